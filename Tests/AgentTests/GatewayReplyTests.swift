@@ -171,7 +171,7 @@ import Turns
 
   private func feed(_ turn: inout GatewayTurn, _ name: String, _ payload: String) -> [ChatNews] {
     Array(payload.utf8).withUnsafeBytes {
-      turn.take(GatewayEvent(name: name, payload: ScanValue($0), seq: nil), now: now)
+      turn.take(GatewayEvent(name: name, payload: ScanValue($0), seq: nil, bytes: $0), now: now)
     }
   }
 

@@ -83,7 +83,7 @@ import Testing
     #expect(ledger.last == WatchLedger.largest)
     ledger.connect()
     #expect(ledger.take(WatchLedger.largest) == .drop)
-    ledger.rewind(to: 0)
+    ledger = WatchLedger(last: 0)
     #expect(ledger.take(WatchLedger.largest) == .refetch)
     ledger.learn(.max)
     #expect(ledger.isBehind)
