@@ -26,7 +26,8 @@ agentutils-records = \
 	turn-fold \
 	turn-format \
 	notify-route \
-	task-format
+	task-format \
+	script-options
 agentutils-web = \
 	sse-tail \
 	ws-tail \

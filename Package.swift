@@ -86,6 +86,7 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
       Command("notify-route", "Records", "Notices"),
       // Turns: what tasks are on a personal data server.
       Command("task-format", "Records", "Screen", "Turns"),
+      Command("script-options", "CLibc"),
     ], staticLink
   ),
   // libcurl, which loads thirty libraries.

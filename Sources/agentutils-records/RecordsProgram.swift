@@ -2,6 +2,7 @@ import Core
 import action_filter
 import action_format
 import notify_route
+import script_options
 import task_format
 import turn_fold
 import turn_format
@@ -19,6 +20,7 @@ enum RecordsProgram {
         "turn-format": TurnFormat.main,
         "notify-route": NotifyRoute.main,
         "task-format": TaskFormat.main,
+        "script-options": ScriptOptions.main,
       ]
     ).run()
   }

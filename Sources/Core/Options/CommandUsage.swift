@@ -14,6 +14,8 @@ public struct CommandUsage: Sendable {
   public let operands: Completion
   /// The options as they are declared, and the three that every command has.
   public let entries: [OptionEntry]
+  /// Whether the first operand ends the options: what is behind it is somebody else's.
+  var endsAtOperand = false
 
   init(
     program: String, summary: String, synopsis: String, operands: Completion,
@@ -95,10 +97,14 @@ public struct CommandUsage: Sendable {
   }
 
   /// A line an option, `-e --event NAME`, for the check against the manual.
-  public var list: String {
+  public var list: String { optionList(withFormer: false) }
+
+  /// - Parameter withFormer: whether a line ends with the letter of earlier versions.
+  func optionList(withFormer: Bool) -> String {
     sorted.map { entry in
       let letter = entry.letter.map { "-\($0)" } ?? "-"
-      return "\(letter) --\(entry.name) \(entry.argument ?? "-")\n"
+      let former = withFormer ? entry.formerLetter.map { " -\($0)" } ?? " -" : ""
+      return "\(letter) --\(entry.name) \(entry.argument ?? "-")\(former)\n"
     }.joined()
   }
 
@@ -107,9 +113,6 @@ public struct CommandUsage: Sendable {
   func parseOrAnswer(_ diagnostics: Diagnostics) throws(UsageError) -> ParsedWords {
     StandardFiles.ensure()
     let words = Process.arguments
-    if words.prefix(3) == ["--completions", "-", "check"] {
-      CommandUsage(help: Self.standardInput, base: self).check(words.dropFirst(3))
-    }
     if words.first == "--completions",
       let (usage, text) = completions(words.dropFirst(), help: { Self.standardInput })
     {
@@ -123,40 +126,25 @@ public struct CommandUsage: Sendable {
       case "help": diagnostics.answer(parsed.paths == ["all"] ? allHelp : help)
       case "version": diagnostics.answer("\(program) \(suiteVersion)\n")
       case "completions":
-        let argument = OptionArgument(name: "completions", path: item.argument)
-        guard let text = completions(shell: argument.value) else {
-          throw Self.unknownShell(argument)
-        }
-        diagnostics.answer(text)
+        try diagnostics.answer(completions(for: FileName.repaired(item.argument)))
       default: break
       }
     }
     return parsed
   }
 
-  /// Answers a recipe that asks whether its words, up to those behind `--` that are another
-  /// command's, are options of its own or of this command, and ends the process:
-  ///
-  ///     help | action-filter --completions - check "$@" || exit 2
-  private func check(_ words: ArraySlice<String>) -> Never {
-    do throws(UsageError) {
-      let isCut = synopsis.holds("[-- ")
-      let parsed = try parse(Array(isCut ? words.prefix { $0 != "--" } : words))
-      if case .none = operands, let path = parsed.paths.first {
-        throw UsageError("\(path): one word too many")
-      }
-    } catch {
-      Diagnostics(program: program).usage(error, self)
-    }
-    Process.exit(.success)
-  }
-
   private static func unknownShell(_ argument: OptionArgument) -> UsageError {
     argument.fault("not bash, zsh, fish or list")
   }
 
+  /// Answers `--completions SHELL`.
+  public func completions(for shell: String) throws(UsageError) -> String {
+    if let text = completions(shell: shell) { return text }
+    throw Self.unknownShell(OptionArgument(name: "completions", path: shell))
+  }
+
   /// What stands on standard input, as far as a help goes.
-  private static var standardInput: String {
+  public static var standardInput: String {
     var text: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)
     while text.count < 1 << 16 {

@@ -20,14 +20,16 @@ extension CommandUsage {
   ///     --completions) shift; "$0" --help | sse-tail --completions - "$@"; exit ;;
   ///
   /// `near WORD` is what an error about an unknown option adds, see `NearestWord`, and
-  /// `near WORD CHOICE ...` about a word that is none of these.
+  /// `near WORD CHOICE ...` about a word that is none of these. `entries` is the option list with
+  /// the letters of earlier versions, which script-options reads.
   ///
   /// - Returns: whose completions they are, and the answer; nil when it is one of a shell.
   func completions(
     _ words: ArraySlice<String>, help: () -> String
   ) -> (usage: CommandUsage, text: String?)? {
     switch words.first {
-    case "words": return (self, Completer(usage: self).answer(Array(words.dropFirst())))
+    case "entries": return (self, optionList(withFormer: true))
+    case "words": return (self, completed(Array(words.dropFirst())))
     case "-":
       let rest = words.dropFirst()
       let recipe = CommandUsage(help: help(), base: self, isAlone: rest.first == "list")
@@ -41,6 +43,9 @@ extension CommandUsage {
     default: return nil
     }
   }
+
+  /// What the last of these words could become, a line each, see `Completer`.
+  public func completed(_ words: [String]) -> String { Completer(usage: self).answer(words) }
 
   private var function: String { "_" + program.exchanging("-", for: "_") }
 

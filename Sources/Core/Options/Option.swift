@@ -117,7 +117,7 @@ public struct OptionEntry: Sendable {
   /// The letter, nil for an option with a long name alone.
   public let letter: Character?
   /// A letter of earlier versions, see `Option.formerly`.
-  fileprivate(set) var formerLetter: Character?
+  var formerLetter: Character?
   /// Whether the help shows it only when it is asked for all, see `Option.rare`.
   fileprivate(set) var isRare: Bool
   /// Not nil where it can have one argument only, see `Option.once`.
@@ -155,7 +155,7 @@ public struct OptionEntry: Sendable {
   public var isArgumentOptional: Bool { argument?.utf8.first == UInt8(ascii: "[") }
 
   /// Whether the argument is a list: `KIND,...`.
-  var isList: Bool { argument?.hasSuffix(",...") == true }
+  public var isList: Bool { argument?.hasSuffix(",...") == true }
 
   /// Where it stands in help and manual: by its letter, lower case before upper, and
   /// without one behind all that have one, by its name.

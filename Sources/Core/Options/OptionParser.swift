@@ -1,19 +1,19 @@
 import CLibc
 
 /// What getopt_long(3) made of a command line.
-struct ParsedWords: Equatable, Sendable {
+public struct ParsedWords: Equatable, Sendable {
   /// One option as given.
-  struct Item: Equatable, Sendable {
+  public struct Item: Equatable, Sendable {
     /// Of `CommandUsage.entries`.
-    let index: Int
+    public let index: Int
     /// As the name of a file, see `FileName`; empty for a flag.
-    let argument: String
+    public let argument: String
   }
 
   /// In the order given.
-  var items: [Item] = []
+  public var items: [Item] = []
   /// The words that are not options, as names of files, see `FileName`.
-  var paths: [String] = []
+  public var paths: [String] = []
 }
 
 extension CommandUsage {
@@ -24,7 +24,7 @@ extension CommandUsage {
   /// Reads a command line with getopt_long(3): abbreviations of long names,
   /// grouped letters, `--` and operands between options work as that says
   /// (with POSIXLY_CORRECT set, the first operand ends the options).
-  func parse(_ arguments: [String]) throws(UsageError) -> ParsedWords {
+  public func parse(_ arguments: [String]) throws(UsageError) -> ParsedWords {
     clibc_getopt_lock()
     defer { clibc_getopt_unlock() }
     clibc_getopt_reset()
@@ -70,7 +70,7 @@ extension CommandUsage {
   /// The letters as getopt_long takes them, without String's joined, whose
   /// types would be most of the start of a small command.
   private func letters() -> [CChar] {
-    var letters = [CChar(0x3a)]
+    var letters = endsAtOperand ? [CChar(0x2b), CChar(0x3a)] : [CChar(0x3a)]
     for option in entries {
       for letter in [option.letter, option.formerLetter] {
         guard let letter = letter?.asciiValue else { continue }
@@ -116,6 +116,10 @@ extension CommandUsage {
         ?? "option --\(option.name) takes no argument"
     }
     if let letter = letter(state.unknown) {
+      // A dash is no letter: it is told with the one in front of it.
+      if letter == "-", let dash = current.dropFirst().firstIndex(of: "-") {
+        return "unknown option -\(current[current.index(before: dash)...])"
+      }
       let argument = entries.first { $0.goes(by: letter) }?.argument
       return argument.map { "option -\(letter) needs an argument: \($0)" }
         ?? "unknown option -\(letter)"
@@ -137,7 +141,7 @@ extension CommandUsage {
   }
 
   /// What an error about a long option adds that there is not.
-  func hint(option word: String) -> String {
+  public func hint(option word: String) -> String {
     guard word.hasPrefix("--") else { return "" }
     let name = word.dropFirst(2).prefix { $0 != "=" }
     let near = NearestWord.hint(for: String(name), among: entries.map(\.name), after: "--")

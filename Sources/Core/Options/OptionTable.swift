@@ -11,18 +11,21 @@ public struct OptionTable<Values>: Sendable {
   ///   - summary: one line for `--help`.
   ///   - synopsis: the usage after the name.
   ///   - operands: what the shell offers for operands.
+  ///   - endsAtOperand: whether the first operand ends the options.
   ///   - options: the command's own options, in any order; `help`, `version` and
   ///     `completions` are added.
   ///   - finish: called when every option has taken effect: takes the operands, and
   ///     refuses what does not go together.
   public init(
     program: String, summary: String, synopsis: String, operands: Completion = .file,
-    options: [Option<Values>],
+    endsAtOperand: Bool = false, options: [Option<Values>],
     finish: @escaping @Sendable (inout Values, CommandWords) throws(UsageError) -> Void
   ) {
-    usage = CommandUsage(
+    var usage = CommandUsage(
       program: program, summary: summary, synopsis: synopsis, operands: operands,
       entries: options.map(\.entry))
+    usage.endsAtOperand = endsAtOperand
+    self.usage = usage
     self.options = options
     self.finish = finish
   }

@@ -163,6 +163,14 @@ public struct OptionArgument: Sendable {
   /// As text: what is not UTF-8 in it is U+FFFD.
   public var value: String { FileName.repaired(path) }
 
+  /// - Parameters:
+  ///   - name: the option's long name without dashes.
+  ///   - path: as it was given.
+  public init(name: String, path: String) {
+    self.name = name
+    self.path = path
+  }
+
   /// What to say of an argument that makes no sense.
   ///
   /// - Parameter reason: what it is not: `not a whole number`.

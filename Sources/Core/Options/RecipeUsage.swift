@@ -22,20 +22,25 @@ extension CommandUsage {
   ///   - base: the command that is asked; the recipe has its options, too, when the help
   ///     speaks of `those of` it or of `options of` it.
   ///   - isAlone: whether only its own options count.
-  init(help: String, base: CommandUsage, isAlone: Bool = false) {
+  public init(help: String, base: CommandUsage, isAlone: Bool = false) {
     let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
     var first = lines.first?.split(separator: " ").dropFirst()[...] ?? []
     let program = first.popFirst().map(String.init) ?? ""
     let hasMore =
-      !isAlone && ["those of", "options of"].contains { help.holds("\($0) \(base.program)") }
+      !isAlone && !base.program.isEmpty
+      && ["those of", "options of"].contains { help.holds("\($0) \(base.program)") }
     var entries = lines.compactMap { OptionEntry(help: $0, base: base) }
     if hasMore {
       let absent = Self.absent(help, base)
-      entries += base.entries.filter { other in
-        !absent.contains(other.name)
-          && !entries.contains {
-            $0.name == other.name || $0.letter == other.letter && $0.letter != nil
-          }
+      let own = entries
+      for other in base.entries where !absent.contains(other.name) {
+        if own.contains(where: { $0.letter == other.letter && $0.letter != nil }) { continue }
+        if !own.contains(where: { $0.name == other.name }) {
+          entries.append(other)
+        } else if let letter = other.letter {
+          // The script took its long name for something else.
+          entries.append(OptionEntry(letter, "", other.argument, other.help) { other.completion })
+        }
       }
     }
     // The last word of the usage says what the operands are.
@@ -50,6 +55,26 @@ extension CommandUsage {
     self.init(
       program: program, summary: lines.dropFirst().first.map(String.init) ?? "",
       synopsis: first.joined(separator: " "), operands: operands, all: entries)
+  }
+
+  /// A command's options by what it answers to `--completions entries`; for the rest it is asked.
+  ///
+  /// - Parameters:
+  ///   - program: its name.
+  ///   - entries: nothing for a command that is not known.
+  public init(program: String, entries: String) {
+    self.init(
+      program: program, summary: "", synopsis: "", operands: .none,
+      all: entries.split(separator: "\n").compactMap { line in
+        let words = line.split(separator: " ")
+        guard words.count >= 4, let last = words.last else { return nil }
+        let argument = words[2..<(words.count - 1)].joined(separator: " ")
+        var entry = OptionEntry(
+          words[0] == "-" ? nil : words[0].last, String(words[1].dropFirst(2)),
+          argument == "-" ? nil : argument, "")
+        entry.formerLetter = last == "-" ? nil : last.last
+        return entry
+      })
   }
 
   /// The names of the options of the base that the recipe has not.
@@ -104,11 +129,15 @@ extension OptionEntry {
     let meaning = String(line[end...].drop { $0 == " " })
     let value = argument.isEmpty ? nil : argument.joined(separator: " ")
     let known = base.entries.first { $0.name == name && $0.argument != nil }
+    let (isProfile, isCompletions) = (name == "profile", name == "completions")
     self.init(letter, name, value, meaning) {
       if let choice = Self.choice(meaning) { return .words(choice) }
       if let known { return known.completion }
+      if isProfile { return CompletionNames.profiles }
+      if isCompletions { return .words(["bash", "zsh", "fish", "list"]) }
       return ["FILE", "FOLDER", "DIR"].contains(value) ? .file : .none
     }
+    formerLetter = known?.formerLetter
   }
 
   /// The words of `small, medium or large (medium)`.

@@ -22,6 +22,17 @@ public enum Visible {
     return out
   }
 
+  /// The same with a question mark for each of them, as scripts show what they run into.
+  public static func masked(_ text: String) -> String {
+    if isPlain(text) { return text }
+    var out = ""
+    var scalars = VisibleScalars(text)
+    while let (scalar, isShown) = scalars.next() {
+      out.unicodeScalars.append(isShown ? scalar : "?")
+    }
+    return out
+  }
+
   /// The scalars of a text that `line` escapes.
   public static func escaped(in text: String) -> Set<Unicode.Scalar> {
     var found: Set<Unicode.Scalar> = []

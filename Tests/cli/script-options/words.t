@@ -1,0 +1,189 @@
+#!/bin/sh
+# What script-options makes of a script's words and its help.
+. "${0%/*}/../lib.sh"
+
+cat >"$tmp/try" <<'END'
+#!/bin/sh
+set -u
+{ words=$(script-options try "$@") || exit; } <<'HELP'
+usage: try [-aqhV] [-k KIND,...] [-o FORM] [-p NAME] [FILE ...]
+Try what script-options does ("it's $HOME").
+
+  -a, --all-of-it          everything
+  -k, --kind KIND,...      of these kinds
+  -n, --names NAME,...     these names
+  -o, --output FORM        table, tsv or json (default: $FORM)
+  -p, --profile NAME       use this profile
+  -q, --quiet              print nothing
+      --state FILE         kept there
+  -h, --help               print this help
+  -V, --version            print the version
+      --completions SHELL  completions for bash, zsh or fish, or the option list
+HELP
+eval "$words"
+printf '%s|' "$all_of_it" "$kind" "$names" "$output" "$profile" "$quiet" "$state" "$@"
+END
+cat >"$tmp/more" <<'END'
+#!/bin/sh
+set -u
+{ words=$(script-options --ask action-filter more "$@") || exit; } <<'HELP'
+usage: more [-hV] [-p NAME,...] [OPTION ...] [-- FORMAT-OPTION ...]
+Try what script-options does with the options of a command.
+
+  -p, --profile NAME,...   use these profiles
+      --state FILE         kept there
+  -h, --help               print this help
+  -V, --version            print the version
+      --completions SHELL  completions for bash, zsh or fish, or the option list
+
+Other options are those of action-filter without --output, --count;
+after -- those of action-format.
+HELP
+eval "$words"
+printf '%s|' "$profile" "$state" "$@"
+END
+chmod +x "$tmp/try" "$tmp/more"
+PATH=$tmp:$PATH
+
+# --- words
+while IFS='@' read -r words want; do
+  eval "run $words"
+  is "$status $(cat "$out" "$err")" "0 $want" "$words"
+done <<'END'
+try@|||||||
+try -qa@1|||||1||
+try -qojson a b@|||json||1||a|b|
+try a --out tsv b --all@1|||tsv||||a|b|
+try -k a -k b,c --kind=d@|a,b,c,d||||||
+try -n ' a , b' -n b,c,c@||a,b,c|||||
+try -o json -o tsv -p x -p x@|||tsv|x|||
+try -- -q --no@|||||||-q|--no|
+try "it's" 'a b' '$(id)' '`id`' '\' ''@|||||||it's|a b|$(id)|`id`|\||
+try --state "'; echo x; '"@||||||'; echo x; '|
+try -@|||||||-|
+more -p a,b -p b --max-count 3 -ua -- --color never -x@a,b||-n|3|-u|-a|--|--color|never|-x|
+more --since=1h -v -- @||-S|1h|-v|--|
+END
+
+run try --state "a
+b
+
+c"
+is "$(cat "$out")" "||||||a
+b
+
+c|" "lines stay lines"
+run try "$(printf '\351.txt')"
+is "$(od -An -tx1 "$out" | tr -d ' \n')" 7c7c7c7c7c7c7ce92e7478747c "a name is its bytes, whatever these are"
+
+# --- mistakes: the problem in the script's name, and its usage
+while IFS='@' read -r words want; do
+  eval "run $words"
+  is "$status $(head -n 1 "$err")" "2 ${words%% *}: $want" "$words"
+  out_empty "prints nothing"
+  is "$(sed 1d "$err" | cut -d ' ' -f 1,2)" "usage: ${words%% *}" "but the usage"
+done <<'END'
+try -Z@unknown option -Z
+try --quite@unknown option --quite: did you mean --quiet?
+try --json@unknown option --json: did you mean --output json?
+try -o@option -o needs an argument: FORM
+try --kind@option --kind needs an argument: KIND,...
+try --quiet=1@option --quiet takes no argument
+try -o tabel@--output tabel: not table, tsv or json: did you mean table?
+try -p ''@option --profile: nothing is named
+try -n a,,b@--names a,,b: an empty name
+try -p a -p b@one profile at a time: b
+try --completions tcsh@--completions tcsh: not bash, zsh, fish or list
+more x -- y@x: one word too many
+more -- y@y: one word too many
+more --errors@unknown option --errors: did you mean --domain error?
+more --sinse 1h@unknown option --sinse: did you mean --since?
+more --count@unknown option --count
+more -k@option -k needs an argument: KIND,...
+more -- --colro x@unknown option --colro: did you mean --color?
+END
+run sh -c 'echo "those of no-such-command" | script-options --ask no-such-command x'
+is "$status $(cat "$err")" "2 x: no-such-command is not in PATH" "a command that is not there"
+run env PATH=/nonexistent /bin/sh "$tmp/try"
+isnt "$status" 0 "a missing helper fails"
+err_like 'script-options' "and is named"
+run script-options
+is "$status $(head -n 1 "$err")" "2 script-options: which script?" "no name"
+
+# --- answers
+run try --help
+sed -n '/^usage/,/^HELP/p' "$tmp/try" | sed '$d' >"$tmp/want"
+ok "the help is as it stands there" cmp "$out" "$tmp/want"
+run try -qVh
+like "$(cat "$out")" '^try [0-9.]*$' "the first of both is answered"
+run try --completions list
+is "$(sed -n '1p;$p' "$out" | paste -s -d '|' -)" "-a --all-of-it -|- --state FILE" "the option list"
+is "$(try --completions words -o js | cut -f 1 | xargs)" "table tsv json" "the words of an argument"
+is "$(try --completions words --state x)" ":file" "files"
+like "$(more --completions words -k '' | xargs)" 'llm_call' "those of the command that is asked"
+like "$(more --completions words x -- --col | cut -f 1 | xargs)" ' --color ' "and of the one behind --"
+printf '[profile home]\nurl = http://127.0.0.1:9\n' >"$XDG_CONFIG_HOME/agentutils/config"
+is "$(try --completions words -p '')" home "profiles"
+
+# --- what the functions do
+cat >"$tmp/does" <<'END'
+#!/bin/sh
+set -u
+{ words=$(script-options does "$@") || exit; } <<'HELP'
+usage: does WHAT [WORD ...]
+Do it.
+HELP
+eval "$words"
+case $1 in
+name) echo "$AGENTUTILS_PROGRAM" && exec action-filter --no-such ;;
+sleep)
+  scratch
+  echo "$dir"
+  sleep 5 &
+  wait
+  ;;
+esac
+what=$1
+shift
+"$what" "$@"
+END
+chmod +x "$tmp/does"
+odd=$(printf 'a\033[31m\n\302\233\342\200\256\303\274\377')
+run does tell "$odd"
+err_is "does: a?[31m???ü?" "a message is one line, and harmless"
+run does fail no 77
+is "$status $(cat "$err")" "77 does: no" "a failure has a status"
+run does misused no
+is "$status $(cat "$err")" "2 does: no
+usage: does WHAT [WORD ...]" "or the usage"
+run does name
+is "$(cat "$out") $(cat "$err")" "does does: unknown option --no-such" "the commands speak in its name"
+run env AGENTUTILS_PROGRAM=outer does tell no
+err_is "outer: no" "as it does in another script's"
+if [ -c /dev/full ]; then
+  run sh -c 'echo x | does give >/dev/full'
+  is "$status $(cat "$err")" "2 does: standard output: no space left on device" "a full disk is told"
+fi
+run sh -c 'echo x | does give'
+is "$status $(cat "$out")" "0 x" "what is given is printed"
+run sh -c 'printf "%s\n" "$1" | script-options --visible' sh "$odd"
+is "$(cat "$out")" "a?[31m
+??ü?" "line by line"
+TMPDIR=$tmp/scratch
+export TMPDIR
+mkdir "$TMPDIR"
+run does scratch
+is "$status $(ls -A "$TMPDIR")" "0 " "the folder goes with the script"
+for signal in HUP INT QUIT TERM; do
+  start does does sleep
+  wait_until 20 test -s "$tmp/does.out"
+  stop "$pid" "$signal"
+  is "$(kill -l "$status") $(ls -A "$TMPDIR")" "$signal " "and with $signal, which ends it"
+done
+run env TMPDIR="$tmp/none" does scratch
+is "$status $(cat "$err")" "2 does: $tmp/none: no folder can be made" "no folder"
+run sh -c 'script-options --give -- "a  b" >&-'
+is "$status $(cat "$err")" "2 script-options: standard output: bad file descriptor" "a closed output"
+run sh -c 'script-options --tell "$1"' sh "$(printf 'x\033y')"
+err_is "script-options: x?y" "a message without a script"
+done_testing
