@@ -147,7 +147,7 @@ stop "$live"
 
 # Without the one that packs, zstd compresses.
 mkdir bin
-for tool in sh cat cmp cksum cut env find flock ls mktemp mkfifo mv rm sed sync tail tr wc awk head zstd sse-tail; do
+for tool in sh cat cmp cksum cut env find flock ls mktemp mkfifo mv rm sed sync tail tr wc awk head zstd sse-tail script-options; do
   place=$(command -v "$tool") && ln -s "$place" "bin/$tool"
 done
 records 2025-01-04 10 >kept/2025-01-04.ndjson

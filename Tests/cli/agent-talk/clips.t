@@ -55,7 +55,7 @@ ok "another format is left alone, and \$1 is the clip" cmp "$tmp/heard.wav" "$tm
 # --- the recorders that are looked for
 mkdir "$tmp/tools"
 for tool in sh awk cat cp cut date dd grep head kill mkdir mktemp od ps python3 rm sed \
-  sleep stty tail tr wc clip-transcribe tmux-attach agent-talk; do
+  sleep stty tail tr wc clip-transcribe tmux-attach agent-talk script-options; do
   ln -s "$(command -v "$tool")" "$tmp/tools/$tool"
 done
 cat >"$tmp/tools/rec" <<END
@@ -150,7 +150,7 @@ run $terminal agent-talk -p open --recorder "touch '$tmp/begun'"
 status_is 77 "a profile without its secret"
 out_like "^agent-talk: .*$tmp/none" "is told"
 run agent-talk --recorder
-err_like '^agent-talk: option --recorder needs an argument$' "an option without its argument"
+err_like '^agent-talk: option --recorder needs an argument: COMMAND$' "an option without its argument"
 run perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' agent-talk --command : --recorder "touch '$tmp/begun'" .
 status_is 2 "no terminal"
 err_is "agent-talk: no terminal: a key ends the recording" "is told"

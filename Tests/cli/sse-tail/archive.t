@@ -120,7 +120,7 @@ rm "$tmp"/broken/*
 ln -s "$(command -v gzip)" "$tmp/broken/gzip"
 # No zstd in sight.
 mkdir "$tmp/few"
-for name in sh sed mktemp mkfifo rm cat cmp tail wc mv sync sse-tail agent-archive; do
+for name in sh sed mktemp mkfifo rm cat cmp tail wc mv sync sse-tail agent-archive script-options; do
   ln -s "$(command -v "$name")" "$tmp/few/$name"
 done
 ln -s "$(command -v gzip)" "$tmp/few/gzip"
