@@ -156,7 +156,7 @@ is "$(cat kept.svg)" kept "an older one is kept"
 run agent-plot --svg no/such/x.svg kinds
 is "$status $(cat "$err")" "2 agent-plot: no/such/x.svg: cannot be written" "no folder"
 mkdir path
-for name in action-format cat dirname grep mktemp sed sh tr awk; do ln -s "$(command -v $name)" path/; done
+for name in script-options action-format cat dirname grep mktemp sed sh tr awk; do ln -s "$(command -v $name)" path/; done
 run env PATH="$tmp/path" "$root/bin/agent-plot" --svg none.svg kinds
 status_is 2 "no gnuplot"
 err_is "agent-plot: gnuplot: not found" "is told"
