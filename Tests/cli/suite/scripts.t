@@ -57,10 +57,10 @@ while IFS='|' read -r words want; do
   status_is 2 "$words"
   is "$(head -n 1 "$err")" "${words%% *}: $want" "is told by ${words%% *}"
 done <<END
-task-list -aqo|option -o needs an argument
+task-list -aqo|option -o needs an argument: FORM
 task-list -aqox|--output x: not table, tsv, json, text or line
 task-list -aq-a|unknown option -q-a
-agent-cost -qS|option -S needs an argument
+agent-cost -qS|option -S needs an argument: TIME
 task-add -qZ|unknown option -Z
 agent-state -vvZ|unknown option -Z
 END
