@@ -27,7 +27,8 @@ agentutils-records = \
 	turn-format \
 	notify-route \
 	task-format \
-	script-options
+	script-options \
+	agent-status
 agentutils-web = \
 	sse-tail \
 	ws-tail \
@@ -48,7 +49,8 @@ agentutils-remote = \
 	share-inbox \
 	bus-put \
 	bus-get \
-	mail-triage
+	mail-triage \
+	voice-token
 # A program of its own.
 SERVER = agent-serve
 COMMANDS = $(foreach program,$(PROGRAMS),$($(program))) $(SERVER)
@@ -56,7 +58,6 @@ RECIPES = \
 	agent-pulse \
 	agent-browse \
 	agent-archive \
-	agent-status \
 	agent-cost \
 	agent-plot \
 	task-list \
@@ -67,7 +68,6 @@ RECIPES = \
 	agent-say \
 	agent-talk \
 	agent-state \
-	voice-token \
 	bus-up \
 	riff-up \
 	riff-claude \

@@ -87,6 +87,7 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
       // Turns: what tasks are on a personal data server.
       Command("task-format", "Records", "Screen", "Turns"),
       Command("script-options", "CLibc"),
+      Command("agent-status", "Screen", "CLibc"),
     ], staticLink
   ),
   // libcurl, which loads thirty libraries.
@@ -123,6 +124,8 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
       Command("bus-get", "Records", "Bus", "CLibc"),
       // The charsets of iconv(3) are files of the system, which a static program may not fit.
       Command("mail-triage", "Records", "CLibc"),
+      // CCrypto: the signature of a token.
+      Command("voice-token", "CLibc", "CCrypto"),
     ], []
   ),
 ]

@@ -1,6 +1,7 @@
 import Core
 import action_filter
 import action_format
+import agent_status
 import notify_route
 import script_options
 import task_format
@@ -21,6 +22,7 @@ enum RecordsProgram {
         "notify-route": NotifyRoute.main,
         "task-format": TaskFormat.main,
         "script-options": ScriptOptions.main,
+        "agent-status": AgentStatus.main,
       ]
     ).run()
   }

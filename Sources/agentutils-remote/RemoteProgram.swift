@@ -5,6 +5,7 @@ import mail_triage
 import share_inbox
 import tmux_attach
 import transcript_tail
+import voice_token
 
 /// The commands that speak SSH, or to a bus, and the one whose charsets are files of the system.
 @main
@@ -19,6 +20,7 @@ enum RemoteProgram {
         "bus-put": BusPut.main,
         "bus-get": BusGet.main,
         "mail-triage": MailTriage.main,
+        "voice-token": VoiceToken.main,
       ]
     ).run()
   }

@@ -7,28 +7,22 @@ struct AskedCommand {
   /// The script's.
   let help: String
 
-  /// Why it gave no answer.
-  struct Failure: Error {
-    /// What is to be said; nil where the command has said it.
-    let words: String?
-  }
-
   /// Whether the script has its options, too.
   var isPassedOn: Bool { ["those of", "options of"].contains { help.holds("\($0) \(name)") } }
 
   /// Its options.
-  func usage() throws(Failure) -> CommandUsage {
+  func usage() throws(CommandRun.Failure) -> CommandUsage {
     CommandUsage(program: name, entries: try Self.ask([name, "--completions", "entries"]))
   }
 
   /// What the last of a script's words could become, or of the command's own.
-  func completed(_ words: [String], asItself: Bool = false) throws(Failure) -> String {
+  func completed(_ words: [String], asItself: Bool = false) throws(CommandRun.Failure) -> String {
     try Self.ask([name, "--completions"] + (asItself ? [] : ["-"]) + ["words"] + words, help)
   }
 
   /// What it adds to an error about an option that there is not: one that has the word as an
   /// argument.
-  func hint(for error: UsageError) throws(Failure) -> String {
+  func hint(for error: UsageError) throws(CommandRun.Failure) -> String {
     let start = "unknown option --"
     guard error.problem.hasPrefix(start), !error.problem.holds(": did you mean ") else { return "" }
     let option = "--" + error.problem.dropFirst(start.count)
@@ -36,18 +30,9 @@ struct AskedCommand {
     return String(hint.prefix { $0 != "\n" })
   }
 
-  private static func ask(_ words: [String], _ input: String = "") throws(Failure) -> String {
-    do throws(CommandRun.Failure) {
-      let answer = try CommandRun(words, limit: 1 << 20, timeout: 60).output(
-        input: Array(input.utf8))
-      return String(decoding: answer, as: UTF8.self)
-    } catch {
-      switch error {
-      case .broken: throw Failure(words: "\(words[0]) is not in PATH")
-      case .interrupted(let signal): Process.die(by: signal)
-      case .ended: throw Failure(words: nil)
-      case .late, .tooLong: throw Failure(words: "\(words[0]): \(error.reason)")
-      }
-    }
+  private static func ask(_ words: [String], _ input: String = "") throws(CommandRun.Failure) -> String {
+    let run = CommandRun(words, limit: 1 << 20, timeout: 60)
+    let answer = try run.output(input: Array(input.utf8))
+    return String(decoding: answer, as: UTF8.self)
   }
 }

@@ -42,9 +42,15 @@ public enum ScriptOptions {
     } catch let error as UsageError {
       let usage = ScriptWords(help: help, asked: nil, base: nil).usage
       diagnostics.usage(UsageError(Visible.masked(error.problem)), usage)
-    } catch let failure as AskedCommand.Failure {
-      if let words = failure.words { diagnostics.say(words) }
-      Process.exit(.failure)
+    } catch let failure as CommandRun.Failure {
+      let name = options.asked ?? ""
+      switch failure {
+      case .broken: diagnostics.fail("\(name) is not in PATH")
+      case .interrupted(let signal): Process.die(by: signal)
+      // What was wrong, it has told.
+      case .ended: Process.exit(.failure)
+      case .late, .tooLong: diagnostics.fail("\(name): \(failure.reason)")
+      }
     } catch {
       diagnostics.fail("\(error)")
     }

@@ -1,7 +1,7 @@
 import CLibc
 
 /// A token in a file.
-enum TokenFile {
+public enum TokenFile {
   /// The longest token file or output of a token command, bytes.
   static let limit = 64 * 1024
 
@@ -38,6 +38,18 @@ enum TokenFile {
   }
 
   private static func bytes(_ path: String, trust: Trust) throws(SettingsError) -> [UInt8]? {
+    guard let bytes = try checked(path, trust: trust) else { return nil }
+    return try ForeignText.text(bytes, of: path)
+  }
+
+  /// The bytes of a file that a person names; `-` is standard input.
+  ///
+  /// - Returns: nil when the file does not exist.
+  public static func given(_ path: String) throws(SettingsError) -> [UInt8]? {
+    try checked(path, trust: .given)
+  }
+
+  private static func checked(_ path: String, trust: Trust) throws(SettingsError) -> [UInt8]? {
     let (bytes, status): ([UInt8], stat)
     do throws(BoundedFile.Failure) {
       (bytes, status) = try contents(of: path, trust: trust)
@@ -49,7 +61,7 @@ enum TokenFile {
     if status.isRegular && status.st_mode & others != 0 {
       throw SettingsError(path, "refused: not for its owner alone (chmod 600)", .denied)
     }
-    return try ForeignText.text(bytes, of: path)
+    return bytes
   }
 
   private static func contents(

@@ -69,6 +69,8 @@ reply-narrate  reply-narrate $root/Tests/fixtures/turns.ndjson
 pds-record     AGENT_URL=$pds pds-record --repo a.test describe
 outbox         XDG_CONFIG_HOME=$tmp/claw XDG_STATE_HOME=$tmp/claw outbox -p a list
 task-format    task-format $tmp/tasks
+agent-status   AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-status
+voice-token    voice-token -k key -s $tmp/token room
 script-options  sh -c 'exec script-options --visible <$tmp/words'
 bus-get        bus-get -s $bus --all -n 1
 mem-search     AGENT_URL=$memory mem-search --subjects

@@ -1,0 +1,303 @@
+import CLibc
+import Core
+import Screen
+
+/// How an agent is, by what agent-call told.
+struct AgentState {
+  /// What is printed of it, what is said besides, and its part in the exit status.
+  struct Shown {
+    var text = ""
+    var faults: [String] = []
+    var status: Int32 = 0
+  }
+
+  private let profile: String?
+  private let status: Int32
+  private let faults: [String]
+  private let facts: Facts
+  /// A row for each part of a system, or nil.
+  private let parts: [[String]]?
+  /// How many in the last day: `12`, `1000+`; nil where nobody asked.
+  private let actions: String?
+
+  init(_ profile: String?, _ stats: AskedCall, _ more: AskedCall?) {
+    self.profile = profile
+    let told = stats.hasParts ? more ?? stats : stats
+    (status, faults, facts) = (told.status, told.faults, Facts(told.rows))
+    parts = stats.hasParts && status != 2 ? told.rows : nil
+    // 1: there were none.
+    actions = more.flatMap { more in
+      stats.hasParts || more.status > 1
+        ? nil : more.rows.count > 999 ? "1000+" : "\(more.rows.count)"
+    }
+  }
+
+  /// In the form that was asked for.
+  func shown(_ form: StatusOptions.Form) -> Shown {
+    // An error in the options or the configuration is not a state of the agent.
+    if status == 2, !form.isBar {
+      return Shown(faults: faults.map(Self.advised), status: 2)
+    }
+    let shown = parts.map { system($0, form) } ?? agent(form)
+    return Shown(text: shown.text + "\n", status: form.isBar ? 0 : shown.status)
+  }
+
+  /// `claw: an OpenClaw gateway has no stats; it has ...`
+  private static func advised(_ fault: String) -> String {
+    guard let end = fault.place(of: " has no stats; it has ") else { return fault }
+    return fault[..<end.lowerBound] + " has no stats: see agent-tail and agent-chat"
+  }
+
+  // MARK: A system of several parts
+
+  private func system(
+    _ parts: [[String]], _ form: StatusOptions.Form
+  ) -> (text: String, status: Int32) {
+    let rows = parts.filter { $0.count > 3 }.map { (name: $0[0], state: $0[1], about: $0[3]) }
+    let bad = rows.filter { $0.state != "healthy" }
+    let light: Light
+    switch status {
+    case 0: light = Light("healthy", .green)
+    case 1: light = Light("degraded", .amber)
+    case 77: light = Light("refused", .red)
+    default: light = Light("down", .red)
+    }
+    let names = bad.map(\.name).joined(separator: ", ")
+    let head = "\(light.sign) \(light.state)\(names.isEmpty ? "" : ": \(names)")"
+    if form == .small { return (head, status) }
+    if form == .large {
+      let lines = rows.map { padded($0.name, 11) + " " + joined($0.state, $0.about) }
+      return (lines.joined(separator: "\n"), status)
+    }
+    let lines = bad.prefix(3).map { "\($0.name) \(joined($0.state, $0.about))" }
+    let text = ([head] + lines).joined(separator: "\n")
+    return (block(form, light, text, brief: names.isEmpty ? light.state : names), status)
+  }
+
+  // MARK: An agent
+
+  private func agent(_ form: StatusOptions.Form) -> (text: String, status: Int32) {
+    let ready = facts["runtime.isReady"]
+    let light: Light
+    switch status {
+    case 77: light = Light("refused", .red)
+    case 75: light = Light("unreachable", .red)
+    case 0 where facts["runtime.gateway.reconnectInFlight"] == "true" && !ready.isEmpty:
+      light = Light("reconnecting", .amber)
+    case 0 where !ready.isEmpty:
+      light = ready == "true" ? Light("connected", .green) : Light("disconnected", .red)
+    default: light = Light("unknown", .red)
+    }
+    let isKnown = status == 0 && !ready.isEmpty
+    let reason = faults.last ?? (status == 0 ? "the answer is not that of a dashboard" : "")
+    let since = status == 0 ? Uptime(profile).since(isReady: ready == "true") : nil
+
+    let spent = money(today)
+    let tries = facts.count("runtime.gateway.reconnectAttempts")
+    let voice = facts.count("runtime.voice.activeCount")
+    let words = light.state + (light.state == "reconnecting" && tries > 0 ? ", try \(tries)" : "")
+    let name = facts["runtime.userTag"].isEmpty ? "" : " as \(facts["runtime.userTag"])"
+    let up = light.state == "connected" ? since.map { span($0) } ?? "" : ""
+    let sessions = many(facts.count("stats.last24h.voice_session_start"), "voice session")
+    let day = joined(actions.map { $0 == "1" ? "1 action" : "\($0) actions" } ?? "", sessions)
+    let tunnel = facts["runtime.publicHttps.status"]
+    let result = isKnown ? light.state == "connected" ? 0 : 1 : status == 0 ? 2 : status
+
+    switch form {
+    case .small:
+      let text = isKnown ? "\(words)  \(spent) today" : "\(words): \(reason)"
+      return ("\(light.sign) \(text)", result)
+    case .large where isKnown:
+      let waiting = facts.count("runtime.replyQueue.pending")
+      let errors = some("voice_error", "voice error")
+      let last = Timestamp(rfc3339: facts["runtime.lastBotMessageAt"])
+      let place = facts["runtime.publicHttps.publicUrl"]
+      let rows = [
+        ("agent", words + name),
+        ("up", up),
+        ("guilds", facts["runtime.guildCount"]),
+        ("voice", voice > 0 ? many(voice, "session") + " now" : "no session"),
+        ("cost", "\(spent) today, \(money(facts.number("stats.totalCostUsd"))) kept"),
+        ("24 h", day),
+        ("", joined(some("llm_call", "model call"), some("sent_reply", "reply"), errors)),
+        ("message", last.map { span($0) + " ago" } ?? ""),
+        ("waiting", waiting > 0 ? many(waiting, "message") : ""),
+        ("tunnel", tunnel.isEmpty ? "" : joined([tunnel, place], " ")),
+        ("", facts["runtime.publicHttps.lastError"]),
+      ]
+      return (table(rows), result)
+    case .large: return (table([("agent", words), ("reason", reason)]), result)
+    default:
+      var lines = [
+        "\(light.sign) \(words)"
+          + (isKnown ? name + (up.isEmpty ? "" : ", up \(up)") : ": \(reason)")
+      ]
+      if isKnown {
+        let now = voice > 0 ? many(voice, "voice session") + " now, " : ""
+        lines.append("\(many(facts.count("runtime.guildCount"), "guild")), \(now)\(spent) today")
+        lines.append("24 h: \(day)")
+        if !tunnel.isEmpty { lines.append("tunnel \(tunnel)") }
+      }
+      let brief = isKnown ? spent + (voice > 0 ? " ♪\(voice)" : "") : light.state
+      let text = lines.joined(separator: "\n")
+      return (block(form, light, text, brief: brief, hasVoice: voice > 0), result)
+    }
+  }
+
+  /// What the list of days says of today (UTC): `[{"day":"...","usd":0.5},...]`.
+  private var today: Double {
+    let day = String(Timestamp.now().rfc3339.prefix(10))
+    let days = (try? JSONValue.parse(text: facts["stats.dailyCost"]))?.elements ?? []
+    return days.first { $0["day"]?.string == day }?["usd"]?.number ?? 0
+  }
+
+  private func some(_ kind: String, _ one: String) -> String {
+    let count = facts.count("stats.last24h.\(kind)")
+    return count > 0 ? many(count, one) : ""
+  }
+
+  // MARK: Forms
+
+  /// A text, or the block of a bar.
+  private func block(
+    _ form: StatusOptions.Form, _ light: Light, _ text: String, brief: String,
+    hasVoice: Bool = false
+  ) -> String {
+    // Of several agents in a bar each has its name.
+    let brief = joined([Visible.masked(profile ?? ""), brief], " ")
+    switch form {
+    case .tmux:
+      let shown = brief.exchanging("#", for: "##")
+      return "#[fg=\(light.colour.rawValue)]\(light.sign)#[default] \(shown)"
+    case .waybar:
+      let state = JSONQuote.string(light.state)
+      return "{\"text\":\(JSONQuote.string(pango("\(light.sign) \(brief)"))),\"alt\":\(state)"
+        + ",\"tooltip\":\(JSONQuote.string(pango(text)))"
+        + ",\"class\":[\(state)\(hasVoice ? ",\"voice\"" : "")]}"
+    case .i3:
+      return "{\"full_text\":\(JSONQuote.string("\(light.sign) \(brief)"))"
+        + ",\"short_text\":\(JSONQuote.string(light.sign))"
+        + ",\"color\":\(JSONQuote.string(light.colour.rawValue)),\"name\":\"agent\",\"markup\":\"none\"}"
+    default: return text
+    }
+  }
+
+  private func table(_ rows: [(String, String)]) -> String {
+    rows.filter { !$0.1.isEmpty }.map { padded($0.0, 9) + " " + $0.1 }.joined(separator: "\n")
+  }
+
+  private func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.utf8.count))
+  }
+
+  private func pango(_ text: String) -> String {
+    text.exchanging("&", for: "&amp;").exchanging("<", for: "&lt;").exchanging(">", for: "&gt;")
+  }
+
+  private func joined(_ texts: String...) -> String { joined(texts, ", ") }
+
+  private func joined(_ texts: [String], _ mark: String) -> String {
+    texts.filter { !$0.isEmpty }.joined(separator: mark)
+  }
+
+  private func many(_ count: Int, _ one: String) -> String {
+    if count == 1 { return "1 \(one)" }
+    return "\(count) " + (one.hasSuffix("y") ? "\(one.dropLast())ies" : "\(one)s")
+  }
+
+  private func money(_ dollars: Double) -> String { "$" + Amount.fixed(dollars, 2) }
+
+  /// How long ago a time was.
+  private func span(_ time: Timestamp) -> String {
+    let seconds = max(0, Timestamp.now().seconds - time.seconds)
+    switch seconds {
+    case ..<60: return "\(seconds)s"
+    case ..<3600: return "\(seconds / 60)m"
+    case ..<86_400: return "\(seconds / 3600)h \(seconds % 3600 / 60)m"
+    default: return "\(seconds / 86_400)d \(seconds % 86_400 / 3600)h"
+    }
+  }
+}
+
+/// The word for a state, and how it is shown.
+private struct Light {
+  enum Colour: String {
+    case green = "#16a34a"
+    case amber = "#d97706"
+    case red = "#dc2626"
+  }
+
+  let state: String
+  let colour: Colour
+
+  init(_ state: String, _ colour: Colour) {
+    self.state = state
+    self.colour = colour
+  }
+
+  var sign: String {
+    switch colour {
+    case .green: "●"
+    case .amber: "◐"
+    case .red: "○"
+    }
+  }
+}
+
+/// The rows of agent-call, by their names.
+private struct Facts {
+  private var values: [String: String] = [:]
+
+  init(_ rows: [[String]]) {
+    for row in rows where row.count > 1 { values[row[0]] = row[1] }
+  }
+
+  subscript(name: String) -> String { values[name] ?? "" }
+  func number(_ name: String) -> Double { Double(self[name]) ?? 0 }
+  func count(_ name: String) -> Int { Int(exactly: number(name).rounded(.towardZero)) ?? 0 }
+}
+
+/// Since when an agent is up. Its backend does not say so: what counts is when it was first seen
+/// ready here, and never not ready since.
+private struct Uptime {
+  private let path: String?
+
+  init(_ profile: String?) {
+    // Without a home there is nothing to remember it in.
+    let hasHome =
+      Process.environment("HOME") != nil
+      || Process.environment("XDG_STATE_HOME")?.hasPrefix("/") == true
+    // AGENT_URL wins over a profile.
+    let agent =
+      Process.environment("AGENT_URL")
+      ?? "profile \(profile ?? Process.environment("AGENT_PROFILE") ?? "")"
+    // FNV-1a.
+    let mark = FileName.bytes(agent).reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+    }
+    path =
+      hasHome
+      ? Folders.join(Folders().state, "agent-status/" + String(mark, radix: 16)) : nil
+  }
+
+  func since(isReady: Bool) -> Timestamp? {
+    guard let path else { return isReady ? .now() : nil }
+    guard isReady else {
+      unlink(path)
+      return nil
+    }
+    var status = stat()
+    if lstat(path, &status) == 0, status.isRegular,
+      let line = try? StateFile(path: path).read(limit: 64)?.prefix(while: { $0 != 10 }),
+      let seconds = Int64(String(decoding: line, as: UTF8.self)), seconds >= 0
+    {
+      return Timestamp(seconds: seconds)
+    }
+    let now = Timestamp.now()
+    // What is made anew is nobody's link.
+    unlink(path)
+    try? Folders.make(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
+    try? StateFile(path: path).replace(with: Array("\(now.seconds)\n".utf8))
+    return now
+  }
+}

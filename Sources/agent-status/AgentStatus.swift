@@ -1,0 +1,154 @@
+import CLibc
+import Core
+
+/// agent-status(1): how agents are, in one, four or eight lines, or as a block of a status bar.
+///
+/// Each agent is asked by a run of agent-call: for its stats, and then for the actions of the
+/// last day where they are shown, or, of a system of several parts, for its health. All agents
+/// are asked at once.
+public enum AgentStatus {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
+    let options = StatusOptions.table.parseOrExit(StatusOptions())
+    let diagnostics = Diagnostics(program: "agent-status")
+    let isOfSeveral = options.profiles.count > 1
+    let profiles: [String?] = options.profiles.isEmpty ? [nil] : options.profiles
+    do {
+      let shown = try states(of: profiles, options, diagnostics).map { $0.shown(options.form) }
+      var text = ""
+      for (name, state) in zip(profiles, shown) {
+        tell(state.faults, of: isOfSeveral ? name : nil, diagnostics)
+        let name = Visible.masked(name ?? "")
+        switch options.form {
+        case _ where !isOfSeveral: text = state.text
+        case .small where !state.text.isEmpty:
+          let blanks = String(repeating: " ", count: max(0, 9 - name.utf8.count))
+          text += "\(name)\(blanks) \(state.text)"
+        case .tmux: text += (text.isEmpty ? "" : "  ") + state.text.prefix { $0 != "\n" }
+        case .medium, .large:
+          text += (text.isEmpty ? "" : "\n") + (state.text.isEmpty ? "" : "\(name)\n\(state.text)")
+        default: break
+        }
+      }
+      if isOfSeveral, options.form == .tmux { text += "\n" }
+      let writer = RecordWriter()
+      try writer.write(text)
+      try writer.flush()
+      // What no later try can mend is worse than what one may.
+      let order: [Int32] = [0, 1, 75, 2, 77]
+      let worst = shown.map(\.status).max {
+        (order.firstIndex(of: $0) ?? 3) < (order.firstIndex(of: $1) ?? 3)
+      }
+      Process.exit(code: worst ?? 0)
+    } catch {
+      diagnostics.fail(error, StatusOptions.table.usage)
+    }
+  }
+
+  private static func states(
+    of profiles: [String?], _ options: StatusOptions, _ diagnostics: Diagnostics
+  ) throws -> [AgentState] {
+    func ask(_ profile: String?, _ words: [String]) throws -> AskedCall {
+      try AskedCall(
+        options.words + (profile.map { ["--profile=\($0)"] } ?? []) + ["-o", "tsv"] + words,
+        isOfSeveral: profiles.count > 1)
+    }
+    let stats = try profiles.map { try ask($0, ["stats"]) }
+    AskedCall.wait(for: stats)
+    let more = try zip(profiles, stats).map { profile, stats -> AskedCall? in
+      if stats.hasParts { return try ask(profile, ["health"]) }
+      guard stats.status == 0, [.medium, .large].contains(options.form) else { return nil }
+      // The backend gives no more than 1000.
+      return try ask(profile, ["-S", "24h", "-n", "1000", "actions"])
+    }
+    AskedCall.wait(for: more.compactMap { $0 })
+    return zip(profiles, zip(stats, more)).map { profile, asked in
+      AgentState(profile, asked.0, asked.1)
+    }
+  }
+
+  /// Many a message names the profile itself.
+  private static func tell(_ faults: [String], of name: String?, _ diagnostics: Diagnostics) {
+    for fault in faults {
+      let start = name.map { "\($0): " } ?? ""
+      diagnostics.say(Visible.masked(fault.hasPrefix(start) ? fault : start + fault))
+    }
+  }
+}
+
+/// What the command line of agent-status asks for.
+struct StatusOptions {
+  /// What is printed.
+  enum Form: String, CaseIterable {
+    case small, medium, large, waybar, tmux, i3
+
+    /// A bar hides a block whose command fails, and shows no message.
+    var isBar: Bool { [.waybar, .tmux, .i3].contains(self) }
+  }
+
+  var form = Form.medium
+  var profiles: [String] = []
+  var limit = "10"
+  var token: String?
+  var others: [String] = []
+
+  /// The options of each agent-call.
+  var words: [String] {
+    others + (token.map { ["--token-file=\($0)"] } ?? []) + ["--max-time=\(limit)"]
+  }
+
+  static let table = OptionTable<StatusOptions>(
+    program: "agent-status",
+    summary: "Show whether the agent is connected, and what it does and costs.",
+    synopsis: "[options] [-p NAME,...]", operands: .none,
+    options: [
+      Option(
+        "o", "output", "FORM", "small, medium, large, waybar, tmux or i3 (default: medium)", .form
+      ) { $0.form = $1 },
+      Option(
+        "p", "profile", "NAME,...", "use these profiles, see agentutils.conf(5)",
+        .names.offering(CompletionNames.profiles)
+      ) { $0.profiles += $1 },
+      Option(nil, "allow-plaintext", "send the token over plain http to any host") {
+        $0.others.append("--allow-plaintext")
+      },
+      Option(nil, "cacert", "FILE", "trust the certificate authorities in FILE", .path) {
+        $0.others.append("--cacert=\($1)")
+      },
+      Option(nil, "max-time", "SECONDS", "give up after this time (default: 10)", .text) {
+        $0.limit = $1
+      },
+      Option(nil, "token-file", "FILE", "read the token from FILE", .path) { $0.token = $1 },
+    ]
+  ) { options, words throws(UsageError) in
+    if let word = words.operands.first { throw UsageError("no operand is taken: \(word)") }
+    guard options.profiles.count > 1 else { return }
+    if [.waybar, .i3].contains(options.form) {
+      throw UsageError("--output \(options.form.rawValue): a block is of one agent")
+    }
+    if options.token != nil { throw UsageError("--token-file: one token for several profiles") }
+  }
+}
+
+extension Reading<StatusOptions.Form> {
+  fileprivate static var form: Reading {
+    let words = StatusOptions.Form.allCases.map(\.rawValue)
+    return Reading(
+      { argument throws(UsageError) in
+        if let form = StatusOptions.Form(rawValue: argument.value) { return form }
+        throw argument.fault(
+          "not one of \(words.joined(separator: " "))"
+            + NearestWord.hint(for: argument.value, among: words))
+      }, completion: .words(words))
+  }
+}
+
+extension Reading<[String]> {
+  fileprivate static var names: Reading {
+    Reading { argument throws(UsageError) in
+      let names = argument.path.split(separator: ",", omittingEmptySubsequences: false)
+      if names.contains("") { throw argument.fault("an empty name") }
+      return names.map(String.init)
+    }
+  }
+}
