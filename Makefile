@@ -28,7 +28,9 @@ agentutils-records = \
 	notify-route \
 	task-format \
 	script-options \
-	agent-status
+	agent-status \
+	agent-setup \
+	mail-draft
 agentutils-web = \
 	sse-tail \
 	ws-tail \
@@ -62,8 +64,6 @@ RECIPES = \
 	agent-plot \
 	task-list \
 	task-add \
-	agent-setup \
-	mail-draft \
 	mem-pick \
 	agent-say \
 	agent-talk \

@@ -88,6 +88,8 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
       Command("task-format", "Records", "Screen", "Turns"),
       Command("script-options", "CLibc"),
       Command("agent-status", "Screen", "CLibc"),
+      Command("agent-setup", "CLibc"),
+      Command("mail-draft", "CLibc"),
     ], staticLink
   ),
   // libcurl, which loads thirty libraries.

@@ -20,16 +20,25 @@ struct AgentState {
   /// How many in the last day: `12`, `1000+`; nil where nobody asked.
   private let actions: String?
 
-  init(_ profile: String?, _ stats: AskedCall, _ more: AskedCall?) {
+  init(_ profile: String?, _ stats: ProgramCall, _ more: ProgramCall?) {
     self.profile = profile
-    let told = stats.hasParts ? more ?? stats : stats
-    (status, faults, facts) = (told.status, told.faults, Facts(told.rows))
-    parts = stats.hasParts && status != 2 ? told.rows : nil
+    let hasParts = Self.hasParts(stats)
+    let told = hasParts ? more ?? stats : stats
+    let rows = told.lines.map {
+      $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+    }
+    (status, faults, facts) = (told.status, told.faults, Facts(rows))
+    parts = hasParts && status != 2 ? rows : nil
     // 1: there were none.
     actions = more.flatMap { more in
-      stats.hasParts || more.status > 1
-        ? nil : more.rows.count > 999 ? "1000+" : "\(more.rows.count)"
+      hasParts || more.status > 1
+        ? nil : more.lines.count > 999 ? "1000+" : "\(more.lines.count)"
     }
+  }
+
+  /// Whether an agent is a system of several parts, which has no stats.
+  static func hasParts(_ stats: ProgramCall) -> Bool {
+    stats.status == 2 && stats.faults.contains { $0.holds("a joelclaw gateway has no stats") }
   }
 
   /// In the form that was asked for.

@@ -48,20 +48,25 @@ public enum AgentStatus {
   private static func states(
     of profiles: [String?], _ options: StatusOptions, _ diagnostics: Diagnostics
   ) throws -> [AgentState] {
-    func ask(_ profile: String?, _ words: [String]) throws -> AskedCall {
-      try AskedCall(
-        options.words + (profile.map { ["--profile=\($0)"] } ?? []) + ["-o", "tsv"] + words,
-        isOfSeveral: profiles.count > 1)
+    // What the environment says about one agent does not hold for several.
+    let one = ["AGENT_URL", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"]
+    let environment: [String: String?] =
+      profiles.count > 1 ? Dictionary(uniqueKeysWithValues: one.map { ($0, nil) }) : [:]
+    func ask(_ profile: String?, _ words: [String]) throws -> ProgramCall {
+      try ProgramCall(
+        ["agent-call"] + options.words + (profile.map { ["--profile=\($0)"] } ?? [])
+          + ["-o", "tsv"] + words,
+        environment: environment)
     }
     let stats = try profiles.map { try ask($0, ["stats"]) }
-    AskedCall.wait(for: stats)
-    let more = try zip(profiles, stats).map { profile, stats -> AskedCall? in
-      if stats.hasParts { return try ask(profile, ["health"]) }
+    ProgramCall.wait(for: stats)
+    let more = try zip(profiles, stats).map { profile, stats -> ProgramCall? in
+      if AgentState.hasParts(stats) { return try ask(profile, ["health"]) }
       guard stats.status == 0, [.medium, .large].contains(options.form) else { return nil }
       // The backend gives no more than 1000.
       return try ask(profile, ["-S", "24h", "-n", "1000", "actions"])
     }
-    AskedCall.wait(for: more.compactMap { $0 })
+    ProgramCall.wait(for: more.compactMap { $0 })
     return zip(profiles, zip(stats, more)).map { profile, asked in
       AgentState(profile, asked.0, asked.1)
     }

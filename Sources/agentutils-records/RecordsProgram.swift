@@ -1,7 +1,9 @@
 import Core
 import action_filter
 import action_format
+import agent_setup
 import agent_status
+import mail_draft
 import notify_route
 import script_options
 import task_format
@@ -23,6 +25,8 @@ enum RecordsProgram {
         "task-format": TaskFormat.main,
         "script-options": ScriptOptions.main,
         "agent-status": AgentStatus.main,
+        "agent-setup": AgentSetup.main,
+        "mail-draft": MailDraft.main,
       ]
     ).run()
   }

@@ -1,6 +1,19 @@
 import CInih
 import CLibc
 
+/// What a line of the configuration file is.
+public enum ConfigurationLine: Equatable, Sendable {
+  /// `[profile NAME]`; nothing of one that cannot be understood.
+  case heading(kind: String, name: String)
+  /// Also one with a colon, which counts for nothing.
+  case setting(key: String, value: String)
+  /// A comment, a blank line, or nothing that anybody reads.
+  case other
+
+  /// - Parameter line: without its end; the first of the file without a byte order mark.
+  public init(_ line: ArraySlice<UInt8>) { self = ConfigurationParser.line(line) }
+}
+
 /// Reads the configuration file's text with inih.
 ///
 /// inih cuts lines, section names and keys that are too long for its buffers,
@@ -93,17 +106,45 @@ struct ConfigurationParser {
   }
 
   private mutating func heading(_ text: ArraySlice<UInt8>) -> [UInt8] {
-    guard let end = text.firstIndex(of: 0x5d) else { return refuse("heading without ]", text) }
-    let rest = Self.trim(text[(end + 1)...])
-    guard rest.isEmpty || rest.first == 0x23 || rest.first == 0x3b else {
-      return refuse("text after the heading", text)
-    }
-    let name = text[(text.startIndex + 1)..<end]
-    guard name.count <= Self.longestSection else {
-      return refuse("heading longer than \(Self.longestSection) bytes", text)
-    }
+    let name: ArraySlice<UInt8>
+    do throws(Failure) { name = try Self.heading(text) } catch { return refuse(error.reason, text) }
     open(String(decoding: name, as: UTF8.self))
     return [0x5b] + name.map { $0 == 0x3b ? Self.semicolon : $0 } + [0x5d]
+  }
+
+  /// What stands between the brackets of a line that begins with one.
+  private static func heading(_ text: ArraySlice<UInt8>) throws(Failure) -> ArraySlice<UInt8> {
+    guard let end = text.firstIndex(of: 0x5d) else { throw Failure("heading without ]") }
+    let rest = trim(text[(end + 1)...])
+    guard rest.isEmpty || rest.first == 0x23 || rest.first == 0x3b else {
+      throw Failure("text after the heading")
+    }
+    let name = text[(text.startIndex + 1)..<end]
+    guard name.count <= longestSection else {
+      throw Failure("heading longer than \(longestSection) bytes")
+    }
+    return name
+  }
+
+  /// What a line of the file is taken for, by whoever changes the file.
+  static func line(_ line: ArraySlice<UInt8>) -> ConfigurationLine {
+    let text = trim(line)
+    guard let first = text.first, first != 0x23, first != 0x3b else { return .other }
+    if first == 0x5b {
+      let isWhole = text.count <= Int(INI_MAX_LINE) - 2
+      guard isWhole, let name = try? heading(text) else { return .heading(kind: "", name: "") }
+      let (kind, rest) = words(of: String(decoding: name, as: UTF8.self))
+      return .heading(kind: kind, name: rest)
+    }
+    guard let mark = text.firstIndex(where: { $0 == 0x3d || $0 == 0x3a }) else { return .other }
+    return .setting(
+      key: String(decoding: trim(text[..<mark]), as: UTF8.self),
+      value: String(decoding: trim(text[(mark + 1)...]), as: UTF8.self))
+  }
+
+  private static func words(of heading: String) -> (kind: String, name: String) {
+    let words = heading.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+    return (words.first.map(String.init) ?? "", words.count > 1 ? trim(String(words[1])) : "")
   }
 
   /// Reports a line and withholds it. After a bad heading the keys that follow
@@ -119,9 +160,8 @@ struct ConfigurationParser {
 
   /// Begins a section.
   private mutating func open(_ heading: String) {
-    let words = heading.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-    let name = words.count > 1 ? Self.trim(String(words[1])) : ""
-    switch words.first {
+    let (kind, name) = Self.words(of: heading)
+    switch kind {
     case "profile" where !name.isEmpty:
       section = .profile(name)
       if configuration.profiles[name] == nil { configuration.profiles[name] = .init() }

@@ -51,6 +51,11 @@ out_like "^tunnel  *ready https://" "with the tunnel's address"
 out_like "^message  *[0-9]+[smh]" "and the last message"
 is "$(grep -vcE '^[0-9a-z ]{9} [^ ]' "$out")" 0 "names in one column, values in the next"
 
+run env -u AGENT_TOKEN_FILE agent-status -o small --allow-plaintext --token-file "$tmp/right"
+status_is 0 "a token of its own"
+run agent-status -o small --cacert "$tmp/none"
+err_like "^agent-status: $tmp/none: " "authorities that are not there"
+
 # What a bar takes.
 run agent-status -o waybar
 out_is "$(jq -c . "$out")" "waybar: an object in one line"

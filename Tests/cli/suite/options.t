@@ -104,6 +104,10 @@ agent-tail -w --wait            the same
 bus-get -s --server             as in the tools of NATS
 bus-put -s --server             the same
 bus-put -u --subject            what it is published under
+mail-draft -n --print           it prints, and sends nothing
+mail-draft -s --subject         of a mail
+voice-token -k --key            the API key
+voice-token -s --secret-file    its secret
 '
 printf '%s' "$meanings" | sed '/^$/d' >"$tmp/meanings"
 printf '%s' "$exceptions" | sed '/^$/d; s/  .*//' | sort >"$tmp/exceptions"

@@ -1,33 +1,44 @@
 import CLibc
-import Core
 
-/// A run of agent-call, and what it printed.
-final class AskedCall {
+/// A run of a program to its end, for all that it prints and says.
+public final class ProgramCall {
   private let child: ChildProcess
   private var output: [UInt8] = []
   private var error: [UInt8] = []
 
+  /// Starts it.
+  ///
   /// - Parameters:
-  ///   - words: of agent-call.
-  ///   - isOfSeveral: whether it is one of several agents: what the environment says about one
-  ///     does not hold for all.
-  init(_ words: [String], isOfSeveral: Bool) throws(SettingsError) {
-    var environment: [String: String?] = ["AGENTUTILS_PROGRAM": "agent-status"]
-    if isOfSeveral {
-      for name in ["AGENT_URL", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"] {
-        environment.updateValue(nil, forKey: name)
-      }
-    }
+  ///   - words: the program, found in PATH, and its arguments.
+  ///   - environment: what is set or, with nil, unset beside our own environment.
+  ///   - input: what it reads on standard input, no more than a pipe holds.
+  public init(
+    _ words: [String], environment: [String: String?] = [:], input: [UInt8] = []
+  ) throws(SettingsError) {
+    var environment = environment
+    environment["AGENTUTILS_PROGRAM"] = Process.name
     do throws(ChildProcess.Failure) {
       child = try ChildProcess(
-        ["agent-call"] + words, environment: environment, error: .pipe, leadsGroup: true)
+        words, environment: environment, input: input.isEmpty ? .nothing : .pipe, error: .pipe,
+        leadsGroup: true)
     } catch {
       throw SettingsError(error.program, systemReason(error.code))
+    }
+    if !input.isEmpty { _ = write(child.input, input, input.count) }
+    child.closeInput()
+  }
+
+  /// Whether a program is in PATH.
+  public static func isThere(_ name: String) -> Bool {
+    (Process.environment("PATH") ?? "").split(separator: ":").contains {
+      access(Folders.join(String($0), name), X_OK) == 0
     }
   }
 
   /// Waits until all have ended; a signal ends them, and us.
-  static func wait(for calls: [AskedCall]) {
+  ///
+  /// - Parameter clean: puts things in order before a signal ends us.
+  public static func wait(for calls: [ProgramCall], clean: () -> Void = {}) {
     EndSignals.watch(withQuit: true)
     var isOpen = calls.map { _ in (output: true, error: true) }
     while isOpen.contains(where: { $0.output || $0.error }) {
@@ -39,6 +50,7 @@ final class AskedCall {
       _ = poll(&files, nfds_t(files.count), -1)
       if let signal = EndSignals.next() {
         for call in calls { call.child.kill(signal) }
+        clean()
         Process.die(by: signal)
       }
       for (index, call) in calls.enumerated() {
@@ -62,26 +74,17 @@ final class AskedCall {
   }
 
   /// Its status; a signal's is 2.
-  var status: Int32 { child.exitStatus ?? 2 }
+  public var status: Int32 { child.exitStatus ?? 2 }
 
-  /// The lines of its output, each with its cells.
-  var rows: [[String]] {
-    Self.lines(output).map {
-      $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+  /// The lines of its output.
+  public var lines: [String] { Self.lines(output) }
+
+  /// What a command of the suite said, which speaks in our name, without the name.
+  public var faults: [String] {
+    let start = Process.name + ": "
+    return Self.lines(error).map {
+      $0.hasPrefix(start) ? String($0.dropFirst(start.count)) : $0
     }
-  }
-
-  /// What it said, without its name.
-  var faults: [String] {
-    Self.lines(error).map { line in
-      let start = "agent-status: "
-      return line.hasPrefix(start) ? String(line.dropFirst(start.count)) : line
-    }
-  }
-
-  /// Whether the agent is a system of several parts, which has no stats.
-  var hasParts: Bool {
-    status == 2 && faults.contains { $0.holds("a joelclaw gateway has no stats") }
   }
 
   private static func lines(_ bytes: [UInt8]) -> [String] {

@@ -1,0 +1,69 @@
+import CLibc
+import Core
+
+/// agent-setup(1): asks for an agent's URL and token, checks them, and writes a profile for the
+/// commands of the suite.
+///
+/// The token is never a word of a command or a variable of its environment: it goes through
+/// pipes.
+public enum AgentSetup {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
+    let options = SetupOptions.table.parseOrExit(SetupOptions())
+    let diagnostics = Diagnostics(program: "agent-setup")
+    umask(0o077)
+    EndSignals.watch()
+    do {
+      let file = try ProfileFile()
+      let talk = SetupTalk(diagnostics)
+      defer { talk.clean() }
+      var setup = Setup(options, file, talk)
+      let code = try setup.run()
+      talk.clean()
+      Process.exit(code: code)
+    } catch {
+      diagnostics.fail(error, SetupOptions.table.usage)
+    }
+  }
+}
+
+/// What the command line of agent-setup asks for.
+struct SetupOptions {
+  var kind: AgentKind?
+  var profile: String?
+
+  static let kinds: [AgentKind] = [.clanky, .openclaw, .pincer, .joelclaw, .pds]
+
+  static let table = OptionTable<SetupOptions>(
+    program: "agent-setup",
+    summary: "Ask for an agent's URL and token, check them, and write a profile.",
+    synopsis: "[-k KIND] [-p NAME]", operands: .none,
+    options: [
+      Option(
+        "k", "kind", "KIND",
+        "clanky, openclaw, pincer, joelclaw or pds (default: by the URL)", .kind
+      ) { $0.kind = $1 },
+      Option(
+        "p", "profile", "NAME", "the profile to write (default: asked for)",
+        .text.offering(CompletionNames.profiles)
+      ) { $0.profile = $1 },
+    ]
+  ) { _, words throws(UsageError) in
+    if let word = words.operands.first { throw UsageError("no operand is taken: \(word)") }
+  }
+}
+
+extension Reading<AgentKind> {
+  fileprivate static var kind: Reading {
+    let words = SetupOptions.kinds.map(\.rawValue)
+    return Reading(
+      { argument throws(UsageError) in
+        if let kind = AgentKind(rawValue: argument.value), SetupOptions.kinds.contains(kind) {
+          return kind
+        }
+        throw UsageError(
+          "option --kind: not clanky, openclaw, pincer, joelclaw or pds: \(argument.value)"
+            + NearestWord.hint(for: argument.value, among: words))
+      }, completion: .words(words))
+  }
+}

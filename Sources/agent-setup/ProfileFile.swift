@@ -1,0 +1,102 @@
+import CLibc
+import Core
+
+/// The configuration file, of which one profile is changed and all the rest stays as it is.
+struct ProfileFile {
+  let folder: String
+  /// The file itself, where a link leads to it.
+  let path: String
+  private let mode: mode_t?
+  private let lines: [ArraySlice<UInt8>]
+
+  init() throws(SettingsError) {
+    if Process.environment("HOME") == nil,
+      Process.environment("XDG_CONFIG_HOME")?.hasPrefix("/") != true
+    {
+      throw SettingsError("HOME is not set", "there is no place for a profile")
+    }
+    let folders = Folders()
+    folder = folders.config
+    path = try OwnPath.resolve(folders.configFile)
+    var status = stat()
+    mode = stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+    // What others wrote must not be taken over into a file that the commands trust.
+    if let mode, mode & 0o022 != 0 || ![0, geteuid()].contains(status.st_uid) {
+      throw SettingsError(
+        path, "refused: others own it or can write to it: look through it, then chmod go-w or chown"
+      )
+    }
+    var bytes = mode == nil ? [] : try BoundedFile.given(path)
+    if bytes.last == 10 { bytes.removeLast() }
+    lines = bytes.isEmpty ? [] : bytes.split(separator: 10, omittingEmptySubsequences: false)
+  }
+
+  /// What each line says, and the profile that it belongs to.
+  private var said: [(line: ArraySlice<UInt8>, profile: String, what: ConfigurationLine)] {
+    var profile = ""
+    return lines.enumerated().map { index, line in
+      let isMarked = index == 0 && line.starts(with: [0xef, 0xbb, 0xbf])
+      let what = ConfigurationLine(isMarked ? line.dropFirst(3) : line)
+      if case .heading(let kind, let name) = what { profile = kind == "profile" ? name : "" }
+      return (line, profile, what)
+    }
+  }
+
+  func has(_ profile: String) -> Bool { said.contains { $0.profile == profile } }
+
+  /// The profiles of a kind, in their order.
+  func profiles(of kind: AgentKind) -> [String] {
+    said.filter { $0.what == .setting(key: "kind", value: kind.rawValue) }.map(\.profile)
+      .filter { !$0.isEmpty && Self.isName($0) }
+  }
+
+  func value(of key: String, in profile: String) -> String? {
+    var last: String?
+    for line in said where line.profile == profile {
+      if case .setting(key, let value) = line.what { last = value }
+    }
+    return last
+  }
+
+  static func isName(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.allSatisfy { letter in
+        letter.isASCII && (letter.isLetter || letter.isNumber) || "._-".contains(letter)
+      }
+  }
+
+  /// Puts settings in the place of what the profile says about its kind, its URL and its token,
+  /// which goes by two names, and of `key`.
+  func write(_ profile: String, _ settings: [String], replacing key: String?) throws(SettingsError)
+  {
+    let old = ["kind", "url", "token-command", "token-file", "secret-command", "secret-file", key]
+    var text: [[UInt8]] = []
+    var isDone = false
+    for (line, owner, what) in said {
+      switch what {
+      case .setting(let name, _) where owner == profile && old.contains(name): break
+      default: text.append(Array(line))
+      }
+      if case .heading = what, owner == profile, !isDone {
+        text += settings.map { Array($0.utf8) }
+        isDone = true
+      }
+    }
+    if !isDone {
+      if !text.isEmpty { text.append([]) }
+      text += ["[profile \(profile)]"].map { Array($0.utf8) } + settings.map { Array($0.utf8) }
+    }
+    try Folders.make(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
+    try StateFile(path: path).replace(with: text.flatMap { $0 + [10] })
+    if let mode { chmod(path, mode) }
+  }
+
+  /// Keeps a token in a file for the owner alone; false where that cannot be.
+  func keep(_ token: [UInt8], as name: String) throws(SettingsError) -> Bool {
+    try Folders.make(folder)
+    let descriptor = clibc_open_folder(folder)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return FolderFile.replace(name, in: descriptor, with: token + [10]) == 0
+  }
+}

@@ -1,0 +1,462 @@
+import Core
+
+/// The conversation: where the agent is, who asks it, whether it answers, and what is kept.
+struct Setup {
+  private let talk: SetupTalk
+  private let file: ProfileFile
+  private let wanted: AgentKind?
+  private var profile: String
+  private var kind = AgentKind.clanky
+  private var url = ""
+  /// The account of a personal data server.
+  private var identifier = ""
+  private var token: [UInt8] = []
+  /// What the last question came to: the status, the reason, and what was printed.
+  private var code: Int32 = 0
+  private var said = ""
+  private var printed = ""
+
+  private var isPDS: Bool { wanted == .pds }
+  private var client: String { isPDS ? "pds-record" : "agent-call" }
+  private var what: String { isPDS ? "app password" : "token" }
+
+  init(_ options: SetupOptions, _ file: ProfileFile, _ talk: SetupTalk) {
+    (wanted, profile) = (options.kind, options.profile ?? "")
+    (self.file, self.talk) = (file, talk)
+  }
+
+  /// - Returns: the exit status.
+  mutating func run() throws -> Int32 {
+    name()
+    if file.has(profile),
+      !talk.agrees("There is a profile \(profile). Replace its URL and \(what)?")
+    {
+      talk.say("Nothing was changed.")
+      return 1
+    }
+    address()
+    if isPDS { identity() }
+    secret()
+    if let status = try check() { return status }
+    let kept = try keep()
+    let (key, value) = belonging()
+    var settings = kind == .clanky ? [] : ["kind = \(kind.rawValue)"]
+    if !url.isEmpty { settings.append("url = \(url)") }
+    if !value.isEmpty { settings.append("\(key ?? "") = \(value)") }
+    try file.write(profile, settings + kept, replacing: key)
+    talk.say("Wrote the profile \(profile) in \(file.path).")
+    // What was written is what counts.
+    try ask(profile)
+    if code == 0 {
+      talk.say("\(client) -p \(profile) \(word.joined(separator: " ")): ok")
+      if kind == .openclaw {
+        talk.say(
+          "The first agent-chat and the first agent-approve may have to be let in, too: "
+            + "they do more than read.")
+      }
+    } else {
+      explain()
+    }
+    if Self.heard.contains(where: { Process.environment($0) != nil }) {
+      talk.say("AGENT_URL, AGENT_PROFILE and AGENT_TOKEN_FILE win over profiles: unset them.")
+    }
+    return code
+  }
+
+  // MARK: Questions
+
+  /// The name and the URL must be what agentutils.conf(5) can hold.
+  private mutating func name() {
+    while true {
+      if profile.isEmpty { profile = talk.ask("Name of the profile", "default") }
+      if !ProfileFile.isName(profile) {
+        talk.say("A name has letters, digits, dots, dashes and underscores.")
+      } else if profile.utf8.count > 40 {
+        talk.say("A name has 40 letters at most.")
+      } else {
+        return
+      }
+      profile = ""
+    }
+  }
+
+  private mutating func address() {
+    let question =
+      switch wanted {
+      case .pds: "URL of the server (https://...)"
+      case .joelclaw: "URL of the agent (ws://...); none for the gateway of this machine"
+      default: "URL of the agent (https://... or, for a gateway, ws://...)"
+      }
+    while true {
+      url = talk.ask(question)
+      if url.hasSuffix("/") { url.removeLast() }
+      let isSocket = url.hasPrefix("ws:") || url.hasPrefix("wss:")
+      if isPDS, isSocket {
+        talk.say("A personal data server is asked by https.")
+        continue
+      }
+      if url.isEmpty {
+        guard wanted == .joelclaw else { continue }
+        kind = .joelclaw
+        return
+      }
+      let schemes = ["http://", "https://", "ws://", "wss://"]
+      if !schemes.contains(where: { url.hasPrefix($0) && url != $0 }) { url = scheme + "://" + url }
+      if !url.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !Array("\"'`\\".utf8).contains($0) })
+      {
+        talk.say("This is not a URL: it has blanks or odd characters.")
+      } else if url.holds("@") {
+        talk.say("Leave the user and the password out of the URL.")
+      } else if url.utf8.count > 180 {
+        talk.say("A URL has 180 characters at most.")
+      } else {
+        kind = wanted ?? (url.hasPrefix("ws") ? .openclaw : .clanky)
+        return
+      }
+    }
+  }
+
+  /// What an address without one begins with. On this machine there is no TLS.
+  private var scheme: String {
+    var host = url.prefix { $0 != "/" }
+    let isHere: Bool
+    if host == "[::1]" || host.hasPrefix("[::1]:") {
+      isHere = true
+    } else {
+      host = host.prefix { $0 != ":" }
+      let isAddress = host.allSatisfy { $0 == "." || $0.isASCII && $0.isNumber }
+      isHere = host == "localhost" || host.hasPrefix("127.") && isAddress
+    }
+    let start = wanted == .openclaw || wanted == .joelclaw ? "ws" : "http"
+    return isHere ? start : start + "s"
+  }
+
+  private mutating func identity() {
+    while true {
+      identifier = talk.ask("Handle of the account, or its DID")
+      if identifier.hasPrefix("@") { identifier.removeFirst() }
+      let isPlain = identifier.allSatisfy {
+        $0.isASCII && ($0.isLetter || $0.isNumber) || ".:%_-".contains($0)
+      }
+      let parts = identifier.split(separator: ".", maxSplits: 1)
+      if isPlain, identifier.hasPrefix("did:") && identifier != "did:" || parts.count == 2 {
+        if identifier.utf8.count <= 180 { return }
+        talk.say("A name has 180 characters at most.")
+      } else if !identifier.isEmpty {
+        talk.say("This is neither a handle, as ada.example.org, nor a DID.")
+      }
+    }
+  }
+
+  private mutating func secret() {
+    switch kind {
+    case .pincer:
+      token = talk.secret(
+        "Pairing code or token, not shown; none to ask the server for a code")
+    case .pds: token = talk.secret("App password, not shown; none to read only")
+    default: token = talk.secret("Token, not shown; none if the agent has none")
+    }
+  }
+
+  // MARK: Whether it answers
+
+  private static let heard = ["AGENT_URL", "AGENT_PROFILE", "AGENT_TOKEN_FILE"]
+
+  /// What an agent of the kind is asked for to see whether it answers.
+  private var word: [String] {
+    switch kind {
+    case .openclaw: ["agents"]
+    case .pincer: ["threads"]
+    case .joelclaw: ["get", "health"]
+    case .pds: [token.isEmpty ? "describe" : "login"]
+    case .clanky, .riff: ["health"]
+    }
+  }
+
+  /// Asks with what was written, or with a configuration of one profile before that.
+  private mutating func ask(
+    _ profile: String, _ changes: [String: String?] = [:], with input: [UInt8]? = nil
+  ) throws {
+    let limit =
+      isPDS
+      ? ["--timeout", "15", "--max-retries", "0"] : ["--max-time", "15", "-o", "tsv"]
+    let name = changes["AGENT_URL"] == nil ? ["-p", profile] : []
+    let given = input?.isEmpty == false ? ["--token-file", "-"] : []
+    try call([client] + name + given + limit + word, changes, input ?? [])
+    // A gateway without agents is one, and so is a server without threads.
+    if code == 1, ![.clanky, .pds].contains(kind) { code = 0 }
+  }
+
+  private mutating func call(
+    _ words: [String], _ changes: [String: String?], _ input: [UInt8]
+  ) throws {
+    var environment: [String: String?] = [:]
+    for name in Self.heard + ["CREDENTIALS_DIRECTORY"] {
+      environment.updateValue(nil, forKey: name)
+    }
+    environment.merge(changes) { $1 }
+    let call = try ProgramCall(
+      words, environment: environment, input: input.isEmpty ? [] : input + [10])
+    ProgramCall.wait(for: [call], clean: talk.clean)
+    (code, said) = (call.status, call.faults.last ?? "")
+    printed = call.lines.joined(separator: " ")
+  }
+
+  /// Asks the agent with the token, before anything is written.
+  private mutating func isHealthy() throws -> Bool {
+    var changes: [String: String?] = ["XDG_CONFIG_HOME": talk.folder]
+    // The device that a gateway comes to know is to stay; the tokens for a password are not.
+    if isPDS { changes["XDG_STATE_HOME"] = talk.folder + "/state" }
+    if kind == .clanky {
+      changes["AGENT_URL"] = url
+    } else {
+      var text = "[profile new]\nkind = \(kind.rawValue)\n"
+      if !url.isEmpty { text += "url = \(url)\n" }
+      if !identifier.isEmpty { text += "identifier = \(identifier)\n" }
+      try Folders.make(talk.folder + "/agentutils")
+      try StateFile(path: talk.folder + "/agentutils/config").replace(with: Array(text.utf8))
+    }
+    // A pairing code serves once. A token has letters.
+    if kind == .pincer, token.allSatisfy({ (0x30...0x39).contains($0) }) {
+      let path = talk.folder + "/token"
+      try call(
+        ["agent-call", "-p", "new", "--max-time", "15", "-q", "pair", path],
+        ["XDG_CONFIG_HOME": talk.folder], token.isEmpty ? [10] : token)
+      if code != 0 { return false }
+      token = try BoundedFile.given(path).filter { $0 != 10 }
+      server = origin
+      talk.say("The server has made this machine one of its devices.")
+    }
+    try ask("new", changes, with: token)
+    return code == 0
+  }
+
+  /// The server that gave a token, or has refused it: it is for no other one.
+  private var server = ""
+  private var origin: String {
+    guard let mark = url.place(of: "://") else { return url }
+    return String(url[..<mark.upperBound] + url[mark.upperBound...].prefix { $0 != "/" })
+  }
+  private var isToBeLetIn: Bool { code == 77 && said.holds("run on the gateway: ") }
+
+  /// Asks until the agent answers, or somebody has had enough.
+  ///
+  /// - Returns: the exit status where nothing is to be written.
+  private mutating func check() throws -> Int32? {
+    while true {
+      talk.say("Asking \(url.isEmpty ? "the gateway of this machine" : url) ...")
+      if try isHealthy() {
+        talk.say("The \(isPDS ? "server" : "agent") answers.")
+        takeHandle()
+        return nil
+      }
+      if isToBeLetIn, try isLetIn() {
+        talk.say("The gateway lets this device in.")
+        return nil
+      }
+      explain()
+      // The token is wrong, or the way to the agent is.
+      let usual = isPDS && code == 1 ? "h" : code != 77 ? "u" : isPDS ? "p" : "t"
+      let choices = isPDS ? ("handle or password", "u/h/p/w/q") : ("another token", "u/t/w/q")
+      let question =
+        "Another URL, \(choices.0), write the profile nonetheless, or quit (\(choices.1))"
+      switch talk.ask(question, usual).lowercased().first {
+      case "h" where isPDS: identity()
+      case "u":
+        if code == 77 { server = origin }
+        address()
+        if !server.isEmpty, server != origin {
+          server = ""
+          secret()
+        }
+      case "t",
+        "p" where isPDS:
+        server = ""
+        secret()
+      case "w": return nil
+      case "q":
+        talk.say("Nothing was changed.")
+        return code
+      default: break
+      }
+    }
+  }
+
+  /// Waits until a person lets this device in, for a quarter of an hour. A gateway is not to be
+  /// asked often.
+  private mutating func isLetIn() throws -> Bool {
+    talk.say("  \(said)")
+    talk.say("Waiting until somebody has done that; ^C ends.")
+    for _ in 0..<180 {
+      talk.pause(seconds: 5)
+      if try isHealthy() { return true }
+      if code != 75, !isToBeLetIn { return false }
+    }
+    return false
+  }
+
+  /// An account that was given by its DID is one that people know by its handle, and not every
+  /// server lets a DID log in. A handle that does not lead back to the DID is somebody's claim.
+  private mutating func takeHandle() {
+    guard identifier.hasPrefix("did:"), let answer = try? JSONValue.parse(text: printed),
+      let handle = answer["handle"]?.string, (1...180).contains(handle.utf8.count),
+      !token.isEmpty || answer["handleIsCorrect"]?.bool == true,
+      handle.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) || ".-".contains($0) }),
+      !handle.lowercased().hasSuffix(".invalid")
+    else { return }
+    talk.say("\(identifier) is \(handle).")
+    identifier = handle
+  }
+
+  private func explain() {
+    talk.say("  \(said)")
+    if let advice = Advice.all.first(where: { $0.fits(kind, code, said) }) {
+      talk.say(advice.words.exchanging(text: "IDENTIFIER", for: identifier))
+    }
+  }
+
+  // MARK: What is kept
+
+  /// Where the token is kept, and how the commands find it.
+  private func keep() throws -> [String] {
+    guard !token.isEmpty else { return [] }
+    let places = ["pass", "secret-tool"].filter(ProgramCall.isThere) + ["file"]
+    let failure = "could not keep the \(what); nothing was changed"
+    switch talk.choose("Where to keep the \(what)", places, places[0]) {
+    case "pass":
+      let name = "agentutils/\(profile)"
+      if !talk.hand(token + [10], to: ["pass", "insert", "-m", "-f", name]) {
+        talk.fail("pass \(failure)")
+      }
+      return ["token-command = pass show \(name)"]
+    case "secret-tool":
+      let names = ["service", "agentutils", "profile", profile]
+      if !talk.hand(token, to: ["secret-tool", "store", "--label=agentutils \(profile)"] + names) {
+        talk.fail("secret-tool \(failure)")
+      }
+      return ["token-command = secret-tool lookup " + names.joined(separator: " ")]
+    default:
+      let name = "\(profile).token"
+      if try !file.keep(token, as: name) {
+        talk.fail("\(Folders.join(file.folder, name)): could not be written; nothing was changed")
+      }
+      return ["token-file = \(name)"]
+    }
+  }
+
+  /// What else the profile says: whose records, or where an agent keeps its own.
+  private func belonging() -> (key: String?, value: String) {
+    if isPDS { return ("identifier", identifier) }
+    let servers = file.profiles(of: .pds)
+    guard kind == .joelclaw, !servers.isEmpty else { return (nil, "") }
+    let now = file.value(of: "pds", in: profile) ?? "none"
+    let choice = talk.choose(
+      "Profile of the server that keeps its records", servers + ["none"],
+      servers.contains(now) ? now : "none")
+    return ("pds", choice == "none" ? "" : choice)
+  }
+}
+
+/// What a failure means, in words.
+private struct Advice {
+  let kind: AgentKind?
+  let status: Int32?
+  /// One of these is in what was said.
+  let signs: [String]
+  let words: String
+
+  init(_ kind: AgentKind? = nil, _ status: Int32? = nil, _ signs: String..., say words: String) {
+    (self.kind, self.status, self.signs, self.words) = (kind, status, signs, words)
+  }
+
+  func fits(_ kind: AgentKind, _ status: Int32, _ said: String) -> Bool {
+    (self.kind == nil || self.kind == kind) && (self.status == nil || self.status == status)
+      && (signs.isEmpty || signs.contains { said.holds($0) })
+  }
+
+  /// The first that fits counts.
+  static let all = [
+    Advice(
+      .pds, nil, "plain http",
+      say: "Over plain http everybody on the way could read the password: use https, a "
+        + "tunnel, or ssh -L."),
+    Advice(
+      .pds, nil, "neither a handle",
+      say: "The name of the account is misspelled."),
+    Advice(
+      .pds, 1,
+      say: "The server is there, but has no account of this name."),
+    Advice(
+      .pds, 77,
+      say: "The server is there, but does not let IDENTIFIER in with this password: is "
+        + "it an app password of this account?"),
+    Advice(
+      .pds, 2,
+      say: "Something answers there, but it is not a personal data server: is the path "
+        + "right?"),
+    Advice(
+      nil, nil, "token-command of",
+      say: "The token cannot be read back from where it is kept."),
+    Advice(
+      nil, 77, "run on the gateway: ",
+      say: "The gateway is there, but has not let this device in."),
+    Advice(
+      nil, 77, "invalid pairing code",
+      say: "The server is there, but the pairing code is wrong, used, or older than 10 "
+        + "minutes."),
+    Advice(
+      nil, 77, "CreatePairingCode",
+      say: "A device is paired already: make a code on it, with agent-call pairing-code."),
+    Advice(
+      nil, 77, "AUTH_TOKEN_MISSING",
+      say: "The gateway is there, but wants a token."),
+    Advice(
+      nil, 77, "no token was sent",
+      say: "The agent is there, but wants a token."),
+    Advice(
+      nil, 77, "has a public tunnel",
+      say: "The agent itself has no token yet: set one there, it is public."),
+    Advice(
+      nil, 77,
+      say: "The agent is there, but does not accept this token."),
+    Advice(
+      nil, nil, "in clear text",
+      say: "Over plain ws everybody on the way could listen: use wss, a tunnel, or ssh "
+        + "-L."),
+    Advice(
+      nil, nil, "not a WebSocket", "not the greeting",
+      say: "Something answers there, but it is not a gateway: is the port right?"),
+    Advice(
+      nil, nil, "plain http",
+      say: "Over plain http everybody on the way could read the token: use https, a "
+        + "tunnel, or ssh -L."),
+    Advice(
+      nil, nil, "tunnel's page",
+      say: "The tunnel is there, but the agent behind it is asleep or gone."),
+    Advice(
+      nil, nil, "esolve host", "esolving",
+      say: "This host name does not exist: is it spelled right, is the network up? A "
+        + "tunnel gets a new name when it restarts."),
+    Advice(
+      nil, nil, "wrong version number", "packet length too long", "record layer",
+      say: "Something answers there, but not with TLS: is it http:// or, for a gateway, "
+        + "ws://?"),
+    Advice(
+      nil, nil, "ertificate", "SSL", "TLS",
+      say: "The other side cannot prove who it is: is the URL right? Name a certificate "
+        + "of your own in SSL_CERT_FILE."),
+    Advice(
+      nil, nil, "refused", "onnect to",
+      say: "Nothing answers at this address: is the agent running, is the port right?"),
+    Advice(
+      nil, 75, "no whole answer", "imed out",
+      say: "No answer came in time: is the machine on, is a firewall between?"),
+    Advice(
+      nil, nil, "no such path", "not the backend", "not JSON", "place of JSON",
+      say: "Something answers there, but it is not the dashboard of an agent: is the "
+        + "path right?"),
+    Advice(
+      nil, 75,
+      say: "It did not answer properly; it may later."),
+  ]
+}

@@ -1,0 +1,138 @@
+import Core
+
+/// A mail as it is written: fields, and a body of lines.
+struct Draft {
+  /// A field of the header, with the lines that continue it.
+  struct Field {
+    let bytes: [UInt8]
+
+    /// In small letters.
+    var name: String {
+      String(decoding: bytes.prefix { $0 != UInt8(ascii: ":") && !isBlank($0) }, as: UTF8.self)
+        .lowercased()
+    }
+
+    /// All of it on one line.
+    var line: [UInt8] {
+      let lines = bytes.split(separator: 10)
+      return Array(lines.map { Array($0.drop(while: isBlank)) }.joined(separator: [32]))
+    }
+
+    /// What stands behind the colon.
+    var text: [UInt8] {
+      let text = line.drop { $0 != UInt8(ascii: ":") }.dropFirst()
+      return Array(text.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+    }
+
+    /// Whether it names somebody who gets the mail.
+    var isOfRecipients: Bool {
+      ["to", "cc", "bcc"].contains(name.without("resent-")) || name == "apparently-to"
+    }
+
+    /// Whether a person who is asked is shown all of it.
+    var isTold: Bool {
+      isOfRecipients || ["from", "sender"].contains(name.without("resent-"))
+        || name.hasSuffix("-to") || name == "subject" || name == "content-type"
+    }
+  }
+
+  var fields: [Field] = []
+  var body: ArraySlice<UInt8> = []
+
+  private static let longest = 100_000
+
+  /// A mail, or a text. The header ends at a line that is none of it, as it does for those who
+  /// send it. A text may begin with what looks like a field, a mail has one of those that every
+  /// mail has.
+  init(_ given: [UInt8]) throws(Failure) {
+    // No NUL and no CR: some would take one for the end of a line, and others not.
+    let text = given.contains { $0 == 0 || $0 == 13 } ? given.filter { $0 != 0 && $0 != 13 } : given
+    let known = ["from", "to", "cc", "bcc", "subject"]
+    var rest = text[...]
+    if rest.starts(with: Array("From ".utf8)) { rest = rest.drop { $0 != 10 }.dropFirst() }
+    let start = rest.startIndex
+    while !rest.isEmpty {
+      let line = rest.prefix(Self.longest + 1).prefix { $0 != 10 }
+      let isMore = line.first.map(isBlank) == true && !fields.isEmpty
+      if line.allSatisfy(isBlank) {
+        rest = rest.dropFirst(line.count + 1)
+        break
+      }
+      guard isMore || Self.isField(line) else { break }
+      let old = isMore ? fields.removeLast().bytes + [10] : []
+      fields.append(Field(bytes: old + line))
+      rest = rest.dropFirst(line.count + 1)
+      if rest.startIndex - start > Self.longest {
+        guard fields.contains(where: { known.contains($0.name) }) else { break }
+        throw Failure("not a draft: its header is longer than 100,000 bytes")
+      }
+    }
+    if !fields.contains(where: { known.contains($0.name) }) { (fields, rest) = ([], text[...]) }
+    body = rest
+    if let last = body.last, last != 10 { body.append(10) }
+  }
+
+  private static func isField(_ line: ArraySlice<UInt8>) -> Bool {
+    let name = line.prefix(1000).prefix { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: ":") }
+    return !name.isEmpty && line[name.endIndex...].first { !isBlank($0) } == UInt8(ascii: ":")
+  }
+
+  /// What an agent wrote: a record with `to`, `cc`, `bcc`, `subject` and `body` or `text`. Whatever
+  /// a member holds, it is one field: a line end in it is a blank.
+  static func mail(record text: String) throws(Failure) -> [UInt8] {
+    guard let record = try? JSONValue.parse(text: text) else {
+      throw Failure("not a draft: not one record")
+    }
+    func line(_ value: JSONValue) throws(Failure) -> String {
+      guard let text = value.string else { throw Failure("not a draft: not a text") }
+      var line = ""
+      for scalar in text.unicodeScalars {
+        line.unicodeScalars.append(scalar.value < 32 || scalar.value == 127 ? " " : scalar)
+      }
+      return line
+    }
+    var mail = ""
+    for name in ["To", "Cc", "Bcc", "Subject"] {
+      guard let value = record[name.lowercased()], !value.isNull else { continue }
+      var lines: [String] = []
+      if value.kind == .array {
+        for element in value.elements { lines.append(try line(element)) }
+      } else {
+        lines = [try line(value)]
+      }
+      mail += "\(name): \(lines.joined(separator: ", "))\n"
+    }
+    let body = [record["body"], record["text"]].compactMap { $0 }.first { !$0.isNull }
+    guard let text = body == nil ? "" : body?.string else {
+      throw Failure("not a draft: not a text")
+    }
+    return Array("\(mail)\n\(text)\n".utf8)
+  }
+
+  /// Puts a field in the place of those of its name.
+  mutating func set(_ name: String, _ text: String) {
+    fields.removeAll { $0.name == name.lowercased() }
+    fields.append(Field(bytes: FileName.bytes("\(name): \(text)")))
+  }
+
+  /// What a person is to fill in.
+  mutating func fill() {
+    for name in ["To", "Subject"] where !fields.contains(where: { $0.name == name.lowercased() }) {
+      set(name, "")
+    }
+  }
+
+  /// As it is edited.
+  var bytes: [UInt8] { fields.flatMap { $0.bytes + [10] } + [10] + body }
+
+  /// Whether anybody gets it.
+  var hasRecipient: Bool { fields.contains { $0.isOfRecipients && !$0.text.isEmpty } }
+}
+
+func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 }
+
+extension String {
+  fileprivate func without(_ start: String) -> String {
+    hasPrefix(start) ? String(dropFirst(start.count)) : self
+  }
+}
