@@ -24,13 +24,16 @@ struct AskedCommand {
   /// argument.
   func hint(for error: UsageError) throws(CommandRun.Failure) -> String {
     let start = "unknown option --"
-    guard error.problem.hasPrefix(start), !error.problem.holds(": did you mean ") else { return "" }
-    let option = "--" + error.problem.dropFirst(start.count)
+    let problem = error.problem
+    guard problem.hasPrefix(start), !problem.holds(": did you mean ") else { return "" }
+    let option = "--" + problem.dropFirst(start.count)
     let hint = try Self.ask([name, "--completions", "-", "near", option], help)
     return String(hint.prefix { $0 != "\n" })
   }
 
-  private static func ask(_ words: [String], _ input: String = "") throws(CommandRun.Failure) -> String {
+  private static func ask(_ words: [String], _ input: String = "") throws(CommandRun.Failure)
+    -> String
+  {
     let run = CommandRun(words, limit: 1 << 20, timeout: 60)
     let answer = try run.output(input: Array(input.utf8))
     return String(decoding: answer, as: UTF8.self)

@@ -4,8 +4,9 @@ import Core
 struct ScriptWords {
   /// Its options, and behind them those of the command that it asks.
   let usage: CommandUsage
-  /// How many are its own.
-  private let ownCount: Int
+  /// Its own alone.
+  private let own: CommandUsage
+  private var ownCount: Int { own.entries.count }
   private let help: String
   private let asked: AskedCommand?
   /// Whether the words behind `--` are no operands, but text or another command's.
@@ -20,7 +21,7 @@ struct ScriptWords {
     self.asked = asked
     let nobody = CommandUsage(program: "", entries: "")
     usage = CommandUsage(help: help, base: base ?? nobody)
-    ownCount = CommandUsage(help: help, base: nobody).entries.count
+    own = CommandUsage(help: help, base: nobody)
     isCut = usage.synopsis.holds("[-- ") || usage.synopsis.holds("--]")
   }
 
@@ -62,7 +63,7 @@ struct ScriptWords {
   /// Behind `--completions`.
   private func completions(_ words: [String]) throws -> String {
     guard words.first == "words" else {
-      return given(try usage.completions(for: words.first ?? ""))
+      return given(try own.completions(for: words.first ?? ""))
     }
     let words = Array(words.dropFirst())
     if isCut, let mark = words.dropLast().firstIndex(of: "--") {

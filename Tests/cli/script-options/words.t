@@ -118,6 +118,7 @@ run try -qVh
 like "$(cat "$out")" '^try [0-9.]*$' "the first of both is answered"
 run try --completions list
 is "$(sed -n '1p;$p' "$out" | paste -s -d '|' -)" "-a --all-of-it -|- --state FILE" "the option list"
+is "$(more --completions list | wc -l | tr -d ' ')" 5 "without those of another command"
 is "$(try --completions words -o js | cut -f 1 | xargs)" "table tsv json" "the words of an argument"
 is "$(try --completions words --state x)" ":file" "files"
 like "$(more --completions words -k '' | xargs)" 'llm_call' "those of the command that is asked"
