@@ -23,11 +23,12 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-// Homebrew's wslay has a file for pkg-config, Debian's has none and needs none.
+// Homebrew's wslay has a file for pkg-config, Debian's has none and needs none. That of cmark-gfm
+// names its shared library, which costs the other commands of its program time at each start.
 #if os(macOS)
-  let wslay: String? = "libwslay"
+  let (wslay, cmark): (String?, String?) = ("libwslay", "libcmark-gfm")
 #else
-  let wslay: String? = nil
+  let (wslay, cmark): (String?, String?) = (nil, nil)
 #endif
 
 // Flags of the linker that make the programs smaller, with commas between: see .ci/lean.
@@ -43,6 +44,10 @@ let lean: [LinkerSetting] =
   ]
 let staticLink: [LinkerSetting] =
   fullyStatic ? [.unsafeFlags(["-static-executable"], .when(configuration: .release))] : []
+
+let markdown =
+  fullyStatic
+  ? [":libcmark-gfm-extensions.a", ":libcmark-gfm.a"] : ["cmark-gfm-extensions", "cmark-gfm"]
 
 // The folders of the target Turns in that of the target Agent, and what else is there: pages,
 // and Agent's own sources, about which the builder would warn.
@@ -108,7 +113,7 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
       Command("mem-search", "Records", "Screen", "Web", "Agent"),
       Command("clip-transcribe", "Records", "Web", "Agent", "CLibc"),
       // Web: the audio of a voice server.
-      Command("reply-narrate", "Records", "Turns", "Web", "Agent", "CLibc"),
+      Command("reply-narrate", "Prose", "Records", "Turns", "Web", "Agent", "CLibc"),
       Command("outbox", "Records", "Screen", "Web", "Agent"),
       Command("pds-record", "Records", "Web", "Agent", "CLibc"),
     ], []
@@ -174,6 +179,13 @@ var targets: [Target] = [
     name: "CNats", pkgConfig: "libnats",
     providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
 
+  // Markdown, as GitHub reads it. Of the module Prose alone.
+  .systemLibrary(
+    name: "CCMark", pkgConfig: cmark,
+    providers: [
+      .apt(["libcmark-gfm-dev", "libcmark-gfm-extensions-dev"]), .brew(["cmark-gfm"]),
+    ]),
+
   // Frames of zstd, read and written in the process: the files of an archive.
   .systemLibrary(
     name: "CZstd", pkgConfig: "libzstd",
@@ -181,6 +193,10 @@ var targets: [Target] = [
 
   .target(name: "Core", dependencies: ["CLibc", "CJansson", "CInih"], swiftSettings: strict),
   .target(name: "Records", dependencies: ["Core", "CLibc"], swiftSettings: strict),
+  // What a voice reads aloud of Markdown.
+  .target(
+    name: "Prose", dependencies: ["Core", "CCMark"], swiftSettings: strict,
+    linkerSettings: markdown.map { .linkedLibrary($0) }),
   // The files of an archive: packed, with an index. Of action-filter alone.
   .target(
     name: "Archive", dependencies: ["Core", "CLibc", "CZstd"], exclude: ["CONTRACT.md"],
@@ -216,7 +232,7 @@ var targets: [Target] = [
     name: "TestSupport", dependencies: ["CLibc"], path: "Tests/TestSupport", swiftSettings: strict),
   .testTarget(name: "CoreTests", dependencies: ["Core", "TestSupport"], swiftSettings: strict),
   .testTarget(
-    name: "RecordsTests", dependencies: ["Core", "Records", "CLibc", "TestSupport"],
+    name: "RecordsTests", dependencies: ["Core", "Prose", "Records", "CLibc", "TestSupport"],
     swiftSettings: strict),
   .testTarget(
     name: "ArchiveTests", dependencies: ["Archive", "Core", "CLibc", "TestSupport"],
@@ -277,7 +293,8 @@ if withServe {
       name: "agent-serve",
       dependencies: [
         // CCrypto: digests, and the Ed25519 signatures with which devices sign in.
-        "Core", "Records", "Frames", "CLibc", "CCrypto", "CEvent", "CSQLite", "CUTF8Proc",
+        "Core", "Prose", "Records", "Frames", "CLibc", "CCrypto", "CEvent", "CSQLite",
+        "CUTF8Proc",
       ],
       swiftSettings: strict, linkerSettings: lean),
     .testTarget(

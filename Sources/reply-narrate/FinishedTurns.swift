@@ -1,4 +1,5 @@
 import Core
+import Prose
 import Records
 import Turns
 

@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Prose
 import Records
 
 /// A turn of a coding agent that is over, as its transcript tells (Agent/Claude/CONTRACT.md 3).
