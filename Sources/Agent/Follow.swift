@@ -74,7 +74,7 @@ public final class Follow: StreamLoop {
     lastTime = stream.resume?.state.newest.flatMap { Timestamp(rfc3339: $0) }
     deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     super.init(
-      client, stream.place, options.policy(usualSilence: stream.usualSilence, lastEventID: []),
+      client, stream.place, options.policy(usualSilence: stream.usualSilence),
       judge: stream.judge)
     lastID = Array(stream.lastEventID.utf8)
     output.onFailure = { [unowned self] in fail($0, $1) }

@@ -112,15 +112,12 @@ public struct FollowOptions: Sendable {
 
   /// How a stream is followed.
   ///
-  /// - Parameters:
-  ///   - usualSilence: the time-out of a connection when none was given, seconds.
-  ///   - lastEventID: where to begin.
-  func policy(usualSilence: Double?, lastEventID: [UInt8]) -> StreamPolicy {
+  /// - Parameter usualSilence: the time-out of a connection when none was given, seconds.
+  func policy(usualSilence: Double?) -> StreamPolicy {
     var policy = reconnect.policy(usualSilence: usualSilence)
     policy.keepsComments = comments
     policy.maxEventBytes = maxEventBytes
     policy.flushPartial = flushPartial
-    policy.lastEventID = lastEventID
     return policy
   }
 }

@@ -63,25 +63,6 @@ public struct EventParser: ~Copyable {
     atStart = true
   }
 
-  /// Takes the next bytes of the connection.
-  ///
-  /// - Parameters:
-  ///   - bytes: what came.
-  ///   - handle: told what they complete.
-  @inline(__always)
-  public mutating func consume(
-    _ bytes: UnsafeRawBufferPointer, _ handle: (StreamItem) -> Void
-  ) {
-    var rest = bytes
-    if atStart { rest = skipMark(rest) }
-    while rest.count > 0 {
-      guard let item = next(&rest) else { continue }
-      handle(item)
-      settle()
-    }
-    draft.keep()
-  }
-
   /// Takes the next bytes of the connection, up to the first item that they complete.
   ///
   /// - Parameter rest: what came; then what is behind the item, and nothing when there is none.
@@ -125,18 +106,6 @@ public struct EventParser: ~Copyable {
     if place == .name && name.isEmpty { return take(line: piece) }
     feed(piece)
     return endLine()
-  }
-
-  /// Ends the connection. The standard drops an unfinished event.
-  ///
-  /// - Parameter flushPartial: hands it over instead, marked as partial; its
-  ///   id is still not the stream's.
-  public mutating func finish(flushPartial: Bool, _ handle: (StreamItem) -> Void) {
-    if flushPartial {
-      if place == .name && !name.isEmpty { beginValue(lookUp()) }
-      if let item = draft.item(id: committedID.bytes, isPartial: true) { handle(item) }
-    }
-    restart()
   }
 
   /// Drops one byte order mark at the start, also when it comes in pieces.

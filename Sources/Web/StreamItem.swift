@@ -17,14 +17,10 @@ public struct StreamPolicy: Sendable {
   public var maxEventBytes: Int?
   /// Whether an unfinished event at the end of a connection is handed over.
   public var flushPartial = false
-  /// The last event id to begin with, empty for none.
-  public var lastEventID: [UInt8] = []
 
   /// The defaults: for ever, from 3 s to 60 s, no time-out, no limit.
   public init() {}
 
-  /// The shortest wait that a server's `retry: 0` gives, seconds.
-  static let shortestWait = 0.05
   /// How long the body of an error may take, seconds; then the head alone counts.
   static let errorWait = 5.0
 

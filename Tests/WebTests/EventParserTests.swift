@@ -125,23 +125,16 @@ import Testing
   @Test func carriageReturnActsAtOnce() {
     var parser = EventParser()
     var items: [ParsedItem] = []
-    Array("data: a\r\r".utf8).withUnsafeBytes { bytes in
-      parser.consume(bytes) { items.append(ParsedItem($0)) }
-    }
+    feed(Array("data: a\r\r".utf8), to: &parser, &items)
     #expect(items == [Self.message("a")])
   }
 
   @Test func restartKeepsTheCommittedIDAlone() {
     var parser = EventParser()
     var items: [ParsedItem] = []
-    func feed(_ text: String, _ parser: inout EventParser) {
-      Array(text.utf8).withUnsafeBytes { bytes in
-        parser.consume(bytes) { items.append(ParsedItem($0)) }
-      }
-    }
-    feed("id: 1\ndata: a\n\nid: 2\nevent: x\ndata: lost\n", &parser)
+    feed(Array("id: 1\ndata: a\n\nid: 2\nevent: x\ndata: lost\n".utf8), to: &parser, &items)
     parser.restart()
-    feed("\u{feff}data: b\n\n", &parser)
+    feed(Array("\u{feff}data: b\n\n".utf8), to: &parser, &items)
     #expect(items == [Self.message("a", id: "1"), Self.message("b", id: "1")])
   }
 

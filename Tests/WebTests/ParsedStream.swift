@@ -37,16 +37,22 @@ enum ParsedItem: Equatable, CustomStringConvertible {
   }
 }
 
+/// Bytes of a connection through a parser.
+func feed(_ bytes: [UInt8], to parser: inout EventParser, _ items: inout [ParsedItem]) {
+  bytes.withUnsafeBytes { bytes in
+    var rest = bytes
+    while let item = parser.receive(&rest) { items.append(ParsedItem(item)) }
+  }
+}
+
 /// One connection's bytes through a parser, in the given pieces.
 func parse(
   _ pieces: [[UInt8]], comments: Bool = true, limit: Int? = nil, flushPartial: Bool = false
 ) -> (items: [ParsedItem], id: String) {
   var parser = EventParser(keepsComments: comments, maxEventBytes: limit)
   var items: [ParsedItem] = []
-  for piece in pieces {
-    piece.withUnsafeBytes { bytes in parser.consume(bytes) { items.append(ParsedItem($0)) } }
-  }
-  parser.finish(flushPartial: flushPartial) { items.append(ParsedItem($0)) }
+  for piece in pieces { feed(piece, to: &parser, &items) }
+  if flushPartial, let item = parser.partial() { items.append(ParsedItem(item)) }
   return (items, String(decoding: parser.lastEventID, as: UTF8.self))
 }
 

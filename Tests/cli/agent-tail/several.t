@@ -105,6 +105,17 @@ run agent-tail -n 3 --state "$tmp/states" -p a,b
 is "$(jq -r '"\(.profile) \(.data.content)"' "$out" | sort)" "a n201
 a n202
 b n201" "and each goes on where it ended"
+# What a process has read and nobody has printed is not lost, and what was printed not told again.
+post "$a" 301 340
+post "$b" 301 340
+count=0
+: >"$tmp/all"
+while [ "$count" -lt 16 ]; do
+  agent-tail -n 5 --state "$tmp/states" -p a,b >>"$tmp/all" || break
+  count=$((count + 1))
+done
+is "$(jq -r '"\(.profile) \(.data.content)"' "$tmp/all" | sort | uniq -c | sort -u -k 1,1 | wc -l) \
+$(wc -l <"$tmp/all")" "1 80" "5 at a time, each of 80 is told once"
 post "$a" 203 203
 run agent-tail -n 1 --state "$tmp/states" -p a
 is "$(jq -r .data.content "$out")" "n203" "alone, too"
