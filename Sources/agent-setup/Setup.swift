@@ -247,7 +247,7 @@ struct Setup {
       talk.say("Asking \(url.isEmpty ? "the gateway of this machine" : url) ...")
       if try isHealthy() {
         talk.say("The \(isPDS ? "server" : "agent") answers.")
-        takeHandle()
+        useHandle()
         return nil
       }
       if isToBeLetIn, try isLetIn() {
@@ -297,7 +297,7 @@ struct Setup {
 
   /// An account that was given by its DID is one that people know by its handle, and not every
   /// server lets a DID log in. A handle that does not lead back to the DID is somebody's claim.
-  private mutating func takeHandle() {
+  private mutating func useHandle() {
     guard identifier.hasPrefix("did:"), let answer = try? JSONValue.parse(text: printed),
       let handle = answer["handle"]?.string, (1...180).contains(handle.utf8.count),
       !token.isEmpty || answer["handleIsCorrect"]?.bool == true,

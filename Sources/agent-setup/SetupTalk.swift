@@ -24,7 +24,7 @@ struct SetupTalk {
   }
 
   /// Ends us by a signal that has come.
-  func heed() {
+  func handleSignal() {
     guard let signal = EndSignals.next() else { return }
     if isatty(2) == 1 { put("\n") }
     clean()
@@ -59,7 +59,7 @@ struct SetupTalk {
   func pause(seconds: Int32) {
     var file = pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0)
     _ = poll(&file, 1, seconds * 1000)
-    heed()
+    handleSignal()
   }
 
   /// Gives a program something to read; it may ask at the terminal.
@@ -70,7 +70,7 @@ struct SetupTalk {
     _ = write(child.input, bytes, bytes.count)
     child.closeInput()
     let status = child.waitForEnd()
-    heed()
+    handleSignal()
     return status == 0
   }
 
@@ -86,13 +86,13 @@ struct SetupTalk {
     defer { signal(SIGTSTP, nil) }
     var answer = [CChar](repeating: 0, count: 4096)
     let count = clibc_ask_secret(question + ": ", &answer, answer.count)
-    heed()
+    handleSignal()
     if count < 0 { fail("the input ended") }
     return answer[..<count].map { UInt8(bitPattern: $0) }
   }
 
   private func readLine() -> [UInt8] {
-    if let line = EndSignals.line(from: 0, heed: heed) { return line }
+    if let line = EndSignals.line(from: 0, handleSignal: handleSignal) { return line }
     put("\n")
     fail("the input ended")
   }

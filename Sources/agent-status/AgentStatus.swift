@@ -17,7 +17,7 @@ public enum AgentStatus {
       let shown = try states(of: profiles, options, diagnostics).map { $0.shown(options.form) }
       var text = ""
       for (name, state) in zip(profiles, shown) {
-        tell(state.faults, of: isOfSeveral ? name : nil, diagnostics)
+        report(state.faults, of: isOfSeveral ? name : nil, diagnostics)
         let name = Visible.masked(name ?? "")
         switch options.form {
         case _ where !isOfSeveral: text = state.text
@@ -73,7 +73,7 @@ public enum AgentStatus {
   }
 
   /// Many a message names the profile itself.
-  private static func tell(_ faults: [String], of name: String?, _ diagnostics: Diagnostics) {
+  private static func report(_ faults: [String], of name: String?, _ diagnostics: Diagnostics) {
     for fault in faults {
       let start = name.map { "\($0): " } ?? ""
       diagnostics.say(Visible.masked(fault.hasPrefix(start) ? fault : start + fault))

@@ -43,7 +43,7 @@ struct DraftTalk {
   }
 
   /// A signal keeps the draft.
-  private func heed() {
+  private func handleSignal() {
     guard let signal = EndSignals.next() else { return }
     keep()
     scratch.remove()
@@ -85,7 +85,7 @@ struct DraftTalk {
       ["sh", "-c"] + words, input: .given(input), output: .given(terminal), error: error)
     guard let child else { return 127 }
     let status = child.waitForEnd()
-    heed()
+    handleSignal()
     return child.exitStatus ?? (status == 0 ? 0 : 128)
   }
 
@@ -129,7 +129,7 @@ struct DraftTalk {
 
   /// A line without the blanks around it; empty at the end of the file.
   private func readAnswer() -> String {
-    let line = EndSignals.line(from: terminal, heed: heed)
+    let line = EndSignals.line(from: terminal, handleSignal: handleSignal)
     if line == nil { put("\n") }
     return (line ?? []).split(whereSeparator: isBlank).map { String(decoding: $0, as: UTF8.self) }
       .joined(separator: " ")

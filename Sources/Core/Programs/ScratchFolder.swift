@@ -31,15 +31,15 @@ public struct ScratchFolder {
 extension EndSignals {
   /// Reads a line, and nothing behind it, which may be for somebody else.
   ///
-  /// - Parameter heed: ends us where a signal has come.
+  /// - Parameter handleSignal: ends us where a signal has come.
   /// - Returns: nil at the end of the file.
-  public static func line(from file: Int32, heed: () -> Void) -> [UInt8]? {
+  public static func line(from file: Int32, handleSignal: () -> Void) -> [UInt8]? {
     var line: [UInt8] = []
     var byte: UInt8 = 0
     while true {
       var files = [descriptor, file].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       _ = poll(&files, 2, -1)
-      heed()
+      handleSignal()
       guard files[1].revents != 0 else { continue }
       let count = read(file, &byte, 1)
       if count < 0, systemError == EINTR || systemError == EAGAIN { continue }
