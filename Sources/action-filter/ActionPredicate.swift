@@ -3,17 +3,22 @@ import Records
 
 /// What an action is to be: the alternatives of each option, all of which must
 /// hold.
-struct ActionPredicate {
-  var kinds: [KindPattern] = []
-  var domains = DomainTest()
-  var guilds: [IDTest] = []
-  var channels: [IDTest] = []
-  var users: [IDTest] = []
+struct ActionPredicate: Equatable {
+  /// What the index of a packed file has an answer to, see `FrameJudge`.
+  struct Indexed: Equatable {
+    var kinds: [KindPattern] = []
+    var domains = DomainTest()
+    var guilds: [IDTest] = []
+    var channels: [IDTest] = []
+    var users: [IDTest] = []
+    var since: Timestamp?
+    var before: Timestamp?
+  }
+
+  var indexed = Indexed()
   var messages: [IDTest] = []
   var ids: [IDTest] = []
   var threads: [ThreadTest] = []
-  var since: Timestamp?
-  var before: Timestamp?
   var minCost: MoneyAmount?
   var maxCost: MoneyAmount?
   var texts: [TextSearch] = []
@@ -25,8 +30,9 @@ struct ActionPredicate {
   /// Whether an action is that, the cheap questions first.
   func matches(_ fields: ActionFields, _ scratch: ScanScratch) -> Bool {
     guard isKind(fields, scratch) else { return false }
-    return has(guilds, fields.guild, scratch) && has(channels, fields.channel, scratch)
-      && has(users, fields.user, scratch) && has(messages, fields.message, scratch)
+    return has(indexed.guilds, fields.guild, scratch)
+      && has(indexed.channels, fields.channel, scratch)
+      && has(indexed.users, fields.user, scratch) && has(messages, fields.message, scratch)
       && has(ids, fields.id, scratch)
       && isInTime(fields, scratch) && costs(fields) && holds(fields, scratch)
       && (threads.isEmpty || ThreadTest.matches(threads, fields, scratch))
@@ -35,6 +41,7 @@ struct ActionPredicate {
   }
 
   private func isKind(_ fields: ActionFields, _ scratch: ScanScratch) -> Bool {
+    let (kinds, domains) = (indexed.kinds, indexed.domains)
     if kinds.isEmpty && domains.isEmpty { return true }
     // Before the kind, which may stand in the memory for texts.
     let isErrorLevel = !domains.isEmpty && Self.isError(fields, scratch)
@@ -54,16 +61,11 @@ struct ActionPredicate {
 
   private static let error = Array("error".utf8)
 
-  /// Whether more is asked than kind, domain, time, guild, channel and user.
+  /// Whether more is asked than an index has an answer to.
   var hasOtherTests: Bool {
-    !messages.isEmpty || !ids.isEmpty || !threads.isEmpty || minCost != nil || maxCost != nil
-      || !texts.isEmpty || !regexes.isEmpty || !wheres.isEmpty || isUsage
-  }
-
-  /// Whether every action matches.
-  var isEmpty: Bool {
-    !hasOtherTests && kinds.isEmpty && domains.isEmpty && guilds.isEmpty && channels.isEmpty
-      && users.isEmpty && since == nil && before == nil
+    var rest = self
+    rest.indexed = Indexed()
+    return rest != ActionPredicate()
   }
 
   private func has(_ tests: [IDTest], _ value: ScanValue, _ scratch: ScanScratch) -> Bool {
@@ -71,6 +73,7 @@ struct ActionPredicate {
   }
 
   private func isInTime(_ fields: ActionFields, _ scratch: ScanScratch) -> Bool {
+    let (since, before) = (indexed.since, indexed.before)
     guard since != nil || before != nil else { return true }
     guard let time = fields.time(scratch) else { return false }
     if let since, time < since { return false }
@@ -115,7 +118,7 @@ extension ScanScratch {
 }
 
 /// The domains that `-d` names.
-struct DomainTest {
+struct DomainTest: Equatable {
   private var domains: Set<ActionDomain> = []
   private var hasTool = false
   private var hasError = false
@@ -155,7 +158,7 @@ struct DomainTest {
 
 /// An id that an action is to have: a JSON string of this text, or a number
 /// that is the same.
-struct IDTest {
+struct IDTest: Equatable {
   let text: [UInt8]
 
   init(_ text: String) { self.text = Array(text.utf8) }
@@ -183,7 +186,7 @@ func equals(_ value: ScanValue, _ text: [UInt8], _ scratch: ScanScratch) -> Bool
 
 /// An amount of money as a person wrote it, compared by its exact decimal
 /// value.
-struct MoneyAmount {
+struct MoneyAmount: Equatable {
   private let token: [UInt8]
 
   init?(_ text: String) {

@@ -88,12 +88,12 @@ struct FilterOptions {
       Option(
         "k", "kind", "KIND,...", "of these kinds; * ? [...] match as in the shell",
         .list.offering(.words(ActionKind.all))
-      ) { $0.predicate.kinds += $1.map(KindPattern.init) },
+      ) { $0.predicate.indexed.kinds += $1.map(KindPattern.init) },
       Option(
         "d", "domain", "DOMAIN,...", "of these domains: llm, voice, text, error, ...",
         .list.offering(.words(DomainTest.words))
       ) { options, words throws(UsageError) in
-        for word in words { try options.predicate.domains.add(word) }
+        for word in words { try options.predicate.indexed.domains.add(word) }
       },
       Option(
         nil, "profile", "NAME,...", "records of these profiles",
@@ -105,17 +105,17 @@ struct FilterOptions {
         "g", "guild", "GUILD", "of this guild, by its id or its name",
         .word.offering(AskedNames.guilds)
       ) {
-        $0.predicate.guilds.append(IDTest($1))
+        $0.predicate.indexed.guilds.append(IDTest($1))
         $0.names.append((.guild, $1))
       },
       Option("c", "channel", "ID", "of this channel", .word) {
-        $0.predicate.channels.append(IDTest($1))
+        $0.predicate.indexed.channels.append(IDTest($1))
       },
       Option(
         "U", "user", "USER", "of this user, by the id or the name",
         .word.offering(AskedNames.users)
       ) {
-        $0.predicate.users.append(IDTest($1))
+        $0.predicate.indexed.users.append(IDTest($1))
         $0.names.append((.user, $1))
       },
       Option("M", "message", "ID", "of this message", .word) {
@@ -130,10 +130,10 @@ struct FilterOptions {
       Option(
         "S", "since", "TIME", "not older than 15m, 2h, today, tue 9:00, or a time", .moment
       ) {
-        $0.predicate.since = $1.timestamp(now: $0.now)
+        $0.predicate.indexed.since = $1.timestamp(now: $0.now)
       },
       Option("B", "before", "TIME", "older than 15m, 2h, today, tue 9:00, or a time", .moment) {
-        $0.predicate.before = $1.timestamp(now: $0.now)
+        $0.predicate.indexed.before = $1.timestamp(now: $0.now)
       },
       Option("x", "min-cost", "USD", "that cost at least this much", Reading(cost)) {
         $0.predicate.minCost = $1

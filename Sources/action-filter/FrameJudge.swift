@@ -60,11 +60,12 @@ struct FrameJudge {
     if frame.bad > 0, !skipsFaults { return .some }
     if frame.others > 0, options.passesOthers, options.printsRecords { return .some }
     if frame.actions == 0 { return .none }
-    let predicate = options.predicate
-    var verdict: Verdict = predicate.hasOtherTests || frame.bad > 0 ? .some : .all
+    let asked = options.predicate.indexed
+    var verdict: Verdict =
+      options.predicate.hasOtherTests || frame.bad > 0 ? .some : .all
     for test in [
-      { isKind(frame) }, { isInTime(frame) }, { has(predicate.guilds, frame.guilds) },
-      { has(predicate.channels, frame.channels) }, { has(predicate.users, frame.users) },
+      { isKind(frame) }, { isInTime(frame) }, { has(asked.guilds, frame.guilds) },
+      { has(asked.channels, frame.channels) }, { has(asked.users, frame.users) },
       { isOfProfile(frame) },
     ] as [() -> Verdict] {
       verdict = min(verdict, test())
@@ -74,7 +75,7 @@ struct FrameJudge {
   }
 
   private func isKind(_ frame: FrameSummary) -> Verdict {
-    let (kinds, domains) = (options.predicate.kinds, options.predicate.domains)
+    let (kinds, domains) = (options.predicate.indexed.kinds, options.predicate.indexed.domains)
     if kinds.isEmpty && domains.isEmpty { return .all }
     guard var members = try? ScanMembers(frame.kinds.bytes) else { return .some }
     var (hits, seen) = (0, 0)
@@ -104,7 +105,7 @@ struct FrameJudge {
   }
 
   private func isInTime(_ frame: FrameSummary) -> Verdict {
-    let (since, before) = (options.predicate.since, options.predicate.before)
+    let (since, before) = (options.predicate.indexed.since, options.predicate.indexed.before)
     if since == nil && before == nil { return .all }
     guard let oldest = frame.oldest, let newest = frame.newest else { return .none }
     if let since, newest < since { return .none }

@@ -30,8 +30,8 @@ enum InputList {
     // What has no time would be missed.
     let readsAll = options.isInverted || options.passesOthers
     let window = DayWindow(
-      since: readsAll ? nil : options.predicate.since,
-      before: readsAll ? nil : options.predicate.before)
+      since: readsAll ? nil : options.predicate.indexed.since,
+      before: readsAll ? nil : options.predicate.indexed.before)
     var entries: [Entry] = []
     for path in options.files {
       guard path != "-", let status = stat(following: path), status.isFolder else {

@@ -144,8 +144,8 @@ struct LineFilter {
     guard let news = names?.learn(line), !news.isEmpty else { return false }
     for told in news {
       switch told.kind {
-      case .user: options.predicate.users.append(IDTest(told.id))
-      case .guild: options.predicate.guilds.append(IDTest(told.id))
+      case .user: options.predicate.indexed.users.append(IDTest(told.id))
+      case .guild: options.predicate.indexed.guilds.append(IDTest(told.id))
       }
     }
     rows.predicate = options.predicate

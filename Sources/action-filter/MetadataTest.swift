@@ -1,7 +1,7 @@
 import Core
 
 /// A value that the metadata is to hold at a place: `--where PATH=VALUE`.
-struct MetadataTest {
+struct MetadataTest: Equatable {
   private let pointer: JSONPointer
   private let text: [UInt8]
 

@@ -19,13 +19,14 @@ enum Prefilter {
       || options.hasNames
     guard options.isFast && !looksAtAll else { return nil }
     let predicate = options.predicate
+    let indexed = predicate.indexed
     // The most telling first: messages are of one exchange, guilds of years.
     let groups: [[[LiteralSearch.Needle]?]] = [
       predicate.ids.map(\.literals), predicate.messages.map(\.literals),
       predicate.texts.map { $0.literal.map { [$0] } },
-      predicate.kinds.map { $0.literal.map { [$0] } }, predicate.users.map(\.literals),
-      predicate.threads.map(\.literals), predicate.channels.map(\.literals),
-      predicate.guilds.map(\.literals),
+      indexed.kinds.map { $0.literal.map { [$0] } }, indexed.users.map(\.literals),
+      predicate.threads.map(\.literals), indexed.channels.map(\.literals),
+      indexed.guilds.map(\.literals),
     ]
     for group in groups where !group.isEmpty {
       let needles = group.compactMap(\.self)

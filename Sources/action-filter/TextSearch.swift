@@ -3,7 +3,7 @@ import Core
 
 /// A text that the content is to hold, compared by bytes after the content's
 /// escapes are decoded, or by Unicode simple folding.
-final class TextSearch {
+final class TextSearch: Equatable {
   /// What is looked for, folded where case does not matter.
   let needle: [UInt8]
   private let folding: CaseFolding?
@@ -24,6 +24,9 @@ final class TextSearch {
     needle = folding?.fold(bytes) ?? bytes
     traces = literal.map { LiteralSearch([$0]) }
   }
+
+  /// Each is itself alone.
+  static func == (one: TextSearch, other: TextSearch) -> Bool { one === other }
 
   /// False when no text of these bytes can hold the needle: a quick look at what
   /// stands between the quotes of a string, escapes and all.

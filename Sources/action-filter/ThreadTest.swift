@@ -4,7 +4,7 @@ import Records
 /// A conversation that an action is to belong to: `--thread ID`. That of a channel is
 /// known by the channel's id, that of a session, as one of voice, by the `sessionId` in
 /// the metadata.
-struct ThreadTest {
+struct ThreadTest: Equatable {
   private let id: IDTest
 
   /// Where an action names its session.

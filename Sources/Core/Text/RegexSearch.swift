@@ -2,7 +2,7 @@ import CLibc
 
 /// An extended regular expression of POSIX, matched by regexec(3) against the
 /// whole content: `^` and `$` are its beginning and end, not those of its lines.
-public final class RegexSearch {
+public final class RegexSearch: Equatable {
   private var compiled = regex_t()
 
   /// - Parameters:
@@ -24,6 +24,9 @@ public final class RegexSearch {
   }
 
   deinit { regfree(&compiled) }
+
+  /// Each is itself alone.
+  public static func == (one: RegexSearch, other: RegexSearch) -> Bool { one === other }
 
   /// Whether a text (UTF-8, unescaped, with any NUL) matches.
   public func matches(_ text: UnsafeRawBufferPointer) -> Bool {
