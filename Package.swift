@@ -148,10 +148,6 @@ var targets: [Target] = [
   .systemLibrary(
     name: "CJansson", pkgConfig: "jansson",
     providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
-  // INI files: the parser most C programs use.
-  .systemLibrary(
-    name: "CInih", pkgConfig: "inih",
-    providers: [.apt(["libinih-dev"]), .brew(["inih"])]),
   // HTTP, TLS, proxies, content decoding.
   .systemLibrary(
     name: "CCurl", pkgConfig: "libcurl",
@@ -191,7 +187,7 @@ var targets: [Target] = [
     name: "CZstd", pkgConfig: "libzstd",
     providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
 
-  .target(name: "Core", dependencies: ["CLibc", "CJansson", "CInih"], swiftSettings: strict),
+  .target(name: "Core", dependencies: ["CLibc", "CJansson"], swiftSettings: strict),
   .target(name: "Records", dependencies: ["Core", "CLibc"], swiftSettings: strict),
   // What a voice reads aloud of Markdown.
   .target(

@@ -1,6 +1,3 @@
-import CInih
-import CLibc
-
 /// What a line of the configuration file is.
 public enum ConfigurationLine: Equatable, Sendable {
   /// `[profile NAME]`; nothing of one that cannot be understood.
@@ -14,24 +11,13 @@ public enum ConfigurationLine: Equatable, Sendable {
   public init(_ line: ArraySlice<UInt8>) { self = ConfigurationParser.line(line) }
 }
 
-/// Reads the configuration file's text with inih.
-///
-/// inih cuts lines, section names and keys that are too long for its buffers,
-/// keeps the section before a broken heading, takes an indented line for the
-/// continuation of a value, ends a value at ` ;`, and tells only the first
-/// faulty line. So the lines go through here one by one: what it would
-/// misread is reported and withheld, and every line it rejects is counted.
+/// Reads the configuration file's text, line by line: what is not understood is reported, and
+/// held against its section.
 struct ConfigurationParser {
-  /// What inih holds of a section's name (MAX_SECTION without its NUL).
-  private static let longestSection = 49
-  /// The name of the section that stands for one that is not understood.
-  private static let ignoredSection = "?"
-  /// Takes the place of a semicolon on the way through inih.
-  private static let semicolon: UInt8 = 1
+  /// The longest line, and the longest name between brackets, bytes.
+  private static let (longestLine, longestSection) = (198, 49)
 
-  private var lines: ArraySlice<ArraySlice<UInt8>>
   private var number = 0
-  private var pending = false
   private var section = Section.top
   private var configuration: Configuration
 
@@ -47,69 +33,41 @@ struct ConfigurationParser {
   static func read(_ bytes: [UInt8], into configuration: inout Configuration) {
     let mark: [UInt8] = [0xef, 0xbb, 0xbf]
     let text = bytes.starts(with: mark) ? bytes[3...] : bytes[...]
-    let lines = text.split(separator: 10, omittingEmptySubsequences: false)
-    var parser = ConfigurationParser(lines: lines[...], configuration: configuration)
-    withUnsafeMutablePointer(to: &parser) { state in
-      _ = ini_parse_stream(
-        { buffer, size, state in
-          guard let buffer, let state else { return nil }
-          return state.assumingMemoryBound(to: ConfigurationParser.self).pointee
-            .hand(to: buffer, size: Int(size))
-        }, state,
-        { state, _, name, value in
-          guard let state, let name, let value else { return 1 }
-          state.assumingMemoryBound(to: ConfigurationParser.self).pointee
-            .take(name: String(cString: name), value: String(cString: value))
-          return 1
-        }, state)
-    }
-    parser.settle()
+    var parser = ConfigurationParser(configuration: configuration)
+    for line in text.split(separator: 10, omittingEmptySubsequences: false) { parser.read(line) }
     configuration = parser.configuration
   }
 
-  private init(lines: ArraySlice<ArraySlice<UInt8>>, configuration: Configuration) {
-    self.lines = lines
-    self.configuration = configuration
-  }
+  private init(configuration: Configuration) { self.configuration = configuration }
 
-  /// inih's fgets: the next line, or nil at the end.
-  private mutating func hand(
-    to buffer: UnsafeMutablePointer<CChar>, size: Int
-  ) -> UnsafeMutablePointer<CChar>? {
-    settle()
-    guard let line = lines.popFirst(), size > 2 else { return nil }
+  private mutating func read(_ line: ArraySlice<UInt8>) {
     number += 1
-    var bytes = prepare(line, room: size - 2)
-    bytes += [10, 0]
-    bytes.withUnsafeBytes { source in
-      if let base = source.baseAddress { memcpy(buffer, base, source.count) }
-    }
-    return buffer
-  }
-
-  /// A line as inih is to see it: blank when it has nothing to say.
-  private mutating func prepare(_ line: ArraySlice<UInt8>, room: Int) -> [UInt8] {
     let text = Self.trim(line)
-    guard let first = text.first, first != 0x23, first != 0x3b else { return [] }
+    guard let first = text.first, first != 0x23, first != 0x3b else { return }
+    let isHeading = first == 0x5b
+    let sign = text.firstIndex { $0 == 0x3d || $0 == 0x3a }
     if text.contains(where: { $0 < 0x20 && $0 != 9 || $0 == 0x7f }) {
-      return refuse("control character in the line", text)
+      refuse("control character in the line", isHeading)
+    } else if String(validating: text, as: UTF8.self) == nil {
+      refuse("not UTF-8", isHeading)
+    } else if text.count > Self.longestLine {
+      refuse("longer than \(Self.longestLine) bytes", isHeading)
+    } else if isHeading {
+      readHeading(text)
+    } else if let sign, text[sign] == 0x3d {
+      set(Self.string(text[..<sign]), to: Self.string(text[(sign + 1)...]))
+    } else if sign != nil {
+      // agentutils.conf(5) knows one, and so do those who write the file.
+      refuse("a : in place of the = behind a key", false)
+    } else if section != .ignored {
+      refuse("not of the form key = value", false)
     }
-    if String(validating: text, as: UTF8.self) == nil { return refuse("not UTF-8", text) }
-    if text.count > room { return refuse("longer than \(room) bytes", text) }
-    if first == 0x5b { return heading(text) }
-    // inih takes either; agentutils.conf(5) knows one, and so do those who write the file.
-    if text.first(where: { $0 == 0x3d || $0 == 0x3a }) == 0x3a {
-      return refuse("a : in place of the = behind a key", text)
-    }
-    pending = true
-    return text.map { $0 == 0x3b ? Self.semicolon : $0 }
   }
 
-  private mutating func heading(_ text: ArraySlice<UInt8>) -> [UInt8] {
+  private mutating func readHeading(_ text: ArraySlice<UInt8>) {
     let name: ArraySlice<UInt8>
-    do throws(Failure) { name = try Self.heading(text) } catch { return refuse(error.reason, text) }
+    do throws(Failure) { name = try Self.heading(text) } catch { return ignore(error.reason) }
     open(String(decoding: name, as: UTF8.self))
-    return [0x5b] + name.map { $0 == 0x3b ? Self.semicolon : $0 } + [0x5d]
   }
 
   /// What stands between the brackets of a line that begins with one.
@@ -131,7 +89,7 @@ struct ConfigurationParser {
     let text = trim(line)
     guard let first = text.first, first != 0x23, first != 0x3b else { return .other }
     if first == 0x5b {
-      let isWhole = text.count <= Int(INI_MAX_LINE) - 2
+      let isWhole = text.count <= longestLine
       guard isWhole, let name = try? heading(text) else { return .heading(kind: "", name: "") }
       let (kind, rest) = words(of: String(decoding: name, as: UTF8.self))
       return .heading(kind: kind, name: rest)
@@ -144,18 +102,15 @@ struct ConfigurationParser {
 
   private static func words(of heading: String) -> (kind: String, name: String) {
     let words = heading.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-    return (words.first.map(String.init) ?? "", words.count > 1 ? trim(String(words[1])) : "")
+    return (
+      words.first.map(String.init) ?? "", words.count > 1 ? string(Array(words[1].utf8)[...]) : ""
+    )
   }
 
-  /// Reports a line and withholds it. After a bad heading the keys that follow
-  /// must not fall to the section before it.
-  private mutating func refuse(_ reason: String, _ text: ArraySlice<UInt8>) -> [UInt8] {
-    guard text.first == 0x5b else {
-      fault(reason, damaging: true)
-      return []
-    }
-    ignore(reason)
-    return Array("[\(Self.ignoredSection)]".utf8)
+  /// Reports a line. After a bad heading the keys that follow must not fall to the section
+  /// before it.
+  private mutating func refuse(_ reason: String, _ isHeading: Bool) {
+    if isHeading { ignore(reason) } else { fault(reason, damaging: true) }
   }
 
   /// Begins a section.
@@ -185,11 +140,7 @@ struct ConfigurationParser {
     section = .ignored
   }
 
-  /// inih's handler: one `name = value`.
-  private mutating func take(name: String, value: String) {
-    pending = false
-    let name = name.exchanging("\u{1}", for: ";")
-    let value = value.exchanging("\u{1}", for: ";")
+  private mutating func set(_ name: String, to value: String) {
     if section == .ignored { return }
     if value.isEmpty || name.isEmpty {
       fault(name.isEmpty ? "value without a key" : "\(name) has no value", damaging: true)
@@ -245,13 +196,6 @@ struct ConfigurationParser {
     }
   }
 
-  /// Reports the line before when inih had nothing to make of it.
-  private mutating func settle() {
-    guard pending else { return }
-    pending = false
-    if section != .ignored { fault("not of the form key = value", damaging: true) }
-  }
-
   /// Notes a fault of the current line; a damaging one is held against its
   /// section, which then cannot be trusted to say what its writer meant.
   private mutating func fault(_ reason: String, damaging: Bool) {
@@ -277,7 +221,7 @@ struct ConfigurationParser {
     return line
   }
 
-  private static func trim(_ text: String) -> String {
-    String(decoding: trim(Array(text.utf8)[...]), as: UTF8.self)
+  private static func string(_ text: ArraySlice<UInt8>) -> String {
+    String(decoding: trim(text), as: UTF8.self)
   }
 }

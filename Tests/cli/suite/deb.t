@@ -36,7 +36,7 @@ depends_on() {
     like "$depends" "(^|, )${library}[^,]* \(>= [^)]+\)" "depends on $library, of a version"
   done
 }
-depends_on "$package" libc6 libcurl libssh2 libjansson libinih libedit
+depends_on "$package" libc6 libcurl libssh2 libjansson libedit
 unlike "$depends" sqlite "the clients have no database"
 
 inside=$tmp/inside

@@ -50,18 +50,18 @@ out_empty "once"
 
 # A library is looked for by pkg-config.
 # shellcheck disable=SC2016
-stub pkg-config '[ "$2" != inih ]'
+stub pkg-config '[ "$2" != jansson ]'
 stub apt-get 'echo "E: no network" >&2; exit 100'
 deps
 status_is 2 "an installation that fails"
 err_like "^E: no network$" "shows why"
-err_like "^deps: missing, install as root: apt-get install libinih-dev$" "and what to do"
+err_like "^deps: missing, install as root: apt-get install libjansson-dev$" "and what to do"
 
 # Nobody to be root.
 stub id 'echo 1000'
 deps
 status_is 2 "not root, and no sudo"
-err_is "deps: missing, install as root: apt-get install libinih-dev" "says what to do"
+err_is "deps: missing, install as root: apt-get install libjansson-dev" "says what to do"
 # shellcheck disable=SC2016
 stub sudo 'echo "$*" >>"'"$tmp"'/sudo"; exit 1'
 run env PATH="$machine" "TMPDIR=$tmp" sh "$root/.ci/deps" </dev/null
@@ -72,12 +72,12 @@ like "$(head -n 1 "$tmp/sudo")" "^-n apt-get update" "is not waited for"
 rm "$machine/apt-get" "$machine/sudo" "$machine/groff"
 deps
 status_is 2 "no apt-get"
-err_like "by their Debian names: libinih-dev groff$" "names of Debian"
-err_like "by their Homebrew names: inih groff$" "and of Homebrew"
+err_like "by their Debian names: libjansson-dev groff$" "names of Debian"
+err_like "by their Homebrew names: jansson groff$" "and of Homebrew"
 stub uname 'echo Darwin'
 rm "$machine/lexgrog"
 deps
-err_is "deps: missing, install with Homebrew: brew install inih groff" "on macOS"
+err_is "deps: missing, install with Homebrew: brew install jansson groff" "on macOS"
 
 # Swift: the version that Package.swift and README name, or a newer one.
 ok "README names the Swift of Package.swift" grep -q "Swift $wanted or newer" "$root/README.md"
