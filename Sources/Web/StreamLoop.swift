@@ -56,7 +56,7 @@ open class StreamLoop: Waiter {
       fault("\(what): \(reason)", at: place)
       try lose(what)
     case .refused(let head, let body):
-      let problem = judge(head, body) ?? AnswerProblem("\(head.summary): not a stream", .failure)
+      let problem = judge(head, body) ?? AnswerProblem("\(head.summary): not a WebSocket", .failure)
       guard problem.status == .temporary else { return try end(.failed(problem), at: openPlace) }
       try lose(problem.line, after: head.wait(now: Clock.unix))
     }
