@@ -2,6 +2,10 @@ public import Core
 import Records
 
 /// A request to JetStream: where it is sent and what it says.
+///
+/// The calls of libnats for it, `js_GetStreamInfo` and its like, wait for the answer in the
+/// thread that calls. Here that is the one whose loop reads the connection (`cnats_drive`), so
+/// that each of them would only end by its timeout.
 public struct BusRequest: Equatable, Sendable {
   /// The subject.
   public let subject: String
