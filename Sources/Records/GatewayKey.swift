@@ -110,9 +110,6 @@ public struct GatewayKey: Equatable, Sendable {
   }
 
   private static func trimmed(_ text: String) -> String {
-    var scalars = text.unicodeScalars[...]
-    while let first = scalars.first, first.properties.isWhitespace { scalars.removeFirst() }
-    while let last = scalars.last, last.properties.isWhitespace { scalars.removeLast() }
-    return String(scalars)
+    String(text.unicodeScalars.trimming { $0.properties.isWhitespace })
   }
 }

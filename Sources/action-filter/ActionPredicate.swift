@@ -6,7 +6,7 @@ import Records
 struct ActionPredicate: Equatable {
   /// What the index of a packed file has an answer to, see `FrameJudge`.
   struct Indexed: Equatable {
-    var kinds: [KindPattern] = []
+    var kinds: [Glob] = []
     var domains = DomainTest()
     var guilds: [IDTest] = []
     var channels: [IDTest] = []

@@ -88,7 +88,7 @@ struct FilterOptions {
       Option(
         "k", "kind", "KIND,...", "of these kinds; * ? [...] match as in the shell",
         .list.offering(.words(ActionKind.all))
-      ) { $0.predicate.indexed.kinds += $1.map(KindPattern.init) },
+      ) { $0.predicate.indexed.kinds += $1.map { Glob($0.utf8, hasSets: true) } },
       Option(
         "d", "domain", "DOMAIN,...", "of these domains: llm, voice, text, error, ...",
         .list.offering(.words(DomainTest.words))

@@ -101,7 +101,7 @@ extension IDTest {
   }
 }
 
-extension KindPattern {
+extension Glob {
   /// A part that every kind of this pattern holds, with the quote where it
   /// begins or ends the kind.
   var literal: LiteralSearch.Needle? {

@@ -47,7 +47,8 @@ struct TranscriptRecord: ~Copyable {
     append(",\"id\":")
     JSONQuote.append("\(session)/\(end)", to: &text)
     append(",\"data\":")
-    let data = Self.trimmed(line)
+    let data = UnsafeRawBufferPointer(
+      rebasing: line.trimming { $0 == 32 || $0 == 9 || $0 == 13 })
     if UTF8Text.isValid(data) {
       try add(data, to: writer)
     } else {
@@ -81,14 +82,5 @@ struct TranscriptRecord: ~Copyable {
   private mutating func append(_ text: StaticString) {
     self.text.append(
       UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-  }
-
-  /// Without JSON's white space around it.
-  private static func trimmed(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 }
-    guard let first = line.firstIndex(where: { !isBlank($0) }),
-      let last = line.lastIndex(where: { !isBlank($0) })
-    else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-    return UnsafeRawBufferPointer(rebasing: line[first...last])
   }
 }

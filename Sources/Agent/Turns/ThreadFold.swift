@@ -843,11 +843,7 @@ extension ThreadFold {
 enum TurnWords {
   /// Without white space at its ends.
   static func trimmed(_ text: String) -> String {
-    let scalars = text.unicodeScalars
-    guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
-      let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
-    else { return "" }
-    return String(scalars[first...last])
+    String(text.unicodeScalars.trimming { $0.properties.isWhitespace })
   }
 
   /// Whether there is nothing but white space.

@@ -215,10 +215,7 @@ struct ConfigurationParser {
   }
 
   private static func trim(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 9 || byte == 13 }
-    var line = line.drop(while: isBlank)
-    while let last = line.last, isBlank(last) { line.removeLast() }
-    return line
+    line.trimming { $0 == 0x20 || $0 == 9 || $0 == 13 }
   }
 
   private static func string(_ text: ArraySlice<UInt8>) -> String {

@@ -1,30 +1,44 @@
-/// A kind as `-k` names it: literal, or with `*`, `?` and `[...]` as the shell
-/// knows them. A backslash takes the next character as it is.
-struct KindPattern: Equatable, Sendable {
-  let pattern: [UInt8]
-  let isLiteral: Bool
+/// A pattern for the whole of a text: `*` is anything, `?` one character. With sets, `[...]` is
+/// one of some bytes as the shell knows them, and a backslash takes the next character as it is.
+public struct Glob: Equatable, Sendable {
+  /// UTF-8, as written.
+  public let pattern: [UInt8]
+  /// Whether it is one text alone.
+  public let isLiteral: Bool
+  private let hasSets: Bool
 
-  init(_ text: String) {
-    pattern = Array(text.utf8)
-    isLiteral = !pattern.contains { "*?[\\".utf8.contains($0) }
+  /// - Parameters:
+  ///   - pattern: UTF-8.
+  ///   - hasSets: whether `[` and the backslash mean something.
+  public init(_ pattern: some Sequence<UInt8>, hasSets: Bool) {
+    self.pattern = Array(pattern)
+    self.hasSets = hasSets
+    let special = hasSets ? "*?[\\" : "*?"
+    isLiteral = !self.pattern.contains(where: special.utf8.contains)
   }
 
-  /// Whether a kind (UTF-8) matches as a whole.
-  func matches(_ kind: UnsafeRawBufferPointer) -> Bool {
-    if isLiteral { return kind.count == pattern.count && kind.elementsEqual(pattern) }
+  /// Whether a text matches as a whole.
+  public func matches(_ text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { matches(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Whether a text (UTF-8) matches as a whole.
+  public func matches(_ text: UnsafeRawBufferPointer) -> Bool {
+    if isLiteral { return text.count == pattern.count && text.elementsEqual(pattern) }
     var (at, index) = (0, 0)
     // Where the last star stands, and how far it reaches: only that one needs
     // to be tried again, so the time is bounded by the product of the lengths.
-    var star: (pattern: Int, kind: Int)?
-    while index < kind.count {
+    var star: (pattern: Int, text: Int)?
+    while index < text.count {
       if at < pattern.count, pattern[at] == UInt8(ascii: "*") {
         star = (at, index)
         at += 1
-      } else if let next = step(at, kind, index) {
+      } else if let next = step(at, text, index) {
         (at, index) = next
       } else if let last = star {
-        star = (last.pattern, last.kind + 1)
-        (at, index) = (last.pattern + 1, last.kind + 1)
+        star = (last.pattern, last.text + 1)
+        (at, index) = (last.pattern + 1, last.text + 1)
       } else {
         return false
       }
@@ -35,20 +49,21 @@ struct KindPattern: Equatable, Sendable {
 
   /// Matches one character; where both go on, or nil.
   private func step(
-    _ at: Int, _ kind: UnsafeRawBufferPointer, _ index: Int
-  ) -> (pattern: Int, kind: Int)? {
+    _ at: Int, _ text: UnsafeRawBufferPointer, _ index: Int
+  ) -> (pattern: Int, text: Int)? {
     guard at < pattern.count else { return nil }
     switch pattern[at] {
     case UInt8(ascii: "?"):
       var end = index + 1
-      while end < kind.count, kind[end] & 0xc0 == 0x80 { end += 1 }
+      while end < text.count, text[end] & 0xc0 == 0x80 { end += 1 }
       return (at + 1, end)
-    case UInt8(ascii: "["):
-      guard let (isMember, end) = set(at, kind[index]) else { fallthrough }
+    case UInt8(ascii: "[") where hasSets:
+      guard let (isMember, end) = set(at, text[index]) else { fallthrough }
       return isMember ? (end, index + 1) : nil
     default:
-      let literal = pattern[at] == UInt8(ascii: "\\") && at + 1 < pattern.count ? at + 1 : at
-      return pattern[literal] == kind[index] ? (literal + 1, index + 1) : nil
+      let isEscaped = hasSets && pattern[at] == UInt8(ascii: "\\") && at + 1 < pattern.count
+      let literal = isEscaped ? at + 1 : at
+      return pattern[literal] == text[index] ? (literal + 1, index + 1) : nil
     }
   }
 

@@ -116,3 +116,14 @@ extension StringProtocol {
     return out
   }
 }
+
+extension BidirectionalCollection {
+  /// What is left without some elements at both ends.
+  @inlinable
+  public func trimming(_ isBlank: (Element) -> Bool) -> SubSequence {
+    var rest = self[...]
+    while let first = rest.first, isBlank(first) { rest = rest.dropFirst() }
+    while let last = rest.last, isBlank(last) { rest = rest.dropLast() }
+    return rest
+  }
+}

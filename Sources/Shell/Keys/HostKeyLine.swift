@@ -136,9 +136,8 @@ struct HostNamePattern: Equatable, Sendable {
       var found = false
       for pattern in patterns {
         let denies = pattern.first == Self.not
-        guard Self.fits(Array(name.utf8)[...], denies ? pattern.dropFirst() : pattern) else {
-          continue
-        }
+        let text = denies ? pattern.dropFirst() : pattern
+        guard Glob(text.map(Self.lower), hasSets: false).matches(name) else { continue }
         if denies { return false }
         found = true
       }
@@ -172,29 +171,5 @@ struct HostNamePattern: Equatable, Sendable {
     let bytes = Array(name.utf8)
     HMAC(EVP_sha1(), salt, Int32(salt.count), bytes, bytes.count, &digest, &count)
     return digest
-  }
-
-  /// `*` for any bytes, `?` for one. Goes back only to the last star, so that no
-  /// pattern takes long.
-  private static func fits(_ name: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
-    var (at, place) = (name.startIndex, pattern.startIndex)
-    var star: (pattern: Int, name: Int)?
-    while at < name.endIndex {
-      if place < pattern.endIndex, pattern[place] == UInt8(ascii: "*") {
-        star = (place, at)
-        place += 1
-      } else if place < pattern.endIndex,
-        pattern[place] == UInt8(ascii: "?") || lower(pattern[place]) == name[at]
-      {
-        at += 1
-        place += 1
-      } else if let last = star {
-        star = (last.pattern, last.name + 1)
-        (place, at) = (last.pattern + 1, last.name + 1)
-      } else {
-        return false
-      }
-    }
-    return pattern[place...].allSatisfy { $0 == UInt8(ascii: "*") }
   }
 }

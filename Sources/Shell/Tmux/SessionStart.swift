@@ -26,7 +26,7 @@ public struct SessionStart: Equatable, Sendable {
   ) throws(UsageError) {
     self.name = try SessionName.checked(name ?? SessionName.base)
     self.directory = directory ?? "~"
-    let words = Self.trimmed(harness ?? "")
+    let words = String((harness ?? "").trimming { $0 == " " || $0 == "\t" })
     self.harness = words.isEmpty ? "claude" : words
     self.usesWorktree = usesWorktree
     guard !ShellWord.holdsControls(self.directory) else {
@@ -130,13 +130,6 @@ public struct SessionStart: Equatable, Sendable {
   }
 
   private static let separators = Array(";&|<>(){}`".utf8)
-
-  private static func trimmed(_ text: String) -> String {
-    var rest = text[...]
-    while let first = rest.first, first == " " || first == "\t" { rest = rest.dropFirst() }
-    while let last = rest.last, last == " " || last == "\t" { rest = rest.dropLast() }
-    return String(rest)
-  }
 }
 
 /// Names of tmux sessions that mean what they say.

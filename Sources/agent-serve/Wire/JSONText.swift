@@ -127,9 +127,8 @@ enum JavaScriptNumber {
 extension StringProtocol {
   /// `text.trim()` of JavaScript.
   func trimmingBlanks() -> String {
-    let scalars = unicodeScalars.drop(while: Self.isBlank)
-    guard let last = scalars.lastIndex(where: { !Self.isBlank($0) }) else { return "" }
-    return String(self[scalars.startIndex..<scalars.index(after: last)])
+    let scalars = unicodeScalars.trimming(Self.isBlank)
+    return String(self[scalars.startIndex..<scalars.endIndex])
   }
 
   /// The white space and the line ends of ECMA-262, section 12.

@@ -1,3 +1,5 @@
+import Core
+
 /// A value with parameters: `text/plain; charset="utf-8"` (RFC 2045, section 5.1).
 struct ContentType {
   /// In lower case: `text/plain`, `attachment`.
@@ -70,8 +72,6 @@ struct ContentType {
   }
 
   private static func trimmed(_ text: Substring) -> String {
-    let start = text.drop { $0.isWhitespace }
-    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-    return String(start[...last])
+    String(text.trimming(\.isWhitespace))
   }
 }
