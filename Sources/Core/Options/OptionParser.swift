@@ -117,8 +117,11 @@ extension CommandUsage {
     }
     if let letter = letter(state.unknown) {
       // A dash is no letter: it is told with the one in front of it.
-      if letter == "-", let dash = current.dropFirst().firstIndex(of: "-") {
-        return "unknown option -\(current[current.index(before: dash)...])"
+      for word in [current, before] where letter == "-" && word.hasPrefix("-") {
+        guard let dash = word.dropFirst(2).firstIndex(of: "-"), !word.hasPrefix("--") else {
+          continue
+        }
+        return "unknown option -\(word[word.index(before: dash)...])"
       }
       let argument = entries.first { $0.goes(by: letter) }?.argument
       return argument.map { "option -\(letter) needs an argument: \($0)" }
