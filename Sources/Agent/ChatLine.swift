@@ -238,8 +238,18 @@ class ServedLink<Owner: LinkWaiter>: StreamLoop {
   final func serve(_ waiter: Owner, _ wire: () throws(LinkEnd) -> Never) {
     self.waiter = waiter
     defer { self.waiter = nil }
-    follow(wire)
+    follow { () throws(LinkEnd) in
+      do throws(LinkEnd) { try wire() } catch {
+        // Who has enough for now goes on with the connection the next time.
+        if case .over = error { throw error }
+        drop()
+        throw error
+      }
+    }
   }
+
+  /// The connection is gone.
+  func drop() {}
 
   final override var isOver: Bool { closed != nil || waiter?.isOver != false }
   final override var descriptors: [Int32] { waiter?.descriptors ?? [] }

@@ -79,34 +79,30 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     throw .over
   }
 
-  func stop() { socket = nil }
+  func stop() { drop() }
+
+  override func drop() { socket = nil }
 
   // MARK: - The link
 
   private func talk() throws(LinkEnd) -> Never {
-    do throws(LinkEnd) {
-      let socket = try open()
-      let idle = policy.idleTimeout
-      while true {
-        askStatus(socket)
-        switch try socket.receive(
-          idle: idle, pingEvery: JoelclawDoor.ping(idle),
-          mostUnanswered: JoelclawDoor.mostUnanswered,
-          until: min(lists.pace.due, turn?.pace.due ?? .infinity))
-        {
-        case .message(let message) where message.isText: receive(message.bytes, socket)
-        case .message: fault("a frame that is not text", at: nil)
-        case .oversize(let bytes):
-          turn?.missed()
-          fault("a frame of \(bytes) bytes or more was dropped", at: nil)
-        case nil: continue
-        }
-        if end != nil || isListed { throw .over }
+    let socket = try open()
+    let idle = policy.idleTimeout
+    while true {
+      askStatus(socket)
+      switch try socket.receive(
+        idle: idle, pingEvery: JoelclawDoor.ping(idle),
+        mostUnanswered: JoelclawDoor.mostUnanswered,
+        until: min(lists.pace.due, turn?.pace.due ?? .infinity))
+      {
+      case .message(let message) where message.isText: receive(message.bytes, socket)
+      case .message: fault("a frame that is not text", at: nil)
+      case .oversize(let bytes):
+        turn?.missed()
+        fault("a frame of \(bytes) bytes or more was dropped", at: nil)
+      case nil: continue
       }
-    } catch {
-      if case .over = error { throw error }
-      socket = nil
-      throw error
+      if end != nil || isListed { throw .over }
     }
   }
 

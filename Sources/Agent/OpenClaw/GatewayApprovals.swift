@@ -50,24 +50,20 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine {
 
   func follow(_ waiter: ApprovalWaiter) {
     serve(waiter) { () throws(LinkEnd) in
-      do throws(LinkEnd) {
-        let gateway = try open()
-        while true {
-          switch try gateway.receive() {
-          case .event(let event): hear(event)
-          case .missed: list()
-          case nil: break
-          }
+      let gateway = try open()
+      while true {
+        switch try gateway.receive() {
+        case .event(let event): hear(event)
+        case .missed: list()
+        case nil: break
         }
-      } catch {
-        if case .over = error { throw error }
-        gateway = nil
-        throw error
       }
     }
   }
 
-  func stop() { gateway = nil }
+  func stop() { drop() }
+
+  override func drop() { gateway = nil }
 
   private func open() throws(LinkEnd) -> Gateway {
     if let gateway { return gateway }

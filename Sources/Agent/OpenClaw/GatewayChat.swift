@@ -71,27 +71,23 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     throw .over
   }
 
-  func stop() { gateway = nil }
+  func stop() { drop() }
+
+  override func drop() { gateway = nil }
 
   private func talk() throws(LinkEnd) -> Never {
-    do throws(LinkEnd) {
-      let gateway = try open()
-      while true {
-        switch try gateway.receive() {
-        case .event(let event): hear(event)
-        case .missed:
-          if turn != nil {
-            turn?.tear()
-            look(for: turn)
-          }
-        case nil: break
+    let gateway = try open()
+    while true {
+      switch try gateway.receive() {
+      case .event(let event): hear(event)
+      case .missed:
+        if turn != nil {
+          turn?.tear()
+          look(for: turn)
         }
-        if end != nil || listed != nil { throw .over }
+      case nil: break
       }
-    } catch {
-      if case .over = error { throw error }
-      gateway = nil
-      throw error
+      if end != nil || listed != nil { throw .over }
     }
   }
 
