@@ -43,21 +43,54 @@ public final class EventWire {
 
   /// Reads until the connection is gone.
   ///
-  /// - Parameter receive: given each event, comment and event past the limit.
+  /// - Parameters:
+  ///   - waits: whether `receive` has to wait while it has an event; asked once for each.
+  ///   - receive: given each event, comment and event past the limit.
   public func read(
-    _ response: LiveResponse, _ receive: (StreamItem) throws(LinkEnd) -> Void
+    _ response: LiveResponse, waits: @escaping (StreamEventView) -> Bool = { _ in false },
+    _ receive: @escaping (StreamItem) throws(LinkEnd) -> Void
   ) throws(LinkEnd) -> Never {
-    do throws(LinkEnd) {
-      while true {
-        guard var rest = try response.receive(idle: loop.policy.idleTimeout) else { continue }
-        while let item = parser.receive(&rest) {
-          if case .retry(let milliseconds) = item {
+    // Where the bytes come nobody can wait, nor throw.
+    var held: HeldEvent?
+    var failure: LinkEnd?
+    var isSettling = false
+    func parse(_ bytes: UnsafeRawBufferPointer) -> Int {
+      var rest = bytes
+      do throws(LinkEnd) {
+        while held == nil, failure == nil, let item = parser.receive(&rest) {
+          switch item {
+          case .retry(let milliseconds):
             loop.setFirstWait(min(Double(milliseconds) / 1000, RetryAfter.limit))
-          } else {
-            try receive(item)
+          case .event(let event) where waits(event): held = HeldEvent(event)
+          default: try receive(item)
           }
         }
-        if !loop.isOver { loop.lastID = parser.lastEventID }
+      } catch {
+        failure = error
+      }
+      if held == nil, !loop.isOver { loop.lastID = parser.lastEventID }
+      return bytes.count - rest.count
+    }
+    func settle() throws(LinkEnd) {
+      if let event = held {
+        (held, isSettling) = (nil, true)
+        defer { isSettling = false }
+        event.withView { event in
+          do throws(LinkEnd) { try receive(.event(event)) } catch { failure = error }
+        }
+      }
+      if let failure { throw failure }
+    }
+    response.readsInPlace = { isSettling ? 0 : parse($0) }
+    defer { response.readsInPlace = nil }
+    do throws(LinkEnd) {
+      while true {
+        var rest = try response.receive(idle: loop.policy.idleTimeout)
+        try settle()
+        while let bytes = rest, bytes.count > 0 {
+          rest = UnsafeRawBufferPointer(rebasing: bytes[parse(bytes)...])
+          try settle()
+        }
       }
     } catch {
       if loop.policy.flushPartial, !loop.isOver, let item = parser.partial() { try receive(item) }

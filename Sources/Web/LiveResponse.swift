@@ -16,6 +16,9 @@ public final class LiveResponse {
   private var count = 0
   /// Whether the bytes are with whoever called `receive`.
   private var isLent = false
+  /// Reads what it can of the bytes where they come, before they are kept, and says how many that
+  /// were. It must not wait.
+  var readsInPlace: ((UnsafeRawBufferPointer) -> Int)?
   private var isPaused = false
   private var received: Int64 = -1
   /// When something came last, seconds of `Clock.monotonic`; before that, when it was asked for.
@@ -134,6 +137,11 @@ public final class LiveResponse {
   }
 
   private func append(_ bytes: UnsafeRawBufferPointer) -> BodyFlow {
+    var bytes = bytes
+    if count == 0, !isLent, let readsInPlace {
+      bytes = UnsafeRawBufferPointer(rebasing: bytes[readsInPlace(bytes)...])
+      lastHeard = Clock.monotonic
+    }
     guard !isLent, bytes.count <= region.count - count else {
       isPaused = true
       return .pause

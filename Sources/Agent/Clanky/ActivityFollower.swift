@@ -59,10 +59,18 @@ final class ActivityFollower {
     // Ids that began anew are of newer actions (Agent/Clanky/CONTRACT.md 9.2).
     let response = try wire.open(
       resuming: ledger.newestText.map { [Header("X-Last-Event-Time", $0)] } ?? [])
-    try wire.read(response) { item throws(LinkEnd) in
+    var isBehindGap = false
+    try wire.read(
+      response,
+      waits: { [self] event in
+        isBehindGap = !event.isPartial && isBehind(gap: event)
+        return isBehindGap
+      }
+    ) { [self] item throws(LinkEnd) in
       guard case .event(let event) = item else { return try follow.print(item) }
       watch(event.id)
-      if !event.isPartial, isBehindGap(event) {
+      if isBehindGap {
+        isBehindGap = false
         try fill(before: HeldEvent(event))
         response.restart()
       }
@@ -96,7 +104,7 @@ final class ActivityFollower {
   // MARK: - Gaps
 
   /// Whether something may be missing between what was printed and an event.
-  private func isBehindGap(_ event: StreamEventView) -> Bool {
+  private func isBehind(gap event: StreamEventView) -> Bool {
     switch stream {
     case .activity:
       return event.type.elementsEqual("activity_snapshot".utf8) && !ledger.isReached(by: event.data)

@@ -29,7 +29,7 @@ final class StreamWatch: StreamLoop {
     let events = EventWire(self, try backend.request())
     follow { () throws(LinkEnd) in
       let response = try events.open()
-      try events.read(response) { item throws(LinkEnd) in
+      try events.read(response) { [self] item throws(LinkEnd) in
         receive(item)
         if isOver { throw .over }
       }
