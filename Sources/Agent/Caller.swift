@@ -2,7 +2,7 @@ public import Core
 public import Web
 
 /// Asks the backend, one request at a time, and waits for the whole answer.
-public final class Caller {
+public final class Caller: Waiter {
   /// A whole answer.
   public struct Reply {
     /// Status and fields.
@@ -20,7 +20,6 @@ public final class Caller {
 
   /// Who is asked.
   public let backend: AgentServer
-  let client: WebClient
   let diagnostics: Diagnostics
   let maxTime: Double?
   let deadline: Double
@@ -37,10 +36,10 @@ public final class Caller {
     since start: Double = Clock.monotonic, diagnostics: Diagnostics
   ) {
     self.backend = backend
-    self.client = client
     self.diagnostics = diagnostics
     self.maxTime = maxTime
     deadline = maxTime.map { $0 > 0 ? start + $0 : .infinity } ?? .infinity
+    super.init(client)
   }
 
   /// Asks, and waits.
@@ -82,7 +81,9 @@ public final class Caller {
     change(&request)
     let place = request.address.display
     diagnostics.note("\(method) \(place)")
-    let reply = try wait(for: request, place)
+    let start = Clock.monotonic
+    var fetches = fetches([request])
+    let reply = try reply(try? fetches.next()?.end, place, since: start)
     diagnostics.note(
       "\(reply.head.summary), \(reply.body.count) bytes in \(Latency.text(reply.seconds)) ms")
     return reply
@@ -94,22 +95,10 @@ public final class Caller {
     return (address ?? backend.base).display
   }
 
-  private func wait(for request: Request, _ place: String) throws(CallFailure) -> Reply {
-    let start = Clock.monotonic
-    let limit = maxTime == nil ? start + Self.requestTime : deadline
-    var end: FetchEnd?
-    let fetch = Fetch(client, request, now: start, silence: .infinity) { end = $0 }
-    while end == nil {
-      client.perform()
-      if end != nil { break }
-      let now = Clock.monotonic
-      if now >= limit {
-        fetch.cancel()
-        throw late(place)
-      }
-      client.wait(seconds: min(limit - now, 60))
-    }
-    return try reply(end, place, since: start)
+  /// What is asked, in its own time or in that which the user gives for everything.
+  private func fetches(_ requests: [Request]) -> Fetches {
+    Fetches(
+      self, requests, time: maxTime == nil ? Self.requestTime : .infinity, until: deadline)
   }
 
   /// How long something may take, seconds: what is left of the user's time, or the usual one.
@@ -125,7 +114,7 @@ public final class Caller {
   }
 
   /// What a fetch brought.
-  func reply(
+  private func reply(
     _ end: FetchEnd?, _ place: String, since start: Double
   ) throws(CallFailure) -> Reply {
     switch end {
@@ -133,62 +122,41 @@ public final class Caller {
       return Reply(head: head, body: body, seconds: Clock.monotonic - start)
     case .failed(let reason): throw CallFailure(place, reason, .temporary)
     case .unusable(let reason): throw CallFailure(place, reason, .failure)
-    case nil: throw CallFailure(place, "no answer", .temporary)
+    case .late, nil: throw late(place)
     }
   }
-}
-
-extension Caller {
-  /// The most requests that are under way at a time.
-  private static let atOnce = 6
 
   /// Asks several things with GET, some at a time, and hands on each answer in
   /// the order of the questions.
   ///
   /// - Parameters:
   ///   - paths: behind the base, query included.
-  ///   - take: given the place among the paths and the answer; false ends it, and
+  ///   - receive: given the place among the paths and the answer; false ends it, and
   ///     what is under way is given up.
   /// - Throws: `CallFailure` for anything but 2xx.
   public func several(
-    _ paths: [String], take: (Int, Reply) throws(CallFailure) -> Bool
+    _ paths: [String], receive: (Int, Reply) throws(CallFailure) -> Bool
   ) throws(CallFailure) {
-    var asked: [(fetch: Fetch, start: Double)] = []
+    var requests: [Request] = []
+    for path in paths {
+      do throws(SettingsError) { requests.append(try backend.request(path)) } catch {
+        throw CallFailure(error)
+      }
+      diagnostics.note("GET \(place(path))")
+    }
+    let start = Clock.monotonic
+    var fetches = fetches(requests)
     var ends: [Int: FetchEnd] = [:]
-    defer { for each in asked { each.fetch.cancel() } }
     for index in paths.indices {
-      while asked.count < min(index + Self.atOnce, paths.count) {
-        let request: Request
-        do throws(SettingsError) {
-          request = try backend.request(paths[asked.count])
-        } catch {
-          throw CallFailure(error)
-        }
-        diagnostics.note("GET \(request.address.display)")
-        let number = asked.count
-        let start = Clock.monotonic
-        let fetch = Fetch(client, request, now: start, silence: .infinity) {
-          ends[number] = $0
-        }
-        asked.append((fetch, start))
-      }
       let place = place(paths[index])
-      let start = asked[index].start
-      let limit = maxTime == nil ? start + Self.requestTime : deadline
-      while ends[index] == nil {
-        client.perform()
-        if ends[index] != nil { break }
-        let now = Clock.monotonic
-        if now >= limit { throw late(place) }
-        client.wait(seconds: min(limit - now, 60))
-      }
+      while ends[index] == nil, let (end, other) = try? fetches.next() { ends[other] = end }
       let reply = try reply(ends.removeValue(forKey: index), place, since: start)
       diagnostics.note(
         "\(reply.head.summary), \(reply.body.count) bytes in \(Latency.text(reply.seconds)) ms")
       if let problem = backend.problem(of: reply.head, reply.body) {
         throw CallFailure(place, problem.line, problem.status)
       }
-      if !(try take(index, reply)) { return }
+      if !(try receive(index, reply)) { return }
     }
   }
 }

@@ -1,3 +1,4 @@
+import CLibc
 public import Core
 public import Records
 public import Web
@@ -252,7 +253,7 @@ class ServedLink<Owner: LinkWaiter>: StreamLoop {
   func drop() {}
 
   final override var isOver: Bool { closed != nil || waiter?.isOver != false }
-  final override var descriptors: [Int32] { waiter?.descriptors ?? [] }
+  final override var files: [pollfd] { waiter?.files ?? [] }
   final override func willWait() throws(LinkEnd) -> Double {
     min(try look(), try waiter?.willWait() ?? .infinity)
   }

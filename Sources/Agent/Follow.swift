@@ -1,4 +1,4 @@
-import CLibc
+public import CLibc
 public import Core
 public import Frames
 import Records
@@ -250,9 +250,7 @@ public final class Follow: StreamLoop {
     try willGoOn()
   }
 
-  public override var descriptors: [Int32] {
-    [EndSignals.descriptor] + (input?.descriptor.map { [$0] } ?? [])
-  }
+  public override var files: [pollfd] { Self.signalsAndOutput + Self.reading(input?.descriptor) }
 
   /// Time that ends while the stream is up was used well; while it is down it was not enough.
   private func timeIsUp() {

@@ -9,6 +9,8 @@ public enum FetchEnd {
   /// What no later try betters: redirects that make no sense, a body past the
   /// limit, or an event stream, whose end never comes; one line.
   case unusable(String)
+  /// It did not come whole in time.
+  case late
 }
 
 /// One request whose whole answer is wanted, beside other transfers of a client.
@@ -22,7 +24,8 @@ public final class Fetch {
   private var lastByte: Double
   private let silence: Double
   private let limit: Int
-  private let onEnd: (FetchEnd) -> Void
+  /// How it ended; nil while it goes on.
+  public private(set) var end: FetchEnd?
 
   /// The largest answer that is taken, bytes.
   public static let largest = 64 << 20
@@ -39,35 +42,33 @@ public final class Fetch {
   ///   - limit: the largest body of an answer of 2xx, bytes; of any other the
   ///     beginning is handed over.
   ///   - onSend: as of `Exchange`; false ends it as `failed`.
-  ///   - onEnd: told the end, once.
   public init(
     _ client: WebClient, _ request: Request, now: Double, silence: Double = 45,
-    limit: Int = Fetch.largest, onSend: (() -> Bool)? = nil, onEnd: @escaping (FetchEnd) -> Void
+    limit: Int = Fetch.largest, onSend: (() -> Bool)? = nil
   ) {
     self.silence = silence
     self.limit = limit
-    self.onEnd = onEnd
     lastByte = now
     exchange = Exchange(
       client, request, onSend: onSend,
       onHead: { [unowned self] in
         head = $0
         return !isStream && !isTooLarge($0)
-      }, onBody: { [unowned self] in take($0) }, onEnd: { [unowned self] in finish($0) })
+      }, onBody: { [unowned self] in append($0) }, onEnd: { [unowned self] in finish($0) })
   }
 
-  /// Ends the fetch; nothing more is told.
+  deinit { cancel() }
+
+  /// Gives it up.
   public func cancel() {
     exchange?.cancel()
     exchange = nil
   }
 
-  /// Notices silence.
-  ///
-  /// - Parameter now: seconds of `Clock.monotonic`.
-  /// - Returns: the time at which to be called again at the latest.
-  public func tick(now: Double) -> Double {
-    guard let exchange else { return .infinity }
+  /// When it is to be looked at again at the latest, seconds of `Clock.monotonic`: it is now that
+  /// silence is noticed.
+  public func due(_ now: Double) -> Double {
+    guard let exchange else { return end == nil ? .infinity : now }
     // A head may come drop by drop, and never end.
     if exchange.received != received {
       received = exchange.received
@@ -78,8 +79,7 @@ public final class Fetch {
     let patience = isRefusal ? min(silence, StreamPolicy.errorWait) : silence
     if now - lastByte >= patience {
       cancel()
-      if isRefusal { finish(.stopped) } else { onEnd(.failed("no answer")) }
-      // The owner may have put it by until the next tick.
+      if isRefusal { finish(.stopped) } else { end = .failed("no answer") }
       return now
     }
     return lastByte + patience
@@ -97,7 +97,7 @@ public final class Fetch {
     return isTooLarge
   }
 
-  private func take(_ bytes: UnsafeRawBufferPointer) -> BodyFlow {
+  private func append(_ bytes: UnsafeRawBufferPointer) -> BodyFlow {
     let most = isError ? Self.mostOfError : limit
     if bytes.count > most - body.count {
       isTooLarge = true
@@ -110,19 +110,23 @@ public final class Fetch {
 
   private func finish(_ end: ExchangeEnd) {
     exchange = nil
-    switch end {
-    case .complete:
-      if let head { onEnd(.response(head, body.take())) } else { onEnd(.failed("no answer")) }
-    case .stopped where isStream:
-      onEnd(.unusable("an event stream, which does not end; see sse-tail(1)"))
-    case .stopped:
-      if isError, let head { return onEnd(.response(head, body.take())) }
-      onEnd(isTooLarge ? .unusable("the answer is larger than \(limit) bytes") : .failed("ended"))
-    case .network(let reason): onEnd(.failed(reason))
-    case .unusable(let reason):
-      if isError, let head { return onEnd(.response(head, body.take())) }
-      onEnd(.unusable(reason))
-    }
+    self.end =
+      switch end {
+      case .complete: head.map { .response($0, body.take()) } ?? .failed("no answer")
+      case .stopped where isStream:
+        .unusable("an event stream, which does not end; see sse-tail(1)")
+      case .stopped, .unusable:
+        if isError, let head {
+          .response(head, body.take())
+        } else if case .unusable(let reason) = end {
+          .unusable(reason)
+        } else if isTooLarge {
+          .unusable("the answer is larger than \(limit) bytes")
+        } else {
+          .failed("ended")
+        }
+      case .network(let reason): .failed(reason)
+      }
   }
 }
 

@@ -38,8 +38,13 @@ open class Waiter {
   /// Whether nothing more is wanted.
   open var isOver: Bool { false }
 
-  /// The files that are always waited for, for reading.
-  open var descriptors: [Int32] { [EndSignals.descriptor] }
+  /// The files that are always waited for; none, unless whoever waits looks at them behind it.
+  open var files: [pollfd] { [] }
+
+  /// Signals, and the other end of standard output, which may go away.
+  public static var signalsAndOutput: [pollfd] {
+    reading(EndSignals.descriptor) + [pollfd(fd: 1, events: 0, revents: 0)]
+  }
 
   /// Called before each wait.
   ///
@@ -47,94 +52,47 @@ open class Waiter {
   /// - Throws: `LinkEnd.over` when nothing more is wanted.
   open func willWait() throws(LinkEnd) -> Double { .infinity }
 
+  /// A file to wait for until it can be read.
+  public static func reading(_ file: Int32?) -> [pollfd] {
+    file.map { [pollfd(fd: $0, events: Int16(POLLIN), revents: 0)] } ?? []
+  }
+
   /// Called behind each wait.
   ///
   /// - Throws: `LinkEnd.over` when nothing more is wanted.
   open func hasWaited() throws(LinkEnd) {}
 
-  /// Waits until one of the files is ready, a transfer gets on, a signal comes, standard output is
-  /// closed, or the time has come, and lets the transfers do what they can.
+  /// Waits until one of the files is ready, a transfer gets on, or the time has come, and lets the
+  /// transfers do what they can.
   ///
   /// - Parameters:
   ///   - until: seconds of `Clock.monotonic`.
-  ///   - files: what else to wait for, asked when all is said that is to be said before the wait.
-  /// - Throws: `LinkEnd.over` when nothing more is wanted, or what `files` throws.
+  ///   - more: what else to wait for, asked when all is said that is to be said before the wait.
+  /// - Throws: `LinkEnd.over` when nothing more is wanted, or what `more` throws.
   public final func wait(
-    until: Double, _ files: () throws(LinkEnd) -> [pollfd] = { [] }
+    until: Double, _ more: () throws(LinkEnd) -> [pollfd] = { [] }
   ) throws(LinkEnd) {
     let due = min(until, try willWait())
-    var all = try files()
-    all += descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    // Standard output, for its other end going away.
-    all.append(pollfd(fd: 1, events: 0, revents: 0))
-    client.wait(seconds: due - Clock.monotonic, all)
+    client.wait(seconds: due - Clock.monotonic, try more() + files)
     client.perform()
     try hasWaited()
   }
 
-  /// Asks several things, some at a time, and waits for all answers.
-  ///
-  /// - Parameters:
-  ///   - requests: what to ask; redirects are followed.
-  ///   - silence: seconds without a byte after which one has failed.
-  ///   - limit: the largest body of an answer of 2xx, bytes.
-  ///   - atOnce: the most that are under way.
-  ///   - until: when all must have come, seconds of `Clock.monotonic`; what has not failed by
-  ///     then is missing.
-  ///   - onSend: as of `Exchange`.
-  ///   - enough: told each end and its place among the requests, as it comes; true ends all.
-  /// - Returns: whether it was not too late.
-  public final func fetch(
-    _ requests: [Request], silence: Double, limit: Int, atOnce: Int = 6, until: Double = .infinity,
-    onSend: (() -> Bool)? = nil, enough: (FetchEnd, Int) throws(LinkEnd) -> Bool
-  ) throws(LinkEnd) -> Bool {
-    var running: [Int: Fetch] = [:]
-    var ended: [(FetchEnd, Int)] = []
-    var next = 0
-    defer { for fetch in running.values { fetch.cancel() } }
-    while true {
-      let now = Clock.monotonic
-      while next < requests.count, running.count < atOnce {
-        let index = next
-        running[index] = Fetch(
-          client, requests[index], now: now, silence: silence, limit: limit, onSend: onSend
-        ) { ended.append(($0, index)) }
-        next += 1
-      }
-      let due = running.values.reduce(until) { min($0, $1.tick(now: now)) }
-      for (end, index) in ended {
-        running[index] = nil
-        if try enough(end, index) { return true }
-      }
-      let isIdle = ended.isEmpty
-      ended = []
-      if running.isEmpty, next == requests.count { return true }
-      if now >= until { return false }
-      if isIdle { try wait(until: due) }
-    }
-  }
-
   /// Asks, and waits for the end.
   ///
-  /// - Parameters: as of `fetch`.
-  /// - Returns: `failed` also when it is too late.
+  /// - Parameters: as of `Fetches`.
   public final func end(
     of request: Request, silence: Double = 45, limit: Int = Fetch.largest,
-    until: Double = .infinity,
-    onSend: (() -> Bool)? = nil
+    until: Double = .infinity, onSend: (() -> Bool)? = nil
   ) throws(LinkEnd) -> FetchEnd {
-    var found = FetchEnd.failed("no answer")
-    _ = try fetch([request], silence: silence, limit: limit, until: until, onSend: onSend) {
-      end, _ throws(LinkEnd) in
-      found = end
-      return true
-    }
-    return found
+    var fetches = Fetches(
+      self, [request], silence: silence, limit: limit, until: until, onSend: onSend)
+    return try fetches.next()?.end ?? .failed("no answer")
   }
 
   /// Asks, and waits for the whole answer.
   ///
-  /// - Parameters: as of `fetch`.
+  /// - Parameters: as of `Fetches`.
   /// - Throws: `LinkEnd.lost` when none comes, `failed` for one that cannot be used.
   public final func answer(
     _ request: Request, silence: Double, limit: Int
@@ -143,6 +101,64 @@ open class Waiter {
     case .response(let head, let body): return (head, body)
     case .unusable(let reason): throw .failed(AnswerProblem(reason, .failure))
     case .failed(let reason): throw .lost(reason)
+    case .late: throw .lost("no answer")
+    }
+  }
+}
+
+/// Several things that are asked, some at a time, whose ends are handed out as they come. What is
+/// under way is given up with it.
+public struct Fetches: ~Copyable {
+  private let waiter: Waiter
+  private let requests: [Request]
+  private let silence, time, until: Double
+  private let limit: Int
+  private let onSend: (() -> Bool)?
+  private var running: [(index: Int, start: Double, fetch: Fetch)] = []
+  private var asked = 0
+
+  /// The most that are under way.
+  private static let atOnce = 6
+
+  /// - Parameters:
+  ///   - waiter: waits meanwhile.
+  ///   - requests: what to ask; redirects are followed.
+  ///   - silence: seconds without a byte after which one has failed.
+  ///   - limit: the largest body of an answer of 2xx, bytes.
+  ///   - time: how long each may take, seconds.
+  ///   - until: when all must have come, seconds of `Clock.monotonic`.
+  ///   - onSend: as of `Exchange`.
+  public init(
+    _ waiter: Waiter, _ requests: [Request], silence: Double = .infinity,
+    limit: Int = Fetch.largest, time: Double = .infinity, until: Double = .infinity,
+    onSend: (() -> Bool)? = nil
+  ) {
+    (self.waiter, self.requests, self.limit, self.onSend) = (waiter, requests, limit, onSend)
+    (self.silence, self.time, self.until) = (silence, time, until)
+  }
+
+  /// Waits for the next end.
+  ///
+  /// - Returns: with its place among the requests; nil when there are no more.
+  public mutating func next() throws(LinkEnd) -> (end: FetchEnd, index: Int)? {
+    while true {
+      let now = Clock.monotonic
+      while asked < requests.count, running.count < Self.atOnce {
+        let fetch = Fetch(
+          waiter.client, requests[asked], now: now, silence: silence, limit: limit, onSend: onSend)
+        running.append((asked, now, fetch))
+        asked += 1
+      }
+      if running.isEmpty { return nil }
+      var due = Double.infinity
+      for (place, each) in running.enumerated() {
+        due = min(due, each.fetch.due(now), each.start + time, until)
+        let isLate = now >= min(each.start + time, until)
+        guard let end = each.fetch.end ?? (isLate ? .late : nil) else { continue }
+        running.remove(at: place)
+        return (end, each.index)
+      }
+      try waiter.wait(until: due)
     }
   }
 }

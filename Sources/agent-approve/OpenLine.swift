@@ -64,7 +64,7 @@ final class OpenLine: ApprovalWaiter {
 
   override var isOver: Bool { end != nil || writing != nil || isReady }
 
-  override var descriptors: [Int32] { [EndSignals.descriptor] + (file.map { [$0] } ?? []) }
+  override var files: [pollfd] { Self.signalsAndOutput + Self.reading(file) }
 
   override func willWait() throws(LinkEnd) -> Double {
     do throws(WriteFailure) { try output.flush() } catch { writing = error }

@@ -167,9 +167,7 @@ final class ChatLoop: ChatWaiter {
 
   override var isOver: Bool { false }
 
-  override var descriptors: [Int32] {
-    [EndSignals.descriptor] + (purpose == .key ? [0] : [])
-  }
+  override var files: [pollfd] { Self.signalsAndOutput + Self.reading(purpose == .key ? 0 : nil) }
 
   override func willWait() throws(LinkEnd) -> Double {
     if writing == nil {

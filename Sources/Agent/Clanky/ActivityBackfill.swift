@@ -72,6 +72,7 @@ struct ActivityBackfill {
       requests += 1
       let end = try follow.end(of: request, until: requests > 1 ? deadline : .infinity)
       switch end {
+      case .late: continue
       case .failed where isLate: continue
       case .failed(let reason), .unusable(let reason): return failed(reason, true)
       case .response(let head, _) where head.isTransient: return failed(head.summary, true)

@@ -60,13 +60,11 @@ final class ActivityFollower {
     let response = try wire.open(
       resuming: ledger.newestText.map { [Header("X-Last-Event-Time", $0)] } ?? [])
     var isBehindGap = false
-    try wire.read(
-      response,
-      waits: { [self] event in
-        isBehindGap = !event.isPartial && isBehind(gap: event)
-        return isBehindGap
-      }
-    ) { [self] item throws(LinkEnd) in
+    func waits(_ event: StreamEventView) -> Bool {
+      isBehindGap = !event.isPartial && isBehind(gap: event)
+      return isBehindGap
+    }
+    try wire.read(response, waits: waits) { [self] item throws(LinkEnd) in
       guard case .event(let event) = item else { return try follow.print(item) }
       watch(event.id)
       if isBehindGap {
@@ -144,6 +142,7 @@ final class ActivityFollower {
       }
       return
     case .failed(let text), .unusable(let text): reason = text
+    case .late: reason = "no answer"
     }
     failures += 1
     if failures < Self.mostTries { throw .lost("the newest action: \(reason)") }

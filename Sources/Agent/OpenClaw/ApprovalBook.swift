@@ -9,6 +9,9 @@ final class ApprovalBook {
   enum Kind: String, CaseIterable {
     case exec, plugin
 
+    /// The method that lists what waits.
+    var list: String { "\(rawValue).approval.list" }
+
     /// - Parameter event: the name of an event; nil when it is of no approval.
     init?(event: String) {
       guard let word = event.split(separator: ".").first.map(String.init),

@@ -150,6 +150,7 @@ extension AgentServer {
     let start = Clock.monotonic
     switch try waiter.end(of: request, silence: silence, onSend: onSend) {
     case .failed(let reason): return .failure(.network(reason))
+    case .late: return .failure(.network("no answer"))
     case .unusable(let reason):
       return .failure(.answer(AnswerProblem(reason, .failure, isStray: true)))
     case .response(let head, let body):

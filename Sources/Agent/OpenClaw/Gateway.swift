@@ -12,6 +12,8 @@ final class Gateway {
     case event(GatewayEvent)
     /// Events were lost in front of the next one.
     case missed(ClosedRange<Int64>)
+    /// What was asked under this number is answered, or will not be.
+    case reply(Int, GatewayReply)
   }
 
   /// How long the challenge and the answer to ours may take, seconds.
@@ -23,7 +25,9 @@ final class Gateway {
   let hello: GatewayHello
   private let loop: StreamLoop
   private let socket: LiveSocket
-  private let calls: GatewayCalls
+  private var calls: GatewayCalls
+  /// What is not worth sending.
+  private var unsent: [(Int, GatewayReply)] = []
   private let mask: SecretMask
   private var lastSeq: Int64?
   /// The event behind a hole, as it came.
@@ -75,7 +79,7 @@ final class Gateway {
   private static func greet(
     _ loop: StreamLoop, _ socket: LiveSocket, _ door: inout GatewayDoor
   ) throws(LinkEnd) -> Gateway? {
-    let calls = GatewayCalls()
+    var calls = GatewayCalls()
     var id: String?
     var until = Clock.monotonic + challengeTime
     while true {
@@ -155,23 +159,26 @@ final class Gateway {
   ///   - method: such as `chat.send`.
   ///   - params: an object of no member that the method does not know.
   ///   - time: how long an answer may take, seconds.
-  ///   - then: told the answer, once, from within `receive`; `lost` when the connection goes first.
-  func call(
-    _ method: String, _ params: RecordText, time: Double = GatewayCalls.usualTime,
-    then: @escaping (GatewayReply) -> Void
-  ) {
-    let frame = calls.add(method, params, until: Clock.monotonic + time, then: then)
+  /// - Returns: the number under which `receive` brings the reply, unless the connection goes first.
+  @discardableResult
+  func ask(
+    _ method: String, _ params: RecordText = RecordText(), time: Double = GatewayCalls.usualTime
+  ) -> Int {
+    let (number, frame) = calls.add(method, params, until: Clock.monotonic + time)
     if frame.count > hello.mostBytes {
       let words = "\(frame.count) bytes are more than the gateway takes"
-      return calls.settleLast(.refused(GatewayError(code: "", message: words)))
+      calls.remove(number)
+      unsent.append((number, .refused(GatewayError(code: "", message: words))))
+    } else {
+      socket.send(text: frame)
     }
-    socket.send(text: frame)
+    return number
   }
 
-  /// Waits for what is heard next, and tells answers to who asked.
+  /// Waits for what is heard next.
   ///
   /// - Parameter until: when to return without anything, seconds of `Clock.monotonic`.
-  /// - Returns: nil when that time has come, an answer was told, or something else has got on.
+  /// - Returns: nil when that time has come, or something else has got on.
   func receive(until: Double = .infinity) throws(LinkEnd) -> Heard? {
     if let bytes = held {
       held = nil
@@ -183,19 +190,13 @@ final class Gateway {
       }
     }
     let now = Clock.monotonic
-    calls.expire(now: now)
-    for frame in calls.takeDue(now: now) { socket.send(text: frame) }
-    let frame: GatewayFrame?
-    do throws(LinkEnd) {
-      frame = try Self.receive(
-        loop, socket, idle: loop.policy.idleTimeout.map { $0.isFinite ? $0 : hello.tick * 2 },
-        until: min(until, calls.next), mask
-      ) { _, words in .lost(shutdown?.reason ?? words, after: shutdown?.after) }
-    } catch {
-      if case .over = error { throw error }
-      calls.loseAll()
-      throw error
-    }
+    if let (number, reply) = unsent.popLast() { return .reply(number, reply) }
+    if let number = calls.expired(now: now) { return .reply(number, .late) }
+    for frame in calls.repeats(now: now) { socket.send(text: frame) }
+    let frame = try Self.receive(
+      loop, socket, idle: loop.policy.idleTimeout.map { $0.isFinite ? $0 : hello.tick * 2 },
+      until: min(until, calls.next), mask
+    ) { _, words in .lost(shutdown?.reason ?? words, after: shutdown?.after) }
     switch frame {
     case .event(let event):
       // On protocol 3 one counter serves all clients: holes are usual there.
@@ -206,8 +207,7 @@ final class Gateway {
       }
       return hear(event)
     case .response(let id, let answer):
-      calls.settle(id, answer.mapError { $0.hiding(mask) })
-      return nil
+      return calls.settle(id, answer.mapError { $0.hiding(mask) }).map { .reply($0, $1) }
     case .other, nil: return nil
     }
   }
@@ -222,7 +222,4 @@ final class Gateway {
     }
     return .event(event)
   }
-
-  /// Tells all who asked that the connection is gone.
-  func leave() { calls.loseAll() }
 }

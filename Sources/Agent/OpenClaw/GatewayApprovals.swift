@@ -5,24 +5,36 @@ import Web
 /// A line to a gateway that asks a person before it runs something
 /// (Agent/OpenClaw/CONTRACT.md 8). What waits is listed at each greeting and followed in
 /// between: a gateway gives up at once what nobody listens to.
-final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine {
+final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWire {
+  /// What a request was for.
+  private enum Asked {
+    case list(ApprovalBook.Kind)
+    case resolve(String)
+    case look(String)
+  }
+
   let origin: RecordOrigin
   private let server: AgentServer
   private var door: GatewayDoor
   private var gateway: Gateway?
   private let book: ApprovalBook
-  private var answers: GatewayAnswers!
+  private let answers: Answerer
+  /// The requests that are not answered yet.
+  private var asked: [Int: Asked] = [:]
+  /// Approvals that the gateway says to be over: until when the event that tells more is waited
+  /// for, seconds of `Clock.monotonic`.
+  private var gone: [String: Double] = [:]
   /// The lists of which the answer is on its way.
   private var listing = 0
   /// Whether another list is to follow, for something was missed.
   private var listsAgain = false
-  /// Why the connection is to be made again; one line.
-  private var failure: String?
   /// When it was listed, seconds of `Clock.monotonic`.
   private var listedAt = -Double.infinity
 
   /// What expires is looked for so long after its time, and not more often, seconds.
   private static let (grace, pause) = (0.5, 2.0)
+  /// How long the event is waited for that says who was faster, seconds.
+  private static let patience = 1.0
 
   init(
     _ client: WebClient, _ keys: GatewayKeys, waits: Bool,
@@ -32,19 +44,17 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine {
     self.origin = origin
     self.server = server
     book = ApprovalBook(origin)
+    answers = Answerer(origin)
     door = GatewayDoor(
       keys,
       GatewayDoor.Wishes(
         scopes: [.read, .approvals], caps: ["approvals", "exec-approvals", "plugin-approvals"],
         waitsForPairing: waits))
     super.init(client, server.base.socketDisplay, policy) { server.problem(of: $0, $1) }
-    answers = GatewayAnswers(
-      book, origin, gateway: { [unowned self] in gateway }, list: { [unowned self] in list() },
-      tell: { [unowned self] in waiter?.changed($0) })
   }
 
   func answer(_ decision: ApprovalDecision, then: @escaping (ApprovalAnswer) -> Void) {
-    answers.add(decision, then: then)
+    answers.add(decision, as: Self.word(decision.decision), born: book.asked, then: then)
     settle()
   }
 
@@ -55,6 +65,8 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine {
         switch try gateway.receive() {
         case .event(let event): hear(event)
         case .missed: list()
+        case .reply(let number, let reply):
+          if let what = asked.removeValue(forKey: number) { try settle(what, reply) }
         case nil: break
         }
       }
@@ -63,7 +75,18 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine {
 
   func stop() { drop() }
 
-  override func drop() { gateway = nil }
+  override func drop() {
+    gateway = nil
+    asked = [:]
+    (listing, listsAgain) = (0, false)
+    book.dropList()
+    answers.lose()
+  }
+
+  override func ended(_ end: StreamEnd, at place: String) {
+    answers.end(end.problem.line)
+    super.ended(end, at: place)
+  }
 
   private func open() throws(LinkEnd) -> Gateway {
     if let gateway { return gateway }
@@ -75,10 +98,6 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine {
   }
 
   override func look() throws(LinkEnd) -> Double {
-    if let reason = failure {
-      failure = nil
-      throw .lost(reason)
-    }
     let now = Clock.monotonic
     let expiry = nextCheck(now)
     if expiry <= now { list() }
@@ -95,7 +114,7 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine {
     return max(now + left, listedAt + max(Self.pause, -left))
   }
 
-  private func settle() { if gateway != nil, listing == 0 { answers.settle() } }
+  private func settle() { if gateway != nil, listing == 0 { answers.settle(self) } }
 
   // MARK: - What waits
 
@@ -108,28 +127,11 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine {
     listsAgain = false
     listedAt = Clock.monotonic
     let kinds = ApprovalBook.Kind.allCases.filter {
-      $0 == .exec || gateway.hello.methods.contains("\($0.rawValue).approval.list")
+      $0 == .exec || gateway.hello.methods.contains($0.list)
     }
     listing = kinds.count
     book.beginList()
-    for kind in kinds {
-      let method = "\(kind.rawValue).approval.list"
-      gateway.call(method, RecordText()) { [unowned self] reply in
-        switch reply {
-        case .answer(let payload):
-          for approval in book.take(kind, list: payload) { waiter?.changed(approval) }
-          listed()
-        case .refused(let error) where kind == .exec:
-          let problem = GatewayChat.problem(error)
-          waiter?.failed(CallFailure(method, problem.line, problem.status))
-        case .refused(let error):
-          waiter?.link(.fault("\(method): \(error.line)"))
-          listed()
-        case .late: failure = "the list of approvals did not come"
-        case .lost: break
-        }
-      }
-    }
+    for kind in kinds { asked[gateway.ask(kind.list)] = .list(kind) }
   }
 
   private func listed() {
@@ -154,16 +156,163 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine {
     settle()
   }
 
-  override func lost(_ reason: String, wait: Double) {
-    listing = 0
-    listsAgain = false
-    book.dropList()
-    super.lost(reason, wait: wait)
+  private func settle(_ what: Asked, _ reply: GatewayReply) throws(LinkEnd) {
+    switch (what, reply) {
+    case (.list(let kind), .answer(let payload)):
+      for approval in book.take(kind, list: payload) { waiter?.changed(approval) }
+      listed()
+    case (.list(.exec), .refused(let error)):
+      let problem = GatewayChat.problem(error)
+      waiter?.failed(CallFailure(ApprovalBook.Kind.exec.list, problem.line, problem.status))
+    case (.list(let kind), .refused(let error)):
+      waiter?.link(.fault("\(kind.list): \(error.line)"))
+      listed()
+    case (.list, .late): throw .lost("the list of approvals did not come")
+    case (.resolve(let id), _), (.look(let id), _):
+      guard let answer = answers.answer(to: id) else { return }
+      if case .resolve = what {
+        answers.settle(id, fate(of: answer, reply), self)
+      } else {
+        answers.settle(id, fate(of: answer, known: reply), self)
+      }
+      settle()
+    }
   }
 
-  override func ended(_ end: StreamEnd, at place: String) {
-    answers.end(end.problem.line)
-    super.ended(end, at: place)
+  // MARK: - Answers
+
+  /// The gateway's word for a decision.
+  static func word(_ decision: String) -> String {
+    switch decision {
+    case "approve", "approved", "yes": "allow-once"
+    case "reject", "rejected", "denied", "no": "deny"
+    default: decision
+    }
+  }
+
+  func send(_ answer: GivenAnswer) -> AnswerFate? {
+    guard let gateway else { return .later(.infinity) }
+    let id = answer.decision.id
+    switch book.fate(of: id) {
+    case .over(let decision?, _): return fate(of: answer, decided: decision)
+    case .over(nil, let reason) where answer.tries == 0: return .ended(.late, reason)
+    case .over(nil, let reason): return .unclear(reason ?? "it was over")
+    case .unknown where answer.tries > 0: return .unclear("it is not listed")
+    case .unknown where book.complete > answer.born: return .ended(.notFound, nil)
+    case .unknown:
+      if book.asked <= answer.born { list() }
+      return .later(.infinity)
+    case .waits(let approval):
+      if let until = gone[id] {
+        if until > Clock.monotonic { return .later(until) }
+        gone[id] = nil
+        let reason = "answered elsewhere, or expired"
+        if let record = book.expire(id, reason, now: .now()) { waiter?.changed(record) }
+        return answer.tries > 1 ? .unclear(reason) : .ended(.late, reason)
+      }
+      guard approval.decisions.contains(answer.word) else {
+        let words =
+          approval.decisions.isEmpty
+          ? "no answer" : approval.decisions.joined(separator: ", ")
+        return .ended(.refused, "the gateway takes: \(words)")
+      }
+    }
+    let kind = book.kind(of: id).rawValue
+    var method = "\(kind).approval.resolve"
+    var params = RecordText().string("id", id)
+    // Where there is one for all kinds it also says who was faster.
+    if gateway.hello.methods.contains("approval.resolve") {
+      method = "approval.resolve"
+      params = params.string("kind", kind)
+    }
+    asked[gateway.ask(method, params.string("decision", answer.word))] = .resolve(id)
+    return nil
+  }
+
+  /// The reply to an answer may be of another approval, or say something else than what was
+  /// decided.
+  private func fate(of answer: GivenAnswer, _ reply: GatewayReply) -> AnswerFate {
+    let id = answer.decision.id
+    switch reply {
+    case .late: return .unclear("no reply came in time")
+    case .refused(let error):
+      let isGone =
+        error.code == "APPROVAL_NOT_FOUND" || error.detail == "APPROVAL_NOT_FOUND"
+        || error.message.lowercased().holds("unknown or expired")
+      guard isGone else { return .ended(.refused, error.line) }
+      // Somebody else was faster, or it was too late. The event that says which may be on
+      // its way.
+      let until = Clock.monotonic + Self.patience
+      gone[id] = until
+      return .later(until)
+    case .answer: break
+    }
+    let object = reply.object
+    let approval = object?["approval"]?.isObject == true ? object?["approval"] : object
+    let named = [object?["id"]?.text, approval?["id"]?.text].compactMap { $0 }
+    if let other = named.first(where: { $0 != id }) {
+      return .ended(.unknown, "the reply is about another approval: \(other)")
+    }
+    if object?["ok"]?.bool == false || approval?["ok"]?.bool == false {
+      let reason = object?["reason"]?.string ?? "the gateway says that it is not done"
+      return .ended(.refused, reason)
+    }
+    let decision = approval?["decision"]?.string
+    let status = approval?["status"]?.string ?? ""
+    if object?["applied"]?.bool == false || decision ?? answer.word != answer.word {
+      return fate(of: answer, known: approval) ?? .ended(.late, "it was over")
+    }
+    let others = answer.word == "deny" ? ["allowed", "approved"] : ["denied", "rejected"]
+    if status == "pending" { return .unclear("it waits still") }
+    if (others + ["expired", "cancelled"]).contains(status) {
+      return fate(of: answer, decided: status)
+    }
+    book.decide(id, answer.word)
+    let isUnheard = answer.decision.reason?.isEmpty == false
+    return .ended(.accepted, isUnheard ? "a gateway takes no reason: yours was not sent" : nil)
+  }
+
+  func look(for answer: GivenAnswer) -> AnswerFate? {
+    let id = answer.decision.id
+    let kind = book.kind(of: id).rawValue
+    let methods = gateway?.hello.methods ?? []
+    let method = ["approval.get", "\(kind).approval.get"].first { methods.contains($0) }
+    guard let method, let gateway, !answer.hasLooked else {
+      return .ended(.unknown, "no reply came, and it does not wait any more")
+    }
+    let params = RecordText().string("id", id)
+    asked[gateway.ask(method, method == "approval.get" ? params.string("kind", kind) : params)] =
+      .look(id)
+    return nil
+  }
+
+  private func fate(of answer: GivenAnswer, known reply: GatewayReply) -> AnswerFate {
+    guard case .answer = reply else {
+      return .ended(.unknown, "no reply came, and nothing is known of it")
+    }
+    let object = reply.object
+    if let fate = fate(of: answer, known: object?["approval"] ?? object) { return fate }
+    if case .waits = book.fate(of: answer.decision.id) { return .waits }
+    return .ended(.unknown, "no reply came in time")
+  }
+
+  /// What the gateway says of an approval that was decided before; nil where it was not.
+  private func fate(of answer: GivenAnswer, known approval: JSONValue?) -> AnswerFate? {
+    if let decision = approval?["decision"]?.string {
+      book.decide(answer.decision.id, decision)
+      return fate(of: answer, decided: decision)
+    }
+    guard let status = approval?["status"]?.string, status != "pending" else { return nil }
+    return fate(of: answer, decided: status)
+  }
+
+  private func fate(of answer: GivenAnswer, decided word: String) -> AnswerFate {
+    switch (word, answer.word) {
+    // What a gateway says that keeps no decision, only how it ended.
+    case ("denied", "deny"), ("allowed", "allow-once"): .decided(answer.word, nil)
+    case ("expired", _), ("cancelled", _): .ended(.late, "it is \(word)")
+    default: .decided(word, nil)
+    }
   }
 }
 

@@ -27,21 +27,26 @@ final class GatewayCaller {
     question.follow { () throws(LinkEnd) in
       let gateway = try Gateway.connect(question, &door, keys.server)
       // The time of the command ends it, not that of one question.
-      gateway.call(method, params, time: .infinity) { reply in
-        switch reply {
-        case .answer(let payload):
-          question.result = .success(
-            payload.isAbsent ? Array("null".utf8) : Array(payload.bytes))
-        case .refused(let error):
-          let problem = GatewayChat.problem(error)
-          question.fail(method, problem.line, problem.status)
-        case .late: question.fail(method, "no answer came in time", .temporary)
-        case .lost:
-          question.fail(method, "the connection was lost before an answer came", .temporary)
+      let number = gateway.ask(method, params, time: .infinity)
+      do throws(LinkEnd) {
+        while true {
+          guard case .reply(number, let reply) = try gateway.receive() else { continue }
+          switch reply {
+          case .answer(let payload):
+            question.result = .success(
+              payload.isAbsent ? Array("null".utf8) : Array(payload.bytes))
+          case .refused(let error):
+            let problem = GatewayChat.problem(error)
+            question.fail(method, problem.line, problem.status)
+          case .late: question.fail(method, "no answer came in time", .temporary)
+          }
+          throw LinkEnd.over
         }
+      } catch {
+        if case .over = error { throw error }
+        question.fail(method, "the connection was lost before an answer came", .temporary)
+        throw .over
       }
-      while question.result == nil { _ = try gateway.receive() }
-      throw .over
     }
     guard let result = question.result else { throw caller.late(question.place) }
     caller.diagnostics.note("an answer in \(Latency.text(Clock.monotonic - start)) ms")

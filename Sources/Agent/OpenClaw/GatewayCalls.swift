@@ -3,14 +3,12 @@ import Records
 
 /// What came of a request.
 enum GatewayReply {
-  /// The payload, valid during the call.
+  /// The payload, valid until the next call of `Gateway.receive`.
   case answer(ScanValue)
   /// The gateway's no.
   case refused(GatewayError)
   /// No answer came in time.
   case late
-  /// The connection went before an answer came: it may have been done, or not.
-  case lost
 
   /// The payload, parsed; nil when there is none.
   var object: JSONValue? {
@@ -19,17 +17,18 @@ enum GatewayReply {
   }
 }
 
-/// The requests that wait for their answers, by id (Agent/OpenClaw/CONTRACT.md 1): answers come
+/// The requests that wait for their answers, by number (Agent/OpenClaw/CONTRACT.md 1): answers come
 /// in any order, between events, and what is answered twice is settled by the first.
-final class GatewayCalls {
+struct GatewayCalls {
   private struct Call {
+    let number: Int
+    /// The id of the frame that went last.
     var id: String
     let method: String
     let params: RecordText
     let until: Double
     /// When it is sent once more, because the gateway was only starting.
     var again = Double.infinity
-    let then: (GatewayReply) -> Void
   }
 
   private var waiting: [Call] = []
@@ -39,7 +38,7 @@ final class GatewayCalls {
   static let usualTime = 30.0
 
   /// An id that was not used on this link.
-  func newID() -> String {
+  mutating func newID() -> String {
     lastID += 1
     return String(lastID)
   }
@@ -51,49 +50,40 @@ final class GatewayCalls {
   }
 
   /// Notes a request.
-  func add(
-    _ method: String, _ params: RecordText, until: Double,
-    then: @escaping (GatewayReply) -> Void
-  ) -> [UInt8] {
+  mutating func add(
+    _ method: String, _ params: RecordText, until: Double
+  ) -> (number: Int, frame: [UInt8]) {
     let id = newID()
-    let frame = Self.frame(id, method, params)
-    waiting.append(Call(id: id, method: method, params: params, until: until, then: then))
-    return frame
+    waiting.append(Call(number: lastID, id: id, method: method, params: params, until: until))
+    return (lastID, Self.frame(id, method, params))
   }
 
   /// When something is due.
   var next: Double { waiting.reduce(.infinity) { min($0, $1.until, $1.again) } }
 
-  /// Tells an answer to who asked.
-  func settle(_ id: String, _ answer: GatewayAnswer) {
-    guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
-    if case .failure(let error) = answer, error.isStarting {
+  /// What an answer means for who asked; nil where nobody has, or it is asked again.
+  mutating func settle(_ id: String, _ answer: GatewayAnswer) -> (Int, GatewayReply)? {
+    guard let index = waiting.firstIndex(where: { $0.id == id }) else { return nil }
+    switch answer {
+    case .failure(let error) where error.isStarting:
       // The same request again, as the gateway asks for, in a frame of its own.
       waiting[index].again = Clock.monotonic + max(error.retryAfter ?? 1, 0.05)
-      return
-    }
-    let call = waiting.remove(at: index)
-    switch answer {
-    case .success(let payload): call.then(.answer(payload))
-    case .failure(let error): call.then(.refused(error))
+      return nil
+    case .failure(let error): return (waiting.remove(at: index).number, .refused(error))
+    case .success(let payload): return (waiting.remove(at: index).number, .answer(payload))
     }
   }
 
-  /// Tells the newest request something without asking anybody.
-  func settleLast(_ reply: GatewayReply) {
-    if let call = waiting.popLast() { call.then(reply) }
-  }
+  /// Forgets one.
+  mutating func remove(_ number: Int) { waiting.removeAll { $0.number == number } }
 
-  /// Ends what has waited too long.
-  func expire(now: Double) {
-    let late = waiting.filter { $0.until <= now }
-    if late.isEmpty { return }
-    waiting.removeAll { $0.until <= now }
-    for call in late { call.then(.late) }
+  /// One that has waited too long.
+  mutating func expired(now: Double) -> Int? {
+    waiting.firstIndex { $0.until <= now }.map { waiting.remove(at: $0).number }
   }
 
   /// What is to be sent once more.
-  func takeDue(now: Double) -> [[UInt8]] {
+  mutating func repeats(now: Double) -> [[UInt8]] {
     var frames: [[UInt8]] = []
     for index in waiting.indices where waiting[index].again <= now {
       waiting[index].again = .infinity
@@ -103,14 +93,4 @@ final class GatewayCalls {
     }
     return frames
   }
-
-  /// Tells all that the connection is gone.
-  func loseAll() {
-    let calls = waiting
-    waiting = []
-    for call in calls { call.then(.lost) }
-  }
-
-  /// Forgets all.
-  func removeAll() { waiting = [] }
 }

@@ -6,6 +6,13 @@ import Web
 /// is taken up again: what was said is looked for before it is said again, with the same
 /// key (Agent/OpenClaw/CONTRACT.md 2 and 6).
 final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
+  /// What a request was for.
+  private enum Asked {
+    case send, abort, history
+    case ending(run: String)
+    case list(String, ChatList, key: String)
+  }
+
   private let server: AgentServer
   private var door: GatewayDoor
   private var gateway: Gateway?
@@ -17,8 +24,10 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   private var listed: Result<[[UInt8]], CallFailure>?
   private let origin: RecordOrigin
   private var turn: GatewayTurn?
-  /// What is to be fetched once the link is open.
-  private var lists: [(ChatList, (Result<[[UInt8]], CallFailure>) -> Void)] = []
+  /// The list that is to be fetched once the link is open.
+  private var wanted: ChatList?
+  /// The requests that are not answered yet.
+  private var asked: [Int: Asked] = [:]
   /// The question that waits for the link.
   private var question: ChatQuestion?
   /// When the history is looked at again.
@@ -55,7 +64,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       return .refused(AnswerProblem(reason, .failure))
     }
     if let closed { return .refused(closed) }
-    (self.question, turn, end, aborts) = (question, nil, nil, false)
+    (self.question, turn, end, aborts, asked) = (question, nil, nil, false, [:])
     waiter.endsItself = true
     defer { waiter.endsItself = false }
     self.waiter = waiter
@@ -73,7 +82,12 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   func stop() { drop() }
 
-  override func drop() { gateway = nil }
+  override func drop() {
+    gateway = nil
+    // What was to be listed is asked for again.
+    for case .list(_, let list, _) in asked.values { wanted = list }
+    asked = [:]
+  }
 
   private func talk() throws(LinkEnd) -> Never {
     let gateway = try open()
@@ -85,9 +99,29 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
           turn?.tear()
           look(for: turn)
         }
+      case .reply(let number, let reply):
+        if let what = asked.removeValue(forKey: number) { settle(what, reply) }
       case nil: break
       }
       if end != nil || listed != nil { throw .over }
+    }
+  }
+
+  private func settle(_ what: Asked, _ reply: GatewayReply) {
+    switch (what, reply) {
+    case (.send, _): sent(reply)
+    case (.abort, .refused(let error)): finish(.lost("the run goes on: \(error.line)"))
+    case (.abort, _): break
+    case (.history, .answer): found(reply)
+    case (.history, _): settle(.absent)
+    case (.ending(let run), _): ended(run, reply)
+    case (.list(_, let list, let key), .answer(let payload)):
+      listed = .success(GatewayLists.rows(list, payload, reply, key: key, origin))
+    case (.list(let method, _, _), .refused(let error)):
+      let problem = Self.problem(error)
+      listed = .failure(CallFailure(method, problem.line, problem.status))
+    case (.list(let method, _, _), .late):
+      listed = .failure(CallFailure(method, "no answer came in time", .temporary))
     }
   }
 
@@ -96,9 +130,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     let made = try Gateway.connect(self, &door, server)
     gateway = made
     opened(place)
-    let waiting = lists
-    lists = []
-    for (list, then) in waiting { fetch(list, made.hello, then) }
+    if let wanted { fetch(wanted, made) }
     begin(made.hello)
     return made
   }
@@ -119,15 +151,11 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     return min(lookAt, endAt, turn?.isBehind == true ? restAt : .infinity)
   }
 
-  private func call(
-    _ method: String, _ params: RecordText, time: Double = GatewayCalls.usualTime,
-    then: @escaping (GatewayReply) -> Void
+  private func ask(
+    _ method: String, _ params: RecordText, for what: Asked,
+    time: Double = GatewayCalls.usualTime
   ) {
-    if let gateway {
-      gateway.call(method, params, time: time, then: then)
-    } else {
-      then(.lost)
-    }
+    if let gateway { asked[gateway.ask(method, params, time: time)] = what }
   }
 
   override func lost(_ reason: String, wait: Double) {
@@ -139,11 +167,6 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   override func ended(_ outcome: StreamEnd, at place: String) {
     super.ended(outcome, at: self.place)
     let problem = outcome.problem
-    let waiting = lists
-    lists = []
-    for (_, then) in waiting {
-      then(.failure(CallFailure(self.place, problem.line, problem.status)))
-    }
     if turn?.isSent == true {
       finish(.lost(problem.line))
     } else if turn != nil || question != nil {
@@ -163,10 +186,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     self.turn = turn
     endAt = Clock.monotonic + Self.abortTime
     let params = RecordText().string("sessionKey", turn.thread).string("runId", turn.run)
-    call("chat.abort", params, time: Self.abortTime) { [unowned self] reply in
-      guard case .refused(let error) = reply else { return }
-      finish(.lost("the run goes on: \(error.line)"))
-    }
+    ask("chat.abort", params, for: .abort, time: Self.abortTime)
   }
 
   private func begin(_ hello: GatewayHello) {
@@ -185,7 +205,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     }
     guard let turn else { return }
     if hello.knows("sessions.messages.subscribe") {
-      call("sessions.messages.subscribe", RecordText().string("key", turn.thread)) { _ in }
+      gateway?.ask("sessions.messages.subscribe", RecordText().string("key", turn.thread))
     }
     if turn.isSent { look(for: turn) } else { send() }
   }
@@ -203,13 +223,12 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     }
     let params = RecordText().string("sessionKey", thread).string("message", question.text)
       .string("idempotencyKey", question.key).list("attachments", files.isEmpty ? nil : files)
-    call("chat.send", params) { [unowned self] reply in sent(reply) }
+    ask("chat.send", params, for: .send)
   }
 
   private func sent(_ reply: GatewayReply) {
     guard turn != nil else { return }
     switch reply {
-    case .lost: break  // The next greeting looks for it.
     case .late: if turn?.isTaken == false { look(for: turn) }
     case .refused(let error): finish(.refused(Self.problem(error)))
     case .answer:
@@ -243,20 +262,17 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     guard let turn, let hello = gateway?.hello else { return }
     guard hello.knows("chat.history") else { return settle(.absent) }
     let params = RecordText().string("sessionKey", turn.thread).number("limit", Self.rows)
-    call("chat.history", params) { [unowned self] reply in
-      guard self.turn != nil else { return }
-      switch reply {
-      case .answer:
-        let history = GatewayHistory(reply.object, key: turn.thread)
-        guard let (news, trace) = self.turn?.take(history, now: .now()) else { return }
-        tell(news)
-        settle(
-          trace,
-          isRunning: history.running?.id == turn.run || history.active?.contains(turn.run) == true)
-      case .refused, .late: settle(.absent)
-      case .lost: break
-      }
-    }
+    ask("chat.history", params, for: .history)
+  }
+
+  private func found(_ reply: GatewayReply) {
+    guard let asked = turn else { return }
+    let history = GatewayHistory(reply.object, key: asked.thread)
+    guard let (news, trace) = turn?.take(history, now: .now()) else { return }
+    tell(news)
+    settle(
+      trace,
+      isRunning: history.running?.id == asked.run || history.active?.contains(asked.run) == true)
   }
 
   private func settle(_ trace: GatewayHistory.Trace, isRunning: Bool = false) {
@@ -287,20 +303,21 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   /// Nothing tells of an answer: a run may have failed, or ended in silence.
   private func askForEnd(_ run: String) {
     let params = RecordText().string("runId", run).number("timeoutMs", 100)
-    call("agent.wait", params) { [unowned self] reply in
-      guard turn?.run == run, turn?.wantsText == true || turn?.end == nil else { return }
-      if case .lost = reply { return }
-      guard case .answer = reply, let ending = reply.object else { return lookLater() }
-      switch ending["status"]?.string {
-      case "error":
-        let words = ["error", "summary", "errorMessage"].compactMap { ending[$0]?.string }
-        tell(turn?.fail(words.first ?? "the run failed", now: .now()) ?? [])
-      case "ok" where ending["terminalReply"]?["disposition"]?.string == "empty":
-        tell(turn?.conclude(isSilent: true, now: .now()) ?? [])
-      default: break
-      }
-      if turn?.end != nil, turn?.wantsText == false { conclude() } else { lookLater() }
+    ask("agent.wait", params, for: .ending(run: run))
+  }
+
+  private func ended(_ run: String, _ reply: GatewayReply) {
+    guard turn?.run == run, turn?.wantsText == true || turn?.end == nil else { return }
+    guard let ending = reply.object else { return lookLater() }
+    switch ending["status"]?.string {
+    case "error":
+      let words = ["error", "summary", "errorMessage"].compactMap { ending[$0]?.string }
+      tell(turn?.fail(words.first ?? "the run failed", now: .now()) ?? [])
+    case "ok" where ending["terminalReply"]?["disposition"]?.string == "empty":
+      tell(turn?.conclude(isSilent: true, now: .now()) ?? [])
+    default: break
     }
+    if turn?.end != nil, turn?.wantsText == false { conclude() } else { lookLater() }
   }
 
   private func tell(_ news: [ChatNews]) {
@@ -336,32 +353,20 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     }
     listed = nil
     defer { listed = nil }
-    let then = { [unowned self] (rows: Result<[[UInt8]], CallFailure>) in listed = rows }
-    if let hello = gateway?.hello { fetch(list, hello, then) } else { lists.append((list, then)) }
+    if let gateway { fetch(list, gateway) } else { wanted = list }
     if listed == nil { serve(waiter) { () throws(LinkEnd) in try talk() } }
     if let listed { return listed }
     if let closed { return .failure(CallFailure(place, closed.line, closed.status)) }
     throw .over
   }
 
-  private func fetch(
-    _ list: ChatList, _ hello: GatewayHello,
-    _ then: @escaping (Result<[[UInt8]], CallFailure>) -> Void
-  ) {
-    let (method, params, key) = GatewayLists.request(list, hello)
+  private func fetch(_ list: ChatList, _ gateway: Gateway) {
+    wanted = nil
+    let (method, params, key) = GatewayLists.request(list, gateway.hello)
     if let reason = GatewayLists.fault(key: key) {
-      return then(.failure(CallFailure(place, reason, .failure)))
-    }
-    call(method, params) { [unowned self] reply in
-      switch reply {
-      case .answer(let payload):
-        then(.success(GatewayLists.rows(list, payload, reply, key: key, origin)))
-      case .refused(let error):
-        let problem = Self.problem(error)
-        then(.failure(CallFailure(method, problem.line, problem.status)))
-      case .late: then(.failure(CallFailure(method, "no answer came in time", .temporary)))
-      case .lost: lists.append((list, then))
-      }
+      listed = .failure(CallFailure(place, reason, .failure))
+    } else {
+      ask(method, params, for: .list(method, list, key: key))
     }
   }
 

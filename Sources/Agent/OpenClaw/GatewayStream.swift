@@ -15,8 +15,8 @@ final class GatewayStream {
   /// The replies that are under way: of these the text is fetched after a loss.
   private var running = RunBook()
   private var hasOpened = false
-  /// Answers to what was asked, of which the bytes are to be printed.
-  private var histories: [(key: String, reply: [UInt8])] = []
+  /// The sessions whose history was asked for, by the number of the request.
+  private var histories: [Int: String] = [:]
 
   /// How many rows of a session are fetched after a loss.
   private static let rows = 20
@@ -35,8 +35,7 @@ final class GatewayStream {
 
   func run() throws(LinkEnd) -> Never {
     let gateway = try Gateway.connect(follow, &door, server)
-    defer { gateway.leave() }
-    histories = []
+    histories = [:]
     key = thread.map { gateway.hello.sessionKey(thread: $0, agent: nil) }
     if let reason = GatewayLists.fault(key: key ?? "") {
       throw .failed(AnswerProblem(reason, .failure))
@@ -51,10 +50,11 @@ final class GatewayStream {
       case .missed(let numbers):
         follow.missed(numbers)
         fetch(gateway)
-      case nil: break
+      case .reply(let number, .answer(let payload)):
+        guard let key = histories.removeValue(forKey: number) else { continue }
+        try print(history: payload.isAbsent ? Array("null".utf8) : Array(payload.bytes), of: key)
+      case .reply, nil: break
       }
-      for (key, reply) in histories { try print(history: reply, of: key) }
-      histories = []
     }
   }
 
@@ -63,11 +63,11 @@ final class GatewayStream {
   private func subscribe(_ gateway: Gateway) {
     let hello = gateway.hello
     if hello.knows("sessions.subscribe") {
-      gateway.call("sessions.subscribe", RecordText()) { _ in }
+      gateway.ask("sessions.subscribe")
     }
     let keys = key.map { [$0] } ?? running.sessions
     for key in keys where hello.knows("sessions.messages.subscribe") {
-      gateway.call("sessions.messages.subscribe", RecordText().string("key", key)) { _ in }
+      gateway.ask("sessions.messages.subscribe", RecordText().string("key", key))
     }
   }
 
@@ -75,10 +75,7 @@ final class GatewayStream {
   private func fetch(_ gateway: Gateway) {
     for key in key.map({ [$0] }) ?? running.sessions {
       let params = RecordText().string("sessionKey", key).number("limit", Self.rows)
-      gateway.call("chat.history", params) { [unowned self] reply in
-        guard case .answer(let payload) = reply else { return }
-        histories.append((key, payload.isAbsent ? Array("null".utf8) : Array(payload.bytes)))
-      }
+      histories[gateway.ask("chat.history", params)] = key
     }
   }
 

@@ -230,23 +230,21 @@ final class Firehose {
             ]))
       }
       var refusal: XRPCError?
-      let isInTime = try follow.fetch(
-        requests, silence: 30, limit: Self.largestRecord,
-        until: Clock.monotonic + Self.longestFetch
-      ) { end, index throws(LinkEnd) in
+      var fetches = Fetches(
+        follow, requests, silence: 30, limit: Self.largestRecord,
+        until: Clock.monotonic + Self.longestFetch)
+      while refusal == nil, let (end, index) = try fetches.next() {
         switch try record(end, changes[wanted[index]]) {
         case .success(let value): event.changes?[wanted[index]].value = value
         case .failure(let error): refusal = error
         }
-        return refusal != nil
       }
       if let refusal {
         guard visit.canEnter(refusal) else { throw failed(Self.words(refusal.line), .denied) }
         try visit.enter(refusal)
         continue
       }
-      if isInTime { return }
-      throw .lost(Self.words("no whole answer in \(Int(Self.longestFetch)) s"))
+      return
     }
   }
 
@@ -256,6 +254,7 @@ final class Firehose {
   ) throws(LinkEnd) -> Result<[UInt8]?, XRPCError> {
     switch end {
     case .failed(let reason), .unusable(let reason): throw .lost(Self.words(reason))
+    case .late: throw .lost(Self.words("no whole answer in \(Int(Self.longestFetch)) s"))
     case .response(let head, let body) where (200...299).contains(head.status):
       guard PDSRecords.isObject(body) else {
         throw .lost(Self.words("\(head.summary): the answer is not an object"))

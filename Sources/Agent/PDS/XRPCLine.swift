@@ -53,8 +53,15 @@ final class XRPCLine {
       var reason: String
       var wait: Double?
       diagnostics.note("\(request.method) \(place)")
-      switch try attempt(request, place) {
+      let start = Clock.monotonic
+      var fetches = Fetches(
+        CallWaiter(client), [request], limit: Self.largest,
+        until: min(deadline, start + Self.longestTry))
+      switch try? fetches.next()?.end {
       case .failed(let words): reason = words
+      case .late, nil:
+        let seconds = Latency.seconds((Clock.monotonic - start).rounded())
+        reason = "no whole answer in \(seconds) s"
       case .unusable(let words): throw CallFailure(place, words, .failure)
       case .response(let head, let body):
         if (200...299).contains(head.status) { return .answer(head, body) }
@@ -89,26 +96,9 @@ final class XRPCLine {
     }
   }
 
-  private func attempt(_ request: Request, _ place: String) throws(CallFailure) -> FetchEnd {
-    var end: FetchEnd?
-    let start = Clock.monotonic
-    let limit = min(deadline, start + Self.longestTry)
-    let fetch = Fetch(client, request, now: start, silence: .infinity, limit: Self.largest) {
-      end = $0
-    }
-    while end == nil {
-      client.perform()
-      if end != nil { break }
-      let now = Clock.monotonic
-      if now >= limit {
-        fetch.cancel()
-        return .failed("no whole answer in \(Latency.seconds((now - start).rounded())) s")
-      }
-      client.wait(
-        seconds: min(limit - now, 60), reading: [EndSignals.descriptor].filter { $0 >= 0 })
-      Self.handleSignals()
-    }
-    return end ?? .failed("no answer")
+  private final class CallWaiter: Waiter {
+    override var files: [pollfd] { Self.reading(EndSignals.descriptor) }
+    override func hasWaited() { XRPCLine.handleSignals() }
   }
 
   /// A call has nothing to leave in order: a signal that is watched ends the process here, too.

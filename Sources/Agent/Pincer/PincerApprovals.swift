@@ -1,23 +1,22 @@
 import Core
 import Records
+import Turns
 import Web
 
 /// A line to a Pincer server that asks a person before it runs something
 /// (Agent/Pincer/CONTRACT.md 3.3). What waits is listed again and again: there is no stream
 /// of it. Nothing expires for want of a listener.
-final class PincerApprovals: ApprovalLine {
-  private var waiter: ApprovalWaiter?
+final class PincerApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWire {
   let origin: RecordOrigin
   private let calls: PincerCalls
-  private let fates: PincerFates
-  private var answers: PincerAnswers!
-  private let place: String
-  private var reconnect: Reconnect
+  private let answers: Answerer
   /// What waits, or was approved and is not yet carried out.
   private var known: [String: ApprovalRecord] = [:]
-  private var isAsking = false
-  private var isOver = false
-  /// Whether the last question was answered.
+  /// Answers on their way, by the action.
+  private var sending: [String: Fetch] = [:]
+  /// What became of these actions is not known, and whether the server said that they do not wait.
+  private var unclear: [String: Bool] = [:]
+  private var denied: AnswerProblem?
   private var isUp = false
   private var isListed = false
   /// When the next list is asked for, seconds of `Clock.monotonic`.
@@ -31,96 +30,115 @@ final class PincerApprovals: ApprovalLine {
   private static let interval = 2.0
   /// The first and the longest wait for what was approved, seconds.
   private static let (shortest, longest) = (2.0, 60.0)
+  /// The lists in the order in which an action goes through them: one that moves on meanwhile is
+  /// met in a later one.
+  private static let lists = ["PENDING", "APPROVED", "EXECUTED", "REJECTED"]
 
   init(_ agent: AgentAccess, policy: StreamPolicy) {
     origin = agent.origin(.pincer)
-    place = agent.backend.base.display
     calls = PincerCalls(agent.client, agent.backend)
-    fates = PincerFates(calls, origin)
-    reconnect = Reconnect(policy)
-    answers = PincerAnswers(calls, fates, origin) { [unowned self] in end($0) }
+    answers = Answerer(origin)
+    super.init(agent.client, agent.backend.base.display, policy) { _, _ in nil }
   }
 
   func answer(_ decision: ApprovalDecision, then: @escaping (ApprovalAnswer) -> Void) {
-    answers.add(decision, then: then)
-    if isListed { answers.settle(now: Clock.monotonic) }
+    answers.add(decision, as: Self.word(decision.decision), then: then)
+    if isListed { answers.settle(self) }
   }
 
   func follow(_ waiter: ApprovalWaiter) {
-    self.waiter = waiter
-    defer { self.waiter = nil }
-    do throws(LinkEnd) {
-      while !isOver { try waiter.wait(until: look()) }
-      try waiter.wait(until: Clock.monotonic)
-    } catch {}
+    serve(waiter) { () throws(LinkEnd) in
+      while true {
+        if !unclear.isEmpty { try lookForAnswers() }
+        if askAt <= Clock.monotonic { try list() }
+        try wait(until: askAt)
+      }
+    }
   }
 
-  /// Does what is due.
-  ///
-  /// - Returns: when to be called again at the latest, seconds of `Clock.monotonic`.
-  private func look() -> Double {
+  func stop() { sending = [:] }
+
+  override func drop() { isUp = false }
+
+  override func look() throws(LinkEnd) -> Double {
     let now = Clock.monotonic
-    if !isAsking, askAt <= now { ask() }
-    if isListed { answers.settle(now: now) }
-    let next = min(calls.tick(now: now), isAsking ? .infinity : askAt)
+    for (id, fetch) in sending {
+      _ = fetch.due(now)
+      guard let end = fetch.end else { continue }
+      sending[id] = nil
+      let outcome = calls.outcome(end)
+      if let answer = answers.answer(to: id) {
+        answers.settle(id, fate(of: answer, outcome), self)
+      }
+    }
+    if let denied { throw .failed(denied) }
+    if isListed { answers.settle(self) }
+    if !unclear.isEmpty { return now }
+    let next = sending.values.reduce(.infinity) { min($0, $1.due(now)) }
     return isListed ? min(next, answers.next) : next
   }
 
-  func stop() {
-    isOver = true
-    calls.stop()
+  override func ended(_ end: StreamEnd, at place: String) {
+    answers.end(end.problem.line)
+    super.ended(end, at: place)
   }
 
   // MARK: - What waits
 
-  private func ask() {
-    isAsking = true
-    fates.list("PENDING") { [unowned self] result in
-      switch result {
-      case .failure(let failure): failed(failure)
-      case .success(let records):
-        opened()
-        take(records)
-      }
+  private func list() throws(LinkEnd) {
+    let waiting = try records("PENDING").filter { $0.state == .pending }
+    succeeded()
+    if !isUp {
+      isUp = true
+      opened(place)
     }
-  }
-
-  private func take(_ records: [ApprovalRecord]) {
-    let waiting = records.filter { $0.state == .pending }
     for record in waiting {
       let old = known[record.id]
       if old.map({ $0.state == .pending && $0 != record }) ?? true { change(record) }
     }
-    let ids = Set(waiting.map(\.id))
-    var gone = Set(known.values.filter { $0.state == .pending }.map(\.id)).subtracting(ids)
-    let now = Clock.monotonic
-    if lookAt <= now { gone.formUnion(known.values.filter { $0.state == .approved }.map(\.id)) }
-    if gone.isEmpty { return listed(now) }
-    fates.look(for: gone) { [unowned self] result in
-      switch result {
-      case .failure(let failure): failed(failure)
-      case .success(let found):
-        for id in gone.sorted() { settle(id, found[id]) }
-        listed(Clock.monotonic)
+    var gone = Set(known.values.filter { $0.state == .pending }.map(\.id))
+      .subtracting(waiting.map(\.id))
+    if lookAt <= Clock.monotonic {
+      gone.formUnion(known.values.filter { $0.state == .approved }.map(\.id))
+    }
+    let found = try find(gone)
+    for id in gone.sorted() { settle(id, found[id]) }
+    listed(Clock.monotonic)
+  }
+
+  private func records(_ status: String) throws(LinkEnd) -> [ApprovalRecord] {
+    switch try calls.ask(.listApprovals, RecordText().string("status", status), self) {
+    case .success(let reply):
+      return PincerPages.items(reply.bytes).compactMap {
+        PincerAction($0, asked: status, origin)?.record
       }
+    case .failure(let failure):
+      let problem = failure.problem
+      throw problem.status == .temporary ? .lost(problem.line) : .failed(problem)
     }
   }
 
-  /// Takes what became of an action that does not wait any more.
+  /// Looks for actions in all lists, until each is found.
+  private func find(_ ids: Set<String>) throws(LinkEnd) -> [String: ApprovalRecord] {
+    var found: [String: ApprovalRecord] = [:]
+    for status in Self.lists where found.count < ids.count {
+      for record in try records(status) where ids.contains(record.id) { found[record.id] = record }
+    }
+    return found
+  }
+
+  /// What became of an action that does not wait any more.
   private func settle(_ id: String, _ found: ApprovalRecord?) {
     guard var record = known[id] else { return }
     if let found {
-      if record.state.mayBecome(found.state), record.state != found.state {
-        record = found
-        record.time = .now()
-        change(record)
-      }
+      if !record.state.mayBecome(found.state) || record.state == found.state { return }
+      record = found
     } else {
       record.state = .cancelled
       record.reason = "the server does not list it any more"
-      record.time = .now()
-      change(record)
     }
+    record.time = .now()
+    change(record)
   }
 
   private func change(_ record: ApprovalRecord) {
@@ -129,7 +147,6 @@ final class PincerApprovals: ApprovalLine {
   }
 
   private func listed(_ now: Double) {
-    isAsking = false
     askAt = now + Self.interval
     let isOpen = known.values.contains { $0.state == .approved }
     if !isOpen {
@@ -143,32 +160,112 @@ final class PincerApprovals: ApprovalLine {
     waiter?.listed()
   }
 
-  // MARK: - The link
+  // MARK: - Answers
 
-  private func opened() {
-    reconnect.succeeded()
-    if isUp { return }
-    isUp = true
-    let (isFirst, down) = reconnect.opened(now: Clock.monotonic)
-    waiter?.link(.open(place: place, isFirst: isFirst, down: down))
+  /// The server's word for a decision.
+  static func word(_ decision: String) -> String {
+    switch decision {
+    case "approved", "yes": "approve"
+    case "deny", "denied", "rejected", "no": "reject"
+    default: decision
+    }
   }
 
-  private func failed(_ failure: PincerCalls.Failure) {
-    isAsking = false
-    let problem = failure.problem
-    guard problem.status == .temporary else { return end(problem) }
-    isUp = false
-    let now = Clock.monotonic
-    guard let wait = reconnect.failed(now: now) else { return end(problem) }
-    askAt = now + wait
-    waiter?.link(.lost(problem.line, wait: wait))
+  func send(_ answer: GivenAnswer) -> AnswerFate? {
+    if answer.due > Clock.monotonic { return .later(answer.due) }
+    guard PincerApproval.decisions.contains(answer.word) else {
+      let words = PincerApproval.decisions.joined(separator: ", ")
+      return .ended(.refused, "the server takes: \(words)")
+    }
+    let isYes = answer.word == "approve"
+    let question = RecordText().string("actionId", answer.decision.id)
+      .string("reason", isYes ? nil : answer.decision.reason)
+    switch calls.begin(isYes ? .approveAction : .rejectAction, question) {
+    case .success(let fetch): sending[answer.decision.id] = fetch
+    case .failure(let failure): return fate(of: answer, .failure(failure))
+    }
+    return nil
   }
 
-  private func end(_ problem: AnswerProblem) {
-    if isOver { return }
-    isOver = true
-    calls.stop()
-    answers.end(problem.line)
-    waiter?.link(.ended(problem))
+  private func fate(of answer: GivenAnswer, _ outcome: PincerCalls.Outcome) -> AnswerFate {
+    switch outcome {
+    case .success(let reply): return fate(of: answer, reply.value)
+    case .failure(.network(let reason)): return .unclear(reason)
+    case .failure(.refused(let problem, let error)):
+      switch error?.code {
+      case .notFound: return .ended(.notFound, nil)
+      case .failedPrecondition where error?.message.holds("expired") == true:
+        return .ended(.late, "it is expired")
+      case .failedPrecondition:
+        unclear[answer.decision.id] = true
+        return .unclear(problem.line)
+      default:
+        if problem.status == .temporary { return .unclear(problem.line) }
+        if problem.status == .denied { denied = problem }
+        return .ended(.refused, problem.line)
+      }
+    }
+  }
+
+  private func fate(of answer: GivenAnswer, _ reply: JSONValue) -> AnswerFate {
+    let named = reply.pincerText("actionId")
+    if !named.isEmpty, named != answer.decision.id {
+      return .ended(.unknown, "the reply is about another action: \(named)")
+    }
+    // Looked for, and not sent again: a person is to see what the server says.
+    if reply["ok"]?.bool == false {
+      return .unclear("the server says that it is not done", mayRepeat: false)
+    }
+    let isYes = answer.word == "approve"
+    if let status = reply.pincerEnum("status", PincerWords.actionStates) {
+      let states = isYes ? ["APPROVED", "EXECUTED"] : ["REJECTED"]
+      guard states.contains(where: { status == $0 || status.hasSuffix("_\($0)") }) else {
+        return .unclear("the server says that it is \(status.lowercased())", mayRepeat: false)
+      }
+    }
+    let isUnheard = isYes && answer.decision.reason?.isEmpty == false
+    return .ended(.accepted, isUnheard ? "an approval takes no reason: not sent" : nil)
+  }
+
+  func look(for answer: GivenAnswer) -> AnswerFate? {
+    let id = answer.decision.id
+    unclear[id] = unclear[id] ?? false
+    return nil
+  }
+
+  private func lookForAnswers() throws(LinkEnd) {
+    let ids = unclear
+    var (found, failure): ([String: ApprovalRecord], String?) = ([:], nil)
+    do throws(LinkEnd) { found = try find(Set(ids.keys)) } catch {
+      switch error {
+      case .lost(let reason, _): failure = reason
+      case .failed(let problem, _): failure = problem.line
+      default: throw error
+      }
+    }
+    for (id, isOver) in ids {
+      unclear[id] = nil
+      guard let answer = answers.answer(to: id) else { continue }
+      if failure != nil {
+        answers.settle(id, .waits, self)
+      } else {
+        answers.settle(id, fate(of: answer, found[id], isOver: isOver), self)
+      }
+    }
+  }
+
+  private func fate(
+    of answer: GivenAnswer, _ found: ApprovalRecord?, isOver: Bool
+  ) -> AnswerFate {
+    switch found?.state {
+    case .pending: .waits
+    case .expired: .ended(.late, "it is expired")
+    case .approved, .executed, .rejected: .decided(found?.decision ?? "", found?.reason)
+    case .cancelled, nil:
+      isOver
+        ? .ended(.late, "it does not wait any more")
+        : .ended(
+          .unknown, "no reply came, and it is not listed: \(answer.reason ?? "nothing is said")")
+    }
   }
 }

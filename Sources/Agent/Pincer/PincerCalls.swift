@@ -2,9 +2,8 @@ import Core
 import Records
 import Web
 
-/// Single questions to a Pincer server, beside each other: a JSON object there, a JSON
-/// object back (Agent/Pincer/CONTRACT.md 1.1).
-final class PincerCalls {
+/// Single questions to a Pincer server: a JSON object there, a JSON object back (Agent/Pincer/CONTRACT.md 1.1).
+struct PincerCalls {
   /// A whole answer.
   struct Reply {
     /// The object.
@@ -34,8 +33,6 @@ final class PincerCalls {
   /// Who is asked.
   let server: AgentServer
   private let client: WebClient
-  private var fetches: [Int: Fetch] = [:]
-  private var last = 0
 
   /// The longest silence of an answer, seconds.
   static let patience = 15.0
@@ -45,34 +42,21 @@ final class PincerCalls {
     self.server = server
   }
 
-  /// Asks.
+  /// Asks; `outcome(_:)` says what the end means.
   ///
   /// - Parameters:
   ///   - method: what for.
   ///   - question: an object; an empty one is needed, too.
   ///   - silence: seconds without a byte after which it is given up.
-  ///   - then: told what came of it, once.
-  func call(
-    _ method: PincerMethod, _ question: RecordText = RecordText(), silence: Double = patience,
-    then: @escaping (Outcome) -> Void
-  ) {
-    let request: Request
-    switch self.request(method, question) {
-    case .failure(let failure): return then(.failure(failure))
-    case .success(let made): request = made
-    }
-    last += 1
-    let number = last
-    fetches[number] = Fetch(client, request, now: Clock.monotonic, silence: silence) {
-      [unowned self] end in
-      fetches[number] = nil
-      then(outcome(end))
-    }
+  func begin(
+    _ method: PincerMethod, _ question: RecordText = RecordText(), silence: Double = patience
+  ) -> Result<Fetch, Failure> {
+    request(method, question).map { Fetch(client, $0, now: Clock.monotonic, silence: silence) }
   }
 
   /// Asks, and waits.
   ///
-  /// - Parameters: as of `call`, and when it is given up, seconds of `Clock.monotonic`.
+  /// - Parameters: as of `begin`, and when it is given up, seconds of `Clock.monotonic`.
   func ask(
     _ method: PincerMethod, _ question: RecordText = RecordText(), _ waiter: Waiter,
     until: Double = .infinity
@@ -96,9 +80,11 @@ final class PincerCalls {
     }
   }
 
-  private func outcome(_ end: FetchEnd) -> Outcome {
+  /// What the end of a question means.
+  func outcome(_ end: FetchEnd) -> Outcome {
     switch end {
     case .failed(let reason): return .failure(.network(reason))
+    case .late: return .failure(.network("no answer"))
     case .unusable(let reason): return .failure(.refused(AnswerProblem(reason, .failure), nil))
     case .response(let head, let body):
       let value = body.withUnsafeBytes { try? JSONValue.parse($0) }
@@ -111,20 +97,6 @@ final class PincerCalls {
       }
       return .success(Reply(value: value, bytes: body))
     }
-  }
-
-  /// Notices answers that do not come.
-  ///
-  /// - Parameter now: seconds of `Clock.monotonic`.
-  /// - Returns: the time at which to be called again at the latest.
-  func tick(now: Double) -> Double {
-    fetches.values.reduce(.infinity) { min($0, $1.tick(now: now)) }
-  }
-
-  /// Gives up all that is under way, without a word.
-  func stop() {
-    for fetch in fetches.values { fetch.cancel() }
-    fetches = [:]
   }
 }
 

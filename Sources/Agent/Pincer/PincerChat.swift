@@ -25,7 +25,6 @@ final class PincerChat: ChatLine {
   private var made: String?
 
   private var turn: PincerTurn?
-  private var records: PincerRecords
   private var finder: PincerFinder
   /// When something of the answer came last, seconds of `Clock.monotonic`.
   private var lastNews = 0.0
@@ -38,7 +37,6 @@ final class PincerChat: ChatLine {
     origin = agent.origin(.pincer)
     calls = PincerCalls(agent.client, agent.backend)
     lists = PincerLists(calls: calls, origin: origin, place: place)
-    records = PincerRecords(origin)
     finder = PincerFinder(calls)
   }
 
@@ -58,9 +56,9 @@ final class PincerChat: ChatLine {
     do throws(LinkEnd) {
       switch try prepare(question, waiter) {
       case .failure(let end): return end.end
-      case .success(let (thread, base)): turn = PincerTurn(question, thread: thread, base: base)
+      case .success(let (thread, base)):
+        turn = PincerTurn(question, origin, thread: thread, base: base)
       }
-      records = PincerRecords(origin)
       finder = PincerFinder(calls)
       (lastNews, isDead) = (Clock.monotonic, false)
       if let end = try send(question, waiter) { return end }
@@ -260,7 +258,7 @@ final class PincerChat: ChatLine {
     if let begin = PincerTurn.beginning(event), begin.turn == self.turn?.id {
       self.turn?.claim(begin.turn, message: begin.message)
     }
-    guard self.turn?.take(event) == true else { return }
+    guard let news = self.turn?.receive(message, event) else { return }
     lastNews = Clock.monotonic
     if PincerTurn.beginning(event) != nil, let id = self.turn?.message {
       var own = MessageRecord(
@@ -269,7 +267,7 @@ final class PincerChat: ChatLine {
       own.turn = self.turn?.id
       waiter.news(.message(own))
     }
-    for news in records.take(message) { waiter.news(news) }
+    for each in news { waiter.news(each) }
   }
 
   // MARK: - The end

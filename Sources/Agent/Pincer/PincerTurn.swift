@@ -1,17 +1,10 @@
 import Core
 import Records
+import Turns
 
 /// One question and how far the server is with it, as its thread tells
 /// (Agent/Pincer/CONTRACT.md 4.1). No network, no clock.
 struct PincerTurn {
-  /// An action that waits for a person, or waited.
-  private struct Action {
-    let words: String
-    let expires: Timestamp?
-    var isPending = true
-    var isExpired = false
-  }
-
   let question: ChatQuestion
   let thread: String
   /// The number of the thread's last event before it was asked.
@@ -25,20 +18,19 @@ struct PincerTurn {
   /// The id of our own message, once it is known to have arrived.
   private(set) var message: String?
 
-  private var actions: [String: Action] = [:]
-  private var order: [String] = []
-  private var toolCalls: Set<String> = []
-  /// The runs of tools that go on.
-  private var executions: Set<String> = []
-  /// The runs that are over.
-  private var finished: Set<String> = []
-  /// The numbers of the events that were taken: both streams bring the same ones.
-  private var taken: Set<Int64> = []
+  private let origin: RecordOrigin
+  private var decoder = PincerTurns()
+  private let fold = TurnFold()
+  private var scan = RecordScan()
+  /// What a person is or was asked, in order.
+  private var approvals: [ApprovalRecord] = []
+  /// The calls of tools that run.
+  private var running: Set<String> = []
+  /// The numbers of the events that came: both streams bring the same ones.
+  private var known: Set<Int64> = []
 
-  init(_ question: ChatQuestion, thread: String, base: Int64) {
-    self.question = question
-    self.thread = thread
-    self.base = base
+  init(_ question: ChatQuestion, _ origin: RecordOrigin, thread: String, base: Int64) {
+    (self.question, self.origin, self.thread, self.base) = (question, origin, thread, base)
   }
 
   // MARK: - What comes
@@ -56,82 +48,52 @@ struct PincerTurn {
     if !message.isEmpty { self.message = message }
   }
 
-  /// Takes an event of the thread.
+  /// Reads an event of the thread.
   ///
-  /// - Returns: whether it is of this turn, and new.
-  mutating func take(_ event: JSONValue) -> Bool {
-    guard isOurs(event) else { return false }
-    if let number = event.pincerNumber("sequence"), number > 0, !taken.insert(number).inserted {
-      return false
-    }
-    note(event)
-    return true
-  }
-
-  /// Behind an answer of a person, events name no turn until it goes on.
-  private func isOurs(_ event: JSONValue) -> Bool {
+  /// - Returns: what it tells of this turn; nil for one that is of another, or came before.
+  mutating func receive(_ message: [UInt8], _ event: JSONValue) -> [ChatNews]? {
     let turn = event.pincerText("turnId")
-    if !turn.isEmpty { return turn == id }
-    for name in ["proposedActionStatusChanged", "toolExecutionStarted"] {
-      guard let payload = event.pincer(name) else { continue }
-      let call = payload.pincerText("toolCallId")
-      return actions[payload.pincerText("actionId")] != nil || actions[call] != nil
-        || toolCalls.contains(call)
+    // Behind an answer of a person, events name no turn until it goes on.
+    if !turn.isEmpty, turn != id { return nil }
+    if let number = event.pincerNumber("sequence"), number > 0, !known.insert(number).inserted {
+      return nil
     }
-    for name in ["toolExecutionOutputDelta", "toolExecutionFinished"] {
-      guard let payload = event.pincer(name) else { continue }
-      let execution = payload.pincerText("executionId")
-      return executions.contains(execution) || finished.contains(execution)
+    var events: [TurnEvent] = []
+    message.withUnsafeBytes { bytes in
+      guard let line = try? TurnLine(bytes, &scan) else { return }
+      _ = decoder.decode(line, into: &events)
     }
-    return false
-  }
-
-  private mutating func note(_ event: JSONValue) {
-    if let payload = event.pincer("toolCallPlanned") {
-      toolCalls.insert(payload.pincerText("toolCallId"))
-    } else if let payload = event.pincer("toolExecutionStarted") {
-      executions.insert(payload.pincerText("executionId"))
-    } else if let payload = event.pincer("toolExecutionFinished") {
-      let execution = payload.pincerText("executionId")
-      executions.remove(execution)
-      finished.insert(execution)
-    } else if let payload = event.pincer("proposedActionCreated") {
-      propose(payload)
-    } else if let payload = event.pincer("proposedActionStatusChanged") {
-      let status = payload.pincerEnum("status", PincerWords.actionStates)
-      let key = payload.pincerText("actionId")
-      if status != "PENDING" { actions[key]?.isPending = false }
-      if status == "REJECTED" {
-        actions[key]?.isExpired = payload.pincerText("reason") == PincerAction.expired
+    var news: [ChatNews] = []
+    for var event in events {
+      event.origin = origin
+      for entity in fold.take(event) where entity.turn == id {
+        note(entity)
+        news.append(ChatNews(entity))
       }
-    } else if event.pincer("turnPaused") != nil {
-      isPaused = true
-    } else if event.pincer("turnResumed") != nil {
-      isPaused = false
-    } else if event.pincer("turnCompleted") != nil {
-      finish(.answered)
-    } else if let payload = event.pincer("turnFailed") {
-      let words = [payload.pincerText("code"), payload.pincerText("message")]
-      let reason = words.filter { !$0.isEmpty }.joined(separator: ": ")
-      finish(.failed(reason.isEmpty ? "no reason is given" : reason))
     }
+    return turn.isEmpty && news.isEmpty ? nil : news
   }
 
-  /// The first end counts.
-  private mutating func finish(_ end: ChatEnd) {
-    isPaused = false
-    if self.end == nil { self.end = end }
-  }
-
-  private mutating func propose(_ payload: JSONValue) {
-    let key = payload.pincerText("actionId")
-    // What the model says of it is left out: it decides nothing.
-    let preview = payload.pincer("preview").map { " " + $0.compact(limit: Self.longest) } ?? ""
-    let risk = payload.pincerEnum("riskClass", PincerWords.risks).map { " (\($0))" } ?? ""
-    if actions[key] == nil { order.append(key) }
-    actions[key] = Action(
-      words: payload.pincerText("tool") + risk + preview + ", approval " + key,
-      expires: payload.pincerTime("expiresAt"))
+  private mutating func note(_ entity: TurnEntity) {
+    switch entity {
+    case .turn(let record):
+      isPaused = record.state == .paused
+      if end != nil { return }
+      switch record.state {
+      case .completed: end = .answered
+      case .failed: end = .failed(record.reason ?? "no reason is given")
+      default: break
+      }
+    case .toolCall(let record):
+      if record.state == .running { running.insert(record.id) } else { running.remove(record.id) }
+    case .approval(let record):
+      if let index = approvals.firstIndex(where: { $0.id == record.id }) {
+        approvals[index] = record
+      } else {
+        approvals.append(record)
+      }
+    case .message, .thread: break
+    }
   }
 
   // MARK: - What is waited for
@@ -139,24 +101,55 @@ struct PincerTurn {
   /// How much of a preview is told, characters.
   private static let longest = 200
 
+  private var pending: [ApprovalRecord] { approvals.filter { $0.state == .pending } }
+
   /// What a person is asked, in a line.
   var waitsFor: String {
-    let waiting = order.compactMap { actions[$0] }.filter(\.isPending).map(\.words)
+    let waiting = pending.map { approval in
+      // What the model says of it is left out: it decides nothing.
+      let request = try? approval.request.withUnsafeBytes { try JSONValue.parse($0) }
+      let preview = request?["preview"].map { " " + $0.compact(limit: Self.longest) } ?? ""
+      let risk = approval.risk.map { " (\($0))" } ?? ""
+      return approval.tool + risk + preview + ", approval " + approval.id
+    }
     return waiting.isEmpty ? "for what is not said" : waiting.joined(separator: "; ")
   }
 
   /// Whether nobody is asked any more, and one of those who were did not answer in time:
   /// then the server does not go on.
   var isStuck: Bool {
-    isPaused && !actions.values.contains(where: \.isPending)
-      && actions.values.contains(where: \.isExpired)
+    isPaused && pending.isEmpty && approvals.contains { $0.state == .expired }
   }
 
   /// Whether a tool runs.
-  var isWorking: Bool { !executions.isEmpty }
+  var isWorking: Bool { !running.isEmpty }
 
   /// When the last approval that is waited for expires; nil when none says.
-  var lastExpiry: Timestamp? {
-    actions.values.filter(\.isPending).compactMap(\.expires).max()
+  var lastExpiry: Timestamp? { pending.compactMap(\.expires).max() }
+}
+
+extension TurnEntity {
+  /// The turn that it is of; nil for none.
+  var turn: String? {
+    switch self {
+    case .thread: nil
+    case .message(let record): record.turn
+    case .turn(let record): record.id
+    case .toolCall(let record): record.turn
+    case .approval(let record): record.turn
+    }
+  }
+}
+
+extension ChatNews {
+  /// What a fold knows, as what comes of a question.
+  init(_ entity: TurnEntity) {
+    switch entity {
+    case .thread(let record): self = .thread(record)
+    case .message(let record): self = .message(record)
+    case .turn(let record): self = .turn(record)
+    case .toolCall(let record): self = .toolCall(record)
+    case .approval(let record): self = .approval(record)
+    }
   }
 }

@@ -29,9 +29,8 @@ final class PincerWatch {
   private var lastLife = 0.0
   /// When the last event came.
   private var lastNews = 0.0
-  /// Whether the server is asked for its last event, and what it answered.
-  private var isAsking = false
-  private var answer: PincerCalls.Outcome?
+  /// The server is asked for its last event.
+  private var asking: Fetch?
   /// Whether this connection was told as open.
   private var isUp = false
   /// When the server is asked for its last event; infinite when it cannot say.
@@ -54,21 +53,21 @@ final class PincerWatch {
   func run(
     _ tell: (PincerEvent, [UInt8]) throws(LinkEnd) -> Void
   ) throws(LinkEnd) -> Never {
-    defer { calls.stop() }
+    defer { asking = nil }
     (lastLife, lastNews) = (Clock.monotonic, Clock.monotonic)
-    (isAsking, answer, isUp) = (false, nil, false)
+    isUp = false
     askAt = lastLife + Self.headWait
     ledger.connect()
     let stream = try connect()
     var wasOpen = false
     while true {
-      if let outcome = answer { try learn(outcome) }
+      if let end = asking?.end { try learn(calls.outcome(end)) }
       let item = try stream.receive(until: try watch(stream.lastHeard))
       if stream.isOpen, !wasOpen {
         wasOpen = true
         (lastLife, lastNews, askAt) = (Clock.monotonic, Clock.monotonic, Clock.monotonic)
         open(stream.place)
-        if !isAsking { ask(PincerCalls.patience) }
+        if asking == nil { try ask(PincerCalls.patience) }
       }
       switch item {
       case .message(let message): try receive(message, tell)
@@ -114,8 +113,8 @@ final class PincerWatch {
   private func watch(_ lastHeard: Double) throws(LinkEnd) -> Double {
     let now = Clock.monotonic
     lastLife = max(lastLife, lastHeard)
-    var next = calls.tick(now: now)
-    if isUp, ledger.isBehind, !isAsking {
+    var next = asking?.due(now) ?? .infinity
+    if isUp, ledger.isBehind, asking == nil {
       let due = lastNews + (ledger.isCut ? Self.shortSlack : Self.slack)
       if now < due {
         next = min(next, due)
@@ -137,20 +136,22 @@ final class PincerWatch {
     } else if isUp {
       return next
     }
-    if !isAsking, now >= askAt { ask(patience) }
-    return isAsking ? min(next, calls.tick(now: now)) : min(next, askAt)
+    if asking == nil, now >= askAt { try ask(patience) }
+    return min(next, asking?.due(now) ?? askAt)
   }
 
   /// Asks for the number of the last event.
-  private func ask(_ patience: Double) {
-    isAsking = true
+  private func ask(_ patience: Double) throws(LinkEnd) {
     givenBefore = given
     let question = RecordText().string("threadId", thread).number("pageSize", 1)
-    calls.call(.listThreadMessages, question, silence: patience) { [unowned self] in answer = $0 }
+    switch calls.begin(.listThreadMessages, question, silence: patience) {
+    case .success(let fetch): asking = fetch
+    case .failure(let failure): try learn(.failure(failure))
+    }
   }
 
   private func learn(_ outcome: PincerCalls.Outcome) throws(LinkEnd) {
-    (isAsking, answer) = (false, nil)
+    asking = nil
     let now = Clock.monotonic
     switch outcome {
     case .success(let reply):

@@ -88,26 +88,14 @@ public final class RiffClips {
   private func answer(
     to request: Request, _ place: String
   ) throws(CallFailure) -> (ResponseHead, [UInt8]) {
-    var end: FetchEnd?
-    let fetch = Fetch(
-      agent.client, request, now: Clock.monotonic, silence: .infinity, limit: 1 << 20
-    ) { end = $0 }
-    while end == nil {
-      agent.client.perform()
-      if end != nil { break }
-      let now = Clock.monotonic
-      if now >= deadline {
-        fetch.cancel()
-        throw CallFailure(
-          place, "no whole answer in \(Latency.seconds(timeout)) s; see --timeout", .temporary)
-      }
-      agent.client.wait(seconds: min(deadline - now, 60))
-    }
-    switch end {
+    var fetches = Fetches(Waiter(agent.client), [request], limit: 1 << 20, until: deadline)
+    switch try? fetches.next()?.end {
     case .response(let head, let body): return (head, body)
     case .failed(let reason): throw CallFailure(place, reason, .temporary)
     case .unusable(let reason): throw CallFailure(place, reason, .failure)
-    case nil: throw CallFailure(place, "no answer", .temporary)
+    case .late, nil:
+      throw CallFailure(
+        place, "no whole answer in \(Latency.seconds(timeout)) s; see --timeout", .temporary)
     }
   }
 

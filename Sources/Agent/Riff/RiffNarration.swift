@@ -41,7 +41,6 @@ public final class RiffNarration {
   private let diagnostics: Diagnostics
   private var after: Double
   private var fetch: Fetch?
-  private var end: FetchEnd?
   private var place = ""
   private var backoff = Backoff(base: 0.25, cap: 30)
   private var next = 0.0
@@ -68,10 +67,7 @@ public final class RiffNarration {
   }
 
   /// Ends the question that is under way.
-  public func stop() {
-    fetch?.cancel()
-    fetch = nil
-  }
+  public func stop() { fetch = nil }
 
   /// Asks when it is time to, and takes an answer that is there; the client is to be performed
   /// before.
@@ -80,13 +76,14 @@ public final class RiffNarration {
   /// - Returns: what an answer said; nil while there is none.
   /// - Throws: `CallFailure` where no later question betters it.
   public func work(now: Double) throws(CallFailure) -> News? {
-    if fetch == nil, end == nil, now >= next { try ask(now) }
-    _ = fetch?.tick(now: now)
-    guard let end else { return nil }
+    if fetch == nil, now >= next { try ask(now) }
+    _ = fetch?.due(now)
+    guard let end = fetch?.end else { return nil }
     let isTooLarge = fetch?.isTooLarge == true
-    (self.end, fetch) = (nil, nil)
+    fetch = nil
     switch end {
     case .failed(let reason): return trouble(reason, now)
+    case .late: return trouble("no answer", now)
     case .unusable(let reason) where isTooLarge:
       // Which turn it is was not read: a later one takes its place.
       next = now + backoff.next(random: .random(in: 0..<1))
@@ -108,7 +105,7 @@ public final class RiffNarration {
 
   /// When `work` is to be called again at the latest, seconds of `Clock.monotonic`.
   public func wakeUp(now: Double) -> Double {
-    fetch.map { $0.tick(now: now) } ?? next
+    fetch?.due(now) ?? next
   }
 
   private func ask(_ now: Double) throws(CallFailure) {
@@ -124,9 +121,7 @@ public final class RiffNarration {
     place = request.address.display
     diagnostics.note("GET \(place), after \(NumberText.of(after))")
     next = now + Self.pace
-    fetch = Fetch(
-      agent.client, request, now: now, silence: Self.silence, limit: Self.largest
-    ) { [unowned self] in end = $0 }
+    fetch = Fetch(agent.client, request, now: now, silence: Self.silence, limit: Self.largest)
   }
 
   private func news(_ head: ResponseHead, _ body: [UInt8], _ now: Double) -> News {

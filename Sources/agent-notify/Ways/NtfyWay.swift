@@ -83,7 +83,12 @@ final class NtfyWay: Way {
   func post(_ telling: Telling) { queue.add(telling) }
 
   func work(now: Double) -> Double {
-    if let fetch { return fetch.tick(now: now) }
+    if let fetch {
+      let due = fetch.due(now)
+      guard let end = fetch.end else { return due }
+      self.fetch = nil
+      finish(end)
+    }
     if current == nil {
       current = queue.next { outcome.noteSum(name, $0) }.map { ($0.0, $0.of) }
       backoff.reset()
@@ -93,9 +98,7 @@ final class NtfyWay: Way {
     if now < retryAt { return retryAt }
     var request = request
     request.body = body(current.delivery)
-    fetch = Fetch(client, request, now: now, silence: 20, limit: 1 << 20) { [unowned self] in
-      finish($0)
-    }
+    fetch = Fetch(client, request, now: now, silence: 20, limit: 1 << 20)
     return now
   }
 
@@ -115,7 +118,6 @@ final class NtfyWay: Way {
   }
 
   private func finish(_ end: FetchEnd) {
-    fetch = nil
     switch end {
     case .response(let head, let body):
       // A redirect may have made another request of it, which some page answered.
@@ -131,6 +133,7 @@ final class NtfyWay: Way {
       default: giveUp(head.summary, .failure)
       }
     case .failed(let reason): retry(reason, after: nil)
+    case .late: retry("no answer", after: nil)
     case .unusable(let reason): giveUp(reason, .failure)
     }
   }

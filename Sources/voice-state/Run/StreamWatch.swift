@@ -41,10 +41,12 @@ final class StreamWatch: StreamLoop {
 
   override var isOver: Bool { watch.ending != nil }
 
-  override var descriptors: [Int32] { watch.descriptors }
+  override var files: [pollfd] {
+    watch.descriptors.flatMap(Self.reading) + [pollfd(fd: 1, events: 0, revents: 0)]
+  }
 
   override func willWait() throws(LinkEnd) -> Double {
-    let next = history?.tick(now: Clock.monotonic) ?? .infinity
+    let next = lookAtHistory()
     watch.look(force: false)
     if isOver { throw .over }
     return min(next, watch.nextLook)
@@ -57,15 +59,21 @@ final class StreamWatch: StreamLoop {
 
   /// Only a person who looks at an empty screen wants to see past sessions.
   private func askHistory() {
-    guard let screen = watch.screen, history == nil else { return }
-    history = backend.fetchPast(
-      guild: watch.options.filter.guild, limit: NoSession.recent
-    ) { [unowned self] past in
-      history = nil
-      guard let past else { return }
-      screen.past = past.limited(count: NoSession.recent).lines(at: .now())
+    guard watch.screen != nil, history == nil else { return }
+    history = backend.fetchPast(guild: watch.options.filter.guild, limit: NoSession.recent)
+  }
+
+  /// - Returns: when to look again at the latest, seconds of `Clock.monotonic`.
+  private func lookAtHistory() -> Double {
+    guard let history else { return .infinity }
+    let due = history.due(Clock.monotonic)
+    guard let end = history.end else { return due }
+    self.history = nil
+    if let past = backend.past(in: end) {
+      watch.screen?.past = past.limited(count: NoSession.recent).lines(at: .now())
       watch.changed(isState: false)
     }
+    return .infinity
   }
 
   // MARK: - What the stream tells

@@ -66,23 +66,21 @@ package struct ClankyVoice {
     return try rows(path).map(PastSession.init)
   }
 
-  /// Asks for sessions that have ended without waiting for the answer.
-  ///
-  /// - Parameters:
-  ///   - guild: nil for all.
-  ///   - limit: no more than so many.
-  ///   - take: given them, nil when they could not be had.
-  /// - Returns: what is to be driven meanwhile; nil when there is nothing to ask.
-  package func fetchPast(
-    guild: String?, limit: Int, take: @escaping ([PastSession]?) -> Void
-  ) -> Fetch? {
+  /// Asks for sessions that have ended without waiting for the answer, which `past(in:)` reads;
+  /// nil when there is nothing to ask.
+  package func fetchPast(guild: String?, limit: Int) -> Fetch? {
     let path = ClankyPath.pastSessions(guild: guild, limit: limit)
-    guard let request = try? agent.backend.request(path) else { return nil }
-    return Fetch(agent.client, request, now: Clock.monotonic) { [backend = agent.backend] end in
-      guard case .response(let head, let body) = end, backend.problem(of: head, body) == nil
-      else { return take(nil) }
-      take(RawList.objects(body)?.map(PastSession.init))
+    return (try? agent.backend.request(path)).map {
+      Fetch(agent.client, $0, now: Clock.monotonic)
     }
+  }
+
+  /// The sessions in an answer; nil where there are none in it.
+  package func past(in end: FetchEnd) -> [PastSession]? {
+    guard case .response(let head, let body) = end,
+      agent.backend.problem(of: head, body) == nil
+    else { return nil }
+    return RawList.objects(body)?.map(PastSession.init)
   }
 
   /// The events of a past session, oldest first; those that are not objects are left

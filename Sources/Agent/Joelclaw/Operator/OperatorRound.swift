@@ -66,7 +66,6 @@ final class OperatorRound {
       }
     }
     return probes.map { probe in
-      probe.fetch?.cancel()
       // What does not end by itself is killed when it is let go.
       probe.program = nil
       return (probe.outcome ?? .late, probe.outcome == nil ? time : probe.seconds)
@@ -77,15 +76,7 @@ final class OperatorRound {
     let probe = Probe()
     switch question {
     case .http(let request):
-      probe.fetch = Fetch(client, request, now: start, silence: .infinity) {
-        [unowned self, unowned probe] end in
-        let outcome: OperatorOutcome =
-          switch end {
-          case .response(let head, let body): .response(head, body)
-          case .failed(let reason), .unusable(let reason): .failed(reason)
-          }
-        settle(probe, outcome)
-      }
+      probe.fetch = Fetch(client, request, now: start, silence: .infinity)
     case .program(let words, let input):
       EndSignals.watch(withQuit: true)
       do throws(ChildProcess.Failure) {
@@ -98,8 +89,13 @@ final class OperatorRound {
   }
 
   private func look(_ probe: Probe) {
-    guard probe.outcome == nil, let outcome = probe.program?.look() else { return }
-    settle(probe, outcome)
+    if probe.outcome != nil { return }
+    switch probe.fetch?.end {
+    case .response(let head, let body): settle(probe, .response(head, body))
+    case .failed(let reason), .unusable(let reason): settle(probe, .failed(reason))
+    case .late: settle(probe, .late)
+    case nil: if let outcome = probe.program?.look() { settle(probe, outcome) }
+    }
   }
 
   private func settle(_ probe: Probe, _ outcome: OperatorOutcome) {
