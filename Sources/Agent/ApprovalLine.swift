@@ -8,6 +8,8 @@ open class ApprovalWaiter: LinkWaiter {
   open func changed(_ approval: ApprovalRecord) {}
   /// All that waited when the line was opened, for the first time or again, was told.
   open func listed() {}
+  /// What came of the answer of this number.
+  open func answered(_ answer: ApprovalAnswer, number: Int) {}
   /// They cannot be listed.
   open func failed(_ failure: CallFailure) {}
 }
@@ -17,12 +19,12 @@ open class ApprovalWaiter: LinkWaiter {
 public protocol ApprovalLine: AnyObject {
   /// Whose the records are.
   var origin: RecordOrigin { get }
-  /// Answers, once the line is open.
+  /// Answers, once the line is open; the waiter is told what came of it.
   ///
   /// - Parameters:
   ///   - decision: what to answer; `approve` and `deny` are what the backend calls so.
-  ///   - then: told what came of it.
-  func answer(_ decision: ApprovalDecision, then: @escaping (ApprovalAnswer) -> Void)
+  ///   - number: by which the waiter knows it.
+  func answer(_ decision: ApprovalDecision, number: Int)
   /// Follows what waits until the waiter has enough. It may be called again.
   func follow(_ waiter: ApprovalWaiter)
   /// Ends the line without a word.

@@ -10,8 +10,7 @@ public enum AgentApprove {
     let options = ApproveOptions.table.parseOrExit(ApproveOptions())
     let diagnostics = Diagnostics(program: "agent-approve", verbose: options.isVerbose)
     do {
-      let line = try open(options, diagnostics)
-      Process.exit(try run(options, line))
+      Process.exit(try run(options, diagnostics))
     } catch let failure as WriteFailure {
       diagnostics.fail(writing: failure)
     } catch {
@@ -19,32 +18,17 @@ public enum AgentApprove {
     }
   }
 
-  private static func open(
+  private static func run(
     _ options: ApproveOptions, _ diagnostics: Diagnostics
-  ) throws(SettingsError) -> OpenLine {
-    let agent = try AgentAccess(
-      options.access, for: .approvals, maxTime: options.reconnect.maxTime,
-      diagnostics: diagnostics)
-    let line = try agent.profile.kind.backend.approvals(
-      of: agent, waits: options.waitsForPairing,
-      policy: options.reconnect.policy(usualSilence: nil))
-    EndSignals.watch()
-    return OpenLine(
-      line, client: agent.client, options: options, profile: agent.profile.name,
-      output: ApproveOutput(
-        form: options.form, look: options.look, isQuiet: options.isQuiet),
-      diagnostics: diagnostics)
-  }
-
-  private static func run(_ options: ApproveOptions, _ line: OpenLine) throws -> ExitStatus {
+  ) throws -> ExitStatus {
     switch options.task {
-    case .list: try Following(line).list()
-    case .watch: try Following(line).watch()
-    case .ask: try Asking(line).run()
-    case .decide(let decisions): try Answering(line).give(decisions)
-    case .read: try Answering(line).read()
+    case .list: try Following(options, diagnostics).list()
+    case .watch: try Following(options, diagnostics).watch()
+    case .ask: try Asking(options, diagnostics).run()
+    case .decide(let decisions): try Answering(options, diagnostics).give(decisions)
+    case .read: try Answering(options, diagnostics).read()
     case .readIDs(let decision, let reason):
-      try Answering(line).read(as: decision, reason: reason)
+      try Answering(options, diagnostics).read(as: decision, reason: reason)
     }
   }
 

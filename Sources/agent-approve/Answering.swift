@@ -4,24 +4,18 @@ import Records
 
 /// Answers that were decided elsewhere: on the command line, or by a filter whose records
 /// come on standard input. One result a line, in the order of the decisions.
-final class Answering {
-  private let line: OpenLine
+final class Answering: OpenLine {
   /// What came of each that was not printed yet; nil while it is under way.
   private var results: [ApprovalAnswer?] = []
   private var decisions: [ApprovalDecision] = []
   /// The number of the first of these.
   private var first = 0
-  private var faults: FaultLog
+  private lazy var faults = FaultLog(diagnostics)
   private var status = ExitStatus.success
   private var failure: WriteFailure?
 
   /// How many may be under way: the rest waits in the pipe.
   private static let most = 64
-
-  init(_ line: OpenLine) {
-    self.line = line
-    faults = FaultLog(line.diagnostics)
-  }
 
   /// Gives the answers of the command line.
   func give(_ decisions: [ApprovalDecision]) throws -> ExitStatus {
@@ -39,8 +33,8 @@ final class Answering {
     do {
       var input = try RecordInput(path: "-", writtenTo: FileIdentity(descriptor: 1), .lines)
       // The link opens at once, before anything is decided.
-      try line.run { true }
-      while line.end == nil, let record = try input.next(beforeBlocking: wait) {
+      try run { true }
+      while end == nil, let record = try input.next(beforeBlocking: waitForInput) {
         if let decision {
           take(record, as: decision, reason)
         } else {
@@ -51,8 +45,8 @@ final class Answering {
     } catch let failure as ReadFailure {
       faults.file("-", failure.reason)
     } catch is Ended {}
-    if line.options.reconnect.maxTime == nil {
-      line.deadline = min(line.deadline, Clock.monotonic + ApproveOptions.usualTime)
+    if options.reconnect.maxTime == nil {
+      deadline = min(deadline, Clock.monotonic + ApproveOptions.usualTime)
     }
     faults.finish()
     if faults.hasFault { status = status.worse(.failure) }
@@ -63,16 +57,16 @@ final class Answering {
   private struct Ended: Error {}
 
   /// Goes on until there is something to read.
-  private func wait(_ source: Int32) throws {
-    try line.run(reading: source) { failure != nil }
+  private func waitForInput(_ source: Int32) throws {
+    try run(reading: source) { failure != nil }
     if let failure { throw failure }
-    if line.end != nil { throw Ended() }
+    if end != nil { throw Ended() }
   }
 
   /// A pipe that is faster than the agent waits, and a file does.
   private func waitForRoom() throws(WriteFailure) {
     guard results.count >= Self.most else { return }
-    try line.run { results.count < Self.most || failure != nil }
+    try run { results.count < Self.most || failure != nil }
     if let failure { throw failure }
   }
 
@@ -109,11 +103,11 @@ final class Answering {
     let number = first + results.count
     results.append(nil)
     decisions.append(decision)
-    if let theirs = decision.profile, let ours = line.profile, theirs != ours {
+    if let theirs = decision.profile, let ours = profile, theirs != ours {
       let reason = "it is of the profile \(theirs), not of \(ours)"
-      return told(result(decision, .refused, reason), number)
+      return answered(result(decision, .refused, reason), number: number)
     }
-    line.line.answer(decision) { [self] in told($0, number) }
+    line.answer(decision, number: number)
   }
 
   /// What comes of a decision that the backend does not judge.
@@ -121,13 +115,13 @@ final class Answering {
     _ decision: ApprovalDecision, _ result: ApprovalAnswer.Result, _ reason: String
   ) -> ApprovalAnswer {
     var answer = ApprovalAnswer(
-      line.line.origin, id: decision.id, decision: decision.decision, result: result,
+      line.origin, id: decision.id, decision: decision.decision, result: result,
       time: .now())
     answer.reason = reason
     return answer
   }
 
-  private func told(_ answer: ApprovalAnswer, _ number: Int) {
+  override func answered(_ answer: ApprovalAnswer, number: Int) {
     guard number >= first, results.indices.contains(number - first) else { return }
     results[number - first] = answer
     while let result = results.first, let result {
@@ -139,25 +133,21 @@ final class Answering {
   }
 
   private func tell(_ answer: ApprovalAnswer) {
-    switch answer.result {
-    case .accepted, .already: break
-    case .late, .notFound, .refused: status = status.worse(.negative)
-    case .unknown: status = status.worse(.temporary)
-    }
-    do throws(WriteFailure) { try line.output.answer(answer) } catch { failure = failure ?? error }
+    status = status.worse(answer.result.status)
+    do throws(WriteFailure) { try output.answer(answer) } catch { failure = failure ?? error }
   }
 
   /// Waits for what is under way.
   private func finish() throws -> ExitStatus {
-    try line.run { results.isEmpty || failure != nil }
+    try run { results.isEmpty || failure != nil }
     // The time is up. Nothing is sent before the list is there; later it may count or not.
     while let decision = decisions.first, failure == nil {
-      told(
-        line.isListed
+      answered(
+        isListed
           ? result(decision, .unknown, "no reply came in time")
-          : result(decision, .refused, "it was not sent: the link was never open"), first)
+          : result(decision, .refused, "it was not sent: the link was never open"), number: first)
     }
     if let failure { throw failure }
-    return try line.leave(status)
+    return try leave(status)
   }
 }

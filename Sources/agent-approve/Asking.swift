@@ -6,8 +6,7 @@ import Screen
 
 /// `--interactive`: asks a person for each approval that waits, while the link lives. A
 /// question goes away when somebody else answers or it expires.
-final class Asking {
-  private let line: OpenLine
+final class Asking: OpenLine {
   private var queue: [ApprovalRecord] = []
   /// What was put off: asked again when the person wants that.
   private var later: [ApprovalRecord] = []
@@ -32,28 +31,22 @@ final class Asking {
   /// More than this is no answer.
   private static let mostTyped = 1024
 
-  init(_ line: OpenLine) {
-    self.line = line
-    line.onChange = { [unowned self] in changed($0) }
-    line.beforeNote = { [unowned self] in breakLine() }
-  }
-
   /// Asks until the input or the link ends.
   func run() throws(WriteFailure) -> ExitStatus {
-    while line.end == nil {
+    while end == nil {
       try askNext()
       try prompt()
       try greet()
-      try line.run(reading: 0) {
-        failure != nil || (!isSending && !isPrompting && isWanted) || (!hasGreeted && line.isListed)
+      try run(reading: 0) {
+        failure != nil || (!isSending && !isPrompting && isWanted) || (!hasGreeted && isListed)
       }
       if let failure { throw failure }
-      if line.end == nil, isReadable, !(try read()) { break }
+      if end == nil, isReadable, !(try read()) { break }
     }
     breakLine()
     let left = queue.count + later.count + (current == nil ? 0 : 1)
-    if left > 0 { line.diagnostics.say("\(left) not answered") }
-    return try line.leave(status)
+    if left > 0 { diagnostics.say("\(left) not answered") }
+    return try leave(status)
   }
 
   private var isWanted: Bool { current != nil || !queue.isEmpty }
@@ -67,39 +60,41 @@ final class Asking {
 
   /// An empty screen does not say whether anything is to come.
   private func greet() throws(WriteFailure) {
-    guard !hasGreeted, line.isListed else { return }
+    guard !hasGreeted, isListed else { return }
     hasGreeted = true
     if !isWanted { try say("nothing waits; ^D ends") }
   }
 
   private func askNext() throws(WriteFailure) {
-    guard current == nil, !queue.isEmpty, line.isListed else { return }
+    guard current == nil, !queue.isEmpty, isListed else { return }
     let next = queue.removeFirst()
     current = next
     isPrompting = false
     // What was typed before the question was seen is no answer to it.
     tcflush(0, TCIFLUSH)
     typed = []
-    try line.output.lines(ApprovalCard(next).lines(now: .now()))
+    try output.lines(ApprovalCard(next).lines(now: .now()))
   }
 
   private func prompt() throws(WriteFailure) {
     guard current != nil, !isSending, !isPrompting else { return }
-    try line.output.text("  allow it once? y, n or later [n] ")
-    try line.output.flush()
+    try output.text("  allow it once? y, n or later [n] ")
+    try output.flush()
     isPrompting = true
   }
+
+  override func willSay() { breakLine() }
 
   private func breakLine() {
     guard isPrompting else { return }
     isPrompting = false
     write { () throws(WriteFailure) in
-      try line.output.text("\n")
-      try line.output.flush()
+      try output.text("\n")
+      try output.flush()
     }
   }
 
-  private func changed(_ approval: ApprovalRecord) {
+  override func changed(_ approval: ApprovalRecord) {
     if approval.state == .pending {
       if !holds(approval.id), queue.count + later.count < Self.mostHeld { queue.append(approval) }
       return
@@ -116,8 +111,8 @@ final class Asking {
       notBefore = Clock.monotonic + Self.reactionTime
     }
     write { () throws(WriteFailure) in
-      try line.output.lines([ApprovalCard.state(approval)])
-      try line.output.flush()
+      try output.lines([ApprovalCard.state(approval)])
+      try output.flush()
     }
   }
 
@@ -175,20 +170,18 @@ final class Asking {
   private func answer(_ approval: ApprovalRecord, _ word: String) {
     isSending = true
     let decision = ApprovalDecision(id: approval.id, decision: word)
-    line.line.answer(decision) { [unowned self] result in
-      isSending = false
-      current = nil
-      switch result.result {
-      case .accepted, .already: break
-      case .late, .notFound, .refused: status = status.worse(.negative)
-      case .unknown: status = status.worse(.temporary)
-      }
-      write { () throws(WriteFailure) in try line.output.answer(result) }
-    }
+    line.answer(decision, number: 0)
+  }
+
+  override func answered(_ answer: ApprovalAnswer, number: Int) {
+    isSending = false
+    current = nil
+    status = status.worse(answer.result.status)
+    write { () throws(WriteFailure) in try output.answer(answer) }
   }
 
   private func say(_ words: String) throws(WriteFailure) {
-    try line.output.lines([Line("  " + words, .dim)])
+    try output.lines([Line("  " + words, .dim)])
   }
 
   private func write(_ body: () throws(WriteFailure) -> Void) {

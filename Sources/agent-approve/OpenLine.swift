@@ -6,17 +6,13 @@ import Web
 
 /// The line to the agent while the command runs: one loop for the network, the signals,
 /// the end of the time and a file that is read meanwhile.
-final class OpenLine: ApprovalWaiter {
+class OpenLine: ApprovalWaiter {
   let line: any ApprovalLine
   let options: ApproveOptions
   let output: ApproveOutput
   let diagnostics: Diagnostics
   /// Whose approvals are answered; nil where no profile was used.
   let profile: String?
-  /// Told each approval that is new or has changed.
-  var onChange: (ApprovalRecord) -> Void = { _ in }
-  /// Called before anything is said about the link.
-  var beforeNote: () -> Void = {}
   /// Whether all that waited at the beginning is known.
   private(set) var isListed = false
   /// Why it is over; nil while it goes on.
@@ -33,18 +29,22 @@ final class OpenLine: ApprovalWaiter {
   private var isOpen = false
   private var hadFault = false
 
-  init(
-    _ line: any ApprovalLine, client: WebClient, options: ApproveOptions, profile: String?,
-    output: ApproveOutput, diagnostics: Diagnostics
-  ) {
-    self.line = line
+  init(_ options: ApproveOptions, _ diagnostics: Diagnostics) throws(SettingsError) {
+    let agent = try AgentAccess(
+      options.access, for: .approvals, maxTime: options.reconnect.maxTime,
+      diagnostics: diagnostics)
+    line = try agent.profile.kind.backend.approvals(
+      of: agent, waits: options.waitsForPairing,
+      policy: options.reconnect.policy(usualSilence: nil))
+    EndSignals.watch()
     self.options = options
-    self.profile = profile
-    self.output = output
+    profile = agent.profile.name
+    output = ApproveOutput(
+      form: options.form, look: options.look, isQuiet: options.isQuiet)
     self.diagnostics = diagnostics
     speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
     deadline = options.maxTime.map { Clock.monotonic + $0 } ?? .infinity
-    super.init(client)
+    super.init(agent.client)
   }
 
   /// Goes on until something is there, or it is over.
@@ -155,19 +155,31 @@ final class OpenLine: ApprovalWaiter {
   private func note(_ words: String) { if speaks { say(words) } }
 
   private func say(_ words: String) {
-    beforeNote()
+    willSay()
     try? output.flush()
     diagnostics.say(words)
   }
 
   private static func tenths(_ seconds: Double) -> String { Latency.text(seconds / 1000) }
 
-  override func changed(_ approval: ApprovalRecord) { onChange(approval) }
+  /// Something is said about the link.
+  func willSay() {}
 
   override func listed() { isListed = true }
 
   override func failed(_ failure: CallFailure) {
     end = failure.status
     say(failure.message)
+  }
+}
+
+extension ApprovalAnswer.Result {
+  /// How the command ends by it.
+  var status: ExitStatus {
+    switch self {
+    case .accepted, .already: .success
+    case .late, .notFound, .refused: .negative
+    case .unknown: .temporary
+    }
   }
 }

@@ -7,13 +7,35 @@ import Turns
 
 /// The text of a run (Agent/OpenClaw/CONTRACT.md 7).
 @Suite struct ReplyTextTests {
-  private func texts(_ payloads: [String]) throws -> ([String], ReplyText) {
-    var reply = ReplyText()
-    let texts = try payloads.map { payload in
-      _ = reply.take(try JSONValue.parse(text: payload))
-      return reply.text
+  private let now = Timestamp(seconds: 100)
+
+  private func reply() -> GatewayTurn {
+    GatewayTurn(
+      ChatQuestion(thread: nil, agent: nil, text: "tide?", key: "k"), thread: "agent:heron:main",
+      origin: RecordOrigin(.openclaw), asked: 100_000, since: 40_000)
+  }
+
+  /// An event of chat, of this run.
+  private func chat(_ turn: inout GatewayTurn, _ payload: String) {
+    Array((#"{"runId":"k","# + payload.dropFirst()).utf8).withUnsafeBytes {
+      let event = GatewayEvent(name: "chat", payload: ScanValue($0), seq: nil, bytes: $0)
+      _ = turn.receive(event, now: now)
     }
-    return (texts, reply)
+  }
+
+  /// The history says what the run has said so far.
+  private func reseat(_ turn: inout GatewayTurn, _ text: String) throws {
+    let history = try JSONValue.parse(text: #"{"inFlightRun":{"runId":"k","text":"\#(text)"}}"#)
+    _ = turn.receive(GatewayHistory(history, key: "agent:heron:main"), now: now)
+  }
+
+  private func texts(_ payloads: [String]) -> ([String], GatewayTurn) {
+    var turn = reply()
+    let texts = payloads.map { payload in
+      chat(&turn, payload)
+      return turn.text
+    }
+    return (texts, turn)
   }
 
   private func message(_ text: String) -> String {
@@ -21,16 +43,16 @@ import Turns
   }
 
   @Test func onProtocolThreeEveryDeltaIsTheWholeText() throws {
-    let (texts, reply) = try texts([
+    let (texts, reply) = texts([
       "{\"state\":\"delta\",\(message("High"))}", "{\"state\":\"delta\",\(message("High at 06"))}",
       "{\"state\":\"final\",\(message("High at 06:12."))}",
     ])
     #expect(texts == ["High", "High at 06", "High at 06:12."])
-    #expect(reply.end == .final)
+    #expect(reply.end == .answered)
   }
 
   @Test func onProtocolFourAMessageWinsAndTheRestIsAppended() throws {
-    let (texts, _) = try texts([
+    let (texts, _) = texts([
       "{\"state\":\"status\",\"phase\":\"starting_model\"}",
       "{\"state\":\"delta\",\"deltaText\":\"High\",\(message("High"))}",
       "{\"state\":\"delta\",\"deltaText\":\" at 06\"}",
@@ -43,7 +65,7 @@ import Turns
   }
 
   @Test func aCharacterThatIsCutBetweenPiecesIsWhole() throws {
-    let (texts, _) = try texts([
+    let (texts, _) = texts([
       #"{"state":"delta","deltaText":"a\ud83d"}"#, #"{"state":"delta","deltaText":"\ude00"}"#,
       #"{"state":"delta","deltaText":"b\ud83d"}"#,
       #"{"state":"delta","deltaText":"c\ud83d","replace":true}"#,
@@ -53,7 +75,7 @@ import Turns
   }
 
   @Test func whatReplacesIsTheWholeTextAlsoWhenItIsEmpty() throws {
-    let (texts, _) = try texts([
+    let (texts, _) = texts([
       "{\"state\":\"delta\",\(message("Draft one"))}",
       "{\"state\":\"delta\",\"deltaText\":\"\",\"replace\":true}",
       "{\"state\":\"delta\",\"deltaText\":\"Better\"}",
@@ -74,7 +96,7 @@ import Turns
 
   @Test(arguments: [#"[]"#, #""""#, #"[{"type":"text","text":""}]"#])
   func anEmptyFinalKeepsTheText(content: String) throws {
-    let (texts, _) = try texts([
+    let (texts, _) = texts([
       "{\"state\":\"delta\",\(message("kept"))}",
       #"{"state":"final","message":{"role":"assistant","content":\#(content)}}"#,
     ])
@@ -82,40 +104,35 @@ import Turns
   }
 
   @Test func aHoleIsNotAppendedTo() throws {
-    var reply = ReplyText()
-    _ = reply.take(try JSONValue.parse(text: "{\"state\":\"delta\",\"deltaText\":\"one \"}"))
-    reply.tear()
-    _ = reply.take(try JSONValue.parse(text: "{\"state\":\"delta\",\"deltaText\":\"three\"}"))
-    #expect(reply.text == "one " && reply.isTorn)
-    let isNews = reply.reseat("one two three")
-    #expect(isNews)
+    var turn = reply()
+    chat(&turn, #"{"state":"delta","deltaText":"one "}"#)
+    turn.tear()
+    chat(&turn, #"{"state":"delta","deltaText":"three"}"#)
+    #expect(turn.text == "one " && turn.isTorn)
+    try reseat(&turn, "one two three")
+    #expect(turn.text == "one two three")
     // It may be in the history already.
-    _ = reply.take(try JSONValue.parse(text: "{\"state\":\"delta\",\"deltaText\":\" three\"}"))
-    #expect(reply.text == "one two three" && reply.isTorn)
-    _ = reply.take(
-      try JSONValue.parse(
-        text: "{\"state\":\"delta\",\"deltaText\":\"r\",\(message("one two three four"))}"))
-    #expect(reply.text == "one two three four" && !reply.isTorn)
+    chat(&turn, #"{"state":"delta","deltaText":" three"}"#)
+    #expect(turn.text == "one two three" && turn.isTorn)
+    chat(&turn, "{\"state\":\"delta\",\"deltaText\":\"r\",\(message("one two three four"))}")
+    #expect(turn.text == "one two three four" && !turn.isTorn)
   }
 
   /// The answer to a question about the past may come behind what streamed since.
   @Test func anOldTextTakesNothingBack() throws {
-    var reply = ReplyText()
-    reply.tear()
-    _ = reply.take(
-      try JSONValue.parse(text: "{\"state\":\"delta\",\"deltaText\":\"b\",\(message("ab"))}"))
-    var isNews = reply.reseat("a")
-    #expect(!isNews)
-    _ = reply.take(try JSONValue.parse(text: "{\"state\":\"delta\",\"deltaText\":\"c\"}"))
-    #expect(reply.text == "abc")
-    reply.tear()
-    isNews = reply.reseat("ab")
-    #expect(!isNews)
-    #expect(reply.text == "abc" && reply.isTorn)
+    var turn = reply()
+    turn.tear()
+    chat(&turn, "{\"state\":\"delta\",\"deltaText\":\"b\",\(message("ab"))}")
+    try reseat(&turn, "a")
+    chat(&turn, #"{"state":"delta","deltaText":"c"}"#)
+    #expect(turn.text == "abc")
+    turn.tear()
+    try reseat(&turn, "ab")
+    #expect(turn.text == "abc" && turn.isTorn)
   }
 
   @Test func anErrorSaysItsKind() throws {
-    let (_, reply) = try texts([
+    let (_, reply) = texts([
       #"{"state":"error","errorKind":"rate_limit","errorMessage":"slow down"}"#
     ])
     #expect(reply.end == .failed("rate_limit: slow down"))
@@ -171,7 +188,7 @@ import Turns
 
   private func feed(_ turn: inout GatewayTurn, _ name: String, _ payload: String) -> [ChatNews] {
     Array(payload.utf8).withUnsafeBytes {
-      turn.take(GatewayEvent(name: name, payload: ScanValue($0), seq: nil, bytes: $0), now: now)
+      turn.receive(GatewayEvent(name: name, payload: ScanValue($0), seq: nil, bytes: $0), now: now)
     }
   }
 
@@ -235,7 +252,7 @@ import Turns
         text:
           #"{"messages":[{"role":"user","content":"tide?"},{"role":"assistant","content":"one two"}]}"#
       ), key: "agent:heron:main")
-    let (news, _) = turn.take(history, now: now)
+    let (news, _) = turn.receive(history, now: now)
     #expect(text(news) == "final:one two|turn completed")
     #expect(turn.end == .answered)
   }
@@ -249,7 +266,7 @@ import Turns
         text:
           #"{"messages":[{"role":"user","content":"tide?"}],"inFlightRun":{"runId":"k","text":"one two "}}"#
       ), key: "agent:heron:main")
-    #expect(text(turn.take(history, now: now).news) == "partial:one two ")
+    #expect(text(turn.receive(history, now: now).news) == "partial:one two ")
     #expect(feed(&turn, "chat", #"{"runId":"k","state":"delta","deltaText":"three"}"#).isEmpty)
     let whole =
       #"{"runId":"k","state":"delta","deltaText":"!","message":{"content":"one two three!"}}"#

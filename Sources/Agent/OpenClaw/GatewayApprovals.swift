@@ -5,7 +5,7 @@ import Web
 /// A line to a gateway that asks a person before it runs something
 /// (Agent/OpenClaw/CONTRACT.md 8). What waits is listed at each greeting and followed in
 /// between: a gateway gives up at once what nobody listens to.
-final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWire {
+final class GatewayApprovals: AnsweringLink {
   /// What a request was for.
   private enum Asked {
     case list(ApprovalBook.Kind)
@@ -13,12 +13,10 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWi
     case look(String)
   }
 
-  let origin: RecordOrigin
   private let server: AgentServer
   private var door: GatewayDoor
   private var gateway: Gateway?
   private let book: ApprovalBook
-  private let answers: Answerer
   /// The requests that are not answered yet.
   private var asked: [Int: Asked] = [:]
   /// Approvals that the gateway says to be over: until when the event that tells more is waited
@@ -41,24 +39,20 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWi
     origin: RecordOrigin, policy: StreamPolicy
   ) {
     let server = keys.server
-    self.origin = origin
     self.server = server
     book = ApprovalBook(origin)
-    answers = Answerer(origin)
     door = GatewayDoor(
       keys,
       GatewayDoor.Wishes(
         scopes: [.read, .approvals], caps: ["approvals", "exec-approvals", "plugin-approvals"],
         waitsForPairing: waits))
-    super.init(client, server.base.socketDisplay, policy) { server.problem(of: $0, $1) }
+    super.init(client, server.base.socketDisplay, origin, policy) { server.problem(of: $0, $1) }
   }
 
-  func answer(_ decision: ApprovalDecision, then: @escaping (ApprovalAnswer) -> Void) {
-    answers.add(decision, as: Self.word(decision.decision), born: book.asked, then: then)
-    settle()
-  }
+  override var count: Int { book.asked }
+  override var isReady: Bool { gateway != nil && listing == 0 }
 
-  func follow(_ waiter: ApprovalWaiter) {
+  override func follow(_ waiter: ApprovalWaiter) {
     serve(waiter) { () throws(LinkEnd) in
       let gateway = try open()
       while true {
@@ -73,19 +67,14 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWi
     }
   }
 
-  func stop() { drop() }
+  override func stop() { drop() }
 
   override func drop() {
     gateway = nil
     asked = [:]
     (listing, listsAgain) = (0, false)
     book.dropList()
-    answers.lose()
-  }
-
-  override func ended(_ end: StreamEnd, at place: String) {
-    answers.end(end.problem.line)
-    super.ended(end, at: place)
+    loseReplies()
   }
 
   private func open() throws(LinkEnd) -> Gateway {
@@ -101,8 +90,7 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWi
     let now = Clock.monotonic
     let expiry = nextCheck(now)
     if expiry <= now { list() }
-    if answers.next <= now { settle() }
-    return min(answers.next, expiry <= now ? .infinity : expiry)
+    return min(try super.look(), expiry <= now ? .infinity : expiry)
   }
 
   /// When to look whether something has expired, which a gateway tells nobody; seconds of
@@ -113,8 +101,6 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWi
     // By the clock of another machine it may wait still: the longer, the less often.
     return max(now + left, listedAt + max(Self.pause, -left))
   }
-
-  private func settle() { if gateway != nil, listing == 0 { answers.settle(self) } }
 
   // MARK: - What waits
 
@@ -169,11 +155,11 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWi
       listed()
     case (.list, .late): throw .lost("the list of approvals did not come")
     case (.resolve(let id), _), (.look(let id), _):
-      guard let answer = answers.answer(to: id) else { return }
+      guard let answer = answer(to: id) else { return }
       if case .resolve = what {
-        answers.settle(id, fate(of: answer, reply), self)
+        settle(id, fate(of: answer, reply))
       } else {
-        answers.settle(id, fate(of: answer, known: reply), self)
+        settle(id, fate(of: answer, known: reply))
       }
       settle()
     }
@@ -182,7 +168,7 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWi
   // MARK: - Answers
 
   /// The gateway's word for a decision.
-  static func word(_ decision: String) -> String {
+  override class func word(_ decision: String) -> String {
     switch decision {
     case "approve", "approved", "yes": "allow-once"
     case "reject", "rejected", "denied", "no": "deny"
@@ -190,7 +176,7 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWi
     }
   }
 
-  func send(_ answer: GivenAnswer) -> AnswerFate? {
+  override func send(_ answer: GivenAnswer) -> AnswerFate? {
     guard let gateway else { return .later(.infinity) }
     let id = answer.decision.id
     switch book.fate(of: id) {
@@ -272,7 +258,7 @@ final class GatewayApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWi
     return .ended(.accepted, isUnheard ? "a gateway takes no reason: yours was not sent" : nil)
   }
 
-  func look(for answer: GivenAnswer) -> AnswerFate? {
+  override func look(for answer: GivenAnswer) -> AnswerFate? {
     let id = answer.decision.id
     let kind = book.kind(of: id).rawValue
     let methods = gateway?.hello.methods ?? []

@@ -145,7 +145,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       lookAt = .infinity
       look(for: turn)
     }
-    if turn?.isBehind == true, restAt <= now { tell(turn?.rest(.now()) ?? []) }
+    if turn?.isBehind == true, restAt <= now { tell(turn?.rest() ?? []) }
     if endAt <= now { finish(turn?.isAborting == true ? .aborted(nil) : .lost("no end came")) }
     if end != nil || listed != nil { throw .over }
     return min(lookAt, endAt, turn?.isBehind == true ? restAt : .infinity)
@@ -268,7 +268,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   private func found(_ reply: GatewayReply) {
     guard let asked = turn else { return }
     let history = GatewayHistory(reply.object, key: asked.thread)
-    guard let (news, trace) = turn?.take(history, now: .now()) else { return }
+    guard let (news, trace) = turn?.receive(history, now: .now()) else { return }
     tell(news)
     settle(
       trace,
@@ -287,7 +287,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     looks += 1
     if turn.end != nil, looks > 1 {
       // A row that is to come comes soon.
-      let isSilent = looks > Self.mostLooks && turn.reply.text.isEmpty
+      let isSilent = looks > Self.mostLooks && turn.text.isEmpty
       tell(self.turn?.conclude(isSilent: isSilent, now: .now()) ?? [])
       if self.turn?.wantsText == false { return conclude() }
     }
@@ -332,7 +332,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   private func finish(_ end: ChatEnd) {
     guard turn != nil || question != nil else { return }
-    tell(turn?.rest(.now()) ?? [])
+    tell(turn?.rest() ?? [])
     turn = nil
     question = nil
     (lookAt, endAt) = (.infinity, .infinity)
@@ -372,7 +372,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   private func hear(_ event: GatewayEvent) {
     guard let wasTorn = turn?.isTorn else { return }
-    tell(turn?.take(event, now: .now()) ?? [])
+    tell(turn?.receive(event, now: .now()) ?? [])
     guard let turn else { return }
     if turn.end != nil {
       if turn.wantsText { look(for: turn) } else { conclude() }

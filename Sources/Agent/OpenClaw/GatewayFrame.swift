@@ -165,11 +165,3 @@ struct GatewayError: Error, Equatable {
     }
   }
 }
-
-/// A request to a gateway. Its objects are closed: one member that the gateway does not know,
-/// and the whole is refused.
-struct GatewayRequest {
-  let method: String
-  /// An object.
-  let params: RecordText
-}

@@ -2,8 +2,9 @@ import Core
 import Records
 import Turns
 
-/// One question and what a gateway makes of it, as records (Agent/OpenClaw/CONTRACT.md 7): the
-/// text of the reply by the one rule, the tools by their call ids. No network, no clock.
+/// One question and what a gateway makes of it, as records (Agent/OpenClaw/CONTRACT.md 7): what is
+/// told of its run, folded. A text with a hole in it is not told as final before it is whole again.
+/// No network, no clock.
 struct GatewayTurn {
   let question: ChatQuestion
   /// The session key.
@@ -22,17 +23,27 @@ struct GatewayTurn {
   var isTaken = false
   /// Whether a person wants it to end.
   var isAborting = false
-  private(set) var reply = ReplyText()
-  private(set) var turn: TurnRecord
-  private var pace = TextPace()
-  private var tools = GatewayTools()
-  private var thought = ""
-  private var splitThought = SplitText()
-  private var thoughtPace = TextPace()
-  private var thoughtTime: Timestamp?
+  /// How it ended; nil while it goes on.
+  private(set) var end: ChatEnd?
+  /// Whether a hole may have swallowed a piece of the text: what is appended to such a text is not
+  /// to be trusted until something whole comes.
+  private(set) var isTorn = false
+  /// Whether there is more of it than the text, for all that is known.
+  private var isShort = false
+  private var decoder = OpenClawTurns()
+  private let fold = TurnFold()
+  private var pace = FoldPace()
+  /// The reply, once there is any.
+  private var reply: (any FoldedEntity)?
+  /// Whether the fold knows of it.
+  private var isTold = false
+  /// The end of a text that had a hole in it, told when that is whole.
+  private var ending: TurnRecord?
 
-  /// The longest thought that is kept, bytes; of a longer one the end.
-  private static let mostThought = 1 << 20
+  /// The longest text that is put together, bytes; what would pass it leaves a hole.
+  static let mostBytes = 64 << 20
+  /// The longest id of a call that is one, bytes.
+  private static let longestID = 1024
 
   init(
     _ question: ChatQuestion, thread: String, origin: RecordOrigin, asked: Int64, since: Int64
@@ -43,204 +54,201 @@ struct GatewayTurn {
     self.asked = asked
     run = question.key
     self.since = since
-    turn = TurnRecord(
-      origin, id: question.key, thread: thread, state: .queued,
-      time: Timestamp(milliseconds: asked))
-    turn.agent = question.agent
   }
 
-  /// How it ended; nil while it goes on.
-  var end: ChatEnd? {
-    switch reply.end {
-    case nil: nil
-    case .final: .answered
-    case .aborted: .aborted(turn.reason)
-    case .failed(let reason): .failed(reason)
-    }
+  /// What was said so far.
+  var text: String {
+    if case .message(let record)? = reply?.entity { record.text } else { "" }
   }
 
-  /// Whether a hole is in the text.
-  var isTorn: Bool { reply.isTorn }
   /// Whether the whole text is to be looked for. What failed or was stopped has said all that
   /// it will say.
-  var wantsText: Bool { reply.isTorn && (reply.end == nil || reply.end == .final) }
+  var wantsText: Bool { isTorn && (end == nil || end == .answered) }
 
   // MARK: - What comes
 
-  /// Takes an event of the gateway; of another run it is not.
-  mutating func take(_ event: GatewayEvent, now: Timestamp) -> [ChatNews] {
-    guard event.name == "chat" || event.name == "agent", event.member("runId") == run else {
-      return []
-    }
+  /// Reads an event of the gateway; of another run it tells nothing.
+  mutating func receive(_ event: GatewayEvent, now: Timestamp) -> [ChatNews] {
+    let isChat = event.name == "chat"
+    guard isChat || event.name == "agent", event.member("runId") == run else { return [] }
     isTaken = true
-    guard let payload = event.object else {
-      // Too deep to be read, and a piece of the text may have been in it.
-      if event.name == "chat" { tear() }
-      return []
-    }
-    return event.name == "chat" ? take(chat: payload, now) : take(agent: payload, now)
+    // Too deep to be read, and a piece of the text may have been in it.
+    if isChat, event.object == nil { tear() }
+    if isChat, end != nil { return [] }
+    var events: [TurnEvent] = []
+    decoder.decode(isChat ? .chat : .agent, event.payload, origin, now, into: &events)
+    return events.flatMap { receive($0, isChat: isChat, now) }
   }
 
-  private mutating func take(chat: JSONValue, _ now: Timestamp) -> [ChatNews] {
-    var news: [ChatNews] = []
-    if chat["state"]?.string == "status" {
-      return become(.running, reason: chat["phase"]?.string, now)
+  private mutating func receive(
+    _ event: TurnEvent, isChat: Bool, _ now: Timestamp
+  ) -> [ChatNews] {
+    switch event.change {
+    case .setTurn(let record, _) where record.state.isEnd:
+      // The reply says how a run ended.
+      if !isChat { return [] }
+      end(as: record)
+      if isTorn, end == .answered {
+        ending = record
+        return []
+      }
+    case .setToolCall(let call) where call.id.utf8.count > Self.longestID: return []
+    case .setMessage(var record, var text) where record.id == run:
+      record.time = now
+      // It is told with its end.
+      if text == .whole { (isTorn, isShort) = (false, false) }
+      let isFull =
+        text == .appended && self.text.utf8.count + record.text.utf8.count > Self.mostBytes
+      if isFull { tear() }
+      if text == .appended, isTorn { (text, isShort) = (.unchanged, true) }
+      if record.state == .final, isTorn { return [] }
+      if record.state == .failed || record.state == .aborted, reply == nil, text == .unchanged {
+        text = .whole
+      }
+      var event = event
+      event.change = .setMessage(record, text: text)
+      return tell(event, now)
+    default: break
     }
-    news += become(.running, reason: nil, now)
-    let hadEnded = reply.end != nil
-    guard reply.take(chat) || (!hadEnded && reply.end != nil) else { return news }
-    if let usage = chat["usage"] { OpenClawMessage.add(usage: usage, to: &turn) }
-    if reply.end == .aborted { turn.reason = chat["stopReason"]?.string }
-    // A text with a hole is fetched whole before it is told as final.
-    if reply.end == .final, reply.isTorn { return news }
-    if reply.end == nil, !pace.changed(to: reply.text.utf8.count) { return news }
-    return news + told(now)
+    return tell(event, now)
+  }
+
+  private mutating func end(as record: TurnRecord) {
+    switch record.state {
+    case .completed: end = .answered
+    case .aborted: end = .aborted(record.reason)
+    case .failed: end = .failed(record.reason ?? "the run failed")
+    default: break
+    }
+  }
+
+  /// What an event of ours tells.
+  private mutating func tell(_ event: TurnEvent, _ now: Timestamp) -> [ChatNews] {
+    var changed: [any FoldedEntity] = []
+    if !isTold {
+      isTold = true
+      var turn = TurnRecord(
+        origin, id: run, thread: thread, state: .queued, time: Timestamp(milliseconds: asked))
+      (turn.agent, turn.started) = (question.agent, now)
+      fold.fold(TurnEvent(origin, thread: thread, time: turn.time, .setTurn(turn)), into: &changed)
+      changed = []
+    }
+    var event = event
+    (event.thread, event.time) = (thread, event.time ?? now)
+    fold.fold(event, into: &changed)
+    var news: [ChatNews] = []
+    for entity in changed {
+      switch entity.entity {
+      case .message(let record) where record.id == run: reply = entity
+      // What was said before a tool was used is told before it.
+      case .toolCall: news += rest()
+      // That a thought has ended is no news beside the end of the turn.
+      case .message(let record) where record.role == .thinking && record.state.isEnd: continue
+      default: break
+      }
+      if pace.isDue(entity) { news.append(tell(entity)) }
+    }
+    return news
+  }
+
+  private func tell(_ entity: any FoldedEntity) -> ChatNews {
+    entity.marks.tell(size: entity.textSize)
+    if case .toolCall(var call) = entity.entity, call.tool.isEmpty {
+      call.tool = "tool"
+      return .toolCall(call)
+    }
+    return ChatNews(entity.entity)
   }
 
   /// Whether more of a text is there than was told.
-  var isBehind: Bool { pace.isBehind || thoughtPace.isBehind }
+  var isBehind: Bool { pace.isBehind }
 
   /// What was not told yet of the texts that grow.
-  mutating func rest(_ now: Timestamp) -> [ChatNews] {
-    var news: [ChatNews] = []
-    if thoughtPace.isBehind { news.append(.message(thinking(thoughtTime ?? now))) }
-    if pace.isBehind { news += told(now) }
-    return news
-  }
-
-  /// What is to be told of the reply as it is now.
-  func message(_ now: Timestamp) -> MessageRecord {
-    let state: MessageRecord.State =
-      switch reply.end {
-      case nil: .partial
-      case .final: .final
-      case .aborted: .aborted
-      case .failed: .failed
-      }
-    var record = MessageRecord(
-      origin, id: run, thread: thread, role: .assistant, text: reply.text, state: state, time: now)
-    record.turn = run
-    if case .failed(let reason) = reply.end { record.reason = reason }
-    return record
-  }
-
-  private mutating func told(_ now: Timestamp) -> [ChatNews] {
-    pace.caughtUp(at: reply.text.utf8.count)
-    // An agent that chose silence said nothing.
-    var news: [ChatNews] =
-      reply.end == .final && reply.text.isEmpty ? [] : [.message(message(now))]
-    switch reply.end {
-    case .final:
-      if !reply.text.isEmpty { turn.message = run }
-      news += become(.completed, reason: nil, now)
-    case .aborted: news += become(.aborted, reason: turn.reason, now)
-    case .failed(let reason): news += become(.failed, reason: reason, now)
-    case nil: break
-    }
-    return news
-  }
-
-  private mutating func become(
-    _ state: TurnRecord.State, reason: String?, _ now: Timestamp
-  ) -> [ChatNews] {
-    guard turn.state.mayBecome(state),
-      turn.state != state || (reason != nil && turn.reason != reason)
-    else { return [] }
-    turn.state = state
-    turn.reason = reason
-    turn.id = run
-    turn.time = now
-    if turn.started == nil { turn.started = now }
-    if state.isEnd { turn.ended = now }
-    return [.turn(turn)]
-  }
-
-  private mutating func take(agent: JSONValue, _ now: Timestamp) -> [ChatNews] {
-    let data = agent["data"]
-    let time = agent["ts"]?.instant ?? now
-    switch agent["stream"]?.string {
-    case "tool":
-      let turn = TurnRecord(origin, id: run, thread: thread, state: .running, time: time)
-      guard let call = data.flatMap({ tools.take($0, turn) }) else { return [] }
-      return rest(now) + [.toolCall(call)]
-    case "thinking": return take(thought: data, time)
-    case "lifecycle" where data?["phase"]?.string == "start":
-      return become(.running, reason: nil, time)
-    default: return []
-    }
-  }
-
-  private mutating func take(thought data: JSONValue?, _ time: Timestamp) -> [ChatNews] {
-    if let whole = data?[either: "text", "thinking"]?.string {
-      if whole == thought { return [] }
-      thought = whole
-    } else if let piece = data?["delta"]?.piece, !piece.isEmpty {
-      thought += splitThought.next(piece)
-    } else {
-      return []
-    }
-    // Half of what is too long goes at once: not something with every piece.
-    if thought.utf8.count > Self.mostThought { thought = thought.tail(bytes: Self.mostThought / 2) }
-    thoughtTime = time
-    return thoughtPace.changed(to: thought.utf8.count) ? [.message(thinking(time))] : []
-  }
-
-  private mutating func thinking(_ time: Timestamp) -> MessageRecord {
-    thoughtPace.caughtUp(at: thought.utf8.count)
-    var record = MessageRecord(
-      origin, id: "\(run)/thinking", thread: thread, role: .thinking, text: thought,
-      state: .partial, time: time)
-    record.turn = run
-    return record
-  }
+  mutating func rest() -> [ChatNews] { pace.rest().map(tell) }
 
   // MARK: - After a loss
 
+  /// Broadcasts were lost.
+  mutating func tear() { if end == nil { (isTorn, isShort) = (true, true) } }
+
   /// The gateway knows the run, which failed.
   mutating func fail(_ reason: String, now: Timestamp) -> [ChatNews] {
-    if reply.end != nil { return [] }
-    reply.fail(reason)
-    return told(now)
+    if end != nil { return [] }
+    end = .failed(reason)
+    var (message, turn) = (message("", .failed, now), turn(.failed, now))
+    (message.reason, turn.reason) = (reason, reason)
+    return tell(.setMessage(message, text: reply == nil ? .whole : .unchanged), now)
+      + tell(.setTurn(turn), now)
   }
 
-  /// Broadcasts were lost.
-  mutating func tear() { reply.tear() }
-
-  /// Takes what the session's history says.
+  /// Reads what the session's history says.
   ///
   /// - Returns: what changed, and whether anything was found.
-  mutating func take(
+  mutating func receive(
     _ history: GatewayHistory, now: Timestamp
   ) -> (news: [ChatNews], trace: GatewayHistory.Trace) {
     if let running = history.running, running.id == run {
       isTaken = true
-      guard reply.end == nil else { return (finishTorn(running.text, now), .said) }
-      let isNews = reply.reseat(running.text)
-      var news = become(.running, reason: nil, now)
-      if isNews { news += told(now) }
-      return (news, .said)
+      if end != nil { return (mend(running.text, now), .said) }
+      return (tell(.setTurn(turn(.running, now)), now) + reseat(running.text, now), .said)
     }
     let trace = history.trace(of: question.text, since: since)
     if trace != .absent { isTaken = true }
     guard case .answered(let text) = trace, history.active?.contains(run) != true else {
       return ([], history.active?.contains(run) == true ? .said : trace)
     }
-    if reply.end != nil { return (finishTorn(text, now), trace) }
-    reply.finish(text)
-    return (told(now), trace)
+    if end != nil { return (mend(text, now), trace) }
+    return (finish(text, now), trace)
+  }
+
+  /// Takes over the text so far from the session's history, where the stream has left a hole.
+  /// Nobody can say whether what streams next is in it already: the hole stays until the
+  /// stream brings something whole, so that nothing is doubled and nothing left out.
+  private mutating func reseat(_ text: String, _ now: Timestamp) -> [ChatNews] {
+    let known = self.text
+    guard !text.isEmpty, isTorn || known.isEmpty else { return [] }
+    isTorn = true
+    if text.utf8.count >= known.utf8.count { isShort = false }
+    // A text that streamed meanwhile is newer.
+    if known.utf8.starts(with: text.utf8) { return [] }
+    return tell(.setMessage(message(text, .partial, now), text: .whole), now)
   }
 
   /// A reply that ended with a hole in it gets its whole text.
-  private mutating func finishTorn(_ text: String, _ now: Timestamp) -> [ChatNews] {
-    guard reply.isTorn else { return [] }
-    reply.mend(text)
-    return told(now)
+  private mutating func mend(_ text: String, _ now: Timestamp) -> [ChatNews] {
+    ending == nil ? [] : finish(text, now)
   }
 
   /// The run has ended, and no more of its text is to be found.
   ///
   /// - Parameter isSilent: whether it said nothing at its end, for all that is known.
   mutating func conclude(isSilent: Bool, now: Timestamp) -> [ChatNews] {
-    reply.conclude(isSilent: isSilent) ? told(now) : []
+    isShort && !isSilent ? [] : finish(text, now)
+  }
+
+  private mutating func finish(_ text: String, _ now: Timestamp) -> [ChatNews] {
+    var turn = ending ?? turn(.completed, now)
+    (ending, end, isTorn, isShort) = (nil, end ?? .answered, false, false)
+    // An agent that chose silence said nothing.
+    turn.message = text.isEmpty ? nil : run
+    let said = text.isEmpty ? [] : tell(.setMessage(message(text, .final, now), text: .whole), now)
+    return said + tell(.setTurn(turn), now)
+  }
+
+  private mutating func tell(_ change: TurnChange, _ now: Timestamp) -> [ChatNews] {
+    tell(TurnEvent(origin, thread: thread, time: now, change), now)
+  }
+
+  private func turn(_ state: TurnRecord.State, _ now: Timestamp) -> TurnRecord {
+    TurnRecord(origin, id: run, thread: thread, state: state, time: now)
+  }
+
+  private func message(
+    _ text: String, _ state: MessageRecord.State, _ now: Timestamp
+  ) -> MessageRecord {
+    var record = MessageRecord(
+      origin, id: run, thread: thread, role: .assistant, text: text, state: state, time: now)
+    record.turn = run
+    return record
   }
 }

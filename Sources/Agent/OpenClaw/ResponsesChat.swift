@@ -78,7 +78,7 @@ final class ResponsesChat: ChatLine {
     }
     var body: [UInt8] = []
     do throws(LinkEnd) {
-      var parser = EventParser(maxEventBytes: ReplyText.mostBytes)
+      var parser = EventParser(maxEventBytes: GatewayTurn.mostBytes)
       while reply.end == nil {
         if pace.isBehind, restAt <= Clock.monotonic { tell(&turn, waiter) }
         let until = pace.isBehind ? restAt : .infinity

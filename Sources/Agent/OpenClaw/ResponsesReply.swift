@@ -105,7 +105,7 @@ struct ResponsesReply {
 
   /// Takes so many bytes more, if they are not too many.
   private mutating func makeRoom(_ more: Int) -> Bool {
-    isFull = isFull || bytes + more > ReplyText.mostBytes || parts.count >= Self.mostParts
+    isFull = isFull || bytes + more > GatewayTurn.mostBytes || parts.count >= Self.mostParts
     if !isFull { bytes += more }
     return !isFull
   }

@@ -6,10 +6,8 @@ import Web
 /// A line to a Pincer server that asks a person before it runs something
 /// (Agent/Pincer/CONTRACT.md 3.3). What waits is listed again and again: there is no stream
 /// of it. Nothing expires for want of a listener.
-final class PincerApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWire {
-  let origin: RecordOrigin
+final class PincerApprovals: AnsweringLink {
   private let calls: PincerCalls
-  private let answers: Answerer
   /// What waits, or was approved and is not yet carried out.
   private var known: [String: ApprovalRecord] = [:]
   /// Answers on their way, by the action.
@@ -35,18 +33,15 @@ final class PincerApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWir
   private static let lists = ["PENDING", "APPROVED", "EXECUTED", "REJECTED"]
 
   init(_ agent: AgentAccess, policy: StreamPolicy) {
-    origin = agent.origin(.pincer)
     calls = PincerCalls(agent.client, agent.backend)
-    answers = Answerer(origin)
-    super.init(agent.client, agent.backend.base.display, policy) { _, _ in nil }
+    super.init(agent.client, agent.backend.base.display, agent.origin(.pincer), policy) { _, _ in
+      nil
+    }
   }
 
-  func answer(_ decision: ApprovalDecision, then: @escaping (ApprovalAnswer) -> Void) {
-    answers.add(decision, as: Self.word(decision.decision), then: then)
-    if isListed { answers.settle(self) }
-  }
+  override var isReady: Bool { isListed }
 
-  func follow(_ waiter: ApprovalWaiter) {
+  override func follow(_ waiter: ApprovalWaiter) {
     serve(waiter) { () throws(LinkEnd) in
       while true {
         if !unclear.isEmpty { try lookForAnswers() }
@@ -56,7 +51,7 @@ final class PincerApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWir
     }
   }
 
-  func stop() { sending = [:] }
+  override func stop() { sending = [:] }
 
   override func drop() { isUp = false }
 
@@ -67,20 +62,11 @@ final class PincerApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWir
       guard let end = fetch.end else { continue }
       sending[id] = nil
       let outcome = calls.outcome(end)
-      if let answer = answers.answer(to: id) {
-        answers.settle(id, fate(of: answer, outcome), self)
-      }
+      if let answer = answer(to: id) { settle(id, fate(of: answer, outcome)) }
     }
     if let denied { throw .failed(denied) }
-    if isListed { answers.settle(self) }
-    if !unclear.isEmpty { return now }
-    let next = sending.values.reduce(.infinity) { min($0, $1.due(now)) }
-    return isListed ? min(next, answers.next) : next
-  }
-
-  override func ended(_ end: StreamEnd, at place: String) {
-    answers.end(end.problem.line)
-    super.ended(end, at: place)
+    let next = try super.look()
+    return unclear.isEmpty ? sending.values.reduce(next) { min($0, $1.due(now)) } : now
   }
 
   // MARK: - What waits
@@ -102,7 +88,7 @@ final class PincerApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWir
       gone.formUnion(known.values.filter { $0.state == .approved }.map(\.id))
     }
     let found = try find(gone)
-    for id in gone.sorted() { settle(id, found[id]) }
+    for id in gone.sorted() { end(id, as: found[id]) }
     listed(Clock.monotonic)
   }
 
@@ -128,7 +114,7 @@ final class PincerApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWir
   }
 
   /// What became of an action that does not wait any more.
-  private func settle(_ id: String, _ found: ApprovalRecord?) {
+  private func end(_ id: String, as found: ApprovalRecord?) {
     guard var record = known[id] else { return }
     if let found {
       if !record.state.mayBecome(found.state) || record.state == found.state { return }
@@ -163,7 +149,7 @@ final class PincerApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWir
   // MARK: - Answers
 
   /// The server's word for a decision.
-  static func word(_ decision: String) -> String {
+  override class func word(_ decision: String) -> String {
     switch decision {
     case "approved", "yes": "approve"
     case "deny", "denied", "rejected", "no": "reject"
@@ -171,7 +157,7 @@ final class PincerApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWir
     }
   }
 
-  func send(_ answer: GivenAnswer) -> AnswerFate? {
+  override func send(_ answer: GivenAnswer) -> AnswerFate? {
     if answer.due > Clock.monotonic { return .later(answer.due) }
     guard PincerApproval.decisions.contains(answer.word) else {
       let words = PincerApproval.decisions.joined(separator: ", ")
@@ -227,7 +213,7 @@ final class PincerApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWir
     return .ended(.accepted, isUnheard ? "an approval takes no reason: not sent" : nil)
   }
 
-  func look(for answer: GivenAnswer) -> AnswerFate? {
+  override func look(for answer: GivenAnswer) -> AnswerFate? {
     let id = answer.decision.id
     unclear[id] = unclear[id] ?? false
     return nil
@@ -245,12 +231,8 @@ final class PincerApprovals: ServedLink<ApprovalWaiter>, ApprovalLine, AnswerWir
     }
     for (id, isOver) in ids {
       unclear[id] = nil
-      guard let answer = answers.answer(to: id) else { continue }
-      if failure != nil {
-        answers.settle(id, .waits, self)
-      } else {
-        answers.settle(id, fate(of: answer, found[id], isOver: isOver), self)
-      }
+      guard let answer = answer(to: id) else { continue }
+      settle(id, failure == nil ? fate(of: answer, found[id], isOver: isOver) : .waits)
     }
   }
 

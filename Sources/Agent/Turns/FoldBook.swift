@@ -78,6 +78,11 @@ final class FoldBook {
     !keepsAll && ended.contains(type, Key(origin: origin, id: id))
   }
 
+  /// Notes that something is over and forgotten.
+  func noteGone(_ type: RecordType, _ origin: RecordOrigin, _ id: String) {
+    ended.insert(type, Key(origin: origin, id: id))
+  }
+
   // MARK: - What belongs to no thread
 
   /// The approval of an id.

@@ -36,6 +36,8 @@ final class ThreadFold {
 
   /// So many event ids are remembered, then they are forgotten.
   private static let mostSeen = 8192
+  /// The most calls of a turn that are known, unless all is kept.
+  private static let mostCalls = 1000
 
   init(_ book: FoldBook, _ origin: RecordOrigin, _ id: String) {
     self.book = book
@@ -218,12 +220,25 @@ final class ThreadFold {
 
   /// Adds a call, the last one of its turn.
   func keep(_ call: FoldedCall) {
-    call.turn?.calls.append(call)
+    if let turn = call.turn {
+      turn.calls.append(call)
+      if !book.keepsAll, turn.calls.count > Self.mostCalls { forgetCalls(of: turn) }
+    }
     if let other = calls[call.id] {
       ambiguous.insert(call.id)
       if let newer = other.turn?.order, newer > call.turn?.order ?? -1 { return }
     }
     calls[call.id] = call
+  }
+
+  /// Forgets the first calls of a turn that uses tools without end.
+  private func forgetCalls(of turn: FoldedTurn) {
+    let count = turn.calls.count / 4
+    for call in turn.calls.prefix(count) {
+      forget(call)
+      if call.isEnded { book.noteGone(.toolCall, origin, call.id) }
+    }
+    turn.calls.removeFirst(count)
   }
 
   /// Forgets a call that belongs to no turn, or whose turn is forgotten.
@@ -274,6 +289,7 @@ extension ThreadFold {
     let turn = ensure(event)
     if let turn, turn.record.state == .queued {
       turn.record.state = .running
+      turn.record.started = turn.record.started ?? event.time
       book.mark(turn)
     }
     return turn

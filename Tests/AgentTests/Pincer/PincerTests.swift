@@ -139,11 +139,20 @@ import Testing
 @Suite struct PincerTurnTests {
   private func turn(_ events: [String], id: String? = "t1") throws -> PincerTurn {
     let question = ChatQuestion(thread: "thr", agent: nil, text: "hello", key: "k")
-    var turn = PincerTurn(question, thread: "thr", base: 0)
+    var turn = PincerTurn(question, RecordOrigin(.pincer), thread: "thr", base: 0)
     if let id { turn.claim(id, message: "") }
-    for event in events { _ = turn.take(try JSONValue.parse(text: event)) }
+    for event in events { _ = try receive(event, &turn) }
     return turn
   }
+
+  private func receive(_ event: String, _ turn: inout PincerTurn) throws -> [ChatNews]? {
+    turn.receive(Array(event.utf8), try JSONValue.parse(text: event))
+  }
+
+  private static let began = #"{"turnId":"t1","sequence":"1","turnStarted":{}}"#
+  private static let planned = #"""
+    {"turnId":"t1","sequence":"2","toolCallPlanned":{"toolCallId":"a1","toolName":"run_bash"}}
+    """#
 
   private static let proposed = #"""
     {"turnId":"t1","sequence":"3","proposedActionCreated":{"actionId":"a1","tool":"run_bash",
@@ -154,9 +163,9 @@ import Testing
   @Test func endsOnce() throws {
     let done = #"{"turnId":"t1","sequence":"2","turnCompleted":{}}"#
     let failed = #"{"turnId":"t1","sequence":"3","turnFailed":{"code":"C","message":"m"}}"#
-    #expect(try turn([done, failed]).end == .answered)
-    #expect(try turn([failed, done]).end == .failed("C: m"))
-    #expect(try turn([#"{"turnId":"t1","turn_failed":{}}"#]).end == .failed("no reason is given"))
+    #expect(try turn([Self.began, done, failed]).end == .answered)
+    #expect(try turn([Self.began, failed, done]).end == .failed("C: m"))
+    #expect(try turn([Self.began, #"{"turnId":"t1","turn_failed":{}}"#]).end == .failed("no reason is given"))
     #expect(try turn([#"{"turnId":"t2","turnCompleted":{}}"#]).end == nil)
     #expect(try turn([#"{"turnCompleted":{}}"#]).end == nil)
   }
@@ -173,9 +182,10 @@ import Testing
     let runs = #"{"sequence":"6","toolExecutionStarted":{"executionId":"x1","toolCallId":"a1"}}"#
     let ran = #"{"sequence":"7","toolExecutionFinished":{"executionId":"x1"}}"#
     let resumed = #"{"turnId":"t1","sequence":"8","turnResumed":{}}"#
-    #expect(try turn([Self.proposed, Self.paused, approved, runs]).isWorking)
-    #expect(try !turn([Self.proposed, Self.paused, approved, runs, ran]).isWorking)
-    #expect(try !turn([Self.proposed, Self.paused, approved, runs, ran, resumed]).isPaused)
+    let asked = [Self.began, Self.planned, Self.proposed, Self.paused, approved]
+    #expect(try turn(asked + [runs]).isWorking)
+    #expect(try !turn(asked + [runs, ran]).isWorking)
+    #expect(try !turn(asked + [runs, ran, resumed]).isPaused)
     let other = #"{"sequence":"6","toolExecutionStarted":{"executionId":"x1","toolCallId":"a2"}}"#
     #expect(try !turn([Self.proposed, Self.paused, other]).isWorking)
   }
@@ -191,10 +201,8 @@ import Testing
 
   @Test func eachEventCountsOnce() throws {
     var turn = try turn([Self.proposed])
-    let event = try JSONValue.parse(text: Self.proposed)
-    #expect(turn.take(event) == false)
-    let bare = try JSONValue.parse(text: #"{"turnId":"t1","turnPaused":{}}"#)
-    #expect(turn.take(bare) == true)
+    #expect(try receive(Self.proposed, &turn) == nil)
+    #expect(try receive(#"{"turnId":"t1","turnPaused":{}}"#, &turn) != nil)
   }
 }
 
@@ -230,11 +238,11 @@ import Testing
 
   @Test func wordsMeanTheSameForAllAgents() {
     #expect(
-      ["approve", "yes", "approved"].map(PincerAnswers.word)
+      ["approve", "yes", "approved"].map(PincerApprovals.word)
         == Array(repeating: "approve", count: 3))
     #expect(
-      ["deny", "no", "reject"].map(PincerAnswers.word) == Array(repeating: "reject", count: 3))
-    #expect(PincerAnswers.word("allow-always") == "allow-always")
+      ["deny", "no", "reject"].map(PincerApprovals.word) == Array(repeating: "reject", count: 3))
+    #expect(PincerApprovals.word("allow-always") == "allow-always")
   }
 }
 

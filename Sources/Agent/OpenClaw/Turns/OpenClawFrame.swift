@@ -3,8 +3,9 @@ import Records
 
 /// An event that tells of turns, however it came: as a record of `agent-tail`, or as the
 /// gateway's own frame, bare or as a record of `ws-tail` (CONTRACT.md 1).
-struct OpenClawFrame {
-  enum Kind: Sendable {
+package struct OpenClawFrame {
+  /// What an event is about.
+  package enum Kind: Sendable {
     case chat, agent
     /// Of which kind of tool, and whether it says that one is over.
     case approval(tool: String, isOver: Bool)

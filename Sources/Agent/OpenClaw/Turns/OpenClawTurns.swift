@@ -1,5 +1,5 @@
-import Core
-import Records
+package import Core
+package import Records
 
 /// What the events of an OpenClaw gateway tell of turns (CONTRACT.md 7 and 8). A run is a turn,
 /// and its reply a message of the same id.
@@ -29,23 +29,34 @@ public struct OpenClawTurns: TurnDecoder {
 
   public mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool {
     guard let frame = OpenClawFrame(line) else { return false }
-    guard frame.payload.isObject else { return true }
-    let origin = line.origin(.openclaw)
-    switch frame.kind {
-    case .chat: chat(frame.payload, line, origin, &events)
-    case .agent: agent(frame.payload, line, origin, &events)
+    decode(frame.kind, frame.payload, line.origin(.openclaw), line.received, into: &events)
+    return true
+  }
+
+  /// Reads an event's payload.
+  ///
+  /// - Parameters:
+  ///   - received: when it came, for what says no time itself.
+  ///   - events: as of `TurnDecoder`.
+  package mutating func decode(
+    _ kind: OpenClawFrame.Kind, _ payload: ScanValue, _ origin: RecordOrigin,
+    _ received: @autoclosure () -> Timestamp?, into events: inout [TurnEvent]
+  ) {
+    guard payload.isObject else { return }
+    switch kind {
+    case .chat: chat(payload, received(), origin, &events)
+    case .agent: agent(payload, received, origin, &events)
     case .approval(let tool, let isOver):
-      guard let payload = try? JSONValue.parse(frame.payload.bytes) else { return true }
+      guard let object = try? JSONValue.parse(payload.bytes) else { return }
       let approval =
         isOver
-        ? OpenClawApproval.resolved(payload, frame.payload, tool, origin, line.received)
-        : OpenClawApproval.requested(payload, frame.payload, tool, origin)
-      guard let approval else { return true }
+        ? OpenClawApproval.resolved(object, payload, tool, origin, received())
+        : OpenClawApproval.requested(object, payload, tool, origin)
+      guard let approval else { return }
       events.append(
         TurnEvent(
           origin, thread: approval.thread ?? "", time: approval.time, .setApproval(approval)))
     }
-    return true
   }
 
   public mutating func finish(into events: inout [TurnEvent]) {
@@ -74,7 +85,8 @@ public struct OpenClawTurns: TurnDecoder {
   // MARK: - What is said
 
   private mutating func chat(
-    _ payload: ScanValue, _ line: TurnLine, _ origin: RecordOrigin, _ events: inout [TurnEvent]
+    _ payload: ScanValue, _ received: Timestamp?, _ origin: RecordOrigin,
+    _ events: inout [TurnEvent]
   ) {
     let fields = OpenClawFields(payload)
     let run = run.of(fields.run)
@@ -82,23 +94,32 @@ public struct OpenClawTurns: TurnDecoder {
     if ended.contains(Run(origin: origin, id: run)) { return }
     let thread = session(fields.session, of: run)
     failures[Run(origin: origin, id: run)] = nil
-    var time = line.received
+    var time = received
     var text = TurnText.unchanged
     var words = ""
+    let state = fields.state.string
+    let isEnd = state == "final" || state == "aborted"
     if fields.message.isObject, let message = try? JSONValue.parse(fields.message.bytes) {
       time = time ?? message["timestamp"]?.integer.flatMap { Timestamp(milliseconds: $0) }
       // Nothing but pictures or thoughts takes no words back.
-      if let whole = OpenClawMessage.text(of: message) { (text, words) = (.whole, whole) }
+      // Nor does an end without words.
+      if let whole = OpenClawMessage.text(of: message), !(isEnd && whole.isEmpty) {
+        split.end(run)
+        (text, words) = (.whole, whole)
+      }
     } else if let piece = fields.deltaText.piece {
       if fields.replaces.isTrue { split.end(run) }
       (text, words) = (fields.replaces.isTrue ? .whole : .appended, split.next(piece, of: run))
+    }
+    if isEnd, case let half = split.end(run), !half.isEmpty {
+      (text, words) = (text == .whole ? .whole : .appended, words + half)
     }
     var turn = TurnRecord(origin, id: run, thread: thread, state: .running, time: time)
     turn.agent = fields.agent.isString ? fields.agent.string : nil
     var message = MessageRecord(
       origin, id: run, thread: thread, role: .assistant, text: words, state: .partial, time: time)
     message.turn = run
-    switch fields.state.string {
+    switch state {
     case "status":
       turn.reason = fields.phase.isString ? fields.phase.string : nil
       add(.setTurn(turn), run, turn, &events)
@@ -154,7 +175,8 @@ public struct OpenClawTurns: TurnDecoder {
   // MARK: - What is done
 
   private mutating func agent(
-    _ payload: ScanValue, _ line: TurnLine, _ origin: RecordOrigin, _ events: inout [TurnEvent]
+    _ payload: ScanValue, _ received: () -> Timestamp?, _ origin: RecordOrigin,
+    _ events: inout [TurnEvent]
   ) {
     let fields = OpenClawFields(payload)
     let run = run.of(fields.run)
@@ -165,7 +187,7 @@ public struct OpenClawTurns: TurnDecoder {
       let data = try? JSONValue.parse(fields.data.bytes)
     else { return }
     let time =
-      fields.time.wholeNumber.flatMap { Timestamp(milliseconds: Int64($0)) } ?? line.received
+      fields.time.wholeNumber.flatMap { Timestamp(milliseconds: Int64($0)) } ?? received()
     let thread = session(fields.session, of: run)
     var turn = TurnRecord(origin, id: run, thread: thread, state: .running, time: time)
     if let time {

@@ -1,5 +1,6 @@
 import Core
 import Records
+import Web
 
 /// What a wire says of an answer.
 enum AnswerFate {
@@ -23,7 +24,7 @@ struct GivenAnswer {
   let word: String
   /// What the wire counts when it is given.
   let born: Int
-  fileprivate let then: (ApprovalAnswer) -> Void
+  fileprivate let number: Int
   /// How often it was sent, and whether it was asked what became of it since then.
   fileprivate(set) var tries = 0, hasLooked = false
   /// Not before, seconds of `Clock.monotonic`.
@@ -32,45 +33,70 @@ struct GivenAnswer {
   fileprivate(set) var reason: String?
 }
 
-/// How an agent is told what a person has decided.
-protocol AnswerWire: AnyObject {
-  /// Sends an answer; nil while the reply is on its way.
-  func send(_ answer: GivenAnswer) -> AnswerFate?
-  /// Asks what became of one that may have arrived; nil while the reply is on its way.
-  func look(for answer: GivenAnswer) -> AnswerFate?
-}
-
-/// The answers that are under way, over any number of connections: one at a time for each
-/// approval, of which the first counts. One of which no reply came is sent again only where the
-/// approval still waits.
-final class Answerer {
-  private let origin: RecordOrigin
+/// A line to an agent that is told what a person has decided, over any number of connections: one
+/// answer at a time for each approval, of which the first counts. One of which no reply came is
+/// sent again only where the approval still waits.
+class AnsweringLink: ServedLink<ApprovalWaiter>, ApprovalLine {
+  final let origin: RecordOrigin
   private var waiting: [GivenAnswer] = []
   private var busy: [String: GivenAnswer] = [:]
+  private var finished: [(Int, ApprovalAnswer)] = []
 
   /// How many are under way beside each other.
   private static let most = 8
   /// How often an answer is sent for which no reply comes, and how long apart, seconds.
   private static let (mostTries, pause) = (3, 1.0)
 
-  init(_ origin: RecordOrigin) { self.origin = origin }
-
-  /// Adds an answer, which `settle` sends.
-  func add(
-    _ decision: ApprovalDecision, as word: String, born: Int = 0,
-    then: @escaping (ApprovalAnswer) -> Void
+  init(
+    _ client: WebClient, _ place: String, _ origin: RecordOrigin, _ policy: StreamPolicy,
+    judge: @escaping (ResponseHead, [UInt8]) -> AnswerProblem?
   ) {
-    waiting.append(GivenAnswer(decision: decision, word: word, born: born, then: then))
+    self.origin = origin
+    super.init(client, place, policy, judge: judge)
+  }
+
+  // MARK: - What a wire does
+
+  /// The wire's word for a decision.
+  class func word(_ decision: String) -> String { decision }
+  /// What a wire counts when an answer is given.
+  var count: Int { 0 }
+  /// Whether answers can be sent now.
+  var isReady: Bool { false }
+  /// Sends an answer; nil while the reply is on its way.
+  func send(_ answer: GivenAnswer) -> AnswerFate? { nil }
+  /// Asks what became of one that may have arrived; nil while the reply is on its way.
+  func look(for answer: GivenAnswer) -> AnswerFate? { nil }
+  func follow(_ waiter: ApprovalWaiter) {}
+  func stop() {}
+
+  // MARK: - Answers
+
+  final func answer(_ decision: ApprovalDecision, number: Int) {
+    waiting.append(
+      GivenAnswer(
+        decision: decision, word: Self.word(decision.decision), born: count, number: number))
+    settle()
   }
 
   /// The answer that is under way to an approval.
-  func answer(to id: String) -> GivenAnswer? { busy[id] }
+  final func answer(to id: String) -> GivenAnswer? { busy[id] }
 
-  /// When `settle` is to be called at the latest, seconds of `Clock.monotonic`.
-  var next: Double { waiting.reduce(.infinity) { min($0, $1.due > 0 ? $1.due : .infinity) } }
+  /// Does what is due, and tells what came of answers.
+  ///
+  /// - Returns: when to be called again at the latest, seconds of `Clock.monotonic`.
+  override func look() throws(LinkEnd) -> Double {
+    settle()
+    while !finished.isEmpty {
+      let (number, answer) = finished.removeFirst()
+      waiter?.answered(answer, number: number)
+    }
+    return waiting.reduce(.infinity) { min($0, $1.due > 0 ? $1.due : .infinity) }
+  }
 
   /// Sends what can be sent.
-  func settle(_ wire: any AnswerWire) {
+  final func settle() {
+    if !isReady { return }
     let answers = waiting
     waiting = []
     for answer in answers {
@@ -80,17 +106,17 @@ final class Answerer {
       {
         waiting.append(answer)
       } else {
-        settle(answer, wire.send(answer), wire)
+        settle(answer, send(answer))
       }
     }
   }
 
   /// The reply to the answer under way is there.
-  func settle(_ id: String, _ fate: AnswerFate, _ wire: any AnswerWire) {
-    if let answer = busy.removeValue(forKey: id) { settle(answer, fate, wire) }
+  final func settle(_ id: String, _ fate: AnswerFate) {
+    if let answer = busy.removeValue(forKey: id) { settle(answer, fate) }
   }
 
-  private func settle(_ answer: GivenAnswer, _ fate: AnswerFate?, _ wire: any AnswerWire) {
+  private func settle(_ answer: GivenAnswer, _ fate: AnswerFate?) {
     var answer = answer
     switch fate {
     case nil:
@@ -107,7 +133,7 @@ final class Answerer {
     case .unclear(let reason, let mayRepeat):
       answer.reason = reason
       if !mayRepeat { answer.tries = Self.mostTries }
-      if let fate = wire.look(for: answer) { return settle(answer, fate, wire) }
+      if let fate = look(for: answer) { return settle(answer, fate) }
       answer.hasLooked = true
       busy[answer.decision.id] = answer
     case .decided(answer.word, let words): finish(answer, .already, words)
@@ -118,7 +144,7 @@ final class Answerer {
   }
 
   /// The connection is gone, and with it the replies.
-  func lose() {
+  final func loseReplies() {
     waiting =
       busy.values.map { answer in
         var answer = answer
@@ -128,8 +154,8 @@ final class Answerer {
     busy = [:]
   }
 
-  /// Nothing more comes.
-  func end(_ reason: String) {
+  override func ended(_ end: StreamEnd, at place: String) {
+    let reason = end.problem.line
     let answers = Array(busy.values) + waiting
     (busy, waiting) = ([:], [])
     for answer in answers {
@@ -139,12 +165,14 @@ final class Answerer {
         finish(answer, .unknown, reason)
       }
     }
+    _ = try? look()
+    super.ended(end, at: place)
   }
 
   private func finish(_ answer: GivenAnswer, _ result: ApprovalAnswer.Result, _ reason: String?) {
     var record = ApprovalAnswer(
       origin, id: answer.decision.id, decision: answer.word, result: result, time: .now())
     record.reason = reason
-    answer.then(record)
+    finished.append((answer.number, record))
   }
 }
