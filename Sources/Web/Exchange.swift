@@ -15,7 +15,7 @@ public enum ExchangeEnd: Equatable, Sendable {
 
 /// A request whose redirects are followed, with the origin compared at each
 /// (`Request.redirected`): libcurl itself would carry the user's headers along.
-public final class Exchange {
+public class Exchange {
   /// The most redirects that are followed.
   public static let maxRedirects = 20
 
@@ -40,26 +40,13 @@ public final class Exchange {
   private let first: WebAddress
 
   private let onSend: (() -> Bool)?
-  private let onHead: (ResponseHead) -> Bool
-  private let onBody: (UnsafeRawBufferPointer) -> BodyFlow
-  private let onEnd: (ExchangeEnd) -> Void
 
-  /// Starts at once.
-  ///
   /// - Parameters:
   ///   - client: whose `perform` drives it.
   ///   - request: what to ask.
   ///   - onSend: asked when there is a connection, before a byte of a request is on it, again
   ///     behind each redirect; false ends the exchange. Without an answer to it nothing was sent.
-  ///   - onHead: told the last head; false ends the exchange.
-  ///   - onBody: told each piece of the last body.
-  ///   - onEnd: told the end, once, unless `cancel` came first.
-  public init(
-    _ client: WebClient, _ request: Request, onSend: (() -> Bool)? = nil,
-    onHead: @escaping (ResponseHead) -> Bool,
-    onBody: @escaping (UnsafeRawBufferPointer) -> BodyFlow,
-    onEnd: @escaping (ExchangeEnd) -> Void
-  ) {
+  init(_ client: WebClient, _ request: Request, onSend: (() -> Bool)? = nil) {
     self.client = client
     var request = request
     request.token?.authorize(&request)
@@ -67,50 +54,54 @@ public final class Exchange {
     mask = request.mask
     first = request.address
     self.onSend = onSend
-    self.onHead = onHead
-    self.onBody = onBody
-    self.onEnd = onEnd
-    start()
   }
 
+  deinit { cancel() }
+
+  /// The last head; false ends the exchange.
+  func received(_ head: ResponseHead) -> Bool { true }
+  /// A piece of the last body.
+  func received(_ bytes: UnsafeRawBufferPointer) -> BodyFlow { .taken }
+  /// The end, once, unless `cancel` came first.
+  func ended(_ end: ExchangeEnd) {}
+
   /// Ends the exchange; nothing more is told.
-  public func cancel() {
+  public final func cancel() {
     if let transfer { client.cancel(transfer) }
     transfer = nil
   }
 
   /// Goes on after `BodyFlow.pause`.
-  public func resume() {
+  final func resume() {
     if let transfer { client.resume(transfer) }
   }
 
   /// Bytes that came so far, over all redirects: it grows while the peer lives.
-  public var received: Int64 { receivedBefore + (transfer?.received ?? 0) }
+  final var receivedCount: Int64 { receivedBefore + (transfer?.received ?? 0) }
 
   /// The address of the request on its way, for messages.
-  public var place: String {
+  final var currentPlace: String {
     if redirects == 0 || isMasked { return first.display }
     return mask.hide(request.address.display)
   }
 
-  private func start() {
+  /// Sends the request.
+  final func start() {
     guard
       let transfer = Transfer(
-        request, agent: client.agent, connectTimeout: client.connectTimeout,
+        self, request, agent: client.agent, connectTimeout: client.connectTimeout,
         authorities: client.authorities)
     else {
-      onEnd(.network("out of memory"))
+      ended(.network("out of memory"))
       return
     }
-    if let onSend, !transfer.asks(onSend), !onSend() { return onEnd(.stopped) }
+    if let onSend, !transfer.asks(onSend), !onSend() { return ended(.stopped) }
     self.transfer = transfer
-    transfer.onHead = { [unowned self] in take($0) }
-    transfer.onBody = { [unowned self] in onBody($0) }
-    transfer.onEnd = { [unowned self] in finish($0) }
     client.start(transfer)
   }
 
-  private func take(_ head: ResponseHead) -> Bool {
+  /// The head of a transfer; false ends that.
+  final func transferred(_ head: ResponseHead) -> Bool {
     var head = head
     head.mask = mask
     encoding = head.value("Content-Encoding").map { " (\(head.quoted($0)))" } ?? ""
@@ -130,10 +121,11 @@ public final class Exchange {
       }
       return false
     }
-    return onHead(head)
+    return received(head)
   }
 
-  private func finish(_ end: TransferEnd) {
+  /// The end of a transfer.
+  final func transferred(_ end: TransferEnd) {
     receivedBefore += transfer?.received ?? 0
     transfer = nil
     if let other = renewed {
@@ -147,9 +139,9 @@ public final class Exchange {
       redirects += 1
       switch redirect {
       case .failure(let error):
-        onEnd(.unusable("\(redirectSummary): bad location: \(error.reason)"))
+        ended(.unusable("\(redirectSummary): bad location: \(error.reason)"))
       case .success where redirects > Self.maxRedirects:
-        onEnd(.unusable("\(redirectSummary): too many redirects"))
+        ended(.unusable("\(redirectSummary): too many redirects"))
       case .success(let request):
         self.request = request
         start()
@@ -157,12 +149,12 @@ public final class Exchange {
       return
     }
     switch end {
-    case .complete: onEnd(.complete)
-    case .stopped: onEnd(.stopped)
-    case .unreadable: onEnd(.unusable("the encoding of the answer cannot be read\(encoding)"))
-    case .final(let reason): onEnd(.unusable(reason))
+    case .complete: ended(.complete)
+    case .stopped: ended(.stopped)
+    case .unreadable: ended(.unusable("the encoding of the answer cannot be read\(encoding)"))
+    case .final(let reason): ended(.unusable(reason))
     case .network(let reason):
-      onEnd(.network(isMasked ? "the redirect failed" : mask.hide(reason)))
+      ended(.network(isMasked ? "the redirect failed" : mask.hide(reason)))
     }
   }
 }

@@ -14,13 +14,12 @@ public enum FetchEnd {
 }
 
 /// One request whose whole answer is wanted, beside other transfers of a client.
-public final class Fetch {
-  private var exchange: Exchange?
+public final class Fetch: Exchange {
   private var head: ResponseHead?
   private var body = Body()
   /// Whether the body of the answer is larger than the limit: then it ends as `unusable`.
   public private(set) var isTooLarge = false
-  private var received: Int64 = -1
+  private var countBefore: Int64 = -1
   private var lastByte: Double
   private let silence: Double
   private let limit: Int
@@ -49,29 +48,22 @@ public final class Fetch {
     self.silence = silence
     self.limit = limit
     lastByte = now
-    exchange = Exchange(
-      client, request, onSend: onSend,
-      onHead: { [unowned self] in
-        head = $0
-        return !isStream && !isTooLarge($0)
-      }, onBody: { [unowned self] in append($0) }, onEnd: { [unowned self] in finish($0) })
+    super.init(client, request, onSend: onSend)
+    start()
   }
 
-  deinit { cancel() }
-
-  /// Gives it up.
-  public func cancel() {
-    exchange?.cancel()
-    exchange = nil
+  override func received(_ head: ResponseHead) -> Bool {
+    self.head = head
+    return !isStream && !isTooLarge(head)
   }
 
   /// When it is to be looked at again at the latest, seconds of `Clock.monotonic`: it is now that
   /// silence is noticed.
   public func due(_ now: Double) -> Double {
-    guard let exchange else { return end == nil ? .infinity : now }
+    if end != nil { return now }
     // A head may come drop by drop, and never end.
-    if exchange.received != received {
-      received = exchange.received
+    if receivedCount != countBefore {
+      countBefore = receivedCount
       if head != nil { lastByte = now }
     }
     // The body of an error need not end when it is of a stream.
@@ -79,7 +71,7 @@ public final class Fetch {
     let patience = isRefusal ? min(silence, StreamPolicy.errorWait) : silence
     if now - lastByte >= patience {
       cancel()
-      if isRefusal { finish(.stopped) } else { end = .failed("no answer") }
+      if isRefusal { ended(.stopped) } else { end = .failed("no answer") }
       return now
     }
     return lastByte + patience
@@ -97,7 +89,7 @@ public final class Fetch {
     return isTooLarge
   }
 
-  private func append(_ bytes: UnsafeRawBufferPointer) -> BodyFlow {
+  override func received(_ bytes: UnsafeRawBufferPointer) -> BodyFlow {
     let most = isError ? Self.mostOfError : limit
     if bytes.count > most - body.count {
       isTooLarge = true
@@ -108,8 +100,7 @@ public final class Fetch {
     return .taken
   }
 
-  private func finish(_ end: ExchangeEnd) {
-    exchange = nil
+  override func ended(_ end: ExchangeEnd) {
     self.end =
       switch end {
       case .complete: head.map { .response($0, body.take()) } ?? .failed("no answer")

@@ -2,12 +2,11 @@ import Core
 
 /// An answer that is read as it comes: `open` returns when its head is there, `receive` when
 /// bytes are. It connects once.
-public final class LiveResponse {
+public final class LiveResponse: Exchange {
   /// With so many bytes that nobody has read, TCP holds the server back.
   private static let most = 256 << 10
 
   private let waiter: Waiter
-  private var exchange: Exchange?
   /// What it means that the body ends; one line.
   private let closing: String
   private var found: ResponseHead?
@@ -20,7 +19,7 @@ public final class LiveResponse {
   /// were. It must not wait.
   var readsInPlace: ((UnsafeRawBufferPointer) -> Int)?
   private var isPaused = false
-  private var received: Int64 = -1
+  private var countBefore: Int64 = -1
   /// When something came last, seconds of `Clock.monotonic`; before that, when it was asked for.
   public private(set) var lastHeard = Clock.monotonic
 
@@ -53,18 +52,21 @@ public final class LiveResponse {
     self.waiter = waiter
     self.closing = closing
     place = request.address.display
-    exchange = Exchange(
-      waiter.client, request, onSend: onSend,
-      onHead: { [unowned self] in
-        found = $0
-        return true
-      }, onBody: { [unowned self] in append($0) }, onEnd: { [unowned self] in end = $0 })
+    super.init(waiter.client, request, onSend: onSend)
+    start()
   }
 
   deinit {
-    exchange?.cancel()
+    cancel()
     region.deallocate()
   }
+
+  override func received(_ head: ResponseHead) -> Bool {
+    found = head
+    return true
+  }
+
+  override func ended(_ end: ExchangeEnd) { self.end = end }
 
   /// The address behind redirects, for messages.
   public private(set) var place: String
@@ -88,7 +90,7 @@ public final class LiveResponse {
     if isLent { (count, isLent) = (0, false) }
     if isPaused {
       (isPaused, lastHeard) = (false, Clock.monotonic)
-      exchange?.resume()
+      resume()
     }
     if count == 0 || head == nil { try step(idle, until: until) }
     guard count > 0, head != nil else { return nil }
@@ -112,8 +114,8 @@ public final class LiveResponse {
       }
     }
     // A head may come drop by drop, and never end.
-    if found != nil, let exchange, exchange.received != received {
-      received = exchange.received
+    if found != nil, receivedCount != countBefore {
+      countBefore = receivedCount
       lastHeard = Clock.monotonic
     }
     let limit = lastHeard + (idle ?? .infinity)
@@ -121,9 +123,9 @@ public final class LiveResponse {
       throw .lost("nothing came for \(StreamPolicy.seconds(idle)) s")
     }
     try waiter.wait(until: min(limit, until))
-    guard let found, received < 0 else { return }
-    received = 0
-    place = exchange?.place ?? place
+    guard let found, countBefore < 0 else { return }
+    countBefore = 0
+    place = currentPlace
     if head == nil { try refuse(found) }
   }
 
@@ -136,7 +138,7 @@ public final class LiveResponse {
     throw .refused(head, Array(region[..<min(count, Fetch.mostOfError)]))
   }
 
-  private func append(_ bytes: UnsafeRawBufferPointer) -> BodyFlow {
+  override func received(_ bytes: UnsafeRawBufferPointer) -> BodyFlow {
     var bytes = bytes
     if count == 0, !isLent, let readsInPlace {
       bytes = UnsafeRawBufferPointer(rebasing: bytes[readsInPlace(bytes)...])

@@ -41,22 +41,22 @@ public final class Transfer {
   private var stopped = false
 
   private var onSend: () -> Bool = { true }
-  /// Told the final head; false ends the transfer.
-  var onHead: (ResponseHead) -> Bool = { _ in true }
-  /// Told each piece of the decoded body.
-  var onBody: (UnsafeRawBufferPointer) -> BodyFlow = { _ in .taken }
-  /// Told the end, once.
-  var onEnd: (TransferEnd) -> Void = { _ in }
+  private unowned let owner: Exchange
 
   /// - Parameters:
+  ///   - owner: is told the final head, each piece of the decoded body, and the end, once.
   ///   - request: what to ask; its headers are sent as they are.
   ///   - agent: the `User-Agent`.
   ///   - connectTimeout: seconds.
   ///   - authorities: a file of certificates in PEM, nil for the system's.
   /// - Returns: nil when libcurl has no memory.
-  init?(_ request: Request, agent: String, connectTimeout: Double, authorities: String?) {
+  init?(
+    _ owner: Exchange, _ request: Request, agent: String, connectTimeout: Double,
+    authorities: String?
+  ) {
     WebClient.initialize()
     guard let handle = curl_easy_init() else { return nil }
+    self.owner = owner
     self.handle = handle
     body = request.body
     errorText.pointee = 0
@@ -122,16 +122,16 @@ public final class Transfer {
   /// Called by the client when libcurl is done with the handle.
   func finish(_ code: CURLcode) {
     if stopped {
-      onEnd(.stopped)
+      owner.transferred(.stopped)
     } else if code == CURLE_OK {
-      onEnd(.complete)
+      owner.transferred(.complete)
     } else if code == CURLE_BAD_CONTENT_ENCODING || code == CURLE_WRITE_ERROR {
       // We take all that is written, unless we stop: what fails to write is a decoder.
-      onEnd(.unreadable)
+      owner.transferred(.unreadable)
     } else if let refusal = Self.proxyRefusal(handle) {
-      onEnd(.final(refusal))
+      owner.transferred(.final(refusal))
     } else {
-      onEnd(.network(Self.reason(code, errorText)))
+      owner.transferred(.network(Self.reason(code, errorText)))
     }
   }
 
@@ -184,13 +184,13 @@ public final class Transfer {
       guard let bytes, let context else { return 0 }
       let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
       let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-      return transfer.take(headerLine: line) ? size * count : 0
+      return transfer.parse(headerLine: line) ? size * count : 0
     }
     ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context)
     ccurl_set_callback(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
       guard let bytes, let context else { return 0 }
       let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-      return transfer.take(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
+      return transfer.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
     }
   }
 
@@ -233,7 +233,7 @@ public final class Transfer {
   }
 
   /// Heads come line by line: interim ones (1xx) first, trailers after the body.
-  private func take(headerLine bytes: UnsafeRawBufferPointer) -> Bool {
+  private func parse(headerLine bytes: UnsafeRawBufferPointer) -> Bool {
     if headIsFinal { return true }
     var end = bytes.count
     while end > 0 && (bytes[end - 1] == 10 || bytes[end - 1] == 13) { end -= 1 }
@@ -243,7 +243,7 @@ public final class Transfer {
     } else if line.isEmpty {
       guard let head, head.status >= 200 else { return true }
       headIsFinal = true
-      if !onHead(head) {
+      if !owner.transferred(head) {
         stopped = true
         return false
       }
@@ -253,8 +253,8 @@ public final class Transfer {
     return true
   }
 
-  private func take(body bytes: UnsafeRawBufferPointer) -> Int {
-    switch onBody(bytes) {
+  private func receive(body bytes: UnsafeRawBufferPointer) -> Int {
+    switch owner.received(bytes) {
     case .taken: return bytes.count
     case .pause: return Int(CURL_WRITEFUNC_PAUSE)
     case .stop:

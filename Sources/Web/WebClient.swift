@@ -56,7 +56,7 @@ public final class WebClient {
     if isPerforming { starting.append(transfer) } else { add(transfer) }
   }
 
-  /// Ends a transfer at once; its `onEnd` is not called. Its connection, which may be mute, carries
+  /// Ends a transfer at once; its end is not told. Its connection, which may be mute, carries
   /// no other, and neither do those that were there then.
   func cancel(_ transfer: Transfer) {
     guard running.removeValue(forKey: transfer.handle) != nil else { return }

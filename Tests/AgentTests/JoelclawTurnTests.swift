@@ -41,9 +41,9 @@ import Web
     var turn = turn()
     _ = turn.take(try status("a", "telegram"), now: start, clock: 1)
     #expect(!turn.isFree)
-    _ = turn.tick(now: start, clock: 299)
+    _ = turn.giveUp(now: start, clock: 299)
     #expect(turn.end == nil)
-    _ = turn.tick(now: start, clock: 300)
+    _ = turn.giveUp(now: start, clock: 300)
     guard case .refused(let problem) = turn.end else { return #expect(Bool(false)) }
     #expect(problem.status == .temporary)
     #expect(problem.line.hasPrefix("the agent is busy with a request of telegram"))

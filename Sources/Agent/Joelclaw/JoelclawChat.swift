@@ -22,7 +22,6 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   /// Held while a prompt is in flight.
   private var lock: PromptLock?
   private var lists = JoelclawLists()
-  private var isListed = false
   /// The conversation, once the gateway has said it.
   private var session = "gateway"
   /// How long an agent is free before a prompt that was not seen to begin waits no more, seconds.
@@ -63,13 +62,10 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   func list(
     _ list: ChatList, _ waiter: ChatWaiter
   ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
-    var result: Result<[[UInt8]], CallFailure>?
-    defer { isListed = false }
-    lists.ask(list, place: place, now: Clock.monotonic) { [unowned self] in
-      (result, isListed) = ($0, true)
-    }
-    if result == nil { serve(waiter) { () throws(LinkEnd) in try talk() } }
-    if let result { return result }
+    lists.ask(list, place: place, now: Clock.monotonic)
+    defer { lists.result = nil }
+    if lists.result == nil { serve(waiter) { () throws(LinkEnd) in try talk() } }
+    if let result = lists.result { return result }
     if let closed { return .failure(CallFailure(place, closed.line, closed.status)) }
     throw .over
   }
@@ -102,7 +98,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
         fault("a frame of \(bytes) bytes or more was dropped", at: nil)
       case nil: continue
       }
-      if end != nil || isListed { throw .over }
+      if end != nil || lists.result != nil { throw .over }
     }
   }
 
@@ -123,10 +119,10 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
       turn?.abort(clock: now)
     }
     if turn?.speech.isBehind == true, restAt <= now { tell(turn?.speech.rest(.now()) ?? []) }
-    tell(turn?.tick(now: .now(), clock: now) ?? [])
+    tell(turn?.giveUp(now: .now(), clock: now) ?? [])
     settle()
-    lists.tick(now, place: place)
-    if end != nil || isListed { throw .over }
+    lists.giveUp(now, place: place)
+    if end != nil || lists.result != nil { throw .over }
     var due = lists.limit
     if let turn {
       due = min(due, turn.limits.next(turn.phase))

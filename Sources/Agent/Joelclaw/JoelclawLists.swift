@@ -4,13 +4,13 @@ import Records
 /// What can be asked of a gateway's conversation beside a prompt: its name, and the end of what
 /// the agent is at. No network, no clock.
 struct JoelclawLists {
-  typealias Then = (Result<[[UInt8]], CallFailure>) -> Void
-
   /// When the status is to be asked for.
   var pace = StatusPace()
   /// When an answer is given up, seconds of `Clock.monotonic`.
   private(set) var limit = Double.infinity
-  private var waiting: (list: ChatList, then: Then)?
+  private var waiting: ChatList?
+  /// What came of it.
+  var result: Result<[[UInt8]], CallFailure>?
   /// What the gateway was told to end.
   private var ending: JoelclawStatus.Request?
 
@@ -19,7 +19,8 @@ struct JoelclawLists {
   private static let (usualTime, abortTime) = (10.0, 5.0)
 
   /// Asks for a list, or says why there is none.
-  mutating func ask(_ list: ChatList, place: String, now: Double, then: @escaping Then) {
+  mutating func ask(_ list: ChatList, place: String, now: Double) {
+    result = nil
     let reason: String? =
       switch list {
       case .agents: "a joelclaw gateway has one agent, and no list"
@@ -28,8 +29,8 @@ struct JoelclawLists {
         "a joelclaw gateway has one agent and one conversation"
       case .threads, .ending: nil
       }
-    if let reason { return then(.failure(CallFailure(place, reason, .failure))) }
-    waiting = (list, then)
+    if let reason { return finish(.failure(CallFailure(place, reason, .failure))) }
+    waiting = list
     pace.begin(now, after: 0)
   }
 
@@ -45,7 +46,7 @@ struct JoelclawLists {
   ///
   /// - Returns: whether the agent is to be told to end what it is at.
   mutating func take(_ status: JoelclawStatus, origin: RecordOrigin, clock: Double) -> Bool {
-    guard let (list, _) = waiting else { return false }
+    guard let list = waiting else { return false }
     pace.answered(clock)
     guard case .ending = list else {
       let threads = status.session.map { [ThreadRecord(origin, id: $0, time: .now()).bytes] }
@@ -70,7 +71,7 @@ struct JoelclawLists {
   }
 
   /// Gives up what has waited for too long.
-  mutating func tick(_ now: Double, place: String) {
+  mutating func giveUp(_ now: Double, place: String) {
     guard now >= limit else { return }
     let words = ending == nil ? "no status came in time" : "the agent goes on with what it is at"
     fail(CallFailure(place, words, .temporary))
@@ -80,9 +81,7 @@ struct JoelclawLists {
   mutating func fail(_ failure: CallFailure) { finish(.failure(failure)) }
 
   private mutating func finish(_ result: Result<[[UInt8]], CallFailure>) {
-    let then = waiting?.then
-    (waiting, ending, limit) = (nil, nil, .infinity)
+    (waiting, ending, limit, self.result) = (nil, nil, .infinity, result)
     pace.stop()
-    then?(result)
   }
 }

@@ -273,7 +273,7 @@ struct JoelclawTurn {
   }
 
   /// Gives up what has waited for too long.
-  mutating func tick(now: Timestamp, clock: Double) -> [ChatNews] {
+  mutating func giveUp(now: Timestamp, clock: Double) -> [ChatNews] {
     guard end == nil, clock >= limits.next(phase) else { return [] }
     switch phase {
     case .queued:

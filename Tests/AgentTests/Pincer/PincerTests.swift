@@ -165,7 +165,9 @@ import Testing
     let failed = #"{"turnId":"t1","sequence":"3","turnFailed":{"code":"C","message":"m"}}"#
     #expect(try turn([Self.began, done, failed]).end == .answered)
     #expect(try turn([Self.began, failed, done]).end == .failed("C: m"))
-    #expect(try turn([Self.began, #"{"turnId":"t1","turn_failed":{}}"#]).end == .failed("no reason is given"))
+    #expect(
+      try turn([Self.began, #"{"turnId":"t1","turn_failed":{}}"#]).end
+        == .failed("no reason is given"))
     #expect(try turn([#"{"turnId":"t2","turnCompleted":{}}"#]).end == nil)
     #expect(try turn([#"{"turnCompleted":{}}"#]).end == nil)
   }
