@@ -226,37 +226,26 @@ var targets: [Target] = [
   // What the tests of several targets need.
   .target(
     name: "TestSupport", dependencies: ["CLibc"], path: "Tests/TestSupport", swiftSettings: strict),
-  .testTarget(name: "CoreTests", dependencies: ["Core", "TestSupport"], swiftSettings: strict),
   .testTarget(
-    name: "RecordsTests", dependencies: ["Core", "Prose", "Records", "CLibc", "TestSupport"],
-    swiftSettings: strict),
-  .testTarget(
-    name: "ArchiveTests", dependencies: ["Archive", "Core", "CLibc", "TestSupport"],
-    swiftSettings: strict),
-  .testTarget(name: "ScreenTests", dependencies: ["Records", "Screen"], swiftSettings: strict),
-  .testTarget(name: "WebTests", dependencies: ["Frames", "Web", "CLibc"], swiftSettings: strict),
+    name: "CoreTests",
+    dependencies: [
+      "Archive", "Core", "Notices", "Prose", "Records", "Screen", "Turns", "CLibc", "TestSupport",
+    ], swiftSettings: strict),
   .testTarget(
     name: "AgentTests",
-    dependencies: ["Agent", "Core", "Records", "Screen", "Turns", "Web", "CLibc"],
-    swiftSettings: strict),
-  .testTarget(
-    name: "TurnsTests", dependencies: ["Core", "Records", "Turns", "TestSupport"],
-    swiftSettings: strict),
-  .testTarget(
-    name: "NoticesTests",
-    dependencies: ["CLibc", "Core", "Records", "Notices", "agent-notify"], swiftSettings: strict),
-  .testTarget(
-    name: "BusTests", dependencies: ["Bus", "Core", "Records"], swiftSettings: strict),
-  .testTarget(name: "ShellTests", dependencies: ["Shell", "TestSupport"], swiftSettings: strict),
+    dependencies: [
+      "Agent", "Bus", "Core", "Frames", "Records", "Screen", "Shell", "Turns", "Web", "CLibc",
+      "TestSupport",
+    ], swiftSettings: strict),
   .testTarget(
     name: "CommandTests",
     dependencies: [
-      "sse-tail", "ws-tail", "agent-tail", "agent-chat", "action-filter", "action-format",
-      "turn-format", "voice-state",
-      "agent-call",
-      "agent-approve", "mem-search", "reply-narrate", "tmux-attach", "share-inbox",
-      "transcript-tail", "mail-triage", "task-format", "Archive", "TestSupport",
-    ], swiftSettings: strict),
+      "sse-tail", "agent-tail", "agent-chat", "agent-notify", "action-filter", "action-format",
+      "turn-format", "voice-state", "agent-call", "agent-approve", "mem-search", "reply-narrate",
+      "tmux-attach", "share-inbox", "transcript-tail", "mail-triage", "task-format", "Agent",
+      "Archive", "Core", "Notices", "Records", "Screen", "Web", "CLibc", "TestSupport",
+    ] + (withServe ? ["agent-serve"] : []), exclude: withServe ? [] : ["Serve"],
+    swiftSettings: strict),
 ]
 
 for program in programs {
@@ -293,8 +282,6 @@ if withServe {
         "CUTF8Proc",
       ],
       swiftSettings: strict, linkerSettings: lean),
-    .testTarget(
-      name: "ServeTests", dependencies: ["agent-serve", "CLibc"], swiftSettings: strict),
   ]
 }
 

@@ -5,6 +5,7 @@
 # ends with `done_testing`. It runs in an empty home of its own ($tmp/home), with bin/
 # first in PATH, and whatever it started is ended with it.
 #
+#   t STATUS TITLE CMD ARG...   `run`, and `status_is` of it
 #   run CMD ARG...          run bounded; $status, files $out and $err
 #   start NAME CMD ARG...   run in the background; $pid, $tmp/NAME.out, .err
 #   start_server NAME CMD   the same, and wait for its `listening` record; $url
@@ -180,7 +181,11 @@ isnt() {
 }
 
 # matches TEXT ERE: some line of the text matches.
-matches() { printf '%s\n' "$1" | grep -Eq -e "$2"; }
+matches() {
+  grep -Eq -e "$2" <<END
+$1
+END
+}
 
 like() {
   if matches "$1" "$2"; then
@@ -229,6 +234,16 @@ bounded() {
 run() {
   bounded "$bound" "$@" >"$out" 2>"$err"
   status=$?
+}
+
+# t STATUS TITLE CMD ARG...: runs the command, which ends with that status. What it
+# printed is looked at by out_is and the like behind it.
+t() {
+  _want=$1
+  _title=$2
+  shift 2
+  run "$@"
+  status_is "$_want" "$_title"
 }
 
 status_is() {
@@ -388,15 +403,20 @@ start_tls() {
 }
 
 # wait_until SECONDS CMD ARG...: false when the time passes first. Looks often
-# at first, and less often when it takes long.
+# at first, and less often when it takes long; at the clock, which is a process more, seldom.
 wait_until() {
-  _deadline=$(($(date +%s) + $1 + 1))
+  _deadline=
+  _seconds=$1
   _looks=0
   shift
   until "$@" >/dev/null 2>&1; do
-    [ "$(date +%s)" -lt "$_deadline" ] || return 1
+    if [ "$((_looks % 5))" -eq 0 ]; then
+      _clock=$(date +%s)
+      _deadline=${_deadline:-$((_clock + _seconds + 1))}
+      [ "$_clock" -lt "$_deadline" ] || return 1
+    fi
     _looks=$((_looks + 1))
-    if [ "$_looks" -lt 50 ]; then sleep 0.02; else sleep 0.2; fi
+    if [ "$_looks" -lt 10 ]; then sleep 0.02; elif [ "$_looks" -lt 30 ]; then sleep 0.05; else sleep 0.2; fi
   done
 }
 

@@ -38,8 +38,7 @@ out_is '{"kind":"sent_reply"}
 {"kind":"note"}' "-v selects the others"
 run action-filter --total day
 out_is '{"type":"count","count":5,"usd_cost":0.3}' "--total alone"
-run action-filter --total --by kind -k none day
-status_is 1 "nothing selected"
+t 1 "nothing selected" action-filter --total --by kind -k none day
 out_is '{"type":"count","count":0,"usd_cost":0}' "and the sum of nothing"
 is "$(TZ=Asia/Kathmandu action-filter --by day -n 1 day)" \
   '{"type":"count","day":"2026-02-28T18:15:00.000Z","count":1,"usd_cost":0.1}' "a day is one of the local zone"
@@ -48,8 +47,7 @@ is "$(TZ=Europe/Berlin action-filter --by hour -n 1 day)" \
 
 # One wrong clock writes no million rows.
 { cat day; echo '{"created_at":"0001-01-01T00:00:00Z","kind":"old"}'; } >old
-run action-filter --by minute old
-status_is 0 "a time of long ago"
+t 0 "a time of long ago" action-filter --by minute old
 err_is 'action-filter: --by minute: a gap has too many empty minutes to print' "is told"
 is "$(lines "$out")" 183 "and the gap behind it left open, others not"
 python3 -c '
@@ -85,8 +83,7 @@ is "$(action-filter --by minute,kind many | sed -n '1p;300000p' | tr -d '\n')" \
   "in their order"
 
 for keys in '' ',' hour,,kind 'kind,' ,kind 'kind,,,' day,hour kind,kind hours Kind; do
-  run action-filter --by "$keys" day
-  status_is 2 "usage: --by '$keys'"
+  t 2 "usage: --by '$keys'" action-filter --by "$keys" day
   out_empty "and nothing is written"
   err_like "^action-filter: --by.*: " "but why"
 done

@@ -15,8 +15,7 @@ if command -v zstd >/dev/null; then
 fi
 
 for file in "$one" file.gz; do
-  run action-filter "$file"
-  status_is 0 "$file"
+  t 0 "$file" action-filter "$file"
   ok "gives every byte" cmp "$out" plain
   err_empty "without a word"
 done
@@ -47,8 +46,7 @@ ok "are read by none" test ! -e hurt
 # --- what is damaged
 for file in "$one" file.gz; do
   head -c "$(($(wc -c <"$file") * 2 / 3))" "$file" >"cut"
-  run action-filter cut plain
-  status_is 2 "$file cut short: status 2"
+  t 2 "$file cut short: status 2" action-filter cut plain
   err_like "^action-filter: cut: cut short or damaged: (zstd: unexpected end|gzip: status 1)$" \
     "is told"
   err_one_line action-filter "in one line"
@@ -67,8 +65,7 @@ data = bytearray(sys.stdin.buffer.read())
 data[-1] ^= 1
 sys.stdout.buffer.write(data)' <sum.zst >sum-bad.zst
   for jobs in 1 2; do
-    run action-filter -j "$jobs" -N plain sum-bad.zst
-    status_is 2 "a wrong checksum, -j $jobs"
+    t 2 "a wrong checksum, -j $jobs" action-filter -j "$jobs" -N plain sum-bad.zst
     ok "loses no more than its last lines" test "$(cat "$out")" -gt 24000
   done
   # Faults before the damage are of this file and this line, and its first line has its mark.
@@ -90,12 +87,10 @@ else
   skip 7 "no zstd"
 fi
 { head -c 3000 file.gz && printf XXXXXXXX && tail -c +3009 file.gz; } >damaged
-run action-filter -N damaged
-status_is 2 "a damaged file: status 2"
+t 2 "a damaged file: status 2" action-filter -N damaged
 err_like "^action-filter: damaged: cut short or damaged: gzip: status 1$" "is told"
 head -c 12 file.gz >short
-run action-filter short
-status_is 2 "nothing but a head"
+t 2 "nothing but a head" action-filter short
 err_one_line action-filter "told in one line"
 printf '\037\213' >magic
 run action-filter magic
@@ -105,8 +100,7 @@ run action-filter byte
 err_like "^action-filter: byte:1: " "and one is a bad line"
 : >empty.zst
 : >empty.gz
-run action-filter -N empty.zst plain empty.gz
-status_is 2 "empty ones: status 2"
+t 2 "empty ones: status 2" action-filter -N empty.zst plain empty.gz
 err_is "action-filter: empty.zst: cut short or damaged: empty
 action-filter: empty.gz: cut short or damaged: empty" "are told"
 out_is 20000 "and the other is read"
@@ -122,13 +116,12 @@ if [ "$program" = zstd ]; then
   run action-format --color never -n 1 skippable
   out_like "number 1$" "which others read, too"
 fi
-run action-filter -R rejects cut
-status_is 2 "-R"
+t 2 "-R" action-filter -R rejects cut
 is "$(wc -c <rejects)" 0 "half a line of a damaged file is no bad line"
 
 # --- no program
-run env PATH="$tmp/none" "$root/bin/action-filter" -N "$one" plain file.gz
-status_is 2 "no program to decompress: status 2"
+t 2 "no program to decompress: status 2" \
+  env PATH="$tmp/none" "$root/bin/action-filter" -N "$one" plain file.gz
 [ "$program" = gzip ] && want=20000 || want=40000
 out_is "$want" "the next file is read, and zstd needs no program"
 err_like "^action-filter: file.gz: compressed with gzip, which is not installed$" "that is told"
@@ -146,15 +139,12 @@ out_is "$(head -n 1 plain)" "a reader that goes away"
 err_empty "is no fault"
 
 # --- the others
-run action-format --color never -n 2 "$one"
-status_is 0 "action-format"
+t 0 "action-format" action-format --color never -n 2 "$one"
 out_like "number 1$" "reads them"
-run action-format --color never cut
-status_is 2 "cut short"
+t 2 "cut short" action-format --color never cut
 err_one_line action-format "is told in one line"
 gzip -c "$root/Tests/fixtures/sample-day.ndjson" >day.gz
-run voice-state -o json "$root/Tests/fixtures/sample-day.ndjson"
-status_is 0 "voice-state reads records"
+t 0 "voice-state reads records" voice-state -o json "$root/Tests/fixtures/sample-day.ndjson"
 cp "$out" want
 run voice-state -o json day.gz
 ok "voice-state reads them" cmp "$out" want

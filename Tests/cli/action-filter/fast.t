@@ -35,12 +35,10 @@ for options in "-k llm_error" "-k llm_*" "-k *error" "-k ll?_error" "-k [l]lm_er
 done
 
 # Faults are those of the lines that may match, and their numbers are right.
-run action-filter --fast -N -k llm_error day
-status_is 2 "a line that may match and is bad: status 2"
+t 2 "a line that may match and is bad: status 2" action-filter --fast -N -k llm_error day
 err_is "action-filter: day:8: a comma is missing" "it is named by its number"
 sed 8d day >without
-run action-filter --fast -N -k llm_error without
-status_is 0 "a bad line that cannot match is not looked at"
+t 0 "a bad line that cannot match is not looked at" action-filter --fast -N -k llm_error without
 out_is 5 "and the others are found"
 err_empty "and nothing is said of it"
 for option in --strict -v -a "-R rejects"; do

@@ -11,8 +11,7 @@ cat >day <<'END'
 {"event":"activity_snapshot","data":{"actions":[{"id":4,"kind":"b","usd_cost":0},{"id":3,"kind":"a","usdCost":2}]}}
 END
 fields() {
-  run action-filter -o "$@" day
-  status_is 0 "-o $*"
+  t 0 "-o $*" action-filter -o "$@" day
 }
 fields id,created_at,kind,usd_cost
 out_is '{"id":1,"created_at":"2026-03-01T10:00:00.000Z","kind":"llm_call","usd_cost":1.10}

@@ -20,16 +20,14 @@ echo hidden >a/.hidden.ndjson
 echo other >a/readme.txt
 mkdir a/2026-03-07.ndjson
 mkfifo a/2026-03-08.ndjson
-run action-filter -o kind a
-status_is 0 "a folder"
+t 0 "a folder" action-filter -o kind a
 err_empty "says nothing of what holds no records"
 is "$(jq -r .kind "$out" | xargs)" "d01 d02 d03 d04 d05 more d06 b c" "days first, then others"
 is "$(kinds a/ a/b.ndjson)" "d01 d02 d03 d04 d05 more d06 b c b" "between other files"
 is "$(kinds -n 3 a)" "d01 d02 d03" "-n"
 is "$(action-filter -u -N a a)" 9 "-u"
 is "$(action-filter --by kind a | lines /dev/stdin)" 9 "--by"
-run action-filter empty
-status_is 1 "an empty folder is no fault"
+t 1 "an empty folder is no fault" action-filter empty
 err_empty "and not told"
 chmod 0 empty
 if [ "$(id -u)" -ne 0 ]; then
@@ -38,19 +36,16 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 chmod 700 empty
 echo bad >a/2026-03-09.ndjson
-run action-filter a
-status_is 2 "a bad line"
+t 2 "a bad line" action-filter a
 err_is "action-filter: a/2026-03-09.ndjson:1: not a JSON object" "is told with folder and file"
 run action-filter -R bad a
 is "$(cat bad)" bad "-R"
 rm a/2026-03-09.ndjson
-run action-filter -R a/rejects.ndjson a
-status_is 0 "the bad lines may go into the folder, where they are new"
+t 0 "the bad lines may go into the folder, where they are new" action-filter -R a/rejects.ndjson a
 run action-filter -R a/rejects.ndjson a
 err_is "action-filter: a/rejects.ndjson: is read and written at once" "but not into a file that is read"
 rm a/rejects.ndjson
-run sh -c 'action-filter a >a/out.ndjson'
-status_is 2 "an output in the folder"
+t 2 "an output in the folder" sh -c 'action-filter a >a/out.ndjson'
 err_is "action-filter: a/out.ndjson: is read and written at once" "is told"
 rm a/out.ndjson
 
@@ -184,8 +179,7 @@ is "$(kinds -S 2026-02-01T00:00:00Z -B 2026-02-02T00:00:00Z late)" "in$today in2
 # --- names: what cannot be looked at, and what only looks the same
 mkdir odd
 ln -s nowhere odd/2026-03-01.ndjson
-run action-filter odd
-status_is 2 "a link to nothing"
+t 2 "a link to nothing" action-filter odd
 err_is "action-filter: odd/2026-03-01.ndjson: no such file or directory" "is told"
 rm odd/2026-03-01.ndjson
 one=$(printf 'e\314\201') two=$(printf '\303\251')
@@ -203,13 +197,12 @@ cp -L "$(command -v action-filter)" action-filter
 nobody() { setpriv --reuid=65534 --clear-groups "$@"; }
 if [ "$(id -u)" -eq 0 ] && nobody "$tmp/action-filter" --version >/dev/null 2>&1; then
   chmod 744 odd
-  run setpriv --reuid=65534 --clear-groups "$tmp/action-filter" odd
-  status_is 2 "a folder that lets nobody in"
+  t 2 "a folder that lets nobody in" setpriv --reuid=65534 --clear-groups "$tmp/action-filter" odd
   err_like "odd/$one.ndjson.zst: permission denied" "is not an empty one"
   chmod 755 odd
   chmod 600 odd/*
-  run setpriv --reuid=65534 --clear-groups "$tmp/action-filter" --contents odd
-  status_is 2 "--contents of files that cannot be read"
+  t 2 "--contents of files that cannot be read" \
+    setpriv --reuid=65534 --clear-groups "$tmp/action-filter" --contents odd
   err_like "odd/$two.ndjson.zst: permission denied" "tells them"
 else
   skip 4 "not root, who can be another"
@@ -218,11 +211,10 @@ fi
 # --- times. Garbage tells by a fault that it was opened.
 for day in 2025-12-31 2026-02-28 2026-03-03 2026-03-20; do echo garbage >"a/$day.ndjson"; done
 rm a/2026-03-03.ndjson.zst
-run action-filter -S 2026-03-04T00:59:00Z -B 2026-03-05T00:00:00Z a
-status_is 2 "up to an hour before the time, the day before is opened"
+t 2 "up to an hour before the time, the day before is opened" \
+  action-filter -S 2026-03-04T00:59:00Z -B 2026-03-05T00:00:00Z a
 err_like "a/2026-03-03.ndjson:1" "and told"
-run action-filter -o kind -S 2026-03-04T01:00:00Z -B 2026-03-05T00:00:00Z a
-status_is 0 "then not"
+t 0 "then not" action-filter -o kind -S 2026-03-04T01:00:00Z -B 2026-03-05T00:00:00Z a
 is "$(jq -r .kind "$out" | xargs)" "d04" "the day"
 err_empty "and no other"
 run action-filter -S 2026-02-28T23:00:00Z -B 2026-03-01T00:00:00Z a
@@ -248,8 +240,8 @@ is "$(jq -r .kind "$out")" late "an action that was told months later is found"
 status_is 0 "and of the others no file is opened"
 # As long as before, and not what the index was made of.
 printf '%*s' "$(wc -c <a/2026-03-04.ndjson.zst)" garbage >a/2026-03-04.ndjson.zst
-run action-filter -o kind -S 2026-03-03T12:00:00Z -B 2026-03-04T12:00:00Z a
-status_is 1 "a time between two actions"
+t 1 "a time between two actions" \
+  action-filter -o kind -S 2026-03-03T12:00:00Z -B 2026-03-04T12:00:00Z a
 err_empty "opens neither file"
 echo more >>a/2026-03-04.ndjson.zst
 run action-filter -S 2026-03-03T12:00:00Z -B 2026-03-04T12:00:00Z a

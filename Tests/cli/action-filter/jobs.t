@@ -73,20 +73,18 @@ ok "a pipe is read as ever" sh -c 'cat good | action-filter -j 3 | cmp - good'
 
 # Nobody reads any more.
 head -n 1 good >first
-run sh -c '{ action-filter -j 3 good good good good; echo $? >code; } | head -n 1 | cmp - first'
-status_is 0 "a reader may leave"
+t 0 "a reader may leave" \
+  sh -c '{ action-filter -j 3 good good good good; echo $? >code; } | head -n 1 | cmp - first'
 is "$(cat code)" 141 "which ends it by SIGPIPE"
 if [ -c /dev/full ]; then
-  run sh -c 'action-filter -j 3 good >/dev/full'
-  status_is 2 "a full disk"
+  t 2 "a full disk" sh -c 'action-filter -j 3 good >/dev/full'
   err_is "action-filter: standard output: no space left on device" "is said"
 fi
 
 run action-filter -j 0 -N good
 out_is 20000 "0 is one thread for each core"
 for wrong in x -1 257; do
-  run action-filter -j "$wrong" good
-  status_is 2 "-j $wrong"
+  t 2 "-j $wrong" action-filter -j "$wrong" good
   err_like "not a whole number from 0 to 256" "-j $wrong is refused"
 done
 run action-filter --jobs 2 -N good
@@ -96,8 +94,7 @@ out_is 20000 "--jobs"
 yes x | head -n 4000000 >bad
 ok "memory does not grow with them" \
   env ENDS=2 python3 "$cli/resident.py" $((32 * 1024)) action-filter -j 8 -N bad
-run action-filter -j 8 -N bad
-status_is 2 "they are faults"
+t 2 "they are faults" action-filter -j 8 -N bad
 err_like '^action-filter: 3999990 more bad lines$' "and all of them are counted"
 
 # --- what has to be read in order with -u is not kept line by line

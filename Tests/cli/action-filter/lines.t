@@ -17,8 +17,7 @@ x{"kind":"f"}
 {"kind" "i"}
 {"kind":"z"}
 END
-run action-filter bad
-status_is 2 "bad lines: status 2"
+t 2 "bad lines: status 2" action-filter bad
 out_is '{"kind":"a"}
 {"kind":"d"}
 {"kind":"e"}
@@ -36,21 +35,21 @@ run sh -c 'cat bad bad | action-filter -k z'
 is "$(wc -l <"$err")" 11 "ten are named"
 is "$(tail -n 1 "$err")" "action-filter: 8 more bad lines" "and the rest counted"
 is "$(head -n 1 "$err")" "action-filter: standard input:2: not a JSON object" "standard input is named"
-run sh -c 'printf "{\"actions\":[{\"kind\":\"a\"},5,{\"kind\" 1},{\"kind\":\"b\"}]}\n" | action-filter'
-status_is 2 "a bad row: status 2"
+t 2 "a bad row: status 2" \
+  sh -c 'printf "{\"actions\":[{\"kind\":\"a\"},5,{\"kind\" 1},{\"kind\":\"b\"}]}\n" | action-filter'
 out_is '{"kind":"b"}
 {"kind":"a"}' "the good rows pass"
 err_is 'action-filter: standard input:1: action 1: not a JSON object
 action-filter: standard input:1: action 2: a colon is missing' "bad rows are named"
 
 # An array of rows on a line, as the server answers.
-run sh -c 'printf "\357\273\277 [{\"kind\":\"b\",\"id\":2}, {\"kind\":\"a\",\"id\":1}] \n[]\n" | action-filter -u'
-status_is 0 "an array"
+t 0 "an array" \
+  sh -c 'printf "\357\273\277 [{\"kind\":\"b\",\"id\":2}, {\"kind\":\"a\",\"id\":1}] \n[]\n" | action-filter -u'
 out_is '{"kind":"a","id":1}
 {"kind":"b","id":2}' "of rows, oldest first"
 err_empty "is taken"
-run sh -c 'printf "[5,{\"kind\":\"a\"}]\n[{\"kind\":\"b\"}\n" | action-filter'
-status_is 2 "a bad row, and one without its end"
+t 2 "a bad row, and one without its end" \
+  sh -c 'printf "[5,{\"kind\":\"a\"}]\n[{\"kind\":\"b\"}\n" | action-filter'
 out_is '{"kind":"a"}' "the good row passes"
 err_is 'action-filter: standard input:1: action 0: not a JSON object
 action-filter: standard input:2: unbalanced brackets' "both are named"
@@ -85,8 +84,7 @@ same "byte order mark" '\357\273\277{"kind":"a"}\n' '{"kind":"a"}\n'
 same "white space" '{ "kind"\t:\t"a" , "x" : [ ] }\n'
 same "numbers keep their digits" '{"kind":"a","usd_cost":1.10,"id":123456789012345678901234567890}\n'
 same "duplicates stay" '{"kind":"b","kind":"a"}\n'
-run sh -c 'printf "{\"kind\":\"a\"}\000\n" | action-filter'
-status_is 2 "NUL behind the value is a fault"
+t 2 "NUL behind the value is a fault" sh -c 'printf "{\"kind\":\"a\"}\000\n" | action-filter'
 is "$(printf '{"kind":"a","content":"x\000needle"}\n' | action-filter -N -F needle)" 1 \
   "text is found behind a NUL"
 is "$(printf '{"kind":"a","content":"\377needle"}\n' | action-filter -N -F needle)" 1 \
@@ -118,13 +116,11 @@ with open("long", "w") as file:
     for _ in range(40): file.write(piece)
     file.write('END"}\n{"kind":"c"}\n')
 END
-run action-filter -N deep
-status_is 2 "brackets 400,000 deep are counted"
+t 2 "brackets 400,000 deep are counted" action-filter -N deep
 out_is 2 "and the right ones pass"
 err_is "action-filter: deep:2: unbalanced brackets" "the wrong ones are named"
 head -n 1 long >want
-run sh -c 'cat long | action-filter -k a -iF end | cmp - want'
-status_is 0 "a line of 40 MB passes"
+t 0 "a line of 40 MB passes" sh -c 'cat long | action-filter -k a -iF end | cmp - want'
 run action-filter -N long
 out_is 2 "and what follows it"
 ok "the line alone, and 16 MB, where it is only read" \
@@ -137,8 +133,7 @@ done
 
 # Output that cannot be written.
 if [ -c /dev/full ]; then
-  run sh -c 'action-filter decoys >/dev/full'
-  status_is 2 "a full disk: status 2"
+  t 2 "a full disk: status 2" sh -c 'action-filter decoys >/dev/full'
   err_is "action-filter: standard output: no space left on device" "in one line"
 fi
 run sh -c 'yes "{\"kind\":\"a\"}" | { action-filter; echo $? >status; } | head -n 1'
@@ -150,20 +145,18 @@ err_empty "quietly"
 yes '{"kind":"a"}' | head -n 50000 >loop
 cp loop want
 for command in action-filter action-format; do
-  run sh -c "cp want loop; $command want loop >>loop"
-  status_is 2 "$command >>FILE FILE: status 2"
+  t 2 "$command >>FILE FILE: status 2" sh -c "cp want loop; $command want loop >>loop"
   err_is "$command: loop: is read and written at once" "in one line"
   is "$(wc -l <loop)" 100000 "and the other file is read"
 done
-run sh -c 'cp want loop; action-filter -N loop >>loop'
-status_is 0 "a count of the file may be added to it"
+t 0 "a count of the file may be added to it" sh -c 'cp want loop; action-filter -N loop >>loop'
 
 # Every file is closed again, and every folder.
 printf '{"kind":"a"}\n' >short
 set --
 while [ $# -lt 80 ]; do set -- "$@" short "$HOME"; done
-run sh -c 'ulimit -n 20; exec action-filter -N "$@"' sh "$@"
-status_is 0 "forty files and forty folders with twenty descriptors"
+t 0 "forty files and forty folders with twenty descriptors" \
+  sh -c 'ulimit -n 20; exec action-filter -N "$@"' sh "$@"
 out_is 40 "all are read"
 
 # Nothing is held back in a pipe.

@@ -56,11 +56,9 @@ run action-filter -U 'no
 body' day
 status_is 1 "a name that nothing tells"
 err_is 'action-filter: user no\nbody: no such id, and no record tells the name' "is told"
-run action-filter -qU nobody day
-status_is 1 "with -q"
+t 1 "with -q" action-filter -qU nobody day
 err_empty "it is not"
-run action-filter -U Fig day
-status_is 1 "the agent's own words name nobody"
+t 1 "the agent's own words name nobody" action-filter -U Fig day
 run sh -c 'cat day | action-filter -U tomas-t-pane-id'
 err_is "action-filter: user tomas-t-pane-id: is 8, which was told late; earlier actions of it were passed over" \
   "a pipe that tells a name late"
@@ -90,8 +88,7 @@ print('{"type":"name","of":"user","id":"1","name":"%s"}' % ("x" * 5000000))
 print('{"type":"name","of":"user","id":"2","name":"b\\ud800"}')
 print('{"kind":"k","userId":"1"}')
 END
-run action-filter -U a odd
-status_is 2 "bad records"
+t 2 "bad records" action-filter -U a odd
 out_empty "tell nothing"
 err_like '^action-filter: odd:1: ' "and are told once"
 is "$(grep -c 'odd:1:' "$err")" 1 "each"
@@ -118,7 +115,6 @@ python3 -c 'import sys
 data = bytearray(sys.stdin.buffer.read())
 data[12] ^= 0x40
 sys.stdout.buffer.write(data)' <packed >damaged
-run action-filter -U Nobody -N damaged
-status_is 2 "damaged, it is an error"
+t 2 "damaged, it is an error" action-filter -U Nobody -N damaged
 err_like '^action-filter: damaged: frame 1, bytes 0 to [0-9]*, not read: ' "and the frame is named"
 done_testing

@@ -7,16 +7,14 @@ here=$(cd "${0%/*}" && pwd)
 cd "$tmp" || exit 1
 day=$root/Tests/fixtures/sample-day.ndjson
 
-run action-filter --pack "$day"
-status_is 0 "--pack"
+t 0 "--pack" action-filter --pack "$day"
 cp "$out" day.zst
 err_empty "says nothing"
 ok "zstd reads the file" sh -c "zstd -dcq <day.zst | cmp - '$day'"
 ok "and has nothing to say against it" zstd -tq day.zst
-run sh -c "gzip -c '$day' | cat >day.gz; action-filter --pack day.gz | cmp - day.zst"
-status_is 0 "what is compressed is packed anew, and equal bytes come of equal records"
-run sh -c "action-filter --pack <'$day' | cmp - day.zst"
-status_is 0 "standard input, too"
+t 0 "what is compressed is packed anew, and equal bytes come of equal records" \
+  sh -c "gzip -c '$day' | cat >day.gz; action-filter --pack day.gz | cmp - day.zst"
+t 0 "standard input, too" sh -c "action-filter --pack <'$day' | cmp - day.zst"
 run sh -c "ZSTD_CLEVEL=19 action-filter --pack '$day' | wc -c"
 ok "ZSTD_CLEVEL" test "$(cat "$out")" -lt "$(wc -c <day.zst)"
 for text in '' '\n' '{"kind":"a"}' 'not json\n\n{"kind":"a"}\r\n'; do
@@ -24,36 +22,31 @@ for text in '' '\n' '{"kind":"a"}' 'not json\n\n{"kind":"a"}\r\n'; do
   printf "$text" >odd
   run sh -c 'action-filter --pack odd >odd.zst; zstd -dcq odd.zst | cmp - odd'
   status_is 0 "$(printf '%s' "$text" | wc -c) bytes come back"
-  run sh -c 'action-filter odd | sed s/odd:/odd.zst:/ >want; action-filter odd.zst | cmp - want'
-  status_is 0 "and are read"
+  t 0 "and are read" \
+    sh -c 'action-filter odd | sed s/odd:/odd.zst:/ >want; action-filter odd.zst | cmp - want'
 done
 run action-filter --pack no-such-file
 err_is "action-filter: no-such-file: no such file or directory" "a file that is not there"
-run action-filter --pack -k llm_call "$day"
-status_is 2 "an option that selects"
+t 2 "an option that selects" action-filter --pack -k llm_call "$day"
 err_like "^action-filter: --kind is not for --pack" "is refused"
 run action-filter --pack odd odd.zst
 err_like "^action-filter: --pack takes one file" "and so are two files"
 run action-filter --pack --contents odd
 err_like "^action-filter: --pack and --contents exclude each other" "and two tasks"
 if [ -w /dev/full ]; then
-  run sh -c "action-filter --pack '$day' >/dev/full"
-  status_is 2 "a full disk"
+  t 2 "a full disk" sh -c "action-filter --pack '$day' >/dev/full"
   err_like "^action-filter: standard output: no space left" "is told"
 fi
 
-run action-filter --contents day.zst
-status_is 0 "--contents"
+t 0 "--contents" action-filter --contents day.zst
 ok "says what is in the file" jq -e --argjson lines "$(lines "$day")" \
   '.type == "archive_index" and .name == "day.zst" and .lines == $lines
    and .length > 1000 and .frames == 1 and .oldest < .newest and .kinds.llm_call > 1' "$out"
 run action-filter -N "$day"
 is "$(action-filter --contents day.zst | jq .actions)" "$(cat "$out")" "and how many actions"
-run action-filter --contents "$day" odd day.gz
-status_is 1 "files without an index"
+t 1 "files without an index" action-filter --contents "$day" odd day.gz
 out_empty "print nothing"
-run action-filter --contents no-such-file day.zst
-status_is 2 "a file that is not there"
+t 2 "a file that is not there" action-filter --contents no-such-file day.zst
 is "$(lines "$out")" 1 "does not hide another"
 
 mkdir oracle damage

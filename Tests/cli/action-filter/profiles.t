@@ -32,8 +32,7 @@ run action-filter -v -k three --profile b mixed
 is "$(kinds)" "one two four five six " "-v: of both"
 run action-filter -v -k one --profile a mixed
 is "$(kinds)" "two three four five six " "-v: of a list, in part"
-run action-filter --profile mine mixed
-status_is 1 "a member of the agent's own is no name"
+t 1 "a member of the agent's own is no name" action-filter --profile mine mixed
 run action-filter -a --profile b mixed
 is "$(lines "$out")" 2 "-a: other records of these profiles"
 run action-filter -a mixed
@@ -64,6 +63,5 @@ run action-filter --profile a faulty
 is "$status $(lines "$err") $(kinds)" "2 1 " "a fault in another's list is told"
 run action-filter -v --profile a faulty
 is "$status $(lines "$err") $(kinds)" "2 1 better good " "and its rows with -v"
-run action-filter --profile '' mixed
-status_is 2 "no name at all"
+t 2 "no name at all" action-filter --profile '' mixed
 done_testing

@@ -132,35 +132,26 @@ run action-filter --by hour -g 1 day
 out_is '{"type":"count","hour":"2026-03-01T10:00:00.000Z","count":1,"usd_cost":0.1}' "--by hour"
 
 # Status.
-run action-filter -k llm_call day
-status_is 0 "0: selected"
-run action-filter -k none day
-status_is 1 "1: nothing selected"
+t 0 "0: selected" action-filter -k llm_call day
+t 1 "1: nothing selected" action-filter -k none day
 out_empty "and nothing written"
-run action-filter -n 0 day
-status_is 1 "-n 0 selects nothing"
-run action-filter -q -k llm_call day
-status_is 0 "-q: 0 when selected"
+t 1 "-n 0 selects nothing" action-filter -n 0 day
+t 0 "-q: 0 when selected" action-filter -q -k llm_call day
 out_empty "-q writes nothing"
-run action-filter -q -k none day
-status_is 1 "-q: 1 when not"
-run sh -c 'printf "bad\n{\"kind\":\"a\"}\n" | action-filter -q'
-status_is 0 "-q: 0 even after a bad line"
+t 1 "-q: 1 when not" action-filter -q -k none day
+t 0 "-q: 0 even after a bad line" sh -c 'printf "bad\n{\"kind\":\"a\"}\n" | action-filter -q'
 
-run action-filter -k llm_call day none day
-status_is 2 "2: a file is missing"
+t 2 "2: a file is missing" action-filter -k llm_call day none day
 err_is "action-filter: none: no such file or directory" "which is named"
 is "$(wc -l <"$out")" 2 "and the others are read"
-run action-filter .
-status_is 1 "a folder without records"
+t 1 "a folder without records" action-filter .
 err_is "" "is no fault"
 run sh -c 'action-filter -N - day <day'
 out_is 10 "- is standard input"
 
 for options in "-k ," "-d chat" "-g ''" "-S tomorrow" "-B 1x" "-x much" "--max-cost ''" "-E '('" \
   "--where a=b" "--where /a" "--where /~=1" "-n -1" "-n x" "-o ''" "-o id,,kind" "-o id,kind,id" "-o /~2" "--by days" "--nonsense"; do
-  run sh -c "action-filter $options day"
-  status_is 2 "usage: $options"
+  t 2 "usage: $options" sh -c "action-filter $options day"
   out_empty "nothing is written: $options"
   is "$(head -n 1 "$err" | grep -c '^action-filter: ')$(sed -n 2p "$err" | grep -c '^usage: ')$(wc -l <"$err")" \
     112 "one line and the usage: $options"

@@ -8,11 +8,9 @@ printf '%s\n' '{"kind":"a","x":[1,,2]}' '{"kind":"b","x":{"y" 1}}' '{"kind":"c",
   '{"kind":"d","content":"\u12g4"}' '{"kind":"e","x":[01]}' '{"kind":"f","x":{y:1}}' '{"kind":"g"}' \
   >loose
 printf '{"kind":"h","content":"tab\there"}\n{"kind":"i","content":"\303("}\n{"kind":"\303\244"}\n' >>loose
-run action-filter -N loose
-status_is 0 "without --strict values are not looked into"
+t 0 "without --strict values are not looked into" action-filter -N loose
 out_is 10 "and the lines pass"
-run action-filter --strict loose
-status_is 2 "--strict: status 2"
+t 2 "--strict: status 2" action-filter --strict loose
 out_is '{"kind":"g"}
 {"kind":"ä"}' "--strict passes what is right"
 err_is 'action-filter: loose:1: a value is missing at byte 20
@@ -44,8 +42,7 @@ is "$(where '{"\357\277\277":"\364\217\277\277\302\200"}\n')" "" "the last of Un
 printf '\357\273\277bad\r\n{"kind":"a"}\nx\000y\n\n{"kind":"b"}\r\n{"kind":"c"\n\377\n{"kind":"d"} \015no end' >in
 printf '\357\273\277bad\r\nx\000y\n{"kind":"c"\n\377\n{"kind":"d"} \015no end' >want
 echo "from an earlier run, longer than what is written now, so it must be cut off" >rejects
-run action-filter -R rejects in
-status_is 2 "-R: status 2"
+t 2 "-R: status 2" action-filter -R rejects in
 ok "-R keeps the bad lines as they were" cmp rejects want
 out_is "$(printf '{"kind":"a"}\n{"kind":"b"}\r')" "the good ones pass"
 is "$(wc -l <"$err")" 5 "each is still reported"
@@ -70,24 +67,20 @@ ok "byte for byte" cmp again rejects
 
 # Faults of that file.
 cp in kept
-run action-filter -R in in
-status_is 2 "-R on the input: status 2"
+t 2 "-R on the input: status 2" action-filter -R in in
 err_is "action-filter: in: is read and written at once" "it says so"
 ok "and the input is as it was" cmp in kept
 run sh -c 'action-filter -R in <in'
 err_is "action-filter: in: is read and written at once" "and so on standard input"
 ok "the input is as it was" cmp in kept
-run sh -c 'action-filter -R both in >both'
-status_is 2 "-R on the output: status 2"
+t 2 "-R on the output: status 2" sh -c 'action-filter -R both in >both'
 is "$(cat both)" "" "which stays empty"
 err_is "action-filter: both: is the standard output, too" "it says so"
-run action-filter -R no/such/folder in
-status_is 2 "-R that cannot be opened: status 2"
+t 2 "-R that cannot be opened: status 2" action-filter -R no/such/folder in
 err_is "action-filter: no/such/folder: no such file or directory" "it says so"
 out_empty "before anything is written"
 if [ -c /dev/full ]; then
-  run action-filter -R /dev/full in
-  status_is 2 "-R on a full disk: status 2"
+  t 2 "-R on a full disk: status 2" action-filter -R /dev/full in
   err_like "^action-filter: /dev/full: no space left on device$" "it says so"
   is "$(grep -c . "$out")" 2 "the good lines pass"
 fi

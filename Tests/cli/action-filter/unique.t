@@ -141,8 +141,7 @@ is "$(unique <<END
 END
 )" "1 2 3 4 7 " "ids that begin anew are of other actions, each once"
 printf '%s\n' "{\"id\":1,$row}" "{\"id\":2,$row}" "{\"id\":1,$other}" "{\"id\":2,$other}" >replaced
-run action-filter -u replaced
-status_is 0 "that is no fault"
+t 0 "that is no fault" action-filter -u replaced
 is "$(lines "$out")" 4 "all are there"
 err_is "action-filter: ids begin anew: these actions are of another database" "and told once"
 sed 's/}$/,"profile":"box"}/' replaced >named

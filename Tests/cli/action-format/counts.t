@@ -7,8 +7,7 @@ day=$root/Tests/fixtures/sample-day.ndjson
 
 action-filter -u --usage --total --by model "$day" >models
 for width in 40 80 200; do
-  run action-format -W "$width" models
-  status_is 0 "$width columns"
+  t 0 "$width columns" action-format -W "$width" models
   is "$(lines "$out")" "$(($(lines models) + 1))" "a row a record and the headings"
   ok "none is wider" python3 -c '
 import sys
@@ -75,14 +74,11 @@ run action-format -W 80 odd
 out_unlike "$(printf '\033')" "nor does the table"
 for form in tsv spark; do
   echo '{"kind":"sent_reply","content":"no count"}' >none
-  run action-format -o "$form" none
-  status_is 1 "-o $form of no counts"
+  t 1 "-o $form of no counts" action-format -o "$form" none
   out_empty "prints nothing"
   err_is "action-format: no counts in the input: pipe it through action-filter --by" "and says why"
-  run action-format -o "$form" /dev/null
-  status_is 0 "nothing at all is no mistake"
+  t 0 "nothing at all is no mistake" action-format -o "$form" /dev/null
 done
-run action-format -o csv odd
-status_is 2 "an unknown form"
+t 2 "an unknown form" action-format -o csv odd
 err_like 'action-format: --output csv: not text, tsv or spark' "is told"
 done_testing

@@ -13,8 +13,7 @@ jq -c 'select(.event == "action_event").data' wrapped >bare
 rows=$(jq -s '[.[] | select(.event == "activity_snapshot").data.actions | length] | add' wrapped)
 actions=$((rows + $(lines bare)))
 
-run action-format wrapped
-status_is 0 "a recorded stream is shown"
+t 0 "a recorded stream is shown" action-format wrapped
 err_empty "without a word on standard error"
 is "$(lines "$out")" "$actions" "a row for each action of the snapshot and after it"
 out_like '◆ llm_call +\$0\.0084  sample-opus · 1\.2k in, 892 cached, 340 out · web_search, memory_search · “let me' \
@@ -61,8 +60,7 @@ cat >keys <<'END'
 {"kind":"live","content":"words that go on and on and on and on and on and on and on to the end"}
 {"type":"lost","reason":"reset","profile":"work"}
 END
-run action-format --key id,kind,profile,line,thread keys
-status_is 0 "--key"
+t 0 "--key" action-format --key id,kind,profile,line,thread keys
 is "$(cut -f 1-5 "$out")" "$(printf '%s\t%s\t%s\t%s\t%s\n' \
   7 sent_reply home 1 c1 "a\\t'b\"\$(touch evil)\\n#{x}\\e[2J\\u{202e}" 'k\t1' '' 2 s1 \
   '' live '' 3 '' '' '' work 4 '')" "begins rows with their fields"
@@ -88,8 +86,7 @@ printf '%s\n' '{"kind":"a","content":"one"}' 'junk' '{"kind":"b"' '' '42' \
   '{"kind":"c","content":"cut \ud83d","id":99999999999999999999}' '{"actions":[1,{"kind":"d"}]}' \
   >faulty
 printf '{"kind":"e","content":"no line end"}' >>faulty
-run action-format faulty
-status_is 2 "bad lines end in status 2"
+t 2 "bad lines end in status 2" action-format faulty
 is "$(lines "$out")" 4 "the good ones are shown"
 out_like 'no line end' "also the last, which has no end"
 out_like 'cut �' "also one with half a character"
@@ -99,8 +96,7 @@ err_like '^action-format: faulty:5: not an object$' "no object"
 err_like '^action-format: faulty:7: 1 of 2 actions' "an element that is no action"
 is "$(lines "$err")" 4 "and no more"
 perl -e 'print "{\"kind\":\"a\",\"metadata\":", "[" x 100000, "]" x 100000, "}\n{\"kind\":\"b\"}\n"' >deep
-run action-format deep
-status_is 2 "a bottomless record is a fault"
+t 2 "a bottomless record is a fault" action-format deep
 err_like 'deep:1: nested too deep' "said in one line"
 out_like ' b$' "and what follows is shown"
 
@@ -109,23 +105,18 @@ run action-format junk junk
 is "$(lines "$err")" 11 "of many bad lines ten are named"
 is "$(tail -n 1 "$err")" "action-format: 36 more bad lines" "and the rest counted"
 
-run action-format /nowhere/at/all bare
-status_is 2 "a missing file is a fault"
+t 2 "a missing file is a fault" action-format /nowhere/at/all bare
 err_is "action-format: /nowhere/at/all: no such file or directory" "said in one line"
 is "$(lines "$out")" "$(lines bare)" "and the next file is shown"
-run action-format "$tmp"
-status_is 2 "a folder is a fault"
+t 2 "a folder is a fault" action-format "$tmp"
 err_one_line action-format "said in one line"
 
-run sh -c ': | action-format --stats -x'
-status_is 0 "no input is no fault"
+t 0 "no input is no fault" sh -c ': | action-format --stats -x'
 out_empty "and nothing is shown"
-run action-format --color mauve
-status_is 2 "a wrong colour is a usage error"
+t 2 "a wrong colour is a usage error" action-format --color mauve
 err_like '^usage: action-format' "with the usage"
 printf '\357\273\277{"kind":"x","content":"after a mark"}\r\n' >mark
-run action-format mark
-status_is 0 "a byte order mark and CR LF are no fault"
+t 0 "a byte order mark and CR LF are no fault" action-format mark
 printf '%s\n' '{"type":"lost","reason":"reset","retry_in":3.2}' '{"type":"gap","after":"a","before":"b"}' \
   '{"type":"comment","text":"hush"}' '{"type":"resumed"}' '{"event":"voice_state","id":"","data":{"sessions":[]}}' >notices
 run action-format notices
@@ -139,8 +130,7 @@ cat >counts <<'END'
 {"type":"count","kind":"llm_error","count":19,"usd_cost":0}
 {"type":"count","kind":null,"count":1,"usd_cost":-0.5}
 END
-run action-format -W 40 counts
-status_is 0 "counts are shown"
+t 0 "counts are shown" action-format -W 40 counts
 err_empty "without a word"
 out_is 'kind       count  share      cost
 llm_call      80    80%     $2.25  █████
@@ -178,14 +168,13 @@ finished "$pid"
 is "$status" 0 "the end of the input is the end"
 
 # Where the output goes.
-run sh -c 'for i in 1 2 3 4 5 6 7 8 9; do cat wrapped; done | action-format | head -n 1'
-status_is 0 "a closed pipe is no fault"
+t 0 "a closed pipe is no fault" \
+  sh -c 'for i in 1 2 3 4 5 6 7 8 9; do cat wrapped; done | action-format | head -n 1'
 err_empty "and nothing to say"
 run perl -e 'my $reader = open STDOUT, "|-", "true" or die; waitpid $reader, 0; exec "action-format", ("wrapped") x 20'
 is "$status" 141 "it ends by SIGPIPE"
 if [ -c /dev/full ]; then
-  run sh -c 'action-format wrapped >/dev/full'
-  status_is 2 "a full disk is an error"
+  t 2 "a full disk is an error" sh -c 'action-format wrapped >/dev/full'
   err_is "action-format: standard output: no space left on device" "said in one line"
 else
   skip 2 "no /dev/full"

@@ -98,8 +98,7 @@ exit($text =~ /[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\x
 END
 for options in "" "-x" "-x -W 40" "--stats -t" "-x --stats --color always"; do
   # shellcheck disable=SC2086  # several words
-  run action-format $options hostile
-  status_is 0 "hostile text is read with '$options'"
+  t 0 "hostile text is read with '$options'" action-format $options hostile
   ok "and nothing of it is obeyed" perl harmless.pl <"$out"
   ok "it is UTF-8" perl -MEncode -e 'undef $/; decode("UTF-8", <STDIN>, Encode::FB_CROAK)' <"$out"
 done

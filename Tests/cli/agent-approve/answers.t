@@ -11,8 +11,7 @@ listed() { agent-approve -p claw -l 2>/dev/null | grep -q "\"id\":\"$1\""; }
 start_gateway claw --token gw-secret
 printf 'token-command = printf gw-secret\n' >>"$XDG_CONFIG_HOME/agentutils/config"
 
-run agent-approve -p claw -l
-status_is 1 "nothing waits"
+t 1 "nothing waits" agent-approve -p claw -l
 out_empty "and nothing is printed"
 err_empty "nor said"
 is "$(frames claw connect | jq -c .scopes)" '["operator.read","operator.approvals"]' \
@@ -20,14 +19,12 @@ is "$(frames claw connect | jq -c .scopes)" '["operator.read","operator.approval
 
 asks a1 '{"command":"rm -rf build","commandArgv":["rm","-rf","build dir"],"cwd":"/srv/site","host":"gateway","agentId":"heron","sessionKey":"agent:heron:main","commandPreview":"tidy up","n":1.10}'
 ok "what waits is listed" wait_until 20 listed a1
-run agent-approve -p claw -l
-status_is 0 "which is a yes"
+t 0 "which is a yes" agent-approve -p claw -l
 is "$(jq -c '[.type, .backend, .profile, .id, .thread, .tool, .summary, .decisions, .state]' "$out")" \
   '["approval","openclaw","claw","a1","agent:heron:main","exec","tidy up",["allow-once","allow-always","deny"],"pending"]' \
   "as a record"
 out_like '"request":\{"command":"rm -rf build","commandArgv":.*"n":1.1' "with the gateway's object"
-run agent-approve -q -p claw -l
-status_is 0 "-q tells by the status"
+t 0 "-q tells by the status" agent-approve -q -p claw -l
 out_empty "alone"
 run agent-approve -p claw -l -o tsv
 is "$(cut -f 1-4 "$out")" "a1	pending	exec	agent:heron:main" "-o tsv"
@@ -35,21 +32,18 @@ run agent-approve -p claw -l -o tsv --header
 is "$(cut -f 1-4 "$out")" "id	state	tool	thread
 a1	pending	exec	agent:heron:main" "--header"
 
-run agent-approve -p claw --approve a1
-status_is 0 "it is approved"
+t 0 "it is approved" agent-approve -p claw --approve a1
 is "$(jq -c '[.type, .backend, .profile, .id, .decision, .result]' "$out")" \
   '["approval_answer","openclaw","claw","a1","allow-once","accepted"]' "and counts"
 is "$(resolved)" "a1 allow-once" "once"
-run agent-approve -p claw --approve a1
-status_is 1 "what does not wait is not found"
+t 1 "what does not wait is not found" agent-approve -p claw --approve a1
 is "$(jq -r .result "$out")" not_found "which is said"
 is "$(resolved)" "a1 allow-once" "and was never sent: earlier gateways take a part of an id"
 
 asks a2 '{"command":"make"}'
 asks a3 '{"command":"make","allowedDecisions":["allow-once","deny"]}'
 ok "another" wait_until 20 listed a3
-run agent-approve -p claw --deny a2 not on a Sunday
-status_is 0 "it is denied"
+t 0 "it is denied" agent-approve -p claw --deny a2 not on a Sunday
 is "$(jq -r '.result + ": " + .reason' "$out")" \
   "accepted: a gateway takes no reason: yours was not sent" "what is not sent is said"
 is "$(resolved | tail -n 1)" "a2 deny" "with no more than the decision"
@@ -71,8 +65,7 @@ agent-approve -p claw -l | jq -c 'select(.id == "a5") | .decision = "approve"' >
   echo '{"id":"a3","decision":"approve","profile":"other"}'
   printf '{"id":"a3","decision":"reject"}'
 } >"$tmp/decisions"
-run sh -c 'agent-approve -p claw <"$1"' - "$tmp/decisions"
-status_is 2 "bad input counts"
+t 2 "bad input counts" sh -c 'agent-approve -p claw <"$1"' - "$tmp/decisions"
 is "$(jq -r '"\(.id) \(.decision) \(.result)"' "$out")" "a4 allow-always accepted
 a3 allow-always refused
 gone deny not_found
@@ -107,25 +100,20 @@ is "$status" 0 "the end of the input is the end"
 
 # Bad command lines, bad agents.
 for words in "-l -w" "--approve a -l" "-l x" "word" "--approve a --deny b why" "--approve a --deny a" "--deny '' x" "-i"; do
-  run sh -c "agent-approve -p claw $words </dev/null"
-  status_is 2 "refused: $words"
+  t 2 "refused: $words" sh -c "agent-approve -p claw $words </dev/null"
 done
 printf '[profile home]\nurl = http://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
-run agent-approve -p home -l
-status_is 2 "a dashboard asks for no approvals"
+t 2 "a dashboard asks for no approvals" agent-approve -p home -l
 err_is "agent-approve: home: a Clanky dashboard asks for no approvals" "which is said"
 printf '[profile dead]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-run agent-approve -p dead -l
-status_is 75 "a gateway that is not there may be there later"
+t 75 "a gateway that is not there may be there later" agent-approve -p dead -l
 err_one_line agent-approve "which is one line"
 start_gateway poor --grant operator.read
-run agent-approve -p poor -l
-status_is 77 "without the scope nothing can be approved"
+t 77 "without the scope nothing can be approved" agent-approve -p poor -l
 err_like 'does not grant operator.approvals to this device' "which is said"
 start_gateway shy --pair
-run agent-approve -p shy -l
-status_is 77 "a device that is not paired"
+t 77 "a device that is not paired" agent-approve -p shy -l
 err_like 'run on the gateway: openclaw devices approve pr-9' "is told what to do"
 start waits agent-approve -p shy --wait -l
 wait_until 20 came_frames shy connect 2
@@ -138,24 +126,20 @@ echo gw-secret >"$tmp/token"
 chmod 600 "$tmp/token"
 asks f1 '{"command":"make"}'
 ok "one waits" wait_until 20 listed f1
-run agent-approve -v -l -p claw --token-file "$tmp/token" --idle-timeout 5 --max-time 10
-status_is 0 "--token-file lets in"
+t 0 "--token-file lets in" \
+  agent-approve -v -l -p claw --token-file "$tmp/token" --idle-timeout 5 --max-time 10
 err_like '^agent-approve: link is open: ' "-v tells of the link"
-run agent-approve -v -l -p dead --max-retries 1 --retry-wait 0.1
-status_is 75 "--max-retries gives up later"
+t 75 "--max-retries gives up later" agent-approve -v -l -p dead --max-retries 1 --retry-wait 0.1
 is "$(grep -c 'link is down' "$err")" 1 "after so many tries"
-run sh -c 'echo "{\"id\":\"x\",\"decision\":\"deny\"}" | agent-approve -p dead --max-time 0.5'
-status_is 75 "decisions for a gateway that is not there"
+t 75 "decisions for a gateway that is not there" \
+  sh -c 'echo "{\"id\":\"x\",\"decision\":\"deny\"}" | agent-approve -p dead --max-time 0.5'
 is "$(jq -r '"\(.result) \(.reason)"' "$out")" "refused it was not sent: the link was never open" \
   "were not sent, which is said"
-run agent-approve -l -p claw --cacert "$tmp/nothing"
-status_is 2 "authorities that cannot be read"
+t 2 "authorities that cannot be read" agent-approve -l -p claw --cacert "$tmp/nothing"
 printf '[profile far]\nkind = openclaw\nurl = ws://gateway.invalid:1\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-run agent-approve -l -p far
-status_is 2 "nothing goes to another machine in clear text"
-run agent-approve -l -p far --allow-plaintext
-status_is 75 "unless that is wanted"
+t 2 "nothing goes to another machine in clear text" agent-approve -l -p far
+t 75 "unless that is wanted" agent-approve -l -p far --allow-plaintext
 not_ok "no secret in what was printed and said" grep -rqE 'gw-secret|dt-[0-9a-f]' "$out" "$err" "$tmp/live.out" "$tmp/live.err"
 
 # --- the reply is read

@@ -99,8 +99,7 @@ END
 status_is 130 "^C ends it by the signal"
 is "$(resolved | tail -n 1)" "d1 allow-once" "the link lives while it asks"
 
-run agent-approve -p claw -i </dev/null
-status_is 2 "without a terminal nobody can be asked"
+t 2 "without a terminal nobody can be asked" agent-approve -p claw -i </dev/null
 err_like '^agent-approve: --interactive needs a terminal$' "which is said"
 ask e1 '{"command":"make","commandArgv":["make","-j"],"cwd":"/srv"}'
 run python3 "$cli/terminal.py" agent-approve -p claw -l --color never

@@ -23,8 +23,7 @@ for number in range(4000):
     out.write(b'{"id":"a1","decision":["\x1b]0;owned\x07"]}\n' if number % 2 else b"\x1b[2J\xff}\n")
 out.write(b'{"id":"a1","decision":"deny"}\n')
 PYTHON
-run sh -c 'agent-approve -p claw <"$1"' - "$tmp/noise"
-status_is 2 "200 KB of noise are bad input"
+t 2 "200 KB of noise are bad input" sh -c 'agent-approve -p claw <"$1"' - "$tmp/noise"
 is "$(lines "$err")" 11 "of which ten lines are named"
 like "$(tail -n 1 "$err")" '^agent-approve: 4[0-9]{3} more bad lines$' "and the others counted"
 not_ok "nothing of them is shown" grep -q "$(printf '[\033\007\377]')" "$err"
@@ -39,9 +38,9 @@ ask a2
   printf '"}\n'
 } >"$tmp/long"
 # A line is held whole, and parsed.
-run python3 "$cli/resident.py" $((110 * 1024)) sh -c \
+t 0 "lines of 16 MB take some times their length" \
+  python3 "$cli/resident.py" $((110 * 1024)) sh -c \
   'agent-approve -p claw <"$1" >"$2" 2>"$3"; [ $? -eq 2 ]' - "$tmp/long" "$tmp/said" "$tmp/noted"
-status_is 0 "lines of 16 MB take some times their length"
 diag "$(cat "$out")"
 like "$(cat "$tmp/noted")" '^agent-approve: standard input:1: not JSON: ' "one is named"
 ok "in one short line" test "$(wc -c <"$tmp/noted")" -lt 200
@@ -51,8 +50,7 @@ is "$(jq -r '"\(.id) \(.decision) \(.result)"' "$tmp/said")" "a2 deny accepted" 
 # What an approval or a decision is called is escaped where a person sees it.
 id=$(printf 'b\033[2J\n\342\200\256')
 jq -cn --arg id "$id" '{id: $id, decision: "deny"}' >"$tmp/odd"
-run sh -c 'agent-approve -p claw <"$1"' - "$tmp/odd"
-status_is 1 "an id that a terminal would obey"
+t 1 "an id that a terminal would obey" sh -c 'agent-approve -p claw <"$1"' - "$tmp/odd"
 is "$(jq -r .id "$out")" "$id" "is kept in the record"
 run python3 "$cli/terminal.py" sh -c 'agent-approve -p claw - <"$1"' - "$tmp/odd"
 unlike "$(sed 's/\x1b\[[0-9;]*m//g' "$out")" "$(printf '[\033]|\342\200\256')" "and made visible to a person"

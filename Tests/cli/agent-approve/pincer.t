@@ -87,13 +87,13 @@ is "$status: $(results)" "1: $2 reject late: it is expired" "an expired one is n
 wants 4
 # shellcheck disable=SC2046
 set -- $(ids)
-run sh -c 'printf "%s\n" "$@" | agent-approve -p pin --approve -' - "$1" tc_none '' "$2"
-status_is 1 "ids of standard input"
+t 1 "ids of standard input" \
+  sh -c 'printf "%s\n" "$@" | agent-approve -p pin --approve -' - "$1" tc_none '' "$2"
 is "$(results)" "$1 approve accepted
 tc_none approve not_found
 $2 approve accepted" "a result a line, in their order"
-run sh -c 'agent-approve -p pin -l | agent-approve -p pin --deny - not so many'
-status_is 0 "a list of what waits"
+t 0 "a list of what waits" \
+  sh -c 'agent-approve -p pin -l | agent-approve -p pin --deny - not so many'
 is "$(results)" "$3 reject accepted
 $4 reject accepted" "denied as a whole"
 is "$(calls pin ApprovalsService/RejectAction | tail -n 1 | jq -r .reason)" "not so many" "for a reason"
@@ -107,8 +107,7 @@ set -- $(ids)
   echo "{\"id\":\"$1\",\"decision\":\"deny\"}"
   echo "{\"id\":\"$3\",\"decision\":\"always\"}"
 } >"$tmp/decisions"
-run sh -c 'agent-approve -p pin <"$1"' - "$tmp/decisions"
-status_is 2 "decisions, and a line that is none"
+t 2 "decisions, and a line that is none" sh -c 'agent-approve -p pin <"$1"' - "$tmp/decisions"
 is "$(results | sed 's/late: .*/late/')" "$1 approve accepted
 $2 reject accepted
 $1 reject late
@@ -179,8 +178,7 @@ approve -l
 status_is 75 "one that is away"
 err_like 'a\\e\[31mb' "in its words, made visible"
 tell pin revoke
-run sh -c 'echo tc_1 | agent-approve -p pin --approve -'
-status_is 77 "a token that was revoked"
+t 77 "a token that was revoked" sh -c 'echo tc_1 | agent-approve -p pin --approve -'
 is "$(jq -r .result "$out")" refused "nothing was sent"
 not_ok "no token in what was said" grep -rq "${pincer_token#*.}" "$out" "$err" "$tmp/watch.out" "$tmp/watch.err"
 

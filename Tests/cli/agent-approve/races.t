@@ -94,8 +94,7 @@ is "$status" 75 "an answer of which nothing is known may be tried again"
 # No reply comes.
 ask claw a8
 tell claw mute exec.approval.resolve
-run agent-approve -p claw --approve a8 --max-time 1
-status_is 75 "no reply in time"
+t 75 "no reply in time" agent-approve -p claw --approve a8 --max-time 1
 is "$(jq -r '"\(.id) \(.result)"' "$out")" "a8 unknown" "is unknown"
 
 # A gateway of earlier versions has no code of its own for it.

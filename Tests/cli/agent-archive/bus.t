@@ -18,33 +18,26 @@ archive=$tmp/archive
 content() { action-filter -o content "$1"/2* | jq -r .content; }
 compressed() { [ -n "$(find "$1" -name "$2.ndjson.*")" ] && [ ! -e "$1/$2.ndjson" ]; }
 
-run agent-archive --bus --no-such-option
-status_is 2 "a wrong option of bus-get"
+t 2 "a wrong option of bus-get" agent-archive --bus --no-such-option
 err_like "^agent-archive: unknown option --no-such-option" "is told by our name"
-run agent-archive --folder "$archive" --bus 'a..b'
-status_is 2 "and so is a wrong subject"
-run agent-archive -s "$bus" --bus --index
-status_is 2 "--index behind another option is not understood"
-run agent-archive -d x --folder "$archive" --bus
-status_is 2 "and what --archive is not for"
+t 2 "and so is a wrong subject" agent-archive --folder "$archive" --bus 'a..b'
+t 2 "--index behind another option is not understood" agent-archive -s "$bus" --bus --index
+t 2 "and what --archive is not for" agent-archive -d x --folder "$archive" --bus
 err_like "^agent-archive: --archive keeps a place of its own" "with the reason"
 
 start live env LD_PRELOAD="$tmp/clock.so" agent-archive --folder "$archive" --bus -s "$bus" 'actions.>'
 live=$pid
 ok "what the stream holds is written" wait_until 20 at_least "$archive/$today.ndjson" 200
-run agent-archive --folder "$archive" --bus -s "$bus"
-status_is 2 "a second one"
+t 2 "a second one" agent-archive --folder "$archive" --bus -s "$bus"
 err_is "agent-archive: $archive: another archiver is at work" "is refused, by our name"
-run agent-archive --folder "$archive" http://127.0.0.1:9/
-status_is 2 "and so is one of a stream"
+t 2 "and so is one of a stream" agent-archive --folder "$archive" http://127.0.0.1:9/
 echo 86400 >"$CLOCK"
 rows 50 201 | bus-put -s "$bus"
 ok "at midnight the day is compressed" wait_until 20 compressed "$archive" "$today"
 stop "$live"
 status_is 143 "TERM ends it by that signal"
 is "$(content "$archive" | xargs)" "$(seq 250 | xargs)" "each record is there once"
-run agent-archive --folder "$archive" http://127.0.0.1:9/
-status_is 2 "the archive of a stream is another one"
+t 2 "the archive of a stream is another one" agent-archive --folder "$archive" http://127.0.0.1:9/
 err_like "^agent-archive: .*: not a resume point" "which is said"
 
 # Killed, with a night before each run and one in it.

@@ -16,8 +16,7 @@ status_is 2 "is an error"
 mkdir kept
 run agent-archive --folder kept --index -n 1
 err_like "^agent-archive: --index takes no other options" "an option that is for another task"
-run agent-archive --folder kept --index
-status_is 0 "an empty folder"
+t 0 "an empty folder" agent-archive --folder kept --index
 
 XDG_STATE_HOME=here run agent-archive --index
 err_is "agent-archive: $HOME/.local/state/agentutils/archive: no such folder" \
@@ -35,8 +34,7 @@ records 2025-01-06 100 >>all
 records 2025-01-07 100 | tee -a all >kept/2025-01-07.ndjson
 cp kept/2025-01-04.ndjson.zst packed
 ls -i kept/2025-01-04.ndjson.zst >inode
-run agent-archive --folder kept --index
-status_is 0 "--index"
+t 0 "--index" agent-archive --folder kept --index
 out_empty "prints nothing"
 err_empty "and says nothing"
 for day in 1 2 3 4 6; do
@@ -58,8 +56,7 @@ ln -s "$tmp/packed" kept/2025-02-02.ndjson.zst
 records 2025-02-03 10 | zstd -q >victim
 ln -s "$tmp/victim" kept/2025-02-03.ndjson.zst
 cp victim before
-run agent-archive --folder kept --index
-status_is 2 "a damaged file"
+t 2 "a damaged file" agent-archive --folder kept --index
 err_is "agent-archive: $tmp/kept/2025-02-01.ndjson.zst: no index was added" "is told"
 is "$(wc -c <kept/2025-02-01.ndjson.zst | tr -d ' ')" 300 "and stays"
 ok "a link is not followed" cmp victim before
@@ -90,8 +87,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' agent-archive --folder kept --index
 done
 is "$turn" 9 "killed $killed times, every record is there each time"
 ok "it was killed at work" test "$killed" -gt 0
-run agent-archive --folder kept --index
-status_is 0 "the next one ends it"
+t 0 "the next one ends it" agent-archive --folder kept --index
 ok "with an index" has_index kept/2025-03-02.ndjson.zst
 action-filter kept | sort >got
 ok "and every record" cmp got want
@@ -134,8 +130,7 @@ records 2025-01-03 100 >kept/2025-01-03.ndjson
 start live agent-archive --folder kept "$url/events"
 live=$pid
 ok "an archiver compresses" wait_until 20 test ! -e kept/2025-01-03.ndjson -a ! -e kept/2025-01-02.ndjson
-run agent-archive --folder kept --index
-status_is 0 "--index beside it"
+t 0 "--index beside it" agent-archive --folder kept --index
 for day in 1 2 3; do ok "day $day has an index" has_index "kept/2025-01-0$day.ndjson.zst"; done
 is "$(zstd -dcq kept/2025-01-02.ndjson.zst | jq -r .kind | uniq -c | xargs)" "100 tick 50 more" \
   "more of a day is behind what there was"
@@ -151,8 +146,8 @@ for tool in sh cat cmp cksum cut env find flock ls mktemp mkfifo mv rm sed sync 
   place=$(command -v "$tool") && ln -s "$place" "bin/$tool"
 done
 records 2025-01-04 10 >kept/2025-01-04.ndjson
-run env PATH="$tmp/bin" "$(command -v agent-archive)" --folder kept -n 1 "$url/events"
-status_is 0 "without action-filter"
+t 0 "without action-filter" \
+  env PATH="$tmp/bin" "$(command -v agent-archive)" --folder kept -n 1 "$url/events"
 done_4() { [ ! -e kept/2025-01-04.ndjson ]; }
 ok "days are compressed" wait_until 20 done_4
 is "$(zstd -dcq kept/2025-01-04.ndjson.zst | wc -l | tr -d ' ')" 10 "as before"

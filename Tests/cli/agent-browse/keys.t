@@ -128,8 +128,7 @@ run agent-browse -k llm_call,sent_reply --filter 'llm number1' day.ndjson
 is "$status $(grep -o 'number[0-9]*' "$out" | xargs)" \
   "0 number12 number15 number18" "--filter prints what fits"
 if [ -c /dev/full ]; then
-  run sh -c 'agent-browse --filter number day.ndjson >/dev/full'
-  status_is 2 "a full disk"
+  t 2 "a full disk" sh -c 'agent-browse --filter number day.ndjson >/dev/full'
   err_like '^agent-browse: standard output: [Nn]o space left on device$' "is told"
   err_one_line agent-browse "in one line"
 fi
@@ -137,16 +136,14 @@ run sh -c '{ agent-browse --filter number day.ndjson; echo $? >&2; } | true'
 err_is 141 "a reader that leaves ends it by SIGPIPE"
 run agent-browse --filter=number59 -F number5 day.ndjson
 is "$(lines "$out")" 1 "also with a sign, and before other options"
-run agent-browse --filter nowhere day.ndjson
-status_is 1 "or nothing"
+t 1 "or nothing" agent-browse --filter nowhere day.ndjson
 run sh -c 'agent-browse --filter number59 <day.ndjson'
 is "$(lines "$out")" 1 "also of standard input"
 browse -k nothing_like_it day.ndjson
 ok "nothing selected, no screen" wait_until 20 left
 is "$(cat status)" 1 "and status 1"
 ok "it says so" shows '^agent-browse: nothing is selected'
-run agent-browse -k
-status_is 2 "an option without its argument"
+t 2 "an option without its argument" agent-browse -k
 err_like '^agent-browse: option -k needs an argument' "is told"
 run agent-browse -p
 err_like '^agent-browse: option -p needs an argument: NAME' "ours, too"
@@ -177,8 +174,7 @@ run sh -c 'agent-browse --filter number5 day.ndjson >/dev/full'
 is "$status $(cat "$err")" "2 agent-browse: standard output: no space left on device" "a full disk"
 for words in --count '--by kind' --total -q '-o user_id' --contents --pack '-R file' '-p a,' '-p ,' '-p a,,b'; do
   # shellcheck disable=SC2086  # words
-  run agent-browse --filter x $words day.ndjson </dev/null
-  status_is 2 "agent-browse $words"
+  t 2 "agent-browse $words" agent-browse --filter x $words day.ndjson </dev/null
   like "$(head -n 1 "$err")" '^agent-browse: ' "is told by us"
   like "$(sed -n 2p "$err")" '^usage: agent-browse ' "with our usage"
 done

@@ -134,8 +134,7 @@ answered 'status 204' post /api/x -d '{}'
 is "$status $(cat "$out" "$err")" "0 " "204: nothing to say"
 terminal="python3 $cli/terminal.py"
 printf 'status 200 application/json []\n' | script
-run $terminal agent-call mcp
-status_is 2 "a list that is none"
+t 2 "a list that is none" $terminal agent-call mcp
 printf 'status 200 application/json {"servers":[]}\n' | script
 run $terminal agent-call mcp
 is "$status $(tr -d '\r' <"$out")" "1 agent-call: no mcp" "a person is told that there is none"
@@ -183,8 +182,7 @@ is "$(jq -r .kind "$out" | sort | uniq -c | tr -s ' ')" " 500 llm_call" "kinds a
 
 # --- the network
 AGENT_URL=http://127.0.0.1:1
-run agent-call health
-status_is 75 "nobody listens"
+t 75 "nobody listens" agent-call health
 err_one_line agent-call "in a line"
 AGENT_URL=$url
 answered 'reset' health
@@ -209,30 +207,25 @@ token=sesame-0815
 umask 077
 printf '%s\n' $token >"$tmp/token"
 printf 'on /api/health\nredirect 302 @OTHER@/elsewhere\n---\non /elsewhere\nstatus 200 application/json {"ok":true}\n' | script
-run agent-call --token-file "$tmp/token" health
-status_is 0 "a redirect is followed"
+t 0 "a redirect is followed" agent-call --token-file "$tmp/token" health
 is "$(requests '[.port, .headers["x-dashboard-token"] // "-"] | join(" ")')" "main $token
 other -" "without the token to another origin"
 for code in 301 302 303 307 308; do
   printf 'redirect %s @OTHER@/elsewhere\n---\non /elsewhere\nstatus 200 application/json {"ok":true}\n' $code | script
-  run agent-call post /api/x --data '{"word":"private"}'
-  status_is 2 "what is said goes to nobody else ($code)"
+  t 2 "what is said goes to nobody else ($code)" agent-call post /api/x --data '{"word":"private"}'
   err_like '/api/x: 30[0-9].*: bad location: to another server$' "and that is said"
   is "$(requests .port | xargs)" main "who is not asked"
 done
 printf 'redirect 307 /there\n---\non /there\nstatus 200 application/json {"ok":true}\n' | script
-run agent-call post /api/x --data '{"word":"private"}'
-status_is 0 "but elsewhere on the same server"
+t 0 "but elsewhere on the same server" agent-call post /api/x --data '{"word":"private"}'
 printf 'redirect 302 ftp://x/\n' | script
-run agent-call health
-status_is 2 "not to nowhere"
+t 2 "not to nowhere" agent-call health
 
 # --- usage
 for words in '' 'nonsense' 'health extra' 'get' 'guilds -g 1' 'actions -n x' 'health -o xml' \
   'actions -k voice_*' 'stats --color red' 'health -W x' 'health --max-time x' 'join 1 -g 2'; do
   # shellcheck disable=SC2086
-  run agent-call $words
-  status_is 2 "usage: '$words'"
+  t 2 "usage: '$words'" agent-call $words
   is "$(lines "$err") $(tail -n 1 "$err" | cut -d ' ' -f 1-2)" "2 usage: agent-call" "two lines"
 done
 run agent-call get http://127.0.0.1/x
@@ -246,8 +239,7 @@ fails 2 "$tmp/none: no such file or directory" "an authority that is not there"
 for command in "guilds" "get /api/x"; do
   printf 'status 200 application/json [{"id":"1"}]\n' | script
   # shellcheck disable=SC2086
-  run sh -c 'agent-call "$@" >/dev/full' - $command
-  status_is 2 "$command: a full disk"
+  t 2 "$command: a full disk" sh -c 'agent-call "$@" >/dev/full' - $command
   err_is "agent-call: standard output: no space left on device" "in words"
 done
 printf 'status 200 application/json [{"id":"1"}]\n' | script

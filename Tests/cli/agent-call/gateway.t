@@ -9,8 +9,7 @@ printf 'token-command = printf gw-secret\n' >>"$XDG_CONFIG_HOME/agentutils/confi
 scopes() { frames claw connect | tail -n 1 | jq -c .scopes; }
 terminal="python3 $cli/terminal.py"
 
-run agent-call -p claw agents
-status_is 0 "the agents"
+t 0 "the agents" agent-call -p claw agents
 is "$(jq -r .id "$out" | xargs)" "heron stoat" "a row each"
 out_like '"identity":\{"name":"Grey Heron","emoji":"🪿"\}' "as the gateway wrote it"
 is "$(scopes)" '["operator.read"]' "reading is enough"
@@ -22,8 +21,7 @@ run $terminal agent-call -p claw agents
 like "$(tr -d '\r' <"$out")" '^heron +Grey Heron +🪿' "a table on a terminal"
 like "$(tr -d '\r' <"$out")" '^stoat +stoat' "with the id where there is no name"
 
-run agent-call -p claw threads
-status_is 1 "no threads yet"
+t 1 "no threads yet" agent-call -p claw threads
 run agent-call -p claw models
 is "$(jq -c . "$out")" '{"id":"small","provider":"here"}' "the models"
 run agent-call -p claw devices
@@ -32,42 +30,33 @@ is "$(scopes)" '["operator.pairing"]' "with the scope for them, and no other"
 run agent-call -p claw cron
 is "$(jq -r .name "$out")" tides "what runs by the clock"
 
-run agent-call -p claw rpc health
-status_is 0 "any method"
+t 0 "any method" agent-call -p claw rpc health
 out_is '{"ok":true}' "and its answer"
 run agent-call -p claw rpc chat.history -d '{"sessionKey":"agent:heron:main", "limit":5}'
 is "$(jq -c .messages "$out")" '[]' "with parameters"
 is "$(frames claw chat.history)" '{"sessionKey":"agent:heron:main","limit":5}' "as they were given"
 is "$(scopes)" '["operator.read"]' "a history is read"
-run agent-call -p claw rpc no.such
-status_is 2 "a method that there is not"
+t 2 "a method that there is not" agent-call -p claw rpc no.such
 err_is "agent-call: no.such: unknown method: no.such (INVALID_REQUEST)" "in the gateway's words"
 is "$(scopes)" '["operator.read","operator.write"]' "of an unknown one is asked for writing"
-run agent-call -p claw rpc health -d '[1]'
-status_is 2 "parameters are an object"
+t 2 "parameters are an object" agent-call -p claw rpc health -d '[1]'
 err_one_line agent-call "which is said"
-run agent-call -p claw rpc
-status_is 2 "a method is needed"
-run agent-call -p claw guilds
-status_is 2 "a gateway has no guilds"
+t 2 "a method is needed" agent-call -p claw rpc
+t 2 "a gateway has no guilds" agent-call -p claw guilds
 err_like 'an OpenClaw gateway has no guilds; it has agents, threads, models, devices, cron, rpc' "and what it has is told"
 
 tell claw mute models.list
-run agent-call -p claw --max-time 0.5 models
-status_is 75 "no answer in time"
+t 75 "no answer in time" agent-call -p claw --max-time 0.5 models
 err_like 'no whole answer in 0.5 s; see --max-time' "is told"
 tell claw lose cron.list
 lost() { run agent-call -p claw cron && false || [ "$status" -eq 75 ]; }
 ok "a connection that goes before the answer may be tried again" wait_until 10 lost
-run agent-call -p claw -v cron
-status_is 0 "as it is"
+t 0 "as it is" agent-call -p claw -v cron
 err_like '^agent-call: cron.list at ' "-v tells what is asked"
 start_gateway poor --grant operator.write
-run agent-call -p poor agents
-status_is 77 "without the scope there is no list"
+t 77 "without the scope there is no list" agent-call -p poor agents
 start_gateway shy --pair
-run agent-call -p shy agents
-status_is 77 "nor before the device is paired"
+t 77 "nor before the device is paired" agent-call -p shy agents
 err_like 'run on the gateway: openclaw devices approve pr-9' "and what to do is said"
 not_ok "no secret is said" grep -q 'gw-secret' "$out" "$err"
 done_testing

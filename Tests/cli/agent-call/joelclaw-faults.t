@@ -197,6 +197,5 @@ err_like 'there may be more than these 1000' "which is said"
 start_joelgate guarded --token right
 printf 'token-command = echo wrong\nworker-url = %s\n' "$parts" >>"$config"
 fault
-run agent-call -p guarded health
-status_is 77 "a gateway whose guard refuses the token"
+t 77 "a gateway whose guard refuses the token" agent-call -p guarded health
 done_testing

@@ -147,8 +147,6 @@ stop "$(cat "$tmp/joel.pid")"
 call -o tsv health
 like "$(cat "$out")" '^gateway	down	' "nobody needs the gateway for the others"
 printf '[profile none]\nkind = joelclaw\nurl = ws://127.0.0.1:1\n' >>"$config"
-run agent-call -p none health
-status_is 75 "a system of which nobody answers"
-run agent-call -p joel stats
-status_is 2 "there are no other words"
+t 75 "a system of which nobody answers" agent-call -p none health
+t 2 "there are no other words" agent-call -p joel stats
 done_testing

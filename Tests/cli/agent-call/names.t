@@ -20,8 +20,7 @@ serve_agent serve --ingest day
 AGENT_URL=$url
 export AGENT_URL
 
-run agent-call names
-status_is 0 "agent-call names"
+t 0 "agent-call names" agent-call names
 is "$(jq -r '[.type, .of, .id] | join(" ")' "$out" | tr '\n' ';')" \
   "name guild 10;name guild 20;name guild 21;name guild 30;name user 9;name user 8;name user 7;" \
   "guilds, then people"
@@ -43,24 +42,20 @@ known='10 (Repair Café 🔧), 20 (Twins), 21 (twins!), 30 (\e[31mred\n$(touch e
 for words in "-g nonsense actions" "-g 999 stats" "-g 999 actions" "channels nonsense" \
   "-g nonsense automations" "-g 999 runs" "-g nonsense browser-sessions" "join nonsense"; do
   # shellcheck disable=SC2086  # words
-  run agent-call $words
-  status_is 2 "agent-call $words"
+  t 2 "agent-call $words" agent-call $words
   out_empty "prints nothing"
   err_like "^agent-call: guild (nonsense|999): no such guild; there are 10 " "and is refused"
 done
 err_is "agent-call: guild nonsense: no such guild; there are $known" "with all there are, to be seen"
-run agent-call -g tWINS actions
-status_is 2 "a name that two guilds have"
+t 2 "a name that two guilds have" agent-call -g tWINS actions
 err_is 'agent-call: guild tWINS: several have this name, give an id: 20 (Twins), 21 (twins!)' \
   "is refused with both"
 
 run agent-call join 10 -u noor-0x
 is "$(jq -r .requesterUserId "$out")" 7 "-u with a name"
-run agent-call join 10 -u BO
-status_is 2 "a name that two people have"
+t 2 "a name that two people have" agent-call join 10 -u BO
 err_is 'agent-call: user BO: several have this name, give an id: 9 (bo), 8 (Bo)' "is refused"
-run agent-call join 10 -u nobody
-status_is 2 "a name that nobody has"
+t 2 "a name that nobody has" agent-call join 10 -u nobody
 err_is 'agent-call: user nobody: nobody of this name is known, an id will do; there are 9 (bo), 8 (Bo), 7 (Noor \e]0;x\x07)' \
   "is refused with all there are"
 
@@ -76,25 +71,21 @@ out_like '^ *1 +Repair Café 🔧 +__lore__' "each says where it was found"
 out_like '^ *2 +[(]person[)] +7 ' "or of whom"
 for words in "key" "-f" "-f -t other" "--subjects" "-R" "-M" "--mirror" "--edit 1 --fact x" "-y --delete 1"; do
   # shellcheck disable=SC2086  # words
-  run mem-search -g nonsense $words
-  status_is 2 "mem-search -g nonsense $words"
+  t 2 "mem-search -g nonsense $words" mem-search -g nonsense $words
   err_is "mem-search: guild nonsense: no such guild; there are $known" "is refused"
 done
-run mem-search --edit 1 --confidence 0.75
-status_is 0 "--edit finds the guild"
+t 0 "--edit finds the guild" mem-search --edit 1 --confidence 0.75
 is "$(mem-search -g 10 -f the key | jq .confidence)" 0.75 "and changes the fact"
 run mem-search --fact-profile noor-0x -g repair-café -o table
 out_like '^user id +7$' "--fact-profile with a name"
 mem-search --mirror >/dev/null
 run mem-search --offline -g REPAIR-CAFÉ -f the key
 is "$(jq .id "$out")" 1 "--offline knows the names"
-run mem-search --offline -g nonsense -f
-status_is 2 "and refuses others"
+t 2 "and refuses others" mem-search --offline -g nonsense -f
 if command -v fzf >/dev/null 2>&1; then
   run mem-pick -g repair-café -f 'key hangs'
   like "$(cat "$out")" "^1	" "mem-pick -g with a name"
-  run mem-pick -g nonsense -f key
-  status_is 2 "mem-pick -g nonsense"
+  t 2 "mem-pick -g nonsense" mem-pick -g nonsense -f key
 else
   skip 2 "no fzf"
 fi
@@ -102,15 +93,12 @@ fi
 # --- voice
 for words in "" "history" "-o json" "-w -n 1"; do
   # shellcheck disable=SC2086  # words
-  run voice-state -g nonsense $words
-  status_is 2 "voice-state -g nonsense $words"
+  t 2 "voice-state -g nonsense $words" voice-state -g nonsense $words
   out_empty "prints nothing"
   err_is "voice-state: guild nonsense: no such guild; there are $known" "is refused"
 done
-run voice-state -g repair-café
-status_is 0 "voice-state -g with a name"
-run voice-state -q -g repair-café
-status_is 1 "with -q"
+t 0 "voice-state -g with a name" voice-state -g repair-café
+t 1 "with -q" voice-state -q -g repair-café
 cat >records <<'END'
 {"event":"voice_state","id":"","data":{"activeCount":2,"sessions":[{"sessionId":"a","guildId":"10","participants":[]},{"sessionId":"b","guildId":"20","participants":[]}]}}
 {"type":"name","of":"guild","id":"20","name":"Twins"}
@@ -119,21 +107,18 @@ run voice-state -g twins -o json records
 is "$(jq -r .sessionId "$out")" b "of records that tell the name"
 run sh -c 'voice-state -g twins -o json - <records'
 is "$(jq -r .sessionId "$out")" b "from standard input"
-run voice-state -g nonsense records
-status_is 2 "of records that do not"
+t 2 "of records that do not" voice-state -g nonsense records
 err_is "voice-state: guild nonsense: no such id, and no record of a file tells the name" "is refused"
 
 # --- the feed
-run agent-pulse -U noor-0x -n 2 -- -n 2 -W 0
-status_is 0 "agent-pulse -U with a name"
+t 0 "agent-pulse -U with a name" agent-pulse -U noor-0x -n 2 -- -n 2 -W 0
 is "$(lines "$out")" 2 "has the history, too"
 out_like 'one' "from before the name was told"
 err_empty "and says nothing"
 run agent-pulse -g REPAIR-CAFÉ -k sent_reply -n 1 -- -n 1
 is "$(lines "$out")" 1 "agent-pulse -g with a name"
 for name in nobody Bo; do
-  run agent-pulse -U "$name" -n 1
-  status_is 2 "agent-pulse -U $name"
+  t 2 "agent-pulse -U $name" agent-pulse -U "$name" -n 1
   out_empty "prints nothing"
   err_like "^agent-pulse: user $name: (nobody tells this name; agent-call names|several have this name: 9, 8$)" \
     "and is refused"
@@ -150,8 +135,7 @@ for command in action-filter agent-pulse agent-browse agent-cost; do
 done
 is "$(action-filter --completions words -U '' | tr '\n' ' ')" "9 8 Noor-0-x " "people of action-filter"
 is "$(mem-search --completions words -u '' | tr '\n' ' ')" "9 8 Noor-0-x " "people"
-run agent-call -g 31mred-touch-evil actions
-status_is 1 "what is offered is understood"
+t 1 "what is offered is understood" agent-call -g 31mred-touch-evil actions
 no_file() { [ ! -e evil ]; }
 ok "and nothing was run" no_file
 # Nothing answers, or a token is waited for.

@@ -143,8 +143,8 @@ like "$(jq -r .code "$out")" '^[0-9]{8}$' "but to that device"
 at "$(jq -r .code "$out")" "$tmp/again"
 status_is 0 "with which another one is paired"
 start_pincer bare --token ""
-run sh -c 'agent-call -p bare pair "$1" </dev/null' - "$tmp/first"
-status_is 0 "a server without a device gives a code to anyone"
+t 0 "a server without a device gives a code to anyone" \
+  sh -c 'agent-call -p bare pair "$1" </dev/null' - "$tmp/first"
 ok "and a token for it" test -s "$tmp/first"
 
 # A profile whose token is what is to be fetched.
@@ -152,17 +152,16 @@ start_pincer fresh --token ""
 mine=$tmp/mine
 printf '[profile own]\nkind = pincer\nurl = %s\ntoken-file = %s\n[profile said]\nkind = pincer\nurl = %s\ntoken-command = cat %s\n' \
   "$url" "$mine" "$url" "$mine" >>"$XDG_CONFIG_HOME/agentutils/config"
-run agent-call -p own devices
-status_is 77 "nothing else is asked without a token"
-run sh -c 'agent-call -p own pair "$1" </dev/null' - "$mine"
-status_is 0 "a token is fetched into the file that the profile names"
+t 77 "nothing else is asked without a token" agent-call -p own devices
+t 0 "a token is fetched into the file that the profile names" \
+  sh -c 'agent-call -p own pair "$1" </dev/null' - "$mine"
 run agent-call -p own devices
 is "$(jq -r .isCurrent "$out")" true "and lets in"
 code=$(agent-call -p own pairing-code | jq -r .code)
 mv "$mine" "$mine.old"
-run sh -c 'echo "$2" | agent-call -p said pair "$1"' - "$mine" "$code"
-status_is 0 "so is one that a command would print"
+t 0 "so is one that a command would print" \
+  sh -c 'echo "$2" | agent-call -p said pair "$1"' - "$mine" "$code"
 rm "$mine"
-run sh -c 'echo "$2" | agent-call -p own --token-file "$1" pair "$1"' - "$mine" 12345678
-status_is 77 "a file that is named is needed"
+t 77 "a file that is named is needed" \
+  sh -c 'echo "$2" | agent-call -p own --token-file "$1" pair "$1"' - "$mine" 12345678
 done_testing

@@ -21,8 +21,7 @@ guild=$(agent-call guilds | jq -r .id | head -n 1)
 for command in stats guilds "channels $guild" "automations -g $guild" "runs -g $guild" \
   browser-sessions mcp asr-sessions tool-events tunnel actions; do
   # shellcheck disable=SC2086
-  run agent-call $command
-  status_is 0 "$command"
+  t 0 "$command" agent-call $command
   err_empty "$command says nothing else"
   ok "$command: a record a line" python3 -c '
 import json, sys
@@ -36,32 +35,27 @@ for line in open(sys.argv[1], newline="\n"):
     not_ok "$command as $form: no control is bare" grep -q "$(printf '[\001-\010\013-\037]')" "$out"
   done
 done
-run agent-call automations
-status_is 2 "which guild, with two"
+t 2 "which guild, with two" agent-call automations
 err_one_line agent-call "is asked"
 is "$(agent-call get "/api/guilds/$guild/channels")" "$(agent-call channels -g "$guild")" \
   "get, the same"
-run agent-call settings
-status_is 2 "settings, which this backend has not"
+t 2 "settings, which this backend has not" agent-call settings
 first=$(agent-call runs -g "$guild" -n 1 | jq -r .automation_id)
 is "$(agent-call runs "$first" -g "$guild" | jq -r .automation_id | sort -u)" "$first" "runs of one automation"
 run agent-call automations -g "$guild" --status no_such_state
 is "$status $(cat "$out" "$err")" "1 " "an empty list"
-run agent-call get /api/nothing
-status_is 2 "an unknown path"
+t 2 "an unknown path" agent-call get /api/nothing
 run env AGENT_TOKEN_FILE="$tmp/day" agent-call health
 isnt "$status" 0 "a file that is no token"
 printf 'wrong\n' >"$tmp/wrong"
-run agent-call --token-file "$tmp/wrong" health
-status_is 77 "a wrong token"
+t 77 "a wrong token" agent-call --token-file "$tmp/wrong" health
 err_like "the token from $tmp/wrong was refused" "is told by its file"
 
 # --- telling it something
 run agent-call join
 cat "$out" >"$tmp/join"
 ok "join without a guild has an outcome" jq -e 'has("ok")' "$tmp/join"
-run agent-call join 999
-status_is 1 "join in an unknown guild"
+t 1 "join in an unknown guild" agent-call join 999
 err_is "agent-call: join: the agent is in no such guild (guild_not_found)" "is refused"
 run sh -c 'echo "{\"kind\":\"llm_call\",\"content\":\"by hand\"}" | agent-call post /api/actions'
 is "$status $(jq -c .ok "$out")" "0 true" "post"
@@ -70,8 +64,7 @@ run agent-call put /api/voice/state -d '{"activeCount":0,"sessions":[]}'
 is "$status $(cat "$out")" '0 {"ok":true}' "put"
 run agent-call mcp
 is "$status" 1 "no session, no servers"
-run agent-call post /api/actions -d '{"kind":7}'
-status_is 2 "what the backend does not understand"
+t 2 "what the backend does not understand" agent-call post /api/actions -d '{"kind":7}'
 err_one_line agent-call "is told in a line"
 stop "$pid"
 
@@ -94,8 +87,7 @@ start_server many agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/toke
   --ingest "$tmp/many"
 AGENT_URL=$url
 
-run agent-call actions
-status_is 0 "all actions"
+t 0 "all actions" agent-call actions
 err_empty "and nothing is missing"
 is "$(lines "$out")" 4600 "each of them"
 is "$(jq .id "$out" | sort -n | uniq | wc -l)" 4600 "once"
@@ -161,8 +153,7 @@ tail -n 1 "$tmp/many" >>"$tmp/flood"
 start_server flood agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token" \
   --ingest "$tmp/flood"
 AGENT_URL=$url
-run agent-call actions
-status_is 2 "more of a kind in a guild than an answer holds"
+t 2 "more of a kind in a guild than an answer holds" agent-call actions
 is "$(lines "$out") $(jq .id "$out" | sort -u | wc -l)" "1000 1000" "what there is comes, once"
 err_like '^agent-call: actions: llm_call of guild 1 before 2026-01-01T00:00:00.300Z cannot be reached: ' \
   "and the rest is named"

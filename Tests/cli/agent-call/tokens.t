@@ -48,8 +48,8 @@ answered "$well" env AGENT_URL=http://example.invalid agent-call --token-file "$
 is "$status $(asked)" "2 " "nor over plain http"
 err_is "agent-call: http://example.invalid/: the token would travel over plain http; see --allow-plaintext" \
   "and it says so"
-run env AGENT_URL=http://example.invalid agent-call --allow-plaintext --token-file "$tmp/token" health
-status_is 75 "unless --allow-plaintext: then it is tried"
+t 75 "unless --allow-plaintext: then it is tried" \
+  env AGENT_URL=http://example.invalid agent-call --allow-plaintext --token-file "$tmp/token" health
 
 # --- a command that takes its time
 config=$XDG_CONFIG_HOME/agentutils/config
@@ -66,8 +66,7 @@ for command in "agent-call -p slow --max-time 0.3 health" "mem-search -p slow --
   err_is "${command%% *}: token-command of profile slow: took too long" "which is said"
 done
 printf '[profile slow]\nurl = %s\ntoken-command : echo a=b\n' "$url" >"$config"
-run agent-call -p slow health
-status_is 2 "a colon is no equals sign"
+t 2 "a colon is no equals sign" agent-call -p slow health
 err_is "agent-call: profile slow: line 3 of $config is at fault: a : in place of the = behind a key" \
   "and the line is named"
 cp "$tmp/config" "$config"
@@ -105,10 +104,8 @@ err_like 'a public tunnel and no token of its own' "in words"
 AGENT_URL=$url
 export AGENT_URL
 chmod 644 "$tmp/token2"
-run agent-call --token-file "$tmp/token2" health
-status_is 77 "a token file that others can read"
-run agent-call --token-file "$tmp/none" health
-status_is 77 "one that is not there"
+t 77 "a token file that others can read" agent-call --token-file "$tmp/token2" health
+t 77 "one that is not there" agent-call --token-file "$tmp/none" health
 
 # --- the token is nowhere to be seen
 echoed='status 500 application/json {"error":"what is '$token' doing here"}'
@@ -142,11 +139,11 @@ if command -v openssl >/dev/null 2>&1; then
   start_tls 'x-dashboard-token: sesame-0815' '{"ok":true}' ''
   run env AGENT_URL="$url" agent-call --cacert "$tmp/authority" --token-file "$tmp/token" health
   is "$status $(jq .ok "$out")" "0 true" "an authority that is named is believed, the token goes"
-  run env AGENT_URL="$url" agent-call --token-file "$tmp/token" health
-  status_is 75 "nobody vouches for the certificate"
+  t 75 "nobody vouches for the certificate" \
+    env AGENT_URL="$url" agent-call --token-file "$tmp/token" health
   err_like certificate "and it says so"
-  run env AGENT_URL="https://127.0.0.1:$port" agent-call --cacert "$tmp/authority" health
-  status_is 75 "the certificate is for another name"
+  t 75 "the certificate is for another name" \
+    env AGENT_URL="https://127.0.0.1:$port" agent-call --cacert "$tmp/authority" health
   url=$AGENT_URL
 else
   skip 4 "no openssl"
@@ -174,11 +171,9 @@ for body in '{"a":' 'a=b' '{} {}' ' '; do
   is "$status $(sent)" "2 " "not JSON, not sent: $body"
   err_like '^agent-call: --data: not JSON: .* at byte [0-9]+$' "and it says where"
 done
-run agent-call post /api/x -d "@$tmp/nothing"
-status_is 2 "a body that is not there"
+t 2 "a body that is not there" agent-call post /api/x -d "@$tmp/nothing"
 err_is "agent-call: $tmp/nothing: no such file or directory" "is named"
-run python3 "$cli/terminal.py" agent-call post /api/x
-status_is 2 "a terminal is no body"
+t 2 "a terminal is no body" python3 "$cli/terminal.py" agent-call post /api/x
 head -c 3000000 /dev/zero | tr '\0' 7 >"$tmp/large"
 answered "$well" agent-call post /api/x -d "@$tmp/large"
 is "$(requests '.body | length')" 3000000 "3 MB are sent whole"

@@ -38,8 +38,7 @@ list() {
   filter=$2
   shift 2
   forget
-  run agent-call "$@"
-  status_is 0 "$*"
+  t 0 "$*" agent-call "$@"
   err_empty "says nothing else"
   is "$(jq -c . "$out")" "$(body "$name" | jq -c "$filter")" "$*: the records"
   # The bytes of all lines, joined by commas, stand in the answer.
@@ -88,8 +87,7 @@ forget
 run agent-call automations -g $guild -c 'a&b=c'
 like "$(targets)" "&channelId=a%26b%3Dc&" "a value stays a value in the query"
 forget
-run agent-call channels '../stats?x'
-status_is 2 "and out of the path"
+t 2 "and out of the path" agent-call channels '../stats?x'
 is "$(targets)" "GET /api/guilds " "for there is no such guild"
 forget
 run agent-call runs -g $guild
@@ -103,22 +101,19 @@ run agent-call guilds -n 0
 is "$status $(lines "$out") $(targets)" "0 0 " "none are none, unasked"
 
 # --- the guild when none is named
-run agent-call automations
-status_is 2 "which guild, with two"
+t 2 "which guild, with two" agent-call automations
 err_is "agent-call: guilds: there are several, name one with --guild: 100000000000000001 (The Workshop), 100000000000000002 (Fern & Co. 🌿)" \
   "is asked, with their names"
 out_empty "and nothing else"
 
 
 # --- one record
-run agent-call health
-status_is 0 "health"
+t 0 "health" agent-call health
 is "$(jq -c '[.type, .ok, (.latency_ms | type), .url]' "$out")" \
   "[\"health\",true,\"number\",\"$url/api/health\"]" "is a record of ours"
 like "$(cat "$out")" '^\{"type":"health","ok":true,"latency_ms":[0-9]+\.[0-9],"url":' "type first"
 for pair in stats:stats tunnel:public-https; do
-  run agent-call "${pair%:*}"
-  status_is 0 "${pair%:*}"
+  t 0 "${pair%:*}" agent-call "${pair%:*}"
   is "$(cat "$out")" "$(body "${pair#*:}")" "is the backend's own"
 done
 run agent-call get /api/voice/state

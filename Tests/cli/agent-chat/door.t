@@ -19,32 +19,26 @@ is "$status $(cat "$out")" "0 You said: hello" "with an old one the device's own
 is "$(auths claw 2)" '["deviceToken","token"] ["deviceToken","token"] ' "which is shown alone, then"
 is "$(frames claw connect | tail -n 1 | jq '.auth.token == .auth.deviceToken')" true \
   "as the token that is signed"
-run agent-call -p claw agents
-status_is 0 "one question has its answer in the same run"
+t 0 "one question has its answer in the same run" agent-call -p claw agents
 
 # One that is good, but not for what is wanted.
 sed -i.old '/printf gw-/d' "$config"
-run agent-approve -p claw -l
-status_is 77 "more than the device's token allows"
+t 77 "more than the device's token allows" agent-approve -p claw -l
 err_like 'AUTH_SCOPE_MISMATCH' "is said so, whatever is said of doing without"
-run agent-call -p claw agents
-status_is 0 "and it is kept for who wants less"
+t 0 "and it is kept for who wants less" agent-call -p claw agents
 printf 'token-command = printf gw-old\n' >>"$config"
 
 # And one of the device that is not taken any more.
 tokens=$(find "$XDG_STATE_HOME/agentutils/openclaw" -name 'tokens-*')
 sed -i.old 's/"dt-[^"]*"/"dt-gone"/g' "$tokens"
-run agent-call -p claw agents
-status_is 77 "no token is good"
+t 77 "no token is good" agent-call -p claw agents
 err_like 'AUTH_TOKEN_MISMATCH' "which is said"
 sed -i.old '/gw-old/d' "$config"
-run agent-call -p claw agents
-status_is 77 "nor is the device's alone"
+t 77 "nor is the device's alone" agent-call -p claw agents
 err_like 'AUTH_TOKEN_MISSING' "which is not shown again"
 unlike "$(cat "$tokens")" 'dt-gone' "but forgotten"
 printf 'token-command = printf gw-secret\n' >>"$config"
-run agent-call -p claw agents
-status_is 0 "the profile's is enough"
+t 0 "the profile's is enough" agent-call -p claw agents
 
 # Only the first challenge counts.
 start_gateway thrice --thrice

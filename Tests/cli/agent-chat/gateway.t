@@ -67,10 +67,8 @@ chat --key key-1 --max-time 15 once
 out_is "You said: once" "and some minutes later, too"
 chat --history -o json
 is "$(jq -r 'select(.role == "user") | .text' "$out" | grep -c once)" 1 "and was said once"
-run agent-chat -p claw --key 'a b' hello
-status_is 2 "a key with a blank"
-run agent-chat -p claw --key '' hello
-status_is 2 "an empty key"
+t 2 "a key with a blank" agent-chat -p claw --key 'a b' hello
+t 2 "an empty key" agent-chat -p claw --key '' hello
 
 # --- a link that is lost
 
@@ -112,14 +110,12 @@ is "$(frames claw chat.abort | tail -n 1 | jq -r 'keys | join(" ")')" "runId ses
 start long agent-chat -p claw --retry-wait 0.1 forever
 long=$pid
 wait_until 20 sh -c "grep -c '\"forever\"' '$tmp/claw.log' | grep -q 2"
-run agent-chat -p claw --abort
-status_is 0 "--abort ends what is under way"
+t 0 "--abort ends what is under way" agent-chat -p claw --abort
 is "$(lines "$out")" 1 "and says what"
 finished "$long"
 is "$status" 1 "the one who asked is told"
 is "$(cat "$tmp/long.err")" "agent-chat: aborted: rpc" "with the reason"
-run agent-chat -p claw --abort
-status_is 1 "there is nothing more to end"
+t 1 "there is nothing more to end" agent-chat -p claw --abort
 out_empty "and nothing is said"
 
 chat --max-time 0.5 forever
@@ -140,10 +136,8 @@ chat --attach "$tmp/large.bin" look
 status_is 2 "one that is too large does not"
 err_like 'large.bin: 5000001 bytes are too many: at most 5000000$' "which is said"
 start_gateway files --files '{"maxBytes":6000000,"maxImageBytes":7}'
-run agent-chat -p files --attach "$tmp/large.bin" look
-status_is 0 "unless the gateway says that it takes it"
-run agent-chat -p files --attach "$tmp/shot" look
-status_is 2 "of a picture"
+t 0 "unless the gateway says that it takes it" agent-chat -p files --attach "$tmp/large.bin" look
+t 2 "of a picture" agent-chat -p files --attach "$tmp/shot" look
 err_like 'shot: 8 bytes are too many: at most 7$' "it may take less"
 is "$(frames files chat.send | wc -l | tr -d ' ')" 1 "what is too large is not sent"
 chat --attach "$tmp/none" look
@@ -176,8 +170,7 @@ is "$(frames claw connect | tail -n 1 | jq -c .scopes)" '["operator.read"]' \
 # --- refusals
 
 start_gateway shy --pair
-run agent-chat -p shy hello
-status_is 77 "a device that is not paired"
+t 77 "a device that is not paired" agent-chat -p shy hello
 err_like 'run on the gateway: openclaw devices approve pr-9$' "is told what to do"
 err_one_line agent-chat "in a line"
 start waits agent-chat -p shy -w --retry-wait 0.1 hello
@@ -188,20 +181,15 @@ is "$status" 0 "and goes on when it is let in"
 is "$(cat "$tmp/waits.out")" "You said: hello" "with the answer"
 is "$(grep -c pr-9 "$tmp/waits.err")" 1 "it is said once"
 start_gateway poor --grant operator.read
-run agent-chat -p poor hello
-status_is 77 "a scope that is not granted"
+t 77 "a scope that is not granted" agent-chat -p poor hello
 err_like 'does not grant operator.write' "is named"
-run agent-chat -p poor --history
-status_is 0 "who only reads does not need it"
+t 0 "who only reads does not need it" agent-chat -p poor --history
 printf '[profile away]\nkind = openclaw\nurl = ws://127.0.0.1:1\n[profile web]\nurl = http://127.0.0.1:1\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-run agent-chat -p away --max-retries 1 --retry-wait 0.05 hello
-status_is 75 "a gateway that is not there"
+t 75 "a gateway that is not there" agent-chat -p away --max-retries 1 --retry-wait 0.05 hello
 err_one_line agent-chat "is a line"
-run agent-chat -p away --max-retries 1 --retry-wait 0.05 --agents
-status_is 75 "for a list, too"
-run agent-chat -p web hello
-status_is 2 "an agent that takes no messages"
+t 75 "for a list, too" agent-chat -p away --max-retries 1 --retry-wait 0.05 --agents
+t 2 "an agent that takes no messages" agent-chat -p web hello
 err_is "agent-chat: web: a Clanky dashboard takes no messages" "says so"
 
 
@@ -235,6 +223,5 @@ status_is 2 "counted as the gateway counts"
 is "$(($(frames claw chat.send | wc -l) - before))" 1 "and is not sent"
 chat --history -t "$(long 501)"
 status_is 2 "nor is its history asked for"
-run agent-tail -p claw --max-time 5 "$(long 501)"
-status_is 2 "nor is it followed"
+t 2 "nor is it followed" agent-tail -p claw --max-time 5 "$(long 501)"
 done_testing

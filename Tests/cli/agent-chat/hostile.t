@@ -15,9 +15,9 @@ start_gateway claw --pace 0
 held() {
   _title=$1 _most=$(($2 * 1024)) _words=$3
   shift 3
-  run python3 "$cli/resident.py" "$_most" sh -c 'out=$1; shift; "$@" >"$out"' sh "$tmp/said" \
+  t 0 "$_title" \
+    python3 "$cli/resident.py" "$_most" sh -c 'out=$1; shift; "$@" >"$out"' sh "$tmp/said" \
     agent-chat -p claw --max-retries 1 "$@" "$_words"
-  status_is 0 "$_title"
   diag "$(cat "$out")"
 }
 sum() { cksum <"$1"; }

@@ -28,16 +28,14 @@ asked() { tail -n 1 "$log" | jq -c "$1"; }
 
 # --- Claudio's own
 
-run agent-chat -p c how are you
-status_is 0 "a question"
+t 0 "a question" agent-chat -p c how are you
 out_is "You said: how are you" "the answer, once"
 err_empty "and no other word"
 is "$(asked '[.method,.path,.body]')" \
   '["POST","/api/chat/agent",{"messages":[{"role":"user","content":"how are you"}]}]' \
   "is asked as the server wants it"
 is "$(asked '.headers.authorization')" '"Bearer S3cret-Token"' "with the token"
-run agent-chat -p c -a heron -o json hello
-status_is 0 "another agent"
+t 0 "another agent" agent-chat -p c -a heron -o json hello
 is "$(asked .body.agent)" '"heron"' "is named"
 is "$(jq -r '[.type,.backend,.profile,.thread,.role,.text,.state] | map(. // "") | join(" ")' "$out")" \
   'turn claudio c heron   running
@@ -48,59 +46,42 @@ run sh -c 'printf "  two\n lines \n" | agent-chat -p c'
 is "$(asked '.body.messages[0].content')" '"  two\n lines "' "standard input is the message"
 run sh -c 'printf "dash" | agent-chat -p c -'
 out_is "You said: dash" "so it is with -"
-run sh -c 'printf "caf\351" | agent-chat -p c'
-status_is 2 "what is not UTF-8"
+t 2 "what is not UTF-8" sh -c 'printf "caf\351" | agent-chat -p c'
 err_is "agent-chat: standard input: not UTF-8 at byte 4" "is not said"
-run sh -c 'agent-chat -p c </dev/null'
-status_is 2 "nothing"
+t 2 "nothing" sh -c 'agent-chat -p c </dev/null'
 err_one_line agent-chat "is not said"
-run agent-chat -p c "$(printf 'caf\351')"
-status_is 2 "words that are not UTF-8"
+t 2 "words that are not UTF-8" agent-chat -p c "$(printf 'caf\351')"
 out_empty "are not said either"
 
-run agent-chat -p c silence
-status_is 0 "an agent that says nothing"
+t 0 "an agent that says nothing" agent-chat -p c silence
 out_empty "has answered, too"
 : >"$log"
-run agent-chat -p c cut
-status_is 75 "an answer that is cut off"
+t 75 "an answer that is cut off" agent-chat -p c cut
 out_empty "is not printed in part"
 is "$(lines "$log")" 1 "and not asked for again"
-run agent-chat -p c busy
-status_is 75 "a server that is busy"
+t 75 "a server that is busy" agent-chat -p c busy
 is "$(lines "$log")" 2 "is not asked again either"
-run agent-chat -p c fail
-status_is 75 "one that breaks"
+t 75 "one that breaks" agent-chat -p c fail
 err_like "it broke" "says why"
-run agent-chat -p c no
-status_is 77 "a token that is refused"
+t 77 "a token that is refused" agent-chat -p c no
 err_one_line agent-chat "in a line"
 err_unlike S3cret "without the token"
-run agent-chat -p c odd
-status_is 2 "an answer that makes no sense"
-run agent-chat -p c --max-time 0.3 slow
-status_is 75 "an answer that takes too long"
+t 2 "an answer that makes no sense" agent-chat -p c odd
+t 75 "an answer that takes too long" agent-chat -p c --max-time 0.3 slow
 err_like "no answer in 0.3 s" "with the reason"
-run agent-chat -p c --idle-timeout 0.3 slow
-status_is 75 "a server that is silent"
-run agent-chat -p c -t side hello
-status_is 2 "no threads"
-run agent-chat -p c --attach "$tmp/token" hello
-status_is 2 "no files"
-run agent-chat -p c --key k1 hello
-status_is 2 "no keys"
+t 75 "a server that is silent" agent-chat -p c --idle-timeout 0.3 slow
+t 2 "no threads" agent-chat -p c -t side hello
+t 2 "no files" agent-chat -p c --attach "$tmp/token" hello
+t 2 "no keys" agent-chat -p c --key k1 hello
 err_like "cannot tell a second try" "because they would keep nothing from being said twice"
-run agent-chat -p c --history
-status_is 2 "no history"
-run agent-chat -p c --abort
-status_is 2 "nothing to abort"
+t 2 "no history" agent-chat -p c --history
+t 2 "nothing to abort" agent-chat -p c --abort
 start long agent-chat -p c slow
 wait_until 10 has "$log" '"slow"'
 stop "$pid" INT
 is "$status" 130 "^C ends it by that signal"
 
-run agent-chat -p c --agents
-status_is 0 "agents"
+t 0 "agents" agent-chat -p c --agents
 is "$(od -An -c "$out" | tr -d ' \n')" 'heron\tGreyHeron\nstoat\tSt\e[31moat\n' \
   "by id and name in a pipe"
 run python3 "$cli/terminal.py" agent-chat -p c --agents
@@ -111,27 +92,23 @@ is "$(jq -r .id "$out" | tr '\n' ' ')" "heron stoat " "and as rows"
 
 # --- audio
 
-run agent-chat -p c --speak "$tmp/a.mp3" -a stoat hello
-status_is 0 "an answer that is spoken"
+t 0 "an answer that is spoken" agent-chat -p c --speak "$tmp/a.mp3" -a stoat hello
 out_is "You said: hello" "is printed, too"
 is "$(cat "$tmp/a.mp3")" "ID3You said: hello" "and is in the file"
 is "$(asked .body)" '{"text":"You said: hello","agent":"stoat"}' "in the voice of the agent"
-run agent-chat -p c --speak "$tmp/a.mp3" silent
-status_is 0 "an answer that cannot be spoken"
+t 0 "an answer that cannot be spoken" agent-chat -p c --speak "$tmp/a.mp3" silent
 out_is "You said: silent" "is printed"
 err_like '^agent-chat: no audio: .*no voice' "with a line why"
 not_ok "and no audio of another answer is left" test -s "$tmp/a.mp3"
 run agent-chat -p c --speak "$tmp/a.mp3" page
 err_like 'no audio$' "a web page is no audio"
 : >"$log"
-run agent-chat -p c --speak "$tmp/none/a.mp3" hello
-status_is 2 "a file that cannot be made"
+t 2 "a file that cannot be made" agent-chat -p c --speak "$tmp/none/a.mp3" hello
 is "$(lines "$log")" 0 "keeps the question from being asked"
 
 # --- OpenResponses
 
-run agent-chat -p r how are you
-status_is 0 "a question to the endpoint"
+t 0 "a question to the endpoint" agent-chat -p r how are you
 out_is "You said: how are you" "its answer"
 is "$(asked '[.path,.body]')" \
   '["/v1/responses",{"model":"openclaw","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"how are you"}]}],"stream":true,"user":"agent:main:main"}]' \
@@ -161,27 +138,21 @@ run agent-chat -p r whole
 out_is "You said: whole" "an answer without a stream"
 run agent-chat -p r count 2000
 is "$(tr -d '\n' <"$out" | cksum)" "$(seq 0 1999 | tr '\n' ' ' | cksum)" "a long one is whole"
-run agent-chat -p r silence
-status_is 0 "silence"
+t 0 "silence" agent-chat -p r silence
 out_empty "is an answer"
 for word in late incomplete fail; do
-  run agent-chat -p r "$word"
-  status_is 1 "$word: a run that failed"
+  t 1 "$word: a run that failed" agent-chat -p r "$word"
   out_empty "nothing is printed of it"
   err_one_line agent-chat "but why"
 done
 err_is "agent-chat: the agent failed: api_error: it broke" "in the server's words"
 : >"$log"
-run agent-chat -p r cut
-status_is 75 "a stream that is cut"
+t 75 "a stream that is cut" agent-chat -p r cut
 out_empty "nothing of it is printed"
 is "$(lines "$log")" 1 "and it is not asked again"
-run agent-chat -p r busy
-status_is 75 "busy"
-run agent-chat -p r no
-status_is 77 "refused"
-run agent-chat -p r odd
-status_is 2 "no answer of the endpoint"
+t 75 "busy" agent-chat -p r busy
+t 77 "refused" agent-chat -p r no
+t 2 "no answer of the endpoint" agent-chat -p r odd
 run agent-chat -p r --agents
 is "$(cut -f 1 "$out" | tr '\n' ' ')" "openclaw/heron openclaw/stoat " "its agents are models"
 printf 'GIF89a...' >"$tmp/a picture"
@@ -201,7 +172,7 @@ run python3 "$cli/terminal.py" agent-chat -p r "$(printf '\033]0;x\007')"
 out_like '^You said: \\e\]0;x\\x07' "what a terminal would obey is escaped"
 
 
-run agent-chat -p r -t "$(head -c 510 /dev/zero | tr '\0' x)" hello
-status_is 2 "a name that makes too long a session key"
+t 2 "a name that makes too long a session key" \
+  agent-chat -p r -t "$(head -c 510 /dev/zero | tr '\0' x)" hello
 err_like 'session key would have 521 characters' "is not sent"
 done_testing

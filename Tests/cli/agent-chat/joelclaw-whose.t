@@ -50,8 +50,7 @@ finished "$one"
 is "$status:$(cat "$tmp/one.out")" "0:You said: late 600 one" "one gateway by two names"
 finished "$two"
 is "$status:$(cat "$tmp/two.out")" "0:You said: late 0 two" "takes one prompt at a time"
-run agent-chat -p same late 600 one
-status_is 75 "and has one memory"
+t 75 "and has one memory" agent-chat -p same late 600 one
 chat --max-time 0.4 late 1200 three
 status_is 75 "a prompt that is given up while it waits in the gateway"
 chat late 0 four

@@ -143,12 +143,9 @@ for words in '--agents' '--history' '--attach /dev/null/x x' '-a other x' '-t ot
   [ "$status" -eq 2 ] || break
 done
 status_is 2 "agents, histories, files, other threads and keys are refused"
-run agent-chat -p joel ' '
-status_is 2 "and so is a message of blanks"
+t 2 "and so is a message of blanks" agent-chat -p joel ' '
 printf '[profile home]\nkind = pincer\nurl = http://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
-run agent-chat -p home --again hello
-status_is 2 "--again is for a gateway that drops the same words"
-run agent-chat -p joel --again --threads
-status_is 2 "and for a message"
+t 2 "--again is for a gateway that drops the same words" agent-chat -p home --again hello
+t 2 "and for a message" agent-chat -p joel --again --threads
 not_ok "no token in any message" grep -rq jc-secret "$out" "$err" "$tmp/joel.log" "$book"
 done_testing

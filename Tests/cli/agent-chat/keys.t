@@ -10,8 +10,7 @@ start_gateway claw
 start tail agent-tail -p claw '  WORK'
 ok "a conversation is followed" wait_until 20 came_frames claw sessions.messages.subscribe 1
 for thread in Work WORK agent:Heron:work ' Agent:HERON:Work '; do
-  run agent-chat -p claw -t "$thread" "say from $thread"
-  status_is 0 "'$thread'"
+  t 0 "'$thread'" agent-chat -p claw -t "$thread" "say from $thread"
 done
 is "$(frames claw chat.send | jq -r .sessionKey | sort -u)" agent:heron:work "is one conversation"
 is "$(agent-chat -p claw --threads | cut -f 1)" agent:heron:work "to the gateway, too"
@@ -22,8 +21,7 @@ run agent-chat -p claw -a Heron hello
 is "$(frames claw chat.send | tail -n 2 | jq -r .sessionKey | sort -u)" agent:heron:main "MAIN is the main one"
 run agent-chat -p claw -a 'Sea Stoat!' -t x hello
 is "$(frames claw chat.send | tail -n 1 | jq -r .sessionKey)" agent:sea-stoat:x "an agent's name is an id"
-run agent-chat -p claw -a heron -t Agent:Heron:y hello
-status_is 0 "an agent and its own conversation"
+t 0 "an agent and its own conversation" agent-chat -p claw -a heron -t Agent:Heron:y hello
 run agent-chat -p claw -a stoat -t Agent:Heron:y hello
 not_ok "another's not" test "$status" -eq 0
 run agent-chat -p claw -t 'signal:group:AbC=' hello
@@ -34,8 +32,7 @@ stop "$pid" 2>/dev/null
 start_gateway global --scope global --main-key harbour
 start all agent-tail -p global Harbour
 wait_until 20 came_frames global sessions.messages.subscribe 1
-run agent-chat -p global -t main "say for all"
-status_is 0 "where all agents have one main conversation"
+t 0 "where all agents have one main conversation" agent-chat -p global -t main "say for all"
 is "$(frames global chat.send | jq -r .sessionKey)" global "it is the one that is meant"
 ok "and followed" wait_until 20 has "$tmp/all.out" '"state":"final"'
 start_gateway named --main-key harbour

@@ -6,8 +6,7 @@ needs agent-chat python3
 bad() { # TITLE ARG...
   _why=$1
   shift
-  run agent-chat "$@" </dev/null
-  status_is 2 "$_why"
+  t 2 "$_why" agent-chat "$@" </dev/null
   is "$(sed -n 2p "$err" | cut -c 1-17)" "usage: agent-chat" "$_why: with the usage"
 }
 bad "two things at once" --agents --threads
@@ -35,38 +34,32 @@ bad "-i with records" -i -o json
 bad "-i with a time" -i --max-time 1
 bad "-i with standard input" -i -
 bad "one standard input for two" --token-file - -
-run python3 "$cli/terminal.py" agent-chat
-status_is 2 "a terminal as standard input"
+t 2 "a terminal as standard input" python3 "$cli/terminal.py" agent-chat
 out_like 'nothing to say: give words, or -i to talk' "is not waited for"
 
-run agent-chat hello
-status_is 2 "no agent at all"
+t 2 "no agent at all" agent-chat hello
 err_is "agent-chat: no url: run agent-setup, or set AGENT_URL; see agentutils.conf(5)" "is what is missing"
 
 # The link.
 printf '[profile far]\nkind = openclaw\nurl = ws://gateway.invalid:1\n' \
   >"$XDG_CONFIG_HOME/agentutils/config"
-run agent-chat -p far hello
-status_is 2 "nothing is said in clear text to another machine"
+t 2 "nothing is said in clear text to another machine" agent-chat -p far hello
 err_like 'clear text; see --allow-plaintext$' "unless one wants that"
-run agent-chat --allow-plaintext --quiet --max-retries 0 -p far hello
-status_is 75 "--allow-plaintext: one wants that"
+t 75 "--allow-plaintext: one wants that" \
+  agent-chat --allow-plaintext --quiet --max-retries 0 -p far hello
 is "$(lines "$err")" 1 "--quiet: without a word but why it failed"
-run agent-chat --allow-plaintext -p far -a stoat -t agent:heron:main hello
-status_is 2 "the thread of another agent"
+t 2 "the thread of another agent" \
+  agent-chat --allow-plaintext -p far -a stoat -t agent:heron:main hello
 err_is "agent-chat: ws://gateway.invalid:1/: the thread agent:heron:main is of the agent heron, not of stoat" \
   "is not asked"
-run agent-chat --allow-plaintext -p far -a stoat -t agent:heron:main --history
-status_is 2 "nor read"
-run agent-chat --cacert "$tmp/none" -p far hello
-status_is 2 "authorities that are not there"
+t 2 "nor read" agent-chat --allow-plaintext -p far -a stoat -t agent:heron:main --history
+t 2 "authorities that are not there" agent-chat --cacert "$tmp/none" -p far hello
 err_is "agent-chat: $tmp/none: no such file or directory" "are named"
 
 # --- a token that does not come
 bound=20
 printf '[profile hung]\nkind = openclaw\nurl = ws://127.0.0.1:1\ntoken-command = exec sleep 1000\n' \
   >"$XDG_CONFIG_HOME/agentutils/config"
-run agent-chat -p hung --max-time 0.5 hello
-status_is 75 "is waited for as long as one wants"
+t 75 "is waited for as long as one wants" agent-chat -p hung --max-time 0.5 hello
 err_one_line agent-chat "and that is told"
 done_testing

@@ -150,12 +150,10 @@ begun=$(date +%s)
 stop "$pid" INT
 is "$status" 130 "a signal ends a call that waits"
 ok "at once" test $(($(date +%s) - begun)) -lt 5
-run agent-chat -p gone --threads
-status_is 2 "no such profile"
+t 2 "no such profile" agent-chat -p gone --threads
 printf '[profile away]\nkind = pds\nurl = http://127.0.0.1:9\nidentifier = alice.test\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-run agent-chat -p away --threads --max-retries 0
-status_is 75 "a server that is away"
+t 75 "a server that is away" agent-chat -p away --threads --max-retries 0
 err_one_line agent-chat "is told"
 
 done_testing

@@ -27,8 +27,7 @@ is "$(ask pin ThreadsService/ListThreadMessages "{\"threadId\":\"$thread\",\"pag
 
 # In records: what was said before the cut is not said again.
 tell pin drops 20
-run agent-chat -p pin --retry-wait 0.02 --timeout 20 -t "$thread" -o json slow 30
-status_is 0 "a long answer"
+t 0 "a long answer" agent-chat -p pin --retry-wait 0.02 --timeout 20 -t "$thread" -o json slow 30
 tell pin drops 0
 is "$(jq -r 'select(.type == "tool_call") | .stdout // empty' "$out" | tail -n 31 | xargs)" \
   "$(seq -s ' ' 0 29)" "is whole"

@@ -56,8 +56,7 @@ before=$(sent)
 run python3 "$cli/terminal.py" agent-chat -p pin -t "$thread" escape
 out_like 'red .e\[31malert' "what a terminal would obey is made visible"
 before=$(sent)
-run agent-chat -p pin -o json a new one
-status_is 0 "without a thread"
+t 0 "without a thread" agent-chat -p pin -o json a new one
 is "$(jq -r 'select(.type == "thread") | .id' "$out")" \
   "$(ask pin ThreadsService/ListThreads '{}' | jq -r '.items[0].threadId')" "a new one is made, and named"
 
@@ -174,15 +173,11 @@ is "$(grep -c 'user: ' "$out")" \
     jq '[.messages[] | select(.role == "user")] | length')" "all of it, page by page"
 chat --history -o json
 is "$(jq -r '.state + " " + .backend' "$out" | sort -u)" "final pincer" "as records"
-run agent-chat -p pin --history
-status_is 2 "a history of no thread"
-run agent-chat -p pin --abort -t "$thread"
-status_is 2 "a turn cannot be ended"
-run agent-chat -p pin --key k hello
-status_is 2 "a server without keys"
+t 2 "a history of no thread" agent-chat -p pin --history
+t 2 "a turn cannot be ended" agent-chat -p pin --abort -t "$thread"
+t 2 "a server without keys" agent-chat -p pin --key k hello
 err_like 'cannot tell a second try from a new message' "says so"
-run agent-chat -p pin --attach "$out" hello
-status_is 2 "nor does it take files"
+t 2 "nor does it take files" agent-chat -p pin --attach "$out" hello
 is "$(calls pin TurnsService/StartTurn | grep -c hello)" 0 "nothing was sent"
 
 # --- refusals

@@ -47,8 +47,7 @@ serve slow --reply-command 'echo begun; sleep 600'
 start ask agent-chat -p slow -o json hello
 ask=$pid
 ok "a reply streams" wait_until 20 has "$tmp/ask.out" '"text":"begun'
-run agent-chat -p slow --abort
-status_is 0 "--abort ends it"
+t 0 "--abort ends it" agent-chat -p slow --abort
 finished "$ask"
 is "$status" 1 "and who asked is told"
 start ask agent-chat -p slow hello
@@ -62,8 +61,8 @@ is "$(cat "$tmp/ask.out")" "" "and prints no part of it"
 sed -n '/^note() {/,/^\.Ed/p' "$root/man/agent-serve.8" | sed '/^\.Ed/d; s/\\e/\\/g' >"$tmp/reply"
 ok "agent-serve(8) has an example" has "$tmp/reply" 'It is \$now'
 serve busy --reply-command "sh $tmp/reply"
-run python3 "$cli/terminal.py" agent-chat -p busy --color never what time is it
-status_is 0 "a reply with a tool"
+t 0 "a reply with a tool" \
+  python3 "$cli/terminal.py" agent-chat -p busy --color never what time is it
 is "$(tr -d '\r' <"$out" | sed 's/is .*/is now/')" '· shell date -u
 · shell date -u: ok
 It is now' "is shown with a line when the tool begins and ends"
@@ -77,13 +76,11 @@ is "$(tail -n 1 "$out" | jq -c '[.usage, .usd_cost]')" \
 not_ok "in words alone nothing of it" sh -c 'agent-chat -p busy hello | grep -v "^It is"'
 
 serve broken --reply-command 'echo half; exit 3'
-run agent-chat -p broken hello
-status_is 1 "a command that fails"
+t 1 "a command that fails" agent-chat -p broken hello
 out_empty "is no answer"
 err_one_line agent-chat "and says so"
 serve mute
-run agent-chat -p mute hello
-status_is 75 "no command"
+t 75 "no command" agent-chat -p mute hello
 err_one_line agent-chat "is no agent yet"
 
 done_testing

@@ -11,8 +11,7 @@ tab=$(printf '\t')
 escape=$(printf '\033')
 
 # --- files
-run agent-cost -o table "$day"
-status_is 0 "a recorded day"
+t 0 "a recorded day" agent-cost -o table "$day"
 err_empty "without a word"
 like "$(head -n 1 "$out")" '^model +calls +in +out +share +cost *$' "headings"
 like "$(sed -n 2p "$out")" '^claude-opus-4-6 +45 +129k +15k +75% +\$3\.05  █{30}$' "the most expensive first"
@@ -65,23 +64,20 @@ for limit in 4.05076139999999999999 4 0 .5; do
   run agent-cost -q --limit "$limit" "$day"
   is "$status$(cat "$out" "$err")" 1 "$limit is passed"
 done
-run agent-cost -o line --limit 4 "$day"
-status_is 1 "a line above the limit"
+t 1 "a line above the limit" agent-cost -o line --limit 4 "$day"
 out_like '^\$4\.05 of \$4  170 calls' "says so"
 run agent-cost -o table --limit 4 "$day"
 is "$status $(tail -n 1 "$out")" "1 over the limit of \$4" "so does a table"
 
 # --- nothing
-run agent-cost -S 1h --by user,hour "$day"
-status_is 0 "nothing was spent"
+t 0 "nothing was spent" agent-cost -S 1h --by user,hour "$day"
 out_is "user${tab}hour${tab}count${tab}usd_cost${tab}input_tokens${tab}output_tokens" "only the headings"
 run agent-cost -o table -S 1h "$day"
 out_is 'nothing was spent' "a word where a table would be empty"
 run agent-cost -o line -S 1h "$day"
 # shellcheck disable=SC2016  # a dollar
 out_is '$0  0 calls' "and no bars"
-run agent-cost --limit 0 -q -S 1h "$day"
-status_is 0 "nothing is not more than nothing"
+t 0 "nothing is not more than nothing" agent-cost --limit 0 -q -S 1h "$day"
 
 # --- exact
 cat >draw.py <<'END'
@@ -112,8 +108,7 @@ cat >names <<'END'
 {"id":2,"kind":"llm_call","user_id":"'; touch owned; '","metadata":{"model":"\"},{\"usd_cost\":9"},"usd_cost":0.25}
 END
 for form in table tsv json line; do
-  run agent-cost -o "$form" --by user,model names
-  status_is 0 "hostile names: $form"
+  t 0 "hostile names: $form" agent-cost -o "$form" --by user,model names
   out_unlike "$escape|$(printf '\302\233')|$(printf '\007')" "nothing that a terminal obeys: $form"
 done
 run agent-cost --by user,model names
@@ -124,8 +119,7 @@ not_ok "nothing was run" test -e owned
 # --- agents
 "$root/Tests/fixtures/as-of-now" "$day" >now
 serve_four --ingest now
-run agent-cost -p a -S 48h -o json
-status_is 0 "an agent"
+t 0 "an agent" agent-cost -p a -S 48h -o json
 is "$(tail -n 1 "$out")" '{"type":"count","count":170,"usd_cost":4.0507614,"input_tokens":405324,"output_tokens":49815}' \
   "what it kept is what was recorded"
 run agent-cost -p b,a -S 48h --by profile
@@ -142,8 +136,7 @@ run agent-cost -p a,b -U bo -S 48h --by profile
 is "$(cut -f 1-3 "$out" | sed 1d | sort | tr '\t\n' '  ')" "a 1 0.21 b 1 0.21 " "of two agents"
 for words in '-U nobody' '-g nowhere'; do
   # shellcheck disable=SC2086  # two words
-  run agent-cost -p a $words
-  status_is 2 "nobody tells the name: $words"
+  t 2 "nobody tells the name: $words" agent-cost -p a $words
   out_empty "that is not nothing spent: $words"
   err_like '^agent-cost: (user nobody|guild nowhere): nobody tells this name; agent-call names prints' "says so: $words"
 done
@@ -152,17 +145,14 @@ for words in "-g :Repair-Café" "-U :Noor" "--by :kind" "--by :hour"; do
   is "$(AGENT_URL=$a agent-cost --completions words ${words%:*} '' | cut -f 1 | grep -cx -- "${words##*:}")" 1 \
     "completed: $words"
 done
-run agent-cost -p wrong -S 48h
-status_is 77 "a wrong token"
+t 77 "a wrong token" agent-cost -p wrong -S 48h
 out_empty "nothing is said to have been spent"
 err_like '^agent-cost: ' "but why"
 err_unlike 'wrong$|agent-call' "in its own name, without the token"
-run agent-cost -p down,a -S 48h --limit 1 -o line
-status_is 75 "one of two is down"
+t 75 "one of two is down" agent-cost -p down,a -S 48h --limit 1 -o line
 out_like '^\$4\.05 of \$1  170 calls' "the other is counted"
 if action-filter -S today -N </dev/null >/dev/null 2>&1 || [ "$?" -eq 1 ]; then
-  run agent-cost -p a -o json
-  status_is 0 "today"
+  t 0 "today" agent-cost -p a -o json
   is "$(tail -n 1 "$out")" "$(agent-cost -p a -S today -o json | tail -n 1)" "is the default"
 else
   skip 2 "no day can be named"
@@ -172,14 +162,12 @@ fi
 for words in "-o csv" "--by nothing" "--by hour,day" "--by ''" "-S soon" "-W x" "--color red" "--limit x" \
   "--limit ''" "-p a day" "--limit" "-p ''" "--limit -1 day" "--limit=-0.5 day" "--limit -0 day" \
   "--by model,,user day" "--by model, day" "--by ,model day" "-p a," "-p ,a" "-p a,,b" "--profile=,"; do
-  run sh -c "agent-cost $words"
-  status_is 2 "usage: $words"
+  t 2 "usage: $words" sh -c "agent-cost $words"
   out_empty "prints nothing: $words"
   is "$(head -n 1 "$err" | grep -c '^agent-cost: ')$(sed -n 2p "$err" | grep -c '^usage: agent-cost')" 11 \
     "says why and how: $words"
 done
-run agent-cost -o line missing "$day"
-status_is 2 "a file that is not there"
+t 2 "a file that is not there" agent-cost -o line missing "$day"
 err_is "agent-cost: missing: no such file or directory" "is named"
 out_like '170 calls' "the other is counted"
 
@@ -193,8 +181,7 @@ finished "$pid"
 is "$status" 143 "a signal ends it"
 # --- a full disk
 if [ -c /dev/full ]; then
-  run sh -c 'agent-cost "$1" >/dev/full' - "$day"
-  status_is 2 "a full disk"
+  t 2 "a full disk" sh -c 'agent-cost "$1" >/dev/full' - "$day"
   err_is "agent-cost: standard output: no space left on device" "is told in its own name"
 fi
 
@@ -213,8 +200,7 @@ for form in table tsv json line; do
 done
 
 # --- nobody there
-run env AGENT_URL=http://127.0.0.1:9 agent-cost -o line
-status_is 75 "an agent that cannot be reached"
+t 75 "an agent that cannot be reached" env AGENT_URL=http://127.0.0.1:9 agent-cost -o line
 out_is '○ unreachable' "is no bar without a word"
 
 # --- ended while nobody answers

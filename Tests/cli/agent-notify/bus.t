@@ -34,8 +34,7 @@ count=2
 ok "whatever it is" wait_until 20 told "$tmp/told.out"
 is "$(titles "$tmp/told.out" | xargs)" "llm_error t1" "and nothing that was there before"
 ok "all is acknowledged" wait_until 20 settled
-run agent-notify --bus '>'
-status_is 2 "a second one on this machine"
+t 2 "a second one on this machine" agent-notify --bus '>'
 err_is "agent-notify: $XDG_STATE_HOME/agentutils/notify+bus: in use by another agent-notify" "is refused"
 
 # --- a way that is not through with it
@@ -149,13 +148,10 @@ ok "what the filter selects is told" wait_until 20 has "$tmp/told.out" reef
 is "$(jq -r .text "$tmp/told.out")" "on the reef" "alone"
 ok "and all is acknowledged" wait_until 20 settled
 stop "$pid"
-run agent-notify --bus '>' -- --no-such
-status_is 2 "an option that the filter does not have"
+t 2 "an option that the filter does not have" agent-notify --bus '>' -- --no-such
 err_like '^agent-notify: unknown option --no-such$' "is told before anything is asked for"
 
-run agent-notify --bus '>' -p x
-status_is 2 "a bus or a profile"
-run agent-notify --bus 'a..b'
-status_is 2 "bus-get looks at the subject"
+t 2 "a bus or a profile" agent-notify --bus '>' -p x
+t 2 "bus-get looks at the subject" agent-notify --bus 'a..b'
 err_like '^agent-notify: a\.\.b: an empty word between dots$' "which is said"
 done_testing

@@ -52,8 +52,7 @@ act voice_error 'after the restart'
 ok "after a restart what is new is told" wait_until 20 has "$tmp/told.out" 'after the restart'
 is "$(titles told)" "voice_error after the restart" "and nothing else"
 ok "its memory is that of the profile" test -s "$XDG_STATE_HOME/agentutils/notify-clanky"
-run agent-notify -p clanky
-status_is 2 "a second one of the same profile"
+t 2 "a second one of the same profile" agent-notify -p clanky
 err_is "agent-notify: $XDG_STATE_HOME/agentutils/notify-clanky: in use by another agent-notify" \
   "is refused"
 # The programs that it started.
@@ -76,8 +75,7 @@ act voice_session_start 'on the reef'
 ok "what the filter selects is told" wait_until 20 has "$tmp/told.out" reef
 is "$(titles told)" "voice_session_start on the reef" "alone"
 stop "$pid"
-run agent-notify -p clanky -- --no-such
-status_is 2 "an option that the filter does not have"
+t 2 "an option that the filter does not have" agent-notify -p clanky -- --no-such
 err_like '^agent-notify: unknown option --no-such$' "is told under the name of the command"
 err_like '^usage: agent-notify' "with its usage"
 is "$(lines "$err")" 2 "in two lines"
@@ -98,29 +96,23 @@ is "$(find "$XDG_STATE_HOME/agentutils" -name 'notify-clanky+*' ! -name '*.lock'
   "a name of a profile is no path"
 
 # --- --max-time
-run agent-notify -p clanky --settle 60 --max-time 2 --exec cat
-status_is 0 "--max-time ends it"
+t 0 "--max-time ends it" agent-notify -p clanky --settle 60 --max-time 2 --exec cat
 out_empty "and that is nothing to be told"
 printf '[profile away]\nurl = http://127.0.0.1:9\n' >>"$config"
-run agent-notify -p away --max-time 1 --exec cat
-status_is 75 "an agent that could not be followed"
+t 75 "an agent that could not be followed" agent-notify -p away --max-time 1 --exec cat
 printf '[profile hung]\nurl = %s\ntoken-command = exec sleep 1000\n' "$first" >>"$config"
 bound=20 run agent-notify -p hung --max-time 1 --exec cat
 isnt "$status" 142 "a token that does not come is not waited for"
 isnt "$status" 0 "and is a fault"
-run agent-notify -p clanky --max-time 2 --exec cat -- -k bot_error
-status_is 0 "with a filter"
+t 0 "with a filter" agent-notify -p clanky --max-time 2 --exec cat -- -k bot_error
 
 # --- what ends it
-run agent-notify -p nobody
-status_is 2 "a profile that is not there"
+t 2 "a profile that is not there" agent-notify -p nobody
 err_is "agent-notify: profile nobody: not in $config; 'agent-setup -p nobody' writes it" "is told, in one line"
 start_server guarded python3 "$cli/servers/dashboard.py" --token secret
 printf '[profile locked]\nurl = %s\n' "$url" >"$config"
-run agent-notify -p locked
-status_is 77 "credentials that are refused are status 77"
-run env PATH="$tmp:/usr/bin:/bin" "$root/bin/agent-notify" -p locked
-status_is 2 "without agent-tail"
+t 77 "credentials that are refused are status 77" agent-notify -p locked
+t 2 "without agent-tail" env PATH="$tmp:/usr/bin:/bin" "$root/bin/agent-notify" -p locked
 err_is "agent-notify: agent-tail: no such file or directory" "that is said"
 
 # --- a gateway's questions

@@ -14,8 +14,7 @@ END
 # bodies: what was posted.
 bodies() { requests .body; }
 
-run agent-notify --ntfy "$url/alerts" <"$tmp/one"
-status_is 0 "a message is posted"
+t 0 "a message is posted" agent-notify --ntfy "$url/alerts" <"$tmp/one"
 is "$(bodies | jq -c .)" \
   '{"topic":"alerts","title":"it <fell>\\e[31m","message":"why","priority":4}' "as JSON, to the topic"
 is "$(requests '.method + " " + .path')" "POST /" "to the server's root"
@@ -37,11 +36,11 @@ END
 run agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" <"$tmp/one"
 is "$(requests '.headers | tojson' | grep -c 'Bearer secret-of-ntfy')" 1 "the token goes along"
 chmod 644 "$tmp/token"
-run agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" <"$tmp/one"
-status_is 77 "a token that others can read is refused"
+t 77 "a token that others can read is refused" \
+  agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" <"$tmp/one"
 chmod 600 "$tmp/token"
-run agent-notify --ntfy "http://ntfy.invalid/a" --ntfy-token "$tmp/token" <"$tmp/one"
-status_is 2 "over plain http it goes to this machine alone"
+t 2 "over plain http it goes to this machine alone" \
+  agent-notify --ntfy "http://ntfy.invalid/a" --ntfy-token "$tmp/token" <"$tmp/one"
 err_like "would travel over plain http; see --allow-plaintext" "and that is said"
 export AGENT_TOKEN_FILE="$tmp/token"
 : >"$log"
@@ -61,8 +60,7 @@ redirect 307 $other/else
 forever
 status 200 application/json $ok
 END
-run agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" <"$tmp/one"
-status_is 0 "a redirect is followed"
+t 0 "a redirect is followed" agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" <"$tmp/one"
 is "$(requests '.headers | tojson' | grep -c secret-of-ntfy)" 1 "the token is not"
 script <<END
 redirect 302 $url/login
@@ -70,8 +68,7 @@ redirect 302 $url/login
 forever
 status 200 text/html <p>sign in</p>
 END
-run agent-notify --ntfy "$url/a" <"$tmp/one"
-status_is 75 "a page to sign in"
+t 75 "a page to sign in" agent-notify --ntfy "$url/a" <"$tmp/one"
 err_like "not the answer of an ntfy server" "is no delivery"
 
 # --- faults that pass
@@ -83,8 +80,7 @@ status 429 text/plain slower
 ---
 status 200 application/json $ok
 END
-run agent-notify --ntfy "$url/a" <"$tmp/one"
-status_is 0 "a fault of the server is tried again"
+t 0 "a fault of the server is tried again" agent-notify --ntfy "$url/a" <"$tmp/one"
 is "$(requests .n | wc -l | tr -d ' ')" 3 "until it works"
 ok "and not before it asks to" jq -se '[.[] | select(.what == "request").at] | .[2] - .[1] >= 3' "$log"
 is "$(grep -c 'tried again' "$err")" 1 "and that is told once"
@@ -106,12 +102,10 @@ script <<END
 forever
 status 404 text/plain nothing here
 END
-run agent-notify --ntfy "$url/a" --to line <"$tmp/one"
-status_is 2 "no such server"
+t 2 "no such server" agent-notify --ntfy "$url/a" --to line <"$tmp/one"
 out_like fell "another way tells it"
 for bad in "$url" "$url/" "$url/a%20b" "$url/a?x=1" ftp://x/a; do
-  run agent-notify --ntfy "$bad" <"$tmp/one"
-  status_is 2 "--ntfy $bad"
+  t 2 "--ntfy $bad" agent-notify --ntfy "$bad" <"$tmp/one"
   err_one_line agent-notify "is no topic"
 done
 
@@ -130,7 +124,7 @@ status_is 143 "and a signal ends it in the middle of a request"
 
 # --- over TLS
 start_tls 'Authorization: Bearer secret-of-ntfy' "$ok" ''
-run agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" --cacert "$tmp/authority" <"$tmp/one"
-status_is 0 "--cacert"
+t 0 "--cacert" \
+  agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" --cacert "$tmp/authority" <"$tmp/one"
 
 done_testing

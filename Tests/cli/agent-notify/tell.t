@@ -15,14 +15,12 @@ notice() {
 
 # --- one
 notice urgent hello '"a1"' ',"text":"there"' >"$tmp/one"
-run agent-notify --to line <"$tmp/one"
-status_is 0 "a notification"
+t 0 "a notification" agent-notify --to line <"$tmp/one"
 out_like '^[0-9:]{8} urgent  hello: there$' "is a line"
 err_empty "and nothing else"
 is "$(jq -r .type "$state")" notify_state "what was told is remembered"
 is "$(stat -c %a "$state" 2>/dev/null || stat -f %Lp "$state")" 600 "for the user alone"
-run agent-notify --to line <"$tmp/one"
-status_is 0 "once more"
+t 0 "once more" agent-notify --to line <"$tmp/one"
 out_empty "is not told twice"
 run agent-notify --to line --state "$tmp/other" <"$tmp/one"
 out_like hello "but by somebody with another memory (--state)"
@@ -182,13 +180,11 @@ printf '%s\n' '{"urgency":"urgent"' '{"urgency":"loud","category":"x"}' >"$tmp/b
 is "$(grep -c '' "$err")" 1 "a bad line is named"
 out_like good "and the others are told"
 out_unlike loud "an urgency that nobody knows is not"
-run agent-notify --to line <"$tmp/bad"
-status_is 2 "and the status is 2"
+t 2 "and the status is 2" agent-notify --to line <"$tmp/bad"
 for words in '--to shout' '--to line,' '--rate 0' '--settle x' '--digest -1' '--exec' '--ntfy-token x' \
   '-- -d error' 'word' '-p a,,b' '--quiet-hours 7'; do
   # shellcheck disable=SC2086
-  run agent-notify $words </dev/null
-  status_is 2 "agent-notify $words"
+  t 2 "agent-notify $words" agent-notify $words </dev/null
   err_like "^usage: agent-notify" "is wrong usage"
 done
 notice info meeting >"$tmp/info"
@@ -211,17 +207,15 @@ ok "a state in use" wait_until 20 test -s "$tmp/locked"
 cp "$tmp/locked" "$tmp/before"
 ln -s locked "$tmp/link"
 for name in locked link; do
-  run agent-notify --to line --state "$tmp/$name" <"$tmp/info"
-  status_is 2 "is no other's, by the name $name"
+  t 2 "is no other's, by the name $name" agent-notify --to line --state "$tmp/$name" <"$tmp/info"
   err_is "agent-notify: $tmp/$name: in use by another agent-notify" "which is said"
 done
 ok "and stays as it was" cmp "$tmp/locked" "$tmp/before"
 stop "$held" KILL
 exec 5>&-
-run agent-notify --to line --state "$tmp/locked" <"$tmp/info"
-status_is 0 "until that one has ended, however it did"
-run agent-notify --to line --state "$tmp/no/such" <"$tmp/one"
-status_is 2 "a state that cannot be kept"
+t 0 "until that one has ended, however it did" \
+  agent-notify --to line --state "$tmp/locked" <"$tmp/info"
+t 2 "a state that cannot be kept" agent-notify --to line --state "$tmp/no/such" <"$tmp/one"
 err_one_line agent-notify "is said"
 out_empty "before anything is told"
 
@@ -232,9 +226,9 @@ if strace -o /dev/null true 2>/dev/null; then
     rm -f "$tmp/failing"
     [ -z "$first" ] || run agent-notify --to line --state "$tmp/failing" <"$tmp/before"
     for when in 1 2; do
-      run strace -o "$tmp/calls" -e trace=fsync -e "inject=fsync:error=EIO:when=$when" \
+      t 2 "a disk that fails at fsync $when ${first:+of a file that was there}" \
+        strace -o "$tmp/calls" -e trace=fsync -e "inject=fsync:error=EIO:when=$when" \
         agent-notify --to line --state "$tmp/failing" <"$tmp/one"
-      status_is 2 "a disk that fails at fsync $when ${first:+of a file that was there}"
       err_is "agent-notify: $tmp/failing: input/output error" "is said"
       out_empty "before anything is told"
     done
@@ -252,14 +246,12 @@ fi
 rm -rf "${state%/*}"
 notice urgent 'one' '"h1"' ',"text":"why\u001b[31m\nand"' | tell
 notice urgent 'two' '"h2"' | run agent-notify --to line --state "$tmp/history"
-run agent-notify --told
-status_is 0 "--told"
+t 0 "--told" agent-notify --told
 out_like '^[0-9]{4}-[0-9-]+ [0-9:]{8}.* urgent  one: why\\e\[31m ↵ and$' "is a line for each, safe to show"
 out_unlike two "of the files of the state"
 run agent-notify --told --state "$tmp/history"
 is "$(lines "$out") $(grep -c two "$out")" "1 1" "or of one of them"
-run agent-notify --told -p nobody
-status_is 1 "there is none"
+t 1 "there is none" agent-notify --told -p nobody
 out_empty "in silence"
 seq 300 | while read -r number; do notice emergency "e$number"; done | tell --settle 0
 run agent-notify --told
@@ -282,8 +274,8 @@ is "$(jq -r .title "$tmp/live.out")" waits "and what waits is told first"
 notice info x >"$tmp/info"
 for number in 9223372036854775807 -5 '"x"'; do
   echo '{"type":"notify_state","told":[],"kept":[{"title":"x","count":'"$number"'}],"others":'"$number"'}' >"$tmp/spoilt"
-  run agent-notify --to line --digest 0 --state "$tmp/spoilt" <"$tmp/info"
-  status_is 0 "a memory with a count of $number"
+  t 0 "a memory with a count of $number" \
+    agent-notify --to line --digest 0 --state "$tmp/spoilt" <"$tmp/info"
   out_like '^[0-9:]{8} info  [1-9][0-9]* notifications: ' "tells no nonsense"
 done
 

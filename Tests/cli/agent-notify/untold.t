@@ -10,11 +10,9 @@ titles() { jq -r 'select(.type == "notification").title' "$1" | xargs; }
 
 # --- a command that fails
 one first >"$tmp/in"
-run agent-notify --exec 'exit 4' <"$tmp/in"
-status_is 75 "a command that fails"
+t 75 "a command that fails" agent-notify --exec 'exit 4' <"$tmp/in"
 is "$(waits)" first "leaves what it was to tell"
-run agent-notify --exec cat </dev/null
-status_is 0 "another run"
+t 0 "another run" agent-notify --exec cat </dev/null
 is "$(titles "$out")" first "tells it, without any input"
 one first >"$tmp/in"
 run agent-notify --exec cat <"$tmp/in"
@@ -43,15 +41,12 @@ is "$(titles "$out")" quiet "and told later"
 # --- one of several ways
 log="$tmp/log"
 one both >"$tmp/in"
-run agent-notify --exec 'exit 3' --exec "cat >>'$log'" <"$tmp/in"
-status_is 75 "one of two ways fails"
-run agent-notify --exec 'exit 3' --exec "cat >>'$log'" </dev/null
-status_is 75 "it is tried again"
+t 75 "one of two ways fails" agent-notify --exec 'exit 3' --exec "cat >>'$log'" <"$tmp/in"
+t 75 "it is tried again" agent-notify --exec 'exit 3' --exec "cat >>'$log'" </dev/null
 is "$(titles "$log")" both "the other is not"
 run agent-notify --told
 is "$(grep -c both "$out")" 1 "it was told once"
-run agent-notify --exec "cat >>'$log'" </dev/null
-status_is 0 "without it"
+t 0 "without it" agent-notify --exec "cat >>'$log'" </dev/null
 is "$(titles "$log") $(waits)" "both " "there is nothing more to tell"
 
 # --- ended in the middle
@@ -72,8 +67,8 @@ for end in TERM KILL; do
   is "$(titles "$out")" "held $end" "$end: the next run tells it"
 done
 one slow >"$tmp/in"
-run agent-notify --max-time 0.5 --settle 0 --exec 'exec sleep 30' <"$tmp/in"
-status_is 75 "one that is not through at the end"
+t 75 "one that is not through at the end" \
+  agent-notify --max-time 0.5 --settle 0 --exec 'exec sleep 30' <"$tmp/in"
 run agent-notify --exec cat </dev/null
 is "$(titles "$out")" slow "is told by the next run"
 
@@ -95,8 +90,7 @@ script <<'END'
 forever
 status 200 application/json {"id":"m1","event":"message"}
 END
-run agent-notify --ntfy "$url/alerts" </dev/null
-status_is 0 "the server is back"
+t 0 "the server is back" agent-notify --ntfy "$url/alerts" </dev/null
 is "$(requests .body | jq -r .title | tail -n 1)" phone "and is told"
 for code in 400 413; do
   script <<END
@@ -104,8 +98,7 @@ forever
 status $code text/plain no
 END
   one "bad $code" >"$tmp/in"
-  run agent-notify --ntfy "$url/alerts" <"$tmp/in"
-  status_is 2 "what a server refuses for good ($code)"
+  t 2 "what a server refuses for good ($code)" agent-notify --ntfy "$url/alerts" <"$tmp/in"
   is "$(waits)" "" "does not wait"
   run agent-notify --told
   out_unlike "bad $code" "nor was it told"
@@ -115,8 +108,7 @@ forever
 status 404 text/plain no
 END
 one lost >"$tmp/in"
-run agent-notify --ntfy "$url/alerts" <"$tmp/in"
-status_is 2 "a server that has no such place"
+t 2 "a server that has no such place" agent-notify --ntfy "$url/alerts" <"$tmp/in"
 is "$(waits)" lost "may have one later"
 run agent-notify --exec cat </dev/null
 is "$(titles "$out")" lost "or another way tells it"
@@ -127,12 +119,10 @@ printf '#!/bin/sh\necho "cannot open display" >&2\nexit 1\n' >"$tmp/bin/notify-s
 chmod +x "$tmp/bin/notify-send"
 PATH=$tmp/bin:$PATH
 one cron >"$tmp/in"
-run agent-notify --to notify-send <"$tmp/in"
-status_is 75 "notify-send alone"
+t 75 "notify-send alone" agent-notify --to notify-send <"$tmp/in"
 is "$(waits)" cron "is waited for"
 one stale >"$tmp/in"
-run env -u TMUX DISPLAY=:9 agent-notify <"$tmp/in"
-status_is 0 "where nothing else was asked for"
+t 0 "where nothing else was asked for" env -u TMUX DISPLAY=:9 agent-notify <"$tmp/in"
 is "$(awk '{ print $NF }' "$out" | xargs)" "cron stale" "a line stands in, also for what waits"
 err_is "agent-notify: notify-send: cannot open display; another way is taken" "which is said once"
 is "$(waits)" "" "and nothing waits"
@@ -148,8 +138,7 @@ printf 'From: ada@example.org\nSubject: the boiler\nMessage-ID: <b1@example.org>
 printf 'urgent from ada@example.org\n' >"$tmp/rules"
 triage() { mail-triage --rules "$tmp/rules" --state "$tmp/triage" "$tmp/mail" | notify-route; }
 triage >"$tmp/in"
-run agent-notify --exec 'exit 1' <"$tmp/in"
-status_is 75 "mail that cannot be told"
+t 75 "mail that cannot be told" agent-notify --exec 'exit 1' <"$tmp/in"
 triage >"$tmp/in"
 run agent-notify --exec cat <"$tmp/in"
 out_like 'the boiler' "is told by the next run, though it is not read again"
@@ -164,8 +153,7 @@ exec 3>"$tmp/live"
 one early >&3
 ok "one is at work" wait_until 20 has "$tmp/first.out" early
 one beside >"$tmp/in"
-run agent-notify --exec 'exit 1' <"$tmp/in"
-status_is 75 "another one fails beside it"
+t 75 "another one fails beside it" agent-notify --exec 'exit 1' <"$tmp/in"
 one late >&3
 ok "the first goes on" wait_until 20 has "$tmp/first.out" late
 exec 3>&-

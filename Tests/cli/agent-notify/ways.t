@@ -30,8 +30,7 @@ PATH=$tmp/bin:$PATH
 # word NUMBER: from 1, or from the end.
 word() { python3 -c 'import sys; print(open(sys.argv[1]).read().split("\0")[:-1][int(sys.argv[2])])' "$tmp/argv" "$1"; }
 
-run agent-notify --to notify-send <"$tmp/one"
-status_is 0 "notify-send"
+t 0 "notify-send" agent-notify --to notify-send <"$tmp/one"
 is "$(word -3)" "--" "its options end"
 is "$(word -2)" "$shown" "the title is text"
 is "$(word -1)" "$(printf '%s' "$shown" | sed 's/\\/\\\\/g; s/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g')
@@ -50,8 +49,7 @@ cp "$tmp/stdin" "$tmp/script"
 run agent-notify --to osascript <"$tmp/fire"
 ok "the script is the same for all" cmp "$tmp/script" "$tmp/stdin"
 printf '#!/bin/sh\necho "no \033[31mdaemon" >&2\nexit 3\n' >"$tmp/bin/notify-send"
-run agent-notify --to notify-send,line <"$tmp/fire"
-status_is 75 "a program that fails"
+t 75 "a program that fails" agent-notify --to notify-send,line <"$tmp/fire"
 err_is 'agent-notify: notify-send: no \e[31mdaemon' "is told, with what it says"
 out_like fire "and no other way suffers from it"
 rm "$tmp/bin/notify-send"
@@ -91,17 +89,16 @@ out_like 'emergency  fire' "on a terminal it is a line"
 ok "with the bell" grep -q "$(printf '\007')" "$out"
 run python3 "$cli/terminal.py" sh -c "agent-notify --to bell <'$tmp/one'"
 is "$(cat "$out")" "$(printf '\007')" "the bell alone"
-run perl -MPOSIX=setsid -e 'if (my $child = fork) { waitpid $child, 0; exit $? >> 8 } setsid; exec @ARGV' \
+t 75 "without a terminal there is no bell" \
+  perl -MPOSIX=setsid -e 'if (my $child = fork) { waitpid $child, 0; exit $? >> 8 } setsid; exec @ARGV' \
   agent-notify --to bell <"$tmp/fire"
-status_is 75 "without a terminal there is no bell"
 err_is "agent-notify: bell: no terminal" "which is said"
 afresh
 
 # --- more than a way can keep up with
 many() { seq 150 | while read -r number; do printf '{"urgency":"emergency","category":"x","title":"e%s"}\n' "$number"; done; }
 many >"$tmp/many"
-run agent-notify --exec cat <"$tmp/many"
-status_is 0 "150 at once"
+t 0 "150 at once" agent-notify --exec cat <"$tmp/many"
 is "$(jq -r .title "$out" | sed -n '1p;16p;17p;18p' | xargs)" "e1 e16 134 notifications" \
   "the first 16 are told, and all others in one"
 is "$(jq -c 'select(.category == "summary") | [.count, .urgency]' "$out")" '[134,"emergency"]' "with their count"
@@ -119,8 +116,8 @@ tmux -f /dev/null new-session -d -x 300 -y 10 -s told "exec sleep 1000" || bail 
 start seat env TERM=xterm python3 "$cli/terminal.py" 10x300 tmux attach -t told
 attached() { [ "$(tmux list-clients | wc -l)" -eq 1 ]; }
 wait_until 20 attached || bail "nobody is at the terminal"
-run env TMUX="$(tmux display-message -p '#{socket_path},#{pid},0')" agent-notify <"$tmp/one"
-status_is 0 "in tmux it is the way"
+t 0 "in tmux it is the way" \
+  env TMUX="$(tmux display-message -p '#{socket_path},#{pid},0')" agent-notify <"$tmp/one"
 err_empty "without a word"
 ok "the text is shown" wait_until 20 grep -qF -e "$shown" "$tmp/seat.out"
 ok "with all that is below it" grep -qF -e '↵ second\;' "$tmp/seat.out"
@@ -134,13 +131,11 @@ tmux detach-client -s told
 detached() { ! attached; }
 ok "a terminal is left" wait_until 20 detached
 echo '{"urgency":"urgent","category":"x","title":"alone one","id":"t1"}' >"$tmp/alone"
-run agent-notify <"$tmp/alone"
-status_is 75 "nobody is attached"
+t 75 "nobody is attached" agent-notify <"$tmp/alone"
 err_is "agent-notify: tmux: nobody is attached: what there is to tell waits for the next run" "is said"
 run agent-notify --told
 out_unlike alone "it was not told"
-run agent-notify --to tmux,line --state "$tmp/other" <"$tmp/fire"
-status_is 0 "another way"
+t 0 "another way" agent-notify --to tmux,line --state "$tmp/other" <"$tmp/fire"
 out_like fire "tells it"
 mkfifo "$tmp/control"
 start control sh -c "exec tmux -C attach -t told <'$tmp/control'"
@@ -160,8 +155,7 @@ exec 3>&- 4>&-
 start seat env -u TMUX TERM=xterm python3 "$cli/terminal.py" 10x300 tmux attach -t told
 seated() { tmux list-clients -F '#{client_control_mode}' | grep -q 0; }
 wait_until 20 seated || bail "nobody is at the terminal"
-run agent-notify </dev/null
-status_is 0 "somebody is attached"
+t 0 "somebody is attached" agent-notify </dev/null
 ok "and is told" wait_until 20 grep -qF 'alone two' "$tmp/seat.out"
 run agent-notify --told
 is "$(grep -c alone "$out")" 2 "all of it"
@@ -170,8 +164,7 @@ is "$(agent-notify --told | grep -c alone)" 2 "once"
 unset TMUX
 end_tmux
 TMUX=$tmp/no-such,1,0 run agent-notify <"$tmp/alone"
-run agent-notify --to tmux --state "$tmp/none" <"$tmp/fire"
-status_is 75 "without a server"
+t 75 "without a server" agent-notify --to tmux --state "$tmp/none" <"$tmp/fire"
 err_like '^agent-notify: tmux: .*: what there is to tell waits for the next run$' "it is its word"
 
 not_ok "and nothing of it ran anywhere" test -e "$tmp/evil"
@@ -181,17 +174,14 @@ run agent-notify --exec 'cat >'"$tmp"'/got; echo "$#"' <"$tmp/one"
 out_is 0 "--exec: no text is an argument"
 is "$(jq -r .title "$tmp/got")" "$(jq -r .title "$tmp/one")" "the record is its input, whole"
 is "$(jq -r '.type + .urgency' "$tmp/got")" notificationurgent "and a notification"
-run agent-notify --exec 'exit 4' --exec 'echo ran' <"$tmp/fire"
-status_is 75 "one that fails"
+t 75 "one that fails" agent-notify --exec 'exit 4' --exec 'echo ran' <"$tmp/fire"
 err_is "agent-notify: exit 4: status 4" "is named"
 out_is ran "the next one runs"
 afresh
-run agent-notify --exec 'exec <&-; echo deaf' <"$tmp/one"
-status_is 0 "one that reads nothing"
+t 0 "one that reads nothing" agent-notify --exec 'exec <&-; echo deaf' <"$tmp/one"
 out_is deaf "is no fault"
 python3 -c 'print("{\"urgency\":\"urgent\",\"category\":\"x\",\"title\":\"" + "x" * 50000000 + "\"}")' >"$tmp/long"
-run agent-notify --exec cat --to line <"$tmp/long"
-status_is 0 "a title of 50 MB"
+t 0 "a title of 50 MB" agent-notify --exec cat --to line <"$tmp/long"
 ok "is cut" test "$(wc -c <"$out")" -lt 2000
 printf '{"urgency":"urgent","category":"x","title":"\377\376"}\n' | run agent-notify --to line
 out_like '^[0-9:]{8} urgent  ��$' "bytes that are no text are shown as that"

@@ -13,21 +13,18 @@ action-filter -u --by kind "$day" >kinds
 
 # --- the terminal
 action-format counts >want
-run agent-plot counts
-status_is 0 "without a file to write"
+t 0 "without a file to write" agent-plot counts
 ok "it is the table of action-format" cmp "$out" want
 run sh -c 'agent-plot <counts'
 ok "of standard input, too" cmp "$out" want
 head -n 3 "$day" >rows
 for how in 'agent-plot rows' 'agent-plot <rows' 'agent-plot - <rows' 'agent-plot </dev/null' \
   'agent-plot --svg none.svg rows'; do
-  run sh -c "$how"
-  status_is 1 "no counts: $how"
+  t 1 "no counts: $how" sh -c "$how"
   out_empty "prints nothing"
   err_is "agent-plot: no counts in the input: pipe it through action-filter --by" "but says why"
 done
-run agent-plot missing
-status_is 2 "a file that is not there"
+t 2 "a file that is not there" agent-plot missing
 err_is "agent-plot: missing: no such file or directory" "is told"
 
 # --- pictures
@@ -38,8 +35,7 @@ import sys, xml.dom.minidom
 for node in xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("text"):
     print("".join(part.data for part in node.childNodes).strip())' "$1"
 }
-run agent-plot --svg a.svg counts
-status_is 0 "a drawing"
+t 0 "a drawing" agent-plot --svg a.svg counts
 out_empty "nothing else is printed"
 err_empty "nor said"
 texts a.svg >words
@@ -79,8 +75,7 @@ names = ['"; system("touch owned") #', "'\n!touch owned\n'", "`touch owned`", "$
 for number, name in enumerate(names):
     print(json.dumps({"type": "count", "user": name, "count": 20 - number, "usd_cost": 0}))
 END
-run agent-plot --svg evil.svg evil
-status_is 0 "hostile names"
+t 0 "hostile names" agent-plot --svg evil.svg evil
 err_empty "without a word"
 texts evil.svg >words
 for word in '”; system(”touch owned”) #' "'\\n!touch owned\\n'" '$(touch owned)' '{/Bold x}_2^3 @y' \
@@ -90,8 +85,7 @@ done
 ok "long ones are cut" grep -qx 'x\{48\}…' words
 ok "between letters" grep -qx '潮汐\(潮汐\)*.*…' words
 sed 's/"user"/"hour":"2026-03-01T00:00:00Z","user"/' evil >series
-run agent-plot --svg series.svg series
-status_is 0 "as groups of a time"
+t 0 "as groups of a time" agent-plot --svg series.svg series
 ok "they are names, too" sh -c 'python3 -c "
 import sys, xml.dom.minidom
 print(xml.dom.minidom.parse(sys.argv[1]).toxml())" series.svg | grep -qF "{/Bold x}_2^3 @y"'
@@ -100,8 +94,7 @@ for name in "');!touch owned;('" "2026');!touch o" "'.system('touch owned').'"; 
 import json, sys
 for end in "ab":
     print(json.dumps({"type": "count", "hour": sys.argv[1] + end, "count": 1, "usd_cost": 0}))' "$name" >hours
-  run agent-plot --svg hours.svg hours
-  status_is 0 "a time that is none: $name"
+  t 0 "a time that is none: $name" agent-plot --svg hours.svg hours
 done
 for name in '|touch owned' "a'b.svg" '$(touch owned)' '-x.svg'; do
   run agent-plot --svg "$name" kinds
@@ -120,8 +113,7 @@ for number, name in enumerate(["a]]>b", "]]>]]]>", "]]&gt;", "\uffff\ufffe", "\u
 END
 sed 's/"hour":[^,]*,//; s/"hour": [^,]*, //' evil >names
 for input in evil names; do
-  run agent-plot --svg evil.svg "$input"
-  status_is 0 "labels that XML does not have: $input"
+  t 0 "labels that XML does not have: $input" agent-plot --svg evil.svg "$input"
   python3 -c '
 import sys, xml.dom.minidom
 print("\n".join("".join(part.data for part in node.childNodes).strip()
@@ -135,8 +127,7 @@ done
 # --- what cannot be drawn
 rm -f none.svg
 for input in '' '{"kind":"sent_reply"}' '{"type":"count","count":3,"usd_cost":0}'; do
-  run sh -c 'printf "%s\n" "$1" | agent-plot --svg none.svg' - "$input"
-  status_is 1 "no counts: $input"
+  t 1 "no counts: $input" sh -c 'printf "%s\n" "$1" | agent-plot --svg none.svg' - "$input"
   err_is "agent-plot: no counts in the input: pipe it through action-filter --by" "which is told"
 done
 run agent-plot --svg none.svg kinds counts
@@ -157,13 +148,11 @@ run agent-plot --svg no/such/x.svg kinds
 is "$status $(cat "$err")" "2 agent-plot: no/such/x.svg: cannot be written" "no folder"
 mkdir path
 for name in script-options action-format cat dirname grep mktemp sed sh tr awk; do ln -s "$(command -v $name)" path/; done
-run env PATH="$tmp/path" "$root/bin/agent-plot" --svg none.svg kinds
-status_is 2 "no gnuplot"
+t 2 "no gnuplot" env PATH="$tmp/path" "$root/bin/agent-plot" --svg none.svg kinds
 err_is "agent-plot: gnuplot: not found" "is told"
 for words in "--svg" "--svg ''" "--svg a --png b" "--size 1 --svg a" "--size 1x2x3 --svg a" "--size '10x10;!x' --svg a" \
   "--value x --svg a" "--value cost counts" "--size 100 --svg a" "--size x --svg a" "--size 100x --svg a"; do
-  run sh -c "agent-plot $words </dev/null"
-  status_is 2 "usage: $words"
+  t 2 "usage: $words" sh -c "agent-plot $words </dev/null"
   is "$(head -n 1 "$err" | grep -c '^agent-plot: ')$(sed -n 2p "$err" | grep -c '^usage: agent-plot')" 11 \
     "says why and how: $words"
 done
@@ -173,8 +162,8 @@ line='
 for size in "100x100$line!touch owned" "!touch owned${line}100x100" "100x100$line" "${line}100x100" \
   "100${line}x100" "100x100$line;system('touch owned')" "100x100,$line" "1000x500;set output 'owned'"; do
   for form in svg png; do
-    run agent-plot "--$form" none.svg --size "$size" kinds
-    status_is 2 "a size of several lines, or with more in it"
+    t 2 "a size of several lines, or with more in it" \
+      agent-plot "--$form" none.svg --size "$size" kinds
     like "$(head -n 1 "$err")" '^agent-plot: --size .*: not WIDTHxHEIGHT' "is none"
   done
 done
@@ -192,8 +181,7 @@ run agent-plot --svg none.svg noise
 is "$status $(cut -d : -f 1 "$err")" "2 agent-plot" "bytes that are no record are told"
 mkfifo pipe.svg
 cat pipe.svg >piped &
-run agent-plot --svg pipe.svg kinds
-status_is 0 "to a pipe"
+t 0 "to a pipe" agent-plot --svg pipe.svg kinds
 ok "it stays one" test -p pipe.svg
 wait "$!"
 ok "and gets the drawing" grep -q '<svg' piped

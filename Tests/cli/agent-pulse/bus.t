@@ -5,17 +5,14 @@
 needs jq
 bound=30
 
-run agent-pulse --bus
-status_is 2 "--bus alone"
+t 2 "--bus alone" agent-pulse --bus
 err_like "^agent-pulse: option --bus needs an argument: SUBJECT" "is told"
-run agent-pulse -p home --bus 'actions.>'
-status_is 2 "--bus and --profile"
+t 2 "--bus and --profile" agent-pulse -p home --bus 'actions.>'
 err_like "^agent-pulse: --bus and --profile: one of them" "is refused"
 
 start_bus a
 printf '[bus local]\nservers = %s\n' "$bus" >"$XDG_CONFIG_HOME/agentutils/config"
-run agent-pulse --bus 'a..b'
-status_is 2 "a wrong subject"
+t 2 "a wrong subject" agent-pulse --bus 'a..b'
 err_like "^agent-pulse: a..b: " "is told by our name"
 rows 1000 | bus-put --create || bail "no records"
 contents() { jq -r .content "$tmp/pulse.out" | xargs; }

@@ -8,27 +8,22 @@ mkdir "$TMPDIR"
 export TMPDIR
 nothing_left() { [ -z "$(ls -A "$TMPDIR")" ]; }
 
-run agent-pulse --help
-status_is 0 "agent-pulse --help"
+t 0 "agent-pulse --help" agent-pulse --help
 out_like "^usage: agent-pulse" "says how it is called"
-run agent-pulse --version
-status_is 0 "agent-pulse --version"
+t 0 "agent-pulse --version" agent-pulse --version
 out_is "agent-pulse ${suite:=$(sse-tail -V | sed 's/.* //')}" "is that of the suite"
 
 # Mistakes are told before anything is asked of the network.
 AGENT_URL=http://127.0.0.1:9
 export AGENT_URL
-run agent-pulse --no-such-option
-status_is 2 "an option that the filter does not know"
+t 2 "an option that the filter does not know" agent-pulse --no-such-option
 out_empty "prints nothing"
 err_like "^agent-pulse: unknown option --no-such-option" "and is named by us"
-run agent-pulse -- --no-such-option
-status_is 2 "an option that the format does not know"
+t 2 "an option that the format does not know" agent-pulse -- --no-such-option
 err_like "^agent-pulse: unknown option --no-such-option" "is named by us"
 # What the filter has beside its filters is no feed.
 while read -r words; do
-  run sh -c "agent-pulse $words </dev/null"
-  status_is 2 "agent-pulse $words"
+  t 2 "agent-pulse $words" sh -c "agent-pulse $words </dev/null"
   out_empty "prints nothing"
   like "$(head -n 1 "$err")" '^agent-pulse: ' "is told by us"
   like "$(sed -n 2p "$err")" '^usage: agent-pulse ' "with our usage"
@@ -63,8 +58,7 @@ day.ndjson
 --bus=
 END
 ok "nor is a file made" test ! -e file
-run agent-pulse -p
-status_is 2 "-p alone"
+t 2 "-p alone" agent-pulse -p
 err_like "^agent-pulse: option -p needs an argument" "is told"
 ok "nothing is left of these" nothing_left
 
@@ -79,8 +73,7 @@ out_is "agent-pulse $suite" "and the version"
 
 # Its status is that of the command that failed.
 unset AGENT_URL
-run agent-pulse
-status_is 2 "no agent is configured"
+t 2 "no agent is configured" agent-pulse
 err_like "^agent-pulse: " "is told"
 umask 077
 echo right-token >"$tmp/right"
@@ -89,14 +82,12 @@ serve_agent serve --token-file "$tmp/right" --ingest "$root/Tests/fixtures/sampl
 AGENT_URL=$url
 AGENT_TOKEN_FILE=$tmp/wrong
 export AGENT_URL AGENT_TOKEN_FILE
-run agent-pulse
-status_is 77 "a wrong token"
+t 77 "a wrong token" agent-pulse
 ok "nothing is left of these, either" nothing_left
 
 # Filters before --, looks behind it.
 AGENT_TOKEN_FILE=$tmp/right
-run agent-pulse -k sent_reply -n 3 -- --color never --width 60 -n 3
-status_is 0 "it ends with -n of the format"
+t 0 "it ends with -n of the format" agent-pulse -k sent_reply -n 3 -- --color never --width 60 -n 3
 is "$(grep -c sent_reply "$out")" 3 "three actions were chosen"
 is "$(grep -vc sent_reply "$out")" "$(grep -c 'cost\|\$' "$out" | sed 's/.*/0/')" "and no other"
 ok "in 60 columns" perl -CSD -ne 'chomp; exit 1 if length > 60' "$out"
@@ -107,16 +98,14 @@ cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
 url = $url
 token-file = $tmp/right
 END
-run env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p other -k sent_reply -n 1 -- -n 1
-status_is 0 "a profile"
+t 0 "a profile" env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p other -k sent_reply -n 1 -- -n 1
 out_like '^other .*sent_reply' "is followed, and its name stands in front"
 
 # The records themselves, for another command.
 run sh -c 'agent-pulse --records -k sent_reply -n 3 | head -n 3'
 is "$(action-filter -N -k sent_reply "$out") $(lines "$out")" "3 3" "--records prints what rows are made of"
 if [ -c /dev/full ]; then
-  run sh -c 'agent-pulse >/dev/full'
-  status_is 2 "a full disk ends it"
+  t 2 "a full disk ends it" sh -c 'agent-pulse >/dev/full'
   err_is "agent-pulse: standard output: no space left on device" "and is told"
   ok "nothing is left" nothing_left
 fi
@@ -196,8 +185,7 @@ log() { curl -sf --data-binary @- "$url/control/actions" >/dev/null; }
   n++
 }' | log
 shown() { grep -oE '(broke|fixed) [0-9]+' "$1" | xargs; }
-run agent-pulse -d error -n 5 -- --color never -n 5
-status_is 0 "-n: it begins"
+t 0 "-n: it begins" agent-pulse -d error -n 5 -- --color never -n 5
 is "$(shown "$out")" "broke 4 broke 5 broke 6 broke 7 broke 8" "with the newest five, oldest first"
 err_empty "without a word"
 run agent-pulse -n 3 -k asr_call,llm_call -- --color never -n 3
@@ -277,8 +265,8 @@ seq 1500 | awk '{
 }' |
   curl -sf --data-binary @- "$url/control/actions" >/dev/null
 printf '[profile slow%s]\nurl = %s\n' $$ "$url" >"$XDG_CONFIG_HOME/agentutils/config"
-run env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p slow$$ -n 1 -- -n 1
-status_is 0 "a history that takes long"
+t 0 "a history that takes long" \
+  env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p slow$$ -n 1 -- -n 1
 no_call() { ! ps -e -o args= | grep -q "^agent-call .*slow$$"; }
 ok "is not asked for any more" no_call
 stop "$slow"
@@ -294,8 +282,7 @@ url=$serve_url
 posts &
 poster=$!
 started="$started $poster"
-run sh -c 'agent-pulse | head -n 1'
-status_is 0 "a closed pipe ends it"
+t 0 "a closed pipe ends it" sh -c 'agent-pulse | head -n 1'
 is "$(lines "$out")" 1 "after the line that was wanted"
 err_empty "quietly"
 ok "nothing is left" nothing_left
@@ -347,15 +334,13 @@ forever
 status 404
 END
 serve <"$tmp/bad"
-run env AGENT_URL="$url" agent-pulse
-status_is 2 "bad events"
+t 2 "bad events" env AGENT_URL="$url" agent-pulse
 is "$(grep -oE 'first|second' "$out" | xargs)" "first second" "hide no good one"
 err_like '^agent-pulse: .*: action 0: not a JSON object$' "a row of a snapshot is told"
 err_like '^agent-pulse: .*: action_event: the data is not a JSON object$' "and an event"
 is "$(lines "$err")" 2 "once each"
 sed '/^send event: action_event/d' "$tmp/bad" | script
-run env AGENT_URL="$url" agent-pulse
-status_is 2 "what only the filter could not read"
+t 2 "what only the filter could not read" env AGENT_URL="$url" agent-pulse
 ok "nothing is left" nothing_left
 
 done_testing

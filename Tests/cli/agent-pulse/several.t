@@ -26,14 +26,12 @@ rows() { sed -n 's/^\([^ ]*\)  .*\(n[0-9]*\)$/\1 \2/p' "$1" | paste -s -d ' ' -;
 post "$a" 1 5 0
 post "$b" 1 5 5
 
-run agent-pulse -p a,b -n 4 -- --color never -n 4
-status_is 0 "-n of several agents"
+t 0 "-n of several agents" agent-pulse -p a,b -n 4 -- --color never -n 4
 is "$(rows "$out")" "a n4 b n4 a n5 b n5" "the newest of all, oldest first, each with its name"
 err_empty "without a word"
 run agent-pulse -p a --profile b -n 4 -- --color never -n 4
 is "$(rows "$out")" "a n4 b n4 a n5 b n5" "so with an option for each"
-run agent-pulse -n 2 --profile=a -p b -- --color never -p -n 2
-status_is 2 "what is behind -- is the format's"
+t 2 "what is behind -- is the format's" agent-pulse -n 2 --profile=a -p b -- --color never -p -n 2
 run agent-pulse --profile a -n 4 -pb -- --color never -n 4
 is "$(rows "$out")" "a n4 b n4 a n5 b n5" "which may stand anywhere"
 run sh -c 'agent-pulse -n 2 --records -p b | head -n 2 | jq -r .content | paste -s -d " " -'

@@ -52,11 +52,9 @@ stream = crew
 END
 
 # --- what is published
-run agent-serve -l 127.0.0.1:0 --bus bax
-status_is 2 "a bus that is not configured is refused"
+t 2 "a bus that is not configured is refused" agent-serve -l 127.0.0.1:0 --bus bax
 err_like '^agent-serve: bus bax: not in .*box' "with the nearest name"
-run agent-serve -l 127.0.0.1:0 --bus box/a.b
-status_is 2 "an agent's name is one word"
+t 2 "an agent's name is one word" agent-serve -l 127.0.0.1:0 --bus box/a.b
 serve
 rows 2 | post >/dev/null
 stop "$server"

@@ -47,13 +47,9 @@ stop "$pid"
 unlike "$(cat "$tmp/guarded.err" "$tmp/guarded.out")" sample-token "the token is never shown"
 
 # --- the command line
-run agent-serve --reply-command cat
-status_is 2 "a reply command without a gateway"
+t 2 "a reply command without a gateway" agent-serve --reply-command cat
 err_like '^agent-serve: --reply-command: it needs --gateway' "says what is missing"
-run agent-serve --gateway 0 --approve-replies
-status_is 2 "approvals of replies that nothing makes"
-run agent-serve --pairing
-status_is 2 "pairing without a gateway"
-run agent-serve --gateway 65536
-status_is 2 "no such port"
+t 2 "approvals of replies that nothing makes" agent-serve --gateway 0 --approve-replies
+t 2 "pairing without a gateway" agent-serve --pairing
+t 2 "no such port" agent-serve --gateway 65536
 done_testing

@@ -132,9 +132,7 @@ else
 fi
 
 # --- options
-run agent-serve -l 127.0.0.1:0 -D :memory: --embed-url 'ftp://x'
-status_is 2 "a URL of another kind"
+t 2 "a URL of another kind" agent-serve -l 127.0.0.1:0 -D :memory: --embed-url 'ftp://x'
 err_like '^agent-serve: --embed-url ftp://x: ' "is named"
-run agent-serve -l 127.0.0.1:0 -D :memory: --embed-model x
-status_is 2 "a model without a server"
+t 2 "a model without a server" agent-serve -l 127.0.0.1:0 -D :memory: --embed-model x
 done_testing

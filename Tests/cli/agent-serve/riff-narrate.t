@@ -203,8 +203,7 @@ start_server home env HOME="$tmp/home" agent-serve -l 127.0.0.1:0 -D :memory: \
   --voice-secret-file "$tmp/secret" --speaker cat
 is "$(poll 0)" 200 "the usual folder"
 stop "$pid"
-run agent-serve --transcripts "$all" --voice-secret-file "$tmp/secret"
-status_is 2 "transcripts without a speaker"
-run agent-serve --speaker cat
-status_is 2 "a speaker alone"
+t 2 "transcripts without a speaker" \
+  agent-serve --transcripts "$all" --voice-secret-file "$tmp/secret"
+t 2 "a speaker alone" agent-serve --speaker cat
 done_testing

@@ -195,8 +195,7 @@ is "$(lines "$HEARD")" $((before + 9)) "each is heard once"
 printf '[profile ears]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/secret" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 printf 'RIFF\044\000\000\000WAVEfmt rest' >"$tmp/one.wav"
-run clip-transcribe -p ears "$tmp/one.wav"
-status_is 0 "clip-transcribe"
+t 0 "clip-transcribe" clip-transcribe -p ears "$tmp/one.wav"
 out_is 20 "gets along with it"
 
 # --- the end
@@ -240,16 +239,15 @@ stop "$pid"
 start_server none agent-serve -l 127.0.0.1:0 -D :memory:
 is "$(fetch /riff/health) $(hear)" "404 404" "without a secret there is no voice server"
 stop "$pid"
-run agent-serve --transcriber cat -l 127.0.0.1:0 -D :memory:
-status_is 2 "a transcriber alone"
+t 2 "a transcriber alone" agent-serve --transcriber cat -l 127.0.0.1:0 -D :memory:
 err_like '^agent-serve: --transcriber: it needs --voice-secret-file' "is a mistake"
 chmod 644 "$tmp/secret"
-run agent-serve --voice-secret-file "$tmp/secret" -l 127.0.0.1:0 -D :memory:
-status_is 77 "a secret that others can read"
+t 77 "a secret that others can read" \
+  agent-serve --voice-secret-file "$tmp/secret" -l 127.0.0.1:0 -D :memory:
 err_unlike "$secret" "is not shown"
 echo 1234 >"$tmp/short"
 chmod 600 "$tmp/short"
-run agent-serve --voice-secret-file "$tmp/short" -l 127.0.0.1:0 -D :memory:
-status_is 2 "a secret that cannot be one"
+t 2 "a secret that cannot be one" \
+  agent-serve --voice-secret-file "$tmp/short" -l 127.0.0.1:0 -D :memory:
 err_is "agent-serve: $tmp/short: the secret is not 64 hexadecimal digits" "is told of"
 done_testing

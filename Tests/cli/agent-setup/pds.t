@@ -116,8 +116,7 @@ is "$(tail -n 4 "$config")" "[profile joel]
 kind = joelclaw
 url = $gate
 pds = records" "names its server"
-run pds-record -p joel get $task
-status_is 0 "by which its records are found"
+t 0 "by which its records are found" pds-record -p joel get $task
 talk -k joelclaw -p joel <<END
 Replace|y
 URL of the agent|$gate

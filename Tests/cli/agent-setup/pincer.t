@@ -92,27 +92,24 @@ is "$(cat "$folder/old.token")" "$pincer_token" "and kept"
 # --- the operations behind it
 rm -f "$folder/new.token"
 printf '[profile new]\nkind = pincer\nurl = %s\n' "$url" >>"$config"
-run agent-call -p box -o tsv pairing-code
-status_is 0 "a paired device makes a code"
+t 0 "a paired device makes a code" agent-call -p box -o tsv pairing-code
 second=$(code)
-run sh -c 'echo "$1" | agent-call -p new pair "$2"' - "$second" "$folder/new.token"
-status_is 0 "agent-call pair"
+t 0 "agent-call pair" \
+  sh -c 'echo "$1" | agent-call -p new pair "$2"' - "$second" "$folder/new.token"
 is "$(jq -c 'keys' "$out")" '["deviceId","expiresAt","renewAfter"]' "prints all but the token"
 is "$(find "$folder/new.token" -perm 600)" "$folder/new.token" "which the file has, for its owner alone"
 second=$(code)
-run sh -c 'echo "$1" | agent-call -p new pair "$2/none/token"' - "$second" "$tmp"
-status_is 2 "a file that cannot be written"
-run sh -c 'echo "$1" | agent-call -p new pair "$2"' - "$second" "$folder/new.token"
-status_is 0 "costs no code"
-run sh -c 'echo "12 ab" | agent-call -p new pair "$1"' - "$folder/new.token"
-status_is 2 "what is no code is not sent"
+t 2 "a file that cannot be written" \
+  sh -c 'echo "$1" | agent-call -p new pair "$2/none/token"' - "$second" "$tmp"
+t 0 "costs no code" sh -c 'echo "$1" | agent-call -p new pair "$2"' - "$second" "$folder/new.token"
+t 2 "what is no code is not sent" \
+  sh -c 'echo "12 ab" | agent-call -p new pair "$1"' - "$folder/new.token"
 printf '[profile far]\nkind = pincer\nurl = http://pincer.invalid\n' >>"$config"
-run sh -c 'echo 12345678 | agent-call -p far pair "$1"' - "$folder/far.token"
-status_is 2 "a code goes to no other machine in clear text"
+t 2 "a code goes to no other machine in clear text" \
+  sh -c 'echo 12345678 | agent-call -p far pair "$1"' - "$folder/far.token"
 err_like 'clear text; see --allow-plaintext' "which is said"
 
 # --- words of the command line
-run agent-setup -k dashboard
-status_is 2 "a kind that is none"
+t 2 "a kind that is none" agent-setup -k dashboard
 err_like "^agent-setup: option --kind: not clanky, openclaw, pincer, joelclaw or pds: dashboard$" "is named"
 done_testing

@@ -48,19 +48,16 @@ unseen() {
   ok "$1: nothing is left in TMPDIR" test -z "$(ls -A "$TMPDIR")"
 }
 
-run agent-setup --help
-status_is 0 "--help"
+t 0 "--help" agent-setup --help
 out_like "^usage: agent-setup" "says how it is called"
 run agent-setup --version
 out_is "agent-setup $(agent-call -V | sed 's/.* //')" "--version is that of the suite"
 for words in --nonsense operand -p; do
-  run agent-setup $words
-  status_is 2 "usage: $words"
+  t 2 "usage: $words" agent-setup $words
   is "$(lines "$err")" 2 "two lines: $words"
 done
 
-run env -u HOME -u XDG_CONFIG_HOME agent-setup </dev/null
-status_is 2 "without a home"
+t 2 "without a home" env -u HOME -u XDG_CONFIG_HOME agent-setup </dev/null
 err_is "agent-setup: HOME is not set: there is no place for a profile" "nothing is asked"
 
 talk <<END
@@ -158,8 +155,7 @@ cp "$tmp/kept-config" "$config"
 # What others may have written is not taken over.
 cp "$config" "$tmp/before"
 chmod 664 "$tmp/elsewhere"
-run agent-setup -p third </dev/null
-status_is 2 "a file that its group can write to"
+t 2 "a file that its group can write to" agent-setup -p third </dev/null
 err_is "agent-setup: $tmp/elsewhere: refused: others own it or can write to it: look through it, then chmod go-w or chown" \
   "nothing is asked"
 ok "it stays as it was" cmp "$config" "$tmp/before"
@@ -255,8 +251,8 @@ Where to keep|file
 END
 status_is 75 "a profile of an agent that sleeps"
 ok "is written if that is wanted" has "$config" "profile asleep"
-run sh -c 'printf "%s\n" "$@" | agent-setup -p piped' sh "$agent" "$token" file
-status_is 0 "answers may come from a pipe"
+t 0 "answers may come from a pipe" \
+  sh -c 'printf "%s\n" "$@" | agent-setup -p piped' sh "$agent" "$token" file
 not_ok "unseen, too" grep -q "$token" "$err" "$out" "$SEEN"
 
 # On this machine there is no TLS; elsewhere a name gets it.

@@ -38,10 +38,8 @@ show -o large
 out_like '^gateway     down, red' "a gateway that is down"
 out_unlike "$(printf '\033')" "what it says is made visible"
 printf '[profile none]\nkind = joelclaw\nurl = ws://127.0.0.1:1\n' >>"$XDG_CONFIG_HOME/agentutils/config"
-run agent-status -p none -o small
-status_is 75 "nobody there"
+t 75 "nobody there" agent-status -p none -o small
 out_is "○ down: gateway" "is told"
-run agent-status -p joel,none -o small
-status_is 75 "several agents"
+t 75 "several agents" agent-status -p joel,none -o small
 out_like '^joel +◐ degraded: gateway, worker$' "a line each"
 done_testing

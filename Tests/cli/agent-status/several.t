@@ -7,22 +7,18 @@ TMPDIR=$tmp/tmp
 mkdir "$TMPDIR"
 export TMPDIR
 serve_four
-run agent-status -o small -p b,a
-status_is 0 "small"
+t 0 "small" agent-status -o small -p b,a
 # shellcheck disable=SC2016  # a dollar
 out_is 'b         ● connected  $0.00 today
 a         ● connected  $0.00 today' "a line each, in their order"
-run env AGENT_URL=http://127.0.0.1:9 AGENT_TOKEN_FILE="$tmp/wrong" agent-status -o small -p a,b
-status_is 0 "what the environment says of one is not said of all"
-run agent-status -o small -p wrong,a,down
-status_is 77 "the worst counts"
+t 0 "what the environment says of one is not said of all" \
+  env AGENT_URL=http://127.0.0.1:9 AGENT_TOKEN_FILE="$tmp/wrong" agent-status -o small -p a,b
+t 77 "the worst counts" agent-status -o small -p wrong,a,down
 out_like '^wrong     ○ refused: ' "one is refused"
 out_like '^a         ● connected' "one is there"
 out_like '^down      ○ unreachable: ' "one is not"
-run agent-status -o small --max-time 5 -p down,a
-status_is 75 "down"
-run agent-status -o small -p nobody,a
-status_is 2 "no such profile"
+t 75 "down" agent-status -o small --max-time 5 -p down,a
+t 2 "no such profile" agent-status -o small -p nobody,a
 err_like '^agent-status: nobody: profile nobody: not in ' "with its name"
 out_like '^a         ● connected' "the other is shown"
 printf '[profile claw]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
@@ -36,8 +32,7 @@ is "$(lines "$out") $(grep -o '#\[default\] [ab] ' "$out" | xargs)" "1 #[default
   "tmux: one line"
 for words in "-o waybar -p a,b" "-o i3 -p a,b" "-p a,b --token-file x" "-p a,,b"; do
   # shellcheck disable=SC2086
-  run agent-status $words
-  status_is 2 "usage: $words"
+  t 2 "usage: $words" agent-status $words
   out_empty "prints nothing: $words"
 done
 # A name is text from outside: nothing of it is for the terminal to obey.

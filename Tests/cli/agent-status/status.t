@@ -4,20 +4,17 @@
 [ -x "$root/bin/agent-serve" ] || skip_all "needs agent-serve"
 needs python3 jq perl
 
-run agent-status --help
-status_is 0 "--help"
+t 0 "--help" agent-status --help
 out_like "^usage: agent-status" "says how it is called"
 run agent-status --version
 out_is "agent-status $(agent-call -V | sed 's/.* //')" "--version is that of the suite"
 for words in --nonsense operand -o "-o huge" "-p" "--token-file" "--max-time=x"; do
   # shellcheck disable=SC2086  # options are words
-  run env AGENT_URL=http://127.0.0.1:9 agent-status $words
-  status_is 2 "usage: $words"
+  t 2 "usage: $words" env AGENT_URL=http://127.0.0.1:9 agent-status $words
   out_empty "nothing is printed: $words"
   err_like "^agent-status: .*" "told: $words"
 done
-run agent-status
-status_is 2 "no agent is configured"
+t 2 "no agent is configured" agent-status
 err_one_line agent-status "in one line"
 
 # The sample day, as if it were today.
@@ -36,23 +33,20 @@ sessions=$(jq '.stats.last24h.voice_session_start' "$tmp/stats")
 # Today is the day of UTC; the cost is what the server says of it.
 cost=$(printf '$%.2f' "$(jq --arg day "$(date -u +%Y-%m-%d)" \
   '[.stats.dailyCost[] | select(.day == $day).usd] + [0] | .[0]' "$tmp/stats")")
-run agent-status -o small
-status_is 0 "small: connected"
+t 0 "small: connected" agent-status -o small
 out_is "● connected  $cost today" "in one line"
-run agent-status
-status_is 0 "medium is the default"
+t 0 "medium is the default" agent-status
 is "$(lines "$out")" 4 "four lines"
 out_like "^24 h: $actions actions, $sessions voice sessions$" "what was done"
 out_like "^● connected, up [0-9]*s$" "since when"
-run agent-status --output=large
-status_is 0 "large"
+t 0 "large" agent-status --output=large
 out_like "^24 h  *$actions actions, $sessions voice sessions$" "what was done"
 out_like "^tunnel  *ready https://" "with the tunnel's address"
 out_like "^message  *[0-9]+[smh]" "and the last message"
 is "$(grep -vcE '^[0-9a-z ]{9} [^ ]' "$out")" 0 "names in one column, values in the next"
 
-run env -u AGENT_TOKEN_FILE agent-status -o small --allow-plaintext --token-file "$tmp/right"
-status_is 0 "a token of its own"
+t 0 "a token of its own" \
+  env -u AGENT_TOKEN_FILE agent-status -o small --allow-plaintext --token-file "$tmp/right"
 run agent-status -o small --cacert "$tmp/none"
 err_like "^agent-status: $tmp/none: " "authorities that are not there"
 
@@ -85,28 +79,22 @@ rm -f "$mark"
 mkfifo "$mark"
 run agent-status -o large
 is "$status $(cat "$mark" | tr -d 0-9)" "0 " "nor is a FIFO waited for"
-run env -u HOME -u XDG_STATE_HOME agent-status -o small
-status_is 0 "without a home"
+t 0 "without a home" env -u HOME -u XDG_STATE_HOME agent-status -o small
 not_ok "it leaves nothing in the root" \
   test -e "/.local/state/agentutils/agent-status/$(printf %s "$AGENT_URL" | cksum | tr ' ' -)"
-run env XDG_STATE_HOME=/dev/null agent-status -o small
-status_is 0 "without a place to remember it works"
+t 0 "without a place to remember it works" env XDG_STATE_HOME=/dev/null agent-status -o small
 err_empty "without a word"
 
 # Not reached: said where it was asked for, and shown by a bar.
-run env AGENT_TOKEN_FILE="$tmp/wrong" agent-status
-status_is 77 "a wrong token"
+t 77 "a wrong token" env AGENT_TOKEN_FILE="$tmp/wrong" agent-status
 out_like "^○ refused: http.* 401 Unauthorized" "is told"
-run env AGENT_URL=http://127.0.0.1:9 agent-status -o large
-status_is 75 "nothing answers"
+t 75 "nothing answers" env AGENT_URL=http://127.0.0.1:9 agent-status -o large
 out_like "^agent  *unreachable$" "is told"
 out_like "^reason  *http://127.0.0.1:9" "with the reason"
 err_empty "once"
-run env AGENT_URL=http://127.0.0.1:9 agent-status -o waybar
-status_is 0 "a bar does not hide it"
+t 0 "a bar does not hide it" env AGENT_URL=http://127.0.0.1:9 agent-status -o waybar
 is "$(jq -r '.class[0] + .text' "$out")" "unreachable○ unreachable" "but shows it"
-run agent-status -o tmux -p no-such
-status_is 0 "a bar has no other place for a mistake"
+t 0 "a bar has no other place for a mistake" agent-status -o tmux -p no-such
 out_is "#[fg=#dc2626]○#[default] no-such unknown" "and says that it does not know"
 printf '[profile my#(agent)<1>]\nurl = %s\ntoken-file = %s\n' "$url" "$tmp/right" \
   >"$XDG_CONFIG_HOME/agentutils/config"
@@ -144,25 +132,21 @@ AGENT_URL=$url
 answer() { jq -c "$1" "$tmp/stats" >"$tmp/answers/stats"; }
 agent-status -o small >/dev/null
 answer '.runtime.isReady = false'
-run agent-status -o small
-status_is 1 "1: the agent is not connected"
+t 1 "1: the agent is not connected" agent-status -o small
 out_like '^○ disconnected  \$' "disconnected"
 is "$(find "$XDG_STATE_HOME/agentutils/agent-status" -type f | wc -l | tr -d ' ')" 1 "and not up any more"
 answer '.runtime.gateway.reconnectInFlight = true | .runtime.gateway.reconnectAttempts = 3'
-run agent-status -o medium
-status_is 1 "1: on its way back"
+t 1 "1: on its way back" agent-status -o medium
 out_like '^◐ reconnecting, try 3' "reconnecting"
 out_like '^24 h: 0 actions' "no action at all"
 run agent-status -o i3
 is "$(jq -r .color "$out")" "#d97706" "has a colour"
 answer '.stats.last24h = {} | .stats.dailyCost = null | .runtime = {isReady: true}'
-run agent-status -o large
-status_is 0 "what is missing is nothing"
+t 0 "what is missing is nothing" agent-status -o large
 out_like '^cost  *\$0\.00 today' "no cost"
 answer '.runtime.userTag = "a#[fg=red]<b>&\"\\\u001b]0;x\u0007\u202e\nz" | .runtime.publicHttps.lastError = "#S\te"'
 for form in small medium large tmux waybar i3; do
-  run agent-status -o $form
-  status_is 0 "$form: hostile text"
+  t 0 "$form: hostile text" agent-status -o $form
   not_ok "$form: nothing that a terminal obeys" grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae' "$out"
 done
 run agent-status -o waybar
@@ -177,8 +161,7 @@ answer .
 run agent-status
 out_like '^24 h: 1000\+ actions' "more than the server tells"
 echo '{"hello":1}' >"$tmp/answers/stats"
-run agent-status
-status_is 2 "another server"
+t 2 "another server" agent-status
 out_like '^○ unknown: the answer is not that of a dashboard' "is none"
 echo '<html>' >"$tmp/answers/stats"
 run agent-status -o i3

@@ -24,58 +24,47 @@ the token from $tmp/wrong was refused (profile wrong)" "told in one line with th
 stop "$tail"
 is "$status" 143 "until it is ended"
 for profiles in a,wrong wrong,a; do
-  run agent-tail --max-time 1 -p "$profiles"
-  status_is 77 "-p $profiles: refused at the end"
+  t 77 "-p $profiles: refused at the end" agent-tail --max-time 1 -p "$profiles"
   ok "-p $profiles: with the other's events" has "$out" '"profile":"a"'
 done
-run agent-tail -p wrong --max-time 5
-status_is 77 "alone it ends at once"
+t 77 "alone it ends at once" agent-tail -p wrong --max-time 5
 err_one_line agent-tail "in a line"
 err_unlike "agent-tail: wrong: " "which needs no name"
 
 # --- misconfigured
-run agent-tail --max-time 1 -p a,nobody,bad
-status_is 2 "no such profile, no such scheme"
+t 2 "no such profile, no such scheme" agent-tail --max-time 1 -p a,nobody,bad
 err_like "^agent-tail: profile nobody: not in $config" "one line"
 err_like "^agent-tail: bad: the profile's url: " "for each"
 is "$(lines "$err")" 2 "and no more"
 ok "the other is followed" has "$out" '"profile":"a"'
-run agent-tail --max-time 1 -p a,nobody,wrong
-status_is 77 "the worst of all"
-run agent-tail -p nobody,bad
-status_is 2 "none can be followed"
+t 77 "the worst of all" agent-tail --max-time 1 -p a,nobody,wrong
+t 2 "none can be followed" agent-tail -p nobody,bad
 
 # --- down
-run agent-tail --max-retries 1 --retry-wait 0.05 --max-time 1 -p down,a
-status_is 75 "gave up on one"
+t 75 "gave up on one" agent-tail --max-retries 1 --retry-wait 0.05 --max-time 1 -p down,a
 err_like "^agent-tail: down: http://127.0.0.1:9/api/activity/events: gave up after 1 retries: " "in a line"
 ok "and followed the other" has "$out" '"profile":"a"'
-run agent-tail --max-time 1 -p down,a
-status_is 75 "down when the time is up"
+t 75 "down when the time is up" agent-tail --max-time 1 -p down,a
 err_like "^agent-tail: down: .*: time is up and the stream is not open: .*onnect" "is told with its name"
 run agent-tail -v --retry-wait 0.05 --max-time 1 -p down,a
 err_like "^agent-tail: down: stream is down: .*; next try in " "so are the notes"
 err_like "^agent-tail: a: stream is open: $a" "of each"
-run agent-tail -n 1 -p down,b
-status_is 0 "enough events were had"
+t 0 "enough events were had" agent-tail -n 1 -p down,b
 
 # --- wrong usage
 for words in "-p a,,b" "-p ," "-p a --token-file x -p b" "-n x" "--state="; do
   # shellcheck disable=SC2086
-  run agent-tail $words
-  status_is 2 "usage: $words"
+  t 2 "usage: $words" agent-tail $words
   is "$(tail -n 1 "$err")" "usage: agent-tail [options] [-p NAME,...] [THREAD]" "with the line: $words"
 done
-run agent-tail -p a main
-status_is 2 "a thread"
+t 2 "a thread" agent-tail -p a main
 err_like "^agent-tail: main: a Clanky dashboard has no threads to follow$" "there is none"
 
-run sse-tail -p a -p b activity
-status_is 2 "sse-tail takes one profile"
+t 2 "sse-tail takes one profile" sse-tail -p a -p b activity
 err_like "^sse-tail: one profile at a time: b; agent-tail follows several$" "and says who takes more"
 
 # --- what is said of one agent in the environment is not said of all
-run env AGENT_URL="http://127.0.0.1:9" AGENT_TOKEN_FILE="$tmp/wrong" agent-tail -n 2 -p a,b
-status_is 0 "several profiles have their own URLs and tokens"
+t 0 "several profiles have their own URLs and tokens" \
+  env AGENT_URL="http://127.0.0.1:9" AGENT_TOKEN_FILE="$tmp/wrong" agent-tail -n 2 -p a,b
 is "$(jq -r .profile "$out" | sort | tr '\n' ' ')" "a b " "each its own"
 done_testing

@@ -93,8 +93,7 @@ stop "$pid"
 
 # Pairing.
 start_gateway shy --pair
-run agent-tail -p shy
-status_is 77 "a device that is not paired is refused"
+t 77 "a device that is not paired is refused" agent-tail -p shy
 err_is "agent-tail: $url/: this device is not paired: run on the gateway: openclaw devices approve pr-9" \
   "and what to do is said"
 start waits agent-tail -w -L -p shy --retry-wait 0.1
@@ -122,12 +121,10 @@ ok "each by its own wire" wait_until 20 has "$tmp/both.out" '"type":"open","prof
 stop "$pid"
 printf '[profile web]\nkind = openclaw\nurl = http://127.0.0.1:9\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-run agent-tail -p web
-status_is 2 "a gateway without a WebSocket has no events"
+t 2 "a gateway without a WebSocket has no events" agent-tail -p web
 err_like 'begins with ws:// or wss://' "which is said"
 printf '[profile far]\nkind = openclaw\nurl = ws://gateway.invalid:1\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-run agent-tail -p far
-status_is 2 "nothing is said in clear text to another machine"
+t 2 "nothing is said in clear text to another machine" agent-tail -p far
 err_like 'clear text; see --allow-plaintext' "unless one wants that"
 done_testing

@@ -65,16 +65,12 @@ stop "$pid"
 # Refusals.
 printf '[profile bare]\nkind = joelclaw\nurl = %s\n[profile far]\nkind = joelclaw\nurl = %s\n' \
   "$url" ws://gateway.invalid:1 >>"$XDG_CONFIG_HOME/agentutils/config"
-run agent-tail -p bare
-status_is 77 "a proxy that wants a token"
+t 77 "a proxy that wants a token" agent-tail -p bare
 err_like 'no token was sent \(profile bare\)' "which is said"
-run agent-tail -p far
-status_is 2 "nothing goes in clear text to another machine"
+t 2 "nothing goes in clear text to another machine" agent-tail -p far
 err_like 'clear text; see --allow-plaintext' "unless one wants that"
-run agent-tail -p joel --from 3
-status_is 2 "there are no numbers"
-run agent-tail -p joel side
-status_is 2 "nor threads"
+t 2 "there are no numbers" agent-tail -p joel --from 3
+t 2 "nor threads" agent-tail -p joel side
 err_is 'agent-tail: a joelclaw gateway: has one conversation: name no thread' "which is said"
 
 # The port file of a gateway on this machine.
@@ -89,8 +85,7 @@ if mkdir "$folder" 2>/dev/null; then
   err_like '^agent-tail: ws://127.0.0.1:3018/' "without a url and a port file it is the usual port"
   start_joelgate near
   printf '%s\n' "$port" >"$file"
-  run agent-tail -p here -n 1
-  status_is 0 "a gateway on this machine is found by its port file"
+  t 0 "a gateway on this machine is found by its port file" agent-tail -p here -n 1
   out_like '"event":"status"' "and followed"
   for rubbish in '' 0 65536 '80 81' 3018x '-1' "$(printf '\033[2J')"; do
     printf '%s\n' "$rubbish" >"$file"

@@ -12,13 +12,11 @@ send event: tick\ndata: 1234567890\n\n
 stall
 END
 printf '[profile a]\nurl = %s/a\n[profile b]\nurl = %s/b\n' "$url" "$url" >"$config"
-run agent-tail -L --idle-timeout 0.3 --retry-wait 0.05 -n 4 --max-time 15 -p a,b
-status_is 0 "--idle-timeout"
+t 0 "--idle-timeout" agent-tail -L --idle-timeout 0.3 --retry-wait 0.05 -n 4 --max-time 15 -p a,b
 is "$(jq -r 'select(.type == "lost") | .profile' "$out" | sort -u | tr '\n' ' ')" "a b " \
   "each is lost for itself"
 is "$(jq -r 'select(.type == "lost") | .reason' "$out" | sort -u)" "nothing came for 0.3 s" "in silence"
-run agent-tail -qT --max-event-bytes 8 --max-time 0.5 -p a,b
-status_is 2 "--max-event-bytes"
+t 2 "--max-event-bytes" agent-tail -qT --max-event-bytes 8 --max-time 0.5 -p a,b
 is "$(sort "$err")" \
   "agent-tail: a: event of 10 bytes or more dropped: over --max-event-bytes
 agent-tail: b: event of 10 bytes or more dropped: over --max-event-bytes" "each is told with its name"
@@ -28,18 +26,15 @@ start_tls '' '{}' 'event: hello
 data: {}
 
 '
-run env AGENT_URL="$url" agent-tail --cacert "$tmp/authority" -n 1 --max-time 10
-status_is 0 "--cacert"
+t 0 "--cacert" env AGENT_URL="$url" agent-tail --cacert "$tmp/authority" -n 1 --max-time 10
 ok "the event is there" has "$out" hello
-run env AGENT_URL="$url" agent-tail --max-retries 0 --max-time 10
-status_is 75 "not without"
+t 75 "not without" env AGENT_URL="$url" agent-tail --max-retries 0 --max-time 10
 
 # --- a token in the open
 umask 077
 echo right >"$tmp/token"
-run env AGENT_URL=http://192.0.2.1/ agent-tail --token-file "$tmp/token"
-status_is 2 "no token over plain http"
+t 2 "no token over plain http" env AGENT_URL=http://192.0.2.1/ agent-tail --token-file "$tmp/token"
 err_like "see --allow-plaintext" "it says how"
-run env AGENT_URL=http://192.0.2.1/ agent-tail --token-file "$tmp/token" --allow-plaintext --max-time 0.1
-status_is 75 "but with --allow-plaintext"
+t 75 "but with --allow-plaintext" \
+  env AGENT_URL=http://192.0.2.1/ agent-tail --token-file "$tmp/token" --allow-plaintext --max-time 0.1
 done_testing

@@ -16,14 +16,11 @@ printf '[profile gate]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 
 # --- who may say it
-run agent-tail -p one,gate --resume "$tmp/place"
-status_is 2 "--resume with several profiles"
+t 2 "--resume with several profiles" agent-tail -p one,gate --resume "$tmp/place"
 err_like "^agent-tail: --resume is not for several profiles" "is refused"
-run agent-tail -p one --resume "$tmp/place" --state "$tmp/place"
-status_is 2 "--resume with --state"
+t 2 "--resume with --state" agent-tail -p one --resume "$tmp/place" --state "$tmp/place"
 err_like "^agent-tail: --resume is not for --state" "is refused"
-run agent-tail -p gate --resume "$tmp/place"
-status_is 2 "a gateway"
+t 2 "a gateway" agent-tail -p gate --resume "$tmp/place"
 err_is "agent-tail: --resume: an OpenClaw gateway repeats no events: there is nothing to resume" \
   "is refused by its name"
 

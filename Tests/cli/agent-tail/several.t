@@ -26,8 +26,7 @@ printf '[profile a]\nurl = %s\n[profile b]\nurl = %s\n' "$a" "$b" >"$config"
 post "$a" 1 5
 run sse-tail -n 1 -p a activity
 cp "$out" "$tmp/want"
-run agent-tail -n 1 -p a
-status_is 0 "one profile"
+t 0 "one profile" agent-tail -n 1 -p a
 ok "prints what sse-tail does" cmp "$tmp/want" "$out"
 err_empty "in silence"
 run agent-tail -n 1 -p a,a
@@ -36,8 +35,7 @@ run env AGENT_URL="$a" agent-tail -n 1
 ok "so does a URL without a profile" cmp "$tmp/want" "$out"
 
 # --- two
-run agent-tail -L -n 2 -p a -p b
-status_is 0 "two profiles"
+t 0 "two profiles" agent-tail -L -n 2 -p a -p b
 is "$(grep activity_snapshot "$out" | cut -c 1-64 | sort)" \
   '{"event":"activity_snapshot","id":"0","profile":"b","data":{"act
 {"event":"activity_snapshot","id":"5","profile":"a","data":{"act' "the name is behind the id"
@@ -95,8 +93,7 @@ is "$(tail -n 2 "$tmp/tail.out" | jq -r '[.type,.profile,.reason] | join(" ")' |
 end b signal 15" "with the end of each"
 
 # --- states, one for each
-run agent-tail -n 2 --state "$tmp/states" -p a,b
-status_is 0 "--state"
+t 0 "--state" agent-tail -n 2 --state "$tmp/states" -p a,b
 is "$(jq -r .source "$tmp/states/a.state" "$tmp/states/b.state")" "activity of a
 activity of b" "is a file for each in the folder"
 post "$a" 201 202
@@ -121,8 +118,7 @@ run agent-tail -n 1 --state "$tmp/states" -p a
 is "$(jq -r .data.content "$out")" "n203" "alone, too"
 run agent-tail -n 1 --state "$tmp/one.state" -p a
 ok "one profile keeps its state in the file itself" test -f "$tmp/one.state"
-run agent-tail -n 1 --state "$tmp/one.state" -p b
-status_is 2 "which is no other profile's"
+t 2 "which is no other profile's" agent-tail -n 1 --state "$tmp/one.state" -p b
 err_one_line agent-tail "in one line"
 cp "$tmp/states/a.state" "$tmp/states/b.state"
 run agent-tail -n 1 --max-time 5 --state "$tmp/states" -p a,b

@@ -101,8 +101,7 @@ for words in '-p ears' -pears '--profile ears' --profile=ears; do
   run $terminal sh -c "agent-talk $words --recorder 'cat \"$tmp/loud.wav\"' >'$tmp/printed'"
   is "$status $(cat "$tmp/printed")" "0 hello there" "$words: printed into a file"
 done
-run $terminal sh -c "agent-talk -p ears --recorder 'cat \"$tmp/loud.wav\"' >/dev/full"
-status_is 2 "a full disk"
+t 2 "a full disk" $terminal sh -c "agent-talk -p ears --recorder 'cat \"$tmp/loud.wav\"' >/dev/full"
 out_like 'agent-talk: not printed: hello there' "does not lose the words"
 is "$(jq -s 'map(select(.signed and .bytes == 64044)) | length' "$tmp/log")" 5 "each was sent whole"
 ok "and none was typed" session_empty
@@ -127,8 +126,7 @@ is "$(grep -c relative "$out") $(ls -A "$tmp/relative")" "1 " "a relative XDG_ST
 # --- mistakes are told first
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
-  run agent-talk $words --recorder "touch '$tmp/begun'"
-  status_is 2 "$words"
+  t 2 "$words" agent-talk $words --recorder "touch '$tmp/begun'"
   is "$(head -n 1 "$err")" "agent-talk: $want" "is told"
 done <<'END'
 -p x --command y|--profile and --command: one of them hears the clip
@@ -142,17 +140,15 @@ printf '[profile open]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/
   >>"$XDG_CONFIG_HOME/agentutils/config"
 for words in '-p nosuch' '-p nosuch .'; do
   # shellcheck disable=SC2086  # words
-  run $terminal agent-talk $words --recorder "touch '$tmp/begun'"
-  status_is 2 "$words"
+  t 2 "$words" $terminal agent-talk $words --recorder "touch '$tmp/begun'"
   out_like '^agent-talk: profile nosuch: not in ' "is told"
 done
-run $terminal agent-talk -p open --recorder "touch '$tmp/begun'"
-status_is 77 "a profile without its secret"
+t 77 "a profile without its secret" $terminal agent-talk -p open --recorder "touch '$tmp/begun'"
 out_like "^agent-talk: .*$tmp/none" "is told"
 run agent-talk --recorder
 err_like '^agent-talk: option --recorder needs an argument: COMMAND$' "an option without its argument"
-run perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' agent-talk --command : --recorder "touch '$tmp/begun'" .
-status_is 2 "no terminal"
+t 2 "no terminal" \
+  perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' agent-talk --command : --recorder "touch '$tmp/begun'" .
 err_is "agent-talk: no terminal: a key ends the recording" "is told"
 not_ok "nothing of these was recorded" test -e "$tmp/begun"
 done_testing

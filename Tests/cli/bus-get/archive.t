@@ -15,16 +15,13 @@ state() { jq -c . "$archive/.state"; }
 
 for words in "-d x" "--state $tmp/x"; do
   # shellcheck disable=SC2086
-  run bus-get --archive "$archive" $words
-  status_is 2 "--archive with $words"
+  t 2 "--archive with $words" bus-get --archive "$archive" $words
   err_like "^bus-get: --archive keeps a place of its own: not with --" "is refused"
 done
-run bus-get --archive ""
-status_is 2 "--archive without a folder"
+t 2 "--archive without a folder" bus-get --archive ""
 err_like "^bus-get: --archive: no folder is named" "is refused"
 
-run bus-get -s "$bus" --archive "$archive" -n 100
-status_is 0 "a few records"
+t 0 "a few records" bus-get -s "$bus" --archive "$archive" -n 100
 out_empty "print nothing"
 is "$(state | jq -c 'del(.created)')" "{\"type\":\"bus_state\",\"stream\":\"agents\",\"seq\":100,\"file\":\"$today.ndjson\",\"offset\":$(wc -c <"$day")}" \
   "the place says which file"
@@ -36,19 +33,15 @@ ok "from the oldest on; what no place tells of is cut off" cmp -s "$day" "$tmp/i
 
 # What others did.
 : >"$day"
-run bus-get -s "$bus" --archive "$archive" -e
-status_is 2 "a file that is too short is refused"
+t 2 "a file that is too short is refused" bus-get -s "$bus" --archive "$archive" -e
 err_like "^bus-get: $day: ends at byte 0, and at $(wc -c <"$tmp/in") in the state" "with its name"
 cp "$tmp/in" "$day"
-run bus-get -s "$bus" --archive "$archive" -t other -e
-status_is 2 "another stream's archive is refused"
+t 2 "another stream's archive is refused" bus-get -s "$bus" --archive "$archive" -t other -e
 mv "$archive/.state" "$tmp/state"
-run bus-get -s "$bus" --archive "$archive" -e
-status_is 2 "days without a place are refused"
+t 2 "days without a place are refused" bus-get -s "$bus" --archive "$archive" -e
 err_like "^bus-get: $archive/.state: not there, and nothing else says" "with the reason"
 echo '{"type":"sse_state","source":""}' >"$archive/.state"
-run bus-get -s "$bus" --archive "$archive" -e
-status_is 2 "and so is the archive of another command"
+t 2 "and so is the archive of another command" bus-get -s "$bus" --archive "$archive" -e
 mv "$tmp/state" "$archive/.state"
 
 # Two at once, and what is left of earlier days.
@@ -59,8 +52,7 @@ start one bus-get -s "$bus" --archive "$archive"
 one=$pid
 ok "files of earlier days are told of" wait_until 20 at_least "$tmp/one.out" 2
 is "$(xargs <"$tmp/one.out")" "2026-01-01.ndjson 2026-01-02.ndjson" "the oldest first"
-run bus-get -s "$bus" --archive "$archive"
-status_is 2 "a second one"
+t 2 "a second one" bus-get -s "$bus" --archive "$archive"
 err_is "bus-get: $archive: another archiver is at work" "is refused"
 rows 1 301 | bus-put -s "$bus"
 ok "what comes is written" wait_until 20 at_least "$day" 301

@@ -53,8 +53,8 @@ while (my $line = <$from>) {
 waitpid $child, 0;
 exit $? >> 8;
 END
-run perl "$tmp/judge" "$tmp/two" bus-get -s "$bus" -d work --confirm -n 298
-status_is 0 "a count ends it when all are judged"
+t 0 "a count ends it when all are judged" \
+  perl "$tmp/judge" "$tmp/two" bus-get -s "$bus" -d work --confirm -n 298
 is "$(jq -r .content "$tmp/two" | sort -n | xargs)" "2 $(seq 4 300 | xargs)" \
   "what was not judged comes again at once, and what was given back, later"
 is "$(consumer work)" '{"pending":0,"unacknowledged":0}' "and nothing any more"
@@ -81,13 +81,11 @@ for line in x 256 -1 '' 0000 ' 0'; do
 done
 err_is 'bus-get: standard input: line 1: not a status from 0 to 255' "which is said"
 echo 0 >"$tmp/early"
-run sh -c "bus-get -s '$bus' -d wrong --confirm <'$tmp/early'"
-status_is 2 "a status for nothing"
+t 2 "a status for nothing" sh -c "bus-get -s '$bus' -d wrong --confirm <'$tmp/early'"
 # What is given back comes in any order.
 reader wrong 128 -- bus-get -s "$bus" -d wrong --all --confirm
 ok "all was given back" grep -q '"content":"1"' "$tmp/wrong"
-run sh -c "printf 0 | bus-get -s '$bus' -d wrong --confirm"
-status_is 1 "half a line says nothing"
+t 1 "half a line says nothing" sh -c "printf 0 | bus-get -s '$bus' -d wrong --confirm"
 
 # Killed at any moment, the reader or bus-get: each is judged, or comes again.
 rows 9000 301 | bus_client put actions.118.llm_call
@@ -103,8 +101,6 @@ run perl "$tmp/judge" "$tmp/killed" bus-get -s "$bus" -d kills --confirm --idle 
 is "$(count_of "$tmp/killed")" 9300 "after 10 kills of each none is lost"
 diag "$(($(lines "$tmp/killed") - 9300)) came twice"
 
-run bus-get -s "$bus" --confirm
-status_is 2 "--confirm is for --durable"
-run bus-get -s "$bus" -d work --confirm -x true
-status_is 2 "and not for --exec"
+t 2 "--confirm is for --durable" bus-get -s "$bus" --confirm
+t 2 "and not for --exec" bus-get -s "$bus" -d work --confirm -x true
 done_testing

@@ -12,8 +12,7 @@ rows 300 >"$tmp/in"
 bus_client put actions.118.llm_call <"$tmp/in"
 echo '{"type":"health"}' | bus_client put records.health
 
-run bus-get -s "$bus" -e --all 'actions.>'
-status_is 0 "all that is there"
+t 0 "all that is there" bus-get -s "$bus" -e --all 'actions.>'
 ok "with the bytes that were published" cmp -s "$out" "$tmp/in"
 err_empty "and nothing is said"
 run bus-get -s "$bus" -n 2 --since-seq 300
@@ -22,21 +21,17 @@ is "$(cat "$out")" "$(tail -n 1 "$tmp/in")
 run bus-get -s "$bus" -e -m 'records.*' --all
 like "$(cat "$out")" '^\{"type":"bus_message","stream":"agents","seq":301,"subject":"records\.health","time":"2[^"]*Z","redelivered":false,"data":\{"type":"health"\}\}$' \
   "wrapped in what is known of it"
-run bus-get -s "$bus" -e
-status_is 1 "from now on there is nothing"
+t 1 "from now on there is nothing" bus-get -s "$bus" -e
 out_empty "and nothing is printed"
 run bus-get -s "$bus" -e -S 1h
 is "$(lines "$out")" 301 "from a time on"
-run bus-get -s "$bus" --idle 0.3 -S 0s
-status_is 1 "nothing for so long"
-run bus-get -s "$bus" --all -e 'events.>'
-status_is 1 "of what there is not, nothing"
+t 1 "nothing for so long" bus-get -s "$bus" --idle 0.3 -S 0s
+t 1 "of what there is not, nothing" bus-get -s "$bus" --all -e 'events.>'
 run bus-get -s "$bus" --last 5 -e 'actions.>'
 is "$(jq -r .content "$out" | xargs)" "296 297 298 299 300" "the newest few"
 run bus-get -s "$bus" --last 400 -e
 is "$(lines "$out")" 301 "all, where there are fewer"
-run bus-get -s "$bus" --last 5 -e 'events.>'
-status_is 1 "of none, none"
+t 1 "of none, none" bus-get -s "$bus" --last 5 -e 'events.>'
 # Some early, then none for long, then one.
 bus_client stream sparse 'subjects=sparse.*'
 rows 9000 | bus-put -s "$bus" -t sparse -u sparse.x --id none
@@ -51,10 +46,9 @@ is "$(head -n 1 "$out" | jq -r .content)-$(tail -n 1 "$out" | jq -r .content)" "
 newest() { bus-get -s "$bus" -t sparse --last 3 --state "$tmp/newest" sparse.y "$@" | jq -r .content; }
 is "$(newest -n 2 | xargs)" "49 50" "with a place"
 is "$(newest -e)" 51 "that counts more later"
-run bus-get -s "$bus" -d work --last 3
-status_is 2 "--last is not for --durable"
-run bus-get -s "$bus" -e --all actions.118.llm_call records.health
-status_is 2 "several subjects need a newer server"
+t 2 "--last is not for --durable" bus-get -s "$bus" -d work --last 3
+t 2 "several subjects need a newer server" \
+  bus-get -s "$bus" -e --all actions.118.llm_call records.health
 err_like 'several subjects need a server of version 2.10' "which is said"
 
 # A consumer that is shared.
@@ -69,10 +63,8 @@ is "$(lines "$tmp/both")" 301 "two getters share"
 is "$(sort -u "$tmp/both" | wc -l)" 301 "and nothing comes to both"
 is "$(bus_client consumer agents work | jq -c .)" '{"pending":0,"unacknowledged":0}' \
   "all is acknowledged"
-run bus-get -s "$bus" -d work -e
-status_is 1 "then nothing is left"
-run bus-get -s "$bus" -d work 'events.>' -e
-status_is 2 "a consumer of other subjects is not taken for ours"
+t 1 "then nothing is left" bus-get -s "$bus" -d work -e
+t 2 "a consumer of other subjects is not taken for ours" bus-get -s "$bus" -d work 'events.>' -e
 err_like 'it is for all subjects' "which is said"
 run bus-get -s "$bus" -d part 'records.>' --all -e
 is "$(cat "$out")" '{"type":"health"}' "one of some subjects"
@@ -97,16 +89,14 @@ bus-get -s "$bus" --state "$tmp/state" -e >>"$tmp/file"
 ok "what no state tells of is cut off, and each record is there once" \
   cmp -s "$tmp/file" "$tmp/want"
 : >"$tmp/file"
-run sh -c "bus-get -s '$bus' --state '$tmp/state' -e >>'$tmp/file'"
-status_is 2 "an output that is too short is refused"
+t 2 "an output that is too short is refused" \
+  sh -c "bus-get -s '$bus' --state '$tmp/state' -e >>'$tmp/file'"
 err_like 'append to it by >>' "with what to do"
-run bus-get -s "$bus" -t other --state "$tmp/state" -e
-status_is 2 "another stream's place is refused"
+t 2 "another stream's place is refused" bus-get -s "$bus" -t other --state "$tmp/state" -e
 
 # What is no record.
 printf 'not json\n{"b":"\033[31m"}\n[1]\n' | bus_client put records.poison
-run bus-get -s "$bus" -d poison --all -e 'records.poison'
-status_is 2 "what is no record is named"
+t 2 "what is no record is named" bus-get -s "$bus" -d poison --all -e 'records.poison'
 out_is "" "and not printed"
 is "$(grep -c 'agents seq .* on records.poison: not a record: ' "$err")" 3 "each of it"
 unlike "$(cat "$err")" "$(printf '\033')" "no byte of it reaches the terminal"
@@ -122,23 +112,18 @@ is "$(cat "$out")" "1
 3" "a command gets each record"
 run bus-get -s "$bus" -d jobs -n 1 --ack-wait 1 -x 'exit 75'
 is "$(bus_client consumer agents jobs | jq .unacknowledged)" 1 "75 gives it back for later"
-run bus-get -s "$bus" -d jobs -n 1 -x 'cat >/dev/null; exit 3'
-status_is 2 "another status ends it"
+t 2 "another status ends it" bus-get -s "$bus" -d jobs -n 1 -x 'cat >/dev/null; exit 3'
 err_like 'agents seq 5: the command ended with status 3' "and it is named"
 
-run bus-get -s "$bus" -t missing --max-wait 0 -e
-status_is 2 "no stream"
+t 2 "no stream" bus-get -s "$bus" -t missing --max-wait 0 -e
 err_like 'stream missing: no such stream' "is told"
 mkdir "$tmp/plain"
 start plain nats-server -a 127.0.0.1 -p -1 --ports_file_dir "$tmp/plain"
 wait_until 20 sh -c "grep -q nats '$tmp/plain'/*.ports"
-run bus-get -s "$(sed 's/.*"nats":\["\([^"]*\)".*/\1/' "$tmp/plain"/*.ports)" --max-wait 0 -e
-status_is 75 "a server without JetStream"
+t 75 "a server without JetStream" \
+  bus-get -s "$(sed 's/.*"nats":\["\([^"]*\)".*/\1/' "$tmp/plain"/*.ports)" --max-wait 0 -e
 err_like 'the server has no JetStream' "is told"
-run bus-get -s "$bus" -x true
-status_is 2 "--exec is for --durable"
-run bus-get -s "$bus" 'a..b'
-status_is 2 "a subject is looked at first"
-run bus-get -s "$bus" --all -S 1h
-status_is 2 "one beginning"
+t 2 "--exec is for --durable" bus-get -s "$bus" -x true
+t 2 "a subject is looked at first" bus-get -s "$bus" 'a..b'
+t 2 "one beginning" bus-get -s "$bus" --all -S 1h
 done_testing

@@ -15,12 +15,10 @@ bus-put -q -s "$bus" --create </dev/null
   printf '{"type":"health","bytes":"%05000000d"}\n' 5
   rows 1 301
 } >"$tmp/in"
-run bus-put -s "$bus" <"$tmp/in"
-status_is 0 "small and large ones are stored"
+t 0 "small and large ones are stored" bus-put -s "$bus" <"$tmp/in"
 for way in '--idle 20' '-d shared'; do
   # shellcheck disable=SC2086  # words
-  run bus-get -s "$bus" --all -n 306 $way
-  status_is 0 "and got: $way"
+  t 0 "and got: $way" bus-get -s "$bus" --all -n 306 $way
   ok "in their order" cmp -s "$out" "$tmp/in"
 done
 # shellcheck disable=SC2016  # the command's own

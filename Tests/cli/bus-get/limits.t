@@ -18,8 +18,7 @@ for limit in '"max_batch":5' '"max_expires":2000000000' '"max_bytes":2000' '"max
   name=limit$(printf '%s' "$limit" | cksum | cut -d ' ' -f 1)
   made "$name" "$limit"
   begun=$(date +%s)
-  run bus-get -v -s "$bus" -d "$name" -n 60
-  status_is 0 "$limit"
+  t 0 "$limit" bus-get -v -s "$bus" -d "$name" -n 60
   is "$(lines "$out")" 60 "brings all"
   err_unlike 'xceeded' "nothing is asked for that is refused"
   ok "at once" test "$(($(date +%s) - begun))" -lt 10
@@ -35,8 +34,7 @@ stop "$pid"
 
 python3 -c 'print("{\"type\":\"log\",\"text\":\"" + "x" * 5000 + "\"}")' | bus-put -s "$bus" -u records.large
 made small '"max_bytes":2000,"deliver_policy":"last"'
-run bus-get -s "$bus" -d small -n 1 --max-wait 5
-status_is 2 "a record that no request may bring"
+t 2 "a record that no request may bring" bus-get -s "$bus" -d small -n 1 --max-wait 5
 err_like '^bus-get: consumer small: the next record is larger than its max_bytes of 2000' "is said"
 
 # --- one that goes while it is read

@@ -57,8 +57,7 @@ bus-get -s "$bus" -t copy --all -e >"$tmp/copy"
 ok "bytes that are not UTF-8 are copied as they are" cmp -s "$tmp/odd" "$tmp/copy"
 
 # The subject is another stream's.
-run bus-put -s "$bus" -t copy --max-wait 5 <"$tmp/odd"
-status_is 2 "a record that another stream stores"
+t 2 "a record that another stream stores" bus-put -s "$bus" -t copy --max-wait 5 <"$tmp/odd"
 err_is "bus-put: standard input:1: its subject is another stream's, agents" "is named"
 
 # A stream that was made anew.
@@ -72,10 +71,9 @@ status_is 2 "a state that is of another stream of that name"
 err_is "bus-get: stream agents: it ends at 3, and the state at 25" "is told"
 
 # Nobody there is not the same as nothing there.
-run bus-get -s nats://127.0.0.1:1 -d x --idle 1 -q --max-wait 2
-status_is 75 "--idle counts from when there is a server"
+t 75 "--idle counts from when there is a server" \
+  bus-get -s nats://127.0.0.1:1 -d x --idle 1 -q --max-wait 2
 for words in "bus-put --create --max-age 1000000d" "bus-get -d x --ack-wait 1000000d"; do
-  run sh -c "$words -s '$bus' </dev/null"
-  status_is 2 "$words"
+  t 2 "$words" sh -c "$words -s '$bus' </dev/null"
 done
 done_testing

@@ -18,8 +18,7 @@ bus-put -s "$bus" --create </dev/null
   awk 'BEGIN { printf "{\"a\":\""; for (i = 0; i < 200000; i++) printf "0123456789"; print "\"}" }'
   rows 1 3
 } >"$tmp/in"
-run bus-put -s "$bus" --confirm <"$tmp/in"
-status_is 2 "a bad line is a bad line, confirmed or not"
+t 2 "a bad line is a bad line, confirmed or not" bus-put -s "$bus" --confirm <"$tmp/in"
 out_is '{"type":"bus_ack","line":1,"stream":"agents","seq":1,"duplicate":false}
 {"type":"bus_ack","line":2,"stream":"agents","seq":2,"duplicate":false}
 {"type":"bus_ack","line":4,"reason":"not a JSON object"}
@@ -110,8 +109,7 @@ bus_client ids agents >"$tmp/ids"
 bus_client dump agents >"$tmp/dump"
 start_bus b
 bus-put -s "$bus" --create </dev/null
-run bus-put -m -s "$bus" <"$tmp/wrapped"
-status_is 0 "a stream is copied to another bus"
+t 0 "a stream is copied to another bus" bus-put -m -s "$bus" <"$tmp/wrapped"
 bus_client dump agents >"$tmp/copy"
 ok "with all subjects and all bytes" cmp -s "$tmp/dump" "$tmp/copy"
 bus_client ids agents | paste "$tmp/ids" - | awk '$1 != "-" && $1 != $2' >"$tmp/others"
@@ -138,8 +136,7 @@ cat >"$tmp/in" <<'END'
 {"data":{"kind":"k"}}
 END
 printf '{"type":"bus_message","id":"%0129d","data":{"kind":"k"}}\n' 1 >>"$tmp/in"
-run bus-put -m -s "$bus" --confirm <"$tmp/in"
-status_is 2 "what cannot be published is refused"
+t 2 "what cannot be published is refused" bus-put -m -s "$bus" --confirm <"$tmp/in"
 is "$(jq -r 'select(.seq).line' "$out")" "" "all of it"
 is "$(lines "$out")" 16 "each with a reason"
 is "$(bus_client info agents | jq .messages)" "$before" "and nothing is stored"
@@ -149,6 +146,5 @@ printf '%s\n' '{"type":"bus_message","subject":"x.y","data": {"kind":"k"} }' \
 run bus-put -m -s "$bus" -t ada --prefix ada <"$tmp/in"
 is "$(bus_client dump ada)" 'ada.x.y {"kind":"k"}
 ada.actions.-.k {"kind":"k"}' "a name in front, and a subject from the record"
-run bus-put -m -u x.y -s "$bus"
-status_is 2 "--subject is not for --meta"
+t 2 "--subject is not for --meta" bus-put -m -u x.y -s "$bus"
 done_testing

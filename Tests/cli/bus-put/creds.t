@@ -17,24 +17,18 @@ for name in good late foreign open half seed none; do
 done >"$XDG_CONFIG_HOME/agentutils/config"
 
 rows 100 >"$tmp/in"
-run bus-put -b good --create <"$tmp/in"
-status_is 0 "a user's credentials"
+t 0 "a user's credentials" bus-put -b good --create <"$tmp/in"
 run bus-get -b good --all -e
 ok "and what they put they get" cmp -s "$tmp/in" "$out"
-run bus-put -s "$bus" </dev/null
-status_is 77 "without them nothing goes"
+t 77 "without them nothing goes" bus-put -s "$bus" </dev/null
 for name in late foreign; do
-  run bus-put -b "$name" </dev/null
-  status_is 77 "$name credentials are refused"
+  t 77 "$name credentials are refused" bus-put -b "$name" </dev/null
   err_one_line bus-put "in one line"
 done
-run bus-get -b open -e
-status_is 77 "a file that others can read is refused"
-run bus-get -b none -e
-status_is 77 "and one that is missing"
+t 77 "a file that others can read is refused" bus-get -b open -e
+t 77 "and one that is missing" bus-get -b none -e
 for name in half seed; do
-  run bus-put -b "$name" </dev/null
-  status_is 2 "and one with the $name of it"
+  t 2 "and one with the $name of it" bus-put -b "$name" </dev/null
   err_like "$name.creds: not a user's credentials, as nsc writes them" "which is said"
 done
 for file in "$tmp"/*.creds; do

@@ -28,20 +28,17 @@ section wrong "servers = $bus" "token-file = $tmp/wrong"
 section open "servers = $bus" "token-file = $tmp/open"
 section far "servers = nats://192.0.2.1" "token-file = $tmp/s3cr3t"
 section both "servers = $bus" "token-file = $tmp/s3cr3t" "user-file = $tmp/s3cr3t"
-run bus-put -b right --create </dev/null
-status_is 0 "a token from a file"
-run bus-put -b command </dev/null
-status_is 0 "a token from a command"
+t 0 "a token from a file" bus-put -b right --create </dev/null
+t 0 "a token from a command" bus-put -b command </dev/null
 bound=20
 for command in bus-put bus-get; do
-  run "$command" -b hung --max-wait 0.5 </dev/null
-  status_is 75 "$command: a token that does not come is waited for so long"
+  t 75 "$command: a token that does not come is waited for so long" \
+    "$command" -b hung --max-wait 0.5 </dev/null
   err_one_line "$command" "and that is told"
 done
 AGENT_BUS=right run bus-get -e
 status_is 1 "AGENT_BUS names the bus"
-run bus-put -b wrong </dev/null
-status_is 77 "another token"
+t 77 "another token" bus-put -b wrong </dev/null
 err_one_line bus-put "is refused in one line"
 section renewed "servers = $bus" "token-command = cat $tmp/next && cp $tmp/s3cr3t $tmp/next"
 cp "$tmp/wrong" "$tmp/next"
@@ -50,21 +47,15 @@ is "$status $(cat "$err")" "0 " "one that was replaced meanwhile is looked up ag
 section failing "servers = $bus" "token-command = cat $tmp/wrong && echo ran >>$tmp/runs"
 run bus-put -b failing </dev/null
 is "$status $(lines "$tmp/runs")" "77 2" "once"
-run bus-put -s "$bus" </dev/null
-status_is 77 "and so is none"
-run bus-put -b open </dev/null
-status_is 77 "a file that others can read"
+t 77 "and so is none" bus-put -s "$bus" </dev/null
+t 77 "a file that others can read" bus-put -b open </dev/null
 err_like 'open: refused: not for its owner alone' "is named"
-run bus-put -b far --max-wait 0 </dev/null
-status_is 77 "a secret does not travel in plain text"
-run bus-put -b far --max-wait 0 --allow-plaintext </dev/null
-status_is 75 "but where one wants that, to a server that is not there"
-run bus-get -b far --max-wait 0 --allow-plaintext --verbose
-status_is 75 "bus-get alike"
-run bus-put -b both </dev/null
-status_is 2 "one secret"
-run bus-put -b nowhere </dev/null
-status_is 2 "a bus that is not in the configuration"
+t 77 "a secret does not travel in plain text" bus-put -b far --max-wait 0 </dev/null
+t 75 "but where one wants that, to a server that is not there" \
+  bus-put -b far --max-wait 0 --allow-plaintext </dev/null
+t 75 "bus-get alike" bus-get -b far --max-wait 0 --allow-plaintext --verbose
+t 2 "one secret" bus-put -b both </dev/null
+t 2 "a bus that is not in the configuration" bus-put -b nowhere </dev/null
 err_unlike s3cr3t "and no secret is told"
 
 # --- a user who may do little
@@ -84,14 +75,11 @@ for pair in root:r00t writer:w reader:r; do
 done
 rows 50 >"$tmp/in"
 run bus-put -b root --create </dev/null
-run bus-put -b writer <"$tmp/in"
-status_is 0 "who may only write, writes"
+t 0 "who may only write, writes" bus-put -b writer <"$tmp/in"
 err_empty "without a word"
-run bus-put -b writer -u other.place <"$tmp/in"
-status_is 77 "but not anywhere"
+t 77 "but not anywhere" bus-put -b writer -u other.place <"$tmp/in"
 err_like 'ermissions Violation for Publish to "other.place"' "which is named"
-run bus-get -b reader -d work --all -e
-status_is 0 "who may only read, reads"
+t 0 "who may only read, reads" bus-get -b reader -d work --all -e
 ok "all of it" cmp -s "$tmp/in" "$out"
 run bus-get -b reader --all -e
 ok "and from a place of its own" cmp -s "$tmp/in" "$out"
@@ -103,8 +91,7 @@ echo "authorization { users: [ { nkey: UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEE
 start_bus nkey -c "$tmp/nkey.conf"
 echo "$seed" >"$tmp/seed"
 section key "servers = $bus" "nkey-file = $tmp/seed"
-run bus-put -b key --create </dev/null
-status_is 0 "a key signs"
+t 0 "a key signs" bus-put -b key --create </dev/null
 
 # --- TLS
 for name in authority other; do
@@ -127,21 +114,16 @@ done
 section plain "servers = nats://localhost:$port" "token-file = $tmp/s3cr3t"
 section trusting "servers = nats://localhost:$port" "ca = $tmp/authority.pem" "token-file = $tmp/s3cr3t"
 rows 20000 >"$tmp/many"
-run bus-put -b good --create <"$tmp/many"
-status_is 0 "TLS"
+t 0 "TLS" bus-put -b good --create <"$tmp/many"
 run bus-get -b good --all -e
 ok "carries all of it" cmp -s "$tmp/many" "$out"
-run bus-put -b stranger --max-wait 10 </dev/null
-status_is 2 "a certificate that is not trusted ends it at once"
+t 2 "a certificate that is not trusted ends it at once" bus-put -b stranger --max-wait 10 </dev/null
 err_like 'the certificate is not trusted' "and is named"
-run bus-put -b name --max-wait 10 </dev/null
-status_is 2 "one of another name, too"
+t 2 "one of another name, too" bus-put -b name --max-wait 10 </dev/null
 err_like 'the certificate is not trusted: .*mismatch' "with the reason"
-run bus-put -b plain --max-wait 10 </dev/null
-status_is 2 "a server that wants TLS ends it"
+t 2 "a server that wants TLS ends it" bus-put -b plain --max-wait 10 </dev/null
 err_like 'the server wants TLS: tls://' "and is said to"
-run bus-put -b trusting --max-wait 10 </dev/null
-status_is 2 "whatever certificates are trusted"
+t 2 "whatever certificates are trusted" bus-put -b trusting --max-wait 10 </dev/null
 err_like 'the server wants TLS: tls://' "which are not to blame"
 
 # --- three servers, of which the leader is killed
@@ -181,7 +163,6 @@ echo >"$tmp/go" &
 kill -9 "$1"
 finished "$put"
 is "$status" 0 "the leader is killed"
-run bus-get -s "$all" --all -e
-status_is 0 "to its end"
+t 0 "to its end" bus-get -s "$all" --all -e
 is "$(diff "$tmp/in" "$out" | head -n 4)" "" "all is there once, in order"
 done_testing

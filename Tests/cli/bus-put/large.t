@@ -22,8 +22,7 @@ large() {
   large 20000000 2
   rows 3 21
 } >"$tmp/in"
-run bus-put -s "$bus" --create --max-wait 40 <"$tmp/in"
-status_is 0 "records of 32 and 20 MB are stored"
+t 0 "records of 32 and 20 MB are stored" bus-put -s "$bus" --create --max-wait 40 <"$tmp/in"
 err_empty "without a word"
 # What is in hand is bounded, and the next one is larger than that.
 bus-get -s "$bus" -d work --all -e >"$tmp/got"
@@ -38,8 +37,7 @@ run sh -c "bus-get -s '$bus' --all -e --state '$tmp/state' >>'$tmp/file'"
 ok "and into a file, once" cmp -s "$tmp/in" "$tmp/file"
 
 { large $((most + 1)) 3 && large 60000000 4 && rows 1 31; } >"$tmp/larger"
-run bus-put -s "$bus" <"$tmp/larger"
-status_is 2 "a byte more is too large"
+t 2 "a byte more is too large" bus-put -s "$bus" <"$tmp/larger"
 err_is "bus-put: standard input:1: a record of $((most + 1)) bytes is larger than the server takes ($most)
 bus-put: standard input:2: a record of 60000000 bytes is larger than the server takes ($most)" \
   "which is said"

@@ -8,11 +8,9 @@ needs jq
 needs_peers
 bound=30
 
-run bus-put -s nats://127.0.0.1:1 --max-wait 0 </dev/null
-status_is 75 "no server"
+t 75 "no server" bus-put -s nats://127.0.0.1:1 --max-wait 0 </dev/null
 err_one_line bus-put "is said in one line"
-run bus-put -s nats://127.0.0.1:1 --max-wait 0.3 </dev/null
-status_is 75 "not for so long"
+t 75 "not for so long" bus-put -s nats://127.0.0.1:1 --max-wait 0.3 </dev/null
 run python3 "$cli/terminal.py" 24x80 bus-put -s nats://127.0.0.1:1 --max-wait 0.2
 out_like 'bus-up starts a server' "a person is told what starts one"
 run bus-put --max-wait 0 </dev/null
@@ -21,18 +19,15 @@ err_like '127\.0\.0\.1:4222|stream agents' "without a word it is this machine"
 start plain nats-server -a 127.0.0.1 -p -1 --ports_file_dir "$tmp"
 wait_until 20 sh -c "grep -q nats '$tmp'/*.ports"
 plain=$(sed 's/.*"nats":\["\([^"]*\)".*/\1/' "$tmp"/*.ports)
-run bus-put -s "$plain" --max-wait 0.5 </dev/null
-status_is 75 "a server without JetStream"
+t 75 "a server without JetStream" bus-put -s "$plain" --max-wait 0.5 </dev/null
 err_like 'the server has no JetStream' "is told"
 
 start_bus a
-run bus-put -s "$bus" --max-wait 0 </dev/null
-status_is 2 "no stream"
+t 2 "no stream" bus-put -s "$bus" --max-wait 0 </dev/null
 err_like 'stream agents: no such stream; bus-put --create makes one' "is told, with the remedy"
-run bus-put -s "$bus" --max-wait 0.5 </dev/null
-status_is 75 "it may yet come"
-run bus-put -s "nats://127.0.0.1:1,$bus" --create --max-wait 5 </dev/null
-status_is 0 "the second server of a list"
+t 75 "it may yet come" bus-put -s "$bus" --max-wait 0.5 </dev/null
+t 0 "the second server of a list" \
+  bus-put -s "nats://127.0.0.1:1,$bus" --create --max-wait 5 </dev/null
 first=$bus
 first_pid=$bus_pid
 
@@ -75,8 +70,7 @@ is "$(grep -c . "$tmp/put.err")" 2 "one line when the link is lost, one when it 
 rows 15000 50001 >"$tmp/more"
 killed=$(kill_often 15 0.03 0.25 "$tmp/more" /dev/null bus-put -q -s "$bus" --window 16)
 ok "killed in the middle" test "$killed" -ge 8
-run bus-put -s "$bus" <"$tmp/more"
-status_is 0 "and run to its end"
+t 0 "and run to its end" bus-put -s "$bus" <"$tmp/more"
 bus_client dump agents | cut -d ' ' -f 2- | tail -n +30001 >"$tmp/got"
 ok "all is there once, in order, again" cmp -s "$tmp/more" "$tmp/got"
 
@@ -119,6 +113,6 @@ cp "$tmp/resume" "$tmp/before"
 run sse-tail --resume "$tmp/resume" -n 1 "$url/events"
 is "$(jq -r .id "$out")" 6 "sse-tail goes on from what is stored"
 ok "and leaves the file alone" cmp -s "$tmp/resume" "$tmp/before"
-run sse-tail --resume "$tmp/resume" --state "$tmp/resume" http://127.0.0.1:1/
-status_is 2 "one of the two keeps the file"
+t 2 "one of the two keeps the file" \
+  sse-tail --resume "$tmp/resume" --state "$tmp/resume" http://127.0.0.1:1/
 done_testing

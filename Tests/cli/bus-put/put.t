@@ -8,8 +8,7 @@ needs_peers
 bound=20
 start_bus a
 
-run bus-put -s "$bus" --create
-status_is 0 "a stream is made"
+t 0 "a stream is made" bus-put -s "$bus" --create
 err_empty "and nothing is said"
 bus_client info agents >"$tmp/info"
 is "$(jq -c '[.subjects, .retention, .discard, .storage, .duplicate_window]' "$tmp/info")" \
@@ -20,13 +19,13 @@ is "$(bus_client info agents | jq .max_age)" "$(jq .max_age "$tmp/info")" \
   "one that is there is not changed"
 first=$bus
 start_bus b
-run bus-put -s "$bus" -t other --create --prefix ada --max-bytes 100000 --max-age 1h
-status_is 0 "another stream, on another server"
+t 0 "another stream, on another server" \
+  bus-put -s "$bus" -t other --create --prefix ada --max-bytes 100000 --max-age 1h
 is "$(bus_client info other | jq -c '[.subjects[0], .max_bytes, .max_age, .duplicate_window]')" \
   '["*.actions.>",100000,3600000000000,600000000000]' "limits, and names in front"
 other=$bus
-run bus-put -s "$bus" -t west --create --prefix west.ada </dev/null
-status_is 2 "a stream for all would have the records of a group"
+t 2 "a stream for all would have the records of a group" \
+  bus-put -s "$bus" -t west --create --prefix west.ada </dev/null
 start_bus c
 echo '{"kind":"k"}' >"$tmp/in"
 for group in west east; do
@@ -36,8 +35,7 @@ is "$(bus_client info east | jq -c '[.subjects[0], .messages]')" '["east.*.actio
   "a stream for each group"
 is "$(bus_client dump west)" 'west.ada.actions.-.k {"kind":"k"}' "and each agent in its own"
 for bad in a.b.c a. .a 'a.*'; do
-  run bus-put -s "$bus" --prefix "$bad" </dev/null
-  status_is 2 "$bad is no group and agent"
+  t 2 "$bad is no group and agent" bus-put -s "$bus" --prefix "$bad" </dev/null
 done
 bus=$first
 
@@ -49,8 +47,7 @@ cat >"$tmp/in" <<'END'
 {"sessionId":"s","guildId":"9","participants":[]}
 {"event":"activity_snapshot","id":"","data":{"actions":[]}}
 END
-run bus-put -s "$bus" <"$tmp/in"
-status_is 0 "records are published"
+t 0 "records are published" bus-put -s "$bus" <"$tmp/in"
 bus_client dump agents >"$tmp/dump"
 cut -d ' ' -f 1 "$tmp/dump" >"$tmp/subjects"
 is "$(cat "$tmp/subjects")" "actions.118.llm_call
@@ -85,8 +82,7 @@ run bus-put -s "$bus" -u records.mine <"$tmp/other"
 is "$(bus_client dump agents | tail -n 1 | cut -d ' ' -f 1)" records.mine "a subject for all"
 
 printf '{"a":1}\n\nnonsense\n[1]\n{"b":2}' >"$tmp/bad"
-run bus-put -s "$bus" -u records.bad <"$tmp/bad"
-status_is 2 "what is no record is bad input"
+t 2 "what is no record is bad input" bus-put -s "$bus" -u records.bad <"$tmp/bad"
 err_is "bus-put: standard input:3: not a JSON object
 bus-put: standard input:4: not a JSON object" "named by its line"
 is "$(bus_client dump agents | grep -c '^records.bad ')" 2 "and the others are stored"
@@ -97,8 +93,7 @@ is "$(bus_client dump agents | grep -c '^records.bad ')" 2 "and the others are s
   awk 'BEGIN { printf "{\"a\":\""; for (i = 0; i < 104000; i++) printf "0123456789"; print "\"}" }'
   echo '{"a":3}'
 } >"$tmp/large"
-run bus-put -s "$bus" -u records.large <"$tmp/large"
-status_is 2 "a record can be too large"
+t 2 "a record can be too large" bus-put -s "$bus" -u records.large <"$tmp/large"
 err_like '^bus-put: standard input:2: a record of 3000008 bytes is larger than the server takes \(1048064\)$' \
   "and is named"
 is "$(bus_client dump agents | grep '^records.large ' | wc -c)" 1040045 "one that just fits is stored"
@@ -115,21 +110,18 @@ is "$(cat "$tmp/state/file")" \
 
 bus_client stream small max_msgs=2 discard=new subjects=small.x
 rows 3 >"$tmp/three"
-run bus-put -s "$bus" -t small -u small.x --max-wait 0.5 <"$tmp/three"
-status_is 75 "a full stream is not waited for longer than --max-wait"
+t 75 "a full stream is not waited for longer than --max-wait" \
+  bus-put -s "$bus" -t small -u small.x --max-wait 0.5 <"$tmp/three"
 err_like '^bus-put: stream small: maximum messages exceeded$' "which is said"
 is "$(bus_client info small | jq .messages)" 2 "a full stream takes no more"
 
-run bus-put -s nats://user:hunter2@127.0.0.1:1
-status_is 2 "no secret on the command line"
+t 2 "no secret on the command line" bus-put -s nats://user:hunter2@127.0.0.1:1
 err_unlike hunter2 "and it is not repeated"
-run bus-put -s "$bus" --replicas 3
-status_is 2 "--replicas is for --create"
+t 2 "--replicas is for --create" bus-put -s "$bus" --replicas 3
 run bus-put -s "$bus" -t queue -u queue.file --create --work-queue </dev/null
 is "$status $(bus_client info queue | jq -r .retention)" "0 workqueue" "a queue of work"
-run bus-put -s "$bus" -t strict -u strict.x --create --work-queue --max-bytes 300 --max-wait 0.5 <"$tmp/three"
-status_is 75 "which takes no more when it is full"
+t 75 "which takes no more when it is full" \
+  bus-put -s "$bus" -t strict -u strict.x --create --work-queue --max-bytes 300 --max-wait 0.5 <"$tmp/three"
 ok "and forgets nothing" jq -e '.messages < 3 and .first_seq == 1' "$(bus_client info strict >"$tmp/strict"; echo "$tmp/strict")"
-run bus-put -s "$bus" --work-queue </dev/null
-status_is 2 "which is for --create"
+t 2 "which is for --create" bus-put -s "$bus" --work-queue </dev/null
 done_testing

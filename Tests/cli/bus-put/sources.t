@@ -20,8 +20,8 @@ END
 start_bus hub -c "$tmp/hub.conf"
 hub=$bus
 bus-put -s "$hub" --create </dev/null
-run bus-put -s "$hub" -t all --create --source agents,agents@ada --source=agents@ines </dev/null
-status_is 0 "a stream of what is here and at edges that are not there yet"
+t 0 "a stream of what is here and at edges that are not there yet" \
+  bus-put -s "$hub" -t all --create --source agents,agents@ada --source=agents@ines </dev/null
 err_empty "and nothing is said"
 is "$(bus_client info all | jq -c '[.subjects // [], [.sources[] | [.name, .external.api // .external]]]')" \
   '[[],[["agents",null],["agents","$JS.ada.API"],["agents","$JS.ines.API"]]]' "it is what was asked for"
@@ -62,8 +62,7 @@ ok "all of it, once, with the bytes that were put" cmp -s "$tmp/sorted" "$tmp/wa
 echo close >&7
 wait_until 20 has "$tmp/ada.err" 'Leafnode connection closed'
 rows 2000 3001 >"$tmp/more"
-run bus-put -s "$ada" <"$tmp/more"
-status_is 0 "an edge stores without the hub"
+t 0 "an edge stores without the hub" bus-put -s "$ada" <"$tmp/more"
 run bus-get -s "$hub" -t all --all -e
 is "$(lines "$out")" 600 "nothing of it is here"
 echo open >&7
@@ -78,12 +77,11 @@ is "$(xargs <"$tmp/counts")" "105 2305" "each end keeps its subjects to itself"
 
 for words in "-u records.x --create" "--prefix ada --create" ""; do
   # shellcheck disable=SC2086
-  run bus-put -s "$hub" -t other $words --source agents </dev/null
-  status_is 2 "--source does not go with $words"
+  t 2 "--source does not go with $words" \
+    bus-put -s "$hub" -t other $words --source agents </dev/null
 done
 for word in a.b '' 'a@' '@b' 'a@b@c' 'a b' ','; do
-  run bus-put -s "$hub" -t other --create --source "$word" </dev/null
-  status_is 2 "'$word' is no source"
+  t 2 "'$word' is no source" bus-put -s "$hub" -t other --create --source "$word" </dev/null
 done
 err_like '^bus-put: --source ,: not STREAM or STREAM@DOMAIN' "which is told"
 done_testing

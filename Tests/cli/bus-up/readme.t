@@ -144,8 +144,7 @@ conf=$XDG_CONFIG_HOME/agentutils
 cp "$tmp/one/bus.pem" "$tmp/one/bus-token" "$tmp/home"
 on home 4
 rows 10 >"$tmp/ten"
-run bus-put -b team <"$tmp/ten"
-status_is 0 "records go in"
+t 0 "records go in" bus-put -b team <"$tmp/ten"
 run bus-get -b team --all -e
 ok "and come out" cmp -s "$tmp/ten" "$out"
 stop "$(cat "$tmp/one.pid")"
@@ -201,8 +200,7 @@ serve edge 7
 ok "the edge is up" wait_until 30 is_ready edge
 servers=$(commands 8 edge)
 printf '[bus ada]\n%s\ntoken-file = %s\n' "$servers" "$conf/bus-token" >>"$conf/config"
-run bus-put -b ada --create </dev/null
-status_is 0 "its stream is made there"
+t 0 "its stream is made there" bus-put -b ada --create </dev/null
 line 9 bus-put >"$tmp/all"
 run sh "$tmp/all"
 status_is 0 "$(cat "$tmp/all")"
@@ -236,8 +234,7 @@ unfollow shown
 
 for end in ada team; do
   echo "by $end" >"$end.md"
-  run env "AGENT_BUS=$end" share-inbox add -q --bus "$end.md"
-  status_is 0 "a file is put in by $end"
+  t 0 "a file is put in by $end" env "AGENT_BUS=$end" share-inbox add -q --bus "$end.md"
 done
 run env AGENT_BUS=ada share-inbox drain -q --bus --exec cat
 is "$status $(cat "$out")" "0 by ada" "and comes there"
@@ -256,20 +253,15 @@ for box in one two three; do
   on "$box" 10
   wait_until 20 has "$tmp/$box.err" Reloaded
 done
-run bus-put -b team </dev/null
-status_is 77 "the token is refused from now on"
+t 77 "the token is refused from now on" bus-put -b team </dev/null
 rows 3 40001 >"$tmp/rows"
-run bus-put -b ada-only <"$tmp/rows"
-status_is 0 "who may write, writes"
-run bus-get -b ada-only --all -e
-status_is 77 "and does not read"
-run bus-get -b ines-only --all -e actions.118.llm_call
-status_is 0 "who may read, reads"
+t 0 "who may write, writes" bus-put -b ada-only <"$tmp/rows"
+t 77 "and does not read" bus-get -b ada-only --all -e
+t 0 "who may read, reads" bus-get -b ines-only --all -e actions.118.llm_call
 is "$(count_of "$out")" 6503 "all of it"
 run env AGENT_BUS=ines-only share-inbox drain -q --bus --inbox "$tmp/other" --exec cat
 is "$status $(cat "$out")" "0 by team" "and takes the files that were put in here, and only these"
-run bus-get -b ines-only -t none -d place --max-wait 1
-status_is 75 "and does not wait longer than is asked for a stream that is not there"
-run bus-put -b ines-only <"$tmp/ten"
-status_is 77 "and does not write"
+t 75 "and does not wait longer than is asked for a stream that is not there" \
+  bus-get -b ines-only -t none -d place --max-wait 1
+t 77 "and does not write" bus-put -b ines-only <"$tmp/ten"
 done_testing

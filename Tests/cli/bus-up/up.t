@@ -10,8 +10,7 @@ start_server up bus-up --port "$port"
 up=$pid
 is "$url" "nats://127.0.0.1:$port" "it says where it is"
 echo '{"type":"health","ok":true}' >"$tmp/in"
-run bus-put <"$tmp/in"
-status_is 0 "records go in, without a word of where"
+t 0 "records go in, without a word of where" bus-put <"$tmp/in"
 run bus-get --all -e
 ok "and come out" cmp -s "$tmp/in" "$out"
 state=$XDG_STATE_HOME/agentutils/bus
@@ -21,8 +20,7 @@ run bus-get -s "$url" --all -e --max-wait 0
 is "$status" 0 "the secret is known for this server"
 like "$(cat "$state/server.conf")" '^host: 127\.0\.0\.1$' "it listens on this machine alone"
 
-run bus-up --port "$port" -d "$tmp/second"
-status_is 2 "a port that is taken"
+t 2 "a port that is taken" bus-up --port "$port" -d "$tmp/second"
 err_one_line bus-up "is told in one line"
 err_is "bus-up: port $port is in use: is a bus running already? --port names another" \
   "which says what to do"
@@ -30,8 +28,7 @@ err_is "bus-up: port $port is in use: is a bus running already? --port names ano
 # Another server on the same folder, also one that a killed bus-up left behind.
 second_is_refused() {
   cp "$state/server.conf" "$tmp/conf"
-  run bus-up --port "$(free_ports)"
-  status_is 2 "$1"
+  t 2 "$1" bus-up --port "$(free_ports)"
   err_is "bus-up: $state: another server is at work there" "is told"
   ok "and touches nothing" cmp -s "$state/server.conf" "$tmp/conf"
 }
@@ -82,6 +79,5 @@ kill -9 "$(pgrep -P "$up" nats-server)"
 finished "$up"
 is "$status" 75 "without its server it ends"
 
-run bus-up --port 0
-status_is 2 "no such port"
+t 2 "no such port" bus-up --port 0
 done_testing

@@ -39,14 +39,11 @@ if (!$child) { POSIX::setsid(); exec @ARGV }
 waitpid $child, 0;
 exit $? >> 8;
 END
-run perl alone mail-draft mail
-status_is 2 "without a terminal nothing is asked"
+t 2 "without a terminal nothing is asked" perl alone mail-draft mail
 err_is "mail-draft: no terminal to ask at: nothing is sent; -n prints the mail" "and nothing sent"
-run mail-draft none
-status_is 2 "a draft that is not there"
+t 2 "a draft that is not there" mail-draft none
 err_is "mail-draft: none: No such file or directory" "is told"
-run sh -c 'yes | head -n 9 | perl alone mail-draft'
-status_is 2 "whatever says yes"
+t 2 "whatever says yes" sh -c 'yes | head -n 9 | perl alone mail-draft'
 not_ok "nothing was sent" test -e sent
 
 # --- yes and no
@@ -218,8 +215,7 @@ done
 run mail-draft -n mail
 is "$(cat "$out")" "$(cat mail)" "-n prints it, without a terminal"
 if [ -w /dev/full ]; then
-  run sh -c 'exec mail-draft -n mail >/dev/full'
-  status_is 2 "a full disk"
+  t 2 "a full disk" sh -c 'exec mail-draft -n mail >/dev/full'
   err_is "mail-draft: standard output: no space left on device" "is told in our name"
 fi
 mkdir tmp
@@ -228,8 +224,7 @@ is "$(cat ended)$(ls tmp)" 141 \
   "who does not read it all ends it, and nothing is left"
 run mail-draft -nV
 out_like "^mail-draft [0-9]" "flags may stand together"
-run sh -c 'mail-draft -n >/dev/null <mail; exec mail-draft -n missing'
-status_is 2 "a file that is not there"
+t 2 "a file that is not there" sh -c 'mail-draft -n >/dev/null <mail; exec mail-draft -n missing'
 err_is "mail-draft: missing: No such file or directory" "is named"
 
 # --- what sends mail fails
@@ -266,15 +261,12 @@ out_unlike 'quoted-printable' "as long as it may be it stays as it is"
 python3 -c 'print("x" * 50000000)' >long
 (echo 'To: a@example.org' && echo && cat long) >headed
 bound=40
-run mail-draft -n long
-status_is 0 "a text of one line of 50 MB"
+t 0 "a text of one line of 50 MB" mail-draft -n long
 ok "is the body" sh -c 'sed "1,/^\$/d" "$1" | base64 -d | cmp - long' - "$out"
 ok "in short lines" test "$(wc -L <"$out")" -le 76
-run mail-draft -n headed
-status_is 0 "and behind a header"
+t 0 "and behind a header" mail-draft -n headed
 ok "as well" sh -c 'sed "1,/^\$/d" "$1" | base64 -d | cmp - long' - "$out"
 { printf 'Subject: ' && cat long; } >subject
-run mail-draft -n subject
-status_is 2 "a header of that size is refused"
+t 2 "a header of that size is refused" mail-draft -n subject
 err_is "mail-draft: not a draft: its header is longer than 100,000 bytes" "and told"
 done_testing

@@ -33,8 +33,7 @@ grep -q lunch record && echo 'Attention: somebody is hungry' && exit
 echo noise
 END
 chmod +x model
-run mail-triage --exec ./model mail
-status_is 0 "a command judges"
+t 0 "a command judges" mail-triage --exec ./model mail
 is "$(urgencies)" "mail/m0@x urgent mail/m1@x noise mail/m2@x attention" \
   "by its first word or the urgency of its object"
 is "$(jq -r '.type + .category' record | head -n 1)" notificationemail "it reads the record"
@@ -42,20 +41,20 @@ not_ok "nothing of a mail is in its words or its environment" grep -Eq 'harbour|
 not_ok "nothing of a mail is run" test -e evil
 
 echo 'info any *harbour*' >rules
-run mail-triage --rules rules --exec 'grep -q harbour && exit 3; echo soon' mail
-status_is 2 "a command that fails is told"
+t 2 "a command that fails is told" \
+  mail-triage --rules rules --exec 'grep -q harbour && exit 3; echo soon' mail
 is "$(urgencies)" "mail/m0@x info mail/m1@x info mail/m2@x info" "the rules decide then"
 is "$(sort "$err")" "mail-triage: --exec: mail/m0@x: ended with status 3
 mail-triage: --exec: mail/m1@x: printed no urgency
 mail-triage: --exec: mail/m2@x: printed no urgency" "a line for each"
-run mail-triage -n 1 --timeout 0.2 --exec 'sleep 100 & exec sleep 100' mail
-status_is 2 "a command that hangs is ended"
+t 2 "a command that hangs is ended" \
+  mail-triage -n 1 --timeout 0.2 --exec 'sleep 100 & exec sleep 100' mail
 err_like "^mail-triage: --exec: mail/m[0-2]@x: took too long$" "and told"
 is "$(lines "$out")" 1 "and the mail with it"
 run mail-triage -n 1 --exec 'yes urgent' mail
 err_like "printed more than 65536 bytes$" "one that never stops is ended, too"
-run mail-triage -n 1 --exec 'exec <&-; sleep 0.05; echo URGENT!' mail
-status_is 0 "one that does not read is none that fails"
+t 0 "one that does not read is none that fails" \
+  mail-triage -n 1 --exec 'exec <&-; sleep 0.05; echo URGENT!' mail
 is "$(jq -r .urgency "$out")" urgent "its word counts"
 
 run mail-triage -n 1 --exec 'echo "{\"urgent\": false}"' mail
@@ -78,8 +77,8 @@ cat >tell <<'END'
 jq -r '[.urgency, .title, .text] | join("|")' >>told
 END
 chmod +x tell
-run sh -c 'mail-triage --rules rules mail | notify-route | agent-notify --state told.state --exec ./tell'
-status_is 0 "a mail, where it goes, and a person"
+t 0 "a mail, where it goes, and a person" \
+  sh -c 'mail-triage --rules rules mail | notify-route | agent-notify --state told.state --exec ./tell'
 ok "the urgent mail is told" grep -q '^urgent|ops@work.example: the harbour is down|all of it; \$(touch evil)' told
 not_ok "nothing of it is run on its way" test -e evil
 

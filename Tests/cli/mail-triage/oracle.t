@@ -10,8 +10,7 @@ python3 "$cli/mail-triage/oracle.py" "$tmp/mails" || bail "no mails"
 is "$(lines "$tmp/mails/want")" 300 "the mails are there"
 
 for place in dir box; do
-  run mail-triage "$tmp/mails/$place"
-  status_is 0 "all of the $place is read"
+  t 0 "all of the $place is read" mail-triage "$tmp/mails/$place"
   err_empty "nothing is said against it"
   ok "as Python reads it" python3 "$cli/mail-triage/compare.py" "$tmp/mails/want" "$out"
 done

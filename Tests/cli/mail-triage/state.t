@@ -20,8 +20,7 @@ deliver cur/1700000005.e:2,T trashed
 deliver cur/1700000006.f:2,R four
 deliver new/.hidden hidden
 find mail -type f | sort | xargs cksum >before
-run mail-triage mail
-status_is 0 "a maildir"
+t 0 "a maildir" mail-triage mail
 is "$(ids "$out")" "one two three four" "what nobody has seen, the oldest first"
 find mail -type f | sort | xargs cksum >after
 ok "the mails stay as they are" cmp before after
@@ -39,13 +38,11 @@ status_is 0 "which is no fault"
 
 # What could not be written was not told.
 deliver new/1700000008.h six
-run sh -c 'mail-triage --state state mail >/dev/full'
-status_is 2 "a full disk"
+t 2 "a full disk" sh -c 'mail-triage --state state mail >/dev/full'
 run mail-triage --state state -n 1 mail
 is "$(ids "$out")" six "told again"
 echo '{"type":"other"}' >strange
-run mail-triage --state strange mail
-status_is 2 "a file that is no state is left alone"
+t 2 "a file that is no state is left alone" mail-triage --state strange mail
 is "$(cat strange)" '{"type":"other"}' "as it was"
 err_is "mail-triage: strange: not a state of mail-triage" "and named"
 
@@ -88,8 +85,7 @@ is "$(jq -r .urgency "$out")" attention "an own address behind a name"
 start follow mail-triage -f --state state mail
 deliver new/1700000009.i seven
 ok "a new mail is told at once" wait_until 20 at_least follow.out 1
-run mail-triage --state state mail
-status_is 75 "two of them would tell what the other told"
+t 75 "two of them would tell what the other told" mail-triage --state state mail
 err_like "^mail-triage: state.lock: locked by another command$" "which is said"
 # A mail reader takes it away; one that was read elsewhere is no news.
 mv mail/new/1700000009.i mail/cur/1700000009.i:2,
@@ -110,8 +106,7 @@ is "$(ids follow.out)" ten "with the mail"
 # The reader of what it writes goes away: nobody waits for the next mail.
 run sh -c 'mail-triage -f mail | head -n 1'
 is "$(lines "$out")" 1 "it ends with its reader"
-run mail-triage nothing mail/new
-status_is 2 "what is no maildir"
+t 2 "what is no maildir" mail-triage nothing mail/new
 is "$(sed 's/^mail-triage: //' "$err" | cut -c 1-22 | xargs)" "nothing: no such file mail/new: not a maildi" "is named"
 
 done_testing

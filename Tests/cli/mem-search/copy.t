@@ -9,12 +9,10 @@ AGENT_URL=$url
 export AGENT_URL
 guild=771204458812997633
 
-run mem-search --offline boat
-status_is 1 "there is no copy yet"
+t 1 "there is no copy yet" mem-search --offline boat
 err_like 'offline: no copy was taken' "which is said"
 mem-search -f >"$tmp/facts"
-run mem-search --mirror
-status_is 0 "--mirror takes one"
+t 0 "--mirror takes one" mem-search --mirror
 is "$(jq -c '[.type, .guild_id, .facts, .whole]' "$out")" "[\"memory_mirror\",\"$guild\",9,true]" \
   "and says so"
 copy=$(jq -r .path "$out")
@@ -22,8 +20,7 @@ is "$(ls -l "$copy" | cut -c 1-10)" "-rw-------" "for the user alone"
 mem-search --subjects | jq -S -c . | sort >"$tmp/subjects"
 stop "$memory"
 
-run mem-search --offline -f
-status_is 0 "the facts are there without the backend"
+t 0 "the facts are there without the backend" mem-search --offline -f
 ok "byte for byte" cmp "$out" "$tmp/facts"
 err_like "^mem-search: offline: a copy of 20[0-9T:.-]+Z, .*, 9 facts$" "the age is told"
 run mem-search -q --offline -f
@@ -32,16 +29,13 @@ run mem-search --offline SAILING boat
 is "$(jq -r .id "$out")" 611 "every word, in any case"
 run mem-search --offline -t guidance -f
 is "$(jq -r .id "$out")" 12 "with filters"
-run mem-search --offline zeppelin
-status_is 1 "nothing found"
+t 1 "nothing found" mem-search --offline zeppelin
 run mem-search --offline --subjects
 jq -S -c . "$out" | sort >"$tmp/counted"
 ok "the subjects are counted as the backend does" cmp "$tmp/counted" "$tmp/subjects"
-run mem-search --offline -g 5 -f
-status_is 1 "no copy of another guild"
+t 1 "no copy of another guild" mem-search --offline -g 5 -f
 printf 'not json\n' >>"$copy"
-run mem-search --offline -f
-status_is 0 "a damaged copy"
+t 0 "a damaged copy" mem-search --offline -f
 is "$(lines "$out")" 10 "keeps what it has"
 
 # --- more than one answer holds
@@ -55,20 +49,17 @@ is "$(jq -r .id "$out" | sort -un | wc -l | tr -d ' ')" 10000 "are listed, each 
 is "$(lines "$out")" 10000 "in 10,000 lines"
 asked=$(curl -sS "$url/control/requests")
 ok "with a bearable number of requests ($asked)" test "$asked" -lt 400
-run mem-search --edit 10000 --confidence 0.4
-status_is 0 "the newest of them is edited"
+t 0 "the newest of them is edited" mem-search --edit 10000 --confidence 0.4
 is "$(($(curl -sS "$url/control/requests") - asked))" 4 \
   "with one look, one change, and one question for the guilds"
 asked=$(curl -sS "$url/control/requests")
-run mem-search --edit 4444 --confidence 0.4
-status_is 0 "and one in the middle"
+t 0 "and one in the middle" mem-search --edit 4444 --confidence 0.4
 asked=$(($(curl -sS "$url/control/requests") - asked))
 ok "with no more questions than there are answers full of facts ($asked)" test "$asked" -lt 60
 stop "$pid"
 start_server slow python3 "$cli/servers/memory.py" --slow-facts 0.05 "$tmp/many"
 AGENT_URL=$url
-run mem-search --edit 4444 --confidence 0.4
-status_is 0 "a backend that takes its time"
+t 0 "a backend that takes its time" mem-search --edit 4444 --confidence 0.4
 together=$(curl -sS "$url/control/together")
 ok "is asked several things at a time ($together)" test "$together" -gt 1
 ok "but not too many" test "$together" -le 6
@@ -77,12 +68,10 @@ awk 'NR == 1 { print; next } NR <= 701 { sub(/"fact": "[^"]*"/, "\"fact\": \"the
   "$tmp/many" | sed 's/"subject": "[^"]*"/"subject": "one"/; s/profile/x/; s/preference/x/' >"$tmp/same"
 start_server same python3 "$cli/servers/memory.py" "$tmp/same"
 AGENT_URL=$url
-run mem-search -f
-status_is 2 "facts that cannot be reached"
+t 2 "facts that cannot be reached" mem-search -f
 err_like ': 500 of 700 facts of one can be had, others are out of reach$' "are told"
 is "$(lines "$out")" 500 "and the others printed"
-run mem-search --delete -y 1
-status_is 2 "a fact among them"
+t 2 "a fact among them" mem-search --delete -y 1
 err_like '^mem-search: fact 1: not found: 500 of 700 facts of one can be had, others are' \
   "is not said to be gone"
 stop "$pid"
@@ -95,20 +84,17 @@ if ! command -v fzf >/dev/null 2>&1; then
 fi
 start_server pick python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
 AGENT_URL=$url
-run mem-pick -f sailing --subject __lore__ -t other
-status_is 0 "mem-pick prints what fits"
+t 0 "mem-pick prints what fits" mem-pick -f sailing --subject __lore__ -t other
 cp "$out" "$tmp/picked"
 is "$(cut -f 1 "$out")" 40 "as TSV"
 FZF_DEFAULT_OPTS='--filter=nothing --print0 --header-lines=9' run mem-pick -f sailing --subject __lore__ -t other
 ok "whatever fzf is to do elsewhere" cmp -s "$out" "$tmp/picked"
-run mem-pick --filter=zeppelin
-status_is 1 "nothing chosen"
+t 1 "nothing chosen" mem-pick --filter=zeppelin
 run perl -e 'use POSIX; my $child = fork; if (!$child) { POSIX::setsid(); exec "mem-pick" }
   waitpid $child, 0; exit $? >> 8'
 status_is 2 "without a terminal"
 err_is "mem-pick: no terminal: -f WORDS prints without one" "it says how to go without"
-run mem-pick --help
-status_is 0 "help"
+t 0 "help" mem-pick --help
 # A backend whose ids are words.
 mkdir "$tmp/pick"
 cat >"$tmp/pick/mem-search" <<'END'
@@ -144,8 +130,7 @@ for KEY in ctrl-d ctrl-e; do
   done
 done
 is "$(cat "$tmp/did.shell")" /bin/sh "the preview is for sh, whatever shell the user has"
-run mem-pick --nonsense
-status_is 2 "a mistake"
+t 2 "a mistake" mem-pick --nonsense
 if ! command -v tmux >/dev/null 2>&1; then
   skip 4 "no tmux"
   done_testing

@@ -9,73 +9,61 @@ export AGENT_URL
 log=$XDG_STATE_HOME/agentutils/memory-deleted.ndjson
 left() { curl -sS "$url/control/facts" | jq -r .id | sort -n | tr '\n' ' '; }
 
-run mem-search --delete 42
-status_is 2 "nobody can be asked"
+t 2 "nobody can be asked" mem-search --delete 42
 err_is "mem-search: --delete: no terminal to ask at: give --yes" "so it is said"
-run mem-search --delete -y 42 x
-status_is 2 "one wrong id"
+t 2 "one wrong id" mem-search --delete -y 42 x
 is "$(left)" "12 40 41 42 77 90 611 612 613 " "and nothing is deleted"
 ok "nor written down" test ! -e "$log"
 
 row=$(mem-search -f 'bell rings')
-run mem-search --delete --yes 42 999 42
-status_is 1 "one of two is there"
+t 1 "one of two is there" mem-search --delete --yes 42 999 42
 is "$(jq -r '"\(.type) \(.id) \(.result)"' "$out" | tr '\n' ',')" \
   "fact_delete 42 deleted,fact_delete 999 not_found," "a record for each, once"
 is "$(jq -c 'select(.id == "42").fact' "$out")" "$row" "with the fact's own bytes"
 is "$(left)" "12 40 41 77 90 611 612 613 " "it is gone"
 is "$(jq -r '"\(.id) \(.result)"' "$log" | tr '\n' ',')" "42 sent,42 deleted," "and written down"
 is "$(ls -l "$log" | cut -c 1-10)" "-rw-------" "for the user alone"
-run mem-search --delete -y 42
-status_is 1 "a second time it is not there"
+t 1 "a second time it is not there" mem-search --delete -y 42
 
 # --- from standard input
 
-run sh -c 'printf "611\n\n{\"id\":612}\n90\tsubject\n" | mem-search --delete -'
-status_is 2 "ids from standard input need --yes"
-run sh -c 'printf "611\n\n{\"id\":612}\n90\tsubject\n" | mem-search --delete -y -o tsv -'
-status_is 0 "with it, bare ids, records and TSV"
+t 2 "ids from standard input need --yes" \
+  sh -c 'printf "611\n\n{\"id\":612}\n90\tsubject\n" | mem-search --delete -'
+t 0 "with it, bare ids, records and TSV" \
+  sh -c 'printf "611\n\n{\"id\":612}\n90\tsubject\n" | mem-search --delete -y -o tsv -'
 is "$(cut -f 1,2 "$out" | tr '\t\n' ' ,')" "611 deleted,612 deleted,90 deleted," "are taken"
-run sh -c 'mem-search -f nosuch -o tsv | mem-search --delete -y -'
-status_is 1 "no id is a no"
-run sh -c 'echo hello | mem-search --delete -y -'
-status_is 2 "what is no id"
+t 1 "no id is a no" sh -c 'mem-search -f nosuch -o tsv | mem-search --delete -y -'
+t 2 "what is no id" sh -c 'echo hello | mem-search --delete -y -'
 err_like 'standard input:1: not a fact' "has a line"
 
 # --- at a terminal
 
-run python3 "$cli/terminal.py" typing 'n\n' mem-search --delete 40 41
-status_is 1 "a no"
+t 1 "a no" python3 "$cli/terminal.py" typing 'n\n' mem-search --delete 40 41
 out_like 'Delete these 2 facts\? \[y/N\]' "to the question"
 out_like 'sailing club chat' "which shows them"
 is "$(left)" "12 40 41 77 613 " "deletes nothing"
-run python3 "$cli/terminal.py" typing 'y\n' mem-search --color never --delete 41
-status_is 0 "a yes"
+t 0 "a yes" python3 "$cli/terminal.py" typing 'y\n' mem-search --color never --delete 41
 out_like '41 .*deleted' "deletes"
 
 # --- the way back
 
-run mem-search --undo
-status_is 0 "--undo"
+t 0 "--undo" mem-search --undo
 is "$(jq -r .id "$out" | tr '\n' ' ')" "41 90 612 611 42 " "lists what was deleted, the last first"
 run mem-search --undo -n 1 -o table
 out_like '読書会' "for a person"
-run mem-search --undo 612 999
-status_is 1 "one of two was deleted"
+t 1 "one of two was deleted" mem-search --undo 612 999
 is "$(jq -r '"\(.type) \(.id) \(.result) \(.new_id)"' "$out")" "fact_restore 612 restored 614" \
   "and is there again"
 is "$(curl -sS "$url/control/facts" | jq -c 'select(.id == 614) | [.fact, .scope, .user_id, .confidence]')" \
   '["Mika is allergic to peanuts 🥜","user","400118822734659584",1]' "with its members"
 run mem-search --undo
 is "$(jq -r .id "$out" | tr '\n' ' ')" "41 90 611 42 " "and not in the list any more"
-run mem-search -g 5 --undo
-status_is 2 "another guild is not there"
+t 2 "another guild is not there" mem-search -g 5 --undo
 
 # --- a torn line at the end of the file
 
 printf '{"type":"fact_delete","time":"2026' >>"$log"
-run mem-search --delete -y 613
-status_is 0 "after a crash in the middle of a line"
+t 0 "after a crash in the middle of a line" mem-search --delete -y 613
 run mem-search --undo
 is "$(jq -r .id "$out" | head -n 2 | tr '\n' ' ')" "613 41 " "nothing is lost"
 
@@ -83,8 +71,7 @@ is "$(jq -r .id "$out" | head -n 2 | tr '\n' ' ')" "613 41 " "nothing is lost"
 
 mv "$log" "$tmp/old"
 mkdir "$log"
-run mem-search --delete -y 77
-status_is 2 "a file that cannot be written"
+t 2 "a file that cannot be written" mem-search --delete -y 77
 rmdir "$log"
 like "$(left)" ' 77 ' "and the fact is untouched"
 
@@ -92,10 +79,8 @@ like "$(left)" ' 77 ' "and the fact is untouched"
 
 start_server plain python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
 AGENT_URL=$url
-run mem-search --delete -y 42
-status_is 0 "deleted from a dashboard"
-run mem-search --undo 42
-status_is 1 "it cannot come back"
+t 0 "deleted from a dashboard" mem-search --delete -y 42
+t 1 "it cannot come back" mem-search --undo 42
 is "$(jq -r '"\(.result): \(.fact.fact)"' "$out")" \
   "lost: The bell rings at noon, everybody posts a picture of the harbour then" "what was lost is said"
 run mem-search --undo
@@ -105,11 +90,9 @@ is "$(jq -r .id "$out")" 42 "and stays written down"
 
 start_server broken python3 "$cli/servers/memory.py" --fault 500 "$cli/servers/harbour-facts.ndjson"
 AGENT_URL=$url
-run mem-search --delete -y 42 40
-status_is 75 "a backend that breaks"
+t 75 "a backend that breaks" mem-search --delete -y 42 40
 err_one_line mem-search "is said once"
-run mem-search --undo
-status_is 1 "and what it did not do is not listed"
+t 1 "and what it did not do is not listed" mem-search --undo
 
 # --- killed in the middle, again and again
 

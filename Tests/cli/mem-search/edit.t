@@ -22,8 +22,7 @@ chmod +x "$tmp/change"
 # --- by options
 
 before=$(stored 611)
-run mem-search --edit 611 --fact '  Mika crews   on a boat ' --confidence 0.9
-status_is 0 "an edit by options"
+t 0 "an edit by options" mem-search --edit 611 --fact '  Mika crews   on a boat ' --confidence 0.9
 is "$(cat "$out")" "$(curl -sS "$url/api/memory/facts?guildId=$guild&subject=400118822734659584" |
   jq -c '.facts[] | select(.id == 611)')" "prints the record as stored"
 is "$(stored 611 | jq -c '[.fact, .confidence]')" '["Mika crews on a boat",0.9]' "changes that"
@@ -33,38 +32,31 @@ err_empty "and says nothing more"
 run mem-search --edit 611 -t Relationship --evidence '' --subject 400118822734659777
 is "$(stored 611 | jq -c '[.subject, .fact_type, .evidence_text]')" \
   '["400118822734659777","relationship",null]' "type, subject and evidence"
-run mem-search --edit 611 --confidence 0.9
-status_is 0 "an edit that changes nothing is done"
+t 0 "an edit that changes nothing is done" mem-search --edit 611 --confidence 0.9
 is "$(jq -r .id "$out")" 611 "and shows the fact"
 
 for words in '--confidence 1.5' '--confidence high' '--fact=' '--confidence='; do
   before=$(stored 40)
   run mem-search --edit 40 "$words"
   # shellcheck disable=SC2086  # words
-  run mem-search --edit 40 $words
-  status_is 2 "$words is refused"
+  t 2 "$words is refused" mem-search --edit 40 $words
   err_one_line mem-search "in one line"
   is "$(stored 40)" "$before" "and nothing is sent"
 done
 # 200 emoji are 400 UTF-16 units.
 long=$(printf '%200s' '' | sed 's/ /🥜/g')
-run mem-search --edit 40 --fact "$long"
-status_is 0 "400 units fit"
+t 0 "400 units fit" mem-search --edit 40 --fact "$long"
 is "$(stored 40 | jq -r .fact)" "$long" "all of them"
-run mem-search --edit 40 --fact "${long}x"
-status_is 2 "401 do not"
+t 2 "401 do not" mem-search --edit 40 --fact "${long}x"
 err_is "mem-search: fact 40: fact: 401 characters, 400 at most" "and it is said"
-run mem-search --edit 40 --fact "The bell rings at noon, everybody posts a picture of the harbour then"
-status_is 1 "a duplicate is a no"
+t 1 "a duplicate is a no" \
+  mem-search --edit 40 --fact "The bell rings at noon, everybody posts a picture of the harbour then"
 err_like '409 Conflict: duplicate' "with the backend's word"
-run mem-search --edit 40 --fact "$(printf 'caf\351')"
-status_is 2 "a fact of another encoding is refused"
-run mem-search --edit 999 --fact x
-status_is 1 "no such fact"
+t 2 "a fact of another encoding is refused" mem-search --edit 40 --fact "$(printf 'caf\351')"
+t 1 "no such fact" mem-search --edit 999 --fact x
 err_is "mem-search: fact 999: not found" "is said"
 for id in abc 0 -1 1x 99999999999999999999; do
-  run mem-search --fact x --edit="$id"
-  status_is 2 "$id is no id"
+  t 2 "$id is no id" mem-search --fact x --edit="$id"
 done
 
 # --- in the editor
@@ -85,8 +77,7 @@ SED='s/^fact: .*/fact: Summaries before 9am,\n  short ones/'
 EDITOR="$tmp/editor -x"
 export FORM SED EDITOR
 
-run mem-search --edit 77 --yes
-status_is 0 "an edit in the editor"
+t 0 "an edit in the editor" mem-search --edit 77 --yes
 is "$(grep -v '^#' "$tmp/form")" "subject: __owner__
 type: preference
 confidence: 0.91
@@ -111,8 +102,7 @@ err_like 'form: fact: missing' "is at fault"
 EDITOR=false run mem-search --edit 77 -y
 status_is 2 "an editor that fails"
 err_like 'editor: status 1' "is said"
-run mem-search --edit 77
-status_is 2 "nobody can be asked without --yes"
+t 2 "nobody can be asked without --yes" mem-search --edit 77
 
 before=$(stored 12)
 SED='s/short/terse/' run python3 "$cli/terminal.py" typing 'n\n' mem-search --edit 12

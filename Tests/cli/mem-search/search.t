@@ -10,8 +10,7 @@ guild=771204458812997633
 
 # --- search
 
-run mem-search sailing
-status_is 0 "a search that finds"
+t 0 "a search that finds" mem-search sailing
 err_empty "and has nothing to add"
 is "$(jq -r .id "$out")" 40 "gives the records"
 is "$(jq -c 'keys_unsorted[-3:]' "$out" | sort -u)" '["score","semanticScore","lexicalScore"]' \
@@ -37,14 +36,12 @@ is "$(jq -r .id "$out")" 40 "--min-score leaves the others out"
 
 # A dashboard's search passes over the facts of persons.
 note='^mem-search: search: no hit among the facts of a guild; of all facts, these have the words in them$'
-run mem-search boat
-status_is 0 "a fact of a person is found"
+t 0 "a fact of a person is found" mem-search boat
 is "$(jq -r .id "$out")" 611 "by its words"
 err_like "$note" "and it is said how"
 run mem-search BOAT small
 is "$(jq -r .id "$out")" 611 "all of the words, in any case and order"
-run mem-search boat peanuts
-status_is 1 "but all of them"
+t 1 "but all of them" mem-search boat peanuts
 err_empty "and nothing is said of nothing"
 run mem-search -t profile sailing
 is "$(jq -r .id "$out")" 611 "where hits are of other types, too"
@@ -52,29 +49,22 @@ run mem-search --subject 400118822734659584 sailing
 is "$(jq -r .id "$out")" 611 "and of other subjects"
 run mem-search --limit 1 mika
 is "$(lines "$out")" 1 "no more of them than --limit says"
-run mem-search -q boat
-status_is 0 "-q tells by the status"
+t 0 "-q tells by the status" mem-search -q boat
 err_empty "alone"
-run mem-search --min-score 0.1 boat
-status_is 1 "what has no score has none that is good enough"
-run mem-search zeppelin
-status_is 1 "nothing found"
+t 1 "what has no score has none that is good enough" mem-search --min-score 0.1 boat
+t 1 "nothing found" mem-search zeppelin
 out_empty "prints nothing"
 err_empty "and says nothing to a script"
-run mem-search " "
-status_is 2 "an empty query is a mistake"
-run mem-search -q sailing
-status_is 0 "-q tells by the status"
+t 2 "an empty query is a mistake" mem-search " "
+t 0 "-q tells by the status" mem-search -q sailing
 out_empty "alone"
-run mem-search -c 5 --max-time 10 sailing
-status_is 0 "a channel may be named"
+t 0 "a channel may be named" mem-search -c 5 --max-time 10 sailing
 run mem-search -v sailing
 err_like '^mem-search: GET http://127.0.0.1:[0-9]+/api/memory/search$' "-v says what is asked"
 
 # --- lists
 
-run mem-search -f
-status_is 0 "-f lists"
+t 0 "-f lists" mem-search -f
 is "$(jq -r .id "$out" | sort -n | tr '\n' ' ')" "12 40 41 42 77 90 611 612 613 " "all facts"
 is "$(jq -r .updated_at "$out" | sort -rc && echo sorted)" sorted "the newest first"
 run mem-search -f HARBOUR
@@ -83,8 +73,7 @@ run mem-search -f -t preference,guidance
 is "$(jq -r .id "$out" | sort | tr '\n' ' ')" "12 613 77 " "of some types"
 run mem-search -f --subject __self__
 is "$(jq -r .id "$out")" 12 "of a subject"
-run mem-search -f nothing of the kind
-status_is 1 "no facts"
+t 1 "no facts" mem-search -f nothing of the kind
 run mem-search --subjects
 is "$(jq -r '"\(.subject) \(.fact_count)"' "$out" | sort | head -n 2 | tr '\n' ',')" \
   "400118822734659584 2,400118822734659777 1," "--subjects counts"
@@ -127,8 +116,7 @@ out_like "$(printf '\033')\[1m" "--color always colours"
 for words in '-f' '-f __lore__' '--subjects' 'sailing' '-M' '-R' '--fact-profile 1' '--snapshot' '--edit 40 --fact x' \
   '--delete -y 40' '--undo' '--mirror'; do
   # shellcheck disable=SC2086  # words
-  run mem-search -g nonsense $words
-  status_is 2 "a guild that is not there: $words"
+  t 2 "a guild that is not there: $words" mem-search -g nonsense $words
   out_empty "is not answered"
   err_is "mem-search: guild nonsense: no such guild; there are $guild (Harbour)" "but refused"
 done
@@ -139,8 +127,7 @@ printf '[profile p]\nurl = %s\nguild = 5\n' "$url" >"$XDG_CONFIG_HOME/agentutils
   exit "$status"
 )
 is "$?" 2 "the profile may name the guild"
-run mem-search -p p -g "$guild" -f --subject __lore__
-status_is 0 "the option wins"
+t 0 "the option wins" mem-search -p p -g "$guild" -f --subject __lore__
 rm "$XDG_CONFIG_HOME/agentutils/config"
 
 # --- two guilds
@@ -157,8 +144,7 @@ start_server two python3 "$cli/servers/memory.py" "$tmp/two"
 one=$AGENT_URL
 AGENT_URL=$url
 names='.guild_name | tojson'
-run mem-search ferns
-status_is 0 "both are searched"
+t 0 "both are searched" mem-search ferns
 is "$(jq -r "[.id, .guild_id, .guild_name] | @tsv" "$out" | sort)" \
   "$(printf '1\t1\tHarbour\n2\t2\tFern "& Co. 🌿')" "and each hit says where it is from"
 run mem-search --limit 1 ferns
@@ -181,26 +167,19 @@ run mem-search --subjects
 is "$(jq -r '[.guild_name, .subject, .fact_count] | @csv' "$out" | sort)" '"Fern ""& Co. 🌿","__lore__",2
 "Harbour","__lore__",1
 ,"4001",1' "the subjects of both, of persons once"
-run mem-search --edit 4 --fact "Game night is on Friday"
-status_is 0 "an edit finds the guild of its fact"
+t 0 "an edit finds the guild of its fact" mem-search --edit 4 --fact "Game night is on Friday"
 is "$(jq -r .guild_id "$out")" 2 "by itself"
-run mem-search --edit 3 --fact "Mika has a small boat"
-status_is 0 "and that of a person"
-run mem-search -g 1 --edit 4 --fact "no"
-status_is 1 "but not in another guild than was named"
-run mem-search -g 1 __ALL__
-status_is 1 "the word that means everything to a dashboard is a word"
-run mem-search -g 1 __all__
-status_is 1 "in any case"
+t 0 "and that of a person" mem-search --edit 3 --fact "Mika has a small boat"
+t 1 "but not in another guild than was named" mem-search -g 1 --edit 4 --fact "no"
+t 1 "the word that means everything to a dashboard is a word" mem-search -g 1 __ALL__
+t 1 "in any case" mem-search -g 1 __all__
 run mem-search --mirror
 is "$(jq -r .guild_id "$out" | tr '\n' ' ')" "1 2 " "a copy of both"
 run mem-search --offline -f
 is "$(jq -r .id "$out" | sort | tr '\n' ' ')" "1 2 3 4 " "is looked into as one"
-run mem-search --fact-profile 4001
-status_is 2 "a profile is of one guild"
+t 2 "a profile is of one guild" mem-search --fact-profile 4001
 err_like 'there are several, name one with --guild: 1 \(Harbour\), 2 \(Fern "& Co. 🌿\)' "they are named"
-run mem-search --delete -y 4 3
-status_is 0 "facts of several guilds are deleted"
+t 0 "facts of several guilds are deleted" mem-search --delete -y 4 3
 is "$(jq -r .guild_id "$out" | tr '\n' ' ')" "2 1 " "each of its own"
 run mem-search --undo
 is "$(jq -r .id "$out" | sort | tr '\n' ' ')" "3 4 " "and listed"
@@ -243,8 +222,7 @@ for form in json tsv table; do
   out_unlike 'fern (frond )?(1|2|4|5|6|8)( |$|")' "-o $form: no fact of another guild"
 done
 id=$(mem-search -g 2 -n 1 fern | jq .id)
-run mem-search -g 2 --edit "$id" --fact "fern frond, changed"
-status_is 0 "what was found can be edited"
+t 0 "what was found can be edited" mem-search -g 2 --edit "$id" --fact "fern frond, changed"
 AGENT_URL=$one
 
 # --- what makes no sense
@@ -252,8 +230,7 @@ AGENT_URL=$one
 for words in '-f --subjects' '--subjects word' '--delete' '--edit x' '--limit 0 q' '--fact x q' '-o xml q' \
   '--min-score much q' '--offline -M' '-n many -f' '-R a b' '-W wide -f'; do
   # shellcheck disable=SC2086  # words
-  run mem-search $words
-  status_is 2 "mem-search $words is a mistake"
+  t 2 "mem-search $words is a mistake" mem-search $words
 done
 AGENT_URL=http://127.0.0.1:9 run mem-search sailing
 status_is 75 "nobody there"

@@ -17,36 +17,28 @@ curl -sS -o "$tmp/made" -H 'Content-Type: application/x-ndjson' --data-binary @-
 {"scope":"user","userId":"4001","subject":"4001","fact":"Mika is allergic to peanuts 🥜","factType":"profile","confidence":1}
 END
 
-run mem-search -g "$guild" -f
-status_is 0 "facts are listed"
+t 0 "facts are listed" mem-search -g "$guild" -f
 is "$(jq -r .fact "$out" | sort | head -n 1)" "Mika is allergic to peanuts 🥜" "as they were made"
 is "$(lines "$out")" 3 "all of them"
 run mem-search -g "$guild" --subjects
 is "$(jq -s -r 'map(.fact_count) | add' "$out")" 3 "subjects are counted"
-run mem-search -g "$guild" -1 sailing club
-status_is 0 "a search finds"
+t 0 "a search finds" mem-search -g "$guild" -1 sailing club
 out_like 'sailing club' "the fact"
 id=$(jq -r .id "$out")
-run mem-search -g "$guild" --edit "$id" --confidence 0.95 -t project
-status_is 0 "an edit"
+t 0 "an edit" mem-search -g "$guild" --edit "$id" --confidence 0.95 -t project
 is "$(jq -c '[.confidence, .fact_type]' "$out")" '[0.95,"project"]' "is stored"
-run mem-search -g "$guild" --edit "$id" --fact "The bell rings at noon"
-status_is 1 "a duplicate is a no"
-run sh -c "mem-search -g $guild -f -o tsv | mem-search -g $guild --delete -y -"
-status_is 0 "all are deleted"
+t 1 "a duplicate is a no" mem-search -g "$guild" --edit "$id" --fact "The bell rings at noon"
+t 0 "all are deleted" sh -c "mem-search -g $guild -f -o tsv | mem-search -g $guild --delete -y -"
 is "$(lines "$out")" 3 "with a record for each"
-run mem-search -g "$guild" -f
-status_is 1 "and gone"
-run sh -c "mem-search -g $guild --undo | mem-search -g $guild --undo -"
-status_is 0 "all come back"
+t 1 "and gone" mem-search -g "$guild" -f
+t 0 "all come back" sh -c "mem-search -g $guild --undo | mem-search -g $guild --undo -"
 run mem-search -g "$guild" -f -o tsv
 is "$(cut -f 2-6 "$out" | sort | head -n 1)" \
   "4001	profile	1	Mika is allergic to peanuts 🥜	" "as they were"
 is "$(lines "$out")" 3 "each once"
 run mem-search -g "$guild" --fact-profile 4001
 is "$(jq -r '.durableProfile.userFacts[0].fact' "$out")" "Mika is allergic to peanuts 🥜" "a profile"
-run mem-search -g "$guild" --snapshot -u 4001 bell
-status_is 0 "a snapshot"
+t 0 "a snapshot" mem-search -g "$guild" --snapshot -u 4001 bell
 run mem-search -g "$guild" -M
 out_like 'sailing club' "the markdown"
 

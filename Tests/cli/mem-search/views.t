@@ -54,26 +54,22 @@ S
 AGENT_URL=$url
 export AGENT_URL
 
-run mem-search -R
-status_is 0 "-R lists"
+t 0 "-R lists" mem-search -R
 is "$(jq -r .runId "$out" | tr '\n' ' ')" "run-2 run-1 " "the runs"
 run mem-search -R -o table -W 0
 out_like '^2026-01-03  run-2  error .* 10s ' "for a person"
 run mem-search --reflections -o tsv -n 1
 is "$(lines "$out")" 1 "-n of the list"
-run mem-search -R run-1 -o table -W 60
-status_is 0 "one run whole"
+t 0 "one run whole" mem-search -R run-1 -o table -W 60
 out_like '^extracted facts \(1\)$' "its facts"
 out_like '^ *“my .e\[31mferns”$|“my .e\[31mferns”' "made visible"
 out_like '\(duplicate\)' "why one was left out"
 out_like '^completionContent$' "its texts"
 run mem-search -R 2026-01-02
 is "$(jq -r .runId "$out")" run-1 "a run by its date"
-run mem-search -R none
-status_is 1 "no such run"
+t 1 "no such run" mem-search -R none
 
-run mem-search --fact-profile 302 -c 9 fern show
-status_is 0 "--fact-profile shows a profile"
+t 0 "--fact-profile shows a profile" mem-search --fact-profile 302 -c 9 fern show
 is "$(jq -r '.durableProfile.loreFacts[0].id' "$out")" 4 "the backend's record"
 is "$(requests 'select(.path == "/api/memory/fact-profile") | .target')" \
   "/api/memory/fact-profile?guildId=1&userId=302&channelId=9&queryText=fern%20show" "asked for it"
@@ -84,11 +80,9 @@ out_like 'ben: the labels are .x07 in the shed' "past talk"
 out_like 'Talked about moss\.' "past sessions"
 run mem-search --fact-profile 302 -c 9 -o tsv fern show
 is "$(cut -f 1,2,6 "$out" | tail -n 1)" "lore facts	4	A fern show every May." "and for a script"
-run mem-search --fact-profile 1
-status_is 1 "nothing is loaded"
+t 1 "nothing is loaded" mem-search --fact-profile 1
 
-run mem-search --snapshot -c 5 -u 301 --mode voice fern
-status_is 0 "--snapshot"
+t 0 "--snapshot" mem-search --snapshot -c 5 -u 301 --mode voice fern
 is "$(requests 'select(.path == "/api/memory/runtime-snapshot") | .body')" \
   '{"guildId":"1","channelId":"5","userId":"301","queryText":"fern","mode":"voice"}' "asks for it"
 run mem-search --snapshot -o table -W 70
@@ -103,19 +97,14 @@ is "$(jq -r .guildId "$out")" 1 "or the record"
 run python3 "$cli/terminal.py" mem-search -M
 out_like 'Ben .e\[2J plays' "on a terminal it is made visible"
 
-run mem-search -f -g 1
-status_is 0 "records that are no facts"
+t 0 "records that are no facts" mem-search -f -g 1
 is "$(lines "$out")" 5 "pass"
-run mem-search -f -g 1 -o table
-status_is 0 "and are shown"
+t 0 "and are shown" mem-search -f -g 1 -o table
 out_like good "with the others"
-run mem-search -f -g 1
-status_is 2 "a page in place of facts"
+t 2 "a page in place of facts" mem-search -f -g 1
 err_like 'a web page, not JSON' "is said"
-run mem-search -f -g 1
-status_is 2 "an answer without facts"
-run mem-search --subjects -g 1
-status_is 77 "a refused token"
+t 2 "an answer without facts" mem-search -f -g 1
+t 77 "a refused token" mem-search --subjects -g 1
 err_like 'no token was sent' "is said"
 
 # --- the token goes where it belongs
@@ -132,8 +121,7 @@ err_like 'the token would travel over plain http' "as is said"
 AGENT_URL=http://memory.invalid run mem-search --max-time 5 --allow-plaintext \
   --token-file "$tmp/token" -M
 status_is 75 "unless that is wanted"
-run mem-search --cacert "$tmp/none" -M
-status_is 2 "authorities that are not there"
+t 2 "authorities that are not there" mem-search --cacert "$tmp/none" -M
 err_is "mem-search: $tmp/none: no such file or directory" "are said"
 
 done_testing

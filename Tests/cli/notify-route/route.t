@@ -7,8 +7,7 @@ routes=$root/Tests/fixtures/joelclaw-routes.json
 defaults='{error, value, state, urgency, action, rule, sound: (.sound // false),
   critical: (.critical // false), haptic: (.haptic // "none"), flush, mods: (.mods // [])}'
 jq -c '.vectors[].in' "$routes" >"$tmp/in"
-run notify-route "$tmp/in"
-status_is 0 "the samples are decided"
+t 0 "the samples are decided" notify-route "$tmp/in"
 is "$(jq -c "$defaults" "$out")" "$(jq -c ".vectors[].out | $defaults" "$routes")" \
   "as they should be, one line each, in their order"
 run notify-route <"$tmp/in"
@@ -149,8 +148,7 @@ is "$(grep -c '^notify-route: standard input:[3456]: ' "$err")" 4 "each is named
 for words in '--as loud' '--quiet-hours 23:00' '--quiet-hours 24:00-07:00' '--override x' \
   '--override x=loud' '--override =info' '--mute ,'; do
   # shellcheck disable=SC2086
-  run notify-route $words
-  status_is 2 "notify-route $words"
+  t 2 "notify-route $words" notify-route $words
   err_like "^notify-route: ${words%% *} " "says what is wrong"
 done
 

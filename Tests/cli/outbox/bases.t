@@ -25,8 +25,7 @@ forget
   line put later ',"record":{"title":"x"}'
   line delete later ",\"base\":\"$none\""
 } | outbox add >"$tmp/other"
-run outbox flush
-status_is 1 "a deletion keeps its own base behind an edit that has none"
+t 1 "a deletion keeps its own base behind an edit that has none" outbox flush
 is "$(jq -r '.state + " " + .reason' "$out")" "dropped changed" "and is not done to another record"
 is "$(value later)" '{"title":"theirs"}' "which is still there"
 outbox drop --all >"$tmp/other"
@@ -37,8 +36,7 @@ timeout -s KILL 0.9 pds-record --queue delete $task anew >"$tmp/other" 2>&1
 is "$(value anew)" "" "a deletion whose answer is lost"
 other anew '{"title":"new of others"}'
 : >"$tmp/me.faults"
-run outbox flush
-status_is 1 "is not done again"
+t 1 "is not done again" outbox flush
 is "$(value anew)" '{"title":"new of others"}' "to what was made anew"
 outbox drop --all >"$tmp/other"
 
@@ -62,8 +60,7 @@ is "$(jq -r '.state + " " + .conflicts[0].of' "$out") $(value lost)" \
   'merged ours {"status":"done","title":"a"}' "is told"
 forget
 line put lost ',"record":{"title":"b","status":"open"}' | outbox add >"$tmp/other"
-run outbox flush
-status_is 1 "by flush, too"
+t 1 "by flush, too" outbox flush
 outbox drop --all >"$tmp/other"
 forget
 line put lost ',"record":{"title":"a","n":1}' | outbox add >"$tmp/other"

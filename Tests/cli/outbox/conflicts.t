@@ -38,8 +38,7 @@ other texts "{\"title\":\"theirs\",\"status\":\"open\",\"n\":1,\"labels\":[],$ea
 other labels '{"title":"a","status":"open","n":1,"labels":["x","y","w"]}'
 for key in gone kept; do pds-record delete $task $key >"$tmp/other"; done
 other changed '{"title":"a","n":9}'
-run outbox flush
-status_is 1 "some of it could not be"
+t 1 "some of it could not be" outbox flush
 is "$(jq -r '.rkey + " " + .state + " " + (.reason // "")' "$out" | sort)" "apart merged 
 changed dropped changed
 gone dropped deleted
@@ -55,8 +54,7 @@ is "$(jq -c 'select(.rkey == "texts").conflicts' "$out")" \
 is "$(value labels | jq -c '.labels | sort')" '["w","y","z"]' "labels are added and removed"
 is "$(value kept)" "$(jq -cS '.title = "b"' "$tmp/base")" "a new title brings a record back"
 is "$(value changed)" '{"n":9,"title":"a"}' "what was changed is not deleted"
-run outbox list
-status_is 1 "nothing waits"
+t 1 "nothing waits" outbox list
 run outbox list --all
 is "$(jq -r .rkey "$out" | xargs)" "texts gone changed" "what lost something is still there"
 pds get $task texts
@@ -68,8 +66,7 @@ run outbox list --all
 run python3 "$cli/terminal.py" 24x100 outbox list --all
 out_unlike "$(printf '\033')\[2J" "and nothing of it reaches a terminal"
 id=$(outbox list --all | jq -r 'select(.rkey == "texts").id')
-run outbox drop "$id" 2222222222222
-status_is 1 "an id that is none"
+t 1 "an id that is none" outbox drop "$id" 2222222222222
 is "$(jq -r '.rkey + " " + .state' "$out")" "texts dropped" "one that was seen is forgotten"
 run outbox drop --all
 is "$(lines "$out")" 2 "and so are all"
@@ -83,8 +80,7 @@ down me
 edit again '{"title":"first","n":1}'
 fault me '{"method":"putRecord","lose":true}'
 up me
-run outbox flush --max-time 0.5
-status_is 75 "an answer that is lost"
+t 75 "an answer that is lost" outbox flush --max-time 0.5
 down me
 edit again '{"title":"a","n":2}'
 up me
@@ -96,8 +92,7 @@ given '{"title":"new"}' pds-record --queue create $task
 key=$(jq -r .rkey "$out")
 up me
 fault me '{"method":"putRecord","lose":true}'
-run outbox flush --max-time 0.5
-status_is 75 "a new record that is perhaps there"
+t 75 "a new record that is perhaps there" outbox flush --max-time 0.5
 down me
 pds delete $task "$key"
 up me
@@ -113,16 +108,14 @@ edit_up busy '{"n":1}'
 status_is 75 "a busy server is not waited for"
 is "$(jq -r .state "$out")" queued "what it is to get is kept"
 fault me '{"method":"putRecord","status":500}'
-run outbox flush
-status_is 0 "by flush it is"
+t 0 "by flush it is" outbox flush
 fault me '{"method":"putRecord","status":413,"text":"too large"}'
 edit_up large '{"n":1}'
 status_is 1 "what a server refuses"
 is "$(jq -r '.state + " " + .reason' "$out")" "dropped 413 Fault: too large" "is dropped with the reason"
 outbox list --all | jq -c 'select(.state == "dropped")' >"$tmp/dropped"
 outbox drop --all >"$tmp/other"
-run sh -c "outbox add <$tmp/dropped"
-status_is 0 "and can be tried again"
+t 0 "and can be tried again" sh -c "outbox add <$tmp/dropped"
 run outbox flush
 is "$(value large)" '{"n":1}' "with more luck"
 pds get $task kept
@@ -137,8 +130,7 @@ for round in 1 2 3 4 5 6; do
   fault me '{"method":"putRecord","status":400,"text":"{\"error\":\"InvalidSwap\"}"}'
 done
 jq -c '.value.title = "never"' "$out" | outbox add >"$tmp/other"
-run outbox flush
-status_is 1 "what others change again and again"
+t 1 "what others change again and again" outbox flush
 is "$(jq -r '.state + ": " + .reason' "$out")" "conflict: changed by others 6 times" "is left"
 is "$round $(value kept | jq -r .title)" "6 b" "as it is there"
 run outbox list --all

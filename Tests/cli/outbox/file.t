@@ -31,8 +31,7 @@ cat >"$tmp/lines" <<'END'
 {"rkey":"x","value":{}}
 not JSON
 END
-run sh -c "outbox add <$tmp/lines"
-status_is 2 "bad lines among good ones"
+t 2 "bad lines among good ones" sh -c "outbox add <$tmp/lines"
 is "$(sed 's/^outbox: standard input://' "$err")" "6: neither op nor value
 7: rkey is not a record key
 8: collection is not the name of a collection
@@ -53,32 +52,30 @@ is "$(outbox list | jq -r .id)" "$(jq -r .id "$out")" "in their order"
 ok "each has an id of its own" [ "$(jq -r .id "$out" | sort -u | wc -l)" -eq 5 ]
 run outbox list -o tsv --header
 is "$(head -n 2 "$out" | cut -f 1-3 | sed 1q)" "id	op	state" "a table for scripts"
-run outbox flush --max-time 1
-status_is 2 "nothing can be sent"
+t 2 "nothing can be sent" outbox flush --max-time 1
 is "$(jq -r .state "$out" | sort | uniq -c | xargs)" "5 queued" "and all of it is told"
 err_like 'a personal data server only keeps records' "and prompts go on waiting"
 
 run outbox list --output table --width 70 --color always
 ok "a table is as wide as it may be" [ "$(sed "s/$(printf '\033')\[[0-9;]*m//g" "$out" | wc -L)" -le 70 ]
 out_like "$(printf '\033')\[" "and coloured"
-run outbox flush --cacert "$tmp/none"
-status_is 2 "authorities that are not there"
+t 2 "authorities that are not there" outbox flush --cacert "$tmp/none"
 outbox drop --all >"$tmp/other"
 new='{"op":"put","collection":"com.example.a","rkey":"new","base":null,"record":{}}'
 echo "$new" | outbox add >"$tmp/other"
 echo secret-word >"$tmp/password"
 chmod 644 "$tmp/password"
-run outbox flush --verbose --max-time 1 --token-file "$tmp/password"
-status_is 77 "a password that others can read"
+t 77 "a password that others can read" \
+  outbox flush --verbose --max-time 1 --token-file "$tmp/password"
 is "$(jq -r .state "$out" | sort -u)" queued "loses nothing"
 chmod 600 "$tmp/password"
 printf '[profile far]\nkind = pds\nurl = http://pds.invalid\nidentifier = alice.test\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 echo "$new" | outbox --profile far add >"$tmp/other"
-run outbox --profile far flush --max-time 1 --token-file "$tmp/password"
-status_is 77 "a password is not sent in clear text"
-run outbox --profile far flush --max-time 1 --token-file "$tmp/password" --allow-plaintext
-status_is 75 "unless it may be"
+t 77 "a password is not sent in clear text" \
+  outbox --profile far flush --max-time 1 --token-file "$tmp/password"
+t 75 "unless it may be" \
+  outbox --profile far flush --max-time 1 --token-file "$tmp/password" --allow-plaintext
 outbox --profile far drop --all >"$tmp/other"
 
 # --- what else is found there
@@ -89,8 +86,7 @@ printf '%s\n' '{"op":"future","x":[1.50]}' "no\033[2J" '{"op":"put","id":"x"}' '
   "$(head -n 1 "$box/me.ndjson")" '{"op":"ack","id":"2222222222222","at":"2026-01-01T00:00:00Z","state":"odd"}' \
   >>"$box/me.ndjson"
 printf '{"op":"put","id":"3n2yl' >>"$box/me.ndjson"
-run outbox list
-status_is 0 "a file with lines that are none"
+t 0 "a file with lines that are none" outbox list
 is "$(jq -r .rkey "$out")" a "is read"
 is "$(cut -d : -f 3 "$err" | xargs)" "3 4 5 6 8" "each of them is told by its number"
 not_ok "and never obeyed" grep -q "$(printf '\033')" "$err"
@@ -105,8 +101,7 @@ is "$(cat "$box/me.ndjson")" '{"op":"future","x":[1.50]}
 rm "$box/me.ndjson"
 ln -s /etc/passwd "$box/me.ndjson"
 chmod 777 "$box"
-run outbox list
-status_is 2 "a link that others could have made is not followed"
+t 2 "a link that others could have made is not followed" outbox list
 chmod 700 "$box"
 rm "$box/me.ndjson"
 
@@ -115,21 +110,18 @@ rm "$box/me.ndjson"
 put a '{"n":1}' | outbox add >"$tmp/other"
 put b "{\"n\":\"$(printf %3000s x)\"}" >"$tmp/large"
 size=$(stat -c %s "$box/me.ndjson")
-run sh -c "trap '' XFSZ; prlimit --fsize=2048 outbox add <$tmp/large"
-status_is 2 "a disk that is full"
+t 2 "a disk that is full" sh -c "trap '' XFSZ; prlimit --fsize=2048 outbox add <$tmp/large"
 out_empty "nothing is said to be kept"
 err_one_line outbox "but why"
 is "$(stat -c %s "$box/me.ndjson")" "$size" "and nothing is left of it"
-run sh -c "trap '' XFSZ; prlimit --fsize=10 outbox drop --all"
-status_is 2 "an answer that cannot be kept"
+t 2 "an answer that cannot be kept" sh -c "trap '' XFSZ; prlimit --fsize=10 outbox drop --all"
 out_empty "is none"
 is "$(outbox list | jq -r .rkey)" a "and nothing is given up"
 
 printf '{"op":"put","id":"3n2yl' >>"$box/me.ndjson"
 ok "a file that takes no more" chmod 400 "$box/me.bad"
 size=$(stat -c %s "$box/me.bad")
-run sh -c "trap '' XFSZ; prlimit --fsize=$size outbox list"
-status_is 0 "a line that cannot be moved"
+t 0 "a line that cannot be moved" sh -c "trap '' XFSZ; prlimit --fsize=$size outbox list"
 is "$(jq -r .rkey "$out")" a "stops nobody"
 err_like 'left there: ' "and it is said"
 ok "it is still there" grep -q '3n2yl$' "$box/me.ndjson"
@@ -141,17 +133,14 @@ is "$(lines "$box/me.bad")" 6 "until it can"
 
 echo '{"op":"prompt","text":"hello"}' | outbox -p claw add >"$tmp/other"
 : >"$box/odd name.ndjson"
-run outbox flush --all --max-time 1
-status_is 75 "all of them"
+t 75 "all of them" outbox flush --all --max-time 1
 is "$(jq -r '.profile + " " + .op' "$out" | xargs)" "claw prompt me put" "are tried"
 err_like '^outbox: me: http' "each failure says whose it is"
 printf '{"op":"put","collection":"com.example.a","rkey":"b","record":{}}\n' | outbox -p claw add \
   >"$tmp/other"
-run outbox flush --all --max-time 1
-status_is 2 "a record of one that has no records"
+t 2 "a record of one that has no records" outbox flush --all --max-time 1
 is "$(jq -r '.profile + " " + .op' "$out" | xargs)" "claw put claw prompt me put" \
   "keeps nothing else from being tried"
-run env AGENT_URL=http://127.0.0.1:9 outbox flush --all
-status_is 2 "one address is not that of all"
+t 2 "one address is not that of all" env AGENT_URL=http://127.0.0.1:9 outbox flush --all
 
 done_testing

@@ -59,10 +59,8 @@ while [ $number -lt $rounds ]; do
 done
 diag "$told changes and $(lines "$tmp/created") new records of $rounds rounds were told"
 : >"$tmp/me.faults"
-run outbox flush
-status_is 0 "what is left is sent"
-run outbox list --all
-status_is 1 "nothing waits, and nothing was taken for another's"
+t 0 "what is left is sent" outbox flush
+t 1 "nothing waits, and nothing was taken for another's" outbox list --all
 curl -s "$(cat "$tmp/me.url")/xrpc/com.atproto.repo.listRecords?repo=alice.test&collection=$task&limit=100" \
   >"$tmp/there"
 for may in "$tmp/may/"*; do

@@ -23,8 +23,7 @@ given '{"title":"two"}' pds-record --queue put $task two
 pds list $task
 is "$(titles)" "two one zero" "the list is the server's"
 is "$(asked me createSession)" 1 "with one log-in"
-run outbox list
-status_is 1 "nothing waits"
+t 1 "nothing waits" outbox list
 is "$(stat -c %a "$box" "$box/me.ndjson" "$copies/me" "$copies/me/$task.ndjson" | xargs)" \
   "700 600 700 600" "all of it is one's own"
 
@@ -44,8 +43,8 @@ run pds-record --queue get "$zero"
 is "$(titles)" zero "an address of one's own leads to the copy"
 : >"$tmp/me.log"
 printf '%s\n' '{"title":"three"}' 'no' '{"title":"four"}' '{"title":"five"}' >"$tmp/lines"
-run sh -c "pds-record --queue create $task <$tmp/lines"
-status_is 2 "writing without the server, with a bad line"
+t 2 "writing without the server, with a bad line" \
+  sh -c "pds-record --queue create $task <$tmp/lines"
 is "$(jq -r '.type + " " + .state + " " + .record.title' "$out" | xargs)" \
   "outbox_item queued three outbox_item queued four outbox_item queued five" "keeps the others"
 is "$(grep -c http "$err")" 1 "says once why"
@@ -68,12 +67,10 @@ pds get $task "$key"
 is "$(titles)" FOUR "what was edited is"
 pds get "at://bob.test/$task/one"
 status_is 75 "somebody else's is not one's own"
-run outbox list
-status_is 0 "it waits"
+t 0 "it waits" outbox list
 is "$(jq -r '.op + " " + (.record.title // .rkey)' "$out" | xargs)" \
   "put three put FOUR put five put won delete two" "one item a record"
-run outbox flush --max-time 1
-status_is 75 "it goes on waiting"
+t 75 "it goes on waiting" outbox flush --max-time 1
 err_one_line outbox "for one reason"
 is "$(jq -r .state "$out" | sort | uniq -c | xargs)" "5 queued" "all of it"
 
@@ -83,15 +80,13 @@ up me
 pds list $task
 is "$(titles)" "won five FOUR three zero" "with the server what waits is laid over the list, too"
 : >"$tmp/me.log"
-run outbox flush
-status_is 0 "all is sent"
+t 0 "all is sent" outbox flush
 is "$(jq -r '.op + " " + .state' "$out" | xargs)" \
   "put done put done put done put done delete done" "in order"
 is "$(asked me putRecord) $(asked me deleteRecord)" "4 1" "each thing once"
 is "$(stored me | jq -r .title | xargs)" "won five FOUR three zero" "and is there"
 is "$(stored me | jq -r 'select(.createdAt).title' | xargs)" "five three zero" "as it was"
-run outbox flush
-status_is 0 "once more"
+t 0 "once more" outbox flush
 out_empty "there is nothing to do"
 is "$(cat "$box/me.ndjson")" "" "and nothing is left"
 
@@ -103,11 +98,10 @@ cp "$out" "$tmp/first"
 down me
 uri=$(head -n 1 "$out" | jq -r .uri)
 given '{"title":"edited"}' pds-record --queue put $task "${uri##*/}"
-run sh -c "pds-record --queue create --state $tmp/keys $task <$tmp/lines"
-status_is 75 "the same input once more, without the server"
+t 75 "the same input once more, without the server" \
+  sh -c "pds-record --queue create --state $tmp/keys $task <$tmp/lines"
 up me
-run sh -c "pds-record --queue create --state $tmp/keys $task <$tmp/lines"
-status_is 0 "and with it"
+t 0 "and with it" sh -c "pds-record --queue create --state $tmp/keys $task <$tmp/lines"
 is "$(head -n 2 "$out" | jq -r .uri)" "$(jq -r .uri "$tmp/first")" "is the same records"
 is "$(stored me | jq -r .title | grep -c '^c')" 2 "each once"
 is "$(stored me | jq -r .title | grep -c edited)" 1 "and none is turned back"

@@ -58,24 +58,20 @@ done
 reset
 down me
 row bob.test stolen >"$tmp/line"
-run pds-record --queue --timeout 2 put <"$tmp/line"
-status_is 75 "somebody else's row, before any login"
+t 75 "somebody else's row, before any login" pds-record --queue --timeout 2 put <"$tmp/line"
 is "$(jq -r .repo "$out")" bob.test "is kept under that name"
 given '{"title":"mine"}' pds-record --queue --timeout 2 put $task two
 pds-record --queue list $task 2>"$tmp/other" | jq -r .value.title >"$tmp/titles"
 is "$(cat "$tmp/titles")" mine "and is not laid over one's own records"
 up me
-run outbox flush
-status_is 1 "and given up"
+t 1 "and given up" outbox flush
 is "$(jq -r '.state + " " + (.reason // "")' "$out" | sort | tr '\n' '|')" \
   "done |dropped somebody else's record|" "when a login has told whose it is"
 is "$(stored me | jq -r .title | sort | xargs)" "mine one" "one's own is written"
 pds-record delete $task two >"$tmp/other" || bail "no deletion"
 row bob.test stolen >"$tmp/line"
-run pds-record --queue put <"$tmp/line"
-status_is 2 "after a login it is refused"
-run outbox add <"$tmp/line"
-status_is 2 "by outbox, too"
+t 2 "after a login it is refused" pds-record --queue put <"$tmp/line"
+t 2 "by outbox, too" outbox add <"$tmp/line"
 
 reset
 down me
@@ -105,8 +101,7 @@ for how in get list put lines; do
     forget
     mv "$tmp/seen" "$state"
     down me
-    run pds-record --queue --timeout 2 delete $task one
-    status_is 75 "a deletion after a plain $how"
+    t 75 "a deletion after a plain $how" pds-record --queue --timeout 2 delete $task one
     up me
     run outbox flush
     if [ $change = no ]; then
@@ -121,8 +116,7 @@ done
 
 reset
 down me
-run pds-record --queue --timeout 2 delete $task one
-status_is 75 "a deletion of what was never read"
+t 75 "a deletion of what was never read" pds-record --queue --timeout 2 delete $task one
 up me
 run outbox flush
 is "$status $(jq -r .reason "$out") $(stored me | jq -r .title)" \

@@ -17,8 +17,7 @@ away
 for words in one two three; do agent-chat -p joel --queue "$words" 2>"$tmp/why"; done
 is "$(cat "$tmp/why")" "agent-chat: ws://127.0.0.1:9/: others wait before it; it is kept" "kept"
 back
-run outbox -p joel flush
-status_is 0 "said when the gateway is there"
+t 0 "said when the gateway is there" outbox -p joel flush
 is "$(jq -r '.text + "|" + .answer' "$out")" "one|You said: one
 two|You said: two
 three|You said: three" "one behind the other"
@@ -27,8 +26,7 @@ is "$(taken | xargs)" "one two three" "as they were written"
 # --- the same words, which the gateway would drop
 
 echo '{"op":"prompt","text":"one"}' | outbox -p joel add >"$tmp/added"
-run outbox -p joel flush
-status_is 75 "the same words too soon"
+t 75 "the same words too soon" outbox -p joel flush
 is "$(states)" "one queued" "wait"
 err_like 'the same words were sent [0-9]+ s ago' "and it is said why"
 run outbox -p joel drop --all
@@ -89,7 +87,6 @@ is "$(states)" "into the dark unconfirmed" "what may have arrived"
 status_is 75 "waits for a person"
 err_like 'it was perhaps said, and is not said again by itself' "who is told"
 is "$(frames joel prompt | wc -l)" "$((before + 1))" "and it was sent once"
-run agent-chat -p joel --queue and now
-status_is 0 "it keeps nobody waiting"
+t 0 "it keeps nobody waiting" agent-chat -p joel --queue and now
 
 done_testing

@@ -23,36 +23,29 @@ aged() {
 
 # --- while it is there
 
-run agent-chat -p claw --queue good morning
-status_is 0 "an agent that is there"
+t 0 "an agent that is there" agent-chat -p claw --queue good morning
 out_is "You said: good morning" "answers at once"
-run outbox -p claw list
-status_is 1 "nothing is kept"
+t 1 "nothing is kept" outbox -p claw list
 
 # --- away
 
 away claw "$gateway"
-run agent-chat -p claw --queue one
-status_is 75 "nobody is there"
+t 75 "nobody is there" agent-chat -p claw --queue one
 out_empty "there is no answer"
 err_one_line agent-chat "one line says so"
 err_like 'it is kept$' "and what becomes of the words"
-run agent-chat -p claw --queue -o json -t den two
-status_is 75 "as a record"
+t 75 "as a record" agent-chat -p claw --queue -o json -t den two
 is "$(jq -c '[.type, .profile, .op, .state, .text, .thread]' "$out")" \
   '["outbox_item","claw","prompt","queued","two","den"]' "it is an outbox_item"
 err_like 'others wait before it; it is kept$' "behind what waits"
-run outbox -p claw --max-time 1 flush
-status_is 75 "nobody is there yet"
+t 75 "nobody is there yet" outbox -p claw --max-time 1 flush
 is "$(states)" "one queued
 two queued" "both wait"
 
 back claw "$gateway"
-run agent-chat -p claw --queue three
-status_is 75 "what comes later"
+t 75 "what comes later" agent-chat -p claw --queue three
 err_like 'others wait before it' "waits, too"
-run outbox -p claw flush
-status_is 0 "now they are said"
+t 0 "now they are said" outbox -p claw flush
 is "$(jq -r '[.text, .state, .answer] | join("|")' "$out")" "one|done|You said: one
 two|done|You said: two
 three|done|You said: three" "in order, each with its answer"
@@ -102,8 +95,7 @@ for pause in 0.01 0.03 0.05 0.06 0.07 0.08 0.1 0.12 0.15; do
   kill -9 "$killed" 2>"$tmp/why"
   wait "$killed" 2>"$tmp/why"
 done
-run outbox -p claw flush
-status_is 0 "after nine kills"
+t 0 "after nine kills" outbox -p claw flush
 is "$(said | grep '^count')" "$(seq 8 | sed 's/^/count /')" "each was said once, in order"
 is "$(cat "$box/claw.ndjson")" "" "and nothing is left"
 
@@ -144,15 +136,13 @@ waits() { outbox -p silent list | grep -q 'never mind'; }
 wait_until 10 waits || bail "nothing waits"
 stop "$pid" INT
 status_is 130 "^C before anything was sent"
-run outbox -p silent list --all
-status_is 1 "and nothing waits"
+t 1 "and nothing waits" outbox -p silent list --all
 
 # --- a server without a link
 
 start_server claudio python3 "$cli/servers/claudio.py"
 printf '[profile http]\nkind = openclaw\nurl = http://127.0.0.1:9\n' >>"$config"
-run agent-chat -p http --queue ahoy
-status_is 75 "a server of which nothing is known before"
+t 75 "a server of which nothing is known before" agent-chat -p http --queue ahoy
 run outbox -p http list
 is "$(states)" "ahoy queued" "is asked first for something else"
 sed -i "s|^url = http://127.0.0.1:9\$|url = $url|" "$config"
@@ -215,8 +205,7 @@ killed=$!
 wait_until 10 came_calls pin TurnsService/StartTurn 3 || bail "nothing was said"
 kill -9 "$killed"
 wait "$killed" 2>"$tmp/why"
-run outbox -p pin flush
-status_is 75 "and a flush that was killed"
+t 75 "and a flush that was killed" outbox -p pin flush
 is "$(states)" "slow 300 unconfirmed" "leave what was perhaps said"
 is "$(calls pin TurnsService/StartTurn | wc -l)" 3 "to a person"
 
@@ -235,13 +224,11 @@ printf 'forever\nstatus 200 text/html <html>log in\n' >"$tmp/page"
 start_server portal python3 "$cli/servers/raw.py" "$tmp/page" "$tmp/portal.log"
 printf '[profile portal]\nkind = openclaw\nurl = %s\n' "$url" >>"$config"
 seq 2 | jq -c '{op: "prompt", text: "word \(.)"}' | outbox -p portal add >"$tmp/added"
-run outbox -p portal flush --max-time 5
-status_is 75 "where a page answers everything"
+t 75 "where a page answers everything" outbox -p portal flush --max-time 5
 err_like '200 OK: a web page' "which is none of an agent"
 is "$(states | xargs)" "word 1 queued word 2 queued" "nothing is lost"
 outbox -p portal drop --all >"$tmp/other"
-run agent-chat -p portal --queue word 3
-status_is 75 "nor is anything"
+t 75 "nor is anything" agent-chat -p portal --queue word 3
 is "$(outbox -p portal list | jq -r .state)" queued "that is said there"
 start_server there python3 "$cli/servers/claudio.py"
 printf '[profile there]\nkind = openclaw\nurl = %s\n' "$url" >>"$config"
@@ -253,8 +240,7 @@ is "$(outbox -p there list | jq -r .state)" unconfirmed "words with such an answ
 echo '{"op":"prompt","text":"long ago"}' | outbox -p claw add >"$tmp/added"
 aged "$box/claw.ndjson" 25
 echo '{"op":"prompt","text":"just now"}' | outbox -p claw add >"$tmp/added"
-run outbox -p claw flush
-status_is 75 "what is a day old"
+t 75 "what is a day old" outbox -p claw flush
 is "$(states)" "long ago held
 just now queued" "is held back, and what is behind it"
 err_like 'written at .*: say it with --old, or drop it' "and it is said"

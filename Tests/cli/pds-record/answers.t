@@ -38,8 +38,7 @@ is "$status:$(keys)" "0:1 2 3 4 5 6 7 8 9" "where reverse is not implemented, th
 
 # --- records
 
-run pds-record get -p other com.example.a x
-status_is 2 "another record than was asked for"
+t 2 "another record than was asked for" pds-record get -p other com.example.a x
 out_empty "is not printed"
 given "$(printf 'b\na\n  {"rkey":"c"}  \r')" pds-record get -p refused com.example.a
 status_is 2 "a record that the server refuses"
@@ -47,8 +46,8 @@ is "$(keys)" "b c" "does not end the others"
 err_is "pds-record: standard input:2: 400 Bad Request: RepoTakendown: no" "and is named"
 seq 12 | jq -c '{rkey: "x\(.)", value: {n: 2}}' >"$tmp/rows"
 echo '{"rkey":"a","value":{}}' >>"$tmp/rows"
-run pds-record put -p conflicts com.example.a <"$tmp/rows"
-status_is 2 "conflicts, of which one cannot be looked into"
+t 2 "conflicts, of which one cannot be looked into" \
+  pds-record put -p conflicts com.example.a <"$tmp/rows"
 is "$(grep -c 'nothing was written' "$err")" 12 "are named, as many as there are"
 err_like '^pds-record: standard input:13: .*InvalidSwap.*, and what is there is not told: .*RepoTakendown' \
   "each with what is known"

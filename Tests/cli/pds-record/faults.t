@@ -14,22 +14,19 @@ given '{"n":1}' pds-record create $task
 status_is 0 "a server that is busy is asked again"
 ok "after the time it names" [ $(($(date +%s%N) - start_time)) -ge 1000000000 ]
 fault me "{\"method\":\"listRecords\",\"status\":429,\"headers\":{\"RateLimit-Reset\":\"$(($(date +%s) + 1000))\"}}"
-run pds-record list $task
-status_is 75 "one that wants too long a rest is left"
+t 75 "one that wants too long a rest is left" pds-record list $task
 err_like '429 .*again in (99[0-9]|1000) s, too late for --timeout' "with how long"
 fault me '{"method":"putRecord","status":429,"headers":{"RateLimit-Reset":"nan"}}'
 given '{"n":1}' pds-record put $task 1odd
 status_is 0 "a header of no sense is none"
 fault me '{"method":"getRecord","status":503,"text":"down"}'
 fault me '{"method":"getRecord","status":502,"text":"down"}'
-run pds-record --max-retries 1 get $task x
-status_is 75 "one that is down for too long"
+t 75 "one that is down for too long" pds-record --max-retries 1 get $task x
 err_like 'gave up after 1 retries: 502 Fault: down' "as well"
 fault me '{"method":"getRecord","wait":5}'
-run pds-record --timeout 1 get $task x
-status_is 75 "one that is too slow"
-run env AGENT_URL=http://127.0.0.1:9 pds-record --timeout 1 --repo a.test describe
-status_is 75 "one that is not there"
+t 75 "one that is too slow" pds-record --timeout 1 get $task x
+t 75 "one that is not there" \
+  env AGENT_URL=http://127.0.0.1:9 pds-record --timeout 1 --repo a.test describe
 
 # --- lost answers
 
@@ -50,8 +47,7 @@ for server in me strict; do
   given '{"n":5}' pds-record put --swap "$cid" $task self
   status_is 1 "$server: but one behind it is"
   fault $server '{"method":"deleteRecord","lose":true}'
-  run pds-record delete $task self
-  status_is 0 "$server: nor is a deletion whose answer is lost"
+  t 0 "$server: nor is a deletion whose answer is lost" pds-record delete $task self
 done
 AGENT_PROFILE=me
 
@@ -70,25 +66,22 @@ before=$(asked me putRecord)
 sed -n 16p "$tmp/jobs" >&5
 came() { [ "$(asked me putRecord)" -gt "$before" ]; }
 wait_until 20 came
-run sh -c "pds-record create --state $tmp/keys $task <$tmp/jobs"
-status_is 75 "two at once would create everything twice"
+t 75 "two at once would create everything twice" \
+  sh -c "pds-record create --state $tmp/keys $task <$tmp/jobs"
 stop "$creating" KILL
 exec 5>&-
 ok "each line of what was done is whole" jq -e . "$tmp/cut.out"
-run sh -c "pds-record create --state $tmp/keys $task <$tmp/jobs"
-status_is 0 "the same input once more"
+t 0 "the same input once more" sh -c "pds-record create --state $tmp/keys $task <$tmp/jobs"
 is "$(lines "$out")" 40 "has a result for each"
 sleep 1
 is "$(stored me | jq -c 'select(.job != null)' | wc -l | tr -d ' ')" 40 "and is there once"
 run sh -c "pds-record create --state $tmp/keys $task <$tmp/jobs"
 is "$(stored me | jq -c 'select(.job != null)' | wc -l | tr -d ' ')" 40 "whatever happens"
 is "$(stat -c %a "$tmp/keys")" 600 "the keys are nobody else's affair"
-run pds-record watch --from 0 -n 1 --state "$tmp/keys"
-status_is 2 "a file of keys is no resume point"
+t 2 "a file of keys is no resume point" pds-record watch --from 0 -n 1 --state "$tmp/keys"
 pds-record watch --from 0 -n 1 --state "$tmp/seq" >"$tmp/watched"
 cp "$tmp/seq" "$tmp/seq.before"
-run sh -c "pds-record create --state $tmp/seq $task <$tmp/jobs"
-status_is 2 "nor the other way round"
+t 2 "nor the other way round" sh -c "pds-record create --state $tmp/seq $task <$tmp/jobs"
 ok "and it stays whole" cmp "$tmp/seq" "$tmp/seq.before"
 
 # --- pages of somebody on the way
@@ -96,8 +89,7 @@ ok "and it stays whole" cmp "$tmp/seq" "$tmp/seq.before"
 page='"text":"<html>log in first</html>"'
 given '{"n":6}' pds-record put $task kept
 fault me "{\"method\":\"deleteRecord\",\"status\":200,$page}"
-run pds-record delete $task kept
-status_is 2 "a page does not say that a record is deleted"
+t 2 "a page does not say that a record is deleted" pds-record delete $task kept
 for code in 404 401; do
   fault me "{\"method\":\"deleteRecord\",\"status\":404,$page}"
   fault me "{\"method\":\"getRecord\",\"status\":$code,$page}"
@@ -105,15 +97,12 @@ for code in 404 401; do
   status_is $((code == 404 ? 2 : 77)) "nor does one of $code that there is none"
 done
 fault me "{\"method\":\"listRecords\",\"status\":401,$page}"
-run pds-record list $task
-status_is 77 "or no list"
+t 77 "or no list" pds-record list $task
 fault me "{\"method\":\"describeRepo\",\"status\":404,$page}"
-run pds-record describe
-status_is 2 "or no repository"
-run pds-record get $task kept
-status_is 0 "it is there"
-run pds-record delete --swap bafyreighusodssr3fxenpbozzqmenwm3lqbmygrtjwm4k65jnmwfk2pwk4 $task none
-status_is 1 "what is not there is not the record that was asked for"
+t 2 "or no repository" pds-record describe
+t 0 "it is there" pds-record get $task kept
+t 1 "what is not there is not the record that was asked for" \
+  pds-record delete --swap bafyreighusodssr3fxenpbozzqmenwm3lqbmygrtjwm4k65jnmwfk2pwk4 $task none
 fault me '{"method":"putRecord","status":503}'
 given "$(printf 'bad\n{"n":7}')" pds-record create --max-retries 0 $task
 status_is 2 "a bad line counts, even where the server is away behind it"

@@ -8,8 +8,7 @@ start_pds good --page 10
 start_pds awkward --awkward --page 10
 seq 25 | jq -c '{n: .}' >"$tmp/many"
 for server in good awkward; do
-  run sh -c "pds-record -p $server create $task <$tmp/many"
-  status_is 0 "$server: many"
+  t 0 "$server: many" sh -c "pds-record -p $server create $task <$tmp/many"
   # A neighbour whose name begins alike.
   given '{}' pds-record -p $server put "${task}x" self
   run pds-record -p $server list $task
@@ -23,8 +22,7 @@ for server in good awkward; do
     is "$(jq .value.n "$out" | xargs)" "$(seq 25 | head -n $count | xargs)" \
       "$server: $count of the oldest"
   done
-  run pds-record -p $server list -n 0 $task
-  status_is 0 "$server: none is what was wanted"
+  t 0 "$server: none is what was wanted" pds-record -p $server list -n 0 $task
   run pds-record -p $server list at://alice.test/$task
   is "$(lines "$out")" 25 "$server: by an AT URI"
 done
@@ -43,28 +41,22 @@ forever
 status 200 application/json {"cursor":"again","records":[$(row b),$(row a)]}
 END
 profile
-run pds-record list $task
-status_is 0 "a cursor that never ends"
+t 0 "a cursor that never ends" pds-record list $task
 is "$(lines "$out"):$(requests .n | wc -l | tr -d ' ')" 2:2 "is followed while it brings anything"
 serve_page() { printf 'forever\nstatus %s\n' "$1" | script; }
 serve_page "200 application/json {\"records\":[$(row b),{\"uri\":\"nonsense\"},$(row a)]}"
-run pds-record list $task
-status_is 2 "a row that is none"
+t 2 "a row that is none" pds-record list $task
 is "$(lines "$out")" 2 "does not hide the others"
 err_one_line pds-record "and is told"
 serve_page '200 text/html <html>'
-run pds-record list $task
-status_is 2 "a page of something else"
+t 2 "a page of something else" pds-record list $task
 err_like 'the answer has no records' "is no list"
 serve_page "200 application/json {\"records\":[{\"uri\":\"at://alice.test/$task/a\",\"v\":\"\\x1b]0;x\\x07\"}]}"
-run pds-record list $task
-status_is 2 "raw controls are no JSON"
+t 2 "raw controls are no JSON" pds-record list $task
 serve_page '401 text/plain no\x1b[2J such record'
-run pds-record get $task x
-status_is 1 "plain words that there is no record"
+t 1 "plain words that there is no record" pds-record get $task x
 serve_page '403 text/plain no\x1b[2J way'
-run pds-record get $task x
-status_is 77 "plain words that nobody may"
+t 77 "plain words that nobody may" pds-record get $task x
 err_like '403.*no\\e\[2J way' "are shown, not obeyed"
 escape=$(printf '\033')
 err_unlike "$escape" "with no escape"

@@ -53,8 +53,8 @@ is "$(told "$out" | xargs -n 5)" "#commit poll create $task/b 2
 is "$(asked me listRecords)" "$(jq -r 'select(.method == "listRecords").query' "$tmp/me.log" |
   grep -c 'limit=100')" "by pages"
 fault me "$none"
-run pds-record watch --from 0 -n 1 --max-event-bytes 50 --max-time 1 --retry-wait 0.2 $task
-status_is 2 "events that are too large"
+t 2 "events that are too large" \
+  pds-record watch --from 0 -n 1 --max-event-bytes 50 --max-time 1 --retry-wait 0.2 $task
 err_like 'event of [0-9]+ bytes or more dropped' "are dropped, and it is said"
 fault me "$none"
 run pds-record watch --from 17 --max-time 1 --state "$tmp/state"
@@ -73,8 +73,7 @@ status 404 text/plain none
 END
 printf '[profile raw]\nkind = pds\nurl = %s\nidentifier = did:web:a.test\n' "$url" \
   >"$XDG_CONFIG_HOME/agentutils/config"
-run pds-record watch
-status_is 2 "neither a stream nor records"
+t 2 "neither a stream nor records" pds-record watch
 err_one_line pds-record "are an error"
 err_like ': 404 Status: none$' "which says why"
 

@@ -14,8 +14,7 @@ start_pds me --private
 for number in 1 2; do write me "$number"; done
 : >"$tmp/me.log"
 rm -r "$tokens"
-run pds-record watch -L --max-retries 0 --from 0 -n 5 $task
-status_is 0 "a server that wants one to log in"
+t 0 "a server that wants one to log in" pds-record watch -L --max-retries 0 --from 0 -n 5 $task
 is "$(numbers "$out")" "1 2" "tells what it has"
 is "$(jq -r 'select(.type).type' "$out" | xargs)" "open end" "and no link is lost for it"
 is "$(asked me createSession)" 1 "the password is sent once"
@@ -60,22 +59,18 @@ is "$(numbers "$tmp/watch.out") $(jq -r 'select(.type).type' "$tmp/watch.out" | 
 # --- nobody is let in
 
 start_pds never --private --lifetime 0
-run pds-record -p never watch --max-time 20
-status_is 77 "a server that takes none of its tokens"
+t 77 "a server that takes none of its tokens" pds-record -p never watch --max-time 20
 err_one_line pds-record "is said so in a line"
 ok "and not asked for ever" [ "$(asked never createSession)" -lt 4 ]
 rm -r "$tokens"
 down me
-run pds-record -p me watch --max-retries 0 --max-time 20
-status_is 75 "one that is away"
+t 75 "one that is away" pds-record -p me watch --max-retries 0 --max-time 20
 up me
 echo wrong >"$tmp/pds.password"
-run pds-record -p me watch --max-time 20
-status_is 77 "a wrong password"
+t 77 "a wrong password" pds-record -p me watch --max-time 20
 err_like 'was refused for alice.test$' "is said"
 : >"$tmp/me.log"
-run agent-tail -p me --max-time 20
-status_is 77 "by agent-tail, too"
+t 77 "by agent-tail, too" agent-tail -p me --max-time 20
 is "$(asked me createSession)" 1 "and tried once"
 
 done_testing

@@ -31,8 +31,7 @@ not JSON
 {"$type":"com.example.other"}
 {"title":"last","createdAt":"2026-01-01T00:00:00.000Z"}
 END
-run sh -c "pds-record create $task <$tmp/lines"
-status_is 2 "what cannot be a record"
+t 2 "what cannot be a record" sh -c "pds-record create $task <$tmp/lines"
 is "$(sed 's/^pds-record: standard input://' "$err")" "2: no floats in records: 1.5
 3: a word without quotes at byte 0
 4: two members of one name: title
@@ -49,8 +48,8 @@ is "$(jq -r .value.title "$out")" "buy milk" "an AT URI leads to it"
 key=${first##*/}
 pds get $task "$key"
 is "$(jq -r .uri "$out")" "$first" "and so do its names"
-run sh -c "printf '%s\n%s\nnone\n' $first $key | pds-record get $task"
-status_is 1 "several, of which one is not there"
+t 1 "several, of which one is not there" \
+  sh -c "printf '%s\n%s\nnone\n' $first $key | pds-record get $task"
 is "$(lines "$out")" 2 "are read in order"
 err_is "pds-record: standard input:3: no such record" "and it is named"
 
@@ -96,26 +95,23 @@ pds list $task
 cp "$out" "$tmp/rows"
 jq -c '.value.done = true' "$tmp/rows" >"$tmp/changed"
 given '{"title":"meanwhile"}' pds-record put $task self
-run sh -c "pds-record put --swap row <$tmp/changed"
-status_is 1 "rows that changed meanwhile"
+t 1 "rows that changed meanwhile" sh -c "pds-record put --swap row <$tmp/changed"
 is "$(lines "$out"):$(lines "$err")" 2:1 "are left alone"
 is "$(stored me | jq -r 'select(.done).title' | sort | xargs -d '\n' | tr ' ' _)" buy_milk_last \
   "the others are changed"
-run sh -c "pds-record put <$tmp/rows"
-status_is 0 "a copy is brought back"
+t 0 "a copy is brought back" sh -c "pds-record put <$tmp/rows"
 pds list $task
 is "$(cat "$out")" "$(cat "$tmp/rows")" "to what it was, byte for byte"
 printf '%s\n' '{"uri":"at://bob.test/com.example.a/x","value":{}}' '{"rkey":"a/b","value":{}}' \
   '{"rkey":"x"}' '{"value":{}}' 'a b' >"$tmp/bad"
-run sh -c "pds-record put $task <$tmp/bad"
-status_is 2 "rows that are none"
+t 2 "rows that are none" sh -c "pds-record put $task <$tmp/bad"
 is "$(sed 's/^pds-record: standard input://' "$err")" "1: a record of com.example.a
 2: neither an AT URI nor a record key: a/b
 3: no value to put
 4: an object without uri and rkey
 5: neither an AT URI nor a record key" "are named"
-run sh -c "sed 's/dev.joelclaw.task.item/com.example.a/;1q' $tmp/bad | pds-record put"
-status_is 2 "somebody else's record"
+t 2 "somebody else's record" \
+  sh -c "sed 's/dev.joelclaw.task.item/com.example.a/;1q' $tmp/bad | pds-record put"
 err_like "somebody else's record" "is not written"
 
 # --- another client
@@ -140,8 +136,7 @@ status_is 0 "a record is deleted"
 is "$(jq -r .uri "$out")" "at://did:web:alice.test/$task/self" "and named"
 pds delete $task self
 status_is 0 "once more is done already"
-run sh -c "pds-record list $task | pds-record delete --swap row"
-status_is 0 "and all that are listed"
+t 0 "and all that are listed" sh -c "pds-record list $task | pds-record delete --swap row"
 is "$(lines "$out")" 2 "each with its line"
 pds list $task
 status_is 1 "nothing is left"

@@ -18,8 +18,7 @@ for number in 1 2 3 4; do
   echo "{\"n\":$number}"
   sleep 0.4
 done >"$tmp/slow.fifo" &
-run pds-record create $task <"$tmp/slow.fifo"
-status_is 0 "tokens expire on the way"
+t 0 "tokens expire on the way" pds-record create $task <"$tmp/slow.fifo"
 is "$(lines "$out")" 4 "and every record is written"
 is "$(stored me | wc -l | tr -d ' ')" 4 "once"
 is "$(asked me createSession)" 1 "for one password"
@@ -114,8 +113,7 @@ for _ in 1 2 3 4; do
   err_like 'give an app password' "with what to do"
 done
 is "$(($(asked me createSession) - before))" 1 "has one code mailed, not one each time"
-run pds-record login
-status_is 77 "who logs in by hand"
+t 77 "who logs in by hand" pds-record login
 is "$(($(asked me createSession) - before))" 2 "asks once more"
 unlike "$(cat "$tokens"/*.code)" wrong "the password is not kept"
 echo other >"$tmp/pds.password"
@@ -125,8 +123,7 @@ is "$(($(asked me createSession) - before))" 3 "another password is tried"
 echo wrong >"$tmp/pds.password"
 given '{}' env AGENT_TOKEN_FILE="$tmp/none" pds-record create $task
 status_is 77 "none at all"
-run pds-record list $task
-status_is 0 "does not keep one from reading"
+t 0 "does not keep one from reading" pds-record list $task
 sed -i '/token-file/d' "$XDG_CONFIG_HOME/agentutils/config"
 given '{}' pds-record create $task
 status_is 77 "no source of a password"
@@ -136,28 +133,23 @@ printf '[profile far]\nkind = pds\nurl = http://example.invalid\nidentifier = a.
 given '{}' pds-record -p far create $task
 status_is 77 "a password over plain http"
 err_like 'plain http; see --allow-plaintext' "is not sent"
-run timeout 3 pds-record -p far --allow-plaintext --timeout 1 delete $task x
-status_is 75 "unless one says so"
+t 75 "unless one says so" timeout 3 pds-record -p far --allow-plaintext --timeout 1 delete $task x
 printf '[profile claw]\nkind = joelclaw\nurl = ws://127.0.0.1:9\npds = me\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-run pds-record -p claw list -n 1 $task
-status_is 0 "an agent's profile names its server"
-run env AGENT_URL="$url" XDG_CONFIG_HOME="$tmp/none" pds-record --repo did:web:alice.test list -n 1 $task
-status_is 0 "an address will do to read"
+t 0 "an agent's profile names its server" pds-record -p claw list -n 1 $task
+t 0 "an address will do to read" \
+  env AGENT_URL="$url" XDG_CONFIG_HOME="$tmp/none" pds-record --repo did:web:alice.test list -n 1 $task
 printf '[profile bad]\nkind = pds\nurl = %s\nidentifier = not a name\n' "$url" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-run pds-record -p bad describe
-status_is 2 "an identifier that is none"
+t 2 "an identifier that is none" pds-record -p bad describe
 
 # --- TLS
 
 start_tls '' '{"handle":"alice.test"}' ''
 printf '[profile tls]\nkind = pds\nurl = %s\nidentifier = a.test\n' "$url" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-run pds-record -p tls --timeout 2 describe
-status_is 75 "an authority that nobody knows"
-run pds-record -p tls --cacert "$tmp/authority" describe
-status_is 0 "is known when it is named"
+t 75 "an authority that nobody knows" pds-record -p tls --timeout 2 describe
+t 0 "is known when it is named" pds-record -p tls --cacert "$tmp/authority" describe
 
 # --- redirects
 
@@ -180,13 +172,11 @@ bound=20
 given '{}' pds-record -p hung --timeout 0.5 create $task
 status_is 75 "a password that does not come"
 err_one_line pds-record "is told"
-run pds-record -p hung --timeout 0.5 login
-status_is 75 "nor to log in"
+t 75 "nor to log in" pds-record -p hung --timeout 0.5 login
 given '{}' pds-record -p hung --queue --timeout 0.5 create $task
 status_is 75 "what is written meanwhile"
 is "$(outbox list -p hung | jq -r .state)" queued "is kept"
-run outbox flush -p hung --max-time 0.5
-status_is 75 "which is not sent without the password"
+t 75 "which is not sent without the password" outbox flush -p hung --max-time 0.5
 is "$(outbox list -p hung | jq -r .state)" queued "but kept"
 
 done_testing

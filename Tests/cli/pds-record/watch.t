@@ -40,14 +40,13 @@ write 4
 write 5
 run pds-record watch --from 0 --state "$tmp/state" -n 2 $task
 is "$(jq -r '.data.ops[0].value.n' "$out" | xargs)" "4 5" "then behind what was printed"
-run pds-record watch --state "$tmp/state" --repo did:web:bob.test
-status_is 2 "of another repository it is refused"
+t 2 "of another repository it is refused" \
+  pds-record watch --state "$tmp/state" --repo did:web:bob.test
 echo '{"n":44}' | pds-record put $task k4 >"$tmp/written"
 run pds-record watch --from "$last" -n 3 $task
 is "$(jq -c '.data.ops[0].value.n' "$out" | xargs)" "null 5 44" \
   "a record that changed since is not told as it was not"
-run pds-record watch --from 99999 --max-time 10
-status_is 2 "a number that is not there yet"
+t 2 "a number that is not there yet" pds-record watch --from 99999 --max-time 10
 err_like 'FutureCursor' "is an error"
 err_one_line pds-record "in one line"
 run agent-tail --from "$last" -n 1 $task
@@ -55,8 +54,8 @@ is "$(jq -r '.data.ops[0].path' "$out")" "$task/k4" "agent-tail follows it, too"
 
 run pds-record watch -T --from "$last" -n 1 --max-event-bytes 100000 --idle-timeout 20
 like "$(jq -r .received_at "$out")" '^2.*Z$' "the time of receipt is added"
-run pds-record watch --from "$last" -n 1 --max-event-bytes 10 --max-time 1
-status_is 2 "events that are too large"
+t 2 "events that are too large" \
+  pds-record watch --from "$last" -n 1 --max-event-bytes 10 --max-time 1
 err_like 'event of [0-9]+ bytes or more dropped: over --max-event-bytes' "are dropped, and it is said"
 run pds-record watch --idle-timeout 0.3 --retry-wait 0.1 -v --max-time 1 -q
 err_like 'nothing came for 0.3 s' "silence may be taken for a loss"
@@ -97,8 +96,7 @@ frame 82 $(event 9)
 listen
 END
 profile
-run pds-record watch -L --retry-wait 0.1 -n 4
-status_is 2 "what is no event"
+t 2 "what is no event" pds-record watch -L --retry-wait 0.1 -n 4
 is "$(jq -c 'select(.event) | [.event, .id]' "$out" | xargs)" \
   "[#account,3] [#account,4] [#info,4] [#account,9]" "is dropped, and what came before"
 is "$(jq -c 'select(.type == "gap") | [.from, .to]' "$out")" "[5,8]" "a gap is told"
@@ -109,7 +107,6 @@ script <<END
 forever
 status 503 text/plain away
 END
-run pds-record watch --retry-wait 0.1 --max-retries 1
-status_is 75 "a server that is away"
+t 75 "a server that is away" pds-record watch --retry-wait 0.1 --max-retries 1
 
 done_testing

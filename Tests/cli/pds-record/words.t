@@ -45,17 +45,13 @@ create --token-file - com.example.a|standard input cannot be the password and th
 get --token-file - com.example.a|standard input cannot be the password and the records
 END
 is "$(requests .n | wc -l | tr -d ' ')" 0 "nobody is asked"
-run pds-record describe
-status_is 0 "a name that is good"
+t 0 "a name that is good" pds-record describe
 is "$(requests .target)" "/xrpc/com.atproto.repo.describeRepo?repo=a.test" "is asked for"
-run pds-record -p me --token-file /dev/null describe
-status_is 0 "reading takes no password"
-run pds-record -p me login
-status_is 77 "without a password nobody logs in"
+t 0 "reading takes no password" pds-record -p me --token-file /dev/null describe
+t 77 "without a password nobody logs in" pds-record -p me login
 err_like 'no app password' "and it is said"
 printf '[profile c]\nurl = %s\n' "$url" >>"$XDG_CONFIG_HOME/agentutils/config"
-run pds-record -p c describe
-status_is 2 "an agent without records"
+t 2 "an agent without records" pds-record -p c describe
 err_is "pds-record: c: a Clanky dashboard keeps no records of the AT Protocol" "has none"
 
 done_testing

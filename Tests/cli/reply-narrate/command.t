@@ -15,8 +15,7 @@ tides-26.csv red'
 
 # --- which turns
 
-run reply-narrate "$transcript"
-status_is 0 "a transcript"
+t 0 "a transcript" reply-narrate "$transcript"
 out_is "$said" "its finished turns, without code and paths"
 err_empty "and nothing else"
 turn-fold "$transcript" >"$tmp/records"
@@ -72,40 +71,34 @@ is "$(xargs <"$tmp/firsts")" "$(seq 1 7 999 | xargs)" "with decimals, to the mil
 run reply-narrate --after 1773479401.998999999 "$tmp/thousand"
 out_is 999 "or less"
 for epoch in . 1.2.3 1e9 -5.0; do
-  run reply-narrate --after="$epoch" "$tmp/three"
-  status_is 2 "no time: $epoch"
+  t 2 "no time: $epoch" reply-narrate --after="$epoch" "$tmp/three"
 done
 run reply-narrate --after 0 "$tmp/three"
 is "$(lines "$out")" 3 "0 is long ago"
-run reply-narrate --after today --latest "$tmp/three"
-status_is 1 "no newest"
+t 1 "no newest" reply-narrate --after today --latest "$tmp/three"
 run reply-narrate --after 2h "$tmp/three"
 is "$status$(cat "$out")" 0 "or none at all"
-run reply-narrate --after soon "$tmp/three"
-status_is 2 "a time that is none"
+t 2 "a time that is none" reply-narrate --after soon "$tmp/three"
 
 # --- bad input
 
 { echo '{"type":"assistant"' && turn t1 One. && echo '[]' && echo && echo '{"type":"turn","backend":"claude"}'; } \
   >"$tmp/bad"
-run reply-narrate "$tmp/bad" "$tmp/nowhere" "$tmp/three"
-status_is 2 "bad lines"
+t 2 "bad lines" reply-narrate "$tmp/bad" "$tmp/nowhere" "$tmp/three"
 out_is "One.
 Three.
 Two." "keep nothing from being said"
 is "$(grep -c "^reply-narrate: $tmp/bad:[135]: " "$err") $(lines "$err")" "3 4" "each is named"
 head -c 300000 /dev/zero | tr '\0' '[' >"$tmp/deep"
 turn t1 "$(head -c 100000 "$tmp/deep")" >"$tmp/one"
-run reply-narrate "$tmp/one" "$tmp/deep"
-status_is 2 "nests too deep"
+t 2 "nests too deep" reply-narrate "$tmp/one" "$tmp/deep"
 turn t1 "$(printf 'word %.0s' $(seq 2000)). End." >"$tmp/one"
 run reply-narrate "$tmp/one"
 is "$(wc -m <"$out")" 1200 "at most 1200 characters, and the line feed"
 
 # --- by a command
 
-run reply-narrate --exec 'cat; echo -' "$tmp/three"
-status_is 0 "a command"
+t 0 "a command" reply-narrate --exec 'cat; echo -' "$tmp/three"
 out_is "One.
 -
 Three.
@@ -114,8 +107,8 @@ Two.
 -" "says each, in the order in which they ended"
 run reply-narrate -o json --exec 'jq -r .text' "$tmp/three"
 is "$(lines "$out")" 3 "or is given records"
-run reply-narrate --exec 'read -r line; [ "$line" = One. ] || exit 3; echo "$line"' "$tmp/three"
-status_is 2 "one that fails"
+t 2 "one that fails" \
+  reply-narrate --exec 'read -r line; [ "$line" = One. ] || exit 3; echo "$line"' "$tmp/three"
 out_is One. "is run again"
 is "$(cat "$err")" "reply-narrate: --exec: status 3
 reply-narrate: --exec: status 3" "and named each time"
@@ -123,14 +116,11 @@ run reply-narrate --exec 'kill -9 $$' --latest "$tmp/three"
 err_is "reply-narrate: --exec: ended by signal 9" "by a signal"
 run reply-narrate --exec 'exec 0<&-; echo "$0"' "$tmp/one"
 is "$status$(cat "$out" "$err")" 0sh "who does not read it is not told in another way"
-run reply-narrate --timeout 0.2 --exec 'sleep 100' --latest "$tmp/three"
-status_is 2 "one that takes too long"
+t 2 "one that takes too long" reply-narrate --timeout 0.2 --exec 'sleep 100' --latest "$tmp/three"
 err_is "reply-narrate: --exec: took longer than 1 s; see --timeout" "is ended"
-run reply-narrate --timeout 0 "$tmp/three"
-status_is 2 "no time at all"
+t 2 "no time at all" reply-narrate --timeout 0 "$tmp/three"
 run reply-narrate --slug x "$tmp/three"
 err_like 'slug is for a voice server; see --profile' "what is for servers"
-run reply-narrate --all --latest "$tmp/three"
-status_is 2 "all of the newest"
+t 2 "all of the newest" reply-narrate --all --latest "$tmp/three"
 
 done_testing

@@ -132,9 +132,9 @@ echo $$ >"$1.next"
 mv "$1.next" "$1"
 exec sleep 100
 END
-run reply-narrate --timeout 0.6 --latest --exec "sh '$tmp/deaf' '$tmp/left' & wait" \
+t 2 "a command that takes too long" \
+  reply-narrate --timeout 0.6 --latest --exec "sh '$tmp/deaf' '$tmp/left' & wait" \
   "$root/Tests/fixtures/transcript.ndjson"
-status_is 2 "a command that takes too long"
 ok "leaves nothing behind" wait_until 5 gone "$(cat "$tmp/left")"
 rm "$tmp/left"
 start held reply-narrate --exec "sh '$tmp/deaf' '$tmp/left' & wait" \

@@ -151,8 +151,7 @@ err_one_line reply-narrate "in one line"
 # --- what goes together
 
 printf '[profile board]\nurl = %s\n' "$url" >>"$XDG_CONFIG_HOME/agentutils/config"
-run reply-narrate -p board --exec cat
-status_is 2 "a dashboard"
+t 2 "a dashboard" reply-narrate -p board --exec cat
 err_is "reply-narrate: board: a Clanky dashboard reads nothing aloud" "is no voice server"
 for words in '' '--exec cat --save x' '--exec cat x' '--exec cat -o json' '--save x --slug y --directory z' \
   '--save= ' '--exec cat --directory /nowhere'; do

@@ -18,8 +18,8 @@ before midnight
 } >"$tmp/turns"
 cd "$tmp" || exit
 speak='read -r text; n=$(ls *.wav 2>/dev/null | wc -l); echo "$text" | espeak-ng --stdin -v en-us -s 120 -w "$n.wav"'
-run reply-narrate --exec "$speak" "$root/Tests/fixtures/transcript.ndjson" "$tmp/turns"
-status_is 0 "a transcript is read aloud"
+t 0 "a transcript is read aloud" \
+  reply-narrate --exec "$speak" "$root/Tests/fixtures/transcript.ndjson" "$tmp/turns"
 is "$(echo *.wav)" "0.wav 1.wav 2.wav 3.wav 4.wav" "a file for each turn"
 # length FILE: tenths of seconds.
 length() {

@@ -16,8 +16,7 @@ begun() {
 # --- agent-say
 run tmux-attach -q $attach_args -N -s riff
 wait_until 30 begun riff
-run agent-say $attach_args -- say "it's  two" '*'
-status_is 0 "agent-say: words"
+t 0 "agent-say: words" agent-say $attach_args -- say "it's  two" '*'
 ok "are one text, and Return" wait_until 30 typed riff "say it's  two * $(printf '\r')"
 : >"$(agent_log riff)"
 run sh -c 'echo "  from a pipe" | agent-say "$@" --' - $attach_args
@@ -25,18 +24,15 @@ ok "agent-say: standard input" wait_until 30 typed riff "from a pipe $(printf '\
 : >"$(agent_log riff)"
 run sh -c 'echo "options first" | agent-say "$@"' - $attach_args
 ok "agent-say: with options first, without --" wait_until 30 typed riff "options first $(printf '\r')"
-run agent-say --no-such
-status_is 2 "agent-say: no such option"
-run agent-say $attach_args -s riff-7 -- hello
-status_is 1 "agent-say: no such session"
+t 2 "agent-say: no such option" agent-say --no-such
+t 1 "agent-say: no such session" agent-say $attach_args -s riff-7 -- hello
 like "$(agent-say -h)" '^usage: agent-say' "agent-say -h"
 like "$(agent-say -V)" '^agent-say [0-9]' "agent-say -V"
 # The host of the configuration.
 printf 'host = box\n[host box]\nhostname = 127.0.0.1\nport = %s\nidentity = %s\nuser = %s\n' \
   "$port" "$id" "$remote_user" >"$XDG_CONFIG_HOME/agentutils/config"
 : >"$(agent_log riff)"
-run agent-say run the tests
-status_is 0 "agent-say: the configured host"
+t 0 "agent-say: the configured host" agent-say run the tests
 ok "gets it" wait_until 30 typed riff "run the tests $(printf '\r')"
 : >"$(agent_log riff)"
 run agent-say box hello
@@ -50,8 +46,7 @@ printf 'Host attic\n' >"$HOME/.ssh/config"
 for words in 'cellar hello' cellar '. hello' 'ada@cellar hello' 'cellar:22 hello' 'ssh://ada@cellar:22 hello' \
   'attic fan' 'ada@box hello' 'default hello'; do
   : >"$(agent_log riff)"
-  run agent-say $words </dev/null
-  status_is 2 "agent-say $words"
+  t 2 "agent-say $words" agent-say $words </dev/null
   err_like "^agent-say: ${words%% *} is a host, and the default is box: put -- " "it says why"
   err_like '^usage: agent-say ' "and how"
   is "$(agent_typed riff)" "" "and types nothing"
@@ -64,8 +59,7 @@ run agent-say box -- hello
 ok "and at the host in front of it" wait_until 30 typed riff "hello $(printf '\r')"
 for words in 'cellars are cold' 'a cellar' 'box: done' 'to ada@example.org'; do
   : >"$(agent_log riff)"
-  run agent-say $words
-  status_is 0 "agent-say $words"
+  t 0 "agent-say $words" agent-say $words
   ok "begins with no other host" wait_until 30 typed riff "$words $(printf '\r')"
 done
 : >"$(agent_log riff)"
@@ -177,8 +171,7 @@ is "$(agent_says riff 'select(.what == "start").env.TMUX')" null "tmux is hidden
 is "$(git -C "$repo" status --porcelain)$(head_of "$repo")" trunk "the repository is as it was"
 not_ok "no lock is left" test -L "$repo/.git/riff.lock"
 
-run tmux-attach $attach_args --close riff
-status_is 0 "worktree: close"
+t 0 "worktree: close" tmux-attach $attach_args --close riff
 err_empty "without a word"
 ok "the folder is gone" test ! -e "$tree"
 ok "the branch stays" git -C "$repo" show-ref --verify --quiet refs/heads/riff/riff
@@ -188,8 +181,7 @@ new -d "~/my repo/sub" -s riff
 is "$(cwd riff)" "$tree/sub" "worktree: from a folder below, the same below"
 is "$(git -C "$tree" log -1 --format=%s)" one "on the branch as it was"
 echo two >"$tree/sub/file"
-run tmux-attach $attach_args --close riff
-status_is 0 "worktree: close with changes"
+t 0 "worktree: close with changes" tmux-attach $attach_args --close riff
 err_like "kept $tree" "is told to be kept"
 is "$(cat "$tree/sub/file")" two "nothing is lost"
 new -d "~/my repo" -s riff
@@ -287,8 +279,7 @@ not_ok "nothing of it is left" test -e "$repo/.git/riff.lock.stale"
 ln -s 999999 "$repo/.git/riff.lock"
 mkdir "$repo/.git/riff.lock.stale"
 touch -t 202001010000 "$repo/.git/riff.lock.stale"
-run tmux-attach $attach_args --close riff-30
-status_is 0 "worktree: close, with one"
+t 0 "worktree: close, with one" tmux-attach $attach_args --close riff-30
 not_ok "the folder is gone" test -e "${tree%/*}/riff-30"
 jobs=
 for n in 11 12 13 14 15 16; do
@@ -417,8 +408,7 @@ is "$status $(cat "$err")" \
   "riff-worktree-remove: the same"
 touch "$tree/new"
 git -C "$repo" config status.showUntrackedFiles no
-run riff-worktree-remove -f riff-20
-status_is 1 "-f: what is not committed is kept all the same"
+t 1 "-f: what is not committed is kept all the same" riff-worktree-remove -f riff-20
 err_like "^riff-worktree-remove: kept $tree: .*untracked" "and that is said"
 rm "$tree/new"
 file=$(git -C "$tree" ls-files | head -n 1)
@@ -426,8 +416,7 @@ cp "$tree/$file" "$tmp/as it was"
 for flag in assume-unchanged skip-worktree; do
   git -C "$tree" update-index "--$flag" "$file"
   echo changed >>"$tree/$file"
-  run riff-worktree-remove -f riff-20
-  status_is 1 "-f: a change is kept that git was told not to see ($flag)"
+  t 1 "-f: a change is kept that git was told not to see ($flag)" riff-worktree-remove -f riff-20
   cp "$tmp/as it was" "$tree/$file"
 done
 run riff-worktree-remove --force riff-20
@@ -647,12 +636,9 @@ is "$status $(cat "$err")" "2 riff-claude: no worktree: git: 'riff/second' is al
 host riff-worktree-remove second
 is "$status $(cat "$err")$(head_of "$tree")" "0 riff/second" "riff-worktree-remove: it stays where it is"
 
-run riff-worktree-remove
-status_is 2 "riff-worktree-remove: no name"
-run riff-worktree-remove x "$remote_home"
-status_is 2 "riff-worktree-remove: no repository"
-run riff-worktree-remove none "$repo"
-status_is 0 "riff-worktree-remove: none there"
+t 2 "riff-worktree-remove: no name" riff-worktree-remove
+t 2 "riff-worktree-remove: no repository" riff-worktree-remove x "$remote_home"
+t 0 "riff-worktree-remove: none there" riff-worktree-remove none "$repo"
 
 run env -i HOME="$tmp" PATH=/usr/bin:/bin "$root/bin/riff-claude"
 is "$status $(cat "$err")" "127 riff-claude: claude: not in PATH" "riff-claude says what it does not find"

@@ -18,8 +18,7 @@ mkdir "$tmp/got"
 # shellcheck disable=SC2016
 take='cat >"'$tmp'/got/$INBOX_NAME"'
 head -c 70000 /dev/urandom >"$tmp/shot one.png"
-run share-inbox add --bus "$tmp/shot one.png"
-status_is 0 "a file is put on the bus"
+t 0 "a file is put on the bus" share-inbox add --bus "$tmp/shot one.png"
 is "$(jq -c '[.type, .name, .size, .state, .path]' "$out")" \
   '["inbox_item","shot-one.png",70000,"queued",null]' "and told of"
 id=$(jq -r .id "$out")
@@ -30,13 +29,11 @@ run bus-get -t inbox -d share-inbox --all --ack-wait 1 -n 1 -x "cat >'$tmp/dump'
 bus_client put inbox.file <"$tmp/dump"
 is "$(jq -c '[.type, .id, .name, .size, .sha256]' "$tmp/dump")" \
   "[\"inbox_file\",\"$id\",\"shot-one.png\",70000,\"$(sums "$tmp/shot one.png")\"]" "with its digest"
-run share-inbox drain --bus --exec "$take"
-status_is 0 "another machine takes it"
+t 0 "another machine takes it" share-inbox drain --bus --exec "$take"
 is "$(jq -c '[.id, .state]' "$out")" "[\"$id\",\"delivered\"]" "and delivers it"
 ok "byte for byte" cmp "$tmp/shot one.png" "$tmp/got/$id-shot-one.png"
 is "$(waiting) $(left)" "0 0" "nothing is left"
-run share-inbox drain --bus --exec "$take"
-status_is 0 "an empty queue"
+t 0 "an empty queue" share-inbox drain --bus --exec "$take"
 out_empty "is nothing to tell of"
 
 # --- a machine that is killed with a file: the queue's acknowledgements have a second
@@ -46,8 +43,7 @@ mkfifo "$tmp/silent"
 exec 5<>"$tmp/silent"
 start holder sh -c "exec bus-get --confirm -t inbox -d share-inbox inbox.file <'$tmp/silent'"
 ok "a machine has a file" wait_until 20 test -s "$tmp/holder.out"
-run share-inbox drain --bus --exec "$take"
-status_is 75 "another one does not get it"
+t 75 "another one does not get it" share-inbox drain --bus --exec "$take"
 err_is "share-inbox: stream inbox: 1 record is with another reader, or given back until later" "and says so"
 kill -9 "$pid"
 exec 5>&-
@@ -63,14 +59,12 @@ echo text >"$tmp/move.txt"
 run share-inbox add -q -m -x md --bus "$tmp/move.txt"
 not_ok "-m takes it from its place" test -e "$tmp/move.txt"
 head -c 7000000 /dev/urandom >"$tmp/large.bin"
-run share-inbox add --bus "$tmp/large.bin" "$tmp"
-status_is 2 "a file that the server does not take"
+t 2 "a file that the server does not take" share-inbox add --bus "$tmp/large.bin" "$tmp"
 err_like "^share-inbox: $tmp/large\\.bin: too large for the bus \\(7000000 bytes > 62[0-9]{5} bytes\\)$" "is named"
 run share-inbox add --bus --max-size 1K "$tmp/large.bin"
 err_is "share-inbox: $tmp/large.bin: too large (7000000 B > 1024 B); --max-size allows more" "as is one over --max-size"
 is "$(waiting)" 1 "nothing of it is sent"
-run sh -c "echo said | share-inbox add -q --bus -"
-status_is 0 "standard input"
+t 0 "standard input" sh -c "echo said | share-inbox add -q --bus -"
 run share-inbox drain -q --bus --exec "$take"
 is "$(cat "$tmp"/got/*-move.md "$tmp"/got/*.txt)" "text
 said" "they come, too"
@@ -93,8 +87,7 @@ change() { printf '%s\n' "$good" | jq -c "$1"; }
   printf '%s\n' "$good"
 } | bus_client put inbox.file
 : >"$tmp/delivered"
-run share-inbox drain --bus --exec 'cat >>"'"$tmp/delivered"'"'
-status_is 2 "what is no file"
+t 2 "what is no file" share-inbox drain --bus --exec 'cat >>"'"$tmp/delivered"'"'
 ok "is named, and the others come" cmp "$tmp/delivered" "$tmp/shot one.png"
 is "$(grep -c 'refused with status 65' "$err") $(grep -c 'seq 16 on inbox.file: not a record: ' "$err") $(tail -n 1 "$err")" \
   "9 1 share-inbox: 1 more bad event" "with its place"
@@ -168,29 +161,26 @@ printf '[bus local]\nservers = %s\n' "$early" >"$XDG_CONFIG_HOME/agentutils/conf
 for bytes in 1200 20000; do
   link pass
   link cut "$bytes"
-  run timeout 60 share-inbox drain --bus --exec "$take"
-  status_is 75 "a link that brings nothing ends a drain: cut after $bytes bytes"
+  t 75 "a link that brings nothing ends a drain: cut after $bytes bytes" \
+    timeout 60 share-inbox drain --bus --exec "$take"
 done
 link pass
 link cut 1200
-run timeout 20 bus-get -s "$early" -t plain --all -e -q --max-wait 2
-status_is 75 "bus-get: the same"
+t 75 "bus-get: the same" timeout 20 bus-get -s "$early" -t plain --all -e -q --max-wait 2
 err_like 'link lost' "which says why"
-run timeout 20 bus-get -s "$early" -t plain --all -e -q --max-wait 0
-status_is 75 "once is enough for --max-wait 0"
+t 75 "once is enough for --max-wait 0" \
+  timeout 20 bus-get -s "$early" -t plain --all -e -q --max-wait 0
 link pass
 link cut 20000 up
 head -c 100000 /dev/zero | tr '\0' x | sed 's/.*/{"content":"&"}/' >"$tmp/large"
-run timeout 20 bus-put -s "$early" -t inbox -u inbox.file -q --max-wait 2 <"$tmp/large"
-status_is 75 "bus-put: one that takes nothing"
+t 75 "bus-put: one that takes nothing" \
+  timeout 20 bus-put -s "$early" -t inbox -u inbox.file -q --max-wait 2 <"$tmp/large"
 link pass
-run timeout 60 share-inbox drain --bus --exec "$take"
-status_is 0 "a link that is whole again"
+t 0 "a link that is whole again" timeout 60 share-inbox drain --bus --exec "$take"
 is "$(waiting)" 0 "brings the file"
 printf '[bus local]\nservers = %s\n' "$bus" >"$XDG_CONFIG_HOME/agentutils/config"
 stop "$bus_pid"
-run share-inbox drain --bus --exec "$take"
-status_is 75 "no server"
+t 75 "no server" share-inbox drain --bus --exec "$take"
 start waiting share-inbox drain --bus --exec "$take"
 drain=$pid
 child_of() { [ -n "$(ps -e -o ppid= -o comm= | awk -v p="$drain" '$1 == p { print $2 }')" ]; }

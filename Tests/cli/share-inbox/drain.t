@@ -15,8 +15,7 @@ for transport in $transports; do
   head -c 300000 /dev/urandom >"$tmp/b.png"
   : >"$tmp/c.txt"
   forget_typed
-  run share-inbox add "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt"
-  status_is 0 "$transport: three files are added"
+  t 0 "$transport: three files are added" share-inbox add "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt"
   inbox drain
   status_is 0 "$transport: and drained"
   is "$(jq -r '[.type, .state, .session] | join(" ")' "$out" | sort | uniq -c | tr -s ' ')" \
@@ -114,9 +113,9 @@ is "$(left)" 0 "and the file is delivered"
 # shellcheck disable=SC2154  # of ssh.sh
 echo "[127.0.0.1]:$port $(cut -d ' ' -f 1,2 "$host_key")" >"$tmp/known_hosts"
 share-inbox add -q "$tmp/a.txt"
-run share-inbox drain --transport libssh2 -i "$id" --pins "$tmp/none" \
+t 0 "a host of OpenSSH's file is known" \
+  share-inbox drain --transport libssh2 -i "$id" --pins "$tmp/none" \
   --known-hosts "$tmp/known_hosts" -P "$port" "$there"
-status_is 0 "a host of OpenSSH's file is known"
 not_ok "and not pinned" test -s "$tmp/none"
 
 done_testing

@@ -11,30 +11,24 @@ today=$(date -u +%Y-%m-%d)
 names() { find "$archive" -name '[0-9]*' | sed 's/.*\///' | sort | xargs; }
 numbers() { action-filter -o n "$@" | jq .n; }
 
-run agent-archive --help
-status_is 0 "agent-archive --help"
+t 0 "agent-archive --help" agent-archive --help
 out_like "^usage: agent-archive" "says how it is called"
 run agent-archive --version
 out_like "^agent-archive [0-9]+\.[0-9]+" "--version"
-run agent-archive --folder
-status_is 2 "--folder alone"
+t 2 "--folder alone" agent-archive --folder
 err_like "^agent-archive: option --folder needs an argument" "is told"
-run env -u XDG_STATE_HOME -u HOME agent-archive
-status_is 2 "no home"
+t 2 "no home" env -u XDG_STATE_HOME -u HOME agent-archive
 err_one_line agent-archive "is told in one line"
-run agent-archive
-status_is 2 "no agent is configured"
+t 2 "no agent is configured" agent-archive
 err_like "^agent-archive: activity: no url" "is told"
-run sse-tail --archive "$tmp/a" -d http://127.0.0.1:9/
-status_is 2 "--archive with --data-only"
+t 2 "--archive with --data-only" sse-tail --archive "$tmp/a" -d http://127.0.0.1:9/
 err_like "^sse-tail: --archive keeps whole records" "is refused"
 rm -rf "$archive"
 
 # --- a day, stopped and gone on with
 start_server numbered python3 "$cli/servers/numbered.py" --rate 100
 events=$url/events
-run agent-archive -n 5 "$events"
-status_is 0 "five events"
+t 0 "five events" agent-archive -n 5 "$events"
 out_empty "print nothing"
 err_empty "and say nothing"
 today=$(date -u +%Y-%m-%d)
@@ -69,13 +63,11 @@ done
 start one agent-archive "$events"
 ok "one writes" wait_until 30 at_least "$archive/$today.ndjson" 16
 one=$pid
-run agent-archive "$events"
-status_is 2 "a second one"
+t 2 "a second one" agent-archive "$events"
 err_is "agent-archive: $archive: another archiver is at work" "is refused"
 stop "$one"
 status_is 143 "TERM ends it by that signal"
-run agent-archive http://127.0.0.1:9/other
-status_is 2 "another stream's archive"
+t 2 "another stream's archive" agent-archive http://127.0.0.1:9/other
 err_like "holds the state of" "is refused"
 
 # --- leftovers of earlier days
@@ -93,8 +85,7 @@ if command -v zstd >/dev/null; then
 else
   want="2026-01-01 1 2026-01-02 1 2026-01-03 1"
 fi
-run agent-archive -n 1 "$events"
-status_is 0 "an archive with what a crash left"
+t 0 "an archive with what a crash left" agent-archive -n 1 "$events"
 all_compressed() { [ -z "$(find "$archive" -name '2026-01-0?.ndjson')" ]; }
 ok "is finished" wait_until 30 all_compressed
 err_empty "without a word"
@@ -124,8 +115,7 @@ for name in sh sed mktemp mkfifo rm cat cmp tail wc mv sync sse-tail agent-archi
   ln -s "$(command -v "$name")" "$tmp/few/$name"
 done
 ln -s "$(command -v gzip)" "$tmp/few/gzip"
-run env PATH="$tmp/few" agent-archive -n 1 "$events"
-status_is 0 "without zstd"
+t 0 "without zstd" env PATH="$tmp/few" agent-archive -n 1 "$events"
 ok "gzip is taken" wait_until 30 test -s "$archive/2026-01-04.ndjson.gz"
 is "$(action-filter -N "$archive/2026-01-04.ndjson.gz")" 1 "and the record is there"
 
@@ -176,9 +166,9 @@ if command -v cc >/dev/null && command -v zstd >/dev/null && [ "$(uname -s)" = L
     "across midnight no record is lost or twice"
 
   bound=120
-  run env LD_PRELOAD= python3 "$cli/clients/archiver.py" "${ARCHIVE_KILLS:-15}" "${ARCHIVE_SEED:-1}" \
+  t 0 "an archiver that is killed again and again" \
+    env LD_PRELOAD= python3 "$cli/clients/archiver.py" "${ARCHIVE_KILLS:-15}" "${ARCHIVE_SEED:-1}" \
     "$CLOCK" "$tmp/killed" -- env LD_PRELOAD="$tmp/clock.so" agent-archive --folder "$tmp/killed" "$events"
-  status_is 0 "an archiver that is killed again and again"
   out_like "^missing 0, twice 0, in order True$" "keeps each record once: $(head -n 1 "$out")"
   out_like "^left over \[\], not compressed 1$" "and leaves nothing unfinished"
   diag "$(cat "$out" "$err")"

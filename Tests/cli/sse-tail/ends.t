@@ -59,8 +59,7 @@ stream
 send data: 1\n\n
 stall
 S
-  run sh -c 'exec sse-tail "$1" >/dev/full' sh "$url/s"
-  status_is 2 "a full disk"
+  t 2 "a full disk" sh -c 'exec sse-tail "$1" >/dev/full' sh "$url/s"
   err_one_line sse-tail "in a line"
   err_like 'space' "that says so"
 else
@@ -71,8 +70,7 @@ stream
 send data: 1\n\n
 stall
 S
-run sh -c 'exec sse-tail "$1" >&-' sh "$url/s"
-status_is 2 "no standard output at all"
+t 2 "no standard output at all" sh -c 'exec sse-tail "$1" >&-' sh "$url/s"
 
 # --- signals
 for signal in TERM INT HUP; do
@@ -149,14 +147,12 @@ for address in '' nonsense 'ftp://127.0.0.1/' 'file:///etc/passwd' 'http://' \
 x" 'javascript:1' 'http//x'; do
   wrong "$address"
 done
-run sse-tail 'http://joe:s3cret@[bad/?key=s3cret'
-status_is 2 "a broken URL with secrets"
+t 2 "a broken URL with secrets" sse-tail 'http://joe:s3cret@[bad/?key=s3cret'
 err_unlike s3cret "does not show them"
 run sse-tail "$(printf 'http://\033[2J/')"
 unlike "$(LC_ALL=C cat -v "$err")" '\^\[' "an escape sequence does not reach the terminal"
 
-run sse-tail --help
-status_is 0 "--help"
+t 0 "--help" sse-tail --help
 out_like '^usage: sse-tail \[options\] URL' "with the usage"
 run sse-tail --version
 out_like '^sse-tail [0-9]' "--version"

@@ -46,8 +46,8 @@ stall
 on /api/actions
 status 200 application/json [$(row 10 10),$(row 9 09),$(row 3 03),$(row 2 02)]
 EOT
-run env AGENT_URL="$url" sse-tail --retry-wait 0.1 -n 4 --state "$tmp/state" activity
-status_is 0 "the stream goes on after a failed answer"
+t 0 "the stream goes on after a failed answer" \
+  env AGENT_URL="$url" sse-tail --retry-wait 0.1 -n 4 --state "$tmp/state" activity
 is "$(asked)" "/api/activity/events -
 /api/activity/events 2
 /api/actions -
@@ -73,8 +73,8 @@ on /api/actions
 status 200 application/json [$(row 9 09),$(row 3 03),$(row 1 01)]
 EOT
 rm -f "$tmp/state"
-run env AGENT_URL="$url" sse-tail --retry-wait 0.1 -n 2 --state "$tmp/state" activity
-status_is 0 "-n ends on the backfill"
+t 0 "-n ends on the backfill" \
+  env AGENT_URL="$url" sse-tail --retry-wait 0.1 -n 2 --state "$tmp/state" activity
 is "$(jq -r .event "$tmp/out" | tail -n 1)" actions_backfill "which is the last record"
 is "$(jq -r '.last_event_id + " " + .newest' "$tmp/state")" "1 2026-05-09T12:00:01.000Z" \
   "and the state is that of the event before"
@@ -96,8 +96,8 @@ forever
 stream
 send data: half
 EOT
-run sse-tail --retry-wait 0.05 --flush-partial --max-retries 2 "$url/s"
-status_is 75 "partial events do not start the tries over"
+t 75 "partial events do not start the tries over" \
+  sse-tail --retry-wait 0.05 --flush-partial --max-retries 2 "$url/s"
 is "$(wc -l <"$tmp/out" | tr -d ' ')" 3 "one for each try"
 
 done_testing

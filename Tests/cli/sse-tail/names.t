@@ -45,8 +45,7 @@ asks sse-tail -p nobody activity
 status_is 2 "an unknown profile"
 err_one_line sse-tail "is named in a line"
 err_like nobody "by its name"
-run sse-tail activty
-status_is 2 "a mistyped stream"
+t 2 "a mistyped stream" sse-tail activty
 err_is "sse-tail: activty: not activity, voice or a url: did you mean activity?" "is told from a URL"
 
 # --- the token
@@ -110,15 +109,14 @@ status_is 75 "or there is no token"
 script <<'S'
 status 401 application/json {"error":"Unauthorized. Provide x-dashboard-token."}
 S
-run env AGENT_URL="$url" sse-tail activity
-status_is 77 "401 without a token"
+t 77 "401 without a token" env AGENT_URL="$url" sse-tail activity
 err_one_line sse-tail "in a line"
 err_like 'token' "that speaks of it"
 script <<'S'
 status 404 application/json {"error":"Not found."}
 S
-run env AGENT_URL="$url" sse-tail --token-file "$tmp/token" activity
-status_is 77 "404, as a tunnel answers a wrong token"
+t 77 "404, as a tunnel answers a wrong token" \
+  env AGENT_URL="$url" sse-tail --token-file "$tmp/token" activity
 err_one_line sse-tail "in a line"
 err_like 'token' "that says it may be the token"
 
@@ -151,6 +149,5 @@ finished "$pid"
 is "$(jq -r .event "$tmp/voice.out" | sort -u | tr '\n' ' ')" "voice_event voice_state " \
   "the voice stream, with its token"
 is "$(jq -r 'select(.event == "voice_event") | .data.content' "$tmp/voice.out")" hi "and its event"
-run env AGENT_URL="$url" sse-tail voice
-status_is 77 "without the token it is refused"
+t 77 "without the token it is refused" env AGENT_URL="$url" sse-tail voice
 done_testing

@@ -198,7 +198,6 @@ printf -- '---\non /old\nsend HTTP/1.0 200 OK\\r\\nContent-Type: text/event-stre
   >>"$tmp/script"
 run sse-tail --max-retries 0 "$url/old"
 is "$(jq -r .data "$out")" a "HTTP/1.0"
-run sse-tail -d -T "$url/"
-status_is 2 "-d and -T"
+t 2 "-d and -T" sse-tail -d -T "$url/"
 err_like '^sse-tail: --data-only leaves no room' "exclude each other"
 done_testing

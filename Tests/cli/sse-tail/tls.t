@@ -8,17 +8,15 @@ data: {}
 
 '
 
-run sse-tail --cacert "$tmp/authority" -n 1 "$url/"
-status_is 0 "an authority that is named is believed"
+t 0 "an authority that is named is believed" sse-tail --cacert "$tmp/authority" -n 1 "$url/"
 out_is '{"event":"hello","id":"","data":{}}' "and the event arrives"
 
-run sse-tail -v --max-retries 0 "$url/"
-status_is 75 "nobody vouches for the certificate"
+t 75 "nobody vouches for the certificate" sse-tail -v --max-retries 0 "$url/"
 out_empty "nothing is printed"
 err_like "certificate" "and the reason is said"
 
-run sse-tail --cacert "$tmp/authority" --max-retries 0 "https://127.0.0.1:$port/"
-status_is 75 "the certificate is for another name"
+t 75 "the certificate is for another name" \
+  sse-tail --cacert "$tmp/authority" --max-retries 0 "https://127.0.0.1:$port/"
 out_empty "nothing is printed"
 
 run sse-tail --cacert "$tmp/missing" --max-retries 0 "$url/"

@@ -15,8 +15,7 @@ check() { run tmux-attach --transport "$transport" --check "$@"; }
 what_failed() { sed -n 's/^FAILED  \([a-z ]*[a-z]\)  .*/\1/p' "$out"; }
 
 # --- our own key
-run tmux-attach --authorize
-status_is 0 "--authorize needs no host"
+t 0 "--authorize needs no host" tmux-attach --authorize
 line=$(sed -n 1p "$out")
 is "$line" "$(cat "$state/id_ed25519.pub")" "prints the public half of a key made for that"
 like "$line" '^ssh-ed25519 AAAA[^ ]* agentutils@' "which is named after the suite"
@@ -109,12 +108,10 @@ run tmux-attach --authorize box
 is "$(sed -n 1p "$out" | cut -d ' ' -f 2)" "$(ssh-keygen -y -f "$id" | cut -d ' ' -f 2)" \
   "or the configuration names it"
 rm "$XDG_CONFIG_HOME/agentutils/config"
-run tmux-attach --authorize --agent
-status_is 2 "of an agent's keys, one must be named"
+t 2 "of an agent's keys, one must be named" tmux-attach --authorize --agent
 err_one_line tmux-attach "which is said in a line"
 chmod 644 "$state/id_ed25519"
-run tmux-attach --authorize
-status_is 77 "a key that others can read is refused"
+t 77 "a key that others can read is refused" tmux-attach --authorize
 err_like 'chmod 600' "with what to do"
 
 # Two that come at once make one key.

@@ -51,8 +51,7 @@ rtmux new-session -d -s riff -x 200 -y 50 "stty raw -echo; cat >'$tmp/typed'"
 perl -e 'srand 7; print map { chr 97 + rand 26 } 1 .. 400_000' >"$tmp/text"
 attach_args libssh2
 # shellcheck disable=SC2086
-run tmux-attach $attach_args -t <"$tmp/text"
-status_is 0 "400 KB are typed"
+t 0 "400 KB are typed" tmux-attach $attach_args -t <"$tmp/text"
 printf ' ' >>"$tmp/text"
 wait_until 30 cmp "$tmp/text" "$tmp/typed"
 ok "and arrive byte for byte" cmp "$tmp/text" "$tmp/typed"

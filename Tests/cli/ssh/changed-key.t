@@ -42,8 +42,7 @@ for transport in $transports; do
 
   attach_args
   # shellcheck disable=SC2086
-  run tmux-attach $attach_args -l
-  status_is 77 "$transport: a list: 77"
+  t 77 "$transport: a list: 77" tmux-attach $attach_args -l
   out_empty "$transport: and no record"
   ok "$transport: it says why" grep -qF "$new_print" "$err"
   not_ok "$transport: without authentication" grep -Eq 'userauth-request|Accepted|Failed' "$other_log"
@@ -55,12 +54,10 @@ for transport in $transports; do
   : >"$box_log"
   link to "$box_port"
   # shellcheck disable=SC2086
-  run tmux-attach $attach_args -l
-  status_is 77 "$transport: a damaged pin: 77"
+  t 77 "$transport: a damaged pin: 77" tmux-attach $attach_args -l
   not_ok "$transport: no authentication was sent" grep -Eq 'userauth-request|Accepted' "$box_log"
   cp "$tmp/pins.good" "$tmp/pins"
   # shellcheck disable=SC2086
-  run tmux-attach $attach_args -l
-  status_is 0 "$transport: the right key and the right pin again"
+  t 0 "$transport: the right key and the right pin again" tmux-attach $attach_args -l
 done
 done_testing

@@ -58,8 +58,8 @@ for transport in $transports; do
     is "$(connections)" 1 "$transport, $kind: there was no second try"
     ok "$transport, $kind: the pins are as they were" cmp "$pins" "$tmp/before"
   done
-  run tmux-attach --transport "$transport" --pins "$pins" --forget "127.0.0.1:$port"
-  status_is 0 "$transport: the pin is dropped"
+  t 0 "$transport: the pin is dropped" \
+    tmux-attach --transport "$transport" --pins "$pins" --forget "127.0.0.1:$port"
   is "$(cat "$pins")" "" "$transport: and nothing is left of it"
   check
   out_like "$shown_re, new" "$transport: the new key is pinned then"
@@ -142,8 +142,7 @@ run tmux-attach --pins "$pins" --fingerprint work
 out_is "256 $shown office (ED25519)" "and found again"
 line_of office "$tmp/other.pub" >"$pins"
 : >"$sshd_log"
-run tmux-attach -i "$id" --pins "$pins" --check work
-status_is 77 "another key is refused"
+t 77 "another key is refused" tmux-attach -i "$id" --pins "$pins" --check work
 ok "before anything is sent" nothing_sent
 err_like '--forget work' "and the way out is told in the user's words"
 run tmux-attach --pins "$pins" --forget work

@@ -50,8 +50,8 @@ ok "and nothing is pinned besides" cmp "$tmp/pins" "$tmp/pins.before"
 
 # --- an RSA key of the user's is not signed with SHA-1
 cp "$tmp/rsa.pub" "$ssh_dir/box/authorized_keys"
-run tmux-attach --transport libssh2 --pins "$tmp/pins" -P "$port" -i "$tmp/rsa" \
+t 77 "a user's RSA key is none" \
+  tmux-attach --transport libssh2 --pins "$tmp/pins" -P "$port" -i "$tmp/rsa" \
   "$remote_user@127.0.0.1" -l
-status_is 77 "a user's RSA key is none"
 err_like 'RSA SHA256:[^ ]*\): not with libssh2' "and that is said"
 done_testing

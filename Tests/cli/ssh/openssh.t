@@ -70,8 +70,8 @@ is "$(find "$tmp" -maxdepth 1 -name 'theirs-*')" '' 'no connection of another ki
 start_sshd other
 before=$(cat "$tmp/pins")
 printf '[127.0.0.1]:%s %s\n' "$port" "$(cut -d ' ' -f 1,2 "$ssh_dir/box/host.pub")" >"$tmp/wrong"
-run tmux-attach --transport ssh -i "$id" --pins "$tmp/wrong" -P "$port" "$remote_user@127.0.0.1" -l
-status_is 77 'a changed key is refused'
+t 77 'a changed key is refused' \
+  tmux-attach --transport ssh -i "$id" --pins "$tmp/wrong" -P "$port" "$remote_user@127.0.0.1" -l
 err_like 'HOST KEY CHANGED' 'with a warning'
 err_like "pinned is: .*wrong:1" 'and the place of the pin'
 ok 'nothing was sent' lacks "$sshd_log" 'userauth-request'
@@ -157,8 +157,7 @@ Host box
   ProxyJump jump
 END
 remote_tmp=$ssh_dir/box/tm
-run tmux-attach -v --pins "$tmp/pins" box -l
-status_is 0 'a host behind a jump: its sessions'
+t 0 'a host behind a jump: its sessions' tmux-attach -v --pins "$tmp/pins" box -l
 err_like 'by ssh: (an alias|ssh_config has ProxyJump)' 'by OpenSSH'
 sit me 30x100 tmux-attach --pins "$tmp/pins" box
 ok 'it is sat at' at me expect 'claude> '
@@ -184,9 +183,9 @@ ok 'and opens the key' at me expect 'claude> '
 at me send '\r~.'
 ok 'left' at me end 30
 not_ok 'it was not shown' has "$tmp/me.screen" 'pass word'
-run tmux-attach --transport ssh -i "$tmp/locked" --pins "$tmp/pins" -P "$port" \
+t 77 'with nobody to ask it fails at once' \
+  tmux-attach --transport ssh -i "$tmp/locked" --pins "$tmp/pins" -P "$port" \
   "$remote_user@127.0.0.1" -l
-status_is 77 'with nobody to ask it fails at once'
 err_like "access refused .*$tmp/locked" 'and names the key'
 
 # --- endings

@@ -80,8 +80,7 @@ check="tmux-attach --transport libssh2 -i $tmp/locked --check $remote_user@127.0
 
 # --- nobody to ask
 # shellcheck disable=SC2086
-run perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' $check
-status_is 77 "without a terminal the key is not used"
+t 77 "without a terminal the key is not used" perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' $check
 like "$(cat "$out" "$err")" 'passphrase' "and the reason is said"
 
 done_testing

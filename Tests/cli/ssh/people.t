@@ -110,9 +110,9 @@ done
 ssh-add -q "$id" 2>/dev/null
 cp "$id.pub" "$tmp/right.pub"
 for transport in $transports; do
-  run tmux-attach --transport "$transport" --agent --pins "$tmp/pins" -P "$port" \
+  t 77 "$transport: too many keys" \
+    tmux-attach --transport "$transport" --agent --pins "$tmp/pins" -P "$port" \
     "$remote_user@127.0.0.1" -l
-  status_is 77 "$transport: too many keys"
   err_like 'Too many authentication failures.*-i KEY.pub' "$transport: are called so, with what to do"
   run tmux-attach --transport "$transport" --agent -i "$tmp/right.pub" --pins "$tmp/pins" \
     -P "$port" "$remote_user@127.0.0.1" -q -l

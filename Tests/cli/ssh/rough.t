@@ -22,8 +22,7 @@ for transport in $transports; do
   port=$direct
   attach_args
   # shellcheck disable=SC2086
-  run tmux-attach $attach_args -l
-  status_is 1 "$transport: noisy login files: no sessions is an answer"
+  t 1 "$transport: noisy login files: no sessions is an answer" tmux-attach $attach_args -l
   err_empty "$transport: without a reason"
   out_empty "$transport: and an empty one"
   start_proxy "$transport"

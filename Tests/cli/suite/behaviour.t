@@ -98,30 +98,26 @@ printf '%s' "$table" >"$tmp/table"
 while read -r name line; do
   [ -n "$name" ] || continue
 
-  run sh -c "$line"
-  status_is 0 "$name answers"
+  t 0 "$name answers" sh -c "$line"
   ok "$name prints" test -s "$out"
   not_ok "$name writes no escape sequence into a pipe" shows "$out"
   cp "$out" "$tmp/usual"
 
-  run sh -c "$line >/dev/full"
-  status_is 2 "$name: a full disk is status 2"
+  t 2 "$name: a full disk is status 2" sh -c "$line >/dev/full"
   err_like "^$name: standard output: no space left on device$" "$name says so"
   err_one_line "$name" "$name says it in one line"
 
-  run sh -c "$line >&-"
-  status_is 2 "$name: a closed standard output is status 2"
+  t 2 "$name: a closed standard output is status 2" sh -c "$line >&-"
   err_one_line "$name" "$name says so in one line"
 
-  run perl "$tmp/unread" sh -c "exec env $line"
-  status_is 141 "$name: a pipe that nobody reads ends it by SIGPIPE"
+  t 141 "$name: a pipe that nobody reads ends it by SIGPIPE" \
+    perl "$tmp/unread" sh -c "exec env $line"
   err_empty "$name says nothing of it"
 
-  run sh -c "LC_ALL=C LANG=C $line"
-  status_is 0 "$name works in LANG=C"
+  t 0 "$name works in LANG=C" sh -c "LC_ALL=C LANG=C $line"
 
-  run sh -c "unset HOME XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME XDG_RUNTIME_DIR; $line"
-  status_is 0 "$name works without HOME"
+  t 0 "$name works without HOME" \
+    sh -c "unset HOME XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME XDG_RUNTIME_DIR; $line"
   run sh -c "unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME XDG_RUNTIME_DIR; HOME=/dev/null $line"
   case $name in
   # These keep something there: they say which folder cannot be.
@@ -132,25 +128,22 @@ while read -r name line; do
   *) status_is 0 "$name works with a home that is none" ;;
   esac
 
-  run sh -c "env -u NO_COLOR TERM=dumb $terminal 24x80 env $line"
-  status_is 0 "$name works on a dumb terminal"
+  t 0 "$name works on a dumb terminal" sh -c "env -u NO_COLOR TERM=dumb $terminal 24x80 env $line"
   not_ok "$name sends it no escape sequence" shows "$out"
 
-  run sh -c "NO_COLOR=1 TERM=xterm-256color $terminal 24x80 env $line"
-  status_is 0 "$name works with NO_COLOR"
+  t 0 "$name works with NO_COLOR" sh -c "NO_COLOR=1 TERM=xterm-256color $terminal 24x80 env $line"
   not_ok "$name shows no colour then" colours "$out"
 
-  run sh -c "NO_COLOR=1 TERM=xterm-256color $terminal 24x20 env $line"
-  status_is 0 "$name works on 20 columns"
+  t 0 "$name works on 20 columns" sh -c "NO_COLOR=1 TERM=xterm-256color $terminal 24x20 env $line"
 done <"$tmp/table"
 
 # --- the server
 
-run sh -c 'agent-serve --listen 127.0.0.1:0 --database :memory: >/dev/full'
-status_is 2 "agent-serve: a full disk is status 2"
+t 2 "agent-serve: a full disk is status 2" \
+  sh -c 'agent-serve --listen 127.0.0.1:0 --database :memory: >/dev/full'
 err_one_line "agent-serve" "agent-serve says so in one line"
-run sh -c 'agent-serve --listen 127.0.0.1:0 --database :memory: >&-'
-status_is 2 "agent-serve: a closed standard output is status 2"
+t 2 "agent-serve: a closed standard output is status 2" \
+  sh -c 'agent-serve --listen 127.0.0.1:0 --database :memory: >&-'
 err_one_line "agent-serve" "agent-serve says so in one line"
 
 done_testing

@@ -25,8 +25,7 @@ printf 'set terminal dumb\nset output "/dev/null"\nset title "mine"\nset logscal
 GNUTERM=nonsense
 export GNUTERM
 for form in svg png; do
-  run agent-plot "--$form" "with.$form" kinds
-  status_is 0 "$form, with a ~/.gnuplot and GNUTERM"
+  t 0 "$form, with a ~/.gnuplot and GNUTERM" agent-plot "--$form" "with.$form" kinds
   env -u GNUTERM HOME="$tmp/plain" agent-plot "--$form" "without.$form" kinds
   ok "$form: the same picture" cmp "with.$form" "without.$form"
 done
@@ -42,8 +41,7 @@ OPENSSL_CONF=$HOME/openssl.cnf
 export OPENSSL_CONF
 umask 077
 echo 0123456789abcdef0123456789abcdef >secret
-run voice-token -k KEY -s secret room
-status_is 0 "voice-token with a broken openssl.cnf"
+t 0 "voice-token with a broken openssl.cnf" voice-token -k KEY -s secret room
 err_empty "without a word"
 unset OPENSSL_CONF
 

@@ -59,8 +59,7 @@ for command in $(make -s -C "$root" commands recipes); do
     fi
   done
 
-  run "$command" --completions tcsh
-  status_is 2 "$command --completions tcsh"
+  t 2 "$command --completions tcsh" "$command" --completions tcsh
   err_like "^$command: --completions tcsh: not bash" "says which shells there are"
 
   if command -v bash >/dev/null 2>&1; then

@@ -16,8 +16,7 @@ export PACKAGES DEBCOMPRESSION
 mkdir "$tmp/machine"
 printf '#!/bin/sh\necho "$@" >>"%s/swift-ran"\nexit 1\n' "$tmp" >"$tmp/machine/swift"
 chmod +x "$tmp/machine/swift"
-run env PATH="$tmp/machine:$PATH" make -s -C "$root" deb
-status_is 0 "make deb"
+t 0 "make deb" env PATH="$tmp/machine:$PATH" make -s -C "$root" deb
 not_ok "builds no Swift" test -e "$tmp/swift-ran"
 version=$(sse-tail --version)
 version=${version#* }
@@ -71,9 +70,9 @@ is "$(find "$inside" -name '*.wants')" "" "no unit is enabled"
 is "$(find "$inside/usr/share/man" -type f ! -name '*.gz')" "" "manuals are compressed"
 
 if command -v lintian >/dev/null 2>&1; then
-  run lintian --allow-root --fail-on error,warning --suppress-tags bogus-mail-host \
+  t 0 "lintian finds nothing wrong" \
+    lintian --allow-root --fail-on error,warning --suppress-tags bogus-mail-host \
     "$package" ${server:+"$server"}
-  status_is 0 "lintian finds nothing wrong"
 else
   skip 1 "no lintian"
 fi
@@ -139,15 +138,13 @@ if free; then
   at_end=purge
   # Systems in containers often leave out the manuals of packages.
   # shellcheck disable=SC2086  # two
-  run dpkg --path-include='/usr/share/*' -i $package $server
-  status_is 0 "dpkg installs them"
+  t 0 "dpkg installs them" dpkg --path-include='/usr/share/*' -i $package $server
   used /usr
   # shellcheck disable=SC2086
   run dpkg --verify agentutils ${server:+agentutils-serve}
   out_empty "nothing is changed by its use"
   # shellcheck disable=SC2086
-  run dpkg -r agentutils ${server:+agentutils-serve}
-  status_is 0 "dpkg removes them"
+  t 0 "dpkg removes them" dpkg -r agentutils ${server:+agentutils-serve}
   at_end=
   system >"$tmp/after"
   ok "and nothing is left" cmp "$tmp/before" "$tmp/after"

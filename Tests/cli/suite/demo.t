@@ -21,8 +21,7 @@ ok "no byte of it controls a terminal" perl -0777 -ne 'exit(/[\x00-\x08\x0b-\x1f
 ok "its server is gone" wait_until 30 no_server
 ok "and its folder" nothing_left
 
-run python3 "$root/Tests/cli/terminal.py" 24x80 "$root/Tests/demo" 3
-status_is 0 "on a terminal, too"
+t 0 "on a terminal, too" python3 "$root/Tests/cli/terminal.py" 24x80 "$root/Tests/demo" 3
 out_like "memory_fact" "it shows the feed"
 # The last screen of what was stored, and what happened while it ran.
 first=$(tr -d '\r' <"$out" | grep -n 'voice_session_start.*openai' | sed 's/:.*//;q')

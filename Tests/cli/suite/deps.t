@@ -64,8 +64,8 @@ status_is 2 "not root, and no sudo"
 err_is "deps: missing, install as root: apt-get install libjansson-dev" "says what to do"
 # shellcheck disable=SC2016
 stub sudo 'echo "$*" >>"'"$tmp"'/sudo"; exit 1'
-run env PATH="$machine" "TMPDIR=$tmp" sh "$root/.ci/deps" </dev/null
-status_is 2 "sudo that wants a password nobody can type"
+t 2 "sudo that wants a password nobody can type" \
+  env PATH="$machine" "TMPDIR=$tmp" sh "$root/.ci/deps" </dev/null
 like "$(head -n 1 "$tmp/sudo")" "^-n apt-get update" "is not waited for"
 
 # Other systems.

@@ -60,16 +60,15 @@ try:
 except OSError:
     pass
 END
-run env BENCH_FIGURES="$tmp/noted" BENCH_WHEN=2026-01-02T03:04:05Z \
+t 0 "a bench notes" \
+  env BENCH_FIGURES="$tmp/noted" BENCH_WHEN=2026-01-02T03:04:05Z \
   python3 "$tmp/noting.py" "$tree/Tests/bench"
-status_is 0 "a bench notes"
 is "$(jq -c '[.group, .part, .name, .against, .value, .min, .max, .runs, .unit, .must, .when]' \
   "$tmp/noted" | head -n 1)" \
   '["ssh","attach","way","a-peer",1,0.5,1.5,3,"x",1.2,"2026-01-02T03:04:05Z"]' "one record a figure"
 is "$(jq -c 'select(.done) | [.group, .part]' "$tmp/noted")" '["ssh","attach"]' \
   "and which part came to its end"
-run python3 "$tmp/noting.py" "$tree/Tests/bench"
-status_is 0 "without a file for them it notes nothing"
+t 0 "without a file for them it notes nothing" python3 "$tmp/noting.py" "$tree/Tests/bench"
 
 # --- old and new
 old() {

@@ -17,30 +17,25 @@ for names in 'one, two' ' one ,two ' 'one	,	two'; do
   done
 done
 for command in agent-tail agent-notify agent-pulse agent-cost; do
-  run $command -p 'one, ,two'
-  status_is 2 "$command: an empty name between"
+  t 2 "$command: an empty name between" $command -p 'one, ,two'
   err_like 'an empty name' "is none"
 done
-run bus-get -s 'nats://127.0.0.1:1 , nats://127.0.0.1:2' --max-wait 0
-status_is 75 "bus-get -s with blanks"
-run bus-get -s 'nats://127.0.0.1:1, ,' --max-wait 0
-status_is 75 "and with nothing at the end"
+t 75 "bus-get -s with blanks" bus-get -s 'nats://127.0.0.1:1 , nats://127.0.0.1:2' --max-wait 0
+t 75 "and with nothing at the end" bus-get -s 'nats://127.0.0.1:1, ,' --max-wait 0
 day=$root/Tests/fixtures/sample-day.ndjson
 for by in 'kind, day' ' kind , day '; do
-  run action-filter -u --by "$by" "$day"
-  status_is 0 "--by '$by'"
+  t 0 "--by '$by'" action-filter -u --by "$by" "$day"
 done
 ok "is the same as without" sh -c "action-filter -u --by kind,day '$day' | cmp - '$out'"
 run action-filter -u -k 'llm_call, sent_reply' "$day"
 ok "so are kinds" sh -c "action-filter -u -k llm_call,sent_reply '$day' | cmp - '$out'"
 echo '{"urgency":"urgent","category":"x","title":"t"}' >"$tmp/notice"
-run agent-notify --to 'line, line' --state "$tmp/state" <"$tmp/notice"
-status_is 0 "ways"
+t 0 "ways" agent-notify --to 'line, line' --state "$tmp/state" <"$tmp/notice"
 
 # --- hours
 for hours in 22:00-24:00 00:00-24:00; do
-  run agent-notify --to line --quiet-hours "$hours" --state "$tmp/state" <"$tmp/notice"
-  status_is 0 "--quiet-hours $hours"
+  t 0 "--quiet-hours $hours" \
+    agent-notify --to line --quiet-hours "$hours" --state "$tmp/state" <"$tmp/notice"
 done
 zone() { date -u +%H | awk -v want="$1" '{ offset = $1 - want; if (offset > 12) offset -= 24; if (offset < -12) offset += 24; printf "XXX%+d", offset }'; }
 for hour in 22 23; do
@@ -52,15 +47,13 @@ for hour in 0 21; do
   not_ok "at $hour hours it is" grep -q '"action":"brief"' "$out"
 done
 for hours in 24:00-07:00 22:00-24:01 22:00-25:00; do
-  run agent-notify --to line --quiet-hours "$hours" <"$tmp/notice"
-  status_is 2 "--quiet-hours $hours is none"
+  t 2 "--quiet-hours $hours is none" agent-notify --to line --quiet-hours "$hours" <"$tmp/notice"
 done
 
 # --- a comment behind a value
 while IFS= read -r line; do
   printf '[profile p]\n%b\n' "$line" >"$config"
-  run agent-call -p p health
-  status_is 2 "$line"
+  t 2 "$line" agent-call -p p health
   err_like "^agent-call: .*: a comment behind the value of [a-z-]*: comments stand on lines of their own" "says why"
 done <<'END'
 url = http://127.0.0.1:1\t# mine
@@ -111,8 +104,7 @@ refused "agent-chat"
 bound=30
 mkfifo "$tmp/pipe"
 printf '[profile claw]\nkind = openclaw\nurl = ws://127.0.0.1:1\n' >"$config"
-run agent-chat -p claw --attach "$tmp/pipe" hello
-status_is 2 "--attach of a pipe without a writer ends"
+t 2 "--attach of a pipe without a writer ends" agent-chat -p claw --attach "$tmp/pipe" hello
 err_is "agent-chat: $tmp/pipe: nothing comes through the pipe" "and says why"
 
 # --- the address of a personal data server

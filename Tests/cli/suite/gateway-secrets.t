@@ -13,8 +13,7 @@ chmod 600 "$tmp/token"
 # What a command of the user sees when it is asked for the token.
 printf 'token-command = env >>%s; cat %s\n' "$tmp/child.env" "$tmp/token" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-run agent-call -p claw models
-status_is 0 "the token lets in"
+t 0 "the token lets in" agent-call -p claw models
 state=$XDG_STATE_HOME/agentutils/openclaw
 device=$(jq -r '.tokens[].token' "$state"/tokens-*.json | head -n 1)
 like "$device" '^dt-' "and a token for this device is kept"
@@ -122,8 +121,7 @@ printf '[profile moved]\nkind = openclaw\nurl = ws%s\ntoken-file = %s\n' "${url#
 for words in "agent-chat -p moved hello" "agent-approve -p moved -l" "agent-call -p moved models" \
   "agent-tail -p moved --max-time 5"; do
   # shellcheck disable=SC2086
-  run $words
-  status_is 2 "$words: a redirect to another server is not followed"
+  t 2 "$words: a redirect to another server is not followed" $words
   err_like 'leads to another server$' "which is said"
 done
 not_ok "and nothing is said there" test -s "$tmp/there.log"

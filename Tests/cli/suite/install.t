@@ -87,8 +87,8 @@ rm -r "${dest:?}/home"
 install_in PREFIX=usr
 status_is 2 "a prefix that is no path from the root"
 
-run env AGENTUTILS_WITHOUT_SERVE=1 make -s -C "$root" DESTDIR="$dest" PREFIX=/clients install
-status_is 0 "without the server"
+t 0 "without the server" \
+  env AGENTUTILS_WITHOUT_SERVE=1 make -s -C "$root" DESTDIR="$dest" PREFIX=/clients install
 out_is "installed in $dest/clients" "installs"
 is "$(find "$dest/clients" -name '*agent-serve*')" "" "nothing that comes with it"
 ok "but the commands" test -x "$dest/clients/bin/agent-tail"
@@ -120,8 +120,8 @@ cp -R "$root/Makefile" "$root/.ci" "$tmp/unbuilt/"
 printf '#!/bin/sh\necho 0\n' >"$tmp/machine/id"
 chmod +x "$tmp/machine/id"
 for target in install deb; do
-  run env PATH="$tmp/machine:$PATH" make -s -C "$tmp/unbuilt" DESTDIR="$tmp/none" $target
-  status_is 2 "make $target as root, with nothing built"
+  t 2 "make $target as root, with nothing built" \
+    env PATH="$tmp/machine:$PATH" make -s -C "$tmp/unbuilt" DESTDIR="$tmp/none" $target
   err_like "^bin/.* is not built, and root builds nothing: run make as yourself$" "says what to do"
   not_ok "and does nothing" test -e "$tmp/none" -o -e "$tmp/unbuilt/.build"
 done

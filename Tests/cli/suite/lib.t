@@ -2,17 +2,14 @@
 # The helpers themselves: an assertion that cannot fail would hide everything else.
 . "${0%/*}/../lib.sh"
 
-run sh -c 'echo hi; echo oops >&2; exit 3'
-status_is 3 "run keeps the status"
+t 3 "run keeps the status" sh -c 'echo hi; echo oops >&2; exit 3'
 out_is hi "run keeps standard output"
 err_is oops "run keeps standard error"
 
-run sh -c 'kill -TERM $$'
-status_is 143 "a signal is 128 and its number"
+t 143 "a signal is 128 and its number" sh -c 'kill -TERM $$'
 
 bound=1
-run sh -c 'sleep 30 | sleep 30'
-status_is 142 "a command that does not end is ended"
+t 142 "a command that does not end is ended" sh -c 'sleep 30 | sleep 30'
 bound=20
 
 start waits sh -c 'trap "exit 7" TERM; echo ready; while :; do sleep 0.05; done'
@@ -29,8 +26,8 @@ start_server server sh -c \
 is "$url $port" "http://127.0.0.1:123 123" "start_server reads the record"
 started_before=$pid
 
-run python3 "$cli/terminal.py" 10x50 sh -c 'stty size; test -t 1 && test -t 2'
-status_is 0 "terminal.py gives a terminal"
+t 0 "terminal.py gives a terminal" \
+  python3 "$cli/terminal.py" 10x50 sh -c 'stty size; test -t 1 && test -t 2'
 out_like '^10 50' "of the size asked for"
 
 # A second shell that includes the library and fails in each way.
@@ -44,8 +41,7 @@ is a b "is"
 isnt a a "isnt"
 like a b "like"
 unlike a a "unlike"
-run true
-status_is 1 "status_is"
+t 1 "status_is" true
 out_is a "out_is"
 out_like a "out_like"
 err_one_line sh "err_one_line"

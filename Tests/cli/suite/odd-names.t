@@ -18,8 +18,7 @@ shown='caf\xe9 \xf0\x9f'
 printf '{"kind":"a","content":"right"}\n' >"$odd"
 printf '{"kind":"a","content":"wrong"}\n' >"$decoy"
 for command in action-filter action-format; do
-  run "$command" "$odd"
-  status_is 0 "$command opens it"
+  t 0 "$command opens it" "$command" "$odd"
   out_like right "$command: and no other"
 done
 run action-filter -- -"$odd"
@@ -30,8 +29,7 @@ ok "action-filter -R" test "$(cat "rejects $odd")" = bad
 set -- rejects*
 is "$#" 1 "and no other file"
 jq -c '.sessions[0].sessionId = "right"' "$root/Tests/fixtures/voice/full.json" >"voice $odd"
-run voice-state -o line "voice $odd"
-status_is 0 "voice-state FILE"
+t 0 "voice-state FILE" voice-state -o line "voice $odd"
 out_like ' right ' "the right one"
 
 # Options whose argument is a file.
@@ -63,8 +61,7 @@ AGENT_TOKEN_FILE="token $odd" run agent-call health
 is "$(sent)" right "AGENT_TOKEN_FILE"
 run sse-tail -n 1 --state "state $odd" activity
 ok "sse-tail --state" test -s "state $odd"
-run sse-tail -n 1 --archive "archive $odd" activity
-status_is 0 "sse-tail --archive"
+t 0 "sse-tail --archive" sse-tail -n 1 --archive "archive $odd" activity
 ok "which is that folder" test -d "archive $odd"
 run sse-tail -n 1 --archive "archive $odd" activity
 is "$(requests '.headers["last-event-id"] // ""' | tail -n 1)" 7 "and is found again"
@@ -88,18 +85,15 @@ err_is "agent-call: $tmp/home $shown/.config/agentutils/config: refused: others 
   "HOME in a message"
 mkdir -p "config $odd/agentutils"
 printf '[profile q]\nurl = %s\n' "$url" >"config $odd/agentutils/config"
-run env -u AGENT_URL XDG_CONFIG_HOME="$tmp/config $odd" agent-call -p q health
-status_is 0 "XDG_CONFIG_HOME"
-run env XDG_STATE_HOME="$tmp/state-home $odd" mem-search -g 1 --mirror
-status_is 0 "XDG_STATE_HOME"
+t 0 "XDG_CONFIG_HOME" env -u AGENT_URL XDG_CONFIG_HOME="$tmp/config $odd" agent-call -p q health
+t 0 "XDG_STATE_HOME" env XDG_STATE_HOME="$tmp/state-home $odd" mem-search -g 1 --mirror
 ok "is that folder" test -d "state-home $odd/agentutils"
 is "$(jq -r .path "$out" | sed 's,/agentutils/[^/]*$,,')" "$tmp/state-home $shown" "a record shows its bytes"
-run env XDG_STATE_HOME="$tmp/state-home $odd" mem-search -g 1 --offline -f
-status_is 1 "what is there is found again"
+t 1 "what is there is found again" \
+  env XDG_STATE_HOME="$tmp/state-home $odd" mem-search -g 1 --offline -f
 
 # The inbox.
-run share-inbox --inbox "inbox $odd" add "$odd" "$decoy"
-status_is 0 "share-inbox add"
+t 0 "share-inbox add" share-inbox --inbox "inbox $odd" add "$odd" "$decoy"
 is "$(cat "inbox $odd"/* | jq -r .content | tr '\n' ' ')" "right wrong " "the files that were meant"
 is "$(jq -r .path "$out" | sed 's,/[^/]*$,,' | sort -u)" "$tmp/inbox $shown" "a record shows the folder's bytes"
 touch "inbox $odd/$odd" "inbox $odd/.add-$odd" "inbox $odd/.add-$decoy"
@@ -107,8 +101,7 @@ touch -t 202001010000 "inbox $odd/.add-$odd"
 run share-inbox --inbox "inbox $odd" list
 is "$(lines "$out")" 2 "its items"
 err_is "share-inbox: $tmp/inbox $shown/$shown: not an item's name, left alone" "and what is none"
-run share-inbox --inbox "inbox $odd" --exec "cat >>'got $odd'" drain
-status_is 0 "drain"
+t 0 "drain" share-inbox --inbox "inbox $odd" --exec "cat >>'got $odd'" drain
 is "$(jq -r .content "got $odd" | tr '\n' ' ')" "right wrong " "to a command with such a name in it"
 run share-inbox --inbox "inbox $odd" purge
 ok "purge removes what an add left" test ! -e "inbox $odd/.add-$odd"

@@ -64,11 +64,9 @@ run mem-search -g 1 -f -o tsv
 legible "$out" "mem-search: fields"
 run env TERM=xterm python3 "$cli/terminal.py" mem-search -g 1 -f -o json
 legible "$out" "records on a terminal"
-run agent-call stats
-status_is 2 "a failure"
+t 2 "a failure" agent-call stats
 legible "$err" "its words"
-run sse-tail "--$(printf '"%s"' "$odd" | jq -r .)"
-status_is 2 "an option that nobody can read"
+t 2 "an option that nobody can read" sse-tail "--$(printf '"%s"' "$odd" | jq -r .)"
 legible "$err" "is told legibly"
 
 jq --arg text "$(printf '"%s"' "$odd" | jq .)" \

@@ -52,15 +52,12 @@ for command in $(make -s -C "$root" commands); do
   done <"$tmp/list"
   is "$untested" "" "every option of $command is used in a test"
 
-  run "$command" --version
-  status_is 0 "$command --version"
+  t 0 "$command --version" "$command" --version
   out_like "^$command [0-9]+\.[0-9]+\.[0-9]+$" "$command --version names the command"
-  run "$command" --help
-  status_is 0 "$command --help"
+  t 0 "$command --help" "$command" --help
   out_like "^usage: $command" "$command --help begins with the usage"
   is "$(awk 'length > 100' "$out")" "" "$command --help fits a terminal"
-  run "$command" --no-such-option
-  status_is 2 "$command --no-such-option"
+  t 2 "$command --no-such-option" "$command" --no-such-option
   out_empty "a usage error leaves standard output alone"
   err_like "^$command: unknown option --no-such-option$" "it says what is wrong"
   err_like "^usage: $command" "and the usage"
@@ -137,8 +134,7 @@ is "$(cat "$tmp/page")" "$(cut -d ' ' -f 1 "$tmp/meanings" | sort)" "agentutils(
 # Letters of earlier versions.
 while read -r command words; do
   # shellcheck disable=SC2086
-  run "$command" $words --help
-  status_is 0 "$command $words: as before"
+  t 0 "$command $words: as before" "$command" $words --help
 done <<'END'
 action-filter -w /provider=x
 action-format -s

@@ -14,19 +14,16 @@ waits() { [ -n "$(ids)" ]; }
 start tail agent-tail -p pin -L --retry-wait 0.05 "$thread"
 tail=$pid
 ok "a thread without events is followed" wait_until 20 has "$tmp/tail.out" '"type":"open"'
-run agent-chat -p pin -t "$thread" read x
-status_is 0 "a question"
+t 0 "a question" agent-chat -p pin -t "$thread" read x
 out_is "High water at 06:12." "and its answer"
 came() { [ "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 1)" = "$1" ]; }
 ok "the events come" wait_until 20 came 8
 is "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | xargs)" "1 2 3 4 5 6 7 8" "in order"
 is "$(jq -r 'select(.id == "4") | .data.toolExecutionOutputDelta | [.chunk, .stream, .utf8 | tostring]
   | join(" ")' "$tmp/tail.out")" "MDY6MTIgNC4xIG0sIGNhZsOpCg== STDOUT true" "each on a line of its own"
-run agent-chat -p pin -t "$thread" fail
-status_is 1 "a turn that fails"
+t 1 "a turn that fails" agent-chat -p pin -t "$thread" fail
 err_like 'FAILED_MODEL_OUTPUT: the model said nothing of use' "with its reason"
-run agent-chat -p pin -t "$thread" --timeout 1 die
-status_is 75 "a turn that dies"
+t 75 "a turn that dies" agent-chat -p pin -t "$thread" --timeout 1 die
 
 start wait agent-chat -p pin -t "$thread" -o json --wait ask 2
 wait_until 20 waits
@@ -78,11 +75,9 @@ run agent-call -p pin devices
 is "$(jq -r .isCurrent "$out")" true "devices"
 run agent-call -p pin audit
 is "$(jq -r .eventType "$out" | head -n 1)" action_proposed "audit"
-run agent-call -p pin schedules
-status_is 1 "no schedules"
+t 1 "no schedules" agent-call -p pin schedules
 code=$(ask pin AuthService/CreatePairingCode '{}' | jq -r .code)
-run sh -c 'echo "$1" | agent-call -p pin pair "$2"' - "$code" "$tmp/token"
-status_is 0 "pairing"
+t 0 "pairing" sh -c 'echo "$1" | agent-call -p pin pair "$2"' - "$code" "$tmp/token"
 run agent-call -p pin --token-file "$tmp/token" -o tsv devices
 is "$(lines "$out")" 2 "makes a device"
 run agent-tail -p pin thr_none
@@ -91,8 +86,7 @@ err_like 'not_found: thread not found$' "is told"
 tell pin revoke
 for words in "agent-tail -p pin $thread" "agent-chat -p pin -t $thread x" "agent-approve -p pin -l" \
   "agent-call -p pin jobs"; do
-  run sh -c "$words </dev/null"
-  status_is 77 "no token: ${words%% *}"
+  t 77 "no token: ${words%% *}" sh -c "$words </dev/null"
   err_one_line "${words%% *}" "which is one line"
 done
 done_testing

@@ -8,8 +8,7 @@ programs=$(for command in $(make -s -C "$root" commands); do readlink -f "$root/
   grep '/agentutils-[^/]*$' | sort -u)
 for program in $programs; do
   name=${program##*/}
-  run "$program"
-  status_is 2 "$name alone"
+  t 2 "$name alone" "$program"
   listed=$(sed -n 's/.*(one of \(.*\))$/\1/p' "$err" | tr -d ,)
   is "$(cat "$err")" "$name: which command? (one of $(echo "$listed" | sed 's/ /, /g'))" \
     "asks which, in one line"
@@ -38,11 +37,9 @@ for program in $programs; do
   version=$("$first" --version)
   run "$program" "$first" --version
   out_is "$version" "$name $first"
-  run "$program" "$first" --nonsense
-  status_is 2 "$name $first --nonsense"
+  t 2 "$name $first --nonsense" "$program" "$first" --nonsense
   err_like "^$first: .*nonsense" "is the command's own mistake"
-  run "$program" nothing
-  status_is 2 "$name nothing"
+  t 2 "$name nothing" "$program" nothing
   err_like "^$name: nothing: not a command of this program \(one of $first, .*\)$" "is told"
   ln -s "$program" "$tmp/$first"
   run "$tmp/$first" --version

@@ -18,8 +18,7 @@ while [ -f "$tmp/$number.command" ]; do
   case $command in
   cd\ *) eval "$command" || bail "$command" ;;
   *)
-    run sh -c "$command"
-    status_is 0 "$command"
+    t 0 "$command" sh -c "$command"
     is "$(cat "$out")" "$(cat "$tmp/$number.want")" "prints what the README says"
     ;;
   esac

@@ -53,8 +53,7 @@ sized() {
 # --- bytes and subjects
 sized 500 2000 >"$tmp/in"
 for agent in agent1001 agent1002 agent1003; do
-  run bus-put -s "$bus" --create --prefix "$agent" <"$tmp/in"
-  status_is 0 "$agent has its records stored"
+  t 0 "$agent has its records stored" bus-put -s "$bus" --create --prefix "$agent" <"$tmp/in"
 done
 is "$(state agents messages)" 1500 "all of them"
 is "$(state agents num_subjects)" 3 "each agent under a subject of its own"
@@ -74,8 +73,7 @@ before=$(live)
 run bus-put -s "$bus" -t none --create -u none --id none <"$tmp/in"
 none=$(($(live) - before))
 before=$(live)
-run bus-put -s "$bus" -t ids --create -u ids <"$tmp/in"
-status_is 0 "sixty thousand ids"
+t 0 "sixty thousand ids" bus-put -s "$bus" -t ids --create -u ids <"$tmp/in"
 each=$((($(live) - before - none) / 60000))
 near "$each" "$(predicted LIVE_ID)" 30 "an id takes $each bytes of memory, as predicted"
 

@@ -23,8 +23,7 @@ for file in "$root"/bin/*; do
   for words in -h -V; do
     if [ -c /dev/full ]; then
       # shellcheck disable=SC2016  # for sh to expand
-      run sh -c '"$0" "$1" >/dev/full' "$name" "$words"
-      status_is 2 "$name $words: a full disk is an error"
+      t 2 "$name $words: a full disk is an error" sh -c '"$0" "$1" >/dev/full' "$name" "$words"
       like "$(cat "$err")" "^$name: standard output: (no space left on device|I/O error)\$" "and says so"
     fi
     # A pipe whose reader is gone before it starts.
@@ -42,8 +41,7 @@ for file in "$root"/bin/*; do
     ok "$name $words: letters stand together" cmp -s "$out" "$tmp/alone"
   done
   for option in -Z --no-such; do
-    run "$name" "$option"
-    status_is 2 "$name $option"
+    t 2 "$name $option" "$name" "$option"
     like "$(head -n 1 "$err")" "^$name: unknown option $option\$" "is named by $name"
     is "$(sed -n '2,$p' "$err" | cut -d ' ' -f 1,2)" "usage: $name" "and its usage follows"
   done
@@ -53,8 +51,7 @@ is "$found" "$(make -s -C "$root" recipes | wc -w | tr -d ' ')" "that were all s
 # Letters in front of one with an argument, and what is no letter.
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
-  run $words
-  status_is 2 "$words"
+  t 2 "$words" $words
   is "$(head -n 1 "$err")" "${words%% *}: $want" "is told by ${words%% *}"
 done <<END
 task-list -aqo|option -o needs an argument: FORM
@@ -69,8 +66,7 @@ END
 for name in agent-setup agent-status riff-up riff-worktree-remove; do
   run "$name" -- </dev/null
   unlike "$(cat "$err")" 'unknown option' "$name --"
-  run "$name" -- -Z --no-such end
-  status_is 2 "$name -- -Z"
+  t 2 "$name -- -Z" "$name" -- -Z --no-such end
   unlike "$(cat "$err")" 'unknown option' "that is an operand"
 done
 
@@ -90,8 +86,7 @@ hostname = 127.0.0.1
 END
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
-  run $words </dev/null
-  status_is 2 "$words"
+  t 2 "$words" $words </dev/null
   is "$(head -n 1 "$err")" "${words%% *}: $want" "is told by ${words%% *}"
   is "$(sed 1d "$err" | grep -v "^usage: ${words%% *} ")" "" "and at most its own usage follows"
 done <<END
@@ -135,7 +130,6 @@ run riff-up -s 'a\057.b'
 err_is 'riff-up: session a\057.b: no name for a session' "a hostile session"
 bare riff-up -L example
 is "$status $(cat "$err")" "2 riff-up: no home: name a directory with -d" "no home to start in"
-run riff-up -L
-status_is 2 "an option without its argument"
+t 2 "an option without its argument" riff-up -L
 like "$(head -n 1 "$err")" '^riff-up: option -L needs an argument$' "is told"
 done_testing

@@ -7,23 +7,20 @@ for command in sse-tail action-filter action-format; do
   [ -x "$root/bin/$command" ] || continue
   if [ -c /dev/full ]; then
     # shellcheck disable=SC2016  # for sh to expand
-    run sh -c '"$0" --help >/dev/full' "$command"
-    status_is 2 "$command: a full disk is an error"
+    t 2 "$command: a full disk is an error" sh -c '"$0" --help >/dev/full' "$command"
     err_is "$command: standard output: no space left on device" "$command: and says so"
   else
     skip 2 "no /dev/full"
   fi
   # shellcheck disable=SC2016
-  run sh -c '"$0" --help >&-' "$command"
-  status_is 2 "$command: a closed standard output is an error"
+  t 2 "$command: a closed standard output is an error" sh -c '"$0" --help >&-' "$command"
   err_like "^$command: standard output: bad file descriptor" "$command: and says so"
   # shellcheck disable=SC2016
-  run sh -c '"$0" --help 2>&- >"$1"' "$command" "$tmp/help"
-  status_is 0 "$command: works without standard error"
+  t 0 "$command: works without standard error" sh -c '"$0" --help 2>&- >"$1"' "$command" "$tmp/help"
   like "$(head -n 1 "$tmp/help")" "^usage: $command" "$command: and writes the same"
   # shellcheck disable=SC2016
-  run sh -c '"$0" --nonsense 2>&-' "$command"
-  status_is 2 "$command: a diagnostic that nobody hears is no other fault"
+  t 2 "$command: a diagnostic that nobody hears is no other fault" \
+    sh -c '"$0" --nonsense 2>&-' "$command"
   # A pipe whose reader is gone before the command starts.
   # shellcheck disable=SC2016
   run perl -e 'pipe(my $r, my $w); close $r; open(STDOUT, ">&", $w); close $w;

@@ -58,13 +58,11 @@ for damage in garbage '{"half' '{"type":"other"}'; do
 done
 mkdir "$tmp/empty"
 echo garbage >"$tmp/empty/.state"
-run agent-archive --folder "$tmp/empty"
-status_is 2 "where nothing else says it, that is an error"
+t 2 "where nothing else says it, that is an error" agent-archive --folder "$tmp/empty"
 
 # --- a token that was changed
 printf 'other-token-0123456789\n' >"$tmp/token"
-run agent-archive --folder "$tmp/archive"
-status_is 77 "a token that is refused"
+t 77 "a token that is refused" agent-archive --folder "$tmp/archive"
 ok "may be another one at the next start" again agent-archive.service 77
 ok "also for agent-notify" again agent-notify@.service 77
 printf 'right-token-0123456789\n' >"$tmp/token"

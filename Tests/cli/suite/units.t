@@ -28,8 +28,7 @@ done
 
 [ "$(uname -s)" = Linux ] || { done_testing; }
 # A place with a space, for once.
-run make -s -C "$root" PREFIX="$tmp/a usr" install
-status_is 0 "make install"
+t 0 "make install" make -s -C "$root" PREFIX="$tmp/a usr" install
 units="$tmp/a usr/share/systemd/user"
 mkdir "$tmp/broken"
 

@@ -16,8 +16,7 @@ at() {
 # --- one task
 
 for zone in Europe/Berlin America/New_York Asia/Kathmandu UTC; do
-  run env TZ=$zone task-add -p me 'deploy the pipeline' tomorrow 9:00 '!1' '#ops'
-  status_is 0 "a task in $zone"
+  t 0 "a task in $zone" env TZ=$zone task-add -p me 'deploy the pipeline' tomorrow 9:00 '!1' '#ops'
   is "$(stored me | jq -sr '.[0] | [.title, .status, .priority, .due, .dueText, .labels[0]] | join("|")')" \
     "deploy the pipeline|open|1|$(at $zone 9:00)|tomorrow 9:00|ops" "is there, at nine on the wall"
 done
@@ -59,8 +58,8 @@ is "$(lines "$tmp/me.log")" "$requests" "and nothing was sent"
 
 # --- many
 
-run sh -c "printf '%s\n' 'one !1' '' 'two 31 feb' 'three fri' | task-add -p me -"
-status_is 2 "lines of which one is not understood"
+t 2 "lines of which one is not understood" \
+  sh -c "printf '%s\n' 'one !1' '' 'two 31 feb' 'three fri' | task-add -p me -"
 err_is "task-add: standard input:3: no such date: 31 feb" "which is named"
 is "$(jq -r .title "$out" | tr '\n' ' ')" 'one three ' "the others are written, in their order"
 run sh -c "echo four | task-add -p me"
@@ -105,8 +104,7 @@ add denied
 status_is 77 "a wrong password"
 for words in '-o json x' '--list' '-C= x' '--profile= x'; do
   # shellcheck disable=SC2086  # words
-  run task-add $words
-  status_is 2 "task-add $words"
+  t 2 "task-add $words" task-add $words
 done
 
 done_testing

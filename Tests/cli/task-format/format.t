@@ -54,8 +54,7 @@ out_is 'last week, due Mon 16 Nov, +attic' "by project"
 format -q
 status_is 0 "-q: there are some"
 out_empty "and nothing is printed"
-run sh -c "grep over $tmp/rows | task-format -o line"
-status_is 1 "of what is over no line"
+t 1 "of what is over no line" sh -c "grep over $tmp/rows | task-format -o line"
 
 # --- records
 
@@ -147,16 +146,15 @@ out_is '{"title":"deploy the pipeline","status":"open","priority":1,"due":"2026-
 quick 'minutes of dec 7'
 is "$status $(cat "$err")" "2 task-format: standard input:1: not understood: of dec 7; \\ before a word keeps it in the title" \
   "of a day, which is another matter"
-run sh -c 'printf "%s\n" "x 31 feb" "" "next fri y" "z 25:00" "#a" | task-format --quick --now "$1"' sh $now
-status_is 2 "lines that are not understood"
+t 2 "lines that are not understood" \
+  sh -c 'printf "%s\n" "x 31 feb" "" "next fri y" "z 25:00" "#a" | task-format --quick --now "$1"' sh $now
 is "$(sed "s/^[^:]*: [^:]*://" "$err")" '1: no such date: 31 feb
 4: no such time: 25:00
 5: no title' "are named"
 is "$(jq -r .due "$out")" 2026-12-04 "and the others are read"
 for word in x 'x tomorrow '; do
   yes "$word" | head -n 9000000 | tr -d '\n' | { cat && printf '\ncall Ada tomorrow\n'; } >"$tmp/endless"
-  run sh -c 'task-format --quick --now "$1" <"$2"' sh $now "$tmp/endless"
-  status_is 2 "a line without end"
+  t 2 "a line without end" sh -c 'task-format --quick --now "$1" <"$2"' sh $now "$tmp/endless"
   like "$(cat "$err")" '1: a line of more than 65536 bytes$' "is named"
   is "$(jq -r .title "$out")" "call Ada" "and the next one is read"
 done
@@ -208,16 +206,14 @@ null' "what is no date stays"
 quick 'paint #ops, #home. +house, !1, @alice.test.'
 is "$(jq -c '[.title, .labels, .project, .priority, .assignee]' "$out")" \
   '["paint",["ops","home"],"house",1,"alice.test"]' "signs behind words are none of theirs"
-run sh -c 'echo x tomorrow | task-format --quick --now 900000d'
-status_is 2 "a day before the year 0"
+t 2 "a day before the year 0" sh -c 'echo x tomorrow | task-format --quick --now 900000d'
 err_is "task-format: standard input:1: no such date: tomorrow" "cannot be written"
 echo '2  l milk #1 fri' >"$tmp/item"
 run task-format --quick --list at://a.test/dev.joelclaw.family.list/l "$tmp/item"
 out_is '{"list":"at://a.test/dev.joelclaw.family.list/l","text":"2 l milk #1 fri","done":false}' \
   "an item of a list, all of it text"
 printf 'caf\351\n' >"$tmp/latin"
-run task-format --quick "$tmp/latin"
-status_is 2 "what is not UTF-8"
+t 2 "what is not UTF-8" task-format --quick "$tmp/latin"
 err_is "task-format: $tmp/latin:1: not UTF-8" "is named"
 
 # --- done
@@ -261,10 +257,8 @@ like "$(cat "$out")" '"status":"done".*"n":1,"n":2,' "if it is one that changes"
 for words in '--done a --quick' '--list at://a/b/c' '--quick --list groceries' '--done a -o json' '--quick -q' '--quick -a' '--done a --label x' \
   '--now soon' '-o xml'; do
   # shellcheck disable=SC2086  # words
-  run task-format $words /dev/null
-  status_is 2 "$words"
+  t 2 "$words" task-format $words /dev/null
 done
-run task-format "$tmp/missing"
-status_is 2 "a file that is not there"
+t 2 "a file that is not there" task-format "$tmp/missing"
 
 done_testing

@@ -102,14 +102,12 @@ exec "$(command -v pds-record)" "\$@"
 END
 chmod +x "$tmp/pds-record"
 row 3kaaa22 '{"title":"sometime","status":"open","notes":"theirs"}' >"$tmp/others"
-run env PATH="$tmp:$PATH" task-list -p me --done 3kaaa22 -o text
-status_is 0 "a record that changed meanwhile"
+t 0 "a record that changed meanwhile" env PATH="$tmp:$PATH" task-list -p me --done 3kaaa22 -o text
 err_empty "is read again"
 is "$(pds-record -p me get $task 3kaaa22 | jq -r '.value | .status + " " + .notes')" 'done theirs' \
   "and what was written is kept"
 for n in 1 2 3 4 5 6; do row 3kaab22 '{"title":"today","status":"open","notes":"'$n'"}'; done >"$tmp/others"
-run env PATH="$tmp:$PATH" task-list -p me --done 3kaab22
-status_is 1 "one that changes again and again"
+t 1 "one that changes again and again" env PATH="$tmp:$PATH" task-list -p me --done 3kaab22
 err_like '^task-list: 3kaab22: ' "is named by its key"
 err_like '^task-list: .*nothing was written' "is given up, and told"
 rm "$tmp/pds-record"
@@ -143,8 +141,7 @@ cat >"$tmp/pds-record" <<END
 exec "$(command -v pds-record)" --max-retries 0 "\$@"
 END
 chmod +x "$tmp/pds-record"
-run env PATH="$tmp:$PATH" task-list -p away -o line
-status_is 75 "a server that is away"
+t 75 "a server that is away" env PATH="$tmp:$PATH" task-list -p away -o line
 out_is '○ unreachable' "has a line for a bar"
 rm "$tmp/pds-record"
 for words in '--done' '3kaaa' '-o xml' '--done -a 3k' '--done a,b' '-W wide' '--label' '-z' '--label='; do

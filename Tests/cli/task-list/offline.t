@@ -11,20 +11,16 @@ TZ=UTC
 export TZ
 titles() { jq -r '[.title, .state] | join(" ")' "$out" | sort | xargs; }
 task-add -q -p me 'water the plants !2'
-run task-list -p me --queue
-status_is 0 "a list that is kept"
+t 0 "a list that is kept" task-list -p me --queue
 
 stop "$server"
-run task-add -p me --queue 'feed the cat tomorrow'
-status_is 75 "a task that cannot be written now"
+t 75 "a task that cannot be written now" task-add -p me --queue 'feed the cat tomorrow'
 is "$(titles)" "feed the cat open" "is told all the same"
 id=$(jq -r .id "$out")
-run task-list -p me --queue
-status_is 0 "the list without a server"
+t 0 "the list without a server" task-list -p me --queue
 is "$(titles)" "feed the cat open water the plants open" "has what was read and what waits"
 err_like '^task-list: .*this is what was there at' "and says that it is a copy"
-run task-list -p me --queue --done "${id##*/}"
-status_is 75 "done, while the server is away"
+t 75 "done, while the server is away" task-list -p me --queue --done "${id##*/}"
 is "$(titles)" "feed the cat done" "is done here"
 run task-list -p me --queue
 is "$(titles)" "water the plants open" "and not to be done any more"

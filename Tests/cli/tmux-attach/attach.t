@@ -129,15 +129,12 @@ at shell send '\r~.'
 ok 'ends' at shell expect 'left 0'
 
 # Who is no terminal, and options that do not fit.
-run tmux-attach $attach_args </dev/null
-status_is 2 'no terminal'
+t 2 'no terminal' tmux-attach $attach_args </dev/null
 err_like '^tmux-attach: .*terminal' 'says so'
 for name in '' -x a.b a:b '#(x)' '=x'; do
-  run tmux-attach -s "$name" $attach_args
-  status_is 2 "no session is named '$name'"
+  t 2 "no session is named '$name'" tmux-attach -s "$name" $attach_args
 done
-run tmux-attach --worktree -H codex $attach_args
-status_is 2 'a worktree is for claude'
+t 2 'a worktree is for claude' tmux-attach --worktree -H codex $attach_args
 run tmux-attach -d 'a
 b' $attach_args
 status_is 2 'a folder has no line end'
@@ -146,8 +143,7 @@ for words in "--list -s riff" "--watch -d /tmp" "--new --raw" "--close x -s riff
   "--capture --return" "--capture --return-delay 1" "--authorize -o json" \
   "--fingerprint -s riff" "--forget --max-retries 1"; do
   # shellcheck disable=SC2086  # words
-  run tmux-attach $words $attach_args
-  status_is 2 "$words"
+  t 2 "$words" tmux-attach $words $attach_args
   err_like "^tmux-attach: --[a-z-]* is not for ${words%% *}\$" 'says so'
 done
 for option in -r --raw --follow --return-delay=1 -otsv; do

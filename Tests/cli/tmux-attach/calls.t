@@ -47,8 +47,7 @@ for transport in $transports; do
   say 'Gr\303\274\303\237e'
   ok "$transport: more than ASCII" wait_until 30 typed riff "word more $(printf '\r')Grüße "
   is "$(calls)" 2 "$transport: once for the buffer, once for the session"
-  run tmux-attach $attach_args -l
-  status_is 0 "$transport: list"
+  t 0 "$transport: list" tmux-attach $attach_args -l
 
   # --- nobody is there
   for text in 'x' 'two\nlines'; do

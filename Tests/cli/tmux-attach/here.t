@@ -21,14 +21,11 @@ at_end="$at_end end_here"
 end_here() { end_tmux "$remote_tmp"; }
 shows() { tmux-attach --capture . | grep -q "$1"; }
 
-run tmux-attach -l .
-status_is 1 "no session"
-run tmux-attach --check .
-status_is 0 "--check"
+t 1 "no session" tmux-attach -l .
+t 0 "--check" tmux-attach --check .
 is "$(cut -c 1-16 "$out" | tr -d ' ' | tr '\n' ,)" "oktmux,okharness," "of tmux and the harness, no more"
 for option in --fingerprint --forget; do
-  run tmux-attach "$option" .
-  status_is 2 "$option"
+  t 2 "$option" tmux-attach "$option" .
   err_like 'this machine has no key' "is of no use here"
 done
 
@@ -37,22 +34,19 @@ run tmux-attach -N -s riff .
 is "$status$(jq -r '.name + .command' "$out")" 0riffpython3 "new"
 run tmux-attach -N -H 'cat -u' -d "$tmp" .
 is "$(jq -r '.name + .command + .directory' "$out")" "riff-2cat$tmp" "another, with the next name"
-run tmux-attach -N -s riff .
-status_is 2 "not twice"
+t 2 "not twice" tmux-attach -N -s riff .
 run tmux-attach -l .
 is "$(jq -r .name "$out" | tr '\n' ' ')" "riff riff-2 " "list"
 run tmux-attach --reconcile .
 is "$(jq -r .change "$out" | tr '\n' ' ')" "kept kept " "both are known"
 ok "capture" wait_until 20 shows 'claude>'
-run agent-say . -- inc
-status_is 0 "agent-say"
+t 0 "agent-say" agent-say . -- inc
 ok "types here" wait_until 20 shows 'count 1'
 start watch tmux-attach -w .
 watch=$pid
 changed() { [ "$(jq -r '.change + " " + .name' "$tmp/watch.out" | tr '\n' ,)" = "$1" ]; }
 ok "watch" wait_until 20 changed "added riff,added riff-2,"
-run tmux-attach --close riff-2 .
-status_is 0 "close"
+t 0 "close" tmux-attach --close riff-2 .
 ok "is watched" wait_until 20 changed "added riff,added riff-2,dropped riff-2,"
 stop "$watch"
 is "$status" 143 "a signal ends it"
@@ -63,12 +57,10 @@ its() {
 }
 echo text >"$tmp/note.txt"
 run share-inbox -q add "$tmp/note.txt"
-run share-inbox drain --when-idle .
-status_is 75 "share-inbox: a state that nobody knows"
+t 75 "share-inbox: a state that nobody knows" share-inbox drain --when-idle .
 err_like '^share-inbox: \.: session riff: nothing says whether .*; 1 file stays queued$' "is no time to type"
 its waiting
-run share-inbox drain --when-idle --max-wait 1 .
-status_is 75 "share-inbox: nor is a question"
+t 75 "share-inbox: nor is a question" share-inbox drain --when-idle --max-wait 1 .
 err_like 'session riff: still waiting; 1 file stays queued' "and that is said"
 not_ok "nothing was typed" shows riff/inbox
 start inbox share-inbox watch --when-idle --max-wait 1 .
@@ -78,8 +70,7 @@ its idle here
 ok "watch: then it is delivered" wait_until 20 grep -q delivered "$tmp/inbox.out"
 stop "$inbox"
 ok "and typed" shows riff/inbox
-run share-inbox drain --when-idle --exec cat
-status_is 2 "a command has no state"
+t 2 "a command has no state" share-inbox drain --when-idle --exec cat
 
 # --- the state changes between the look and the typing
 # moment NUMBER STATE: at the NUMBERth command that types, a shell of tmux's has just said STATE.
@@ -113,32 +104,28 @@ its idle
 ok "and it waits again" wait_until 20 gone "$say"
 ok "until it is idle" shows 'not yet'
 moment 2 waiting
-run agent-say --when-idle . -- yes
-status_is 2 "agent-say: it asks something before Return"
+t 2 "agent-say: it asks something before Return" agent-say --when-idle . -- yes
 err_like 'typed, but .*asks something now: Return was not pressed' "which could be taken for a yes"
 its idle
 echo more >"$tmp/more.txt"
 run share-inbox -q add "$tmp/more.txt"
 moment 1 waiting
-run share-inbox drain --when-idle --max-wait 1 .
-status_is 75 "share-inbox: it asks something in the moment of typing"
+t 75 "share-inbox: it asks something in the moment of typing" \
+  share-inbox drain --when-idle --max-wait 1 .
 err_like 'session riff: still waiting; 1 file stays queued' "and the file stays queued"
 its idle
 run share-inbox -q add "$tmp/note.txt"
 moment 2 working
-run share-inbox drain --when-idle --max-wait 1 .
-status_is 75 "share-inbox: it works after the first of two"
+t 75 "share-inbox: it works after the first of two" share-inbox drain --when-idle --max-wait 1 .
 its idle
-run share-inbox drain --when-idle .
-status_is 0 "then the other is typed"
+t 0 "then the other is typed" share-inbox drain --when-idle .
 is "$(tmux-attach --capture . | tr -d '\n ' | grep -o 'more[^/]*txt\|note[^/]*txt' |
   sort | uniq -c | tr -s ' \n' ' ')" " 1 more.txt 2 note.txt " "each once"
 rm "$HOME/bin/tmux"
 its idle here
 run tmux-attach -l .
 is "$(jq -r '.state + .reason' "$out")" idlehere "states"
-run tmux-attach --label other -l .
-status_is 1 "another label, another server"
+t 1 "another label, another server" tmux-attach --label other -l .
 printf 'host = here\n[host here]\nhostname = .\nsession = riff\n' >"$XDG_CONFIG_HOME/agentutils/config"
 run tmux-attach -l -o line
 is "$status$(cat "$out")" "01 idle" "a section may mean this machine"
@@ -154,8 +141,7 @@ none_sleeps() { ! sleeps >"$tmp/found"; }
 ok "and so does what setsid left there" wait_until 20 none_sleeps
 
 # --- attach
-run tmux-attach .
-status_is 2 "without a terminal"
+t 2 "without a terminal" tmux-attach .
 err_like 'standard input and output must be a terminal' "is told"
 sit here 24x80 tmux-attach .
 ok "attached" at here expect 'claude> '

@@ -81,8 +81,7 @@ say 'rm -rf build' -s hooked -r
 status_is 1 "where the agent's pane has gone, nothing is typed"
 err_like 'session hooked: the pane in which its agent was started is gone' "and that is said"
 not_ok "neither in what is left" shows =hooked: rm
-run tmux-attach $attach_args --capture -s hooked
-status_is 1 "nor is another one shown"
+t 1 "nor is another one shown" tmux-attach $attach_args --capture -s hooked
 
 ln -s "$(command -v cat)" "$tmp/codex"
 rtmux split-window -d -t =hooked: "exec $tmp/codex"
@@ -137,8 +136,7 @@ set-hook -g client-attached 'split-window cat'
 set-hook -g client-session-changed 'split-window cat'
 set-hook -g pane-died 'respawn-pane'
 END
-run tmux-attach -q $attach_args -N -s own
-status_is 0 "a session is made, and stays without a client"
+t 0 "a session is made, and stays without a client" tmux-attach -q $attach_args -N -s own
 agent own
 prompts() { rtmux capture-pane -p -t "$agent" | grep -q 'claude>'; }
 wait_until 30 prompts
@@ -180,8 +178,8 @@ attach again -s other
 wait_until 30 sh -c "[ -S '$remote_tmp/tmux-$(id -u)/riff' ]"
 stop "$pid"
 rm "$remote_tmp"/tmux-*/riff
-run env HOME="$remote_home" TMUX_TMPDIR="$remote_tmp" riff-up -s other -H cat
-status_is 0 "riff-up finds the session, too"
+t 0 "riff-up finds the session, too" \
+  env HOME="$remote_home" TMUX_TMPDIR="$remote_tmp" riff-up -s other -H cat
 is "$(rtmux display-message -p '#{pid}') $(rtmux list-sessions -F '#{session_name}')" "$server other" \
   "and nobody has started a second agent"
 done_testing

@@ -159,8 +159,7 @@ attach --reconcile
 is "$(jq -r '.change + " " + .name' "$out" | tr '\n' ,)" \
   "kept riff-2,kept riff-4,kept riff,kept riff-10," "the base is never dropped"
 rtmux kill-session -t =riff-2
-run tmux-attach $attach_args -P 1 --reconcile
-status_is 75 "a failed probe"
+t 75 "a failed probe" tmux-attach $attach_args -P 1 --reconcile
 out_empty "says nothing of sessions"
 attach --reconcile
 is "$(jq -r '.change + " " + .name' "$out" | head -n 1)" "dropped riff-2" "and changed nothing"
@@ -323,8 +322,7 @@ if [ -w /dev/full ] && [ "$(id -u)" -eq 0 ] && mkdir "$tmp/small" &&
   bound=30 run env XDG_STATE_HOME="$tmp/small" tmux-attach $attach_args -N -s kept
   is "$status $(names)" "0 kept " "a full disk: the session that is made is told"
   err_like 'no space left on device' "and why it is not remembered"
-  run env XDG_STATE_HOME="$tmp/small" tmux-attach $attach_args --close kept
-  status_is 0 "and closed"
+  t 0 "and closed" env XDG_STATE_HOME="$tmp/small" tmux-attach $attach_args --close kept
 else
   skip 3 "needs a small disk"
 fi

@@ -80,8 +80,8 @@ for transport in $transports; do
   wait_until 30 pasting
   forget riff-1
   python3 -c 'print("".join(chr(0x20 + n % 0x5f) for n in range(300001)) + ";", end="")' >"$tmp/long"
-  run sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/long" $attach_args -t -s riff-1
-  status_is 0 "$transport: 300 KB"
+  t 0 "$transport: 300 KB" \
+    sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/long" $attach_args -t -s riff-1
   { printf '\033[200~' && sed 's/^ *//' "$tmp/long" && printf ' \033[201~'; } >"$tmp/want"
   ok "all of it, in one bracketed paste" wait_until 30 got riff-1 "$tmp/want"
   is "$(rtmux list-buffers | wc -l)" 0 "no buffer is left behind"
@@ -122,14 +122,12 @@ status_is 2 "a program that has ended"
 err_like 'nothing reads there' "and that is said"
 
 # --- capture
-run tmux-attach $attach_args --capture -s riff-10
-status_is 0 "capture"
+t 0 "capture" tmux-attach $attach_args --capture -s riff-10
 out_is "claude>" "what the pane shows"
 say 'say Gr\303\274\303\237e' -r -s riff-10
 shows() { run tmux-attach $attach_args --capture -s riff-10 && grep -q "$1" "$out"; }
 ok "what it says" wait_until 30 shows '^Grüße$'
-run tmux-attach $attach_args --capture -s riff-2
-status_is 1 "nothing to capture"
+t 1 "nothing to capture" tmux-attach $attach_args --capture -s riff-2
 run tmux-attach $attach_args --capture -o json -s riff-10
 like "$(jq -r '.type + .session + .text' "$out")" '^Grüße' "as a record"
 
@@ -174,7 +172,6 @@ is "$status" 0 "Return"
 ok "has come" wait_until 30 typed riff-10 "hunter2 $(printf '\r')"
 
 # Bad input is one line, before anybody is called.
-run sh -c "printf 'a\\033b' | tmux-attach -t 127.0.0.1:1"
-status_is 2 "a control character is bad input"
+t 2 "a control character is bad input" sh -c "printf 'a\\033b' | tmux-attach -t 127.0.0.1:1"
 err_one_line tmux-attach "told in one line"
 done_testing

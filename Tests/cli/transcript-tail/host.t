@@ -15,8 +15,7 @@ site=$HOME/.claude/projects/-home-ada-site
 mkdir -p "$site" "$HOME/bin" "$HOME/bsd"
 cp "$sample" "$site/$name.jsonl"
 transcript-tail --once >want || bail "no transcript here"
-run transcript-tail --once .:
-status_is 0 "this machine as a host"
+t 0 "this machine as a host" transcript-tail --once .:
 ok "is read as it is" cmp "$out" want
 ln -s "$(command -v bash)" "$HOME/bin/sh"
 real=$(command -v stat)
@@ -42,8 +41,7 @@ for folder in bin bsd; do
   ok "so it is with other tools ($folder)" cmp "$out" want
 done
 echo 'exit 3' >"$HOME/.profile"
-run transcript-tail --once .:
-status_is 2 "a login that runs nothing"
+t 2 "a login that runs nothing" transcript-tail --once .:
 err_one_line transcript-tail "is one line"
 
 # A host that is slow to list: what is asked for there is looked at again at the end.
@@ -83,8 +81,7 @@ rm "$HOME/.profile"
 
 run transcript-tail --once ".:.claude/projects/-home-ada-site/$name.jsonl"
 ok "one file" cmp "$out" want
-run transcript-tail --once ".:~/.claude"
-status_is 1 "a folder without transcripts"
+t 1 "a folder without transcripts" transcript-tail --once ".:~/.claude"
 odd="it's a \$(touch got-out) \`touch got-out\` \"*;\\ "
 mkdir "$HOME/$odd"
 cp "$sample" "$HOME/$odd/$odd.jsonl"
@@ -99,16 +96,13 @@ mkdir "$HOME/$odd"
 cp "$sample" "$HOME/$odd/$odd.jsonl"
 run transcript-tail --once ".:$odd/$odd.jsonl"
 is "$status $(lines "$out")" "0 $(lines "$sample")" "a name that is not UTF-8"
-run transcript-tail --once .:nowhere
-status_is 2 "no such place"
+t 2 "no such place" transcript-tail --once .:nowhere
 err_is "transcript-tail: .:nowhere: no such file or folder" "is told"
 printf '[host box]\nhostname = .\n' >"$XDG_CONFIG_HOME/agentutils/config"
-run transcript-tail --once box
-status_is 2 "a host without a colon"
+t 2 "a host without a colon" transcript-tail --once box
 err_is "transcript-tail: box: no such file or directory: did you mean box:?" "is told"
 cp "$sample" "$HOME/$(printf 'a\nb')"
-run transcript-tail --once "$(printf '.:a\nb')"
-status_is 2 "nor one with a line feed"
+t 2 "nor one with a line feed" transcript-tail --once "$(printf '.:a\nb')"
 err_like 'a path on a host cannot hold control characters$' "which is told"
 err_one_line transcript-tail "in one line"
 echo '{"type":"user","n":1}' >"$site/$(printf 'a\nb').jsonl"
@@ -120,8 +114,7 @@ touch -d '2030-01-01 00:00:00.1' "$site/z.jsonl"
 run transcript-tail --once .:
 ok "the newest session is told to a part of a second" cmp "$out" want
 rm "$site/z.jsonl"
-run transcript-tail --once -P 22 "$site"
-status_is 2 "a port is for a host"
+t 2 "a port is for a host" transcript-tail --once -P 22 "$site"
 
 # --- it grows
 
@@ -162,8 +155,7 @@ cp "$sample" "$site/$name.jsonl"
 for transport in $transports; do
   attach_args
   # shellcheck disable=SC2086
-  run transcript-tail --once $attach_args:
-  status_is 0 "$transport: a host"
+  t 0 "$transport: a host" transcript-tail --once $attach_args:
   ok "$transport: is read as it is" cmp "$out" want
   # shellcheck disable=SC2086
   start live sh -c 'transcript-tail "$@" | turn-fold | turn-format -W 80' - $attach_args:
@@ -171,22 +163,21 @@ for transport in $transports; do
   pkill -P "$pid"
   finished "$pid"
   # shellcheck disable=SC2086
-  run transcript-tail --quiet --max-time 5 --once $attach_args:nowhere
-  status_is 2 "$transport: no such place"
+  t 2 "$transport: no such place" transcript-tail --quiet --max-time 5 --once $attach_args:nowhere
   ssh-keygen -q -t ed25519 -N '' -f "other-$transport"
-  run transcript-tail --once --transport "$transport" -i "other-$transport" --pins pins \
+  t 77 "$transport: a key that is refused" \
+    transcript-tail --once --transport "$transport" -i "other-$transport" --pins pins \
     -P "$port" "$remote_user@127.0.0.1:"
-  status_is 77 "$transport: a key that is refused"
   err_one_line transcript-tail "$transport: is told"
-  run transcript-tail --transport "$transport" -i "$id" --pins pins -P 1 "$remote_user@127.0.0.1:"
-  status_is 75 "$transport: nobody is there"
+  t 75 "$transport: nobody is there" \
+    transcript-tail --transport "$transport" -i "$id" --pins pins -P 1 "$remote_user@127.0.0.1:"
   err_one_line transcript-tail "$transport: is told"
 done
 printf '[127.0.0.1]:%s ' "$port" | cat - "$host_key" >known
 eval "$(ssh-agent -s)" >/dev/null
 ssh-add -q "$id"
-run transcript-tail --once --agent --known-hosts=known -P "$port" "$remote_user@127.0.0.1:"
-status_is 0 "an agent's key, and a key that OpenSSH knows"
+t 0 "an agent's key, and a key that OpenSSH knows" \
+  transcript-tail --once --agent --known-hosts=known -P "$port" "$remote_user@127.0.0.1:"
 err_empty "need no words"
 ssh-agent -k >/dev/null
 

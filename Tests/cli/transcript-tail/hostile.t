@@ -22,8 +22,7 @@ mkdir -p "$folder"
   printf '{"type":"user","zeros":"\000\000"}\n'
   printf '{"type":"user",\r\t"blanks":1}\n'
 } >lines.jsonl
-run transcript-tail --once lines.jsonl
-status_is 2 "bad lines are told"
+t 2 "bad lines are told" transcript-tail --once lines.jsonl
 is "$(jq -r .data.n "$out" | xargs)" "1 2 3 4 5 null" "the good ones are printed"
 is "$(sed 's/.*jsonl: byte \([0-9]*\): .*/\1/' "$err" | xargs)" "27 36 56 205" "each bad one has its place"
 is "$(jq -r .event "$out" | sed -n 2p)" "$escape]0;x$(printf '\007')" "a type may be anything"
@@ -58,21 +57,18 @@ err_one_line transcript-tail "one line is one line"
 echo '{"type":"user","n":5}' >>"$folder/$odd.jsonl"
 run transcript-tail --once --all --state state
 is "$(jq -r .data.n "$out" | xargs)" 5 "and all are known again"
-run transcript-tail --once "$folder/fifo.jsonl"
-status_is 2 "a pipe is no transcript"
+t 2 "a pipe is no transcript" transcript-tail --once "$folder/fifo.jsonl"
 err_one_line transcript-tail "and nobody waits for it"
 if [ "$(id -u)" -ne 0 ]; then
   chmod 0 "$folder/...jsonl"
-  run transcript-tail --once --all
-  status_is 2 "a file that may not be read"
+  t 2 "a file that may not be read" transcript-tail --once --all
   err_like '\.\.\.jsonl: permission denied$' "is told"
 else
   skip 2 "root may read all"
 fi
 
 echo '{"type":"user","n":6}' >own.jsonl
-run sh -c 'transcript-tail --once own.jsonl >>own.jsonl'
-status_is 2 "what is written is not read"
+t 2 "what is written is not read" sh -c 'transcript-tail --once own.jsonl >>own.jsonl'
 err_is "transcript-tail: $tmp/own.jsonl: is the output: not read" "and that is told"
 
 # --- long lines

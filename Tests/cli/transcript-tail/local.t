@@ -10,12 +10,10 @@ site=$projects/-home-ada-site
 session=$site/$name.jsonl
 mkdir -p "$site"
 
-run transcript-tail --once
-status_is 1 "no transcript"
+t 1 "no transcript" transcript-tail --once
 err_empty "and nothing to say"
 cp "$sample" "$session"
-run transcript-tail --once
-status_is 0 "a transcript"
+t 0 "a transcript" transcript-tail --once
 jq -r '"\(.event) \(.id)"' "$out" >ids
 jq -r .type "$sample" >types
 perl -ne '$at += length; print "'"$name"'/$at\n"' "$sample" | paste -d ' ' types - >want
@@ -39,8 +37,7 @@ for place in "$session" "$site" "$projects" "$projects/" .; do
   run sh -c 'cd "$1" && transcript-tail --once "$2"' - "$site" "$place"
   is "$status $(lines "$out")" "0 22" "the same in $place"
 done
-run env CLAUDE_CONFIG_DIR="$tmp/nowhere" transcript-tail --once
-status_is 2 "no such folder"
+t 2 "no such folder" env CLAUDE_CONFIG_DIR="$tmp/nowhere" transcript-tail --once
 err_one_line transcript-tail "is one line"
 
 # --- it grows
@@ -80,8 +77,7 @@ line 8 >>new
 mv new "$site/b.jsonl"
 ok "a file that was replaced, too" wait_until 10 has_lines follow.out 1,2,3,51,4,5,6,7,8
 is "$(jq -r 'select(.type == "gap") | .reason' follow.out | tail -n 1)" replaced "is a gap"
-run transcript-tail --state state
-status_is 2 "a state is one process's"
+t 2 "a state is one process's" transcript-tail --state state
 err_like 'state\.lock: locked' "and says so"
 stop "$follow"
 is "$status" 143 "a signal ends it"
@@ -100,15 +96,12 @@ is "$status $(cat "$out" "$err")" "0 " "what is not whole is left"
 echo '}' >>"$site/a.jsonl"
 run transcript-tail --once --state state
 ok "for the next time" has_lines "$out" 11
-run transcript-tail --once --state state "$site"
-status_is 2 "a state is one place's"
+t 2 "a state is one place's" transcript-tail --once --state state "$site"
 err_like "^transcript-tail: state: holds the state of $projects, not of $site\$" "and says so"
 echo '{"type":"transcript_state","source":"x","files":[{"path":1}]}' >wrong
-run transcript-tail --once --state wrong
-status_is 2 "what is no state is refused"
+t 2 "what is no state is refused" transcript-tail --once --state wrong
 err_one_line transcript-tail "in one line"
-run sh -c 'transcript-tail --once --all --state full >/dev/full'
-status_is 2 "a full disk"
+t 2 "a full disk" sh -c 'transcript-tail --once --all --state full >/dev/full'
 ok "is not noted as printed" test ! -e full
 run transcript-tail --once --all
 ok "all sessions, the newest last" test "$(lines "$out")" = 9

@@ -16,8 +16,7 @@ state_of() {
   printf '{"type":"transcript_state","source":"%s","files":[%s,%s]}\n' "$1" "$(mark 1)" "$(mark 2)"
 }
 state_of 127.0.0.1:/P >st
-run transcript-tail --all --once --state st -P 1 127.0.0.1:/P
-status_is 75 "a host that cannot be reached"
+t 75 "a host that cannot be reached" transcript-tail --all --once --state st -P 1 127.0.0.1:/P
 is "$(cat st)" "$(state_of 127.0.0.1:/P)" "loses no mark"
 state_of .:/P >st
 echo "touch $tmp/reached; exec sleep 5" >"$HOME/.profile"

@@ -8,11 +8,9 @@ golden=$root/Tests/golden/turns
 cd "$tmp" || exit 1
 
 action-filter -u "$day" >once
-run turn-fold once
-status_is 0 "the day is folded"
+t 0 "the day is folded" turn-fold once
 cp "$out" records
-run turn-format --tree -W 100 records
-status_is 0 "and shown as trees"
+t 0 "and shown as trees" turn-format --tree -W 100 records
 [ -z "${AGENTUTILS_UPDATE_GOLDEN-}" ] || cp "$out" "$golden/day-tree.txt"
 ok "which are what they were" diff "$golden/day-tree.txt" "$out"
 

@@ -19,8 +19,7 @@ event() {
   event 7 '"assistantMessageCommitted":{"messageId":"m","fullText":"Hello\n"}'
   event 8 '"turnCompleted":{"assistantMessageId":"m"}'
 } >turn
-run turn-fold turn
-status_is 0 "a turn: status 0"
+t 0 "a turn: status 0" turn-fold turn
 out_is '{"type":"turn","backend":"pincer","id":"u","thread":"t","state":"running","started":"2026-01-01T00:00:00.000Z","time":"2026-01-01T00:00:00.000Z"}
 {"type":"tool_call","backend":"pincer","id":"c","thread":"t","turn":"u","tool":"bash","label":"bash","arguments":{"x":1.10},"state":"planned","time":"2026-01-01T00:00:00.000Z"}
 {"type":"tool_call","backend":"pincer","id":"c","thread":"t","turn":"u","tool":"bash","label":"ls","arguments":{"x":1.10},"state":"running","started":"2026-01-01T00:00:00.000Z","time":"2026-01-01T00:00:00.000Z"}
@@ -70,8 +69,7 @@ run turn-fold --turn v --turn w two
 is "$(ids)" "v w" "--turn twice"
 run turn-fold --thread t --turn u two
 is "$(ids)" "c m stream_assistant_u u" "a turn with all that belongs to it"
-run turn-fold --thread none two
-status_is 1 "a conversation that is not there: status 1"
+t 1 "a conversation that is not there: status 1" turn-fold --thread none two
 run turn-fold -o state two
 is "$(jq -r .thread "$out" | xargs)" "t other" "a state for each conversation, in order"
 run turn-fold -o state --thread t two
@@ -93,25 +91,20 @@ cat >odd <<'END'
 word
 7
 END
-run turn-fold odd turn
-status_is 2 "bad lines: status 2"
+t 2 "bad lines: status 2" turn-fold odd turn
 err_is 'turn-fold: odd:6: has no thread
 turn-fold: odd:7: not a JSON object
 turn-fold: odd:8: not a JSON object' "each is named"
 ok "and the rest is folded" cmp -s "$out" records
-run turn-fold missing turn
-status_is 2 "a file that is not there: status 2"
+t 2 "a file that is not there: status 2" turn-fold missing turn
 ok "and the other one is read" cmp -s "$out" records
-run turn-fold -f -o state turn
-status_is 2 "--final of a state is refused"
-run turn-fold --turn u --output state turn
-status_is 2 "so is --turn"
+t 2 "--final of a state is refused" turn-fold -f -o state turn
+t 2 "so is --turn" turn-fold --turn u --output state turn
 
 LC_ALL=C tr '#' '\377' <<'END' >latin
 {"type":"turn","backend":"pincer","id":"#","thread":"t","state":"running"}
 END
-run turn-fold latin
-status_is 2 "own records that are not UTF-8: status 2"
+t 2 "own records that are not UTF-8: status 2" turn-fold latin
 err_is 'turn-fold: latin:1: not UTF-8' "and named"
 event 2 '"toolCallPlanned":{"toolCallId":"c","toolName":"bash","args":{"x":word}}' >args
 run sh -c "turn-fold args | jq -r .type | xargs"

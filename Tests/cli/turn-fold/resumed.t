@@ -17,8 +17,7 @@ cat >new <<'END'
 {"type":"assistant","sessionId":"resumed","uuid":"new-answer-000001","timestamp":"2026-07-01T00:00:01Z","message":{"id":"msg_000000000001","role":"assistant","content":[{"type":"text","text":"gone on"}],"stop_reason":"end_turn","usage":{"input_tokens":5,"output_tokens":7}}}
 END
 cat copy new >resumed
-run turn-fold -f "$session" resumed
-status_is 0 "a session that was resumed"
+t 0 "a session that was resumed" turn-fold -f "$session" resumed
 is "$(turns "$out")" "$({ turns records; echo "new-prompt-000001 completed 7"; } | sort)" \
   "each turn is told once, and what it cost"
 is "$(messages "$out")" "$({ messages records; echo new-answer-000001; echo new-prompt-000001; } |
@@ -75,8 +74,7 @@ for number, line in enumerate(lines):
     torn.write([b"\n", b"", b"\0" * 100, b"\n\0\0\n", b'\n{"type":"user","sessionId":"s","message":{"te'][number % 5])
 torn.write(b"\n")
 PY
-run turn-fold -f torn
-status_is 2 "a transcript with holes and torn lines"
+t 2 "a transcript with holes and torn lines" turn-fold -f torn
 is "$(cat "$out")" "$(cat records)" "loses no whole record"
 run sh -c 'turn-fold "$1" | turn-format' - "$session"
 cp "$out" want
@@ -99,8 +97,7 @@ with open("deep", "a") as file:
     print('{"type":"notification","urgency":"high","x":%s}' % ("[" * 3000 + "]" * 3000), file=file)
 PY
 for command in turn-fold reply-narrate action-format notify-route; do
-  run "$command" deep
-  status_is 2 "$command: a line nested 3000 deep"
+  t 2 "$command: a line nested 3000 deep" "$command" deep
   err_like "deep:[23]: nested too deep" "is named"
 done
 

@@ -7,8 +7,7 @@ session=$root/Tests/fixtures/transcript.ndjson
 python3 "$root/Tests/fixtures/make-transcript.py" >made
 ok "the sample is what its maker makes" cmp made "$session"
 
-run turn-fold -f "$session"
-status_is 0 "a transcript is folded"
+t 0 "a transcript is folded" turn-fold -f "$session"
 err_empty "without a word"
 cp "$out" records
 is "$(jq -r 'select(.type == "turn") | [.id[-2:], .state, .reason // "-", .parent[-2:]? // "-"] |
@@ -53,8 +52,7 @@ out_like 'tides-26\.csv \\e\[31mred' "what a terminal would obey is made visible
   printf '{"type":"user","sessionId":"s","uuid":7,"message":[]}\n{"type":"assistant","sessionId":"s"}\n'
   cat "$session"
 } >noise
-run turn-fold -f noise
-status_is 2 "noise is told"
+t 2 "noise is told" turn-fold -f noise
 is "$(jq -c 'select(.type == "turn")' "$out" | wc -l)" "$(jq -c 'select(.type == "turn")' records | wc -l)" \
   "and hides nothing"
 

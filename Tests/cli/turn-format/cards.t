@@ -14,8 +14,7 @@ ok "the fixture is what its script makes" \
 kept() {
   name=$1
   shift
-  run turn-format "$@" "$turns"
-  status_is 0 "$name"
+  t 0 "$name" turn-format "$@" "$turns"
   [ -z "${AGENTUTILS_UPDATE_GOLDEN-}" ] || cp "$out" "$golden/$name"
   ok "is what it was" diff "$golden/$name" "$out"
 }
@@ -73,15 +72,11 @@ run turn-format --expand -W 60 "$turns"
 out_like 'test 1 ' "--expand shows all of it"
 out_unlike 'lines above' "with nothing left out"
 like "$(grep -A1 '~ ' "$out" | tail -n 1)" 'the datasheet' "and the thoughts whole"
-run turn-format --expand --tail 3 "$turns"
-status_is 2 "--expand and --tail"
+t 2 "--expand and --tail" turn-format --expand --tail 3 "$turns"
 err_like '^turn-format: --expand shows all lines: not with --tail$' "contradict each other"
-run turn-format --tree --expand "$turns"
-status_is 2 "what has no effect is a mistake"
-run turn-format -o tree --tail 3 "$turns"
-status_is 2 "in both forms"
-run turn-format -o table "$turns"
-status_is 2 "no other forms"
+t 2 "what has no effect is a mistake" turn-format --tree --expand "$turns"
+t 2 "in both forms" turn-format -o tree --tail 3 "$turns"
+t 2 "no other forms" turn-format -o table "$turns"
 run turn-format --color always "$turns"
 out_like "$(printf '\033\\[1;3[0-9;]*m‖ paused')" "--color always colours"
 run turn-format --color never "$turns"
@@ -103,8 +98,7 @@ run turn-format own
 like "$(grep ' = ' "$out")" '= 110 in · 1 out · \$2\.00$' "what the turn says counts before that"
 is "$(grep -c 'completed' "$out")" 1 "the parts have no cards of their own"
 { turn b ',"parent":"a"'; turn a ',"parent":"b"'; turn c ',"parent":"c"'; } >knot
-run turn-format --tree knot
-status_is 0 "parts of each other"
+t 0 "parts of each other" turn-format --tree knot
 is "$(grep -c '✓' "$out")" 3 "are shown once each"
 
 # --- the order of things, ends, and what has no turn
@@ -165,13 +159,11 @@ out_unlike 'pending' "what was answered at once is not asked"
 printf '%s\n' '{"kind":"llm_call","createdAt":"2026-03-14T08:00:00Z"}' '{"type":"open","url":"u"}' >actions
 for options in "" "--tree" "-o dot"; do
   # shellcheck disable=SC2086
-  run turn-format $options actions
-  status_is 1 "actions with '$options' are no turns"
+  t 1 "actions with '$options' are no turns" turn-format $options actions
   is "$(cat "$err")" "turn-format: no turns in the input: pipe it through turn-fold" "and it says so"
 done
 printf '{"type":"thread","backend":"pincer","id":"x"}\n' >>actions
-run turn-format actions
-status_is 0 "a conversation without turns is nothing to show"
+t 0 "a conversation without turns is nothing to show" turn-format actions
 run turn-format "$turns" actions
 ok "other records among turns are passed over" cmp whole "$out"
 
@@ -182,21 +174,18 @@ printf '%s\n' 'no json' '{"type":"turn","backend":"pincer","thread":"x","state":
   '{"type":"turn","backend":"pincer","id":"d","thread":"x","state":"dreaming"}' \
   '{"type":"message","id":"m","role":"user"}' '{"kind":"llm_call","createdAt":"x"}' >mixed
 cat mixed "$turns" >both
-run turn-format both no-file
-status_is 2 "bad lines are status 2"
+t 2 "bad lines are status 2" turn-format both no-file
 is "$(cat "$err")" "$(printf '%s\n' \
   'turn-format: both:1: a word without quotes' \
   'turn-format: both:2: has no id' \
   'turn-format: both:4: not a JSON object' \
   'turn-format: no-file: no such file or directory')" "each is told, and no others"
 ok "and all else is shown" cmp whole "$out"
-run sh -c 'turn-format both >both'
-status_is 2 "a file that is read and written at once"
+t 2 "a file that is read and written at once" sh -c 'turn-format both >both'
 gzip -c "$turns" >turns.gz
 run turn-format turns.gz
 ok "a compressed file is read" cmp whole "$out"
-run turn-format /dev/null
-status_is 0 "nothing to show"
+t 0 "nothing to show" turn-format /dev/null
 out_empty "shows nothing"
 run turn-format -o dot /dev/null
 out_is "$(printf 'digraph turns {\n  rankdir=LR;\n  node [shape=box, fontname="sans-serif"];\n}')" \
@@ -260,8 +249,7 @@ exit($text =~ /[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\x
 END
 for options in "" "--expand" "-W 40" "--tree" "-o dot" "--expand --color always"; do
   # shellcheck disable=SC2086  # several words
-  run turn-format $options hostile
-  status_is 0 "hostile text is read with '$options'"
+  t 0 "hostile text is read with '$options'" turn-format $options hostile
   ok "and nothing of it is obeyed" perl harmless.pl <"$out"
   ok "it is UTF-8" perl -MEncode -e 'undef $/; decode("UTF-8", <STDIN>, Encode::FB_CROAK)' <"$out"
 done
@@ -277,8 +265,7 @@ print('{"type":"turn","backend":"clanky","thread":"c","id":"0","state":"complete
 END
 for options in "" "--tree" "-o dot"; do
   # shellcheck disable=SC2086
-  run turn-format -W 80 $options deep
-  status_is 0 "turns in turns in turns, 20000 deep, with '$options'"
+  t 0 "turns in turns in turns, 20000 deep, with '$options'" turn-format -W 80 $options deep
 done
 cat >much.py <<'END'
 import json, sys
@@ -296,8 +283,7 @@ ok "10 MB of turns that end take no memory" sh -c 'wc -c <much; python3 "$1/resi
 python3 -c '
 import json
 print(json.dumps({"type": "message", "backend": "pincer", "thread": "x", "id": "m", "role": "assistant", "text": "word " * 500000, "state": "final"}))' >long
-run turn-format -W 80 long
-status_is 0 "one message of 2.5 MB"
+t 0 "one message of 2.5 MB" turn-format -W 80 long
 is "$(tr -d '\n' <"$out" | tr ' ' '\n' | grep -c word)" 500000 "is folded whole"
 
 done_testing

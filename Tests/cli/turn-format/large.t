@@ -35,8 +35,7 @@ for shape in calls down up mixed; do
     # Under ten seconds however busy the machine is; they took minutes.
     bound=30
     # shellcheck disable=SC2086  # two words
-    run turn-format $form records
-    status_is 0 "20,000 $shape: $form"
+    t 0 "20,000 $shape: $form" turn-format $form records
   done
   run turn-format --tree -W 0 records
   is "$(lines "$out")" "$((all + 2))" "$shape: each has its line"

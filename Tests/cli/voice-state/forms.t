@@ -14,15 +14,12 @@ AGENT_URL=$url
 export AGENT_URL
 
 # No session.
-run voice-state
-status_is 0 "no session is no failure"
+t 0 "no session is no failure" voice-state
 out_is "No voice session." "and is said"
-run voice-state -q
-status_is 1 "-q says it with the status"
+t 1 "-q says it with the status" voice-state -q
 out_empty "and nothing else"
 err_empty "on neither file"
-run voice-state -o json
-status_is 0 "no session as json"
+t 0 "no session as json" voice-state -o json
 out_empty "is no line"
 run voice-state -o line
 out_like '^20[0-9-]*T[0-9:.]*Z - no voice session$' "as a line"
@@ -35,11 +32,9 @@ is "$(jq -r .full_text "$out")" "" "for i3 neither"
 
 # One session.
 ok "a state" put "$voice/full.json"
-run voice-state -q
-status_is 0 "-q: a session is active"
+t 0 "-q: a session is active" voice-state -q
 out_empty "without a word"
-run voice-state
-status_is 0 "the sessions"
+t 0 "the sessions" voice-state
 out_like 'OpenAI RT' "with their head"
 out_like '^-- Realtime provider' "and panels"
 unlike "$(cat "$out")" "$(printf '\033')" "without colour in a pipe"
@@ -90,26 +85,20 @@ run voice-state -o tmux "$tmp/marked"
 out_like '##' "tmux no format"
 
 # Which sessions.
-run voice-state -q -g "$guild"
-status_is 0 "-g: a session of the guild"
-run voice-state -q -g 1
-status_is 1 "none of another"
-run voice-state -q -s "$(printf %s "$id" | cut -c1-6)"
-status_is 0 "-s: the beginning of an id"
+t 0 "-g: a session of the guild" voice-state -q -g "$guild"
+t 1 "none of another" voice-state -q -g 1
+t 0 "-s: the beginning of an id" voice-state -q -s "$(printf %s "$id" | cut -c1-6)"
 run voice-state -o json -s "$id"
 is "$(lines "$out")" 1 "or all of it"
-run voice-state -s nobody
-status_is 1 "-s: no such session"
+t 1 "-s: no such session" voice-state -s nobody
 err_is "voice-state: session nobody: not active" "is said"
 
 # Prompts.
-run voice-state --prompt generation
-status_is 0 "--prompt"
+t 0 "--prompt" voice-state --prompt generation
 want=$(jq -r '.sessions[0].promptState.generation.replyPrompts.systemPrompt' "$voice/full.json")
 ok "prints it whole" python3 -c 'import sys; sys.exit(sys.argv[2] not in open(sys.argv[1]).read())' "$out" "$want"
 put "$voice/minimal.json" >"$tmp/put"
-run voice-state --prompt bridge
-status_is 1 "a prompt that is not there"
+t 1 "a prompt that is not there" voice-state --prompt bridge
 err_is "voice-state: prompt bridge: not known" "is said"
 for state in minimal spec null wrong empty hostile scripts troubled; do
   put "$voice/$state.json" >"$tmp/put" || continue
@@ -121,14 +110,12 @@ for state in minimal spec null wrong empty hostile scripts troubled; do
 done
 
 # A state that comes by itself, and its history. The session began before.
-run voice-state history
-status_is 0 "history"
+t 0 "history" voice-state history
 out_is "No past voice session." "of nothing"
 
 # Usage.
 usage() {
-  run voice-state "$@"
-  status_is 2 "usage: $*"
+  t 2 "usage: $*" voice-state "$@"
   is "$(tail -n 1 "$err")" "usage: voice-state [options] [FILE | - | history | replay SESSION]" "is told"
 }
 usage --panel nothing
@@ -177,8 +164,7 @@ out_is "#[fg=#dc2626]○#[default] unreachable" "a bar that follows is told, too
 unset AGENT_URL
 run voice-state -o tmux
 out_is "#[fg=#dc2626]○#[default] unknown" "a mistake in the settings is another state"
-run voice-state
-status_is 2 "no url"
+t 2 "no url" voice-state
 err_like 'AGENT_URL' "says what to set"
 serve <<'END'
 on /api/voice/state
@@ -209,23 +195,19 @@ AGENT_URL=$url
 AGENT_TOKEN_FILE=$tmp/token
 export AGENT_URL AGENT_TOKEN_FILE
 for want in 77 77 77 75 2 2; do
-  run voice-state -q
-  status_is "$want" "status $want"
+  t "$want" "status $want" voice-state -q
   err_one_line voice-state "is one line"
   err_unlike 'sample-token' "without the token"
   unlike "$(cat "$err")" "$(printf '\033')" "and without escapes"
 done
-run voice-state -q
-status_is 0 "a count without sessions is a session"
-run voice-state -o line
-status_is 0 "elements that are no sessions are passed over"
+t 0 "a count without sessions is a session" voice-state -q
+t 0 "elements that are no sessions are passed over" voice-state -o line
 is "$(lines "$out")" 1 "the rest is shown"
 script <<'END'
 on /api/voice/state
 stall
 END
-run voice-state -q --max-time 0.3 --idle-timeout 0
-status_is 75 "a backend that does not answer in time"
+t 75 "a backend that does not answer in time" voice-state -q --max-time 0.3 --idle-timeout 0
 script <<'END'
 on /api/voice/state
 status 200 application/json {"activeCount":0,"sessions":[]}

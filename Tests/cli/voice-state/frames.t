@@ -60,8 +60,7 @@ print(json.dumps(grow(json.load(open(sys.argv[1]))), ensure_ascii=False))
 END
 bound=600
 ok "the record is large" test "$(wc -c <record)" -gt 8000000
-run voice-state -W 80 --color always record
-status_is 0 "megabytes are shown"
+t 0 "megabytes are shown" voice-state -W 80 --color always record
 ok "megabytes fit 80 cells" python3 "$check" "$out" 80
 ok "and take few lines" test "$(wc -l <"$out")" -lt 400
 

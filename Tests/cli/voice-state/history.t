@@ -10,8 +10,7 @@ start_server serve agent-serve -l 127.0.0.1:0 -D "$tmp/serve.sqlite" --ingest da
 AGENT_URL=$url
 export AGENT_URL
 
-run voice-state history -o json
-status_is 0 "history as json"
+t 0 "history as json" voice-state history -o json
 ok "the backend's own rows" sh -c 'curl -sf "$AGENT_URL/api/voice/history/sessions" | jq -c ".[]" | cmp - out'
 count=$(lines "$out")
 ok "there are some: $count" test "$count" -ge 2
@@ -34,8 +33,7 @@ is "$(lines "$out")" "$count" "all of three days"
 run voice-state history -W 40
 ok "-W cuts rows" python3 -c 'import sys; sys.exit(max(map(len, open(sys.argv[1], encoding="utf-8").read().split("\n"))) > 40)' "$out"
 
-run voice-state replay "$id"
-status_is 0 "replay in a pipe"
+t 0 "replay in a pipe" voice-state replay "$id"
 like "$(head -n 1 "$out")" "Z $(printf %s "$id" | cut -c1-8) begins: " "begins"
 like "$(tail -n 3 "$out")" " (ends|agent: |[A-Z][a-z]*: )" "and tells what was said"
 like "$(tail -n 1 "$out")" "Z $(printf %s "$id" | cut -c1-8) ends: inactivity_timeout$" "and how it ended"
@@ -53,11 +51,9 @@ run voice-state replay -o json "$id"
 ok "json: the rows" sh -c 'curl -sf "$AGENT_URL/api/voice/history/sessions/'"$id"'/events" | jq -c ".[]" | cmp - out'
 run voice-state replay -o text -W 100 --panel session,transcript,tools "$id"
 out_like '^-- ' "text: the panels at its end"
-run voice-state replay nobody
-status_is 1 "no such session"
+t 1 "no such session" voice-state replay nobody
 err_is "voice-state: session nobody: the backend knows no events of it" "is said"
-run voice-state replay ../../../stats
-status_is 1 "an id is no path"
+t 1 "an id is no path" voice-state replay ../../../stats
 
 # Speed: the first and last events of the session are minutes apart.
 span=$(curl -sf "$url/api/voice/history/sessions/$id/events" |
@@ -114,14 +110,10 @@ on /api/voice/history/sessions/y/events
 status 200 application/json [{"kind":"voice_runtime"},{"kind":"voice_turn_in","content":"voice_activity_started","created_at":"x","metadata":{"sessionId":"y"}},7]
 END
 AGENT_URL=$url
-run voice-state history
-status_is 2 "history that is no list"
-run voice-state history
-status_is 0 "rows without members"
+t 2 "history that is no list" voice-state history
+t 0 "rows without members" voice-state history
 unlike "$(cat "$out")" "$(printf '\033')" "and with escapes"
-run voice-state replay x
-status_is 2 "events that are no list"
-run voice-state replay y
-status_is 0 "events without times"
+t 2 "events that are no list" voice-state replay x
+t 0 "events without times" voice-state replay y
 
 done_testing

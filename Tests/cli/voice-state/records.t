@@ -45,8 +45,7 @@ END
 id=$(jq -r .sessionId session)
 
 for shape in wrapped bare session stats snapshot list two "$voice/full.json"; do
-  run voice-state -o line "$shape"
-  status_is 0 "${shape##*/} is read"
+  t 0 "${shape##*/} is read" voice-state -o line "$shape"
   out_like "Z $(printf %s "$id" | cut -c1-8) processing · Kei talks" "and shown"
   cat "$shape" | voice-state -o line - >"$tmp/piped"
   is "$(cut -d' ' -f2- "$tmp/piped")" "$(cut -d' ' -f2- "$out")" "from a pipe too"
@@ -70,21 +69,16 @@ is "$(lines "$out")" 2 "what json prints can be read again"
 voice-state -o json two | voice-state -o json - >again
 run voice-state -o json two
 ok "and stays as it is" cmp again "$out"
-run voice-state others
-status_is 0 "records without voice are passed over"
+t 0 "records without voice are passed over" voice-state others
 out_is "No voice session." "in silence"
 run voice-state empty
 out_is "No voice session." "the last state counts"
-run voice-state -q wrapped
-status_is 0 "-q of records"
-run voice-state -q empty
-status_is 1 "and without a session"
-run voice-state nowhere
-status_is 2 "no such file"
+t 0 "-q of records" voice-state -q wrapped
+t 1 "and without a session" voice-state -q empty
+t 2 "no such file" voice-state nowhere
 err_is "voice-state: nowhere: no such file or directory" "is said"
 mkdir folder
-run voice-state folder
-status_is 2 "a folder"
+t 2 "a folder" voice-state folder
 err_one_line voice-state "is no file"
 
 # The time is the records'.
@@ -94,8 +88,7 @@ run voice-state -o line bare
 out_like '^2026-0[0-9-]*T' "else what the state tells"
 
 # Events between states.
-run voice-state -w events
-status_is 0 "what happens, line by line"
+t 0 "what happens, line by line" voice-state -w events
 cut -d' ' -f3- "$out" >words
 like "$(head -n 1 words)" '^now: processing · Kei talks' "first what is"
 is "$(sed -n '2,$p' words)" 'tool moon_phase runs
@@ -120,8 +113,7 @@ is "$(tail -n 1 "$out" | jq -c .class)" '["processing","tool"]' "in a bar too"
 
 # Only events: sessions are rebuilt.
 jq -c 'select(.event == "voice_event")' events | sed '$d' >only
-run voice-state -W 100 only
-status_is 0 "events alone"
+t 0 "events alone" voice-state -W 100 only
 out_like 'Zoe' "tell who is there"
 run voice-state -w only
 out_like 'begins|now: ' "a session begins with its first event"
@@ -129,8 +121,7 @@ jq -c .data only >rows
 run voice-state -w rows
 out_like 'Zoe: good evening' "bare actions too"
 jq -s 'map(.data) | reverse' only >list
-run voice-state -w list
-status_is 0 "and a list of them"
+t 0 "and a list of them" voice-state -w list
 
 { cat only; tail -n 1 events; head -n 1 only; } >late
 run voice-state -w late
@@ -162,8 +153,7 @@ for watch in "" -w; do
   is "$(lines "$err")" 11 "of many bad lines ten are named: $watch"
   is "$(tail -n 1 "$err")" "voice-state: 13 more bad lines" "and the rest counted: $watch"
 done
-run voice-state -o line bad
-status_is 2 "bad lines: status 2"
+t 2 "bad lines: status 2" voice-state -o line bad
 out_like 'processing · Kei talks' "the good one is shown"
 err_like '^voice-state: bad:1: ' "with the line"
 err_like '^voice-state: bad:3: ' "each"
@@ -174,8 +164,7 @@ run voice-state -o json word
 is "$status $(lines "$out")" "2 0" "what is no JSON comes out of nothing"
 err_is "voice-state: word:1: a word without quotes" "and is a bad line"
 head -c 3000 wrapped >half
-run voice-state half
-status_is 2 "a record that is cut off"
+t 2 "a record that is cut off" voice-state half
 err_one_line voice-state "is one fault"
 
 # Text that means harm reaches no terminal, in no form.
@@ -203,8 +192,7 @@ for text in bad:
 END
 for options in "-o text" "-o text --color always -W 40" "-w" "-w -o waybar" "-w -o tmux" "-w -o i3" "-o line"; do
   # shellcheck disable=SC2086  # several words
-  run voice-state $options hostile
-  status_is 0 "hostile text with '$options'"
+  t 0 "hostile text with '$options'" voice-state $options hostile
   ok "is not obeyed" perl harmless.pl <"$out"
 done
 run voice-state -w -o waybar hostile
@@ -215,8 +203,7 @@ ok "nor with json on a terminal" perl -e 'undef $/; $_ = <STDIN>; exit(/[\x00-\x
 
 # A full disk, and a reader that goes away.
 if [ -w /dev/full ]; then
-  run sh -c 'voice-state two >/dev/full'
-  status_is 2 "a full disk"
+  t 2 "a full disk" sh -c 'voice-state two >/dev/full'
   err_one_line voice-state "is said"
 else
   skip 2 "no /dev/full"

@@ -35,28 +35,23 @@ export AGENT_URL
 for words in -q '-w -n 1' history; do
   well
   # shellcheck disable=SC2086
-  run voice-state --token-file "$tmp/token" -v $words
-  status_is 0 "$words with --token-file"
+  t 0 "$words with --token-file" voice-state --token-file "$tmp/token" -v $words
   is "$(asked | cut -d ' ' -f 2- | uniq)" "$token main" "sends it"
   is "$(cat "$out" "$err" | grep -c $token)" 0 "and does not show it"
 done
-run voice-state --token-file - -q <"$tmp/token"
-status_is 0 "a token from standard input"
+t 0 "a token from standard input" voice-state --token-file - -q <"$tmp/token"
 is "$(asked | tail -n 1)" "/api/voice/state $token main" "is sent"
 chmod 644 "$tmp/token"
-run voice-state --token-file "$tmp/token" -q
-status_is 77 "a token that others can read"
+t 77 "a token that others can read" voice-state --token-file "$tmp/token" -q
 chmod 600 "$tmp/token"
-run voice-state --token-file "$tmp/none" -w
-status_is 77 "a token that is not there"
+t 77 "a token that is not there" voice-state --token-file "$tmp/none" -w
 err_one_line voice-state "is one line"
 
 # Refused: the source is named, the token is not.
 for words in -q '' '-w' history 'replay s1'; do
   printf 'forever\nstatus 401 application/json {"error":"no %s"}\n' $token | script
   # shellcheck disable=SC2086
-  run voice-state --token-file "$tmp/token" -v $words
-  status_is 77 "refused: $words"
+  t 77 "refused: $words" voice-state --token-file "$tmp/token" -v $words
   err_like "401.*the token from $tmp/token was refused \(no profile\)$" "names its file"
   is "$(cat "$out" "$err" | grep -c $token)" 0 "not what it holds"
 done
@@ -64,20 +59,19 @@ done
 # Another origin.
 printf 'redirect 302 @OTHER@/elsewhere\n---\non /elsewhere\nstatus 200 application/json %s\n' "$state" |
   script
-run voice-state --token-file "$tmp/token" -q
-status_is 0 "a redirect is followed"
+t 0 "a redirect is followed" voice-state --token-file "$tmp/token" -q
 is "$(asked)" "/api/voice/state $token main
 /elsewhere - other" "without the token to another origin"
 for words in -q -w history; do
-  run env AGENT_URL=http://example.invalid voice-state --token-file "$tmp/token" $words
-  status_is 2 "no token over plain http: $words"
+  t 2 "no token over plain http: $words" \
+    env AGENT_URL=http://example.invalid voice-state --token-file "$tmp/token" $words
   err_like 'would travel over plain http; see --allow-plaintext$' "and it says so"
 done
-run env AGENT_URL=http://example.invalid voice-state --allow-plaintext --token-file "$tmp/token" -q
-status_is 75 "--allow-plaintext: then it is tried"
-run env AGENT_URL=http://example.invalid voice-state --allow-plaintext --token-file "$tmp/token" \
+t 75 "--allow-plaintext: then it is tried" \
+  env AGENT_URL=http://example.invalid voice-state --allow-plaintext --token-file "$tmp/token" -q
+t 75 "for the stream as well" \
+  env AGENT_URL=http://example.invalid voice-state --allow-plaintext --token-file "$tmp/token" \
   -w --max-retries 0
-status_is 75 "for the stream as well"
 
 # --- over TLS
 if command -v openssl >/dev/null 2>&1; then
@@ -86,15 +80,13 @@ data: $state
 
 "
   AGENT_URL=$url
-  run voice-state --cacert "$tmp/authority" --token-file "$tmp/token" -q
-  status_is 0 "an authority that is named is believed, the token goes"
+  t 0 "an authority that is named is believed, the token goes" \
+    voice-state --cacert "$tmp/authority" --token-file "$tmp/token" -q
   run voice-state --cacert "$tmp/authority" --token-file "$tmp/token" -w -n 1
   is "$status $(lines "$out")" "0 1" "for the stream as well"
-  run voice-state --token-file "$tmp/token" -q
-  status_is 75 "nobody vouches for the certificate"
+  t 75 "nobody vouches for the certificate" voice-state --token-file "$tmp/token" -q
   err_like certificate "and it says so"
-  run voice-state --cacert "$tmp/none" -q
-  status_is 2 "an authority that is not there"
+  t 2 "an authority that is not there" voice-state --cacert "$tmp/none" -q
   err_one_line voice-state "is one line"
 else
   skip 6 "no openssl"

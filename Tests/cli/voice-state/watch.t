@@ -29,8 +29,7 @@ sid=$(jq -r '.sessions[0].sessionId' "$root/Tests/fixtures/voice/full.json")
 sed -i "s/@ID@/$sid/" "$tmp/script"
 AGENT_URL=$url
 export AGENT_URL
-run voice-state -w --retry-wait 0.05 -v
-status_is 2 "204 ends the watch, in which an event was bad"
+t 2 "204 ends the watch, in which an event was bad" voice-state -w --retry-wait 0.05 -v
 err_like "^voice-state: $url/api/voice/events: voice_state: not JSON: unterminated string at byte [0-9]+\$" \
   "which is told, with the stream and the reason"
 words "$out" >"$tmp/words"
@@ -58,8 +57,7 @@ send event: voice_state\ndata: {"activeCount":1,"sessions":[{"sessionId":"s2"}]}
 ---
 status 204
 END
-run voice-state -w -o json --retry-wait 0.05
-status_is 2 "bad events: the status tells at the end"
+t 2 "bad events: the status tells at the end" voice-state -w -o json --retry-wait 0.05
 is "$(jq -r .sessionId "$out" | xargs)" "s1 s2" "the good ones are shown"
 is "$(lines "$err") $(tail -n 1 "$err")" "11 voice-state: 8 more bad events" "ten are told, the others counted"
 is "$(sed -n "s|^voice-state: $url/api/voice/events: ||p" "$err" | head -n 7)" "voice_state: not a voice state
@@ -88,13 +86,11 @@ stream
 file state
 stall
 END
-run voice-state -w -n 1
-status_is 0 "-n 1"
+t 0 "-n 1" voice-state -w -n 1
 is "$(lines "$out")" 1 "is one line"
 run voice-state -w -n 1 -o json
 is "$(jq -r .sessionId "$out")" "$sid" "one session's bytes"
-run voice-state -w --max-time 0.3 -o tmux
-status_is 0 "--max-time with the stream open"
+t 0 "--max-time with the stream open" voice-state -w --max-time 0.3 -o tmux
 is "$(lines "$out")" 1 "the bar is printed once when nothing changes"
 
 # Stale within ten seconds, in words; and fresh again.
@@ -131,27 +127,23 @@ script <<'END'
 forever
 status 401 application/json {"error":"Unauthorized. Provide x-dashboard-token."}
 END
-run voice-state -w
-status_is 77 "401"
+t 77 "401" voice-state -w
 err_one_line voice-state "is one line"
 err_like 'no token was sent' "that says what was sent"
 script <<'END'
 forever
 status 404 text/plain Not found.
 END
-run voice-state -w
-status_is 2 "404"
+t 2 "404" voice-state -w
 err_one_line voice-state "is one line"
 script <<'END'
 forever
 status 503 text/plain busy
 END
-run voice-state -w --max-retries 2 --retry-wait 0.01
-status_is 75 "gave up"
+t 75 "gave up" voice-state -w --max-retries 2 --retry-wait 0.01
 err_like 'gave up after 2 retries: 503' "after the retries"
 is "$(requests .n | wc -l | tr -d ' ')" 3 "that were allowed"
-run voice-state -w --max-time 0.2 --retry-wait 5
-status_is 75 "no stream in time"
+t 75 "no stream in time" voice-state -w --max-time 0.2 --retry-wait 5
 script <<'END'
 stream
 stall
@@ -160,8 +152,7 @@ stream
 file state
 stall
 END
-run voice-state -w -n 1 --idle-timeout 0.5 --retry-wait 0.05
-status_is 0 "silence counts as a loss"
+t 0 "silence counts as a loss" voice-state -w -n 1 --idle-timeout 0.5 --retry-wait 0.05
 script <<'END'
 stream
 file state
@@ -184,17 +175,15 @@ for form in waybar tmux i3; do
     state=${refusal##*:}
     want=${refusal%:*}
     printf 'stream\nfile state\n---\nforever\nstatus %s\n' "${want%:*}" | script
-    run voice-state -w -o "$form" --max-retries 1 --retry-wait 0.01
-    status_is "${want##*:}" "$form: after a session, ${want%:*}"
+    t "${want##*:}" "$form: after a session, ${want%:*}" \
+      voice-state -w -o "$form" --max-retries 1 --retry-wait 0.01
     is "$(block "$form")" "○ $state" "the last block says so"
     isnt "$(head -n 1 "$out")" "$(tail -n 1 "$out")" "behind that of the session"
     unlike "$(cat "$out")" "$(printf '\033')" "without escapes"
   done
-  run voice-state -w -o "$form" --token-file "$tmp/no-such"
-  status_is 77 "$form: a token that is not there"
+  t 77 "$form: a token that is not there" voice-state -w -o "$form" --token-file "$tmp/no-such"
   is "$(block "$form") $(lines "$out")" "○ refused 1" "is a block, too"
-  run env AGENT_URL= voice-state -w -o "$form"
-  status_is 2 "$form: a mistake in the settings"
+  t 2 "$form: a mistake in the settings" env AGENT_URL= voice-state -w -o "$form"
   is "$(block "$form")" "○ unknown" "as well"
 done
 run voice-state -w -o line --token-file "$tmp/no-such"

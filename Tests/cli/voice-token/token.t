@@ -31,8 +31,8 @@ PATH=$tmp/tools:$PATH
 now=$(date +%s)
 # Variables of the caller that are called like those of the script.
 export secret=caller inner=caller outer=caller signature=caller key=caller
-run voice-token -k APIx -s "$tmp/secret" -i 'ada "A" \o/' --name 'Zoë ☕' -t 60 'kitchen table'
-status_is 0 "a token"
+t 0 "a token" \
+  voice-token -k APIx -s "$tmp/secret" -i 'ada "A" \o/' --name 'Zoë ☕' -t 60 'kitchen table'
 unset secret inner outer signature key
 secret=$(cat "$tmp/secret")
 ok "is a good one" claims "$out" "$secret"
@@ -55,17 +55,14 @@ is "$(jq -r '.sub, has("name")' "$tmp/claims" | xargs)" "$(id -un) false" \
 
 mkdir -p "$XDG_CONFIG_HOME/agentutils"
 cp -p "$tmp/secret" "$XDG_CONFIG_HOME/agentutils/livekit"
-run env LIVEKIT_API_KEY=K voice-token r
-status_is 0 "the key from the environment, the secret from its place"
+t 0 "the key from the environment, the secret from its place" env LIVEKIT_API_KEY=K voice-token r
 chmod 640 "$XDG_CONFIG_HOME/agentutils/livekit"
-run voice-token -k K r
-status_is 77 "a file that others can read"
+t 77 "a file that others can read" voice-token -k K r
 err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: refused: not for its owner alone (chmod 600)" \
   "is refused"
 cd "$tmp" || exit
 cp -p secret ./-sec
-run voice-token -k K -s -sec r
-status_is 0 "a name that begins with a dash"
+t 0 "a name that begins with a dash" voice-token -k K -s -sec r
 for mode in 644 604 620 602 610 601; do
   chmod "$mode" ./-sec
   run voice-token -k K --secret-file=-sec r
@@ -90,25 +87,20 @@ run env -u XDG_CONFIG_HOME voice-token -k K r
 cp "$out" "$tmp/by-home"
 run env XDG_CONFIG_HOME=rel voice-token -k K r
 ok "a relative XDG_CONFIG_HOME counts for nothing" claims "$out" "$secret"
-run voice-token -k K -s "$tmp/none" r
-status_is 77 "no file"
+t 77 "no file" voice-token -k K -s "$tmp/none" r
 printf 'a b\n' >"$XDG_CONFIG_HOME/agentutils/livekit"
 chmod 600 "$XDG_CONFIG_HOME/agentutils/livekit"
-run voice-token -k K r
-status_is 77 "something that is no secret"
+t 77 "something that is no secret" voice-token -k K r
 printf 'one\ntwo\n' >"$XDG_CONFIG_HOME/agentutils/livekit"
-run voice-token -k K r
-status_is 77 "two lines"
+t 77 "two lines" voice-token -k K r
 err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: more than one line" "are told"
-run voice-token -k K -s "$tmp/secret" -- -r
-status_is 0 "a room that begins with a dash"
+t 0 "a room that begins with a dash" voice-token -k K -s "$tmp/secret" -- -r
 ok "is one" claims "$out" "$secret"
 is "$(jq -r .video.room "$tmp/claims")" -r "and the one that is meant"
 
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
-  run voice-token $words
-  status_is 2 "usage: $words"
+  t 2 "usage: $words" voice-token $words
   is "$(head -n 1 "$err")" "voice-token: $want" "$words: what is wrong"
 done <<'END'
 -k K|which ROOM?
@@ -127,8 +119,7 @@ err_is "voice-token: a?b: a control character" "a name that is none"
 run voice-token -k K -s "$tmp/secret" "$(printf 'a\377')"
 err_like 'not UTF-8' "or no text"
 status_is 2 "is refused"
-run voice-token --help
-status_is 0 "--help"
+t 0 "--help" voice-token --help
 run voice-token --version
 out_is "voice-token $(agent-call -V | sed 's/.* //')" "--version is that of the suite"
 

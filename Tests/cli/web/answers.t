@@ -188,8 +188,7 @@ printf 'forever\nstatus 400 text/plain Cannot GET /s?k=0123456789\n' | script
 run sse-tail "$url/s?k=0123456789"
 err_like '400 Status: Cannot GET /s\?k=\(secret\)$' "and the query of its URL"
 printf 'forever\nstatus 401 text/plain no\n' | script
-run sse-tail -H "x-dashboard-token: $token" activity
-status_is 77 "a token of the command line that is refused"
+t 77 "a token of the command line that is refused" sse-tail -H "x-dashboard-token: $token" activity
 err_like '401 Status: the token from the command line was refused \(no profile\)$' "is called that"
 
 # --- size
@@ -257,7 +256,6 @@ measured agent-status -o small
 is "$code $(cat "$err")" "0 " "agent-status: a mark that is none is written anew"
 ok "in little memory ($rss KiB)" test "$rss" -le 65536
 ok "small" test "$(wc -c <"$mark")" -le 20
-run sh -c 'head -c 100000000 /dev/zero | agent-call post /api/x'
-status_is 2 "standard input without an end"
+t 2 "standard input without an end" sh -c 'head -c 100000000 /dev/zero | agent-call post /api/x'
 err_is "agent-call: standard input: larger than 67108864 bytes" "is told"
 done_testing

@@ -44,8 +44,7 @@ for name in Upgrade connection SEC-WebSocket-Key Sec-WebSocket-Version Sec-WebSo
   run ws-tail -n 0 -H "$name: x" "$ws/"
   is "$status $(cat "$err")" "2 ws-tail: header $name: is the handshake's own" "$name is not the user's"
 done
-run ws-tail -H 'no header' "$ws/"
-status_is 2 "what is no header"
+t 2 "what is no header" ws-tail -H 'no header' "$ws/"
 err_one_line ws-tail "in a line"
 
 # --- subprotocols
@@ -60,8 +59,7 @@ frame 81 1
 stall' --subprotocol chat.v1
 is "$status $(requested)" "2 1" "one that was not offered"
 err_like "a subprotocol that was not offered" "is told"
-run ws-tail --subprotocol 'a b' "$ws/"
-status_is 2 "what cannot be the name of one"
+t 2 "what cannot be the name of one" ws-tail --subprotocol 'a b' "$ws/"
 
 # --- answers of 101 that are none
 while IFS=';' read -r lines reason title; do
@@ -151,12 +149,10 @@ is "$(header authorization)" "Basic bWU6c2VjcmV0 " "user and password of the URL
 answered 'status 403 text/plain secret-token-1 was wrong' --token-file "$tmp/token"
 status_is 77 "a token that is refused"
 err_unlike 'secret-token' "is not quoted"
-run ws-tail --token-file "$tmp/token" --max-retries 0 ws://192.0.2.1/
-status_is 2 "a token over plain ws"
+t 2 "a token over plain ws" ws-tail --token-file "$tmp/token" --max-retries 0 ws://192.0.2.1/
 err_like 'allow-plaintext' "is not sent, and why"
 printf '%s\n' switch 'frame 81 1' listen | script
-run ws-tail -d -n 1 --allow-plaintext --token-file "$tmp/token" "$ws/"
-status_is 0 "unless that is wished"
+t 0 "unless that is wished" ws-tail -d -n 1 --allow-plaintext --token-file "$tmp/token" "$ws/"
 
 # A profile's token goes to the origin of its URL, and nowhere else.
 cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
@@ -192,8 +188,7 @@ is "$status" 75 "a body that does not end is not waited for long"
 # --- usage
 for words in '' "$ws/ $ws/" 'ftp://x/' 'nothing'; do
   # shellcheck disable=SC2086  # words
-  run ws-tail $words
-  status_is 2 "usage: '$words'"
+  t 2 "usage: '$words'" ws-tail $words
 done
 
 done_testing

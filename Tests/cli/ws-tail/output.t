@@ -40,18 +40,15 @@ like "$(tr -d '\r' <"$out")" '^"a\\u202eb\\u009bc"$' "controls of a terminal are
 # A full disk, a closed pipe, a count of none.
 printf '%s\n' forever switch 'repeat 20000 \x81\x05"abc"' listen | script
 if [ -w /dev/full ]; then
-  run sh -c "ws-tail $ws/ >/dev/full"
-  status_is 2 "a full disk"
+  t 2 "a full disk" sh -c "ws-tail $ws/ >/dev/full"
   err_one_line ws-tail "is told once"
 fi
 run sh -c "ws-tail $ws/ | head -n 1"
 out_is '{"data":"abc"}' "a closed pipe ends it"
 err_empty "in silence"
-run ws-tail -n 0 "$ws/"
-status_is 0 "a count of none"
+t 0 "a count of none" ws-tail -n 0 "$ws/"
 out_empty "prints none"
 
-run ws-tail -d -T "$ws/"
-status_is 2 "-d and -T"
+t 2 "-d and -T" ws-tail -d -T "$ws/"
 err_like '^ws-tail: --data-only leaves no room' "exclude each other"
 done_testing

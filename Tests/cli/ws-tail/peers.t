@@ -25,8 +25,7 @@ is "$(jq -r '.binary // empty' "$out" | base64 -d | wc -c)" 16777216 "and of byt
 run ws-tail -d -n 1 "$url/pings"
 out_is '{"pongs": 10}' "its pings are answered"
 
-run sh -c "echo x | ws-tail -v --send --max-retries 0 $url/closes"
-status_is 75 "a close of its own"
+t 75 "a close of its own" sh -c "echo x | ws-tail -v --send --max-retries 0 $url/closes"
 err_like 'the server closed the connection: 4001, that is enough$' "with code and reason"
 ok "it ends" ended /closes
 is "$(jq -r 'select(.path == "/closes") | .code' "$tmp/log")" 4001 "and has our echo of the code"

@@ -31,11 +31,9 @@ listen
 S
 run ws-tail -d --data "@$tmp/hello" -n 1 "$ws/"
 is "$(jq -r 'select(.what == "frame") | .size' "$log" | head -n 1)" 12 "@FILE, byte for byte"
-run ws-tail --data "@$tmp/missing" "$ws/"
-status_is 2 "a file that is not there"
+t 2 "a file that is not there" ws-tail --data "@$tmp/missing" "$ws/"
 printf 'a\377' >"$tmp/hello"
-run ws-tail --data "@$tmp/hello" "$ws/"
-status_is 2 "what is no text"
+t 2 "what is no text" ws-tail --data "@$tmp/hello" "$ws/"
 err_like '^ws-tail: --data: not UTF-8$' "is told"
 
 # --- --send
@@ -141,16 +139,14 @@ S
 python3 -c "
 import sys
 for size in (16 << 20, 5000000, 70000): print('x' * size)" >"$tmp/large"
-run sh -c "ws-tail --send -n 2 $ws/ <$tmp/large"
-status_is 0 "lines of 16 MB"
+t 0 "lines of 16 MB" sh -c "ws-tail --send -n 2 $ws/ <$tmp/large"
 is "$(jq -r 'select(.first == "81") | .size' "$log" | tr '\n' ' ')" "16777216 5000000 70000 " "arrive whole"
 is "$(jq -r 'select(.first == "81") | .sha1' "$log" | head -n 1)" \
   "$(head -c 16777216 "$tmp/large" | sha1sum | cut -d ' ' -f 1)" "byte for byte"
 
 for words in '--data @-' '-H @-'; do
   # shellcheck disable=SC2086  # words
-  run ws-tail --send $words "$ws/"
-  status_is 2 "--send and $words want the same input"
+  t 2 "--send and $words want the same input" ws-tail --send $words "$ws/"
 done
 
 done_testing

@@ -18,8 +18,8 @@ receive 1
 frame 82 bytes
 listen
 S
-run sh -c "echo hi | ws-tail --cacert '$tmp/authority' --send -n 2 $wss/s"
-status_is 0 "an authority that is named is believed"
+t 0 "an authority that is named is believed" \
+  sh -c "echo hi | ws-tail --cacert '$tmp/authority' --send -n 2 $wss/s"
 out_is '{"data":"hello"}
 {"binary":"Ynl0ZXM="}' "messages arrive"
 is "$(jq -r 'select(.first == "81") | .text' "$log")" hi "and one is sent"
@@ -35,8 +35,8 @@ frame 88 \x03\xe8
 listen
 S
 head -c 3000000 /dev/zero | tr '\0' z >"$tmp/large"
-run sh -c "ws-tail --cacert '$tmp/authority' --send -n 5 $wss/s <$tmp/large"
-status_is 0 "large messages both ways"
+t 0 "large messages both ways" \
+  sh -c "ws-tail --cacert '$tmp/authority' --send -n 5 $wss/s <$tmp/large"
 is "$(jq -r '.data // (.binary | length)' "$out" | tr '\n' ' ')" "a b c 4000000 end " "arrive whole"
 script <<'S'
 switch
@@ -47,12 +47,11 @@ S
 run ws-tail -d --cacert "$tmp/authority" --max-retries 0 "$wss/s"
 is "$(jq -r 'select(.what == "frame") | .code' "$log")" 1000 "a close is answered over TLS"
 
-run ws-tail -v --max-retries 0 "$wss/"
-status_is 75 "nobody vouches for the certificate"
+t 75 "nobody vouches for the certificate" ws-tail -v --max-retries 0 "$wss/"
 out_empty "nothing is printed"
 err_like "certificate" "and the reason is said"
-run ws-tail --cacert "$tmp/authority" --max-retries 0 "wss://127.0.0.1:$port/"
-status_is 75 "the certificate is for another name"
+t 75 "the certificate is for another name" \
+  ws-tail --cacert "$tmp/authority" --max-retries 0 "wss://127.0.0.1:$port/"
 run ws-tail --cacert "$tmp/missing" "$wss/"
 isnt "$status" 0 "a file that is not there"
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Archive
 
 /// A file in memory that can be read as one.
-private final class Scratch {
+private final class PackFile {
   let descriptor: Int32
   let size: Int
 
@@ -57,7 +57,7 @@ extension String {
 
 @Suite struct PackIndexTests {
   @Test func findsTheFrames() throws {
-    let file = Scratch(try packed(["{}\n{}\n", "{}\n"]))
+    let file = PackFile(try packed(["{}\n{}\n", "{}\n"]))
     let index = try #require(PackIndex(of: file.descriptor, fileSize: file.size))
     let frames = try #require(index.frames())
     #expect(frames.map(\.firstLine) == [1, 3])
@@ -68,7 +68,7 @@ extension String {
 
   @Test func believesNoOtherVersion() throws {
     let line = #"{"version":2,"size":SIZE,"lines":1}"# + "\n"
-    let file = Scratch(try packed(["{}\n"], index: line))
+    let file = PackFile(try packed(["{}\n"], index: line))
     #expect(PackIndex(of: file.descriptor, fileSize: file.size) == nil)
   }
 
@@ -89,23 +89,23 @@ extension String {
   ])
   func refuses(_ frame: String) throws {
     let first = #"{"version":1,"size":SIZE,"lines":1}"# + "\n"
-    let file = Scratch(try packed(["{}\n"], index: first + frame + "\n"))
+    let file = PackFile(try packed(["{}\n"], index: first + frame + "\n"))
     #expect(PackIndex(of: file.descriptor, fileSize: file.size)?.frames() == nil)
   }
 
   @Test func survivesEveryCutAndEveryFlip() throws {
     let whole = try packed(["{}\n{}\n", "{}\n"])
     for cut in 0..<whole.count {
-      let file = Scratch(Array(whole[..<cut]))
+      let file = PackFile(Array(whole[..<cut]))
       #expect(PackIndex(of: file.descriptor, fileSize: cut) == nil)
     }
-    let file = Scratch(whole)
+    let file = PackFile(whole)
     let good = try #require(PackIndex(of: file.descriptor, fileSize: file.size))
     let frames = try #require(good.frames())
     for place in good.summary.size..<whole.count {
       var bytes = whole
       bytes[place] ^= 1 << UInt8(place % 8)
-      let file = Scratch(bytes)
+      let file = PackFile(bytes)
       guard let index = PackIndex(of: file.descriptor, fileSize: file.size) else { continue }
       // Sizes that only other readers use.
       #expect(index.frames()?.map(\.offset) == frames.map(\.offset), "byte \(place)")
@@ -115,7 +115,7 @@ extension String {
 
 @Suite struct PackedStreamTests {
   private func unpack(_ bytes: [UInt8], room: Int) throws -> [UInt8] {
-    let file = Scratch(bytes)
+    let file = PackFile(bytes)
     let stream = PackedStream(descriptor: file.descriptor)
     var (out, part) = ([UInt8](), [UInt8](repeating: 0, count: room))
     while true {
@@ -134,7 +134,7 @@ extension String {
 
   @Test func tellsWhatIsCutShort() throws {
     let bytes = try packed(["one\n", "two\n"])
-    let file = Scratch(bytes)
+    let file = PackFile(bytes)
     let index = try #require(PackIndex(of: file.descriptor, fileSize: file.size))
     let ends = try #require(index.frames()).map(\.offset) + [0, index.summary.size]
     let table = SeekTable.headSize + 16 + SeekTable.footSize

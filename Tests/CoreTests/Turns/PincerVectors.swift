@@ -14,8 +14,8 @@ struct PincerVector: CustomTestStringConvertible {
   var thread: String { value["fallback_thread_id"]?.string ?? "" }
 
   static let all: [PincerVector] = {
-    // Tests/TurnsTests/NAME is three levels below the folder that has Tests/.
-    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+    // Tests/CoreTests/Turns/NAME is four levels below the folder that has Tests/.
+    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
     let path = root.joined(separator: "/") + "/Tests/fixtures/pincer-turns.ndjson"
     guard var file = try? RecordInput(path: path) else { return [] }
     var vectors: [PincerVector] = []

@@ -65,8 +65,8 @@ struct RecordManual {
   private(set) var sections: [String: Section] = [:]
 
   init() throws {
-    // Tests/RecordsTests/NAME is three levels below the folder that has man/.
-    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+    // Tests/CoreTests/Records/NAME is four levels below the folder that has man/.
+    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
     var page = try RecordInput(path: root.joined(separator: "/") + "/man/agentutils-records.5")
     var section = Section()
     var title = ""

@@ -11,8 +11,8 @@ struct RouteVector: CustomTestStringConvertible {
   var testDescription: String { value["name"]?.string ?? "?" }
 
   static let file: JSONValue? = {
-    // Tests/NoticesTests/NAME is three levels below the folder that has Tests/.
-    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+    // Tests/CoreTests/Notices/NAME is four levels below the folder that has Tests/.
+    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
     let path = root.joined(separator: "/") + "/Tests/fixtures/joelclaw-routes.json"
     guard let bytes = try? BoundedFile.given(path) else { return nil }
     return try? bytes.withUnsafeBytes { try JSONValue.parse($0) }

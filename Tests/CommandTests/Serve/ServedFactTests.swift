@@ -5,7 +5,7 @@ import Testing
 @testable import agent_serve
 
 @Suite("Facts")
-struct FactTests {
+struct ServedFactTests {
   private func decode(_ text: String) throws -> StoredFact {
     try Array(text.utf8).withUnsafeBytes { bytes in
       try FactDecoder(now: Timestamp(seconds: 0)).decode(try #require(ScanObject(bytes)))
