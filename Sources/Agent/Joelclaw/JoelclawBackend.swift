@@ -17,7 +17,7 @@ struct JoelclawBackend: AgentBackend {
 
   /// The gateway of this machine; one that is not there yet has the usual port.
   func usualURL() throws(SettingsError) -> String? {
-    try JoelclawDoor.localURL(portFile: Self.portFile)
+    try JoelclawGateway.localURL(portFile: Self.portFile)
   }
 
   func events(
@@ -29,7 +29,7 @@ struct JoelclawBackend: AgentBackend {
       throw SettingsError(name, "has one conversation: name no thread")
     }
     let server = agent.backend
-    let request = try JoelclawDoor.request(server)
+    let request = try JoelclawGateway.request(server)
     // Nothing is kept of a stream that repeats nothing: a state has no use here.
     var stream = FollowedStream(request.address.socketDisplay) { follow in
       let gateway = JoelclawStream(follow, request)
@@ -51,7 +51,7 @@ struct JoelclawBackend: AgentBackend {
 }
 
 /// The way to a gateway.
-enum JoelclawDoor {
+enum JoelclawGateway {
   /// How often a ping is sent, seconds, and how many may stay without an answer.
   private static let pingEvery = 30.0
   static let mostUnanswered = 2

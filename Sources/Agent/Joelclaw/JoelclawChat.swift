@@ -31,7 +31,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
 
   init(_ agent: AgentAccess, _ wishes: ChatWishes) throws(SettingsError) {
     let server = agent.backend
-    request = try JoelclawDoor.request(server)
+    request = try JoelclawGateway.request(server)
     origin = agent.origin(.joelclaw)
     self.wishes = wishes
     book = try PromptBook(of: request.address)
@@ -87,8 +87,8 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     while true {
       askStatus(socket)
       switch try socket.receive(
-        idle: idle, pingEvery: JoelclawDoor.ping(idle),
-        mostUnanswered: JoelclawDoor.mostUnanswered,
+        idle: idle, pingEvery: JoelclawGateway.ping(idle),
+        mostUnanswered: JoelclawGateway.mostUnanswered,
         until: min(lists.pace.due, turn?.pace.due ?? .infinity))
       {
       case .message(let message) where message.isText: receive(message.bytes, socket)
@@ -105,7 +105,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   private func open() throws(LinkEnd) -> LiveSocket {
     if let socket { return socket }
     let made = try LiveSocket.connect(
-      self, request, options: JoelclawDoor.options, idle: policy.idleTimeout)
+      self, request, options: JoelclawGateway.options, idle: policy.idleTimeout)
     socket = made
     opened(made.place)
     turn?.opened(clock: Clock.monotonic)
@@ -195,7 +195,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
       return refuse(error.message, error.status)
     }
     if let problem = waiter?.sends() { return refuse(problem.line, problem.status) }
-    socket.send(text: JoelclawDoor.promptFrame(text))
+    socket.send(text: JoelclawGateway.promptFrame(text))
     tell(turn?.sent(text, now: .now(), clock: Clock.monotonic) ?? [])
   }
 
@@ -216,7 +216,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     guard min(turn?.pace.due ?? .infinity, lists.pace.due) <= now else { return }
     turn?.pace.asked(now)
     lists.asked(now, patience: wishes.patience)
-    socket.send(text: JoelclawDoor.statusFrame)
+    socket.send(text: JoelclawGateway.statusFrame)
   }
 
   // MARK: - What comes
@@ -239,7 +239,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     }
     session = status.session ?? session
     if lists.take(status, origin: origin, clock: clock) {
-      socket.send(text: JoelclawDoor.abortFrame)
+      socket.send(text: JoelclawGateway.abortFrame)
     }
     let isWaiting = turn?.phase == .sent
     tell(turn?.take(status, now: now, clock: clock) ?? [])
@@ -247,7 +247,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     // If that cannot be noted the next prompt waits a little longer.
     if isWaiting, turn?.isTaken == true { try? book.close(now: Clock.unix) }
     if turn?.wantsAbort == true {
-      socket.send(text: JoelclawDoor.abortFrame)
+      socket.send(text: JoelclawGateway.abortFrame)
       turn?.aborted(clock: clock)
     }
     if turn?.phase == .queued, turn?.isFree == true { send(socket) }

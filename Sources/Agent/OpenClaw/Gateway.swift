@@ -51,10 +51,10 @@ final class Gateway {
   ///
   /// - Parameters:
   ///   - loop: follows the gateway.
-  ///   - door: what is shown there.
+  ///   - auth: what is shown there.
   ///   - server: the gateway.
   static func connect(
-    _ loop: StreamLoop, _ door: inout GatewayDoor, _ server: AgentServer
+    _ loop: StreamLoop, _ auth: inout GatewayAuth, _ server: AgentServer
   ) throws(LinkEnd) -> Gateway {
     while true {
       var options = SocketOptions()
@@ -62,7 +62,7 @@ final class Gateway {
       options.staysAtOrigin = true
       options.maxMessageBytes = loop.policy.maxEventBytes ?? mostBytes
       var request = Request(server.base)
-      request.unquotable = door.secrets
+      request.unquotable = auth.secrets
       let socket: LiveSocket
       do throws(LinkEnd) {
         socket = try LiveSocket.connect(loop, request, options: options)
@@ -71,19 +71,19 @@ final class Gateway {
         throw error
       }
       socket.leaving = (4000, "tick timeout")
-      if let gateway = try greet(loop, socket, &door) { return gateway }
+      if let gateway = try greet(loop, socket, &auth) { return gateway }
     }
   }
 
   /// - Returns: nil when another connection is to be made at once, with less to show.
   private static func greet(
-    _ loop: StreamLoop, _ socket: LiveSocket, _ door: inout GatewayDoor
+    _ loop: StreamLoop, _ socket: LiveSocket, _ auth: inout GatewayAuth
   ) throws(LinkEnd) -> Gateway? {
     var calls = GatewayCalls()
     var id: String?
     var until = Clock.monotonic + challengeTime
     while true {
-      let frame = try receive(loop, socket, until: until, door.mask) { code, words in
+      let frame = try receive(loop, socket, until: until, auth.mask) { code, words in
         switch code {
         case 1008: .failed(AnswerProblem(words, .denied))
         case 1002: .failed(AnswerProblem(words, .failure))
@@ -96,7 +96,7 @@ final class Gateway {
       switch frame {
       case .event(let event) where id == nil && event.name == "connect.challenge":
         guard let challenge = event.object else { continue }
-        guard let params = door.answer(to: challenge, now: Clock.unix) else {
+        guard let params = auth.answer(to: challenge, now: Clock.unix) else {
           throw .failed(AnswerProblem("the gateway's challenge has no nonce", .failure))
         }
         let new = calls.newID()
@@ -104,13 +104,13 @@ final class Gateway {
         until = Clock.monotonic + answerTime
         socket.send(text: GatewayCalls.frame(new, "connect", params))
       case .response(let other, let answer) where other == id:
-        let mask = door.mask
-        switch door.judge(answer.mapError { $0.hiding(mask) }) {
+        let mask = auth.mask
+        switch auth.judge(answer.mapError { $0.hiding(mask) }) {
         case .open(let hello):
-          if let fault = door.keep(hello) { loop.fault(fault.message, at: nil) }
-          return Gateway(loop, socket, hello, calls, door.mask)
+          if let fault = auth.keep(hello) { loop.fault(fault.message, at: nil) }
+          return Gateway(loop, socket, hello, calls, auth.mask)
         case .pairing(let words, let least):
-          throw door.waitsForPairing
+          throw auth.waitsForPairing
             ? .waits(words, after: least) : .failed(AnswerProblem(words, .denied))
         case .again: return nil
         case .later(let reason, let least): throw .lost(reason, after: least)

@@ -14,7 +14,7 @@ final class GatewayApprovals: AnsweringLink {
   }
 
   private let server: AgentServer
-  private var door: GatewayDoor
+  private var auth: GatewayAuth
   private var gateway: Gateway?
   private let book: ApprovalBook
   /// The requests that are not answered yet.
@@ -41,9 +41,9 @@ final class GatewayApprovals: AnsweringLink {
     let server = keys.server
     self.server = server
     book = ApprovalBook(origin)
-    door = GatewayDoor(
+    auth = GatewayAuth(
       keys,
-      GatewayDoor.Wishes(
+      GatewayAuth.Wishes(
         scopes: [.read, .approvals], caps: ["approvals", "exec-approvals", "plugin-approvals"],
         waitsForPairing: waits))
     super.init(client, server.base.socketDisplay, origin, policy) { server.problem(of: $0, $1) }
@@ -79,7 +79,7 @@ final class GatewayApprovals: AnsweringLink {
 
   private func open() throws(LinkEnd) -> Gateway {
     if let gateway { return gateway }
-    let made = try Gateway.connect(self, &door, server)
+    let made = try Gateway.connect(self, &auth, server)
     gateway = made
     opened(place)
     list()

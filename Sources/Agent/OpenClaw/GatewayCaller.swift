@@ -23,9 +23,9 @@ final class GatewayCaller {
     let question = Question(caller, keys.server)
     caller.diagnostics.note("\(method) at \(question.place)")
     let start = Clock.monotonic
-    var door = GatewayDoor(keys, GatewayDoor.Wishes(scopes: scopes))
+    var auth = GatewayAuth(keys, GatewayAuth.Wishes(scopes: scopes))
     question.follow { () throws(LinkEnd) in
-      let gateway = try Gateway.connect(question, &door, keys.server)
+      let gateway = try Gateway.connect(question, &auth, keys.server)
       // The time of the command ends it, not that of one question.
       let number = gateway.ask(method, params, time: .infinity)
       do throws(LinkEnd) {

@@ -14,7 +14,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   }
 
   private let server: AgentServer
-  private var door: GatewayDoor
+  private var auth: GatewayAuth
   private var gateway: Gateway?
   /// How the question that was asked last has ended; nil while it has not.
   private var end: ChatEnd?
@@ -52,8 +52,8 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     let server = keys.server
     self.origin = origin
     self.server = server
-    door = GatewayDoor(
-      keys, GatewayDoor.Wishes(scopes: scopes, caps: ["tool-events"], waitsForPairing: waits))
+    auth = GatewayAuth(
+      keys, GatewayAuth.Wishes(scopes: scopes, caps: ["tool-events"], waitsForPairing: waits))
     super.init(client, server.base.socketDisplay, policy) { server.problem(of: $0, $1) }
   }
 
@@ -127,7 +127,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   private func open() throws(LinkEnd) -> Gateway {
     if let gateway { return gateway }
-    let made = try Gateway.connect(self, &door, server)
+    let made = try Gateway.connect(self, &auth, server)
     gateway = made
     opened(place)
     if let wanted { fetch(wanted, made) }
@@ -336,7 +336,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     turn = nil
     question = nil
     (lookAt, endAt) = (.infinity, .infinity)
-    self.end = end.hiding(door.mask.hide)
+    self.end = end.hiding(auth.mask.hide)
   }
 
   // MARK: - Lists

@@ -8,7 +8,7 @@ import Web
 final class GatewayStream {
   private let follow: Follow
   private let server: AgentServer
-  private var door: GatewayDoor
+  private var auth: GatewayAuth
   private let thread: String?
   /// The session that alone is followed; nil for all.
   private var key: String?
@@ -28,13 +28,13 @@ final class GatewayStream {
   ///   - waits: whether to wait until this device is paired.
   init(_ follow: Follow, _ keys: GatewayKeys, thread: String?, waits: Bool) {
     (self.follow, server, self.thread) = (follow, keys.server, thread)
-    door = GatewayDoor(
+    auth = GatewayAuth(
       keys,
-      GatewayDoor.Wishes(scopes: [.read], caps: ["tool-events"], waitsForPairing: waits))
+      GatewayAuth.Wishes(scopes: [.read], caps: ["tool-events"], waitsForPairing: waits))
   }
 
   func run() throws(LinkEnd) -> Never {
-    let gateway = try Gateway.connect(follow, &door, server)
+    let gateway = try Gateway.connect(follow, &auth, server)
     histories = [:]
     key = thread.map { gateway.hello.sessionKey(thread: $0, agent: nil) }
     if let reason = GatewayLists.fault(key: key ?? "") {

@@ -4,7 +4,7 @@ import Web
 
 /// The way in to a gateway: what is shown at its door, and what its answer means
 /// (Agent/OpenClaw/CONTRACT.md 4 and 5).
-struct GatewayDoor {
+struct GatewayAuth {
   /// What an answer to `connect` means.
   enum Verdict {
     /// One is in.
