@@ -5,20 +5,15 @@ import Screen
 
 /// The session itself: what it is doing, since when, until when, where.
 struct HeadPanel: Panel {
-  static let name = "session"
-  static let title = "Session"
+  static let name = "session", title = "Session"
   static let isHead = true
 
   /// An end that is nearer than this is worth a colour.
   private static let soonSeconds: Int64 = 60
 
-  private let session: VoiceSession
-  private let now: Now
+  private let session: VoiceSession, now: Now
 
-  init?(_ session: VoiceSession, at now: Now) {
-    self.session = session
-    self.now = now
-  }
+  init?(_ session: VoiceSession, at now: Now) { (self.session, self.now) = (session, now) }
 
   /// How an activity looks wherever it is shown.
   static func style(of activity: VoiceActivity) -> Style {
@@ -31,61 +26,51 @@ struct HeadPanel: Panel {
     }
   }
 
-  func lines(width: Int) -> [Line] {
-    var title = Line()
+  @Lines func lines(width: Int) -> [Line] {
     let activity = session.activity
-    title.add(activity == .disconnected ? "✗ " : activity == .idle ? "○ " : "● ", style)
-    title.add(activity.word, style)
-    if let mode = Untrusted.text(session.modeLabel) {
-      title.add(" · ", .dim)
-      title.add(mode)
+    let style = Self.style(of: activity)
+    let title = Line {
+      Line(activity == .disconnected ? "✗ " : activity == .idle ? "○ " : "● ", style)
+      Line(activity.word, style)
+      if let mode = Untrusted.text(session.modeLabel) {
+        " · ".dim
+        mode
+      }
     }
-    var note = Line()
-    if let elapsed = Age.clock(from: session.startedAt, to: now.time) {
-      note.add("up ", .dim)
-      note.add(elapsed)
+    let elapsed = fact("up", Age.clock(from: session.startedAt, to: now.time))
+    Rule.line(title, note: elapsed ?? Line(), width: width, sign: "━")
+    flow(width: width) { state }
+    // The ids, in one row where there is a screen for it.
+    flow(width: width) {
+      fact("channel", Untrusted.text(session.voiceChannelId), .dim)
+      fact("guild", Untrusted.text(session.guildId), .dim)
+      if width >= 100 {
+        fact("text", Untrusted.text(session.textChannelId), .dim)
+        fact("session", Untrusted.text(session.sessionId), .dim)
+      }
     }
-    return [Rule.line(title, note: note, width: width, sign: "━")]
-      + state.lines(width: width) + places(width).lines(width: width)
   }
 
-  private var style: Style { Self.style(of: session.activity) }
-
-  private var state: FactFlow {
-    var facts = FactFlow()
-    let people = session.participantCount
-    facts.add(people == 1 ? "1 person" : "\(people) people")
-    if session.activeInputStreams > 0 { facts.add("\(session.activeInputStreams) speaking") }
+  @Lines private var state: [Line] {
+    let pending = session.pendingTurns
+    PanelText.count(session.participantCount, "person", "people")
+    if session.activeInputStreams > 0 { "\(session.activeInputStreams) speaking" }
     // The word of the state hides it while there is something else to tell.
     if session.realtime?.state?.connected == false, session.activity != .disconnected {
-      facts.add("provider's link is down", Style(Palette.error, bold: true))
+      "provider's link is down".styled(Style(Palette.error, bold: true))
     }
-    let pending = session.pendingTurns
     if pending > 0 {
-      facts.add(
-        pending == 1 ? "1 turn waits" : "\(pending) turns wait",
-        pending > 2 ? Style(Palette.warning, bold: true) : .plain)
+      PanelText.count(pending, "turn waits", "turns wait")
+        .styled(pending > 2 ? Style(Palette.warning, bold: true) : .plain)
     }
-    countdown(&facts, "leaves if quiet", session.inactivityEndsAt)
-    countdown(&facts, "ends", session.maxEndsAt)
-    return facts
+    countdown("leaves if quiet", session.inactivityEndsAt)
+    countdown("ends", session.maxEndsAt)
   }
 
-  private func countdown(_ facts: inout FactFlow, _ label: String, _ end: Timestamp?) {
-    guard let left = Age.seconds(from: now.time, to: end) else { return }
-    facts.add(
+  private func countdown(_ label: String, _ end: Timestamp?) -> Line? {
+    guard let left = Age.seconds(from: now.time, to: end) else { return nil }
+    return fact(
       label, left == 0 ? "now" : "in " + Amount.clock(left),
       left < Self.soonSeconds ? Style(Palette.warning, bold: true) : .plain)
-  }
-
-  /// The ids, in one row where there is a screen for it.
-  private func places(_ width: Int) -> FactFlow {
-    var facts = FactFlow()
-    var ids = [("channel", session.voiceChannelId), ("guild", session.guildId)]
-    if width >= 100 { ids += [("text", session.textChannelId), ("session", session.sessionId)] }
-    for (label, id) in ids {
-      if let id = Untrusted.text(id) { facts.add(label, id, .dim) }
-    }
-    return facts
   }
 }

@@ -4,8 +4,7 @@ import Screen
 
 /// Who is in the channel: who speaks and for how long, and what the bot does.
 struct ParticipantsPanel: Panel {
-  static let name = "participants"
-  static let title = "Participants"
+  static let name = "participants", title = "Participants"
 
   /// The most people that are named.
   private static let most = 12
@@ -20,31 +19,24 @@ struct ParticipantsPanel: Panel {
     let spokeAt: Timestamp?
   }
 
-  private let session: VoiceSession
-  private let everyone: [Person]
-  private let now: Now
+  private let session: VoiceSession, everyone: [Person], now: Now
 
   init?(_ session: VoiceSession, at now: Now) {
-    self.session = session
-    self.now = now
-    everyone = Self.everyone(session)
+    (self.session, everyone, self.now) = (session, Self.everyone(session), now)
   }
 
   var note: Line {
     let speaking = session.activeCaptures.count
-    var note = Line()
-    note.add("\(session.participantCount)")
-    if speaking > 0 { note.add(", \(speaking) speaking", Style(Palette.positive)) }
-    return note
+    return Line {
+      "\(session.participantCount)"
+      if speaking > 0 { ", \(speaking) speaking".styled(.positive) }
+    }
   }
 
-  func lines(width: Int) -> [Line] {
-    var grid = Grid([.left, .giving, .left], gap: 1)
-    for row in bot + people { grid.add(row) }
-    var lines = grid.lines(width: width)
+  @Lines func lines(width: Int) -> [Line] {
     let hidden = max(session.participantCount, everyone.count) - shown.count
-    if hidden > 0 { lines.append(Line("  and \(hidden) more", .dim)) }
-    return lines
+    Grid.lines([.left, .giving, .left], gap: 1, width: width) { [bot] + shown.map(row) }
+    if hidden > 0 { "  and \(hidden) more".dim }
   }
 
   /// The people of the channel, and whoever speaks without being in the list.
@@ -77,25 +69,22 @@ struct ParticipantsPanel: Panel {
     return Array(speaking + everyone.filter { $0.speech == nil }.prefix(Self.most - speaking.count))
   }
 
-  private var people: [[Line]] {
+  private func row(_ person: Person) -> [Line] {
+    let isSpeaking = person.speech != nil
     let focus = session.focusedSpeaker?.userId
-    return shown.map { person in
-      var state = Line()
+    let state = Line {
       if let speech = person.speech {
-        state.add("speaking", Style(Palette.positive))
-        if let time = spoken(speech) { state.add(" " + time) }
-      } else if let at = person.spokeAt {
-        state.add("spoke " + now.words(for: at), .dim)
+        "speaking".styled(.positive)
+        spoken(speech).map { " " + $0 }
       } else {
-        state.add("quiet", .dim)
+        (person.spokeAt.map { "spoke \(now.words(for: $0))" } ?? "quiet").dim
       }
-      if let focus, focus == person.userId { state.add(" · in focus") }
-      let isSpeaking = person.speech != nil
-      return [
-        isSpeaking ? Line("●", Style(Palette.positive)) : Line("○", .dim),
-        Line(person.name, isSpeaking ? .bold : .plain), state,
-      ]
+      if focus != nil, focus == person.userId { " · in focus" }
     }
+    return [
+      isSpeaking ? "●".styled(.positive) : "○".dim,
+      Line(person.name, isSpeaking ? .bold : .plain), state,
+    ]
   }
 
   private func spoken(_ speech: VoiceCapture) -> String? {
@@ -105,36 +94,29 @@ struct ParticipantsPanel: Panel {
     return speech.ageMs.map { Amount.duration(max($0, 0)) }
   }
 
-  private var bot: [[Line]] {
+  private var bot: [Line] {
     let (word, style) = output
-    var state = Line()
-    state.add(word, style)
-    if word != "quiet",
-      let since = Age.span(from: session.assistantOutput?.phaseEnteredAt, to: now.time)
-    {
-      state.add(" " + since)
-    }
-    if session.isPlaybackArmed == false {
-      state.add(" · not ready to play", Style(Palette.warning))
-    }
     let isBusy = word != "quiet"
+    let since = Age.span(from: session.assistantOutput?.phaseEnteredAt, to: now.time)
+    let state = Line {
+      word.styled(style)
+      if isBusy { since.map { " " + $0 } }
+      if session.isPlaybackArmed == false { " · not ready to play".styled(.warning) }
+    }
     return [
-      [
-        Line("◆", isBusy ? style : .dim), Line(Untrusted.bot(in: session), isBusy ? .bold : .plain),
-        state,
-      ]
+      Line("◆", isBusy ? style : .dim), Line(Untrusted.bot(in: session), isBusy ? .bold : .plain),
+      state,
     ]
   }
 
   /// What the bot's voice does, in words.
   private var output: (String, Style) {
     switch session.assistantOutput?.phase {
-    case "speaking_live": ("speaking", Style(Palette.positive))
-    case "speaking_buffered": ("speaking, buffered", Style(Palette.positive))
-    case "response_pending": ("about to answer", Style(Palette.warning))
-    case "awaiting_tool_outputs": ("waits for tools", Style(Palette.warning))
-    case "idle", nil:
-      session.botTurnOpen ? ("speaking", Style(Palette.positive)) : ("quiet", .dim)
+    case "speaking_live": ("speaking", .positive)
+    case "speaking_buffered": ("speaking, buffered", .positive)
+    case "response_pending": ("about to answer", .warning)
+    case "awaiting_tool_outputs": ("waits for tools", .warning)
+    case "idle", nil: session.botTurnOpen ? ("speaking", .positive) : ("quiet", .dim)
     case .some(let phase): (Untrusted.words(phase), .plain)
     }
   }
@@ -142,45 +124,35 @@ struct ParticipantsPanel: Panel {
 
 /// Who came and went, newest first.
 struct MembershipPanel: Panel {
-  static let name = "membership"
-  static let title = "Comings and goings"
+  static let name = "membership", title = "Comings and goings"
 
   private static let most = 6
 
-  private let events: [VoiceMembershipEvent]
-  private let session: VoiceSession
-  private let now: Now
+  private let session: VoiceSession, now: Now
 
   init?(_ session: VoiceSession, at now: Now) {
-    guard !session.membershipEvents.isEmpty else { return nil }
-    events = session.membershipEvents.suffix(Self.most).reversed()
-    self.session = session
-    self.now = now
+    if session.membershipEvents.isEmpty { return nil }
+    (self.session, self.now) = (session, now)
   }
 
   func lines(width: Int) -> [Line] {
-    events.map { event in
+    session.membershipEvents.suffix(Self.most).reversed().map { event in
       let age = Age.text(event.at, at: now) ?? Age.text(event.ageMs) ?? "?"
-      var line = Line(Fit.padStart(age, to: now.cells) + "  ", .dim)
-      switch event.eventType {
-      case "join": line.add("→ ", Style(Palette.positive))
-      case "leave": line.add("← ", Style(Palette.warning))
-      default: line.add("· ", .dim)
-      }
-      let verb = Self.verb(event.eventType)
-      let room = max(width - line.cells - CellWidth.of(verb) - 1, 2)
+      let (mark, verb) =
+        switch event.eventType {
+        case "join": ("→ ".styled(.positive), "joined")
+        case "leave": ("← ".styled(.warning), "left")
+        default: ("· ".dim, Fit.truncate(Untrusted.words(event.eventType) ?? "?", to: 20))
+        }
       let name = Untrusted.person(event.displayName ?? session.name(of: event.userId), event.userId)
-      line.add(Fit.truncate(name, to: room) + " ")
-      line.add(verb, .dim)
-      return line.cut(to: width)
-    }
-  }
-
-  private static func verb(_ type: String?) -> String {
-    switch type {
-    case "join": "joined"
-    case "leave": "left"
-    default: Fit.truncate(Untrusted.words(type) ?? "?", to: 20)
+      return Line {
+        let lead = (Fit.padStart(age, to: now.cells) + "  ").dim
+        let room = width - lead.cells - mark.cells - CellWidth.of(verb) - 1
+        lead
+        mark
+        Fit.truncate(name, to: max(room, 2)) + " "
+        verb.dim
+      }.cut(to: width)
     }
   }
 }

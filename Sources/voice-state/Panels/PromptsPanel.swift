@@ -6,8 +6,7 @@ import Screen
 /// The prompts that the models were last given: how large, how old, made of
 /// what. Their text is private and shown by `--prompt` alone.
 struct PromptsPanel: Panel {
-  static let name = "prompts"
-  static let title = "Prompts"
+  static let name = "prompts", title = "Prompts"
   static let leastWidth = 80
 
   private let prompts: [(name: String, prompt: VoicePrompt)]
@@ -17,58 +16,51 @@ struct PromptsPanel: Panel {
     prompts = PromptText.Name.allCases.compactMap { name in
       PromptText.prompt(name, of: session).map { (name.rawValue, $0) }
     }
-    if prompts.isEmpty { return nil }
     self.now = now
+    if prompts.isEmpty { return nil }
   }
 
   var note: Line {
-    Line(Amount.bytes(prompts.reduce(0) { $0 + $1.prompt.byteCount }), .dim)
+    Amount.bytes(prompts.reduce(0) { $0 + $1.prompt.byteCount }).dim
   }
 
-  func lines(width: Int) -> [Line] {
+  @Lines func lines(width: Int) -> [Line] {
     let isWide = width >= 84
     let most = Double(prompts.map(\.prompt.byteCount).max() ?? 0)
-    let cells = width >= 48 ? 12 : 6
-    var grid = Grid([.left, .right, .left, .right, .giving])
-    for (name, prompt) in prompts {
-      grid.add([
-        Line(name), Line(Amount.bytes(prompt.byteCount)),
-        Bar.gauge(
-          Double(prompt.byteCount), of: most, cells: cells, Style(Palette.colour(of: .llm))),
-        Line(Age.text(prompt.updatedAt, at: now) ?? "", .dim),
-        Line(isWide ? parts(prompt) : "", .dim),
-      ])
-    }
-    var lines: [Line] = []
-    for (row, prompt) in zip(grid.lines(width: width), prompts) {
-      lines.append(row)
-      if !isWide {
-        let parts = parts(prompt.prompt)
-        if !parts.isEmpty {
-          lines += PanelText.paragraph(parts, .dim, lead: Line("  "), width: width, most: 2)
-        }
+    let colour = Style(Palette.colour(of: .llm))
+    let rows = Grid.lines([.left, .right, .left, .right, .giving], width: width) {
+      prompts.map { name, prompt in
+        let size = Double(prompt.byteCount)
+        return [
+          Line(name), Line(Amount.bytes(prompt.byteCount)),
+          Bar.gauge(size, of: most, cells: width >= 48 ? 12 : 6, colour),
+          (Age.text(prompt.updatedAt, at: now) ?? "").dim, (isWide ? parts(prompt) : "").dim,
+        ]
       }
     }
-    return lines
+    for (row, prompt) in zip(rows, prompts) {
+      row
+      let parts = parts(prompt.prompt)
+      if !isWide, !parts.isEmpty {
+        PanelText.paragraph(parts, .dim, lead: Line("  "), width: width, most: 2)
+      }
+    }
   }
 
   /// What a prompt is made of: `system 1.2 KB, user 84 B, 2 follow-ups, 3 tools`.
   private func parts(_ prompt: VoicePrompt) -> String {
-    var parts: [String] = []
-    if !prompt.systemPrompt.isEmpty {
-      parts.append("system \(Amount.bytes(prompt.systemPrompt.byteCount))")
-    }
-    if !prompt.initialUserPrompt.isEmpty {
-      parts.append("user \(Amount.bytes(prompt.initialUserPrompt.byteCount))")
-    }
     let follow = max(prompt.followupSteps ?? 0, prompt.followupUserPrompts.count)
-    if follow > 0 { parts.append(PanelText.count(follow, "follow-up")) }
-    if !prompt.tools.isEmpty { parts.append(PanelText.count(prompt.tools.count, "tool")) }
-    if !prompt.promptTiers.isEmpty {
-      let present = prompt.promptTiers.count { $0 }
-      parts.append("\(present) of \(prompt.promptTiers.count) tiers")
-    }
-    return parts.joined(separator: ", ")
+    let tools = prompt.tools.count
+    let tiers = prompt.promptTiers
+    let parts = [
+      prompt.systemPrompt.isEmpty ? nil : "system \(Amount.bytes(prompt.systemPrompt.byteCount))",
+      prompt.initialUserPrompt.isEmpty
+        ? nil : "user \(Amount.bytes(prompt.initialUserPrompt.byteCount))",
+      follow > 0 ? PanelText.count(follow, "follow-up") : nil,
+      tools > 0 ? PanelText.count(tools, "tool") : nil,
+      tiers.isEmpty ? nil : "\(tiers.count { $0 }) of \(tiers.count) tiers",
+    ]
+    return parts.compactMap { $0 }.joined(separator: ", ")
   }
 }
 

@@ -4,8 +4,7 @@ import Screen
 
 /// The calls of tools: running, done or failed, how long, with what, what came out.
 struct ToolsPanel: Panel {
-  static let name = "tools"
-  static let title = "Tool calls"
+  static let name = "tools", title = "Tool calls"
 
   /// A call that takes longer is slow, in milliseconds.
   static let slowMs = 3000.0
@@ -20,38 +19,38 @@ struct ToolsPanel: Panel {
 
   init?(_ session: VoiceSession, at now: Now) {
     guard !session.toolCalls.isEmpty else { return nil }
-    calls = session.toolCalls
-    self.now = now
     var servers: [String: String] = [:]
     for tool in session.brainTools { if let name = tool.name { servers[name] = tool.serverName } }
-    self.servers = servers
+    (calls, self.servers, self.now) = (session.toolCalls, servers, now)
   }
 
   var note: Line {
-    var note = Line("\(calls.count)")
     let running = calls.count { $0.state == .running }
     let failed = calls.count { $0.state == .failed }
     let slow = calls.count { ($0.runtimeMs ?? 0) > Self.slowMs }
-    if running > 0 { note.add(", \(running) running", Style(Palette.warning)) }
-    if failed > 0 { note.add(", \(failed) failed", Style(Palette.error)) }
-    if slow > 0 { note.add(", \(slow) slow", Style(Palette.warning)) }
-    return note
+    return Line {
+      "\(calls.count)"
+      if running > 0 { ", \(running) running".styled(.warning) }
+      if failed > 0 { ", \(failed) failed".styled(.error) }
+      if slow > 0 { ", \(slow) slow".styled(.warning) }
+    }
   }
 
-  func lines(width: Int) -> [Line] {
-    var grid = Grid([.left, .giving, .right, .left, .giving], gap: 1)
+  @Lines func lines(width: Int) -> [Line] {
     let shown = shown
     let isWide = width >= Self.wide
-    for call in shown {
-      grid.add([
-        mark(call), name(call), time(call), remark(call),
-        isWide ? Line(arguments(call) ?? "", .dim) : Line(),
-      ])
+    let rows = Grid.lines([.left, .giving, .right, .left, .giving], gap: 1, width: width) {
+      shown.map { call in
+        [
+          mark(call), name(call), time(call), remark(call),
+          isWide ? (arguments(call) ?? "").dim : Line(),
+        ]
+      }
     }
-    return zip(grid.lines(width: width), shown).flatMap { row, call in
+    for (row, call) in zip(rows, shown) {
+      row
       let outcome = outcome(call, arguments: isWide ? nil : arguments(call))
-      return outcome.spans.isEmpty
-        ? [row] : [row, Line([Line.Span("  ")] + outcome.spans).cut(to: width)]
+      if !outcome.isEmpty { Line([Line.Span("  ")] + outcome.flatMap(\.spans)).cut(to: width) }
     }
   }
 
@@ -64,35 +63,33 @@ struct ToolsPanel: Panel {
 
   private func mark(_ call: VoiceToolCall) -> Line {
     switch call.state {
-    case .running: Line("◌", Style(Palette.warning))
-    case .ok: Line("✓", Style(Palette.positive))
-    case .failed: Line("✗", Style(Palette.error))
+    case .running: "◌".styled(.warning)
+    case .ok: "✓".styled(.positive)
+    case .failed: "✗".styled(.error)
     }
   }
 
   private func name(_ call: VoiceToolCall) -> Line {
-    var line = Line(
-      Fit.truncate(Untrusted.text(call.toolName, or: "?"), to: 24),
-      call.state == .failed ? Style(Palette.error, bold: true) : .bold)
     let server = call.serverName ?? call.toolName.flatMap { servers[$0] }
     let type = call.toolType == "function" ? nil : call.toolType
-    if let place = Untrusted.text(server ?? type) {
-      line.add("@" + Fit.truncate(place, to: 16), .dim)
+    return Line {
+      Fit.truncate(Untrusted.text(call.toolName, or: "?"), to: 24)
+        .styled(call.state == .failed ? Style(Palette.error, bold: true) : .bold)
+      Untrusted.text(server ?? type).map { ("@" + Fit.truncate($0, to: 16)).dim }
     }
-    return line
   }
 
   private func time(_ call: VoiceToolCall) -> Line {
     if call.state == .running {
-      return Line(Age.span(from: call.startedAt, to: now.time) ?? "", Style(Palette.warning))
+      return (Age.span(from: call.startedAt, to: now.time) ?? "").styled(.warning)
     }
-    guard let time = call.runtimeMs, time >= 0 else { return Line("-", .dim) }
-    return Line(Amount.duration(time), time > Self.slowMs ? Style(Palette.warning) : .plain)
+    guard let time = call.runtimeMs, time >= 0 else { return "-".dim }
+    return Amount.duration(time).styled(time > Self.slowMs ? .warning : .plain)
   }
 
   private func remark(_ call: VoiceToolCall) -> Line {
-    if call.state == .running { return Line("running", Style(Palette.warning)) }
-    return (call.runtimeMs ?? 0) > Self.slowMs ? Line("slow", Style(Palette.warning)) : Line()
+    if call.state == .running { return "running".styled(.warning) }
+    return (call.runtimeMs ?? 0) > Self.slowMs ? "slow".styled(.warning) : Line()
   }
 
   private func arguments(_ call: VoiceToolCall) -> String? {
@@ -100,85 +97,73 @@ struct ToolsPanel: Panel {
   }
 
   /// What came out, with the arguments before it where they have no room above.
-  private func outcome(_ call: VoiceToolCall, arguments: String?) -> Line {
-    var line = Line()
-    if let arguments { line.add(arguments + " ", .dim) }
+  @Lines private func outcome(_ call: VoiceToolCall, arguments: String?) -> [Line] {
+    arguments.map { "\($0) ".dim }
+    let output = Untrusted.value(call.outputSummary)
     if call.state == .failed {
-      let error = Untrusted.text(call.error) ?? Untrusted.value(call.outputSummary) ?? "failed"
-      line.add("! " + error, Style(Palette.error))
-    } else if let output = Untrusted.value(call.outputSummary) {
-      line.add("→ ", .dim)
-      line.add(output)
+      "! \(Untrusted.text(call.error) ?? output ?? "failed")".styled(.error)
+    } else if let output {
+      "→ ".dim
+      output
     }
-    return line
   }
 }
 
 /// The tool servers: whether they answer, what they offer, what went wrong.
 struct MCPPanel: Panel {
-  static let name = "mcp"
-  static let title = "MCP servers"
+  static let name = "mcp", title = "MCP servers"
 
   private static let most = 40
 
-  private let servers: [VoiceMCPServer]
-  private let now: Now
+  private let servers: [VoiceMCPServer], now: Now
 
   init?(_ session: VoiceSession, at now: Now) {
-    guard !session.mcpStatus.isEmpty else { return nil }
-    servers = Array(session.mcpStatus.prefix(Self.most))
-    self.now = now
+    (servers, self.now) = (Array(session.mcpStatus.prefix(Self.most)), now)
+    if servers.isEmpty { return nil }
   }
 
   var note: Line {
     let up = servers.count { $0.connected == true }
-    let style = up == servers.count ? Style.plain : Style(Palette.error)
-    return Line("\(up) of \(servers.count) up", style)
+    return Line("\(up) of \(servers.count) up", up == servers.count ? .plain : .error)
   }
 
-  func lines(width: Int) -> [Line] {
+  @Lines func lines(width: Int) -> [Line] {
     let isWide = width >= 72
-    var grid = Grid([.left, .right, .left, .giving])
-    for server in servers {
-      grid.add([
-        head(server), count(server), call(server), isWide ? tools(server, width) : Line(),
-      ])
-    }
-    var lines: [Line] = []
-    for (row, server) in zip(grid.lines(width: width), servers) {
-      lines.append(row)
-      if !isWide, !server.tools.isEmpty {
-        var line = Line("  ")
-        line.add(tools(server, width))
-        lines.append(line.cut(to: width))
+    let rows = Grid.lines([.left, .right, .left, .giving], width: width) {
+      servers.map { server in
+        [head(server), count(server), call(server), isWide ? tools(server, width) : Line()]
       }
-      lines += fault(server, width)
     }
-    return lines
+    for (row, server) in zip(rows, servers) {
+      row
+      if !isWide, !server.tools.isEmpty {
+        Line([Line.Span("  ")] + tools(server, width).spans).cut(to: width)
+      }
+      fault(server, width)
+    }
   }
 
   private func head(_ server: VoiceMCPServer) -> Line {
     let isUp = server.connected == true
-    var line = Line(isUp ? "● " : "✗ ", Style(isUp ? Palette.positive : Palette.error))
-    line.add(Fit.truncate(Untrusted.text(server.serverName, or: "(no name)"), to: 20))
-    return line
+    return Line {
+      Line(isUp ? "● " : "✗ ", isUp ? .positive : .error)
+      Fit.truncate(Untrusted.text(server.serverName, or: "(no name)"), to: 20)
+    }
   }
 
   private func count(_ server: VoiceMCPServer) -> Line {
     let count = server.tools.count
-    return Line(
-      count == 0 ? "no tools" : PanelText.count(count, "tool"), count == 0 ? .dim : .plain)
+    return count == 0 ? "no tools".dim : Line(PanelText.count(count, "tool"))
   }
 
   private func call(_ server: VoiceMCPServer) -> Line {
     if let age = Age.text(server.lastCallAt, at: now) { return Line("called \(age)") }
-    let since = Age.text(server.lastConnectedAt, at: now)
-    return Line(since.map { "since \($0)" } ?? "never up", .dim)
+    return (Age.text(server.lastConnectedAt, at: now).map { "since \($0)" } ?? "never up").dim
   }
 
   private func tools(_ server: VoiceMCPServer, _ cells: Int) -> Line {
     let names = server.tools.prefix(Self.most).compactMap { Untrusted.text($0.name) }
-    return Line(names.joined(separator: ", "), .dim).cut(to: cells)
+    return names.joined(separator: ", ").dim.cut(to: cells)
   }
 
   /// An error of a server that is up again is history.
@@ -186,8 +171,7 @@ struct MCPPanel: Panel {
     guard let error = server.lastError else { return [] }
     let isPast = server.connected == true
     return PanelText.paragraph(
-      error, isPast ? .dim : Style(Palette.error),
-      lead: Line(isPast ? "  last error " : "  ", .dim),
-      width: width, most: 2)
+      error, isPast ? .dim : .error, lead: (isPast ? "  last error " : "  ").dim, width: width,
+      most: 2)
   }
 }

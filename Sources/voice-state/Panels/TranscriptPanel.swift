@@ -5,8 +5,7 @@ import Screen
 
 /// What was said last, by whom, and what is being said.
 struct TranscriptPanel: Panel {
-  static let name = "transcript"
-  static let title = "Transcript"
+  static let name = "transcript", title = "Transcript"
 
   /// The most turns, and the most lines of one.
   private static let most = 10
@@ -34,8 +33,7 @@ struct TranscriptPanel: Panel {
         nameStyle: .dim, textStyle: .dim)
     }
     let bot = Untrusted.bot(in: session)
-    entries =
-      turns.suffix(Self.most).map { Self.entry($0, now, bot: bot) } + partial.prefix(4)
+    entries = turns.suffix(Self.most).map { Self.entry($0, now, bot: bot) } + partial.prefix(4)
     if entries.isEmpty { return nil }
   }
 
@@ -52,17 +50,17 @@ struct TranscriptPanel: Panel {
     return entries.flatMap { entry in
       let rows = Paragraph.wrap(entry.text, to: max(width - indent, 6), rows: Self.mostRows)
       return rows.enumerated().map { index, row in
-        var line = Line()
-        if index == 0 {
-          if ageCells > 0 { line.add(Fit.padStart(entry.age, to: ages) + " ", .dim) }
-          let name = Fit.truncate(entry.name, to: nameCells)
-          line.add(name, entry.nameStyle)
-          line.add(Fit.spaces(nameCells + 1 - CellWidth.of(name)))
-        } else {
-          line.add(Fit.spaces(indent))
-        }
-        line.add(row, entry.textStyle)
-        return line.cut(to: width)
+        let name = Fit.truncate(entry.name, to: nameCells)
+        return Line {
+          if index == 0 {
+            if ageCells > 0 { (Fit.padStart(entry.age, to: ages) + " ").dim }
+            name.styled(entry.nameStyle)
+            Fit.spaces(nameCells + 1 - CellWidth.of(name))
+          } else {
+            Fit.spaces(indent)
+          }
+          row.styled(entry.textStyle)
+        }.cut(to: width)
       }
     }
   }

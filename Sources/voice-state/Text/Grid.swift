@@ -27,12 +27,15 @@ struct Grid {
   let gap: Int
   private var rows: [[Line]] = []
 
-  /// - Parameters:
-  ///   - columns: from left to right.
-  ///   - gap: the cells between two columns.
-  init(_ columns: [Column], gap: Int = 2) {
-    self.columns = columns
-    self.gap = gap
+  init(_ columns: [Column], gap: Int = 2) { (self.columns, self.gap) = (columns, gap) }
+
+  /// Rows of cells, none wider than `width`.
+  static func lines(
+    _ columns: [Column], gap: Int = 2, width: Int, rows: () -> [[Line]]
+  ) -> [Line] {
+    var grid = Grid(columns, gap: gap)
+    for row in rows() { grid.add(row) }
+    return grid.lines(width: width)
   }
 
   /// Adds a row; cells that are missing are empty, those too many are left out.

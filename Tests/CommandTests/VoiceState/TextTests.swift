@@ -6,9 +6,7 @@ import Testing
 /// How facts, rows and columns are laid out.
 @Suite struct TextTests {
   private func texts(_ facts: [String], _ width: Int, indent: Int = 0) -> [String] {
-    var flow = FactFlow()
-    for fact in facts { flow.add(fact) }
-    return flow.lines(width: width, indent: indent).map(\.text)
+    flow(width: width, indent: indent) { for fact in facts { fact } }.map(\.text)
   }
 
   @Test func factsStandSideBySideAsFarAsTheyFit() {
@@ -26,11 +24,12 @@ import Testing
   }
 
   @Test func labelsAreDim() {
-    var flow = FactFlow()
-    flow.add("model", "m4", .bold)
-    flow.add("none", "")
-    flow.add(Line())
-    #expect(flow.lines(width: 20) == [Line([.init("model ", .dim), .init("m4", .bold)])])
+    let lines = flow(width: 20) {
+      fact("model", "m4", .bold)
+      fact("none", "")
+      Line()
+    }
+    #expect(lines == [Line([.init("model ", .dim), .init("m4", .bold)])])
   }
 
   private func text(_ lines: [Line]) -> [String] { lines.map(\.text) }

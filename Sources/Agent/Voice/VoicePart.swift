@@ -1,15 +1,43 @@
 import Core
 
-/// Reads members as the voice models want them: what is missing, null, blank or
-/// of another type is nil or empty, and nothing throws.
+/// A part of a voice state: a member of it, or an element of one.
+///
+/// What no event changes is not kept but read where it is asked for: the accessor's own name
+/// is the member's. Reading never fails: a member that is missing, null, blank or of another
+/// type is nil or empty.
+protocol VoicePart: Sendable {
+  /// What the state said; nil for what only events told of.
+  var json: JSONValue? { get }
+
+  init(json: JSONValue?)
+}
+
+extension VoicePart {
+  init(_ json: JSONValue) { self.init(json: json) }
+
+  func value(_ name: String = #function) -> String? { json?.text(name) }
+  func value(_ name: String = #function) -> Double? { json?.double(name) }
+  func value(_ name: String = #function) -> Int? { json?.int(name) }
+  func value(_ name: String = #function) -> Bool? { json?.bool(name) }
+  func value(_ name: String = #function) -> Timestamp? { json?.time(name) }
+  func value(_ name: String = #function) -> [String] { json?.texts(name) ?? [] }
+  func value<Part: VoicePart>(_ name: String = #function) -> [Part] {
+    json?.list(Part.init(json:), name) ?? []
+  }
+  func value<Part: VoicePart>(_ name: String = #function) -> Part? {
+    guard let member = json?[name], member.isObject else { return nil }
+    return Part(json: member)
+  }
+}
+
 extension JSONValue {
-  /// The most bytes of a text that a model keeps; far more than a screen shows.
+  /// The most bytes of a text that is kept; far more than a screen shows.
   static let mostVoiceText = 16 * 1024
-  /// The most elements of a list that a model keeps; servers send at most 220.
+  /// The most elements of a list that are kept; servers send at most 220.
   static let mostVoiceElements = 1000
 
-  /// A text, number or truth value as text; nil when it is empty. Only the
-  /// beginning of a very long one.
+  /// A text, number or truth value as text; nil when it is empty. Only the beginning of a
+  /// very long one.
   func text(_ name: String) -> String? { self[name]?.keptText }
 
   /// The first of two members that is a text.
@@ -26,17 +54,11 @@ extension JSONValue {
     return number
   }
 
-  /// The first of two members that is a number.
-  func double(_ name: String, _ other: String) -> Double? { double(name) ?? double(other) }
-
   /// A whole number; a fraction is cut off, more than 2^53 counts as none.
   func int(_ name: String) -> Int? {
     guard let number = self[name]?.number, abs(number) <= 9_007_199_254_740_992 else { return nil }
     return Int(number)
   }
-
-  /// The first of two members that is a whole number.
-  func int(_ name: String, _ other: String) -> Int? { int(name) ?? int(other) }
 
   /// A truth value, nil for anything else.
   func bool(_ name: String) -> Bool? { self[name]?.bool }
@@ -53,16 +75,7 @@ extension JSONValue {
     return Timestamp(seconds: (milliseconds - rest) / 1000, nanoseconds: Int32(rest) * 1_000_000)
   }
 
-  /// The first of two members that is an instant.
-  func time(_ name: String, _ other: String) -> Timestamp? { time(name) ?? time(other) }
-
-  /// A member that is an object, made into a model.
-  func part<Part>(_ make: (JSONValue) -> Part, _ name: String) -> Part? {
-    guard let member = self[name], member.isObject else { return nil }
-    return make(member)
-  }
-
-  /// The last elements of a list that are objects, each made into a model.
+  /// The last elements of a list that are objects, each made into something.
   func list<Part>(_ make: (JSONValue) -> Part, _ name: String) -> [Part] {
     lastElements(name) { $0.isObject ? make($0) : nil }
   }
