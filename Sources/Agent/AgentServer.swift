@@ -265,10 +265,3 @@ public struct ErrorAnswer {
     reason.map { problem($0, status) } ?? AnswerProblem(head.summary, status)
   }
 }
-
-extension String {
-  fileprivate var trimmed: Substring {
-    let head = drop { $0.isWhitespace }
-    return head.lastIndex { !$0.isWhitespace }.map { head[...$0] } ?? ""
-  }
-}

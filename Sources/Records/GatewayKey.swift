@@ -11,7 +11,7 @@ public struct GatewayKey: Equatable, Sendable {
   /// - Parameter text: a whole key or a name, as somebody typed it.
   /// - Returns: nil for nothing but blanks.
   public init?(_ text: String) {
-    let text = Self.trimmed(text)
+    let text = text.trimmed
     if text.isEmpty { return nil }
     let folded = text.lowercased()
     let rest = text.dropFirst(6)
@@ -51,7 +51,7 @@ public struct GatewayKey: Equatable, Sendable {
   public static func agent(_ text: String) -> String? {
     var out = ""
     var isStranger = false
-    for scalar in trimmed(text).lowercased().unicodeScalars {
+    for scalar in text.trimmed.lowercased().unicodeScalars {
       switch scalar {
       case "a"..."z", "0"..."9", "_", "-":
         out.unicodeScalars.append(scalar)
@@ -61,7 +61,7 @@ public struct GatewayKey: Equatable, Sendable {
         isStranger = true
       }
     }
-    if (1...64).contains(out.utf8.count), out == trimmed(text).lowercased(), out.first != "-",
+    if (1...64).contains(out.utf8.count), out == text.trimmed.lowercased(), out.first != "-",
       out.first != "_"
     {
       return out
@@ -107,9 +107,5 @@ public struct GatewayKey: Equatable, Sendable {
       }
     }
     return String(decoding: out, as: UTF8.self)
-  }
-
-  private static func trimmed(_ text: String) -> String {
-    String(text.unicodeScalars.trimming { $0.properties.isWhitespace })
   }
 }

@@ -17,9 +17,7 @@ public struct Line: Equatable, Sendable {
     }
 
     init(_ text: String, _ style: Style, cells: Int) {
-      self.text = text
-      self.style = style
-      self.cells = cells
+      (self.text, self.style, self.cells) = (text, style, cells)
     }
   }
 

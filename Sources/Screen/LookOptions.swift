@@ -12,6 +12,12 @@ public struct LookOptions: Sendable {
   /// Nothing given.
   public init() {}
 
+  /// The most cells of a line: as asked for, else the terminal's; nil for any.
+  public func width(on descriptor: Int32, isTerminal: Bool) -> Int? {
+    if let width { return width == 0 ? nil : width }
+    return isTerminal ? WindowSize.told(by: descriptor)?.columns : nil
+  }
+
   /// `--color`.
   public static let colour = Option<LookOptions>(
     nil, "color", "WHEN", "auto, always or never", .choice(of: ColourDepth.When.self)

@@ -115,10 +115,7 @@ extension StringProtocol {
   /// Without spaces and tabs at both ends. On bytes: a combining mark may
   /// follow a blank and must not hide it.
   var trimmingBlanks: String {
-    var bytes = Substring(self).utf8[...]
-    while let first = bytes.first, first == 32 || first == 9 { bytes = bytes.dropFirst() }
-    while let last = bytes.last, last == 32 || last == 9 { bytes = bytes.dropLast() }
-    return String(decoding: bytes, as: UTF8.self)
+    String(decoding: Substring(self).utf8.trimming { $0 == 32 || $0 == 9 }, as: UTF8.self)
   }
 }
 

@@ -7,22 +7,16 @@ import Screen
 public enum ActionFormat {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = FormatOptions.table.parseOrExit(FormatOptions())
-    let diagnostics = Diagnostics(program: "action-format")
-    let feed = Feed(options, diagnostics)
-    do {
-      try feed.run()
-    } catch let failure as WriteFailure {
-      feed.endIfSignalled()
-      diagnostics.fail(writing: failure)
-    } catch {
-      diagnostics.fail("\(error)")
-    }
-    if feed.hasFaults { Process.exit(.failure) }
-    if feed.isMistaken {
+    FormatOptions.table.run(FormatOptions()) { options, diagnostics in
+      let feed = Feed(options, diagnostics)
+      do { try feed.run() } catch let failure as WriteFailure {
+        feed.endIfSignalled()
+        throw failure
+      }
+      if feed.hasFaults { return .failure }
+      if !feed.isMistaken { return .success }
       diagnostics.fail("no counts in the input: pipe it through action-filter --by", .negative)
     }
-    Process.exit(.success)
   }
 }
 
@@ -30,7 +24,7 @@ public enum ActionFormat {
 final class Feed {
   private let options: FormatOptions
   private let screen: FeedScreen
-  private let signals: Signals?
+  private let signals: TerminalSignals?
   private var ending: Int32?
   private var stats: (value: ActionStats, of: String?, at: Timestamp)?
   /// What the server said in the line of stats that was written last.
@@ -57,7 +51,8 @@ final class Feed {
     faults = FaultLog(diagnostics)
     left = options.count ?? .max
     // Only a line that is drawn in place must be erased before the end.
-    let signals = options.showsStats && isatty(1) == 1 ? Signals() : nil
+    let drawsStats = options.showsStats && isatty(1) == 1
+    let signals = drawsStats ? TerminalSignals(window: true, stops: false) : nil
     self.signals = signals
     let taken = Box()
     screen = FeedScreen(options) {
@@ -122,7 +117,7 @@ final class Feed {
     let profile = value["profile"]?.string ?? options.name
     switch record {
     case .actions(let actions, let stats, let faulty):
-      if let stats { try take(stats, of: profile) }
+      if let stats { try receive(stats, of: profile) }
       for action in actions where left > 0 {
         try show(
           action, of: value.isObject ? profile : action.object["profile"]?.string ?? options.name,
@@ -135,7 +130,7 @@ final class Feed {
             "\(faulty) of \(actions.count + faulty) actions are not objects")
         }
       }
-    case .stats(let stats): try take(stats, of: profile)
+    case .stats(let stats): try receive(stats, of: profile)
     case .lifecycle(let type, let record):
       let layout = layout
       if let notice = Notice.line(type: type, record, layout) {
@@ -194,7 +189,7 @@ final class Feed {
     left -= 1
   }
 
-  private func take(_ stats: ActionStats, of profile: String?) throws(WriteFailure) {
+  private func receive(_ stats: ActionStats, of profile: String?) throws(WriteFailure) {
     guard options.showsStats else { return }
     self.stats = (stats, profile, .now())
   }
@@ -231,17 +226,16 @@ final class Feed {
     }
   }
 
-  /// Ends the process when a signal asks for it, with the line of stats erased.
-  ///
-  /// - Returns: whether the terminal changed its size.
+  /// Ends the process when a signal asks for it, with the line of stats erased. Returns whether the
+  /// terminal changed its size.
   private func handleSignals() throws(WriteFailure) -> Bool {
     guard let signals else { return false }
-    let (signal, isResized) = signals.take()
-    if let signal {
+    let taken = signals.take()
+    if let signal = taken.ending {
       ending = signal
       try screen.finish()
       Process.die(by: signal)
     }
-    return isResized
+    return taken.isResized
   }
 }

@@ -12,7 +12,7 @@ final class FeedScreen {
   private let writer: RecordWriter
   private let depth: ColourDepth
   private let isTerminal: Bool
-  private let fixedWidth: Int?
+  private let look: LookOptions
   private var bar: Line?
   private var isDrawn = false
   private var wasDrawn = false
@@ -23,7 +23,7 @@ final class FeedScreen {
     isTerminal = isatty(1) == 1
     depth = ColourDepth.detect(
       options.look.colour, isTerminal: isTerminal, environment: Process.environment)
-    fixedWidth = options.look.width
+    look = options.look
   }
 
   /// Whether the stats are drawn in place: a terminal that can erase a line.
@@ -33,16 +33,7 @@ final class FeedScreen {
   }
 
   /// The cells of a row: as asked for, else the terminal's, else no limit.
-  var width: Int? {
-    if let fixedWidth { return fixedWidth == 0 ? nil : fixedWidth }
-    return terminalWidth
-  }
-
-  private var terminalWidth: Int? {
-    var columns: Int32 = 0
-    var rows: Int32 = 0
-    return isTerminal && clibc_window_size(1, &columns, &rows) ? Int(columns) : nil
-  }
+  var width: Int? { look.width(on: 1, isTerminal: isTerminal) }
 
   /// Writes a row; one with a key is not cut, since what cuts the key off cuts the row,
   /// and looks for words in all of it.
@@ -78,7 +69,7 @@ final class FeedScreen {
       if drawsInPlace {
         if !isDrawn {
           // The last column stays free: some terminals wrap when it is written.
-          let room = terminalWidth.map { $0 - 1 }
+          let room = (isTerminal ? WindowSize.told(by: 1)?.columns : nil).map { $0 - 1 }
           try writer.write(bar.render(width: room, depth: depth))
           isDrawn = true
           wasDrawn = true
@@ -119,38 +110,5 @@ final class FeedScreen {
     guard isDrawn else { return }
     isDrawn = false
     try writer.write("\r\u{1b}[K")
-  }
-}
-
-/// The signals that must not end the command before its line of stats is
-/// erased, and the change of the window's size.
-struct Signals {
-  private static let ending = [SIGINT, SIGTERM, SIGHUP]
-
-  /// Starts watching; from now on these signals only write into a pipe.
-  init() {
-    for signal in Self.ending + [SIGWINCH] { _ = clibc_signals_watch(signal) }
-  }
-
-  /// What came since the last call.
-  func take() -> (ending: Int32?, isResized: Bool) {
-    var ending: Int32?
-    var isResized = false
-    var byte: UInt8 = 0
-    while read(clibc_signals_fd(), &byte, 1) == 1 {
-      if Int32(byte) == SIGWINCH { isResized = true } else { ending = ending ?? Int32(byte) }
-    }
-    return (ending, isResized)
-  }
-
-  /// Waits until the file can be read, a signal came, or the time is over.
-  ///
-  /// - Returns: whether the file can be read.
-  func wait(for descriptor: Int32, milliseconds: Int32) -> Bool {
-    var entries = [
-      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: clibc_signals_fd(), events: Int16(POLLIN), revents: 0),
-    ]
-    return poll(&entries, 2, milliseconds) > 0 && entries[0].revents != 0
   }
 }

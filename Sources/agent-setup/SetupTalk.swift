@@ -36,9 +36,7 @@ struct SetupTalk {
   /// A line without the blanks around it.
   func ask(_ question: String, _ usual: String = "") -> String {
     put(Visible.masked(question) + (usual.isEmpty ? ": " : " [\(usual)]: "))
-    func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 }
-    var line = readLine().drop(while: isBlank)
-    while let last = line.last, isBlank(last) { line.removeLast() }
+    let line = readLine().trimming { $0 == 32 || $0 == 9 || $0 == 13 }
     return line.isEmpty ? usual : String(decoding: line, as: UTF8.self)
   }
 

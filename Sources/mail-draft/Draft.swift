@@ -21,7 +21,7 @@ struct Draft {
     /// What stands behind the colon.
     var text: [UInt8] {
       let text = line.drop { $0 != UInt8(ascii: ":") }.dropFirst()
-      return Array(text.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+      return Array(text.trimming(isBlank))
     }
 
     /// Whether it names somebody who gets the mail.

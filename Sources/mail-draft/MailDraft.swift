@@ -9,10 +9,8 @@ import Core
 public enum MailDraft {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = DraftOptions.table.parseOrExit(DraftOptions())
-    let diagnostics = Diagnostics(program: "mail-draft")
     umask(0o077)
-    do {
+    DraftOptions.table.run(DraftOptions()) { options, diagnostics in
       let terminal = options.isPrinted ? -1 : clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
       if options.file != "-", access(options.file, F_OK) != 0 {
         diagnostics.fail("\(options.file): No such file or directory")
@@ -27,13 +25,9 @@ public enum MailDraft {
       let draft = try draft(options)
       if options.isPrinted {
         try print(draft.mail)
-        Process.exit(.success)
+        return .success
       }
       DraftTalk(terminal, command, diagnostics).run(draft)
-    } catch let failure as Failure {
-      diagnostics.fail(failure.reason)
-    } catch {
-      diagnostics.fail(error, DraftOptions.table.usage)
     }
   }
 

@@ -19,8 +19,7 @@ final class ProgressLine {
   ///   - name: the file's; printable ASCII.
   ///   - size: bytes; nil or 0 where nobody knows.
   init(_ name: String, size: Int64?, isQuiet: Bool) {
-    self.name = name
-    self.size = size
+    (self.name, self.size) = (name, size)
     isShown = !isQuiet && isatty(2) == 1
     last = start
   }
@@ -29,12 +28,9 @@ final class ProgressLine {
   func show(_ sent: Int64, now: Double) {
     guard isShown, now - last >= Self.interval else { return }
     last = now
-    var columns: Int32 = 80
-    var rows: Int32 = 0
-    if !clibc_window_size(2, &columns, &rows) { columns = 80 }
     // A terminal goes on to the next line behind its last column.
     let text = Self.text(
-      name, sent: sent, size: size, seconds: now - start, cells: Int(columns) - 1)
+      name, sent: sent, size: size, seconds: now - start, cells: WindowSize(of: 2).columns - 1)
     write("\r\u{1b}[K" + text)
     isDirty = true
   }

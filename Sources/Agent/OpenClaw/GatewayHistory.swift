@@ -81,9 +81,9 @@ struct GatewayHistory {
   ///   - text: what was said.
   ///   - since: milliseconds since 1970; older rows are of an earlier time.
   func trace(of text: String, since: Int64) -> Trace {
-    let wanted = text.trimmingBlanks
+    let wanted = text.trimmed
     let index = rows.lastIndex { row in
-      row.role == .user && row.text.trimmingBlanks == wanted
+      row.role == .user && row.text.trimmed == wanted
         && row.time.map { $0 >= Timestamp(milliseconds: since) } ?? true
     }
     guard let index else { return .absent }
@@ -102,14 +102,5 @@ extension Timestamp {
     let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
     self.init(
       seconds: seconds, nanoseconds: Int32((milliseconds - seconds * 1000) * 1_000_000))
-  }
-}
-
-extension StringProtocol {
-  fileprivate var trimmingBlanks: String {
-    var text = self[...]
-    while let first = text.first, first.isWhitespace { text = text.dropFirst() }
-    while let last = text.last, last.isWhitespace { text = text.dropLast() }
-    return String(text)
   }
 }

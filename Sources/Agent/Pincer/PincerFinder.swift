@@ -56,16 +56,10 @@ struct PincerFinder {
       case .success(let reply):
         let items = reply.value.pincer("items")?.elements ?? []
         if let item = items.first(where: { $0.pincerText("messageId") == id }) {
-          return Self.words(item.pincerText("content")) == Self.words(text)
+          return item.pincerText("content").trimmed == text.trimmed
         }
         guard (try? pages.turn(reply.value, at: "")) == true else { return false }
       }
     }
-  }
-
-  /// A text without white space at its ends, which a server may have taken away.
-  private static func words(_ text: String) -> Substring {
-    let head = text.drop(while: \.isWhitespace)
-    return head.lastIndex { !$0.isWhitespace }.map { head[...$0] } ?? ""
   }
 }

@@ -60,7 +60,7 @@ public struct LastText: Sendable {
       return text
     }
     bytes = Array(value.bytes)
-    text = TurnWords.trimmed(value.string ?? "")
+    text = (value.string ?? "").trimmed
     return text
   }
 }
@@ -102,7 +102,7 @@ extension ScanValue {
     guard let first = text.utf8.first, let last = text.utf8.last,
       first <= 0x20 || last <= 0x20 || first >= 0x80 || last >= 0x80
     else { return text }
-    return TurnWords.trimmed(text)
+    return text.trimmed
   }
 
   /// A whole number, or a string with the digits of one; nil for anything else.

@@ -811,7 +811,7 @@ extension ThreadFold {
         approval.toolCall = call.id
         asked[approval.id] = call
         call.record.approval = approval.id
-        if let summary = approval.summary.map(TurnWords.trimmed), !summary.isEmpty {
+        if let summary = approval.summary.map(\.trimmed), !summary.isEmpty {
           call.preview = summary
         }
         if call.state == .planned { move(call, .waitingApproval, event) }
@@ -857,11 +857,6 @@ extension ThreadFold {
 
 /// Words as the contract has them.
 enum TurnWords {
-  /// Without white space at its ends.
-  static func trimmed(_ text: String) -> String {
-    String(text.unicodeScalars.trimming { $0.properties.isWhitespace })
-  }
-
   /// Whether there is nothing but white space.
-  static func isBlank(_ text: String) -> Bool { trimmed(text).isEmpty }
+  static func isBlank(_ text: String) -> Bool { text.trimmed.isEmpty }
 }

@@ -29,9 +29,7 @@ public struct CommandUsage: Sendable {
   init(
     program: String, summary: String, synopsis: String, operands: Completion, all: [OptionEntry]
   ) {
-    self.program = program
-    self.summary = summary
-    self.synopsis = synopsis
+    (self.program, self.summary, self.synopsis) = (program, summary, synopsis)
     self.operands = operands
     entries = all
   }
@@ -99,7 +97,6 @@ public struct CommandUsage: Sendable {
   /// A line an option, `-e --event NAME`, for the check against the manual.
   public var list: String { optionList(withFormer: false) }
 
-  /// - Parameter withFormer: whether a line ends with the letter of earlier versions.
   func optionList(withFormer: Bool) -> String {
     sorted.map { entry in
       let letter = entry.letter.map { "-\($0)" } ?? "-"
@@ -190,5 +187,17 @@ extension Diagnostics {
     case let error as any Reported: fail(error.message, error.status)
     default: fail("\(error)")
     }
+  }
+
+  /// The same where libraries may have threads at work: nothing is left to be put in order.
+  public func failAtOnce(_ error: any Error) -> Never {
+    if let failure = error as? WriteFailure {
+      if failure.isClosedPipe { Process.die(by: SIGPIPE) }
+      self.error("standard output", failure.reason)
+      Process.exitAtOnce(.failure)
+    }
+    let reported = error as? any Reported
+    say(reported?.message ?? "\(error)")
+    Process.exitAtOnce(reported?.status ?? .failure)
   }
 }

@@ -5,9 +5,6 @@ struct Completer {
 
   /// A line for each word that is offered, fitting or not; behind a tab what it means.
   /// `:file` stands for the names of files.
-  ///
-  /// - Parameter words: those behind the command's name, up to the one that is completed,
-  ///   which may be empty. bash takes `--output=json` apart into three.
   func answer(_ words: [String]) -> String {
     var words = words
     var isApart = false

@@ -27,8 +27,7 @@ public enum Completion: Sendable {
     ///   - word: the word.
     ///   - next: what the words behind it are.
     public init(_ word: String, _ next: Completion = .none) {
-      self.word = word
-      self.next = next
+      (self.word, self.next) = (word, next)
     }
   }
 

@@ -21,9 +21,8 @@ extension CommandUsage {
   ///
   /// `near WORD` is what an error about an unknown option adds, see `NearestWord`, and
   /// `near WORD CHOICE ...` about a word that is none of these. `entries` is the option list with
-  /// the letters of earlier versions, which script-options reads.
-  ///
-  /// - Returns: whose completions they are, and the answer; nil when it is one of a shell.
+  /// the letters of earlier versions, which script-options reads. Returns whose completions they
+  /// are, and the answer; nil when it is one of a shell.
   func completions(
     _ words: ArraySlice<String>, help: () -> String
   ) -> (usage: CommandUsage, text: String?)? {

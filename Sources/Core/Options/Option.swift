@@ -47,8 +47,7 @@ public struct Option<Values>: Sendable {
     _ entry: OptionEntry,
     _ apply: @escaping @Sendable (inout Values, OptionArgument) throws(UsageError) -> Void
   ) {
-    self.entry = entry
-    self.apply = apply
+    (self.entry, self.apply) = (entry, apply)
   }
 
   /// The same option, which had this letter in earlier versions: it is still read, and
@@ -137,10 +136,7 @@ public struct OptionEntry: Sendable {
     _ letter: Character?, _ name: String, _ argument: String?, _ help: String,
     completion: @escaping @Sendable () -> Completion = { .none }, isRare: Bool = false
   ) {
-    self.letter = letter
-    self.name = name
-    self.argument = argument
-    self.help = help
+    (self.letter, self.name, self.argument, self.help) = (letter, name, argument, help)
     makeCompletion = completion
     self.isRare = isRare
   }

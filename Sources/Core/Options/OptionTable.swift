@@ -25,9 +25,7 @@ public struct OptionTable<Values>: Sendable {
       program: program, summary: summary, synopsis: synopsis, operands: operands,
       entries: options.map(\.entry))
     usage.endsAtOperand = endsAtOperand
-    self.usage = usage
-    self.options = options
-    self.finish = finish
+    (self.usage, self.options, self.finish) = (usage, options, finish)
   }
 
   /// Reads a command line.
@@ -50,6 +48,17 @@ public struct OptionTable<Values>: Sendable {
     } catch {
       diagnostics.usage(error, usage)
     }
+  }
+
+  /// The whole of a command: reads the command line of the process, does what it asks for, and
+  /// leaves, with what went wrong as that deserves.
+  public func run(
+    _ values: Values, verbose: (Values) -> Bool = { _ in false },
+    _ body: (Values, Diagnostics) throws -> ExitStatus
+  ) -> Never {
+    let options = parseOrExit(values)
+    let diagnostics = Diagnostics(program: usage.program, verbose: verbose(options))
+    do { Process.exit(try body(options, diagnostics)) } catch { diagnostics.fail(error, usage) }
   }
 
   private func refuseSeveral(_ parsed: ParsedWords) throws(UsageError) {

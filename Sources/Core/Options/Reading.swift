@@ -17,8 +17,7 @@ public struct Reading<Value>: Sendable {
     _ read: @escaping Read,
     completion: @autoclosure @escaping @Sendable () -> Completion = .none
   ) {
-    self.read = read
-    self.completion = completion
+    (self.read, self.completion) = (read, completion)
   }
 
   /// The same, with something else for the shell to offer.
@@ -167,8 +166,7 @@ public struct OptionArgument: Sendable {
   ///   - name: the option's long name without dashes.
   ///   - path: as it was given.
   public init(name: String, path: String) {
-    self.name = name
-    self.path = path
+    (self.name, self.path) = (name, path)
   }
 
   /// What to say of an argument that makes no sense.

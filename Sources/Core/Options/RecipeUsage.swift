@@ -106,9 +106,7 @@ extension CommandUsage {
 }
 
 extension OptionEntry {
-  /// What a line of a recipe's help declares.
-  ///
-  /// - Returns: nil for a line without an option.
+  /// What a line of a recipe's help declares. Returns nil for a line without an option.
   fileprivate init?(help line: Substring, base: CommandUsage) {
     let line = line.drop { $0 == " " }
     guard line.hasPrefix("-"), let end = line.indices.first(where: { line[$0...].hasPrefix("  ") })

@@ -127,3 +127,11 @@ extension BidirectionalCollection {
     return rest
   }
 }
+
+extension StringProtocol {
+  /// The text without white space at both ends. By scalars: a combining mark may follow a blank
+  /// and must not hide it.
+  public var trimmed: String {
+    String(String.UnicodeScalarView(unicodeScalars.trimming { $0.properties.isWhitespace }))
+  }
+}

@@ -43,14 +43,7 @@ public final class RowOutput {
     wantsHeader = look.hasHeader && self.form == .tsv
     depth = ColourDepth.detect(
       look.colour, isTerminal: isTerminal, environment: Process.environment)
-    width = Self.width(look.width, isTerminal)
-  }
-
-  private static func width(_ given: Int?, _ isTerminal: Bool) -> Int? {
-    if let given { return given == 0 ? nil : given }
-    var columns: Int32 = 0
-    var rows: Int32 = 0
-    return isTerminal && clibc_window_size(1, &columns, &rows) ? Int(columns) : nil
+    width = look.width(on: 1, isTerminal: isTerminal)
   }
 
   /// Writes records of a list; the next batch of the same list goes on below.

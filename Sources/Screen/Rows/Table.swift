@@ -19,9 +19,7 @@ public struct Table {
     ///   - isRight: whether the cells end below each other.
     ///   - gives: whether it gives way when the rows are too wide.
     public init(title: String, isRight: Bool = false, gives: Bool = false) {
-      self.title = title
-      self.isRight = isRight
-      self.gives = gives
+      (self.title, self.isRight, self.gives) = (title, isRight, gives)
     }
   }
 
@@ -41,9 +39,7 @@ public struct Table {
   ///   - width: the most cells of a row; nil for no limit.
   ///   - depth: the colours that the terminal knows.
   public init(_ columns: [Column], width: Int?, depth: ColourDepth) {
-    self.columns = columns
-    self.width = width
-    self.depth = depth
+    (self.columns, self.width, self.depth) = (columns, width, depth)
     widths = columns.map { CellWidth.of($0.title) }
   }
 

@@ -17,8 +17,7 @@ public struct FrameDiffer: Sendable {
     ///   - text: the row's bytes.
     ///   - isFull: whether it reaches the last column.
     public init(_ text: String, isFull: Bool) {
-      self.text = text
-      self.isFull = isFull
+      (self.text, self.isFull) = (text, isFull)
       isContested = false
     }
 

@@ -178,18 +178,28 @@ public struct TerminalSignals {
 
   /// Starts watching; one that the parent had ignored stays ignored.
   ///
-  /// - Parameter window: whether there is a screen to redraw; else only the signals that
-  ///   end are watched.
-  public init(window: Bool) {
+  /// - Parameters:
+  ///   - window: whether there is a screen to redraw; else only the signals that end are
+  ///     watched.
+  ///   - stops: whether the screen is to be left before a stop.
+  public init(window: Bool, stops: Bool = true) {
     EndSignals.watch()
     guard window else { return }
-    for number in [SIGWINCH, SIGTSTP, SIGCONT] where !clibc_signal_is_ignored(number) {
+    let numbers = stops ? [SIGWINCH, SIGTSTP, SIGCONT] : [SIGWINCH]
+    for number in numbers where !clibc_signal_is_ignored(number) {
       _ = clibc_signals_note(number)
     }
   }
 
   /// Readable when a signal came.
   public var descriptor: Int32 { EndSignals.descriptor }
+
+  /// Waits until the file can be read, a signal came, or the time is over; whether the file can
+  /// be read.
+  public func wait(for file: Int32, milliseconds: Int32) -> Bool {
+    var entries = [file, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    return poll(&entries, 2, milliseconds) > 0 && entries[0].revents != 0
+  }
 
   /// Takes what came.
   public func take() -> Taken {

@@ -6,11 +6,10 @@ struct ContentType {
   private(set) var value: String
   private var parameters: [String: String] = [:]
 
-  /// - Parameter field: the field's text; nil is an empty value.
   init(_ field: String?) {
     var rest = Substring(field ?? "")
     let first = rest.prefix { $0 != ";" }
-    value = Self.trimmed(first).lowercased()
+    value = first.trimmed.lowercased()
     rest = rest.dropFirst(first.count)
     while !rest.isEmpty, parameters.count < 32 {
       rest = rest.drop { $0 == ";" || $0.isWhitespace }
@@ -19,7 +18,7 @@ struct ContentType {
       guard rest.first == "=" else { continue }
       rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
       let found = Self.argument(&rest)
-      let key = Self.trimmed(name).lowercased()
+      let key = name.trimmed.lowercased()
       if parameters[key] == nil { parameters[key] = found }
     }
   }
@@ -51,7 +50,7 @@ struct ContentType {
     guard rest.first == "\"" else {
       let word = rest.prefix { $0 != ";" }
       rest = rest.dropFirst(word.count)
-      return trimmed(word)
+      return word.trimmed
     }
     var text = ""
     var isEscaped = false
@@ -69,9 +68,5 @@ struct ContentType {
     }
     rest = rest.drop { $0 != ";" }
     return text
-  }
-
-  private static func trimmed(_ text: Substring) -> String {
-    String(text.trimming(\.isWhitespace))
   }
 }

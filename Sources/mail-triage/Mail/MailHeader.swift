@@ -1,3 +1,5 @@
+import Core
+
 /// The header of a mail or of one of its parts (RFC 5322, section 2.2): those fields that are
 /// asked for here, the first of each name.
 struct MailHeader {
@@ -92,11 +94,7 @@ struct MailHeader {
   /// A field's text without blanks around it, its encoded words as they are; nil when it is
   /// missing.
   func raw(_ name: String) -> String? {
-    guard let bytes = fields[name] else { return nil }
-    let text = Charset.guess(bytes)
-    let start = text.drop { $0.isWhitespace }
-    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-    return String(start[...last])
+    fields[name].map { Charset.guess($0).trimmed }
   }
 
   /// A field's text with its encoded words decoded.

@@ -72,9 +72,7 @@ struct Canvas {
   /// watch(1) sets, else 80.
   var width: Int {
     if let fixed { return fixed }
-    var columns: Int32 = 0
-    var rows: Int32 = 0
-    if isatty(1) == 1, clibc_window_size(1, &columns, &rows) { return Int(columns) }
+    if let size = WindowSize.told(by: 1) { return size.columns }
     if let text = Process.environment("COLUMNS"), let number = Int(text),
       (20...1000).contains(number)
     {
