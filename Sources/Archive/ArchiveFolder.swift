@@ -49,13 +49,13 @@ public struct ArchiveFolder {
   /// that says so.
   ///
   /// - Parameter now: the file of this day is still written.
-  /// - Throws: `ReadFailure` when the folder cannot be read.
-  public func files(in window: DayWindow, now: Timestamp) throws(ReadFailure) -> [File] {
+  /// - Throws: `Failure` when the folder cannot be read.
+  public func files(in window: DayWindow, now: Timestamp) throws(Failure) -> [File] {
     let names: [String]
     do throws(SettingsError) {
       names = try FolderFile.names(in: path)
     } catch {
-      throw ReadFailure(reason: String(error.message.dropFirst(path.count + 2)))
+      throw Failure(String(error.message.dropFirst(path.count + 2)))
     }
     let known = window.isOpen ? [:] : times()
     let today = now.rfc3339.prefix(10)

@@ -1,20 +1,13 @@
 import CLibc
 import CZstd
-import Core
+public import Core
 
-/// Why bytes are not what zstd made.
-public struct PackFault: Error, Equatable, Sendable {
-  /// Lower case, no full stop.
-  public let reason: String
-
-  /// - Parameter reason: lower case, no full stop.
-  public init(_ reason: String) { self.reason = reason }
-
-  /// - Returns: nil when that is no error.
-  init?(code: Int) {
+extension Failure {
+  /// What zstd says of what it returned; nil when that is no error.
+  init?(zstd code: Int) {
     guard ZSTD_isError(code) != 0 else { return nil }
     let words = ZSTD_getErrorName(code).map { String(cString: $0) } ?? "unknown error"
-    reason = words.prefix(1).lowercased() + words.dropFirst()
+    self.init(words.prefix(1).lowercased() + words.dropFirst())
   }
 }
 
@@ -67,7 +60,7 @@ public final class FrameEncoder {
     defer { if isLarge { out.deallocate() } }
     let count = ZSTD_compress2(context, out, size, bytes.baseAddress, bytes.count)
     // With room for all, it can only be memory that is missing.
-    if PackFault(code: count) != nil { Diagnostics.outOfMemory() }
+    if ZSTD_isError(count) != 0 { Diagnostics.outOfMemory() }
     try take(UnsafeRawBufferPointer(start: out, count: count))
   }
 }
@@ -89,27 +82,27 @@ public final class FrameDecoder {
   /// - Parameters:
   ///   - frame: all of it.
   ///   - out: room for what is in it, neither more nor less.
-  /// - Throws: `PackFault` when it is damaged, or holds more or less than that.
+  /// - Throws: `Failure` when it is damaged, or holds more or less than that.
   public func unpack(
     _ frame: UnsafeRawBufferPointer, into out: UnsafeMutableRawBufferPointer
-  ) throws(PackFault) {
+  ) throws(Failure) {
     let count = ZSTD_decompressDCtx(
       context, out.baseAddress, out.count, frame.baseAddress, frame.count)
-    if let fault = PackFault(code: count) { throw fault }
+    if let fault = Failure(zstd: count) { throw fault }
     guard count == out.count else { throw Self.otherLength }
   }
 
   /// Checks how much a frame says that it holds.
   ///
-  /// - Throws: `PackFault` when that is not so many bytes, or it does not begin as a frame does.
-  static func check(_ frame: UnsafeRawBufferPointer, is length: Int) throws(PackFault) {
+  /// - Throws: `Failure` when that is not so many bytes, or it does not begin as a frame does.
+  static func check(_ frame: UnsafeRawBufferPointer, is length: Int) throws(Failure) {
     let size = ZSTD_getFrameContentSize(frame.baseAddress, frame.count)
     // ZSTD_CONTENTSIZE_ERROR; one that is not known is the largest number.
-    if size == UInt64.max - 1 { throw PackFault("not a frame of zstd") }
+    if size == UInt64.max - 1 { throw Failure("not a frame of zstd") }
     guard size == length else { throw Self.otherLength }
   }
 
-  private static let otherLength = PackFault("not as long as it was")
+  private static let otherLength = Failure("not as long as it was")
 
   /// How many bytes a frame holds, as it says itself.
   ///

@@ -105,7 +105,7 @@ public final class PackIndex {
   ) -> UnsafeMutableRawBufferPointer? {
     guard let size = FrameDecoder.size(of: packed), size > 0, size <= largest else { return nil }
     let text = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
-    do throws(PackFault) {
+    do throws(Failure) {
       try FrameDecoder().unpack(packed, into: text)
       return text
     } catch {

@@ -49,11 +49,11 @@ public final class PackedFile {
   ///   - decoder: unpacks it.
   ///   - out: asked once, when the frame itself says that so many bytes are in it, for memory
   ///     for them; what an index claims costs none.
-  /// - Throws: `ReadFailure`, which names the frame.
+  /// - Throws: `Failure`, which names the frame.
   public func read(
     _ frame: PackedFrame, through room: inout [UInt8], with decoder: FrameDecoder,
     into out: (Int) -> UnsafeMutableRawBufferPointer
-  ) throws(ReadFailure) {
+  ) throws(Failure) {
     let size = frame.summary.size
     if room.count < size { room = [UInt8](repeating: 0, count: size) }
     let fault = room.withUnsafeMutableBytes { room -> String? in
@@ -66,7 +66,7 @@ public final class PackedFile {
         if count == 0 { return "the file became shorter" }
         done += count
       }
-      do throws(PackFault) {
+      do throws(Failure) {
         let packed = UnsafeRawBufferPointer(rebasing: room[..<size])
         try FrameDecoder.check(packed, is: frame.summary.length)
         try decoder.unpack(packed, into: out(frame.summary.length))
@@ -76,8 +76,8 @@ public final class PackedFile {
       return nil
     }
     if let fault {
-      throw ReadFailure(
-        reason: "frame \(frame.number), bytes \(frame.offset) to \(frame.offset + size - 1), "
+      throw Failure(
+        "frame \(frame.number), bytes \(frame.offset) to \(frame.offset + size - 1), "
           + "not read: \(fault)")
     }
   }

@@ -21,8 +21,7 @@ public final class PackedStream {
   /// - Parameter descriptor: an open file, which stays the caller's.
   public init(descriptor: Int32) {
     guard let context = ZSTD_createDStream() else { Diagnostics.outOfMemory() }
-    self.context = context
-    self.descriptor = descriptor
+    (self.context, self.descriptor) = (context, descriptor)
     room = .allocate(byteCount: Self.capacity, alignment: 4096)
     input.src = UnsafeRawPointer(room)
   }
@@ -36,9 +35,9 @@ public final class PackedStream {
   ///
   /// - Parameter out: room for at least one byte.
   /// - Returns: how many bytes there are now; 0 at the end of the file.
-  /// - Throws: `ReadFailure` when the file cannot be read, is cut short or damaged, or asks
+  /// - Throws: `Failure` when the file cannot be read, is cut short or damaged, or asks
   ///   for a window of more than 128 MB.
-  public func read(into out: UnsafeMutableRawBufferPointer) throws(ReadFailure) -> Int {
+  public func read(into out: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
     var output = ZSTD_outBuffer(dst: out.baseAddress, size: min(out.count, Self.step), pos: 0)
     while output.pos == 0 {
       if input.pos == input.size, !isFull {
@@ -48,23 +47,23 @@ public final class PackedStream {
         }
       }
       let left = ZSTD_decompressStream(context, &output, &input)
-      if let fault = PackFault(code: left) { throw Self.failure(fault.reason) }
+      if let fault = Failure(zstd: left) { throw Self.failure(fault.reason) }
       isInside = left != 0
       isFull = isInside && output.pos == output.size
     }
     return output.pos
   }
 
-  private static func failure(_ reason: String) -> ReadFailure {
-    ReadFailure(reason: "cut short or damaged: zstd: \(reason)")
+  private static func failure(_ reason: String) -> Failure {
+    Failure("cut short or damaged: zstd: \(reason)")
   }
 
-  private func fill() throws(ReadFailure) -> Bool {
+  private func fill() throws(Failure) -> Bool {
     while true {
       let count = CLibc.read(descriptor, room, Self.capacity)
       if count < 0 {
         if systemError == EINTR { continue }
-        throw ReadFailure(code: systemError)
+        throw Failure(code: systemError)
       }
       (input.pos, input.size) = (0, count)
       return count > 0

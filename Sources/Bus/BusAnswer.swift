@@ -3,7 +3,7 @@ public import Core
 /// What JetStream said to a request.
 public struct BusAnswer: Sendable {
   /// Why it did not do what it was asked.
-  public struct Fault: Error, Equatable, Sendable {
+  public struct Fault: Equatable, Sendable {
     /// As of HTTP: 4xx for what is our fault, 5xx for what may pass.
     public let code: Int
     /// JetStream's own number, 0 for none.

@@ -28,40 +28,36 @@ public struct BusAuth: Sendable {
   /// - Parameters:
   ///   - options: what the command line says.
   ///   - settings: the configuration.
-  /// - Throws: `BusFailure`; `denied` for a secret that is missing or that others can read, and
+  /// - Throws: `SettingsError`; `denied` for a secret that is missing or that others can read, and
   ///   for one that would travel in plain text.
-  public init(_ options: BusOptions, _ settings: Settings) throws(BusFailure) {
+  public init(_ options: BusOptions, _ settings: Settings) throws(SettingsError) {
     var settings = settings
     if let time = options.maxWait, time > 0 { settings.tokenTime = time }
-    do throws(SettingsError) {
-      let section = try settings.bus(options.bus)
-      let own = try Self.servers(section?.servers ?? [])
-      let isNamed = !options.servers.isEmpty
-      servers = isNamed ? options.servers : own.isEmpty ? [.local] : own
-      stream = options.stream ?? section?.stream
-      allowsPlaintext = options.allowsPlaintext
-      // What lets us in is for the servers that it was configured for.
-      let isOwn = !isNamed || options.servers.allSatisfy(own.contains)
-      pass = isOwn ? try Self.pass(section, settings.credentials) : .nothing
-      let (credentials, patience) = (settings.credentials, settings.tokenTime ?? 60)
-      again = {
-        var credentials = credentials
-        credentials.deadline = Clock.monotonic + patience
-        return isOwn ? try? Self.pass(section, credentials) : nil
-      }
-      authorities = section?.files["ca"]
-      switch (isOwn ? section?.files["cert"] : nil, isOwn ? section?.files["key"] : nil) {
-      case (let chain?, let key?):
-        _ = try settings.credentials.lines(inFile: key)
-        certificate = (chain, key)
-      case (nil, nil): certificate = nil
-      default: throw SettingsError("the bus's certificate", "cert and key belong together")
-      }
-    } catch {
-      throw BusFailure(error)
+    let section = try settings.bus(options.bus)
+    let own = try Self.servers(section?.servers ?? [])
+    let isNamed = !options.servers.isEmpty
+    servers = isNamed ? options.servers : own.isEmpty ? [.local] : own
+    stream = options.stream ?? section?.stream
+    allowsPlaintext = options.allowsPlaintext
+    // What lets us in is for the servers that it was configured for.
+    let isOwn = !isNamed || options.servers.allSatisfy(own.contains)
+    pass = isOwn ? try Self.pass(section, settings.credentials) : .nothing
+    let (credentials, patience) = (settings.credentials, settings.tokenTime ?? 60)
+    again = {
+      var credentials = credentials
+      credentials.deadline = Clock.monotonic + patience
+      return isOwn ? try? Self.pass(section, credentials) : nil
+    }
+    authorities = section?.files["ca"]
+    switch (isOwn ? section?.files["cert"] : nil, isOwn ? section?.files["key"] : nil) {
+    case (let chain?, let key?):
+      _ = try settings.credentials.lines(inFile: key)
+      certificate = (chain, key)
+    case (nil, nil): certificate = nil
+    default: throw SettingsError("the bus's certificate", "cert and key belong together")
     }
     if hasSecret, let open = servers.first(where: { !isSafe($0) }) {
-      throw BusFailure(
+      throw SettingsError(
         open.url, "a secret would travel there in plain text: tls://, or --allow-plaintext",
         .denied)
     }
@@ -98,9 +94,7 @@ public struct BusAuth: Sendable {
   }
 
   /// Looks the secret up again, behind a refusal: it may have been replaced since. Files of keys
-  /// and credentials are read with each connection anyway.
-  ///
-  /// - Returns: whether it is another one.
+  /// and credentials are read with each connection anyway. Returns whether it is another one.
   mutating func renew() -> Bool {
     guard let old = Self.text(pass), let other = again(), let new = Self.text(other), new != old
     else { return false }

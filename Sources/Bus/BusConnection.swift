@@ -17,9 +17,6 @@ final class BusConnection {
   private var pulls: OpaquePointer?
   private let bin = BusBin()
 
-  /// - Parameters:
-  ///   - connection: from `dial`, ours from now on.
-  ///   - pulling: whether records will be pulled.
   init(_ connection: OpaquePointer, _ dial: BusDial, pulling: Bool) {
     (self.connection, loop, server) = (connection, dial.loop, dial.server)
     inbox = Self.newInbox()
@@ -102,9 +99,7 @@ final class BusConnection {
     if cnats_loop_writes(loop) { natsConnection_ProcessWriteEvent(connection) }
   }
 
-  /// Publishes; it goes out with `flush`.
-  ///
-  /// - Returns: whether the connection took it.
+  /// Publishes; it goes out with `flush`. Returns whether the connection took it.
   func publish(
     _ subject: String, reply: String?, _ bytes: UnsafeRawBufferPointer, id: String?
   ) -> Bool {

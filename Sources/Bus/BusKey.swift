@@ -15,9 +15,7 @@ enum BusKey {
     text.split { $0.isNewline || $0 == " " }.first { $0.hasPrefix("SU") }.map(String.init)
   }
 
-  /// The public half.
-  ///
-  /// - Returns: `U...`; nil for what is no user's seed.
+  /// The public half. Returns `U...`; nil for what is no user's seed.
   static func userKey(ofSeed seed: String) -> String? {
     guard let raw = decode(seed), raw.count == 36 else { return nil }
     let sum = UInt16(raw[34]) | UInt16(raw[35]) << 8

@@ -104,10 +104,8 @@ public struct BusLabels {
 
   /// The line's own object, without white space around it.
   private func whole(_ line: UnsafeRawBufferPointer) -> ScanValue {
-    let isWhite = { (byte: UInt8) in byte == 0x20 || byte == 9 || byte == 13 || byte == 10 }
-    let start = line.firstIndex { !isWhite($0) } ?? 0
-    let end = line.lastIndex { !isWhite($0) } ?? line.count - 1
-    return ScanValue(UnsafeRawBufferPointer(rebasing: line[start...max(end, start)]))
+    let value = line.trimming { $0 == 0x20 || $0 == 9 || $0 == 13 || $0 == 10 }
+    return ScanValue(UnsafeRawBufferPointer(rebasing: value))
   }
 
   private static func event(_ line: UnsafeRawBufferPointer) -> String? {
@@ -154,7 +152,6 @@ struct RecordDigest: Hashable {
   let high: UInt64
   let low: UInt32
 
-  /// - Parameter bytes: of SHA-256.
   init(_ bytes: [UInt8]) {
     high = bytes[0..<8].reduce(0) { $0 << 8 | UInt64($1) }
     low = bytes[8..<12].reduce(0) { $0 << 8 | UInt32($1) }

@@ -26,8 +26,7 @@ public struct Diagnostics: Sendable {
 
   private init(name: String, verbose: Bool, descriptor: Int32) {
     program = name
-    self.verbose = verbose
-    self.descriptor = descriptor
+    (self.verbose, self.descriptor) = (verbose, descriptor)
   }
 
   /// The same, which says `prog: name:` before all: for one of several.

@@ -65,7 +65,6 @@ package struct FrameFault: Error, Equatable {
 
   package init(_ code: Code, _ reason: String, isOfClose: Bool = false) {
     self.code = code.rawValue
-    self.reason = reason
-    self.isOfClose = isOfClose
+    (self.reason, self.isOfClose) = (reason, isOfClose)
   }
 }

@@ -77,9 +77,7 @@ package final class FrameReader {
   ///   - limit: the largest message, bytes; nil for `largest`.
   ///   - mostFrames: how many frames a message may come in.
   package init(from sender: Sender, limit: Int?, mostFrames: Int = .max) {
-    self.sender = sender
-    self.mostFrames = mostFrames
-    self.limit = limit
+    (self.sender, self.mostFrames, self.limit) = (sender, mostFrames, limit)
     supplied.initialize(to: Supply())
     frame.initialize(to: wslay_frame_iocb())
     var callbacks = wslay_frame_callbacks()

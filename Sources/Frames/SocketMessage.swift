@@ -9,7 +9,6 @@ public struct SocketMessage {
   ///   - isText: whether the bytes are checked UTF-8.
   ///   - bytes: of the message.
   public init(isText: Bool, bytes: UnsafeRawBufferPointer) {
-    self.isText = isText
-    self.bytes = bytes
+    (self.isText, self.bytes) = (isText, bytes)
   }
 }

@@ -82,7 +82,7 @@ public struct RoutedNotice: Equatable, Sendable {
   public init(_ notice: Notice, _ input: RouteInput) {
     self.notice = notice
     if self.notice.time == nil { self.notice.time = input.now.instant }
-    route = try? Route(input)
+    route = Route(input)
     action = route?.cell.action
     urgency = route?.urgency
     hasSound = route?.cell.hasSound ?? false

@@ -93,7 +93,6 @@ enum ActionMember: Int {
       "event", "data", "type", "actions", "stats", "runtime", "activeCount", "sessions", "profile",
     ], walked: [ActionMember.data.rawValue, ActionMember.actions.rawValue])
 
-  /// - Parameter key: the bytes between the quotes; escapes are decoded.
   init(_ key: ScanValue) {
     self = ActionMember(rawValue: Self.names.number(of: key)) ?? .unknown
   }
@@ -114,23 +113,13 @@ public protocol ActionRowReader: AnyObject {
   /// A list begins; what came of an earlier one does not count any more.
   func begin()
   /// The next row.
-  ///
-  /// - Parameters:
-  ///   - fields: its members, valid until the next row.
-  ///   - action: its object.
   func add(_ fields: ActionFields, _ action: ScanValue)
 }
 
 extension ScanWalk {
   /// Crosses an array of objects, at whose bracket the cursor is, and hands them
-  /// over.
-  ///
-  /// - Parameters:
-  ///   - reader: takes the rows.
-  ///   - names: those of `ActionMember`.
-  ///   - values: memory for the members of a row.
-  /// - Returns: false, and the position unchanged, when there is any fault in it
-  ///   or an element that is not an object.
+  /// over. Returns false, and the position unchanged, when there is any fault in it or an element
+  /// that is not an object.
   mutating func readRows(
     _ reader: any ActionRowReader, _ names: ScanNames, _ values: ScanValues
   ) -> Bool {

@@ -136,13 +136,10 @@ struct ActionWindowKeys {
   /// nobody is to choose actions that meet in one place.
   private let seed = UInt64(truncatingIfNeeded: Hasher().finalize()) | 1
 
-  /// - Parameter capacity: how many keys are remembered; at least one.
   init(capacity: Int) { self.capacity = min(max(capacity, 1), Int(Int32.max)) }
 
-  /// Notes a key; the oldest one is forgotten where there is no room.
-  ///
-  /// - Returns: its position, which it keeps until it is forgotten, and whether
-  ///   it was not there.
+  /// Notes a key; the oldest one is forgotten where there is no room. Returns its position, which
+  /// it keeps until it is forgotten, and whether it was not there.
   mutating func note(_ key: ActionKey) -> (position: Int, isNew: Bool) {
     var slot = home(key)
     while slots[slot] != 0 {

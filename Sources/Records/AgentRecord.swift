@@ -35,10 +35,6 @@ extension AgentRecord {
 /// A record that is read again where it was written.
 public protocol ReadableRecord: AgentRecord {
   /// Reads a record; members that are not known pass.
-  ///
-  /// - Parameter fields: its members; that its type is this one is not asked.
-  /// - Throws: a fault for what is missing or of the wrong kind, and for a word that is not
-  ///   known, see `RecordFields.Fault.isNews`.
   init(reading fields: RecordFields) throws(RecordFields.Fault)
 }
 
@@ -69,8 +65,7 @@ public struct RecordOrigin: Hashable, Sendable {
   ///   - backend: what speaks for the agent.
   ///   - profile: the name of the profile; nil when none was used.
   public init(_ backend: Backend, profile: String? = nil) {
-    self.backend = backend
-    self.profile = profile
+    (self.backend, self.profile) = (backend, profile)
   }
 
   func add(to record: consuming RecordText) -> RecordText {

@@ -61,13 +61,8 @@ public struct ApprovalRecord: ReadableRecord {
     _ origin: RecordOrigin, id: String, tool: String, request: [UInt8], decisions: [String],
     state: State, time: Timestamp?
   ) {
-    self.origin = origin
-    self.id = id
-    self.tool = tool
-    self.request = request
-    self.decisions = decisions
-    self.state = state
-    self.time = time
+    (self.origin, self.id, self.tool, self.request) = (origin, id, tool, request)
+    (self.decisions, self.state, self.time) = (decisions, state, time)
   }
 
   public func add(to record: consuming RecordText) -> RecordText {
@@ -135,10 +130,7 @@ public struct ApprovalAnswer: AgentRecord {
   public init(
     _ origin: RecordOrigin, id: String, decision: String, result: Result, time: Timestamp?
   ) {
-    self.origin = origin
-    self.id = id
-    self.decision = decision
-    self.result = result
+    (self.origin, self.id, self.decision, self.result) = (origin, id, decision, result)
     self.time = time
   }
 
@@ -169,9 +161,7 @@ public struct ApprovalDecision: Equatable, Sendable {
   ///   - decision: as it was spelled.
   ///   - reason: what the agent is told; nil for nothing.
   public init(id: String, decision: String, reason: String? = nil) {
-    self.id = id
-    self.decision = decision
-    self.reason = reason
+    (self.id, self.decision, self.reason) = (id, decision, reason)
     profile = nil
     decisions = []
   }

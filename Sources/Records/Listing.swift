@@ -23,10 +23,7 @@ public struct Listing: Sendable {
       _ title: String, isRight: Bool = false, gives: Bool = false,
       cell: @escaping @Sendable (JSONValue) -> Cell
     ) {
-      self.title = title
-      self.isRight = isRight
-      self.gives = gives
-      self.cell = cell
+      (self.title, self.isRight, self.gives, self.cell) = (title, isRight, gives, cell)
     }
 
     /// A member as text.
@@ -80,10 +77,7 @@ public struct Listing: Sendable {
   ///   - columns: of the table.
   ///   - fields: the members that `-o tsv` writes.
   public init(member: String? = nil, most: Int? = nil, columns: [Column], fields: [String]) {
-    self.member = member
-    self.most = most
-    self.columns = columns
-    self.fields = fields
+    (self.member, self.most, self.columns, self.fields) = (member, most, columns, fields)
   }
 }
 

@@ -30,9 +30,7 @@ public struct ThreadRecord: ReadableRecord {
 
   /// A conversation of which no more is known; the rest is set afterwards.
   public init(_ origin: RecordOrigin, id: String, time: Timestamp?) {
-    self.origin = origin
-    self.id = id
-    self.time = time
+    (self.origin, self.id, self.time) = (origin, id, time)
   }
 
   public func add(to record: consuming RecordText) -> RecordText {
@@ -100,10 +98,7 @@ public struct MessageRecord: ReadableRecord {
     public init(
       name: String? = nil, mediaType: String? = nil, size: Int? = nil, url: String? = nil
     ) {
-      self.name = name
-      self.mediaType = mediaType
-      self.size = size
-      self.url = url
+      (self.name, self.mediaType, self.size, self.url) = (name, mediaType, size, url)
     }
 
     fileprivate var object: RecordText {
@@ -146,13 +141,8 @@ public struct MessageRecord: ReadableRecord {
     _ origin: RecordOrigin, id: String, thread: String, role: Role, text: String, state: State,
     time: Timestamp?
   ) {
-    self.origin = origin
-    self.id = id
-    self.thread = thread
-    self.role = role
-    self.text = text
-    self.state = state
-    self.time = time
+    (self.origin, self.id, self.thread, self.role, self.text) = (origin, id, thread, role, text)
+    (self.state, self.time) = (state, time)
   }
 
   public func add(to record: consuming RecordText) -> RecordText {

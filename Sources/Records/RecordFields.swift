@@ -15,8 +15,7 @@ public struct RecordFields {
     public let isNews: Bool
 
     init(_ reason: String, isNews: Bool = false) {
-      self.reason = reason
-      self.isNews = isNews
+      (self.reason, self.isNews) = (reason, isNews)
     }
 
     init(missing name: StaticString) { self.init("has no \(name)") }

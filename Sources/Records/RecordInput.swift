@@ -20,11 +20,6 @@ public struct RecordInput: ~Copyable {
     /// False for a last line without LF.
     public let isTerminated: Bool
 
-    /// - Parameters:
-    ///   - whole: its bytes without the LF.
-    ///   - number: counted from 1.
-    ///   - isTerminated: whether there was a LF.
-    ///   - isFirst: whether the file begins with it.
     @inlinable @inline(__always)
     public init(_ whole: UnsafeRawBufferPointer, number: Int, isTerminated: Bool, isFirst: Bool) {
       let hasMark = isFirst && whole.starts(with: [0xef, 0xbb, 0xbf])
@@ -85,36 +80,33 @@ public struct RecordInput: ~Copyable {
   ///   - path: a name, whatever it begins with; `-` alone is standard input.
   ///   - target: where records are written: reading that would not end.
   ///   - content: what is expected in it.
-  /// - Throws: `ReadFailure` when it cannot be opened, is a folder or the target,
+  /// - Throws: `Failure` when it cannot be opened, is a folder or the target,
   ///   is compressed and there is no decompressor, or is no UTF-8.
   public init(
     path: String, writtenTo target: FileIdentity? = nil, _ content: Content = .records
-  ) throws(ReadFailure) {
+  ) throws(Failure) {
     let file = path == "-" ? 0 : clibc_open(path, O_RDONLY)
-    guard file >= 0 else { throw ReadFailure(code: systemError) }
+    guard file >= 0 else { throw Failure(code: systemError) }
     let compression: Compression?
     let child: ChildProcess?
-    do throws(ReadFailure) {
+    do throws(Failure) {
       (compression, child) = try Self.look(at: file, target)
       // What a crash or a full disk leaves; an empty file of records is none.
       if compression == nil, content != .bytes,
         let reason = Self.start(of: file, 16).flatMap({ ForeignText.reason(of: $0) })
       {
-        throw ReadFailure(reason: reason)
+        throw Failure(reason)
       }
       if compression == nil, FileVersion(file)?.size == 0, FileIdentity(descriptor: file) != nil,
         [".zst", ".gz"].contains(where: { path.hasSuffix($0) })
       {
-        throw ReadFailure(reason: "cut short or damaged: empty")
+        throw Failure("cut short or damaged: empty")
       }
     } catch {
       if file > 0 { close(file) }
       throw error
     }
-    self.path = path
-    self.file = file
-    self.compression = compression
-    self.child = child
+    (self.path, self.file, self.compression, self.child) = (path, file, compression, child)
     self.content = content
     source = child?.output ?? file
     reader = LineReader(descriptor: source, passesHoles: content != .bytes)
@@ -132,12 +124,12 @@ public struct RecordInput: ~Copyable {
   /// How an open file is to be read.
   private static func look(
     at file: Int32, _ target: FileIdentity?
-  ) throws(ReadFailure) -> (Compression?, ChildProcess?) {
+  ) throws(Failure) -> (Compression?, ChildProcess?) {
     if let target, FileIdentity(descriptor: file) == target {
-      throw ReadFailure(reason: "is read and written at once")
+      throw Failure("is read and written at once")
     }
     // A folder can be opened but not read.
-    if CLibc.read(file, nil, 0) < 0, systemError == EISDIR { throw ReadFailure(code: EISDIR) }
+    if CLibc.read(file, nil, 0) < 0, systemError == EISDIR { throw Failure(code: EISDIR) }
     guard let found = Compression(of: file) else { return (nil, nil) }
     return (found, try found.start(file))
   }
@@ -177,7 +169,7 @@ public struct RecordInput: ~Copyable {
   /// - Parameter beforeBlocking: called before a read that may wait, with what is
   ///   read from, so that the caller can write out what is complete; never between
   ///   the lines of one read.
-  /// - Throws: `ReadFailure`, also of a decompressor that met a fault, or what
+  /// - Throws: `Failure`, also of a decompressor that met a fault, or what
   ///   `beforeBlocking` throws.
   public mutating func next(
     beforeBlocking: (_ source: Int32) throws -> Void = { _ in }
@@ -199,7 +191,7 @@ public struct RecordInput: ~Copyable {
     let source = source
     let line = try reader.next { try beforeBlocking(source) }
     if number == 0, content != .bytes, let reason = ForeignText.reason(of: reader.opening) {
-      throw ReadFailure(reason: reason)
+      throw Failure(reason)
     }
     // Half a line at the end of a damaged file is told as that and not as a line.
     if line?.terminated != true { try finish() }
@@ -300,7 +292,7 @@ public struct RecordInput: ~Copyable {
   }
 
   /// Whether what was read is all that the file holds.
-  private mutating func finish() throws(ReadFailure) {
+  private mutating func finish() throws(Failure) {
     guard let child, let compression else { return }
     self.child = nil
     _ = child.waitForEnd()
@@ -308,7 +300,7 @@ public struct RecordInput: ~Copyable {
     let how =
       child.endSignal.map { "ended by signal \($0)" }
       ?? "status \(child.exitStatus ?? 0)"
-    throw ReadFailure(reason: "cut short or damaged: \(compression.rawValue): \(how)")
+    throw Failure("cut short or damaged: \(compression.rawValue): \(how)")
   }
 
   /// Reads files one after the other; one that cannot be read does not keep the
@@ -331,7 +323,7 @@ public struct RecordInput: ~Copyable {
       do {
         var input = try RecordInput(path: path, writtenTo: target, content)
         try lines(&input)
-      } catch let failure as ReadFailure {
+      } catch let failure as Failure {
         try fault(path, failure.reason)
       }
     }
@@ -364,7 +356,6 @@ public enum Compression: String, Sendable, CaseIterable {
     }
   }
 
-  /// - Parameter file: an open file; nil too when it has no place to look at, as a pipe.
   fileprivate init?(of file: Int32) {
     let start = lseek(file, 0, SEEK_CUR)
     guard start >= 0 else { return nil }
@@ -378,15 +369,15 @@ public enum Compression: String, Sendable, CaseIterable {
   }
 
   /// Starts the program that decompresses the file to its standard output.
-  fileprivate func start(_ file: Int32) throws(ReadFailure) -> ChildProcess {
-    do throws(ChildProcess.Failure) {
+  fileprivate func start(_ file: Int32) throws(Failure) -> ChildProcess {
+    do throws(Failure) {
       // What it says of a damaged file is said by us, in one line with the name.
       return try ChildProcess(
         [rawValue, "-dcq"], input: .given(file), output: .pipe, error: .nothing)
     } catch {
       let isMissing = error.code == ENOENT
-      throw ReadFailure(
-        reason: "compressed with \(rawValue), which "
+      throw Failure(
+        "compressed with \(rawValue), which "
           + (isMissing ? "is not installed" : "cannot be started: \(systemReason(error.code))"))
     }
   }

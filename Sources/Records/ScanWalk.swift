@@ -17,9 +17,6 @@ struct ScanWalk {
   private let scan: UnsafeMutablePointer<clibc_scan>
   private var isFirst = true
 
-  /// - Parameters:
-  ///   - bytes: what is to be walked; must outlive the walk, as must the memory.
-  ///   - memory: used by no other walk at the same time.
   @inline(__always)
   init(_ bytes: UnsafeRawBufferPointer, _ memory: ScanMemory) {
     cursor = ScanCursor(bytes)
@@ -35,10 +32,8 @@ struct ScanWalk {
   }
 
   /// Crosses the members of the object up to its end, or to the next object or
-  /// array of a name that is walked.
-  ///
-  /// - Returns: the number of the name at whose object or array the cursor is;
-  ///   nil behind the closing brace.
+  /// array of a name that is walked. Returns the number of the name at whose object or array the
+  /// cursor is; nil behind the closing brace.
   @inline(__always)
   mutating func cross(_ names: ScanNames, into values: ScanValues) throws(ScanFault) -> Int? {
     while true {
@@ -54,10 +49,8 @@ struct ScanWalk {
     }
   }
 
-  /// Crosses one member that a kernel does not, or the closing brace.
-  ///
-  /// - Returns: nil after a member, -1 behind the brace, or the number of a name
-  ///   that is walked.
+  /// Crosses one member that a kernel does not, or the closing brace. Returns nil after a member,
+  /// -1 behind the brace, or the number of a name that is walked.
   private mutating func crossPlainly(
     _ names: ScanNames, into values: ScanValues
   ) throws(ScanFault) -> Int? {
@@ -103,10 +96,6 @@ final class ScanNames: @unchecked Sendable {
   /// The number of all other names.
   static let unknown = Int(CLIBC_NAMES)
 
-  /// - Parameters:
-  ///   - texts: at most 31 names of 1 to 16 bytes of ASCII.
-  ///   - walked: the numbers of those whose objects and arrays are walked by the
-  ///     caller instead of crossed.
   init(_ texts: [String], walked: [Int] = []) {
     let copies = texts.map { strdup($0) }
     defer { for copy in copies { free(copy) } }

@@ -16,12 +16,8 @@ extension ScanValue {
     return isKept ? String(decoding: text, as: UTF8.self) : nil
   }
 
-  /// Gives the text that the row has, in pieces.
-  ///
-  /// - Parameters:
-  ///   - scratch: memory for texts with escapes.
-  ///   - take: takes a piece, UTF-8; returns false when it has enough.
-  /// - Returns: false where the row has null; nothing was given then.
+  /// Gives the text that the row has, in pieces. Returns false where the row has null; nothing was
+  /// given then.
   @inline(__always)
   func giveStoredText(
     _ scratch: ScanScratch, _ take: (UnsafeRawBufferPointer) -> Bool

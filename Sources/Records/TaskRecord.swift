@@ -60,11 +60,7 @@ public struct TaskRecord: AgentRecord {
     _ origin: RecordOrigin, id: String, title: String, state: State, kind: Kind,
     time: Timestamp?
   ) {
-    self.origin = origin
-    self.id = id
-    self.title = title
-    self.state = state
-    self.kind = kind
+    (self.origin, self.id, self.title, self.state, self.kind) = (origin, id, title, state, kind)
     self.time = time
   }
 
@@ -95,8 +91,7 @@ public struct NotificationRecord: AgentRecord {
     ///   - type: of a record: `task`, `turn`, `action`.
     ///   - id: that of the record.
     public init(type: String, id: String) {
-      self.type = type
-      self.id = id
+      (self.type, self.id) = (type, id)
     }
 
     fileprivate var object: RecordText { RecordText().string("type", type).string("id", id) }
@@ -123,12 +118,8 @@ public struct NotificationRecord: AgentRecord {
     _ origin: RecordOrigin, id: String, urgency: Urgency, category: String, title: String,
     time: Timestamp?
   ) {
-    self.origin = origin
-    self.id = id
-    self.urgency = urgency
-    self.category = category
-    self.title = title
-    self.time = time
+    (self.origin, self.id, self.urgency, self.category) = (origin, id, urgency, category)
+    (self.title, self.time) = (title, time)
   }
 
   public func add(to record: consuming RecordText) -> RecordText {

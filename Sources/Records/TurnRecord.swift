@@ -25,8 +25,7 @@ public struct TurnRecord: ReadableRecord {
     public var outputTokens: Int?
 
     public init(inputTokens: Int?, outputTokens: Int?) {
-      self.inputTokens = inputTokens
-      self.outputTokens = outputTokens
+      (self.inputTokens, self.outputTokens) = (inputTokens, outputTokens)
     }
 
     fileprivate var object: RecordText {
@@ -71,11 +70,7 @@ public struct TurnRecord: ReadableRecord {
   public init(
     _ origin: RecordOrigin, id: String, thread: String, state: State, time: Timestamp?
   ) {
-    self.origin = origin
-    self.id = id
-    self.thread = thread
-    self.state = state
-    self.time = time
+    (self.origin, self.id, self.thread, self.state, self.time) = (origin, id, thread, state, time)
   }
 
   public func add(to record: consuming RecordText) -> RecordText {
@@ -161,11 +156,7 @@ public struct ToolCallRecord: ReadableRecord {
     _ origin: RecordOrigin, id: String, thread: String, tool: String, state: State,
     time: Timestamp?
   ) {
-    self.origin = origin
-    self.id = id
-    self.thread = thread
-    self.tool = tool
-    self.state = state
+    (self.origin, self.id, self.thread, self.tool, self.state) = (origin, id, thread, tool, state)
     self.time = time
   }
 

@@ -21,7 +21,7 @@ public enum ActionFilter {
         Process.exit(.success)
       case .contents: Process.exit(try Contents.list(options, diagnostics))
       }
-    } catch let failure as ReadFailure where options.mode == .pack {
+    } catch let failure as Failure where options.mode == .pack {
       let file = options.files[0]
       diagnostics.fail("\(file == "-" ? "standard input" : file): \(failure.reason)")
     } catch let failure as WriteFailure {

@@ -144,10 +144,6 @@ struct DomainTest: Equatable {
   }
 
   /// Whether an action is in one of them.
-  ///
-  /// - Parameters:
-  ///   - kind: UTF-8, empty when there is none.
-  ///   - isErrorLevel: whether its level is error.
   func matches(kind: UnsafeRawBufferPointer, isErrorLevel: Bool) -> Bool {
     let none = UnsafeRawBufferPointer(start: nil, count: 0)
     return hasTool && ActionKind.isTool(kind: kind)

@@ -23,13 +23,7 @@ final class CaseFolding {
   }
 
   /// Folds UTF-8 piece by piece; bytes that are not valid UTF-8 stay as they
-  /// are.
-  ///
-  /// - Parameters:
-  ///   - text: what is folded.
-  ///   - index: where to begin; set to where the room ended.
-  ///   - out: room for `capacity` bytes, at least 16.
-  /// - Returns: the bytes written; 0 at the end of the text.
+  /// are. Returns the bytes written; 0 at the end of the text.
   func fold(
     _ text: UnsafeRawBufferPointer, from index: inout Int, to out: UnsafeMutableRawPointer,
     capacity: Int

@@ -65,7 +65,7 @@ struct CostSum {
     return true
   }
 
-  /// - Returns: false, and nothing is changed, when the sum would be too large.
+  /// False, and nothing is changed, when the sum would be too large.
   private mutating func change(by upper: Int64, _ lower: UInt64, _ isNegative: Bool) -> Bool {
     let (sum, carries) =
       isNegative ? low.subtractingReportingOverflow(lower) : low.addingReportingOverflow(lower)

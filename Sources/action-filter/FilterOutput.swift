@@ -19,14 +19,8 @@ struct FilterOutput {
   /// How many other records passed.
   private(set) var others = 0
 
-  /// - Parameters:
-  ///   - options: what is asked for.
-  ///   - writer: where it goes.
-  ///   - isPiece: whether the lines stay where they are, each with a LF behind it, until
-  ///     all is handed over by `move`.
   init(_ options: FilterOptions, to writer: RecordWriter, isPiece: Bool = false) {
-    self.options = options
-    self.writer = writer
+    (self.options, self.writer) = (options, writer)
     if isPiece && options.output == .original { parts = PieceParts() }
     if options.output == .groups { tally = Tally(options.grouping) }
   }
@@ -38,16 +32,8 @@ struct FilterOutput {
   var needsFields: Bool { options.isUnique || options.output.usesMembers }
 
   /// Takes an action that is what is looked for.
-  ///
-  /// - Parameters:
-  ///   - fields: its members, if it needs them.
-  ///   - source: where it came from.
-  ///   - bytes: what stands for it in the output.
-  ///   - action: its object.
-  ///   - profile: whose it is; absent where that is not said.
-  ///   - isRow: whether it comes out of a list, so that `bytes` do not name the profile.
   @inline(__always)
-  mutating func take(
+  mutating func add(
     _ fields: ActionFields, _ source: ActionWindow.Source, _ bytes: UnsafeRawBufferPointer,
     _ action: ScanValue, _ profile: ScanValue, isRow: Bool = false
   ) throws(WriteFailure) {
@@ -75,7 +61,7 @@ struct FilterOutput {
   }
 
   /// Takes actions that were not read, and their lines, if these are printed.
-  mutating func take(_ actions: Int, _ lines: UnsafeRawBufferPointer) throws(WriteFailure) {
+  mutating func add(_ actions: Int, _ lines: UnsafeRawBufferPointer) throws(WriteFailure) {
     count += actions
     try writer.write(lines)
   }

@@ -15,18 +15,11 @@ struct FilterRun {
   private let target: FileIdentity?
   private let queue: InputQueue
 
-  /// - Parameters:
-  ///   - options: what is asked for.
-  ///   - diagnostics: where faults are reported.
-  ///   - descriptor: where the output goes.
-  ///   - pieceSize: how much a thread reads at a time, bytes.
-  ///   - copy: makes the same options again, for a thread of their own.
   init(
     _ options: FilterOptions, _ diagnostics: Diagnostics, to descriptor: Int32 = 1,
     pieceSize: Int = PieceSize.usual, copy: @escaping () -> FilterOptions?
   ) {
-    self.options = options
-    self.diagnostics = diagnostics
+    (self.options, self.diagnostics) = (options, diagnostics)
     filter = LineFilter(options, to: RecordWriter(descriptor: descriptor))
     filter.output.onReuse = { profile in
       let words = "ids begin anew: these actions are of another database"
@@ -71,7 +64,7 @@ struct FilterRun {
     while !filter.output.isDone, !queue.isEmpty {
       if let frames = FrameSource(queue, isWanted: judge.verdict) {
         try read(frames)
-      } else if let input = queue.take(fault: { faults.file($0, $1) }) {
+      } else if let input = queue.next(fault: { faults.file($0, $1) }) {
         try read(input)
       }
     }
@@ -95,7 +88,7 @@ struct FilterRun {
       }
       var input = try RecordInput(path: file.place, writtenTo: target)
       try read(&input, file.path)
-    } catch let failure as ReadFailure {
+    } catch let failure as Failure {
       faults.file(file.path, failure.reason)
     }
   }
@@ -110,7 +103,7 @@ struct FilterRun {
     var before = 0
     while !filter.output.isDone {
       slot.clear(PieceSize.usual)
-      do throws(ReadFailure) {
+      do throws(Failure) {
         guard let piece = try source.next(slot.buffer) else { return }
         slot.piece = piece
         try piece.fill?(slot.buffer)
@@ -136,7 +129,7 @@ struct FilterRun {
     _ lines: inout PieceLines, of path: String, behind before: Int
   ) throws(WriteFailure) {
     while !filter.output.isDone, let line = filter.nextLine(&lines) {
-      try take(line.behind(before), of: path)
+      try handle(line.behind(before), of: path)
     }
   }
 
@@ -163,14 +156,14 @@ struct FilterRun {
         input.skipLines(until: prefilter.find)
         continue
       }
-      try take(line, of: path)
+      try handle(line, of: path)
     }
   }
 
   /// Treats a line, and says what is bad in it.
-  private mutating func take(_ line: RecordInput.Line, of file: String) throws(WriteFailure) {
+  private mutating func handle(_ line: RecordInput.Line, of file: String) throws(WriteFailure) {
     if filter.names != nil && filter.learn(line.bytes) { tellNames() }
-    if try filter.take(line) { return }
+    if try filter.handle(line) { return }
     say(filter.faults, of: file, line.number)
     reject(line.whole, terminated: line.isTerminated)
   }
@@ -200,16 +193,15 @@ struct FilterRun {
   }
 
   /// Learns who has the names: of files beforehand, so that it does not matter where in
-  /// them it is told. What cannot be read is said when it is read again.
-  ///
-  /// - Returns: whether all frames were read that tell a name.
+  /// them it is told. What cannot be read is said when it is read again. Returns whether all frames
+  /// were read that tell a name.
   private mutating func learnFromFiles() -> Bool {
     var isWhole = true
     let queue = InputQueue(queue.entries, writtenTo: target)
     while !queue.isEmpty {
       if let frames = FrameSource(queue, isWanted: { $0.tellsNames ? .read : .skipped }) {
         if !learn(from: frames) { isWhole = false }
-      } else if let place = queue.take(fault: { _, _ in })?.place {
+      } else if let place = queue.next(fault: { _, _ in })?.place {
         if place != "-", let stream = StreamSource(place, named: place, writtenTo: target) {
           _ = learn(from: stream)
         } else {
@@ -220,14 +212,14 @@ struct FilterRun {
     return isWhole
   }
 
-  /// - Returns: whether all of it was read.
+  /// Whether all of it was read.
   private mutating func learn(from source: any PieceSource) -> Bool {
     let slot = PieceSlot(size: PieceSize.usual, PieceResult())
     var isWhole = true
-    do throws(ReadFailure) {
+    do throws(Failure) {
       while let piece = try source.next(slot.buffer) {
         slot.piece = piece
-        do throws(ReadFailure) { try piece.fill?(slot.buffer) } catch { isWhole = false }
+        do throws(Failure) { try piece.fill?(slot.buffer) } catch { isWhole = false }
         var lines = PieceLines(slot)
         while let line = lines.next() { if filter.learn(line.bytes) { tellNames() } }
         slot.clear(PieceSize.usual)
@@ -275,7 +267,7 @@ extension FilterRun {
     let path = slot.piece.path
     defer { sayFailure(slot) }
     if let count = slot.piece.taken {
-      if slot.failure == nil { try filter.output.take(count, slot.buffer.bytes) }
+      if slot.failure == nil { try filter.output.add(count, slot.buffer.bytes) }
       return
     }
     var lines = PieceLines(slot)
@@ -286,7 +278,7 @@ extension FilterRun {
     for found in result.candidates {
       var found = lines.part(found.lines, from: found.first)
       while !filter.output.isDone, let line = found.next() {
-        try take(line.behind(before), of: path)
+        try handle(line.behind(before), of: path)
       }
     }
     for bad in result.bad {

@@ -23,12 +23,6 @@ struct FrameJudge {
   /// Whether a bad line that cannot match is not reported.
   private let skipsFaults: Bool
 
-  /// - Parameters:
-  ///   - options: what is selected.
-  ///   - inputs: from what. A pipe may tell late whose actions were wanted, and then it is
-  ///     said that there were some: all have to be read.
-  ///   - isNameLost: whether what tells a name may not have been read: then what cannot be
-  ///     read has to be met, and said.
   init(_ options: FilterOptions, _ inputs: [InputList.Entry], isNameLost: Bool) {
     self.options = options
     let hasPipe = inputs.compactMap(\.path).contains { FileIdentity(path: $0) == nil }

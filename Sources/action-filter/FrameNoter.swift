@@ -18,7 +18,7 @@ final class FrameNoter: ActionRowReader {
   func note(_ line: RecordInput.Line) {
     notes.lines += 1
     let isUsual = line.isTerminated && line.whole.count == line.bytes.count
-    if !take(line.bytes) || !isUsual { notes.isPlain = false }
+    if !note(line.bytes) || !isUsual { notes.isPlain = false }
     if mark.find(line.bytes) != nil, !names.names(in: line.bytes).isEmpty {
       notes.tellsNames = true
     }
@@ -30,8 +30,8 @@ final class FrameNoter: ActionRowReader {
     return notes
   }
 
-  /// - Returns: whether the line is one action.
-  private func take(_ line: UnsafeRawBufferPointer) -> Bool {
+  /// Whether the line is one action.
+  private func note(_ line: UnsafeRawBufferPointer) -> Bool {
     let shape: RecordShape
     do throws(ScanFault) {
       shape = try record.read(line, rows: self)
@@ -41,7 +41,7 @@ final class FrameNoter: ActionRowReader {
         notes.bad += 1
         return false
       }
-      for record in torn.records { _ = take(record) }
+      for record in torn.records { _ = note(record) }
       if torn.fault != nil { notes.bad += 1 }
       return false
     }

@@ -20,7 +20,7 @@ final class FrameSource: PieceSource {
     case taken(Int, printed: Bool)
   }
 
-  /// - Returns: nil when what comes next is no packed file.
+  /// Nil when what comes next is no packed file.
   init?(_ queue: InputQueue, isWanted: @escaping (FrameSummary) -> Verdict) {
     (self.queue, self.isWanted) = (queue, isWanted)
     guard open() else { return nil }
@@ -36,7 +36,7 @@ final class FrameSource: PieceSource {
     return file != nil
   }
 
-  func next(_ buffer: PieceBuffer) throws(ReadFailure) -> Piece? {
+  func next(_ buffer: PieceBuffer) throws(Failure) -> Piece? {
     repeat {
       while let file, place < file.frames.count {
         let frame = file.frames[place]
@@ -57,7 +57,7 @@ final class FrameSource: PieceSource {
 
   private func piece(_ frame: PackedFrame, of file: PackedFile) -> Piece {
     var piece = Piece(path: path, firstLine: frame.firstLine) {
-      (buffer) throws(ReadFailure) in
+      (buffer) throws(Failure) in
       try Self.fill(buffer, with: frame, of: file)
     }
     piece.isAlone = true
@@ -72,7 +72,7 @@ final class FrameSource: PieceSource {
 
   private static func fill(
     _ buffer: PieceBuffer, with frame: PackedFrame, of file: PackedFile
-  ) throws(ReadFailure) {
+  ) throws(Failure) {
     let tool = buffer.tool as? Tool ?? Tool()
     buffer.tool = tool
     let length = frame.summary.length

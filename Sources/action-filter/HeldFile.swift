@@ -11,7 +11,7 @@ final class HeldFile {
   }
   private let descriptor: Int32
 
-  /// - Returns: nil when it is no regular file, is empty, or cannot be opened.
+  /// Nil when it is no regular file, is empty, or cannot be opened.
   init?(_ path: String) {
     let file = clibc_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
     guard file >= 0 else { return nil }

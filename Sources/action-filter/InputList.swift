@@ -38,7 +38,7 @@ enum InputList {
         entries.append(.file(path: path))
         continue
       }
-      do throws(ReadFailure) {
+      do throws(Failure) {
         let names = try ArchiveFolder(path).files(in: window, now: .now()).map(\.name)
         // Two names may be the same text, and are two files.
         let all = Set(names.map { Array($0.utf8) })

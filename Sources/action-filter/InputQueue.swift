@@ -32,11 +32,9 @@ final class InputQueue {
   /// Whether there is nothing left.
   var isEmpty: Bool { rest.isEmpty }
 
-  /// The next one, which is passed over.
-  ///
-  /// - Returns: nil when it cannot be read, or was read in a packed file already: an archiver
-  ///   has not removed it yet, or did so meanwhile.
-  func take(fault: (_ path: String, _ reason: String) -> Void) -> Input? {
+  /// The next one, which is passed over. Returns nil when it cannot be read, or was read in a
+  /// packed file already: an archiver has not removed it yet, or did so meanwhile.
+  func next(fault: (_ path: String, _ reason: String) -> Void) -> Input? {
     hold()
     guard let entry = rest.popFirst() else { return nil }
     isKnown = false

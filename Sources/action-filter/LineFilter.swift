@@ -28,10 +28,9 @@ struct LineFilter {
     rows = RowList(options)
   }
 
-  /// Reads one line and treats what is in it.
-  ///
-  /// - Returns: whether all of it was good; if not, `faults` say what is bad.
-  mutating func take(_ input: RecordInput.Line) throws(WriteFailure) -> Bool {
+  /// Reads one line and treats what is in it. Returns whether all of it was good; if not, `faults`
+  /// say what is bad.
+  mutating func handle(_ input: RecordInput.Line) throws(WriteFailure) -> Bool {
     let line = input.bytes
     if options.isStrict,
       let reason = StrictFault.reason(line, skipped: input.whole.count - line.count)
@@ -47,7 +46,7 @@ struct LineFilter {
       guard options.rejects == nil, let torn = TornLine(line) else {
         return isBad(error.reason)
       }
-      return try take(torn, number: input.number)
+      return try handle(torn, number: input.number)
     }
     switch shape {
     case .action, .unmarked:
@@ -55,7 +54,7 @@ struct LineFilter {
       let isSelected =
         options.isOfProfile(record.profile, scratch) && options.predicate.matches(fields, scratch)
       if isSelected != options.isInverted {
-        try output.take(fields, record.source, line, record.object, record.profile)
+        try output.add(fields, record.source, line, record.object, record.profile)
       } else {
         names?.pass(fields)
       }
@@ -71,13 +70,13 @@ struct LineFilter {
   }
 
   /// Treats the records of a line that is not one.
-  private mutating func take(_ torn: TornLine, number: Int) throws(WriteFailure) -> Bool {
+  private mutating func handle(_ torn: TornLine, number: Int) throws(WriteFailure) -> Bool {
     var all = LineFaults()
     output.isTorn = true
     defer { output.isTorn = false }
     for record in torn.records where !output.isDone {
       let line = RecordInput.Line(record, number: number, isTerminated: true, isFirst: false)
-      if try !take(line) { for reason in faults.reasons { all.add(reason) } }
+      if try !handle(line) { for reason in faults.reasons { all.add(reason) } }
     }
     if let fault = torn.fault { all.add(fault.reason) }
     faults = all
@@ -108,7 +107,7 @@ struct LineFilter {
       if output.isDone { break }
       // Read once, a row has no fault.
       let fields = output.needsFields ? (try? ActionFields(action.bytes)) ?? none : none
-      try output.take(
+      try output.add(
         fields, fields.id.isNull ? .bare : .row, action.bytes, action, profile, isRow: true)
     }
     return isGood
@@ -137,9 +136,8 @@ struct LineFilter {
 
   // MARK: - Names
 
-  /// Learns from a line who has the names that are wanted.
-  ///
-  /// - Returns: whether there may be something to say to the user.
+  /// Learns from a line who has the names that are wanted. Returns whether there may be something
+  /// to say to the user.
   mutating func learn(_ line: UnsafeRawBufferPointer) -> Bool {
     guard let news = names?.learn(line), !news.isEmpty else { return false }
     for told in news {

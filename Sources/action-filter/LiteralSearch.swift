@@ -22,7 +22,6 @@ final class LiteralSearch {
   private let needles: UnsafeMutablePointer<clibc_needle>
   private let memory: UnsafeMutablePointer<UInt8>
 
-  /// - Parameter list: what is looked for, each of one byte at least; 1 to 16.
   init(_ list: [Needle]) {
     needles = .allocate(capacity: list.count)
     memory = .allocate(capacity: list.reduce(0) { $0 + 2 * $1.bytes.count })

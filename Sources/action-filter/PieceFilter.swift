@@ -6,9 +6,6 @@ final class PieceFilter: PieceWorker {
   private var filter: LineFilter
   private let isCandidates: Bool
 
-  /// - Parameters:
-  ///   - options: what is asked for; of this thread alone, with all that they refer to.
-  ///   - isCandidates: whether only the lines are looked for that must be read in order.
   init(_ options: FilterOptions, isCandidates: Bool) {
     var options = options
     self.isCandidates = isCandidates
@@ -25,7 +22,7 @@ final class PieceFilter: PieceWorker {
     var lines = PieceLines(slot)
     let result = slot.result
     result.isCandidates = isCandidates
-    if isCandidates { filter.pick(&lines, result) } else { filter.take(&lines, result) }
+    if isCandidates { filter.pick(&lines, result) } else { filter.handle(&lines, result) }
     result.lines = lines.count
     filter.output.move(to: result)
   }
@@ -33,10 +30,10 @@ final class PieceFilter: PieceWorker {
 
 extension LineFilter {
   /// Treats the lines of a piece.
-  fileprivate mutating func take(_ lines: inout PieceLines, _ result: PieceResult) {
+  fileprivate mutating func handle(_ lines: inout PieceLines, _ result: PieceResult) {
     while !output.isDone, let line = nextLine(&lines) {
       // Nothing is written here, and nothing can go wrong with it.
-      if (try? take(line)) == false {
+      if (try? handle(line)) == false {
         result.note(faults, in: line, lines, isKept: options.rejects != nil)
       }
     }
@@ -46,7 +43,7 @@ extension LineFilter {
   fileprivate mutating func pick(_ lines: inout PieceLines, _ result: PieceResult) {
     while let line = nextLine(&lines) {
       let before = (output.count, output.others)
-      if (try? take(line)) == true, before == (output.count, output.others) { continue }
+      if (try? handle(line)) == true, before == (output.count, output.others) { continue }
       result.add(candidate: lines.range(of: line), number: line.number)
     }
   }

@@ -10,9 +10,6 @@ struct PieceLines {
   /// How many lines were passed.
   private(set) var count = 0
 
-  /// - Parameters:
-  ///   - bytes: whole lines; only the last one may have no LF.
-  ///   - isStart: whether a file begins with them.
   init(_ bytes: UnsafeRawBufferPointer, isStart: Bool) {
     (self.bytes, self.isStart) = (bytes, isStart)
   }
@@ -44,10 +41,6 @@ struct PieceLines {
   }
 
   /// Lines that were seen before.
-  ///
-  /// - Parameters:
-  ///   - range: where their bytes are, without the last LF.
-  ///   - number: that of the first one in the piece.
   func part(_ range: Range<Int>, from number: Int) -> PieceLines {
     var part = self
     part.bytes = UnsafeRawBufferPointer(rebasing: bytes[..<min(range.upperBound + 1, bytes.count)])
@@ -56,10 +49,6 @@ struct PieceLines {
   }
 
   /// A line that was seen before.
-  ///
-  /// - Parameters:
-  ///   - range: where its bytes are.
-  ///   - number: its number in the piece.
   func line(at range: Range<Int>, number: Int) -> RecordInput.Line {
     RecordInput.Line(
       UnsafeRawBufferPointer(rebasing: bytes[range]), number: number,

@@ -9,12 +9,7 @@ final class PieceRun {
   private let size: Int
   private let copy: () -> FilterOptions?
 
-  /// - Parameters:
-  ///   - options: what is asked for.
-  ///   - size: how much a thread reads at a time, bytes.
-  ///   - copy: makes the same options again, for a thread of their own: what threads
-  ///     share, they wait for.
-  /// - Returns: nil where nothing would be gained.
+  /// Nil where nothing would be gained.
   init?(_ options: FilterOptions, size: Int, copy: @escaping () -> FilterOptions?) {
     jobs = options.jobs == 0 ? Int(clibc_cores()) : options.jobs
     (self.options, self.size, self.copy) = (options, size, copy)

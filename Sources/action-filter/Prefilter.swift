@@ -38,12 +38,7 @@ enum Prefilter {
   }
 
   /// The longest part of a string's text that is the same in JSON, but for
-  /// `\u` escapes.
-  ///
-  /// - Parameters:
-  ///   - runs: the parts that are known of the text, in UTF-8.
-  ///   - isPart: what more is asked of a byte.
-  /// - Returns: nil when it is shorter than two bytes.
+  /// `\u` escapes. Returns nil when it is shorter than two bytes.
   static func longest(
     _ runs: [[UInt8]], where isPart: (UInt8) -> Bool = { _ in true }
   ) -> [UInt8]? {

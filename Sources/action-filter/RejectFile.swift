@@ -65,10 +65,6 @@ final class RejectFile {
 enum StrictFault {
   /// Why a line is bad and at which byte, counted from 1; nil when it is not,
   /// or is empty.
-  ///
-  /// - Parameters:
-  ///   - line: the line without a byte order mark.
-  ///   - skipped: how many bytes of the line stand before these.
   static func reason(_ line: UnsafeRawBufferPointer, skipped: Int) -> String? {
     if let offset = UTF8Text.firstFault(line) {
       return "invalid UTF-8 at byte \(skipped + offset + 1)"

@@ -15,16 +15,9 @@ final class StreamSource: PieceSource {
   private var isFirst = true
   private var isAtEnd = false
   /// Why there is no more, told when the lines before it were handed over.
-  private var failure: ReadFailure?
+  private var failure: Failure?
 
-  /// Opens a file.
-  ///
-  /// - Parameters:
-  ///   - place: where it is opened; `-` is standard input.
-  ///   - path: what the user calls it.
-  ///   - target: where records are written; that is not read.
-  ///   - size: how much is unpacked at a time, bytes.
-  /// - Returns: nil when it is no regular file of zstd, or cannot be read.
+  /// Opens a file. Returns nil when it is no regular file of zstd, or cannot be read.
   init?(
     _ place: String, named path: String, writtenTo target: FileIdentity?,
     size: Int = PieceSize.usual
@@ -50,7 +43,7 @@ final class StreamSource: PieceSource {
     }
   }
 
-  func next(_ buffer: PieceBuffer) throws(ReadFailure) -> Piece? {
+  func next(_ buffer: PieceBuffer) throws(Failure) -> Piece? {
     if let failure {
       self.failure = nil
       throw failure
@@ -62,8 +55,8 @@ final class StreamSource: PieceSource {
     if isFirst { piece.firstLine = 1 }
     isFirst = false
     while true {
-      var failure: ReadFailure?
-      do throws(ReadFailure) { try fill(buffer) } catch { failure = error }
+      var failure: Failure?
+      do throws(Failure) { try fill(buffer) } catch { failure = error }
       if let newline = clibc_memrchr(buffer.base, 10, buffer.count) {
         let end = newline - UnsafeRawPointer(buffer.base) + 1
         buffer.lines = 0..<end
@@ -95,7 +88,7 @@ final class StreamSource: PieceSource {
   }
 
   /// Unpacks until the buffer is full, or the file ends.
-  private func fill(_ buffer: PieceBuffer) throws(ReadFailure) {
+  private func fill(_ buffer: PieceBuffer) throws(Failure) {
     while buffer.count < buffer.capacity {
       let room = UnsafeMutableRawBufferPointer(
         start: buffer.base + buffer.count, count: buffer.capacity - buffer.count)

@@ -15,9 +15,6 @@ final class TextSearch: Equatable {
   /// How much of a content is folded at a time.
   private static let piece = 16 * 1024
 
-  /// - Parameters:
-  ///   - text: what is looked for; the empty text is in every content.
-  ///   - ignoresCase: whether upper and lower case are the same.
   init(_ text: String, ignoresCase: Bool) {
     let bytes = Array(text.utf8)
     folding = ignoresCase ? CaseFolding() : nil

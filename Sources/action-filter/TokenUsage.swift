@@ -20,13 +20,13 @@ struct TokenUsage {
           response = members.value
         }
       } else if members.value.isNumber {
-        take(members)
+        add(members)
       }
     }
     let inside = usage.isObject ? usage : response
     guard inside.isObject, var parts = try? ScanMembers(inside.bytes) else { return }
     (input, output) = (.absent, .absent)
-    while (try? parts.next()) == true { if parts.value.isNumber { take(parts) } }
+    while (try? parts.next()) == true { if parts.value.isNumber { add(parts) } }
   }
 
   /// Whether any token was used.
@@ -34,7 +34,7 @@ struct TokenUsage {
     [input, output].contains { value in ScanNumber(value).map { !$0.isZero } ?? false }
   }
 
-  private mutating func take(_ members: ScanMembers) {
+  private mutating func add(_ members: ScanMembers) {
     if Self.inputs.contains(where: { isKey(members, $0) }) {
       input = members.value
     } else if Self.outputs.contains(where: { isKey(members, $0) }) {

@@ -22,7 +22,7 @@ struct WantedNames {
   /// What there is to say to the user.
   private(set) var notes: [(what: String, reason: String)] = []
 
-  /// - Returns: nil when all of that are ids.
+  /// Nil when all of that are ids.
   init?(_ names: [(kind: NamedKind, text: String)]) {
     for (kind, text) in names where !NameKey.isID(text) {
       wanted.append(Wanted(kind: kind, text: text, key: NameKey(text)))

@@ -49,9 +49,7 @@ struct CountTable {
   var fields: [String] { keys + Self.sums + (isUsage ? Self.tokens : []) }
 
   /// Takes a record; one with other members begins another table, as does one behind
-  /// the sum of all.
-  ///
-  /// - Returns: whether it was taken.
+  /// the sum of all. Returns whether it was taken.
   mutating func add(_ record: JSONValue) -> Bool {
     let isTotal = record.members.count == fields.count + 1 - keys.count
     guard total == nil, isTotal || record.members.count == fields.count + 1,
@@ -85,10 +83,6 @@ struct CountTable {
   // MARK: - A table
 
   /// The table's lines.
-  ///
-  /// - Parameters:
-  ///   - width: the most cells of a line; nil for no limit.
-  ///   - depth: the colours that the terminal knows.
   func lines(width: Int?, depth: ColourDepth) -> [String] {
     // What is of everything has no key to stand below.
     let labels = keys.isEmpty ? [""] : keys
@@ -147,8 +141,6 @@ struct CountTable {
   /// A bar for each group, or for each time if they are counted by one, and the time
   /// from the first to the last. Neighbours are added together where there is not
   /// enough room.
-  ///
-  /// - Parameter width: the most cells of the line; nil for no limit.
   func spark(width: Int?) -> Line {
     var values: [Double] = []
     var times: [Timestamp] = []

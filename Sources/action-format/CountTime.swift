@@ -6,7 +6,6 @@ import Screen
 enum CountTime: String {
   case minute, hour, day, week, month
 
-  /// - Parameter key: any key; nil for one that is no time.
   init?(_ key: String) { self.init(rawValue: key) }
 
   /// `2026-03-01 10:00`, or the date or the month alone.
@@ -32,11 +31,6 @@ struct CountLines {
 
   /// The line of a record, and the headings before the first, and before the first that
   /// has others.
-  ///
-  /// - Parameters:
-  ///   - record: the bytes of a record: numbers keep their digits.
-  ///   - fields: the names of its members.
-  ///   - isLocal: whether times are written as `CountTime` does.
   mutating func lines(_ record: [UInt8], fields: [String], isLocal: Bool) -> [String] {
     var lines: [String] = []
     if fields != self.fields {

@@ -4,12 +4,6 @@ import Screen
 
 /// The line that matters for an action, by its kind.
 enum Detail {
-  /// - Parameters:
-  ///   - action: any action; whatever its members are, there is a line for it,
-  ///     empty only when the action says nothing.
-  ///   - limit: about how many characters of a part are of use.
-  ///   - isWide: whether there is room for whole ids.
-  ///   - names: the people who are known by name.
   static func line(
     _ action: Action, limit: Int = .max, isWide: Bool = true, names: Names = Names()
   ) -> Line {
@@ -75,14 +69,8 @@ struct Phrase {
   /// The people who are known by name.
   let names: Names
 
-  /// - Parameters:
-  ///   - limit: about how many characters of a part are of use.
-  ///   - isWide: whether there is room for whole ids.
-  ///   - names: the people who are known by name.
   init(limit: Int = .max, isWide: Bool = true, names: Names = Names()) {
-    self.limit = limit
-    self.isWide = isWide
-    self.names = names
+    (self.limit, self.isWide, self.names) = (limit, isWide, names)
   }
 
   /// Adds a part after a dot; nothing for nil or blank text.
@@ -116,10 +104,6 @@ struct Phrase {
   }
 
   /// Adds a duration, in the warning colour when it is slow.
-  ///
-  /// - Parameters:
-  ///   - milliseconds: nil adds nothing.
-  ///   - slow: above this many milliseconds it stands out.
   mutating func took(_ milliseconds: Double?, slow: Double = .infinity) {
     guard let milliseconds else { return }
     add(

@@ -37,7 +37,7 @@ struct Expanded {
     field("message", action.message)
     field("user", action.user.map { id in layout.names[id].map { "\(id) (\($0))" } ?? id })
     for name in ["provider", "model"] {
-      take(name, as: name, action)
+      add(name, as: name, action)
       if !shown.contains(name) { field(name, action.metadata?["llm"]?[name]?.text) }
     }
     field("tokens", Usage(action).full)
@@ -45,15 +45,15 @@ struct Expanded {
       shown.insert("usage")
     }
     if let cost = action.cost, cost != 0 { field("cost", Amount.exactMoney(cost)) }
-    take("stopReason", as: "stop reason", action)
-    take("toolNames", as: "tools", action)
+    add("stopReason", as: "stop reason", action)
+    add("toolNames", as: "tools", action)
     if let milliseconds = action.milliseconds { field("duration", Amount.duration(milliseconds)) }
   }
 
   private mutating func words(_ action: Action) {
     field("content", action.content)
-    take("transcript", as: "transcript", action)
-    take("lastUserContent", as: "last user", action)
+    add("transcript", as: "transcript", action)
+    add("lastUserContent", as: "last user", action)
     guard let calls = action.metadata?["toolCalls"], calls.count > 0 else { return }
     shown.insert("toolCalls")
     for call in calls.elements {
@@ -116,7 +116,7 @@ struct Expanded {
   }
 
   /// Shows a member of the metadata under another name.
-  private mutating func take(_ name: String, as label: String, _ action: Action) {
+  private mutating func add(_ name: String, as label: String, _ action: Action) {
     guard let text = action.metadata?[name]?.text else { return }
     shown.insert(name)
     field(label, text)

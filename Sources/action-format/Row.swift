@@ -34,9 +34,6 @@ struct Layout {
 
 /// One action as one line: when, what, the cost, the line that matters.
 enum Row {
-  /// - Parameters:
-  ///   - action: any action.
-  ///   - layout: the columns.
   static func line(_ action: Action, _ layout: Layout) -> Line {
     var line = Line()
     line.add(time(action.createdAt, layout), .dim)

@@ -21,12 +21,6 @@ enum RowKey: String, CaseIterable {
     }, completion: .words(allCases.map(\.rawValue)))
 
   /// The columns, each with its tab; what is in them is one line and has no tab.
-  ///
-  /// - Parameters:
-  ///   - keys: what is wanted, from left to right.
-  ///   - action: the action of the row, nil for a row about the stream.
-  ///   - profile: whose it is.
-  ///   - line: the number of its line in its file.
   static func columns(
     _ keys: [RowKey], of action: Action?, profile: String?, line: Int
   ) -> String {

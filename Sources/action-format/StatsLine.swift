@@ -20,11 +20,6 @@ struct ShownCounts {
 /// then how often each kind is among the rows.
 enum StatsLine {
   /// What the server tells.
-  ///
-  /// - Parameters:
-  ///   - stats: what the server sent last.
-  ///   - now: the day of UTC in it is the day of `today`.
-  ///   - age: how old the stats are, seconds; old ones are marked.
   static func line(_ stats: ActionStats, now: Timestamp, age: Int64 = 0) -> Line {
     var parts: [[Line.Span]] = []
     func part(_ spans: Line.Span...) { parts.append(spans.filter { !$0.text.isEmpty }) }

@@ -42,9 +42,11 @@ final class Answering: OpenLine {
         }
         try waitForRoom()
       }
-    } catch let failure as ReadFailure {
+    } catch let failure as Failure {
       faults.file("-", failure.reason)
-    } catch is Ended {}
+    } catch is CancellationError {
+      // Nothing more is to be read.
+    }
     if options.reconnect.maxTime == nil {
       deadline = min(deadline, Clock.monotonic + ApproveOptions.usualTime)
     }
@@ -53,14 +55,11 @@ final class Answering: OpenLine {
     return try finish()
   }
 
-  /// Nothing more is to be read.
-  private struct Ended: Error {}
-
   /// Goes on until there is something to read.
   private func waitForInput(_ source: Int32) throws {
     try run(reading: source) { failure != nil }
     if let failure { throw failure }
-    if end != nil { throw Ended() }
+    if end != nil { throw CancellationError() }
   }
 
   /// A pipe that is faster than the agent waits, and a file does.

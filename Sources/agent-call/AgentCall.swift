@@ -6,13 +6,7 @@ import Screen
 public enum AgentCall {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = CallOptions.table.parseOrExit(CallOptions(now: .now()))
-    let diagnostics = Diagnostics(program: "agent-call", verbose: options.verbose)
-    do {
-      Process.exit(try run(options, diagnostics))
-    } catch {
-      diagnostics.fail(error, CallOptions.table.usage)
-    }
+    CallOptions.table.run(CallOptions(now: .now()), verbose: { $0.verbose }, run)
   }
 
   private static func run(

@@ -7,15 +7,7 @@ import Web
 /// agent-chat(1): says something to an agent and prints its answer.
 public enum AgentChat {
   /// Does what the command line asks for, and leaves.
-  public static func main() {
-    let options = ChatOptions.table.parseOrExit(ChatOptions())
-    let diagnostics = Diagnostics(program: "agent-chat", verbose: options.isVerbose)
-    do {
-      Process.exit(try run(options, diagnostics))
-    } catch {
-      diagnostics.fail(error, ChatOptions.table.usage)
-    }
-  }
+  public static func main() { ChatOptions.table.run(ChatOptions(), verbose: { $0.isVerbose }, run) }
 
   private static func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
     try Question.check(options)

@@ -11,8 +11,7 @@ struct ChatLists {
   private let output: RowOutput
 
   init(_ loop: ChatLoop, options: ChatOptions) {
-    self.loop = loop
-    self.options = options
+    (self.loop, self.options) = (loop, options)
     let form: RowOutput.Form =
       options.form == .json ? .json : isatty(1) == 1 ? .table : .tsv
     output = RowOutput(form: form, look: options.look, isQuiet: false)

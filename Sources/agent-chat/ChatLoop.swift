@@ -53,10 +53,7 @@ final class ChatLoop: ChatWaiter {
     _ line: any ChatLine, _ agent: AgentAccess, view: any ChatView, options: ChatOptions,
     diagnostics: Diagnostics
   ) {
-    self.line = line
-    self.view = view
-    self.options = options
-    self.diagnostics = diagnostics
+    (self.line, self.view, self.options, self.diagnostics) = (line, view, options, diagnostics)
     speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
     deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     super.init(agent.client)

@@ -14,9 +14,7 @@ final class Conversation {
   private var failure: (any Error)?
 
   init(_ loop: ChatLoop, options: ChatOptions, diagnostics: Diagnostics) {
-    self.loop = loop
-    self.options = options
-    self.diagnostics = diagnostics
+    (self.loop, self.options, self.diagnostics) = (loop, options, diagnostics)
   }
 
   func run() throws -> ExitStatus {

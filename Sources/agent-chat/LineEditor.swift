@@ -39,9 +39,7 @@ final class LineEditor {
       reader.deallocate()
       return nil
     }
-    self.edit = edit
-    self.lines = lines
-    self.wait = wait
+    (self.edit, self.lines, self.wait) = (edit, lines, wait)
     cedit_limit(lines, Int32(Self.mostLines))
     for line in earlier.suffix(Self.mostLines) { cedit_add(lines, line) }
     reader.pointee.context = Unmanaged.passUnretained(self).toOpaque()

@@ -5,15 +5,10 @@ import Records
 public enum AgentNotify {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let table = NotifyOptions.table
-    let options = table.parseOrExit(NotifyOptions())
-    let diagnostics = Diagnostics(program: "agent-notify")
-    do {
-      if options.isHistory { Process.exit(try printHistory(options)) }
+    NotifyOptions.table.run(NotifyOptions()) { options, diagnostics in
+      if options.isHistory { return try printHistory(options) }
       var loop = try NotifyLoop(options, diagnostics)
-      Process.exit(try loop.run())
-    } catch {
-      diagnostics.fail(error, table.usage)
+      return try loop.run()
     }
   }
 

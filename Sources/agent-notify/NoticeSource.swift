@@ -15,8 +15,6 @@ final class NoticeSource {
   /// How many lines of a bus are acknowledged.
   private var confirmed = 0
 
-  private struct Pause: Error {}
-
   private init(_ children: [ChildProcess] = []) {
     self.children = children
     descriptor = children.last?.output ?? 0
@@ -87,23 +85,18 @@ final class NoticeSource {
   private static func start(
     _ words: [String], input: ChildProcess.Stream = .nothing
   ) throws(SettingsError) -> ChildProcess {
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       // What goes wrong there goes wrong here.
       let program = Diagnostics(program: "agent-notify").program
       return try ChildProcess(words, environment: ["AGENTUTILS_PROGRAM": program], input: input)
     } catch {
-      throw SettingsError(error.program, systemReason(error.code))
+      throw SettingsError(error)
     }
   }
 
   /// Lets the filter look at its options, before anybody is asked for anything.
   private static func check(_ words: [String]) throws {
-    let child: ChildProcess
-    do throws(ChildProcess.Failure) {
-      child = try ChildProcess(words, output: .nothing, error: .pipe)
-    } catch {
-      throw SettingsError(error.program, systemReason(error.code))
-    }
+    let child = try ChildProcess(words, output: .nothing, error: .pipe)
     var lines = LineReader(descriptor: child.error)
     var said = ""
     while let line = try lines.next() {
@@ -125,7 +118,7 @@ final class NoticeSource {
     do {
       let line = try reader.next {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        if poll(&entry, 1, 0) < 1 { throw Pause() }
+        if poll(&entry, 1, 0) < 1 { throw CancellationError() }
       }
       if number == 0, let reason = ForeignText.reason(of: reader.opening) {
         throw SettingsError("standard input", reason)
@@ -147,7 +140,7 @@ final class NoticeSource {
       let hasMark = number == 1 && line.bytes.starts(with: [0xef, 0xbb, 0xbf])
       read(hasMark ? UnsafeRawBufferPointer(rebasing: line.bytes[3...]) : line.bytes, number)
       return true
-    } catch is Pause {
+    } catch is CancellationError {
       return false
     }
   }

@@ -130,7 +130,7 @@ struct Server {
   /// Ends with a word of why nobody can listen there.
   func fail(_ place: ListenAddress, _ error: any Error, _ option: String) -> Never {
     let reason = "\(place.text): \(ErrorText.of(error))"
-    guard let error = error as? SystemError, error.code == EADDRINUSE else {
+    guard let error = error as? Failure, error.code == EADDRINUSE else {
       diagnostics.fail(reason)
     }
     diagnostics.fail("\(reason); \(option) names another")
@@ -369,7 +369,7 @@ extension Server {
 extension Server {
   /// Opens a file of records, or ends the process.
   func openRecords(_ path: String) -> RecordFile {
-    do throws(ReadFailure) {
+    do throws(Failure) {
       return try RecordFile(path: path, diagnostics: diagnostics)
     } catch {
       diagnostics.fail("\(path): \(error.reason)")
@@ -396,7 +396,7 @@ extension Server {
       for (document, bytes) in documents {
         try await store.put(document, bytes, at: .now()) {}
       }
-    } catch let error as ReadFailure {
+    } catch let error as Failure {
       diagnostics.fail("\(options.ingest ?? ""): \(error.reason)")
     }
     diagnostics.note("stored \(count) actions of \(options.ingest ?? "")")
@@ -411,7 +411,7 @@ extension Server {
       announce(RecordText(.replayed).number("actions", count))
     } catch is CancellationError {
       return
-    } catch let error as ReadFailure {
+    } catch let error as Failure {
       diagnostics.error(options.replay ?? "", error.reason)
     } catch {
       diagnostics.error(options.replay ?? "", ErrorText.of(error))

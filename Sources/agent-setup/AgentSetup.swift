@@ -9,11 +9,9 @@ import Core
 public enum AgentSetup {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = SetupOptions.table.parseOrExit(SetupOptions())
-    let diagnostics = Diagnostics(program: "agent-setup")
     umask(0o077)
-    EndSignals.watch()
-    do {
+    SetupOptions.table.run(SetupOptions()) { options, diagnostics in
+      EndSignals.watch()
       let file = try ProfileFile()
       let talk = SetupTalk(diagnostics)
       defer { talk.clean() }
@@ -21,8 +19,6 @@ public enum AgentSetup {
       let code = try setup.run()
       talk.clean()
       Process.exit(code: code)
-    } catch {
-      diagnostics.fail(error, SetupOptions.table.usage)
     }
   }
 }

@@ -240,8 +240,7 @@ private struct Light {
   let colour: Colour
 
   init(_ state: String, _ colour: Colour) {
-    self.state = state
-    self.colour = colour
+    (self.state, self.colour) = (state, colour)
   }
 
   var sign: String {

@@ -9,11 +9,9 @@ import Core
 public enum AgentStatus {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = StatusOptions.table.parseOrExit(StatusOptions())
-    let diagnostics = Diagnostics(program: "agent-status")
-    let isOfSeveral = options.profiles.count > 1
-    let profiles: [String?] = options.profiles.isEmpty ? [nil] : options.profiles
-    do {
+    StatusOptions.table.run(StatusOptions()) { options, diagnostics in
+      let isOfSeveral = options.profiles.count > 1
+      let profiles: [String?] = options.profiles.isEmpty ? [nil] : options.profiles
       let shown = try states(of: profiles, options, diagnostics).map { $0.shown(options.form) }
       var text = ""
       for (name, state) in zip(profiles, shown) {
@@ -40,8 +38,6 @@ public enum AgentStatus {
         (order.firstIndex(of: $0) ?? 3) < (order.firstIndex(of: $1) ?? 3)
       }
       Process.exit(code: worst ?? 0)
-    } catch {
-      diagnostics.fail(error, StatusOptions.table.usage)
     }
   }
 

@@ -6,17 +6,12 @@ import Core
 public enum AgentTail {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = AgentTailOptions.table.parseOrExit(AgentTailOptions())
-    let diagnostics = Diagnostics(program: "agent-tail", verbose: options.follow.isVerbose)
-    do throws(SettingsError) {
+    AgentTailOptions.table.run(AgentTailOptions(), verbose: { $0.follow.isVerbose }) {
+      options, diagnostics in
       var settings = try options.settings()
-      if options.isSeveral {
-        Process.exit(try Supervisor(options, settings, diagnostics).run())
-      }
+      if options.isSeveral { return try Supervisor(options, settings, diagnostics).run() }
       settings.limitToken(options.follow.reconnect.maxTime)
-      Process.exit(try follow(options, settings, diagnostics).run())
-    } catch {
-      diagnostics.fail(error.message, error.status)
+      return try follow(options, settings, diagnostics).run()
     }
   }
 
@@ -86,15 +81,14 @@ final class Supervisor {
   init(
     _ options: AgentTailOptions, _ settings: Settings, _ diagnostics: Diagnostics
   ) throws(SettingsError) {
-    self.options = options
-    self.diagnostics = diagnostics
+    (self.options, self.diagnostics) = (options, diagnostics)
     EndSignals.watch()
     let isTerminal = isatty(1) == 1
     var isWhole = true
     for name in options.profiles {
       if (try? settings.profile(name)) == nil { isWhole = false }
       let file = try options.state(of: name).map { StateFile(path: $0.path) }
-      do throws(ChildProcess.Failure) {
+      do throws(Failure) {
         let process = try ChildProcess(
           CommandLine.arguments,
           environment: AgentTailOptions.environment(profile: name, isTerminal: isTerminal),

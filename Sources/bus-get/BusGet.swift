@@ -15,14 +15,8 @@ public enum BusGet {
       let loop = try GetLoop(options, door, diagnostics)
       // Libraries may have threads at work: nothing is left to be put in order.
       Process.exitAtOnce(try loop.run())
-    } catch let failure as WriteFailure {
-      if failure.isClosedPipe { Process.die(by: SIGPIPE) }
-      diagnostics.error("standard output", failure.reason)
-      Process.exitAtOnce(.failure)
     } catch {
-      let reported = error as? any Reported
-      diagnostics.say(reported?.message ?? "\(error)")
-      Process.exitAtOnce(reported?.status ?? .failure)
+      diagnostics.failAtOnce(error)
     }
   }
 }

@@ -9,7 +9,7 @@ final class GetJob {
 
   init(
     _ command: String, _ record: GetRecord, isWrapped: Bool
-  ) throws(ChildProcess.Failure) {
+  ) throws(Failure) {
     self.record = record
     input = ByteQueue()
     record.add(to: &input, isWrapped: isWrapped, isRecord: true, isShown: false)

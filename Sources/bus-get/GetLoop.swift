@@ -165,7 +165,7 @@ final class GetLoop {
   /// All that is in hand.
   var inHand: [GetRecord] { unjudged + output.records + hand + (job.map { [$0.record] } ?? []) }
 
-  private func ask(now: Double) throws(BusFailure) {
+  private func ask(now: Double) throws(SettingsError) {
     guard let name = consumer.name, now >= restUntil else { return }
     if pull.isSilent(now: now) {
       pull.forget()
@@ -174,7 +174,7 @@ final class GetLoop {
     }
     pull.limits = consumer.limits
     if let most = pull.tooFew {
-      throw BusFailure(
+      throw SettingsError(
         "consumer \(name)", "the next record is larger than its max_bytes of \(most)")
     }
     let held = inHand
@@ -308,7 +308,7 @@ extension GetLoop {
   /// How long nothing is asked for where the server refused it, seconds.
   private static let refusalRest = 0.5
 
-  func answers(now: Double) throws(BusFailure) {
+  func answers(now: Double) throws(SettingsError) {
     while let arrival = stream.link.answer() {
       guard case .message(let message) = arrival else { continue }
       if message.token == "e" {
@@ -439,7 +439,7 @@ extension GetLoop {
   private static let mostReturned = 100_000
 
   /// Gives records to the command, one after the other.
-  func work() throws(ChildProcess.Failure) {
+  func work() throws(Failure) {
     job?.feed()
     if let job, let verdict = job.verdict {
       self.job = nil
@@ -460,13 +460,13 @@ extension GetLoop {
   /// Takes what standard input says of the records that were printed; its end ends all.
   func judge() {
     if case .misled = end { return }
-    do throws(GetVerdicts.Fault) {
+    do throws(Failure) {
       while let verdict = try verdicts.next() {
         guard !unjudged.isEmpty else { return mislead("a status, but no record is left") }
         settle(unjudged.removeFirst(), verdict, "refused with")
       }
     } catch {
-      return mislead("line \(error.line): not a status from 0 to 255")
+      return mislead(error.reason)
     }
     if verdicts.hasEnded { end = end ?? .done }
   }
@@ -579,7 +579,7 @@ extension GetLoop {
     stream.link.publish(request.subject, answerTo: token, .init(start: nil, count: 0))
     let deadline = Clock.monotonic + Self.graceForAnswer
     while Clock.monotonic < deadline {
-      do throws(BusFailure) {
+      do throws(SettingsError) {
         if try stream.link.turn(now: Clock.monotonic, owed: nil) != nil { return }
       } catch {
         return

@@ -22,37 +22,36 @@ enum GetVerdict: Equatable {
 ///
 /// A line that was not ended says nothing: whoever was killed in it may have meant another number.
 struct GetVerdicts {
-  /// Why a line is no verdict.
-  struct Fault: Error, Equatable {
-    let line: Int
-  }
-
   private var waiting: [UInt8] = []
   private var number = 0
   /// Whether no more will come.
   private(set) var hasEnded = false
 
   /// What was said, without waiting for more.
-  mutating func next() throws(Fault) -> GetVerdict? {
+  mutating func next() throws(Failure) -> GetVerdict? {
     while true {
       if let end = waiting.firstIndex(of: 10) {
         number += 1
         let digits = waiting[..<end]
         guard digits.count <= 3, !digits.isEmpty, digits.allSatisfy({ $0 &- 48 < 10 }) else {
-          throw Fault(line: number)
+          throw Self.fault(number)
         }
         let status = digits.reduce(0 as Int32) { $0 * 10 + Int32($1 - 48) }
-        guard status <= 255 else { throw Fault(line: number) }
+        guard status <= 255 else { throw Self.fault(number) }
         waiting.removeFirst(end + 1)
         return GetVerdict(status: status)
       }
-      guard waiting.count <= 3 else { throw Fault(line: number + 1) }
+      guard waiting.count <= 3 else { throw Self.fault(number + 1) }
       guard !hasEnded, try read() else { return nil }
     }
   }
 
-  /// - Returns: whether there was something.
-  private mutating func read() throws(Fault) -> Bool {
+  private static func fault(_ line: Int) -> Failure {
+    Failure("line \(line): not a status from 0 to 255")
+  }
+
+  /// Whether there was something.
+  private mutating func read() throws(Failure) -> Bool {
     var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
     guard poll(&entry, 1, 0) > 0 else { return false }
     var bytes = [UInt8](repeating: 0, count: 4096)

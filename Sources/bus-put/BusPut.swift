@@ -14,18 +14,8 @@ public enum BusPut {
       let loop = try PutLoop(options, door, diagnostics)
       // Libraries may have threads at work: nothing is left to be put in order.
       Process.exitAtOnce(try loop.run())
-    } catch let failure as WriteFailure {
-      if failure.isClosedPipe { Process.die(by: SIGPIPE) }
-      diagnostics.error("standard output", failure.reason)
-      Process.exitAtOnce(.failure)
     } catch {
-      let reported = error as? any Reported
-      diagnostics.say(reported?.message ?? (error as? ReadFailure)?.words ?? "\(error)")
-      Process.exitAtOnce(reported?.status ?? .failure)
+      diagnostics.failAtOnce(error)
     }
   }
-}
-
-extension ReadFailure {
-  fileprivate var words: String { "standard input: \(reason)" }
 }

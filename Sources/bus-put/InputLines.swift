@@ -29,18 +29,18 @@ struct InputLines: ~Copyable {
   private static let step = 256 << 10
 
   /// Reads once.
-  mutating func read() throws(ReadFailure) {
+  mutating func read() throws(Failure) {
     drop()
     let room = buffer.room(Self.step)
     let count = CLibc.read(0, room.baseAddress, room.count)
     if count < 0 {
       if systemError == EINTR || systemError == EAGAIN { return }
-      throw ReadFailure(code: systemError)
+      throw Failure(code: systemError, place: "standard input")
     }
     if count == 0 { hasEnded = true }
     buffer.put(max(count, 0))
     if number == 0, skipped == 0, let reason = ForeignText.reason(of: buffer.bytes) {
-      throw ReadFailure(reason: reason)
+      throw Failure(reason, place: "standard input")
     }
   }
 

@@ -5,18 +5,7 @@ import Records
 /// clip-transcribe(1): what was said in a clip.
 public enum ClipTranscribe {
   /// Does what the command line asks for, and leaves.
-  public static func main() {
-    let options = ClipOptions.table.parseOrExit(ClipOptions())
-    let diagnostics = Diagnostics(program: "clip-transcribe", verbose: options.isVerbose)
-    do {
-      Process.exit(try run(options, diagnostics))
-    } catch let failure as WriteFailure {
-      diagnostics.fail(writing: failure)
-    } catch {
-      let reported = error as? any Reported
-      diagnostics.fail(reported?.message ?? "\(error)", reported?.status ?? .failure)
-    }
-  }
+  public static func main() { ClipOptions.table.run(ClipOptions(), verbose: { $0.isVerbose }, run) }
 
   private static func run(
     _ options: ClipOptions, _ diagnostics: Diagnostics

@@ -19,8 +19,7 @@ struct Recogniser {
   ///   - command: for sh(1); `$1` is the clip's file, standard output the text.
   ///   - timeout: seconds.
   init(_ command: String, timeout: Double) {
-    self.command = command
-    self.timeout = timeout
+    (self.command, self.timeout) = (command, timeout)
   }
 
   func text(of clip: Clip) throws -> String {

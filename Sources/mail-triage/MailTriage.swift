@@ -5,23 +5,17 @@ import Core
 public enum MailTriage {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let table = TriageOptions.table
-    let options = table.parseOrExit(TriageOptions())
-    let diagnostics = Diagnostics(program: "mail-triage")
-    do {
+    TriageOptions.table.run(TriageOptions()) { options, diagnostics in
       let rules = try rules(options, diagnostics)
       EndSignals.watch()
       guard let path = options.state else {
-        Process.exit(try TriageLoop(options, rules, try ToldItems(nil), diagnostics).run())
+        return try TriageLoop(options, rules, try ToldItems(nil), diagnostics).run()
       }
-      let status = try FileLock.hold(beside: path, seconds: 0, busy: .temporary) {
+      return try FileLock.hold(beside: path, seconds: 0, busy: .temporary) {
         () throws(SettingsError) in
         let told = try ToldItems(path)
         return Result { try TriageLoop(options, rules, told, diagnostics).run() }
       }.get()
-      Process.exit(status)
-    } catch {
-      diagnostics.fail(error, table.usage)
     }
   }
 

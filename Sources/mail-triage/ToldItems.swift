@@ -17,9 +17,6 @@ struct ToldItems {
   /// The longest file that one of ours can be, bytes.
   private static let limit = 64 << 20
 
-  /// - Parameters:
-  ///   - path: the file, which need not exist; nil for none.
-  ///   - most: how many are remembered.
   init(_ path: String?, most: Int = 50_000) throws(SettingsError) {
     self.most = most
     file = path.map { StateFile(path: $0) }

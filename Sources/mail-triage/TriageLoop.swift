@@ -20,10 +20,7 @@ final class TriageLoop {
   init(
     _ options: TriageOptions, _ rules: RuleBook, _ told: ToldItems, _ diagnostics: Diagnostics
   ) {
-    self.options = options
-    self.rules = rules
-    self.told = told
-    self.diagnostics = diagnostics
+    (self.options, self.rules, self.told, self.diagnostics) = (options, rules, told, diagnostics)
     command = options.command.map { UrgencyCommand($0, timeout: options.timeout) }
     faults = FaultLog(diagnostics)
   }
@@ -72,7 +69,7 @@ final class TriageLoop {
             wasMoved = true
           }
         }
-      } catch let failure as ReadFailure {
+      } catch let failure as Failure {
         return faults.file(maildir.path, failure.reason)
       }
       if !wasMoved { return }
@@ -99,7 +96,7 @@ final class TriageLoop {
     }
   }
 
-  /// - Returns: false for a file that is gone.
+  /// False for a file that is gone.
   private func read(mail path: String) throws -> Bool {
     let file = clibc_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
     guard file >= 0 else {
@@ -123,7 +120,7 @@ final class TriageLoop {
       if found <= 0 { break }
       end += found
     }
-    try bytes[..<end].withUnsafeBytes { try take(mail: $0, isQuoted: false, path) }
+    try bytes[..<end].withUnsafeBytes { try receive(mail: $0, isQuoted: false, path) }
     return true
   }
 
@@ -149,17 +146,17 @@ final class TriageLoop {
       try Incoming.read(pieces) { part, number in
         switch part {
         case .mail(let bytes, let isQuoted):
-          try take(mail: bytes, isQuoted: isQuoted, number > 1 ? "\(path): mail \(number)" : path)
-        case .record(let line): try take(record: line, path, number)
+          try receive(mail: bytes, isQuoted: isQuoted, number > 1 ? "\(path): mail \(number)" : path)
+        case .record(let line): try receive(record: line, path, number)
         }
         return !isDone
       }
-    } catch let failure as ReadFailure {
+    } catch let failure as Failure {
       faults.file(path, failure.reason)
     }
   }
 
-  private func take(mail bytes: UnsafeRawBufferPointer, isQuoted: Bool, _ name: String) throws {
+  private func receive(mail bytes: UnsafeRawBufferPointer, isQuoted: Bool, _ name: String) throws {
     let mail: Mail
     do throws(Failure) {
       mail = try Mail(bytes, isQuoted: isQuoted)
@@ -170,7 +167,7 @@ final class TriageLoop {
     try tell(Item(mail, own: options.own))
   }
 
-  private func take(record line: UnsafeRawBufferPointer?, _ path: String, _ number: Int) throws {
+  private func receive(record line: UnsafeRawBufferPointer?, _ path: String, _ number: Int) throws {
     guard let line else {
       return faults.line(path, number, "longer than \(Incoming.longestRecord) bytes")
     }
@@ -179,7 +176,7 @@ final class TriageLoop {
       found = try RecordItem(line)
     } catch {
       guard let torn = TornLine(line) else { return faults.line(path, number, error.reason) }
-      for part in torn.records { try take(record: part, path, number) }
+      for part in torn.records { try receive(record: part, path, number) }
       if let fault = torn.fault { faults.line(path, number, fault.reason) }
       return
     }

@@ -9,9 +9,6 @@ struct UrgencyCommand {
   /// More is no answer, bytes.
   private static let limit = 64 << 10
 
-  /// - Parameters:
-  ///   - command: for sh(1).
-  ///   - timeout: seconds for each.
   init(_ command: String, timeout: Double) {
     run = CommandRun(["/bin/sh", "-c", command], limit: Self.limit, timeout: timeout)
   }

@@ -23,11 +23,7 @@ struct Delete {
     if ids.isEmpty { return .negative }
     let fetch = try memory.fetch()
     let log: DeleteLog
-    do throws(SettingsError) {
-      log = try DeleteLog(Folders(), url: memory.caller.backend.base.display)
-    } catch {
-      throw CallFailure(error)
-    }
+    log = try DeleteLog(Folders(), url: memory.caller.backend.base.display)
     let shown = try fetch.find(ids)
     var now = shown
     if asks {
@@ -67,9 +63,7 @@ struct Delete {
       try tell(record)
       return false
     }
-    try noting { () throws(SettingsError) in
-      try log.note(.sent, id: id, guild: guild, fact: now)
-    }
+    try log.note(.sent, id: id, guild: guild, fact: now)
     let path = ClankyPath.fact(id)
     let reply: Caller.Reply
     do throws(CallFailure) {
@@ -84,9 +78,7 @@ struct Delete {
     let problem = memory.caller.backend.problem(of: reply.head, reply.body, method: "DELETE")
     if let problem, problem.status != .negative {
       // A fault in the middle of a server's work says nothing about the fact.
-      if reply.head.status < 500 {
-        try noting { () throws(SettingsError) in try log.note(.kept, id: id, guild: guild) }
-      }
+      if reply.head.status < 500 { try log.note(.kept, id: id, guild: guild) }
       throw CallFailure(memory.caller.place(path), problem.line, problem.status)
     }
     let isGone = problem == nil
@@ -94,7 +86,7 @@ struct Delete {
     record.result = isGone ? "deleted" : isMissing ? "not_found" : "kept"
     if !isGone && !isMissing { record.reason = problem?.line }
     let result: DeleteLog.Result = isGone ? .deleted : isMissing ? .missing : .kept
-    try noting { () throws(SettingsError) in try log.note(result, id: id, guild: guild) }
+    try log.note(result, id: id, guild: guild)
     try tell(record)
     return isGone
   }
@@ -105,10 +97,6 @@ struct Delete {
       diagnostics.error(
         "fact \(record.id)", record.reason ?? record.result.exchanging("_", for: " "))
     }
-  }
-
-  private func noting(_ body: () throws(SettingsError) -> Void) throws(CallFailure) {
-    do throws(SettingsError) { try body() } catch { throw CallFailure(error) }
   }
 }
 
@@ -150,7 +138,7 @@ enum FactIDs {
         ids.append(text)
       }
     } catch {
-      let reason = (error as? ReadFailure)?.reason ?? "cannot be read"
+      let reason = (error as? Failure)?.reason ?? "cannot be read"
       throw error as? CallFailure ?? CallFailure("standard input", reason, .failure)
     }
     return ids

@@ -82,7 +82,7 @@ struct Edit {
   }
 
   /// What the user makes of the form; nil when the user gives up.
-  private func written(in editor: Editor, _ base: FactDraft) throws(CallFailure) -> FactDraft? {
+  private func written(in editor: Editor, _ base: FactDraft) throws -> FactDraft? {
     while true {
       let bytes = try editor.edit()
       do throws(UsageError) {

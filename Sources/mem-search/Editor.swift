@@ -9,7 +9,7 @@ struct Editor {
   let path: String
 
   /// Makes the file, for the user alone.
-  init(_ text: String, id: String) throws(CallFailure) {
+  init(_ text: String, id: String) throws {
     let folder = Process.environment("TMPDIR") ?? "/tmp"
     let descriptor: Int32
     (descriptor, path) = temporaryFile(beside: "\(folder)/mem-search.\(id)")
@@ -29,7 +29,7 @@ struct Editor {
   /// Lets the user edit the file, and reads it.
   ///
   /// Without a name in the environment the editor is vi.
-  func edit() throws(CallFailure) -> [UInt8] {
+  func edit() throws -> [UInt8] {
     let command = Self.named ?? "vi"
     let name = "'" + path.exchanging("'", for: "'\\''") + "'"
     // What it prints is none of our records. system(3) leaves the keys that
@@ -42,21 +42,15 @@ struct Editor {
       let how = signal != 0 ? "ended by signal \(signal)" : "status \((status >> 8) & 0xff)"
       throw CallFailure("editor", "\(how); nothing was sent", .failure)
     }
-    do throws(SettingsError) {
-      // What is edited away altogether is given up.
-      return try StateFile(path: path).read() ?? []
-    } catch {
-      throw CallFailure(error)
-    }
+    // What is edited away altogether is given up.
+    return try StateFile(path: path).read() ?? []
   }
 
   /// Removes the file.
   func remove() { unlink(path) }
 
-  private func write(_ text: String) throws(CallFailure) {
-    do throws(SettingsError) { try StateFile(path: path).replace(with: Array(text.utf8)) } catch {
-      throw CallFailure(error)
-    }
+  private func write(_ text: String) throws(SettingsError) {
+    try StateFile(path: path).replace(with: Array(text.utf8))
   }
 }
 
@@ -72,10 +66,7 @@ struct NoteOutput {
     isQuiet = options.quiet
     depth = ColourDepth.detect(
       options.look.colour, isTerminal: isTerminal, environment: Process.environment)
-    var columns: Int32 = 0
-    var rows: Int32 = 0
-    let own = isTerminal && clibc_window_size(2, &columns, &rows) ? Int(columns) : nil
-    width = options.look.width.map { $0 == 0 ? nil : $0 } ?? own
+    width = options.look.width(on: 2, isTerminal: isTerminal)
   }
 
   /// Writes the lines; a standard error that cannot be written is nobody's loss.

@@ -15,13 +15,7 @@ enum FactForm {
       + FactDraft.names.map { "\($0): \(Visible.line(draft[$0]))\n" }.joined()
   }
 
-  /// Reads what became of the text.
-  ///
-  /// - Parameters:
-  ///   - bytes: the edited text.
-  ///   - base: what was in it before.
-  /// - Returns: nil when nothing is left of it.
-  /// - Throws: `UsageError`, also for what is not UTF-8.
+  /// Reads what became of the text. Returns nil when nothing is left of it.
   static func draft(_ bytes: [UInt8], base: FactDraft) throws(UsageError) -> FactDraft? {
     let text = String(decoding: bytes, as: UTF8.self)
     // An editor of another encoding: its letters are not to become U+FFFD.
@@ -29,9 +23,7 @@ enum FactForm {
     return try draft(text, base: base)
   }
 
-  /// Reads what became of the text.
-  ///
-  /// - Returns: nil when nothing is left of it: the person gave up.
+  /// Reads what became of the text. Returns nil when nothing is left of it: the person gave up.
   static func draft(_ text: String, base: FactDraft) throws(UsageError) -> FactDraft? {
     var members: [String: String] = [:]
     var current: String?

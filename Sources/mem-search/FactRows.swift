@@ -25,12 +25,8 @@ struct FactRows {
     var cells = 0
   }
 
-  /// - Parameters:
-  ///   - facts: what is shown.
-  ///   - width: the most cells of a line, nil for no limit.
   init(_ facts: [Fact], width: Int?) {
-    self.facts = facts
-    self.width = width
+    (self.facts, self.width) = (facts, width)
     columns = Self.all.compactMap { column in
       var column = column
       let widest = facts.map { CellWidth.of(column.text($0)) }.max() ?? 0
@@ -59,8 +55,6 @@ struct FactRows {
   }
 
   /// The lines.
-  ///
-  /// - Parameter heading: whether the first names the columns.
   func lines(heading: Bool = true) -> [Line] {
     if facts.isEmpty { return [] }
     let left = columns.reduce(0) { $0 + $1.cells + Self.gap }

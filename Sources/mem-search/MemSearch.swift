@@ -6,15 +6,7 @@ import Screen
 /// mem-search(1): searches, browses and corrects the agent's memory.
 public enum MemSearch {
   /// Does what the command line asks for, and leaves.
-  public static func main() {
-    let options = MemOptions.table.parseOrExit(MemOptions())
-    let diagnostics = Diagnostics(program: "mem-search", verbose: options.verbose)
-    do {
-      Process.exit(try run(options, diagnostics))
-    } catch {
-      diagnostics.fail(error, MemOptions.table.usage)
-    }
-  }
+  public static func main() { MemOptions.table.run(MemOptions(), verbose: { $0.verbose }, run) }
 
   private static func run(
     _ options: MemOptions, _ diagnostics: Diagnostics
@@ -24,7 +16,7 @@ public enum MemSearch {
       let status = try answer(options, output, diagnostics)
       try output.flush()
       return status
-    } catch let failure as CallFailure {
+    } catch let failure as any Reported {
       // What came before the failure is good.
       try output.flush()
       throw failure

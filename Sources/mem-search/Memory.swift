@@ -79,10 +79,6 @@ struct Memory {
   }
 
   /// Writes facts.
-  ///
-  /// - Parameters:
-  ///   - rows: as the backend sent them.
-  ///   - none: what a person is told when there are none.
   func write(_ rows: [[UInt8]], none: String) throws(WriteFailure) -> ExitStatus {
     if rows.isEmpty {
       tellPerson(none)

@@ -22,12 +22,8 @@ extension Memory {
 
   private func keep(_ section: MirrorFile.Section) throws {
     let file: MirrorFile
-    do throws(SettingsError) {
-      file = try MirrorFile(Folders(), url: caller.backend.base.display)
-      try file.replace(section)
-    } catch {
-      throw CallFailure(error)
-    }
+    file = try MirrorFile(Folders(), url: caller.backend.base.display)
+    try file.replace(section)
     let facts = section.rows.count == 1 ? "1 fact" : "\(section.rows.count) facts"
     try output.record(
       file.record(section, path: file.path),
@@ -99,8 +95,6 @@ struct MirrorFile {
   }
 
   /// The record that says what was copied and when.
-  ///
-  /// - Parameter path: of the copy; nil inside of it.
   func record(_ section: Section, path: String?) -> [UInt8] {
     RecordText(.memoryMirror).string("time", section.time).string("url", url)
       .string("guild_id", section.guild)

@@ -26,20 +26,14 @@ struct Offline {
   }
 
   /// The copies that are meant: of the guild that is named, or all there are.
-  private func sections() throws(CallFailure) -> [MirrorFile.Section] {
-    let sections: [MirrorFile.Section]
-    var wanted = options.guild
-    do throws(SettingsError) {
-      let settings = try Settings()
-      let profile = try settings.profile(options.access.profile)
-      try profile.require(.memory, for: diagnostics.program)
-      settings.configuration.report(to: diagnostics)
-      let url = try profile.address.display
-      wanted = wanted ?? profile.guild
-      sections = try MirrorFile(settings.folders, url: url).sections()
-    } catch {
-      throw CallFailure(error)
-    }
+  private func sections() throws -> [MirrorFile.Section] {
+    let settings = try Settings()
+    let profile = try settings.profile(options.access.profile)
+    try profile.require(.memory, for: diagnostics.program)
+    settings.configuration.report(to: diagnostics)
+    let url = try profile.address.display
+    var wanted = options.guild ?? profile.guild
+    let sections = try MirrorFile(settings.folders, url: url).sections()
     if let name = wanted, !sections.isEmpty {
       let guilds = sections.map { GuildChoice.Guild(id: $0.guild, name: $0.name) }
       // Of a guild that is an id there may be no copy.

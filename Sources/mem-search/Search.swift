@@ -50,9 +50,7 @@ extension Memory {
   }
 
   /// The hits in the guilds, as they came: a dashboard may answer with those of any guild
-  /// that the agent was ever in.
-  ///
-  /// - Returns: and whether others took the place of some.
+  /// that the agent was ever in. Returns and whether others took the place of some.
   private func hits(
     _ fetch: FactFetch, most: Int
   ) throws(CallFailure) -> (hits: [(row: [UInt8], score: Double)], isCrowded: Bool) {

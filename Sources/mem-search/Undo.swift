@@ -18,12 +18,8 @@ struct Undo {
     let fetch = try memory.fetch()
     let log: DeleteLog
     var entries: [DeleteLog.Entry]
-    do throws(SettingsError) {
-      log = try DeleteLog(Folders(), url: memory.caller.backend.base.display)
-      entries = try log.entries(guilds: fetch.guilds.map(\.id))
-    } catch {
-      throw CallFailure(error)
-    }
+    log = try DeleteLog(Folders(), url: memory.caller.backend.base.display)
+    entries = try log.entries(guilds: fetch.guilds.map(\.id))
     entries = try settled(entries, fetch, log)
     if ids.isEmpty { return try list(entries) }
     var isWhole = true
@@ -42,14 +38,12 @@ struct Undo {
   /// Without those whose deletion was begun and never done.
   private func settled(
     _ entries: [DeleteLog.Entry], _ fetch: FactFetch, _ log: DeleteLog
-  ) throws(CallFailure) -> [DeleteLog.Entry] {
+  ) throws -> [DeleteLog.Entry] {
     let open = entries.filter { $0.result == .sent }.map(\.id)
     if open.isEmpty { return entries }
     let there = try fetch.find(open, isCertain: false)
     for entry in entries where entry.result == .sent && there[entry.id] != nil {
-      do throws(SettingsError) { try log.note(.kept, id: entry.id, guild: entry.guild) } catch {
-        throw CallFailure(error)
-      }
+      try log.note(.kept, id: entry.id, guild: entry.guild)
     }
     return entries.filter { $0.result != .sent || there[$0.id] == nil }
   }
@@ -95,11 +89,7 @@ struct Undo {
     // The same fact is there: somebody was faster.
     if reply.head.status == 409 { record.reason = "it was there already" }
     record.newID = FactWire.newID(reply.body)
-    do throws(SettingsError) {
-      try log.note(.restored, id: entry.id, guild: guild)
-    } catch {
-      throw CallFailure(error)
-    }
+    try log.note(.restored, id: entry.id, guild: guild)
     try memory.output.result(record)
     return true
   }

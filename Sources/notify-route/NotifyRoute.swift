@@ -6,12 +6,10 @@ import Records
 public enum NotifyRoute {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = RouteCommandOptions.table.parseOrExit(RouteCommandOptions())
-    let diagnostics = Diagnostics(program: "notify-route")
-    var reader = NoticeReader(options.routes, diagnostics: diagnostics)
-    var faults = FaultLog(diagnostics)
-    let writer = RecordWriter()
-    do {
+    RouteCommandOptions.table.run(RouteCommandOptions()) { options, diagnostics in
+      var reader = NoticeReader(options.routes, diagnostics: diagnostics)
+      var faults = FaultLog(diagnostics)
+      let writer = RecordWriter()
       try RecordInput.each(
         options.files, writtenTo: FileIdentity(descriptor: 1), until: { false },
         fault: { faults.file($0, $1) },
@@ -27,12 +25,8 @@ public enum NotifyRoute {
           }
         })
       try writer.flush()
-    } catch let failure as WriteFailure {
-      diagnostics.fail(writing: failure)
-    } catch {
-      diagnostics.fail("\(error)")
+      faults.finish()
+      return faults.hasFault ? .failure : .success
     }
-    faults.finish()
-    Process.exit(faults.hasFault ? .failure : .success)
   }
 }

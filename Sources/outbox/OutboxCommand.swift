@@ -7,17 +7,10 @@ import Screen
 public enum OutboxCommand {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = OutboxOptions.table.parseOrExit(OutboxOptions())
-    let diagnostics = Diagnostics(program: "outbox", verbose: options.isVerbose)
-    do {
-      Process.exit(try run(options, diagnostics))
-    } catch let failure as WriteFailure {
-      diagnostics.fail(writing: failure)
-    } catch let failure as ReadFailure {
-      diagnostics.fail("standard input: \(failure.reason)")
-    } catch {
-      let reported = error as? any Reported
-      diagnostics.fail(reported?.message ?? "\(error)", reported?.status ?? .failure)
+    OutboxOptions.table.run(OutboxOptions(), verbose: { $0.isVerbose }) { options, diagnostics in
+      do { return try run(options, diagnostics) } catch let failure as Failure {
+        throw SettingsError("standard input", failure.reason)
+      }
     }
   }
 

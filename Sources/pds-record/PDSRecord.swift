@@ -8,16 +8,7 @@ import Web
 public enum PDSRecord {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = PDSOptions.table.parseOrExit(PDSOptions())
-    let diagnostics = Diagnostics(program: "pds-record", verbose: options.follow.isVerbose)
-    do {
-      Process.exit(try run(options, diagnostics))
-    } catch let failure as WriteFailure {
-      diagnostics.fail(writing: failure)
-    } catch {
-      let reported = error as? any Reported
-      diagnostics.fail(reported?.message ?? "\(error)", reported?.status ?? .failure)
-    }
+    PDSOptions.table.run(PDSOptions(), verbose: { $0.follow.isVerbose }, run)
   }
 
   private static func run(

@@ -35,12 +35,8 @@ struct RecordLines {
     _ options: PDSOptions, _ records: PDSRecords, _ queue: RecordQueue?, _ copies: RecordCopies?,
     _ output: RowWriter, _ diagnostics: Diagnostics
   ) {
-    self.options = options
-    self.queue = queue
-    self.copies = copies
-    self.records = records
-    self.output = output
-    self.diagnostics = diagnostics
+    (self.options, self.queue, self.copies, self.records) = (options, queue, copies, records)
+    (self.output, self.diagnostics) = (output, diagnostics)
     faults = FaultLog(diagnostics)
   }
 

@@ -16,8 +16,7 @@ final class NarrateLoop {
   private let target = FileIdentity(descriptor: 1)
 
   init(_ options: NarrateOptions, _ diagnostics: Diagnostics) throws(SettingsError) {
-    self.options = options
-    self.diagnostics = diagnostics
+    (self.options, self.diagnostics) = (options, diagnostics)
     narrator = try Narrator(options, newestWins: true, diagnostics)
     turns = FinishedTurns(after: options.after?.timestamp(now: .now()))
     faults = FaultLog(diagnostics)

@@ -16,8 +16,7 @@ final class Narrator {
     _ options: NarrateOptions, newestWins: Bool, client: WebClient? = nil,
     _ diagnostics: Diagnostics
   ) throws(SettingsError) {
-    self.client = client
-    self.diagnostics = diagnostics
+    (self.client, self.diagnostics) = (client, diagnostics)
     guard let command = options.command else {
       (speaker, watch) = (nil, nil)
       return

@@ -4,18 +4,9 @@ import Core
 public enum ReplyNarrate {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let table = NarrateOptions.table
-    let options = table.parseOrExit(NarrateOptions())
-    let diagnostics = Diagnostics(program: "reply-narrate", verbose: options.isVerbose)
-    do {
-      if options.isServer {
-        let loop = try ServerLoop(options, diagnostics)
-        Process.exit(try loop.run())
-      }
-      let loop = try NarrateLoop(options, diagnostics)
-      Process.exit(try loop.run())
-    } catch {
-      diagnostics.fail(error, table.usage)
+    NarrateOptions.table.run(NarrateOptions(), verbose: { $0.isVerbose }) { options, diagnostics in
+      if options.isServer { return try ServerLoop(options, diagnostics).run() }
+      return try NarrateLoop(options, diagnostics).run()
     }
   }
 }

@@ -21,8 +21,7 @@ final class ServerLoop {
   private static let tries = 3
 
   init(_ options: NarrateOptions, _ diagnostics: Diagnostics) throws(SettingsError) {
-    self.options = options
-    self.diagnostics = diagnostics
+    (self.options, self.diagnostics) = (options, diagnostics)
     agent = try AgentAccess(
       options.access, for: .narration, connectTimeout: 10, diagnostics: diagnostics)
     folder = try options.save.map { path throws(SettingsError) in try SavedAudio(path) }

@@ -34,9 +34,7 @@ final class Speaker {
   ///   - timeout: seconds for each.
   ///   - newestWins: whether what waits is skipped for what is newer.
   init(_ command: String, timeout: Double, newestWins: Bool, _ diagnostics: Diagnostics) {
-    self.command = command
-    self.timeout = timeout
-    self.diagnostics = diagnostics
+    (self.command, self.timeout, self.diagnostics) = (command, timeout, diagnostics)
     queue = SpeechQueue(newestWins: newestWins)
   }
 
@@ -80,7 +78,7 @@ final class Speaker {
     diagnostics.note("\(item.name): spoken")
     rest = item.bytes[...]
     (left, lastLook, isStopped, isEnding) = (timeout, now, false, false)
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       let child = try ChildProcess(
         ["sh", "-c", command], input: .pipe, output: .ours, error: .ours, leadsGroup: true)
       self.child = child

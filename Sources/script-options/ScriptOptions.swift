@@ -5,9 +5,7 @@ import Core
 public enum ScriptOptions {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = ScriptCommand.table.parseOrExit(ScriptCommand())
-    let diagnostics = Diagnostics(program: "script-options")
-    do throws(WriteFailure) {
+    ScriptCommand.table.run(ScriptCommand()) { options, diagnostics in
       switch options.job {
       case .words: try print(words(options))
       case .tell:
@@ -15,10 +13,8 @@ public enum ScriptOptions {
       case .give: try options.words.isEmpty ? copy(diagnostics) : print(options.words.joined())
       case .visible: try mask(diagnostics)
       }
-    } catch {
-      diagnostics.fail(writing: error)
+      return .success
     }
-    Process.exit(.success)
   }
 
   /// What a script evaluates. What is wrong in its words is told in its name, and ends us.

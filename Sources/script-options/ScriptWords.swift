@@ -17,8 +17,7 @@ struct ScriptWords {
   ///   - asked: the command that it asks.
   ///   - base: that one's options, as far as they are needed.
   init(help: String, asked: AskedCommand?, base: CommandUsage?) {
-    self.help = help
-    self.asked = asked
+    (self.help, self.asked) = (help, asked)
     let nobody = CommandUsage(program: "", entries: "")
     usage = CommandUsage(help: help, base: base ?? nobody)
     own = CommandUsage(help: help, base: nobody)

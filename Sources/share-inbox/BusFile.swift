@@ -4,14 +4,6 @@ import Records
 
 /// A file as it travels on a bus: the record `inbox_file`.
 struct BusFile {
-  /// Why a record is none that is put into an inbox.
-  struct Fault: Error, Equatable {
-    /// What is at fault, as far as it can be told.
-    let id: String
-    /// Lower case, no full stop.
-    let reason: String
-  }
-
   let name: ItemName
   let content: [UInt8]
 
@@ -20,25 +12,25 @@ struct BusFile {
   /// Reads a record, of which nothing is believed.
   ///
   /// - Parameter maxSize: the most bytes that a file may have.
-  init(_ line: UnsafeRawBufferPointer, maxSize: Int64) throws(Fault) {
+  init(_ line: UnsafeRawBufferPointer, maxSize: Int64) throws(Failure) {
     let object = try? JSONValue.parse(line)
     let id = object?["id"]?.string ?? "a file on the bus"
     guard let object, object["type"]?.string == RecordType.inboxFile.rawValue,
       let size = object["size"]?.integer, let digest = object["sha256"]?.string,
       let data = object["data"], data.string != nil
-    else { throw Fault(id: id, reason: "not a record inbox_file") }
+    else { throw Failure("not a record inbox_file", place: id) }
     let rest = object["name"]?.string.map { "-" + $0 } ?? object["suffix"]?.string.map { "." + $0 }
     guard let name = ItemName(Array((id + (rest ?? "")).utf8)), name.id == id else {
-      throw Fault(id: id, reason: "not a name that add makes")
+      throw Failure("not a name that add makes", place: id)
     }
     guard size <= maxSize else {
-      throw Fault(id: id, reason: OpenItem.tooLarge(size, maxSize: maxSize))
+      throw Failure(OpenItem.tooLarge(size, maxSize: maxSize), place: id)
     }
     guard let content = data.withBytes({ Base64.bytes(of: $0) }) else {
-      throw Fault(id: id, reason: "its data is not base64")
+      throw Failure("its data is not base64", place: id)
     }
     guard content.count == size, Self.digest(content) == digest else {
-      throw Fault(id: id, reason: "its data is not what was added")
+      throw Failure("its data is not what was added", place: id)
     }
     self.init(name: name, content: content)
   }

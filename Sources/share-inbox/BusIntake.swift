@@ -23,8 +23,6 @@ final class BusIntake {
   /// EX_DATAERR of sysexits(3): a record that nobody will ever take.
   private static let bad: Int32 = 65
 
-  private struct Pause: Error {}
-
   /// - Parameter ends: whether there is an end when there are no more.
   init(
     _ bus: InboxBus, ends: Bool, maxSize: Int64, _ diagnostics: Diagnostics
@@ -56,7 +54,7 @@ final class BusIntake {
         hasSome = true
         say(put(line.bytes, into: folder))
       } catch {
-        if error is Pause { break }
+        if error is CancellationError { break }
         hasEnded = true
       }
     }
@@ -70,7 +68,7 @@ final class BusIntake {
       pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     while poll(&entries, 2, waits ? -1 : 0) < 0, systemError == EINTR {}
-    if entries[0].revents == 0 || EndSignals.hasPending { throw Pause() }
+    if entries[0].revents == 0 || EndSignals.hasPending { throw CancellationError() }
   }
 
   private func say(_ verdict: Int32) {
@@ -89,10 +87,8 @@ final class BusIntake {
 
   private func put(_ line: UnsafeRawBufferPointer, into folder: InboxFolder) -> Int32 {
     let file: BusFile
-    do throws(BusFile.Fault) {
-      file = try BusFile(line, maxSize: maxSize)
-    } catch {
-      diagnostics.error(error.id, error.reason)
+    do throws(Failure) { file = try BusFile(line, maxSize: maxSize) } catch {
+      diagnostics.say(error.words)
       status = max(status, ExitStatus.failure.rawValue)
       return Self.bad
     }

@@ -21,9 +21,7 @@ struct FileCopier {
   ///   - source: an open file at its place, as `target` is.
   ///   - limit: the most bytes that may be copied.
   init(from source: Int32, to target: Int32, limit: Int64) {
-    self.source = source
-    self.target = target
-    self.limit = limit
+    (self.source, self.target, self.limit) = (source, target, limit)
   }
 
   /// Copies to the end of the source.

@@ -81,7 +81,7 @@ final class CommandHandover: Handover {
     guard let file = item.reopened() else { throw .unfit(why: "changed just now") }
     defer { close(file) }
     let child: ChildProcess
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       child = try ChildProcess(
         ["sh", "-c", command],
         environment: ["INBOX_ID": item.item.name.id, "INBOX_NAME": item.item.name.text],

@@ -18,10 +18,7 @@ final class HostHandover: Handover {
   init(
     _ options: InboxOptions, name: String, session: String, makeLink: @escaping () -> any Link
   ) {
-    self.options = options
-    self.name = name
-    self.session = session
-    self.makeLink = makeLink
+    (self.options, self.name, self.session, self.makeLink) = (options, name, session, makeLink)
   }
 
   deinit { close() }

@@ -43,7 +43,7 @@ struct InboxBus {
     var said: [String] = []
     var lines = LineReader(descriptor: child.error)
     func pause() throws {
-      if !Self.wait(for: child.error, POLLIN) { throw Signal() }
+      if !Self.wait(for: child.error, POLLIN) { throw CancellationError() }
     }
     while let line = try? lines.next(beforeBlocking: pause) {
       let text = String(decoding: line.bytes, as: UTF8.self)
@@ -54,8 +54,6 @@ struct InboxBus {
     _ = child.waitForEnd()
     return (child.exitStatus ?? ExitStatus.temporary.rawValue, said)
   }
-
-  private struct Signal: Error {}
 
   /// - Returns: false when a signal came first.
   private static func wait(for descriptor: Int32, _ events: Int32) -> Bool {
@@ -89,13 +87,13 @@ struct InboxBus {
     _ words: [String], _ operands: [String] = [], output: ChildProcess.Stream,
     error: ChildProcess.Stream
   ) throws(SettingsError) -> ChildProcess {
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       // What goes wrong there goes wrong here.
       return try ChildProcess(
         words + place + operands, environment: ["AGENTUTILS_PROGRAM": program], input: .pipe,
         output: output, error: error)
     } catch {
-      throw SettingsError(error.program, systemReason(error.code))
+      throw SettingsError(error)
     }
   }
 }

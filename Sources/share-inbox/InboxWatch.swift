@@ -40,12 +40,9 @@ final class InboxWatch {
     makeIntake: @escaping () throws(SettingsError) -> BusIntake?
   ) {
     path = folder.path
-    self.folder = folder
-    self.handover = handover
+    (self.folder, self.handover) = (folder, handover)
     host = handover as? HostHandover
-    self.diagnostics = diagnostics
-    self.makeDrain = makeDrain
-    self.makeIntake = makeIntake
+    (self.diagnostics, self.makeDrain, self.makeIntake) = (diagnostics, makeDrain, makeIntake)
     hint = clibc_folder_watch(folder.path)
   }
 

@@ -44,8 +44,7 @@ struct ItemName: Equatable, Sendable {
     }
     epoch = time.seconds
     uuid = text
-    self.stem = stem
-    self.suffix = suffix
+    (self.stem, self.suffix) = (stem, suffix)
   }
 
   /// Reads a name.

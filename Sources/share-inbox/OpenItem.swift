@@ -43,9 +43,7 @@ final class OpenItem {
       close(descriptor)
       throw error
     }
-    self.item = item
-    self.folder = folder
-    self.descriptor = descriptor
+    (self.item, self.folder, self.descriptor) = (item, folder, descriptor)
   }
 
   deinit { close(descriptor) }

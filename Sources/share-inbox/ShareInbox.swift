@@ -7,12 +7,8 @@ import Shell
 public enum ShareInbox {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = InboxOptions.table.parseOrExit(InboxOptions())
-    let diagnostics = Diagnostics(program: "share-inbox", verbose: options.verbose)
-    do {
-      Process.exit(code: try run(options, diagnostics))
-    } catch {
-      diagnostics.fail(error, InboxOptions.table.usage)
+    InboxOptions.table.run(InboxOptions(), verbose: { $0.verbose }) {
+      Process.exit(code: try run($0, $1))
     }
   }
 

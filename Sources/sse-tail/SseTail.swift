@@ -5,13 +5,7 @@ import Core
 public enum SseTail {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = TailOptions.table.parseOrExit(TailOptions())
-    let diagnostics = Diagnostics(program: "sse-tail", verbose: options.follow.isVerbose)
-    do throws(SettingsError) {
-      Process.exit(try follow(options, diagnostics).run())
-    } catch {
-      diagnostics.fail(error.message, error.status)
-    }
+    TailOptions.table.run(TailOptions(), verbose: { $0.follow.isVerbose }) { try follow($0, $1).run() }
   }
 
   private static func follow(

@@ -7,15 +7,9 @@ import Turns
 public enum TaskFormat {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = TaskOptions.table.parseOrExit(TaskOptions())
-    let diagnostics = Diagnostics(program: "task-format")
-    var run = TaskRun(options, diagnostics)
-    do {
-      Process.exit(try run.all())
-    } catch let failure as WriteFailure {
-      diagnostics.fail(writing: failure)
-    } catch {
-      diagnostics.fail("\(error)")
+    TaskOptions.table.run(TaskOptions()) { options, diagnostics in
+      var run = TaskRun(options, diagnostics)
+      return try run.all()
     }
   }
 }
@@ -30,8 +24,7 @@ private struct TaskRun {
   private var faults: FaultLog
 
   init(_ options: TaskOptions, _ diagnostics: Diagnostics) {
-    self.options = options
-    self.diagnostics = diagnostics
+    (self.options, self.diagnostics) = (options, diagnostics)
     now = options.now?.timestamp(now: .now()) ?? .now()
     faults = FaultLog(diagnostics)
   }
@@ -51,8 +44,6 @@ private struct TaskRun {
   }
 
   /// Hands on the lines of the input that are not blank.
-  ///
-  /// - Parameter take: returns what is wrong with a line, nil for nothing.
   private mutating func each(_ take: (UnsafeRawBufferPointer) throws -> String?) throws {
     let writer = writer
     try RecordInput.each(

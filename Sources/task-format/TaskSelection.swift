@@ -30,9 +30,8 @@ struct TaskSelection {
     return own == project || own.hasPrefix("at://") && TaskItem.key(of: own) == project
   }
 
-  /// How many tasks are due, in a few words: `2 overdue, 3 today`, or `5 open`.
-  ///
-  /// - Returns: nil when there is none.
+  /// How many tasks are due, in a few words: `2 overdue, 3 today`, or `5 open`. Returns nil when
+  /// there is none.
   static func bar(_ items: [TaskItem], now: Timestamp, zone: LocalZone) -> String? {
     let open = items.filter { !$0.record.state.isEnd }
     if open.isEmpty { return nil }

@@ -32,11 +32,6 @@ enum TaskText {
   }
 
   /// The columns of a table, for tasks as records.
-  ///
-  /// - Parameters:
-  ///   - showsState: whether not all of them are open.
-  ///   - now: what days are counted from.
-  ///   - zone: whose days count.
   static func listing(showsState: Bool, now: Timestamp, zone: LocalZone) -> Listing {
     let due = Listing.Column("DUE") { task in
       guard let due = task["due"]?.string.flatMap({ DueTime($0) }) else { return .nothing }

@@ -43,9 +43,7 @@ final class AttachLoop {
   private var lastWhy = ""
 
   init(_ plan: AttachPlan, _ terminal: SeatTerminal, _ talk: AttachTalk) {
-    self.plan = plan
-    self.terminal = terminal
-    self.talk = talk
+    (self.plan, self.terminal, self.talk) = (plan, terminal, talk)
     reconnect = Reconnect(maxRetries: plan.maxRetries)
     filter = AttachAnswerFilter(nonce: plan.line.nonce)
     status = SeatStatus(host: plan.host, isSilent: plan.quiet)

@@ -91,8 +91,7 @@ struct CaptureJob {
   private var keeper: LinkKeeper
 
   init(_ visit: HostVisit, _ output: RowOutput) {
-    self.visit = visit
-    self.output = output
+    (self.visit, self.output) = (visit, output)
     isRecord = visit.options.form == .json
     keeper = LinkKeeper(visit)
   }

@@ -92,9 +92,7 @@ final class HostVisit {
   private(set) var calls: HostCalls?
 
   init(_ options: AttachOptions, _ diagnostics: Diagnostics, _ request: LinkRequest) {
-    self.options = options
-    self.diagnostics = diagnostics
-    self.request = request
+    (self.options, self.diagnostics, self.request) = (options, diagnostics, request)
     memoryPath = SessionMemory.path(for: request)
   }
 

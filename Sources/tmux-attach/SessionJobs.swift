@@ -14,8 +14,7 @@ struct SessionJobs {
   private let tmux: RemoteTmux
 
   init(_ visit: HostVisit, _ output: RowOutput) {
-    self.visit = visit
-    self.output = output
+    (self.visit, self.output) = (visit, output)
     tmux = visit.open()
   }
 

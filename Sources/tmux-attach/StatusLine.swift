@@ -59,8 +59,7 @@ struct SeatStatus {
   private var isOnLastRow = false
 
   init(host: String, isSilent: Bool) {
-    self.host = host
-    self.isSilent = isSilent
+    (self.host, self.isSilent) = (host, isSilent)
   }
 
   /// Whether it is on the screen.

@@ -7,12 +7,8 @@ import Shell
 public enum TmuxAttach {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = AttachOptions.table.parseOrExit(AttachOptions())
-    let diagnostics = Diagnostics(program: "tmux-attach", verbose: options.verbose)
-    do {
-      Process.exit(code: try run(options, diagnostics))
-    } catch {
-      diagnostics.fail(error, AttachOptions.table.usage)
+    AttachOptions.table.run(AttachOptions(), verbose: { $0.verbose }) {
+      Process.exit(code: try run($0, $1))
     }
   }
 

@@ -6,15 +6,9 @@ import Turns
 public enum TurnFoldCommand {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = FoldOptions.table.parseOrExit(FoldOptions())
-    let diagnostics = Diagnostics(program: "turn-fold")
-    var run = FoldRun(options, diagnostics)
-    do {
-      Process.exit(try run.run())
-    } catch let failure as WriteFailure {
-      diagnostics.fail(writing: failure)
-    } catch {
-      diagnostics.fail("\(error)")
+    FoldOptions.table.run(FoldOptions()) { options, diagnostics in
+      var run = FoldRun(options, diagnostics)
+      return try run.run()
     }
   }
 }

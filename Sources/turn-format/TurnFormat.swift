@@ -4,21 +4,15 @@ import Core
 public enum TurnFormat {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = TurnFormatOptions.table.parseOrExit(TurnFormatOptions())
-    let diagnostics = Diagnostics(program: "turn-format")
-    let feed = TurnFeed(options, diagnostics)
-    do {
-      try feed.run()
-    } catch let failure as WriteFailure {
-      feed.endIfSignalled()
-      diagnostics.fail(writing: failure)
-    } catch {
-      diagnostics.fail("\(error)")
-    }
-    if feed.hasFaults { Process.exit(.failure) }
-    if feed.isMistaken {
+    TurnFormatOptions.table.run(TurnFormatOptions()) { options, diagnostics in
+      let feed = TurnFeed(options, diagnostics)
+      do { try feed.run() } catch let failure as WriteFailure {
+        feed.endIfSignalled()
+        throw failure
+      }
+      if feed.hasFaults { return .failure }
+      if !feed.isMistaken { return .success }
       diagnostics.fail("no turns in the input: pipe it through turn-fold", .negative)
     }
-    Process.exit(.success)
   }
 }

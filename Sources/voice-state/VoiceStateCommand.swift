@@ -12,9 +12,7 @@ import Screen
 public enum VoiceStateCommand {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = StateOptions.table.parseOrExit(StateOptions())
-    let diagnostics = Diagnostics(program: "voice-state", verbose: options.isVerbose)
-    Process.exit(run(options, diagnostics))
+    StateOptions.table.run(StateOptions(), verbose: { $0.isVerbose }, run)
   }
 
   private static func run(_ options: StateOptions, _ diagnostics: Diagnostics) -> ExitStatus {

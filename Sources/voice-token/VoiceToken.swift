@@ -7,19 +7,15 @@ import Core
 public enum VoiceToken {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = TokenOptions.table.parseOrExit(TokenOptions())
-    let diagnostics = Diagnostics(program: "voice-token")
-    do {
+    TokenOptions.table.run(TokenOptions()) { options, _ in
       let claims = try options.claims(now: Int(time(nil)))
       let secret = try secret(options.file)
       let text = "\(code(#"{"alg":"HS256","typ":"JWT"}"#)).\(code(claims))"
       let writer = RecordWriter()
       try writer.write("\(text).\(Base64.url(signature(of: Array(text.utf8), by: secret)))\n")
       try writer.flush()
-    } catch {
-      diagnostics.fail(error, TokenOptions.table.usage)
+      return .success
     }
-    Process.exit(.success)
   }
 
   private static func code(_ text: String) -> String { Base64.url(Array(text.utf8)) }

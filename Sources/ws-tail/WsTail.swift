@@ -6,13 +6,7 @@ import Web
 public enum WsTail {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    let options = WsOptions.table.parseOrExit(WsOptions())
-    let diagnostics = Diagnostics(program: "ws-tail", verbose: options.follow.isVerbose)
-    do throws(SettingsError) {
-      Process.exit(try follow(options, diagnostics).run())
-    } catch {
-      diagnostics.fail(error.message, error.status)
-    }
+    WsOptions.table.run(WsOptions(), verbose: { $0.follow.isVerbose }) { try follow($0, $1).run() }
   }
 
   private static func follow(

@@ -38,8 +38,7 @@ public struct LineReader: ~Copyable {
   ///   - capacity: the size of one read, bytes.
   ///   - passesHoles: whether of a long run of NUL bytes only its beginning is told.
   public init(descriptor: Int32, capacity: Int = 256 * 1024, passesHoles: Bool = false) {
-    self.descriptor = descriptor
-    self.passesHoles = passesHoles
+    (self.descriptor, self.passesHoles) = (descriptor, passesHoles)
     buffer = PageBuffer(capacity: capacity)
     step = buffer.capacity
     var status = stat()
@@ -51,7 +50,7 @@ public struct LineReader: ~Copyable {
   /// - Parameter beforeBlocking: called before a read that may wait, so that
   ///   the caller can write out what is complete; never between the lines of
   ///   one read.
-  /// - Throws: `ReadFailure` of read(2), or what `beforeBlocking` throws.
+  /// - Throws: `Failure` of read(2), or what `beforeBlocking` throws.
   public mutating func next(beforeBlocking: () throws -> Void = {}) throws -> Line? {
     while true {
       if let newline = memchr(buffer.base + scanned, 10, end - scanned) {
@@ -107,7 +106,7 @@ public struct LineReader: ~Copyable {
           wait()
           continue
         }
-        throw ReadFailure(code: systemError)
+        throw Failure(code: systemError)
       }
       atEnd = count == 0
       lastReadWasShort = count < room

@@ -175,18 +175,6 @@ extension Diagnostics {
   }
 }
 
-/// Why bytes could not be read.
-public struct ReadFailure: Error, Equatable, Sendable {
-  /// Lower case, no full stop: the system's words, or those of what was read.
-  public let reason: String
-
-  /// - Parameter code: the error number of open(2) or read(2).
-  public init(code: Int32) { reason = systemReason(code) }
-
-  /// - Parameter reason: lower case, no full stop.
-  public init(reason: String) { self.reason = reason }
-}
-
 /// The other end of standard output.
 public enum OutputEnd {
   /// Whether the reader of a pipe or socket has gone away (systems differ in how they

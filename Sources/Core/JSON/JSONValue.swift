@@ -19,8 +19,7 @@ public struct JSONValue: Sendable {
     let halves: Halves
 
     init(owning root: UnsafeMutablePointer<json_t>, _ halves: Halves = Halves()) {
-      self.root = root
-      self.halves = halves
+      (self.root, self.halves) = (root, halves)
     }
 
     deinit { cjansson_decref(root) }
@@ -30,8 +29,7 @@ public struct JSONValue: Sendable {
   nonisolated(unsafe) private let node: UnsafeMutablePointer<json_t>
 
   private init(tree: Tree, node: UnsafeMutablePointer<json_t>) {
-    self.tree = tree
-    self.node = node
+    (self.tree, self.node) = (tree, node)
   }
 
   init(tree: Tree) {

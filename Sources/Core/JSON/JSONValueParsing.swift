@@ -54,10 +54,8 @@ extension JSONValue {
 
 extension JSONValue {
   /// Rewrites what jansson refuses although the record is good; see `parse(_:)`
-  /// for the list. Everything else is copied as it is, faults included.
-  ///
-  /// - Returns: the new text, and the halves of characters at the ends of strings; nil when
-  ///   there was nothing to rewrite.
+  /// for the list. Everything else is copied as it is, faults included. Returns the new text, and
+  /// the halves of characters at the ends of strings; nil when there was nothing to rewrite.
   static func repair(_ bytes: UnsafeRawBufferPointer) -> (text: [UInt8], halves: Halves)? {
     var repair = JSONRepair(text: Array(String(decoding: bytes, as: UTF8.self).utf8))
     repair.run()

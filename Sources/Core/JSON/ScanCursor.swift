@@ -12,7 +12,6 @@ public struct ScanCursor {
   /// Behind the last byte.
   public let end: UnsafePointer<UInt8>
 
-  /// - Parameter bytes: what is to be walked; must outlive the cursor.
   @inlinable @inline(__always)
   public init(_ bytes: UnsafeRawBufferPointer) {
     at = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) ?? ScanValue.nothing
@@ -37,10 +36,8 @@ public struct ScanCursor {
   }
 
   /// Crosses the next key and its colon, and stops at its value; nil, and past
-  /// the closing bracket, when there is no further member.
-  ///
-  /// - Parameter isFirst: true before the first member; set to false.
-  /// - Returns: the key's bytes between the quotes.
+  /// the closing bracket, when there is no further member. Returns the key's bytes between the
+  /// quotes.
   @inlinable @inline(__always)
   public mutating func nextKey(_ isFirst: inout Bool) throws(ScanFault) -> ScanValue? {
     skipWhite()

@@ -2,12 +2,7 @@ import CLibc
 
 /// The escapes inside JSON strings.
 enum ScanString {
-  /// Decodes escapes.
-  ///
-  /// - Parameters:
-  ///   - raw: what stands between the quotes.
-  ///   - out: room for `raw.count` bytes.
-  /// - Returns: the bytes written.
+  /// Decodes escapes. Returns the bytes written.
   static func unescape(_ raw: UnsafeRawBufferPointer, to out: UnsafeMutablePointer<UInt8>) -> Int {
     guard let base = raw.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return 0 }
     let end = base + raw.count

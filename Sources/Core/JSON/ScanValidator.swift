@@ -30,9 +30,8 @@ public enum ScanValidator {
     }
   }
 
-  /// Looks at the value that the bytes begin with.
-  ///
-  /// - Returns: nil and where it ends; or its first fault and where that is, see `firstFault`.
+  /// Looks at the value that the bytes begin with. Returns nil and where it ends; or its first
+  /// fault and where that is, see `firstFault`.
   static func firstValue(_ bytes: UnsafeRawBufferPointer) -> (fault: ScanFault?, place: Int) {
     var cursor = ScanCursor(bytes)
     let start = cursor.at
@@ -248,8 +247,6 @@ extension ScanCursor {
   /// The high bit of each byte that cannot stand in a string as it is (RFC 8259, section
   /// 7): a quote, a backslash or a control. Bytes behind the first such one may be marked
   /// falsely, by the borrow.
-  ///
-  /// - Parameter word: eight bytes, the first one lowest.
   @inlinable @inline(__always)
   package static func specials(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101

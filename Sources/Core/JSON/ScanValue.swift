@@ -16,13 +16,9 @@ public struct ScanValue {
   @inlinable
   public static var nothing: UnsafePointer<UInt8> { ("" as StaticString).utf8Start }
 
-  /// - Parameters:
-  ///   - start: the first byte of a value without white space around it.
-  ///   - count: how many bytes it has.
   @inlinable @inline(__always)
   public init(start: UnsafePointer<UInt8>, count: Int) {
-    self.start = start
-    self.count = count
+    (self.start, self.count) = (start, count)
   }
 
   /// - Parameter bytes: one value without white space around it.

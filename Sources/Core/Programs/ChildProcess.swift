@@ -17,16 +17,6 @@ public final class ChildProcess {
     case given(Int32)
   }
 
-  /// Why none could be started.
-  public struct Failure: Error {
-    /// The program.
-    public let program: String
-    /// errno.
-    public let code: Int32
-    /// One line: `ssh: No such file or directory`.
-    public var words: String { "\(program): \(systemReason(code))" }
-  }
-
   /// Its process id.
   public let process: pid_t
   /// Our writing end of its standard input; -1 when there is none (any more).
@@ -71,7 +61,7 @@ public final class ChildProcess {
         guard let pair = Self.pipe(ours: number == 0 ? 1 : 0) else {
           let code = systemError
           for end in ends where end.ours >= 0 { close(end.ours) }
-          throw Failure(program: words[0], code: code)
+          throw Failure(code: code, place: words[0])
         }
         end = pair
       }
@@ -101,13 +91,13 @@ public final class ChildProcess {
     var name = [CChar](repeating: 0, count: 1024)
     let descriptor = clibc_terminal_pair(
       Int32(clamping: size.columns), Int32(clamping: size.rows), &name, name.count)
-    guard descriptor >= 0 else { throw Failure(program: "terminal", code: systemError) }
+    guard descriptor >= 0 else { throw Failure(code: systemError, place: "terminal") }
     var end: (ours: Int32, its: Int32) = (-1, -1)
     if pipesOutput {
       guard let pair = Self.pipe(ours: 0) else {
         let code = systemError
         close(descriptor)
-        throw Failure(program: words[0], code: code)
+        throw Failure(code: code, place: words[0])
       }
       end = pair
     }
@@ -238,7 +228,7 @@ public final class ChildProcess {
     defer { for text in arguments + environment { free(text) } }
     var child: pid_t = 0
     let code = clibc_spawn(&child, &arguments, &environment, standard, terminal, leadsGroup)
-    guard code == 0 else { throw Failure(program: words[0], code: code) }
+    guard code == 0 else { throw Failure(code: code, place: words[0]) }
     return child
   }
 

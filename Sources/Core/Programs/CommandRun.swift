@@ -39,9 +39,7 @@ public struct CommandRun {
   ///   - limit: the most that it may print, bytes.
   ///   - timeout: the longest that it may take, seconds.
   public init(_ words: [String], limit: Int, timeout: Double) {
-    self.words = words
-    self.limit = limit
-    self.timeout = timeout
+    (self.words, self.limit, self.timeout) = (words, limit, timeout)
   }
 
   /// Runs it. INT, TERM, HUP and QUIT are watched from now on, for it is in a group of its
@@ -52,7 +50,7 @@ public struct CommandRun {
   public func output(input: [UInt8] = []) throws(Failure) -> [UInt8] {
     EndSignals.watch(withQuit: true)
     let child: ChildProcess
-    do throws(ChildProcess.Failure) {
+    do throws(Core.Failure) {
       child = try ChildProcess(
         words, input: input.isEmpty ? .nothing : .pipe, leadsGroup: true)
     } catch {

@@ -17,12 +17,12 @@ public final class ProgramCall {
   ) throws(SettingsError) {
     var environment = environment
     environment["AGENTUTILS_PROGRAM"] = Process.name
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       child = try ChildProcess(
         words, environment: environment, input: input.isEmpty ? .nothing : .pipe, error: .pipe,
         leadsGroup: true)
     } catch {
-      throw SettingsError(error.program, systemReason(error.code))
+      throw SettingsError(error)
     }
     if !input.isEmpty { _ = write(child.input, input, input.count) }
     child.closeInput()

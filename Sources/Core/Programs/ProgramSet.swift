@@ -8,8 +8,7 @@ public struct ProgramSet {
   ///   - name: the program's own name.
   ///   - commands: what each command does, by the names of the commands.
   public init(_ name: String, _ commands: KeyValuePairs<String, () -> Void>) {
-    self.name = name
-    self.commands = commands
+    (self.name, self.commands) = (name, commands)
   }
 
   /// Does what the command does that the program is called, or else that its first word

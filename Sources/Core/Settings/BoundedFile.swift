@@ -38,53 +38,26 @@ public enum BoundedFile {
       try given(name, limit: limit), of: name == "-" ? "standard input" : name)
   }
 
-  /// Why there are no bytes.
-  enum Failure: Error {
-    /// open(2), fstat(2) or read(2) failed.
-    case system(Int32)
-    /// A folder, a device, a FIFO where only a file will do.
-    case notAFile
-    /// More than the limit.
-    case tooLong(Int)
-    /// A pipe that brings nothing.
-    case silent
-
-    /// Whether there is no such file: a home that is no folder holds none, either.
-    var isAbsence: Bool {
-      if case .system(let code) = self { code == ENOENT || code == ENOTDIR } else { false }
-    }
-
-    /// In lower case, for a diagnostic.
-    var reason: String {
-      switch self {
-      case .system(let code): systemReason(code)
-      case .notAFile: "not a regular file"
-      case .tooLong(let limit): "larger than \(limit) bytes"
-      case .silent: "nothing comes through the pipe"
-      }
-    }
-  }
-
   /// Opens a file for reading without ever waiting for the other end of a FIFO.
   static func open(_ path: String, waiting: Bool = false) throws(Failure) -> Int32 {
     while true {
       let descriptor = clibc_open(path, O_RDONLY | O_NOCTTY | (waiting ? 0 : O_NONBLOCK))
       if descriptor >= 0 { return descriptor }
-      if systemError != EINTR { throw .system(systemError) }
+      if systemError != EINTR { throw Failure(code: systemError) }
     }
   }
 
   /// What fstat(2) says.
   static func status(of descriptor: Int32) throws(Failure) -> stat {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .system(systemError) }
+    guard fstat(descriptor, &status) == 0 else { throw Failure(code: systemError) }
     return status
   }
 
   private static func wait(for descriptor: Int32, _ patience: Double?) throws(Failure) {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     let most = patience.map { Int32($0 * 1000) } ?? -1
-    if poll(&entry, 1, most) == 0 { throw .silent }
+    if poll(&entry, 1, most) == 0 { throw Failure("nothing comes through the pipe") }
   }
 
   /// All bytes up to the end, waiting for them where the file is a pipe.
@@ -95,7 +68,7 @@ public enum BoundedFile {
     let status = try status(of: descriptor)
     if status.isRegular {
       // What is too long is not read at all; the rest is in memory once.
-      if Int(status.st_size) > limit { throw .tooLong(limit) }
+      if Int(status.st_size) > limit { throw Failure("larger than \(limit) bytes") }
       bytes.reserveCapacity(Int(status.st_size))
     }
     var piece = [UInt8](repeating: 0, count: 16 * 1024)
@@ -107,10 +80,10 @@ public enum BoundedFile {
           try wait(for: descriptor, patience)
           continue
         }
-        throw .system(systemError)
+        throw Failure(code: systemError)
       }
       if count == 0 { return bytes }
-      if count > limit - bytes.count { throw .tooLong(limit) }
+      if count > limit - bytes.count { throw Failure("larger than \(limit) bytes") }
       bytes += piece[..<count]
     }
   }
@@ -122,7 +95,7 @@ public enum BoundedFile {
     let descriptor = try open(path)
     defer { close(descriptor) }
     let status = try status(of: descriptor)
-    guard status.isRegular else { throw .notAFile }
+    guard status.isRegular else { throw Failure("not a regular file") }
     return (try bytes(of: descriptor, limit: limit), status)
   }
 }

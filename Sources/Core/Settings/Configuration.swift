@@ -156,7 +156,7 @@ public struct Configuration: Sendable, Equatable {
   public init(contentsOf path: String) throws(SettingsError) {
     self.init(path: path)
     let file: (bytes: [UInt8], status: stat)
-    do throws(BoundedFile.Failure) {
+    do throws(Failure) {
       file = try BoundedFile.contents(of: path, limit: Self.sizeLimit)
     } catch {
       if error.isAbsence { return }

@@ -16,8 +16,7 @@ public struct Credentials: Sendable {
     folders: Folders,
     environment: @escaping @Sendable (String) -> String? = { Process.environment($0) }
   ) {
-    self.folders = folders
-    self.environment = environment
+    (self.folders, self.environment) = (folders, environment)
   }
 
   /// The token to use. The first source that is given counts: one that is

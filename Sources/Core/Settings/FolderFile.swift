@@ -70,9 +70,7 @@ public enum FolderFile {
   }
 
   /// Writes a file under another name, and has it given its own by `finish`, which returns an error
-  /// number.
-  ///
-  /// - Returns: an error number, and whether it has its name.
+  /// number. Returns an error number, and whether it has its name.
   private static func put(
     _ name: String, in folder: Int32, _ bytes: [UInt8], finish: (_ temporary: String) -> Int32
   ) -> (code: Int32, isPlaced: Bool) {

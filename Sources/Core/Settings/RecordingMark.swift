@@ -27,10 +27,7 @@ public struct RecordingMark: Sendable {
     return kill(process, 0) == 0 || systemError == EPERM
   }
 
-  /// The process that a mark names.
-  ///
-  /// - Parameter bytes: all that the file holds.
-  /// - Returns: nil when it names none.
+  /// The process that a mark names. Returns nil when it names none.
   static func process(of bytes: [UInt8]) -> pid_t? {
     var digits = bytes[...]
     while let last = digits.last, last == 10 || last == 13 || last == 32 { digits.removeLast() }

@@ -10,8 +10,7 @@ public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConver
   ///   - value: what is to be kept.
   ///   - source: where it came from.
   public init(_ value: String, source: String = "") {
-    self.value = value
-    self.source = source
+    (self.value, self.source) = (value, source)
   }
 
   /// The value itself, for the request's header and nothing else.

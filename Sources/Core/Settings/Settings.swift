@@ -157,7 +157,6 @@ public struct Settings: Sendable {
     return credentials
   }
 
-  /// - Parameter required: whether the command has no URL without a profile.
   private func defaultName(required: Bool) throws(SettingsError) -> String? {
     if let name = configuration.defaultProfile { return name }
     if configuration.profiles["default"] != nil { return "default" }

@@ -15,11 +15,13 @@ public struct SettingsError: Reported, Equatable, Sendable {
     self.status = status
   }
 
+  /// What did not work, with its place.
+  public init(_ failure: Failure) { self.init(message: failure.words, status: .failure) }
+
   /// The same, of something that trust or access depends on.
   public var asDenied: SettingsError { SettingsError(message: message, status: .denied) }
 
   private init(message: String, status: ExitStatus) {
-    self.message = message
-    self.status = status
+    (self.message, self.status) = (message, status)
   }
 }

@@ -16,7 +16,7 @@ public struct StateFile: Sendable {
   /// - Throws: `SettingsError` when it is not a regular file, too long, unreadable or no UTF-8.
   public func read(limit: Int = 1 << 20) throws(SettingsError) -> [UInt8]? {
     let bytes: [UInt8]
-    do throws(BoundedFile.Failure) {
+    do throws(Failure) {
       bytes = try BoundedFile.contents(of: path, limit: limit).bytes
     } catch {
       if error.isAbsence { return nil }

@@ -13,7 +13,7 @@ enum TokenCommand {
     _ command: String, source: String, deadline: Double = .infinity
   ) throws(SettingsError) -> Secret {
     let child: ChildProcess
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       child = try ChildProcess(["/bin/sh", "-c", command])
     } catch {
       throw SettingsError(source, error.words)

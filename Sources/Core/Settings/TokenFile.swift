@@ -17,18 +17,14 @@ public enum TokenFile {
     case granted
   }
 
-  /// Reads a token.
-  ///
-  /// - Returns: nil when the file does not exist.
+  /// Reads a token. Returns nil when the file does not exist.
   static func read(_ path: String, trust: Trust) throws(SettingsError) -> Secret? {
     try bytes(path, trust: trust).map { bytes throws(SettingsError) in
       try Secret(bytes: bytes, source: path)
     }
   }
 
-  /// Reads a text of several lines.
-  ///
-  /// - Returns: nil when the file does not exist.
+  /// Reads a text of several lines. Returns nil when the file does not exist.
   static func lines(_ path: String) throws(SettingsError) -> Secret? {
     guard let bytes = try bytes(path, trust: .configured) else { return nil }
     guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -51,7 +47,7 @@ public enum TokenFile {
 
   private static func checked(_ path: String, trust: Trust) throws(SettingsError) -> [UInt8]? {
     let (bytes, status): ([UInt8], stat)
-    do throws(BoundedFile.Failure) {
+    do throws(Failure) {
       (bytes, status) = try contents(of: path, trust: trust)
     } catch {
       if error.isAbsence { return nil }
@@ -66,12 +62,12 @@ public enum TokenFile {
 
   private static func contents(
     of path: String, trust: Trust
-  ) throws(BoundedFile.Failure) -> ([UInt8], stat) {
+  ) throws(Failure) -> ([UInt8], stat) {
     let isInput = trust == .given && path == "-"
     let descriptor = isInput ? 0 : try BoundedFile.open(path, waiting: trust == .given)
     defer { if !isInput { close(descriptor) } }
     let status = try BoundedFile.status(of: descriptor)
-    if !status.isRegular && (trust != .given || status.isFolder) { throw .notAFile }
+    if !status.isRegular && (trust != .given || status.isFolder) { throw Failure("not a regular file") }
     return (try BoundedFile.bytes(of: descriptor, limit: limit), status)
   }
 }

@@ -24,14 +24,7 @@ struct ClockTime {
       || ["noon", "midday", "midnight"].contains(word)
   }
 
-  /// Reads what begins at one of some words.
-  ///
-  /// - Parameters:
-  ///   - words: in lower case.
-  ///   - at: which.
-  ///   - isBehindAt: behind a day and `at` an hour may be a number alone.
-  ///   - part: the part of the day that was said, `evening`.
-  /// - Returns: nil when no time begins there.
+  /// Reads what begins at one of some words. Returns nil when no time begins there.
   init?(
     _ words: [String], at: Int, isBehindAt: Bool = false, part: String? = nil
   ) throws(Failure) {

@@ -28,12 +28,8 @@ public struct LocalZone: Sendable {
   /// When clocks show a time. mktime(3) leaves open what is meant where they are set
   /// forward or back; here it is as in iCalendar (RFC 5545, 3.3.5), and nothing that is
   /// shown with such a time is left out of what is not older: a time that comes twice is
-  /// the first of the two, and one that is passed over counts from the clock of before.
-  ///
-  /// - Parameters:
-  ///   - day: since 1970-01-01.
-  ///   - second: behind midnight, by the clock.
-  /// - Returns: nil out of range.
+  /// the first of the two, and one that is passed over counts from the clock of before. Returns nil
+  /// out of range.
   func instant(day: Int64, second: Int64) -> Timestamp? {
     let shown = day * 86_400 + second
     // A day away on both sides: no zone is further from UTC, nor changes twice in two.

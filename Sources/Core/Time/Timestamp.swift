@@ -12,13 +12,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
   ///   - seconds: since 1970, rounded down.
   ///   - nanoseconds: 0 to 999 999 999.
   public init(seconds: Int64, nanoseconds: Int32 = 0) {
-    self.seconds = seconds
-    self.nanoseconds = nanoseconds
+    (self.seconds, self.nanoseconds) = (seconds, nanoseconds)
   }
 
-  /// - Parameter text: seconds since 1970 in digits, perhaps with decimals: `1789000000.25`.
-  ///   They are read as they stand, for a `Double` is off by some. What is below a nanosecond
-  ///   is dropped.
   init?(epoch text: String) {
     let parts = text.utf8.split(separator: 0x2e, maxSplits: 1, omittingEmptySubsequences: false)
     let (whole, decimals) = (parts[0], parts.count > 1 ? parts[1] : parts[0].suffix(0))

@@ -28,8 +28,7 @@ public struct NoticeReader {
     _ options: RouteOptions, diagnostics: Diagnostics,
     clock: @escaping () -> Timestamp = Timestamp.now
   ) {
-    self.options = options
-    self.clock = clock
+    (self.options, self.clock) = (options, clock)
     context = options.context.map { ContextFile($0, diagnostics) }
     sources = NoticeSources(options)
   }

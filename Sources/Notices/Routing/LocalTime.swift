@@ -14,8 +14,7 @@ public struct LocalTime: Equatable, Sendable {
     guard let instant = Timestamp(rfc3339: text),
       let minute = DayMinute.parse(text.dropFirst(11).prefix(5))
     else { return nil }
-    self.instant = instant
-    self.minute = minute
+    (self.instant, self.minute) = (instant, minute)
   }
 
   /// - Parameter instant: of this machine's clock; the zone is that of TZ, or the system's.
@@ -51,8 +50,7 @@ public struct QuietHours: Equatable, Sendable {
     guard let start = DayMinute.parse(start),
       let end = end == "24:00" ? 24 * 60 : DayMinute.parse(end)
     else { return nil }
-    self.start = start
-    self.end = end
+    (self.start, self.end) = (start, end)
   }
 
   /// Whether it is one of them; the start is, the end is not.

@@ -43,12 +43,8 @@ public struct RouteInput: Sendable {
     urgency: String?, category: String, now: LocalTime, lastInteraction: Timestamp? = nil,
     context: PersonContext? = nil, preferences: RoutePreferences = RoutePreferences()
   ) {
-    self.urgency = urgency
-    self.category = category
-    self.now = now
-    self.lastInteraction = lastInteraction
-    self.context = context
-    self.preferences = preferences
+    (self.urgency, self.category, self.now) = (urgency, category, now)
+    (self.lastInteraction, self.context, self.preferences) = (lastInteraction, context, preferences)
   }
 }
 
@@ -65,18 +61,10 @@ public struct Route: Equatable, Sendable {
   /// What else had a say, in the order in which it did.
   public var mods: [String]
 
-  /// Why nothing is decided: an urgency that nobody knows.
-  public struct BadUrgency: Error, Equatable, Sendable {
-    /// As it was written; nil for none.
-    public let value: String?
-  }
-
-  /// Decides. Pure: the same input always goes the same way.
-  public init(_ input: RouteInput) throws(BadUrgency) {
+  /// Decides. Pure: the same input always goes the same way. Nil for an urgency that nobody knows.
+  public init?(_ input: RouteInput) {
     typealias Urgency = NotificationRecord.Urgency
-    guard let given = input.urgency.flatMap({ Urgency(rawValue: $0) }) else {
-      throw BadUrgency(value: input.urgency)
-    }
+    guard let given = input.urgency.flatMap({ Urgency(rawValue: $0) }) else { return nil }
     mods = []
     urgency = given
     let wanted = input.preferences.overrides[input.category].flatMap { Urgency(rawValue: $0) }

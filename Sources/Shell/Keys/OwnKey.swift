@@ -108,11 +108,11 @@ enum Keygen {
     _ words: [String]
   ) throws(SettingsError) -> (status: Int32, output: [UInt8]) {
     let child: ChildProcess
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       child = try ChildProcess(
         ["ssh-keygen"] + words, input: .nothing, output: .pipe, error: .ours)
     } catch {
-      throw SettingsError(error.program, systemReason(error.code))
+      throw SettingsError(error)
     }
     var output: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)

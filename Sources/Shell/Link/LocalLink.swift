@@ -56,7 +56,7 @@ final class LocalChannel: Channel {
 
   init(_ command: String) {
     let shell = Process.environment("SHELL") ?? "/bin/sh"
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       child = try ChildProcess(
         [shell, "-c", command], environment: ["SHELL": shell], input: .pipe, output: .pipe,
         error: .pipe)

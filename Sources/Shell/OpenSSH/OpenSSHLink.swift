@@ -102,7 +102,7 @@ public final class OpenSSHLink: Link {
     do throws(SettingsError) {
       let pipe = try SSHLogPipe(in: place.folder, name: place.ownName("log"))
       let child: ChildProcess
-      do throws(ChildProcess.Failure) {
+      do throws(Failure) {
         child = try ChildProcess(
           plan.command.terminal(command, log: pipe.path), environment: ["TERM": term],
           terminal: size, pipesOutput: true)
@@ -195,7 +195,7 @@ extension OpenSSHLink {
     let socket = place.folder + "/" + place.ownName("m")
     do throws(SettingsError) {
       let pipe = try SSHLogPipe(in: place.folder, name: place.ownName("log"))
-      do throws(ChildProcess.Failure) {
+      do throws(Failure) {
         master = try SSHMaster(
           plan.command.master(socket: socket, log: pipe.path, isAlone: !hasPerson), pipe,
           socket: socket, shared: { place.socket }, patience: request.connectTimeout,

@@ -30,7 +30,7 @@ final class SSHMaster {
   init(
     _ words: [String], _ pipe: SSHLogPipe, socket: String, shared: @escaping () -> String,
     patience: Double, hasPerson: Bool, now: Double
-  ) throws(ChildProcess.Failure) {
+  ) throws(Failure) {
     // With a person, ssh asks on the controlling terminal.
     terminal = hasPerson ? TerminalModes() : nil
     child = try ChildProcess(words, output: .nothing, error: hasPerson ? .ours : .pipe)

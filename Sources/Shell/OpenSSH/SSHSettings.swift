@@ -85,7 +85,7 @@ final class SSHQuestion {
 
   init(_ words: [String], now: Double) {
     deadline = now + Self.seconds
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       child = try ChildProcess(words, output: .pipe, error: .pipe)
     } catch {
       answer = error.code == ENOENT ? .missing : .failed(error.words)

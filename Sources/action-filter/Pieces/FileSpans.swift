@@ -13,23 +13,18 @@ final class FileSpans: PieceSource {
   private let size: Int
   private var place: Int64
 
-  /// - Parameters:
-  ///   - file: open for reading; the caller closes it.
-  ///   - range: what is read of it, from the beginning of a line.
-  ///   - path: what the user called it.
-  ///   - size: how long a span is, bytes; a multiple of the size of a page is fastest.
   init(of file: Int32, _ range: Range<Int64>, path: String, size: Int) {
     (self.file, self.range, self.path, self.size) = (file, range, path, max(size, 1))
     place = range.lowerBound
   }
 
-  func next(_ buffer: PieceBuffer) throws(ReadFailure) -> Piece? {
+  func next(_ buffer: PieceBuffer) throws(Failure) -> Piece? {
     if place >= range.upperBound { return nil }
     let span = place..<min(place + Int64(size), range.upperBound)
     place = span.upperBound
     let isFirst = span.lowerBound == range.lowerBound
     return Piece(path: path, firstLine: isFirst ? 1 : nil) {
-      [file] (buffer) throws(ReadFailure) in
+      [file] (buffer) throws(Failure) in
       try Self.fill(buffer, from: file, span, isFirst: isFirst)
     }
   }
@@ -37,7 +32,7 @@ final class FileSpans: PieceSource {
   /// Reads a span, and on to the end of its last line.
   private static func fill(
     _ buffer: PieceBuffer, from file: Int32, _ span: Range<Int64>, isFirst: Bool
-  ) throws(ReadFailure) {
+  ) throws(Failure) {
     var wanted = span.count + min(span.count, PieceSize.slack)
     var scanned = span.count
     var start: Int? = isFirst ? 0 : nil
@@ -79,7 +74,7 @@ final class FileSpans: PieceSource {
   /// Reads until there are so many bytes, or the file ends.
   private static func read(
     _ buffer: PieceBuffer, from file: Int32, at place: Int64, upTo wanted: Int
-  ) -> ReadFailure? {
+  ) -> Failure? {
     buffer.reserve(wanted)
     while buffer.count < wanted {
       let count = pread(
@@ -89,7 +84,7 @@ final class FileSpans: PieceSource {
       if count > 0 {
         buffer.count += count
       } else if systemError != EINTR {
-        return ReadFailure(code: systemError)
+        return Failure(code: systemError)
       }
     }
     return nil

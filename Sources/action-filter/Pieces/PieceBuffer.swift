@@ -14,7 +14,6 @@ final class PieceBuffer {
   /// is used by one thread at a time.
   var tool: AnyObject?
 
-  /// - Parameter capacity: bytes, at least one page is taken.
   init(capacity: Int) { pages = PageBuffer(capacity: capacity) }
 
   /// Where the bytes begin; moves when there is made room.
@@ -43,8 +42,6 @@ final class PieceBuffer {
   }
 
   /// Forgets the bytes, and gives back the memory that a long line took.
-  ///
-  /// - Parameter usual: how many bytes are kept.
   func clear(keeping usual: Int) {
     (count, lines) = (0, 0..<0)
     if capacity > 4 * usual { pages = PageBuffer(capacity: usual) }

@@ -39,10 +39,6 @@ final class PieceEngine {
   /// Whether the source has no more pieces, or no more are wanted.
   private var isOver = false
 
-  /// - Parameters:
-  ///   - workers: one for each thread, one at least; the first is that of the caller.
-  ///   - size: how much is read at a time, bytes.
-  ///   - makeWork: makes what takes the result of a piece.
   init(_ workers: [any PieceWorker], size: Int, makeWork: () -> any PieceWork) {
     (self.workers, self.size) = (workers, size)
     slots = (0..<2 * workers.count).map { _ in PieceSlot(size: size, makeWork()) }
@@ -51,11 +47,6 @@ final class PieceEngine {
   }
 
   /// Works on all pieces of a source.
-  ///
-  /// - Parameters:
-  ///   - source: where they come from.
-  ///   - merge: takes one after the other, in any of the threads but never in two at once;
-  ///     false when no more are wanted.
   func run(_ source: any PieceSource, merge: (PieceSlot) throws -> Bool) throws {
     for slot in slots { slot.clear(size) }
     (free, beginning, merged, isMerging, isOver, path) = (slots, 0, 0, false, false, "")
@@ -106,7 +97,7 @@ final class PieceEngine {
   private func work(_ worker: any PieceWorker) {
     while let slot = begin() {
       if slot.failure == nil, let fill = slot.piece.fill {
-        do throws(ReadFailure) { try fill(slot.buffer) } catch { slot.failure = error }
+        do throws(Failure) { try fill(slot.buffer) } catch { slot.failure = error }
       }
       if slot.piece.taken == nil { worker.work(on: slot) }
       end(slot)
@@ -119,7 +110,7 @@ final class PieceEngine {
     defer { turn.unlock() }
     guard let source, let slot = takeFree() else { return nil }
     var isLast = false
-    do throws(ReadFailure) {
+    do throws(Failure) {
       guard let piece = try source.next(slot.buffer) else {
         finish()
         return nil
@@ -181,7 +172,7 @@ final class PieceEngine {
     isMerging = false
   }
 
-  /// - Returns: whether more are wanted.
+  /// Whether more are wanted.
   private func handOver(_ slot: PieceSlot) -> Bool {
     do {
       if try merge?(slot) != true { return false }

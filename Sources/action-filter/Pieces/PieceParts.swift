@@ -18,10 +18,6 @@ struct PieceParts {
   private var collected = 0
 
   /// Names a line with a LF behind it.
-  ///
-  /// - Parameters:
-  ///   - line: its bytes without the LF; they stay where they are until all is written.
-  ///   - writer: what bytes that stand nowhere are collected in.
   @inline(__always)
   mutating func add(_ line: UnsafeRawBufferPointer, behind writer: RecordWriter) {
     guard let base = line.baseAddress else { return }

@@ -10,21 +10,16 @@ final class PieceSlot {
   /// What the piece is.
   var piece = Piece(path: "")
   /// Why it could not be read to its end.
-  var failure: ReadFailure?
+  var failure: Failure?
   /// Whether all work on it is done; the engine's.
   var isDone = false
 
-  /// - Parameters:
-  ///   - size: how much is read at a time, bytes.
-  ///   - work: takes what comes of the lines.
   init(size: Int, _ work: any PieceWork) {
     buffer = PieceBuffer(capacity: size + PieceSize.slack)
     self.work = work
   }
 
   /// Makes it ready for another piece.
-  ///
-  /// - Parameter size: how much is read at a time, bytes.
   func clear(_ size: Int) {
     buffer.clear(keeping: size + PieceSize.slack)
     work.clear(keepingAtMost: 2 * size)

@@ -11,9 +11,9 @@ struct Piece {
   /// Brings the lines into the buffer that the source was given, in a thread of its own and
   /// beside others that fill theirs; nil where `next` has done so.
   ///
-  /// Throws `ReadFailure` when the lines cannot be read, or not to the last one: those that
+  /// Throws `Failure` when the lines cannot be read, or not to the last one: those that
   /// are in the buffer count, and no piece behind this one does.
-  var fill: ((PieceBuffer) throws(ReadFailure) -> Void)?
+  var fill: ((PieceBuffer) throws(Failure) -> Void)?
   /// Whether the pieces behind this one count, too, where it cannot be read.
   var isAlone = false
   /// How many actions are selected, where that is known without reading its lines: all of them,
@@ -22,7 +22,7 @@ struct Piece {
 
   /// A piece whose lines are in the buffer, if there is nothing to fill it with.
   init(
-    path: String, firstLine: Int? = nil, fill: ((PieceBuffer) throws(ReadFailure) -> Void)? = nil
+    path: String, firstLine: Int? = nil, fill: ((PieceBuffer) throws(Failure) -> Void)? = nil
   ) {
     (self.path, self.firstLine, self.fill) = (path, firstLine, fill)
   }
@@ -38,9 +38,7 @@ protocol PieceSource: AnyObject {
   ///
   /// It is called by any of the threads, but by one at a time, and by none after it has
   /// thrown. It may take its time: the others go on with the pieces that they have.
-  ///
-  /// - Parameter buffer: what the piece is filled into, empty.
-  func next(_ buffer: PieceBuffer) throws(ReadFailure) -> Piece?
+  func next(_ buffer: PieceBuffer) throws(Failure) -> Piece?
 }
 
 /// How much is read at a time.

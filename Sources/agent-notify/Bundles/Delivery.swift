@@ -101,13 +101,10 @@ struct Bundle {
     _ notice: Notice, count: Int, urgency: NotificationRecord.Urgency, hasSound: Bool,
     ids: [String], now: Double
   ) {
-    self.notice = notice
-    self.hasSound = hasSound
-    self.ids = ids
+    (self.notice, self.hasSound, self.ids) = (notice, hasSound, ids)
     key = Key(
       profile: notice.profile, category: notice.category, title: notice.title ?? notice.category)
-    self.count = count
-    self.urgency = urgency
+    (self.count, self.urgency) = (count, urgency)
     first = now
     last = now
   }

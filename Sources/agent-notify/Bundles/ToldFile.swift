@@ -252,8 +252,7 @@ struct ToldNotice {
     guard let time = object["time"]?.string.flatMap({ Timestamp(rfc3339: $0) }),
       let title = object["title"]?.string
     else { return nil }
-    self.time = time
-    self.title = title
+    (self.time, self.title) = (time, title)
     urgency = object["urgency"]?.string ?? "info"
     body = object["text"]?.string ?? ""
   }

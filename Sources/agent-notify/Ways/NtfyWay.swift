@@ -36,8 +36,7 @@ final class NtfyWay: Way {
       throw SettingsError(address.display, "no topic at the end of the address")
     }
     name = address.display
-    self.client = client
-    self.outcome = outcome
+    (self.client, self.outcome) = (client, outcome)
     var request = Request(
       address, method: "POST",
       headers: [Header("Accept", "application/json"), Header("Content-Type", "application/json")])

@@ -34,10 +34,7 @@ final class ProgramWay: Way {
     input: @escaping (Delivery) -> [UInt8] = { _ in [] },
     _ words: @escaping (Delivery) -> [String]
   ) {
-    self.name = name
-    self.outcome = outcome
-    self.isOwn = isOwn
-    self.input = input
+    (self.name, self.outcome, self.isOwn, self.input) = (name, outcome, isOwn, input)
     self.words = words
   }
 
@@ -60,7 +57,7 @@ final class ProgramWay: Way {
   private func start(_ delivery: Delivery, _ now: Double) {
     rest = input(delivery)[...]
     hasTimedOut = false
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       let child = try ChildProcess(
         words(delivery), input: rest.isEmpty ? .nothing : .pipe,
         output: isOwn ? .ours : .nothing, error: isOwn ? .ours : .pipe, leadsGroup: true)

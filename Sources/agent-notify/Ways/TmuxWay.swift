@@ -64,7 +64,7 @@ final class TmuxWay: Way {
   private func ask(_ now: Double) {
     let form = "#{client_control_mode} #{client_activity} #{client_name}"
     said = []
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       question = try ChildProcess(
         ["tmux", "list-clients", "-F", form], error: .pipe, leadsGroup: true)
       deadline = now + Self.patience

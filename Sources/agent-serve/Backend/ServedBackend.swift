@@ -323,7 +323,8 @@ extension ServedBackend {
       return .json(#"{"ok":true}"#)
     case .failure(let fault):
       // The first of the two is what the dashboard says of such a body.
-      let error = fault.isUnreadable ? "invalid_json_body" : "invalid_\(document.rawValue)"
+      let isJSON = body.withUnsafeBytes { ScanValidator.isValue($0) }
+      let error = isJSON ? "invalid_\(document.rawValue)" : "invalid_json_body"
       return .json(
         RecordText().bool("ok", false).string("error", error).string("reason", fault.reason),
         status: 400)

@@ -15,7 +15,7 @@ final class BusChild {
   /// The longest line of standard error, bytes.
   private static let longestWords = 2000
 
-  init(_ words: [String]) throws(ChildProcess.Failure) {
+  init(_ words: [String]) throws(Failure) {
     // It ends with us, and not by the signals of our terminal: what is under way is told first.
     process = try ChildProcess(
       words, input: .pipe, output: .pipe, error: .pipe, leadsGroup: true)
@@ -84,9 +84,7 @@ private struct BusLines: ~Copyable {
   /// So many of them are known to hold no line feed.
   private var looked = 0
 
-  /// Reads once.
-  ///
-  /// - Returns: whether there may be more.
+  /// Reads once. Returns whether there may be more.
   mutating func read(_ descriptor: Int32, _ most: Int) -> Bool {
     let room = bytes.room(most)
     let count = CLibc.read(descriptor, room.baseAddress, room.count)

@@ -128,7 +128,7 @@ final class BusFeedLoop {
   }
 
   private func begin(now: Double) {
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       if isDoubtful, hasRows {
         stage = .looking(try BusChild(lookWords), BusLook(mark))
       } else {
@@ -140,7 +140,7 @@ final class BusFeedLoop {
     }
   }
 
-  private func feed() throws(ChildProcess.Failure) {
+  private func feed() throws(Failure) {
     var words = ["bus-put", "--bus=\(target.bus)", "--meta", "--confirm"]
     if let agent = target.agent { words.append("--prefix=\(agent)") }
     stage = .feeding(try BusChild(words))
@@ -175,7 +175,7 @@ final class BusFeedLoop {
       rest(now: now)
       return
     }
-    do throws(ChildProcess.Failure) { try feed() } catch {
+    do throws(Failure) { try feed() } catch {
       words.tell(error.words)
       rest(now: now)
     }
@@ -215,9 +215,8 @@ final class BusFeedLoop {
     given.append(Given(row: stored.id, behind: newest))
   }
 
-  /// Takes what bus-put says of the oldest row that it was given.
-  ///
-  /// - Returns: false for what it cannot say.
+  /// Takes what bus-put says of the oldest row that it was given. Returns false for what it cannot
+  /// say.
   private func took(_ receipt: [UInt8], now: Double) -> Bool {
     guard let value = receipt.withUnsafeBytes({ try? JSONValue.parse($0) }),
       value["line"]?.integer == Int64(line), !given.isEmpty

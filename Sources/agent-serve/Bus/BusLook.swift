@@ -14,8 +14,6 @@ struct BusLook {
   /// More than can be in doubt.
   private static let most = 8192
 
-  /// - Parameter mark: what is there for certain; its own place is looked at first, to see whether
-  ///   the stream still holds that.
   init(_ mark: BusMark) {
     (prefix, place) = (mark.store + "-", mark.place)
     isWhole = mark.place == nil

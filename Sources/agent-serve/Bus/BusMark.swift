@@ -49,9 +49,7 @@ extension ActionStore {
   }
 
   /// How far the actions are on a bus; one that was never named begins with what is stored from
-  /// now on.
-  ///
-  /// - Returns: whether it was never named, too.
+  /// now on. Returns whether it was never named, too.
   func busMark(_ bus: String) async throws -> (mark: BusMark, isNew: Bool) {
     try await write { db in
       let now = Timestamp.now()

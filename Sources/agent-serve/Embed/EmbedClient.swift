@@ -45,16 +45,11 @@ final class EmbedClient: Sendable {
   private let queue = CommandQueue(limit: 1, waitLimit: 64)
 
   init(_ address: EmbedAddress, model: String) {
-    self.address = address
-    self.model = model
+    (self.address, self.model) = (address, model)
   }
 
   /// The vectors of texts, of length 1.
-  ///
-  /// - Parameters:
-  ///   - texts: at least one.
-  ///   - seconds: the longest wait for the whole answer.
-  func vectors(of texts: [String], seconds: Double) async throws(EmbedFault) -> [[Float]] {
+  func vectors(of texts: [String], seconds: Double) async throws(Failure) -> [[Float]] {
     let quoted = address.text.flatMap { $0 == "\\" || $0 == "\"" ? "\\\($0)" : "\($0)" }
     let body = RecordText().string("model", model).strings("input", texts).bytes
     let input = Array("url = \"\(String(quoted))\"\n".utf8) + body
@@ -65,15 +60,15 @@ final class EmbedClient: Sendable {
         Self.command, arguments: arguments, input: input, seconds: seconds + 1,
         limit: Self.answerLimit)
     }
-    guard let result else { throw EmbedFault("too many searches wait") }
+    guard let result else { throw Failure("too many searches wait", mayPass: true) }
     if let complaint = result.ending.complaint {
-      throw EmbedFault(Self.reason(complaint))
+      throw Failure(Self.reason(complaint), mayPass: true)
     }
     let line = result.output.lastIndex(of: 10) ?? result.output.startIndex
     let status = Int(String(decoding: result.output[line...].dropFirst(), as: UTF8.self)) ?? 0
     guard status == 200 else {
       let isOurs = (400..<500).contains(status) && ![408, 425, 429].contains(status)
-      throw EmbedFault("status \(status)", isRefusal: isOurs)
+      throw Failure("status \(status)", mayPass: !isOurs)
     }
     return try Self.read(Array(result.output[..<line]), count: texts.count).get()
   }
@@ -91,21 +86,21 @@ final class EmbedClient: Sendable {
   }
 
   /// Reads `{"data":[{"index":0,"embedding":[...]}]}`.
-  static func read(_ body: [UInt8], count: Int) -> Result<[[Float]], EmbedFault> {
+  static func read(_ body: [UInt8], count: Int) -> Result<[[Float]], Failure> {
     body.withUnsafeBytes { bytes in
       guard UTF8Text.isValid(bytes), ScanValidator.isValue(bytes), let answer = ScanObject(bytes)
-      else { return .failure(EmbedFault("the answer is not a JSON object")) }
+      else { return .failure(Failure("the answer is not a JSON object", mayPass: true)) }
       var vectors = [[Float]](repeating: [], count: count)
       for (place, row) in answer.objects("data").enumerated() {
         let index = row.integer("index") ?? place
         guard vectors.indices.contains(index), let vector = vector(row["embedding"].bytes) else {
-          return .failure(EmbedFault("the answer holds no vectors"))
+          return .failure(Failure("the answer holds no vectors", mayPass: true))
         }
         vectors[index] = vector
       }
       guard let width = vectors.first?.count, width > 0,
         vectors.allSatisfy({ $0.count == width })
-      else { return .failure(EmbedFault("the answer does not hold a vector for each text")) }
+      else { return .failure(Failure("the answer does not hold a vector for each text", mayPass: true)) }
       return .success(vectors)
     }
   }
@@ -127,22 +122,5 @@ final class EmbedClient: Sendable {
     // No square of a Float is too large for a Double, nor too small.
     let length = vector.reduce(0.0) { $0 + Double($1) * Double($1) }.squareRoot()
     return length > 0 ? vector.map { Float(Double($0) / length) } : vector
-  }
-}
-
-/// Why there are no vectors.
-struct EmbedFault: Error, Equatable {
-  /// One line.
-  let reason: String
-  /// Whether the server refuses these texts, and a later try would change
-  /// nothing.
-  var isRefusal = false
-
-  /// - Parameters:
-  ///   - reason: one line.
-  ///   - isRefusal: whether the texts are what is wrong.
-  init(_ reason: String, isRefusal: Bool = false) {
-    self.reason = reason
-    self.isRefusal = isRefusal
   }
 }

@@ -21,8 +21,7 @@ actor Embedder {
   private let ring: AsyncStream<Void>.Continuation
 
   init(_ store: ActionStore, diagnostics: Diagnostics, client: () -> EmbedClient) {
-    self.store = store
-    self.diagnostics = diagnostics
+    (self.store, self.diagnostics) = (store, diagnostics)
     batches = client()
     queries = client()
     (bell, ring) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -47,7 +46,7 @@ actor Embedder {
   {
     // After a failure searches do not wait for the next one.
     if index.withLock({ $0.count }) == 0 || Clock.monotonic < restsUntil { return nil }
-    do throws(EmbedFault) {
+    do throws(Failure) {
       let vectors = try await queries.vectors(of: [text], seconds: Self.hurry)
       return index.withLock { $0.nearest(vectors[0], in: guild, limit: limit) }
     } catch {
@@ -76,7 +75,7 @@ actor Embedder {
           delay = 0.5
           break
         } catch {
-          let reason = (error as? EmbedFault)?.reason ?? ErrorText.of(error)
+          let reason = (error as? Failure)?.reason ?? ErrorText.of(error)
           if delay == 0.5 { diagnostics.error("embeddings", "\(reason); searching by words") }
           try? await Poller.sleep(for: .seconds(delay))
           delay = min(delay * 2, 60)
@@ -109,17 +108,17 @@ actor Embedder {
       let model = batches.model
       let pending = try await store.read { try Self.pending(after: last, model, $0) }
       guard let end = pending.last else { return }
-      do throws(EmbedFault) {
+      do throws(Failure) {
         try await embed(pending)
       } catch {
-        guard error.isRefusal else { throw error }
+        guard !error.mayPass else { throw error }
         // One of them is more than the server can take: the others shall not wait
         // for it.
         for one in pending {
-          do throws(EmbedFault) {
+          do throws(Failure) {
             try await embed([one])
           } catch {
-            guard error.isRefusal else { throw error }
+            guard !error.mayPass else { throw error }
             diagnostics.note("embeddings: fact \(one.id): \(error.reason)")
           }
         }
@@ -146,7 +145,7 @@ actor Embedder {
     }
   }
 
-  private func embed(_ pending: [Pending]) async throws(EmbedFault) {
+  private func embed(_ pending: [Pending]) async throws(Failure) {
     let vectors = try await batches.vectors(of: pending.map(\.text), seconds: Self.patience)
     let model = batches.model
     let isNew = !index.withLock { $0.accepts(width: vectors[0].count) }
@@ -177,7 +176,7 @@ actor Embedder {
         }
       }
     } catch {
-      throw EmbedFault(ErrorText.of(error))
+      throw Failure(ErrorText.of(error), mayPass: true)
     }
     if isNew { wake() }
   }

@@ -53,11 +53,6 @@ struct VectorIndex {
   }
 
   /// The facts of a guild that are likest to a vector, the likest first.
-  ///
-  /// - Parameters:
-  ///   - vector: of length 1.
-  ///   - guild: the guild's id.
-  ///   - limit: at most so many.
   func nearest(_ vector: [Float], in guild: String, limit: Int) -> [(id: Int64, cosine: Float)] {
     guard let group = names[guild], vector.count == width, width > 0 else { return [] }
     var found: [(id: Int64, cosine: Float)] = []

@@ -73,9 +73,7 @@ actor Gateway {
   init(
     _ store: ActionStore, _ settings: GatewaySettings, diagnostics: Diagnostics
   ) async throws {
-    self.store = store
-    self.settings = settings
-    self.diagnostics = diagnostics
+    (self.store, self.settings, self.diagnostics) = (store, settings, diagnostics)
     devices = Dictionary(
       try await store.pairedDevices().map { ($0.id, $0) }, uniquingKeysWith: { $1 })
   }
@@ -160,10 +158,6 @@ actor Gateway {
   // MARK: - Events
 
   /// Sends an event to everybody whom it concerns.
-  ///
-  /// - Parameters:
-  ///   - scope: who may get it, nil for all.
-  ///   - payload: what a client gets, nil for nothing; by default all get the same.
   func broadcast(_ event: String, scope: Scope?, _ payload: (Client) -> [UInt8]?) {
     sequence += 1
     for (number, client) in clients.sorted(by: { $0.key < $1.key }) {
@@ -433,9 +427,7 @@ extension Gateway {
     }
   }
 
-  /// Asks whether a reply may be made.
-  ///
-  /// - Returns: why it may not; nil when it may.
+  /// Asks whether a reply may be made. Returns why it may not; nil when it may.
   func askForReply(_ run: Run, _ command: String) async -> String? {
     if repliesAreAllowed { return nil }
     let object: JSONNode = [
@@ -896,9 +888,7 @@ extension Gateway {
       ])
   }
 
-  /// Decides about a device that waits.
-  ///
-  /// - Returns: nil when it does not wait (any more).
+  /// Decides about a device that waits. Returns nil when it does not wait (any more).
   func decide(_ id: String, approves: Bool) async throws -> PairingRequest? {
     guard let request = pairings.take(id, now: Timestamp.now().milliseconds) else { return nil }
     if approves {
@@ -1062,11 +1052,6 @@ extension Gateway {
   }
 
   /// Calls a function when a run has ended, at once when it has.
-  ///
-  /// - Parameters:
-  ///   - run: the run.
-  ///   - peer: the number of the connection that waits; nil for the gateway itself.
-  ///   - body: called once, unless the connection leaves before.
   @discardableResult
   func atEnd(of run: Run, _ peer: Int?, _ body: @escaping (Run) -> Void) -> Int {
     lastWaiter += 1
@@ -1312,8 +1297,6 @@ struct SaidReply: Sendable {
 
 extension Gateway {
   /// Makes a reply, and waits for its end.
-  ///
-  /// - Parameter seconds: how long it may take, with the time that it waits for its turn.
   func wholeReply(
     to message: String, _ session: SessionKey, id: String, seconds: Double
   ) async throws -> SaidReply {

@@ -24,7 +24,7 @@ struct GatewayService: RequestService {
   }
 
   /// The WebSocket that a request asks for (RFC 6455, section 4.2).
-  func upgrade(_ head: RequestHead) throws(RequestFault) -> ProtocolSwitch? {
+  func upgrade(_ head: RequestHead) throws(Refusal) -> ProtocolSwitch? {
     guard asksForSocket(head), head["sec-websocket-version"] == "13", refusal(of: head) == nil
     else { return nil }
     let key = head["sec-websocket-key"] ?? ""
@@ -169,10 +169,7 @@ extension GatewayService {
     let answer: ResponsesAnswer
 
     init(gateway: Gateway, id: String, parts: AsyncStream<Run.Part>, answer: ResponsesAnswer) {
-      self.gateway = gateway
-      self.id = id
-      self.parts = parts
-      self.answer = answer
+      (self.gateway, self.id, self.parts, self.answer) = (gateway, id, parts, answer)
     }
 
     func send(to client: EventSink) async throws {

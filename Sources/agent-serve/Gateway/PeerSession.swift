@@ -14,12 +14,6 @@ final class PeerSession {
   /// How much is put together for one call, bytes.
   private static let batchSize = 64 * 1024
 
-  /// Why the connection is closed by us.
-  private struct Fault: Error {
-    let code: Int
-    var reason = ""
-  }
-
   private let gateway: Gateway
   private let socket: Socket
   private let line: PeerLine
@@ -78,7 +72,7 @@ final class PeerSession {
       do {
         reader.limit = peer.isOpen ? Gateway.messageLimit : Self.openingLimit
         guard let item = try reader.next() else {
-          try count()
+          guard count() else { return try await refuse(CloseCode.later, "too much at a time") }
           try await refill(until: peer.isOpen || peer.isClosed ? nil : patience)
           continue
         }
@@ -86,7 +80,7 @@ final class PeerSession {
         case .message(let message):
           if peer.isClosed { continue }
           guard message.isText else {
-            throw Fault(code: CloseCode.unsupported, reason: "text messages only")
+            return try await refuse(CloseCode.unsupported, "text messages only")
           }
           let bytes = Array(message.bytes)
           if bytes.count <= Self.shortMessage {
@@ -97,7 +91,7 @@ final class PeerSession {
             }
           }
           if peer.isOpen { socket.waitsSince = nil }
-        case .oversize: throw Fault(code: CloseCode.tooLarge, reason: "message too long")
+        case .oversize: return try await refuse(CloseCode.tooLarge, "message too long")
         case .ping(let payload):
           ping = Array(payload)
           line.wake()
@@ -111,24 +105,26 @@ final class PeerSession {
         peer.close(CloseCode.policy, "connect timed out")
       } catch let fault as FrameFault {
         if fault.isOfClose { return peer.close(CloseCode.protocolError, "") }
-        peer.close(
-          Int(fault.code), Int(fault.code) == CloseCode.tooLarge ? "message too long" : "")
-        return try await discard()
-      } catch let fault as Fault {
-        peer.close(fault.code, fault.reason)
-        return try await discard()
+        let code = Int(fault.code)
+        return try await refuse(code, code == CloseCode.tooLarge ? "message too long" : "")
       }
     }
   }
 
-  /// Counts what is kept of a message, which a client may leave unfinished for long.
-  private func count() throws {
+  /// Closes the connection for what a client must not send.
+  private func refuse(_ code: Int, _ reason: String) async throws {
+    peer.close(code, reason)
+    try await discard()
+  }
+
+  /// Counts what is kept of a message, which a client may leave unfinished for long; false when
+  /// there is no room for it.
+  private func count() -> Bool {
     let held = reader.heldBytes
     if held < counted { (share, counted) = (BodyPlan.budget.share(), 0) }
-    guard share.take(held - counted) else {
-      throw Fault(code: CloseCode.later, reason: "too much at a time")
-    }
+    guard share.take(held - counted) else { return false }
     counted = held
+    return true
   }
 
   private func refill(until deadline: ContinuousClock.Instant?) async throws {

@@ -10,8 +10,6 @@ struct Authority: Hashable, Sendable {
   /// Whether `host` is an IPv6 address, in its shortest form.
   let isIPv6: Bool
 
-  /// - Parameter text: `box`, `box:8787`, `127.0.0.1`, `[::1]:8787`; nil for
-  ///   anything that is not of that form, or names no host.
   init?(_ text: String) {
     var host = Substring(text)
     var end: Substring = ""
@@ -96,7 +94,6 @@ struct ServedNames: Sendable {
 
   init(_ names: [Authority]) { self.names = names }
 
-  /// - Parameter authority: nil when the client named none, as no browser does.
   func contains(_ authority: Authority?) -> Bool {
     guard let authority, !authority.isLoopback else { return true }
     return names.contains { name in
@@ -110,7 +107,6 @@ struct ServedNames: Sendable {
 struct AccessToken: Sendable {
   private let bytes: [UInt8]
 
-  /// - Parameter text: the token; never empty.
   init(_ text: String) { bytes = Array(text.utf8) }
 
   /// Whether a header's value is the token, in a time that tells nothing of the

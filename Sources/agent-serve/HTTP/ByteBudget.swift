@@ -21,9 +21,8 @@ final class ByteBudget: Sendable {
       budget.kept.withLock { $0 -= count }
     }
 
-    /// Asks for room for so many more bytes.
-    ///
-    /// - Returns: false, and nothing changes, where there is none.
+    /// Asks for room for so many more bytes. Returns false, and nothing changes, where there is
+    /// none.
     func take(_ count: Int) -> Bool {
       let hasRoom = budget.kept.withLock { all in
         guard all + count <= budget.limit else { return false }

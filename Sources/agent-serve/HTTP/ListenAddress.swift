@@ -61,16 +61,16 @@ struct ListenAddress: Equatable, Sendable {
   var text: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
   /// Binds and listens.
-  func listen() throws(SystemError) -> (descriptor: Int32, port: UInt16) {
+  func listen() throws(Failure) -> (descriptor: Int32, port: UInt16) {
     var port = port
     let descriptor = clibc_tcp_listen(host, &port)
-    if descriptor < 0 { throw SystemError() }
+    if descriptor < 0 { throw Failure(code: systemError) }
     return (descriptor, port)
   }
 
   /// Asks for the address and gives it back: whether it can be had is known
   /// before anything is stored.
-  func probe() throws(SystemError) { close(try listen().descriptor) }
+  func probe() throws(Failure) { close(try listen().descriptor) }
 
   #if canImport(Glibc)
     private static let streamType = Int32(SOCK_STREAM.rawValue)

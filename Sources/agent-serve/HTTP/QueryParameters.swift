@@ -44,9 +44,6 @@ struct QueryParameters: Equatable {
     return Int(floor)
   }
 
-  /// - Parameters:
-  ///   - text: percent-encoded.
-  ///   - plusIsBlank: as in a form, and not as in a path.
   static func decode(_ text: Substring, plusIsBlank: Bool = true) -> String {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
@@ -72,7 +69,7 @@ struct QueryParameters: Equatable {
 struct RequestObject {
   private let json: [UInt8]
 
-  /// - Returns: nil for JSON that is none.
+  /// Nil for JSON that is none.
   init?(_ body: [UInt8], type: String) {
     let type = type.lowercased()
     if type.holds("application/json") {

@@ -32,7 +32,7 @@ final class RequestHead: Sendable {
     /// Without blanks and tabs around it.
     let value: String
 
-    init(_ line: UnsafeRawBufferPointer) throws(RequestFault) {
+    init(_ line: UnsafeRawBufferPointer) throws(Refusal) {
       guard let colon = line.firstIndex(of: 0x3a), Token.isToken(line[..<colon]) else {
         throw .malformed
       }
@@ -42,8 +42,7 @@ final class RequestHead: Sendable {
         }
         return colon
       }
-      var value = line[(colon + 1)...].drop { $0 == 32 || $0 == 9 }
-      while value.last == 32 || value.last == 9 { value.removeLast() }
+      let value = line[(colon + 1)...].trimming { $0 == 32 || $0 == 9 }
       self.value = String(decoding: value, as: UTF8.self)
     }
   }
@@ -53,7 +52,7 @@ final class RequestHead: Sendable {
   /// The target behind the `?`.
   var query: String { target.query }
 
-  init(_ line: RequestLine, _ fields: [Field]) throws(RequestFault) {
+  init(_ line: RequestLine, _ fields: [Field]) throws(Refusal) {
     method = line.method
     isOld = line.isOld
     target = try RequestTarget(line.target, method: method)
@@ -92,8 +91,6 @@ final class RequestHead: Sendable {
 
   /// A field's value without blanks around it; several lines of one name are
   /// joined by commas.
-  ///
-  /// - Parameter name: in lower case.
   subscript(_ name: String) -> String? {
     var value: String?
     for field in fields where field.name == name {
@@ -111,8 +108,6 @@ final class RequestHead: Sendable {
   var keepsAlive: Bool { !isOld && !lists("connection", "close") }
 
   /// Whether a field that is a list names something, whose letters' case does not matter.
-  ///
-  /// - Parameter word: in lower case.
   func lists(_ name: String, _ word: String) -> Bool {
     guard let list = self[name] else { return false }
     return list.lowercased().split(separator: ",").contains { $0.trimmingBlanks() == word }
@@ -125,7 +120,7 @@ final class RequestHead: Sendable {
 
   private static func framing(
     _ fields: [Field], isOld: Bool
-  ) throws(RequestFault) -> Framing {
+  ) throws(Refusal) -> Framing {
     var coding: String?
     var length: String?
     for field in fields {
@@ -154,29 +149,22 @@ final class RequestHead: Sendable {
   }
 }
 
-/// Why a request cannot be read; the connection ends behind the answer.
-enum RequestFault: Error, Equatable {
-  /// It is not an HTTP/1 request.
-  case malformed
-  /// Its head is longer than anybody's.
-  case headTooLarge
-  /// It is of a version that is not ours.
-  case unknownVersion
-  /// Its body is longer than anybody's.
-  case bodyTooLarge
-  /// It did not come in time.
-  case late
+/// Why a request is refused: the answer that stands for it.
+struct Refusal: Error, Equatable {
+  let answer: WholeAnswer
 
-  /// What is answered.
-  var answer: WholeAnswer {
-    switch self {
-    case .malformed: .error("bad_request", status: 400)
-    case .headTooLarge: .error("request_head_too_large", status: 431)
-    case .unknownVersion: .error("http_version_not_supported", status: 505)
-    case .bodyTooLarge: .tooLarge
-    case .late: .error("request_timeout", status: 408)
-    }
-  }
+  init(_ answer: WholeAnswer) { self.answer = answer }
+
+  /// It is not an HTTP/1 request.
+  static let malformed = Refusal(.error("bad_request", status: 400))
+  /// Its head is longer than anybody's.
+  static let headTooLarge = Refusal(.error("request_head_too_large", status: 431))
+  /// It is of a version that is not ours.
+  static let unknownVersion = Refusal(.error("http_version_not_supported", status: 505))
+  /// Its body is longer than anybody's.
+  static let bodyTooLarge = Refusal(.tooLarge)
+  /// It did not come in time.
+  static let late = Refusal(.error("request_timeout", status: 408))
 }
 
 /// What became of a request's body.
@@ -207,10 +195,7 @@ struct RequestTarget: Equatable, Sendable {
   /// Of a target that names the server too; it counts before the field Host.
   let authority: Authority?
 
-  /// - Parameters:
-  ///   - text: the second word of the request line.
-  ///   - method: the first one.
-  init(_ text: String, method: String) throws(RequestFault) {
+  init(_ text: String, method: String) throws(Refusal) {
     // The usual form.
     if text.utf8.first == 0x2f, !text.utf8.contains(where: { $0 == 0x25 || $0 == 0x3f }) {
       (path, query, authority) = (text, "", nil)
@@ -235,7 +220,6 @@ struct RequestTarget: Equatable, Sendable {
     query = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : ""
   }
 
-  /// - Parameter scheme: in lower case.
   private static func begins(_ bytes: ArraySlice<UInt8>, _ scheme: String) -> Bool {
     bytes.prefix(scheme.utf8.count).elementsEqual(scheme.utf8) { given, byte in
       given == byte || (given | 0x20 == byte && byte &- 0x61 < 26)
@@ -249,7 +233,6 @@ struct RequestTarget: Equatable, Sendable {
 enum PathDecoding {
   private static let kept = Set("%;/?:@&=+$,#".utf8)
 
-  /// - Parameter bytes: a path.
   static func decode(_ bytes: ArraySlice<UInt8>) -> String {
     guard bytes.contains(0x25) else { return String(decoding: bytes, as: UTF8.self) }
     var path: [UInt8] = []

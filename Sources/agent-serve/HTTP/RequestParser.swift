@@ -39,15 +39,10 @@ struct RequestParser {
     return true
   }
 
-  /// Reads on.
-  ///
-  /// - Parameters:
-  ///   - bytes: what was not used up before, and what has come since.
-  ///   - used: how many of them are used up; raised by as many as have become so.
-  /// - Returns: nil when more must come first.
+  /// Reads on. Returns nil when more must come first.
   mutating func next(
     _ bytes: UnsafeRawBufferPointer, _ used: inout Int
-  ) throws(RequestFault) -> Part? {
+  ) throws(Refusal) -> Part? {
     while true {
       switch place {
       case .start:
@@ -121,7 +116,7 @@ struct RequestParser {
   /// The next line without its end; nil when it is not whole.
   private mutating func readLine(
     _ bytes: UnsafeRawBufferPointer, _ used: inout Int
-  ) throws(RequestFault) -> UnsafeRawBufferPointer? {
+  ) throws(Refusal) -> UnsafeRawBufferPointer? {
     let end = min(bytes.count, used + room)
     var at = used + scanned
     while at < end {
@@ -147,7 +142,7 @@ struct RequestParser {
   /// The size that a chunk begins with, and in how many digits it is written (section 7.1).
   private static func chunkSize(
     _ line: UnsafeRawBufferPointer
-  ) throws(RequestFault) -> (size: Int, digits: Int) {
+  ) throws(Refusal) -> (size: Int, digits: Int) {
     var size: UInt64 = 0
     var digits = 0
     for byte in line {
@@ -177,7 +172,7 @@ struct RequestLine: Equatable, Sendable {
 
   init() {}
 
-  init(_ text: UnsafeRawBufferPointer) throws(RequestFault) {
+  init(_ text: UnsafeRawBufferPointer) throws(Refusal) {
     guard let first = text.firstIndex(of: 0x20), let last = text.lastIndex(of: 0x20), first < last
     else { throw .malformed }
     let (name, target) = (text[..<first], text[(first + 1)..<last])

@@ -72,10 +72,6 @@ struct WholeAnswer: Sendable, Equatable {
   static let busy = error("too busy", status: 503).retrying(after: 2)
 
   /// The answer's bytes (RFC 9112, section 4).
-  ///
-  /// - Parameters:
-  ///   - isHead: leaves out the body but not its length (RFC 9110, section 9.3.2).
-  ///   - now: when it is sent.
   func bytes(isHead: Bool, now: Timestamp = .now()) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(256 + (isHead ? 0 : body.count))

@@ -15,59 +15,48 @@ struct FactEdit: Sendable, Equatable {
   /// 0 to 1.
   let confidence: Double
 
-  init(id: String, _ body: ScanObject) throws(FactRefusal) {
+  init(id: String, _ body: ScanObject) throws(Refusal) {
     guild = try Self.guild(body)
     self.id = try Self.id(id)
     subject = KeptText.folded(body.text("subject") ?? "", limit: KeptText.subjectLimit)
-    if subject.isEmpty { throw FactRefusal("subject required") }
+    if subject.isEmpty { throw Refusal(fact: "subject required") }
     text = KeptText.folded(body.text("fact") ?? "", limit: KeptText.factLimit)
-    if text.isEmpty { throw FactRefusal("fact required") }
+    if text.isEmpty { throw Refusal(fact: "fact required") }
     type = KeptText.type(body.text("factType"))
     evidence = KeptText.evidence(body.text("evidenceText"))
     guard let confidence = body.number("confidence") else {
-      throw FactRefusal("confidence must be a number between 0 and 1")
+      throw Refusal(fact: "confidence must be a number between 0 and 1")
     }
     self.confidence = min(max(confidence, 0), 1)
   }
 
   /// The guild that a body names.
-  static func guild(_ body: ScanObject) throws(FactRefusal) -> String {
+  static func guild(_ body: ScanObject) throws(Refusal) -> String {
     let guild = KeptText.folded(body.text("guildId") ?? "", limit: 200)
-    if guild.isEmpty { throw FactRefusal("guildId required") }
+    if guild.isEmpty { throw Refusal(fact: "guildId required") }
     return guild
   }
 
   /// `Number(text)` where that is a whole number above 0.
-  static func id(_ text: String) throws(FactRefusal) -> Int64 {
+  static func id(_ text: String) throws(Refusal) -> Int64 {
     let exact = Int64(text.trimmingBlanks())
     guard let number = JavaScriptNumber.parse(text), let id = exact ?? Int64(exactly: number),
       id > 0
-    else { throw FactRefusal("valid factId required") }
+    else { throw Refusal(fact: "valid factId required") }
     return id
   }
 }
 
-/// Why a memory write is refused.
-struct FactRefusal: Error, Equatable {
-  /// The dashboard's word.
-  let reason: String
-  /// 400, 404 or 409.
-  let status: Int
-
-  init(_ reason: String, status: Int = 400) {
-    self.reason = reason
-    self.status = status
+extension Refusal {
+  /// `{"ok":false,"error":"..."}`, of a memory write, in the dashboard's words.
+  init(fact reason: String, status: Int = 400) {
+    self.init(.json(RecordText().bool("ok", false).string("error", reason), status: status))
   }
 
   /// No such fact, or one of another guild.
-  static let notFound = FactRefusal("not_found", status: 404)
+  static let notFound = Refusal(fact: "not_found", status: 404)
   /// The same is remembered already.
-  static let duplicate = FactRefusal("duplicate", status: 409)
-
-  /// `{"ok":false,"error":"..."}`.
-  var answer: WholeAnswer {
-    .json(RecordText().bool("ok", false).string("error", reason), status: status)
-  }
+  static let duplicate = Refusal(fact: "duplicate", status: 409)
 }
 
 /// The texts of facts, as the dashboard folds and cuts them (Agent/Clanky/CONTRACT.md 5.2).

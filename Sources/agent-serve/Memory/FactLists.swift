@@ -80,8 +80,6 @@ struct FactLists: Sendable {
 
 extension StoredFact {
   /// Whether a text is somewhere in it.
-  ///
-  /// - Parameter text: lower case.
   fileprivate func contains(_ text: String) -> Bool {
     // The same letters, however they are composed.
     let text = Compatibility.composed(text)
@@ -100,8 +98,6 @@ struct FactMarkdown: Sendable {
   private static let limit = 500
 
   /// `{"guildId":...,"markdown":...}` (Agent/Clanky/CONTRACT.md 9.5).
-  ///
-  /// - Parameter isRefresh: whether the answer is that of `POST .../refresh`.
   func json(isRefresh: Bool, _ db: Database) throws -> RecordText {
     RecordText().bool("ok", isRefresh ? true : nil).stringOrNull("guildId", guild)
       .string("markdown", try text(db))

@@ -94,9 +94,6 @@ struct LoadedMemory {
   /// Who is there.
   let participants: [Person]
 
-  /// - Parameters:
-  ///   - state: passed `Document.check`.
-  ///   - guild: whose session; nil when none is up there.
   init?(_ state: UnsafeRawBufferPointer, guild: String) {
     let sessions = ScanObject(state)?.objects("sessions") ?? []
     guard let session = sessions.first(where: { $0.text("guildId") == guild }) else { return nil }

@@ -107,8 +107,7 @@ struct FactMatch: Sendable {
   var lexical = 0.0
 
   init(fact: StoredFact, lexical: Double = 0) {
-    self.fact = fact
-    self.lexical = lexical
+    (self.fact, self.lexical) = (fact, lexical)
   }
 
   /// What speaks for a fact beside the text, 0 to 0.25: the agent is sure of it,

@@ -12,9 +12,8 @@ enum FactTable {
     f.revision
     """
 
-  /// Stores facts, all that are not there already.
-  ///
-  /// - Returns: the id of each, nil for one that is there.
+  /// Stores facts, all that are not there already. Returns the id of each, nil for one that is
+  /// there.
   static func insert(_ facts: [StoredFact], _ db: Database) throws -> [Int64?] {
     let row = try db.kept(
       sql: """
@@ -40,14 +39,14 @@ enum FactTable {
 
   /// Replaces what an edit replaces.
   static func edit(_ edit: FactEdit, now: String, _ db: Database) throws -> StoredFact {
-    guard var fact = try live(edit.id, guild: edit.guild, db) else { throw FactRefusal.notFound }
+    guard var fact = try live(edit.id, guild: edit.guild, db) else { throw Refusal.notFound }
     let twin = try db.value(
       Int64.self,
       sql: """
         SELECT id FROM memory_facts WHERE scope = ? AND ifnull(guild_id, '') = ? AND subject = ?
           AND fact = ? AND deleted_at IS NULL AND id <> ?
         """, arguments: [fact.scope, fact.guild ?? "", edit.subject, edit.text, fact.id])
-    if twin != nil { throw FactRefusal.duplicate }
+    if twin != nil { throw Refusal.duplicate }
     (fact.subject, fact.text, fact.type) = (edit.subject, edit.text, edit.type)
     (fact.evidence, fact.confidence, fact.updatedAt) = (edit.evidence, edit.confidence, now)
     fact.revision += 1
@@ -67,7 +66,7 @@ enum FactTable {
 
   /// Deletes a fact.
   static func delete(_ id: Int64, guild: String, now: String, _ db: Database) throws {
-    guard try live(id, guild: guild, db) != nil else { throw FactRefusal.notFound }
+    guard try live(id, guild: guild, db) != nil else { throw Refusal.notFound }
     try db.execute(
       sql: "UPDATE memory_facts SET deleted_at = ? WHERE id = ?", arguments: [now, id])
     try forget(id, db)
@@ -99,7 +98,6 @@ enum FactTable {
 }
 
 extension StoredFact {
-  /// - Parameter row: a row of `FactTable.columns`.
   init(row: Row) {
     id = row[0]
     (createdAt, updatedAt, scope) = (row[1], row[2], row[3])

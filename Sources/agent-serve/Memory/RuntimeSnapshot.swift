@@ -23,7 +23,7 @@ struct RuntimeSnapshot: Sendable {
   /// More people than this are not looked up.
   private static let crowd = 24
 
-  init(_ body: ScanObject) throws(FactRefusal) {
+  init(_ body: ScanObject) throws(Refusal) {
     guild = try FactEdit.guild(body)
     func word(_ name: String) -> String? {
       let word = KeptText.folded(body.text(name) ?? "", limit: KeptText.subjectLimit)

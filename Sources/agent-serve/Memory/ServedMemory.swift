@@ -47,9 +47,7 @@ struct ServedMemory: Sendable {
     }
   }
 
-  /// Stores facts.
-  ///
-  /// - Returns: the id of each, nil for one that is there already; durable.
+  /// Stores facts. Returns the id of each, nil for one that is there already; durable.
   func store(_ facts: [StoredFact]) async throws -> [Int64?] {
     if facts.isEmpty { return [] }
     let ids = try await store.write { try FactTable.insert(facts, $0) }
@@ -68,7 +66,6 @@ extension ServedMemory {
     case delete(String)
     case deleteRun(String)
 
-    /// - Parameter head: nil when it asks for none of them.
     init?(_ head: RequestHead) {
       let fact = head.segment(after: "/api/memory/facts/", before: "")
       switch (head.method, head.path) {
@@ -130,12 +127,12 @@ extension ServedMemory {
         embedder?.forget(id)
         return .json(#"{"ok":true,"deleted":1}"#)
       case .deleteRun(let run):
-        if run.trimmingBlanks().isEmpty { throw FactRefusal("runId required") }
+        if run.trimmingBlanks().isEmpty { throw Refusal(fact: "runId required") }
         let ids = try await store.read { try Reflections.actions(of: run, $0) }
         try await log.remove(ids)
         return .json(RecordText().bool("ok", true).number("deleted", ids.count))
       }
-    } catch let refusal as FactRefusal {
+    } catch let refusal as Refusal {
       return refusal.answer
     }
   }

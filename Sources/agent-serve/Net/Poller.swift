@@ -96,8 +96,7 @@ actor Poller {
   }
 
   /// Says when a descriptor is ready, once for each time that it becomes so (edge-triggered).
-  ///
-  /// - Returns: what to give to `event_free`; nil where the system watches no more.
+  /// Returns what to give to `event_free`; nil where the system watches no more.
   @Poller
   static func watch(
     _ descriptor: Int32, _ context: UnsafeMutableRawPointer,

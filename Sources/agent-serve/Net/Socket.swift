@@ -2,16 +2,6 @@ import CEvent
 import CLibc
 import Core
 
-/// An error of a system call, by its number.
-struct SystemError: Error, Equatable {
-  let code: Int32
-
-  /// The error of the last call.
-  init() { code = clibc_errno() }
-
-  init(_ code: Int32) { self.code = code }
-}
-
 /// The bytes that came and were not looked at.
 struct Inbox {
   private var bytes: [UInt8] = []
@@ -56,11 +46,11 @@ final class Socket: Alarm {
     /// The time was over.
     case late
     /// The connection is broken, by the other side or on the way.
-    case broken(SystemError)
+    case broken(code: Int32)
     /// It was broken off here.
     case aborted
     /// A system call failed; nothing changed.
-    case system(SystemError)
+    case system(code: Int32)
   }
 
   /// One direction.
@@ -114,8 +104,7 @@ final class Socket: Alarm {
   private var isEndTold = !Poller.tellsEnds
 
   init(_ descriptor: Int32, address: String = "") throws(Failure) {
-    self.descriptor = descriptor
-    self.address = address
+    (self.descriptor, self.address) = (descriptor, address)
     super.init()
     event = Poller.watch(descriptor, Unmanaged.passUnretained(self).toOpaque()) { _, what, socket in
       guard let socket else { return }
@@ -124,9 +113,9 @@ final class Socket: Alarm {
       }
     }
     if event == nil {
-      let error = SystemError()
+      let code = systemError
       _ = CLibc.close(descriptor)
-      throw .system(error)
+      throw .system(code: code)
     }
   }
 
@@ -146,8 +135,6 @@ final class Socket: Alarm {
   }
 
   /// Breaks it off: whoever waits, now or later, is told so.
-  ///
-  /// - Parameter forgets: whether what is on its way to the other side is taken back.
   func abort(forgets: Bool = false) {
     isAborted = true
     isReset = isReset || forgets
@@ -172,19 +159,18 @@ final class Socket: Alarm {
         let text = address.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
         return try Socket(client, address: String(decoding: text, as: UTF8.self))
       }
-      let error = SystemError()
-      switch error.code {
+      let code = systemError
+      switch code {
       case EAGAIN, EWOULDBLOCK: input.isReady = false
       // Of a client that gave up before it was taken.
       case EINTR, ECONNABORTED: continue
-      default: throw .system(error)
+      default: throw .system(code: code)
       }
     }
   }
 
-  /// Reads what there is, and adds it to `received`.
-  ///
-  /// - Returns: false when the other side sends nothing more.
+  /// Reads what there is, and adds it to `received`. Returns false when the other side sends
+  /// nothing more.
   func fill(until deadline: ContinuousClock.Instant?) async throws(Failure) -> Bool {
     while true {
       if let hasMore = try receive(deadline) { return hasMore }
@@ -217,11 +203,6 @@ final class Socket: Alarm {
   }
 
   /// Writes all of some bytes, or a part of them.
-  ///
-  /// - Parameters:
-  ///   - bytes: what is sent.
-  ///   - range: the part.
-  ///   - pause: how long the other side may take for each 64 KB; nil for ever.
   func write(
     _ bytes: [UInt8], _ range: Range<Int>? = nil, pause: Duration?
   ) async throws(Failure) {
@@ -343,10 +324,10 @@ final class Socket: Alarm {
 
   /// Looks at why a call gave nothing.
   private func check(_ side: Side) throws(Failure) {
-    switch clibc_errno() {
+    switch systemError {
     case EAGAIN, EWOULDBLOCK: side.isReady = false
     case EINTR: break
-    default: throw .broken(SystemError())
+    default: throw .broken(code: systemError)
     }
   }
 

@@ -45,15 +45,6 @@ final class CommandProcess: Sendable {
   private let wake: (read: Int32, write: Int32)
 
   /// Starts a command.
-  ///
-  /// - Parameters:
-  ///   - command: for sh(1).
-  ///   - arguments: its `$1` and so on.
-  ///   - environment: what is set beside our own environment.
-  ///   - input: what it reads.
-  ///   - seconds: how long it may take.
-  ///   - limit: the longest output, bytes.
-  ///   - takesNotes: whether it may write on its descriptor 3.
   init(
     _ command: String, arguments: [String] = [], environment: [String: String] = [:],
     input: [UInt8] = [], seconds: Double, limit: Int, takesNotes: Bool = false
@@ -88,7 +79,7 @@ final class CommandProcess: Sendable {
     _ input: [UInt8], until deadline: Double, _ events: AsyncStream<Event>.Continuation
   ) -> Ending {
     let child: ChildProcess
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       child = try ChildProcess(
         words, environment: environment, input: .pipe, output: .pipe, error: .pipe,
         leadsGroup: true, notes: takesNotes)

@@ -37,9 +37,8 @@ struct CommandPump {
     return Visible.line(String(line.prefix(300)))
   }
 
-  /// Moves what can be moved, and waits for that, a fifth of a second at most.
-  ///
-  /// - Returns: whether somebody wrote to `wake`.
+  /// Moves what can be moved, and waits for that, a fifth of a second at most. Returns whether
+  /// somebody wrote to `wake`.
   mutating func wait(_ wake: Int32) -> Bool {
     var entries = [
       pollfd(fd: child.input, events: Int16(POLLOUT), revents: 0),
@@ -88,7 +87,7 @@ struct CommandPump {
     if input.isEmpty { child.closeInput() }
   }
 
-  /// - Returns: whether there may be more.
+  /// Whether there may be more.
   private func read(_ descriptor: Int32, _ take: ([UInt8]) -> Void) -> Bool {
     var block = [UInt8](repeating: 0, count: Self.piece)
     let count = CLibc.read(descriptor, &block, block.count)

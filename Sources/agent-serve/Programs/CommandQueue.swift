@@ -17,13 +17,11 @@ actor CommandQueue {
   private var isOver = false
 
   init(limit: Int, waitLimit: Int) {
-    self.limit = limit
-    self.waitLimit = waitLimit
+    (self.limit, self.waitLimit) = (limit, waitLimit)
   }
 
-  /// Runs a command when its turn has come.
-  ///
-  /// - Returns: nil when too many wait, or when the server stops.
+  /// Runs a command when its turn has come. Returns nil when too many wait, or when the server
+  /// stops.
   func run(
     _ start: @Sendable () throws(SettingsError) -> CommandProcess,
     tidy: @Sendable () -> Void = {}

@@ -53,35 +53,9 @@ struct Playback: Sendable {
   }
 
   private func wait(_ pace: inout ReplayPace, _ recorded: Timestamp?) async throws {
-    let wait = pace.wait(until: recorded, now: .now)
-    if wait > .zero { try await Poller.sleep(for: wait) }
-  }
-}
-
-/// When the records of a recording are due.
-struct ReplayPace {
-  private let speed: Double
-  private var first: (recorded: Timestamp, at: ContinuousClock.Instant)?
-
-  init(speed: Double) { self.speed = speed }
-
-  /// How long to wait for a record.
-  ///
-  /// - Parameters:
-  ///   - recorded: when it was recorded; nil waits for nothing.
-  ///   - now: the clock.
-  mutating func wait(until recorded: Timestamp?, now: ContinuousClock.Instant) -> Duration {
-    guard speed > 0, let recorded else { return .zero }
-    guard let first else {
-      first = (recorded, now)
-      return .zero
-    }
-    let seconds =
-      Double(recorded.seconds - first.recorded.seconds)
-      + Double(recorded.nanoseconds - first.recorded.nanoseconds) / 1e9
-    // Beyond a year nobody waits, and the clock's arithmetic must not overflow.
-    let due = first.at + .seconds(min(max(seconds / speed, 0), 31_536_000))
-    return max(due - now, .zero)
+    guard let due = pace.due(recorded, at: Clock.monotonic) else { return }
+    let wait = due - Clock.monotonic
+    if wait > 0 { try await Poller.sleep(for: .seconds(wait)) }
   }
 }
 

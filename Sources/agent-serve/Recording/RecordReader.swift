@@ -39,11 +39,9 @@ struct RecordReader {
     window = isUnique ? ActionWindow() : nil
   }
 
-  /// The actions of one record.
-  ///
-  /// - Returns: the actions, oldest first, or a document; empty for a record of
-  ///   another kind (stats, what sse-tail says of its connection) and for actions
-  ///   that were already given.
+  /// The actions of one record. Returns the actions, oldest first, or a document; empty for a
+  /// record of another kind (stats, what sse-tail says of its connection) and for actions that were
+  /// already given.
   mutating func read(_ line: UnsafeRawBufferPointer) throws(Failure) -> [Item] {
     if line.allSatisfy({ $0 == 0x20 || (9...13).contains($0) }) { return [] }
     if UTF8Text.isValid(line) { return try items(of: line) }
@@ -182,7 +180,7 @@ final class RecordFile: @unchecked Sendable {
   private var faults: FaultLog
 
   /// Opens a file.
-  init(path: String, diagnostics: Diagnostics) throws(ReadFailure) {
+  init(path: String, diagnostics: Diagnostics) throws(Failure) {
     input = try RecordInput(path: path)
     faults = FaultLog(diagnostics)
     records = RecordReader(now: .now(), isUnique: true)
@@ -191,9 +189,8 @@ final class RecordFile: @unchecked Sendable {
   /// The next actions and documents: those of one line, or of several up to
   /// `count`.
   ///
-  /// Lines that are faulty are reported (see `FaultLog`) and passed over.
-  ///
-  /// - Returns: nil at the end of the file.
+  /// Lines that are faulty are reported (see `FaultLog`) and passed over. Returns nil at the end of
+  /// the file.
   func next(count: Int) async throws -> [RecordReader.Item]? {
     try await withCheckedThrowingContinuation { continuation in
       queue.async {

@@ -12,7 +12,7 @@ struct FinishedTurn: Equatable, Sendable {
 
   private static let mark = Array("\"end_turn\"".utf8)
 
-  /// - Returns: nil for one that ends no turn, or of which nothing can be said.
+  /// Nil for one that ends no turn, or of which nothing can be said.
   init?(line: UnsafeRawBufferPointer) {
     // Most lines are something else, and some are long.
     guard clibc_memmem(line.baseAddress, line.count, Self.mark, Self.mark.count) != nil,
@@ -32,8 +32,6 @@ struct FinishedTurn: Equatable, Sendable {
 
   /// The same, for one that claims to have ended after its file was written: by a clock that is
   /// wrong by more than a minute.
-  ///
-  /// - Parameter written: when the file was, milliseconds since 1970.
   func asWritten(_ written: Int) -> FinishedTurn {
     var turn = self
     if time > written + 60_000 { turn.time = written }
@@ -46,8 +44,6 @@ struct FinishedTurn: Equatable, Sendable {
   }
 
   /// The last turn in a part of a transcript.
-  ///
-  /// - Parameter bytes: from the beginning of a line, or from within one that does not matter.
   static func last(in bytes: UnsafeRawBufferPointer) -> (turn: FinishedTurn?, end: Int) {
     guard let base = bytes.baseAddress else { return (nil, 0) }
     func lineFeed(before end: Int) -> Int? {

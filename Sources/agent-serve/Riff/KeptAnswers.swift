@@ -18,21 +18,12 @@ actor KeptAnswers<Answer: Sendable> {
   private var underWay: [String: Task<Answer, Never>] = [:]
   private let size: @Sendable (Answer) -> Int?
 
-  /// - Parameters:
-  ///   - bytes: how much is kept.
-  ///   - size: how large an answer is, bytes; nil for one that is not given again.
   init(bytes: Int = 4 << 20, _ size: @escaping @Sendable (Answer) -> Int?) {
     mostBytes = bytes
     self.size = size
   }
 
   /// The answer to a request.
-  ///
-  /// - Parameters:
-  ///   - key: what makes it the same as another.
-  ///   - keeps: whether an answer is given again later; otherwise only to who asks before it
-  ///     is there.
-  ///   - make: makes it.
   func answer(
     _ key: String, keeps: Bool = true, now: ContinuousClock.Instant = .now,
     _ make: @escaping @Sendable () async -> Answer

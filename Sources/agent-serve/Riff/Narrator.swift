@@ -33,12 +33,8 @@ struct Narrator: Sendable {
     folder = TranscriptFolder(transcripts)
   }
 
-  /// Waits a while for a turn that ended later; not for a task that is cancelled.
-  ///
-  /// - Parameters:
-  ///   - slug: of which folder; nil for all.
-  ///   - after: milliseconds since 1970.
-  /// - Returns: the last one; nil when there is none.
+  /// Waits a while for a turn that ended later; not for a task that is cancelled. Returns the last
+  /// one; nil when there is none.
   func turn(slug: String?, after: Int) async -> FinishedTurn? {
     let end = ContinuousClock.now + Self.patience
     while !isOver.withLock({ $0 }), !Task.isCancelled {

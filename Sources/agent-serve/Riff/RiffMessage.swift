@@ -34,7 +34,6 @@ struct RiffMessage: Equatable, Sendable {
       self.id = id
     }
 
-    /// - Parameter key: what the store calls it; nil for any other key.
     init?(key: String) {
       guard key.hasPrefix(Self.keyStart) else { return nil }
       do throws(Failure) { try self.init(String(key.dropFirst(Self.keyStart.count))) } catch {

@@ -5,7 +5,6 @@ import Core
 struct RiffSecret: Sendable {
   private let key: [UInt8]
 
-  /// - Parameter text: 64 hexadecimal digits; nil for anything else.
   init?(_ text: String) {
     let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
     guard digits.count == 64, text.utf8.count == 64 else { return nil }

@@ -21,9 +21,7 @@ struct RiffService: Sendable {
   private let clips = ByteBudget(limit: clipLimit)
 
   init(_ secret: RiffSecret, _ parts: RiffParts, diagnostics: Diagnostics) {
-    self.secret = secret
-    self.parts = parts
-    self.diagnostics = diagnostics
+    (self.secret, self.parts, self.diagnostics) = (secret, parts, diagnostics)
   }
 
   /// Whether a request is for a voice server.
@@ -305,9 +303,8 @@ extension QueryParameters {
     word("limit") == nil ? fallback : integer("limit", default: fallback, in: 1...1000)
   }
 
-  /// An instant in seconds since 1970, as milliseconds; 0 where there is none.
-  ///
-  /// - Returns: nil for what is no such number.
+  /// An instant in seconds since 1970, as milliseconds; 0 where there is none. Returns nil for what
+  /// is no such number.
   func epoch(_ name: String) -> Int? {
     guard let text = self[name], !text.isEmpty else { return 0 }
     guard let seconds = JavaScriptNumber.parse(text), abs(seconds) < 1e12 else { return nil }

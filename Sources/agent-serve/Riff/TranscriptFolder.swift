@@ -24,10 +24,6 @@ actor TranscriptFolder {
   }
 
   /// The turn that ended last.
-  ///
-  /// - Parameters:
-  ///   - slug: of which folder; nil for all.
-  ///   - after: of no interest if it did not end later, milliseconds since 1970.
   func latest(slug: String?, after: Int) -> FinishedTurn? {
     if files.count > Self.mostFiles { files = [:] }
     let slugs = slug.map { [$0] } ?? names(in: path).filter { !$0.hasPrefix(".") }

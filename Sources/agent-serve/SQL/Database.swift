@@ -6,10 +6,6 @@ final class Database: @unchecked Sendable {
   private var statements: [String: Statement] = [:]
 
   /// Opens a store, and makes it where there is none and it may be written.
-  ///
-  /// - Parameters:
-  ///   - path: a file, or `:memory:`.
-  ///   - isReader: whether it may not be written.
   init(path: String, isReader: Bool = false) throws(DatabaseError) {
     var handle: OpaquePointer?
     let flags =

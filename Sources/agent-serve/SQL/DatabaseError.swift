@@ -10,17 +10,13 @@ struct DatabaseError: Error, CustomStringConvertible {
   /// Whether another process has the database locked.
   var isBusy: Bool { [SQLITE_BUSY, SQLITE_LOCKED].contains(code & 0xff) }
 
-  /// - Parameters:
-  ///   - code: what a call of SQLite returned.
-  ///   - connection: where it was called; nil for what has none.
   init(_ code: Int32, _ connection: OpaquePointer?) {
     self.code = connection.map(sqlite3_extended_errcode) ?? code
     message = String(cString: connection.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))
   }
 
   private init(_ code: Int32, _ message: String) {
-    self.code = code
-    self.message = message
+    (self.code, self.message) = (code, message)
   }
 
   /// A store that was closed.

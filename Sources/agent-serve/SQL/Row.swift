@@ -5,7 +5,6 @@ struct Row {
   private let rows: Rows
   private var handle: OpaquePointer { rows.statement.handle }
 
-  /// - Parameter rows: are at a row.
   fileprivate init(_ rows: Rows) { self.rows = rows }
 
   /// A column, from 0; NULL is nil.
@@ -37,9 +36,6 @@ final class Rows {
   fileprivate let statement: Statement
   private var isOver = false
 
-  /// - Parameters:
-  ///   - statement: nobody else's as long as there are rows.
-  ///   - arguments: what its question marks are given.
   init(_ statement: Statement, _ arguments: Arguments) throws(DatabaseError) {
     self.statement = statement
     try statement.bind(arguments)

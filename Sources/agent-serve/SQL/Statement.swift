@@ -20,8 +20,7 @@ final class Statement {
       }
     }
     guard code == SQLITE_OK, let handle else { throw DatabaseError(code, connection) }
-    self.handle = handle
-    self.connection = connection
+    (self.handle, self.connection) = (handle, connection)
   }
 
   deinit { sqlite3_finalize(handle) }
@@ -36,9 +35,7 @@ final class Statement {
     }
   }
 
-  /// Goes to the next row.
-  ///
-  /// - Returns: whether there is one.
+  /// Goes to the next row. Returns whether there is one.
   func step() throws(DatabaseError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true

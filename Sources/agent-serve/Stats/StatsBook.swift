@@ -156,7 +156,6 @@ struct MetricSummary: Equatable {
   /// milliseconds; nil when there is no value.
   let figures: (min: Double, p50: Double, p95: Double, average: Double, max: Double)?
 
-  /// - Parameter values: milliseconds, in any order.
   init(_ values: [Double]) {
     let sorted = values.sorted()
     count = sorted.count

@@ -79,7 +79,6 @@ struct ReplyPerformance: Sendable, Equatable {
   /// Whole milliseconds, nil where none was told.
   var values = [Double?](repeating: nil, count: members.count)
 
-  /// - Parameter metadata: JSON; nil when it holds no object `performance`.
   init?(metadata: String?) {
     guard var metadata, metadata.utf8.count > 13 else { return nil }
     let values = metadata.withUTF8 { bytes -> [Double?]? in

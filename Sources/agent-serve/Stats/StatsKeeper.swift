@@ -71,10 +71,6 @@ final class StatsKeeper: Sendable {
 
 extension StatsBook {
   /// Counts what the store holds: when the server starts, or for one guild.
-  ///
-  /// - Parameters:
-  ///   - guild: the guild's id and what its actions cost, nil for all.
-  ///   - now: the end of the windows.
   static func load(
     _ db: Database, guild: (id: String, costs: Costs)?, now: Timestamp
   ) throws -> StatsBook {

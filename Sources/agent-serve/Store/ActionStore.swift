@@ -103,12 +103,6 @@ final class ActionStore: Sendable {
   }
 
   /// Actions in the order in which they were stored.
-  ///
-  /// - Parameters:
-  ///   - id: the first one has a greater id.
-  ///   - limit: at most so many.
-  ///   - bytes: stops after the action that makes it more.
-  ///   - prefix: what their kinds begin with, empty for all.
   func actions(
     after id: Int64, limit: Int, bytes: Int, kinds prefix: String = ""
   ) async throws -> (actions: [StoredAction], newestID: Int64) {
@@ -181,7 +175,6 @@ final class ActionStore: Sendable {
 }
 
 extension StoredAction {
-  /// - Parameter row: a row of `ActionStore.columns`.
   init(row: Row) {
     id = row[0]
     let content: [UInt8]? = row[7]

@@ -21,10 +21,6 @@ final class Documents: Sendable {
   }
 
   /// Replaces a document; on the disk when it returns.
-  ///
-  /// - Parameters:
-  ///   - document: which one.
-  ///   - bytes: passed `Document.check`.
   func put(_ document: Document, _ bytes: [UInt8]) async throws {
     // The numbers are given while nobody else can write: who was stored last
     // is seen last, whoever comes back first.
@@ -76,12 +72,6 @@ extension ActionStore {
   }
 
   /// Stores a document instead of the one before; durable when it returns.
-  ///
-  /// - Parameters:
-  ///   - document: which one.
-  ///   - bytes: JSON.
-  ///   - time: now.
-  ///   - inside: called within the transaction.
   func put<T: Sendable>(
     _ document: Document, _ bytes: [UInt8], at time: Timestamp,
     inside: @escaping @Sendable () -> T

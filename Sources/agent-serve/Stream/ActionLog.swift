@@ -25,10 +25,7 @@ actor ActionLog {
   private var isWriting = false
 
   init(store: ActionStore, stats: StatsKeeper, streams: Streams, feed: BusFeed?) {
-    self.store = store
-    self.stats = stats
-    self.streams = streams
-    self.feed = feed
+    (self.store, self.stats, self.streams, self.feed) = (store, stats, streams, feed)
   }
 
   /// Stores actions.

@@ -26,19 +26,11 @@ final class EventSink: BlockTaker {
   private var rest: [UInt8] = []
   private var unsent = 0..<0
 
-  /// - Parameters:
-  ///   - socket: the client's connection, which takes nothing more from elsewhere.
-  ///   - head: what it asked.
-  ///   - connections: are told when the client is cut off.
-  ///   - backlogLimit: where its backlog ends, bytes.
-  ///   - pause: how long it may take for each piece.
   init(
     _ socket: Socket, _ head: RequestHead, _ connections: Connections, backlogLimit: Int,
     pause: Duration
   ) {
-    self.socket = socket
-    self.connections = connections
-    self.backlogLimit = backlogLimit
+    (self.socket, self.connections, self.backlogLimit) = (socket, connections, backlogLimit)
     self.pause = pause
     lastEventID = head["last-event-id"]
     lastEventTime = head["x-last-event-time"]
@@ -98,9 +90,7 @@ final class EventSink: BlockTaker {
     }
   }
 
-  /// Ends the stream.
-  ///
-  /// - Returns: false when the connection was broken off.
+  /// Ends the stream. Returns false when the connection was broken off.
   func end() async throws(Socket.Failure) -> Bool {
     socket.whenLeft = nil
     if isCut { return false }

@@ -39,13 +39,8 @@ final class Hub {
   private var dirtySince: ContinuousClock.Instant?
   private var lastUpdate = ContinuousClock.now - .seconds(60)
 
-  /// - Parameters:
-  ///   - published: the newest id in the store.
-  ///   - updatesAfterActions: whether an action changes what `beat` is asked to
-  ///     make, so that it is sent soon after one.
   init(published: Int64, updatesAfterActions: Bool = true) {
-    self.published = published
-    self.updatesAfterActions = updatesAfterActions
+    (self.published, self.updatesAfterActions) = (published, updatesAfterActions)
   }
 
   /// How many subscribers there are.
@@ -53,9 +48,8 @@ final class Hub {
   /// Whether there are any.
   nonisolated var isFollowed: Bool { followers.withLock { $0 > 0 } }
 
-  /// Takes a subscriber that is being brought up to date.
-  ///
-  /// - Returns: false when the server is about to stop.
+  /// Takes a subscriber that is being brought up to date. Returns false when the server is about to
+  /// stop.
   func add(_ subscriber: Subscriber) -> Bool {
     if isEnding { return false }
     let now = ContinuousClock.now
@@ -79,9 +73,8 @@ final class Hub {
   }
 
   /// Makes a subscriber live when it has every action that was offered so far;
-  /// from then on it gets those after `cursor`, each once.
-  ///
-  /// - Returns: false when the store has more that was offered to others.
+  /// from then on it gets those after `cursor`, each once. Returns false when the store has more
+  /// that was offered to others.
   func goLive(_ subscriber: Subscriber, cursor: Int64) -> Bool {
     guard cursor >= published else { return false }
     subscriber.entry?.cursor = cursor
@@ -107,11 +100,6 @@ final class Hub {
   }
 
   /// Delivers what is due: heartbeats, updates. Called some ten times a second.
-  ///
-  /// - Parameters:
-  ///   - now: the clock.
-  ///   - update: makes the frame of the stats or the voice state, called at most
-  ///     once.
   func beat(at now: ContinuousClock.Instant = .now, update: () -> Frame) {
     let block = isUpdateDue(at: now) ? Block(update().bytes) : nil
     let isBurstOver = isBurstOver(at: now)

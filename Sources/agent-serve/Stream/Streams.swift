@@ -73,10 +73,7 @@ final class ServedFeed: EventSource {
     hub: Hub, store: ActionStore, kinds: String, frame: @escaping @Sendable (StoredAction) -> Frame,
     opening: @escaping Opening
   ) {
-    self.hub = hub
-    self.store = store
-    self.kinds = kinds
-    self.frame = frame
+    (self.hub, self.store, self.kinds, self.frame) = (hub, store, kinds, frame)
     self.opening = opening
   }
 
@@ -142,9 +139,9 @@ final class ServedFeed: EventSource {
         withExtendedLifetime(piece) {}
       }
       return cursor
-    } catch let crowd as SharedPiece.Crowd {
-      client.abort("what others must be sent first fills the memory")
-      throw crowd
+    } catch let failure as Failure {
+      client.abort(failure.reason)
+      throw failure
     }
   }
 
@@ -178,17 +175,16 @@ final class ServedFeed: EventSource {
 /// A piece of what clients get first: made once for all that need the same, and gone when the
 /// last of them has it.
 final class SharedPiece: Sendable {
-  /// There is no room for more of them.
-  struct Crowd: Error {}
-
   /// What all that are alive may take, bytes: clients that do not read keep theirs for a while.
   private static let budget = ByteBudget(limit: 256 << 20)
 
   let block: Block
   private let share = budget.share()
 
-  init(_ bytes: [UInt8]) throws(Crowd) {
-    guard share.take(bytes.count) else { throw Crowd() }
+  init(_ bytes: [UInt8]) throws(Failure) {
+    guard share.take(bytes.count) else {
+      throw Failure("what others must be sent first fills the memory")
+    }
     block = Block(bytes)
   }
 }

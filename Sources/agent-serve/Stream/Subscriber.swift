@@ -1,9 +1,8 @@
 /// The connection of one client of a stream.
 @Poller
 protocol BlockTaker: AnyObject {
-  /// Sends what the client takes of a block now. Called when all before it has left.
-  ///
-  /// - Returns: whether that is all of it; else the taker is behind until it has sent the rest.
+  /// Sends what the client takes of a block now. Called when all before it has left. Returns
+  /// whether that is all of it; else the taker is behind until it has sent the rest.
   func take(_ block: Block) -> Bool
 
   /// Whether a part of a block is to be sent yet.
@@ -37,9 +36,6 @@ final class Subscriber {
   private var isCatchingUp = false
   private var failure: (any Error)?
 
-  /// - Parameters:
-  ///   - taker: the client.
-  ///   - limit: the backlog beyond which it is cut off, bytes.
   init(_ taker: any BlockTaker, limit: Int) {
     backlog = Backlog(limit: limit)
     self.taker = taker
@@ -82,9 +78,8 @@ final class Subscriber {
   }
 
   /// What is to be sent next, asked for when all before it has left: behind what the taker has
-  /// yet to send of a block, if it is behind.
-  ///
-  /// - Returns: blocks that are small together, or one; nil at the end.
+  /// yet to send of a block, if it is behind. Returns blocks that are small together, or one; nil
+  /// at the end.
   func next() async throws -> [Block]? {
     // Who is woken while it catches up waits on.
     while isIdle {
@@ -118,7 +113,6 @@ struct Block: Equatable, Sendable {
   /// How long the events are, bytes.
   var count: Int { content.count }
 
-  /// - Parameter pieces: one or more, never empty together.
   init(_ pieces: some Collection<[UInt8]>) {
     let count = pieces.reduce(0) { $0 + $1.count }
     let size = String(count, radix: 16)
@@ -145,17 +139,14 @@ struct Backlog {
   /// The bytes beyond which nothing more is taken.
   let limit: Int
 
-  /// - Parameter limit: bytes.
   init(limit: Int) { self.limit = limit }
 
   /// Whether nothing waits.
   var isEmpty: Bool { next == blocks.count }
 
-  /// Adds a block; the bytes are shared, not copied.
-  ///
-  /// - Returns: false when the backlog would pass its limit. A block that finds
-  ///   nothing before it is always taken, however large: who keeps up is never
-  ///   cut off for an event's size.
+  /// Adds a block; the bytes are shared, not copied. Returns false when the backlog would pass its
+  /// limit. A block that finds nothing before it is always taken, however large: who keeps up is
+  /// never cut off for an event's size.
   mutating func add(_ block: Block) -> Bool {
     guard isEmpty || count + block.count <= limit else { return false }
     blocks.append(block)

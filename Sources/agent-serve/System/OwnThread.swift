@@ -9,9 +9,8 @@ enum OwnThread {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Runs something on a thread of its own, which ends with it.
-  ///
-  /// - Returns: why the system has no thread to give; nil when it runs.
+  /// Runs something on a thread of its own, which ends with it. Returns why the system has no
+  /// thread to give; nil when it runs.
   static func start(_ body: @escaping @Sendable () -> Void) -> String? {
     let work = Unmanaged.passRetained(Work(body))
     let thread = UnsafeMutablePointer<pthread_t>.allocate(capacity: 1)

@@ -5,10 +5,8 @@ enum Repeats {
   private static let pause = Duration.seconds(60)
   private static let said = Guarded<[String: (next: ContinuousClock.Instant, unsaid: Int)]>([:])
 
-  /// Whether something is said now.
-  ///
-  /// - Returns: nil when it was said less than a minute ago; else what is added: how often that
-  ///   was so.
+  /// Whether something is said now. Returns nil when it was said less than a minute ago; else what
+  /// is added: how often that was so.
   static func turn(_ words: String, at now: ContinuousClock.Instant = .now) -> String? {
     said.withLock { said in
       if let known = said[words], now < known.next {

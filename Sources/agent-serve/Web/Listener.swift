@@ -10,11 +10,10 @@ final class Listener {
   private let service: any RequestService
 
   /// Binds and listens.
-  init(_ address: ListenAddress, _ service: any RequestService) throws(SystemError) {
+  init(_ address: ListenAddress, _ service: any RequestService) throws(Failure) {
     let (descriptor, port) = try address.listen()
-    do throws(Socket.Failure) { socket = try Socket(descriptor) } catch { throw SystemError() }
-    self.port = port
-    self.service = service
+    do throws(Socket.Failure) { socket = try Socket(descriptor) } catch { throw Failure(code: systemError) }
+    (self.port, self.service) = (port, service)
     Poller.start { await self.run() }
   }
 
@@ -37,10 +36,10 @@ final class Listener {
         connections.add(client)
         Poller.start { await Session.serve(client, self.service) }
       } catch {
-        guard case .system(let error) = error else { break }
+        guard case .system(let code) = error else { break }
         // No descriptor is left, or no memory. Nothing tells that there is one again but who
         // closes one.
-        service.diagnostics.errorRarely("accept", ErrorText.of(error))
+        service.diagnostics.errorRarely("accept", systemReason(code))
         connections.dropOldest(atLeast: 1)
         await connections.waitForRoom()
       }

@@ -16,7 +16,7 @@ protocol RequestService: Sendable {
   var diagnostics: Diagnostics { get }
 
   /// The other protocol that a request asks for, and gets; nil when it is to be answered.
-  func upgrade(_ head: RequestHead) throws(RequestFault) -> ProtocolSwitch?
+  func upgrade(_ head: RequestHead) throws(Refusal) -> ProtocolSwitch?
 
   /// The answer that is certain before a request's body has come; nil when there is none.
   func refusal(of head: RequestHead) -> WholeAnswer?
@@ -40,7 +40,7 @@ extension RequestService {
   var workers: any TaskExecutor { globalConcurrentExecutor }
 
   /// None.
-  func upgrade(_ head: RequestHead) throws(RequestFault) -> ProtocolSwitch? { nil }
+  func upgrade(_ head: RequestHead) throws(Refusal) -> ProtocolSwitch? { nil }
 
   func quickAnswer(_ head: RequestHead) -> WholeAnswer? { refusal(of: head) }
 }

@@ -29,11 +29,6 @@ final class Session {
     case close
   }
 
-  /// An answer that stands for the request, and ends the connection.
-  private struct Refusal: Error {
-    let answer: WholeAnswer
-  }
-
   /// A small body that nobody wants is read, for that costs less than another connection.
   private static let politeBody = 1024
 
@@ -79,14 +74,13 @@ final class Session {
   /// Says why a connection ends, where that is worth knowing.
   @inline(never)
   private static func note(_ error: any Error, _ connections: Connections) {
-    if case Socket.Failure.broken(SystemError(ETIMEDOUT)) = error {
+    if case Socket.Failure.broken(code: ETIMEDOUT) = error {
       connections.noteCut("its machine was silent for a minute")
     }
   }
 
   private init(_ service: any RequestService, _ socket: Socket) {
-    self.service = service
-    self.socket = socket
+    (self.service, self.socket) = (service, socket)
   }
 
   // MARK: - A request
@@ -174,7 +168,7 @@ final class Session {
     while true {
       if let head = try nextHead() { return head }
       if try await !socket.fill(until: deadline) {
-        if phase == .head { throw RequestFault.malformed }
+        if phase == .head { throw Refusal.malformed }
         return nil
       }
     }
@@ -201,9 +195,8 @@ final class Session {
     }
   }
 
-  /// The body of a request.
-  ///
-  /// - Returns: false when the connection cannot go on, since not all of it was read.
+  /// The body of a request. Returns false when the connection cannot go on, since not all of it was
+  /// read.
   @inline(never)
   private func readBody(_ head: RequestHead, _ plan: inout BodyPlan) async throws -> (
     RequestBody, Bool
@@ -218,7 +211,7 @@ final class Session {
       refusal.status != 404
         || length > Self.politeBody
     {
-      throw Refusal(answer: refusal)
+      throw Refusal(refusal)
     }
     // One that has begun to send did not wait.
     if waits && socket.received.isEmpty && head.framing != .length(0) {
@@ -237,7 +230,7 @@ final class Session {
           return
         }
         guard plan.keeps && length <= plan.limit else { return }
-        guard plan.share?.take(data.count) ?? true else { throw Refusal(answer: .busy) }
+        guard plan.share?.take(data.count) ?? true else { throw Refusal(.busy) }
         // By what came, not by what was announced; a large body moves once.
         let kept = bytes.count + data.count
         if kept > bytes.capacity { bytes.reserveCapacity(min(length, 16 * kept)) }
@@ -250,7 +243,7 @@ final class Session {
       case nil: break
       }
       if try await !socket.fill(until: min(deadline, .now + patience.bodyPause)) {
-        throw RequestFault.malformed
+        throw Refusal.malformed
       }
     }
   }
@@ -268,9 +261,8 @@ final class Session {
   }
 
   /// Reads the body of a request, and has it answered elsewhere, by a task of its own: what takes
-  /// a while must not hold up others, and what it needs of memory goes with it.
-  ///
-  /// - Returns: false when the connection cannot go on, since not all of the body was read.
+  /// a while must not hold up others, and what it needs of memory goes with it. Returns false when
+  /// the connection cannot go on, since not all of the body was read.
   @inline(never)
   private func respond(_ head: RequestHead) async throws -> (ServedAnswer, Bool) {
     var plan = service.bodyPlan(head)
@@ -304,7 +296,6 @@ final class Session {
   private func end(_ error: any Error) async {
     let answer: WholeAnswer?
     switch error {
-    case let fault as RequestFault: answer = fault.answer
     case let refusal as Refusal: answer = refusal.answer
     case Socket.Failure.late: answer = overdue()
     default:
@@ -328,6 +319,6 @@ final class Session {
       service.connections.noteCut("it took nothing of its answer for too long")
       return nil
     }
-    return RequestFault.late.answer
+    return Refusal.late.answer
   }
 }

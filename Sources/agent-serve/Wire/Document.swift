@@ -28,7 +28,6 @@ enum Document: String, CaseIterable, Sendable {
     }
   }
 
-  /// - Parameter path: a request's path; nil when nothing is put there.
   init?(path: String) {
     guard let found = Self.allCases.first(where: { $0.path == path }) else { return nil }
     self = found
@@ -45,29 +44,13 @@ enum Document: String, CaseIterable, Sendable {
   }
 }
 
-/// Why a text is not such a document: one line for a person.
-struct DocumentFault: Error, Equatable {
-  /// Lower case: `sessions is not an array`.
-  let reason: String
-  /// Whether the text is not even JSON.
-  var isUnreadable = false
-
-  /// - Parameter reason: lower case, no full stop.
-  init(_ reason: String) { self.reason = reason }
-
-  init(unreadable fault: ScanFault) {
-    reason = fault.reason
-    isUnreadable = true
-  }
-}
-
 extension Document {
   /// The bytes to store, which are those that came but for bytes that are no
   /// UTF-8.
-  func accept(_ body: [UInt8]) -> Result<[UInt8], DocumentFault> {
+  func accept(_ body: [UInt8]) -> Result<[UInt8], Failure> {
     let bytes = body.withUnsafeBytes { UTF8Text.isValid($0) ? body : UTF8Text.repaired($0) }
     return bytes.withUnsafeBytes { pointer in
-      do throws(DocumentFault) {
+      do throws(Failure) {
         try check(pointer)
         return .success(bytes)
       } catch {
@@ -78,63 +61,61 @@ extension Document {
 
   /// Whether bytes can be stored as this document. Only what the answers are
   /// made with is asked for: an agent may add and leave out members.
-  ///
-  /// - Parameter bytes: valid UTF-8.
-  private func check(_ bytes: UnsafeRawBufferPointer) throws(DocumentFault) {
+  private func check(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     do throws(ScanFault) { try ScanValidator.validate(bytes) } catch {
-      throw DocumentFault(unreadable: error)
+      throw Failure(error.reason)
     }
     switch self {
     case .voiceState: try Self.checkState(bytes)
     case .guilds:
       for (place, guild) in try Self.rows(bytes, member: nil) {
-        guard guild.text("id") != nil else { throw DocumentFault("\(place): no id") }
+        guard guild.text("id") != nil else { throw Failure("\(place): no id") }
         let channels = guild["channels"]
         if channels.isNull { continue }
         guard let rows = ScanObject.list(channels.bytes),
           rows.allSatisfy({ $0.text("id") != nil })
-        else { throw DocumentFault("\(place): channels is not an array of objects with an id") }
+        else { throw Failure("\(place): channels is not an array of objects with an id") }
       }
     case .automations:
       for (place, row) in try Self.rows(bytes, member: "rows") {
-        guard row.integer("id") != nil else { throw DocumentFault("\(place): no integer id") }
-        guard row.text("guild_id") != nil else { throw DocumentFault("\(place): no guild_id") }
+        guard row.integer("id") != nil else { throw Failure("\(place): no integer id") }
+        guard row.text("guild_id") != nil else { throw Failure("\(place): no guild_id") }
       }
     case .automationRuns:
       for (place, row) in try Self.rows(bytes, member: "rows") {
         for name in ["id", "automation_id"] where row.integer(name) == nil {
-          throw DocumentFault("\(place): no integer \(name)")
+          throw Failure("\(place): no integer \(name)")
         }
       }
     case .publicHTTPS:
       guard ScanObject(bytes) != nil || Self.first(bytes) == UInt8(ascii: "n") else {
-        throw DocumentFault("neither an object nor null")
+        throw Failure("neither an object nor null")
       }
     case .models:
-      guard ScanObject(bytes) != nil else { throw DocumentFault("not an object") }
+      guard ScanObject(bytes) != nil else { throw Failure("not an object") }
     }
   }
 
-  private static func checkState(_ bytes: UnsafeRawBufferPointer) throws(DocumentFault) {
-    guard let state = ScanObject(bytes) else { throw DocumentFault("not an object") }
+  private static func checkState(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    guard let state = ScanObject(bytes) else { throw Failure("not an object") }
     guard let count = state.integer("activeCount"), count >= 0, state["activeCount"].isNumber else {
-      throw DocumentFault("activeCount is not a count")
+      throw Failure("activeCount is not a count")
     }
-    guard state["sessions"].isArray else { throw DocumentFault("sessions is not an array") }
+    guard state["sessions"].isArray else { throw Failure("sessions is not an array") }
     guard ScanObject.list(state["sessions"].bytes) != nil else {
-      throw DocumentFault("a session is not an object")
+      throw Failure("a session is not an object")
     }
   }
 
   /// The rows of an array, or of the object that the dashboard answers with.
   static func rows(
     _ bytes: UnsafeRawBufferPointer, member: String?
-  ) throws(DocumentFault) -> [(place: String, row: ScanObject)] {
+  ) throws(Failure) -> [(place: String, row: ScanObject)] {
     var list = bytes
     if let member, let object = ScanObject(bytes) { list = object[member].bytes }
-    guard first(list) == UInt8(ascii: "[") else { throw DocumentFault("not an array") }
+    guard first(list) == UInt8(ascii: "[") else { throw Failure("not an array") }
     guard let rows = ScanObject.list(list) else {
-      throw DocumentFault("an element is not an object")
+      throw Failure("an element is not an object")
     }
     return rows.enumerated().map { ("element \($0.offset + 1)", $0.element) }
   }

@@ -5,7 +5,7 @@ enum ErrorText {
   /// An error in the words of a diagnostic.
   static func of(_ error: any Error) -> String {
     switch error {
-    case let error as SystemError: systemReason(error.code)
+    case let error as Failure: error.reason
     case let error as DatabaseError: error.message
     default: "\(error)"
     }

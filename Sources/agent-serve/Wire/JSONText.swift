@@ -92,8 +92,7 @@ enum JSONText {
 /// `Number(text)` of JavaScript (ECMA-262, StringToNumber), which the dashboard
 /// makes of every text that should be a number.
 enum JavaScriptNumber {
-  /// - Returns: nil for what is not a number, and for what is not finite. A text of
-  ///   blanks is 0.
+  /// Nil for what is not a number, and for what is not finite. A text of blanks is 0.
   static func parse(_ text: String) -> Double? {
     let text = text.trimmingBlanks()
     if text.isEmpty { return 0 }

@@ -73,9 +73,6 @@ struct ActionDecoder {
   /// The time of an action that names none.
   let now: Timestamp
 
-  /// - Parameters:
-  ///   - bytes: one valid JSON object (see `ScanValidator`) in UTF-8.
-  ///   - fields: its members.
   func decode(
     _ bytes: UnsafeRawBufferPointer, _ fields: ActionFields
   ) throws(Failure) -> LoggedAction {

@@ -11,8 +11,6 @@ struct ScanObject {
   /// No members.
   init() {}
 
-  /// - Parameter bytes: one valid JSON value (see `ScanValidator`); nil when it
-  ///   is not an object.
   init?(_ bytes: UnsafeRawBufferPointer) {
     do throws(ScanFault) {
       var scan = try ScanMembers(bytes)

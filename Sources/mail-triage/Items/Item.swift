@@ -48,10 +48,7 @@ struct Item {
   static let longestText = 280
 
   init(kind: String, id: String, platform: String, category: String) {
-    self.kind = kind
-    self.id = id
-    self.platform = platform
-    self.category = category
+    (self.kind, self.id, self.platform, self.category) = (kind, id, platform, category)
   }
 
   /// By what it is known again: a digest. An id alone is not enough, for who sends a mail chooses

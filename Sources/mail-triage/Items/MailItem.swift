@@ -2,8 +2,6 @@ import Records
 
 extension Item {
   /// What a mail is.
-  ///
-  /// - Parameter own: the person's addresses, in lower case.
   init(_ mail: Mail, own: Set<String>) {
     self.init(
       kind: "mail", id: mail.id, platform: "mail",

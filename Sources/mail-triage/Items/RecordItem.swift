@@ -8,7 +8,6 @@ enum RecordItem {
   /// Known, and nothing to be told of: one's own words, half a message, what was read.
   case nothing
 
-  /// - Parameter bytes: one line.
   init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     let object: JSONValue
     object = try JSONValue.parse(bytes)

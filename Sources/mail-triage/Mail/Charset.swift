@@ -9,8 +9,7 @@ struct Charset: Equatable {
 
   private init(known name: String?) { self.name = name }
 
-  /// - Parameter name: as in a mail, in any case, perhaps with the language behind a `*` (RFC 2231).
-  /// - Returns: nil for one that is not known.
+  /// Nil for one that is not known.
   init?(_ name: String) {
     let name = String(name.lowercased().prefix { $0 != "*" })
     if ["utf-8", "utf8", "us-ascii", "ascii", "ansi_x3.4-1968"].contains(name) {

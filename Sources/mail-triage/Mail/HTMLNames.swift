@@ -1,7 +1,7 @@
 /// The characters that names stand for in HTML: all that the HTML standard of WHATWG has, section
 /// 13.5, without the semicolon behind each.
 enum HTMLNames {
-  /// - Returns: nil for a name that stands for nothing.
+  /// Nil for a name that stands for nothing.
   static func text(_ name: String) -> String? { texts[name] }
 
   private static let texts: [String: String] = {

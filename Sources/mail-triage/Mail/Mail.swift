@@ -35,9 +35,6 @@ struct Mail {
   /// The longest id that is taken, bytes: that of a line (RFC 5322, section 2.1.1).
   static let longestID = 998
 
-  /// - Parameters:
-  ///   - bytes: of the mail, the first of them at least.
-  ///   - isQuoted: whether a line `>From ` was `From ` before it came into a mailbox.
   init(_ bytes: UnsafeRawBufferPointer, isQuoted: Bool = false) throws(Failure) {
     let header = MailHeader(bytes, 0..<bytes.count)
     if header.isEmpty { throw Failure("not a mail: it has no header") }

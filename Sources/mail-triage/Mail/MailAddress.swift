@@ -11,7 +11,7 @@ struct MailAddress: Equatable {
   /// The addresses of a field (RFC 5322, section 3.4), as far as they can be made out.
   static func list(_ field: String) -> [MailAddress] {
     var reader = Reader()
-    for scalar in field.unicodeScalars where reader.found.count < most { reader.take(scalar) }
+    for scalar in field.unicodeScalars where reader.found.count < most { reader.append(scalar) }
     reader.end()
     return reader.found
   }
@@ -26,7 +26,7 @@ struct MailAddress: Equatable {
     private var isEscaped = false
     private var depth = 0
 
-    mutating func take(_ scalar: Unicode.Scalar) {
+    mutating func append(_ scalar: Unicode.Scalar) {
       if isEscaped {
         isEscaped = false
         return add(scalar)

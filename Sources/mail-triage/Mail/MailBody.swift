@@ -70,7 +70,7 @@ struct MailBody {
     return nil
   }
 
-  /// - Returns: whether there was a part.
+  /// Whether there was a part.
   private mutating func split(
     _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ boundary: [UInt8], _ level: Int
   ) -> Bool {

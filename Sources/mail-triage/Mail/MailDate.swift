@@ -3,7 +3,7 @@ import Core
 /// The time of a field `Date` (RFC 5322, sections 3.3 and 4.3), also as of ctime(3), with hyphens
 /// between day, month and year, or as in ISO 8601.
 enum MailDate {
-  /// - Returns: nil for what is no date, or none from 1970 to 9999.
+  /// Nil for what is no date, or none from 1970 to 9999.
   static func time(_ field: String) -> Timestamp? {
     let words = inOrder(
       Self.bare(field.prefix(200)).split { $0 == "," || $0 == " " || $0 == "\t" })

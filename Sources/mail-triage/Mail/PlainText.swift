@@ -17,8 +17,6 @@ enum PlainText {
   }
 
   /// The beginning, with a blank for each NUL, which would end it for others.
-  ///
-  /// - Parameter most: scalars.
   static func kept(_ text: String, most: Int) -> String {
     var out = ""
     out.unicodeScalars.append(
@@ -27,8 +25,6 @@ enum PlainText {
   }
 
   /// The beginning, with an ellipsis for what is left out.
-  ///
-  /// - Parameter most: scalars, with the ellipsis.
   static func beginning(_ text: String, most: Int) -> String {
     let scalars = text.unicodeScalars
     guard let end = scalars.index(scalars.startIndex, offsetBy: most, limitedBy: scalars.endIndex),

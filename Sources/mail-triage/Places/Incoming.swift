@@ -40,13 +40,11 @@ struct Incoming {
   }
 
   /// Hands over each.
-  ///
-  /// - Parameter body: gets it with its number: that of the line, or of the mail; false ends it.
   static func read(
     _ pieces: InputPieces, _ body: (Part, _ number: Int) throws -> Bool
   ) throws {
     if let reason = try pieces.first({ ForeignText.reason(of: $0) }) {
-      throw ReadFailure(reason: reason)
+      throw Failure(reason)
     }
     switch try pieces.first({ FileForm($0) }) {
     case .records: try records(pieces, body)

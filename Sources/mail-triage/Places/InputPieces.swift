@@ -22,8 +22,7 @@ final class InputPieces {
   private var isLineStart = true
 
   init(_ descriptor: Int32, beforeReading: @escaping () throws -> Void) {
-    self.descriptor = descriptor
-    self.beforeReading = beforeReading
+    (self.descriptor, self.beforeReading) = (descriptor, beforeReading)
   }
 
   /// The beginning of the file, up to the end of its first line or a buffer of it; read by
@@ -35,9 +34,7 @@ final class InputPieces {
     return buffer[start..<end].withUnsafeBytes(body)
   }
 
-  /// The next piece.
-  ///
-  /// - Returns: false at the end.
+  /// The next piece. Returns false at the end.
   func next(_ body: (Piece) throws -> Void) throws -> Bool {
     while true {
       let rest = buffer[start..<end]
@@ -83,7 +80,7 @@ final class InputPieces {
       }
       if count < 0 {
         if systemError == EINTR || systemError == EAGAIN { continue }
-        throw ReadFailure(code: systemError)
+        throw Failure(code: systemError)
       }
       isAtEnd = count == 0
       end += count

@@ -9,7 +9,7 @@ final class Maildir {
   /// mail reader gives them others, and moves them.
   private var known: Set<String> = []
 
-  /// - Returns: nil for a folder without these two.
+  /// Nil for a folder without these two.
   init?(_ path: String) {
     self.path = path
     for name in ["new", "cur"] {
@@ -18,7 +18,7 @@ final class Maildir {
   }
 
   /// The paths of what was not seen by anybody and not handed out before, the oldest first.
-  func unseen() throws(ReadFailure) -> [String] {
+  func unseen() throws(Failure) -> [String] {
     var found: [(name: String, path: String)] = []
     var present: Set<String> = []
     // What is moved from one to the other meanwhile is found in the second at least.
@@ -45,8 +45,8 @@ final class Maildir {
   /// The folders of which something may be told.
   var watched: [String] { ["new", "cur"].map { Folders.join(path, $0) } }
 
-  private static func names(_ folder: String) throws(ReadFailure) -> [String] {
-    guard let stream = opendir(folder) else { throw ReadFailure(code: systemError) }
+  private static func names(_ folder: String) throws(Failure) -> [String] {
+    guard let stream = opendir(folder) else { throw Failure(code: systemError) }
     defer { closedir(stream) }
     var names: [String] = []
     while let entry = readdir(stream) {

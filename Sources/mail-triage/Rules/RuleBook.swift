@@ -12,8 +12,6 @@ struct RuleBook {
   /// No rules.
   init() {}
 
-  /// - Parameter text: of the file: a rule a line; empty lines and those that begin with `#` do not
-  ///   count.
   init(_ text: String) {
     for (number, line) in text.split(
       omittingEmptySubsequences: false, whereSeparator: \.isNewline

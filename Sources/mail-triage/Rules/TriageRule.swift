@@ -16,7 +16,6 @@ struct TriageRule {
   private let field: Field
   private let pattern: TextPattern
 
-  /// - Parameter line: one that is neither empty nor a comment.
   init(_ line: Substring) throws(Failure) {
     let words = line.split(maxSplits: 2) { $0 == " " || $0 == "\t" }
     guard words.count == 3 else { throw Failure("not URGENCY FIELD PATTERN") }
@@ -27,8 +26,7 @@ struct TriageRule {
     guard let field = Field(rawValue: String(words[1])) else {
       throw Failure(Self.unknown(words[1], Field.allCases))
     }
-    self.urgency = urgency
-    self.field = field
+    (self.urgency, self.field) = (urgency, field)
     category = parts.count > 1 ? String(parts[1]) : nil
     if category == "" { throw Failure("the category is empty") }
     let text = String(words[2].drop { $0 == " " || $0 == "\t" })

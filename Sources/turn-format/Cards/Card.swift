@@ -14,9 +14,7 @@ struct Card {
   private static let deepest = 6
 
   init(_ story: Story, thread: StoryBook.Thread, _ layout: CardLayout) {
-    self.story = story
-    self.thread = thread
-    self.layout = layout
+    (self.story, self.thread, self.layout) = (story, thread, layout)
     steps = story.walk()
   }
 

@@ -35,10 +35,6 @@ struct CardLayout {
   }
 
   /// A text folded behind an indent.
-  ///
-  /// - Parameters:
-  ///   - text: any text.
-  ///   - rows: the most lines, an ellipsis where there are more; nil for all.
   func fold(_ text: String, indent: Int, rows: Int? = nil, _ style: Style = .plain) -> [Line] {
     let blank = Fit.spaces(indent)
     let cells = room(behind: indent)

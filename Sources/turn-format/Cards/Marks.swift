@@ -8,9 +8,7 @@ struct Mark {
   let style: Style
 
   private init(_ sign: String, _ word: String, _ style: Style) {
-    self.sign = sign
-    self.word = word
-    self.style = style
+    (self.sign, self.word, self.style) = (sign, word, style)
   }
 
   private static let good = Style(Palette.positive)

@@ -12,13 +12,8 @@ struct MessageRows {
   /// What a user said is there to be known again.
   private static let mostOfOthers = 3
 
-  /// - Parameter isAlone: whether it belongs to no turn, so that nothing else says whose
-  ///   it is.
   init(_ message: MessageRecord, _ layout: CardLayout, indent: Int, isAlone: Bool = false) {
-    self.message = message
-    self.layout = layout
-    self.indent = indent
-    self.isAlone = isAlone
+    (self.message, self.layout, self.indent, self.isAlone) = (message, layout, indent, isAlone)
   }
 
   var lines: [Line] {
@@ -105,8 +100,7 @@ struct CallRows {
 
   init(_ call: ToolCallRecord, _ layout: CardLayout, indent: Int) {
     self.call = CallView(call)
-    self.layout = layout
-    self.indent = indent
+    (self.layout, self.indent) = (layout, indent)
   }
 
   var lines: [Line] {
@@ -158,10 +152,7 @@ struct ApprovalRows {
   private let place: [String]
 
   init(_ approval: ApprovalRecord, _ layout: CardLayout, indent: Int, place: [String] = []) {
-    self.place = place
-    self.approval = approval
-    self.layout = layout
-    self.indent = indent
+    (self.place, self.approval, self.layout, self.indent) = (place, approval, layout, indent)
   }
 
   var lines: [Line] {

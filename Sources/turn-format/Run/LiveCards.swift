@@ -2,9 +2,6 @@ import Screen
 
 /// The cards of what goes on, in the rows that a window has.
 enum LiveCards {
-  /// - Parameters:
-  ///   - cards: the lines of each, the oldest first.
-  ///   - rows: 1 or more.
   static func fit(_ cards: [[Line]], rows: Int) -> [Line] {
     guard cards.count <= rows else {
       let hidden = cards.count - rows + 1

@@ -16,7 +16,7 @@ struct OpenQuestions {
   private static let most = 1000
 
   /// Notes what a record asks.
-  mutating func take(_ record: ConversationRecord) {
+  mutating func add(_ record: ConversationRecord) {
     guard case .approval(let approval) = record, approval.state == .pending,
       let key = PartKey(record)
     else { return }

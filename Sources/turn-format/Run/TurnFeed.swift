@@ -71,11 +71,11 @@ final class TurnFeed {
   private func readLines(of input: inout RecordInput) throws {
     while left > 0, let line = try input.next(beforeBlocking: { try pause($0) }) {
       try handleSignals()
-      try take(line.bytes, input.path, line.number)
+      try receive(line.bytes, input.path, line.number)
     }
   }
 
-  private func take(_ line: UnsafeRawBufferPointer, _ name: String, _ number: Int) throws {
+  private func receive(_ line: UnsafeRawBufferPointer, _ name: String, _ number: Int) throws {
     guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0d }) else { return }
     let record: ConversationRecord?
     do throws(RecordFields.Fault) {
@@ -85,7 +85,7 @@ final class TurnFeed {
       guard let torn = TornLine(line) else {
         return try fault { $0.line(name, number, error.reason) }
       }
-      for record in torn.records { try take(record, name, number) }
+      for record in torn.records { try receive(record, name, number) }
       if let torn = torn.fault { try fault { $0.line(name, number, torn.reason) } }
       return
     }
@@ -94,8 +94,8 @@ final class TurnFeed {
       return
     }
     hasTurns = true
-    if asks { questions.take(record) }
-    try show(book.take(record))
+    if asks { questions.add(record) }
+    try show(book.add(record))
   }
 
   private func show(_ stories: [Story]) throws(WriteFailure) {

@@ -12,12 +12,9 @@ struct PartKey: Hashable {
   let id: String
 
   init(_ origin: RecordOrigin, _ kind: Kind, _ id: String) {
-    self.origin = origin
-    self.kind = kind
-    self.id = id
+    (self.origin, self.kind, self.id) = (origin, kind, id)
   }
 
-  /// - Parameter record: nil comes of a conversation, which is no part of a turn.
   init?(_ record: ConversationRecord) {
     switch record {
     case .thread: return nil

@@ -25,7 +25,7 @@ struct Story {
   init(_ key: PartKey) { self.key = key }
 
   /// Takes a record, in the place of the one before about the same.
-  mutating func take(_ record: ConversationRecord, as key: PartKey) {
+  mutating func add(_ record: ConversationRecord, as key: PartKey) {
     if let time = record.record.time { latest = max(latest ?? time, time) }
     if let known = parts[key] {
       guard known.record.mayBecome(record) else { return }
@@ -40,7 +40,7 @@ struct Story {
 
   /// Takes all of another story, as what came after its own. The smaller one is moved into
   /// the larger: a chain may be told from its end.
-  mutating func take(_ other: inout Story) {
+  mutating func merge(_ other: inout Story) {
     if let time = other.latest { latest = max(latest ?? time, time) }
     if let time = other.earliest { earliest = min(earliest ?? time, time) }
     if parts.count < other.parts.count {

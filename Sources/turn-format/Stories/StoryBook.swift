@@ -34,7 +34,7 @@ struct StoryBook {
   private(set) var settling: PartKey?
 
   /// Takes a record.
-  mutating func take(_ record: ConversationRecord) -> [Story] {
+  mutating func add(_ record: ConversationRecord) -> [Story] {
     guard let key = PartKey(record) else {
       if case .thread(let thread) = record { learn(thread) }
       return []
@@ -51,11 +51,11 @@ struct StoryBook {
     }
     if home != key, var part = drop(key) {
       // It turns out to be a part of another.
-      stories[home]?.take(&part)
+      stories[home]?.merge(&part)
       moved[key] = home
     }
     homes[key] = home
-    stories[home]?.take(record, as: key)
+    stories[home]?.add(record, as: key)
     if home == key, record.isReplaced {
       _ = remove(key)
       return complete

@@ -13,9 +13,6 @@ struct StepLabel {
   /// Whether a name with a colon stands in front of the subject.
   private(set) var isSaid = false
 
-  /// - Parameters:
-  ///   - record: any part.
-  ///   - limit: about how many scalars of a text are of use.
   init(_ record: ConversationRecord, limit: Int) {
     switch record {
     case .thread: break

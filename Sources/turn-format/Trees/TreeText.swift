@@ -13,9 +13,7 @@ struct TreeText {
   private static let deepest = 8
 
   init(_ story: Story, thread: StoryBook.Thread, _ layout: CardLayout) {
-    self.story = story
-    self.thread = thread
-    self.layout = layout
+    (self.story, self.thread, self.layout) = (story, thread, layout)
     steps = story.walk()
   }
 

@@ -24,11 +24,6 @@ struct LiveSession {
   private var answers: [(request: String, turn: VoiceLatency.Turn)] = []
 
   /// A session that a state tells of.
-  ///
-  /// - Parameters:
-  ///   - state: what it says.
-  ///   - old: the session before that.
-  ///   - now: the time of the state; nil when unknown.
   init(_ state: VoiceSession, after old: LiveSession?, at now: Timestamp?) {
     session = state
     isRebuilt = false
@@ -64,7 +59,7 @@ struct LiveSession {
   }
 
   /// Takes an event of the session; one that means nothing changes nothing.
-  mutating func take(_ news: VoiceNews) {
+  mutating func receive(_ news: VoiceNews) {
     let (user, at) = (news.user, news.at)
     if let user, let name = news.speaker { learn(name, of: user) }
     switch news.event {

@@ -22,7 +22,7 @@ struct VoiceFeed {
     }
 
     /// Takes a new state.
-    mutating func take(_ state: RawSession, at now: Timestamp?) {
+    mutating func receive(_ state: RawSession, at now: Timestamp?) {
       before = live ?? before
       live = nil
       raw = state
@@ -41,39 +41,35 @@ struct VoiceFeed {
   /// Why sessions ended, by id, until someone asks.
   private var reasons: [String: String] = [:]
 
-  /// - Parameters:
-  ///   - filter: which sessions are wanted.
-  ///   - keepsEnded: whether a session that has ended stays in sight.
   init(_ filter: SessionFilter = SessionFilter(), keepsEnded: Bool = false) {
-    self.filter = filter
-    self.keepsEnded = keepsEnded
+    (self.filter, self.keepsEnded) = (filter, keepsEnded)
   }
 
   /// Takes a state: all sessions that there are.
-  mutating func take(_ state: RawState, at now: Timestamp?) {
+  mutating func receive(_ state: RawState, at now: Timestamp?) {
     hasState = true
     isKnown = true
     entries = filter.select(state.sessions)
       .map { raw in
         var entry = entries.first { $0.id == raw.id && raw.id != nil } ?? Entry(id: raw.id)
-        entry.take(raw, at: now)
+        entry.receive(raw, at: now)
         return entry
       }
   }
 
   /// Takes one session's state by itself.
-  mutating func take(_ session: RawSession, at now: Timestamp?) {
+  mutating func receive(_ session: RawSession, at now: Timestamp?) {
     guard filter.takes(id: session.id, guild: session.guild) else { return }
     hasState = true
     isKnown = true
     let index = entries.firstIndex { $0.id == session.id } ?? entries.endIndex
     if index == entries.endIndex { entries.append(Entry(id: session.id)) }
-    entries[index].take(session, at: now)
+    entries[index].receive(session, at: now)
   }
 
   /// Takes an event; one of a session that is not there begins it when no state
   /// told of any and it did not end before, or when the session itself begins.
-  mutating func take(_ news: VoiceNews) {
+  mutating func receive(_ news: VoiceNews) {
     guard let id = news.session, filter.takes(id: id, guild: news.guild) else { return }
     let mayBegin: Bool
     switch news.event {
@@ -91,7 +87,7 @@ struct VoiceFeed {
     isKnown = true
     entries[index].read()
     guard case .ends(let words) = news.event else {
-      entries[index].live?.take(news)
+      entries[index].live?.receive(news)
       return
     }
     if reasons.count >= 100 { reasons = [:] }

@@ -27,12 +27,6 @@ struct Changes {
 
   init() {}
 
-  /// - Parameters:
-  ///   - sessions: those that there are now.
-  ///   - now: the time.
-  ///   - tellsAll: whether what a session brings along when it is first seen is told
-  ///     as well: right for one that is rebuilt from its events.
-  ///   - reason: why a session ended, by id.
   mutating func lines(
     _ sessions: [VoiceSession], at now: Timestamp, tellsAll: Bool = false,
     reason: (String) -> String? = { _ in nil }

@@ -24,8 +24,6 @@ enum OutputForm: String, CaseIterable, Sendable {
 
 /// A session's or an action's own bytes as a line.
 enum JSONLines {
-  /// - Parameter bytes: one JSON value on one line; on a terminal what it would
-  ///   obey is escaped, which leaves the value the same.
   static func write(_ bytes: [UInt8], to writer: RecordWriter) throws(WriteFailure) {
     guard isatty(1) == 1 else {
       try writer.write(bytes)
@@ -39,11 +37,6 @@ enum JSONLines {
 
 /// The sessions as a status bar wants them: one line, nothing but printable text.
 enum BarForm {
-  /// - Parameters:
-  ///   - form: `waybar`, `tmux` or `i3`.
-  ///   - sessions: those that there are.
-  ///   - now: when they are looked at.
-  ///   - link: `live`, `stale`, `down`; nil when it was asked once.
   static func line(
     _ form: OutputForm, _ sessions: [VoiceSession], at now: Timestamp, link: String?
   ) -> String {

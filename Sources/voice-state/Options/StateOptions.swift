@@ -79,11 +79,11 @@ struct StateOptions {
         width: "lay out for COLUMNS (default: the terminal's, else 80)", in: 20...1000
       ).at(\.look)
   ) { options, words throws(UsageError) in
-    try options.take(operands: words.operands, paths: words.paths)
+    try options.read(operands: words.operands, paths: words.paths)
     try options.check()
   }
 
-  private mutating func take(operands: [String], paths: [String]) throws(UsageError) {
+  private mutating func read(operands: [String], paths: [String]) throws(UsageError) {
     guard let first = operands.first else { return }
     switch first {
     case "history":

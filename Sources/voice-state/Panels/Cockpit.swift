@@ -16,7 +16,7 @@ protocol Panel {
   /// The least width of the screen at which it is shown without being asked for.
   static var leastWidth: Int { get }
 
-  /// - Returns: nil when there is nothing to show.
+  /// Nil when there is nothing to show.
   init?(_ session: VoiceSession, at now: Now)
 
   /// A few words at the end of the rule; may be empty.
@@ -77,14 +77,8 @@ struct Cockpit {
   /// The cells of a line.
   let width: Int
 
-  /// - Parameters:
-  ///   - sessions: as sent.
-  ///   - now: when they are looked at.
-  ///   - panels: nil shows what fits the width.
-  ///   - width: the cells of a line; fewer than 20 count as 20.
   init(sessions: [VoiceSession], now: Now, panels: [any Panel.Type]? = nil, width: Int) {
-    self.sessions = sessions
-    self.now = now
+    (self.sessions, self.now) = (sessions, now)
     self.width = max(width, 20)
     self.panels = panels ?? Panels.fitting(width: self.width)
   }

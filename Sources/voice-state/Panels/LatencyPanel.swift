@@ -130,9 +130,6 @@ struct LatencyTable {
   /// Whether a mark was set that wants to be explained.
   private(set) var hasMarks = false
 
-  /// - Parameters:
-  ///   - leadCells: the cells of the ages and names.
-  ///   - most: the stage, and then the total, that fills its bar, in milliseconds.
   init(width: Int, leadCells: Int, most: Double, mostTotal: Double) {
     (self.width, self.leadCells, self.most, self.mostTotal) = (width, leadCells, most, mostTotal)
     // A blank before each stage and the cell of a mark after it.

@@ -91,9 +91,8 @@ enum PromptText {
   /// All texts of a prompt as they were sent, each below a line with its name and
   /// size, ending with a line end; tools by name and description.
   ///
-  /// The text is raw: for a terminal it must go through `Plain.lines`.
-  ///
-  /// - Returns: nil when the session has no prompt of that name.
+  /// The text is raw: for a terminal it must go through `Plain.lines`. Returns nil when the session
+  /// has no prompt of that name.
   static func whole(_ name: Name, of session: VoiceSession) -> String? {
     guard let prompt = prompt(name, of: session) else { return nil }
     var out = ""
@@ -131,13 +130,12 @@ struct PromptName: Equatable {
     ["system"] + PromptText.Name.allCases.map(\.rawValue)
   }
 
-  /// - Returns: nil for a word that names no prompt.
+  /// Nil for a word that names no prompt.
   init?(_ word: String) {
     guard let name = word == "system" ? .instructions : PromptText.Name(rawValue: word) else {
       return nil
     }
-    self.word = word
-    self.name = name
+    (self.word, self.name) = (word, name)
   }
 
   /// The prompt of a session, nil when it has none.

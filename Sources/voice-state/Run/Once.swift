@@ -10,8 +10,7 @@ struct Once {
   private let writer = RecordWriter()
 
   init(_ options: StateOptions, _ diagnostics: Diagnostics) {
-    self.options = options
-    self.diagnostics = diagnostics
+    (self.options, self.diagnostics) = (options, diagnostics)
   }
 
   /// Asks the backend.
@@ -19,7 +18,7 @@ struct Once {
     let state = try backend.state()
     if options.isQuiet { Process.exitAtOnce(isActive(state) ? .success : .negative) }
     var feed = VoiceFeed(options.filter)
-    feed.take(state, at: nil)
+    feed.receive(state, at: nil)
     return try show(&feed, at: .now()) { try recent(backend) }
   }
 

@@ -25,7 +25,7 @@ final class RecordSource {
   init(
     _ file: String, speed: Double = 1,
     onFault: @escaping (_ file: String, _ line: Int, _ reason: String) -> Void
-  ) throws(ReadFailure) {
+  ) throws(Failure) {
     self.onFault = onFault
     clock = RecordClock(speed: speed)
     name = file == "-" ? "standard input" : file
@@ -34,28 +34,21 @@ final class RecordSource {
   }
 
   /// Reads to the end.
-  ///
-  /// - Parameters:
-  ///   - wait: waits until the file can be read; false ends the reading.
-  ///   - take: told each record and its time, before it changes anything.
   func read(
     wait: (Int32) -> Bool, take: (VoiceRecord, Timestamp?) -> Bool
   ) throws {
     var goesOn = true
-    while goesOn, let line = try input.next(beforeBlocking: { if !wait($0) { throw Stop() } }) {
+    while goesOn, let line = try input.next(beforeBlocking: { if !wait($0) { throw CancellationError() } }) {
       joiner.add(line.bytes) { bytes, number in
-        if goesOn { goesOn = self.take(bytes, number, take) }
+        if goesOn { goesOn = self.receive(bytes, number, take) }
       }
     }
     joiner.finish { bytes, number in
-      if goesOn { _ = self.take(bytes, number, take) }
+      if goesOn { _ = self.receive(bytes, number, take) }
     }
   }
 
-  /// The watch has ended: no fault of the file.
-  struct Stop: Error {}
-
-  private func take(
+  private func receive(
     _ bytes: UnsafeRawBufferPointer, _ line: Int, _ take: (VoiceRecord, Timestamp?) -> Bool
   ) -> Bool {
     guard bytes.contains(where: { $0 > 32 }) else { return true }
@@ -66,7 +59,7 @@ final class RecordSource {
       }
     } catch {
       let torn = TornLine(bytes)
-      for record in torn?.records ?? [] where goesOn { goesOn = self.take(record, line, take) }
+      for record in torn?.records ?? [] where goesOn { goesOn = self.receive(record, line, take) }
       if let reason = torn == nil ? error.reason : torn?.fault?.reason {
         hasFaults = true
         onFault(name, line, reason)
@@ -80,15 +73,15 @@ final class RecordSource {
     let at = Clock.monotonic
     switch record {
     case .state(let state):
-      feed.take(state, at: received)
+      feed.receive(state, at: received)
       setClock(received, feed: &feed, at)
       return .state
     case .session(let session):
-      feed.take(session, at: received)
+      feed.receive(session, at: received)
       setClock(received, feed: &feed, at)
       return .state
     case .news(let news):
-      feed.take(news)
+      feed.receive(news)
       if let time = received ?? news.at { clock.set(time, at: at) }
       return .action
     case .link(let type, let reason, let wait): return .link(type, reason, wait)
@@ -116,8 +109,6 @@ struct RecordClock {
   init(speed: Double = 1) { self.speed = speed }
 
   /// A record came that tells the time.
-  ///
-  /// - Parameter at: `Clock.monotonic`.
   mutating func set(_ time: Timestamp, at clock: Double) {
     anchor = (time, clock)
     stopped = nil
@@ -141,7 +132,7 @@ struct RecordClock {
 /// When a state was taken, by the server's own clock: instants that came
 /// together with their age.
 enum ServerClock {
-  /// - Returns: the latest that the sessions tell, nil when none of them does.
+  /// The latest that the sessions tell, nil when none of them does.
   static func time(of sessions: [VoiceSession]) -> Timestamp? {
     sessions.flatMap(exact).max()
   }

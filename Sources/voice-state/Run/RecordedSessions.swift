@@ -22,7 +22,7 @@ struct RecordedSessions {
           _ = source.apply(record, received, to: &feed)
           return true
         })
-    } catch let failure as ReadFailure {
+    } catch let failure as Failure {
       faults.finish()
       diagnostics.error(file, failure.reason)
       return .failure
@@ -51,22 +51,26 @@ struct RecordedSessions {
     watch.time = {
       (isTold ? source.clock.told : source.clock.now(at: Clock.monotonic)) ?? .now()
     }
-    var pace = Pace(speed: options.speed)
+    var pace = ReplayPace(speed: options.speed ?? 0)
     do {
       try source.read(
         wait: { watch.wait(for: $0) },
         take: { record, received in
-          let due = pace.due(record, received, at: Clock.monotonic)
+          var time = received
+          if time == nil, case .news(let news) = record { time = news.at }
+          let due = pace.due(time, at: Clock.monotonic)
           if let due { _ = watch.wait(for: nil, until: due) }
           guard watch.ending == nil else { return false }
-          take(record, received, source, watch)
+          receive(record, received, source, watch)
           return watch.ending == nil
         })
       end(watch, source, "end of the records")
-    } catch let failure as ReadFailure {
+    } catch let failure as Failure {
       end(watch, source, "\(file): \(failure.reason)")
       watch.end(.failure, "\(file): \(failure.reason)")
-    } catch is RecordSource.Stop {}
+    } catch is CancellationError {
+      // The watch has ended: no fault of the file.
+    }
     faults.finish()
     // A person may want to look at the last of it.
     if watch.screen != nil { while watch.wait(for: nil) {} }
@@ -82,7 +86,7 @@ struct RecordedSessions {
     watch.changed(isState: false)
   }
 
-  private func take(
+  private func receive(
     _ record: VoiceRecord, _ received: Timestamp?, _ source: RecordSource, _ watch: Watch
   ) {
     switch source.apply(record, received, to: &watch.feed) {
@@ -110,35 +114,10 @@ struct RecordedSessions {
   private func open(
     onFault: @escaping (_ file: String, _ line: Int, _ reason: String) -> Void
   ) -> RecordSource {
-    do throws(ReadFailure) {
+    do throws(Failure) {
       return try RecordSource(file, speed: options.speed ?? 1, onFault: onFault)
     } catch {
       diagnostics.fail("\(file): \(error.reason)")
     }
-  }
-}
-
-/// When records are due that are played at a speed.
-struct Pace {
-  private let speed: Double?
-  private var start: (time: Timestamp, at: Double)?
-
-  /// - Parameter speed: nil plays them as they come.
-  init(speed: Double?) { self.speed = speed }
-
-  /// - Returns: `Clock.monotonic`, nil for at once.
-  mutating func due(_ record: VoiceRecord, _ received: Timestamp?, at clock: Double) -> Double? {
-    guard let speed else { return nil }
-    var time = received
-    if time == nil, case .news(let news) = record { time = news.at }
-    guard let time else { return nil }
-    guard let start else {
-      self.start = (time, clock)
-      return nil
-    }
-    let seconds = time.seconds.subtractingReportingOverflow(start.time.seconds)
-    guard !seconds.overflow, seconds.partialValue >= 0 else { return nil }
-    let rest = Double(time.nanoseconds - start.time.nanoseconds) / 1e9
-    return start.at + (Double(seconds.partialValue) + rest) / speed
   }
 }

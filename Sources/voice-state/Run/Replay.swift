@@ -11,8 +11,7 @@ final class Replay {
   private var events: [ClankyVoice.PastEvent] = []
 
   init(_ options: StateOptions, _ diagnostics: Diagnostics) {
-    self.options = options
-    self.diagnostics = diagnostics
+    (self.options, self.diagnostics) = (options, diagnostics)
   }
 
   /// Asks for the events and shows them.
@@ -45,7 +44,7 @@ final class Replay {
   /// The session at its end.
   private func once() throws -> ExitStatus {
     var feed = VoiceFeed(keepsEnded: true)
-    for event in events { feed.take(event.news) }
+    for event in events { feed.receive(event.news) }
     return try Once(options, diagnostics).show(&feed, at: events.last?.at ?? .now())
   }
 
@@ -93,7 +92,7 @@ final class Replay {
         _ = watch.wait(for: nil, until: min(due, Clock.monotonic + 0.25))
         continue
       }
-      watch.feed.take(events[index].news)
+      watch.feed.receive(events[index].news)
       watch.link.phase = .open
       index += 1
       watch.changed(isState: false)
@@ -121,9 +120,6 @@ struct Timeline {
   private var position = 0.0
   private var since: Double?
 
-  /// - Parameters:
-  ///   - times: of the events, oldest first.
-  ///   - speed: times as fast as it was; nil does not wait.
   init(_ times: [Timestamp], speed: Double?) {
     self.speed = speed
     start = times.first ?? Timestamp(seconds: 0)
@@ -136,8 +132,6 @@ struct Timeline {
   }
 
   /// Seconds from the first event.
-  ///
-  /// - Parameter clock: `Clock.monotonic`.
   func position(at clock: Double) -> Double {
     guard let since, let speed, !isPaused else { return position }
     return min(position + (clock - since) * speed, offsets.last ?? 0)

@@ -14,8 +14,7 @@ final class StreamWatch: StreamLoop {
   private var faults: FaultLog
 
   init(_ watch: Watch, _ backend: ClankyVoice) throws(SettingsError) {
-    self.watch = watch
-    self.backend = backend
+    (self.watch, self.backend) = (watch, backend)
     wire = try backend.stream()
     faults = FaultLog(say: watch.tell)
     var policy = watch.options.reconnect.policy(usualSilence: wire.usualSilence)
@@ -95,7 +94,7 @@ final class StreamWatch: StreamLoop {
     case .event(let event):
       // A line is told for each; a screen is drawn when the input pauses.
       succeeded()
-      let isRead = VoiceRecord.read(event, take, fault: { faults.event(openPlace, $0) })
+      let isRead = VoiceRecord.read(event, receive, fault: { faults.event(openPlace, $0) })
       if isRead, watch.screen == nil { watch.look() }
     case .oversize(let bytes):
       faults.event(openPlace, "event of \(bytes) bytes or more dropped: over \(Fetch.largest)")
@@ -103,13 +102,13 @@ final class StreamWatch: StreamLoop {
     }
   }
 
-  private func take(_ record: VoiceRecord) {
+  private func receive(_ record: VoiceRecord) {
     switch record {
     case .state(let state):
-      watch.feed.take(state, at: .now())
+      watch.feed.receive(state, at: .now())
       watch.changed(isState: true)
     case .news(let news):
-      watch.feed.take(news)
+      watch.feed.receive(news)
       watch.changed(isState: false)
     case .session, .link, .other: break
     }

@@ -81,12 +81,6 @@ struct Grid {
 enum Rule {
   /// `── title ─────────── note ──`, exactly as wide as asked. The note gives
   /// way first, its last piece before the others, then the title is cut.
-  ///
-  /// - Parameters:
-  ///   - title: a word or two.
-  ///   - note: a few words; may be empty.
-  ///   - width: the cells of the line.
-  ///   - sign: what the rule is made of, one cell wide.
   static func line(
     _ title: Line, note: Line = Line(), width: Int, sign: String = "─"
   ) -> Line {
@@ -121,11 +115,6 @@ enum Rule {
 enum Columns {
   /// The cells of each column when `count` of them share a width; the first
   /// ones get what cannot be shared out evenly.
-  ///
-  /// - Parameters:
-  ///   - count: 1 or more.
-  ///   - width: all cells.
-  ///   - gap: the cells between two columns.
   static func widths(_ count: Int, width: Int, gap: Int) -> [Int] {
     let room = max(0, width - gap * (count - 1))
     return (0..<count).map { room / count + ($0 < room % count ? 1 : 0) }
@@ -133,11 +122,6 @@ enum Columns {
 
   /// The blocks as one, each line cut and filled to its column's width; blanks
   /// at the end of a line are left out.
-  ///
-  /// - Parameters:
-  ///   - blocks: the lines of each column.
-  ///   - widths: as many as there are blocks.
-  ///   - gap: the cells between two columns.
   static func join(_ blocks: [[Line]], widths: [Int], gap: Int) -> [Line] {
     let height = blocks.map(\.count).max() ?? 0
     return (0..<height).map { row in
@@ -160,12 +144,7 @@ enum Columns {
 
   /// Where to break a row of blocks into columns, in their order, so that the
   /// tallest column is as low as can be; of equal ways the one with the tallest
-  /// columns first.
-  ///
-  /// - Parameters:
-  ///   - heights: the lines of each block.
-  ///   - count: the columns, 1 or more.
-  /// - Returns: how many blocks each column holds; no more columns than blocks.
+  /// columns first. Returns how many blocks each column holds; no more columns than blocks.
   static func balance(_ heights: [Int], count: Int) -> [Int] {
     let count = min(count, heights.count)
     guard count > 1 else { return heights.isEmpty ? [] : [heights.count] }

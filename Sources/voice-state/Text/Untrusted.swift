@@ -40,10 +40,6 @@ enum Untrusted {
   }
 
   /// An object or another value on one line: `query: tides, limit: 5`.
-  ///
-  /// - Parameters:
-  ///   - value: nil and null are nil.
-  ///   - unwraps: whether an only member is shown without its name.
   static func value(_ value: JSONValue?, unwraps: Bool = false) -> String? {
     guard let value, !value.isNull else { return nil }
     return text(Brief.text(value, limit: most, unwraps: unwraps))
@@ -65,8 +61,7 @@ struct Now: Equatable, Sendable {
   var tellsClock = false
 
   init(_ time: Timestamp, tellsClock: Bool = false) {
-    self.time = time
-    self.tellsClock = tellsClock
+    (self.time, self.tellsClock) = (time, tellsClock)
   }
 
   /// `now`, `14s ago`, `in 5m`; by the clock `18:30:13`, and of another day `05-09 18:30`.
@@ -140,14 +135,6 @@ enum PanelText {
 
   /// A text over several lines behind a beginning, the last one cut when there
   /// is more.
-  ///
-  /// - Parameters:
-  ///   - text: any text; its line breaks are shown as signs.
-  ///   - style: how it looks.
-  ///   - lead: what stands before its first line.
-  ///   - width: the cells of a line.
-  ///   - indent: blanks before the lines after the first.
-  ///   - most: how many lines at most, 1 or more.
   static func paragraph(
     _ text: String, _ style: Style = .plain, lead: Line = Line(), width: Int, indent: Int = 2,
     most: Int

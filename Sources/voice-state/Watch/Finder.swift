@@ -28,7 +28,7 @@ struct Finder: Equatable {
   private static let longest = 100
 
   /// Takes a key: what is typed until Enter, then `n` and `N`; Escape ends it.
-  mutating func take(_ key: Key) -> Step {
+  mutating func handle(_ key: Key) -> Step {
     guard isTyping else {
       switch key {
       case .escape: return .close
@@ -68,9 +68,7 @@ struct Finder: Equatable {
   }
 
   /// Goes to the next line that has it or the one before, and from the last one to the first
-  /// again.
-  ///
-  /// - Returns: the line; nil when none has it.
+  /// again. Returns the line; nil when none has it.
   mutating func find(_ step: Step, in lines: [Line], from top: Int) -> Int? {
     _ = mark(lines)
     let start = found ?? (step == .next ? top - 1 : top)

@@ -9,13 +9,8 @@ final class LineView: WatchView {
   private var changes = Changes()
   private var link = "connecting"
 
-  /// - Parameters:
-  ///   - writer: where the lines go.
-  ///   - tellsAll: whether everything a session begins with is told: when it is
-  ///     rebuilt from its events.
   init(_ writer: RecordWriter, tellsAll: Bool) {
-    self.writer = writer
-    self.tellsAll = tellsAll
+    (self.writer, self.tellsAll) = (writer, tellsAll)
   }
 
   func show(_ moment: WatchMoment, most: Int) throws(WriteFailure) -> Int {
@@ -74,8 +69,7 @@ final class BarView: WatchView {
   private var shown: String?
 
   init(_ writer: RecordWriter, _ form: OutputForm) {
-    self.writer = writer
-    self.form = form
+    (self.writer, self.form) = (writer, form)
   }
 
   func show(_ moment: WatchMoment, most: Int) throws(WriteFailure) -> Int {
@@ -89,7 +83,7 @@ final class BarView: WatchView {
     _ = try print(BarForm.trouble(form, status, reason))
   }
 
-  /// - Returns: whether it is another line than before.
+  /// Whether it is another line than before.
   private func print(_ line: String) throws(WriteFailure) -> Bool {
     guard line != shown else { return false }
     shown = line
@@ -103,10 +97,6 @@ final class BarView: WatchView {
 
 extension Watch {
   /// A watch with the view that the command line and standard output ask for.
-  ///
-  /// - Parameters:
-  ///   - subject: what is watched.
-  ///   - readsInput: whether records come on standard input.
   static func make(
     _ options: StateOptions, _ diagnostics: Diagnostics, readsInput: Bool = false
   ) throws(WriteFailure) -> Watch {

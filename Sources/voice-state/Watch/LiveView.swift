@@ -34,18 +34,11 @@ final class LiveView: WatchView {
   /// Lines about past sessions, shown when no session is active.
   var past: [Line] = []
 
-  /// - Parameters:
-  ///   - terminal: entered by the caller.
-  ///   - options: panels and colour.
-  ///   - isReplay: whether space pauses.
-  ///   - interrupted: asked when a signal interrupts a write.
   init(
     _ terminal: Terminal, _ options: StateOptions, isReplay: Bool,
     interrupted: @escaping () -> Bool
   ) {
-    self.terminal = terminal
-    self.isReplay = isReplay
-    self.interrupted = interrupted
+    (self.terminal, self.isReplay, self.interrupted) = (terminal, isReplay, interrupted)
     canvas = Canvas(options.look)
     panels = options.panels
     size = terminal.size
@@ -119,14 +112,14 @@ final class LiveView: WatchView {
   var isKeyPending: Bool { decoder.isPending }
 
   /// Takes bytes from the keyboard; none means that nothing came for a while.
-  func take(_ bytes: [UInt8]) -> [Wish] {
+  func handle(_ bytes: [UInt8]) -> [Wish] {
     let keys = bytes.isEmpty ? decoder.pause() : decoder.take(bytes)
-    return keys.compactMap(take)
+    return keys.compactMap(handle)
   }
 
-  private func take(_ key: Key) -> Wish? {
+  private func handle(_ key: Key) -> Wish? {
     if chooser != nil {
-      if chooser?.take(key) == .close {
+      if chooser?.handle(key) == .close {
         panels = chooser?.selection
         chooser = nil
       } else {
@@ -139,7 +132,7 @@ final class LiveView: WatchView {
       helps = false
       return nil
     }
-    if let step = finder?.take(key), step != .other {
+    if let step = finder?.handle(key), step != .other {
       if step == .close { finder = nil }
       if step == .next || step == .previous {
         let line = finder?.find(step, in: drawn, from: scroll.top)
@@ -171,7 +164,7 @@ final class LiveView: WatchView {
     case .character("-"): return isReplay ? .speed(0.5) : nil
     case .character("n"): return isReplay ? .skip : nil
     default:
-      _ = scroll.take(key)
+      _ = scroll.handle(key)
       return nil
     }
   }
@@ -195,12 +188,6 @@ struct LiveFrame {
   }
 
   /// The status row: the link on the left, where one is and the keys on the right.
-  ///
-  /// - Parameters:
-  ///   - words: about the link.
-  ///   - note: what else is to say; may be empty.
-  ///   - scroll: where one is.
-  ///   - keys: what keys do; left out first where there is no room.
   static func status(
     _ words: (text: String, mood: BackendLink.Mood), note: String, scroll: ScrollState,
     keys: String, width: Int

@@ -21,7 +21,7 @@ struct PanelChooser: Equatable {
   var selection: [String] { names.filter(chosen.contains) }
 
   /// Takes a key: arrows move, space and `x` choose, `a` chooses all or none.
-  mutating func take(_ key: Key) -> Step {
+  mutating func handle(_ key: Key) -> Step {
     switch key {
     case .up, .character("k"): cursor = max(0, cursor - 1)
     case .down, .character("j"): cursor = min(names.count - 1, cursor + 1)
@@ -93,10 +93,8 @@ struct ScrollState: Equatable, Sendable {
   }
 
   /// Moves as a key asks: arrows, `j` and `k` a line, page keys and space a window less
-  /// one line, Home, End, `g` and `G` to the ends.
-  ///
-  /// - Returns: whether the key is one of these.
-  mutating func take(_ key: Key) -> Bool {
+  /// one line, Home, End, `g` and `G` to the ends. Returns whether the key is one of these.
+  mutating func handle(_ key: Key) -> Bool {
     switch key {
     case .up, .character("k"), .control("p"): move(by: -1)
     case .down, .character("j"), .control("n"): move(by: 1)

@@ -48,10 +48,7 @@ final class Watch {
     _ options: StateOptions, _ diagnostics: Diagnostics, feed: VoiceFeed, view: any WatchView,
     signals: TerminalSignals
   ) {
-    self.options = options
-    self.diagnostics = diagnostics
-    self.feed = feed
-    self.view = view
+    (self.options, self.diagnostics, self.feed, self.view) = (options, diagnostics, feed, view)
     self.signals = signals
     live = view as? LiveView
     deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
@@ -89,8 +86,6 @@ final class Watch {
   }
 
   /// Something came; it is shown with the next look.
-  ///
-  /// - Parameter isState: whether it was a state.
   func changed(isState: Bool) {
     isChanged = true
     if isState {
@@ -139,12 +134,7 @@ final class Watch {
   }
 
   /// Looks, then waits until the file can be read, the time has come, or the
-  /// watch ends.
-  ///
-  /// - Parameters:
-  ///   - descriptor: nil waits for the time alone.
-  ///   - until: `Clock.monotonic`.
-  /// - Returns: whether the file can be read.
+  /// watch ends. Returns whether the file can be read.
   func wait(for descriptor: Int32?, until: Double = .infinity) -> Bool {
     while ending == nil {
       look(force: false)
@@ -216,10 +206,10 @@ final class Watch {
         ending = .signal(SIGHUP)
         return
       }
-      if !bytes.isEmpty { wishes = live.take(bytes) }
+      if !bytes.isEmpty { wishes = live.handle(bytes) }
       isChanged = true
     } else if let due = keyDeadline, clock >= due, live.isKeyPending {
-      wishes = live.take([])
+      wishes = live.handle([])
       isChanged = true
     }
     keyDeadline = live.isKeyPending ? (keyDeadline ?? clock + 0.05) : nil

@@ -113,7 +113,7 @@ final class Scrap {
     let spans = FileSpans(of: folder, 0..<100, path: "/tmp", size: 10)
     let buffer = PieceBuffer(capacity: 10)
     let piece = try #require(try spans.next(buffer))
-    #expect(throws: ReadFailure(code: EISDIR)) { try piece.fill?(buffer) }
+    #expect(throws: Failure(code: EISDIR)) { try piece.fill?(buffer) }
     #expect(buffer.lines.isEmpty)
   }
 }

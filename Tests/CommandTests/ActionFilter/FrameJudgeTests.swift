@@ -81,7 +81,7 @@ import Testing
     for (index, text) in lines.enumerated() {
       Array(text.utf8).withUnsafeBytes { bytes in
         let line = RecordInput.Line(bytes, number: index + 1, isTerminated: true, isFirst: false)
-        if (try? filter.take(line)) != true { isGood = false }
+        if (try? filter.handle(line)) != true { isGood = false }
       }
     }
     return (filter.output.count, !isGood || filter.output.others > 0)

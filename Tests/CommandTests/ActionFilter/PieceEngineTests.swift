@@ -17,7 +17,7 @@ private final class Numbers: PieceSource {
     (self.end, self.failing, self.inOrder) = (end, failing, inOrder)
   }
 
-  func next(_ buffer: PieceBuffer) throws(ReadFailure) -> Piece? {
+  func next(_ buffer: PieceBuffer) throws(Failure) -> Piece? {
     #expect(!isOver, "asked again")
     #expect(buffer.count == 0 && buffer.lines.isEmpty)
     #expect(pthread_mutex_trylock(busy.mutex) == 0, "asked by two at once")
@@ -32,13 +32,13 @@ private final class Numbers: PieceSource {
       Self.put(number, buffer)
       if number == failing {
         isOver = true
-        throw ReadFailure(reason: "no more")
+        throw Failure("no more")
       }
       return Piece(path: "n")
     }
-    return Piece(path: "n") { [failing] (buffer) throws(ReadFailure) in
+    return Piece(path: "n") { [failing] (buffer) throws(Failure) in
       Self.put(number, buffer)
-      if number == failing { throw ReadFailure(reason: "no more") }
+      if number == failing { throw Failure("no more") }
     }
   }
 
@@ -83,7 +83,7 @@ private final class Reader: PieceWorker {
     let engine = engine(threads)
     for failing in [0, 1, 7, 299] {
       var seen: [Int] = []
-      #expect(throws: ReadFailure(reason: "no more")) {
+      #expect(throws: Failure("no more")) {
         try engine.run(Numbers(upTo: 300, failing: failing, inOrder: inOrder)) { slot in
           #expect(slot.piece.path == (failing == 0 && inOrder ? "" : "n"))
           seen.append(slot.result.count)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Documents")
 struct DocumentTests {
-  private func put(_ document: Document, _ text: String) -> Result<[UInt8], DocumentFault> {
+  private func put(_ document: Document, _ text: String) -> Result<[UInt8], Failure> {
     document.accept(Array(text.utf8))
   }
 

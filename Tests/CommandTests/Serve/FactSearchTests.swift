@@ -94,7 +94,7 @@ struct FactSearchTests {
 
   @Test("Answers of a server of vectors")
   func answers() {
-    func read(_ text: String, _ count: Int) -> Result<[[Float]], EmbedFault> {
+    func read(_ text: String, _ count: Int) -> Result<[[Float]], Failure> {
       EmbedClient.read(Array(text.utf8), count: count)
     }
     #expect(
@@ -107,9 +107,9 @@ struct FactSearchTests {
       #"{"data":[{"index":0,"embedding":["1"]}]}"#, #"{"data":[{"index":0,"embedding":[1e99]}]}"#,
       #"{"data":[{"index":0,"embedding":"AAAA"}]}"#, #"{"data":[{"index":0,"embedding":[]}]}"#,
     ] {
-      #expect(throws: EmbedFault.self, "\(text)") { try read(text, 1).get() }
+      #expect(throws: Failure.self, "\(text)") { try read(text, 1).get() }
     }
-    #expect(throws: EmbedFault.self) {
+    #expect(throws: Failure.self) {
       try read(#"{"data":[{"embedding":[1]},{"embedding":[1,2]}]}"#, 2).get()
     }
   }

@@ -37,7 +37,7 @@ enum Fixture {
     var parser = RequestParser()
     var used = 0
     let part = try Array(text.utf8).withUnsafeBytes { try parser.next($0, &used) }
-    guard case .head(let head) = part else { throw RequestFault.malformed }
+    guard case .head(let head) = part else { throw Refusal.malformed }
     return head
   }
 }

@@ -56,21 +56,16 @@ struct RecordReaderTests {
 
   @Test("A replay keeps the pauses, divided by the speed")
   func pace() {
-    let start = ContinuousClock.now
     func time(_ text: String) -> Timestamp? { Timestamp(rfc3339: "2026-03-01T12:00:\(text)Z") }
     var pace = ReplayPace(speed: 2)
-    func wait(_ recorded: Timestamp?, _ now: ContinuousClock.Instant) -> Duration {
-      pace.wait(until: recorded, now: now)
-    }
-    #expect(wait(time("00.000"), start) == .zero)
-    #expect(wait(time("03.000"), start) == .milliseconds(1500))
-    #expect(wait(time("03.000"), start + .seconds(1)) == .milliseconds(500))
-    #expect(wait(time("03.000"), start + .seconds(9)) == .zero)
-    #expect(wait(nil, start) == .zero)
+    #expect(pace.due(time("00.000"), at: 100) == nil)
+    #expect(pace.due(time("03.000"), at: 100) == 101.5)
+    #expect(pace.due(time("03.000"), at: 109) == 101.5)
+    #expect(pace.due(nil, at: 100) == nil)
     // A clock that was set back makes nobody wait.
-    #expect(wait(Timestamp(rfc3339: "1990-01-01T00:00:00Z"), start) == .zero)
+    #expect(pace.due(Timestamp(rfc3339: "1990-01-01T00:00:00Z"), at: 100) == nil)
     pace = ReplayPace(speed: 0)
-    #expect(wait(time("00.000"), start) == .zero)
-    #expect(wait(time("59.000"), start) == .zero)
+    #expect(pace.due(time("00.000"), at: 100) == nil)
+    #expect(pace.due(time("59.000"), at: 100) == nil)
   }
 }

@@ -50,7 +50,7 @@ struct RequestTests {
       ["Host: x", "X: a\u{7f}b"], ["Host: x", "X: y\n"],
     ])
   func refused(_ fields: [String]) {
-    #expect(throws: RequestFault.malformed) { try head("/a", fields) }
+    #expect(throws: Refusal.malformed) { try head("/a", fields) }
   }
 
   @Test(
@@ -62,14 +62,14 @@ struct RequestTests {
       "GET /a\tb HTTP/1.1", "GET", " ", "GET /a HTTP/x.1",
     ])
   func firstLines(_ line: String) {
-    #expect(throws: RequestFault.malformed) {
+    #expect(throws: Refusal.malformed) {
       try Fixture.head("\(line)\r\nHost: x\r\n\r\n")
     }
   }
 
   @Test("Versions of others", arguments: ["2.0", "0.9", "3.0"])
   func versions(_ version: String) {
-    #expect(throws: RequestFault.unknownVersion) { try head("/a", ["Host: x"], version: version) }
+    #expect(throws: Refusal.unknownVersion) { try head("/a", ["Host: x"], version: version) }
   }
 
   @Test(

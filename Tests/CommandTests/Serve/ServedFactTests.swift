@@ -12,9 +12,9 @@ struct ServedFactTests {
     }
   }
 
-  private func edit(_ id: String, _ text: String) -> Result<FactEdit, FactRefusal> {
+  private func edit(_ id: String, _ text: String) -> Result<FactEdit, Refusal> {
     Array(text.utf8).withUnsafeBytes { bytes in
-      do throws(FactRefusal) {
+      do throws(Refusal) {
         return .success(try FactEdit(id: id, ScanObject(bytes) ?? ScanObject()))
       } catch {
         return .failure(error)
@@ -68,18 +68,18 @@ struct ServedFactTests {
 
   @Test("The checks of an edit, in their order")
   func checks() {
-    #expect(edit("x", "{}") == .failure(FactRefusal("guildId required")))
-    #expect(edit("x", #"{"guildId":1}"#) == .failure(FactRefusal("valid factId required")))
+    #expect(edit("x", "{}") == .failure(Refusal(fact: "guildId required")))
+    #expect(edit("x", #"{"guildId":1}"#) == .failure(Refusal(fact: "valid factId required")))
     for id in ["", "0", "-1", "1.5", "nan", "1e400", "0x", "9223372036854775808"] {
       #expect(
-        edit(id, #"{"guildId":"1"}"#) == .failure(FactRefusal("valid factId required")), "\(id)")
+        edit(id, #"{"guildId":"1"}"#) == .failure(Refusal(fact: "valid factId required")), "\(id)")
     }
-    #expect(edit("1", #"{"guildId":"1"}"#) == .failure(FactRefusal("subject required")))
+    #expect(edit("1", #"{"guildId":"1"}"#) == .failure(Refusal(fact: "subject required")))
     #expect(
-      edit("1", #"{"guildId":"1","subject":"s"}"#) == .failure(FactRefusal("fact required")))
+      edit("1", #"{"guildId":"1","subject":"s"}"#) == .failure(Refusal(fact: "fact required")))
     #expect(
       edit("1", #"{"guildId":"1","subject":"s","fact":"f"}"#)
-        == .failure(FactRefusal("confidence must be a number between 0 and 1")))
+        == .failure(Refusal(fact: "confidence must be a number between 0 and 1")))
     let done = edit(" 1e2", #"{"guildId":"1","subject":"s","fact":" f","confidence":" 7 "}"#)
     #expect((try? done.get())?.id == 100)
     #expect((try? done.get())?.confidence == 1)
@@ -107,11 +107,11 @@ struct ServedFactTests {
     #expect(
       try await store.read { try FactQuery("two", $0).candidates(guild: "1", depth: 9, $0) }
         .map(\.fact) == [stored])
-    await #expect(throws: FactRefusal.notFound) {
+    await #expect(throws: Refusal.notFound) {
       try await store.write { try FactTable.delete(1, guild: "2", now: "now", $0) }
     }
     try await store.write { try FactTable.delete(1, guild: "1", now: "now", $0) }
-    await #expect(throws: FactRefusal.notFound) {
+    await #expect(throws: Refusal.notFound) {
       try await store.write { try FactTable.delete(1, guild: "1", now: "now", $0) }
     }
     #expect(try await store.write { try FactTable.insert(facts, $0) } == [3, nil, nil])

@@ -258,7 +258,7 @@ struct SocketTests {
     let fill = Poller.start(throwing: { try await socket.fill(until: .now + .seconds(5)) })
     await Task.yield()
     client = nil
-    await #expect(throws: Socket.Failure.broken(SystemError(ECONNRESET))) {
+    await #expect(throws: Socket.Failure.broken(code: ECONNRESET)) {
       _ = try await fill.value
     }
     socket.close()

@@ -60,11 +60,11 @@ enum Say {
 
   @Test func aTurnIsCompleteWhenSomethingElseComesBehindItsEnd() {
     var book = StoryBook()
-    #expect(book.take(Say.turn("t")).isEmpty)
-    #expect(book.take(Say.turn("t", .completed)).isEmpty)
-    #expect(book.take(Say.message("m", "the answer")).isEmpty)
+    #expect(book.add(Say.turn("t")).isEmpty)
+    #expect(book.add(Say.turn("t", .completed)).isEmpty)
+    #expect(book.add(Say.message("m", "the answer")).isEmpty)
     #expect(book.settling != nil)
-    let complete = book.take(Say.turn("u"))
+    let complete = book.add(Say.turn("u"))
     #expect(ids(complete) == ["t"])
     #expect(complete.first?.parts.count == 2)
     #expect(ids(book.open) == ["u"])
@@ -74,25 +74,25 @@ enum Say {
 
   @Test func whatWasShownIsNotShownAgain() {
     var book = StoryBook()
-    _ = book.take(Say.message("m", "half", .partial))
-    _ = book.take(Say.turn("t", .completed))
+    _ = book.add(Say.message("m", "half", .partial))
+    _ = book.add(Say.turn("t", .completed))
     #expect(ids(book.settle()) == ["t"])
-    #expect(book.take(Say.turn("t")).isEmpty && book.isEmpty)
+    #expect(book.add(Say.turn("t")).isEmpty && book.isEmpty)
     // What had not ended then is told when it does, by itself.
-    _ = book.take(Say.message("m", "whole"))
+    _ = book.add(Say.message("m", "whole"))
     #expect(ids(book.settle()) == ["m"])
-    _ = book.take(Say.message("m", "whole"))
+    _ = book.add(Say.message("m", "whole"))
     #expect(book.isEmpty)
   }
 
   @Test func partsOfPartsAreInOneStory() {
     var book = StoryBook()
-    _ = book.take(Say.call("c", turn: "inner"))
+    _ = book.add(Say.call("c", turn: "inner"))
     #expect(ids(book.open) == ["inner"])
-    _ = book.take(Say.turn("inner", parent: "t"))
+    _ = book.add(Say.turn("inner", parent: "t"))
     #expect(ids(book.open) == ["t"])
-    _ = book.take(Say.call("d", turn: "inner"))
-    _ = book.take(Say.approval("a", turn: nil, call: "d"))
+    _ = book.add(Say.call("d", turn: "inner"))
+    _ = book.add(Say.approval("a", turn: nil, call: "d"))
     #expect(ids(book.open) == ["t"])
     #expect(book.open.first?.parts.count == 4)
     #expect(book.open.first?.turn == nil)
@@ -100,20 +100,20 @@ enum Say {
 
   @Test func aDraftThatBelongsToNoTurnIsGoneWhenItIsReplaced() {
     var book = StoryBook()
-    _ = book.take(Say.message("d", "hel", .partial, role: .user, turn: nil))
+    _ = book.add(Say.message("d", "hel", .partial, role: .user, turn: nil))
     #expect(ids(book.open) == ["d"])
     guard case .message(var draft) = Say.message("d", "hello", .aborted, role: .user, turn: nil)
     else { return }
     draft.reason = "replaced by m"
-    #expect(book.take(.message(draft)).isEmpty && book.isEmpty)
-    _ = book.take(Say.message("m", "hello", role: .user, turn: nil))
+    #expect(book.add(.message(draft)).isEmpty && book.isEmpty)
+    _ = book.add(Say.message("m", "hello", role: .user, turn: nil))
     #expect(ids(book.settle()) == ["m"])
   }
 
   @Test func otherOriginsAreOthers() {
     var book = StoryBook()
-    _ = book.take(Say.turn("t"))
-    _ = book.take(
+    _ = book.add(Say.turn("t"))
+    _ = book.add(
       .turn(
         TurnRecord(
           RecordOrigin(.pincer, profile: "p"), id: "t", thread: "x", state: .running, time: nil)))
@@ -123,7 +123,7 @@ enum Say {
   @Test func noMoreAreOpenThanAllowed() {
     var book = StoryBook()
     var complete: [Story] = []
-    for number in 0...StoryBook.mostOpen { complete += book.take(Say.turn("\(number)")) }
+    for number in 0...StoryBook.mostOpen { complete += book.add(Say.turn("\(number)")) }
     #expect(ids(complete) == ["0"])
     #expect(book.open.count == StoryBook.mostOpen)
   }
@@ -132,8 +132,8 @@ enum Say {
     var book = StoryBook()
     var thread = ThreadRecord(Say.origin, id: "x", time: nil)
     thread.title = "Harbour"
-    _ = book.take(.thread(thread))
-    _ = book.take(Say.turn("t"))
+    _ = book.add(.thread(thread))
+    _ = book.add(Say.turn("t"))
     #expect(book.thread(of: book.open[0]).title == "Harbour")
   }
 }
@@ -141,7 +141,7 @@ enum Say {
 @Suite struct StoryWalkTests {
   private func story(_ records: ConversationRecord...) throws -> Story {
     var book = StoryBook()
-    for record in records { #expect(book.take(record).isEmpty) }
+    for record in records { #expect(book.add(record).isEmpty) }
     return try #require(book.finish().first)
   }
 
@@ -180,10 +180,10 @@ enum Say {
       Say.turn("bare", parent: "t"), Say.turn("below", parent: "bare", cost(0.25)),
     ]
     var book = StoryBook()
-    for record in [Say.turn("t")] + parts { _ = book.take(record) }
+    for record in [Say.turn("t")] + parts { _ = book.add(record) }
     let sum = book.open[0]
     #expect(Totals(sum, steps: sum.walk()).cost == 1.25)
-    _ = book.take(Say.turn("t", .running, cost(2)))
+    _ = book.add(Say.turn("t", .running, cost(2)))
     let own = book.open[0]
     #expect(Totals(own, steps: own.walk()).cost == 2)
     #expect(Totals(own, steps: own.walk()).inputTokens == nil)

@@ -13,7 +13,7 @@ import Testing
 
   private func typed(_ text: String) -> Finder {
     var finder = Finder()
-    for character in text { _ = finder.take(.character(character)) }
+    for character in text { _ = finder.handle(.character(character)) }
     return finder
   }
 
@@ -32,7 +32,7 @@ import Testing
 
   @Test func fromLineToLine() {
     var finder = typed("pin")
-    #expect(finder.take(.enter) == .next)
+    #expect(finder.handle(.enter) == .next)
     #expect(finder.find(.next, in: lines, from: 1) == 1)
     #expect(finder.status == "/pin  2 of 3 lines")
     #expect(finder.find(.next, in: lines, from: 0) == 3)
@@ -45,31 +45,31 @@ import Testing
     var fresh = typed("pin")
     #expect(fresh.find(.previous, in: lines, from: 3) == 1)
     var one = typed("three")
-    _ = one.take(.enter)
+    _ = one.handle(.enter)
     _ = one.find(.next, in: lines, from: 0)
     #expect(one.status == "/three  1 of 1 line")
   }
 
   @Test func keys() {
     var finder = typed("abc")
-    #expect(finder.take(.backspace) == .stay)
+    #expect(finder.handle(.backspace) == .stay)
     #expect(finder.status == "/ab_")
-    #expect(finder.take(.up) == .stay)
-    #expect(finder.take(.control("u")) == .stay)
-    #expect(finder.take(.backspace) == .close)
-    #expect(finder.take(.enter) == .close)
-    #expect(finder.take(.escape) == .close)
+    #expect(finder.handle(.up) == .stay)
+    #expect(finder.handle(.control("u")) == .stay)
+    #expect(finder.handle(.backspace) == .close)
+    #expect(finder.handle(.enter) == .close)
+    #expect(finder.handle(.escape) == .close)
     finder = typed("n")
-    _ = finder.take(.enter)
-    #expect(finder.take(.character("n")) == .next)
-    #expect(finder.take(.character("N")) == .previous)
-    #expect(finder.take(.character("q")) == .other)
-    #expect(finder.take(.up) == .other)
-    #expect(finder.take(.character("/")) == .stay)
+    _ = finder.handle(.enter)
+    #expect(finder.handle(.character("n")) == .next)
+    #expect(finder.handle(.character("N")) == .previous)
+    #expect(finder.handle(.character("q")) == .other)
+    #expect(finder.handle(.up) == .other)
+    #expect(finder.handle(.character("/")) == .stay)
     #expect(finder == Finder())
     finder = typed("n")
-    _ = finder.take(.enter)
-    #expect(finder.take(.escape) == .close)
+    _ = finder.handle(.enter)
+    #expect(finder.handle(.escape) == .close)
   }
 
   @Test func hostileTexts() {

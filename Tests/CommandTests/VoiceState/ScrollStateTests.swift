@@ -14,7 +14,7 @@ import Testing
     var state = state(total: 5, height: 10)
     #expect(!state.isNeeded)
     for key in [Key.down, .pageDown, .end] {
-      let isTaken = state.take(key)
+      let isTaken = state.handle(key)
       #expect(isTaken)
       #expect(state.visible == 0..<5)
     }
@@ -22,27 +22,27 @@ import Testing
 
   @Test func keysMove() {
     var state = state(total: 50, height: 10)
-    _ = state.take(.down)
+    _ = state.handle(.down)
     #expect(state.visible == 1..<11)
-    _ = state.take(.character("j"))
-    _ = state.take(.pageDown)
+    _ = state.handle(.character("j"))
+    _ = state.handle(.pageDown)
     #expect(state.top == 11)
-    _ = state.take(.end)
+    _ = state.handle(.end)
     #expect(state.visible == 40..<50)
-    _ = state.take(.down)
+    _ = state.handle(.down)
     #expect(state.top == 40)
-    _ = state.take(.pageUp)
-    _ = state.take(.character("k"))
+    _ = state.handle(.pageUp)
+    _ = state.handle(.character("k"))
     #expect(state.top == 30)
-    _ = state.take(.home)
+    _ = state.handle(.home)
     #expect(state.top == 0)
-    let isTaken = state.take(.character("z"))
+    let isTaken = state.handle(.character("z"))
     #expect(!isTaken)
   }
 
   @Test func anotherSizeKeepsTheEndInTheWindow() {
     var state = state(total: 50, height: 10)
-    _ = state.take(.end)
+    _ = state.handle(.end)
     state.fit(total: 20, height: 10)
     #expect(state.visible == 10..<20)
     state.fit(total: 20, height: 30)

@@ -143,7 +143,7 @@ extension String {
       if isEnd {
         #expect(throws: Never.self) { try unpack(Array(bytes[..<cut]), room: 100) }
       } else {
-        #expect(throws: ReadFailure.self) { try unpack(Array(bytes[..<cut]), room: 100) }
+        #expect(throws: Failure.self) { try unpack(Array(bytes[..<cut]), room: 100) }
       }
     }
   }

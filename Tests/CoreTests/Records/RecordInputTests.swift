@@ -120,6 +120,6 @@ import Testing
   }
 
   @Test func aFolderIsRefusedAtOnce() {
-    #expect(throws: ReadFailure(code: EISDIR)) { _ = try RecordInput(path: "/tmp").path }
+    #expect(throws: Failure(code: EISDIR)) { _ = try RecordInput(path: "/tmp").path }
   }
 }

@@ -31,7 +31,7 @@ enum RawList {
   /// An element: its own bytes on one line, and what they say.
   typealias Row = (bytes: [UInt8], value: JSONValue)
 
-  /// - Returns: the elements that are objects; nil when this is not a list.
+  /// The elements that are objects; nil when this is not a list.
   static func objects(_ list: [UInt8]) -> [Row]? {
     try? list.withUnsafeBytes { bytes in
       var rows: [Row] = []

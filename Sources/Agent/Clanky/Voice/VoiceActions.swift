@@ -21,7 +21,7 @@ extension VoiceNews {
 }
 
 extension VoiceEvent {
-  /// - Returns: nil for one that means nothing here.
+  /// Nil for one that means nothing here.
   fileprivate init?(_ action: Action) {
     let fields = action.metadata
     switch action.kind {

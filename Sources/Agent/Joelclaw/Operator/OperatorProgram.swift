@@ -13,7 +13,7 @@ final class OperatorProgram {
   /// The most that is taken of what it prints, bytes.
   private static let largest = 64 << 20
 
-  init(_ words: [String], input: [UInt8]) throws(ChildProcess.Failure) {
+  init(_ words: [String], input: [UInt8]) throws(Failure) {
     self.input = input[...]
     child = try ChildProcess(
       words, input: input.isEmpty ? .nothing : .pipe, output: .pipe, error: .pipe,

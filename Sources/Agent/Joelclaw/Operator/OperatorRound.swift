@@ -79,7 +79,7 @@ final class OperatorRound {
       probe.fetch = Fetch(client, request, now: start, silence: .infinity)
     case .program(let words, let input):
       EndSignals.watch(withQuit: true)
-      do throws(ChildProcess.Failure) {
+      do throws(Failure) {
         probe.program = try OperatorProgram(words, input: input)
       } catch {
         settle(probe, .failed(error.words))

@@ -64,8 +64,6 @@ enum GatewayFrame {
   }
 
   /// An event.
-  ///
-  /// - Parameter sequence: nil for one that is aimed at a connection.
   static func event(_ name: String, _ payload: [UInt8], sequence: Int?) -> [UInt8] {
     let frame: JSONNode = [
       "type": "event", "event": .text(name), "payload": .raw(payload), "seq": .number(sequence),

@@ -91,7 +91,6 @@ extension Timestamp {
   /// Since 1970.
   var milliseconds: Int { Int(seconds) * 1000 + Int(nanoseconds / 1_000_000) }
 
-  /// - Parameter milliseconds: since 1970.
   init(milliseconds: Int) {
     self.init(
       seconds: Int64(milliseconds / 1000), nanoseconds: Int32(milliseconds % 1000) * 1_000_000)

@@ -34,9 +34,8 @@ struct Admission {
     return min(connect.protocols.upperBound, Self.protocols.upperBound)
   }
 
-  /// Checks the proof of the device.
-  ///
-  /// - Returns: its key; nil for a client without a device, which may have none.
+  /// Checks the proof of the device. Returns its key; nil for a client without a device, which may
+  /// have none.
   func device(_ connect: ConnectRequest) throws(GatewayFault) -> DeviceKey? {
     guard let device = connect.device else {
       // A helper of the gateway itself, on its machine, with its secret.
@@ -84,8 +83,6 @@ struct Admission {
   }
 
   /// Checks the secrets of a client.
-  ///
-  /// - Parameter known: the token of the client's device, nil for one that is not paired.
   func proof(_ connect: ConnectRequest, known: String?) throws(GatewayFault) -> Proof {
     let known = known.map(AccessToken.init)
     if let token, let given = connect.token, token.matches(given) { return .secret }

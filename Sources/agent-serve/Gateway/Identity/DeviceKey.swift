@@ -11,7 +11,6 @@ struct DeviceKey: Equatable, Sendable {
     0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
   ]
 
-  /// - Parameter text: the raw key in base64url, or a PEM of it; nil for anything else.
   init?(_ text: String) {
     let lines = text.split(whereSeparator: \.isNewline)
     if let first = lines.first, first == "-----BEGIN PUBLIC KEY-----" {
@@ -35,8 +34,6 @@ struct DeviceKey: Equatable, Sendable {
   }
 
   /// Whether a signature over a text was made with this key's other half.
-  ///
-  /// - Parameter signature: 64 bytes in base64url.
   func verifies(_ signature: String, of text: String) -> Bool {
     guard let signature = Base64.bytes(url: signature.utf8), signature.count == 64,
       let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, raw, raw.count)

@@ -37,9 +37,8 @@ struct PairingRequests {
   }
 
   /// Adds a request. The same wish of the same device is the same request; another one
-  /// takes the old one's place under a new id, so that nobody approves what was not shown.
-  ///
-  /// - Returns: the request, and whether it is new; nil when too many wait.
+  /// takes the old one's place under a new id, so that nobody approves what was not shown. Returns
+  /// the request, and whether it is new; nil when too many wait.
   mutating func add(
     _ device: PairedDevice, reason: String, address: String, now: Int
   ) -> (request: PairingRequest, isNew: Bool)? {

@@ -58,11 +58,6 @@ extension ActionStore {
   }
 
   /// The newest messages of a conversation.
-  ///
-  /// - Parameters:
-  ///   - session: its key.
-  ///   - offset: how many of the newest are left out.
-  ///   - limit: at most so many.
   func chat(_ session: String, offset: Int, limit: Int) async throws -> ChatPage {
     try await read { db in
       var page = ChatPage()
@@ -91,11 +86,6 @@ extension ActionStore {
   }
 
   /// The conversations, the one last spoken in first.
-  ///
-  /// - Parameters:
-  ///   - limit: at most so many.
-  ///   - since: those in which something was said then or later, milliseconds.
-  ///   - isWanted: whether those with such a key are.
   func chatSessions(
     limit: Int, since: Int, where isWanted: @escaping @Sendable (String) -> Bool = { _ in true }
   ) async throws -> [ChatSession] {

@@ -36,16 +36,8 @@ final class Peer: Sendable {
   private let limit: Int
   private let state = Guarded(State())
 
-  /// - Parameters:
-  ///   - line: told of what there is to be sent.
-  ///   - address: the client's.
-  ///   - number: the connection's number.
-  ///   - limit: how many bytes may wait for the client.
   init(_ line: PeerLine, address: String, number: Int, limit: Int) {
-    self.line = line
-    self.number = number
-    self.limit = limit
-    self.address = address
+    (self.line, self.number, self.limit, self.address) = (line, number, limit, address)
     isLocal = ListenAddress.isLoopback(address)
   }
 
@@ -83,8 +75,6 @@ final class Peer: Sendable {
   }
 
   /// Ends the connection; what was sent before leaves first, if the client takes it soon.
-  ///
-  /// - Parameter code: nil for none.
   func close(_ code: Int?, _ reason: String) {
     let isFirst = state.withLock { state in
       if state.isClosed { return false }
@@ -132,8 +122,7 @@ final class PeerLine {
   private var isAwake = false
 
   init(_ socket: Socket, _ connections: Connections) {
-    self.socket = socket
-    self.connections = connections
+    (self.socket, self.connections) = (socket, connections)
   }
 
   /// Something is to be sent.

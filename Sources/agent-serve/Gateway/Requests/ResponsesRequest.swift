@@ -81,10 +81,6 @@ struct ResponsesAnswer: Sendable {
   private var item: String { "msg_\(id)" }
 
   /// The response object.
-  ///
-  /// - Parameters:
-  ///   - outcome: nil while the reply is being made.
-  ///   - text: the reply.
   func response(_ outcome: Run.Outcome?, _ text: String) -> JSONNode {
     var error = JSONNode.absent
     let status =

@@ -73,9 +73,8 @@ struct Approvals {
     }
   }
 
-  /// Decides about one that waits, or gives it up with nil, and tells those who wait.
-  ///
-  /// - Returns: whether it was pending.
+  /// Decides about one that waits, or gives it up with nil, and tells those who wait. Returns
+  /// whether it was pending.
   mutating func settle(_ id: String, _ decision: ApprovalDecision?) -> Bool {
     guard let index = all.firstIndex(where: { $0.id == id && $0.isPending }) else { return false }
     all[index].decision = decision
@@ -95,11 +94,6 @@ struct Approvals {
   }
 
   /// Calls a function with the decision, nil for none; at once when it was made.
-  ///
-  /// - Parameters:
-  ///   - id: the approval.
-  ///   - peer: the number of the connection that waits; nil for the gateway itself.
-  ///   - body: called once, unless the connection leaves before.
   mutating func wait(
     _ id: String, _ peer: Int?, _ body: @escaping @Sendable (ApprovalDecision?) -> Void
   ) {

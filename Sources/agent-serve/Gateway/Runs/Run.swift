@@ -72,11 +72,6 @@ final class Run {
   /// What ends the patience of some of them, by the same number.
   var timers: [Int: Task<Void, any Error>] = [:]
 
-  /// - Parameters:
-  ///   - id: the idempotency key.
-  ///   - session: the conversation.
-  ///   - message: what was said.
-  ///   - seconds: how long the reply may take.
   init(id: String, session: SessionKey, message: String, seconds: Double) {
     (self.id, self.session, self.message, self.seconds) = (id, session, message, seconds)
   }

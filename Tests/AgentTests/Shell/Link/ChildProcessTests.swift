@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func aMissingProgramIsAFailure() {
-    #expect(throws: ChildProcess.Failure.self) {
+    #expect(throws: Failure.self) {
       _ = try ChildProcess(["/nonexistent/program"])
     }
   }

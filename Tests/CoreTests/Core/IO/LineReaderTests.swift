@@ -184,7 +184,7 @@ import Testing
   @Test func aFolderIsAnError() {
     let descriptor = clibc_open("/", O_RDONLY)
     defer { close(descriptor) }
-    #expect(throws: ReadFailure(code: EISDIR)) { try all(descriptor) }
-    #expect(throws: ReadFailure(code: EBADF)) { try all(-1) }
+    #expect(throws: Failure(code: EISDIR)) { try all(descriptor) }
+    #expect(throws: Failure(code: EBADF)) { try all(-1) }
   }
 }
