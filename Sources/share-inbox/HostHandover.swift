@@ -6,8 +6,7 @@ final class HostHandover: Handover {
   private let options: InboxOptions
   let name: String
   private let session: String
-  private let makeLink: () -> any Link
-  private var calls: HostCalls?
+  private let calls: HostCalls
   private var folder: String?
   private var canBatch = true
 
@@ -15,13 +14,12 @@ final class HostHandover: Handover {
   private static let batchCount = 32
   private static let batchSize = 1 << 20
 
-  init(
-    _ options: InboxOptions, name: String, session: String, makeLink: @escaping () -> any Link
-  ) {
-    (self.options, self.name, self.session, self.makeLink) = (options, name, session, makeLink)
+  init(_ options: InboxOptions, name: String, session: String, _ calls: HostCalls) {
+    self.options = options
+    self.name = name
+    self.session = session
+    self.calls = calls
   }
-
-  deinit { close() }
 
   func begin() throws(HostFailure) {
     folder = try asking { tmux throws(HostFailure) in try tmux.inbox(for: session) }
@@ -82,12 +80,11 @@ final class HostHandover: Handover {
   }
 
   /// Whether there is a link.
-  var isOpen: Bool { calls != nil }
+  var isOpen: Bool { calls.isOpen }
 
   /// Keeps the link for so long, or until one of these is readable; a link that is
   /// lost is made again when it is needed. A signal ends the process.
   func idle(until: Double, also descriptors: [Int32]) {
-    guard let calls else { return }
     do throws(HostFailure) {
       try calls.idle(until: until, also: descriptors)
     } catch {
@@ -98,8 +95,7 @@ final class HostHandover: Handover {
 
   /// Gives the link up.
   func close() {
-    calls?.link.close()
-    calls = nil
+    calls.close()
     folder = nil
   }
 
@@ -113,12 +109,6 @@ final class HostHandover: Handover {
   private func asking<Answer>(
     _ question: (RemoteTmux) throws(HostFailure) -> Answer
   ) throws(HostFailure) -> Answer {
-    let calls =
-      self.calls
-      ?? HostCalls(
-        makeLink(), maxTime: options.connect.maxTime, wake: EndSignals.descriptor,
-        signal: EndSignals.next)
-    self.calls = calls
     do throws(HostFailure) {
       return try question(RemoteTmux(calls, label: options.connect.label))
     } catch {

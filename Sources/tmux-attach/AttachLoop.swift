@@ -7,7 +7,7 @@ import Shell
 /// whatever comes first, and takes it as far as it goes.
 final class AttachLoop {
   enum Phase {
-    /// A link is made; `since` when a person is told.
+    /// A link is made.
     case opening
     /// The host's script runs, or the transport still asks.
     case starting
@@ -58,7 +58,7 @@ final class AttachLoop {
       terminal.draw(status.clear(terminal.size))
       terminal.drain(seconds: 1)
     }
-    connect(Clock.monotonic)
+    connect()
     while outcome == nil { turn() }
     link?.close()
     if outcome?.signal == nil { terminal.drain(seconds: 2) }
@@ -68,24 +68,30 @@ final class AttachLoop {
 
   private func turn() {
     set.removeAll()
-    set.add(terminal.input, reading: keyRoom > 0)
-    set.add(terminal.output, reading: false, writing: terminal.isWaiting)
-    set.add(signals.descriptor)
     link?.wants(&set)
-    set.wait(seconds: deadline.map { $0 - Clock.monotonic })
-    handleSignals()
-    if outcome == nil && set.isReadable(terminal.input) { readKeys() }
-    guard outcome == nil else { return }
+    do throws(HostFailure) { try wait(&set, until: deadline) } catch { return }
     let now = Clock.monotonic
     link?.advance(set, now: now)
     advance(now)
     terminal.flush()
   }
 
+  /// The one place where the loop waits, also while a link is made.
+  private func wait(_ set: inout PollSet, until: Double?) throws(HostFailure) {
+    set.add(terminal.input, reading: keyRoom > 0)
+    set.add(terminal.output, reading: false, writing: terminal.isWaiting)
+    set.add(signals.descriptor)
+    set.wait(seconds: until.map { $0 - Clock.monotonic })
+    if set.isReadable(signals.descriptor) { handleSignals() }
+    if outcome == nil && set.isReadable(terminal.input) { readKeys() }
+    if outcome != nil { throw .closed }
+    terminal.flush()
+  }
+
   /// When the loop must turn at the latest.
   private var deadline: Double? {
     // It may have ended when it was made, and no descriptor tells.
-    if case .ended = link?.state { return 0 }
+    if link?.ending != nil { return 0 }
     var times = [link?.deadline, nudgeEnd].compactMap { $0 }
     if case .waiting(let until, _) = phase {
       times.append(min(until, status.nextChange(until: until, now: Clock.monotonic)))
@@ -97,40 +103,42 @@ final class AttachLoop {
     switch phase {
     case .waiting(let until, let why):
       if now >= until {
-        connect(now)
+        connect()
       } else {
         show(
           .waiting(
             why: why, attempt: reconnect.failures,
             seconds: Int((until - now).rounded(.up))))
       }
-    case .opening:
-      switch link?.state {
-      case .ready:
-        toldSize = terminal.size
-        let line = reconnect.hasAttached ? plan.line.again : plan.line.first
-        channel = link?.openTerminal(line, size: toldSize, term: plan.line.term)
-        phase = .starting
-        exchange(now)
-      case .ended(let failure): lost(.failed(failure), now)
-      default: break
-      }
+    case .opening: break
     case .starting, .attached: exchange(now)
     }
   }
 
   // MARK: The link
 
-  private func connect(_ now: Double) {
+  private func connect() {
     phase = .opening
     isTalking = false
     filter = AttachAnswerFilter(nonce: plan.line.nonce)
-    talk.beginTry(keepingAnswers: reconnect.hasAttached)
+    talk.beginTry(keepingAnswers: reconnect.hasAnswered)
     show(
-      reconnect.hasAttached || reconnect.failures > 0
+      reconnect.hasAnswered || reconnect.failures > 0
         ? .trying(why: lastWhy, attempt: reconnect.failures) : .connecting)
     terminal.flush()
-    link = Connector.link(for: plan.request, now: now)
+    do throws(HostFailure) {
+      let link = try Connector.link(for: plan.request) { [self] set, until throws(HostFailure) in
+        try wait(&set, until: until)
+      }
+      self.link = link
+      toldSize = terminal.size
+      let line = reconnect.hasAnswered ? plan.line.again : plan.line.first
+      channel = try link.openTerminal(line, size: toldSize, term: plan.line.term)
+      phase = .starting
+      exchange(Clock.monotonic)
+    } catch {
+      if outcome == nil { lost(.failed(error), Clock.monotonic) }
+    }
   }
 
   /// Both directions, as far as both sides take it.
@@ -146,7 +154,7 @@ final class AttachLoop {
     if let nudgeEnd, now >= nudgeEnd { tellSize() }
     if let ending = channel.ending {
       lost(ending, now)
-    } else if case .ended(let failure) = link?.state {
+    } else if let failure = link?.ending {
       lost(.failed(failure), now)
     }
   }
@@ -164,7 +172,7 @@ final class AttachLoop {
   /// that are typed while the link is down nobody knows where they would land.
   private var sendsKeys: Bool {
     if case .attached = phase { return true }
-    return isTalking || (channel?.isStarted == true && !reconnect.hasAttached)
+    return isTalking || (channel?.isStarted == true && !reconnect.hasAnswered)
   }
 
   private func take(_ bytes: ArraySlice<UInt8>) {
@@ -186,7 +194,7 @@ final class AttachLoop {
     }
     let (before, behind) = filter.take(Array(bytes))
     // What login files print; over a session's screen it would only be dirt.
-    if !before.isEmpty && !reconnect.hasAttached {
+    if !before.isEmpty && !reconnect.hasAnswered {
       terminal.draw(status.clear(terminal.size))
       terminal.pass(before[...])
       // tmux drops what the host's terminal has not passed on when it takes it over,
@@ -209,8 +217,8 @@ final class AttachLoop {
   }
 
   private func attached() {
-    isStale = reconnect.hasAttached && !isTalking
-    if !reconnect.hasAttached {
+    isStale = reconnect.hasAnswered && !isTalking
+    if !reconnect.hasAnswered {
       terminal.draw(status.clear(terminal.size))
       remember()
     } else {
@@ -220,7 +228,7 @@ final class AttachLoop {
     }
     if let link { talk.note("\(plan.host): connected by \(link.transport.rawValue)") }
     phase = .attached
-    reconnect.attached()
+    reconnect.answered()
     talk.isHeld = true
     terminal.setRaw(true)
     if terminal.size != toldSize { tellSize() }
@@ -245,24 +253,23 @@ final class AttachLoop {
     lastWhy = ending.reason
     talk.note("\(plan.host): \(lastWhy)")
     terminal.setRaw(false)
-    if reconnect.hasAttached {
+    if reconnect.hasAnswered {
       keys.removeAll()
       escapes.reset()
     }
     let failures = reconnect.failures
-    switch reconnect.ended(ending, now: now) {
-    case .end: outcome = .ended(ending, plan, answer: answer, failures: failures)
-    case .wait(let until):
-      phase = .waiting(until: until, why: lastWhy)
-      advance(now)
+    guard case .failed(let failure) = ending, let seconds = try? reconnect.lost(failure) else {
+      outcome = .ended(ending, plan, answer: answer, failures: failures)
+      return
     }
+    phase = .waiting(until: now + seconds, why: lastWhy)
+    advance(now)
   }
 }
 
 /// The terminal: its signals, its size, the status line.
 extension AttachLoop {
   func handleSignals() {
-    guard set.isReadable(signals.descriptor) else { return }
     let taken = signals.take()
     if let signal = taken.ending {
       outcome = AttachOutcome(signal: signal)
@@ -313,7 +320,7 @@ extension AttachLoop {
 
   func show(_ state: StatusLine.State) {
     let text = status.show(
-      state, terminal.size, onLastRow: reconnect.hasAttached,
+      state, terminal.size, onLastRow: reconnect.hasAnswered,
       isInSequence: terminal.modes.isInSequence)
     terminal.draw(text)
   }
@@ -335,7 +342,7 @@ extension AttachLoop {
         // What was typed before goes out if it can at once.
         sendKeys()
         link?.advance(PollSet(), now: Clock.monotonic)
-        outcome = .left(plan, hasAttached: reconnect.hasAttached)
+        outcome = .left(plan, hasAttached: reconnect.hasAnswered)
         terminal.forgetOutput()
         return
       case .command(.suspend): suspend()
@@ -353,7 +360,7 @@ extension AttachLoop {
       if status.isShown { nudge() }
       keys.append(typed)
     case .opening, .starting:
-      if !reconnect.hasAttached || isTalking { keys.append(typed) }
+      if !reconnect.hasAnswered || isTalking { keys.append(typed) }
     }
   }
 }

@@ -124,7 +124,7 @@ enum Check {
     var report = CheckReport()
     if request.destination.isHere {
       programs(
-        HostCalls(LocalLink(), maxTime: options.connect.maxTime), harness: harness, &report)
+        HostCalls(request, maxTime: options.connect.maxTime), harness: harness, &report)
       return report
     }
     let place = try request.hostKeyPlace()
@@ -135,11 +135,11 @@ enum Check {
       report.bad("host key", error.message, error.status.rawValue)
       return report
     }
-    let link = Connector.link(for: request, now: Clock.monotonic)
-    defer { link.close() }
-    let calls = HostCalls(link, maxTime: options.connect.maxTime)
+    let calls = HostCalls(request, maxTime: options.connect.maxTime)
+    defer { calls.close() }
+    let transport: TransportName
     do throws(HostFailure) {
-      try calls.connect()
+      transport = try calls.connect().transport
     } catch {
       if case .hostKeyChanged(let lines) = error { for line in lines { diagnostics.say(line) } }
       report.take(
@@ -147,7 +147,7 @@ enum Check {
         hostKey: (try? hostKey(request, place, before)) ?? "accepted")
       return report
     }
-    report.good("reach", "\(place.name), by \(link.transport.rawValue)")
+    report.good("reach", "\(place.name), by \(transport.rawValue)")
     report.good("host key", try hostKey(request, place, before))
     report.good("our key", "accepted\(request.destination.user.map { " for \($0)" } ?? "")")
     programs(calls, harness: harness, &report)

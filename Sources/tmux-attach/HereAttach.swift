@@ -18,14 +18,13 @@ enum HereAttach {
     }
     let visit = HostVisit(options, diagnostics, request)
     do throws(HostFailure) {
-      let tmux = visit.open()
-      if try !tmux.sessions().contains(where: { $0.name == start.name }) {
-        try make(start, tmux)
+      if try !visit.tmux.sessions().contains(where: { $0.name == start.name }) {
+        try make(start, visit.tmux)
       }
     } catch {
       return visit.fail(error)
     }
-    visit.close()
+    visit.calls.close()
     try? SessionMemory.update(visit.memoryPath) { $0.used(start.name) }
     let target = ShellWord.tmuxArgument("=" + start.name)
     // Its end takes the terminal to no other session.

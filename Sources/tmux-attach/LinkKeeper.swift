@@ -7,16 +7,13 @@ import Shell
 /// Goes on asking the host over one link, and over a new one when that is lost.
 struct LinkKeeper {
   private let visit: HostVisit
-  private var backoff = Backoff(base: 1, factor: 2, cap: 15, jitter: 0)
-  private var hasAnswered = false
-  private var tmux: RemoteTmux
-  private var downSince: Double?
+  private var reconnect: Reconnect
   /// Told when the link is lost.
   var lost: (HostFailure) -> Void = { _ in }
 
   init(_ visit: HostVisit) {
     self.visit = visit
-    tmux = visit.open()
+    reconnect = Reconnect(maxRetries: visit.options.maxRetries)
   }
 
   /// Asks until the host answers.
@@ -25,8 +22,8 @@ struct LinkKeeper {
   ) throws(HostFailure) -> Result {
     while true {
       do throws(HostFailure) {
-        let result = try question(tmux)
-        back()
+        let result = try question(visit.tmux)
+        if let down = reconnect.answered() { say("link is back after \(Int(down.rounded())) s") }
         return result
       } catch {
         try wait(error)
@@ -38,40 +35,20 @@ struct LinkKeeper {
   mutating func idle(seconds: Double) throws(HostFailure) {
     let end = Clock.monotonic + seconds
     do throws(HostFailure) {
-      try visit.calls?.idle(until: end)
+      try visit.calls.idle(until: end)
     } catch {
       try wait(error)
     }
   }
 
-  private mutating func back() {
-    hasAnswered = true
-    backoff.reset()
-    guard let since = downSince else { return }
-    downSince = nil
-    say("link is back after \(Int((Clock.monotonic - since).rounded())) s")
-  }
-
   private mutating func wait(_ failure: HostFailure) throws(HostFailure) {
-    guard failure.isWorthRetry(afterSuccess: hasAnswered),
-      visit.options.maxRetries.map({ backoff.count < $0 }) ?? true
-    else { throw failure }
-    let seconds = backoff.next(random: 0)
+    let isNew = reconnect.downSince == nil
+    let seconds = try reconnect.lost(failure)
     let until = Clock.monotonic + seconds
-    if downSince == nil {
-      downSince = Clock.monotonic
-      lost(failure)
-    }
+    if isNew { lost(failure) }
     say("link is down: \(failure.reason); next try in \(Int(seconds)) s")
-    visit.close()
-    var set = PollSet()
-    while Clock.monotonic < until {
-      set.removeAll()
-      set.add(EndSignals.descriptor)
-      set.wait(seconds: until - Clock.monotonic)
-      if let signal = EndSignals.next() { throw .interrupted(signal: signal) }
-    }
-    tmux = visit.open()
+    visit.calls.close()
+    try Reconnect.pause(until: until)
   }
 
   private func say(_ words: String) {

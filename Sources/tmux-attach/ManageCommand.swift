@@ -37,7 +37,7 @@ enum ManageCommand {
     request.connectTimeout = options.connect.maxTime
     if options.quiet { request.tell = { _ in } }
     let visit = HostVisit(options, diagnostics, request)
-    defer { visit.close() }
+    defer { visit.calls.close() }
     // Without its output, a job that has no other purpose would be none.
     let isQuiet = options.quiet && options.job != .watch && options.job != .capture
     let output = RowOutput(form: options.form?.rows, look: options.look, isQuiet: isQuiet)
@@ -82,18 +82,21 @@ enum ManageCommand {
 }
 
 /// A host whose sessions are looked after: how it is reached, what is remembered of
-/// it, and the link while there is one.
+/// it, and its tmux.
 final class HostVisit {
   let options: AttachOptions
   let diagnostics: Diagnostics
   let request: LinkRequest
   /// The file of `SessionMemory`.
   let memoryPath: String
-  private(set) var calls: HostCalls?
+  let calls: HostCalls
+  let tmux: RemoteTmux
 
   init(_ options: AttachOptions, _ diagnostics: Diagnostics, _ request: LinkRequest) {
     (self.options, self.diagnostics, self.request) = (options, diagnostics, request)
     memoryPath = SessionMemory.path(for: request)
+    calls = HostCalls(request, maxTime: options.connect.maxTime)
+    tmux = RemoteTmux(calls, label: request.options.label)
   }
 
   /// The session that is meant where none is named.
@@ -102,28 +105,10 @@ final class HostVisit {
   /// The session that the options mean.
   var session: String { options.session ?? base }
 
-  /// Begins with a new link; an old one is given up.
-  ///
-  /// - Returns: the host's tmux. The link need not be ready.
-  func open() -> RemoteTmux {
-    calls?.link.close()
-    let calls = HostCalls(
-      Connector.link(for: request, now: Clock.monotonic), maxTime: options.connect.maxTime,
-      wake: EndSignals.descriptor, signal: EndSignals.next)
-    self.calls = calls
-    return RemoteTmux(calls, label: request.options.label)
-  }
-
-  /// Gives the link up.
-  func close() {
-    calls?.link.close()
-    calls = nil
-  }
-
   /// Says why the host did not do it, and what status that is. A signal ends the
   /// process here.
   func fail(_ failure: HostFailure) -> Int32 {
-    close()
+    calls.close()
     switch failure {
     case .interrupted(let signal): Process.die(by: signal)
     case .noSession where options.quiet: break

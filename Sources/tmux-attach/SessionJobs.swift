@@ -11,11 +11,11 @@ struct SessionJobs {
 
   private let visit: HostVisit
   private let output: RowOutput
-  private let tmux: RemoteTmux
+  private var tmux: RemoteTmux { visit.tmux }
 
   init(_ visit: HostVisit, _ output: RowOutput) {
-    (self.visit, self.output) = (visit, output)
-    tmux = visit.open()
+    self.visit = visit
+    self.output = output
   }
 
   /// - Returns: 1 when there are none: a true zero.

@@ -10,7 +10,7 @@ struct TypeJob {
 
   init(_ visit: HostVisit) {
     self.visit = visit
-    tmux = visit.open()
+    tmux = visit.tmux
   }
 
   /// Reads standard input to its end. Text that may not be typed ends the process: it

@@ -123,18 +123,18 @@ struct FollowPlan {
   /// - Parameters:
   ///   - known: a line that an earlier run has handed out.
   ///   - line: a new one.
-  mutating func take(
+  mutating func append(
     _ bytes: UnsafeRawBufferPointer, known: (UnsafeRawBufferPointer) -> Void,
     line: (LineCutter.Line, FollowedFile, _ begin: Int64, _ end: Int64) throws(WriteFailure) -> Void
   ) throws(WriteFailure) -> [Loss] {
     if !originals.isEmpty {
-      try takeOriginal(bytes, known)
+      try append(original: bytes, known)
       return []
     }
     guard let file = unread.last else { return [] }
     var losses: [Loss] = []
     var again: Int64?
-    try file.cutter.take(bytes) { what, begin, end throws(WriteFailure) in
+    try file.cutter.append(bytes) { what, begin, end throws(WriteFailure) in
       if !losses.isEmpty || again != nil { return }
       let mark: LineMark? =
         if case .whole(let bytes) = what { LineMark(begin: begin, of: bytes) } else { nil }
@@ -173,11 +173,11 @@ struct FollowPlan {
     return !originals.isEmpty
   }
 
-  private mutating func takeOriginal(
-    _ bytes: UnsafeRawBufferPointer, _ known: (UnsafeRawBufferPointer) -> Void
+  private mutating func append(
+    original bytes: UnsafeRawBufferPointer, _ known: (UnsafeRawBufferPointer) -> Void
   ) throws(WriteFailure) {
     guard let original = originals.last else { return }
-    try original.cutter.take(bytes) { what, _, _ throws(WriteFailure) in
+    try original.cutter.append(bytes) { what, _, _ throws(WriteFailure) in
       if case .whole(let bytes) = what { known(bytes) }
     }
     if bytes.isEmpty || original.cutter.position >= original.file.unseen { pass() }

@@ -13,14 +13,11 @@ final class HostFollow {
   private let options: TranscriptOptions
   private var plan: FollowPlan
   private let output: TranscriptOutput
-  private var set = PollSet()
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
-  private var visit: Visit?
-  private var hasAnswered = false
-  private var backoff = Backoff(base: 1, factor: 2, cap: 15, jitter: 0)
-  private var downSince: Double?
+  private var reconnect: Reconnect
   private var nextSave = Double.infinity
-  private var isOver = false
+  /// Why the state could not be saved.
+  private var trouble: (any Error)?
 
   /// How much is asked for at once, bytes: the more, the better the line. What a cut
   /// leaves of a piece is lost, so a poor line gets on by small ones.
@@ -33,14 +30,12 @@ final class HostFollow {
   /// One connection, and the program that it runs.
   private struct Visit {
     let link: any Link
-    let nonce: String
+    let channel: any Channel
     var talk: HostTalk
-    var channel: (any Channel)?
     /// When the answer must have come, or have gone on.
-    var deadline = Double.infinity
+    var deadline: Double
     /// What is to be written yet.
     var request: ArraySlice<UInt8> = []
-    var piece: FollowPlan.Piece?
     /// What the host said on standard error.
     var errors: [UInt8] = []
   }
@@ -51,33 +46,29 @@ final class HostFollow {
   ) {
     (self.request, self.path, self.options) = (request, path, options)
     (self.plan, self.output) = (plan, output)
+    reconnect = Reconnect(maxRetries: options.once ? 0 : options.maxRetries)
   }
 
   private var name: String { request.destination.name }
+  private var maxTime: Double { request.options.maxTime }
 
   /// Goes on until all is printed, with `--once`, or until a signal or a closed pipe, which
   /// end the process.
   func run() throws -> ExitStatus {
     do {
-      while !isOver {
+      while true {
         do {
-          try turn()
+          try follow()
+          return output.finish(plan)
         } catch let failure as HostFailure {
-          visit?.link.close()
-          visit = nil
+          if let trouble { throw trouble }
           most = Self.leastAtOnce
-          try wait(failure)
+          try pause(failure)
         }
       }
-      visit?.link.close()
-      return output.finish(plan)
-    } catch let end as TranscriptOutput.End {
-      visit?.link.close()
-      output.leave(end, plan)
     } catch let failure as WriteFailure {
       output.leave(.writing(failure), plan)
     } catch {
-      visit?.link.close()
       let reason = (error as? HostFailure)?.reason ?? (error as? SettingsError)?.message
       try output.tell(RecordText(.end).string("reason", reason))
       _ = try output.settle(plan, isLast: true)
@@ -85,115 +76,95 @@ final class HostFollow {
     }
   }
 
-  private func turn() throws {
-    var visit = self.visit ?? begin()
-    // The struct is moved out while it is changed.
-    self.visit = nil
-    defer { self.visit = visit }
-    // One of this machine is ready at once.
-    start(&visit)
-    set.removeAll()
-    visit.link.wants(&set)
-    set.add(EndSignals.descriptor)
-    let now = Clock.monotonic
-    let until = [now + Self.pulse, visit.deadline, visit.link.deadline, nextSave].compactMap { $0 }
-    set.wait(seconds: (until.min() ?? now) - now)
-    try output.check()
-    visit.link.advance(set, now: Clock.monotonic)
-    start(&visit)
-    try talk(&visit)
-    if nextSave <= Clock.monotonic { nextSave = try output.settle(plan) }
-  }
-
-  private func begin() -> Visit {
+  /// Over one connection.
+  private func follow() throws {
+    let link = try Connector.link(for: request) { [self] set, until throws(HostFailure) in
+      try wait(&set, until: until)
+    }
+    defer { link.close() }
     let nonce = String(UInt64.random(in: .min ... .max), radix: 36)
-    return Visit(
-      link: Connector.link(for: request, now: Clock.monotonic), nonce: nonce,
-      talk: HostTalk(nonce: nonce))
+    let (maxTime, limit) = (maxTime, Clock.monotonic + maxTime)
+    let command = HostScript.command(path: path, nonce: nonce)
+    let channel = try link.run(command) { [self] set, until throws(HostFailure) in
+      if Clock.monotonic >= limit { throw .late(seconds: maxTime, part: []) }
+      try wait(&set, until: min(until ?? limit, limit))
+    }
+    defer { channel.close() }
+    var visit = Visit(
+      link: link, channel: channel, talk: HostTalk(nonce: nonce), deadline: limit)
+    _ = try receive(&visit) { $0.begin() }
+    while true {
+      try look(&visit)
+      while let piece = plan.next(atMost: most) { try read(piece, &visit) }
+      nextSave = try output.settle(plan, isLast: options.once)
+      if options.once { return }
+    }
   }
 
-  private func start(_ visit: inout Visit) {
-    guard visit.channel == nil, case .ready = visit.link.state else { return }
-    visit.channel = visit.link.run(HostScript.command(path: path, nonce: visit.nonce))
-    visit.deadline = Clock.monotonic + request.options.maxTime
+  private func look(_ visit: inout Visit) throws {
+    let found = try ask(HostScript.look, &visit) { $0.files() }
+    try back(over: visit.link)
+    if found.files == nil, plan.isEmpty {
+      throw SettingsError(path.isEmpty ? name : "\(name):\(path)", "no such file or folder")
+    }
+    for path in found.denied { output.fault(path, systemReason(EACCES)) }
+    try output.tell(plan.look(found.files ?? []))
+  }
+
+  private func read(_ piece: FollowPlan.Piece, _ visit: inout Visit) throws {
+    let found = try ask(HostScript.read(piece), &visit) { talk throws(HostFailure) in
+      try talk.piece(piece.count)
+    }
+    if found.isBad, found.number == piece.number { output.fault(piece.path, "cannot be read") }
+    if found.isBad || found.number != piece.number
+      || found.size < piece.offset + Int64(piece.count)
+    {
+      return plan.pass()
+    }
+    most = min(most * 2, Self.mostAtOnce)
+    try found.bytes.withUnsafeBytes { try output.print($0, of: piece, &plan) }
   }
 
   // MARK: - The talk
 
-  private func talk(_ visit: inout Visit) throws {
-    guard let channel = visit.channel else {
-      if case .ended(let failure) = visit.link.state { throw failure }
-      return
-    }
-    while true {
-      let count = channel.readError(&buffer, atMost: 4096)
-      if count <= 0 { break }
-      visit.errors = Array((visit.errors + buffer[..<count]).suffix(4096))
-    }
-    while !isOver {
-      visit.request = visit.request.dropFirst(channel.write(visit.request))
-      let count = channel.read(&buffer, atMost: buffer.count)
-      if count <= 0 { break }
-      visit.deadline = Clock.monotonic + request.options.maxTime
-      if let answer = visit.talk.take(buffer[..<count]) { try heed(answer, &visit) }
-    }
-    if isOver { return }
-    if let ending = channel.ending { throw failure(ending, visit) }
-    if case .ended(let failure) = visit.link.state { throw failure }
-    if Clock.monotonic >= visit.deadline {
-      throw HostFailure.late(seconds: request.options.maxTime, part: [])
-    }
-  }
-
-  private func heed(_ answer: HostTalk.Answer, _ visit: inout Visit) throws {
-    switch answer {
-    case .greeting: ask(.look, HostScript.look, &visit)
-    case .files(let files, let denied):
-      try back(over: visit.link)
-      if files == nil, plan.isEmpty {
-        throw SettingsError(path.isEmpty ? name : "\(name):\(path)", "no such file or folder")
-      }
-      for path in denied { output.fault(path, systemReason(EACCES)) }
-      try output.tell(plan.look(files ?? []))
-      try goOn(&visit)
-    case .piece(let bytes, let number, let size, let isBad):
-      guard let piece = visit.piece else { return }
-      if isBad, number == piece.number { output.fault(piece.path, "cannot be read") }
-      if isBad || number != piece.number || size < piece.offset + Int64(piece.count) {
-        plan.pass()
-      } else {
-        most = min(most * 2, Self.mostAtOnce)
-        try bytes.withUnsafeBytes { bytes in
-          if output.isForeign(bytes, piece) { return plan.leaveForeign() }
-          let losses = try plan.take(bytes, known: output.know) {
-            line, file, begin, end throws(WriteFailure) in
-            try output.print(line, of: file, from: begin, to: end)
-          }
-          try output.tell(losses)
-        }
-        try output.settleSome(plan)
-      }
-      try goOn(&visit)
-    case .nonsense: throw HostFailure.unfit(why: "the host's answer makes no sense")
-    }
-  }
-
-  /// Asks for what is to be read next, or whether there is anything new.
-  private func goOn(_ visit: inout Visit) throws {
-    visit.piece = plan.next(atMost: most)
-    if let piece = visit.piece {
-      return ask(.piece(count: piece.count), HostScript.read(piece), &visit)
-    }
-    nextSave = try output.settle(plan, isLast: options.once)
-    isOver = options.once
-    if !isOver { ask(.look, HostScript.look, &visit) }
-  }
-
-  private func ask(_ question: HostTalk.Question, _ request: [UInt8], _ visit: inout Visit) {
-    visit.talk.expect(question)
+  private func ask<Answer>(
+    _ request: [UInt8], _ visit: inout Visit,
+    _ answer: (inout HostTalk) throws(HostFailure) -> Answer?
+  ) throws -> Answer {
     visit.request = request[...]
-    visit.deadline = Clock.monotonic + self.request.options.maxTime + HostScript.patience
-    visit.request = visit.request.dropFirst(visit.channel?.write(visit.request) ?? 0)
+    visit.deadline = Clock.monotonic + maxTime + HostScript.patience
+    return try receive(&visit, answer)
+  }
+
+  /// Waits for an answer.
+  private func receive<Answer>(
+    _ visit: inout Visit, _ answer: (inout HostTalk) throws(HostFailure) -> Answer?
+  ) throws -> Answer {
+    let channel = visit.channel
+    while true {
+      while case let count = channel.readError(&buffer, atMost: 4096), count > 0 {
+        visit.errors = Array((visit.errors + buffer[..<count]).suffix(4096))
+      }
+      while true {
+        if !visit.request.isEmpty {
+          visit.request = visit.request.dropFirst(channel.write(visit.request))
+        }
+        if let answer = try answer(&visit.talk) { return answer }
+        let count = channel.read(&buffer, atMost: buffer.count)
+        if count <= 0 { break }
+        visit.deadline = Clock.monotonic + maxTime
+        try visit.talk.append(buffer[..<count])
+      }
+      if let ending = channel.ending { throw failure(ending, visit) }
+      if let failure = visit.link.ending { throw failure }
+      if Clock.monotonic >= visit.deadline { throw HostFailure.late(seconds: maxTime, part: []) }
+      var set = PollSet()
+      visit.link.wants(&set)
+      channel.wants(&set)
+      let due = [visit.deadline, visit.link.deadline, channel.deadline].compactMap { $0 }.min()
+      try wait(&set, until: due)
+      visit.link.advance(set, now: Clock.monotonic)
+    }
   }
 
   private func failure(_ ending: Ending, _ visit: Visit) -> HostFailure {
@@ -201,41 +172,47 @@ final class HostFollow {
     let words = visit.errors.isEmpty ? visit.talk.greeted : visit.errors
     let lines = String(decoding: words, as: UTF8.self).split { $0.isNewline }
     let says = lines.last.map(String.init) ?? ending.reason
-    if case .remoteExit = ending, visit.talk.awaitsGreeting, !says.holds("temporarily") {
+    if case .remoteExit = ending, !visit.talk.hasBegun, !says.holds("temporarily") {
       return .noShell(says: says)
     }
     return .cutShort(says: says, part: [])
   }
 
+  /// The one place where it waits. A signal and a closed pipe end the process here.
+  private func wait(_ set: inout PollSet, until: Double?) throws(HostFailure) {
+    set.add(EndSignals.descriptor)
+    let now = Clock.monotonic
+    set.wait(seconds: min(until ?? .infinity, nextSave, now + Self.pulse) - now)
+    do throws(TranscriptOutput.End) { try output.check() } catch { output.leave(error, plan) }
+    guard nextSave <= Clock.monotonic else { return }
+    do { nextSave = try output.settle(plan) } catch {
+      trouble = error
+      throw .closed
+    }
+  }
+
   // MARK: - The connection
 
   private func back(over link: any Link) throws {
-    backoff.reset()
-    let down = downSince.map { Clock.monotonic - $0 }
-    downSince = nil
-    let isFirst = !hasAnswered
-    hasAnswered = true
+    let isFirst = !reconnect.hasAnswered
+    let down = reconnect.answered()
+    let place = FileName.shown("\(name):\(path)")
     if isFirst {
       output.diagnostics.note("\(name): connected by \(link.transport.rawValue)")
-      try output.tell(RecordText(.open).string("url", FileName.shown("\(name):\(path)")))
+      try output.tell(RecordText(.open).string("url", place))
     } else if let down {
       if output.speaks {
         output.diagnostics.error(name, "link is back after \(Int(down.rounded())) s")
       }
       let seconds = (down * 10).rounded() / 10
-      try output.tell(
-        RecordText(.resumed).string("url", FileName.shown("\(name):\(path)")).number(
-          "down", seconds))
+      try output.tell(RecordText(.resumed).string("url", place).number("down", seconds))
     }
   }
 
-  private func wait(_ failure: HostFailure) throws {
-    guard failure.isWorthRetry(afterSuccess: hasAnswered), !options.once,
-      options.maxRetries.map({ backoff.count < $0 }) ?? true
-    else { throw failure }
-    let seconds = backoff.next(random: 0)
+  /// Waits until the next try, if there is to be one.
+  private func pause(_ failure: HostFailure) throws {
+    let seconds = try reconnect.lost(failure)
     let until = Clock.monotonic + seconds
-    downSince = downSince ?? Clock.monotonic
     if output.speaks {
       output.diagnostics.error(
         name, "link is down: \(failure.reason); next try in \(Int(seconds)) s")
@@ -244,10 +221,8 @@ final class HostFollow {
       RecordText(.lost).string("reason", failure.reason).number("retry_in", seconds))
     nextSave = try output.settle(plan)
     while Clock.monotonic < until {
-      set.removeAll()
-      set.add(EndSignals.descriptor)
-      set.wait(seconds: min(Self.pulse, until - Clock.monotonic))
-      try output.check()
+      var set = PollSet()
+      try wait(&set, until: until)
     }
   }
 }

@@ -1,77 +1,77 @@
 import CLibc
 import Core
+import Shell
 
 /// Takes the answers of `HostScript` apart, wherever the pieces that they come in end. Pure.
 struct HostTalk {
-  /// What is waited for.
-  enum Question: Equatable {
-    case greeting
-    case look
-    case piece(count: Int)
+  /// The bytes of a piece, and whose they are now.
+  struct Piece: Equatable {
+    var bytes: [UInt8]
+    var number: UInt64
+    var size: Int64
+    var isBad: Bool
   }
 
-  /// What came.
-  enum Answer: Equatable {
-    case greeting
-    /// The transcripts that changed; nil when there is no such place. Then folders that may
-    /// not be read.
-    case files([SeenFile]?, denied: [String] = [])
-    /// The bytes, and whose they are now.
-    case piece([UInt8], number: UInt64, size: Int64, isBad: Bool)
-    /// Something that the script does not say.
-    case nonsense
+  /// The transcripts that changed; nil when there is no such place. Then folders that may
+  /// not be read.
+  struct Files: Equatable {
+    var files: [SeenFile]?
+    var denied: [String] = []
   }
 
+  /// Whether the script has begun.
+  private(set) var hasBegun = false
   private let greeting: [UInt8]
-  private var question = Question.greeting
   private var bytes: [UInt8] = []
   /// Of `bytes`: how far the end was looked for.
   private var searched = 0
 
   /// Bytes that login files, or a list of transcripts, may have.
   private static let limit = 64 << 20
+  private static let nonsense = HostFailure.unfit(why: "the host's answer makes no sense")
 
   init(nonce: String) { greeting = HostScript.greeting(nonce) }
 
-  /// Whether the script has not begun.
-  var awaitsGreeting: Bool { question == .greeting }
-
   /// The end of what came instead of the greeting.
-  var greeted: [UInt8] { awaitsGreeting ? Array(bytes.suffix(200)) : [] }
+  var greeted: [UInt8] { hasBegun ? [] : Array(bytes.suffix(200)) }
 
-  /// What the next answer is to be.
-  mutating func expect(_ question: Question) { self.question = question }
-
-  /// Takes what came.
-  mutating func take(_ more: ArraySlice<UInt8>) -> Answer? {
+  mutating func append(_ more: ArraySlice<UInt8>) throws(HostFailure) {
+    if bytes.count > Self.limit { throw Self.nonsense }
     bytes += more
-    switch question {
-    case .greeting:
-      if let place = find(greeting) {
-        drop(place + greeting.count)
-        return .greeting
-      }
-    case .look:
-      // The end is a line of its own, and may be the first.
-      let end = bytes.starts(with: [46, 10]) ? 0 : find([10, 46, 10]).map { $0 + 1 }
-      if let end {
-        let answer = Self.files(bytes[..<end])
-        drop(end + 2)
-        return answer
-      }
-    case .piece(let count):
-      guard bytes.count > count else { return nil }
-      searched = max(searched, count)
-      guard let end = find([10]) else { return bytes.count > count + 200 ? .nonsense : nil }
-      let words = Self.words(bytes[count..<end], 3)
-      guard words.count == 3, let number = UInt64(words[0]), let size = Int64(words[1]) else {
-        return .nonsense
-      }
-      let piece = Array(bytes[..<count])
-      drop(end + 1)
-      return .piece(piece, number: number, size: size, isBad: words[2] != "good")
+  }
+
+  /// Takes the greeting; nil until it has come, as of the other answers.
+  mutating func begin() -> Bool? {
+    guard let place = find(greeting) else { return nil }
+    drop(place + greeting.count)
+    hasBegun = true
+    return true
+  }
+
+  /// Takes a list of transcripts.
+  mutating func files() -> Files? {
+    // The end is a line of its own, and may be the first.
+    let end = bytes.starts(with: [46, 10]) ? 0 : find([10, 46, 10]).map { $0 + 1 }
+    guard let end else { return nil }
+    defer { drop(end + 2) }
+    return Self.files(bytes[..<end])
+  }
+
+  /// Takes so many bytes of a transcript.
+  mutating func piece(_ count: Int) throws(HostFailure) -> Piece? {
+    guard bytes.count > count else { return nil }
+    searched = max(searched, count)
+    guard let end = find([10]) else {
+      if bytes.count > count + 200 { throw Self.nonsense }
+      return nil
     }
-    return bytes.count > Self.limit ? .nonsense : nil
+    let words = Self.words(bytes[count..<end], 3)
+    guard words.count == 3, let number = UInt64(words[0]), let size = Int64(words[1]) else {
+      throw Self.nonsense
+    }
+    defer { drop(end + 1) }
+    return Piece(
+      bytes: Array(bytes[..<count]), number: number, size: size, isBad: words[2] != "good")
   }
 
   private mutating func drop(_ count: Int) {
@@ -90,11 +90,11 @@ struct HostTalk {
   }
 
   /// What a list tells. What is not as it should be is left out.
-  private static func files(_ lines: ArraySlice<UInt8>) -> Answer {
+  private static func files(_ lines: ArraySlice<UInt8>) -> Files {
     var files: [SeenFile] = []
     var denied: [String] = []
     for line in lines.split(separator: 10) {
-      if line.elementsEqual([UInt8(ascii: "?")]) { return .files(nil) }
+      if line.elementsEqual([UInt8(ascii: "?")]) { return Files() }
       if line.first == UInt8(ascii: "!") {
         if let path = refused(line) { denied.append(path) }
         continue
@@ -109,7 +109,7 @@ struct HostTalk {
       let path = FileName.text(Array(fields[4]))
       files.append(SeenFile(path: path, number: number, born: born, size: size, modified: time))
     }
-    return .files(files, denied: denied)
+    return Files(files: files, denied: denied)
   }
 
   /// The folder of which find(1) says that it may not be read; some quote it.

@@ -53,7 +53,7 @@ struct LineCutter: ~Copyable {
   func isBehind(_ size: Int64) -> Bool { size > reached }
 
   /// Takes the bytes at `position`, which may be an earlier place afterwards.
-  mutating func take(
+  mutating func append(
     _ bytes: UnsafeRawBufferPointer,
     line: (Line, _ begin: Int64, _ end: Int64) throws(WriteFailure) -> Void
   ) throws(WriteFailure) {

@@ -43,15 +43,7 @@ struct LocalFollow {
   private mutating func readAll() throws {
     while let piece = plan.next(atMost: place.most) {
       try output.check()
-      try place.read(piece) { bytes in
-        if output.isForeign(bytes, piece) { return plan.leaveForeign() }
-        let losses = try plan.take(bytes, known: output.know) {
-          line, file, begin, end throws(WriteFailure) in
-          try output.print(line, of: file, from: begin, to: end)
-        }
-        try output.tell(losses)
-      }
-      try output.settleSome(plan)
+      try place.read(piece) { try output.print($0, of: piece, &plan) }
     }
   }
 

@@ -29,8 +29,26 @@ final class TranscriptOutput {
     faults = FaultLog(diagnostics)
   }
 
-  /// Prints a line, or says why not.
+  /// Prints the lines that end in the bytes of a piece, and saves now and then.
   func print(
+    _ bytes: UnsafeRawBufferPointer, of piece: FollowPlan.Piece, _ plan: inout FollowPlan
+  ) throws {
+    if isForeign(bytes, piece) {
+      plan.leaveForeign()
+    } else {
+      let losses = try plan.append(bytes, known: { record.know($0) }) {
+        line, file, begin, end throws(WriteFailure) in
+        try print(line, of: file, from: begin, to: end)
+      }
+      try tell(losses)
+    }
+    // The next piece may be long in coming.
+    try writer.flush()
+    if state?.isDue == true { _ = try settle(plan) }
+  }
+
+  /// Prints a line, or says why not.
+  private func print(
     _ line: LineCutter.Line, of file: FollowedFile, from begin: Int64, to end: Int64
   ) throws(WriteFailure) {
     switch line {
@@ -44,11 +62,8 @@ final class TranscriptOutput {
     }
   }
 
-  /// Takes a line that an earlier run has printed.
-  func know(_ line: UnsafeRawBufferPointer) { record.know(line) }
-
   /// Whether what a file begins with is no UTF-8, which is said once.
-  func isForeign(_ bytes: UnsafeRawBufferPointer, _ piece: FollowPlan.Piece) -> Bool {
+  private func isForeign(_ bytes: UnsafeRawBufferPointer, _ piece: FollowPlan.Piece) -> Bool {
     guard piece.offset == 0, let reason = ForeignText.reason(of: bytes) else { return false }
     fault(piece.path, reason)
     return true
@@ -80,13 +95,6 @@ final class TranscriptOutput {
   func settle(_ plan: FollowPlan, isLast: Bool = false) throws -> Double {
     try writer.flush()
     return try state?.save(plan.progress, isLast: isLast) ?? .infinity
-  }
-
-  /// The same in the middle of what is to be read: writes all that is complete, for the next
-  /// piece may be long in coming, and saves now and then.
-  func settleSome(_ plan: FollowPlan) throws {
-    try writer.flush()
-    if state?.isDue == true { _ = try settle(plan) }
   }
 
   /// Whether a signal came or the reader has gone.

@@ -42,12 +42,12 @@ final class LinkServer {
   }
 
   /// Goes on as far as it can, behind the link.
-  func advance(_ set: PollSet, _ link: any Link, now: Double) {
+  func advance(_ set: PollSet, _ link: SSH2Link, now: Double) {
     if set.isReadable(listener) { accept() }
     for client in clients {
       client.advance(set, &buffer) { command in
-        guard case .ready = link.state, count < Self.callLimit else { return nil }
-        return link.run(command)
+        guard link.ending == nil, count < Self.callLimit else { return nil }
+        return link.start(command)
       }
     }
     clients.removeAll { $0.isOver }
@@ -109,63 +109,283 @@ final class LinkServer {
   }
 }
 
-/// A terminal's connection that other processes of the user may share: it serves them
-/// from when the terminal runs until it ends.
-final class ServingLink: Link {
-  private let request: LinkRequest
-  private let link: any Link
-  private var server: LinkServer?
-  private var hasTried = false
-  private weak var terminal: (any Channel)?
+/// One client of the control socket: its requests, and the command that runs for it.
+final class ServedClient {
+  /// Whether it is done with.
+  private(set) var isOver = false
+  private(set) var call: ServedCall?
+  private let socket: Int32
+  /// Whether it has only just connected: what it asks for is there as a rule.
+  private var isNew = true
+  private var incoming: [UInt8] = []
+  private var outgoing: [UInt8] = []
+  private var descriptors: [Int32] = []
+  private var asked: (number: UInt32, command: String)?
 
-  init(_ link: any Link, _ request: LinkRequest) {
-    self.link = link
-    self.request = request
+  /// How many bytes of answers may wait for a client that does not read.
+  private static let answerLimit = 4096
+
+  init(_ socket: Int32) { self.socket = socket }
+
+  deinit { close() }
+
+  func wants(_ set: inout PollSet) {
+    guard !isOver else { return }
+    set.add(socket, writing: !outgoing.isEmpty)
+    call?.wants(&set)
+  }
+
+  /// Goes on as far as it can, within bounds.
+  ///
+  /// - Parameter run: starts a command; nil when there are too many.
+  func advance(
+    _ set: PollSet, _ buffer: inout [UInt8], run: (String) -> (any Channel)?
+  ) {
+    if isNew || set.isReadable(socket) { receive(&buffer) }
+    isNew = false
+    // What a client that has left asked for is not done any more.
+    guard !isOver else { return }
+    handle(run)
+    for news in call?.advance(set, &buffer) ?? [] { tell(news) }
+    send()
+    if outgoing.count > Self.answerLimit { close() }
+  }
+
+  /// Hangs up; its command gets a hang-up too.
+  func close() {
+    guard !isOver else { return }
+    isOver = true
+    call?.close()
+    for descriptor in descriptors { CLibc.close(descriptor) }
+    descriptors = []
+    CLibc.close(socket)
+  }
+
+  private func receive(_ buffer: inout [UInt8]) {
+    var fresh: [Int32] = [-1, -1, -1]
+    while !isOver, incoming.count <= MuxRequest.limit + 16 {
+      var received = 0
+      let count = clibc_receive_descriptors(
+        socket, &buffer, min(buffer.count, 16 << 10), &fresh, fresh.count, &received)
+      if count < 0 && systemError == EINTR { continue }
+      if count < 0 && systemError == EAGAIN { return }
+      descriptors += fresh[..<received]
+      guard count > 0, descriptors.count <= 3 else { return close() }
+      incoming += buffer[..<count]
+    }
+  }
+
+  private func handle(_ run: (String) -> (any Channel)?) {
+    while !isOver {
+      if let asked {
+        // Each descriptor came with a byte.
+        guard incoming.count >= 3 else { return }
+        incoming.removeFirst(3)
+        self.asked = nil
+        start(asked.number, asked.command, run)
+        continue
+      }
+      guard let request = MuxRequest.take(&incoming) else { return }
+      switch request {
+      case .hello: outgoing += MuxMessage.hello
+      case .check(let number):
+        outgoing += MuxMessage.alive(number, process: UInt32(getpid()))
+      case .session(let number, let command):
+        guard call == nil else { return close() }
+        asked = (number, command)
+      case .other(let number):
+        outgoing += MuxMessage.refused(number, why: "not served here")
+      case .broken: close()
+      }
+    }
+  }
+
+  private func start(_ number: UInt32, _ command: String, _ run: (String) -> (any Channel)?) {
+    guard descriptors.count == 3 else {
+      outgoing += MuxMessage.refused(number, why: "not three pipes")
+      for descriptor in descriptors { CLibc.close(descriptor) }
+      descriptors = []
+      return
+    }
+    let pipes = descriptors
+    descriptors = []
+    guard let channel = run(command) else {
+      outgoing += MuxMessage.refused(number, why: "too many commands")
+      for descriptor in pipes { CLibc.close(descriptor) }
+      return
+    }
+    call = ServedCall(number, channel, pipes)
+  }
+
+  private func tell(_ news: ServedCall.News) {
+    guard let call else { return }
+    switch news {
+    case .opened: outgoing += MuxMessage.opened(call.number)
+    case .refused(let why): outgoing += MuxMessage.refused(call.number, why: why)
+    case .exited(let status): outgoing += MuxMessage.exited(call.number, status: status)
+    case .lost: close()
+    }
+  }
+
+  private func send() {
+    while !isOver, !outgoing.isEmpty {
+      let count = write(socket, outgoing, outgoing.count)
+      if count < 0 && systemError == EINTR { continue }
+      if count < 0 && systemError == EAGAIN { return }
+      guard count > 0 else { return close() }
+      outgoing.removeFirst(count)
+    }
+  }
+}
+
+/// A command that runs for a client of the control socket: bytes between a channel and
+/// the client's three pipes. What the client does not take stays at the host.
+final class ServedCall {
+  /// What the client is to be told.
+  enum News: Equatable {
+    case opened
+    /// The host runs no more commands on this connection.
+    case refused(why: String)
+    case exited(status: Int32)
+    /// The connection is gone.
+    case lost
+  }
+
+  let number: UInt32
+  /// Whether the channel may have more at once: there was room again.
+  private(set) var hasMore = false
+  private let channel: any Channel
+  private var input: Int32
+  private var output: Pipe
+  private var error: Pipe
+  private var isOpened = false
+  private(set) var isOver = false
+
+  /// Bytes that go out in one piece: keys of the terminal wait no longer than that.
+  private static let piece = 32 << 10
+
+  init(_ number: UInt32, _ channel: any Channel, _ descriptors: [Int32]) {
+    self.number = number
+    self.channel = channel
+    input = descriptors[0]
+    output = Pipe(descriptors[1])
+    error = Pipe(descriptors[2])
   }
 
   deinit { close() }
 
-  var state: LinkState { link.state }
-  var transport: TransportName { link.transport }
-  var deadline: Double? { server?.hasMore == true ? 0 : link.deadline }
-
   func wants(_ set: inout PollSet) {
-    link.wants(&set)
-    server?.wants(&set)
+    guard !isOver else { return }
+    if takesInput { set.add(input) }
+    output.wants(&set)
+    error.wants(&set)
   }
 
-  func advance(_ set: PollSet, now: Double) {
-    link.advance(set, now: now)
-    // The terminal comes first: the host may grant no more than that.
-    if !hasTried, case .ready = link.state, terminal?.isStarted == true { serve(now) }
-    server?.advance(set, link, now: now)
-    if case .ended = link.state { stop() }
-  }
-
-  func openTerminal(_ command: String, size: WindowSize, term: String) -> any Channel {
-    let channel = link.openTerminal(command, size: size, term: term)
-    terminal = channel
-    return channel
-  }
-
-  func run(_ command: String) -> any Channel { link.run(command) }
-
-  func close() {
-    stop()
-    link.close()
-  }
-
-  private func serve(_ now: Double) {
-    hasTried = true
-    do throws(SettingsError) {
-      server = try LinkServer(request, now: now)
-    } catch {
-      request.note("the connection is not shared: \(error.message)")
+  /// Goes on as far as it can, within bounds.
+  func advance(_ set: PollSet, _ buffer: inout [UInt8]) -> [News] {
+    guard !isOver else { return [] }
+    hasMore = false
+    var news: [News] = []
+    if !isOpened, channel.isStarted {
+      isOpened = true
+      news.append(.opened)
     }
+    if takesInput, set.isReadable(input) { give(&buffer) }
+    for _ in 0..<4 {
+      let moved =
+        output.move(&buffer, channel.read) + error.move(&buffer, channel.readError)
+      hasMore = moved > 0
+      if moved == 0 { break }
+    }
+    guard let ending = channel.ending, output.isEmpty, error.isEmpty else { return news }
+    switch ending {
+    case .remoteExit, .remoteSignal: news.append(.exited(status: ending.exitStatus))
+    case .failed(.connectFailed(let why)) where !isOpened: news.append(.refused(why: why))
+    default: news.append(.lost)
+    }
+    close()
+    return news
   }
 
-  private func stop() {
-    server?.close()
-    server = nil
+  /// Gives it up: the command gets a hang-up.
+  func close() {
+    guard !isOver else { return }
+    isOver = true
+    hasMore = false
+    channel.close()
+    closeInput()
+    output.close()
+    error.close()
+  }
+
+  private var takesInput: Bool { input >= 0 && isOpened && channel.isDrained && channel.room > 0 }
+
+  private func give(_ buffer: inout [UInt8]) {
+    let count = read(input, &buffer, min(Self.piece, channel.room, buffer.count))
+    if count < 0 && (systemError == EAGAIN || systemError == EINTR) { return }
+    guard count > 0 else {
+      closeInput()
+      channel.finishWriting()
+      return
+    }
+    // There was room for it.
+    _ = channel.write(buffer[..<count])
+  }
+
+  private func closeInput() {
+    if input >= 0 { CLibc.close(input) }
+    input = -1
+  }
+}
+
+extension ServedCall {
+  /// One of the client's outputs, and what it has not taken yet.
+  private struct Pipe {
+    private var descriptor: Int32
+    private var waiting: ArraySlice<UInt8> = []
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    var isEmpty: Bool { waiting.isEmpty }
+
+    func wants(_ set: inout PollSet) {
+      if !waiting.isEmpty { set.add(descriptor, reading: false, writing: true) }
+    }
+
+    /// Moves one piece on.
+    ///
+    /// - Returns: how many bytes were taken from the channel.
+    mutating func move(
+      _ buffer: inout [UInt8], _ take: (inout [UInt8], _ limit: Int) -> Int
+    ) -> Int {
+      if !waiting.isEmpty {
+        // Nothing is left of it when nobody reads any more.
+        let sent = push(waiting)
+        waiting = waiting.dropFirst(sent)
+        guard waiting.isEmpty else { return 0 }
+      }
+      let count = take(&buffer, buffer.count)
+      guard count > 0 else { return 0 }
+      let sent = push(buffer[..<count])
+      // A copy, and only of what waits.
+      if sent < count { waiting = ArraySlice(Array(buffer[sent..<count])) }
+      return count
+    }
+
+    /// - Returns: how many bytes are done with: all of them when nobody reads any more.
+    private mutating func push(_ bytes: ArraySlice<UInt8>) -> Int {
+      guard descriptor >= 0 else { return bytes.count }
+      let count = PipeEnd.give(descriptor, bytes)
+      if count >= 0 { return count }
+      if systemError == EAGAIN || systemError == EINTR { return 0 }
+      close()
+      return bytes.count
+    }
+
+    mutating func close() {
+      if descriptor >= 0 { CLibc.close(descriptor) }
+      descriptor = -1
+      waiting = []
+    }
   }
 }

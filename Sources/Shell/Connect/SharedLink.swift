@@ -9,18 +9,13 @@ final class SharedLink: Link {
   private let path: String
   /// Asks whether the other process answers; the first command then goes over it.
   private var contact: MuxConnection?
-  /// When the other process must have answered.
-  private let limit: Double
-  private var isReady = false
-  private var isClosed = false
   private var own: SSH2Link?
-  private var calls: [SharedChannel] = []
 
   /// Seconds: one that is stopped never answers.
   private static let patience = 0.3
 
   /// - Returns: nil when nobody serves what is asked for.
-  init?(_ request: LinkRequest, now: Double) {
+  init?(_ request: LinkRequest) {
     guard !request.isForTerminal, !request.isFresh,
       let place = try? ControlPlace(shared: request), let contact = MuxConnection(place.socket)
     else { return nil }
@@ -28,196 +23,61 @@ final class SharedLink: Link {
     self.request = request
     self.contact = contact
     path = place.socket
-    limit = now + Self.patience
   }
-
-  deinit { close() }
 
   let transport = TransportName.libssh2
+  var ending: HostFailure? { own?.ending }
+  var deadline: Double? { own?.deadline }
+  func wants(_ set: inout PollSet) { own?.wants(&set) }
+  func advance(_ set: PollSet, now: Double) { own?.advance(set, now: now) }
+  func close() { own?.close() }
 
-  var state: LinkState {
-    if isClosed { return .ended(.closed) }
-    return own?.state ?? (isReady ? .ready : .opening)
-  }
-
-  var deadline: Double? {
-    guard !isClosed else { return nil }
-    var times = calls.map(\.deadline)
-    times.append(own?.deadline)
-    if own == nil { times.append(contact?.phase == .gone ? 0 : isReady ? nil : limit) }
-    return times.compactMap { $0 }.min()
-  }
-
-  func wants(_ set: inout PollSet) {
-    contact?.wants(&set)
-    own?.wants(&set)
-    for call in calls { call.wants(&set) }
-  }
-
-  func advance(_ set: PollSet, now: Double) {
-    guard !isClosed else { return }
-    own?.advance(set, now: now)
-    if own == nil { look(now) }
-    for call in calls {
-      call.advance(set, now: now)
-      if call.needsConnection { connect(now, "it does not take the command") }
-      if let own { call.advance(over: own) }
+  /// Whether the other process answers.
+  func isAnswered(_ wait: HostWait) throws(HostFailure) -> Bool {
+    guard let contact else { return false }
+    let limit = Clock.monotonic + Self.patience
+    while contact.master == nil, contact.phase == .asked, Clock.monotonic < limit {
+      var set = PollSet()
+      contact.wants(&set)
+      try wait(&set, limit)
+      contact.update()
     }
-    calls.removeAll { $0.ending != nil }
-  }
-
-  /// There are none: a terminal has a connection of its own.
-  func openTerminal(_ command: String, size: WindowSize, term: String) -> any Channel {
-    MuxChannel(failing: .local(why: "no terminal on a shared connection"))
-  }
-
-  func run(_ command: String) -> any Channel {
-    if let own { return own.run(command) }
-    guard case .ready = state else { return MuxChannel(failing: .local(why: "not ready")) }
-    guard command.utf8.count <= SSH2Link.longestCommand else {
-      return MuxChannel(failing: .tooLong)
-    }
-    let now = Clock.monotonic
-    let call = SharedChannel(
-      command, path, over: contact, patience: request.options.keepalive * 3 + 1, now: now)
-    contact = nil
-    if call.needsConnection { connect(now, "it has gone") }
-    calls.append(call)
-    return call
-  }
-
-  func close() {
-    guard !isClosed else { return }
-    isClosed = true
-    for call in calls { call.close() }
-    calls = []
-    contact = nil
-    own?.close()
-  }
-
-  private func look(_ now: Double) {
-    guard let contact else { return }
-    contact.advance()
     switch contact.phase {
-    case .gone: connect(now, "it has gone")
-    case .refused(let why): connect(now, why)
+    case .refused(let why): noteOwn(why)
+    case .gone: noteOwn("it has gone")
+    case _ where contact.master == nil: noteOwn("it does not answer")
     default:
-      if isReady { return }
-      if let process = contact.master {
-        isReady = true
-        request.note(
-          "\(request.destination.name): by libssh2: shares the connection of process \(process)")
-      } else if now >= limit {
-        connect(now, "it does not answer")
-      }
+      let process = contact.master.map { "\($0)" } ?? ""
+      request.note(
+        "\(request.destination.name): by libssh2: shares the connection of process \(process)")
+      return true
     }
+    return false
   }
 
-  private func connect(_ now: Double, _ why: String) {
-    guard own == nil else { return }
+  func run(_ command: String, _ wait: @escaping HostWait) throws(HostFailure) -> any Channel {
+    if let own { return own.start(command) }
+    guard command.utf8.count <= SSH2Link.longestCommand else { throw .tooLong }
+    let patience = request.options.keepalive * 3 + 1
+    let contact = contact
+    self.contact = nil
+    switch try MuxChannel.start(
+      command, path, over: contact, patience: patience, wait,
+      cut: { _ in .failed(.linkLost(why: "the shared connection is gone")) })
+    {
+    case .opened(let channel): return channel
+    // It may have reached the host all the same: nobody does it twice.
+    case .silent: throw .silent(seconds: patience)
+    case .gone: throw .linkLost(why: "the process that had it is gone")
+    case .absent: noteOwn("it has gone")
+    case .refused: noteOwn("it does not take the command")
+    }
+    let own = try SSH2Link(request, wait)
+    self.own = own
+    return own.start(command)
+  }
+
+  private func noteOwn(_ why: String) {
     request.note("\(request.destination.name): shares no connection: \(why)")
-    contact = nil
-    own = SSH2Link(request, now: now)
-  }
-}
-
-/// A command over another process's connection; when that does not take it, over one of
-/// our own.
-final class SharedChannel: Channel {
-  private let command: String
-  private let patience: Double
-  private var shared: MuxChannel?
-  private var own: (any Channel)?
-  private var isFinishing = false
-  private var result: Ending?
-
-  /// Goes to a control socket.
-  ///
-  /// - Parameters:
-  ///   - contact: a connection to it that nothing was asked of yet.
-  ///   - patience: seconds in which the host must answer.
-  init(
-    _ command: String, _ path: String, over contact: MuxConnection?, patience: Double, now: Double
-  ) {
-    self.command = command
-    self.patience = patience
-    let call = MuxChannel(command)
-    if call.start(path, over: contact, patience: patience, now: now) { shared = call }
-  }
-
-  /// Whether it has reached nobody, and is to go over a connection of our own.
-  var needsConnection: Bool { shared == nil && own == nil && result == nil }
-
-  var ending: Ending? { result ?? shared?.ending ?? own?.ending }
-  var isStarted: Bool { active?.isStarted ?? false }
-  var isDrained: Bool { active?.isDrained ?? true }
-  var room: Int { active?.room ?? 0 }
-  var deadline: Double? { result == nil ? shared?.deadline : nil }
-
-  func wants(_ set: inout PollSet) {
-    if result == nil { shared?.wants(&set) }
-  }
-
-  func advance(_ set: PollSet, now: Double) {
-    guard result == nil, let shared else { return }
-    let need = shared.advance(set, now: now)
-    if shared.isRefused {
-      self.shared = nil
-    } else if need != .nothing {
-      // It may have reached the host all the same: nobody does it twice.
-      fail(
-        now >= shared.limit
-          ? .silent(seconds: patience) : .linkLost(why: "the process that had it is gone"))
-    } else if shared.isCut {
-      fail(.linkLost(why: "the shared connection is gone"))
-    }
-  }
-
-  /// Goes over a connection of our own, once that is there.
-  func advance(over link: any Link) {
-    guard needsConnection else { return }
-    switch link.state {
-    case .opening: break
-    case .ended(let failure): result = .failed(failure)
-    case .ready:
-      own = link.run(command)
-      if isFinishing { own?.finishWriting() }
-    }
-  }
-
-  func read(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
-    active?.read(&buffer, atMost: limit) ?? 0
-  }
-
-  func readError(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
-    active?.readError(&buffer, atMost: limit) ?? 0
-  }
-
-  /// Before the host runs it nothing is taken: it may have to go another way.
-  func write(_ bytes: ArraySlice<UInt8>) -> Int { active?.write(bytes) ?? 0 }
-
-  func finishWriting() {
-    isFinishing = true
-    shared?.finishWriting()
-    own?.finishWriting()
-  }
-
-  func resize(_ size: WindowSize) {}
-
-  func close() {
-    shared?.close()
-    own?.close()
-    result = ending ?? .failed(.closed)
-  }
-
-  private var active: (any Channel)? {
-    if let own { return own }
-    guard let shared, shared.isStarted else { return nil }
-    return shared
-  }
-
-  private func fail(_ failure: HostFailure) {
-    shared?.close()
-    result = .failed(failure)
   }
 }

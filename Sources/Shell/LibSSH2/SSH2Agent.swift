@@ -2,19 +2,9 @@ import CLibc
 import CSSH2
 import Core
 
-/// A conversation with ssh-agent that does not block: one question at a time.
+/// A conversation with ssh-agent: one question at a time.
 final class SSH2Agent {
-  /// What became of a question.
-  enum Answer {
-    case waiting
-    case bytes([UInt8])
-    /// The agent has gone, or talks nonsense.
-    case failed
-  }
-
   private let descriptor: Int32
-  private var outgoing: ArraySlice<UInt8> = []
-  private var incoming: [UInt8] = []
 
   /// - Returns: nil when nobody listens there.
   init?(path: String) {
@@ -24,51 +14,35 @@ final class SSH2Agent {
 
   deinit { close(descriptor) }
 
-  /// Begins a question.
-  func ask(_ request: [UInt8]) {
-    outgoing = request[...]
-    incoming = []
-  }
-
-  /// Adds the descriptor that it waits for.
-  func wants(_ set: inout PollSet) { set.add(descriptor, writing: !outgoing.isEmpty) }
-
-  /// Goes on with the question.
-  ///
-  /// - Parameter patience: seconds that it may wait for the agent; most answer at once.
-  func advance(patience: Double = 0) -> Answer {
-    while true {
-      let answer = step()
-      guard case .waiting = answer, patience > 0 else { return answer }
-      var set = PollSet()
-      wants(&set)
-      set.wait(seconds: patience)
-      guard set.isReadable(descriptor) || (!outgoing.isEmpty && set.isWritable(descriptor)) else {
-        return .waiting
-      }
-    }
-  }
-
-  private func step() -> Answer {
-    while !outgoing.isEmpty {
-      let sent = outgoing.withUnsafeBytes { clibc_send(descriptor, $0.baseAddress, $0.count) }
-      guard sent >= 0 else { return isPatient ? .waiting : .failed }
-      outgoing = outgoing.dropFirst(sent)
-    }
+  /// Asks, and waits for the answer, at most until a time; nil when there is none, or the agent
+  /// talks nonsense.
+  func ask(
+    _ request: [UInt8], until: Double, _ wait: HostWait
+  ) throws(HostFailure) -> [UInt8]? {
+    var outgoing = request[...]
+    var incoming: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 4096)
     while true {
       if let length = AgentMessage.length(incoming) {
-        guard length > 0 else { return .failed }
-        if incoming.count >= length { return .bytes(Array(incoming[..<length])) }
+        guard length > 0 else { return nil }
+        if incoming.count >= length { return Array(incoming[..<length]) }
       }
-      var piece = [UInt8](repeating: 0, count: 4096)
-      let count = clibc_receive(descriptor, &piece, piece.count)
-      guard count > 0 else { return count < 0 && isPatient ? .waiting : .failed }
-      incoming += piece[..<count]
+      let count =
+        outgoing.isEmpty
+        ? clibc_receive(descriptor, &piece, piece.count)
+        : outgoing.withUnsafeBytes { clibc_send(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 {
+        if outgoing.isEmpty { incoming += piece[..<count] }
+        outgoing = outgoing.dropFirst(count)
+        continue
+      }
+      guard count < 0, [EAGAIN, EWOULDBLOCK, EINTR].contains(systemError),
+        Clock.monotonic < until
+      else { return nil }
+      var set = PollSet()
+      set.add(descriptor, writing: !outgoing.isEmpty)
+      try wait(&set, until)
     }
-  }
-
-  private var isPatient: Bool {
-    systemError == EAGAIN || systemError == EWOULDBLOCK || systemError == EINTR
   }
 }
 
@@ -121,56 +95,5 @@ enum AgentMessage {
     var parts = WireReader(whole)
     guard parts.text() != nil, let signature = parts.string() else { return nil }
     return Array(signature)
-  }
-}
-
-/// Signs for one of the agent's keys.
-///
-/// libssh2 wants a signature within one call, and an agent may ask its owner first. So
-/// when the answer does not come at once the try is given up, and made again when
-/// the agent has signed: what is signed is the same then.
-final class SSH2Signer {
-  private let agent: SSH2Agent
-  private let blob: [UInt8]
-  private var data: [UInt8] = []
-  private var signature: [UInt8]?
-  /// The agent is at it.
-  private(set) var isWaiting = false
-  /// The agent does not want to.
-  private(set) var hasRefused = false
-
-  init(agent: SSH2Agent, blob: [UInt8]) {
-    self.agent = agent
-    self.blob = blob
-  }
-
-  /// Goes on with signing in: libssh2's number.
-  func advance(_ session: SSH2Session, user: String) -> Int32 {
-    if isWaiting {
-      take(agent.advance())
-      if isWaiting { return LIBSSH2_ERROR_EAGAIN }
-    }
-    let result = session.signIn(user, blob: blob) { [self] in sign($0) }
-    return isWaiting && result != LIBSSH2_ERROR_EAGAIN ? LIBSSH2_ERROR_EAGAIN : result
-  }
-
-  private func sign(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
-    if let signature, data.elementsEqual(bytes) { return signature }
-    guard !hasRefused else { return nil }
-    data = Array(bytes)
-    agent.ask(AgentMessage.signRequest(blob, data: bytes))
-    isWaiting = true
-    take(agent.advance(patience: 0.05))
-    return signature
-  }
-
-  private func take(_ answer: SSH2Agent.Answer) {
-    switch answer {
-    case .waiting: return
-    case .failed: signature = nil
-    case .bytes(let bytes): signature = AgentMessage.signature(bytes)
-    }
-    isWaiting = false
-    hasRefused = signature == nil
   }
 }

@@ -54,6 +54,8 @@ final class SSH2Wire {
   /// How many bytes could not be sent yet.
   var queued: Int { outgoing.count }
 
+  func wants(_ set: inout PollSet) { set.add(descriptor, reading: hasRoom, writing: queued > 0) }
+
   /// Takes what libssh2 sends.
   func send(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard !sendFailed, !isSealed else { return bytes.count }

@@ -85,6 +85,13 @@ extension HostFailure {
   /// A command that the transport cannot carry.
   static let tooLong = unfit(why: "the command is too long")
 
+  /// Does something of this machine's, whose failure is one of these.
+  static func catching<Result>(
+    _ body: @autoclosure () throws(SettingsError) -> Result, _ failure: (String) -> HostFailure
+  ) throws(HostFailure) -> Result {
+    do throws(SettingsError) { return try body() } catch { throw failure(error.message) }
+  }
+
   /// The reason in words, one line, lower case, without a full stop, and with what to do.
   /// Text of the host in it is not escaped yet.
   public var reason: String {

@@ -11,20 +11,20 @@ public import Core
 //     Tmux      calls of the host, and its tmux (nothing of the three above)
 
 /// A connection to a host that carries channels: the seam between what the
-/// commands want and how it is brought there. Nothing of it blocks; one thread
-/// drives it with one poll loop:
+/// commands want and how it is brought there. It is up when it is made; from then on
+/// one thread drives it with one poll loop, and nothing but `run` waits:
 ///
 ///     set.removeAll(); link.wants(&set); set.wait(seconds: ...); link.advance(set, now)
 ///
-/// All times are seconds of `Clock.monotonic`, passed in.
+/// All times are seconds of `Clock.monotonic`.
 public protocol Link: AnyObject {
-  /// How far it is.
-  var state: LinkState { get }
+  /// Why it is over; its channels have ended for the same reason.
+  var ending: HostFailure? { get }
 
   /// What carries it, for messages: `libssh2` or `ssh`.
   var transport: TransportName { get }
 
-  /// Adds the descriptors that it waits for, those of its channels too.
+  /// Adds the descriptors that it waits for.
   func wants(_ set: inout PollSet)
 
   /// The time at which `advance` is to be called at the latest, nil when only a
@@ -34,31 +34,36 @@ public protocol Link: AnyObject {
   /// Goes on as far as it can without blocking.
   func advance(_ set: PollSet, now: Double)
 
-  /// Starts a command on a terminal of the host's. Only when `ready`.
+  /// Starts a command on a terminal of the host's.
   ///
   /// - Parameters:
   ///   - command: a command line for the remote user's shell.
   ///   - size: columns and rows.
   ///   - term: TERM of the terminal.
-  func openTerminal(_ command: String, size: WindowSize, term: String) -> any Channel
+  func openTerminal(
+    _ command: String, size: WindowSize, term: String
+  ) throws(HostFailure) -> any Channel
 
   /// Starts a command without a terminal: its standard input, output and error
-  /// are the channel's. Only when `ready`. Several may run side by side.
-  func run(_ command: String) -> any Channel
+  /// are the channel's.
+  func run(_ command: String, _ wait: @escaping HostWait) throws(HostFailure) -> any Channel
 
   /// Ends everything at once, without waiting for the network. Channels that
   /// have not ended end with `closed`.
   func close()
 }
 
-/// How far a link is.
-public enum LinkState: Equatable, Sendable {
-  /// On the way: resolving, connecting, shaking hands, signing in.
-  case opening
-  /// Channels can be opened.
-  case ready
-  /// Over; its channels have ended for the same reason.
-  case ended(HostFailure)
+extension Link {
+  public var ending: HostFailure? { nil }
+  public var deadline: Double? { nil }
+  public func wants(_ set: inout PollSet) {}
+  public func advance(_ set: PollSet, now: Double) {}
+  public func openTerminal(
+    _ command: String, size: WindowSize, term: String
+  ) throws(HostFailure) -> any Channel {
+    throw .local(why: "no terminal on this connection")
+  }
+  public func close() {}
 }
 
 /// How the host is reached.
@@ -75,6 +80,12 @@ public enum TransportName: String, Sendable, CaseIterable {
 /// pieces, as many as there is room for, so that both directions hold back when
 /// the other end is slow: what is not read here stays at the host.
 public protocol Channel: AnyObject {
+  /// Adds what it waits for beside its link.
+  func wants(_ set: inout PollSet)
+
+  /// The time at which it is to be looked at, at the latest.
+  var deadline: Double? { get }
+
   /// Why it ended; set once everything that came before has been read from here.
   var ending: Ending? { get }
 
@@ -113,6 +124,14 @@ public protocol Channel: AnyObject {
   /// Gives the channel up; the command at the other end gets a hang-up. `ending`
   /// is `closed` unless it had ended before.
   func close()
+}
+
+extension Channel {
+  public func wants(_ set: inout PollSet) {}
+  public var deadline: Double? { nil }
+  public var isStarted: Bool { true }
+  public var isDrained: Bool { true }
+  public func resize(_ size: WindowSize) {}
 }
 
 /// How a command on the other side ended.

@@ -1,132 +1,154 @@
 import CLibc
-public import Core
+import Core
 
 /// This machine as a host: commands run under a shell of ours, without a
 /// network between.
 public final class LocalLink: Link {
-  private var channels: [LocalChannel] = []
-  private var isClosed = false
-
   /// Ready at once.
   public init() {}
 
-  public var state: LinkState { isClosed ? .ended(.closed) : .ready }
-  public var transport: TransportName { .local }
-  public var deadline: Double? {
-    // A program closes its output a moment before it ends.
-    channels.contains { $0.isEnding } ? Clock.monotonic + 0.005 : nil
-  }
+  public let transport = TransportName.local
 
-  public func wants(_ set: inout PollSet) {
-    for channel in channels { channel.wants(&set) }
-  }
-
-  public func advance(_ set: PollSet, now: Double) {
-    for channel in channels { channel.advance() }
-    channels.removeAll { $0.ending != nil }
-  }
-
-  /// Always fails: the only terminal here is the user's own, where tmux itself attaches.
-  public func openTerminal(_ command: String, size: WindowSize, term: String) -> any Channel {
-    LocalChannel(failing: "no terminal on this machine's own link")
-  }
-
-  public func run(_ command: String) -> any Channel {
-    let channel = LocalChannel(command)
-    if channel.ending == nil { channels.append(channel) }
-    return channel
-  }
-
-  public func close() {
-    isClosed = true
-    for channel in channels { channel.close() }
-    channels = []
+  public func run(_ command: String, _ wait: @escaping HostWait) throws(HostFailure) -> any Channel {
+    let pipes = try StandardPipes()
+    let shell = Process.environment("SHELL") ?? "/bin/sh"
+    do throws(Failure) {
+      defer { pipes.closeTheirs() }
+      return LocalChannel(
+        pipes.ours,
+        try ChildProcess(
+          [shell, "-c", command], environment: ["SHELL": shell], input: .given(pipes.theirs[0]),
+          output: .given(pipes.theirs[1]), error: .given(pipes.theirs[2])))
+    } catch {
+      pipes.closeOurs()
+      throw .local(why: error.words)
+    }
   }
 }
 
 /// A shell's command on this machine.
-final class LocalChannel: Channel {
-  private(set) var ending: Ending?
+private final class LocalChannel: PipeChannel {
   private var child: ChildProcess?
-  private var isOutputOver = false
-  private var isErrorOver = false
-  private var isFull = false
 
-  init(failing why: String) { ending = .failed(.local(why: why)) }
+  init(_ ends: [Int32], _ child: ChildProcess) {
+    self.child = child
+    super.init(ends)
+  }
 
-  init(_ command: String) {
-    let shell = Process.environment("SHELL") ?? "/bin/sh"
-    do throws(Failure) {
-      child = try ChildProcess(
-        [shell, "-c", command], environment: ["SHELL": shell], input: .pipe, output: .pipe,
-        error: .pipe)
-    } catch {
-      ending = .failed(.local(why: error.words))
+  /// A program closes its output a moment before it ends.
+  override var deadline: Double? { isRead ? Clock.monotonic + 0.005 : nil }
+
+  override func found() -> Ending? {
+    guard isRead, let child, child.reap() else { return nil }
+    return child.endSignal.map(Ending.ended(bySignal:)) ?? .remoteExit(status: child.exitStatus ?? 0)
+  }
+
+  override func letGo() { child = nil }
+}
+
+/// Three pipes for a command: its standard input, output and error.
+struct StandardPipes {
+  private(set) var ours: [Int32] = []
+  private(set) var theirs: [Int32] = []
+
+  init() throws(HostFailure) {
+    for number in 0..<3 {
+      var ends: [Int32] = [-1, -1]
+      let isInput = number == 0
+      guard clibc_pipe(&ends, isInput ? 1 : 0) == 0 else {
+        let reason = systemReason(systemError)
+        closeOurs()
+        closeTheirs()
+        throw .local(why: "pipe: \(reason)")
+      }
+      ours.append(ends[isInput ? 1 : 0])
+      theirs.append(ends[isInput ? 0 : 1])
     }
   }
 
-  var isStarted: Bool { true }
-  var isDrained: Bool { true }
-  var room: Int { child == nil || isFull ? 0 : 65536 }
-  var isEnding: Bool { child != nil && ending == nil && isOutputOver && isErrorOver }
+  func closeOurs() { for end in ours { close(end) } }
+  func closeTheirs() { for end in theirs { close(end) } }
+}
+
+/// A command whose standard input, output and error are pipes of ours.
+class PipeChannel: Channel {
+  private var input: Int32
+  private var output: Int32
+  private var error: Int32
+  private var isFull = false
+  private var result: Ending?
+  /// When something came last.
+  private(set) var heard = Clock.monotonic
+
+  init(_ ends: [Int32]) { (input, output, error) = (ends[0], ends[1], ends[2]) }
+
+  deinit { closeEnds() }
+
+  /// Whether all was read that there is.
+  final var isRead: Bool { output < 0 && error < 0 }
+
+  /// Looks how the command has ended.
+  func found() -> Ending? { nil }
+
+  /// It is over.
+  func letGo() {}
+
+  private func closeEnds() {
+    for end in [input, output, error] where end >= 0 { CLibc.close(end) }
+    (input, output, error) = (-1, -1, -1)
+  }
+
+  var deadline: Double? { nil }
 
   func wants(_ set: inout PollSet) {
-    guard let child else { return }
-    if !isOutputOver { set.add(child.output) }
-    if !isErrorOver { set.add(child.error) }
-    if isFull { set.add(child.input, reading: false, writing: true) }
+    set.add(output)
+    set.add(error)
+    if isFull { set.add(input, reading: false, writing: true) }
   }
 
-  func advance() {
-    isFull = false
-    finishIfOver()
+  final var ending: Ending? {
+    if result == nil, let ending = found() { end(ending) }
+    return result
   }
 
-  func read(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
-    guard let child, !isOutputOver else { return 0 }
-    let count = PipeEnd.take(child.output, &buffer, atMost: limit)
-    if count < 0 { isOutputOver = true }
-    finishIfOver()
-    return max(count, 0)
+  final var room: Int { input < 0 ? 0 : 65536 }
+
+  final func read(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
+    take(&output, &buffer, limit)
   }
 
-  func readError(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
-    guard let child, !isErrorOver else { return 0 }
-    let count = PipeEnd.take(child.error, &buffer, atMost: limit)
-    if count < 0 { isErrorOver = true }
-    finishIfOver()
-    return max(count, 0)
+  final func readError(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
+    take(&error, &buffer, limit)
   }
 
-  func write(_ bytes: ArraySlice<UInt8>) -> Int {
-    guard let child, child.input >= 0, !isFull else { return 0 }
-    let count = PipeEnd.give(child.input, bytes)
-    if count >= 0 { return count }
+  final func write(_ bytes: ArraySlice<UInt8>) -> Int {
+    guard input >= 0, !bytes.isEmpty else { return 0 }
+    let count = PipeEnd.give(input, bytes)
+    isFull = count < 0 && (systemError == EAGAIN || systemError == EINTR)
     // A program that does not read: its end tells how it was.
-    if systemError != EAGAIN && systemError != EINTR { return bytes.count }
-    isFull = true
+    return count >= 0 ? count : isFull ? 0 : bytes.count
+  }
+
+  final func finishWriting() {
+    if input >= 0 { CLibc.close(input) }
+    (input, isFull) = (-1, false)
+  }
+
+  final func close() { end(.failed(.closed)) }
+
+  private func end(_ ending: Ending) {
+    result = result ?? ending
+    closeEnds()
+    letGo()
+  }
+
+  private func take(_ end: inout Int32, _ buffer: inout [UInt8], _ limit: Int) -> Int {
+    guard end >= 0 else { return 0 }
+    let count = PipeEnd.take(end, &buffer, atMost: limit)
+    if count > 0 { heard = Clock.monotonic }
+    if count >= 0 { return count }
+    CLibc.close(end)
+    end = -1
     return 0
-  }
-
-  func finishWriting() { child?.closeInput() }
-
-  func resize(_ size: WindowSize) {}
-
-  func close() {
-    ending = ending ?? .failed(.closed)
-    child?.closeEnds()
-    child?.kill(SIGHUP)
-    child = nil
-  }
-
-  private func finishIfOver() {
-    guard isEnding, let child, child.reap() else { return }
-    if let signal = child.endSignal {
-      ending = .ended(bySignal: signal)
-    } else {
-      ending = .remoteExit(status: child.exitStatus ?? 0)
-    }
-    child.closeEnds()
-    self.child = nil
   }
 }

@@ -1,6 +1,11 @@
 import CLibc
 import Core
 
+/// How whoever reaches for a host waits: until one of the descriptors is ready, or the time has come
+/// (nil: there is none). Signals and keys that come meanwhile are seen to there; it throws when
+/// nothing more is wanted of the host.
+public typealias HostWait = (_ set: inout PollSet, _ until: Double?) throws(HostFailure) -> Void
+
 /// The descriptors that one turn of a loop waits for, and what became of them.
 public struct PollSet {
   private var entries: [pollfd] = []
@@ -27,6 +32,13 @@ public struct PollSet {
     if poll(&entries, nfds_t(entries.count), milliseconds) < 0 {
       for index in entries.indices { entries[index].revents = 0 }
     }
+  }
+
+  /// Blocks until one of them is ready, or a signal of `EndSignals` comes, which is thrown.
+  public static func wait(_ set: inout PollSet, until: Double?) throws(HostFailure) {
+    set.add(EndSignals.descriptor)
+    set.wait(seconds: until.map { $0 - Clock.monotonic })
+    if let signal = EndSignals.next() { throw .interrupted(signal: signal) }
   }
 
   /// Whether a read from a descriptor would not block: bytes, its end, or an error.

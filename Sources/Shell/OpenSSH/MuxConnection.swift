@@ -17,6 +17,8 @@ final class MuxConnection {
   }
 
   private(set) var phase = Phase.asked
+  /// Whether the host has run the command.
+  private(set) var hasOpened = false
   /// The master's process; nil while it has not said.
   private(set) var master: pid_t?
   private var socket: Int32
@@ -58,7 +60,8 @@ final class MuxConnection {
     set.add(socket, writing: !outgoing.isEmpty || !descriptors.isEmpty)
   }
 
-  func advance() {
+  /// Sends what is left to send, and takes what has come.
+  func update() {
     guard socket >= 0 else { return }
     send()
     receive()
@@ -89,20 +92,21 @@ final class MuxConnection {
 
   private func receive() {
     let isOver = PipeEnd.drain(socket, into: &incoming)
-    handleSignals()
+    handleAnswers()
     guard isOver else { return }
     if phase == .asked || phase == .opened { phase = .gone }
     close()
   }
 
-  private func handleSignals() {
+  private func handleAnswers() {
     while let answer = MuxMessage.take(&incoming) {
       switch answer {
       case .hello(let version):
         if version != 4 { phase = .refused("a master of another kind (version \(version))") }
       case .alive(let process): master = pid_t(truncatingIfNeeded: process)
-      case .opened: if phase == .asked { phase = .opened }
-      case .exited(let status): phase = .exited(status)
+      case .opened:
+        if phase == .asked { (phase, hasOpened) = (.opened, true) }
+      case .exited(let status): (phase, hasOpened) = (.exited(status), true)
       case .refused(let why): if phase == .asked { phase = .refused(why) }
       case .other: break
       }

@@ -1,340 +1,146 @@
 import CLibc
-public import Core
+import Core
 
-/// A link by the user's own OpenSSH client. Each terminal is an ssh of its own; all
-/// other commands go over a master that several links, also of other commands, share.
-///
-/// For a terminal it is `ready` when the command line is known; else when there is a
-/// master.
-public final class OpenSSHLink: Link {
-  public private(set) var state = LinkState.opening
-  public var transport: TransportName { .ssh }
-
-  let request: LinkRequest
-  let program: String
-  var place: ControlPlace?
-  var plan: SSHPlan?
-  var question: SSHQuestion?
-  var master: SSHMaster?
+/// A link by the user's own OpenSSH client, for calls: they go over a master that several links,
+/// also of other commands, share.
+final class OpenSSHLink: Link {
+  let transport = TransportName.ssh
+  private let request: LinkRequest
+  private let place: ControlPlace
+  private var plan: SSHPlan?
+  /// One that was made here.
+  private var master: SSHMaster?
   /// To a master that was found; the first call goes over it.
-  var contact: MuxConnection?
-  var terminals: [SSHTerminal] = []
-  var calls: [MuxChannel] = []
+  private var contact: MuxConnection?
   /// Whether a master was made because the one before grants no session.
-  var hasOwnMaster = false
-  private var hasTold = false
+  private var hasOwnMaster = false
 
-  /// Begins.
+  /// Finds a master, or makes one.
   ///
   /// - Parameter settings: what `ssh -G` said, when it has been asked already.
-  public init(_ request: LinkRequest, settings: SSHSettings? = nil, now: Double) {
+  init(
+    _ request: LinkRequest, _ settings: SSHSettings?, _ wait: @escaping HostWait
+  ) throws(HostFailure) {
     self.request = request
-    program = Self.program
-    // What is written to an ssh that has ended must not end us.
-    clibc_signal_ignore(SIGPIPE)
-    do throws(SettingsError) {
-      try PinFile.check(request.pins)
-    } catch {
-      end(.hostKeyUnknown(why: error.message))
-      return
-    }
-    do throws(SettingsError) {
-      place = try ControlPlace(request, program: program)
-    } catch {
-      end(.local(why: error.message))
-      return
-    }
-    if let settings { take(settings, now) }
-    if case .ended = state { return }
-    if !request.isForTerminal, !request.isFresh {
-      contact = place.flatMap { MuxConnection($0.socket) }
-    }
+    place = try SSHPlan.place(request)
+    if let settings { plan = try SSHPlan(request, settings) }
+    if !request.isFresh { contact = MuxConnection(place.socket) }
     if contact != nil {
       request.note("ssh: a connection is up already")
-      state = .ready
     } else {
-      bring(now)
+      try makeMaster(wait)
     }
   }
-
-  deinit { close() }
 
   /// `$AGENTUTILS_SSH`, by default `ssh`.
   static var program: String { Process.environment("AGENTUTILS_SSH") ?? "ssh" }
 
   /// One word of a command line has 128 KB on Linux, here and there.
-  private static let longestCommand = 128_000
+  static let longestCommand = 128_000
 
-  public var deadline: Double? {
-    if case .ended = state { return nil }
-    let all =
-      [question?.deadline, master?.deadline] + terminals.map(\.deadline) + calls.map(\.deadline)
-    return all.compactMap { $0 }.min()
+  /// Whether a master takes calls that a request would use.
+  static func hasMaster(_ request: LinkRequest) -> Bool {
+    (try? ControlPlace(request, program: program)).map { MuxConnection.isTaken($0.socket) } ?? false
   }
 
-  public func wants(_ set: inout PollSet) {
-    question?.wants(&set)
-    master?.wants(&set)
-    for terminal in terminals { terminal.wants(&set) }
-    for call in calls { call.wants(&set) }
-  }
+  func wants(_ set: inout PollSet) { master?.pipe.wants(&set) }
 
-  public func advance(_ set: PollSet, now: Double) {
-    if case .ended = state { return }
-    advanceQuestion(now)
-    advanceMaster(now)
-    for terminal in terminals {
-      terminal.advance(set, now: now)
-      tellPin(terminal.log)
-    }
-    for call in calls { advance(call, set, now) }
-    calls.removeAll { $0.ending != nil }
-    for terminal in terminals { heed(terminal.ending) }
-    terminals.removeAll { $0.ending != nil }
-  }
+  func advance(_ set: PollSet, now: Double) { master?.pipe.pump() }
 
-  public func openTerminal(_ command: String, size: WindowSize, term: String) -> any Channel {
-    let now = Clock.monotonic
-    guard case .ready = state, let plan, let place else {
-      return SSHTerminal(failing: .local(why: "ssh: not ready"))
-    }
-    guard command.utf8.count <= Self.longestCommand else { return SSHTerminal(failing: .tooLong) }
-    do throws(SettingsError) {
-      let pipe = try SSHLogPipe(in: place.folder, name: place.ownName("log"))
-      let child: ChildProcess
-      do throws(Failure) {
-        child = try ChildProcess(
-          plan.command.terminal(command, log: pipe.path), environment: ["TERM": term],
-          terminal: size, pipesOutput: true)
-      } catch {
-        return SSHTerminal(failing: .local(why: error.words))
-      }
-      let terminal = SSHTerminal(
-        child, pipe, patience: request.connectTimeout + 2, now: now, judge: plan.judge)
-      terminals.append(terminal)
-      return terminal
-    } catch {
-      return SSHTerminal(failing: .local(why: error.message))
-    }
-  }
+  func close() { (master, contact) = (nil, nil) }
 
-  public func run(_ command: String) -> any Channel {
-    guard case .ready = state else {
-      return MuxChannel(failing: .local(why: "ssh: not ready"))
-    }
-    guard command.utf8.count <= Self.longestCommand else { return MuxChannel(failing: .tooLong) }
-    let call = MuxChannel(command)
-    call.waiting = 2
-    calls.append(call)
-    send(call, Clock.monotonic)
-    return call
-  }
-
-  public func close() { end(.closed) }
-
-  /// Everything is over, for one reason.
-  func end(_ failure: HostFailure) {
-    if case .ended = state { return }
-    state = .ended(failure)
-    for terminal in terminals { terminal.close() }
-    for call in calls { call.end(.failed(failure)) }
-    (terminals, calls) = ([], [])
-    (question, master, contact) = (nil, nil, nil)
-  }
-
-  /// What ended a terminal may have ended the link.
-  private func heed(_ ending: Ending?) {
-    switch ending {
-    case nil, .remoteExit, .remoteSignal, .failed(.closed): return
-    case .failed(let failure):
-      // The master's connection is as dead; whoever comes next gets a new one.
-      if case .silent = failure, let place { unlink(place.socket) }
-      end(failure)
-    }
-  }
-
-  /// A key that was pinned just now is told, as it stands in the pins.
-  func tellPin(_ log: SSHLog) {
-    guard log.pinned != nil, !hasTold, let plan else { return }
-    hasTold = true
-    do throws(SettingsError) {
-      let keys = try PinFile(path: request.pins).keys(host: plan.place.host, port: plan.place.port)
-      for key in keys {
-        request.tell(
-          "\(plan.place.name): new host, pinned its \(key.kind) key \(key.fingerprint)")
-      }
-    } catch {
-      end(.hostKeyUnknown(why: error.message))
-    }
-  }
-
-  func becomeReady() {
-    if case .opening = state { state = .ready }
-  }
-}
-
-extension OpenSSHLink {
-  /// Whether a master takes calls.
-  var hasLiveMaster: Bool { place.map { MuxConnection.isTaken($0.socket) } ?? false }
-
-  /// Takes the next step towards what the link is for.
-  func bring(_ now: Double) {
-    guard let plan, let place else {
-      if question == nil {
-        question = SSHQuestion(SSHCommand.question(program: program, request.destination), now: now)
-      }
-      return
-    }
-    if request.isForTerminal, case .opening = state {
-      becomeReady()
-      return
-    }
-    if case .starting = master?.state { return }
-    let hasPerson = Self.hasPerson
-    place.sweep()
-    let socket = place.folder + "/" + place.ownName("m")
-    do throws(SettingsError) {
-      let pipe = try SSHLogPipe(in: place.folder, name: place.ownName("log"))
-      do throws(Failure) {
-        master = try SSHMaster(
-          plan.command.master(socket: socket, log: pipe.path, isAlone: !hasPerson), pipe,
-          socket: socket, shared: { place.socket }, patience: request.connectTimeout,
-          hasPerson: hasPerson, now: now)
-      } catch {
-        failCalls(.local(why: error.words))
-      }
-    } catch {
-      failCalls(.local(why: error.message))
-    }
-  }
-
-  func advanceQuestion(_ now: Double) {
-    guard let question else { return }
-    question.advance(now: now)
-    switch question.answer {
-    case .none: return
-    case .missing: end(.local(why: "\(program): not installed"))
-    case .failed(let why): end(.local(why: why))
-    case .settings(let settings):
-      self.question = nil
-      take(settings, now)
-      if case .ended = state { return }
-      bring(now)
-    }
-  }
-
-  func take(_ settings: SSHSettings, _ now: Double) {
-    do throws(SettingsError) {
-      plan = try SSHPlan(request, settings, program: program)
-    } catch {
-      end(
-        error.status == .denied ? .hostKeyUnknown(why: error.message) : .local(why: error.message))
-    }
-  }
-
-  func advanceMaster(_ now: Double) {
-    guard let master, let plan else { return }
-    let wasUp = if case .up = master.state { true } else { false }
-    master.advance(now: now, judge: plan.judge)
-    tellPin(master.log)
-    switch master.state {
-    case .starting: break
-    case .up where wasUp: break
-    case .up:
-      becomeReady()
-      for call in calls where call.isWaitingForMaster { send(call, now) }
-    case .failed(let failure):
-      self.master = nil
-      failCalls(failure)
-    }
-  }
-
-  /// Sends a call over the master, or has one made.
-  func send(_ call: MuxChannel, _ now: Double) {
-    guard let place, call.attempts < 3 else {
-      call.end(.failed(.linkLost(why: "no master takes calls")))
-      return
-    }
-    // A master of ours has ssh's own watch over its connection; one that is found may
-    // sit on a dead one.
+  /// A call over the master; over another one where the host has heard nothing of it.
+  func run(_ command: String, _ wait: @escaping HostWait) throws(HostFailure) -> any Channel {
+    guard command.utf8.count <= Self.longestCommand else { throw .tooLong }
     let keepalive = request.options.keepalive
-    let patience = master == nil ? keepalive : keepalive * 3 + 1
-    if case .starting = master?.state { return }
-    let isStarted = call.start(place.socket, over: contact, patience: patience, now: now)
-    contact = nil
-    if !isStarted { bring(now) }
+    var attempts = 0
+    // How long it waits where the host grants no session: it frees one of its MaxSessions only a
+    // moment after the command has ended.
+    var lastTry: Double?
+    while attempts < 3 {
+      // A master of ours has ssh's own watch over its connection; one that is found may
+      // sit on a dead one.
+      let patience = master == nil ? keepalive : keepalive * 3 + 1
+      let contact = contact
+      self.contact = nil
+      let asked = Clock.monotonic
+      let start = try MuxChannel.start(
+        command, place.socket, over: contact, patience: patience, wait
+      ) { [master, place] silence in
+        MuxConnection.isTaken(place.socket)
+          ? .remoteSignal(name: "unknown") : .failed(Self.loss(of: master, silence, keepalive))
+      }
+      attempts += 1
+      switch start {
+      case .opened(let channel): return channel
+      case .absent:
+        attempts -= 1
+        try makeMaster(wait)
+      case .refused(let why) where why.holds("refused by peer"):
+        attempts = 0
+        let last = lastTry ?? Clock.monotonic + 2
+        lastTry = last
+        if Clock.monotonic < last {
+          var set = PollSet()
+          try wait(&set, Clock.monotonic + 0.05)
+          continue
+        }
+        if hasOwnMaster { throw .unfit(why: "the host grants no session (MaxSessions of its sshd)") }
+        // Others have those that it grants: they keep that connection.
+        hasOwnMaster = true
+        lastTry = nil
+        master = nil
+        unlink(place.socket)
+      case .refused(let why): throw .linkLost(why: "the master says: \(why)")
+      case .gone:
+        // It was ours, and ssh has had its time.
+        if master != nil { throw Self.loss(of: master, Clock.monotonic - asked, keepalive) }
+      case .silent(let connection):
+        if let process = connection.master {
+          request.note("ssh: its connection does not answer: a new one")
+          _ = kill(process, SIGKILL)
+          unlink(place.socket)
+        }
+        let isUnheard = try Self.isUnheard(connection, wait)
+        if master != nil || !isUnheard {
+          throw Self.loss(of: master, Clock.monotonic - asked, keepalive)
+        }
+      }
+    }
+    throw .linkLost(why: "no master takes calls")
   }
 
-  func advance(_ call: MuxChannel, _ set: PollSet, _ now: Double) {
-    if let next = call.nextTry {
-      if now >= next { send(call, now) }
-      return
+  /// Whether the host never heard of a command whose master has been killed, so that it may go
+  /// over another one: the end of the master's last words is the proof.
+  private static func isUnheard(
+    _ connection: MuxConnection, _ wait: HostWait
+  ) throws(HostFailure) -> Bool {
+    let limit = Clock.monotonic + 1
+    connection.update()
+    while connection.phase == .asked, Clock.monotonic < limit {
+      var set = PollSet()
+      connection.wants(&set)
+      try wait(&set, limit)
+      connection.update()
     }
-    switch call.advance(set, now: now) {
-    case .nothing: break
-    case .master: resend(call, now)
-    case .session where hasOwnMaster:
-      call.end(.failed(.unfit(why: "the host grants no session (MaxSessions of its sshd)")))
-    case .session:
-      // Others have those that it grants: they keep that connection.
-      hasOwnMaster = true
-      master = nil
-      if let place { unlink(place.socket) }
-      send(call, now)
-    case .kill(let process):
-      request.note("ssh: its connection does not answer: a new one")
-      _ = CLibc.kill(process, SIGKILL)
-      if let place { unlink(place.socket) }
-      resend(call, now)
-    }
-    if call.isCut { cut(call, now) }
+    return connection.phase == .gone && !connection.hasOpened
   }
 
-  /// Once more over another master, when the host has heard nothing of it.
-  private func resend(_ call: MuxChannel, _ now: Double) {
-    let failure = lossOfMaster(call, now)
-    if master != nil {
-      // It was ours, and ssh has had its time.
-      end(failure)
-    } else if call.abandon() {
-      send(call, now)
-    } else {
-      call.end(.failed(failure))
+  private static func loss(
+    of master: SSHMaster?, _ silence: Double, _ keepalive: Double
+  ) -> HostFailure {
+    master?.pipe.pump()
+    let log = master?.pipe.log
+    if log?.silence != nil || silence >= keepalive * 2 {
+      return .silent(seconds: max(silence, keepalive))
     }
+    return .linkLost(why: log?.loss.map(SSHLog.plain) ?? "the connection is gone")
   }
 
-  /// Its control connection ended without a status: a signal, or the master is gone.
-  private func cut(_ call: MuxChannel, _ now: Double) {
-    if hasLiveMaster {
-      call.end(.remoteSignal(name: "unknown"))
-    } else {
-      failCalls(lossOfMaster(call, now))
-    }
-  }
-
-  private func lossOfMaster(_ call: MuxChannel, _ now: Double) -> HostFailure {
-    let keepalive = request.options.keepalive
-    if master?.log.silence != nil || call.silence(now) >= keepalive * 2 {
-      return .silent(seconds: max(call.silence(now), keepalive))
-    }
-    return .linkLost(why: master?.log.loss.map(SSHLog.plain) ?? "the connection is gone")
-  }
-
-  /// The way of the calls is blocked: the link's end, unless a terminal lives on.
-  private func failCalls(_ failure: HostFailure) {
-    guard !terminals.isEmpty else {
-      end(failure)
-      return
-    }
+  private func makeMaster(_ wait: @escaping HostWait) throws(HostFailure) {
+    let plan = if let plan { plan } else { try SSHPlan(request, asking: wait) }
+    self.plan = plan
     master = nil
-    for call in calls { call.end(.failed(failure)) }
-  }
-
-  /// Whether somebody can be asked: there is a controlling terminal, and it is ours now.
-  private static var hasPerson: Bool {
-    let descriptor = clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
-    guard descriptor >= 0 else { return false }
-    defer { CLibc.close(descriptor) }
-    return tcgetpgrp(descriptor) == getpgrp()
+    master = try SSHMaster(plan, place, wait)
   }
 }

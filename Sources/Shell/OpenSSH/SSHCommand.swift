@@ -105,22 +105,47 @@ public struct SSHCommand: Sendable {
 }
 
 /// How a host is reached by OpenSSH: its command line, and what its log is read with.
-struct SSHPlan {
+final class SSHPlan {
   let command: SSHCommand
+  private let request: LinkRequest
   /// Where the host's keys are.
-  let place: HostKeyPlace
+  private let place: HostKeyPlace
   private let policy: HostKeyPolicy
-  private let silence: Double
+  private var hasTold = false
 
-  init(_ request: LinkRequest, _ settings: SSHSettings, program: String) throws(SettingsError) {
+  /// Where sockets and logs are. Pins that are damaged are told before anything is asked.
+  static func place(_ request: LinkRequest) throws(HostFailure) -> ControlPlace {
+    try HostFailure.catching(try PinFile.check(request.pins), HostFailure.hostKeyUnknown)
+    return try HostFailure.catching(
+      try ControlPlace(request, program: OpenSSHLink.program), HostFailure.local)
+  }
+
+  /// Asks ssh what it would do.
+  convenience init(_ request: LinkRequest, asking wait: HostWait) throws(HostFailure) {
+    guard let settings = try SSHSettings.ask(request.destination, wait) else {
+      throw .local(why: "\(OpenSSHLink.program): not installed")
+    }
+    try self.init(request, settings)
+  }
+
+  init(_ request: LinkRequest, _ settings: SSHSettings) throws(HostFailure) {
+    self.request = request
     let destination = request.destination
-    place =
+    let place =
       settings.keyPlace ?? HostKeyPlace(host: destination.host, port: destination.port ?? 22)
-    policy = try HostKeyPolicy(pins: request.pins, knownHosts: request.options.knownHosts)
-    for note in policy.notes { request.note(note) }
-    var command = SSHCommand(program: program, destination: destination, settings: settings)
-    command.knownHosts = try policy.filesForOpenSSH(
-      host: place.host, port: place.port, folder: request.stateFolder)
+    self.place = place
+    var command = SSHCommand(
+      program: OpenSSHLink.program, destination: destination, settings: settings)
+    do throws(SettingsError) {
+      let policy = try HostKeyPolicy(pins: request.pins, knownHosts: request.options.knownHosts)
+      for note in policy.notes { request.note(note) }
+      command.knownHosts = try policy.filesForOpenSSH(
+        host: place.host, port: place.port, folder: request.stateFolder)
+      self.policy = policy
+    } catch {
+      throw error.status == .denied
+        ? .hostKeyUnknown(why: error.message) : .local(why: error.message)
+    }
     command.pinsNew = !policy.needsCertificate(host: place.host, port: place.port)
     command.identity = request.identity
     command.usesAgent = request.options.usesAgent
@@ -129,7 +154,18 @@ struct SSHPlan {
     command.connectTimeout = request.connectTimeout
     command.keepalive = request.options.keepalive
     self.command = command
-    silence = request.options.keepalive * 3
+  }
+
+  /// Tells of a key that was pinned just now, once, as it stands in the pins.
+  func tellPin(_ log: SSHLog) throws(HostFailure) {
+    guard log.pinned != nil, !hasTold else { return }
+    hasTold = true
+    let keys = try HostFailure.catching(
+      try PinFile(path: request.pins).keys(host: place.host, port: place.port),
+      HostFailure.hostKeyUnknown)
+    for key in keys {
+      request.tell("\(place.name): new host, pinned its \(key.kind) key \(key.fingerprint)")
+    }
   }
 
   /// Why an ssh ended.
@@ -153,7 +189,7 @@ struct SSHPlan {
     facts.signal = child.endSignal
     facts.talk = talk
     facts.hasProxy = settings.value("proxyjump") != nil || settings.value("proxycommand") != nil
-    facts.silence = silence
+    facts.silence = command.keepalive * 3
     facts.ours = { settings.list($0) }
     return log.ending(facts)
   }

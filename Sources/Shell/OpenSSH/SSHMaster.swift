@@ -4,118 +4,90 @@ import Core
 /// An ssh that makes a connection and then, in the background, takes calls over it. It
 /// outlives us for a minute, so that the next command finds it.
 final class SSHMaster {
-  enum State {
-    case starting
-    case up
-    case failed(HostFailure)
-  }
-
-  private(set) var state = State.starting
+  /// What it says.
+  let pipe: SSHLogPipe
   private let child: ChildProcess
-  private let pipe: SSHLogPipe
-  private let socket: String
-  private let shared: () -> String
-  private let patience: Double
-  private let hasPerson: Bool
-  private var progress: Double
-  private var errors: [UInt8] = []
-  /// The terminal on which it may ask.
-  private let terminal: TerminalModes?
 
   /// The time it has to put the terminal in order, seconds.
   private static let leaving = 0.2
   /// The time a person has for a passphrase, seconds: as long as sshd(8) waits.
   private static let thinking = 120.0
 
-  init(
-    _ words: [String], _ pipe: SSHLogPipe, socket: String, shared: @escaping () -> String,
-    patience: Double, hasPerson: Bool, now: Double
-  ) throws(Failure) {
+  /// Makes one, and waits until it takes calls.
+  init(_ plan: SSHPlan, _ place: ControlPlace, _ wait: HostWait) throws(HostFailure) {
     // With a person, ssh asks on the controlling terminal.
-    terminal = hasPerson ? TerminalModes() : nil
-    child = try ChildProcess(words, output: .nothing, error: hasPerson ? .ours : .pipe)
-    self.pipe = pipe
-    self.socket = socket
-    self.shared = shared
-    self.patience = patience
-    self.hasPerson = hasPerson
-    progress = now
-  }
-
-  deinit {
-    if case .starting = state { stop() }
-    unlink(socket)
-  }
-
-  /// Ends it; a question that nobody has answered leaves the terminal as it was.
-  private func stop() {
-    child.end(within: Self.leaving)
-    terminal?.restore()
-  }
-
-  var log: SSHLog { pipe.log }
-
-  var deadline: Double? {
-    guard case .starting = state else { return nil }
-    // Its socket is there in a moment.
-    if pipe.log.takesCalls { return Clock.monotonic + 0.002 }
-    // Its end alone makes no descriptor readable: it is looked for, at once behind the
-    // end of what it says.
-    let look = Clock.monotonic + (child.error < 0 && !hasPerson ? 0.005 : 0.25)
-    return min(progress + limit, look)
-  }
-
-  func wants(_ set: inout PollSet) {
-    pipe.wants(&set)
-    if case .starting = state { set.add(child.error) }
-  }
-
-  func advance(now: Double, judge: (SSHLog, ChildProcess, _ talk: [String]) -> Ending) {
-    if pipe.pump() { progress = now }
-    guard case .starting = state else { return }
-    takeErrors()
-    if pipe.log.cannotPin {
-      state = .failed(.hostKeyUnknown(why: "the host's key is new and cannot be pinned"))
-      stop()
-    } else if pipe.log.takesCalls, rename(socket, shared()) == 0 {
-      // Known by its lasting name only now that it is whole.
-      state = .up
-    } else if child.reap() {
-      // Its last words may have come since we looked.
-      pipe.pump()
-      takeErrors()
-      if child.exitStatus == 0, rename(socket, shared()) == 0 {
-        state = .up
-      } else {
-        let lines = String(decoding: errors, as: UTF8.self).split { $0.isNewline }
-        state =
-          switch judge(pipe.log, child, lines.map(String.init)) {
-          case .failed(let failure): .failed(failure)
-          case let ending: .failed(.connectFailed(why: ending.reason))
-          }
-      }
-    } else if now >= progress + limit {
-      stop()
-      let seconds = Int(limit.rounded())
-      state = .failed(
-        pipe.log.isSignedIn
-          ? .linkLost(why: "no answer for \(seconds) s")
-          : .connectFailed(why: "no answer for \(seconds) s"))
+    let hasPerson = Self.hasPerson
+    let terminal = hasPerson ? TerminalModes() : nil
+    place.sweep()
+    // Known by its lasting name only when it is whole.
+    let socket = place.folder + "/" + place.ownName("m")
+    pipe = try HostFailure.catching(
+      try SSHLogPipe(in: place.folder, name: place.ownName("log")), HostFailure.local)
+    do throws(Failure) {
+      child = try ChildProcess(
+        plan.command.master(socket: socket, log: pipe.path, isAlone: !hasPerson), output: .nothing,
+        error: hasPerson ? .ours : .pipe)
+    } catch {
+      throw .local(why: error.words)
     }
     // In the background it may hold this open for long.
-    if case .starting = state { return }
-    child.closeEnds()
+    defer { child.closeEnds() }
+    do throws(HostFailure) {
+      try begin(plan, hasPerson, wait) { rename(socket, place.socket) == 0 }
+    } catch {
+      // A question that nobody has answered leaves the terminal as it was.
+      child.end(within: Self.leaving)
+      terminal?.restore()
+      unlink(socket)
+      throw error
+    }
   }
 
-  /// Seconds without progress.
-  private var limit: Double {
-    hasPerson && pipe.log.hasAuthenticationBegun ? max(patience, Self.thinking) : patience
+  private func begin(
+    _ plan: SSHPlan, _ hasPerson: Bool, _ wait: HostWait, settle: () -> Bool
+  ) throws(HostFailure) {
+    var errors: [UInt8] = []
+    var progress = Clock.monotonic
+    while true {
+      // Its last words may come behind its end.
+      let hasEnded = child.reap()
+      if pipe.pump() { progress = Clock.monotonic }
+      try plan.tellPin(pipe.log)
+      if PipeEnd.drain(child.error, into: &errors, limit: 16384) { child.closeEnds() }
+      if pipe.log.cannotPin {
+        throw .hostKeyUnknown(why: "the host's key is new and cannot be pinned")
+      }
+      if pipe.log.takesCalls || hasEnded && child.exitStatus == 0, settle() { return }
+      if hasEnded {
+        let lines = String(decoding: errors, as: UTF8.self).split { $0.isNewline }
+        switch plan.judge(pipe.log, child, lines.map(String.init)) {
+        case .failed(let failure): throw failure
+        case let ending: throw .connectFailed(why: ending.reason)
+        }
+      }
+      let patience = plan.command.connectTimeout
+      let limit =
+        hasPerson && pipe.log.hasAuthenticationBegun ? max(patience, Self.thinking) : patience
+      if Clock.monotonic >= progress + limit {
+        let why = "no answer for \(Int(limit.rounded())) s"
+        throw pipe.log.isSignedIn ? .linkLost(why: why) : .connectFailed(why: why)
+      }
+      var set = PollSet()
+      pipe.wants(&set)
+      set.add(child.error)
+      // Its socket is there in a moment. Its end alone makes no descriptor readable: it is looked
+      // for, at once behind the end of what it says.
+      let look = pipe.log.takesCalls ? 0.002 : child.error < 0 && !hasPerson ? 0.005 : 0.25
+      try wait(&set, min(progress + limit, Clock.monotonic + look))
+    }
   }
 
-  private func takeErrors() {
-    guard child.error >= 0 else { return }
-    // Closed before it ends: it must not wake the loop again and again.
-    if PipeEnd.drain(child.error, into: &errors, limit: 16384) { child.closeEnds() }
+  /// Whether somebody can be asked: there is a controlling terminal, and it is ours now.
+  private static var hasPerson: Bool {
+    let descriptor = clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return tcgetpgrp(descriptor) == getpgrp()
   }
 }
 

@@ -60,65 +60,42 @@ public struct SSHSettings: Equatable, Sendable {
   }
 }
 
-/// Asks `ssh -G` what it would do for a host, without blocking and without a network.
-final class SSHQuestion {
-  /// What came of it.
-  enum Answer {
-    /// Nothing yet.
-    case none
-    case settings(SSHSettings)
-    /// It failed: its last words.
-    case failed(String)
-    /// ssh is not installed.
-    case missing
-  }
-
-  private(set) var answer = Answer.none
-  /// When it is given up.
-  let deadline: Double
-  private var child: ChildProcess?
-  private var output: [UInt8] = []
-  private var errors: [UInt8] = []
-
+extension SSHSettings {
   private static let limit = 1 << 20
-  private static let seconds = 5.0
+  private static let patience = 5.0
 
-  init(_ words: [String], now: Double) {
-    deadline = now + Self.seconds
+  /// Asks `ssh -G` what it would do for a host, without a network.
+  ///
+  /// - Returns: nil where ssh is not installed.
+  static func ask(
+    _ destination: Destination, _ wait: HostWait
+  ) throws(HostFailure) -> SSHSettings? {
+    let words = SSHCommand.question(program: OpenSSHLink.program, destination)
+    let child: ChildProcess
     do throws(Failure) {
       child = try ChildProcess(words, output: .pipe, error: .pipe)
     } catch {
-      answer = error.code == ENOENT ? .missing : .failed(error.words)
+      if error.code == ENOENT { return nil }
+      throw .local(why: error.words)
     }
-  }
-
-  func wants(_ set: inout PollSet) {
-    guard let child else { return }
-    set.add(child.output)
-    set.add(child.error)
-  }
-
-  func advance(now: Double) {
-    guard let child else { return }
+    let limit = Clock.monotonic + patience
+    var output: [UInt8] = []
+    var errors: [UInt8] = []
+    while !PipeEnd.drain(child.output, into: &output) {
+      _ = PipeEnd.drain(child.error, into: &errors)
+      guard Clock.monotonic < limit, output.count <= Self.limit else {
+        throw .local(why: "ssh -G did not finish in time")
+      }
+      var set = PollSet()
+      set.add(child.output)
+      set.add(child.error)
+      try wait(&set, limit)
+    }
+    let status = child.waitForEnd()
     _ = PipeEnd.drain(child.error, into: &errors)
-    let isOver = PipeEnd.drain(child.output, into: &output)
-    if isOver {
-      finish(child.waitForEnd(), child)
-    } else if now >= deadline || output.count > Self.limit {
-      answer = .failed("ssh -G did not finish in time")
-      self.child = nil
-    }
-  }
-
-  private func finish(_ status: Int32, _ child: ChildProcess) {
-    _ = PipeEnd.drain(child.error, into: &errors)
-    if status == 0 {
-      answer = .settings(SSHSettings(String(decoding: output, as: UTF8.self)))
-    } else {
-      let lines = String(decoding: errors, as: UTF8.self).split { $0.isNewline }
-      answer = .failed(lines.first.map(String.init) ?? "ssh -G failed")
-    }
-    self.child = nil
+    if status == 0 { return SSHSettings(String(decoding: output, as: UTF8.self)) }
+    let lines = String(decoding: errors, as: UTF8.self).split { $0.isNewline }
+    throw .local(why: lines.first.map(String.init) ?? "ssh -G failed")
   }
 }
 
@@ -130,20 +107,13 @@ extension LinkRequest {
   public func hostKeyPlace() throws(SettingsError) -> HostKeyPlace {
     let plain = HostKeyPlace(host: destination.host, port: destination.port ?? 22)
     guard options.transport != .libssh2 else { return plain }
-    let question = SSHQuestion(
-      SSHCommand.question(program: OpenSSHLink.program, destination), now: Clock.monotonic)
-    var set = PollSet()
-    while case .none = question.answer {
-      set.removeAll()
-      question.wants(&set)
-      set.wait(seconds: question.deadline - Clock.monotonic)
-      question.advance(now: Clock.monotonic)
+    do throws(HostFailure) {
+      let settings = try SSHSettings.ask(destination, PollSet.wait)
+      if let settings { return settings.keyPlace ?? plain }
+    } catch {
+      throw SettingsError("ssh", error.reason)
     }
-    switch question.answer {
-    case .settings(let settings): return settings.keyPlace ?? plain
-    case .missing where options.transport == .auto: return plain
-    case .failed(let why): throw SettingsError("ssh", why)
-    case .missing, .none: throw SettingsError(OpenSSHLink.program, "not installed")
-    }
+    if options.transport == .auto { return plain }
+    throw SettingsError(OpenSSHLink.program, "not installed")
   }
 }

@@ -1,14 +1,73 @@
 import CLibc
 import Core
 
+/// A link by the user's own OpenSSH client, for a terminal: an ssh of its own, which connects, and
+/// asks its questions, on that terminal.
+final class SSHTerminalLink: Link {
+  let transport = TransportName.ssh
+  private(set) var ending: HostFailure?
+  private let request: LinkRequest
+  private let place: ControlPlace
+  private let plan: SSHPlan
+  private var terminal: SSHTerminal?
+
+  init(_ request: LinkRequest, _ settings: SSHSettings?, _ wait: HostWait) throws(HostFailure) {
+    self.request = request
+    place = try SSHPlan.place(request)
+    plan =
+      if let settings { try SSHPlan(request, settings) } else {
+        try SSHPlan(request, asking: wait)
+      }
+  }
+
+  func wants(_ set: inout PollSet) { terminal?.wants(&set) }
+
+  var deadline: Double? { terminal?.deadline }
+
+  func advance(_ set: PollSet, now: Double) {
+    guard let terminal else { return }
+    terminal.advance(set, now: now)
+    do throws(HostFailure) { try plan.tellPin(terminal.log) } catch {
+      terminal.close()
+      ending = error
+    }
+    // The master's connection is as dead; whoever comes next gets a new one.
+    if case .failed(.silent) = terminal.ending { unlink(place.socket) }
+  }
+
+  func openTerminal(
+    _ command: String, size: WindowSize, term: String
+  ) throws(HostFailure) -> any Channel {
+    guard command.utf8.count <= OpenSSHLink.longestCommand else { throw .tooLong }
+    let pipe = try HostFailure.catching(
+      try SSHLogPipe(in: place.folder, name: place.ownName("log")), HostFailure.local)
+    do throws(ChildProcess.Failure) {
+      let child = try ChildProcess(
+        plan.command.terminal(command, log: pipe.path), environment: ["TERM": term],
+        terminal: size, pipesOutput: true)
+      let terminal = SSHTerminal(child, pipe, plan, patience: request.connectTimeout + 2)
+      self.terminal = terminal
+      return terminal
+    } catch {
+      throw .local(why: error.words)
+    }
+  }
+
+  func run(_ command: String, _ wait: @escaping HostWait) throws(HostFailure) -> any Channel {
+    throw .local(why: "no calls on a terminal's connection")
+  }
+
+  func close() { terminal?.close() }
+}
+
 /// A remote command on a terminal: an ssh of its own on a terminal of ours, through
 /// which it asks its questions before the session begins. What the command prints comes
 /// over a pipe: ssh would stand still before a terminal that is full, keys and all.
 final class SSHTerminal: Channel {
   private(set) var ending: Ending?
-  private let child: ChildProcess?
-  private let pipe: SSHLogPipe?
-  private let judge: (SSHLog, ChildProcess, _ talk: [String]) -> Ending
+  private let child: ChildProcess
+  private let pipe: SSHLogPipe
+  private let plan: SSHPlan
   private let patience: Double
   /// What ssh said on its terminal before the session, the end of it.
   private var talk: [UInt8] = []
@@ -20,7 +79,7 @@ final class SSHTerminal: Channel {
   private var isTalkWaiting = false
   private var isFull = false
   private var hold = OutputHold()
-  private var progress: Double
+  private var progress = Clock.monotonic
   private var verdict: HostFailure?
 
   private static let talkLimit = 2048
@@ -29,49 +88,33 @@ final class SSHTerminal: Channel {
   ///   - child: on a terminal, its output a pipe.
   ///   - patience: seconds without progress before the session, and without a
   ///     question, after which it is given up.
-  ///   - judge: why it ended.
-  init(
-    _ child: ChildProcess, _ pipe: SSHLogPipe, patience: Double, now: Double,
-    judge: @escaping (SSHLog, ChildProcess, _ talk: [String]) -> Ending
-  ) {
+  init(_ child: ChildProcess, _ pipe: SSHLogPipe, _ plan: SSHPlan, patience: Double) {
     self.child = child
     self.pipe = pipe
     self.patience = patience
-    self.judge = judge
-    progress = now
-  }
-
-  /// One that could not be started.
-  init(failing failure: HostFailure) {
-    child = nil
-    pipe = nil
-    patience = 0
-    progress = 0
-    judge = { _, _, _ in .failed(failure) }
-    ending = .failed(failure)
+    self.plan = plan
   }
 
   var isStarted: Bool { hasOutput || log.isStarted }
-  var isDrained: Bool { true }
   var room: Int { ending != nil || isFull ? 0 : 4096 }
-  var log: SSHLog { pipe?.log ?? SSHLog() }
+  var log: SSHLog { pipe.log }
 
   var deadline: Double? {
-    guard ending == nil, child != nil else { return nil }
+    guard ending == nil else { return nil }
     // Between the end of its output and its own it takes a moment.
     if isOutputOver { return Clock.monotonic + 0.002 }
     return isPatient ? progress + patience : hold.next
   }
 
   func wants(_ set: inout PollSet) {
-    guard ending == nil, let child, let pipe else { return }
+    guard ending == nil else { return }
     pipe.wants(&set)
     if !isOutputOver, !isOutputWaiting { set.add(child.output) }
     if !isTalkOver { set.add(child.terminal, reading: !isTalkWaiting, writing: isFull) }
   }
 
   func advance(_ set: PollSet, now: Double) {
-    guard ending == nil, let child, let pipe else { return }
+    guard ending == nil else { return }
     if pipe.pump() { progress = now }
     if set.isReadable(child.output) { isOutputWaiting = true }
     if isStarted, isOutputWaiting, let signal = hold.waiting(now, spent: child.processorTime) {
@@ -91,7 +134,7 @@ final class SSHTerminal: Channel {
   }
 
   func read(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
-    guard ending == nil, let child else { return 0 }
+    guard ending == nil else { return 0 }
     var count = 0
     if !isOutputOver {
       isOutputWaiting = false
@@ -113,7 +156,7 @@ final class SSHTerminal: Channel {
   func readError(_ buffer: inout [UInt8], atMost limit: Int) -> Int { 0 }
 
   func write(_ bytes: ArraySlice<UInt8>) -> Int {
-    guard ending == nil, let child, !isFull, !bytes.isEmpty else { return 0 }
+    guard ending == nil, !isFull, !bytes.isEmpty else { return 0 }
     if let signal = hold.needed(Clock.monotonic, spent: child.processorTime) {
       child.kill(signal)
     }
@@ -125,17 +168,17 @@ final class SSHTerminal: Channel {
   func finishWriting() {}
 
   func resize(_ size: WindowSize) {
-    if let signal = hold.needed(Clock.monotonic, spent: child?.processorTime) {
-      child?.kill(signal)
+    if let signal = hold.needed(Clock.monotonic, spent: child.processorTime) {
+      child.kill(signal)
     }
-    child?.resize(size)
+    child.resize(size)
   }
 
   func close() {
     guard ending == nil else { return }
     ending = .failed(.closed)
     // The whole group: proxies that it started need not heed a hang-up.
-    child?.kill(SIGKILL)
+    child.kill(SIGKILL)
     end()
   }
 
@@ -150,25 +193,25 @@ final class SSHTerminal: Channel {
 
   /// In a session ssh's own words (its farewell) are of no use to anybody.
   private func forgetTalk() {
-    guard let child, isTalkWaiting, !isTalkOver else { return }
+    guard isTalkWaiting, !isTalkOver else { return }
     isTalkWaiting = false
     var buffer = [UInt8](repeating: 0, count: 4096)
     if PipeEnd.take(child.terminal, &buffer) < 0 { isTalkOver = true }
   }
 
   private func finishIfOver() {
-    guard ending == nil, isOutputOver, let child, let pipe, child.reap() else { return }
+    guard ending == nil, isOutputOver, child.reap() else { return }
     // Why the session never began is still to be read.
     guard isStarted || isTalkOver else { return }
     pipe.pump()
     let lines = String(decoding: talk, as: UTF8.self).split { $0.isNewline }
     ending =
-      verdict.map(Ending.failed) ?? judge(pipe.log, child, lines.map(String.init))
+      verdict.map(Ending.failed) ?? plan.judge(pipe.log, child, lines.map(String.init))
     end()
   }
 
   private func end() {
-    child?.closeEnds()
-    pipe?.close()
+    child.closeEnds()
+    pipe.close()
   }
 }

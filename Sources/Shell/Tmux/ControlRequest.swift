@@ -111,7 +111,7 @@ public struct ControlFrame {
   public var part: [UInt8] { hasBegun ? bytes : [] }
 
   /// Takes what came next.
-  public mutating func take(_ more: ArraySlice<UInt8>) {
+  public mutating func append(_ more: ArraySlice<UInt8>) {
     guard answer == nil, !isTooLong else { return }
     bytes += more
     if !hasBegun { findBegin() }

@@ -16,7 +16,7 @@ import Testing
     while let piece = plan.next(atMost: most) {
       pieces.append("\(piece.path) \(piece.offset)+\(piece.count)")
       try [UInt8](repeating: 10, count: piece.count).withUnsafeBytes {
-        _ = try plan.take($0, known: { _ in }) { _, _, _, _ in }
+        _ = try plan.append($0, known: { _ in }) { _, _, _, _ in }
       }
     }
     return pieces

@@ -1,33 +1,25 @@
 import Core
+import Shell
 import Testing
 
 @testable import transcript_tail
 
 @Suite struct HostTalkTests {
-  /// All answers to questions, whatever the pieces in which they come.
-  private func answers(
-    _ bytes: [UInt8], _ questions: [HostTalk.Question], every size: Int
-  ) -> [HostTalk.Answer] {
-    var talk = HostTalk(nonce: "n1")
-    var questions = questions[...]
-    var found: [HostTalk.Answer] = []
-    talk.expect(questions.removeFirst())
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      var piece = rest.prefix(size)
-      rest = rest.dropFirst(size)
-      while let answer = talk.take(piece) {
-        found.append(answer)
-        guard let next = questions.popFirst() else { return found }
-        talk.expect(next)
-        piece = []
-      }
+  /// All answers, whatever the pieces in which they come.
+  private func answer<Answer>(
+    _ talk: inout HostTalk, _ bytes: inout ArraySlice<UInt8>, every size: Int,
+    _ take: (inout HostTalk) throws -> Answer?
+  ) throws -> Answer {
+    while true {
+      if let answer = try take(&talk) { return answer }
+      try #require(!bytes.isEmpty)
+      try talk.append(bytes.prefix(size))
+      bytes = bytes.dropFirst(size)
     }
-    return found
   }
 
   @Test(arguments: [1, 2, 3, 7, 1000])
-  func answersAreWholeWhereverPiecesEnd(_ size: Int) {
+  func answersAreWholeWhereverPiecesEnd(_ size: Int) throws {
     let text = """
       noise transcript-tail-n2
       transcript-tail-n1
@@ -49,30 +41,33 @@ import Testing
       .
 
       """
-    let found = answers(
-      Array(text.utf8),
-      [.greeting, .look, .look, .piece(count: 6), .piece(count: 0), .look], every: size)
+    var rest = Array(text.utf8)[...]
+    var talk = HostTalk(nonce: "n1")
+    #expect(try answer(&talk, &rest, every: size) { $0.begin() })
+    let files = [
+      SeenFile(
+        path: "/home/a b.jsonl", number: 12, born: 1_600_000_000_000_000_001, size: 5,
+        modified: 1_700_000_000_250_000_000),
+      SeenFile(path: "/.", number: 13, size: 0, modified: 1_000_000_000),
+    ]
+    var found = try answer(&talk, &rest, every: size) { $0.files() }
+    #expect(found == HostTalk.Files(files: files, denied: ["/home/it's", "/home/x"]))
+    found = try answer(&talk, &rest, every: size) { $0.files() }
+    #expect(found == HostTalk.Files(files: []))
+    var piece = try answer(&talk, &rest, every: size) { try $0.piece(6) }
     #expect(
-      found == [
-        .greeting,
-        .files(
-          [
-            SeenFile(
-              path: "/home/a b.jsonl", number: 12, born: 1_600_000_000_000_000_001, size: 5,
-              modified: 1_700_000_000_250_000_000),
-            SeenFile(path: "/.", number: 13, size: 0, modified: 1_000_000_000),
-          ], denied: ["/home/it's", "/home/x"]),
-        .files([]),
-        .piece(Array("{}\n\n\0.".utf8), number: 12, size: 5, isBad: false),
-        .piece([], number: 7, size: 1, isBad: true),
-        .files(nil),
-      ])
+      piece == .init(bytes: Array("{}\n\n\0.".utf8), number: 12, size: 5, isBad: false))
+    piece = try answer(&talk, &rest, every: size) { try $0.piece(0) }
+    #expect(piece == .init(bytes: [], number: 7, size: 1, isBad: true))
+    found = try answer(&talk, &rest, every: size) { $0.files() }
+    #expect(found == HostTalk.Files(files: nil))
   }
 
-  @Test func nonsenseIsNoAnswer() {
-    let line = Array(String(repeating: "x", count: 300).utf8)
-    #expect(answers(line, [.piece(count: 1)], every: 50) == [.nonsense])
-    #expect(answers(Array("a\nb c\n".utf8), [.piece(count: 2)], every: 50) == [.nonsense])
+  @Test(arguments: [(String(repeating: "x", count: 300), 1), ("a\nb c\n", 2)])
+  func nonsenseIsNoAnswer(_ text: String, _ count: Int) throws {
+    var talk = HostTalk(nonce: "n1")
+    try talk.append(Array(text.utf8)[...])
+    #expect(throws: HostFailure.self) { try talk.piece(count) }
   }
 
   @Test func namesStayWordsOfTheHost() {

@@ -14,7 +14,7 @@ import Testing
     while cutter.position < bytes.count {
       let start = Int(cutter.position)
       try bytes[start..<min(bytes.count, start + size)].withUnsafeBytes { piece in
-        try cutter.take(piece) { line, begin, end throws(WriteFailure) in
+        try cutter.append(piece) { line, begin, end throws(WriteFailure) in
           switch line {
           case .whole(let bytes):
             lines.append("\(begin)-\(end):" + String(decoding: bytes, as: UTF8.self))

@@ -67,22 +67,19 @@ private final class Stage {
     return request
   }
 
-  /// Drives a link until it has ended: for what reason, and after how many turns.
-  private func drive(
-    _ link: SSH2Link, seconds: Double = 5, _ step: () -> Void = {}
+  /// Makes a link: why that failed, and after how many waits.
+  private func connect(
+    _ request: LinkRequest, _ step: @escaping () -> Void = {}
   ) -> (ending: HostFailure?, turns: Int) {
-    var set = PollSet()
     var turns = 0
-    let end = Clock.monotonic + seconds
-    while Clock.monotonic < end {
-      if case .ended(let ending) = link.state { return (ending, turns) }
-      turns += 1
-      set.removeAll()
-      link.wants(&set)
-      let wait = min(link.deadline.map { $0 - Clock.monotonic } ?? 1, 0.1)
-      set.wait(seconds: wait)
-      step()
-      link.advance(set, now: Clock.monotonic)
+    do throws(HostFailure) {
+      _ = try SSH2Link(request) { set, until throws(HostFailure) in
+        turns += 1
+        set.wait(seconds: min(until.map { $0 - Clock.monotonic } ?? 1, 0.1))
+        step()
+      }
+    } catch {
+      return (error, turns)
     }
     return (nil, turns)
   }
@@ -96,9 +93,8 @@ private final class Stage {
   /// What a server says, and what the user is told of it.
   private func outcome(_ bytes: String, hangsUp: Bool, timeout: Double = 3) throws -> String {
     let stage = Stage()
-    let link = SSH2Link(try request(stage.port, timeout: timeout), now: Clock.monotonic)
     var hasSpoken = false
-    let ending = drive(link) {
+    let ending = connect(try request(stage.port, timeout: timeout)) {
       guard !hasSpoken, stage.answer() else { return }
       hasSpoken = true
       stage.say(Array(bytes.utf8))
@@ -110,21 +106,19 @@ private final class Stage {
   @Test func nobodyListens() throws {
     var port = 0
     do { port = Stage().port }
-    let link = SSH2Link(try request(port, timeout: 3), now: Clock.monotonic)
-    #expect(why(drive(link).ending) == "connection refused (127.0.0.1 port \(port))")
+    let ending = connect(try request(port, timeout: 3)).ending
+    #expect(why(ending) == "connection refused (127.0.0.1 port \(port))")
   }
 
   @Test func aNameThatIsNone() throws {
-    let link = SSH2Link(
-      try request(22, timeout: 5, host: "no-such-name.invalid"), now: Clock.monotonic)
-    #expect(why(drive(link).ending).first?.isLowercase == true)
+    let ending = connect(try request(22, timeout: 5, host: "no-such-name.invalid")).ending
+    #expect(why(ending).first?.isLowercase == true)
   }
 
   @Test func aServerThatSaysNothing() throws {
     let stage = Stage()
     let start = Clock.monotonic
-    let link = SSH2Link(try request(stage.port, timeout: 0.4), now: start)
-    let (ending, turns) = drive(link)
+    let (ending, turns) = connect(try request(stage.port, timeout: 0.4))
     #expect(why(ending) == "no answer in time")
     let seconds = Clock.monotonic - start
     #expect(0.4...2 ~= seconds)
@@ -155,27 +149,22 @@ private final class Stage {
   @Test func aDamagedPinFile() throws {
     box.write("pins", "box ssh-ed25519 rubbish\n")
     let stage = Stage()
-    let link = SSH2Link(try request(stage.port, timeout: 1), now: Clock.monotonic)
-    guard case .ended(.hostKeyUnknown) = link.state else {
-      Issue.record("\(link.state)")
+    let (ending, turns) = connect(try request(stage.port, timeout: 1))
+    guard case .hostKeyUnknown = ending else {
+      Issue.record("\(String(describing: ending))")
       return
     }
-    #expect(link.deadline == 0)
-    link.advance(PollSet(), now: Clock.monotonic)
-    #expect(link.deadline == nil)
-    // Channels of a link that is over are over, too.
-    let channel = link.run("true")
-    #expect(channel.ending == drive(link).ending.map(Ending.failed) && channel.room == 0)
+    #expect(turns == 0 && !stage.answer())
   }
 
-  @Test func closingTakesNoTime() throws {
+  @Test func whoeverWaitsMayGiveUp() throws {
     let stage = Stage()
-    let link = SSH2Link(try request(stage.port, timeout: 30), now: Clock.monotonic)
-    _ = drive(link, seconds: 0.1)
-    let channel = link.run("true")
     let start = Clock.monotonic
-    link.close()
+    #expect(throws: HostFailure.closed) {
+      _ = try SSH2Link(try request(stage.port, timeout: 30)) { _, _ throws(HostFailure) in
+        throw .closed
+      }
+    }
     #expect(Clock.monotonic - start < 0.1)
-    #expect(link.state == .ended(.closed) && channel.ending == .failed(.closed))
   }
 }

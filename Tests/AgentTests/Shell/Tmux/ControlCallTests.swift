@@ -11,7 +11,7 @@ import Testing
     maxTime: Double = 20, progress: ((Int) -> Void)? = nil
   ) throws(HostFailure) -> ControlAnswer {
     clibc_signal_ignore(SIGPIPE)
-    return try HostCalls(LocalLink(), maxTime: maxTime).call(
+    return try HostCalls(maxTime: maxTime) { _ in LocalLink() }.call(
       ControlRequest(script, arguments, input: input), progress: progress)
   }
 
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func manyCallsOverOneLink() throws {
-    let calls = HostCalls(LocalLink(), maxTime: 20)
+    let calls = HostCalls(maxTime: 20) { _ in LocalLink() }
     for number in 0..<5 {
       #expect(try calls.call(ControlRequest("echo \(number)")).text == "\(number)")
     }

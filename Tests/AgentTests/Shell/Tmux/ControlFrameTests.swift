@@ -12,7 +12,7 @@ import Testing
     var start = 0
     while start < bytes.count {
       let end = min(start + size, bytes.count)
-      frame.take(bytes[start..<end])
+      frame.append(bytes[start..<end])
       start = end
     }
     return frame
@@ -54,16 +54,16 @@ import Testing
   @Test func noiseIsNotKept() {
     var frame = ControlFrame(nonce: "N1")
     let noise = [UInt8](repeating: 0x61, count: 1 << 20)
-    for _ in 0..<80 { frame.take(noise[...]) }
+    for _ in 0..<80 { frame.append(noise[...]) }
     #expect(!frame.isTooLong && frame.part.isEmpty)
-    frame.take(Array(Self.whole.utf8)[...])
+    frame.append(Array(Self.whole.utf8)[...])
     #expect(frame.answer?.status == 7)
   }
 
   @Test func answerWithoutEnd() {
     var frame = taken("agentutils-begin-N1\n", inPiecesOf: 100)
     let more = [UInt8](repeating: 0x61, count: 1 << 20)
-    for _ in 0...64 { frame.take(more[...]) }
+    for _ in 0...64 { frame.append(more[...]) }
     #expect(frame.isTooLong && frame.answer == nil)
   }
 }
