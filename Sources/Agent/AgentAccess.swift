@@ -28,12 +28,12 @@ public struct AgentAccess {
   ///     no limit.
   ///   - diagnostics: for faults of the configuration, and the name that requests
   ///     carry.
-  /// - Throws: `SettingsError`: no such profile, an agent that cannot be asked for
+  /// - Throws: `Failure`: no such profile, an agent that cannot be asked for
   ///   this, no URL, no token to be had, no such file of authorities.
   public init(
     _ options: AccessOptions, for capability: AgentCapability, connectTimeout: Double = 30,
     maxTime: Double? = nil, diagnostics: Diagnostics
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     var settings = try Settings()
     settings.limitToken(maxTime)
     let client = try options.client(diagnostics.program, connectTimeout: connectTimeout)
@@ -41,7 +41,7 @@ public struct AgentAccess {
     // Nothing is known of an agent that is not named.
     if profile.name == nil, profile.url == nil {
       if capability == .clips {
-        throw SettingsError(
+        throw Failure(
           "no voice server", "name its profile with -p, or give --command; see agentutils.conf(5)")
       }
       _ = try profile.address
@@ -61,11 +61,11 @@ public struct AgentAccess {
   ///   - client: drives the requests.
   ///   - tokenTime: how long a command that prints a token may take each time, seconds; nil
   ///     for what the settings say.
-  /// - Throws: `SettingsError`: no URL, no token to be had.
+  /// - Throws: `Failure`: no URL, no token to be had.
   public init(
     _ options: AccessOptions, _ profile: Settings.Profile, settings: Settings, client: WebClient,
     tokenTime: Double? = nil
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     self.tokenTime = tokenTime
     tokenDeadline = tokenTime == nil ? settings.tokenDeadline : .infinity
 
@@ -84,18 +84,18 @@ extension AccessOptions {
   /// - Parameters:
   ///   - program: the command, for the name that requests carry.
   ///   - connectTimeout: the longest wait for a connection, seconds.
-  /// - Throws: `SettingsError` when the file of authorities cannot be read.
+  /// - Throws: `Failure` when the file of authorities cannot be read.
   public func client(
     _ program: String, connectTimeout: Double = 30
-  ) throws(SettingsError) -> WebClient {
+  ) throws(Failure) -> WebClient {
     if let file = authorities, access(file, R_OK) != 0 {
-      throw SettingsError(file, systemReason(systemError))
+      throw Failure(file, systemReason(systemError))
     }
     guard
       let client = WebClient(
         agent: "\(program)/\(suiteVersion)", connectTimeout: connectTimeout,
         authorities: authorities)
-    else { throw SettingsError("libcurl", "out of memory") }
+    else { throw Failure("libcurl", "out of memory") }
     return client
   }
 }
@@ -114,21 +114,17 @@ extension Caller {
   ///   - capability: what the command wants of it.
   ///   - maxTime: the argument of `--max-time`, seconds.
   ///   - diagnostics: for notes, and as above.
-  /// - Throws: `CallFailure`, for the reasons above.
+  /// - Throws: `Failure`, for the reasons above.
   public convenience init(
     _ options: AccessOptions, for capability: AgentCapability, maxTime: Double?,
     diagnostics: Diagnostics
-  ) throws(CallFailure) {
+  ) throws(Failure) {
     let start = Clock.monotonic
     let wait = maxTime.map { $0 > 0 ? min($0, Caller.connectTime) : Caller.connectTime }
     let agent: AgentAccess
-    do throws(SettingsError) {
-      agent = try AgentAccess(
-        options, for: capability, connectTimeout: wait ?? Caller.connectTime, maxTime: maxTime,
-        diagnostics: diagnostics)
-    } catch {
-      throw CallFailure(error)
-    }
+    agent = try AgentAccess(
+      options, for: capability, connectTimeout: wait ?? Caller.connectTime, maxTime: maxTime,
+      diagnostics: diagnostics)
     self.init(
       agent.backend, client: agent.client, maxTime: maxTime, since: start,
       diagnostics: diagnostics)

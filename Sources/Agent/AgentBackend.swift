@@ -54,14 +54,14 @@ public struct FollowWishes: Sendable {
   public init() {}
 
   /// Makes sure that no number is asked for of an agent that keeps none.
-  func refuseNumber(_ name: String) throws(SettingsError) {
-    if from != nil { throw SettingsError("--from", "\(name) keeps no events by their numbers") }
+  func refuseNumber(_ name: String) throws(Failure) {
+    if from != nil { throw Failure("--from", "\(name) keeps no events by their numbers") }
   }
 
   /// Makes sure that nobody relies on the resume point of an agent that repeats nothing.
-  func refuseResume(_ name: String) throws(SettingsError) {
+  func refuseResume(_ name: String) throws(Failure) {
     if state?.isFixed == true {
-      throw SettingsError("--resume", "\(name) repeats no events: there is nothing to resume")
+      throw Failure("--resume", "\(name) repeats no events: there is nothing to resume")
     }
   }
 }
@@ -106,8 +106,8 @@ public protocol AgentBackend: Sendable {
   /// Where an agent of this kind is found when no URL is given.
   ///
   /// - Returns: nil where that has to be said.
-  /// - Throws: `SettingsError` when it is not there now.
-  func usualURL() throws(SettingsError) -> String?
+  /// - Throws: `Failure` when it is not there now.
+  func usualURL() throws(Failure) -> String?
 
   /// The header of an HTTP request that lets it in.
   ///
@@ -118,8 +118,8 @@ public protocol AgentBackend: Sendable {
 
   /// Makes sure that a token is one that this kind of server may have given.
   ///
-  /// - Throws: `SettingsError` when it cannot be.
-  func check(_ token: Secret) throws(SettingsError)
+  /// - Throws: `Failure` when it cannot be.
+  func check(_ token: Secret) throws(Failure)
 
   /// What else goes with each request to a server of this kind.
   var headers: [Header] { get }
@@ -131,27 +131,27 @@ public protocol AgentBackend: Sendable {
   ///   - answer: of any status but 2xx.
   ///   - server: who answered.
   /// - Returns: nil where the rule for everybody does (`AgentServer.problem`).
-  func problem(of answer: ErrorAnswer, from server: AgentServer) -> AnswerProblem?
+  func problem(of answer: ErrorAnswer, from server: AgentServer) -> Failure?
 
   /// The stream of what an agent does (`follow`).
   ///
   /// - Parameters:
   ///   - agent: whose.
   ///   - wishes: what is followed, and from where.
-  /// - Throws: `SettingsError`.
+  /// - Throws: `Failure`.
   func events(
     of agent: AgentAccess, _ wishes: FollowWishes
-  ) throws(SettingsError) -> FollowedStream
+  ) throws(Failure) -> FollowedStream
 
   /// A line to talk on (`chat`).
   ///
   /// - Parameters:
   ///   - agent: with whom.
   ///   - wishes: what for, and how long it may take.
-  /// - Throws: `SettingsError`.
+  /// - Throws: `Failure`.
   func chat(
     with agent: AgentAccess, _ wishes: ChatWishes
-  ) throws(SettingsError) -> any ChatLine
+  ) throws(Failure) -> any ChatLine
 
   /// A line on which it asks for approval (`approvals`).
   ///
@@ -159,10 +159,10 @@ public protocol AgentBackend: Sendable {
   ///   - agent: whose.
   ///   - waits: whether to wait until a person lets this device in.
   ///   - policy: how the link is kept; no time-out is the backend's usual one.
-  /// - Throws: `SettingsError`.
+  /// - Throws: `Failure`.
   func approvals(
     of agent: AgentAccess, waits: Bool, policy: StreamPolicy
-  ) throws(SettingsError) -> any ApprovalLine
+  ) throws(Failure) -> any ApprovalLine
 }
 
 extension AgentBackend {
@@ -176,7 +176,7 @@ extension AgentBackend {
   public var carriesToken: Bool { true }
 
   /// It has to be said.
-  public func usualURL() throws(SettingsError) -> String? { nil }
+  public func usualURL() throws(Failure) -> String? { nil }
 
   /// A bearer token (RFC 6750, section 2.1).
   public func header(for token: Secret, on request: Request) -> Header {
@@ -184,33 +184,33 @@ extension AgentBackend {
   }
 
   /// Any will do.
-  public func check(_ token: Secret) throws(SettingsError) {}
+  public func check(_ token: Secret) throws(Failure) {}
 
   /// None.
   public var headers: [Header] { [] }
 
   /// Nothing of its own.
-  public func problem(of answer: ErrorAnswer, from server: AgentServer) -> AnswerProblem? { nil }
+  public func problem(of answer: ErrorAnswer, from server: AgentServer) -> Failure? { nil }
 
   /// None.
   public func events(
     of agent: AgentAccess, _ wishes: FollowWishes
-  ) throws(SettingsError) -> FollowedStream {
-    throw SettingsError(name, AgentCapability.follow.unsupportedReason)
+  ) throws(Failure) -> FollowedStream {
+    throw Failure(name, AgentCapability.follow.unsupportedReason)
   }
 
   /// None.
   public func chat(
     with agent: AgentAccess, _ wishes: ChatWishes
-  ) throws(SettingsError) -> any ChatLine {
-    throw SettingsError(name, AgentCapability.chat.unsupportedReason)
+  ) throws(Failure) -> any ChatLine {
+    throw Failure(name, AgentCapability.chat.unsupportedReason)
   }
 
   /// None.
   public func approvals(
     of agent: AgentAccess, waits: Bool, policy: StreamPolicy
-  ) throws(SettingsError) -> any ApprovalLine {
-    throw SettingsError(name, AgentCapability.approvals.unsupportedReason)
+  ) throws(Failure) -> any ApprovalLine {
+    throw Failure(name, AgentCapability.approvals.unsupportedReason)
   }
 }
 
@@ -248,11 +248,11 @@ extension Settings.Profile {
   /// - Parameters:
   ///   - capability: what is wanted.
   ///   - program: the command that wants it.
-  /// - Throws: `SettingsError`: why it cannot.
+  /// - Throws: `Failure`: why it cannot.
   public func require(
     _ capability: AgentCapability, for program: String
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     guard let obstacle = kind.obstacle(to: capability, in: program) else { return }
-    throw SettingsError(name ?? "AGENT_URL", obstacle)
+    throw Failure(name ?? "AGENT_URL", obstacle)
   }
 }

@@ -21,12 +21,12 @@ public struct AgentServer: Sendable {
   ///   - tokenFile: the argument of `--token-file`, nil when not given.
   ///   - allowPlaintext: `--allow-plaintext`.
   ///   - needsToken: whether a token of the profile that cannot be read is a fault.
-  /// - Throws: `SettingsError`: no URL, a token that cannot be
+  /// - Throws: `Failure`: no URL, a token that cannot be
   ///   read (`denied`), or that would travel in clear text.
   public init(
     _ profile: Settings.Profile, settings: Settings, tokenFile: String?, allowPlaintext: Bool,
     needsToken: Bool = true
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     try self.init(
       base: profile.address, settings: settings, profile: profile, tokenFile: tokenFile,
       allowPlaintext: allowPlaintext, needsToken: needsToken)
@@ -44,11 +44,11 @@ public struct AgentServer: Sendable {
   ///   - headers: the user's own; a token among them wins over the configuration,
   ///     not over `--token-file`, and travels as the user says.
   ///   - needsToken: as above.
-  /// - Throws: `SettingsError`, as above.
+  /// - Throws: `Failure`, as above.
   public init(
     base: WebAddress, settings: Settings, profile: Settings.Profile?, tokenFile: String?,
     allowPlaintext: Bool, headers: [Header] = [], needsToken: Bool = true
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     self.base = base
     kind = (profile?.kind ?? .clanky).backend
     let name = kind.header(for: Secret(""), on: Request(base)).name
@@ -66,7 +66,7 @@ public struct AgentServer: Sendable {
     }
     let credentials = settings.credentials
     var token: Secret?
-    do throws(SettingsError) {
+    do throws(Failure) {
       token = try credentials.token(option: tokenFile, profile: profile)
     } catch {
       if needsToken || tokenFile != nil || error.status != .denied { throw error }
@@ -83,7 +83,7 @@ public struct AgentServer: Sendable {
     let may = Credentials.mayTravel(
       scheme: base.scheme, host: base.host, allowPlaintext: allowPlaintext)
     guard may else {
-      throw SettingsError(
+      throw Failure(
         base.display, "the token would travel over plain http; see --allow-plaintext")
     }
   }
@@ -94,15 +94,15 @@ public struct AgentServer: Sendable {
   ///   - path: behind the base, a slash in front or none: `list?limit=5`.
   ///   - method: the verb.
   ///   - body: JSON text, nil for none.
-  /// - Throws: `SettingsError` for a path that makes no URL.
+  /// - Throws: `Failure` for a path that makes no URL.
   public func request(
     _ path: String, method: String = "GET", body: [UInt8]? = nil
-  ) throws(SettingsError) -> Request {
+  ) throws(Failure) -> Request {
     let address: WebAddress
     do throws(AddressError) {
       address = try base.appending(path.hasPrefix("/") ? String(path.dropFirst()) : path)
     } catch {
-      throw SettingsError("path", error.reason)
+      throw Failure("path", error.reason)
     }
     return request(to: address, method: method, body: body)
   }
@@ -137,11 +137,11 @@ public struct AgentServer: Sendable {
   var originText: String { "\(base.origin.scheme)://\(base.origin.host):\(base.origin.port)" }
 
   /// Makes sure that nobody on the way can listen, whether there is a token or not.
-  func requirePrivacy() throws(SettingsError) {
+  func requirePrivacy() throws(Failure) {
     let may = Credentials.mayTravel(
       scheme: base.scheme, host: base.host, allowPlaintext: allowPlaintext)
     if !may {
-      throw SettingsError(base.display, "all would travel in clear text; see --allow-plaintext")
+      throw Failure(base.display, "all would travel in clear text; see --allow-plaintext")
     }
   }
 
@@ -169,7 +169,7 @@ public struct AgentServer: Sendable {
   /// - Returns: nil for 2xx; whether its body makes sense is the caller's to see.
   public func problem(
     of head: ResponseHead, _ body: [UInt8], method: String = "GET"
-  ) -> AnswerProblem? {
+  ) -> Failure? {
     if (200...299).contains(head.status) { return nil }
     let answer = ErrorAnswer(head, body, method: method)
     if let problem = kind.problem(of: answer, from: self) { return problem }
@@ -202,19 +202,19 @@ extension Settings.Profile {
 
   /// Where the agent is.
   ///
-  /// - Throws: `SettingsError` when no URL is set, or one that cannot be used.
+  /// - Throws: `Failure` when no URL is set, or one that cannot be used.
   public var address: WebAddress {
-    get throws(SettingsError) {
+    get throws(Failure) {
       let backend = kind.backend
       var place = url
       if place == nil { place = try backend.usualURL() }
       guard let place else {
-        throw SettingsError("no url", Self.howToName)
+        throw Failure("no url", Self.howToName)
       }
       do throws(AddressError) {
         return try backend.isSocket ? WebAddress(socket: place) : WebAddress(place)
       } catch {
-        throw SettingsError(Self.placeOfURL, error.reason)
+        throw Failure(Self.placeOfURL, error.reason)
       }
     }
   }
@@ -256,12 +256,12 @@ public struct ErrorAnswer {
   }
 
   /// `404 Not Found: no such path`.
-  public func problem(_ reason: String, _ status: ExitStatus) -> AnswerProblem {
-    AnswerProblem("\(head.summary): \(reason)", status)
+  public func problem(_ reason: String, _ status: ExitStatus) -> Failure {
+    Failure("\(head.summary): \(reason)", status)
   }
 
   /// The same with the server's own word, if it has one.
-  public func problem(_ status: ExitStatus) -> AnswerProblem {
-    reason.map { problem($0, status) } ?? AnswerProblem(head.summary, status)
+  public func problem(_ status: ExitStatus) -> Failure {
+    reason.map { problem($0, status) } ?? Failure(head.summary, status)
   }
 }

@@ -1,5 +1,5 @@
 public import Core
-public import Web
+import Web
 
 /// The body of an answer, taken apart.
 public enum Answer {
@@ -17,8 +17,8 @@ public enum Answer {
   /// - Parameters:
   ///   - reply: an answer of 2xx.
   ///   - place: the address, for messages.
-  /// - Throws: `CallFailure` when the body is not JSON.
-  public init(_ reply: Caller.Reply, place: String) throws(CallFailure) {
+  /// - Throws: `Failure` when the body is not JSON.
+  public init(_ reply: Caller.Reply, place: String) throws(Failure) {
     let body = reply.body.first == 0xef ? Self.withoutMark(reply.body) : reply.body
     guard let first = body.first(where: { ![32, 9, 10, 13].contains($0) }) else {
       self = .nothing
@@ -32,8 +32,8 @@ public enum Answer {
         isPage
         ? "a web page, not JSON"
         : "not JSON: \(fault.reason) at byte \(offset) (\(head.typeText))"
-      throw CallFailure(
-        place, AnswerProblem("\(reply.head.summary): \(reason)", .failure, isStray: true))
+      throw Failure(
+        place, Failure("\(reply.head.summary): \(reason)", .failure, isStray: true))
     }
     if let rows = Self.elements(body) {
       self = .rows(rows)
@@ -48,10 +48,10 @@ public enum Answer {
   ///   - reply: an answer of 2xx.
   ///   - member: the member that holds it, nil when the answer is the list.
   ///   - place: the address, for messages.
-  /// - Throws: `CallFailure` when there is no such list.
+  /// - Throws: `Failure` when there is no such list.
   public static func list(
     _ reply: Caller.Reply, _ member: String?, place: String
-  ) throws(CallFailure) -> [[UInt8]] {
+  ) throws(Failure) -> [[UInt8]] {
     let answer = try Answer(reply, place: place)
     switch (answer, member) {
     case (.rows(let rows), nil): return rows
@@ -65,11 +65,11 @@ public enum Answer {
     default: break
     }
     if let words = answer.refusal {
-      throw CallFailure(place, reply.head.quoted(words), .negative)
+      throw Failure(place, reply.head.quoted(words), .negative)
     }
     let name = member.map { " \"\($0)\"" } ?? ""
-    throw CallFailure(
-      place, AnswerProblem("the answer has no list\(name)", .failure, isStray: true))
+    throw Failure(
+      place, Failure("the answer has no list\(name)", .failure, isStray: true))
   }
 
   /// Why an answer of 2xx refuses what was asked: the reason of
@@ -102,48 +102,10 @@ public enum Answer {
   }
 }
 
-/// Why the backend's answer could not be had: one line, and how to leave.
-public struct CallFailure: Reported, Equatable {
-  /// One line, lower case: `http://127.0.0.1:8787/api/health: 401 Unauthorized: ...`.
-  public let message: String
-  /// How the command ends.
-  public let status: ExitStatus
-  /// Whether something else than the server answered, for all that is known.
-  public let isStray: Bool
-
-  /// - Parameters:
-  ///   - what: the address or the command.
-  ///   - reason: one line, lower case, no full stop.
-  ///   - status: how the command ends.
-  public init(_ what: String, _ reason: String, _ status: ExitStatus) {
-    self.init(what, AnswerProblem(reason, status))
-  }
-
-  /// What is wrong with an answer.
-  ///
-  /// - Parameters:
-  ///   - what: the address or the command.
-  ///   - problem: with it.
-  public init(_ what: String, _ problem: AnswerProblem) {
-    message = "\(what): \(problem.line)"
-    (status, isStray) = (problem.status, problem.isStray)
-  }
-
+extension Failure {
   /// Why nobody is there to be told anything; nil for an answer of a server that is.
-  public var unsupportedReason: AnswerProblem? {
-    if isStray { return AnswerProblem(message, .temporary) }
-    return status == .temporary || status == .denied ? AnswerProblem(message, status) : nil
-  }
-
-  /// What is wrong, and says itself where.
-  init(_ problem: AnswerProblem) {
-    message = problem.line
-    (status, isStray) = (problem.status, problem.isStray)
-  }
-
-  /// A setting that stands in the way.
-  public init(_ error: SettingsError) {
-    message = error.message
-    (status, isStray) = (error.status, false)
+  public var unsupportedReason: Failure? {
+    if isStray { return Failure(message, .temporary) }
+    return status == .temporary || status == .denied ? Failure(message, status) : nil
   }
 }

@@ -49,7 +49,7 @@ class AnsweringLink: ServedLink<ApprovalWaiter>, ApprovalLine {
 
   init(
     _ client: WebClient, _ place: String, _ origin: RecordOrigin, _ policy: StreamPolicy,
-    judge: @escaping (ResponseHead, [UInt8]) -> AnswerProblem?
+    judge: @escaping (ResponseHead, [UInt8]) -> Failure?
   ) {
     self.origin = origin
     super.init(client, place, policy, judge: judge)
@@ -155,7 +155,7 @@ class AnsweringLink: ServedLink<ApprovalWaiter>, ApprovalLine {
   }
 
   override func ended(_ end: StreamEnd, at place: String) {
-    let reason = end.problem.line
+    let reason = end.problem.message
     let answers = Array(busy.values) + waiting
     (busy, waiting) = ([:], [])
     for answer in answers {

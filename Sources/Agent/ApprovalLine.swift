@@ -1,4 +1,4 @@
-import Core
+public import Core
 public import Records
 import Web
 
@@ -11,7 +11,7 @@ open class ApprovalWaiter: LinkWaiter {
   /// What came of the answer of this number.
   open func answered(_ answer: ApprovalAnswer, number: Int) {}
   /// They cannot be listed.
-  open func failed(_ failure: CallFailure) {}
+  open func failed(_ failure: Failure) {}
 }
 
 /// A line to an agent whose questions a person answers. It stays open while it is followed: a

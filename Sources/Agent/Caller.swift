@@ -49,14 +49,14 @@ public final class Caller: Waiter {
   ///   - method: the verb.
   ///   - body: JSON text; nil or empty for none.
   ///   - change: what is to be different about the request.
-  /// - Throws: `CallFailure` for anything but 2xx.
+  /// - Throws: `Failure` for anything but 2xx.
   public func call(
     _ path: String, method: String = "GET", body: [UInt8]? = nil,
     change: (inout Request) -> Void = { _ in }
-  ) throws(CallFailure) -> Reply {
+  ) throws(Failure) -> Reply {
     let reply = try answer(path, method: method, body: body, change: change)
     if let problem = backend.problem(of: reply.head, reply.body, method: method) {
-      throw CallFailure(place(path), problem.line, problem.status)
+      throw Failure(place(path), problem.message, problem.status)
     }
     return reply
   }
@@ -64,19 +64,15 @@ public final class Caller: Waiter {
   /// Asks, and waits for an answer of whatever status.
   ///
   /// - Parameters: as of `call`.
-  /// - Throws: `CallFailure` when no whole answer comes.
+  /// - Throws: `Failure` when no whole answer comes.
   public func answer(
     _ path: String, method: String = "GET", body: [UInt8]? = nil,
     change: (inout Request) -> Void = { _ in }
-  ) throws(CallFailure) -> Reply {
+  ) throws(Failure) -> Reply {
     // An empty body is not sent as JSON, but a POST of nothing has a length (RFC 9110, 8.6).
     let sent = body?.isEmpty == true ? nil : body
     var request: Request
-    do throws(SettingsError) {
-      request = try backend.request(path, method: method, body: sent)
-    } catch {
-      throw CallFailure(error)
-    }
+    request = try backend.request(path, method: method, body: sent)
     if body?.isEmpty == true { request.headers.append(Header("Content-Length", "0")) }
     change(&request)
     let place = request.address.display
@@ -107,21 +103,21 @@ public final class Caller: Waiter {
   }
 
   /// The time is over.
-  func late(_ place: String) -> CallFailure {
+  func late(_ place: String) -> Failure {
     let given = maxTime ?? Self.requestTime
-    return CallFailure(
+    return Failure(
       place, "no whole answer in \(Latency.seconds(given)) s; see --max-time", .temporary)
   }
 
   /// What a fetch brought.
   private func reply(
     _ end: FetchEnd?, _ place: String, since start: Double
-  ) throws(CallFailure) -> Reply {
+  ) throws(Failure) -> Reply {
     switch end {
     case .response(let head, let body):
       return Reply(head: head, body: body, seconds: Clock.monotonic - start)
-    case .failed(let reason): throw CallFailure(place, reason, .temporary)
-    case .unusable(let reason): throw CallFailure(place, reason, .failure)
+    case .failed(let reason): throw Failure(place, reason, .temporary)
+    case .unusable(let reason): throw Failure(place, reason, .failure)
     case .late, nil: throw late(place)
     }
   }
@@ -133,15 +129,13 @@ public final class Caller: Waiter {
   ///   - paths: behind the base, query included.
   ///   - receive: given the place among the paths and the answer; false ends it, and
   ///     what is under way is given up.
-  /// - Throws: `CallFailure` for anything but 2xx.
+  /// - Throws: `Failure` for anything but 2xx.
   public func several(
-    _ paths: [String], receive: (Int, Reply) throws(CallFailure) -> Bool
-  ) throws(CallFailure) {
+    _ paths: [String], receive: (Int, Reply) throws(Failure) -> Bool
+  ) throws(Failure) {
     var requests: [Request] = []
     for path in paths {
-      do throws(SettingsError) { requests.append(try backend.request(path)) } catch {
-        throw CallFailure(error)
-      }
+      requests.append(try backend.request(path))
       diagnostics.note("GET \(place(path))")
     }
     let start = Clock.monotonic
@@ -154,7 +148,7 @@ public final class Caller: Waiter {
       diagnostics.note(
         "\(reply.head.summary), \(reply.body.count) bytes in \(Latency.text(reply.seconds)) ms")
       if let problem = backend.problem(of: reply.head, reply.body) {
-        throw CallFailure(place, problem.line, problem.status)
+        throw Failure(place, problem.message, problem.status)
       }
       if !(try receive(index, reply)) { return }
     }

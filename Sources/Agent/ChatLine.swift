@@ -25,10 +25,10 @@ public struct ChatQuestion: Sendable {
     /// - Parameters:
     ///   - most: the largest file that the server takes, bytes.
     ///   - picture: the largest picture.
-    func problem(most: Int, picture: Int) -> AnswerProblem? {
+    func problem(most: Int, picture: Int) -> Failure? {
       let limit = mediaType.hasPrefix("image/") ? picture : most
       if bytes.count <= limit { return nil }
-      return AnswerProblem("\(name): \(bytes.count) bytes are too many: at most \(limit)", .failure)
+      return Failure("\(name): \(bytes.count) bytes are too many: at most \(limit)", .failure)
     }
   }
 
@@ -87,7 +87,7 @@ public enum ChatEnd: Equatable, Sendable {
   /// What became of it cannot be found out now; in a line.
   case lost(String)
   /// It was never asked, or its answer is not for us any more; why.
-  case refused(AnswerProblem)
+  case refused(Failure)
 
   /// The same without secrets in what the agent says of a failure.
   func hiding(_ hide: (String) -> String) -> ChatEnd {
@@ -112,7 +112,7 @@ public enum LinkNews: Equatable, Sendable {
   /// Something came that cannot be used.
   case fault(String)
   /// Nothing more comes, and why.
-  case ended(AnswerProblem)
+  case ended(Failure)
 }
 
 /// Waits while something is wanted of an agent, and is told how the link is.
@@ -133,7 +133,7 @@ open class ChatWaiter: LinkWaiter {
   /// The words go out now; from here on they may arrive.
   ///
   /// - Returns: why they must not; nil when they may.
-  open func sends() -> AnswerProblem? { nil }
+  open func sends() -> Failure? { nil }
 }
 
 /// What can be asked of an agent's conversations, beside a question.
@@ -175,7 +175,7 @@ public protocol ChatLine: AnyObject {
   /// - Throws: `LinkEnd.over` when it is waited for no more.
   func list(
     _ list: ChatList, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure>
+  ) throws(LinkEnd) -> Result<[[UInt8]], Failure>
   /// Has a text spoken.
   ///
   /// - Parameters:
@@ -185,7 +185,7 @@ public protocol ChatLine: AnyObject {
   /// - Throws: `LinkEnd.over` when it is waited for no more.
   func speak(
     _ text: String, agent: String?, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[UInt8], CallFailure>
+  ) throws(LinkEnd) -> Result<[UInt8], Failure>
   /// Keeps a link open while nothing is asked.
   ///
   /// - Throws: `LinkEnd.over` when waiting is over.
@@ -209,8 +209,8 @@ extension ChatLine {
   /// There is none.
   public func speak(
     _ text: String, agent: String?, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[UInt8], CallFailure> {
-    .failure(CallFailure("this agent's server", "cannot speak", .failure))
+  ) throws(LinkEnd) -> Result<[UInt8], Failure> {
+    .failure(Failure("this agent's server", "cannot speak", .failure))
   }
 
   /// There is none where each question is a request.
@@ -227,7 +227,7 @@ class ServedLink<Owner: LinkWaiter>: StreamLoop {
   /// Who waits now.
   final var waiter: Owner?
   /// Why there is no link any more.
-  private(set) final var closed: AnswerProblem?
+  private(set) final var closed: Failure?
 
   /// Does what is due.
   ///

@@ -108,8 +108,8 @@ public final class Follow: StreamLoop {
     switch outcome {
     case .noContent: end = .ended(.success, "204 no content")
     case .failed(let problem):
-      diagnostics.error(place, problem.line)
-      end = .ended(problem.status, problem.line)
+      diagnostics.error(place, problem.message)
+      end = .ended(problem.status, problem.message)
     case .gaveUp(let reason):
       diagnostics.error(place, "gave up after \(policy.maxRetries ?? 0) retries: \(reason)")
       end = .ended(.temporary, reason)
@@ -288,7 +288,7 @@ public final class Follow: StreamLoop {
       if !news.isEmpty { output.write(record: FollowParent.stateMark + news) }
       return .infinity
     }
-    do throws(SettingsError) {
+    do throws(Failure) {
       return try resume!.save(
         lastEventID: resumeID, newest: newest() ?? lastTime?.rfc3339, now: now, force: force,
         sync: output.sync)

@@ -1,3 +1,4 @@
+public import Core
 import Records
 public import Web
 
@@ -18,7 +19,7 @@ public struct FollowedStream {
   /// The state file, nil without one.
   public var resume: ResumePoint?
   /// What the head and the body of an error mean; nil for what is no error.
-  public var judge: (ResponseHead, [UInt8]) -> AnswerProblem? = { _, _ in nil }
+  public var judge: (ResponseHead, [UInt8]) -> Failure? = { _, _ in nil }
   /// What reads it.
   public var wire: Wire
 

@@ -30,7 +30,7 @@ public struct Operation: Sendable {
   public let listing: Listing?
   /// Whether it asks for the token, and so may have none yet.
   public let fetchesToken: Bool
-  /// Asks, and writes the answer. Throws `CallFailure`, `WriteFailure`.
+  /// Asks, and writes the answer. Throws `Failure`, `WriteFailure`.
   public let run: @Sendable (OperationCall) throws -> ExitStatus
 
   /// One that does more than ask once.
@@ -65,7 +65,7 @@ public struct Operation: Sendable {
   ///   - path: what is asked for, given the most records of an answer.
   public init(
     list name: String, _ operand: Operand? = nil, options: Set<String> = [], of listing: Listing,
-    path: @escaping @Sendable (OperationCall) throws(CallFailure) -> String
+    path: @escaping @Sendable (OperationCall) throws(Failure) -> String
   ) {
     self.init(name, operand, options: options.union(["count"]), listing: listing) { call in
       try call.finish(try call.rows(listing, try path(call)), listing)

@@ -44,12 +44,12 @@ public struct OperationCall {
     case .null:
       tellPerson("no \(name)")
       return .negative
-    case .rows, .nothing: throw CallFailure(place, "the answer is not an object", .failure)
+    case .rows, .nothing: throw Failure(place, "the answer is not an object", .failure)
     }
   }
 
   /// Asks for a list.
-  func rows(_ listing: Listing, _ path: String) throws(CallFailure) -> [[UInt8]] {
+  func rows(_ listing: Listing, _ path: String) throws(Failure) -> [[UInt8]] {
     let place = caller.place(path)
     let rows = try Answer.list(try caller.call(path), listing.member, place: place)
     if let most = listing.most, rows.count == most, arguments.count ?? .max > most {

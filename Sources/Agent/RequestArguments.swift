@@ -6,8 +6,8 @@ public import Web
 public enum RequestArguments {
   /// The headers of `-H LINE` and `-H @FILE`, in their order.
   ///
-  /// - Throws: `SettingsError` for what is no header line; it quotes no value.
-  public static func headers(_ arguments: [String]) throws(SettingsError) -> [Header] {
+  /// - Throws: `Failure` for what is no header line; it quotes no value.
+  public static func headers(_ arguments: [String]) throws(Failure) -> [Header] {
     var found: [Header] = []
     for argument in arguments { found += try headers(argument) }
     return found
@@ -18,24 +18,24 @@ public enum RequestArguments {
   /// - Parameters:
   ///   - headers: the user's.
   ///   - own: names in small letters, and what there is instead, for the message.
-  /// - Throws: `SettingsError`.
+  /// - Throws: `Failure`.
   public static func refuse(
     _ headers: [Header], _ own: [String: String]
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     for header in headers {
       if let instead = own[header.name.lowercased()] {
-        throw SettingsError("header \(header.name)", instead)
+        throw Failure("header \(header.name)", instead)
       }
     }
   }
 
-  private static func headers(_ argument: String) throws(SettingsError) -> [Header] {
+  private static func headers(_ argument: String) throws(Failure) -> [Header] {
     guard argument.hasPrefix("@") else {
       guard let header = Header(line: FileName.repaired(argument)) else {
         // The line may hold a secret: show no more than its name.
         let name = argument.split(separator: ":").first.map(String.init) ?? ""
         let isName = argument.utf8.contains(58) && Header(line: name + ":") != nil
-        throw SettingsError(isName ? "header \(name)" : "header", "not a line `name: value`")
+        throw Failure(isName ? "header \(name)" : "header", "not a line `name: value`")
       }
       return [header]
     }
@@ -48,7 +48,7 @@ public enum RequestArguments {
       if line.last == 13 { line = line.dropLast() }
       if line.isEmpty || line.first == 35 { continue }
       guard let header = Header(line: String(decoding: line, as: UTF8.self)) else {
-        throw SettingsError("\(name):\(number)", "not a header line `name: value`")
+        throw Failure("\(name):\(number)", "not a header line `name: value`")
       }
       found.append(header)
     }
@@ -57,8 +57,8 @@ public enum RequestArguments {
 
   /// The bytes of `--data DATA` and `--data @FILE`.
   ///
-  /// - Throws: `SettingsError` when the file cannot be read.
-  public static func data(_ argument: String) throws(SettingsError) -> [UInt8] {
+  /// - Throws: `Failure` when the file cannot be read.
+  public static func data(_ argument: String) throws(Failure) -> [UInt8] {
     guard argument.hasPrefix("@") else { return FileName.bytes(argument) }
     return try BoundedFile.given(String(argument.dropFirst()))
   }
@@ -74,11 +74,11 @@ public enum RequestArguments {
   ///   - access: how one is let in.
   ///   - isProfiles: whether the address was made from the profile's.
   /// - Returns: whose token it is, and who reads the errors.
-  /// - Throws: `SettingsError`, as in `AgentServer`.
+  /// - Throws: `Failure`, as in `AgentServer`.
   public static func authorize(
     _ request: inout Request, settings: Settings, profile: Settings.Profile?,
     access: AccessOptions, isProfiles: Bool = false
-  ) throws(SettingsError) -> AgentServer {
+  ) throws(Failure) -> AgentServer {
     var isProfiles = isProfiles
     if !isProfiles, let url = profile?.url, let own = try? WebAddress(socket: url) {
       isProfiles = own.origin == request.address.origin
@@ -96,8 +96,8 @@ public enum RequestArguments {
   /// - Parameters:
   ///   - url: as the user wrote it.
   ///   - error: why it cannot be used.
-  public static func fault(of url: String, _ error: AddressError) -> SettingsError {
+  public static func fault(of url: String, _ error: AddressError) -> Failure {
     let shown = url.split(separator: "?").first.map(String.init) ?? url
-    return SettingsError(shown.contains("@") ? "url" : shown, error.reason)
+    return Failure(shown.contains("@") ? "url" : shown, error.reason)
   }
 }

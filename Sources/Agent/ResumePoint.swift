@@ -36,10 +36,10 @@ public struct ResumePoint {
   ///   - source: the stream that it must belong to; it may say none, as bus-put does.
   ///   - spare: told why a file is none, where something else says how far the output is; nil
   ///     where nothing does.
-  /// - Throws: `SettingsError` when it is not a state file, or another stream's.
+  /// - Throws: `Failure` when it is not a state file, or another stream's.
   public init(
-    _ place: ResumeFile, source: String, spare: ((SettingsError) -> Void)? = nil
-  ) throws(SettingsError) {
+    _ place: ResumeFile, source: String, spare: ((Failure) -> Void)? = nil
+  ) throws(Failure) {
     let path = place.path
     file = StateFile(path: path)
     isFixed = place.isFixed
@@ -50,9 +50,9 @@ public struct ResumePoint {
         state = found
         state.source = source
       } else if let found {
-        throw SettingsError(path, "holds the state of \(found.source), not of \(source)")
+        throw Failure(path, "holds the state of \(found.source), not of \(source)")
       } else {
-        let fault = SettingsError(path, "not a resume point")
+        let fault = Failure(path, "not a resume point")
         guard let spare else { throw fault }
         spare(fault)
       }
@@ -89,7 +89,7 @@ public struct ResumePoint {
   mutating func save(
     lastEventID: String, newest: String?, now: Double, force: Bool,
     sync: () -> Bool = { true }
-  ) throws(SettingsError) -> Double {
+  ) throws(Failure) -> Double {
     state.lastEventID = lastEventID
     state.newest = newest ?? state.newest
     if state == saved || isFixed { return .infinity }

@@ -52,7 +52,7 @@ public struct ArchiveFolder {
   /// - Throws: `Failure` when the folder cannot be read.
   public func files(in window: DayWindow, now: Timestamp) throws(Failure) -> [File] {
     let names: [String]
-    do throws(SettingsError) {
+    do throws(Failure) {
       names = try FolderFile.names(in: path)
     } catch {
       throw Failure(String(error.message.dropFirst(path.count + 2)))

@@ -28,9 +28,9 @@ public struct BusAuth: Sendable {
   /// - Parameters:
   ///   - options: what the command line says.
   ///   - settings: the configuration.
-  /// - Throws: `SettingsError`; `denied` for a secret that is missing or that others can read, and
+  /// - Throws: `Failure`; `denied` for a secret that is missing or that others can read, and
   ///   for one that would travel in plain text.
-  public init(_ options: BusOptions, _ settings: Settings) throws(SettingsError) {
+  public init(_ options: BusOptions, _ settings: Settings) throws(Failure) {
     var settings = settings
     if let time = options.maxWait, time > 0 { settings.tokenTime = time }
     let section = try settings.bus(options.bus)
@@ -54,10 +54,10 @@ public struct BusAuth: Sendable {
       _ = try settings.credentials.lines(inFile: key)
       certificate = (chain, key)
     case (nil, nil): certificate = nil
-    default: throw SettingsError("the bus's certificate", "cert and key belong together")
+    default: throw Failure("the bus's certificate", "cert and key belong together")
     }
     if hasSecret, let open = servers.first(where: { !isSafe($0) }) {
-      throw SettingsError(
+      throw Failure(
         open.url, "a secret would travel there in plain text: tls://, or --allow-plaintext",
         .denied)
     }
@@ -83,12 +83,12 @@ public struct BusAuth: Sendable {
       .filter { !servers.contains($0) && (tls || !hasSecret) }
   }
 
-  private static func servers(_ texts: [String]) throws(SettingsError) -> [BusServer] {
-    try texts.map { text throws(SettingsError) in
+  private static func servers(_ texts: [String]) throws(Failure) -> [BusServer] {
+    try texts.map { text throws(Failure) in
       do throws(Failure) {
         return try BusServer(text)
       } catch {
-        throw SettingsError(text.holds("@") ? "servers of the bus" : text, error.reason)
+        throw Failure(text.holds("@") ? "servers of the bus" : text, error.reason)
       }
     }
   }
@@ -112,14 +112,14 @@ public struct BusAuth: Sendable {
 
   private static func pass(
     _ section: Configuration.BusSection?, _ credentials: Credentials
-  ) throws(SettingsError) -> Pass {
+  ) throws(Failure) -> Pass {
     guard let section else { return .nothing }
     let files = section.files
     let given =
       ["creds-file", "nkey-file", "token-file", "user-file"].filter { files[$0] != nil }
       + (section.tokenCommand == nil ? [] : ["token-command"])
     if given.count > 1 {
-      throw SettingsError("the bus's secret", "one of \(given.joined(separator: ", "))")
+      throw Failure("the bus's secret", "one of \(given.joined(separator: ", "))")
     }
     if let command = section.tokenCommand {
       return .token(
@@ -129,7 +129,7 @@ public struct BusAuth: Sendable {
     if let path = files["user-file"] {
       let text = try credentials.secret(inFile: path).reveal()
       guard let colon = text.firstIndex(of: ":") else {
-        throw SettingsError(path, "not USER:PASSWORD")
+        throw Failure(path, "not USER:PASSWORD")
       }
       return .user(
         name: Secret(String(text[..<colon])),
@@ -138,14 +138,14 @@ public struct BusAuth: Sendable {
     if let path = files["creds-file"] {
       let text = try credentials.lines(inFile: path).reveal()
       guard text.holds(" JWT---"), BusKey.seed(in: text).flatMap(BusKey.userKey) != nil else {
-        throw SettingsError(path, "not a user's credentials, as nsc writes them")
+        throw Failure(path, "not a user's credentials, as nsc writes them")
       }
       return .credentials(path: path)
     }
     if let path = files["nkey-file"] {
       let text = try credentials.lines(inFile: path).reveal()
       guard let seed = BusKey.seed(in: text), let user = BusKey.userKey(ofSeed: seed) else {
-        throw SettingsError(path, "not the seed of a user's nkey")
+        throw Failure(path, "not the seed of a user's nkey")
       }
       return .key(user: user, path: path)
     }

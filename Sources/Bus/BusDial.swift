@@ -16,7 +16,7 @@ final class BusDial {
   enum Outcome {
     case connected(OpaquePointer)
     /// `isFinal` for what another try will not mend.
-    case failed(SettingsError, isFinal: Bool)
+    case failed(Failure, isFinal: Bool)
   }
 
   /// How long one try may take, milliseconds.
@@ -27,12 +27,12 @@ final class BusDial {
   private static let readSize: Int32 = 256 << 10
 
   /// Begins.
-  init(to server: BusServer, _ door: BusAuth, name: String, wake: Int32) throws(SettingsError) {
+  init(to server: BusServer, _ door: BusAuth, name: String, wake: Int32) throws(Failure) {
     self.server = server
     guard let loop = cnats_loop_new(wake) else { Diagnostics.outOfMemory() }
     var options: OpaquePointer?
     guard natsOptions_Create(&options) == NATS_OK, let options else { Diagnostics.outOfMemory() }
-    do throws(SettingsError) {
+    do throws(Failure) {
       try Self.set(options, server, door, name: name)
       try Self.check(cnats_drive(options, loop), "event loop")
     } catch {
@@ -43,7 +43,7 @@ final class BusDial {
     self.loop = loop
     descriptor = cnats_dial_start(options)
     guard descriptor >= 0 else {
-      throw SettingsError(server.url, systemReason(systemError), .temporary)
+      throw Failure(server.url, systemReason(systemError), .temporary)
     }
   }
 
@@ -51,7 +51,7 @@ final class BusDial {
 
   private static func set(
     _ options: OpaquePointer, _ server: BusServer, _ door: BusAuth, name: String
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     // The scheme is ours: the library's tls:// does not switch TLS on.
     let url = server.speaking(tls: false).url
     try check(natsOptions_SetURL(options, url), url)
@@ -88,9 +88,9 @@ final class BusDial {
     }
   }
 
-  private static func check(_ status: natsStatus, _ what: String) throws(SettingsError) {
+  private static func check(_ status: natsStatus, _ what: String) throws(Failure) {
     guard status != NATS_OK else { return }
-    throw SettingsError(what, words(of: status))
+    throw Failure(what, words(of: status))
   }
 
   /// The library's words for a status, in lower case as diagnostics are.
@@ -106,7 +106,7 @@ final class BusDial {
     let count = read(descriptor, &outcome, MemoryLayout<cnats_outcome>.size)
     if count < 0 && (systemError == EAGAIN || systemError == EINTR) { return nil }
     guard count == MemoryLayout<cnats_outcome>.size else {
-      return .failed(SettingsError(server.url, "no connection", .temporary), isFinal: false)
+      return .failed(Failure(server.url, "no connection", .temporary), isFinal: false)
     }
     if outcome.status == NATS_OK, let connection = outcome.connection {
       return .connected(connection)
@@ -119,7 +119,7 @@ final class BusDial {
 
   private func failure(_ status: natsStatus, _ reason: String) -> Outcome {
     func final(_ words: String, _ status: ExitStatus = .failure) -> Outcome {
-      .failed(SettingsError(server.url, words, status), isFinal: true)
+      .failed(Failure(server.url, words, status), isFinal: true)
     }
     let text = reason.lowercased()
     switch status {
@@ -141,7 +141,7 @@ final class BusDial {
     }
     let isUsual = status == NATS_NO_SERVER || reason.isEmpty
     let words = isUsual ? Self.words(of: status) : Self.plain(reason)
-    return .failed(SettingsError(server.url, words, .temporary), isFinal: false)
+    return .failed(Failure(server.url, words, .temporary), isFinal: false)
   }
 
   /// What is wrong with a certificate: `... error: 62:hostname mismatch:depth=0:...`.

@@ -15,7 +15,7 @@ public final class BusLink {
     /// A connection is lost.
     case lost(reason: String)
     /// No server could be reached; in `wait` seconds all are asked again.
-    case unreachable(SettingsError, wait: Double)
+    case unreachable(Failure, wait: Double)
   }
 
   private enum State {
@@ -74,8 +74,8 @@ public final class BusLink {
   /// - Parameters:
   ///   - now: seconds of a clock that never steps.
   ///   - owed: since when the server owes an answer; nil for none.
-  /// - Throws: `SettingsError` for what another try will not mend.
-  public func turn(now: Double, owed: Double?) throws(SettingsError) -> Change? {
+  /// - Throws: `Failure` for what another try will not mend.
+  public func turn(now: Double, owed: Double?) throws(Failure) -> Change? {
     switch state {
     case .waiting(let until):
       if now >= until { try dial() }
@@ -102,14 +102,14 @@ public final class BusLink {
     }
   }
 
-  private func dial() throws(SettingsError) {
+  private func dial() throws(Failure) {
     let all = candidates
     state = .dialing(try BusDial(to: all[next % all.count], door, name: name, wake: wake.writes))
   }
 
   private func took(
     _ outcome: BusDial.Outcome, _ dial: BusDial, now: Double
-  ) throws(SettingsError) -> Change? {
+  ) throws(Failure) -> Change? {
     switch outcome {
     case .connected(let raw):
       let connection = BusConnection(raw, dial, pulling: pulling)

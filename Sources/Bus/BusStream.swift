@@ -42,7 +42,7 @@ public final class BusStream {
   private var (vainSince, readySince): (Double?, Double) = (nil, 0)
   private var wasReady = false
   private var said = ""
-  private var trouble: SettingsError?
+  private var trouble: Failure?
   private var seenRefusal = ""
 
   /// How long an answer may take, seconds.
@@ -86,8 +86,8 @@ public final class BusStream {
   /// - Parameters:
   ///   - now: seconds of the clock of `Clock.monotonic`.
   ///   - owed: since when the server owes an answer to the caller; nil for none.
-  /// - Throws: `SettingsError` when there is nothing to wait for, or no longer.
-  public func turn(now: Double, owed: Double?) throws(SettingsError) -> Change? {
+  /// - Throws: `Failure` when there is nothing to wait for, or no longer.
+  public func turn(now: Double, owed: Double?) throws(Failure) -> Change? {
     let change = try link.turn(now: now, owed: owed)
     if let refusal = link.refusal, refusal != seenRefusal {
       seenRefusal = refusal
@@ -102,7 +102,7 @@ public final class BusStream {
     case nil: break
     }
     if let since = downSince, let most = options.maxWait, most > 0, now >= since + most {
-      throw trouble ?? SettingsError(link.server.url, "no answer", .temporary)
+      throw trouble ?? Failure(link.server.url, "no answer", .temporary)
     }
     return try advance(now: now)
   }
@@ -119,7 +119,7 @@ public final class BusStream {
     return due
   }
 
-  private func advance(now: Double) throws(SettingsError) -> Change? {
+  private func advance(now: Double) throws(Failure) -> Change? {
     switch step {
     case .down, .ready: return nil
     case .waiting(let until):
@@ -130,7 +130,7 @@ public final class BusStream {
         switch arrival {
         case .noResponders:
           let reason = "the server has no JetStream"
-          try amiss(SettingsError(link.server.url, reason, .temporary), now: now, hint: true)
+          try amiss(Failure(link.server.url, reason, .temporary), now: now, hint: true)
           return nil
         case .message(let message):
           guard message.token == "s\(asked)" else { continue }
@@ -138,7 +138,7 @@ public final class BusStream {
         }
       }
       guard now >= since + Self.patience else { return nil }
-      try amiss(SettingsError(what, "no answer: it may have no leader yet", .temporary), now: now)
+      try amiss(Failure(what, "no answer: it may have no leader yet", .temporary), now: now)
       return nil
     }
   }
@@ -158,11 +158,11 @@ public final class BusStream {
     link.flush()
   }
 
-  private func answered(_ answer: BusAnswer, now: Double) throws(SettingsError) -> Change? {
+  private func answered(_ answer: BusAnswer, now: Double) throws(Failure) -> Change? {
     let isMaking = if case .making = step { true } else { false }
     guard let fault = answer.fault else {
       if isMaking, let other = plan?.difference(in: answer) {
-        throw SettingsError(what, "the server made it, but not with the \(other) that were asked for")
+        throw Failure(what, "the server made it, but not with the \(other) that were asked for")
       }
       idWindow = answer.idWindow ?? Self.usualIDWindow
       (lastSequence, hasCopies) = (answer.lastSequence, answer.hasCopies)
@@ -179,17 +179,17 @@ public final class BusStream {
       ask(now: now)
       return nil
     }
-    let failure: SettingsError
+    let failure: Failure
     switch fault.number {
     case BusAnswer.Fault.noStream:
       // Nothing makes it by itself: whoever does not wait is told that it is missing.
       let status: ExitStatus = options.maxWait == 0 ? .failure : .temporary
-      failure = SettingsError(what, "no such stream; bus-put --create makes one", status)
-    case BusAnswer.Fault.noLeader: failure = SettingsError(what, "no leader yet", .temporary)
+      failure = Failure(what, "no such stream; bus-put --create makes one", status)
+    case BusAnswer.Fault.noLeader: failure = Failure(what, "no leader yet", .temporary)
     case let number where BusAnswer.Fault.notEnabled.contains(number):
-      failure = SettingsError(link.server.url, "no JetStream for this account", .temporary)
+      failure = Failure(link.server.url, "no JetStream for this account", .temporary)
     default:
-      failure = SettingsError(what, fault.reason, fault.mayPass ? .temporary : .failure)
+      failure = Failure(what, fault.reason, fault.mayPass ? .temporary : .failure)
       if !fault.mayPass { throw failure }
     }
     try amiss(failure, now: now)
@@ -210,10 +210,10 @@ public final class BusStream {
     return .ready
   }
 
-  private func lost(_ reason: String, now: Double) throws(SettingsError) -> Change? {
+  private func lost(_ reason: String, now: Double) throws(Failure) -> Change? {
     let before = step
     step = .down
-    let failure = SettingsError(link.server.url, "link lost: \(Self.lower(reason))", .temporary)
+    let failure = Failure(link.server.url, "link lost: \(Self.lower(reason))", .temporary)
     if case .ready = before {
       if vainSince != nil, options.maxWait == 0 { throw failure }
       if now >= readySince + (options.maxWait ?? 0) { vainSince = nil }
@@ -229,7 +229,7 @@ public final class BusStream {
   }
 
   /// Says what is amiss, once, and waits.
-  private func amiss(_ failure: SettingsError, now: Double, hint: Bool = false) throws(SettingsError) {
+  private func amiss(_ failure: Failure, now: Double, hint: Bool = false) throws(Failure) {
     trouble = failure
     if options.maxWait == 0 { throw failure }
     // One line when the link is lost, no more; what is amiss at the start may change.
@@ -244,12 +244,12 @@ public final class BusStream {
   }
 
   /// Whether we can do without what the server forbade: a look whether the stream is there.
-  private func passes(_ words: String) throws(SettingsError) -> Bool {
+  private func passes(_ words: String) throws(Failure) -> Bool {
     if words.holds("\"$JS.API.STREAM.INFO."), plan == nil {
       diagnostics.note("\(what): the server does not let us look at it")
       return true
     }
-    throw SettingsError(link.server.url, Self.lower(words), .denied)
+    throw Failure(link.server.url, Self.lower(words), .denied)
   }
 
   private func tell(_ words: String) {

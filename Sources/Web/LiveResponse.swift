@@ -109,7 +109,7 @@ public final class LiveResponse: Exchange {
     if let end {
       switch end {
       case .network(let reason): throw .lost(reason)
-      case .unusable(let reason): throw .failed(AnswerProblem(reason, .failure), at: place)
+      case .unusable(let reason): throw .failed(Failure(reason, .failure), at: place)
       case .complete, .stopped: throw .lost(closing)
       }
     }

@@ -99,7 +99,7 @@ final class RawConnection {
     let code = ccurl_message_result(message)
     guard code == CURLE_OK else {
       if let refusal = Transfer.proxyRefusal(handle) {
-        throw .failed(AnswerProblem(refusal, .failure))
+        throw .failed(Failure(refusal, .failure))
       }
       throw .lost(Transfer.reason(code, errorText))
     }

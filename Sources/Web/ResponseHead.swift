@@ -1,5 +1,5 @@
 import CCurl
-public import Core
+import Core
 
 /// The status line and header fields of a final response (RFC 9112).
 public struct ResponseHead: Sendable, Equatable {
@@ -116,27 +116,6 @@ extension StringProtocol {
   /// follow a blank and must not hide it.
   var trimmingBlanks: String {
     String(decoding: Substring(self).utf8.trimming { $0 == 32 || $0 == 9 }, as: UTF8.self)
-  }
-}
-
-/// What an answer other than success means: a line for the user, and how a
-/// command that asked for it ends.
-public struct AnswerProblem: Error, Equatable, Sendable {
-  /// One line, to be shown behind the address: `404 Not Found: no such path`.
-  public let line: String
-  /// `denied` for credentials, `temporary` when a retry may work, `negative`
-  /// when the backend refuses, else `failure`.
-  public let status: ExitStatus
-  /// Whether something else than the server answered, for all that is known: a page where people
-  /// log in to a network, say.
-  public let isStray: Bool
-
-  /// - Parameters:
-  ///   - line: one line, lower case, no full stop.
-  ///   - status: how the command ends.
-  ///   - isStray: as the member.
-  public init(_ line: String, _ status: ExitStatus, isStray: Bool = false) {
-    (self.line, self.status, self.isStray) = (line, status, isStray)
   }
 }
 

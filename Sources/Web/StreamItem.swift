@@ -1,4 +1,4 @@
-import Core
+public import Core
 public import Frames
 
 /// How a stream is followed.
@@ -119,7 +119,7 @@ public enum StreamEnd: Equatable, Sendable {
   /// The server said so (204).
   case noContent
   /// No later try would help.
-  case failed(AnswerProblem)
+  case failed(Failure)
   /// The tries were used up; the last reason.
   case gaveUp(String)
 }
@@ -132,7 +132,7 @@ public enum StreamVerdict: Equatable, Sendable {
   /// 204: the server wants no further connection.
   case noContent
   /// An answer that a later try would not better.
-  case failed(AnswerProblem)
+  case failed(Failure)
   /// 408, 425, 429 or 5xx: try again, not before that many seconds.
   case retry(String, after: Double?)
 
@@ -145,9 +145,9 @@ public enum StreamVerdict: Equatable, Sendable {
     case 200 where head.isEventStream: .open
     case 200:
       .failed(
-        AnswerProblem("\(head.summary): not an event stream: \(head.typeText)", .failure))
+        Failure("\(head.summary): not an event stream: \(head.typeText)", .failure))
     case 204: .noContent
-    case 201...299: .failed(AnswerProblem(head.summary, .failure))
+    case 201...299: .failed(Failure(head.summary, .failure))
     default: nil
     }
   }
@@ -159,9 +159,9 @@ public enum StreamVerdict: Equatable, Sendable {
   ///   - head: of the response.
   ///   - now: seconds since 1970, for an answer without a date of its own.
   public static func judge(
-    _ problem: AnswerProblem, _ head: ResponseHead, now: Double
+    _ problem: Failure, _ head: ResponseHead, now: Double
   ) -> StreamVerdict {
     guard problem.status == .temporary else { return .failed(problem) }
-    return .retry(problem.line, after: head.wait(now: now))
+    return .retry(problem.message, after: head.wait(now: now))
   }
 }

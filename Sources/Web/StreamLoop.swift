@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// A link that is made again when it is lost: a wire connects, reads, and throws; it is called again
 /// after a wait, until nothing more is wanted. Here alone is known what a lost link costs: backoff,
@@ -11,7 +11,7 @@ open class StreamLoop: Waiter {
   /// The address behind redirects, of the connection that was open last.
   public private(set) var openPlace: String
   /// What the head and the body of an error mean; nil for what is no error.
-  private let judge: (ResponseHead, [UInt8]) -> AnswerProblem?
+  private let judge: (ResponseHead, [UInt8]) -> Failure?
   /// The id behind which the stream goes on, empty for none.
   public var lastID: [UInt8] = []
   private var reconnect: Reconnect
@@ -21,7 +21,7 @@ open class StreamLoop: Waiter {
   /// - Parameters: as the members.
   public init(
     _ client: WebClient, _ place: String, _ policy: StreamPolicy,
-    judge: @escaping (ResponseHead, [UInt8]) -> AnswerProblem?
+    judge: @escaping (ResponseHead, [UInt8]) -> Failure?
   ) {
     (self.place, openPlace, self.policy, self.judge) = (place, place, policy, judge)
     reconnect = Reconnect(policy)
@@ -56,9 +56,9 @@ open class StreamLoop: Waiter {
       fault("\(what): \(reason)", at: place)
       try lose(what)
     case .refused(let head, let body):
-      let problem = judge(head, body) ?? AnswerProblem("\(head.summary): not a WebSocket", .failure)
+      let problem = judge(head, body) ?? Failure("\(head.summary): not a WebSocket", .failure)
       guard problem.status == .temporary else { return try end(.failed(problem), at: openPlace) }
-      try lose(problem.line, after: head.wait(now: Clock.unix))
+      try lose(problem.message, after: head.wait(now: Clock.unix))
     }
   }
 

@@ -1,5 +1,5 @@
 public import CLibc
-import Core
+public import Core
 
 /// Why a wire stops: it connects, reads, and throws one of these; `Follow` in the module Agent
 /// calls it again, or does not.
@@ -19,7 +19,7 @@ public enum LinkEnd: Error {
   /// The server gave another answer than a stream: its head, and the body or the beginning of it.
   case refused(ResponseHead, [UInt8])
   /// No later try would help. The place is the address, for messages; nil for that of the stream.
-  case failed(AnswerProblem, at: String? = nil)
+  case failed(Failure, at: String? = nil)
   /// The server wants no further connection (204).
   case noContent
   /// Nothing more is wanted.
@@ -99,7 +99,7 @@ open class Waiter {
   ) throws(LinkEnd) -> (head: ResponseHead, body: [UInt8]) {
     switch try end(of: request, silence: silence, limit: limit) {
     case .response(let head, let body): return (head, body)
-    case .unusable(let reason): throw .failed(AnswerProblem(reason, .failure))
+    case .unusable(let reason): throw .failed(Failure(reason, .failure))
     case .failed(let reason): throw .lost(reason)
     case .late: throw .lost("no answer")
     }

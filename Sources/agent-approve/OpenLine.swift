@@ -29,7 +29,7 @@ class OpenLine: ApprovalWaiter {
   private var isOpen = false
   private var hadFault = false
 
-  init(_ options: ApproveOptions, _ diagnostics: Diagnostics) throws(SettingsError) {
+  init(_ options: ApproveOptions, _ diagnostics: Diagnostics) throws(Failure) {
     let agent = try AgentAccess(
       options.access, for: .approvals, maxTime: options.reconnect.maxTime,
       diagnostics: diagnostics)
@@ -141,7 +141,7 @@ class OpenLine: ApprovalWaiter {
     case .ended(let problem):
       isOpen = false
       end = problem.status
-      say(problem.line)
+      say(problem.message)
     }
   }
 
@@ -167,7 +167,7 @@ class OpenLine: ApprovalWaiter {
 
   override func listed() { isListed = true }
 
-  override func failed(_ failure: CallFailure) {
+  override func failed(_ failure: Failure) {
     end = failure.status
     say(failure.message)
   }

@@ -27,7 +27,7 @@ public enum AgentCall {
           diagnostics: diagnostics))
       try output.flush()
       return status
-    } catch let failure as CallFailure {
+    } catch let failure as Failure {
       // What came before the failure is good.
       try output.flush()
       throw failure

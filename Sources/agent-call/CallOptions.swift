@@ -118,7 +118,7 @@ struct CallOptions {
     let all = backend.operations + Operation.raw
     guard let operation = all.first(where: { $0.name == word }) else {
       let known = all.map(\.name).joined(separator: ", ")
-      throw CallFailure(name, "\(backend.name) has no \(word); it has \(known)", .failure)
+      throw Failure(name, "\(backend.name) has no \(word); it has \(known)", .failure)
     }
     try check(operation)
     return operation

@@ -26,7 +26,7 @@ extension Operation {
     let path = call.arguments.operand ?? ""
     if path.drop(while: { $0.isLetter }).hasPrefix("://") {
       let shown = path.split(separator: "?", omittingEmptySubsequences: false).first ?? ""
-      throw CallFailure(String(shown), "a path of the backend is needed, not a url", .failure)
+      throw Failure(String(shown), "a path of the backend is needed, not a url", .failure)
     }
     let body =
       call.name == "get"

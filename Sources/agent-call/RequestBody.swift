@@ -9,7 +9,7 @@ enum RequestBody {
   ///     for standard input; nil when not given.
   ///   - readsInput: whether standard input is read without it.
   /// - Returns: nil when there is nothing to send.
-  static func read(_ data: String?, readsInput: Bool) throws(CallFailure) -> [UInt8]? {
+  static func read(_ data: String?, readsInput: Bool) throws(Failure) -> [UInt8]? {
     let body: [UInt8]
     var name = "--data"
     if let data, !data.hasPrefix("@") {
@@ -19,7 +19,7 @@ enum RequestBody {
       body = try contents(name)
     } else if readsInput {
       if isatty(0) == 1 {
-        throw CallFailure("standard input", "a terminal; give the JSON with --data", .failure)
+        throw Failure("standard input", "a terminal; give the JSON with --data", .failure)
       }
       name = "-"
       body = try contents(name)
@@ -29,14 +29,12 @@ enum RequestBody {
     if name == "-" { name = "standard input" }
     if body.isEmpty { return body }
     if let (fault, offset) = body.withUnsafeBytes({ ScanValidator.firstFault($0) }) {
-      throw CallFailure(name, "not JSON: \(fault.reason) at byte \(offset)", .failure)
+      throw Failure(name, "not JSON: \(fault.reason) at byte \(offset)", .failure)
     }
     return body
   }
 
-  private static func contents(_ name: String) throws(CallFailure) -> [UInt8] {
-    do throws(SettingsError) { return try BoundedFile.text(name) } catch {
-      throw CallFailure(error)
-    }
+  private static func contents(_ name: String) throws(Failure) -> [UInt8] {
+    return try BoundedFile.text(name)
   }
 }

@@ -16,11 +16,11 @@ public enum AgentChat {
     let line = try agent.profile.kind.backend.chat(
       with: agent, options.wishes)
     if options.key != nil, !line.knowsKeys {
-      throw SettingsError(
+      throw Failure(
         "--key", "\(line.place) cannot tell a second try from a new message")
     }
     if options.isAgain, !line.dropsRepeats {
-      throw SettingsError("--again", "\(line.place) takes the same words as often as they come")
+      throw Failure("--again", "\(line.place) takes the same words as often as they come")
     }
     let loop = ChatLoop(
       line, agent, view: view(options), options: options, diagnostics: diagnostics)

@@ -6,14 +6,14 @@ enum AttachedFile {
   /// How long a pipe may bring nothing, seconds.
   private static let patience = 5.0
 
-  /// - Throws: `SettingsError` when it cannot be read, is empty or larger than anything that
+  /// - Throws: `Failure` when it cannot be read, is empty or larger than anything that
   ///   is sent; how much the server takes, it says itself.
-  static func read(_ path: String) throws(SettingsError) -> ChatQuestion.Attachment {
+  static func read(_ path: String) throws(Failure) -> ChatQuestion.Attachment {
     let name = name(of: path)
     // `-` is standard input everywhere in the suite, and that has no name.
-    if path == "-" || name.isEmpty { throw SettingsError("--attach", "a file is to be named") }
+    if path == "-" || name.isEmpty { throw Failure("--attach", "a file is to be named") }
     let bytes = try BoundedFile.given(path, patience: patience)
-    if bytes.isEmpty { throw SettingsError(path, "the file is empty") }
+    if bytes.isEmpty { throw Failure(path, "the file is empty") }
     return ChatQuestion.Attachment(
       name: FileName.repaired(name), mediaType: mediaType(name, bytes), bytes: bytes)
   }

@@ -36,10 +36,10 @@ final class ChatLoop: ChatWaiter {
   /// What is known of the question by way of the outbox.
   private(set) var trace = PromptTrace()
   /// Called before the words of a question go out; why they must not.
-  var onSending: () -> AnswerProblem? = { nil }
+  var onSending: () -> Failure? = { nil }
 
   /// Why the line is closed for good; nil while it is not.
-  private(set) var closed: AnswerProblem?
+  private(set) var closed: Failure?
   /// Called before anything is told while a line is typed, and behind it.
   var aside: (before: () -> Void, behind: () -> Void)?
 
@@ -101,13 +101,13 @@ final class ChatLoop: ChatWaiter {
 
   /// Waits for what a line fetches.
   private func waitFor<Value>(
-    _ fetch: () throws(LinkEnd) -> Result<Value, CallFailure>
-  ) throws -> Result<Value, CallFailure> {
+    _ fetch: () throws(LinkEnd) -> Result<Value, Failure>
+  ) throws -> Result<Value, Failure> {
     (purpose, signal) = (.list, nil)
     do throws(LinkEnd) { return try fetch() } catch {
       if let signal { die(signal) }
       if gone { throw WriteFailure(code: EPIPE) }
-      return .failure(CallFailure(place, "no answer in \(maxTime) s", .temporary))
+      return .failure(Failure(place, "no answer in \(maxTime) s", .temporary))
     }
   }
 
@@ -144,7 +144,7 @@ final class ChatLoop: ChatWaiter {
       diagnostics.say("\(place): \(reason)\(hint)")
       return .temporary
     case .refused(let problem):
-      diagnostics.say("\(place): \(problem.line)")
+      diagnostics.say("\(place): \(problem.message)")
       return problem.status
     }
   }
@@ -271,7 +271,7 @@ final class ChatLoop: ChatWaiter {
     }
   }
 
-  override func sends() -> AnswerProblem? {
+  override func sends() -> Failure? {
     // A question that is said again is one.
     if trace.hasBegun { return nil }
     if let problem = onSending() {

@@ -109,7 +109,7 @@ struct ChatHistory {
 
   init(_ diagnostics: Diagnostics) {
     self.diagnostics = diagnostics
-    do throws(SettingsError) {
+    do throws(Failure) {
       let path = try Folders().stateFile("chat-history")
       let file = StateFile(path: path)
       let bytes = try file.read(limit: BoundedFile.largest) ?? []
@@ -129,7 +129,7 @@ struct ChatHistory {
   /// Adds a line.
   func add(_ line: String) {
     guard let path else { return }
-    do throws(SettingsError) {
+    do throws(Failure) {
       let descriptor = try OwnPath.append(path)
       defer { close(descriptor) }
       let writer = RecordWriter(descriptor: descriptor)
@@ -137,7 +137,7 @@ struct ChatHistory {
         try writer.write(line + "\n")
         try writer.flush()
       } catch {
-        throw SettingsError(path, error.reason)
+        throw Failure(path, error.reason)
       }
     } catch {
       diagnostics.say(error.message)

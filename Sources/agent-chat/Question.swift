@@ -19,8 +19,8 @@ enum Question {
 
   /// The whole message; reads standard input to its end.
   ///
-  /// - Throws: `SettingsError` for what cannot be read, is not UTF-8, is empty or too large.
-  static func read(_ options: ChatOptions) throws(SettingsError) -> ChatQuestion {
+  /// - Throws: `Failure` for what cannot be read, is not UTF-8, is empty or too large.
+  static func read(_ options: ChatOptions) throws(Failure) -> ChatQuestion {
     let text: String
     if let words = options.words { text = words } else { text = try standardInput() }
     var question = ChatQuestion(
@@ -31,15 +31,15 @@ enum Question {
     return question
   }
 
-  private static func standardInput() throws(SettingsError) -> String {
+  private static func standardInput() throws(Failure) -> String {
     var bytes = try BoundedFile.text("-")
     // The line feed that ends a line of a shell is no part of what is said.
     if bytes.last == 10 { bytes.removeLast() }
     if bytes.last == 13 { bytes.removeLast() }
     if let place = bytes.withUnsafeBytes({ UTF8Text.firstFault($0) }) {
-      throw SettingsError("standard input", "not UTF-8 at byte \(place + 1)")
+      throw Failure("standard input", "not UTF-8 at byte \(place + 1)")
     }
-    if bytes.isEmpty { throw SettingsError("standard input", "the message is empty") }
+    if bytes.isEmpty { throw Failure("standard input", "the message is empty") }
     return String(decoding: bytes, as: UTF8.self)
   }
 }

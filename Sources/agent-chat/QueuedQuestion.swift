@@ -16,7 +16,7 @@ struct QueuedQuestion {
   init(
     _ question: ChatQuestion, _ agent: AgentAccess, _ line: any ChatLine, _ loop: ChatLoop,
     _ options: ChatOptions, _ diagnostics: Diagnostics
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     (self.question, self.line, self.loop) = (question, line, loop)
     (self.options, self.diagnostics) = (options, diagnostics)
     file = try OutboxFile(profile: agent.profile.name, diagnostics)
@@ -44,7 +44,7 @@ struct QueuedQuestion {
     diagnostics.note("key \(item.id)")
     guard isFirst else {
       let reason = lock == nil ? "another process says what waits" : "others wait before it"
-      return try kept(item, AnswerProblem(reason, .temporary))
+      return try kept(item, Failure(reason, .temporary))
     }
     if !line.hasLink, let problem = try unsupportedReason() { return try kept(item, problem) }
     return try ask(item)
@@ -54,8 +54,8 @@ struct QueuedQuestion {
     var question = question
     question.key = item.id.description
     loop.onSending = {
-      do throws(SettingsError) { try file.note(OutboxAttempt(), of: item) } catch {
-        return AnswerProblem(error.message, error.status)
+      do throws(Failure) { try file.note(OutboxAttempt(), of: item) } catch {
+        return error
       }
       return nil
     }
@@ -84,18 +84,18 @@ struct QueuedQuestion {
   }
 
   /// Why a server that tells nothing before it is asked cannot be asked; nil when it can.
-  private func unsupportedReason() throws -> AnswerProblem? {
+  private func unsupportedReason() throws -> Failure? {
     do {
       _ = try loop.list(.agents)
-    } catch let failure as CallFailure {
+    } catch let failure as Failure {
       return failure.unsupportedReason
     }
     return nil
   }
 
-  private func kept(_ item: OutboxItem, _ problem: AnswerProblem) throws -> ExitStatus {
+  private func kept(_ item: OutboxItem, _ problem: Failure) throws -> ExitStatus {
     let what = item.state == .unconfirmed ? "it was perhaps said; see outbox(1)" : "it is kept"
-    diagnostics.error(line.place, "\(problem.line); \(what)")
+    diagnostics.error(line.place, "\(problem.message); \(what)")
     if options.form == .json {
       let view = RecordView(isTerminal: isatty(1) == 1)
       try view.write(item.record(file.profile))

@@ -7,13 +7,13 @@ struct SpeechFile {
   private let path: String
   private let descriptor: Int32
 
-  init(_ path: String) throws(SettingsError) {
+  init(_ path: String) throws(Failure) {
     self.path = path
     descriptor = clibc_create(path)
-    guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+    guard descriptor >= 0 else { throw Failure(path, systemReason(systemError)) }
     var status = stat()
     if fstat(descriptor, &status) == 0, status.isRegular, ftruncate(descriptor, 0) != 0 {
-      throw SettingsError(path, systemReason(systemError))
+      throw Failure(path, systemReason(systemError))
     }
   }
 

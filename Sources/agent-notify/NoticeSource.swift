@@ -84,14 +84,10 @@ final class NoticeSource {
 
   private static func start(
     _ words: [String], input: ChildProcess.Stream = .nothing
-  ) throws(SettingsError) -> ChildProcess {
-    do throws(Failure) {
-      // What goes wrong there goes wrong here.
-      let program = Diagnostics(program: "agent-notify").program
-      return try ChildProcess(words, environment: ["AGENTUTILS_PROGRAM": program], input: input)
-    } catch {
-      throw SettingsError(error)
-    }
+  ) throws(Failure) -> ChildProcess {
+    // What goes wrong there goes wrong here.
+    let program = Diagnostics(program: "agent-notify").program
+    return try ChildProcess(words, environment: ["AGENTUTILS_PROGRAM": program], input: input)
   }
 
   /// Lets the filter look at its options, before anybody is asked for anything.
@@ -121,7 +117,7 @@ final class NoticeSource {
         if poll(&entry, 1, 0) < 1 { throw CancellationError() }
       }
       if number == 0, let reason = ForeignText.reason(of: reader.opening) {
-        throw SettingsError("standard input", reason)
+        throw Failure("standard input", reason)
       }
       // A line of a bus that was cut short comes again.
       guard let line, line.terminated || children.first?.input ?? -1 < 0 else {

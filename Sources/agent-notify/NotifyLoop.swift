@@ -76,7 +76,7 @@ struct NotifyLoop {
 
   private static func channels(
     _ options: NotifyOptions, _ client: WebClient?, _ outcome: Outcome
-  ) throws(SettingsError) -> [Channel] {
+  ) throws(Failure) -> [Channel] {
     var ways: [any Way] = options.ways.map { way in
       switch way {
       case .bell: BellWay()

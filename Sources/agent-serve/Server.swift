@@ -252,10 +252,10 @@ extension Server {
   /// the file is not good.
   func voiceSecret() -> RiffSecret? {
     guard let file = options.voiceSecretFile else { return nil }
-    do throws(SettingsError) {
+    do throws(Failure) {
       let text = try Credentials(folders: Folders()).token(option: file, profile: nil)
       if let secret = text.flatMap({ RiffSecret($0.reveal()) }) { return secret }
-      throw SettingsError(file, "the secret is not 64 hexadecimal digits")
+      throw Failure(file, "the secret is not 64 hexadecimal digits")
     } catch {
       diagnostics.fail(error.message, error.status)
     }
@@ -297,7 +297,7 @@ extension Server {
       let mask = umask(0o077)
       defer { umask(mask) }
       return try ActionStore(path: path == ":memory:" ? path : StoreLock.take(path))
-    } catch let error as SettingsError {
+    } catch let error as Failure {
       diagnostics.fail(error.message, error.status)
     } catch {
       // Who has it locked leaves it again.
@@ -329,7 +329,7 @@ extension Server {
 
   /// The token that requests need: the option's file, or one of the usual places.
   func accessToken() -> AccessToken? {
-    do throws(SettingsError) {
+    do throws(Failure) {
       let secret = try Credentials(folders: Folders()).token(
         option: options.tokenFile, profile: nil)
       return secret.map { AccessToken($0.reveal()) }

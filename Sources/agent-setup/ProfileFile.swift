@@ -9,11 +9,11 @@ struct ProfileFile {
   private let mode: mode_t?
   private let lines: [ArraySlice<UInt8>]
 
-  init() throws(SettingsError) {
+  init() throws(Failure) {
     if Process.environment("HOME") == nil,
       Process.environment("XDG_CONFIG_HOME")?.hasPrefix("/") != true
     {
-      throw SettingsError("HOME is not set", "there is no place for a profile")
+      throw Failure("HOME is not set", "there is no place for a profile")
     }
     let folders = Folders()
     folder = folders.config
@@ -22,7 +22,7 @@ struct ProfileFile {
     mode = stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
     // What others wrote must not be taken over into a file that the commands trust.
     if let mode, mode & 0o022 != 0 || ![0, geteuid()].contains(status.st_uid) {
-      throw SettingsError(
+      throw Failure(
         path, "refused: others own it or can write to it: look through it, then chmod go-w or chown"
       )
     }
@@ -67,8 +67,7 @@ struct ProfileFile {
 
   /// Puts settings in the place of what the profile says about its kind, its URL and its token,
   /// which goes by two names, and of `key`.
-  func write(_ profile: String, _ settings: [String], replacing key: String?) throws(SettingsError)
-  {
+  func write(_ profile: String, _ settings: [String], replacing key: String?) throws(Failure) {
     let old = ["kind", "url", "token-command", "token-file", "secret-command", "secret-file", key]
     var text: [[UInt8]] = []
     var isDone = false
@@ -92,7 +91,7 @@ struct ProfileFile {
   }
 
   /// Keeps a token in a file for the owner alone; false where that cannot be.
-  func keep(_ token: [UInt8], as name: String) throws(SettingsError) -> Bool {
+  func keep(_ token: [UInt8], as name: String) throws(Failure) -> Bool {
     try Folders.make(folder)
     let descriptor = clibc_open_folder(folder)
     guard descriptor >= 0 else { return false }

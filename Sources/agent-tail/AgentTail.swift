@@ -18,7 +18,7 @@ public enum AgentTail {
   /// What follows one profile.
   private static func follow(
     _ options: AgentTailOptions, _ settings: Settings, _ diagnostics: Diagnostics
-  ) throws(SettingsError) -> Follow {
+  ) throws(Failure) -> Follow {
     let parent = options.follow.parent
     let client = try options.access.client(diagnostics.program)
     let name = options.profiles.first
@@ -27,14 +27,14 @@ public enum AgentTail {
     let profile = try settings.profile(name)
     try profile.require(.follow, for: diagnostics.program)
     let stream: FollowedStream
-    do throws(SettingsError) {
+    do throws(Failure) {
       let agent = try AgentAccess(access, profile, settings: settings, client: client)
       var wishes = options.wishes
       wishes.state = try options.state(of: profile.name)
       stream = try profile.kind.backend.events(of: agent, wishes)
     } catch {
       guard let parent else { throw error }
-      throw SettingsError(parent.profile, error.message, error.status)
+      throw Failure(parent.profile, error.message, error.status)
     }
     // A fault of a profile in use is an error, told once; others are warnings.
     if parent == nil { settings.configuration.report(to: diagnostics) }
@@ -80,7 +80,7 @@ final class Supervisor {
   /// Starts a process for each profile.
   init(
     _ options: AgentTailOptions, _ settings: Settings, _ diagnostics: Diagnostics
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     (self.options, self.diagnostics) = (options, diagnostics)
     EndSignals.watch()
     let isTerminal = isatty(1) == 1
@@ -95,7 +95,7 @@ final class Supervisor {
           input: .ours)
         children.append(Child(name, process, file))
       } catch {
-        throw SettingsError(name, error.words)
+        throw Failure(name, error.message)
       }
     }
     // A fault of a profile in use is an error, which its process tells; others are warnings.
@@ -220,7 +220,7 @@ final class Supervisor {
     if !force, now < child.savedAt + Self.interval { return child.savedAt + Self.interval }
     child.saved = child.state
     child.savedAt = now
-    do throws(SettingsError) { try file.replace(with: child.state) } catch {
+    do throws(Failure) { try file.replace(with: child.state) } catch {
       diagnostics.about(child.name).say(error.message)
       worst = worst.worse(.failure)
       // Who relies on it is not to be told what is told again the next time.

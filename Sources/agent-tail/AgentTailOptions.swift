@@ -83,7 +83,7 @@ struct AgentTailOptions {
 
   /// The state file of a profile: the place itself, or where that is a folder, as
   /// it is for several, a file of the profile's name in it.
-  func state(of profile: String?) throws(SettingsError) -> ResumeFile? {
+  func state(of profile: String?) throws(Failure) -> ResumeFile? {
     if let kept = resume { return ResumeFile(kept, isFixed: true) }
     guard let place = state else { return nil }
     if !isOfSeveral, !place.hasSuffix("/"), stat(following: place)?.isFolder != true {
@@ -111,7 +111,7 @@ struct AgentTailOptions {
 
   /// The configuration. What the environment says of one backend does not
   /// hold for several: a token of one must not go to the others.
-  func settings() throws(SettingsError) -> Settings {
+  func settings() throws(Failure) -> Settings {
     if !isOfSeveral { return try Settings() }
     let ofOne = ["AGENT_URL", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"]
     return try Settings { ofOne.contains($0) ? nil : Process.environment($0) }

@@ -152,7 +152,7 @@ final class GetConsumer {
   }
 
   /// Takes an answer, if it is about this.
-  func take(_ message: BusMessage, now: Double) throws(SettingsError) {
+  func take(_ message: BusMessage, now: Double) throws(Failure) {
     guard owed != nil, message.token == "c\(asked)" else { return }
     let answer = BusAnswer(message)
     if let fault = answer.fault {
@@ -162,7 +162,7 @@ final class GetConsumer {
         try miss(fault, now: now)
         renew(now: now, fault.reason)
       } else {
-        throw SettingsError(plan.durable.map { "consumer \($0)" } ?? "consumer", fault.reason)
+        throw Failure(plan.durable.map { "consumer \($0)" } ?? "consumer", fault.reason)
       }
       return
     }
@@ -173,7 +173,7 @@ final class GetConsumer {
   }
 
   /// What was read of a stream that is gone says nothing about this one.
-  private func remade(_ end: Int?) -> SettingsError {
+  private func remade(_ end: Int?) -> Failure {
     let what = pendingAtStart == nil ? "the state" : "what was read"
     let words =
       if let end, end < base {
@@ -181,31 +181,31 @@ final class GetConsumer {
       } else {
         "it was made anew, and \(what) at \(base) is of the one before"
       }
-    return SettingsError("stream \(stream.name)", words)
+    return Failure("stream \(stream.name)", words)
   }
 
   /// Gives up when there was no stream for too long; who may not look at it is told so only here.
-  private func miss(_ fault: BusAnswer.Fault, now: Double) throws(SettingsError) {
+  private func miss(_ fault: BusAnswer.Fault, now: Double) throws(Failure) {
     guard fault.number == BusAnswer.Fault.noStream else { return }
     let since = missedSince ?? now
     missedSince = since
     guard let maxWait, now >= since + maxWait else { return }
-    throw SettingsError("stream \(stream.name)", fault.reason, maxWait == 0 ? .failure : .temporary)
+    throw Failure("stream \(stream.name)", fault.reason, maxWait == 0 ? .failure : .temporary)
   }
 
-  private func found(_ answer: BusAnswer, now: Double) throws(SettingsError) {
+  private func found(_ answer: BusAnswer, now: Double) throws(Failure) {
     guard let name = answer.consumer else { return }
     // An old server ignores what it does not know, and would deliver everything.
     let filters = answer.filters
     guard plan.subjects.isEmpty || Set(filters) == Set(plan.subjects) else {
       if plan.subjects.count > 1, filters.isEmpty {
-        throw SettingsError(
+        throw Failure(
           stream.link.server.url, "several subjects need a server of version 2.10 or later")
       }
       let has = filters.isEmpty ? "all subjects" : filters.joined(separator: " ")
-      throw SettingsError("consumer \(name)", "it is for \(has)")
+      throw Failure("consumer \(name)", "it is for \(has)")
     }
-    if answer.pushes { throw SettingsError("consumer \(name)", "it is one that pushes") }
+    if answer.pushes { throw Failure("consumer \(name)", "it is one that pushes") }
     // A consumer that is to begin behind the end begins at the end, which may have come since the
     // stream was looked at.
     if isOwn || isRemade, let end = answer.delivered, end < base { throw remade(end) }

@@ -68,10 +68,10 @@ final class GetLoop {
 
   init(
     _ options: GetOptions, _ door: BusAuth, _ diagnostics: Diagnostics
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     (self.options, self.diagnostics) = (options, diagnostics)
     stream = BusStream(options.bus, door, pulling: true, diagnostics: diagnostics)
-    archive = try options.archive.map { path throws(SettingsError) in
+    archive = try options.archive.map { path throws(Failure) in
       try DayFolder(path, now: .now())
     }
     if let path = options.state ?? archive.map({ DayFolder.state(in: $0.path) }) {
@@ -165,7 +165,7 @@ final class GetLoop {
   /// All that is in hand.
   var inHand: [GetRecord] { unjudged + output.records + hand + (job.map { [$0.record] } ?? []) }
 
-  private func ask(now: Double) throws(SettingsError) {
+  private func ask(now: Double) throws(Failure) {
     guard let name = consumer.name, now >= restUntil else { return }
     if pull.isSilent(now: now) {
       pull.forget()
@@ -174,7 +174,7 @@ final class GetLoop {
     }
     pull.limits = consumer.limits
     if let most = pull.tooFew {
-      throw SettingsError(
+      throw Failure(
         "consumer \(name)", "the next record is larger than its max_bytes of \(most)")
     }
     let held = inHand
@@ -308,7 +308,7 @@ extension GetLoop {
   /// How long nothing is asked for where the server refused it, seconds.
   private static let refusalRest = 0.5
 
-  func answers(now: Double) throws(SettingsError) {
+  func answers(now: Double) throws(Failure) {
     while let arrival = stream.link.answer() {
       guard case .message(let message) = arrival else { continue }
       if message.token == "e" {
@@ -579,7 +579,7 @@ extension GetLoop {
     stream.link.publish(request.subject, answerTo: token, .init(start: nil, count: 0))
     let deadline = Clock.monotonic + Self.graceForAnswer
     while Clock.monotonic < deadline {
-      do throws(SettingsError) {
+      do throws(Failure) {
         if try stream.link.turn(now: Clock.monotonic, owed: nil) != nil { return }
       } catch {
         return

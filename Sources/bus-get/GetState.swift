@@ -29,28 +29,28 @@ struct GetState {
   private static let interval = 1.0
 
   /// Reads the file, if it is there, and cuts the output.
-  init(path: String, stream: String, archive: DayFolder? = nil) throws(SettingsError) {
+  init(path: String, stream: String, archive: DayFolder? = nil) throws(Failure) {
     file = StateFile(path: path)
     (self.stream, self.archive) = (stream, archive)
     let size = FileIdentity(descriptor: 1) == nil ? nil : FileVersion(1)?.size
     isFile = archive != nil || size != nil
     offset = size ?? 0
     if size != nil, clibc_lock(1) != 0, systemError == EWOULDBLOCK {
-      throw SettingsError("standard output", "another bus-get is at work on it")
+      throw Failure("standard output", "another bus-get is at work on it")
     }
     guard let bytes = try file.read(), !bytes.isEmpty else {
       // None is lost by a crash: somebody else wrote these, or removed it.
       if let archive, archive.holdsDays {
-        throw SettingsError(path, "not there, and nothing else says how far the days go")
+        throw Failure(path, "not there, and nothing else says how far the days go")
       }
       return
     }
     let value = bytes.withUnsafeBytes { try? JSONValue.parse($0) }
     guard let value, value["type"]?.string == "bus_state", let found = value["stream"]?.string,
       let last = value["seq"]?.integer, 0..<Int64.max ~= last
-    else { throw SettingsError(path, "not a state file of bus-get") }
+    else { throw Failure(path, "not a state file of bus-get") }
     guard found == stream else {
-      throw SettingsError(path, "holds the state of \(found), not of \(stream)")
+      throw Failure(path, "holds the state of \(found), not of \(stream)")
     }
     sequence = Int(last)
     origin = value["created"]?.string
@@ -58,18 +58,18 @@ struct GetState {
     let end = value["offset"]?.integer
     if let archive {
       guard let end, let day = value["file"]?.string.flatMap(DayFile.init(name:)) else {
-        throw SettingsError(path, "not the state file of an archive")
+        throw Failure(path, "not the state file of an archive")
       }
       try Self.cut(day, of: archive, at: Int(clamping: end))
       return
     }
     guard let size, let end else { return }
     guard end >= 0, end <= size else {
-      throw SettingsError(
+      throw Failure(
         "standard output", "ends at byte \(size), and at \(end) in \(path): append to it by >>")
     }
     guard ftruncate(1, off_t(end)) == 0, lseek(1, 0, SEEK_END) >= 0 else {
-      throw SettingsError("standard output", systemReason(systemError))
+      throw Failure("standard output", systemReason(systemError))
     }
     offset = end
     saved = (sequence, offset)
@@ -78,7 +78,7 @@ struct GetState {
   /// Cuts a day that is not finished; one that is was compressed, or removed since.
   private static func cut(
     _ day: DayFile, of archive: DayFolder, at end: Int
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     guard archive.plain.contains(day) else { return }
     var size = 0
     try archive.mend(day) { bytes in
@@ -86,12 +86,12 @@ struct GetState {
       return end < 0 ? size : end
     }
     guard end < 0 || end > size else { return }
-    throw SettingsError(
+    throw Failure(
       Folders.join(archive.path, day.name), "ends at byte \(size), and at \(end) in the state")
   }
 
   /// The archive goes on with another file, in which nothing is written before this.
-  mutating func beginFile(now: Double) throws(SettingsError) {
+  mutating func beginFile(now: Double) throws(Failure) {
     guard let archive else { return }
     (offset, saved) = (stat(following: archive.file).map { Int64($0.st_size) } ?? 0, nil)
     _ = try save(now: now, force: true)
@@ -113,7 +113,7 @@ struct GetState {
   /// Saves what changed, if it is time; what it says was written is on disk before.
   ///
   /// - Returns: when to be called again at the latest.
-  mutating func save(now: Double, force: Bool = false) throws(SettingsError) -> Double {
+  mutating func save(now: Double, force: Bool = false) throws(Failure) -> Double {
     if let saved, saved == (sequence, offset) { return .infinity }
     if !force, now < savedAt + Self.interval { return savedAt + Self.interval }
     try sync()
@@ -126,11 +126,11 @@ struct GetState {
     return .infinity
   }
 
-  private func sync() throws(SettingsError) {
+  private func sync() throws(Failure) {
     if let archive {
       do throws(WriteFailure) { try archive.sync() } catch { throw archive.failure(error) }
     } else if isFile, fsync(1) != 0, systemError != EINVAL {
-      throw SettingsError("standard output", systemReason(systemError))
+      throw Failure("standard output", systemReason(systemError))
     }
   }
 }

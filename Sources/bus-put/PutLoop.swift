@@ -39,7 +39,7 @@ final class PutLoop {
 
   init(
     _ options: PutOptions, _ door: BusAuth, _ diagnostics: Diagnostics
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     (self.options, self.diagnostics) = (options, diagnostics)
     stream = BusStream(options.bus, door, plan: options.plan, diagnostics: diagnostics)
     window = BusWindow(records: options.window)
@@ -126,10 +126,10 @@ final class PutLoop {
   }
 
   /// Says that the stream takes nothing, or gives up when that lasts too long.
-  private func judge(now: Double) throws(SettingsError) {
+  private func judge(now: Double) throws(Failure) {
     guard let trouble else { return }
     if let most = options.bus.maxWait, now >= trouble.since + most {
-      throw SettingsError("stream \(stream.name)", trouble.reason, .temporary)
+      throw Failure("stream \(stream.name)", trouble.reason, .temporary)
     }
     guard !trouble.isTold, now >= trouble.since + Self.quiet else { return }
     self.trouble?.isTold = true
@@ -189,7 +189,7 @@ final class PutLoop {
   }
 
   /// Publishes what is to be sent, while the connection is not behind.
-  private func publish(now: Double) throws(SettingsError) {
+  private func publish(now: Double) throws(Failure) {
     guard stream.link.isFlushed, let longest = stream.link.largest else { return }
     var bytes = 0
     while bytes < Self.batch, let (token, item) = window.next(now: now) {
@@ -203,7 +203,7 @@ final class PutLoop {
         now - since > stream.idWindow / 2
       {
         let seconds = Int((now - since).rounded())
-        throw SettingsError(
+        throw Failure(
           "stream \(stream.name)",
           "what was sent \(seconds) s ago may be stored: look before it is sent again", .temporary)
       }

@@ -13,12 +13,12 @@ struct PutState {
   /// The shortest time between two saves, seconds.
   private static let interval = 1.0
 
-  init(path: String) throws(SettingsError) {
+  init(path: String) throws(Failure) {
     file = StateFile(path: path)
     state = FollowState(source: "")
     if let bytes = try file.read(), !bytes.isEmpty {
       guard let found = FollowState(bytes) else {
-        throw SettingsError(path, "not a state file of sse-tail")
+        throw Failure(path, "not a state file of sse-tail")
       }
       state = found
     }
@@ -30,7 +30,7 @@ struct PutState {
   /// - Returns: when to be called again at the latest.
   mutating func save(
     _ mark: BusWindow.Mark, now: Double, force: Bool = false
-  ) throws(SettingsError) -> Double {
+  ) throws(Failure) -> Double {
     if let event = mark.event { state.lastEventID = event }
     state.newest = BusWindow.Mark.later(state.newest, mark.created)
     if state == saved { return .infinity }

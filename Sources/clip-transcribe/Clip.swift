@@ -21,8 +21,8 @@ struct Clip {
   /// - Parameters:
   ///   - file: its name; `-` is standard input.
   ///   - limit: the most bytes. A file that is larger is not read.
-  /// - Throws: `SettingsError`, also for a clip of no bytes.
-  init(_ file: String, limit: Int) throws(SettingsError) {
+  /// - Throws: `Failure`, also for a clip of no bytes.
+  init(_ file: String, limit: Int) throws(Failure) {
     name = file == "-" ? "standard input" : file
     var status = stat()
     let isKnown = (file == "-" ? fstat(0, &status) : FileName.with(file) { stat($0, &status) }) == 0
@@ -30,11 +30,11 @@ struct Clip {
     let isFile = isKnown && status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
     path = isFile && file != "-" ? file : nil
     if isFile, Int(status.st_size) > limit {
-      throw SettingsError(
+      throw Failure(
         name, "too large (\((Int(status.st_size) + 0xf_ffff) >> 20) MB > \(limit >> 20) MB)")
     }
     bytes = try BoundedFile.given(file, limit: limit)
-    if bytes.isEmpty { throw SettingsError(name, "empty") }
+    if bytes.isEmpty { throw Failure(name, "empty") }
     time = isFile ? Timestamp(status.modified) : .now()
   }
 

@@ -22,7 +22,7 @@ public enum ClipTranscribe {
         maxTime: options.givenTimeout, diagnostics: diagnostics)
       clip = try Clip(options.file, limit: RiffClips.largest)
       guard let format = options.format ?? clip.format else {
-        throw SettingsError(clip.name, "not a WAV, m4a, Ogg or AAC file; see --format")
+        throw Failure(clip.name, "not a WAV, m4a, Ogg or AAC file; see --format")
       }
       said = try RiffClips(agent, timeout: options.timeout, diagnostics: diagnostics)
         .text(of: clip.bytes, format: format, time: clip.time)

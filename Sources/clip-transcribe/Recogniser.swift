@@ -59,15 +59,15 @@ private struct ScratchFile {
   let path: String
   private let folder: String
 
-  init(_ clip: Clip) throws(SettingsError) {
+  init(_ clip: Clip) throws(Failure) {
     let place = Process.environment("TMPDIR") ?? "/tmp"
     guard let made = temporaryFolder(beside: "\(place)/clip") else {
-      throw SettingsError(place, systemReason(systemError))
+      throw Failure(place, systemReason(systemError))
     }
     folder = made
     path = "\(folder)/clip.\(clip.format ?? "wav")"
     let file = clibc_create(path)
-    guard file >= 0 else { throw SettingsError(folder, systemReason(systemError)) }
+    guard file >= 0 else { throw Failure(folder, systemReason(systemError)) }
     defer { close(file) }
     let writer = RecordWriter(descriptor: file)
     do throws(WriteFailure) {
@@ -75,7 +75,7 @@ private struct ScratchFile {
       try writer.flush()
     } catch {
       remove()
-      throw SettingsError(path, systemReason(error.code))
+      throw Failure(path, systemReason(error.code))
     }
   }
 

@@ -72,7 +72,7 @@ struct DraftTalk {
   }
 
   private func write(_ draft: Draft) {
-    do throws(SettingsError) { try StateFile(path: path).replace(with: draft.bytes) } catch {
+    do throws(Failure) { try StateFile(path: path).replace(with: draft.bytes) } catch {
       fail(error.message)
     }
   }
@@ -95,12 +95,10 @@ struct DraftTalk {
     if status(["\(editor) \"$1\"", "sh", path], terminal, .ours) != 0 {
       fail("the editor failed: nothing is sent")
     }
-    do {
+    do throws(Failure) {
       draft = try Draft(BoundedFile.given(path))
-    } catch let failure as Failure {
-      fail(failure.reason)
     } catch {
-      fail("\(path): cannot be read")
+      fail(error.place == nil ? error.reason : "\(path): cannot be read")
     }
   }
 

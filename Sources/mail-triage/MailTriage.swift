@@ -12,7 +12,7 @@ public enum MailTriage {
         return try TriageLoop(options, rules, try ToldItems(nil), diagnostics).run()
       }
       return try FileLock.hold(beside: path, seconds: 0, busy: .temporary) {
-        () throws(SettingsError) in
+        () throws(Failure) in
         let told = try ToldItems(path)
         return Result { try TriageLoop(options, rules, told, diagnostics).run() }
       }.get()
@@ -21,7 +21,7 @@ public enum MailTriage {
 
   private static func rules(
     _ options: TriageOptions, _ diagnostics: Diagnostics
-  ) throws(SettingsError) -> RuleBook {
+  ) throws(Failure) -> RuleBook {
     let path = options.rules ?? Folders.join(Folders().config, "triage")
     if options.rules == nil, stat(following: path) == nil { return RuleBook() }
     let bytes = try BoundedFile.text(path, limit: RuleBook.limit)

@@ -17,14 +17,14 @@ struct ToldItems {
   /// The longest file that one of ours can be, bytes.
   private static let limit = 64 << 20
 
-  init(_ path: String?, most: Int = 50_000) throws(SettingsError) {
+  init(_ path: String?, most: Int = 50_000) throws(Failure) {
     self.most = most
     file = path.map { StateFile(path: $0) }
     guard let file, let bytes = try file.read(limit: Self.limit), !bytes.isEmpty else { return }
     guard let object = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) }),
       object["type"]?.string == RecordType.triageState.rawValue,
       let told = object["told"]
-    else { throw SettingsError(file.path, "not a state of mail-triage") }
+    else { throw Failure(file.path, "not a state of mail-triage") }
     earlier = told.elements.compactMap(\.string)
     known = Set(earlier)
   }
@@ -52,7 +52,7 @@ struct ToldItems {
   }
 
   /// Brings to disk what is new: at the end, and when a second has passed.
-  mutating func save(isLast: Bool) throws(SettingsError) {
+  mutating func save(isLast: Bool) throws(Failure) {
     guard let file, isDirty, isLast || Clock.monotonic - savedAt > 1 else { return }
     let gone = earlier.filter { !met.contains($0) }
     let all = gone.suffix(max(0, most - order.count)) + order

@@ -21,7 +21,7 @@ extension Memory {
     let path = ClankyPath.runtimeSnapshot
     let body = FactWire.snapshot(
       guild: try guild(), channel: options.channel,
-      user: try options.user.map { name throws(CallFailure) in
+      user: try options.user.map { name throws(Failure) in
         try UserChoice.named(name, caller)
       },
       text: text.isEmpty ? nil : text, mode: options.turn.rawValue)
@@ -35,7 +35,7 @@ extension Memory {
     let place = caller.place(path)
     guard case .record(let record) = try Answer(reply, place: place),
       let context = MemoryContext(record)
-    else { throw CallFailure(place, "the answer is not an object", .failure) }
+    else { throw Failure(place, "the answer is not an object", .failure) }
     if context.isEmpty { tellPerson(none) }
     if !context.isEmpty || output.form == .json {
       try output.records(

@@ -17,7 +17,7 @@ struct Delete {
   func run() throws -> ExitStatus {
     let asks = !options.isSure
     if asks, !Confirmation.canAsk || options.operands.contains("-") {
-      throw CallFailure("--delete", "no terminal to ask at: give --yes", .failure)
+      throw Failure("--delete", "no terminal to ask at: give --yes", .failure)
     }
     let ids = try FactIDs.all(options.operands)
     if ids.isEmpty { return .negative }
@@ -66,7 +66,7 @@ struct Delete {
     try log.note(.sent, id: id, guild: guild, fact: now)
     let path = ClankyPath.fact(id)
     let reply: Caller.Reply
-    do throws(CallFailure) {
+    do throws(Failure) {
       reply = try memory.caller.answer(
         path, method: "DELETE", body: FactWire.deleting(guild: guild))
     } catch {
@@ -79,12 +79,12 @@ struct Delete {
     if let problem, problem.status != .negative {
       // A fault in the middle of a server's work says nothing about the fact.
       if reply.head.status < 500 { try log.note(.kept, id: id, guild: guild) }
-      throw CallFailure(memory.caller.place(path), problem.line, problem.status)
+      throw Failure(memory.caller.place(path), problem.message, problem.status)
     }
     let isGone = problem == nil
     let isMissing = reply.head.status == 404
     record.result = isGone ? "deleted" : isMissing ? "not_found" : "kept"
-    if !isGone && !isMissing { record.reason = problem?.line }
+    if !isGone && !isMissing { record.reason = problem?.message }
     let result: DeleteLog.Result = isGone ? .deleted : isMissing ? .missing : .kept
     try log.note(result, id: id, guild: guild)
     try tell(record)
@@ -103,8 +103,8 @@ struct Delete {
 /// The ids of facts that a command line or standard input names.
 enum FactIDs {
   /// An id of the backend: digits alone.
-  static func checked(_ text: String) throws(CallFailure) -> String {
-    guard isID(text) else { throw CallFailure("fact \(text)", "not a fact's id", .failure) }
+  static func checked(_ text: String) throws(Failure) -> String {
+    guard isID(text) else { throw Failure("fact \(text)", "not a fact's id", .failure) }
     return text
   }
 
@@ -114,7 +114,7 @@ enum FactIDs {
   }
 
   /// The ids of operands, each once; `-` stands for those of standard input.
-  static func all(_ operands: [String]) throws(CallFailure) -> [String] {
+  static func all(_ operands: [String]) throws(Failure) -> [String] {
     var ids: [String] = []
     var seen: Set<String> = []
     for operand in operands {
@@ -125,7 +125,7 @@ enum FactIDs {
   }
 
   /// One a line: bare, the first field of TSV, or the `id` of a record.
-  private static func read() throws(CallFailure) -> [String] {
+  private static func read() throws(Failure) -> [String] {
     var ids: [String] = []
     do {
       var input = try RecordInput(path: "-", .lines)
@@ -133,13 +133,13 @@ enum FactIDs {
         let text = id(of: Array(line.bytes))
         if text.isEmpty { continue }
         guard isID(text) else {
-          throw CallFailure("standard input:\(line.number)", "not a fact's id", .failure)
+          throw Failure("standard input:\(line.number)", "not a fact's id", .failure)
         }
         ids.append(text)
       }
     } catch {
-      let reason = (error as? Failure)?.reason ?? "cannot be read"
-      throw error as? CallFailure ?? CallFailure("standard input", reason, .failure)
+      let failure = error as? Failure ?? Failure("cannot be read")
+      throw failure.place == nil ? Failure("standard input", failure) : failure
     }
     return ids
   }

@@ -35,7 +35,7 @@ struct DeleteLog {
   private let file: JournalFile
   private let url: String
 
-  init(_ folders: Folders, url: String) throws(SettingsError) {
+  init(_ folders: Folders, url: String) throws(Failure) {
     file = JournalFile(path: try folders.stateFile("memory-deleted.ndjson"))
     self.url = url
   }
@@ -43,14 +43,14 @@ struct DeleteLog {
   /// Writes down what comes of a fact, and brings it to disk.
   func note(
     _ result: Result, id: String, guild: String, fact: [UInt8]? = nil
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     let record = RecordText(.factDelete).time(.now()).string("url", url).string("guild_id", guild)
       .string("id", id).string("result", result.rawValue)
     try file.append(record.json("fact", bytes: fact).bytes)
   }
 
   /// The facts of guilds that are gone or may be, the newest first.
-  func entries(guilds: [String]) throws(SettingsError) -> [Entry] {
+  func entries(guilds: [String]) throws(Failure) -> [Entry] {
     var entries: [Entry] = []
     for record in try file.records() {
       guard let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),

@@ -19,13 +19,13 @@ struct Edit {
   func run() throws -> ExitStatus {
     let id = try FactIDs.checked(options.id)
     if !options.hasChange, !Confirmation.canAsk, !(options.isSure && Editor.isNamed) {
-      throw CallFailure(
+      throw Failure(
         "--edit", "no terminal to ask at: give --fact, --subject or --type",
         .failure)
     }
     let fetch = try memory.fetch()
     guard let row = try fetch.find([id])[id], let shown = Fact(record: row) else {
-      throw CallFailure("fact \(id)", "not found", .negative)
+      throw Failure("fact \(id)", "not found", .negative)
     }
     let base = FactDraft(shown)
     return options.hasChange
@@ -92,7 +92,7 @@ struct Edit {
         if let fault = draft.fault, draft != base { throw UsageError(fault) }
         return draft
       } catch {
-        guard Confirmation.canAsk else { throw CallFailure("form", error.problem, .failure) }
+        guard Confirmation.canAsk else { throw Failure("form", error.problem, .failure) }
         memory.diagnostics.error("form", error.problem)
         if !Confirmation.isYes("Edit it again?") { return nil }
       }
@@ -110,7 +110,7 @@ struct Edit {
       try memory.output.facts([row])
       return .success
     }
-    if let fault = draft.fault { throw CallFailure(what, fault, .failure) }
+    if let fault = draft.fault { throw Failure(what, fault, .failure) }
     if !options.hasChange || isatty(2) == 1 {
       notes.show(FactDiff.lines(base, draft, width: notes.width))
     }
@@ -126,7 +126,7 @@ struct Edit {
       path, method: "PUT", body: draft.body(guild: shown.guildID ?? fetch.guild))
     guard case .record(let record) = try Answer(reply, place: place),
       let stored = FactWire.stored(record)
-    else { throw CallFailure(place, "the answer has no fact", .failure) }
+    else { throw Failure(place, "the answer has no fact", .failure) }
     try memory.output.facts([stored])
     if let kept = Fact(record: stored).map(FactDraft.init), kept != draft {
       for name in FactDraft.names where kept[name] != draft[name] {
@@ -141,10 +141,10 @@ struct Edit {
   /// to say "only if it is still what I saw".
   private func isStill(
     _ shown: Fact, _ base: FactDraft, _ row: [UInt8], _ fetch: FactFetch
-  ) throws(CallFailure) -> Bool {
+  ) throws(Failure) -> Bool {
     let what = "fact \(shown.id)"
     guard let now = try fetch.again([shown.id: row])[shown.id].flatMap({ Fact(record: $0) })
-    else { throw CallFailure(what, "deleted meanwhile; nothing was sent", .negative) }
+    else { throw Failure(what, "deleted meanwhile; nothing was sent", .negative) }
     if now.isSameVersion(as: shown) { return true }
     memory.diagnostics.error(what, "changed meanwhile; nothing was sent")
     notes.show(FactDiff.lines(base, FactDraft(now), width: notes.width))

@@ -13,7 +13,7 @@ struct Editor {
     let folder = Process.environment("TMPDIR") ?? "/tmp"
     let descriptor: Int32
     (descriptor, path) = temporaryFile(beside: "\(folder)/mem-search.\(id)")
-    guard descriptor >= 0 else { throw CallFailure(path, systemReason(systemError), .failure) }
+    guard descriptor >= 0 else { throw Failure(path, systemReason(systemError), .failure) }
     close(descriptor)
     try write(text)
   }
@@ -36,11 +36,11 @@ struct Editor {
     // interrupt to the editor while it runs.
     clibc_keep_others_private()
     let status = FileName.with("\(command) \(name) >&2") { system($0) }
-    guard status != -1 else { throw CallFailure("editor", systemReason(systemError), .failure) }
+    guard status != -1 else { throw Failure("editor", systemReason(systemError), .failure) }
     if status != 0 {
       let signal = status & 0x7f
       let how = signal != 0 ? "ended by signal \(signal)" : "status \((status >> 8) & 0xff)"
-      throw CallFailure("editor", "\(how); nothing was sent", .failure)
+      throw Failure("editor", "\(how); nothing was sent", .failure)
     }
     // What is edited away altogether is given up.
     return try StateFile(path: path).read() ?? []
@@ -49,7 +49,7 @@ struct Editor {
   /// Removes the file.
   func remove() { unlink(path) }
 
-  private func write(_ text: String) throws(SettingsError) {
+  private func write(_ text: String) throws(Failure) {
     try StateFile(path: path).replace(with: Array(text.utf8))
   }
 }

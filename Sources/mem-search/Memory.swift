@@ -13,7 +13,7 @@ struct Memory {
   let diagnostics: Diagnostics
 
   /// The guilds that are meant: the one that is named, or all there are.
-  func guilds() throws(CallFailure) -> [GuildChoice.Guild] {
+  func guilds() throws(Failure) -> [GuildChoice.Guild] {
     guard let id = options.guild ?? caller.backend.profile?.guild else {
       let all = try GuildChoice.guilds(caller)
       // It says why.
@@ -24,16 +24,16 @@ struct Memory {
   }
 
   /// The guild that is meant.
-  func guild() throws(CallFailure) -> String { try GuildChoice.only(of: try guilds()) }
+  func guild() throws(Failure) -> String { try GuildChoice.only(of: try guilds()) }
 
   /// The guild that is meant; nil for all, where there are several.
-  func guildOrAll() throws(CallFailure) -> String? {
+  func guildOrAll() throws(Failure) -> String? {
     let guilds = try guilds()
     return guilds.count == 1 ? guilds[0].id : nil
   }
 
   /// Fetches facts of the guilds that are meant.
-  func fetch() throws(CallFailure) -> FactFetch {
+  func fetch() throws(Failure) -> FactFetch {
     FactFetch(caller: caller, guilds: try guilds(), diagnostics: diagnostics)
   }
 
@@ -64,7 +64,7 @@ struct Memory {
     let place = caller.place(path)
     guard case .record(let record) = try Answer(try caller.call(path), place: place),
       let text = FactWire.markdown(record)
-    else { throw CallFailure(place, "the answer has no markdown", .failure) }
+    else { throw Failure(place, "the answer has no markdown", .failure) }
     if options.form == .json || options.form == .tsv {
       try output.record(record)
     } else if isatty(1) == 1 {

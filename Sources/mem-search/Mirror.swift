@@ -54,7 +54,7 @@ struct MirrorFile {
   /// Where it is.
   var path: String { file.path }
 
-  init(_ folders: Folders, url: String) throws(SettingsError) {
+  init(_ folders: Folders, url: String) throws(Failure) {
     self.url = url
     // A file's name has 255 bytes at most.
     let name = String(QueryText.part(url).utf8.suffix(200)) ?? ""
@@ -62,7 +62,7 @@ struct MirrorFile {
   }
 
   /// The guilds that were copied.
-  func sections() throws(SettingsError) -> [Section] {
+  func sections() throws(Failure) -> [Section] {
     guard let bytes = try file.read(limit: BoundedFile.largest) else { return [] }
     var sections: [Section] = []
     for line in bytes.split(separator: 10).map(Array.init) {
@@ -76,7 +76,7 @@ struct MirrorFile {
   }
 
   /// Replaces the facts of a guild.
-  func replace(_ section: Section) throws(SettingsError) {
+  func replace(_ section: Section) throws(Failure) {
     var sections = try sections().filter { $0.guild != section.guild }
     sections.append(section)
     var bytes: [UInt8] = []
@@ -89,7 +89,7 @@ struct MirrorFile {
       }
     }
     guard bytes.count <= BoundedFile.largest else {
-      throw SettingsError(path, "the copy would be larger than \(BoundedFile.largest) bytes")
+      throw Failure(path, "the copy would be larger than \(BoundedFile.largest) bytes")
     }
     try file.replace(with: bytes)
   }

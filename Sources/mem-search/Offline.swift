@@ -42,7 +42,7 @@ struct Offline {
     let found = sections.filter { wanted == nil || $0.guild == wanted }
     if found.isEmpty {
       let guild = wanted.map { " of guild \($0)" } ?? ""
-      throw CallFailure("offline", "no copy\(guild) was taken; see --mirror", .negative)
+      throw Failure("offline", "no copy\(guild) was taken; see --mirror", .negative)
     }
     return found
   }

@@ -28,7 +28,7 @@ extension Memory {
   }
 
   /// `GET /api/memory/search` of each guild, the best hits first, each once.
-  private func hits(_ fetch: FactFetch, limit: Int) throws(CallFailure) -> [[UInt8]] {
+  private func hits(_ fetch: FactFetch, limit: Int) throws(Failure) -> [[UInt8]] {
     let guilds = fetch.guilds
     var most = options.limit ?? min(limit, Self.mostHits)
     var (hits, isCrowded) = try hits(fetch, most: most)
@@ -53,14 +53,14 @@ extension Memory {
   /// that the agent was ever in. Returns and whether others took the place of some.
   private func hits(
     _ fetch: FactFetch, most: Int
-  ) throws(CallFailure) -> (hits: [(row: [UInt8], score: Double)], isCrowded: Bool) {
+  ) throws(Failure) -> (hits: [(row: [UInt8], score: Double)], isCrowded: Bool) {
     var hits: [(row: [UInt8], score: Double)] = []
     var isCrowded = false
     let paths = fetch.guilds.map {
       ClankyPath.search(options.text, guild: $0.id, channel: options.channel, limit: most)
     }
     let place = caller.place(paths.first ?? "")
-    try caller.several(paths) { _, reply throws(CallFailure) in
+    try caller.several(paths) { _, reply throws(Failure) in
       let rows = try Answer.list(reply, Listing.hits.member, place: place)
       if let asked = options.limit, asked > Self.mostHits, rows.count == Self.mostHits {
         diagnostics.note("\(place): there may be more hits: the dashboard gives no more")
@@ -76,7 +76,7 @@ extension Memory {
   /// The facts that have every word of the query in them.
   private func holding(
     _ fetch: FactFetch, _ filter: FactFilter, limit: Int
-  ) throws(CallFailure) -> [[UInt8]] {
+  ) throws(Failure) -> [[UInt8]] {
     let words = options.text.split(separator: " ").map(String.init)
     let found = try fetch.holding(words, subject: options.subject)
     let rows = filter.wanted(found.rows).prefix(limit)

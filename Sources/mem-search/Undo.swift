@@ -76,7 +76,7 @@ struct Undo {
     let problem = memory.caller.backend.problem(of: reply.head, reply.body, method: "POST")
     if let problem, reply.head.status != 409 {
       guard [404, 405].contains(reply.head.status) else {
-        throw CallFailure(memory.caller.place(ClankyPath.facts), problem.line, problem.status)
+        throw Failure(memory.caller.place(ClankyPath.facts), problem.message, problem.status)
       }
       record.reason = "the backend has no way to make a fact"
       try memory.output.result(record)

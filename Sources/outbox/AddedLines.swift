@@ -17,7 +17,7 @@ struct AddedLines {
   init(
     _ options: OutboxOptions, _ file: OutboxFile, _ profile: Settings.Profile,
     _ output: ItemOutput, _ diagnostics: Diagnostics
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     (self.file, self.output) = (file, output)
     faults = FaultLog(diagnostics)
     guard profile.kind == .pds || profile.pds != nil else {

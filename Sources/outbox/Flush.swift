@@ -21,7 +21,7 @@ struct Flush {
       return worst
     }
     if Process.environment("AGENT_URL") != nil {
-      throw SettingsError("AGENT_URL", "one address cannot be that of every profile")
+      throw Failure("AGENT_URL", "one address cannot be that of every profile")
     }
     for profile in try OutboxFile.profiles() {
       let about = diagnostics.about(profile)
@@ -47,7 +47,7 @@ struct Flush {
     try file.look()
     if file.fold.isIdle { return try file.compact() }
     guard let lock = try file.sender(patience: options.maxTime) else {
-      throw CallFailure(file.path, "another process sends what is in it", .temporary)
+      throw Failure(file.path, "another process sends what is in it", .temporary)
     }
     defer { lock.release() }
     try file.compact()
@@ -77,7 +77,7 @@ struct Flush {
         do {
           if let answered = try there.send(place) { try say(answered, file) }
           continue
-        } catch let failure as CallFailure {
+        } catch let failure as Failure {
           fail(failure, diagnostics)
           // A server that is away, or lets nobody in, is so for the others, too.
           if failure.status != .failure { sender = nil }
@@ -114,7 +114,7 @@ struct Flush {
       }
       do {
         try say(try OutboxSender.say(item, there, file), file)
-      } catch let failure as CallFailure {
+      } catch let failure as Failure {
         fail(failure, diagnostics)
         line = nil
         try file.look()

@@ -9,7 +9,7 @@ public enum OutboxCommand {
   public static func main() {
     OutboxOptions.table.run(OutboxOptions(), verbose: { $0.isVerbose }) { options, diagnostics in
       do { return try run(options, diagnostics) } catch let failure as Failure {
-        throw SettingsError("standard input", failure.reason)
+        throw Failure("standard input", failure.reason)
       }
     }
   }
@@ -42,7 +42,7 @@ public enum OutboxCommand {
   ) throws -> ExitStatus {
     // What is on its way just now cannot be called back.
     guard let lock = try file.sender(patience: 10) else {
-      throw CallFailure(file.path, "another process sends what is in it", .temporary)
+      throw Failure(file.path, "another process sends what is in it", .temporary)
     }
     defer { lock.release() }
     try file.look()

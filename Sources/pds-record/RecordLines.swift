@@ -55,7 +55,7 @@ struct RecordLines {
       while let line = try input.next() {
         try take(line.bytes, line: line.number)
       }
-    } catch let failure as CallFailure {
+    } catch let failure as Failure {
       // What came of the lines before it counts, too.
       diagnostics.say(failure.message)
       worst = worst.worse(failure.status)

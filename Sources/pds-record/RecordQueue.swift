@@ -12,12 +12,12 @@ final class RecordQueue {
   private let patience: Double
   private let diagnostics: Diagnostics
   /// Why nothing is sent any more.
-  private var failure: CallFailure?
+  private var failure: Failure?
 
   init(
     _ profile: String?, _ records: PDSRecords, _ copies: RecordCopies?, _ options: PDSOptions,
     _ diagnostics: Diagnostics
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     file = try OutboxFile(profile: profile, diagnostics)
     self.copies = copies ?? RecordCopies(profile: file.profile, account: records.account)
     sender = OutboxSender(file, records, self.copies)
@@ -31,7 +31,7 @@ final class RecordQueue {
   func owner(_ repository: Repository) -> PDSRecords.Owner {
     let known = records.knownOwner(repository)
     guard known == .unknown, failure == nil else { return known }
-    do throws(CallFailure) {
+    do throws(Failure) {
       return try records.owns(repository) ? .own : .others
     } catch {
       diagnostics.say("\(error.message); kept in the outbox")
@@ -43,7 +43,7 @@ final class RecordQueue {
   /// Keeps a change, and sends it with what waits for the same record.
   func write(
     _ change: OutboxEntry.Change, _ history: History = .new
-  ) throws(SettingsError) -> (row: [UInt8], status: ExitStatus) {
+  ) throws(Failure) -> (row: [UInt8], status: ExitStatus) {
     guard let place = change.place else { return ([], .failure) }
     var change = try seen(change.made(from: copies))
     var waiting: OutboxItem?
@@ -63,7 +63,7 @@ final class RecordQueue {
     }
     let kept = if let waiting { waiting } else { try keep(change) }
     if failure == nil {
-      do throws(CallFailure) {
+      do throws(Failure) {
         if let item = try send(place) { return answer(item) }
         // Another process took it meanwhile.
         if let item = file.fold.closed.last(where: { $0.ids.contains(kept.id) }) {
@@ -82,13 +82,13 @@ final class RecordQueue {
 
   /// A deletion of what is there now, where nothing else says of what: who asks for it now means
   /// that, and what comes behind it is somebody else's.
-  private func seen(_ change: OutboxEntry.Change) throws(SettingsError) -> OutboxEntry.Change {
+  private func seen(_ change: OutboxEntry.Change) throws(Failure) -> OutboxEntry.Change {
     guard case .delete(let place, .any) = change, place.owner == nil, failure == nil else {
       return change
     }
     try file.look()
     if file.fold.item(of: place) != nil { return change }
-    do throws(CallFailure) {
+    do throws(Failure) {
       let row = try records.get(ATURI(try records.repository(), place.collection, place.key))
       let there = row.flatMap { CopiedRecord(row: $0, time: .now()) }
       copies.note(place, there)
@@ -116,7 +116,7 @@ final class RecordQueue {
     _ place: RecordPlace, _ change: OutboxEntry.Change, _ history: History
   ) -> [UInt8]? {
     var copy = copies.record(place)
-    do throws(CallFailure) {
+    do throws(Failure) {
       if copy == nil, history == .kept { return try row(place, change) }
       if copy == nil, failure == nil {
         let uri = ATURI(try records.repository(), place.collection, place.key)
@@ -132,19 +132,15 @@ final class RecordQueue {
     }
   }
 
-  private func keep(_ change: OutboxEntry.Change) throws(SettingsError) -> OutboxItem {
+  private func keep(_ change: OutboxEntry.Change) throws(Failure) -> OutboxItem {
     OutboxItem(try file.add(change.made(from: copies)))
   }
 
-  private func send(_ place: RecordPlace) throws(CallFailure) -> OutboxItem? {
+  private func send(_ place: RecordPlace) throws(Failure) -> OutboxItem? {
     let lock: LockFile?
-    do throws(SettingsError) {
-      lock = try file.sender(patience: patience)
-    } catch {
-      throw CallFailure(error)
-    }
+    lock = try file.sender(patience: patience)
     guard let lock else {
-      throw CallFailure(file.path, "another process sends what is in it", .temporary)
+      throw Failure(file.path, "another process sends what is in it", .temporary)
     }
     defer { lock.release() }
     try sender.settle()
@@ -162,7 +158,7 @@ final class RecordQueue {
   /// What came of a change that waits no more: another process sent it, or a person dropped it.
   private func taken(
     _ kept: OutboxItem, _ place: RecordPlace, _ change: OutboxEntry.Change
-  ) throws(CallFailure) -> (row: [UInt8], status: ExitStatus) {
+  ) throws(Failure) -> (row: [UInt8], status: ExitStatus) {
     let uri = ATURI(try records.repository(), place.collection, place.key)
     let there = try records.get(uri).flatMap { CopiedRecord(row: $0, time: .now()) }
     var wanted: CID?
@@ -176,7 +172,7 @@ final class RecordQueue {
 
   private func row(
     _ place: RecordPlace, _ change: OutboxEntry.Change
-  ) throws(CallFailure) -> [UInt8] {
+  ) throws(Failure) -> [UInt8] {
     let uri = ATURI(try records.repository(), place.collection, place.key)
     let text = RecordText().string("uri", uri.description)
     guard case .put(_, let draft, _, _) = change else { return text.bytes }
@@ -184,7 +180,7 @@ final class RecordQueue {
   }
 
   /// Leaves out of the outbox what is over.
-  func finish() throws(SettingsError) { try file.compact() }
+  func finish() throws(Failure) { try file.compact() }
 
   // MARK: - Reading
 
@@ -195,7 +191,7 @@ final class RecordQueue {
     try file.look()
     let uri = ATURI(try records.repository(), place.collection, place.key)
     if let item = file.fold.item(of: place) { return RowOverlay.row(item, uri) }
-    do throws(CallFailure) {
+    do throws(Failure) {
       if let failure { throw failure }
       let row = try records.get(uri)
       copies.note(place, row.flatMap { CopiedRecord(row: $0, time: .now()) })
@@ -217,7 +213,7 @@ final class RecordQueue {
     var rows: [RowOverlay.Row] = []
     do {
       rows = try read(collection, isReversed, count, spare: waiting.count, fault)
-    } catch let failure as CallFailure {
+    } catch let failure as Failure {
       let copy = copies.collection(collection)
       let isKnown = copy.time != nil || !copy.records.isEmpty || !waiting.isEmpty
       guard failure.status == .temporary, isKnown else { throw failure }
@@ -258,7 +254,7 @@ final class RecordQueue {
   }
 
   /// Said once in a run.
-  private func away(_ error: CallFailure, _ time: Timestamp?) {
+  private func away(_ error: Failure, _ time: Timestamp?) {
     if failure != nil { return }
     failure = error
     let since = time.map { "what was there at \($0.rfc3339)" } ?? "what is known of it"

@@ -15,7 +15,7 @@ final class NarrateLoop {
   /// Where we write, if that is a file: reading it would not end.
   private let target = FileIdentity(descriptor: 1)
 
-  init(_ options: NarrateOptions, _ diagnostics: Diagnostics) throws(SettingsError) {
+  init(_ options: NarrateOptions, _ diagnostics: Diagnostics) throws(Failure) {
     (self.options, self.diagnostics) = (options, diagnostics)
     narrator = try Narrator(options, newestWins: true, diagnostics)
     turns = FinishedTurns(after: options.after?.timestamp(now: .now()))

@@ -15,7 +15,7 @@ final class Narrator {
   init(
     _ options: NarrateOptions, newestWins: Bool, client: WebClient? = nil,
     _ diagnostics: Diagnostics
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     (self.client, self.diagnostics) = (client, diagnostics)
     guard let command = options.command else {
       (speaker, watch) = (nil, nil)

@@ -13,7 +13,7 @@ final class RecordingWatch {
   /// end is not always hinted at, and else.
   private static let (shortLook, longLook) = (0.1, 30.0)
 
-  init() throws(SettingsError) {
+  init() throws(Failure) {
     let folders = Folders()
     mark = RecordingMark(folders)
     _ = try folders.stateFile(RecordingMark.name)

@@ -20,11 +20,11 @@ final class ServerLoop {
   /// With `--latest`, the most tries.
   private static let tries = 3
 
-  init(_ options: NarrateOptions, _ diagnostics: Diagnostics) throws(SettingsError) {
+  init(_ options: NarrateOptions, _ diagnostics: Diagnostics) throws(Failure) {
     (self.options, self.diagnostics) = (options, diagnostics)
     agent = try AgentAccess(
       options.access, for: .narration, connectTimeout: 10, diagnostics: diagnostics)
-    folder = try options.save.map { path throws(SettingsError) in try SavedAudio(path) }
+    folder = try options.save.map { path throws(Failure) in try SavedAudio(path) }
     let now = Timestamp.now()
     // What ended before we came is old, unless it is asked for.
     let after = options.after?.timestamp(now: now) ?? (options.isLatest ? nil : now)
@@ -35,10 +35,10 @@ final class ServerLoop {
     narrator = try Narrator(options, newestWins: true, client: agent.client, diagnostics)
   }
 
-  private static func slug(_ options: NarrateOptions) throws(SettingsError) -> String? {
+  private static func slug(_ options: NarrateOptions) throws(Failure) -> String? {
     guard let directory = options.directory else { return options.slug }
     guard let path = realpath(directory) else {
-      throw SettingsError(directory, systemReason(systemError))
+      throw Failure(directory, systemReason(systemError))
     }
     return RiffNarration.slug(of: path)
   }
@@ -97,7 +97,7 @@ final class ServerLoop {
   }
 
   private func save(_ piece: RiffNarration.Piece, _ folder: SavedAudio) -> String? {
-    do throws(SettingsError) {
+    do throws(Failure) {
       return try folder.write(piece.time, piece.audio)
     } catch {
       hasFault = true

@@ -84,7 +84,7 @@ final class Speaker {
       self.child = child
       go(on: child, now, false)
     } catch {
-      fail(error.words)
+      fail(error.message)
     }
   }
 

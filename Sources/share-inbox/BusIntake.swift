@@ -26,7 +26,7 @@ final class BusIntake {
   /// - Parameter ends: whether there is an end when there are no more.
   init(
     _ bus: InboxBus, ends: Bool, maxSize: Int64, _ diagnostics: Diagnostics
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     (self.bus, self.maxSize, self.diagnostics) = (bus, maxSize, diagnostics)
     child = try bus.get(ends: ends)
     lines = LineReader(descriptor: child.output)
@@ -88,12 +88,12 @@ final class BusIntake {
   private func put(_ line: UnsafeRawBufferPointer, into folder: InboxFolder) -> Int32 {
     let file: BusFile
     do throws(Failure) { file = try BusFile(line, maxSize: maxSize) } catch {
-      diagnostics.say(error.words)
+      diagnostics.say(error.message)
       status = max(status, ExitStatus.failure.rawValue)
       return Self.bad
     }
-    do throws(SettingsError) {
-      try FileLock.hold(beside: Folders.join(folder.path, ".bus")) { () throws(SettingsError) in
+    do throws(Failure) {
+      try FileLock.hold(beside: Folders.join(folder.path, ".bus")) { () throws(Failure) in
         try Self.put(file, into: folder)
       }
       return 0
@@ -104,9 +104,9 @@ final class BusIntake {
     }
   }
 
-  private static func put(_ file: BusFile, into folder: InboxFolder) throws(SettingsError) {
-    func check(_ code: Int32) throws(SettingsError) {
-      if code != 0 { throw SettingsError(folder.path, systemReason(code)) }
+  private static func put(_ file: BusFile, into folder: InboxFolder) throws(Failure) {
+    func check(_ code: Int32) throws(Failure) {
+      if code != 0 { throw Failure(folder.path, systemReason(code)) }
     }
     let (mark, hidden) = (markPrefix + file.name.id, filePrefix + file.name.text)
     if FolderFile.read(mark, in: folder.descriptor, limit: 0) == nil {

@@ -18,7 +18,7 @@ struct Deposit {
   static let temporaryPrefix = ".add-"
 
   /// Puts one file in.
-  func add(_ path: String, now: Timestamp) throws(SettingsError) -> InboxItem {
+  func add(_ path: String, now: Timestamp) throws(Failure) -> InboxItem {
     let source = try DepositSource(path, maxSize: maxSize)
     let (label, size) = (source.label, source.size)
     // What has no bytes to look at yet is given its type when it is here.
@@ -63,22 +63,22 @@ struct Deposit {
   private func copy(
     _ source: Int32, _ label: String, _ progress: ProgressLine,
     name: (_ written: Int32) -> ItemName
-  ) throws(SettingsError) -> (name: ItemName, size: Int64) {
+  ) throws(Failure) -> (name: ItemName, size: Int64) {
     let temporary = Self.temporaryPrefix + Self.random().map { String($0, radix: 36) }.joined()
     let target = clibc_create_in(folder.descriptor, temporary)
-    guard target >= 0 else { throw SettingsError(folder.path, systemReason(systemError)) }
+    guard target >= 0 else { throw Failure(folder.path, systemReason(systemError)) }
     var copier = FileCopier(from: source, to: target, limit: maxSize)
     let trouble = copier.run { progress.show($0, now: Clock.monotonic) }
     var failure = trouble.map {
       $1 == EFBIG && $0 == .source
-        ? SettingsError(label, OpenItem.tooLarge(maxSize: maxSize) + DepositSource.hint)
-        : SettingsError($0 == .source ? label : folder.path, systemReason($1))
+        ? Failure(label, OpenItem.tooLarge(maxSize: maxSize) + DepositSource.hint)
+        : Failure($0 == .source ? label : folder.path, systemReason($1))
     }
     // Nothing will be added to it, which a drain need not wait to see.
     let past = timespec(tv_sec: time(nil) - 2, tv_nsec: 0)
     futimens(target, [past, past])
     if failure == nil && fsync(target) != 0 {
-      failure = SettingsError(folder.path, systemReason(systemError))
+      failure = Failure(folder.path, systemReason(systemError))
     }
     let name = name(target)
     // Before it has its name: a drain leaves alone what somebody has open to write.
@@ -86,7 +86,7 @@ struct Deposit {
     if failure == nil
       && renameat(folder.descriptor, temporary, folder.descriptor, name.text) != 0
     {
-      failure = SettingsError(folder.path, systemReason(systemError))
+      failure = Failure(folder.path, systemReason(systemError))
     }
     if let failure {
       unlinkat(folder.descriptor, temporary, 0)

@@ -22,7 +22,7 @@ final class DepositSource {
   /// - Parameters:
   ///   - path: as the user wrote it; `-` is standard input.
   ///   - maxSize: the most bytes that it may have.
-  init(_ path: String, maxSize: Int64) throws(SettingsError) {
+  init(_ path: String, maxSize: Int64) throws(Failure) {
     isInput = path == "-"
     label = isInput ? "standard input" : path
     descriptor = isInput ? dup(0) : clibc_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
@@ -30,7 +30,7 @@ final class DepositSource {
     guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
       let code = systemError
       close(descriptor)
-      throw SettingsError(label, systemReason(code))
+      throw Failure(label, systemReason(code))
     }
     self.status = status
     named = isInput ? nil : Self.named(path)
@@ -38,14 +38,14 @@ final class DepositSource {
     size = status.isRegular ? max(0, Int64(status.st_size) - Int64(start)) : nil
     (stem, ending) = isInput ? ("", nil) : Self.parts(of: path)
     if let objection = Self.objection(status, size, isInput, maxSize: maxSize) {
-      throw SettingsError(label, objection)
+      throw Failure(label, objection)
     }
   }
 
   deinit { close(descriptor) }
 
   /// All of it.
-  func bytes(limit: Int64) throws(SettingsError) -> [UInt8] {
+  func bytes(limit: Int64) throws(Failure) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -53,7 +53,7 @@ final class DepositSource {
       if count == 0 { return bytes }
       if count < 0 {
         if systemError == EINTR { continue }
-        guard systemError == EAGAIN else { throw SettingsError(label, systemReason(systemError)) }
+        guard systemError == EAGAIN else { throw Failure(label, systemReason(systemError)) }
         // A pipe whose writer is slow.
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&entry, 1, -1)
@@ -61,21 +61,21 @@ final class DepositSource {
       }
       bytes += piece[..<count]
       if bytes.count > limit {
-        throw SettingsError(label, OpenItem.tooLarge(maxSize: limit) + Self.hint)
+        throw Failure(label, OpenItem.tooLarge(maxSize: limit) + Self.hint)
       }
     }
   }
 
   /// Takes it from its old place, now that it has another: not what somebody has put there
   /// meanwhile, nor what was added to it.
-  func remove() throws(SettingsError) {
+  func remove() throws(Failure) {
     if isInput { return }
     var now = stat()
     guard fstat(descriptor, &now) == 0, FileVersion(now) == FileVersion(status),
       Self.isSame(named, Self.named(label)), Self.isSame(now, stat(following: label))
-    else { throw SettingsError(label, "copied, but changed since: kept") }
+    else { throw Failure(label, "copied, but changed since: kept") }
     guard unlink(label) != 0 else { return }
-    throw SettingsError(label, "copied, but cannot be removed: \(systemReason(systemError))")
+    throw Failure(label, "copied, but cannot be removed: \(systemReason(systemError))")
   }
 
   private static func named(_ path: String) -> stat? {

@@ -221,7 +221,7 @@ struct Drain {
   }
 
   private func keep(_ reason: String, isFinal: Bool, _ item: InboxItem) {
-    do throws(SettingsError) {
+    do throws(Failure) {
       try notes.keep(.init(isFinal: isFinal, reason: reason, time: .now()), of: item.name)
     } catch {
       diagnostics.say(error.message)

@@ -87,7 +87,7 @@ final class CommandHandover: Handover {
         environment: ["INBOX_ID": item.item.name.id, "INBOX_NAME": item.item.name.text],
         input: .given(file), output: .ours, error: .ours)
     } catch {
-      throw .local(why: error.words)
+      throw .local(why: error.message)
     }
     let signal = Self.wait(for: child)
     guard child.exitStatus == 0 else {

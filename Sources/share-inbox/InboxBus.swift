@@ -25,7 +25,7 @@ struct InboxBus {
   }
 
   /// Publishes a file, and makes the stream if there is none.
-  func put(_ file: BusFile?) throws(SettingsError) -> (status: Int32, said: [String]) {
+  func put(_ file: BusFile?) throws(Failure) -> (status: Int32, said: [String]) {
     let child = try start(
       ["bus-put", "--create", "--work-queue", "--id", "/id", "-u", subject, "-q", "--max-wait"]
         + [Self.patience], output: .ours, error: .pipe)
@@ -76,7 +76,7 @@ struct InboxBus {
   /// Starts to take files.
   ///
   /// - Parameter ends: whether it ends when there are none, or no server; else it waits.
-  func get(ends: Bool) throws(SettingsError) -> ChildProcess {
+  func get(ends: Bool) throws(Failure) -> ChildProcess {
     try start(
       ["bus-get", "--confirm", "-d", Self.durable, "--all"]
         + (ends ? ["-e", "-q", "--max-wait", Self.patience] : []), [subject],
@@ -86,15 +86,11 @@ struct InboxBus {
   private func start(
     _ words: [String], _ operands: [String] = [], output: ChildProcess.Stream,
     error: ChildProcess.Stream
-  ) throws(SettingsError) -> ChildProcess {
-    do throws(Failure) {
-      // What goes wrong there goes wrong here.
-      return try ChildProcess(
-        words + place + operands, environment: ["AGENTUTILS_PROGRAM": program], input: .pipe,
-        output: output, error: error)
-    } catch {
-      throw SettingsError(error)
-    }
+  ) throws(Failure) -> ChildProcess {
+    // What goes wrong there goes wrong here.
+    return try ChildProcess(
+      words + place + operands, environment: ["AGENTUTILS_PROGRAM": program], input: .pipe,
+      output: output, error: error)
   }
 }
 
@@ -106,7 +102,7 @@ struct BusDeposit {
   let maxSize: Int64
 
   /// Publishes one file.
-  func add(_ path: String, now: Timestamp) throws(SettingsError) -> InboxItem {
+  func add(_ path: String, now: Timestamp) throws(Failure) -> InboxItem {
     let limit = min(maxSize, InboxBus.largest)
     let source = try DepositSource(path, maxSize: limit)
     let content = try source.bytes(limit: limit)
@@ -115,7 +111,7 @@ struct BusDeposit {
     let (status, said) = try bus.put(BusFile(name: name, content: content))
     guard status == 0 else {
       let reason = Self.reason(said, size: Int64(content.count)) ?? "ended with status \(status)"
-      throw SettingsError(source.label, reason, ExitStatus(rawValue: status) ?? .failure)
+      throw Failure(source.label, reason, ExitStatus(rawValue: status) ?? .failure)
     }
     if moves { try source.remove() }
     return InboxItem(name: name, path: "", size: Int64(content.count), time: now)

@@ -20,25 +20,25 @@ final class InboxFolder {
   }
 
   /// Opens the folder, and makes it for the user alone when it is not there.
-  init(path: String) throws(SettingsError) {
+  init(path: String) throws(Failure) {
     self.path = path
     var descriptor = clibc_open(path, O_RDONLY | O_DIRECTORY)
     if descriptor < 0 && systemError == ENOENT {
       try Folders.make(path)
       descriptor = clibc_open(path, O_RDONLY | O_DIRECTORY)
     }
-    guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+    guard descriptor >= 0 else { throw Failure(path, systemReason(systemError)) }
     self.descriptor = descriptor
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & 0o002 == 0 else {
-      throw SettingsError(path, "refused: everyone can write to it (chmod o-w)")
+      throw Failure(path, "refused: everyone can write to it (chmod o-w)")
     }
   }
 
   deinit { close(descriptor) }
 
   /// All items, the oldest first, and what else is there.
-  func scan() throws(SettingsError) -> (items: [InboxItem], foreign: [Foreign]) {
+  func scan() throws(Failure) -> (items: [InboxItem], foreign: [Foreign]) {
     var items: [InboxItem] = []
     var foreign: [Foreign] = []
     for bytes in try names() where bytes.first != UInt8(ascii: ".") {
@@ -89,13 +89,13 @@ final class InboxFolder {
   }
 
   /// Every name in the folder, hidden ones too, in no order.
-  func names() throws(SettingsError) -> [[UInt8]] {
+  func names() throws(Failure) -> [[UInt8]] {
     // A descriptor of its own: reading a folder moves in it and closes it.
     let copy = clibc_open_in(descriptor, ".", O_RDONLY | O_DIRECTORY)
     guard copy >= 0, let stream = fdopendir(copy) else {
       let code = systemError
       if copy >= 0 { close(copy) }
-      throw SettingsError(path, systemReason(code))
+      throw Failure(path, systemReason(code))
     }
     defer { closedir(stream) }
     var names: [[UInt8]] = []
@@ -139,7 +139,7 @@ struct ItemNotes {
   }
 
   /// Keeps a note; one that says what is known already is not written again.
-  func keep(_ note: Note, of name: ItemName) throws(SettingsError) {
+  func keep(_ note: Note, of name: ItemName) throws(Failure) {
     if let known = self.note(name), known.isFinal == note.isFinal, known.reason == note.reason {
       return
     }
@@ -151,7 +151,7 @@ struct ItemNotes {
     let file = Self.fileName(name)
     let code = FolderFile.replace(file, in: folder.descriptor, with: Array(text.utf8))
     guard code == 0 else {
-      throw SettingsError(Folders.join(folder.path, file), systemReason(code))
+      throw Failure(Folders.join(folder.path, file), systemReason(code))
     }
   }
 

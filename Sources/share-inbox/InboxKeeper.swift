@@ -10,7 +10,7 @@ struct InboxKeeper {
   /// Puts files in, and prints a record for each. One that cannot be is named, and
   /// the next one is put in.
   func add(
-    _ files: [String], by deposit: (String, Timestamp) throws(SettingsError) -> InboxItem
+    _ files: [String], by deposit: (String, Timestamp) throws(Failure) -> InboxItem
   ) throws -> ExitStatus {
     var status = ExitStatus.success
     var unwritten: WriteFailure?
@@ -22,7 +22,7 @@ struct InboxKeeper {
     for file in files {
       try heedSignal()
       let item: InboxItem
-      do throws(SettingsError) {
+      do throws(Failure) {
         item = try deposit(file, .now())
       } catch {
         try heedSignal()
@@ -153,7 +153,7 @@ struct Purge {
   let now: Timestamp
 
   /// Removes; an item that is being sent now stays.
-  func run() throws(SettingsError) -> [Result] {
+  func run() throws(Failure) -> [Result] {
     let notes = ItemNotes(folder: folder)
     var results: [Result] = []
     var kept: Set<String> = []
@@ -195,7 +195,7 @@ struct Purge {
   }
 
   /// Files that an interrupted `add` left, and notes of items that have gone.
-  private func removeLeftovers(_ kept: Set<String>) throws(SettingsError) {
+  private func removeLeftovers(_ kept: Set<String>) throws(Failure) {
     for name in try folder.names() {
       let text = FileName.text(name)
       if let id = ItemNotes.id(ofFile: name) {

@@ -8,7 +8,7 @@ import Shell
 final class InboxWatch {
   private let path: String
   private let makeDrain: (InboxFolder) -> Drain
-  private let makeIntake: () throws(SettingsError) -> BusIntake?
+  private let makeIntake: () throws(Failure) -> BusIntake?
   /// What takes files from a bus; nil without one, and while it is not started again.
   private var intake: BusIntake?
   /// When it is started.
@@ -37,7 +37,7 @@ final class InboxWatch {
   init(
     _ folder: InboxFolder, _ handover: any Handover, diagnostics: Diagnostics,
     makeDrain: @escaping (InboxFolder) -> Drain,
-    makeIntake: @escaping () throws(SettingsError) -> BusIntake?
+    makeIntake: @escaping () throws(Failure) -> BusIntake?
   ) {
     path = folder.path
     (self.folder, self.handover) = (folder, handover)

@@ -33,7 +33,7 @@ public enum ShareInbox {
       let deposit = BusDeposit(
         bus: InboxBus(settings, program: diagnostics.program), suffix: options.suffix,
         moves: options.moves, maxSize: options.maxSize)
-      return try keeper.add(files) { path, now throws(SettingsError) in
+      return try keeper.add(files) { path, now throws(Failure) in
         try deposit.add(path, now: now)
       }.rawValue
     case .add(let files):
@@ -41,7 +41,7 @@ public enum ShareInbox {
       let deposit = Deposit(
         folder: folder, suffix: options.suffix, moves: options.moves, maxSize: options.maxSize,
         isQuiet: options.quiet)
-      return try keeper.add(files) { path, now throws(SettingsError) in
+      return try keeper.add(files) { path, now throws(Failure) in
         try deposit.add(path, now: now)
       }.rawValue
     case .list: return try keeper.list().rawValue
@@ -56,10 +56,10 @@ public enum ShareInbox {
   }
 
   /// A path as one that holds wherever we go.
-  private static func absolute(_ path: String) throws(SettingsError) -> String {
-    if path.isEmpty { throw SettingsError("--inbox", "no folder") }
+  private static func absolute(_ path: String) throws(Failure) -> String {
+    if path.isEmpty { throw Failure("--inbox", "no folder") }
     if path.hasPrefix("/") { return path }
-    guard let here = currentFolder() else { throw SettingsError(path, systemReason(systemError)) }
+    guard let here = currentFolder() else { throw Failure(path, systemReason(systemError)) }
     return Folders.join(here, path)
   }
 }
@@ -84,8 +84,8 @@ struct DeliveryJob {
     if case .watch = options.job {
       return try InboxWatch(
         folder, handover, diagnostics: diagnostics, makeDrain: drain
-      ) { [options, diagnostics] () throws(SettingsError) in
-        try bus.map { bus throws(SettingsError) in
+      ) { [options, diagnostics] () throws(Failure) in
+        try bus.map { bus throws(Failure) in
           try BusIntake(bus, ends: false, maxSize: options.maxSize, diagnostics)
         }
       }.run()

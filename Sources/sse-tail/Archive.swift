@@ -12,7 +12,7 @@ struct Archive {
   /// When that event's action was, as the event says it; nil for none.
   private(set) var newest: String?
 
-  init(_ path: String, now: Timestamp) throws(SettingsError) {
+  init(_ path: String, now: Timestamp) throws(Failure) {
     folder = try DayFolder(path, now: now)
     // Behind a compressed file the state alone knows: it was saved before.
     for file in folder.plain.reversed() where lastEventID == nil {

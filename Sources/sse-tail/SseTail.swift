@@ -5,12 +5,14 @@ import Core
 public enum SseTail {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    TailOptions.table.run(TailOptions(), verbose: { $0.follow.isVerbose }) { try follow($0, $1).run() }
+    TailOptions.table.run(TailOptions(), verbose: { $0.follow.isVerbose }) {
+      try follow($0, $1).run()
+    }
   }
 
   private static func follow(
     _ options: TailOptions, _ diagnostics: Diagnostics
-  ) throws(SettingsError) -> Follow {
+  ) throws(Failure) -> Follow {
     var settings = try Settings()
     settings.limitToken(options.follow.reconnect.maxTime)
     let profile = try profile(options, settings)
@@ -19,19 +21,19 @@ public enum SseTail {
     if let stream = DashboardStream(rawValue: options.target) {
       try profile?.require(stream == .voice ? .voice : .follow, for: diagnostics.program)
       if let profile, profile.kind != .clanky {
-        throw SettingsError(
+        throw Failure(
           profile.name ?? "AGENT_URL",
           "\(profile.kind.backend.name) has no \(options.target) stream: use agent-tail")
       }
     }
     let target = try Target(options.target, url: profile?.url, profile: profile?.name)
     // Taken first: the state is that of one process, too.
-    let archive = try options.archive.map { path throws(SettingsError) in
+    let archive = try options.archive.map { path throws(Failure) in
       try Archive(path, now: .now())
     }
-    let resume = try options.state.map { file throws(SettingsError) in
+    let resume = try options.state.map { file throws(Failure) in
       let spare = archive?.lastEventID.map { _ in
-        { (fault: SettingsError) in
+        { (fault: Failure) in
           diagnostics.say("\(fault.message); the archive itself says where it ends")
         }
       }
@@ -58,7 +60,7 @@ public enum SseTail {
   /// asked for by name must be there.
   private static func profile(
     _ options: TailOptions, _ settings: Settings
-  ) throws(SettingsError) -> Settings.Profile? {
+  ) throws(Failure) -> Settings.Profile? {
     if options.access.profile == nil && DashboardStream(rawValue: options.target) == nil {
       return try? settings.profile()
     }

@@ -20,7 +20,7 @@ struct TailRequest {
   /// The request of the stream.
   func make(
     _ target: Target, settings: Settings, profile: Settings.Profile?
-  ) throws(SettingsError) -> (request: Request, server: AgentServer) {
+  ) throws(Failure) -> (request: Request, server: AgentServer) {
     var request = Request(target.address, method: options.method ?? "GET")
     if target.dashboard == nil { request.unquotable = target.address.queryValues }
     request.privateHeaders = try RequestArguments.headers(options.headers)
@@ -60,14 +60,14 @@ struct Target {
   ///   - text: the operand.
   ///   - url: the URL of the profile, nil if there is none.
   ///   - profile: the profile's name, nil if it has none.
-  init(_ text: String, url: String?, profile: String? = nil) throws(SettingsError) {
+  init(_ text: String, url: String?, profile: String? = nil) throws(Failure) {
     if let stream = DashboardStream(rawValue: text) {
       guard let url else {
-        throw SettingsError(text, "no url: \(Settings.Profile.howToName)")
+        throw Failure(text, "no url: \(Settings.Profile.howToName)")
       }
       let base: WebAddress
       do throws(AddressError) { base = try WebAddress(url) } catch {
-        throw SettingsError(Settings.Profile.placeOfURL, error.reason)
+        throw Failure(Settings.Profile.placeOfURL, error.reason)
       }
       dashboard = (stream, base)
       address = try stream.address(at: base)
@@ -81,7 +81,7 @@ struct Target {
       if text.utf8.allSatisfy({ $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7a }) {
         let streams = DashboardStream.allCases.map(\.rawValue).joined(separator: ", ")
         let hint = NearestWord.hint(for: text, among: DashboardStream.allCases.map(\.rawValue))
-        throw SettingsError(text, "not \(streams) or a url\(hint)")
+        throw Failure(text, "not \(streams) or a url\(hint)")
       }
       throw RequestArguments.fault(of: text, error)
     }

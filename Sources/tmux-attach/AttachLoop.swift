@@ -236,7 +236,7 @@ final class AttachLoop {
 
   /// Nothing depends on it: a session goes on when the disk is full.
   private func remember() {
-    do throws(SettingsError) {
+    do throws(Failure) {
       let name = plan.line.start.name
       try SessionMemory.update(SessionMemory.path(for: plan.request)) { $0.used(name) }
     } catch {

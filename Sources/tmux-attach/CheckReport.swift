@@ -120,7 +120,7 @@ enum Check {
 
   private static func look(
     _ request: LinkRequest, _ options: AttachOptions, harness: String, _ diagnostics: Diagnostics
-  ) throws(SettingsError) -> CheckReport {
+  ) throws(Failure) -> CheckReport {
     var report = CheckReport()
     if request.destination.isHere {
       programs(
@@ -129,7 +129,7 @@ enum Check {
     }
     let place = try request.hostKeyPlace()
     let before: [HostKey]
-    do throws(SettingsError) {
+    do throws(Failure) {
       before = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
     } catch {
       report.bad("host key", error.message, error.status.rawValue)
@@ -170,7 +170,7 @@ enum Check {
   /// What became of the host's key.
   private static func hostKey(
     _ request: LinkRequest, _ place: HostKeyPlace, _ before: [HostKey]
-  ) throws(SettingsError) -> String {
+  ) throws(Failure) -> String {
     let now = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
     let shown = now.map { "\($0.kind) \($0.fingerprint)" }.joined(separator: ", ")
     if !before.isEmpty { return "\(shown), as pinned" }

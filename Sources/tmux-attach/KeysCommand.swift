@@ -94,7 +94,7 @@ enum KeysCommand {
       return try OwnKey.publicLine(of: identity)
     }
     if options.connect.usesAgent {
-      throw SettingsError(
+      throw Failure(
         "--authorize", "the agent may have several keys: name the one that is meant with -i")
     }
     _ = try settings.folders.stateFile("")

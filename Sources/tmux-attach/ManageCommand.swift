@@ -9,7 +9,7 @@ enum ManageCommand {
   static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
     do {
       return try manage(options, diagnostics)
-    } catch let error as SettingsError {
+    } catch let error as Failure {
       guard let form = options.form, form.rows == nil else { throw error }
       diagnostics.say(error.message)
       let output = RowOutput(form: nil, look: options.look, isQuiet: false)

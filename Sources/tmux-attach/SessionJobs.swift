@@ -81,7 +81,7 @@ struct SessionJobs {
 
   /// What the host has done is done, also where nothing can be written here: it is said.
   private func remember(_ change: (inout SessionMemory) -> Void) {
-    do throws(SettingsError) {
+    do throws(Failure) {
       try SessionMemory.update(visit.memoryPath, change)
     } catch {
       visit.diagnostics.say(error.message)

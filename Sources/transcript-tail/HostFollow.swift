@@ -69,7 +69,7 @@ final class HostFollow {
     } catch let failure as WriteFailure {
       output.leave(.writing(failure), plan)
     } catch {
-      let reason = (error as? HostFailure)?.reason ?? (error as? SettingsError)?.message
+      let reason = (error as? HostFailure)?.reason ?? (error as? Failure)?.message
       try output.tell(RecordText(.end).string("reason", reason))
       _ = try output.settle(plan, isLast: true)
       throw error
@@ -105,7 +105,7 @@ final class HostFollow {
     let found = try ask(HostScript.look, &visit) { $0.files() }
     try back(over: visit.link)
     if found.files == nil, plan.isEmpty {
-      throw SettingsError(path.isEmpty ? name : "\(name):\(path)", "no such file or folder")
+      throw Failure(path.isEmpty ? name : "\(name):\(path)", "no such file or folder")
     }
     for path in found.denied { output.fault(path, systemReason(EACCES)) }
     try output.tell(plan.look(found.files ?? []))

@@ -15,13 +15,13 @@ struct LocalTranscripts {
   private static let mostWatched = 100
   private var buffer = [UInt8](repeating: 0, count: 256 << 10)
 
-  init(_ path: String) throws(SettingsError) {
+  init(_ path: String) throws(Failure) {
     self.path = path
     guard let status = stat(following: path) else {
-      throw SettingsError(path, systemReason(systemError))
+      throw Failure(path, systemReason(systemError))
     }
     guard status.isFolder || status.isRegular else {
-      throw SettingsError(path, "not a file or folder")
+      throw Failure(path, "not a file or folder")
     }
     var target = stat()
     if fstat(1, &target) != 0 { target = stat() }

@@ -114,7 +114,7 @@ final class TranscriptOutput {
           try tell(RecordText(.end).string("reason", "signal \(number)"))
           _ = try settle(plan, isLast: true)
         } catch {
-          if let error = error as? SettingsError { diagnostics.say(error.message) }
+          if let error = error as? Failure { diagnostics.say(error.message) }
         }
       }
       Process.die(by: number)

@@ -12,7 +12,7 @@ struct TranscriptState {
   private var next = -Double.infinity
 
   /// Reads the file, if it is there.
-  init(path: String, source: String) throws(SettingsError) {
+  init(path: String, source: String) throws(Failure) {
     file = StateFile(path: path)
     self.source = source
     guard let bytes = try file.read(limit: BoundedFile.largest), !bytes.isEmpty else {
@@ -21,10 +21,10 @@ struct TranscriptState {
       return
     }
     guard let (found, list) = Self.parse(bytes) else {
-      throw SettingsError(path, "not a state file of transcript-tail")
+      throw Failure(path, "not a state file of transcript-tail")
     }
     guard found == source else {
-      throw SettingsError(path, "holds the state of \(found), not of \(source)")
+      throw Failure(path, "holds the state of \(found), not of \(source)")
     }
     marks = list
     saved = list
@@ -38,7 +38,7 @@ struct TranscriptState {
   /// - Returns: when to be called again at the latest.
   mutating func save(
     _ progress: @autoclosure () -> [FileMark], isLast: Bool = false
-  ) throws(SettingsError) -> Double {
+  ) throws(Failure) -> Double {
     let now = Clock.monotonic
     let progress = progress()
     if progress == saved {

@@ -22,9 +22,9 @@ public enum TranscriptTail {
     switch place {
     case .here(let path):
       if let name = options.ofHost { throw UsageError("--\(name) is for a host") }
-      if let hint = hint(path) { throw SettingsError(path, systemReason(ENOENT) + hint) }
+      if let hint = hint(path) { throw Failure(path, systemReason(ENOENT) + hint) }
       if options.place == nil, stat(following: path) == nil, systemError == ENOENT {
-        throw SettingsError(path, systemReason(ENOENT) + ": name a file, a folder or HOST:")
+        throw Failure(path, systemReason(ENOENT) + ": name a file, a folder or HOST:")
       }
       let place = try LocalTranscripts(absolute(path))
       return try withState(options, source: place.path, diagnostics) { plan, output in
@@ -33,7 +33,7 @@ public enum TranscriptTail {
       }
     case .host(let name, let path):
       if ShellWord.holdsControls(path) {
-        throw SettingsError("\(name):\(path)", "a path on a host cannot hold control characters")
+        throw Failure("\(name):\(path)", "a path on a host cannot hold control characters")
       }
       let request = try request(name, options, diagnostics)
       return try withState(options, source: "\(name):\(path)", diagnostics) { plan, output in
@@ -76,7 +76,7 @@ public enum TranscriptTail {
       return try follow(
         FollowPlan(options.wishes), TranscriptOutput(options, state: nil, diagnostics))
     }
-    return try FileLock.hold(beside: path, seconds: 0) { () throws(SettingsError) in
+    return try FileLock.hold(beside: path, seconds: 0) { () throws(Failure) in
       let state = try TranscriptState(path: path, source: source)
       let plan = FollowPlan(options.wishes, resuming: state.marks)
       let output = TranscriptOutput(options, state: state, diagnostics)

@@ -40,7 +40,7 @@ public enum VoiceStateCommand {
 
   private static func voice(
     _ options: StateOptions, _ diagnostics: Diagnostics
-  ) throws(SettingsError) -> ClankyVoice {
+  ) throws(Failure) -> ClankyVoice {
     try ClankyVoice(
       options.access, maxTime: options.reconnect.maxTime, diagnostics: diagnostics)
   }

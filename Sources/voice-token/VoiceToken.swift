@@ -27,19 +27,19 @@ public enum VoiceToken {
   }
 
   /// The one line of a file that is for its owner alone.
-  private static func secret(_ file: String?) throws(SettingsError) -> [UInt8] {
+  private static func secret(_ file: String?) throws(Failure) -> [UInt8] {
     let path = file ?? Folders.join(Folders().config, "livekit")
     let name = path == "-" ? "standard input" : path
     let given: [UInt8]?
-    do throws(SettingsError) { given = try TokenFile.given(path) } catch { throw error.asDenied }
+    do throws(Failure) { given = try TokenFile.given(path) } catch { throw error.asDenied }
     guard var secret = given else {
-      throw SettingsError(name, "no secret can be read there", .denied)
+      throw Failure(name, "no secret can be read there", .denied)
     }
     if secret.last == 10 { secret.removeLast() }
-    if secret.isEmpty { throw SettingsError(name, "no secret in it", .denied) }
-    if secret.contains(10) { throw SettingsError(name, "more than one line", .denied) }
+    if secret.isEmpty { throw Failure(name, "no secret in it", .denied) }
+    if secret.contains(10) { throw Failure(name, "more than one line", .denied) }
     guard secret.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-      throw SettingsError(name, "not one line of visible characters", .denied)
+      throw Failure(name, "not one line of visible characters", .denied)
     }
     return secret
   }
@@ -87,7 +87,7 @@ struct TokenOptions {
   /// What the token says.
   ///
   /// - Parameter now: seconds since 1970.
-  func claims(now: Int) throws(SettingsError) -> String {
+  func claims(now: Int) throws(Failure) -> String {
     var claims = #"{"iss":\#(try quoted(key ?? "")),"sub":\#(try quoted(identity ?? Self.user))"#
     claims += #","nbf":\#(now),"exp":\#(now + seconds)"#
     if let name { claims += #","name":\#(try quoted(name))"# }
@@ -95,10 +95,10 @@ struct TokenOptions {
       + #","canSubscribe":true,"canPublishData":true}}"#
   }
 
-  private func quoted(_ text: String) throws(SettingsError) -> String {
-    if FileName.isOdd(text) { throw SettingsError(text, "not UTF-8") }
+  private func quoted(_ text: String) throws(Failure) -> String {
+    if FileName.isOdd(text) { throw Failure(text, "not UTF-8") }
     guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) else {
-      throw SettingsError(Visible.masked(text), "a control character")
+      throw Failure(Visible.masked(text), "a control character")
     }
     return JSONQuote.string(text)
   }

@@ -11,7 +11,7 @@ public enum WsTail {
 
   private static func follow(
     _ options: WsOptions, _ diagnostics: Diagnostics
-  ) throws(SettingsError) -> Follow {
+  ) throws(Failure) -> Follow {
     var settings = try Settings()
     settings.limitToken(options.follow.reconnect.maxTime)
     let profile = try profile(options, settings)
@@ -24,10 +24,10 @@ public enum WsTail {
       Dictionary(uniqueKeysWithValues: Upgrade.reserved.map { ($0, "is the handshake's own") }))
     let server = try RequestArguments.authorize(
       &request, settings: settings, profile: profile, access: options.access)
-    let greeting = try options.data.map { data throws(SettingsError) in
+    let greeting = try options.data.map { data throws(Failure) in
       let bytes = try RequestArguments.data(data)
       guard bytes.withUnsafeBytes(UTF8Text.isValid) else {
-        throw SettingsError("--data", "not UTF-8")
+        throw Failure("--data", "not UTF-8")
       }
       return bytes
     }
@@ -64,7 +64,7 @@ public enum WsTail {
       diagnostics)
   }
 
-  private static func address(_ url: String) throws(SettingsError) -> WebAddress {
+  private static func address(_ url: String) throws(Failure) -> WebAddress {
     do throws(AddressError) { return try WebAddress(socket: url) } catch {
       throw RequestArguments.fault(of: url, error)
     }
@@ -73,7 +73,7 @@ public enum WsTail {
   /// A profile that is asked for by name must be there.
   private static func profile(
     _ options: WsOptions, _ settings: Settings
-  ) throws(SettingsError) -> Settings.Profile? {
+  ) throws(Failure) -> Settings.Profile? {
     options.access.profile == nil
       ? try? settings.profile() : try settings.profile(options.access.profile)
   }

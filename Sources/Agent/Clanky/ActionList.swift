@@ -70,7 +70,7 @@ struct ActionList {
     options.kinds.isEmpty || options.kinds.contains(row.kind)
   }
 
-  private func ask(_ query: ActionPages.Query, limit: Int) throws(CallFailure) -> [[UInt8]] {
+  private func ask(_ query: ActionPages.Query, limit: Int) throws(Failure) -> [[UInt8]] {
     let path = query.path(limit: limit, sinceHours: options.since?.hours(now: .now()))
     let reply = try caller.call(path)
     let place = "actions"
@@ -78,9 +78,9 @@ struct ActionList {
   }
 
   /// The guilds that there are; nil, and said, when the backend cannot list them.
-  private func guilds() throws(CallFailure) -> [String]? {
-    let failure: CallFailure
-    do throws(CallFailure) {
+  private func guilds() throws(Failure) -> [String]? {
+    let failure: Failure
+    do throws(Failure) {
       return try GuildChoice.guilds(caller).map(\.id)
     } catch {
       failure = error
@@ -107,7 +107,7 @@ struct ActionList {
   }
 
   /// What ids show to be missing, of all that the backend keeps, behind the oldest row.
-  private func unaccounted(_ pages: ActionPages) throws(CallFailure) -> [ActionPages.Unreached] {
+  private func unaccounted(_ pages: ActionPages) throws(Failure) -> [ActionPages.Unreached] {
     let missing = options.since == nil ? pages.unaccounted(now: .now()) : []
     if missing.isEmpty || options.kinds.isEmpty { return missing }
     // The smaller ids may be those of other kinds.

@@ -21,7 +21,7 @@ struct ClankyBackend: AgentBackend {
 
   /// Agent/Clanky/CONTRACT.md 1.1 and 1.2: what a tunnel makes of a refusal, and
   /// the dashboard's own words for "no".
-  func problem(of answer: ErrorAnswer, from server: AgentServer) -> AnswerProblem? {
+  func problem(of answer: ErrorAnswer, from server: AgentServer) -> Failure? {
     let word = answer.json?["error"]?.string
     let isNotFound = word == "Not found." && answer.json?["ok"] == nil
     switch answer.head.status {
@@ -46,10 +46,10 @@ struct ClankyBackend: AgentBackend {
   /// The activity stream.
   func events(
     of agent: AgentAccess, _ wishes: FollowWishes
-  ) throws(SettingsError) -> FollowedStream {
+  ) throws(Failure) -> FollowedStream {
     try wishes.refuseNumber(name)
     if let thread = wishes.thread {
-      throw SettingsError(thread, "\(name) has no threads to follow")
+      throw Failure(thread, "\(name) has no threads to follow")
     }
     return try DashboardStream.activity.followed(of: agent, state: wishes.state)
   }
@@ -80,10 +80,10 @@ public enum DashboardStream: String, CaseIterable, Sendable {
   /// The stream's address.
   ///
   /// - Parameter base: the dashboard's.
-  /// - Throws: `SettingsError` when the base cannot be used.
-  public func address(at base: WebAddress) throws(SettingsError) -> WebAddress {
+  /// - Throws: `Failure` when the base cannot be used.
+  public func address(at base: WebAddress) throws(Failure) -> WebAddress {
     do throws(AddressError) { return try base.appending(path) } catch {
-      throw SettingsError("the profile's url", error.reason)
+      throw Failure("the profile's url", error.reason)
     }
   }
 
@@ -98,7 +98,7 @@ public enum DashboardStream: String, CaseIterable, Sendable {
   }
 
   /// What asks for the stream of an agent.
-  func request(to agent: AgentAccess) throws(SettingsError) -> Request {
+  func request(to agent: AgentAccess) throws(Failure) -> Request {
     var request = Request(try address(at: agent.backend.base))
     agent.backend.authorize(&request)
     return request
@@ -111,11 +111,11 @@ public enum DashboardStream: String, CaseIterable, Sendable {
   ///   - state: the file that keeps the resume point; nil for none.
   func followed(
     of agent: AgentAccess, state: ResumeFile?
-  ) throws(SettingsError) -> FollowedStream {
+  ) throws(Failure) -> FollowedStream {
     let base = agent.backend.base
     let request = try request(to: agent)
     let source = source(profile: agent.profile.name, address: request.address)
-    let resume = try state.map { file throws(SettingsError) in
+    let resume = try state.map { file throws(Failure) in
       try ResumePoint(file, source: source)
     }
     return followed(request, agent.backend, base: base, resume: resume)

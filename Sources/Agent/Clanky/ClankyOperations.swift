@@ -24,13 +24,13 @@ enum ClankyOperations {
     Operation("names", options: ["count"], listing: .names, run: names),
     Operation(
       list: "channels", guild, options: ["guild"], of: .channels,
-      path: { call throws(CallFailure) in
+      path: { call throws(Failure) in
         let given = call.arguments.guild ?? call.arguments.operand
         return ClankyPath.channels(guild: try GuildChoice.choose(given, call.caller))
       }),
     Operation(
       list: "automations", options: ["guild", "channel", "status"], of: .automations,
-      path: { call throws(CallFailure) in
+      path: { call throws(Failure) in
         ClankyPath.automations(
           guild: try GuildChoice.choose(call.arguments.guild, call.caller),
           channel: call.arguments.channel, statuses: call.arguments.statuses,
@@ -58,10 +58,10 @@ enum ClankyOperations {
   /// The call with the ids of what it names.
   private static func resolved(
     _ call: OperationCall, _ operand: Operation.Operand?
-  ) throws(CallFailure) -> OperationCall {
+  ) throws(Failure) -> OperationCall {
     var arguments = call.arguments
     // A dashboard refuses to join where it is not, but answers of it with nothing.
-    func id(_ name: String) throws(CallFailure) -> String {
+    func id(_ name: String) throws(Failure) -> String {
       if call.name == "join", NameKey.isID(name) { return name }
       return try GuildChoice.named(name, call.caller).id
     }
@@ -87,7 +87,7 @@ enum ClankyOperations {
     let url = call.caller.place(ClankyPath.health)
     guard case .record(let record) = try Answer(reply, place: url),
       let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }), value.isObject
-    else { throw CallFailure(url, "the answer is not an object", .failure) }
+    else { throw Failure(url, "the answer is not an object", .failure) }
     let isWell = value["ok"]?.bool != false
     let latency = Latency.text(reply.seconds)
     try call.output.record(
@@ -129,7 +129,7 @@ enum ClankyOperations {
       let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
       let outcome = VoiceJoin.outcome(value)
     else {
-      throw CallFailure(
+      throw Failure(
         call.caller.place(path), "the answer does not say what came of it", .failure)
     }
     if outcome.isJoined || !output.isTable {

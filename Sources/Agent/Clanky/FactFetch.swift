@@ -48,8 +48,8 @@ public struct FactFetch {
   /// - Parameters:
   ///   - subject: of this subject alone; nil for all.
   ///   - text: with this text in one of their members; empty for all.
-  /// - Throws: `CallFailure`.
-  public func all(subject: String? = nil, text: String = "") throws(CallFailure) -> Found {
+  /// - Throws: `Failure`.
+  public func all(subject: String? = nil, text: String = "") throws(Failure) -> Found {
     var found = Found()
     for guild in guilds {
       let more = try all(of: guild, subject: subject, text: text)
@@ -62,7 +62,7 @@ public struct FactFetch {
 
   private func all(
     of guild: GuildChoice.Guild, subject: String?, text: String
-  ) throws(CallFailure) -> Found {
+  ) throws(Failure) -> Found {
     if !text.isEmpty {
       let rows = try ask(guild, FactPages.Query(subject: subject, text: text))
       if rows.count != FactPages.most { return Found(rows: belonging(rows)) }
@@ -79,8 +79,8 @@ public struct FactFetch {
   /// - Parameters:
   ///   - words: in any case.
   ///   - subject: of this subject alone; nil for all.
-  /// - Throws: `CallFailure`.
-  public func holding(_ words: [String], subject: String?) throws(CallFailure) -> Found {
+  /// - Throws: `Failure`.
+  public func holding(_ words: [String], subject: String?) throws(Failure) -> Found {
     var found = Found()
     // The longest is likely the rarest.
     let tries = words.sorted { $0.utf8.count > $1.utf8.count }.prefix(4)
@@ -105,10 +105,10 @@ public struct FactFetch {
   ///   - ids: which.
   ///   - isCertain: whether a fact that is not found must be known to be gone.
   /// - Returns: those that there are, by id.
-  /// - Throws: `CallFailure`, also when one may be among those out of reach.
+  /// - Throws: `Failure`, also when one may be among those out of reach.
   public func find(
     _ ids: [String], isCertain: Bool = true
-  ) throws(CallFailure) -> [String: [UInt8]] {
+  ) throws(Failure) -> [String: [UInt8]] {
     var wanted = Set(ids)
     var found: [String: [UInt8]] = [:]
     var shortage: FactPages.Shortage?
@@ -121,7 +121,7 @@ public struct FactFetch {
       shortage = shortage ?? pages.shortages.first
     }
     if isCertain, let shortage, let id = ids.first(where: { found[$0] == nil }) {
-      throw CallFailure("fact \(id)", "not found: \(Self.words(shortage))", .failure)
+      throw Failure("fact \(id)", "not found: \(Self.words(shortage))", .failure)
     }
     return found
   }
@@ -130,8 +130,8 @@ public struct FactFetch {
   ///
   /// - Parameter shown: by id, as they were.
   /// - Returns: those that there still are, by id.
-  /// - Throws: `CallFailure`.
-  public func again(_ shown: [String: [UInt8]]) throws(CallFailure) -> [String: [UInt8]] {
+  /// - Throws: `Failure`.
+  public func again(_ shown: [String: [UInt8]]) throws(Failure) -> [String: [UInt8]] {
     var now: [String: [UInt8]] = [:]
     // A fact that nobody touched is found by its own words, with one question.
     for (id, row) in shown where shown.count <= 20 {
@@ -147,7 +147,7 @@ public struct FactFetch {
 
   private func read(
     _ guild: GuildChoice.Guild, subject: String?, until ids: Set<String> = [""]
-  ) throws(CallFailure) -> FactPages {
+  ) throws(Failure) -> FactPages {
     // The facts of persons come with the first guild.
     var pages = FactPages(
       subject: subject, leavesPersons: guild != guilds.first, seeksFew: ids != [""])
@@ -156,7 +156,7 @@ public struct FactFetch {
       case .done: return pages
       case .askSubjects: pages.take(subjects: try subjects(of: guild))
       case .ask(let queries):
-        try caller.several(queries.map { path(guild, $0) }) { index, reply throws(CallFailure) in
+        try caller.several(queries.map { path(guild, $0) }) { index, reply throws(Failure) in
           pages.take(
             try Answer.list(reply, "facts", place: place), for: queries[index])
           return !pages.has(ids)
@@ -168,7 +168,7 @@ public struct FactFetch {
 
   private func ask(
     _ guild: GuildChoice.Guild, _ query: FactPages.Query
-  ) throws(CallFailure) -> [[UInt8]] {
+  ) throws(Failure) -> [[UInt8]] {
     try Answer.list(try caller.call(path(guild, query)), "facts", place: place)
   }
 
@@ -188,7 +188,7 @@ public struct FactFetch {
   /// The subjects of the guilds, as the backend lists them; those of persons once.
   ///
   /// - Returns: and whether there may be more.
-  public func subjects() throws(CallFailure) -> (rows: [[UInt8]], isWhole: Bool) {
+  public func subjects() throws(Failure) -> (rows: [[UInt8]], isWhole: Bool) {
     var rows: [[UInt8]] = []
     var isWhole = true
     let mark = GuildMark(guilds)
@@ -200,7 +200,7 @@ public struct FactFetch {
     return (guilds.count == 1 ? rows : FactRow.unique(rows), isWhole)
   }
 
-  private func subjects(of guild: GuildChoice.Guild) throws(CallFailure) -> [[UInt8]] {
+  private func subjects(of guild: GuildChoice.Guild) throws(Failure) -> [[UInt8]] {
     let path = ClankyPath.subjects(guild: guild.id, limit: FactPages.most)
     let place = caller.place(path)
     return try Answer.list(try caller.call(path), "subjects", place: place)

@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Records
 import Web
 
@@ -22,8 +22,8 @@ public enum GuildChoice {
 
   /// All of them.
   ///
-  /// - Throws: `CallFailure`.
-  public static func guilds(_ caller: Caller) throws(CallFailure) -> [Guild] {
+  /// - Throws: `Failure`.
+  public static func guilds(_ caller: Caller) throws(Failure) -> [Guild] {
     let reply = try caller.call(ClankyPath.guilds)
     let rows = try Answer.list(reply, nil, place: "guilds")
     return guilds(in: rows).map { Guild(id: $0.id, name: reply.head.quoted($0.name)) }
@@ -47,8 +47,8 @@ public enum GuildChoice {
   /// - Parameters:
   ///   - given: the id of the one given, nil when none is.
   ///   - caller: whose profile, and who is asked.
-  /// - Throws: `CallFailure`.
-  public static func choose(_ given: String?, _ caller: Caller) throws(CallFailure) -> String {
+  /// - Throws: `Failure`.
+  public static func choose(_ given: String?, _ caller: Caller) throws(Failure) -> String {
     if let given { return given }
     guard let guild = caller.backend.profile?.guild else { return try only(of: try guilds(caller)) }
     // It was right when it was written.
@@ -60,10 +60,10 @@ public enum GuildChoice {
   /// - Parameters:
   ///   - text: as the user or the profile names it.
   ///   - caller: who is asked which there are.
-  /// - Throws: `CallFailure`, also for a guild that the agent is not in.
-  public static func named(_ text: String, _ caller: Caller) throws(CallFailure) -> Guild {
+  /// - Throws: `Failure`, also for a guild that the agent is not in.
+  public static func named(_ text: String, _ caller: Caller) throws(Failure) -> Guild {
     let all: [Guild]
-    do throws(CallFailure) { all = try guilds(caller) } catch {
+    do throws(Failure) { all = try guilds(caller) } catch {
       // A backend without such a list; what is else at fault, the next answer tells.
       guard error.status == .failure else { throw error }
       all = []
@@ -77,25 +77,25 @@ public enum GuildChoice {
   /// - Parameters:
   ///   - text: as the user or the profile names it.
   ///   - guilds: all there are.
-  /// - Throws: `CallFailure`: `failure` for another, which names those there are, and for a
+  /// - Throws: `Failure`: `failure` for another, which names those there are, and for a
   ///   name that several have.
-  public static func named(_ text: String, of guilds: [Guild]) throws(CallFailure) -> Guild {
+  public static func named(_ text: String, of guilds: [Guild]) throws(Failure) -> Guild {
     if guilds.isEmpty, NameKey.isID(text) { return Guild(id: text, name: "") }
     if let one = try NameChoice.one(text, .guild, of: guilds.map(\.told)) {
       return Guild(id: one.id, name: one.name)
     }
     let known = guilds.isEmpty ? "the backend lists none" : "there are \(names(guilds))"
-    throw CallFailure("guild \(text)", "no such guild; \(known)", .failure)
+    throw Failure("guild \(text)", "no such guild; \(known)", .failure)
   }
 
   /// The only guild there is.
   ///
-  /// - Throws: `CallFailure`: `negative` when there is none, `failure` when
+  /// - Throws: `Failure`: `negative` when there is none, `failure` when
   ///   there are several.
-  public static func only(of guilds: [Guild]) throws(CallFailure) -> String {
+  public static func only(of guilds: [Guild]) throws(Failure) -> String {
     if guilds.count == 1 { return guilds[0].id }
-    if guilds.isEmpty { throw CallFailure("guilds", "the agent is in none", .negative) }
-    throw CallFailure(
+    if guilds.isEmpty { throw Failure("guilds", "the agent is in none", .negative) }
+    throw Failure(
       "guilds", "there are several, name one with --guild: \(names(guilds))", .failure)
   }
 

@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Records
 
 /// What is meant by an id or a name.
@@ -9,13 +9,13 @@ enum NameChoice {
   /// - Returns: nil where there is none.
   static func one(
     _ text: String, _ kind: NamedKind, of all: [ToldName]
-  ) throws(CallFailure) -> ToldName? {
+  ) throws(Failure) -> ToldName? {
     if let found = all.first(where: { $0.id == text }) { return found }
     let key = NameKey(text)
     for isMeant in [{ $0.name == text }, { NameKey($0.name) == key }] as [(ToldName) -> Bool] {
       let found = once(all.filter(isMeant))
       if found.count > 1 {
-        throw CallFailure(
+        throw Failure(
           "\(kind.rawValue) \(text)", "several have this name, give an id: \(list(found))",
           .failure)
       }
@@ -46,7 +46,7 @@ public enum UserChoice {
   /// All of them, those last met first; one who was renamed has all names.
   static func users(
     _ caller: Caller, limit: Int = ActionPages.mostRows
-  ) throws(CallFailure) -> [ToldName] {
+  ) throws(Failure) -> [ToldName] {
     var scan = NameScan()
     var told = try caller.call(ClankyPath.voiceState).body.withUnsafeBytes { scan.names(in: $0) }
     let path = ClankyPath.actions(
@@ -63,13 +63,13 @@ public enum UserChoice {
   /// - Parameters:
   ///   - text: an id, which is not looked up, or a name.
   ///   - caller: who is asked for names.
-  /// - Throws: `CallFailure`, also for a name that nobody has.
-  public static func named(_ text: String, _ caller: Caller) throws(CallFailure) -> String {
+  /// - Throws: `Failure`, also for a name that nobody has.
+  public static func named(_ text: String, _ caller: Caller) throws(Failure) -> String {
     if NameKey.isID(text) { return text }
     let all = try users(caller)
     if let found = try NameChoice.one(text, .user, of: all) { return found.id }
     let known = all.isEmpty ? "the backend tells no names" : "there are \(NameChoice.list(all))"
-    throw CallFailure(
+    throw Failure(
       "user \(text)", "nobody of this name is known, an id will do; \(known)", .failure)
   }
 }

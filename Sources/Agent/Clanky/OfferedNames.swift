@@ -12,16 +12,16 @@ public enum OfferedNames {
 
   /// The guilds that the agent is in.
   public static let guilds = Completion.live {
-    look { caller throws(CallFailure) in try GuildChoice.guilds(caller).map(\.told) }
+    look { caller throws(Failure) in try GuildChoice.guilds(caller).map(\.told) }
   }
 
   /// The people whose names are known.
   public static let users = Completion.live {
-    look { caller throws(CallFailure) in try UserChoice.users(caller, limit: events) }
+    look { caller throws(Failure) in try UserChoice.users(caller, limit: events) }
   }
 
   private static func look(
-    _ ask: (Caller) throws(CallFailure) -> [ToldName]
+    _ ask: (Caller) throws(Failure) -> [ToldName]
   ) -> [String] {
     guard let profile = try? Settings().profile(nil), profile.kind == .clanky else { return [] }
     // Whatever it is that hangs; a shell would tell of a signal.

@@ -16,17 +16,17 @@ struct JoelclawBackend: AgentBackend {
   private static let portFile = "/tmp/joelclaw/gateway.ws.port"
 
   /// The gateway of this machine; one that is not there yet has the usual port.
-  func usualURL() throws(SettingsError) -> String? {
+  func usualURL() throws(Failure) -> String? {
     try JoelclawGateway.localURL(portFile: Self.portFile)
   }
 
   func events(
     of agent: AgentAccess, _ wishes: FollowWishes
-  ) throws(SettingsError) -> FollowedStream {
+  ) throws(Failure) -> FollowedStream {
     try wishes.refuseNumber(name)
     try wishes.refuseResume(name)
     if wishes.thread != nil {
-      throw SettingsError(name, "has one conversation: name no thread")
+      throw Failure(name, "has one conversation: name no thread")
     }
     let server = agent.backend
     let request = try JoelclawGateway.request(server)
@@ -41,7 +41,7 @@ struct JoelclawBackend: AgentBackend {
     return stream
   }
 
-  func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(SettingsError) -> any ChatLine {
+  func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(Failure) -> any ChatLine {
     // What was said is kept elsewhere, if anywhere.
     if !wishes.isTalk, agent.profile.pds != nil {
       return PDSChat(try PDSAccess(agent), agent.origin(.joelclaw), wishes)
@@ -62,30 +62,30 @@ enum JoelclawGateway {
   private static let usualPort = 3018
 
   /// The URL of a gateway on this machine.
-  static func localURL(portFile path: String) throws(SettingsError) -> String {
+  static func localURL(portFile path: String) throws(Failure) -> String {
     guard let bytes = try StateFile(path: path).read(limit: 64) else { return url(usualPort) }
     // A token would go to whoever wrote it.
     let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
     for place in [folder, path] {
       guard let status = stat(following: place) else { continue }
       if status.st_uid != 0 && status.st_uid != getuid() {
-        throw SettingsError(place, "refused: it belongs to another user")
+        throw Failure(place, "refused: it belongs to another user")
       }
       if status.st_mode & 0o022 != 0 {
-        throw SettingsError(place, "refused: others can write to it")
+        throw Failure(place, "refused: others can write to it")
       }
     }
     let digits = bytes.last == 10 ? bytes.dropLast() : bytes[...]
     guard digits.allSatisfy({ (0x30...0x39).contains($0) }),
       let port = Int(String(decoding: digits, as: UTF8.self)), (1...65535).contains(port)
-    else { throw SettingsError(path, "not a port number") }
+    else { throw Failure(path, "not a port number") }
     return url(port)
   }
 
   private static func url(_ port: Int) -> String { "ws://127.0.0.1:\(port)" }
 
   /// What asks for a WebSocket, with the token where there is one.
-  static func request(_ server: AgentServer) throws(SettingsError) -> Request {
+  static func request(_ server: AgentServer) throws(Failure) -> Request {
     try server.requirePrivacy()
     var request = Request(server.base)
     server.authorize(&request)

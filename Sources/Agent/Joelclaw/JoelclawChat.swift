@@ -29,7 +29,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   /// When what is left of a text that grows is told.
   private var restAt = 0.0
 
-  init(_ agent: AgentAccess, _ wishes: ChatWishes) throws(SettingsError) {
+  init(_ agent: AgentAccess, _ wishes: ChatWishes) throws(Failure) {
     let server = agent.backend
     request = try JoelclawGateway.request(server)
     origin = agent.origin(.joelclaw)
@@ -41,9 +41,9 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   }
 
   func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
-    if let reason = Self.fault(of: question) { return .refused(AnswerProblem(reason, .failure)) }
-    do throws(SettingsError) { _ = try allowed(question) } catch {
-      return .refused(AnswerProblem(error.message, error.status))
+    if let reason = Self.fault(of: question) { return .refused(Failure(reason, .failure)) }
+    do throws(Failure) { _ = try allowed(question) } catch {
+      return .refused(error)
     }
     if let closed { return .refused(closed) }
     let turn = JoelclawTurn(
@@ -61,12 +61,12 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
 
   func list(
     _ list: ChatList, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
+  ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
     lists.ask(list, place: place, now: Clock.monotonic)
     defer { lists.result = nil }
     if lists.result == nil { serve(waiter) { () throws(LinkEnd) in try talk() } }
     if let result = lists.result { return result }
-    if let closed { return .failure(CallFailure(place, closed.line, closed.status)) }
+    if let closed { return .failure(Failure(place, closed.message, closed.status)) }
     throw .over
   }
 
@@ -141,7 +141,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     guard let turn else { return }
     tell(self.turn?.lost(now: .now(), clock: Clock.monotonic) ?? [])
     let problem = outcome.problem
-    finish(turn.phase == .queued ? .refused(problem) : .lost(problem.line))
+    finish(turn.phase == .queued ? .refused(problem) : .lost(problem.message))
   }
 
   // MARK: - Asking
@@ -153,19 +153,19 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   }
 
   private func refuse(_ reason: String, _ status: ExitStatus = .failure) {
-    finish(.refused(AnswerProblem(reason, status)))
+    finish(.refused(Failure(reason, status)))
   }
 
   private func finish(_ end: ChatEnd) { (turn, self.end) = (nil, end) }
 
   /// The words that may be sent now: the gateway drops those that it had not long ago.
-  private func allowed(_ question: ChatQuestion) throws(SettingsError) -> String {
+  private func allowed(_ question: ChatQuestion) throws(Failure) -> String {
     let now = Clock.unix
     guard let age = try book.age(of: question.text, now: now) else {
       return question.text
     }
     if question.isAgain { return try book.marked(question.text, now: now) }
-    throw SettingsError(
+    throw Failure(
       "the same words were sent \(Int(age)) s ago",
       "the gateway would drop them; wait \(Int((PromptBook.memory - age).rounded(.up))) s, "
         + "or mark them with --again", .temporary)
@@ -177,7 +177,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
       return refuse("a joelclaw gateway has one conversation: \(session)")
     }
     let text: String
-    do throws(SettingsError) {
+    do throws(Failure) {
       lock = try book.turn()
       // Another process of this user: the next status is another chance.
       if lock == nil {
@@ -194,14 +194,14 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     } catch {
       return refuse(error.message, error.status)
     }
-    if let problem = waiter?.sends() { return refuse(problem.line, problem.status) }
+    if let problem = waiter?.sends() { return refuse(problem.message, problem.status) }
     socket.send(text: JoelclawGateway.promptFrame(text))
     tell(turn?.sent(text, now: .now(), clock: Clock.monotonic) ?? [])
   }
 
   /// Whether an earlier prompt may still wait in the gateway: one that nobody saw begin, as long
   /// as the agent was not free for a while.
-  private func mayWait() throws(SettingsError) -> Bool {
+  private func mayWait() throws(Failure) -> Bool {
     let now = Clock.monotonic
     guard try book.isOpen(now: Clock.unix), let since = turn?.freeSince,
       now - since < Self.freeTime

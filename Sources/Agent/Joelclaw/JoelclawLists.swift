@@ -10,7 +10,7 @@ struct JoelclawLists {
   private(set) var limit = Double.infinity
   private var waiting: ChatList?
   /// What came of it.
-  var result: Result<[[UInt8]], CallFailure>?
+  var result: Result<[[UInt8]], Failure>?
   /// What the gateway was told to end.
   private var ending: JoelclawStatus.Request?
 
@@ -29,7 +29,7 @@ struct JoelclawLists {
         "a joelclaw gateway has one agent and one conversation"
       case .threads, .ending: nil
       }
-    if let reason { return finish(.failure(CallFailure(place, reason, .failure))) }
+    if let reason { return finish(.failure(Failure(place, reason, .failure))) }
     waiting = list
     pace.begin(now, after: 0)
   }
@@ -74,13 +74,13 @@ struct JoelclawLists {
   mutating func giveUp(_ now: Double, place: String) {
     guard now >= limit else { return }
     let words = ending == nil ? "no status came in time" : "the agent goes on with what it is at"
-    fail(CallFailure(place, words, .temporary))
+    fail(Failure(place, words, .temporary))
   }
 
   /// Nothing more comes.
-  mutating func fail(_ failure: CallFailure) { finish(.failure(failure)) }
+  mutating func fail(_ failure: Failure) { finish(.failure(failure)) }
 
-  private mutating func finish(_ result: Result<[[UInt8]], CallFailure>) {
+  private mutating func finish(_ result: Result<[[UInt8]], Failure>) {
     (waiting, ending, limit, self.result) = (nil, nil, .infinity, result)
     pace.stop()
   }

@@ -277,7 +277,7 @@ struct JoelclawTurn {
     guard end == nil, clock >= limits.next(phase) else { return [] }
     switch phase {
     case .queued:
-      end = .refused(AnswerProblem(limits.words, .temporary))
+      end = .refused(Failure(limits.words, .temporary))
       return []
     case .sent:
       end = .lost(ours.doubt)

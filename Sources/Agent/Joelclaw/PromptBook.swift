@@ -20,7 +20,7 @@ struct PromptBook {
   /// Stands for a digest where a prompt was sent that was not seen to begin.
   private static let open = "open"
 
-  init(of address: WebAddress, in folders: Folders = Folders()) throws(SettingsError) {
+  init(of address: WebAddress, in folders: Folders = Folders()) throws(Failure) {
     let folder = Folders.join(folders.state, "joelclaw")
     try Folders.make(folder)
     let name = Self.digest(Self.name(of: address)).prefix(16)
@@ -42,18 +42,18 @@ struct PromptBook {
   /// destroy each other (CONTRACT.md 4).
   ///
   /// - Returns: nil while another process has it.
-  func turn() throws(SettingsError) -> PromptLock? {
+  func turn() throws(Failure) -> PromptLock? {
     let lock = PromptLock(try OwnPath.append(lockPath))
     return clibc_flock(lock.descriptor) == 0 ? lock : nil
   }
 
   /// Whether a prompt was sent and nobody saw it begin: it may wait in the gateway.
-  func isOpen(now: Double) throws(SettingsError) -> Bool {
+  func isOpen(now: Double) throws(Failure) -> Bool {
     try entries(now).contains { $0.digest == Self.open }
   }
 
   /// The prompt that was sent last does not wait any more.
-  func close(now: Double) throws(SettingsError) {
+  func close(now: Double) throws(Failure) {
     try write(try entries(now).filter { $0.digest != Self.open })
   }
 
@@ -62,24 +62,24 @@ struct PromptBook {
   /// - Parameters:
   ///   - text: white space does not count.
   ///   - now: seconds since 1970.
-  func age(of text: String, now: Double) throws(SettingsError) -> Double? {
+  func age(of text: String, now: Double) throws(Failure) -> Double? {
     let digest = Self.digest(text)
     return try entries(now).filter { $0.digest == digest }.map { max(now - $0.time, 0) }.min()
   }
 
   /// Notes that a text is sent; by whoever has the right to.
-  func add(_ text: String, now: Double) throws(SettingsError) {
+  func add(_ text: String, now: Double) throws(Failure) {
     let others = try entries(now).filter { $0.digest != Self.open }
     try write(others + [Self.digest(text), Self.open].map { Entry(time: now, digest: $0) })
   }
 
-  private func write(_ entries: [Entry]) throws(SettingsError) {
+  private func write(_ entries: [Entry]) throws(Failure) {
     let lines = entries.map { "\(Int64($0.time * 1000)) \($0.digest)\n" }
     try file.replace(with: Array(lines.joined().utf8))
   }
 
   /// The text with a mark that makes other words of it.
-  func marked(_ text: String, now: Double) throws(SettingsError) -> String {
+  func marked(_ text: String, now: Double) throws(Failure) -> String {
     var number = 1
     while true {
       let other = text + (number == 1 ? " (again)" : " (again \(number))")
@@ -89,7 +89,7 @@ struct PromptBook {
   }
 
   /// What is remembered; a line that makes no sense is left out.
-  private func entries(_ now: Double) throws(SettingsError) -> [Entry] {
+  private func entries(_ now: Double) throws(Failure) -> [Entry] {
     let text = String(decoding: try file.read() ?? [], as: UTF8.self)
     return text.split(separator: "\n").compactMap { line in
       let words = line.split(separator: " ")

@@ -28,7 +28,7 @@ final class ClaudioChat: ChatLine {
   func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
     let fault = !question.attachments.isEmpty ? "takes no files" : "has no threads"
     if !question.attachments.isEmpty || question.thread != nil {
-      return .refused(AnswerProblem("Claudio's server \(fault)", .failure))
+      return .refused(Failure("Claudio's server \(fault)", .failure))
     }
     let words = RecordText().string("role", "user").string("content", question.text).bytes
     let body = RecordText().list("messages", said + [words]).string("agent", question.agent)
@@ -38,7 +38,7 @@ final class ClaudioChat: ChatLine {
     turn.started = turn.time
     waiter.news(.turn(turn))
     // Why the words did not go out when they could.
-    var withheld: AnswerProblem?
+    var withheld: Failure?
     let reply: Result<Caller.Reply, AnswerFailure>
     do throws(LinkEnd) {
       reply = try self.reply("api/chat/agent", body, waiter) {
@@ -66,7 +66,7 @@ final class ClaudioChat: ChatLine {
       let text = OpenClawMessage.text(of: message)
     else {
       let reason = "\(reply.head.summary): not an answer of Claudio's server"
-      return finish(turn, .refused(AnswerProblem(reason, .failure, isStray: true)), waiter)
+      return finish(turn, .refused(Failure(reason, .failure, isStray: true)), waiter)
     }
     said += [words, RecordText().string("role", "assistant").string("content", text).bytes]
     var turn = turn
@@ -91,16 +91,16 @@ final class ClaudioChat: ChatLine {
 
   func list(
     _ list: ChatList, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
+  ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
     guard case .agents = list else {
-      return .failure(CallFailure(place, "Claudio's server keeps no threads", .failure))
+      return .failure(Failure(place, "Claudio's server keeps no threads", .failure))
     }
     return Answer.list(try reply("api/agents", nil, waiter), "agents", place: place)
   }
 
   func speak(
     _ text: String, agent: String?, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[UInt8], CallFailure> {
+  ) throws(LinkEnd) -> Result<[UInt8], Failure> {
     let body = RecordText().string("text", text).string("agent", agent)
     switch try reply("api/tts", body, waiter) {
     case .failure(let failure): return .failure(failure.at(place))
@@ -108,7 +108,7 @@ final class ClaudioChat: ChatLine {
       let type = reply.head.value("Content-Type")?.lowercased() ?? "audio"
       let isAudio = type.hasPrefix("audio") || type.hasPrefix("application/octet-stream")
       if isAudio, !reply.body.isEmpty { return .success(reply.body) }
-      return .failure(CallFailure(place, "\(reply.head.summary): no audio", .failure))
+      return .failure(Failure(place, "\(reply.head.summary): no audio", .failure))
     }
   }
 
@@ -116,10 +116,10 @@ final class ClaudioChat: ChatLine {
     _ path: String, _ body: RecordText?, _ waiter: Waiter, onSend: (() -> Bool)? = nil
   ) throws(LinkEnd) -> Result<Caller.Reply, AnswerFailure> {
     let request: Request
-    do throws(SettingsError) {
+    do throws(Failure) {
       request = try server.request(path, method: body == nil ? "GET" : "POST", body: body?.bytes)
     } catch {
-      return .failure(.answer(AnswerProblem(error.message, error.status)))
+      return .failure(.answer(error))
     }
     return try server.reply(to: request, waiter, silence: silence, onSend: onSend)
   }
@@ -128,12 +128,12 @@ final class ClaudioChat: ChatLine {
 /// Why there is no answer to a request.
 enum AnswerFailure: Error {
   case network(String)
-  case answer(AnswerProblem)
+  case answer(Failure)
 
-  func at(_ place: String) -> CallFailure {
+  func at(_ place: String) -> Failure {
     switch self {
-    case .network(let reason): CallFailure(place, reason, .temporary)
-    case .answer(let problem): CallFailure(place, problem)
+    case .network(let reason): Failure(place, reason, .temporary)
+    case .answer(let problem): Failure(place, problem)
     }
   }
 }
@@ -152,7 +152,7 @@ extension AgentServer {
     case .failed(let reason): return .failure(.network(reason))
     case .late: return .failure(.network("no answer"))
     case .unusable(let reason):
-      return .failure(.answer(AnswerProblem(reason, .failure, isStray: true)))
+      return .failure(.answer(Failure(reason, .failure, isStray: true)))
     case .response(let head, let body):
       if let problem = problem(of: head, body, method: request.method) {
         return .failure(.answer(problem))
@@ -166,8 +166,8 @@ extension Answer {
   /// The rows of a list that was asked for.
   static func list(
     _ reply: Result<Caller.Reply, AnswerFailure>, _ name: String, place: String
-  ) -> Result<[[UInt8]], CallFailure> {
-    do throws(CallFailure) {
+  ) -> Result<[[UInt8]], Failure> {
+    do throws(Failure) {
       switch reply {
       case .failure(let failure): throw failure.at(place)
       case .success(let reply): return .success(try list(reply, name, place: place))
@@ -186,7 +186,7 @@ extension TurnRecord {
     case .answered: turn.state = .completed
     case .failed(let reason): (turn.state, turn.reason) = (.failed, reason)
     case .aborted(let reason): (turn.state, turn.reason) = (.aborted, reason)
-    case .refused(let problem): (turn.state, turn.reason) = (.failed, problem.line)
+    case .refused(let problem): (turn.state, turn.reason) = (.failed, problem.message)
     case .paused, .lost: return nil
     }
     turn.ended = now

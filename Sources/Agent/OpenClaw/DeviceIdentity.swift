@@ -65,15 +65,15 @@ public final class DeviceIdentity {
   /// The user's key, made if there is none yet.
   ///
   /// - Parameter folders: where the state is kept.
-  /// - Throws: `SettingsError` for a file that others can read (`denied`), that is no
+  /// - Throws: `Failure` for a file that others can read (`denied`), that is no
   ///   such key, or cannot be written.
-  public static func own(in folders: Folders) throws(SettingsError) -> DeviceIdentity {
+  public static func own(in folders: Folders) throws(Failure) -> DeviceIdentity {
     try Folders.make(folder(in: folders))
     let path = Folders.join(folder(in: folders), "device.pem")
     if let found = try read(path) { return found }
     var seed = [UInt8](repeating: 0, count: length)
     guard RAND_bytes(&seed, Int32(seed.count)) == 1, let made = DeviceIdentity(seed: seed) else {
-      throw SettingsError(path, "no random bytes to be had")
+      throw Failure(path, "no random bytes to be had")
     }
     // Of two that make one at the same time the first wins: a link is never replaced.
     let temporary = "\(path).\(getpid())"
@@ -81,22 +81,22 @@ public final class DeviceIdentity {
     try StateFile(path: temporary).replace(with: Array(pem(seed).utf8))
     defer { unlink(temporary) }
     if link(temporary, path) == 0 { return made }
-    guard systemError == EEXIST else { throw SettingsError(path, systemReason(systemError)) }
-    guard let found = try read(path) else { throw SettingsError(path, "it came and went") }
+    guard systemError == EEXIST else { throw Failure(path, systemReason(systemError)) }
+    guard let found = try read(path) else { throw Failure(path, "it came and went") }
     return found
   }
 
   /// The folder of all that is kept about gateways.
   static func folder(in folders: Folders) -> String { Folders.join(folders.state, "openclaw") }
 
-  private static func read(_ path: String) throws(SettingsError) -> DeviceIdentity? {
+  private static func read(_ path: String) throws(Failure) -> DeviceIdentity? {
     guard let bytes = try StateFile(path: path).read(limit: 4096) else { return nil }
     if let status = stat(following: path), status.st_mode & 0o077 != 0 {
-      throw SettingsError(path, "refused: not for its owner alone (chmod 600)", .denied)
+      throw Failure(path, "refused: not for its owner alone (chmod 600)", .denied)
     }
     guard let seed = seed(pem: String(decoding: bytes, as: UTF8.self)),
       let identity = DeviceIdentity(seed: seed)
-    else { throw SettingsError(path, "not an Ed25519 key in PKCS#8") }
+    else { throw Failure(path, "not an Ed25519 key in PKCS#8") }
     return identity
   }
 

@@ -19,7 +19,7 @@ struct DeviceTokens {
   /// The most that are kept for a gateway: one for each set of scopes that is in use.
   private static let most = 8
 
-  init(origin: String, in folders: Folders) throws(SettingsError) {
+  init(origin: String, in folders: Folders) throws(Failure) {
     let folder = DeviceIdentity.folder(in: folders)
     try Folders.make(folder)
     let name = origin.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" }
@@ -28,11 +28,11 @@ struct DeviceTokens {
     self.origin = origin
     guard let bytes = try file.read(), !bytes.isEmpty else { return }
     if let status = stat(following: path), status.st_mode & 0o077 != 0 {
-      throw SettingsError(path, "refused: not for its owner alone (chmod 600)", .denied)
+      throw Failure(path, "refused: not for its owner alone (chmod 600)", .denied)
     }
     let value = bytes.withUnsafeBytes { try? JSONValue.parse($0) }
     guard let value, value["origin"]?.string == origin else {
-      throw SettingsError(path, "does not hold the tokens of \(origin): remove it")
+      throw Failure(path, "does not hold the tokens of \(origin): remove it")
     }
     for each in value["tokens"]?.elements ?? [] {
       guard let token = each["token"]?.string else { continue }
@@ -51,7 +51,7 @@ struct DeviceTokens {
   }
 
   /// Keeps a token in place of an older one of the same scopes.
-  mutating func keep(_ token: Secret, scopes: [String]) throws(SettingsError) {
+  mutating func keep(_ token: Secret, scopes: [String]) throws(Failure) {
     if entries.contains(where: { $0.token.reveal() == token.reveal() && $0.scopes == scopes }) {
       return
     }
@@ -62,12 +62,12 @@ struct DeviceTokens {
   }
 
   /// Forgets a token that is not taken any more.
-  mutating func forget(_ token: Secret) throws(SettingsError) {
+  mutating func forget(_ token: Secret) throws(Failure) {
     entries.removeAll { $0.token.reveal() == token.reveal() }
     try save()
   }
 
-  private func save() throws(SettingsError) {
+  private func save() throws(Failure) {
     let rows = entries.map { entry in
       let scopes = entry.scopes.map(JSONQuote.string).joined(separator: ",")
       return RecordText().string("token", entry.token.reveal()).json("scopes", "[\(scopes)]").text
@@ -84,10 +84,10 @@ struct GatewayKeys {
   let identity: DeviceIdentity
   let tokens: DeviceTokens
 
-  init(_ agent: AgentAccess, folders: Folders = Folders()) throws(SettingsError) {
+  init(_ agent: AgentAccess, folders: Folders = Folders()) throws(Failure) {
     server = agent.backend
     guard agent.profile.isSocket else {
-      throw SettingsError(server.base.display, "the url of a gateway begins with ws:// or wss://")
+      throw Failure(server.base.display, "the url of a gateway begins with ws:// or wss://")
     }
     try server.requirePrivacy()
     identity = try DeviceIdentity.own(in: folders)

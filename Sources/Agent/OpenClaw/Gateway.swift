@@ -85,8 +85,8 @@ final class Gateway {
     while true {
       let frame = try receive(loop, socket, until: until, auth.mask) { code, words in
         switch code {
-        case 1008: .failed(AnswerProblem(words, .denied))
-        case 1002: .failed(AnswerProblem(words, .failure))
+        case 1008: .failed(Failure(words, .denied))
+        case 1002: .failed(Failure(words, .failure))
         default: .lost(words)
         }
       }
@@ -97,7 +97,7 @@ final class Gateway {
       case .event(let event) where id == nil && event.name == "connect.challenge":
         guard let challenge = event.object else { continue }
         guard let params = auth.answer(to: challenge, now: Clock.unix) else {
-          throw .failed(AnswerProblem("the gateway's challenge has no nonce", .failure))
+          throw .failed(Failure("the gateway's challenge has no nonce", .failure))
         }
         let new = calls.newID()
         id = new
@@ -111,7 +111,7 @@ final class Gateway {
           return Gateway(loop, socket, hello, calls, auth.mask)
         case .pairing(let words, let least):
           throw auth.waitsForPairing
-            ? .waits(words, after: least) : .failed(AnswerProblem(words, .denied))
+            ? .waits(words, after: least) : .failed(Failure(words, .denied))
         case .again: return nil
         case .later(let reason, let least): throw .lost(reason, after: least)
         case .refused(let problem): throw .failed(problem)

@@ -149,7 +149,7 @@ final class GatewayApprovals: AnsweringLink {
       listed()
     case (.list(.exec), .refused(let error)):
       let problem = GatewayChat.problem(error)
-      waiter?.failed(CallFailure(ApprovalBook.Kind.exec.list, problem.line, problem.status))
+      waiter?.failed(Failure(ApprovalBook.Kind.exec.list, problem.message, problem.status))
     case (.list(let kind), .refused(let error)):
       waiter?.link(.fault("\(kind.list): \(error.line)"))
       listed()
@@ -304,11 +304,11 @@ final class GatewayApprovals: AnsweringLink {
 
 extension StreamEnd {
   /// The end of a link, as a problem.
-  var problem: AnswerProblem {
+  var problem: Failure {
     switch self {
     case .failed(let problem): problem
-    case .gaveUp(let reason): AnswerProblem(reason, .temporary)
-    case .noContent: AnswerProblem("204 No Content", .failure)
+    case .gaveUp(let reason): Failure(reason, .temporary)
+    case .noContent: Failure("204 No Content", .failure)
     }
   }
 }

@@ -16,7 +16,7 @@ struct GatewayAuth {
     /// A later try may do, not before that many seconds.
     case later(String, after: Double?)
     /// No later try would do.
-    case refused(AnswerProblem)
+    case refused(Failure)
   }
 
   /// What the owner wants of the gateway.
@@ -87,19 +87,19 @@ struct GatewayAuth {
     case .failure(let error): return refused(error)
     case .success(let payload):
       guard var hello = GatewayHello(payload) else {
-        return .refused(AnswerProblem("not the greeting of a gateway", .failure))
+        return .refused(Failure("not the greeting of a gateway", .failure))
       }
       hello.ahead = ahead
       guard GatewayHandshake.protocols.contains(Int(clamping: hello.version)) else {
         return .refused(
-          AnswerProblem(
+          Failure(
             "the gateway speaks protocol \(hello.version); this version 3 and 4", .failure))
       }
       let missing = wishes.scopes.map(\.rawValue).filter { hello.scopes?.contains($0) == false }
       guard missing.isEmpty else {
         let names = missing.joined(separator: ", ")
         return .refused(
-          AnswerProblem("the gateway does not grant \(names) to this device", .denied))
+          Failure("the gateway does not grant \(names) to this device", .denied))
       }
       hasRenewed = false
       return .open(hello)
@@ -107,9 +107,9 @@ struct GatewayAuth {
   }
 
   /// Keeps what lets this device in next time.
-  mutating func keep(_ hello: GatewayHello) -> SettingsError? {
+  mutating func keep(_ hello: GatewayHello) -> Failure? {
     guard let token = hello.deviceToken else { return nil }
-    do throws(SettingsError) {
+    do throws(Failure) {
       try tokens.keep(token, scopes: hello.scopes ?? wishes.scopes.map(\.rawValue))
     } catch {
       return error
@@ -126,7 +126,7 @@ struct GatewayAuth {
     case "PROTOCOL_MISMATCH":
       let wanted = error.expectedProtocol.map { "protocol \($0)" } ?? "another protocol"
       return .refused(
-        AnswerProblem("the gateway wants \(wanted); this version speaks 3 and 4", .failure))
+        Failure("the gateway wants \(wanted); this version speaks 3 and 4", .failure))
     case "AUTH_RATE_LIMITED", "UNAVAILABLE", "AGENT_TIMEOUT":
       return .later(error.line, after: error.retryAfter)
     case "AUTH_TOKEN_MISMATCH" where !isTokenBad && findsOther(): return .again
@@ -140,12 +140,12 @@ struct GatewayAuth {
     // Without a token of the profile the device's went in its place.
     case "AUTH_TOKEN_MISMATCH" where token == nil || isTokenBad: return stale(error)
     case let code where code.hasPrefix("DEVICE_"):
-      return .refused(AnswerProblem(error.line, .failure))
+      return .refused(Failure(error.line, .failure))
     case let code where code.hasPrefix("AUTH_"):
-      return .refused(AnswerProblem((narrow ?? error).line, .denied))
+      return .refused(Failure((narrow ?? error).line, .denied))
     case "FORBIDDEN", "MISSING_SCOPE", "NOT_LINKED":
-      return .refused(AnswerProblem(error.line, .denied))
-    default: return .refused(AnswerProblem(error.line, .failure))
+      return .refused(Failure(error.line, .denied))
+    default: return .refused(Failure(error.line, .failure))
     }
   }
 
@@ -159,7 +159,7 @@ struct GatewayAuth {
   /// A stored token is not taken any more: without it the next try may do. There are few,
   /// and each is forgotten once.
   private mutating func stale(_ error: GatewayError) -> Verdict {
-    guard let shown else { return .refused(AnswerProblem(error.line, .denied)) }
+    guard let shown else { return .refused(Failure(error.line, .denied)) }
     // What cannot be saved is at least not shown again.
     try? tokens.forget(shown)
     return .again

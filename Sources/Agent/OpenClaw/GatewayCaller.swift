@@ -13,13 +13,9 @@ final class GatewayCaller {
   }
 
   /// Asks, and waits.
-  func call(_ method: String, _ params: RecordText = RecordText()) throws(CallFailure) -> [UInt8] {
+  func call(_ method: String, _ params: RecordText = RecordText()) throws(Failure) -> [UInt8] {
     let keys: GatewayKeys
-    do throws(SettingsError) {
-      keys = try GatewayKeys(try AgentAccess(caller))
-    } catch {
-      throw CallFailure(error)
-    }
+    keys = try GatewayKeys(try AgentAccess(caller))
     let question = Question(caller, keys.server)
     caller.diagnostics.note("\(method) at \(question.place)")
     let start = Clock.monotonic
@@ -37,7 +33,7 @@ final class GatewayCaller {
               payload.isAbsent ? Array("null".utf8) : Array(payload.bytes))
           case .refused(let error):
             let problem = GatewayChat.problem(error)
-            question.fail(method, problem.line, problem.status)
+            question.fail(method, problem.message, problem.status)
           case .late: question.fail(method, "no answer came in time", .temporary)
           }
           throw LinkEnd.over
@@ -55,7 +51,7 @@ final class GatewayCaller {
 
   /// Waits for one answer, as long as the caller has time.
   private final class Question: StreamLoop {
-    var result: Result<[UInt8], CallFailure>?
+    var result: Result<[UInt8], Failure>?
     private let caller: Caller
     private let limit: Double
 
@@ -69,7 +65,7 @@ final class GatewayCaller {
     }
 
     func fail(_ what: String, _ reason: String, _ status: ExitStatus) {
-      if result == nil { result = .failure(CallFailure(what, reason, status)) }
+      if result == nil { result = .failure(Failure(what, reason, status)) }
     }
 
     override var isOver: Bool { result != nil }
@@ -78,7 +74,7 @@ final class GatewayCaller {
       return limit
     }
     override func ended(_ end: StreamEnd, at place: String) {
-      fail(self.place, end.problem.line, end.problem.status)
+      fail(self.place, end.problem.message, end.problem.status)
     }
     override func fault(_ reason: String, at place: String?) { caller.diagnostics.say(reason) }
   }
@@ -86,9 +82,9 @@ final class GatewayCaller {
 
 extension AgentAccess {
   /// The way that a caller goes.
-  fileprivate init(_ caller: Caller) throws(SettingsError) {
+  fileprivate init(_ caller: Caller) throws(Failure) {
     guard let profile = caller.backend.profile else {
-      throw SettingsError(caller.backend.base.display, "no profile stands for this address")
+      throw Failure(caller.backend.base.display, "no profile stands for this address")
     }
     self.profile = profile
     backend = caller.backend

@@ -21,7 +21,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   /// Whether it is to end.
   private var aborts = false
   /// The list that was asked for.
-  private var listed: Result<[[UInt8]], CallFailure>?
+  private var listed: Result<[[UInt8]], Failure>?
   private let origin: RecordOrigin
   private var turn: GatewayTurn?
   /// The list that is to be fetched once the link is open.
@@ -61,7 +61,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
     if let reason = GatewayLists.fault(thread: question.thread, agent: question.agent) {
-      return .refused(AnswerProblem(reason, .failure))
+      return .refused(Failure(reason, .failure))
     }
     if let closed { return .refused(closed) }
     (self.question, turn, end, aborts, asked) = (question, nil, nil, false, [:])
@@ -119,9 +119,9 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       listed = .success(GatewayLists.rows(list, payload, reply, key: key, origin))
     case (.list(let method, _, _), .refused(let error)):
       let problem = Self.problem(error)
-      listed = .failure(CallFailure(method, problem.line, problem.status))
+      listed = .failure(Failure(method, problem.message, problem.status))
     case (.list(let method, _, _), .late):
-      listed = .failure(CallFailure(method, "no answer came in time", .temporary))
+      listed = .failure(Failure(method, "no answer came in time", .temporary))
     }
   }
 
@@ -168,7 +168,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     super.ended(outcome, at: self.place)
     let problem = outcome.problem
     if turn?.isSent == true {
-      finish(.lost(problem.line))
+      finish(.lost(problem.message))
     } else if turn != nil || question != nil {
       finish(.refused(problem))
     }
@@ -193,7 +193,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     if let question {
       let key = hello.sessionKey(thread: question.thread, agent: question.agent)
       if let reason = GatewayLists.fault(key: key) {
-        return finish(.refused(AnswerProblem(reason, .failure)))
+        return finish(.refused(Failure(reason, .failure)))
       }
       self.question = nil
       looks = 0
@@ -250,10 +250,10 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     }
   }
 
-  static func problem(_ error: GatewayError) -> AnswerProblem {
-    if error.isScope { return AnswerProblem(error.line, .denied) }
+  static func problem(_ error: GatewayError) -> Failure {
+    if error.isScope { return Failure(error.line, .denied) }
     let isLater = error.code == "UNAVAILABLE" || error.code == "AGENT_TIMEOUT" || error.isRetryable
-    return AnswerProblem(error.line, isLater ? .temporary : .failure)
+    return Failure(error.line, isLater ? .temporary : .failure)
   }
 
   // MARK: - After a loss
@@ -343,11 +343,11 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   func list(
     _ list: ChatList, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
+  ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
     switch list {
     case .history(let thread, let agent, _), .ending(let thread, let agent):
       if let reason = GatewayLists.fault(thread: thread, agent: agent) {
-        return .failure(CallFailure(place, reason, .failure))
+        return .failure(Failure(place, reason, .failure))
       }
     case .agents, .threads: break
     }
@@ -356,7 +356,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     if let gateway { fetch(list, gateway) } else { wanted = list }
     if listed == nil { serve(waiter) { () throws(LinkEnd) in try talk() } }
     if let listed { return listed }
-    if let closed { return .failure(CallFailure(place, closed.line, closed.status)) }
+    if let closed { return .failure(Failure(place, closed.message, closed.status)) }
     throw .over
   }
 
@@ -364,7 +364,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     wanted = nil
     let (method, params, key) = GatewayLists.request(list, gateway.hello)
     if let reason = GatewayLists.fault(key: key) {
-      listed = .failure(CallFailure(place, reason, .failure))
+      listed = .failure(Failure(place, reason, .failure))
     } else {
       ask(method, params, for: .list(method, list, key: key))
     }

@@ -81,7 +81,7 @@ struct GatewayHello {
   private static let usualFile = 5_000_000
 
   /// Why files cannot go with a message; nil when they can.
-  func problem(of files: [ChatQuestion.Attachment]) -> AnswerProblem? {
+  func problem(of files: [ChatQuestion.Attachment]) -> Failure? {
     let most = mostFile ?? Self.usualFile
     return files.lazy.compactMap { $0.problem(most: most, picture: mostPicture ?? most) }.first
   }

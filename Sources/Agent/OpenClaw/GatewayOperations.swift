@@ -52,17 +52,15 @@ enum GatewayOperations {
     return payload == Array("null".utf8) ? .negative : .success
   }
 
-  private static func members(_ data: String) throws(CallFailure) -> RecordText {
+  private static func members(_ data: String) throws(Failure) -> RecordText {
     let bytes: [UInt8]
-    do throws(SettingsError) { bytes = try RequestArguments.data(data) } catch {
-      throw CallFailure(error)
-    }
+    bytes = try RequestArguments.data(data)
     if let (fault, offset) = bytes.withUnsafeBytes({ ScanValidator.firstFault($0) }) {
-      throw CallFailure("--data", "not JSON: \(fault.reason) at byte \(offset)", .failure)
+      throw Failure("--data", "not JSON: \(fault.reason) at byte \(offset)", .failure)
     }
     let line = RowText.line(bytes)
     guard line.first == UInt8(ascii: "{") else {
-      throw CallFailure("--data", "not a JSON object", .failure)
+      throw Failure("--data", "not a JSON object", .failure)
     }
     let inner = RowText.line(Array(line.dropFirst().dropLast()))
     return inner.isEmpty ? RecordText() : RecordText().members(inner)

@@ -38,7 +38,7 @@ final class GatewayStream {
     histories = [:]
     key = thread.map { gateway.hello.sessionKey(thread: $0, agent: nil) }
     if let reason = GatewayLists.fault(key: key ?? "") {
-      throw .failed(AnswerProblem(reason, .failure))
+      throw .failed(Failure(reason, .failure))
     }
     follow.opened(follow.place)
     subscribe(gateway)

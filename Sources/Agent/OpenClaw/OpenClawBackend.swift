@@ -16,7 +16,7 @@ struct OpenClawBackend: AgentBackend {
 
   func events(
     of agent: AgentAccess, _ wishes: FollowWishes
-  ) throws(SettingsError) -> FollowedStream {
+  ) throws(Failure) -> FollowedStream {
     try wishes.refuseNumber(name)
     try wishes.refuseResume(name)
     let keys = try GatewayKeys(agent)
@@ -32,7 +32,7 @@ struct OpenClawBackend: AgentBackend {
 
   func chat(
     with agent: AgentAccess, _ wishes: ChatWishes
-  ) throws(SettingsError) -> any ChatLine {
+  ) throws(Failure) -> any ChatLine {
     var policy = wishes.policy
     if !agent.profile.isSocket {
       return Self.isResponses(agent.backend.base)
@@ -52,7 +52,7 @@ struct OpenClawBackend: AgentBackend {
 
   func approvals(
     of agent: AgentAccess, waits: Bool, policy: StreamPolicy
-  ) throws(SettingsError) -> any ApprovalLine {
+  ) throws(Failure) -> any ApprovalLine {
     var policy = policy
     if policy.idleTimeout == nil { policy.idleTimeout = Self.ticks }
     return GatewayApprovals(

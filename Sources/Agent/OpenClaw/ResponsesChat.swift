@@ -35,7 +35,7 @@ final class ResponsesChat: ChatLine {
 
   func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
     if let reason = GatewayLists.fault(thread: question.thread, agent: question.agent) {
-      return .refused(AnswerProblem(reason, .failure))
+      return .refused(Failure(reason, .failure))
     }
     for file in question.attachments {
       let (most, picture) = (Self.mostFile, Self.mostPicture)
@@ -43,16 +43,16 @@ final class ResponsesChat: ChatLine {
     }
     let key = Self.sessionKey(question)
     if let reason = GatewayLists.fault(key: key) {
-      return .refused(AnswerProblem(reason, .failure))
+      return .refused(Failure(reason, .failure))
     }
     let agent = question.agent ?? question.thread.flatMap { GatewayKey($0)?.agent }
     let body = RecordText().string("model", agent.map { "openclaw/\($0)" } ?? "openclaw")
       .list("input", [Self.input(question)]).bool("stream", true).string("user", key)
     var request: Request
-    do throws(SettingsError) {
+    do throws(Failure) {
       request = try self.request("responses", body: body.bytes)
     } catch {
-      return .refused(AnswerProblem(error.message, error.status))
+      return .refused(error)
     }
     request.headers += [
       Header("x-openclaw-session-key", key), Header("Accept-Encoding", "identity"),
@@ -71,7 +71,7 @@ final class ResponsesChat: ChatLine {
     to request: Request, _ turn: inout TurnRecord, _ waiter: ChatWaiter
   ) throws(LinkEnd) -> ChatEnd {
     // Why the words did not go out when they could.
-    var withheld: AnswerProblem?
+    var withheld: Failure?
     let response = LiveResponse(waiter, request) {
       withheld = waiter.sends()
       return withheld == nil
@@ -96,7 +96,7 @@ final class ResponsesChat: ChatLine {
       switch error {
       case .refused(let head, let body): return judge(head, body, &turn, waiter)
       case .failed(let problem, _):
-        return .refused(AnswerProblem(problem.line, .failure, isStray: true))
+        return .refused(Failure(problem.message, .failure, isStray: true))
       case .lost where response.isComplete: return judge(response.head, body, &turn, waiter)
       case .lost(let reason, _): return .lost(reason)
       default: throw error
@@ -158,7 +158,7 @@ final class ResponsesChat: ChatLine {
     }
     let problem = server.problem(of: head, body, method: "POST")
     let reason = "\(head.summary): not an answer of the endpoint"
-    return .refused(problem ?? AnswerProblem(reason, .failure, isStray: true))
+    return .refused(problem ?? Failure(reason, .failure, isStray: true))
   }
 
   private func tell(_ turn: inout TurnRecord, _ waiter: ChatWaiter) {
@@ -189,20 +189,20 @@ final class ResponsesChat: ChatLine {
 
   func list(
     _ list: ChatList, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
+  ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
     guard case .agents = list else {
       let reason = "only agents can be listed over HTTP; a url with ws:// does the rest"
-      return .failure(CallFailure(place, reason, .failure))
+      return .failure(Failure(place, reason, .failure))
     }
     let request: Request
-    do throws(SettingsError) { request = try self.request("models", body: nil) } catch {
-      return .failure(CallFailure(error))
+    do throws(Failure) { request = try self.request("models", body: nil) } catch {
+      return .failure(error)
     }
     return Answer.list(try server.reply(to: request, waiter), "data", place: place)
   }
 
   /// A request to a path of the API, whose root or whose path `responses` the profile names.
-  private func request(_ path: String, body: [UInt8]?) throws(SettingsError) -> Request {
+  private func request(_ path: String, body: [UInt8]?) throws(Failure) -> Request {
     let base = server.base
     var text = base.text.split(separator: "?", maxSplits: 1).first.map(String.init) ?? base.text
     while text.hasSuffix("/") { text.removeLast() }
@@ -212,7 +212,7 @@ final class ResponsesChat: ChatLine {
     do throws(AddressError) {
       address = isWhole ? try base.resolving(path) : try base.appending(path)
     } catch {
-      throw SettingsError(base.display, error.reason)
+      throw Failure(base.display, error.reason)
     }
     return server.request(to: address, body: body)
   }

@@ -33,15 +33,15 @@ public final class OutboxFile {
   ///   - profile: whose; nil is refused, and so is what is not fit to be the name of a file.
   ///   - folders: where the state is kept.
   ///   - diagnostics: told what of the file is no line of an outbox.
-  /// - Throws: `SettingsError`.
+  /// - Throws: `Failure`.
   public init(
     profile: String?, in folders: Folders = Folders(), _ diagnostics: Diagnostics
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     guard let profile else {
-      throw SettingsError("no profile", "an outbox belongs to one: name it with --profile")
+      throw Failure("no profile", "an outbox belongs to one: name it with --profile")
     }
     guard Self.isSafe(profile) else {
-      throw SettingsError("profile \(profile)", "not a name that the file of an outbox can have")
+      throw Failure("profile \(profile)", "not a name that the file of an outbox can have")
     }
     self.profile = profile
     self.diagnostics = diagnostics
@@ -58,8 +58,8 @@ public final class OutboxFile {
 
   /// The profiles that have an outbox.
   ///
-  /// - Throws: `SettingsError` when the folder cannot be read.
-  public static func profiles(in folders: Folders = Folders()) throws(SettingsError) -> [String] {
+  /// - Throws: `Failure` when the folder cannot be read.
+  public static func profiles(in folders: Folders = Folders()) throws(Failure) -> [String] {
     try FolderFile.names(in: folder(in: folders)).filter { $0.hasSuffix(".ndjson") }
       .map { String($0.dropLast(7)) }.filter(isSafe).sorted()
   }
@@ -80,14 +80,14 @@ public final class OutboxFile {
 
   /// Reads what is new. What is no line of an outbox is told, and moved to a file beside it.
   ///
-  /// - Throws: `SettingsError`.
-  public func look() throws(SettingsError) {
+  /// - Throws: `Failure`.
+  public func look() throws(Failure) {
     guard stat(following: path) != nil else { return forget() }
-    try alone { () throws(SettingsError) in try read() }
+    try alone { () throws(Failure) in try read() }
   }
 
   /// Reads all of it again, when more is known of whose the records are.
-  func lookAgain() throws(SettingsError) {
+  func lookAgain() throws(Failure) {
     forget()
     try look()
   }
@@ -98,7 +98,7 @@ public final class OutboxFile {
   }
 
   /// Under the lock.
-  private func read() throws(SettingsError) {
+  private func read() throws(Failure) {
     var (there, held) = (stat(), stat())
     let isThere = stat(following: path).map { there = $0 } != nil
     let isSame =
@@ -111,7 +111,7 @@ public final class OutboxFile {
     guard fstat(descriptor, &held) == 0 else { throw failure() }
     let size = Int(held.st_size)
     guard size <= Self.mostToRead else {
-      throw SettingsError(path, "larger than \(Self.mostToRead) bytes")
+      throw Failure(path, "larger than \(Self.mostToRead) bytes")
     }
     var bytes = [UInt8](repeating: 0, count: size - offset)
     var count = 0
@@ -127,7 +127,7 @@ public final class OutboxFile {
     try take(bytes)
   }
 
-  private func take(_ bytes: [UInt8]) throws(SettingsError) {
+  private func take(_ bytes: [UInt8]) throws(Failure) {
     var bad: [(bytes: [UInt8], number: Int, reason: String)] = []
     for line in bytes.split(separator: 10) {
       let line = Array(line)
@@ -138,8 +138,8 @@ public final class OutboxFile {
       }
     }
     if bad.isEmpty { return }
-    var obstacle: SettingsError?
-    do throws(SettingsError) {
+    var obstacle: Failure?
+    do throws(Failure) {
       try JournalFile(path: place.aside).append(bad.map(\.bytes), isAlone: true)
     } catch {
       obstacle = error
@@ -178,11 +178,11 @@ public final class OutboxFile {
   /// Adds entries; they are on disk when this returns.
   ///
   /// - Parameter changes: what is to happen, made of what waits already.
-  /// - Throws: `SettingsError`; none of them is there then.
+  /// - Throws: `Failure`; none of them is there then.
   public func add(
     _ changes: (OutboxFold) -> [OutboxEntry.Change]
-  ) throws(SettingsError) -> [OutboxEntry] {
-    try writing { () throws(SettingsError) in
+  ) throws(Failure) -> [OutboxEntry] {
+    try writing { () throws(Failure) in
       let entries = changes(fold).map { OutboxEntry(id: newID(), time: .now(), $0) }
       try append(entries: entries.map(\.bytes))
       return entries
@@ -190,8 +190,8 @@ public final class OutboxFile {
   }
 
   /// The same of one.
-  public func add(_ change: OutboxEntry.Change) throws(SettingsError) -> OutboxEntry {
-    try writing { () throws(SettingsError) in
+  public func add(_ change: OutboxEntry.Change) throws(Failure) -> OutboxEntry {
+    try writing { () throws(Failure) in
       let entry = OutboxEntry(id: newID(), time: .now(), change)
       try append(entries: [entry.bytes])
       return entry
@@ -200,29 +200,29 @@ public final class OutboxFile {
 
   /// Says that something is sent now.
   ///
-  /// - Throws: `SettingsError`; it must not be sent then.
-  public func note(_ attempt: OutboxAttempt, of item: OutboxItem) throws(SettingsError) {
-    try writing { () throws(SettingsError) in try append([attempt.bytes(item.ids, .now())]) }
+  /// - Throws: `Failure`; it must not be sent then.
+  public func note(_ attempt: OutboxAttempt, of item: OutboxItem) throws(Failure) {
+    try writing { () throws(Failure) in try append([attempt.bytes(item.ids, .now())]) }
   }
 
   /// Says what became of an item.
   ///
   /// - Returns: the item with its answer.
-  /// - Throws: `SettingsError`; it waits then as before.
-  public func answer(_ item: OutboxItem, _ ack: OutboxAck) throws(SettingsError) -> OutboxItem {
+  /// - Throws: `Failure`; it waits then as before.
+  public func answer(_ item: OutboxItem, _ ack: OutboxAck) throws(Failure) -> OutboxItem {
     var answered = item
     let time = Timestamp.now()
-    try writing { () throws(SettingsError) in try append([ack.bytes(item.ids, time)]) }
+    try writing { () throws(Failure) in try append([ack.bytes(item.ids, time)]) }
     answered.answer = (ack, time)
     return answered
   }
 
   /// Leaves out the lines that mean nothing any more, if they are many, or none means anything.
   ///
-  /// - Throws: `SettingsError`; all lines are there then.
-  public func compact() throws(SettingsError) {
+  /// - Throws: `Failure`; all lines are there then.
+  public func compact() throws(Failure) {
     guard stat(following: path) != nil else { return forget() }
-    try alone { () throws(SettingsError) in
+    try alone { () throws(Failure) in
       try read()
       let needs = fold.needs
       let isKept = lines.map { line in line.ids.map(needs) ?? true }
@@ -237,7 +237,7 @@ public final class OutboxFile {
   /// Who sends: one process at a time.
   ///
   /// - Returns: nil when another one does for longer than that.
-  public func sender(patience: Double) throws(SettingsError) -> LockFile? {
+  public func sender(patience: Double) throws(Failure) -> LockFile? {
     try Folders.make(place.folder)
     return try LockFile(place.sender, patience: patience)
   }
@@ -249,21 +249,21 @@ public final class OutboxFile {
     }
   }
 
-  private func append(entries: [[UInt8]]) throws(SettingsError) {
+  private func append(entries: [[UInt8]]) throws(Failure) {
     let more = entries.reduce(0) { $0 + $1.count + 1 }
     guard offset + more <= Self.mostToAdd else {
-      throw SettingsError(path, "full: it would be larger than \(Self.mostToAdd) bytes")
+      throw Failure(path, "full: it would be larger than \(Self.mostToAdd) bytes")
     }
     try append(entries)
   }
 
-  private func append(_ added: [[UInt8]]) throws(SettingsError) {
+  private func append(_ added: [[UInt8]]) throws(Failure) {
     try journal.append(added, isAlone: true)
     try read()
   }
 
   /// Puts a file of the lines that are there in its place.
-  private func replace() throws(SettingsError) {
+  private func replace() throws(Failure) {
     let bytes = lines.reduce(into: [UInt8]()) { $0 += $1.bytes + [10] }
     try StateFile(path: path).replace(with: bytes, isAlone: true)
     forget()
@@ -271,24 +271,24 @@ public final class OutboxFile {
   }
 
   private func writing<Result>(
-    _ body: () throws(SettingsError) -> Result
-  ) throws(SettingsError) -> Result {
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     try Folders.make(place.folder)
-    return try alone { () throws(SettingsError) in
+    return try alone { () throws(Failure) in
       try read()
       return try body()
     }
   }
 
   private func alone<Result>(
-    _ body: () throws(SettingsError) -> Result
-  ) throws(SettingsError) -> Result {
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     guard let lock = try LockFile(place.lock, patience: Self.patience) else {
-      throw SettingsError(place.lock, "another process has it for too long", .temporary)
+      throw Failure(place.lock, "another process has it for too long", .temporary)
     }
     defer { lock.release() }
     return try body()
   }
 
-  private func failure() -> SettingsError { SettingsError(path, systemReason(systemError)) }
+  private func failure() -> Failure { Failure(path, systemReason(systemError)) }
 }

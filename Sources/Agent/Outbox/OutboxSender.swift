@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Records
 
 /// Says the prompts of an outbox to an agent.
@@ -13,10 +13,10 @@ public protocol PromptSender {
   ///     only a backend that knows it again by its id may be told it once more.
   ///   - begin: to be called before a byte of it is on the wire.
   /// - Returns: what came of it; nil when it goes on waiting as it is.
-  /// - Throws: `CallFailure` when nothing more can be said now.
+  /// - Throws: `Failure` when nothing more can be said now.
   func send(
-    _ prompt: OutboxItem, begin: @escaping () throws(CallFailure) -> Void
-  ) throws(CallFailure) -> OutboxAck?
+    _ prompt: OutboxItem, begin: @escaping () throws(Failure) -> Void
+  ) throws(Failure) -> OutboxAck?
 }
 
 /// Sends what waits in an outbox, each thing once (Agent/Outbox/CONTRACT.md 4). Whoever calls it
@@ -41,25 +41,25 @@ public struct OutboxSender {
 
   /// Finds out whose the records are of which nobody could say it when they were kept.
   ///
-  /// - Throws: `CallFailure` when nobody can say it now; then they wait.
-  public func settle() throws(CallFailure) {
+  /// - Throws: `Failure` when nobody can say it now; then they wait.
+  public func settle() throws(Failure) {
     let owners = Set(file.fold.open.compactMap { $0.place?.owner })
     if owners.isEmpty { return }
     for owner in owners { _ = try records.owns(owner) }
-    try local { () throws(SettingsError) in try file.lookAgain() }
+    try local { () throws(Failure) in try file.lookAgain() }
   }
 
   /// Sends what waits for a record.
   ///
   /// - Returns: the item with its answer, which is on disk; nil when nothing waits.
-  /// - Throws: `CallFailure` when it could not be sent, or the answer could not be kept: it
+  /// - Throws: `Failure` when it could not be sent, or the answer could not be kept: it
   ///   waits then as before. `failure` is about this record: others may be sent all the same.
-  public func send(_ place: RecordPlace) throws(CallFailure) -> OutboxItem? {
-    try local { () throws(SettingsError) in try file.look() }
+  public func send(_ place: RecordPlace) throws(Failure) -> OutboxItem? {
+    try local { () throws(Failure) in try file.look() }
     guard let item = file.fold.item(of: place) else { return nil }
     if let owner = place.owner, !(try records.owns(owner)) {
       let ack = OutboxAck(.dropped, reason: "somebody else's record")
-      return try local { () throws(SettingsError) in try file.answer(item, ack) }
+      return try local { () throws(Failure) in try file.answer(item, ack) }
     }
     let ack: OutboxAck
     switch item.action {
@@ -68,43 +68,35 @@ public struct OutboxSender {
     case .nothing: ack = OutboxAck(.done, reason: "it was never sent")
     case .prompt: return nil
     }
-    return try local { () throws(SettingsError) in try file.answer(item, ack) }
+    return try local { () throws(Failure) in try file.answer(item, ack) }
   }
 
   /// Says a prompt.
   ///
   /// - Parameter prompts: how; nil where nothing knows.
   /// - Returns: the prompt, with its answer if it has one.
-  /// - Throws: `CallFailure` as above.
+  /// - Throws: `Failure` as above.
   public static func say(
     _ item: OutboxItem, _ prompts: (any PromptSender)?, _ file: OutboxFile
-  ) throws(CallFailure) -> OutboxItem {
-    let ack = try prompts?.send(item) { () throws(CallFailure) in
-      do throws(SettingsError) {
-        try file.note(OutboxAttempt(), of: item)
-      } catch {
-        throw CallFailure(error)
-      }
+  ) throws(Failure) -> OutboxItem {
+    let ack = try prompts?.send(item) { () throws(Failure) in
+      try file.note(OutboxAttempt(), of: item)
     }
     guard let ack else { return item }
-    do throws(SettingsError) {
-      return try file.answer(item, ack)
-    } catch {
-      throw CallFailure(error)
-    }
+    return try file.answer(item, ack)
   }
 
   private func local<Result>(
-    _ body: () throws(SettingsError) -> Result
-  ) throws(CallFailure) -> Result {
-    do throws(SettingsError) { return try body() } catch { throw CallFailure(error) }
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    return try body()
   }
 
   // MARK: - Records
 
   /// What is there now; nil for nothing, which is believed only of a server of the protocol: what
   /// stands before it has no records at all.
-  private func there(_ place: RecordPlace) throws(CallFailure) -> CopiedRecord? {
+  private func there(_ place: RecordPlace) throws(Failure) -> CopiedRecord? {
     let uri = ATURI(try records.repository(), place.collection, place.key)
     var row = try records.get(uri)
     if row == nil {
@@ -116,7 +108,7 @@ public struct OutboxSender {
       return nil
     }
     guard let found = CopiedRecord(row: row, time: .now()) else {
-      throw CallFailure(uri.description, "the server's answer has no record", .failure)
+      throw Failure(uri.description, "the server's answer has no record", .failure)
     }
     copies?.note(place, found)
     return found
@@ -124,7 +116,7 @@ public struct OutboxSender {
 
   private func put(
     _ draft: RecordDraft, _ place: RecordPlace, _ item: OutboxItem
-  ) throws(CallFailure) -> OutboxAck {
+  ) throws(Failure) -> OutboxAck {
     var swap = item.base
     var (sent, isMerged) = (draft, false)
     var conflicts: [[UInt8]] = []
@@ -134,7 +126,7 @@ public struct OutboxSender {
     while true {
       var refusal: String?
       if !isLookedFirst {
-        try local { () throws(SettingsError) in
+        try local { () throws(Failure) in
           try file.note(OutboxAttempt(cid: sent.cid, conflicts: conflicts), of: item)
         }
         switch try records.put(sent, place.collection, place.key, swap: swap) {
@@ -230,7 +222,7 @@ public struct OutboxSender {
 
   private func delete(
     _ place: RecordPlace, _ item: OutboxItem
-  ) throws(CallFailure) -> OutboxAck {
+  ) throws(Failure) -> OutboxAck {
     var swap = item.base
     let base = item.base
     var isLookedFirst = base == .absent || base == .any || !item.sent.isEmpty
@@ -238,7 +230,7 @@ public struct OutboxSender {
     for _ in 0...Self.mostRounds {
       var refusal: String?
       if !isLookedFirst {
-        try local { () throws(SettingsError) in try file.note(OutboxAttempt(), of: item) }
+        try local { () throws(Failure) in try file.note(OutboxAttempt(), of: item) }
         switch try records.delete(place.collection, place.key, swap: swap) {
         case .done(let row):
           answer = row

@@ -8,15 +8,15 @@ public final class PromptLine: ChatWaiter, PromptSender {
   /// When something was heard last, seconds of `Clock.monotonic`.
   private var lastNews = 0.0
   private var trace = PromptTrace()
-  private var begin: (() throws(CallFailure) -> Void)?
+  private var begin: (() throws(Failure) -> Void)?
   private var lastLoss: String?
 
   /// - Parameters:
   ///   - agent: who is told.
   ///   - maxSilence: how long an agent that says nothing is waited for, seconds; one that was
   ///     told something may work at it for ten minutes without a word.
-  /// - Throws: `SettingsError` for an agent that cannot be talked to.
-  public init(_ agent: AgentAccess, maxSilence: Double) throws(SettingsError) {
+  /// - Throws: `Failure` for an agent that cannot be talked to.
+  public init(_ agent: AgentAccess, maxSilence: Double) throws(Failure) {
     self.maxSilence = maxSilence
     line = try agent.profile.kind.backend.chat(with: agent, ChatWishes())
     super.init(agent.client)
@@ -27,8 +27,8 @@ public final class PromptLine: ChatWaiter, PromptSender {
   public func mayRepeat(_ prompt: OutboxItem) -> Bool { line.knowsKeys }
 
   public func send(
-    _ prompt: OutboxItem, begin: @escaping () throws(CallFailure) -> Void
-  ) throws(CallFailure) -> OutboxAck? {
+    _ prompt: OutboxItem, begin: @escaping () throws(Failure) -> Void
+  ) throws(Failure) -> OutboxAck? {
     guard case .prompt(let text, let thread) = prompt.action else { return nil }
     if !prompt.sent.isEmpty, !line.knowsKeys { return nil }
     var question = ChatQuestion(
@@ -43,20 +43,20 @@ public final class PromptLine: ChatWaiter, PromptSender {
     switch trace.outcome(end, knowsKeys: line.knowsKeys) {
     case .ack(let ack): return ack
     case .waits(let problem):
-      throw CallFailure(line.place, problem.line, problem.status)
+      throw Failure(line.place, problem.message, problem.status)
     }
   }
 
   /// Asks a server for something that says nothing.
-  private func probe() throws(CallFailure) {
+  private func probe() throws(Failure) {
     lastNews = Clock.monotonic
-    let answer: Result<[[UInt8]], CallFailure>
+    let answer: Result<[[UInt8]], Failure>
     do throws(LinkEnd) { answer = try line.list(.agents, self) } catch {
-      throw CallFailure(line.place, patience, .temporary)
+      throw Failure(line.place, patience, .temporary)
     }
     // One that says that it has no list is there all the same.
     if case .failure(let failure) = answer, let problem = failure.unsupportedReason {
-      throw CallFailure(problem)
+      throw problem
     }
   }
 
@@ -88,11 +88,11 @@ public final class PromptLine: ChatWaiter, PromptSender {
     if trace.hasBegun { lastNews = Clock.monotonic }
   }
 
-  public override func sends() -> AnswerProblem? {
+  public override func sends() -> Failure? {
     // A question that is said again is one.
     guard !trace.hasBegun else { return nil }
-    do throws(CallFailure) { try begin?() } catch {
-      let problem = AnswerProblem(error.message, error.status)
+    do throws(Failure) { try begin?() } catch {
+      let problem = error
       trace.fail(problem)
       return problem
     }

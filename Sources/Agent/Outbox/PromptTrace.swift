@@ -1,6 +1,6 @@
-import Core
+public import Core
 import Records
-public import Web
+import Web
 
 /// What is known of a prompt of the outbox while it is said, and what that means in the end
 /// (Agent/Outbox/CONTRACT.md 5). No network, no clock.
@@ -10,7 +10,7 @@ public struct PromptTrace {
     /// It is answered.
     case ack(OutboxAck)
     /// It waits as it is; why.
-    case waits(AnswerProblem)
+    case waits(Failure)
   }
 
   /// Whether the words may have arrived.
@@ -19,7 +19,7 @@ public struct PromptTrace {
   private var hasArrived = false
   private var isOpen = false
   /// Why nothing more can be said on this line.
-  private var obstacle: AnswerProblem?
+  private var obstacle: Failure?
   private var texts = FinalTexts()
 
   /// Of a prompt that nobody has begun with.
@@ -29,7 +29,7 @@ public struct PromptTrace {
   public mutating func begin() { hasBegun = true }
 
   /// They could not, for something here.
-  public mutating func fail(_ problem: AnswerProblem) { obstacle = problem }
+  public mutating func fail(_ problem: Failure) { obstacle = problem }
 
   /// Takes how the link is.
   public mutating func take(_ news: LinkNews) {
@@ -64,17 +64,17 @@ public struct PromptTrace {
     case .paused(let reason): return said("the agent waits for a person: \(reason)")
     case .aborted(let reason):
       let words = "aborted" + (reason.map { ": \($0)" } ?? "")
-      return hasBegun ? said(words) : .waits(AnswerProblem(words, .temporary))
+      return hasBegun ? said(words) : .waits(Failure(words, .temporary))
     case .lost(let reason):
       if hasBegun, hasArrived, !knowsKeys { return said("no answer was seen: \(reason)") }
-      return .waits(AnswerProblem(reason, .temporary))
+      return .waits(Failure(reason, .temporary))
     case .refused(let problem):
       if let obstacle { return .waits(obstacle) }
       // Whether the agent got it as well, nobody knows.
-      if problem.isStray { return .waits(AnswerProblem(problem.line, .temporary)) }
+      if problem.isStray { return .waits(Failure(problem.message, .temporary)) }
       let isForGood = problem.status != .temporary && problem.status != .denied
       guard isForGood, hasBegun || isOpen else { return .waits(problem) }
-      return .ack(OutboxAck(.dropped, reason: problem.line))
+      return .ack(OutboxAck(.dropped, reason: problem.message))
     }
   }
 

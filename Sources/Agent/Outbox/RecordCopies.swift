@@ -152,7 +152,7 @@ public final class RecordCopies {
       }
     }
     // One more line is enough; a list makes the file anew.
-    do throws(SettingsError) {
+    do throws(Failure) {
       guard let lock = try self.lock() else { return forget(path) }
       defer { lock.release() }
       try JournalFile(path: path).append([Self.line(place.key, record, gone: now)], isAlone: true)
@@ -171,12 +171,12 @@ public final class RecordCopies {
 
   // MARK: - The files
 
-  private func path(_ name: NSID) throws(SettingsError) -> String {
+  private func path(_ name: NSID) throws(Failure) -> String {
     try Folders.make(folder)
     return Folders.join(folder, "\(name).ndjson")
   }
 
-  private func lock() throws(SettingsError) -> LockFile? {
+  private func lock() throws(Failure) -> LockFile? {
     try LockFile(Folders.join(folder, ".lock"), patience: 10)
   }
 
@@ -185,7 +185,7 @@ public final class RecordCopies {
 
   private func changing(_ name: NSID, _ change: (CopiedCollection) -> CopiedCollection) {
     guard let path = try? path(name) else { return }
-    do throws(SettingsError) {
+    do throws(Failure) {
       guard let lock = try lock() else { return forget(path) }
       defer { lock.release() }
       var next = change(read(name))

@@ -52,7 +52,7 @@ final class Firehose {
     self.repository = repository
     while poll == nil {
       do throws(LinkEnd) { try listen(to: repository) } catch {
-        let problem: AnswerProblem
+        let problem: Failure
         switch error {
         case .refused(let head, let body):
           let refusal = XRPCError(head, body, now: Clock.unix)
@@ -61,11 +61,11 @@ final class Firehose {
             continue
           }
           if hasOpened || !refusal.isMethodMissing {
-            problem = AnswerProblem(refusal.line, refusal.exit)
+            problem = Failure(refusal.line, refusal.exit)
             guard problem.status == .temporary else { throw .failed(problem, at: socketPlace) }
-            throw .lost(problem.line, after: head.wait(now: Clock.unix))
+            throw .lost(problem.message, after: head.wait(now: Clock.unix))
           }
-          problem = AnswerProblem(refusal.line, .failure)
+          problem = Failure(refusal.line, .failure)
         case .failed(let found, _) where !hasOpened: problem = found
         default: throw error
         }
@@ -96,7 +96,7 @@ final class Firehose {
   }
 
   private func failed(_ reason: String, _ status: ExitStatus = .failure) -> LinkEnd {
-    .failed(AnswerProblem(reason, status), at: visit.base.display)
+    .failed(Failure(reason, status), at: visit.base.display)
   }
 
   // MARK: - The stream
@@ -304,7 +304,7 @@ final class RepositoryPoll {
   private let repository: DID
   private let collections: [NSID]
   /// Why there is no stream, in case there is no repository, either.
-  private let problem: AnswerProblem
+  private let problem: Failure
   private var listing: RecordListing
   /// The commit that the last whole list belongs to, or one before it.
   private var revision: String?
@@ -313,7 +313,7 @@ final class RepositoryPoll {
 
   init(
     _ follow: Follow, _ visit: PDSVisit, _ repository: DID, _ collections: [NSID],
-    because problem: AnswerProblem
+    because problem: Failure
   ) {
     (self.follow, self.visit, self.repository) = (follow, visit, repository)
     (self.collections, self.problem) = (collections, problem)
@@ -351,7 +351,7 @@ final class RepositoryPoll {
   private func tellOpen() {
     if !hasOpened {
       let number = follow.lastNumber.map { $0 > 0 ? ", and not behind event \($0)" : "" } ?? ""
-      follow.note("no stream of events: \(problem.line); it is polled\(number)")
+      follow.note("no stream of events: \(problem.message); it is polled\(number)")
     }
     hasOpened = true
     follow.opened(visit.base.display)
@@ -397,7 +397,7 @@ final class RepositoryPoll {
       }
       // A list that breaks off must not make deletions of the rest.
       do throws(Failure) { cursor = try cursors.next(after: answer.body, isNews: isNews) } catch {
-        throw .failed(AnswerProblem(error.reason, .failure))
+        throw .failed(Failure(error.reason, .failure))
       }
     } while cursor != nil
   }
@@ -414,12 +414,12 @@ final class RepositoryPoll {
   private func wanted<Value>(_ found: Value?, _ head: ResponseHead) throws(LinkEnd) -> Value {
     if let found { return found }
     throw refusal(
-      AnswerProblem("\(head.summary): the answer is not what was asked for", .failure))
+      Failure("\(head.summary): the answer is not what was asked for", .failure))
   }
 
   /// What is no answer of the server, who was there before, is from somebody on the way.
-  private func refusal(_ problem: AnswerProblem) -> LinkEnd {
-    revision == nil ? .failed(problem) : .lost(problem.line)
+  private func refusal(_ problem: Failure) -> LinkEnd {
+    revision == nil ? .failed(problem) : .lost(problem.message)
   }
 
   private func ask(
@@ -436,7 +436,7 @@ final class RepositoryPoll {
       throw refusal(revision == nil && error.isMethodMissing ? problem : error.problem)
     }
     if error.isMethodMissing {
-      throw .failed(revision == nil ? problem : AnswerProblem(error.line, .failure))
+      throw .failed(revision == nil ? problem : Failure(error.line, .failure))
     }
     if error.isTransient { throw .lost(error.line, after: error.wait) }
     throw .failed(error.problem)

@@ -17,15 +17,15 @@ public struct KeyBook {
   /// - Parameters:
   ///   - path: the file, which need not exist.
   ///   - place: the server, the account and the collection; entries of others do not count.
-  /// - Throws: `SettingsError` when it is there and cannot be read, or holds anything else;
+  /// - Throws: `Failure` when it is there and cannot be read, or holds anything else;
   ///   `temporary` while another process has it.
-  public init(path: String, place: String) throws(SettingsError) {
+  public init(path: String, place: String) throws(Failure) {
     journal = JournalFile(path: path)
     self.place = place
     // Nothing is made of a file that is something else.
     _ = try Self.keys(journal)
     guard let lock = try LockFile(path, patience: 0) else {
-      throw SettingsError(path, "another process creates records with it", .temporary)
+      throw Failure(path, "another process creates records with it", .temporary)
     }
     self.lock = lock
     // Another may have added some before it let go.
@@ -41,12 +41,12 @@ public struct KeyBook {
   /// All entries, once it is certain that nothing else is in the file.
   private static func keys(
     _ journal: JournalFile
-  ) throws(SettingsError) -> [(place: String, digest: String, key: TID, isSettled: Bool)] {
-    try journal.records().map { record throws(SettingsError) in
+  ) throws(Failure) -> [(place: String, digest: String, key: TID, isSettled: Bool)] {
+    try journal.records().map { record throws(Failure) in
       guard let place = text("place", record), let digest = text("sha256", record),
         let key = text("rkey", record).flatMap({ TID($0) })
       else {
-        throw SettingsError(journal.path, "holds other records than the keys of create --state")
+        throw Failure(journal.path, "holds other records than the keys of create --state")
       }
       return (place, digest, key, text("state", record) == "settled")
     }
@@ -62,8 +62,8 @@ public struct KeyBook {
 
   /// Remembers a key; it is on disk when this returns.
   ///
-  /// - Throws: `SettingsError`.
-  public func note(_ key: TID, for line: UnsafeRawBufferPointer) throws(SettingsError) {
+  /// - Throws: `Failure`.
+  public func note(_ key: TID, for line: UnsafeRawBufferPointer) throws(Failure) {
     try journal.append(
       RecordText().string("place", place).string("sha256", Self.digest(of: line))
         .string("rkey", key.description).bytes)
@@ -71,10 +71,10 @@ public struct KeyBook {
 
   /// Remembers that nothing more is to be done for a key, whatever becomes of its record.
   ///
-  /// - Throws: `SettingsError`.
+  /// - Throws: `Failure`.
   public mutating func settle(
     _ key: TID, for line: UnsafeRawBufferPointer
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     if !settled.insert(key).inserted { return }
     try journal.append(
       RecordText().string("place", place).string("sha256", Self.digest(of: line))

@@ -19,10 +19,10 @@ public struct PDSAccess {
   ///   - tokenTime: how long a command that prints the password may take, seconds; nil for
   ///     no limit.
   ///   - diagnostics: for faults of the configuration, and the name that requests carry.
-  /// - Throws: `SettingsError`: no such profile, one of another kind, no URL.
+  /// - Throws: `Failure`: no such profile, one of another kind, no URL.
   public init(
     _ options: AccessOptions, tokenTime: Double? = nil, diagnostics: Diagnostics
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     var settings = try Settings()
     client = try options.client(diagnostics.program, connectTimeout: 10)
     var profile = try settings.profile(options.profile)
@@ -39,7 +39,7 @@ public struct PDSAccess {
   }
 
   /// The server of a profile that is in use, or that such a profile names.
-  init(_ agent: AgentAccess) throws(SettingsError) {
+  init(_ agent: AgentAccess) throws(Failure) {
     client = agent.client
     self.profile = agent.profile.name
     var (profile, settings) = (agent.profile, try Settings())
@@ -55,7 +55,7 @@ public struct PDSAccess {
   /// The profile that another one names. What the environment says is about the agent.
   private static func named(
     _ pds: String
-  ) throws(SettingsError) -> (Settings.Profile, Settings) {
+  ) throws(Failure) -> (Settings.Profile, Settings) {
     let ofAgent = ["AGENT_URL", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"]
     let settings = try Settings { ofAgent.contains($0) ? nil : Process.environment($0) }
     return (try settings.profile(pds), settings)

@@ -10,7 +10,7 @@ struct PDSBackend: AgentBackend {
   let carriesToken = false
 
   /// What its agents and their people said, to read.
-  func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(SettingsError) -> any ChatLine {
+  func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(Failure) -> any ChatLine {
     PDSChat(try PDSAccess(agent), agent.origin(.joelclaw), wishes)
   }
 
@@ -18,10 +18,10 @@ struct PDSBackend: AgentBackend {
   /// collection here, that alone.
   func events(
     of agent: AgentAccess, _ wishes: FollowWishes
-  ) throws(SettingsError) -> FollowedStream {
-    let collections = try wishes.thread.map { name throws(SettingsError) in
+  ) throws(Failure) -> FollowedStream {
+    let collections = try wishes.thread.map { name throws(Failure) in
       guard let collection = NSID(name) else {
-        throw SettingsError(name, "not the name of a collection")
+        throw Failure(name, "not the name of a collection")
       }
       return [collection]
     }
@@ -30,11 +30,11 @@ struct PDSBackend: AgentBackend {
     // Others are to be followed, too.
     var limits = PDSLimits()
     (limits.timeout, limits.maxRetries) = (10, 0)
-    do throws(CallFailure) {
+    do throws(Failure) {
       firehose = try PDSFirehose(
         access, repository: nil, limits, Diagnostics(program: agent.client.agent))
     } catch {
-      throw SettingsError(name, error.message, error.status)
+      throw Failure(name, error.message, error.status)
     }
     return try firehose.stream(of: collections ?? [], from: wishes.from, state: wishes.state)
   }

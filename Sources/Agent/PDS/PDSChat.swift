@@ -27,33 +27,33 @@ final class PDSChat: ChatLine {
   }
 
   func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
-    .refused(AnswerProblem(Self.silence, .failure))
+    .refused(Failure(Self.silence, .failure))
   }
 
   func list(
     _ list: ChatList, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
+  ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
     do {
       return .success(try rows(list, waiter))
     } catch {
-      let failure = error as? CallFailure
-      return .failure(failure ?? CallFailure(place, "\(error)", .failure))
+      let failure = error as? Failure
+      return .failure(failure ?? Failure(place, "\(error)", .failure))
     }
   }
 
   private func rows(_ list: ChatList, _ waiter: ChatWaiter) throws -> [[UInt8]] {
     switch list {
-    case .agents: throw CallFailure(place, "a personal data server has no agents", .failure)
+    case .agents: throw Failure(place, "a personal data server has no agents", .failure)
     case .ending:
-      throw CallFailure(place, Self.silence, .failure)
+      throw Failure(place, Self.silence, .failure)
     case .threads:
       return try read(PDSConversations.threads, "not a conversation", waiter, reader.thread).map(
         \.bytes)
     case .history(let thread, let agent, let count):
-      if agent != nil { throw CallFailure(place, "a personal data server has no agents", .failure) }
+      if agent != nil { throw Failure(place, "a personal data server has no agents", .failure) }
       let key = try thread.map { name in
         guard let key = PDSConversations.key(of: name) else {
-          throw CallFailure(place, "not the name of a conversation: \(name)", .failure)
+          throw Failure(place, "not the name of a conversation: \(name)", .failure)
         }
         return key
       }
@@ -67,7 +67,7 @@ final class PDSChat: ChatLine {
       if let name = thread, let other = ATURI(name)?.repository, !records.isOwn(other),
         let first = said.first, ATURI(first.message.id)?.repository != other
       {
-        throw CallFailure(place, "a conversation of another repository: \(name)", .failure)
+        throw Failure(place, "a conversation of another repository: \(name)", .failure)
       }
       return PDSConversations.history(said, of: key, count: count).map(\.bytes)
     }

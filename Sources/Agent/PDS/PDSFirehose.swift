@@ -16,10 +16,10 @@ public struct PDSFirehose {
   ///   - limits: how long it may take to look a handle up for a new state file; the stream
   ///     itself takes as long as its policy says.
   ///   - diagnostics: for notes.
-  /// - Throws: `CallFailure` when nobody is named.
+  /// - Throws: `Failure` when nobody is named.
   public init(
     _ access: PDSAccess, repository: Repository?, _ limits: PDSLimits, _ diagnostics: Diagnostics
-  ) throws(CallFailure) {
+  ) throws(Failure) {
     self.access = access
     server = access.server
     self.limits = limits
@@ -34,12 +34,12 @@ public struct PDSFirehose {
   ///   - collections: of which changes are wanted; none for all.
   ///   - from: the number behind which it begins; nil for now.
   ///   - state: the file that keeps the resume point; nil for none.
-  /// - Throws: `SettingsError` for a state file of something else, or a new one for a handle
+  /// - Throws: `Failure` for a state file of something else, or a new one for a handle
   ///   that is not to be looked up.
   public func stream(
     of collections: [NSID], from: Int64?, state: ResumeFile?
-  ) throws(SettingsError) -> FollowedStream {
-    let resume = try state.map { file throws(SettingsError) in try self.resume(file) }
+  ) throws(Failure) -> FollowedStream {
+    let resume = try state.map { file throws(Failure) in try self.resume(file) }
     // What cannot be asked for is known before the first connection.
     _ = try server.request("com.atproto.sync.subscribeRepos")
     var stream = FollowedStream(server.base.display, resume: resume) { [self] follow in
@@ -58,18 +58,18 @@ public struct PDSFirehose {
 
   private func source(_ did: DID) -> String { "repository \(did) of \(server.base.display)" }
 
-  private func resume(_ file: ResumeFile) throws(SettingsError) -> ResumePoint {
+  private func resume(_ file: ResumeFile) throws(Failure) -> ResumePoint {
     let resume = try ResumePoint(file, source: source(try owner(file.path)))
     let id = resume.state.lastEventID
     guard id.isEmpty || Int64(id) != nil else {
-      throw SettingsError(file.path, "its event id is no number")
+      throw Failure(file.path, "its event id is no number")
     }
     return resume
   }
 
   /// Whose events a state file is to be of. A handle that is in use already need not be looked
   /// up now: that the server may be away is the stream's affair.
-  private func owner(_ path: String) throws(SettingsError) -> DID {
+  private func owner(_ path: String) throws(Failure) -> DID {
     if let did = repository.did { return did }
     let records = PDSRecords(access, repository: repository, limits, diagnostics)
     if let bytes = try StateFile(path: path).read(), let found = FollowState(bytes) {
@@ -79,11 +79,11 @@ public struct PDSFirehose {
       }
     }
     let found: [UInt8]?
-    do throws(CallFailure) { found = try records.describe() } catch {
-      throw SettingsError(repository.description, error.message, error.status)
+    do throws(Failure) { found = try records.describe() } catch {
+      throw Failure(repository.description, error.message, error.status)
     }
     guard let did = found.flatMap({ PDSRecords.member("did", of: $0) }).flatMap({ DID($0) })
-    else { throw SettingsError(repository.description, "no such repository", .negative) }
+    else { throw Failure(repository.description, "no such repository", .negative) }
     return did
   }
 }

@@ -28,10 +28,10 @@ public final class PDSRecords {
 
   /// Whose records are read.
   ///
-  /// - Throws: `CallFailure` when nobody is named.
-  public func repository() throws(CallFailure) -> Repository {
+  /// - Throws: `Failure` when nobody is named.
+  public func repository() throws(Failure) -> Repository {
     if let known = given ?? server.identifier { return known }
-    throw CallFailure(
+    throw Failure(
       server.base.display, "whose records? set identifier in the profile, or give --repo", .failure)
   }
 
@@ -62,8 +62,8 @@ public final class PDSRecords {
   /// Makes sure that a record is one of the account's own, which alone can be written.
   ///
   /// - Parameter repository: of the record; nil where nothing is said.
-  /// - Throws: `CallFailure` where nobody lets us in.
-  public func owns(_ repository: Repository?) throws(CallFailure) -> Bool {
+  /// - Throws: `Failure` where nobody lets us in.
+  public func owns(_ repository: Repository?) throws(Failure) -> Bool {
     guard let repository, repository != server.identifier else { return true }
     return try session.account().isOf(repository)
   }
@@ -71,11 +71,11 @@ public final class PDSRecords {
   /// Logs in with the password, which goes nowhere before the server has said that it is one.
   ///
   /// - Returns: who that is, one JSON object: `did`, and `handle` where there is one.
-  /// - Throws: `CallFailure`, `denied` for a password that is not taken.
-  public func logIn() throws(CallFailure) -> [UInt8] {
+  /// - Throws: `Failure`, `denied` for a password that is not taken.
+  public func logIn() throws(Failure) -> [UInt8] {
     let method = "com.atproto.server.describeServer"
     guard try found(method, []) != nil else {
-      throw CallFailure(place(method), "not a personal data server", .failure)
+      throw Failure(place(method), "not a personal data server", .failure)
     }
     let tokens = try session.logInAnew()
     return RecordText().string("did", tokens.did.description)
@@ -87,27 +87,27 @@ public final class PDSRecords {
   /// What a repository holds.
   ///
   /// - Returns: the server's answer; nil when there is no such repository.
-  /// - Throws: `CallFailure`.
-  public func describe() throws(CallFailure) -> [UInt8]? {
+  /// - Throws: `Failure`.
+  public func describe() throws(Failure) -> [UInt8]? {
     try found("com.atproto.repo.describeRepo", [("repo", try repository().description)])
   }
 
   /// One record.
   ///
   /// - Returns: the row; nil when there is none.
-  /// - Throws: `CallFailure`.
-  public func get(_ uri: ATURI) throws(CallFailure) -> [UInt8]? {
+  /// - Throws: `Failure`.
+  public func get(_ uri: ATURI) throws(Failure) -> [UInt8]? {
     switch try look(uri) {
     case .found(let row): return row
     case .absent: return nil
-    case .refused(let reason): throw CallFailure(place(Self.getting), reason, .failure)
+    case .refused(let reason): throw Failure(place(Self.getting), reason, .failure)
     }
   }
 
   private static let getting = "com.atproto.repo.getRecord"
 
   /// The same, where what the server says of one record must not end everything.
-  public func look(_ uri: ATURI) throws(CallFailure) -> RecordAnswer {
+  public func look(_ uri: ATURI) throws(Failure) -> RecordAnswer {
     let query: [(name: String, value: String?)] = [
       ("repo", uri.repository.description), ("collection", uri.collection?.description),
       ("rkey", uri.key?.description),
@@ -123,22 +123,22 @@ public final class PDSRecords {
 
   private func found(
     _ method: String, _ query: [(name: String, value: String?)]
-  ) throws(CallFailure) -> [UInt8]? {
+  ) throws(Failure) -> [UInt8]? {
     switch try object(method, query) {
     case .found(let body): return body
     case .absent: return nil
-    case .refused(let reason): throw CallFailure(place(method), reason, .failure)
+    case .refused(let reason): throw Failure(place(method), reason, .failure)
     }
   }
 
   private func object(
     _ method: String, _ query: [(name: String, value: String?)]
-  ) throws(CallFailure) -> RecordAnswer {
+  ) throws(Failure) -> RecordAnswer {
     switch try read(method, query) {
     case .refused(let error) where error.isAbsence: return .absent
     case .refused(let error) where error.exit == .failure || isAboutOne(error):
       return .refused(error.line)
-    case .refused(let error): throw CallFailure(place(method), error.line, error.exit)
+    case .refused(let error): throw Failure(place(method), error.line, error.exit)
     case .answer(let head, let body):
       guard Self.isObject(body) else {
         return .refused("\(head.summary): the answer is not an object")
@@ -150,15 +150,15 @@ public final class PDSRecords {
   /// Reads need nobody to log in; where a server wants that, we do.
   func read(
     _ method: String, _ query: [(name: String, value: String?)]
-  ) throws(CallFailure) -> XRPCLine.Reply {
-    let request = try made { () throws(SettingsError) in
+  ) throws(Failure) -> XRPCLine.Reply {
+    let request = try made { () throws(Failure) in
       try server.request(method, query: query)
     }
     let reply = try line.call(request)
     guard case .refused(let error) = reply, error.isLoginWanted, !error.name.isEmpty,
       server.identifier != nil
     else { return reply }
-    return try session.call { tokens throws(SettingsError) in
+    return try session.call { tokens throws(Failure) in
       try server.request(method, query: query, token: tokens.access, secrets: tokens.others)
     }
   }
@@ -176,11 +176,11 @@ public final class PDSRecords {
   ///   - collection: where.
   ///   - key: under which key.
   ///   - swap: what must be there now.
-  /// - Throws: `CallFailure` where no answer came, or nobody lets us in.
+  /// - Throws: `Failure` where no answer came, or nobody lets us in.
   public func put(
     _ draft: RecordDraft, _ collection: NSID, _ key: RecordKey, swap: RecordSwap
-  ) throws(CallFailure) -> WriteOutcome {
-    let reply = try session.call { tokens throws(SettingsError) in
+  ) throws(Failure) -> WriteOutcome {
+    let reply = try session.call { tokens throws(Failure) in
       let text = target(tokens, collection, key, swap).json("record", bytes: draft.bytes)
       return try server.request(
         "com.atproto.repo.putRecord", body: text.bytes, token: tokens.access, secrets: tokens.others
@@ -215,13 +215,13 @@ public final class PDSRecords {
   ///   - collection: where.
   ///   - key: under which key.
   ///   - swap: what must be there now.
-  /// - Throws: `CallFailure` as above.
+  /// - Throws: `Failure` as above.
   public func delete(
     _ collection: NSID, _ key: RecordKey, swap: RecordSwap
-  ) throws(CallFailure) -> WriteOutcome {
+  ) throws(Failure) -> WriteOutcome {
     let uri = ATURI(Repository(try session.account().did), collection, key)
     let unanswered = line.unanswered
-    let reply = try session.call { tokens throws(SettingsError) in
+    let reply = try session.call { tokens throws(Failure) in
       try server.request(
         "com.atproto.repo.deleteRecord", body: target(tokens, collection, key, swap).bytes,
         token: tokens.access, secrets: tokens.others)
@@ -268,9 +268,9 @@ public final class PDSRecords {
   }
 
   /// An account that is not let in is not let in with the next record, either.
-  private func refusal(_ error: XRPCError, _ method: String) throws(CallFailure) -> WriteOutcome {
+  private func refusal(_ error: XRPCError, _ method: String) throws(Failure) -> WriteOutcome {
     if error.exit == .denied, !isAboutOne(error) {
-      throw CallFailure(place(method), error.line, .denied)
+      throw Failure(place(method), error.line, .denied)
     }
     if error.isMethodMissing, error.name.isEmpty { return try odd(error.line, method) }
     return .refused(error.line, error.exit)
@@ -281,15 +281,15 @@ public final class PDSRecords {
   }
 
   /// What is not an answer of this protocol.
-  private func odd(_ reason: String, _ method: String) throws(CallFailure) -> WriteOutcome {
-    if isQueued { throw CallFailure(place(method), reason, .failure) }
+  private func odd(_ reason: String, _ method: String) throws(Failure) -> WriteOutcome {
+    if isQueued { throw Failure(place(method), reason, .failure) }
     return .refused(reason, .failure)
   }
 
   // MARK: - Parts
 
-  private func made(_ body: () throws(SettingsError) -> Request) throws(CallFailure) -> Request {
-    do throws(SettingsError) { return try body() } catch { throw CallFailure(error) }
+  private func made(_ body: () throws(Failure) -> Request) throws(Failure) -> Request {
+    return try body()
   }
 
   static func isObject(_ body: [UInt8]) -> Bool {
@@ -323,7 +323,7 @@ extension PDSRecords {
   ///   - end: when no further page is asked for, on `Clock.monotonic`.
   ///   - fault: told what of an answer is no record; one line.
   ///   - row: given each, one JSON object on one line.
-  /// - Throws: `CallFailure`, and what `row` throws.
+  /// - Throws: `Failure`, and what `row` throws.
   public func list(
     _ collection: NSID, isReversed: Bool, count: Int, most: Int = .max, end: Double = .infinity,
     fault: (String) -> Void, row: ([UInt8]) throws -> Void
@@ -338,7 +338,7 @@ extension PDSRecords {
     var size = min(max(count, 2), Self.pageSize)
     while !pages.isFull {
       if Clock.monotonic > end {
-        throw CallFailure(place(method), "the list did not come whole in time", .temporary)
+        throw Failure(place(method), "the list did not come whole in time", .temporary)
       }
       let reply = try read(
         method,
@@ -355,13 +355,13 @@ extension PDSRecords {
           asksReversed = false
           continue
         }
-        throw CallFailure(place(method), error.line, error.isAbsence ? .negative : error.exit)
+        throw Failure(place(method), error.line, error.isAbsence ? .negative : error.exit)
       }
       guard let page = Self.page(of: body, fault) else {
-        throw CallFailure(place(method), "\(head.summary): the answer has no records", .failure)
+        throw Failure(place(method), "\(head.summary): the answer has no records", .failure)
       }
       let (rows, isNews) = pages.take(page, bytes: body.count)
-      if let excess = pages.excess { throw CallFailure(place(method), excess, .failure) }
+      if let excess = pages.excess { throw Failure(place(method), excess, .failure) }
       for each in rows { try row(each.bytes) }
       do throws(Failure) {
         cursor = try cursors.next(after: body, isNews: isNews)
@@ -402,15 +402,15 @@ extension PDSRecords {
 
 extension PDSRecords {
   /// Makes sure that a server of this protocol answers, and nothing that stands before it.
-  func requireServer() throws(CallFailure) {
+  func requireServer() throws(Failure) {
     let method = "com.atproto.server.describeServer"
     switch try read(method, []) {
     case .answer(_, let body) where Self.isObject(body): return
     case .answer(let head, _):
-      throw CallFailure(place(method), "\(head.summary): the answer is not an object", .temporary)
+      throw Failure(place(method), "\(head.summary): the answer is not an object", .temporary)
     // A server of few words has its names for that.
     case .refused(let error) where !error.name.isEmpty: return
-    case .refused(let error): throw CallFailure(place(method), error.line, .temporary)
+    case .refused(let error): throw Failure(place(method), error.line, .temporary)
     }
   }
 

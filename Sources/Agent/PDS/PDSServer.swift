@@ -16,27 +16,27 @@ public struct PDSServer: Sendable {
 
   init(
     _ profile: Settings.Profile, _ settings: Settings, _ options: AccessOptions
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     self.profile = profile
     self.settings = settings
     base = try profile.address
     tokenFile = options.tokenFile
     allowPlaintext = options.allowPlaintext
-    identifier = try profile.identifier.map { text throws(SettingsError) in
+    identifier = try profile.identifier.map { text throws(Failure) in
       guard let repository = Repository(text.hasPrefix("@") ? String(text.dropFirst()) : text)
       else {
-        throw SettingsError("the profile's identifier", "neither a handle nor a DID: \(text)")
+        throw Failure("the profile's identifier", "neither a handle nor a DID: \(text)")
       }
       return repository
     }
   }
 
   /// The password of the account: an app password, from wherever tokens come from.
-  func password() throws(SettingsError) -> Secret {
+  func password() throws(Failure) -> Secret {
     guard
       let password = try settings.credentials.token(option: tokenFile, profile: profile)
     else {
-      throw SettingsError(
+      throw Failure(
         profile.name.map { "profile \($0)" } ?? base.display,
         "no app password: set token-file or token-command; see agentutils.conf(5)", .denied)
     }
@@ -45,11 +45,11 @@ public struct PDSServer: Sendable {
   }
 
   /// Makes sure that nobody on the way can read a secret.
-  func requirePrivacy(_ secret: String) throws(SettingsError) {
+  func requirePrivacy(_ secret: String) throws(Failure) {
     let may = Credentials.mayTravel(
       scheme: base.scheme, host: base.host, allowPlaintext: allowPlaintext)
     if !may {
-      throw SettingsError(
+      throw Failure(
         base.display, "\(secret) would travel over plain http; see --allow-plaintext", .denied)
     }
   }
@@ -68,7 +68,7 @@ public struct PDSServer: Sendable {
   func request(
     _ method: String, query: [(name: String, value: String?)] = [], body: [UInt8]? = nil,
     token: Secret? = nil, secrets: [Secret] = []
-  ) throws(SettingsError) -> Request {
+  ) throws(Failure) -> Request {
     let address: WebAddress
     do throws(AddressError) {
       // Who takes an address from an example of a call has its first word, too.
@@ -76,7 +76,7 @@ public struct PDSServer: Sendable {
       let path = hasIt ? "" : "xrpc/"
       address = try base.appending("\(path)\(method)\(QueryText.encode(query))")
     } catch {
-      throw SettingsError("the profile's url", error.reason)
+      throw Failure("the profile's url", error.reason)
     }
     var request = Request(
       address, method: body == nil ? "GET" : "POST",

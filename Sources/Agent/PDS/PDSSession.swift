@@ -23,8 +23,8 @@ final class PDSSession {
 
   /// Calls with the access token, and once more with a new one where that is not taken.
   func call(
-    _ request: (PDSTokens) throws(SettingsError) -> Request
-  ) throws(CallFailure) -> XRPCLine.Reply {
+    _ request: (PDSTokens) throws(Failure) -> Request
+  ) throws(Failure) -> XRPCLine.Reply {
     var tokens = try current()
     // There are servers that answer 500 to a token which they cannot read.
     let mostFaults = isProven ? .max : limits.maxRetries > 0 ? 2 : 1
@@ -49,16 +49,16 @@ final class PDSSession {
   }
 
   /// Other tokens for some that are perhaps the reason of a fault: those, if there are no others.
-  private func replaced(_ old: PDSTokens) throws(CallFailure) -> PDSTokens {
+  private func replaced(_ old: PDSTokens) throws(Failure) -> PDSTokens {
     let file = try opened()
-    return try file.alone(patience: limits.timeout) { () throws(CallFailure) in
-      if let found = try settings({ () throws(SettingsError) in try file.read() }),
+    return try file.alone(patience: limits.timeout) { () throws(Failure) in
+      if let found = try settings({ () throws(Failure) in try file.read() }),
         found.access.reveal() != old.access.reveal()
       {
         return try keep(found, file, isNew: false)
       }
       let made: PDSTokens
-      do throws(CallFailure) { made = try logIn(mostFaults: 1) } catch {
+      do throws(Failure) { made = try logIn(mostFaults: 1) } catch {
         diagnostics.note(error.message)
         return old
       }
@@ -67,14 +67,10 @@ final class PDSSession {
   }
 
   private func made(
-    _ request: (PDSTokens) throws(SettingsError) -> Request, _ tokens: PDSTokens
-  ) throws(CallFailure) -> Request {
-    do throws(SettingsError) {
-      try server.requirePrivacy("the token")
-      return try request(tokens)
-    } catch {
-      throw CallFailure(error)
-    }
+    _ request: (PDSTokens) throws(Failure) -> Request, _ tokens: PDSTokens
+  ) throws(Failure) -> Request {
+    try server.requirePrivacy("the token")
+    return try request(tokens)
   }
 
   /// Tokens for who makes the calls himself.
@@ -84,18 +80,18 @@ final class PDSSession {
   ///   - canRefresh: whether their refresh token is still good, for all one knows.
   func tokens(
     after old: PDSTokens?, canRefresh: Bool
-  ) throws(CallFailure) -> (tokens: PDSTokens, isNew: Bool) {
+  ) throws(Failure) -> (tokens: PDSTokens, isNew: Bool) {
     guard let old else { return (try current(), false) }
     return try renewed(after: old, canRefresh: canRefresh)
   }
 
   /// The account.
-  func account() throws(CallFailure) -> PDSTokens { try current() }
+  func account() throws(Failure) -> PDSTokens { try current() }
 
   /// Logs in with the password, whatever tokens there are.
-  func logInAnew() throws(CallFailure) -> PDSTokens {
+  func logInAnew() throws(Failure) -> PDSTokens {
     let file = try opened()
-    return try file.alone(patience: limits.timeout) { () throws(CallFailure) in
+    return try file.alone(patience: limits.timeout) { () throws(Failure) in
       try keep(try logIn(isAsked: true), file, isNew: true)
     }
   }
@@ -105,15 +101,15 @@ final class PDSSession {
 
   // MARK: - Tokens
 
-  private func current() throws(CallFailure) -> PDSTokens {
+  private func current() throws(Failure) -> PDSTokens {
     if let tokens { return tokens }
     let file = try opened()
-    if let found = try settings({ () throws(SettingsError) in try file.read() }) {
+    if let found = try settings({ () throws(Failure) in try file.read() }) {
       tokens = found
       return found
     }
-    return try file.alone(patience: limits.timeout) { () throws(CallFailure) in
-      let found = try settings { () throws(SettingsError) in try file.read() }
+    return try file.alone(patience: limits.timeout) { () throws(Failure) in
+      let found = try settings { () throws(Failure) in try file.read() }
       if let found { return try keep(found, file, isNew: false) }
       return try keep(try logIn(), file, isNew: true)
     }
@@ -124,10 +120,10 @@ final class PDSSession {
   ///   - canRefresh: whether its refresh token is still good, for all one knows.
   private func renewed(
     after old: PDSTokens, canRefresh: Bool
-  ) throws(CallFailure) -> (tokens: PDSTokens, isNew: Bool) {
+  ) throws(Failure) -> (tokens: PDSTokens, isNew: Bool) {
     let file = try opened()
-    return try file.alone(patience: limits.timeout) { () throws(CallFailure) in
-      if let found = try settings({ () throws(SettingsError) in try file.read() }),
+    return try file.alone(patience: limits.timeout) { () throws(Failure) in
+      if let found = try settings({ () throws(Failure) in try file.read() }),
         found.access.reveal() != old.access.reveal()
       {
         return (try keep(found, file, isNew: false), false)
@@ -142,23 +138,23 @@ final class PDSSession {
   /// New tokens are on disk before they are used: the old ones may be good for nothing by then.
   private func keep(
     _ found: PDSTokens, _ file: PDSTokenFile, isNew: Bool
-  ) throws(CallFailure) -> PDSTokens {
+  ) throws(Failure) -> PDSTokens {
     if isNew {
-      try settings { () throws(SettingsError) in try file.keep(found) }
+      try settings { () throws(Failure) in try file.keep(found) }
       isProven = true
     }
     tokens = found
     return found
   }
 
-  private func opened() throws(CallFailure) -> PDSTokenFile {
+  private func opened() throws(Failure) -> PDSTokenFile {
     if let file { return file }
     guard let identifier = server.identifier else {
-      throw CallFailure(
+      throw Failure(
         server.profile.name.map { "profile \($0)" } ?? server.base.display,
         "no identifier to log in with; see agentutils.conf(5)", .failure)
     }
-    let opened = try settings { () throws(SettingsError) in
+    let opened = try settings { () throws(Failure) in
       try PDSTokenFile(server, identifier.description, in: Folders())
     }
     file = opened
@@ -166,16 +162,16 @@ final class PDSSession {
   }
 
   private func settings<Result>(
-    _ body: () throws(SettingsError) -> Result
-  ) throws(CallFailure) -> Result {
-    do throws(SettingsError) { return try body() } catch { throw CallFailure(error) }
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    return try body()
   }
 
   // MARK: - Calls
 
   /// - Returns: nil when the refresh token is not taken.
-  private func refresh(_ old: PDSTokens) throws(CallFailure) -> PDSTokens? {
-    let request = try settings { () throws(SettingsError) in
+  private func refresh(_ old: PDSTokens) throws(Failure) -> PDSTokens? {
+    let request = try settings { () throws(Failure) in
       try server.request("com.atproto.server.refreshSession", body: [], token: old.refresh)
     }
     switch try line.call(request) {
@@ -191,16 +187,16 @@ final class PDSSession {
   ///   again and again to an account with two factors.
   private func logIn(
     mostFaults: Int = .max, isAsked: Bool = false
-  ) throws(CallFailure) -> PDSTokens {
-    let password = try settings { () throws(SettingsError) in try server.password() }
+  ) throws(Failure) -> PDSTokens {
+    let password = try settings { () throws(Failure) in try server.password() }
     let file = try opened()
     let advice = "the account wants a code from its mail, too; give an app password"
     if !isAsked, file.wantsCode(with: password) {
-      throw CallFailure(server.base.display, "\(advice) (no log-in was tried)", .denied)
+      throw Failure(server.base.display, "\(advice) (no log-in was tried)", .denied)
     }
     let name = try loginName()
     let text = RecordText().string("identifier", name).string("password", password.reveal())
-    let request = try settings { () throws(SettingsError) in
+    let request = try settings { () throws(Failure) in
       try server.request(
         "com.atproto.server.createSession", body: text.bytes, secrets: [password])
     }
@@ -212,22 +208,22 @@ final class PDSSession {
       file.forgetCode()
       return tokens
     case .refused(let error) where error.name == "AuthFactorTokenRequired":
-      try settings { () throws(SettingsError) in try file.keepCode(with: password) }
-      throw CallFailure(place, "\(error.line): \(advice)", .denied)
+      try settings { () throws(Failure) in try file.keepCode(with: password) }
+      throw Failure(place, "\(error.line): \(advice)", .denied)
     case .refused(let error):
       let isDenied = error.status == 401 || error.status == 403 || error.name.hasPrefix("Auth")
       let words = "the password from \(password.source) was refused for \(name)"
-      throw CallFailure(
+      throw Failure(
         place, isDenied ? "\(error.line): \(words)" : error.line,
         isDenied ? .denied : error.exit)
     }
   }
 
   /// Not every server takes a DID: a handle is asked for where the server tells it.
-  private func loginName() throws(CallFailure) -> String {
+  private func loginName() throws(Failure) -> String {
     guard let identifier = server.identifier else { return "" }
     guard let did = identifier.did else { return identifier.description }
-    let request = try settings { () throws(SettingsError) in
+    let request = try settings { () throws(Failure) in
       try server.request(
         "com.atproto.repo.describeRepo", query: [("repo", did.description)])
     }
@@ -240,13 +236,13 @@ final class PDSSession {
 
   private func read(
     _ body: [UInt8], _ head: ResponseHead, _ place: String, of did: DID?
-  ) throws(CallFailure) -> PDSTokens {
+  ) throws(Failure) -> PDSTokens {
     let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
     guard let tokens = PDSTokens(json, source: place) else {
-      throw CallFailure(place, "\(head.summary): no session in the answer", .failure)
+      throw Failure(place, "\(head.summary): no session in the answer", .failure)
     }
     if let did, tokens.did != did {
-      throw CallFailure(place, "a session of \(tokens.did), not of \(did)", .denied)
+      throw Failure(place, "a session of \(tokens.did), not of \(did)", .denied)
     }
     return tokens
   }

@@ -56,7 +56,7 @@ struct PDSTokenFile {
 
   init(
     _ server: PDSServer, _ identifier: String, in folders: Folders
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     let folder = Folders.join(folders.state, "pds")
     try Folders.make(folder)
     origin = server.originText
@@ -68,10 +68,10 @@ struct PDSTokenFile {
   }
 
   /// What is there; nil for nothing, and for what is of no use.
-  func read() throws(SettingsError) -> PDSTokens? {
+  func read() throws(Failure) -> PDSTokens? {
     guard let bytes = try file.read(), !bytes.isEmpty else { return nil }
     if let status = stat(following: file.path), status.st_mode & 0o077 != 0 {
-      throw SettingsError(file.path, "refused: not for its owner alone (chmod 600)", .denied)
+      throw Failure(file.path, "refused: not for its owner alone (chmod 600)", .denied)
     }
     let json = try? bytes.withUnsafeBytes { try JSONValue.parse($0) }
     guard json?["origin"]?.string == origin, json?["identifier"]?.string == identifier else {
@@ -82,7 +82,7 @@ struct PDSTokenFile {
   }
 
   /// Keeps a pair; it is on disk when this returns.
-  func keep(_ tokens: PDSTokens) throws(SettingsError) {
+  func keep(_ tokens: PDSTokens) throws(Failure) {
     try file.replace(with: tokens.record(origin: origin, identifier: identifier).line)
   }
 
@@ -100,7 +100,7 @@ struct PDSTokenFile {
 
   /// Remembers that it did. Of the password two bytes of a salted digest are kept: enough to see
   /// that it was changed, and too little to find it by.
-  func keepCode(with password: Secret) throws(SettingsError) {
+  func keepCode(with password: Secret) throws(Failure) {
     let salt = (0..<Self.salt).map { _ in UInt8.random(in: 0...255) }
     try code.replace(with: salt + Self.digest(of: password, salt))
   }
@@ -123,17 +123,13 @@ struct PDSTokenFile {
   ///   - patience: how long to wait for others, seconds.
   ///   - body: what.
   func alone<Result>(
-    patience: Double, _ body: () throws(CallFailure) -> Result
-  ) throws(CallFailure) -> Result {
+    patience: Double, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     let path = file.path + ".lock"
     let lock: LockFile?
-    do throws(SettingsError) {
-      lock = try LockFile(path, patience: patience)
-    } catch {
-      throw CallFailure(error)
-    }
+    lock = try LockFile(path, patience: patience)
     guard let lock else {
-      throw CallFailure(path, "another process has it for too long", .temporary)
+      throw Failure(path, "another process has it for too long", .temporary)
     }
     defer { lock.release() }
     return try body()

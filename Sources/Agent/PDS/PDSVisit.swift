@@ -33,11 +33,11 @@ final class PDSVisit {
   func request(
     _ method: String, _ query: [(name: String, value: String?)] = []
   ) throws(LinkEnd) -> Request {
-    do throws(SettingsError) {
+    do throws(Failure) {
       return try server.request(
         method, query: query, token: tokens?.access, secrets: tokens?.others ?? [])
     } catch {
-      throw .failed(AnswerProblem(error.message, error.status))
+      throw .failed(error)
     }
   }
 
@@ -70,18 +70,15 @@ final class PDSVisit {
   /// - Throws: `LinkEnd` when there are none; `lost` where a later try may do.
   func enter(_ error: XRPCError) throws(LinkEnd) {
     if isNew || refusals >= Self.mostRefusals {
-      throw .failed(AnswerProblem(error.line, .denied), at: base.display)
+      throw .failed(Failure(error.line, .denied), at: base.display)
     }
-    do {
+    do throws(Failure) {
       try server.requirePrivacy("the token")
       let canRefresh = error.name == "ExpiredToken"
       (tokens, isNew) = try session.tokens(after: tokens, canRefresh: canRefresh)
       refusals += 1
     } catch {
-      let reported = error as? any Reported
-      let problem = AnswerProblem(reported?.message ?? "\(error)", reported?.status ?? .failure)
-      throw problem.status == .temporary
-        ? .lost(problem.line) : .failed(problem, at: base.display)
+      throw error.mayPass ? .lost(error.message) : .failed(error, at: base.display)
     }
   }
 

@@ -90,7 +90,7 @@ struct XRPCError: Error {
   }
 
   /// What a stream ends with for it.
-  var problem: AnswerProblem { AnswerProblem(line, exit) }
+  var problem: Failure { Failure(line, exit) }
 
   /// How a command ends for it.
   var exit: ExitStatus {

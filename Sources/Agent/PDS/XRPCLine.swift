@@ -44,7 +44,7 @@ final class XRPCLine {
   }
 
   /// Calls, and waits. Whatever is sent here must do no harm when it arrives twice.
-  func call(_ request: Request, mostFaults: Int = .max) throws(CallFailure) -> Reply {
+  func call(_ request: Request, mostFaults: Int = .max) throws(Failure) -> Reply {
     var faults = 0
     let place = request.address.display
     deadline = Clock.monotonic + limits.timeout
@@ -62,7 +62,7 @@ final class XRPCLine {
       case .late, nil:
         let seconds = Latency.seconds((Clock.monotonic - start).rounded())
         reason = "no whole answer in \(seconds) s"
-      case .unusable(let words): throw CallFailure(place, words, .failure)
+      case .unusable(let words): throw Failure(place, words, .failure)
       case .response(let head, let body):
         if (200...299).contains(head.status) { return .answer(head, body) }
         let error = XRPCError(head, body, now: Clock.unix)
@@ -80,13 +80,13 @@ final class XRPCLine {
 
   private func pauseOrGiveUp(
     _ pause: Double, tries: Int, _ place: String, _ reason: String
-  ) throws(CallFailure) {
+  ) throws(Failure) {
     if tries > limits.maxRetries {
-      throw CallFailure(place, "gave up after \(tries - 1) retries: \(reason)", .temporary)
+      throw Failure(place, "gave up after \(tries - 1) retries: \(reason)", .temporary)
     }
     guard Clock.monotonic + pause < deadline else {
       let words = "again in \(Int(pause.rounded(.up))) s, too late for \(limits.option)"
-      throw CallFailure(place, "\(reason) (\(words))", .temporary)
+      throw Failure(place, "\(reason) (\(words))", .temporary)
     }
     diagnostics.note("\(place): \(reason); again in \(Latency.text(pause / 1000)) s")
     let until = Clock.monotonic + pause

@@ -14,7 +14,7 @@ final class PincerApprovals: AnsweringLink {
   private var sending: [String: Fetch] = [:]
   /// What became of these actions is not known, and whether the server said that they do not wait.
   private var unclear: [String: Bool] = [:]
-  private var denied: AnswerProblem?
+  private var denied: Failure?
   private var isUp = false
   private var isListed = false
   /// When the next list is asked for, seconds of `Clock.monotonic`.
@@ -93,15 +93,14 @@ final class PincerApprovals: AnsweringLink {
   }
 
   private func records(_ status: String) throws(LinkEnd) -> [ApprovalRecord] {
-    switch try calls.ask(.listApprovals, RecordText().string("status", status), self) {
-    case .success(let reply):
+    let outcome = try calls.ask(.listApprovals, RecordText().string("status", status), self)
+    if case .reply(let reply) = outcome {
       return PincerPages.items(reply.bytes).compactMap {
         PincerAction($0, asked: status, origin)?.record
       }
-    case .failure(let failure):
-      let problem = failure.problem
-      throw problem.status == .temporary ? .lost(problem.line) : .failed(problem)
     }
+    let problem = outcome.problem ?? Failure("no answer", .temporary)
+    throw problem.status == .temporary ? .lost(problem.message) : .failed(problem)
   }
 
   /// Looks for actions in all lists, until each is found.
@@ -166,29 +165,31 @@ final class PincerApprovals: AnsweringLink {
     let isYes = answer.word == "approve"
     let question = RecordText().string("actionId", answer.decision.id)
       .string("reason", isYes ? nil : answer.decision.reason)
-    switch calls.begin(isYes ? .approveAction : .rejectAction, question) {
-    case .success(let fetch): sending[answer.decision.id] = fetch
-    case .failure(let failure): return fate(of: answer, .failure(failure))
+    do throws(Failure) {
+      sending[answer.decision.id] = try calls.begin(
+        isYes ? .approveAction : .rejectAction, question)
+    } catch {
+      return fate(of: answer, .refused(error, nil))
     }
     return nil
   }
 
   private func fate(of answer: GivenAnswer, _ outcome: PincerCalls.Outcome) -> AnswerFate {
     switch outcome {
-    case .success(let reply): return fate(of: answer, reply.value)
-    case .failure(.network(let reason)): return .unclear(reason)
-    case .failure(.refused(let problem, let error)):
+    case .reply(let reply): return fate(of: answer, reply.value)
+    case .network(let reason): return .unclear(reason)
+    case .refused(let problem, let error):
       switch error?.code {
       case .notFound: return .ended(.notFound, nil)
       case .failedPrecondition where error?.message.holds("expired") == true:
         return .ended(.late, "it is expired")
       case .failedPrecondition:
         unclear[answer.decision.id] = true
-        return .unclear(problem.line)
+        return .unclear(problem.message)
       default:
-        if problem.status == .temporary { return .unclear(problem.line) }
+        if problem.status == .temporary { return .unclear(problem.message) }
         if problem.status == .denied { denied = problem }
-        return .ended(.refused, problem.line)
+        return .ended(.refused, problem.message)
       }
     }
   }
@@ -225,7 +226,7 @@ final class PincerApprovals: AnsweringLink {
     do throws(LinkEnd) { found = try find(Set(ids.keys)) } catch {
       switch error {
       case .lost(let reason, _): failure = reason
-      case .failed(let problem, _): failure = problem.line
+      case .failed(let problem, _): failure = problem.message
       default: throw error
       }
     }

@@ -16,25 +16,25 @@ struct PincerBackend: AgentBackend {
   static let usualSilence = 30.0
 
   /// A Connect server's own word decides, whatever the status.
-  func problem(of answer: ErrorAnswer, from server: AgentServer) -> AnswerProblem? {
+  func problem(of answer: ErrorAnswer, from server: AgentServer) -> Failure? {
     guard let error = ConnectError(reading: answer.json) else { return nil }
     return answer.problem(server.words(for: error, answer.head), error.code.status)
   }
 
   func events(
     of agent: AgentAccess, _ wishes: FollowWishes
-  ) throws(SettingsError) -> FollowedStream {
+  ) throws(Failure) -> FollowedStream {
     guard let thread = wishes.thread, !thread.isEmpty else {
-      throw SettingsError(
+      throw Failure(
         name, "is followed thread by thread: name one of those that agent-call threads lists")
     }
     let server = agent.backend
     let source = "thread \(thread) of \(agent.profile.name ?? server.base.display)"
-    let resume = try wishes.state.map { file throws(SettingsError) in
+    let resume = try wishes.state.map { file throws(Failure) in
       let resume = try ResumePoint(file, source: source)
       let id = resume.state.lastEventID
       guard id.isEmpty || Int64(id).map({ $0 >= 0 }) == true else {
-        throw SettingsError(file.path, "its event id is no number")
+        throw Failure(file.path, "its event id is no number")
       }
       return resume
     }
@@ -59,13 +59,13 @@ struct PincerBackend: AgentBackend {
     return stream
   }
 
-  func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(SettingsError) -> any ChatLine {
+  func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(Failure) -> any ChatLine {
     PincerChat(agent, wishes)
   }
 
   func approvals(
     of agent: AgentAccess, waits: Bool, policy: StreamPolicy
-  ) throws(SettingsError) -> any ApprovalLine {
+  ) throws(Failure) -> any ApprovalLine {
     PincerApprovals(agent, policy: policy)
   }
 }

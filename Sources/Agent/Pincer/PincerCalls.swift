@@ -12,23 +12,23 @@ struct PincerCalls {
     let bytes: [UInt8]
   }
 
-  /// Why there is none.
-  enum Failure: Error {
+  /// What came of a question.
+  enum Outcome {
+    case reply(Reply)
     /// What was asked may have been done or not; one line.
     case network(String)
     /// The server refused, for this reason where it is a Connect server.
-    case refused(AnswerProblem, ConnectError?)
+    case refused(Failure, ConnectError?)
 
-    /// For a command that asked once.
-    var problem: AnswerProblem {
+    /// Why there is no reply; nil where there is one.
+    var problem: Failure? {
       switch self {
-      case .network(let reason): AnswerProblem(reason, .temporary)
+      case .reply: nil
+      case .network(let reason): Failure(reason, .temporary)
       case .refused(let problem, _): problem
       }
     }
   }
-
-  typealias Outcome = Result<Reply, Failure>
 
   /// Who is asked.
   let server: AgentServer
@@ -50,8 +50,8 @@ struct PincerCalls {
   ///   - silence: seconds without a byte after which it is given up.
   func begin(
     _ method: PincerMethod, _ question: RecordText = RecordText(), silence: Double = patience
-  ) -> Result<Fetch, Failure> {
-    request(method, question).map { Fetch(client, $0, now: Clock.monotonic, silence: silence) }
+  ) throws(Failure) -> Fetch {
+    Fetch(client, try request(method, question), now: Clock.monotonic, silence: silence)
   }
 
   /// Asks, and waits.
@@ -61,55 +61,51 @@ struct PincerCalls {
     _ method: PincerMethod, _ question: RecordText = RecordText(), _ waiter: Waiter,
     until: Double = .infinity
   ) throws(LinkEnd) -> Outcome {
-    switch request(method, question) {
-    case .failure(let failure): return .failure(failure)
-    case .success(let request):
-      return outcome(try waiter.end(of: request, silence: Self.patience, until: until))
+    let request: Request
+    do throws(Failure) { request = try self.request(method, question) } catch {
+      return .refused(error, nil)
     }
+    return outcome(try waiter.end(of: request, silence: Self.patience, until: until))
   }
 
   private func request(
     _ method: PincerMethod, _ question: RecordText
-  ) -> Result<Request, Failure> {
-    do throws(SettingsError) {
-      var request = try server.request(method.path, method: "POST", body: question.bytes)
-      request.mayRepeat = method.isReading
-      return .success(request)
-    } catch {
-      return .failure(.refused(AnswerProblem(error.message, error.status), nil))
-    }
+  ) throws(Failure) -> Request {
+    var request = try server.request(method.path, method: "POST", body: question.bytes)
+    request.mayRepeat = method.isReading
+    return request
   }
 
   /// What the end of a question means.
   func outcome(_ end: FetchEnd) -> Outcome {
     switch end {
-    case .failed(let reason): return .failure(.network(reason))
-    case .late: return .failure(.network("no answer"))
-    case .unusable(let reason): return .failure(.refused(AnswerProblem(reason, .failure), nil))
+    case .failed(let reason): return .network(reason)
+    case .late: return .network("no answer")
+    case .unusable(let reason): return .refused(Failure(reason, .failure), nil)
     case .response(let head, let body):
       let value = body.withUnsafeBytes { try? JSONValue.parse($0) }
       if let problem = server.problem(of: head, body, method: "POST") {
-        return .failure(.refused(problem, ConnectError(reading: value)))
+        return .refused(problem, ConnectError(reading: value))
       }
       guard let value, value.isObject else {
-        let problem = AnswerProblem("\(head.summary): not an answer of a Pincer server", .failure)
-        return .failure(.refused(problem, nil))
+        let problem = Failure("\(head.summary): not an answer of a Pincer server", .failure)
+        return .refused(problem, nil)
       }
-      return .success(Reply(value: value, bytes: body))
+      return .reply(Reply(value: value, bytes: body))
     }
   }
 }
 
 extension AgentServer {
   /// What an answer means that is not the stream which was asked for.
-  func pincerProblem(_ head: ResponseHead, _ body: [UInt8]) -> AnswerProblem {
+  func pincerProblem(_ head: ResponseHead, _ body: [UInt8]) -> Failure {
     problem(of: head, body, method: "POST")
-      ?? AnswerProblem("\(head.summary): not a stream of a Pincer server", .failure)
+      ?? Failure("\(head.summary): not a stream of a Pincer server", .failure)
   }
 
   /// What a refusal of a Connect server means that came within a stream.
-  func problem(of error: ConnectError, _ head: ResponseHead) -> AnswerProblem {
-    AnswerProblem(words(for: error, head), error.code.status)
+  func problem(of error: ConnectError, _ head: ResponseHead) -> Failure {
+    Failure(words(for: error, head), error.code.status)
   }
 
   /// The same in words. Of a token that does not hold the server says no more than that;

@@ -42,7 +42,7 @@ final class PincerChat: ChatLine {
 
   func list(
     _ list: ChatList, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
+  ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
     try lists.fetch(list, waiter)
   }
 
@@ -51,7 +51,7 @@ final class PincerChat: ChatLine {
       !question.attachments.isEmpty
       ? "a Pincer server takes no files"
       : question.agent != nil ? "a Pincer server has one agent, which has no name" : nil
-    if let problem { return .refused(AnswerProblem(problem, .failure)) }
+    if let problem { return .refused(Failure(problem, .failure)) }
     (turn, lastNews) = (nil, Clock.monotonic)
     do throws(LinkEnd) {
       switch try prepare(question, waiter) {
@@ -91,11 +91,11 @@ final class PincerChat: ChatLine {
         method, thread == nil ? params : params.number("pageSize", 1), waiter, until: limit)
       let now = Clock.monotonic
       switch outcome {
-      case .success(let reply):
+      case .reply(let reply):
         let id = thread ?? reply.value.pincerText("threadId")
         guard !id.isEmpty, let last = reply.value.pincerNumber("lastSequence") else {
           let reason = "\(method.name): the answer has no thread"
-          return .failure(Unasked(end: .refused(AnswerProblem(reason, .failure))))
+          return .failure(Unasked(end: .refused(Failure(reason, .failure))))
         }
         if thread == nil {
           made = id
@@ -104,14 +104,14 @@ final class PincerChat: ChatLine {
         let (isFirst, down) = reconnect.opened(now: now)
         waiter.link(.open(place: place, isFirst: isFirst, down: down))
         return .success((id, last))
-      case .failure(let failure) where now < limit:
-        guard failure.problem.status == .temporary, let wait = reconnect.failed(now: now) else {
-          return .failure(Unasked(end: .refused(failure.problem)))
+      case .network, .refused:
+        guard now < limit, let problem = outcome.problem else { break }
+        guard problem.status == .temporary, let wait = reconnect.failed(now: now) else {
+          return .failure(Unasked(end: .refused(problem)))
         }
-        waiter.link(.lost(failure.problem.line, wait: wait))
+        waiter.link(.lost(problem.message, wait: wait))
         let again = min(now + wait, limit)
         while Clock.monotonic < again { try waiter.wait(until: again) }
-      case .failure: break
       }
       if Clock.monotonic >= limit {
         let seconds = Latency.seconds(wishes.patience ?? 0)
@@ -127,17 +127,17 @@ final class PincerChat: ChatLine {
   private func send(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd? {
     guard let turn else { return nil }
     let request: Request
-    do throws(SettingsError) {
+    do throws(Failure) {
       request = try calls.server.request(PincerMethod.startTurn.path, method: "POST", body: [])
     } catch {
-      return .refused(AnswerProblem(error.message, error.status))
+      return .refused(error)
     }
     let message = RecordText().string("threadId", turn.thread)
       .string("clientMessageId", question.key).string("userText", question.text)
       .string("triggerType", "CHAT_MESSAGE")
     // Whether there was a connection for the question, and why it was not used then.
     var isSent = false
-    var withheld: AnswerProblem?
+    var withheld: Failure?
     let reply = ConnectReply(waiter, request, message: message.bytes) {
       withheld = waiter.sends()
       isSent = withheld == nil
@@ -226,8 +226,8 @@ final class PincerChat: ChatLine {
     }
     override func oversize(bytes: Int) { fault("skipped an event of \(bytes) bytes", at: nil) }
     override func ended(_ end: StreamEnd, at place: String) {
-      let problem = AnswerProblem("\(end.problem.line); the turn may go on", end.problem.status)
-      self.end = problem.status == .denied ? .refused(problem) : .lost(problem.line)
+      let problem = Failure("\(end.problem.message); the turn may go on", end.problem.status)
+      self.end = problem.status == .denied ? .refused(problem) : .lost(problem.message)
     }
   }
 

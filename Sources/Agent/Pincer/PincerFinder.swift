@@ -51,9 +51,9 @@ struct PincerFinder {
       let question = RecordText().string("threadId", thread).number("pageSize", Self.pageSize)
         .string("pageToken", pages.token)
       switch try calls.ask(.listThreadMessages, question, waiter) {
-      case .failure(.refused(let problem, _)) where problem.status != .temporary: return false
-      case .failure: return nil
-      case .success(let reply):
+      case .refused(let problem, _) where problem.status != .temporary: return false
+      case .network, .refused: return nil
+      case .reply(let reply):
         let items = reply.value.pincer("items")?.elements ?? []
         if let item = items.first(where: { $0.pincerText("messageId") == id }) {
           return item.pincerText("content").trimmed == text.trimmed

@@ -13,7 +13,7 @@ struct PincerLists {
   /// Fetches a list.
   func fetch(
     _ list: ChatList, _ waiter: Waiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
+  ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
     switch list {
     case .agents: return refused("a Pincer server has one agent, and no list")
     case .ending: return refused("a Pincer server ends no turn")
@@ -32,23 +32,22 @@ struct PincerLists {
     }
   }
 
-  private func refused(_ reason: String) -> Result<[[UInt8]], CallFailure> {
-    .failure(CallFailure(place, reason, .failure))
+  private func refused(_ reason: String) -> Result<[[UInt8]], Failure> {
+    .failure(Failure(place, reason, .failure))
   }
 
   /// All pages of a list.
   private func rows(
     _ method: PincerMethod, _ question: RecordText, _ waiter: Waiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
+  ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
     var rows: [[UInt8]] = []
     var pages = PincerPages()
     while true {
-      switch try calls.ask(method, question.string("pageToken", pages.token), waiter) {
-      case .failure(let failure):
-        return .failure(CallFailure(place, failure.problem.line, failure.problem.status))
-      case .success(let reply):
+      let outcome = try calls.ask(method, question.string("pageToken", pages.token), waiter)
+      if let problem = outcome.problem { return .failure(Failure(place, problem)) }
+      if case .reply(let reply) = outcome {
         rows += PincerPages.items(reply.bytes)
-        do throws(CallFailure) {
+        do throws(Failure) {
           if !(try pages.turn(reply.value, at: place)) { return .success(rows) }
         } catch {
           return .failure(error)

@@ -57,7 +57,7 @@ enum PincerOperations {
   static func ask(
     _ caller: Caller, _ method: PincerMethod, _ question: RecordText = RecordText(),
     secret: String? = nil, hasToken: Bool = true
-  ) throws(CallFailure) -> PincerCalls.Reply {
+  ) throws(Failure) -> PincerCalls.Reply {
     let reply = try caller.call(method.path, method: "POST", body: question.bytes) { request in
       request.mayRepeat = method.isReading
       if let secret { request.unquotable.append(secret) }
@@ -65,7 +65,7 @@ enum PincerOperations {
     }
     let value = reply.body.withUnsafeBytes { try? JSONValue.parse($0) }
     guard let value, value.isObject else {
-      throw CallFailure(
+      throw Failure(
         caller.place(method.path), "\(reply.head.summary): not an answer of a Pincer server",
         .failure)
     }
@@ -85,12 +85,12 @@ struct PincerPages {
   /// Goes on to the next page.
   ///
   /// - Returns: false when there is none.
-  mutating func turn(_ answer: JSONValue, at place: String) throws(CallFailure) -> Bool {
+  mutating func turn(_ answer: JSONValue, at place: String) throws(Failure) -> Bool {
     let next = answer.pincerText("nextPageToken")
     if next.isEmpty { return false }
     count += 1
     guard next != token, count < Self.most else {
-      throw CallFailure(place, "the pages of the list have no end", .failure)
+      throw Failure(place, "the pages of the list have no end", .failure)
     }
     token = next
     return true

@@ -20,13 +20,11 @@ struct PincerPairing {
 
   func run() throws -> ExitStatus {
     let caller = call.caller
-    do throws(SettingsError) { try caller.backend.requirePrivacy() } catch {
-      throw CallFailure(error)
-    }
+    try caller.backend.requirePrivacy()
     // A token that cannot be kept is lost, and the code with it.
     let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
     if FileName.with(folder, { access($0, W_OK) }) != 0 {
-      throw CallFailure(folder, systemReason(systemError), .failure)
+      throw Failure(folder, systemReason(systemError), .failure)
     }
     var code = try readCode()
     if code.isEmpty {
@@ -39,14 +37,10 @@ struct PincerPairing {
       caller, .bindPairingCode, question, secret: code, hasToken: false)
     let token = reply.value.pincerText("token")
     guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-      throw CallFailure(
+      throw Failure(
         caller.place(PincerMethod.bindPairingCode.path), "the answer has no token", .failure)
     }
-    do throws(SettingsError) {
-      try StateFile(path: file).replace(with: Array(token.utf8) + [10])
-    } catch {
-      throw CallFailure(error)
-    }
+    try StateFile(path: file).replace(with: Array(token.utf8) + [10])
     let said = RecordText().string("deviceId", reply.value.pincerText("deviceId"))
       .string("expiresAt", reply.value.pincer("expiresAt")?.string)
       .string("renewAfter", reply.value.pincer("renewAfter")?.string)
@@ -54,14 +48,12 @@ struct PincerPairing {
     return .success
   }
 
-  private func readCode() throws(CallFailure) -> String {
+  private func readCode() throws(Failure) -> String {
     let bytes: [UInt8]
-    do throws(SettingsError) { bytes = try BoundedFile.text("-") } catch {
-      throw CallFailure(error)
-    }
+    bytes = try BoundedFile.text("-")
     let code = bytes.filter { $0 != 32 && $0 != 9 && $0 != 10 && $0 != 13 }
     guard code.count <= Self.longest, code.allSatisfy({ (48...57).contains($0) }) else {
-      throw CallFailure("standard input", "not a pairing code: digits alone", .failure)
+      throw Failure("standard input", "not a pairing code: digits alone", .failure)
     }
     return String(decoding: code, as: UTF8.self)
   }

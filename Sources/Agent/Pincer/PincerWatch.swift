@@ -77,7 +77,7 @@ final class PincerWatch {
       case .end(nil, _): throw .lost("the server ended the stream")
       case .end(let error?, let head):
         let problem = calls.server.problem(of: error, head)
-        throw problem.status == .temporary ? .lost(problem.line) : failed(problem)
+        throw problem.status == .temporary ? .lost(problem.message) : failed(problem)
       case nil: continue
       }
     }
@@ -85,10 +85,10 @@ final class PincerWatch {
 
   private func connect() throws(LinkEnd) -> ConnectReply {
     let request: Request
-    do throws(SettingsError) {
+    do throws(Failure) {
       request = try calls.server.request(PincerMethod.watchThread.path, method: "POST", body: [])
     } catch {
-      throw failed(AnswerProblem(error.message, error.status))
+      throw failed(error)
     }
     let question = RecordText().string("threadId", thread)
       .string("fromSequence", String(ledger.last))
@@ -97,7 +97,7 @@ final class PincerWatch {
       limit: loop.policy.maxEventBytes ?? ConnectReply.largest)
   }
 
-  private func failed(_ problem: AnswerProblem) -> LinkEnd { .failed(problem, at: loop.place) }
+  private func failed(_ problem: Failure) -> LinkEnd { .failed(problem, at: loop.place) }
 
   /// The server is there: the head of the stream says so, or an answer that is faster.
   private func open(_ place: String) {
@@ -144,9 +144,10 @@ final class PincerWatch {
   private func ask(_ patience: Double) throws(LinkEnd) {
     givenBefore = given
     let question = RecordText().string("threadId", thread).number("pageSize", 1)
-    switch calls.begin(.listThreadMessages, question, silence: patience) {
-    case .success(let fetch): asking = fetch
-    case .failure(let failure): try learn(.failure(failure))
+    do throws(Failure) {
+      asking = try calls.begin(.listThreadMessages, question, silence: patience)
+    } catch {
+      try learn(.refused(error, nil))
     }
   }
 
@@ -154,7 +155,7 @@ final class PincerWatch {
     asking = nil
     let now = Clock.monotonic
     switch outcome {
-    case .success(let reply):
+    case .reply(let reply):
       open(loop.place)
       (lastLife, askAt) = (now, now)
       // What is on its way now may still come.
@@ -162,9 +163,9 @@ final class PincerWatch {
       if last < givenBefore { throw beginAgain(last) }
       if last > ledger.known { lastNews = now }
       ledger.learn(last)
-    case .failure(.refused(let problem, _)) where problem.status == .denied: throw failed(problem)
-    case .failure(.refused(let problem, _)) where problem.status != .temporary: askAt = .infinity
-    case .failure: askAt = now + Self.askAgain
+    case .refused(let problem, _) where problem.status == .denied: throw failed(problem)
+    case .refused(let problem, _) where problem.status != .temporary: askAt = .infinity
+    case .network, .refused: askAt = now + Self.askAgain
     }
   }
 

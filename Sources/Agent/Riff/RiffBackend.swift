@@ -13,9 +13,9 @@ struct RiffBackend: AgentBackend {
     Header("X-Riff-Secret", RiffSignature.text(of: request.body ?? [], token) ?? "")
   }
 
-  func check(_ token: Secret) throws(SettingsError) {
+  func check(_ token: Secret) throws(Failure) {
     if RiffSignature.text(of: [], token) == nil {
-      throw SettingsError(token.source, "the secret is not 64 hexadecimal digits")
+      throw Failure(token.source, "the secret is not 64 hexadecimal digits")
     }
   }
 }

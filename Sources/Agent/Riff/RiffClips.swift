@@ -36,16 +36,12 @@ public final class RiffClips {
   ///   - format: what they are, `wav`, `m4a`, `ogg` or `aac`.
   ///   - time: when it was recorded.
   /// - Returns: the text as the server has it; empty when nothing was said.
-  /// - Throws: `CallFailure`.
+  /// - Throws: `Failure`.
   public func text(
     of clip: [UInt8], format: String, time: Timestamp
-  ) throws(CallFailure) -> String {
+  ) throws(Failure) -> String {
     var request: Request
-    do throws(SettingsError) {
-      request = try agent.backend.request("riff/transcribe-only", method: "POST", body: clip)
-    } catch {
-      throw CallFailure(error)
-    }
+    request = try agent.backend.request("riff/transcribe-only", method: "POST", body: clip)
     request.followsRedirects = false
     request.headers.removeAll { $0.isNamed("Content-Type") }
     request.headers += [
@@ -66,35 +62,35 @@ public final class RiffClips {
       let isBusy = head.status == 502 || head.status == 503
       let isOver = number == Self.tries || Clock.monotonic + wait >= deadline
       if !isBusy || isOver {
-        throw CallFailure(place, problem.line, isBusy ? .temporary : problem.status)
+        throw Failure(place, problem.message, isBusy ? .temporary : problem.status)
       }
-      diagnostics.note("\(place): \(problem.line); again in \(Latency.seconds(wait)) s")
+      diagnostics.note("\(place): \(problem.message); again in \(Latency.seconds(wait)) s")
       usleep(UInt32(wait * 1_000_000))
       wait *= 2
     }
-    throw CallFailure(place, "no answer", .temporary)
+    throw Failure(place, "no answer", .temporary)
   }
 
   private func transcript(
     _ body: [UInt8], _ head: ResponseHead, _ place: String
-  ) throws(CallFailure) -> String {
+  ) throws(Failure) -> String {
     let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
     guard let text = json?["transcript"]?.string else {
-      throw CallFailure(place, "\(head.summary): no transcript in the answer", .failure)
+      throw Failure(place, "\(head.summary): no transcript in the answer", .failure)
     }
     return text
   }
 
   private func answer(
     to request: Request, _ place: String
-  ) throws(CallFailure) -> (ResponseHead, [UInt8]) {
+  ) throws(Failure) -> (ResponseHead, [UInt8]) {
     var fetches = Fetches(Waiter(agent.client), [request], limit: 1 << 20, until: deadline)
     switch try? fetches.next()?.end {
     case .response(let head, let body): return (head, body)
-    case .failed(let reason): throw CallFailure(place, reason, .temporary)
-    case .unusable(let reason): throw CallFailure(place, reason, .failure)
+    case .failed(let reason): throw Failure(place, reason, .temporary)
+    case .unusable(let reason): throw Failure(place, reason, .failure)
     case .late, nil:
-      throw CallFailure(
+      throw Failure(
         place, "no whole answer in \(Latency.seconds(timeout)) s; see --timeout", .temporary)
     }
   }

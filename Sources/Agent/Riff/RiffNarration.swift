@@ -74,8 +74,8 @@ public final class RiffNarration {
   ///
   /// - Parameter now: seconds of `Clock.monotonic`.
   /// - Returns: what an answer said; nil while there is none.
-  /// - Throws: `CallFailure` where no later question betters it.
-  public func work(now: Double) throws(CallFailure) -> News? {
+  /// - Throws: `Failure` where no later question betters it.
+  public func work(now: Double) throws(Failure) -> News? {
     if fetch == nil, now >= next { try ask(now) }
     _ = fetch?.due(now)
     guard let end = fetch?.end else { return nil }
@@ -88,12 +88,12 @@ public final class RiffNarration {
       // Which turn it is was not read: a later one takes its place.
       next = now + backoff.next(random: .random(in: 0..<1))
       return .skipped("\(place): \(reason)")
-    case .unusable(let reason): throw CallFailure(place, reason, .failure)
+    case .unusable(let reason): throw Failure(place, reason, .failure)
     case .response(let head, let body):
       if let problem = agent.backend.problem(of: head, body) {
         let isBusy = [429, 502, 503, 504].contains(head.status)
-        guard isBusy else { throw CallFailure(place, problem.line, problem.status) }
-        return trouble(problem.line, now)
+        guard isBusy else { throw Failure(place, problem.message, problem.status) }
+        return trouble(problem.message, now)
       }
       guard head.status != 204 else {
         backoff.reset()
@@ -108,14 +108,10 @@ public final class RiffNarration {
     fetch?.due(now) ?? next
   }
 
-  private func ask(_ now: Double) throws(CallFailure) {
+  private func ask(_ now: Double) throws(Failure) {
     let path = "riff/narrate-poll?after=\(NumberText.of(after))\(directory)"
     var request: Request
-    do throws(SettingsError) {
-      request = try agent.backend.request(path)
-    } catch {
-      throw CallFailure(error)
-    }
+    request = try agent.backend.request(path)
     // Another server must not learn in which folder somebody works, nor say what is played.
     request.staysAtOrigin = true
     place = request.address.display

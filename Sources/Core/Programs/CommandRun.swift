@@ -54,7 +54,7 @@ public struct CommandRun {
       child = try ChildProcess(
         words, input: input.isEmpty ? .nothing : .pipe, leadsGroup: true)
     } catch {
-      throw .broken(error.words)
+      throw .broken(error.message)
     }
     let deadline = Clock.monotonic + timeout
     let printed = try talk(with: child, input, deadline)

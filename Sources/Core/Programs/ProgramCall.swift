@@ -14,16 +14,12 @@ public final class ProgramCall {
   ///   - input: what it reads on standard input, no more than a pipe holds.
   public init(
     _ words: [String], environment: [String: String?] = [:], input: [UInt8] = []
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     var environment = environment
     environment["AGENTUTILS_PROGRAM"] = Process.name
-    do throws(Failure) {
-      child = try ChildProcess(
-        words, environment: environment, input: input.isEmpty ? .nothing : .pipe, error: .pipe,
-        leadsGroup: true)
-    } catch {
-      throw SettingsError(error)
-    }
+    child = try ChildProcess(
+      words, environment: environment, input: input.isEmpty ? .nothing : .pipe, error: .pipe,
+      leadsGroup: true)
     if !input.isEmpty { _ = write(child.input, input, input.count) }
     child.closeInput()
   }

@@ -11,10 +11,10 @@ public enum BoundedFile {
   /// - Parameters:
   ///   - limit: the most, bytes; a file that is larger is not read.
   ///   - patience: how long a pipe may bring nothing, seconds; nil for ever.
-  /// - Throws: `SettingsError` when it cannot be read or is larger than the limit.
+  /// - Throws: `Failure` when it cannot be read or is larger than the limit.
   public static func given(
     _ name: String, limit: Int = largest, patience: Double? = nil
-  ) throws(SettingsError) -> [UInt8] {
+  ) throws(Failure) -> [UInt8] {
     do throws(Failure) {
       let descriptor = name == "-" ? 0 : try open(name, waiting: patience == nil)
       defer { if descriptor != 0 { close(descriptor) } }
@@ -24,7 +24,7 @@ public enum BoundedFile {
       }
       return try bytes(of: descriptor, limit: limit, patience: patience)
     } catch {
-      throw SettingsError(name == "-" ? "standard input" : name, error.reason)
+      throw Failure(name == "-" ? "standard input" : name, error.reason)
     }
   }
 
@@ -33,7 +33,7 @@ public enum BoundedFile {
   /// - Throws: as above, and when it is no UTF-8 by its first bytes.
   public static func text(
     _ name: String, limit: Int = largest
-  ) throws(SettingsError) -> [UInt8] {
+  ) throws(Failure) -> [UInt8] {
     try ForeignText.text(
       try given(name, limit: limit), of: name == "-" ? "standard input" : name)
   }
@@ -115,9 +115,9 @@ extension ForeignText {
   /// - Parameters:
   ///   - bytes: all of a file.
   ///   - name: of the file, for messages.
-  /// - Throws: `SettingsError` when it is no UTF-8 by its first bytes.
-  public static func text(_ bytes: [UInt8], of name: String) throws(SettingsError) -> [UInt8] {
-    if let reason = reason(of: bytes) { throw SettingsError(name, reason) }
+  /// - Throws: `Failure` when it is no UTF-8 by its first bytes.
+  public static func text(_ bytes: [UInt8], of name: String) throws(Failure) -> [UInt8] {
+    if let reason = reason(of: bytes) { throw Failure(name, reason) }
     return bytes.starts(with: [0xef, 0xbb, 0xbf]) ? Array(bytes[3...]) : bytes
   }
 }

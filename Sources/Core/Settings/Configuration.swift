@@ -150,19 +150,19 @@ public struct Configuration: Sendable, Equatable {
 
   /// Reads a file; one that is not there is an empty configuration.
   ///
-  /// - Throws: `SettingsError` when the file exists and cannot be read, is no
+  /// - Throws: `Failure` when the file exists and cannot be read, is no
   ///   regular file, is over `sizeLimit`, or could be somebody else's word: it names
   ///   commands to run.
-  public init(contentsOf path: String) throws(SettingsError) {
+  public init(contentsOf path: String) throws(Failure) {
     self.init(path: path)
     let file: (bytes: [UInt8], status: stat)
     do throws(Failure) {
       file = try BoundedFile.contents(of: path, limit: Self.sizeLimit)
     } catch {
       if error.isAbsence { return }
-      throw SettingsError(path, error.reason)
+      throw Failure(path, error.reason)
     }
-    if let danger = Self.danger(file.status) { throw SettingsError(path, "refused: \(danger)") }
+    if let danger = Self.danger(file.status) { throw Failure(path, "refused: \(danger)") }
     ConfigurationParser.read(try ForeignText.text(file.bytes, of: path), into: &self)
   }
 

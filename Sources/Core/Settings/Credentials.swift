@@ -34,10 +34,10 @@ public struct Credentials: Sendable {
   ///   - profile: the profile in use; nil leaves out 4 to 6, for a URL that no
   ///     profile stands for.
   /// - Returns: nil when no source is given.
-  /// - Throws: `SettingsError`, `denied` when a file is missing, empty or open
+  /// - Throws: `Failure`, `denied` when a file is missing, empty or open
   ///   to others or the command fails, `failure` when it cannot be read or
   ///   holds no token.
-  public func token(option: String?, profile: Settings.Profile?) throws(SettingsError) -> Secret? {
+  public func token(option: String?, profile: Settings.Profile?) throws(Failure) -> Secret? {
     if let option { return try existing(option, .given) }
     if let folder = environment("CREDENTIALS_DIRECTORY"),
       let token = try TokenFile.read(Folders.join(folder, "agentutils-token"), trust: .granted)
@@ -75,33 +75,33 @@ public struct Credentials: Sendable {
 
   /// The secret in a file that the configuration names.
   ///
-  /// - Throws: `SettingsError`; `denied` when it is not there, or group or others can read it.
-  public func secret(inFile path: String) throws(SettingsError) -> Secret {
+  /// - Throws: `Failure`; `denied` when it is not there, or group or others can read it.
+  public func secret(inFile path: String) throws(Failure) -> Secret {
     try existing(path, .configured)
   }
 
   /// What a shell command prints, as a secret.
   ///
   /// - Parameter source: what an error names instead of the command.
-  /// - Throws: `SettingsError`; `denied` when the command fails.
+  /// - Throws: `Failure`; `denied` when the command fails.
   public func secret(
     fromCommand command: String, source: String
-  ) throws(SettingsError) -> Secret {
+  ) throws(Failure) -> Secret {
     try TokenCommand.run(command, source: source, deadline: deadline)
   }
 
   /// The text of a file that the configuration names and that may have several lines.
   ///
-  /// - Throws: `SettingsError`; `denied` when it is not there, or group or others can read it.
-  public func lines(inFile path: String) throws(SettingsError) -> Secret {
+  /// - Throws: `Failure`; `denied` when it is not there, or group or others can read it.
+  public func lines(inFile path: String) throws(Failure) -> Secret {
     guard let text = try TokenFile.lines(path) else {
-      throw SettingsError(path, "no such file", .denied)
+      throw Failure(path, "no such file", .denied)
     }
     return text
   }
 
-  private func existing(_ path: String, _ trust: TokenFile.Trust) throws(SettingsError) -> Secret {
+  private func existing(_ path: String, _ trust: TokenFile.Trust) throws(Failure) -> Secret {
     if let token = try TokenFile.read(path, trust: trust) { return token }
-    throw SettingsError(path, "no such file", .denied)
+    throw Failure(path, "no such file", .denied)
   }
 }

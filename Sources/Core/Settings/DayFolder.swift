@@ -19,15 +19,15 @@ public final class DayFolder {
 
   /// Takes the folder, which is made if it is not there.
   ///
-  /// - Throws: `SettingsError`, also when another process has it.
-  public init(_ path: String, now: Timestamp) throws(SettingsError) {
+  /// - Throws: `Failure`, also when another process has it.
+  public init(_ path: String, now: Timestamp) throws(Failure) {
     self.path = path
     try Folders.make(path)
     lock = try OwnPath.append(Folders.join(path, ".lock"))
     guard clibc_flock(lock) == 0 else {
       let code = systemError
       close(lock)
-      throw SettingsError(
+      throw Failure(
         path, code == EWOULDBLOCK ? "another archiver is at work" : systemReason(code))
     }
     // Of a save that a crash cut off.
@@ -51,8 +51,8 @@ public final class DayFolder {
   public var file: String { Folders.join(path, day.name) }
 
   /// What a write to it that failed is to end with: a disk that is full is so for a while.
-  public func failure(_ failure: WriteFailure) -> SettingsError {
-    SettingsError(file, failure.reason, .temporary)
+  public func failure(_ failure: WriteFailure) -> Failure {
+    Failure(file, failure.reason, .temporary)
   }
 
   /// Cuts off what a crash left behind the whole records of a day.
@@ -60,13 +60,13 @@ public final class DayFolder {
   /// - Parameter wholeSize: told all that is there, says how many bytes of it stay.
   public func mend(
     _ file: DayFile, wholeSize: (UnsafeRawBufferPointer) -> Int
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     let name = Folders.join(path, file.name)
     let descriptor = try OwnPath.append(name)
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
-      throw SettingsError(name, systemReason(systemError))
+      throw Failure(name, systemReason(systemError))
     }
     let size = Int(status.st_size)
     guard size > 0 else {
@@ -75,12 +75,12 @@ public final class DayFolder {
     }
     let bytes = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
     guard let bytes, Int(bitPattern: bytes) != -1 else {
-      throw SettingsError(name, systemReason(systemError))
+      throw Failure(name, systemReason(systemError))
     }
     let whole = wholeSize(UnsafeRawBufferPointer(start: bytes, count: size))
     munmap(bytes, size)
     if whole < size, ftruncate(descriptor, off_t(whole)) != 0 || fsync(descriptor) != 0 {
-      throw SettingsError(name, systemReason(systemError))
+      throw Failure(name, systemReason(systemError))
     }
   }
 
@@ -89,13 +89,13 @@ public final class DayFolder {
 
   /// Begins to write; the files of earlier days are finished.
   ///
-  /// - Throws: `SettingsError` when the day's file cannot be made.
-  public func begin() throws(SettingsError) {
+  /// - Throws: `Failure` when the day's file cannot be made.
+  public func begin() throws(Failure) {
     finished = plain.filter { $0 < day }
     do throws(WriteFailure) {
       if hasFinished { try make() }
     } catch {
-      throw SettingsError(file, error.reason)
+      throw Failure(file, error.reason)
     }
   }
 
@@ -162,7 +162,7 @@ public final class DayFolder {
   /// The days' files that are not compressed, oldest first, and the newest that is.
   private static func days(
     in path: String
-  ) throws(SettingsError) -> (plain: [DayFile], compressed: DayFile?) {
+  ) throws(Failure) -> (plain: [DayFile], compressed: DayFile?) {
     let names = try FolderFile.names(in: path)
     return (
       names.compactMap(DayFile.init(name:)).sorted(),

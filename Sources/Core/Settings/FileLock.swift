@@ -9,11 +9,11 @@ public enum FileLock {
   /// - Parameters:
   ///   - seconds: how long another holder is waited for.
   ///   - busy: how one leaves that cannot have the lock for another holder.
-  /// - Throws: `SettingsError` of `body`, or when the lock cannot be had.
+  /// - Throws: `Failure` of `body`, or when the lock cannot be had.
   public static func hold<Result>(
     beside path: String, seconds: Double = 10, busy: ExitStatus = .failure,
-    _ body: () throws(SettingsError) -> Result
-  ) throws(SettingsError) -> Result {
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     let name = path + ".lock"
     let descriptor = try OwnPath.append(name)
     defer { close(descriptor) }
@@ -21,10 +21,10 @@ public enum FileLock {
     while clibc_flock(descriptor) != 0 {
       let code = systemError
       guard code == EWOULDBLOCK || code == EINTR else {
-        throw SettingsError(name, systemReason(code))
+        throw Failure(name, systemReason(code))
       }
       guard Clock.monotonic < deadline else {
-        throw SettingsError(name, "locked by another command", busy)
+        throw Failure(name, "locked by another command", busy)
       }
       usleep(2000)
     }

@@ -100,11 +100,11 @@ public enum FolderFile {
 
   /// The names in a folder, in no order; none where there is no folder.
   ///
-  /// - Throws: `SettingsError` when it cannot be read.
-  public static func names(in folder: String) throws(SettingsError) -> [String] {
+  /// - Throws: `Failure` when it cannot be read.
+  public static func names(in folder: String) throws(Failure) -> [String] {
     guard let stream = opendir(folder) else {
       if systemError == ENOENT { return [] }
-      throw SettingsError(folder, systemReason(systemError))
+      throw Failure(folder, systemReason(systemError))
     }
     defer { closedir(stream) }
     var names: [String] = []

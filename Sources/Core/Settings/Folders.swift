@@ -43,8 +43,8 @@ public struct Folders: Sendable, Equatable {
   /// Makes the state folder, and what is missing above it, for the user alone.
   ///
   /// - Returns: the path of `name` in it.
-  /// - Throws: `SettingsError` naming the folder that cannot be made.
-  public func stateFile(_ name: String) throws(SettingsError) -> String {
+  /// - Throws: `Failure` naming the folder that cannot be made.
+  public func stateFile(_ name: String) throws(Failure) -> String {
     try Self.make(state)
     return Self.join(state, name)
   }
@@ -56,11 +56,11 @@ public struct Folders: Sendable, Equatable {
 
   /// Makes a folder, and what is missing above it, for the user alone.
   ///
-  /// - Throws: `SettingsError` naming what cannot be made, or is not a folder.
-  public static func make(_ path: String) throws(SettingsError) {
+  /// - Throws: `Failure` naming what cannot be made, or is not a folder.
+  public static func make(_ path: String) throws(Failure) {
     if let status = stat(following: path) {
       guard status.isFolder else {
-        throw SettingsError(path, "not a folder")
+        throw Failure(path, "not a folder")
       }
       return
     }
@@ -68,7 +68,7 @@ public struct Folders: Sendable, Equatable {
       try make(String(path[..<slash]))
     }
     if mkdir(path, 0o700) != 0 && systemError != EEXIST {
-      throw SettingsError(path, systemReason(systemError))
+      throw Failure(path, systemReason(systemError))
     }
   }
 

@@ -13,8 +13,8 @@ public struct JournalFile: Sendable {
   /// Adds a record and brings it to disk.
   ///
   /// - Parameter record: one line without its line feed.
-  /// - Throws: `SettingsError`; the record is then not certain to be there.
-  public func append(_ record: [UInt8]) throws(SettingsError) {
+  /// - Throws: `Failure`; the record is then not certain to be there.
+  public func append(_ record: [UInt8]) throws(Failure) {
     try append([record], isAlone: false)
   }
 
@@ -24,8 +24,8 @@ public struct JournalFile: Sendable {
   ///   - records: each one line without its line feed.
   ///   - isAlone: whether nobody else adds at this time: what could not be written whole is
   ///     then taken back.
-  /// - Throws: `SettingsError`; the records are then not certain to be there.
-  public func append(_ records: [[UInt8]], isAlone: Bool) throws(SettingsError) {
+  /// - Throws: `Failure`; the records are then not certain to be there.
+  public func append(_ records: [[UInt8]], isAlone: Bool) throws(Failure) {
     let descriptor = try OwnPath.append(path)
     defer { close(descriptor) }
     var status = stat()
@@ -35,7 +35,7 @@ public struct JournalFile: Sendable {
       throw failure(systemError)
     }
     // One write, so that two processes do not mix their lines.
-    do throws(SettingsError) {
+    do throws(Failure) {
       let start: [UInt8] = last == 10 ? [] : [10]
       try write(records.reduce(into: start) { $0 += $1 + [10] }, to: descriptor)
       guard fsync(descriptor) == 0 else { throw failure(systemError) }
@@ -48,8 +48,8 @@ public struct JournalFile: Sendable {
 
   /// The records, oldest first; what is not a JSON object is left out.
   ///
-  /// - Throws: `SettingsError` when the file is there and cannot be read.
-  public func records() throws(SettingsError) -> [[UInt8]] {
+  /// - Throws: `Failure` when the file is there and cannot be read.
+  public func records() throws(Failure) -> [[UInt8]] {
     guard let bytes = try StateFile(path: path).read(limit: BoundedFile.largest) else { return [] }
     return bytes.split(separator: 10).map(Array.init).filter { line in
       line.first == UInt8(ascii: "{")
@@ -57,7 +57,7 @@ public struct JournalFile: Sendable {
     }
   }
 
-  private func write(_ bytes: [UInt8], to descriptor: Int32) throws(SettingsError) {
+  private func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { CLibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -69,5 +69,5 @@ public struct JournalFile: Sendable {
     }
   }
 
-  private func failure(_ code: Int32) -> SettingsError { SettingsError(path, systemReason(code)) }
+  private func failure(_ code: Int32) -> Failure { Failure(path, systemReason(code)) }
 }

@@ -11,8 +11,8 @@ public final class LockFile {
   ///   - path: the file, made for the user alone where there is none; it stays.
   ///   - patience: how long to wait for others, seconds.
   /// - Returns: nil when others have it for longer.
-  /// - Throws: `SettingsError` when the file cannot be made or locked.
-  public init?(_ path: String, patience: Double) throws(SettingsError) {
+  /// - Throws: `Failure` when the file cannot be made or locked.
+  public init?(_ path: String, patience: Double) throws(Failure) {
     descriptor = try OwnPath.append(path)
     let deadline = Clock.monotonic + patience
     var pause: UInt32 = 500
@@ -20,7 +20,7 @@ public final class LockFile {
       let code = systemError
       guard code == EWOULDBLOCK || code == EINTR else {
         release()
-        throw SettingsError(path, systemReason(code))
+        throw Failure(path, systemReason(code))
       }
       if Clock.monotonic >= deadline {
         release()

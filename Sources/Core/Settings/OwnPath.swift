@@ -7,40 +7,40 @@ public enum OwnPath {
   /// The file behind the links.
   ///
   /// - Returns: a path that is not a link, and need not exist.
-  /// - Throws: `SettingsError` for a link that somebody else could have made.
-  public static func resolve(_ path: String) throws(SettingsError) -> String {
+  /// - Throws: `Failure` for a link that somebody else could have made.
+  public static func resolve(_ path: String) throws(Failure) -> String {
     var place = path
     // As many as the system follows.
     for _ in 0..<40 {
       var link = stat()
       guard lstat(place, &link) == 0 else {
         if systemError == ENOENT { return place }
-        throw SettingsError(path, systemReason(systemError))
+        throw Failure(path, systemReason(systemError))
       }
       guard link.st_mode & mode_t(S_IFMT) == mode_t(S_IFLNK) else { return place }
       let folder = folder(of: place)
       guard let around = stat(following: folder) else {
-        throw SettingsError(path, systemReason(systemError))
+        throw Failure(path, systemReason(systemError))
       }
       guard isOurs(link, in: around) else {
-        throw SettingsError(path, "a symbolic link that others could have made: not followed")
+        throw Failure(path, "a symbolic link that others could have made: not followed")
       }
       place = try target(of: place, in: folder, path)
     }
-    throw SettingsError(path, systemReason(ELOOP))
+    throw Failure(path, systemReason(ELOOP))
   }
 
   /// Opens a file that only grows, and makes it for the user alone where there is none.
   ///
   /// - Returns: for the caller to close.
-  /// - Throws: `SettingsError`, also for what is not a regular file.
-  public static func append(_ path: String) throws(SettingsError) -> Int32 {
+  /// - Throws: `Failure`, also for what is not a regular file.
+  public static func append(_ path: String) throws(Failure) -> Int32 {
     let descriptor = clibc_append(try resolve(path))
-    guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+    guard descriptor >= 0 else { throw Failure(path, systemReason(systemError)) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.isRegular else {
       close(descriptor)
-      throw SettingsError(path, "not a regular file")
+      throw Failure(path, "not a regular file")
     }
     return descriptor
   }
@@ -68,9 +68,9 @@ public enum OwnPath {
 
   private static func target(
     of link: String, in folder: String, _ path: String
-  ) throws(SettingsError) -> String {
+  ) throws(Failure) -> String {
     guard let text = readlink(link) else {
-      throw SettingsError(path, "a symbolic link that cannot be followed")
+      throw Failure(path, "a symbolic link that cannot be followed")
     }
     return text.hasPrefix("/") ? text : Folders.join(folder, text)
   }

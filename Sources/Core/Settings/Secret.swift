@@ -27,25 +27,25 @@ public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConver
 extension Secret {
   /// What a file or a command gave, as a token: one line feed at the end (or
   /// CR LF) is dropped, the rest must be one line that may stand in a header.
-  init(bytes: [UInt8], source: String) throws(SettingsError) {
+  init(bytes: [UInt8], source: String) throws(Failure) {
     var bytes = bytes[...]
     if bytes.last == 10 {
       bytes.removeLast()
       if bytes.last == 13 { bytes.removeLast() }
     }
-    if bytes.isEmpty { throw SettingsError(source, "empty", .denied) }
+    if bytes.isEmpty { throw Failure(source, "empty", .denied) }
     if bytes.contains(10) || bytes.contains(13) {
-      throw SettingsError(source, "more than one line")
+      throw Failure(source, "more than one line")
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw SettingsError(source, "not UTF-8")
+      throw Failure(source, "not UTF-8")
     }
     if !Visible.escaped(in: text).isEmpty {
-      throw SettingsError(source, "control or invisible character in the token")
+      throw Failure(source, "control or invisible character in the token")
     }
     // A header's value has no blanks at its ends (RFC 9110, 5.5).
     if bytes.first == 0x20 || bytes.last == 0x20 {
-      throw SettingsError(source, "blank before or after the token")
+      throw Failure(source, "blank before or after the token")
     }
     self.init(text, source: source)
   }

@@ -43,11 +43,11 @@ public struct Settings: Sendable {
   /// - Parameters:
   ///   - diagnostics: takes the file's faults, a line each; nil for silence.
   ///   - environment: the value of a variable, nil when unset or empty.
-  /// - Throws: `SettingsError` when the file is there and cannot be read.
+  /// - Throws: `Failure` when the file is there and cannot be read.
   public init(
     diagnostics: Diagnostics? = nil,
     environment: @escaping @Sendable (String) -> String? = { Process.environment($0) }
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     folders = Folders(environment: environment)
     configuration = try Configuration(contentsOf: folders.configFile)
     self.environment = environment
@@ -59,9 +59,9 @@ public struct Settings: Sendable {
   /// one). None at all is a profile without a name.
   ///
   /// - Parameter option: the argument of `--profile`, nil when not given.
-  /// - Throws: `SettingsError` for a profile that is not there, or whose
+  /// - Throws: `Failure` for a profile that is not there, or whose
   ///   section holds a line that could not be understood.
-  public func profile(_ option: String? = nil) throws(SettingsError) -> Profile {
+  public func profile(_ option: String? = nil) throws(Failure) -> Profile {
     let url = environment("AGENT_URL")
     let named = option ?? environment("AGENT_PROFILE")
     var chosen = named
@@ -72,10 +72,10 @@ public struct Settings: Sendable {
     guard let section = configuration.profiles[name] else {
       let hint = NearestWord.hint(for: name, among: configuration.profiles.keys.sorted())
       let help = hint.isEmpty ? "; 'agent-setup -p \(name)' writes it" : hint
-      throw SettingsError("profile \(name)", "not in \(configuration.path)\(help)")
+      throw Failure("profile \(name)", "not in \(configuration.path)\(help)")
     }
     if let fault = section.fault {
-      throw SettingsError(
+      throw Failure(
         "profile \(name)",
         "line \(fault.line) of \(configuration.path) is at fault: \(fault.reason)")
     }
@@ -101,11 +101,11 @@ public struct Settings: Sendable {
   /// The section of a host.
   ///
   /// - Returns: nil when the file has none of this name.
-  /// - Throws: `SettingsError` when a line of it could not be understood.
-  public func host(_ name: String) throws(SettingsError) -> Configuration.HostSection? {
+  /// - Throws: `Failure` when a line of it could not be understood.
+  public func host(_ name: String) throws(Failure) -> Configuration.HostSection? {
     guard var section = configuration.hosts[name] else { return nil }
     if let fault = section.fault {
-      throw SettingsError(
+      throw Failure(
         "host \(name)", "line \(fault.line) of \(configuration.path) is at fault: \(fault.reason)")
     }
     section.identity = section.identity.map(folders.expand)
@@ -116,12 +116,12 @@ public struct Settings: Sendable {
   /// top, the section named `default`, or the only one).
   ///
   /// - Returns: nil when the file names none, or several.
-  /// - Throws: `SettingsError` when a broken line leaves that open.
-  public func defaultHost() throws(SettingsError) -> String? {
+  /// - Throws: `Failure` when a broken line leaves that open.
+  public func defaultHost() throws(Failure) -> String? {
     if let name = configuration.defaultHost { return name }
     if configuration.hosts["default"] != nil { return "default" }
     if let fault = configuration.defaultFault {
-      throw SettingsError(
+      throw Failure(
         "\(configuration.path):\(fault.line)", "no default host can be told: \(fault.reason)")
     }
     return configuration.hosts.count == 1 ? configuration.hosts.keys.first : nil
@@ -131,18 +131,18 @@ public struct Settings: Sendable {
   /// named `local`.
   ///
   /// - Returns: nil when none is named and there is no `local`. Its files have absolute paths.
-  /// - Throws: `SettingsError` for one that is not there, or whose section holds a line that
+  /// - Throws: `Failure` for one that is not there, or whose section holds a line that
   ///   could not be understood.
-  public func bus(_ option: String? = nil) throws(SettingsError) -> Configuration.BusSection? {
+  public func bus(_ option: String? = nil) throws(Failure) -> Configuration.BusSection? {
     let named = option ?? environment("AGENT_BUS")
     let name = named ?? "local"
     guard var section = configuration.buses[name] else {
       if named == nil { return nil }
       let hint = NearestWord.hint(for: name, among: configuration.buses.keys.sorted())
-      throw SettingsError("bus \(name)", "not in \(configuration.path)\(hint)")
+      throw Failure("bus \(name)", "not in \(configuration.path)\(hint)")
     }
     if let fault = section.fault {
-      throw SettingsError(
+      throw Failure(
         "bus \(name)", "line \(fault.line) of \(configuration.path) is at fault: \(fault.reason)")
     }
     section.files = section.files.mapValues(folders.expand)
@@ -157,17 +157,17 @@ public struct Settings: Sendable {
     return credentials
   }
 
-  private func defaultName(required: Bool) throws(SettingsError) -> String? {
+  private func defaultName(required: Bool) throws(Failure) -> String? {
     if let name = configuration.defaultProfile { return name }
     if configuration.profiles["default"] != nil { return "default" }
     let fault = configuration.defaultFault
     if fault == nil && configuration.profiles.count < 2 { return configuration.profiles.keys.first }
     guard required else { return nil }
     if let fault {
-      throw SettingsError(
+      throw Failure(
         "\(configuration.path):\(fault.line)", "no default profile can be told: \(fault.reason)")
     }
-    throw SettingsError(
+    throw Failure(
       configuration.path, "several profiles: name one with -p, or put 'profile = NAME' at the top")
   }
 }

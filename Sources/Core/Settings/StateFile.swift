@@ -13,14 +13,14 @@ public struct StateFile: Sendable {
   ///
   /// - Parameter limit: the most that is read, bytes.
   /// - Returns: nil when there is no file.
-  /// - Throws: `SettingsError` when it is not a regular file, too long, unreadable or no UTF-8.
-  public func read(limit: Int = 1 << 20) throws(SettingsError) -> [UInt8]? {
+  /// - Throws: `Failure` when it is not a regular file, too long, unreadable or no UTF-8.
+  public func read(limit: Int = 1 << 20) throws(Failure) -> [UInt8]? {
     let bytes: [UInt8]
     do throws(Failure) {
       bytes = try BoundedFile.contents(of: path, limit: limit).bytes
     } catch {
       if error.isAbsence { return nil }
-      throw SettingsError(path, error.reason)
+      throw Failure(path, error.reason)
     }
     return try ForeignText.text(bytes, of: path)
   }
@@ -33,15 +33,15 @@ public struct StateFile: Sendable {
   ///   - bytes: the new content.
   ///   - isAlone: whether nobody else replaces it at this time: what was left by a process that
   ///     was killed while it did is then removed.
-  /// - Throws: `SettingsError`; the old content is then still there.
-  public func replace(with bytes: [UInt8], isAlone: Bool = false) throws(SettingsError) {
+  /// - Throws: `Failure`; the old content is then still there.
+  public func replace(with bytes: [UInt8], isAlone: Bool = false) throws(Failure) {
     // What is there and is not a regular file (a device, a folder) is never replaced.
     if let status = stat(following: path), !status.isRegular {
-      throw SettingsError(path, "not a regular file")
+      throw Failure(path, "not a regular file")
     }
     let target = try OwnPath.resolve(path)
     let folder = clibc_open_folder(OwnPath.folder(of: target))
-    guard folder >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+    guard folder >= 0 else { throw Failure(path, systemReason(systemError)) }
     defer { close(folder) }
     if isAlone {
       for name in (try? FolderFile.names(in: OwnPath.folder(of: target))) ?? []
@@ -50,7 +50,7 @@ public struct StateFile: Sendable {
       }
     }
     let code = FolderFile.replace(OwnPath.name(of: target), in: folder, with: bytes)
-    guard code == 0 else { throw SettingsError(path, systemReason(code)) }
+    guard code == 0 else { throw Failure(path, systemReason(code)) }
   }
 
   /// Brings the folder of a file to disk, so that its name is there after a crash.

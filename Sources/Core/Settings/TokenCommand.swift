@@ -11,12 +11,12 @@ enum TokenCommand {
   /// at the terminal.
   static func run(
     _ command: String, source: String, deadline: Double = .infinity
-  ) throws(SettingsError) -> Secret {
+  ) throws(Failure) -> Secret {
     let child: ChildProcess
     do throws(Failure) {
       child = try ChildProcess(["/bin/sh", "-c", command])
     } catch {
-      throw SettingsError(source, error.words)
+      throw Failure(source, error.message)
     }
     let printed = try output(of: child, source, deadline)
     while !child.reap() {
@@ -24,19 +24,19 @@ enum TokenCommand {
       _ = poll(nil, 0, 5)
     }
     if let problem = describe(child.waitStatus ?? 0) {
-      throw SettingsError(source, problem, .denied)
+      throw Failure(source, problem, .denied)
     }
     return try Secret(bytes: printed, source: source)
   }
 
-  private static func late(_ child: ChildProcess, _ source: String) -> SettingsError {
+  private static func late(_ child: ChildProcess, _ source: String) -> Failure {
     child.kill(SIGKILL)
-    return SettingsError(source, "took too long", .temporary)
+    return Failure(source, "took too long", .temporary)
   }
 
   private static func output(
     of child: ChildProcess, _ source: String, _ deadline: Double
-  ) throws(SettingsError) -> [UInt8] {
+  ) throws(Failure) -> [UInt8] {
     var printed: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 16 * 1024)
     var end = Double.infinity
@@ -52,12 +52,12 @@ enum TokenCommand {
       if count == 0 { return printed }
       if count < 0 {
         if systemError == EAGAIN || systemError == EINTR { continue }
-        throw SettingsError(source, "output \(systemReason(systemError))")
+        throw Failure(source, "output \(systemReason(systemError))")
       }
       printed += piece[..<count]
       if printed.count > TokenFile.limit {
         child.kill(SIGKILL)
-        throw SettingsError(source, "output larger than \(TokenFile.limit) bytes")
+        throw Failure(source, "output larger than \(TokenFile.limit) bytes")
       }
     }
   }

@@ -18,22 +18,22 @@ public enum TokenFile {
   }
 
   /// Reads a token. Returns nil when the file does not exist.
-  static func read(_ path: String, trust: Trust) throws(SettingsError) -> Secret? {
-    try bytes(path, trust: trust).map { bytes throws(SettingsError) in
+  static func read(_ path: String, trust: Trust) throws(Failure) -> Secret? {
+    try bytes(path, trust: trust).map { bytes throws(Failure) in
       try Secret(bytes: bytes, source: path)
     }
   }
 
   /// Reads a text of several lines. Returns nil when the file does not exist.
-  static func lines(_ path: String) throws(SettingsError) -> Secret? {
+  static func lines(_ path: String) throws(Failure) -> Secret? {
     guard let bytes = try bytes(path, trust: .configured) else { return nil }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw SettingsError(path, "not UTF-8")
+      throw Failure(path, "not UTF-8")
     }
     return Secret(text, source: path)
   }
 
-  private static func bytes(_ path: String, trust: Trust) throws(SettingsError) -> [UInt8]? {
+  private static func bytes(_ path: String, trust: Trust) throws(Failure) -> [UInt8]? {
     guard let bytes = try checked(path, trust: trust) else { return nil }
     return try ForeignText.text(bytes, of: path)
   }
@@ -41,21 +41,21 @@ public enum TokenFile {
   /// The bytes of a file that a person names; `-` is standard input.
   ///
   /// - Returns: nil when the file does not exist.
-  public static func given(_ path: String) throws(SettingsError) -> [UInt8]? {
+  public static func given(_ path: String) throws(Failure) -> [UInt8]? {
     try checked(path, trust: .given)
   }
 
-  private static func checked(_ path: String, trust: Trust) throws(SettingsError) -> [UInt8]? {
+  private static func checked(_ path: String, trust: Trust) throws(Failure) -> [UInt8]? {
     let (bytes, status): ([UInt8], stat)
     do throws(Failure) {
       (bytes, status) = try contents(of: path, trust: trust)
     } catch {
       if error.isAbsence { return nil }
-      throw SettingsError(path, error.reason)
+      throw Failure(path, error.reason)
     }
     let others: mode_t = trust == .granted ? 0o007 : 0o077
     if status.isRegular && status.st_mode & others != 0 {
-      throw SettingsError(path, "refused: not for its owner alone (chmod 600)", .denied)
+      throw Failure(path, "refused: not for its owner alone (chmod 600)", .denied)
     }
     return bytes
   }
@@ -67,7 +67,9 @@ public enum TokenFile {
     let descriptor = isInput ? 0 : try BoundedFile.open(path, waiting: trust == .given)
     defer { if !isInput { close(descriptor) } }
     let status = try BoundedFile.status(of: descriptor)
-    if !status.isRegular && (trust != .given || status.isFolder) { throw Failure("not a regular file") }
+    if !status.isRegular && (trust != .given || status.isFolder) {
+      throw Failure("not a regular file")
+    }
     return (try BoundedFile.bytes(of: descriptor, limit: limit), status)
   }
 }

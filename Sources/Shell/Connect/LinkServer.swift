@@ -22,7 +22,7 @@ final class LinkServer {
   private static let lookInterval = 5.0
 
   /// Takes calls from now on; a name that another process has is taken over.
-  init(_ request: LinkRequest, now: Double) throws(SettingsError) {
+  init(_ request: LinkRequest, now: Double) throws(Failure) {
     clibc_signal_ignore(SIGPIPE)
     place = try ControlPlace(shared: request)
     path = place.socket
@@ -72,20 +72,20 @@ final class LinkServer {
 
   /// Made aside first: a name in use, by a process that lives or one that is dead, is
   /// replaced in one step.
-  private func listen() throws(SettingsError) {
+  private func listen() throws(Failure) {
     let aside = place.folder + "/" + place.ownName("m")
     let fresh = clibc_listen_local(aside)
     guard fresh >= 0 else {
       let reason = systemReason(systemError)
       unlink(aside)
-      throw SettingsError(aside, reason)
+      throw Failure(aside, reason)
     }
     let made = Self.file(aside)
     guard let made, rename(aside, path) == 0 else {
       let reason = systemReason(systemError)
       unlink(aside)
       CLibc.close(fresh)
-      throw SettingsError(path, reason)
+      throw Failure(path, reason)
     }
     if listener >= 0 { CLibc.close(listener) }
     listener = fresh

@@ -23,8 +23,8 @@ public struct HostKeyPolicy: Sendable {
   /// - Parameters:
   ///   - pins: our file, which need not exist.
   ///   - knownHosts: OpenSSH's, which must; nil for none.
-  /// - Throws: `SettingsError`, `denied`: see `PinFile`, `KnownHostsFile`.
-  public init(pins: String, knownHosts: String?) throws(SettingsError) {
+  /// - Throws: `Failure`, `denied`: see `PinFile`, `KnownHostsFile`.
+  public init(pins: String, knownHosts: String?) throws(Failure) {
     self.pins = try PinFile(path: pins)
     self.knownHosts =
       if let knownHosts { try KnownHostsFile(path: knownHosts) } else { nil }
@@ -89,11 +89,11 @@ public struct HostKeyPolicy: Sendable {
 
   /// Pins a key that is `new`, before anything is sent to the host.
   ///
-  /// - Throws: `SettingsError`, `denied` when another command pinned another key in
+  /// - Throws: `Failure`, `denied` when another command pinned another key in
   ///   the meantime.
-  public func pin(host: String, port: Int, key: [UInt8]) throws(SettingsError) {
+  public func pin(host: String, port: Int, key: [UInt8]) throws(Failure) {
     guard let key = HostKey(blob: key) else {
-      throw SettingsError(Self.name(host, port), "shows a damaged host key", .denied)
+      throw Failure(Self.name(host, port), "shows a damaged host key", .denied)
     }
     try PinFile.add(key, host: host, port: port, to: pins.path)
   }
@@ -126,10 +126,10 @@ public struct HostKeyPolicy: Sendable {
   /// or signed, so that beside a pin only what the other file revokes may be in its sight.
   ///
   /// - Parameter folder: the state folder, for the file of revoked keys.
-  /// - Throws: `SettingsError`.
+  /// - Throws: `Failure`.
   public func filesForOpenSSH(
     host: String, port: Int, folder: String
-  ) throws(SettingsError) -> [String] {
+  ) throws(Failure) -> [String] {
     try PinFile.make(pins.path)
     guard let knownHosts else { return [pins.path] }
     let pinned = pins.keys(host: host, port: port)

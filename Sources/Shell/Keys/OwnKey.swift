@@ -13,11 +13,11 @@ public enum OwnKey {
   ///
   /// - Parameter folder: the state folder, which exists.
   /// - Returns: its path.
-  /// - Throws: `SettingsError`; `denied` when others can read it.
-  public static func ensure(in folder: String) throws(SettingsError) -> String {
+  /// - Throws: `Failure`; `denied` when others can read it.
+  public static func ensure(in folder: String) throws(Failure) -> String {
     let path = path(in: folder)
     if access(path, F_OK) != 0 {
-      try FileLock.hold(beside: path) { () throws(SettingsError) in
+      try FileLock.hold(beside: path) { () throws(Failure) in
         if access(path, F_OK) != 0 { try make(path, in: folder) }
       }
     }
@@ -27,16 +27,16 @@ public enum OwnKey {
 
   /// Refuses a private key as ssh(1) does: when others than its owner can read it.
   ///
-  /// - Throws: `SettingsError`, `denied` for that.
-  public static func check(_ path: String) throws(SettingsError) {
+  /// - Throws: `Failure`, `denied` for that.
+  public static func check(_ path: String) throws(Failure) {
     guard let status = stat(following: path) else {
-      throw SettingsError(path, systemReason(systemError))
+      throw Failure(path, systemReason(systemError))
     }
     guard status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) else {
-      throw SettingsError(path, "a folder")
+      throw Failure(path, "a folder")
     }
     if status.st_uid == getuid(), status.st_mode & 0o077 != 0 {
-      throw SettingsError(path, "refused: not for its owner alone (chmod 600)", .denied)
+      throw Failure(path, "refused: not for its owner alone (chmod 600)", .denied)
     }
   }
 
@@ -44,14 +44,14 @@ public enum OwnKey {
   ///
   /// - Parameter path: the private half's file; the public one is beside it, or is made
   ///   of it, for which its passphrase may be asked.
-  /// - Throws: `SettingsError`.
-  public static func publicLine(of path: String) throws(SettingsError) -> String {
+  /// - Throws: `Failure`.
+  public static func publicLine(of path: String) throws(Failure) -> String {
     let beside = path.hasSuffix(".pub") ? path : path + ".pub"
     var bytes = try StateFile(path: beside).read()
     if bytes == nil {
       let printed = try Keygen.run(["-y", "-f", path])
       guard printed.status == 0 else {
-        throw SettingsError(path, "ssh-keygen finds no key in it")
+        throw Failure(path, "ssh-keygen finds no key in it")
       }
       bytes = printed.output
     }
@@ -59,7 +59,7 @@ public enum OwnKey {
       .split(separator: 0x20, maxSplits: 2)
     guard words.count > 1,
       let key = HostKey(type: String(decoding: words[0], as: UTF8.self), base64: words[1])
-    else { throw SettingsError(beside, "not a public key") }
+    else { throw Failure(beside, "not a public key") }
     // Of the comment only what is plain in a shell's quotes.
     let comment = words.count > 2 ? String(decoding: words[2], as: UTF8.self) : ""
     let plain = comment.unicodeScalars.allSatisfy { !Visible.mustEscape($0) && $0 != "'" }
@@ -67,9 +67,9 @@ public enum OwnKey {
   }
 
   /// Made aside, brought to disk, and only then called by its name.
-  private static func make(_ path: String, in folder: String) throws(SettingsError) {
+  private static func make(_ path: String, in folder: String) throws(Failure) {
     guard let aside = temporaryFolder(beside: folder + "/key") else {
-      throw SettingsError(folder, systemReason(systemError))
+      throw Failure(folder, systemReason(systemError))
     }
     let new = aside + "/key"
     defer {
@@ -79,15 +79,15 @@ public enum OwnKey {
     let made = try Keygen.run([
       "-q", "-t", "ed25519", "-N", "", "-C", "agentutils@\(hostName)", "-f", new,
     ])
-    guard made.status == 0 else { throw SettingsError(path, "ssh-keygen made no key") }
+    guard made.status == 0 else { throw Failure(path, "ssh-keygen made no key") }
     // The public half first: the private one says that all is done.
     for half in [".pub", ""] {
       let descriptor = clibc_open(new + half, O_RDONLY)
-      guard descriptor >= 0 else { throw SettingsError(new + half, systemReason(systemError)) }
+      guard descriptor >= 0 else { throw Failure(new + half, systemReason(systemError)) }
       _ = fsync(descriptor)
       close(descriptor)
       guard rename(new + half, path + half) == 0 else {
-        throw SettingsError(path + half, systemReason(systemError))
+        throw Failure(path + half, systemReason(systemError))
       }
     }
   }
@@ -106,14 +106,10 @@ enum Keygen {
   /// Runs it to its end.
   static func run(
     _ words: [String]
-  ) throws(SettingsError) -> (status: Int32, output: [UInt8]) {
+  ) throws(Failure) -> (status: Int32, output: [UInt8]) {
     let child: ChildProcess
-    do throws(Failure) {
-      child = try ChildProcess(
-        ["ssh-keygen"] + words, input: .nothing, output: .pipe, error: .ours)
-    } catch {
-      throw SettingsError(error)
-    }
+    child = try ChildProcess(
+      ["ssh-keygen"] + words, input: .nothing, output: .pipe, error: .ours)
     var output: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)
     var set = PollSet()

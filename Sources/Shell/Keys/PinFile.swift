@@ -15,22 +15,22 @@ public struct PinFile: Sendable {
 
   /// Reads the file; one that is not there has no pins.
   ///
-  /// - Throws: `SettingsError`, `denied`, when it cannot be read or a line of it is
+  /// - Throws: `Failure`, `denied`, when it cannot be read or a line of it is
   ///   damaged: the message names both.
-  public init(path: String) throws(SettingsError) {
+  public init(path: String) throws(Failure) {
     self.path = path
-    do throws(SettingsError) {
+    do throws(Failure) {
       bytes = try StateFile(path: path).read(limit: Self.sizeLimit) ?? []
     } catch {
       throw error.asDenied
     }
     // Without a folder for it nothing can be pinned, and OpenSSH would go on without.
     if bytes.isEmpty, access(path, F_OK) != 0, systemError == ENOTDIR {
-      throw SettingsError(path, systemReason(ENOTDIR), .denied)
+      throw Failure(path, systemReason(ENOTDIR), .denied)
     }
     let (entries, faults) = HostKeyLine.readAll(bytes)
     if let fault = faults.first {
-      throw SettingsError(
+      throw Failure(
         "\(path):\(fault.number)", "\(fault.reason); no host is trusted until it is fixed",
         .denied)
     }
@@ -39,9 +39,9 @@ public struct PinFile: Sendable {
 
   /// Makes the file if it is missing: OpenSSH would make it for everybody to read. One
   /// that can only be read is good, too.
-  static func make(_ path: String) throws(SettingsError) {
+  static func make(_ path: String) throws(Failure) {
     let place: String
-    do throws(SettingsError) {
+    do throws(Failure) {
       place = try OwnPath.resolve(path)
     } catch {
       throw error.asDenied
@@ -50,7 +50,7 @@ public struct PinFile: Sendable {
     if descriptor >= 0 {
       close(descriptor)
     } else if access(place, R_OK) != 0 {
-      throw SettingsError(path, systemReason(systemError), .denied)
+      throw Failure(path, systemReason(systemError), .denied)
     }
   }
 
@@ -58,7 +58,7 @@ public struct PinFile: Sendable {
   /// passes over damaged lines.
   ///
   /// - Throws: as `init`.
-  public static func check(_ path: String) throws(SettingsError) { _ = try PinFile(path: path) }
+  public static func check(_ path: String) throws(Failure) { _ = try PinFile(path: path) }
 
   /// The keys that are pinned for a host.
   public func keys(host: String, port: Int) -> [HostKey] {
@@ -73,18 +73,18 @@ public struct PinFile: Sendable {
   /// Pins a key, unless it is already. Others who pin at the same time wait for
   /// each other.
   ///
-  /// - Throws: `SettingsError`, `denied` when the host has got another key of this
+  /// - Throws: `Failure`, `denied` when the host has got another key of this
   ///   type meanwhile.
   public static func add(
     _ key: HostKey, host: String, port: Int, to path: String
-  ) throws(SettingsError) {
-    try FileLock.hold(beside: path) { () throws(SettingsError) in
+  ) throws(Failure) {
+    try FileLock.hold(beside: path) { () throws(Failure) in
       let file = try PinFile(path: path)
       let pins = file.keys(host: host, port: port)
       if pins.contains(key) { return }
       let name = Destination.pinName(host: host.lowercased(), port: port)
       if let other = pins.first(where: { $0.type == key.type }) {
-        throw SettingsError(
+        throw Failure(
           name, "pinned by another command just now, with the key \(other.fingerprint)", .denied)
       }
       let gap = file.bytes.isEmpty || file.bytes.last == 10 ? "" : "\n"
@@ -94,9 +94,9 @@ public struct PinFile: Sendable {
 
   /// Adds a line in one go. OpenSSH, which knows no lock, may add one at the same time: a
   /// file that were replaced would lose it.
-  private static func append(_ line: [UInt8], to path: String) throws(SettingsError) {
+  private static func append(_ line: [UInt8], to path: String) throws(Failure) {
     let descriptor: Int32
-    do throws(SettingsError) {
+    do throws(Failure) {
       descriptor = try OwnPath.append(path)
     } catch {
       throw error.asDenied
@@ -109,19 +109,19 @@ public struct PinFile: Sendable {
     let code = count < 0 || count == line.count ? systemError : ENOSPC
     // Part of a line would be a damaged file.
     if count > 0, count < line.count { _ = ftruncate(descriptor, end) }
-    throw SettingsError(path, systemReason(code), .denied)
+    throw Failure(path, systemReason(code), .denied)
   }
 
   /// Drops the pins of a host at this port; every other byte of the file stays.
   /// What a pattern says of many hosts, or a marker, is not a pin of this one.
   ///
   /// - Returns: the keys that were dropped.
-  /// - Throws: `SettingsError`.
+  /// - Throws: `Failure`.
   public static func forget(
     host: String, port: Int, in path: String
-  ) throws(SettingsError) -> [HostKey] {
+  ) throws(Failure) -> [HostKey] {
     guard access(path, F_OK) == 0 else { return [] }
-    return try FileLock.hold(beside: path) { () throws(SettingsError) in
+    return try FileLock.hold(beside: path) { () throws(Failure) in
       let file = try PinFile(path: path)
       let name = Destination.pinName(host: host.lowercased(), port: port)
       var dropped: [HostKey] = []
@@ -153,15 +153,15 @@ struct KnownHostsFile: Sendable {
 
   private static let sizeLimit = 16 << 20
 
-  init(path: String) throws(SettingsError) {
+  init(path: String) throws(Failure) {
     self.path = path
     let bytes: [UInt8]?
-    do throws(SettingsError) {
+    do throws(Failure) {
       bytes = try StateFile(path: path).read(limit: Self.sizeLimit)
     } catch {
       throw error.asDenied
     }
-    guard let bytes else { throw SettingsError(path, "no such file or directory", .denied) }
+    guard let bytes else { throw Failure(path, "no such file or directory", .denied) }
     let (entries, faults) = HostKeyLine.readAll(bytes)
     self.entries = entries
     let lines = HostKeyLine.split(bytes)

@@ -16,20 +16,20 @@ struct PrivateKeyFile {
   private static let limit = 64 << 10
 
   /// Reads a file.
-  init(path: String) throws(SettingsError) {
+  init(path: String) throws(Failure) {
     let descriptor = clibc_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
-    guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+    guard descriptor >= 0 else { throw Failure(path, systemReason(systemError)) }
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
-      throw SettingsError(path, systemReason(systemError))
+      throw Failure(path, systemReason(systemError))
     }
     guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) else {
-      throw SettingsError(path, "not a file")
+      throw Failure(path, "not a file")
     }
     // As OpenSSH: what belongs to somebody else is that one's to guard.
     if status.st_uid == getuid(), status.st_mode & 0o077 != 0 {
-      throw SettingsError(path, "others can read it (chmod 600 makes it usable)", .denied)
+      throw Failure(path, "others can read it (chmod 600 makes it usable)", .denied)
     }
     var bytes = [UInt8](repeating: 0, count: Self.limit)
     var count = 0
@@ -38,7 +38,7 @@ struct PrivateKeyFile {
         read(descriptor, $0.baseAddress! + count, $0.count - count)
       }
       if got < 0 && systemError == EINTR { continue }
-      guard got >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+      guard got >= 0 else { throw Failure(path, systemReason(systemError)) }
       if got == 0 { break }
       count += got
     }
@@ -47,16 +47,16 @@ struct PrivateKeyFile {
   }
 
   /// Reads the content of a file, which is overwritten.
-  init(path: String, bytes: inout [UInt8]) throws(SettingsError) {
+  init(path: String, bytes: inout [UInt8]) throws(Failure) {
     self.path = path
     guard let (label, body) = Self.armour(bytes[...]) else {
       bytes.withUnsafeMutableBytes { clibc_wipe($0.baseAddress, $0.count) }
-      throw SettingsError(path, "not a private key")
+      throw Failure(path, "not a private key")
     }
     if label == "OPENSSH PRIVATE KEY" {
       guard let (cipher, key) = Self.openSSH(body) else {
         bytes.withUnsafeMutableBytes { clibc_wipe($0.baseAddress, $0.count) }
-        throw SettingsError(path, "damaged private key")
+        throw Failure(path, "damaged private key")
       }
       isEncrypted = cipher != "none"
       publicKey = key

@@ -74,7 +74,7 @@ final class SSH2Link: Link {
 
   private func serve(_ now: Double) {
     hasServed = true
-    do throws(SettingsError) {
+    do throws(Failure) {
       server = try LinkServer(request, now: now)
     } catch {
       request.note("the connection is not shared: \(error.message)")

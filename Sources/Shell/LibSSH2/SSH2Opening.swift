@@ -286,7 +286,7 @@ final class SSH2Opening {
     var keys = all
     var found: [(name: String, key: Key)] = []
     if request.identity != nil || !request.options.usesAgent {
-      do throws(SettingsError) {
+      do throws(Failure) {
         let path =
           if let chosen = request.identity { chosen } else {
             try OwnKey.ensure(in: request.stateFolder)

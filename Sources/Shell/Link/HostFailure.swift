@@ -87,9 +87,9 @@ extension HostFailure {
 
   /// Does something of this machine's, whose failure is one of these.
   static func catching<Result>(
-    _ body: @autoclosure () throws(SettingsError) -> Result, _ failure: (String) -> HostFailure
+    _ body: @autoclosure () throws(Failure) -> Result, _ failure: (String) -> HostFailure
   ) throws(HostFailure) -> Result {
-    do throws(SettingsError) { return try body() } catch { throw failure(error.message) }
+    do throws(Failure) { return try body() } catch { throw failure(error.message) }
   }
 
   /// The reason in words, one line, lower case, without a full stop, and with what to do.

@@ -9,7 +9,8 @@ public final class LocalLink: Link {
 
   public let transport = TransportName.local
 
-  public func run(_ command: String, _ wait: @escaping HostWait) throws(HostFailure) -> any Channel {
+  public func run(_ command: String, _ wait: @escaping HostWait) throws(HostFailure) -> any Channel
+  {
     let pipes = try StandardPipes()
     let shell = Process.environment("SHELL") ?? "/bin/sh"
     do throws(Failure) {
@@ -21,7 +22,7 @@ public final class LocalLink: Link {
           output: .given(pipes.theirs[1]), error: .given(pipes.theirs[2])))
     } catch {
       pipes.closeOurs()
-      throw .local(why: error.words)
+      throw .local(why: error.message)
     }
   }
 }
@@ -40,7 +41,8 @@ private final class LocalChannel: PipeChannel {
 
   override func found() -> Ending? {
     guard isRead, let child, child.reap() else { return nil }
-    return child.endSignal.map(Ending.ended(bySignal:)) ?? .remoteExit(status: child.exitStatus ?? 0)
+    return child.endSignal.map(Ending.ended(bySignal:))
+      ?? .remoteExit(status: child.exitStatus ?? 0)
   }
 
   override func letGo() { child = nil }

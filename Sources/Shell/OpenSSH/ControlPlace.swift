@@ -19,14 +19,14 @@ struct ControlPlace {
   /// under a name that is longer.
   private static let limit = 48
 
-  init(_ request: LinkRequest, program: String) throws(SettingsError) {
+  init(_ request: LinkRequest, program: String) throws(Failure) {
     self.request = request
     maker = [program]
     folder = try Self.folder(request.stateFolder)
   }
 
   /// For a connection by libssh2 that a terminal has.
-  init(shared request: LinkRequest) throws(SettingsError) {
+  init(shared request: LinkRequest) throws(Failure) {
     self.request = request
     let key = request.identity ?? OwnKey.path(in: request.stateFolder)
     let agent = request.options.usesAgent ? Process.environment("SSH_AUTH_SOCK") : nil
@@ -75,7 +75,7 @@ struct ControlPlace {
     return "\(status.st_ino).\(status.st_size).\(time.tv_sec).\(time.tv_nsec)"
   }
 
-  private static func folder(_ stateFolder: String) throws(SettingsError) -> String {
+  private static func folder(_ stateFolder: String) throws(Failure) -> String {
     var candidates: [String] = []
     if let runtime = Process.environment("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") {
       candidates.append(runtime + "/agentutils")
@@ -83,9 +83,9 @@ struct ControlPlace {
     candidates.append(stateFolder + "/run")
     candidates = candidates.filter { $0.utf8.count <= limit }
     candidates.append("/tmp/agentutils-\(getuid())")
-    var failure = SettingsError(candidates[0], "no folder for sockets")
+    var failure = Failure(candidates[0], "no folder for sockets")
     for candidate in candidates {
-      do throws(SettingsError) {
+      do throws(Failure) {
         try make(candidate)
         return candidate
       } catch {
@@ -95,15 +95,15 @@ struct ControlPlace {
     throw failure
   }
 
-  private static func make(_ path: String) throws(SettingsError) {
+  private static func make(_ path: String) throws(Failure) {
     if mkdir(path, 0o700) != 0, systemError != EEXIST {
-      throw SettingsError(path, systemReason(systemError))
+      throw Failure(path, systemReason(systemError))
     }
     var status = stat()
-    guard lstat(path, &status) == 0 else { throw SettingsError(path, systemReason(systemError)) }
+    guard lstat(path, &status) == 0 else { throw Failure(path, systemReason(systemError)) }
     guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR), status.st_uid == getuid(),
       status.st_mode & 0o077 == 0
-    else { throw SettingsError(path, "refused: not a folder for its owner alone", .denied) }
+    else { throw Failure(path, "refused: not a folder for its owner alone", .denied) }
   }
 }
 

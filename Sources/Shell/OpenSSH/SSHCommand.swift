@@ -136,7 +136,7 @@ final class SSHPlan {
     self.place = place
     var command = SSHCommand(
       program: OpenSSHLink.program, destination: destination, settings: settings)
-    do throws(SettingsError) {
+    do throws(Failure) {
       let policy = try HostKeyPolicy(pins: request.pins, knownHosts: request.options.knownHosts)
       for note in policy.notes { request.note(note) }
       command.knownHosts = try policy.filesForOpenSSH(

@@ -166,10 +166,10 @@ final class SSHLogPipe {
   let path: String
   private var descriptor: Int32
 
-  init(in folder: String, name: String) throws(SettingsError) {
+  init(in folder: String, name: String) throws(Failure) {
     path = folder + "/" + name
     descriptor = clibc_fifo(path)
-    guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+    guard descriptor >= 0 else { throw Failure(path, systemReason(systemError)) }
   }
 
   deinit { close() }

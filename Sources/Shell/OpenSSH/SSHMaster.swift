@@ -28,7 +28,7 @@ final class SSHMaster {
         plan.command.master(socket: socket, log: pipe.path, isAlone: !hasPerson), output: .nothing,
         error: hasPerson ? .ours : .pipe)
     } catch {
-      throw .local(why: error.words)
+      throw .local(why: error.message)
     }
     // In the background it may hold this open for long.
     defer { child.closeEnds() }

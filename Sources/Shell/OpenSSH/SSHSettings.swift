@@ -76,7 +76,7 @@ extension SSHSettings {
       child = try ChildProcess(words, output: .pipe, error: .pipe)
     } catch {
       if error.code == ENOENT { return nil }
-      throw .local(why: error.words)
+      throw .local(why: error.message)
     }
     let limit = Clock.monotonic + patience
     var output: [UInt8] = []
@@ -103,17 +103,17 @@ extension LinkRequest {
   /// Where the host's keys are: with OpenSSH, its configuration may know the host by
   /// another name.
   ///
-  /// - Throws: `SettingsError` when OpenSSH is asked for and does not say.
-  public func hostKeyPlace() throws(SettingsError) -> HostKeyPlace {
+  /// - Throws: `Failure` when OpenSSH is asked for and does not say.
+  public func hostKeyPlace() throws(Failure) -> HostKeyPlace {
     let plain = HostKeyPlace(host: destination.host, port: destination.port ?? 22)
     guard options.transport != .libssh2 else { return plain }
     do throws(HostFailure) {
       let settings = try SSHSettings.ask(destination, PollSet.wait)
       if let settings { return settings.keyPlace ?? plain }
     } catch {
-      throw SettingsError("ssh", error.reason)
+      throw Failure("ssh", error.reason)
     }
     if options.transport == .auto { return plain }
-    throw SettingsError(OpenSSHLink.program, "not installed")
+    throw Failure(OpenSSHLink.program, "not installed")
   }
 }

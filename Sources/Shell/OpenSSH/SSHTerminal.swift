@@ -41,7 +41,7 @@ final class SSHTerminalLink: Link {
     guard command.utf8.count <= OpenSSHLink.longestCommand else { throw .tooLong }
     let pipe = try HostFailure.catching(
       try SSHLogPipe(in: place.folder, name: place.ownName("log")), HostFailure.local)
-    do throws(ChildProcess.Failure) {
+    do throws(Failure) {
       let child = try ChildProcess(
         plan.command.terminal(command, log: pipe.path), environment: ["TERM": term],
         terminal: size, pipesOutput: true)
@@ -49,7 +49,7 @@ final class SSHTerminalLink: Link {
       self.terminal = terminal
       return terminal
     } catch {
-      throw .local(why: error.words)
+      throw .local(why: error.message)
     }
   }
 

@@ -81,17 +81,17 @@ public struct Destination: Equatable, Sendable {
 
 extension Destination {
   /// Fills in from a section what was not written with the host.
-  mutating func lay(over section: Configuration.HostSection) throws(SettingsError) {
+  mutating func lay(over section: Configuration.HostSection) throws(Failure) {
     self.section = section
     if let hostname = section.hostname {
       guard Destination.isHost(hostname) else {
-        throw SettingsError("host \(name)", "hostname \(hostname): not a host")
+        throw Failure("host \(name)", "hostname \(hostname): not a host")
       }
       host = hostname
     }
     if let login = section.user, user == nil {
       guard Destination.isPlain(login) else {
-        throw SettingsError("host \(name)", "user \(login): not a user")
+        throw Failure("host \(name)", "user \(login): not a user")
       }
       user = login
     }

@@ -56,7 +56,7 @@ extension LinkRequest {
   ///   - host: the operand; nil for the configured default.
   ///   - options: how it is to be reached; in the request its paths are absolute.
   /// - Throws: `UsageError` when no host is named, or what is named is not one;
-  ///   `SettingsError` for a section that is at fault and a key file that cannot be read.
+  ///   `Failure` for a section that is at fault and a key file that cannot be read.
   public static func make(
     host: String?, options: ConnectOptions, settings: Settings
   ) throws -> LinkRequest {
@@ -79,7 +79,7 @@ extension LinkRequest {
     options.pins = pins
     let chosen = identity ?? destination.section?.identity
     if let chosen, access(chosen, R_OK) != 0 {
-      throw SettingsError(chosen, systemReason(systemError))
+      throw Failure(chosen, systemReason(systemError))
     }
     return LinkRequest(
       destination: destination, options: options, identity: chosen, pins: pins,

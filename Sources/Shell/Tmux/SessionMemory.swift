@@ -81,20 +81,20 @@ extension SessionMemory {
 
   /// What is remembered; nothing without a file, or when it cannot be understood.
   ///
-  /// - Throws: `SettingsError` when the file cannot be read.
-  public static func load(_ path: String) throws(SettingsError) -> SessionMemory {
+  /// - Throws: `Failure` when the file cannot be read.
+  public static func load(_ path: String) throws(Failure) -> SessionMemory {
     guard let bytes = try StateFile(path: path).read() else { return SessionMemory() }
     return SessionMemory(json: bytes) ?? SessionMemory()
   }
 
   /// Changes what is remembered; others who do so at the same time wait.
   ///
-  /// - Throws: `SettingsError`; then nothing has changed.
+  /// - Throws: `Failure`; then nothing has changed.
   @discardableResult
   public static func update<Result>(
     _ path: String, _ body: (inout SessionMemory) -> Result
-  ) throws(SettingsError) -> Result {
-    try FileLock.hold(beside: path) { () throws(SettingsError) in
+  ) throws(Failure) -> Result {
+    try FileLock.hold(beside: path) { () throws(Failure) in
       let old = try load(path)
       var new = old
       let result = body(&new)

@@ -93,7 +93,7 @@ public final class ConnectReply {
   }
 
   private func unusable(_ reason: String) -> LinkEnd {
-    .failed(AnswerProblem(reason, .failure))
+    .failed(Failure(reason, .failure))
   }
 }
 

@@ -92,7 +92,7 @@ public final class LiveSocket {
         request, subprotocols: options.subprotocols, agent: waiter.client.agent)
       let (head, body) = try answer(to: upgrade, request, idle)
       if head.status == 101 {
-        if let fault = upgrade.fault(of: head) { throw .failed(AnswerProblem(fault, .failure)) }
+        if let fault = upgrade.fault(of: head) { throw .failed(Failure(fault, .failure)) }
         subprotocol = upgrade.subprotocol(of: head)
         place = route.place(of: request)
         isOpen = true
@@ -109,10 +109,10 @@ public final class LiveSocket {
         throw .refused(head, body)
       }
       switch route.next(request, head, to: WebAddress.webText(location)) {
-      case .failure(let problem): throw .failed(AnswerProblem(problem.reason, .failure))
+      case .failure(let problem): throw .failed(Failure(problem.reason, .failure))
       case .success(let next) where options.staysAtOrigin && next.address.origin != route.origin:
         let reason = "\(head.summary): the redirect leads to another server"
-        throw .failed(AnswerProblem(reason, .failure))
+        throw .failed(Failure(reason, .failure))
       case .success(let next): request = next
       }
     }

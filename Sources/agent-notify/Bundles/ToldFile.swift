@@ -41,14 +41,14 @@ final class ToldFile {
   ///   - now: seconds of the monotonic clock.
   init(
     _ path: String?, profiles: [String], isBus: Bool, now: Double
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     if path != nil || !profiles.isEmpty || isBus {
       file = try Self.file(path, profiles: profiles, isBus: isBus)
       try Self.lock(file.path)
       try take(file, now: now)
       return
     }
-    let slots = try (1...Self.mostSlots).map { number throws(SettingsError) in
+    let slots = try (1...Self.mostSlots).map { number throws(Failure) in
       StateFile(path: try Folders().stateFile(number == 1 ? "notify" : "notify+\(number)"))
     }
     var free = slots.count
@@ -56,7 +56,7 @@ final class ToldFile {
       if try Self.locks(slots[index].path) { free = index }
     }
     guard free < slots.count else {
-      throw SettingsError(slots[0].path, "in use by another agent-notify")
+      throw Failure(slots[0].path, "in use by another agent-notify")
     }
     file = slots[free]
     try take(file, now: now)
@@ -72,7 +72,7 @@ final class ToldFile {
   }
 
   /// Takes what a file has.
-  private func take(_ file: StateFile, now: Double) throws(SettingsError) {
+  private func take(_ file: StateFile, now: Double) throws(Failure) {
     guard let object = try Self.state(of: file) else { return }
     let told = object["told"]?.elements.compactMap(\.string) ?? []
     ids = (ids + told).suffix(Self.most)
@@ -86,7 +86,7 @@ final class ToldFile {
 
   private static func file(
     _ path: String?, profiles: [String], isBus: Bool
-  ) throws(SettingsError) -> StateFile {
+  ) throws(Failure) -> StateFile {
     if let path { return StateFile(path: path) }
     let names = profiles.map(fileName).joined(separator: "+")
     let name = isBus ? "notify+bus" : "notify" + (names.isEmpty ? "" : "-" + names)
@@ -94,7 +94,7 @@ final class ToldFile {
   }
 
   /// What a file has; nil for nothing that makes sense.
-  private static func state(of file: StateFile) throws(SettingsError) -> JSONValue? {
+  private static func state(of file: StateFile) throws(Failure) -> JSONValue? {
     guard let bytes = try file.read(limit: limit) else { return nil }
     return try? bytes.withUnsafeBytes { try JSONValue.parse($0) }
   }
@@ -102,7 +102,7 @@ final class ToldFile {
   /// What was told, oldest first.
   static func history(
     _ path: String?, profiles: [String], isBus: Bool
-  ) throws(SettingsError) -> [ToldNotice] {
+  ) throws(Failure) -> [ToldNotice] {
     var files = [try file(path, profiles: profiles, isBus: isBus)]
     if path == nil, profiles.isEmpty, !isBus {
       let folder = Folders().state
@@ -139,20 +139,20 @@ final class ToldFile {
 
   /// Keeps a file to this process, to its end: of two, each would tell what the other told,
   /// and undo what it kept.
-  private static func lock(_ path: String) throws(SettingsError) {
+  private static func lock(_ path: String) throws(Failure) {
     guard try locks(path) else {
-      throw SettingsError(path, "in use by another agent-notify")
+      throw Failure(path, "in use by another agent-notify")
     }
   }
 
-  private static func locks(_ path: String) throws(SettingsError) -> Bool {
+  private static func locks(_ path: String) throws(Failure) -> Bool {
     // Never closed where it is ours. The file itself is replaced meanwhile.
     let descriptor = try OwnPath.append(try OwnPath.resolve(path) + ".lock")
     if clibc_flock(descriptor) == 0 { return true }
     let code = systemError
     close(descriptor)
     if code == EWOULDBLOCK { return false }
-    throw SettingsError(path, systemReason(code))
+    throw Failure(path, systemReason(code))
   }
 
   /// A number that sums can be made of, whatever the file has.
@@ -196,7 +196,7 @@ final class ToldFile {
   }
 
   /// Brings to disk what is new.
-  func save(kept bundles: [Bundle], others: Int, waiting: [Bundle]) throws(SettingsError) {
+  func save(kept bundles: [Bundle], others: Int, waiting: [Bundle]) throws(Failure) {
     guard isDirty else { return }
     let record = RecordText(.notifyState).strings("told", ids)
       .objects("kept", bundles.map { Self.object($0) }).number("others", others)

@@ -25,7 +25,7 @@ final class NtfyWay: Way {
   init(
     _ url: String, tokenFile: String?, allowPlaintext: Bool, _ client: WebClient,
     _ outcome: Outcome
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     let parts = Self.split(url)
     let address: WebAddress
     do throws(AddressError) { address = try WebAddress(parts.base) } catch {
@@ -33,7 +33,7 @@ final class NtfyWay: Way {
     }
     topic = parts.topic
     guard (1...64).contains(topic.utf8.count), topic.utf8.allSatisfy(Self.isOfTopic) else {
-      throw SettingsError(address.display, "no topic at the end of the address")
+      throw Failure(address.display, "no topic at the end of the address")
     }
     name = address.display
     (self.client, self.outcome) = (client, outcome)
@@ -44,12 +44,12 @@ final class NtfyWay: Way {
       let folders = Folders()
       let credentials = Credentials(folders: folders)
       guard let token = try credentials.token(option: file, profile: nil) else {
-        throw SettingsError(file, "no token", .denied)
+        throw Failure(file, "no token", .denied)
       }
       let mayTravel = Credentials.mayTravel(
         scheme: address.scheme, host: address.host, allowPlaintext: allowPlaintext)
       guard mayTravel else {
-        throw SettingsError(
+        throw Failure(
           address.display, "the token would travel over plain http; see --allow-plaintext")
       }
       HeldToken(

@@ -28,7 +28,7 @@ final class BusFeed: Sendable {
   init(_ target: Target, _ store: ActionStore, _ diagnostics: Diagnostics) async throws {
     let (mark, isNew) = try await store.busMark(target.bus)
     var ends: [Int32] = [-1, -1]
-    guard clibc_pipe(&ends, 0) == 0 else { throw SettingsError("bus", systemReason(systemError)) }
+    guard clibc_pipe(&ends, 0) == 0 else { throw Failure("bus", systemReason(systemError)) }
     // Whoever wakes does not wait: a full pipe wakes as well.
     _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
     let wakeEnds = (read: ends[0], write: ends[1])

@@ -135,7 +135,7 @@ final class BusFeedLoop {
         try feed()
       }
     } catch {
-      words.tell(error.words)
+      words.tell(error.message)
       rest(now: now)
     }
   }
@@ -176,7 +176,7 @@ final class BusFeedLoop {
       return
     }
     do throws(Failure) { try feed() } catch {
-      words.tell(error.words)
+      words.tell(error.message)
       rest(now: now)
     }
   }

@@ -54,7 +54,7 @@ final class EmbedClient: Sendable {
     let body = RecordText().string("model", model).strings("input", texts).bytes
     let input = Array("url = \"\(String(quoted))\"\n".utf8) + body
     let arguments = [JSONText.number(seconds), "agent-serve/\(suiteVersion)"]
-    let result = try? await queue.run { () throws(SettingsError) in
+    let result = try? await queue.run { () throws(Failure) in
       // curl tells more of a time that is over than we do.
       CommandProcess(
         Self.command, arguments: arguments, input: input, seconds: seconds + 1,
@@ -100,7 +100,9 @@ final class EmbedClient: Sendable {
       }
       guard let width = vectors.first?.count, width > 0,
         vectors.allSatisfy({ $0.count == width })
-      else { return .failure(Failure("the answer does not hold a vector for each text", mayPass: true)) }
+      else {
+        return .failure(Failure("the answer does not hold a vector for each text", mayPass: true))
+      }
       return .success(vectors)
     }
   }

@@ -84,7 +84,7 @@ final class CommandProcess: Sendable {
         words, environment: environment, input: .pipe, output: .pipe, error: .pipe,
         leadsGroup: true, notes: takesNotes)
     } catch {
-      return .failed(error.words)
+      return .failed(error.message)
     }
     var pump = CommandPump(child, input: input)
     var ending: Ending?

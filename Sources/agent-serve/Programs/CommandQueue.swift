@@ -23,9 +23,9 @@ actor CommandQueue {
   /// Runs a command when its turn has come. Returns nil when too many wait, or when the server
   /// stops.
   func run(
-    _ start: @Sendable () throws(SettingsError) -> CommandProcess,
+    _ start: @Sendable () throws(Failure) -> CommandProcess,
     tidy: @Sendable () -> Void = {}
-  ) async throws(SettingsError) -> Result? {
+  ) async throws(Failure) -> Result? {
     guard await enter() else { return nil }
     defer { leave() }
     defer { tidy() }

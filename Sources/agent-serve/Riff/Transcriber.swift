@@ -27,9 +27,9 @@ struct Transcriber: Sendable {
   func hear(_ clip: [UInt8], format: String?) async -> Outcome {
     let scratch = ScratchClip(format: format)
     let result: CommandQueue.Result?
-    do throws(SettingsError) {
+    do throws(Failure) {
       result = try await queue.run(
-        { () throws(SettingsError) in
+        { () throws(Failure) in
           CommandProcess(
             command, arguments: [try scratch.write(clip)], seconds: Self.seconds,
             limit: Self.mostOfText)
@@ -62,24 +62,24 @@ private final class ScratchClip: @unchecked Sendable {
     name = isWord ? "clip.\(word)" : "clip"
   }
 
-  func write(_ clip: [UInt8]) throws(SettingsError) -> String {
+  func write(_ clip: [UInt8]) throws(Failure) -> String {
     let parent = Process.environment("TMPDIR") ?? "/tmp"
     guard let made = temporaryFolder(beside: "\(parent)/clip") else {
-      throw SettingsError(parent, systemReason(systemError))
+      throw Failure(parent, systemReason(systemError))
     }
     folder = made
     let path = "\(made)/\(name)"
     let place = clibc_open_folder(made)
     defer { close(place) }
     let file = clibc_create_in(place, name)
-    guard file >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+    guard file >= 0 else { throw Failure(path, systemReason(systemError)) }
     defer { close(file) }
     let writer = RecordWriter(descriptor: file)
     do throws(WriteFailure) {
       try writer.write(clip)
       try writer.flush()
     } catch {
-      throw SettingsError(path, systemReason(error.code))
+      throw Failure(path, systemReason(error.code))
     }
     return path
   }

@@ -24,10 +24,10 @@ final class ActionStore: Sendable {
 
   /// SQLite takes names in UTF-8 alone. A file of another name it finds by way of a
   /// descriptor, whose link it follows to the name; that stays open with the store.
-  private static func sqliteName(_ path: String) throws(SettingsError) -> String {
+  private static func sqliteName(_ path: String) throws(Failure) -> String {
     if !FileName.isOdd(path) { return path }
     let descriptor = FileName.with(path) { open($0, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
-    guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+    guard descriptor >= 0 else { throw Failure(path, systemReason(systemError)) }
     return "/proc/self/fd/\(descriptor)"
   }
 

@@ -19,18 +19,18 @@ struct StoreLock {
 
   /// Takes the lock of a store, for the life of the process; the file is made
   /// when there is none.
-  static func take(_ path: String) throws(SettingsError) -> String {
+  static func take(_ path: String) throws(Failure) -> String {
     let place = try OwnPath.resolve(path)
     let database = FileName.with(place) {
       open($0, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     }
     guard database >= 0, let resolved = realpath(place) else {
-      throw SettingsError(path, systemReason(systemError))
+      throw Failure(path, systemReason(systemError))
     }
     let descriptor = FileName.with(resolved + ".lock") {
       open($0, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     }
-    if descriptor < 0 { throw SettingsError(path, systemReason(systemError)) }
+    if descriptor < 0 { throw Failure(path, systemReason(systemError)) }
     var lock = flock()
     lock.l_type = Int16(F_WRLCK)
     lock.l_whence = Int16(SEEK_SET)
@@ -43,7 +43,7 @@ struct StoreLock {
       isFree = isFree && fcntl(database, lockOpenFile, &lock) == 0
     #endif
     // `database` stays open: closing it would undo the locks of SQLite.
-    if !isFree { throw SettingsError(path, "in use by another agent-serve") }
+    if !isFree { throw Failure(path, "in use by another agent-serve") }
     return resolved
   }
 }

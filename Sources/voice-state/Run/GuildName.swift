@@ -7,7 +7,7 @@ enum GuildName {
   /// The options with the id of the guild.
   static func resolved(
     _ options: StateOptions, _ backend: ClankyVoice
-  ) throws(CallFailure) -> StateOptions {
+  ) throws(Failure) -> StateOptions {
     guard let guild = options.filter.guild else { return options }
     // A bar asks often, and a live view waits for a backend that is away.
     let isHasty = options.isQuiet || options.watches || options.form?.isBar == true
@@ -20,7 +20,7 @@ enum GuildName {
   /// The options with the id of the guild.
   static func resolved(
     _ options: StateOptions, in file: String
-  ) throws(CallFailure) -> StateOptions {
+  ) throws(Failure) -> StateOptions {
     guard let guild = options.filter.guild, !NameKey.isID(guild) else { return options }
     let key = NameKey(guild)
     var ids: [String] = []
@@ -29,11 +29,11 @@ enum GuildName {
       ids.append(told.id)
     }
     guard let id = ids.first else {
-      throw CallFailure(
+      throw Failure(
         "guild \(guild)", "no such id, and no record of a file tells the name", .failure)
     }
     if ids.count > 1 {
-      throw CallFailure(
+      throw Failure(
         "guild \(guild)", "several have this name, give an id: \(ids.joined(separator: ", "))",
         .failure)
     }

@@ -13,7 +13,7 @@ final class StreamWatch: StreamLoop {
   private var history: Fetch?
   private var faults: FaultLog
 
-  init(_ watch: Watch, _ backend: ClankyVoice) throws(SettingsError) {
+  init(_ watch: Watch, _ backend: ClankyVoice) throws(Failure) {
     (self.watch, self.backend) = (watch, backend)
     wire = try backend.stream()
     faults = FaultLog(say: watch.tell)
@@ -24,7 +24,7 @@ final class StreamWatch: StreamLoop {
   }
 
   /// Follows until the end.
-  func run() throws(SettingsError) -> ExitStatus {
+  func run() throws(Failure) -> ExitStatus {
     let events = EventWire(self, try backend.request())
     follow { () throws(LinkEnd) in
       let response = try events.open()
@@ -129,7 +129,7 @@ final class StreamWatch: StreamLoop {
   override func ended(_ end: StreamEnd, at place: String) {
     switch end {
     case .noContent: watch.end(.success)
-    case .failed(let problem): watch.end(problem.status, "\(place): \(problem.line)")
+    case .failed(let problem): watch.end(problem.status, "\(place): \(problem.message)")
     case .gaveUp(let reason):
       watch.end(
         .temporary,

@@ -26,10 +26,10 @@ import Testing
   @Test func theProfileIsNamed() throws {
     try Settings.Profile(name: "home").require(.memory, for: "x")
     let claw = Settings.Profile(name: "claw", kind: .openclaw)
-    #expect(throws: SettingsError("claw", "an OpenClaw gateway has no voice sessions")) {
+    #expect(throws: Failure("claw", "an OpenClaw gateway has no voice sessions")) {
       try claw.require(.voice, for: "x")
     }
-    #expect(throws: SettingsError("AGENT_URL", "a Clanky dashboard takes no messages")) {
+    #expect(throws: Failure("AGENT_URL", "a Clanky dashboard takes no messages")) {
       try Settings.Profile(url: "http://a").require(.chat, for: "x")
     }
   }

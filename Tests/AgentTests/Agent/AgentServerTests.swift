@@ -82,23 +82,23 @@ import Testing
 
   @Test func controlsMakeNoPath() throws {
     let backend = try backend()
-    #expect(throws: SettingsError("path", "control character in url")) {
+    #expect(throws: Failure("path", "control character in url")) {
       try backend.request("a\r\nHost: b")
     }
   }
 
   @Test func withoutURLThereIsNoBackend() {
     #expect(
-      throws: SettingsError("no url", "run agent-setup, or set AGENT_URL; see agentutils.conf(5)")
+      throws: Failure("no url", "run agent-setup, or set AGENT_URL; see agentutils.conf(5)")
     ) {
       try backend(url: nil)
     }
-    #expect(throws: SettingsError.self) { try backend(url: "ftp://a") }
-    #expect(throws: SettingsError.self) { try backend(profile: "none") }
+    #expect(throws: Failure.self) { try backend(url: "ftp://a") }
+    #expect(throws: Failure.self) { try backend(profile: "none") }
   }
 
   @Test func plainHTTPTakesNoToken() throws {
-    #expect(throws: SettingsError.self) { try backend(url: "http://a.example") }
+    #expect(throws: Failure.self) { try backend(url: "http://a.example") }
     #expect(try backend(url: "http://a.example", allowPlaintext: true).hasToken)
     #expect(try !backend(Home(token: nil), url: "http://a.example").hasToken)
     #expect(try backend().request("x").isDirect)
@@ -126,7 +126,7 @@ import Testing
     head.headers = [Header("Content-Type", "application/json")]
     #expect(
       server.problem(of: head, Array(#"{"error":"Not found."}"#.utf8))
-        == AnswerProblem("404 X: Not found.", .failure))
+        == Failure("404 X: Not found.", .failure))
   }
 
   // MARK: - Answers that are errors
@@ -134,7 +134,7 @@ import Testing
   private func problem(
     _ status: String, _ type: String?, _ body: String, method: String = "GET",
     url: String = "http://127.0.0.1:8787", token: String? = "s3cr3t"
-  ) throws -> AnswerProblem? {
+  ) throws -> Failure? {
     var head = try #require(
       ResponseHead(statusLine: "HTTP/1.1 \(status)", headers: type.map { [("Content-Type", $0)] }))
     let backend = try backend(Home(token: token), url: url)
@@ -181,13 +181,13 @@ import Testing
     ("502 Bad Gateway", #"{"error":"upstream"}"#, .temporary, "502 Bad Gateway: upstream"),
   ])
   func theWordsOfJSON(status: String, body: String, exit: Core.ExitStatus, line: String) throws {
-    #expect(try problem(status, "application/json", body) == AnswerProblem(line, exit))
+    #expect(try problem(status, "application/json", body) == Failure(line, exit))
   }
 
   @Test func plainTextAndPages() throws {
     #expect(
       try problem("404 Not Found", "text/plain", "Not found.")
-        == AnswerProblem("404 Not Found: no such path", .failure))
+        == Failure("404 Not Found: no such path", .failure))
     for status in ["502 Bad Gateway", "504 Gateway Timeout", "530"] {
       let page = "<!DOCTYPE html><html><title>x</title>"
       let found = try #require(try problem(status, "text/html; charset=UTF-8", page))
@@ -198,10 +198,10 @@ import Testing
     }
     #expect(
       try problem("400 Bad Request", "text/html", "<b>no</b>")
-        == AnswerProblem("400 Bad Request: a page, not the backend's answer", .failure))
+        == Failure("400 Bad Request: a page, not the backend's answer", .failure))
     #expect(
       try problem("403 Forbidden", "text/html", "<b>no</b>")
-        == AnswerProblem("403 Forbidden: a page, not the backend's answer", .denied))
+        == Failure("403 Forbidden: a page, not the backend's answer", .denied))
     #expect(try problem("200 OK", "application/json", "{}") == nil)
     #expect(try problem("204", nil, "") == nil)
   }
@@ -214,12 +214,12 @@ import Testing
     #expect(refused.line.hasSuffix("/agentutils/token was refused (no profile)"))
     #expect(
       try problem("401 Unauthorized", "application/json", body, token: nil)
-        == AnswerProblem(
+        == Failure(
           "401 Unauthorized: no token was sent (no profile); see agentutils.conf(5)", .denied))
     let echoed = try problem("500", "application/json", body)
-    #expect(echoed == AnswerProblem("500: Unauthorized. (secret)", .temporary))
+    #expect(echoed == Failure("500: Unauthorized. (secret)", .temporary))
     let phrase = try problem("500 no s3cr3t", "application/json", "{}")
-    #expect(phrase == AnswerProblem("500 no (secret)", .temporary))
+    #expect(phrase == Failure("500 no (secret)", .temporary))
   }
 
   @Test func theTunnelHidesARefusal() throws {
@@ -230,7 +230,7 @@ import Testing
     #expect(hidden.line.contains("a tunnel answers so when the token from "))
     // Another verb than GET on a path that is not there answers the same.
     let local = try problem("404 Not Found", "application/json", body, method: "POST")
-    #expect(local == AnswerProblem("404 Not Found: no such path", .failure))
+    #expect(local == Failure("404 Not Found: no such path", .failure))
     let far = try problem(
       "404 Not Found", "application/json", body, method: "POST", url: "https://a")
     #expect(far?.status == .denied)

@@ -23,7 +23,7 @@ import Web
       "redis://u@box", "redis://box/two", "redis://box/-1", "redis://box/2/x", "redis://box/?db=2",
       "redis://box?db=2", "redis://box#2", "redis://box/1234567",
     ] {
-      let error = #expect(throws: SettingsError.self, "\(url)") { try RedisPlace(url) }
+      let error = #expect(throws: Failure.self, "\(url)") { try RedisPlace(url) }
       #expect(error?.message.contains("hush") == false)
     }
   }

@@ -46,7 +46,7 @@ import Web
     _ = turn.giveUp(now: start, clock: 300)
     guard case .refused(let problem) = turn.end else { return #expect(Bool(false)) }
     #expect(problem.status == .temporary)
-    #expect(problem.line.hasPrefix("the agent is busy with a request of telegram"))
+    #expect(problem.message.hasPrefix("the agent is busy with a request of telegram"))
   }
 
   @Test func aNewerRequestOfTheSocketIsOurs() throws {

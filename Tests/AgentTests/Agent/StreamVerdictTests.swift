@@ -19,7 +19,7 @@ import Testing
       return StreamVerdict.judge(problem, head, now: 0)
     }
     func failed(_ line: String, _ status: Core.ExitStatus = .failure) -> StreamVerdict {
-      .failed(AnswerProblem(line, status))
+      .failed(Failure(line, status))
     }
     let refused = "the token from the command line was refused (no profile)"
     #expect(try judge(200, [Header("Content-Type", "text/event-stream")]) == .open)

@@ -19,7 +19,7 @@ import Testing
   }
 
   private func ended(_ news: VoiceNews) throws -> VoiceToolCall {
-    guard case .callEnds(let call) = news.event else { throw CallFailure("", "", .failure) }
+    guard case .callEnds(let call) = news.event else { throw Failure("", "", .failure) }
     return call
   }
 

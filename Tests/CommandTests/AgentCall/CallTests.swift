@@ -44,7 +44,7 @@ import Testing
     #expect(try guilds.operation(of: AgentKind.clanky.backend, named: "home").listing != nil)
     let gateway = AgentKind.openclaw.backend
     #expect(
-      throws: CallFailure(
+      throws: Failure(
         "claw",
         "an OpenClaw gateway has no guilds; "
           + "it has agents, threads, models, devices, cron, rpc, get, post, put, delete", .failure)
@@ -69,12 +69,12 @@ import Testing
   @Test func theOnlyGuildIsMeant() throws {
     let one = GuildChoice.Guild(id: "1", name: "a")
     #expect(try GuildChoice.only(of: [one]) == "1")
-    #expect(throws: CallFailure("guilds", "the agent is in none", .negative)) {
+    #expect(throws: Failure("guilds", "the agent is in none", .negative)) {
       try GuildChoice.only(of: [])
     }
     let two = GuildChoice.Guild(id: "2", name: "")
     #expect(
-      throws: CallFailure(
+      throws: Failure(
         "guilds", "there are several, name one with --guild: 1 (a), 2", .failure)
     ) { try GuildChoice.only(of: [one, two]) }
   }
@@ -84,13 +84,13 @@ import Testing
     #expect(try GuildChoice.named("1", of: [one]) == one)
     // A backend that lists none cannot tell; an id it can be.
     #expect(try GuildChoice.named("7", of: []).id == "7")
-    #expect(throws: CallFailure("guild b", "no such guild; there are 1 (a)", .failure)) {
+    #expect(throws: Failure("guild b", "no such guild; there are 1 (a)", .failure)) {
       try GuildChoice.named("b", of: [one])
     }
-    #expect(throws: CallFailure("guild x", "no such guild; the backend lists none", .failure)) {
+    #expect(throws: Failure("guild x", "no such guild; the backend lists none", .failure)) {
       try GuildChoice.named("x", of: [])
     }
-    #expect(throws: CallFailure.self) { try GuildChoice.named("", of: []) }
+    #expect(throws: Failure.self) { try GuildChoice.named("", of: []) }
   }
 
   @Test func aGuildIsNamedAsPeopleRememberIt() throws {
@@ -102,7 +102,7 @@ import Testing
     #expect(try GuildChoice.named("🔧", of: all).id == "4")
     #expect(try GuildChoice.named("1", of: all).id == "1")
     #expect(
-      throws: CallFailure(
+      throws: Failure(
         "guild TWINS", "several have this name, give an id: 2 (Twins), 3 (twins!)", .failure)
     ) { try GuildChoice.named("TWINS", of: all) }
   }

@@ -57,9 +57,9 @@ import Testing
     #expect(try Target("voice", url: "http://h").address.text == "http://h/api/voice/events")
     let url = try Target("http://u:p@h/x?token=1", url: nil)
     #expect(url.source == "http://h/x")
-    #expect(throws: SettingsError.self) { try Target("activity", url: nil) }
-    #expect(throws: SettingsError.self) { try Target("activty", url: "http://h") }
-    do throws(SettingsError) {
+    #expect(throws: Failure.self) { try Target("activity", url: nil) }
+    #expect(throws: Failure.self) { try Target("activty", url: "http://h") }
+    do throws(Failure) {
       _ = try Target("http://u:secret@h:x/", url: nil)
     } catch {
       #expect(!error.message.contains("secret"))

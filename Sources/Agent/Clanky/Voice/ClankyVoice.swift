@@ -18,10 +18,10 @@ package struct ClankyVoice {
   ///   - options: whose dashboard, and how one is let in.
   ///   - maxTime: seconds for all requests; nil for the default of each.
   ///   - diagnostics: for notes.
-  /// - Throws: `SettingsError`.
+  /// - Throws: `Failure`.
   package init(
     _ options: AccessOptions, maxTime: Double?, diagnostics: Diagnostics
-  ) throws(SettingsError) {
+  ) throws(Failure) {
     agent = try AgentAccess(
       options, for: .voice, connectTimeout: Caller.connectTime, maxTime: maxTime,
       diagnostics: diagnostics)
@@ -30,29 +30,29 @@ package struct ClankyVoice {
   }
 
   /// The stream of states and events; see `VoiceRecord.read`.
-  package func stream() throws(SettingsError) -> FollowedStream {
+  package func stream() throws(Failure) -> FollowedStream {
     try DashboardStream.voice.followed(of: agent, state: nil)
   }
 
   /// What asks for it.
-  package func request() throws(SettingsError) -> Request {
+  package func request() throws(Failure) -> Request {
     try DashboardStream.voice.request(to: agent)
   }
 
   /// The sessions now.
-  package func state() throws(CallFailure) -> RawState {
+  package func state() throws(Failure) -> RawState {
     let path = ClankyPath.voiceState
     let body = try caller.call(path).body
     do { return try body.withUnsafeBytes { try RawState($0) } } catch {
-      throw CallFailure(caller.place(path), "the answer is not a voice state", .failure)
+      throw Failure(caller.place(path), "the answer is not a voice state", .failure)
     }
   }
 
   /// The id of a guild.
   ///
   /// - Parameter text: an id or a name.
-  /// - Throws: `CallFailure`, also for a guild that the agent is not in.
-  package func guild(named text: String) throws(CallFailure) -> String {
+  /// - Throws: `Failure`, also for a guild that the agent is not in.
+  package func guild(named text: String) throws(Failure) -> String {
     try GuildChoice.named(text, caller).id
   }
 
@@ -61,7 +61,7 @@ package struct ClankyVoice {
   /// - Parameters:
   ///   - guild: nil for all.
   ///   - limit: no more than so many; the backend has a limit of its own.
-  package func past(guild: String?, limit: Int) throws(CallFailure) -> [PastSession] {
+  package func past(guild: String?, limit: Int) throws(Failure) -> [PastSession] {
     let path = ClankyPath.pastSessions(guild: guild, limit: limit)
     return try rows(path).map(PastSession.init)
   }
@@ -87,7 +87,7 @@ package struct ClankyVoice {
   /// out.
   ///
   /// - Parameter session: its whole id.
-  package func events(of session: String) throws(CallFailure) -> [PastEvent] {
+  package func events(of session: String) throws(Failure) -> [PastEvent] {
     var last = Timestamp(seconds: 0)
     return try rows(ClankyPath.events(ofPastSession: session)).map { row in
       let news = VoiceNews(Action(row.value))
@@ -96,9 +96,9 @@ package struct ClankyVoice {
     }
   }
 
-  private func rows(_ path: String) throws(CallFailure) -> [RawList.Row] {
+  private func rows(_ path: String) throws(Failure) -> [RawList.Row] {
     if let rows = RawList.objects(try caller.call(path).body) { return rows }
-    throw CallFailure(caller.place(path), "the answer is not a list", .failure)
+    throw Failure(caller.place(path), "the answer is not a list", .failure)
   }
 }
 

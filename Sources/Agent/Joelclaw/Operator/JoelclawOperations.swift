@@ -38,10 +38,10 @@ enum JoelclawOperations {
     let places = try OperatorCall(call).places
     let time = call.caller.timeLeft(usual: OperatorCall.usualTime)
     var rows: [OperatorSource: [UInt8]] = [:]
-    var (states, faults): ([OperatorHealth], [SettingsError]) = ([], [])
+    var (states, faults): ([OperatorHealth], [Failure]) = ([], [])
     var questions: [(OperatorSource, OperatorQuestion)] = []
     for source in places.named {
-      do throws(SettingsError) {
+      do throws(Failure) {
         questions.append((source, try places.question(source)))
       } catch {
         // One that cannot be asked keeps no other from being asked.
@@ -62,7 +62,7 @@ enum JoelclawOperations {
     if states.contains(where: \.isRefused) { return .denied }
     if states.contains(where: \.isThere) { return .negative }
     // To try it again betters nothing.
-    if let fault = faults.first { throw CallFailure(fault) }
+    if let fault = faults.first { throw fault }
     return .temporary
   }
 
@@ -86,7 +86,7 @@ enum JoelclawOperations {
     let plain = running.filter(InngestText.isPlain)
     for start in stride(from: 0, to: plain.count, by: atOnce) {
       let some = Array(plain[start..<min(start + atOnce, plain.count)])
-      do throws(CallFailure) {
+      do throws(Failure) {
         let (data, fault) = try system.answer(InngestText.details(some))
         let value = data.flatMap(OperatorCall.parsed)
         found.merge(value.map { InngestText.found($0, some) } ?? [:]) { $1 }
@@ -129,18 +129,18 @@ enum JoelclawOperations {
     }
     let status = try call.finish(rows, .joelclawTasks)
     if isWhole { return status }
-    throw CallFailure(
+    throw Failure(
       system.places.place(.redis), "the list of keys did not end in time; see --max-time",
       .temporary)
   }
 
   /// The keys of the loops, sorted, and whether these are all.
-  private static func keys(_ system: OperatorCall) throws(CallFailure) -> ([String], Bool) {
+  private static func keys(_ system: OperatorCall) throws(Failure) -> ([String], Bool) {
     var (cursor, keys): (String, Set<String>) = ("0", [])
     while true {
       let reply = try system.redis(RedisText.loops(from: cursor))
       guard let next = reply.element(0)?.text else {
-        throw CallFailure(system.places.place(.redis), "the answer is not Redis's", .failure)
+        throw Failure(system.places.place(.redis), "the answer is not Redis's", .failure)
       }
       let some = (reply.element(1)?.elements ?? []).compactMap(\.string)
       keys.formUnion(some.filter { RedisText.loop($0) != nil })

@@ -24,13 +24,11 @@ struct OperatorCall {
   ///   - partTime: how long one answer may take, where the user gives no time.
   init(
     _ call: OperationCall, time: Double = usualTime, partTime: Double? = nil
-  ) throws(CallFailure) {
+  ) throws(Failure) {
     self.call = call
     limit = Clock.monotonic + call.caller.timeLeft(usual: time)
     self.partTime = call.caller.maxTime == nil ? partTime ?? time : .infinity
-    do throws(SettingsError) { places = try OperatorPlaces(call.caller) } catch {
-      throw CallFailure(error)
-    }
+    places = try OperatorPlaces(call.caller)
   }
 
   /// Whether no time is left.
@@ -60,11 +58,11 @@ struct OperatorCall {
   // MARK: - One part
 
   /// Asks Inngest in GraphQL.
-  func inngest(_ query: String) throws(CallFailure) -> [UInt8] {
+  func inngest(_ query: String) throws(Failure) -> [UInt8] {
     let (data, fault) = try answer(query)
-    if let fault { throw CallFailure(places.place(.inngest), fault, .failure) }
+    if let fault { throw Failure(places.place(.inngest), fault, .failure) }
     guard let data else {
-      throw CallFailure(places.place(.inngest), "the answer has no data", .failure)
+      throw Failure(places.place(.inngest), "the answer has no data", .failure)
     }
     return data
   }
@@ -72,8 +70,8 @@ struct OperatorCall {
   /// The same, where an answer is of use beside its errors.
   ///
   /// - Returns: `data` and what is wrong; nil for none.
-  func answer(_ query: String) throws(CallFailure) -> (data: [UInt8]?, fault: String?) {
-    let outcome = try ask(.inngest) { places throws(SettingsError) in
+  func answer(_ query: String) throws(Failure) -> (data: [UInt8]?, fault: String?) {
+    let outcome = try ask(.inngest) { places throws(Failure) in
       let (server, body) = (try places.server(.inngest), InngestText.body(query))
       return .http(try server.request(InngestText.path, method: "POST", body: body))
     }
@@ -87,8 +85,8 @@ struct OperatorCall {
   }
 
   /// Asks Redis.
-  func redis(_ commands: [String]) throws(CallFailure) -> JSONValue {
-    let outcome = try ask(.redis) { places throws(SettingsError) in try places.redis(commands) }
+  func redis(_ commands: [String]) throws(Failure) -> JSONValue {
+    let outcome = try ask(.redis) { places throws(Failure) in try places.redis(commands) }
     let place = places.place(.redis)
     guard case .output(let output, let error, _) = outcome else {
       throw failure(outcome, place)
@@ -96,22 +94,22 @@ struct OperatorCall {
     switch RedisText.replies(output, to: commands.count)?.last {
     case .value(let value): return value
     case .error(let reason):
-      throw CallFailure(place, reason, RedisText.isRefusal(reason) ? .denied : .failure)
-    case nil: throw CallFailure(place, error.isEmpty ? "no reply" : error, .temporary)
+      throw Failure(place, reason, RedisText.isRefusal(reason) ? .denied : .failure)
+    case nil: throw Failure(place, error.isEmpty ? "no reply" : error, .temporary)
     }
   }
 
   /// Asks the worker.
-  func worker() throws(CallFailure) -> [UInt8] {
-    let outcome = try ask(.worker) { places throws(SettingsError) in try places.question(.worker) }
+  func worker() throws(Failure) -> [UInt8] {
+    let outcome = try ask(.worker) { places throws(Failure) in try places.question(.worker) }
     return try body(outcome, .worker)
   }
 
   private func ask(
-    _ source: OperatorSource, _ question: (OperatorPlaces) throws(SettingsError) -> OperatorQuestion
-  ) throws(CallFailure) -> OperatorOutcome {
+    _ source: OperatorSource, _ question: (OperatorPlaces) throws(Failure) -> OperatorQuestion
+  ) throws(Failure) -> OperatorOutcome {
     let asked: OperatorQuestion
-    do throws(SettingsError) { asked = try question(places) } catch { throw CallFailure(error) }
+    asked = try question(places)
     call.diagnostics.note("\(source.rawValue) at \(places.place(source))")
     let time = min(max(limit - Clock.monotonic, 0), partTime)
     return OperatorRound(call.caller.client).ask([asked], time: time)[0].0
@@ -119,25 +117,25 @@ struct OperatorCall {
 
   private func body(
     _ outcome: OperatorOutcome, _ source: OperatorSource
-  ) throws(CallFailure) -> [UInt8] {
+  ) throws(Failure) -> [UInt8] {
     let place = places.place(source)
     guard case .response(let head, let body) = outcome else { throw failure(outcome, place) }
     if head.status == 401 || head.status == 403 {
-      throw CallFailure(place, "\(head.summary): \(source.rawValue) gets no token", .denied)
+      throw Failure(place, "\(head.summary): \(source.rawValue) gets no token", .denied)
     }
     if let problem = try? places.server(source).problem(of: head, body) {
-      throw CallFailure(place, problem.line, problem.status)
+      throw Failure(place, problem.message, problem.status)
     }
     guard body.withUnsafeBytes({ ScanValidator.isValue($0) }) else {
-      throw CallFailure(place, "the answer is not JSON", .failure)
+      throw Failure(place, "the answer is not JSON", .failure)
     }
     return body
   }
 
-  private func failure(_ outcome: OperatorOutcome, _ place: String) -> CallFailure {
+  private func failure(_ outcome: OperatorOutcome, _ place: String) -> Failure {
     switch outcome {
-    case .failed(let reason): CallFailure(place, reason, .temporary)
-    default: CallFailure(place, "no whole answer in time; see --max-time", .temporary)
+    case .failed(let reason): Failure(place, reason, .temporary)
+    default: Failure(place, "no whole answer in time; see --max-time", .temporary)
     }
   }
 
@@ -159,7 +157,7 @@ struct OperatorCall {
   }
 
   /// The elements of a list within an answer of Inngest.
-  func elements(_ object: [UInt8], _ path: [String]) throws(CallFailure) -> [[UInt8]] {
+  func elements(_ object: [UInt8], _ path: [String]) throws(Failure) -> [[UInt8]] {
     let list = path.reduce(Optional(object)) { value, name in
       value.flatMap { Self.member(name, $0) }
     }
@@ -168,7 +166,7 @@ struct OperatorCall {
   }
 
   /// An answer of Inngest says nothing of what was asked for.
-  func missing(_ what: String) -> CallFailure {
-    CallFailure(places.place(.inngest), "the answer has no \(what)", .failure)
+  func missing(_ what: String) -> Failure {
+    Failure(places.place(.inngest), "the answer has no \(what)", .failure)
   }
 }

@@ -82,7 +82,7 @@ final class OperatorRound {
       do throws(Failure) {
         probe.program = try OperatorProgram(words, input: input)
       } catch {
-        settle(probe, .failed(error.words))
+        settle(probe, .failed(error.message))
       }
     }
     return probe

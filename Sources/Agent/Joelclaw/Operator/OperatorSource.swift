@@ -31,7 +31,7 @@ struct OperatorPlaces {
   private let profile: Settings.Profile?
   private let settings: Settings
 
-  init(_ caller: Caller) throws(SettingsError) {
+  init(_ caller: Caller) throws(Failure) {
     self.caller = caller
     settings = try Settings()
     profile = caller.backend.profile
@@ -57,7 +57,7 @@ struct OperatorPlaces {
   }
 
   /// Asks for the state of a part.
-  func question(_ source: OperatorSource) throws(SettingsError) -> OperatorQuestion {
+  func question(_ source: OperatorSource) throws(Failure) -> OperatorQuestion {
     switch source {
     case .redis: try redis(RedisText.health)
     case .kubernetes: .program(try kubectl(["get", "pods", "-A", "-o", "json"]), input: [])
@@ -66,22 +66,22 @@ struct OperatorPlaces {
   }
 
   /// The HTTP server of a part.
-  func server(_ source: OperatorSource) throws(SettingsError) -> AgentServer {
+  func server(_ source: OperatorSource) throws(Failure) -> AgentServer {
     if source == .gateway { return caller.backend }
     let base: WebAddress
     let url = try value(source)
     do throws(AddressError) { base = try WebAddress(url) } catch {
-      throw SettingsError(source.key, error.reason)
+      throw Failure(source.key, error.reason)
     }
     if base.user != nil || base.password != nil {
-      throw SettingsError(source.key, "names a user: no part but the gateway gets a credential")
+      throw Failure(source.key, "names a user: no part but the gateway gets a credential")
     }
     return try AgentServer(
       base: base, settings: settings, profile: nil, tokenFile: nil, allowPlaintext: false)
   }
 
   /// Asks Redis.
-  func redis(_ commands: [String]) throws(SettingsError) -> OperatorQuestion {
+  func redis(_ commands: [String]) throws(Failure) -> OperatorQuestion {
     let place = try RedisPlace(try value(.redis))
     var words = ["redis-cli", "--json", "-h", place.name, "-p", String(place.port)]
     if place.isSecure { words.append("--tls") }
@@ -91,7 +91,7 @@ struct OperatorPlaces {
       let may = Credentials.mayTravel(
         scheme: place.isSecure ? "https" : "http", host: place.host, allowPlaintext: false)
       if !may {
-        throw SettingsError(place.display, "the password would travel in clear text; use rediss")
+        throw Failure(place.display, "the password would travel in clear text; use rediss")
       }
       // A word of a command or a value of the environment is seen by others.
       let secret = try settings.credentials.secret(inFile: settings.folders.expand(file))
@@ -100,14 +100,14 @@ struct OperatorPlaces {
     return .program(words, input: Array((lines.joined(separator: "\n") + "\n").utf8))
   }
 
-  private func kubectl(_ words: [String]) throws(SettingsError) -> [String] {
+  private func kubectl(_ words: [String]) throws(Failure) -> [String] {
     let context = try value(.kubernetes)
     return ["kubectl", "--context=" + context] + words
   }
 
-  private func value(_ source: OperatorSource) throws(SettingsError) -> String {
+  private func value(_ source: OperatorSource) throws(Failure) -> String {
     guard let value = profile?.parts[source.key] else {
-      throw SettingsError(
+      throw Failure(
         profile?.name ?? "AGENT_URL", "no \(source.key) is set; see agentutils.conf(5)")
     }
     return value

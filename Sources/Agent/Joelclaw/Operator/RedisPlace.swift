@@ -14,7 +14,7 @@ struct RedisPlace: Equatable {
   private static let usualPort = 6379
 
   /// Reads a URL.
-  init(_ url: String) throws(SettingsError) {
+  init(_ url: String) throws(Failure) {
     let scheme = url.prefix { $0 != ":" }.lowercased()
     isSecure = scheme == "rediss"
     guard isSecure || scheme == "redis", url.dropFirst(scheme.count).hasPrefix("://") else {
@@ -46,8 +46,8 @@ struct RedisPlace: Equatable {
     number = Int(digits) ?? 0
   }
 
-  private static func fault(_ reason: String) -> SettingsError {
-    SettingsError(OperatorSource.redis.key, reason)
+  private static func fault(_ reason: String) -> Failure {
+    Failure(OperatorSource.redis.key, reason)
   }
 
   /// The host, an IPv6 address without brackets.

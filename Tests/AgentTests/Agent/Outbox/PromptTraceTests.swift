@@ -7,9 +7,9 @@ import Web
 
 /// What the end of a prompt means for what waits in the outbox.
 struct PromptTraceTests {
-  private let temporary = AnswerProblem("away", .temporary)
-  private let denied = AnswerProblem("not let in", .denied)
-  private let refusal = AnswerProblem("not these words", .failure)
+  private let temporary = Failure("away", .temporary)
+  private let denied = Failure("not let in", .denied)
+  private let refusal = Failure("not these words", .failure)
 
   private func message(_ role: MessageRecord.Role, _ state: MessageRecord.State) -> ChatNews {
     .message(
@@ -26,7 +26,7 @@ struct PromptTraceTests {
     happened(&trace)
     switch trace.outcome(end, knowsKeys: knowsKeys) {
     case .ack(let ack): return ack.state.rawValue + (ack.reason.map { ": \($0)" } ?? "")
-    case .waits(let problem): return "waits: \(problem.line)"
+    case .waits(let problem): return "waits: \(problem.message)"
     }
   }
 
@@ -95,13 +95,13 @@ struct PromptTraceTests {
   }
 
   @Test func whatGoesWrongHereIsNoRefusal() {
-    let full = AnswerProblem("disk full", .failure)
+    let full = Failure("disk full", .failure)
     #expect(
       outcome(.refused(full)) {
         $0.take(.open(place: "ws://a", isFirst: true, down: nil))
         $0.fail(full)
       } == "waits: disk full")
-    let end = AnswerProblem("not a WebSocket", .failure)
+    let end = Failure("not a WebSocket", .failure)
     #expect(outcome(.refused(end)) { $0.take(.ended(end)) } == "waits: not a WebSocket")
   }
 }

@@ -255,7 +255,7 @@ import Testing
     #expect(try pages.turn(try JSONValue.parse(text: #"{"nextPageToken":"a"}"#), at: ""))
     #expect(pages.token == "a")
     #expect(try pages.turn(try JSONValue.parse(text: #"{"next_page_token":"b"}"#), at: ""))
-    #expect(throws: CallFailure.self) {
+    #expect(throws: Failure.self) {
       try pages.turn(try JSONValue.parse(text: #"{"nextPageToken":"b"}"#), at: "")
     }
     #expect(try !pages.turn(try JSONValue.parse(text: "{}"), at: ""))

@@ -37,7 +37,7 @@ import Testing
     #expect(second.judge(host: "BOX", port: 22, key: key.blob) == .known)
     #expect(
       second.judge(host: "box", port: 2222, key: key.blob) == .new(fingerprint: key.fingerprint))
-    #expect(throws: SettingsError.self) { try first.pin(host: "box", port: 22, key: other.blob) }
+    #expect(throws: Failure.self) { try first.pin(host: "box", port: 22, key: other.blob) }
   }
 
   @Test func aChangedKeyIsAWall() throws {
@@ -111,7 +111,7 @@ import Testing
   @Test func aKnownHostsFileThatIsMissingIsNoLicence() {
     #expect {
       try HostKeyPolicy(pins: box.file("pins"), knownHosts: box.file("none"))
-    } throws: { ($0 as? SettingsError)?.status == .denied }
+    } throws: { ($0 as? Failure)?.status == .denied }
   }
 
   @Test func garbageIsNoted() throws {

@@ -43,10 +43,10 @@ import Testing
       chmod(path, mode)
       #expect {
         try OwnKey.ensure(in: box.path)
-      } throws: { ($0 as? SettingsError)?.status == .denied }
+      } throws: { ($0 as? Failure)?.status == .denied }
     }
-    #expect(throws: SettingsError.self) { try OwnKey.check(box.path) }
-    #expect(throws: SettingsError.self) { try OwnKey.check(box.file("none")) }
+    #expect(throws: Failure.self) { try OwnKey.check(box.path) }
+    #expect(throws: Failure.self) { try OwnKey.check(box.file("none")) }
   }
 
   @Test func thePublicHalfIsFoundOrMade() throws {
@@ -60,6 +60,6 @@ import Testing
     box.write("key.pub", "\(key.text) it's\u{1b}[m; rm\n")
     #expect(try OwnKey.publicLine(of: box.file("key")) == key.text)
     box.write("key.pub", "rubbish\n")
-    #expect(throws: SettingsError.self) { try OwnKey.publicLine(of: box.file("key")) }
+    #expect(throws: Failure.self) { try OwnKey.publicLine(of: box.file("key")) }
   }
 }

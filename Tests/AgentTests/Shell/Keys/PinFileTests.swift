@@ -61,7 +61,7 @@ import Testing
       #expect {
         try PinFile.check(path)
       } throws: { error in
-        let error = error as? SettingsError
+        let error = error as? Failure
         return error?.status == .denied && error?.message.hasPrefix("\(path):2: ") == true
       }
     }
@@ -73,7 +73,7 @@ import Testing
       #expect {
         try PinFile.check(box.file(name))
       } throws: {
-        ($0 as? SettingsError)?.status == .denied
+        ($0 as? Failure)?.status == .denied
       }
     }
   }
@@ -81,7 +81,7 @@ import Testing
   /// No pins are there, and none can be: nobody is trusted.
   @Test func inWhatIsNoFolder() {
     box.write("key", "x")
-    #expect(throws: SettingsError.self) {
+    #expect(throws: Failure.self) {
       try PinFile.add(key, host: "box", port: 22, to: box.file("key/pins"))
     }
   }
@@ -129,7 +129,7 @@ import Testing
     let ecdsa = box.key("ecdsa")
     try PinFile.add(ecdsa, host: "box", port: 22, to: path)
     #expect(try PinFile(path: path).keys(host: "box", port: 22) == [key, ecdsa])
-    #expect(throws: SettingsError.self) {
+    #expect(throws: Failure.self) {
       try PinFile.add(KeyBox.key(2), host: "box", port: 22, to: path)
     }
     var status = stat()

@@ -36,18 +36,18 @@ import Testing
       "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n",
     ] {
       var bytes = Array(content.utf8)
-      #expect(throws: SettingsError.self, "\(content)") {
+      #expect(throws: Failure.self, "\(content)") {
         try PrivateKeyFile(path: "x", bytes: &bytes)
       }
     }
-    #expect(throws: SettingsError.self) { try PrivateKeyFile(path: box.file("none")) }
-    #expect(throws: SettingsError.self) { try PrivateKeyFile(path: "/dev/null") }
+    #expect(throws: Failure.self) { try PrivateKeyFile(path: box.file("none")) }
+    #expect(throws: Failure.self) { try PrivateKeyFile(path: "/dev/null") }
   }
 
   @Test func aKeyForAllEyesIsRefused() throws {
     _ = try file("-t ed25519 -N ''")
     _ = box.run("chmod 644 private")
-    do throws(SettingsError) {
+    do throws(Failure) {
       _ = try PrivateKeyFile(path: box.file("private"))
       Issue.record("taken")
     } catch {

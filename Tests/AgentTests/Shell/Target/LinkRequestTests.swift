@@ -75,7 +75,7 @@ import Testing
       #expect {
         try make(nil, text)
       } throws: {
-        if let error = $0 as? SettingsError {
+        if let error = $0 as? Failure {
           error.status == .failure
         } else {
           false

@@ -251,18 +251,18 @@ import Testing
     mkdir(scratch.file("folder"), 0o700)
     mkfifo(scratch.file("fifo"), 0o600)
     for name in ["folder", "fifo"] {
-      #expect(throws: SettingsError(scratch.file(name), "not a regular file")) {
+      #expect(throws: Failure(scratch.file(name), "not a regular file")) {
         try Configuration(contentsOf: scratch.file(name))
       }
     }
-    #expect(throws: SettingsError("/dev/null", "not a regular file")) {
+    #expect(throws: Failure("/dev/null", "not a regular file")) {
       try Configuration(contentsOf: "/dev/null")
     }
   }
 
   @Test func aHugeFileIsRefused() {
     let path = scratch.write("huge", [UInt8](repeating: 0x61, count: 50 << 20))
-    #expect(throws: SettingsError(path, "larger than 1048576 bytes")) {
+    #expect(throws: Failure(path, "larger than 1048576 bytes")) {
       try Configuration(contentsOf: path)
     }
   }
@@ -270,7 +270,7 @@ import Testing
   @Test(arguments: [0o666, 0o660, 0o620, 0o602] as [mode_t])
   func aFileThatOthersCanWriteIsRefused(_ mode: mode_t) {
     let path = scratch.write("open", "[profile a]\nurl = x\n", mode: mode)
-    #expect(throws: SettingsError(path, "refused: others can write to it (chmod go-w)")) {
+    #expect(throws: Failure(path, "refused: others can write to it (chmod go-w)")) {
       try Configuration(contentsOf: path)
     }
   }
@@ -284,7 +284,7 @@ import Testing
   @Test(.enabled(if: getuid() != 0))
   func anUnreadableFileIsNamed() {
     let path = scratch.write("closed", "", mode: 0)
-    #expect(throws: SettingsError(path, "permission denied")) {
+    #expect(throws: Failure(path, "permission denied")) {
       try Configuration(contentsOf: path)
     }
   }

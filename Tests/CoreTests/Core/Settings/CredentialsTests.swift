@@ -9,7 +9,7 @@ import Testing
   private func token(
     option: String? = nil, profile: Settings.Profile? = .init(),
     _ environment: [String: String] = [:]
-  ) throws(SettingsError) -> String? {
+  ) throws(Failure) -> String? {
     let environment = scratch.environment(environment)
     let credentials = Credentials(
       folders: Folders(environment: environment), environment: environment)
@@ -41,24 +41,24 @@ import Testing
   @Test func aSourceThatFailsIsNotPassedOver() {
     scratch.write("config/agentutils/token", "6")
     let none = scratch.file("none")
-    let missing = SettingsError(none, "no such file", .denied)
+    let missing = Failure(none, "no such file", .denied)
     #expect(throws: missing) { try token(option: none) }
     #expect(throws: missing) { try token([:].merging(["AGENT_TOKEN_FILE": none]) { $1 }) }
     #expect(throws: missing) { try token(profile: .init(tokenFile: none)) }
     #expect(
-      throws: SettingsError("token-command of profile p", "command failed with status 3", .denied)
+      throws: Failure("token-command of profile p", "command failed with status 3", .denied)
     ) { try token(profile: .init(name: "p", tokenCommand: "exit 3", tokenFile: none)) }
   }
 
   @Test(arguments: [0o640, 0o604, 0o644, 0o660, 0o602, 0o610, 0o777] as [mode_t])
   func aFileThatOthersCanReadIsRefused(mode: mode_t) {
     let path = scratch.write("token", "s3cr3t", mode: mode)
-    let refused = SettingsError(path, "refused: not for its owner alone (chmod 600)", .denied)
+    let refused = Failure(path, "refused: not for its owner alone (chmod 600)", .denied)
     #expect(throws: refused) { try token(option: path) }
     #expect(throws: refused) { try token(profile: .init(), ["AGENT_TOKEN_FILE": path]) }
     #expect(throws: refused) { try token(profile: .init(tokenFile: path)) }
     let last = scratch.write("config/agentutils/token", "s3cr3t", mode: mode)
-    #expect(throws: SettingsError.self) { try token() }
+    #expect(throws: Failure.self) { try token() }
     unlink(last)
   }
 
@@ -67,10 +67,10 @@ import Testing
     scratch.write("service/agentutils-token", "t", mode: 0o440)
     #expect(try token(service) == "t")
     chmod(scratch.file("service/agentutils-token"), 0o444)
-    #expect(throws: SettingsError.self) { try token(service) }
+    #expect(throws: Failure.self) { try token(service) }
   }
 
-  private func token(_ environment: [String: String]) throws(SettingsError) -> String? {
+  private func token(_ environment: [String: String]) throws(Failure) -> String? {
     try token(profile: .init(), environment)
   }
 
@@ -97,31 +97,31 @@ import Testing
   ])
   func anythingElseIsNone(content: String, reason: String, status: Core.ExitStatus) {
     let path = scratch.write("token", content)
-    #expect(throws: SettingsError(path, reason, status)) { try token(option: path) }
+    #expect(throws: Failure(path, reason, status)) { try token(option: path) }
     let source = "token-command"
-    #expect(throws: SettingsError(source, reason, status)) {
+    #expect(throws: Failure(source, reason, status)) {
       try token(profile: .init(tokenCommand: "cat '\(path)'"))
     }
   }
 
   @Test func bytesThatAreNoTextAreRefused() {
     let path = scratch.write("token", [0x61, 0xff])
-    #expect(throws: SettingsError(path, "not UTF-8")) { try token(option: path) }
+    #expect(throws: Failure(path, "not UTF-8")) { try token(option: path) }
   }
 
   @Test func aLongFileIsRefused() {
     let path = scratch.write("token", [UInt8](repeating: 0x61, count: 65537))
-    #expect(throws: SettingsError(path, "larger than 65536 bytes")) { try token(option: path) }
+    #expect(throws: Failure(path, "larger than 65536 bytes")) { try token(option: path) }
   }
 
   @Test func whatIsNoFileIsRefusedWithoutWaiting() {
     mkfifo(scratch.file("fifo"), 0o600)
     mkdir(scratch.file("folder"), 0o700)
-    #expect(throws: SettingsError(scratch.file("folder"), "not a regular file")) {
+    #expect(throws: Failure(scratch.file("folder"), "not a regular file")) {
       try token(option: scratch.file("folder"))
     }
     for name in ["fifo", "folder"] {
-      #expect(throws: SettingsError(scratch.file(name), "not a regular file")) {
+      #expect(throws: Failure(scratch.file(name), "not a regular file")) {
         try token(profile: .init(tokenFile: scratch.file(name)))
       }
     }

@@ -55,7 +55,7 @@ import Testing
     let scratch = Scratch()
     scratch.write("state", "")
     let folders = Folders(environment: scratch.environment())
-    #expect(throws: SettingsError(scratch.file("state"), "not a folder")) {
+    #expect(throws: Failure(scratch.file("state"), "not a folder")) {
       try folders.stateFile("x")
     }
   }

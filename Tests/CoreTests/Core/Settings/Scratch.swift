@@ -49,7 +49,7 @@ final class Scratch {
   /// The settings of a configuration text.
   func settings(
     _ text: String? = nil, environment more: [String: String] = [:]
-  ) throws(SettingsError) -> Settings {
+  ) throws(Failure) -> Settings {
     if let text { write("config/agentutils/config", text) }
     return try Settings(environment: environment(more))
   }

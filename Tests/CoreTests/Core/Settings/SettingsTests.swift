@@ -43,7 +43,7 @@ import Testing
   @Test func severalAndNoDefaultIsAnErrorUnlessAUrlIsGiven() throws {
     let file = scratch.file("config/agentutils/config")
     #expect(
-      throws: SettingsError(
+      throws: Failure(
         file, "several profiles: name one with -p, or put 'profile = NAME' at the top")
     ) { try scratch.settings(two).profile() }
     let settings = try scratch.settings(two, environment: ["AGENT_URL": "http://e"])
@@ -73,7 +73,7 @@ import Testing
       (source == "file" ? "profile = z\n" : "") + two,
       environment: source == "environment" ? ["AGENT_PROFILE": "z"] : [:])
     #expect(
-      throws: SettingsError(
+      throws: Failure(
         "profile z",
         "not in \(scratch.file("config/agentutils/config")); 'agent-setup -p z' writes it")
     ) { try settings.profile(source == "option" ? "z" : nil) }
@@ -83,7 +83,7 @@ import Testing
     let settings = try scratch.settings("[profile bad]\nurl = https://x\ntoken-file\n" + two)
     let path = settings.configuration.path
     #expect(
-      throws: SettingsError(
+      throws: Failure(
         "profile bad", "line 3 of \(path) is at fault: not of the form key = value")
     ) { try settings.profile("bad") }
     #expect(try settings.profile("a").url == "https://a.example")
@@ -94,7 +94,7 @@ import Testing
     let good = "[profile a]\nurl = https://a\n"
     let text = line.hasPrefix("[") ? good + line + "\nurl = https://b\n" : line + "\n" + good
     let settings = try scratch.settings(text)
-    #expect(throws: SettingsError.self) { try settings.profile() }
+    #expect(throws: Failure.self) { try settings.profile() }
     #expect(try settings.profile("a").url == "https://a")
   }
 
@@ -124,7 +124,7 @@ import Testing
       try settings.host("h")
         == .init(hostname: "x", identity: scratch.file("id"), directory: "~/work"))
     #expect(try settings.host("none") == nil)
-    #expect(throws: SettingsError.self) { try settings.host("bad") }
+    #expect(throws: Failure.self) { try settings.host("bad") }
   }
 
   @Test func faultsAreSaidOncePerLine() throws {

@@ -64,15 +64,15 @@ import Testing
     chmod(shared, 0o770)
     let reason = "a symbolic link that others could have made: not followed"
     for path in [link, shared + "/new"] {
-      #expect(throws: SettingsError(path, reason)) { try StateFile(path: path).replace(with: [1]) }
-      #expect(throws: SettingsError(path, reason)) { try JournalFile(path: path).append([1]) }
-      #expect(throws: SettingsError(path, reason)) { try OwnPath.append(path) }
+      #expect(throws: Failure(path, reason)) { try StateFile(path: path).replace(with: [1]) }
+      #expect(throws: Failure(path, reason)) { try JournalFile(path: path).append([1]) }
+      #expect(throws: Failure(path, reason)) { try OwnPath.append(path) }
     }
     #expect(try StateFile(path: victim).read() == Array("mine".utf8))
     #expect(access(scratch.file("nowhere"), F_OK) != 0)
     // One more link, of our own, makes that no better.
     symlink(link, scratch.file("first"))
-    #expect(throws: SettingsError(scratch.file("first"), reason)) {
+    #expect(throws: Failure(scratch.file("first"), reason)) {
       try StateFile(path: scratch.file("first")).replace(with: [1])
     }
     // Nobody can rename another's link here, as in /tmp.
@@ -85,7 +85,7 @@ import Testing
     symlink("two", scratch.file("one"))
     symlink("one", scratch.file("two"))
     let path = scratch.file("one")
-    #expect(throws: SettingsError(path, systemReason(ELOOP))) {
+    #expect(throws: Failure(path, systemReason(ELOOP))) {
       try StateFile(path: path).replace(with: [1])
     }
   }
@@ -105,7 +105,7 @@ import Testing
     let folder = scratch.file("folder")
     mkdir(folder, 0o700)
     let file = StateFile(path: folder + "/none/state")
-    #expect(throws: SettingsError(file.path, "no such file or directory")) {
+    #expect(throws: Failure(file.path, "no such file or directory")) {
       try file.replace(with: [1])
     }
     #expect(Scratch.run("rmdir '\(folder)'") == 0)
@@ -116,19 +116,19 @@ import Testing
     mkdir(scratch.file("folder"), 0o700)
     // Only files of the test's own: a fault here would replace them.
     for path in [scratch.file("fifo"), scratch.file("folder")] {
-      let refused = SettingsError(path, "not a regular file")
+      let refused = Failure(path, "not a regular file")
       #expect(throws: refused) { try StateFile(path: path).replace(with: [1]) }
       #expect(throws: refused) { try StateFile(path: path).read() }
     }
     #expect(Scratch.run("test -p '\(scratch.file("fifo"))'") == 0)
-    #expect(throws: SettingsError("/dev/null", "not a regular file")) {
+    #expect(throws: Failure("/dev/null", "not a regular file")) {
       try StateFile(path: "/dev/null").read()
     }
   }
 
   @Test func aLongFileIsRefused() {
     let path = scratch.write("state", "12345")
-    #expect(throws: SettingsError(path, "larger than 4 bytes")) {
+    #expect(throws: Failure(path, "larger than 4 bytes")) {
       try StateFile(path: path).read(limit: 4)
     }
   }

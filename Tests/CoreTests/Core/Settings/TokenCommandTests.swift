@@ -4,7 +4,7 @@ import Testing
 @testable import Core
 
 @Suite struct TokenCommandTests {
-  private func run(_ command: String) throws(SettingsError) -> String {
+  private func run(_ command: String) throws(Failure) -> String {
     try TokenCommand.run(command, source: "token-command").reveal()
   }
 
@@ -26,7 +26,7 @@ import Testing
     ("true", "empty"),
   ])
   func aFailureIsAnErrorWhateverWasPrinted(command: String, reason: String) {
-    #expect(throws: SettingsError("token-command", reason, .denied)) { try run(command) }
+    #expect(throws: Failure("token-command", reason, .denied)) { try run(command) }
   }
 
   @Test func whatGoesOnInTheBackgroundIsNotWaitedFor() throws {
@@ -38,14 +38,14 @@ import Testing
   @Test(arguments: ["exec sleep 9", "exec >&-; exec sleep 9", "echo tok; exec sleep 9"])
   func nothingIsWaitedForLongerThanTheCallerMay(command: String) {
     let start = Clock.monotonic
-    #expect(throws: SettingsError("token-command", "took too long", .temporary)) {
+    #expect(throws: Failure("token-command", "took too long", .temporary)) {
       try TokenCommand.run(command, source: "token-command", deadline: start + 0.3)
     }
     #expect(Clock.monotonic - start < 5)
   }
 
   @Test func endlessOutputIsCutOff() {
-    #expect(throws: SettingsError("token-command", "output larger than 65536 bytes")) {
+    #expect(throws: Failure("token-command", "output larger than 65536 bytes")) {
       try run("trap '' TERM PIPE; while :; do echo sssssssssssssssssssssssssssssssss; done")
     }
   }
