@@ -192,7 +192,7 @@ final class AttachLoop {
       terminal.pass(bytes)
       return
     }
-    let (before, behind) = filter.take(Array(bytes))
+    let (before, behind) = filter.receive(Array(bytes))
     // What login files print; over a session's screen it would only be dirt.
     if !before.isEmpty && !reconnect.hasAnswered {
       terminal.draw(status.clear(terminal.size))

@@ -1,9 +1,9 @@
 import Core
 import Turns
 
-/// Which files are followed and what is to be read of them next. Pure: whoever drives it
-/// looks at the place and reads.
-struct FollowPlan {
+/// Which files are followed and what is to be read of them next. Whoever has it looks at the place
+/// and reads.
+final class FollowPlan {
   /// What is to be read.
   struct Piece: Equatable {
     var path: String
@@ -37,18 +37,8 @@ struct FollowPlan {
   /// Of files that were not seen in this run: they may come back.
   private var marks: [FileKey: FileMark]
   private var files: [FileKey: FollowedFile] = [:]
-  /// What earlier runs read of sessions of which another file is a copy: it is read once more, to
-  /// know their lines again.
-  private var originals: [Original] = []
-  private final class Original {
-    let file: FollowedFile
-    var cutter: LineCutter
-
-    init(_ file: FollowedFile, limit: Int) {
-      self.file = file
-      cutter = LineCutter(offset: 0, limit: limit)
-    }
-  }
+  /// The most that is read at once, bytes.
+  var most: Int
   /// Files with something unread, the next one last.
   private var unread: [FollowedFile] = []
   private var isFirst = true
@@ -59,8 +49,9 @@ struct FollowPlan {
   private static let longestID = 100
 
   /// - Parameter marks: how far an earlier run came; nil when there was none.
-  init(_ wishes: Wishes, resuming marks: [FileMark]? = nil) {
+  init(_ wishes: Wishes, resuming marks: [FileMark]? = nil, atMost most: Int = 1) {
     self.wishes = wishes
+    self.most = most
     isResumed = marks != nil
     self.marks = Dictionary(
       (marks ?? []).map { (FileKey($0.path), $0) }, uniquingKeysWith: { $1 })
@@ -68,7 +59,7 @@ struct FollowPlan {
 
   /// Takes what a look at the place found: the first time all files, later at least those
   /// that changed.
-  mutating func look(_ seen: [SeenFile]) -> [Loss] {
+  func look(_ seen: [SeenFile]) -> [Loss] {
     var losses: [Loss] = []
     let isChoosing = isFirst && !isResumed && !wishes.all && !wishes.new
     let newest = isChoosing ? Self.newest(of: seen) : nil
@@ -97,45 +88,49 @@ struct FollowPlan {
   /// Whether there is anything to follow.
   var isEmpty: Bool { files.isEmpty }
 
-  /// What to read next; nil when there is nothing before the next look.
-  ///
-  /// - Parameter most: bytes.
-  mutating func next(atMost most: Int) -> Piece? {
-    if let original = originals.last {
-      let place = original.cutter.position
-      return Piece(
-        path: original.file.path, number: original.file.number, offset: place,
-        count: Int(min(Int64(most), original.file.unseen - place)))
+  /// Hands over what a piece holds now; nothing where the file is another by now, or cannot be
+  /// read: it is looked at again first.
+  typealias Read = (Piece, _ bytes: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+
+  /// Reads all that there is to be read.
+  func read(to output: TranscriptOutput, _ read: Read) throws {
+    for file in unread.reversed() {
+      while file.isBehind, try readOn(file, output, read) {}
     }
-    while let file = unread.last {
-      if file.isBehind {
-        let count = min(Int64(most), file.size - file.cutter.position)
-        return Piece(
-          path: file.path, number: file.number, offset: file.cutter.position, count: Int(count))
-      }
-      unread.removeLast()
-    }
-    return nil
   }
 
-  /// Takes what was read, from the beginning of the piece that `next` returned.
-  ///
-  /// - Parameters:
-  ///   - known: a line that an earlier run has handed out.
-  ///   - line: a new one.
-  mutating func append(
-    _ bytes: UnsafeRawBufferPointer, known: (UnsafeRawBufferPointer) -> Void,
-    line: (LineCutter.Line, FollowedFile, _ begin: Int64, _ end: Int64) throws(WriteFailure) -> Void
-  ) throws(WriteFailure) -> [Loss] {
-    if !originals.isEmpty {
-      try append(original: bytes, known)
-      return []
+  /// - Returns: whether there may be more of it.
+  private func readOn(
+    _ file: FollowedFile, _ output: TranscriptOutput, _ read: Read
+  ) throws -> Bool {
+    var isOver = true
+    var copied: String?
+    let piece = piece(of: file, from: file.cutter.position, to: file.size)
+    try read(piece) { bytes in
+      if output.isForeign(bytes, piece) { file.isForeign = true }
+      isOver = file.isForeign || bytes.isEmpty
+      if !isOver { copied = try append(bytes, to: file, output) }
     }
-    guard let file = unread.last else { return [] }
+    if let copied { try readOriginals(copied, of: file, output, read) }
+    try output.settleSome(self)
+    return !isOver
+  }
+
+  private func piece(of file: FollowedFile, from start: Int64, to end: Int64) -> Piece {
+    Piece(
+      path: file.path, number: file.number, offset: start, count: Int(min(Int64(most), end - start))
+    )
+  }
+
+  /// - Returns: the first id of a session of which the file is a copy, as that of a session that
+  ///   was resumed is; its originals are to be read first.
+  private func append(
+    _ bytes: UnsafeRawBufferPointer, to file: FollowedFile, _ output: TranscriptOutput
+  ) throws -> String? {
     var losses: [Loss] = []
-    var again: Int64?
+    var copied: (id: String, begin: Int64)?
     try file.cutter.append(bytes) { what, begin, end throws(WriteFailure) in
-      if !losses.isEmpty || again != nil { return }
+      if !losses.isEmpty || copied != nil { return }
       let mark: LineMark? =
         if case .whole(let bytes) = what { LineMark(begin: begin, of: bytes) } else { nil }
       if let claim = file.claim {
@@ -146,55 +141,47 @@ struct FollowPlan {
       if file.isWhole, file.first == nil, case .whole(let bytes) = what,
         let id = ClaudeTranscripts.id(of: bytes), id.utf8.count <= Self.longestID
       {
-        file.first = id
-        if findOriginals(of: file) {
-          again = begin
+        if !originals(id, of: file).isEmpty {
+          copied = (id, begin)
           return
         }
+        file.first = id
       }
       (file.line, file.isSkipped) = (mark, false)
-      try line(what, file, begin, end)
+      try output.print(what, of: file, begin, end)
     }
-    if let again { file.cutter = LineCutter(offset: again, limit: wishes.limit) }
+    if let copied { file.cutter = LineCutter(offset: copied.begin, limit: wishes.limit) }
     if !losses.isEmpty {
       (file.line, file.first) = (nil, nil)
       file.cutter = LineCutter(offset: 0, limit: wishes.limit)
     }
-    if bytes.isEmpty { pass() }
-    return losses
+    try output.tell(losses)
+    return copied?.id
   }
 
-  /// Looks for the sessions of which a file may be a copy, as that of a session that was resumed is.
-  private mutating func findOriginals(of file: FollowedFile) -> Bool {
-    for original in files.values
-    where original !== file && original.first == file.first && original.unseen > 0 {
-      originals.append(Original(original, limit: wishes.limit))
-    }
-    return !originals.isEmpty
+  private func originals(_ id: String, of file: FollowedFile) -> [FollowedFile] {
+    files.values.filter { $0 !== file && $0.first == id && $0.unseen > 0 }
   }
 
-  private mutating func append(
-    original bytes: UnsafeRawBufferPointer, _ known: (UnsafeRawBufferPointer) -> Void
-  ) throws(WriteFailure) {
-    guard let original = originals.last else { return }
-    try original.cutter.append(bytes) { what, _, _ throws(WriteFailure) in
-      if case .whole(let bytes) = what { known(bytes) }
-    }
-    if bytes.isEmpty || original.cutter.position >= original.file.unseen { pass() }
-  }
-
-  /// The file of the piece that `next` returned is no text: it is passed over.
-  mutating func leaveForeign() {
-    if originals.isEmpty { unread.last?.isForeign = true }
-    pass()
-  }
-
-  /// Nothing can be read of the piece: its file is looked at again first.
-  mutating func pass() {
-    if let original = originals.popLast() {
-      original.file.unseen = 0
-    } else if !unread.isEmpty {
-      unread.removeLast()
+  /// Reads once more what earlier runs read of other files, to know their lines again.
+  private func readOriginals(
+    _ id: String, of file: FollowedFile, _ output: TranscriptOutput, _ read: Read
+  ) throws {
+    for original in originals(id, of: file) {
+      var cutter = LineCutter(offset: 0, limit: wishes.limit)
+      var isOver = false
+      while !isOver, cutter.position < original.unseen {
+        let piece = piece(of: original, from: cutter.position, to: original.unseen)
+        isOver = true
+        try read(piece) { bytes in
+          if bytes.isEmpty || output.isForeign(bytes, piece) { return }
+          isOver = false
+          try cutter.append(bytes) { what, _, _ throws(WriteFailure) in
+            if case .whole(let bytes) = what { output.know(bytes) }
+          }
+        }
+      }
+      original.unseen = 0
     }
   }
 
@@ -204,7 +191,7 @@ struct FollowPlan {
     return all.sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  private mutating func begin(
+  private func begin(
     _ file: SeenFile, _ key: FileKey, isNewest: Bool, _ losses: inout [Loss]
   ) -> FollowedFile {
     let limit = wishes.limit

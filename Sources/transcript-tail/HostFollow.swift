@@ -11,7 +11,7 @@ final class HostFollow {
   /// On the host; empty for the usual folder.
   private let path: String
   private let options: TranscriptOptions
-  private var plan: FollowPlan
+  private let plan: FollowPlan
   private let output: TranscriptOutput
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
   private var reconnect: Reconnect
@@ -21,7 +21,6 @@ final class HostFollow {
 
   /// How much is asked for at once, bytes: the more, the better the line. What a cut
   /// leaves of a piece is lost, so a poor line gets on by small ones.
-  private var most = leastAtOnce
   private static let leastAtOnce = 16 << 10
   private static let mostAtOnce = 1 << 20
   /// Seconds between two looks whether the reader is still there.
@@ -46,6 +45,7 @@ final class HostFollow {
   ) {
     (self.request, self.path, self.options) = (request, path, options)
     (self.plan, self.output) = (plan, output)
+    plan.most = Self.leastAtOnce
     reconnect = Reconnect(maxRetries: options.once ? 0 : options.maxRetries)
   }
 
@@ -62,12 +62,12 @@ final class HostFollow {
           return output.finish(plan)
         } catch let failure as HostFailure {
           if let trouble { throw trouble }
-          most = Self.leastAtOnce
+          plan.most = Self.leastAtOnce
           try pause(failure)
         }
       }
     } catch let failure as WriteFailure {
-      output.leave(.writing(failure), plan)
+      output.leave(failure)
     } catch {
       let reason = (error as? HostFailure)?.reason ?? (error as? Failure)?.message
       try output.tell(RecordText(.end).string("reason", reason))
@@ -95,7 +95,7 @@ final class HostFollow {
     _ = try receive(&visit) { $0.begin() }
     while true {
       try look(&visit)
-      while let piece = plan.next(atMost: most) { try read(piece, &visit) }
+      try plan.read(to: output) { piece, bytes in try read(piece, &visit, bytes) }
       nextSave = try output.settle(plan, isLast: options.once)
       if options.once { return }
     }
@@ -111,7 +111,10 @@ final class HostFollow {
     try output.tell(plan.look(found.files ?? []))
   }
 
-  private func read(_ piece: FollowPlan.Piece, _ visit: inout Visit) throws {
+  private func read(
+    _ piece: FollowPlan.Piece, _ visit: inout Visit,
+    _ bytes: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
     let found = try ask(HostScript.read(piece), &visit) { talk throws(HostFailure) in
       try talk.piece(piece.count)
     }
@@ -119,10 +122,10 @@ final class HostFollow {
     if found.isBad || found.number != piece.number
       || found.size < piece.offset + Int64(piece.count)
     {
-      return plan.pass()
+      return
     }
-    most = min(most * 2, Self.mostAtOnce)
-    try found.bytes.withUnsafeBytes { try output.print($0, of: piece, &plan) }
+    plan.most = min(plan.most * 2, Self.mostAtOnce)
+    try found.bytes.withUnsafeBytes(bytes)
   }
 
   // MARK: - The talk
@@ -183,7 +186,7 @@ final class HostFollow {
     set.add(EndSignals.descriptor)
     let now = Clock.monotonic
     set.wait(seconds: min(until ?? .infinity, nextSave, now + Self.pulse) - now)
-    do throws(TranscriptOutput.End) { try output.check() } catch { output.leave(error, plan) }
+    output.check(plan)
     guard nextSave <= Clock.monotonic else { return }
     do { nextSave = try output.settle(plan) } catch {
       trouble = error

@@ -5,7 +5,7 @@ import Shell
 /// Follows transcripts of this machine: the command's loop where there is no host.
 struct LocalFollow {
   private var place: LocalTranscripts
-  private var plan: FollowPlan
+  private let plan: FollowPlan
   private let output: TranscriptOutput
   private let once: Bool
 
@@ -15,6 +15,7 @@ struct LocalFollow {
   init(_ place: LocalTranscripts, _ plan: FollowPlan, _ output: TranscriptOutput, once: Bool) {
     self.place = place
     self.plan = plan
+    plan.most = place.most
     self.output = output
     self.once = once
     self.place.fault = { output.fault($0, $1) }
@@ -28,22 +29,16 @@ struct LocalFollow {
       while true {
         place.forget()
         try output.tell(plan.look(look()))
-        try readAll()
+        try plan.read(to: output) { piece, bytes in
+          output.check(plan)
+          try place.read(piece, bytes)
+        }
         let save = try output.settle(plan, isLast: once)
         if once { return output.finish(plan) }
-        try wait(until: min(save, next.latest))
+        wait(until: min(save, next.latest))
       }
-    } catch let end as TranscriptOutput.End {
-      output.leave(end, plan)
     } catch let failure as WriteFailure {
-      output.leave(.writing(failure), plan)
-    }
-  }
-
-  private mutating func readAll() throws {
-    while let piece = plan.next(atMost: place.most) {
-      try output.check()
-      try place.read(piece) { try output.print($0, of: piece, &plan) }
+      output.leave(failure)
     }
   }
 
@@ -62,14 +57,14 @@ struct LocalFollow {
     return files
   }
 
-  private func wait(until end: Double) throws {
+  private func wait(until end: Double) {
     // What is written in a burst is read at once.
     var set = PollSet()
     set.add(EndSignals.descriptor)
     set.wait(seconds: 0.005)
-    try output.check()
+    output.check(plan)
     set.add(place.descriptor)
     set.wait(seconds: end - Clock.monotonic)
-    try output.check()
+    output.check(plan)
   }
 }

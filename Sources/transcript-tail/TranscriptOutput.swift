@@ -5,12 +5,6 @@ import Records
 /// Standard output, the state behind it, and the words about both: what a follower of this
 /// machine and one of a host have in common.
 final class TranscriptOutput {
-  /// How a run ends before its time.
-  enum End: Error {
-    case signal(Int32)
-    case writing(WriteFailure)
-  }
-
   let diagnostics: Diagnostics
   /// Whether a person is told that the link is down and back.
   let speaks: Bool
@@ -29,27 +23,9 @@ final class TranscriptOutput {
     faults = FaultLog(diagnostics)
   }
 
-  /// Prints the lines that end in the bytes of a piece, and saves now and then.
-  func print(
-    _ bytes: UnsafeRawBufferPointer, of piece: FollowPlan.Piece, _ plan: inout FollowPlan
-  ) throws {
-    if isForeign(bytes, piece) {
-      plan.leaveForeign()
-    } else {
-      let losses = try plan.append(bytes, known: { record.know($0) }) {
-        line, file, begin, end throws(WriteFailure) in
-        try print(line, of: file, from: begin, to: end)
-      }
-      try tell(losses)
-    }
-    // The next piece may be long in coming.
-    try writer.flush()
-    if state?.isDue == true { _ = try settle(plan) }
-  }
-
   /// Prints a line, or says why not.
-  private func print(
-    _ line: LineCutter.Line, of file: FollowedFile, from begin: Int64, to end: Int64
+  func print(
+    _ line: LineCutter.Line, of file: FollowedFile, _ begin: Int64, _ end: Int64
   ) throws(WriteFailure) {
     switch line {
     case .whole(var bytes):
@@ -62,8 +38,11 @@ final class TranscriptOutput {
     }
   }
 
+  /// Takes it that a line was printed by an earlier run.
+  func know(_ line: UnsafeRawBufferPointer) { record.know(line) }
+
   /// Whether what a file begins with is no UTF-8, which is said once.
-  private func isForeign(_ bytes: UnsafeRawBufferPointer, _ piece: FollowPlan.Piece) -> Bool {
+  func isForeign(_ bytes: UnsafeRawBufferPointer, _ piece: FollowPlan.Piece) -> Bool {
     guard piece.offset == 0, let reason = ForeignText.reason(of: bytes) else { return false }
     fault(piece.path, reason)
     return true
@@ -97,31 +76,37 @@ final class TranscriptOutput {
     return try state?.save(plan.progress, isLast: isLast) ?? .infinity
   }
 
-  /// Whether a signal came or the reader has gone.
-  func check() throws(End) {
-    if let signal = EndSignals.next() { throw .signal(signal) }
-    if OutputEnd.isClosed { throw .writing(WriteFailure(code: EPIPE)) }
+  /// The same in the middle of what is to be read: writes all that is complete, for the next
+  /// piece may be long in coming, and saves now and then.
+  func settleSome(_ plan: FollowPlan) throws {
+    try writer.flush()
+    if state?.isDue == true { _ = try settle(plan) }
   }
 
-  /// Ends the process for a signal, a closed pipe or a full disk; what was written out is
-  /// saved first.
-  func leave(_ end: End, _ plan: FollowPlan) -> Never {
-    switch end {
-    case .signal(let number):
-      // A signal does not wait for a slow reader.
-      if OutputEnd.isWritable {
-        do {
-          try tell(RecordText(.end).string("reason", "signal \(number)"))
-          _ = try settle(plan, isLast: true)
-        } catch {
-          if let error = error as? Failure { diagnostics.say(error.message) }
-        }
+  /// Ends the process where a signal came or the reader has gone; what was written out is saved
+  /// first.
+  func check(_ plan: FollowPlan) {
+    if let signal = EndSignals.next() { leave(by: signal, plan) }
+    if OutputEnd.isClosed { leave(WriteFailure(code: EPIPE)) }
+  }
+
+  /// Ends the process for a closed pipe or a full disk.
+  func leave(_ failure: WriteFailure) -> Never {
+    if failure.code == EINTR, let signal = EndSignals.next() { Process.die(by: signal) }
+    diagnostics.fail(writing: failure)
+  }
+
+  private func leave(by signal: Int32, _ plan: FollowPlan) -> Never {
+    // A signal does not wait for a slow reader.
+    if OutputEnd.isWritable {
+      do {
+        try tell(RecordText(.end).string("reason", "signal \(signal)"))
+        _ = try settle(plan, isLast: true)
+      } catch {
+        if let error = error as? Failure { diagnostics.say(error.message) }
       }
-      Process.die(by: number)
-    case .writing(let failure):
-      if failure.code == EINTR, let signal = EndSignals.next() { Process.die(by: signal) }
-      diagnostics.fail(writing: failure)
     }
+    Process.die(by: signal)
   }
 
   /// Says what was left unsaid.

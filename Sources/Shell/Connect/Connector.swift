@@ -63,7 +63,8 @@ public enum Connector {
   private static func facts(_ request: LinkRequest) -> TransportChoice.Facts {
     let destination = request.destination
     var facts = TransportChoice.Facts(
-      host: destination.host, user: destination.user, login: login, port: destination.port)
+      host: destination.host, user: destination.user, login: login ?? "",
+      port: destination.port)
     facts.usesAgent = request.options.usesAgent
     facts.keyProblem = request.identity.flatMap(KeyFitness.problem)
     // A file that is damaged is the chosen link's to tell.
@@ -76,8 +77,9 @@ public enum Connector {
     return facts
   }
 
-  private static var login: String {
-    guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else { return "" }
+  /// The user's name on this machine; nil where nobody knows it.
+  static var login: String? {
+    guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else { return nil }
     return String(cString: name)
   }
 }

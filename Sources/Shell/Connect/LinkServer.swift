@@ -34,7 +34,7 @@ final class LinkServer {
   deinit { close() }
 
   /// Whether there is more to move at once.
-  var hasMore: Bool { clients.contains { $0.call?.hasMore == true } }
+  var hasMore: Bool { clients.contains(where: \.hasMore) }
 
   func wants(_ set: inout PollSet) {
     if clients.count < Self.clientLimit { set.add(listener) }
@@ -68,7 +68,7 @@ final class LinkServer {
     listener = -1
   }
 
-  private var count: Int { clients.reduce(0) { $0 + ($1.call?.isOver == false ? 1 : 0) } }
+  private var count: Int { clients.count(where: \.isRunning) }
 
   /// Made aside first: a name in use, by a process that lives or one that is dead, is
   /// replaced in one step.
@@ -109,11 +109,13 @@ final class LinkServer {
   }
 }
 
-/// One client of the control socket: its requests, and the command that runs for it.
-final class ServedClient {
+/// One client of the control socket: its requests, and the command that runs for it: bytes
+/// between a channel and the client's three pipes. What the client does not take stays at the host.
+private final class ServedClient {
   /// Whether it is done with.
   private(set) var isOver = false
-  private(set) var call: ServedCall?
+  /// Whether the channel may have more at once: there was room again.
+  private(set) var hasMore = false
   private let socket: Int32
   /// Whether it has only just connected: what it asks for is there as a rule.
   private var isNew = true
@@ -122,17 +124,32 @@ final class ServedClient {
   private var descriptors: [Int32] = []
   private var asked: (number: UInt32, command: String)?
 
+  private var channel: (any Channel)?
+  /// Of the request that started it.
+  private var number: UInt32 = 0
+  private var hasStarted = false
+  private var isOpened = false
+  private var input: Int32 = -1
+  private var output = Pipe(-1)
+  private var error = Pipe(-1)
+
   /// How many bytes of answers may wait for a client that does not read.
   private static let answerLimit = 4096
+  /// Bytes that go out in one piece: keys of the terminal wait no longer than that.
+  private static let piece = 32 << 10
 
   init(_ socket: Int32) { self.socket = socket }
 
   deinit { close() }
 
+  var isRunning: Bool { channel != nil }
+
   func wants(_ set: inout PollSet) {
     guard !isOver else { return }
     set.add(socket, writing: !outgoing.isEmpty)
-    call?.wants(&set)
+    if takesInput { set.add(input) }
+    output.wants(&set)
+    error.wants(&set)
   }
 
   /// Goes on as far as it can, within bounds.
@@ -145,8 +162,8 @@ final class ServedClient {
     isNew = false
     // What a client that has left asked for is not done any more.
     guard !isOver else { return }
-    handle(run)
-    for news in call?.advance(set, &buffer) ?? [] { tell(news) }
+    handleRequests(run)
+    if let channel { move(channel, set, &buffer) }
     send()
     if outgoing.count > Self.answerLimit { close() }
   }
@@ -155,9 +172,8 @@ final class ServedClient {
   func close() {
     guard !isOver else { return }
     isOver = true
-    call?.close()
-    for descriptor in descriptors { CLibc.close(descriptor) }
-    descriptors = []
+    endCommand()
+    closeDescriptors()
     CLibc.close(socket)
   }
 
@@ -175,23 +191,23 @@ final class ServedClient {
     }
   }
 
-  private func handle(_ run: (String) -> (any Channel)?) {
+  private func handleRequests(_ run: (String) -> (any Channel)?) {
     while !isOver {
-      if let asked {
+      if let (number, command) = asked {
         // Each descriptor came with a byte.
         guard incoming.count >= 3 else { return }
         incoming.removeFirst(3)
-        self.asked = nil
-        start(asked.number, asked.command, run)
+        asked = nil
+        start(number, command, run)
         continue
       }
-      guard let request = MuxRequest.take(&incoming) else { return }
+      guard let request = MuxRequest.next(&incoming) else { return }
       switch request {
       case .hello: outgoing += MuxMessage.hello
       case .check(let number):
         outgoing += MuxMessage.alive(number, process: UInt32(getpid()))
       case .session(let number, let command):
-        guard call == nil else { return close() }
+        guard !hasStarted else { return close() }
         asked = (number, command)
       case .other(let number):
         outgoing += MuxMessage.refused(number, why: "not served here")
@@ -201,30 +217,19 @@ final class ServedClient {
   }
 
   private func start(_ number: UInt32, _ command: String, _ run: (String) -> (any Channel)?) {
-    guard descriptors.count == 3 else {
-      outgoing += MuxMessage.refused(number, why: "not three pipes")
-      for descriptor in descriptors { CLibc.close(descriptor) }
-      descriptors = []
-      return
+    guard descriptors.count == 3, let channel = run(command) else {
+      let why = descriptors.count == 3 ? "too many commands" : "not three pipes"
+      outgoing += MuxMessage.refused(number, why: why)
+      return closeDescriptors()
     }
-    let pipes = descriptors
+    (self.number, self.channel, hasStarted) = (number, channel, true)
+    (input, output, error) = (descriptors[0], Pipe(descriptors[1]), Pipe(descriptors[2]))
     descriptors = []
-    guard let channel = run(command) else {
-      outgoing += MuxMessage.refused(number, why: "too many commands")
-      for descriptor in pipes { CLibc.close(descriptor) }
-      return
-    }
-    call = ServedCall(number, channel, pipes)
   }
 
-  private func tell(_ news: ServedCall.News) {
-    guard let call else { return }
-    switch news {
-    case .opened: outgoing += MuxMessage.opened(call.number)
-    case .refused(let why): outgoing += MuxMessage.refused(call.number, why: why)
-    case .exited(let status): outgoing += MuxMessage.exited(call.number, status: status)
-    case .lost: close()
-    }
+  private func closeDescriptors() {
+    for descriptor in descriptors { CLibc.close(descriptor) }
+    descriptors = []
   }
 
   private func send() {
@@ -236,91 +241,39 @@ final class ServedClient {
       outgoing.removeFirst(count)
     }
   }
-}
 
-/// A command that runs for a client of the control socket: bytes between a channel and
-/// the client's three pipes. What the client does not take stays at the host.
-final class ServedCall {
-  /// What the client is to be told.
-  enum News: Equatable {
-    case opened
-    /// The host runs no more commands on this connection.
-    case refused(why: String)
-    case exited(status: Int32)
-    /// The connection is gone.
-    case lost
-  }
+  // MARK: - The command
 
-  let number: UInt32
-  /// Whether the channel may have more at once: there was room again.
-  private(set) var hasMore = false
-  private let channel: any Channel
-  private var input: Int32
-  private var output: Pipe
-  private var error: Pipe
-  private var isOpened = false
-  private(set) var isOver = false
-
-  /// Bytes that go out in one piece: keys of the terminal wait no longer than that.
-  private static let piece = 32 << 10
-
-  init(_ number: UInt32, _ channel: any Channel, _ descriptors: [Int32]) {
-    self.number = number
-    self.channel = channel
-    input = descriptors[0]
-    output = Pipe(descriptors[1])
-    error = Pipe(descriptors[2])
-  }
-
-  deinit { close() }
-
-  func wants(_ set: inout PollSet) {
-    guard !isOver else { return }
-    if takesInput { set.add(input) }
-    output.wants(&set)
-    error.wants(&set)
-  }
-
-  /// Goes on as far as it can, within bounds.
-  func advance(_ set: PollSet, _ buffer: inout [UInt8]) -> [News] {
-    guard !isOver else { return [] }
-    hasMore = false
-    var news: [News] = []
+  private func move(_ channel: any Channel, _ set: PollSet, _ buffer: inout [UInt8]) {
     if !isOpened, channel.isStarted {
       isOpened = true
-      news.append(.opened)
+      outgoing += MuxMessage.opened(number)
     }
-    if takesInput, set.isReadable(input) { give(&buffer) }
+    if takesInput, set.isReadable(input) { give(channel, &buffer) }
     for _ in 0..<4 {
       let moved =
         output.move(&buffer, channel.read) + error.move(&buffer, channel.readError)
       hasMore = moved > 0
       if moved == 0 { break }
     }
-    guard let ending = channel.ending, output.isEmpty, error.isEmpty else { return news }
+    guard let ending = channel.ending, output.isEmpty, error.isEmpty else { return }
     switch ending {
-    case .remoteExit, .remoteSignal: news.append(.exited(status: ending.exitStatus))
-    case .failed(.connectFailed(let why)) where !isOpened: news.append(.refused(why: why))
-    default: news.append(.lost)
+    case .remoteExit, .remoteSignal:
+      outgoing += MuxMessage.exited(number, status: ending.exitStatus)
+    // The host runs no more commands on this connection.
+    case .failed(.connectFailed(let why)) where !isOpened:
+      outgoing += MuxMessage.refused(number, why: why)
+    default: return close()
     }
-    close()
-    return news
+    endCommand()
   }
 
-  /// Gives it up: the command gets a hang-up.
-  func close() {
-    guard !isOver else { return }
-    isOver = true
-    hasMore = false
-    channel.close()
-    closeInput()
-    output.close()
-    error.close()
+  private var takesInput: Bool {
+    guard let channel else { return false }
+    return input >= 0 && isOpened && channel.isDrained && channel.room > 0
   }
 
-  private var takesInput: Bool { input >= 0 && isOpened && channel.isDrained && channel.room > 0 }
-
-  private func give(_ buffer: inout [UInt8]) {
+  private func give(_ channel: any Channel, _ buffer: inout [UInt8]) {
     let count = read(input, &buffer, min(Self.piece, channel.room, buffer.count))
     if count < 0 && (systemError == EAGAIN || systemError == EINTR) { return }
     guard count > 0 else {
@@ -336,9 +289,17 @@ final class ServedCall {
     if input >= 0 { CLibc.close(input) }
     input = -1
   }
-}
 
-extension ServedCall {
+  /// A command that goes on gets a hang-up.
+  private func endCommand() {
+    channel?.close()
+    channel = nil
+    hasMore = false
+    closeInput()
+    output.close()
+    error.close()
+  }
+
   /// One of the client's outputs, and what it has not taken yet.
   private struct Pipe {
     private var descriptor: Int32
@@ -375,7 +336,7 @@ extension ServedCall {
     /// - Returns: how many bytes are done with: all of them when nobody reads any more.
     private mutating func push(_ bytes: ArraySlice<UInt8>) -> Int {
       guard descriptor >= 0 else { return bytes.count }
-      let count = PipeEnd.give(descriptor, bytes)
+      let count = PipeEnd.write(descriptor, bytes)
       if count >= 0 { return count }
       if systemError == EAGAIN || systemError == EINTR { return 0 }
       close()

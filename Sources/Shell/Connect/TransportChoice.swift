@@ -2,46 +2,38 @@ import CLibc
 import Core
 
 /// Which transport fits a host: `--transport auto`.
-public struct TransportChoice: Equatable, Sendable {
+struct TransportChoice: Equatable, Sendable {
   /// What carries the link.
-  public var transport: TransportName
+  var transport: TransportName
   /// Why, in words.
-  public var reason: String
+  var reason: String
 
   /// What the decision rests on, beside OpenSSH's settings.
-  public struct Facts: Sendable {
+  struct Facts: Sendable {
     /// As the user named the host (or a section did).
-    public var host: String
+    var host: String
     /// The user that was named; nil for none.
-    public var user: String?
+    var user: String?
     /// The user who asks.
-    public var login: String
+    var login: String
     /// The port that was named; nil for none.
-    public var port: Int?
+    var port: Int?
     /// Whether ssh-agent's keys are wanted.
-    public var usesAgent = false
+    var usesAgent = false
     /// Why the key file that was named is nothing for libssh2; nil when it is fine,
     /// or none was named.
-    public var keyProblem: String?
+    var keyProblem: String?
     /// Types of the host's known keys, as `HostKeyPolicy.preferredTypes`.
-    public var knownTypes: [String] = []
+    var knownTypes: [String] = []
     /// Whether the host is to show a certificate, as `HostKeyPolicy.needsCertificate`.
-    public var needsCertificate = false
-
-    /// - Parameters: see the properties.
-    public init(host: String, user: String?, login: String, port: Int?) {
-      self.host = host
-      self.user = user
-      self.login = login
-      self.port = port
-    }
+    var needsCertificate = false
   }
 
   /// Decides: OpenSSH where its configuration says what libssh2 cannot do or would
   /// not do in the same way; else libssh2.
   ///
   /// - Parameter settings: nil without OpenSSH.
-  public static func choose(_ facts: Facts, _ settings: SSHSettings?) -> TransportChoice {
+  static func choose(_ facts: Facts, _ settings: SSHSettings?) -> TransportChoice {
     guard let settings else { return TransportChoice(transport: .libssh2, reason: "no ssh here") }
     if let reason = facts.keyProblem ?? knownKeys(facts) ?? alias(facts, settings)
       ?? abilities(facts, settings) ?? algorithms(settings)

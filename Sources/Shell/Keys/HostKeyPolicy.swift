@@ -1,11 +1,11 @@
 import CLibc
-public import Core
+import Core
 
 /// What is to be done with a key that a host shows: the one place where trust is
 /// decided for the libssh2 transport. The same files are given to OpenSSH.
-public struct HostKeyPolicy: Sendable {
+struct HostKeyPolicy: Sendable {
   /// What became of a key.
-  public enum Verdict: Equatable, Sendable {
+  enum Verdict: Equatable, Sendable {
     /// It is the pinned one, or OpenSSH's file vouches for it.
     case known
     /// The host has no pin yet: pin it with `pin`, and tell its fingerprint.
@@ -24,18 +24,18 @@ public struct HostKeyPolicy: Sendable {
   ///   - pins: our file, which need not exist.
   ///   - knownHosts: OpenSSH's, which must; nil for none.
   /// - Throws: `Failure`, `denied`: see `PinFile`, `KnownHostsFile`.
-  public init(pins: String, knownHosts: String?) throws(Failure) {
+  init(pins: String, knownHosts: String?) throws(Failure) {
     self.pins = try PinFile(path: pins)
     self.knownHosts =
       if let knownHosts { try KnownHostsFile(path: knownHosts) } else { nil }
   }
 
   /// What `-v` tells about the files: lines that were passed over.
-  public var notes: [String] { knownHosts?.notes ?? [] }
+  var notes: [String] { knownHosts?.notes ?? [] }
 
   /// The types of the keys that are known for a host, the pinned ones first: a host
   /// that is asked for another one would seem to have changed.
-  public func preferredTypes(host: String, port: Int) -> [String] {
+  func preferredTypes(host: String, port: Int) -> [String] {
     var types: [String] = []
     for (_, entry) in trusted(host: host, port: port) where !types.contains(entry.key.type) {
       types.append(entry.key.type)
@@ -45,7 +45,7 @@ public struct HostKeyPolicy: Sendable {
 
   /// Whether a host that has no pin is to show a certificate, or a key that is known
   /// already: an authority signs keys of its name. Nothing is pinned at first sight then.
-  public func needsCertificate(host: String, port: Int) -> Bool {
+  func needsCertificate(host: String, port: Int) -> Bool {
     guard pins.pins(host: host, port: port).isEmpty else { return false }
     // OpenSSH asks for the name without the port, too.
     let names = [Self.name(host, port), Self.name(host, 22)]
@@ -57,7 +57,7 @@ public struct HostKeyPolicy: Sendable {
   /// Decides about a key.
   ///
   /// - Parameter key: in its wire form, as libssh2_session_hostkey gives it.
-  public func judge(host: String, port: Int, key: [UInt8]) -> Verdict {
+  func judge(host: String, port: Int, key: [UInt8]) -> Verdict {
     guard let key = HostKey(blob: key) else {
       return .refused(.hostKeyUnknown(why: "\(Self.name(host, port)): shows a damaged host key"))
     }
@@ -91,7 +91,7 @@ public struct HostKeyPolicy: Sendable {
   ///
   /// - Throws: `Failure`, `denied` when another command pinned another key in
   ///   the meantime.
-  public func pin(host: String, port: Int, key: [UInt8]) throws(Failure) {
+  func pin(host: String, port: Int, key: [UInt8]) throws(Failure) {
     guard let key = HostKey(blob: key) else {
       throw Failure(Self.name(host, port), "shows a damaged host key", .denied)
     }
@@ -104,7 +104,7 @@ public struct HostKeyPolicy: Sendable {
   /// - Parameters:
   ///   - type: of the key that the host shows, `ssh-ed25519`.
   ///   - fingerprint: of it, `SHA256:...`.
-  public func warning(
+  func warning(
     host: String, port: Int, type: String, fingerprint: String
   ) -> HostKeyWarning {
     if let revoked = revocation(fingerprint, host: host, port: port) {
@@ -127,7 +127,7 @@ public struct HostKeyPolicy: Sendable {
   ///
   /// - Parameter folder: the state folder, for the file of revoked keys.
   /// - Throws: `Failure`.
-  public func filesForOpenSSH(
+  func filesForOpenSSH(
     host: String, port: Int, folder: String
   ) throws(Failure) -> [String] {
     try PinFile.make(pins.path)
@@ -181,42 +181,42 @@ public struct HostKeyPolicy: Sendable {
 }
 
 /// The wall before a host whose key is not the known one: what the user reads.
-public struct HostKeyWarning: Equatable, Sendable {
+struct HostKeyWarning: Equatable, Sendable {
   /// A key that a file holds for the host.
-  public struct Known: Equatable, Sendable {
+  struct Known: Equatable, Sendable {
     /// `ssh-ed25519` and so on.
-    public var type: String
+    var type: String
     /// `SHA256:...`
-    public var fingerprint: String
+    var fingerprint: String
     /// The file's path.
-    public var file: String
+    var file: String
     /// The line in it, from 1.
-    public var line: Int
+    var line: Int
     /// Whether the file is ours, and `--forget` drops the key.
-    public var isPin: Bool
+    var isPin: Bool
   }
 
   /// The host, as it is connected to.
-  public var host: String
+  var host: String
   /// Its port.
-  public var port: Int
+  var port: Int
   /// The host as the user names it, where that is something else.
-  public var alias: Destination?
+  var alias: Destination?
   /// The type of the key that it shows.
-  public var type: String
+  var type: String
   /// The fingerprint of it.
-  public var fingerprint: String
+  var fingerprint: String
   /// What the files hold; of a revoked key, the line that revokes it.
-  public var known: [Known]
+  var known: [Known]
   /// Whether the key is one that must never be believed.
-  public var isRevoked: Bool
+  var isRevoked: Bool
 
   /// The reason for which everything ends here.
-  public var failure: HostFailure { .hostKeyChanged(explanation: lines) }
+  var failure: HostFailure { .hostKeyChanged(explanation: lines) }
 
   /// One line each, the first of which says it all. Nothing in them is of the host's
   /// making but the type of its key.
-  public var lines: [String] {
+  var lines: [String] {
     let name = Destination.pinName(host: host, port: port)
     if isRevoked {
       return [

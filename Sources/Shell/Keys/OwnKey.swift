@@ -111,16 +111,10 @@ enum Keygen {
     child = try ChildProcess(
       ["ssh-keygen"] + words, input: .nothing, output: .pipe, error: .ours)
     var output: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 4096)
-    var set = PollSet()
-    while output.count < 1 << 20 {
-      let count = read(child.output, &piece, piece.count)
-      if count == 0 { break }
-      if count > 0 { output += piece[..<count] }
-      if count < 0, systemError != EAGAIN, systemError != EINTR { break }
-      set.removeAll()
+    while output.count < 1 << 20, !PipeEnd.drain(child.output, into: &output, limit: 1 << 20) {
+      var set = PollSet()
       set.add(child.output)
-      if count < 0 { set.wait(seconds: nil) }
+      set.wait(seconds: nil)
     }
     child.closeEnds()
     _ = child.waitForEnd()

@@ -19,11 +19,7 @@ public struct PinFile: Sendable {
   ///   damaged: the message names both.
   public init(path: String) throws(Failure) {
     self.path = path
-    do throws(Failure) {
-      bytes = try StateFile(path: path).read(limit: Self.sizeLimit) ?? []
-    } catch {
-      throw error.asDenied
-    }
+    bytes = try denying(try StateFile(path: path).read(limit: Self.sizeLimit)) ?? []
     // Without a folder for it nothing can be pinned, and OpenSSH would go on without.
     if bytes.isEmpty, access(path, F_OK) != 0, systemError == ENOTDIR {
       throw Failure(path, systemReason(ENOTDIR), .denied)
@@ -40,12 +36,7 @@ public struct PinFile: Sendable {
   /// Makes the file if it is missing: OpenSSH would make it for everybody to read. One
   /// that can only be read is good, too.
   static func make(_ path: String) throws(Failure) {
-    let place: String
-    do throws(Failure) {
-      place = try OwnPath.resolve(path)
-    } catch {
-      throw error.asDenied
-    }
+    let place = try denying(try OwnPath.resolve(path))
     let descriptor = clibc_append(place)
     if descriptor >= 0 {
       close(descriptor)
@@ -95,12 +86,7 @@ public struct PinFile: Sendable {
   /// Adds a line in one go. OpenSSH, which knows no lock, may add one at the same time: a
   /// file that were replaced would lose it.
   private static func append(_ line: [UInt8], to path: String) throws(Failure) {
-    let descriptor: Int32
-    do throws(Failure) {
-      descriptor = try OwnPath.append(path)
-    } catch {
-      throw error.asDenied
-    }
+    let descriptor = try denying(try OwnPath.append(path))
     defer { close(descriptor) }
     fchmod(descriptor, 0o600)
     let end = lseek(descriptor, 0, SEEK_END)
@@ -155,12 +141,7 @@ struct KnownHostsFile: Sendable {
 
   init(path: String) throws(Failure) {
     self.path = path
-    let bytes: [UInt8]?
-    do throws(Failure) {
-      bytes = try StateFile(path: path).read(limit: Self.sizeLimit)
-    } catch {
-      throw error.asDenied
-    }
+    let bytes = try denying(try StateFile(path: path).read(limit: Self.sizeLimit))
     guard let bytes else { throw Failure(path, "no such file or directory", .denied) }
     let (entries, faults) = HostKeyLine.readAll(bytes)
     self.entries = entries
@@ -170,4 +151,11 @@ struct KnownHostsFile: Sendable {
     }
     notes = faults.prefix(10).map { "\(path):\($0.number): passed over: \($0.reason)" }
   }
+}
+
+/// Does something that trust depends on.
+private func denying<Result>(
+  _ body: @autoclosure () throws(Failure) -> Result
+) throws(Failure) -> Result {
+  do throws(Failure) { return try body() } catch { throw error.asDenied }
 }

@@ -1,18 +1,18 @@
 import CSSH2
 
-/// The algorithms that one side offers when keys are exchanged (RFC 4253, 7.1), best
-/// first.
+/// The algorithms that one side offers when keys are exchanged (RFC 4253, 7.1): a list for each of
+/// `kinds`, best first.
 struct KeyExchangeOffer: Equatable, Sendable {
-  var exchange: [String] = []
-  var hostKey: [String] = []
-  /// Ciphers, to the host and from it.
-  var cipher: [String] = []
-  var cipherBack: [String] = []
-  /// Message authentication, to the host and from it.
-  var mac: [String] = []
-  var macBack: [String] = []
+  var lists: [[String]]
 
-  init() {}
+  /// What is agreed on: to the host, and from it. The words, and libssh2's numbers.
+  static let kinds: [(name: String, method: Int32)] = [
+    ("key exchange", LIBSSH2_METHOD_KEX), ("host key", LIBSSH2_METHOD_HOSTKEY),
+    ("cipher", LIBSSH2_METHOD_CRYPT_CS), ("cipher", LIBSSH2_METHOD_CRYPT_SC),
+    ("MAC", LIBSSH2_METHOD_MAC_CS), ("MAC", LIBSSH2_METHOD_MAC_SC),
+  ]
+
+  init(_ lists: [[String]]) { self.lists = lists }
 
   /// Reads the offer out of the bytes with which a host begins: perhaps lines of any
   /// kind, one that starts with `SSH-`, then the packet. All of it is in the clear.
@@ -27,35 +27,23 @@ struct KeyExchangeOffer: Equatable, Sendable {
     rest = rest.dropFirst(5).prefix(length - 1 - padding)
     guard rest.first == 20, rest.count > 17 else { return nil }
     var reader = WireReader(rest.dropFirst(17))
-    var lists: [[String]] = []
-    while lists.count < 6, let list = reader.string() {
+    lists = []
+    while lists.count < Self.kinds.count, let list = reader.string() {
       lists.append(
         list.split(separator: UInt8(ascii: ",")).map { String(decoding: $0, as: UTF8.self) })
     }
-    guard lists.count == 6 else { return nil }
-    exchange = lists[0]
-    hostKey = lists[1]
-    cipher = lists[2]
-    cipherBack = lists[3]
-    mac = lists[4]
-    macBack = lists[5]
+    guard lists.count == Self.kinds.count else { return nil }
   }
 
   /// What a client that makes this offer cannot agree on with a host's, in words with
   /// both lists; nil when they can agree.
   func mismatch(with host: KeyExchangeOffer) -> String? {
-    let kinds: [(String, [String], [String])] = [
-      ("key exchange", exchange, host.exchange),
-      ("host key", hostKey, host.hostKey),
-      ("cipher", cipher, host.cipher),
-      ("cipher", cipherBack, host.cipherBack),
-      ("MAC", mac, host.mac),
-      ("MAC", macBack, host.macBack),
-    ]
     var parts: [String] = []
-    for (kind, ours, theirs) in kinds where !ours.contains(where: theirs.contains) {
+    for (index, kind) in Self.kinds.enumerated() {
+      let (ours, theirs) = (lists[index], host.lists[index])
+      if ours.contains(where: theirs.contains) { continue }
       let part =
-        "\(kind) (host: \(theirs.joined(separator: ",")); ours: \(ours.joined(separator: ",")))"
+        "\(kind.name) (host: \(theirs.joined(separator: ",")); ours: \(ours.joined(separator: ",")))"
       if parts.last != part { parts.append(part) }
     }
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
@@ -99,28 +87,13 @@ enum SSH2Algorithms {
   static func offer(
     knownHostKeyTypes known: [String], supported: (Int32) -> [String]
   ) -> KeyExchangeOffer {
-    func usable(_ names: [String], _ method: Int32) -> [String] {
-      let supported = supported(method)
-      return names.filter(supported.contains)
-    }
-    var offer = KeyExchangeOffer()
-    offer.exchange = usable(exchange, LIBSSH2_METHOD_KEX)
     // The order of `known` counts, and no name may stand twice.
     let ordered = known.filter(hostKey.contains) + hostKey.filter { !known.contains($0) }
-    offer.hostKey = usable(ordered, LIBSSH2_METHOD_HOSTKEY)
-    offer.cipher = usable(cipher, LIBSSH2_METHOD_CRYPT_CS)
-    offer.cipherBack = offer.cipher
-    offer.mac = usable(mac, LIBSSH2_METHOD_MAC_CS)
-    offer.macBack = offer.mac
-    return offer
-  }
-
-  /// The offer as libssh2 takes it.
-  static func methods(of offer: KeyExchangeOffer) -> [(Int32, [String])] {
-    [
-      (LIBSSH2_METHOD_KEX, offer.exchange), (LIBSSH2_METHOD_HOSTKEY, offer.hostKey),
-      (LIBSSH2_METHOD_CRYPT_CS, offer.cipher), (LIBSSH2_METHOD_CRYPT_SC, offer.cipherBack),
-      (LIBSSH2_METHOD_MAC_CS, offer.mac), (LIBSSH2_METHOD_MAC_SC, offer.macBack),
-    ]
+    let wanted = [exchange, ordered, cipher, cipher, mac, mac]
+    return KeyExchangeOffer(
+      zip(wanted, KeyExchangeOffer.kinds).map { names, kind in
+        let supported = supported(kind.method)
+        return names.filter(supported.contains)
+      })
   }
 }

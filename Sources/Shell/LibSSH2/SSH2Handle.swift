@@ -41,23 +41,22 @@ final class SSH2Handle {
 
   /// Asks for a terminal.
   func requestTerminal(_ term: String, _ size: WindowSize) -> Int32 {
-    let (pointer, columns, rows) = (pointer, Int32(size.columns), Int32(size.rows))
-    return session.ask {
+    session.ask { [pointer] in
       libssh2_channel_request_pty_ex(
-        pointer, term, UInt32(term.utf8.count), nil, 0, columns, rows, 0, 0)
+        pointer, term, UInt32(term.utf8.count), nil, 0, Int32(size.columns), Int32(size.rows), 0, 0)
     }
   }
 
   /// Tells the terminal its size.
   func resize(_ size: WindowSize) -> Int32 {
-    let (pointer, columns, rows) = (pointer, Int32(size.columns), Int32(size.rows))
-    return session.ask { libssh2_channel_request_pty_size_ex(pointer, columns, rows, 0, 0) }
+    session.ask { [pointer] in
+      libssh2_channel_request_pty_size_ex(pointer, Int32(size.columns), Int32(size.rows), 0, 0)
+    }
   }
 
   /// Starts a command.
   func start(_ command: String) -> Int32 {
-    let pointer = pointer
-    return session.ask {
+    session.ask { [pointer] in
       libssh2_channel_process_startup(pointer, "exec", 4, command, UInt32(command.utf8.count))
     }
   }
@@ -65,14 +64,12 @@ final class SSH2Handle {
   /// A request that comes too late to be granted; what counts is the answer, which
   /// libssh2 takes out of its queue (of those to a keepalive it keeps every one).
   func probe() -> Int32 {
-    let pointer = pointer
-    return session.ask { libssh2_channel_setenv_ex(pointer, "LC_ALIVE", 8, "", 0) }
+    session.ask { [pointer] in libssh2_channel_setenv_ex(pointer, "LC_ALIVE", 8, "", 0) }
   }
 
   /// Gives bytes to the command's standard input.
   func write(_ bytes: UnsafeRawBufferPointer) -> Int {
-    let pointer = pointer
-    return session.ask {
+    session.ask { [pointer] in
       libssh2_channel_write_ex(
         pointer, 0, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
     }
@@ -80,18 +77,16 @@ final class SSH2Handle {
 
   /// Ends the command's standard input.
   func finishWriting() -> Int32 {
-    let pointer = pointer
-    return session.ask { libssh2_channel_send_eof(pointer) }
+    session.ask { [pointer] in libssh2_channel_send_eof(pointer) }
   }
 
   // MARK: From the host
 
   /// Takes what libssh2 has of a stream, 0 or `SSH_EXTENDED_DATA_STDERR`.
   func drain(_ stream: Int32, into queue: inout ByteQueue) -> Int32 {
-    let pointer = pointer
     while true {
       let room = queue.room(SSH2Channel.piece)
-      let count = session.ask {
+      let count = session.ask { [pointer] in
         libssh2_channel_read_ex(
           pointer, stream, room.baseAddress?.assumingMemoryBound(to: CChar.self), room.count)
       }
@@ -103,8 +98,7 @@ final class SSH2Handle {
 
   /// Makes libssh2 read from the connection, on a channel that has nothing more to say.
   func readOn() -> Int32 {
-    let pointer = pointer
-    return session.ask {
+    session.ask { [pointer] in
       var byte: CChar = 0
       return Int32(libssh2_channel_read_ex(pointer, 0, &byte, 1))
     }
@@ -115,14 +109,12 @@ final class SSH2Handle {
 
   /// Reads from the connection until the host ends its output.
   func waitForEnd() -> Int32 {
-    let pointer = pointer
-    return session.ask { libssh2_channel_wait_eof(pointer) }
+    session.ask { [pointer] in libssh2_channel_wait_eof(pointer) }
   }
 
   /// Reads from the connection until the host closes the channel.
   func waitUntilClosed() -> Int32 {
-    let pointer = pointer
-    return session.ask { libssh2_channel_wait_closed(pointer) }
+    session.ask { [pointer] in libssh2_channel_wait_closed(pointer) }
   }
 
   /// How the remote command ended. Sure only once the host has closed the channel:
@@ -140,12 +132,11 @@ final class SSH2Handle {
 
   /// Gives the host all of the window at once.
   func fillWindow() {
-    let pointer = pointer
     var initial: UInt = 0
     let left = libssh2_channel_window_read_ex(pointer, nil, &initial)
-    if left < initial {
-      let missing = initial - left
-      session.ask { libssh2_channel_receive_window_adjust2(pointer, missing, 1, nil) }
+    guard left < initial else { return }
+    session.ask { [pointer, initial] in
+      libssh2_channel_receive_window_adjust2(pointer, initial - left, 1, nil)
     }
   }
 
@@ -153,13 +144,11 @@ final class SSH2Handle {
 
   /// Closes the channel.
   func close() -> Int32 {
-    let pointer = pointer
-    return session.ask { libssh2_channel_close(pointer) }
+    session.ask { [pointer] in libssh2_channel_close(pointer) }
   }
 
   /// Frees what is closed. Nothing may be called after it.
   func free() {
-    let pointer = pointer
-    session.ask { libssh2_channel_free(pointer) }
+    session.ask { [pointer] in libssh2_channel_free(pointer) }
   }
 }

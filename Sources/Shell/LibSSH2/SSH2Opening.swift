@@ -184,7 +184,8 @@ final class SSH2Opening {
   ///
   /// - Returns: with what.
   private func signIn(_ session: SSH2Session) throws(HostFailure) -> String {
-    let user = request.destination.user ?? Self.localUser
+    let user =
+      request.destination.user ?? Connector.login ?? Process.environment("LOGNAME") ?? "root"
     for (name, key) in try keys() {
       let result =
         switch key {
@@ -362,13 +363,6 @@ final class SSH2Opening {
     guard let ways else { throw failure(session) }
     request.note("the host takes: \(ways)")
     throw .authFailed(tried: tried)
-  }
-
-  private static var localUser: String {
-    guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else {
-      return Process.environment("LOGNAME") ?? "root"
-    }
-    return String(cString: name)
   }
 
   private static func name(_ what: String, _ key: HostKey?) -> String {

@@ -29,9 +29,9 @@ final class SSH2Session {
     }
     self.offer = offer
     setCallbacks()
-    for (method, names) in SSH2Algorithms.methods(of: offer) {
+    for (kind, names) in zip(KeyExchangeOffer.kinds, offer.lists) {
       let list = names.joined(separator: ",")
-      guard !names.isEmpty, libssh2_session_method_pref(pointer, method, list) == 0 else {
+      guard !names.isEmpty, libssh2_session_method_pref(pointer, kind.method, list) == 0 else {
         return nil
       }
     }
@@ -78,8 +78,7 @@ final class SSH2Session {
 
   /// Versions, keys, the first service: `LIBSSH2_ERROR_EAGAIN`, 0 or an error.
   func handshake() -> Int32 {
-    let (pointer, socket) = (pointer, wire.descriptor)
-    return ask { libssh2_session_handshake(pointer, socket) }
+    ask { [pointer, socket = wire.descriptor] in libssh2_session_handshake(pointer, socket) }
   }
 
   /// The key that the host has proved to own; after the handshake.
@@ -114,17 +113,17 @@ final class SSH2Session {
 
   /// Takes leave of the host, as far as that goes without waiting.
   func disconnect() {
-    let pointer = pointer
-    ask { libssh2_session_disconnect_ex(pointer, SSH_DISCONNECT_BY_APPLICATION, "bye", "") }
+    ask { [pointer] in
+      libssh2_session_disconnect_ex(pointer, SSH_DISCONNECT_BY_APPLICATION, "bye", "")
+    }
     wire.flush()
   }
 
   /// Asks the host for a sign of life. libssh2 sends nothing when it has sent a question
   /// less than two seconds ago.
   func keepAlive() {
-    let pointer = pointer
     libssh2_keepalive_config(pointer, 1, 1)
-    ask {
+    ask { [pointer] in
       var next: Int32 = 0
       return libssh2_keepalive_send(pointer, &next)
     }
@@ -138,8 +137,7 @@ final class SSH2Session {
   ///   - key: the file's content.
   ///   - passphrase: empty for none; libssh2 would follow a missing one as a pointer.
   func signIn(_ user: String, key: SecretBytes, passphrase: SecretBytes) -> Int32 {
-    let pointer = pointer
-    return ask {
+    ask { [pointer] in
       libssh2_userauth_publickey_frommemory(
         pointer, user, user.utf8.count, nil, 0, key.text, key.count, passphrase.text)
     }
@@ -167,8 +165,7 @@ final class SSH2Session {
       count.pointee = answer.count
       return 0
     }
-    let pointer = pointer
-    return ask {
+    return ask { [pointer] in
       var context: UnsafeMutableRawPointer? = Unmanaged.passUnretained(signer).toOpaque()
       return libssh2_userauth_publickey(pointer, user, blob, blob.count, function, &context)
     }
@@ -184,8 +181,7 @@ final class SSH2Session {
   ///
   /// - Returns: nil without an answer.
   func ways(of user: String) -> String? {
-    let pointer = pointer
-    let place = ask {
+    let place = ask { [pointer] in
       Int(bitPattern: libssh2_userauth_list(pointer, user, UInt32(user.utf8.count)))
     }
     guard !wire.isDamaged, let list = UnsafePointer<CChar>(bitPattern: place) else { return nil }

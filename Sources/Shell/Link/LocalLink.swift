@@ -116,16 +116,16 @@ class PipeChannel: Channel {
   final var room: Int { input < 0 ? 0 : 65536 }
 
   final func read(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
-    take(&output, &buffer, limit)
+    receive(&output, &buffer, limit)
   }
 
   final func readError(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
-    take(&error, &buffer, limit)
+    receive(&error, &buffer, limit)
   }
 
   final func write(_ bytes: ArraySlice<UInt8>) -> Int {
     guard input >= 0, !bytes.isEmpty else { return 0 }
-    let count = PipeEnd.give(input, bytes)
+    let count = PipeEnd.write(input, bytes)
     isFull = count < 0 && (systemError == EAGAIN || systemError == EINTR)
     // A program that does not read: its end tells how it was.
     return count >= 0 ? count : isFull ? 0 : bytes.count
@@ -144,9 +144,9 @@ class PipeChannel: Channel {
     letGo()
   }
 
-  private func take(_ end: inout Int32, _ buffer: inout [UInt8], _ limit: Int) -> Int {
+  private func receive(_ end: inout Int32, _ buffer: inout [UInt8], _ limit: Int) -> Int {
     guard end >= 0 else { return 0 }
-    let count = PipeEnd.take(end, &buffer, atMost: limit)
+    let count = PipeEnd.read(end, &buffer, atMost: limit)
     if count > 0 { heard = Clock.monotonic }
     if count >= 0 { return count }
     CLibc.close(end)

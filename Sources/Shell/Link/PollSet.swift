@@ -59,11 +59,11 @@ public struct PollSet {
 /// One end of a pipe, a socket or a terminal that never blocks.
 enum PipeEnd {
   /// Takes what is there, at most so much.
-  static func take(
+  static func read(
     _ descriptor: Int32, _ buffer: inout [UInt8], atMost limit: Int = .max
   ) -> Int {
     while true {
-      let count = read(descriptor, &buffer, min(limit, buffer.count))
+      let count = CLibc.read(descriptor, &buffer, min(limit, buffer.count))
       if count > 0 { return count }
       if count < 0 && systemError == EINTR { continue }
       return count < 0 && systemError == EAGAIN ? 0 : -1
@@ -78,7 +78,7 @@ enum PipeEnd {
   ) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 16384)
     while bytes.count < limit {
-      let count = take(descriptor, &buffer)
+      let count = read(descriptor, &buffer)
       if count <= 0 { return count < 0 }
       bytes += buffer[..<count]
     }
@@ -86,7 +86,7 @@ enum PipeEnd {
   }
 
   /// Gives as many bytes as go in now.
-  static func give(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Int {
-    bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+  static func write(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Int {
+    bytes.withUnsafeBytes { CLibc.write(descriptor, $0.baseAddress, $0.count) }
   }
 }

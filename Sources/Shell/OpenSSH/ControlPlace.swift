@@ -67,12 +67,8 @@ struct ControlPlace {
   /// What changes when a file does.
   private static func state(_ path: String) -> String {
     guard let status = stat(following: path) else { return "" }
-    #if os(Linux)
-      let time = status.st_mtim
-    #else
-      let time = status.st_mtimespec
-    #endif
-    return "\(status.st_ino).\(status.st_size).\(time.tv_sec).\(time.tv_nsec)"
+    let version = FileVersion(status)
+    return "\(status.st_ino).\(version.size).\(version.modified)"
   }
 
   private static func folder(_ stateFolder: String) throws(Failure) -> String {
@@ -111,14 +107,6 @@ extension ControlPlace {
   /// How long a file is left alone, seconds: somebody may be about to use it.
   private static let leftAlone = 120.0
 
-  private static func changed(_ status: stat) -> Double {
-    #if os(Linux)
-      Double(status.st_mtim.tv_sec)
-    #else
-      Double(status.st_mtimespec.tv_sec)
-    #endif
-  }
-
   /// Removes what masters and commands that were killed have left behind.
   func sweep() {
     guard let stream = opendir(folder) else { return }
@@ -130,7 +118,7 @@ extension ControlPlace {
       let path = folder + "/" + name
       var status = stat()
       guard lstat(path, &status) == 0,
-        Clock.unix - Self.changed(status) > Self.leftAlone
+        Clock.unix - Double(FileVersion(status).modified) / 1e9 > Self.leftAlone
       else { continue }
       let kind = status.st_mode & mode_t(S_IFMT)
       if kind == mode_t(S_IFSOCK), name.hasPrefix("m") {

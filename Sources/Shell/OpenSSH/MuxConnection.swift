@@ -99,7 +99,7 @@ final class MuxConnection {
   }
 
   private func handleAnswers() {
-    while let answer = MuxMessage.take(&incoming) {
+    while let answer = MuxMessage.next(&incoming) {
       switch answer {
       case .hello(let version):
         if version != 4 { phase = .refused("a master of another kind (version \(version))") }

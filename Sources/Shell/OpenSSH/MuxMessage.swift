@@ -30,7 +30,7 @@ enum MuxMessage {
   /// Takes the first whole message off the front.
   ///
   /// - Returns: nil when it has not come yet.
-  static func take(_ bytes: inout [UInt8]) -> Answer? {
+  static func next(_ bytes: inout [UInt8]) -> Answer? {
     var reader = WireReader(bytes[...])
     guard let length = reader.word(), bytes.count >= 4 + length else { return nil }
     let body = bytes[4..<(4 + length)]
@@ -75,7 +75,7 @@ enum MuxRequest: Equatable {
   /// Takes the first whole request off the front.
   ///
   /// - Returns: nil when it has not come yet.
-  static func take(_ bytes: inout [UInt8]) -> MuxRequest? {
+  static func next(_ bytes: inout [UInt8]) -> MuxRequest? {
     var reader = WireReader(bytes[...])
     guard let length = reader.word() else { return nil }
     guard length <= limit else { return .broken }

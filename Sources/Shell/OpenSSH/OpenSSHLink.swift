@@ -85,7 +85,9 @@ final class OpenSSHLink: Link {
           try wait(&set, Clock.monotonic + 0.05)
           continue
         }
-        if hasOwnMaster { throw .unfit(why: "the host grants no session (MaxSessions of its sshd)") }
+        if hasOwnMaster {
+          throw .unfit(why: "the host grants no session (MaxSessions of its sshd)")
+        }
         // Others have those that it grants: they keep that connection.
         hasOwnMaster = true
         lastTry = nil

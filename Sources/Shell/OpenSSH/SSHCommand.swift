@@ -3,44 +3,37 @@ import Core
 
 /// The command lines of OpenSSH's client: what its configuration says stays, but for
 /// what would break us.
-public struct SSHCommand: Sendable {
+struct SSHCommand: Sendable {
   /// The program: `$AGENTUTILS_SSH`, by default `ssh`.
-  public var program: String
+  var program: String
   /// The host, the port and the user that were named.
-  public var destination: Destination
+  var destination: Destination
   /// What it says it would do.
-  public var settings: SSHSettings
+  var settings: SSHSettings
   /// The files of host keys that it honours; new ones go into the first.
-  public var knownHosts: [String] = []
+  var knownHosts: [String] = []
   /// Whether a key that is new is pinned.
-  public var pinsNew = true
+  var pinsNew = true
   /// The key file that was named; nil leaves it to its configuration.
-  public var identity: String?
+  var identity: String?
   /// Whether other keys of ssh-agent are offered beside the one that was named.
-  public var usesAgent = false
+  var usesAgent = false
   /// Our own key, if there is one: offered behind all others.
-  public var ownKey: String?
+  var ownKey: String?
   /// Seconds.
-  public var connectTimeout = 15.0
+  var connectTimeout = 15.0
   /// Seconds of silence after which the host is probed.
-  public var keepalive = 4.0
-
-  /// - Parameters: see the properties.
-  public init(program: String, destination: Destination, settings: SSHSettings) {
-    self.program = program
-    self.destination = destination
-    self.settings = settings
-  }
+  var keepalive = 4.0
 
   /// What it would do for a host.
-  public static func question(program: String, _ destination: Destination) -> [String] {
+  static func question(program: String, _ destination: Destination) -> [String] {
     [program, "-G"] + target(destination)
   }
 
   /// A remote command on the terminal that it is started on.
   ///
   /// - Parameter log: a file or FIFO for its log.
-  public func terminal(_ command: String, log: String) -> [String] {
+  func terminal(_ command: String, log: String) -> [String] {
     var words = [program, "-tt", "-E", log, "-S", "none", "-o", "ControlMaster=no"]
     if settings.knows("sessiontype") { words += ["-o", "SessionType=default"] }
     if settings.knows("forkafterauthentication") { words += ["-o", "ForkAfterAuthentication=no"] }
@@ -50,7 +43,7 @@ public struct SSHCommand: Sendable {
   /// A master that takes calls at a socket, and ends a minute after the last one.
   ///
   /// - Parameter isAlone: whether there is nobody to ask.
-  public func master(socket: String, log: String, isAlone: Bool) -> [String] {
+  func master(socket: String, log: String, isAlone: Bool) -> [String] {
     // It goes to the background once it takes calls.
     var words = [program, "-M", "-N", "-f", "-T", "-a", "-x", "-E", log]
     words += [
@@ -174,7 +167,7 @@ final class SSHPlan {
     let policy = policy
     let settings = command.settings
     let destination = command.destination
-    var facts = SSHLog.Circumstances { type, fingerprint, isRevoked in
+    var facts = SSHLog.Circumstances(changed: { type, fingerprint, isRevoked in
       var warning = policy.warning(
         host: place.host, port: place.port, type: type, fingerprint: fingerprint)
       warning.alias = destination
@@ -184,7 +177,7 @@ final class SSHPlan {
         warning.known = []
       }
       return warning.failure
-    }
+    })
     facts.status = child.exitStatus
     facts.signal = child.endSignal
     facts.talk = talk

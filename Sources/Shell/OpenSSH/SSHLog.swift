@@ -4,25 +4,25 @@ import Core
 /// What `ssh -E` tells at LogLevel DEBUG1, line by line: how far it is, and in the end
 /// why it ended. Text of the host may stand in it, so nothing is believed for the sake
 /// of trust: fingerprints that are shown as pinned come from the pins.
-public struct SSHLog: Sendable {
+struct SSHLog: Sendable {
   /// Whether keys and passwords are being tried.
-  public private(set) var hasAuthenticationBegun = false
+  private(set) var hasAuthenticationBegun = false
   /// Whether the host let us in.
-  public private(set) var isSignedIn = false
+  private(set) var isSignedIn = false
   /// Whether the remote command was asked for: what comes from then on may be its.
-  public private(set) var isStarted = false
+  private(set) var isStarted = false
   /// Whether the session is over: what comes now are ssh's own last words.
-  public private(set) var isOver = false
+  private(set) var isOver = false
   /// Whether a master takes calls.
-  public private(set) var takesCalls = false
+  private(set) var takesCalls = false
   /// The host's name in the pins when its key was just pinned.
-  public private(set) var pinned: String?
+  private(set) var pinned: String?
   /// The key that the host shows: its type and `SHA256:...`.
-  public private(set) var hostKey: (type: String, fingerprint: String)?
+  private(set) var hostKey: (type: String, fingerprint: String)?
   /// Whether a key that is new could not be pinned: nothing may go on.
-  public private(set) var cannotPin = false
+  private(set) var cannotPin = false
   /// How many lines came.
-  public private(set) var count = 0
+  private(set) var count = 0
 
   private var partial: [UInt8] = []
   var isEntered = false
@@ -44,14 +44,11 @@ public struct SSHLog: Sendable {
 
   private static let lineLimit = 8192
 
-  /// Nothing yet.
-  public init() {}
-
   /// Takes what has come.
-  public mutating func take(_ bytes: some Sequence<UInt8>) {
+  mutating func append(_ bytes: some Sequence<UInt8>) {
     for byte in bytes {
       if byte == 10 {
-        take(line: String(decoding: partial, as: UTF8.self))
+        append(line: String(decoding: partial, as: UTF8.self))
         partial.removeAll(keepingCapacity: true)
       } else if byte != 13, partial.count < Self.lineLimit {
         partial.append(byte)
@@ -60,7 +57,7 @@ public struct SSHLog: Sendable {
   }
 
   /// Takes a line.
-  public mutating func take(line: String) {
+  mutating func append(line: String) {
     count += 1
     if line.hasPrefix("debug") {
       guard let colon = line.place(of: ": ") else { return }
@@ -185,7 +182,7 @@ final class SSHLogPipe {
     let before = log.count
     var bytes: [UInt8] = []
     _ = PipeEnd.drain(descriptor, into: &bytes)
-    log.take(bytes)
+    log.append(bytes)
     return log.count != before
   }
 
@@ -199,35 +196,25 @@ final class SSHLogPipe {
 
 extension SSHLog {
   /// What is known beside the log when ssh has ended.
-  public struct Circumstances: Sendable {
+  struct Circumstances: Sendable {
     /// Its exit status; nil when a signal ended it.
-    public var status: Int32?
+    var status: Int32?
     /// The signal that ended it.
-    public var signal: Int32?
+    var signal: Int32?
     /// What it printed on its terminal before the session: the proxy's words, too.
-    public var talk: [String] = []
+    var talk: [String] = []
     /// Whether it went by a proxy or another host.
-    public var hasProxy = false
+    var hasProxy = false
     /// Seconds of silence after which it gives up.
-    public var silence = 0.0
+    var silence = 0.0
     /// What this side would have taken, by `ssh -G`'s keyword.
-    public var ours: @Sendable (String) -> [String] = { _ in [] }
+    var ours: @Sendable (String) -> [String] = { _ in [] }
     /// The wall before a host with another key.
-    public var changed:
-      @Sendable (_ type: String, _ fingerprint: String, _ isRevoked: Bool) -> HostFailure
-
-    /// - Parameter changed: made of the pins and the key that the host shows.
-    public init(
-      changed:
-        @escaping @Sendable (_ type: String, _ fingerprint: String, _ isRevoked: Bool)
-        -> HostFailure
-    ) {
-      self.changed = changed
-    }
+    var changed: @Sendable (_ type: String, _ fingerprint: String, _ isRevoked: Bool) -> HostFailure
   }
 
   /// Why ssh ended. Its status alone does not tell: 255 is the remote's, too.
-  public func ending(_ facts: Circumstances) -> Ending {
+  func ending(_ facts: Circumstances) -> Ending {
     if (isEntered || isStarted) && !isUntrusted { return endOfSession(facts) }
     return .failed(failure(facts))
   }
@@ -275,7 +262,7 @@ extension SSHLog {
     // The name of its peer is gone with any connection, too.
     guard facts.hasProxy, lastWords?.holds("UNKNOWN port") == true else { return nil }
     var proxy = SSHLog()
-    for line in facts.talk { proxy.take(line: line) }
+    for line in facts.talk { proxy.append(line: line) }
     guard let words = facts.talk.last(where: { !$0.holds("UNKNOWN port") }) else {
       return .connectFailed(why: "no connection through the proxy")
     }

@@ -2,11 +2,11 @@ import CLibc
 public import Core
 
 /// What OpenSSH's client would do for a host: the answer of `ssh -G`.
-public struct SSHSettings: Equatable, Sendable {
+struct SSHSettings: Equatable, Sendable {
   private var values: [String: [String]] = [:]
 
   /// Reads the answer: a keyword, a blank and a value in each line.
-  public init(_ answer: some StringProtocol) {
+  init(_ answer: some StringProtocol) {
     for line in answer.split(separator: "\n") {
       guard let blank = line.firstIndex(of: " ") else { continue }
       let value = line[line.index(after: blank)...]
@@ -15,44 +15,44 @@ public struct SSHSettings: Equatable, Sendable {
   }
 
   /// Whether this version of OpenSSH tells of a keyword.
-  public func knows(_ keyword: String) -> Bool { values[keyword] != nil }
+  func knows(_ keyword: String) -> Bool { values[keyword] != nil }
 
   /// A value; nil for a keyword that is missing or `none`.
-  public func value(_ keyword: String) -> String? {
+  func value(_ keyword: String) -> String? {
     values[keyword]?.first.flatMap { $0 == "none" ? nil : $0 }
   }
 
   /// The values of a keyword that may stand several times.
-  public func all(_ keyword: String) -> [String] { values[keyword] ?? [] }
+  func all(_ keyword: String) -> [String] { values[keyword] ?? [] }
 
   /// The parts of a value that is a list.
-  public func list(_ keyword: String) -> [String] {
+  func list(_ keyword: String) -> [String] {
     value(keyword)?.split(separator: ",").map(String.init) ?? []
   }
 
   /// Whether a keyword is switched on.
-  public func isOn(_ keyword: String) -> Bool {
+  func isOn(_ keyword: String) -> Bool {
     value(keyword).map { ["yes", "true"].contains($0) } ?? false
   }
 
   /// What is connected to.
-  public var hostname: String? { value("hostname") }
+  var hostname: String? { value("hostname") }
 
   /// 1 to 65535.
-  public var port: Int { value("port").flatMap { Int($0) } ?? 22 }
+  var port: Int { value("port").flatMap { Int($0) } ?? 22 }
 
   /// The user on the host.
-  public var user: String? { value("user") }
+  var user: String? { value("user") }
 
   /// The name under which OpenSSH keeps the host's keys.
-  public var keyPlace: HostKeyPlace? {
+  var keyPlace: HostKeyPlace? {
     // An alias stands without a port, as if it were 22.
     if let alias = value("hostkeyalias") { return HostKeyPlace(host: alias, port: 22) }
     return hostname.map { HostKeyPlace(host: $0, port: port) }
   }
 
   /// Whether keys are named by the configuration: not OpenSSH's own list of names.
-  public var namesIdentities: Bool {
+  var namesIdentities: Bool {
     let usual = ["rsa", "ecdsa", "ecdsa_sk", "ed25519", "ed25519_sk", "xmss", "dsa"]
       .map { "~/.ssh/id_\($0)" }
     let named = all("identityfile")

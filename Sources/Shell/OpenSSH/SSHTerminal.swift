@@ -139,13 +139,13 @@ final class SSHTerminal: Channel {
     if !isOutputOver {
       isOutputWaiting = false
       if let signal = hold.taken() { child.kill(signal) }
-      count = PipeEnd.take(child.output, &buffer, atMost: limit)
+      count = PipeEnd.read(child.output, &buffer, atMost: limit)
       if count > 0 { hasOutput = true }
       if count < 0 { isOutputOver = true }
     }
     if count <= 0, !isStarted, !isTalkOver {
       isTalkWaiting = false
-      count = PipeEnd.take(child.terminal, &buffer, atMost: limit)
+      count = PipeEnd.read(child.terminal, &buffer, atMost: limit)
       if count > 0 { note(buffer[..<count]) }
       if count < 0 { isTalkOver = true }
     }
@@ -160,7 +160,7 @@ final class SSHTerminal: Channel {
     if let signal = hold.needed(Clock.monotonic, spent: child.processorTime) {
       child.kill(signal)
     }
-    let count = PipeEnd.give(child.terminal, bytes.prefix(4096))
+    let count = PipeEnd.write(child.terminal, bytes.prefix(4096))
     if count < 0, systemError == EAGAIN { isFull = true }
     return max(count, 0)
   }
@@ -196,7 +196,7 @@ final class SSHTerminal: Channel {
     guard isTalkWaiting, !isTalkOver else { return }
     isTalkWaiting = false
     var buffer = [UInt8](repeating: 0, count: 4096)
-    if PipeEnd.take(child.terminal, &buffer) < 0 { isTalkOver = true }
+    if PipeEnd.read(child.terminal, &buffer) < 0 { isTalkOver = true }
   }
 
   private func finishIfOver() {

@@ -5,7 +5,7 @@ public import Core
 public struct ConnectOptions: Sendable {
   /// What `--transport` says.
   public enum Choice: String, CaseIterable, Sendable {
-    /// Whatever fits the host: see `AutoLink`.
+    /// Whatever fits the host: see `TransportChoice`.
     case auto
     case libssh2
     case ssh

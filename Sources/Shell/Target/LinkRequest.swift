@@ -31,17 +31,6 @@ public struct LinkRequest: Sendable {
   /// for the first time, with its fingerprint.
   public var tell: @Sendable (String) -> Void = { _ in }
 
-  /// - Parameters: see the properties.
-  public init(
-    destination: Destination, options: ConnectOptions, identity: String?, pins: String,
-    stateFolder: String
-  ) {
-    self.destination = destination
-    self.options = options
-    self.identity = identity
-    self.pins = pins
-    self.stateFolder = stateFolder
-  }
 }
 
 extension LinkRequest {

@@ -165,7 +165,7 @@ public struct AttachAnswerFilter: Sendable {
   /// Takes the next bytes.
   ///
   /// - Returns: those that pass, before the answer and behind it.
-  public mutating func take(_ bytes: [UInt8]) -> (before: [UInt8], behind: [UInt8]) {
+  public mutating func receive(_ bytes: [UInt8]) -> (before: [UInt8], behind: [UInt8]) {
     var before: [UInt8] = []
     for (index, byte) in bytes.enumerated() {
       hold(byte, &before)

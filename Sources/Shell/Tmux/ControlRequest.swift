@@ -63,14 +63,6 @@ public struct ControlAnswer: Equatable, Sendable {
   /// Its standard output, byte for byte.
   public let output: [UInt8]
 
-  /// - Parameters:
-  ///   - status: of the script.
-  ///   - output: of the script.
-  public init(status: Int32, output: [UInt8]) {
-    self.status = status
-    self.output = output
-  }
-
   /// The output as text, without the line end behind it.
   public var text: String {
     var bytes = output[...]

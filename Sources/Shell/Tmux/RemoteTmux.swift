@@ -17,9 +17,8 @@ public struct RemoteTmux {
   public func sessions() throws(HostFailure) -> [TmuxSession] {
     do throws(HostFailure) {
       return try Self.rows(call(TmuxScript.list, [SessionRows.format], session: nil))
-    } catch {
-      if case .refused(let text) = error, HostFailure.isEmptyServer(text) { return [] }
-      throw error
+    } catch .refused(let text) where HostFailure.isEmptyServer(text) {
+      return []
     }
   }
 

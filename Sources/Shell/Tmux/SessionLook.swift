@@ -38,11 +38,8 @@ extension RemoteTmux {
     let answer: ControlAnswer
     do throws(HostFailure) {
       answer = try self.answer(request, session: nil, more: Double(patience) + 1)
-    } catch {
-      if case .refused(let text) = error, HostFailure.isEmptyServer(text) {
-        return SessionLook(sessions: [], mark: "")
-      }
-      throw error
+    } catch .refused(let text) where HostFailure.isEmptyServer(text) {
+      return SessionLook(sessions: [], mark: "")
     }
     let line = answer.output.firstIndex(of: 10) ?? answer.output.endIndex
     let rows = ControlAnswer(status: 0, output: Array(answer.output[line...]))

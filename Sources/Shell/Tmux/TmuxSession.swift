@@ -20,9 +20,9 @@ public struct TmuxSession: Equatable, Sendable {
   /// The program of the current pane.
   public var command: [UInt8]
   /// How its agent stands; of several, the one that most needs somebody.
-  public var state: AgentState
+  public var state = AgentState.unknown
   /// Where the agent is.
-  public var agentPane: AgentPane
+  public var agentPane = AgentPane.unknown(panes: 0)
 
   /// Where the agent of a session is, of all its panes.
   public enum AgentPane: Equatable, Sendable {
@@ -32,24 +32,6 @@ public struct TmuxSession: Equatable, Sendable {
     case gone
     /// In one of so many, and nothing says which.
     case unknown(panes: Int)
-  }
-
-  /// - Parameters: see the properties.
-  public init(
-    id: String, name: String, windows: Int, attached: Int, created: Timestamp,
-    activity: Timestamp, directory: [UInt8], command: [UInt8], state: AgentState = .unknown,
-    agentPane: AgentPane = .unknown(panes: 0)
-  ) {
-    self.id = id
-    self.name = name
-    self.windows = windows
-    self.attached = attached
-    self.created = created
-    self.activity = activity
-    self.directory = directory
-    self.command = command
-    self.state = state
-    self.agentPane = agentPane
   }
 
   /// Whether it is the same session, with the same things to tell of it but for the

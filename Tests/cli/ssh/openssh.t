@@ -188,6 +188,18 @@ t 77 'with nobody to ask it fails at once' \
   "$remote_user@127.0.0.1" -l
 err_like "access refused .*$tmp/locked" 'and names the key'
 
+# --- a master that is lost as soon as it has begun a command
+rm -f "$XDG_RUNTIME_DIR/agentutils"/m*
+attach_args ssh
+list
+socket=$(find "$XDG_RUNTIME_DIR/agentutils" -name 'm*' -type s)
+rm -f "$socket"
+start lost "$python" "$cli/servers/lost_master.py" "$socket"
+wait_until 30 test -S "$socket"
+list
+status_is 75 'a master that is lost on the way is told'
+is "$(cat "$tmp/lost.out")" begun 'what it has begun is not begun again'
+
 # --- endings
 rm -f "$XDG_RUNTIME_DIR/agentutils"/m*
 list

@@ -3,6 +3,15 @@ import Testing
 
 @testable import Shell
 
+extension KeyExchangeOffer {
+  fileprivate var exchange: [String] { lists[0] }
+  fileprivate var hostKey: [String] { lists[1] }
+  fileprivate var cipher: [String] { lists[2] }
+  fileprivate var cipherBack: [String] { lists[3] }
+  fileprivate var mac: [String] { lists[4] }
+  fileprivate var macBack: [String] { lists[5] }
+}
+
 @Suite struct KeyExchangeOfferTests {
   private static let lists = [
     "curve25519-sha256,ecdh-sha2-nistp256", "ssh-ed25519", "aes128-ctr,aes256-ctr", "aes256-ctr",
@@ -63,12 +72,12 @@ import Testing
     let theirs = try #require(KeyExchangeOffer(greeting: Self.greeting()))
     #expect(ours.mismatch(with: theirs) == nil)
     var hardened = theirs
-    hardened.mac = ["hmac-sha2-256-etm@openssh.com"]
-    hardened.macBack = hardened.mac
+    hardened.lists[4] = ["hmac-sha2-256-etm@openssh.com"]
+    hardened.lists[5] = hardened.mac
     #expect(
       ours.mismatch(with: hardened)
         == "MAC (host: hmac-sha2-256-etm@openssh.com; ours: hmac-sha2-256,hmac-sha2-512)")
-    hardened.exchange = ["sntrup761x25519-sha512@openssh.com"]
+    hardened.lists[0] = ["sntrup761x25519-sha512@openssh.com"]
     let words = try #require(ours.mismatch(with: hardened))
     #expect(words.hasPrefix("key exchange (host: sntrup761x25519-sha512@openssh.com; ours: curve"))
     #expect(

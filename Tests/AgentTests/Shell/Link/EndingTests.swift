@@ -4,18 +4,15 @@ import Testing
 @testable import Shell
 
 @Suite struct EndingTests {
-  @Test func signalsOfThisMachineHaveTheirNames() {
-    let link = LocalLink()
-    defer { link.close() }
-    let channel = link.run("kill -9 $$")
+  @Test func signalsOfThisMachineHaveTheirNames() throws {
+    let channel = try LocalLink().run("kill -9 $$", PollSet.wait)
     var buffer = [UInt8](repeating: 0, count: 64)
     let deadline = Clock.monotonic + 20
     while channel.ending == nil && Clock.monotonic < deadline {
       var set = PollSet()
-      link.wants(&set)
-      set.wait(seconds: link.deadline.map { $0 - Clock.monotonic } ?? 1)
+      channel.wants(&set)
+      set.wait(seconds: channel.deadline.map { $0 - Clock.monotonic } ?? 1)
       _ = channel.read(&buffer, atMost: 64) + channel.readError(&buffer, atMost: 64)
-      link.advance(set, now: Clock.monotonic)
     }
     #expect(channel.ending == .remoteSignal(name: "KILL"))
     #expect(channel.ending?.exitStatus == 137)

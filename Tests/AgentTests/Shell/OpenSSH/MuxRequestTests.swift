@@ -7,7 +7,7 @@ struct MuxRequestTests {
   private func all(_ bytes: [UInt8]) -> [MuxRequest] {
     var rest = bytes
     var found: [MuxRequest] = []
-    while let request = MuxRequest.take(&rest) {
+    while let request = MuxRequest.next(&rest) {
       found.append(request)
       if request == .broken { break }
     }
@@ -26,7 +26,7 @@ struct MuxRequestTests {
     let whole = MuxMessage.session("true")
     for count in 0..<whole.count {
       var part = Array(whole[..<count])
-      #expect(MuxRequest.take(&part) == nil)
+      #expect(MuxRequest.next(&part) == nil)
       #expect(part.count == count)
     }
   }
@@ -51,7 +51,7 @@ struct MuxRequestTests {
       MuxMessage.alive(0, process: 77) + MuxMessage.opened(1) + MuxMessage.exited(1, status: 255)
       + MuxMessage.refused(1, why: "too many")
     var found: [MuxMessage.Answer] = []
-    while let answer = MuxMessage.take(&bytes) { found.append(answer) }
+    while let answer = MuxMessage.next(&bytes) { found.append(answer) }
     #expect(
       found == [
         .alive(process: 77), .opened, .exited(status: 255), .refused(why: "too many"),

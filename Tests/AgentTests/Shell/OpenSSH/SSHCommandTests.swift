@@ -95,14 +95,14 @@ import Testing
       + [0, 0, 0, 12, 0x80, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0, 9]
       + [0, 0, 0, 12, 0x80, 0, 0, 4, 0, 0, 0, 9, 0, 0, 0, 7]
       + [0, 0, 0, 14, 0x80, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 2, 0x6e, 0x6f, 0, 0]
-    #expect(MuxMessage.take(&bytes) == .hello(version: 4))
-    #expect(MuxMessage.take(&bytes) == .alive(process: 258))
-    #expect(MuxMessage.take(&bytes) == .opened)
-    #expect(MuxMessage.take(&bytes) == .exited(status: 7))
-    #expect(MuxMessage.take(&bytes) == .refused(why: "no"))
-    #expect(MuxMessage.take(&bytes) == nil)
+    #expect(MuxMessage.next(&bytes) == .hello(version: 4))
+    #expect(MuxMessage.next(&bytes) == .alive(process: 258))
+    #expect(MuxMessage.next(&bytes) == .opened)
+    #expect(MuxMessage.next(&bytes) == .exited(status: 7))
+    #expect(MuxMessage.next(&bytes) == .refused(why: "no"))
+    #expect(MuxMessage.next(&bytes) == nil)
     // What lacks its end waits for it.
-    #expect(MuxMessage.take(&bytes) == nil)
+    #expect(MuxMessage.next(&bytes) == nil)
     #expect(bytes == [0, 0])
   }
 }

@@ -33,7 +33,7 @@ import Testing
     if bytes.last != 10 { bytes.append(10) }
     // In pieces of seven: a line may come in several.
     for start in stride(from: 0, to: bytes.count, by: 7) {
-      bytes[start..<min(start + 7, bytes.count)].withUnsafeBytes { log.take($0) }
+      bytes[start..<min(start + 7, bytes.count)].withUnsafeBytes { log.append($0) }
     }
     return log
   }

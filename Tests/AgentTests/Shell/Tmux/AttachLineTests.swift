@@ -60,7 +60,7 @@ import Testing
         if filter.answer != nil {
           behind += piece
         } else {
-          let taken = filter.take(piece)
+          let taken = filter.receive(piece)
           before += taken.before
           behind += taken.behind
         }
@@ -77,7 +77,7 @@ import Testing
       "\u{1e}riff:abc:okokokokokokokokokok\u{1e}",
     ] {
       var filter = AttachAnswerFilter(nonce: "abc")
-      let taken = filter.take(Array(text.utf8) + [0x20])
+      let taken = filter.receive(Array(text.utf8) + [0x20])
       #expect(filter.answer == nil)
       #expect(taken.before.count >= text.utf8.count)
     }
