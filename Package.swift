@@ -243,7 +243,7 @@ var targets: [Target] = [
       "sse-tail", "agent-tail", "agent-chat", "agent-notify", "action-filter", "action-format",
       "turn-format", "voice-state", "agent-call", "agent-approve", "mem-search", "reply-narrate",
       "tmux-attach", "share-inbox", "transcript-tail", "mail-triage", "task-format", "Agent",
-      "Archive", "Core", "Notices", "Records", "Screen", "Web", "CLibc", "TestSupport",
+      "Archive", "Core", "Notices", "Records", "Screen", "Shell", "Web", "CLibc", "TestSupport",
     ] + (withServe ? ["agent-serve"] : []), exclude: withServe ? [] : ["Serve"],
     swiftSettings: strict),
 ]

@@ -99,7 +99,7 @@ public struct AgentServer: Sendable {
     _ path: String, method: String = "GET", body: [UInt8]? = nil
   ) throws(Failure) -> Request {
     let address: WebAddress
-    do throws(AddressError) {
+    do throws(Failure) {
       address = try base.appending(path.hasPrefix("/") ? String(path.dropFirst()) : path)
     } catch {
       throw Failure("path", error.reason)
@@ -211,7 +211,7 @@ extension Settings.Profile {
       guard let place else {
         throw Failure("no url", Self.howToName)
       }
-      do throws(AddressError) {
+      do throws(Failure) {
         return try backend.isSocket ? WebAddress(socket: place) : WebAddress(place)
       } catch {
         throw Failure(Self.placeOfURL, error.reason)

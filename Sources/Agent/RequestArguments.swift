@@ -96,7 +96,7 @@ public enum RequestArguments {
   /// - Parameters:
   ///   - url: as the user wrote it.
   ///   - error: why it cannot be used.
-  public static func fault(of url: String, _ error: AddressError) -> Failure {
+  public static func fault(of url: String, _ error: Failure) -> Failure {
     let shown = url.split(separator: "?").first.map(String.init) ?? url
     return Failure(shown.contains("@") ? "url" : shown, error.reason)
   }

@@ -22,7 +22,7 @@ public class Exchange {
   private let client: WebClient
   private var transfer: Transfer?
   private var redirects = 0
-  private var next: Result<Request, AddressError>?
+  private var next: Result<Request, Failure>?
   private var redirectSummary = ""
   /// The same request with another token, as the one that it had was refused.
   private var renewed: Request?
@@ -114,7 +114,7 @@ public class Exchange {
     {
       redirectSummary = head.summary
       isMasked = isMasked || mask.hide(location) != location
-      do throws(AddressError) {
+      do throws(Failure) {
         next = .success(try request.redirected(status: head.status, to: location))
       } catch {
         next = .failure(error)

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// One header line of a request.
 public struct Header: Sendable, Equatable {
@@ -140,14 +140,14 @@ public struct Request: Sendable {
   /// - Parameters:
   ///   - status: 301, 302, 303, 307 or 308.
   ///   - location: the `Location` header's value.
-  /// - Throws: `AddressError` when the location is not an http or https URL.
-  public func redirected(status: Int, to location: String) throws(AddressError) -> Request {
+  /// - Throws: `Failure` when the location is not an http or https URL.
+  public func redirected(status: Int, to location: String) throws(Failure) -> Request {
     let target = try address.resolving(location)
     var next = self
     if target.origin == address.origin {
       next.address = target.withCredentials(of: address)
     } else if staysAtOrigin {
-      throw AddressError(reason: "to another server")
+      throw Failure("to another server")
     } else {
       next.address = target.withoutCredentials
       next.privateHeaders = []

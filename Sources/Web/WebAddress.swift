@@ -1,11 +1,5 @@
 import CCurl
-import Core
-
-/// Why a URL cannot be used.
-public struct AddressError: Error, Equatable, Sendable {
-  /// One line, lower case: `not an http or https url`.
-  public let reason: String
-}
+public import Core
 
 /// An http or https URL, taken apart by libcurl's own parser (RFC 3986 with the
 /// leniency of browsers), so that what is checked is what is asked.
@@ -28,8 +22,8 @@ public struct WebAddress: Sendable, Equatable {
 
   /// Reads an absolute URL.
   ///
-  /// - Throws: `AddressError` when it is malformed or of another scheme.
-  public init(_ text: String) throws(AddressError) {
+  /// - Throws: `Failure` when it is malformed or of another scheme.
+  public init(_ text: String) throws(Failure) {
     try self.init(parts: [text])
   }
 
@@ -37,8 +31,8 @@ public struct WebAddress: Sendable, Equatable {
   /// (RFC 3986, section 5). User information is not carried along: credentials
   /// are the redirect rule's business.
   ///
-  /// - Throws: `AddressError`.
-  public func resolving(_ reference: String) throws(AddressError) -> WebAddress {
+  /// - Throws: `Failure`.
+  public func resolving(_ reference: String) throws(Failure) -> WebAddress {
     // A fragment alone means this very resource (RFC 3986, section 5.2.2).
     if reference.utf8.first == 35 { return withoutCredentials }
     return try WebAddress(parts: [text, reference])
@@ -48,7 +42,7 @@ public struct WebAddress: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - path: put behind the path of this address, without a slash in front.
-  public func appending(_ path: String) throws(AddressError) -> WebAddress {
+  public func appending(_ path: String) throws(Failure) -> WebAddress {
     let bare = text.split(separator: "?", maxSplits: 1).first.map(String.init) ?? text
     let slash = bare.hasSuffix("/") ? "" : "/"
     let joined = try WebAddress(bare + slash + path)
@@ -68,27 +62,27 @@ public struct WebAddress: Sendable, Equatable {
     self.password = password
   }
 
-  private init(parts: [String]) throws(AddressError) {
-    guard let url = curl_url() else { throw AddressError(reason: "out of memory") }
+  private init(parts: [String]) throws(Failure) {
+    guard let url = curl_url() else { throw Failure("out of memory") }
     defer { curl_url_cleanup(url) }
     for part in parts {
       // A control byte would travel into the request line.
       if part.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
-        throw AddressError(reason: "control character in url")
+        throw Failure("control character in url")
       }
       let code = curl_url_set(url, CURLUPART_URL, part, UInt32(CURLU_URLENCODE))
       if code == CURLUE_UNSUPPORTED_SCHEME {
-        throw AddressError(reason: "not an http or https url")
+        throw Failure("not an http or https url")
       }
       guard code == CURLUE_OK else {
-        throw AddressError(reason: String(cString: curl_url_strerror(code)).lowercasedFirst)
+        throw Failure(String(cString: curl_url_strerror(code)).lowercasedFirst)
       }
     }
     guard let scheme = Self.part(url, CURLUPART_SCHEME)?.lowercased(),
       scheme == "http" || scheme == "https"
-    else { throw AddressError(reason: "not an http or https url") }
+    else { throw Failure("not an http or https url") }
     guard let host = Self.part(url, CURLUPART_HOST)?.lowercased(), !host.isEmpty else {
-      throw AddressError(reason: "no host in url")
+      throw Failure("no host in url")
     }
     let port = Self.part(url, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)).flatMap { Int($0) }
     self.scheme = scheme

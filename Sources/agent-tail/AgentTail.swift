@@ -6,13 +6,16 @@ import Core
 public enum AgentTail {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    AgentTailOptions.table.run(AgentTailOptions(), verbose: { $0.follow.isVerbose }) {
-      options, diagnostics in
-      var settings = try options.settings()
-      if options.isSeveral { return try Supervisor(options, settings, diagnostics).run() }
-      settings.limitToken(options.follow.reconnect.maxTime)
-      return try follow(options, settings, diagnostics).run()
-    }
+    AgentTailOptions.table.run(AgentTailOptions(), verbose: { $0.follow.isVerbose }, run)
+  }
+
+  private static func run(
+    _ options: AgentTailOptions, _ diagnostics: Diagnostics
+  ) throws -> ExitStatus {
+    var settings = try options.settings()
+    if options.isSeveral { return try Supervisor(options, settings, diagnostics).run() }
+    settings.limitToken(options.follow.reconnect.maxTime)
+    return try follow(options, settings, diagnostics).run()
   }
 
   /// What follows one profile.

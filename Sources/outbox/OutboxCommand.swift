@@ -7,11 +7,7 @@ import Screen
 public enum OutboxCommand {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    OutboxOptions.table.run(OutboxOptions(), verbose: { $0.isVerbose }) { options, diagnostics in
-      do { return try run(options, diagnostics) } catch let failure as Failure {
-        throw Failure("standard input", failure.reason)
-      }
-    }
+    OutboxOptions.table.run(OutboxOptions(), verbose: { $0.isVerbose }, run)
   }
 
   private static func run(
@@ -27,7 +23,9 @@ public enum OutboxCommand {
     switch options.verb {
     case .add:
       var lines = try AddedLines(options, file, profile, output, diagnostics)
-      return try lines.run()
+      do { return try lines.run() } catch let failure as Failure where failure.place == nil {
+        throw Failure("standard input", failure)
+      }
     case .list, .flush:
       try file.look()
       let items = file.fold.open + (options.isAll ? file.fold.closed : [])

@@ -7,9 +7,8 @@ import Shell
 public enum ShareInbox {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    InboxOptions.table.run(InboxOptions(), verbose: { $0.verbose }) {
-      Process.exit(code: try run($0, $1))
-    }
+    InboxOptions.table.run(
+      InboxOptions(), verbose: { $0.verbose }, { Process.exit(code: try run($0, $1)) })
   }
 
   private static func run(_ options: InboxOptions, _ diagnostics: Diagnostics) throws -> Int32 {

@@ -5,9 +5,8 @@ import Core
 public enum SseTail {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    TailOptions.table.run(TailOptions(), verbose: { $0.follow.isVerbose }) {
-      try follow($0, $1).run()
-    }
+    TailOptions.table.run(
+      TailOptions(), verbose: { $0.follow.isVerbose }, { try follow($0, $1).run() })
   }
 
   private static func follow(

@@ -66,7 +66,7 @@ struct Target {
         throw Failure(text, "no url: \(Settings.Profile.howToName)")
       }
       let base: WebAddress
-      do throws(AddressError) { base = try WebAddress(url) } catch {
+      do throws(Failure) { base = try WebAddress(url) } catch {
         throw Failure(Settings.Profile.placeOfURL, error.reason)
       }
       dashboard = (stream, base)
@@ -74,7 +74,7 @@ struct Target {
       source = stream.source(profile: profile, address: address)
       return
     }
-    do throws(AddressError) {
+    do throws(Failure) {
       address = try WebAddress(text)
     } catch {
       // A word that nobody takes for a URL is mistyped.

@@ -6,7 +6,8 @@ import Web
 public enum WsTail {
   /// Does what the command line asks for, and leaves.
   public static func main() {
-    WsOptions.table.run(WsOptions(), verbose: { $0.follow.isVerbose }) { try follow($0, $1).run() }
+    WsOptions.table.run(
+      WsOptions(), verbose: { $0.follow.isVerbose }, { try follow($0, $1).run() })
   }
 
   private static func follow(
@@ -65,7 +66,7 @@ public enum WsTail {
   }
 
   private static func address(_ url: String) throws(Failure) -> WebAddress {
-    do throws(AddressError) { return try WebAddress(socket: url) } catch {
+    do throws(Failure) { return try WebAddress(socket: url) } catch {
       throw RequestArguments.fault(of: url, error)
     }
   }

@@ -82,7 +82,7 @@ public enum DashboardStream: String, CaseIterable, Sendable {
   /// - Parameter base: the dashboard's.
   /// - Throws: `Failure` when the base cannot be used.
   public func address(at base: WebAddress) throws(Failure) -> WebAddress {
-    do throws(AddressError) { return try base.appending(path) } catch {
+    do throws(Failure) { return try base.appending(path) } catch {
       throw Failure("the profile's url", error.reason)
     }
   }

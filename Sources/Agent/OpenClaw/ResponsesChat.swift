@@ -209,7 +209,7 @@ final class ResponsesChat: ChatLine {
     let isWhole = text.hasSuffix("/responses")
     if isWhole, path == "responses" { return server.request(to: base, body: body) }
     let address: WebAddress
-    do throws(AddressError) {
+    do throws(Failure) {
       address = isWhole ? try base.resolving(path) : try base.appending(path)
     } catch {
       throw Failure(base.display, error.reason)

@@ -70,7 +70,7 @@ public struct PDSServer: Sendable {
     token: Secret? = nil, secrets: [Secret] = []
   ) throws(Failure) -> Request {
     let address: WebAddress
-    do throws(AddressError) {
+    do throws(Failure) {
       // Who takes an address from an example of a call has its first word, too.
       let hasIt = ["/xrpc", "/xrpc/"].contains { base.text.hasSuffix($0) }
       let path = hasIt ? "" : "xrpc/"

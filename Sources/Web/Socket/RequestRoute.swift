@@ -36,17 +36,17 @@ final class RequestRoute {
   /// The request that a redirect asks for.
   func next(
     _ request: Request, _ head: ResponseHead, to location: String
-  ) -> Result<Request, AddressError> {
+  ) -> Result<Request, Failure> {
     redirects += 1
     isMasked = isMasked || mask.hide(location) != location
-    do throws(AddressError) {
+    do throws(Failure) {
       let next = try request.redirected(status: head.status, to: location)
       if redirects > Exchange.maxRedirects {
-        return .failure(AddressError(reason: "\(head.summary): too many redirects"))
+        return .failure(Failure("\(head.summary): too many redirects"))
       }
       return .success(next)
     } catch {
-      return .failure(AddressError(reason: "\(head.summary): bad location: \(error.reason)"))
+      return .failure(Failure("\(head.summary): bad location: \(error.reason)"))
     }
   }
 }

@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Frames
 
 /// The handshake of a WebSocket as its client makes it (RFC 6455, section 4).
@@ -102,13 +102,13 @@ extension WebAddress {
   /// Reads an absolute URL of a WebSocket: `ws` and `wss` are taken for `http` and
   /// `https`, which it begins with.
   ///
-  /// - Throws: `AddressError`.
-  public init(socket text: String) throws(AddressError) {
-    do throws(AddressError) {
+  /// - Throws: `Failure`.
+  public init(socket text: String) throws(Failure) {
+    do throws(Failure) {
       try self.init(Self.webText(text))
     } catch {
       guard error.reason == "not an http or https url" else { throw error }
-      throw AddressError(reason: "not a ws or wss url")
+      throw Failure("not a ws or wss url")
     }
   }
 

@@ -28,7 +28,7 @@ final class NtfyWay: Way {
   ) throws(Failure) {
     let parts = Self.split(url)
     let address: WebAddress
-    do throws(AddressError) { address = try WebAddress(parts.base) } catch {
+    do throws(Failure) { address = try WebAddress(parts.base) } catch {
       throw RequestArguments.fault(of: url, error)
     }
     topic = parts.topic

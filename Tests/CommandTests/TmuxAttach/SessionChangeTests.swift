@@ -1,7 +1,7 @@
 import Core
-import Shell
 import Testing
 
+@testable import Shell
 @testable import tmux_attach
 
 @Suite struct SessionChangeTests {

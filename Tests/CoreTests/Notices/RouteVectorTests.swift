@@ -68,7 +68,7 @@ func decision(_ vector: RouteVector) throws {
     var context = PersonContext()
     set(&input, &context)
     if input.context == nil, context != PersonContext() { input.context = context }
-    return try Route(input)
+    return try #require(Route(input))
   }
 
   @Test("a report is true up to its limit, and in the future")

@@ -70,7 +70,7 @@ struct OperatorPlaces {
     if source == .gateway { return caller.backend }
     let base: WebAddress
     let url = try value(source)
-    do throws(AddressError) { base = try WebAddress(url) } catch {
+    do throws(Failure) { base = try WebAddress(url) } catch {
       throw Failure(source.key, error.reason)
     }
     if base.user != nil || base.password != nil {

@@ -23,7 +23,7 @@ struct RedisPlace: Equatable {
     let rest = url.dropFirst(scheme.count + 3)
     // A port that is not written is another one for each of these schemes.
     let addresses: (plain: WebAddress, secure: WebAddress)
-    do throws(AddressError) {
+    do throws(Failure) {
       addresses = (try WebAddress("http://" + rest), try WebAddress("https://" + rest))
     } catch {
       throw Self.fault(error.reason)

@@ -70,7 +70,7 @@ import Testing
   @Test func addresses() throws {
     let address = try WebAddress(socket: "wss://u:p@h/p?q")
     #expect(address.socketDisplay == "wss://h/p")
-    #expect(throws: AddressError(reason: "not a ws or wss url")) {
+    #expect(throws: Failure("not a ws or wss url")) {
       try WebAddress(socket: "ftp://h/")
     }
   }
