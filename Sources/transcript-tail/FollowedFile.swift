@@ -103,9 +103,9 @@ struct LineMark: Equatable {
   /// Where it begins, bytes.
   var begin: Int64
   var digest: UInt64
+}
 
-  init(begin: Int64, digest: UInt64) { (self.begin, self.digest) = (begin, digest) }
-
+extension LineMark {
   init(begin: Int64, of line: UnsafeRawBufferPointer) {
     self.begin = begin
     // FNV-1a.

@@ -1,4 +1,3 @@
-import CLibc
 import Core
 import Shell
 
@@ -80,12 +79,8 @@ struct HostTalk {
   }
 
   private mutating func find(_ text: [UInt8]) -> Int? {
-    let start = searched
-    let found = bytes.withUnsafeBytes { bytes -> Int? in
-      guard let base = bytes.baseAddress, start < bytes.count else { return nil }
-      return clibc_memmem(base + start, bytes.count - start, text, text.count).map { $0 - base }
-    }
-    if found == nil { searched = max(start, bytes.count - text.count + 1) }
+    let found = bytes.place(of: text, from: searched)
+    if found == nil { searched = max(searched, bytes.count - text.count + 1) }
     return found
   }
 

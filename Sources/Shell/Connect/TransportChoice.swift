@@ -127,8 +127,6 @@ enum KeyFitness {
 
   private static func typeBeside(_ path: String) -> String? {
     guard let bytes = try? StateFile(path: path + ".pub").read(limit: 65536) else { return nil }
-    let words = bytes.prefix { $0 != 10 && $0 != 13 }.split(separator: 0x20, maxSplits: 2)
-    guard words.count > 1 else { return nil }
-    return HostKey(type: String(decoding: words[0], as: UTF8.self), base64: words[1])?.type
+    return HostKey.publicLine(bytes)?.key.type
   }
 }

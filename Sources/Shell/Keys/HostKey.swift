@@ -35,6 +35,17 @@ public struct HostKey: Equatable, Sendable {
     self = key
   }
 
+  /// Reads the first line of a user's public key's file.
+  ///
+  /// - Returns: the key, and the words behind it; nil when it is no key.
+  static func publicLine(_ bytes: [UInt8]) -> (key: HostKey, comment: String)? {
+    let words = bytes.prefix { $0 != 10 && $0 != 13 }.split(separator: 0x20, maxSplits: 2)
+    guard words.count > 1,
+      let key = HostKey(type: String(decoding: words[0], as: UTF8.self), base64: words[1])
+    else { return nil }
+    return (key, words.count > 2 ? String(decoding: words[2], as: UTF8.self) : "")
+  }
+
   /// `SHA256:...`, as `ssh-keygen -l` shows it.
   public var fingerprint: String { Fingerprint.sha256(blob) }
 

@@ -4,17 +4,6 @@ import Core
 /// What is to be done with a key that a host shows: the one place where trust is
 /// decided for the libssh2 transport. The same files are given to OpenSSH.
 struct HostKeyPolicy: Sendable {
-  /// What became of a key.
-  enum Verdict: Equatable, Sendable {
-    /// It is the pinned one, or OpenSSH's file vouches for it.
-    case known
-    /// The host has no pin yet: pin it with `pin`, and tell its fingerprint.
-    case new(fingerprint: String)
-    /// It is another one than the pinned one, or revoked: stop before any byte of
-    /// authentication.
-    case refused(HostFailure)
-  }
-
   private let pins: PinFile
   private let knownHosts: KnownHostsFile?
 
@@ -54,26 +43,27 @@ struct HostKeyPolicy: Sendable {
     }
   }
 
-  /// Decides about a key.
+  /// Decides about a key in its wire form: one that is pinned, or that OpenSSH's file vouches for,
+  /// is good, and so is any where the host has no pin yet.
   ///
-  /// - Parameter key: in its wire form, as libssh2_session_hostkey gives it.
-  func judge(host: String, port: Int, key: [UInt8]) -> Verdict {
+  /// - Returns: whether it is new: `pin` it, and tell its fingerprint.
+  /// - Throws: why nothing more may be sent: it is another one than the pinned one, or revoked.
+  func judge(host: String, port: Int, key: [UInt8]) throws(HostFailure) -> Bool {
     guard let key = HostKey(blob: key) else {
-      return .refused(.hostKeyUnknown(why: "\(Self.name(host, port)): shows a damaged host key"))
+      throw .hostKeyUnknown(why: "\(Self.name(host, port)): shows a damaged host key")
     }
     let wall = warning(host: host, port: port, type: key.type, fingerprint: key.fingerprint)
-    if wall.isRevoked { return .refused(wall.failure) }
+    if wall.isRevoked { throw wall.failure }
     let pinned = pins.pins(host: host, port: port)
-    if pinned.contains(where: { $0.key == key }) { return .known }
+    if pinned.contains(where: { $0.key == key }) { return false }
     let known = trusted(host: host, port: port)
     if pinned.isEmpty {
-      if known.contains(where: { $0.entry.key == key }) { return .known }
+      if known.contains(where: { $0.entry.key == key }) { return false }
       if needsCertificate(host: host, port: port) {
         let name = Self.name(host, port)
-        return .refused(
-          .hostKeyUnknown(
-            why: "\(name): its key is not known, and libssh2 reads no certificates of hosts"
-              + " (@cert-authority): take --transport ssh"))
+        throw .hostKeyUnknown(
+          why: "\(name): its key is not known, and libssh2 reads no certificates of hosts"
+            + " (@cert-authority): take --transport ssh")
       }
       if known.isEmpty {
         // OpenSSH takes the key of another port, too.
@@ -81,20 +71,17 @@ struct HostKeyPolicy: Sendable {
         let isKnown = knownHosts?.entries.contains {
           $0.marker == .trusted && $0.key == key && $0.hosts.matches(plain)
         }
-        return isKnown == true ? .known : .new(fingerprint: key.fingerprint)
+        return isKnown != true
       }
     }
-    return .refused(wall.failure)
+    throw wall.failure
   }
 
   /// Pins a key that is `new`, before anything is sent to the host.
   ///
   /// - Throws: `Failure`, `denied` when another command pinned another key in
   ///   the meantime.
-  func pin(host: String, port: Int, key: [UInt8]) throws(Failure) {
-    guard let key = HostKey(blob: key) else {
-      throw Failure(Self.name(host, port), "shows a damaged host key", .denied)
-    }
+  func pin(host: String, port: Int, key: HostKey) throws(Failure) {
     try PinFile.add(key, host: host, port: port, to: pins.path)
   }
 

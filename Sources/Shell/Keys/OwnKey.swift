@@ -55,13 +55,10 @@ public enum OwnKey {
       }
       bytes = printed.output
     }
-    let words = (bytes ?? []).prefix { $0 != 10 && $0 != 13 }
-      .split(separator: 0x20, maxSplits: 2)
-    guard words.count > 1,
-      let key = HostKey(type: String(decoding: words[0], as: UTF8.self), base64: words[1])
-    else { throw Failure(beside, "not a public key") }
+    guard let (key, comment) = HostKey.publicLine(bytes ?? []) else {
+      throw Failure(beside, "not a public key")
+    }
     // Of the comment only what is plain in a shell's quotes.
-    let comment = words.count > 2 ? String(decoding: words[2], as: UTF8.self) : ""
     let plain = comment.unicodeScalars.allSatisfy { !Visible.mustEscape($0) && $0 != "'" }
     return plain && !comment.isEmpty ? "\(key.text) \(comment)" : key.text
   }

@@ -136,18 +136,15 @@ final class SSH2Opening {
 
   /// Whether to go on with the host's key: nothing of signing in has been sent yet.
   private func judge(_ session: SSH2Session, _ policy: HostKeyPolicy) throws(HostFailure) {
-    guard let key = session.hostKey else {
+    guard let blob = session.hostKey else {
       throw .hostKeyUnknown(why: "\(place): no host key")
     }
-    switch policy.judge(host: host, port: port, key: key) {
-    case .known: return
-    case .refused(let failure): throw failure
-    case .new(let fingerprint):
-      try HostFailure.catching(
-        try policy.pin(host: host, port: port, key: key), HostFailure.hostKeyUnknown)
-      let kind = HostKey(blob: key)?.kind ?? "host"
-      request.tell("\(place): new host, pinned its \(kind) key \(fingerprint)")
+    guard try policy.judge(host: host, port: port, key: blob), let key = HostKey(blob: blob) else {
+      return
     }
+    try HostFailure.catching(
+      try policy.pin(host: host, port: port, key: key), HostFailure.hostKeyUnknown)
+    request.tell("\(place): new host, pinned its \(key.kind) key \(key.fingerprint)")
   }
 
   /// Why the session ended before the user was signed in.

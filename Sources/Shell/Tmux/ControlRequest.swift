@@ -112,7 +112,7 @@ public struct ControlFrame {
   }
 
   private mutating func findBegin() {
-    if let place = Self.find(beginMark, in: bytes, from: 0) {
+    if let place = bytes.place(of: beginMark, from: 0) {
       hasBegun = true
       bytes.removeFirst(place + beginMark.count)
     } else if bytes.count >= beginMark.count {
@@ -121,7 +121,7 @@ public struct ControlFrame {
   }
 
   private mutating func findEnd() {
-    guard let place = Self.find(endMark, in: bytes, from: searched) else {
+    guard let place = bytes.place(of: endMark, from: searched) else {
       searched = max(0, bytes.count - endMark.count + 1)
       return
     }
@@ -136,14 +136,14 @@ public struct ControlFrame {
     answer = ControlAnswer(status: status, output: Array(bytes[..<place]))
     bytes = []
   }
+}
 
-  private static func find(_ mark: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-    bytes.withUnsafeBytes { bytes in
+extension [UInt8] {
+  /// Where other bytes begin in these, at this place or behind it.
+  public func place(of mark: [UInt8], from start: Int) -> Int? {
+    withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress, start < bytes.count else { return nil }
-      let found = mark.withUnsafeBytes {
-        clibc_memmem(base + start, bytes.count - start, $0.baseAddress!, $0.count)
-      }
-      return found.map { $0 - base }
+      return clibc_memmem(base + start, bytes.count - start, mark, mark.count).map { $0 - base }
     }
   }
 }
