@@ -28,7 +28,6 @@ public struct ArchiveFolder {
       }
     }
 
-    /// - Parameter name: of a file; nil for one that holds no records.
     init?(name: String) {
       guard !name.hasPrefix("."),
         [".ndjson", ".ndjson.zst", ".ndjson.gz"].contains(where: { name.hasSuffix($0) })
@@ -100,7 +99,7 @@ private struct IndexLine {
   var size = -1
   var oldest, newest: Timestamp?
 
-  /// - Returns: nil when it cannot be trusted to say when the actions were.
+  /// Nil when it cannot be trusted to say when the actions were.
   init?(_ line: UnsafeRawBufferPointer) {
     var isKnown = (oldest: false, newest: false)
     do throws(ScanFault) {

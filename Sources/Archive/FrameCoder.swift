@@ -93,8 +93,6 @@ public final class FrameDecoder {
   }
 
   /// Checks how much a frame says that it holds.
-  ///
-  /// - Throws: `Failure` when that is not so many bytes, or it does not begin as a frame does.
   static func check(_ frame: UnsafeRawBufferPointer, is length: Int) throws(Failure) {
     let size = ZSTD_getFrameContentSize(frame.baseAddress, frame.count)
     // ZSTD_CONTENTSIZE_ERROR; one that is not known is the largest number.
@@ -104,9 +102,8 @@ public final class FrameDecoder {
 
   private static let otherLength = Failure("not as long as it was")
 
-  /// How many bytes a frame holds, as it says itself.
-  ///
-  /// - Returns: nil when it does not say so, or has no checksum.
+  /// How many bytes a frame holds, as it says itself. Returns nil when it does not say so, or has
+  /// no checksum.
   static func size(of frame: UnsafeRawBufferPointer) -> Int? {
     guard frame.count > 5, frame[4] & 4 != 0 else { return nil }
     let size = ZSTD_getFrameContentSize(frame.baseAddress, frame.count)

@@ -32,9 +32,7 @@ public struct FrameSummary {
   /// A list of strings: whose the records are.
   public internal(set) var profiles = ScanValue.absent
 
-  /// Reads a line of an index.
-  ///
-  /// - Returns: nil when it is not one.
+  /// Reads a line of an index. Returns nil when it is not one.
   init?(_ line: UnsafeRawBufferPointer) {
     do throws(ScanFault) {
       var members = try ScanMembers(line)
@@ -105,7 +103,6 @@ enum SummaryMember: String, CaseIterable {
   case size, length, lines, actions, others, bad, errors, untimed, plain, names, oldest, newest
   case kinds, guilds, channels, users, profiles
 
-  /// - Parameter key: the bytes between the quotes; we write no escapes.
   init?(_ key: ScanValue) {
     guard let found = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(key.bytes) })
     else { return nil }

@@ -51,7 +51,6 @@ struct SeekTable {
     /// Bytes of the whole skippable frame.
     var size: Int { SeekTable.headSize + count * entrySize + SeekTable.footSize }
 
-    /// - Parameter bytes: the end of a file.
     init?(_ bytes: UnsafeRawBufferPointer) {
       guard bytes.count >= SeekTable.footSize else { return nil }
       let at = bytes.count - SeekTable.footSize

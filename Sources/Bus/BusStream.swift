@@ -162,7 +162,8 @@ public final class BusStream {
     let isMaking = if case .making = step { true } else { false }
     guard let fault = answer.fault else {
       if isMaking, let other = plan?.difference(in: answer) {
-        throw Failure(what, "the server made it, but not with the \(other) that were asked for")
+        throw Failure(
+          what, "the server made it, but not with the \(other) that were asked for")
       }
       idWindow = answer.idWindow ?? Self.usualIDWindow
       (lastSequence, hasCopies) = (answer.lastSequence, answer.hasCopies)
@@ -229,7 +230,9 @@ public final class BusStream {
   }
 
   /// Says what is amiss, once, and waits.
-  private func amiss(_ failure: Failure, now: Double, hint: Bool = false) throws(Failure) {
+  private func amiss(_ failure: Failure, now: Double, hint: Bool = false)
+    throws(Failure)
+  {
     trouble = failure
     if options.maxWait == 0 { throw failure }
     // One line when the link is lost, no more; what is amiss at the start may change.

@@ -36,14 +36,10 @@ public struct Diagnostics: Sendable {
   }
 
   /// Says `prog: message`.
-  public func say(_ message: String) {
-    emit("\(program): \(Visible.line(message))\n")
-  }
+  public func say(_ message: String) { emit("\(program): \(Visible.line(message))\n") }
 
   /// Says `prog: what: reason`.
-  public func error(_ what: String, _ reason: String) {
-    say("\(what): \(reason)")
-  }
+  public func error(_ what: String, _ reason: String) { say("\(what): \(reason)") }
 
   /// Says `prog: file:line: reason`, for a fault in a record.
   public func fault(file: String, line: Int, _ reason: String) {
@@ -51,9 +47,7 @@ public struct Diagnostics: Sendable {
   }
 
   /// Says `prog: message` when verbose.
-  public func note(_ message: @autoclosure () -> String) {
-    if verbose { say(message()) }
-  }
+  public func note(_ message: @autoclosure () -> String) { if verbose { say(message()) } }
 
   /// Says `prog: message` and leaves.
   public func fail(_ message: String, _ status: ExitStatus = .failure) -> Never {

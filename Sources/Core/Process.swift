@@ -11,9 +11,7 @@ public enum Process {
   public static func exit(code: Int32) -> Never { clibc_exit(code) }
 
   /// Ends the process with a status at once. For a command that holds no terminal.
-  public static func exitAtOnce(_ status: ExitStatus) -> Never {
-    _exit(status.rawValue)
-  }
+  public static func exitAtOnce(_ status: ExitStatus) -> Never { _exit(status.rawValue) }
 
   /// Ends the process by a signal's default action, so that the parent sees
   /// the signal and not a number. Used for a closed pipe (SIGPIPE) and after

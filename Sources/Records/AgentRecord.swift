@@ -21,9 +21,7 @@ public protocol AgentRecord: Equatable, Sendable {
 
 extension AgentRecord {
   /// All of the record, its members in the order of the manual.
-  private var record: RecordText {
-    add(to: origin.add(to: RecordText(Self.type))).time(time)
-  }
+  private var record: RecordText { add(to: origin.add(to: RecordText(Self.type))).time(time) }
 
   /// The record, without the LF.
   public var bytes: [UInt8] { record.bytes }

@@ -30,9 +30,7 @@ public struct RecordInput: ~Copyable {
     /// The same line of a longer text.
     ///
     /// - Parameter before: how many lines stand before those that were counted.
-    public func behind(_ before: Int) -> Line {
-      Line(copying: self, number: number + before)
-    }
+    public func behind(_ before: Int) -> Line { Line(copying: self, number: number + before) }
 
     private init(copying line: Line, number: Int) {
       (bytes, whole, self.number, isTerminated) = (

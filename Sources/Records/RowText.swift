@@ -35,9 +35,7 @@ public enum RowText {
       guard var members = try? ScanMembers(bytes) else { return field(ScanValue(bytes)) }
       var values: [String: String] = [:]
       do throws(ScanFault) {
-        while try members.next() {
-          values[members.key.unescaped] = field(members.value)
-        }
+        while try members.next() { values[members.key.unescaped] = field(members.value) }
       } catch {
         return field(ScanValue(bytes))
       }

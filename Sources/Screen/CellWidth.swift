@@ -5,9 +5,7 @@
 /// are those of UAX #11; ambiguous ones are narrow.
 public enum CellWidth {
   /// The cells of a text that holds no controls (see `Plain`); controls count 0.
-  public static func of(_ text: String) -> Int {
-    of(text[...])
-  }
+  public static func of(_ text: String) -> Int { of(text[...]) }
 
   /// The cells of a part of a text, as above.
   static func of(_ text: Substring) -> Int {

@@ -4,19 +4,16 @@ import Records
 import Screen
 
 /// action-format(1): actions as a person reads them.
-public enum ActionFormat {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    FormatOptions.table.run(FormatOptions()) { options, diagnostics in
-      let feed = Feed(options, diagnostics)
-      do { try feed.run() } catch let failure as WriteFailure {
-        feed.endIfSignalled()
-        throw failure
-      }
-      if feed.hasFaults { return .failure }
-      if !feed.isMistaken { return .success }
-      diagnostics.fail("no counts in the input: pipe it through action-filter --by", .negative)
+public func actionFormatMain() {
+  FormatOptions.table.run(FormatOptions()) { options, diagnostics in
+    let feed = Feed(options, diagnostics)
+    do { try feed.run() } catch let failure as WriteFailure {
+      feed.endIfSignalled()
+      throw failure
     }
+    if feed.hasFaults { return .failure }
+    if !feed.isMistaken { return .success }
+    diagnostics.fail("no counts in the input: pipe it through action-filter --by", .negative)
   }
 }
 

@@ -11,9 +11,7 @@ enum RowKey: String, CaseIterable {
       let names = allCases.map(\.rawValue)
       var keys: [RowKey] = []
       for word in argument.words where !word.isEmpty {
-        guard let key = RowKey(rawValue: word) else {
-          throw argument.fault(noneOf: names)
-        }
+        guard let key = RowKey(rawValue: word) else { throw argument.fault(noneOf: names) }
         keys.append(key)
       }
       if keys.isEmpty { throw argument.fault(noneOf: names) }

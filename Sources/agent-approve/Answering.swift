@@ -24,11 +24,6 @@ final class Answering: OpenLine {
   }
 
   /// Gives the answers that are read from standard input, as they come.
-  ///
-  /// - Parameters:
-  ///   - decision: what is decided of each line, an id or an approval; nil where each line
-  ///     is a decision.
-  ///   - reason: what the agent is told.
   func read(as decision: String? = nil, reason: String? = nil) throws -> ExitStatus {
     do {
       var input = try RecordInput(path: "-", writtenTo: FileIdentity(descriptor: 1), .lines)

@@ -21,10 +21,6 @@ final class ApproveOutput {
   ]
   private static let answerFields = ["id", "decision", "result", "reason"]
 
-  /// - Parameters:
-  ///   - form: nil for text on a terminal and JSON elsewhere.
-  ///   - look: when text is coloured, and whether TSV has a header.
-  ///   - isQuiet: whether nothing is written at all.
   init(form: RowOutput.Form?, look: LookOptions, isQuiet: Bool) {
     isTerminal = isatty(1) == 1
     self.isQuiet = isQuiet

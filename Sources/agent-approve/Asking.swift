@@ -122,7 +122,7 @@ final class Asking: OpenLine {
 
   // MARK: - The answer
 
-  /// - Returns: false at the end of the input.
+  /// False at the end of the input.
   private func read() throws(WriteFailure) -> Bool {
     var bytes = [UInt8](repeating: 0, count: Self.mostTyped)
     let count = CLibc.read(0, &bytes, bytes.count)

@@ -48,10 +48,6 @@ class OpenLine: ApprovalWaiter {
   }
 
   /// Goes on until something is there, or it is over.
-  ///
-  /// - Parameters:
-  ///   - file: ends the wait when it can be read; nil for none.
-  ///   - isDone: asked after each step.
   func run(reading file: Int32? = nil, until isDone: () -> Bool) throws(WriteFailure) {
     (self.file, isReady) = (file, false)
     withoutActuallyEscaping(isDone) { isDone in

@@ -4,11 +4,7 @@ import Core
 
 /// The JSON that is sent: an argument, a file or standard input.
 enum RequestBody {
-  /// - Parameters:
-  ///   - data: the argument of `--data`: JSON, or `@` and a file's name, `-`
-  ///     for standard input; nil when not given.
-  ///   - readsInput: whether standard input is read without it.
-  /// - Returns: nil when there is nothing to send.
+  /// Nil when there is nothing to send.
   static func read(_ data: String?, readsInput: Bool) throws(Failure) -> [UInt8]? {
     let body: [UInt8]
     var name = "--data"

@@ -5,50 +5,47 @@ import Screen
 import Web
 
 /// agent-chat(1): says something to an agent and prints its answer.
-public enum AgentChat {
-  /// Does what the command line asks for, and leaves.
-  public static func main() { ChatOptions.table.run(ChatOptions(), verbose: { $0.isVerbose }, run) }
+public func agentChatMain() { ChatOptions.table.run(ChatOptions(), verbose: \.isVerbose, run) }
 
-  private static func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
-    try Question.check(options)
-    let agent = try AgentAccess(
-      options.access, for: .chat, maxTime: options.reconnect.maxTime, diagnostics: diagnostics)
-    let line = try agent.profile.kind.backend.chat(
-      with: agent, options.wishes)
-    if options.key != nil, !line.knowsKeys {
-      throw Failure(
-        "--key", "\(line.place) cannot tell a second try from a new message")
-    }
-    if options.isAgain, !line.dropsRepeats {
-      throw Failure("--again", "\(line.place) takes the same words as often as they come")
-    }
-    let loop = ChatLoop(
-      line, agent, view: view(options), options: options, diagnostics: diagnostics)
-    switch options.mode {
-    case .message:
-      let question = try Question.read(options)
-      let speech = try options.speech.map { try SpeechFile($0) }
-      EndSignals.watch()
-      if options.isQueued {
-        return try QueuedQuestion(question, agent, line, loop, options, diagnostics).ask()
-      }
-      diagnostics.note("key \(question.key)")
-      return try loop.answer(question, speech)
-    case .interactive:
-      EndSignals.watch()
-      return try Conversation(loop, options: options, diagnostics: diagnostics).run()
-    case .agents, .threads, .history, .abort:
-      EndSignals.watch()
-      return try ChatLists(loop, options: options).run()
-    }
+private func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
+  try Question.check(options)
+  let agent = try AgentAccess(
+    options.access, for: .chat, maxTime: options.reconnect.maxTime, diagnostics: diagnostics)
+  let line = try agent.profile.kind.backend.chat(
+    with: agent, options.wishes)
+  if options.key != nil, !line.knowsKeys {
+    throw Failure(
+      "--key", "\(line.place) cannot tell a second try from a new message")
   }
+  if options.isAgain, !line.dropsRepeats {
+    throw Failure("--again", "\(line.place) takes the same words as often as they come")
+  }
+  let loop = ChatLoop(
+    line, agent, view: view(options), options: options, diagnostics: diagnostics)
+  switch options.mode {
+  case .message:
+    let question = try Question.read(options)
+    let speech = try options.speech.map { try SpeechFile($0) }
+    EndSignals.watch()
+    if options.isQueued {
+      return try QueuedQuestion(question, agent, line, loop, options, diagnostics).ask()
+    }
+    diagnostics.note("key \(question.key)")
+    return try loop.answer(question, speech)
+  case .interactive:
+    EndSignals.watch()
+    return try Conversation(loop, options: options, diagnostics: diagnostics).run()
+  case .agents, .threads, .history, .abort:
+    EndSignals.watch()
+    return try ChatLists(loop, options: options).run()
+  }
+}
 
-  private static func view(_ options: ChatOptions) -> any ChatView {
-    let isTerminal = isatty(1) == 1
-    if options.form == .json { return RecordView(isTerminal: isTerminal) }
-    if !isTerminal { return FinalView() }
-    return ScreenView(
-      depth: ColourDepth.detect(
-        options.look.colour, isTerminal: true, environment: Process.environment))
-  }
+private func view(_ options: ChatOptions) -> any ChatView {
+  let isTerminal = isatty(1) == 1
+  if options.form == .json { return RecordView(isTerminal: isTerminal) }
+  if !isTerminal { return FinalView() }
+  return ScreenView(
+    depth: ColourDepth.detect(
+      options.look.colour, isTerminal: true, environment: Process.environment))
 }

@@ -6,8 +6,6 @@ enum AttachedFile {
   /// How long a pipe may bring nothing, seconds.
   private static let patience = 5.0
 
-  /// - Throws: `Failure` when it cannot be read, is empty or larger than anything that
-  ///   is sent; how much the server takes, it says itself.
   static func read(_ path: String) throws(Failure) -> ChatQuestion.Attachment {
     let name = name(of: path)
     // `-` is standard input everywhere in the suite, and that has no name.

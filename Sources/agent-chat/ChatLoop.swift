@@ -151,9 +151,8 @@ final class ChatLoop: ChatWaiter {
 
   // MARK: - The loop
 
-  /// Keeps the link until a key is there, the line is closed, or a signal comes.
-  ///
-  /// - Returns: the signal.
+  /// Keeps the link until a key is there, the line is closed, or a signal comes. Returns the
+  /// signal.
   func waitForKey() throws -> Int32? {
     (purpose, signal) = (.key, nil)
     do throws(LinkEnd) { try line.rest(self) } catch {}

@@ -30,9 +30,7 @@ final class Conversation {
     self.editor = editor
     if let words = options.words { try say(words) }
     while true {
-      if let closed = loop.closed {
-        return loop.report(.refused(closed), key: "")
-      }
+      if let closed = loop.closed { return loop.report(.refused(closed), key: "") }
       switch try read(editor) {
       case .line(let line):
         guard line.utf8.contains(where: { $0 != 32 && $0 != 9 }) else { continue }

@@ -24,11 +24,7 @@ final class LineEditor {
   /// How many lines are kept.
   private static let mostLines = 1000
 
-  /// - Parameters:
-  ///   - program: for the user's settings of libedit.
-  ///   - earlier: lines typed before, oldest first.
-  ///   - wait: returns true when standard input can be read, false to stop.
-  /// - Returns: nil when there is no memory.
+  /// Nil when there is no memory.
   init?(program: String, earlier: [String], wait: @escaping () -> Bool) {
     cedit_use_utf8()
     guard let lines = history_init() else { return nil }

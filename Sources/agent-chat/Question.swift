@@ -10,16 +10,12 @@ enum Question {
     case .message where options.words == nil && !options.isStandardInputNamed:
       if isatty(0) == 1 { throw UsageError("nothing to say: give words, or -i to talk") }
     case .interactive:
-      if isatty(0) == 0 || isatty(1) == 0 {
-        throw UsageError("--interactive needs a terminal")
-      }
+      if isatty(0) == 0 || isatty(1) == 0 { throw UsageError("--interactive needs a terminal") }
     default: break
     }
   }
 
   /// The whole message; reads standard input to its end.
-  ///
-  /// - Throws: `Failure` for what cannot be read, is not UTF-8, is empty or too large.
   static func read(_ options: ChatOptions) throws(Failure) -> ChatQuestion {
     let text: String
     if let words = options.words { text = words } else { text = try standardInput() }

@@ -23,8 +23,6 @@ struct ReplyScreen {
   init(depth: ColourDepth) { self.depth = depth }
 
   /// What is to be written for something that came.
-  ///
-  /// - Parameter width: the most cells of a note; nil for no limit.
   mutating func take(_ news: ChatNews, width: Int?) -> String {
     switch news {
     case .message(let message) where message.role == .assistant: return take(message)

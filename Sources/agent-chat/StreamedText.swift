@@ -21,13 +21,9 @@ struct StreamedText {
   private static let context = 1000
 
   /// Whether a text begins with all that was shown of this.
-  func isBeginning(of text: String) -> Bool {
-    Self.commonBytes(taken, text) >= shown
-  }
+  func isBeginning(of text: String) -> Bool { Self.commonBytes(taken, text) >= shown }
 
   /// Takes the whole text as it is now.
-  ///
-  /// - Parameter isWhole: whether nothing more comes behind it.
   mutating func take(_ text: String, isWhole: Bool) -> Piece {
     let goesOn = isBeginning(of: text)
     taken = text

@@ -2,23 +2,20 @@ import Core
 import Records
 
 /// agent-notify(1): tells a person what an agent's records say.
-public enum AgentNotify {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    NotifyOptions.table.run(NotifyOptions()) { options, diagnostics in
-      if options.isHistory { return try printHistory(options) }
-      var loop = try NotifyLoop(options, diagnostics)
-      return try loop.run()
-    }
+public func agentNotifyMain() {
+  NotifyOptions.table.run(NotifyOptions()) { options, diagnostics in
+    if options.isHistory { return try printHistory(options) }
+    var loop = try NotifyLoop(options, diagnostics)
+    return try loop.run()
   }
+}
 
-  /// Prints what was told, oldest first.
-  private static func printHistory(_ options: NotifyOptions) throws -> ExitStatus {
-    let told = try ToldFile.history(
-      options.state, profiles: options.profiles, isBus: !options.subjects.isEmpty)
-    let writer = RecordWriter()
-    for one in told { try writer.write(one.line + "\n") }
-    try writer.flush()
-    return told.isEmpty ? .negative : .success
-  }
+/// Prints what was told, oldest first.
+private func printHistory(_ options: NotifyOptions) throws -> ExitStatus {
+  let told = try ToldFile.history(
+    options.state, profiles: options.profiles, isBus: !options.subjects.isEmpty)
+  let writer = RecordWriter()
+  for one in told { try writer.write(one.line + "\n") }
+  try writer.flush()
+  return told.isEmpty ? .negative : .success
 }

@@ -24,11 +24,6 @@ final class NoticeSource {
   /// Standard input; or `agent-tail -L -p NAMES | action-filter -a FILTERS`, which follow
   /// agents from now on, and `agent-approve -p NAME -w` for each that asks for approvals:
   /// a gateway tells them to nobody who may only read.
-  ///
-  /// - Parameters:
-  ///   - profiles: none for standard input.
-  ///   - filters: options of action-filter; with none it is not needed.
-  ///   - maxTime: after so many seconds they end by themselves; nil for never.
   static func all(
     following profiles: [String], filters: [String], maxTime: Double?
   ) throws -> [NoticeSource] {
@@ -106,8 +101,7 @@ final class NoticeSource {
   }
 
   /// The next line that is there, and its number; nil when there is none for now, or no more.
-  ///
-  /// - Returns: whether there was one.
+  /// Returns whether there was one.
   func next(_ read: (UnsafeRawBufferPointer, Int) -> Void) throws -> Bool {
     let descriptor = descriptor
     pump?.turn()
@@ -142,8 +136,6 @@ final class NoticeSource {
   }
 
   /// Ends the programs that were started.
-  ///
-  /// - Parameter isTimeUp: whether it ends by itself about now.
   func end(isTimeUp: Bool = false) -> ExitStatus {
     guard let tail = children.first else { return .success }
     // What its reader saw the end of has ended, or is about to; and so is one of a bus, which

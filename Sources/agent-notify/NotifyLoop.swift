@@ -176,9 +176,7 @@ struct NotifyLoop {
 
   private mutating func end() -> ExitStatus {
     faults.finish()
-    if isHeld {
-      outcome.fail(absentees, "what there is to tell waits for the next run")
-    }
+    if isHeld { outcome.fail(absentees, "what there is to tell waits for the next run") }
     let isTimeUp = Clock.monotonic >= timeLimit
     let followed = sources.map { $0.end(isTimeUp: isTimeUp) }[0]
     if outcome.status == .denied { return .denied }
@@ -186,7 +184,7 @@ struct NotifyLoop {
     return faults.hasFault ? .failure : outcome.status
   }
 
-  /// - Returns: whether there may be more lines at once.
+  /// Whether there may be more lines at once.
   private mutating func read(_ source: NoticeSource) throws -> Bool {
     for _ in 0..<Self.mostLines where mayRead {
       var found = NoticeReader.Line.routes([])
@@ -264,9 +262,8 @@ struct NotifyLoop {
     }
   }
 
-  /// Takes note of what the ways have told, and what they could not tell.
-  ///
-  /// - Returns: whether something is to be told otherwise at once.
+  /// Takes note of what the ways have told, and what they could not tell. Returns whether something
+  /// is to be told otherwise at once.
   private mutating func hear(now: Double) throws -> Bool {
     var passed = false
     for index in channels.indices {
@@ -319,9 +316,7 @@ struct NotifyLoop {
     } else {
       Bundle.gather(bundles, into: &untold, now: now)
     }
-    if retryAt == .infinity {
-      retryAt = now + backoff.next(random: Double.random(in: 0..<1))
-    }
+    if retryAt == .infinity { retryAt = now + backoff.next(random: Double.random(in: 0..<1)) }
   }
 
   /// Has what failed told once more: by the ways that failed, if they are still there.

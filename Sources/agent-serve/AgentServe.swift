@@ -13,30 +13,22 @@ enum AgentServe {
   }
 }
 
-/// Waits for the signals that end a server.
-struct SignalWait: Sendable {
-  private let first: Task<Int32, Never>
-
-  /// Catches TERM, INT and HUP from now on; not HUP under nohup(1).
-  init() {
+extension EndSignals {
+  /// The first of TERM, INT and HUP that comes from now on; not HUP under nohup(1).
+  static func first() -> Task<Int32, Never> {
     let signals = [SIGTERM, SIGINT] + (clibc_signal_is_ignored(SIGHUP) ? [] : [SIGHUP])
     for number in signals { _ = clibc_signals_watch(number) }
-    let descriptor = clibc_signals_fd()
-    first = Task {
+    return Task {
       await withCheckedContinuation { continuation in
         // poll(2) blocks: a thread of its own, not one of the tasks' few.
         OwnThread.require {
-          var byte: UInt8 = 0
-          while read(descriptor, &byte, 1) != 1 {
+          while true {
+            if let number = next() { return continuation.resume(returning: number) }
             var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             _ = poll(&entry, 1, -1)
           }
-          continuation.resume(returning: Int32(byte))
         }
       }
     }
   }
-
-  /// The first signal that comes.
-  func wait() async -> Int32 { await first.value }
 }

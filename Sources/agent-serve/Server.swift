@@ -42,7 +42,7 @@ struct Server {
       let feed = try await makeFeed(store)
       if let incoming { try await ingest(incoming, into: store) }
       // Until here a signal ends the process at once, and loses nothing.
-      let ended = SignalWait()
+      let ended = EndSignals.first()
       let replies = try await makeGateway(store, token: token)
       let riff = makeRiff(secret, store, replies)
       let backend = try await makeBackend(store, token: token, riff: riff, feed: feed)
@@ -52,7 +52,7 @@ struct Server {
       let pulse = Poller.start { await beat(backend) }
       let embedding = backend.memory.embedder.map { embedder in Task { await embedder.run() } }
       let replay = recording.map { file in Task { await play(file, backend) } }
-      _ = await ended.wait()
+      _ = await ended.value
       diagnostics.note("stopping")
       await listening.close()
       await gateway?.close()
@@ -291,9 +291,7 @@ extension Server {
   func openStore() -> ActionStore {
     var path = options.database ?? ""
     do {
-      if options.database == nil {
-        path = try Folders().stateFile("agent-serve.sqlite")
-      }
+      if options.database == nil { path = try Folders().stateFile("agent-serve.sqlite") }
       let mask = umask(0o077)
       defer { umask(mask) }
       return try ActionStore(path: path == ":memory:" ? path : StoreLock.take(path))

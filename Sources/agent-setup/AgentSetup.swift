@@ -6,20 +6,17 @@ import Core
 ///
 /// The token is never a word of a command or a variable of its environment: it goes through
 /// pipes.
-public enum AgentSetup {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    umask(0o077)
-    SetupOptions.table.run(SetupOptions()) { options, diagnostics in
-      EndSignals.watch()
-      let file = try ProfileFile()
-      let talk = SetupTalk(diagnostics)
-      defer { talk.clean() }
-      var setup = Setup(options, file, talk)
-      let code = try setup.run()
-      talk.clean()
-      Process.exit(code: code)
-    }
+public func agentSetupMain() {
+  umask(0o077)
+  SetupOptions.table.run(SetupOptions()) { options, diagnostics in
+    EndSignals.watch()
+    let file = try ProfileFile()
+    let talk = SetupTalk(diagnostics)
+    defer { talk.clean() }
+    var setup = Setup(options, file, talk)
+    let code = try setup.run()
+    talk.clean()
+    Process.exit(code: code)
   }
 }
 

@@ -25,7 +25,7 @@ struct Setup {
     (self.file, self.talk) = (file, talk)
   }
 
-  /// - Returns: the exit status.
+  /// The exit status.
   mutating func run() throws -> Int32 {
     name()
     if file.has(profile),
@@ -239,9 +239,8 @@ struct Setup {
   }
   private var isToBeLetIn: Bool { code == 77 && said.holds("run on the gateway: ") }
 
-  /// Asks until the agent answers, or somebody has had enough.
-  ///
-  /// - Returns: the exit status where nothing is to be written.
+  /// Asks until the agent answers, or somebody has had enough. Returns the exit status where
+  /// nothing is to be written.
   private mutating func check() throws -> Int32? {
     while true {
       talk.say("Asking \(url.isEmpty ? "the gateway of this machine" : url) ...")

@@ -60,9 +60,7 @@ struct SetupTalk {
     handleSignal()
   }
 
-  /// Gives a program something to read; it may ask at the terminal.
-  ///
-  /// - Returns: whether it took it.
+  /// Gives a program something to read; it may ask at the terminal. Returns whether it took it.
   func hand(_ bytes: [UInt8], to words: [String]) -> Bool {
     guard let child = try? ChildProcess(words, input: .pipe, output: .nothing) else { return false }
     _ = write(child.input, bytes, bytes.count)

@@ -44,9 +44,7 @@ struct AgentState {
   /// In the form that was asked for.
   func shown(_ form: StatusOptions.Form) -> Shown {
     // An error in the options or the configuration is not a state of the agent.
-    if status == 2, !form.isBar {
-      return Shown(faults: faults.map(Self.advised), status: 2)
-    }
+    if status == 2, !form.isBar { return Shown(faults: faults.map(Self.advised), status: 2) }
     let shown = parts.map { system($0, form) } ?? agent(form)
     return Shown(text: shown.text + "\n", status: form.isBar ? 0 : shown.status)
   }

@@ -6,74 +6,71 @@ import Core
 /// Each agent is asked by a run of agent-call: for its stats, and then for the actions of the
 /// last day where they are shown, or, of a system of several parts, for its health. All agents
 /// are asked at once.
-public enum AgentStatus {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    StatusOptions.table.run(StatusOptions()) { options, diagnostics in
-      let isOfSeveral = options.profiles.count > 1
-      let profiles: [String?] = options.profiles.isEmpty ? [nil] : options.profiles
-      let shown = try states(of: profiles, options, diagnostics).map { $0.shown(options.form) }
-      var text = ""
-      for (name, state) in zip(profiles, shown) {
-        report(state.faults, of: isOfSeveral ? name : nil, diagnostics)
-        let name = Visible.masked(name ?? "")
-        switch options.form {
-        case _ where !isOfSeveral: text = state.text
-        case .small where !state.text.isEmpty:
-          let blanks = String(repeating: " ", count: max(0, 9 - name.utf8.count))
-          text += "\(name)\(blanks) \(state.text)"
-        case .tmux: text += (text.isEmpty ? "" : "  ") + state.text.prefix { $0 != "\n" }
-        case .medium, .large:
-          text += (text.isEmpty ? "" : "\n") + (state.text.isEmpty ? "" : "\(name)\n\(state.text)")
-        default: break
-        }
+public func agentStatusMain() {
+  StatusOptions.table.run(StatusOptions()) { options, diagnostics in
+    let isOfSeveral = options.profiles.count > 1
+    let profiles: [String?] = options.profiles.isEmpty ? [nil] : options.profiles
+    let shown = try states(of: profiles, options, diagnostics).map { $0.shown(options.form) }
+    var text = ""
+    for (name, state) in zip(profiles, shown) {
+      report(state.faults, of: isOfSeveral ? name : nil, diagnostics)
+      let name = Visible.masked(name ?? "")
+      switch options.form {
+      case _ where !isOfSeveral: text = state.text
+      case .small where !state.text.isEmpty:
+        let blanks = String(repeating: " ", count: max(0, 9 - name.utf8.count))
+        text += "\(name)\(blanks) \(state.text)"
+      case .tmux: text += (text.isEmpty ? "" : "  ") + state.text.prefix { $0 != "\n" }
+      case .medium, .large:
+        text += (text.isEmpty ? "" : "\n") + (state.text.isEmpty ? "" : "\(name)\n\(state.text)")
+      default: break
       }
-      if isOfSeveral, options.form == .tmux { text += "\n" }
-      let writer = RecordWriter()
-      try writer.write(text)
-      try writer.flush()
-      // What no later try can mend is worse than what one may.
-      let order: [Int32] = [0, 1, 75, 2, 77]
-      let worst = shown.map(\.status).max {
-        (order.firstIndex(of: $0) ?? 3) < (order.firstIndex(of: $1) ?? 3)
-      }
-      Process.exit(code: worst ?? 0)
     }
+    if isOfSeveral, options.form == .tmux { text += "\n" }
+    let writer = RecordWriter()
+    try writer.write(text)
+    try writer.flush()
+    // What no later try can mend is worse than what one may.
+    let order: [Int32] = [0, 1, 75, 2, 77]
+    let worst = shown.map(\.status).max {
+      (order.firstIndex(of: $0) ?? 3) < (order.firstIndex(of: $1) ?? 3)
+    }
+    Process.exit(code: worst ?? 0)
   }
+}
 
-  private static func states(
-    of profiles: [String?], _ options: StatusOptions, _ diagnostics: Diagnostics
-  ) throws -> [AgentState] {
-    // What the environment says about one agent does not hold for several.
-    let one = ["AGENT_URL", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"]
-    let environment: [String: String?] =
-      profiles.count > 1 ? Dictionary(uniqueKeysWithValues: one.map { ($0, nil) }) : [:]
-    func ask(_ profile: String?, _ words: [String]) throws -> ProgramCall {
-      try ProgramCall(
-        ["agent-call"] + options.words + (profile.map { ["--profile=\($0)"] } ?? [])
-          + ["-o", "tsv"] + words,
-        environment: environment)
-    }
-    let stats = try profiles.map { try ask($0, ["stats"]) }
-    ProgramCall.wait(for: stats)
-    let more = try zip(profiles, stats).map { profile, stats -> ProgramCall? in
-      if AgentState.hasParts(stats) { return try ask(profile, ["health"]) }
-      guard stats.status == 0, [.medium, .large].contains(options.form) else { return nil }
-      // The backend gives no more than 1000.
-      return try ask(profile, ["-S", "24h", "-n", "1000", "actions"])
-    }
-    ProgramCall.wait(for: more.compactMap { $0 })
-    return zip(profiles, zip(stats, more)).map { profile, asked in
-      AgentState(profile, asked.0, asked.1)
-    }
+private func states(
+  of profiles: [String?], _ options: StatusOptions, _ diagnostics: Diagnostics
+) throws -> [AgentState] {
+  // What the environment says about one agent does not hold for several.
+  let one = ["AGENT_URL", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"]
+  let environment: [String: String?] =
+    profiles.count > 1 ? Dictionary(uniqueKeysWithValues: one.map { ($0, nil) }) : [:]
+  func ask(_ profile: String?, _ words: [String]) throws -> ProgramCall {
+    try ProgramCall(
+      ["agent-call"] + options.words + (profile.map { ["--profile=\($0)"] } ?? [])
+        + ["-o", "tsv"] + words,
+      environment: environment)
   }
+  let stats = try profiles.map { try ask($0, ["stats"]) }
+  ProgramCall.wait(for: stats)
+  let more = try zip(profiles, stats).map { profile, stats -> ProgramCall? in
+    if AgentState.hasParts(stats) { return try ask(profile, ["health"]) }
+    guard stats.status == 0, [.medium, .large].contains(options.form) else { return nil }
+    // The backend gives no more than 1000.
+    return try ask(profile, ["-S", "24h", "-n", "1000", "actions"])
+  }
+  ProgramCall.wait(for: more.compactMap { $0 })
+  return zip(profiles, zip(stats, more)).map { profile, asked in
+    AgentState(profile, asked.0, asked.1)
+  }
+}
 
-  /// Many a message names the profile itself.
-  private static func report(_ faults: [String], of name: String?, _ diagnostics: Diagnostics) {
-    for fault in faults {
-      let start = name.map { "\($0): " } ?? ""
-      diagnostics.say(Visible.masked(fault.hasPrefix(start) ? fault : start + fault))
-    }
+/// Many a message names the profile itself.
+private func report(_ faults: [String], of name: String?, _ diagnostics: Diagnostics) {
+  for fault in faults {
+    let start = name.map { "\($0): " } ?? ""
+    diagnostics.say(Visible.masked(fault.hasPrefix(start) ? fault : start + fault))
   }
 }
 

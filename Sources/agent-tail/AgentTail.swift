@@ -3,48 +3,42 @@ import CLibc
 import Core
 
 /// agent-tail(1): follows one agent or several, and never loses an event.
-public enum AgentTail {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    AgentTailOptions.table.run(AgentTailOptions(), verbose: { $0.follow.isVerbose }, run)
-  }
-
-  private static func run(
-    _ options: AgentTailOptions, _ diagnostics: Diagnostics
-  ) throws -> ExitStatus {
+public func agentTailMain() {
+  AgentTailOptions.table.run(AgentTailOptions(), verbose: \.follow.isVerbose) {
+    options, diagnostics in
     var settings = try options.settings()
     if options.isSeveral { return try Supervisor(options, settings, diagnostics).run() }
     settings.limitToken(options.follow.reconnect.maxTime)
     return try follow(options, settings, diagnostics).run()
   }
+}
 
-  /// What follows one profile.
-  private static func follow(
-    _ options: AgentTailOptions, _ settings: Settings, _ diagnostics: Diagnostics
-  ) throws(Failure) -> Follow {
-    let parent = options.follow.parent
-    let client = try options.access.client(diagnostics.program)
-    let name = options.profiles.first
-    var access = options.access
-    access.profile = name
-    let profile = try settings.profile(name)
-    try profile.require(.follow, for: diagnostics.program)
-    let stream: FollowedStream
-    do throws(Failure) {
-      let agent = try AgentAccess(access, profile, settings: settings, client: client)
-      var wishes = options.wishes
-      wishes.state = try options.state(of: profile.name)
-      stream = try profile.kind.backend.events(of: agent, wishes)
-    } catch {
-      guard let parent else { throw error }
-      throw Failure(parent.profile, error.message, error.status)
-    }
-    // A fault of a profile in use is an error, told once; others are warnings.
-    if parent == nil { settings.configuration.report(to: diagnostics) }
-    let output = EventOutput(
-      receivedAt: options.follow.receivedAt, isTerminal: parent?.isTerminal ?? (isatty(1) == 1))
-    return Follow(options.follow, client, stream, output: output, diagnostics)
+/// What follows one profile.
+private func follow(
+  _ options: AgentTailOptions, _ settings: Settings, _ diagnostics: Diagnostics
+) throws(Failure) -> Follow {
+  let parent = options.follow.parent
+  let client = try options.access.client(diagnostics.program)
+  let name = options.profiles.first
+  var access = options.access
+  access.profile = name
+  let profile = try settings.profile(name)
+  try profile.require(.follow, for: diagnostics.program)
+  let stream: FollowedStream
+  do throws(Failure) {
+    let agent = try AgentAccess(access, profile, settings: settings, client: client)
+    var wishes = options.wishes
+    wishes.state = try options.state(of: profile.name)
+    stream = try profile.kind.backend.events(of: agent, wishes)
+  } catch {
+    guard let parent else { throw error }
+    throw Failure(parent.profile, error.message, error.status)
   }
+  // A fault of a profile in use is an error, told once; others are warnings.
+  if parent == nil { settings.configuration.report(to: diagnostics) }
+  let output = EventOutput(
+    receivedAt: options.follow.receivedAt, isTerminal: parent?.isTerminal ?? (isatty(1) == 1))
+  return Follow(options.follow, client, stream, output: output, diagnostics)
 }
 
 /// Follows several profiles: a process for each prints its events to here, and their lines are
@@ -107,9 +101,8 @@ final class Supervisor {
 
   private var isCounted: Bool { options.follow.count.map { printed >= $0 } ?? false }
 
-  /// Prints what they tell, until all have ended, or nothing more is wanted.
-  ///
-  /// - Returns: how to leave; a signal or a closed pipe ends the process itself.
+  /// Prints what they tell, until all have ended, or nothing more is wanted. Returns how to leave;
+  /// a signal or a closed pipe ends the process itself.
   func run() -> ExitStatus {
     while !children.isEmpty, !isCounted, failure == nil, signal == nil {
       wait(until: saveStates(force: false))
@@ -208,7 +201,7 @@ final class Supervisor {
 
   // MARK: - The states
 
-  /// - Returns: when to be called again at the latest.
+  /// When to be called again at the latest.
   private func saveStates(force: Bool) -> Double {
     children.map { save($0, force: force) }.min() ?? .infinity
   }

@@ -17,16 +17,16 @@ enum RecordsProgram {
     ProgramSet(
       "agentutils-records",
       [
-        "action-filter": ActionFilter.main,
-        "action-format": ActionFormat.main,
-        "turn-fold": TurnFoldCommand.main,
-        "turn-format": TurnFormat.main,
-        "notify-route": NotifyRoute.main,
-        "task-format": TaskFormat.main,
-        "script-options": ScriptOptions.main,
-        "agent-status": AgentStatus.main,
-        "agent-setup": AgentSetup.main,
-        "mail-draft": MailDraft.main,
+        "action-filter": actionFilterMain,
+        "action-format": actionFormatMain,
+        "turn-fold": turnFoldMain,
+        "turn-format": turnFormatMain,
+        "notify-route": notifyRouteMain,
+        "task-format": taskFormatMain,
+        "script-options": scriptOptionsMain,
+        "agent-status": agentStatusMain,
+        "agent-setup": agentSetupMain,
+        "mail-draft": mailDraftMain,
       ]
     ).run()
   }

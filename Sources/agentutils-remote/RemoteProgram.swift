@@ -14,13 +14,13 @@ enum RemoteProgram {
     ProgramSet(
       "agentutils-remote",
       [
-        "tmux-attach": TmuxAttach.main,
+        "tmux-attach": tmuxAttachMain,
         "transcript-tail": TranscriptTail.main,
-        "share-inbox": ShareInbox.main,
-        "bus-put": BusPut.main,
-        "bus-get": BusGet.main,
-        "mail-triage": MailTriage.main,
-        "voice-token": VoiceToken.main,
+        "share-inbox": shareInboxMain,
+        "bus-put": busPutMain,
+        "bus-get": busGetMain,
+        "mail-triage": mailTriageMain,
+        "voice-token": voiceTokenMain,
       ]
     ).run()
   }

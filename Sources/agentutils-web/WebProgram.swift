@@ -20,19 +20,19 @@ enum WebProgram {
     ProgramSet(
       "agentutils-web",
       [
-        "sse-tail": SseTail.main,
-        "ws-tail": WsTail.main,
-        "agent-tail": AgentTail.main,
-        "agent-chat": AgentChat.main,
-        "agent-notify": AgentNotify.main,
-        "voice-state": VoiceStateCommand.main,
-        "agent-call": AgentCall.main,
-        "agent-approve": AgentApprove.main,
-        "mem-search": MemSearch.main,
-        "clip-transcribe": ClipTranscribe.main,
-        "reply-narrate": ReplyNarrate.main,
-        "outbox": OutboxCommand.main,
-        "pds-record": PDSRecord.main,
+        "sse-tail": sseTailMain,
+        "ws-tail": wsTailMain,
+        "agent-tail": agentTailMain,
+        "agent-chat": agentChatMain,
+        "agent-notify": agentNotifyMain,
+        "voice-state": voiceStateMain,
+        "agent-call": agentCallMain,
+        "agent-approve": agentApproveMain,
+        "mem-search": memSearchMain,
+        "clip-transcribe": clipTranscribeMain,
+        "reply-narrate": replyNarrateMain,
+        "outbox": outboxMain,
+        "pds-record": pdsRecordMain,
       ]
     ).run()
   }

@@ -3,20 +3,17 @@ import CLibc
 import Core
 
 /// bus-get(1): the records of a stream on a bus.
-public enum BusGet {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    let options = GetOptions.table.parseOrExit(GetOptions())
-    let diagnostics = Diagnostics(program: "bus-get", verbose: options.bus.isVerbose)
-    do {
-      let door = try BusAuth(options.bus, try Settings(diagnostics: diagnostics))
-      EndSignals.watch()
-      _ = clibc_signals_note(SIGCHLD)
-      let loop = try GetLoop(options, door, diagnostics)
-      // Libraries may have threads at work: nothing is left to be put in order.
-      Process.exitAtOnce(try loop.run())
-    } catch {
-      diagnostics.failAtOnce(error)
-    }
+public func busGetMain() {
+  let options = GetOptions.table.parseOrExit(GetOptions())
+  let diagnostics = Diagnostics(program: "bus-get", verbose: options.bus.isVerbose)
+  do {
+    let door = try BusAuth(options.bus, try Settings(diagnostics: diagnostics))
+    EndSignals.watch()
+    _ = clibc_signals_note(SIGCHLD)
+    let loop = try GetLoop(options, door, diagnostics)
+    // Libraries may have threads at work: nothing is left to be put in order.
+    Process.exitAtOnce(try loop.run())
+  } catch {
+    diagnostics.failAtOnce(error)
   }
 }

@@ -42,8 +42,6 @@ struct GetOutput: ~Copyable {
   var records: [GetRecord] { ends.map(\.record) }
 
   /// Puts a record in.
-  ///
-  /// - Parameter isPrinted: false for one that only keeps its place among the others.
   mutating func add(_ record: GetRecord, isRecord: Bool, isPrinted: Bool = true) {
     let before = queue.count
     if isPrinted {
@@ -54,9 +52,7 @@ struct GetOutput: ~Copyable {
     ends.append((filled, record))
   }
 
-  /// Takes a record for the one with its number.
-  ///
-  /// - Returns: whether there is one.
+  /// Takes a record for the one with its number. Returns whether there is one.
   mutating func exchange(_ record: GetRecord) -> Bool {
     let index = ends.firstIndex { $0.record.place.sequence == record.place.sequence }
     guard let index else { return false }
@@ -77,9 +73,8 @@ struct GetOutput: ~Copyable {
     return back
   }
 
-  /// Writes what goes without waiting.
-  ///
-  /// - Returns: the records whose lines are written whole now, with the bytes of these.
+  /// Writes what goes without waiting. Returns the records whose lines are written whole now, with
+  /// the bytes of these.
   mutating func write() throws(WriteFailure) -> [(record: GetRecord, bytes: Int)] {
     try write(to: filled)
   }

@@ -25,11 +25,6 @@ struct GetRecord {
   private var id: String? { message.header(BusMessage.idHeader).flatMap { $0.isEmpty ? nil : $0 } }
 
   /// Adds the line that stands for it, with its line feed.
-  ///
-  /// - Parameters:
-  ///   - isWrapped: whether what is known of it stands around it.
-  ///   - isRecord: whether it is one; else it becomes a string.
-  ///   - isShown: whether a person's terminal is to show it.
   func add(to output: inout ByteQueue, isWrapped: Bool, isRecord: Bool, isShown: Bool) {
     // With its line feed, so that it grows once.
     _ = output.room(message.count + 1)

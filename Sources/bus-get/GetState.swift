@@ -110,9 +110,8 @@ struct GetState {
     offset += Int64(bytes)
   }
 
-  /// Saves what changed, if it is time; what it says was written is on disk before.
-  ///
-  /// - Returns: when to be called again at the latest.
+  /// Saves what changed, if it is time; what it says was written is on disk before. Returns when to
+  /// be called again at the latest.
   mutating func save(now: Double, force: Bool = false) throws(Failure) -> Double {
     if let saved, saved == (sequence, offset) { return .infinity }
     if !force, now < savedAt + Self.interval { return savedAt + Self.interval }

@@ -16,19 +16,14 @@ struct LastSearch {
   /// More than are wanted are read and thrown away, up to so many: that is sooner done than asked.
   private static let slack = 1000
 
-  /// - Parameters:
-  ///   - wanted: how many records, at least 1.
-  ///   - end: the stream's last number, 0 for none.
   init(_ wanted: Int, end: Int) {
     (self.wanted, self.end) = (wanted, end)
     start = max(1, end - wanted + 1)
     few = end + 1
   }
 
-  /// Takes an answer.
-  ///
-  /// - Returns: how many of the first of these are not wanted; nil when `start` is to be asked
-  ///   about again.
+  /// Takes an answer. Returns how many of the first of these are not wanted; nil when `start` is to
+  /// be asked about again.
   mutating func take(_ count: Int) -> Int? {
     if count < wanted {
       if start <= 1 { return 0 }

@@ -45,8 +45,6 @@ struct InputLines: ~Copyable {
   }
 
   /// The next line of what was read; the last one needs no line feed.
-  ///
-  /// - Parameter longest: more bytes are not kept.
   mutating func next(longest: Int) -> Found {
     drop()
     let bytes = buffer.bytes

@@ -225,9 +225,7 @@ final class PutLoop {
 
   private func wait(now: Double) {
     // What was read goes first; what cannot go waits for room.
-    if stream.isReady, ending == nil, hasRoom, input.hasMore, stream.link.isFlushed {
-      return
-    }
+    if stream.isReady, ending == nil, hasRoom, input.hasMore, stream.link.isFlushed { return }
     let reads = stream.isReady && hasRoom && !input.hasEnded && ending == nil
     var entries = [
       pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0),

@@ -25,9 +25,7 @@ struct PutState {
     saved = state
   }
 
-  /// Saves what changed, if it is time.
-  ///
-  /// - Returns: when to be called again at the latest.
+  /// Saves what changed, if it is time. Returns when to be called again at the latest.
   mutating func save(
     _ mark: BusWindow.Mark, now: Double, force: Bool = false
   ) throws(Failure) -> Double {

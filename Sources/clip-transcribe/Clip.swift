@@ -17,11 +17,6 @@ struct Clip {
   let time: Timestamp
 
   /// Reads a clip whole.
-  ///
-  /// - Parameters:
-  ///   - file: its name; `-` is standard input.
-  ///   - limit: the most bytes. A file that is larger is not read.
-  /// - Throws: `Failure`, also for a clip of no bytes.
   init(_ file: String, limit: Int) throws(Failure) {
     name = file == "-" ? "standard input" : file
     var status = stat()

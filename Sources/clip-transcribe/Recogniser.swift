@@ -15,9 +15,6 @@ struct Recogniser {
   /// More is no speech, bytes.
   private static let mostOfText = 1 << 20
 
-  /// - Parameters:
-  ///   - command: for sh(1); `$1` is the clip's file, standard output the text.
-  ///   - timeout: seconds.
   init(_ command: String, timeout: Double) {
     (self.command, self.timeout) = (command, timeout)
   }

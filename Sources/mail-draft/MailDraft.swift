@@ -6,56 +6,53 @@ import Core
 ///
 /// Whoever wrote the draft decides nothing: each field that names a recipient is shown, and only
 /// a y that is typed behind the question sends it.
-public enum MailDraft {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    umask(0o077)
-    DraftOptions.table.run(DraftOptions()) { options, diagnostics in
-      let terminal = options.isPrinted ? -1 : clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
-      if options.file != "-", access(options.file, F_OK) != 0 {
-        diagnostics.fail("\(options.file): No such file or directory")
-      }
-      if !options.isPrinted, terminal < 0 {
-        diagnostics.fail("no terminal to ask at: nothing is sent; -n prints the mail")
-      }
-      guard let command = options.isPrinted ? "" : options.command else {
-        diagnostics.fail(
-          "sendmail is not installed: name what sends mail with --sendmail or SENDMAIL")
-      }
-      let draft = try draft(options)
-      if options.isPrinted {
-        try print(draft.mail)
-        return .success
-      }
-      DraftTalk(terminal, command, diagnostics).run(draft)
+public func mailDraftMain() {
+  umask(0o077)
+  DraftOptions.table.run(DraftOptions()) { options, diagnostics in
+    let terminal = options.isPrinted ? -1 : clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
+    if options.file != "-", access(options.file, F_OK) != 0 {
+      diagnostics.fail("\(options.file): No such file or directory")
     }
+    if !options.isPrinted, terminal < 0 {
+      diagnostics.fail("no terminal to ask at: nothing is sent; -n prints the mail")
+    }
+    guard let command = options.isPrinted ? "" : options.command else {
+      diagnostics.fail(
+        "sendmail is not installed: name what sends mail with --sendmail or SENDMAIL")
+    }
+    let draft = try draft(options)
+    if options.isPrinted {
+      try print(draft.mail)
+      return .success
+    }
+    DraftTalk(terminal, command, diagnostics).run(draft)
   }
+}
 
-  private static func draft(_ options: DraftOptions) throws -> Draft {
-    var bytes = try BoundedFile.given(options.file)
-    // What some editors begin a text with.
-    if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes.removeFirst(3) }
-    let blanks: [UInt8] = [0, 9, 10, 13, 32]
-    if bytes.first(where: { !blanks.contains($0) }) == UInt8(ascii: "{") {
-      bytes = try Draft.mail(record: String(decoding: bytes, as: UTF8.self))
-    }
-    var draft = try Draft(bytes)
-    if let to = options.to { draft.set("To", to) }
-    if let subject = options.subject { draft.set("Subject", subject) }
-    draft.fill()
-    return draft
+private func draft(_ options: DraftOptions) throws -> Draft {
+  var bytes = try BoundedFile.given(options.file)
+  // What some editors begin a text with.
+  if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes.removeFirst(3) }
+  let blanks: [UInt8] = [0, 9, 10, 13, 32]
+  if bytes.first(where: { !blanks.contains($0) }) == UInt8(ascii: "{") {
+    bytes = try Draft.mail(record: String(decoding: bytes, as: UTF8.self))
   }
+  var draft = try Draft(bytes)
+  if let to = options.to { draft.set("To", to) }
+  if let subject = options.subject { draft.set("Subject", subject) }
+  draft.fill()
+  return draft
+}
 
-  /// To a terminal, nothing that it obeys.
-  private static func print(_ mail: [UInt8]) throws {
-    let writer = RecordWriter()
-    if isatty(1) == 1 {
-      try writer.write(DraftTalk.shown(mail[...]).map { $0 + "\n" }.joined())
-    } else {
-      try writer.write(mail)
-    }
-    try writer.flush()
+/// To a terminal, nothing that it obeys.
+private func print(_ mail: [UInt8]) throws {
+  let writer = RecordWriter()
+  if isatty(1) == 1 {
+    try writer.write(DraftTalk.shown(mail[...]).map { $0 + "\n" }.joined())
+  } else {
+    try writer.write(mail)
   }
+  try writer.flush()
 }
 
 /// What the command line of mail-draft asks for.

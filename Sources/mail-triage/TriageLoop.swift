@@ -146,7 +146,8 @@ final class TriageLoop {
       try Incoming.read(pieces) { part, number in
         switch part {
         case .mail(let bytes, let isQuoted):
-          try receive(mail: bytes, isQuoted: isQuoted, number > 1 ? "\(path): mail \(number)" : path)
+          try receive(
+            mail: bytes, isQuoted: isQuoted, number > 1 ? "\(path): mail \(number)" : path)
         case .record(let line): try receive(record: line, path, number)
         }
         return !isDone

@@ -21,9 +21,7 @@ extension Memory {
       rows = filter.wanted(try hits(fetch, limit: limit))
     }
     // What has no score is not below one, and not above.
-    if rows.isEmpty, options.minScore == nil {
-      rows = try holding(fetch, filter, limit: limit)
-    }
+    if rows.isEmpty, options.minScore == nil { rows = try holding(fetch, filter, limit: limit) }
     return try write(rows, none: "nothing found")
   }
 

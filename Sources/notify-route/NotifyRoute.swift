@@ -3,30 +3,27 @@ import Notices
 import Records
 
 /// notify-route(1): where notifications go.
-public enum NotifyRoute {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    RouteCommandOptions.table.run(RouteCommandOptions()) { options, diagnostics in
-      var reader = NoticeReader(options.routes, diagnostics: diagnostics)
-      var faults = FaultLog(diagnostics)
-      let writer = RecordWriter()
-      try RecordInput.each(
-        options.files, writtenTo: FileIdentity(descriptor: 1), until: { false },
-        fault: { faults.file($0, $1) },
-        lines: { input in
-          while let line = try input.next(beforeBlocking: { _ in try writer.flush() }) {
-            switch reader.read(line.bytes) {
-            case .routes(let routes): for route in routes { try writer.write(route.record) }
-            case .torn(let routes, let reason):
-              for route in routes { try writer.write(route.record) }
-              faults.line(input.path, line.number, reason)
-            case .bad(let reason): faults.line(input.path, line.number, reason)
-            }
+public func notifyRouteMain() {
+  RouteCommandOptions.table.run(RouteCommandOptions()) { options, diagnostics in
+    var reader = NoticeReader(options.routes, diagnostics: diagnostics)
+    var faults = FaultLog(diagnostics)
+    let writer = RecordWriter()
+    try RecordInput.each(
+      options.files, writtenTo: FileIdentity(descriptor: 1), until: { false },
+      fault: { faults.file($0, $1) },
+      lines: { input in
+        while let line = try input.next(beforeBlocking: { _ in try writer.flush() }) {
+          switch reader.read(line.bytes) {
+          case .routes(let routes): for route in routes { try writer.write(route.record) }
+          case .torn(let routes, let reason):
+            for route in routes { try writer.write(route.record) }
+            faults.line(input.path, line.number, reason)
+          case .bad(let reason): faults.line(input.path, line.number, reason)
           }
-        })
-      try writer.flush()
-      faults.finish()
-      return faults.hasFault ? .failure : .success
-    }
+        }
+      })
+    try writer.flush()
+    faults.finish()
+    return faults.hasFault ? .failure : .success
   }
 }

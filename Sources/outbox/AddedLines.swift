@@ -64,9 +64,7 @@ struct AddedLines {
     }
     if member("op") != nil { return try OutboxEntry.Change(reading: line) }
     if member("type") == "message" {
-      guard member("role") == "user" else {
-        throw Failure("a message that is not the user's")
-      }
+      guard member("role") == "user" else { throw Failure("a message that is not the user's") }
       guard let text = member("text"), !text.isEmpty else {
         throw Failure("a message without text")
       }

@@ -4,60 +4,57 @@ import Records
 import Screen
 
 /// outbox(1): what could not be sent is kept, and sent once when it can be.
-public enum OutboxCommand {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    OutboxOptions.table.run(OutboxOptions(), verbose: { $0.isVerbose }, run)
-  }
+public func outboxMain() {
+  OutboxOptions.table.run(OutboxOptions(), verbose: \.isVerbose, run)
+}
 
-  private static func run(
-    _ options: OutboxOptions, _ diagnostics: Diagnostics
-  ) throws -> ExitStatus {
-    let output = ItemOutput(options)
-    if options.verb == .flush {
-      var flush = Flush(options, output, diagnostics)
-      return try flush.run()
-    }
-    let profile = try Settings().profile(options.access.profile)
-    let file = try OutboxFile(profile: profile.name, diagnostics)
-    switch options.verb {
-    case .add:
-      var lines = try AddedLines(options, file, profile, output, diagnostics)
-      do { return try lines.run() } catch let failure as Failure where failure.place == nil {
-        throw Failure("standard input", failure)
-      }
-    case .list, .flush:
-      try file.look()
-      let items = file.fold.open + (options.isAll ? file.fold.closed : [])
-      try output.write(items, of: file)
-      return items.isEmpty ? .negative : .success
-    case .drop: return try drop(options, file, output, diagnostics)
-    }
+private func run(
+  _ options: OutboxOptions, _ diagnostics: Diagnostics
+) throws -> ExitStatus {
+  let output = ItemOutput(options)
+  if options.verb == .flush {
+    var flush = Flush(options, output, diagnostics)
+    return try flush.run()
   }
-
-  private static func drop(
-    _ options: OutboxOptions, _ file: OutboxFile, _ output: ItemOutput, _ diagnostics: Diagnostics
-  ) throws -> ExitStatus {
-    // What is on its way just now cannot be called back.
-    guard let lock = try file.sender(patience: 10) else {
-      throw Failure(file.path, "another process sends what is in it", .temporary)
+  let profile = try Settings().profile(options.access.profile)
+  let file = try OutboxFile(profile: profile.name, diagnostics)
+  switch options.verb {
+  case .add:
+    var lines = try AddedLines(options, file, profile, output, diagnostics)
+    do { return try lines.run() } catch let failure as Failure where failure.place == nil {
+      throw Failure("standard input", failure)
     }
-    defer { lock.release() }
+  case .list, .flush:
     try file.look()
-    let known = file.fold.open + file.fold.closed
-    var status = ExitStatus.success
-    for id in options.ids where !known.contains(where: { $0.ids.contains(id) }) {
-      diagnostics.error(id.description, "nothing of this id is in the outbox")
-      status = .negative
-    }
-    let wanted = known.filter { options.isAll || !Set(options.ids).isDisjoint(with: $0.ids) }
-    var ack = OutboxAck(.dropped, reason: "by hand")
-    ack.isByHand = true
-    for item in wanted { try output.write([try file.answer(item, ack)], of: file) }
-    try file.compact()
-    if options.isAll && wanted.isEmpty { return .negative }
-    return status
+    let items = file.fold.open + (options.isAll ? file.fold.closed : [])
+    try output.write(items, of: file)
+    return items.isEmpty ? .negative : .success
+  case .drop: return try drop(options, file, output, diagnostics)
   }
+}
+
+private func drop(
+  _ options: OutboxOptions, _ file: OutboxFile, _ output: ItemOutput, _ diagnostics: Diagnostics
+) throws -> ExitStatus {
+  // What is on its way just now cannot be called back.
+  guard let lock = try file.sender(patience: 10) else {
+    throw Failure(file.path, "another process sends what is in it", .temporary)
+  }
+  defer { lock.release() }
+  try file.look()
+  let known = file.fold.open + file.fold.closed
+  var status = ExitStatus.success
+  for id in options.ids where !known.contains(where: { $0.ids.contains(id) }) {
+    diagnostics.error(id.description, "nothing of this id is in the outbox")
+    status = .negative
+  }
+  let wanted = known.filter { options.isAll || !Set(options.ids).isDisjoint(with: $0.ids) }
+  var ack = OutboxAck(.dropped, reason: "by hand")
+  ack.isByHand = true
+  for item in wanted { try output.write([try file.answer(item, ack)], of: file) }
+  try file.compact()
+  if options.isAll && wanted.isEmpty { return .negative }
+  return status
 }
 
 /// Standard output: items as records or as a table.

@@ -5,108 +5,105 @@ import Records
 import Web
 
 /// pds-record(1): records of one's own on a personal data server.
-public enum PDSRecord {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    PDSOptions.table.run(PDSOptions(), verbose: { $0.follow.isVerbose }, run)
-  }
+public func pdsRecordMain() {
+  PDSOptions.table.run(PDSOptions(), verbose: \.follow.isVerbose, run)
+}
 
-  private static func run(
-    _ options: PDSOptions, _ diagnostics: Diagnostics
-  ) throws -> ExitStatus {
-    let access = try PDSAccess(
-      options.access, tokenTime: options.tokenTime, diagnostics: diagnostics)
-    let records = PDSRecords(
-      access, repository: options.repository, options.limits, diagnostics)
-    let output = RowWriter()
-    let isOwn = options.repository.map { records.isOwn($0) } != false
-    let copies = isOwn ? RecordCopies(of: access.profile, records) : nil
-    let queue =
-      options.isQueued && isOwn
-      ? try RecordQueue(access.profile, records, copies, options, diagnostics) : nil
-    switch options.verb {
-    case .list: return try list(records, queue, copies, options, output, diagnostics)
-    case .describe:
-      guard let row = try records.describe() else { return none("repository", diagnostics) }
-      try output.write(row)
-      return .success
-    case .login:
-      try output.write(try records.logIn())
-      return .success
-    case .get where options.key != nil:
-      guard let collection = options.collection, let key = options.key else { return .failure }
-      let row =
-        if let queue {
-          try queue.get(RecordPlace(collection, key))
-        } else {
-          try read(ATURI(try records.repository(), collection, key), records, copies)
-        }
-      guard let row else { return none("record", diagnostics) }
-      try output.write(row)
-      return .success
-    case .get, .create, .put, .delete:
-      var lines = RecordLines(options, records, queue, copies, output, diagnostics)
-      return try lines.run()
-    case .watch:
-      let firehose = try PDSFirehose(
-        access, repository: options.repository, options.limits, diagnostics)
-      let stream = try firehose.stream(
-        of: options.watched, from: options.from.map(Int64.init),
-        state: options.state.map { ResumeFile($0) })
-      let output = EventOutput(receivedAt: options.follow.receivedAt)
-      return Follow(options.follow, access.client, stream, output: output, diagnostics).run()
-    }
-  }
-
-  private static func read(
-    _ uri: ATURI, _ records: PDSRecords, _ copies: RecordCopies?
-  ) throws -> [UInt8]? {
-    let row = try records.get(uri)
-    if let collection = uri.collection, let key = uri.key {
-      copies?.note(
-        RecordPlace(collection, key), row.flatMap { CopiedRecord(row: $0, time: .now()) })
-    }
-    return row
-  }
-
-  private static func list(
-    _ records: PDSRecords, _ queue: RecordQueue?, _ copies: RecordCopies?, _ options: PDSOptions,
-    _ output: RowWriter, _ diagnostics: Diagnostics
-  ) throws -> ExitStatus {
-    guard let collection = options.collection else { return .failure }
-    var faults = FaultLog(diagnostics)
-    var isEmpty = true
-    let count = options.follow.count ?? .max
-    let write = { (row: [UInt8]) in
-      isEmpty = false
-      try output.write(row)
-    }
-    if let queue {
-      let rows = try queue.list(
-        collection, isReversed: options.isReversed, count: count
-      ) { faults.event("list", $0) }
-      for row in rows { try write(row) }
-    } else {
-      var read = ListedCopies(.now())
-      let take = { (row: [UInt8]) in
-        try write(row)
-        if copies != nil { read.take(row) }
+private func run(
+  _ options: PDSOptions, _ diagnostics: Diagnostics
+) throws -> ExitStatus {
+  let access = try PDSAccess(
+    options.access, tokenTime: options.tokenTime, diagnostics: diagnostics)
+  let records = PDSRecords(
+    access, repository: options.repository, options.limits, diagnostics)
+  let output = RowWriter()
+  let isOwn = options.repository.map { records.isOwn($0) } != false
+  let copies = isOwn ? RecordCopies(of: access.profile, records) : nil
+  let queue =
+    options.isQueued && isOwn
+    ? try RecordQueue(access.profile, records, copies, options, diagnostics) : nil
+  switch options.verb {
+  case .list: return try list(records, queue, copies, options, output, diagnostics)
+  case .describe:
+    guard let row = try records.describe() else { return none("repository", diagnostics) }
+    try output.write(row)
+    return .success
+  case .login:
+    try output.write(try records.logIn())
+    return .success
+  case .get where options.key != nil:
+    guard let collection = options.collection, let key = options.key else { return .failure }
+    let row =
+      if let queue {
+        try queue.get(RecordPlace(collection, key))
+      } else {
+        try read(ATURI(try records.repository(), collection, key), records, copies)
       }
-      try records.list(
-        collection, isReversed: options.isReversed, count: count,
-        fault: { faults.event("list", $0) }, row: take)
-      copies.map { read.keep(in: $0, of: collection, isWhole: read.count < count) }
-    }
-    faults.finish()
-    if faults.hasFault { return .failure }
-    return isEmpty && options.follow.count != 0 ? none("records", diagnostics) : .success
+    guard let row else { return none("record", diagnostics) }
+    try output.write(row)
+    return .success
+  case .get, .create, .put, .delete:
+    var lines = RecordLines(options, records, queue, copies, output, diagnostics)
+    return try lines.run()
+  case .watch:
+    let firehose = try PDSFirehose(
+      access, repository: options.repository, options.limits, diagnostics)
+    let stream = try firehose.stream(
+      of: options.watched, from: options.from.map(Int64.init),
+      state: options.state.map { ResumeFile($0) })
+    let output = EventOutput(receivedAt: options.follow.receivedAt)
+    return Follow(options.follow, access.client, stream, output: output, diagnostics).run()
   }
+}
 
-  /// A script sees it by the status.
-  private static func none(_ what: String, _ diagnostics: Diagnostics) -> ExitStatus {
-    if isatty(2) == 1 { diagnostics.say("no such \(what)") }
-    return .negative
+private func read(
+  _ uri: ATURI, _ records: PDSRecords, _ copies: RecordCopies?
+) throws -> [UInt8]? {
+  let row = try records.get(uri)
+  if let collection = uri.collection, let key = uri.key {
+    copies?.note(
+      RecordPlace(collection, key), row.flatMap { CopiedRecord(row: $0, time: .now()) })
   }
+  return row
+}
+
+private func list(
+  _ records: PDSRecords, _ queue: RecordQueue?, _ copies: RecordCopies?, _ options: PDSOptions,
+  _ output: RowWriter, _ diagnostics: Diagnostics
+) throws -> ExitStatus {
+  guard let collection = options.collection else { return .failure }
+  var faults = FaultLog(diagnostics)
+  var isEmpty = true
+  let count = options.follow.count ?? .max
+  let write = { (row: [UInt8]) in
+    isEmpty = false
+    try output.write(row)
+  }
+  if let queue {
+    let rows = try queue.list(
+      collection, isReversed: options.isReversed, count: count
+    ) { faults.event("list", $0) }
+    for row in rows { try write(row) }
+  } else {
+    var read = ListedCopies(.now())
+    let take = { (row: [UInt8]) in
+      try write(row)
+      if copies != nil { read.take(row) }
+    }
+    try records.list(
+      collection, isReversed: options.isReversed, count: count,
+      fault: { faults.event("list", $0) }, row: take)
+    copies.map { read.keep(in: $0, of: collection, isWhole: read.count < count) }
+  }
+  faults.finish()
+  if faults.hasFault { return .failure }
+  return isEmpty && options.follow.count != 0 ? none("records", diagnostics) : .success
+}
+
+/// A script sees it by the status.
+private func none(_ what: String, _ diagnostics: Diagnostics) -> ExitStatus {
+  if isatty(2) == 1 { diagnostics.say("no such \(what)") }
+  return .negative
 }
 
 /// Standard output: a row a line, each as soon as it is there.
@@ -154,8 +151,6 @@ struct ListedCopies {
   }
 
   /// Keeps them.
-  ///
-  /// - Parameter isWhole: whether there are no others.
   func keep(in copies: RecordCopies, of collection: NSID, isWhole: Bool) {
     guard bytes <= Self.mostBytes else { return }
     copies.keep(rows, of: collection, since: start, isWhole: isWhole)

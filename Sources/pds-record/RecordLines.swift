@@ -52,9 +52,7 @@ struct RecordLines {
     defer { faults.finish() }
     var input = try RecordInput(path: "-", .lines)
     do {
-      while let line = try input.next() {
-        try take(line.bytes, line: line.number)
-      }
+      while let line = try input.next() { try take(line.bytes, line: line.number) }
     } catch let failure as Failure {
       // What came of the lines before it counts, too.
       diagnostics.say(failure.message)
@@ -128,9 +126,7 @@ struct RecordLines {
     }
     let place = RecordPlace(collection, row.key, of: try owner(row.repository))
     if options.swap == .row, row.cid == nil { throw LineFault("no cid to compare with") }
-    if options.verb == .delete {
-      return try delete(place, swap(row))
-    }
+    if options.verb == .delete { return try delete(place, swap(row)) }
     guard let value = row.value else { throw LineFault("no value to put") }
     let draft = try value.withUnsafeBytes { try Self.draft($0, collection, created: nil) }
     return try put(draft, place, swap(row))

@@ -184,9 +184,8 @@ final class RecordQueue {
 
   // MARK: - Reading
 
-  /// A record with the change that waits for it.
-  ///
-  /// - Returns: nil where there is none, or it is to be deleted.
+  /// A record with the change that waits for it. Returns nil where there is none, or it is to be
+  /// deleted.
   func get(_ place: RecordPlace) throws -> [UInt8]? {
     try file.look()
     let uri = ATURI(try records.repository(), place.collection, place.key)

@@ -29,13 +29,10 @@ struct FinishedTurns {
   /// The most messages and turns that are remembered: an answer stands right beside its turn.
   private static let most = 256
 
-  /// - Parameter after: only turns that ended later; nil for all.
   init(after: Timestamp?) { self.after = after }
 
-  /// Reads a line.
-  ///
-  /// - Returns: a turn that is finished and has not been told; nil for anything else. Its text
-  ///   is empty where nothing can be said.
+  /// Reads a line. Returns a turn that is finished and has not been told; nil for anything else.
+  /// Its text is empty where nothing can be said.
   mutating func read(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> Narration? {
     let line: TurnLine
     do throws(ScanFault) {
@@ -135,7 +132,7 @@ struct RecentIDs {
 
   init(most: Int = 1 << 16) { self.most = most }
 
-  /// - Returns: whether it is new.
+  /// Whether it is new.
   mutating func insert(_ id: String) -> Bool {
     if older.contains(id) || !ids.insert(id).inserted { return false }
     if ids.count >= most { (older, ids) = (ids, []) }

@@ -69,9 +69,7 @@ final class NarrateLoop {
   }
 
   private func take(_ narration: Narration) throws(WriteFailure) {
-    if narration.text.isEmpty {
-      return diagnostics.note("\(narration.id): nothing to say")
-    }
+    if narration.text.isEmpty { return diagnostics.note("\(narration.id): nothing to say") }
     guard options.isLatest else { return try give(narration) }
     if let latest, let old = latest.time, let new = narration.time, new < old { return }
     latest = narration

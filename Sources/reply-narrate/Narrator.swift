@@ -9,9 +9,6 @@ final class Narrator {
   private let client: WebClient?
   private let diagnostics: Diagnostics
 
-  /// - Parameters:
-  ///   - newestWins: whether what waits is skipped for what is newer.
-  ///   - client: whose transfers are driven while we wait; nil for none.
   init(
     _ options: NarrateOptions, newestWins: Bool, client: WebClient? = nil,
     _ diagnostics: Diagnostics
@@ -33,12 +30,8 @@ final class Narrator {
   /// How the command ends, as far as speaking goes.
   var status: ExitStatus { speaker?.hasFailed == true ? .failure : .success }
 
-  /// Does what can be done, then waits for the next thing to happen.
-  ///
-  /// - Parameters:
-  ///   - input: a file to read from; -1 for none.
-  ///   - until: seconds of `Clock.monotonic`.
-  /// - Returns: whether the file can be read. A signal ends the process.
+  /// Does what can be done, then waits for the next thing to happen. Returns whether the file can
+  /// be read. A signal ends the process.
   func turn(input: Int32 = -1, until: Double = .infinity) -> Bool {
     var now = Clock.monotonic
     endIfAsked()

@@ -33,8 +33,6 @@ final class RecordingWatch {
   func hurry() { next = 0 }
 
   /// Looks, when it is time to or something changed.
-  ///
-  /// - Parameter now: seconds of `Clock.monotonic`.
   func look(now: Double) -> Double {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     let isHinted = descriptor >= 0 && poll(&entry, 1, 0) > 0

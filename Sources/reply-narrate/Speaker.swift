@@ -29,10 +29,6 @@ final class Speaker {
   /// And so is what it started and has left behind when it was asked to end.
   private static let linger = 0.25
 
-  /// - Parameters:
-  ///   - command: for sh(1).
-  ///   - timeout: seconds for each.
-  ///   - newestWins: whether what waits is skipped for what is newer.
   init(_ command: String, timeout: Double, newestWins: Bool, _ diagnostics: Diagnostics) {
     (self.command, self.timeout, self.diagnostics) = (command, timeout, diagnostics)
     queue = SpeechQueue(newestWins: newestWins)
@@ -48,13 +44,7 @@ final class Speaker {
     }
   }
 
-  /// Does what can be done without waiting.
-  ///
-  /// - Parameters:
-  ///   - now: seconds of `Clock.monotonic`.
-  ///   - isRecording: whether to be silent.
-  ///   - mayStart: asked before each start.
-  /// - Returns: when to be called again at the latest.
+  /// Does what can be done without waiting. Returns when to be called again at the latest.
   func work(now: Double, isRecording: Bool, mayStart: () -> Bool) -> Double {
     if let child { go(on: child, now, isRecording) }
     while child == nil, !queue.isEmpty, mayStart(), let item = queue.next() { start(item, now) }

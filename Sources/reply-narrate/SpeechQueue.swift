@@ -15,7 +15,5 @@ struct SpeechQueue<Item> {
   }
 
   /// What is spoken next, which waits no longer; nil when nothing waits.
-  mutating func next() -> Item? {
-    items.isEmpty ? nil : items.removeFirst()
-  }
+  mutating func next() -> Item? { items.isEmpty ? nil : items.removeFirst() }
 }

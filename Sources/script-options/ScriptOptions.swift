@@ -2,100 +2,97 @@ import CLibc
 import Core
 
 /// script-options(1): what scripts that run the commands have in common.
-public enum ScriptOptions {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    ScriptCommand.table.run(ScriptCommand()) { options, diagnostics in
-      switch options.job {
-      case .words: try print(words(options))
-      case .tell:
-        diagnostics.say(Visible.masked(options.words.joined(separator: " ")))
-      case .give: try options.words.isEmpty ? copy(diagnostics) : print(options.words.joined())
-      case .visible: try mask(diagnostics)
-      }
-      return .success
+public func scriptOptionsMain() {
+  ScriptCommand.table.run(ScriptCommand()) { options, diagnostics in
+    switch options.job {
+    case .words: try print(words(options))
+    case .tell:
+      diagnostics.say(Visible.masked(options.words.joined(separator: " ")))
+    case .give: try options.words.isEmpty ? copy(diagnostics) : print(options.words.joined())
+    case .visible: try mask(diagnostics)
     }
+    return .success
   }
+}
 
-  /// What a script evaluates. What is wrong in its words is told in its name, and ends us.
-  private static func words(_ options: ScriptCommand) -> String {
-    let help = CommandUsage.standardInput
-    let diagnostics = Diagnostics(program: options.script)
-    let asked = options.asked.map { AskedCommand(name: $0, help: help) }
+/// What a script evaluates. What is wrong in its words is told in its name, and ends us.
+private func words(_ options: ScriptCommand) -> String {
+  let help = CommandUsage.standardInput
+  let diagnostics = Diagnostics(program: options.script)
+  let asked = options.asked.map { AskedCommand(name: $0, help: help) }
+  do {
+    let base = asked?.isPassedOn == true ? try asked?.usage() : nil
     do {
-      let base = asked?.isPassedOn == true ? try asked?.usage() : nil
+      return try ScriptWords(help: help, asked: asked, base: base).words(of: options.words)
+    } catch let error as UsageError where error.problem.hasPrefix("unknown option") {
+      // It may be a letter of earlier versions, or say what an option has as an argument.
+      let script = ScriptWords(help: help, asked: asked, base: try base ?? asked?.usage())
       do {
-        return try ScriptWords(help: help, asked: asked, base: base).words(of: options.words)
-      } catch let error as UsageError where error.problem.hasPrefix("unknown option") {
-        // It may be a letter of earlier versions, or say what an option has as an argument.
-        let script = ScriptWords(help: help, asked: asked, base: try base ?? asked?.usage())
-        do {
-          return try script.words(of: options.words)
-        } catch let error as UsageError {
-          throw UsageError(error.problem + (try asked?.hint(for: error) ?? ""))
-        }
+        return try script.words(of: options.words)
+      } catch let error as UsageError {
+        throw UsageError(error.problem + (try asked?.hint(for: error) ?? ""))
       }
-    } catch let error as UsageError {
-      let usage = ScriptWords(help: help, asked: nil, base: nil).usage
-      diagnostics.usage(UsageError(Visible.masked(error.problem)), usage)
-    } catch let failure as CommandRun.Failure {
-      let name = options.asked ?? ""
-      switch failure {
-      case .broken: diagnostics.fail("\(name) is not in PATH")
-      case .interrupted(let signal): Process.die(by: signal)
-      // What was wrong, it has told.
-      case .ended: Process.exit(.failure)
-      case .late, .tooLong: diagnostics.fail("\(name): \(failure.reason)")
-      }
-    } catch {
-      diagnostics.fail("\(error)")
     }
+  } catch let error as UsageError {
+    let usage = ScriptWords(help: help, asked: nil, base: nil).usage
+    diagnostics.usage(UsageError(Visible.masked(error.problem)), usage)
+  } catch let failure as CommandRun.Failure {
+    let name = options.asked ?? ""
+    switch failure {
+    case .broken: diagnostics.fail("\(name) is not in PATH")
+    case .interrupted(let signal): Process.die(by: signal)
+    // What was wrong, it has told.
+    case .ended: Process.exit(.failure)
+    case .late, .tooLong: diagnostics.fail("\(name): \(failure.reason)")
+    }
+  } catch {
+    diagnostics.fail("\(error)")
   }
+}
 
-  private static func print(_ text: String) throws(WriteFailure) {
-    let writer = RecordWriter()
-    try writer.write(FileName.bytes(text))
+private func print(_ text: String) throws(WriteFailure) {
+  let writer = RecordWriter()
+  try writer.write(FileName.bytes(text))
+  try writer.flush()
+}
+
+private func copy(_ diagnostics: Diagnostics) throws(WriteFailure) {
+  let writer = RecordWriter()
+  try eachPiece(diagnostics) { piece throws(WriteFailure) in
+    try writer.write(piece)
     try writer.flush()
   }
+}
 
-  private static func copy(_ diagnostics: Diagnostics) throws(WriteFailure) {
-    let writer = RecordWriter()
-    try eachPiece(diagnostics) { piece throws(WriteFailure) in
-      try writer.write(piece)
-      try writer.flush()
-    }
+/// Line by line, so that no character is in two pieces.
+private func mask(_ diagnostics: Diagnostics) throws(WriteFailure) {
+  let writer = RecordWriter()
+  var begun: [UInt8] = []
+  func write(_ line: ArraySlice<UInt8>, _ end: String) throws(WriteFailure) {
+    try writer.write(Visible.masked(FileName.text(Array(line))) + end)
   }
-
-  /// Line by line, so that no character is in two pieces.
-  private static func mask(_ diagnostics: Diagnostics) throws(WriteFailure) {
-    let writer = RecordWriter()
-    var begun: [UInt8] = []
-    func write(_ line: ArraySlice<UInt8>, _ end: String) throws(WriteFailure) {
-      try writer.write(Visible.masked(FileName.text(Array(line))) + end)
+  try eachPiece(diagnostics) { piece throws(WriteFailure) in
+    begun += piece
+    while let end = begun.firstIndex(of: UInt8(ascii: "\n")) {
+      try write(begun[..<end], "\n")
+      begun.removeSubrange(...end)
     }
-    try eachPiece(diagnostics) { piece throws(WriteFailure) in
-      begun += piece
-      while let end = begun.firstIndex(of: UInt8(ascii: "\n")) {
-        try write(begun[..<end], "\n")
-        begun.removeSubrange(...end)
-      }
-      try writer.flush()
-    }
-    if !begun.isEmpty { try write(begun[...], "") }
     try writer.flush()
   }
+  if !begun.isEmpty { try write(begun[...], "") }
+  try writer.flush()
+}
 
-  private static func eachPiece(
-    _ diagnostics: Diagnostics, _ body: ([UInt8]) throws(WriteFailure) -> Void
-  ) throws(WriteFailure) {
-    var piece = [UInt8](repeating: 0, count: 65536)
-    while true {
-      let count = read(0, &piece, piece.count)
-      if count < 0 && systemError == EINTR { continue }
-      if count < 0 { diagnostics.fail("standard input: \(systemReason(systemError))") }
-      if count == 0 { return }
-      try body(Array(piece[..<count]))
-    }
+private func eachPiece(
+  _ diagnostics: Diagnostics, _ body: ([UInt8]) throws(WriteFailure) -> Void
+) throws(WriteFailure) {
+  var piece = [UInt8](repeating: 0, count: 65536)
+  while true {
+    let count = read(0, &piece, piece.count)
+    if count < 0 && systemError == EINTR { continue }
+    if count < 0 { diagnostics.fail("standard input: \(systemReason(systemError))") }
+    if count == 0 { return }
+    try body(Array(piece[..<count]))
   }
 }
 

@@ -12,10 +12,6 @@ struct ScriptWords {
   /// Whether the words behind `--` are no operands, but text or another command's.
   private let isCut: Bool
 
-  /// - Parameters:
-  ///   - help: the script's.
-  ///   - asked: the command that it asks.
-  ///   - base: that one's options, as far as they are needed.
   init(help: String, asked: AskedCommand?, base: CommandUsage?) {
     (self.help, self.asked) = (help, asked)
     let nobody = CommandUsage(program: "", entries: "")

@@ -10,8 +10,6 @@ struct BusFile {
   init(name: ItemName, content: [UInt8]) { (self.name, self.content) = (name, content) }
 
   /// Reads a record, of which nothing is believed.
-  ///
-  /// - Parameter maxSize: the most bytes that a file may have.
   init(_ line: UnsafeRawBufferPointer, maxSize: Int64) throws(Failure) {
     let object = try? JSONValue.parse(line)
     let id = object?["id"]?.string ?? "a file on the bus"

@@ -23,7 +23,6 @@ final class BusIntake {
   /// EX_DATAERR of sysexits(3): a record that nobody will ever take.
   private static let bad: Int32 = 65
 
-  /// - Parameter ends: whether there is an end when there are no more.
   init(
     _ bus: InboxBus, ends: Bool, maxSize: Int64, _ diagnostics: Diagnostics
   ) throws(Failure) {
@@ -35,10 +34,7 @@ final class BusIntake {
   /// Readable when there is something to take, or no more; -1 behind the end.
   var descriptor: Int32 { hasEnded ? -1 : child.output }
 
-  /// Takes what is there.
-  ///
-  /// - Returns: whether there was something.
-  /// - Parameter waits: whether it goes on to the end, or until a signal comes.
+  /// Takes what is there. Returns whether there was something.
   @discardableResult
   func take(into folder: InboxFolder, waits: Bool) -> Bool {
     var hasSome = false
@@ -135,10 +131,6 @@ final class BusIntake {
   }
 
   /// Whether a hidden file of the folder is one of ours that nobody needs any more.
-  ///
-  /// - Parameters:
-  ///   - name: the file's.
-  ///   - age: since it was written, seconds.
   static func isLeft(_ name: String, age: Double) -> Bool {
     age >= memory && (name.hasPrefix(markPrefix) || name.hasPrefix(filePrefix))
   }

@@ -19,9 +19,6 @@ final class DepositSource {
   /// Where it is read from: somebody may have read a part of standard input.
   private let start: off_t
 
-  /// - Parameters:
-  ///   - path: as the user wrote it; `-` is standard input.
-  ///   - maxSize: the most bytes that it may have.
   init(_ path: String, maxSize: Int64) throws(Failure) {
     isInput = path == "-"
     label = isInput ? "standard input" : path

@@ -27,8 +27,6 @@ struct Drain {
   private var notes: ItemNotes { ItemNotes(folder: folder) }
 
   /// Hands over all that is there, then purges what has been there for longer than one says.
-  ///
-  /// - Parameter saysForeign: whether what is not called as an item is named, too.
   func run(saysForeign: Bool) throws -> Result {
     var result = Result()
     let found = try folder.scan()
@@ -97,7 +95,7 @@ struct Drain {
   /// Bytes of a file for which a call of its own is not worth it.
   private static let small: Int64 = 1 << 16
 
-  /// - Returns: whether they were taken; else each is to be tried by itself.
+  /// Whether they were taken; else each is to be tried by itself.
   private func hand(
     together items: ArraySlice<InboxItem>, _ result: inout Result,
     _ failure: inout HostFailure?
@@ -125,7 +123,7 @@ struct Drain {
     return true
   }
 
-  /// - Returns: why it was not taken; nil when it was, or is not ours to send.
+  /// Why it was not taken; nil when it was, or is not ours to send.
   private func hand(over item: InboxItem, _ result: inout Result) throws -> HostFailure? {
     let open: OpenItem
     do throws(OpenItem.Obstacle) {

@@ -17,18 +17,13 @@ struct FileCopier {
   /// Bytes that the kernel copies before anybody is told.
   private static let stretch: Int64 = 1 << 25
 
-  /// - Parameters:
-  ///   - source: an open file at its place, as `target` is.
-  ///   - limit: the most bytes that may be copied.
   init(from source: Int32, to target: Int32, limit: Int64) {
     (self.source, self.target, self.limit) = (source, target, limit)
   }
 
-  /// Copies to the end of the source.
-  ///
-  /// - Parameter progress: told how many bytes have been copied.
-  /// - Returns: nil when done, else the side that failed and the error number: EFBIG for
-  ///   a source that does not end within the limit, EINTR for a signal that is watched for.
+  /// Copies to the end of the source. Returns nil when done, else the side that failed and the
+  /// error number: EFBIG for a source that does not end within the limit, EINTR for a signal that
+  /// is watched for.
   mutating func run(_ progress: (Int64) -> Void) -> (Side, Int32)? {
     while true {
       if count > limit { return (.source, EFBIG) }

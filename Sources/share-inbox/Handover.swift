@@ -11,17 +11,14 @@ protocol Handover: AnyObject {
   func begin() throws(HostFailure)
 
   /// Hands one file over.
-  ///
-  /// - Parameter progress: told how many bytes have gone.
   func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HostFailure) -> Receipt
 
   /// How many small files, of how many bytes together, are handed over at once; 1 for
   /// one at a time.
   var batch: (count: Int, size: Int) { get }
 
-  /// Hands small files over at once.
-  ///
-  /// - Returns: one for each; nil where each is to be handed over alone.
+  /// Hands small files over at once. Returns one for each; nil where each is to be handed over
+  /// alone.
   func hand(_ items: [OpenItem]) throws(HostFailure) -> [Receipt]?
 }
 

@@ -144,10 +144,6 @@ enum PathText {
   }
 
   /// The text for a file.
-  ///
-  /// - Parameters:
-  ///   - format: what `checked` took.
-  ///   - path: an absolute path without control characters.
   static func text(_ format: String, path: String) -> String {
     format.exchanging(text: "{path}", for: word(path))
   }

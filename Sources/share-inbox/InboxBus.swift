@@ -55,7 +55,7 @@ struct InboxBus {
     return (child.exitStatus ?? ExitStatus.temporary.rawValue, said)
   }
 
-  /// - Returns: false when a signal came first.
+  /// False when a signal came first.
   private static func wait(for descriptor: Int32, _ events: Int32) -> Bool {
     var entries = [
       pollfd(fd: descriptor, events: Int16(events), revents: 0),
@@ -74,8 +74,6 @@ struct InboxBus {
   static let patienceAtEnd = 0.5
 
   /// Starts to take files.
-  ///
-  /// - Parameter ends: whether it ends when there are none, or no server; else it waits.
   func get(ends: Bool) throws(Failure) -> ChildProcess {
     try start(
       ["bus-get", "--confirm", "-d", Self.durable, "--all"]

@@ -36,7 +36,6 @@ struct InboxItem: Sendable {
 final class ItemOutput {
   private let rows: RowOutput
 
-  /// - Parameter options: the form, the colour, whether there is any.
   init(_ options: InboxOptions) {
     rows = RowOutput(form: options.form, look: options.look, isQuiet: options.quiet)
   }

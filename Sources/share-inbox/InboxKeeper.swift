@@ -51,8 +51,6 @@ struct InboxKeeper {
   }
 
   /// Removes what is older, and prints it.
-  ///
-  /// - Parameter age: seconds.
   func purge(olderThan age: Double, now: Timestamp) throws -> ExitStatus {
     let purge = Purge(folder: folder, age: age, now: now)
     var status = ExitStatus.success

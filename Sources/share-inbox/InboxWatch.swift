@@ -30,10 +30,6 @@ final class InboxWatch {
   /// Seconds for which an idle link is kept.
   private static let linkLife = 60.0
 
-  /// - Parameters:
-  ///   - handover: who takes the files.
-  ///   - makeDrain: a drain of the folder.
-  ///   - makeIntake: what takes files from a bus; nil without one.
   init(
     _ folder: InboxFolder, _ handover: any Handover, diagnostics: Diagnostics,
     makeDrain: @escaping (InboxFolder) -> Drain,

@@ -19,12 +19,6 @@ struct ItemName: Equatable, Sendable {
 
   /// A new name. The UUID begins with the time (version 7 of RFC 9562, section
   /// 5.7), so that names sort as the files came.
-  ///
-  /// - Parameters:
-  ///   - time: of the deposit.
-  ///   - random: 16 bytes of chance.
-  ///   - stem: what `stem(of:)` makes.
-  ///   - suffix: what `isSuffix` takes.
   init(time: Timestamp, random: [UInt8], stem: String, suffix: String) {
     var bytes = random
     let milliseconds = time.seconds * 1000 + Int64(time.nanoseconds / 1_000_000)
@@ -47,9 +41,7 @@ struct ItemName: Equatable, Sendable {
     (self.stem, self.suffix) = (stem, suffix)
   }
 
-  /// Reads a name.
-  ///
-  /// - Returns: nil when it is not of this form, to the byte.
+  /// Reads a name. Returns nil when it is not of this form, to the byte.
   init?(_ name: [UInt8]) {
     guard let dash = name.firstIndex(of: UInt8(ascii: "-")), 1...12 ~= dash,
       name[..<dash].allSatisfy(Self.isDigit)

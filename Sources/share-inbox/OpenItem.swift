@@ -25,8 +25,6 @@ final class OpenItem {
   private let folder: InboxFolder
 
   /// Opens an item.
-  ///
-  /// - Parameter maxSize: the most bytes that are sent.
   init(_ item: InboxItem, in folder: InboxFolder, maxSize: Int64) throws(Obstacle) {
     let descriptor = clibc_open_in(folder.descriptor, item.name.text, O_RDONLY)
     guard descriptor >= 0 else {
@@ -49,9 +47,8 @@ final class OpenItem {
   deinit { close(descriptor) }
 
   /// The same file opened once more, from its beginning and without the lock: who has
-  /// that may outlive this process.
-  ///
-  /// - Returns: for the caller to close; nil when its name is another file's by now.
+  /// that may outlive this process. Returns for the caller to close; nil when its name is another
+  /// file's by now.
   func reopened() -> Int32? {
     let other = clibc_open_in(folder.descriptor, item.name.text, O_RDONLY)
     guard other >= 0 else { return nil }

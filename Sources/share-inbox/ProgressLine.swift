@@ -15,9 +15,6 @@ final class ProgressLine {
   /// Seconds between two lines; a file that is through before the first has none.
   private static let interval = 0.2
 
-  /// - Parameters:
-  ///   - name: the file's; printable ASCII.
-  ///   - size: bytes; nil or 0 where nobody knows.
   init(_ name: String, size: Int64?, isQuiet: Bool) {
     (self.name, self.size) = (name, size)
     isShown = !isQuiet && isatty(2) == 1
@@ -43,10 +40,6 @@ final class ProgressLine {
 
   /// `shot.png  6%  12.0 MB of 200.00 MB  45 MB/s  0:04 left`, as far as there is room: the
   /// name is shortened first, then the sizes go, then the name, and the rate.
-  ///
-  /// - Parameters:
-  ///   - seconds: since the first byte.
-  ///   - cells: the room; 0 or less gives nothing.
   static func text(
     _ name: String, sent: Int64, size: Int64?, seconds: Double, cells: Int
   ) -> String {

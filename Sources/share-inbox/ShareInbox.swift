@@ -4,63 +4,61 @@ import Screen
 import Shell
 
 /// share-inbox(1): a folder of files that go into the agent's hands.
-public enum ShareInbox {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    InboxOptions.table.run(
-      InboxOptions(), verbose: { $0.verbose }, { Process.exit(code: try run($0, $1)) })
+public func shareInboxMain() {
+  InboxOptions.table.run(InboxOptions(), verbose: \.verbose) {
+    Process.exit(code: try run($0, $1))
   }
+}
 
-  private static func run(_ options: InboxOptions, _ diagnostics: Diagnostics) throws -> Int32 {
-    let settings = try Settings(diagnostics: diagnostics)
-    let path = try options.inbox.map { try absolute($0) } ?? settings.folders.stateFile("inbox")
-    let folder = try InboxFolder(path: path)
-    let output = ItemOutput(options)
-    let status = try job(options, folder, output, settings, diagnostics)
-    try output.flush()
-    return status
-  }
+private func run(_ options: InboxOptions, _ diagnostics: Diagnostics) throws -> Int32 {
+  let settings = try Settings(diagnostics: diagnostics)
+  let path = try options.inbox.map { try absolute($0) } ?? settings.folders.stateFile("inbox")
+  let folder = try InboxFolder(path: path)
+  let output = ItemOutput(options)
+  let status = try job(options, folder, output, settings, diagnostics)
+  try output.flush()
+  return status
+}
 
-  private static func job(
-    _ options: InboxOptions, _ folder: InboxFolder, _ output: ItemOutput, _ settings: Settings,
-    _ diagnostics: Diagnostics
-  ) throws -> Int32 {
-    let keeper = InboxKeeper(folder: folder, output: output, diagnostics: diagnostics)
-    switch options.job {
-    case .add(let files) where options.usesBus:
-      clibc_signal_ignore(SIGPIPE)
-      let deposit = BusDeposit(
-        bus: InboxBus(settings, program: diagnostics.program), suffix: options.suffix,
-        moves: options.moves, maxSize: options.maxSize)
-      return try keeper.add(files) { path, now throws(Failure) in
-        try deposit.add(path, now: now)
-      }.rawValue
-    case .add(let files):
-      EndSignals.watch()
-      let deposit = Deposit(
-        folder: folder, suffix: options.suffix, moves: options.moves, maxSize: options.maxSize,
-        isQuiet: options.quiet)
-      return try keeper.add(files) { path, now throws(Failure) in
-        try deposit.add(path, now: now)
-      }.rawValue
-    case .list: return try keeper.list().rawValue
-    case .purge:
-      return try keeper.purge(olderThan: options.age ?? Purge.usualAge, now: .now()).rawValue
-    case .retry(let ids): return try keeper.retry(ids).rawValue
-    case .remove(let ids): return try keeper.remove(ids).rawValue
-    case .drain(let host), .watch(let host):
-      let job = DeliveryJob(options: options, output: output, diagnostics: diagnostics)
-      return try job.run(folder, host: host, settings)
-    }
+private func job(
+  _ options: InboxOptions, _ folder: InboxFolder, _ output: ItemOutput, _ settings: Settings,
+  _ diagnostics: Diagnostics
+) throws -> Int32 {
+  let keeper = InboxKeeper(folder: folder, output: output, diagnostics: diagnostics)
+  switch options.job {
+  case .add(let files) where options.usesBus:
+    clibc_signal_ignore(SIGPIPE)
+    let deposit = BusDeposit(
+      bus: InboxBus(settings, program: diagnostics.program), suffix: options.suffix,
+      moves: options.moves, maxSize: options.maxSize)
+    return try keeper.add(files) { path, now throws(Failure) in
+      try deposit.add(path, now: now)
+    }.rawValue
+  case .add(let files):
+    EndSignals.watch()
+    let deposit = Deposit(
+      folder: folder, suffix: options.suffix, moves: options.moves, maxSize: options.maxSize,
+      isQuiet: options.quiet)
+    return try keeper.add(files) { path, now throws(Failure) in
+      try deposit.add(path, now: now)
+    }.rawValue
+  case .list: return try keeper.list().rawValue
+  case .purge:
+    return try keeper.purge(olderThan: options.age ?? Purge.usualAge, now: .now()).rawValue
+  case .retry(let ids): return try keeper.retry(ids).rawValue
+  case .remove(let ids): return try keeper.remove(ids).rawValue
+  case .drain(let host), .watch(let host):
+    let job = DeliveryJob(options: options, output: output, diagnostics: diagnostics)
+    return try job.run(folder, host: host, settings)
   }
+}
 
-  /// A path as one that holds wherever we go.
-  private static func absolute(_ path: String) throws(Failure) -> String {
-    if path.isEmpty { throw Failure("--inbox", "no folder") }
-    if path.hasPrefix("/") { return path }
-    guard let here = currentFolder() else { throw Failure(path, systemReason(systemError)) }
-    return Folders.join(here, path)
-  }
+/// A path as one that holds wherever we go.
+private func absolute(_ path: String) throws(Failure) -> String {
+  if path.isEmpty { throw Failure("--inbox", "no folder") }
+  if path.hasPrefix("/") { return path }
+  guard let here = currentFolder() else { throw Failure(path, systemReason(systemError)) }
+  return Folders.join(here, path)
 }
 
 /// `drain` and `watch`: who takes the files, and what becomes of it.
@@ -69,7 +67,6 @@ struct DeliveryJob {
   let output: ItemOutput
   let diagnostics: Diagnostics
 
-  /// - Parameter host: as written; nil for the configured default.
   func run(_ folder: InboxFolder, host: String?, _ settings: Settings) throws -> Int32 {
     let handover = try handover(host, settings)
     EndSignals.watch()
@@ -126,8 +123,8 @@ struct DeliveryJob {
     case .command(let command): return CommandHandover(command)
     case .local:
       return HostHandover(
-        options, name: "this machine", session: options.session ?? SessionName.base,
-        HostCalls(maxTime: options.connect.maxTime) { _ in LocalLink() })
+        options, name: "this machine", session: options.session ?? SessionName.base
+      ) { LocalLink() }
     case .host:
       var request = try LinkRequest.make(
         host: host, options: options.connect, settings: settings)
@@ -138,9 +135,9 @@ struct DeliveryJob {
       request.note = { [diagnostics] in diagnostics.note($0) }
       request.tell = { [diagnostics] in diagnostics.say($0) }
       request.ask = { Prompt.ask($0) }
-      return HostHandover(
-        options, name: request.destination.name, session: session,
-        HostCalls(request, maxTime: options.connect.maxTime))
+      return HostHandover(options, name: request.destination.name, session: session) {
+        [request] in Connector.link(for: request, now: Clock.monotonic)
+      }
     }
   }
 }

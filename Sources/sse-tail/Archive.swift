@@ -40,8 +40,6 @@ enum ArchiveTail {
   }
 
   /// Looks at a file from its end.
-  ///
-  /// - Parameter bytes: the whole of it; only what is needed is read.
   static func read(_ bytes: UnsafeRawBufferPointer) -> Finding {
     var finding = Finding(size: bytes.count)
     // Half a line, and what the disk had not yet got when the power went: zeros.

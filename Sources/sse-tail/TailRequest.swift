@@ -56,15 +56,9 @@ struct Target {
   /// a tunnel changes; without one, the URL without its query.
   let source: String
 
-  /// - Parameters:
-  ///   - text: the operand.
-  ///   - url: the URL of the profile, nil if there is none.
-  ///   - profile: the profile's name, nil if it has none.
   init(_ text: String, url: String?, profile: String? = nil) throws(Failure) {
     if let stream = DashboardStream(rawValue: text) {
-      guard let url else {
-        throw Failure(text, "no url: \(Settings.Profile.howToName)")
-      }
+      guard let url else { throw Failure(text, "no url: \(Settings.Profile.howToName)") }
       let base: WebAddress
       do throws(Failure) { base = try WebAddress(url) } catch {
         throw Failure(Settings.Profile.placeOfURL, error.reason)

@@ -28,9 +28,7 @@ enum QuickTask {
         at += 1
       } else if let found = try date(words[at...], now, zone) {
         let said = words[at..<at + found.count].joined(separator: " ")
-        if let other = draft.dueText {
-          throw twice("dates", other, said)
-        }
+        if let other = draft.dueText { throw twice("dates", other, said) }
         (draft.due, draft.dueText) = (found.due, said)
         at += found.count
       } else {

@@ -4,13 +4,10 @@ import Screen
 import Turns
 
 /// task-format(1): tasks between records and people.
-public enum TaskFormat {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    TaskOptions.table.run(TaskOptions()) { options, diagnostics in
-      var run = TaskRun(options, diagnostics)
-      return try run.all()
-    }
+public func taskFormatMain() {
+  TaskOptions.table.run(TaskOptions()) { options, diagnostics in
+    var run = TaskRun(options, diagnostics)
+    return try run.all()
   }
 }
 

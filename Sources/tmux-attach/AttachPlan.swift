@@ -24,8 +24,6 @@ struct AttachOutcome: Equatable {
   var messages: [String] = []
 
   /// The user ended it, by an escape.
-  ///
-  /// - Parameter hasAttached: whether there was a session to leave.
   static func left(_ plan: AttachPlan, hasAttached: Bool) -> AttachOutcome {
     AttachOutcome(
       status: (hasAttached ? ExitStatus.success : .temporary).rawValue,

@@ -61,11 +61,6 @@ struct CheckReport: Equatable {
   }
 
   /// What the host says of the programs on its login PATH.
-  ///
-  /// - Parameters:
-  ///   - answer: of `CheckReport.request`.
-  ///   - harness: as the session would run it.
-  ///   - word: the first word of it; nil unless it is a plain name.
   mutating func take(_ answer: String, harness: String, word: String?) {
     let rows = answer.split(separator: "\n").map { $0.split(separator: "\t") }
     func row(_ name: Substring) -> [Substring]? { rows.first { $0.first == name } }

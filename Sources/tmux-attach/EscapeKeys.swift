@@ -30,9 +30,7 @@ struct EscapeKeys {
   private var sequence: [UInt8] = []
   private var before = State.lineStart
 
-  /// Takes typed bytes.
-  ///
-  /// - Returns: what they are. A tilde where a line begins waits for the next byte.
+  /// Takes typed bytes. Returns what they are. A tilde where a line begins waits for the next byte.
   mutating func take(_ bytes: some Sequence<UInt8>) -> [Part] {
     var parts: [Part] = []
     var keys: [UInt8] = []

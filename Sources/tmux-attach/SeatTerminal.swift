@@ -20,7 +20,7 @@ final class SeatTerminal {
   private var isRaw = false
   private var hasFailed = false
 
-  /// - Returns: nil unless standard input and output are a terminal.
+  /// Nil unless standard input and output are a terminal.
   init?() {
     guard isatty(0) == 1, isatty(1) == 1 else { return nil }
     let name = ttyname(1).map { String(cString: $0) }
@@ -37,9 +37,8 @@ final class SeatTerminal {
   /// Columns and rows; 80 by 24 when the terminal does not tell.
   var size: WindowSize { WindowSize(of: 1) }
 
-  /// Takes the terminal: keys one by one, unseen, ^C and ^Z still signals.
-  ///
-  /// - Returns: false when it has gone.
+  /// Takes the terminal: keys one by one, unseen, ^C and ^Z still signals. Returns false when it
+  /// has gone.
   func enter() -> Bool {
     guard !isEntered else { return true }
     let undo = modes.undo
@@ -63,9 +62,8 @@ final class SeatTerminal {
     if isEntered { _ = clibc_terminal_keys(isRaw) }
   }
 
-  /// Stops the process, as its shell expects, and comes back when it goes on.
-  ///
-  /// - Returns: false when the terminal has gone.
+  /// Stops the process, as its shell expects, and comes back when it goes on. Returns false when
+  /// the terminal has gone.
   func stop() -> Bool {
     let wasRaw = isRaw
     leave()
@@ -98,9 +96,7 @@ final class SeatTerminal {
   }
 
   /// Undoes what the far end has switched on, and shows the screen from before.
-  func undo() {
-    pass(modes.undo[...])
-  }
+  func undo() { pass(modes.undo[...]) }
 
   /// Shows a text of ours, which leaves all modes as they are.
   func draw(_ text: String) { queue.append(Array(text.utf8)) }

@@ -18,7 +18,7 @@ struct SessionJobs {
     self.output = output
   }
 
-  /// - Returns: 1 when there are none: a true zero.
+  /// 1 when there are none: a true zero.
   func list() throws -> Int32 {
     let sessions = try tmux.sessions()
     if let form = visit.options.form, form.rows == nil {

@@ -4,21 +4,18 @@ import Screen
 import Shell
 
 /// tmux-attach(1): the agent's terminal on another machine.
-public enum TmuxAttach {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    AttachOptions.table.run(AttachOptions(), verbose: { $0.verbose }) {
-      Process.exit(code: try run($0, $1))
-    }
+public func tmuxAttachMain() {
+  AttachOptions.table.run(AttachOptions(), verbose: \.verbose) {
+    Process.exit(code: try run($0, $1))
   }
+}
 
-  private static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
-    switch options.job {
-    case .attach: try AttachCommand.run(options, diagnostics)
-    case .list, .watch, .new, .close, .reconcile, .type, .capture:
-      try ManageCommand.run(options, diagnostics)
-    case .fingerprint, .forget, .authorize, .check: try KeysCommand.run(options, diagnostics)
-    }
+private func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
+  switch options.job {
+  case .attach: try AttachCommand.run(options, diagnostics)
+  case .list, .watch, .new, .close, .reconcile, .type, .capture:
+    try ManageCommand.run(options, diagnostics)
+  case .fingerprint, .forget, .authorize, .check: try KeysCommand.run(options, diagnostics)
   }
 }
 

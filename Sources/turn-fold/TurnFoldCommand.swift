@@ -3,13 +3,10 @@ import Records
 import Turns
 
 /// turn-fold(1): what an agent's events come to.
-public enum TurnFoldCommand {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    FoldOptions.table.run(FoldOptions()) { options, diagnostics in
-      var run = FoldRun(options, diagnostics)
-      return try run.run()
-    }
+public func turnFoldMain() {
+  FoldOptions.table.run(FoldOptions()) { options, diagnostics in
+    var run = FoldRun(options, diagnostics)
+    return try run.run()
   }
 }
 

@@ -1,18 +1,15 @@
 import Core
 
 /// turn-format(1): turns as a person reads them.
-public enum TurnFormat {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    TurnFormatOptions.table.run(TurnFormatOptions()) { options, diagnostics in
-      let feed = TurnFeed(options, diagnostics)
-      do { try feed.run() } catch let failure as WriteFailure {
-        feed.endIfSignalled()
-        throw failure
-      }
-      if feed.hasFaults { return .failure }
-      if !feed.isMistaken { return .success }
-      diagnostics.fail("no turns in the input: pipe it through turn-fold", .negative)
+public func turnFormatMain() {
+  TurnFormatOptions.table.run(TurnFormatOptions()) { options, diagnostics in
+    let feed = TurnFeed(options, diagnostics)
+    do { try feed.run() } catch let failure as WriteFailure {
+      feed.endIfSignalled()
+      throw failure
     }
+    if feed.hasFaults { return .failure }
+    if !feed.isMistaken { return .success }
+    diagnostics.fail("no turns in the input: pipe it through turn-fold", .negative)
   }
 }

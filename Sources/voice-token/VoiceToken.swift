@@ -4,45 +4,42 @@ import Core
 
 /// voice-token(1): lets somebody join a room of a LiveKit server, by a JSON Web Token with an
 /// HMAC by SHA-256 (RFC 7515).
-public enum VoiceToken {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    TokenOptions.table.run(TokenOptions()) { options, _ in
-      let claims = try options.claims(now: Int(time(nil)))
-      let secret = try secret(options.file)
-      let text = "\(code(#"{"alg":"HS256","typ":"JWT"}"#)).\(code(claims))"
-      let writer = RecordWriter()
-      try writer.write("\(text).\(Base64.url(signature(of: Array(text.utf8), by: secret)))\n")
-      try writer.flush()
-      return .success
-    }
+public func voiceTokenMain() {
+  TokenOptions.table.run(TokenOptions()) { options, _ in
+    let claims = try options.claims(now: Int(time(nil)))
+    let secret = try secret(options.file)
+    let text = "\(code(#"{"alg":"HS256","typ":"JWT"}"#)).\(code(claims))"
+    let writer = RecordWriter()
+    try writer.write("\(text).\(Base64.url(signature(of: Array(text.utf8), by: secret)))\n")
+    try writer.flush()
+    return .success
   }
+}
 
-  private static func code(_ text: String) -> String { Base64.url(Array(text.utf8)) }
+private func code(_ text: String) -> String { Base64.url(Array(text.utf8)) }
 
-  private static func signature(of text: [UInt8], by secret: [UInt8]) -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: 32)
-    HMAC(EVP_sha256(), secret, Int32(secret.count), text, text.count, &digest, nil)
-    return digest
+private func signature(of text: [UInt8], by secret: [UInt8]) -> [UInt8] {
+  var digest = [UInt8](repeating: 0, count: 32)
+  HMAC(EVP_sha256(), secret, Int32(secret.count), text, text.count, &digest, nil)
+  return digest
+}
+
+/// The one line of a file that is for its owner alone.
+private func secret(_ file: String?) throws(Failure) -> [UInt8] {
+  let path = file ?? Folders.join(Folders().config, "livekit")
+  let name = path == "-" ? "standard input" : path
+  let given: [UInt8]?
+  do throws(Failure) { given = try TokenFile.given(path) } catch { throw error.asDenied }
+  guard var secret = given else {
+    throw Failure(name, "no secret can be read there", .denied)
   }
-
-  /// The one line of a file that is for its owner alone.
-  private static func secret(_ file: String?) throws(Failure) -> [UInt8] {
-    let path = file ?? Folders.join(Folders().config, "livekit")
-    let name = path == "-" ? "standard input" : path
-    let given: [UInt8]?
-    do throws(Failure) { given = try TokenFile.given(path) } catch { throw error.asDenied }
-    guard var secret = given else {
-      throw Failure(name, "no secret can be read there", .denied)
-    }
-    if secret.last == 10 { secret.removeLast() }
-    if secret.isEmpty { throw Failure(name, "no secret in it", .denied) }
-    if secret.contains(10) { throw Failure(name, "more than one line", .denied) }
-    guard secret.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-      throw Failure(name, "not one line of visible characters", .denied)
-    }
-    return secret
+  if secret.last == 10 { secret.removeLast() }
+  if secret.isEmpty { throw Failure(name, "no secret in it", .denied) }
+  if secret.contains(10) { throw Failure(name, "more than one line", .denied) }
+  guard secret.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+    throw Failure(name, "not one line of visible characters", .denied)
   }
+  return secret
 }
 
 /// What the command line of voice-token asks for.
@@ -79,14 +76,10 @@ struct TokenOptions {
     guard let room = words.paths.first else { throw UsageError("which ROOM?") }
     if words.paths.count > 1 { throw UsageError("one room alone: \(words.operands[1])") }
     options.room = room
-    if options.key == nil {
-      throw UsageError("which API key? give -k, or set LIVEKIT_API_KEY")
-    }
+    if options.key == nil { throw UsageError("which API key? give -k, or set LIVEKIT_API_KEY") }
   }
 
   /// What the token says.
-  ///
-  /// - Parameter now: seconds since 1970.
   func claims(now: Int) throws(Failure) -> String {
     var claims = #"{"iss":\#(try quoted(key ?? "")),"sub":\#(try quoted(identity ?? Self.user))"#
     claims += #","nbf":\#(now),"exp":\#(now + seconds)"#

@@ -53,7 +53,7 @@ final class SentLines: LoopInput {
     return poll(&entry, 1, 0) > 0
   }
 
-  /// - Returns: whether there may be more.
+  /// Whether there may be more.
   private func readSome() -> Bool {
     let room = waiting.room(1 << 16)
     let count = read(0, room.baseAddress, room.count)

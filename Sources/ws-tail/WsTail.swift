@@ -3,79 +3,75 @@ import Core
 import Web
 
 /// ws-tail(1): follows a WebSocket, one record per message.
-public enum WsTail {
-  /// Does what the command line asks for, and leaves.
-  public static func main() {
-    WsOptions.table.run(
-      WsOptions(), verbose: { $0.follow.isVerbose }, { try follow($0, $1).run() })
-  }
+public func wsTailMain() {
+  WsOptions.table.run(WsOptions(), verbose: \.follow.isVerbose) { try follow($0, $1).run() }
+}
 
-  private static func follow(
-    _ options: WsOptions, _ diagnostics: Diagnostics
-  ) throws(Failure) -> Follow {
-    var settings = try Settings()
-    settings.limitToken(options.follow.reconnect.maxTime)
-    let profile = try profile(options, settings)
-    settings.configuration.report(to: diagnostics)
-    var request = Request(try address(options.url))
-    request.unquotable = request.address.queryValues
-    request.privateHeaders = try RequestArguments.headers(options.headers)
-    try RequestArguments.refuse(
-      request.privateHeaders,
-      Dictionary(uniqueKeysWithValues: Upgrade.reserved.map { ($0, "is the handshake's own") }))
-    let server = try RequestArguments.authorize(
-      &request, settings: settings, profile: profile, access: options.access)
-    let greeting = try options.data.map { data throws(Failure) in
-      let bytes = try RequestArguments.data(data)
-      guard bytes.withUnsafeBytes(UTF8Text.isValid) else {
-        throw Failure("--data", "not UTF-8")
-      }
-      return bytes
+private func follow(
+  _ options: WsOptions, _ diagnostics: Diagnostics
+) throws(Failure) -> Follow {
+  var settings = try Settings()
+  settings.limitToken(options.follow.reconnect.maxTime)
+  let profile = try profile(options, settings)
+  settings.configuration.report(to: diagnostics)
+  var request = Request(try address(options.url))
+  request.unquotable = request.address.queryValues
+  request.privateHeaders = try RequestArguments.headers(options.headers)
+  try RequestArguments.refuse(
+    request.privateHeaders,
+    Dictionary(uniqueKeysWithValues: Upgrade.reserved.map { ($0, "is the handshake's own") }))
+  let server = try RequestArguments.authorize(
+    &request, settings: settings, profile: profile, access: options.access)
+  let greeting = try options.data.map { data throws(Failure) in
+    let bytes = try RequestArguments.data(data)
+    guard bytes.withUnsafeBytes(UTF8Text.isValid) else {
+      throw Failure("--data", "not UTF-8")
     }
-    var socket = SocketOptions()
-    socket.subprotocols = options.subprotocols
-    socket.maxMessageBytes = options.follow.maxEventBytes
-    let lines = options.sends ? SentLines(diagnostics) : nil
-    let place = request.address.socketDisplay
-    var stream = FollowedStream(place) { [request, socket] follow in
-      lines?.onFault = { [unowned follow] in follow.hadFault = true }
-      follow.input = lines
-      return { () throws(LinkEnd) in
-        let open = try LiveSocket.connect(
-          follow, request, options: socket, idle: follow.policy.idleTimeout)
-        if let greeting { open.send(text: greeting) }
-        follow.opened(open.place)
-        lines?.socket = open
-        defer { lines?.socket = nil }
-        // What came before the connection.
-        lines?.turn()
-        while true {
-          switch try open.receive(idle: follow.policy.idleTimeout, pingEvery: options.ping) {
-          case .message(let message): try follow.print(message)
-          case .oversize(let bytes): follow.oversize(bytes: bytes)
-          case nil: continue
-          }
+    return bytes
+  }
+  var socket = SocketOptions()
+  socket.subprotocols = options.subprotocols
+  socket.maxMessageBytes = options.follow.maxEventBytes
+  let lines = options.sends ? SentLines(diagnostics) : nil
+  let place = request.address.socketDisplay
+  var stream = FollowedStream(place) { [request, socket] follow in
+    lines?.onFault = { [unowned follow] in follow.hadFault = true }
+    follow.input = lines
+    return { () throws(LinkEnd) in
+      let open = try LiveSocket.connect(
+        follow, request, options: socket, idle: follow.policy.idleTimeout)
+      if let greeting { open.send(text: greeting) }
+      follow.opened(open.place)
+      lines?.socket = open
+      defer { lines?.socket = nil }
+      // What came before the connection.
+      lines?.turn()
+      while true {
+        switch try open.receive(idle: follow.policy.idleTimeout, pingEvery: options.ping) {
+        case .message(let message): try follow.print(message)
+        case .oversize(let bytes): follow.oversize(bytes: bytes)
+        case nil: continue
         }
       }
     }
-    stream.judge = { server.problem(of: $0, $1) }
-    return Follow(
-      options.follow, try options.access.client(diagnostics.program), stream,
-      output: EventOutput(dataOnly: options.dataOnly, receivedAt: options.follow.receivedAt),
-      diagnostics)
   }
+  stream.judge = { server.problem(of: $0, $1) }
+  return Follow(
+    options.follow, try options.access.client(diagnostics.program), stream,
+    output: EventOutput(dataOnly: options.dataOnly, receivedAt: options.follow.receivedAt),
+    diagnostics)
+}
 
-  private static func address(_ url: String) throws(Failure) -> WebAddress {
-    do throws(Failure) { return try WebAddress(socket: url) } catch {
-      throw RequestArguments.fault(of: url, error)
-    }
+private func address(_ url: String) throws(Failure) -> WebAddress {
+  do throws(Failure) { return try WebAddress(socket: url) } catch {
+    throw RequestArguments.fault(of: url, error)
   }
+}
 
-  /// A profile that is asked for by name must be there.
-  private static func profile(
-    _ options: WsOptions, _ settings: Settings
-  ) throws(Failure) -> Settings.Profile? {
-    options.access.profile == nil
-      ? try? settings.profile() : try settings.profile(options.access.profile)
-  }
+/// A profile that is asked for by name must be there.
+private func profile(
+  _ options: WsOptions, _ settings: Settings
+) throws(Failure) -> Settings.Profile? {
+  options.access.profile == nil
+    ? try? settings.profile() : try settings.profile(options.access.profile)
 }

@@ -52,9 +52,7 @@ public struct ByteBuffer: ~Copyable {
   private mutating func reserve(_ wanted: Int) {
     if wanted <= capacity { return }
     let size = max(wanted, capacity * 2, 256)
-    guard let grown = realloc(base, size) else {
-      Diagnostics.outOfMemory()
-    }
+    guard let grown = realloc(base, size) else { Diagnostics.outOfMemory() }
     base = grown
     capacity = size
   }
@@ -107,9 +105,7 @@ public struct PageBuffer: ~Copyable {
   private static func allocate(_ count: Int) -> UnsafeMutableRawPointer {
     let pages = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
     // MAP_FAILED is -1, a cast that Swift cannot import.
-    guard let pages, Int(bitPattern: pages) != -1 else {
-      Diagnostics.outOfMemory()
-    }
+    guard let pages, Int(bitPattern: pages) != -1 else { Diagnostics.outOfMemory() }
     return pages
   }
 }

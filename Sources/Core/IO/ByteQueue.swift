@@ -103,9 +103,7 @@ public struct ByteQueue: ~Copyable {
 
   private mutating func grow(_ wanted: Int) {
     let size = max(wanted, min(capacity * 2, wanted + (1 << 20)), 4096)
-    guard let grown = malloc(size) else {
-      Diagnostics.outOfMemory()
-    }
+    guard let grown = malloc(size) else { Diagnostics.outOfMemory() }
     if count > 0 { memcpy(grown, base! + head, count) }
     free(base)
     base = grown

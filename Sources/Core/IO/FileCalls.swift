@@ -26,9 +26,7 @@ public func clibc_append(_ name: String) -> Int32 {
 
 /// mkfifo(3), and open(2) of it.
 @discardableResult
-public func clibc_fifo(_ name: String) -> Int32 {
-  FileName.with(name) { CLibc.clibc_fifo($0) }
-}
+public func clibc_fifo(_ name: String) -> Int32 { FileName.with(name) { CLibc.clibc_fifo($0) } }
 
 /// connect(2) to a socket of this machine.
 @discardableResult
@@ -55,9 +53,7 @@ public func clibc_changes_add(_ descriptor: Int32, _ name: String) -> Int32 {
 }
 
 /// When a file was made, nanoseconds since 1970; 0 where the system does not tell.
-public func clibc_born(_ name: String) -> Int64 {
-  FileName.with(name) { CLibc.clibc_born($0) }
-}
+public func clibc_born(_ name: String) -> Int64 { FileName.with(name) { CLibc.clibc_born($0) } }
 
 /// access(2).
 @discardableResult

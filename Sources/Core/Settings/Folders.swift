@@ -59,9 +59,7 @@ public struct Folders: Sendable, Equatable {
   /// - Throws: `Failure` naming what cannot be made, or is not a folder.
   public static func make(_ path: String) throws(Failure) {
     if let status = stat(following: path) {
-      guard status.isFolder else {
-        throw Failure(path, "not a folder")
-      }
+      guard status.isFolder else { throw Failure(path, "not a folder") }
       return
     }
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex {

@@ -66,9 +66,7 @@ public struct Settings: Sendable {
     let named = option ?? environment("AGENT_PROFILE")
     var chosen = named
     if chosen == nil { chosen = try defaultName(required: url == nil) }
-    guard let name = chosen else {
-      return Profile(url: url, kind: AgentKind(usualAt: url))
-    }
+    guard let name = chosen else { return Profile(url: url, kind: AgentKind(usualAt: url)) }
     guard let section = configuration.profiles[name] else {
       let hint = NearestWord.hint(for: name, among: configuration.profiles.keys.sorted())
       let help = hint.isEmpty ? "; 'agent-setup -p \(name)' writes it" : hint

@@ -34,9 +34,7 @@ public final class RegexSearch: Equatable {
     range.rm_so = 0
     range.rm_eo = regoff_t(text.count)
     let base = text.baseAddress?.assumingMemoryBound(to: CChar.self)
-    guard let base else {
-      return regexec(&compiled, "", 0, nil, 0) == 0
-    }
+    guard let base else { return regexec(&compiled, "", 0, nil, 0) == 0 }
     return regexec(&compiled, base, 1, &range, REG_STARTEND) == 0
   }
 }

@@ -128,10 +128,15 @@ extension BidirectionalCollection {
   }
 }
 
-extension StringProtocol {
+extension String {
   /// The text without white space at both ends. By scalars: a combining mark may follow a blank
   /// and must not hide it.
   public var trimmed: String {
-    String(String.UnicodeScalarView(unicodeScalars.trimming { $0.properties.isWhitespace }))
+    String(unicodeScalars.trimming { $0.properties.isWhitespace })
   }
+}
+
+extension Substring {
+  /// The text without white space at both ends.
+  public var trimmed: String { String(self).trimmed }
 }

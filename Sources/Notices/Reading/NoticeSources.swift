@@ -93,9 +93,6 @@ struct NoticeSources {
     return Self.notice(record, turn.reason, about: turn.id, type: "turn", in: turn.thread)
   }
 
-  /// - Parameters:
-  ///   - text: what else there is to say.
-  ///   - type: of what it is about; nil for the record's category.
   private static func notice(
     _ record: NotificationRecord, _ text: String?, about id: String, type: String? = nil,
     in thread: String?

@@ -69,7 +69,7 @@ public struct FrameDiffer: Sendable {
 /// of Indic scripts; behind each of these the cursor is put where it belongs
 /// (CHA, ECMA-48 8.3.9), so that at worst that cluster looks odd.
 enum PlacedText {
-  /// - Returns: its bytes, and whether it holds such a cluster.
+  /// Its bytes, and whether it holds such a cluster.
   static func render(_ line: Line, depth: ColourDepth) -> (text: String, isContested: Bool) {
     var out = ""
     var column = 0

@@ -94,10 +94,6 @@ struct Bundler {
   }
 
   /// What is to be told now.
-  ///
-  /// - Parameters:
-  ///   - now: seconds of the monotonic clock.
-  ///   - isEnd: whether nothing more will come: then nothing waits.
   mutating func due(now: Double, isEnd: Bool) -> [(Delivery, of: [Bundle])] {
     told.removeAll { now - $0 >= 60 }
     var out: [(Delivery, of: [Bundle])] = []
@@ -144,9 +140,7 @@ struct Bundler {
     return first + limits.digest
   }
 
-  /// Tells what was kept.
-  ///
-  /// - Returns: what it tells, too; nil for nothing.
+  /// Tells what was kept. Returns what it tells, too; nil for nothing.
   mutating func digest() -> (Delivery, of: [Bundle])? {
     guard !kept.isEmpty else { return nil }
     defer { (kept, keptOthers) = ([], 0) }

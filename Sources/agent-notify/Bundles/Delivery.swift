@@ -172,8 +172,6 @@ struct Bundle {
   }
 
   /// Many in one.
-  ///
-  /// - Parameter bundles: two at least, and `others` more that nobody has kept.
   static func summary(_ bundles: [Bundle], others: Int = 0) -> Delivery {
     var summary = Summary(others: others)
     for bundle in bundles { summary.add(bundle.delivery) }

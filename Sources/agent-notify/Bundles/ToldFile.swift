@@ -34,11 +34,6 @@ final class ToldFile {
   /// How many processes that read standard input can have a file each.
   private static let mostSlots = 32
 
-  /// - Parameters:
-  ///   - path: the argument of `--state`; nil for a file of the state folder.
-  ///   - profiles: those that are followed: each choice of them has a file of its own.
-  ///   - isBus: whether a bus is, which has one, too.
-  ///   - now: seconds of the monotonic clock.
   init(
     _ path: String?, profiles: [String], isBus: Bool, now: Double
   ) throws(Failure) {
@@ -140,9 +135,7 @@ final class ToldFile {
   /// Keeps a file to this process, to its end: of two, each would tell what the other told,
   /// and undo what it kept.
   private static func lock(_ path: String) throws(Failure) {
-    guard try locks(path) else {
-      throw Failure(path, "in use by another agent-notify")
-    }
+    guard try locks(path) else { throw Failure(path, "in use by another agent-notify") }
   }
 
   private static func locks(_ path: String) throws(Failure) -> Bool {

@@ -23,12 +23,6 @@ final class ProgramWay: Way {
   /// One that takes longer is ended, seconds.
   private static let timeLimit = 60.0
 
-  /// - Parameters:
-  ///   - name: for messages.
-  ///   - outcome: told of what fails.
-  ///   - isOwn: whether it is the user's own, which may write what it likes.
-  ///   - input: what it reads on standard input.
-  ///   - words: the program and its arguments.
   init(
     _ name: String, _ outcome: Outcome, isOwn: Bool = false,
     input: @escaping (Delivery) -> [UInt8] = { _ in [] },

@@ -10,7 +10,6 @@ final class LineWay: Way {
   private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
   private let rings: Bool
 
-  /// - Parameter rings: whether the bell of the terminal rings with it.
   init(rings: Bool = false) { self.rings = rings }
 
   func post(_ telling: Telling) throws(WriteFailure) {
@@ -33,7 +32,7 @@ final class BellWay: Way {
     ended.append(WayEnd(tellings: [telling], failure: failure))
   }
 
-  /// - Returns: whether there is a terminal.
+  /// Whether there is a terminal.
   static func ring() -> Bool {
     let terminal = clibc_open("/dev/tty", O_WRONLY | O_NOCTTY | O_NONBLOCK)
     guard terminal >= 0 else { return false }

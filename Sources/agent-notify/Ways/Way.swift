@@ -7,17 +7,12 @@ protocol Way: AnyObject {
   /// Whether there is nothing more to do.
   var isIdle: Bool { get }
   /// Whether somebody can be told in this way now; nil while that is found out, in `work`.
-  ///
-  /// - Parameter now: seconds of the monotonic clock.
   func isThere(now: Double) -> Bool?
   /// Why nobody can be told.
   var unsupportedReason: String { get }
   /// Tells it, or puts it behind what is being told.
   func post(_ telling: Telling) throws(WriteFailure)
-  /// Goes on.
-  ///
-  /// - Parameter now: seconds of the monotonic clock.
-  /// - Returns: when to be called again at the latest.
+  /// Goes on. Returns when to be called again at the latest.
   func work(now: Double) -> Double
   /// Ends what goes on: nobody is there any more to wait for it.
   func stop()
@@ -76,7 +71,6 @@ struct Channel {
   /// The first is tried again after so long, seconds.
   private static let rest = 300.0
 
-  /// - Parameter ways: one at least; the best first.
   init(_ ways: [any Way]) { self.ways = ways }
 
   /// The one that tells now.
@@ -86,9 +80,7 @@ struct Channel {
   func isThere(now: Double) -> Bool? { way.isThere(now: now) }
   func stop() { for way in ways { way.stop() } }
 
-  /// Goes on.
-  ///
-  /// - Returns: when to be called again at the latest.
+  /// Goes on. Returns when to be called again at the latest.
   mutating func work(now: Double) -> Double {
     if now >= until { (current, until) = (0, .infinity) }
     return ways.map { $0.work(now: now) }.min() ?? .infinity

@@ -48,9 +48,7 @@ struct VectorIndex {
   }
 
   /// Forgets all.
-  mutating func clear() {
-    (width, numbers, ids, groups, places) = (0, [], [], [], [:])
-  }
+  mutating func clear() { (width, numbers, ids, groups, places) = (0, [], [], [], [:]) }
 
   /// The facts of a guild that are likest to a vector, the likest first.
   func nearest(_ vector: [Float], in guild: String, limit: Int) -> [(id: Int64, cosine: Float)] {

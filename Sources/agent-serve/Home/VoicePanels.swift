@@ -132,11 +132,6 @@ struct VoiceHistory: Sendable {
     let time: String
   }
 
-  private struct Ended {
-    let time: String
-    let json: String
-  }
-
   /// `GET /api/voice/history/sessions`: sessions with a start and an end, the
   /// newest end first.
   func sessions(_ db: Database) throws -> String {

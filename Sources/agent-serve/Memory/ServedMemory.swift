@@ -93,9 +93,7 @@ extension ServedMemory {
     _ write: Write, _ body: [UInt8], type: String, log: ActionLog, voice: [UInt8]
   ) async throws -> WholeAnswer {
     if write == .add { return try await add(body, type: type) }
-    guard let object = RequestObject(body, type: type) else {
-      return .invalidJSON
-    }
+    guard let object = RequestObject(body, type: type) else { return .invalidJSON }
     do {
       switch write {
       case .add: return .noSuchMethod

@@ -39,9 +39,7 @@ struct NoteLines {
   }
 
   /// Nothing more comes.
-  mutating func finish() -> [Line] {
-    rest.isEmpty && !isTooLong ? [] : add([10])
-  }
+  mutating func finish() -> [Line] { rest.isEmpty && !isTooLong ? [] : add([10]) }
 
   private mutating func keep(_ piece: ArraySlice<UInt8>) {
     if rest.count + piece.count > Self.longest { (rest, isTooLong) = ([], true) }

@@ -12,7 +12,9 @@ final class Listener {
   /// Binds and listens.
   init(_ address: ListenAddress, _ service: any RequestService) throws(Failure) {
     let (descriptor, port) = try address.listen()
-    do throws(Socket.Failure) { socket = try Socket(descriptor) } catch { throw Failure(code: systemError) }
+    do throws(Socket.Failure) { socket = try Socket(descriptor) } catch {
+      throw Failure(code: systemError)
+    }
     (self.port, self.service) = (port, service)
     Poller.start { await self.run() }
   }

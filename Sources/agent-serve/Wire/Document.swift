@@ -114,9 +114,7 @@ extension Document {
     var list = bytes
     if let member, let object = ScanObject(bytes) { list = object[member].bytes }
     guard first(list) == UInt8(ascii: "[") else { throw Failure("not an array") }
-    guard let rows = ScanObject.list(list) else {
-      throw Failure("an element is not an object")
-    }
+    guard let rows = ScanObject.list(list) else { throw Failure("an element is not an object") }
     return rows.enumerated().map { ("element \($0.offset + 1)", $0.element) }
   }
 

@@ -43,9 +43,7 @@ struct Charset: Equatable {
   ]
 
   /// The text; what is ill-formed becomes U+FFFD, and NUL a space.
-  func text(_ bytes: [UInt8]) -> String {
-    PlainText.kept(decoded(bytes), most: .max)
-  }
+  func text(_ bytes: [UInt8]) -> String { PlainText.kept(decoded(bytes), most: .max) }
 
   private func decoded(_ bytes: [UInt8]) -> String {
     guard let name else { return String(decoding: bytes, as: UTF8.self) }

@@ -40,9 +40,7 @@ enum MailDate {
         0...0, with: parts[0].count == 4 ? [date, parts[1], parts[0]] + day.dropFirst() : parts)
       guard words.count > 3 else { return words }
       let mark = words[3].firstIndex { $0 == "+" || $0 == "-" || $0 == "Z" || $0 == "z" }
-      if let mark {
-        words.replaceSubrange(3...3, with: [words[3][..<mark], words[3][mark...]])
-      }
+      if let mark { words.replaceSubrange(3...3, with: [words[3][..<mark], words[3][mark...]]) }
       // A part of a second.
       if parts[0].count == 4 { words[3] = words[3].prefix { $0 != "." } }
     } else if first.first?.isLetter == true, words.count >= 4 {

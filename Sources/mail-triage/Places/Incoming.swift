@@ -43,9 +43,7 @@ struct Incoming {
   static func read(
     _ pieces: InputPieces, _ body: (Part, _ number: Int) throws -> Bool
   ) throws {
-    if let reason = try pieces.first({ ForeignText.reason(of: $0) }) {
-      throw Failure(reason)
-    }
+    if let reason = try pieces.first({ ForeignText.reason(of: $0) }) { throw Failure(reason) }
     switch try pieces.first({ FileForm($0) }) {
     case .records: try records(pieces, body)
     case .mail: try mails(pieces, isMailbox: false, body)

@@ -69,9 +69,7 @@ struct Story {
   var isEnded: Bool { parts[key]?.record.isEnded ?? false }
 
   /// When it began, as far as that is known.
-  var started: Timestamp? {
-    turn?.started ?? earliest
-  }
+  var started: Timestamp? { turn?.started ?? earliest }
 
   /// When it ended; nil when it did not.
   var ended: Timestamp? {

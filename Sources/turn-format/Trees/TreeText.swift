@@ -30,9 +30,7 @@ struct TreeText {
   }
 
   /// The turn and its parts.
-  var lines: [Line] {
-    [first] + branches
-  }
+  var lines: [Line] { [first] + branches }
 
   private var first: Line {
     var row = Row()

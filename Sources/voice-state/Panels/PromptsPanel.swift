@@ -126,9 +126,7 @@ struct PromptName: Equatable {
   let name: PromptText.Name
 
   /// What may be asked for: `system` are the standing instructions.
-  static var all: [String] {
-    ["system"] + PromptText.Name.allCases.map(\.rawValue)
-  }
+  static var all: [String] { ["system"] + PromptText.Name.allCases.map(\.rawValue) }
 
   /// Nil for a word that names no prompt.
   init?(_ word: String) {

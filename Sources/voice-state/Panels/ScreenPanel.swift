@@ -25,9 +25,7 @@ struct ScreenPanel: Panel {
     if isUnused { return nil }
   }
 
-  var note: Line {
-    watch.active ? "watching".styled(.positive) : "not watching".dim
-  }
+  var note: Line { watch.active ? "watching".styled(.positive) : "not watching".dim }
 
   @Lines func lines(width: Int) -> [Line] {
     let recap = watch.lastMemoryRecapDurableSaved == true ? "saved" : "recap"

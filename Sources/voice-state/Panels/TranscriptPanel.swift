@@ -37,9 +37,7 @@ struct TranscriptPanel: Panel {
     if entries.isEmpty { return nil }
   }
 
-  var note: Line {
-    count > Self.most ? Line("last \(Self.most) of \(count)", .dim) : Line()
-  }
+  var note: Line { count > Self.most ? Line("last \(Self.most) of \(count)", .dim) : Line() }
 
   func lines(width: Int) -> [Line] {
     let widest = entries.map { CellWidth.of($0.name) }.max() ?? 0

@@ -38,7 +38,9 @@ final class RecordSource {
     wait: (Int32) -> Bool, take: (VoiceRecord, Timestamp?) -> Bool
   ) throws {
     var goesOn = true
-    while goesOn, let line = try input.next(beforeBlocking: { if !wait($0) { throw CancellationError() } }) {
+    while goesOn,
+      let line = try input.next(beforeBlocking: { if !wait($0) { throw CancellationError() } })
+    {
       joiner.add(line.bytes) { bytes, number in
         if goesOn { goesOn = self.receive(bytes, number, take) }
       }
@@ -133,9 +135,7 @@ struct RecordClock {
 /// together with their age.
 enum ServerClock {
   /// The latest that the sessions tell, nil when none of them does.
-  static func time(of sessions: [VoiceSession]) -> Timestamp? {
-    sessions.flatMap(exact).max()
-  }
+  static func time(of sessions: [VoiceSession]) -> Timestamp? { sessions.flatMap(exact).max() }
 
   /// The latest instant that the sessions hold: no later than the state.
   static func latest(in sessions: [VoiceSession]) -> Timestamp? {

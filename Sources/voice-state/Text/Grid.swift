@@ -39,9 +39,7 @@ struct Grid {
   }
 
   /// Adds a row; cells that are missing are empty, those too many are left out.
-  mutating func add(_ cells: [Line]) {
-    rows.append(Array(cells.prefix(columns.count)))
-  }
+  mutating func add(_ cells: [Line]) { rows.append(Array(cells.prefix(columns.count))) }
 
   /// The rows, none wider than `width`. Columns that are empty take no room.
   func lines(width: Int) -> [Line] {
