@@ -123,8 +123,8 @@ struct DeliveryJob {
     case .command(let command): return CommandHandover(command)
     case .local:
       return HostHandover(
-        options, name: "this machine", session: options.session ?? SessionName.base
-      ) { LocalLink() }
+        options, name: "this machine", session: options.session ?? SessionName.base,
+        HostCalls(maxTime: options.connect.maxTime) { _ in LocalLink() })
     case .host:
       var request = try LinkRequest.make(
         host: host, options: options.connect, settings: settings)
@@ -135,9 +135,9 @@ struct DeliveryJob {
       request.note = { [diagnostics] in diagnostics.note($0) }
       request.tell = { [diagnostics] in diagnostics.say($0) }
       request.ask = { Prompt.ask($0) }
-      return HostHandover(options, name: request.destination.name, session: session) {
-        [request] in Connector.link(for: request, now: Clock.monotonic)
-      }
+      return HostHandover(
+        options, name: request.destination.name, session: session,
+        HostCalls(request, maxTime: options.connect.maxTime))
     }
   }
 }

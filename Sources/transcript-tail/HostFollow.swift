@@ -18,6 +18,8 @@ final class HostFollow {
   private var nextSave = Double.infinity
   /// Why the state could not be saved.
   private var trouble: (any Error)?
+  /// Hangs up.
+  private var hangUp: () -> Void = {}
 
   /// How much is asked for at once, bytes: the more, the better the line. What a cut
   /// leaves of a piece is lost, so a poor line gets on by small ones.
@@ -81,7 +83,8 @@ final class HostFollow {
     let link = try Connector.link(for: request) { [self] set, until throws(HostFailure) in
       try wait(&set, until: until)
     }
-    defer { link.close() }
+    hangUp = link.close
+    defer { hangUp() }
     let nonce = String(UInt64.random(in: .min ... .max), radix: 36)
     let (maxTime, limit) = (maxTime, Clock.monotonic + maxTime)
     let command = HostScript.command(path: path, nonce: nonce)
@@ -89,7 +92,10 @@ final class HostFollow {
       if Clock.monotonic >= limit { throw .late(seconds: maxTime, part: []) }
       try wait(&set, until: min(until ?? limit, limit))
     }
-    defer { channel.close() }
+    hangUp = {
+      channel.close()
+      link.close()
+    }
     var visit = Visit(
       link: link, channel: channel, talk: HostTalk(nonce: nonce), deadline: limit)
     _ = try receive(&visit) { $0.begin() }
@@ -186,6 +192,7 @@ final class HostFollow {
     set.add(EndSignals.descriptor)
     let now = Clock.monotonic
     set.wait(seconds: min(until ?? .infinity, nextSave, now + Self.pulse) - now)
+    if EndSignals.hasPending || OutputEnd.isClosed { hangUp() }
     output.check(plan)
     guard nextSave <= Clock.monotonic else { return }
     do { nextSave = try output.settle(plan) } catch {
