@@ -6,7 +6,8 @@ import Turns
 public func turnFoldMain() {
   FoldOptions.table.run(FoldOptions()) { options, diagnostics in
     var run = FoldRun(options, diagnostics)
-    return try run.run()
+    // All that it knows need not be given back.
+    Process.exit(try run.run())
   }
 }
 
