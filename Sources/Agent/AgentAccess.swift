@@ -10,24 +10,18 @@ public struct AgentAccess {
   public let backend: AgentServer
   /// Drives the requests.
   public let client: WebClient
-  /// How one is let in, for other servers of the profile.
   let options: AccessOptions
   /// How long a command that prints a token of another server of the profile may take, seconds.
   private(set) var tokenTime: Double?
-  /// When it must have ended.
   private(set) var tokenDeadline = Double.infinity
 
   /// The way to the agent that the configuration, the environment and the options
   /// name together.
   ///
   /// - Parameters:
-  ///   - options: whose backend, and how one is let in.
-  ///   - capability: what the command wants of it.
   ///   - connectTimeout: the longest wait for a connection, seconds.
   ///   - maxTime: how long a command that prints the token may take, seconds; nil or 0 for
   ///     no limit.
-  ///   - diagnostics: for faults of the configuration, and the name that requests
-  ///     carry.
   /// - Throws: `Failure`: no such profile, an agent that cannot be asked for
   ///   this, no URL, no token to be had, no such file of authorities.
   public init(
@@ -55,10 +49,7 @@ public struct AgentAccess {
   /// The way to the agent of a profile, which can be asked for what is wanted.
   ///
   /// - Parameters:
-  ///   - options: how one is let in.
-  ///   - profile: whose backend.
   ///   - settings: the configuration; its faults are the caller's to tell.
-  ///   - client: drives the requests.
   ///   - tokenTime: how long a command that prints a token may take each time, seconds; nil
   ///     for what the settings say.
   /// - Throws: `Failure`: no URL, no token to be had.
@@ -81,9 +72,7 @@ public struct AgentAccess {
 extension AccessOptions {
   /// What drives the requests of a command.
   ///
-  /// - Parameters:
-  ///   - program: the command, for the name that requests carry.
-  ///   - connectTimeout: the longest wait for a connection, seconds.
+  /// - Parameter connectTimeout: the longest wait for a connection, seconds.
   /// - Throws: `Failure` when the file of authorities cannot be read.
   public func client(
     _ program: String, connectTimeout: Double = 30
@@ -109,11 +98,7 @@ extension Caller {
   /// A caller of the agent that the configuration, the environment and the options
   /// name together.
   ///
-  /// - Parameters:
-  ///   - options: whose backend, and how one is let in.
-  ///   - capability: what the command wants of it.
-  ///   - maxTime: the argument of `--max-time`, seconds.
-  ///   - diagnostics: for notes, and as above.
+  /// - Parameter maxTime: the argument of `--max-time`, seconds.
   /// - Throws: `Failure`, for the reasons above.
   public convenience init(
     _ options: AccessOptions, for capability: AgentCapability, maxTime: Double?,

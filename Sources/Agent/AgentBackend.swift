@@ -53,12 +53,10 @@ public struct FollowWishes: Sendable {
   /// Everything, from the usual place.
   public init() {}
 
-  /// Makes sure that no number is asked for of an agent that keeps none.
   func refuseNumber(_ name: String) throws(Failure) {
     if from != nil { throw Failure("--from", "\(name) keeps no events by their numbers") }
   }
 
-  /// Makes sure that nobody relies on the resume point of an agent that repeats nothing.
   func refuseResume(_ name: String) throws(Failure) {
     if state?.isFixed == true {
       throw Failure("--resume", "\(name) repeats no events: there is nothing to resume")
@@ -110,15 +108,9 @@ public protocol AgentBackend: Sendable {
   func usualURL() throws(Failure) -> String?
 
   /// The header of an HTTP request that lets it in.
-  ///
-  /// - Parameters:
-  ///   - token: whose value, or what it makes of the request, goes into it.
-  ///   - request: as it is sent.
   func header(for token: Secret, on request: Request) -> Header
 
   /// Makes sure that a token is one that this kind of server may have given.
-  ///
-  /// - Throws: `Failure` when it cannot be.
   func check(_ token: Secret) throws(Failure)
 
   /// What else goes with each request to a server of this kind.
@@ -127,28 +119,16 @@ public protocol AgentBackend: Sendable {
   /// What an HTTP error of this kind of server means where that is more than its
   /// status says.
   ///
-  /// - Parameters:
-  ///   - answer: of any status but 2xx.
-  ///   - server: who answered.
+  /// - Parameter answer: of any status but 2xx.
   /// - Returns: nil where the rule for everybody does (`AgentServer.problem`).
   func problem(of answer: ErrorAnswer, from server: AgentServer) -> Failure?
 
   /// The stream of what an agent does (`follow`).
-  ///
-  /// - Parameters:
-  ///   - agent: whose.
-  ///   - wishes: what is followed, and from where.
-  /// - Throws: `Failure`.
   func events(
     of agent: AgentAccess, _ wishes: FollowWishes
   ) throws(Failure) -> FollowedStream
 
   /// A line to talk on (`chat`).
-  ///
-  /// - Parameters:
-  ///   - agent: with whom.
-  ///   - wishes: what for, and how long it may take.
-  /// - Throws: `Failure`.
   func chat(
     with agent: AgentAccess, _ wishes: ChatWishes
   ) throws(Failure) -> any ChatLine
@@ -156,10 +136,8 @@ public protocol AgentBackend: Sendable {
   /// A line on which it asks for approval (`approvals`).
   ///
   /// - Parameters:
-  ///   - agent: whose.
   ///   - waits: whether to wait until a person lets this device in.
   ///   - policy: how the link is kept; no time-out is the backend's usual one.
-  /// - Throws: `Failure`.
   func approvals(
     of agent: AgentAccess, waits: Bool, policy: StreamPolicy
   ) throws(Failure) -> any ApprovalLine
@@ -229,9 +207,6 @@ extension AgentKind {
 
   /// Why an agent of this kind cannot be asked for something.
   ///
-  /// - Parameters:
-  ///   - capability: what is wanted.
-  ///   - program: the command that wants it.
   /// - Returns: a few words, nil when it can.
   public func obstacle(to capability: AgentCapability, in program: String) -> String? {
     let backend = backend
@@ -244,11 +219,6 @@ extension AgentKind {
 
 extension Settings.Profile {
   /// Makes sure that the agent of the profile can be asked for something.
-  ///
-  /// - Parameters:
-  ///   - capability: what is wanted.
-  ///   - program: the command that wants it.
-  /// - Throws: `Failure`: why it cannot.
   public func require(
     _ capability: AgentCapability, for program: String
   ) throws(Failure) {

@@ -16,10 +16,7 @@ public struct AgentServer: Sendable {
   /// The server of a profile.
   ///
   /// - Parameters:
-  ///   - profile: the profile in use.
-  ///   - settings: the configuration.
   ///   - tokenFile: the argument of `--token-file`, nil when not given.
-  ///   - allowPlaintext: `--allow-plaintext`.
   ///   - needsToken: whether a token of the profile that cannot be read is a fault.
   /// - Throws: `Failure`: no URL, a token that cannot be
   ///   read (`denied`), or that would travel in clear text.
@@ -36,15 +33,11 @@ public struct AgentServer: Sendable {
   ///
   /// - Parameters:
   ///   - base: where; the token is bound to its origin.
-  ///   - settings: the configuration.
   ///   - profile: whose token may go there; nil leaves `--token-file` alone, for
   ///     an address that no profile stands for, which is taken for a dashboard.
   ///   - tokenFile: the argument of `--token-file`, nil when not given.
-  ///   - allowPlaintext: `--allow-plaintext`.
   ///   - headers: the user's own; a token among them wins over the configuration,
   ///     not over `--token-file`, and travels as the user says.
-  ///   - needsToken: as above.
-  /// - Throws: `Failure`, as above.
   public init(
     base: WebAddress, settings: Settings, profile: Settings.Profile?, tokenFile: String?,
     allowPlaintext: Bool, headers: [Header] = [], needsToken: Bool = true
@@ -92,7 +85,6 @@ public struct AgentServer: Sendable {
   ///
   /// - Parameters:
   ///   - path: behind the base, a slash in front or none: `list?limit=5`.
-  ///   - method: the verb.
   ///   - body: JSON text, nil for none.
   /// - Throws: `Failure` for a path that makes no URL.
   public func request(
@@ -107,7 +99,6 @@ public struct AgentServer: Sendable {
     return request(to: address, method: method, body: body)
   }
 
-  /// A request to an address of the server, with its token.
   func request(to address: WebAddress, method: String? = nil, body: [UInt8]?) -> Request {
     var request = Request(
       address, method: method ?? (body == nil ? "GET" : "POST"),
@@ -162,10 +153,7 @@ public struct AgentServer: Sendable {
   /// What is wrong with an answer: JSON with `error` or `reason`, plain text, or the
   /// page of whatever stands before the server.
   ///
-  /// - Parameters:
-  ///   - head: of the response behind all redirects.
-  ///   - body: its body, or the beginning of it.
-  ///   - method: the verb of the request.
+  /// - Parameter head: of the response behind all redirects.
   /// - Returns: nil for 2xx; whether its body makes sense is the caller's to see.
   public func problem(
     of head: ResponseHead, _ body: [UInt8], method: String = "GET"
@@ -195,7 +183,6 @@ extension Settings.Profile {
     Process.environment("AGENT_URL") == nil ? "the profile's url" : "AGENT_URL"
   }
 
-  /// Whether its URL is that of a WebSocket.
   var isSocket: Bool {
     ["ws://", "wss://"].contains { url?.prefix($0.count).lowercased() == $0 }
   }

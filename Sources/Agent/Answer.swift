@@ -14,9 +14,7 @@ public enum Answer {
 
   /// Reads a body.
   ///
-  /// - Parameters:
-  ///   - reply: an answer of 2xx.
-  ///   - place: the address, for messages.
+  /// - Parameter reply: an answer of 2xx.
   /// - Throws: `Failure` when the body is not JSON.
   public init(_ reply: Caller.Reply, place: String) throws(Failure) {
     let body = reply.body.first == 0xef ? Self.withoutMark(reply.body) : reply.body
@@ -44,10 +42,7 @@ public enum Answer {
 
   /// The records of a list that is asked for by name.
   ///
-  /// - Parameters:
-  ///   - reply: an answer of 2xx.
-  ///   - member: the member that holds it, nil when the answer is the list.
-  ///   - place: the address, for messages.
+  /// - Parameter member: the member that holds it, nil when the answer is the list.
   /// - Throws: `Failure` when there is no such list.
   public static func list(
     _ reply: Caller.Reply, _ member: String?, place: String

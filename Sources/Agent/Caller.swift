@@ -25,12 +25,9 @@ public final class Caller: Waiter {
   let deadline: Double
 
   /// - Parameters:
-  ///   - backend: who is asked.
-  ///   - client: drives the requests.
   ///   - maxTime: seconds for all requests; 0 for no limit, nil for the
   ///     default of each.
   ///   - start: when that time began, by the monotonic clock.
-  ///   - diagnostics: for notes.
   public init(
     _ backend: AgentServer, client: WebClient, maxTime: Double?,
     since start: Double = Clock.monotonic, diagnostics: Diagnostics
@@ -46,9 +43,7 @@ public final class Caller: Waiter {
   ///
   /// - Parameters:
   ///   - path: behind the base, query included.
-  ///   - method: the verb.
   ///   - body: JSON text; nil or empty for none.
-  ///   - change: what is to be different about the request.
   /// - Throws: `Failure` for anything but 2xx.
   public func call(
     _ path: String, method: String = "GET", body: [UInt8]? = nil,
@@ -63,7 +58,6 @@ public final class Caller: Waiter {
 
   /// Asks, and waits for an answer of whatever status.
   ///
-  /// - Parameters: as of `call`.
   /// - Throws: `Failure` when no whole answer comes.
   public func answer(
     _ path: String, method: String = "GET", body: [UInt8]? = nil,
@@ -102,7 +96,6 @@ public final class Caller: Waiter {
     maxTime == nil ? usual : max(deadline - Clock.monotonic, 0)
   }
 
-  /// The time is over.
   func late(_ place: String) -> Failure {
     let given = maxTime ?? Self.requestTime
     return Failure(

@@ -20,11 +20,7 @@ public struct ChatQuestion: Sendable {
       self.bytes = bytes
     }
 
-    /// Why it cannot be sent; nil when it can.
-    ///
-    /// - Parameters:
-    ///   - most: the largest file that the server takes, bytes.
-    ///   - picture: the largest picture.
+    /// `most`: the largest file that the server takes, `picture`: the largest picture; bytes.
     func problem(most: Int, picture: Int) -> Failure? {
       let limit = mediaType.hasPrefix("image/") ? picture : most
       if bytes.count <= limit { return nil }
@@ -89,7 +85,6 @@ public enum ChatEnd: Equatable, Sendable {
   /// It was never asked, or its answer is not for us any more; why.
   case refused(Failure)
 
-  /// The same without secrets in what the agent says of a failure.
   func hiding(_ hide: (String) -> String) -> ChatEnd {
     switch self {
     case .failed(let reason): .failed(hide(reason))
@@ -178,9 +173,7 @@ public protocol ChatLine: AnyObject {
   ) throws(LinkEnd) -> Result<[[UInt8]], Failure>
   /// Has a text spoken.
   ///
-  /// - Parameters:
-  ///   - text: what is to be said.
-  ///   - agent: in whose voice; nil for the usual one.
+  /// - Parameter agent: in whose voice; nil for the usual one.
   /// - Returns: the audio, as the server made it, or why there is none.
   /// - Throws: `LinkEnd.over` when it is waited for no more.
   func speak(
@@ -224,18 +217,12 @@ extension ChatLine {
 
 /// A link that outlives what is asked on it: whoever asks waits, and hears how it is.
 class ServedLink<Owner: LinkWaiter>: StreamLoop {
-  /// Who waits now.
   final var waiter: Owner?
-  /// Why there is no link any more.
   private(set) final var closed: Failure?
 
-  /// Does what is due.
-  ///
-  /// - Returns: when to be called again at the latest, seconds of `Clock.monotonic`.
-  /// - Throws: `LinkEnd.over` when what is waited for is there.
+  /// Does what is due; returns when it is due again at the latest, by `Clock.monotonic`.
   func look() throws(LinkEnd) -> Double { .infinity }
 
-  /// Waits as somebody wants it, until `look` or the waiter has enough.
   final func serve(_ waiter: Owner, _ wire: () throws(LinkEnd) -> Never) {
     self.waiter = waiter
     defer { self.waiter = nil }
@@ -249,7 +236,6 @@ class ServedLink<Owner: LinkWaiter>: StreamLoop {
     }
   }
 
-  /// The connection is gone.
   func drop() {}
 
   final override var isOver: Bool { closed != nil || waiter?.isOver != false }

@@ -8,24 +8,17 @@ import Web
 /// are printed, and how.
 public final class EventOutput {
   private var writer: RecordWriter
-  /// Where records go; nil for standard output.
   private let archive: DayFolder?
-  /// A failed write of records must be followed by no other: what is behind it would
-  /// be taken for all there is.
+  /// A failed write must be followed by no other: what is behind it would pass for all.
   private var hasFailed = false
-  /// Whether `writer` is for the archive's file.
   private var isOpen = false
   private let selector: EventSelector
   private var records: EventRecord
 
-  /// Told a write that failed, and of which file; nil for standard output.
   var onFailure: (WriteFailure, String?) -> Void = { _, _ in }
 
   /// - Parameters:
   ///   - events: patterns of types, one of which must match; none for all.
-  ///   - dataOnly: the data alone.
-  ///   - receivedAt: with the time of receipt.
-  ///   - archive: takes the place of standard output.
   ///   - isTerminal: whether a terminal shows it; nil for whether standard output is one.
   public init(
     events: [String] = [], dataOnly: Bool = false, receivedAt: Bool,
@@ -44,12 +37,7 @@ public final class EventOutput {
     RecordWriter(capacity: 64 << 10, interrupted: { EndSignals.hasPending })
   }
 
-  /// Prints an event if it is wanted.
-  ///
-  /// - Parameters:
-  ///   - event: what the stream dispatched.
-  ///   - profile: whose it is, a JSON string; nil where that need not be said.
-  /// - Returns: whether it is.
+  /// Prints an event if it is wanted, and says whether it is.
   func write(_ event: StreamEventView, profile: [UInt8]?) -> Bool {
     guard selector.matches(event.type) else { return false }
     attempt { now throws(WriteFailure) in
@@ -58,12 +46,7 @@ public final class EventOutput {
     return true
   }
 
-  /// Prints a message of a WebSocket.
-  ///
-  /// - Parameters:
-  ///   - message: what the stream handed over.
-  ///   - profile: whose it is, a JSON string; nil where that need not be said.
-  /// - Returns: true, for each is wanted.
+  /// Always true: each message is wanted.
   func write(_ message: SocketMessage, profile: [UInt8]?) -> Bool {
     attempt { now throws(WriteFailure) in
       try records.write(message, profile: profile, time: now, to: writer)
@@ -71,21 +54,17 @@ public final class EventOutput {
     return true
   }
 
-  /// Whether an archive takes the place of standard output.
   var isArchive: Bool { archive != nil }
 
-  /// Prints a comment as a record.
   func write(comment text: UnsafeRawBufferPointer) {
     let line = RecordText(.comment).string("text", String(decoding: text, as: UTF8.self)).line
     attempt { _ throws(WriteFailure) in try writer.write(line) }
   }
 
-  /// Prints a record that ends in LF.
   func write(record: String) {
     attempt { _ throws(WriteFailure) in try writer.write(record) }
   }
 
-  /// Writes all that is complete.
   func flush() {
     if hasFailed { return }
     do throws(WriteFailure) { try writer.flush() } catch { fail(error) }
@@ -98,7 +77,6 @@ public final class EventOutput {
     archive == nil ? .infinity : DayFolder.patience
   }
 
-  /// Ends the file of a day that is over.
   func turn() {
     guard let archive, !hasFailed else { return }
     do throws(WriteFailure) { try turn(archive, .now()) } catch { fail(error) }
@@ -111,19 +89,15 @@ public final class EventOutput {
     isOpen = false
   }
 
-  /// Brings the archive to disk.
-  ///
-  /// - Returns: whether it is there.
+  /// Brings the archive to disk; false when it is not there.
   func sync() -> Bool {
     guard let archive else { return true }
     do throws(WriteFailure) { try archive.sync() } catch { fail(error) }
     return !hasFailed
   }
 
-  /// Whether files of the archive are finished and not yet told of.
   var hasFinished: Bool { archive?.hasFinished == true }
 
-  /// Tells the names of the files that are finished, one a line, on standard output.
   func tellFinished() {
     guard let archive, archive.hasFinished else { return }
     let standard = Self.standard
@@ -135,7 +109,6 @@ public final class EventOutput {
     }
   }
 
-  /// Writes something, in an archive to the file of this moment.
   private func attempt(_ write: (() -> Timestamp) throws(WriteFailure) -> Void) {
     if hasFailed { return }
     do throws(WriteFailure) {
@@ -157,15 +130,11 @@ public final class EventOutput {
   }
 }
 
-/// Which events are printed, by type.
 struct EventSelector {
   private let globs: [Glob]
 
   init(_ globs: [String]) { self.globs = globs.map { Glob($0.utf8, hasSets: true) } }
 
-  /// Whether events of this type are printed.
-  ///
-  /// - Parameter type: the event type, empty for `message`.
   func matches(_ type: UnsafeRawBufferPointer) -> Bool {
     if globs.isEmpty { return true }
     return globs.contains { type.isEmpty ? $0.matches("message") : $0.matches(type) }

@@ -6,14 +6,11 @@ import Web
 /// Turns events into records: `{"event":...,"id":...,"data":...}` on one line
 /// (agentutils-records(5)).
 struct EventRecord: ~Copyable {
-  /// The data alone.
   let dataOnly: Bool
-  /// With the time of receipt.
   let receivedAt: Bool
   /// The output is a terminal: controls inside strings are escaped.
   let isTerminal: Bool
   private var line = ByteBuffer()
-  /// The beginning of the last record, and of what it was made.
   private var head = ByteBuffer()
   private var headType = ByteBuffer()
   private var headID = ByteBuffer()
@@ -25,13 +22,7 @@ struct EventRecord: ~Copyable {
     self.isTerminal = isTerminal
   }
 
-  /// Writes one event.
-  ///
-  /// - Parameters:
-  ///   - event: what the stream dispatched.
-  ///   - profile: whose it is, a JSON string; nil where that need not be said.
-  ///   - time: the time of receipt, asked for when it is wanted.
-  ///   - writer: takes the line.
+  /// `time`: the time of receipt, asked for only when it is wanted.
   mutating func write(
     _ event: StreamEventView, profile: [UInt8]? = nil, time: () -> Timestamp,
     to writer: RecordWriter
@@ -50,13 +41,6 @@ struct EventRecord: ~Copyable {
     try writer.newline()
   }
 
-  /// Writes one message of a WebSocket.
-  ///
-  /// - Parameters:
-  ///   - message: what came.
-  ///   - profile: whose it is, a JSON string; nil where that need not be said.
-  ///   - time: the time of receipt, asked for when it is wanted.
-  ///   - writer: takes the line.
   mutating func write(
     _ message: SocketMessage, profile: [UInt8]? = nil, time: () -> Timestamp,
     to writer: RecordWriter
@@ -108,7 +92,6 @@ struct EventRecord: ~Copyable {
     Self.append("\"data\":", to: &head)
   }
 
-  /// Whose it is and when it came, each with a comma behind it.
   private static func appendOrigin(
     _ profile: [UInt8]?, _ time: Timestamp?, to out: inout ByteBuffer
   ) {

@@ -9,7 +9,7 @@ public struct FinalTexts: Sendable {
   public init() {}
 
   /// Takes what comes of a question.
-  public mutating func take(_ news: ChatNews) {
+  public mutating func receive(_ news: ChatNews) {
     guard case .message(let message) = news, message.role == .assistant else { return }
     guard message.state == .final else { return }
     if texts.updateValue(message.text, forKey: message.id) == nil { ids.append(message.id) }

@@ -14,7 +14,6 @@ public protocol LoopInput: AnyObject {
 
 /// A stream that is printed: what was printed last, how much is wanted, and why all ends.
 public final class Follow: StreamLoop {
-  /// Why nothing more comes.
   enum End {
     case counted
     case signal(Int32)
@@ -50,12 +49,6 @@ public final class Follow: StreamLoop {
   private var lostOutput = false
   private var end: End?
 
-  /// - Parameters:
-  ///   - options: how it is followed.
-  ///   - client: drives the transfers.
-  ///   - stream: what is followed.
-  ///   - output: takes the records.
-  ///   - diagnostics: for words.
   public init(
     _ options: FollowOptions, _ client: WebClient, _ stream: FollowedStream, output: EventOutput,
     _ diagnostics: Diagnostics
@@ -252,7 +245,6 @@ public final class Follow: StreamLoop {
 
   public override var files: [pollfd] { Self.signalsAndOutput + Self.reading(input?.descriptor) }
 
-  /// Time that ends while the stream is up was used well; while it is down it was not enough.
   private func timeIsUp() {
     if !isOpen {
       let reason = lastLoss.map { ": \($0)" } ?? ""
@@ -276,7 +268,6 @@ public final class Follow: StreamLoop {
       ? lastNumber.map { String($0) } ?? "" : String(decoding: lastID, as: UTF8.self)
   }
 
-  /// The state, for whoever keeps it; empty where it is not kept, or as it was.
   private var news: String {
     resume?.news(lastEventID: resumeID, newest: newest() ?? lastTime?.rfc3339) ?? ""
   }
@@ -303,7 +294,6 @@ public final class Follow: StreamLoop {
 
   // MARK: - The end
 
-  /// Ends a command that follows a stream as it is to end.
   private func leave() -> ExitStatus {
     failIfUnwritten()
     let outcome = end

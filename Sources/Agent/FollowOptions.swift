@@ -110,9 +110,6 @@ public struct FollowOptions: Sendable {
     ] + ReconnectOptions.options(without: "\(article) \(thing)").at(\.reconnect)
   }
 
-  /// How a stream is followed.
-  ///
-  /// - Parameter usualSilence: the time-out of a connection when none was given, seconds.
   func policy(usualSilence: Double?) -> StreamPolicy {
     var policy = reconnect.policy(usualSilence: usualSilence)
     policy.keepsComments = comments
@@ -133,7 +130,6 @@ public struct FollowParent: Sendable {
   /// Whether what is printed comes to a terminal in the end.
   public var isTerminal: Bool
 
-  /// - Parameters: as the members.
   public init(profile: String, isTerminal: Bool) {
     (self.profile, self.isTerminal) = (profile, isTerminal)
   }

@@ -26,7 +26,6 @@ public struct FollowedStream {
   /// - Parameters:
   ///   - place: the address, for messages.
   ///   - resume: the state of an earlier run; nil without one.
-  ///   - wire: what reads it.
   public init(_ place: String, resume: ResumePoint? = nil, wire: @escaping Wire) {
     (self.place, self.resume, self.wire) = (place, resume, wire)
     lastEventID = resume?.state.lastEventID ?? ""
@@ -36,10 +35,7 @@ public struct FollowedStream {
 extension FollowedStream {
   /// A server-sent event stream.
   ///
-  /// - Parameters:
-  ///   - request: the stream's, with its token.
-  ///   - server: reads the errors.
-  ///   - resume: the state of an earlier run; nil without one.
+  /// - Parameter resume: the state of an earlier run; nil without one.
   public init(_ request: Request, _ server: AgentServer, resume: ResumePoint?) {
     self.init(request.address.display, resume: resume) { follow in
       let wire = EventWire(follow, request)

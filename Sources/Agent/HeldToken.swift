@@ -4,16 +4,13 @@ public import Web
 /// The token of a server, and where another is to be had when it is refused. Of the commands'
 /// one thread.
 public final class HeldToken: TokenKeeper, @unchecked Sendable {
-  /// The one to use.
   private(set) var token: Secret
   private let origin: Origin
   private let header: (Secret, Request) -> Header
   private let again: (_ runs: Bool) -> Secret?
 
   /// - Parameters:
-  ///   - token: the first one.
   ///   - origin: the only place where it may go.
-  ///   - header: carries it in a request.
   ///   - again: reads it anew, where it may by running a command; nil where that cannot be done.
   public init(
     _ token: Secret, of origin: Origin, header: @escaping (Secret, Request) -> Header,
@@ -41,10 +38,6 @@ public final class HeldToken: TokenKeeper, @unchecked Sendable {
     return true
   }
 
-  /// Reads it again.
-  ///
-  /// - Parameter runs: whether a command may be run for it.
-  /// - Returns: whether it is another one.
   func isRenewed(runs: Bool) -> Bool {
     guard let other = again(runs), other.reveal() != token.reveal() else { return false }
     token = other

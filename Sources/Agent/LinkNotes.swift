@@ -4,11 +4,8 @@ import Records
 /// The words about the link: for a person on stderr, as records with `-L`.
 public struct LinkNotes {
   private let diagnostics: Diagnostics
-  /// Whose stream it is, nil where that need not be said.
   private let profile: String?
-  /// Whether a person is told that the stream is down and back.
   private let speaks: Bool
-  /// Whether records are wanted.
   let recordsWanted: Bool
 
   init(diagnostics: Diagnostics, profile: String?, speaks: Bool, recordsWanted: Bool) {
@@ -18,8 +15,7 @@ public struct LinkNotes {
     self.recordsWanted = recordsWanted
   }
 
-  /// The stream is open, for the first time or again; `down` are the seconds
-  /// since the first failure before it.
+  /// `down`: seconds since the first failure before it.
   func opened(_ place: String, isFirst: Bool, down: Double?) -> String {
     if let down {
       if speaks {
@@ -38,7 +34,6 @@ public struct LinkNotes {
     return end(start(.lost).string("reason", reason).json("retry_in", Self.short(wait)))
   }
 
-  /// Actions may be missing.
   func gap(_ gap: StreamGap) -> String {
     if let numbers = gap.numbers {
       let (first, last) = (numbers.lowerBound, numbers.upperBound)
@@ -58,7 +53,6 @@ public struct LinkNotes {
         .json("unreached", gap.parts.isEmpty ? nil : "[\(list)]"))
   }
 
-  /// Nothing more comes.
   func ended(_ reason: String) -> String { Self.ended(reason, profile: profile) }
 
   /// Nothing more comes of a stream; nil for a profile that need not be named.

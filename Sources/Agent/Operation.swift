@@ -11,9 +11,7 @@ public struct Operation: Sendable {
     /// Whether it must be there.
     public let isNeeded: Bool
 
-    /// - Parameters:
-    ///   - name: what it is, for messages.
-    ///   - isNeeded: whether it must be there.
+    /// - Parameter name: what it is, for messages.
     public init(_ name: String, isNeeded: Bool = false) {
       self.name = name
       self.isNeeded = isNeeded
@@ -36,12 +34,8 @@ public struct Operation: Sendable {
   /// One that does more than ask once.
   ///
   /// - Parameters:
-  ///   - name: the word.
-  ///   - operand: what may follow it.
   ///   - options: the long names of the options that it takes.
-  ///   - listing: the list that is the answer.
   ///   - fetchesToken: whether it asks for the token, and so may have none yet.
-  ///   - run: asks, and writes the answer.
   public init(
     _ name: String, _ operand: Operand? = nil, options: Set<String> = [],
     listing: Listing? = nil, fetchesToken: Bool = false,
@@ -58,10 +52,7 @@ public struct Operation: Sendable {
   /// One that asks for a list.
   ///
   /// - Parameters:
-  ///   - name: the word.
-  ///   - operand: what may follow it.
   ///   - options: the long names of the options that it takes besides `count`.
-  ///   - listing: the list.
   ///   - path: what is asked for, given the most records of an answer.
   public init(
     list name: String, _ operand: Operand? = nil, options: Set<String> = [], of listing: Listing,
@@ -75,9 +66,6 @@ public struct Operation: Sendable {
   /// One that asks for a record.
   ///
   /// - Parameters:
-  ///   - name: the word.
-  ///   - options: the long names of the options that it takes.
-  ///   - path: what is asked for.
   ///   - facts: what a table says of it; nil for a line a leaf.
   ///   - isWell: whether the record is good news, for the status with `--quiet`.
   public init(
@@ -126,10 +114,7 @@ public protocol OperationOutput {
   func list(_ rows: [[UInt8]], _ listing: Listing) throws(WriteFailure)
   /// Writes one record.
   ///
-  /// - Parameters:
-  ///   - record: its bytes.
-  ///   - facts: what a table says of it; nil for a line a leaf.
+  /// - Parameter facts: what a table says of it; nil for a line a leaf.
   func record(_ record: [UInt8], facts: [Detail]?) throws(WriteFailure)
-  /// Writes everything that waits.
   func flush() throws(WriteFailure)
 }

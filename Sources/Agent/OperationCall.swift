@@ -17,7 +17,6 @@ public struct OperationCall {
   /// For words.
   public let diagnostics: Diagnostics
 
-  /// - Parameters: as the members.
   public init(
     _ name: String, _ arguments: OperationArguments, caller: Caller,
     output: any OperationOutput, diagnostics: Diagnostics
@@ -29,7 +28,6 @@ public struct OperationCall {
     self.diagnostics = diagnostics
   }
 
-  /// Asks for a record and writes it.
   func record(
     _ path: String, facts: (JSONValue) -> [OperationOutput.Detail]?, isWell: (JSONValue) -> Bool
   ) throws -> ExitStatus {
@@ -48,7 +46,6 @@ public struct OperationCall {
     }
   }
 
-  /// Asks for a list.
   func rows(_ listing: Listing, _ path: String) throws(Failure) -> [[UInt8]] {
     let place = caller.place(path)
     let rows = try Answer.list(try caller.call(path), listing.member, place: place)
@@ -58,7 +55,6 @@ public struct OperationCall {
     return rows
   }
 
-  /// Writes the rows of a list.
   func finish(_ rows: [[UInt8]], _ listing: Listing) throws(WriteFailure) -> ExitStatus {
     if rows.isEmpty {
       tellPerson("no \(name)")
@@ -74,8 +70,7 @@ public struct OperationCall {
     listing.most.map { min($0, arguments.count ?? $0) }
   }
 
-  /// Says something that a person at a terminal wants to know and a script sees
-  /// by the status.
+  /// Tells what a person at a terminal wants to know and a script sees by the status.
   func tellPerson(_ words: String) {
     if isatty(2) == 1 && !arguments.isQuiet { diagnostics.say(words) }
   }

@@ -15,10 +15,7 @@ public enum RequestArguments {
 
   /// Makes sure that headers of the user's are none of those that only we can say.
   ///
-  /// - Parameters:
-  ///   - headers: the user's.
-  ///   - own: names in small letters, and what there is instead, for the message.
-  /// - Throws: `Failure`.
+  /// - Parameter own: names in small letters, and what there is instead, for the message.
   public static func refuse(
     _ headers: [Header], _ own: [String: String]
   ) throws(Failure) {
@@ -56,8 +53,6 @@ public enum RequestArguments {
   }
 
   /// The bytes of `--data DATA` and `--data @FILE`.
-  ///
-  /// - Throws: `Failure` when the file cannot be read.
   public static func data(_ argument: String) throws(Failure) -> [UInt8] {
     guard argument.hasPrefix("@") else { return FileName.bytes(argument) }
     return try BoundedFile.given(String(argument.dropFirst()))
@@ -69,12 +64,8 @@ public enum RequestArguments {
   /// - Parameters:
   ///   - request: with the user's own headers; a token among them wins over the
   ///     profile's.
-  ///   - settings: the configuration.
-  ///   - profile: the profile in use, if there is one.
   ///   - access: how one is let in.
   ///   - isProfiles: whether the address was made from the profile's.
-  /// - Returns: whose token it is, and who reads the errors.
-  /// - Throws: `Failure`, as in `AgentServer`.
   public static func authorize(
     _ request: inout Request, settings: Settings, profile: Settings.Profile?,
     access: AccessOptions, isProfiles: Bool = false
@@ -92,10 +83,6 @@ public enum RequestArguments {
   }
 
   /// What is wrong with a URL that was given, without its query or a password.
-  ///
-  /// - Parameters:
-  ///   - url: as the user wrote it.
-  ///   - error: why it cannot be used.
   public static func fault(of url: String, _ error: Failure) -> Failure {
     let shown = url.split(separator: "?").first.map(String.init) ?? url
     return Failure(shown.contains("@") ? "url" : shown, error.reason)

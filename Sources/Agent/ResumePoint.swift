@@ -32,7 +32,6 @@ public struct ResumePoint {
   /// Reads the file, if it is there.
   ///
   /// - Parameters:
-  ///   - place: the file.
   ///   - source: the stream that it must belong to; it may say none, as bus-put does.
   ///   - spare: told why a file is none, where something else says how far the output is; nil
   ///     where nothing does.
@@ -62,17 +61,14 @@ public struct ResumePoint {
 
   /// Takes what the output itself says of its end.
   ///
-  /// - Parameters:
-  ///   - id: the last event id.
-  ///   - time: when that event was; nil where it does not say.
-  public mutating func take(_ id: String, newest time: String?) {
+  /// - Parameter time: when that event was; nil where it does not say.
+  public mutating func receive(_ id: String, newest time: String?) {
     state.lastEventID = id
     guard let time, let found = Timestamp(rfc3339: time) else { return }
     let known = state.newest.flatMap { Timestamp(rfc3339: $0) }
     if known.map({ $0 < found }) ?? true { state.newest = time }
   }
 
-  /// What changed since this was called last, one record; nil for nothing.
   mutating func news(lastEventID: String, newest: String?) -> String? {
     state.lastEventID = lastEventID
     state.newest = newest ?? state.newest
@@ -81,11 +77,7 @@ public struct ResumePoint {
     return state.record
   }
 
-  /// Saves what changed, if it is time.
-  ///
-  /// - Parameter sync: called before that, to bring to disk what the state says was
-  ///   printed; false when that failed.
-  /// - Returns: when to be called again at the latest.
+  /// Saves what changed when it is time: `sync` first brings to disk what the state says of it.
   mutating func save(
     lastEventID: String, newest: String?, now: Double, force: Bool,
     sync: () -> Bool = { true }

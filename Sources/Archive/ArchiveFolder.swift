@@ -5,16 +5,13 @@ public import Core
 public struct ArchiveFolder {
   /// What the file of an index is called, with a line for each file.
   public static let index = ".index"
-  /// An index that is larger is not read.
   private static let largestIndex = 64 << 20
 
   /// A file in the folder.
   public struct File: Comparable {
     /// In the folder.
     public let name: String
-    /// What it is for; nil when its name says no day.
     let day: DayFile?
-    /// Whether it is not compressed.
     var isPlain: Bool { name.hasSuffix(".ndjson") }
 
     /// Days come first. What is compressed is older than what is not.
@@ -39,7 +36,6 @@ public struct ArchiveFolder {
 
   private let path: String
 
-  /// - Parameter path: of the folder.
   public init(_ path: String) { self.path = path }
 
   /// The regular files that may hold actions of a time, and those that cannot be looked at.
@@ -93,7 +89,6 @@ public struct ArchiveFolder {
   }
 }
 
-/// A line of a folder's index, as far as it decides what is opened.
 private struct IndexLine {
   var name = ""
   var size = -1
@@ -127,6 +122,5 @@ extension ScanValue {
     isString ? rawText.flatMap { Timestamp(rfc3339: $0) } : nil
   }
 
-  /// Whether it says a time, or that there is none.
   fileprivate var isTime: Bool { time != nil || !isAbsent && isNull }
 }

@@ -47,11 +47,10 @@ public final class FrameEncoder {
 
   /// One frame of all these bytes.
   ///
-  /// - Parameter take: given the frame, which is valid until it returns.
-  /// - Throws: what `take` throws.
+  /// - Parameter receive: given the frame, which is valid until it returns.
   public func pack<Failure: Error>(
     _ bytes: UnsafeRawBufferPointer,
-    to take: (UnsafeRawBufferPointer) throws(Failure) -> Void
+    to receive: (UnsafeRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) {
     // A line that is longer than a piece gets memory for itself.
     let isLarge = ZSTD_compressBound(bytes.count) > capacity
@@ -61,7 +60,7 @@ public final class FrameEncoder {
     let count = ZSTD_compress2(context, out, size, bytes.baseAddress, bytes.count)
     // With room for all, it can only be memory that is missing.
     if ZSTD_isError(count) != 0 { Diagnostics.outOfMemory() }
-    try take(UnsafeRawBufferPointer(start: out, count: count))
+    try receive(UnsafeRawBufferPointer(start: out, count: count))
   }
 }
 

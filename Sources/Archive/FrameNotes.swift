@@ -31,7 +31,6 @@ public struct FrameNotes {
     }
   }
 
-  /// Values that are longer are not noted.
   private static let longest = 80
 
   /// Bytes of the frame in the file, and when unpacked.
@@ -58,11 +57,7 @@ public struct FrameNotes {
   ///
   /// - Parameters:
   ///   - time: nil when it has none that can be read.
-  ///   - isError: whether its level is error.
   ///   - kind: as it stands in the record; absent where there is none.
-  ///   - guild: as `kind`.
-  ///   - channel: as `kind`.
-  ///   - user: as `kind`.
   public mutating func add(
     time: Timestamp?, isError: Bool, kind: ScanValue, guild: ScanValue, channel: ScanValue,
     user: ScanValue
@@ -106,9 +101,7 @@ public struct FrameNotes {
 
   /// Writes the line of an index, with its line feed.
   ///
-  /// - Parameters:
-  ///   - version: of the format, in the first line.
-  ///   - out: takes it.
+  /// - Parameter version: of the format, in the first line.
   public func write(version: Int? = nil, to out: inout ByteBuffer) {
     var text = "{"
     if let version { text += #""version":\#(version),"# }

@@ -80,7 +80,6 @@ public struct FrameSummary {
     return true
   }
 
-  /// Whether a set can be read to its end.
   private static func isWhole(_ set: ScanValue, isObject: Bool) -> Bool {
     if set.isAbsent { return true }
     do throws(ScanFault) {
@@ -98,7 +97,6 @@ public struct FrameSummary {
   }
 }
 
-/// The members of a line of an index.
 enum SummaryMember: String, CaseIterable {
   case size, length, lines, actions, others, bad, errors, untimed, plain, names, oldest, newest
   case kinds, guilds, channels, users, profiles
@@ -122,7 +120,6 @@ extension ScanValue {
     return number
   }
 
-  /// Whether this is a word of JSON.
   fileprivate func isWord(_ word: StaticString) -> Bool {
     bytes.elementsEqual(
       UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))

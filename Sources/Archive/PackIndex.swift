@@ -3,20 +3,17 @@ import Core
 
 /// The index at the end of a file that `PackWriter` wrote.
 public final class PackIndex {
-  /// Of the format.
   static let version = 1
   /// Of the skippable frame that it is in, and the first bytes of that.
   static let magic: UInt32 = 0x184d_2a51
   static let mark = Array("agentidx".utf8)
   /// So much of the end is read at first: as a rule all there is to read.
   private static let firstRead = 64 * 1024
-  /// An index that is larger is not read.
   private static let largest = 256 << 20
   /// Of more than one line, a frame is at most so large, unpacked.
   private static let largestFrame = 8 << 20
   /// And of one line. The seek table knows no larger one.
   private static let largestLine = 1 << 30
-  /// A file of more frames is read without its index.
   private static let mostFrames = 1 << 20
 
   private let text: UnsafeMutableRawBufferPointer
@@ -28,9 +25,7 @@ public final class PackIndex {
 
   /// Looks for the index of a file.
   ///
-  /// - Parameters:
-  ///   - descriptor: an open regular file; its place is left where it is.
-  ///   - fileSize: bytes.
+  /// - Parameter descriptor: an open regular file; its place is left where it is.
   /// - Returns: nil when there is none that fits the file.
   public init?(of descriptor: Int32, fileSize: Int) {
     guard let end = FileEnd(descriptor, fileSize, Self.firstRead),
@@ -99,7 +94,6 @@ public final class PackIndex {
         || frame.lines <= 1 && frame.length <= min(Self.largestLine, frame.size << 17))
   }
 
-  /// Unpacks the index, which its checksum guards.
   private static func unpack(
     _ packed: UnsafeRawBufferPointer
   ) -> UnsafeMutableRawBufferPointer? {
@@ -122,7 +116,6 @@ public final class PackIndex {
       start: start, count: UnsafeRawPointer(newline) - UnsafeRawPointer(start))
   }
 
-  /// Whether the format is one that we know.
   private static func isKnown(_ line: UnsafeRawBufferPointer) -> Bool {
     (try? ScanMembers.value(of: "version", in: line))?.wholeNumber == version
   }

@@ -12,9 +12,7 @@ public struct PackWriter: ~Copyable {
   private var index = ByteBuffer()
   private var table = SeekTable()
 
-  /// - Parameters:
-  ///   - level: of compression, see `FrameEncoder`.
-  ///   - output: takes the file.
+  /// - Parameter level: of compression, see `FrameEncoder`.
   public init(level: Int32, to output: RecordWriter) {
     encoder = FrameEncoder(level: level, piece: Self.frame)
     self.output = output

@@ -44,9 +44,7 @@ public final class PackedFile {
   /// Reads a frame.
   ///
   /// - Parameters:
-  ///   - frame: of this file.
   ///   - room: memory for it as it stands in the file.
-  ///   - decoder: unpacks it.
   ///   - out: asked once, when the frame itself says that so many bytes are in it, for memory
   ///     for them; what an index claims costs none.
   /// - Throws: `Failure`, which names the frame.

@@ -9,7 +9,6 @@ public final class PackedStream {
   private let descriptor: Int32
   private let room: UnsafeMutableRawPointer
   private var input = ZSTD_inBuffer()
-  /// Whether a frame has begun and not ended.
   private var isInside = false
   /// Whether what was unpacked last filled the room, so that there may be more of it.
   private var isFull = false

@@ -13,12 +13,9 @@ struct SeekTable {
   static let footSize = 9
 
   private var entries: [UInt8] = []
-  /// How many frames there are.
   private(set) var count = 0
-  /// Whether the sizes are such as the format knows.
   private(set) var isPossible = true
 
-  /// Adds a frame with its size in the file and unpacked.
   mutating func add(size: Int, length: Int) {
     count += 1
     // The format's bound for what is unpacked; there may be no more than 2^27 frames.
@@ -29,13 +26,11 @@ struct SeekTable {
     entries += Self.word(UInt32(size)) + Self.word(UInt32(length))
   }
 
-  /// The whole skippable frame.
   var bytes: [UInt8] {
     Self.head(Self.magic, entries.count + Self.footSize) + entries + Self.word(UInt32(count)) + [0]
       + Self.word(Self.lastMagic)
   }
 
-  /// The beginning of a skippable frame.
   static func head(_ magic: UInt32, _ size: Int) -> [UInt8] { word(magic) + word(UInt32(size)) }
 
   /// Little endian.
@@ -48,7 +43,6 @@ struct SeekTable {
     let count: Int
     /// Bytes of an entry: 12 with a checksum, else 8.
     let entrySize: Int
-    /// Bytes of the whole skippable frame.
     var size: Int { SeekTable.headSize + count * entrySize + SeekTable.footSize }
 
     init?(_ bytes: UnsafeRawBufferPointer) {

@@ -141,7 +141,6 @@ public struct BusConsumerPlan: Equatable, Sendable {
   /// When a record comes again that nobody acknowledged, seconds.
   public var ackWait = 30.0
 
-  /// How many records may be in hand, of all getters together.
   static let mostPending = 4096
   /// When a consumer of our own goes that nobody asks, seconds.
   static let lifetime = 60.0

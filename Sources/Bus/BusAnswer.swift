@@ -32,7 +32,6 @@ public struct BusAnswer: Sendable {
   /// All of it; nil when it was no JSON.
   public let value: JSONValue?
 
-  /// - Parameter message: an answer.
   public init(_ message: BusMessage) {
     value = message.withBytes { bytes in try? JSONValue.parse(bytes) }
   }
@@ -151,7 +150,6 @@ public struct BusPlace: Equatable, Sendable {
   /// How many the consumer still has.
   public let pending: Int
 
-  /// - Parameter reply: the subject.
   /// - Returns: nil when it is none of these.
   public init?(_ reply: String) {
     var words = reply.split(separator: ".", omittingEmptySubsequences: false)[...]

@@ -3,14 +3,11 @@ public import Core
 /// Where a bus is and what lets us in: its servers, a secret from a file or a command, and the
 /// certificates that are trusted or shown.
 public struct BusAuth: Sendable {
-  /// What is shown to a server.
   enum Pass: Sendable {
     case nothing
     case token(Secret)
     case user(name: Secret, password: Secret)
-    /// A file of credentials, as nsc writes it.
     case credentials(path: String)
-    /// A file with a seed, and its public half.
     case key(user: String, path: String)
   }
 
@@ -66,13 +63,11 @@ public struct BusAuth: Sendable {
   /// Whether there is a secret to be kept.
   var hasSecret: Bool { if case .nothing = pass { false } else { true } }
 
-  /// Whether what we send may go there as it is.
   func isSafe(_ server: BusServer) -> Bool {
     Credentials.mayTravel(
       scheme: server.isTLS ? "https" : "http", host: server.host, allowPlaintext: allowsPlaintext)
   }
 
-  /// Whether those that a server tells of may be asked before it lets us in.
   func mayAskOthers(of server: BusServer) -> Bool { !hasSecret || server.isTLS }
 
   /// The servers among those that a cluster tells of that may be asked, too: all where there is

@@ -5,7 +5,6 @@ import Core
 /// A connection to a server, with the inboxes that answers and records come to. Nothing here
 /// ever waits.
 final class BusConnection {
-  /// Whom it is to.
   let server: BusServer
   /// Where answers are sent, with a dot and a token behind it.
   let inbox: String
@@ -51,16 +50,13 @@ final class BusConnection {
     return made
   }
 
-  /// What poll(2) is to look for.
   var entry: pollfd {
     let events = (cnats_loop_reads(loop) ? POLLIN : 0) | (cnats_loop_writes(loop) ? POLLOUT : 0)
     return pollfd(fd: cnats_loop_socket(loop), events: Int16(events), revents: 0)
   }
 
-  /// Whether it is lost.
   var isClosed: Bool { natsConnection_IsClosed(connection) }
 
-  /// Why it was lost.
   var reason: String {
     var text: UnsafePointer<CChar>?
     let status = natsConnection_GetLastError(connection, &text)
@@ -68,7 +64,6 @@ final class BusConnection {
     return status == NATS_OK ? "connection closed" : BusDial.words(of: status)
   }
 
-  /// What the server forbade; nil for nothing.
   var refusal: String? {
     var text: UnsafePointer<CChar>?
     guard natsConnection_GetLastError(connection, &text) == NATS_NOT_PERMITTED else { return nil }
@@ -78,7 +73,6 @@ final class BusConnection {
   /// The most that the server takes at once, bytes, headers too.
   var maxPayload: Int { Int(natsConnection_GetMaxPayload(connection)) }
 
-  /// Other servers of its cluster.
   var told: [String] {
     var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     var count: Int32 = 0
@@ -88,13 +82,10 @@ final class BusConnection {
     return (0..<min(Int(count), 64)).compactMap { list[$0].map { String(cString: $0) } }
   }
 
-  /// Whether all that was published has gone to the system.
   var isFlushed: Bool { natsConnection_Buffered(connection) <= 0 }
 
-  /// Reads once what is there.
   func read() { natsConnection_ProcessReadEvent(connection) }
 
-  /// Sends as much as the system takes.
   func flush() {
     if cnats_loop_writes(loop) { natsConnection_ProcessWriteEvent(connection) }
   }
@@ -117,15 +108,12 @@ final class BusConnection {
       && natsConnection_PublishMsg(connection, message) == NATS_OK
   }
 
-  /// Publishes what asks for no answer.
   func publish(_ subject: String, _ text: String) -> Bool {
     natsConnection_PublishString(connection, subject, text) == NATS_OK
   }
 
-  /// The next answer; nil when there is none.
   func answer() -> BusArrival? { next(answers) }
 
-  /// The next record, or word about a pull; nil when there is none.
   func pulled() -> BusArrival? { next(pulls) }
 
   private func next(_ subscription: OpaquePointer?) -> BusArrival? {

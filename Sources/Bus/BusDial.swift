@@ -7,12 +7,9 @@ import Core
 final class BusDial {
   /// Readable when the outcome is there.
   let descriptor: Int32
-  /// Whom it is to.
   let server: BusServer
-  /// What the library wants of the loop.
   let loop: cnats_loop_ref
 
-  /// How it went.
   enum Outcome {
     case connected(OpaquePointer)
     /// `isFinal` for what another try will not mend.
@@ -26,7 +23,6 @@ final class BusDial {
   /// Bytes that are read at once; a record of TLS fits.
   private static let readSize: Int32 = 256 << 10
 
-  /// Begins.
   init(to server: BusServer, _ door: BusAuth, name: String, wake: Int32) throws(Failure) {
     self.server = server
     guard let loop = cnats_loop_new(wake) else { Diagnostics.outOfMemory() }
@@ -93,14 +89,12 @@ final class BusDial {
     throw Failure(what, words(of: status))
   }
 
-  /// The library's words for a status, in lower case as diagnostics are.
   static func words(of status: natsStatus) -> String {
     let text = natsStatus_GetText(status).map { String(cString: $0) } ?? "error \(status.rawValue)"
     guard let first = text.first, text.dropFirst().first?.isLowercase == true else { return text }
     return first.lowercased() + text.dropFirst()
   }
 
-  /// How it went; nil while it is not known.
   func outcome() -> Outcome? {
     var outcome = cnats_outcome()
     let count = read(descriptor, &outcome, MemoryLayout<cnats_outcome>.size)
@@ -153,7 +147,6 @@ final class BusDial {
     return "the certificate is not trusted: \(words[place - 1])"
   }
 
-  /// The library's words without the line of its source that they begin with.
   private static func plain(_ reason: String) -> String {
     guard reason.hasPrefix("("), let end = reason.place(of: "): ") else { return reason }
     return String(reason[end.upperBound...])

@@ -50,7 +50,6 @@ public struct BusLabels {
   /// The label of a line.
   ///
   /// - Parameters:
-  ///   - line: one record.
   ///   - named: its subject, where that is not told from it.
   ///   - known: its message id, where that is not made of it.
   /// - Throws: a `Failure` for what is no JSON object, or lacks the member that is its id.
@@ -96,13 +95,11 @@ public struct BusLabels {
     }
   }
 
-  /// Whether a text can be an id as it is.
   static func isID(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= longestID
       && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
   }
 
-  /// The line's own object, without white space around it.
   private func whole(_ line: UnsafeRawBufferPointer) -> ScanValue {
     let value = line.trimming { $0 == 0x20 || $0 == 9 || $0 == 13 || $0 == 10 }
     return ScanValue(UnsafeRawBufferPointer(rebasing: value))
@@ -131,12 +128,10 @@ final class BusDigest {
 
   deinit { EVP_MD_CTX_free(context) }
 
-  /// The digest of two things.
   func callAsFunction(_ first: [UInt8], _ second: [UInt8]) -> RecordDigest {
     second.withUnsafeBytes { self(first, $0) }
   }
 
-  /// The digest of two things.
   func callAsFunction(_ first: [UInt8], _ second: UnsafeRawBufferPointer) -> RecordDigest {
     var result = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
     EVP_DigestInit_ex(context, nil, nil)
@@ -178,7 +173,6 @@ struct EqualCounts {
 
   init(capacity: Int = 1 << 18) { self.capacity = capacity }
 
-  /// Counts one.
   mutating func count(_ key: RecordDigest) -> Int {
     if let known = counts[key] {
       counts[key] = known + 1

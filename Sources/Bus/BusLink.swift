@@ -25,7 +25,6 @@ public final class BusLink {
   }
 
   private var door: BusAuth
-  /// Whether what was refused last was looked up again.
   private var hasRenewed = false
   private let name: String
   private let pulling: Bool
@@ -48,10 +47,7 @@ public final class BusLink {
   /// than 32 MB with its subject and headers, and cannot read it again.
   private static let mostStored = (32 << 20) - 4096
 
-  /// - Parameters:
-  ///   - door: the servers, and what lets us in.
-  ///   - name: the command's.
-  ///   - pulling: whether records will be pulled.
+  /// - Parameter pulling: whether records will be pulled.
   public init(_ door: BusAuth, name: String, pulling: Bool) {
     (self.door, self.name, self.pulling) = (door, name, pulling)
     server = door.servers[0]

@@ -1,7 +1,6 @@
 /// What was asked for and has not come yet, and when to ask for more: so much that the server
 /// need not wait for us, and never more than there is room for. It has no clock of its own.
 public struct BusPull {
-  /// A request for records.
   private struct Asked {
     let token: Int
     let count: Int
@@ -25,16 +24,12 @@ public struct BusPull {
 
   /// What the consumer lets be asked for.
   public var limits = Limits()
-  /// How many records may be asked for and in hand.
   private let batch: Int
-  /// How many more are wanted at all.
   private var wanted: Int
   private var asked: [Asked] = []
   private var lastToken = 0
-  /// Whether the next record may be larger than what is usually asked for. Then it is asked for
-  /// alone: several of its size are more than we care to hold.
+  /// Then it is asked for alone: several of its size are more than we care to hold.
   private var isLargeNext = false
-  /// When something was heard of what was asked for.
   private var heardAt = 0.0
 
   /// When a request is over, seconds.

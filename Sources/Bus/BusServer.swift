@@ -61,7 +61,6 @@ public struct BusServer: Hashable, Sendable {
     return "\(isTLS ? "tls" : "nats")://\(host):\(port)"
   }
 
-  /// The same server, which speaks TLS when others of its cluster do.
   func speaking(tls: Bool) -> BusServer { BusServer(host: host, port: port, isTLS: tls) }
 
   private static func number(_ digits: Substring) -> Int? {

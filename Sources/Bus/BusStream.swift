@@ -13,13 +13,9 @@ public final class BusStream {
   }
 
   private enum Step {
-    /// Linking.
     case down
-    /// Asked for the stream, since then.
     case asking(since: Double)
-    /// Asked for it to be made.
     case making(since: Double)
-    /// Amiss; asked again then.
     case waiting(until: Double)
     case ready
   }
@@ -36,7 +32,6 @@ public final class BusStream {
   private var step = Step.down
   private var backoff = Backoff(base: 0.1, factor: 2, cap: 2, jitter: 0.3)
   private var asked = 0
-  /// Since when there is none; nil while there is.
   private var downSince: Double?
   /// Since when no link brought anything, though it came up; and since when it is up.
   private var (vainSince, readySince): (Double?, Double) = (nil, 0)
@@ -51,11 +46,8 @@ public final class BusStream {
   private static let usualIDWindow = 120.0
 
   /// - Parameters:
-  ///   - options: what the command line says.
-  ///   - door: where the bus is, and what lets us in.
   ///   - plan: how the stream is made where there is none; nil to wait for it.
   ///   - pulling: whether records will be pulled.
-  ///   - diagnostics: for words about the link.
   public init(
     _ options: BusOptions, _ door: BusAuth, plan: BusStreamPlan? = nil, pulling: Bool = false,
     diagnostics: Diagnostics

@@ -10,7 +10,6 @@ public enum BusSubject {
   /// The longest token, bytes.
   static let longestToken = 64
 
-  /// Whether a byte stands for itself in a token.
   static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "_"), UInt8(ascii: "-"): true
@@ -35,7 +34,6 @@ public enum BusSubject {
     return String(decoding: token, as: UTF8.self)
   }
 
-  /// The subject of a record.
   static func of(_ scan: RecordScan, _ shape: RecordShape) -> String {
     switch shape {
     case .action: "actions.\(token(scan.fields.guild.string)).\(token(scan.fields.kind.string))"
@@ -57,7 +55,6 @@ public enum BusSubject {
     return token(name ?? usual)
   }
 
-  /// The guild of a voice session; nil for what is none.
   private static func session(_ object: ScanValue) -> ScanValue? {
     do throws(ScanFault) {
       for mark in ["participants", "voiceChannelId", "conversation"]

@@ -16,10 +16,6 @@ public struct BusWindow {
     /// The line's number, from 1.
     public let line: Int
 
-    /// - Parameters:
-    ///   - label: what it goes by.
-    ///   - bytes: the line.
-    ///   - line: the line's number.
     public init(_ label: BusLabel, bytes: [UInt8], line: Int) {
       (self.label, self.bytes, self.line) = (label, bytes, line)
     }
@@ -27,7 +23,6 @@ public struct BusWindow {
 
   private struct Slot {
     var item: Item
-    /// When it was sent last; nil when it is to be sent.
     var sentAt: Double?
     /// When it was sent first of those times of which nobody knows what came; nil for never.
     var doubtedSince: Double?
@@ -39,9 +34,7 @@ public struct BusWindow {
   private var slots: [Slot] = []
   /// The oldest that is not settled, in `slots`; the ones before it are gone.
   private var head = 0
-  /// The token of `slots[0]`.
   private var base = 0
-  /// Before it none is to be sent.
   private var cursor = 0
   private var open = 0
   private var held = 0
@@ -51,7 +44,6 @@ public struct BusWindow {
   /// The token behind those that a server refused: as long as one of them is open, nothing goes
   /// beside the oldest. A full stream that has room meanwhile would take the next one first.
   private var aloneUntil = 0
-  /// No answer is overdue before.
   private var overdueAt = Double.infinity
   /// When what was late at the last look has gone again.
   private var calmAt = 0.0
@@ -201,7 +193,6 @@ public struct BusWindow {
     recall(sentBefore: .infinity)
   }
 
-  /// Has all sent again that was sent before a time.
   private mutating func recall(sentBefore limit: Double) {
     overdueAt = .infinity
     for place in head..<max(slots.count, head) where !slots[place].isSettled {

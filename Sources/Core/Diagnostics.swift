@@ -13,10 +13,6 @@ public struct Diagnostics: Sendable {
   /// Where the lines go; standard error except in tests.
   private let descriptor: Int32
 
-  /// - Parameters:
-  ///   - program: the command's name.
-  ///   - verbose: whether notes are printed.
-  ///   - descriptor: an open file, 2 by default.
   public init(program: String, verbose: Bool = false, descriptor: Int32 = 2) {
     self.init(name: Self.script ?? program, verbose: verbose, descriptor: descriptor)
   }

@@ -46,7 +46,6 @@ public enum Process {
   /// The path that was given to execve(2), links and all; nil where the system does not say.
   static var startedPath: String? { clibc_started_path().map { FileName.text($0) } }
 
-  /// Whether the first of the words was a command's name.
   nonisolated(unsafe) private static var isCommandNamed = false
 
   /// From now on `arguments` begin behind their first word: it named one of several commands.

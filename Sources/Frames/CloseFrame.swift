@@ -29,9 +29,7 @@ package struct CloseFrame: Equatable, Sendable {
 
   /// The payload of a frame.
   ///
-  /// - Parameters:
-  ///   - code: why.
-  ///   - reason: for people; what is over 123 bytes is cut off between characters.
+  /// - Parameter reason: for people; what is over 123 bytes is cut off between characters.
   package static func payload(_ code: UInt16, _ reason: String) -> [UInt8] {
     var words = Array(reason.utf8.prefix(123))
     while !words.withUnsafeBytes(UTF8Text.isValid) { words.removeLast() }

@@ -26,7 +26,6 @@ package final class FrameReader {
     case close(CloseFrame)
   }
 
-  /// What wslay has not yet taken.
   private struct Supply {
     var next: UnsafeRawPointer?
     var count = 0
@@ -39,14 +38,12 @@ package final class FrameReader {
   private let supplied = UnsafeMutablePointer<Supply>.allocate(capacity: 1)
   private let context: wslay_frame_context_ptr
   private let sender: Sender
-  /// How many frames a message may come in, and in how many this one did.
   private let mostFrames: Int
   private var frames = 0
 
   private var region = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   /// Where in the region wslay is; negative while it holds bytes of the last one.
   private var place = 0
-  /// Where the payload begins that is not yet held.
   private var start = 0
   /// The frame that wslay is in. Were it no pointer, Swift would check at each call that
   /// nobody else changes it, which takes longer than to read a small frame.
@@ -54,13 +51,11 @@ package final class FrameReader {
   /// The bytes of a header that has begun, and up to where they were taken from the region.
   private var header: [UInt8] = []
   private var noted = 0
-  /// Whether it was told that the frame of this header is too much.
   private var isAnnounced = false
   /// The bytes that the frame still lacks; nil between frames.
   private var missing: UInt64?
   private var control: [UInt8] = []
 
-  /// The message that has begun; nil between messages.
   private var message: (isText: Bool, size: Int, isDropped: Bool)?
   /// Of it, what does not lie in the region, or not in one piece.
   private var held = ByteBuffer()
@@ -73,7 +68,6 @@ package final class FrameReader {
   private static let keeps = 1 << 20
 
   /// - Parameters:
-  ///   - sender: the other side.
   ///   - limit: the largest message, bytes; nil for `largest`.
   ///   - mostFrames: how many frames a message may come in.
   package init(from sender: Sender, limit: Int?, mostFrames: Int = .max) {
@@ -148,7 +142,6 @@ package final class FrameReader {
 
   private var isControl: Bool { frame.pointee.opcode & 8 != 0 }
 
-  /// Checks the header of a frame.
   private func begin() throws(FrameFault) -> Int? {
     let size = frame.pointee.payload_length
     let isMasked = frame.pointee.mask != 0
@@ -170,7 +163,6 @@ package final class FrameReader {
     return try grow(size)
   }
 
-  /// Refuses a header that must not come here.
   private func check(
     _ opcode: UInt8, reserved: UInt8, isMasked: Bool
   ) throws(FrameFault) {
@@ -190,7 +182,6 @@ package final class FrameReader {
     }
   }
 
-  /// Counts a frame to its message.
   private func grow(_ size: UInt64) throws(FrameFault) -> Int? {
     guard let known = message?.size, size <= UInt64(Self.largest - known) else {
       throw FrameFault(.tooLarge, "a message of more than \(Self.largest) bytes")
@@ -233,17 +224,15 @@ package final class FrameReader {
     UnsafeRawBufferPointer(rebasing: region[start..<place])
   }
 
-  /// Keeps what lies in the region of a message that goes on behind it.
   private func hold() throws(FrameFault) {
     guard let message, !message.isDropped else { return }
-    if message.isText && !text.take(fresh) { throw Self.notText }
+    if message.isText && !text.receive(fresh) { throw Self.notText }
     held.append(fresh)
     start = place
   }
 
   private static let notText = FrameFault(.invalidText, "a text that is not UTF-8")
 
-  /// Ends a frame.
   private func end() throws(FrameFault) -> Item? {
     switch frame.pointee.opcode {
     case 8: return .close(try CloseFrame(control))

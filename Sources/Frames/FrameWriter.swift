@@ -18,8 +18,7 @@ package final class FrameWriter {
 
   private let queued = UnsafeMutablePointer<ByteQueue>.allocate(capacity: 1)
   private let context: wslay_frame_context_ptr
-  /// What is offered to the network stays in its place until it is taken: TLS wants
-  /// that, and the queue moves.
+  /// TLS wants what is offered to stay in its place until it is taken, and the queue moves.
   private lazy var offered: UnsafeMutableRawBufferPointer = {
     hasOffered = true
     return .allocate(byteCount: 1 << 16, alignment: 16)
@@ -70,9 +69,7 @@ package final class FrameWriter {
 
   /// Puts in a frame that is a whole message, or a control frame.
   ///
-  /// - Parameters:
-  ///   - opcode: what it is.
-  ///   - payload: at most 125 bytes in a control frame.
+  /// - Parameter payload: at most 125 bytes in a control frame.
   package func add(_ opcode: Opcode, _ payload: [UInt8]) {
     payload.withUnsafeBytes { bytes in
       var frame = wslay_frame_iocb()

@@ -5,9 +5,7 @@ public struct SocketMessage {
   /// Its bytes, valid during the call of a handler only.
   public let bytes: UnsafeRawBufferPointer
 
-  /// - Parameters:
-  ///   - isText: whether the bytes are checked UTF-8.
-  ///   - bytes: of the message.
+  /// - Parameter isText: whether the bytes are checked UTF-8.
   public init(isText: Bool, bytes: UnsafeRawBufferPointer) {
     (self.isText, self.bytes) = (isText, bytes)
   }

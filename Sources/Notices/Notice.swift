@@ -90,9 +90,7 @@ public struct RoutedNotice: Equatable, Sendable {
 
   /// Takes what was decided before.
   ///
-  /// - Parameters:
-  ///   - object: a record `route`.
-  ///   - line: its bytes.
+  /// - Parameter object: a record `route`.
   public init(decided object: JSONValue, line: [UInt8]) {
     notice = Notice(object, id: "notification")
     action = object["action"]?.string.flatMap { RouteAction(rawValue: $0) }

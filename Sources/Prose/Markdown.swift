@@ -2,9 +2,7 @@ import CCMark
 import Core
 import Synchronization
 
-/// What has words in a text in Markdown, without marks.
 struct Markdown {
-  /// Stands in a text where something of it is left out.
   static let gap: Unicode.Scalar = "\0"
 
   /// The texts: paragraphs, headings, and the cells of rows of tables. All spaces are " ", and
@@ -14,7 +12,6 @@ struct Markdown {
   private(set) var openFence: [UInt8] = []
 
   private var text: [Unicode.Scalar] = []
-  /// Where elements of HTML began whose text is code.
   private var code: [String: Int] = [:]
   /// Whether emphasis began or ended behind a digit: it is none in 2*3*4.
   private var isBehindDigit = false
@@ -102,7 +99,6 @@ struct Markdown {
   private static let hidden: Set<String> = ["code", "pre", "script", "style"]
   private static let breaks: Set<String> = ["br", "div", "hr", "li", "p", "td", "th", "tr"]
 
-  /// Appends what stands for a tag, or for a comment.
   private mutating func append(tag: String) {
     let name = tag.drop { "</".contains($0) }.prefix { $0.isLetter }.lowercased()
     if tag.hasPrefix("<!--") { text.append(Self.gap) }
@@ -140,7 +136,6 @@ struct Markdown {
     cmark_node_get_literal(node).map { String(cString: $0) } ?? ""
   }
 
-  /// What begins a block of code, as one line; empty for another block.
   private static func fence(of node: OpaquePointer) -> [UInt8] {
     var (length, offset, mark): (Int32, Int32, CChar) = (0, 0, 0)
     guard cmark_node_get_type(node) == CMARK_NODE_CODE_BLOCK,

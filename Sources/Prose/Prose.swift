@@ -21,7 +21,6 @@ public enum Prose {
   ///
   /// It takes time in proportion to the length of the text, whatever that is.
   ///
-  /// - Parameter markdown: what an agent wrote, of any length.
   /// - Returns: at most `mostCharacters` characters. What is longer ends with the last sentence
   ///   that fits, else with the last word.
   public static func of(_ markdown: String) -> String {
@@ -54,7 +53,6 @@ public enum Prose {
     return end.map { piece[...$0] } ?? piece
   }
 
-  /// Whether there is something to say: a letter, a digit, a picture.
   private static func isSaid(_ words: String) -> Bool {
     words.unicodeScalars.contains {
       $0.properties.isAlphabetic || $0.properties.numericType != nil
@@ -62,13 +60,11 @@ public enum Prose {
     }
   }
 
-  /// Whether a voice pauses behind a text.
   private static func ends(_ text: String) -> Bool {
     guard let last = text.last(where: { !closers.contains($0) }) else { return false }
     return ".!?:;,…。！？：；，、．".contains(last)
   }
 
-  /// What may stand between the end of a sentence and the space behind it.
   private static let closers: Set<Character> = [
     "\"", "'", ")", "]", "”", "’", "»", "」", "』", "）",
   ]
@@ -90,7 +86,6 @@ public enum Prose {
     return String(text[..<(space ?? end)])
   }
 
-  /// Whether a sentence ends right before a place.
   private static func isSentenceEnd(_ place: String.Index, of text: String) -> Bool {
     var last = text.index(before: place)
     while closers.contains(text[last]) {

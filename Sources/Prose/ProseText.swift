@@ -3,9 +3,7 @@
 struct ProseText {
   private var text: [Unicode.Scalar] = []
   private var isSpaced = false
-  /// Whether something was left out since the last word.
   private var isGap = false
-  /// Whether something was left out before the first word.
   private var beganWithGap = false
 
   /// The words of a text of `Markdown`, without URLs, paths, references, brackets and backticks.
@@ -88,7 +86,6 @@ struct ProseText {
     ")": "(", "\"": "\"", "'": "'", "»": "«", "”": "“", "“": "„", "」": "「", "』": "『", "）": "（",
   ]
 
-  /// Puts a mark where the gap began, or leaves it out.
   private mutating func closesGap(_ mark: Unicode.Scalar) -> Bool {
     if let opener = Self.openers[mark], text.last == opener {
       // Nothing is left between the two.
@@ -114,7 +111,6 @@ struct ProseText {
     return true
   }
 
-  /// The words, without the dash that followed a gap at their beginning.
   private func finished() -> String {
     let rest = text.drop { beganWithGap && $0.isOne(of: "-.,;:!?) –—") }
     return String(String.UnicodeScalarView(rest))

@@ -7,7 +7,6 @@
 struct ProseWord {
   typealias Scalars = ArraySlice<Unicode.Scalar>
 
-  /// The word without the marks around it.
   let core: Scalars
 
   init(_ word: Scalars) {
@@ -24,7 +23,6 @@ struct ProseWord {
   /// The part that is a URL, a reference or a path; nil when all of it can be said.
   var unsaid: Scalars? { url ?? reference ?? (isPath ? core : nil) }
 
-  /// Whether it begins, or is, a reference.
   var isReference: Bool { url == nil && reference != nil }
   /// Whether it is the beginning of what in another script would be a path or a reference.
   var isSign: Bool { core.count == 1 && core.allSatisfy { $0.isOne(of: "/#@") } }
@@ -94,7 +92,6 @@ struct ProseWord {
     return rest.contains("/") || rest.isEmpty || Self.hasExtension(rest)
   }
 
-  /// Whether a name ends as those of files do.
   private static func hasExtension(_ name: Scalars) -> Bool {
     let name = name.prefix { !$0.isOne(of: ":#") }
     guard let dot = name.lastIndex(of: "."), let first = name[(dot + 1)...].first else {
@@ -117,7 +114,6 @@ extension Unicode.Scalar {
   /// without spaces between words.
   var isDelimiter: Bool { value <= 32 || value >= 0x2000 || isOne(of: "[]<>|\"`\u{a0}«»") }
 
-  /// Whether it is part of a word of a script that needs no spaces.
   var isWideLetter: Bool {
     guard value >= 0x2000 else { return false }
     if properties.isAlphabetic || properties.numericType != nil { return true }

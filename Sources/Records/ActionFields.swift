@@ -7,7 +7,6 @@ public import Core
 /// Of a duplicated key the last one counts. Where both spellings are there, the
 /// row's counts unless it is null. Members inside others do not count.
 public struct ActionFields {
-  /// Where the walk put them.
   @usableFromInline let values: ScanValues
 
   /// What the action is; a string in every action that servers send.
@@ -33,7 +32,6 @@ public struct ActionFields {
   /// US dollars; null or absent when unknown.
   @inlinable public var cost: ScanValue { value(.rowCost, .liveCost) }
 
-  /// What has two spellings.
   @inlinable @inline(__always)
   func value(_ row: ActionMember, _ live: ActionMember) -> ScanValue {
     let value = values[row]
@@ -45,7 +43,6 @@ public struct ActionFields {
 
   /// - Parameter bytes: one action: an object with optional white space around
   ///   it; must outlive the fields.
-  /// - Throws: `ScanFault`.
   public init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
     let memory = ScanMemory()
     values = ScanValues()
@@ -84,7 +81,6 @@ enum ActionMember: Int {
   case event, data, type, actions, stats, runtime, activeCount, sessions, profile
   case unknown = 31
 
-  /// How they are spelled, in the order of the cases.
   static let names = ScanNames(
     [
       "kind", "id", "content", "metadata", "level",
@@ -99,7 +95,6 @@ enum ActionMember: Int {
 }
 
 extension ScanValues {
-  /// The value of a member; absent if there was none.
   @inlinable @inline(__always)
   subscript(_ member: ActionMember) -> ScanValue {
     get { self[member.rawValue] }

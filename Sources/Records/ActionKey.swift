@@ -14,9 +14,7 @@ public struct ActionKey: Hashable, Sendable {
   /// The digest's second half.
   public let low: UInt64
 
-  /// - Parameters:
-  ///   - fields: the action's members.
-  ///   - scratch: memory for texts with escapes.
+  /// - Parameter scratch: memory for texts with escapes.
   public init(_ fields: ActionFields, scratch: ScanScratch = ScanScratch()) {
     defer { withExtendedLifetime(scratch) {} }
     var digest = SipHash128()
@@ -26,8 +24,6 @@ public struct ActionKey: Hashable, Sendable {
 
   /// What makes two actions one, as bytes for another digest: the same for a row and the live
   /// action that it came from.
-  ///
-  /// - Parameters: as above.
   public static func identity(of fields: ActionFields, scratch: ScanScratch) -> [UInt8] {
     defer { withExtendedLifetime(scratch) {} }
     var bytes = IdentityBytes()
@@ -47,7 +43,6 @@ public struct ActionKey: Hashable, Sendable {
   /// The digest in hexadecimal digits, its halves joined by a dash.
   public var text: String { String(high, radix: 16) + "-" + String(low, radix: 16) }
 
-  /// An id together with half of an action's key.
   func pair(_ half: UInt64) -> ActionKey { ActionKey(high: high ^ half, low: low) }
 
   private init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
@@ -84,13 +79,11 @@ public struct ActionKey: Hashable, Sendable {
   }
 }
 
-/// What takes the identity of an action, piece by piece.
 private protocol IdentityTaker {
   mutating func add(_ byte: UInt8)
   mutating func add(_ bytes: UnsafeRawBufferPointer)
 }
 
-/// An identity as it is.
 private struct IdentityBytes: IdentityTaker {
   var bytes: [UInt8] = []
   mutating func add(_ byte: UInt8) { bytes.append(byte) }
@@ -100,7 +93,6 @@ private struct IdentityBytes: IdentityTaker {
 extension SipHash128: IdentityTaker {}
 
 extension IdentityTaker {
-  /// Adds what makes two actions one.
   @inline(__always)
   fileprivate mutating func add(_ fields: ActionFields, _ scratch: ScanScratch) {
     add(fields.createdAt, scratch)
@@ -156,7 +148,6 @@ struct SipHash128 {
     v3 ^= key.1
   }
 
-  /// Adds one byte.
   @inline(__always)
   mutating func add(_ byte: UInt8) {
     pending |= UInt64(byte) << ((count & 7) * 8)
@@ -167,7 +158,6 @@ struct SipHash128 {
     }
   }
 
-  /// Adds bytes.
   mutating func add(_ bytes: UnsafeRawBufferPointer) {
     var index = 0
     while index < bytes.count && count & 7 != 0 {
@@ -185,7 +175,6 @@ struct SipHash128 {
     }
   }
 
-  /// The two halves of the digest.
   mutating func finish() -> (UInt64, UInt64) {
     compress(pending | count << 56)
     v2 ^= 0xee

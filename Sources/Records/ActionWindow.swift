@@ -27,8 +27,7 @@ public struct ActionWindow {
   private var ids: ActionWindowKeys
   /// By the position of the id: half of the key of its action.
   private var owners: [UInt64] = []
-  /// The ids that were several actions', each with half of the key of one: what is read twice
-  /// is told once.
+  /// Ids of several actions, each with half of a key: what is read twice is told once.
   private var pairs: ActionWindowKeys
   /// How many ids were given anew.
   public private(set) var reused = 0
@@ -58,12 +57,8 @@ public struct ActionWindow {
 
   /// Notes an action by its members.
   ///
-  /// - Parameters:
-  ///   - fields: its members.
-  ///   - source: where it stood.
-  ///   - profile: whose it is, a string of JSON; what two profiles have alike is not
-  ///     the same. Absent where that is not said.
-  ///   - scratch: memory for texts with escapes.
+  /// - Parameter profile: whose it is, a string of JSON; what two profiles have alike is not the
+  ///   same. Absent where that is not said.
   /// - Returns: whether it was not seen before.
   public mutating func isNew(
     _ fields: ActionFields, _ source: Source, profile: ScanValue, _ scratch: ScanScratch
@@ -83,7 +78,6 @@ public struct ActionWindow {
   /// - Parameters:
   ///   - id: the key of its id's text (`ActionKey(text:)`), nil without one.
   ///   - key: what equal actions have in common (Agent/Clanky/CONTRACT.md 3.2).
-  ///   - source: where it stood.
   /// - Returns: whether it was not seen before.
   public mutating func isNew(id: ActionKey?, key: ActionKey, source: Source) -> Bool {
     if let id, isKnown(id, of: key) { return false }
@@ -103,7 +97,6 @@ public struct ActionWindow {
     return true
   }
 
-  /// Notes the id of an action.
   private mutating func isKnown(_ id: ActionKey, of key: ActionKey) -> Bool {
     let (position, isNew) = ids.note(id)
     if position == owners.count {
@@ -129,8 +122,7 @@ struct ActionWindowKeys {
   private let capacity: Int
   private var keys: [ActionKey] = []
   private var oldest = 0
-  /// A position in `keys` plus one; 0 where free. Linear probing, at most half
-  /// full, a power of two.
+  /// A position in `keys` plus one, 0 free; linear probing, half full at most, power of two.
   private var slots = [UInt32](repeating: 0, count: 64)
   /// Another number in each process: the digests are the same everywhere, and
   /// nobody is to choose actions that meet in one place.
@@ -161,7 +153,6 @@ struct ActionWindowKeys {
     return (position, true)
   }
 
-  /// The position of a key, nil when it is not there.
   func position(of key: ActionKey) -> Int? {
     var slot = home(key)
     while slots[slot] != 0 {
@@ -189,8 +180,7 @@ struct ActionWindowKeys {
     for position in keys.indices { place(position) }
   }
 
-  /// Frees a key's place and moves those behind it that would not be found any
-  /// more.
+  /// Moves those behind a freed place that would not be found any more.
   private mutating func forget(_ key: ActionKey) {
     let mask = slots.count - 1
     var free = home(key)

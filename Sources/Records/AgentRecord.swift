@@ -59,9 +59,7 @@ public struct RecordOrigin: Hashable, Sendable {
   /// The name of the profile; nil when none was used.
   public let profile: String?
 
-  /// - Parameters:
-  ///   - backend: what speaks for the agent.
-  ///   - profile: the name of the profile; nil when none was used.
+  /// - Parameter profile: the name of the profile; nil when none was used.
   public init(_ backend: Backend, profile: String? = nil) {
     (self.backend, self.profile) = (backend, profile)
   }

@@ -157,7 +157,6 @@ public struct ApprovalDecision: Equatable, Sendable {
   /// A decision of the command line.
   ///
   /// - Parameters:
-  ///   - id: the approval's.
   ///   - decision: as it was spelled.
   ///   - reason: what the agent is told; nil for nothing.
   public init(id: String, decision: String, reason: String? = nil) {
@@ -167,7 +166,6 @@ public struct ApprovalDecision: Equatable, Sendable {
   }
 
   /// - Parameters:
-  ///   - record: one record; members that are not known pass.
   ///   - decision: what was decided, whatever the record says; nil where it is to say it.
   ///   - reason: what the agent is told then.
   /// - Throws: a `Failure`, also for an approval that is not pending: its `decision` was

@@ -3,7 +3,7 @@ public import Core
 /// What a cell of a table says of a record, before anybody knows how it looks there:
 /// Screen draws it. What is missing or of another type is empty or shown as it is.
 public indirect enum Cell: Sendable {
-  /// How much a person should heed it.
+  /// How much a person should care.
   public enum Mood: Sendable {
     case plain, faint, good, odd, bad
   }

@@ -12,7 +12,6 @@ public struct FaultLog {
   /// How many bad lines are named.
   public static let limit = 10
 
-  /// - Parameter diagnostics: where it is said.
   public init(_ diagnostics: Diagnostics) { self.init { diagnostics.say($0) } }
 
   /// - Parameter say: takes each message, without the command's name.
@@ -46,9 +45,7 @@ public struct FaultLog {
 
   /// A bad event of a stream, which is dropped.
   ///
-  /// - Parameters:
-  ///   - stream: its address, for messages.
-  ///   - reason: lower case, no full stop.
+  /// - Parameter reason: lower case, no full stop.
   public mutating func event(_ stream: String, _ reason: String) {
     noun = "event"
     add("\(stream): \(reason)")

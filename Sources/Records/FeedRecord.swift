@@ -21,7 +21,6 @@ public enum FeedRecord: Sendable {
   /// - Parameters:
   ///   - record: one parsed line.
   ///   - line: its bytes.
-  ///   - scan: memory that is used again and again.
   public init(_ record: JSONValue, line: UnsafeRawBufferPointer, _ scan: inout RecordScan) {
     if record.kind == .array {
       self = Self.list(record.elements, stats: nil)
@@ -70,7 +69,6 @@ public enum FeedRecord: Sendable {
     return entries.map { actions[-$0.position] }
   }
 
-  /// What is wrong with the data of an event that is known by name.
   private static func fault(of record: JSONValue) -> String? {
     guard let event = record["event"]?.string, let data = record["data"] else { return nil }
     let wanted: String

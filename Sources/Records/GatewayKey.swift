@@ -34,7 +34,6 @@ public struct GatewayKey: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - agent: whose it is where it names nobody.
-  ///   - mainKey: what the main conversation is called.
   ///   - isGlobal: whether the main conversations of all agents are one.
   public func text(agent: String, mainKey: String, isGlobal: Bool) -> String {
     // One that only begins as a whole key stays what it is.

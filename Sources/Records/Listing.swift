@@ -14,11 +14,7 @@ public struct Listing: Sendable {
     /// The cell of a record.
     public let cell: @Sendable (JSONValue) -> Cell
 
-    /// - Parameters:
-    ///   - title: the heading.
-    ///   - isRight: whether the cells end below each other.
-    ///   - gives: whether it gives way when the rows are too wide.
-    ///   - cell: the cell of a record.
+    /// - Parameter gives: whether it gives way when the rows are too wide.
     public init(
       _ title: String, isRight: Bool = false, gives: Bool = false,
       cell: @escaping @Sendable (JSONValue) -> Cell
@@ -74,7 +70,6 @@ public struct Listing: Sendable {
   /// - Parameters:
   ///   - member: the member that holds the list; nil when the answer is the list.
   ///   - most: the most records that one answer has; nil when there is no limit.
-  ///   - columns: of the table.
   ///   - fields: the members that `-o tsv` writes.
   public init(member: String? = nil, most: Int? = nil, columns: [Column], fields: [String]) {
     (self.member, self.most, self.columns, self.fields) = (member, most, columns, fields)
@@ -82,13 +77,10 @@ public struct Listing: Sendable {
 }
 
 extension Listing {
-  /// More columns than this are of no use to anybody.
   private static let mostColumns = 64
 
   /// A list of which nothing is known: a column for each member that some
   /// record has, in the order in which they appear.
-  ///
-  /// - Parameter rows: the records.
   public static func any(_ rows: [[UInt8]]) -> Listing {
     var names: [String] = []
     var seen: Set<String> = []

@@ -15,7 +15,6 @@ public struct ToldName: Hashable, Sendable {
   /// As it was told.
   public let name: String
 
-  /// - Parameters: as the members.
   public init(_ kind: NamedKind, id: String, name: String) {
     (self.kind, self.id, self.name) = (kind, id, name)
   }
@@ -74,24 +73,22 @@ public struct NameScan {
 
   /// Hands over the names that a file tells; none of a pipe, which can be read but once.
   ///
-  /// - Parameters:
-  ///   - path: a name; `-` is standard input. What cannot be read is for those to say who
-  ///     read it afterwards.
-  ///   - take: given each.
-  public static func read(_ path: String, take: (ToldName) -> Void) {
+  /// - Parameter path: a name; `-` is standard input. What cannot be read is for those to say who
+  ///   read it afterwards.
+  public static func read(_ path: String, receive: (ToldName) -> Void) {
     var scan = NameScan()
     readLines(path) { line in
-      for told in scan.names(in: line) { take(told) }
+      for told in scan.names(in: line) { receive(told) }
     }
   }
 
   /// Hands over the lines of a file that is no pipe, and goes back to where it was.
-  public static func readLines(_ path: String, take: (UnsafeRawBufferPointer) -> Void) {
+  public static func readLines(_ path: String, receive: (UnsafeRawBufferPointer) -> Void) {
     // What is opened there may share its place with a descriptor of ours.
     guard !path.hasPrefix("/dev/"), FileIdentity(path: path) != nil else { return }
     let start = path == "-" ? lseek(0, 0, SEEK_CUR) : 0
     guard var input = try? RecordInput(path: path) else { return }
-    while let line = try? input.next() { take(line.bytes) }
+    while let line = try? input.next() { receive(line.bytes) }
     if path == "-" { lseek(0, start, SEEK_SET) }
   }
 

@@ -50,9 +50,7 @@ public struct RecordInput: ~Copyable {
   private var reader: LineReader
   private var number = 0
   private let content: Content
-  /// A JSON value that was printed over several lines, as one line.
   private var joined = ByteBuffer()
-  /// A line that was read and is the next one.
   private var held = ByteBuffer()
   private var heldEnd: Bool?
   /// Whether it begins with a value over several lines, and so may have more.
@@ -77,7 +75,6 @@ public struct RecordInput: ~Copyable {
   /// - Parameters:
   ///   - path: a name, whatever it begins with; `-` alone is standard input.
   ///   - target: where records are written: reading that would not end.
-  ///   - content: what is expected in it.
   /// - Throws: `Failure` when it cannot be opened, is a folder or the target,
   ///   is compressed and there is no decompressor, or is no UTF-8.
   public init(
@@ -119,7 +116,6 @@ public struct RecordInput: ~Copyable {
     return found > 0 ? Array(bytes[..<found]) : nil
   }
 
-  /// How an open file is to be read.
   private static func look(
     at file: Int32, _ target: FileIdentity?
   ) throws(Failure) -> (Compression?, ChildProcess?) {
@@ -153,10 +149,6 @@ public struct RecordInput: ~Copyable {
   }
 
   /// Goes on behind lines of `unread` that were read by other means.
-  ///
-  /// - Parameters:
-  ///   - place: where the next line begins.
-  ///   - lines: how many were read.
   public mutating func goOn(at place: Int64, behind lines: Int) {
     lseek(file, off_t(place), SEEK_SET)
     number += lines
@@ -248,8 +240,7 @@ public struct RecordInput: ~Copyable {
     return Line(joined.bytes, number: begin, isTerminated: isTerminated, isFirst: false)
   }
 
-  /// Whether a line is no part of an object: it begins with a brace in the first column, or is
-  /// the second and begins with no key.
+  /// It begins with a brace in the first column, or is the second line without a key.
   private static func cuts(_ line: UnsafeRawBufferPointer, isSecond: Bool) -> Bool {
     if line.first == UInt8(ascii: "{") { return true }
     guard isSecond else { return false }
@@ -261,7 +252,6 @@ public struct RecordInput: ~Copyable {
     byte == 0x20 || byte == 0x09 || byte == 0x0d
   }
 
-  /// How many brackets are open behind lines.
   private struct Nesting {
     private var depth = 0
     var isOpen: Bool { depth > 0 }
@@ -289,7 +279,6 @@ public struct RecordInput: ~Copyable {
     if !isPrinted { number += reader.skipLines(until: find) }
   }
 
-  /// Whether what was read is all that the file holds.
   private mutating func finish() throws(Failure) {
     guard let child, let compression else { return }
     self.child = nil
@@ -305,12 +294,9 @@ public struct RecordInput: ~Copyable {
   /// others from being read.
   ///
   /// - Parameters:
-  ///   - paths: their names.
   ///   - target: where records are written.
-  ///   - content: what is expected in them.
   ///   - isDone: asked before each; true leaves the others unread.
   ///   - fault: told a file that cannot be read, or not to its end, and why.
-  ///   - lines: reads the lines of one.
   public static func each(
     _ paths: [String], writtenTo target: FileIdentity?, _ content: Content = .records,
     until isDone: () -> Bool,
@@ -366,7 +352,6 @@ public enum Compression: String, Sendable, CaseIterable {
     self = found
   }
 
-  /// Starts the program that decompresses the file to its standard output.
   fileprivate func start(_ file: Int32) throws(Failure) -> ChildProcess {
     do throws(Failure) {
       // What it says of a damaged file is said by us, in one line with the name.

@@ -64,11 +64,9 @@ public struct RecordScan {
   /// Whether a key is that of `profile`.
   public static func isProfile(_ key: ScanValue) -> Bool { ActionMember(key) == .profile }
 
-  /// The members of the line's object, of its data, and of a row.
   @usableFromInline let outer = ScanValues()
   @usableFromInline let inner = ScanValues()
   private let row = ScanValues()
-  /// The list that the reader was given last.
   private var lastRows = ScanValue.absent
   private let names = ActionMember.names
   private let memory = ScanMemory()
@@ -110,8 +108,7 @@ public struct RecordScan {
     return shape()
   }
 
-  /// Reads the members of a `data` while crossing it, so that a wrapped action
-  /// is not walked twice.
+  /// Reads a `data` while crossing it, so that a wrapped action is not walked twice.
   private mutating func readData(
     _ outer: inout ScanWalk, _ reader: (any ActionRowReader)?
   ) throws(ScanFault) -> ScanValue {
@@ -129,7 +126,6 @@ public struct RecordScan {
     return ScanValue(start: start, count: walk.cursor.at - start)
   }
 
-  /// Crosses the value of `actions`, an object or array.
   private mutating func readRows(
     _ walk: inout ScanWalk, _ reader: (any ActionRowReader)?
   ) throws(ScanFault) -> ScanValue {
@@ -194,7 +190,6 @@ extension RecordScan {
     return .list
   }
 
-  /// What the server tells of itself.
   private static func state(_ members: ScanValues) -> RecordShape? {
     if members[.stats].isObject { return .stats }
     if members[.sessions].isArray || !members[.activeCount].isAbsent { return .voiceState }

@@ -67,9 +67,7 @@ public struct RecordText: Sendable {
 
   /// Adds a string; nothing when there is none.
   ///
-  /// - Parameters:
-  ///   - name: the member's name, which needs no escapes.
-  ///   - value: quoted as `JSONQuote` does.
+  /// - Parameter name: the member's name, which needs no escapes.
   public consuming func string(_ name: String, _ value: String?) -> RecordText {
     guard let value else { return self }
     var quoted = ByteBuffer()
@@ -107,9 +105,7 @@ public struct RecordText: Sendable {
 
   /// Adds an array; nothing when there is none.
   ///
-  /// - Parameters:
-  ///   - name: the member's name, which needs no escapes.
-  ///   - values: JSON values.
+  /// - Parameter name: the member's name, which needs no escapes.
   public consuming func list(_ name: String, _ values: [[UInt8]]?) -> RecordText {
     json(name, bytes: values.map { [0x5b] + $0.joined(separator: [0x2c]) + [0x5d] })
   }

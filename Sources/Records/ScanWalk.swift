@@ -1,7 +1,6 @@
 public import CLibc
 public import Core
 
-/// What a `ScanWalk` needs for each record, used again and again.
 final class ScanMemory {
   let scan = UnsafeMutablePointer<clibc_scan>.allocate(capacity: 1)
 
@@ -12,7 +11,6 @@ final class ScanMemory {
 /// with: they cross many members at once as far as these are plain, and
 /// `ScanCursor` crosses the others, or says what is wrong.
 struct ScanWalk {
-  /// Behind what was crossed.
   var cursor: ScanCursor
   private let scan: UnsafeMutablePointer<clibc_scan>
   private var isFirst = true
@@ -24,7 +22,6 @@ struct ScanWalk {
     clibc_scan_open(scan, cursor.at, cursor.end)
   }
 
-  /// Crosses the opening brace of an object.
   @inline(__always)
   mutating func enterObject() throws(ScanFault) {
     try cursor.enterObject()
@@ -67,7 +64,6 @@ struct ScanWalk {
     return nil
   }
 
-  /// Crosses the value at the cursor.
   @inline(__always)
   mutating func value() throws(ScanFault) -> ScanValue {
     let start = cursor.at
@@ -80,20 +76,17 @@ struct ScanWalk {
     return try cursor.value()
   }
 
-  /// Whether a byte is next.
   @inline(__always)
   func isAt(_ byte: Unicode.Scalar) -> Bool {
     cursor.at < cursor.end && cursor.at.pointee == UInt8(ascii: byte)
   }
 }
 
-/// The names of members that a walk looks for; their numbers are their places in
-/// the list.
+/// The names that a walk looks for; their numbers are their places in the list.
 final class ScanNames: @unchecked Sendable {
   /// Read only once it is made, by the kernels.
   let table = UnsafeMutablePointer<clibc_names>.allocate(capacity: 1)
 
-  /// The number of all other names.
   static let unknown = Int(CLIBC_NAMES)
 
   init(_ texts: [String], walked: [Int] = []) {
@@ -107,10 +100,8 @@ final class ScanNames: @unchecked Sendable {
 
   deinit { table.deallocate() }
 
-  /// Whether objects and arrays of this name are walked.
   func isWalked(_ number: Int) -> Bool { table.pointee.walked >> UInt64(number) & 1 == 1 }
 
-  /// The number of the name that a key is, after its escapes are decoded.
   func number(of key: ScanValue) -> Int {
     if key.count == 0 || memchr(key.start, 0x5c, key.count) == nil {
       return clibc_names_find(table, key.start, key.count)
@@ -123,7 +114,6 @@ final class ScanNames: @unchecked Sendable {
   }
 }
 
-/// The values of the names of `ScanNames`, in the memory that the kernels fill.
 @usableFromInline
 final class ScanValues {
   static let count = Int(CLIBC_NAMES) + 1
@@ -134,13 +124,11 @@ final class ScanValues {
 
   deinit { room.deallocate() }
 
-  /// Makes all values absent.
   @inline(__always)
   func clear() {
     room.update(repeating: clibc_value(start: ScanValue.nothing, count: 0), count: Self.count)
   }
 
-  /// The value of a name; absent if there was none.
   @inlinable @inline(__always)
   subscript(_ number: Int) -> ScanValue {
     get {

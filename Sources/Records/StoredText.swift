@@ -20,26 +20,25 @@ extension ScanValue {
   /// given then.
   @inline(__always)
   func giveStoredText(
-    _ scratch: ScanScratch, _ take: (UnsafeRawBufferPointer) -> Bool
+    _ scratch: ScanScratch, _ receive: (UnsafeRawBufferPointer) -> Bool
   ) -> Bool {
     // Nearly all are strings.
-    guard isString else { return giveOther(scratch, take) }
+    guard isString else { return giveOther(scratch, receive) }
     guard count > 2, let raw = rawText else { return false }
-    _ = take(scratch.text(of: raw))
+    _ = receive(scratch.text(of: raw))
     return true
   }
 
-  /// The same of what is not a string.
   private func giveOther(
-    _ scratch: ScanScratch, _ take: (UnsafeRawBufferPointer) -> Bool
+    _ scratch: ScanScratch, _ receive: (UnsafeRawBufferPointer) -> Bool
   ) -> Bool {
     guard !isNull else { return false }
     switch start.pointee {
     case UInt8(ascii: "f"): return false
-    case UInt8(ascii: "["): giveElements(scratch, take)
+    case UInt8(ascii: "["): giveElements(scratch, receive)
     default:
       if isNumber, double == 0 { return false }
-      _ = giveWord(take)
+      _ = giveWord(receive)
     }
     return true
   }
@@ -47,7 +46,7 @@ extension ScanValue {
   /// An array is its elements with commas between them. Those of an array in it
   /// stand among them, so that all brackets fall away, however deep.
   private func giveElements(
-    _ scratch: ScanScratch, _ take: (UnsafeRawBufferPointer) -> Bool
+    _ scratch: ScanScratch, _ receive: (UnsafeRawBufferPointer) -> Bool
   ) {
     var cursor = ScanCursor(bytes)
     while cursor.at < cursor.end {
@@ -55,31 +54,32 @@ extension ScanValue {
       case UInt8(ascii: "["), UInt8(ascii: "]"), 0x20, 0x09, 0x0a, 0x0d: cursor.at += 1
       case UInt8(ascii: ","):
         cursor.at += 1
-        guard Self.give(",", take) else { return }
+        guard Self.give(",", receive) else { return }
       default:
         // Only what no value begins with is a fault here: it ends the text.
         guard let value = try? cursor.value() else { return }
         if value.isString, let raw = value.rawText {
-          guard take(scratch.text(of: raw)) else { return }
+          guard receive(scratch.text(of: raw)) else { return }
         } else if !value.isNull {
-          guard value.giveWord(take) else { return }
+          guard value.giveWord(receive) else { return }
         }
       }
     }
   }
 
-  /// A number, true, false or an object.
-  private func giveWord(_ take: (UnsafeRawBufferPointer) -> Bool) -> Bool {
-    if isObject { return Self.give("[object Object]", take) }
+  private func giveWord(_ receive: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+    if isObject { return Self.give("[object Object]", receive) }
     // Whole numbers that a double holds, and words, are their own text.
-    guard isNumber, count > 15 || !bytes.allSatisfy({ $0 &- 0x30 < 10 }) else { return take(bytes) }
+    guard isNumber, count > 15 || !bytes.allSatisfy({ $0 &- 0x30 < 10 }) else {
+      return receive(bytes)
+    }
     var text = NumberText.of(double ?? 0)
-    return text.withUTF8 { take(UnsafeRawBufferPointer($0)) }
+    return text.withUTF8 { receive(UnsafeRawBufferPointer($0)) }
   }
 
   private static func give(
-    _ text: StaticString, _ take: (UnsafeRawBufferPointer) -> Bool
+    _ text: StaticString, _ receive: (UnsafeRawBufferPointer) -> Bool
   ) -> Bool {
-    take(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    receive(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }

@@ -37,8 +37,6 @@ public enum Amount {
   }
 
   /// A duration: `812ms`, `1.3s`, `30s`, `4m58s`, `45m`, `1h02m`, `2d03h`.
-  ///
-  /// - Parameter milliseconds: any finite number.
   public static func duration(_ milliseconds: Double) -> String {
     if milliseconds < 0 { return "-" + duration(-milliseconds) }
     if milliseconds < 999.5 { return fixed(milliseconds, 0) + "ms" }
@@ -122,9 +120,7 @@ public enum TimeText {
 
   /// The date and time of the zone that the user lives in: `2026-05-09 18:30:13`.
   ///
-  /// - Parameters:
-  ///   - time: any instant.
-  ///   - zone: turns seconds since 1970 into a calendar time, nil out of range.
+  /// - Parameter zone: turns seconds since 1970 into a calendar time, nil out of range.
   public static func absolute(_ time: Timestamp, zone: (Int64) -> tm?) -> String {
     guard let part = zone(time.seconds) else { return "?" }
     func pad(_ value: Int32, _ width: Int = 2) -> String {

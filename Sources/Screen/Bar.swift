@@ -8,7 +8,6 @@ public enum Bar {
   /// - Parameters:
   ///   - value: what is shown; nil, NaN, zero and less give an empty text.
   ///   - most: the amount that fills all cells.
-  ///   - cells: the room.
   public static func text(_ value: Double?, of most: Double, cells: Int) -> String {
     guard let value, value > 0, most > 0, cells > 0 else { return "" }
     let units = value >= most ? cells * 8 : max(1, Int(value / most * Double(cells * 8) + 0.5))
@@ -17,12 +16,6 @@ public enum Bar {
   }
 
   /// A gauge of exactly `cells` cells: the amount and a dim rest.
-  ///
-  /// - Parameters:
-  ///   - value: what is shown.
-  ///   - most: the amount that fills all cells.
-  ///   - cells: the room.
-  ///   - style: of the amount.
   public static func gauge(
     _ value: Double?, of most: Double, cells: Int, _ style: Style = .plain
   ) -> Line {
@@ -44,8 +37,6 @@ public enum Spark {
 
   /// A bar a value, scaled so that the largest fills its cell. Values that are
   /// not above zero, or are not finite, are the lowest bar.
-  ///
-  /// - Parameter values: from left to right.
   public static func line(_ values: [Double]) -> String {
     let largest = values.filter(\.isFinite).max() ?? 0
     return String(

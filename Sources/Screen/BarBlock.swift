@@ -9,7 +9,6 @@ public enum BarBlock {
   /// - Parameters:
   ///   - alt: one word for how it stands.
   ///   - tooltip: may have several lines.
-  ///   - classes: for style sheets.
   public static func waybar(
     _ text: String, alt: String, tooltip: String, classes: [String]
   ) -> String {
@@ -19,10 +18,7 @@ public enum BarBlock {
 
   /// A block of the i3bar protocol, as i3blocks takes it with `format=json`.
   ///
-  /// - Parameters:
-  ///   - short: for where there is little room.
-  ///   - colour: `#rrggbb`; nil for the bar's own.
-  ///   - name: which block it is.
+  /// - Parameter colour: `#rrggbb`; nil for the bar's own.
   public static func i3(
     _ text: String, short: String, colour: String?, name: String
   ) -> String {
@@ -47,7 +43,6 @@ public enum BarBlock {
   /// The colour of `trouble`.
   public static let troubleColour = "#dc2626"
 
-  /// Text as Pango takes it for markup.
   private static func markup(_ text: String) -> String {
     escaped(text) { scalar in
       switch scalar {

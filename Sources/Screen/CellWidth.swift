@@ -27,7 +27,6 @@ public enum CellWidth {
     return cells
   }
 
-  /// Whether every byte is a letter or sign of ASCII.
   static func isASCII(_ text: Substring.UTF8View) -> Bool {
     text.withContiguousStorageIfAvailable { bytes in
       var isPlain = true
@@ -188,7 +187,6 @@ enum WideRanges {
     (0x1f947, 0x1f9ff), (0x1fa70, 0x1faff), (0x20000, 0x2fffd), (0x30000, 0x3fffd),
   ]
 
-  /// Whether a scalar is in the table: a binary search.
   static func contains(_ scalar: UInt32) -> Bool {
     guard scalar >= 0x1100 else { return false }
     var low = 0

@@ -3,9 +3,8 @@ public enum Fit {
   /// What stands for the part that was cut off; one cell.
   public static let ellipsis = "…"
 
-  /// The longest beginning of a text that fits, and whether that is all of it. No
-  /// more of the text is looked at.
-  static func take(
+  /// The longest beginning that fits, and whether that is all; no more is looked at.
+  static func receive(
     _ text: Substring, cells: Int
   ) -> (part: Substring, cells: Int, isWhole: Bool) {
     // Of ASCII every byte is a cell; one more is looked at, for what may join the last.
@@ -33,9 +32,9 @@ public enum Fit {
   ///   - cells: the room; 0 or less gives nothing.
   public static func truncate(_ text: String, to cells: Int) -> String {
     guard cells > 0 else { return "" }
-    let whole = take(text[...], cells: cells)
+    let whole = receive(text[...], cells: cells)
     if whole.isWhole { return text }
-    return take(text[...], cells: cells - 1).part + ellipsis
+    return receive(text[...], cells: cells - 1).part + ellipsis
   }
 
   /// The text with spaces after it up to `cells`; longer text stays as it is.
@@ -60,9 +59,7 @@ public enum Paragraph {
   /// at spaces, and a word longer than the column inside, never inside a unit of
   /// `CellScan`. Each line is escaped as `Visible` does.
   ///
-  /// - Parameters:
-  ///   - text: any text.
-  ///   - cells: the width of the column; nil breaks nothing but line breaks.
+  /// - Parameter cells: the width of the column; nil breaks nothing but line breaks.
   public static func wrap(_ text: String, to cells: Int?) -> [String] {
     let lines = Plain.lines(text)
     guard let cells else { return lines }
@@ -72,10 +69,7 @@ public enum Paragraph {
   /// The first lines of a text, the last one ending in an ellipsis when there is
   /// more. Only as much of the text is looked at as can be seen.
   ///
-  /// - Parameters:
-  ///   - text: any text.
-  ///   - cells: the width of the column.
-  ///   - rows: the most lines, 1 or more.
+  /// - Parameter rows: the most lines, 1 or more.
   public static func wrap(_ text: String, to cells: Int, rows: Int) -> [String] {
     // Marks take no cell of their own, but no letter has more than a few.
     let limit = max(cells, 2) * max(rows, 1) * 4
@@ -84,7 +78,7 @@ public enum Paragraph {
     let isWhole = seen.endIndex == text.unicodeScalars.endIndex && lines.count <= rows
     lines = Array(lines.prefix(max(rows, 1)))
     if !isWhole, let last = lines.popLast() {
-      lines.append(Fit.take(last[...], cells: max(cells, 2) - 1).part + Fit.ellipsis)
+      lines.append(Fit.receive(last[...], cells: max(cells, 2) - 1).part + Fit.ellipsis)
     }
     return lines
   }
@@ -93,7 +87,7 @@ public enum Paragraph {
     var broken: [String] = []
     var rest = line
     while true {
-      let head = Fit.take(rest, cells: cells)
+      let head = Fit.receive(rest, cells: cells)
       if head.isWhole {
         broken.append(String(rest))
         return broken

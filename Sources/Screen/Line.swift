@@ -9,9 +9,7 @@ public struct Line: Equatable, Sendable {
     /// The cells of the text: measured once, asked for often.
     public let cells: Int
 
-    /// - Parameters:
-    ///   - text: text without controls.
-    ///   - style: how it looks.
+    /// - Parameter text: text without controls.
     public init(_ text: String, _ style: Style = .plain) {
       self.init(text, style, cells: CellWidth.of(text))
     }
@@ -24,7 +22,6 @@ public struct Line: Equatable, Sendable {
   /// The pieces from left to right.
   public var spans: [Span]
 
-  /// - Parameter spans: the pieces from left to right.
   public init(_ spans: [Span] = []) { self.spans = spans }
 
   /// Adds a piece at the end.
@@ -48,10 +45,8 @@ public struct Line: Equatable, Sendable {
 
   /// The line as bytes for a terminal, without a line end.
   ///
-  /// - Parameters:
-  ///   - width: the most cells it may take, the last one an ellipsis when
-  ///     something is missing; nil writes everything.
-  ///   - depth: the colours that the terminal knows.
+  /// - Parameter width: the most cells it may take, the last one an ellipsis when something is
+  ///   missing; nil writes everything.
   public func render(width: Int?, depth: ColourDepth) -> String {
     let line = width.map { cut(to: $0) } ?? self
     var out = ""
@@ -87,7 +82,7 @@ public struct Line: Equatable, Sendable {
         room -= span.cells
         continue
       }
-      let head = Fit.take(span.text[...], cells: room)
+      let head = Fit.receive(span.text[...], cells: room)
       if !head.part.isEmpty {
         taken.append(Span(String(head.part), span.style, cells: head.cells))
       }

@@ -29,10 +29,6 @@ public struct LookOptions: Sendable {
   ) { $0.hasHeader = true }.rare
 
   /// The width and the colour.
-  ///
-  /// - Parameters:
-  ///   - width: what `--width` does.
-  ///   - widths: the widths that make sense.
   public static func options(
     width help: String, in widths: ClosedRange<Int> = 0...100_000
   ) -> [Option<LookOptions>] {

@@ -9,10 +9,8 @@ public enum Plain {
   /// are trimmed, and all else that a person cannot be shown is escaped, see
   /// `Visible`.
   ///
-  /// - Parameters:
-  ///   - text: any text.
-  ///   - limit: about how many scalars are of use; the rest of a very long
-  ///     text is not looked at.
+  /// - Parameter limit: about how many scalars are of use; the rest of a very long text is not
+  ///   looked at.
   public static func line(_ text: String, limit: Int = .max) -> String {
     if text.utf8.count <= limit, isTidy(text) { return text }
     var out = ""
@@ -42,8 +40,7 @@ public enum Plain {
     return out
   }
 
-  /// Whether a text is ASCII that needs no change: no controls, no blank but
-  /// single ones between others.
+  /// ASCII without controls, and no blanks but single ones between others.
   private static func isTidy(_ text: String) -> Bool {
     var last: UInt8 = 0x20
     for byte in text.utf8 {
@@ -83,7 +80,6 @@ public enum Plain {
 
 /// JSON as a person reads it in passing: names without quotes, nulls left out.
 public enum Brief {
-  /// The longest string that is looked into for an object.
   private static let mostInside = 64 * 1024
 
   /// A value on one line: `query: tides, limit: 5`; an object with one member

@@ -22,9 +22,7 @@ public enum ShellText {
 
   /// One word.
   ///
-  /// - Parameters:
-  ///   - text: any text.
-  ///   - mayBeBare: whether it may stand without quotes when it has nothing to quote.
+  /// - Parameter mayBeBare: whether it may stand without quotes when it has nothing to quote.
   public static func word(_ text: String, mayBeBare: Bool = true) -> String {
     if mayBeBare, !text.isEmpty, text.utf8.allSatisfy(isBare) { return text }
     if !isPlain(text) { return "$'" + escaped(text) + "'" }

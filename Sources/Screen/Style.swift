@@ -9,10 +9,7 @@ public struct Style: Equatable, Sendable {
   /// Foreground and background change places.
   public var isReversed = false
 
-  /// - Parameters:
-  ///   - colour: nil for the terminal's own.
-  ///   - bold: heavier than the rest.
-  ///   - dim: fainter than the rest.
+  /// - Parameter colour: nil for the terminal's own.
   public init(_ colour: Colour? = nil, bold: Bool = false, dim: Bool = false) {
     self.colour = colour
     isBold = bold
@@ -29,18 +26,14 @@ public struct Style: Equatable, Sendable {
   /// The text between the escape sequences (SGR, ECMA-48 8.3.117) that turn
   /// this style on and off; the text alone when there are none to write.
   ///
-  /// - Parameters:
-  ///   - text: text without controls.
-  ///   - depth: the colours that the terminal knows.
+  /// - Parameter text: text without controls.
   public func apply(to text: some StringProtocol, depth: ColourDepth) -> String {
     let codes = text.isEmpty ? "" : codes(depth: depth)
     return codes.isEmpty ? String(text) : "\(codes)\(text)\(Self.reset)"
   }
 
-  /// Turns everything off.
   static let reset = "\u{1b}[0m"
 
-  /// The sequence that turns this style on; empty when there is nothing to turn on.
   func codes(depth: ColourDepth) -> String {
     guard depth != .none, self != .plain else { return "" }
     var codes = "\u{1b}["
@@ -127,11 +120,6 @@ public enum ColourDepth: Equatable, Sendable {
   /// `auto` colours a terminal unless NO_COLOR (no-color.org) is set and not
   /// empty, or TERM is `dumb` or unset; `always` colours in any case. The depth is that of
   /// COLORTERM (`truecolor`, `24bit`), else of TERM (`*-direct`, `*256color`), else 16.
-  ///
-  /// - Parameters:
-  ///   - when: what the user asked for.
-  ///   - isTerminal: whether the output is one.
-  ///   - environment: looks a variable up; nil for unset or empty.
   public static func detect(
     _ when: When, isTerminal: Bool, environment: (String) -> String?
   ) -> ColourDepth {

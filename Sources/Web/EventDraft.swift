@@ -13,7 +13,7 @@ struct EventDraft: ~Copyable {
   private var dataLines = 0
   private var dropped = 0
 
-  /// - Parameter limit: the most bytes that the data may take.
+  /// `limit`: the most bytes that the data may take.
   init(limit: Int) { self.limit = limit }
 
   /// Sets the type; the last one counts.
@@ -22,25 +22,20 @@ struct EventDraft: ~Copyable {
     type.append(bytes)
   }
 
-  /// Takes a data line whole, where it is, if it is the first one and fits.
-  ///
-  /// - Parameter bytes: valid up to `keep`.
-  /// - Returns: whether it was taken.
-  mutating func take(line bytes: UnsafeRawBufferPointer) -> Bool {
+  /// Whether it was taken: the first data line, if it fits, where it is; valid up to `keep`.
+  mutating func receive(line bytes: UnsafeRawBufferPointer) -> Bool {
     guard dataLines == 0, dropped == 0, bytes.count <= limit else { return false }
     dataLines = 1
     line = bytes
     return true
   }
 
-  /// Begins a data line.
   mutating func beginLine() {
     keep()
     if dataLines > 0 { joinLine() }
     dataLines += 1
   }
 
-  /// Adds to the data line that was begun.
   mutating func append(_ bytes: UnsafeRawBufferPointer) {
     if dropped > 0 {
       dropped += bytes.count
@@ -51,7 +46,6 @@ struct EventDraft: ~Copyable {
     }
   }
 
-  /// Copies what lies in a piece that ends.
   mutating func keep() {
     guard let line else { return }
     data.append(line)
@@ -69,18 +63,13 @@ struct EventDraft: ~Copyable {
     }
   }
 
-  /// Gives the event up.
   mutating func drop(_ size: Int) {
     dropped += max(size, 1)
     line = nil
     data.removeAll(keepingAtMost: 1 << 20)
   }
 
-  /// What was gathered; nil without data lines.
-  ///
-  /// - Parameters:
-  ///   - id: the last event id.
-  ///   - isPartial: whether the blank line is missing.
+  /// Nil without data lines; `isPartial`: whether the blank line is missing.
   func item(id: UnsafeRawBufferPointer, isPartial: Bool) -> StreamItem? {
     if dropped > 0 { return .oversize(bytes: dropped) }
     if dataLines == 0 { return nil }
@@ -88,7 +77,6 @@ struct EventDraft: ~Copyable {
       StreamEventView(type: type.bytes, id: id, data: line ?? data.bytes, isPartial: isPartial))
   }
 
-  /// Begins the next event.
   mutating func forget() {
     line = nil
     data.removeAll(keepingAtMost: 8 << 20)

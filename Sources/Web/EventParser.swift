@@ -85,7 +85,6 @@ public struct EventParser: ~Copyable {
     return draft.item(id: committedID.bytes, isPartial: true)
   }
 
-  /// Takes a line, or what is there of one.
   private mutating func next(_ rest: inout UnsafeRawBufferPointer) -> StreamItem? {
     guard let base = rest.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
     let end = base + rest.count
@@ -103,7 +102,7 @@ public struct EventParser: ~Copyable {
     }
     swallowsLineFeed = stop.pointee == 13
     rest = UnsafeRawBufferPointer(start: stop + 1, count: end - stop - 1)
-    if place == .name && name.isEmpty { return take(line: piece) }
+    if place == .name && name.isEmpty { return receive(line: piece) }
     feed(piece)
     return endLine()
   }
@@ -127,11 +126,11 @@ public struct EventParser: ~Copyable {
 
   /// Takes a whole line, without its end: what most streams are made of at once, the
   /// rest like a line that comes in pieces.
-  private mutating func take(line: UnsafeRawBufferPointer) -> StreamItem? {
+  private mutating func receive(line: UnsafeRawBufferPointer) -> StreamItem? {
     if line.isEmpty { return dispatch() }
     switch line[0] {
     case UInt8(ascii: "d"):
-      if let value = Self.value("data", line), draft.take(line: value) { return nil }
+      if let value = Self.value("data", line), draft.receive(line: value) { return nil }
     case UInt8(ascii: "e"):
       if let value = Self.value("event", line), value.count <= limit {
         draft.set(type: value)
@@ -148,7 +147,6 @@ public struct EventParser: ~Copyable {
     return endLine()
   }
 
-  /// The value of a line that begins with this name and a colon.
   @inline(__always)
   private static func value(
     _ name: StaticString, _ line: UnsafeRawBufferPointer
@@ -162,7 +160,6 @@ public struct EventParser: ~Copyable {
     return UnsafeRawBufferPointer(rebasing: line[start...])
   }
 
-  /// Takes a piece of one line, without line ends.
   private mutating func feed(_ piece: UnsafeRawBufferPointer) {
     guard let base = piece.baseAddress, piece.count > 0 else { return }
     var rest = piece
@@ -265,7 +262,6 @@ public struct EventParser: ~Copyable {
     return item
   }
 
-  /// Forgets an event that was handed over.
   private mutating func settle() {
     if isOver { draft.forget() }
     isOver = false

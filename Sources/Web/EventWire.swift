@@ -6,9 +6,8 @@ public final class EventWire {
   private let request: Request
   private var parser: EventParser
 
-  /// - Parameters:
-  ///   - loop: follows it.
-  ///   - request: the stream; Accept, Accept-Encoding, Cache-Control and Last-Event-ID are added.
+  /// - Parameter request: the stream; Accept, Accept-Encoding, Cache-Control and Last-Event-ID
+  ///   are added.
   public init(_ loop: StreamLoop, _ request: Request) {
     (self.loop, self.request) = (loop, request)
     parser = EventParser(

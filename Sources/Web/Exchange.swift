@@ -27,15 +27,13 @@ public class Exchange {
   /// The same request with another token, as the one that it had was refused.
   private var renewed: Request?
   private var hasRenewed = false
-  /// What the last answer says of how its body is encoded.
   private var encoding = ""
   private var receivedBefore: Int64 = 0
   /// The request on its way now; after redirects, the last one.
   public private(set) var request: Request
   /// What no message may quote, whatever server on the way sends it.
   private var mask: SecretMask
-  /// Whether a location that was followed had a secret in it, of which a part may
-  /// have become a host or a path of its own.
+  /// A location may have put a secret into a host or a path, in part.
   private var isMasked = false
   private let first: WebAddress
 

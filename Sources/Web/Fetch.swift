@@ -4,7 +4,6 @@ import Core
 public enum FetchEnd {
   /// A response came whole: its head and its body.
   case response(ResponseHead, [UInt8])
-  /// The network failed; one line.
   case failed(String)
   /// What no later try betters: redirects that make no sense, a body past the
   /// limit, or an event stream, whose end never comes; one line.
@@ -82,8 +81,7 @@ public final class Fetch: Exchange {
   /// Whether an answer that is no error is a stream, which does not end.
   private var isStream: Bool { head?.isEventStream == true && !isError }
 
-  /// Whether the head says so; the length is that of the bytes on the wire, which
-  /// compression only makes smaller.
+  /// By the length on the wire, which compression only makes smaller.
   private func isTooLarge(_ head: ResponseHead) -> Bool {
     isTooLarge = !isError && head.value("Content-Length").flatMap { Int($0) } ?? 0 > limit
     return isTooLarge
@@ -126,10 +124,8 @@ public final class Fetch: Exchange {
 struct Body {
   private static let pieceSize = 1 << 20
   private var pieces: [[UInt8]] = []
-  /// The bytes so far.
   private(set) var count = 0
 
-  /// Adds bytes at the end.
   mutating func append(_ bytes: UnsafeRawBufferPointer) {
     count += bytes.count
     if let last = pieces.indices.last, pieces[last].count + bytes.count <= Self.pieceSize {

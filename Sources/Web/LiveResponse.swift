@@ -7,7 +7,6 @@ public final class LiveResponse: Exchange {
   private static let most = 256 << 10
 
   private let waiter: Waiter
-  /// What it means that the body ends; one line.
   private let closing: String
   private var found: ResponseHead?
   private var end: ExchangeEnd?
@@ -26,7 +25,6 @@ public final class LiveResponse: Exchange {
   /// Asks, and waits for the head.
   ///
   /// - Parameters:
-  ///   - waiter: waits.
   ///   - request: what to ask; redirects are followed.
   ///   - idle: seconds after which no head means a lost connection; nil for never.
   /// - Throws: `LinkEnd`; `refused` for an error, with its body as far as that came.
@@ -41,8 +39,6 @@ public final class LiveResponse: Exchange {
   /// Asks, and does not wait: `head` is nil before it is there.
   ///
   /// - Parameters:
-  ///   - waiter: waits.
-  ///   - request: as of `open`.
   ///   - closing: what it means that the body ends; one line.
   ///   - onSend: as of `Exchange`; false ends it as if the server had closed it.
   public init(

@@ -8,15 +8,11 @@ import Core
 /// Each has a multi handle of its own. libcurl takes a connection that no transfer is on
 /// for an idle one: the other transfers of a set would end it as soon as bytes wait.
 final class RawConnection {
-  /// What a read gave.
   enum Reading {
     /// So many bytes.
     case bytes(Int)
-    /// None now.
     case nothing
-    /// None any more: the other side has ended.
     case end
-    /// The network failed; one line.
     case failed(String)
   }
 
@@ -26,10 +22,7 @@ final class RawConnection {
   /// The file of the connection; -1 before it is there.
   private(set) var socket: Int32 = -1
 
-  /// - Parameters:
-  ///   - request: where to, and whether by a proxy.
-  ///   - client: its time-out and authorities are used.
-  /// - Returns: nil when libcurl has no memory.
+  /// Nil when libcurl has no memory.
   init?(_ request: Request, _ client: WebClient) {
     WebClient.initialize()
     guard let multi = curl_multi_init() else { return nil }
@@ -59,11 +52,7 @@ final class RawConnection {
     errorText.deallocate()
   }
 
-  /// Connects, and waits until that is done.
-  ///
-  /// - Parameter until: when it has failed, seconds of `Clock.monotonic`.
-  /// - Returns: whether it is done; else it is too late.
-  /// - Throws: `LinkEnd`; `failed` where another try would not do.
+  /// Whether it is done by `until` (`Clock.monotonic`); `failed` where another try would not do.
   func connect(_ waiter: Waiter, until: Double) throws(LinkEnd) -> Bool {
     while try !isMade() {
       if Clock.monotonic >= until { return false }
@@ -86,9 +75,7 @@ final class RawConnection {
     return true
   }
 
-  /// Gets on with connecting.
-  ///
-  /// - Returns: whether it is done.
+  /// Gets on with connecting: whether it is done.
   private func isMade() throws(LinkEnd) -> Bool {
     var active: Int32 = 0
     curl_multi_perform(multi, &active)
@@ -108,7 +95,6 @@ final class RawConnection {
     return true
   }
 
-  /// Reads what is there.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
     var count = 0
     let code = curl_easy_recv(handle, buffer.baseAddress, buffer.count, &count)
@@ -119,10 +105,7 @@ final class RawConnection {
     }
   }
 
-  /// Writes what there is room for. When less than all was taken, the rest must be
-  /// offered from the same place in memory: TLS has begun with it.
-  ///
-  /// - Returns: how many bytes were taken; nil when the connection is broken.
+  /// Bytes taken, nil when broken; the rest must be offered again at the same place, for TLS.
   func write(_ bytes: UnsafeRawBufferPointer) -> Int? {
     var count = 0
     switch curl_easy_send(handle, bytes.baseAddress, bytes.count, &count) {

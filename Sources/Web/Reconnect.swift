@@ -9,7 +9,6 @@ public struct Reconnect: Sendable {
   private var lostAt: Double?
   private var wasOpen = false
 
-  /// - Parameter policy: the waits, and how many tries there are.
   public init(_ policy: StreamPolicy) {
     backoff = Backoff(base: policy.retryWait, cap: policy.retryCap)
     maxRetries = policy.maxRetries

@@ -54,7 +54,6 @@ public protocol TokenKeeper: Sendable {
   func authorize(_ request: inout Request)
   /// Looks for another token than a refused request had, and puts that in.
   ///
-  /// - Parameter status: of the answer.
   /// - Returns: whether there is one.
   func renew(_ request: inout Request, status: Int) -> Bool
 }
@@ -90,11 +89,8 @@ public struct Request: Sendable {
   public var unquotable: [String] = []
 
   /// - Parameters:
-  ///   - address: where.
-  ///   - method: the verb, `GET` by default.
   ///   - headers: for any server on the way.
   ///   - privateHeaders: for the first origin alone.
-  ///   - body: the body's bytes, nil for none.
   public init(
     _ address: WebAddress, method: String = "GET", headers: [Header] = [],
     privateHeaders: [Header] = [], body: [UInt8]? = nil
@@ -126,7 +122,6 @@ public struct Request: Sendable {
     return SecretMask(secrets)
   }
 
-  /// The request with another token, when the one that it has was refused and there is one.
   func renewed(after head: ResponseHead) -> Request? {
     guard let token, [401, 403, 404].contains(head.status) else { return nil }
     var other = self

@@ -93,8 +93,7 @@ public struct ResponseHead: Sendable, Equatable {
     value("Retry-After").flatMap { RetryAfter.seconds($0, now: date ?? now) }
   }
 
-  /// The longest text of a server that is quoted in a message, scalars: more is of
-  /// no use in one line.
+  /// Scalars: more is of no use in one line.
   private static let longestQuote = 300
 
   /// A text of this answer, head or body, as a message may quote it: short, and
@@ -112,8 +111,7 @@ public struct ResponseHead: Sendable, Equatable {
 }
 
 extension StringProtocol {
-  /// Without spaces and tabs at both ends. On bytes: a combining mark may
-  /// follow a blank and must not hide it.
+  /// On bytes: a combining mark may follow a blank and must not hide it.
   var trimmingBlanks: String {
     String(decoding: Substring(self).utf8.trimming { $0 == 32 || $0 == 9 }, as: UTF8.self)
   }

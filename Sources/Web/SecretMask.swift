@@ -88,14 +88,11 @@ public struct SecretMask: Sendable, Equatable {
   }
 }
 
-/// The ways in which a byte of a text is written.
 private enum Spelling {
-  /// Whether a byte may be written with this one in front.
   static func canBegin(_ byte: UInt8, with first: UInt8) -> Bool {
     lower(first) == lower(byte) || "+%\\&".utf8.contains(first)
   }
 
-  /// Adds the places behind each way in which the byte stands at a place.
   static func ends(of byte: UInt8, in text: [UInt8], at place: Int, into ends: inout Set<Int>) {
     guard place < text.count else { return }
     let first = text[place]
@@ -139,8 +136,7 @@ private enum Spelling {
     return number(text, start, end - start, isHex ? 16 : 10) == byte ? end + 1 : nil
   }
 
-  /// The number that so many digits make; nil when there are too few, or it is too
-  /// large for a byte.
+  /// Nil when there are too few digits, or the number is too large for a byte.
   private static func number(_ text: [UInt8], _ start: Int, _ count: Int, _ base: Int) -> UInt8? {
     guard count > 0, start + count <= text.count else { return nil }
     return UInt8(String(decoding: text[start..<start + count], as: UTF8.self), radix: base)

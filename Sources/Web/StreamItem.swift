@@ -154,10 +154,7 @@ public enum StreamVerdict: Equatable, Sendable {
 
   /// Judges an error by the rule for single requests.
   ///
-  /// - Parameters:
-  ///   - problem: what the rule says of it.
-  ///   - head: of the response.
-  ///   - now: seconds since 1970, for an answer without a date of its own.
+  /// - Parameter now: seconds since 1970, for an answer without a date of its own.
   public static func judge(
     _ problem: Failure, _ head: ResponseHead, now: Double
   ) -> StreamVerdict {

@@ -10,7 +10,6 @@ open class StreamLoop: Waiter {
   public let place: String
   /// The address behind redirects, of the connection that was open last.
   public private(set) var openPlace: String
-  /// What the head and the body of an error mean; nil for what is no error.
   private let judge: (ResponseHead, [UInt8]) -> Failure?
   /// The id behind which the stream goes on, empty for none.
   public var lastID: [UInt8] = []
@@ -18,7 +17,6 @@ open class StreamLoop: Waiter {
   /// No connection before this time, seconds of `Clock.monotonic`.
   private var nextTry = -Double.infinity
 
-  /// - Parameters: as the members.
   public init(
     _ client: WebClient, _ place: String, _ policy: StreamPolicy,
     judge: @escaping (ResponseHead, [UInt8]) -> Failure?

@@ -78,10 +78,7 @@ public final class Transfer {
       + Int64(ccurl_get_long(handle, CURLINFO_HEADER_SIZE))
   }
 
-  /// Has the owner asked when the connection is there, before a byte of the request is on it.
-  ///
-  /// - Parameter onSend: false ends the transfer.
-  /// - Returns: whether it will be; a libcurl before 7.80 cannot.
+  /// Asks the owner before a byte is sent; whether it will: libcurl before 7.80 cannot.
   func asks(_ onSend: @escaping () -> Bool) -> Bool {
     self.onSend = onSend
     let code = ccurl_set_send_callback(
@@ -95,7 +92,6 @@ public final class Transfer {
     return code == CURLE_OK
   }
 
-  /// Goes on after `BodyFlow.pause`.
   func resume() { curl_easy_pause(handle, CURLPAUSE_CONT) }
 
   /// Has the connection closed with the end of the transfer: one of HTTP/2 outlives it otherwise.
@@ -112,14 +108,12 @@ public final class Transfer {
     }
   }
 
-  /// What libcurl says of a failure, one line.
   static func reason(_ code: CURLcode, _ errorText: UnsafeMutablePointer<CChar>) -> String {
     let detail = String(cString: errorText)
     let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     return text.lowercasedFirst
   }
 
-  /// Called by the client when libcurl is done with the handle.
   func finish(_ code: CURLcode) {
     if stopped {
       owner.transferred(.stopped)
@@ -141,7 +135,6 @@ public final class Transfer {
       ? "the proxy wants a login: 407" : nil
   }
 
-  /// Sets all that is about the connection and not about what is said on it.
   static func setConnection(
     _ handle: UnsafeMutableRawPointer, _ request: Request, connectTimeout: Double,
     authorities: String?, errorText: UnsafeMutablePointer<CChar>

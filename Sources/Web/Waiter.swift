@@ -32,7 +32,6 @@ open class Waiter {
   /// Drives the transfers.
   public let client: WebClient
 
-  /// - Parameter client: drives the transfers.
   public init(_ client: WebClient) { self.client = client }
 
   /// Whether nothing more is wanted.

@@ -30,8 +30,6 @@ public struct WebAddress: Sendable, Equatable {
   /// The address that a `Location` header means, seen from here
   /// (RFC 3986, section 5). User information is not carried along: credentials
   /// are the redirect rule's business.
-  ///
-  /// - Throws: `Failure`.
   public func resolving(_ reference: String) throws(Failure) -> WebAddress {
     // A fragment alone means this very resource (RFC 3986, section 5.2.2).
     if reference.utf8.first == 35 { return withoutCredentials }
@@ -119,7 +117,6 @@ public struct Origin: Sendable, Hashable {
 }
 
 extension String {
-  /// The text with its first letter in lower case, as diagnostics are.
   var lowercasedFirst: String {
     guard let first else { return self }
     if dropFirst().first?.isUppercase == true { return self }
@@ -137,10 +134,8 @@ extension WebAddress {
     }
   }
 
-  /// The address without user and password.
   var withoutCredentials: WebAddress { WebAddress(self, user: nil, password: nil) }
 
-  /// The address with the user and password of another.
   func withCredentials(of other: WebAddress) -> WebAddress {
     WebAddress(self, user: other.user, password: other.password)
   }

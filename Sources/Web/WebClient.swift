@@ -46,7 +46,6 @@ public final class WebClient {
 
   private static let initialized: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-  /// Prepares libcurl, once.
   static func initialize() { _ = initialized }
 
   /// Starts a transfer; from within a callback, as soon as that is over.
@@ -89,7 +88,6 @@ public final class WebClient {
     }
   }
 
-  /// Goes on with a paused transfer; its callback may be called from here.
   func resume(_ transfer: Transfer) {
     guard running[transfer.handle] != nil, !isPerforming else { return transfer.resume() }
     isPerforming = true
@@ -97,7 +95,6 @@ public final class WebClient {
     settle()
   }
 
-  /// Does what callbacks asked for.
   private func settle() {
     isPerforming = false
     for transfer in ending { curl_multi_remove_handle(multi, transfer.handle) }
@@ -118,8 +115,6 @@ public final class WebClient {
   ///
   /// - Parameters:
   ///   - seconds: 0 or more.
-  ///   - descriptors: files watched for reading.
-  ///   - writing: files watched for writing.
   ///   - closing: files watched for their other end going away only.
   public func wait(
     seconds: Double, reading descriptors: [Int32] = [], writing: [Int32] = [],

@@ -1,8 +1,6 @@
 import Core
 import Records
 
-/// What an action is to be: the alternatives of each option, all of which must
-/// hold.
 struct ActionPredicate: Equatable {
   /// What the index of a packed file has an answer to, see `FrameJudge`.
   struct Indexed: Equatable {
@@ -54,14 +52,12 @@ struct ActionPredicate: Equatable {
     return domains.isEmpty || domains.matches(kind: kind, isErrorLevel: isErrorLevel)
   }
 
-  /// Whether an action's level is error.
   static func isError(_ fields: ActionFields, _ scratch: ScanScratch) -> Bool {
     !fields.level.isNull && equals(fields.level, error, scratch)
   }
 
   private static let error = Array("error".utf8)
 
-  /// Whether more is asked than an index has an answer to.
   var hasOtherTests: Bool {
     var rest = self
     rest.indexed = Indexed()
@@ -111,7 +107,6 @@ extension ActionFields {
 }
 
 extension ScanScratch {
-  /// The text of a string value.
   func text(of value: ScanValue) -> UnsafeRawBufferPointer {
     text(of: value.rawText ?? UnsafeRawBufferPointer(start: nil, count: 0))
   }
@@ -123,10 +118,8 @@ struct DomainTest: Equatable {
   private var hasTool = false
   private var hasError = false
 
-  /// What may be named.
   static var words: [String] { ActionDomain.allCases.map(\.rawValue) + ["tool", "error"] }
 
-  /// Whether no domain was named.
   var isEmpty: Bool { domains.isEmpty && !hasTool && !hasError }
 
   mutating func add(_ word: String) throws(UsageError) {
@@ -152,8 +145,7 @@ struct DomainTest: Equatable {
   }
 }
 
-/// An id that an action is to have: a JSON string of this text, or a number
-/// that is the same.
+/// A JSON string of this text, or a number that is the same.
 struct IDTest: Equatable {
   let text: [UInt8]
 
@@ -180,8 +172,7 @@ func equals(_ value: ScanValue, _ text: [UInt8], _ scratch: ScanScratch) -> Bool
   }
 }
 
-/// An amount of money as a person wrote it, compared by its exact decimal
-/// value.
+/// Compared by its exact decimal value.
 struct MoneyAmount: Equatable {
   private let token: [UInt8]
 

@@ -4,9 +4,7 @@ import Core
 /// Names that a shell may offer. The filter talks to nobody: agent-call asks who has them,
 /// and gives up where that takes long.
 enum AskedNames {
-  /// The guilds that the agent is in.
   static let guilds = Completion.live { ask("-g") }
-  /// The people whose names are known.
   static let users = Completion.live { ask("-u") }
 
   private static func ask(_ option: String) -> [String] {

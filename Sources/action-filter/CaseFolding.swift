@@ -10,7 +10,6 @@ final class CaseFolding {
   /// Foldings of 256 characters each, made when first needed.
   private var blocks = [[UInt32]?](repeating: nil, count: 0x1f000 >> 8)
 
-  /// The folding of a scalar.
   func fold(_ scalar: UInt32) -> UInt32 {
     if scalar < 0x80 { return scalar &- 0x41 < 26 ? scalar + 32 : scalar }
     let index = Int(scalar >> 8)

@@ -5,7 +5,6 @@ import Records
 
 /// What the indexes of packed files say of their records: `--contents`.
 enum Contents {
-  /// Prints a record for each file that has an index.
   static func list(
     _ options: FilterOptions, _ diagnostics: Diagnostics
   ) throws(WriteFailure) -> ExitStatus {
@@ -35,7 +34,6 @@ enum Contents {
     return hasFault ? .failure : count > 0 ? .success : .negative
   }
 
-  /// Why a file cannot be opened; nil when it can, and has no index.
   private static func unreadable(_ path: String) -> String? {
     if path == "-" { return nil }
     guard let status = stat(following: path) else { return systemReason(systemError) }

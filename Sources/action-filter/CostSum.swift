@@ -12,14 +12,12 @@ struct CostSum {
   /// None or one: most groups have none, and there may be many of them.
   private var rest: [DecimalSum] = []
 
-  /// Adds a cost; what is not a number adds nothing.
   @inline(__always)
   mutating func add(_ cost: ScanValue) {
     guard cost.isNumber else { return }
     if !addShort(cost.bytes) { addLong(cost) }
   }
 
-  /// Adds another sum.
   mutating func add(_ other: CostSum) {
     var other = other
     // The highest number has no room for a carry.
@@ -98,7 +96,6 @@ struct CostSum {
     change(&rest[0])
   }
 
-  /// Moves the integer to the other sum.
   private mutating func settle() {
     let isNegative = high < 0
     let upper = isNegative ? UInt64(bitPattern: ~high) &+ (low == 0 ? 1 : 0) : UInt64(high)
@@ -107,7 +104,6 @@ struct CostSum {
     (high, low) = (0, 0)
   }
 
-  /// The sum as a JSON number.
   var text: String {
     var sum = self
     sum.settle()
@@ -139,8 +135,7 @@ struct DecimalSum {
   private var lowest = 0
   private var additions = 0
 
-  /// Adds a number. One of 10^309 or more is beyond every double, and no
-  /// amount of money: it adds nothing.
+  /// What is 10^309 or more is beyond every double, and no amount of money: it adds nothing.
   mutating func add(_ number: ScanNumber) {
     guard !number.isZero, number.power <= 308 else { return }
     count()
@@ -168,7 +163,6 @@ struct DecimalSum {
     }
   }
 
-  /// Adds another sum.
   mutating func add(_ other: DecimalSum) {
     for (index, amount) in other.limbs.enumerated() { add(amount, at: other.lowest + index) }
     // Half of what a limb has room for, twice.
@@ -214,8 +208,7 @@ struct DecimalSum {
     return (carry(-1) ?? [], true)
   }
 
-  /// The sum as a JSON number, without an exponent where its first digit stands
-  /// for 10^20 to 10^-20.
+  /// Without an exponent where the first digit stands for 10^20 to 10^-20.
   var text: String {
     let (limbs, isNegative) = carried
     var digits = ""

@@ -1,24 +1,15 @@
 import Core
 import Records
 
-/// What the command line of action-filter asks for.
 struct FilterOptions {
-  /// What goes to standard output.
   enum Output: Equatable {
-    /// The bytes that were read.
     case original
-    /// Rows in the dashboard's spelling.
     case canonical
-    /// Some members of each action.
     case fields(Projection)
-    /// One number.
     case count
-    /// A record per group.
     case groups
-    /// Nothing.
     case nothing
 
-    /// Whether an action's members are read for it.
     var usesMembers: Bool {
       switch self {
       case .canonical, .fields, .groups: true
@@ -27,37 +18,29 @@ struct FilterOptions {
     }
   }
 
-  /// What is done with the files.
   enum Mode { case select, pack, contents }
 
   var mode = Mode.select
   var predicate = ActionPredicate()
   /// What `-U` and `-g` were given: ids, or names.
   var names: [(kind: NamedKind, text: String)] = []
-  /// The profiles whose records are selected; none for all records.
   var profiles: [[UInt8]] = []
   var isInverted = false
   var isUnique = false
-  /// Whether records that are not actions pass.
   var passesOthers = false
   var isStrict = false
-  /// Whether lines that cannot match are not to be read.
   var isFast = false
   var maxCount = Int.max
   /// How many threads read a large file; 0 for as many as there are cores.
   var jobs = 0
   var output = Output.original
-  /// What is counted, if anything is.
   var grouping = Grouping()
-  /// Where bad lines are collected.
   var rejects: String?
   /// Files to read; `-` is standard input.
   var files: [String] = []
 
-  /// Whether the records have to tell who is meant.
   var hasNames: Bool { names.contains { !NameKey.isID($0.text) } }
 
-  /// What times that are so long ago are counted back from.
   private let now: Timestamp
   private var texts: [String] = []
   private var regexes: [String] = []
@@ -67,7 +50,6 @@ struct FilterOptions {
 
   init(now: Timestamp) { self.now = now }
 
-  /// Whether what is printed are records, and not numbers or nothing.
   var printsRecords: Bool {
     switch output {
     case .original, .canonical, .fields: true
@@ -75,7 +57,6 @@ struct FilterOptions {
     }
   }
 
-  /// Whether a record is of one of the profiles.
   @inline(__always)
   func isOfProfile(_ profile: ScanValue, _ scratch: ScanScratch) -> Bool {
     profiles.isEmpty || profiles.contains { equals(profile, $0, scratch) }

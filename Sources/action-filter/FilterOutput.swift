@@ -1,8 +1,6 @@
 import Core
 import Records
 
-/// Takes the selected actions: passes each once if it is to, counts them, and
-/// writes what is asked for.
 struct FilterOutput {
   private let options: FilterOptions
   private let writer: RecordWriter
@@ -12,11 +10,8 @@ struct FilterOutput {
   var onReuse: ((String) -> Void)?
   private var reused = (count: 0, profiles: Set<String>())
   private var tally: Tally?
-  /// Where whole lines are not copied.
   private var parts: PieceParts?
-  /// How many actions were selected.
   private(set) var count = 0
-  /// How many other records passed.
   private(set) var others = 0
 
   init(_ options: FilterOptions, to writer: RecordWriter, isPiece: Bool = false) {
@@ -28,7 +23,6 @@ struct FilterOutput {
   /// Whether nothing that follows can change the answer.
   var isDone: Bool { count >= options.maxCount }
 
-  /// Whether what is done with an action asks for its members.
   var needsFields: Bool { options.isUnique || options.output.usesMembers }
 
   /// Takes an action that is what is looked for.
@@ -69,17 +63,14 @@ struct FilterOutput {
   /// Whether what is taken is only a part of its line, so that no LF stands behind it.
   var isTorn = false
 
-  /// Whether a gap of time was too long to be filled with empty counts.
   var hasOpenGap: Bool { tally?.hasOpenGap ?? false }
 
-  /// Takes a record that is not an action.
   mutating func passOther(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
     guard options.passesOthers else { return }
     others += 1
     if options.printsRecords { try write(line) }
   }
 
-  /// Writes a line as it was read.
   @inline(__always)
   private mutating func write(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
     if parts == nil || isTorn {
@@ -89,10 +80,8 @@ struct FilterOutput {
     }
   }
 
-  /// Whether so many more actions are all that are wanted.
   func isEnough(_ more: Int) -> Bool { more > 0 && more >= options.maxCount - count }
 
-  /// Hands over what came of a piece, and is ready for the next one.
   mutating func move(to result: PieceResult) {
     parts?.close(writer)
     swap(&parts, &result.parts)
@@ -103,7 +92,6 @@ struct FilterOutput {
     (result.count, count, others) = (count, 0, 0)
   }
 
-  /// Adds what came of a piece.
   mutating func add(_ result: PieceResult) throws(WriteFailure) {
     count += result.count
     if let parts = result.parts {
@@ -114,10 +102,8 @@ struct FilterOutput {
     if let part = result.tally { tally?.add(part) }
   }
 
-  /// Writes what is complete.
   func flush() throws(WriteFailure) { try writer.flush() }
 
-  /// Writes the counts that were asked for, and all the rest.
   mutating func finish() throws(WriteFailure) {
     if options.output == .count { try writer.write("\(count)\n") }
     let writer = writer
@@ -133,7 +119,6 @@ struct FilterOutput {
 /// order, null where unknown, a cost of 0; further members behind them. Every
 /// value keeps its bytes.
 enum CanonicalRow {
-  /// Writes one action and a LF.
   static func write(
     _ fields: ActionFields, _ action: ScanValue, _ profile: ScanValue, to writer: RecordWriter
   ) throws(WriteFailure) {

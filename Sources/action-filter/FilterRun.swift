@@ -2,7 +2,6 @@ import Archive
 import Core
 import Records
 
-/// Reads the files, selects, and writes: the command's loop.
 struct FilterRun {
   private let options: FilterOptions
   private let diagnostics: Diagnostics
@@ -34,8 +33,7 @@ struct FilterRun {
     }
   }
 
-  /// Opens the file of the bad lines, or leaves: there would be no place for
-  /// them.
+  /// Or leaves: there would be no place for the bad lines.
   private static func open(
     _ path: String, _ files: [String], _ diagnostics: Diagnostics
   ) -> RejectFile {
@@ -56,7 +54,6 @@ struct FilterRun {
     }
   }
 
-  /// Reads all that is to be read.
   mutating func run() throws -> ExitStatus {
     let isNameLost = filter.names != nil && !learnFromFiles()
     // With the names that were learned.
@@ -97,7 +94,6 @@ struct FilterRun {
     if let pieces { _ = try read(source, by: pieces) } else { try readAlone(source) }
   }
 
-  /// Reads the pieces of a source one after the other.
   private mutating func readAlone(_ source: any PieceSource) throws {
     let slot = PieceSlot(size: PieceSize.usual, PieceResult())
     var before = 0
@@ -183,8 +179,7 @@ struct FilterRun {
     keep { rejects throws(WriteFailure) in try rejects.flush() }
   }
 
-  /// Does something with the file of the bad lines; its failure is said and
-  /// hinders nothing else.
+  /// A failure of that file is said and hinders nothing else.
   private mutating func keep(_ action: (RejectFile) throws(WriteFailure) -> Void) {
     guard let rejects else { return }
     do throws(WriteFailure) { try action(rejects) } catch {
@@ -239,11 +234,9 @@ struct FilterRun {
 // MARK: - Pieces
 
 extension FilterRun {
-  /// What was read of a source.
   struct Passed {
     var bytes = 0
     var lines = 0
-    /// Whether the last line had its LF.
     var isTerminated = true
   }
 

@@ -6,7 +6,6 @@ import Records
 ///
 /// The values in an index are compared by the same tests as those of actions.
 struct FrameJudge {
-  /// How many of the actions in a frame are selected.
   enum Verdict: Int, Comparable {
     /// None, and there is nothing else in it that is asked for, either.
     case none
@@ -18,9 +17,7 @@ struct FrameJudge {
 
   private let options: FilterOptions
   private let scratch = ScanScratch()
-  /// Whether all has to be read, whatever is in it.
   private let readsAll: Bool
-  /// Whether a bad line that cannot match is not reported.
   private let skipsFaults: Bool
 
   init(_ options: FilterOptions, _ inputs: [InputList.Entry], isNameLost: Bool) {
@@ -31,7 +28,6 @@ struct FrameJudge {
     skipsFaults = Prefilter.needles(options) != nil
   }
 
-  /// What is to be done with a frame.
   func verdict(_ frame: FrameSummary) -> FrameSource.Verdict {
     switch judge(frame) {
     case .none: return .skipped
@@ -48,7 +44,6 @@ struct FrameJudge {
     }
   }
 
-  /// Judges a frame.
   func judge(_ frame: FrameSummary) -> Verdict {
     if readsAll { return .some }
     if frame.bad > 0, !skipsFaults { return .some }

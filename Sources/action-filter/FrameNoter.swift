@@ -2,19 +2,14 @@ import Archive
 import Core
 import Records
 
-/// Reads the lines of a frame as they are read when actions are selected, and notes what is
-/// asked for there.
 final class FrameNoter: ActionRowReader {
-  /// What the lines so far are.
   private(set) var notes = FrameNotes()
   private var record = RecordScan()
   private let scratch = ScanScratch()
   private var names = NameScan()
   private let mark = LiteralSearch([.init(bytes: NameScan.mark)])
-  /// The rows of the list that is being read.
   private var rows = FrameNotes()
 
-  /// Notes the next line.
   func note(_ line: RecordInput.Line) {
     notes.lines += 1
     let isUsual = line.isTerminated && line.whole.count == line.bytes.count
@@ -24,7 +19,6 @@ final class FrameNoter: ActionRowReader {
     }
   }
 
-  /// What was noted, which is forgotten.
   func finish() -> FrameNotes {
     defer { notes = FrameNotes() }
     return notes
@@ -62,7 +56,6 @@ final class FrameNoter: ActionRowReader {
 
   func add(_ fields: ActionFields, _ action: ScanValue) { add(fields, to: &rows) }
 
-  /// Reads a list with a fault in it row by row.
   private func walk(_ list: ScanValue) -> Bool {
     begin()
     var isGood = true

@@ -7,11 +7,9 @@ final class FrameSource: PieceSource {
   private let queue: InputQueue
   private let isWanted: (FrameSummary) -> Verdict
   private var file: PackedFile?
-  /// What the user calls it.
   private var path = ""
   private var place = 0
 
-  /// What is done with a frame.
   enum Verdict {
     case skipped
     case read
@@ -26,7 +24,6 @@ final class FrameSource: PieceSource {
     guard open() else { return nil }
   }
 
-  /// Opens the next file, if it is a packed one.
   private func open() -> Bool {
     place = 0
     let next = queue.takePacked { summary in
@@ -64,7 +61,6 @@ final class FrameSource: PieceSource {
     return piece
   }
 
-  /// What a buffer is filled with again and again.
   private final class Tool {
     let decoder = FrameDecoder()
     var room: [UInt8] = []

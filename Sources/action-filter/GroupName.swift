@@ -13,7 +13,6 @@ enum GroupName {
     /// When a bucket begins, in seconds since 1970.
     var seconds: Int64? { if case .time(let seconds) = self { seconds } else { nil } }
 
-    /// As a record has it.
     var text: String? {
       switch self {
       case .text(let bytes): String(decoding: bytes, as: UTF8.self)
@@ -45,7 +44,6 @@ enum GroupName {
   private static let text: UInt8 = 1
   private static let time: UInt8 = 2
 
-  /// Adds a text, or that there is none.
   static func append(_ value: (some Collection<UInt8>)?, to name: inout [UInt8]) {
     guard let value else { return name.append(none) }
     name.append(text)
@@ -53,7 +51,6 @@ enum GroupName {
     name.append(contentsOf: value)
   }
 
-  /// Adds a time, or that there is none.
   static func append(_ seconds: Int64?, to name: inout [UInt8]) {
     guard let seconds else { return name.append(none) }
     name.append(time)
@@ -64,10 +61,8 @@ enum GroupName {
     withUnsafeBytes(of: word) { name.append(contentsOf: $0) }
   }
 
-  /// The values of a name, one after the other.
   struct Values: Sequence, IteratorProtocol {
     private var rest: UnsafeRawBufferPointer?
-    /// Whether the name itself is the only value.
     private let isPlain: Bool
     private var isDone = false
 

@@ -6,7 +6,6 @@ enum GroupKey: String, CaseIterable, Sendable {
   case kind, domain, model, provider, guild, channel, user, profile
   case minute, hour, day, week, month
 
-  /// The buckets of a key that is a time.
   var unit: TimeBuckets.Unit? { TimeBuckets.Unit(rawValue: rawValue) }
 }
 
@@ -14,15 +13,12 @@ enum GroupKey: String, CaseIterable, Sendable {
 struct Grouping: Equatable, Sendable {
   /// The keys in the order in which they were given; at most one is a time.
   var keys: [GroupKey] = []
-  /// Whether the sum of all groups is wanted, too.
   var hasTotal = false
   /// Whether tokens are summed, and the most expensive comes first.
   var isUsage = false
 
-  /// The key that is a time.
   var time: GroupKey? { keys.first { $0.unit != nil } }
 
-  /// The keys of a list.
   static let list = Reading<[GroupKey]>(
     { argument throws(UsageError) in
       var keys: [GroupKey] = []

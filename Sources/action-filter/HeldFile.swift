@@ -24,10 +24,8 @@ final class HeldFile {
 
   deinit { close(descriptor) }
 
-  /// Bytes.
   private var size: Int { Int(FileVersion(descriptor)?.size ?? 0) }
 
-  /// Whether the lines of a file end with all those of another one.
   func ends(with plain: HeldFile) throws -> Bool {
     var more = try length - plain.size
     if more < 0 { return false }

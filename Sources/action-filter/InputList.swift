@@ -5,16 +5,13 @@ import Records
 
 /// What is read, in its order: the files that were named, and those in folders that were.
 enum InputList {
-  /// A file, or why there is none.
   enum Entry {
     case file(path: String)
-    /// A compressed file of a folder.
     case packed(path: String)
     /// A file of a folder that is not compressed, behind compressed ones of the same name.
     case rest(path: String, packed: [String])
     case fault(path: String, reason: String)
 
-    /// What is to be opened.
     var path: String? {
       switch self {
       case .file(let path), .packed(let path), .rest(let path, _): path
@@ -23,7 +20,6 @@ enum InputList {
     }
   }
 
-  /// What the names of compressed files end in.
   static let endings = [".zst", ".gz"]
 
   static func entries(_ options: FilterOptions) -> [Entry] {

@@ -7,7 +7,6 @@ import Core
 /// An archiver may put a plain file of a folder into its packed one meanwhile. So the plain one
 /// is opened first, and what is read is what was opened.
 final class InputQueue {
-  /// All of it, in its order.
   let entries: [InputList.Entry]
   private let target: FileIdentity?
   private var rest: ArraySlice<InputList.Entry>
@@ -15,10 +14,8 @@ final class InputQueue {
   /// Two names may be the same text, and are two files.
   private var day: [UInt8] = []
   private var held: [[UInt8]: HeldFile] = [:]
-  /// Whether the next one was looked at, and is no packed file.
   private var isKnown = false
 
-  /// What is read: what the user calls it, and where it is opened.
   struct Input {
     let path: String
     let place: String
@@ -29,7 +26,6 @@ final class InputQueue {
     rest = entries[...]
   }
 
-  /// Whether there is nothing left.
   var isEmpty: Bool { rest.isEmpty }
 
   /// The next one, which is passed over. Returns nil when it cannot be read, or was read in a
@@ -50,8 +46,6 @@ final class InputQueue {
     }
   }
 
-  /// The next one, if it is a file whose frames can be read one by one, and what the user
-  /// calls it.
   func takePacked(isWanted: (FrameSummary) -> Bool) -> (file: PackedFile, path: String)? {
     if isKnown { return nil }
     hold()
@@ -69,7 +63,6 @@ final class InputQueue {
     Input(path: path, place: held[Array(path.utf8)]?.path ?? path)
   }
 
-  /// Opens the next file of a folder, and before it the plain one beside it.
   private func hold() {
     switch rest.first {
     case .packed(let path):
@@ -91,7 +84,6 @@ final class InputQueue {
     }
   }
 
-  /// The plain file that is read behind a packed one.
   private func plain(behind path: String) -> String? {
     for entry in rest.prefix(1 + InputList.endings.count) {
       guard case .rest(let plain, let packed) = entry else { continue }

@@ -6,11 +6,8 @@ import Records
 /// It knows no file: whoever has the lines says where their faults are. Each thread has
 /// one of its own.
 struct LineFilter {
-  /// What is asked for.
   private(set) var options: FilterOptions
-  /// What takes the selected actions.
   var output: FilterOutput
-  /// What is wrong in the last line that was not good.
   private(set) var faults = LineFaults()
   /// What a line must hold to be read at all.
   let prefilter: LiteralSearch?
@@ -113,7 +110,6 @@ struct LineFilter {
     return isGood
   }
 
-  /// Walks a list with a fault in it row by row.
   private mutating func walk(_ list: ScanValue) -> Bool {
     faults = LineFaults()
     rows.begin()
@@ -150,21 +146,16 @@ struct LineFilter {
     return true
   }
 
-  /// Ends the search for names that nothing told.
   mutating func finishNames() { names?.finish() }
 
-  /// What there is to say of names, once.
   mutating func takeNotes() -> [(what: String, reason: String)] { names?.takeNotes() ?? [] }
 }
 
-/// What is wrong in one line: several things in a list of actions.
 struct LineFaults {
   /// Why, of the first of them: as many as are told the user.
   private(set) var reasons: [String] = []
-  /// How many there are.
   private(set) var count = 0
 
-  /// Adds one.
   mutating func add(_ reason: String) {
     count += 1
     if count <= FaultLog.limit { reasons.append(reason) }

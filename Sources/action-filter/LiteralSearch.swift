@@ -7,15 +7,12 @@ import CLibc
 /// quotes, backslashes, slashes and controls, which have more spellings: no
 /// needle may hold one of these, unless it is a quote around a string.
 final class LiteralSearch {
-  /// A text that is looked for.
   struct Needle: Equatable {
     /// UTF-8; letters in lower case where their case does not matter.
     var bytes: [UInt8]
-    /// Whether upper and lower case of ASCII are the same.
     var ignoresCase = false
   }
 
-  /// The most needles that are worth it.
   static let limit = 16
 
   private var search = clibc_search()
@@ -78,8 +75,7 @@ final class LiteralSearch {
 
   private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
 
-  /// Bytes from the most frequent to the seldom in lines of JSON; others are
-  /// seldom.
+  /// From the most frequent to the seldom in lines of JSON; others are seldom.
   private static let frequent = Array(#""e taoinsr:,dc0l1_um2hp-3g456789f.Tby{}wvk"#.utf8)
 
   /// The two bytes of a needle that are met least.

@@ -1,8 +1,6 @@
 import CLibc
 
-/// Names, numbered in the order in which they came.
 struct NameIndex {
-  /// A name: a part of `names`.
   private struct Entry {
     /// Where it is; -1 for that of what has none.
     let start: Int
@@ -18,7 +16,6 @@ struct NameIndex {
   /// are of a few groups.
   private var recent = [Int32](repeating: 0, count: 256)
 
-  /// Shows the name of a number.
   func withName<Result>(_ number: Int, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
     let entry = entries[number]
     if entry.start < 0 { return body(nil) }
@@ -27,7 +24,6 @@ struct NameIndex {
     }
   }
 
-  /// Forgets all names, keeps the memory.
   mutating func clear() {
     if entries.isEmpty { return }
     entries.removeAll(keepingCapacity: true)

@@ -4,7 +4,6 @@ import Records
 
 /// Packs lines, whatever they are, with an index: `--pack`.
 enum Packer {
-  /// Packs a file.
   static func pack(_ path: String, to output: RecordWriter) throws {
     var input = try RecordInput(path: path, writtenTo: FileIdentity(descriptor: 1), .bytes)
     let level = FrameEncoder.level(Process.environment("ZSTD_CLEVEL"))

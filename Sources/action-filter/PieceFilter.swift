@@ -39,7 +39,6 @@ extension LineFilter {
     }
   }
 
-  /// Looks for the lines of a piece in which there is something to take or to say.
   fileprivate mutating func pick(_ lines: inout PieceLines, _ result: PieceResult) {
     while let line = nextLine(&lines) {
       let before = (output.count, output.others)
@@ -48,7 +47,6 @@ extension LineFilter {
     }
   }
 
-  /// The next line that is to be read.
   @inline(__always)
   func nextLine(_ lines: inout PieceLines) -> RecordInput.Line? {
     if let prefilter { lines.next(with: prefilter) } else { lines.next() }
@@ -56,7 +54,6 @@ extension LineFilter {
 }
 
 extension PieceResult {
-  /// Notes a line that has to be read again.
   fileprivate func add(candidate line: Range<Int>, number: Int) {
     if let last = candidates.last, last.lines.upperBound + 1 == line.lowerBound {
       candidates[candidates.count - 1].lines = last.lines.lowerBound..<line.upperBound

@@ -2,19 +2,16 @@ import CLibc
 import Core
 import Records
 
-/// The lines of a piece, one after the other.
 struct PieceLines {
   private var bytes: UnsafeRawBufferPointer
   private let isStart: Bool
   private var start = 0
-  /// How many lines were passed.
   private(set) var count = 0
 
   init(_ bytes: UnsafeRawBufferPointer, isStart: Bool) {
     (self.bytes, self.isStart) = (bytes, isStart)
   }
 
-  /// The lines of a piece that was read.
   init(_ slot: PieceSlot) { self.init(slot.buffer.bytes, isStart: slot.piece.firstLine == 1) }
 
   /// The next line, its number counted from 1 in the piece; nil behind the last one.
@@ -25,7 +22,6 @@ struct PieceLines {
     return line(upTo: stop.map { UnsafeRawPointer($0) - base })
   }
 
-  /// The next line that holds what is looked for.
   mutating func next(with search: LiteralSearch) -> RecordInput.Line? {
     while start < bytes.count, let base = bytes.baseAddress {
       let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
@@ -55,7 +51,6 @@ struct PieceLines {
       isTerminated: range.upperBound < bytes.count, isFirst: isStart && number == 1)
   }
 
-  /// Where the bytes of a line are.
   func range(of line: RecordInput.Line) -> Range<Int> {
     guard let base = bytes.baseAddress, let start = line.whole.baseAddress else { return 0..<0 }
     return start - base..<start - base + line.whole.count

@@ -1,9 +1,7 @@
 import Core
 import Records
 
-/// What came of a piece.
 final class PieceResult: PieceWork {
-  /// A bad line.
   struct Bad {
     /// Counted from 1 in the piece.
     let number: Int
@@ -14,7 +12,6 @@ final class PieceResult: PieceWork {
 
   /// Lines, one behind the other, that have to be read again, in order.
   struct Candidates {
-    /// The number of the first one, see `Bad`.
     let first: Int
     /// Where their bytes are, without the last LF.
     var lines: Range<Int>
@@ -22,18 +19,12 @@ final class PieceResult: PieceWork {
 
   /// How many lines it has; not all were counted where enough was found before its end.
   var lines = 0
-  /// How many actions were selected.
   var count = 0
-  /// What is to be written.
   let output = RecordWriter(collecting: 4096)
-  /// In which order, where it is not in one piece.
   var parts: PieceParts?
   var bad: [Bad] = []
-  /// How many more faults there are, in lines that nobody asks for.
   var unnamed = 0
-  /// What its actions come to, where they are counted by groups.
   var tally: Tally?
-  /// Whether the thread only looked for lines that matter, and which these are.
   var isCandidates = false
   var candidates: [Candidates] = []
 
@@ -48,7 +39,6 @@ final class PieceResult: PieceWork {
 }
 
 extension PieceSlot {
-  /// What came of its lines.
   var result: PieceResult {
     guard let result = work as? PieceResult else { preconditionFailure("another engine's slot") }
     return result

@@ -29,7 +29,6 @@ final class PieceRun {
     options.isUnique || options.output == .groups && options.maxCount < .max
   }
 
-  /// The threads, with memory of their own.
   private(set) lazy var engine: PieceEngine = {
     let workers = (0..<jobs).compactMap { _ in
       copy().map { PieceFilter($0, isCandidates: isCandidates) }

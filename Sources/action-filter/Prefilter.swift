@@ -6,13 +6,10 @@ import Core
 /// necessary condition, never a sufficient one: lines that hold it are read as
 /// always.
 enum Prefilter {
-  /// The search for an option's needles; nil when the options name nothing that
-  /// can be looked for, or every line has to be read.
   static func search(_ options: FilterOptions) -> LiteralSearch? {
     needles(options).map { LiteralSearch($0) }
   }
 
-  /// What is looked for.
   static func needles(_ options: FilterOptions) -> [LiteralSearch.Needle]? {
     let looksAtAll =
       options.isInverted || options.passesOthers || options.isStrict || options.rejects != nil
@@ -97,8 +94,7 @@ extension IDTest {
 }
 
 extension Glob {
-  /// A part that every kind of this pattern holds, with the quote where it
-  /// begins or ends the kind.
+  /// With the quote where it begins or ends the kind.
   var literal: LiteralSearch.Needle? {
     if isLiteral { return Prefilter.quoted(pattern).map { .init(bytes: $0) } }
     // Sets and backslashes are not taken apart.

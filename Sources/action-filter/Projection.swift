@@ -25,7 +25,6 @@ struct Projection: Equatable {
   /// One array for all, so that nothing is counted as held for each record.
   private var text: [UInt8] = []
 
-  /// The members of a row, which are read in both spellings.
   static let names = [
     "id", "created_at", "guild_id", "channel_id", "message_id", "user_id", "kind", "content",
     "metadata", "usd_cost",
@@ -127,7 +126,6 @@ struct Projection: Equatable {
     try writer.write(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// The values of the other members, the last one of each name.
   private func values(of action: ScanValue) -> [ScanValue] {
     var found = [ScanValue](repeating: .absent, count: others.count)
     // The action was read once: there is nothing to go wrong any more.

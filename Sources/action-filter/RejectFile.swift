@@ -3,7 +3,6 @@ import Core
 
 /// The file of `-R`: the bad lines as they were read, byte for byte.
 final class RejectFile {
-  /// What the user called it.
   let path: String
   private let descriptor: Int32
   private let writer: RecordWriter
@@ -11,8 +10,7 @@ final class RejectFile {
   let identity: FileIdentity?
   private var isClosed = false
 
-  /// Opens the file, makes it where there is none; nothing is cut off before
-  /// `clear`.
+  /// Opens the file, makes it where there is none; nothing is cut off before `clear`.
   init(path: String) throws(WriteFailure) {
     self.path = path
     descriptor = clibc_create(path)
@@ -21,13 +19,11 @@ final class RejectFile {
     identity = FileIdentity(descriptor: descriptor)
   }
 
-  /// Removes what an earlier run left.
   func clear() throws(WriteFailure) {
     if identity != nil && ftruncate(descriptor, 0) != 0 { throw WriteFailure(code: systemError) }
   }
 
-  /// Adds a line; its LF only if it had one. Nothing is written any more after
-  /// a failure.
+  /// Adds a line, its LF only if it had one; nothing is written any more after a failure.
   func add(_ line: UnsafeRawBufferPointer, terminated: Bool) throws(WriteFailure) {
     if isClosed { return }
     do throws(WriteFailure) {
@@ -39,7 +35,6 @@ final class RejectFile {
     }
   }
 
-  /// Writes what was collected.
   func flush() throws(WriteFailure) {
     if isClosed { return }
     do throws(WriteFailure) {
@@ -50,8 +45,7 @@ final class RejectFile {
     }
   }
 
-  /// Writes what was collected and closes the file; some file systems report a
-  /// failed write only now.
+  /// Some file systems report a failed write only when the file is closed.
   func finish() throws(WriteFailure) {
     try flush()
     if isClosed { return }

@@ -14,9 +14,7 @@ final class RowList: ActionRowReader {
     let action: ScanValue
   }
 
-  /// Whether every row is selected, whatever it is.
   var takesAll = false
-  /// What is selected.
   var predicate: ActionPredicate
   private let isInverted: Bool
   private let scratch = ScanScratch()
@@ -50,7 +48,6 @@ final class RowList: ActionRowReader {
     waiting = entries.count
   }
 
-  /// The selected rows, oldest first.
   func oldestFirst() -> [ScanValue] {
     entries.sort { a, b in
       if a.time != b.time { return a.time < b.time }
@@ -60,7 +57,6 @@ final class RowList: ActionRowReader {
     return entries.map(\.action)
   }
 
-  /// How the ids of two rows of one instant stand to each other.
   private static func order(_ a: ScanValue, _ b: ScanValue) -> Int? {
     guard let a = try? ActionFields(a.bytes), let b = try? ActionFields(b.bytes),
       let one = ScanNumber(a.id), let other = ScanNumber(b.id)

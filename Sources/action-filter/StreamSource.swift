@@ -10,7 +10,6 @@ final class StreamSource: PieceSource {
   private let file: Int32
   private let stream: PackedStream
   private let size: Int
-  /// The beginning of a line whose end was not unpacked yet.
   private var rest = ByteBuffer()
   private var isFirst = true
   private var isAtEnd = false
@@ -87,7 +86,6 @@ final class StreamSource: PieceSource {
     buffer.count = bytes.count
   }
 
-  /// Unpacks until the buffer is full, or the file ends.
   private func fill(_ buffer: PieceBuffer) throws(Failure) {
     while buffer.count < buffer.capacity {
       let room = UnsafeMutableRawBufferPointer(

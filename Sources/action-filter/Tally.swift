@@ -2,14 +2,10 @@ import CLibc
 import Core
 import Records
 
-/// Counts and costs of actions by group.
 struct Tally {
-  /// The most empty buckets that are written between two others.
   static let longestGap: Int64 = 10_000
-  /// And in all.
   static let mostEmpty: Int64 = 100_000
 
-  /// What the actions of a group come to.
   private struct Sums {
     var count = 0
     var cost = CostSum()
@@ -26,7 +22,6 @@ struct Tally {
     }
   }
 
-  /// What models read and wrote for them.
   private struct Tokens {
     var input = CostSum()
     var output = CostSum()
@@ -43,18 +38,15 @@ struct Tally {
   }
 
   private let grouping: Grouping
-  /// The only key, if nothing else is asked for.
   private let onlyKey: GroupKey?
   private var index = NameIndex()
   private var sums: [Sums] = []
   private var total = Sums()
-  /// As many as there are sums, where tokens are counted.
   private var tokens: [Tokens] = []
   private var totalTokens = Tokens()
   private var buckets: TimeBuckets?
   /// The values of several keys, one behind the other, see `GroupName`.
   private var name: [UInt8] = []
-  /// Whether a gap between buckets was left as it is.
   private(set) var hasOpenGap = false
 
   init(_ grouping: Grouping) {
@@ -64,7 +56,6 @@ struct Tally {
     onlyKey = isOnly && !grouping.hasTotal && !grouping.isUsage ? grouping.keys[0] : nil
   }
 
-  /// Counts an action.
   mutating func add(_ fields: ActionFields, _ profile: ScanValue, _ scratch: ScanScratch) {
     if let onlyKey {
       let number = find(onlyKey, fields, profile, scratch)
@@ -128,7 +119,6 @@ struct Tally {
     return ActionKind.domain(of: kind).rawValue
   }
 
-  /// What an action's value of a key is; nil where it has none.
   @inline(__always)
   private func text(
     of key: GroupKey, _ fields: ActionFields, _ profile: ScanValue, _ scratch: ScanScratch
@@ -170,7 +160,6 @@ struct Tally {
     totalTokens.add(other.totalTokens)
   }
 
-  /// Forgets all counts, keeps the memory.
   mutating func clear() {
     index.clear()
     sums.removeAll(keepingCapacity: true)
@@ -186,7 +175,7 @@ struct Tally {
   /// With a time they are in its order, a bucket without any action among them, and what
   /// has no time is last. Else the largest come first, the nameless last among equals.
   mutating func forEachRecord(
-    _ take: (String) throws(WriteFailure) -> Void
+    _ receive: (String) throws(WriteFailure) -> Void
   ) throws(WriteFailure) {
     var left = Self.mostEmpty
     var last: Int64?
@@ -202,7 +191,7 @@ struct Tally {
             while empty < start {
               let values =
                 grouping.keys.map { $0.unit == nil ? .none : .time(empty) } as [GroupName.Value]
-              try take(record(values, Sums(), Tokens()))
+              try receive(record(values, Sums(), Tokens()))
               empty = buckets.next(after: empty)
             }
           }
@@ -210,16 +199,15 @@ struct Tally {
         last = start
       }
       let tokens = grouping.isUsage ? tokens[number] : Tokens()
-      try take(index.withName(number) { record(values(of: $0), sums[number], tokens) })
+      try receive(index.withName(number) { record(values(of: $0), sums[number], tokens) })
     }
-    if grouping.hasTotal { try take(record([] as [GroupName.Value], total, totalTokens)) }
+    if grouping.hasTotal { try receive(record([] as [GroupName.Value], total, totalTokens)) }
   }
 
   private func values(of name: UnsafeRawBufferPointer?) -> GroupName.Values {
     GroupName.Values(name, isPlain: grouping.keys.count == 1 && grouping.time == nil)
   }
 
-  /// When the bucket of each group begins; none where no key is a time.
   private var starts: [Int64?] {
     guard let time = grouping.keys.firstIndex(where: { $0.unit != nil }) else { return [] }
     return sums.indices.map { number in
@@ -227,7 +215,6 @@ struct Tally {
     }
   }
 
-  /// The numbers of the groups in the order in which they are told.
   private func sorted(_ starts: [Int64?]) -> [Int] {
     let costs = grouping.isUsage ? sums.map { Double($0.cost.text) ?? 0 } : []
     return sums.indices.sorted { a, b in

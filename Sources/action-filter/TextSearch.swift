@@ -12,7 +12,6 @@ final class TextSearch: Equatable {
   /// nil where there is no such thing.
   private var traces: LiteralSearch?
 
-  /// How much of a content is folded at a time.
   private static let piece = 16 * 1024
 
   init(_ text: String, ignoresCase: Bool) {
@@ -22,7 +21,6 @@ final class TextSearch: Equatable {
     traces = literal.map { LiteralSearch([$0]) }
   }
 
-  /// Each is itself alone.
   static func == (one: TextSearch, other: TextSearch) -> Bool { one === other }
 
   /// False when no text of these bytes can hold the needle: a quick look at what
@@ -31,10 +29,8 @@ final class TextSearch: Equatable {
     traces.map { $0.find(raw) != nil } ?? true
   }
 
-  /// Whether upper and lower case are the same.
   var ignoresCase: Bool { folding != nil }
 
-  /// Whether a text (UTF-8, unescaped) holds the needle.
   func matches(_ text: UnsafeRawBufferPointer) -> Bool {
     guard !needle.isEmpty else { return true }
     guard let base = text.baseAddress else { return false }
@@ -60,7 +56,6 @@ final class TextSearch: Equatable {
 }
 
 extension CaseFolding {
-  /// The folding of a short text.
   func fold(_ text: [UInt8]) -> [UInt8] {
     // U+023A (two bytes) folds to U+2C65 (three): a text may grow by half.
     let capacity = text.count * 2 + 16

@@ -7,7 +7,6 @@ import Records
 struct ThreadTest: Equatable {
   private let id: IDTest
 
-  /// Where an action names its session.
   private static let session = JSONPointer(member: "sessionId")
 
   init(_ text: String) { id = IDTest(text) }

@@ -4,7 +4,6 @@ import CLibc
 ///
 /// A day has 23 or 25 hours when the clocks change; an hour that comes twice is two.
 struct TimeBuckets {
-  /// How long a bucket is.
   enum Unit: String {
     case minute, hour, day, week, month
 
@@ -29,7 +28,6 @@ struct TimeBuckets {
     }
   }
 
-  /// What the instants of one bucket have in common.
   private struct Label: Equatable {
     let number: Int64
     var offset: Int64 = 0
@@ -55,7 +53,6 @@ struct TimeBuckets {
     return start
   }
 
-  /// When the bucket ends that begins at an instant.
   func next(after start: Int64) -> Int64 {
     let label = label(start)
     let guess = start + unit.width
@@ -74,7 +71,6 @@ struct TimeBuckets {
     return high
   }
 
-  /// How long ago the bucket began by the local clock.
   private func rest(_ local: Int64, of seconds: Int64) -> Int64 {
     switch unit {
     case .minute, .hour, .day: return Self.remainder(local, unit.width)

@@ -29,7 +29,6 @@ struct TokenUsage {
     while (try? parts.next()) == true { if parts.value.isNumber { add(parts) } }
   }
 
-  /// Whether any token was used.
   var isSome: Bool {
     [input, output].contains { value in ScanNumber(value).map { !$0.isZero } ?? false }
   }
@@ -55,7 +54,6 @@ struct TokenUsage {
 }
 
 extension ActionFields {
-  /// Whether an action cost something or used tokens.
   var isUsage: Bool {
     if let cost = ScanNumber(cost), !cost.isZero { return true }
     return TokenUsage(metadata).isSome

@@ -10,16 +10,13 @@ struct WantedNames {
     var ids: [String] = []
   }
 
-  /// Of the ids that were passed over, so many are remembered.
   private static let most = 4096
 
   private var wanted: [Wanted] = []
   private var scan = NameScan()
   private let scratch = ScanScratch()
   private let mark = LiteralSearch([.init(bytes: NameScan.mark)])
-  /// The ids of actions that were left out so far.
   private var passed: [NamedKind: Set<String>] = [:]
-  /// What there is to say to the user.
   private(set) var notes: [(what: String, reason: String)] = []
 
   /// Nil when all of that are ids.
@@ -30,7 +27,6 @@ struct WantedNames {
     if wanted.isEmpty { return nil }
   }
 
-  /// Learns from a line.
   mutating func learn(_ line: UnsafeRawBufferPointer) -> [ToldName] {
     if mark.find(line) == nil { return [] }
     var news: [ToldName] = []
@@ -68,7 +64,6 @@ struct WantedNames {
     }
   }
 
-  /// Says which names nothing told, where nothing was found for them.
   mutating func finish() {
     for wanted in wanted where wanted.ids.isEmpty {
       notes.append(
@@ -76,7 +71,6 @@ struct WantedNames {
     }
   }
 
-  /// What there is to say, once.
   mutating func takeNotes() -> [(what: String, reason: String)] {
     defer { notes = [] }
     return notes

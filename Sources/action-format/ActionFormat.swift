@@ -17,16 +17,13 @@ public func actionFormatMain() {
   }
 }
 
-/// The loop of the command: records in, lines out.
 final class Feed {
   private let options: FormatOptions
   private let screen: FeedScreen
   private let signals: TerminalSignals?
   private var ending: Int32?
   private var stats: (value: ActionStats, of: String?, at: Timestamp)?
-  /// What the server said in the line of stats that was written last.
   private var told: Line?
-  /// The actions that were shown, of each profile.
   private var shown: [String: ShownCounts] = [:]
   private var names = Names()
   private var scan = RecordScan()
@@ -38,9 +35,7 @@ final class Feed {
   private var hasOthers = false
   private var left: Int
   private var faults: FaultLog
-  /// Whether anything could not be read.
   var hasFaults: Bool { faults.hasFault }
-  /// Whether counts were asked for, and all that was read is something else.
   var isMistaken: Bool { hasOthers && !hasCounts }
 
   init(_ options: FormatOptions, _ diagnostics: Diagnostics) {
@@ -59,11 +54,9 @@ final class Feed {
     interrupted = taken
   }
 
-  /// A signal that was seen while a write was waiting.
   private final class Box { var signal: Int32? }
   private let interrupted: Box
 
-  /// Reads every file to its end, or until enough actions were shown.
   func run() throws {
     try RecordInput.each(
       options.files, writtenTo: FileIdentity(descriptor: 1), until: { left <= 0 },
@@ -75,7 +68,6 @@ final class Feed {
     faults.finish()
   }
 
-  /// Ends the process as a signal asks that came while a write was waiting.
   func endIfSignalled() {
     if let signal = ending ?? interrupted.signal { Process.die(by: signal) }
   }
@@ -204,7 +196,6 @@ final class Feed {
     try screen.setBar(StatsLine.joined(server, counts))
   }
 
-  /// Tells a fault below the rows that came before it.
   private func fault(_ tell: (inout FaultLog) -> Void) throws(WriteFailure) {
     try screen.settle()
     tell(&faults)

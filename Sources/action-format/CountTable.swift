@@ -2,13 +2,9 @@ import Core
 import Records
 import Screen
 
-/// How counts are shown.
 enum CountForm: String, CaseIterable, Sendable {
-  /// A table with bars.
   case text
-  /// Lines of fields, for programs.
   case tsv
-  /// One line of small bars.
   case spark
 }
 
@@ -16,9 +12,7 @@ enum CountForm: String, CaseIterable, Sendable {
 /// and what they come to, behind them.
 struct CountTable {
   private struct Group {
-    /// What its actions have in common.
     let names: [Line.Span]
-    /// When its actions were, if they are counted by a time.
     let time: Timestamp?
     let count: Double
     let cost: Double
@@ -27,13 +21,10 @@ struct CountTable {
     let tokens: [Line.Span]
   }
 
-  /// What every record has, and what those with tokens have.
   private static let sums = ["count", "usd_cost"]
   private static let tokens = ["input_tokens", "output_tokens"]
 
-  /// The members that tell the groups apart.
   private let keys: [String]
-  /// Whether what they cost matters, more than how many there are.
   private let isUsage: Bool
   private var groups: [Group] = []
   private var total: Group?
@@ -135,7 +126,6 @@ struct CountTable {
 
   // MARK: - A line of bars
 
-  /// The most bars of a line.
   private static let mostBars = 60
 
   /// A bar for each group, or for each time if they are counted by one, and the time

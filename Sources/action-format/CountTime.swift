@@ -2,7 +2,6 @@ import Core
 import Records
 import Screen
 
-/// A key of counts that is a time: how its times are written, in the user's zone.
 enum CountTime: String {
   case minute, hour, day, week, month
 
@@ -24,9 +23,7 @@ extension JSONValue {
   var time: Timestamp? { string.flatMap { Timestamp(rfc3339: $0) } }
 }
 
-/// Counts as lines of fields with tabs between them, below their names.
 struct CountLines {
-  /// The names of the lines before.
   private var fields: [String] = []
 
   /// The line of a record, and the headings before the first, and before the first that

@@ -2,7 +2,6 @@ import Core
 import Records
 import Screen
 
-/// The line that matters for an action, by its kind.
 enum Detail {
   static func line(
     _ action: Action, limit: Int = .max, isWide: Bool = true, names: Names = Names()
@@ -59,14 +58,11 @@ enum Detail {
 /// Every part goes through `Plain`, so that nothing from outside can reach the
 /// terminal in another way.
 struct Phrase {
-  /// What was added so far.
   private(set) var line = Line()
   /// About how many characters of a part are of use.
   let limit: Int
-  /// Whether there is room for whole ids.
   let isWide: Bool
 
-  /// The people who are known by name.
   let names: Names
 
   init(limit: Int = .max, isWide: Bool = true, names: Names = Names()) {
@@ -82,7 +78,6 @@ struct Phrase {
     line.add(plain, style)
   }
 
-  /// Adds words somebody said, in quotes.
   mutating func quote(_ text: String?, _ style: Style = .plain) {
     guard let text, !Plain.line(text, limit: 1).isEmpty else { return }
     add("“\(Plain.line(text, limit: limit))”", style)
@@ -126,7 +121,6 @@ struct Phrase {
     if !text.isEmpty { add("→ " + text) }
   }
 
-  /// Adds what went wrong.
   mutating func fail(_ text: String?) { add(text, Style(Palette.error)) }
 
   /// A person's name where it is known, else the id as there is room for it.
@@ -149,8 +143,7 @@ struct Names {
   /// The name of a user id, nil when it was never told.
   subscript(id: String) -> String? { known[id] }
 
-  /// Learns from a record that tells a name, and from a voice state, on its own or inside
-  /// the stats.
+  /// From a record that tells a name, or a voice state, on its own or inside the stats.
   mutating func learn(from record: JSONValue) {
     if record["type"]?.string == "name", record["of"]?.string == "user" {
       return keep(record["id"]?.text, record["name"]?.string)
@@ -161,7 +154,6 @@ struct Names {
     learn(sessions: payload["stats"]?["runtime"]?["voice"]?["sessions"])
   }
 
-  /// Learns from an action that names its user.
   mutating func learn(from action: Action) {
     guard action.domain == .voice, action.word("transcriptSource") != "output" else { return }
     keep(action.word("memberUserId") ?? action.user, action.word("speakerName", "displayName"))

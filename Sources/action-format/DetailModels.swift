@@ -2,7 +2,6 @@ import Core
 import Records
 import Screen
 
-/// Model calls and what serves them: llm, asr, tts, embeddings, media, code.
 extension Phrase {
   /// `llm_call`, `llm_tool_call`: model, tokens, tools, duration, words.
   mutating func modelCall(_ action: Action) {
@@ -20,8 +19,7 @@ extension Phrase {
     quote(action.word("transcript", "responseText"))
   }
 
-  /// The tools of a call: each with its input where that was sent, else the
-  /// names, else how many.
+  /// Each with its input where that was sent, else the names, else how many.
   private mutating func tools(_ action: Action) {
     if let calls = action.metadata?[either: "toolCalls", "tools"], calls.count > 0 {
       for call in calls.elements.prefix(8) {
@@ -46,7 +44,6 @@ extension Phrase {
     }
   }
 
-  /// Why a model stopped, when that is out of the ordinary.
   private mutating func stop(_ reason: String?) {
     guard let reason else { return }
     switch reason.lowercased() {
@@ -108,7 +105,6 @@ extension Phrase {
   }
 }
 
-/// Searches and the browser.
 extension Phrase {
   /// `search_call`: what was asked, how much was found.
   mutating func search(_ action: Action) {

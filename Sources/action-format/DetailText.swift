@@ -2,7 +2,6 @@ import Core
 import Records
 import Screen
 
-/// Text, memory, automations, initiative, the system.
 extension Phrase {
   /// `sent_reply`, `sent_message`, `initiative_post`: channel, length, text.
   mutating func message(_ action: Action) {
@@ -43,7 +42,6 @@ extension Phrase {
     if let reason = action.word("reason"), reason != "added_new" { add(reason, .dim) }
   }
 
-  /// What a fact is about: a person's id, or one of three special subjects.
   private func subject(_ subject: String?) -> String? {
     switch subject {
     case "__lore__": "the community"
@@ -95,7 +93,6 @@ extension Phrase {
     }
   }
 
-  /// A failure of any domain: its words, then what it was about.
   mutating func failed(_ action: Action) {
     let failure = action.failure
     let content = action.content
@@ -120,7 +117,6 @@ extension Phrase {
     members(action, atMost: 5)
   }
 
-  /// The members that are text or numbers, but for ids and what the row has.
   private mutating func members(_ action: Action, atMost most: Int) {
     guard let metadata = action.metadata else { return }
     guard metadata.isObject else {

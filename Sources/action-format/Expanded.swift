@@ -5,7 +5,6 @@ import Screen
 /// Everything an action holds, below its row: ids, the model's figures, the
 /// words, the prompts with their sizes, and the rest of the metadata.
 struct Expanded {
-  /// A label and its text, or a prompt's text below its label.
   private enum Entry {
     case field(label: String, text: String)
     case prompt(String)
@@ -15,7 +14,6 @@ struct Expanded {
   private var entries: [Entry] = []
   private var shown: Set<String> = []
 
-  /// The lines below the row of an action, an empty one at the end.
   static func lines(_ action: Action, _ layout: Layout) -> [Line] {
     var expanded = Expanded()
     expanded.facts(action, layout)
@@ -84,7 +82,6 @@ struct Expanded {
     }
   }
 
-  /// A label with the size, then the text behind a bar.
   private mutating func prompt(_ value: JSONValue?, _ label: String) -> Bool {
     guard let text = value?.string else { return false }
     field(label, text.count == 1 ? "1 char" : "\(text.count) chars")
@@ -92,8 +89,7 @@ struct Expanded {
     return true
   }
 
-  /// A line for each member that was not shown yet; those that are null share
-  /// one.
+  /// A line for each member that was not shown yet; those that are null share one.
   private mutating func rest(_ action: Action) {
     var unset: [String] = []
     if let metadata = action.metadata, !metadata.isObject {

@@ -2,10 +2,8 @@ import Core
 import Records
 import Screen
 
-/// Reading an action's metadata, whose members may be of any type.
 extension Action {
-  /// The text of the first member of the metadata with one of these names that
-  /// says something; numbers and truth values count as their spelling.
+  /// The first of these members that says something; numbers and truth values as spelled.
   func word(_ names: String...) -> String? {
     for name in names {
       if let text = metadata?[name]?.text, !text.isEmpty { return text }
@@ -30,8 +28,7 @@ extension Action {
     return String(content[content.index(after: colon)...])
   }
 
-  /// How long the action took, milliseconds; kinds differ in the name
-  /// (Agent/Clanky/CONTRACT.md 3.4), and most actions carry none.
+  /// Kinds differ in the name (Agent/Clanky/CONTRACT.md 3.4), and most carry none.
   var milliseconds: Double? {
     if let value = number(
       "durationMs", "runtimeMs", "latencyMs", "elapsedMs", "totalMs", "duration_ms", "latency_ms")
@@ -42,7 +39,6 @@ extension Action {
     return metadata?["performance"]?["totalMs"]?.number
   }
 
-  /// What went wrong, in the words of the metadata.
   var failure: String? {
     if let error = metadata?["error"], error.isObject {
       return error[either: "message", "error", "code"]?.text ?? error.compact(limit: 400)
@@ -50,14 +46,12 @@ extension Action {
     return word("errorMessage", "error", "lastError", "errorName")
   }
 
-  /// Who speaks, by name where the server knows it.
   var speaker: String? {
     word(
       "speakerName", "displayName", "userName", "username", "speaker", "authorName", "participant")
   }
 }
 
-/// The tokens of a model call, in any of the spellings that providers have.
 struct Usage {
   let input: Double?, output: Double?, cacheRead: Double?, cacheWrite: Double?
 

@@ -26,7 +26,6 @@ final class FeedScreen {
     look = options.look
   }
 
-  /// Whether the stats are drawn in place: a terminal that can erase a line.
   var drawsInPlace: Bool {
     guard isTerminal, let kind = Process.environment("TERM") else { return false }
     return kind != "dumb"
@@ -44,26 +43,22 @@ final class FeedScreen {
     try writer.newline()
   }
 
-  /// Writes a table.
   func write(_ table: CountTable) throws(WriteFailure) {
     for line in table.lines(width: width, depth: depth) { try write(text: line) }
   }
 
-  /// Writes a line that is as it is to be.
   func write(text: String) throws(WriteFailure) {
     try erase()
     try writer.write(text)
     try writer.newline()
   }
 
-  /// Takes a new line of stats; drawn by the next `flush`.
   func setBar(_ line: Line) throws(WriteFailure) {
     guard line != bar else { return }
     bar = line
     try erase()
   }
 
-  /// Draws the line of stats and writes everything that waits.
   func flush() throws(WriteFailure) {
     if let bar, !bar.spans.isEmpty {
       if drawsInPlace {
@@ -83,7 +78,6 @@ final class FeedScreen {
     try writer.flush()
   }
 
-  /// Draws the line of stats anew, for a terminal whose size changed.
   func redraw() throws(WriteFailure) {
     try erase()
     try flush()

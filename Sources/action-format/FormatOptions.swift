@@ -1,7 +1,6 @@
 import Core
 import Screen
 
-/// What the command line of action-format asks for.
 struct FormatOptions {
   var isAbsolute = false
   var isExpanded = false
@@ -10,7 +9,6 @@ struct FormatOptions {
   var name: String?
   /// The columns in front of each row; with any, rows are not cut.
   var keys: [RowKey] = []
-  /// Stop after so many actions; nil for all.
   var count: Int?
   /// How counts are shown; in other forms than text, they alone are.
   var form = CountForm.text

@@ -3,21 +3,15 @@ import Core
 import Records
 import Screen
 
-/// How rows are laid out: the same for every row of a run.
 struct Layout {
   /// The cells of a row, nil without a limit.
   var width: Int?
-  /// Date and time in place of the age.
   var isAbsolute = false
-  /// The clock, seen when the row is made.
   var now = Timestamp(seconds: 0)
-  /// The user's calendar.
   var zone: @Sendable (Int64) -> tm? = TimeText.local
 
-  /// The people who are known by name.
   var names = Names()
 
-  /// Whether there is room for whole ids.
   var isWide: Bool { (width ?? .max) >= 110 }
   /// Whether columns give way to the words: ages are `42s`, most kinds just fit, and a
   /// cost stands before the words instead of in a column that is empty most of the time.
@@ -28,11 +22,9 @@ struct Layout {
   var timeCells: Int { isAbsolute ? 19 : isNarrow ? 3 : 7 }
   /// The cells of the column of costs, with the blank before it.
   var costCells: Int { isNarrow ? 0 : 9 }
-  /// About how many characters of a part can be seen.
   var limit: Int { width.map { max($0, 16) * 8 } ?? .max }
 }
 
-/// One action as one line: when, what, the cost, the line that matters.
 enum Row {
   static func line(_ action: Action, _ layout: Layout) -> Line {
     var line = Line()
@@ -85,8 +77,7 @@ enum Row {
     return layout.isNarrow && age.hasSuffix(" ago") ? String(age.dropLast(4)) : age
   }
 
-  /// The colour of the mark and the kind: failures and warnings first, then
-  /// tools, then the domain.
+  /// Failures and warnings first, then tools, then the domain.
   static func kindStyle(_ action: Action) -> Style {
     if action.isError { return Style(Palette.error, bold: true) }
     if action.isWarning { return Style(Palette.warning, bold: true) }
@@ -104,7 +95,6 @@ enum Row {
     line.add(Fit.spaces(cells - line.cells))
   }
 
-  /// Without the blanks at the end.
   static func trimmed(_ line: Line) -> Line {
     var line = line
     while let last = line.spans.last, last.text.allSatisfy({ $0 == " " }) {
@@ -121,7 +111,6 @@ struct ProfileColumn {
   private static let mostCells = 16
   private var cells = 0
 
-  /// Puts the name in front of a line; the line as it is where there is no name.
   mutating func add(_ profile: String?, to line: Line) -> Line {
     guard let profile, !profile.isEmpty else { return line }
     let name = Fit.truncate(Plain.line(profile, limit: 200), to: Self.mostCells)
@@ -141,7 +130,6 @@ struct ProfileColumn {
   }
 }
 
-/// What happened to the stream itself, as a line between the rows.
 enum Notice {
   /// The line for a lifecycle record, nil for those that a reader of the feed
   /// need not know (`open`, `comment` and types of other commands).
@@ -177,7 +165,6 @@ enum Notice {
     return Row.trimmed(line)
   }
 
-  /// A time inside a sentence.
   private static func moment(_ text: String, _ layout: Layout) -> String {
     guard let time = Timestamp(rfc3339: text) else { return text }
     return TimeText.absolute(time, zone: layout.zone)

@@ -2,14 +2,12 @@ import Core
 import Records
 import Screen
 
-/// How often each kind was shown.
 struct ShownCounts {
   /// Kinds that are told apart; of those that come later only the sum is known.
   private static let most = 1000
   private(set) var total = 0
   private(set) var kinds: [String: Int] = [:]
 
-  /// Counts an action.
   mutating func add(_ kind: String) {
     total += 1
     if kinds[kind] != nil || kinds.count < Self.most { kinds[kind, default: 0] += 1 }
@@ -46,7 +44,6 @@ enum StatsLine {
     return parts.reduce(Line()) { joined($0, Line($1)) }
   }
 
-  /// What was shown: how much, then failures, then the most frequent kinds.
   static func line(_ shown: ShownCounts) -> Line {
     guard shown.total > 0 else { return Line() }
     var line = Line([Line.Span("\(shown.total)"), Line.Span(" shown", .dim)])
@@ -62,7 +59,6 @@ enum StatsLine {
     return line
   }
 
-  /// Two parts with a dot between them.
   static func joined(_ one: Line, _ other: Line) -> Line {
     if one.spans.isEmpty || other.spans.isEmpty { return Line(one.spans + other.spans) }
     var line = one

@@ -8,7 +8,6 @@ final class Answering: OpenLine {
   /// What came of each that was not printed yet; nil while it is under way.
   private var results: [ApprovalAnswer?] = []
   private var decisions: [ApprovalDecision] = []
-  /// The number of the first of these.
   private var first = 0
   private lazy var faults = FaultLog(diagnostics)
   private var status = ExitStatus.success
@@ -17,7 +16,6 @@ final class Answering: OpenLine {
   /// How many may be under way: the rest waits in the pipe.
   private static let most = 64
 
-  /// Gives the answers of the command line.
   func give(_ decisions: [ApprovalDecision]) throws -> ExitStatus {
     for each in decisions { answer(each) }
     return try finish()
@@ -31,9 +29,9 @@ final class Answering: OpenLine {
       try run { true }
       while end == nil, let record = try input.next(beforeBlocking: waitForInput) {
         if let decision {
-          take(record, as: decision, reason)
+          receive(record, as: decision, reason)
         } else {
-          take(record)
+          receive(record)
         }
         try waitForRoom()
       }
@@ -64,7 +62,7 @@ final class Answering: OpenLine {
     if let failure { throw failure }
   }
 
-  private func take(_ record: RecordInput.Line) {
+  private func receive(_ record: RecordInput.Line) {
     if record.bytes.allSatisfy({ $0 == 32 || $0 == 9 || $0 == 13 }) { return }
     let value: JSONValue
     do throws(Failure) { value = try JSONValue.parse(record.bytes) } catch {
@@ -75,8 +73,7 @@ final class Answering: OpenLine {
     }
   }
 
-  /// Takes an id, or a record that has one.
-  private func take(_ record: RecordInput.Line, as decision: String, _ reason: String?) {
+  private func receive(_ record: RecordInput.Line, as decision: String, _ reason: String?) {
     let text = String(decoding: record.bytes, as: UTF8.self)
     let words = text.split { " \t\r".contains($0) }
     if words.isEmpty { return }
@@ -104,7 +101,6 @@ final class Answering: OpenLine {
     line.answer(decision, number: number)
   }
 
-  /// What comes of a decision that the backend does not judge.
   private func result(
     _ decision: ApprovalDecision, _ result: ApprovalAnswer.Result, _ reason: String
   ) -> ApprovalAnswer {
@@ -131,7 +127,6 @@ final class Answering: OpenLine {
     do throws(WriteFailure) { try output.answer(answer) } catch { failure = failure ?? error }
   }
 
-  /// Waits for what is under way.
   private func finish() throws -> ExitStatus {
     try run { results.isEmpty || failure != nil }
     // The time is up. Nothing is sent before the list is there; later it may count or not.

@@ -77,8 +77,7 @@ struct ApprovalCard {
     return line
   }
 
-  /// Text as it is where all of it can be seen, else as a shell's word; anything else as
-  /// JSON.
+  /// As a shell's word where not all of it can be seen; anything else as JSON.
   private static func text(_ value: JSONValue) -> String {
     guard let text = value.string else { return Visible.line(value.compact()) }
     return !text.isEmpty && ShellText.isPlain(text) ? text : ShellText.word(text)

@@ -4,23 +4,17 @@ import Core
 import Records
 import Screen
 
-/// What the command line of agent-approve asks for.
 struct ApproveOptions {
-  /// What is to be done.
   enum Task: Equatable {
     case list, watch, ask
-    /// These are answered.
     case decide([ApprovalDecision])
-    /// Decisions are read from standard input.
     case read
-    /// What is to be decided so is read from standard input: ids, or approvals.
     case readIDs(decision: String, reason: String?)
   }
 
   private(set) var task = Task.read
   private(set) var isVerbose = false
   private(set) var isQuiet = false
-  /// `--wait`.
   private(set) var waits = false
   /// Nil: text on a terminal, else JSON.
   private(set) var form: RowOutput.Form?
@@ -63,14 +57,12 @@ struct ApproveOptions {
     ] + ReconnectOptions.options.at(\.reconnect) + AccessOptions.options.at(\.access)
   ) { options, words throws(UsageError) in try options.finish(words.operands) }
 
-  /// Whether to wait until this device is let in.
   var waitsForPairing: Bool { waits || task == .watch || task == .ask }
 
   /// How long one question and its answer may take, seconds, unless something else is
   /// asked for.
   static let usualTime = 30.0
 
-  /// The time of everything; nil for no end.
   var maxTime: Double? {
     switch task {
     case .list, .decide: reconnect.maxTime ?? (waits ? nil : Self.usualTime)

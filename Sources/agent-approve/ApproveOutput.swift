@@ -6,13 +6,11 @@ import Screen
 /// Standard output: records, or text for a person. Nothing of an approval is ever cut: who
 /// decides is to have seen all of it.
 final class ApproveOutput {
-  /// How records are written.
   let form: RowOutput.Form
   private let writer = RecordWriter()
   private let isTerminal: Bool
   private let isQuiet: Bool
   private let depth: ColourDepth
-  /// Whether the names of TSV's columns are still to be written.
   private var wantsHeader: Bool
 
   /// The members of an approval that `-o tsv` writes, and those of an answer.
@@ -30,7 +28,6 @@ final class ApproveOutput {
       look.colour, isTerminal: isTerminal, environment: Process.environment)
   }
 
-  /// Writes the names of TSV's columns, those of approvals, where they are wanted.
   func header() throws(WriteFailure) { try header(Self.approvalFields) }
 
   private func header(_ fields: [String]) throws(WriteFailure) {
@@ -39,7 +36,6 @@ final class ApproveOutput {
     try line(fields.joined(separator: "\t"))
   }
 
-  /// Writes an approval.
   func approval(_ approval: ApprovalRecord) throws(WriteFailure) {
     try header()
     switch form {
@@ -55,7 +51,6 @@ final class ApproveOutput {
     }
   }
 
-  /// Writes what came of an answer.
   func answer(_ answer: ApprovalAnswer) throws(WriteFailure) {
     try header(Self.answerFields)
     switch form {
@@ -65,13 +60,10 @@ final class ApproveOutput {
     }
   }
 
-  /// Writes lines for a person.
   func lines(_ lines: [Line]) throws(WriteFailure) { for each in lines { try line(each) } }
 
-  /// Writes text as it is.
   func text(_ text: String) throws(WriteFailure) { if !isQuiet { try writer.write(text) } }
 
-  /// Writes everything that waits.
   func flush() throws(WriteFailure) { try writer.flush() }
 
   /// Writes what waits, if the reader takes it at once: the command is to end.

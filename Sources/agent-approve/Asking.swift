@@ -8,12 +8,9 @@ import Screen
 /// question goes away when somebody else answers or it expires.
 final class Asking: OpenLine {
   private var queue: [ApprovalRecord] = []
-  /// What was put off: asked again when the person wants that.
   private var later: [ApprovalRecord] = []
   private var current: ApprovalRecord?
-  /// Whether the answer to the current one is under way.
   private var isSending = false
-  /// Whether the cursor stands behind the question.
   private var isPrompting = false
   /// A question went away under the fingers of who answered it: until when a line is
   /// taken for the answer to that one.
@@ -21,17 +18,14 @@ final class Asking: OpenLine {
   private var typed: [UInt8] = []
   private var status = ExitStatus.success
   private var failure: WriteFailure?
-  /// Whether the person was told that nothing waits.
   private var hasGreeted = false
 
   /// Seconds.
   private static let reactionTime = 1.0
   /// Who is asked more than this answers nothing any more.
   private static let mostHeld = 4096
-  /// More than this is no answer.
   private static let mostTyped = 1024
 
-  /// Asks until the input or the link ends.
   func run() throws(WriteFailure) -> ExitStatus {
     while end == nil {
       try askNext()
@@ -136,12 +130,12 @@ final class Asking: OpenLine {
       let words = String(decoding: typed, as: UTF8.self)
       typed = []
       isPrompting = false
-      try take(words.lowercased().filter { !$0.isWhitespace })
+      try receive(words.lowercased().filter { !$0.isWhitespace })
     }
     return true
   }
 
-  private func take(_ word: String) throws(WriteFailure) {
+  private func receive(_ word: String) throws(WriteFailure) {
     guard let current, !isSending else {
       if self.current == nil, !later.isEmpty {
         queue += later

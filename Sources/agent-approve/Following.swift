@@ -8,7 +8,6 @@ final class Following: OpenLine {
   private var isPrinting = false
   private var failure: WriteFailure?
 
-  /// Prints what waits.
   func list() throws(WriteFailure) -> ExitStatus {
     try run { isListed }
     guard isListed else { return try leave(.success) }
@@ -17,7 +16,6 @@ final class Following: OpenLine {
     return try leave(waiting.isEmpty ? .negative : .success)
   }
 
-  /// Prints approvals as they come and change, until there is an end.
   func watch() throws(WriteFailure) -> ExitStatus {
     isPrinting = true
     try run { failure != nil }

@@ -11,17 +11,13 @@ class OpenLine: ApprovalWaiter {
   let options: ApproveOptions
   let output: ApproveOutput
   let diagnostics: Diagnostics
-  /// Whose approvals are answered; nil where no profile was used.
   let profile: String?
-  /// Whether all that waited at the beginning is known.
   private(set) var isListed = false
-  /// Why it is over; nil while it goes on.
   private(set) var end: ExitStatus?
   /// When the time is up, seconds of `Clock.monotonic`.
   var deadline: Double
 
   private let speaks: Bool
-  /// What ends a wait: a file, and what is asked after each step.
   private var file: Int32?
   private var isDone: () -> Bool = { true }
   private var isReady = false
@@ -92,7 +88,6 @@ class OpenLine: ApprovalWaiter {
     return poll(&entry, 1, 0) > 0
   }
 
-  /// How to leave: the worst of what went wrong.
   func leave(_ status: ExitStatus) throws(WriteFailure) -> ExitStatus {
     line.stop()
     try output.flush()

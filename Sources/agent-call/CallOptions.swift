@@ -3,9 +3,7 @@ import Core
 import Records
 import Screen
 
-/// What the command line of agent-call asks for.
 struct CallOptions {
-  /// The word of the operation.
   var word = ""
   var arguments = OperationArguments()
   /// Nil: a table on a terminal, else JSON.
@@ -15,9 +13,7 @@ struct CallOptions {
   var maxTime: Double?
   var access = AccessOptions()
   var verbose = false
-  /// The long names of those that were given.
   private var names: [String] = []
-  /// A word too many.
   private var extra: String?
 
   /// The operations of all kinds of agents, each name once.
@@ -124,7 +120,6 @@ struct CallOptions {
     return operation
   }
 
-  /// Makes sure that an operation takes what the command line says.
   private func check(_ operation: Operation) throws(UsageError) {
     let word = operation.name
     let given = arguments.operand

@@ -9,7 +9,6 @@ extension RowOutput: OperationOutput {
 }
 
 extension Operation {
-  /// What every agent with an HTTP server can be asked for: a path of it.
   static let raw = [
     raw("get", options: ["count"]), raw("post", options: ["data"]), raw("put", options: ["data"]),
     raw("delete", options: ["data"]),

@@ -2,7 +2,6 @@ import Agent
 import CLibc
 import Core
 
-/// The JSON that is sent: an argument, a file or standard input.
 enum RequestBody {
   /// Nil when there is nothing to send.
   static func read(_ data: String?, readsInput: Bool) throws(Failure) -> [UInt8]? {

@@ -1,7 +1,6 @@
 import Agent
 import Core
 
-/// A file that goes with a message.
 enum AttachedFile {
   /// How long a pipe may bring nothing, seconds.
   private static let patience = 5.0
@@ -16,13 +15,11 @@ enum AttachedFile {
       name: FileName.repaired(name), mediaType: mediaType(name, bytes), bytes: bytes)
   }
 
-  /// The last part of a path.
   static func name(of path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? ""
   }
 
-  /// What a file is: by its first bytes where they say it, else by its name, else by
-  /// whether it is text.
+  /// By its first bytes where they say it, else by its name, else by whether it is text.
   static func mediaType(_ name: String, _ bytes: [UInt8]) -> String {
     for (type, at, signature) in signatures
     where bytes.dropFirst(at).starts(with: signature) { return type }

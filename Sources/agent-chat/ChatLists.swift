@@ -4,7 +4,6 @@ import Core
 import Records
 import Screen
 
-/// Agents, threads, what was said in one, and the end of what is done in one.
 struct ChatLists {
   private let loop: ChatLoop
   private let options: ChatOptions
@@ -63,7 +62,6 @@ struct ChatLists {
     return String(words.joined(separator: " ").prefix(60))
   }
 
-  /// Id and name, as people know it.
   private func tellAgents(_ rows: [[UInt8]]) throws {
     for row in rows {
       guard let agent = try? row.withUnsafeBytes({ try JSONValue.parse($0) }) else { continue }

@@ -12,9 +12,7 @@ final class ChatLoop: ChatWaiter {
   private let view: any ChatView
   private let options: ChatOptions
   private let diagnostics: Diagnostics
-  /// The server, for messages.
   private var place: String { line.place }
-  /// Whether a person is told how the link is.
   private let speaks: Bool
   /// When the command gives up, seconds of `Clock.monotonic`.
   private let deadline: Double
@@ -22,29 +20,22 @@ final class ChatLoop: ChatWaiter {
   /// The person asked for the end by ^C; in a question, it is then waited for until so long.
   private var abortUntil: Double?
   private var writing: WriteFailure?
-  /// What is waited for at most: the answer to a question, anything, or also a key.
   private enum Purpose { case answer, list, key }
   private var purpose = Purpose.list
-  /// A signal that ends a list, or a key that is waited for.
   private var signal: Int32?
   /// When something of the answer came last, seconds of `Clock.monotonic`.
   private var lastNews = 0.0
   private var lastWait: String?
-  /// Whether nobody reads what is printed.
   private var gone = false
 
-  /// What is known of the question by way of the outbox.
   private(set) var trace = PromptTrace()
   /// Called before the words of a question go out; why they must not.
   var onSending: () -> Failure? = { nil }
 
-  /// Why the line is closed for good; nil while it is not.
   private(set) var closed: Failure?
-  /// Called before anything is told while a line is typed, and behind it.
   var aside: (before: () -> Void, behind: () -> Void)?
 
-  /// How long the end of a run that is ended by ^C is waited for at most, seconds; a line
-  /// itself gives up after 5.
+  /// Seconds for the end of a run that ^C ends; a line itself gives up after 5.
   private static let abortTime = 5.5
   /// How much is told of what the agent says to somebody else, characters.
   private static let longestAside = 400
@@ -61,7 +52,6 @@ final class ChatLoop: ChatWaiter {
 
   // MARK: - What is asked for
 
-  /// Asks, prints what comes, and tells how it ended.
   func answer(_ question: ChatQuestion, _ speech: SpeechFile?) throws -> ExitStatus {
     let end = try ask(question)
     let status = report(end, key: question.key)
@@ -89,17 +79,14 @@ final class ChatLoop: ChatWaiter {
     line.hasPatience ? .infinity : options.timeout.map { lastNews + $0 } ?? .infinity
   }
 
-  /// Whether the last question was ended by ^C.
   var wasInterrupted: Bool { abortUntil != nil }
 
-  /// Fetches a list.
   func list(_ list: ChatList) throws -> [[UInt8]] {
     let rows = try waitFor { () throws(LinkEnd) in try line.list(list, self) }
     line.stop()
     return try rows.get()
   }
 
-  /// Waits for what a line fetches.
   private func waitFor<Value>(
     _ fetch: () throws(LinkEnd) -> Result<Value, Failure>
   ) throws -> Result<Value, Failure> {
@@ -125,7 +112,6 @@ final class ChatLoop: ChatWaiter {
 
   private var maxTime: String { Latency.seconds(options.reconnect.maxTime ?? 0) }
 
-  /// Says why there is no answer.
   func report(_ end: ChatEnd, key: String) -> ExitStatus {
     switch end {
     case .answered: return .success
@@ -211,7 +197,7 @@ final class ChatLoop: ChatWaiter {
     }
   }
 
-  /// ^C ends the run, and then the command; another one does so at once.
+  /// Handles a signal: ^C ends the run, and then the command; another one does so at once.
   private func heed(_ signal: Int32) {
     // Of a conversation, whose line is not typed now.
     if signal == SIGWINCH || signal == SIGCONT { return }
@@ -220,10 +206,8 @@ final class ChatLoop: ChatWaiter {
     isAborted = true
   }
 
-  /// Ends the line.
   func stop() { line.stop() }
 
-  /// Ends by a signal.
   func die(_ signal: Int32) -> Never {
     line.stop()
     Process.die(by: signal)
@@ -232,7 +216,7 @@ final class ChatLoop: ChatWaiter {
   // MARK: - What the line tells
 
   override func link(_ news: LinkNews) {
-    trace.take(news)
+    trace.receive(news)
     switch news {
     case .open(let place, let isFirst, let down):
       lastWait = nil
@@ -253,14 +237,14 @@ final class ChatLoop: ChatWaiter {
   }
 
   override func news(_ news: ChatNews) {
-    trace.take(news)
+    trace.receive(news)
     if case .ambient(let message) = news {
-      guard message.state != .partial, options.form == .text else { return take(news) }
+      guard message.state != .partial, options.form == .text else { return receive(news) }
       let words = Plain.line(message.text, limit: Self.longestAside)
       return tell(isVerboseOnly: true, "to somebody else, it seems: \(words)")
     }
     lastNews = Clock.monotonic
-    take(news)
+    receive(news)
     // Without its name nobody finds it again.
     if case .thread(let thread) = news, view.isScreen || speaks {
       say("a new conversation: \(thread.id)")
@@ -281,9 +265,9 @@ final class ChatLoop: ChatWaiter {
     return nil
   }
 
-  private func take(_ news: ChatNews) {
+  private func receive(_ news: ChatNews) {
     if writing != nil { return }
-    do { try view.take(news) } catch { writing = error }
+    do { try view.receive(news) } catch { writing = error }
   }
 
   private func tell(isVerboseOnly: Bool = false, _ words: String) {
@@ -297,7 +281,6 @@ final class ChatLoop: ChatWaiter {
     aside?.behind()
   }
 
-  /// Seconds with one decimal.
   private static func short(_ seconds: Double) -> String {
     let tenths = Int64((min(max(seconds, 0), 1e12) * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"

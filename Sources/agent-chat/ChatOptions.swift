@@ -3,21 +3,15 @@ import Core
 import Screen
 import Web
 
-/// What the command line of agent-chat asks for.
 struct ChatOptions {
-  /// What is to be done.
   enum Mode: String {
-    /// One question, one answer.
     case message
-    /// A conversation at the terminal.
     case interactive
     case history, agents, threads, abort
 
-    /// Whether anything is to be said or done, or only read.
     var isTalk: Bool { self == .message || self == .interactive || self == .abort }
   }
 
-  /// How answers and lists are written.
   enum Form: String, CaseIterable { case text, json }
 
   private(set) var mode = Mode.message
@@ -27,17 +21,11 @@ struct ChatOptions {
   /// Rows of `--history`.
   private(set) var count = 50
   private(set) var form = Form.text
-  /// The files of `--attach`.
   private(set) var files: [String] = []
-  /// The argument of `--key`.
   private(set) var key: String?
-  /// `--again`.
   private(set) var isAgain = false
-  /// The argument of `--speak`.
   private(set) var speech: String?
-  /// `--queue`.
   private(set) var isQueued = false
-  /// `--wait`.
   private(set) var waits = false
   /// `--timeout`, seconds.
   private(set) var timeout: Double?
@@ -46,12 +34,9 @@ struct ChatOptions {
   private(set) var access = AccessOptions()
   private(set) var isQuiet = false
   private(set) var isVerbose = false
-  /// The words of the command line; nil for standard input.
   private(set) var words: String?
 
-  /// Tries in a row to reach an agent with one question, where no number is given.
   private static let usualRetries = 5
-  /// The longest history that a gateway hands out, rows.
   private static let mostRows = 1000
   /// The longest key, bytes.
   private static let longestKey = 200
@@ -154,14 +139,14 @@ struct ChatOptions {
     if mode == .interactive, reconnect.maxTime != nil {
       throw UsageError("--interactive ends by ^D, not by --max-time")
     }
-    try take(words.paths)
+    try receive(words.paths)
     if access.tokenFile == "-", mode == .message, self.words == nil {
       throw UsageError("standard input cannot be the token and the message")
     }
     if speech?.isEmpty == true { throw UsageError("--speak: no file is named") }
   }
 
-  private mutating func take(_ operands: [String]) throws(UsageError) {
+  private mutating func receive(_ operands: [String]) throws(UsageError) {
     guard mode == .message || mode == .interactive else {
       if let word = operands.first {
         throw UsageError("--\(mode.rawValue) takes no message: \(FileName.shown(word))")
@@ -186,7 +171,6 @@ struct ChatOptions {
   /// Whether `-` was given, which may be a terminal, too.
   private(set) var isStandardInputNamed = false
 
-  /// What the line is wanted for.
   var wishes: ChatWishes {
     var wishes = ChatWishes()
     wishes.isTalk = mode.isTalk
@@ -196,8 +180,7 @@ struct ChatOptions {
     return wishes
   }
 
-  /// How the link is kept: a conversation waits for its agent, and so does who is to be let in;
-  /// one question not for ever.
+  /// A conversation waits for its agent, and so does who is to be let in; a question does not.
   var policy: StreamPolicy {
     var policy = reconnect.policy(usualSilence: nil)
     if policy.maxRetries == nil, mode != .interactive, !waits {

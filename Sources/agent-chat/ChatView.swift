@@ -3,21 +3,14 @@ import Core
 import Records
 import Screen
 
-/// Shows what comes of a question on standard output.
 protocol ChatView: AnyObject {
-  /// Whether a person watches.
   var isScreen: Bool { get }
-  /// The final text of the agent.
   var answer: String { get }
-  /// A question is asked.
   func begin()
-  /// Something of it.
-  func take(_ news: ChatNews) throws(WriteFailure)
+  func receive(_ news: ChatNews) throws(WriteFailure)
   /// Ends a line that is not whole, before something else is told.
   func breakLine() throws(WriteFailure)
-  /// The question is over.
   func finish(_ end: ChatEnd) throws(WriteFailure)
-  /// Writes all that waits.
   func flush() throws(WriteFailure)
 }
 
@@ -31,7 +24,7 @@ final class FinalView: ChatView {
   var answer: String { texts.text }
 
   func begin() { texts = FinalTexts() }
-  func take(_ news: ChatNews) throws(WriteFailure) { texts.take(news) }
+  func receive(_ news: ChatNews) throws(WriteFailure) { texts.receive(news) }
   func breakLine() throws(WriteFailure) {}
 
   func finish(_ end: ChatEnd) throws(WriteFailure) {
@@ -45,7 +38,6 @@ final class FinalView: ChatView {
   func flush() throws(WriteFailure) {}
 }
 
-/// Records as they change, one a line.
 final class RecordView: ChatView {
   private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
   private let isTerminal: Bool
@@ -58,8 +50,8 @@ final class RecordView: ChatView {
 
   func begin() { texts = FinalTexts() }
 
-  func take(_ news: ChatNews) throws(WriteFailure) {
-    texts.take(news)
+  func receive(_ news: ChatNews) throws(WriteFailure) {
+    texts.receive(news)
     let bytes =
       switch news {
       case .message(let record), .ambient(let record): record.bytes
@@ -87,7 +79,6 @@ final class RecordView: ChatView {
   func flush() throws(WriteFailure) { try writer.flush() }
 }
 
-/// At a terminal: the text as it streams, and notes.
 final class ScreenView: ChatView {
   private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
   private let depth: ColourDepth
@@ -107,10 +98,10 @@ final class ScreenView: ChatView {
     reply = ReplyScreen(depth: depth)
   }
 
-  func take(_ news: ChatNews) throws(WriteFailure) {
-    texts.take(news)
+  func receive(_ news: ChatNews) throws(WriteFailure) {
+    texts.receive(news)
     let width = WindowSize(of: 1).columns
-    try writer.write(reply.take(news, width: width > 0 ? width : nil))
+    try writer.write(reply.receive(news, width: width > 0 ? width : nil))
   }
 
   func breakLine() throws(WriteFailure) {

@@ -3,13 +3,11 @@ import CLibc
 import Core
 import Web
 
-/// A conversation at the terminal: a line is typed, the agent answers, until ^D.
 final class Conversation {
   private let loop: ChatLoop
   private let options: ChatOptions
   private let diagnostics: Diagnostics
   private var editor: LineEditor?
-  /// A signal that came while a line was typed.
   private var signal: Int32?
   private var failure: (any Error)?
 
@@ -102,7 +100,6 @@ struct ChatHistory {
   private let path: String?
   private let diagnostics: Diagnostics
 
-  /// How much is read, and how many lines are left when it is too much.
   private static let (mostBytes, mostLines) = (1 << 20, 1000)
 
   init(_ diagnostics: Diagnostics) {
@@ -124,7 +121,6 @@ struct ChatHistory {
     }
   }
 
-  /// Adds a line.
   func add(_ line: String) {
     guard let path else { return }
     do throws(Failure) {

@@ -5,23 +5,19 @@ import Core
 /// A line that a person types, by libedit: with editing, and the lines typed before. The
 /// caller waits for keys, so that whatever else it does goes on meanwhile.
 final class LineEditor {
-  /// What came of a line.
   enum Outcome: Equatable {
     case line(String)
     /// The end of the input: ^D, or no terminal any more.
     case end
-    /// The caller did not wait any longer.
     case stopped
   }
 
   private let edit: OpaquePointer
   private let lines: OpaquePointer
   private let reader: UnsafeMutablePointer<cedit_reader>
-  /// Waits for keys; false to stop.
   private let wait: () -> Bool
   private var hasStopped = false
 
-  /// How many lines are kept.
   private static let mostLines = 1000
 
   /// Nil when there is no memory.
@@ -61,13 +57,11 @@ final class LineEditor {
     return .line(line)
   }
 
-  /// Keeps a line for the arrow keys.
   func add(_ line: String) { cedit_add(lines, line) }
 
   /// What is typed so far is shown again, behind something else that was written.
   func refresh() { cedit_refresh(edit) }
 
-  /// The window has another size.
   func resize() { el_resize(edit) }
 
   /// The terminal may have been somebody else's meanwhile.
@@ -76,8 +70,7 @@ final class LineEditor {
     cedit_refresh(edit)
   }
 
-  /// The next scalar that is typed; 0 at the end. Not a byte more is read: it may be a while
-  /// until there is one.
+  /// 0 at the end. Not a byte more is read: it may be a while until there is one.
   private func next() -> Int32 {
     guard let first = byte() else { return 0 }
     let length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4

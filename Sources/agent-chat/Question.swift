@@ -2,9 +2,7 @@ import Agent
 import CLibc
 import Core
 
-/// What is to be said, gathered from the command line, standard input and files.
 enum Question {
-  /// Finds mistakes that need no agent to be found.
   static func check(_ options: ChatOptions) throws(UsageError) {
     switch options.mode {
     case .message where options.words == nil && !options.isStandardInputNamed:
@@ -40,7 +38,6 @@ enum Question {
   }
 }
 
-/// Keys by which a message is known again.
 enum RandomKey {
   /// A random UUID (RFC 9562, section 5.4).
   static func make() -> String {

@@ -8,39 +8,35 @@ import Screen
 struct ReplyScreen {
   private let depth: ColourDepth
   private var text = StreamedText()
-  /// Of which message the text is.
   private var message: String?
   private var isLineOpen = false
-  /// The state of each call that was last told.
   private var calls: [String: ToolCallRecord.State] = [:]
   private var approvals: [String: ApprovalRecord.State] = [:]
 
   /// More of a name or label says nothing more, scalars.
   private static let longest = 200
-  /// The most calls that are known at a time.
   private static let mostCalls = 1000
 
   init(depth: ColourDepth) { self.depth = depth }
 
   /// What is to be written for something that came.
-  mutating func take(_ news: ChatNews, width: Int?) -> String {
+  mutating func receive(_ news: ChatNews, width: Int?) -> String {
     switch news {
-    case .message(let message) where message.role == .assistant: return take(message)
+    case .message(let message) where message.role == .assistant: return receive(message)
     case .message, .ambient, .thread: return ""
-    case .toolCall(let call): return take(call).map { note($0, width) } ?? ""
-    case .approval(let approval): return take(approval).map { note($0, width) } ?? ""
+    case .toolCall(let call): return receive(call).map { note($0, width) } ?? ""
+    case .approval(let approval): return receive(approval).map { note($0, width) } ?? ""
     case .turn(let turn):
       return turn.state == .paused ? note("paused: \(turn.reason ?? "waits")", width) : ""
     }
   }
 
-  /// Ends a line that is not whole.
   mutating func breakLine() -> String {
     defer { isLineOpen = false }
     return isLineOpen ? "\n" : ""
   }
 
-  private mutating func take(_ message: MessageRecord) -> String {
+  private mutating func receive(_ message: MessageRecord) -> String {
     var out = ""
     if let last = self.message, last != message.id, !text.isBeginning(of: message.text) {
       // Another message of the turn.
@@ -48,7 +44,7 @@ struct ReplyScreen {
       text = StreamedText()
     }
     self.message = message.id
-    switch text.take(message.text, isWhole: message.state != .partial) {
+    switch text.receive(message.text, isWhole: message.state != .partial) {
     case .more(let piece): out += show(piece)
     case .replaced(let piece):
       out += note("replaced by:", nil)
@@ -67,7 +63,7 @@ struct ReplyScreen {
     return breakLine() + line.render(width: width, depth: depth) + "\n"
   }
 
-  private mutating func take(_ call: ToolCallRecord) -> String? {
+  private mutating func receive(_ call: ToolCallRecord) -> String? {
     if calls[call.id] == call.state { return nil }
     let isFirst = calls[call.id] == nil
     if isFirst, calls.count >= Self.mostCalls { calls = calls.filter { !$0.value.isEnd } }
@@ -88,7 +84,7 @@ struct ReplyScreen {
     }
   }
 
-  private mutating func take(_ approval: ApprovalRecord) -> String? {
+  private mutating func receive(_ approval: ApprovalRecord) -> String? {
     if approvals[approval.id] == approval.state { return nil }
     if approvals.count >= Self.mostCalls { approvals = approvals.filter { !$0.value.isEnd } }
     if approvals.count >= Self.mostCalls { approvals = [:] }

@@ -17,7 +17,6 @@ struct SpeechFile {
     }
   }
 
-  /// Writes the audio.
   func write(_ bytes: [UInt8]) -> String? {
     let writer = RecordWriter(descriptor: descriptor)
     do throws(WriteFailure) {

@@ -4,7 +4,6 @@ import Core
 /// A text that grows, as a terminal shows it: only what is new, escaped by the rules of
 /// `VisibleScalars` as if the whole were shown at once; line feeds and tabs stay.
 struct StreamedText {
-  /// What is to be shown now.
   enum Piece: Equatable {
     /// Goes on where the last ended; may be empty.
     case more(String)
@@ -12,19 +11,16 @@ struct StreamedText {
     case replaced(String)
   }
 
-  /// What was taken so far.
   private var taken = ""
-  /// How many bytes of it were shown.
   private var shown = 0
 
   /// How far back is looked for what decides how the next scalar is shown.
   private static let context = 1000
 
-  /// Whether a text begins with all that was shown of this.
   func isBeginning(of text: String) -> Bool { Self.commonBytes(taken, text) >= shown }
 
   /// Takes the whole text as it is now.
-  mutating func take(_ text: String, isWhole: Bool) -> Piece {
+  mutating func receive(_ text: String, isWhole: Bool) -> Piece {
     let goesOn = isBeginning(of: text)
     taken = text
     if !goesOn { shown = 0 }
@@ -32,10 +28,9 @@ struct StreamedText {
     return goesOn ? .more(piece) : .replaced(piece)
   }
 
-  /// A text as it is shown at once.
   static func visible(_ text: String) -> String {
     var streamed = StreamedText()
-    switch streamed.take(text, isWhole: true) {
+    switch streamed.receive(text, isWhole: true) {
     case .more(let piece), .replaced(let piece): return piece
     }
   }

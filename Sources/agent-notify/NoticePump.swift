@@ -6,9 +6,7 @@ import Core
 final class NoticePump {
   private let source: ChildProcess
   private let filter: ChildProcess
-  /// What the filter did not take yet.
   private var queue = ByteQueue()
-  /// A line that is not here whole.
   private var rest: [UInt8] = []
   private var count = 0
   private var hasEnded = false
@@ -31,7 +29,6 @@ final class NoticePump {
     return Int(String(decoding: line.dropFirst(mark.count).dropLast(), as: UTF8.self))
   }
 
-  /// Does what can be done without waiting.
   func turn() {
     while !hasEnded {
       while !queue.isEmpty {

@@ -2,7 +2,6 @@ import Agent
 import CLibc
 import Core
 
-/// Where the records come from: standard input, or the programs that follow agents.
 final class NoticeSource {
   private var reader: LineReader
   /// Readable when there are lines, or no more.
@@ -10,9 +9,7 @@ final class NoticeSource {
   private let children: [ChildProcess]
   private(set) var isEnded = false
   private var number = 0
-  /// What takes the lines of a bus through a filter.
   private var pump: NoticePump?
-  /// How many lines of a bus are acknowledged.
   private var confirmed = 0
 
   private init(_ children: [ChildProcess] = []) {
@@ -67,7 +64,6 @@ final class NoticeSource {
     return pump.descriptor.map { $0 < 0 ? [descriptor] : [descriptor, $0] }
   }
 
-  /// Acknowledges all lines that were read.
   func confirm() {
     guard let input = children.first?.input, input >= 0 else { return }
     while confirmed < number {

@@ -5,7 +5,6 @@ import Notices
 import Records
 import Web
 
-/// The command's loop: reads, makes few deliveries of many notifications, tells them.
 struct NotifyLoop {
   private let sources: [NoticeSource]
   /// The one that is followed, where it is one alone: nobody needs to be told its name.
@@ -24,24 +23,18 @@ struct NotifyLoop {
   private var lastSave = 0.0
   /// Whether what is read comes again until it is acknowledged, and is until it was told.
   private let isBus: Bool
-  /// What is being told, or will be when somebody is there.
   private var tellings: [Telling] = []
   /// What could not be told: at once, and when it was kept.
   private var untold: [Bundle], untoldKept: [Bundle] = []
-  /// When that is tried again.
   private var retryAt = Double.infinity
   private var backoff = Backoff(base: 60, cap: 3600)
-  /// Whether what is to be told waits for somebody to be there.
   private var isHeld = false
-  /// Whether it is still asked who is there.
   private var isAsking = false
-  /// When nothing more is read.
   private let timeLimit: Double
   /// When all is to be over, after a signal or the time limit.
   private var deadline: Double?
 
-  /// Reads no more than this many lines in a turn: whoever never pauses must not keep the
-  /// clock and the ways waiting.
+  /// A turn's lines: whoever never pauses must not keep the clock and the ways waiting.
   private static let mostLines = 1000
   /// How long the ways have at the end, seconds.
   private static let grace = 5.0
@@ -112,7 +105,6 @@ struct NotifyLoop {
     return desktop + [LineWay(rings: isatty(1) != 0)]
   }
 
-  /// Goes on until there is nothing more to read and to tell, or a signal comes.
   mutating func run() throws -> ExitStatus {
     do {
       return try goOn()
@@ -166,7 +158,6 @@ struct NotifyLoop {
     }
   }
 
-  /// Ends the ways that are not through when the time is over.
   private func giveUp() {
     for channel in channels where !channel.isIdle {
       channel.stop()
@@ -195,9 +186,9 @@ struct NotifyLoop {
       }
       guard isThere else { return false }
       switch found {
-      case .routes(let routes): for routed in routes { take(routed) }
+      case .routes(let routes): for routed in routes { receive(routed) }
       case .torn(let routes, let reason):
-        for routed in routes { take(routed) }
+        for routed in routes { receive(routed) }
         faults.line("-", number, reason)
       case .bad(let reason): faults.line("-", number, reason)
       }
@@ -213,7 +204,7 @@ struct NotifyLoop {
     return count < Bundler.mostKinds
   }
 
-  private mutating func take(_ routed: RoutedNotice) {
+  private mutating func receive(_ routed: RoutedNotice) {
     var routed = routed
     if routed.notice.profile == only { routed.notice.profile = nil }
     givenState = routed.givenState
@@ -222,11 +213,10 @@ struct NotifyLoop {
     if !isBus, routed.notice.isPast, routed.notice.time ?? started < started { return }
     let id = ToldFile.id(of: routed.notice)
     guard told.isNew(id) else { return }
-    bundler.take(routed, id: id, isNow: action.isNow, now: Clock.monotonic)
+    bundler.receive(routed, id: id, isNow: action.isNow, now: Clock.monotonic)
     told.add(action.isNow ? [] : id.map { [$0] } ?? [])
   }
 
-  /// Makes tellings of what is due, and begins with them.
   private mutating func tell(now: Double, isEnd: Bool) throws {
     if now >= retryAt { tryAgain(now: now) }
     let wantsDigest =
@@ -250,7 +240,6 @@ struct NotifyLoop {
     if isBus { sources[0].confirm() }
   }
 
-  /// Gives what is new to the ways that have somebody to tell it to.
   private func post(_ now: Double) throws {
     for telling in tellings where !telling.isPosted {
       telling.isPosted = true
@@ -332,7 +321,6 @@ struct NotifyLoop {
     (untold, untoldKept) = ([], [])
   }
 
-  /// Whether somebody can be told, as far as is known.
   private mutating func isSomebodyThere(_ now: Double, isEnd: Bool) -> Bool {
     let answers = channels.map { $0.isThere(now: now) }
     isAsking = answers.contains(nil)
@@ -345,12 +333,10 @@ struct NotifyLoop {
     return !isHeld
   }
 
-  /// The ways in which nobody can be told, and why.
   private var absentees: String {
     channels.map { "\($0.way.name): \($0.way.unsupportedReason)" }.joined(separator: ", ")
   }
 
-  /// Writes down what there is to tell, and what was told.
   private mutating func save(now: Double, isNow: Bool) throws {
     guard isNow || isBus || now - lastSave >= Self.saving else { return }
     lastSave = now

@@ -2,9 +2,7 @@ import Agent
 import Core
 import Notices
 
-/// What the command line of agent-notify asks for.
 struct NotifyOptions {
-  /// The ways to tell that need no argument.
   enum Way: String, CaseIterable, Sendable {
     case bell, line
     case notifySend = "notify-send"
@@ -12,25 +10,19 @@ struct NotifyOptions {
   }
 
   var routes = RouteOptions()
-  /// The profiles that are followed; none for standard input.
   var profiles: [String] = []
-  /// What is asked for on a bus; none for no bus.
   var subjects: [String] = []
-  /// The options of action-filter, for the records of the profiles.
   var filters: [String] = []
   /// How to tell; with none of these and of the next two, the best there is.
   var ways: [Way] = []
   var commands: [String] = []
   var ntfy: String?
-  /// The file with the token for `ntfy`.
   var token: String?
   var access = AccessOptions()
   var limits = BundleLimits()
-  /// The argument of `--state`.
   var state: String?
   /// `--max-time`, seconds.
   var maxTime: Double?
-  /// Whether what was told is printed, and nothing read.
   var isHistory = false
 
   static let table = OptionTable<NotifyOptions>(

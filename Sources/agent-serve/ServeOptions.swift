@@ -1,48 +1,28 @@
 import Core
 
-/// What the command line of agent-serve says.
 struct ServeOptions: Equatable, Sendable {
-  /// Where to listen.
   var listen = ListenAddress(loopback: 8787)
-  /// The store's file, `:memory:`, or nil for the usual place.
   var database: String?
-  /// What it may be called, beside loopback and where it listens.
   var hosts: [Authority] = []
-  /// The file that holds the token, nil for the usual places.
   var tokenFile: String?
-  /// A file of records to store first, `-` for standard input.
   var ingest: String?
-  /// A recording to play.
   var replay: String?
-  /// How many times faster; 0 for as fast as possible.
   var speed = 1.0
-  /// A server that makes vectors of texts, nil for none.
   var embedURL: String?
-  /// The model that is named to it.
   var embedModel: String?
-  /// The bus that actions are published to; nil for none.
   var bus: BusFeed.Target?
   /// Where a subscriber's backlog ends, bytes.
   var backlog = 8 * 1024 * 1024
-  /// The port of the gateway, 0 for a free one; nil for none.
   var gateway: UInt16?
-  /// What makes a reply of a message.
   var replyCommand: String?
-  /// Whether each reply needs an approval.
   var asksForReplies = false
-  /// Whether each new device needs one.
   var asksForDevices = false
-  /// The file that holds the secret of the voice server; nil for no such server.
   var voiceSecretFile: String?
-  /// What makes text of clips.
   var transcriber: String?
-  /// What makes sound of texts.
   var speaker: String?
   /// Whose turns are read aloud, nil for the usual place.
   var transcripts: String?
-  /// Nothing on standard output.
   var isQuiet = false
-  /// Notes on standard error.
   var isVerbose = false
 
   static let table = OptionTable<ServeOptions>(

@@ -10,16 +10,11 @@ import Records
   import Musl
 #endif
 
-/// The process from its start to its end: store, token, listener, signals.
 struct Server {
-  /// The command line.
   let options: ServeOptions
-  /// Where to listen.
   let address: ListenAddress
-  /// Where to complain.
   let diagnostics: Diagnostics
 
-  /// Serves until a signal asks for the end; then leaves with status 0.
   func run() async -> Never {
     // A client that went away, or a file that must not grow, is an error of one
     // write, not of the process.
@@ -106,7 +101,6 @@ struct Server {
     hub.beat(at: now) { frame }
   }
 
-  /// Listens and says so.
   private func listen(_ backend: ServedBackend) async -> Listener {
     do {
       let listener = try await Listener(address, backend)
@@ -119,7 +113,6 @@ struct Server {
     }
   }
 
-  /// What names another place to listen.
   private static let listenOption = "-l HOST:PORT"
   static let gatewayOption = "--gateway PORT"
 
@@ -127,7 +120,6 @@ struct Server {
     do { try place.probe() } catch { fail(place, error, option) }
   }
 
-  /// Ends with a word of why nobody can listen there.
   func fail(_ place: ListenAddress, _ error: any Error, _ option: String) -> Never {
     let reason = "\(place.text): \(ErrorText.of(error))"
     guard let error = error as? Failure, error.code == EADDRINUSE else {
@@ -136,7 +128,6 @@ struct Server {
     diagnostics.fail("\(reason); \(option) names another")
   }
 
-  /// Prints a record of what happened, with the time.
   func announce(_ record: RecordText) {
     if options.isQuiet { return }
     do throws(WriteFailure) {
@@ -148,8 +139,7 @@ struct Server {
     }
   }
 
-  /// Ends the streams, lets open requests finish, and gives neither more than
-  /// a few seconds.
+  /// Ends the streams, lets open requests finish, and gives neither more than a few seconds.
   private func stop(_ backend: ServedBackend) async {
     backend.tickets.close()
     await backend.streams.end()
@@ -163,14 +153,12 @@ struct Server {
 }
 
 extension Server {
-  /// The gateway and its port, as long as they are open.
   struct OpenGateway {
     fileprivate let gateway: Gateway
     /// Nil where only the voice server makes replies.
     fileprivate let listener: Listener?
     fileprivate let pulse: Task<Void, Never>
 
-    /// Ends what it does, then all its connections.
     func close() async {
       await listener?.close()
       pulse.cancel()
@@ -183,7 +171,6 @@ extension Server {
     options.gateway.map { ListenAddress(address, port: $0) }
   }
 
-  /// What makes replies, where there is to be a gateway or a reply command.
   func makeGateway(_ store: ActionStore, token: AccessToken?) async throws -> Gateway? {
     guard options.gateway != nil || options.replyCommand != nil else { return nil }
     return try await Gateway(
@@ -194,7 +181,6 @@ extension Server {
       diagnostics: diagnostics)
   }
 
-  /// Opens the port of the gateway, if there is to be one, and says where it is.
   func openGateway(_ gateway: Gateway?, _ backend: ServedBackend) async -> OpenGateway? {
     guard let gateway else { return nil }
     let pulse = Task { await tick(gateway) }
@@ -224,7 +210,6 @@ extension Server {
     }
   }
 
-  /// Reads from standard input who may connect, unless that is something else.
   private func readAnswers(for gateway: Gateway) {
     let others = [options.ingest, options.replay, options.tokenFile, options.voiceSecretFile]
     if others.contains("-") { return }
@@ -248,8 +233,6 @@ extension Server {
 }
 
 extension Server {
-  /// The secret of the voice server, or nil where there is to be none; ends the process when
-  /// the file is not good.
   func voiceSecret() -> RiffSecret? {
     guard let file = options.voiceSecretFile else { return nil }
     do throws(Failure) {
@@ -261,12 +244,10 @@ extension Server {
     }
   }
 
-  /// The folder of the transcripts: Claude Code's, unless another one is named.
   private var transcripts: String {
     options.transcripts ?? Folders.join(Process.environment("HOME") ?? "", ".claude/projects")
   }
 
-  /// The voice server, where there is to be one.
   func makeRiff(_ secret: RiffSecret?, _ store: ActionStore, _ gateway: Gateway?) -> RiffService? {
     secret.map { secret in
       let parts = RiffParts(
@@ -304,7 +285,6 @@ extension Server {
     }
   }
 
-  /// What publishes the actions, where that is asked for.
   func makeFeed(_ store: ActionStore) async throws -> BusFeed? {
     guard let target = options.bus else { return nil }
     do {
@@ -315,7 +295,6 @@ extension Server {
     return try await BusFeed(target, store, diagnostics)
   }
 
-  /// The memory, with the server that makes vectors when one was named.
   func makeMemory(_ store: ActionStore) -> ServedMemory {
     guard let address = options.embedURL.flatMap(EmbedAddress.init) else {
       return ServedMemory(store: store, embedder: nil)
@@ -349,7 +328,6 @@ extension Server {
     private static let descriptors = RLIMIT_NOFILE
   #endif
 
-  /// How many descriptors the process may have.
   static var descriptorLimit: Int {
     var limit = rlimit()
     return getrlimit(descriptors, &limit) == 0 ? Int(clamping: limit.rlim_cur) : 64
@@ -365,7 +343,6 @@ extension Server {
 }
 
 extension Server {
-  /// Opens a file of records, or ends the process.
   func openRecords(_ path: String) -> RecordFile {
     do throws(Failure) {
       return try RecordFile(path: path, diagnostics: diagnostics)
@@ -400,7 +377,6 @@ extension Server {
     diagnostics.note("stored \(count) actions of \(options.ingest ?? "")")
   }
 
-  /// Plays a recording and says when it is over.
   func play(_ file: RecordFile, _ backend: ServedBackend) async {
     do {
       let count = try await Playback(

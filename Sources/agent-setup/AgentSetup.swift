@@ -20,7 +20,6 @@ public func agentSetupMain() {
   }
 }
 
-/// What the command line of agent-setup asks for.
 struct SetupOptions {
   var kind: AgentKind?
   var profile: String?

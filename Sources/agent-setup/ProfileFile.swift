@@ -1,7 +1,6 @@
 import CLibc
 import Core
 
-/// The configuration file, of which one profile is changed and all the rest stays as it is.
 struct ProfileFile {
   let folder: String
   /// The file itself, where a link leads to it.
@@ -31,7 +30,6 @@ struct ProfileFile {
     lines = bytes.isEmpty ? [] : bytes.split(separator: 10, omittingEmptySubsequences: false)
   }
 
-  /// What each line says, and the profile that it belongs to.
   private var said: [(line: ArraySlice<UInt8>, profile: String, what: ConfigurationLine)] {
     var profile = ""
     return lines.enumerated().map { index, line in
@@ -44,7 +42,6 @@ struct ProfileFile {
 
   func has(_ profile: String) -> Bool { said.contains { $0.profile == profile } }
 
-  /// The profiles of a kind, in their order.
   func profiles(of kind: AgentKind) -> [String] {
     said.filter { $0.what == .setting(key: "kind", value: kind.rawValue) }.map(\.profile)
       .filter { !$0.isEmpty && Self.isName($0) }

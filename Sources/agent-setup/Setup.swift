@@ -1,6 +1,5 @@
 import Core
 
-/// The conversation: where the agent is, who asks it, whether it answers, and what is kept.
 struct Setup {
   private let talk: SetupTalk
   private let file: ProfileFile
@@ -8,7 +7,6 @@ struct Setup {
   private var profile: String
   private var kind = AgentKind.clanky
   private var url = ""
-  /// The account of a personal data server.
   private var identifier = ""
   private var token: [UInt8] = []
   /// What the last question came to: the status, the reason, and what was printed.
@@ -162,7 +160,6 @@ struct Setup {
 
   private static let heard = ["AGENT_URL", "AGENT_PROFILE", "AGENT_TOKEN_FILE"]
 
-  /// What an agent of the kind is asked for to see whether it answers.
   private var word: [String] {
     switch kind {
     case .openclaw: ["agents"]
@@ -173,7 +170,6 @@ struct Setup {
     }
   }
 
-  /// Asks with what was written, or with a configuration of one profile before that.
   private mutating func ask(
     _ profile: String, _ changes: [String: String?] = [:], with input: [UInt8]? = nil
   ) throws {
@@ -281,8 +277,7 @@ struct Setup {
     }
   }
 
-  /// Waits until a person lets this device in, for a quarter of an hour. A gateway is not to be
-  /// asked often.
+  /// For a quarter of an hour; a gateway is not to be asked often.
   private mutating func isLetIn() throws -> Bool {
     talk.say("  \(said)")
     talk.say("Waiting until somebody has done that; ^C ends.")
@@ -316,7 +311,6 @@ struct Setup {
 
   // MARK: What is kept
 
-  /// Where the token is kept, and how the commands find it.
   private func keep() throws -> [String] {
     guard !token.isEmpty else { return [] }
     let places = ["pass", "secret-tool"].filter(ProgramCall.isThere) + ["file"]
@@ -356,11 +350,9 @@ struct Setup {
   }
 }
 
-/// What a failure means, in words.
 private struct Advice {
   let kind: AgentKind?
   let status: Int32?
-  /// One of these is in what was said.
   let signs: [String]
   let words: String
 

@@ -1,7 +1,6 @@
 import CLibc
 import Core
 
-/// Asks a person, at a terminal or through a pipe.
 struct SetupTalk {
   private let diagnostics: Diagnostics
   /// What must not stay behind.
@@ -15,7 +14,6 @@ struct SetupTalk {
 
   func clean() { scratch.remove() }
 
-  /// Says one line, whatever is in it.
   func say(_ words: String) { put(Visible.masked(words) + "\n") }
 
   func fail(_ words: String, _ status: ExitStatus = .failure) -> Never {
@@ -23,7 +21,6 @@ struct SetupTalk {
     diagnostics.fail(words, status)
   }
 
-  /// Ends us by a signal that has come.
   func handleSignal() {
     guard let signal = EndSignals.next() else { return }
     if isatty(2) == 1 { put("\n") }
@@ -33,7 +30,6 @@ struct SetupTalk {
 
   private func put(_ text: String) { _ = text.withCString { write(2, $0, strlen($0)) } }
 
-  /// A line without the blanks around it.
   func ask(_ question: String, _ usual: String = "") -> String {
     put(Visible.masked(question) + (usual.isEmpty ? ": " : " [\(usual)]: "))
     let line = readLine().trimming { $0 == 32 || $0 == 9 || $0 == 13 }
@@ -44,7 +40,6 @@ struct SetupTalk {
     ["y", "yes"].contains(ask("\(question) (y/n)", "n").lowercased())
   }
 
-  /// One of some words.
   func choose(_ question: String, _ words: [String], _ usual: String) -> String {
     while true {
       let answer = ask("\(question): \(words.joined(separator: ", "))", usual)
@@ -53,7 +48,6 @@ struct SetupTalk {
     }
   }
 
-  /// Waits, but not for a signal.
   func pause(seconds: Int32) {
     var file = pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0)
     _ = poll(&file, 1, seconds * 1000)
@@ -70,7 +64,6 @@ struct SetupTalk {
     return status == 0
   }
 
-  /// A line that is not shown.
   func secret(_ question: String) -> [UInt8] {
     guard isatty(0) == 1 else {
       put(question + ": ")

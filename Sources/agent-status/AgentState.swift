@@ -2,9 +2,7 @@ import CLibc
 import Core
 import Screen
 
-/// How an agent is, by what agent-call told.
 struct AgentState {
-  /// What is printed of it, what is said besides, and its part in the exit status.
   struct Shown {
     var text = ""
     var faults: [String] = []
@@ -15,7 +13,6 @@ struct AgentState {
   private let status: Int32
   private let faults: [String]
   private let facts: Facts
-  /// A row for each part of a system, or nil.
   private let parts: [[String]]?
   /// How many in the last day: `12`, `1000+`; nil where nobody asked.
   private let actions: String?
@@ -36,12 +33,10 @@ struct AgentState {
     }
   }
 
-  /// Whether an agent is a system of several parts, which has no stats.
   static func hasParts(_ stats: ProgramCall) -> Bool {
     stats.status == 2 && stats.faults.contains { $0.holds("a joelclaw gateway has no stats") }
   }
 
-  /// In the form that was asked for.
   func shown(_ form: StatusOptions.Form) -> Shown {
     // An error in the options or the configuration is not a state of the agent.
     if status == 2, !form.isBar { return Shown(faults: faults.map(Self.advised), status: 2) }
@@ -165,7 +160,6 @@ struct AgentState {
 
   // MARK: Forms
 
-  /// A text, or the block of a bar.
   private func block(
     _ form: StatusOptions.Form, _ light: Light, _ text: String, brief: String,
     hasVoice: Bool = false
@@ -214,7 +208,6 @@ struct AgentState {
 
   private func money(_ dollars: Double) -> String { "$" + Amount.fixed(dollars, 2) }
 
-  /// How long ago a time was.
   private func span(_ time: Timestamp) -> String {
     let seconds = max(0, Timestamp.now().seconds - time.seconds)
     switch seconds {
@@ -226,7 +219,6 @@ struct AgentState {
   }
 }
 
-/// The word for a state, and how it is shown.
 private struct Light {
   enum Colour: String {
     case green = "#16a34a"
@@ -250,7 +242,6 @@ private struct Light {
   }
 }
 
-/// The rows of agent-call, by their names.
 private struct Facts {
   private var values: [String: String] = [:]
 

@@ -74,9 +74,7 @@ private func report(_ faults: [String], of name: String?, _ diagnostics: Diagnos
   }
 }
 
-/// What the command line of agent-status asks for.
 struct StatusOptions {
-  /// What is printed.
   enum Form: String, CaseIterable {
     case small, medium, large, waybar, tmux, i3
 
@@ -90,7 +88,6 @@ struct StatusOptions {
   var token: String?
   var others: [String] = []
 
-  /// The options of each agent-call.
   var words: [String] {
     others + (token.map { ["--token-file=\($0)"] } ?? []) + ["--max-time=\(limit)"]
   }

@@ -74,7 +74,6 @@ final class Supervisor {
   private var failure: WriteFailure?
   private var signal: Int32?
 
-  /// Starts a process for each profile.
   init(
     _ options: AgentTailOptions, _ settings: Settings, _ diagnostics: Diagnostics
   ) throws(Failure) {
@@ -132,7 +131,6 @@ final class Supervisor {
     _ = poll(&entries, nfds_t(entries.count), Int32((seconds * 1000).rounded(.up)))
   }
 
-  /// Prints what a process has told.
   private func pass(_ child: Child) {
     var share = Self.share
     while share > 0, !isCounted, failure == nil {
@@ -227,7 +225,6 @@ final class Supervisor {
 
   // MARK: - The end
 
-  /// Ends all processes, and prints what they still tell.
   private func end() {
     for child in children { child.process.kill(SIGTERM) }
     let until = Clock.monotonic + Self.patience

@@ -2,17 +2,13 @@ import Agent
 import CLibc
 import Core
 
-/// What the command line of agent-tail asks for.
 struct AgentTailOptions {
   /// The profiles that are named, each once; none for the usual one.
   private(set) var profiles: [String] = []
   private(set) var follow = FollowOptions()
   private(set) var access = AccessOptions()
-  /// The argument of `--state`.
   private(set) var state: String?
-  /// The argument of `--resume`.
   private(set) var resume: String?
-  /// What is followed of each.
   private(set) var wishes = FollowWishes()
 
   static let table = OptionTable<AgentTailOptions>(
@@ -41,10 +37,8 @@ struct AgentTailOptions {
     ] + FollowOptions.options.at(\.follow) + AccessOptions.credentials.at(\.access)
   ) { options, words throws(UsageError) in try options.finish(words) }
 
-  /// What tells a process that it follows one of several profiles.
   private static let (childProfile, childTerminal) = ("AGENT_TAIL_PROFILE", "AGENT_TAIL_TERMINAL")
 
-  /// The environment of a process that follows one of several profiles.
   static func environment(profile: String, isTerminal: Bool) -> [String: String?] {
     [childProfile: profile, childTerminal: isTerminal ? "1" : nil]
   }
@@ -78,7 +72,6 @@ struct AgentTailOptions {
 
   /// Whether each of several profiles is followed by a process of its own, of which this is none.
   var isSeveral: Bool { profiles.count > 1 && follow.parent == nil }
-  /// Whether there are several, and this process follows one of them or all.
   private var isOfSeveral: Bool { profiles.count > 1 || follow.parent != nil }
 
   /// The state file of a profile: the place itself, or where that is a folder, as

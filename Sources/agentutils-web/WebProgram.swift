@@ -13,7 +13,6 @@ import sse_tail
 import voice_state
 import ws_tail
 
-/// The commands that speak HTTP.
 @main
 enum WebProgram {
   static func main() {

@@ -6,12 +6,9 @@ import Core
 final class GetConsumer {
   private enum Step {
     case none
-    /// Asked whether it is there.
     case finding(since: Double)
-    /// Asked whether the stream is still the same one.
     case looking(since: Double)
     case making(since: Double)
-    /// Amiss; asked again then.
     case waiting(until: Double)
     case ready(name: String)
   }
@@ -32,21 +29,15 @@ final class GetConsumer {
   /// How many of the newest records are wanted, and the search for the first of them.
   private let newest: Int?
   private var search: LastSearch?
-  /// How many records come before that one.
   private var skips = 0
-  /// Whether it was there before.
   private var hasBegun = false
-  /// Whether a shared one was made where it goes on.
   private var isRemade = false
-  /// How many records of a consumer of our own came, by its own count.
   private var order = 0
-  /// How many records it had when it was first found.
   private(set) var pendingAtStart: Int?
   /// The stream's number of the last record that it had delivered then.
   private(set) var deliveredAtStart = 0
   /// When it gives a record again that nobody acknowledged, seconds.
   private(set) var ackWait: Double
-  /// What may be asked for.
   private(set) var limits = BusPull.Limits()
   /// Where one that is shared goes on if it has gone: at the first record that was not settled.
   var goesOnAt: Int?
@@ -65,13 +56,10 @@ final class GetConsumer {
     ackWait = options.ackWait
   }
 
-  /// Its name; nil while there is none to be asked.
   var name: String? { if case .ready(let name) = step { name } else { nil } }
 
-  /// Whether it is nobody else's.
   var isOwn: Bool { plan.durable == nil }
 
-  /// Since when the server owes an answer about it.
   var owed: Double? {
     switch step {
     case .finding(let since), .looking(let since), .making(let since): since
@@ -79,7 +67,6 @@ final class GetConsumer {
     }
   }
 
-  /// When `turn` is due at the latest.
   var due: Double {
     switch step {
     case .finding(let since), .looking(let since), .making(let since): since + Self.patience
@@ -92,13 +79,11 @@ final class GetConsumer {
   /// The link is lost; one of our own is not looked for again.
   func lose() { step = .none }
 
-  /// It is not what it was.
   func renew(now: Double, _ reason: String) {
     diagnostics.note("consumer: \(reason)")
     step = .waiting(until: now + backoff.next(random: Double.random(in: 0..<1)))
   }
 
-  /// Does what can be done without waiting.
   func turn(now: Double) {
     switch step {
     case .none: begin(now: now)
@@ -125,7 +110,6 @@ final class GetConsumer {
     step = .looking(since: now)
   }
 
-  /// The last record that was read; 0 for none.
   private var base: Int { isOwn ? last : (goesOnAt ?? 1) - 1 }
 
   private func make(now: Double) {
@@ -151,8 +135,7 @@ final class GetConsumer {
     stream.link.flush()
   }
 
-  /// Takes an answer, if it is about this.
-  func take(_ message: BusMessage, now: Double) throws(Failure) {
+  func receive(_ message: BusMessage, now: Double) throws(Failure) {
     guard owed != nil, message.token == "c\(asked)" else { return }
     let answer = BusAnswer(message)
     if let fault = answer.fault {
@@ -215,7 +198,7 @@ final class GetConsumer {
     if isOwn, !hasBegun, last == 0, plan.start == .new {
       let end = answer.delivered ?? 0
       if let newest {
-        guard let found = search?.take(answer.pending ?? 0) else {
+        guard let found = search?.receive(answer.pending ?? 0) else {
           search = search ?? LastSearch(newest, end: max(0, end))
           // Nobody answers to this token.
           stream.link.publish(

@@ -6,11 +6,9 @@ import Records
 /// The loop of bus-get: asks for as many records as it can hold, writes them, and acknowledges
 /// what was written whole.
 final class GetLoop {
-  /// Why all ends.
   enum End {
     case done
     case signal(Int32)
-    /// What stands on standard input is no verdict.
     case misled
     case writing(WriteFailure)
   }
@@ -33,7 +31,6 @@ final class GetLoop {
   var faults: FaultLog
   var printed = 0
   var isAtEnd = false { didSet { if isAtEnd, !oldValue { lookAt = 0 } } }
-  /// How often the consumer was asked what is left since then, and how many records others have.
   var looks = 0
   /// How often it had nothing left in a row, where a copy of the stream may be behind.
   var emptyLooks = 0
@@ -41,19 +38,14 @@ final class GetLoop {
   /// Acknowledgements that no connection took.
   var unsent: [(subject: String, text: String)] = []
   var cameAt = Clock.monotonic
-  /// The numbers of the records that were given back, for others or for later.
   var returned: Set<Int> = []
-  /// The highest number of a record that came.
   var highest = 0
   private var keptAt = Clock.monotonic
-  /// Since when the server owes an answer; nil for none.
   private var owedSince: Double?
   private var saveAt = Double.infinity
-  /// The number of the last record that is wanted; nil where that is not known.
   var lastWanted: Int?
   /// Until when nothing is asked for, for the server refused it.
   var restUntil = 0.0
-  /// When the consumer is asked whether there is more.
   private var lookAt = Double.infinity
   var end: End?
   /// How far the output was, and when memory is given back if it gets no farther.
@@ -162,7 +154,6 @@ final class GetLoop {
     for record in inHand { stream.link.tell(record.message.reply, "+WPI") }
   }
 
-  /// All that is in hand.
   var inHand: [GetRecord] { unjudged + output.records + hand + (job.map { [$0.record] } ?? []) }
 
   private func ask(now: Double) throws(Failure) {
@@ -212,7 +203,6 @@ final class GetLoop {
     }
   }
 
-  /// Looks whether all is done.
   private func look(now: Double) {
     guard inHand.isEmpty, output.isEmpty else { return }
     let isOver = consumer.isOwn || looks > 0 && (unacknowledged == 0 || looks >= Self.mostLooks)
@@ -263,7 +253,6 @@ final class GetLoop {
 /// What an archive asks of bus-get: a file for each day, and the place saved before anything is
 /// written behind it or anybody is told of a file.
 extension GetLoop {
-  /// Begins where the last run ended.
   func begin(now: Double) throws {
     guard let archive else {
       _ = try state?.save(now: now, force: true)
@@ -281,7 +270,6 @@ extension GetLoop {
     try writer.flush()
   }
 
-  /// Goes on with the file of a new day.
   func turnDay(_ archive: DayFolder, now: Double) throws {
     let time = Timestamp.now()
     // A file takes all at once: no line is begun.
@@ -292,7 +280,6 @@ extension GetLoop {
     try tellFinished(archive)
   }
 
-  /// Writes what goes without waiting.
   func write() throws {
     do throws(WriteFailure) {
       for (record, bytes) in try output.write() { wrote(record, bytes: bytes) }
@@ -303,7 +290,6 @@ extension GetLoop {
   }
 }
 
-/// What comes from the server: answers about the consumer, and records.
 extension GetLoop {
   /// How long nothing is asked for where the server refused it, seconds.
   private static let refusalRest = 0.5
@@ -323,7 +309,7 @@ extension GetLoop {
       }
       if !consumer.isOwn, highest > 0 { consumer.goesOnAt = firstUnsettled }
       let (wasThere, isFirst) = (consumer.name != nil, consumer.pendingAtStart == nil)
-      try consumer.take(message, now: now)
+      try consumer.receive(message, now: now)
       guard !wasThere, consumer.name != nil else { continue }
       cameAt = now
       state?.origin = consumer.origin
@@ -337,7 +323,6 @@ extension GetLoop {
     }
   }
 
-  /// Takes what came of what was asked for.
   func arrivals(now: Double) {
     while let arrival = stream.link.pulled() {
       guard case .message(let message) = arrival else {
@@ -433,12 +418,9 @@ extension GetLoop {
   }
 }
 
-/// How others judge records: a command by its status, or whoever writes to standard input.
 extension GetLoop {
-  /// So many that were given back are remembered.
   private static let mostReturned = 100_000
 
-  /// Gives records to the command, one after the other.
   func work() throws(Failure) {
     job?.feed()
     if let job, let verdict = job.verdict {
@@ -487,7 +469,6 @@ extension GetLoop {
     }
   }
 
-  /// A line was written whole.
   func wrote(_ record: GetRecord, bytes: Int) {
     state?.wrote(record.place.sequence, bytes: bytes)
     if bytes > 0 { printed += 1 }
@@ -498,7 +479,6 @@ extension GetLoop {
     }
   }
 
-  /// Names what is no record.
   func name(_ record: GetRecord, _ fault: String) {
     let place = record.place
     faults.event(
@@ -507,7 +487,6 @@ extension GetLoop {
     pull.wantsOneMore()
   }
 
-  /// Tells the server what becomes of a record, now or when the link is back.
   func acknowledge(_ record: GetRecord, _ text: String) {
     guard !consumer.isOwn else { return }
     if text.hasPrefix("-NAK") {
@@ -553,7 +532,6 @@ extension GetLoop {
     if case .signal(let number) = end { Process.die(by: number) }
   }
 
-  /// Ends a line that was begun, if the reader takes the rest in time.
   private func finishLine() -> WriteFailure? {
     let deadline = Clock.monotonic + Self.graceForLine
     do throws(WriteFailure) {

@@ -1,32 +1,23 @@
 import Bus
 import Core
 
-/// What the command line of bus-get asks for.
 struct GetOptions {
   private(set) var bus = BusOptions()
-  /// The subjects, with wildcards; none for all.
   private(set) var subjects: [String] = []
-  /// `--durable`: the consumer that getters share.
   private(set) var durable: String?
-  /// `--state`: the file of a place of one's own.
   private(set) var state: String?
-  /// `--archive`: the folder with a file for each day.
   private(set) var archive: String?
-  /// Where to begin.
   private(set) var start = BusConsumerPlan.Start.new
   /// `--last`: how many of those that are there come first.
   private(set) var newest: Int?
   private(set) var count: Int?
-  /// Whether the end is what was the end at the start.
   private(set) var endsThere = false
   /// `--idle`, seconds.
   private(set) var idle: Double?
-  /// Whether a record is wrapped in what is known of it.
   private(set) var isWrapped = false
   /// Whether what is no record is printed, too, as a string.
   private(set) var isRaw = false
   private(set) var ackWait = 30.0
-  /// `--exec`: the command that each record is given to.
   private(set) var command: String?
   /// `--confirm`: whether standard input acknowledges what was printed.
   private(set) var confirms = false
@@ -90,7 +81,6 @@ struct GetOptions {
     ]
   ) { options, words throws(UsageError) in try options.finish(words) }
 
-  /// What the consumer is to be.
   var plan: BusConsumerPlan {
     var plan = BusConsumerPlan()
     (plan.durable, plan.subjects, plan.start, plan.ackWait) = (durable, subjects, start, ackWait)

@@ -6,12 +6,10 @@ import Core
 /// the server's questions.
 struct GetOutput: ~Copyable {
   private var queue = ByteQueue()
-  /// The records whose lines are in the queue, and where each of these ends.
   private var ends: [(end: Int, record: GetRecord)] = []
   /// How many bytes were written, and where the last whole line of them ended.
   private(set) var written = 0
   private var lastEnd = 0
-  /// How many bytes were put in.
   private var filled = 0
   private let isFile: Bool
   private let isTerminal: Bool
@@ -29,16 +27,12 @@ struct GetOutput: ~Copyable {
     isTerminal = archive == nil && isatty(1) == 1
   }
 
-  /// Whether there is nothing to write.
   var isEmpty: Bool { queue.isEmpty }
 
-  /// Whether more lines are welcome.
   var hasRoom: Bool { queue.count < Self.enough }
 
-  /// Whether a line was begun and not ended.
   var isInsideLine: Bool { !ends.isEmpty && written > lastEnd }
 
-  /// The records that are not written whole.
   var records: [GetRecord] { ends.map(\.record) }
 
   /// Puts a record in.
@@ -60,7 +54,6 @@ struct GetOutput: ~Copyable {
     return true
   }
 
-  /// Forgets the lines that were not begun.
   mutating func takeBack() -> [GetRecord] {
     let kept = isInsideLine ? 1 : 0
     let back = ends.dropFirst(kept).map(\.record)
@@ -79,7 +72,6 @@ struct GetOutput: ~Copyable {
     try write(to: filled)
   }
 
-  /// The same, but not beyond the first line.
   mutating func writeLine() throws(WriteFailure) -> [(record: GetRecord, bytes: Int)] {
     try write(to: ends.first?.end ?? written)
   }

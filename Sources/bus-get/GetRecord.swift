@@ -2,12 +2,10 @@ import Bus
 import Core
 import Records
 
-/// A record in hand.
 struct GetRecord {
   let message: BusMessage
   let place: BusPlace
 
-  /// Why a message is no record; nil when it is one.
   var fault: String? {
     message.withBytes { bytes in
       if bytes.contains(10) { return "more than one line" }

@@ -10,13 +10,9 @@ import Records
 struct GetState {
   private let file: StateFile
   private let stream: String
-  /// The days that take the place of standard output.
   private let archive: DayFolder?
-  /// Whether the output is a file that can be cut.
   private let isFile: Bool
-  /// The last record; 0 for none.
   private(set) var sequence = 0
-  /// When the stream was made; nil where that is not known.
   var origin: String?
   /// Where the output ends behind it, bytes.
   private var offset: Int64 = 0
@@ -28,7 +24,6 @@ struct GetState {
   /// The shortest time between two saves, seconds.
   private static let interval = 1.0
 
-  /// Reads the file, if it is there, and cuts the output.
   init(path: String, stream: String, archive: DayFolder? = nil) throws(Failure) {
     file = StateFile(path: path)
     (self.stream, self.archive) = (stream, archive)
@@ -97,14 +92,12 @@ struct GetState {
     _ = try save(now: now, force: true)
   }
 
-  /// Says where a place of its own begins that was not known: behind this record.
   /// A crash from now on must not begin elsewhere.
   mutating func begin(behind last: Int) {
     guard !hasBegun else { return }
     (sequence, hasBegun, saved, savedAt) = (max(sequence, last), true, nil, -.infinity)
   }
 
-  /// A line was written whole.
   mutating func wrote(_ last: Int, bytes: Int) {
     sequence = last
     offset += Int64(bytes)

@@ -1,7 +1,6 @@
 import CLibc
 import Core
 
-/// What becomes of a record, by the status of whoever it was given to.
 enum GetVerdict: Equatable {
   case done, later
   case never(status: Int32)
@@ -24,7 +23,6 @@ enum GetVerdict: Equatable {
 struct GetVerdicts {
   private var waiting: [UInt8] = []
   private var number = 0
-  /// Whether no more will come.
   private(set) var hasEnded = false
 
   /// What was said, without waiting for more.

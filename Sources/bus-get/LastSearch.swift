@@ -1,17 +1,13 @@
 /// The search for the newest records of some subjects, of which the server only tells how many
 /// there are from a number on: further back by leaps, and then closer by halves.
 struct LastSearch {
-  /// How many are wanted.
   private let wanted: Int
-  /// The stream's last number.
   private let end: Int
-  /// The number that is to be asked about.
   private(set) var start: Int
   /// The lowest number from which there are too few, and the highest from which there are enough.
   private var few: Int
   private var enough = 0
 
-  /// How much further back the next leap goes.
   private static let leap = 4
   /// More than are wanted are read and thrown away, up to so many: that is sooner done than asked.
   private static let slack = 1000
@@ -24,7 +20,7 @@ struct LastSearch {
 
   /// Takes an answer. Returns how many of the first of these are not wanted; nil when `start` is to
   /// be asked about again.
-  mutating func take(_ count: Int) -> Int? {
+  mutating func receive(_ count: Int) -> Int? {
     if count < wanted {
       if start <= 1 { return 0 }
       few = start

@@ -5,30 +5,23 @@ import Core
 ///
 /// It reads only when it is told to, so that whoever writes waits while nothing can be sent.
 struct InputLines: ~Copyable {
-  /// What was found in what was read.
   enum Found {
     /// A line without its line feed, valid until the next call.
     case line(UnsafeRawBufferPointer, number: Int)
-    /// A line that was not kept.
     case tooLong(bytes: Int, number: Int)
-    /// Nothing more, before more is read.
     case nothing
   }
 
   private var buffer = ByteQueue(keeps: 512 << 10)
-  /// Of the line that is not kept.
   private var skipped = 0
   private var number = 0
   /// How many bytes of the line at the front are known to hold no line feed.
   private var looked = 0
-  /// What `next` gave last, still in the buffer.
   private var given = 0
-  /// Whether all was read.
   private(set) var hasEnded = false
 
   private static let step = 256 << 10
 
-  /// Reads once.
   mutating func read() throws(Failure) {
     drop()
     let room = buffer.room(Self.step)
@@ -58,7 +51,6 @@ struct InputLines: ~Copyable {
     return finish(length, longest)
   }
 
-  /// What is to be done with a line whose end was not read yet.
   private mutating func unfinished(longest: Int) -> Found {
     let count = buffer.count
     if hasEnded {
@@ -89,6 +81,5 @@ struct InputLines: ~Copyable {
     given = 0
   }
 
-  /// Whether lines may be left that were read.
   var hasMore: Bool { buffer.count > max(given, looked) || hasEnded && buffer.count > given }
 }

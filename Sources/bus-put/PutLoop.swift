@@ -20,7 +20,6 @@ final class PutLoop {
   /// The signal that ends all, and when it does at the latest.
   private var ending: (signal: Int32, by: Double)?
   private var saveAt = Double.infinity
-  /// Since when the server owes an answer.
   private var owed: Double?
   private var canRead = false
   /// Since when the stream takes nothing, and why; nil while it does.
@@ -28,8 +27,7 @@ final class PutLoop {
 
   /// How long a signal waits for what is under way, seconds.
   private static let grace = 2.0
-  /// How long a stream may take nothing before that is told, seconds: a change of leaders is no
-  /// news.
+  /// Seconds that a stream may take nothing before that is told: new leaders are no news.
   private static let quiet = 2.0
   /// How much is read and handed to the library at once, bytes: it keeps that in one piece, and
   /// the server works at it while we read on.
@@ -65,7 +63,7 @@ final class PutLoop {
         }
         try judge(now: now)
         if stream.isReady {
-          take(now: now)
+          receive(now: now)
           try readLines()
           try publish(now: now)
         }
@@ -89,8 +87,7 @@ final class PutLoop {
     return faults.hasFault ? .failure : .success
   }
 
-  /// Takes what the server said.
-  private func take(now: Double) {
+  private func receive(now: Double) {
     while let arrival = stream.link.answer() {
       switch arrival {
       case .noResponders: fail(nil, "it has no leader now, or is for other subjects", now: now)
@@ -118,7 +115,6 @@ final class PutLoop {
     }
   }
 
-  /// Something was not stored, and may be later.
   private func fail(_ token: Int?, _ reason: String, now: Double) {
     window.fail(token, now: now)
     if trouble == nil { diagnostics.note("not stored yet: \(reason)") }
@@ -140,16 +136,13 @@ final class PutLoop {
     if !options.bus.isQuiet { diagnostics.error("stream \(stream.name)", words) }
   }
 
-  /// Says that a line is skipped.
   private func skip(_ line: Int, _ reason: String) {
     faults.line("-", line, reason)
     receipts.refuse(line, reason)
   }
 
-  /// Whether another line is welcome.
   private var hasRoom: Bool { window.hasRoom && receipts.hasRoom }
 
-  /// Moves lines into the window, as far as it has room.
   private func readLines() throws {
     guard ending == nil, let largest = stream.link.largest else { return }
     let longest = largest + (options.isWrapped ? Self.wrapping : 0)
@@ -188,7 +181,6 @@ final class PutLoop {
     return BusWindow.Item(label, bytes: Array(envelope.data), line: number)
   }
 
-  /// Publishes what is to be sent, while the connection is not behind.
   private func publish(now: Double) throws(Failure) {
     guard stream.link.isFlushed, let longest = stream.link.largest else { return }
     var bytes = 0

@@ -1,7 +1,6 @@
 import Bus
 import Core
 
-/// What the command line of bus-put asks for.
 struct PutOptions {
   private(set) var bus = BusOptions()
   /// `--subject`: of all records.
@@ -9,15 +8,12 @@ struct PutOptions {
   /// `--prefix`: in front of what they say, an agent's name or a group's and an agent's.
   private(set) var prefix: String?
   private(set) var ids = BusLabels.IDs.digest
-  /// How many records may be on their way.
   private(set) var window = 256
   /// How a stream is made where there is none; nil to make none.
   private(set) var plan: BusStreamPlan?
   /// What is kept of the last record that was stored.
   private(set) var state: String?
-  /// Whether each line is wrapped in what it goes by.
   private(set) var isWrapped = false
-  /// Whether what became of each line is printed.
   private(set) var confirms = false
   private var creates = false
   private var sources: [BusSource] = []

@@ -8,7 +8,6 @@ import Records
 /// Standard output is never waited for: a reader that stands still must not keep us from the
 /// server's questions.
 struct PutReceipts: ~Copyable {
-  /// Whether anything is to be printed at all.
   let areWanted: Bool
   /// The lines that were not printed yet, from `head` on.
   private var lines: [(number: Int, receipt: [UInt8]?)] = []
@@ -25,10 +24,8 @@ struct PutReceipts: ~Copyable {
 
   init(areWanted: Bool) { self.areWanted = areWanted }
 
-  /// Whether all was written that is due, and nothing is owed.
   var isEmpty: Bool { output.isEmpty && head == lines.count }
 
-  /// Whether more lines are welcome.
   var hasRoom: Bool { output.count < Self.mostBytes && lines.count - head < Self.mostLines }
 
   /// What poll(2) is to look for; with nothing to write it tells when the reader goes.
@@ -36,12 +33,10 @@ struct PutReceipts: ~Copyable {
     pollfd(fd: areWanted ? 1 : -1, events: output.isEmpty ? 0 : Int16(POLLOUT), revents: 0)
   }
 
-  /// A line was read.
   mutating func expect(_ line: Int) {
     if areWanted { lines.append((line, nil)) }
   }
 
-  /// The server has it.
   mutating func store(_ line: Int, _ message: BusMessage) {
     guard areWanted else { return }
     let place = BusAnswer.place(ofPublished: message)
@@ -51,7 +46,6 @@ struct PutReceipts: ~Copyable {
         .number("seq", place?.sequence).bool("duplicate", place?.isDuplicate ?? false))
   }
 
-  /// It was skipped.
   mutating func refuse(_ line: Int, _ reason: String) {
     if areWanted {
       settle(line, RecordText(.busAck).number("line", line).string("reason", reason))
@@ -77,7 +71,6 @@ struct PutReceipts: ~Copyable {
     }
   }
 
-  /// Writes what goes without waiting.
   mutating func write() throws(WriteFailure) {
     while !output.isEmpty {
       if !isFile, !OutputEnd.isWritable { return }

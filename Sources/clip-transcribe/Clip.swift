@@ -1,14 +1,11 @@
 import CLibc
 import Core
 
-/// A recording, as it is in its file.
 struct Clip {
-  /// What a clip may be, as servers name it.
   enum Format: String, CaseIterable, Sendable {
     case wav, m4a, ogg, aac
   }
 
-  /// For messages: the file as it was named.
   let name: String
   /// The file; nil for what can be read but once, as standard input.
   let path: String?

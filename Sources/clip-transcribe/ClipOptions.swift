@@ -1,13 +1,9 @@
 import Agent
 import Core
 
-/// What the command line of clip-transcribe asks for.
 struct ClipOptions {
-  /// What goes to standard output.
   enum Form: String, CaseIterable, Sendable {
-    /// The text alone.
     case text
-    /// A record.
     case json
   }
 
@@ -21,7 +17,6 @@ struct ClipOptions {
   var givenTimeout: Double?
   /// Seconds for everything.
   var timeout: Double { givenTimeout ?? 120 }
-  /// The clip; `-` is standard input.
   var file = "-"
   var isVerbose = false
 

@@ -1,13 +1,11 @@
 import CLibc
 import Core
 
-/// Why a recogniser of this machine gave no text.
 struct RecogniserFailure: Reported {
   let message: String
   let status: ExitStatus
 }
 
-/// A command of the user's that makes text of a clip.
 struct Recogniser {
   private let command: String
   private let timeout: Double

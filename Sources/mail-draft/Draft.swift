@@ -1,8 +1,6 @@
 import Core
 
-/// A mail as it is written: fields, and a body of lines.
 struct Draft {
-  /// A field of the header, with the lines that continue it.
   struct Field {
     let bytes: [UInt8]
 
@@ -12,24 +10,20 @@ struct Draft {
         .lowercased()
     }
 
-    /// All of it on one line.
     var line: [UInt8] {
       let lines = bytes.split(separator: 10)
       return Array(lines.map { Array($0.drop(while: isBlank)) }.joined(separator: [32]))
     }
 
-    /// What stands behind the colon.
     var text: [UInt8] {
       let text = line.drop { $0 != UInt8(ascii: ":") }.dropFirst()
       return Array(text.trimming(isBlank))
     }
 
-    /// Whether it names somebody who gets the mail.
     var isOfRecipients: Bool {
       ["to", "cc", "bcc"].contains(name.without("resent-")) || name == "apparently-to"
     }
 
-    /// Whether a person who is asked is shown all of it.
     var isTold: Bool {
       isOfRecipients || ["from", "sender"].contains(name.without("resent-"))
         || name.hasSuffix("-to") || name == "subject" || name == "content-type"
@@ -109,23 +103,19 @@ struct Draft {
     return Array("\(mail)\n\(text)\n".utf8)
   }
 
-  /// Puts a field in the place of those of its name.
   mutating func set(_ name: String, _ text: String) {
     fields.removeAll { $0.name == name.lowercased() }
     fields.append(Field(bytes: FileName.bytes("\(name): \(text)")))
   }
 
-  /// What a person is to fill in.
   mutating func fill() {
     for name in ["To", "Subject"] where !fields.contains(where: { $0.name == name.lowercased() }) {
       set(name, "")
     }
   }
 
-  /// As it is edited.
   var bytes: [UInt8] { fields.flatMap { $0.bytes + [10] } + [10] + body }
 
-  /// Whether anybody gets it.
   var hasRecipient: Bool { fields.contains { $0.isOfRecipients && !$0.text.isEmpty } }
 }
 

@@ -1,7 +1,6 @@
 import CLibc
 import Core
 
-/// Edits, shows and sends a draft, as a person at the terminal says.
 struct DraftTalk {
   private let terminal: Int32
   private let command: String

@@ -55,7 +55,6 @@ private func print(_ mail: [UInt8]) throws {
   try writer.flush()
 }
 
-/// What the command line of mail-draft asks for.
 struct DraftOptions {
   var isPrinted = false
   var subject: String?
@@ -64,7 +63,6 @@ struct DraftOptions {
   /// `-` is standard input.
   var file = "-"
 
-  /// What sends mail, for a shell.
   var command: String? {
     if let sendmail { return sendmail }
     let places = ["/usr/sbin/sendmail", "/usr/lib/sendmail"].filter { access($0, X_OK) == 0 }

@@ -29,7 +29,6 @@ struct ToldItems {
     known = Set(earlier)
   }
 
-  /// Whether it has a file.
   var isKept: Bool { file != nil }
 
   /// Whether an item was not told before. That it is there still is written down.
@@ -39,7 +38,6 @@ struct ToldItems {
     return false
   }
 
-  /// An item was told.
   mutating func add(_ item: Item) {
     known.insert(item.key)
     meet(item.key)

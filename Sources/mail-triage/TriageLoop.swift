@@ -2,7 +2,6 @@ import CLibc
 import Core
 import Records
 
-/// The command's loop: reads what came in, judges it, writes it.
 final class TriageLoop {
   private let options: TriageOptions
   private let rules: RuleBook
@@ -212,7 +211,6 @@ final class TriageLoop {
     try told.save(isLast: isLast)
   }
 
-  /// Ends the process when a signal asks for that.
   private func check() throws {
     if EndSignals.hasPending, let signal = EndSignals.next() { try leave(by: signal) }
   }

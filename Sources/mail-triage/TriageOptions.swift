@@ -1,6 +1,5 @@
 import Core
 
-/// What the command line of mail-triage asks for.
 struct TriageOptions {
   /// A command that says how soon an item matters, for sh(1).
   private(set) var command: String?
@@ -10,7 +9,6 @@ struct TriageOptions {
   private(set) var most = Int.max
   /// The file of the rules; nil for the usual one, which need not be there.
   private(set) var rules: String?
-  /// The argument of `--state`.
   private(set) var state: String?
   /// Seconds for each run of the command.
   private(set) var timeout = 30.0

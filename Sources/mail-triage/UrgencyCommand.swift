@@ -13,7 +13,6 @@ struct UrgencyCommand {
     run = CommandRun(["/bin/sh", "-c", command], limit: Self.limit, timeout: timeout)
   }
 
-  /// What it says of a record.
   func urgency(
     of record: [UInt8]
   ) throws(CommandRun.Failure) -> NotificationRecord.Urgency {

@@ -4,7 +4,6 @@ import Records
 import Screen
 import Web
 
-/// What the agent is told of its memory.
 extension Memory {
   /// `GET /api/memory/fact-profile`.
   func factProfile() throws -> ExitStatus {
@@ -47,7 +46,6 @@ extension Memory {
 }
 
 extension MemoryContext {
-  /// A line a fact: its list, then its members.
   fileprivate var tsv: [String] {
     facts.flatMap { list in
       list.facts.map { value in
@@ -57,7 +55,6 @@ extension MemoryContext {
     }
   }
 
-  /// Everything a person wants to see.
   fileprivate func lines(width: Int?) -> [Line] {
     var lines = words.map { title, text in
       Line([

@@ -48,7 +48,6 @@ struct Delete {
     return isWhole ? .success : .negative
   }
 
-  /// Deletes one, and says what came of it.
   private func delete(
     _ id: String, _ shown: [UInt8]?, _ now: [UInt8]?, _ guild: String, _ log: DeleteLog
   ) throws -> Bool {
@@ -100,7 +99,6 @@ struct Delete {
   }
 }
 
-/// The ids of facts that a command line or standard input names.
 enum FactIDs {
   /// An id of the backend: digits alone.
   static func checked(_ text: String) throws(Failure) -> String {
@@ -144,7 +142,6 @@ enum FactIDs {
     return ids
   }
 
-  /// The id that a line names, empty for an empty line.
   static func id(of line: [UInt8]) -> String {
     if line.first == UInt8(ascii: "{") {
       let value = try? line.withUnsafeBytes { try JSONValue.parse($0) }

@@ -9,20 +9,16 @@ import Web
 /// of it follows. So whatever ends the process, a fact that is gone is written
 /// down.
 struct DeleteLog {
-  /// What came of a fact.
   enum Result: String {
     /// About to be asked for: gone or not, nobody knows.
     case sent
     case deleted
-    /// The backend knew no such fact any more.
     case missing = "not_found"
     /// The backend refused; the fact is still there.
     case kept
-    /// It is back.
     case restored
   }
 
-  /// A fact that was deleted, or may have been.
   struct Entry: Equatable {
     var id: String
     var guild: String
@@ -40,7 +36,6 @@ struct DeleteLog {
     self.url = url
   }
 
-  /// Writes down what comes of a fact, and brings it to disk.
   func note(
     _ result: Result, id: String, guild: String, fact: [UInt8]? = nil
   ) throws(Failure) {
@@ -49,7 +44,6 @@ struct DeleteLog {
     try file.append(record.json("fact", bytes: fact).bytes)
   }
 
-  /// The facts of guilds that are gone or may be, the newest first.
   func entries(guilds: [String]) throws(Failure) -> [Entry] {
     var entries: [Entry] = []
     for record in try file.records() {
@@ -88,14 +82,11 @@ struct DeleteRecord {
   /// `deleted`, `not_found`, `changed`, `unknown`, `restored`, `lost`.
   var result: String
   var reason: String?
-  /// When it was deleted.
   var time: String?
-  /// The id that the fact has now.
   var newID: String?
   /// The backend's bytes; nil when there is nothing to tell.
   var fact: [UInt8]?
 
-  /// The record.
   var json: [UInt8] {
     RecordText(type).string("id", id).string("guild_id", guild).string("result", result)
       .string("time", time).string("reason", reason).string("new_id", newID)
@@ -109,7 +100,6 @@ struct DeleteRecord {
       .joined(separator: "\t")
   }
 
-  /// The line for a person.
   func line() -> Line {
     let isDone = result == "deleted" || result == "restored"
     let word = result.exchanging("_", for: " ")

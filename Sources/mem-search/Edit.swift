@@ -33,7 +33,6 @@ struct Edit {
       : try interactive(base, shown, row, fetch)
   }
 
-  /// What the options say.
   private func changed(_ base: FactDraft) -> FactDraft {
     var draft = base
     if let subject = options.subject { draft.subject = subject }
@@ -81,7 +80,6 @@ struct Edit {
     return status
   }
 
-  /// What the user makes of the form; nil when the user gives up.
   private func written(in editor: Editor, _ base: FactDraft) throws -> FactDraft? {
     while true {
       let bytes = try editor.edit()
@@ -99,8 +97,6 @@ struct Edit {
     }
   }
 
-  /// Sends the draft unless the fact is another by now, and writes what became
-  /// of it.
   private func send(
     _ draft: FactDraft, _ base: FactDraft, _ shown: Fact, _ row: [UInt8], _ fetch: FactFetch
   ) throws -> ExitStatus {
@@ -137,8 +133,7 @@ struct Edit {
     return .success
   }
 
-  /// Whether the fact is as it was shown; if not, says so. The backend has no way
-  /// to say "only if it is still what I saw".
+  /// The backend has no way to say "only if it is still what I saw".
   private func isStill(
     _ shown: Fact, _ base: FactDraft, _ row: [UInt8], _ fetch: FactFetch
   ) throws(Failure) -> Bool {

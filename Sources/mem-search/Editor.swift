@@ -3,9 +3,7 @@ import CLibc
 import Core
 import Screen
 
-/// The user's editor, on a file of its own.
 struct Editor {
-  /// The file; it stays until `remove`.
   let path: String
 
   /// Makes the file, for the user alone.
@@ -26,8 +24,6 @@ struct Editor {
   /// Whether the environment names an editor, which then needs no terminal.
   static var isNamed: Bool { named != nil }
 
-  /// Lets the user edit the file, and reads it.
-  ///
   /// Without a name in the environment the editor is vi.
   func edit() throws -> [UInt8] {
     let command = Self.named ?? "vi"
@@ -46,7 +42,6 @@ struct Editor {
     return try StateFile(path: path).read() ?? []
   }
 
-  /// Removes the file.
   func remove() { unlink(path) }
 
   private func write(_ text: String) throws(Failure) {
@@ -54,7 +49,6 @@ struct Editor {
   }
 }
 
-/// Lines beside the records: for the person, on standard error.
 struct NoteOutput {
   /// The most cells of a line; nil where nobody reads along.
   let width: Int?

@@ -9,7 +9,6 @@ import Screen
 /// over the lines that begin with none of the names. Lines that begin with `#`
 /// are notes.
 enum FactForm {
-  /// The text that is edited.
   static func text(_ draft: FactDraft, notes: [String]) -> String {
     notes.map { "# \(Visible.line($0))\n" }.joined()
       + FactDraft.names.map { "\($0): \(Visible.line(draft[$0]))\n" }.joined()
@@ -53,8 +52,7 @@ enum FactForm {
     return draft
   }
 
-  /// The text with what the form shows escaped as it was, so that who changes a
-  /// word changes that alone.
+  /// Restores what the form shows escaped, so that who changes a word changes that alone.
   private static func restored(_ text: String, from base: String) -> String {
     var text = text
     for scalar in Visible.escaped(in: base) {
@@ -72,13 +70,11 @@ enum FactForm {
   }
 }
 
-/// What is different between two versions of a fact, for a person.
 enum FactDiff {
   private static let old = Style(Palette.error)
   private static let new = Style(Palette.positive)
 
-  /// A line with `-` and one with `+` for each member that is not the same;
-  /// nothing when all are.
+  /// With `-` and `+` for each member that is not the same; nothing when all are.
   static func lines(_ a: FactDraft, _ b: FactDraft, width: Int?) -> [Line] {
     FactDraft.names.filter { a[$0] != b[$0] }.flatMap { name in
       lines("-", name, a[name], old, width) + lines("+", name, b[name], new, width)

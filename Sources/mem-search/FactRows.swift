@@ -97,7 +97,6 @@ struct FactRows {
     }
   }
 
-  /// The fact and its evidence, broken to the room.
   private static func body(_ fact: Fact, _ room: Int?) -> [Line.Span] {
     func broken(_ text: String, _ style: Style) -> [Line.Span] {
       Paragraph.wrap(Plain.line(text, limit: Cell.longest), to: room).map { Line.Span($0, style) }
@@ -137,12 +136,10 @@ extension FactRows {
     return fields + (guild == nil ? [] : ["guild_name"])
   }
 
-  /// The fields of a record.
   static func tsv(_ row: [UInt8]) -> String {
     Fact(record: row)?.tsv ?? RowText.escape(String(decoding: RowText.line(row), as: UTF8.self))
   }
 
-  /// Records for a person.
   static func lines(_ rows: [[UInt8]], width: Int?) -> [Line] {
     var facts: [Fact] = []
     var odd: [Line] = []
@@ -171,9 +168,7 @@ extension Fact {
   }
 }
 
-/// Parts of a longer answer, each below a heading with its count.
 enum Section {
-  /// Facts below a heading; nothing when there are none.
   static func facts(_ title: String, _ values: [JSONValue], width: Int?) -> [Line] {
     if values.isEmpty { return [] }
     let facts = values.compactMap { Fact($0) }
@@ -183,7 +178,6 @@ enum Section {
     return heading(title, values.count) + FactRows(facts, width: width).lines(heading: false) + odd
   }
 
-  /// Texts below a heading, each broken to the width; nothing when there are none.
   static func texts(
     _ title: String, _ texts: [(head: String, text: String)], width: Int?
   ) -> [Line] {

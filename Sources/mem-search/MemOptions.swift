@@ -2,15 +2,12 @@ import Agent
 import Core
 import Screen
 
-/// What the command line of mem-search asks for.
 struct MemOptions {
   /// How the user of `--snapshot` speaks.
   enum Turn: String, CaseIterable { case text, voice }
 
   var mode = Mode.search
-  /// As they were given.
   private var modes: [Mode] = []
-  /// The words that are not options.
   var operands: [String] = []
   /// Of `--edit` and `--fact-profile`.
   var id = ""
@@ -22,7 +19,6 @@ struct MemOptions {
   /// In lower case.
   var types: [String] = []
   var subject: String?
-  /// Hits to ask for.
   var limit: Int?
   var minScore: Double?
   var count: Int?
@@ -177,10 +173,8 @@ struct MemOptions {
     if mode == .search, text.isEmpty { throw UsageError("the query is empty") }
   }
 
-  /// The operands as one text.
   var text: String { FactText.folded(operands.joined(separator: " ")) }
 
-  /// Whether `--edit` says what is to become of the fact.
   var hasChange: Bool {
     fact != nil || confidence != nil || evidence != nil || subject != nil || !types.isEmpty
   }

@@ -5,7 +5,6 @@ import Records
 import Screen
 import Web
 
-/// Asks the backend about its memory and writes the answers.
 struct Memory {
   let options: MemOptions
   let caller: Caller
@@ -23,16 +22,13 @@ struct Memory {
     return [try GuildChoice.named(id, caller)]
   }
 
-  /// The guild that is meant.
   func guild() throws(Failure) -> String { try GuildChoice.only(of: try guilds()) }
 
-  /// The guild that is meant; nil for all, where there are several.
   func guildOrAll() throws(Failure) -> String? {
     let guilds = try guilds()
     return guilds.count == 1 ? guilds[0].id : nil
   }
 
-  /// Fetches facts of the guilds that are meant.
   func fetch() throws(Failure) -> FactFetch {
     FactFetch(caller: caller, guilds: try guilds(), diagnostics: diagnostics)
   }
@@ -89,7 +85,6 @@ struct Memory {
     return .success
   }
 
-  /// Writes records of a list.
   func list(
     _ rows: [[UInt8]], _ listing: Listing, none: String
   ) throws(WriteFailure) -> ExitStatus {
@@ -102,8 +97,7 @@ struct Memory {
     return .success
   }
 
-  /// Says something that a person at a terminal wants to know and a script sees
-  /// by the status.
+  /// Tells what a person at a terminal wants to know and a script sees by the status.
   func tellPerson(_ words: String) {
     if isatty(2) == 1 && !options.quiet { diagnostics.say(words) }
   }

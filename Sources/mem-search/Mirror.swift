@@ -37,7 +37,6 @@ extension Memory {
 /// The copy of a backend's facts in the state folder: for each guild a record
 /// that says when it was taken, and behind it the facts with their own bytes.
 struct MirrorFile {
-  /// The facts of a guild.
   struct Section {
     var guild: String
     /// Of the guild; empty when there is none.
@@ -51,7 +50,6 @@ struct MirrorFile {
   private let file: StateFile
   private let url: String
 
-  /// Where it is.
   var path: String { file.path }
 
   init(_ folders: Folders, url: String) throws(Failure) {
@@ -61,7 +59,6 @@ struct MirrorFile {
     file = StateFile(path: try folders.stateFile("memory-mirror.\(name).ndjson"))
   }
 
-  /// The guilds that were copied.
   func sections() throws(Failure) -> [Section] {
     guard let bytes = try file.read(limit: BoundedFile.largest) else { return [] }
     var sections: [Section] = []
@@ -75,7 +72,6 @@ struct MirrorFile {
     return sections
   }
 
-  /// Replaces the facts of a guild.
   func replace(_ section: Section) throws(Failure) {
     var sections = try sections().filter { $0.guild != section.guild }
     sections.append(section)

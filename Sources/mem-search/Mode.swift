@@ -1,4 +1,3 @@
-/// What mem-search is to do.
 enum Mode: String {
   case search
   case facts
@@ -12,7 +11,6 @@ enum Mode: String {
   case undo
   case mirror
 
-  /// Whether an option that is not for every mode is for this one.
   func takes(_ option: String) -> Bool {
     switch option {
     case "limit", "min-score": self == .search
@@ -28,7 +26,6 @@ enum Mode: String {
     }
   }
 
-  /// How many words may follow, and what they are.
   var operands: (name: String, range: ClosedRange<Int>) {
     switch self {
     case .search: ("QUERY", 1...Int.max)

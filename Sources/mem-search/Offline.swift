@@ -25,7 +25,6 @@ struct Offline {
     }
   }
 
-  /// The copies that are meant: of the guild that is named, or all there are.
   private func sections() throws -> [MirrorFile.Section] {
     let settings = try Settings()
     let profile = try settings.profile(options.access.profile)
@@ -75,7 +74,6 @@ struct Offline {
   }
 }
 
-/// Counts the facts of each subject.
 enum SubjectCount {
   private struct Key: Hashable {
     var scope: String?

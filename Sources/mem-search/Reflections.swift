@@ -35,7 +35,6 @@ extension Memory {
 }
 
 extension Reflection {
-  /// All that the run says: its members, its facts, its texts.
   fileprivate func lines(width: Int?) -> [Line] {
     var lines: [Line] = []
     var texts: [(title: String, text: String)] = []

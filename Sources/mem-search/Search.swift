@@ -7,7 +7,6 @@ import Web
 /// have the words in them. A dashboard searches the facts of a guild alone, but
 /// keeps most of what it knows as facts of persons.
 extension Memory {
-  /// The most hits that a search of the dashboard gives.
   private static let mostHits = Listing.hits.most ?? .max
 
   func search() throws -> ExitStatus {
@@ -71,7 +70,6 @@ extension Memory {
     return (hits, isCrowded)
   }
 
-  /// The facts that have every word of the query in them.
   private func holding(
     _ fetch: FactFetch, _ filter: FactFilter, limit: Int
   ) throws(Failure) -> [[UInt8]] {

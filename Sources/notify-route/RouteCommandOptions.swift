@@ -1,10 +1,8 @@
 import Core
 import Notices
 
-/// What the command line of notify-route asks for.
 struct RouteCommandOptions {
   var routes = RouteOptions()
-  /// Files to read; `-` is standard input.
   var files: [String] = []
 
   static let table = OptionTable<RouteCommandOptions>(

@@ -2,7 +2,6 @@ import Agent
 import Core
 import Records
 
-/// Takes what standard input says into the outbox, one thing a line.
 struct AddedLines {
   private let file: OutboxFile
   private let output: ItemOutput
@@ -11,7 +10,6 @@ struct AddedLines {
   private var faults: FaultLog
   private var changes: [OutboxEntry.Change] = []
 
-  /// So many are brought to disk together at most.
   private static let most = 256
 
   init(

@@ -3,7 +3,6 @@ import Core
 import Records
 import Screen
 
-/// Sends what waits, of one profile or of all.
 struct Flush {
   private let options: OutboxOptions
   private let output: ItemOutput

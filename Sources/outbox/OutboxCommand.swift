@@ -57,7 +57,6 @@ private func drop(
   return status
 }
 
-/// Standard output: items as records or as a table.
 final class ItemOutput {
   private let rows: RowOutput
 

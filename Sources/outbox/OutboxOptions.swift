@@ -2,13 +2,10 @@ import Agent
 import Core
 import Screen
 
-/// What the command line of outbox asks for.
 struct OutboxOptions {
-  /// What is to be done.
   enum Verb: String, CaseIterable {
     case add, list, flush, drop
 
-    /// The verbs that an option is for; nil for all.
     fileprivate static func taking(_ option: String) -> [Verb]? {
       switch option {
       case "all": [.list, .flush, .drop]
@@ -21,10 +18,8 @@ struct OutboxOptions {
   }
 
   private(set) var verb = Verb.list
-  /// What to drop.
   private(set) var ids: [TID] = []
   private(set) var isAll = false
-  /// Whether prompts are said however old they are.
   private(set) var isOld = false
   /// `--max-time`, seconds.
   private(set) var tokenTime: Double?
@@ -57,7 +52,6 @@ struct OutboxOptions {
       + AccessOptions.credentials.at(\.access)
   ) { options, words throws(UsageError) in try options.finish(words) }
 
-  /// The ids of the usual profile's outbox.
   private static let waiting = Completion.live {
     guard let profile = try? Settings().profile(),
       let file = try? OutboxFile(profile: profile.name, Diagnostics(program: "outbox")),

@@ -1,16 +1,12 @@
 import Agent
 import Core
 
-/// What the command line of pds-record asks for.
 struct PDSOptions {
-  /// What is to be done.
   enum Verb: String, CaseIterable {
     case list, get, create, put, delete, watch, describe, login
 
-    /// Whether it changes something.
     var isWrite: Bool { self == .create || self == .put || self == .delete }
 
-    /// The options that are for some alone.
     fileprivate static func taking(_ option: String) -> [Verb]? {
       switch option {
       case "reverse": [.list]
@@ -31,34 +27,27 @@ struct PDSOptions {
   /// What must be there for a write to take effect.
   enum Swap: Equatable {
     case given(RecordSwap)
-    /// What each row of the input says.
     case row
   }
 
   private(set) var verb = Verb.list
-  /// The collection, where one is named.
   private(set) var collection: NSID?
-  /// The record, where one is named.
   private(set) var key: RecordKey?
-  /// Whose records; nil for those of the profile's identifier.
   private(set) var repository: Repository?
-  /// The collections to watch; none for all.
   private(set) var watched: [NSID] = []
   private(set) var isReversed = false
   private(set) var swap = Swap.given(.any)
   private(set) var state: String?
   private(set) var from: Int?
-  /// Whether what cannot be sent is kept, and what cannot be read comes from copies.
   private(set) var isQueued = false
   private(set) var timeout: Double?
   private(set) var follow = FollowOptions()
   private(set) var access = AccessOptions()
 
-  /// How long a command that prints the password may take: who types a passphrase has all the
+  /// How long a command that prints the password may receive: who types a passphrase has all the
   /// time, unless some was given.
   var tokenTime: Double? { verb == .watch ? follow.reconnect.maxTime : timeout }
 
-  /// How long a call may take.
   var limits: PDSLimits {
     var limits = PDSLimits()
     if let timeout { limits.timeout = timeout }
@@ -114,7 +103,7 @@ struct PDSOptions {
       throw UsageError("--repo and --queue: an outbox is for records of one's own")
     }
     if state?.isEmpty == true { throw UsageError("--state: no file is named") }
-    try take(Array(words.operands.dropFirst()))
+    try receive(Array(words.operands.dropFirst()))
     let readsInput = key == nil ? verb.isWrite || verb == .get : verb == .put
     if readsInput, access.tokenFile == "-" {
       throw UsageError("standard input cannot be the password and the records")
@@ -125,15 +114,14 @@ struct PDSOptions {
     if swap == .row, key != nil { throw UsageError("--swap row: there are no rows with a RKEY") }
   }
 
-  /// Reads the names behind the verb.
-  private mutating func take(_ names: [String]) throws(UsageError) {
+  private mutating func receive(_ names: [String]) throws(UsageError) {
     if verb == .watch {
       watched = try names.map(Self.nsid)
       return
     }
     let most = verb == .describe || verb == .login ? 0 : verb == .list || verb == .create ? 1 : 2
     if let first = names.first, first.hasPrefix("at:") {
-      try take(uri: first)
+      try receive(uri: first)
       if names.count > 1 { throw UsageError("too many words: \(names[1])") }
     } else {
       if names.count > most { throw UsageError("too many words: \(names[most])") }
@@ -146,7 +134,7 @@ struct PDSOptions {
     if most == 1, collection == nil { throw UsageError("\(verb.rawValue) needs a COLLECTION") }
   }
 
-  private mutating func take(uri text: String) throws(UsageError) {
+  private mutating func receive(uri text: String) throws(UsageError) {
     guard let uri = ATURI(text) else { throw UsageError("\(text): not an AT URI") }
     if verb == .describe ? uri.collection != nil : verb != .get && verb != .list {
       throw UsageError("\(verb.rawValue) takes names, not the AT URI \(text)")

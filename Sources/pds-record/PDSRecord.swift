@@ -86,13 +86,13 @@ private func list(
     for row in rows { try write(row) }
   } else {
     var read = ListedCopies(.now())
-    let take = { (row: [UInt8]) in
+    let receive = { (row: [UInt8]) in
       try write(row)
-      if copies != nil { read.take(row) }
+      if copies != nil { read.receive(row) }
     }
     try records.list(
       collection, isReversed: options.isReversed, count: count,
-      fault: { faults.event("list", $0) }, row: take)
+      fault: { faults.event("list", $0) }, row: receive)
     copies.map { read.keep(in: $0, of: collection, isWhole: read.count < count) }
   }
   faults.finish()
@@ -106,12 +106,10 @@ private func none(_ what: String, _ diagnostics: Diagnostics) -> ExitStatus {
   return .negative
 }
 
-/// Standard output: a row a line, each as soon as it is there.
 final class RowWriter {
   private let writer = RecordWriter()
   private let isTerminal = isatty(1) == 1
 
-  /// Writes one JSON value on one line.
   func write(_ row: [UInt8]) throws(WriteFailure) {
     if isTerminal {
       var shown = ByteBuffer()
@@ -125,12 +123,10 @@ final class RowWriter {
   }
 }
 
-/// The rows of a list, as what later changes are made from.
 struct ListedCopies {
   /// Longer lists are not kept: who has so many records changes few of them by hand.
   private static let mostBytes = 64 << 20
 
-  /// How many rows there were.
   private(set) var count = 0
   private let start: Timestamp
   private var rows: [RecordKey: CopiedRecord] = [:]
@@ -138,8 +134,7 @@ struct ListedCopies {
 
   init(_ start: Timestamp) { self.start = start }
 
-  /// Takes a row.
-  mutating func take(_ row: [UInt8]) {
+  mutating func receive(_ row: [UInt8]) {
     count += 1
     bytes += row.count
     guard bytes <= Self.mostBytes else {

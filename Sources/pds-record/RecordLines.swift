@@ -2,8 +2,6 @@ import Agent
 import Core
 import Records
 
-/// Takes the records of standard input to the server, one a line, or looks them up there: a
-/// result for each, in their order.
 struct RecordLines {
   private let options: PDSOptions
   private let records: PDSRecords
@@ -17,7 +15,6 @@ struct RecordLines {
   private var clock = TIDClock(clock: Int.random(in: 0..<1024))
   private var book: KeyBook?
 
-  /// What keeps a line from being done, while others may be.
   private struct LineFault: Error {
     let reason: String
     let status: ExitStatus
@@ -52,7 +49,7 @@ struct RecordLines {
     defer { faults.finish() }
     var input = try RecordInput(path: "-", .lines)
     do {
-      while let line = try input.next() { try take(line.bytes, line: line.number) }
+      while let line = try input.next() { try receive(line.bytes, line: line.number) }
     } catch let failure as Failure {
       // What came of the lines before it counts, too.
       diagnostics.say(failure.message)
@@ -62,7 +59,6 @@ struct RecordLines {
     return worst
   }
 
-  /// What is named on the command line.
   private mutating func one(_ key: RecordKey) throws {
     guard let collection = options.collection else { return }
     do {
@@ -83,7 +79,7 @@ struct RecordLines {
     }
   }
 
-  private mutating func take(_ line: UnsafeRawBufferPointer, line number: Int) throws {
+  private mutating func receive(_ line: UnsafeRawBufferPointer, line number: Int) throws {
     do {
       try output.write(try result(line))
     } catch let fault as LineFault {
@@ -168,7 +164,6 @@ struct RecordLines {
     return kept(outcome)
   }
 
-  /// Whether a record may be in the copies.
   private func isOwn(_ repository: Repository?) -> Bool {
     queue != nil && repository.map { records.isOwn($0) } != false
   }

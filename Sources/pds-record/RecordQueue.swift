@@ -11,7 +11,6 @@ final class RecordQueue {
   private let sender: OutboxSender
   private let patience: Double
   private let diagnostics: Diagnostics
-  /// Why nothing is sent any more.
   private var failure: Failure?
 
   init(
@@ -40,7 +39,6 @@ final class RecordQueue {
     }
   }
 
-  /// Keeps a change, and sends it with what waits for the same record.
   func write(
     _ change: OutboxEntry.Change, _ history: History = .new
   ) throws(Failure) -> (row: [UInt8], status: ExitStatus) {
@@ -100,13 +98,9 @@ final class RecordQueue {
     }
   }
 
-  /// What earlier runs did with a change.
   enum History {
-    /// None had it.
     case new
-    /// One had it, and perhaps kept it.
     case perhapsKept
-    /// One kept it.
     case kept
   }
 
@@ -179,7 +173,6 @@ final class RecordQueue {
     return text.string("cid", draft.cid.description).bytes
   }
 
-  /// Leaves out of the outbox what is over.
   func finish() throws(Failure) { try file.compact() }
 
   // MARK: - Reading
@@ -202,7 +195,6 @@ final class RecordQueue {
     }
   }
 
-  /// The rows of a collection with the changes that wait for them.
   func list(
     _ collection: NSID, isReversed: Bool, count: Int, fault: (String) -> Void
   ) throws -> [[UInt8]] {
@@ -241,7 +233,7 @@ final class RecordQueue {
     ) { bytes in
       guard let row = try? bytes.withUnsafeBytes({ try RecordRow($0) }) else { return }
       rows.append(.init(row.key, bytes))
-      read.take(bytes)
+      read.receive(bytes)
     }
     read.keep(in: copies, of: collection, isWhole: isEndless || rows.count < most)
     return rows

@@ -6,7 +6,6 @@ import Turns
 /// Finds in lines the turns that are finished, each once: in the records of turn-fold(1), and in
 /// the transcript of Claude Code itself. Pure.
 struct FinishedTurns {
-  /// A turn that is known to be over.
   private struct Answer {
     let origin: RecordOrigin
     let id: String
@@ -16,13 +15,11 @@ struct FinishedTurns {
     let time: Timestamp?
   }
 
-  /// Only turns that ended later; nil for all.
   private let after: Timestamp?
   private var scan = RecordScan()
   /// The last messages of agents, by their places, and in their order.
   private var messages: [String: MessageRecord] = [:]
   private var order: [String] = []
-  /// Turns whose answer has not come yet, by its place.
   private var waiting: [String: TurnRecord] = [:]
   private var seen = RecentIDs()
 
@@ -53,8 +50,8 @@ struct FinishedTurns {
     }
     do throws(RecordFields.Fault) {
       switch try ConversationRecord(reading: bytes) {
-      case .turn(let turn): return take(turn)
-      case .message(let message): return take(message)
+      case .turn(let turn): return receive(turn)
+      case .message(let message): return receive(message)
       default: return nil
       }
     } catch {
@@ -64,7 +61,7 @@ struct FinishedTurns {
     }
   }
 
-  private mutating func take(_ turn: TurnRecord) -> Narration? {
+  private mutating func receive(_ turn: TurnRecord) -> Narration? {
     // A part of a turn, as a subagent is, is nobody's answer.
     guard turn.state == .completed, turn.parent == nil else { return nil }
     // A session that was left in its middle has no answer.
@@ -78,7 +75,7 @@ struct FinishedTurns {
     return tell(turn, message)
   }
 
-  private mutating func take(_ message: MessageRecord) -> Narration? {
+  private mutating func receive(_ message: MessageRecord) -> Narration? {
     guard message.role == .assistant, message.state == .final else { return nil }
     var places = [Self.place(message.origin, message.thread, message.id)]
     if let turn = message.turn {

@@ -2,7 +2,6 @@ import CLibc
 import Core
 import Records
 
-/// Reads lines, and narrates the turns that are finished in them.
 final class NarrateLoop {
   private let options: NarrateOptions
   private let diagnostics: Diagnostics
@@ -10,7 +9,6 @@ final class NarrateLoop {
   private let writer = RecordWriter()
   private var turns: FinishedTurns
   private var faults: FaultLog
-  /// The newest turn so far, where it alone is wanted.
   private var latest: Narration?
   /// Where we write, if that is a file: reading it would not end.
   private let target = FileIdentity(descriptor: 1)
@@ -22,7 +20,6 @@ final class NarrateLoop {
     faults = FaultLog(diagnostics)
   }
 
-  /// Reads all, and speaks to the end.
   func run() throws -> ExitStatus {
     try RecordInput.each(
       options.files, writtenTo: target, until: { false }, fault: { faults.file($0, $1) },
@@ -59,16 +56,15 @@ final class NarrateLoop {
       if let fault = torn.fault { faults.line(file, number, fault.reason) }
       return
     }
-    if let narration { try take(narration) }
+    if let narration { try receive(narration) }
   }
 
-  /// Speaks on until there is something to read.
   private func wait(for source: Int32) throws(WriteFailure) {
     try writer.flush()
     while !narrator.turn(input: source) {}
   }
 
-  private func take(_ narration: Narration) throws(WriteFailure) {
+  private func receive(_ narration: Narration) throws(WriteFailure) {
     if narration.text.isEmpty { return diagnostics.note("\(narration.id): nothing to say") }
     guard options.isLatest else { return try give(narration) }
     if let latest, let old = latest.time, let new = narration.time, new < old { return }

@@ -1,29 +1,21 @@
 import Agent
 import Core
 
-/// What the command line of reply-narrate asks for.
 struct NarrateOptions {
-  /// What is printed, and what a command is given.
   enum Form: String, CaseIterable, Sendable {
-    /// Prose, a line for each turn.
     case text
-    /// Records.
     case json
   }
 
   var access = AccessOptions()
-  /// Only turns that ended later; nil where nothing is said.
   var after: Moment?
   /// For sh(1); nil prints.
   var command: String?
   var form = Form.text
-  /// Whether only the newest turn is spoken.
   var isLatest = false
   /// Whether nothing is skipped, however late it is.
   var isAll = false
-  /// The folder for audio.
   var save: String?
-  /// Whose turns a server is asked for.
   var slug: String?
   var directory: String?
   /// Seconds for each run of the command.
@@ -32,7 +24,6 @@ struct NarrateOptions {
   /// What is read; `-` is standard input.
   var files: [String] = []
 
-  /// Whether a voice server is asked, and nothing read.
   var isServer: Bool { access.profile != nil }
 
   static let table = OptionTable<NarrateOptions>(

@@ -1,21 +1,17 @@
 import Core
 import Records
 
-/// A finished turn, as it is said.
 struct Narration: Equatable {
   let origin: RecordOrigin
   /// The id of the answer, where it has one; else that of the turn.
   let id: String
-  /// The conversation's id.
   let thread: String
   /// The turn's id; nil where a line says only that one has ended.
   let turn: String?
   /// Prose, one line.
   let text: String
-  /// When the turn ended.
   let time: Timestamp?
 
-  /// What is printed, or given to a command: the prose, or a record.
   func line(_ form: NarrateOptions.Form) -> [UInt8] {
     switch form {
     case .text: Array(text.utf8) + [10]

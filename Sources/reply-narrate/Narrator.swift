@@ -2,7 +2,6 @@ import CLibc
 import Core
 import Web
 
-/// What both loops have: where narrations go, and how to wait for something to happen.
 final class Narrator {
   let speaker: Speaker?
   private let watch: RecordingWatch?
@@ -24,10 +23,8 @@ final class Narrator {
     watch = try RecordingWatch()
   }
 
-  /// Whether nothing is spoken and nothing waits.
   var isIdle: Bool { speaker?.isIdle ?? true }
 
-  /// How the command ends, as far as speaking goes.
   var status: ExitStatus { speaker?.hasFailed == true ? .failure : .success }
 
   /// Does what can be done, then waits for the next thing to happen. Returns whether the file can
@@ -69,7 +66,6 @@ final class Narrator {
     return watch.isRecording
   }
 
-  /// Ends the process when a signal came that asks for it.
   func endIfAsked() {
     guard let speaker, let signal = EndSignals.next() else { return }
     speaker.stop(signal)

@@ -22,8 +22,7 @@ final class RecordingWatch {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Watches the folder that has the name now: it may have been removed, and made again, even
-  /// with the same number.
+  /// The folder may have been removed and made again, even with the same number.
   private func watchFolder() {
     if descriptor >= 0 { close(descriptor) }
     descriptor = clibc_folder_watch(mark.folder)

@@ -1,7 +1,6 @@
 import CLibc
 import Core
 
-/// The folder into which audio is put, a file for each turn.
 struct SavedAudio {
   private let folder: Int32
   private let path: String

@@ -3,7 +3,6 @@ import Core
 import Records
 import Web
 
-/// Asks a voice server for what it reads aloud, and has it played or kept.
 final class ServerLoop {
   private let options: NarrateOptions
   private let diagnostics: Diagnostics
@@ -14,7 +13,6 @@ final class ServerLoop {
   private let writer = RecordWriter()
   private var isLost = false
   private var hasFault = false
-  /// What was told last of a turn that cannot be heard.
   private var skipped = ""
 
   /// With `--latest`, the most tries.
@@ -52,7 +50,7 @@ final class ServerLoop {
       switch try narration.work(now: now) {
       case .piece(let piece):
         tell(nil)
-        try take(piece)
+        try receive(piece)
         if options.isLatest { return finish() }
       case .nothing:
         tell(nil)
@@ -86,7 +84,7 @@ final class ServerLoop {
     isLost = trouble != nil
   }
 
-  private func take(_ piece: RiffNarration.Piece) throws {
+  private func receive(_ piece: RiffNarration.Piece) throws {
     let name = "turn of \(NumberText.of(piece.time))"
     if let folder, let file = save(piece, folder) {
       // It is a name that is used next.

@@ -4,7 +4,6 @@ import Core
 /// Runs the user's command for each narration, one after the other. The command stands still
 /// while a clip is recorded.
 final class Speaker {
-  /// What a command reads on standard input, and its name for messages.
   struct Item {
     let name: String
     let bytes: [UInt8]
@@ -21,7 +20,6 @@ final class Speaker {
   private var lastLook = 0.0
   private var isStopped = false
   private var isEnding = false
-  /// Whether a command has failed.
   private(set) var hasFailed = false
 
   /// One that does not end when it is asked to is killed, seconds.
@@ -34,10 +32,8 @@ final class Speaker {
     queue = SpeechQueue(newestWins: newestWins)
   }
 
-  /// Whether nothing is spoken and nothing waits.
   var isIdle: Bool { child == nil && queue.isEmpty }
 
-  /// Takes what is to be spoken next.
   func add(_ item: Item) {
     if let skipped = queue.add(item) {
       diagnostics.note("\(skipped.name): skipped for a newer one")

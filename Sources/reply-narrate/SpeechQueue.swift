@@ -8,12 +8,10 @@ struct SpeechQueue<Item> {
 
   var isEmpty: Bool { items.isEmpty }
 
-  /// Adds what is newest.
   mutating func add(_ item: Item) -> Item? {
     defer { items.append(item) }
     return newestWins ? items.popLast() : nil
   }
 
-  /// What is spoken next, which waits no longer; nil when nothing waits.
   mutating func next() -> Item? { items.isEmpty ? nil : items.removeFirst() }
 }

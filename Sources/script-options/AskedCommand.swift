@@ -1,16 +1,11 @@
 import Core
 
-/// A command that a script runs, which knows best what its options are.
 struct AskedCommand {
-  /// What it is called.
   let name: String
-  /// The script's.
   let help: String
 
-  /// Whether the script has its options, too.
   var isPassedOn: Bool { ["those of", "options of"].contains { help.holds("\($0) \(name)") } }
 
-  /// Its options.
   func usage() throws(CommandRun.Failure) -> CommandUsage {
     CommandUsage(program: name, entries: try Self.ask([name, "--completions", "entries"]))
   }
@@ -20,8 +15,6 @@ struct AskedCommand {
     try Self.ask([name, "--completions"] + (asItself ? [] : ["-"]) + ["words"] + words, help)
   }
 
-  /// What it adds to an error about an option that there is not: one that has the word as an
-  /// argument.
   func hint(for error: UsageError) throws(CommandRun.Failure) -> String {
     let start = "unknown option --"
     let problem = error.problem

@@ -96,17 +96,12 @@ private func eachPiece(
   }
 }
 
-/// What the command line asks for.
 struct ScriptCommand {
-  /// What there is to be done.
   enum Job { case words, tell, give, visible }
 
   var job = Job.words
-  /// The command that a script runs, and whose options it has, too.
   var asked: String?
-  /// The script's name.
   var script = ""
-  /// The script's words, or those of a message.
   var words: [String] = []
 
   static let table = OptionTable<ScriptCommand>(

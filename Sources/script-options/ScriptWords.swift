@@ -1,10 +1,7 @@
 import Core
 
-/// Makes the words that a script evaluates, of its help and its own words.
 struct ScriptWords {
-  /// Its options, and behind them those of the command that it asks.
   let usage: CommandUsage
-  /// Its own alone.
   private let own: CommandUsage
   private var ownCount: Int { own.entries.count }
   private let help: String
@@ -20,7 +17,6 @@ struct ScriptWords {
     isCut = usage.synopsis.holds("[-- ") || usage.synopsis.holds("--]")
   }
 
-  /// What is to be evaluated.
   func words(of words: [String]) throws -> String {
     if words.first == "--completions" { return try completions(Array(words.dropFirst())) }
     let end = isCut ? words.firstIndex(of: "--") ?? words.count : words.count
@@ -55,7 +51,6 @@ struct ScriptWords {
 
   // MARK: Answers
 
-  /// Behind `--completions`.
   private func completions(_ words: [String]) throws -> String {
     guard words.first == "words" else {
       return given(try own.completions(for: words.first ?? ""))
@@ -128,7 +123,6 @@ struct ScriptWords {
     return given.last ?? ""
   }
 
-  /// The options of the command that was asked, and the operands.
   private func positional(_ parsed: ParsedWords, _ behind: [String]) -> String {
     var words: [String] = []
     for item in parsed.items where item.index >= ownCount {
@@ -158,7 +152,6 @@ struct ScriptWords {
     "AGENTUTILS_PROGRAM=${AGENTUTILS_PROGRAM:-\(usage.program)}\nexport AGENTUTILS_PROGRAM\n"
   }
 
-  /// What scripts share.
   private var functions: String {
     let name = usage.program
     return speaking + """

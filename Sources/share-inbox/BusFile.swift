@@ -33,7 +33,6 @@ struct BusFile {
     self.init(name: name, content: content)
   }
 
-  /// The record, with its line feed.
   var record: [UInt8] {
     let text = RecordText(.inboxFile).string("id", name.id).string("name", name.own)
       .string("suffix", name.own == nil ? name.suffix : nil).number("size", content.count)

@@ -11,9 +11,7 @@ final class BusIntake {
   private let diagnostics: Diagnostics
   private let child: ChildProcess
   private var lines: LineReader
-  /// The worst that happened here.
   private(set) var status = ExitStatus.success.rawValue
-  /// Whether no more will come.
   private(set) var hasEnded = false
 
   private static let markPrefix = ".taken-"
@@ -36,7 +34,7 @@ final class BusIntake {
 
   /// Takes what is there. Returns whether there was something.
   @discardableResult
-  func take(into folder: InboxFolder, waits: Bool) -> Bool {
+  func receive(into folder: InboxFolder, waits: Bool) -> Bool {
     var hasSome = false
     while !hasEnded {
       do {
@@ -57,7 +55,6 @@ final class BusIntake {
     return hasSome
   }
 
-  /// Waits until there is more, if that is wanted.
   private func pause(_ waits: Bool) throws {
     var entries = [
       pollfd(fd: child.output, events: Int16(POLLIN), revents: 0),
@@ -72,7 +69,6 @@ final class BusIntake {
     _ = text.utf8.withContiguousStorageIfAvailable { write(child.input, $0.baseAddress, $0.count) }
   }
 
-  /// Gives back what was not taken.
   func end() -> Int32 {
     child.closeInput()
     // What was not acknowledged comes again.

@@ -7,17 +7,13 @@ struct Deposit {
   let folder: InboxFolder
   /// The suffix that was asked for, nil for the file's own.
   let suffix: String?
-  /// Whether the file leaves its old place.
   let moves: Bool
   /// The most bytes that a file may have.
   let maxSize: Int64
-  /// Whether nobody is told how far a file is.
   let isQuiet: Bool
 
-  /// What a file that is being written is called at first.
   static let temporaryPrefix = ".add-"
 
-  /// Puts one file in.
   func add(_ path: String, now: Timestamp) throws(Failure) -> InboxItem {
     let source = try DepositSource(path, maxSize: maxSize)
     let (label, size) = (source.label, source.size)
@@ -43,8 +39,7 @@ struct Deposit {
     InboxItem(name: name, path: Folders.join(folder.path, name.text), size: size, time: now)
   }
 
-  /// Moves a file in by its name alone, where it is a regular file of the user's
-  /// own on the same disk.
+  /// Only for a regular file of the user's own on the same disk.
   private static func rename(
     _ path: String, to folder: InboxFolder, _ name: ItemName, _ source: DepositSource
   ) -> Bool {

@@ -1,9 +1,7 @@
 import CLibc
 import Core
 
-/// A file that is to be put in, open at its place.
 final class DepositSource {
-  /// What messages call it.
   let label: String
   let isInput: Bool
   let descriptor: Int32
@@ -14,7 +12,6 @@ final class DepositSource {
   let size: Int64?
   /// What it is called, for a name; empty for standard input.
   let stem: String
-  /// The suffix of its name, if there is one.
   let ending: String?
   /// Where it is read from: somebody may have read a part of standard input.
   private let start: off_t
@@ -41,7 +38,6 @@ final class DepositSource {
 
   deinit { close(descriptor) }
 
-  /// All of it.
   func bytes(limit: Int64) throws(Failure) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -85,11 +81,9 @@ final class DepositSource {
     return one.st_dev == other.st_dev && one.st_ino == other.st_ino
   }
 
-  /// The first bytes.
   var head: [UInt8] { Self.head(of: descriptor, start) }
 
-  /// Why something is not copied: a device may have no end, and a FIFO nobody at the
-  /// other one.
+  /// A device may have no end, and a FIFO nobody at the other one.
   private static func objection(
     _ status: stat, _ size: Int64?, _ isInput: Bool, maxSize: Int64
   ) -> String? {
@@ -106,7 +100,6 @@ final class DepositSource {
 
   static let hint = "; --max-size allows more"
 
-  /// What a file is called, and the suffix that this ends with, if there is one.
   private static func parts(of path: String) -> (stem: String, suffix: String?) {
     let name = path.utf8.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
     // .profile is a name without a suffix.

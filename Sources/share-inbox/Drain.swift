@@ -10,17 +10,12 @@ struct Drain {
   let output: ItemOutput
   let diagnostics: Diagnostics
   let handover: any Handover
-  /// What has been said of items that stay, for a drain that comes again and again.
   var said = Said()
 
-  /// How one went.
   struct Result {
     var status = ExitStatus.success.rawValue
-    /// Items that are still to be handed over.
     var left = 0
-    /// Items that were.
     var delivered = 0
-    /// What stopped it, nil for nothing.
     var failure: HostFailure?
   }
 
@@ -152,7 +147,6 @@ struct Drain {
     return nil
   }
 
-  /// The file goes, now that it has arrived.
   private func finish(
     _ open: OpenItem, _ receipt: Receipt, _ result: inout Result
   ) -> InboxItem {
@@ -245,11 +239,9 @@ struct Drain {
   }
 }
 
-/// Lines that need not be said twice.
 final class Said {
   private var lines: Set<String> = []
 
-  /// Whether a line has not been asked about before.
   func isNew(_ line: String) -> Bool {
     // Forgotten now and then, so that it does not grow without end.
     if lines.count > 1000 { lines = [] }

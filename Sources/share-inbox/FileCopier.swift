@@ -3,14 +3,12 @@ import Core
 
 /// Copies one open file to another: in the kernel where that can be done.
 struct FileCopier {
-  /// Which side failed.
   enum Side { case source, target }
 
   let source: Int32
   let target: Int32
   /// The most bytes that may be copied.
   let limit: Int64
-  /// Bytes copied.
   private(set) var count: Int64 = 0
 
   private static let piece = 1 << 20

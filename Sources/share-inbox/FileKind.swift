@@ -4,8 +4,7 @@ enum FileKind {
   /// How many bytes from the beginning are looked at.
   static let window = 512
 
-  /// The suffix for a file that begins like this; `bin` for what is not known and
-  /// no text.
+  /// `bin` for what is not known and no text.
   static func suffix(_ head: [UInt8]) -> String {
     for (suffix, at, signature) in signatures where has(head, at, signature) { return suffix }
     if has(head, 0, "RIFF") {

@@ -2,9 +2,7 @@ import CLibc
 import Core
 import Shell
 
-/// Somebody who takes files.
 protocol Handover: AnyObject {
-  /// What messages call it: the host, the option.
   var name: String { get }
 
   /// Looks whether files can be taken now, before the first one is opened.
@@ -13,8 +11,7 @@ protocol Handover: AnyObject {
   /// Hands one file over.
   func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HostFailure) -> Receipt
 
-  /// How many small files, of how many bytes together, are handed over at once; 1 for
-  /// one at a time.
+  /// How many small files, of how many bytes together, go at once; 1 for one at a time.
   var batch: (count: Int, size: Int) { get }
 
   /// Hands small files over at once. Returns one for each; nil where each is to be handed over
@@ -28,19 +25,14 @@ extension Handover {
   func hand(_ items: [OpenItem]) throws(HostFailure) -> [Receipt]? { nil }
 }
 
-/// What is known of a file that was taken.
 struct Receipt: Equatable {
-  /// The tmux session, nil for another taker.
   var session: String?
-  /// The path at the other end, nil for a taker without paths.
   var remotePath: String?
-  /// Whether one of this name with other content had been taken before, and this one
-  /// was not.
+  /// One of this name with other content had been taken before; this one was not.
   var isOther = false
 }
 
 extension HostFailure {
-  /// Whether the next file would meet the same.
   var stopsDrain: Bool {
     switch self {
     case .unfit, .noInbox, .refused, .duplicate, .noFolder, .noHarness, .endedAtOnce,
@@ -50,8 +42,7 @@ extension HostFailure {
     }
   }
 
-  /// What a drain returns that left files in the inbox. What is wrong with a file, with
-  /// tmux or with the session may be right the next time.
+  /// What is wrong with a file, with tmux or with the session may be right the next time.
   var drainStatus: Int32 {
     switch self {
     case .noSession, .stateUnknown, .noAgentPane, .noTmux: ExitStatus.temporary.rawValue

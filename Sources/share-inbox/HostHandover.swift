@@ -1,7 +1,6 @@
 import Core
 import Shell
 
-/// Files go into a tmux session: of a host, or of this machine.
 final class HostHandover: Handover {
   private let options: InboxOptions
   let name: String
@@ -79,7 +78,6 @@ final class HostHandover: Handover {
     return (path, typing)
   }
 
-  /// Whether there is a link.
   var isOpen: Bool { calls.isOpen }
 
   /// Keeps the link for so long, or until one of these is readable; a link that is
@@ -93,7 +91,6 @@ final class HostHandover: Handover {
     }
   }
 
-  /// Gives the link up.
   func close() {
     calls.close()
     folder = nil
@@ -104,8 +101,7 @@ final class HostHandover: Handover {
     String(name.text.map { $0 == "-" || $0 == "." ? "_" : $0 })
   }
 
-  /// Asks the host's tmux, over a new link if need be. A link that brought no answer is
-  /// given up.
+  /// A link that brought no answer is given up.
   private func asking<Answer>(
     _ question: (RemoteTmux) throws(HostFailure) -> Answer
   ) throws(HostFailure) -> Answer {
@@ -121,9 +117,7 @@ final class HostHandover: Handover {
   }
 }
 
-/// What is typed at the agent's prompt for a file.
 enum PathText {
-  /// The path and a blank.
   static let usual = "{path} "
 
   /// Bytes of a text that every host takes, whatever is in it.

@@ -3,12 +3,10 @@ import Core
 
 /// The bus that files go over: a stream that is a queue of work, by bus-put(1) and bus-get(1).
 struct InboxBus {
-  /// The options that say which stream of which bus.
   private let place: [String]
   private let subject: String
   private let program: String
 
-  /// The name that all share who take files.
   private static let durable = "share-inbox"
   /// How long there may be no server, seconds.
   private static let patience = "10"
@@ -24,7 +22,6 @@ struct InboxBus {
     self.program = program
   }
 
-  /// Publishes a file, and makes the stream if there is none.
   func put(_ file: BusFile?) throws(Failure) -> (status: Int32, said: [String]) {
     let child = try start(
       ["bus-put", "--create", "--work-queue", "--id", "/id", "-u", subject, "-q", "--max-wait"]
@@ -99,7 +96,6 @@ struct BusDeposit {
   let moves: Bool
   let maxSize: Int64
 
-  /// Publishes one file.
   func add(_ path: String, now: Timestamp) throws(Failure) -> InboxItem {
     let limit = min(maxSize, InboxBus.largest)
     let source = try DepositSource(path, maxSize: limit)
@@ -115,8 +111,6 @@ struct BusDeposit {
     return InboxItem(name: name, path: "", size: Int64(content.count), time: now)
   }
 
-  /// What bus-put said last; of a record that the server does not take, what that means for the
-  /// file.
   private static func reason(_ said: [String], size: Int64) -> String? {
     guard let last = said.last else { return nil }
     guard last.holds("larger than the server takes"),

@@ -7,13 +7,10 @@ import Records
 final class InboxFolder {
   /// As the user is told it; absolute.
   let path: String
-  /// The open folder.
   let descriptor: Int32
 
-  /// What stands in the folder and is not an item.
   struct Foreign {
     let name: [UInt8]
-    /// Why it is left alone.
     let reason: String
     /// Whether it is called as an item is, so that somebody means it to be one.
     let isItem: Bool
@@ -62,7 +59,6 @@ final class InboxFolder {
     return (items, foreign)
   }
 
-  /// Why a file is not ours to send, nil when it is.
   static func objection(_ status: stat) -> String? {
     switch status.st_mode & mode_t(S_IFMT) {
     case mode_t(S_IFREG):
@@ -76,8 +72,7 @@ final class InboxFolder {
     }
   }
 
-  /// Removes an item's file if it is still the one that is open: another one of
-  /// that name is somebody else's.
+  /// If it is still the one that is open: another of that name is somebody else's.
   func remove(_ name: ItemName, opened: Int32) -> Int32 {
     var ours = stat()
     var there = stat()
@@ -113,9 +108,7 @@ final class InboxFolder {
 /// What is remembered of an item beside its file: why it is still in the inbox,
 /// and whether it is to be tried again. Kept in hidden files of the inbox.
 struct ItemNotes {
-  /// What the last try came to.
   struct Note: Equatable {
-    /// Whether it is not tried again until asked for.
     var isFinal: Bool
     /// One line, lower case.
     var reason: String
@@ -155,10 +148,8 @@ struct ItemNotes {
     }
   }
 
-  /// Forgets an item.
   func drop(_ name: ItemName) { unlinkat(folder.descriptor, Self.fileName(name), 0) }
 
-  /// An item with what is known of it: its note, and whether it is being sent.
   func completed(_ item: InboxItem) -> InboxItem {
     var item = item
     if let note = note(item.name) {
@@ -170,7 +161,6 @@ struct ItemNotes {
     return item
   }
 
-  /// Whether some process sends the item now.
   private func isHeld(_ name: ItemName) -> Bool {
     let file = clibc_open_in(folder.descriptor, name.text, O_RDONLY)
     guard file >= 0 else { return false }
@@ -178,7 +168,6 @@ struct ItemNotes {
     return clibc_lock(file) != 0 && systemError == EWOULDBLOCK
   }
 
-  /// The item's id of a note's file name, nil for another file.
   static func id(ofFile name: [UInt8]) -> String? {
     let text = FileName.text(name)
     guard text.hasPrefix(prefix), text.hasSuffix(suffix) else { return nil }

@@ -2,9 +2,7 @@ import Core
 import Records
 import Screen
 
-/// A file in the inbox, or one that just left it.
 struct InboxItem: Sendable {
-  /// How far it is.
   enum State: String, Sendable { case queued, sending, delivered, failed }
 
   let name: ItemName
@@ -13,13 +11,9 @@ struct InboxItem: Sendable {
   /// Bytes.
   var size: Int64
   var state = State.queued
-  /// Why it is still here, nil when there is nothing to say.
   var reason: String?
-  /// The tmux session that it was typed into.
   var session: String?
-  /// The file's path at the other end.
   var remotePath: String?
-  /// When it came to that state.
   var time: Timestamp
 
   /// The record of agentutils-records(5), without the line feed.
@@ -32,7 +26,6 @@ struct InboxItem: Sendable {
   }
 }
 
-/// The records of items on standard output.
 final class ItemOutput {
   private let rows: RowOutput
 
@@ -40,12 +33,10 @@ final class ItemOutput {
     rows = RowOutput(form: options.form, look: options.look, isQuiet: options.quiet)
   }
 
-  /// Writes items; a table grows by them.
   func write(_ items: [InboxItem]) throws(WriteFailure) {
     try rows.list(items.map(\.record), Self.listing)
   }
 
-  /// Writes everything that waits.
   func flush() throws(WriteFailure) { try rows.flush() }
 
   private static let listing = Listing(

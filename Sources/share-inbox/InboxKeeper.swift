@@ -1,14 +1,12 @@
 import CLibc
 import Core
 
-/// What can be done with the inbox on this machine alone.
 struct InboxKeeper {
   let folder: InboxFolder
   let output: ItemOutput
   let diagnostics: Diagnostics
 
-  /// Puts files in, and prints a record for each. One that cannot be is named, and
-  /// the next one is put in.
+  /// A file that cannot be put in is named, and the next one is put in.
   func add(
     _ files: [String], by deposit: (String, Timestamp) throws(Failure) -> InboxItem
   ) throws -> ExitStatus {
@@ -40,7 +38,6 @@ struct InboxKeeper {
     return status
   }
 
-  /// Prints all items, and names what else is in the folder.
   func list() throws -> ExitStatus {
     let found = try folder.scan()
     say(found.foreign)
@@ -65,7 +62,6 @@ struct InboxKeeper {
     return status
   }
 
-  /// Lets failed items be sent again.
   func retry(_ ids: [String]) throws -> ExitStatus {
     try each(ids) { item in
       ItemNotes(folder: folder).drop(item.name)
@@ -78,7 +74,6 @@ struct InboxKeeper {
     }
   }
 
-  /// Removes items that were not sent.
   func remove(_ ids: [String]) throws -> ExitStatus {
     try each(ids) { item in
       let file = clibc_open_in(folder.descriptor, item.name.text, O_RDONLY)
@@ -102,7 +97,6 @@ struct InboxKeeper {
     }
   }
 
-  /// Names what is in the folder and is not an item.
   func say(_ foreign: [InboxFolder.Foreign]) {
     for other in foreign {
       let name = FileName.text(other.name)
@@ -133,12 +127,9 @@ struct InboxKeeper {
   }
 }
 
-/// Removes what has been in the inbox for too long, and what was left half-written.
 struct Purge {
-  /// What became of an item.
   struct Result {
     let item: InboxItem
-    /// Why it is still there, nil when it is gone.
     let problem: String?
   }
 

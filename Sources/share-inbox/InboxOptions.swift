@@ -3,9 +3,7 @@ import Core
 import Screen
 import Shell
 
-/// What the command line of share-inbox asks for.
 struct InboxOptions {
-  /// What is to be done.
   enum Job: Equatable {
     case add([String])
     case list
@@ -17,14 +15,12 @@ struct InboxOptions {
     case remove([String])
   }
 
-  /// Where files are handed to.
   enum Target: Equatable {
     case host, local
     /// A command for sh(1).
     case command(String)
   }
 
-  /// The words that take an option; nil for one that every word takes.
   private static func words(taking option: String) -> [String]? {
     let handing = ["drain", "watch"]
     switch option {
@@ -39,25 +35,20 @@ struct InboxOptions {
   var job = Job.list
   var connect = ConnectOptions()
   var moves = false
-  /// Of `add`: the suffix.
   var suffix: String?
   var session: String?
-  /// What is typed for a file.
   var format = PathText.usual
   var pressesReturn = false
-  /// Whether nothing is typed before the agent is idle.
   var waitsForIdle = false
   /// Seconds that this may take.
   var maxWait = IdleWait.usual
   var target = Target.host
-  /// As they were given.
   private var targets: [Target] = []
   /// Bytes.
   var maxSize: Int64 = 200 << 20
   /// Seconds; what is older is purged.
   var age: Double?
   var inbox: String?
-  /// Whether files are put on a bus, or taken from there.
   var usesBus = false
   var form: RowOutput.Form?
   var look = LookOptions()
@@ -117,7 +108,6 @@ struct InboxOptions {
   private static let verbs = ["add", "list", "drain", "watch", "purge", "retry", "remove"]
   private static let words = verbs.dropLast().joined(separator: ", ") + " or remove"
 
-  /// The items of the folder that is used where none is named.
   private static let ids = Completion.live {
     guard let path = try? Folders().stateFile("inbox"), access(path, R_OK) == 0,
       let folder = try? InboxFolder(path: path)

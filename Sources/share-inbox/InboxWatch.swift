@@ -11,10 +11,8 @@ final class InboxWatch {
   private let makeIntake: () throws(Failure) -> BusIntake?
   /// What takes files from a bus; nil without one, and while it is not started again.
   private var intake: BusIntake?
-  /// When it is started.
   private var intakeDue = 0.0
   private let handover: any Handover
-  /// The same, when it has a link.
   private let host: HostHandover?
   private let diagnostics: Diagnostics
   private var folder: InboxFolder
@@ -42,8 +40,7 @@ final class InboxWatch {
     hint = clibc_folder_watch(folder.path)
   }
 
-  /// Goes on until a signal, which ends the process, or a failure that no later try
-  /// can mend.
+  /// Until a signal, which ends the process, or a failure that no later try can mend.
   func run() throws -> Int32 {
     while true {
       if let status = try takeIn() { return status }
@@ -68,7 +65,6 @@ final class InboxWatch {
     }
   }
 
-  /// Takes what is on the bus.
   private func takeIn() throws -> Int32? {
     let now = Clock.monotonic
     if intake == nil, now >= intakeDue {
@@ -77,7 +73,7 @@ final class InboxWatch {
     }
     guard let intake else { return nil }
     try reopen()
-    if intake.take(into: folder, waits: false) { schedule.hinted(now: now) }
+    if intake.receive(into: folder, waits: false) { schedule.hinted(now: now) }
     guard intake.hasEnded else { return nil }
     self.intake = nil
     let status = intake.end()
@@ -108,7 +104,6 @@ final class InboxWatch {
     }
   }
 
-  /// The names in the folder that are not hidden.
   private var names: Set<[UInt8]> {
     let all = try? folder.names()
     return Set((all ?? []).filter { $0.first != UInt8(ascii: ".") })
@@ -134,7 +129,6 @@ final class InboxWatch {
     hint = clibc_folder_watch(path)
   }
 
-  /// A person is told when files have to wait, and when that is over.
   private func tell(_ result: Drain.Result) {
     if let failure = result.failure {
       if !isDown { say(failure) }
@@ -152,12 +146,9 @@ final class InboxWatch {
 
 /// When the inbox is drained next. Times are those of `Clock.monotonic`.
 struct WatchSchedule {
-  /// The next time; at once in the beginning.
   private(set) var next = 0.0
-  /// Whether nothing has been drained yet.
   private(set) var isFirst = true
   private var failures = 0
-  /// Whether an arrival does not bring the next time nearer.
   private var isHeldBack = false
 
   /// Seconds between two looks at the folder when nothing hints at a change.
@@ -169,15 +160,12 @@ struct WatchSchedule {
   /// Seconds to the next try after a link was lost, each time the next of these.
   static let waits = [1.0, 2, 4, 8, 15]
 
-  /// Whether it is time.
   func isDue(_ now: Double) -> Bool { now >= next }
 
-  /// Whether a later try may go better.
   static func isWorthWaiting(_ failure: HostFailure) -> Bool {
     failure.drainStatus == ExitStatus.temporary.rawValue
   }
 
-  /// Plans on after a drain.
   mutating func drained(_ result: Drain.Result, now: Double) {
     isFirst = false
     isHeldBack = false
@@ -195,7 +183,6 @@ struct WatchSchedule {
     }
   }
 
-  /// Something came into the folder.
   mutating func hinted(now: Double) {
     if !isHeldBack { next = min(next, now) }
   }

@@ -66,17 +66,14 @@ struct ItemName: Equatable, Sendable {
     guard Array(text.utf8) == name else { return nil }
   }
 
-  /// The file's name.
   var text: String { own.map { "\(id)-\($0)" } ?? "\(id).\(suffix)" }
 
   /// What the user calls it: it needs no quoting anywhere.
   var id: String { "\(epoch)-\(uuid)" }
 
-  /// What the file was called before, as far as that needs no quoting anywhere; nil when
-  /// nothing is known of that.
+  /// As far as that needs no quoting anywhere; nil when nothing is known of it.
   var own: String? { stem.isEmpty ? nil : "\(stem).\(suffix)" }
 
-  /// A file's own name, or all of the item's where it has none.
   var shown: String { own ?? text }
 
   /// What is kept of a file's own name: letters, digits, `.`, `_` and `-` of ASCII. A
@@ -93,7 +90,6 @@ struct ItemName: Equatable, Sendable {
     return end.map { String(decoding: start[...$0], as: UTF8.self) } ?? ""
   }
 
-  /// Whether a stem is one, of whoever made the name.
   private static func isStem(_ bytes: ArraySlice<UInt8>) -> Bool {
     1...longestStem ~= bytes.count && bytes.allSatisfy(isPlain)
   }

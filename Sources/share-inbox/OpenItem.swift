@@ -4,13 +4,9 @@ import Core
 /// An item that is being delivered: its file is open and locked, and everything is
 /// read from there; its name is not looked at again but to remove it.
 final class OpenItem {
-  /// Why an item cannot be delivered now.
   enum Obstacle: Error, Equatable {
-    /// It has gone, or another process has it: nothing to say.
     case taken
-    /// It has been left alone for this reason.
     case foreign(String)
-    /// It stays queued for this reason.
     case waits(String)
     /// It never will be, unless asked for again.
     case never(String)
@@ -20,7 +16,6 @@ final class OpenItem {
   let descriptor: Int32
   /// Bytes; what is sent.
   let size: Int
-  /// What the file was when it was opened.
   let version: FileVersion
   private let folder: InboxFolder
 
@@ -124,7 +119,6 @@ final class OpenItem {
     return "too large (\((size - 1) / unit + 1) MB > \(maxSize / unit) MB)"
   }
 
-  /// The same for one whose size is not known: `too large (more than 200 MB)`.
   static func tooLarge(maxSize: Int64) -> String {
     "too large (more than \(isWhole(maxSize) ? "\(maxSize / unit) MB" : "\(maxSize) B"))"
   }

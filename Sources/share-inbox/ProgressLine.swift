@@ -21,7 +21,6 @@ final class ProgressLine {
     last = start
   }
 
-  /// Shows how many bytes have gone.
   func show(_ sent: Int64, now: Double) {
     guard isShown, now - last >= Self.interval else { return }
     last = now
@@ -32,7 +31,6 @@ final class ProgressLine {
     isDirty = true
   }
 
-  /// Takes the line away.
   func clear() {
     if isDirty { write("\r\u{1b}[K") }
     isDirty = false
@@ -85,7 +83,6 @@ final class ProgressLine {
     return "\(Amount.fixed(pace, unit > 0 && pace < 9.95 ? 1 : 0)) \(units[unit])/s"
   }
 
-  /// Nil for what cannot be foreseen.
   private static func clock(_ seconds: Double) -> String? {
     seconds < 1e9 ? Amount.clock(Int64(seconds.rounded(.up))) : nil
   }

@@ -86,7 +86,7 @@ struct DeliveryJob {
         }
       }.run()
     }
-    let taken = try bus.map { try take(from: $0, into: folder) } ?? 0
+    let taken = try bus.map { try receive(from: $0, into: folder) } ?? 0
     var result = try drain(folder).run(saysForeign: true)
     // What never will be delivered was the same to a drain without a bus.
     if result.status == 0 || taken == ExitStatus.denied.rawValue { result.status = taken }
@@ -101,8 +101,7 @@ struct DeliveryJob {
     return failure.drainStatus
   }
 
-  /// Takes all files from the bus that are there.
-  private func take(from bus: InboxBus, into folder: InboxFolder) throws -> Int32 {
+  private func receive(from bus: InboxBus, into folder: InboxFolder) throws -> Int32 {
     let made = try bus.put(nil)
     if let signal = EndSignals.next() { Process.die(by: signal) }
     // Who may only read does not make it; whether that is so, bus-get tells.
@@ -111,7 +110,7 @@ struct DeliveryJob {
       guard made.status == 0 else { return made.status }
     }
     let intake = try BusIntake(bus, ends: true, maxSize: options.maxSize, diagnostics)
-    intake.take(into: folder, waits: true)
+    intake.receive(into: folder, waits: true)
     let status = intake.end()
     if let signal = EndSignals.next() { Process.die(by: signal) }
     // An empty queue is no failure.

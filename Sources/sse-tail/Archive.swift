@@ -9,7 +9,6 @@ struct Archive {
   let folder: DayFolder
   /// The id of the last event in the files that are not compressed.
   private(set) var lastEventID: String?
-  /// When that event's action was, as the event says it; nil for none.
   private(set) var newest: String?
 
   init(_ path: String, now: Timestamp) throws(Failure) {
@@ -29,13 +28,11 @@ struct Archive {
 
 /// The end of a day file as a crash may have left it.
 enum ArchiveTail {
-  /// What is found there.
   struct Finding: Equatable {
     /// How many bytes are whole records; what follows was cut by a crash.
     var size: Int
     /// The stream's id at the last event, empty when it has none; nil without an event.
     var lastEventID: String?
-    /// When the action of that id was, as its event says it.
     var newest: String?
   }
 

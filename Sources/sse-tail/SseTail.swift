@@ -37,7 +37,7 @@ private func follow(
     }
     var point = try ResumePoint(file, source: target.source, spare: spare)
     // What is in the archive is nearer to the truth than what was saved beside it.
-    if let id = archive?.lastEventID { point.take(id, newest: archive?.newest) }
+    if let id = archive?.lastEventID { point.receive(id, newest: archive?.newest) }
     return point
   }
   let (request, server) = try TailRequest(options).make(

@@ -2,7 +2,6 @@ import Agent
 import Core
 import Web
 
-/// What the command line of sse-tail asks for.
 struct TailOptions {
   /// A URL, or `activity` or `voice`.
   var target = ""

@@ -2,7 +2,6 @@ import Agent
 import Core
 import Web
 
-/// Makes the stream's request from the options: headers, body, token.
 struct TailRequest {
   private let options: TailOptions
 
@@ -17,7 +16,6 @@ struct TailRequest {
 
   init(_ options: TailOptions) { self.options = options }
 
-  /// The request of the stream.
   func make(
     _ target: Target, settings: Settings, profile: Settings.Profile?
   ) throws(Failure) -> (request: Request, server: AgentServer) {
@@ -45,11 +43,8 @@ struct TailRequest {
   }
 }
 
-/// What is followed: a URL, or a stream of the dashboard.
 struct Target {
-  /// The dashboard's stream and its address, nil for a URL.
   let dashboard: (stream: DashboardStream, base: WebAddress)?
-  /// The stream's address.
   let address: WebAddress
 
   /// What a state file is bound to: the stream and its profile, for the name of

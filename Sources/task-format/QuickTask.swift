@@ -66,7 +66,6 @@ enum QuickTask {
     return try DueWords.read(words, now: now, zone: zone)
   }
 
-  /// Where words end that stand between quotes; nil where none begin.
   private static func quoteEnd(_ words: [String], _ at: Int) -> Int? {
     guard words[at].hasPrefix("\"") else { return nil }
     return words[at...].firstIndex { $0.count > 1 && $0.hasSuffix("\"") }.map { $0 + 1 }

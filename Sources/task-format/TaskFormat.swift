@@ -11,7 +11,6 @@ public func taskFormatMain() {
   }
 }
 
-/// The loop of the command: lines in, lines out.
 private struct TaskRun {
   private let options: TaskOptions
   private let diagnostics: Diagnostics
@@ -41,7 +40,7 @@ private struct TaskRun {
   }
 
   /// Hands on the lines of the input that are not blank.
-  private mutating func each(_ take: (UnsafeRawBufferPointer) throws -> String?) throws {
+  private mutating func each(_ receive: (UnsafeRawBufferPointer) throws -> String?) throws {
     let writer = writer
     try RecordInput.each(
       options.files, writtenTo: FileIdentity(descriptor: 1),
@@ -52,12 +51,11 @@ private struct TaskRun {
           guard line.bytes.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0d }) else {
             continue
           }
-          if let reason = try take(line.bytes) { faults.line(input.path, line.number, reason) }
+          if let reason = try receive(line.bytes) { faults.line(input.path, line.number, reason) }
         }
       })
   }
 
-  /// The tasks of the input.
   private mutating func items() throws -> [TaskItem] {
     var items: [TaskItem] = []
     let profile = options.profile
@@ -72,7 +70,6 @@ private struct TaskRun {
     return items
   }
 
-  /// Writes a record for each line.
   private mutating func quick() throws {
     let (now, zone, writer, list) = (now, zone, writer, options.list)
     try each { line in

@@ -3,11 +3,9 @@ import Turns
 
 /// The tasks of a list by their names: an AT URI, the key of a record, or its beginning or end.
 struct TaskNames {
-  /// What a name stands for.
   enum Match {
     case one(TaskItem)
     case none
-    /// Of these, by their keys.
     case several([String])
   }
 
@@ -15,8 +13,7 @@ struct TaskNames {
 
   init(_ items: [TaskItem]) { self.items = items }
 
-  /// The task of a name. Where only a part of the key is given, tasks that are open go before
-  /// others.
+  /// Where only a part of the key is given, tasks that are open go before others.
   subscript(name: String) -> Match {
     if let item = items.first(where: { $0.record.id == name || $0.key == name }) {
       return .one(item)

@@ -1,20 +1,14 @@
 import Core
 import Screen
 
-/// What the command line of task-format asks for.
 struct TaskOptions {
-  /// How tasks are shown.
   enum Form: String, CaseIterable {
     case json, table, tsv, text, line
   }
 
-  /// What is done with the input.
   enum Job: Equatable {
-    /// Show the tasks.
     case show
-    /// Write those of these names as they are when they are done.
     case done([String])
-    /// Read tasks as people type them.
     case quick
   }
 
@@ -23,14 +17,11 @@ struct TaskOptions {
   /// nil for a table on a terminal and JSON elsewhere.
   private(set) var form: Form?
   private(set) var isQuiet = false
-  /// The profile that records name.
   private(set) var profile: String?
-  /// The list to which items belong.
   private(set) var list: String?
   /// What days are counted from; nil for the clock.
   private(set) var now: Moment?
   private(set) var look = LookOptions()
-  /// Files to read; `-` is standard input.
   private(set) var files: [String] = []
 
   static let table = OptionTable<TaskOptions>(

@@ -2,15 +2,11 @@ import Core
 import Records
 import Turns
 
-/// Which tasks are shown, and in which order.
 struct TaskSelection {
-  /// Whether those that are over are shown, too.
   var isAll = false
   /// Whether the order of the input does not matter.
   var isSorted = true
-  /// The project that is wanted; nil for any.
   var project: String?
-  /// The label that is wanted; nil for any.
   var label: String?
 
   /// What is overdue, then what is due today, then by the day, then what has no day by its
@@ -45,7 +41,6 @@ struct TaskSelection {
   }
 }
 
-/// What tasks are sorted by.
 private struct Rank: Comparable {
   private let isOver: Bool
   private let distance: Int

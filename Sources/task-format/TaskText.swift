@@ -3,14 +3,11 @@ import Records
 import Screen
 import Turns
 
-/// Tasks as text.
 enum TaskText {
-  /// The fields of a line of TSV.
   static let fields = [
     "id", "state", "priority", "due", "title", "project", "labels", "assignee", "notes",
   ]
 
-  /// A task as a line of TSV, its fields escaped.
   static func tsv(_ task: TaskRecord) -> String {
     let cells: [String?] = [
       task.id, task.state.rawValue, task.priority.map { "\($0)" }, task.due, task.title,
@@ -66,14 +63,13 @@ enum TaskText {
     Listing.Column(title, gives: gives) { .words(text($0), mood($0)) }
   }
 
-  /// What is over is not so much to be heeded.
+  /// What is over is to draw less attention.
   private static func mood(_ task: JSONValue) -> Cell.Mood {
     TaskRecord.State(rawValue: task["state"]?.string ?? "")?.isEnd == true ? .faint : .plain
   }
 
   private static let untitled = "(no title)"
 
-  /// Of a list its key.
   private static func project(_ name: String) -> String {
     name.hasPrefix("at://") ? TaskItem.key(of: name) : name
   }

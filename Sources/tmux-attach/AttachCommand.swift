@@ -2,9 +2,7 @@ import CLibc
 import Core
 import Shell
 
-/// Sits down at a session.
 enum AttachCommand {
-  /// Attaches, and stays.
   static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
     var request = try options.request(diagnostics)
     let section = request.destination.section
@@ -71,7 +69,6 @@ enum AttachCommand {
 final class AttachTalk: @unchecked Sendable {
   /// Whether the screen is the session's.
   var isHeld = false
-  /// Takes the status line away, before something is said.
   var clear: () -> Void = {}
   private let diagnostics: Diagnostics
   private let isScreen = isatty(2) == 1
@@ -94,12 +91,10 @@ final class AttachTalk: @unchecked Sendable {
     kept.append(text)
   }
 
-  /// Says a line with -v.
   func note(_ text: String) {
     if diagnostics.verbose { say(text) }
   }
 
-  /// Says what was kept.
   func release() {
     isHeld = false
     for line in kept { diagnostics.say(line) }
@@ -112,7 +107,6 @@ final class AttachTalk: @unchecked Sendable {
     if !isGood { answers = [:] }
   }
 
-  /// Asks for a secret.
   func ask(_ prompt: String, with asking: (String) -> [UInt8]?) -> [UInt8]? {
     if let answer = answers[prompt], used.insert(prompt).inserted { return answer }
     clear()

@@ -9,10 +9,8 @@ final class AttachLoop {
   enum Phase {
     /// A link is made.
     case opening
-    /// The host's script runs, or the transport still asks.
     case starting
     case attached
-    /// The next try is made then.
     case waiting(until: Double, why: String)
   }
 
@@ -33,10 +31,8 @@ final class AttachLoop {
   var status: SeatStatus
   var set = PollSet()
   var outcome: AttachOutcome?
-  /// The size that the far end knows, and when it is told the real one.
   var toldSize = WindowSize(columns: 80, rows: 24)
   var nudgeEnd: Double?
-  /// Whether the transport asks something on the screen.
   var isTalking = false
   /// Whether the screen of the link before is still shown.
   private var isStale = false
@@ -49,7 +45,6 @@ final class AttachLoop {
     status = SeatStatus(host: plan.host, isSilent: plan.quiet)
   }
 
-  /// Runs to the end.
   func run() -> AttachOutcome {
     guard terminal.enter() else {
       return AttachOutcome(status: ExitStatus.failure.rawValue, messages: ["the terminal has gone"])
@@ -141,13 +136,12 @@ final class AttachLoop {
     }
   }
 
-  /// Both directions, as far as both sides take it.
   private func exchange(_ now: Double) {
     guard let channel else { return }
     while terminal.room > 0 {
       let count = channel.read(&buffer, atMost: terminal.room)
       if count == 0 { break }
-      take(buffer[..<count])
+      receive(buffer[..<count])
       terminal.flush()
     }
     sendKeys()
@@ -159,7 +153,6 @@ final class AttachLoop {
     }
   }
 
-  /// Gives the channel as many keys as it takes.
   func sendKeys() {
     while let channel, sendsKeys, !keys.isEmpty {
       let count = channel.write(keys.prefix(channel.room)[...])
@@ -175,7 +168,7 @@ final class AttachLoop {
     return isTalking || (channel?.isStarted == true && !reconnect.hasAnswered)
   }
 
-  private func take(_ bytes: ArraySlice<UInt8>) {
+  private func receive(_ bytes: ArraySlice<UInt8>) {
     if case .attached = phase {
       if isStale {
         // Left first, the old screen does not keep the cursor of the shell's.
@@ -203,7 +196,7 @@ final class AttachLoop {
     }
     guard filter.answer == .attaching else { return }
     attached()
-    if !behind.isEmpty { take(behind[...]) }
+    if !behind.isEmpty { receive(behind[...]) }
   }
 
   private func beginTalk() {
@@ -267,7 +260,6 @@ final class AttachLoop {
   }
 }
 
-/// The terminal: its signals, its size, the status line.
 extension AttachLoop {
   func handleSignals() {
     let taken = signals.take()
@@ -307,8 +299,7 @@ extension AttachLoop {
     channel.resize(toldSize)
   }
 
-  /// Makes the far end draw everything anew: tmux does when the size changes, and only
-  /// then hears of it.
+  /// tmux draws everything anew when the size changes, and only then hears of it.
   func nudge() {
     guard case .attached = phase, let channel else { return }
     status.forget()
@@ -326,7 +317,6 @@ extension AttachLoop {
   }
 }
 
-/// What the user types.
 extension AttachLoop {
   func readKeys() {
     var bytes = [UInt8](repeating: 0, count: min(4096, keyRoom))
@@ -336,7 +326,7 @@ extension AttachLoop {
       outcome = AttachOutcome(signal: SIGHUP)
       return
     }
-    for part in escapes.take(bytes[..<count]) {
+    for part in escapes.receive(bytes[..<count]) {
       switch part {
       case .command(.end):
         // What was typed before goes out if it can at once.
@@ -347,12 +337,12 @@ extension AttachLoop {
         return
       case .command(.suspend): suspend()
       case .command(.list): show(.escapes)
-      case .keys(let typed): take(typed)
+      case .keys(let typed): receive(typed)
       }
     }
   }
 
-  private func take(_ typed: [UInt8]) {
+  private func receive(_ typed: [UInt8]) {
     switch phase {
     case .waiting(_, let why):
       if typed.contains(0x0d) { phase = .waiting(until: 0, why: why) }

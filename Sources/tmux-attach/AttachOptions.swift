@@ -2,15 +2,12 @@ import Core
 import Screen
 import Shell
 
-/// What the command line of tmux-attach asks for.
 struct AttachOptions {
-  /// The one job of a call.
   enum Job: Equatable {
     case attach, list, watch, new, reconcile, type, capture
     case close(String)
     case fingerprint, forget, authorize, check
 
-    /// As messages call it.
     fileprivate var name: String {
       switch self {
       case .attach: "attaching"
@@ -19,7 +16,6 @@ struct AttachOptions {
       }
     }
 
-    /// Whether an option that is not for every job is for this one.
     fileprivate func takes(_ option: String) -> Bool {
       switch option {
       case "session": [.attach, .new, .type, .capture].contains(self)
@@ -35,7 +31,6 @@ struct AttachOptions {
   }
 
   var job = Job.attach
-  /// As they were given.
   private var jobs: [Job] = []
   var connect = ConnectOptions()
   /// The operand; nil for the configured default.
@@ -58,7 +53,6 @@ struct AttachOptions {
   var waitsForIdle = false
   /// Seconds that this may take.
   var maxWait = IdleWait.usual
-  /// Of records.
   var form: ListForm?
   var look = LookOptions()
   var quiet = false

@@ -1,26 +1,20 @@
 import Core
 import Shell
 
-/// What is attached to, and how.
 struct AttachPlan {
   var request: LinkRequest
   var line: AttachLine
   /// Failed tries in a row before the link is given up; nil for no end.
   var maxRetries: Int?
-  /// Whether nothing is said about the link.
   var quiet: Bool
 
-  /// The host as the user named it.
   var host: String { request.destination.name }
 }
 
-/// How it ended.
 struct AttachOutcome: Equatable {
-  /// The exit status.
   var status: Int32 = 0
   /// Ends the process instead.
   var signal: Int32?
-  /// What is said on the user's own screen.
   var messages: [String] = []
 
   /// The user ended it, by an escape.
@@ -30,7 +24,6 @@ struct AttachOutcome: Equatable {
       messages: plan.quiet ? [] : ["\(plan.host): disconnected"])
   }
 
-  /// The link ended for good.
   static func ended(
     _ ending: Ending, _ plan: AttachPlan, answer: AttachAnswer?, failures: Int
   ) -> AttachOutcome {

@@ -4,7 +4,6 @@ import Shell
 /// What `--check` found: a line for each thing that must be in place, and what to do
 /// about one that is not.
 struct CheckReport: Equatable {
-  /// One thing.
   struct Line: Equatable {
     var isGood: Bool
     /// `reach`, `host key`, `our key`, `tmux`, `harness`.
@@ -31,8 +30,7 @@ struct CheckReport: Equatable {
     if self.status == 0 { self.status = status }
   }
 
-  /// No link was made, or it did not last.
-  mutating func take(_ failure: HostFailure, host: String, place: String, hostKey: String) {
+  mutating func receive(_ failure: HostFailure, host: String, place: String, hostKey: String) {
     let (status, reason) = (failure.exitStatus, failure.reason)
     switch failure {
     // Files of keys that cannot be read say nothing of the host.
@@ -61,7 +59,7 @@ struct CheckReport: Equatable {
   }
 
   /// What the host says of the programs on its login PATH.
-  mutating func take(_ answer: String, harness: String, word: String?) {
+  mutating func receive(_ answer: String, harness: String, word: String?) {
     let rows = answer.split(separator: "\n").map { $0.split(separator: "\t") }
     func row(_ name: Substring) -> [Substring]? { rows.first { $0.first == name } }
     if let tmux = row("tmux"), tmux.count == 3 {
@@ -137,7 +135,7 @@ enum Check {
       transport = try calls.connect().transport
     } catch {
       if case .hostKeyChanged(let lines) = error { for line in lines { diagnostics.say(line) } }
-      report.take(
+      report.receive(
         error, host: options.host ?? request.destination.name, place: place.name,
         hostKey: (try? hostKey(request, place, before)) ?? "accepted")
       return report
@@ -149,20 +147,18 @@ enum Check {
     return report
   }
 
-  /// Asks for tmux and the harness.
   private static func programs(
     _ calls: HostCalls, harness: String, _ report: inout CheckReport
   ) {
     do throws(HostFailure) {
       let word = firstWord(harness)
       let answer = try calls.call(CheckReport.request(word: word))
-      report.take(answer.text, harness: harness, word: word)
+      report.receive(answer.text, harness: harness, word: word)
     } catch {
       report.bad("login", "\(error.reason); what do the shell's login files do?", error.exitStatus)
     }
   }
 
-  /// What became of the host's key.
   private static func hostKey(
     _ request: LinkRequest, _ place: HostKeyPlace, _ before: [HostKey]
   ) throws(Failure) -> String {

@@ -4,7 +4,6 @@
 /// What the terminal itself sends in between (the mouse, the focus, answers) makes
 /// no difference: Return, a move of the mouse and `~.` is an escape still.
 struct EscapeKeys {
-  /// What an escape asks for.
   enum Command: Equatable {
     /// `~.`
     case end
@@ -14,7 +13,6 @@ struct EscapeKeys {
     case list
   }
 
-  /// A part of what was typed, in order.
   enum Part: Equatable {
     case keys([UInt8])
     case command(Command)
@@ -26,12 +24,11 @@ struct EscapeKeys {
 
   private var state = State.lineStart
   private var isPasting = false
-  /// The beginning of a control sequence, and where the line was before it.
   private var sequence: [UInt8] = []
   private var before = State.lineStart
 
   /// Takes typed bytes. Returns what they are. A tilde where a line begins waits for the next byte.
-  mutating func take(_ bytes: some Sequence<UInt8>) -> [Part] {
+  mutating func receive(_ bytes: some Sequence<UInt8>) -> [Part] {
     var parts: [Part] = []
     var keys: [UInt8] = []
     for byte in bytes {
@@ -62,7 +59,6 @@ struct EscapeKeys {
     return parts
   }
 
-  /// Forgets what was typed: a line begins.
   mutating func reset() { self = EscapeKeys() }
 
   private static let commands: [UInt8: Command] = [
@@ -95,7 +91,6 @@ struct EscapeKeys {
     }
   }
 
-  /// No control sequence after all.
   private mutating func endSequence() {
     let last = sequence.last
     sequence = []

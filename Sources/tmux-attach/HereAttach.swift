@@ -4,7 +4,6 @@ import Shell
 
 /// Sits down at a session of this machine: tmux does it itself, at the user's terminal.
 enum HereAttach {
-  /// Makes the session if there is none, and becomes tmux.
   static func run(
     _ options: AttachOptions, _ start: SessionStart, _ request: LinkRequest,
     _ diagnostics: Diagnostics

@@ -1,9 +1,7 @@
 import Core
 import Shell
 
-/// The jobs about keys: the host's, which are pinned, and ours, which it lets in.
 enum KeysCommand {
-  /// Does the job of the options.
   static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
     switch options.job {
     case .fingerprint: try fingerprint(options, diagnostics).rawValue
@@ -13,7 +11,6 @@ enum KeysCommand {
     }
   }
 
-  /// Writes lines to standard output.
   static func write(_ lines: [String]) throws(WriteFailure) {
     let writer = RecordWriter()
     for line in lines { try writer.write(line + "\n") }
@@ -80,7 +77,6 @@ enum KeysCommand {
       + " && chmod 600 ~/.ssh/authorized_keys"
   }
 
-  /// The public half of the key that is used for the host, or for any.
   private static func publicLine(
     _ options: AttachOptions, _ diagnostics: Diagnostics
   ) throws -> String {

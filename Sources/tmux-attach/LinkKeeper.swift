@@ -4,11 +4,9 @@ import Records
 import Screen
 import Shell
 
-/// Goes on asking the host over one link, and over a new one when that is lost.
 struct LinkKeeper {
   private let visit: HostVisit
   private var reconnect: Reconnect
-  /// Told when the link is lost.
   var lost: (HostFailure) -> Void = { _ in }
 
   init(_ visit: HostVisit) {
@@ -16,7 +14,6 @@ struct LinkKeeper {
     reconnect = Reconnect(maxRetries: visit.options.maxRetries)
   }
 
-  /// Asks until the host answers.
   mutating func ask<Result>(
     _ question: (RemoteTmux) throws(HostFailure) -> Result
   ) throws(HostFailure) -> Result {

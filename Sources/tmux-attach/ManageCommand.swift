@@ -3,9 +3,7 @@ import Core
 import Screen
 import Shell
 
-/// The jobs that look after sessions without sitting down at one.
 enum ManageCommand {
-  /// Does the job of the options.
   static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
     do {
       return try manage(options, diagnostics)
@@ -87,7 +85,6 @@ final class HostVisit {
   let options: AttachOptions
   let diagnostics: Diagnostics
   let request: LinkRequest
-  /// The file of `SessionMemory`.
   let memoryPath: String
   let calls: HostCalls
   let tmux: RemoteTmux
@@ -99,14 +96,11 @@ final class HostVisit {
     tmux = RemoteTmux(calls, label: request.options.label)
   }
 
-  /// The session that is meant where none is named.
   var base: String { request.destination.section?.session ?? SessionName.base }
 
-  /// The session that the options mean.
   var session: String { options.session ?? base }
 
-  /// Says why the host did not do it, and what status that is. A signal ends the
-  /// process here.
+  /// A signal ends the process here.
   func fail(_ failure: HostFailure) -> Int32 {
     calls.close()
     switch failure {

@@ -16,7 +16,6 @@ struct ScreenModes {
   }
 
   private var state = State.ground
-  /// Whether there has been a control sequence at all.
   private var isTouched = false
   private var sequence: [UInt8] = []
   private var hasKeypad = false
@@ -24,7 +23,6 @@ struct ScreenModes {
   private var hasCursorStyle = false
   private var otherKeys: [UInt8]?
   private var kittyFlags: [[UInt8]] = []
-  /// How often the window's title was put aside.
   private var titles = 0
 
   private static let alternateScreens = [47, 1047, 1049]
@@ -37,7 +35,6 @@ struct ScreenModes {
     7727,
   ]
 
-  /// Whether a program has a screen of its own.
   var isOnAlternateScreen: Bool { changed.contains(where: Self.alternateScreens.contains) }
 
   /// Changes when `undo` is another one, apart from a sequence that is open.
@@ -48,7 +45,6 @@ struct ScreenModes {
     fileprivate var others: [Bool]
   }
 
-  /// What `undo` depends on.
   var mark: Mark {
     Mark(
       isTouched: isTouched, screens: changed.filter(Self.alternateScreens.contains),
@@ -56,8 +52,7 @@ struct ScreenModes {
       others: [otherKeys != nil, hasRegion, hasCursorStyle])
   }
 
-  /// Takes bytes that are written.
-  mutating func take(_ bytes: ArraySlice<UInt8>) {
+  mutating func receive(_ bytes: ArraySlice<UInt8>) {
     bytes.withUnsafeBytes { bytes in
       var index = 0
       while index < bytes.count {
@@ -111,7 +106,6 @@ struct ScreenModes {
     }
   }
 
-  /// Obeys a control sequence, from its final byte on.
   private mutating func obey(_ final: UInt8) {
     let mark = sequence.first ?? 0
     switch (final, mark) {

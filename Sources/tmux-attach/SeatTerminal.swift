@@ -5,11 +5,8 @@ import Shell
 /// The user's terminal as the far end's: bytes pass as they are, and whatever
 /// happens it is given back as it was found.
 final class SeatTerminal {
-  /// Where keys are read.
   let input: Int32 = 0
-  /// What the far end has switched on.
   private(set) var modes = ScreenModes()
-  /// Whether it is ours now.
   private(set) var isEntered = false
   /// Where bytes go: a description of the terminal of our own, which never blocks. That
   /// of standard output is the shell's, too, and must not be changed.
@@ -84,24 +81,20 @@ final class SeatTerminal {
 
   /// How many more bytes of the far end are wanted.
   var room: Int { max(0, Self.limit - queue.count) }
-  /// Whether there is something to write.
   var isWaiting: Bool { !queue.isEmpty && !hasFailed }
 
-  /// Shows bytes of the far end.
   func pass(_ bytes: ArraySlice<UInt8>) {
     let mark = modes.mark
-    modes.take(bytes)
+    modes.receive(bytes)
     queue.append(bytes)
     if modes.mark != mark { setUndo() }
   }
 
-  /// Undoes what the far end has switched on, and shows the screen from before.
   func undo() { pass(modes.undo[...]) }
 
   /// Shows a text of ours, which leaves all modes as they are.
   func draw(_ text: String) { queue.append(Array(text.utf8)) }
 
-  /// Drops what has not been written yet.
   func forgetOutput() { queue.removeAll() }
 
   /// Writes as much as the terminal takes now; one that blocks gets little at once.

@@ -4,9 +4,7 @@ import Records
 import Screen
 import Shell
 
-/// Jobs that are done with a call or two: list, new, close, reconcile.
 struct SessionJobs {
-  /// So many names are tried for a new session.
   private static let mostTries = 100
 
   private let visit: HostVisit
@@ -33,7 +31,6 @@ struct SessionJobs {
     return (sessions.isEmpty ? ExitStatus.negative : .success).rawValue
   }
 
-  /// Makes one with the lowest free name, or with the name asked for.
   func new() throws -> Int32 {
     let session: TmuxSession
     if let name = visit.options.session {
@@ -46,8 +43,7 @@ struct SessionJobs {
     return ExitStatus.success.rawValue
   }
 
-  /// What the host lists and what is known here are both taken. The host alone
-  /// decides: a name that another took meanwhile is a reason to try the next.
+  /// The host alone decides: a name that another took meanwhile is a reason to try the next.
   private func newWithFreeName() throws -> TmuxSession {
     // Wrong options are told before the host is asked.
     _ = try start(visit.base)
@@ -72,7 +68,6 @@ struct SessionJobs {
     }
   }
 
-  /// Closes the session of exactly this name.
   func close(_ name: String) throws -> Int32 {
     for line in try tmux.close(name) where !visit.options.quiet { visit.diagnostics.say(line) }
     remember { $0.closed(name) }

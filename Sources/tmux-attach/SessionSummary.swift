@@ -5,25 +5,19 @@ import Shell
 /// In which form the list is printed: the argument of `--output`.
 enum ListForm: String, CaseIterable, Sendable {
   case json, table, tsv
-  /// How many agents wait, work and are idle, in words.
   case line
-  /// The same for a status bar.
   case waybar, tmux, i3
 
-  /// The form of records; nil for a summary.
   var rows: RowOutput.Form? { RowOutput.Form(rawValue: rawValue) }
 
-  /// Whether it is a status bar's.
   var isBar: Bool { rows == nil && self != .line }
 }
 
-/// What all sessions come to, in one line without any control.
 struct SessionSummary {
   private let form: ListForm
 
   init(_ form: ListForm) { self.form = form }
 
-  /// How the sessions stand.
   func line(_ sessions: [TmuxSession]) -> String {
     let kinds = AgentState.Kind.allCases.filter { kind in
       sessions.contains { $0.state.kind == kind }
@@ -44,12 +38,10 @@ struct SessionSummary {
     }
   }
 
-  /// What stands there when the host says nothing.
   func trouble(_ failure: HostFailure) -> String {
     trouble(ExitStatus(rawValue: failure.exitStatus) ?? .failure, failure.reason)
   }
 
-  /// What stands there when the host cannot be asked.
   func trouble(_ status: ExitStatus, _ reason: String) -> String {
     let state = BarBlock.trouble(status)
     let text = "○ \(state)"
@@ -70,7 +62,6 @@ struct SessionSummary {
     (colour.map { "#[fg=\($0)]\(sign)#[default] " } ?? "\(sign) ") + BarBlock.tmux(text)
   }
 
-  /// A session: its name, its state, since when and why.
   private static func words(_ session: TmuxSession) -> String {
     var words = Plain.line(session.name, limit: 200) + ": " + session.state.kind.rawValue
     if let since = session.state.since {

@@ -5,18 +5,15 @@ import Shell
 /// The one line that tells a person about the link, and leaves the screen as it
 /// was: before there is a session on the line of the cursor, later on the last row.
 enum StatusLine {
-  /// What is told.
   enum State: Equatable {
     case connecting
     /// Lost: the reason, the number of the next try, and in how many seconds it is made.
     case waiting(why: String, attempt: Int, seconds: Int)
-    /// A try is made.
     case trying(why: String, attempt: Int)
     /// What `~?` asks for.
     case escapes
   }
 
-  /// The text for a state, without controls.
   static func text(_ state: State, host: String) -> String {
     let host = Visible.line(host)
     return switch state {
@@ -30,20 +27,17 @@ enum StatusLine {
     }
   }
 
-  /// Shows a text on the last row. The cursor and its looks come back (DECSC, DECRC);
-  /// whatever the far end left unfinished is broken off first.
+  /// Cursor and looks come back (DECSC, DECRC); what the far end left open is broken off first.
   static func onLastRow(_ text: String, _ size: WindowSize, isInSequence: Bool) -> String {
     (isInSequence ? "\u{18}" : "")
       + "\u{1b}7\u{1b}[?6l\u{1b}(B\u{0f}\u{1b}[\(size.rows);1H\u{1b}[0;7m"
       + fitted(text, size.columns - 1) + "\u{1b}[0m\u{1b}[K\u{1b}8"
   }
 
-  /// Shows a text on the cursor's line, which is empty.
   static func here(_ text: String, _ size: WindowSize) -> String {
     "\r" + fitted(text, size.columns - 1) + "\u{1b}[K"
   }
 
-  /// Takes back what `here` has shown.
   static let clearHere = "\r\u{1b}[K"
 
   private static func fitted(_ text: String, _ columns: Int) -> String {
@@ -62,10 +56,8 @@ struct SeatStatus {
     (self.host, self.isSilent) = (host, isSilent)
   }
 
-  /// Whether it is on the screen.
   var isShown: Bool { shown != nil }
 
-  /// Shows a state.
   mutating func show(
     _ state: StatusLine.State, _ size: WindowSize, onLastRow: Bool, isInSequence: Bool
   ) -> String {
@@ -79,7 +71,6 @@ struct SeatStatus {
       : StatusLine.here(text, size)
   }
 
-  /// Takes it away.
   mutating func clear(_ size: WindowSize) -> String {
     defer { shown = nil }
     guard shown != nil else { return "" }
@@ -87,7 +78,6 @@ struct SeatStatus {
       ? StatusLine.onLastRow("", size, isInSequence: false) : StatusLine.clearHere
   }
 
-  /// The far end draws over it.
   mutating func forget() { shown = nil }
 
   /// It is drawn again in any case: the screen is another one.

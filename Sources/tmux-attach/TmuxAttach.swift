@@ -20,8 +20,6 @@ private func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws ->
 }
 
 extension AttachOptions {
-  /// What the options and the configuration say of the host; notes, new host keys and
-  /// questions go to standard error and the terminal.
   func request(_ diagnostics: Diagnostics) throws -> LinkRequest {
     var request = try LinkRequest.make(
       host: host, options: connect, settings: Settings(diagnostics: diagnostics))

@@ -4,7 +4,6 @@ import Turns
 /// Which files are followed and what is to be read of them next. Whoever has it looks at the place
 /// and reads.
 final class FollowPlan {
-  /// What is to be read.
   struct Piece: Equatable {
     var path: String
     var number: UInt64
@@ -12,7 +11,6 @@ final class FollowPlan {
     var count: Int
   }
 
-  /// What became of a file that does not only grow.
   struct Loss: Equatable {
     var path: String
     /// For people: `truncated`, `replaced`.
@@ -21,7 +19,6 @@ final class FollowPlan {
     var offset: Int64
   }
 
-  /// Which lines are wanted at the first look.
   struct Wishes {
     /// Of all sessions, not only of the newest.
     var all = false
@@ -32,7 +29,6 @@ final class FollowPlan {
   }
 
   private let wishes: Wishes
-  /// Whether an earlier run left marks.
   private let isResumed: Bool
   /// Of files that were not seen in this run: they may come back.
   private var marks: [FileKey: FileMark]
@@ -48,7 +44,7 @@ final class FollowPlan {
   /// Of an id by which a session is known again, bytes: the state holds it.
   private static let longestID = 100
 
-  /// - Parameter marks: how far an earlier run came; nil when there was none.
+  /// `marks`: how far an earlier run came; nil when there was none.
   init(_ wishes: Wishes, resuming marks: [FileMark]? = nil, atMost most: Int = 1) {
     self.wishes = wishes
     self.most = most
@@ -85,7 +81,6 @@ final class FollowPlan {
     return losses
   }
 
-  /// Whether there is anything to follow.
   var isEmpty: Bool { files.isEmpty }
 
   /// Hands over what a piece holds now; nothing where the file is another by now, or cannot be

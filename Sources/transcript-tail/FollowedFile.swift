@@ -1,25 +1,19 @@
 import Core
 import Turns
 
-/// A file that is followed.
 final class FollowedFile {
   let path: String
   let key: FileKey
-  /// See `ClaudeTranscripts.session`.
   let session: String
   let number: UInt64
   let born: Int64
   var size: Int64
   var modified: Int64
   var cutter: LineCutter
-  /// The last line that was handed out.
   var line: LineMark?
-  /// Whether nothing of it was wanted so far.
   var isSkipped = false
-  /// What is looked for in a file that took the name of another: the line at which that one was
-  /// left.
+  /// The line at which a file was left whose name another took.
   var claim: (line: LineMark, loss: FollowPlan.Loss, mark: FileMark)?
-  /// It is no text of UTF-8.
   var isForeign = false
   /// The first id of its lines; looked for where it is read from its beginning.
   var first: String?
@@ -50,7 +44,6 @@ final class FollowedFile {
 
   var isBehind: Bool { !isForeign && cutter.isBehind(size) }
 
-  /// How far it was read.
   var mark: FileMark {
     if let claim { return claim.mark }
     return FileMark(
@@ -66,14 +59,11 @@ final class FollowedFile {
   }
 }
 
-/// A file as it was found.
 struct SeenFile: Equatable {
-  /// As it can be opened.
   var path: String
   /// Of the file system: tells whether another file has taken the name.
   var number: UInt64
-  /// When it was made, nanoseconds since 1970, for a number may be given again; 0 where the
-  /// system does not tell.
+  /// Nanoseconds since 1970, for a number may be given again; 0 if not told.
   var born: Int64 = 0
   /// Bytes.
   var size: Int64
@@ -81,19 +71,14 @@ struct SeenFile: Equatable {
   var modified: Int64
 }
 
-/// How far a file was read.
 struct FileMark: Equatable {
   var path: String
   var number: UInt64
-  /// As in `SeenFile`.
   var born: Int64 = 0
   /// Lines that begin before it were printed, or are not wanted.
   var offset: Int64
-  /// The last line before it; nil when none was read.
   var line: LineMark?
-  /// Whether nothing of it was wanted so far.
   var isSkipped = false
-  /// The first id of its lines; nil when none was read.
   var first: String?
 }
 

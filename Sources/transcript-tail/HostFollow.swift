@@ -28,16 +28,13 @@ final class HostFollow {
   /// Seconds between two looks whether the reader is still there.
   private static let pulse = 1.0
 
-  /// One connection, and the program that it runs.
   private struct Visit {
     let link: any Link
     let channel: any Channel
     var talk: HostTalk
     /// When the answer must have come, or have gone on.
     var deadline: Double
-    /// What is to be written yet.
     var request: ArraySlice<UInt8> = []
-    /// What the host said on standard error.
     var errors: [UInt8] = []
   }
 
@@ -54,8 +51,7 @@ final class HostFollow {
   private var name: String { request.destination.name }
   private var maxTime: Double { request.options.maxTime }
 
-  /// Goes on until all is printed, with `--once`, or until a signal or a closed pipe, which
-  /// end the process.
+  /// With `--once` until all is printed, else until a signal or a closed pipe.
   func run() throws -> ExitStatus {
     do {
       while true {

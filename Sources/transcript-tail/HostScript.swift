@@ -15,8 +15,7 @@ import Turns
 ///   behind them the line `FILE SIZE STATE`, as it is afterwards; STATE is `bad` when it
 ///   cannot be read. What was cut or replaced meanwhile shows from that, too.
 enum HostScript {
-  /// How a host marks the beginning; in two pieces, so that a shell which shows its commands
-  /// does not show a mark.
+  /// In two pieces, so that a shell which shows its commands does not show a mark.
   private static let mark = "transcript-tail-"
 
   /// The line that the host says first, behind what login files say.
@@ -25,11 +24,7 @@ enum HostScript {
   /// The most seconds that the answer to `look` waits.
   static let patience = 4.0
 
-  /// A command line for the user's shell on the host.
-  ///
-  /// - Parameters:
-  ///   - path: of a file or folder; empty for the usual folder.
-  ///   - nonce: letters and digits that nobody can guess.
+  /// `path`: empty for the usual folder; `nonce`: letters and digits that nobody can guess.
   static func command(path: String, nonce: String) -> String {
     ShellWord.login(
       script: """
@@ -44,7 +39,6 @@ enum HostScript {
         """, hidesInput: true)
   }
 
-  /// Asks for all transcripts.
   static let look = Array("look\n".utf8)
 
   /// Asks for a piece of one. The slash keeps blanks at the end of a name.

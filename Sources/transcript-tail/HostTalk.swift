@@ -119,7 +119,6 @@ struct HostTalk {
     return FileName.text(Array(isQuoted ? name.dropFirst().dropLast() : name))
   }
 
-  /// Seconds with or without a fraction.
   private static func nanoseconds(_ seconds: String) -> Int64? {
     let parts = seconds.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard let whole = Int64(parts[0]), abs(whole) < 1 << 33 else { return nil }

@@ -4,11 +4,9 @@ import Core
 /// Cuts the bytes of a file into lines, wherever the pieces that it is read in end. Each byte is
 /// looked at once, and of a line that is too long none is kept.
 struct LineCutter: ~Copyable {
-  /// A line that has ended.
   enum Line {
     /// The bytes without the LF.
     case whole(UnsafeRawBufferPointer)
-    /// It is longer than allowed.
     case tooLong
   }
 
@@ -19,7 +17,6 @@ struct LineCutter: ~Copyable {
     case tooLong
   }
 
-  /// The next byte that is wanted.
   private(set) var position: Int64
   /// Lines that end there or before are not wanted.
   private let floor: Int64
@@ -31,10 +28,7 @@ struct LineCutter: ~Copyable {
   private var back: Int64 = 1
   private var partial = ByteBuffer()
 
-  /// - Parameters:
-  ///   - offset: lines that end behind it are wanted. It need not be the beginning of one: the
-  ///     byte before it is read, too, and tells; then more, until the beginning is found.
-  ///   - limit: of a line, bytes.
+  /// From `offset` on, in a line or not: the bytes before it tell where that line begins.
   init(offset: Int64, limit: Int) {
     floor = offset
     self.limit = limit
@@ -49,7 +43,6 @@ struct LineCutter: ~Copyable {
   /// How many bytes the file has at least.
   var reached: Int64 { max(position, floor) }
 
-  /// Whether a file of this size has something that was not read.
   func isBehind(_ size: Int64) -> Bool { size > reached }
 
   /// Takes the bytes at `position`, which may be an earlier place afterwards.
@@ -86,7 +79,6 @@ struct LineCutter: ~Copyable {
     return memcmp(start, start + 1, bytes.count - 1) == 0
   }
 
-  /// The line at the floor begins earlier than what was read.
   private mutating func stepBack() {
     back = back == 1 ? 4096 : back * 16
     position = max(0, floor - back)

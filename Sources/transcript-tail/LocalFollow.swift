@@ -2,14 +2,12 @@ import Core
 import Records
 import Shell
 
-/// Follows transcripts of this machine: the command's loop where there is no host.
 struct LocalFollow {
   private var place: LocalTranscripts
   private let plan: FollowPlan
   private let output: TranscriptOutput
   private let once: Bool
 
-  /// When all is looked at again: at the earliest, and when nothing hints at a change.
   private var next = (soonest: 0.0, latest: 0.0)
 
   init(_ place: LocalTranscripts, _ plan: FollowPlan, _ output: TranscriptOutput, once: Bool) {
@@ -21,8 +19,7 @@ struct LocalFollow {
     self.place.fault = { output.fault($0, $1) }
   }
 
-  /// Goes on until all is printed, with `--once`, or until a signal or a closed pipe, which
-  /// end the process.
+  /// With `--once` until all is printed, else until a signal or a closed pipe.
   mutating func run() throws -> ExitStatus {
     do {
       try output.tell(RecordText(.open).string("url", FileName.shown(place.path)))
@@ -42,8 +39,7 @@ struct LocalFollow {
     }
   }
 
-  /// Looks at all files, or, when that was done a moment ago and there are many, at those at
-  /// which somebody is at work.
+  /// At all files or, a moment later and with many, at those at which somebody is at work.
   private mutating func look() -> [SeenFile] {
     let began = Clock.monotonic
     if began < next.soonest {

@@ -2,11 +2,9 @@ import CLibc
 import Core
 import Turns
 
-/// The transcripts of this machine: a file, or a folder with them and with folders of them.
 struct LocalTranscripts {
   /// Absolute, as the user named it.
   let path: String
-  /// Told what cannot be looked at, each time.
   var fault: (_ path: String, _ reason: String) -> Void = { _, _ in }
   private var watched: Set<UInt64> = []
   private let hint = clibc_changes()
@@ -31,10 +29,8 @@ struct LocalTranscripts {
   /// Readable when something may have changed; -1 where the system does not tell.
   var descriptor: Int32 { hint }
 
-  /// Forgets that something may have changed.
   func forget() { if hint >= 0 { clibc_folder_drain(hint) } }
 
-  /// All transcripts that are there.
   mutating func look() -> [SeenFile] {
     var found: [SeenFile] = []
     guard let status = stat(following: path) else { return [] }
@@ -46,7 +42,6 @@ struct LocalTranscripts {
     return found
   }
 
-  /// Those of these files that are there.
   mutating func look(at paths: [String]) -> [SeenFile] {
     var found: [SeenFile] = []
     for path in paths {
@@ -125,8 +120,7 @@ struct LocalTranscripts {
     clibc_changes_add(hint, path)
   }
 
-  /// Hands over what a piece holds now; nothing when the file is another by now, or cannot be
-  /// read.
+  /// Nothing when the file is another by now, or cannot be read.
   mutating func read<Result>(
     _ piece: FollowPlan.Piece, _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {

@@ -2,14 +2,11 @@ import Core
 import Shell
 import Turns
 
-/// What the command line of transcript-tail asks for.
 struct TranscriptOptions {
   /// As given; nil for the usual folder.
   private(set) var place: String?
   private(set) var wishes = FollowPlan.Wishes()
-  /// Whether it ends when all that is there was printed.
   private(set) var once = false
-  /// The argument of `--state`.
   private(set) var state: String?
   private(set) var lifecycle = false
   private(set) var isQuiet = false
@@ -64,17 +61,12 @@ struct TranscriptOptions {
   }
 }
 
-/// Where transcripts are, as the user named it.
 enum TranscriptPlace: Equatable {
-  /// A file or a folder of this machine.
   case here(String)
   /// A host as `Destination` reads it, and a path there; empty for the usual folder.
   case host(String, path: String)
 
-  /// Reads the operand. A colon makes a host of what stands in front of it, unless there is
-  /// a slash in that; an address with colons is in brackets.
-  ///
-  /// - Parameter text: as given; nil for the usual folder of this machine.
+  /// A colon in front of any slash names a host; an address with colons is in brackets.
   init(_ text: String?, home: String) throws(UsageError) {
     guard let text else {
       self = .here(ClaudeTranscripts.folder(home: home))
@@ -90,7 +82,6 @@ enum TranscriptPlace: Equatable {
     self = .host(host, path: String(text[text.index(after: colon)...]))
   }
 
-  /// The colon behind the host; nil for a path of this machine.
   private static func colon(of text: String) -> String.Index? {
     if let open = text.firstIndex(of: "["), open == text.startIndex || text[..<open].hasSuffix("@"),
       let end = text.firstIndex(of: "]")

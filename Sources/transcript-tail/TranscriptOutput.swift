@@ -6,7 +6,6 @@ import Records
 /// machine and one of a host have in common.
 final class TranscriptOutput {
   let diagnostics: Diagnostics
-  /// Whether a person is told that the link is down and back.
   let speaks: Bool
   private let lifecycle: Bool
   private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
@@ -23,7 +22,6 @@ final class TranscriptOutput {
     faults = FaultLog(diagnostics)
   }
 
-  /// Prints a line, or says why not.
   func print(
     _ line: LineCutter.Line, of file: FollowedFile, _ begin: Int64, _ end: Int64
   ) throws(WriteFailure) {
@@ -53,7 +51,6 @@ final class TranscriptOutput {
     if told.insert(FileKey(path)).inserted { faults.file(path, reason) }
   }
 
-  /// Tells that a file lost what it had.
   func tell(_ losses: [FollowPlan.Loss]) throws(WriteFailure) {
     for loss in losses {
       diagnostics.error(loss.path, "\(loss.reason): it is read from its beginning")
@@ -63,14 +60,11 @@ final class TranscriptOutput {
     }
   }
 
-  /// Prints a record about the link, if they are wanted.
   func tell(_ record: RecordText) throws(WriteFailure) {
     if lifecycle { try writer.write(record.time(.now()).line) }
   }
 
-  /// Writes all that is complete, then saves how far that is.
-  ///
-  /// - Returns: when to be called again at the latest.
+  /// Writes all that is complete, then saves how far; when to be called again at the latest.
   func settle(_ plan: FollowPlan, isLast: Bool = false) throws -> Double {
     try writer.flush()
     return try state?.save(plan.progress, isLast: isLast) ?? .infinity
@@ -109,7 +103,6 @@ final class TranscriptOutput {
     Process.die(by: signal)
   }
 
-  /// Says what was left unsaid.
   func finish(_ plan: FollowPlan) -> ExitStatus {
     faults.finish()
     if faults.hasFault { return .failure }

@@ -13,15 +13,7 @@ struct TranscriptRecord: ~Copyable {
 
   init(isTerminal: Bool) { self.isTerminal = isTerminal }
 
-  /// Writes the record of a line.
-  ///
-  /// - Parameters:
-  ///   - line: its bytes, which pass as they are, but for white space around them and for what
-  ///     is not UTF-8.
-  ///   - session: whose it is.
-  ///   - begin: where it begins in its file, bytes.
-  ///   - end: where it ends in its file, bytes: a resume point.
-  /// - Returns: what is wrong with it, or with a part of it; nil when there is nothing.
+  /// What is wrong with the line, or a part of it; `end`: its end in its file, a resume point.
   mutating func write(
     _ line: UnsafeRawBufferPointer, session: String, begin: Int64, end: Int64,
     to writer: RecordWriter
@@ -63,7 +55,6 @@ struct TranscriptRecord: ~Copyable {
     return nil
   }
 
-  /// Takes it that a line was printed.
   mutating func know(_ line: UnsafeRawBufferPointer) {
     let torn = TornLine(line)?.records ?? [line]
     for part in torn {

@@ -4,14 +4,12 @@ import Records
 /// The file of `--state`: how far each transcript was printed. Written behind the output,
 /// never ahead of it.
 struct TranscriptState {
-  /// Of an earlier run; nil when there was none.
   let marks: [FileMark]?
   private let file: StateFile
   private let source: String
   private var saved: [FileMark]
   private var next = -Double.infinity
 
-  /// Reads the file, if it is there.
   init(path: String, source: String) throws(Failure) {
     file = StateFile(path: path)
     self.source = source
@@ -30,12 +28,9 @@ struct TranscriptState {
     saved = list
   }
 
-  /// Whether it is time to save.
   var isDue: Bool { Clock.monotonic >= next }
 
-  /// Saves what changed, if it is time: so often that it takes a tenth of the time at most.
-  ///
-  /// - Returns: when to be called again at the latest.
+  /// Saves so often that it takes a tenth of the time at most; when to be called again.
   mutating func save(
     _ progress: @autoclosure () -> [FileMark], isLast: Bool = false
   ) throws(Failure) -> Double {
@@ -53,7 +48,6 @@ struct TranscriptState {
     return .infinity
   }
 
-  /// The file's content, one record.
   static func record(_ source: String, _ marks: [FileMark]) -> [UInt8] {
     let files = marks.map { mark in
       RecordText().string("path", mark.path).string("file", String(mark.number))
@@ -65,9 +59,7 @@ struct TranscriptState {
     return RecordText(.transcriptState).string("source", source).objects("files", files).line
   }
 
-  /// Reads a file's content.
-  ///
-  /// - Returns: nil when it is not a state file.
+  /// Nil when it is not a state file.
   static func parse(_ bytes: [UInt8]) -> (source: String, marks: [FileMark])? {
     guard let value = bytes.withUnsafeBytes({ try? JSONValue.parse($0) }),
       value["type"]?.string == RecordType.transcriptState.rawValue,

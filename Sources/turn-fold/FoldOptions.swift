@@ -1,26 +1,17 @@
 import Core
 
-/// What the command line of turn-fold asks for.
 struct FoldOptions {
-  /// What goes to standard output.
   enum Form: String, CaseIterable, Sendable {
-    /// Records, each when it changed.
     case records
-    /// What is known at the end.
     case state
   }
 
   var form = Form.records
-  /// Whether only what is over is told.
   var isFinal = false
-  /// The conversations that are told; none for all.
   var threads: [String] = []
-  /// The turns that are told, with what belongs to them; none for all.
   var turns: [String] = []
-  /// Files to read; `-` is standard input.
   var files: [String] = []
 
-  /// Whether something in particular is looked for.
   var isSearch: Bool { !threads.isEmpty || !turns.isEmpty }
 
   static let table = OptionTable<FoldOptions>(

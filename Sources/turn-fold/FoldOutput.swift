@@ -7,12 +7,10 @@ struct FoldOutput {
   private let writer = RecordWriter()
   private let pen = RecordPen()
   private var pace = FoldPace()
-  /// Whether anything was told.
   private(set) var hasTold = false
 
   init(_ options: FoldOptions) { self.options = options }
 
-  /// Tells what an event changed.
   mutating func tell(_ changed: [any FoldedEntity]) throws(WriteFailure) {
     for entity in changed where isWanted(entity) {
       if options.isFinal {
@@ -27,13 +25,11 @@ struct FoldOutput {
     }
   }
 
-  /// Passes a line on.
   mutating func pass(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
     if options.isFinal || options.isSearch { return }
     try writer.writeLine(line)
   }
 
-  /// Writes what is known at the end.
   mutating func write(states: [[UInt8]]) throws(WriteFailure) {
     for state in states {
       hasTold = true

@@ -11,14 +11,12 @@ public func turnFoldMain() {
   }
 }
 
-/// Reads the files, folds, and writes: the command's loop.
 struct FoldRun {
   private let options: FoldOptions
   private let fold: TurnFold
   private var sources = TurnSources()
   private var output: FoldOutput
   private var faults: FaultLog
-  /// What an event changed.
   private var changed: [any FoldedEntity] = []
   /// Where records are written, if that is a file: reading it would not end.
   private let target = FileIdentity(descriptor: 1)
@@ -32,12 +30,11 @@ struct FoldRun {
     faults = FaultLog(diagnostics)
   }
 
-  /// Reads all that is to be read.
   mutating func run() throws -> ExitStatus {
     try RecordInput.each(
       options.files, writtenTo: target, until: { false }, fault: { faults.file($0, $1) },
       lines: { try readLines(of: &$0) })
-    for event in sources.finish() { try take(event) }
+    for event in sources.finish() { try receive(event) }
     if options.form == .state { try output.write(states: fold.states) }
     try output.flush()
     faults.finish()
@@ -47,31 +44,31 @@ struct FoldRun {
 
   private mutating func readLines(of input: inout RecordInput) throws {
     while let line = try input.next(beforeBlocking: { _ in try pause() }) {
-      try take(line.bytes, of: input.path, line.number)
+      try receive(line.bytes, of: input.path, line.number)
     }
   }
 
-  private mutating func take(
+  private mutating func receive(
     _ line: UnsafeRawBufferPointer, of file: String, _ number: Int
   ) throws(WriteFailure) {
     switch sources.read(line) {
-    case .event(let event): try take(event)
-    case .events(let events): for index in events.indices { try take(events[index]) }
+    case .event(let event): try receive(event)
+    case .events(let events): for index in events.indices { try receive(events[index]) }
     case .unknown: if options.form == .records { try output.pass(line) }
     case .other: break
     case .bad(let reason):
       guard let torn = TornLine(line) else { return faults.line(file, number, reason) }
-      for record in torn.records { try take(record, of: file, number) }
+      for record in torn.records { try receive(record, of: file, number) }
       if let fault = torn.fault { faults.line(file, number, fault.reason) }
     }
   }
 
   private mutating func pause() throws(WriteFailure) {
-    for event in sources.pause() { try take(event) }
+    for event in sources.pause() { try receive(event) }
     try output.flush()
   }
 
-  private mutating func take(_ event: TurnEvent) throws(WriteFailure) {
+  private mutating func receive(_ event: TurnEvent) throws(WriteFailure) {
     if !options.threads.isEmpty, !event.thread.isEmpty, !options.threads.contains(event.thread) {
       return
     }

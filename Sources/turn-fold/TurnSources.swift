@@ -2,27 +2,20 @@ import Core
 import Records
 import Turns
 
-/// Tells of which backend a line is, and reads it.
 struct TurnSources {
   private var decoders = TurnDecoders()
   private var scan = RecordScan()
   private var events: [TurnEvent] = []
 
-  /// What a line is.
   enum Line {
-    /// One event of a turn.
     case event(TurnEvent)
-    /// Events of turns, perhaps none.
     case events([TurnEvent])
     /// A record of ours that a later version made: nothing is known of it.
     case unknown
-    /// Nothing of turns.
     case other
-    /// No record, and why.
     case bad(String)
   }
 
-  /// Reads a line.
   mutating func read(_ bytes: UnsafeRawBufferPointer) -> Line {
     if let event = decoders.event(plain: bytes) { return .event(event) }
     let line: TurnLine

@@ -42,7 +42,6 @@ private func secret(_ file: String?) throws(Failure) -> [UInt8] {
   return secret
 }
 
-/// What the command line of voice-token asks for.
 struct TokenOptions {
   var key = Process.environment("LIVEKIT_API_KEY")
   var identity: String?

@@ -19,18 +19,14 @@ final class SentLines: LoopInput {
   /// and the link waiting.
   private static let readsInTurn = 4
 
-  /// Where they go; nil while there is no connection.
   var socket: LiveSocket?
 
   private var faults: FaultLog
-  /// Told that a line was skipped, or that no more can be read.
   var onFault: () -> Void = {}
   private var waiting = ByteQueue()
-  /// How much of it is known to hold no line end.
   private var scanned = 0
   private var number = 0
   private var isEnded = false
-  /// The rest of a line that is too long is passed over.
   private var isSkipping = false
 
   init(_ diagnostics: Diagnostics) { faults = FaultLog(diagnostics) }
@@ -82,7 +78,6 @@ final class SentLines: LoopInput {
     if isEnded, waiting.count == 0 { faults.finish() }
   }
 
-  /// The next line that can be sent, nil when there is none yet.
   private func nextLine() -> [UInt8]? {
     while true {
       let bytes = waiting.bytes
@@ -113,7 +108,6 @@ final class SentLines: LoopInput {
     }
   }
 
-  /// What is wrong with the last line.
   private func fault(_ reason: String) {
     faults.line("-", number, reason)
     onFault()

@@ -2,7 +2,6 @@ import Agent
 import Core
 import Web
 
-/// What the command line of ws-tail asks for.
 struct WsOptions {
   var url = ""
   var dataOnly = false

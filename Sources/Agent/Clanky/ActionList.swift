@@ -2,8 +2,7 @@ import Core
 import Records
 import Web
 
-/// `agent-call actions`: asks for one answer after the other until everything
-/// that was wanted is there, and writes rows as soon as they are certain.
+/// Asks for one answer after the other until everything is there, and writes what is certain.
 struct ActionList {
   private let options: OperationArguments
   private let caller: Caller
@@ -17,7 +16,6 @@ struct ActionList {
     diagnostics = call.diagnostics
   }
 
-  /// Writes the actions, newest first.
   func run() throws -> ExitStatus {
     var pages = ActionPages(
       kinds: options.kinds.isEmpty ? nil : options.kinds, guild: options.guild)
@@ -34,14 +32,14 @@ struct ActionList {
         let guilds = try guilds()
         isComplete = isComplete && guilds != nil
         // Those that were seen are asked for in any case.
-        pages.take(guilds: guilds ?? [])
+        pages.receive(guilds: guilds ?? [])
         continue
       case .ask(let query):
         let rows = try ask(query, limit: limit).map { ActionPages.Row($0) }
         let recent = rows.filter { options.since?.holds($0.time) ?? true }
         // Not full: rows of before the window, or more than were asked for.
         let isFull = !isOneAnswer && rows.count == limit && recent.count == rows.count
-        pages.take(recent.filter(isWanted), for: query, isFull: isFull)
+        pages.receive(recent.filter(isWanted), for: query, isFull: isFull)
       }
       let certain = pages.certain().prefix(left)
       left -= certain.count
@@ -77,7 +75,6 @@ struct ActionList {
     return try Answer.list(reply, nil, place: place)
   }
 
-  /// The guilds that there are; nil, and said, when the backend cannot list them.
   private func guilds() throws(Failure) -> [String]? {
     let failure: Failure
     do throws(Failure) {
@@ -90,8 +87,7 @@ struct ActionList {
     return nil
   }
 
-  /// How many of the actions that were asked for the backend has, without what came
-  /// meanwhile; nil where it does not tell.
+  /// How many of the actions asked for there are, without what came meanwhile; nil if not told.
   private func count(_ pages: ActionPages) -> Int? {
     var first: Timestamp?
     if case .time(let time) = options.since { first = time }
@@ -115,10 +111,10 @@ struct ActionList {
     while true {
       switch all.next() {
       case .done: return all.span?.lowerBound == 1 && all.missingIDs == 0 ? [] : missing
-      case .askGuilds: all.take(guilds: pages.guilds ?? [])
+      case .askGuilds: all.receive(guilds: pages.guilds ?? [])
       case .ask(let query):
         let rows = try ask(query, limit: ActionPages.mostRows).map { ActionPages.Row($0) }
-        all.take(rows, for: query, isFull: rows.count == ActionPages.mostRows)
+        all.receive(rows, for: query, isFull: rows.count == ActionPages.mostRows)
         // Their ids are all that is wanted.
         _ = all.certain()
       }
@@ -132,10 +128,7 @@ struct ActionList {
       + " the backend gives the newest \(ActionPages.mostRows)"
   }
 
-  /// What could not be reached, or may be missing; a line each.
-  ///
-  /// - Parameter isAll: everything was wanted: ids follow time but roughly, so
-  ///   that only of all rows holes can be told.
+  /// `isAll`: everything was wanted. Ids follow time but roughly, so only then do holes tell.
   private func doubts(_ pages: ActionPages, isAll: Bool) -> [String] {
     var doubts = pages.unreached.map(words)
     guard isAll, let before = pages.blindBefore?.rfc3339 else { return doubts }
@@ -151,11 +144,9 @@ struct ActionList {
   }
 }
 
-/// What the backend makes of `--since`: a window of so many hours until now, by its
-/// own clock.
+/// `--since` as the backend has it: a window of so many hours until now, by its own clock.
 extension Moment {
-  /// Asked for besides when a time is meant, for the backend reads its clock
-  /// later than we read ours, seconds.
+  /// Seconds more for a time, as the backend reads its clock later than we read ours.
   private static let slack = 60.0
 
   /// The value of `sinceHours`: a decimal number of millionths, above zero.

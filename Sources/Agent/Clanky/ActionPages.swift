@@ -19,7 +19,6 @@ public struct ActionPages {
     case ask(Query)
     /// Find out which guilds there are, then `take` them.
     case askGuilds
-    /// Everything that can be had was asked for.
     case done
   }
 
@@ -32,7 +31,6 @@ public struct ActionPages {
     /// Older than this.
     public var before: Timestamp
 
-    /// - Parameters: as the members.
     public init(kind: String? = nil, guild: String? = nil, before: Timestamp) {
       self.kind = kind
       self.guild = guild
@@ -41,18 +39,14 @@ public struct ActionPages {
   }
 
   var queries: [Query]
-  /// Whose answer is awaited.
   private var asked: Query?
   private var full: [(query: Query, oldest: Timestamp)] = []
   private var waiting: [Row] = []
   private var known: Set<RowKey> = []
   var guilds: [String]?
   var names: ActionNames
-  /// How many rows of a kind were taken.
   var counts: [String: Int] = [:]
-  /// The kinds that were asked for guild by guild.
   var byGuild: [(kind: String, bound: Timestamp)] = []
-  /// The kinds that have actions of no guild.
   private var guildless: Set<String> = []
   private var ids = ActionIDs()
   private var oldest: Timestamp?
@@ -108,7 +102,7 @@ public struct ActionPages {
 
   /// Takes the guilds that there are; those that were seen in rows are asked for,
   /// too, for the agent may have left them.
-  public mutating func take(guilds listed: [String]) {
+  public mutating func receive(guilds listed: [String]) {
     var all: [String] = []
     for guild in listed + names.guilds where Query.canName(guild) && !all.contains(guild) {
       all.append(guild)
@@ -121,7 +115,7 @@ public struct ActionPages {
   /// - Parameters:
   ///   - rows: as they came, newest first.
   ///   - isFull: as many as were asked for: older ones may be behind them.
-  public mutating func take(_ rows: [Row], for query: Query, isFull: Bool) {
+  public mutating func receive(_ rows: [Row], for query: Query, isFull: Bool) {
     asked = nil
     var last: Timestamp?
     var twins: [[UInt8]: Int] = [:]
@@ -158,7 +152,6 @@ public struct ActionPages {
     }
   }
 
-  /// Whether rows of a kind are wanted.
   func isWanted(_ kind: String) -> Bool { prefix.map { kind.hasPrefix($0) } ?? true }
 
   /// Asks for no more: what is not in hand counts as out of reach.
@@ -172,8 +165,7 @@ public struct ActionPages {
     (queries, full, asked) = ([], [], nil)
   }
 
-  /// Notes the names in a row; a guild that nobody knew is asked for what the
-  /// others were asked.
+  /// Notes the names in a row; a new guild is asked for what the others were asked.
   private mutating func see(_ row: Row) {
     names.note(kind: row.kind, guild: row.guild)
     if row.guild.isEmpty { guildless.insert(row.kind) }
@@ -241,7 +233,6 @@ public struct ActionPages {
     }.map { Unreached(kind: $0.kind, guild: "", before: $0.bound) }
   }
 
-  /// The smallest id and the largest; nil when that cannot be told.
   var span: ClosedRange<Int64>? {
     guard let least = ids.least, let most = ids.most else { return nil }
     return least...most
@@ -258,10 +249,6 @@ enum Retention {
   /// It drops the oldest after every 250 writes.
   private static let mostRows = 120_000 - 250
 
-  /// - Parameters:
-  ///   - oldest: when the oldest action happened that is there.
-  ///   - count: how many there are at least.
-  ///   - now: the time.
   static func explains(oldest: Timestamp?, count: Int, now: Timestamp) -> Bool {
     if count >= mostRows { return true }
     guard let oldest else { return false }

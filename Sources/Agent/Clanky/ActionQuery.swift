@@ -14,15 +14,12 @@ extension ActionPages {
 
     /// The path behind the dashboard's URL, query included.
     ///
-    /// - Parameters:
-    ///   - limit: the most rows.
-    ///   - hours: the window until now, as `hours(_:)` writes it; nil for none.
+    /// - Parameter hours: the window until now, as `hours(_:)` writes it; nil for none.
     public func path(limit: Int, sinceHours hours: String? = nil) -> String {
       ClankyPath.actions(guild: guild, kinds: kinds, sinceHours: hours, limit: limit)
     }
 
-    /// Whether the backend can be asked for a kind or a guild of this name: it
-    /// cuts the list of kinds at commas and takes the blanks off.
+    /// Whether the backend can be asked for it: it cuts lists at commas and strips blanks.
     static func canName(_ name: String) -> Bool {
       let bytes = name.utf8
       guard let first = bytes.first, let last = bytes.last, bytes.count <= 500 else { return false }
@@ -41,13 +38,10 @@ extension ActionPages {
 }
 
 extension ActionPages {
-  /// The longest list of kinds of a request, bytes: servers bound the length of
-  /// what they are asked.
+  /// Bytes of kinds in a request: servers bound the length of what they are asked.
   private static let longestList = 3000
 
   /// Asks for less at a time than a query whose answer was full.
-  ///
-  /// - Parameter oldest: rows that are newer are in hand.
   mutating func split(_ query: Query, oldest: Timestamp) {
     guard let kinds = query.kinds else {
       blindBefore = max(blindBefore ?? oldest, oldest)
@@ -69,7 +63,6 @@ extension ActionPages {
     queries += guilds.map { Query(kinds: kinds, guild: $0, bound: oldest) }
   }
 
-  /// The frequent kinds alone, the others together, or in parts.
   private mutating func ask(
     _ kinds: [String], _ query: Query, _ oldest: Timestamp, parts: Int
   ) {

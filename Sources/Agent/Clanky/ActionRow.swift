@@ -31,7 +31,6 @@ extension ActionPages {
     }
   }
 
-  /// What makes two rows the same.
   enum RowKey: Hashable {
     case id(String)
     /// The row itself and its number among equal ones of an answer.
@@ -39,33 +38,22 @@ extension ActionPages {
   }
 }
 
-/// The ids of rows, and how many there are not between them.
 struct ActionIDs {
   private var found: [(id: Int64, time: Timestamp?)] = []
-  /// Whether all are.
   private(set) var areNumbers = true
 
-  /// Takes the id of one more row, each once.
   mutating func add(_ id: String, _ time: Timestamp?) {
     if let number = Int64(id) { found.append((number, time)) } else { areNumbers = false }
   }
 
-  /// How many were taken.
   var count: Int { found.count }
 
   /// The smallest; nil when there is none, or one is not a number.
   var least: Int64? { areNumbers ? found.map(\.id).min() : nil }
 
-  /// The largest; nil when there is none, or one is not a number.
   var most: Int64? { areNumbers ? found.map(\.id).max() : nil }
 
-  /// How many there are not between the smallest and the largest.
-  ///
-  /// - Parameters:
-  ///   - bound: only those that are newer than this count; nil for all.
-  ///   - blind: of what is newer one answer had all, so that what is not there was removed;
-  ///     nil where none had.
-  /// - Returns: nil when that cannot be told: there is none, or one is not a number.
+  /// Nil when that cannot be told. Newer than `blind`, one answer had all: holes are removals.
   func missing(after bound: Timestamp?, before blind: Timestamp? = nil) -> Int64? {
     guard var least = found.map(\.id).min(), var most = found.map(\.id).max() else { return nil }
     if let blind {
@@ -94,7 +82,6 @@ struct ActionIDs {
 ///
 /// Bounded, for the names come from outside.
 public struct ActionNames: Sendable {
-  /// The most kinds, and the most guilds.
   static let most = 500
   private static let longest = 200
 
@@ -133,7 +120,6 @@ struct SnapshotEdge {
   private let oldest: Timestamp?
   private let latest: Timestamp?
 
-  /// - Parameter rows: of the snapshot.
   init(_ rows: [UnsafeRawBufferPointer]) {
     self.rows = rows.map { ActionPages.Row(Array($0)) }
     ids = Set(self.rows.map(\.id)).subtracting([""])
@@ -141,18 +127,14 @@ struct SnapshotEdge {
     latest = self.rows.compactMap(\.time).max()
   }
 
-  /// Whether a row stands in the snapshot; one without an id cannot be told.
   func holds(_ row: ActionPages.Row) -> Bool { ids.contains(row.id) }
 
-  /// Whether an action that happened then is in the snapshot, or comes live: only
-  /// its oldest instant may be cut.
+  /// Whether such an action is in the snapshot or comes live: only its oldest instant may be cut.
   func isBehind(_ time: Timestamp) -> Bool {
     guard let oldest, let latest else { return false }
     return time > latest || (time == latest && latest > oldest)
   }
 
-  /// The rows of the snapshot's oldest instant that come before some of others,
-  /// by their ids.
   func rows(before others: [ActionPages.Row]) -> [ActionPages.Row] {
     let newest = others.filter { $0.time == oldest }.compactMap { Int64($0.id) }.max()
     guard let oldest, let newest else { return [] }

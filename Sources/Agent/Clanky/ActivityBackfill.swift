@@ -4,17 +4,13 @@ import Web
 /// Fetches the rows that a new snapshot does not reach: one answer where that is
 /// enough, else page by page, within bounds, for the stream waits meanwhile.
 struct ActivityBackfill {
-  /// What was fetched.
   struct Found {
     /// Newest first; each once.
     var rows: [[UInt8]] = []
-    /// What could not be had.
     var unreached: [ActionPages.Unreached] = []
-    /// The newest rows of all kinds, as they came.
     var first: [[UInt8]] = []
   }
 
-  /// How it ended.
   enum End {
     case found(Found)
     /// The reason, whether a later try may be better, and what is in hand.
@@ -34,16 +30,10 @@ struct ActivityBackfill {
   private var requests = 0
   private var bytes = 0
   private let deadline = Clock.monotonic + mostSeconds
-  /// What the first answer held, which is not paged when it is enough.
   private var first: [[UInt8]] = []
   private var isOnEdge = false
   private var hours: String?
 
-  /// - Parameters:
-  ///   - follow: waits.
-  ///   - request: a request to the dashboard, for its method and headers.
-  ///   - base: the dashboard's address.
-  ///   - ledger: what was printed.
   init(_ follow: Follow, _ request: Request, base: WebAddress, ledger: ActivityLedger) {
     self.follow = follow
     self.request = request
@@ -54,7 +44,6 @@ struct ActivityBackfill {
       names: ledger.names)
   }
 
-  /// Fetches.
   mutating func run() throws(LinkEnd) -> End {
     while true {
       if requests >= Self.mostRequests || bytes > Self.mostBytes || isLate { pages.stop() }
@@ -80,7 +69,7 @@ struct ActivityBackfill {
         let list = head.status == 200 ? Answer.elements(body) : nil
         guard let query else {
           // A backend without guilds has none to ask for.
-          pages.take(guilds: GuildChoice.guilds(in: list ?? []).map(\.id))
+          pages.receive(guilds: GuildChoice.guilds(in: list ?? []).map(\.id))
           continue
         }
         guard let list else {
@@ -96,21 +85,21 @@ struct ActivityBackfill {
           }
           hours = window(head)
         }
-        take(list, query)
+        receive(list, query)
       }
     }
   }
 
   private var isLate: Bool { requests > 1 && Clock.monotonic >= deadline }
 
-  private mutating func take(_ list: [[UInt8]], _ query: ActionPages.Query) {
+  private mutating func receive(_ list: [[UInt8]], _ query: ActionPages.Query) {
     let newest = ledger.newestTime
     let rows = list.map { ActionPages.Row($0) }
     let recent = rows.filter { row in
       newest.flatMap { newest in row.time.map { $0 >= newest } } ?? true
     }
     bytes += recent.reduce(0) { $0 + $1.bytes.count }
-    pages.take(
+    pages.receive(
       recent, for: query,
       isFull: rows.count >= ActionPages.mostRows && recent.count == rows.count)
   }

@@ -6,7 +6,6 @@ import Web
 /// reach what was printed, or the first state of the voice stream, which has no snapshot, the rows
 /// between are fetched.
 final class ActivityFollower {
-  /// The tries to fetch rows before the gap is reported.
   private static let mostTries = 3
   /// How many of the newest rows tell where a voice stream begins.
   private static let rowsOfStart = 20
@@ -20,20 +19,12 @@ final class ActivityFollower {
   private var failures = 0
   /// Whether the connection has told no voice state yet.
   private var isNew = true
-  /// Whether events of an earlier connection were printed.
   private var isUnderWay = false
-  /// The last event id, where the server sends any.
   private var lastID: [UInt8]
   /// The last id as a number, and whether the connection has brought none yet.
   private var number: Int64?
   private var isFresh = true
 
-  /// - Parameters:
-  ///   - stream: which of the two.
-  ///   - follow: follows it.
-  ///   - request: the stream's.
-  ///   - base: the dashboard's address.
-  ///   - state: where an earlier run ended; nil without one.
   init(
     _ stream: DashboardStream, _ follow: Follow, _ request: Request, base: WebAddress,
     resumingAt state: FollowState?
@@ -125,7 +116,6 @@ final class ActivityFollower {
     failures = 0
   }
 
-  /// Where a voice stream begins: at the newest row.
   private func findStart() throws(LinkEnd) {
     var request = request
     let path = ClankyPath.actions(
@@ -182,7 +172,6 @@ final class ActivityFollower {
 }
 
 extension ActivityLedger.Gap {
-  /// As it is reported.
   fileprivate var told: StreamGap {
     StreamGap(
       after: after, before: before,

@@ -5,17 +5,14 @@ import Records
 /// reconnect has missed (Agent/Clanky/CONTRACT.md 2.3: no event ids; on the activity
 /// stream a snapshot of the newest rows at each connection, newest first).
 struct ActivityLedger {
-  /// A time of which actions may be missing.
   struct Gap: Equatable {
     /// The `created_at` of the newest action printed before it, nil if there was none.
     var after: String?
     /// The `created_at` of the oldest action known behind it.
     var before: String?
-    /// What could not be had, where that is known.
     var unreached: [ActionPages.Unreached] = []
   }
 
-  /// How far back an answer goes.
   enum Reach {
     /// To before the newest action printed: everything behind that is there.
     case whole
@@ -33,17 +30,12 @@ struct ActivityLedger {
   private var printed = ActionWindow(capacity: 16 * 1024)
   private let scratch = ScanScratch()
   private var newest: Mark?
-  /// The kinds and guilds of all actions that were seen.
   private(set) var names = ActionNames()
   /// Rows before this were never this follower's.
   private var floor: Mark?
   private var hasBaseline = false
-  /// How the kinds begin that the stream has; nil for all.
   let prefix: String?
 
-  /// - Parameters:
-  ///   - text: the `created_at` of the newest action that an earlier run printed.
-  ///   - prefix: how the kinds begin that the stream has; nil for all.
   init(resumingAt text: String? = nil, prefix: String? = nil) {
     self.prefix = prefix
     guard let text, let time = Timestamp(rfc3339: text) else { return }
@@ -52,16 +44,13 @@ struct ActivityLedger {
     hasBaseline = true
   }
 
-  /// The `created_at` of the newest action printed.
   var newestText: String? { newest?.text }
 
   /// Whether it is known since when actions would be missed.
   var hasPlace: Bool { hasBaseline || newest != nil }
 
-  /// The time of the newest action printed.
   var newestTime: Timestamp? { newest?.time }
 
-  /// Notes a live action as printed; anything else is passed over.
   mutating func note(
     live data: UnsafeRawBufferPointer, source: ActionWindow.Source = .actionEvent
   ) {
@@ -69,7 +58,6 @@ struct ActivityLedger {
     note(fields, source: source)
   }
 
-  /// Whether a new snapshot, which is not noted yet, reaches back to what was printed.
   mutating func isReached(by snapshot: UnsafeRawBufferPointer) -> Bool {
     guard hasBaseline else { return true }
     guard let newest else { return false }
@@ -81,8 +69,6 @@ struct ActivityLedger {
   }
 
   /// How far back an answer of `GET /api/actions` goes.
-  ///
-  /// - Parameter rows: as they came.
   func reach(of rows: [[UInt8]]) -> Reach {
     if rows.count < ActionPages.mostRows { return .whole }
     var reach = Reach.short
@@ -109,10 +95,6 @@ struct ActivityLedger {
   /// The ledger counts what whoever reads the output can count, no more: of
   /// equal rows that were printed in part, all are missing, for the reader knows
   /// the printed ones by their key alone.
-  ///
-  /// - Parameters:
-  ///   - rows: what was fetched, newest first.
-  ///   - snapshot: the data of the snapshot event.
   mutating func missed(in rows: [[UInt8]], snapshot: UnsafeRawBufferPointer) -> [[UInt8]] {
     let edge = SnapshotEdge(Self.rows(ofSnapshot: snapshot))
     var candidates: [(row: ActionPages.Row, key: ActionKey)] = []
@@ -138,7 +120,6 @@ struct ActivityLedger {
     return missed.newestFirst().map(\.bytes)
   }
 
-  /// The gap that stays when rows cannot be had.
   func gap(
     _ unreached: [ActionPages.Unreached], before snapshot: UnsafeRawBufferPointer
   ) -> Gap {
@@ -162,7 +143,6 @@ struct ActivityLedger {
     }
   }
 
-  /// Notes a snapshot's rows as printed.
   mutating func note(snapshot: UnsafeRawBufferPointer) {
     var oldest: Mark?
     for row in Self.rows(ofSnapshot: snapshot) {

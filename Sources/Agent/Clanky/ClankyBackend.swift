@@ -43,7 +43,6 @@ struct ClankyBackend: AgentBackend {
     }
   }
 
-  /// The activity stream.
   func events(
     of agent: AgentAccess, _ wishes: FollowWishes
   ) throws(Failure) -> FollowedStream {
@@ -68,19 +67,14 @@ public enum DashboardStream: String, CaseIterable, Sendable {
   case activity
   case voice
 
-  /// The path behind the profile's URL.
   private var path: String {
     self == .voice ? ClankyPath.voiceEvents : ClankyPath.activityEvents
   }
 
-  /// The silence after which a connection is lost, seconds: a heartbeat comes
-  /// every 15.
+  /// Seconds of silence after which a connection is lost: a heartbeat comes every 15.
   private static let usualSilence = 45.0
 
   /// The stream's address.
-  ///
-  /// - Parameter base: the dashboard's.
-  /// - Throws: `Failure` when the base cannot be used.
   public func address(at base: WebAddress) throws(Failure) -> WebAddress {
     do throws(Failure) { return try base.appending(path) } catch {
       throw Failure("the profile's url", error.reason)
@@ -89,26 +83,16 @@ public enum DashboardStream: String, CaseIterable, Sendable {
 
   /// What a state file is bound to: the stream and its profile, for the name of a
   /// tunnel changes; without a profile the address.
-  ///
-  /// - Parameters:
-  ///   - profile: its name, nil if it has none.
-  ///   - address: of the stream.
   public func source(profile: String?, address: WebAddress) -> String {
     profile.map { "\(rawValue) of \($0)" } ?? address.display
   }
 
-  /// What asks for the stream of an agent.
   func request(to agent: AgentAccess) throws(Failure) -> Request {
     var request = Request(try address(at: agent.backend.base))
     agent.backend.authorize(&request)
     return request
   }
 
-  /// The stream of an agent, ready to be followed.
-  ///
-  /// - Parameters:
-  ///   - agent: whose.
-  ///   - state: the file that keeps the resume point; nil for none.
   func followed(
     of agent: AgentAccess, state: ResumeFile?
   ) throws(Failure) -> FollowedStream {
@@ -123,11 +107,7 @@ public enum DashboardStream: String, CaseIterable, Sendable {
 
   /// The stream, ready to be followed, and kept whole over reconnects.
   ///
-  /// - Parameters:
-  ///   - request: the stream's.
-  ///   - server: whose token it carries.
-  ///   - base: the dashboard's address.
-  ///   - resume: the state of an earlier run; nil without one.
+  /// - Parameter resume: the state of an earlier run; nil without one.
   public func followed(
     _ request: Request, _ server: AgentServer, base: WebAddress, resume: ResumePoint?
   ) -> FollowedStream {

@@ -4,9 +4,6 @@ import Records
 /// What a person and a script are told of single records of a dashboard
 /// (Agent/Clanky/CONTRACT.md 5.1 and 5.4).
 enum ClankyFacts {
-  /// `GET /api/stats`.
-  ///
-  /// - Returns: nil when it does not look like stats at all.
   static func stats(_ payload: JSONValue, now: Timestamp) -> [OperationOutput.Detail]? {
     guard let stats = ActionStats(payload) else { return nil }
     let runtime = payload["runtime"]
@@ -54,11 +51,6 @@ enum ClankyFacts {
 
   /// `{"type":"health","ok":true,"latency_ms":3.2,"url":"..."}`: the backend's
   /// members as they came, between ours.
-  ///
-  /// - Parameters:
-  ///   - answer: the backend's object.
-  ///   - latency: milliseconds as text.
-  ///   - url: what was asked.
   static func health(_ answer: [UInt8], latency: String, url: String) -> [UInt8] {
     let inner = RowText.line(Array(RowText.line(answer).dropFirst().dropLast()))
     return RecordText(.health).members(inner).json("latency_ms", latency).string("url", url).bytes

@@ -128,7 +128,6 @@ extension Listing {
     value.map { $0.isNull || $0.text?.isEmpty == true } ?? true
   }
 
-  /// The rows of `GET /api/actions`.
   static let actions = Listing(
     most: ActionPages.mostRows,
     columns: [

@@ -55,7 +55,6 @@ enum ClankyOperations {
     Operation("join", guild, options: ["guild", "channel", "user"], run: join),
   ]
 
-  /// The call with the ids of what it names.
   private static func resolved(
     _ call: OperationCall, _ operand: Operation.Operand?
   ) throws(Failure) -> OperationCall {
@@ -75,7 +74,6 @@ enum ClankyOperations {
       diagnostics: call.diagnostics)
   }
 
-  /// The names of guilds and people, a record each.
   private static func names(_ call: OperationCall) throws -> ExitStatus {
     let guilds = try GuildChoice.guilds(call.caller).map(\.told)
     let all = guilds.filter { !$0.name.isEmpty } + (try UserChoice.users(call.caller))
@@ -99,7 +97,6 @@ enum ClankyOperations {
     return isWell ? .success : .negative
   }
 
-  /// Runs of an automation, or of all automations of the guild.
   private static func runs(_ call: OperationCall) throws -> ExitStatus {
     let most = call.arguments.count ?? .max
     let guild = try GuildChoice.choose(call.arguments.guild, call.caller)

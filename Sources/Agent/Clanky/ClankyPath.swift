@@ -28,13 +28,7 @@ public enum ClankyPath {
     "api/stats" + QueryText.encode([("guildId", guild)])
   }
 
-  /// Actions, newest first.
-  ///
-  /// - Parameters:
-  ///   - guild: nil for all.
-  ///   - kinds: nil for all.
-  ///   - hours: the window until now; nil for none.
-  ///   - limit: the most rows.
+  /// Actions, newest first; nil for all guilds, kinds and times.
   public static func actions(
     guild: String?, kinds: [String]?, sinceHours hours: String?, limit: Int
   ) -> String {
@@ -45,14 +39,7 @@ public enum ClankyPath {
       ])
   }
 
-  /// How many actions there are; agent-serve alone tells (Agent/Clanky/CONTRACT.md 9.7).
-  ///
-  /// - Parameters:
-  ///   - guild: nil for all.
-  ///   - kinds: nil for all.
-  ///   - hours: the window until now; nil for none.
-  ///   - time: the first instant; nil for none.
-  ///   - id: the largest id; nil for all.
+  /// agent-serve alone tells (Agent/Clanky/CONTRACT.md 9.7).
   static func actionCount(
     guild: String?, kinds: [String]?, sinceHours hours: String?, since time: String?,
     upTo id: Int64?
@@ -64,13 +51,7 @@ public enum ClankyPath {
       ])
   }
 
-  /// Automations of a guild.
-  ///
-  /// - Parameters:
-  ///   - guild: whose.
-  ///   - channel: nil for all.
-  ///   - statuses: empty for those that the dashboard lists by itself.
-  ///   - limit: the most rows; nil for the dashboard's own limit.
+  /// No `statuses`: those that the dashboard lists by itself; a nil `limit` is the dashboard's own.
   public static func automations(
     guild: String, channel: String? = nil, statuses: [String], limit: Int?
   ) -> String {
@@ -82,12 +63,7 @@ public enum ClankyPath {
       ])
   }
 
-  /// Runs of an automation.
-  ///
-  /// - Parameters:
-  ///   - automation: its id.
-  ///   - guild: whose it is.
-  ///   - limit: the most rows; nil for the dashboard's own limit.
+  /// Runs of an automation; a nil `limit` is the dashboard's own.
   public static func runs(of automation: String, guild: String, limit: Int?) -> String {
     "api/automations/runs"
       + QueryText.encode([
@@ -95,12 +71,7 @@ public enum ClankyPath {
       ])
   }
 
-  /// What the agent did in a browser.
-  ///
-  /// - Parameters:
-  ///   - guild: nil for all.
-  ///   - hours: the window until now; nil for the dashboard's own.
-  ///   - limit: the most rows; nil for the dashboard's own limit.
+  /// What the agent did in a browser; nil for all guilds, the dashboard's own window and limit.
   public static func browserSessions(
     guild: String?, sinceHours hours: String?, limit: Int?
   ) -> String {
@@ -111,7 +82,6 @@ public enum ClankyPath {
   }
 }
 
-/// Voice.
 extension ClankyPath {
   /// The stream of the voice sessions.
   public static let voiceEvents = "api/voice/events"
@@ -126,44 +96,29 @@ extension ClankyPath {
   /// Calls of tools in voice.
   public static let toolEvents = "api/voice/tool-events"
 
-  /// Sessions that have ended.
-  ///
-  /// - Parameters:
-  ///   - guild: nil for all.
-  ///   - limit: the most rows.
+  /// Sessions that have ended; nil for all guilds.
   public static func pastSessions(guild: String?, limit: Int) -> String {
     "api/voice/history/sessions" + QueryText.encode([("limit", "\(limit)"), ("guildId", guild)])
   }
 
   /// The events of a session that has ended.
-  ///
-  /// - Parameter id: the session's.
   public static func events(ofPastSession id: String) -> String {
     "api/voice/history/sessions/\(QueryText.part(id))/events"
   }
 }
 
-/// The memory.
 extension ClankyPath {
   /// Facts; a POST makes one where the backend can.
   public static let facts = "api/memory/facts"
   /// Takes what a turn would ask of the memory.
   public static let runtimeSnapshot = "api/memory/runtime-snapshot"
 
-  /// The memory as text.
-  ///
-  /// - Parameter guild: nil for all.
+  /// The memory as text; nil for all guilds.
   public static func memory(guild: String?) -> String {
     "api/memory" + QueryText.encode([("guildId", guild)])
   }
 
-  /// Facts, the newest update first.
-  ///
-  /// - Parameters:
-  ///   - guild: whose.
-  ///   - subject: nil for all.
-  ///   - text: what one of their members holds; nil for anything.
-  ///   - limit: the most rows.
+  /// Facts, the newest update first; nil for all subjects, and texts of any kind.
   public static func facts(
     guild: String, subject: String?, text: String?, limit: Int
   ) -> String {
@@ -177,10 +132,6 @@ extension ClankyPath {
   public static func fact(_ id: String) -> String { "\(facts)/\(QueryText.part(id))" }
 
   /// The subjects of facts.
-  ///
-  /// - Parameters:
-  ///   - guild: whose.
-  ///   - limit: the most rows.
   public static func subjects(guild: String, limit: Int) -> String {
     "api/memory/subjects" + QueryText.encode([("guildId", guild), ("limit", "\(limit)")])
   }
@@ -188,13 +139,7 @@ extension ClankyPath {
   /// A text to search for that a dashboard takes for "everything, of all guilds".
   public static let everything = "__ALL__"
 
-  /// The facts that fit a text best.
-  ///
-  /// - Parameters:
-  ///   - text: what is looked for.
-  ///   - guild: whose.
-  ///   - channel: nil for all.
-  ///   - limit: the most rows.
+  /// The facts that fit a text best; nil for all channels.
   public static func search(
     _ text: String, guild: String, channel: String?, limit: Int
   ) -> String {
@@ -204,11 +149,7 @@ extension ClankyPath {
       ])
   }
 
-  /// The daily runs that make facts.
-  ///
-  /// - Parameters:
-  ///   - guild: nil for all.
-  ///   - limit: the most rows.
+  /// The daily runs that make facts; nil for all guilds.
   public static func reflections(guild: String?, limit: Int) -> String {
     "api/memory/reflections" + QueryText.encode([("guildId", guild), ("limit", "\(limit)")])
   }
@@ -216,8 +157,6 @@ extension ClankyPath {
   /// What the agent is told of a person.
   ///
   /// - Parameters:
-  ///   - user: who.
-  ///   - guild: where.
   ///   - channel: nil for none.
   ///   - text: what is talked of; nil for nothing.
   public static func factProfile(

@@ -81,8 +81,7 @@ public struct Fact: Equatable, Sendable {
 
 /// Text as the backend keeps it (Agent/Clanky/CONTRACT.md 5.2).
 public enum FactText {
-  /// The most UTF-16 units that the backend keeps of a member; it cuts the rest
-  /// without a word.
+  /// In UTF-16 units; the backend cuts the rest without a word.
   static let limits = ["subject": 120, "type": 40, "fact": 400, "evidence": 240]
 
   /// White space at the ends dropped, every run of it inside one blank.
@@ -120,7 +119,6 @@ public struct FactFilter {
   /// Each must be somewhere in the fact; in lower case.
   public var texts: [String] = []
 
-  /// - Parameters: as the members.
   public init(
     types: [String] = [], subject: String? = nil, minScore: Double? = nil, texts: [String] = []
   ) {
@@ -155,12 +153,10 @@ public struct FactFilter {
 /// A record of a list of facts.
 public struct FactRow {
   let bytes: [UInt8]
-  /// Nil for what is not a fact.
   let fact: Fact?
   /// The id, or all of what has none.
   let key: String
 
-  /// - Parameter bytes: as the backend sent them.
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
     fact = Fact(record: bytes)

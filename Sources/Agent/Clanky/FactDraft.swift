@@ -47,8 +47,6 @@ public struct FactDraft: Equatable {
 
   /// The draft as the backend will keep it: white space folded, the type in
   /// lower case. Members that are as they were stay so, whatever they hold.
-  ///
-  /// - Parameter base: the fact as it is.
   public func tidied(from base: FactDraft) -> FactDraft {
     var tidy = self
     for name in Self.names where self[name] != base[name] {
@@ -101,10 +99,7 @@ public enum FactWire {
   /// The body of `POST /api/memory/runtime-snapshot`.
   ///
   /// - Parameters:
-  ///   - guild: where the turn is.
-  ///   - channel: nil for none.
   ///   - user: who speaks; nil for nobody.
-  ///   - text: what is talked of; nil for nothing.
   ///   - mode: `text` or `voice`.
   public static func snapshot(
     guild: String, channel: String?, user: String?, text: String?, mode: String
@@ -131,9 +126,7 @@ public enum FactWire {
   /// The body of `POST /api/memory/facts`, which makes a fact again: the members of
   /// a change and those that say whose the fact is.
   ///
-  /// - Parameters:
-  ///   - record: the fact as it was.
-  ///   - guild: for a fact that names none.
+  /// - Parameter guild: for a fact that names none.
   public static func restoring(_ record: [UInt8], guild: String) -> [UInt8] {
     guard let fact = Fact(record: record) else { return Array("{}".utf8) }
     return RecordText().string("guildId", fact.guildID ?? guild).string("scope", fact.scope)

@@ -8,10 +8,7 @@ public struct FactFetch {
   public let guilds: [GuildChoice.Guild]
   private let diagnostics: Diagnostics
 
-  /// - Parameters:
-  ///   - caller: who is asked.
-  ///   - guilds: whose facts; one at least.
-  ///   - diagnostics: told what is out of reach.
+  /// - Parameter guilds: whose facts; one at least.
   public init(caller: Caller, guilds: [GuildChoice.Guild], diagnostics: Diagnostics) {
     self.caller = caller
     self.guilds = guilds
@@ -31,8 +28,6 @@ public struct FactFetch {
 
   /// The facts and subjects that belong to the guilds that are asked, or to a person: a
   /// backend may send those of other guilds with them.
-  ///
-  /// - Parameter rows: as the backend sent them.
   public func belonging(_ rows: [[UInt8]]) -> [[UInt8]] {
     let ids = Set(guilds.map(\.id))
     return rows.filter { row in
@@ -48,7 +43,6 @@ public struct FactFetch {
   /// - Parameters:
   ///   - subject: of this subject alone; nil for all.
   ///   - text: with this text in one of their members; empty for all.
-  /// - Throws: `Failure`.
   public func all(subject: String? = nil, text: String = "") throws(Failure) -> Found {
     var found = Found()
     for guild in guilds {
@@ -76,10 +70,7 @@ public struct FactFetch {
 
   /// The newest facts that have each of some words in them.
   ///
-  /// - Parameters:
-  ///   - words: in any case.
-  ///   - subject: of this subject alone; nil for all.
-  /// - Throws: `Failure`.
+  /// - Parameter words: in any case.
   public func holding(_ words: [String], subject: String?) throws(Failure) -> Found {
     var found = Found()
     // The longest is likely the rarest.
@@ -101,10 +92,7 @@ public struct FactFetch {
 
   /// Facts by their ids.
   ///
-  /// - Parameters:
-  ///   - ids: which.
-  ///   - isCertain: whether a fact that is not found must be known to be gone.
-  /// - Returns: those that there are, by id.
+  /// - Parameter isCertain: whether a fact that is not found must be known to be gone.
   /// - Throws: `Failure`, also when one may be among those out of reach.
   public func find(
     _ ids: [String], isCertain: Bool = true
@@ -128,9 +116,7 @@ public struct FactFetch {
 
   /// Facts that were seen, as they are now.
   ///
-  /// - Parameter shown: by id, as they were.
   /// - Returns: those that there still are, by id.
-  /// - Throws: `Failure`.
   public func again(_ shown: [String: [UInt8]]) throws(Failure) -> [String: [UInt8]] {
     var now: [String: [UInt8]] = [:]
     // A fact that nobody touched is found by its own words, with one question.
@@ -154,10 +140,10 @@ public struct FactFetch {
     while true {
       switch pages.next() {
       case .done: return pages
-      case .askSubjects: pages.take(subjects: try subjects(of: guild))
+      case .askSubjects: pages.receive(subjects: try subjects(of: guild))
       case .ask(let queries):
         try caller.several(queries.map { path(guild, $0) }) { index, reply throws(Failure) in
-          pages.take(
+          pages.receive(
             try Answer.list(reply, "facts", place: place), for: queries[index])
           return !pages.has(ids)
         }
@@ -177,8 +163,7 @@ public struct FactFetch {
       guild: guild.id, subject: query.subject, text: query.text, limit: FactPages.most)
   }
 
-  /// Facts of several guilds as one list: each once, the newest update first,
-  /// and with the guild's name.
+  /// Each fact once, the newest update first, with the guild's name.
   private func merged(_ rows: [[UInt8]]) -> [[UInt8]] {
     if guilds.count == 1 { return rows }
     let mark = GuildMark(guilds)

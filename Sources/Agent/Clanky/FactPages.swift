@@ -11,30 +11,21 @@ import Core
 /// of all subjects at once: such an answer is full, that of a subject has few
 /// facts. This type decides what to ask next; a fact that several answers hold is kept once.
 struct FactPages {
-  /// The most facts, and the most subjects, of an answer.
   static let most = 500
   /// When so many words in a row brought nothing new, the rest stays unseen.
   static let patience = 60
 
-  /// What one request asks for.
   struct Query: Equatable {
-    /// All subjects when nil.
     var subject: String?
-    /// All facts when nil.
     var text: String?
   }
 
-  /// What is to be done next.
   enum Step: Equatable {
-    /// Ask all of it, then `take` the rows of each.
     case ask([Query])
-    /// Find out which subjects there are, then `take` them.
     case askSubjects
-    /// Everything that can be had was asked for.
     case done
   }
 
-  /// A subject, or all of them, of which facts are missing.
   struct Shortage: Equatable {
     /// Nil when there may be subjects that were never seen.
     var subject: String?
@@ -42,11 +33,9 @@ struct FactPages {
     var expected: Int?
   }
 
-  /// So many words are asked for at a time: what the answer to one teaches is
-  /// not known to the others.
+  /// At a time: what the answer to one teaches is not known to the others.
   private static let wordsAtOnce = 4
-  /// More subjects than are listed are gone through one by one only when so many
-  /// words did not do.
+  /// More subjects than are listed are tried one by one only when so many words did not do.
   private static let firstWords = 300
 
   private let subject: String?
@@ -61,17 +50,11 @@ struct FactPages {
   private var counts: [String: Int] = [:]
   private var rows: [FactRow] = []
   private var known: Set<String> = []
-  /// As they came.
   private var seen: Set<[UInt8]> = []
 
-  /// What could not be had.
   private(set) var shortages: [Shortage] = []
 
-  /// - Parameters:
-  ///   - subject: nil for all.
-  ///   - leavesPersons: whether subjects that have facts of persons alone are left
-  ///     out: every guild has the same.
-  ///   - seeksFew: whether some facts are looked for, and not all are wanted.
+  /// `leavesPersons`: without subjects that have facts of persons alone: every guild has those.
   init(subject: String?, leavesPersons: Bool = false, seeksFew: Bool = false) {
     self.subject = subject
     self.leavesPersons = leavesPersons
@@ -79,7 +62,6 @@ struct FactPages {
     queue = [Query(subject: subject, text: nil)]
   }
 
-  /// What to do next.
   mutating func next() -> Step {
     if wordsLeft > 0, let index = digs.firstIndex(where: { $0.subject == nil }) {
       wordsLeft -= Self.wordsAtOnce
@@ -104,7 +86,6 @@ struct FactPages {
     return .done
   }
 
-  /// How many facts of a subject, or of all, were found.
   private func found(_ subject: String?) -> Int {
     subject.map { counts[$0, default: 0] } ?? rows.count
   }
@@ -114,7 +95,6 @@ struct FactPages {
     subject.flatMap { expected[$0] }.map { found(subject) >= $0 } ?? false
   }
 
-  /// The next words of a dig, as questions.
   private mutating func words(_ index: Int) -> [Query] {
     let subject = digs[index].subject
     let known = found(subject)
@@ -125,8 +105,7 @@ struct FactPages {
     }.map { Query(subject: subject, text: $0) }
   }
 
-  /// Takes the subjects that there are, as the backend lists them.
-  mutating func take(subjects: [[UInt8]]) {
+  mutating func receive(subjects: [[UInt8]]) {
     needsSubjects = false
     var names: [String] = []
     var ofGuild: Set<String> = []
@@ -151,8 +130,7 @@ struct FactPages {
     if seeksFew { wordsLeft = Self.firstWords }
   }
 
-  /// Takes the answer to a query.
-  mutating func take(_ found: [[UInt8]], for query: Query) {
+  mutating func receive(_ found: [[UInt8]], for query: Query) {
     var news = 0
     // Words bring most facts again and again: those are not worth being parsed.
     for bytes in found where seen.insert(bytes).inserted {
@@ -185,13 +163,10 @@ struct FactPages {
     }
   }
 
-  /// Whether all of these ids were found.
   func has(_ ids: Set<String>) -> Bool { ids.isSubset(of: known) }
 
-  /// Those of these ids that were found.
   func rows(of ids: Set<String>) -> [FactRow] { rows.filter { ids.contains($0.key) } }
 
-  /// The facts that were found, the newest update first.
   var newestFirst: [[UInt8]] { FactRow.newestFirst(rows) }
 
   private func dig(_ subject: String?) -> WordDig {

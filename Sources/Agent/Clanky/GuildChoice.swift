@@ -11,9 +11,7 @@ public enum GuildChoice {
     /// Empty when there is none.
     public var name: String
 
-    /// - Parameters:
-    ///   - id: as the wire has it.
-    ///   - name: empty when there is none.
+    /// - Parameter name: empty when there is none.
     public init(id: String, name: String) {
       self.id = id
       self.name = name
@@ -21,8 +19,6 @@ public enum GuildChoice {
   }
 
   /// All of them.
-  ///
-  /// - Throws: `Failure`.
   public static func guilds(_ caller: Caller) throws(Failure) -> [Guild] {
     let reply = try caller.call(ClankyPath.guilds)
     let rows = try Answer.list(reply, nil, place: "guilds")
@@ -44,10 +40,7 @@ public enum GuildChoice {
   /// The guild that is meant: the one given, else the profile's, else the only
   /// one there is.
   ///
-  /// - Parameters:
-  ///   - given: the id of the one given, nil when none is.
-  ///   - caller: whose profile, and who is asked.
-  /// - Throws: `Failure`.
+  /// - Parameter given: the id of the one given, nil when none is.
   public static func choose(_ given: String?, _ caller: Caller) throws(Failure) -> String {
     if let given { return given }
     guard let guild = caller.backend.profile?.guild else { return try only(of: try guilds(caller)) }
@@ -57,9 +50,6 @@ public enum GuildChoice {
 
   /// The guild of an id or a name.
   ///
-  /// - Parameters:
-  ///   - text: as the user or the profile names it.
-  ///   - caller: who is asked which there are.
   /// - Throws: `Failure`, also for a guild that the agent is not in.
   public static func named(_ text: String, _ caller: Caller) throws(Failure) -> Guild {
     let all: [Guild]
@@ -74,9 +64,6 @@ public enum GuildChoice {
   /// The guild of an id or a name, of those that the agent is in. A backend that lists
   /// none cannot tell: there every id in digits will do.
   ///
-  /// - Parameters:
-  ///   - text: as the user or the profile names it.
-  ///   - guilds: all there are.
   /// - Throws: `Failure`: `failure` for another, which names those there are, and for a
   ///   name that several have.
   public static func named(_ text: String, of guilds: [Guild]) throws(Failure) -> Guild {
@@ -99,12 +86,10 @@ public enum GuildChoice {
       "guilds", "there are several, name one with --guild: \(names(guilds))", .failure)
   }
 
-  /// Their ids and names, so many as a line holds.
   private static func names(_ guilds: [Guild]) -> String { NameChoice.list(guilds.map(\.told)) }
 }
 
 extension GuildChoice.Guild {
-  /// As a name that is told.
   var told: ToldName { ToldName(.guild, id: id, name: name) }
 }
 
@@ -112,7 +97,6 @@ extension GuildChoice.Guild {
 public struct GuildMark {
   private let guilds: [GuildChoice.Guild]
 
-  /// - Parameter guilds: those that are asked.
   public init(_ guilds: [GuildChoice.Guild]) { self.guilds = guilds }
 
   /// The record with a last member `guild_name`, null for one of no guild; as it

@@ -87,7 +87,6 @@ public struct MemoryContext: Sendable {
 
 /// A run that made facts of what was said (Agent/Clanky/CONTRACT.md 5.2).
 public struct Reflection: Sendable {
-  /// The members that have lists of facts, in the order of the work.
   private static let lists = ["extractedFacts", "selectedFacts", "savedFacts", "skippedFacts"]
 
   /// Its other members by their names, and whether each is an instant.
@@ -110,7 +109,6 @@ public struct Reflection: Sendable {
   public func isNamed(_ name: String) -> Bool { names.contains(name) }
 }
 
-/// The names of members.
 private enum MemberName {
   /// In words: `userFacts`, `user facts`.
   static func words(_ name: String) -> String {

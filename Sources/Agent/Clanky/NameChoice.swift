@@ -1,12 +1,9 @@
 public import Core
 import Records
 
-/// What is meant by an id or a name.
 enum NameChoice {
   /// The one of that id, else the one of that name: the very name, or one that is the same
   /// but for case and what is neither letter nor digit.
-  ///
-  /// - Returns: nil where there is none.
   static func one(
     _ text: String, _ kind: NamedKind, of all: [ToldName]
   ) throws(Failure) -> ToldName? {
@@ -24,13 +21,11 @@ enum NameChoice {
     return nil
   }
 
-  /// Each id once.
   static func once(_ all: [ToldName]) -> [ToldName] {
     var ids: Set<String> = []
     return all.filter { ids.insert($0.id).inserted }
   }
 
-  /// Ids and names, so many as a line holds.
   static func list(_ all: [ToldName]) -> String {
     var words = all.prefix(8).map { one in
       let name = one.name.unicodeScalars.prefix(40).map { String($0) }.joined()
@@ -60,9 +55,7 @@ public enum UserChoice {
 
   /// The id of a user.
   ///
-  /// - Parameters:
-  ///   - text: an id, which is not looked up, or a name.
-  ///   - caller: who is asked for names.
+  /// - Parameter text: an id, which is not looked up, or a name.
   /// - Throws: `Failure`, also for a name that nobody has.
   public static func named(_ text: String, _ caller: Caller) throws(Failure) -> String {
     if NameKey.isID(text) { return text }

@@ -7,7 +7,6 @@ import Records
 public enum OfferedNames {
   /// Seconds for all of it, a token's command included.
   private static let most: UInt32 = 2
-  /// Events of voice that are looked through.
   private static let events = 200
 
   /// The guilds that the agent is in.
@@ -33,8 +32,7 @@ public enum OfferedNames {
     return words((caller.flatMap { try? ask($0) }) ?? [])
   }
 
-  /// A word for each: its name where that is one, and tells it from the others; else its
-  /// id.
+  /// A word for each: its name where that is a word and unique, else its id.
   static func words(_ told: [ToldName]) -> [String] {
     let keys = told.reduce(into: [NameKey: Set<String>]()) {
       $0[NameKey($1.name), default: []].insert($1.id)

@@ -1,7 +1,6 @@
 /// Chooses words to ask for where there are more facts than one answer holds:
 /// those that are likely to have the most facts among which none is cut off.
 struct WordDig {
-  /// Whose facts; nil for everybody's.
   let subject: String?
   /// Questions in a row that brought nothing new.
   var idle = 0
@@ -11,10 +10,8 @@ struct WordDig {
   private var pools: [[String: Int]] = [[:], [:]]
   private var asked: Set<String> = []
 
-  /// - Parameter subject: nil for all.
   init(subject: String?) { self.subject = subject }
 
-  /// Learns the words of a fact.
   mutating func add(_ fact: Fact?) {
     guard let fact else { return }
     seen += 1
@@ -32,7 +29,6 @@ struct WordDig {
     }
   }
 
-  /// The next word, nil when asking is of no use any more.
   mutating func next(known: Int, expected: Int) -> String? {
     if idle >= FactPages.patience || pools[0].isEmpty, pools.count > 1 {
       pools.removeFirst()
@@ -64,8 +60,7 @@ struct WordDig {
       .map(String.init)
   }
 
-  /// Two and three digits in a row: facts that differ in a number alone have no
-  /// word that chooses among them.
+  /// Two and three digits in a row: facts that differ in a number alone have no better word.
   private static func parts(of text: String) -> [String] {
     text.utf8.split { $0 &- 48 >= 10 }.filter { $0.count <= 20 }.flatMap { number in
       [2, 3].flatMap { length in

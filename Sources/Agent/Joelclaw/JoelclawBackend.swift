@@ -12,7 +12,6 @@ struct JoelclawBackend: AgentBackend {
 
   var operations: [Operation] { JoelclawOperations.all }
 
-  /// Where a gateway on this machine says on which port it listens.
   private static let portFile = "/tmp/joelclaw/gateway.ws.port"
 
   /// The gateway of this machine; one that is not there yet has the usual port.
@@ -58,10 +57,8 @@ enum JoelclawGateway {
   /// The largest frame that is taken, bytes.
   private static let mostBytes = 64 << 20
 
-  /// Where a gateway listens unless it was told otherwise.
   private static let usualPort = 3018
 
-  /// The URL of a gateway on this machine.
   static func localURL(portFile path: String) throws(Failure) -> String {
     guard let bytes = try StateFile(path: path).read(limit: 64) else { return url(usualPort) }
     // A token would go to whoever wrote it.
@@ -84,7 +81,6 @@ enum JoelclawGateway {
 
   private static func url(_ port: Int) -> String { "ws://127.0.0.1:\(port)" }
 
-  /// What asks for a WebSocket, with the token where there is one.
   static func request(_ server: AgentServer) throws(Failure) -> Request {
     try server.requirePrivacy()
     var request = Request(server.base)
@@ -92,14 +88,11 @@ enum JoelclawGateway {
     return request
   }
 
-  /// How often a ping is sent, seconds.
-  ///
-  /// - Parameter idle: the silence after which a connection counts as lost; nil for never.
+  /// `idle`: the silence after which a connection counts as lost, seconds; nil for never.
   static func ping(_ idle: Double?) -> Double {
     idle.map { min(pingEvery, $0 / 3) } ?? pingEvery
   }
 
-  /// What is said is for this gateway alone.
   static var options: SocketOptions {
     var options = SocketOptions()
     options.staysAtOrigin = true
@@ -107,12 +100,10 @@ enum JoelclawGateway {
     return options
   }
 
-  /// Asks for a status, aborts.
   static let (statusFrame, abortFrame) = (
     RecordText().string("type", "status").bytes, RecordText().string("type", "abort").bytes
   )
 
-  /// Says something.
   static func promptFrame(_ text: String) -> [UInt8] {
     RecordText().string("type", "prompt").string("text", text).bytes
   }

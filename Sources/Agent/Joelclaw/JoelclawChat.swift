@@ -3,8 +3,7 @@ import Frames
 import Records
 import Web
 
-/// A line to the agent behind a gateway: one prompt in flight, which is never sent twice
-/// (CONTRACT.md 4).
+/// A line to the agent: one prompt in flight, which is never sent twice (CONTRACT.md 4).
 final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   var knowsKeys: Bool { false }
   var dropsRepeats: Bool { true }
@@ -15,18 +14,13 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   private let request: Request
   private var socket: LiveSocket?
   private var turn: JoelclawTurn? { didSet { if turn == nil { lock = nil } } }
-  /// How the question that was asked last has ended; nil while it has not.
   private var end: ChatEnd?
-  /// Whether it is to end.
   private var aborts = false
-  /// Held while a prompt is in flight.
   private var lock: PromptLock?
   private var lists = JoelclawLists()
-  /// The conversation, once the gateway has said it.
   private var session = "gateway"
   /// How long an agent is free before a prompt that was not seen to begin waits no more, seconds.
   private static let freeTime = 2.0
-  /// When what is left of a text that grows is told.
   private var restAt = 0.0
 
   init(_ agent: AgentAccess, _ wishes: ChatWishes) throws(Failure) {
@@ -158,7 +152,6 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
 
   private func finish(_ end: ChatEnd) { (turn, self.end) = (nil, end) }
 
-  /// The words that may be sent now: the gateway drops those that it had not long ago.
   private func allowed(_ question: ChatQuestion) throws(Failure) -> String {
     let now = Clock.unix
     guard let age = try book.age(of: question.text, now: now) else {
@@ -231,18 +224,18 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     let failure = turn?.failure
     defer { settle() }
     guard case .status(let status) = event else {
-      tell(turn?.take(event, now: now, clock: clock) ?? [])
+      tell(turn?.receive(event, now: now, clock: clock) ?? [])
       // Of what the agent gets over, and of what is nobody's.
       if case .error(let reason) = event, turn?.failure == nil { complain(reason) }
       if let failure, turn?.failure == nil { complain(failure) }
       return
     }
     session = status.session ?? session
-    if lists.take(status, origin: origin, clock: clock) {
+    if lists.receive(status, origin: origin, clock: clock) {
       socket.send(text: JoelclawGateway.abortFrame)
     }
     let isWaiting = turn?.phase == .sent
-    tell(turn?.take(status, now: now, clock: clock) ?? [])
+    tell(turn?.receive(status, now: now, clock: clock) ?? [])
     if let failure, let turn, turn.failure == nil { complain(failure) }
     // If that cannot be noted the next prompt waits a little longer.
     if isWaiting, turn?.isTaken == true { try? book.close(now: Clock.unix) }
@@ -264,7 +257,6 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     }
   }
 
-  /// Ends the question if it is over.
   private func settle() {
     guard let end = turn?.end else { return }
     tell(turn?.speech.rest(.now()) ?? [])

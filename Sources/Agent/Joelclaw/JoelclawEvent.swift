@@ -4,17 +4,13 @@ import Records
 /// A frame of a gateway, by what it tells (CONTRACT.md 1).
 enum JoelclawEvent {
   case status(JoelclawStatus)
-  /// A piece of what the agent says, to whomever.
   case text(TextPiece)
-  /// A message is whole.
   case turnEnd
   case toolCall(id: String, tool: String, arguments: [UInt8]?)
   case toolResult(id: String, tool: String?, output: String?, isError: Bool)
   case error(String)
-  /// A frame that this version does not know.
   case other
 
-  /// The type of a frame.
   static func type(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> String {
     if let (fault, offset) = ScanValidator.firstFault(bytes) {
       throw Failure("\(fault.reason) at byte \(offset)")
@@ -28,7 +24,6 @@ enum JoelclawEvent {
     throw Failure("it has no type")
   }
 
-  /// - Parameter bytes: the frame.
   init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     let type = try Self.type(bytes)
     self = .other
@@ -76,7 +71,6 @@ enum JoelclawEvent {
 
 /// What a status says of the agent (CONTRACT.md 2).
 struct JoelclawStatus: Equatable {
-  /// What the agent is at.
   struct Request: Equatable {
     let id: String
     /// Who asked: `tui` is a client of the socket.
@@ -87,14 +81,12 @@ struct JoelclawStatus: Equatable {
 
   /// The agent's session, which is the conversation.
   let session: String?
-  /// Nil while it waits.
   let active: Request?
   /// The gateway's process: another one has been restarted.
   let process: Int64?
   /// `normal`, `redis_degraded`.
   let mode: String?
 
-  /// - Parameter data: the member of the frame; nil for none.
   init?(_ data: JSONValue?) {
     guard let data, data.isObject else { return nil }
     session = data["sessionId"]?.string.flatMap { $0.isEmpty ? nil : $0 }
@@ -111,6 +103,5 @@ struct JoelclawStatus: Equatable {
       })
   }
 
-  /// The source of a client of the socket.
   static let ours = "tui"
 }

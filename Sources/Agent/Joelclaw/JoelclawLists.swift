@@ -4,21 +4,18 @@ import Records
 /// What can be asked of a gateway's conversation beside a prompt: its name, and the end of what
 /// the agent is at. No network, no clock.
 struct JoelclawLists {
-  /// When the status is to be asked for.
   var pace = StatusPace()
   /// When an answer is given up, seconds of `Clock.monotonic`.
   private(set) var limit = Double.infinity
   private var waiting: ChatList?
   /// What came of it.
   var result: Result<[[UInt8]], Failure>?
-  /// What the gateway was told to end.
   private var ending: JoelclawStatus.Request?
 
   /// How long is waited for a status, where the user gives no time, and for the end of what the
   /// agent is at; seconds.
   private static let (usualTime, abortTime) = (10.0, 5.0)
 
-  /// Asks for a list, or says why there is none.
   mutating func ask(_ list: ChatList, place: String, now: Double) {
     result = nil
     let reason: String? =
@@ -34,18 +31,13 @@ struct JoelclawLists {
     pace.begin(now, after: 0)
   }
 
-  /// The status is asked for.
-  ///
-  /// - Parameter patience: how long its answer is waited for, seconds; nil for the usual time.
   mutating func asked(_ now: Double, patience: Double?) {
     pace.asked(now)
     if waiting != nil, limit == .infinity { limit = now + (patience ?? Self.usualTime) }
   }
 
-  /// Takes a status.
-  ///
-  /// - Returns: whether the agent is to be told to end what it is at.
-  mutating func take(_ status: JoelclawStatus, origin: RecordOrigin, clock: Double) -> Bool {
+  /// Whether the agent is to be told to end what it is at.
+  mutating func receive(_ status: JoelclawStatus, origin: RecordOrigin, clock: Double) -> Bool {
     guard let list = waiting else { return false }
     pace.answered(clock)
     guard case .ending = list else {
@@ -77,7 +69,6 @@ struct JoelclawLists {
     fail(Failure(place, words, .temporary))
   }
 
-  /// Nothing more comes.
   mutating func fail(_ failure: Failure) { finish(.failure(failure)) }
 
   private mutating func finish(_ result: Result<[[UInt8]], Failure>) {

@@ -5,7 +5,6 @@ import Records
 /// frame says for whom it is; that is known by the status at most, and what comes is held until
 /// it is told. No network, no clock.
 struct JoelclawSpeech {
-  /// What is not known yet to be of the turn.
   private enum Held {
     /// A message, and what of it is surely of the turn.
     case message(MessageRecord, sure: String?)
@@ -15,28 +14,21 @@ struct JoelclawSpeech {
   let origin: RecordOrigin
   /// What the ids of messages begin with.
   let key: String
-  /// The conversation.
   var thread: String
   /// Whose what comes is; nil for somebody else's.
   private(set) var turn: String?
-  /// Whether what comes now is surely of the turn: not behind the end of a message, until the
-  /// status says so.
+  /// Not behind the end of a message, until the status says so.
   private(set) var isSure = false
-  /// Whether a message of the turn has ended, which may have been the last.
   private var hasEnded = false
-  /// The id of the last message that is whole.
   private(set) var last: String?
   /// Whether a piece may be missing of a message.
   private(set) var isTorn = false
   /// Whether a whole message may be missing, for it is not known whose it was.
   private(set) var isHoled = false
-  /// Whether it was more than is kept.
   private(set) var isTooLong = false
-  /// Whether a message is being said.
   private(set) var isTalking = false
   private var text = ""
   private var split = SplitText()
-  /// What of it is surely of the turn, where the rest may not be.
   private var sure: String?
   private var count = 0
   /// Bytes and messages since it may be the answer.
@@ -44,7 +36,6 @@ struct JoelclawSpeech {
   private var pace = TextPace()
   private var tools = ToolsUnderWay()
   private var held: [Held] = []
-  /// Whether the question was sent, and not seen yet.
   private var isWaiting = false
   /// Whether somebody else's request was seen since, and whether what is being said is of it.
   private var (isDisowned, isOthers) = (false, false)
@@ -73,7 +64,6 @@ struct JoelclawSpeech {
 
   private var hasMessages: Bool { held.contains { if case .message = $0 { true } else { false } } }
 
-  /// What came, and what is being said, is somebody else's.
   mutating func disown() {
     (isDisowned, isOthers) = (true, isTalking)
     (held, tools) = ([], ToolsUnderWay())
@@ -98,16 +88,13 @@ struct JoelclawSpeech {
     return news
   }
 
-  /// What comes now may be somebody else's.
   mutating func doubt() {
     guard isSure else { return }
     isSure = false
     if isTalking { sure = text }
   }
 
-  /// Nothing else is active: what came is of the turn.
-  ///
-  /// - Parameter isActive: whether it goes on.
+  /// Nothing else is active: what came is of the turn, which `isActive` says goes on.
   mutating func confirm(isActive: Bool, _ now: Timestamp) -> [ChatNews] {
     guard turn != nil else { return [] }
     var news = release()
@@ -161,7 +148,6 @@ struct JoelclawSpeech {
   /// A connection was lost, and what was said meanwhile with it.
   mutating func tear() { isTorn = true }
 
-  /// The answer is given again, from its beginning.
   mutating func restart(_ now: Timestamp) -> [ChatNews] {
     let news = isTalking ? told(.aborted, now, "the gateway was restarted") : []
     (text, isTalking, isTorn, last) = ("", false, false, nil)
@@ -172,7 +158,6 @@ struct JoelclawSpeech {
 
   // MARK: - What comes
 
-  /// A piece of a message.
   mutating func say(_ piece: TextPiece, _ now: Timestamp) -> [ChatNews] {
     if !isTalking {
       count += 1
@@ -192,9 +177,6 @@ struct JoelclawSpeech {
     return pace.changed(to: text.utf8.count) ? told(.partial, now) : []
   }
 
-  /// The message is whole, or as whole as it gets.
-  ///
-  /// - Parameter isEnd: whether the gateway said so.
   mutating func end(isEnd: Bool = true, _ now: Timestamp) -> [ChatNews] {
     defer {
       if isEnd { (isSure, hasEnded) = (false, true) }
@@ -218,21 +200,16 @@ struct JoelclawSpeech {
 
   private static let (torn, endless) = ("a part of it is missing", "its end was not seen")
 
-  /// Whether it is kept, and not told yet.
   private var isHeld: Bool { turn != nil && !isSure }
 
-  /// Whether more of a text is there than was told.
   var isBehind: Bool { pace.isBehind && !isHeld }
 
-  /// What was not told yet of a text that grows.
   mutating func rest(_ now: Timestamp) -> [ChatNews] {
     isBehind && isTalking ? told(.partial, now) : []
   }
 
-  /// Bytes of the message that is being said.
   var length: Int { text.utf8.count }
 
-  /// Whether it has parts, so that more may come behind a pause.
   var hasParts: Bool { number > 1 || tools.isUsed }
 
   private mutating func told(
@@ -257,13 +234,11 @@ struct JoelclawSpeech {
 
   // MARK: - Tools
 
-  /// Whether a tool runs.
   var isWorking: Bool { tools.isWorking }
 
-  /// A tool is called, or has ended; other events are nothing of it.
-  mutating func take(_ event: JoelclawEvent, _ now: Timestamp) -> [ChatNews] {
+  mutating func receive(_ event: JoelclawEvent, _ now: Timestamp) -> [ChatNews] {
     guard turn != nil || isWaiting,
-      var call = tools.take(event, origin, thread: thread, now)
+      var call = tools.receive(event, origin, thread: thread, now)
     else { return [] }
     call.turn = turn
     if turn != nil, isSure { return rest(now) + [.toolCall(call)] }
@@ -274,7 +249,6 @@ struct JoelclawSpeech {
 
   // MARK: - What is missing
 
-  /// Why the answer is not whole; nil when it is.
   var gap: String? {
     if isTorn { return "a part of the answer is lost, and nobody keeps it" }
     if isHoled { return "it is not known of all that was said whether it is a part of the answer" }

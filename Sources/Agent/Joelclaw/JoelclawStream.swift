@@ -10,7 +10,6 @@ final class JoelclawStream {
   private let follow: Follow
   private let request: Request
   private var pace = StatusPace()
-  /// What was printed last of this connection.
   private var told: JoelclawStatus?
   private var isActive = false
 
@@ -30,7 +29,8 @@ final class JoelclawStream {
         socket.send(text: JoelclawGateway.statusFrame)
       }
       switch try socket.receive(
-        idle: idle, pingEvery: JoelclawGateway.ping(idle), mostUnanswered: JoelclawGateway.mostUnanswered,
+        idle: idle, pingEvery: JoelclawGateway.ping(idle),
+        mostUnanswered: JoelclawGateway.mostUnanswered,
         until: pace.due)
       {
       case .message(let message) where message.isText: try receive(message.bytes)

@@ -5,25 +5,19 @@ import Web
 /// One prompt and what becomes of it (CONTRACT.md 4). A gateway confirms nothing: how far it is
 /// shows in the status that is asked for. No network, no clock.
 struct JoelclawTurn {
-  /// How far a prompt is.
   enum Phase: Equatable {
-    /// Waits until the agent is free.
     case queued
     /// Written; whether it arrived is not known.
     case sent
-    /// The agent is at it.
     case taken(JoelclawStatus.Request)
   }
 
   let question: ChatQuestion
   private let origin: RecordOrigin
   private(set) var phase = Phase.queued
-  /// How it ended; nil while it goes on.
   private(set) var end: ChatEnd?
-  /// When the status is to be asked for.
   var pace = StatusPace()
   var speech: JoelclawSpeech
-  /// Whether the agent is free, as far as is known.
   var isFree: Bool { freeSince != nil }
   /// Since when it was free each time that it was asked, seconds of `Clock.monotonic`.
   private(set) var freeSince: Double?
@@ -33,9 +27,7 @@ struct JoelclawTurn {
   private var (isAborting, hasAborted) = (false, false)
   private var turn: TurnRecord
   private var words: MessageRecord
-  /// Whether the agent was seen at it.
   var isTaken: Bool { if case .taken = phase { true } else { false } }
-  /// Which requests can be ours.
   private var ours = OwnRequest()
   /// Whether a connection was lost since it was sent, and no status has come since.
   private var isCut = false
@@ -45,7 +37,6 @@ struct JoelclawTurn {
   /// What the gateway said went wrong, behind which nothing was said.
   private(set) var failure: String?
 
-  /// When a piece of a message came last.
   private var lastText = 0.0
 
   /// How long a message may pause before it is looked whether it still goes on, seconds.
@@ -67,12 +58,10 @@ struct JoelclawTurn {
     pace.begin(clock, after: 0)
   }
 
-  /// What is told of it first.
   var beginning: [ChatNews] { [.message(words), .turn(turn)] }
 
   // MARK: - What is done
 
-  /// It was written to the gateway.
   mutating func sent(_ text: String, now: Timestamp, clock: Double) -> [ChatNews] {
     phase = .sent
     words.text = text
@@ -84,8 +73,7 @@ struct JoelclawTurn {
     return say(.sent, now)
   }
 
-  /// A person wants it to end. What the agent is at is looked at first: `abort` ends
-  /// whatever that is.
+  /// What the agent is at is looked at first: `abort` ends whatever that is.
   mutating func abort(clock: Double) {
     guard isTaken else {
       end = .aborted(phase == .sent ? "the message stays with the gateway" : nil)
@@ -104,10 +92,8 @@ struct JoelclawTurn {
 
   // MARK: - The connection
 
-  /// It is open, and a status comes by itself.
   mutating func opened(clock: Double) { pace.begin(clock) }
 
-  /// It is lost.
   mutating func lost(now: Timestamp, clock: Double) -> [ChatNews] {
     pace.stop()
     freeSince = nil
@@ -130,8 +116,7 @@ struct JoelclawTurn {
   /// A frame could not be read, which may have been a piece of what is said.
   mutating func missed() { if phase != .queued { speech.tear() } }
 
-  /// Takes a frame that is no status.
-  mutating func take(_ event: JoelclawEvent, now: Timestamp, clock: Double) -> [ChatNews] {
+  mutating func receive(_ event: JoelclawEvent, now: Timestamp, clock: Double) -> [ChatNews] {
     if isTaken { limits.heard(clock) }
     switch event {
     case .text(let delta):
@@ -154,7 +139,7 @@ struct JoelclawTurn {
       return speech.end(now)
     case .toolCall, .toolResult:
       pace.begin(clock, after: speech.isSure ? 0.25 : 0, then: speech.isSure ? 0.25 : 0.05)
-      return speech.take(event, now)
+      return speech.receive(event, now)
     case .error(let reason):
       if isTaken { failure = reason }
       speech.doubt()
@@ -164,8 +149,7 @@ struct JoelclawTurn {
     }
   }
 
-  /// Takes a status.
-  mutating func take(_ status: JoelclawStatus, now: Timestamp, clock: Double) -> [ChatNews] {
+  mutating func receive(_ status: JoelclawStatus, now: Timestamp, clock: Double) -> [ChatNews] {
     if let session = status.session {
       (speech.thread, turn.thread, words.thread) = (session, session, session)
     }
@@ -186,13 +170,13 @@ struct JoelclawTurn {
         return []
       }
       limits.busy(clock)
-      guard ours.take(active) else {
+      guard ours.receive(active) else {
         speech.disown()
         return []
       }
       return begin(active, now, clock)
     case .taken(let own):
-      return take(status.active, own, isRestarted: isRestarted, now, clock)
+      return receive(status.active, own, isRestarted: isRestarted, now, clock)
     }
   }
 
@@ -208,7 +192,7 @@ struct JoelclawTurn {
     return news + [.turn(turn)] + speech.claim(turn.id, now)
   }
 
-  private mutating func take(
+  private mutating func receive(
     _ active: JoelclawStatus.Request?, _ own: JoelclawStatus.Request, isRestarted: Bool,
     _ now: Timestamp, _ clock: Double
   ) -> [ChatNews] {

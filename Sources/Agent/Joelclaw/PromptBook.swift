@@ -28,7 +28,6 @@ struct PromptBook {
     lockPath = Folders.join(folder, "lock-" + name)
   }
 
-  /// By what a gateway is known.
   static func name(of address: WebAddress) -> String {
     var host = address.host[...]
     if host.hasSuffix(".") { host = host.dropLast() }
@@ -38,10 +37,7 @@ struct PromptBook {
     return "\(host):\(address.port)"
   }
 
-  /// The right to have a prompt in flight, which one process has at a time: two of them
-  /// destroy each other (CONTRACT.md 4).
-  ///
-  /// - Returns: nil while another process has it.
+  /// The right to have a prompt in flight: two processes destroy each other's (CONTRACT.md 4).
   func turn() throws(Failure) -> PromptLock? {
     let lock = PromptLock(try OwnPath.append(lockPath))
     return clibc_flock(lock.descriptor) == 0 ? lock : nil
@@ -52,22 +48,16 @@ struct PromptBook {
     try entries(now).contains { $0.digest == Self.open }
   }
 
-  /// The prompt that was sent last does not wait any more.
   func close(now: Double) throws(Failure) {
     try write(try entries(now).filter { $0.digest != Self.open })
   }
 
-  /// How long ago the same words were sent, seconds; nil where that is forgotten.
-  ///
-  /// - Parameters:
-  ///   - text: white space does not count.
-  ///   - now: seconds since 1970.
+  /// How long ago the same words (white space aside) were sent, seconds; nil: forgotten.
   func age(of text: String, now: Double) throws(Failure) -> Double? {
     let digest = Self.digest(text)
     return try entries(now).filter { $0.digest == digest }.map { max(now - $0.time, 0) }.min()
   }
 
-  /// Notes that a text is sent; by whoever has the right to.
   func add(_ text: String, now: Double) throws(Failure) {
     let others = try entries(now).filter { $0.digest != Self.open }
     try write(others + [Self.digest(text), Self.open].map { Entry(time: now, digest: $0) })
@@ -88,7 +78,6 @@ struct PromptBook {
     }
   }
 
-  /// What is remembered; a line that makes no sense is left out.
   private func entries(_ now: Double) throws(Failure) -> [Entry] {
     let text = String(decoding: try file.read() ?? [], as: UTF8.self)
     return text.split(separator: "\n").compactMap { line in
@@ -111,7 +100,6 @@ struct PromptBook {
   }
 }
 
-/// A lock that is held as long as this is kept.
 final class PromptLock {
   fileprivate let descriptor: Int32
 

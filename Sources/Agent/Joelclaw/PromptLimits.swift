@@ -4,12 +4,9 @@ import Web
 /// How long each step of a prompt is waited for (CONTRACT.md 4). All times are seconds of
 /// `Clock.monotonic`.
 struct PromptLimits {
-  /// Who keeps the agent busy.
   var blocker: String?
-  /// Whether an earlier prompt may still wait in the gateway.
   var hasEarlier = false
   private let patience: Double?
-  /// When something of the prompt happened last.
   private var last: Double
   /// Since when the agent is idle, though a prompt was sent.
   private var idleSince: Double?
@@ -17,7 +14,6 @@ struct PromptLimits {
   private var nullSince: Double?
   private var (isCut, mayHaveAnswered) = (false, false)
   private var abortedAt: Double?
-  /// Whether the gateway was restarted since the prompt was taken.
   private(set) var isRestarted = false
 
   /// How long a busy agent is waited for; a gateway gives up by then, too.
@@ -28,7 +24,6 @@ struct PromptLimits {
   /// How long nothing is active before an answer is over: one of a message; one of several, or
   /// with tools, between which it may be told too soon; and one that has no end.
   private static let (settle, pause, openEnd) = (0.2, 1.0, 5.0)
-  /// How long the end of an aborted run is waited for.
   private static let abort = 5.0
 
   init(patience: Double?, now: Double) {
@@ -41,19 +36,15 @@ struct PromptLimits {
   mutating func lost() { isCut = true }
   mutating func abort(_ now: Double) { abortedAt = now }
 
-  /// Something of the answer came.
   mutating func heard(_ now: Double) { (last, nullSince) = (now, nil) }
 
-  /// The agent is at the prompt.
   mutating func working(_ now: Double) {
     nullSince = nil
     // It lives; who sets a limit wants to hear of it.
     if patience == nil { last = now }
   }
 
-  /// The agent is idle.
-  ///
-  /// - Parameter isShort: whether it has said something that may have been the answer.
+  /// `isShort`: whether it has said something that may have been the answer.
   mutating func idle(_ now: Double, isShort: Bool) {
     idleSince = idleSince ?? now
     mayHaveAnswered = isShort
@@ -62,12 +53,7 @@ struct PromptLimits {
   mutating func busy(_ now: Double) { idleSince = nil }
   mutating func restarted() { (isRestarted, nullSince) = (true, nil) }
 
-  /// Nothing is active: whether that is the end. It may be told too soon.
-  ///
-  /// - Parameters:
-  ///   - isOpen: whether a message or a tool has no end yet.
-  ///   - hasParts: whether it has several messages, or tools.
-  ///   - mayCome: whether a gateway that was restarted may begin again.
+  /// Whether the answer is over, now that nothing is active: that may be told too soon.
   mutating func isOver(
     _ now: Double, isOpen: Bool, hasParts: Bool, mayCome: Bool
   ) -> Bool {
@@ -80,7 +66,6 @@ struct PromptLimits {
     return now - nullSince >= min(wait, max(patience ?? wait, Self.settle))
   }
 
-  /// When a step is given up.
   func next(_ phase: JoelclawTurn.Phase) -> Double {
     if let abortedAt { return abortedAt + Self.abort }
     let limit = last + (patience ?? Self.usual)
@@ -90,7 +75,6 @@ struct PromptLimits {
     return min(limit, idleSince + min(idle, patience ?? idle))
   }
 
-  /// Why the last step was given up.
   var words: String {
     let seconds = Latency.seconds(patience ?? Self.usual)
     if hasEarlier, blocker == nil {

@@ -9,12 +9,7 @@ struct StatusPace {
   /// The least between two questions, seconds.
   private static let least = 0.05
 
-  /// Something happened behind which the status may change.
-  ///
-  /// - Parameters:
-  ///   - now: seconds of `Clock.monotonic`.
-  ///   - delay: until it is asked for, seconds.
-  ///   - wait: until it is asked for again after that; each time twice as long.
+  /// The next question is due after `delay` seconds, the one after it after `wait`, then twice.
   mutating func begin(_ now: Double, after delay: Double = first, then wait: Double = first) {
     due = min(due, max(now + delay, last + Self.least))
     self.wait = wait
@@ -30,6 +25,5 @@ struct StatusPace {
     wait = min(wait * 2, Self.longest)
   }
 
-  /// Nothing is waited for.
   mutating func stop() { due = .infinity }
 }

@@ -1,21 +1,16 @@
 import Core
 import Records
 
-/// The tools of an answer that have no end yet.
 struct ToolsUnderWay {
   private var open: [String: ToolCallRecord] = [:]
-  /// Whether there was any.
   private(set) var isUsed = false
 
   private static let most = 1000
 
-  /// Whether one runs.
   var isWorking: Bool { !open.isEmpty }
 
-  /// A tool is called, or has ended.
-  ///
-  /// - Returns: its record; nil for another event.
-  mutating func take(
+  /// Nil for an event that is not of a tool.
+  mutating func receive(
     _ event: JoelclawEvent, _ origin: RecordOrigin, thread: String, _ now: Timestamp
   ) -> ToolCallRecord? {
     switch event {

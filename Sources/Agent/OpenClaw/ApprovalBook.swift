@@ -12,7 +12,6 @@ final class ApprovalBook {
     /// The method that lists what waits.
     var list: String { "\(rawValue).approval.list" }
 
-    /// - Parameter event: the name of an event; nil when it is of no approval.
     init?(event: String) {
       guard let word = event.split(separator: ".").first.map(String.init),
         event.hasPrefix("\(word).approval."), let kind = Kind(rawValue: word)
@@ -21,9 +20,7 @@ final class ApprovalBook {
     }
   }
 
-  /// What became of an approval.
   enum Fate {
-    /// Nothing is known of it.
     case unknown
     case waits(ApprovalRecord)
     /// It was decided, or expired; nothing says who was faster where there is no decision.
@@ -38,17 +35,13 @@ final class ApprovalBook {
   /// What was decided, by id: also of approvals that were never seen.
   private var decided: [String: String] = [:]
   private var decidedOrder: [String] = []
-  /// What was listed, and what came while the list was on its way.
   private var found: Set<String>?
   /// The lists that were asked for, and the number of the last one that is complete.
   private(set) var (asked, complete) = (0, 0)
 
   private let (most, mostBytes): (Int, Int)
 
-  /// - Parameters:
-  ///   - origin: whose the records are.
-  ///   - most: how many approvals are kept, and how many bytes of their requests; the
-  ///     oldest are forgotten first.
+  /// `most` approvals, and `mostBytes` of their requests, are kept; the oldest go first.
   init(_ origin: RecordOrigin, most: Int = 4096, bytes mostBytes: Int = 64 << 20) {
     self.origin = origin
     self.most = most
@@ -57,7 +50,6 @@ final class ApprovalBook {
 
   // MARK: - What is asked
 
-  /// What became of an approval.
   func fate(of id: String) -> Fate {
     if let decision = decided[id] { return .over(decision: decision, reason: known[id]?.reason) }
     guard let approval = known[id] else { return .unknown }
@@ -68,7 +60,6 @@ final class ApprovalBook {
   /// The kind of an approval; of one that was never seen the usual one.
   func kind(of id: String) -> Kind { known[id].flatMap { Kind(rawValue: $0.tool) } ?? .exec }
 
-  /// When the first that waits is over by itself; nil when none says.
   var nextExpiry: Timestamp? {
     known.values.reduce(nil) { next, approval in
       guard approval.state == .pending, let expires = approval.expires else { return next }
@@ -84,13 +75,11 @@ final class ApprovalBook {
     found = []
   }
 
-  /// The list was lost with its connection.
   func dropList() { found = nil }
 
-  /// Takes the answer to a list.
-  func take(_ kind: Kind, list payload: ScanValue) -> [ApprovalRecord] {
+  func receive(_ kind: Kind, list payload: ScanValue) -> [ApprovalRecord] {
     Self.rows(payload).compactMap { row in
-      row.withUnsafeBytes { take(kind, requested: ScanValue($0)) }
+      row.withUnsafeBytes { receive(kind, requested: ScanValue($0)) }
     }
   }
 
@@ -124,7 +113,7 @@ final class ApprovalBook {
   }
 
   /// Takes an approval that waits: an element of a list, or the payload of an event.
-  func take(_ kind: Kind, requested payload: ScanValue) -> ApprovalRecord? {
+  func receive(_ kind: Kind, requested payload: ScanValue) -> ApprovalRecord? {
     guard payload.isObject, let object = try? JSONValue.parse(payload.bytes),
       let approval = OpenClawApproval.requested(object, payload, kind.rawValue, origin)
     else { return nil }
@@ -133,10 +122,8 @@ final class ApprovalBook {
     return decided[approval.id] == nil ? put(approval) : nil
   }
 
-  /// Takes the end of an approval.
-  ///
-  /// - Returns: the record if it has changed; nil too for one that was never seen.
-  func take(_ kind: Kind, resolved payload: ScanValue, now: Timestamp) -> ApprovalRecord? {
+  /// Nil where nothing changed, or for an approval that was never seen.
+  func receive(_ kind: Kind, resolved payload: ScanValue, now: Timestamp) -> ApprovalRecord? {
     guard payload.isObject, let object = try? JSONValue.parse(payload.bytes),
       let end = OpenClawApproval.resolved(object, payload, kind.rawValue, origin, now)
     else { return nil }
@@ -148,7 +135,6 @@ final class ApprovalBook {
     return put(approval)
   }
 
-  /// Keeps what was decided. The first decision counts, whatever is said later.
   func decide(_ id: String, _ decision: String) {
     if decided[id] != nil { return }
     decided[id] = decision

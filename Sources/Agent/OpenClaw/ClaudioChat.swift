@@ -14,7 +14,6 @@ final class ClaudioChat: ChatLine {
   private let origin: RecordOrigin
   /// Seconds without a byte after which an answer is given up.
   private let silence: Double
-  /// What was said so far, as the server wants it.
   private var said: [[UInt8]] = []
 
   init(_ agent: AgentAccess, policy: StreamPolicy) {
@@ -54,11 +53,11 @@ final class ClaudioChat: ChatLine {
     // A POST is not sent again: whether it was done, nobody knows.
     case .failure(.network(let reason)): return finish(turn, .lost(reason), waiter)
     case .failure(.answer(let problem)): return finish(turn, .refused(problem), waiter)
-    case .success(let reply): return take(reply, words, turn, waiter)
+    case .success(let reply): return receive(reply, words, turn, waiter)
     }
   }
 
-  private func take(
+  private func receive(
     _ reply: Caller.Reply, _ words: [UInt8], _ turn: TurnRecord, _ waiter: ChatWaiter
   ) -> ChatEnd {
     let json = try? reply.body.withUnsafeBytes { try JSONValue.parse($0) }
@@ -125,7 +124,6 @@ final class ClaudioChat: ChatLine {
   }
 }
 
-/// Why there is no answer to a request.
 enum AnswerFailure: Error {
   case network(String)
   case answer(Failure)
@@ -139,11 +137,7 @@ enum AnswerFailure: Error {
 }
 
 extension AgentServer {
-  /// Asks, and waits for the whole answer.
-  ///
-  /// - Parameters:
-  ///   - silence: seconds without a byte after which it is given up.
-  ///   - onSend: as of `Exchange`.
+  /// `silence`: seconds without a byte after which the answer is given up.
   func reply(
     to request: Request, _ waiter: Waiter, silence: Double = 45, onSend: (() -> Bool)? = nil
   ) throws(LinkEnd) -> Result<Caller.Reply, AnswerFailure> {
@@ -163,7 +157,6 @@ extension AgentServer {
 }
 
 extension Answer {
-  /// The rows of a list that was asked for.
   static func list(
     _ reply: Result<Caller.Reply, AnswerFailure>, _ name: String, place: String
   ) -> Result<[[UInt8]], Failure> {

@@ -64,7 +64,6 @@ public final class DeviceIdentity {
 
   /// The user's key, made if there is none yet.
   ///
-  /// - Parameter folders: where the state is kept.
   /// - Throws: `Failure` for a file that others can read (`denied`), that is no
   ///   such key, or cannot be written.
   public static func own(in folders: Folders) throws(Failure) -> DeviceIdentity {
@@ -86,7 +85,6 @@ public final class DeviceIdentity {
     return found
   }
 
-  /// The folder of all that is kept about gateways.
   static func folder(in folders: Folders) -> String { Folders.join(folders.state, "openclaw") }
 
   private static func read(_ path: String) throws(Failure) -> DeviceIdentity? {
@@ -105,7 +103,6 @@ public final class DeviceIdentity {
     "\(head)\n\(Base64.text(prefix + seed))\n\(tail)\n"
   }
 
-  /// The seed of such a text; nil for any other.
   static func seed(pem: String) -> [UInt8]? {
     let lines = pem.split(whereSeparator: \.isNewline)
     guard lines.count > 2, lines.first == head[...], lines.last == tail[...],

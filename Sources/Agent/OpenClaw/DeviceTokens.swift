@@ -6,7 +6,6 @@ import Web
 /// The tokens that a gateway gave this device, each with what it allows: they let in where
 /// the profile has no token, and go to no other gateway.
 struct DeviceTokens {
-  /// A token, and the scopes it was given with.
   struct Entry {
     var token: Secret
     var scopes: [String]
@@ -50,7 +49,6 @@ struct DeviceTokens {
     return fitting.min { $0.scopes.count < $1.scopes.count } ?? entries.last
   }
 
-  /// Keeps a token in place of an older one of the same scopes.
   mutating func keep(_ token: Secret, scopes: [String]) throws(Failure) {
     if entries.contains(where: { $0.token.reveal() == token.reveal() && $0.scopes == scopes }) {
       return
@@ -61,7 +59,6 @@ struct DeviceTokens {
     try save()
   }
 
-  /// Forgets a token that is not taken any more.
   mutating func forget(_ token: Secret) throws(Failure) {
     entries.removeAll { $0.token.reveal() == token.reveal() }
     try save()
@@ -78,7 +75,6 @@ struct DeviceTokens {
   }
 }
 
-/// A gateway, and what lets this user in.
 struct GatewayKeys {
   let server: AgentServer
   let identity: DeviceIdentity

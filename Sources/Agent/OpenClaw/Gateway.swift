@@ -6,7 +6,6 @@ import Web
 /// A connection to an OpenClaw gateway that has let this device in: it notices silence and holes,
 /// and matches answers to requests (Agent/OpenClaw/CONTRACT.md 1 to 5).
 final class Gateway {
-  /// What `receive` brings.
   enum Heard {
     /// Valid until the next call.
     case event(GatewayEvent)
@@ -21,7 +20,6 @@ final class Gateway {
   /// The largest frame that is taken, bytes.
   private static let mostBytes = 64 << 20
 
-  /// What the gateway greeted with.
   let hello: GatewayHello
   private let loop: StreamLoop
   private let socket: LiveSocket
@@ -33,7 +31,6 @@ final class Gateway {
   /// The event behind a hole, as it came.
   private var held: [UInt8]?
   private var region = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
-  /// Why the gateway said it would go, and for how long.
   private var shutdown: (reason: String, after: Double?)?
 
   private init(
@@ -75,7 +72,7 @@ final class Gateway {
     }
   }
 
-  /// - Returns: nil when another connection is to be made at once, with less to show.
+  /// Nil when another connection is to be made at once, with less to show.
   private static func greet(
     _ loop: StreamLoop, _ socket: LiveSocket, _ auth: inout GatewayAuth
   ) throws(LinkEnd) -> Gateway? {

@@ -22,7 +22,6 @@ final class GatewayApprovals: AnsweringLink {
   /// Approvals that the gateway says to be over: until when the event that tells more is waited
   /// for, seconds of `Clock.monotonic`.
   private var gone: [String: Double] = [:]
-  /// The lists of which the answer is on its way.
   private var listing = 0
   /// Whether another list is to follow, for something was missed.
   private var listsAgain = false
@@ -93,8 +92,7 @@ final class GatewayApprovals: AnsweringLink {
     return min(try super.look(), expiry <= now ? .infinity : expiry)
   }
 
-  /// When to look whether something has expired, which a gateway tells nobody; seconds of
-  /// `Clock.monotonic`.
+  /// A gateway tells nobody what has expired; seconds of `Clock.monotonic`.
   private func nextCheck(_ now: Double) -> Double {
     guard listing == 0, gateway != nil, let time = book.nextExpiry else { return .infinity }
     let left = Double(time.seconds) + Double(time.nanoseconds) / 1e9 - Clock.unix + Self.grace
@@ -131,11 +129,11 @@ final class GatewayApprovals: AnsweringLink {
   private func hear(_ event: GatewayEvent) {
     guard let kind = ApprovalBook.Kind(event: event.name) else { return }
     if event.name.hasSuffix(".requested") {
-      if let approval = book.take(kind, requested: event.payload) {
+      if let approval = book.receive(kind, requested: event.payload) {
         waiter?.changed(approval)
       }
     } else if event.name.hasSuffix(".resolved") {
-      if let approval = book.take(kind, resolved: event.payload, now: .now()) {
+      if let approval = book.receive(kind, resolved: event.payload, now: .now()) {
         waiter?.changed(approval)
       }
     }
@@ -145,7 +143,7 @@ final class GatewayApprovals: AnsweringLink {
   private func settle(_ what: Asked, _ reply: GatewayReply) throws(LinkEnd) {
     switch (what, reply) {
     case (.list(let kind), .answer(let payload)):
-      for approval in book.take(kind, list: payload) { waiter?.changed(approval) }
+      for approval in book.receive(kind, list: payload) { waiter?.changed(approval) }
       listed()
     case (.list(.exec), .refused(let error)):
       let problem = GatewayChat.problem(error)
@@ -303,7 +301,6 @@ final class GatewayApprovals: AnsweringLink {
 }
 
 extension StreamEnd {
-  /// The end of a link, as a problem.
   var problem: Failure {
     switch self {
     case .failed(let problem): problem

@@ -5,45 +5,33 @@ import Web
 /// The way in to a gateway: what is shown at its door, and what its answer means
 /// (Agent/OpenClaw/CONTRACT.md 4 and 5).
 struct GatewayAuth {
-  /// What an answer to `connect` means.
   enum Verdict {
-    /// One is in.
     case open(GatewayHello)
-    /// A person is to approve this device on the gateway first; words for them.
     case pairing(String, after: Double?)
-    /// Another try is made at once, with less to show.
     case again
     /// A later try may do, not before that many seconds.
     case later(String, after: Double?)
-    /// No later try would do.
     case refused(Failure)
   }
 
-  /// What the owner wants of the gateway.
   struct Wishes {
-    /// In the order in which they are asked for.
     var scopes: [GatewayScope] = [.read]
-    /// What else is to be sent here.
     var caps: [String] = []
-    /// Whether to wait until this device is paired.
     var waitsForPairing = false
   }
 
   private let identity: DeviceIdentity
   private let server: AgentServer
   private var token: Secret?
-  /// Whether that is another one than the gateway refused.
   private var hasRenewed = false
   private let wishes: Wishes
   private var tokens: DeviceTokens
-  /// The stored token that was shown last.
   private var shown: Secret?
   /// The gateway refused the profile's token, and would have the stored one alone.
   private var isTokenBad = false
   /// How far the gateway's clock is ahead of ours, milliseconds; nil when it does not say.
   private var ahead: Int64?
-  /// The stored token is good, but not for what is wanted now: why. It is kept for who
-  /// wants less.
+  /// Why the stored token is not good for what is wanted now; kept for who wants less.
   private var narrow: GatewayError?
 
   init(_ keys: GatewayKeys, _ wishes: Wishes) {
@@ -57,18 +45,11 @@ struct GatewayAuth {
   /// What no message may quote.
   var secrets: [String] { ([token] + tokens.entries.map(\.token)).compactMap { $0?.reveal() } }
 
-  /// Whether to wait until this device is paired.
   var waitsForPairing: Bool { wishes.waitsForPairing }
 
-  /// Hides that in what the gateway says.
   var mask: SecretMask { SecretMask(secrets) }
 
-  /// The parameters of `connect`.
-  ///
-  /// - Parameters:
-  ///   - challenge: the gateway's.
-  ///   - now: seconds since 1970, for a gateway that says no time.
-  /// - Returns: nil for a challenge without a nonce.
+  /// Nil for a challenge without a nonce; `now` serves a gateway that says no time.
   mutating func answer(to challenge: JSONValue, now: Double) -> RecordText? {
     guard let nonce = challenge["nonce"]?.string, !nonce.isEmpty else { return nil }
     let time = challenge["ts"]?.integer
@@ -81,7 +62,6 @@ struct GatewayAuth {
     return handshake.parameters(nonce: nonce, time: time ?? Int64(now * 1000))
   }
 
-  /// What the answer means.
   mutating func judge(_ answer: GatewayAnswer) -> Verdict {
     switch answer {
     case .failure(let error): return refused(error)
@@ -106,7 +86,6 @@ struct GatewayAuth {
     }
   }
 
-  /// Keeps what lets this device in next time.
   mutating func keep(_ hello: GatewayHello) -> Failure? {
     guard let token = hello.deviceToken else { return nil }
     do throws(Failure) {
@@ -149,15 +128,13 @@ struct GatewayAuth {
     }
   }
 
-  /// Whether the profile has another token by now than the one that was refused.
   private mutating func findsOther() -> Bool {
     guard token != nil, !hasRenewed, let other = server.otherSecret() else { return false }
     (token, hasRenewed) = (other, true)
     return true
   }
 
-  /// A stored token is not taken any more: without it the next try may do. There are few,
-  /// and each is forgotten once.
+  /// Without the refused token the next try may do; there are few, each is forgotten once.
   private mutating func stale(_ error: GatewayError) -> Verdict {
     guard let shown else { return .refused(Failure(error.line, .denied)) }
     // What cannot be saved is at least not shown again.

@@ -12,7 +12,6 @@ final class GatewayCaller {
     self.scopes = scopes
   }
 
-  /// Asks, and waits.
   func call(_ method: String, _ params: RecordText = RecordText()) throws(Failure) -> [UInt8] {
     let keys: GatewayKeys
     keys = try GatewayKeys(try AgentAccess(caller))
@@ -49,7 +48,6 @@ final class GatewayCaller {
     return try result.get()
   }
 
-  /// Waits for one answer, as long as the caller has time.
   private final class Question: StreamLoop {
     var result: Result<[UInt8], Failure>?
     private let caller: Caller
@@ -81,7 +79,6 @@ final class GatewayCaller {
 }
 
 extension AgentAccess {
-  /// The way that a caller goes.
   fileprivate init(_ caller: Caller) throws(Failure) {
     guard let profile = caller.backend.profile else {
       throw Failure(caller.backend.base.display, "no profile stands for this address")

@@ -1,16 +1,12 @@
 import Core
 import Records
 
-/// What came of a request.
 enum GatewayReply {
   /// The payload, valid until the next call of `Gateway.receive`.
   case answer(ScanValue)
-  /// The gateway's no.
   case refused(GatewayError)
-  /// No answer came in time.
   case late
 
-  /// The payload, parsed; nil when there is none.
   var object: JSONValue? {
     guard case .answer(let payload) = self, !payload.isAbsent else { return nil }
     return try? JSONValue.parse(payload.bytes)
@@ -43,7 +39,6 @@ struct GatewayCalls {
     return String(lastID)
   }
 
-  /// The frame of a request.
   static func frame(_ id: String, _ method: String, _ params: RecordText) -> [UInt8] {
     RecordText().string("type", "req").string("id", id).string("method", method)
       .json("params", params.text).bytes
@@ -58,7 +53,6 @@ struct GatewayCalls {
     return (lastID, Self.frame(id, method, params))
   }
 
-  /// When something is due.
   var next: Double { waiting.reduce(.infinity) { min($0, $1.until, $1.again) } }
 
   /// What an answer means for who asked; nil where nobody has, or it is asked again.

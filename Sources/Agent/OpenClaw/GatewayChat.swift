@@ -16,11 +16,8 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   private let server: AgentServer
   private var auth: GatewayAuth
   private var gateway: Gateway?
-  /// How the question that was asked last has ended; nil while it has not.
   private var end: ChatEnd?
-  /// Whether it is to end.
   private var aborts = false
-  /// The list that was asked for.
   private var listed: Result<[[UInt8]], Failure>?
   private let origin: RecordOrigin
   private var turn: GatewayTurn?
@@ -28,19 +25,14 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   private var wanted: ChatList?
   /// The requests that are not answered yet.
   private var asked: [Int: Asked] = [:]
-  /// The question that waits for the link.
   private var question: ChatQuestion?
-  /// When the history is looked at again.
   private var lookAt = Double.infinity
   private var looks = 0
-  /// When what is left of a text that grows is told.
   private var restAt = 0.0
-  /// When a question that is to end is over, whatever comes.
   private var endAt = Double.infinity
 
   /// How often an answer is looked for that is not there, and how long apart, seconds.
   private static let (mostLooks, lookWait) = (5, 1.0)
-  /// How many rows are looked through.
   private static let rows = 50
   /// How long the end of an aborted run is waited for, seconds.
   private static let abortTime = 5.0

@@ -5,14 +5,11 @@ import Web
 /// One text frame from a gateway, by what it is (Agent/OpenClaw/CONTRACT.md 1). The slices are
 /// valid as long as the frame's bytes are.
 enum GatewayFrame {
-  /// Something happened.
   case event(GatewayEvent)
   /// The answer to a request; one may get two.
   case response(id: String, GatewayAnswer)
-  /// A frame of a kind that this version does not know.
   case other
 
-  /// - Parameter bytes: the frame.
   init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
     var (type, id, name) = (ScanValue.absent, ScanValue.absent, ScanValue.absent)
     var (payload, error) = (ScanValue.absent, ScanValue.absent)
@@ -58,24 +55,17 @@ extension GatewayFrame {
   }
 }
 
-/// What a gateway answers: the payload, absent when there is none, or why not.
 typealias GatewayAnswer = Result<ScanValue, GatewayError>
 
-/// An event of a gateway.
 struct GatewayEvent {
-  /// Such as `chat`.
   let name: String
-  /// One JSON value; absent when there is none.
   let payload: ScanValue
   /// Its number among the broadcasts; nil for what is aimed at this connection.
   let seq: Int64?
-  /// The whole frame.
   let bytes: UnsafeRawBufferPointer
 
-  /// A copy of the frame.
   var frame: [UInt8] { Array(bytes) }
 
-  /// The payload, parsed; nil when it is not an object that can be.
   var object: JSONValue? {
     guard payload.isObject else { return nil }
     return try? JSONValue.parse(payload.bytes)
@@ -86,23 +76,17 @@ struct GatewayEvent {
 struct GatewayError: Error, Equatable {
   /// The code at the top: `INVALID_REQUEST`, `UNAVAILABLE`, ...
   var code: String
-  /// In words.
   var message: String
   /// The code of the details, which is the more exact one.
   var detail: String?
   /// `not-paired`, `scope-upgrade`, `startup-sidecars`, ...
   var reason: String?
-  /// What is to be approved on the gateway.
   var requestID: String?
-  /// What the gateway would have the client do next.
   var nextStep: String?
-  /// The scope that is missing.
   var missingScope: String?
-  /// The protocol that is wanted.
   var expectedProtocol: Int64?
   /// Not before that many seconds.
   var retryAfter: Double?
-  /// Whether the same request may be sent again.
   var isRetryable = false
 
   init(code: String, message: String) {
@@ -127,7 +111,6 @@ struct GatewayError: Error, Equatable {
     isRetryable = error?["retryable"]?.bool == true
   }
 
-  /// The same without secrets.
   func hiding(_ mask: SecretMask) -> GatewayError {
     var error = self
     error.code = mask.hide(code)
@@ -140,13 +123,11 @@ struct GatewayError: Error, Equatable {
     return error
   }
 
-  /// Whether a person is to approve this device first.
   var isPairing: Bool { detail == "PAIRING_REQUIRED" || code == "NOT_PAIRED" }
 
   /// Whether the gateway is only starting up.
   var isStarting: Bool { code == "UNAVAILABLE" && (retryAfter != nil || isRetryable) }
 
-  /// Whether the scopes of this connection do not allow the request.
   var isScope: Bool {
     detail == "MISSING_SCOPE" || code == "FORBIDDEN" || message.hasPrefix("missing scope")
   }

@@ -6,14 +6,10 @@ import Web
 struct GatewayHandshake {
   let identity: DeviceIdentity
   let scopes: [GatewayScope]
-  /// What else is to be sent here, such as `tool-events`.
   let caps: [String]
-  /// The gateway's own token, of the profile.
   let token: Secret?
-  /// What the gateway gave this device before.
   let deviceToken: Secret?
 
-  /// The oldest and the newest protocol that are understood.
   static let protocols = 3...4
   /// Ours in a list that gateways close.
   private static let client = "cli"
@@ -29,12 +25,7 @@ struct GatewayHandshake {
     #endif
   }
 
-  /// The parameters of `connect`.
-  ///
-  /// - Parameters:
-  ///   - nonce: of the challenge.
-  ///   - time: of the challenge, milliseconds since 1970.
-  /// - Returns: nil when nothing can be signed, for want of memory.
+  /// Nil when nothing can be signed, for want of memory; `time` is the challenge's, milliseconds.
   func parameters(nonce: String, time: Int64) -> RecordText? {
     let words = scopes.map(\.rawValue)
     // Signed is the first token that is sent.
@@ -59,12 +50,7 @@ struct GatewayHandshake {
       .string("userAgent", "agentutils/\(suiteVersion)").json("device", device.text)
   }
 
-  /// What a device signs, in its third form.
-  ///
-  /// - Parameters:
-  ///   - scopes: in the order in which they are sent.
-  ///   - time: milliseconds since 1970, the challenge's.
-  ///   - token: empty for none.
+  /// What a device signs, in its third form; an empty `token` stands for none.
   static func signedText(
     device: String, client: String, mode: String, role: String, scopes: [String], time: Int64,
     token: String, nonce: String, platform: String, family: String = ""

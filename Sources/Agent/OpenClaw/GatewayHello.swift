@@ -4,15 +4,10 @@ import Web
 
 /// What a connection may do. Asked for by need (Agent/OpenClaw/CONTRACT.md 4).
 enum GatewayScope: String, CaseIterable {
-  /// Events, lists, histories.
   case read = "operator.read"
-  /// Saying something.
   case write = "operator.write"
-  /// Answering what waits for an answer.
   case approvals = "operator.approvals"
-  /// Which devices are let in.
   case pairing = "operator.pairing"
-  /// Everything.
   case admin = "operator.admin"
 }
 
@@ -20,11 +15,9 @@ enum GatewayScope: String, CaseIterable {
 struct GatewayHello {
   /// 3 or 4.
   let version: Int64
-  /// The gateway's own version, for notes.
   let server: String
   /// What was granted; may be fewer than was asked for. Nil when that is not said.
   let scopes: [String]?
-  /// What lets this device in next time.
   let deviceToken: Secret?
   /// Between two ticks, seconds.
   let tick: Double
@@ -34,11 +27,8 @@ struct GatewayHello {
   /// that is not said, as no gateway did before August 2026.
   let mostFile: Int?
   let mostPicture: Int?
-  /// The methods that it knows; empty when that is not said.
   let methods: Set<String>
-  /// The agent that answers where none is named.
   let agent: String
-  /// What a conversation is called where none is named.
   let mainKey: String
   /// The session key of agent and conversation where none is named; nil when not said.
   let mainSessionKey: String?
@@ -47,7 +37,7 @@ struct GatewayHello {
   /// How far its clock is ahead of ours, milliseconds; nil when that is not known.
   var ahead: Int64?
 
-  /// - Returns: nil when that is not a greeting.
+  /// Nil when it is not a greeting.
   init?(_ payload: ScanValue) {
     guard payload.isObject, let hello = try? JSONValue.parse(payload.bytes),
       let version = hello["protocol"]?.integer
@@ -73,33 +63,24 @@ struct GatewayHello {
     isGlobal = defaults?["scope"]?.string == "global"
   }
 
-  /// Whether a method may be called; one that is not announced may still be there where
-  /// nothing is.
+  /// A method that is not announced may still be there where nothing is announced.
   func knows(_ method: String) -> Bool { methods.isEmpty || methods.contains(method) }
 
   /// The largest file of a gateway that does not say it, bytes.
   private static let usualFile = 5_000_000
 
-  /// Why files cannot go with a message; nil when they can.
   func problem(of files: [ChatQuestion.Attachment]) -> Failure? {
     let most = mostFile ?? Self.usualFile
     return files.lazy.compactMap { $0.problem(most: most, picture: mostPicture ?? most) }.first
   }
 
-  /// How old a row of its history may be to be what is said now: by its own clock no older,
-  /// but for the way; by one that is beyond belief a minute.
-  ///
-  /// - Parameter time: now, milliseconds since 1970, by our clock.
+  /// The oldest a row may be to be of `time` (both milliseconds since 1970) by its own clock.
   func since(_ time: Int64) -> Int64 {
     guard let ahead, ahead.magnitude < 3_600_000 else { return time - 60_000 }
     return time + min(ahead, 0) - 2000
   }
 
-  /// The session key of a conversation, as the gateway writes it in all that it sends.
-  ///
-  /// - Parameters:
-  ///   - thread: a whole key, a name, or nil for the main one.
-  ///   - agent: nil for the usual one.
+  /// The key as the gateway writes it in all that it sends; nil for the main conversation.
   func sessionKey(thread: String?, agent: String?) -> String {
     let key = thread.flatMap { GatewayKey($0) }
     if key == nil, agent == nil, let mainSessionKey { return mainSessionKey }

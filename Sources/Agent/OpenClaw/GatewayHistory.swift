@@ -2,21 +2,15 @@ import Core
 import Records
 import Turns
 
-/// What a gateway says of a conversation: the answer to `chat.history`
-/// (Agent/OpenClaw/CONTRACT.md 6).
+/// The answer to `chat.history` (Agent/OpenClaw/CONTRACT.md 6).
 struct GatewayHistory {
-  /// A row that says something.
   struct Row {
     let role: MessageRecord.Role
     let text: String
-    /// Pictures and files that stand among the words.
     let pictures: Int
-    /// When it was said; nil where that is not told.
     let time: Timestamp?
-    /// The backend's id; nil where rows have none.
     let id: String?
 
-    /// - Returns: nil for a row without words and pictures.
     init?(_ row: JSONValue) {
       guard let role = row["role"]?.string else { return nil }
       self.role = MessageRecord.Role(rawValue: role) ?? .tool
@@ -29,11 +23,9 @@ struct GatewayHistory {
     }
   }
 
-  /// The session key.
   let key: String
   /// Oldest first.
   let rows: [Row]
-  /// The run that is under way, and its text so far.
   let running: (id: String, text: String)?
   /// The runs that are under way; nil where the gateway does not say.
   let active: [String]?
@@ -51,7 +43,6 @@ struct GatewayHistory {
     }
   }
 
-  /// The rows as records.
   func records(_ origin: RecordOrigin) -> [MessageRecord] {
     rows.enumerated().map { index, row in
       var record = MessageRecord(
@@ -65,21 +56,13 @@ struct GatewayHistory {
     }
   }
 
-  /// What became of something that was said.
   enum Trace: Equatable {
-    /// It is not there.
     case absent
-    /// It is there, and nothing was answered to it yet.
     case said
-    /// It is there with its answer.
     case answered(String)
   }
 
-  /// Looks for something that was said, and its answer.
-  ///
-  /// - Parameters:
-  ///   - text: what was said.
-  ///   - since: milliseconds since 1970; older rows are of an earlier time.
+  /// Looks for what was said and its answer in rows since then, milliseconds since 1970.
   func trace(of text: String, since: Int64) -> Trace {
     let wanted = text.trimmed
     let index = rows.lastIndex { row in
@@ -97,7 +80,6 @@ extension Timestamp {
   /// Since 1970.
   var milliseconds: Int64 { seconds * 1000 + Int64(nanoseconds / 1_000_000) }
 
-  /// - Parameter milliseconds: since 1970.
   init(milliseconds: Int64) {
     let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
     self.init(

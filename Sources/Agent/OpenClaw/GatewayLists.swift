@@ -1,9 +1,7 @@
 import Core
 import Records
 
-/// A gateway's lists: what they are asked for by, and their rows.
 enum GatewayLists {
-  /// How a list of conversations is asked for.
   static func request(
     _ list: ChatList, _ hello: GatewayHello
   ) -> (method: String, params: RecordText, key: String) {
@@ -24,14 +22,12 @@ enum GatewayLists {
   /// The longest session key that a gateway takes, UTF-16 units.
   private static let longestKey = 512
 
-  /// Why a conversation cannot be asked for by its session key; nil when it can.
   static func fault(key: String) -> String? {
     guard key.utf16.count > longestKey else { return nil }
     return "the thread's name is too long: its session key would have \(key.utf16.count)"
       + " characters, \(longestKey) at most"
   }
 
-  /// Why a conversation and an agent do not go together; nil when they do.
   static func fault(thread: String?, agent: String?) -> String? {
     guard let agent, let thread, let owner = GatewayKey(thread)?.agent,
       owner != GatewayKey.agent(agent)
@@ -41,11 +37,6 @@ enum GatewayLists {
     return "the thread \(thread) is of the agent \(owner), not of \(agent)"
   }
 
-  /// The rows of its answer.
-  ///
-  /// - Parameters:
-  ///   - payload: of the answer, with the bytes that came.
-  ///   - key: the session key that was asked for.
   static func rows(
     _ list: ChatList, _ payload: ScanValue, _ reply: GatewayReply, key: String,
     _ origin: RecordOrigin
@@ -64,7 +55,6 @@ enum GatewayLists {
     }
   }
 
-  /// The elements of an array, as they came.
   static func elements(_ name: String, in payload: ScanValue) -> [[UInt8]] {
     var list = payload
     if payload.isObject {
@@ -79,7 +69,6 @@ enum GatewayLists {
     return rows
   }
 
-  /// The conversations of `sessions.list`.
   static func threads(_ payload: JSONValue?, _ origin: RecordOrigin) -> [ThreadRecord] {
     let rows = payload?["sessions"]?.elements ?? payload?.elements ?? []
     return rows.compactMap { row in

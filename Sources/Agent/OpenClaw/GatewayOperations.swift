@@ -14,14 +14,6 @@ enum GatewayOperations {
       "rpc", Operation.Operand("METHOD", isNeeded: true), options: ["data"], run: anything),
   ]
 
-  /// One that asks for a list.
-  ///
-  /// - Parameters:
-  ///   - name: the word.
-  ///   - method: the gateway's.
-  ///   - members: those of the payload that hold rows; all of them are printed.
-  ///   - listing: how they are shown.
-  ///   - scopes: what the method needs.
   private static func list(
     _ name: String, _ method: String, in members: [String], _ listing: Listing,
     _ scopes: [GatewayScope] = [.read]
@@ -66,7 +58,6 @@ enum GatewayOperations {
     return inner.isEmpty ? RecordText() : RecordText().members(inner)
   }
 
-  /// What a method needs, as far as is known; a gateway names what is missing.
   static func scopes(of method: String) -> [GatewayScope] {
     let verb = method.split(separator: ".").last.map(String.init) ?? method
     let isApproval = ["exec.approval.", "plugin.approval.", "approval."]
@@ -82,7 +73,6 @@ enum GatewayOperations {
   }
 }
 
-/// The lists of a gateway.
 extension Listing {
   static let gatewayAgents = Listing(
     columns: [

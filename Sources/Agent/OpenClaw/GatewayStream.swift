@@ -10,7 +10,6 @@ final class GatewayStream {
   private let server: AgentServer
   private var auth: GatewayAuth
   private let thread: String?
-  /// The session that alone is followed; nil for all.
   private var key: String?
   /// The replies that are under way: of these the text is fetched after a loss.
   private var running = RunBook()
@@ -18,14 +17,8 @@ final class GatewayStream {
   /// The sessions whose history was asked for, by the number of the request.
   private var histories: [Int: String] = [:]
 
-  /// How many rows of a session are fetched after a loss.
   private static let rows = 20
 
-  /// - Parameters:
-  ///   - follow: follows it.
-  ///   - keys: the gateway, and what lets one in.
-  ///   - thread: what alone is followed; nil for everything.
-  ///   - waits: whether to wait until this device is paired.
   init(_ follow: Follow, _ keys: GatewayKeys, thread: String?, waits: Bool) {
     (self.follow, server, self.thread) = (follow, keys.server, thread)
     auth = GatewayAuth(
@@ -71,7 +64,6 @@ final class GatewayStream {
     }
   }
 
-  /// Fetches what a loss took of the replies under way: a row of history is whole.
   private func fetch(_ gateway: Gateway) {
     for key in key.map({ [$0] }) ?? running.sessions {
       let params = RecordText().string("sessionKey", key).number("limit", Self.rows)
@@ -115,8 +107,7 @@ final class GatewayStream {
   }
 }
 
-/// The runs whose ends were not seen yet, of which the oldest are forgotten when there are too
-/// many.
+/// The runs whose ends were not seen yet; the oldest are forgotten when there are too many.
 struct RunBook {
   private static let most = 256
 
@@ -124,17 +115,14 @@ struct RunBook {
   /// What ended just now: behind its end a run still tells of itself.
   private var ended: [String] = []
 
-  /// The sessions that they are of, each once.
   var sessions: [String] { Set(running.map(\.session)).sorted() }
 
-  /// Something of a run came.
   mutating func see(_ run: String, of session: String) {
     if ended.contains(run) || running.contains(where: { $0.run == run }) { return }
     running.append((run, session))
     if running.count > Self.most { running.removeFirst() }
   }
 
-  /// A run ended.
   mutating func end(_ run: String) {
     running.removeAll { $0.run == run }
     if ended.contains(run) { return }
@@ -149,7 +137,6 @@ struct RunBook {
 }
 
 extension GatewayEvent {
-  /// A member of the payload that is a string.
   func member(_ name: String) -> String? {
     guard payload.isObject, let value = try? ScanMembers.value(of: name, in: payload.bytes),
       value.isString

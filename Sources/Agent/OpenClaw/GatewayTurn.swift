@@ -7,7 +7,6 @@ import Turns
 /// No network, no clock.
 struct GatewayTurn {
   let question: ChatQuestion
-  /// The session key.
   let thread: String
   let origin: RecordOrigin
   /// The run, which is the question's key unless the gateway says otherwise.
@@ -17,13 +16,9 @@ struct GatewayTurn {
   /// How old a row of the history may be to be the question, milliseconds since 1970. What
   /// the gateway knows by its key may have been said long ago.
   var since: Int64
-  /// Whether the question was sent once.
   var isSent = false
-  /// Whether the gateway is known to have it.
   var isTaken = false
-  /// Whether a person wants it to end.
   var isAborting = false
-  /// How it ended; nil while it goes on.
   private(set) var end: ChatEnd?
   /// Whether a hole may have swallowed a piece of the text: what is appended to such a text is not
   /// to be trusted until something whole comes.
@@ -61,8 +56,7 @@ struct GatewayTurn {
     if case .message(let record)? = reply?.entity { record.text } else { "" }
   }
 
-  /// Whether the whole text is to be looked for. What failed or was stopped has said all that
-  /// it will say.
+  /// What failed or was stopped has said all that it will say.
   var wantsText: Bool { isTorn && (end == nil || end == .answered) }
 
   // MARK: - What comes
@@ -160,18 +154,14 @@ struct GatewayTurn {
     return ChatNews(entity.entity)
   }
 
-  /// Whether more of a text is there than was told.
   var isBehind: Bool { pace.isBehind }
 
-  /// What was not told yet of the texts that grow.
   mutating func rest() -> [ChatNews] { pace.rest().map(tell) }
 
   // MARK: - After a loss
 
-  /// Broadcasts were lost.
   mutating func tear() { if end == nil { (isTorn, isShort) = (true, true) } }
 
-  /// The gateway knows the run, which failed.
   mutating func fail(_ reason: String, now: Timestamp) -> [ChatNews] {
     if end != nil { return [] }
     end = .failed(reason)
@@ -219,9 +209,7 @@ struct GatewayTurn {
     ending == nil ? [] : finish(text, now)
   }
 
-  /// The run has ended, and no more of its text is to be found.
-  ///
-  /// - Parameter isSilent: whether it said nothing at its end, for all that is known.
+  /// `isSilent`: the run said nothing at its end, for all that is known.
   mutating func conclude(isSilent: Bool, now: Timestamp) -> [ChatNews] {
     isShort && !isSilent ? [] : finish(text, now)
   }

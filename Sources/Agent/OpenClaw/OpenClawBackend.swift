@@ -62,7 +62,6 @@ struct OpenClawBackend: AgentBackend {
 }
 
 extension AgentAccess {
-  /// Whose the records are.
   func origin(_ backend: RecordOrigin.Backend) -> RecordOrigin {
     RecordOrigin(backend, profile: profile.name)
   }

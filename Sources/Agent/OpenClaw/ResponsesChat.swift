@@ -11,13 +11,11 @@ final class ResponsesChat: ChatLine {
   var hasLink: Bool { false }
   private let server: AgentServer
   private let origin: RecordOrigin
-  /// Seconds without a byte after which a stream is given up; the endpoint sends nothing
-  /// while the agent works.
+  /// Seconds without a byte; the endpoint sends nothing while the agent works.
   private let silence: Double
 
   private var reply = ResponsesReply()
   private var pace = TextPace()
-  /// When what is left of a text that grows is told.
   private var restAt = 0.0
 
   /// The largest files and pictures that the endpoint takes, bytes.
@@ -133,7 +131,7 @@ final class ResponsesChat: ChatLine {
     guard case .event(let event) = item, let value = try? JSONValue.parse(event.data) else {
       return
     }
-    let isNews = reply.take(value)
+    let isNews = reply.receive(value)
     if let id = reply.id, turn.id != id {
       turn.id = id
       waiter.news(.turn(turn))
@@ -141,7 +139,6 @@ final class ResponsesChat: ChatLine {
     if isNews, reply.end != nil || pace.changed(to: reply.bytes) { tell(&turn, waiter) }
   }
 
-  /// What an answer means that is no stream, or of which the stream is over.
   private func judge(
     _ head: ResponseHead?, _ body: [UInt8], _ turn: inout TurnRecord, _ waiter: ChatWaiter
   ) -> ChatEnd {
@@ -151,7 +148,7 @@ final class ResponsesChat: ChatLine {
     }
     let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
     // A run that failed before it said anything is answered so.
-    if let json, json["status"]?.string != nil, reply.take(response: json), let end = reply.end {
+    if let json, json["status"]?.string != nil, reply.receive(response: json), let end = reply.end {
       if let id = reply.id { turn.id = id }
       tell(&turn, waiter)
       return end

@@ -4,7 +4,6 @@ import Records
 /// The answer to one question of the OpenResponses endpoint, event by event
 /// (Agent/OpenClaw/CONTRACT.md 10). No network, no clock.
 struct ResponsesReply {
-  /// A piece of the text: item and part of the item.
   private struct Place: Hashable, Comparable {
     let item: Int64
     let part: Int64
@@ -15,32 +14,22 @@ struct ResponsesReply {
     }
   }
 
-  /// The response's id, once it is known.
   private(set) var id: String?
-  /// How it ended; nil while it goes on.
   private(set) var end: ChatEnd?
-  /// What the models read and wrote.
   private(set) var usage: TurnRecord.Usage?
   private var parts: [Place: String] = [:]
   private var split = SplitText()
-  /// How much text there is, bytes.
   private(set) var bytes = 0
-  /// Whether more came than is kept.
   private var isFull = false
 
-  /// The most pieces that are put together.
   private static let mostParts = 10_000
 
-  /// What there is so far.
   var text: String {
     if parts.count == 1, let only = parts.first { return only.value }
     return parts.sorted { $0.key < $1.key }.map(\.value).joined()
   }
 
-  /// Takes an event of the stream.
-  ///
-  /// - Returns: whether text or end changed.
-  mutating func take(_ event: JSONValue) -> Bool {
+  mutating func receive(_ event: JSONValue) -> Bool {
     guard end == nil, let type = event["type"]?.string else { return false }
     if let response = event["response"], let id = response["id"]?.string { self.id = id }
     switch type {
@@ -64,7 +53,7 @@ struct ResponsesReply {
       end = .failed(Self.reason(event["response"]))
       return true
     case "response.completed", "response.incomplete", "response.cancelled":
-      return event["response"].map { take(response: $0) } ?? false
+      return event["response"].map { receive(response: $0) } ?? false
     case "error":
       end = .failed(Self.reason(event))
       return true
@@ -72,10 +61,8 @@ struct ResponsesReply {
     }
   }
 
-  /// Takes the whole response: at the end of a stream, or where there is no stream.
-  ///
-  /// - Returns: whether it has ended by this.
-  mutating func take(response: JSONValue) -> Bool {
+  /// Takes the whole response, at the end of a stream or without one: whether it has ended.
+  mutating func receive(response: JSONValue) -> Bool {
     if let id = response["id"]?.string { self.id = id }
     if let usage = response["usage"] {
       self.usage = TurnRecord.Usage(

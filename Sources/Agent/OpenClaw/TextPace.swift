@@ -2,7 +2,6 @@
 /// a long text would cost the square of its length. No clock.
 struct TextPace {
   private var told = 0
-  /// Whether the text is longer than what was told.
   private(set) var isBehind = false
 
   /// Below this every piece is told, bytes.
@@ -10,11 +9,7 @@ struct TextPace {
   /// The most that is told of one text while nothing else happens, bytes a second.
   private static let rate = 20_000_000.0
 
-  /// The text has changed.
-  ///
-  /// - Parameter bytes: its length now.
-  /// - Returns: whether it is to be told at once; if not, `rest` seconds after it was told
-  ///   last.
+  /// Whether the text is to be told at once; if not, `rest` seconds after it was told last.
   mutating func changed(to bytes: Int) -> Bool {
     if bytes > Self.short, bytes >= told, bytes - told < told / 8 {
       isBehind = true
@@ -24,10 +19,8 @@ struct TextPace {
     return true
   }
 
-  /// The text was told.
   mutating func caughtUp(at bytes: Int) { (told, isBehind) = (bytes, false) }
 
-  /// How long what grew little waits behind a text of so many bytes, seconds: nothing that a
-  /// person would notice of one that a person would read.
+  /// Seconds until a text that grew little is told again; nobody who reads notices.
   static func rest(after bytes: Int) -> Double { Double(bytes) / rate }
 }

@@ -2,15 +2,12 @@ import Core
 
 /// A record as a merge sees it: its members in their order, each with its own bytes.
 struct MergeSide {
-  /// A member.
   struct Member {
     /// The name between its quotes, escapes and all.
     let key: [UInt8]
-    /// One JSON value.
     let value: [UInt8]
   }
 
-  /// The names, without escapes.
   private(set) var names: [String] = []
   /// By the bytes of the name: texts that look alike are two names.
   private var members: [[UInt8]: Member] = [:]
@@ -43,7 +40,6 @@ struct MergeSide {
   }
 }
 
-/// What a merge asks of the value of a member.
 enum MergeValue {
   /// Whether two values mean the same, however they are spelled.
   static func isSame(_ one: [UInt8]?, _ other: [UInt8]?) -> Bool {
@@ -56,7 +52,6 @@ enum MergeValue {
     return first.encoded == second.encoded
   }
 
-  /// A string's text.
   static func text(_ value: [UInt8]?) -> String? {
     value?.withUnsafeBytes { bytes in
       let value = ScanValue(bytes)
@@ -64,12 +59,10 @@ enum MergeValue {
     }
   }
 
-  /// A whole number.
   static func number(_ value: [UInt8]?) -> Int64? {
     value.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// The elements of an array; none of a member that is missing; nil for anything else.
   static func elements(_ value: [UInt8]?) -> [[UInt8]]? {
     guard let value else { return [] }
     return value.withUnsafeBytes { bytes in

@@ -10,12 +10,10 @@ public struct RecordPlace: Hashable, Sendable, CustomStringConvertible {
   /// Whose it is, where nobody could say yet that it is the account's own; else nil.
   public let owner: Repository?
 
-  /// - Parameters: as the members.
   public init(_ collection: NSID, _ key: RecordKey, of owner: Repository? = nil) {
     (self.collection, self.key, self.owner) = (collection, key, owner)
   }
 
-  /// The record of the account's own.
   var own: RecordPlace { RecordPlace(collection, key) }
 
   public var description: String { "\(collection)/\(key)" }
@@ -42,7 +40,6 @@ public struct OutboxEntry: Sendable {
       }
     }
 
-    /// The same change of another record.
     func of(_ place: RecordPlace) -> Change {
       switch self {
       case .put(_, let draft, let base, let was): .put(place, draft, base: base, was: was)
@@ -58,12 +55,10 @@ public struct OutboxEntry: Sendable {
   public let time: Timestamp
   public let change: Change
 
-  /// - Parameters: as the members.
   public init(id: TID, time: Timestamp, _ change: Change) {
     (self.id, self.time, self.change) = (id, time, change)
   }
 
-  /// The line, without the LF.
   var bytes: [UInt8] {
     let text = RecordText().string("id", id.description)
     switch change {
@@ -121,9 +116,7 @@ extension OutboxEntry.Change {
 
   /// A record that is to be there.
   ///
-  /// - Parameters:
-  ///   - record: one JSON object.
-  ///   - base: what it was made from.
+  /// - Parameter base: what it was made from.
   /// - Throws: `Failure` for what cannot be a record.
   public static func put(
     _ place: RecordPlace, _ record: [UInt8], base: RecordSwap

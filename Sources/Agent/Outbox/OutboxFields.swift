@@ -1,6 +1,5 @@
 import Core
 
-/// The members of a line of the outbox, checked as they are read.
 struct OutboxFields {
   private let line: UnsafeRawBufferPointer
 
@@ -13,16 +12,13 @@ struct OutboxFields {
     self.line = line
   }
 
-  /// A member as it stands there; nil when there is none.
   func value(_ name: String) -> ScanValue? {
     let value = (try? ScanMembers.value(of: name, in: line)) ?? .absent
     return value.isAbsent ? nil : value
   }
 
-  /// A member that is an object.
   func object(_ name: String) -> ScanValue? { value(name).flatMap { $0.isObject ? $0 : nil } }
 
-  /// A string; nil when it is missing or null.
   func text(_ name: String) throws(Failure) -> String? {
     guard let value = value(name), !value.isNull else { return nil }
     guard value.isString, let text = value.string else {
@@ -31,7 +27,6 @@ struct OutboxFields {
     return text
   }
 
-  /// Strings; none when it is missing.
   func texts(_ name: String) -> [String] {
     guard let value = value(name), value.isArray, var scan = try? ScanElements(value.bytes) else {
       return []
@@ -43,7 +38,6 @@ struct OutboxFields {
     return found
   }
 
-  /// The elements of an array as they stand there; none when it is missing.
   func elements(_ name: String) -> [[UInt8]] {
     guard let value = value(name), value.isArray, var scan = try? ScanElements(value.bytes) else {
       return []

@@ -31,9 +31,7 @@ public final class OutboxFile {
 
   /// - Parameters:
   ///   - profile: whose; nil is refused, and so is what is not fit to be the name of a file.
-  ///   - folders: where the state is kept.
   ///   - diagnostics: told what of the file is no line of an outbox.
-  /// - Throws: `Failure`.
   public init(
     profile: String?, in folders: Folders = Folders(), _ diagnostics: Diagnostics
   ) throws(Failure) {
@@ -64,10 +62,8 @@ public final class OutboxFile {
       .map { String($0.dropLast(7)) }.filter(isSafe).sorted()
   }
 
-  /// The folder of all outboxes.
   static func folder(in folders: Folders) -> String { Folders.join(folders.state, "outbox") }
 
-  /// Whether a profile may have an outbox.
   static func isSafe(_ profile: String) -> Bool {
     (1...100).contains(profile.utf8.count) && !".-".contains(profile.first ?? ".")
       && profile.utf8.allSatisfy { byte in
@@ -79,8 +75,6 @@ public final class OutboxFile {
   // MARK: - Reading
 
   /// Reads what is new. What is no line of an outbox is told, and moved to a file beside it.
-  ///
-  /// - Throws: `Failure`.
   public func look() throws(Failure) {
     guard stat(following: path) != nil else { return forget() }
     try alone { () throws(Failure) in try read() }
@@ -124,15 +118,15 @@ public final class OutboxFile {
       count += some
     }
     offset = size
-    try take(bytes)
+    try receive(bytes)
   }
 
-  private func take(_ bytes: [UInt8]) throws(Failure) {
+  private func receive(_ bytes: [UInt8]) throws(Failure) {
     var bad: [(bytes: [UInt8], number: Int, reason: String)] = []
     for line in bytes.split(separator: 10) {
       let line = Array(line)
       do throws(Failure) {
-        try take(line: line)
+        try receive(line: line)
       } catch {
         bad.append((line, lines.count + bad.count + 1, error.reason))
       }
@@ -155,7 +149,7 @@ public final class OutboxFile {
     lines += bad.map { ($0.bytes, nil) }
   }
 
-  private func take(line: [UInt8]) throws(Failure) {
+  private func receive(line: [UInt8]) throws(Failure) {
     let result = line.withUnsafeBytes { pointer in
       Result<OutboxLine, Failure> { () throws(Failure) in try OutboxLine(pointer) }
     }
@@ -165,7 +159,7 @@ public final class OutboxFile {
     {
       found = .entry(OutboxEntry(id: entry.id, time: entry.time, entry.change.of(place.own)))
     }
-    guard fold.take(found) else { throw Failure("an id that was there before") }
+    guard fold.receive(found) else { throw Failure("an id that was there before") }
     switch found {
     case .entry(let entry): lines.append((line, [entry.id]))
     case .sending(_, let ids), .ack(_, let ids, _): lines.append((line, ids))
@@ -262,7 +256,6 @@ public final class OutboxFile {
     try read()
   }
 
-  /// Puts a file of the lines that are there in its place.
   private func replace() throws(Failure) {
     let bytes = lines.reduce(into: [UInt8]()) { $0 += $1.bytes + [10] }
     try StateFile(path: path).replace(with: bytes, isAlone: true)

@@ -3,7 +3,6 @@ import Core
 /// What the lines of an outbox mean together: what still waits, one item a record and one a
 /// prompt, and what a person has yet to see (Agent/Outbox/CONTRACT.md 2).
 public struct OutboxFold: Sendable {
-  /// The entries about one record that wait.
   private struct Waiting {
     var entries: [OutboxEntry] = []
     /// What the first of them was made from, where an answer to those before them tells.
@@ -15,7 +14,6 @@ public struct OutboxFold: Sendable {
   private var prompts: [(entry: OutboxEntry, sent: [OutboxItem.Sent])] = []
   /// The record that each entry is about, answered or not; nil for a prompt.
   private var places: [TID: RecordPlace?] = [:]
-  /// In which order the entries came.
   private var order: [TID: Int] = [:]
   private var news: [OutboxItem] = []
 
@@ -42,7 +40,6 @@ public struct OutboxFold: Sendable {
     return Self.item(place, waiting)
   }
 
-  /// Whether an entry of this id was there.
   func knows(_ id: TID) -> Bool { order[id] != nil }
 
   /// Whether a line about some entries still means something, of as many lines as one likes.
@@ -58,10 +55,8 @@ public struct OutboxFold: Sendable {
     }
   }
 
-  /// Takes the next line.
-  ///
-  /// - Returns: false for an entry whose id was there before.
-  mutating func take(_ line: OutboxLine) -> Bool {
+  /// False for an entry whose id was there before.
+  mutating func receive(_ line: OutboxLine) -> Bool {
     switch line {
     case .entry(let entry):
       if knows(entry.id) { return false }
@@ -72,14 +67,14 @@ public struct OutboxFold: Sendable {
       } else {
         prompts.append((entry, []))
       }
-    case .sending(let attempt, let ids): take(attempt, ids)
-    case .ack(let ack, let ids, let time): take(ack, ids, time)
+    case .sending(let attempt, let ids): receive(attempt, ids)
+    case .ack(let ack, let ids, let time): receive(ack, ids, time)
     case .other: break
     }
     return true
   }
 
-  private mutating func take(_ attempt: OutboxAttempt, _ ids: [TID]) {
+  private mutating func receive(_ attempt: OutboxAttempt, _ ids: [TID]) {
     guard let last = ids.last, let place = places[last] else { return }
     guard let place else {
       guard let index = prompts.firstIndex(where: { $0.entry.id == last }) else { return }
@@ -100,7 +95,7 @@ public struct OutboxFold: Sendable {
       .init(cid: attempt.cid, record: draft.bytes, conflicts: attempt.conflicts))
   }
 
-  private mutating func take(_ ack: OutboxAck, _ ids: [TID], _ time: Timestamp) {
+  private mutating func receive(_ ack: OutboxAck, _ ids: [TID], _ time: Timestamp) {
     let ids = Set(ids)
     if ack.state == .dropped { news.removeAll { !ids.isDisjoint(with: $0.ids) } }
     for (place, waiting) in affected(by: ids) {
@@ -132,8 +127,7 @@ public struct OutboxFold: Sendable {
     }
   }
 
-  /// What later changes of a record were made from: not what a merge made of the item, which
-  /// who made them had not seen.
+  /// Not what a merge made of the item, which who made the later changes had not seen.
   private static func base(
     behind item: OutboxItem, _ state: OutboxState
   ) -> (RecordSwap, [UInt8]?) {

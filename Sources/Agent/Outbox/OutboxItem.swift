@@ -78,8 +78,6 @@ public struct OutboxItem: Sendable {
   public var id: TID { ids[ids.count - 1] }
 
   /// The record `outbox_item` of agentutils-records(5), without the LF.
-  ///
-  /// - Parameter profile: whose outbox it is in.
   public func record(_ profile: String) -> [UInt8] {
     var text = RecordText(.outboxItem).string("id", id.description).string("profile", profile)
       .string("op", op).string("state", state.rawValue)

@@ -45,7 +45,6 @@ public struct OutboxAck: Sendable {
   /// Whether a person gave it up.
   public var isByHand = false
 
-  /// - Parameters: as the members.
   public init(
     _ state: OutboxState, cid: CID? = nil, reason: String? = nil, conflicts: [[UInt8]] = []
   ) {
@@ -65,7 +64,6 @@ public struct OutboxAck: Sendable {
     }
   }
 
-  /// The line, without the LF.
   func bytes(_ ids: [TID], _ time: Timestamp) -> [UInt8] {
     OutboxLine.about(ids, op: "ack", time).string("state", state.rawValue)
       .string("cid", cid?.description).string("reason", reason)
@@ -83,19 +81,16 @@ public struct OutboxAttempt: Sendable {
   /// What lost in the merge that made it, one JSON object each.
   public var conflicts: [[UInt8]]
 
-  /// - Parameters: as the members.
   public init(cid: CID? = nil, conflicts: [[UInt8]] = []) {
     (self.cid, self.conflicts) = (cid, conflicts)
   }
 
-  /// The line, without the LF.
   func bytes(_ ids: [TID], _ time: Timestamp) -> [UInt8] {
     OutboxLine.about(ids, op: "sending", time).string("cid", cid?.description)
       .list("conflicts", conflicts.isEmpty ? nil : conflicts).bytes
   }
 }
 
-/// A line of the outbox.
 enum OutboxLine {
   case entry(OutboxEntry)
   case sending(OutboxAttempt, ids: [TID])
@@ -143,7 +138,6 @@ enum OutboxLine {
     }
   }
 
-  /// The beginning of a line about entries: that of the last is its id.
   static func about(_ ids: [TID], op: String, _ time: Timestamp) -> RecordText {
     let covers = ids.dropLast().map(\.description)
     return RecordText().string("id", ids.last?.description).string("op", op).time(time, as: "at")

@@ -26,13 +26,9 @@ public struct OutboxSender {
   private let records: PDSRecords
   private let copies: RecordCopies?
 
-  /// How often a record is merged with what others made of it meanwhile.
   static let mostRounds = 5
 
-  /// - Parameters:
-  ///   - file: the outbox.
-  ///   - records: where its records go.
-  ///   - copies: told what is there in the end.
+  /// - Parameter copies: told what is there in the end.
   public init(_ file: OutboxFile, _ records: PDSRecords, _ copies: RecordCopies?) {
     (self.file, self.records, self.copies) = (file, records, copies)
     records.isQueued = true
@@ -184,7 +180,6 @@ public struct OutboxSender {
       || item.sent.contains { $0.cid == theirs.cid }
   }
 
-  /// Our change and what is there, with what lost.
   private func merged(
     _ draft: RecordDraft, _ item: OutboxItem, _ theirs: CopiedRecord
   ) -> (ThreeWayMerge, [[UInt8]]) {

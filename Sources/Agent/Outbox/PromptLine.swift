@@ -11,10 +11,8 @@ public final class PromptLine: ChatWaiter, PromptSender {
   private var begin: (() throws(Failure) -> Void)?
   private var lastLoss: String?
 
-  /// - Parameters:
-  ///   - agent: who is told.
-  ///   - maxSilence: how long an agent that says nothing is waited for, seconds; one that was
-  ///     told something may work at it for ten minutes without a word.
+  /// - Parameter maxSilence: how long an agent that says nothing is waited for, seconds; one that
+  ///   was told something may work at it for ten minutes without a word.
   /// - Throws: `Failure` for an agent that cannot be talked to.
   public init(_ agent: AgentAccess, maxSilence: Double) throws(Failure) {
     self.maxSilence = maxSilence
@@ -47,7 +45,6 @@ public final class PromptLine: ChatWaiter, PromptSender {
     }
   }
 
-  /// Asks a server for something that says nothing.
   private func probe() throws(Failure) {
     lastNews = Clock.monotonic
     let answer: Result<[[UInt8]], Failure>
@@ -74,7 +71,7 @@ public final class PromptLine: ChatWaiter, PromptSender {
   // MARK: - What the line tells
 
   public override func link(_ news: LinkNews) {
-    trace.take(news)
+    trace.receive(news)
     switch news {
     case .lost(let reason, _), .waits(let reason, _): lastLoss = reason
     case .open: lastLoss = nil
@@ -83,7 +80,7 @@ public final class PromptLine: ChatWaiter, PromptSender {
   }
 
   public override func news(_ news: ChatNews) {
-    trace.take(news)
+    trace.receive(news)
     // What an agent says to others, or that it is busy, is no answer.
     if trace.hasBegun { lastNews = Clock.monotonic }
   }

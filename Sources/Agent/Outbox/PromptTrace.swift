@@ -15,10 +15,8 @@ public struct PromptTrace {
 
   /// Whether the words may have arrived.
   public private(set) var hasBegun = false
-  /// Whether they are known to have arrived.
   private var hasArrived = false
   private var isOpen = false
-  /// Why nothing more can be said on this line.
   private var obstacle: Failure?
   private var texts = FinalTexts()
 
@@ -32,7 +30,7 @@ public struct PromptTrace {
   public mutating func fail(_ problem: Failure) { obstacle = problem }
 
   /// Takes how the link is.
-  public mutating func take(_ news: LinkNews) {
+  public mutating func receive(_ news: LinkNews) {
     switch news {
     case .open: isOpen = true
     case .ended(let problem): obstacle = problem
@@ -41,8 +39,8 @@ public struct PromptTrace {
   }
 
   /// Takes what comes of it.
-  public mutating func take(_ news: ChatNews) {
-    texts.take(news)
+  public mutating func receive(_ news: ChatNews) {
+    texts.receive(news)
     switch news {
     case .message(let message):
       if message.role == .assistant || message.state == .final { hasArrived = true }

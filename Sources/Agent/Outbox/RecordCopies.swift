@@ -13,7 +13,6 @@ public struct CopiedRecord: Sendable {
   /// When it was read.
   public let time: Timestamp
 
-  /// - Parameters: as the members.
   public init(cid: CID, value: [UInt8], uri: String, time: Timestamp) {
     (self.cid, self.value, self.uri, self.time) = (cid, value, uri, time)
   }
@@ -39,16 +38,12 @@ public struct CopiedCollection: Sendable {
   public internal(set) var time: Timestamp?
   /// What they were before, the newest first: edits may be made from that.
   var earlier: [RecordKey: [CopiedRecord]] = [:]
-  /// Since when records are gone.
   var gone: [RecordKey: Timestamp] = [:]
-  /// The lines of the file.
   var lines = 0
 
-  /// So many earlier contents of a record are kept.
   static let mostEarlier = 4
 
-  /// Takes what is known of a record now.
-  mutating func take(_ key: RecordKey, _ record: CopiedRecord?, gone time: Timestamp) {
+  mutating func receive(_ key: RecordKey, _ record: CopiedRecord?, gone time: Timestamp) {
     lines += 1
     if let before = records[key] ?? nil, before.cid != record?.cid {
       var all = earlier[key] ?? []
@@ -59,7 +54,6 @@ public struct CopiedCollection: Sendable {
     gone[key] = record == nil ? time : nil
   }
 
-  /// Whether most lines of the file are of the past.
   var isWorn: Bool {
     lines > 2 * (records.count + earlier.values.reduce(0) { $0 + $1.count }) + 16
   }
@@ -72,10 +66,7 @@ public final class RecordCopies {
   private let account: String
   private var known: [NSID: CopiedCollection] = [:]
 
-  /// - Parameters:
-  ///   - profile: whose.
-  ///   - account: the server and who logs in there; copies of others do not count.
-  ///   - folders: where the state is kept.
+  /// - Parameter account: the server and who logs in there; copies of others do not count.
   public init(profile: String, account: String, in folders: Folders = Folders()) {
     folder = Folders.join(Folders.join(folders.state, "pds/copies"), profile)
     self.account = account
@@ -113,8 +104,6 @@ public final class RecordCopies {
   /// Keeps what was read of a collection.
   ///
   /// - Parameters:
-  ///   - rows: what a server gave, by keys.
-  ///   - name: of the collection.
   ///   - time: when the reading began; what was noted since is newer.
   ///   - isWhole: whether there are no others.
   public func keep(
@@ -123,7 +112,7 @@ public final class RecordCopies {
     changing(name) { there in
       var next = there
       for (key, row) in rows where (there.records[key] ?? nil)?.time ?? time <= time {
-        if (there.gone[key] ?? time) <= time { next.take(key, row, gone: time) }
+        if (there.gone[key] ?? time) <= time { next.receive(key, row, gone: time) }
       }
       guard isWhole else { return next }
       next.time = time
@@ -141,13 +130,13 @@ public final class RecordCopies {
     var there = collection(place.collection)
     if let record, (there.records[place.key] ?? nil)?.cid == record.cid { return }
     let now = Timestamp.now()
-    there.take(place.key, record, gone: now)
+    there.receive(place.key, record, gone: now)
     known[place.collection] = there
     guard let path = try? path(place.collection), stat(following: path) != nil, !there.isWorn
     else {
       return changing(place.collection) { there in
         var next = there
-        next.take(place.key, record, gone: now)
+        next.receive(place.key, record, gone: now)
         return next
       }
     }
@@ -237,7 +226,7 @@ public final class RecordCopies {
         else { return }
         let time = (try? fields.text("at")).flatMap { $0.flatMap { Timestamp(rfc3339: $0) } }
         let at = time ?? Timestamp(seconds: 0)
-        found.take(key, CopiedRecord(row: line, time: at), gone: at)
+        found.receive(key, CopiedRecord(row: line, time: at), gone: at)
       }
     }
     return found

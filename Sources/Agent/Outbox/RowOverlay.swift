@@ -9,16 +9,13 @@ public enum RowOverlay {
     /// What is printed, one JSON object.
     public let bytes: [UInt8]
 
-    /// - Parameters: as the members.
     public init(_ key: RecordKey, _ bytes: [UInt8]) { (self.key, self.bytes) = (key, bytes) }
   }
 
   /// All rows of a collection.
   ///
   /// - Parameters:
-  ///   - rows: what is there, each key once.
   ///   - items: what waits, of any collection.
-  ///   - place: the collection, and whose it is.
   ///   - isRising: whether the lowest key is to be the first.
   public static func rows(
     _ rows: [Row], _ items: [OutboxItem], of place: (Repository, NSID), isRising: Bool
@@ -44,10 +41,7 @@ public enum RowOverlay {
 
   /// A row with what lost in the merges that made it, as far as nobody dropped that.
   ///
-  /// - Parameters:
-  ///   - row: one JSON object on one line.
-  ///   - place: the record.
-  ///   - closed: what a person has yet to see.
+  /// - Parameter closed: what a person has yet to see.
   public static func marked(
     _ row: [UInt8], _ place: RecordPlace, _ closed: [OutboxItem]
   ) -> [UInt8] {

@@ -15,11 +15,8 @@ public struct ThreeWayMerge: Equatable, Sendable {
 
   /// Merges.
   ///
-  /// - Parameters:
-  ///   - was: what both were made from; nil where that is not known, and then nothing is taken
-  ///     away: what only one of them has is kept.
-  ///   - ours: what was to be written.
-  ///   - theirs: what is there.
+  /// - Parameter was: what both were made from; nil where that is not known, and then nothing is
+  ///   taken away: what only one of them has is kept.
   public init(was: [UInt8]?, ours: [UInt8], theirs: [UInt8]) {
     let base = was.map(MergeSide.init)
     let (ours, theirs) = (MergeSide(ours), MergeSide(theirs))
@@ -34,16 +31,11 @@ public struct ThreeWayMerge: Equatable, Sendable {
   }
 
   /// Whether a change is worth more than a deletion by somebody else: one of what it says.
-  ///
-  /// - Parameters:
-  ///   - was: what it was made from.
-  ///   - ours: what was to be written.
   public static func outlivesDeletion(was: [UInt8], ours: [UInt8]) -> Bool {
     let (was, ours) = (MergeSide(was), MergeSide(ours))
     return texts.contains { !MergeValue.isSame(was[$0]?.value, ours[$0]?.value) }
   }
 
-  /// The value of a member; nil for none.
   private mutating func choose(
     _ name: String, _ base: MergeSide?, _ ours: MergeSide, _ theirs: MergeSide
   ) -> [UInt8]? {

@@ -3,7 +3,6 @@ import Core
 /// Reads DAG-CBOR, of which each length is believed only as far as there are bytes, and each
 /// nesting only so deep: what comes from a server may be anything.
 struct CBORReader {
-  /// The deepest nesting that is read.
   static let deepest = 64
   /// The most values that are read: each takes far more room here than there.
   static let most = 100_000
@@ -12,15 +11,11 @@ struct CBORReader {
   private var at = 0
   private var count = 0
 
-  /// - Parameter bytes: one value or several, one behind the other.
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// Whether everything was read.
   var isAtEnd: Bool { at == bytes.count }
 
-  /// Reads the next value.
-  ///
-  /// - Parameter omitted: the member of a map at the top whose bytes are passed over.
+  /// `omitted`: the member of a map at the top whose bytes are passed over.
   mutating func next(leavingOut omitted: String? = nil) throws(Failure) -> CBORValue {
     try value(depth: 0, omitted)
   }
@@ -67,7 +62,6 @@ struct CBORReader {
     return members
   }
 
-  /// Passes over a string of bytes, or whatever else stands there.
   private mutating func skipBytes() throws(Failure) {
     let start = at
     let (major, count) = try head()

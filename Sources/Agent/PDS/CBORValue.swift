@@ -11,28 +11,22 @@ indirect enum CBORValue: Equatable {
   case array([CBORValue])
   case map([Member])
 
-  /// A member of a map.
   struct Member: Equatable {
     var name: String
     var value: CBORValue
   }
 
-  /// A member of a map, nil when there is none or this is no map.
   subscript(name: String) -> CBORValue? {
     guard case .map(let members) = self else { return nil }
     return members.first { $0.name == name }?.value
   }
 
-  /// The text, nil for anything else.
   var text: String? { if case .text(let text) = self { text } else { nil } }
 
-  /// The number, nil for anything else.
   var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
 
-  /// The elements, none for anything else.
   var elements: [CBORValue] { if case .array(let elements) = self { elements } else { [] } }
 
-  /// The link, nil for anything else.
   var link: CID? { if case .link(let cid) = self { cid } else { nil } }
 
   /// As JSON: links as the text of their CIDs, bytes as base64, both as plain strings.

@@ -16,7 +16,7 @@ public struct CID: Hashable, Sendable, CustomStringConvertible {
     description = text
   }
 
-  /// - Parameter bytes: in binary, without the zero that stands before it in CBOR.
+  /// `bytes`: in binary, without the zero that stands before it in CBOR.
   init(bytes: some Sequence<UInt8>) {
     var text = [UInt8(ascii: "b")]
     var (bits, count) = (UInt32(0), 0)
@@ -33,7 +33,6 @@ public struct CID: Hashable, Sendable, CustomStringConvertible {
     description = String(decoding: text, as: UTF8.self)
   }
 
-  /// Of a record.
   init(of record: [UInt8]) {
     var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
     SHA256(record, record.count, &digest)

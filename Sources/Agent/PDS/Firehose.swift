@@ -20,7 +20,6 @@ final class Firehose {
   private let visit: PDSVisit
   private let name: Repository
   private let collections: [NSID]
-  /// The file which the resume point is from, for messages; nil for none.
   private let state: String?
   private let expected: (DID) -> String?
   private let maxBytes: Int?
@@ -28,15 +27,12 @@ final class Firehose {
   /// Takes the place of the stream where there is none.
   private var poll: RepositoryPoll?
   private var hasOpened = false
-  /// Whether this connection has brought no number yet.
   private var isFresh = true
   /// What is not newer was told before the numbers began again; nil when they did not.
   private var floor: Timestamp?
-  /// Whether the server has said that it does not keep all that was missed.
   private var isOutdated = false
 
-  /// - Parameters:
-  ///   - expected: says why events of a repository are not wanted; nil where they are.
+  /// `expected`: says why events of a repository are not wanted; nil where they are.
   init(
     _ follow: Follow, _ visit: PDSVisit, _ name: Repository, _ collections: [NSID],
     state: String?, expected: @escaping (DID) -> String?
@@ -75,7 +71,6 @@ final class Firehose {
     while true { try poll?.run() }
   }
 
-  /// Who it is whose handle alone is known.
   private func lookUp() throws(LinkEnd) -> DID {
     if let did = name.did { return did }
     switch try visit.ask(
@@ -213,7 +208,6 @@ final class Firehose {
 
   // MARK: - The records of an event
 
-  /// Gets what the changes of an event made of their records.
   private func fetch(_ event: inout FirehoseEvent, of repository: DID) throws(LinkEnd) {
     let changes = event.changes ?? []
     let wanted = changes.indices.filter { changes[$0].hasRecord }
@@ -282,7 +276,6 @@ final class Firehose {
 }
 
 extension Follow {
-  /// Prints an event; what is said of the stream has no place in it.
   func print(_ event: FirehoseEvent) throws(LinkEnd) {
     let number = event.name == "#info" ? nil : event.number
     let id = (number ?? lastNumber).map { Array(String($0).utf8) } ?? []
@@ -303,7 +296,6 @@ final class RepositoryPoll {
   private let visit: PDSVisit
   private let repository: DID
   private let collections: [NSID]
-  /// Why there is no stream, in case there is no repository, either.
   private let problem: Failure
   private var listing: RecordListing
   /// The commit that the last whole list belongs to, or one before it.
@@ -357,7 +349,7 @@ final class RepositoryPoll {
     follow.opened(visit.base.display)
   }
 
-  /// - Returns: the last commit, and what changed since the list before.
+  /// The last commit, and what changed since the list before.
   private func look() throws(LinkEnd) -> (String, [FirehoseChange]) {
     let did = repository.description
     let commit = try ask("com.atproto.sync.getLatestCommit", [("did", did)])
@@ -393,7 +385,7 @@ final class RepositoryPoll {
       var isNews = false
       for row in rows {
         let cid = PDSRecords.member("cid", of: row.bytes).flatMap { CID($0) }
-        if let cid, listing.take(row.path, cid, Self.value(of: row.bytes)) { isNews = true }
+        if let cid, listing.receive(row.path, cid, Self.value(of: row.bytes)) { isNews = true }
       }
       // A list that breaks off must not make deletions of the rest.
       do throws(Failure) { cursor = try cursors.next(after: answer.body, isNews: isNews) } catch {
@@ -402,7 +394,6 @@ final class RepositoryPoll {
     } while cursor != nil
   }
 
-  /// The record of a row.
   static func value(of row: [UInt8]) -> [UInt8]? {
     row.withUnsafeBytes { bytes in
       (try? ScanMembers.value(of: "value", in: bytes)).map { Array($0.bytes) }

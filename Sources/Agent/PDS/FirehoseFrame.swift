@@ -3,9 +3,7 @@ import Records
 
 /// One message of a server's stream of events (Agent/PDS/CONTRACT.md 6).
 enum FirehoseFrame: Equatable {
-  /// Something happened: its name, as `#commit`, and what is told of it.
   case event(String, CBORValue)
-  /// The stream ends for a reason.
   case error(String, String)
 
   /// Reads a message: two values, one behind the other.
@@ -27,18 +25,15 @@ enum FirehoseFrame: Equatable {
   }
 }
 
-/// One change in a commit.
 struct FirehoseChange {
   /// `NSID/KEY`.
   let path: String
-  /// What the record is called now; nil when it was deleted.
   let cid: CID?
   /// As it came, without a value.
   let change: CBORValue
   /// The record, one JSON object; nil where it was not to be had as it was.
   var value: [UInt8]?
 
-  /// - Parameter change: nil for what names no record.
   init?(_ change: CBORValue) {
     guard let path = change["path"]?.text else { return nil }
     self.path = path
@@ -48,7 +43,6 @@ struct FirehoseChange {
     self.change = .map(members.filter { $0.name != "value" })
   }
 
-  /// The parts of the path; nil for what is no path of a record.
   var name: (collection: NSID, key: RecordKey)? {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, let collection = NSID(parts[0]), let key = RecordKey(parts[1]) else {
@@ -57,35 +51,26 @@ struct FirehoseChange {
     return (collection, key)
   }
 
-  /// Whether there is a record to be had.
   var hasRecord: Bool { cid != nil && name != nil }
 
-  /// As it is told, with the record.
   fileprivate var text: RecordText {
     let json = Array(change.json.utf8)
     return RecordText().members(Array(json.dropFirst().dropLast())).json("value", bytes: value)
   }
 }
 
-/// An event on its way out.
 struct FirehoseEvent {
-  /// How one comes to know of it.
   enum Way: String {
-    /// The server told it.
     case push
-    /// It was found by asking.
     case poll
   }
 
-  /// `#commit` and the like.
   let name: String
-  /// Its number; nil for what has none.
   let number: Int64?
   /// When it happened, by the server's clock; nil where that is not told.
   let time: Timestamp?
   private let body: CBORValue
   private let way: Way
-  /// What changed, where that is told.
   var changes: [FirehoseChange]?
 
   init(_ name: String, _ body: CBORValue, collections: [NSID], by way: Way = .push) {
@@ -103,16 +88,12 @@ struct FirehoseEvent {
     }
   }
 
-  /// Whether more changed than the event tells.
   var isTooBig: Bool { name == "#commit" && body["tooBig"] == .bool(true) }
 
-  /// Whether there are records to be had of what changed.
   var hasRecords: Bool { changes?.contains(where: \.hasRecord) == true }
 
-  /// Whose repository it is about.
   var owner: String? { body["repo"]?.text ?? body["did"]?.text }
 
-  /// The record's `data`.
   var data: [UInt8] {
     var text = RecordText().number("op", 1).string("t", name).string("by", way.rawValue)
     guard case .map(let members) = body else { return text.bytes }

@@ -14,9 +14,8 @@ public struct KeyBook {
   /// The keys whose records were written, or are kept where they will be.
   private var settled: Set<TID> = []
 
-  /// - Parameters:
-  ///   - path: the file, which need not exist.
-  ///   - place: the server, the account and the collection; entries of others do not count.
+  /// - Parameter place: the server, the account and the collection; entries of others do not
+  ///   count.
   /// - Throws: `Failure` when it is there and cannot be read, or holds anything else;
   ///   `temporary` while another process has it.
   public init(path: String, place: String) throws(Failure) {
@@ -61,8 +60,6 @@ public struct KeyBook {
   }
 
   /// Remembers a key; it is on disk when this returns.
-  ///
-  /// - Throws: `Failure`.
   public func note(_ key: TID, for line: UnsafeRawBufferPointer) throws(Failure) {
     try journal.append(
       RecordText().string("place", place).string("sha256", Self.digest(of: line))
@@ -70,8 +67,6 @@ public struct KeyBook {
   }
 
   /// Remembers that nothing more is to be done for a key, whatever becomes of its record.
-  ///
-  /// - Throws: `Failure`.
   public mutating func settle(
     _ key: TID, for line: UnsafeRawBufferPointer
   ) throws(Failure) {

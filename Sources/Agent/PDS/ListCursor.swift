@@ -2,18 +2,12 @@ import Core
 
 /// Where a list goes on, and whether it does (Agent/PDS/CONTRACT.md 5).
 struct ListCursor {
-  /// The most pages in a row that bring nothing.
   static let mostIdle = 10
 
   private var seen: Set<[UInt8]> = []
   private var idle = 0
 
-  /// Reads the cursor of a page.
-  ///
-  /// - Parameters:
-  ///   - body: the answer, one JSON object.
-  ///   - isNews: whether the page brought a record that had not come before.
-  /// - Returns: nil at the end: no cursor, or one that came before.
+  /// Nil at the end: no cursor, or one that came before. `isNews`: the page brought a new record.
   mutating func next(after body: [UInt8], isNews: Bool) throws(Failure) -> String? {
     let cursor = try Self.cursor(of: body)
     guard let cursor, !cursor.isEmpty, seen.insert(Array(cursor.utf8)).inserted else { return nil }

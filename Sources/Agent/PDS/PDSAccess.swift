@@ -14,11 +14,8 @@ public struct PDSAccess {
   /// The way to the server that the configuration, the environment and the options name
   /// together. A profile of another kind may name that of its server by `pds`.
   ///
-  /// - Parameters:
-  ///   - options: whose server, and how one is let in.
-  ///   - tokenTime: how long a command that prints the password may take, seconds; nil for
-  ///     no limit.
-  ///   - diagnostics: for faults of the configuration, and the name that requests carry.
+  /// - Parameter tokenTime: how long a command that prints the password may take, seconds; nil
+  ///   for no limit.
   /// - Throws: `Failure`: no such profile, one of another kind, no URL.
   public init(
     _ options: AccessOptions, tokenTime: Double? = nil, diagnostics: Diagnostics
@@ -38,7 +35,6 @@ public struct PDSAccess {
     settings.configuration.report(to: diagnostics)
   }
 
-  /// The server of a profile that is in use, or that such a profile names.
   init(_ agent: AgentAccess) throws(Failure) {
     client = agent.client
     self.profile = agent.profile.name

@@ -9,7 +9,6 @@ struct PDSBackend: AgentBackend {
   var speaks: Set<AgentCapability> { has }
   let carriesToken = false
 
-  /// What its agents and their people said, to read.
   func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(Failure) -> any ChatLine {
     PDSChat(try PDSAccess(agent), agent.origin(.joelclaw), wishes)
   }

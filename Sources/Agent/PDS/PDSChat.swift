@@ -73,8 +73,7 @@ final class PDSChat: ChatLine {
     }
   }
 
-  /// What can be made of the records of a collection, the newest first. That there are others
-  /// is told once.
+  /// The newest first; that there are others is told once.
   private func read<Record>(
     _ name: String, _ fault: String, _ waiter: ChatWaiter, _ record: ([UInt8]) -> Record?,
     where isWanted: (Record) -> Bool = { _ in true }

@@ -1,19 +1,14 @@
 import Core
 import Records
 
-/// The conversations that an agent keeps on a personal data server, and what was said in them
-/// (Agent/PDS/CONTRACT.md 7). No network, no clock.
+/// What an agent keeps on a personal data server (Agent/PDS/CONTRACT.md 7). No network, no clock.
 struct PDSConversations {
-  /// Where they are.
   static let (threads, messages) = ("dev.joelclaw.agent.thread", "dev.joelclaw.agent.message")
 
   private let origin: RecordOrigin
 
   init(_ origin: RecordOrigin) { self.origin = origin }
 
-  /// A conversation, as far as its record tells.
-  ///
-  /// - Returns: nil without an address or a record.
   func thread(_ row: [UInt8]) -> ThreadRecord? {
     guard let (uri, value) = Self.parts(row) else { return nil }
     let last = Self.time(value["lastMessageAt"])
@@ -27,17 +22,12 @@ struct PDSConversations {
     return record
   }
 
-  /// What was said, with the place that it has in its conversation.
   struct Said {
     let message: MessageRecord
-    /// The key of the conversation's record.
     let thread: String
     fileprivate let place: (seq: Double, key: String)
   }
 
-  /// Something that was said, as far as its record tells.
-  ///
-  /// - Returns: nil without an address, a record or a conversation.
   func message(_ row: [UInt8]) -> Said? {
     guard let (uri, value) = Self.parts(row), let key = uri.key,
       let thread = value["threadId"]?.string, let threads = NSID(Self.threads),
@@ -55,21 +45,13 @@ struct PDSConversations {
     return Said(message: message, thread: thread, place: (seq, key.description))
   }
 
-  /// The messages of one conversation, oldest first.
-  ///
-  /// - Parameters:
-  ///   - said: those of any, the newest first.
-  ///   - thread: the key of the conversation; nil for that of the newest message.
-  ///   - count: how many of the last are wanted.
+  /// Oldest first, `count` at most; a nil `thread` stands for that of the newest message.
   static func history(_ said: [Said], of thread: String?, count: Int) -> [MessageRecord] {
     guard let thread = thread ?? said.first?.thread else { return [] }
     return said.filter { $0.thread == thread }.sorted { $0.place < $1.place }.suffix(count)
       .map(\.message)
   }
 
-  /// The key of a conversation: as people give it, alone or in an address.
-  ///
-  /// - Returns: nil for a name that no conversation can have.
   static func key(of thread: String) -> String? {
     guard thread.hasPrefix("at:") else { return RecordKey(thread)?.description }
     guard let uri = ATURI(thread), uri.collection?.description == threads else { return nil }

@@ -11,11 +11,9 @@ public struct PDSFirehose {
   private let diagnostics: Diagnostics
 
   /// - Parameters:
-  ///   - access: the server.
   ///   - repository: whose events; nil for those of the profile's identifier.
   ///   - limits: how long it may take to look a handle up for a new state file; the stream
   ///     itself takes as long as its policy says.
-  ///   - diagnostics: for notes.
   /// - Throws: `Failure` when nobody is named.
   public init(
     _ access: PDSAccess, repository: Repository?, _ limits: PDSLimits, _ diagnostics: Diagnostics
@@ -33,7 +31,6 @@ public struct PDSFirehose {
   /// - Parameters:
   ///   - collections: of which changes are wanted; none for all.
   ///   - from: the number behind which it begins; nil for now.
-  ///   - state: the file that keeps the resume point; nil for none.
   /// - Throws: `Failure` for a state file of something else, or a new one for a handle
   ///   that is not to be looked up.
   public func stream(

@@ -12,11 +12,7 @@ public final class PDSRecords {
   /// stands before a server says nothing of any.
   var isQueued = false
 
-  /// - Parameters:
-  ///   - access: the server.
-  ///   - repository: whose records; nil for those of the profile's identifier.
-  ///   - limits: how long each call may take.
-  ///   - diagnostics: for notes.
+  /// - Parameter repository: whose records; nil for those of the profile's identifier.
   public init(
     _ access: PDSAccess, repository: Repository?, _ limits: PDSLimits, _ diagnostics: Diagnostics
   ) {
@@ -87,7 +83,6 @@ public final class PDSRecords {
   /// What a repository holds.
   ///
   /// - Returns: the server's answer; nil when there is no such repository.
-  /// - Throws: `Failure`.
   public func describe() throws(Failure) -> [UInt8]? {
     try found("com.atproto.repo.describeRepo", [("repo", try repository().description)])
   }
@@ -95,7 +90,6 @@ public final class PDSRecords {
   /// One record.
   ///
   /// - Returns: the row; nil when there is none.
-  /// - Throws: `Failure`.
   public func get(_ uri: ATURI) throws(Failure) -> [UInt8]? {
     switch try look(uri) {
     case .found(let row): return row
@@ -171,11 +165,7 @@ public final class PDSRecords {
 
   /// Writes a record under a key. This can be done twice: what is there already is done.
   ///
-  /// - Parameters:
-  ///   - draft: the record.
-  ///   - collection: where.
-  ///   - key: under which key.
-  ///   - swap: what must be there now.
+  /// - Parameter swap: what must be there now.
   /// - Throws: `Failure` where no answer came, or nobody lets us in.
   public func put(
     _ draft: RecordDraft, _ collection: NSID, _ key: RecordKey, swap: RecordSwap
@@ -211,11 +201,7 @@ public final class PDSRecords {
 
   /// Deletes a record; one that is not there is deleted already, unless a CID is asked for.
   ///
-  /// - Parameters:
-  ///   - collection: where.
-  ///   - key: under which key.
-  ///   - swap: what must be there now.
-  /// - Throws: `Failure` as above.
+  /// - Parameter swap: what must be there now.
   public func delete(
     _ collection: NSID, _ key: RecordKey, swap: RecordSwap
   ) throws(Failure) -> WriteOutcome {
@@ -280,7 +266,6 @@ public final class PDSRecords {
     isQueued && error.exit == .denied && !error.isTokenRefused
   }
 
-  /// What is not an answer of this protocol.
   private func odd(_ reason: String, _ method: String) throws(Failure) -> WriteOutcome {
     if isQueued { throw Failure(place(method), reason, .failure) }
     return .refused(reason, .failure)
@@ -316,14 +301,10 @@ extension PDSRecords {
   /// All records of a collection, the highest key first.
   ///
   /// - Parameters:
-  ///   - collection: which.
   ///   - isReversed: the lowest key first.
-  ///   - count: how many at most.
   ///   - most: the most that is read, bytes of answers.
   ///   - end: when no further page is asked for, on `Clock.monotonic`.
   ///   - fault: told what of an answer is no record; one line.
-  ///   - row: given each, one JSON object on one line.
-  /// - Throws: `Failure`, and what `row` throws.
   public func list(
     _ collection: NSID, isReversed: Bool, count: Int, most: Int = .max, end: Double = .infinity,
     fault: (String) -> Void, row: ([UInt8]) throws -> Void
@@ -360,7 +341,7 @@ extension PDSRecords {
       guard let page = Self.page(of: body, fault) else {
         throw Failure(place(method), "\(head.summary): the answer has no records", .failure)
       }
-      let (rows, isNews) = pages.take(page, bytes: body.count)
+      let (rows, isNews) = pages.receive(page, bytes: body.count)
       if let excess = pages.excess { throw Failure(place(method), excess, .failure) }
       for each in rows { try row(each.bytes) }
       do throws(Failure) {
@@ -375,9 +356,6 @@ extension PDSRecords {
     for each in pages.finish() { try row(each.bytes) }
   }
 
-  /// The rows of an answer.
-  ///
-  /// - Returns: nil when it has none, not even an empty list.
   static func page(
     of body: [UInt8], _ fault: (String) -> Void
   ) -> [RecordPages.Row]? {
@@ -414,7 +392,6 @@ extension PDSRecords {
     }
   }
 
-  /// Whether the answer to a deletion says that something was deleted.
   static func hasCommit(_ row: [UInt8]) -> Bool { !commit(of: row).isEmpty }
 
   static func commit(of body: [UInt8]) -> [UInt8] {

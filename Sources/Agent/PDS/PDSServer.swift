@@ -4,11 +4,9 @@ import Web
 /// A personal data server, as a profile names it: where it is, who logs in there, and what is
 /// known of the password.
 public struct PDSServer: Sendable {
-  /// The address of the server.
   let base: WebAddress
   /// Who logs in, and whose records are meant where nobody else is named.
   let identifier: Repository?
-  /// The profile, nil for an address alone.
   let profile: Settings.Profile
   private let settings: Settings
   private let tokenFile: String?
@@ -57,14 +55,7 @@ public struct PDSServer: Sendable {
   /// `https://pds.example.com:443`: what tokens are bound to.
   var originText: String { "\(base.origin.scheme)://\(base.origin.host):\(base.origin.port)" }
 
-  /// A call (Agent/PDS/CONTRACT.md 1).
-  ///
-  /// - Parameters:
-  ///   - method: its NSID.
-  ///   - query: names and values; those without a value are left out.
-  ///   - body: JSON for a procedure, empty for one without input; nil for a query.
-  ///   - token: the bearer token; nil for none.
-  ///   - secrets: more that no message may quote.
+  /// A call (Agent/PDS/CONTRACT.md 1): `body` nil for a query, empty for one without input.
   func request(
     _ method: String, query: [(name: String, value: String?)] = [], body: [UInt8]? = nil,
     token: Secret? = nil, secrets: [Secret] = []

@@ -73,11 +73,7 @@ final class PDSSession {
     return try request(tokens)
   }
 
-  /// Tokens for who makes the calls himself.
-  ///
-  /// - Parameters:
-  ///   - old: what is not taken any more; nil for none.
-  ///   - canRefresh: whether their refresh token is still good, for all one knows.
+  /// Tokens in place of `old`; `canRefresh`: its refresh token may still be good.
   func tokens(
     after old: PDSTokens?, canRefresh: Bool
   ) throws(Failure) -> (tokens: PDSTokens, isNew: Bool) {
@@ -85,10 +81,8 @@ final class PDSSession {
     return try renewed(after: old, canRefresh: canRefresh)
   }
 
-  /// The account.
   func account() throws(Failure) -> PDSTokens { try current() }
 
-  /// Logs in with the password, whatever tokens there are.
   func logInAnew() throws(Failure) -> PDSTokens {
     let file = try opened()
     return try file.alone(patience: limits.timeout) { () throws(Failure) in
@@ -115,9 +109,7 @@ final class PDSSession {
     }
   }
 
-  /// - Parameters:
-  ///   - old: what is not taken any more.
-  ///   - canRefresh: whether its refresh token is still good, for all one knows.
+  /// `canRefresh`: whether the refresh token of `old` is still good, for all one knows.
   private func renewed(
     after old: PDSTokens, canRefresh: Bool
   ) throws(Failure) -> (tokens: PDSTokens, isNew: Bool) {
@@ -169,7 +161,7 @@ final class PDSSession {
 
   // MARK: - Calls
 
-  /// - Returns: nil when the refresh token is not taken.
+  /// Nil when the refresh token is not taken.
   private func refresh(_ old: PDSTokens) throws(Failure) -> PDSTokens? {
     let request = try settings { () throws(Failure) in
       try server.request("com.atproto.server.refreshSession", body: [], token: old.refresh)
@@ -183,8 +175,7 @@ final class PDSSession {
     }
   }
 
-  /// - Parameter isAsked: whether a person asked for it. Nobody else has the server mail a code
-  ///   again and again to an account with two factors.
+  /// `isAsked`: a person asked; nobody else has a server mail two-factor codes again and again.
   private func logIn(
     mostFaults: Int = .max, isAsked: Bool = false
   ) throws(Failure) -> PDSTokens {

@@ -3,11 +3,8 @@ import CLibc
 import Core
 import Records
 
-/// What a server gave for a password: who one is, and two tokens.
 struct PDSTokens {
-  /// Whose records may be written.
   let did: DID
-  /// The account's name; nil where the server tells none that holds.
   let handle: Handle?
   /// For calls, an hour or two.
   let access: Secret
@@ -18,7 +15,7 @@ struct PDSTokens {
   /// What no message about a call may quote beside its own token.
   var others: [Secret] { [refresh] + (password.map { [$0] } ?? []) }
 
-  /// - Returns: nil when something is missing.
+  /// Nil when something is missing.
   init?(_ json: JSONValue?, source: String) {
     guard let json, let did = json["did"]?.string.flatMap({ DID($0) }),
       let access = json["accessJwt"]?.string, let refresh = json["refreshJwt"]?.string,
@@ -39,7 +36,6 @@ struct PDSTokens {
     repository.did == did || handle.map { Repository($0.description) == repository } == true
   }
 
-  /// As they are kept.
   func record(origin: String, identifier: String) -> RecordText {
     RecordText().string("origin", origin).string("identifier", identifier)
       .string("did", did.description).string("handle", handle?.description)
@@ -47,8 +43,7 @@ struct PDSTokens {
   }
 }
 
-/// The tokens of an account on disk, where other processes find them: for their owner alone, and
-/// bound to the server and the account.
+/// Tokens on disk for other processes: for the owner alone, bound to server and account.
 struct PDSTokenFile {
   private let file: StateFile
   private let origin: String
@@ -67,7 +62,6 @@ struct PDSTokenFile {
     file = StateFile(path: Folders.join(folder, String(String(name).suffix(200)) + ".json"))
   }
 
-  /// What is there; nil for nothing, and for what is of no use.
   func read() throws(Failure) -> PDSTokens? {
     guard let bytes = try file.read(), !bytes.isEmpty else { return nil }
     if let status = stat(following: file.path), status.st_mode & 0o077 != 0 {
@@ -105,7 +99,6 @@ struct PDSTokenFile {
     try code.replace(with: salt + Self.digest(of: password, salt))
   }
 
-  /// It let somebody in.
   func forgetCode() { unlink(code.path) }
 
   private static let (salt, check) = (16, 2)
@@ -117,11 +110,7 @@ struct PDSTokenFile {
     return Array(digest.prefix(check))
   }
 
-  /// Does something while no other process does.
-  ///
-  /// - Parameters:
-  ///   - patience: how long to wait for others, seconds.
-  ///   - body: what.
+  /// Does something while no other process does; waits for others so many seconds.
   func alone<Result>(
     patience: Double, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

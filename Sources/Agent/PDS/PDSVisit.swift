@@ -1,10 +1,8 @@
 import Core
 import Web
 
-/// As whom a stream asks: as nobody, until the server wants somebody to log in, and then as the
-/// profile's identifier.
+/// As nobody, until the server wants a login; then as the profile's identifier.
 final class PDSVisit {
-  /// The address of the server.
   var base: WebAddress { server.base }
   private let server: PDSServer
   private let session: PDSSession
@@ -29,7 +27,6 @@ final class PDSVisit {
       server, XRPCLine(client ?? access.client, limits, diagnostics), limits, diagnostics)
   }
 
-  /// A query, with the token where one was wanted.
   func request(
     _ method: String, _ query: [(name: String, value: String?)] = []
   ) throws(LinkEnd) -> Request {
@@ -41,10 +38,7 @@ final class PDSVisit {
     }
   }
 
-  /// Asks, and logs in where that is wanted.
-  ///
-  /// - Parameter limit: the largest answer, bytes.
-  /// - Returns: an answer of 2xx, or what the server says instead.
+  /// Asks, and logs in where that is wanted; `limit`: the largest answer, bytes.
   func ask(
     _ follow: Follow, _ method: String, _ query: [(name: String, value: String?)], limit: Int
   ) throws(LinkEnd) -> Result<(head: ResponseHead, body: [UInt8]), XRPCError> {
@@ -59,15 +53,12 @@ final class PDSVisit {
     }
   }
 
-  /// Whether an error may be another one after `enter`.
   func canEnter(_ error: XRPCError) -> Bool {
     if error.name.isEmpty { return false }
     return tokens == nil ? error.isLoginWanted && server.identifier != nil : error.isTokenRefused
   }
 
-  /// Gets tokens, or others than those that were refused. Waits for the answers.
-  ///
-  /// - Throws: `LinkEnd` when there are none; `lost` where a later try may do.
+  /// Gets tokens, or others than those refused; `lost` where a later try may do.
   func enter(_ error: XRPCError) throws(LinkEnd) {
     if isNew || refusals >= Self.mostRefusals {
       throw .failed(Failure(error.line, .denied), at: base.display)
@@ -82,6 +73,5 @@ final class PDSVisit {
     }
   }
 
-  /// What was asked for was told.
   func succeeded() { (isNew, refusals) = (false, 0) }
 }

@@ -22,7 +22,6 @@ public struct RecordDraft: Sendable {
   ///     numbers that some servers would round.
   ///   - collection: where it goes, and what its `$type` must be.
   ///   - created: the time for a missing `createdAt`; nil adds none.
-  /// - Throws: `Failure`.
   public init(
     _ text: UnsafeRawBufferPointer, for collection: NSID, created: Timestamp?
   ) throws(Failure) {

@@ -1,4 +1,3 @@
-/// What changed in a repository from one list of its records to the next.
 struct RecordListing {
   /// The record of each path by the list before; nil before the first.
   private var known: [String: CID]?
@@ -6,24 +5,19 @@ struct RecordListing {
   /// Those of the list that is being read of which the record is another than before.
   private var fresh: [String: [UInt8]] = [:]
 
-  /// - Parameter tellsAll: whether all that the first list has counts as new.
+  /// `tellsAll`: whether all that the first list has counts as new.
   init(tellsAll: Bool) { known = tellsAll ? [:] : nil }
 
-  /// Takes a record of the list.
-  ///
-  /// - Returns: whether the list did not have it yet.
-  mutating func take(_ path: String, _ cid: CID, _ value: @autoclosure () -> [UInt8]?) -> Bool {
+  /// Whether the list did not have the record yet.
+  mutating func receive(_ path: String, _ cid: CID, _ value: @autoclosure () -> [UInt8]?) -> Bool {
     guard found.updateValue(cid, forKey: path) == nil else { return false }
     if let known, known[path] != cid { fresh[path] = value() }
     return true
   }
 
-  /// Forgets a list that was broken off.
   mutating func restart() { (found, fresh) = ([:], [:]) }
 
-  /// Ends the list.
-  ///
-  /// - Returns: what changed, sorted by path; nothing for the first list.
+  /// What changed, sorted by path; nothing for the first list.
   mutating func finish() -> [FirehoseChange] {
     defer {
       known = found

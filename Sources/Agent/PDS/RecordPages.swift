@@ -1,11 +1,9 @@
 /// Puts the pages of a collection into one list in the order that is asked for, whatever the
 /// server's is: each record once, none left out (Agent/PDS/CONTRACT.md 5).
 struct RecordPages {
-  /// A record as the server sent it.
   struct Row {
     /// `NSID/KEY`: a server may call the repository by either of its names.
     var path: String
-    /// One JSON object.
     var bytes: [UInt8]
   }
 
@@ -29,18 +27,13 @@ struct RecordPages {
   private var heldBytes = 0
   private var readBytes = 0
 
-  /// - Parameters:
-  ///   - isRising: whether the lowest key is to be the first.
-  ///   - count: how many are wanted at most, from the beginning of that order.
-  ///   - most: the most that is read, bytes of answers.
-  ///   - mostHeld: the most that is turned round in memory, bytes of rows.
+  /// Keeps `count` rows; `most`: bytes of answers that are read, `mostHeld`: held to be reversed.
   init(isRising: Bool, count: Int, most: Int = .max, mostHeld: Int = 256 << 20) {
     self.isRising = isRising
     self.count = count
     (self.most, self.mostHeld) = (most, mostHeld)
   }
 
-  /// Whether no more are needed.
   var isFull: Bool { state == .passing && given >= count || count == 0 }
 
   /// Why it must end here, in a line; nil where it need not.
@@ -50,14 +43,8 @@ struct RecordPages {
     return "more than \(mostHeld) bytes in the other order; see --reverse"
   }
 
-  /// Takes a page.
-  ///
-  /// - Parameters:
-  ///   - page: its rows.
-  ///   - bytes: how long the answer was that they stood in.
-  /// - Returns: the rows that can be written now, and whether there were any that had not come
-  ///   before.
-  mutating func take(_ page: [Row], bytes: Int) -> (rows: [Row], isNews: Bool) {
+  /// The rows that can be written now, and whether any had not come before.
+  mutating func receive(_ page: [Row], bytes: Int) -> (rows: [Row], isNews: Bool) {
     readBytes += bytes
     let fresh = page.filter { seen.insert($0.path).inserted }
     if state == .passing { return (pass(fresh), !fresh.isEmpty) }
@@ -78,7 +65,6 @@ struct RecordPages {
     return ([], !fresh.isEmpty)
   }
 
-  /// The rest, when no page follows.
   mutating func finish() -> [Row] { pass(drain().reversed()) }
 
   private mutating func drain() -> [Row] {
@@ -98,6 +84,5 @@ struct RecordPages {
 }
 
 extension Int {
-  /// Small enough to be doubled.
   fileprivate var clamped: Int { Swift.min(self, 1 << 40) }
 }

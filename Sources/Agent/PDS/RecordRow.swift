@@ -28,8 +28,6 @@ public struct RecordRow: Sendable {
 
   /// Reads a line: an object with `uri` or `rkey`, perhaps `cid` and `value`; or a text, which is
   /// an AT URI or a key.
-  ///
-  /// - Throws: `Failure`.
   public init(_ line: UnsafeRawBufferPointer) throws(Failure) {
     let isBlank = { (byte: UInt8) in byte == 32 || (9...13).contains(byte) }
     let start = line.firstIndex { !isBlank($0) } ?? line.count

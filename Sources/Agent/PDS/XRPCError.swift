@@ -3,11 +3,9 @@ import Web
 
 /// An answer of a server other than success (Agent/PDS/CONTRACT.md 2).
 struct XRPCError: Error {
-  /// Of the answer.
   let status: Int
   /// The error's name, empty where the server is one that answers in plain text.
   let name: String
-  /// The server's words, as a message may quote them.
   let message: String
   /// How long the server asks to wait, seconds.
   let wait: Double?
@@ -17,10 +15,7 @@ struct XRPCError: Error {
   /// Whether the answer is words, neither an object nor a page.
   private let isPlain: Bool
 
-  /// - Parameters:
-  ///   - head: of the answer.
-  ///   - body: of it, or the beginning.
-  ///   - now: seconds since 1970.
+  /// `body`: of the answer, or its beginning; `now`: seconds since 1970.
   init(_ head: ResponseHead, _ body: [UInt8], now: Double) {
     status = head.status
     summary = head.summary
@@ -50,22 +45,18 @@ struct XRPCError: Error {
     ([summary] + [name, message].filter { !$0.isEmpty }).joined(separator: ": ")
   }
 
-  /// Whether the server wants to be asked again.
   var isTransient: Bool {
     status == 408 || status == 425 || status == 429 || status >= 500 && !isMethodMissing
   }
 
-  /// Whether the access token is not taken any more and another may be.
   var isTokenRefused: Bool {
     ["ExpiredToken", "InvalidToken"].contains(name) || isLoginWanted
   }
 
-  /// Whether nobody is served here who has not logged in.
   var isLoginWanted: Bool {
     status == 401 && (name.isEmpty || name.hasPrefix("Auth") || name == "Unauthorized")
   }
 
-  /// Whether a record changed meanwhile.
   var isConflict: Bool { name == "InvalidSwap" }
 
   /// Whether it says of a record or a repository that there is none. Some servers say that of
@@ -82,17 +73,14 @@ struct XRPCError: Error {
     !name.isEmpty && name.utf8.allSatisfy { ($0 | 32) >= 97 && ($0 | 32) <= 122 }
   }
 
-  /// Whether the server has no such call: another one may do. A page is what a web server has
-  /// there.
+  /// Whether the server has no such call; a page is what a web server has there.
   var isMethodMissing: Bool {
     name == "MethodNotImplemented" || (200...299).contains(status)
       || [404, 405, 426, 501].contains(status)
   }
 
-  /// What a stream ends with for it.
   var problem: Failure { Failure(line, exit) }
 
-  /// How a command ends for it.
   var exit: ExitStatus {
     if isConflict { return .negative }
     if isTransient { return .temporary }
@@ -104,7 +92,6 @@ extension String {
   /// The longest that a message quotes of somebody else's words, scalars.
   private static let longestQuote = 300
 
-  /// The beginning, as a message may quote it.
   var cut: String {
     guard
       let end = unicodeScalars.index(

@@ -17,11 +17,8 @@ public struct PDSLimits: Sendable {
 
 /// Calls of a server, one at a time, each asked again while the server is busy or away.
 final class XRPCLine {
-  /// What came of a call.
   enum Reply {
-    /// The body of an answer of 2xx.
     case answer(ResponseHead, [UInt8])
-    /// Any other.
     case refused(XRPCError)
   }
 

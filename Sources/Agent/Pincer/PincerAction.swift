@@ -5,14 +5,13 @@ import Turns
 /// An action that waits for a person, as a Pincer server lists it
 /// (Agent/Pincer/CONTRACT.md 3.3).
 struct PincerAction {
-  /// The record of it.
   let record: ApprovalRecord
 
   /// The reason of one that was rejected because its time was over.
   static let expired = "expired"
   private static let usualReason = "rejected_by_user"
 
-  /// - Returns: nil for a row without an id.
+  /// Nil for a row without an id.
   init?(_ row: [UInt8], asked: String, _ origin: RecordOrigin) {
     guard let value = row.withUnsafeBytes({ try? JSONValue.parse($0) }) else { return nil }
     let id = value.pincerText("actionId")

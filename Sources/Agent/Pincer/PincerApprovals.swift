@@ -19,8 +19,7 @@ final class PincerApprovals: AnsweringLink {
   private var isListed = false
   /// When the next list is asked for, seconds of `Clock.monotonic`.
   private var askAt = 0.0
-  /// When it is looked whether what was approved was carried out, and how long apart:
-  /// that list has no end.
+  /// When to look for what was approved, and how long apart: that list has no end.
   private var lookAt = Double.infinity
   private var lookWait = shortest
 

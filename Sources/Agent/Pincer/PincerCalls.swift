@@ -4,11 +4,8 @@ import Web
 
 /// Single questions to a Pincer server: a JSON object there, a JSON object back (Agent/Pincer/CONTRACT.md 1.1).
 struct PincerCalls {
-  /// A whole answer.
   struct Reply {
-    /// The object.
     let value: JSONValue
-    /// As it came.
     let bytes: [UInt8]
   }
 
@@ -17,7 +14,6 @@ struct PincerCalls {
     case reply(Reply)
     /// What was asked may have been done or not; one line.
     case network(String)
-    /// The server refused, for this reason where it is a Connect server.
     case refused(Failure, ConnectError?)
 
     /// Why there is no reply; nil where there is one.
@@ -30,7 +26,6 @@ struct PincerCalls {
     }
   }
 
-  /// Who is asked.
   let server: AgentServer
   private let client: WebClient
 
@@ -97,13 +92,11 @@ struct PincerCalls {
 }
 
 extension AgentServer {
-  /// What an answer means that is not the stream which was asked for.
   func pincerProblem(_ head: ResponseHead, _ body: [UInt8]) -> Failure {
     problem(of: head, body, method: "POST")
       ?? Failure("\(head.summary): not a stream of a Pincer server", .failure)
   }
 
-  /// What a refusal of a Connect server means that came within a stream.
   func problem(of error: ConnectError, _ head: ResponseHead) -> Failure {
     Failure(words(for: error, head), error.code.status)
   }

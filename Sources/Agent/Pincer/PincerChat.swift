@@ -21,7 +21,6 @@ final class PincerChat: ChatLine {
   private let wishes: ChatWishes
   private let lists: PincerLists
   private let origin: RecordOrigin
-  /// The thread that was made for this conversation.
   private var made: String?
 
   private var turn: PincerTurn?
@@ -73,7 +72,6 @@ final class PincerChat: ChatLine {
 
   // MARK: - Asking
 
-  /// The end of a question that was not asked.
   private struct Unasked: Error { let end: ChatEnd }
 
   /// The thread, which is made if none is named, and the number of its last event. Nothing was
@@ -121,9 +119,7 @@ final class PincerChat: ChatLine {
     }
   }
 
-  /// Sends the question, and takes what its own stream tells.
-  ///
-  /// - Returns: nil when that is not all, and the thread is to be watched.
+  /// Nil when its own stream does not tell all, and the thread is to be watched.
   private func send(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd? {
     guard let turn else { return nil }
     let request: Request
@@ -187,7 +183,6 @@ final class PincerChat: ChatLine {
     }
   }
 
-  /// The question's own stream tells no more: the thread does.
   private func watch(_ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
     guard let turn else { return .aborted(nil) }
     finder = PincerFinder(calls)
@@ -205,7 +200,6 @@ final class PincerChat: ChatLine {
     throw .over
   }
 
-  /// Waits for what the thread tells while whoever asked waits for an answer.
   private final class ThreadLoop: ServedLink<ChatWaiter> {
     private let chat: PincerChat
     private(set) var end: ChatEnd?
@@ -233,9 +227,7 @@ final class PincerChat: ChatLine {
 
   // MARK: - What comes
 
-  /// Takes an event.
-  ///
-  /// - Parameter isWatched: whether others' events come on the same stream.
+  /// `isWatched`: whether others' events come on the same stream.
   private func receive(
     _ message: [UInt8], isWatched: Bool, _ waiter: ChatWaiter
   ) throws(LinkEnd) {
@@ -272,7 +264,6 @@ final class PincerChat: ChatLine {
 
   // MARK: - The end
 
-  /// How it ended, if that is known by now.
   private var end: ChatEnd? {
     guard let turn else { return nil }
     return turn.end ?? (turn.isPaused && !wishes.waits ? .paused(turn.waitsFor) : nil)
@@ -292,7 +283,6 @@ final class PincerChat: ChatLine {
     return max(Clock.monotonic + left, lastNews) + Self.usualPatience
   }
 
-  /// How it ends where it is given up; nil while it is not.
   private var givenUp: ChatEnd? {
     guard let turn, Clock.monotonic >= deadline else { return nil }
     if turn.isStuck {

@@ -13,7 +13,6 @@ struct PincerEvent: Equatable {
     "eventId", "threadId", "jobId", "turnId", "sequence", "occurredAt", "source", "contentTrust",
   ]
 
-  /// Reads an event.
   init(_ message: [UInt8]) throws(Failure) {
     let value = message.withUnsafeBytes { try? JSONValue.parse($0) }
     guard let value, value.isObject else { throw Failure("not a JSON object") }

@@ -13,16 +13,12 @@ struct PincerFinder {
   private static let pause = 2.0
 
   private let calls: PincerCalls
-  /// What came so far, of any turn.
   private(set) var events: [[UInt8]] = []
   private var size = 0
 
   init(_ calls: PincerCalls) { self.calls = calls }
 
-  /// Takes an event behind the question.
-  ///
-  /// - Parameter until: when the search is given up, seconds of `Clock.monotonic`.
-  /// - Returns: the turn and the message that it answers, if it is this one that has begun.
+  /// The turn that answers and the message, if it is this one; searches until `until`, monotonic.
   mutating func found(
     _ message: [UInt8], _ event: JSONValue, thread: String, text: String, _ waiter: Waiter,
     until: Double

@@ -2,7 +2,6 @@ import Core
 import Records
 import Web
 
-/// The conversations of a Pincer server, and what was said in one, as records.
 struct PincerLists {
   private static let (threadPage, messagePage) = (100, 200)
 
@@ -10,7 +9,6 @@ struct PincerLists {
   let origin: RecordOrigin
   let place: String
 
-  /// Fetches a list.
   func fetch(
     _ list: ChatList, _ waiter: Waiter
   ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
@@ -36,7 +34,6 @@ struct PincerLists {
     .failure(Failure(place, reason, .failure))
   }
 
-  /// All pages of a list.
   private func rows(
     _ method: PincerMethod, _ question: RecordText, _ waiter: Waiter
   ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {

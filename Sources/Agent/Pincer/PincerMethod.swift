@@ -19,16 +19,13 @@ enum PincerMethod: String {
   case listSchedules = "Schedules/ListSchedules"
   case listAudit = "System/ListAudit"
 
-  /// The path behind the server's URL.
   var path: String {
     let parts = rawValue.split(separator: "/")
     return "pincer.protocol.v1.\(parts[0])Service/\(parts[1])"
   }
 
-  /// Whether it changes nothing.
   var isReading: Bool { name.hasPrefix("List") }
 
-  /// Its own name, for messages.
   var name: String { String(rawValue.split(separator: "/")[1]) }
 }
 
@@ -36,10 +33,8 @@ enum PincerMethod: String {
 /// camel case or in snake case, zeros left out, whole numbers as strings or numbers, enums
 /// by name or number.
 extension JSONValue {
-  /// A member that is there and not null.
   func pincer(_ name: String) -> JSONValue? { self[either: name, PincerName.snake(name)] }
 
-  /// A text; empty where it was left out.
   func pincerText(_ name: String) -> String { pincer(name)?.string ?? "" }
 
   /// A whole number; 0 where it was left out, nil for what is none.
@@ -62,13 +57,11 @@ extension JSONValue {
       ? names[Int(clamping: number) - 1] : String(number)
   }
 
-  /// A time; nil where it was left out or is none.
   func pincerTime(_ name: String) -> Timestamp? {
     pincer(name)?.string.flatMap { Timestamp(rfc3339: $0) }
   }
 }
 
-/// The two spellings of a name.
 enum PincerName {
   /// `toolCallId` as `tool_call_id`.
   static func snake(_ name: String) -> String {

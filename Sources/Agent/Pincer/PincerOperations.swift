@@ -17,13 +17,7 @@ enum PincerOperations {
     },
   ]
 
-  /// One that asks for a list.
-  ///
-  /// - Parameters:
-  ///   - name: the word.
-  ///   - method: what is asked for.
-  ///   - listing: how it is shown.
-  ///   - page: the most rows that the server gives at a time; nil where it gives all.
+  /// `page`: the most rows that the server gives at a time; nil where it gives all.
   private static func list(
     _ name: String, _ method: PincerMethod, _ listing: Listing, page: Int? = nil
   ) -> Operation {
@@ -46,14 +40,7 @@ enum PincerOperations {
     }
   }
 
-  /// Asks, and waits.
-  ///
-  /// - Parameters:
-  ///   - caller: who is asked.
-  ///   - method: what for.
-  ///   - question: an object.
-  ///   - secret: what no message may quote.
-  ///   - hasToken: whether the token goes along.
+  /// `secret`: what no message may quote.
   static func ask(
     _ caller: Caller, _ method: PincerMethod, _ question: RecordText = RecordText(),
     secret: String? = nil, hasToken: Bool = true
@@ -82,9 +69,7 @@ struct PincerPages {
   /// Who gives more pages than this never ends.
   private static let most = 10_000
 
-  /// Goes on to the next page.
-  ///
-  /// - Returns: false when there is none.
+  /// False when there is no next page.
   mutating func turn(_ answer: JSONValue, at place: String) throws(Failure) -> Bool {
     let next = answer.pincerText("nextPageToken")
     if next.isEmpty { return false }
@@ -96,7 +81,6 @@ struct PincerPages {
     return true
   }
 
-  /// The rows of a page, as they came, each on one line.
   static func items(_ answer: [UInt8]) -> [[UInt8]] {
     answer.withUnsafeBytes { bytes in
       guard let list = try? ScanMembers.value(of: "items", in: bytes), list.isArray,
@@ -111,7 +95,6 @@ struct PincerPages {
   }
 }
 
-/// The lists of a Pincer server.
 extension Listing {
   static let pincerThreads = Listing(
     columns: [

@@ -58,7 +58,6 @@ struct PincerPairing {
     return String(decoding: code, as: UTF8.self)
   }
 
-  /// What people know the device by.
   private static var deviceName: String {
     var bytes = [CChar](repeating: 0, count: 256)
     guard gethostname(&bytes, bytes.count - 1) == 0 else { return "agentutils" }

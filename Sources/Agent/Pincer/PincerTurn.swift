@@ -7,15 +7,10 @@ import Turns
 struct PincerTurn {
   let question: ChatQuestion
   let thread: String
-  /// The number of the thread's last event before it was asked.
   let base: Int64
-  /// The turn's id; nil until it is known.
   private(set) var id: String?
-  /// How it ended; nil while it goes on.
   private(set) var end: ChatEnd?
-  /// Whether it waits for a person.
   private(set) var isPaused = false
-  /// The id of our own message, once it is known to have arrived.
   private(set) var message: String?
 
   private let origin: RecordOrigin
@@ -35,14 +30,12 @@ struct PincerTurn {
 
   // MARK: - What comes
 
-  /// Whether an event is the beginning of a turn that may be this one.
   static func beginning(_ event: JSONValue) -> (turn: String, message: String)? {
     guard let started = event.pincer("turnStarted") else { return nil }
     let turn = event.pincerText("turnId")
     return turn.isEmpty ? nil : (turn, started.pincerText("userMessageId"))
   }
 
-  /// The turn is known to be this one.
   mutating func claim(_ turn: String, message: String) {
     id = turn
     if !message.isEmpty { self.message = message }
@@ -66,7 +59,7 @@ struct PincerTurn {
     var news: [ChatNews] = []
     for var event in events {
       event.origin = origin
-      for entity in fold.take(event) where entity.turn == id {
+      for entity in fold.receive(event) where entity.turn == id {
         note(entity)
         news.append(ChatNews(entity))
       }
@@ -103,7 +96,6 @@ struct PincerTurn {
 
   private var pending: [ApprovalRecord] { approvals.filter { $0.state == .pending } }
 
-  /// What a person is asked, in a line.
   var waitsFor: String {
     let waiting = pending.map { approval in
       // What the model says of it is left out: it decides nothing.
@@ -115,16 +107,13 @@ struct PincerTurn {
     return waiting.isEmpty ? "for what is not said" : waiting.joined(separator: "; ")
   }
 
-  /// Whether nobody is asked any more, and one of those who were did not answer in time:
-  /// then the server does not go on.
+  /// Nobody is asked any more, and one was not answered in time: the server does not go on.
   var isStuck: Bool {
     isPaused && pending.isEmpty && approvals.contains { $0.state == .expired }
   }
 
-  /// Whether a tool runs.
   var isWorking: Bool { !running.isEmpty }
 
-  /// When the last approval that is waited for expires; nil when none says.
   var lastExpiry: Timestamp? { pending.compactMap(\.expires).max() }
 }
 

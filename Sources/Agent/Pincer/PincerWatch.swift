@@ -9,8 +9,7 @@ import Web
 /// The server sends no signs of life, and says nothing when it has stopped to send
 /// (Agent/Pincer/CONTRACT.md 4.2): in silence it is asked for the number of its last event.
 final class PincerWatch {
-  /// How long events may be on their way that the server says it has, and that is not
-  /// likely, seconds.
+  /// Seconds that events the server has may be on their way, and where that is unlikely.
   private static let (slack, shortSlack) = (1.0, 0.1)
   /// How long the head of the stream is waited for, which a server may send with the first
   /// event, and how soon the server is asked again that could not answer, seconds.
@@ -22,34 +21,26 @@ final class PincerWatch {
   private var ledger: WatchLedger
   /// The largest number that the server is known to have given, in this run or an earlier one.
   private var given: Int64
-  /// The same when it was asked for its last one.
   private var givenBefore: Int64 = 0
 
   /// The last sign of life: bytes of the stream, or an answer about its last event.
   private var lastLife = 0.0
-  /// When the last event came.
   private var lastNews = 0.0
   /// The server is asked for its last event.
   private var asking: Fetch?
-  /// Whether this connection was told as open.
   private var isUp = false
-  /// When the server is asked for its last event; infinite when it cannot say.
   private var askAt = Double.infinity
 
-  /// - Parameters:
-  ///   - loop: follows it.
-  ///   - last: the number of the event behind which it begins.
-  ///   - given: the largest number that the server gave in an earlier run.
+  /// `given`: the largest number that the server gave in an earlier run.
   init(_ loop: StreamLoop, _ server: AgentServer, thread: String, last: Int64, given: Int64 = 0) {
     (self.loop, self.thread, self.given) = (loop, thread, given)
     calls = PincerCalls(loop.client, server)
     ledger = WatchLedger(last: last)
   }
 
-  /// The number of the last event.
   var last: Int64 { ledger.last }
 
-  /// - Parameter tell: given each event, and as it came.
+  /// Tells each event, also as it came.
   func run(
     _ tell: (PincerEvent, [UInt8]) throws(LinkEnd) -> Void
   ) throws(LinkEnd) -> Never {
@@ -107,9 +98,7 @@ final class PincerWatch {
 
   // MARK: - Silence
 
-  /// Notices what is missing, and silence.
-  ///
-  /// - Returns: when to look again, seconds of `Clock.monotonic`.
+  /// Notices what is missing, and silence; when to look again, by `Clock.monotonic`.
   private func watch(_ lastHeard: Double) throws(LinkEnd) -> Double {
     let now = Clock.monotonic
     lastLife = max(lastLife, lastHeard)
@@ -140,7 +129,6 @@ final class PincerWatch {
     return min(next, asking?.due(now) ?? askAt)
   }
 
-  /// Asks for the number of the last event.
   private func ask(_ patience: Double) throws(LinkEnd) {
     givenBefore = given
     let question = RecordText().string("threadId", thread).number("pageSize", 1)
@@ -192,7 +180,7 @@ final class PincerWatch {
     // The server numbers all events; one without a number cannot be known again.
     if event.sequence != 0 {
       let first = ledger.last + 1
-      switch ledger.take(event.sequence) {
+      switch ledger.receive(event.sequence) {
       case .drop: return
       case .refetch:
         _ = ledger.retry()

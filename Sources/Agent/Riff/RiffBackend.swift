@@ -22,12 +22,7 @@ struct RiffBackend: AgentBackend {
 
 /// How a request to a riff voice server says that it comes from somebody who knows the secret.
 enum RiffSignature {
-  /// The lower-case hexadecimal HMAC-SHA256 of a body (RFC 2104).
-  ///
-  /// - Parameters:
-  ///   - body: exactly the bytes that are sent.
-  ///   - secret: 64 hexadecimal digits, the key's 32 bytes.
-  /// - Returns: nil when the secret is something else.
+  /// The lower-case hexadecimal HMAC-SHA256 of a body (RFC 2104); nil unless 64 digits.
   static func text(of body: [UInt8], _ secret: Secret) -> String? {
     guard let key = bytes(secret.reveal()) else { return nil }
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))

@@ -7,7 +7,6 @@ public final class RiffClips {
   /// The largest clip that a server takes, bytes.
   public static let largest = 25 << 20
 
-  /// How often an answer that says "not now" is asked for again.
   private static let tries = 3
 
   private let agent: AgentAccess
@@ -15,10 +14,7 @@ public final class RiffClips {
   private let deadline: Double
   private let timeout: Double
 
-  /// - Parameters:
-  ///   - agent: the server, reachable for `.clips`.
-  ///   - timeout: for all tries together, seconds.
-  ///   - diagnostics: for notes.
+  /// - Parameter timeout: for all tries together, seconds.
   public init(_ agent: AgentAccess, timeout: Double, diagnostics: Diagnostics) {
     self.agent = agent
     self.diagnostics = diagnostics
@@ -31,12 +27,8 @@ public final class RiffClips {
   /// Only an answer that says so is a reason to send it again: a clip that arrived may have
   /// been paid for, whatever became of the answer.
   ///
-  /// - Parameters:
-  ///   - clip: the bytes of the file.
-  ///   - format: what they are, `wav`, `m4a`, `ogg` or `aac`.
-  ///   - time: when it was recorded.
+  /// - Parameter format: what they are, `wav`, `m4a`, `ogg` or `aac`.
   /// - Returns: the text as the server has it; empty when nothing was said.
-  /// - Throws: `Failure`.
   public func text(
     of clip: [UInt8], format: String, time: Timestamp
   ) throws(Failure) -> String {

@@ -46,10 +46,8 @@ public final class RiffNarration {
   private var next = 0.0
 
   /// - Parameters:
-  ///   - agent: the server, reachable for `.narration`.
   ///   - slug: the folder whose turns are wanted, see `slug(of:)`; nil for any.
   ///   - after: only turns that ended later, seconds since 1970.
-  ///   - diagnostics: for notes.
   public init(_ agent: AgentAccess, slug: String?, after: Double, diagnostics: Diagnostics) {
     self.agent = agent
     self.after = after

@@ -5,7 +5,6 @@ final class FoldBook {
   /// Whether everything is kept, for the state at the end. Else what is over is forgotten,
   /// so that memory is bounded by what is open.
   let keepsAll: Bool
-  /// What the event at hand changed.
   private(set) var changed: [any FoldedEntity] = []
   private var approvals: [Key: FoldedApproval] = [:]
   private var conversations: [Key: FoldedThread] = [:]
@@ -15,17 +14,14 @@ final class FoldBook {
   /// Whether something was forgotten, so that threads may be idle now.
   var hasForgotten = false
 
-  /// How much that is over is still known, in units: a turn with all that belongs to it, or
-  /// anything that belongs to no turn.
+  /// In units: a turn with all that belongs to it, or anything that belongs to no turn.
   static let mostLeaving = 256
 
-  /// An id of somebody.
   struct Key: Hashable {
     var origin: RecordOrigin
     var id: String
   }
 
-  /// Something that is over, and what forgets it.
   private struct Departure {
     var type: RecordType
     var key: Key
@@ -34,14 +30,11 @@ final class FoldBook {
 
   init(keepsAll: Bool) { self.keepsAll = keepsAll }
 
-  /// Notes that something changed.
-  ///
-  /// - Parameter isGrowth: whether only a text grew.
+  /// `isGrowth`: whether only a text grew.
   func mark(_ entity: some FoldedEntity, isGrowth: Bool = false) {
     if entity.marks.note(isGrowth: isGrowth) { changed.append(entity) }
   }
 
-  /// Hands over what changed, which is told now.
   func takeChanged(into taken: inout [any FoldedEntity]) {
     for entity in changed {
       entity.marks.isChanged = false
@@ -52,7 +45,6 @@ final class FoldBook {
 
   // MARK: - What is over
 
-  /// Notes that something is over that belongs to nothing else.
   func leave(
     _ entity: any FoldedEntity, _ type: RecordType, _ origin: RecordOrigin, _ id: String,
     forget: @escaping () -> Void
@@ -70,7 +62,6 @@ final class FoldBook {
     hasForgotten = true
   }
 
-  /// Lets go of what holds the threads, which hold this.
   func dissolve() { leaving = [] }
 
   /// Whether something was over and is forgotten: it does not begin anew.
@@ -85,13 +76,12 @@ final class FoldBook {
 
   // MARK: - What belongs to no thread
 
-  /// The approval of an id.
   func approval(_ origin: RecordOrigin, _ id: String) -> FoldedApproval? {
     approvals.isEmpty ? nil : approvals[Key(origin: origin, id: id)]
   }
 
   /// Takes an approval, or what is new of one. An end never turns back.
-  func take(_ record: ApprovalRecord, original: [UInt8]? = nil) {
+  func receive(_ record: ApprovalRecord, original: [UInt8]? = nil) {
     let key = Key(origin: record.origin, id: record.id)
     let entity: FoldedApproval
     if let known = approvals[key] {
@@ -110,13 +100,11 @@ final class FoldBook {
     }
   }
 
-  /// Forgets an approval that belongs to a turn.
   func forgetApproval(_ origin: RecordOrigin, _ id: String) {
     approvals[Key(origin: origin, id: id)] = nil
   }
 
-  /// Takes a conversation, or what is new of one.
-  func take(_ record: ThreadRecord, original: [UInt8]? = nil) {
+  func receive(_ record: ThreadRecord, original: [UInt8]? = nil) {
     let key = Key(origin: record.origin, id: record.id)
     let entity: FoldedThread
     if let known = conversations[key] {

@@ -3,9 +3,7 @@
 /// grew is told again when it is an eighth longer, when anything else changes, or when nothing more
 /// is to come for now: so what is told is linear to what came, and what is live has no delay.
 public struct FoldPace {
-  /// What grew and was not told.
   private var waiting: [any FoldedEntity] = []
-  /// So many may wait before those that need no longer are taken off the list.
   private var mostWaiting = 256
 
   /// Bytes of a text.

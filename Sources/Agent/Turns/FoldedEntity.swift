@@ -9,7 +9,6 @@ public protocol FoldedEntity: AnyObject {
   var entity: TurnEntity { get }
   /// The conversation that it is of, and the turn; nil where it is of none.
   var place: (thread: String?, turn: String?) { get }
-  /// Whether it is over.
   var isEnded: Bool { get }
   /// How many bytes its texts that grow have.
   var textSize: Int { get }
@@ -27,7 +26,6 @@ public struct FoldMarks {
   public internal(set) var isWithdrawal = false
   /// For those who tell it: whether it is on their list.
   public var isWaiting = false
-  /// Whether the fold has it on its list of what changed, and of what may be forgotten.
   var isChanged = false
   var isLeaving = false
   /// The line that it came in, as long as that says all.
@@ -39,9 +37,7 @@ public struct FoldMarks {
     toldSize = size
   }
 
-  /// It changed.
-  ///
-  /// - Returns: whether it was not on the list of what did.
+  /// Whether it was not on the list of what changed.
   mutating func note(isGrowth: Bool) -> Bool {
     if !isGrowth { hasNews = true }
     if original != nil { original = nil }
@@ -60,7 +56,6 @@ public struct FoldMarks {
   mutating func inherit(_ other: FoldMarks) { toldSize = other.toldSize }
 }
 
-/// A conversation.
 final class FoldedThread: FoldedEntity {
   var marks = FoldMarks()
   var record: ThreadRecord
@@ -75,7 +70,6 @@ final class FoldedThread: FoldedEntity {
   func write(with pen: RecordPen) { pen.add(marks.original ?? record.line) }
 }
 
-/// An approval.
 final class FoldedApproval: FoldedEntity {
   var marks = FoldMarks()
   var record: ApprovalRecord
@@ -90,15 +84,12 @@ final class FoldedApproval: FoldedEntity {
   func write(with pen: RecordPen) { pen.add(marks.original ?? record.line) }
 }
 
-/// A message.
 final class FoldedMessage: FoldedEntity {
   var marks = FoldMarks()
   /// Its text is `text`.
   var record: MessageRecord
-  /// Its id in the state, where that of an earlier one may come again.
   var stateID: String
   let text = GrowingText()
-  /// When it was begun.
   let created: Timestamp?
   /// Whether it is told as a record; others are of the state alone.
   let isRecord: Bool

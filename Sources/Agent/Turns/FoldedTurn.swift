@@ -1,24 +1,17 @@
 import Core
 import Records
 
-/// A turn.
 final class FoldedTurn: FoldedEntity {
   var marks = FoldMarks()
   var record: TurnRecord
-  /// Which one it is of its thread.
   let order: Int
-  /// Why it failed, in the backend's words.
   var failure = ""
-  /// The message that was committed last.
   var answer: String?
   /// What the agent thought, and whether it still does. Only where all is kept.
   let thinking = GrowingText()
   var isThinking = false
-  /// What it used, in order.
   var calls: [FoldedCall] = []
-  /// What was said in it.
   var messages: [FoldedMessage] = []
-  /// When it first meant to use a tool.
   var firstCall: Timestamp?
 
   init(_ record: TurnRecord, order: Int) {
@@ -35,19 +28,14 @@ final class FoldedTurn: FoldedEntity {
   func write(with pen: RecordPen) { pen.add(marks.original ?? record.line) }
 }
 
-/// A call of a tool.
 final class FoldedCall: FoldedEntity {
   var marks = FoldMarks()
   /// Its outputs are those of the last execution.
   var record: ToolCallRecord
-  /// How far it is: an end that was told stays in the record, a call that runs once more
-  /// turns back here.
+  /// An end that was told stays in the record; a call that runs once more turns back here.
   var state: ToolCallRecord.State
-  /// The turn that it stands in; nil where none is known.
   let turn: FoldedTurn?
-  /// What it was called with, in a few words for people.
   var preview: String?
-  /// The runs of the tool, in order.
   var executions: [FoldedExecution] = []
   private var skeleton: RecordSkeleton?
 
@@ -89,12 +77,9 @@ final class FoldedCall: FoldedEntity {
   }
 }
 
-/// One run of a tool.
 final class FoldedExecution {
   let id: String
-  /// What it printed so far.
   let stdout = GrowingText()
-  /// What it printed as errors so far.
   let stderr = GrowingText()
   var exitCode: Int?
   var milliseconds: Int?

@@ -4,7 +4,6 @@ import Core
 /// A text that comes in pieces, and its spelling in JSON, which grows with it: written whole
 /// again and again, it is quoted once.
 final class GrowingText {
-  /// What there is so far.
   private(set) var text = ""
   /// The JSON of the first `quotedCount` bytes, without the quotes.
   private var quoted = ByteBuffer()
@@ -13,28 +12,22 @@ final class GrowingText {
   /// The longest text that is kept, bytes; a piece that would pass it is left out.
   static let mostBytes = 64 << 20
 
-  /// How many bytes of UTF-8.
   var count: Int { text.utf8.count }
 
-  /// Adds a piece.
   func append(_ piece: String) {
     if count + piece.utf8.count <= Self.mostBytes { text += piece }
   }
 
-  /// Exchanges all of it.
   func set(_ whole: String) {
     text = whole
     quoted.removeAll()
     quotedCount = 0
   }
 
-  /// What a part of a record does to the text.
   enum Change { case grown, replaced }
 
-  /// Takes a text of a record.
-  ///
-  /// - Returns: what that changed; nil for nothing.
-  func take(_ new: String, _ kind: TurnText) -> Change? {
+  /// What a text of a record changed; nil for nothing.
+  func receive(_ new: String, _ kind: TurnText) -> Change? {
     let size = count
     switch kind {
     case .unchanged: return nil
@@ -64,12 +57,10 @@ final class GrowingText {
     }
   }
 
-  /// Begins a new line, unless it is at the beginning of one.
   func beginLine() {
     if let last = text.utf8.last, last != 10 { append("\n") }
   }
 
-  /// Adds the text as it stands between the quotes of a JSON string.
   func appendQuoted(to line: inout ByteBuffer) {
     let done = quotedCount
     if done < count {

@@ -34,7 +34,7 @@ extension MessageRecord {
 }
 
 extension TurnRecord {
-  /// - Parameter addsCost: whether tokens and dollars are those of a part, and are added.
+  /// `addsCost`: tokens and dollars are those of a part, and are added.
   mutating func merge(_ new: TurnRecord, addsCost: Bool) -> Bool {
     guard state.mayBecome(new.state) else { return false }
     let before = self

@@ -2,7 +2,6 @@ import Core
 
 /// Writes records whose texts grow, one after the other, with memory that is used again.
 public final class RecordPen {
-  /// What was written and not yet taken.
   var line = ByteBuffer()
   /// A second as it was spelled last: times that follow each other differ little.
   private var second: Int64 = .min
@@ -54,10 +53,7 @@ struct RecordSkeleton {
   /// What stands before, between and behind the holes, without the closing brace.
   private var parts: [[UInt8]] = []
 
-  /// - Parameters:
-  ///   - record: its texts empty, and without a time.
-  ///   - holes: the names of the members whose values are texts that grow, in their order.
-  ///     No member of an object within the record that comes behind one has such a name.
+  /// `record` without texts and time; `holes`: members that grow, no later object has such names.
   init(_ record: [UInt8], holes: [String]) {
     var rest = record.dropLast()
     // Backwards: what a call was made with may have members of any name.
@@ -70,7 +66,6 @@ struct RecordSkeleton {
     parts.insert(Array(rest), at: 0)
   }
 
-  /// Writes the record.
   func write(_ texts: [GrowingText], time: Timestamp?, with pen: RecordPen) {
     pen.add(parts[0])
     for (text, part) in zip(texts, parts.dropFirst()) {
@@ -82,7 +77,6 @@ struct RecordSkeleton {
 }
 
 extension ArraySlice<UInt8> {
-  /// Where some bytes begin for the last time.
   fileprivate func lastPlace(of bytes: [UInt8]) -> Int? {
     var start = endIndex - bytes.count
     while start >= startIndex {

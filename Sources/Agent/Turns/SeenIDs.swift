@@ -20,7 +20,6 @@ package struct SeenIDs {
     return true
   }
 
-  /// Forgets all but one.
   mutating func forgetAll(but id: String) {
     self = SeenIDs()
     _ = insert(id)
@@ -43,7 +42,6 @@ package struct SeenIDs {
     return true
   }
 
-  /// A hash that is not 0.
   private static func hash(_ id: String) -> UInt64 {
     var id = id
     return id.withUTF8 { bytes in
@@ -64,15 +62,13 @@ package struct SeenIDs {
     }
   }
 
-  /// Both halves of a product, folded.
   private static func mix(_ first: UInt64, _ second: UInt64) -> UInt64 {
     let (high, low) = first.multipliedFullWidth(by: second)
     return high ^ low
   }
 }
 
-/// Where the next piece of a text goes, by the turn's id or that of the segment. The last one
-/// asked for is asked for again, as a rule.
+/// The last one asked for is asked for again, as a rule.
 struct TextPlaces {
   private var messages: [String: FoldedMessage] = [:]
   private var last: (key: String, message: FoldedMessage)?

@@ -28,7 +28,7 @@ struct TextDecoder {
       if first & 0xc0 == 0x80 { continue }
       let start = Array(bytes.suffix(count))
       var pieces = UTF8Pieces()
-      let isGood = start.withUnsafeBytes { pieces.take($0) }
+      let isGood = start.withUnsafeBytes { pieces.receive($0) }
       return isGood && !pieces.isWhole ? count : 0
     }
     return 0

@@ -6,9 +6,7 @@ import Records
 final class ThreadFold {
   let book: FoldBook
   let origin: RecordOrigin
-  /// The conversation's id; empty as long as no event named one.
   var id: String
-  /// The highest number of an event.
   private(set) var lastSequence: Int64 = 0
   /// The numbers of events that were passed over, both ends inclusive. Where all is kept.
   private(set) var gaps: [(from: Int64, to: Int64)] = []
@@ -23,7 +21,6 @@ final class ThreadFold {
   /// Of each call the one in the newest turn, and which ids stand in several turns.
   private var calls: [String: FoldedCall] = [:]
   private var ambiguous: Set<String> = []
-  /// Where the next piece of a text goes, by the turn's id or that of the segment.
   var drafts = TextPlaces()
   var thoughts = TextPlaces()
   /// How many drafts got another id, by the same. Their ids never come again in records.
@@ -34,7 +31,6 @@ final class ThreadFold {
   private var seen = SeenIDs()
   private var turnCount = 0
 
-  /// So many event ids are remembered, then they are forgotten.
   private static let mostSeen = 8192
   /// The most calls of a turn that are known, unless all is kept.
   private static let mostCalls = 1000
@@ -45,13 +41,10 @@ final class ThreadFold {
     self.id = id
   }
 
-  /// Whether nothing of it is open or kept.
   var isIdle: Bool { turnsByID.isEmpty && messagesByID.isEmpty && calls.isEmpty }
 
-  /// Takes an event of this conversation.
-  ///
-  /// - Parameter isNamed: whether anybody says that it is of this one.
-  func take(_ event: TurnEvent, isNamed: Bool) {
+  /// `isNamed`: whether anybody says that it is of this conversation.
+  func receive(_ event: TurnEvent, isNamed: Bool) {
     guard counts(event) else { return }
     if event.change.isStep {
       // Nobody can say what this is about.
@@ -67,7 +60,6 @@ final class ThreadFold {
     }
   }
 
-  /// Whether an event is new; if so, its id and its number are noted.
   private func counts(_ event: TurnEvent) -> Bool {
     if !event.id.isEmpty {
       guard seen.insert(event.id) else { return false }
@@ -82,7 +74,6 @@ final class ThreadFold {
     return true
   }
 
-  /// Begins where a snapshot left off.
   func begin(_ snapshot: [MessageRecord], lastSequence: Int64) {
     self.lastSequence = lastSequence
     for record in snapshot {
@@ -93,10 +84,8 @@ final class ThreadFold {
 
   // MARK: - Turns
 
-  /// The turn of an id.
   func turn(_ id: String) -> FoldedTurn? { turnsByID[id] }
 
-  /// The turn that an event names, if it is known; the active one where it names none.
   func named(_ event: TurnEvent) -> FoldedTurn? {
     event.turn.isEmpty ? active : turnsByID[event.turn]
   }
@@ -110,7 +99,6 @@ final class ThreadFold {
     return turn
   }
 
-  /// Makes a turn, the last one in order.
   func begin(_ event: TurnEvent) -> FoldedTurn {
     var record = TurnRecord(
       origin, id: event.turn, thread: id, state: .running, time: event.time)
@@ -120,7 +108,6 @@ final class ThreadFold {
     return turn
   }
 
-  /// Adds a turn that nobody has heard of.
   func add(_ record: TurnRecord) -> FoldedTurn {
     let turn = FoldedTurn(record, order: turnCount)
     turnCount += 1
@@ -133,10 +120,7 @@ final class ThreadFold {
     return turn
   }
 
-  /// Ends a turn that is not over.
-  ///
-  /// - Parameter endsTexts: whether what it said is whole by that; where each message has an
-  ///   end of its own only its thoughts are.
+  /// `endsTexts`: whether its texts are whole by that; where messages end alone only thoughts are.
   func end(
     _ turn: FoldedTurn, _ state: TurnRecord.State, _ event: TurnEvent, endsTexts: Bool = true
   ) {
@@ -179,31 +163,26 @@ final class ThreadFold {
 
   // MARK: - Messages
 
-  /// The message of an id.
   func message(_ id: String) -> FoldedMessage? { messagesByID[id] }
 
-  /// Adds a message, the last one in order, to the thread and to its turn.
   func keep(_ message: FoldedMessage) {
     messagesByID[message.stateID] = message
     if book.keepsAll { messages.append(message) }
     if let id = message.record.turn, let turn = turnsByID[id] { turn.messages.append(message) }
   }
 
-  /// Gives a message another id, which no message has.
   func rename(_ message: FoldedMessage, _ id: String) {
     messagesByID[message.stateID] = nil
     (message.record.id, message.stateID) = (id, id)
     messagesByID[id] = message
   }
 
-  /// Takes a message out of the thread and of its turn.
   func drop(_ message: FoldedMessage) {
     forget(message)
     if book.keepsAll { messages.removeAll { $0 === message } }
     if let id = message.record.turn { turnsByID[id]?.messages.removeAll { $0 === message } }
   }
 
-  /// Forgets a message that belongs to no turn, or whose turn is forgotten.
   func forget(_ message: FoldedMessage) {
     let id = message.stateID
     if messagesByID[id] === message { messagesByID[id] = nil }
@@ -211,14 +190,12 @@ final class ThreadFold {
 
   // MARK: - Calls
 
-  /// The call of an id: in a turn, else the one in the newest turn that has it.
   func call(_ id: String, in turn: FoldedTurn?) -> FoldedCall? {
     guard let newest = calls[id] else { return nil }
     guard let turn, newest.turn !== turn, ambiguous.contains(id) else { return newest }
     return turn.calls.first { $0.id == id } ?? newest
   }
 
-  /// Adds a call, the last one of its turn.
   func keep(_ call: FoldedCall) {
     if let turn = call.turn {
       turn.calls.append(call)
@@ -241,7 +218,6 @@ final class ThreadFold {
     turn.calls.removeFirst(count)
   }
 
-  /// Forgets a call that belongs to no turn, or whose turn is forgotten.
   func forget(_ call: FoldedCall) {
     if calls[call.id] === call {
       calls[call.id] = nil
@@ -255,7 +231,6 @@ final class ThreadFold {
   }
 }
 
-/// A run of a tool, and what is not yet a character of what it printed.
 final class AttachedExecution {
   /// Nil where its call was not known when it began: then it is of the messages alone.
   let call: FoldedCall?
@@ -269,12 +244,11 @@ final class AttachedExecution {
   }
 }
 
-/// What parts of records do, and whole ones.
 extension ThreadFold {
   func set(_ event: TurnEvent) {
     switch event.change {
-    case .setThread(let record): book.take(record, original: event.original)
-    case .setApproval(let record): book.take(record, original: event.original)
+    case .setThread(let record): book.receive(record, original: event.original)
+    case .setApproval(let record): book.receive(record, original: event.original)
     case .setTurn(let record, let addsCost): set(record, addsCost, event)
     case .setMessage(let record, let text): set(record, text, event)
     case .setToolCall(let record): set(record, event)
@@ -282,7 +256,6 @@ extension ThreadFold {
     }
   }
 
-  /// The turn that a part of a record says goes on.
   private func going(_ event: TurnEvent, _ id: String?) -> FoldedTurn? {
     if event.turn.isEmpty { return id.flatMap { self.turn($0) } }
     if book.isGone(.turn, origin, event.turn) { return nil }
@@ -330,7 +303,7 @@ extension ThreadFold {
     if let known = self.message(record.id) {
       guard known.record.state.mayBecome(record.state) else { return }
       message = known
-      let change = message.text.take(record.text, text)
+      let change = message.text.receive(record.text, text)
       var new = record
       (new.text, new.time) = ("", known.record.time)
       let isNews = known.record.merge(new) || change == .replaced
@@ -388,9 +361,7 @@ extension ThreadFold {
     }
   }
 
-  /// Takes what a call printed so far.
-  ///
-  /// - Returns: whether what was known only grew; nil when nothing is new.
+  /// Whether what the call printed only grew; nil when nothing is new.
   private func print(_ record: ToolCallRecord, _ call: FoldedCall) -> Bool? {
     let hasRun =
       record.stdout != nil || record.stderr != nil || record.exitCode != nil
@@ -406,7 +377,7 @@ extension ThreadFold {
     for (text, whole) in [(run.stdout, record.stdout), (run.stderr, record.stderr)] {
       guard let whole else { continue }
       let isFirst = text.count == 0
-      switch text.take(whole, .whole) {
+      switch text.receive(whole, .whole) {
       case nil: break
       case .grown?: onlyGrew = (onlyGrew ?? true) && !isFirst
       case .replaced?: onlyGrew = false
@@ -416,7 +387,6 @@ extension ThreadFold {
   }
 }
 
-/// What the steps of turns and texts do.
 extension ThreadFold {
   func step(_ event: TurnEvent) {
     switch event.change {
@@ -543,7 +513,6 @@ extension ThreadFold {
     return message
   }
 
-  /// By what the pieces of a text are told apart.
   private static func key(_ event: TurnEvent, _ segment: String) -> String {
     if !event.turn.isEmpty { return event.turn }
     return segment.isEmpty ? "global" : segment
@@ -608,15 +577,13 @@ extension ThreadFold {
     }
   }
 
-  /// A message that belongs to no turn and is over may be forgotten.
   func leave(_ message: FoldedMessage) {
     book.leave(message, .message, origin, message.record.id) { [self] in
       forget(message)
     }
   }
 
-  /// Drops a message whose id in the state another one is given: a draft that was told under
-  /// another id is taken back.
+  /// A draft that was told under another id in the state is taken back.
   private func drop(_ message: FoldedMessage, _ event: TurnEvent, for id: String) {
     let key = message.record.turn ?? "global"
     if message.record.id != id { withdraw(message, event, key, "replaced by \(id)") }
@@ -642,7 +609,6 @@ extension ThreadFold {
     old.marks.inherit(told)
   }
 
-  /// A line of the state that is no record.
   func note(_ event: TurnEvent, _ id: String, _ text: String) {
     if let known = message(id) { return known.text.set(text) }
     let record = newMessage(id, .system, text, .final, event, nil)
@@ -650,7 +616,6 @@ extension ThreadFold {
   }
 }
 
-/// What the steps of tools and approvals do.
 extension ThreadFold {
   func plan(_ event: TurnEvent, _ id: String, _ tool: String, _ arguments: [UInt8]?) {
     guard let turn = ensure(event), !id.isEmpty else { return }
@@ -818,7 +783,7 @@ extension ThreadFold {
         book.mark(call)
       }
     }
-    book.take(approval)
+    book.receive(approval)
   }
 
   func decide(
@@ -851,12 +816,10 @@ extension ThreadFold {
       default: nil
       }
     record.time = event.time
-    book.take(record)
+    book.receive(record)
   }
 }
 
-/// Words as the contract has them.
 enum TurnWords {
-  /// Whether there is nothing but white space.
   static func isBlank(_ text: String) -> Bool { text.trimmed.isEmpty }
 }

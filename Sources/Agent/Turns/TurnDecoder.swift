@@ -93,10 +93,7 @@ public struct TurnLine {
 
   /// Looks at a line.
   ///
-  /// - Parameters:
-  ///   - bytes: one object with optional white space around it.
-  ///   - scan: memory that is used again and again.
-  /// - Throws: `ScanFault` when it is not a JSON object.
+  /// - Parameter bytes: one object with optional white space around it.
   public init(_ bytes: UnsafeRawBufferPointer, _ scan: inout RecordScan) throws(ScanFault) {
     shape = try scan.read(bytes)
     self.bytes = bytes
@@ -128,7 +125,6 @@ public struct TurnLine {
     ("id", .id), ("received_at", .received), ("data", .data),
   ])
 
-  /// A member of the wrapper that stands before the data.
   private func outer(_ name: Outer) -> ScanValue {
     guard var members = try? ScanMembers(bytes) else { return .absent }
     while (try? members.next()) == true {

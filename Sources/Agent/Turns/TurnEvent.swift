@@ -93,7 +93,6 @@ public enum TurnChange: Sendable {
   /// Something about an approval.
   indirect case setApproval(ApprovalRecord)
 
-  /// Whether it is a step, and no part of a record.
   var isStep: Bool {
     switch self {
     case .setThread, .setMessage, .setTurn, .setToolCall, .setApproval: false
@@ -104,7 +103,6 @@ public enum TurnChange: Sendable {
 
 /// What the text of a `setMessage` is.
 public enum TurnText: Sendable {
-  /// All of it.
   case whole
   /// What is to be appended.
   case appended

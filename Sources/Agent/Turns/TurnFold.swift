@@ -11,7 +11,6 @@ public import Records
 /// words, stands in its own; its decoder makes a `TurnEvent` of it.
 public final class TurnFold {
   private let book: FoldBook
-  /// The thread of events that name none; empty for none.
   private let thread: String
   private(set) var threads: [FoldBook.Key: ThreadFold] = [:]
   /// The threads in the order in which they came. Where all is kept.
@@ -29,7 +28,7 @@ public final class TurnFold {
   /// Takes an event.
   ///
   /// - Returns: what it changed, each whole, in the order in which it is to be told.
-  public func take(_ event: TurnEvent) -> [TurnEntity] {
+  public func receive(_ event: TurnEvent) -> [TurnEntity] {
     var changed: [any FoldedEntity] = []
     fold(event, into: &changed)
     return changed.map { entity in
@@ -40,12 +39,10 @@ public final class TurnFold {
 
   /// Takes an event, for those who write records.
   ///
-  /// - Parameters:
-  ///   - event: what happened.
-  ///   - changed: what it changed is added. Each is as it is now, and not a copy.
+  /// - Parameter changed: what it changed is added. Each is as it is now, and not a copy.
   public func fold(_ event: TurnEvent, into changed: inout [any FoldedEntity]) {
     let isNamed = !event.thread.isEmpty || !thread.isEmpty
-    state(of: event).take(event, isNamed: isNamed)
+    state(of: event).receive(event, isNamed: isNamed)
     book.takeChanged(into: &changed)
     if book.hasForgotten {
       book.hasForgotten = false
@@ -58,7 +55,6 @@ public final class TurnFold {
   /// Begins a thread where a snapshot left off, before its first event.
   ///
   /// - Parameters:
-  ///   - thread: the thread's id.
   ///   - messages: what was said in it, oldest first.
   ///   - lastSequence: the number of the last event that the snapshot has in it.
   public func begin(
@@ -68,7 +64,6 @@ public final class TurnFold {
     state(of: event).begin(messages, lastSequence: lastSequence)
   }
 
-  /// The state that an event belongs to.
   private func state(of event: TurnEvent) -> ThreadFold {
     var id = event.thread.isEmpty ? thread : event.thread
     if let current, current.origin == event.origin {

@@ -68,8 +68,7 @@ public struct PageBuffer: ~Copyable {
   /// How many bytes there is room for.
   public private(set) var capacity: Int
 
-  /// How much is moved at a time: of what is moved, only so much is in memory
-  /// twice. A multiple of every page size.
+  /// How much is moved at a time, and so in memory twice; a multiple of every page size.
   private static let step = 1 << 20
 
   /// - Parameter capacity: bytes, at least one page is taken.

@@ -17,8 +17,7 @@ public struct LineReader: ~Copyable {
   private let descriptor: Int32
   private let isFile: Bool
   private var buffer: PageBuffer
-  /// Not more is read at a time, whatever the buffer has grown to: a long line
-  /// is to bring no others into memory.
+  /// A long line is to bring no others into memory, whatever the buffer has grown to.
   private let step: Int
   private var start = 0
   private var scanned = 0

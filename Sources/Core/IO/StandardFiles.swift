@@ -1,6 +1,5 @@
 import CLibc
 
-/// The three files that every process expects to have.
 enum StandardFiles {
   /// Opens those that the parent closed, before a socket or a file takes their
   /// number and receives what was meant for them. Standard input reads nothing,

@@ -66,7 +66,6 @@ extension JSONValue {
   }
 }
 
-/// One pass over a JSON text that copies tokens and mends strings and numbers.
 private struct JSONRepair {
   let text: [UInt8]
   var output: [UInt8] = []
@@ -134,7 +133,6 @@ private struct JSONRepair {
     }
   }
 
-  /// The code unit of a `\uXXXX` that starts here.
   private func escapedUnit(_ index: Int) -> UInt32? {
     guard index + 6 <= text.count, text[index] == UInt8(ascii: "\\"),
       text[index + 1] == UInt8(ascii: "u")

@@ -106,7 +106,6 @@ public struct ScanCursor {
     throw .unterminatedString
   }
 
-  /// Crosses true, false, null or a number.
   @usableFromInline
   mutating func skipWord() throws(ScanFault) {
     let start = at

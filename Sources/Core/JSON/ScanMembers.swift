@@ -21,7 +21,6 @@ public struct ScanMembers {
   /// Steps to the next member.
   ///
   /// - Returns: false when there is none; then the whole of the bytes was seen.
-  /// - Throws: `ScanFault`.
   public mutating func next() throws(ScanFault) -> Bool {
     guard let key = try cursor.nextKey(&isFirst) else {
       try cursor.finish()
@@ -93,7 +92,6 @@ public struct ScanElements {
   /// Steps to the next element.
   ///
   /// - Returns: false when there is none.
-  /// - Throws: `ScanFault`.
   public mutating func next() throws(ScanFault) -> Bool {
     cursor.skipWhite()
     guard cursor.at < cursor.end else { throw .unbalancedBrackets }

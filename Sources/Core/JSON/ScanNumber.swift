@@ -4,7 +4,6 @@ import CLibc
 /// and 2^53 + 1 differs from 2^53. A slice, valid as long as its bytes are.
 public struct ScanNumber {
   private let token: UnsafeRawBufferPointer
-  /// Where the digits (and the point among them) begin and end.
   private let digits: Range<Int>
   /// Whether the value is below zero; false for -0.
   public let isNegative: Bool
@@ -91,12 +90,12 @@ public struct ScanNumber {
 
   /// Gives the digits from the first that counts to the last, until told to end.
   ///
-  /// - Parameter take: takes a digit and its power of ten; returns false when
+  /// - Parameter receive: takes a digit and its power of ten; returns false when
   ///   it has enough.
-  public func forEachDigit(_ take: (_ digit: UInt8, _ power: Int) -> Bool) {
+  public func forEachDigit(_ receive: (_ digit: UInt8, _ power: Int) -> Bool) {
     var index = leading
     var place = power
-    while let next = digit(&index), take(next - 0x30, place) { place -= 1 }
+    while let next = digit(&index), receive(next - 0x30, place) { place -= 1 }
   }
 
   private func digit(_ index: inout Int) -> UInt8? {
@@ -126,7 +125,6 @@ public struct ScanNumber {
     return strtod(String(decoding: token, as: UTF8.self), nil)
   }
 
-  /// A value times a power of ten, -22 to 22.
   @inline(__always)
   fileprivate static func scaled(_ value: Double, _ power: Int) -> Double {
     power < 0 ? value / powers[-power] : value * powers[power]

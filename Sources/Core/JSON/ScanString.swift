@@ -1,6 +1,5 @@
 import CLibc
 
-/// The escapes inside JSON strings.
 enum ScanString {
   /// Decodes escapes. Returns the bytes written.
   static func unescape(_ raw: UnsafeRawBufferPointer, to out: UnsafeMutablePointer<UInt8>) -> Int {
@@ -58,7 +57,6 @@ enum ScanString {
     return at + 2
   }
 
-  /// The number of a `\uXXXX` at `at`, nil if there is none.
   static func hexUnit(_ at: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UInt32? {
     guard end - at >= 6, at[0] == 0x5c, at[1] == UInt8(ascii: "u") else { return nil }
     var unit: UInt32 = 0
@@ -75,7 +73,6 @@ enum ScanString {
     return unit
   }
 
-  /// Writes a scalar as UTF-8.
   static func encode(_ scalar: UInt32, _ to: inout UnsafeMutablePointer<UInt8>) {
     func put(_ bits: UInt32) {
       to.pointee = UInt8(truncatingIfNeeded: bits)

@@ -101,8 +101,7 @@ public enum ScanValidator {
   /// Whether the bytes are one JSON value with optional white space around it.
   public static func isValue(_ bytes: UnsafeRawBufferPointer) -> Bool { firstFault(bytes) == nil }
 
-  /// Behind a value, or at the bracket that closes an empty container: closes
-  /// what ends here and steps to the next value. True when nothing is open.
+  /// Behind a value or an empty container: closes what ends here; true when nothing is open.
   private static func closesAll(
     _ cursor: inout ScanCursor, _ nesting: inout ScanNesting
   ) throws(ScanFault) -> Bool {
@@ -131,7 +130,6 @@ extension ScanCursor {
     at < end && at.pointee == UInt8(ascii: character)
   }
 
-  /// Crosses a key and its colon, up to the value.
   fileprivate mutating func validKey() throws(ScanFault) {
     guard at < end else { throw .unbalancedBrackets }
     guard isAt("\"") else { throw .expectedKey }
@@ -143,7 +141,6 @@ extension ScanCursor {
     skipWhite()
   }
 
-  /// Crosses true, false, null or a number, quickly where it is a short one.
   @inline(__always)
   fileprivate mutating func validWord() throws(ScanFault) {
     var next = at
@@ -197,7 +194,6 @@ extension ScanCursor {
     throw .unterminatedString
   }
 
-  /// Whether a byte behind a backslash ends an escape: one of `"\\/bfnrt`.
   @inline(__always)
   private static func isShortEscape(_ byte: UInt8) -> Bool {
     let upper: UInt64 = 1 << 0x02 | 1 << 0x0f | 1 << 0x3c  // from 0x20 on
@@ -206,7 +202,6 @@ extension ScanCursor {
     return byte >= 0x20 && upper >> UInt64(byte - 0x20) & 1 == 1
   }
 
-  /// How long the escape at a backslash is; nil where it is none of the known.
   private static func escapeLength(
     _ at: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
   ) -> Int? {

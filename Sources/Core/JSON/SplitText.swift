@@ -3,7 +3,6 @@
 public struct TextPiece: Equatable, Sendable {
   /// The second half of a character, with which the piece begins; nil mostly.
   var low: UInt32?
-  /// What stands between the halves.
   var text: String
   /// The first half of a character, with which the piece ends; nil mostly.
   var high: UInt32?
@@ -66,7 +65,6 @@ extension TextPiece: ExpressibleByStringLiteral {
 public struct SplitText: Sendable {
   private var halves: [String: UInt32] = [:]
 
-  /// The most texts that wait for their half.
   private static let most = 1000
 
   public init() {}

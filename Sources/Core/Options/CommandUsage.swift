@@ -45,7 +45,6 @@ public struct CommandUsage: Sendable {
   /// One line: `usage: prog [options] URL`.
   public var line: String { "usage: \(program) \(synopsis)" }
 
-  /// The options in the order of help and manual.
   var sorted: [OptionEntry] { entries.sorted { $0.place < $1.place } }
 
   /// The text of `--help`: the options people use most where all do not fit on a screen.
@@ -81,7 +80,6 @@ public struct CommandUsage: Sendable {
     return text
   }
 
-  /// The words of a text in lines of a width.
   private static func folded(_ text: String, to width: Int) -> [String] {
     var lines: [String] = []
     for word in text.split(separator: " ") {
@@ -163,7 +161,6 @@ extension Diagnostics {
     Process.exit(.failure)
   }
 
-  /// Prints what was asked for instead of the work of the command, and leaves.
   func answer(_ text: String) -> Never {
     do throws(WriteFailure) {
       let writer = RecordWriter()

@@ -23,9 +23,7 @@ public enum Completion: Sendable {
     /// The name of a file, beside words.
     public static let file = Verb(Completion.files)
 
-    /// - Parameters:
-    ///   - word: the word.
-    ///   - next: what the words behind it are.
+    /// - Parameter next: what the words behind it are.
     public init(_ word: String, _ next: Completion = .none) {
       (self.word, self.next) = (word, next)
     }
@@ -34,7 +32,6 @@ public enum Completion: Sendable {
   /// What stands for file names among words, which shells know best.
   static let files = ":file"
 
-  /// What is offered.
   func words(behind operands: [String]) -> [String] {
     switch self {
     case .none: return []

@@ -8,17 +8,14 @@
 public struct Option<Values>: Sendable {
   /// How it is called.
   public let entry: OptionEntry
-  /// Reads the argument and takes effect.
   let apply: @Sendable (inout Values, OptionArgument) throws(UsageError) -> Void
 
   /// An option with an argument.
   ///
   /// - Parameters:
   ///   - letter: nil for an option with a long name alone.
-  ///   - name: the long name without dashes.
   ///   - argument: the argument's name, in brackets when it may be left out.
   ///   - help: one line, lower case, no full stop.
-  ///   - reading: what the argument is.
   ///   - effect: what it does, each time the option is given, in the order of the
   ///     command line.
   public init<Argument>(
@@ -33,8 +30,6 @@ public struct Option<Values>: Sendable {
   }
 
   /// A flag.
-  ///
-  /// - Parameters: as above.
   public init(
     _ letter: Character?, _ name: String, _ help: String,
     effect: @escaping @Sendable (_ values: inout Values) throws(UsageError) -> Void
@@ -77,8 +72,6 @@ public struct Option<Values>: Sendable {
   }
 
   /// The same option of a command that keeps these values among its own.
-  ///
-  /// - Parameter path: where it keeps them.
   public func at<Whole>(_ path: any WritableKeyPath<Whole, Values> & Sendable) -> Option<Whole> {
     Option<Whole>(entry) { [apply] values, argument throws(UsageError) in
       try apply(&values[keyPath: path], argument)
@@ -102,8 +95,6 @@ extension Option where Values == Bool {
 
 extension Array {
   /// Options that several commands share, for one that keeps their values among its own.
-  ///
-  /// - Parameter path: where it keeps them.
   public func at<Whole, Values>(
     _ path: any WritableKeyPath<Whole, Values> & Sendable
   ) -> [Option<Whole>] where Element == Option<Values> {
@@ -144,7 +135,6 @@ public struct OptionEntry: Sendable {
   /// What the shell completes the argument to.
   public var completion: Completion { makeCompletion() }
 
-  /// Whether the letter leads to this option.
   func goes(by letter: Character) -> Bool { self.letter == letter || formerLetter == letter }
 
   /// Whether the argument may be left out.

@@ -67,8 +67,7 @@ extension CommandUsage {
     }
   }
 
-  /// The letters as getopt_long takes them, without String's joined, whose
-  /// types would be most of the start of a small command.
+  /// Without String's joined, whose types would be most of the start of a small command.
   private func letters() -> [CChar] {
     var letters = endsAtOperand ? [CChar(0x2b), CChar(0x3a)] : [CChar(0x3a)]
     for option in entries {
@@ -95,7 +94,6 @@ extension CommandUsage {
     return names
   }
 
-  /// The entry of a number of getopt_long: a letter, or a long name's.
   private func index(of number: Int32) -> Int? {
     let index = Int(number - Self.longBase)
     if entries.indices.contains(index) { return index }
@@ -186,7 +184,6 @@ extension CommandUsage {
     return words + rest
   }
 
-  /// The option whose argument would be the next word.
   func waiting(_ word: String) -> OptionEntry? {
     if word.hasPrefix("--") {
       if word.utf8.contains(UInt8(ascii: "=")) { return nil }

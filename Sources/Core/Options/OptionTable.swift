@@ -7,13 +7,9 @@ public struct OptionTable<Values>: Sendable {
   private let finish: @Sendable (inout Values, CommandWords) throws(UsageError) -> Void
 
   /// - Parameters:
-  ///   - program: the command's name.
-  ///   - summary: one line for `--help`.
   ///   - synopsis: the usage after the name.
   ///   - operands: what the shell offers for operands.
   ///   - endsAtOperand: whether the first operand ends the options.
-  ///   - options: the command's own options, in any order; `help`, `version` and
-  ///     `completions` are added.
   ///   - finish: called when every option has taken effect: takes the operands, and
   ///     refuses what does not go together.
   public init(
@@ -30,9 +26,7 @@ public struct OptionTable<Values>: Sendable {
 
   /// Reads a command line.
   ///
-  /// - Parameters:
-  ///   - arguments: the words after the command's name.
-  ///   - values: what holds when nothing is said.
+  /// - Parameter values: what holds when nothing is said.
   public func parse(_ arguments: [String], _ values: Values) throws(UsageError) -> Values {
     try apply(usage.parse(arguments), to: values)
   }

@@ -10,9 +10,6 @@ public struct Reading<Value>: Sendable {
   /// Long lists of words are made for the one call in a thousand that asks.
   let completion: @Sendable () -> Completion
 
-  /// - Parameters:
-  ///   - read: reads it.
-  ///   - completion: what the shell offers.
   public init(
     _ read: @escaping Read,
     completion: @autoclosure @escaping @Sendable () -> Completion = .none
@@ -68,8 +65,6 @@ extension Reading<[String]> {
 
 extension Reading<Int> {
   /// A whole number, in digits alone.
-  ///
-  /// - Parameter range: what makes sense.
   public static func wholeNumber(in range: ClosedRange<Int> = 0...Int.max) -> Reading {
     Reading { argument throws(UsageError) in
       let value = argument.value

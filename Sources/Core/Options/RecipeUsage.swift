@@ -77,7 +77,6 @@ extension CommandUsage {
       })
   }
 
-  /// The names of the options of the base that the recipe has not.
   private static func absent(_ help: String, _ base: CommandUsage) -> [String] {
     let words = help.split { $0 == " " || $0 == "\n" }
     for index in words.indices.dropLast(2) where words[index] == "of" {

@@ -38,7 +38,6 @@ public final class ChildProcess {
   /// - Parameters:
   ///   - words: the program, found in PATH, and its arguments.
   ///   - environment: what is set or, with nil, unset beside our own environment.
-  ///   - input: its standard input; and so on.
   ///   - leadsGroup: whether it has a process group of its own, so that `kill` also
   ///     reaches what it started; otherwise it is in our group.
   ///   - notes: whether its descriptor 3 is a pipe to us, too.
@@ -83,7 +82,6 @@ public final class ChildProcess {
   /// Starts a program on a terminal of its own, in a session of its own.
   ///
   /// - Parameter pipesOutput: whether its standard output is a pipe to us instead.
-  /// - Throws: `Failure`.
   public init(
     _ words: [String], environment: [String: String?] = [:], terminal size: WindowSize,
     pipesOutput: Bool = false
@@ -184,9 +182,6 @@ public final class ChildProcess {
 
   /// Asks it to end, and kills it when it has not after so long.
   ///
-  /// - Parameters:
-  ///   - seconds: for what it has to put in order.
-  ///   - signal: how it is asked.
   /// - Returns: whether it ended when it was asked.
   @discardableResult
   public func end(within seconds: Double, asking signal: Int32 = SIGTERM) -> Bool {

@@ -30,8 +30,7 @@ public struct CommandRun {
   private let limit: Int
   private let timeout: Double
 
-  /// How long is waited for the end of its output when it has ended, seconds: what it started in
-  /// the background may hold that open.
+  /// Seconds for the end of output: what it started in the background may hold that open.
   private static let grace = 1.0
 
   /// - Parameters:
@@ -46,7 +45,6 @@ public struct CommandRun {
   /// own.
   ///
   /// - Parameter input: what it reads on standard input; it need not read it all.
-  /// - Returns: what it printed.
   public func output(input: [UInt8] = []) throws(Failure) -> [UInt8] {
     EndSignals.watch(withQuit: true)
     let child: ChildProcess
@@ -102,7 +100,6 @@ public struct CommandRun {
     if rest.isEmpty { child.closeInput() }
   }
 
-  /// Waits a while for it.
   private func pause(
     for child: ChildProcess, _ files: [(descriptor: Int32, event: Int32)], seconds: Double,
     _ deadline: Double

@@ -9,7 +9,6 @@ public final class ProgramCall {
   /// Starts it.
   ///
   /// - Parameters:
-  ///   - words: the program, found in PATH, and its arguments.
   ///   - environment: what is set or, with nil, unset beside our own environment.
   ///   - input: what it reads on standard input, no more than a pipe holds.
   public init(

@@ -4,9 +4,6 @@ public struct ProgramSet {
   private let name: String
   private let commands: KeyValuePairs<String, () -> Void>
 
-  /// - Parameters:
-  ///   - name: the program's own name.
-  ///   - commands: what each command does, by the names of the commands.
   public init(_ name: String, _ commands: KeyValuePairs<String, () -> Void>) {
     (self.name, self.commands) = (name, commands)
   }
@@ -39,7 +36,6 @@ public struct ProgramSet {
     commands.first { $0.key == name }?.value
   }
 
-  /// The command whose link leads from the path that was started to the program.
   private func linked() -> (() -> Void)? {
     guard var path = Process.startedPath else { return nil }
     for _ in 0..<Self.mostLinks {

@@ -19,7 +19,6 @@ public enum AgentKind: String, CaseIterable, Sendable {
     self = isSocket ? .openclaw : .clanky
   }
 
-  /// All of them, for messages.
   static var list: String {
     let names = allCases.map(\.rawValue)
     return names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")

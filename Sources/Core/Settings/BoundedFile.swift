@@ -47,7 +47,6 @@ public enum BoundedFile {
     }
   }
 
-  /// What fstat(2) says.
   static func status(of descriptor: Int32) throws(Failure) -> stat {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Failure(code: systemError) }
@@ -88,7 +87,6 @@ public enum BoundedFile {
     }
   }
 
-  /// The bytes of a regular file.
   static func contents(of path: String, limit: Int) throws(Failure) -> (
     bytes: [UInt8], status: stat
   ) {
@@ -112,9 +110,6 @@ extension stat {
 extension ForeignText {
   /// The bytes of a text without the byte order mark that some editors put in front.
   ///
-  /// - Parameters:
-  ///   - bytes: all of a file.
-  ///   - name: of the file, for messages.
   /// - Throws: `Failure` when it is no UTF-8 by its first bytes.
   public static func text(_ bytes: [UInt8], of name: String) throws(Failure) -> [UInt8] {
     if let reason = reason(of: bytes) { throw Failure(name, reason) }

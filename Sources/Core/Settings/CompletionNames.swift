@@ -25,7 +25,6 @@ public enum CompletionNames {
     return own + aliases.filter { !own.contains($0) }
   }
 
-  /// The plain names behind the keyword Host.
   static func sshAliases(in path: String) -> [String] {
     guard let bytes = (try? StateFile(path: path).read()) ?? nil else { return [] }
     var names: [String] = []

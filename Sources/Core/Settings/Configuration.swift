@@ -19,13 +19,11 @@ public struct Configuration: Sendable, Equatable {
     public var identifier: String?
     /// The profile of the personal data server on which the agent keeps its records.
     public var pds: String?
-    /// What answers there, as written.
     var statedKind: AgentKind?
     /// What answers there.
     public var kind: AgentKind { statedKind ?? AgentKind(usualAt: url) }
     /// Where the parts of a system are that has several, by their keys, as written.
     public var parts: [String: String] = [:]
-    /// The keys of such parts.
     static let partKeys: Set = [
       "inngest-url", "worker-url", "redis-url", "redis-password-file", "qdrant-url",
       "kubectl-context",
@@ -33,8 +31,7 @@ public struct Configuration: Sendable, Equatable {
     /// The first line of the section that could not be understood.
     public var fault: Fault?
 
-    /// Takes a key; false when there is none of this name. `kind` is one of few
-    /// words and the parser's affair.
+    /// Takes a key but `kind`, the parser's affair; false when there is none of this name.
     mutating func set(_ key: String, _ value: String) -> Bool {
       switch key {
       case "url": url = value
@@ -70,8 +67,7 @@ public struct Configuration: Sendable, Equatable {
     /// The first line of the section that could not be understood.
     public var fault: Fault?
 
-    /// Takes a key; false when there is none of this name. `port` is a number
-    /// and the parser's affair.
+    /// Takes a key but `port`, the parser's affair; false when there is none of this name.
     mutating func set(_ key: String, _ value: String) -> Bool {
       switch key {
       case "hostname": hostname = value
@@ -96,14 +92,13 @@ public struct Configuration: Sendable, Equatable {
     public var tokenCommand: String?
     /// Files by their keys, as written.
     public var files: [String: String] = [:]
-    /// The keys of files: what lets us in, and what certificates are told by.
     static let fileKeys: Set = [
       "creds-file", "nkey-file", "token-file", "user-file", "ca", "cert", "key",
     ]
     /// The first line of the section that could not be understood.
     public var fault: Fault?
 
-    /// Takes a key; false when there is none of this name.
+    /// False when there is no key of this name.
     mutating func set(_ key: String, _ value: String) -> Bool {
       switch key {
       case "servers": servers = value.split { $0 == "," || $0 == " " }.map(String.init)
@@ -166,8 +161,7 @@ public struct Configuration: Sendable, Equatable {
     ConfigurationParser.read(try ForeignText.text(file.bytes, of: path), into: &self)
   }
 
-  /// Why a file cannot be trusted, by the rule that ssh(1) has for its own: whoever
-  /// may write to it can run commands as this user. Nil when it can.
+  /// As ssh(1): whoever may write to it can run commands as this user. Nil when it is safe.
   private static func danger(_ file: stat) -> String? {
     if file.st_uid != 0 && file.st_uid != getuid() {
       return "it belongs to another user (chown)"

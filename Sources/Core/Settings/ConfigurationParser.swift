@@ -29,7 +29,6 @@ struct ConfigurationParser {
     case ignored
   }
 
-  /// Adds what the text says to a configuration.
   static func read(_ bytes: [UInt8], into configuration: inout Configuration) {
     let mark: [UInt8] = [0xef, 0xbb, 0xbf]
     let text = bytes.starts(with: mark) ? bytes[3...] : bytes[...]
@@ -70,7 +69,6 @@ struct ConfigurationParser {
     open(String(decoding: name, as: UTF8.self))
   }
 
-  /// What stands between the brackets of a line that begins with one.
   private static func heading(_ text: ArraySlice<UInt8>) throws(Failure) -> ArraySlice<UInt8> {
     guard let end = text.firstIndex(of: 0x5d) else { throw Failure("heading without ]") }
     let rest = trim(text[(end + 1)...])
@@ -84,7 +82,6 @@ struct ConfigurationParser {
     return name
   }
 
-  /// What a line of the file is taken for, by whoever changes the file.
   static func line(_ line: ArraySlice<UInt8>) -> ConfigurationLine {
     let text = trim(line)
     guard let first = text.first, first != 0x23, first != 0x3b else { return .other }
@@ -107,13 +104,11 @@ struct ConfigurationParser {
     )
   }
 
-  /// Reports a line. After a bad heading the keys that follow must not fall to the section
-  /// before it.
+  /// After a bad heading the keys that follow must not fall to the section before it.
   private mutating func refuse(_ reason: String, _ isHeading: Bool) {
     if isHeading { ignore(reason) } else { fault(reason, damaging: true) }
   }
 
-  /// Begins a section.
   private mutating func open(_ heading: String) {
     let (kind, name) = Self.words(of: heading)
     switch kind {

@@ -9,9 +9,6 @@ public struct Credentials: Sendable {
   /// may have to type a passphrase: without it there is no such time.
   public var deadline = Double.infinity
 
-  /// - Parameters:
-  ///   - folders: where the token file of last resort is.
-  ///   - environment: the value of a variable, nil when unset or empty.
   public init(
     folders: Folders,
     environment: @escaping @Sendable (String) -> String? = { Process.environment($0) }
@@ -59,10 +56,7 @@ public struct Credentials: Sendable {
   /// The token as it is now, after the one of `token` was refused. A command that prints it gets a
   /// minute.
   ///
-  /// - Parameters:
-  ///   - option: as in `token`.
-  ///   - profile: as in `token`.
-  ///   - runs: whether a command may be run for it.
+  /// - Parameter runs: whether a command may be run for it.
   /// - Returns: nil where it cannot be read, or, as from a pipe, not twice.
   public func tokenAgain(option: String?, profile: Settings.Profile?, runs: Bool) -> Secret? {
     let given = option ?? environment("AGENT_TOKEN_FILE").map(folders.expandHome)

@@ -14,7 +14,6 @@ public final class DayFolder {
   private let lock: Int32
   private var descriptor: Int32 = -1
   private var isDirty = false
-  /// The files of earlier days that nobody has been told of.
   private var finished: [DayFile] = []
 
   /// Takes the folder, which is made if it is not there.
@@ -88,8 +87,6 @@ public final class DayFolder {
   public var holdsDays: Bool { !plain.isEmpty || compressed != nil }
 
   /// Begins to write; the files of earlier days are finished.
-  ///
-  /// - Throws: `Failure` when the day's file cannot be made.
   public func begin() throws(Failure) {
     finished = plain.filter { $0 < day }
     do throws(WriteFailure) {
@@ -182,7 +179,6 @@ public struct DayFile: Comparable, Sendable {
   /// The file for what is received at a time.
   public init(_ time: Timestamp) { name = String(time.rfc3339.prefix(10)) + Self.ending }
 
-  /// - Parameter name: of a file.
   /// - Returns: nil for any other file, and a compressed one.
   public init?(name: String) {
     guard name.hasSuffix(Self.ending), name.utf8.count == 10 + Self.ending.utf8.count,

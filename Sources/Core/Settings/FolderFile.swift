@@ -93,7 +93,6 @@ public enum FolderFile {
     return (sync(folder), true)
   }
 
-  /// Brings a folder to disk.
   static func sync(_ folder: Int32) -> Int32 {
     fsync(folder) != 0 && systemError == EIO ? EIO : 0
   }

@@ -10,7 +10,6 @@ public struct Folders: Sendable, Equatable {
   /// `$XDG_STATE_HOME/agentutils`, by default `~/.local/state/agentutils`.
   public let state: String
 
-  /// - Parameter environment: the value of a variable, nil when unset or empty.
   public init(environment: (String) -> String? = Process.environment) {
     let home = environment("HOME") ?? Self.passwordHome ?? "/"
     self.home = home

@@ -45,7 +45,6 @@ public enum OwnPath {
     return descriptor
   }
 
-  /// The folder that a path's last name is in.
   static func folder(of path: String) -> String {
     switch path.lastIndex(of: "/") {
     case nil: "."
@@ -54,7 +53,6 @@ public enum OwnPath {
     }
   }
 
-  /// A path's last name.
   static func name(of path: String) -> String {
     path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
   }

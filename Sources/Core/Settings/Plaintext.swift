@@ -5,10 +5,7 @@ extension Credentials {
   /// to this machine, into a tailnet (100.64.0.0/10, *.ts.net: encrypted below),
   /// or when the user said so. Over anything else never.
   ///
-  /// - Parameters:
-  ///   - scheme: of the URL.
-  ///   - host: of the URL, an IPv6 address with or without brackets.
-  ///   - allowPlaintext: `--allow-plaintext`.
+  /// - Parameter host: of the URL, an IPv6 address with or without brackets.
   public static func mayTravel(scheme: String, host: String, allowPlaintext: Bool) -> Bool {
     switch scheme.lowercased() {
     case "https": true

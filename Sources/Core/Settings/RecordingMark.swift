@@ -15,7 +15,6 @@ public struct RecordingMark: Sendable {
   /// Its name in that folder.
   public static let name = "recording"
 
-  /// - Parameter folders: those of the suite.
   public init(_ folders: Folders = Folders()) { folder = folders.state }
 
   /// Whether something is being recorded now.

@@ -6,9 +6,6 @@ public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConver
   /// Where it came from, for messages: a file, or `token-command of profile NAME`.
   public let source: String
 
-  /// - Parameters:
-  ///   - value: what is to be kept.
-  ///   - source: where it came from.
   public init(_ value: String, source: String = "") {
     (self.value, self.source) = (value, source)
   }

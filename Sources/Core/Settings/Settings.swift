@@ -40,9 +40,7 @@ public struct Settings: Sendable {
 
   /// Reads the configuration file, if there is one.
   ///
-  /// - Parameters:
-  ///   - diagnostics: takes the file's faults, a line each; nil for silence.
-  ///   - environment: the value of a variable, nil when unset or empty.
+  /// - Parameter diagnostics: takes the file's faults, a line each; nil for silence.
   /// - Throws: `Failure` when the file is there and cannot be read.
   public init(
     diagnostics: Diagnostics? = nil,

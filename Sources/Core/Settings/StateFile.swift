@@ -29,10 +29,8 @@ public struct StateFile: Sendable {
   /// for the owner alone, is written, brought to disk and renamed, and then the
   /// folder is brought to disk.
   ///
-  /// - Parameters:
-  ///   - bytes: the new content.
-  ///   - isAlone: whether nobody else replaces it at this time: what was left by a process that
-  ///     was killed while it did is then removed.
+  /// - Parameter isAlone: whether nobody else replaces it at this time: what was left by a
+  ///   process that was killed while it did is then removed.
   /// - Throws: `Failure`; the old content is then still there.
   public func replace(with bytes: [UInt8], isAlone: Bool = false) throws(Failure) {
     // What is there and is not a regular file (a device, a folder) is never replaced.

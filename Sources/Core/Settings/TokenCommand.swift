@@ -2,8 +2,7 @@ import CLibc
 
 /// A token that a command prints: `pass show clanky`, `secret-tool lookup ...`.
 enum TokenCommand {
-  /// How long is waited for the end of its output when it has ended, seconds: what it started in
-  /// the background may hold that open.
+  /// Seconds for the end of output: what it started in the background may hold that open.
   private static let grace = 1.0
 
   /// Runs a command by `/bin/sh -c` with nothing on its standard input and our
@@ -62,7 +61,6 @@ enum TokenCommand {
     }
   }
 
-  /// Why a child's status is not success, nil when it is.
   private static func describe(_ status: Int32) -> String? {
     let signal = status & 0x7f
     if signal != 0 { return "command ended by signal \(signal)" }

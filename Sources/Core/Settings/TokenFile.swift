@@ -5,7 +5,6 @@ public enum TokenFile {
   /// The longest token file or output of a token command, bytes.
   static let limit = 64 * 1024
 
-  /// Whose word it is that the file is good, and so how it is checked.
   enum Trust {
     /// A person's or the environment's path: also a pipe, as `<(pass ...)` and
     /// `/dev/stdin` are; `-` is standard input.

@@ -11,7 +11,6 @@ import CLibc
 public enum FileName {
   private static let base: UInt32 = 0x10ee00
 
-  /// The byte that a scalar of a name stands for, nil when it stands for itself.
   static func byte(_ scalar: Unicode.Scalar) -> UInt8? {
     (base + 0x80...base + 0xff).contains(scalar.value) ? UInt8(scalar.value - base) : nil
   }

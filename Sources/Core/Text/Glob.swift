@@ -47,7 +47,6 @@ public struct Glob: Equatable, Sendable {
     return at == pattern.count
   }
 
-  /// Matches one character; where both go on, or nil.
   private func step(
     _ at: Int, _ text: UnsafeRawBufferPointer, _ index: Int
   ) -> (pattern: Int, text: Int)? {

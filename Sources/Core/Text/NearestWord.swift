@@ -2,10 +2,7 @@
 public enum NearestWord {
   /// What an error adds: `: did you mean list?`, or `: did you mean list or last?`.
   ///
-  /// - Parameters:
-  ///   - word: what was typed.
-  ///   - words: what could have been meant.
-  ///   - start: what stands in front of each: `--`.
+  /// - Parameter start: what stands in front of each: `--`.
   /// - Returns: an empty text when none of the words is near, or too many are.
   public static func hint(for word: String, among words: [String], after start: String = "")
     -> String

@@ -5,9 +5,6 @@ import CLibc
 public final class RegexSearch: Equatable {
   private var compiled = regex_t()
 
-  /// - Parameters:
-  ///   - pattern: the expression.
-  ///   - ignoresCase: whether upper and lower case are the same.
   /// - Throws: a fault with regerror(3)'s words.
   public init(_ pattern: String, ignoresCase: Bool) throws(Failure) {
     // Characters, not bytes, whatever the user's locale is.

@@ -13,7 +13,7 @@ public struct UTF8Pieces: Sendable {
   /// Checks the next piece.
   ///
   /// - Returns: false when the text is ill-formed, whatever follows.
-  public mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  public mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var rest = bytes
     while !started.isEmpty, let next = rest.first {
       started.append(next)

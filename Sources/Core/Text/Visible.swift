@@ -110,7 +110,6 @@ public struct VisibleScalars: IteratorProtocol {
   private var marks = 0
   private var joiners = 0
 
-  /// - Parameter text: any text.
   public init(_ text: String) {
     rest = text.unicodeScalars.makeIterator()
     ahead = rest.next()
@@ -143,7 +142,6 @@ public struct VisibleScalars: IteratorProtocol {
     }
   }
 
-  /// Whether a joiner has something to join on either side.
   private mutating func joins(_ joiner: Unicode.Scalar) -> Bool {
     guard let last, let ahead else { return false }
     if Self.isJoinedScript(last) { return Self.isJoinedScript(ahead) }
@@ -154,7 +152,6 @@ public struct VisibleScalars: IteratorProtocol {
     return joiners <= Self.mostJoiners
   }
 
-  /// Whether a variation selector stands behind what it can select a form of.
   private func varies(_ selector: Unicode.Scalar) -> Bool {
     guard let last else { return false }
     switch selector.value {

@@ -1,7 +1,6 @@
 /// A time of the day in the words of people: `9:00`, `09:00:30`, `9am`, `4:30 pm`, `9:00Z`,
 /// `9:00 UTC`, `9 in the morning`, `half past nine`, `noon`.
 struct ClockTime {
-  /// The word behind it.
   private(set) var end: Int
   /// Behind midnight.
   private(set) var second: Int64 = 0
@@ -18,7 +17,6 @@ struct ClockTime {
 
   private static let halves: [(String, Int64)] = [("am", 0), ("a.m", 0), ("pm", 12), ("p.m", 12)]
 
-  /// Whether a word may be the whole of a time.
   static func isNear(_ word: String) -> Bool {
     word.first.map { $0.isASCII && $0.isNumber } == true || DueDays.cardinal(word) != nil
       || ["noon", "midday", "midnight"].contains(word)

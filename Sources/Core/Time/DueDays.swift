@@ -1,4 +1,3 @@
-/// Reads the days among the words of a date.
 struct DueDays {
   let words: [String]
   let now: Timestamp
@@ -7,7 +6,6 @@ struct DueDays {
 
   func word(_ index: Int) -> String { index < words.count ? words[index] : "" }
 
-  /// The same about other words.
   func replacing(_ words: [String]) -> DueDays {
     DueDays(words: words, now: now, today: today, zone: zone)
   }
@@ -22,7 +20,6 @@ struct DueDays {
       "not understood: \(said); \\ before a word keeps it in the title")
   }
 
-  /// Whether nothing follows of the title.
   func isEnd(_ at: Int) -> Bool { word(at).isEmpty || "#+!@".contains(word(at).first ?? "#") }
 
   // MARK: - Days
@@ -47,7 +44,6 @@ struct DueDays {
     return nil
   }
 
-  /// What an article may stand before.
   private func articled(
     _ at: Int, _ start: Int, _ isNamed: Bool
   ) throws(Failure) -> (Int, Int64)? {
@@ -157,7 +153,6 @@ struct DueDays {
     }
   }
 
-  /// A day of the week, and what may stand behind it.
   private func weekdayAnd(_ at: Int) throws(Failure) -> (Int, Int64)? {
     guard let weekday = weekday(word(at)) else { return nil }
     let day = Self.first(weekday, behind: today)
@@ -209,7 +204,6 @@ struct DueDays {
     day - 1 - (Self.weekday(of: day - 1) - weekday + 7) % 7
   }
 
-  /// The first day of this week.
   private var monday: Int64 { today - Self.fromMonday(Self.weekday(of: today)) }
 
   private static func isWorking(_ day: Int64) -> Bool { (1...5).contains(weekday(of: day)) }
@@ -262,7 +256,6 @@ struct DueDays {
     return first...Timestamp.days(year: year, month: 1, day: 1, more: month - 1 + count) - 1
   }
 
-  /// Whether a week or more is meant.
   func isSpan(_ at: Int) -> Bool {
     span(word(at) == "in" ? at + 1 : at).map { isEnd($0.0) || weekday(word($0.0)) == nil } == true
   }
@@ -446,7 +439,6 @@ struct DueDays {
     return parts.contains(word(from)) ? from + 1 : nil
   }
 
-  /// The part of the day that some words name.
   func part(_ from: Int, _ to: Int) -> String? {
     guard let last = words[..<min(to, words.count)].dropFirst(from).last else { return nil }
     if ["tonight", "tonite"].contains(last) { return "night" }
@@ -485,7 +477,6 @@ struct DueDays {
     return isTime(parts[1]) && (isTime(parts[0]) || Self.isNumber(parts[0])) ? at + 1 : nil
   }
 
-  /// Behind a number alone.
   func number(_ at: Int) -> Int? { ordinal(word(at)).map { _ in at + 1 } }
 
   // MARK: - Numbers
@@ -542,7 +533,6 @@ struct DueDays {
 
   // MARK: - So much later
 
-  /// A stretch of time.
   private struct Amount {
     var months: Int64 = 0
     var days: Int64 = 0
@@ -665,7 +655,6 @@ struct DueDays {
     return (word(end) == "time" ? end + 1 : end, amount)
   }
 
-  /// A day that is so much later.
   private func later(_ at: Int) throws(Failure) -> (Int, Int64)? {
     if let (end, amount) = try stretch(at) {
       return amount.minutes == 0 ? (end, moved(today, amount, 1)) : nil
@@ -702,7 +691,6 @@ struct DueDays {
     return working(amount.workdays, behind: months + sign * amount.days)
   }
 
-  /// A time that is so many minutes and hours later.
   func hours(_ at: Int) throws(Failure) -> (Int, DueTime)? {
     guard let (end, amount) = try stretch(at), amount.minutes > 0 else { return nil }
     let second = (zone.shown(now) ?? 0) - today * 86_400

@@ -8,9 +8,7 @@ public enum DueTime: Hashable, Sendable {
   /// Reads a date (`2026-12-01`), a date-time of RFC 3339, or one without a zone, which is
   /// local: `2026-12-01T09:00`.
   ///
-  /// - Parameters:
-  ///   - text: what stands in a record.
-  ///   - zone: whose clocks are meant where it names none.
+  /// - Parameter zone: whose clocks are meant where it names none.
   /// - Returns: nil for anything else.
   public init?(_ text: String, zone: LocalZone = .system) {
     let full = text.utf8.count == 16 ? text + ":00Z" : text + "Z"
@@ -43,10 +41,6 @@ public enum DueTime: Hashable, Sendable {
   }
 
   /// How near it is; a day is over when its last second is.
-  ///
-  /// - Parameters:
-  ///   - now: seen from this instant.
-  ///   - zone: whose days count.
   public func distance(from now: Timestamp, in zone: LocalZone) -> Distance {
     guard let today = zone.day(of: now), let day = day(in: zone) else { return .later }
     if case .instant(let time) = self, time < now { return .overdue }

@@ -13,10 +13,6 @@ public enum DueWords {
 
   /// Reads what begins with the first of some words.
   ///
-  /// - Parameters:
-  ///   - words: without blanks.
-  ///   - now: what days are counted from.
-  ///   - zone: whose clocks are meant.
   /// - Returns: nil when no date begins there.
   /// - Throws: `Failure` for what has the shape of a date or a time and is none, and for a date in
   ///   a phrase that is not known.
@@ -39,7 +35,6 @@ public enum DueWords {
     return found
   }
 
-  /// A word in lower case without what only ends a sentence.
   private static func plain(_ word: String) -> String {
     let word = word.lowercased().map { $0 == "’" ? "'" : $0 }
     let end = word.reversed().drop { ",.;!?)".contains($0) }.count
@@ -58,10 +53,8 @@ public enum DueWords {
   ]
 }
 
-/// Reads the words of one date: what stands before it, a day, and a time.
 private struct DueReader {
   let days: DueDays
-  /// Whether what stood before it says that it is a date.
   let isKey: Bool
 
   /// The years that RFC 3339 can write are 0 to 9999; a day less at both ends, for zones.
@@ -153,7 +146,6 @@ private struct DueReader {
     return word(at) == "or" && isSooner ? at + 2 : at
   }
 
-  /// With what may stand before a date.
   private func marked() throws(Failure) -> (Int, DueTime)? {
     var at = 0
     var isBefore = false
@@ -205,7 +197,6 @@ private struct DueReader {
     return try clock(at, isAt, isNamed)
   }
 
-  /// A day, and a time behind it.
   private func timed(_ day: Int64, _ at: Int, _ end: Int) throws(Failure) -> (Int, DueTime) {
     let end = days.partEnd(end) ?? end
     let part = days.part(at, end)
@@ -218,7 +209,6 @@ private struct DueReader {
     return (clock.end, try instant(day, clock, at, clock.end, part: part))
   }
 
-  /// A time, and perhaps a day behind it.
   private func clock(
     _ at: Int, _ isAt: Bool, _ isNamed: Bool
   ) throws(Failure) -> (Int, DueTime)? {

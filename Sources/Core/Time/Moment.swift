@@ -36,15 +36,12 @@ public enum Moment: Equatable, Sendable {
     }
   }
 
-  /// The words for days, whole.
   static let weekdays = [
     "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
   ]
-  /// What a shell offers.
   static let words = ["now", "today", "yesterday"] + weekdays
 }
 
-/// A day and a time of it in the words of people, not yet at a place on the scale.
 private struct LocalText {
   private enum Day {
     case now
@@ -112,7 +109,6 @@ private struct LocalText {
     return numbers[0] * 3600 + numbers[1] * 60 + (numbers.count == 3 ? numbers[2] : 0)
   }
 
-  /// The instant that is meant; nil where the zone has none.
   func timestamp(now: Timestamp, zone: LocalZone) -> Timestamp? {
     if case .now = day { return now }
     guard let today = zone.day(of: now) else { return nil }

@@ -8,7 +8,6 @@ public struct NoticeReader {
   public enum Line {
     /// Notifications with where they go, oldest first; perhaps none.
     case routes([RoutedNotice])
-    /// No record, and why.
     case bad(String)
     /// Whole records beside a part of one: what they tell, and what is wrong.
     case torn([RoutedNotice], String)
@@ -21,7 +20,6 @@ public struct NoticeReader {
   private var scan = RecordScan()
 
   /// - Parameters:
-  ///   - options: how notifications are routed that do not say.
   ///   - clock: the time, for those that do not say it.
   ///   - diagnostics: told of a file of `--context` that makes no sense.
   public init(
@@ -119,7 +117,6 @@ public struct NoticeReader {
     return RoutedNotice(notice, input)
   }
 
-  /// Whether an object without a type is a notification.
   private static func isInput(_ object: JSONValue) -> Bool {
     object["urgency"] != nil || object["category"] != nil && object["kind"] == nil
   }

@@ -2,8 +2,6 @@ import Core
 import Records
 import Turns
 
-/// Finds in the lines of any backend, and in the records of ours, what a person may want to
-/// know.
 struct NoticeSources {
   private var clanky: ClankyNotices
   private var decoders = TurnDecoders()
@@ -11,12 +9,10 @@ struct NoticeSources {
   /// The turns that wait, which are told of once each time that they do.
   private var waiting: Set<String> = []
 
-  /// The most turns that are known to wait.
   private static let mostWaiting = 4096
 
   init(_ options: RouteOptions) { clanky = ClankyNotices(others: options.actions) }
 
-  /// Reads a line that is no notification itself.
   mutating func read(_ line: TurnLine) throws(RecordFields.Fault) -> [Notice] {
     var found: [Notice] = []
     let isOfActions = clanky.read(line) { record, isPast in
@@ -30,7 +26,6 @@ struct NoticeSources {
     return decoders.decode(line, into: &events) ? events.compactMap { notice($0) } : []
   }
 
-  /// What a record of ours tells; nil for one of another type.
   private mutating func own(_ line: TurnLine) throws(RecordFields.Fault) -> [Notice]? {
     switch line.type {
     case "approval", "turn":
@@ -104,7 +99,6 @@ struct NoticeSources {
     return Notice(record)
   }
 
-  /// What a record says of how something is.
   private static func state(_ record: JSONValue, _ type: String) -> Notice? {
     var notice = Notice()
     notice.backend = record["backend"]?.string

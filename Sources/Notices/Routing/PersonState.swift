@@ -65,7 +65,6 @@ public struct PersonContext: Equatable, Sendable {
     reported = object["reportedAt"]?.string.flatMap { Timestamp(rfc3339: $0) }
   }
 
-  /// Whether the report says this of the person.
   func shows(_ state: PersonState) -> Bool {
     switch state {
     case .driving: focus == "driving" || activeDevice == "carplay"

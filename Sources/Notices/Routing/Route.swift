@@ -87,9 +87,7 @@ public struct Route: Equatable, Sendable {
   /// Where the person is: the first state that the report shows and that it is not too old
   /// for; quiet hours put who does nothing in particular to bed.
   ///
-  /// - Parameters:
-  ///   - input: its urgency and category have no say.
-  ///   - mods: takes the notes.
+  /// - Parameter input: its urgency and category have no say.
   public static func state(_ input: RouteInput, _ mods: inout [String]) -> PersonState {
     let now = input.now.instant
     var state = PersonState.desk

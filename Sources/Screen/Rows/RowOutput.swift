@@ -29,13 +29,9 @@ public final class RowOutput {
   /// The most cells of a line for a person; nil for no limit.
   public let width: Int?
   private var table: Table?
-  /// Whether the names of TSV's columns are still to be written.
   private var wantsHeader: Bool
 
-  /// - Parameters:
-  ///   - form: nil for a table on a terminal and JSON elsewhere.
-  ///   - look: the width and the colour of a table.
-  ///   - isQuiet: whether nothing is written at all.
+  /// - Parameter form: nil for a table on a terminal and JSON elsewhere.
   public init(form: Form?, look: LookOptions, isQuiet: Bool) {
     isTerminal = isatty(1) == 1
     self.isQuiet = isQuiet
@@ -72,9 +68,7 @@ public final class RowOutput {
 
   /// Writes one record.
   ///
-  /// - Parameters:
-  ///   - record: its bytes.
-  ///   - facts: what a table says of it; nil for a line a leaf.
+  /// - Parameter facts: what a table says of it; nil for a line a leaf.
   public func record(_ record: [UInt8], facts: [Fact]? = nil) throws(WriteFailure) {
     if isQuiet { return }
     try header(["name", "value"])
@@ -100,8 +94,6 @@ public final class RowOutput {
   /// Writes records that have a form of their own for people and for scripts.
   ///
   /// - Parameters:
-  ///   - rows: the records' bytes.
-  ///   - fields: the names of TSV's columns.
   ///   - tsv: the lines of a record, fields escaped.
   ///   - lines: what a person reads of them all, in so many cells (nil for no
   ///     limit).
@@ -119,8 +111,6 @@ public final class RowOutput {
   }
 
   /// Writes the names of TSV's columns once, where they are wanted.
-  ///
-  /// - Parameter fields: from anywhere.
   public func header(_ fields: [String]) throws(WriteFailure) {
     if isQuiet || !wantsHeader || fields.isEmpty { return }
     wantsHeader = false
@@ -160,8 +150,7 @@ public final class RowOutput {
     try writer.newline()
   }
 
-  /// The cells of a row; one that is not an object, or too deep to look into, is
-  /// shown as it is in the first column.
+  /// A row that is no object, or too deep, is shown as it is in the first column.
   private static func cells(_ row: [UInt8], _ columns: [Listing.Column]) -> [Line.Span] {
     let text = RowText.line(row)
     if let value = try? text.withUnsafeBytes({ try JSONValue.parse($0) }), value.isObject {

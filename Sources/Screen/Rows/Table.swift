@@ -7,17 +7,12 @@ public import Records
 public struct Table {
   /// How a column is set.
   public struct Column: Sendable {
-    /// The heading.
     var title: String
     /// Whether the cells end below each other, as numbers do.
     var isRight: Bool
-    /// Whether it gives way when the rows are too wide.
     var gives: Bool
 
-    /// - Parameters:
-    ///   - title: the heading, fit for a terminal.
-    ///   - isRight: whether the cells end below each other.
-    ///   - gives: whether it gives way when the rows are too wide.
+    /// - Parameter title: the heading, fit for a terminal.
     public init(title: String, isRight: Bool = false, gives: Bool = false) {
       (self.title, self.isRight, self.gives) = (title, isRight, gives)
     }
@@ -37,7 +32,6 @@ public struct Table {
   /// - Parameters:
   ///   - columns: from left to right; without a title at all, no line of headings.
   ///   - width: the most cells of a row; nil for no limit.
-  ///   - depth: the colours that the terminal knows.
   public init(_ columns: [Column], width: Int?, depth: ColourDepth) {
     (self.columns, self.width, self.depth) = (columns, width, depth)
     widths = columns.map { CellWidth.of($0.title) }
@@ -69,7 +63,6 @@ public struct Table {
     return lines
   }
 
-  /// The widths with what is too much taken from the widest that give way.
   private func fitted(_ shown: [Int]) -> [Int] {
     guard let width else { return widths }
     var room = widths
@@ -108,7 +101,6 @@ public struct Table {
   }
 }
 
-/// How a cell looks.
 extension Cell {
   /// More scalars of a text are of no use in a cell.
   public static let longest = 4000

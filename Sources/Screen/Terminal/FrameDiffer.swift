@@ -23,10 +23,7 @@ public struct FrameDiffer: Sendable {
 
     /// A line in a window of that many columns.
     ///
-    /// - Parameters:
-    ///   - line: cut at `width`.
-    ///   - width: the window's columns.
-    ///   - depth: the colours that the terminal knows.
+    /// - Parameter line: cut at `width`.
     public init(_ line: Line, width: Int, depth: ColourDepth) {
       let cut = line.cut(to: width)
       (text, isContested) = PlacedText.render(cut, depth: depth)

@@ -29,7 +29,7 @@ public struct KeyDecoder: Sendable {
   /// Takes bytes.
   ///
   /// - Returns: the keys that are complete.
-  public mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
+  public mutating func receive(_ bytes: some Sequence<UInt8>) -> [Key] {
     var keys: [Key] = []
     for byte in bytes {
       pending.append(byte)

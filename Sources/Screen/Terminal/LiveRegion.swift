@@ -8,9 +8,7 @@ public import Core
 /// nothing is cleared before it is drawn, so nothing flickers on other terminals either.
 public struct LiveRegion: Sendable {
   private var rows: [FrameDiffer.Row] = []
-  /// The cells of each row.
   private var cells: [Int] = []
-  /// The window's columns when they were drawn.
   private var columns = 0
 
   /// Nothing is drawn.
@@ -27,8 +25,6 @@ public struct LiveRegion: Sendable {
   ///   - live: lines that are drawn anew with the next update, fewer than the window has
   ///     rows. They are cut: the last column stays free, for some terminals wrap when it
   ///     is written.
-  ///   - size: the window's.
-  ///   - depth: the colours that the terminal knows.
   public mutating func update(
     settled: [Line] = [], live: [Line], size: WindowSize, depth: ColourDepth
   ) -> String {
@@ -62,8 +58,7 @@ public struct LiveRegion: Sendable {
   /// beginning of a line.
   public mutating func forget() { (rows, cells) = ([], []) }
 
-  /// The bytes that bring the cursor to the beginning of the first live row. In a window
-  /// that has become narrower, terminals break the rows that do not fit any more.
+  /// In a window that has become narrower, terminals break rows that do not fit any more.
   private func start(columns: Int) -> String {
     let broken = cells.map { max(1, ($0 + columns - 1) / max(1, columns)) }
     let up = broken.reduce(0, +) - 1

@@ -158,8 +158,7 @@ public enum TerminalCodes {
   static func column(_ column: Int) -> String { "\u{1b}[\(column + 1)G" }
 }
 
-/// The signals that a command heeds while it holds the terminal: those that end it, and
-/// those of a window.
+/// The signals that a command handles with the terminal: those that end it, and the window's.
 public struct TerminalSignals {
   /// What came since the last look.
   public struct Taken {

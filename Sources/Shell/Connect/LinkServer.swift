@@ -33,7 +33,6 @@ final class LinkServer {
 
   deinit { close() }
 
-  /// Whether there is more to move at once.
   var hasMore: Bool { clients.contains(where: \.hasMore) }
 
   func wants(_ set: inout PollSet) {
@@ -41,7 +40,6 @@ final class LinkServer {
     for client in clients { client.wants(&set) }
   }
 
-  /// Goes on as far as it can, behind the link.
   func advance(_ set: PollSet, _ link: SSH2Link, now: Double) {
     if set.isReadable(listener) { accept() }
     for client in clients {
@@ -58,7 +56,6 @@ final class LinkServer {
     }
   }
 
-  /// Hangs up on everybody, and takes the name away.
   func close() {
     for client in clients { client.close() }
     clients = []
@@ -70,8 +67,7 @@ final class LinkServer {
 
   private var count: Int { clients.count(where: \.isRunning) }
 
-  /// Made aside first: a name in use, by a process that lives or one that is dead, is
-  /// replaced in one step.
+  /// Made aside first, so that a name in use is replaced in one step.
   private func listen() throws(Failure) {
     let aside = place.folder + "/" + place.ownName("m")
     let fresh = clibc_listen_local(aside)
@@ -112,9 +108,7 @@ final class LinkServer {
 /// One client of the control socket: its requests, and the command that runs for it: bytes
 /// between a channel and the client's three pipes. What the client does not take stays at the host.
 private final class ServedClient {
-  /// Whether it is done with.
   private(set) var isOver = false
-  /// Whether the channel may have more at once: there was room again.
   private(set) var hasMore = false
   private let socket: Int32
   /// Whether it has only just connected: what it asks for is there as a rule.
@@ -152,9 +146,7 @@ private final class ServedClient {
     error.wants(&set)
   }
 
-  /// Goes on as far as it can, within bounds.
-  ///
-  /// - Parameter run: starts a command; nil when there are too many.
+  /// `run`: starts a command; nil when there are too many.
   func advance(
     _ set: PollSet, _ buffer: inout [UInt8], run: (String) -> (any Channel)?
   ) {
@@ -168,7 +160,6 @@ private final class ServedClient {
     if outgoing.count > Self.answerLimit { close() }
   }
 
-  /// Hangs up; its command gets a hang-up too.
   func close() {
     guard !isOver else { return }
     isOver = true
@@ -300,7 +291,6 @@ private final class ServedClient {
     error.close()
   }
 
-  /// One of the client's outputs, and what it has not taken yet.
   private struct Pipe {
     private var descriptor: Int32
     private var waiting: ArraySlice<UInt8> = []
@@ -313,11 +303,9 @@ private final class ServedClient {
       if !waiting.isEmpty { set.add(descriptor, reading: false, writing: true) }
     }
 
-    /// Moves one piece on.
-    ///
-    /// - Returns: how many bytes were taken from the channel.
+    /// Moves one piece on: how many bytes were taken from the channel.
     mutating func move(
-      _ buffer: inout [UInt8], _ take: (inout [UInt8], _ limit: Int) -> Int
+      _ buffer: inout [UInt8], _ receive: (inout [UInt8], _ limit: Int) -> Int
     ) -> Int {
       if !waiting.isEmpty {
         // Nothing is left of it when nobody reads any more.
@@ -325,7 +313,7 @@ private final class ServedClient {
         waiting = waiting.dropFirst(sent)
         guard waiting.isEmpty else { return 0 }
       }
-      let count = take(&buffer, buffer.count)
+      let count = receive(&buffer, buffer.count)
       guard count > 0 else { return 0 }
       let sent = push(buffer[..<count])
       // A copy, and only of what waits.
@@ -333,7 +321,7 @@ private final class ServedClient {
       return count
     }
 
-    /// - Returns: how many bytes are done with: all of them when nobody reads any more.
+    /// How many bytes are done with: all of them when nobody reads any more.
     private mutating func push(_ bytes: ArraySlice<UInt8>) -> Int {
       guard descriptor >= 0 else { return bytes.count }
       let count = PipeEnd.write(descriptor, bytes)

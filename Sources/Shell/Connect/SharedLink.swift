@@ -14,7 +14,7 @@ final class SharedLink: Link {
   /// Seconds: one that is stopped never answers.
   private static let patience = 0.3
 
-  /// - Returns: nil when nobody serves what is asked for.
+  /// Nil when nobody serves what is asked for.
   init?(_ request: LinkRequest) {
     guard !request.isForTerminal, !request.isFresh,
       let place = try? ControlPlace(shared: request), let contact = MuxConnection(place.socket)

@@ -55,7 +55,6 @@ struct TransportChoice: Equatable, Sendable {
     SSH2Algorithms.userKeys.contains(type)
   }
 
-  /// What the configuration says of the name.
   private static func alias(_ facts: Facts, _ settings: SSHSettings) -> String? {
     if let name = settings.hostname, name.lowercased() != facts.host.lowercased() {
       return "an alias of ssh_config for \(name)"
@@ -69,7 +68,6 @@ struct TransportChoice: Equatable, Sendable {
     return nil
   }
 
-  /// What libssh2 cannot do, or does not do.
   private static func abilities(_ facts: Facts, _ settings: SSHSettings) -> String? {
     let given = [
       "proxyjump": "ProxyJump", "proxycommand": "ProxyCommand", "hostkeyalias": "HostKeyAlias",
@@ -109,12 +107,8 @@ struct TransportChoice: Equatable, Sendable {
   }
 }
 
-/// Whether libssh2 can sign in with a key file.
 enum KeyFitness {
-  /// Looks at what a file shows without its passphrase, and at what lies beside it.
-  ///
-  /// - Returns: why OpenSSH is needed for it; nil when libssh2 will do, or when the file
-  ///   cannot be read at all.
+  /// Why OpenSSH is needed for a key file; nil when libssh2 will do or it cannot be read at all.
   static func problem(_ path: String) -> String? {
     if access(path + "-cert.pub", F_OK) == 0 { return "a certificate lies beside the key" }
     guard let file = try? PrivateKeyFile(path: path) else { return nil }

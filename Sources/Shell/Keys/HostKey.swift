@@ -100,7 +100,6 @@ public struct HostKey: Equatable, Sendable {
     }
   }
 
-  /// An uncompressed point on a curve.
   private static func point(_ curve: String, _ bits: Int, _ reader: inout WireReader) -> Int? {
     guard reader.text() == curve, let point = reader.string(), point.first == 4,
       point.count == 1 + 2 * ((bits + 7) / 8)

@@ -3,23 +3,16 @@ import Core
 
 /// A line of a file in OpenSSH's known_hosts format, see sshd(8).
 struct HostKeyLine: Equatable, Sendable {
-  /// What a line says about its key.
   enum Marker: Equatable, Sendable {
-    /// It is the hosts' key.
     case trusted
     /// It must never be believed, whoever shows it.
     case revoked
-    /// It signs keys of hosts.
     case authority
   }
 
-  /// What stands in a line.
   enum Content: Equatable, Sendable {
-    /// A comment, or nothing.
     case nothing
-    /// A key.
     case entry(HostKeyLine)
-    /// It cannot be understood, and why.
     case damaged(String)
   }
 
@@ -32,8 +25,7 @@ struct HostKeyLine: Equatable, Sendable {
   /// The longest line, bytes.
   static let limit = 16 * 1024
 
-  /// Reads a line without its line feed; a carriage return in front of that is no
-  /// part of it.
+  /// `line`: without its line feed; a carriage return in front of that is no part of it.
   static func read(_ line: ArraySlice<UInt8>) -> Content {
     let line = line.last == 13 ? line.dropLast() : line
     guard line.count <= limit else { return .damaged("longer than \(limit) bytes") }
@@ -70,7 +62,6 @@ struct HostKeyLine: Equatable, Sendable {
     return lines
   }
 
-  /// All entries, and the faults by their lines.
   static func readAll(_ bytes: [UInt8]) -> (
     entries: [HostKeyLine], faults: [(number: Int, reason: String)]
   ) {
@@ -105,11 +96,10 @@ struct HostNamePattern: Equatable, Sendable {
     case list([ArraySlice<UInt8>])
   }
 
-  /// As written.
   let text: ArraySlice<UInt8>
   private let kind: Kind
 
-  /// - Returns: nil for a hash that is damaged, or a list with an empty name.
+  /// Nil for a hash that is damaged, or a list with an empty name.
   init?(_ text: ArraySlice<UInt8>) {
     self.text = text
     guard text.first == UInt8(ascii: "|") else {
@@ -125,10 +115,7 @@ struct HostNamePattern: Equatable, Sendable {
     kind = .hashed(salt: salt, hash: hash)
   }
 
-  /// Whether a host is meant, as sshd(8) says: one pattern fits, and none that is
-  /// denied does.
-  ///
-  /// - Parameter name: `box` or `[box]:2222`, in lower case.
+  /// As sshd(8) says; `name`: `box` or `[box]:2222`, in lower case.
   func matches(_ name: String) -> Bool {
     switch kind {
     case .hashed(let salt, let hash): return Self.hash(name, salt: salt) == hash
@@ -145,8 +132,7 @@ struct HostNamePattern: Equatable, Sendable {
     }
   }
 
-  /// The field without a host: nil when nobody is left. Patterns stay: they mean
-  /// more than one host.
+  /// Nil when nobody is left. Patterns stay: they mean more than one host.
   func without(_ name: String) -> ArraySlice<UInt8>? {
     switch kind {
     case .hashed: return matches(name) ? nil : text

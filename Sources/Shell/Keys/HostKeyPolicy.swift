@@ -233,7 +233,6 @@ struct HostKeyWarning: Equatable, Sendable {
     return lines
   }
 
-  /// The host as the command takes it.
   private var operand: String {
     let (host, port) = alias.map { ($0.name, $0.port) } ?? (host, port == 22 ? nil : port)
     let isAddress = host.utf8.contains(UInt8(ascii: ":"))

@@ -5,14 +5,10 @@ public import Core
 /// leaves this machine, the public half is what `--authorize` shows.
 public enum OwnKey {
   /// Where it is.
-  ///
-  /// - Parameter folder: the state folder.
   public static func path(in folder: String) -> String { folder + "/id_ed25519" }
 
   /// Makes the key unless there is one. Two that come at once end with the same key.
   ///
-  /// - Parameter folder: the state folder, which exists.
-  /// - Returns: its path.
   /// - Throws: `Failure`; `denied` when others can read it.
   public static func ensure(in folder: String) throws(Failure) -> String {
     let path = path(in: folder)
@@ -44,7 +40,6 @@ public enum OwnKey {
   ///
   /// - Parameter path: the private half's file; the public one is beside it, or is made
   ///   of it, for which its passphrase may be asked.
-  /// - Throws: `Failure`.
   public static func publicLine(of path: String) throws(Failure) -> String {
     let beside = path.hasSuffix(".pub") ? path : path + ".pub"
     var bytes = try StateFile(path: beside).read()
@@ -100,7 +95,6 @@ public enum OwnKey {
 
 /// ssh-keygen(1): it knows every form in which keys are kept.
 enum Keygen {
-  /// Runs it to its end.
   static func run(
     _ words: [String]
   ) throws(Failure) -> (status: Int32, output: [UInt8]) {

@@ -7,7 +7,6 @@ public import Core
 public struct PinFile: Sendable {
   /// Where it is.
   public let path: String
-  /// Its keys, in the order of the lines.
   let entries: [HostKeyLine]
   private let bytes: [UInt8]
 
@@ -102,7 +101,6 @@ public struct PinFile: Sendable {
   /// What a pattern says of many hosts, or a marker, is not a pin of this one.
   ///
   /// - Returns: the keys that were dropped.
-  /// - Throws: `Failure`.
   public static func forget(
     host: String, port: Int, in path: String
   ) throws(Failure) -> [HostKey] {
@@ -134,7 +132,6 @@ struct KnownHostsFile: Sendable {
   let entries: [HostKeyLine]
   /// The lines that were passed over: `FILE:LINE: why`.
   let notes: [String]
-  /// The lines that revoke keys, as they stand.
   let revocations: [UInt8]
 
   private static let sizeLimit = 16 << 20

@@ -23,13 +23,11 @@ struct WireReader {
     return rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// Printable ASCII.
   mutating func text() -> String? {
     guard let bytes = string(), bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The bits of a positive number.
   mutating func number() -> Int? {
     guard let bytes = string(), let first = bytes.first, first < 0x80 else { return nil }
     let digits = bytes.drop { $0 == 0 }
@@ -38,7 +36,6 @@ struct WireReader {
   }
 }
 
-/// The same parts, written.
 enum Wire {
   /// Four bytes, the highest first.
   static func word(_ value: UInt32) -> [UInt8] {

@@ -14,10 +14,7 @@ struct KeyExchangeOffer: Equatable, Sendable {
 
   init(_ lists: [[String]]) { self.lists = lists }
 
-  /// Reads the offer out of the bytes with which a host begins: perhaps lines of any
-  /// kind, one that starts with `SSH-`, then the packet. All of it is in the clear.
-  ///
-  /// - Returns: nil when it is damaged, or not all there yet.
+  /// Reads a host's greeting: lines, `SSH-`, the packet; nil when damaged or not all there yet.
   init?(greeting: [UInt8]) {
     guard var rest = Self.behindVersion(greeting[...]) else { return nil }
     guard rest.count > 5 else { return nil }

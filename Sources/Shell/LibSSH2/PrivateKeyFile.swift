@@ -1,21 +1,15 @@
 import CLibc
 import Core
 
-/// A private key as it stands in its file, and what can be told of it without its
-/// passphrase.
 struct PrivateKeyFile {
-  /// Where it is.
   let path: String
-  /// The file.
   let content: SecretBytes
-  /// Whether a passphrase is needed.
   let isEncrypted: Bool
   /// The public half, where the form has it in the clear (OpenSSH's has).
   let publicKey: HostKey?
 
   private static let limit = 64 << 10
 
-  /// Reads a file.
   init(path: String) throws(Failure) {
     let descriptor = clibc_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
     guard descriptor >= 0 else { throw Failure(path, systemReason(systemError)) }
@@ -108,7 +102,6 @@ struct PrivateKeyFile {
 
 /// Bytes that nobody else may see: kept in one place, and overwritten when they go.
 final class SecretBytes {
-  /// How many there are.
   let count: Int
   private let base: UnsafeMutablePointer<CChar>
 
@@ -130,7 +123,6 @@ final class SecretBytes {
   /// The bytes with a zero behind them, as C wants them.
   var text: UnsafePointer<CChar> { UnsafePointer(base) }
 
-  /// Overwrites them now.
   func wipe() { clibc_wipe(base, count) }
 }
 
@@ -144,15 +136,12 @@ enum PassphraseStore {
     return true
   }()
 
-  /// The passphrase of a key's file, if it has been given before.
   static func passphrase(of path: String) -> SecretBytes? { known[path] }
 
-  /// Keeps one that was right.
   static func keep(_ passphrase: SecretBytes, for path: String) {
     if wipesAtExit { known[path] = passphrase }
   }
 
-  /// Forgets one, which is right no more.
   static func forget(_ path: String) { known[path] = nil }
 
   private static func wipe() { for secret in known.values { secret.wipe() } }

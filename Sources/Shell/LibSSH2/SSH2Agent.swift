@@ -6,7 +6,7 @@ import Core
 final class SSH2Agent {
   private let descriptor: Int32
 
-  /// - Returns: nil when nobody listens there.
+  /// Nil when nobody listens there.
   init?(path: String) {
     descriptor = clibc_connect_local(path)
     guard descriptor >= 0 else { return nil }
@@ -46,9 +46,7 @@ final class SSH2Agent {
   }
 }
 
-/// What ssh-agent is asked, and how it answers (the SSH agent protocol).
 enum AgentMessage {
-  /// A key that the agent can sign with.
   struct Key: Equatable, Sendable {
     var blob: [UInt8]
     /// What its owner called it: text from outside.
@@ -58,24 +56,19 @@ enum AgentMessage {
   /// The longest answer, bytes.
   static let limit = 256 << 10
 
-  /// Asks for the keys.
   static let listRequest: [UInt8] = Wire.string([11])
 
-  /// Asks for a signature.
   static func signRequest(_ blob: [UInt8], data: UnsafeRawBufferPointer) -> [UInt8] {
     Wire.string([13] + Wire.string(blob) + Wire.string(data) + Wire.word(0))
   }
 
-  /// The length of the answer that begins with these bytes, itself included.
-  ///
-  /// - Returns: nil when there are too few to tell, 0 when no answer begins like this.
+  /// The answer's length, itself included; nil for too few bytes, 0 when it is no answer.
   static func length(_ bytes: [UInt8]) -> Int? {
     guard bytes.count >= 4 else { return nil }
     let length = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
     return 1...limit ~= length ? length + 4 : 0
   }
 
-  /// The keys in an answer, nil when it does not list keys.
   static func keys(_ answer: [UInt8]) -> [Key]? {
     var reader = WireReader(answer.dropFirst(5))
     guard answer.count > 5, answer[4] == 12, let count = reader.word() else { return nil }
@@ -87,8 +80,7 @@ enum AgentMessage {
     return keys
   }
 
-  /// The signature in an answer, without the name of its kind; nil when the agent
-  /// does not sign.
+  /// Without the name of its kind; nil when the agent does not sign.
   static func signature(_ answer: [UInt8]) -> [UInt8]? {
     var reader = WireReader(answer.dropFirst(5))
     guard answer.count > 5, answer[4] == 14, let whole = reader.string() else { return nil }

@@ -1,7 +1,6 @@
 import CSSH2
 import Core
 
-/// A remote command over libssh2.
 final class SSH2Channel: Channel {
   enum Step {
     case waiting, opening, askingTerminal, starting, running, over
@@ -30,8 +29,7 @@ final class SSH2Channel: Channel {
   private(set) var nextTry: Double?
   private var lastTry: Double?
 
-  /// How far the host may run ahead: a terminal's output is for eyes, and held back
-  /// early; files come over long distances.
+  /// A terminal's output is for eyes, and held back early; files come over long distances.
   private var window: UInt32 { term == nil ? 2 << 20 : 512 << 10 }
   static let piece = 64 << 10
 
@@ -44,7 +42,6 @@ final class SSH2Channel: Channel {
 
   var ending: Ending? { incoming.isEmpty && incomingError.isEmpty ? result : nil }
   private(set) var isStarted = false
-  /// Whether the link has nothing more to do for it.
   var isOver: Bool { step == .over }
   /// Whether its opening is under way, which makes libssh2 read.
   var isOpening: Bool { step == .opening }
@@ -103,7 +100,6 @@ final class SSH2Channel: Channel {
     result = .failed(.closed)
   }
 
-  /// It is over with nothing left to do.
   func end(_ ending: Ending) {
     if result == nil { result = ending }
     step = .over
@@ -111,7 +107,6 @@ final class SSH2Channel: Channel {
     outgoing.removeAll()
   }
 
-  /// The link is over: takes what had come.
   func finish(_ failure: HostFailure, _ session: SSH2Session?) {
     guard let handle, let session, step == .running, !isGivenUp else {
       return end(.failed(failure))
@@ -126,7 +121,6 @@ final class SSH2Channel: Channel {
 
   // MARK: - driven by the link
 
-  /// Goes on as far as it can.
   func advance(_ session: SSH2Session) {
     while true {
       let before = step
@@ -236,7 +230,6 @@ final class SSH2Channel: Channel {
     receive(handle, session)
   }
 
-  /// Whether the host answers on this channel.
   var canProbe: Bool { step == .running && !isGivenUp && !isProbing }
 
   /// Asks the host for a sign of life, with the next `advance`.
@@ -292,8 +285,7 @@ final class SSH2Channel: Channel {
     end(ending)
   }
 
-  /// Takes all that libssh2 has: it gives the host new room with each call, whether or
-  /// not what came before has been taken.
+  /// Takes all: libssh2 gives the host new room with each call, whatever was taken.
   private func drain(_ handle: SSH2Handle) -> Int32 {
     let result = handle.drain(0, into: &incoming)
     guard term == nil, result == 0 else { return result }

@@ -15,10 +15,7 @@ final class SSH2Handle {
     self.session = session
   }
 
-  /// Opens a channel; libssh2 can open one at a time.
-  ///
-  /// - Parameter window: how many bytes the host may run ahead.
-  /// - Returns: nil when it cannot go on, or never will: see `SSH2Session.lastError`.
+  /// libssh2 can open one at a time; nil when it cannot go on, see `SSH2Session.lastError`.
   static func open(_ session: SSH2Session, window: UInt32) -> SSH2Handle? {
     let owner = session.pointer
     let place = session.ask {
@@ -34,12 +31,10 @@ final class SSH2Handle {
 
   // MARK: To the host
 
-  /// Makes one stream of output and errors.
   func mergeStreams() {
     libssh2_channel_handle_extended_data2(pointer, LIBSSH2_CHANNEL_EXTENDED_DATA_MERGE)
   }
 
-  /// Asks for a terminal.
   func requestTerminal(_ term: String, _ size: WindowSize) -> Int32 {
     session.ask { [pointer] in
       libssh2_channel_request_pty_ex(
@@ -47,14 +42,12 @@ final class SSH2Handle {
     }
   }
 
-  /// Tells the terminal its size.
   func resize(_ size: WindowSize) -> Int32 {
     session.ask { [pointer] in
       libssh2_channel_request_pty_size_ex(pointer, Int32(size.columns), Int32(size.rows), 0, 0)
     }
   }
 
-  /// Starts a command.
   func start(_ command: String) -> Int32 {
     session.ask { [pointer] in
       libssh2_channel_process_startup(pointer, "exec", 4, command, UInt32(command.utf8.count))
@@ -67,7 +60,6 @@ final class SSH2Handle {
     session.ask { [pointer] in libssh2_channel_setenv_ex(pointer, "LC_ALIVE", 8, "", 0) }
   }
 
-  /// Gives bytes to the command's standard input.
   func write(_ bytes: UnsafeRawBufferPointer) -> Int {
     session.ask { [pointer] in
       libssh2_channel_write_ex(
@@ -75,7 +67,6 @@ final class SSH2Handle {
     }
   }
 
-  /// Ends the command's standard input.
   func finishWriting() -> Int32 {
     session.ask { [pointer] in libssh2_channel_send_eof(pointer) }
   }
@@ -104,15 +95,12 @@ final class SSH2Handle {
     }
   }
 
-  /// Whether the host has ended its output.
   var hasEnded: Bool { libssh2_channel_eof(pointer) == 1 }
 
-  /// Reads from the connection until the host ends its output.
   func waitForEnd() -> Int32 {
     session.ask { [pointer] in libssh2_channel_wait_eof(pointer) }
   }
 
-  /// Reads from the connection until the host closes the channel.
   func waitUntilClosed() -> Int32 {
     session.ask { [pointer] in libssh2_channel_wait_closed(pointer) }
   }
@@ -130,7 +118,6 @@ final class SSH2Handle {
     return .remoteSignal(name: String(cString: name))
   }
 
-  /// Gives the host all of the window at once.
   func fillWindow() {
     var initial: UInt = 0
     let left = libssh2_channel_window_read_ex(pointer, nil, &initial)
@@ -142,7 +129,6 @@ final class SSH2Handle {
 
   // MARK: The end
 
-  /// Closes the channel.
   func close() -> Int32 {
     session.ask { [pointer] in libssh2_channel_close(pointer) }
   }

@@ -15,7 +15,6 @@ final class SSH2Link: Link {
   var channels: [SSH2Channel] = []
   /// The channel that is being opened: libssh2 can open one at a time.
   weak var opener: SSH2Channel?
-  /// Whether the host has opened one.
   var hasOpened = false
   /// Channels given up, until the host has agreed or the time is over.
   private var retired: [(handle: SSH2Handle, limit: Double)] = []
@@ -153,7 +152,6 @@ final class SSH2Link: Link {
     if let why = wire.ending, !hasMore { end(.linkLost(why: wire.farewell?.words ?? why)) }
   }
 
-  /// Whether there is a channel through which libssh2 can be made to read.
   private var canRead: Bool {
     parked != nil || !retired.isEmpty || channels.contains { $0.handle != nil || $0.isOpening }
   }
@@ -165,9 +163,7 @@ final class SSH2Link: Link {
     check(parked.readOn(), session)
   }
 
-  /// Ends the link for an error of the session; those of one channel pass.
-  ///
-  /// - Returns: whether the link is still there.
+  /// Ends the link for an error of the session, not of one channel: whether it is still there.
   @discardableResult func check(_ result: Int32, _ session: SSH2Session) -> Bool {
     switch result {
     case LIBSSH2_ERROR_SOCKET_SEND, LIBSSH2_ERROR_SOCKET_RECV, LIBSSH2_ERROR_SOCKET_DISCONNECT,
@@ -183,7 +179,6 @@ final class SSH2Link: Link {
 
   // MARK: - channels that are given up
 
-  /// Closes a channel that nobody wants any more, in the background.
   func retire(_ handle: SSH2Handle, _ session: SSH2Session) {
     retired.append((handle, session.wire.now + request.connectTimeout))
     close(session)

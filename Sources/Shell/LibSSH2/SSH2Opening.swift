@@ -337,8 +337,7 @@ final class SSH2Opening {
     return (agent, keys)
   }
 
-  /// Which of the agent's keys a public key's file names: as with OpenSSH, that one is
-  /// tried before the host has had enough of them.
+  /// As with OpenSSH, the named key is tried before the host has had enough of them.
   private func place(in keys: [AgentMessage.Key]) -> Int? {
     guard let path = request.identity, path.hasSuffix(".pub"),
       let line = try? OwnKey.publicLine(of: path)

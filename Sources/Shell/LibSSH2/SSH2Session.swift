@@ -7,15 +7,12 @@ import Core
 final class SSH2Session {
   /// libssh2's own; for `SSH2Handle` alone.
   let pointer: OpaquePointer
-  /// What it sends and receives with.
   let wire: SSH2Wire
-  /// What is offered to the host.
   let offer: KeyExchangeOffer
 
-  /// libssh2's own setup, once in the process.
   private static let isUsable = libssh2_init(0) == 0
 
-  /// - Returns: nil when libssh2 has no memory, or none of the algorithms.
+  /// Nil when libssh2 has no memory, or none of the algorithms.
   init?(wire: SSH2Wire, hostKeyTypes: [String]) {
     let unowned = Unmanaged.passUnretained(wire).toOpaque()
     guard Self.isUsable, let pointer = libssh2_session_init_ex(nil, nil, nil, unowned) else {
@@ -64,7 +61,6 @@ final class SSH2Session {
     return Int(LIBSSH2_ERROR_DECRYPT)
   }
 
-  /// The same for a call whose number is smaller.
   @discardableResult
   func ask(_ body: @escaping () -> Int32) -> Int32 {
     Int32(truncatingIfNeeded: ask { () -> Int in Int(body()) })
@@ -89,17 +85,14 @@ final class SSH2Session {
     return UnsafeRawBufferPointer(start: bytes, count: count).map { $0 }
   }
 
-  /// What was agreed on, for notes.
   var agreement: String {
     [LIBSSH2_METHOD_KEX, LIBSSH2_METHOD_HOSTKEY, LIBSSH2_METHOD_CRYPT_CS, LIBSSH2_METHOD_MAC_CS]
       .compactMap { libssh2_session_methods(pointer, $0).map { String(cString: $0) } }
       .joined(separator: ", ")
   }
 
-  /// The host's program, as it named itself.
   var banner: String? { libssh2_session_banner_get(pointer).map { String(cString: $0) } }
 
-  /// The number of the last error.
   var lastError: Int32 { libssh2_session_last_errno(pointer) }
 
   /// libssh2's words for the last error, lower case.
@@ -119,8 +112,7 @@ final class SSH2Session {
     wire.flush()
   }
 
-  /// Asks the host for a sign of life. libssh2 sends nothing when it has sent a question
-  /// less than two seconds ago.
+  /// libssh2 sends nothing when it has sent a question less than two seconds ago.
   func keepAlive() {
     libssh2_keepalive_config(pointer, 1, 1)
     ask { [pointer] in
@@ -131,11 +123,7 @@ final class SSH2Session {
 
   // MARK: Signing in
 
-  /// Signs in with a private key: `LIBSSH2_ERROR_EAGAIN`, 0 or an error.
-  ///
-  /// - Parameters:
-  ///   - key: the file's content.
-  ///   - passphrase: empty for none; libssh2 would follow a missing one as a pointer.
+  /// `LIBSSH2_ERROR_EAGAIN`, 0 or an error; an empty passphrase, as libssh2 follows a null pointer.
   func signIn(_ user: String, key: SecretBytes, passphrase: SecretBytes) -> Int32 {
     ask { [pointer] in
       libssh2_userauth_publickey_frommemory(
@@ -143,11 +131,7 @@ final class SSH2Session {
     }
   }
 
-  /// Signs in with a key that somebody else signs for: the same numbers.
-  ///
-  /// - Parameters:
-  ///   - blob: the public key.
-  ///   - sign: gives the signature of some bytes; nil gives the try up.
+  /// The same numbers; `sign` gives the signature of some bytes, nil gives the try up.
   func signIn(
     _ user: String, blob: [UInt8], sign: @escaping (UnsafeRawBufferPointer) -> [UInt8]?
   ) -> Int32 {
@@ -176,10 +160,7 @@ final class SSH2Session {
     init(_ sign: @escaping (UnsafeRawBufferPointer) -> [UInt8]?) { self.sign = sign }
   }
 
-  /// The ways in which the host lets somebody in, which it also does where no key is
-  /// needed: see `isSignedIn`.
-  ///
-  /// - Returns: nil without an answer.
+  /// How the host lets somebody in, which it may do at once (`isSignedIn`); nil without an answer.
   func ways(of user: String) -> String? {
     let place = ask { [pointer] in
       Int(bitPattern: libssh2_userauth_list(pointer, user, UInt32(user.utf8.count)))
@@ -188,7 +169,6 @@ final class SSH2Session {
     return String(cString: list)
   }
 
-  /// Whether the host has let us in.
   var isSignedIn: Bool { libssh2_userauth_authenticated(pointer) != 0 }
 
   // MARK: Calls of libssh2's

@@ -8,13 +8,10 @@ import Core
 /// middle of a packet refuses everything else until that packet is through. And it is
 /// never told of the connection's end: it would keep to itself what came before.
 final class SSH2Wire {
-  /// The TCP connection, owned.
   let descriptor: Int32
   /// The time that is noted for what comes in; set before the session is called.
   var now: Double
-  /// When the host was last heard.
   private(set) var lastInbound: Double
-  /// Why nothing more comes; nil while something may.
   private(set) var ending: String?
   /// How many bytes may still come before the loop must be let go on: a host that talks
   /// without end must not keep keys and time-outs waiting.
@@ -26,9 +23,7 @@ final class SSH2Wire {
   private(set) var isDrained = false
   /// How the host's side began, while it is in the clear; see `KeyExchangeOffer`.
   private(set) var greeting: [UInt8] = []
-  /// Whether `greeting` still grows.
   var keepsGreeting = true
-  /// What the host said when it took its leave.
   var farewell: Farewell?
   /// Whether a packet was another one than the host sent: nothing behind it counts.
   private(set) var isDamaged = false
@@ -51,12 +46,10 @@ final class SSH2Wire {
 
   deinit { close(descriptor) }
 
-  /// How many bytes could not be sent yet.
   var queued: Int { outgoing.count }
 
   func wants(_ set: inout PollSet) { set.add(descriptor, reading: hasRoom, writing: queued > 0) }
 
-  /// Takes what libssh2 sends.
   func send(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard !sendFailed, !isSealed else { return bytes.count }
     let sent = outgoing.isEmpty ? push(bytes) : 0
@@ -64,7 +57,6 @@ final class SSH2Wire {
     return bytes.count
   }
 
-  /// Sends what waits, as much as the socket takes.
   func flush() {
     while !outgoing.isEmpty {
       let sent = push(outgoing.bytes)
@@ -115,7 +107,6 @@ final class SSH2Wire {
   /// Whether there is room for bytes that nobody wants yet.
   var hasRoom: Bool { incoming.count < Self.receiveSize }
 
-  /// A packet is not what the host sent.
   func spoil() {
     isDamaged = true
     isDrained = true
@@ -125,7 +116,6 @@ final class SSH2Wire {
 
   private static let damage = "damaged on the way"
 
-  /// Forgets the greeting, once all is under way.
   func dropGreeting() {
     keepsGreeting = false
     greeting = []
@@ -156,14 +146,12 @@ final class SSH2Wire {
   }
 }
 
-/// What a host says before it hangs up.
 struct Farewell: Equatable {
   /// Of RFC 4253, section 11.1.
   var reason: Int
   /// Not escaped.
   var words: String
 
-  /// Whether it is about who we are, and not about the connection.
   var isRefusal: Bool {
     let words = words.lowercased()
     return 12...15 ~= reason || words.holds("authentication fail")

@@ -82,7 +82,6 @@ extension HostFailure {
   /// What a host says that has seen more keys than its MaxAuthTries.
   public static let tooManyKeys = "Too many authentication failures"
 
-  /// A command that the transport cannot carry.
   static let tooLong = unfit(why: "the command is too long")
 
   /// Does something of this machine's, whose failure is one of these.
@@ -179,7 +178,6 @@ extension HostFailure {
     }
   }
 
-  /// `9 s`, `0.5 s`.
   private static func words(_ seconds: Double) -> String {
     let tenths = Int((min(max(seconds, 0), 1e9) * 10).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"

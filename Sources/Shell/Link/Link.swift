@@ -24,7 +24,6 @@ public protocol Link: AnyObject {
   /// What carries it, for messages: `libssh2` or `ssh`.
   var transport: TransportName { get }
 
-  /// Adds the descriptors that it waits for.
   func wants(_ set: inout PollSet)
 
   /// The time at which `advance` is to be called at the latest, nil when only a
@@ -95,9 +94,7 @@ public protocol Channel: AnyObject {
 
   /// Takes what has come from the remote's standard output (a terminal's both).
   ///
-  /// - Parameters:
-  ///   - buffer: gets it at its front.
-  ///   - limit: no more is taken, nor more than `buffer` has room for.
+  /// - Parameter limit: no more is taken, nor more than `buffer` has room for.
   /// - Returns: the number of bytes, 0 when there are none now.
   func read(_ buffer: inout [UInt8], atMost limit: Int) -> Int
 
@@ -164,7 +161,6 @@ extension Ending {
     }
   }
 
-  /// The end of a command on this machine, by the number of a signal.
   static func ended(bySignal number: Int32) -> Ending {
     .remoteSignal(name: signalNumbers.first { $0.value == number }?.key ?? "\(number)")
   }

@@ -70,9 +70,7 @@ enum PipeEnd {
     }
   }
 
-  /// Takes all that is there, until `bytes` are as many as `limit` or a few more.
-  ///
-  /// - Returns: whether the end was reached, which a fault is, too.
+  /// Takes what is there, up to `limit` or a little more: whether the end, or a fault, was met.
   static func drain(
     _ descriptor: Int32, into bytes: inout [UInt8], limit: Int = .max
   ) -> Bool {

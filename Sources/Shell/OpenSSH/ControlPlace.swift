@@ -7,16 +7,13 @@ import Core
 struct ControlPlace {
   /// Absolute.
   let folder: String
-  /// The socket of the process that serves a request, for all commands of the user: none
-  /// that was made when the files of host keys said something else.
+  /// None that was made when the files of host keys said something else.
   var socket: String { folder + "/" + Self.name(request, maker) }
 
   private let request: LinkRequest
-  /// What makes the connection, and with what of its own.
   private let maker: [String]
 
-  /// The longest folder: a socket's path may have 103 bytes on macOS, and ssh makes it
-  /// under a name that is longer.
+  /// A socket's path may have 103 bytes on macOS, and ssh makes it under a longer name.
   private static let limit = 48
 
   init(_ request: LinkRequest, program: String) throws(Failure) {
@@ -25,7 +22,6 @@ struct ControlPlace {
     folder = try Self.folder(request.stateFolder)
   }
 
-  /// For a connection by libssh2 that a terminal has.
   init(shared request: LinkRequest) throws(Failure) {
     self.request = request
     let key = request.identity ?? OwnKey.path(in: request.stateFolder)
@@ -34,14 +30,12 @@ struct ControlPlace {
     folder = try Self.folder(request.stateFolder)
   }
 
-  /// A name in the folder that nobody else uses.
   func ownName(_ kind: String) -> String {
     var generator = SystemRandomNumberGenerator()
     return "\(kind).\(String(generator.next(), radix: 36))"
   }
 
-  /// Of all that makes one connection another one, so that none is used for a request
-  /// with other keys or pins.
+  /// Of all that makes a connection, so that none is used with other keys or pins.
   private static func name(_ request: LinkRequest, _ maker: [String]) -> String {
     let destination = request.destination
     let parts =
@@ -64,7 +58,6 @@ struct ControlPlace {
     return FileName.text(home) + "/.ssh/config"
   }
 
-  /// What changes when a file does.
   private static func state(_ path: String) -> String {
     guard let status = stat(following: path) else { return "" }
     let version = FileVersion(status)
@@ -107,7 +100,6 @@ extension ControlPlace {
   /// How long a file is left alone, seconds: somebody may be about to use it.
   private static let leftAlone = 120.0
 
-  /// Removes what masters and commands that were killed have left behind.
   func sweep() {
     guard let stream = opendir(folder) else { return }
     defer { closedir(stream) }

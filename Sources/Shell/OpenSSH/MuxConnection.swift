@@ -4,33 +4,24 @@ import Core
 /// One session over a master: its control connection, which carries a command and
 /// three descriptors there and its status back.
 final class MuxConnection {
-  /// How far it is.
   enum Phase: Equatable {
-    /// The master has not said that the host runs the command.
     case asked
     case opened
     case exited(Int32)
-    /// The master says no.
     case refused(String)
-    /// The master hung up.
     case gone
   }
 
   private(set) var phase = Phase.asked
   /// Whether the host has run the command.
   private(set) var hasOpened = false
-  /// The master's process; nil while it has not said.
   private(set) var master: pid_t?
   private var socket: Int32
   private var outgoing: [UInt8]
   private var descriptors: [Int32]
   private var incoming: [UInt8] = []
 
-  /// Connects; nil when nobody takes calls there.
-  ///
-  /// - Parameters:
-  ///   - command: nil only asks whether somebody is there.
-  ///   - descriptors: three; closed here when they have gone over.
+  /// Nil when nobody takes calls; a nil command only asks. Closes the three descriptors later.
   init?(_ path: String, _ command: String? = nil, _ descriptors: [Int32] = []) {
     socket = clibc_connect_local(path)
     guard socket >= 0 else { return nil }
@@ -42,14 +33,12 @@ final class MuxConnection {
 
   deinit { close() }
 
-  /// Whether somebody takes calls at a path.
   static func isTaken(_ path: String) -> Bool {
     let socket = clibc_connect_local(path)
     if socket >= 0 { CLibc.close(socket) }
     return socket >= 0
   }
 
-  /// Asks for a command, where only the question went out before.
   func ask(_ command: String, _ descriptors: [Int32]) {
     outgoing += MuxMessage.session(command)
     self.descriptors = descriptors

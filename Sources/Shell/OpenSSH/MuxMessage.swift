@@ -2,20 +2,16 @@ import Core
 
 /// What goes over the control socket of an OpenSSH master (PROTOCOL.mux, version 4).
 enum MuxMessage {
-  /// What a master says.
   enum Answer: Equatable {
     case hello(version: UInt32)
     case alive(process: UInt32)
     case opened
     case exited(status: Int32)
     case refused(why: String)
-    /// Anything else.
     case other
   }
 
-  /// The first message of both sides.
   static let hello = Wire.string(Wire.word(1) + Wire.word(4))
-  /// Asks for the master's process.
   static let check = Wire.string(Wire.word(0x1000_0004) + Wire.word(0))
 
   /// Asks for a session without a terminal; its three descriptors follow.
@@ -62,9 +58,7 @@ enum MuxMessage {
 enum MuxRequest: Equatable {
   case hello(version: UInt32)
   case check(number: UInt32)
-  /// A command without a terminal; its three descriptors follow.
   case session(number: UInt32, command: String)
-  /// Anything else.
   case other(number: UInt32)
   /// Nobody of ours sends this: too long, or cut off.
   case broken
@@ -112,17 +106,14 @@ enum MuxRequest: Equatable {
 }
 
 extension MuxMessage {
-  /// The answer to a check.
   static func alive(_ number: UInt32, process: UInt32) -> [UInt8] {
     Wire.string(Wire.word(0x8000_0005) + Wire.word(number) + Wire.word(process))
   }
 
-  /// The host runs the command.
   static func opened(_ number: UInt32) -> [UInt8] {
     Wire.string(Wire.word(0x8000_0006) + Wire.word(number) + Wire.word(number))
   }
 
-  /// The command has ended.
   static func exited(_ number: UInt32, status: Int32) -> [UInt8] {
     Wire.string(Wire.word(0x8000_0004) + Wire.word(number) + Wire.word(UInt32(bitPattern: status)))
   }

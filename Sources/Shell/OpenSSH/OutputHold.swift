@@ -13,8 +13,7 @@ import Core
 /// turn may have to wait some turns while it works off what it has read already.
 struct OutputHold {
   private var isHeld = false
-  /// When it went on, and the processor time that it had spent until then; nil
-  /// before it was ever held.
+  /// When it went on, and its processor time then; nil before it was ever held.
   private var turn: (began: Double, spent: Double?)?
   /// When it is stopped or looked at next, or goes on; nil while its output is taken.
   private(set) var next: Double?
@@ -22,21 +21,14 @@ struct OutputHold {
   /// Seconds that output waits before it is held, and that it is held.
   private static let patience = 0.5
   private static let pause = 1.0
-  /// Seconds until a turn is looked at for the first time; then whenever it has lasted
-  /// twice as long, or every second.
+  /// Seconds until the first look at a turn; then each time twice that, a second at most.
   private static let look = 0.006
   /// Seconds on a processor that are enough for a turn.
   private static let work = 0.005
   /// Seconds after which a turn is over that needed less, if it ran at all.
   private static let most = 0.18
 
-  /// Its output waits.
-  ///
-  /// - Parameters:
-  ///   - now: of a clock that never steps.
-  ///   - spent: its seconds on a processor so far; nil where that is not known, and
-  ///     its turns are short.
-  /// - Returns: the signal that is due, nil for none.
+  /// The signal that is due; `spent`: processor seconds so far, nil (short turns) if unknown.
   mutating func waiting(_ now: Double, spent: @autoclosure () -> Double?) -> Int32? {
     guard let due = next else {
       next = now + Self.patience
@@ -53,18 +45,14 @@ struct OutputHold {
     return SIGSTOP
   }
 
-  /// Its output was taken.
-  ///
-  /// - Returns: the signal that is due, nil for none.
+  /// The signal that is due now that its output was taken.
   mutating func taken() -> Int32? {
     (next, turn) = (nil, nil)
     defer { isHeld = false }
     return isHeld ? SIGCONT : nil
   }
 
-  /// There is something for it to do beside that.
-  ///
-  /// - Returns: the signal that is due, nil for none.
+  /// The signal that is due now that there is something else for it to do.
   mutating func needed(_ now: Double, spent: @autoclosure () -> Double?) -> Int32? {
     isHeld ? go(now, spent()) : nil
   }
@@ -85,8 +73,7 @@ struct OutputHold {
 }
 
 extension ChildProcess {
-  /// The seconds that it has spent on a processor; nil where the system has no clock
-  /// for that (macOS).
+  /// Nil where the system has no clock for that (macOS).
   var processorTime: Double? {
     #if os(Linux)
       var clock = clockid_t()

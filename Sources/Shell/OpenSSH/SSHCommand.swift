@@ -86,7 +86,6 @@ struct SSHCommand: Sendable {
     return words + ["--", destination.host]
   }
 
-  /// A path in a value: one word, without tokens.
   private static func quoted(_ path: String) -> String {
     let escaped = literal(path).exchanging("\\", for: "\\\\").exchanging("\"", for: "\\\"")
     return "\"" + escaped + "\""
@@ -161,7 +160,6 @@ final class SSHPlan {
     }
   }
 
-  /// Why an ssh ended.
   func judge(_ log: SSHLog, _ child: ChildProcess, _ talk: [String]) -> Ending {
     let place = place
     let policy = policy

@@ -67,7 +67,6 @@ struct SSHLog: Sendable {
     }
   }
 
-  /// How it goes.
   private mutating func note(_ text: Substring) {
     if text.hasPrefix("Remote: ") { return }
     if text.hasPrefix("Connection established") || text.hasPrefix("Remote protocol version") {
@@ -101,7 +100,6 @@ struct SSHLog: Sendable {
     }
   }
 
-  /// What it says in any case.
   private mutating func statement(_ line: String) {
     if line.hasPrefix("Authenticated to ") {
       isSignedIn = true
@@ -149,7 +147,6 @@ struct SSHLog: Sendable {
 }
 
 extension Substring {
-  /// What stands behind a beginning; nil when it begins otherwise.
   func rest(behind beginning: String) -> Substring? {
     hasPrefix(beginning) ? dropFirst(beginning.count) : nil
   }
@@ -157,7 +154,6 @@ extension Substring {
 
 /// Where an ssh writes its log: a FIFO, so that the loop hears of each line at once.
 final class SSHLogPipe {
-  /// What it said so far.
   private(set) var log = SSHLog()
   /// For `-E`.
   let path: String
@@ -173,9 +169,7 @@ final class SSHLogPipe {
 
   func wants(_ set: inout PollSet) { set.add(descriptor) }
 
-  /// Reads what there is.
-  ///
-  /// - Returns: whether anything came.
+  /// Reads what there is: whether anything came.
   @discardableResult
   func pump() -> Bool {
     guard descriptor >= 0 else { return false }
@@ -219,12 +213,10 @@ extension SSHLog {
     return .failed(failure(facts))
   }
 
-  /// Whether the host's key was not believed.
   private var isUntrusted: Bool {
     isKeyChanged || isKeyRevoked || cannotPin || isKeyRefused && !isSignedIn
   }
 
-  /// Why no session came about.
   private func failure(_ facts: Circumstances) -> HostFailure {
     if isKeyChanged || isKeyRevoked {
       return facts.changed(hostKey?.type ?? "", hostKey?.fingerprint ?? "", isKeyRevoked)
@@ -273,7 +265,6 @@ extension SSHLog {
     return .connectFailed(why: "the proxy says: \(words)")
   }
 
-  /// Without what our diagnostics say already.
   static func plain(_ words: String) -> String {
     for beginning in [
       "ssh: ", "kex_exchange_identification: ", "ssh_exchange_identification: ", "client_loop: ",
@@ -283,7 +274,6 @@ extension SSHLog {
     return words
   }
 
-  /// Both lists in one line.
   static func detail(_ words: String, _ ours: (String) -> [String]) -> String {
     let keywords = [
       "key exchange method": "kexalgorithms", "host key type": "hostkeyalgorithms",

@@ -95,7 +95,6 @@ final class SSHMaster {
 private struct TerminalModes {
   private var found = termios()
 
-  /// Nil without one.
   init?() {
     let terminal = clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
     guard terminal >= 0 else { return nil }
@@ -103,7 +102,6 @@ private struct TerminalModes {
     guard tcgetattr(terminal, &found) == 0 else { return nil }
   }
 
-  /// Sets it so again, unless it is somebody else's now.
   func restore() {
     let terminal = clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
     guard terminal >= 0 else { return }

@@ -75,8 +75,7 @@ extension LinkRequest {
       stateFolder: folders.state)
   }
 
-  /// The file that is meant: OpenSSH's own where the option stands alone. That one
-  /// need not exist.
+  /// OpenSSH's own, which need not exist, where the option stands alone.
   private static func knownHosts(_ path: String, _ folders: Folders) -> String? {
     guard path.isEmpty else { return absolute(folders.expandHome(path)) }
     let own = folders.expandHome("~/.ssh/known_hosts")

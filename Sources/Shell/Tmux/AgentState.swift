@@ -26,15 +26,13 @@ public struct AgentState: Equatable, Sendable {
   /// Nobody said.
   public static let unknown = AgentState(.unknown)
 
-  /// - Parameters: see the properties.
   public init(_ kind: Kind, since: Timestamp? = nil, reason: String? = nil) {
     self.kind = kind
     self.since = since
     self.reason = reason
   }
 
-  /// The state of a session of several panes: the most urgent one, and of equal ones the
-  /// first.
+  /// Of equal ones the first.
   static func mostUrgent(_ states: [AgentState]) -> AgentState {
     for kind in Kind.allCases {
       if let state = states.first(where: { $0.kind == kind }) { return state }
@@ -48,7 +46,6 @@ public struct AgentState: Equatable, Sendable {
   }
 }
 
-/// What tmux knows of a pane and of its agent.
 struct PaneFacts {
   /// More of a reason is of no use in a list, scalars.
   private static let longestReason = 500
@@ -56,7 +53,6 @@ struct PaneFacts {
     "sh", "ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "nu", "tcsh", "zsh",
   ]
 
-  /// Agents, by the names that their processes have.
   private static let agents: Set<String> = [
     "aider", "amp", "claude", "codex", "cursor-agent", "gemini", "goose", "opencode",
   ]
@@ -69,10 +65,8 @@ struct PaneFacts {
     + "#{q:@agent_since}|#{q:@agent_reason}|"
   static let fieldCount = 9
 
-  /// `%3`.
   let id: String
   private let isActive: Bool
-  /// Whether what we started runs or ran there.
   private let isOurs: Bool
   private let isDead: Bool
   /// What runs there now, and what ran when the state was set.
@@ -95,13 +89,7 @@ struct PaneFacts {
     reason = text[8]
   }
 
-  /// The pane of a session's agent: the one that is remembered where an agent is in it, else the
-  /// one whose agent tells its state, that of a known agent, or the only one.
-  ///
-  /// - Parameters:
-  ///   - panes: all of a session.
-  ///   - remembered: the id of the pane in which the agent was started; empty where nobody
-  ///     knows.
+  /// The remembered pane, else the one with a state, a known agent, or the only one.
   static func agentPane(_ panes: [PaneFacts], remembered: String) -> TmuxSession.AgentPane {
     func found(_ pane: PaneFacts) -> TmuxSession.AgentPane {
       .pane(pane.id, state: pane.agentState)
@@ -137,7 +125,6 @@ struct PaneFacts {
     return "#{||:#{!=:#{@agent_state},idle},\(isBack)}"
   }()
 
-  /// Words for tmux: whether the agent of a pane waits for an answer.
   static let isWaiting = "#{==:#{@agent_state},waiting}"
 
   /// What its agent said, unless that one has gone.

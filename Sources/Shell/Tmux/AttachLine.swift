@@ -19,7 +19,6 @@ public struct AttachLine: Sendable {
   /// Whether the terminal shows 24-bit colour.
   public let hasTrueColour: Bool
 
-  /// - Parameters: see the properties.
   public init(
     start: SessionStart, label: String, client: String, nonce: String,
     term: String = "xterm-256color", hasTrueColour: Bool = false
@@ -154,7 +153,6 @@ public struct AttachAnswerFilter: Sendable {
   /// The answer, once it has come.
   public private(set) var answer: AttachAnswer?
   private let mark: [UInt8]
-  /// The beginning of what may become the answer.
   private var held: [UInt8] = []
 
   /// - Parameter nonce: that of the `AttachLine`.

@@ -17,7 +17,6 @@ public struct BatchDelivery: Sendable {
     /// With a mark, without Return, and `fits`.
     public var typing: Typing
 
-    /// - Parameters: see the properties.
     public init(name: String, content: [UInt8], modified: Int64, typing: Typing) {
       self.name = name
       self.content = content
@@ -36,13 +35,11 @@ public struct BatchDelivery: Sendable {
   /// The folder on the host, as `RemoteTmux.inbox` says.
   public var folder: String
 
-  /// - Parameters: see the properties.
   public init(_ files: [File], folder: String) {
     self.files = files
     self.folder = folder
   }
 
-  /// The call.
   func request(label: String, nonce: String) -> ControlRequest {
     var archive = TarArchive()
     var lines = ""
@@ -135,11 +132,7 @@ struct TarArchive {
 
   private static let block = 512
 
-  /// Adds a file.
-  ///
-  /// - Parameters:
-  ///   - name: 1 to 99 bytes, a relative path.
-  ///   - modified: seconds since 1970.
+  /// `name`: 1 to 99 bytes, a relative path; `modified`: seconds since 1970.
   mutating func add(_ name: String, _ content: [UInt8], modified: Int64) {
     var header = [UInt8](repeating: 0, count: Self.block)
     func put(_ text: String, at place: Int) {
@@ -160,7 +153,6 @@ struct TarArchive {
     pad()
   }
 
-  /// The whole, with its end.
   var finished: [UInt8] { bytes + [UInt8](repeating: 0, count: 2 * Self.block) }
 
   private mutating func pad() {

@@ -17,7 +17,6 @@ public struct Delivery: Sendable {
   /// The open file and its size in bytes.
   public var file: (descriptor: Int32, size: Int)
 
-  /// - Parameters: see the properties.
   public init(
     typing: Typing, folder: String, name: String, file: (descriptor: Int32, size: Int)
   ) {
@@ -27,7 +26,6 @@ public struct Delivery: Sendable {
     self.file = file
   }
 
-  /// The call; its answer is for `Typing.outcome`.
   func request(label: String, nonce: String) -> ControlRequest {
     var typing = typing
     typing.markValue = "\(file.size)B"

@@ -190,7 +190,6 @@ private struct CallInput {
   private let maxTime: Double
   private var isOver = false
   private var wasDrained = false
-  /// The input file as it was in the beginning.
   private let version: FileVersion?
 
   init(_ input: ControlRequest.Input, _ maxTime: Double) {

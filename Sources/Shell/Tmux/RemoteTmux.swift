@@ -5,9 +5,7 @@ public struct RemoteTmux {
   private let calls: HostCalls
   let label: String
 
-  /// - Parameters:
-  ///   - calls: the way to the host.
-  ///   - label: tmux -L.
+  /// - Parameter label: tmux -L.
   public init(_ calls: HostCalls, label: String) {
     self.calls = calls
     self.label = label
@@ -176,7 +174,6 @@ public struct RemoteTmux {
 }
 
 extension HostFailure {
-  /// What tmux's refusal means.
   static func tmux(_ text: String, session: String?) -> HostFailure {
     if let session {
       if isEmptyServer(text) || text.hasPrefix("can't find ") { return .noSession(session) }
@@ -185,8 +182,7 @@ extension HostFailure {
     return .refused(text.isEmpty ? "failed without a word" : text)
   }
 
-  /// Whether tmux says that it has no sessions, in one of its ways. A server that ends while
-  /// it is asked has none any more.
+  /// In one of its ways; a server that ends while it is asked has none any more.
   static func isEmptyServer(_ text: String) -> Bool {
     text.hasPrefix("no server running on ") || text == "no sessions"
       || text.hasPrefix("server exited") || text == "lost server"
@@ -195,9 +191,7 @@ extension HostFailure {
   }
 }
 
-/// What the scripts that call tmux on the host have in common.
 enum TmuxScript {
-  /// The statuses with which they end when tmux could not do it.
   static let noTmux: Int32 = 70
   static let refused: Int32 = 71
   static let noFolder: Int32 = 72

@@ -47,10 +47,7 @@ extension RemoteTmux {
       sessions: try Self.rows(rows), mark: String(decoding: answer.output[..<line], as: UTF8.self))
   }
 
-  /// Waits until the agent of a session is idle.
-  ///
-  /// - Throws: `HostFailure.busy` when it was not for so many seconds, and `.stateUnknown`
-  ///   at once when nothing says how it stands.
+  /// Throws `HostFailure.busy` after so many seconds, `.stateUnknown` when nothing tells.
   func waitUntilIdle(
     _ session: String, atMost seconds: Double
   ) throws(HostFailure) -> String {
@@ -76,7 +73,6 @@ extension RemoteTmux {
 }
 
 extension TmuxSession {
-  /// The pane of its agent, and how that stands.
   func agent() throws(HostFailure) -> (pane: String, state: AgentState) {
     switch agentPane {
     case .pane(let id, let state): return (id, state)

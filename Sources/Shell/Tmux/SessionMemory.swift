@@ -26,9 +26,7 @@ public struct SessionMemory: Equatable, Sendable {
   /// Holds what is known against the host's list: what was forgotten is added behind the
   /// others, what is gone is dropped, but never the base.
   ///
-  /// - Parameters:
-  ///   - names: the sessions of the host.
-  ///   - base: the session that is never dropped.
+  /// - Parameter base: the session that is never dropped.
   /// - Returns: what became of each, in the order of the new list, dropped ones where
   ///   they stood.
   public mutating func reconcile(with names: [String], base: String) -> [Change] {
@@ -61,8 +59,6 @@ public struct SessionMemory: Equatable, Sendable {
   }
 
   /// The lowest free name: `riff-2`, `riff-3` and so on.
-  ///
-  /// - Parameter taken: names that are in use.
   public static func freeName(taken: Set<String>) -> String {
     var number = 2
     while taken.contains("\(SessionName.base)-\(number)") { number += 1 }
@@ -133,7 +129,6 @@ extension SessionMemory {
 
   private static let prefix = "sessions-"
 
-  /// A text as part of a file's name.
   private static func encoded(_ text: String) -> String {
     var out = ""
     for byte in text.utf8.prefix(180) {

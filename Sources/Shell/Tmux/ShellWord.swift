@@ -120,24 +120,20 @@ enum TmuxWord {
   /// A session as the target of any command, and no other whose name begins alike.
   static func target(_ session: String) -> String { "=" + session + ":" }
 
-  /// Whether a session has several panes, or one that is not its agent's.
   static let hasOthers =
     "#{&&:#{session_id},#{||:#{!=:#{session_windows}#{window_panes},11},"
     + "#{&&:#{@agent_pane},#{!=:#{@agent_pane},#{pane_id}}}}}"
 
-  /// Commands as the arguments of one call of tmux: it runs them to the end with
-  /// nothing between them, and stops at the first that fails.
+  /// One call: tmux runs them with nothing between, and stops at the first that fails.
   static func list(_ commands: [[String]]) -> [String] {
     Array(commands.map { $0.map(ShellWord.tmuxArgument) }.joined(separator: [";"]))
   }
 
-  /// A list as one command line that tmux parses.
   static func line(_ commands: [[String]]) -> String {
     commands.map { $0.map(quoted).joined(separator: " ") }.joined(separator: " ; ")
   }
 
-  /// Commands that leave copy mode, where typed keys would move about in the text.
-  /// The other modes know no cancel; older tmux knows no -q.
+  /// In copy mode typed keys would move about. Other modes, and older tmux, differ.
   static func leavingModes(_ target: String) -> [[String]] {
     let copying = "#{||:#{==:#{pane_mode},copy-mode},#{==:#{pane_mode},view-mode}}"
     return [

@@ -64,7 +64,6 @@ public struct TmuxSession: Equatable, Sendable {
 /// characters as `\n` or `\012` besides. So no name and no path, with line ends in it
 /// or not, can be taken for another row.
 enum SessionRows {
-  /// The argument of tmux's -F.
   static let format = format(activity: "#{session_activity}")
   /// The same without what changes all the time.
   static let stillFormat = format(activity: "0")
@@ -77,9 +76,7 @@ enum SessionRows {
       + "#{q:pane_current_command}|#{q:@agent_pane}|#{W:#{P:\(PaneFacts.format)}}."
   }
 
-  /// Reads what tmux wrote. Lines in front of a row (warnings) do not count.
-  ///
-  /// - Returns: nil when a row is damaged.
+  /// Skips lines in front of a row (warnings); nil when a row is damaged.
   static func parse(_ bytes: [UInt8]) -> [TmuxSession]? {
     var sessions: [TmuxSession] = []
     var rest = bytes[...]
@@ -127,7 +124,6 @@ enum SessionRows {
       agentPane: PaneFacts.agentPane(panes, remembered: text[8]))
   }
 
-  /// Takes a field and the bar behind it.
   private static func takeField(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
     var field: [UInt8] = []
     while let byte = rest.popFirst() {
@@ -142,7 +138,6 @@ enum SessionRows {
     return nil
   }
 
-  /// What a backslash and this byte stand for.
   private static func escaped(_ byte: UInt8, _ rest: inout ArraySlice<UInt8>) -> UInt8 {
     switch byte {
     case UInt8(ascii: "a"): return 7

@@ -36,7 +36,6 @@ public struct Typing: Sendable {
   /// Seconds to wait until the agent is idle: only then is anything typed. Nil types at once.
   public var idleWait: Double?
 
-  /// - Parameters: see the properties.
   public init(
     session: String, text: TypedText, mark: String? = nil, returnAfter: Double? = nil,
     idleWait: Double? = nil
@@ -48,13 +47,11 @@ public struct Typing: Sendable {
     self.idleWait = idleWait
   }
 
-  /// Where tmux is to type.
   var target: String { pane ?? TmuxWord.target(session) }
 
   /// Seconds that the call waits on purpose.
   public var pause: Double { returnAfter ?? 0 }
 
-  /// The call; its answer is for `outcome`.
   func request(label: String, nonce: String) -> ControlRequest {
     let lists = lists(nonce: nonce, isBuffer: isBuffer)
     let hasBuffer = !lists.buffer.isEmpty
@@ -72,10 +69,7 @@ public struct Typing: Sendable {
   /// the host (`ps`) for as long as the pause before Return is.
   private var isBuffer: Bool { !text.isArgument || pause > 0 }
 
-  /// What tmux runs for the text and for Return, the buffer that the text is to be in
-  /// (empty where it is an argument), and sleep(1)'s argument (empty for no Return).
-  ///
-  /// - Parameter isBuffer: whether the text is in a buffer; nil where it has to be.
+  /// `isBuffer`: nil where the text has to be in one; no Return: the argument of sleep is empty.
   func lists(
     nonce: String, isBuffer: Bool? = nil
   ) -> (typed: String, entered: String, buffer: String, pause: String) {
@@ -111,7 +105,6 @@ public struct Typing: Sendable {
     "other panes have come", "the agent asks something now: Return was not pressed"
   )
 
-  /// What an answer with status 0 says.
   func outcome(_ answer: ControlAnswer) -> Outcome {
     switch answer.text.split(separator: "\n").first {
     case "ALREADY": .already
@@ -213,7 +206,6 @@ public struct Typing: Sendable {
     enter "$5"
     """
 
-  /// The line that comes when the text has been typed, and Return is still to come.
   static let typed = "typed"
 }
 
@@ -256,8 +248,7 @@ public struct TypedText: Equatable, Sendable {
   /// Up to here text is typed key by key; a longer one is pasted.
   static let longestKeys = 8192
 
-  /// Whether the program is to be told that this is a paste and no keys: when it is
-  /// long, and when a line end in it could be taken for Return.
+  /// When it is long, or when a line end in it could be taken for Return.
   var isPaste: Bool {
     !isRaw && (bytes.count > Self.longestKeys || bytes.contains { $0 < 0x20 })
   }

@@ -43,9 +43,6 @@ public struct ConnectError: Error, Equatable, Sendable {
   /// The server's words; may be empty, and hold anything.
   public let message: String
 
-  /// - Parameters:
-  ///   - code: what kind of refusal it is.
-  ///   - message: the server's words.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
@@ -60,8 +57,6 @@ public struct ConnectError: Error, Equatable, Sendable {
   }
 
   /// `not_found: no such thread`, quoted as any text of the answer.
-  ///
-  /// - Parameter head: of the answer.
   public func line(_ head: ResponseHead) -> String {
     message.isEmpty ? code.rawValue : "\(code.rawValue): \(head.quoted(message))"
   }

@@ -18,13 +18,11 @@ public final class ConnectReply {
 
   private let response: LiveResponse
   private var reader: EnvelopeReader
-  /// What was received and not yet read.
   private var rest = UnsafeRawBufferPointer(start: nil, count: 0)
 
   /// Asks, and does not wait.
   ///
   /// - Parameters:
-  ///   - waiter: waits.
   ///   - request: the address and the headers with the token; method, body and the headers about
   ///     it are set here.
   ///   - message: what is asked, a JSON object.
@@ -98,8 +96,7 @@ public final class ConnectReply {
 }
 
 extension ResponseHead {
-  /// Whether the media type is that of a Connect stream of JSON, whatever its case and
-  /// parameters.
+  /// Whatever its case and parameters.
   fileprivate var isConnectStream: Bool {
     guard let type = value("Content-Type") else { return false }
     let essence = type.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)[0]

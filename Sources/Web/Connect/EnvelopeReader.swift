@@ -17,7 +17,6 @@ public struct EnvelopeReader: Sendable {
   private let limit: Int
   private var head: [UInt8] = []
   private var content: [UInt8] = []
-  /// How much of the content is still to come; nil before its head is whole.
   private var missing: Int?
   private var isOver = false
 
@@ -36,13 +35,13 @@ public struct EnvelopeReader: Sendable {
   public mutating func next(_ bytes: inout UnsafeRawBufferPointer) -> Item? {
     while !isOver {
       if missing == nil {
-        take(&bytes, upTo: Self.headSize - head.count) { $0.head += $1 }
+        receive(&bytes, upTo: Self.headSize - head.count) { $0.head += $1 }
         guard head.count == Self.headSize else { return nil }
         if let item = begin() { return item }
       }
       guard let wanted = missing else { continue }
       let isKept = size <= limit
-      take(&bytes, upTo: wanted) { reader, piece in
+      receive(&bytes, upTo: wanted) { reader, piece in
         reader.missing = wanted - piece.count
         if isKept { reader.content += piece }
       }
@@ -52,7 +51,7 @@ public struct EnvelopeReader: Sendable {
     return nil
   }
 
-  private mutating func take(
+  private mutating func receive(
     _ bytes: inout UnsafeRawBufferPointer, upTo count: Int,
     _ keep: (inout EnvelopeReader, UnsafeRawBufferPointer.SubSequence) -> Void
   ) {
@@ -63,7 +62,6 @@ public struct EnvelopeReader: Sendable {
 
   private var size: Int { head.dropFirst().reduce(0) { $0 << 8 | Int($1) } }
 
-  /// Reads a head.
   private mutating func begin() -> Item? {
     let flags = head[0]
     if flags & ~(Self.compressed | Self.last) != 0 {

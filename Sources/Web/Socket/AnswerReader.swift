@@ -1,15 +1,11 @@
 /// Reads the answer to a request byte by byte as far as a WebSocket needs it: the final
 /// head, and the beginning of the body of an error (RFC 9112).
 struct AnswerReader {
-  /// What was read so far.
   enum Progress {
-    /// More is to come.
     case more
     /// 101; what follows it in the bytes from this place on are frames.
     case switched(ResponseHead, rest: Int)
-    /// Another answer, with its body or the beginning of it.
     case answered(ResponseHead, [UInt8])
-    /// Not an answer, or a head without an end; one line.
     case bad(String)
   }
 
@@ -19,7 +15,6 @@ struct AnswerReader {
   private let mask: SecretMask
   private var line: [UInt8] = []
   private var size = 0
-  /// The head as far as it came.
   private(set) var head: ResponseHead?
   private var body: [UInt8] = []
   private var framing: Framing?
@@ -35,8 +30,7 @@ struct AnswerReader {
   /// Whether the final head came, so that an end of the connection may end the body.
   var hasHead: Bool { framing != nil }
 
-  /// Reads on.
-  mutating func take(_ bytes: UnsafeRawBufferPointer) -> Progress {
+  mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Progress {
     var place = 0
     while framing == nil {
       guard place < bytes.count else { return .more }
@@ -71,7 +65,6 @@ struct AnswerReader {
     return takeBody(UnsafeRawBufferPointer(rebasing: bytes[place...]))
   }
 
-  /// What there is when nothing more comes.
   mutating func finish() -> Progress {
     guard hasHead, let head else { return .bad("the server closed the connection") }
     return .answered(head, body)
@@ -99,7 +92,7 @@ struct AnswerReader {
       body += bytes.prefix(length - min(length, body.count))
       isOver = body.count >= length
     case .chunks(var chunks):
-      isOver = chunks.take(bytes, into: &body)
+      isOver = chunks.receive(bytes, into: &body)
       self.framing = .chunks(chunks)
     }
     if body.count >= Fetch.mostOfError {
@@ -116,10 +109,8 @@ struct ChunkReader {
   private var left = 0
   private var isData = false
 
-  /// Adds the data to a body.
-  ///
-  /// - Returns: whether the last chunk began, or nothing sensible follows.
-  mutating func take(_ bytes: UnsafeRawBufferPointer, into body: inout [UInt8]) -> Bool {
+  /// Adds the data to a body: whether the last chunk began, or nothing sensible follows.
+  mutating func receive(_ bytes: UnsafeRawBufferPointer, into body: inout [UInt8]) -> Bool {
     var place = 0
     while place < bytes.count {
       if isData {

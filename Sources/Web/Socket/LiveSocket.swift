@@ -49,10 +49,8 @@ public final class LiveSocket {
   /// Connects, and waits until the socket is open.
   ///
   /// - Parameters:
-  ///   - waiter: waits.
   ///   - request: the address, and the headers with the token; `http` means `ws`. Redirects are
   ///     followed; across origins private headers stay behind.
-  ///   - options: what is asked of it.
   ///   - idle: seconds without a byte after which the connection counts as lost; nil for never.
   /// - Throws: `LinkEnd`; `refused` for another answer than 101.
   public static func connect(
@@ -143,7 +141,7 @@ public final class LiveSocket {
       switch made.read(into: region) {
       case .bytes(let count):
         lastHeard = Clock.monotonic
-        progress = reader.take(UnsafeRawBufferPointer(rebasing: region[..<count]))
+        progress = reader.receive(UnsafeRawBufferPointer(rebasing: region[..<count]))
         if case .switched(_, let rest) = progress, rest < count {
           self.reader.supply(UnsafeMutableRawBufferPointer(rebasing: region[rest..<count]))
           hasFrames = true
@@ -183,7 +181,6 @@ public final class LiveSocket {
   ///     the connection counts as lost.
   ///   - until: when to return without one, seconds of `Clock.monotonic`.
   /// - Returns: nil when that time has come, or something else that is waited for has got on.
-  /// - Throws: `LinkEnd`.
   public func receive(
     idle: Double? = nil, pingEvery: Double? = nil, mostUnanswered: Int = 1,
     until: Double = .infinity
@@ -234,9 +231,7 @@ public final class LiveSocket {
     (lastHeard, pingedAt, hasPinged) = (Clock.monotonic, Clock.monotonic, false)
   }
 
-  /// Notices silence, and pings.
-  ///
-  /// - Returns: when to look again, seconds of `Clock.monotonic`.
+  /// Notices silence, and pings; when to look again, seconds of `Clock.monotonic`.
   private func watch(
     _ idle: Double?, _ pingEvery: Double?, _ mostUnanswered: Int
   ) throws(LinkEnd) -> Double {
@@ -285,8 +280,7 @@ public final class LiveSocket {
 
   // MARK: - The end
 
-  /// The network has failed: nobody is there to whom a code could say anything (RFC 6455, section
-  /// 7.1.5).
+  /// Nobody is there to whom a code could say anything (RFC 6455, section 7.1.5).
   private func lost(_ reason: String) -> LinkEnd {
     isOpen = false
     return .lost(route.hide(reason))
@@ -301,9 +295,7 @@ public final class LiveSocket {
     return try close(CloseFrame.payload(fault.code, fault.reason), end)
   }
 
-  /// Says that this is the end, and gives the other side time for its part.
-  ///
-  /// - Returns: what it ends with.
+  /// Says that this is the end, gives the other side time for its part, and returns the end.
   private func close(_ payload: [UInt8], _ end: LinkEnd) throws(LinkEnd) -> LinkEnd {
     answerPing()
     writer.add(.close, payload)

@@ -17,11 +17,7 @@ public struct Upgrade {
   ]
   private static let offer = "Sec-WebSocket-Protocol"
 
-  /// - Parameters:
-  ///   - request: where, and the user's headers.
-  ///   - subprotocols: to offer, beside those of the user's headers.
-  ///   - agent: the `User-Agent`.
-  ///   - key: of 16 random bytes.
+  /// `subprotocols`: beside those of the user's headers; `key`: of 16 random bytes.
   init(_ request: Request, subprotocols: [String], agent: String, key: [UInt8] = freshKey) {
     self.request = request
     self.agent = agent
@@ -37,7 +33,6 @@ public struct Upgrade {
     return (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
 
-  /// The request, to its empty line.
   var bytes: [UInt8] {
     let address = request.address
     var headers = [Header("Host", address.authority), Header("User-Agent", agent)]
@@ -63,7 +58,6 @@ public struct Upgrade {
     return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
   }
 
-  /// What is wrong with an answer of 101; nil when nothing is.
   func fault(of head: ResponseHead) -> String? {
     func has(_ name: String, _ word: String) -> Bool {
       head.headers.contains { header in
@@ -87,7 +81,6 @@ public struct Upgrade {
     return nil
   }
 
-  /// The subprotocol that an answer names.
   func subprotocol(of head: ResponseHead) -> String? { head.value(Self.offer) }
 
   /// What the server must answer to the key.
@@ -101,8 +94,6 @@ public struct Upgrade {
 extension WebAddress {
   /// Reads an absolute URL of a WebSocket: `ws` and `wss` are taken for `http` and
   /// `https`, which it begins with.
-  ///
-  /// - Throws: `Failure`.
   public init(socket text: String) throws(Failure) {
     do throws(Failure) {
       try self.init(Self.webText(text))
@@ -112,7 +103,6 @@ extension WebAddress {
     }
   }
 
-  /// The URL with the scheme of the web for that of WebSockets.
   static func webText(_ text: String) -> String {
     for (scheme, web) in [("ws://", "http://"), ("wss://", "https://")]
     where text.prefix(scheme.count).lowercased() == scheme {
@@ -126,12 +116,10 @@ extension WebAddress {
     display.hasPrefix("http") ? "ws" + display.dropFirst(4) : display
   }
 
-  /// Host and port as the `Host` field has them.
   var authority: String {
     port == (scheme == "https" ? 443 : 80) ? host : "\(host):\(port)"
   }
 
-  /// Path and query as the request line has them.
   var target: String {
     let bytes = text.utf8
     guard let scheme = text.place(of: "://") else { return "/" }

@@ -1,6 +1,5 @@
 import CLibc
 
-/// A mutex of the system.
 final class Lock {
   let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
@@ -18,7 +17,6 @@ final class Lock {
   func unlock() { pthread_mutex_unlock(mutex) }
 }
 
-/// What threads wait for that hold a lock.
 final class Condition {
   private let lock: Lock
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

@@ -19,10 +19,8 @@ final class PieceBuffer {
   /// Where the bytes begin; moves when there is made room.
   var base: UnsafeMutableRawPointer { pages.base }
 
-  /// How many bytes there is room for.
   var capacity: Int { pages.capacity }
 
-  /// The bytes of the lines.
   var bytes: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: base + lines.lowerBound, count: lines.count)
   }

@@ -1,9 +1,7 @@
 import CLibc
 import Core
 
-/// What a thread does with a piece when its lines are in the buffer.
 protocol PieceWorker: AnyObject {
-  /// Reads the lines, and puts what comes of them into the result.
   func work(on slot: PieceSlot)
 }
 
@@ -21,10 +19,8 @@ final class PieceEngine {
   private let turn = Lock()
   /// Held while anything below is looked at, but for what only the thread has that merges.
   private let state = Lock()
-  /// A slot is free, or no more are wanted.
   private let isFree: Condition
   private var source: (any PieceSource)?
-  /// What is read.
   private var path = ""
   private var free: [PieceSlot] = []
   /// The slots of the pieces that were begun: that of number n at n modulo their count.
@@ -34,9 +30,7 @@ final class PieceEngine {
   /// Whether a thread hands over what is done; it looks for more before it leaves.
   private var isMerging = false
   private var merge: ((PieceSlot) throws -> Bool)?
-  /// Why there was nothing handed over any more.
   private var failure: (any Error)?
-  /// Whether the source has no more pieces, or no more are wanted.
   private var isOver = false
 
   init(_ workers: [any PieceWorker], size: Int, makeWork: () -> any PieceWork) {
@@ -66,7 +60,6 @@ final class PieceEngine {
 
   // MARK: - Threads
 
-  /// What a thread is given.
   private final class Task {
     let engine: PieceEngine
     let worker: any PieceWorker
@@ -93,7 +86,6 @@ final class PieceEngine {
     return thread.move()
   }
 
-  /// Works on one piece after the other, as long as there are any.
   private func work(_ worker: any PieceWorker) {
     while let slot = begin() {
       if slot.failure == nil, let fill = slot.piece.fill {
@@ -104,7 +96,6 @@ final class PieceEngine {
     }
   }
 
-  /// Begins with the next piece; nil when there is none.
   private func begin() -> PieceSlot? {
     turn.lock()
     defer { turn.unlock() }

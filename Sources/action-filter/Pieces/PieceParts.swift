@@ -3,7 +3,6 @@ import Core
 /// What a piece gives to write, where most of it are lines as they were read: these are not
 /// copied, but named, as many as stand behind each other at once.
 struct PieceParts {
-  /// Bytes that are written one behind the other.
   private struct Part {
     /// Nil where they are the next ones of those that were collected.
     let start: UnsafeRawPointer?
@@ -11,7 +10,6 @@ struct PieceParts {
   }
 
   private var parts: [Part] = []
-  /// The lines named last, which the next one may stand behind.
   private var start: UnsafeRawPointer?
   private var end: UnsafeRawPointer?
   /// How many of the bytes that were collected have their part.
@@ -38,7 +36,6 @@ struct PieceParts {
     }
   }
 
-  /// Writes all.
   func write(_ source: RecordWriter, to writer: RecordWriter) throws(WriteFailure) {
     var passed = 0
     for part in parts {
@@ -52,7 +49,6 @@ struct PieceParts {
     }
   }
 
-  /// Forgets all, keeps the memory.
   mutating func clear() {
     parts.removeAll(keepingCapacity: true)
     (start, end, collected) = (nil, nil, 0)

@@ -4,9 +4,8 @@ import Core
 struct Piece {
   /// What the user called the file; `-` is standard input.
   var path: String
-  /// The number of its first line, counted from 1; nil where that is the one behind the
-  /// last line of the piece before. 1 is the beginning of a file, where a byte order mark
-  /// may stand.
+  /// Counted from 1, where a byte order mark may stand; nil: behind the last line of the piece
+  /// before.
   var firstLine: Int?
   /// Brings the lines into the buffer that the source was given, in a thread of its own and
   /// beside others that fill theirs; nil where `next` has done so.
@@ -41,7 +40,6 @@ protocol PieceSource: AnyObject {
   func next(_ buffer: PieceBuffer) throws(Failure) -> Piece?
 }
 
-/// How much is read at a time.
 enum PieceSize {
   /// Bytes: half of what a core has of second cache, as a rule. A multiple of every size
   /// of a page.

@@ -1,7 +1,6 @@
 import Notices
 import Records
 
-/// How much a person is told.
 struct BundleLimits: Sendable {
   /// How long a notification waits for more of the same, seconds.
   var settle = 2.0
@@ -21,55 +20,45 @@ struct Bundler {
   private let limits: BundleLimits
   /// To be told as soon as may be, in the order of their first.
   private(set) var waiting: [Bundle] = []
-  /// To be told at their time.
   private(set) var kept: [Bundle] = []
   /// What came when there were too many kinds to keep apart.
   private var others = 0, keptOthers = 0
   /// When something was told within the last minute.
   private var told: [Double] = []
 
-  /// So many kinds are kept apart.
   static let mostKinds = 200
 
   init(_ limits: BundleLimits) { self.limits = limits }
 
-  /// Goes on with what an earlier run kept.
   mutating func restore(_ bundles: [Bundle], others: Int, waiting: [Bundle]) {
     kept = bundles
     keptOthers = others
     self.waiting = waiting
   }
 
-  /// Of what is kept, how many have no place.
   var othersKept: Int { keptOthers }
 
-  /// Whether something is to be told.
   var isEmpty: Bool { waiting.isEmpty && others == 0 }
 
-  /// How many wait.
   var count: Int { waiting.reduce(others) { $0 + $1.count } }
 
   /// What waits, for a later run: those without a place are one.
   var unsaid: [Bundle] { waiting + bundled(others) }
 
-  /// Those without a place, as one.
   private func bundled(_ others: Int) -> [Bundle] {
     others > 0 ? [Bundle.counted(others, now: 0)] : []
   }
 
-  /// Takes back what could not be told.
   mutating func takeBack(_ bundles: [Bundle], wasKept: Bool) {
     if wasKept { kept = bundles + kept } else { waiting = bundles + waiting }
   }
 
-  /// Whether `due` has something.
   func hasDue(now: Double, isEnd: Bool) -> Bool {
     isEnd && !isEmpty || waiting.contains { $0.urgency == .emergency }
       || next(now: now) ?? .infinity <= now
   }
 
-  /// Takes a notification that is to be told now, or to be kept.
-  mutating func take(_ routed: RoutedNotice, id: String?, isNow: Bool, now: Double) {
+  mutating func receive(_ routed: RoutedNotice, id: String?, isNow: Bool, now: Double) {
     if isNow {
       if !Self.add(routed, id, to: &waiting, now) { others += 1 }
     } else if !Self.add(routed, id, to: &kept, now) {
@@ -123,7 +112,6 @@ struct Bundler {
     return out
   }
 
-  /// When `due` is to be asked again; nil when nothing waits.
   func next(now: Double) -> Double? {
     guard let first = waiting.map(time).min() else { return nil }
     let recent = told.filter { now - $0 < 60 }

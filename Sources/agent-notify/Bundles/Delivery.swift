@@ -6,11 +6,9 @@ import Records
 /// where it puts them.
 struct Delivery: Equatable {
   var title: String
-  /// More about it; may have several lines, may be empty.
   var body: String
   var urgency: NotificationRecord.Urgency
   var hasSound: Bool
-  /// How many notifications it stands for.
   var count = 1
   var time: Timestamp?
   /// The record `notification`, with a LF.
@@ -20,7 +18,6 @@ struct Delivery: Equatable {
 /// Many deliveries in one, and no more of them in memory than are shown.
 struct Summary {
   private(set) var count = 0
-  /// The most pressing ones.
   private var shown: [Delivery] = []
   private var hasSound = false
   private var time: Timestamp?
@@ -62,7 +59,6 @@ struct Summary {
 
 /// Notifications that are the same to a person: of one agent, with one title.
 struct Bundle {
-  /// What makes them the same.
   struct Key: Hashable {
     var profile: String?
     var category: String
@@ -70,14 +66,10 @@ struct Bundle {
   }
 
   let key: Key
-  /// The first of them.
   let notice: Notice
-  /// How many.
   private(set) var count = 0
-  /// The highest of them.
   private(set) var urgency = NotificationRecord.Urgency.noise
   private(set) var hasSound = false
-  /// By which they are known again, as many as are remembered.
   private(set) var ids: [String] = []
   /// The ways that could not tell it, by their names; none where no way has told it.
   var ways: [String] = []
@@ -96,7 +88,6 @@ struct Bundle {
     last = now
   }
 
-  /// Of what was kept in an earlier run.
   init(
     _ notice: Notice, count: Int, urgency: NotificationRecord.Urgency, hasSound: Bool,
     ids: [String], now: Double
@@ -119,8 +110,7 @@ struct Bundle {
     if let id, ids.count < ToldFile.most { ids.append(id) }
   }
 
-  /// Takes back what could not be told: what is the same is one again, and what has no place is
-  /// counted.
+  /// What is the same is one again, and what has no place is counted.
   static func gather(_ bundles: [Bundle], into list: inout [Bundle], now: Double) {
     for var bundle in bundles {
       (bundle.first, bundle.last) = (now, now)
@@ -139,7 +129,6 @@ struct Bundle {
     hasSound = hasSound || other.hasSound
   }
 
-  /// One of which only the number is known.
   static func counted(_ count: Int, now: Double) -> Bundle {
     var notice = Notice()
     notice.title = "more notifications"
@@ -153,7 +142,6 @@ struct Bundle {
     return out
   }
 
-  /// Its title for a person, with whose it is and how many.
   var title: String {
     let name = key.title.isEmpty ? "notification" : key.title
     return (key.profile.map { "\($0): " } ?? "") + name + (count > 1 ? " ×\(count)" : "")
@@ -178,7 +166,6 @@ struct Bundle {
     return summary.delivery
   }
 
-  /// What is kept of a notification: what is too long is cut.
   private static func cut(_ notice: Notice) -> Notice {
     var notice = notice
     notice.title = notice.title.map { cut($0, mostTitle) }

@@ -12,18 +12,13 @@ final class ToldFile {
   private let file: StateFile
   private var ids: [String] = []
   private var known: Set<String> = []
-  /// The known ones in the order in which they came.
   private var order: [String] = []
-  /// What is kept, as it was read.
   private(set) var kept: [Bundle] = []
   private(set) var others = 0
-  /// What was not told yet.
   private(set) var waiting: [Bundle] = []
-  /// The last that were told, oldest first.
   private var history: [ToldNotice] = []
   private var isDirty = false
 
-  /// So many are remembered, and of so many what was told.
   static let most = 4096, mostHistory = 100
   /// The longest file that one of ours can be, bytes: so many kinds, each with its ids. One that
   /// is longer is refused, not read in part: what it has was acknowledged, and is nowhere else.
@@ -31,7 +26,6 @@ final class ToldFile {
 
   /// Files of processes that have ended, all of which is here at the next `save`.
   private var adopted: [StateFile] = []
-  /// How many processes that read standard input can have a file each.
   private static let mostSlots = 32
 
   init(
@@ -40,7 +34,7 @@ final class ToldFile {
     if path != nil || !profiles.isEmpty || isBus {
       file = try Self.file(path, profiles: profiles, isBus: isBus)
       try Self.lock(file.path)
-      try take(file, now: now)
+      try receive(file, now: now)
       return
     }
     let slots = try (1...Self.mostSlots).map { number throws(Failure) in
@@ -54,10 +48,10 @@ final class ToldFile {
       throw Failure(slots[0].path, "in use by another agent-notify")
     }
     file = slots[free]
-    try take(file, now: now)
+    try receive(file, now: now)
     for (index, slot) in slots.enumerated() where index != free && access(slot.path, F_OK) == 0 {
       if index > free, try Self.locks(slot.path) {
-        try take(slot, now: now)
+        try receive(slot, now: now)
         adopted.append(slot)
         isDirty = true
       } else if let object = try Self.state(of: slot) {
@@ -66,8 +60,7 @@ final class ToldFile {
     }
   }
 
-  /// Takes what a file has.
-  private func take(_ file: StateFile, now: Double) throws(Failure) {
+  private func receive(_ file: StateFile, now: Double) throws(Failure) {
     guard let object = try Self.state(of: file) else { return }
     let told = object["told"]?.elements.compactMap(\.string) ?? []
     ids = (ids + told).suffix(Self.most)
@@ -88,13 +81,11 @@ final class ToldFile {
     return StateFile(path: try Folders().stateFile(name))
   }
 
-  /// What a file has; nil for nothing that makes sense.
   private static func state(of file: StateFile) throws(Failure) -> JSONValue? {
     guard let bytes = try file.read(limit: limit) else { return nil }
     return try? bytes.withUnsafeBytes { try JSONValue.parse($0) }
   }
 
-  /// What was told, oldest first.
   static func history(
     _ path: String?, profiles: [String], isBus: Bool
   ) throws(Failure) -> [ToldNotice] {
@@ -132,8 +123,7 @@ final class ToldFile {
     }
   }
 
-  /// Keeps a file to this process, to its end: of two, each would tell what the other told,
-  /// and undo what it kept.
+  /// Of two processes, each would tell what the other told, and undo what it kept.
   private static func lock(_ path: String) throws(Failure) {
     guard try locks(path) else { throw Failure(path, "in use by another agent-notify") }
   }
@@ -153,14 +143,12 @@ final class ToldFile {
     Int(min(max(value?.integer ?? 0, Int64(least)), 1 << 40))
   }
 
-  /// By what a notification is known again; nil for one without an id.
   static func id(of notice: Notice) -> String? {
     guard let id = notice.id else { return nil }
     let text = [notice.backend ?? "", notice.profile ?? "", id].joined(separator: "\0")
     return Array(text.utf8).withUnsafeBytes { ActionKey(text: $0) }.text
   }
 
-  /// Whether something is to be saved.
   var hasNews: Bool { isDirty }
 
   /// Whether it is new. It is known from now on, and for other runs when it is written.
@@ -181,14 +169,12 @@ final class ToldFile {
     isDirty = true
   }
 
-  /// Writes down what is told now, for who missed it.
   func add(_ delivery: Delivery) {
     history.append(ToldNotice(delivery))
     if history.count > Self.mostHistory { history.removeFirst() }
     isDirty = true
   }
 
-  /// Brings to disk what is new.
   func save(kept bundles: [Bundle], others: Int, waiting: [Bundle]) throws(Failure) {
     guard isDirty else { return }
     let record = RecordText(.notifyState).strings("told", ids)
@@ -226,21 +212,18 @@ final class ToldFile {
   }
 }
 
-/// A notification that was told, as a person was shown it.
 struct ToldNotice {
   let time: Timestamp
   let urgency: String
   let title: String
   let body: String
 
-  /// Told now.
   init(_ delivery: Delivery) {
     time = .now()
     urgency = delivery.urgency.rawValue
     (title, body) = (delivery.title, delivery.body)
   }
 
-  /// What was written down; nil for what makes no sense.
   init?(_ object: JSONValue) {
     guard let time = object["time"]?.string.flatMap({ Timestamp(rfc3339: $0) }),
       let title = object["title"]?.string
@@ -255,7 +238,6 @@ struct ToldNotice {
       .string("text", body.isEmpty ? nil : body).time(time)
   }
 
-  /// A line for a person.
   var line: String {
     let body = Plain.line(body)
     return "\(TimeText.absolute(time, zone: TimeText.local)) \(Plain.line(urgency))  "

@@ -4,7 +4,6 @@ import Records
 import Screen
 import Web
 
-/// Posts to a topic of an ntfy server.
 final class NtfyWay: Way {
   let name: String
   private let outcome: Outcome

@@ -9,12 +9,10 @@ final class ProgramWay: Way {
   private let outcome: Outcome
   private let words: (Delivery) -> [String]
   private let input: (Delivery) -> [UInt8]
-  /// Whether what the program writes goes where ours does.
   private let isOwn: Bool
   var ended: [WayEnd] = []
   private var queue = WayQueue()
   private var child: ChildProcess?
-  /// What it tells.
   private var current: [Telling] = []
   private var rest: ArraySlice<UInt8> = []
   private var deadline = 0.0
@@ -103,9 +101,7 @@ final class ProgramWay: Way {
   }
 }
 
-/// The programs that show notifications.
 enum Programs {
-  /// Whether a program is found in PATH.
   static func has(_ name: String) -> Bool {
     (Process.environment("PATH") ?? "").split(separator: ":").contains { folder in
       access(Folders.join(String(folder), name), X_OK) == 0

@@ -3,7 +3,6 @@ import Core
 import Records
 import Screen
 
-/// A line on standard output.
 final class LineWay: Way {
   let name = "line"
   var ended: [WayEnd] = []
@@ -22,7 +21,6 @@ final class LineWay: Way {
   }
 }
 
-/// The bell of the terminal that the command was started at.
 final class BellWay: Way {
   let name = "bell"
   var ended: [WayEnd] = []

@@ -8,13 +8,11 @@ final class TmuxWay: Way {
   private(set) var unsupportedReason = ""
   private let show: ProgramWay
   private let seat: Seat
-  /// Asks who is there.
   private var question: ChildProcess?
   private var said: [UInt8] = []
   private var deadline = 0.0
   private var answer: (isThere: Bool, until: Double)?
 
-  /// The name of the terminal's client.
   private final class Seat {
     var name = ""
   }

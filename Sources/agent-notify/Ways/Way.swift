@@ -2,21 +2,16 @@ import Core
 
 /// A way to tell a person something. None of them waits: what takes time goes on in `work`.
 protocol Way: AnyObject {
-  /// For messages.
   var name: String { get }
-  /// Whether there is nothing more to do.
   var isIdle: Bool { get }
   /// Whether somebody can be told in this way now; nil while that is found out, in `work`.
   func isThere(now: Double) -> Bool?
-  /// Why nobody can be told.
   var unsupportedReason: String { get }
-  /// Tells it, or puts it behind what is being told.
   func post(_ telling: Telling) throws(WriteFailure)
   /// Goes on. Returns when to be called again at the latest.
   func work(now: Double) -> Double
   /// Ends what goes on: nobody is there any more to wait for it.
   func stop()
-  /// What came to its end, and was not taken yet.
   var ended: [WayEnd] { get set }
 }
 
@@ -28,32 +23,24 @@ extension Way {
   func stop() {}
 }
 
-/// How a way came to an end with what it was to tell.
 struct WayEnd {
   let tellings: [Telling]
-  /// Why nobody was told; nil when somebody was.
   let failure: WayFailure?
 }
 
-/// Why a way could not tell.
 struct WayFailure {
   let reason: String
   var status = ExitStatus.temporary
-  /// Whether another try with the same would fail as well.
   var isFinal = false
 }
 
-/// One thing that is told, by all ways at once.
 final class Telling {
   let delivery: Delivery
-  /// What it tells, and whether that was kept for later before.
   let bundles: [Bundle]
   let wasKept: Bool
-  /// The channels that are to tell it, by their numbers, and those that could not.
   var open: Set<Int>
   var failed: Set<Int> = []
   var isPosted = false
-  /// Whether somebody was told by one of them.
   var wasTold = false
 
   init(_ delivery: Delivery, of bundles: [Bundle], wasKept: Bool, by channels: Set<Int>) {
@@ -62,7 +49,6 @@ final class Telling {
   }
 }
 
-/// A way, and those that stand in for it where it fails.
 struct Channel {
   private let ways: [any Way]
   private var current = 0
@@ -73,7 +59,6 @@ struct Channel {
 
   init(_ ways: [any Way]) { self.ways = ways }
 
-  /// The one that tells now.
   var way: any Way { ways[current] }
   var isIdle: Bool { ways.allSatisfy(\.isIdle) }
 
@@ -86,7 +71,6 @@ struct Channel {
     return ways.map { $0.work(now: now) }.min() ?? .infinity
   }
 
-  /// What came to its end, with the way.
   func ended() -> [(way: any Way, end: WayEnd)] {
     ways.flatMap { way in
       defer { way.ended = [] }
@@ -94,7 +78,6 @@ struct Channel {
     }
   }
 
-  /// Whether another way stands in from now on.
   mutating func passes(_ way: any Way, now: Double) -> Bool {
     guard let place = ways.firstIndex(where: { $0 === way }), place + 1 < ways.count else {
       return false
@@ -104,24 +87,19 @@ struct Channel {
   }
 }
 
-/// How it went, for the end.
 final class Outcome {
   private let diagnostics: Diagnostics
-  /// The worst so far.
   private(set) var status = ExitStatus.success
 
   init(_ diagnostics: Diagnostics) { self.diagnostics = diagnostics }
 
-  /// Something may still be told.
   func note(_ way: String, _ reason: String) { diagnostics.error(way, reason) }
 
-  /// Something was not told, and why.
   func fail(_ way: String, _ reason: String, _ failure: ExitStatus = .temporary) {
     diagnostics.error(way, reason)
     if status != .denied { status = failure }
   }
 
-  /// What was not told at first was told after all.
   func mend() {
     if status == .temporary { status = .success }
   }
@@ -131,7 +109,6 @@ final class Outcome {
 /// memory: what is too much is told in one.
 struct WayQueue {
   private var waiting: [Telling] = []
-  /// What has no place.
   private var rest: [Telling] = []
   private static let most = 16
 
@@ -158,7 +135,6 @@ struct WayQueue {
 }
 
 extension Outcome {
-  /// Says that a way could not keep up.
   func noteSum(_ way: String, _ count: Int) {
     note(way, "too slow: \(count) notifications are told in one")
   }

@@ -4,22 +4,18 @@ import Screen
 /// The texts of a delivery, made safe for where each way puts them. What a terminal would
 /// obey or a person could not see has become text in all of them.
 enum WayText {
-  /// The title, one line.
   static func title(_ delivery: Delivery) -> String { Plain.line(delivery.title) }
 
-  /// What stands below it: a few lines.
   static func body(_ delivery: Delivery) -> String {
     delivery.body.isEmpty ? "" : Plain.lines(delivery.body).prefix(12).joined(separator: "\n")
   }
 
-  /// Both on one line.
   static func line(_ delivery: Delivery) -> String {
     let body = Plain.line(delivery.body)
     return title(delivery) + (body.isEmpty ? "" : ": " + body)
   }
 
-  /// The body of a notification of the desktop, which may have markup and, to
-  /// notify-send(1), escapes as in C.
+  /// Desktop text may have markup and, to notify-send(1), escapes as in C.
   static func markup(_ text: String) -> String {
     var out = ""
     for scalar in text.unicodeScalars {

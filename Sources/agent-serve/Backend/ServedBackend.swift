@@ -1,37 +1,23 @@
 import Core
 import Records
 
-/// Everything that requests work on.
 struct ServedBackend: Sendable {
-  /// Reads.
   let store: ActionStore
-  /// Writes.
   let log: ActionLog
-  /// Counts.
   let stats: StatsKeeper
-  /// What the agent told as a whole.
   let documents: Documents
-  /// The agent's durable memory.
   let memory: ServedMemory
-  /// Deliver.
   let streams: Streams
-  /// All actions, as a stream.
   let activity: ServedFeed
-  /// Those of voice sessions.
   let voice: ServedFeed
-  /// Open requests.
   let tickets: Tickets
-  /// The connections that requests come on.
   let connections: Connections
-  /// The voice server; nil for none.
   let riff: RiffService?
-  /// What the server may be called, nil for anything.
   let names: ServedNames?
   /// What requests must carry, nil for a server that is open to its machine.
   let token: AccessToken?
   /// Where a subscriber's backlog ends, bytes.
   let backlogLimit: Int
-  /// Says what is worth knowing.
   let diagnostics: Diagnostics
 
   /// The answer that is certain before a request's body has come; nil when there is none.
@@ -47,22 +33,19 @@ struct ServedBackend: Sendable {
     return token == nil && head["origin"] != nil ? .foreignOrigin : nil
   }
 
-  /// Why a request may not ask for what it asks, nil when it may: it names this
-  /// server, and all under /api needs the token.
+  /// A request has to name this server, and all under /api needs the token.
   func accessRefusal(of head: RequestHead) -> WholeAnswer? {
     if let names, !names.contains(head.authority) { return .misdirected }
     guard let token, head.isOfAPI else { return nil }
     return token.matches(head["x-dashboard-token"]) ? nil : .unauthorized
   }
 
-  /// What becomes of a request's body.
   func bodyPlan(_ head: RequestHead) -> BodyPlan {
     if let riff, RiffService.isAsked(head) { return riff.bodyPlan(head) }
     guard refusal(of: head) == nil else { return BodyPlan() }
     return BodyPlan(keeps: write(of: head) != nil, share: BodyPlan.budget.share())
   }
 
-  /// The answer to a request; faults of the store are answered too.
   func answer(_ head: RequestHead, body: RequestBody) async -> WholeAnswer {
     // Its requests are signed, which no page of a browser can do, whatever it calls us.
     if let riff, RiffService.isAsked(head) { return await riff.answer(head, body) }
@@ -91,7 +74,6 @@ struct ServedBackend: Sendable {
     }
   }
 
-  /// What changes something.
   private enum Write {
     case actions
     case join
@@ -144,8 +126,6 @@ struct ServedBackend: Sendable {
 }
 
 extension ServedBackend {
-  /// Answers what is asked of voice sessions, those that are up and those that
-  /// are over; nil for any other path.
   func readSession(_ head: RequestHead, _ query: QueryParameters) async throws -> WholeAnswer? {
     switch head.path {
     case "/api/voice/state": return .json(documents.bytes(.voiceState))
@@ -170,8 +150,6 @@ extension ServedBackend {
 }
 
 extension ServedBackend {
-  /// Answers what is asked of the agent beside its actions and its voice; nil for
-  /// any other path.
   func readHome(_ head: RequestHead, _ query: QueryParameters) async throws -> WholeAnswer? {
     switch head.path {
     case "/api/guilds": return .json(Guilds(documents.bytes(.guilds)).json)
@@ -220,7 +198,6 @@ extension ServedFeed {
 }
 
 extension ServedBackend {
-  /// The feed that a request asks for, nil when it asks for none.
   func feed(_ path: String) -> ServedFeed? {
     switch path {
     case "/api/activity/events": activity
@@ -231,8 +208,6 @@ extension ServedBackend {
 }
 
 extension ServedBackend {
-  /// Stores the actions and documents of a request: one object, or a record a
-  /// line.
   func post(_ body: [UInt8], type: String) async throws -> WholeAnswer {
     let parsed = PostedActions(body, now: .now())
     // The actions come last: who is told of a failure sends all of it again, and facts and
@@ -252,7 +227,6 @@ extension ServedBackend {
 }
 
 extension RecordText {
-  /// What came of a body with a record a line.
   init(stored ids: [Int64], faults: [(line: Int, reason: String)]) {
     self = RecordText().bool("ok", faults.isEmpty).number("stored", ids.count)
       .json("ids", "[\(ids.map(String.init).joined(separator: ","))]")
@@ -262,30 +236,24 @@ extension RecordText {
   }
 }
 
-/// The actions of a posted body.
 struct PostedActions {
-  /// In their order.
   private(set) var actions: [LoggedAction] = []
-  /// The facts among them.
   private(set) var facts: [StoredFact] = []
-  /// The last of each.
   private(set) var documents: [Document: [UInt8]] = [:]
-  /// The lines that hold none, from 1.
   private(set) var faults: [(line: Int, reason: String)] = []
-  /// Whether no line of it is JSON.
   private(set) var isUnreadable = true
 
   init(_ body: [UInt8], now: Timestamp) {
     var reader = RecordReader(now: now, isUnique: false)
     body.withUnsafeBytes { bytes in
       if ScanValidator.isValue(bytes) {
-        take(bytes, line: 1, &reader)
+        receive(bytes, line: 1, &reader)
         return
       }
       var line = 0
       for piece in bytes.split(separator: 10, omittingEmptySubsequences: false) {
         line += 1
-        take(UnsafeRawBufferPointer(rebasing: piece), line: line, &reader)
+        receive(UnsafeRawBufferPointer(rebasing: piece), line: line, &reader)
       }
     }
     if actions.isEmpty && faults.isEmpty && documents.isEmpty && facts.isEmpty
@@ -295,7 +263,7 @@ struct PostedActions {
     }
   }
 
-  private mutating func take(
+  private mutating func receive(
     _ bytes: UnsafeRawBufferPointer, line: Int, _ reader: inout RecordReader
   ) {
     do throws(Failure) {
@@ -315,7 +283,6 @@ struct PostedActions {
 }
 
 extension ServedBackend {
-  /// Stores a document that a request brings.
   func put(_ document: Document, _ body: [UInt8]) async throws -> WholeAnswer {
     switch document.accept(body) {
     case .success(let bytes):

@@ -4,7 +4,6 @@ import Records
 /// `POST /api/voice/join` (Agent/Clanky/CONTRACT.md 6), answered with what the agent told:
 /// there is no Discord here, and nobody joins anything.
 struct VoiceJoin: Equatable {
-  /// What a request asks for; empty texts are nil.
   struct Request: Equatable {
     var guild: String?
     var requester: String?
@@ -74,7 +73,6 @@ struct VoiceJoin: Equatable {
     textChannel = textChannel ?? request.channel
   }
 
-  /// The answer's body.
   var json: RecordText {
     let head = RecordText().bool("ok", isDone).string("reason", reason)
     if status == 503 { return head }
@@ -82,7 +80,6 @@ struct VoiceJoin: Equatable {
       .stringOrNull("textChannelId", textChannel).stringOrNull("requesterUserId", requester)
   }
 
-  /// The action that tells of it, as the dashboard logs one; nil of a refusal.
   func action(now: Timestamp) -> LoggedAction? {
     guard isDone else { return nil }
     return LoggedAction(
@@ -98,7 +95,6 @@ struct VoiceJoin: Equatable {
 }
 
 extension ServedBackend {
-  /// Answers a wish to join.
   func join(_ body: [UInt8], type: String) async throws -> WholeAnswer {
     guard let object = RequestObject(body, type: type) else { return .invalidJSON }
     let state = documents.bytes(.voiceState)

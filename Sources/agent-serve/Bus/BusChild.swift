@@ -21,7 +21,6 @@ final class BusChild {
       words, input: .pipe, output: .pipe, error: .pipe, leadsGroup: true)
   }
 
-  /// What poll(2) is to look for.
   var entries: [pollfd] {
     [
       pollfd(
@@ -31,10 +30,8 @@ final class BusChild {
     ]
   }
 
-  /// How many bytes wait to be read by it.
   var waiting: Int { input.count }
 
-  /// Whether it has ended, and all that it wrote was read.
   var hasEnded: Bool { !isOutputOpen && process.hasEnded }
 
   /// The status with which it ended; nil for a signal. Only when it has ended.
@@ -43,15 +40,12 @@ final class BusChild {
     return process.exitStatus
   }
 
-  /// Gives it a line, with its line feed.
   func give(_ line: [UInt8]) { input.append(line) }
 
-  /// Nothing more will be given.
   func finish() {
     if input.isEmpty { process.closeInput() }
   }
 
-  /// Moves what can be moved.
   func pump(_ entries: ArraySlice<pollfd>) {
     let revents = entries.map(\.revents)
     if revents[0] != 0 {
@@ -66,19 +60,15 @@ final class BusChild {
     if revents[2] != 0 { isErrorOpen = errors.read(process.error, Self.piece) }
   }
 
-  /// The next line that it wrote, without its line feed.
   func line() -> [UInt8]? { output.next() }
 
-  /// The next thing that it said.
   func words() -> String? {
     errors.next().map { String(decoding: $0.prefix(Self.longestWords), as: UTF8.self) }
   }
 
-  /// Ends it at once.
   func kill() { process.kill(SIGKILL) }
 }
 
-/// Lines of a pipe.
 private struct BusLines: ~Copyable {
   private var bytes = ByteQueue()
   /// So many of them are known to hold no line feed.
@@ -92,7 +82,6 @@ private struct BusLines: ~Copyable {
     return count > 0 || count < 0 && (systemError == EAGAIN || systemError == EINTR)
   }
 
-  /// The next line; what has no line feed is none.
   mutating func next() -> [UInt8]? {
     let rest = bytes.bytes.dropFirst(looked)
     guard let feed = rest.firstIndex(of: 10) else {

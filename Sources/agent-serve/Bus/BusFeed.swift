@@ -44,10 +44,8 @@ final class BusFeed: Sendable {
 
   deinit { for end in [wakeEnds.read, wakeEnds.write] { close(end) } }
 
-  /// Begins.
   func start() { OwnThread.require(loop) }
 
-  /// Something was stored.
   func wake() { _ = write(wakeEnds.write, "w", 1) }
 
   /// Ends it, when what is under way was acknowledged, a second later at most.

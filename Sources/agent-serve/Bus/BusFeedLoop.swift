@@ -13,7 +13,6 @@ final class BusFeedLoop {
     case feeding(BusChild)
   }
 
-  /// A row that bus-put was given.
   private struct Given {
     let row: Int64
     /// Where the newest acknowledged one stood then: this one is behind it.
@@ -25,15 +24,12 @@ final class BusFeedLoop {
   private let wake: Int32
   private var stage = Stage.resting(until: 0)
   private var backoff = Backoff(base: 0.1, factor: 2, cap: 5, jitter: 0.3)
-  /// What is on the bus, as far as we know, and as far as the store knows.
   private var mark: BusMark
   private var kept: BusMark
-  /// The newest acknowledged one.
   private var newest: BusMark.Place?
   /// Since when `kept` is behind, and by how many rows.
   private var keepAt = Double.infinity
   private var unkept = 0
-  /// Whether it could not be kept the last time.
   private var isStuck = false
   /// Given to bus-put, oldest first, and the line of the first of them.
   private var given: [Given] = []
@@ -44,17 +40,14 @@ final class BusFeedLoop {
   private var there: Set<String> = []
   private var isDoubtful: Bool
   private var mayHaveMore = true
-  /// When the end is there at the latest; nil while nobody wants it.
   private var endsBy: Double?
   private var words: BusWords
   private var faults: FaultLog
 
-  /// How many rows may be given and not acknowledged.
   private static let window = 256
   /// How many bytes wait for bus-put, before a last row.
   private static let enough = 1 << 20
-  /// How many acknowledged rows the store may not know of, and for how long, seconds: a commit
-  /// waits for the disk.
+  /// Rows that the store may not know of, and for how many seconds: a commit waits for the disk.
   private static let mostUnkept = 1024
   private static let interval = 0.5
   /// How long the end may take, seconds.
@@ -70,7 +63,6 @@ final class BusFeedLoop {
     faults = FaultLog(diagnostics)
   }
 
-  /// Runs until it is to stop, and then until nothing is under way.
   func run(until isStopping: () -> Bool) {
     while true {
       let now = Clock.monotonic
@@ -95,7 +87,7 @@ final class BusFeedLoop {
     case .resting(let until):
       if now >= until, endsBy == nil { begin(now: now) }
     case .looking(let child, var look):
-      while let line = child.line() { look.take(line) }
+      while let line = child.line() { look.receive(line) }
       stage = .looking(child, look)
       words.hear(child)
       if endsBy != nil {
@@ -116,7 +108,6 @@ final class BusFeedLoop {
     }
   }
 
-  /// Something ended; it is begun anew a little later.
   private func rest(now: Double) {
     if !given.isEmpty || !there.isEmpty { isDoubtful = true }
     given = []
@@ -147,7 +138,6 @@ final class BusFeedLoop {
     (line, isDoubtful, mayHaveMore) = (1, false, true)
   }
 
-  /// What prints all that may be ours, from the place on that is known.
   private var lookWords: [String] {
     let start =
       mark.place.map { "--since-seq=\($0.sequence)" }
@@ -156,7 +146,6 @@ final class BusFeedLoop {
     return ["bus-get", "--bus=\(target.bus)", "--meta", "--raw", "--end", start, subject]
   }
 
-  /// Whether anything is stored that may have been sent.
   private var hasRows: Bool {
     do {
       return try !store.actionsNow(after: mark.row, limit: 1, bytes: 1).isEmpty
@@ -181,7 +170,6 @@ final class BusFeedLoop {
     }
   }
 
-  /// Gives bus-put rows, as many as may be under way.
   private func fill(now: Double) {
     guard case .feeding(let child) = stage else { return }
     while mayHaveMore, given.count <= Self.window / 2, child.waiting < Self.enough,

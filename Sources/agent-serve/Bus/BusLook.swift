@@ -1,9 +1,6 @@
 import Core
 
-/// A look at what is on a bus of a store's actions, from what `bus-get -m` prints: what need not
-/// be sent again.
 struct BusLook {
-  /// The message ids that are there.
   private(set) var ids: Set<String> = []
   /// Whether all is there to be seen that may have come since; known at the end.
   private(set) var isWhole: Bool
@@ -11,7 +8,6 @@ struct BusLook {
   private let place: BusMark.Place?
   private var isFirst = true
 
-  /// More than can be in doubt.
   private static let most = 8192
 
   init(_ mark: BusMark) {
@@ -19,8 +15,7 @@ struct BusLook {
     isWhole = mark.place == nil
   }
 
-  /// Takes a line.
-  mutating func take(_ line: [UInt8]) {
+  mutating func receive(_ line: [UInt8]) {
     var (stream, sequence, id): (String?, Int64?, String?)
     line.withUnsafeBytes { bytes in
       do throws(ScanFault) {

@@ -4,7 +4,6 @@ import Core
 /// How far the actions of a store are on a bus. The row of an action is what has to be published;
 /// nothing else is kept for it.
 struct BusMark: Equatable, Sendable {
-  /// Where a record stands on a bus.
   struct Place: Equatable, Sendable {
     let stream: String
     let sequence: Int64
@@ -12,7 +11,6 @@ struct BusMark: Equatable, Sendable {
 
   /// The store's own name on this bus, with which the message ids of its actions begin.
   let store: String
-  /// When that name was made.
   let madeAt: Timestamp
   /// All actions up to this one are there; 0 for none.
   var row: Int64
@@ -33,7 +31,6 @@ struct BusMark: Equatable, Sendable {
 }
 
 extension ActionStore {
-  /// Makes the table of the buses that actions are published to.
   @Sendable static func createBus(_ db: Database) throws {
     try db.execute(
       sql: """
@@ -70,7 +67,6 @@ extension ActionStore {
     }
   }
 
-  /// Keeps how far the actions are on a bus; waits for the disk.
   func keep(_ mark: BusMark, _ bus: String) throws {
     try writeNow { db in
       try db.execute(

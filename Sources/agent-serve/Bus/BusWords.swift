@@ -10,14 +10,12 @@ struct BusWords {
   private var saidBefore: Set<String> = []
   private var hasToldLoss = false
 
-  /// So many different lines are remembered.
   private static let most = 64
 
   init(_ target: BusFeed.Target, _ diagnostics: Diagnostics) {
     (bus, self.diagnostics) = (target.bus, diagnostics)
   }
 
-  /// Says something.
   mutating func tell(_ words: String) {
     if saidBefore.count > Self.most { saidBefore = [] }
     if said.count > Self.most { said = [] }
@@ -41,12 +39,10 @@ struct BusWords {
       "bus \(bus)", "\(reason): what was under way is sent again, and may be there twice")
   }
 
-  /// Something ended, and will say all that once more.
   mutating func end() {
     saidBefore.formUnion(said)
     said = []
   }
 
-  /// All goes well: what is said next is new.
   mutating func forget() { saidBefore = [] }
 }

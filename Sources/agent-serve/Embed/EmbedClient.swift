@@ -1,9 +1,7 @@
 import Core
 import Records
 
-/// Where a server makes vectors.
 struct EmbedAddress: Equatable, Sendable {
-  /// The endpoint's URL.
   let text: String
 
   init?(_ url: String) {
@@ -39,7 +37,6 @@ final class EmbedClient: Sendable {
       --header 'Content-Type: application/json' --header Expect: --write-out '\\n%{http_code}'
     """
 
-  /// The model that is named to the server.
   let model: String
   private let address: EmbedAddress
   private let queue = CommandQueue(limit: 1, waitLimit: 64)
@@ -73,10 +70,8 @@ final class EmbedClient: Sendable {
     return try Self.read(Array(result.output[..<line]), count: texts.count).get()
   }
 
-  /// Ends what runs.
   func stop() async { await queue.stop() }
 
-  /// curl's own words, without ours around them.
   private static func reason(_ complaint: String) -> String {
     if complaint.hasPrefix("exit status 127") { return "curl is not installed" }
     guard let words = complaint.place(of: "curl: ("),

@@ -3,11 +3,9 @@ import Core
 /// Gives every fact that can be searched its vector, in the background: a fact
 /// is stored and found by its words first, whatever becomes of its vector.
 actor Embedder {
-  /// The texts of one request.
   private static let batch = 64
   /// The longest wait for the vectors of a batch, seconds.
   private static let patience = 60.0
-  /// The same for a query, for which somebody waits.
   private static let hurry = 3.0
 
   private let store: ActionStore
@@ -34,14 +32,11 @@ actor Embedder {
     let text: String
   }
 
-  /// Facts were made or changed.
   nonisolated func wake() { ring.yield() }
 
-  /// A fact is gone, or no longer what its vector says.
   nonisolated func forget(_ id: Int64) { index.withLock { $0.remove(id) } }
 
-  /// The facts of a guild that are likest to a text; nil when the server does
-  /// not answer in time.
+  /// Nil when the server does not answer in time.
   func nearest(_ text: String, in guild: String, limit: Int) async -> [(id: Int64, cosine: Float)]?
   {
     // After a failure searches do not wait for the next one.
@@ -56,13 +51,11 @@ actor Embedder {
     }
   }
 
-  /// Ends what is asked of the server.
   func stop() async {
     await batches.stop()
     await queries.stop()
   }
 
-  /// Loads what is stored, and works until it is cancelled.
   func run() async {
     do { try await load() } catch { diagnostics.error("embeddings", ErrorText.of(error)) }
     ring.yield()
@@ -100,7 +93,6 @@ actor Embedder {
     }
   }
 
-  /// Goes over the facts once.
   private func pass() async throws {
     var after: Int64 = 0
     while true {
@@ -112,7 +104,7 @@ actor Embedder {
         try await embed(pending)
       } catch {
         guard !error.mayPass else { throw error }
-        // One of them is more than the server can take: the others shall not wait
+        // One of them is more than the server can receive: the others shall not wait
         // for it.
         for one in pending {
           do throws(Failure) {
@@ -184,7 +176,6 @@ actor Embedder {
   /// 32-bit floats of this machine, one after the other.
   static func data(_ vector: [Float]) -> [UInt8] { vector.withUnsafeBytes { Array($0) } }
 
-  /// The reverse of `data`.
   static func numbers(_ data: [UInt8]) -> [Float] {
     var numbers = [Float](repeating: 0, count: data.count / MemoryLayout<Float>.size)
     numbers.withUnsafeMutableBytes { $0.copyBytes(from: data.prefix($0.count)) }

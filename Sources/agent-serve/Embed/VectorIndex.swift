@@ -1,4 +1,3 @@
-/// The vectors of the facts in memory, for a likeness with all of them.
 struct VectorIndex {
   private var width = 0
   private var numbers: [Float] = []
@@ -7,13 +6,10 @@ struct VectorIndex {
   private var places: [Int64: Int] = [:]
   private var names: [String: Int32] = [:]
 
-  /// How many there are.
   var count: Int { ids.count }
 
-  /// Whether vectors of a length can be compared with those that are here.
   func accepts(width: Int) -> Bool { ids.isEmpty || self.width == width }
 
-  /// Takes a fact's vector instead of the one before.
   mutating func set(_ vector: [Float], of id: Int64, in guild: String) {
     if ids.isEmpty { width = vector.count }
     guard vector.count == width, width > 0 else { return }
@@ -30,7 +26,6 @@ struct VectorIndex {
     }
   }
 
-  /// Forgets a fact's vector.
   mutating func remove(_ id: Int64) {
     guard let place = places.removeValue(forKey: id), let last = ids.last else { return }
     // The last one takes its place.
@@ -47,7 +42,6 @@ struct VectorIndex {
     numbers.removeLast(width)
   }
 
-  /// Forgets all.
   mutating func clear() { (width, numbers, ids, groups, places) = (0, [], [], [], [:]) }
 
   /// The facts of a guild that are likest to a vector, the likest first.

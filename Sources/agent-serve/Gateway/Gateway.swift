@@ -1,11 +1,8 @@
 import Core
 import Records
 
-/// What the command line says of the gateway.
 struct GatewaySettings: Sendable {
-  /// What makes a reply of a message; nil where nothing does.
   let command: String?
-  /// Whether each reply needs an approval.
   let asksForReplies: Bool
   /// Whether each new device needs one, also on this machine.
   let asksForDevices: Bool
@@ -18,7 +15,6 @@ struct GatewaySettings: Sendable {
 /// The gateway (Agent/OpenClaw/CONTRACT.md): who is connected, what is said, what waits
 /// for somebody to decide. It knows one agent, whose replies a command makes.
 actor Gateway {
-  /// A client that is connected.
   struct Client {
     let peer: Peer
     let connect: ConnectRequest
@@ -26,20 +22,15 @@ actor Gateway {
     let version: Int
     let scopes: Set<Scope>
     let since: Timestamp
-    /// The number of the last event that every client may get.
     var sequence = 0
-    /// Whether it wants to know of all conversations.
     var followsSessions = false
-    /// The conversations whose messages it wants.
     var followed: Set<SessionKey> = []
 
-    /// What others are told of who it is.
     var name: String { connect.displayName ?? connect.clientID }
   }
 
   /// The longest message of a client, bytes.
   static let messageLimit = 8 << 20
-  /// How often clients are told that the server is there.
   static let tickInterval = Duration.seconds(15)
 
   let store: ActionStore
@@ -54,16 +45,12 @@ actor Gateway {
   /// By id.
   var devices: [String: PairedDevice]
   var pairings = PairingRequests()
-  /// The request that a person was shown and has not answered.
   var promptedPairing: String?
   var failures = FailureCount()
   /// By idempotency key; those that ended are kept for a while.
   var runs: [String: Run] = [:]
-  /// The keys of the runs that ended, the oldest first.
   var endedRuns: [String] = []
-  /// Those that wait for their turn, in their order.
   var waitingRuns: [Run] = []
-  /// Those that are worked on.
   var activeRuns: [Run] = []
   var approvals = Approvals()
   var repliesAreAllowed = false
@@ -80,7 +67,6 @@ actor Gateway {
 
   // MARK: - Connections
 
-  /// Takes a connection.
   func greet(_ peer: Peer) {
     peers[peer.number] = peer
     let challenge: JSONNode = ["nonce": .text(peer.nonce), "ts": .number(peer.greeted)]
@@ -88,7 +74,6 @@ actor Gateway {
     if isStopping { peer.close(CloseCode.restart, "service restart") }
   }
 
-  /// Takes a message of a connection.
   func receive(_ message: [UInt8], from peer: Peer) async {
     if let client = clients[peer.number] {
       await receive(message, from: client)
@@ -123,7 +108,6 @@ actor Gateway {
     }
   }
 
-  /// Forgets a connection that is closed.
   func leave(_ peer: Peer) {
     peers[peer.number] = nil
     clients[peer.number] = nil
@@ -169,7 +153,6 @@ actor Gateway {
     }
   }
 
-  /// Sends the same event to everybody whom it concerns.
   func broadcast(_ event: String, scope: Scope?, _ payload: JSONNode) {
     let bytes = payload.bytes
     broadcast(event, scope: scope) { _ in bytes }
@@ -193,7 +176,6 @@ actor Gateway {
     if isStopping { throw .unavailable("the gateway stops", retryAfter: 1000) }
   }
 
-  /// Ends all replies and all connections.
   func stop() async {
     isStopping = true
     for run in waitingRuns + activeRuns { await abort(run, reason: "shutdown") }
@@ -207,12 +189,10 @@ actor Gateway {
     }
   }
 
-  /// How many connections there are.
   var count: Int { clients.count }
 }
 
 extension Gateway {
-  /// Answers a request that has the right form and may be asked, now or later.
   func answer(_ request: GatewayRequest, _ client: Client) async throws {
     let params = Params(request.params)
     let payload: JSONNode
@@ -257,7 +237,6 @@ extension Gateway {
     client.peer.send(GatewayFrame.answer(request.id, payload))
   }
 
-  /// The members of a request, whose form is right.
   struct Params {
     private let value: JSONValue?
 
@@ -265,13 +244,10 @@ extension Gateway {
 
     subscript(_ name: String) -> JSONValue? { value?[name] }
 
-    /// A text; empty when it is not there.
     func text(_ name: String) -> String { value?[name]?.string ?? "" }
 
-    /// A whole number; nil when it is not there.
     func number(_ name: String) -> Int? { value?[name]?.integer.map { Int($0) } }
 
-    /// Whether something is there and true.
     func isTrue(_ name: String) -> Bool { value?[name]?.bool ?? false }
   }
 
@@ -294,7 +270,6 @@ extension Gateway {
     ]
   }
 
-  /// Who is connected.
   var presence: JSONNode {
     .list(
       clients.values.sorted { $0.peer.number < $1.peer.number }.map { client in
@@ -409,7 +384,6 @@ extension Gateway {
     }
   }
 
-  /// `exec.approval.waitDecision`.
   func waitForDecision(_ params: Params, _ request: GatewayRequest, _ client: Client) throws {
     guard let approval = approvals.find(params.text("id")) else {
       throw GatewayFault.noApproval(protocol: client.version)
@@ -458,11 +432,9 @@ extension Gateway {
     }
   }
 
-  /// Gives up an approval that nobody needs any more.
   func cancelApproval(_ id: String) { _ = approvals.settle(id, nil) }
 
-  /// Adds an approval and shows it to those who can decide. Where there are none of
-  /// them, it is over at once.
+  /// Shows an approval to those who can decide; without any of them it is over at once.
   private func approve(
     _ object: JSONNode, id: String?, lifetime: Int?, allowed: [ApprovalDecision]?, asker: Int?
   ) throws(GatewayFault) -> Approval {
@@ -496,9 +468,7 @@ extension Gateway {
   }
 }
 
-/// What is said, and what was said.
 extension Gateway {
-  /// The words that stop what is under way in a conversation.
   private static let stopWords: Set<String> = ["stop", "/stop", "abort", "/abort", "interrupt"]
   /// How many messages may wait for their turn, and how many bytes they may have together.
   private static let queueLimit = 64
@@ -600,14 +570,12 @@ extension Gateway {
     return ["ok": true, "aborted": .bool(!ids.isEmpty), "runIds": .texts(ids)]
   }
 
-  /// Ends all runs of a conversation.
   private func abort(_ session: SessionKey) async -> [String] {
     let runs = (activeRuns + waitingRuns).filter { $0.session == session && $0.outcome == nil }
     for run in runs { await abort(run, reason: "rpc") }
     return runs.map(\.id)
   }
 
-  /// Notes a message and its run, which waits for its turn.
   func begin(
     _ key: String, _ session: SessionKey, _ message: String, seconds: Double?, _ client: Int?
   ) async throws -> Run {
@@ -637,7 +605,6 @@ extension Gateway {
     return run
   }
 
-  /// Makes a reply for who does not follow the events.
   func reply(
     to message: String, _ session: SessionKey, id: String
   ) async throws -> AsyncStream<Run.Part> {
@@ -648,17 +615,14 @@ extension Gateway {
     return parts
   }
 
-  /// Ends the run of a reader that is gone.
   func abandon(_ id: String) async {
     if let run = runs[id], run.outcome == nil { await abort(run, reason: "disconnected") }
   }
 
-  /// The conversation of a run that is not forgotten.
   func session(of id: String) -> SessionKey? { runs[id]?.session }
 
   // MARK: - Conversations
 
-  /// Keeps a message, and tells those who follow the conversation.
   @discardableResult
   func keep(_ role: String, _ text: String, _ session: SessionKey) async throws -> Int64 {
     let message = ChatMessage(role: role, text: text, time: Timestamp.now().milliseconds)
@@ -725,7 +689,6 @@ extension Gateway {
 }
 
 extension ChatMessage {
-  /// As a row of the history, and in events.
   var node: JSONNode {
     [
       "role": .text(role), "content": [["type": "text", "text": .text(text)]],
@@ -733,7 +696,6 @@ extension ChatMessage {
     ]
   }
 
-  /// With at most so many characters.
   fileprivate func cut(to limit: Int?) -> ChatMessage {
     guard let limit, text.count > limit else { return self }
     return ChatMessage(
@@ -742,7 +704,6 @@ extension ChatMessage {
 }
 
 extension Run {
-  /// What a request for the run is answered with.
   fileprivate func result() throws(GatewayFault) -> JSONNode {
     if case .failed(let reason, _) = outcome { throw .unavailable(reason) }
     let payload: JSONNode = ["runId": .text(id), "status": .text(status)]
@@ -752,7 +713,6 @@ extension Run {
     ])
   }
 
-  /// The same without a refusal.
   fileprivate var ending: JSONNode {
     var error: String?
     if case .failed(let reason, _) = outcome { error = reason }
@@ -806,7 +766,6 @@ extension Gateway {
       peer: peer, connect: connect, version: version, scopes: connect.knownScopes, since: now)
   }
 
-  /// What a client is told when it is in.
   func hello(_ client: Client) -> JSONNode {
     let device = client.connect.device.flatMap { devices[$0.id] }
     return [
@@ -838,7 +797,6 @@ extension Gateway {
   /// Milliseconds since the start.
   var uptime: Int { Timestamp.now().milliseconds - started.milliseconds }
 
-  /// A client's scopes, in the order of `Scope`.
   func scopeNames(_ client: Client) -> [String] {
     Scope.allCases.filter(client.scopes.contains).map(\.rawValue)
   }
@@ -847,7 +805,6 @@ extension Gateway {
     wanted.allSatisfy { $0.isReached(by: allowed) }
   }
 
-  /// The device as it would be kept, with the scopes that it has and wants.
   private func wanted(
     _ connect: ConnectRequest, _ key: DeviceKey?, _ known: PairedDevice?, _ now: Timestamp
   ) -> PairedDevice {
@@ -860,7 +817,6 @@ extension Gateway {
 
   // MARK: - Devices
 
-  /// Lets a device in, or asks for somebody to do so.
   private func pair(_ device: PairedDevice, _ reason: String, _ peer: Peer) async throws {
     guard devices.count < ActionStore.deviceLimit || devices[device.id] != nil else {
       throw GatewayFault.unavailable("too many devices are paired")
@@ -890,7 +846,7 @@ extension Gateway {
 
   /// Decides about a device that waits. Returns nil when it does not wait (any more).
   func decide(_ id: String, approves: Bool) async throws -> PairingRequest? {
-    guard let request = pairings.take(id, now: Timestamp.now().milliseconds) else { return nil }
+    guard let request = pairings.receive(id, now: Timestamp.now().milliseconds) else { return nil }
     if approves {
       try await store.put(request.device)
       devices[request.device.id] = request.device
@@ -908,14 +864,13 @@ extension Gateway {
 /// What a reply command says of its work: the tools and thoughts of a run, as events of the
 /// gateway (Agent/OpenClaw/CONTRACT.md 7). Nothing of it is kept.
 extension Gateway {
-  /// Takes lines of descriptor 3.
-  func take(_ lines: [NoteLines.Line], of run: Run) {
+  func receive(_ lines: [NoteLines.Line], of run: Run) {
     for line in lines {
       run.notes.lines += 1
       do throws(Failure) {
         switch line {
         case .text(let bytes) where bytes.allSatisfy { $0 == 32 || $0 == 9 || $0 == 13 }: break
-        case .text(let bytes): try take(ReplyNote(bytes), of: run)
+        case .text(let bytes): try receive(ReplyNote(bytes), of: run)
         case .tooLong: throw .init("longer than \(NoteLines.longest) bytes")
         case .tooMuch:
           throw .init("more than \(NoteLines.most) bytes; the rest is not read")
@@ -926,7 +881,6 @@ extension Gateway {
     }
   }
 
-  /// The command has ended: what it left open is over.
   func endNotes(of run: Run) {
     for (id, name) in run.notes.names.sorted(by: { $0.key < $1.key }) {
       emitTool(
@@ -943,9 +897,9 @@ extension Gateway {
     run.notes.faults = faults
   }
 
-  private func take(_ note: ReplyNote, of run: Run) throws(Failure) {
+  private func receive(_ note: ReplyNote, of run: Run) throws(Failure) {
     switch note {
-    case .tool(let tool): try take(tool, of: run)
+    case .tool(let tool): try receive(tool, of: run)
     case .usage(let usage): run.notes.usage = usage
     case .thinking(let text):
       let before = run.notes.thought
@@ -955,7 +909,7 @@ extension Gateway {
     }
   }
 
-  private func take(_ tool: ReplyNote.Tool, of run: Run) throws(Failure) {
+  private func receive(_ tool: ReplyNote.Tool, of run: Run) throws(Failure) {
     let isOver = run.notes.calls[tool.id]
     if isOver == true { throw .init("that call is over") }
     let name = JSONNode.text(tool.name)
@@ -991,9 +945,7 @@ extension Gateway {
   }
 }
 
-/// Pairing at the terminal where the server runs.
 extension Gateway {
-  /// Shows the device that waits longest, once.
   func promptForPairing() {
     guard let request = pairings.pending(now: Timestamp.now().milliseconds).first,
       request.id != promptedPairing
@@ -1030,15 +982,11 @@ extension Gateway {
 
 /// The runs: each makes a reply, piece by piece (Agent/OpenClaw/CONTRACT.md 7).
 extension Gateway {
-  /// How many replies are made at a time.
   private static let activeLimit = 8
-  /// The most that an ended run is kept, and how many of them.
   private static let keptSeconds = 300
   private static let keptRuns = 1000
-  /// How often text is sent of a reply.
   private static let flushInterval = Duration.milliseconds(150)
 
-  /// Begins the runs whose turn it is: one of each conversation.
   func startRuns() {
     while activeRuns.count < Self.activeLimit,
       let next = waitingRuns.first(where: { run in
@@ -1063,7 +1011,6 @@ extension Gateway {
     return lastWaiter
   }
 
-  /// Forgets runs that ended long ago.
   func forgetEndedRuns() {
     let old = Timestamp.now().adding(.seconds(-Self.keptSeconds))
     while let id = endedRuns.first,
@@ -1074,7 +1021,6 @@ extension Gateway {
     }
   }
 
-  /// Ends a run because somebody wants it.
   func abort(_ run: Run, reason: String) async {
     run.process?.stop()
     if let id = run.approval { cancelApproval(id) }
@@ -1115,7 +1061,7 @@ extension Gateway {
         if run.outcome != nil { continue }
         run.text.add(bytes)
         flushSoon(run)
-      case .notes(let lines): if run.outcome == nil { take(lines, of: run) }
+      case .notes(let lines): if run.outcome == nil { receive(lines, of: run) }
       case .ended(let ending):
         if let reason = ending.complaint { diagnostics.errorRarely("reply command", reason) }
         if settings.asksForReplies {
@@ -1237,7 +1183,6 @@ extension Gateway {
     ]
   }
 
-  /// Sends a chat event; to clients of one protocol alone where one is named.
   private func emitChat(_ run: Run, version: Int? = nil, _ more: JSONNode) {
     run.sequence += 1
     let bytes = chatBase(run).adding(more).bytes
@@ -1253,13 +1198,11 @@ extension Gateway {
     ]
   }
 
-  /// Sends an event of the one tool of a reply that somebody has to approve.
   private func emitCall(_ run: Run, _ phase: String, _ more: JSONNode) {
     let base: JSONNode = ["phase": .text(phase), "toolCallId": .text("call-\(run.id)")]
     emit(run, "tool", base.adding(more))
   }
 
-  /// Sends an event of what the agent does.
   func emit(_ run: Run, _ stream: String, _ data: JSONNode) {
     run.sequence += 1
     let payload = agentEvent(run, stream, data)
@@ -1274,7 +1217,6 @@ extension Gateway {
 }
 
 extension CommandProcess.Ending {
-  /// What it means for the run.
   fileprivate var outcome: Run.Outcome {
     switch self {
     case .exited(0, _): .reply
@@ -1285,13 +1227,10 @@ extension CommandProcess.Ending {
   }
 }
 
-/// A reply as a whole.
 struct SaidReply: Sendable {
   let outcome: Run.Outcome
   let text: String
-  /// What the store knows it by; nil for a reply that is empty.
   var id: Int64?
-  /// When it was whole.
   var time = Timestamp.now()
 }
 

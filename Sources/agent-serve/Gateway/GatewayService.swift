@@ -2,19 +2,16 @@ import Core
 import Frames
 import Synchronization
 
-/// The port of the gateway: WebSockets, and the few requests that want none.
 struct GatewayService: RequestService {
   let gateway: Gateway
   let connections: Connections
   let tickets: Tickets
   let backlogLimit: Int
   let diagnostics: Diagnostics
-  /// What the server may be called, nil for anything.
   let names: ServedNames?
   /// What clients must show, nil for a server that is open to its machine.
   let token: AccessToken?
 
-  /// The numbers of connections that were given out.
   let numbers = Numbers()
 
   final class Numbers: Sendable {
@@ -44,7 +41,6 @@ struct GatewayService: RequestService {
       && head.lists("upgrade", "websocket")
   }
 
-  /// What is said to who asks for something that only a WebSocket has.
   func upgradeRequired(_ head: RequestHead) -> WholeAnswer {
     var answer = WholeAnswer.error("this port speaks WebSocket", status: 426)
     // Who knows of WebSockets, and asks in a way that is none of theirs, need not be told.
@@ -69,9 +65,7 @@ struct GatewayService: RequestService {
     return await serve(head, bytes)
   }
 
-  /// Why a request may not ask for what it asks, nil when it may. A page that a browser
-  /// shows may open a WebSocket anywhere; only a token, which it does not have, stands
-  /// against that.
+  /// A page in a browser may open a WebSocket anywhere; only a token, which it lacks, forbids it.
   func refusal(of head: RequestHead) -> WholeAnswer? {
     var refusal: WholeAnswer
     if let names, !names.contains(head.authority) {
@@ -87,10 +81,8 @@ struct GatewayService: RequestService {
   }
 }
 
-/// The requests that want no WebSocket: replies over plain HTTP
-/// (Agent/OpenClaw/CONTRACT.md 9 to 11).
+/// Replies over plain HTTP (Agent/OpenClaw/CONTRACT.md 9 to 11).
 extension GatewayService {
-  /// The answer to a request that may be asked.
   func serve(_ head: RequestHead, _ body: [UInt8]) async -> ServedAnswer {
     switch (head.method, head.path) {
     case ("GET", "/health"), ("GET", "/healthz"), ("GET", "/readyz"):
@@ -122,12 +114,10 @@ extension GatewayService {
     "agents": [["id": .text(SessionKey.agent), "name": "agent-serve", "emoji": "\u{1f41a}"]]
   ]
 
-  /// Whether what a client posts is looked at.
   func takesBody(_ head: RequestHead) -> Bool {
     ["/v1/responses", "/api/chat/agent"].contains(head.path) && isAllowed(head)
   }
 
-  /// Whether a request shows the token, where there is one.
   private func isAllowed(_ head: RequestHead) -> Bool {
     guard let token else { return true }
     let value = head["authorization"] ?? ""
@@ -161,7 +151,6 @@ extension GatewayService {
     return .stream(ResponsesStream(gateway: gateway, id: id, parts: parts, answer: answer))
   }
 
-  /// A reply as it is made.
   private final class ResponsesStream: EventSource {
     let gateway: Gateway
     let id: String
@@ -193,8 +182,7 @@ extension GatewayService {
     }
   }
 
-  /// The conversation of a request: the one that it names, that of its user or of the
-  /// answer before; or one of its own.
+  /// The conversation named, that of the user or of the answer before, or one of its own.
   private func session(
     _ head: RequestHead, _ request: ResponsesRequest, _ id: String
   ) async throws -> SessionKey {
@@ -211,7 +199,6 @@ extension GatewayService {
     return try SessionKey("openresponses:\(id)")
   }
 
-  /// Waits for a whole reply, which is given up when its client leaves.
   private func end(
     of parts: AsyncStream<Run.Part>, _ id: String
   ) async -> (Run.Outcome, String) {

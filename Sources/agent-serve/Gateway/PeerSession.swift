@@ -5,7 +5,6 @@ import Frames
 /// send ends the connection with the code that says so.
 @Poller
 final class PeerSession {
-  /// How long a client has to connect.
   private static let patience = Duration.seconds(15)
   /// The longest message before that, bytes (Agent/OpenClaw/CONTRACT.md 3).
   private static let openingLimit = 64 * 1024
@@ -21,7 +20,6 @@ final class PeerSession {
   private let reader = FrameReader(
     from: .client, limit: openingLimit, mostFrames: 16_384)
   private let writer = FrameWriter(masks: false)
-  /// What the reader reads from.
   private var region = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   /// The payload of the newest ping that is not answered: older ones then need no answer
   /// (section 5.5.3), so that who does not read piles up nothing.
@@ -38,7 +36,6 @@ final class PeerSession {
     peer = Peer(line, address: socket.address, number: number, limit: service.backlogLimit)
   }
 
-  /// Serves until one side has closed, or the connection is broken.
   func run() async {
     socket.prepareForStream()
     // Until it has connected it may have to give way to others.
@@ -65,7 +62,6 @@ final class PeerSession {
 
   // MARK: - What comes
 
-  /// Reads until the client has closed.
   private func read() async throws {
     let patience = ContinuousClock.now + Self.patience
     while true {
@@ -142,15 +138,12 @@ final class PeerSession {
     reader.supply(region)
   }
 
-  /// Reads what still comes, of which nothing is understood any more, until the client closes
-  /// or its time is over.
   private func discard() async throws {
     while try await socket.fill(until: nil) { socket.received = Inbox() }
   }
 
   // MARK: - What is sent
 
-  /// Writes until the close frame has left, or the connection is broken.
   private func write() async {
     do {
       while !isReadOver || peer.isClosed {

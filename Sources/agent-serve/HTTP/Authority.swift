@@ -5,7 +5,6 @@ import CLibc
 struct Authority: Hashable, Sendable {
   /// In lower case, without brackets and without the dot of the root.
   let host: String
-  /// Nil when none is named.
   let port: UInt16?
   /// Whether `host` is an IPv6 address, in its shortest form.
   let isIPv6: Bool
@@ -40,7 +39,6 @@ struct Authority: Hashable, Sendable {
     }
   }
 
-  /// A host without a port.
   init(host: String, isIPv6: Bool) {
     self.host = isIPv6 ? Self.shortest(host[...]) ?? host : host.lowercased()
     self.isIPv6 = isIPv6
@@ -103,14 +101,12 @@ struct ServedNames: Sendable {
   }
 }
 
-/// The token that requests must carry.
 struct AccessToken: Sendable {
   private let bytes: [UInt8]
 
   init(_ text: String) { bytes = Array(text.utf8) }
 
-  /// Whether a header's value is the token, in a time that tells nothing of the
-  /// place where they differ.
+  /// Compares in a time that tells nothing of the place where the two differ.
   func matches(_ given: String?) -> Bool {
     let given = Array((given ?? "").utf8)
     var difference = given.count ^ bytes.count

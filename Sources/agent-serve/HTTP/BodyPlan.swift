@@ -1,4 +1,3 @@
-/// What becomes of a request's body, decided before it comes.
 struct BodyPlan: Sendable {
   /// The bodies of all clients together: thirty-six of the largest ones.
   static let budget = ByteBudget(limit: 36 * RequestBody.limit)

@@ -6,7 +6,6 @@ final class ByteBudget: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// The part of one request, nothing so far.
   func share() -> Share { Share(self) }
 
   /// What one request has of it, given back when nothing holds it any more.

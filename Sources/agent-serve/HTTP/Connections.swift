@@ -19,24 +19,19 @@ final class Connections {
     self.diagnostics = diagnostics
   }
 
-  /// How many there are.
   var count: Int { open.count }
 
-  /// Takes a connection.
   func add(_ socket: Socket) { open[ObjectIdentifier(socket)] = socket }
 
-  /// Forgets a connection that is closed.
   func remove(_ socket: Socket) {
     open[ObjectIdentifier(socket)] = nil
     dropped.remove(ObjectIdentifier(socket))
     wakeWaiters()
   }
 
-  /// Whether there are too many.
   var areTooMany: Bool { open.count > limit }
 
-  /// Waits until a connection has been closed, or for a moment: more of them may have been
-  /// silent for long enough by then.
+  /// For a moment at most: more of them may have been silent for long enough by then.
   func waitForRoom() async {
     await withUnsafeContinuation { waiter in
       waiters.append(waiter)
@@ -72,8 +67,7 @@ final class Connections {
   }
 }
 
-/// Counts the requests that are being answered, so that the server can stop
-/// between two of them.
+/// Counts the requests that are being answered, so that the server can stop between two.
 final class Tickets: Sendable {
   private let limit: Int
   private let state = Guarded((open: 0, isClosed: false))
@@ -90,16 +84,13 @@ final class Tickets: Sendable {
     return isFree ? Ticket(self) : nil
   }
 
-  /// Gives out no more.
   func close() { state.withLock { $0.isClosed = true } }
 
-  /// The requests that are not answered to the last byte.
   var count: Int { state.withLock { $0.open } }
 
   fileprivate func give() { state.withLock { $0.open -= 1 } }
 }
 
-/// Held while a request is answered.
 final class Ticket: Sendable {
   private let tickets: Tickets
 

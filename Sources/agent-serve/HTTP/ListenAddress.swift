@@ -9,15 +9,12 @@ import Core
   import Musl
 #endif
 
-/// Where the server listens: a numeric address and a port.
 struct ListenAddress: Equatable, Sendable {
   /// Dotted, or IPv6 without brackets.
   let host: String
   /// 0 for a free one.
   let port: UInt16
-  /// Whether `host` is IPv6.
   let isIPv6: Bool
-  /// `host` as it was given, often a name.
   private let given: String
 
   /// Reads `HOST:PORT`: a name, an IPv4 address, or an IPv6 one in brackets.
@@ -46,12 +43,10 @@ struct ListenAddress: Equatable, Sendable {
   /// Whether only this machine can reach it: 127.0.0.0/8 and ::1.
   var isLoopback: Bool { Self.isLoopback(host) }
 
-  /// Whether a numeric address is of this machine alone.
   static func isLoopback(_ host: String) -> Bool {
     host == "::1" || host.hasPrefix("127.") || host.hasPrefix("::ffff:127.")
   }
 
-  /// What a client may call it.
   var names: [Authority] {
     [Authority(host: host, isIPv6: isIPv6)]
       + (given.contains(":") ? [] : [Authority(host: given, isIPv6: false)])
@@ -60,7 +55,6 @@ struct ListenAddress: Equatable, Sendable {
   /// `127.0.0.1:8787`, `[::1]:8787`.
   var text: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Binds and listens.
   func listen() throws(Failure) -> (descriptor: Int32, port: UInt16) {
     var port = port
     let descriptor = clibc_tcp_listen(host, &port)
@@ -68,8 +62,7 @@ struct ListenAddress: Equatable, Sendable {
     return (descriptor, port)
   }
 
-  /// Asks for the address and gives it back: whether it can be had is known
-  /// before anything is stored.
+  /// Asks for the address and gives it back, to know that before anything is stored.
   func probe() throws(Failure) { close(try listen().descriptor) }
 
   #if canImport(Glibc)

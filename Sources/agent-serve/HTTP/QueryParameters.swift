@@ -1,8 +1,7 @@
 import CLibc
 import Core
 
-/// The parameters of a request's target, decoded as forms are
-/// (WHATWG URL, application/x-www-form-urlencoded).
+/// Decoded as forms are (WHATWG URL, application/x-www-form-urlencoded).
 struct QueryParameters: Equatable {
   let pairs: [(name: String, value: String)]
 
@@ -17,10 +16,8 @@ struct QueryParameters: Equatable {
     a.pairs.elementsEqual(b.pairs) { $0 == $1 }
   }
 
-  /// The first value of a parameter, nil when there is none.
   subscript(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
 
-  /// A value without white space around it, nil when nothing is left.
   func word(_ name: String) -> String? {
     let text = (self[name] ?? "").trimmingBlanks()
     return text.isEmpty ? nil : text
@@ -32,7 +29,6 @@ struct QueryParameters: Equatable {
     return now.before(hours: hours).rfc3339
   }
 
-  /// A parameter's number; nil when there is none, and for what is not finite.
   func number(_ name: String) -> Double? { self[name].flatMap(JavaScriptNumber.parse) }
 
   /// A number rounded down and clamped; the default for junk.
@@ -100,7 +96,6 @@ struct RequestObject {
 }
 
 extension QueryParameters {
-  /// The parameters as a JSON object of texts.
   var json: String {
     let members = pairs.map { "\(JSONText.quoted($0.name)):\(JSONText.quoted($0.value))" }
     return "{\(members.joined(separator: ","))}"

@@ -7,25 +7,20 @@ final class RequestHead: Sendable {
 
   /// How the body ends (RFC 9112, section 6.3).
   enum Framing: Equatable, Sendable {
-    /// After so many bytes.
     case length(Int)
-    /// With its last chunk.
     case chunked
   }
 
   /// As written; methods are case-sensitive.
   let method: String
-  /// What is asked for.
   let target: RequestTarget
   /// What the client calls this server; nil for one of HTTP/1.0 that does not say.
   let authority: Authority?
   /// Whether the client speaks HTTP/1.0: no chunks, no further request.
   let isOld: Bool
-  /// How the body ends.
   let framing: Framing
   private let fields: [Field]
 
-  /// A line of a head.
   struct Field: Equatable, Sendable {
     /// In lower case.
     let name: String
@@ -49,7 +44,6 @@ final class RequestHead: Sendable {
 
   /// The target up to the `?`, decoded but for what would end a segment.
   var path: String { target.path }
-  /// The target behind the `?`.
   var query: String { target.query }
 
   init(_ line: RequestLine, _ fields: [Field]) throws(Refusal) {
@@ -72,11 +66,9 @@ final class RequestHead: Sendable {
     }
   }
 
-  /// Whether it asks for something under /api.
   var isOfAPI: Bool { path == "/api" || path.utf8.starts(with: "/api/".utf8) }
 
-  /// The one segment of the path between two others, percent-decoded; nil when
-  /// the path is another or the segment is empty.
+  /// Percent-decoded; nil when the path is another or the segment is empty.
   func segment(after prefix: String, before suffix: String) -> String? {
     let bytes = Array(path.utf8)
     guard bytes.starts(with: prefix.utf8), bytes.reversed().starts(with: suffix.utf8.reversed()),
@@ -104,7 +96,6 @@ final class RequestHead: Sendable {
     return value
   }
 
-  /// Whether the connection goes on behind this request.
   var keepsAlive: Bool { !isOld && !lists("connection", "close") }
 
   /// Whether a field that is a list names something, whose letters' case does not matter.
@@ -113,7 +104,6 @@ final class RequestHead: Sendable {
     return list.lowercased().split(separator: ",").contains { $0.trimmingBlanks() == word }
   }
 
-  /// Whether it is of a method that the web knows and this server could have.
   var isMethodKnown: Bool {
     ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"].contains(method)
   }
@@ -167,16 +157,13 @@ struct Refusal: Error, Equatable {
   static let late = Refusal(.error("request_timeout", status: 408))
 }
 
-/// What became of a request's body.
 enum RequestBody: Equatable, Sendable {
   /// The longest one, as the dashboard's (Agent/Clanky/CONTRACT.md 1.2), bytes.
   static let limit = 7 * 1024 * 1024
   /// What is read of a longer one, and thrown away, before the connection is given up, bytes.
   static let patience = 64 * 1024 * 1024
 
-  /// All of it.
   case whole([UInt8])
-  /// More than the limit.
   case tooLarge
 
   /// Without the byte order mark that some editors put in front of a text.
@@ -190,7 +177,6 @@ enum RequestBody: Equatable, Sendable {
 struct RequestTarget: Equatable, Sendable {
   /// Up to the `?`, decoded as the dashboard's router decodes it, not tidied up.
   let path: String
-  /// Behind the `?`, as written.
   let query: String
   /// Of a target that names the server too; it counts before the field Host.
   let authority: Authority?

@@ -4,20 +4,16 @@
 /// It is strict where two servers could understand a byte differently, and keeps no more than one
 /// line.
 struct RequestParser {
-  /// What is read.
   enum Part {
-    /// The beginning of a request.
     case head(RequestHead)
     /// Some of its body: a range of the bytes that were given.
     case data(Range<Int>)
-    /// Its end; the next request follows.
     case end
   }
 
   private enum Place {
     case start
     case fields
-    /// Within what is kept of a body: all of it, or a chunk.
     case content(left: Int, isChunk: Bool)
     case chunkSize
     case chunkEnd
@@ -68,7 +64,7 @@ struct RequestParser {
         }
         return .head(head)
       case .content(let left, let isChunk):
-        guard let range = take(left, bytes, &used) else { return nil }
+        guard let range = receive(left, bytes, &used) else { return nil }
         place =
           range.count < left
           ? .content(left: left - range.count, isChunk: isChunk) : isChunk ? .chunkEnd : .end
@@ -104,7 +100,7 @@ struct RequestParser {
     }
   }
 
-  private func take(
+  private func receive(
     _ limit: Int, _ bytes: UnsafeRawBufferPointer, _ used: inout Int
   ) -> Range<Int>? {
     let count = min(limit, bytes.count - used)
@@ -113,7 +109,6 @@ struct RequestParser {
     return used - count..<used
   }
 
-  /// The next line without its end; nil when it is not whole.
   private mutating func readLine(
     _ bytes: UnsafeRawBufferPointer, _ used: inout Int
   ) throws(Refusal) -> UnsafeRawBufferPointer? {

@@ -1,74 +1,56 @@
 import Core
 import Records
 
-/// An answer with a body that is there as a whole.
 struct WholeAnswer: Sendable, Equatable {
-  /// 200, 404, ...
   var status: Int
-  /// The content type's value.
   var type: String
-  /// The body.
   var body: [UInt8]
-  /// Whether the connection ends behind it.
   var closes = false
   /// When it is worth to ask again, seconds.
   var retryAfter: Int?
-  /// Whether it is what a stream would begin with, without the stream.
   var isStream = false
   /// Whether it says that WebSockets are spoken here (RFC 6455, section 4.4).
   var upgrade = false
 
-  /// JSON.
   static func json(_ text: String, status: Int = 200) -> WholeAnswer {
     json(Array(text.utf8), status: status)
   }
 
-  /// A JSON object.
   static func json(_ object: RecordText, status: Int = 200) -> WholeAnswer {
     json(object.bytes, status: status)
   }
 
-  /// JSON that is already bytes.
   static func json(_ bytes: [UInt8], status: Int = 200) -> WholeAnswer {
     WholeAnswer(status: status, type: "application/json", body: bytes)
   }
 
-  /// Says when it is worth to ask again.
   func retrying(after seconds: Int) -> WholeAnswer {
     var answer = self
     answer.retryAfter = seconds
     return answer
   }
 
-  /// `{"error":"..."}`.
   static func error(_ text: String, status: Int) -> WholeAnswer {
     json(RecordText().string("error", text), status: status)
   }
 
-  /// The server is there.
   static let healthy = json(#"{"ok":true}"#)
   /// The dashboard's own refusals, byte for byte (Agent/Clanky/CONTRACT.md 1.1 and 1.2).
   static let unauthorized = error("Unauthorized. Provide x-dashboard-token.", status: 401)
-  /// A GET of a path that is not there.
   static let noSuchPath = WholeAnswer(
     status: 404, type: "text/plain; charset=UTF-8", body: Array("Not found.".utf8))
-  /// Any other method where there is nothing.
   static let noSuchMethod = error("Not found.", status: 404)
   /// A POST of a web page to a server without a token.
   static let foreignOrigin = error("cross_origin_post_needs_a_token", status: 403)
   /// A request for a name that is not this server's.
   static let misdirected = error("misdirected_request", status: 421)
-  /// A body that says it is JSON and is not.
   static let invalidJSON = WholeAnswer(
     status: 400, type: "application/json;charset=utf-8",
     body: Array(#"{"error":"invalid_json_body"}"#.utf8))
-  /// A body over the limit.
   static let tooLarge = error("payload_too_large", status: 413)
 
-  /// A method that nobody has here.
   static let unknownMethod = error("not_implemented", status: 501)
 
-  /// More is asked for than can be done at a time.
   static let busy = error("too busy", status: 503).retrying(after: 2)
 
   /// The answer's bytes (RFC 9112, section 4).
@@ -100,7 +82,6 @@ struct WholeAnswer: Sendable, Equatable {
     return bytes
   }
 
-  /// The first line of an answer, and what follows it in all of them.
   static func statusLine(_ status: Int) -> String {
     status == 200 ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 \(status) \(phrases[status] ?? "")\r\n"
   }
@@ -116,7 +97,6 @@ struct WholeAnswer: Sendable, Equatable {
   ]
 }
 
-/// The date of an answer, made anew each second.
 enum HTTPDate {
   private static let last = Guarded((seconds: Int64.min, text: ""))
 

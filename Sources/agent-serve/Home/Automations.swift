@@ -53,7 +53,6 @@ enum Automations {
         .objects("rows", list))
   }
 
-  /// The rows that are wanted, as JSON, the one with the latest time first.
   private static func newest(
     _ limit: Int, of document: [UInt8], by member: String, _ json: (ScanObject) -> RecordText,
     where isWanted: (ScanObject) -> Bool
@@ -74,8 +73,7 @@ enum Automations {
     return Compatibility.composed(text).holds(Compatibility.composed(query))
   }
 
-  /// A row with the dashboard's members, each as it was put; flags and status are
-  /// never null.
+  /// The dashboard's members, each as it was put; flags and status are never null.
   private static func automation(_ row: ScanObject) -> RecordText {
     json(row, members) { name in
       switch name {

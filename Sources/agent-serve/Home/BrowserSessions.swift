@@ -6,9 +6,7 @@ import Records
 struct BrowserSessions: Sendable {
   /// 1 to 200.
   let limit: Int
-  /// The earliest row.
   let since: String
-  /// The guild's id, nil for all.
   let guild: String?
 
   private static let kinds = [
@@ -22,7 +20,6 @@ struct BrowserSessions: Sendable {
     guild = query.word("guildId")
   }
 
-  /// The answer's body; the session that was active last comes first.
   func json(_ db: Database) throws -> RecordText {
     let kinds = Self.kinds.map { "'\($0)'" }.joined(separator: ",")
     // A session may have many rows: as the dashboard does, enough of them for
@@ -53,7 +50,6 @@ struct BrowserSessions: Sendable {
   }
 }
 
-/// One browser session, put together from its rows, newest first.
 struct BrowserSession {
   private var startedAt: String
   private let lastActiveAt: String
@@ -74,7 +70,6 @@ struct BrowserSession {
     lastActiveAt = newest
   }
 
-  /// Takes the next older row.
   mutating func add(_ action: LoggedAction, _ facts: ScanObject) {
     startedAt = min(startedAt, action.createdAt)
     guild = guild ?? action.guild
@@ -121,7 +116,6 @@ struct BrowserSession {
     return Int(steps)
   }
 
-  /// The row of the answer.
   func json(_ id: String) -> RecordText {
     let steps = tools.reversed().sorted { $0.step < $1.step }.map {
       RecordText().string("tool", $0.tool).number("step", $0.step).string("timestamp", $0.time)

@@ -3,13 +3,11 @@ import Records
 
 /// The agent's guilds and their channels (Agent/Clanky/CONTRACT.md 5.7).
 struct Guilds {
-  /// One guild.
   struct Guild {
     let id: String
     let name: String
     fileprivate let channels: [Channel]
 
-    /// The ids of its text channels.
     var textChannels: [String] { channels.filter { $0.type == "text" }.map(\.id) }
   }
 
@@ -34,7 +32,6 @@ struct Guilds {
     }
   }
 
-  /// In the order in which they were put.
   let all: [Guild]
 
   init(_ document: [UInt8]) {
@@ -102,7 +99,6 @@ private struct Collation {
     return 0
   }
 
-  /// The small letter without its accent, and what tells the accent.
   private static func parts(of scalar: Unicode.Scalar) -> (Unicode.Scalar, UInt32) {
     let lower = scalar.properties.lowercaseMapping.unicodeScalars.first ?? scalar
     guard lower.value > 0x7f, let name = lower.properties.name,

@@ -121,9 +121,7 @@ struct VoicePanels {
 struct VoiceHistory: Sendable {
   /// 1 to 200.
   let limit: Int
-  /// The earliest time of a session's start, nil for all.
   let since: String?
-  /// The guild's id, nil for all.
   let guild: String?
 
   private struct Start {
@@ -132,8 +130,7 @@ struct VoiceHistory: Sendable {
     let time: String
   }
 
-  /// `GET /api/voice/history/sessions`: sessions with a start and an end, the
-  /// newest end first.
+  /// `GET /api/voice/history/sessions`: with a start and an end, the newest end first.
   func sessions(_ db: Database) throws -> String {
     let rows = try db.rows(
       sql: """

@@ -4,7 +4,6 @@ import CUTF8Proc
 /// What Unicode calls compatible: the letters, digits and signs that are other ones in another
 /// width, shape or place, and what those are (UAX #15).
 enum Compatibility {
-  /// The compatibility decomposition of a text (NFKD).
   static func decomposed(_ text: String) -> String {
     mapped(text, [UTF8PROC_DECOMPOSE, UTF8PROC_COMPAT])
   }

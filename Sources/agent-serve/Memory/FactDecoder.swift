@@ -3,10 +3,8 @@ import Core
 /// Makes a fact of its JSON: the body of an edit, a row of the facts endpoint,
 /// or the camelCase form of profiles.
 struct FactDecoder {
-  /// The time of a fact that names none.
   let now: Timestamp
 
-  /// A fact.
   func decode(_ object: ScanObject) throws(Failure) -> StoredFact {
     let metadata = ScanObject(object["metadata"].bytes) ?? ScanObject()
     func text(_ names: String...) -> String? {
@@ -75,9 +73,7 @@ struct FactDecoder {
 struct PostedFacts {
   /// Each with its line, from 1.
   private(set) var facts: [(fact: StoredFact, line: Int)] = []
-  /// The lines that hold none.
   var faults: [(line: Int, reason: String)] = []
-  /// Whether no line of it is JSON.
   private(set) var isUnreadable = true
 
   init(_ body: [UInt8], now: Timestamp) {
@@ -85,7 +81,7 @@ struct PostedFacts {
     let decoder = FactDecoder(now: now)
     body.withUnsafeBytes { bytes in
       if ScanValidator.isValue(bytes) {
-        take(bytes, line: 1, decoder)
+        receive(bytes, line: 1, decoder)
         return
       }
       var line = 0
@@ -93,13 +89,13 @@ struct PostedFacts {
         line += 1
         let piece = UnsafeRawBufferPointer(rebasing: piece)
         if piece.allSatisfy({ $0 <= 0x20 }) { continue }
-        take(piece, line: line, decoder)
+        receive(piece, line: line, decoder)
       }
     }
     if facts.isEmpty && faults.isEmpty { faults.append((1, "no fact in the body")) }
   }
 
-  private mutating func take(
+  private mutating func receive(
     _ bytes: UnsafeRawBufferPointer, line: Int, _ decoder: FactDecoder
   ) {
     do throws(ScanFault) { try ScanValidator.validate(bytes) } catch {
@@ -108,29 +104,29 @@ struct PostedFacts {
     }
     isUnreadable = false
     guard let record = ScanObject(bytes) else {
-      take(list: bytes, line: line, decoder)
+      receive(list: bytes, line: line, decoder)
       return
     }
     if record["facts"].isArray {
-      take(list: record["facts"].bytes, line: line, decoder)
+      receive(list: record["facts"].bytes, line: line, decoder)
     } else if record["event"].isString, let data = ScanObject(record["data"].bytes) {
-      take(data, line: line, decoder)
+      receive(data, line: line, decoder)
     } else {
-      take(record, line: line, decoder)
+      receive(record, line: line, decoder)
     }
   }
 
-  private mutating func take(
+  private mutating func receive(
     list: UnsafeRawBufferPointer, line: Int, _ decoder: FactDecoder
   ) {
     guard let rows = ScanObject.list(list) else {
       faults.append((line, "neither an object nor an array of objects"))
       return
     }
-    for row in rows { take(row, line: line, decoder) }
+    for row in rows { receive(row, line: line, decoder) }
   }
 
-  private mutating func take(_ object: ScanObject, line: Int, _ decoder: FactDecoder) {
+  private mutating func receive(_ object: ScanObject, line: Int, _ decoder: FactDecoder) {
     do throws(Failure) {
       facts.append((try decoder.decode(object), line))
     } catch {

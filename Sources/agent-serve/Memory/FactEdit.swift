@@ -3,11 +3,8 @@ import Records
 
 /// What a PUT asks a fact to become (Agent/Clanky/CONTRACT.md 5.2): all of it, nothing stays.
 struct FactEdit: Sendable, Equatable {
-  /// Whose fact it is, where that matters.
   let guild: String
-  /// The fact.
   let id: Int64
-  /// Folded and cut, as the others.
   let subject: String
   let text: String
   let type: String
@@ -30,7 +27,6 @@ struct FactEdit: Sendable, Equatable {
     self.confidence = min(max(confidence, 0), 1)
   }
 
-  /// The guild that a body names.
   static func guild(_ body: ScanObject) throws(Refusal) -> String {
     let guild = KeptText.folded(body.text("guildId") ?? "", limit: 200)
     if guild.isEmpty { throw Refusal(fact: "guildId required") }
@@ -55,14 +51,13 @@ extension Refusal {
 
   /// No such fact, or one of another guild.
   static let notFound = Refusal(fact: "not_found", status: 404)
-  /// The same is remembered already.
+  /// The same fact is remembered already.
   static let duplicate = Refusal(fact: "duplicate", status: 409)
 }
 
 /// The texts of facts, as the dashboard folds and cuts them (Agent/Clanky/CONTRACT.md 5.2).
 enum KeptText {
-  /// White space runs become one blank, none is left at the ends, and what is
-  /// over the limit is cut off.
+  /// White space runs become one blank, none at the ends; cut at the limit.
   static func folded(_ text: String, limit: Int) -> String {
     var out = String.UnicodeScalarView()
     var units = 0
@@ -103,20 +98,15 @@ enum KeptText {
 
   /// The longest subject, UTF-16 units; the same for the others.
   static let subjectLimit = 120
-  /// The longest fact.
   static let factLimit = 400
-  /// The longest type.
   static let typeLimit = 40
-  /// The longest evidence.
   static let evidenceLimit = 240
 
-  /// A type: `other` when there is none.
   static func type(_ text: String?) -> String {
     let type = folded(text ?? "", limit: typeLimit).lowercased()
     return type.isEmpty ? "other" : type
   }
 
-  /// Evidence: nil when there is none.
   static func evidence(_ text: String?) -> String? {
     let evidence = folded(text ?? "", limit: evidenceLimit)
     return evidence.isEmpty ? nil : evidence

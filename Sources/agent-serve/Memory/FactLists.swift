@@ -5,7 +5,6 @@ import Records
 struct FactLists: Sendable {
   /// Whose; nil answers nothing.
   let guild: String?
-  /// An exact subject, nil for all.
   let subject: String?
   /// A text that must be in a fact, in any case; empty for all.
   let text: String
@@ -24,14 +23,12 @@ struct FactLists: Sendable {
     f.deleted_at IS NULL AND (f.guild_id = ?1 OR f.scope IN ('user', 'owner'))
     """
 
-  /// Facts with a text in one of their members.
   private static let holding = """
     (?3 = '' OR instr(lower(f.fact), ?3) OR instr(lower(f.subject), ?3)
       OR instr(lower(f.fact_type), ?3) OR instr(lower(f.evidence_text), ?3)
       OR instr(lower(f.source_message_id), ?3) OR instr(lower(f.channel_id), ?3))
     """
 
-  /// The facts, the one that was updated last first.
   func facts(_ db: Database) throws -> RecordText {
     guard let guild else {
       return RecordText().string("guildId", "").objects("facts", []).number("limit", limit)
@@ -57,7 +54,6 @@ struct FactLists: Sendable {
       .stringOrNull("subject", subject).string("queryText", text).objects("facts", list)
   }
 
-  /// The subjects, the one with the latest fact first.
   func subjects(_ db: Database) throws -> RecordText {
     guard let guild else {
       return RecordText().string("guildId", "").objects("subjects", []).number("limit", limit)
@@ -91,10 +87,8 @@ extension StoredFact {
 /// The memory as text: `GET /api/memory`. No client reads it but a person, so it is
 /// not the dashboard's text: a heading for each subject, and its facts.
 struct FactMarkdown: Sendable {
-  /// The guild's id, nil for everything.
   let guild: String?
 
-  /// So many facts are told, the latest ones.
   private static let limit = 500
 
   /// `{"guildId":...,"markdown":...}` (Agent/Clanky/CONTRACT.md 9.5).

@@ -3,23 +3,16 @@ import Records
 
 /// The facts that a prompt would be given (Agent/Clanky/CONTRACT.md 5.3), by whom they are about.
 struct FactProfile: Sendable {
-  /// Those of one part are not more than this.
   static let limit = 40
 
-  /// Facts about a user, wherever they were learnt.
   static func user(_ id: String, _ db: Database) throws -> [StoredFact] {
     try facts("f.scope = 'user' AND f.user_id = ?1", [id], db)
   }
 
-  /// What every guild's facts tell of the bot, of its guilds, and of how to behave.
   struct Shared: Sendable {
-    /// About the bot.
     var selves: [StoredFact]
-    /// About the community.
     var lore: [StoredFact]
-    /// How to behave: facts of type guidance.
     var guidance: [StoredFact]
-    /// What was noticed of behaviour: facts of type behavioral.
     var behavioral: [StoredFact]
   }
 
@@ -84,14 +77,12 @@ struct FactProfile: Sendable {
 ///
 /// Valid as long as the bytes of the voice state are.
 struct LoadedMemory {
-  /// Somebody in a session.
   struct Person {
     let id: String
     let name: String?
   }
 
   private let session: ScanObject
-  /// Who is there.
   let participants: [Person]
 
   init?(_ state: UnsafeRawBufferPointer, guild: String) {
@@ -103,7 +94,6 @@ struct LoadedMemory {
     }
   }
 
-  /// The name of somebody whom the session knows.
   func name(of user: String) -> String? {
     participants.first { $0.id == user }?.name
       ?? profiles.first { $0.text("userId") == user }?.text("displayName")
@@ -146,7 +136,6 @@ struct LoadedMemory {
       .number("factCount", profile.objects("userFacts").count)
   }
 
-  /// Facts as the session loaded them, in the form of profiles.
   private static func facts(_ profile: ScanObject, _ name: String) -> [RecordText] {
     profile.objects(name).map { row in
       var metadata = RecordText()

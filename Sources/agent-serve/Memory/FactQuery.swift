@@ -11,23 +11,19 @@
 /// A word that is in every other fact tells nothing and takes long: such words
 /// are asked for when the text has no others.
 struct FactQuery {
-  /// One word of the text.
   private struct Term {
     let word: String
-    /// In how many facts it is.
     let count: Int
     /// What it tells: the fewer facts have it, the more.
     let weight: Double
 
-    /// As FTS5 reads it. Words hold letters, digits and symbols alone; the quotes
-    /// make sure that none is an operator.
+    /// Words hold letters, digits and symbols alone; the quotes make sure none is an operator.
     var match: String {
       "\"\(word.filter { $0 != "\"" })\"\(FactWords.isPrefix(word) ? "*" : "")"
     }
   }
 
   private let terms: [Term]
-  /// Those that are asked for.
   private let asked: [Term]
 
   /// Matching facts of more than this are not all ranked.
@@ -69,8 +65,7 @@ struct FactQuery {
     return try count.value(Int.self, [word]) ?? 0
   }
 
-  /// The best facts of a guild by bm25, each with its rank, the greater the
-  /// better.
+  /// By bm25, each with its rank, the greater the better.
   func candidates(guild: String, depth: Int, _ db: Database) throws -> [(
     fact: StoredFact, rank: Double
   )] {

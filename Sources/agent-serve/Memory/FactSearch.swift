@@ -4,11 +4,9 @@ import Records
 /// `GET /api/memory/search` (Agent/Clanky/CONTRACT.md 5.2): the facts of a guild that a text is
 /// about, the best first.
 struct FactSearch: Sendable {
-  /// What is looked for, without blanks around it.
   let text: String
   /// Whose facts; nil answers nothing.
   let guild: String?
-  /// Prefers facts of a channel.
   let channel: String?
   /// What is echoed: a number as it was asked for, or null.
   let limit: String
@@ -27,16 +25,12 @@ struct FactSearch: Sendable {
     }
   }
 
-  /// Whether there is anything to look for; if not the answer is empty.
   var isComplete: Bool { !text.isEmpty && guild != nil }
 
-  /// The query that lists everything, without a ranking.
   var wantsAll: Bool { text == "__ALL__" }
 
-  /// So many of each ranking are looked at.
   static let depth = 60
 
-  /// The best facts by their words.
   func lexical(_ now: Timestamp, _ db: Database) throws -> [FactMatch] {
     let query = try FactQuery(text, db)
     let rows = try query.candidates(guild: guild ?? "", depth: Self.depth, db)
@@ -56,7 +50,6 @@ struct FactSearch: Sendable {
   /// What is less about the text than this shares no more than common words.
   private static let gate = 0.1
 
-  /// Facts by their vectors' likeness, the likest first.
   func semantic(_ likeness: [(id: Int64, cosine: Float)], _ db: Database) throws -> [FactMatch] {
     let statement = try db.kept(
       sql: """
@@ -74,7 +67,6 @@ struct FactSearch: Sendable {
     return matches
   }
 
-  /// The facts of all guilds, as the dashboard lists them.
   func all(_ db: Database) throws -> [FactMatch] {
     try db.rows(
       sql: """
@@ -85,7 +77,6 @@ struct FactSearch: Sendable {
     ).map { FactMatch(fact: StoredFact(row: $0)) }
   }
 
-  /// The answer's body.
   func json(_ matches: [FactMatch]) -> RecordText {
     let head = isComplete ? RecordText() : RecordText().objects("results", [])
     let body = head.string("queryText", text).string("guildId", guild ?? "")
@@ -95,9 +86,7 @@ struct FactSearch: Sendable {
   }
 }
 
-/// A fact that was found, and how well it fits.
 struct FactMatch: Sendable {
-  /// What was found.
   let fact: StoredFact
   /// 0 to 1: what results are ordered by.
   var score = 0.0
@@ -120,14 +109,12 @@ struct FactMatch: Sendable {
     return 0.1 * fact.confidence + 0.1 / (1 + age.rounded(.down) / 45) + (isHere ? 0.05 : 0)
   }
 
-  /// The order of results.
   func precedes(_ other: FactMatch) -> Bool {
     if score != other.score { return score > other.score }
     if fact.updatedAt != other.fact.updatedAt { return fact.updatedAt > other.fact.updatedAt }
     return fact.id < other.fact.id
   }
 
-  /// A row of the answer.
   var json: RecordText {
     func short(_ value: Double) -> Double { (value * 1e6).rounded() / 1e6 }
     return fact.row.number("score", short(score)).number("semanticScore", short(semantic))

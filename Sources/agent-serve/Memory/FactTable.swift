@@ -37,7 +37,6 @@ enum FactTable {
     }
   }
 
-  /// Replaces what an edit replaces.
   static func edit(_ edit: FactEdit, now: String, _ db: Database) throws -> StoredFact {
     guard var fact = try live(edit.id, guild: edit.guild, db) else { throw Refusal.notFound }
     let twin = try db.value(
@@ -64,7 +63,6 @@ enum FactTable {
     return fact
   }
 
-  /// Deletes a fact.
   static func delete(_ id: Int64, guild: String, now: String, _ db: Database) throws {
     guard try live(id, guild: guild, db) != nil else { throw Refusal.notFound }
     try db.execute(
@@ -107,7 +105,6 @@ extension StoredFact {
     (isLegacy, revision) = (row[13], row[14])
   }
 
-  /// What the index keeps of it.
   var words: (fact: String, about: String) {
     (FactWords.indexed(text), FactWords.indexed("\(subject) \(type) \(evidence ?? "")"))
   }
@@ -119,31 +116,23 @@ struct StoredFact: Sendable, Equatable {
   var id: Int64 = 0
   /// RFC 3339 in UTC with three decimals.
   var createdAt: String
-  /// When it was made or edited last.
   var updatedAt: String
   /// `guild`, `user`, `owner`, or another word.
   var scope: String
   /// The guild of a guild-scope fact; nil for facts of users and the owner.
   var guild: String?
-  /// Where it was said.
   var channel: String?
-  /// Whom it is about.
   var user: String?
   /// A user's id, `__lore__`, `__self__`, `__owner__`, or another word.
   var subject: String
-  /// What is remembered.
   var text: String
   /// `preference`, `profile`, ...; never empty.
   var type: String
-  /// What was said.
   var evidence: String?
-  /// The message in which it was said.
   var sourceMessage: String?
   /// 0 to 1.
   var confidence: Double
-  /// Whether it was carried over from an older kind of memory.
   var isLegacy = false
-  /// Grows with every edit.
   var revision: Int64 = 1
 
   /// Whether a fact's guild is what decides who may edit it.
@@ -154,7 +143,6 @@ struct StoredFact: Sendable, Equatable {
 }
 
 extension StoredFact {
-  /// A row of the facts endpoint, and of the answer to an edit.
   var editable: RecordText { row.object("metadata", RecordText().bool("isLegacy", isLegacy)) }
 
   /// A row in the order of the dashboard, without its metadata.

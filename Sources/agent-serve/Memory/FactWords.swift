@@ -6,7 +6,6 @@
 /// last character alone, which lets a search for one character (as a prefix)
 /// find it anywhere.
 enum FactWords {
-  /// The text that is given to the index.
   static func indexed(_ text: String) -> String {
     var words: [String] = []
     scan(text) {
@@ -18,7 +17,6 @@ enum FactWords {
     return words.joined(separator: " ")
   }
 
-  /// The different words of a query, in their order.
   static func query(_ text: String, limit: Int = 24) -> [String] {
     var seen: Set<String> = []
     var words: [String] = []
@@ -32,8 +30,7 @@ enum FactWords {
     return words
   }
 
-  /// Whether a query's word finds the words that begin with it: short ones do
-  /// not, except for a single character of a script without blanks.
+  /// Short words find no longer ones, but a single character of a script without blanks does.
   static func isPrefix(_ word: String) -> Bool {
     guard let first = word.unicodeScalars.first else { return false }
     return hasNoBlanks(first) ? word.count == 1 : word.count >= 3
@@ -97,8 +94,7 @@ enum FactWords {
     return Compatibility.composed(String(out))
   }
 
-  /// Scripts that put no blanks between words, and Hangul, which joins particles
-  /// to them.
+  /// Such scripts, and Hangul, which joins particles to its words.
   private static func hasNoBlanks(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x0e00...0x0eff, 0x1000...0x109f, 0x1100...0x11ff, 0x1780...0x17ff, 0x3005...0x3007,

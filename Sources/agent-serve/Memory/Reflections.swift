@@ -3,7 +3,6 @@ import Records
 
 /// `GET /api/memory/reflections` (Agent/Clanky/CONTRACT.md 5.2), made of the actions of the runs.
 struct Reflections: Sendable {
-  /// The guild's id, nil for all.
   let guild: String?
   /// 1 to 100.
   let limit: Int
@@ -16,7 +15,6 @@ struct Reflections: Sendable {
   private static let kinds =
     "'memory_reflection_start', 'memory_reflection_complete', 'memory_reflection_error'"
 
-  /// The answer's body; the run that began last comes first.
   func json(_ db: Database) throws -> RecordText {
     // A run has two rows, or one while it goes on or when nobody gave it a name.
     let rows = try db.rows(
@@ -34,7 +32,6 @@ struct Reflections: Sendable {
       .objects("runs", list.prefix(limit).map(\.json))
   }
 
-  /// The actions of a run.
   static func actions(of run: String, _ db: Database) throws -> [Int64] {
     let rows = try db.rows(
       sql: "\(ActionStore.columns) WHERE kind IN (\(kinds)) AND instr(metadata, 'runId')")
@@ -46,7 +43,6 @@ struct Reflections: Sendable {
     return ids
   }
 
-  /// The run that an action belongs to.
   private static func name(_ action: LoggedAction) -> String? {
     guard var metadata = action.metadata else { return nil }
     return metadata.withUTF8 { ScanObject(UnsafeRawBufferPointer($0))?.text("runId") }
@@ -58,10 +54,8 @@ struct Reflections: Sendable {
 struct ReflectionRun {
   private var start: StoredAction?
   private var end: StoredAction?
-  /// Its actions' ids.
   private(set) var actions: [Int64] = []
 
-  /// Takes one of its actions; of several equal ones the first that is given.
   mutating func add(_ action: StoredAction) {
     actions.append(action.id)
     if action.action.kind == "memory_reflection_start" {
@@ -71,10 +65,8 @@ struct ReflectionRun {
     }
   }
 
-  /// What runs are ordered by.
   var time: String { (start ?? end)?.action.createdAt ?? "" }
 
-  /// The row of the answer.
   var json: RecordText {
     var texts = (start?.action.metadata ?? "{}", end?.action.metadata ?? "{}")
     return texts.0.withUTF8 { first in

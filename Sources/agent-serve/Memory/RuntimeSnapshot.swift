@@ -4,14 +4,12 @@ import Records
 /// `POST /api/memory/runtime-snapshot` (Agent/Clanky/CONTRACT.md 5.3): what a turn of talk would
 /// be told.
 struct RuntimeSnapshot: Sendable {
-  /// Somebody whom the turn is about.
   private struct Participant {
     let id: String
     let name: String?
     let source: String
   }
 
-  /// Whose session and facts.
   let guild: String
   private let channel: String?
   private let user: String?
@@ -20,7 +18,6 @@ struct RuntimeSnapshot: Sendable {
   private let asked: [String]
   private let authors: [(id: String, name: String?)]
 
-  /// More people than this are not looked up.
   private static let crowd = 24
 
   init(_ body: ScanObject) throws(Refusal) {
@@ -57,7 +54,6 @@ struct RuntimeSnapshot: Sendable {
     return texts
   }
 
-  /// The answer's body.
   func json(voice: LoadedMemory?, _ db: Database) throws -> RecordText {
     let people = participants(voice)
     let profiles = try people.map { ($0, try FactProfile.user($0.id, db)) }
@@ -92,8 +88,7 @@ struct RuntimeSnapshot: Sendable {
       .json("activeVoiceSession", voice?.json(user: user).text ?? "null")
   }
 
-  /// Everybody once, who was named first; a turn of voice talk is about everybody who
-  /// hears it.
+  /// Everybody once, who was named first; voice talk is about everybody who hears it.
   private func participants(_ session: LoadedMemory?) -> [Participant] {
     let voice = mode == "voice" ? session : nil
     var seen: Set<String> = []
@@ -119,9 +114,7 @@ struct PromptContext: Sendable {
   private var windows: [RecordText] = []
   private var recaps: [RecordText] = []
 
-  /// How many conversations there are.
   var windowCount: Int { windows.count }
-  /// How many voice sessions.
   var recapCount: Int { recaps.count }
 
   private struct Message {
@@ -150,7 +143,6 @@ struct PromptContext: Sendable {
       .objects("recentVoiceSessionContext", recaps)
   }
 
-  /// The newest messages of a channel, oldest first.
   private static func messages(_ guild: String, _ channel: String, _ db: Database) throws
     -> [Message]
   {

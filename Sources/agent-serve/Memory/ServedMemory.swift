@@ -1,14 +1,10 @@
 import Core
 import Records
 
-/// The agent's durable memory: what requests read and write of it.
 struct ServedMemory: Sendable {
-  /// Holds it.
   let store: ActionStore
-  /// Makes vectors of facts, nil when they are found by their words alone.
   let embedder: Embedder?
 
-  /// Answers a GET; nil for any path that is not the memory's.
   func read(_ path: String, _ query: QueryParameters, voice: [UInt8]) async throws -> WholeAnswer? {
     switch path {
     case "/api/memory":
@@ -57,7 +53,6 @@ struct ServedMemory: Sendable {
 }
 
 extension ServedMemory {
-  /// What changes the memory, or is asked by POST.
   enum Write: Equatable {
     case refresh
     case snapshot
@@ -88,7 +83,6 @@ extension ServedMemory {
     }
   }
 
-  /// Answers it.
   func answer(
     _ write: Write, _ body: [UInt8], type: String, log: ActionLog, voice: [UInt8]
   ) async throws -> WholeAnswer {
@@ -135,7 +129,6 @@ extension ServedMemory {
     }
   }
 
-  /// Stores the facts of a request: one object, or a record a line.
   private func add(_ body: [UInt8], type: String) async throws -> WholeAnswer {
     var parsed = PostedFacts(body, now: .now())
     let facts = parsed.facts

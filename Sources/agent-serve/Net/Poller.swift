@@ -13,7 +13,6 @@ actor Poller {
   nonisolated private let thread = PollerThread()
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-  /// What runs tasks here that are isolated to nothing.
   nonisolated static var executor: any TaskExecutor { shared.thread }
 
   /// Starts a task here. What it waits for resumes it here as well, and not by way of another
@@ -25,7 +24,6 @@ actor Poller {
     Task(executorPreference: shared.thread, operation: body)
   }
 
-  /// Starts a task here.
   @discardableResult
   nonisolated static func start<Success: Sendable>(
     throwing body: @escaping @Poller @Sendable () async throws -> Success
@@ -76,7 +74,6 @@ actor Poller {
     }
   }
 
-  /// Runs something later.
   @Poller
   static func after(_ duration: Duration, _ body: @escaping @Poller () -> Void) {
     Call(body).set(.now + duration)
@@ -121,7 +118,6 @@ actor Poller {
     shared.thread.base, -1, 0, { _, _, _ in Poller.onThread { Poller.ring() } }, nil)
   @Poller private static var timerDue: ContinuousClock.Instant?
 
-  /// One timer of the system stands for all alarms: the next one's.
   @Poller
   fileprivate static func setTimer() {
     guard let due = alarms.first?.due else { return }
@@ -153,7 +149,6 @@ final class Gate {
 
   init(_ count: Int) { free = count }
 
-  /// Waits until there is room.
   @inline(never)
   func enter() async {
     if free > 0 {
@@ -171,13 +166,11 @@ final class Gate {
     }
   }
 
-  /// Makes room for another one.
   func leave() {
     if waiters.isEmpty { free += 1 } else { waiters.removeFirst().resume() }
   }
 }
 
-/// Something that happens at a time, which can be changed.
 @Poller
 class Alarm {
   fileprivate(set) final var due = ContinuousClock.now
@@ -193,14 +186,11 @@ class Alarm {
     Poller.setTimer()
   }
 
-  /// Whether it is set, and for no later than this.
   final func comes(by time: ContinuousClock.Instant) -> Bool { place >= 0 && due <= time }
 
-  /// What happens.
   func ring() {}
 }
 
-/// An alarm that calls something.
 @Poller
 final class Call: Alarm {
   private let body: @Poller () -> Void
@@ -270,7 +260,6 @@ private struct AlarmHeap {
 private final class PollerThread: SerialExecutor, TaskExecutor, @unchecked Sendable {
   private struct Queue {
     var jobs: [UnownedJob] = []
-    /// Whether the thread waits, or is about to.
     var isAsleep = false
     var thread: pthread_t?
   }

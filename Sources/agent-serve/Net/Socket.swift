@@ -2,15 +2,12 @@ import CEvent
 import CLibc
 import Core
 
-/// The bytes that came and were not looked at.
 struct Inbox {
   private var bytes: [UInt8] = []
   private var start = 0
 
-  /// Whether there are none.
   var isEmpty: Bool { start == bytes.count }
 
-  /// Adds some.
   mutating func append(_ more: UnsafeRawBufferPointer) {
     if start > 0 {
       bytes.removeFirst(start)
@@ -19,8 +16,7 @@ struct Inbox {
     bytes += more
   }
 
-  /// Gives all of them to `body`, which says how many it is done with. One that is empty takes
-  /// no memory.
+  /// `body` says how many it is done with; an empty inbox takes no memory.
   mutating func read<Result>(
     _ body: (_ bytes: UnsafeRawBufferPointer, _ used: inout Int) throws -> Result
   ) rethrows -> Result {
@@ -41,24 +37,17 @@ struct Inbox {
 /// Others may break it off.
 @Poller
 final class Socket: Alarm {
-  /// Why nothing more can be read or written.
   enum Failure: Error, Equatable {
-    /// The time was over.
     case late
-    /// The connection is broken, by the other side or on the way.
     case broken(code: Int32)
-    /// It was broken off here.
     case aborted
-    /// A system call failed; nothing changed.
     case system(code: Int32)
   }
 
-  /// One direction.
   private final class Side {
     /// Whether a call may succeed: readiness is told once, and kept until a call finds none.
     var isReady = true
     var waiter: UnsafeContinuation<Void, Never>?
-    /// When its waiter's time is over.
     var deadline: ContinuousClock.Instant?
 
     func wake() {
@@ -79,7 +68,6 @@ final class Socket: Alarm {
   /// Whether a read that gives less than there is room for is taken for all that there is: it
   /// saves a call, and a reset behind it is seen by the next one or when the time is over.
   var trustsShortReads = false
-  /// Whether the other side sends nothing more.
   private(set) var isInputOver = false
   /// Since when the other side has kept us waiting; nil while it is our turn.
   var waitsSince: ContinuousClock.Instant?
@@ -100,7 +88,6 @@ final class Socket: Alarm {
   private var isReset = false
   private var isClosed = false
   private var calls = 0
-  /// Whether the poller has told that nothing more comes.
   private var isEndTold = !Poller.tellsEnds
 
   init(_ descriptor: Int32, address: String = "") throws(Failure) {
@@ -144,7 +131,6 @@ final class Socket: Alarm {
 
   // MARK: - What it does
 
-  /// Takes the next client.
   func accept() async throws(Failure) -> Socket {
     var address = [CChar](repeating: 0, count: 64)
     while true {
@@ -283,7 +269,6 @@ final class Socket: Alarm {
 
   // MARK: - Waiting
 
-  /// Whether a call may be made before others have their turn.
   private var hasTurn: Bool { calls < Self.share }
 
   private func earlier(
@@ -294,7 +279,6 @@ final class Socket: Alarm {
     return min(a, b)
   }
 
-  /// Waits until a call may succeed, or lets others have their turn.
   @inline(never)
   private func wait(
     _ side: Side, until deadline: ContinuousClock.Instant?
@@ -322,7 +306,6 @@ final class Socket: Alarm {
     if let first = earlier(deadline, limit), !comes(by: first) { set(first) }
   }
 
-  /// Looks at why a call gave nothing.
   private func check(_ side: Side) throws(Failure) {
     switch systemError {
     case EAGAIN, EWOULDBLOCK: side.isReady = false
@@ -351,8 +334,7 @@ final class Socket: Alarm {
     left()
   }
 
-  /// Wakes who has waited for too long. It may be called early: the alarm is not set anew for
-  /// each wait, of which most are over long before.
+  /// May be called early: the alarm is not set anew for each wait.
   override func ring() {
     let now = ContinuousClock.now
     var next: ContinuousClock.Instant?

@@ -5,27 +5,19 @@ import Core
 ///
 /// It is watched by a thread of its own, which waits in poll(2).
 final class CommandProcess: Sendable {
-  /// What comes of it.
   enum Event: Sendable {
-    /// Some of its output.
     case output([UInt8])
     /// What it says of its work, on its descriptor 3.
     case notes([NoteLines.Line])
-    /// The last one.
     case ended(Ending)
   }
 
-  /// How it ended.
   enum Ending: Equatable, Sendable {
     /// With this status, and the last line that it wrote on standard error.
     case exited(Int32, complaint: String)
-    /// By this signal.
     case killed(Int32)
-    /// It could not be started.
     case failed(String)
-    /// It was stopped by `stop`.
     case stopped
-    /// Its time was over.
     case late
     /// It wrote more than so many bytes.
     case tooLong(Int)
@@ -36,7 +28,6 @@ final class CommandProcess: Sendable {
   /// How long a program has between being asked to end and being killed, seconds.
   private static let grace = 2.0
 
-  /// What comes of it, the ending last.
   let events: AsyncStream<Event>
   private let words: [String]
   private let environment: [String: String?]
@@ -71,10 +62,8 @@ final class CommandProcess: Sendable {
 
   deinit { for end in [wake.read, wake.write] where end >= 0 { close(end) } }
 
-  /// Asks it to end; kills it when it does not.
   func stop() { _ = write(wake.write, "x", 1) }
 
-  /// Serves its pipes until it has ended.
   private func watch(
     _ input: [UInt8], until deadline: Double, _ events: AsyncStream<Event>.Continuation
   ) -> Ending {
@@ -135,7 +124,6 @@ final class CommandProcess: Sendable {
 }
 
 extension CommandProcess.Ending {
-  /// What went wrong, for people; nil when nothing did.
   var complaint: String? {
     switch self {
     case .exited(0, _), .stopped: nil

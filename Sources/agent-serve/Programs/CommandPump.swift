@@ -1,17 +1,13 @@
 import CLibc
 import Core
 
-/// The pipes of a command that runs.
 struct CommandPump {
   private static let complaintLimit = 4096
   /// How much is read at a time, bytes.
   private static let piece = 65536
 
-  /// What came out and was not passed on.
   var output: [UInt8] = []
-  /// The lines of descriptor 3 that were not passed on.
   var notes: [NoteLines.Line] = []
-  /// How much came out in all.
   private(set) var count = 0
   private let child: ChildProcess
   private var input: ArraySlice<UInt8>
@@ -27,7 +23,6 @@ struct CommandPump {
     if input.isEmpty { child.closeInput() }
   }
 
-  /// Whether all that it wrote was read.
   var isOver: Bool { !isOutputOpen }
 
   /// The last line that it wrote on standard error, not too long and safe to show.
@@ -88,10 +83,10 @@ struct CommandPump {
   }
 
   /// Whether there may be more.
-  private func read(_ descriptor: Int32, _ take: ([UInt8]) -> Void) -> Bool {
+  private func read(_ descriptor: Int32, _ receive: ([UInt8]) -> Void) -> Bool {
     var block = [UInt8](repeating: 0, count: Self.piece)
     let count = CLibc.read(descriptor, &block, block.count)
-    if count > 0 { take(Array(block[..<count])) }
+    if count > 0 { receive(Array(block[..<count])) }
     return count > 0 || (count < 0 && (systemError == EAGAIN || systemError == EINTR))
   }
 }

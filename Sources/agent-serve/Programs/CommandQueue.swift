@@ -2,7 +2,6 @@ import Core
 
 /// Runs commands of one kind, a few at a time; the others wait, as long as they are few.
 actor CommandQueue {
-  /// What a command printed, and how it ended.
   struct Result: Sendable {
     let output: [UInt8]
     let ending: CommandProcess.Ending

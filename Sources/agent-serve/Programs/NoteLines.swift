@@ -1,11 +1,9 @@
 /// What a reply command writes on its descriptor 3, line by line. It is read to its end
 /// whatever it is, so that the command never waits.
 struct NoteLines {
-  /// A line, or why it is none.
   enum Line: Equatable, Sendable {
     /// Without the line feed.
     case text([UInt8])
-    /// It was longer than is taken.
     case tooLong
     /// It would be more than is taken of a reply; nothing follows.
     case tooMuch
@@ -18,7 +16,6 @@ struct NoteLines {
   private var isTooLong = false
   private var count = 0
 
-  /// Adds output.
   mutating func add(_ bytes: [UInt8]) -> [Line] {
     if count > Self.most { return [] }
     count += bytes.count
@@ -38,7 +35,6 @@ struct NoteLines {
     return lines
   }
 
-  /// Nothing more comes.
   mutating func finish() -> [Line] { rest.isEmpty && !isTooLong ? [] : add([10]) }
 
   private mutating func keep(_ piece: ArraySlice<UInt8>) {

@@ -4,11 +4,8 @@ import Core
 struct Playback: Sendable {
   /// How many times faster than it was recorded; 0 for as fast as possible.
   let speed: Double
-  /// Where the actions go.
   let log: ActionLog
-  /// Where voice states and the like go.
   let documents: Documents
-  /// Where facts go.
   let memory: ServedMemory
 
   /// Plays a file to its end.

@@ -6,25 +6,18 @@ import Records
 /// rows of a snapshot or backfill, or in an array of any of these; and the
 /// documents, wrapped, or for a voice state also bare; and the facts.
 struct RecordReader {
-  /// What a record can hold.
   enum Content: Sendable {
-    /// An action.
     case action(LoggedAction)
-    /// A fact of the memory.
     case fact(StoredFact)
     /// A document that passed its check, and its bytes.
     case document(Document, [UInt8])
   }
 
-  /// An action or a document as a record gave it.
   struct Item: Sendable {
-    /// What it is.
     let content: Content
-    /// The action, nil for a document.
     var action: LoggedAction? {
       if case .action(let action) = content { action } else { nil }
     }
-    /// `received_at` of the record, or nil.
     let receivedAt: Timestamp?
     /// Whether it was a row of a snapshot or backfill, not an event of its own.
     let isListed: Bool
@@ -127,7 +120,6 @@ struct RecordReader {
     return try FactDecoder(now: now).decode(record)
   }
 
-  /// The document of a record that holds no action.
   private static func document(
     _ bytes: UnsafeRawBufferPointer
   ) throws(Failure) -> (Document, [UInt8])? {
@@ -170,8 +162,7 @@ struct RecordReader {
   }
 }
 
-/// A file of records, read in pieces; a file that makes readers wait (a pipe)
-/// does not hold up anything else.
+/// A file that makes readers wait (a pipe) does not hold up anything else.
 final class RecordFile: @unchecked Sendable {
   private let queue = DispatchQueue(label: "agent-serve.records")
   // Touched on the queue alone.
@@ -179,7 +170,6 @@ final class RecordFile: @unchecked Sendable {
   private var records: RecordReader
   private var faults: FaultLog
 
-  /// Opens a file.
   init(path: String, diagnostics: Diagnostics) throws(Failure) {
     input = try RecordInput(path: path)
     faults = FaultLog(diagnostics)

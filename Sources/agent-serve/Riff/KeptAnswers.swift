@@ -2,7 +2,6 @@
 ///
 /// A client sends again what it has lost the answer of, and so does whoever overheard it.
 actor KeptAnswers<Answer: Sendable> {
-  /// How long they are kept.
   private let time = Duration.seconds(600)
   private let most = 100
   private let mostBytes: Int
@@ -23,7 +22,6 @@ actor KeptAnswers<Answer: Sendable> {
     self.size = size
   }
 
-  /// The answer to a request.
   func answer(
     _ key: String, keeps: Bool = true, now: ContinuousClock.Instant = .now,
     _ make: @escaping @Sendable () async -> Answer

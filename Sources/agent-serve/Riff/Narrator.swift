@@ -1,14 +1,9 @@
 import Core
 
-/// Reads the turns of a coding agent aloud, by a command of the user's.
 struct Narrator: Sendable {
-  /// What became of a text.
   enum Outcome: Sendable {
-    /// The command's output.
     case audio([UInt8])
-    /// The command failed; why, for people.
     case failed(String)
-    /// Too many texts wait, or the server stops.
     case busy
   }
 
@@ -16,7 +11,6 @@ struct Narrator: Sendable {
   private static let seconds = 60.0
   /// The most of sound, bytes.
   private static let mostOfSound = 16 << 20
-  /// How long is waited for a turn, and how often is looked.
   private static let (patience, interval) = (Duration.seconds(25), Duration.milliseconds(400))
 
   private let command: String
@@ -46,7 +40,6 @@ struct Narrator: Sendable {
     return nil
   }
 
-  /// Makes sound of a text.
   func say(_ prose: String) async -> Outcome {
     await spoken.answer(prose) {
       let result = try? await queue.run {
@@ -59,7 +52,6 @@ struct Narrator: Sendable {
     }
   }
 
-  /// Ends what runs, and who waits.
   func stop() async {
     isOver.withLock { $0 = true }
     await queue.stop()

@@ -8,7 +8,6 @@ enum RiffEndpoint: String, CaseIterable, Sendable {
   case narrate = "/riff/narrate-poll"
   case health = "/riff/health"
 
-  /// How it is asked.
   var method: String {
     switch self {
     case .transcribe, .audio, .message: "POST"
@@ -25,6 +24,5 @@ enum RiffEndpoint: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether the body is a clip.
   var takesClip: Bool { self == .transcribe || self == .audio }
 }

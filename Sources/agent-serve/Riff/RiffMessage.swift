@@ -2,7 +2,6 @@ import Core
 
 /// A message to the agent (Agent/Riff/CONTRACT.md 3).
 struct RiffMessage: Equatable, Sendable {
-  /// Where it is said.
   let conversation: Conversation
   /// Never blank.
   let text: String
@@ -20,9 +19,7 @@ struct RiffMessage: Equatable, Sendable {
     }
   }
 
-  /// A conversation's name.
   struct Conversation: Equatable, Sendable {
-    /// What the keys of all of them begin with, in the store.
     private static let keyStart = "agent:\(SessionKey.agent):riff:"
     private static let longest = 64
 
@@ -41,7 +38,6 @@ struct RiffMessage: Equatable, Sendable {
       }
     }
 
-    /// What the store and the gateway call it.
     var key: String { Self.keyStart + id }
 
     private static func isPart(_ byte: UInt8) -> Bool {

@@ -11,7 +11,6 @@ struct RiffSecret: Sendable {
     key = stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
   }
 
-  /// Whether a header's value may be a signature at all.
   static func isSignature(_ given: String?) -> Bool {
     guard let digits = given?.utf8, digits.count == 64 else { return false }
     return digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }

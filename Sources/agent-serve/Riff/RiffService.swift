@@ -5,17 +5,14 @@ import Records
 struct RiffService: Sendable {
   /// How much of clips is kept at a time, bytes: sixteen of the largest ones.
   private static let clipLimit = 16 * RiffEndpoint.audio.limit
-  /// How many may wait for turns.
   private static let listenerLimit = 32
 
   let secret: RiffSecret
   let parts: RiffParts
   let diagnostics: Diagnostics
-  /// What was heard in clips.
   let heard = KeptAnswers<Transcriber.Outcome> { outcome in
     if case .text(let text) = outcome { text.utf8.count } else { nil }
   }
-  /// What was answered.
   let kept = KeptAnswers<WholeAnswer> { $0.status == 200 ? $0.body.count : nil }
   let listeners = Tickets(limit: listenerLimit)
   private let clips = ByteBudget(limit: clipLimit)
@@ -24,10 +21,8 @@ struct RiffService: Sendable {
     (self.secret, self.parts, self.diagnostics) = (secret, parts, diagnostics)
   }
 
-  /// Whether a request is for a voice server.
   static func isAsked(_ head: RequestHead) -> Bool { head.path.utf8.starts(with: "/riff/".utf8) }
 
-  /// What becomes of a request's body.
   func bodyPlan(_ head: RequestHead) -> BodyPlan {
     // What is not signed at all is read, so that the client sees the answer, but not kept.
     guard RiffSecret.isSignature(head["x-riff-secret"]) else { return BodyPlan() }
@@ -44,7 +39,6 @@ struct RiffService: Sendable {
     RiffSecret.isSignature(head["x-riff-secret"]) ? nil : .unsigned
   }
 
-  /// The answer to a request.
   func answer(_ head: RequestHead, _ body: RequestBody) async -> WholeAnswer {
     let endpoint = endpoint(head)
     guard let signature = head["x-riff-secret"], RiffSecret.isSignature(signature) else {
@@ -73,7 +67,6 @@ struct RiffService: Sendable {
     }
   }
 
-  /// Ends what is under way.
   func stop() async {
     async let clips: Void? = parts.transcriber?.stop()
     async let turns: Void? = parts.narrator?.stop()
@@ -93,20 +86,14 @@ struct RiffService: Sendable {
   }
 }
 
-/// What a voice server works with.
 struct RiffParts: Sendable {
-  /// Holds what was said.
   let store: ActionStore
-  /// Hears clips; nil for none.
   let transcriber: Transcriber?
-  /// Replies; nil where nothing does.
   let gateway: Gateway?
-  /// Reads turns aloud; nil for none.
   let narrator: Narrator?
 }
 
 extension WholeAnswer {
-  /// A request without a good signature.
   fileprivate static let unsigned = error("unauthorized", status: 401)
   /// More than a message may be; the contract knows no other word for it.
   fileprivate static let longMessage = error(
@@ -129,8 +116,7 @@ extension RiffService {
     }
   }
 
-  /// Has a clip heard, unless it was before: no two recordings are alike, the same bytes are
-  /// the same one.
+  /// Unless it was heard before: no two recordings are alike.
   func hear(
     _ head: RequestHead, _ clip: [UInt8], _ signature: String,
     _ answer: @Sendable (String) async -> WholeAnswer

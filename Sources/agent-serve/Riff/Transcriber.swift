@@ -1,19 +1,14 @@
 import CLibc
 import Core
 
-/// A command of the user's that makes text of clips.
 struct Transcriber: Sendable {
-  /// What became of a clip.
   enum Outcome: Sendable {
     /// What was said, as one line; empty for nothing.
     case text(String)
-    /// The command failed; why, for people.
     case failed(String)
-    /// Too many clips wait, or the server stops.
     case busy
   }
 
-  /// How long a clip may take, seconds.
   static let seconds = 120.0
   /// More is no speech, bytes.
   private static let mostOfText = 1 << 20
@@ -23,7 +18,6 @@ struct Transcriber: Sendable {
 
   init(_ command: String) { self.command = command }
 
-  /// Hears a clip.
   func hear(_ clip: [UInt8], format: String?) async -> Outcome {
     let scratch = ScratchClip(format: format)
     let result: CommandQueue.Result?
@@ -44,7 +38,6 @@ struct Transcriber: Sendable {
     return .text(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
   }
 
-  /// Ends what runs.
   func stop() async { await queue.stop() }
 }
 

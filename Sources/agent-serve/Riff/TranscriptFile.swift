@@ -1,21 +1,16 @@
 import CLibc
 import Core
 
-/// A transcript that grows: knows its last turn without reading what it has read.
 struct TranscriptFile {
-  /// The most that is read at a time, bytes. A turn that ended before as much of other lines
-  /// is not news.
+  /// Bytes at a time; a turn that ended before as much of other lines is not news.
   static let window = 16 << 20
   private static let firstWindow = 256 << 10
 
-  /// The last turn that ended; nil for none.
   private(set) var latest: FinishedTurn?
   private var identity: FileIdentity?
   private var version: FileVersion?
-  /// Up to where its lines were read.
   private var end = 0
 
-  /// Looks whether there is something new.
   mutating func look(_ path: String) {
     let descriptor = clibc_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return forget() }
@@ -44,7 +39,6 @@ struct TranscriptFile {
 
   private mutating func forget() { self = TranscriptFile() }
 
-  /// Reads a part, and notes up to where its lines are whole.
   private mutating func read(_ descriptor: Int32, from start: Int, to size: Int) -> FinishedTurn? {
     let wanted = size - start
     let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in

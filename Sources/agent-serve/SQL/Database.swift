@@ -27,7 +27,6 @@ final class Database: @unchecked Sendable {
 
   private var isClosed = false
 
-  /// Nothing else is asked of it afterwards.
   func close() {
     if isClosed { return }
     isClosed = true
@@ -35,23 +34,18 @@ final class Database: @unchecked Sendable {
     sqlite3_close_v2(handle)
   }
 
-  /// The id of the row that was inserted last.
   var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
-  /// How many rows the last statement changed.
   var changesCount: Int { Int(sqlite3_changes(handle)) }
 
-  /// Runs statements without question marks, one after the other.
   func execute(sql: String) throws(DatabaseError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     if code != SQLITE_OK { throw DatabaseError(code, handle) }
   }
 
-  /// Runs a statement.
   func execute(sql: String, arguments: Arguments) throws(DatabaseError) {
     try statement(sql: sql).execute(arguments)
   }
 
-  /// A statement that runs only here.
   func statement(sql: String) throws(DatabaseError) -> Statement { try Statement(sql, handle) }
 
   /// A statement that is kept for the next time. Nobody else runs the same at the same time.
@@ -62,13 +56,10 @@ final class Database: @unchecked Sendable {
     return statement
   }
 
-  /// The rows that a statement finds.
   func rows(sql: String, arguments: Arguments = []) throws(DatabaseError) -> Rows {
     try Rows(statement(sql: sql), arguments)
   }
 
-  /// The first column of the first row that a statement finds; nil when there is none, and
-  /// for NULL.
   func value<Value: SQLValue>(
     _ type: Value.Type, sql: String, arguments: Arguments = []
   ) throws(DatabaseError) -> Value? {

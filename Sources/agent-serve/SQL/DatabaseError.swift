@@ -1,10 +1,8 @@
 import CSQLite
 
-/// What SQLite refused, and why.
 struct DatabaseError: Error, CustomStringConvertible {
   /// One of SQLite's result codes, the extended one.
   let code: Int32
-  /// SQLite's own words.
   let message: String
 
   /// Whether another process has the database locked.
@@ -19,7 +17,6 @@ struct DatabaseError: Error, CustomStringConvertible {
     (self.code, self.message) = (code, message)
   }
 
-  /// A store that was closed.
   static let closed = DatabaseError(SQLITE_MISUSE, "the store is closed")
   /// A store in a place where readers cannot go on beside a writer, as on some network disks.
   static let withoutLog = DatabaseError(

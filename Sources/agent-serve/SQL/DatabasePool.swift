@@ -8,7 +8,6 @@ final class DatabasePool: Sendable {
 
   private struct State {
     var idle: [Database] = []
-    /// How many readers there are, idle or not.
     var count = 0
     var waiting: [Reading] = []
     var isClosed = false
@@ -18,13 +17,11 @@ final class DatabasePool: Sendable {
 
   private let path: String
   private let writer: Database
-  /// What the writer does, one after the other.
   private let writes = DispatchQueue(label: "agent-serve.writes")
   private let reads = DispatchQueue(label: "agent-serve.reads", attributes: .concurrent)
   private let state = Guarded(State())
   private var isMemory: Bool { path == ":memory:" }
 
-  /// Opens a store, and makes it where there is none.
   init(path: String) throws(DatabaseError) {
     self.path = path
     writer = try Database(path: path)
@@ -35,12 +32,10 @@ final class DatabasePool: Sendable {
     try writer.execute(sql: "PRAGMA synchronous = FULL")
   }
 
-  /// Writes in a transaction, and waits for it.
   func writeNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
     try writes.sync { try write(body) }
   }
 
-  /// Writes in a transaction.
   func write<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
@@ -49,7 +44,6 @@ final class DatabasePool: Sendable {
     }
   }
 
-  /// Reads, and waits for it.
   func readNow<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) throws -> Value {
@@ -64,7 +58,6 @@ final class DatabasePool: Sendable {
     return try box.withLock { $0 }.get()
   }
 
-  /// Reads what is there now.
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
@@ -99,7 +92,6 @@ final class DatabasePool: Sendable {
     return try writer.transaction("BEGIN IMMEDIATE", body)
   }
 
-  /// Calls `body` with a reader that is free, now or later, on a thread that may wait.
   private func start(_ body: @escaping Reading) {
     if isMemory {
       writes.async {
@@ -137,7 +129,6 @@ final class DatabasePool: Sendable {
     }
   }
 
-  /// Gives a reader, or why there is none, to who waits for one.
   private func finish(_ reader: Result<Database, any Error>) {
     while true {
       let next: Reading? = state.withLock { state in

@@ -19,7 +19,6 @@ struct Row {
     return value ?? Value()
   }
 
-  /// A column by its name; NULL is nil.
   subscript<Value: SQLValue>(_ name: String) -> Value? {
     rows.statement.columns[name].flatMap { self[$0] }
   }
@@ -31,7 +30,6 @@ struct Row {
   }
 }
 
-/// The rows of a statement, one after the other, as SQLite finds them.
 final class Rows {
   fileprivate let statement: Statement
   private var isOver = false
@@ -43,21 +41,18 @@ final class Rows {
 
   deinit { statement.reset() }
 
-  /// The next row, nil at the end.
   func next() throws(DatabaseError) -> Row? {
     if isOver { return nil }
     isOver = try !statement.step()
     return isOver ? nil : Row(self)
   }
 
-  /// Makes something of every row that is left.
   func map<Value>(_ transform: (Row) throws -> Value) throws -> [Value] {
     var values: [Value] = []
     while let row = try next() { values.append(try transform(row)) }
     return values
   }
 
-  /// The same, without nil.
   func compactMap<Value>(_ transform: (Row) throws -> Value?) throws -> [Value] {
     try map(transform).compactMap { $0 }
   }

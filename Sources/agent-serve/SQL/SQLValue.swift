@@ -1,13 +1,10 @@
 import CSQLite
 
-/// What SQLite stores: what a column gives, and a question mark is given.
 protocol SQLValue {
-  /// Gives it to a question mark.
   func bind(to statement: OpaquePointer, at place: Int32) -> Int32
 
   init(_ statement: OpaquePointer, column: Int32)
 
-  /// What stands for NULL where a value is expected.
   init()
 }
 
@@ -87,7 +84,6 @@ struct TextBlob: SQLValue {
   }
 }
 
-/// A blob.
 extension [UInt8]: SQLValue {
   func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
     withUnsafeBytes { csqlite_bind_blob(statement, place, $0.baseAddress, UInt64($0.count)) }

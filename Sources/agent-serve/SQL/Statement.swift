@@ -3,12 +3,9 @@ import CSQLite
 /// What the question marks of a statement are given; nil is NULL.
 typealias Arguments = [(any SQLValue)?]
 
-/// A statement of SQL, ready to run as often as one likes.
 final class Statement {
-  /// SQLite's.
   let handle: OpaquePointer
   private let connection: OpaquePointer
-  /// The places of the columns, by their names.
   private(set) lazy var columns: [String: Int32] = names()
 
   init(_ sql: String, _ connection: OpaquePointer) throws(DatabaseError) {
@@ -25,7 +22,6 @@ final class Statement {
 
   deinit { sqlite3_finalize(handle) }
 
-  /// Gives the question marks their values, and begins anew.
   func bind(_ arguments: Arguments) throws(DatabaseError) {
     reset()
     for (index, value) in arguments.enumerated() {
@@ -47,14 +43,12 @@ final class Statement {
     }
   }
 
-  /// Runs it to its end; its rows are left alone.
   func execute(_ arguments: Arguments = []) throws(DatabaseError) {
     try bind(arguments)
     defer { reset() }
     while try step() {}
   }
 
-  /// The first column of its first row; nil when there is none, and for NULL.
   func value<Value: SQLValue>(
     _ type: Value.Type, _ arguments: Arguments
   ) throws(DatabaseError) -> Value? {

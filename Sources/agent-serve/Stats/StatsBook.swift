@@ -10,7 +10,6 @@ struct StatsBook: Sendable {
     "voice_session_end", "voice_intent_detected", "voice_turn_in", "voice_turn_out",
     "voice_soundboard_play", "voice_error",
   ]
-  /// How many replies the performance figures are made of at most.
   static let sampleLimit = 4000
   private static let kindIndex = Dictionary(
     uniqueKeysWithValues: kinds.enumerated().map { ($1, $0) })
@@ -25,7 +24,6 @@ struct StatsBook: Sendable {
   /// Milliseconds since 1970 by kind, ascending: eight bytes an action, for a day.
   private var times = [[Int64]](repeating: [], count: kinds.count)
   private var costs: Costs
-  /// Of the actions of each guild that has some.
   private(set) var guilds: [String: Costs] = [:]
   private(set) var samples: [Sample] = []
   private(set) var lastBotMessageAt: String?
@@ -33,7 +31,6 @@ struct StatsBook: Sendable {
 
   init(_ costs: Costs = Costs()) { self.costs = costs }
 
-  /// Counts an action.
   mutating func add(_ action: LoggedAction) {
     addCost(createdAt: action.createdAt, usd: action.usd, guild: action.guild)
     addTime(kind: action.kind, createdAt: action.createdAt)
@@ -45,7 +42,6 @@ struct StatsBook: Sendable {
     }
   }
 
-  /// Takes away actions that were deleted.
   mutating func subtract(_ loss: StatsLoss) {
     for (createdAt, usd, guild) in loss.costs {
       costs.subtract(createdAt, usd)
@@ -56,14 +52,12 @@ struct StatsBook: Sendable {
     lastActionAt = loss.lastActionAt
   }
 
-  /// Counts a cost on its day.
   mutating func addCost(createdAt: String, usd: Double, guild: String?) {
     costs.add(createdAt, usd)
     if let guild { guilds[guild, default: Costs()].add(createdAt, usd) }
     if createdAt > lastActionAt ?? "" { lastActionAt = createdAt }
   }
 
-  /// Counts an action of a kind at its time.
   mutating func addTime(kind: String, createdAt: String) {
     guard let index = Self.kindIndex[kind] else { return }
     if kind == "sent_reply" || kind == "sent_message" || kind == "initiative_post" {
@@ -80,7 +74,6 @@ struct StatsBook: Sendable {
   /// Counts a reply's durations; replies come in the order of their ids.
   mutating func addSample(_ sample: Sample) { samples.append(sample) }
 
-  /// The newest message that the bot wrote.
   mutating func noteBotMessage(at time: String) {
     lastBotMessageAt = max(lastBotMessageAt ?? "", time)
   }
@@ -128,10 +121,8 @@ struct StatsBook: Sendable {
   }
 }
 
-/// What actions cost, by the day.
 struct Costs: Sendable {
   private(set) var total = PreciseSum()
-  /// Those that have actions.
   private(set) var days: [String: (usd: PreciseSum, count: Int)] = [:]
 
   mutating func add(_ createdAt: String, _ usd: Double) { count(createdAt, usd, 1) }
@@ -148,9 +139,7 @@ struct Costs: Sendable {
   }
 }
 
-/// How long something took, over many times: the dashboard's summary.
 struct MetricSummary: Equatable {
-  /// How many values there are.
   let count: Int
   /// Smallest, median, 95th percentile (nearest rank), mean and largest, in
   /// milliseconds; nil when there is no value.
@@ -182,7 +171,6 @@ struct MetricSummary: Equatable {
 
   static func == (a: MetricSummary, b: MetricSummary) -> Bool { a.json == b.json }
 
-  /// The object of the wire, with null where there is no value.
   var json: String {
     guard let figures else {
       return #"{"count":0,"minMs":null,"p50Ms":null,"p95Ms":null,"avgMs":null,"maxMs":null}"#
@@ -202,13 +190,11 @@ struct PreciseSum: Sendable, Equatable {
   private var sum = 0.0
   private var lost = 0.0
 
-  /// Adds an amount.
   mutating func add(_ value: Double) {
     let total = sum + value
     lost += abs(sum) >= abs(value) ? (sum - total) + value : (value - total) + sum
     sum = total
   }
 
-  /// The sum.
   var value: Double { sum + lost }
 }

@@ -2,13 +2,11 @@ import Core
 
 /// Writes the payload of `GET /api/stats` and `stats_update` (Agent/Clanky/CONTRACT.md 5.1).
 enum StatsEncoder {
-  /// What a stats payload says of the server itself.
   struct Runtime {
     /// The guilds that the agent told, or else those that were ever seen.
     var guildCount: Int
     /// When the bot wrote last, nil when never.
     var lastBotMessageAt: String?
-    /// When the newest action came, nil when none did.
     var lastActionAt: String?
     /// The voice state, JSON on one line.
     var voice: String
@@ -16,7 +14,6 @@ enum StatsEncoder {
     var publicHTTPS: String
   }
 
-  /// The payload as JSON.
   static func json(_ book: StatsBook, runtime: Runtime, now: Timestamp) -> String {
     let since = now.before(hours: 24).rfc3339
     let counts = zip(StatsBook.kinds, book.counts(since: since))
@@ -68,9 +65,7 @@ enum StatsEncoder {
 
 /// The durations that a reply tells in `metadata.performance`.
 struct ReplyPerformance: Sendable, Equatable {
-  /// The kinds that tell them.
   static let kinds = ["sent_reply", "sent_message", "reply_skipped"]
-  /// The members, in the order of `values`.
   static let members = [
     "totalMs", "processingMs", "queueMs", "ingestMs", "memorySliceMs", "llm1Ms", "followupMs",
     "typingDelayMs", "sendMs",

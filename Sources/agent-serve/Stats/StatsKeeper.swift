@@ -1,6 +1,5 @@
 import Core
 
-/// The running stats over all actions, shared by requests and streams.
 final class StatsKeeper: Sendable {
   private struct State {
     var book: StatsBook
@@ -16,10 +15,8 @@ final class StatsKeeper: Sendable {
     self.documents = documents
   }
 
-  /// Changes with every action that is stored or deleted.
   var version: Int { state.withLock { $0.version } }
 
-  /// Counts stored actions.
   func add(_ actions: [LoggedAction]) {
     state.withLock { state in
       for action in actions { state.book.add(action) }
@@ -27,7 +24,6 @@ final class StatsKeeper: Sendable {
     }
   }
 
-  /// Takes away actions that were deleted.
   func subtract(_ loss: StatsLoss) {
     state.withLock { state in
       state.book.subtract(loss)
@@ -35,8 +31,7 @@ final class StatsKeeper: Sendable {
     }
   }
 
-  /// The payload; made anew after an action or a document, or when its second is over, since
-  /// the windows move.
+  /// Made anew after an action or a document, and each second, since the windows move.
   func json(now: Timestamp) -> String {
     state.withLock { state in
       let told = documents.version
@@ -52,10 +47,8 @@ final class StatsKeeper: Sendable {
     }
   }
 
-  /// What the actions of a guild cost.
   func costs(of guild: String) -> Costs { state.withLock { $0.book.guilds[guild] ?? Costs() } }
 
-  /// The payload whose `stats` are of one guild.
   func json(guild: StatsBook, now: Timestamp) -> String {
     StatsEncoder.json(guild, runtime: state.withLock { runtime($0.book) }, now: now)
   }

@@ -1,12 +1,9 @@
 /// What a `StatsBook` no longer counts of actions that were deleted: to count all the others anew
 /// would take seconds in a large store, in which nobody could write.
 struct StatsLoss: Sendable {
-  /// What each of them cost, when and in which guild.
   private(set) var costs: [(createdAt: String, usd: Double, guild: String?)] = []
-  /// The time of the newest one that is left.
   private(set) var lastActionAt: String?
 
-  /// Deletes actions.
   init(deleting ids: [Int64], _ db: Database) throws {
     for id in ids {
       let row = try db.rows(sql: "\(ActionStore.columns) WHERE id = ?", arguments: [id]).next()

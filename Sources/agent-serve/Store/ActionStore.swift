@@ -16,7 +16,6 @@ import Core
 final class ActionStore: Sendable {
   private let database: DatabasePool
 
-  /// Opens the store, and makes it where there is none.
   init(path: String) throws {
     database = try DatabasePool(path: path == ":memory:" ? path : Self.sqliteName(path))
     try database.writeNow { try Self.migrate($0) }
@@ -31,8 +30,7 @@ final class ActionStore: Sendable {
     return "/proc/self/fd/\(descriptor)"
   }
 
-  /// Closes the store; the log is written back into the file, so that a copy of
-  /// the file is a copy of the store.
+  /// The log is written back into the file, so that a copy of the file is a copy of the store.
   func close() { database.close() }
 
   /// Stores actions, all or none, in their order; durable when it returns.
@@ -64,12 +62,10 @@ final class ActionStore: Sendable {
     try await database.read { try Self.newestID($0) }
   }
 
-  /// Rows as a query asks for them.
   func actions(_ query: ActionQuery) async throws -> [StoredAction] {
     try await database.read { try Self.actions(query, $0) }
   }
 
-  /// When an action happened; nil where it is not there.
   func time(of id: Int64) async throws -> Timestamp? {
     try await database.read { db in
       try db.value(String.self, sql: "SELECT created_at FROM actions WHERE id = \(id)")
@@ -77,7 +73,6 @@ final class ActionStore: Sendable {
     }
   }
 
-  /// The smallest id of what is newer than a time; nil where nothing is.
   func firstID(after time: Timestamp) async throws -> Int64? {
     try await database.read { db in
       try db.value(
@@ -86,7 +81,6 @@ final class ActionStore: Sendable {
     }
   }
 
-  /// How many actions a query asks for, whatever its limit.
   func count(_ query: ActionQuery) async throws -> Int64 {
     let (condition, arguments) = query.condition
     return try await database.read { db in
@@ -148,7 +142,6 @@ final class ActionStore: Sendable {
   /// The same, for a thread that may wait.
   func writeNow(_ body: (Database) throws -> Void) throws { try database.writeNow(body) }
 
-  /// Reads with SQL, for what is counted and not listed.
   func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
     try await database.read(body)
   }
@@ -189,16 +182,11 @@ extension StoredAction {
 struct ActionQuery: Sendable, Equatable {
   /// 1 to 1000.
   var limit = 200
-  /// Exact kinds; empty for all.
   var kinds: [String] = []
-  /// The earliest `created_at`, nil for all.
   var since: String?
-  /// The guild's id, nil for all.
   var guild: String?
-  /// The largest id, nil for all.
   var upTo: Int64?
 
-  /// The WHERE clause, empty when nothing is asked, and its arguments.
   var condition: (sql: String, arguments: [String]) {
     var parts: [String] = []
     var arguments: [String] = []

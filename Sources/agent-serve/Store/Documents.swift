@@ -1,12 +1,8 @@
 import Core
 
-/// The documents, in memory for every answer and in the store for the next
-/// start.
 final class Documents: Sendable {
   private struct Entry {
-    /// As it was put.
     var bytes: [UInt8]
-    /// On one line, as events need it.
     var line: String
     var sequence: Int
   }
@@ -33,20 +29,16 @@ final class Documents: Sendable {
     set(document, bytes, sequence)
   }
 
-  /// A document as it was put, or as that of an agent that told nothing.
   func bytes(_ document: Document) -> [UInt8] {
     entries.withLock { $0[document]?.bytes } ?? Array(document.absent.utf8)
   }
 
-  /// A document on one line.
   func line(_ document: Document) -> String {
     entries.withLock { $0[document]?.line } ?? document.absent
   }
 
-  /// Whether the agent told it.
   func has(_ document: Document) -> Bool { entries.withLock { $0[document] != nil } }
 
-  /// Grows with every change.
   var version: Int { entries.withLock { $0.values.reduce(0) { $0 + $1.sequence } } }
 
   private func set(_ document: Document, _ bytes: [UInt8], _ sequence: Int) {
@@ -59,7 +51,6 @@ final class Documents: Sendable {
 }
 
 extension ActionStore {
-  /// Every document that was put.
   func documents() async throws -> [(Document, [UInt8])] {
     try await read { db in
       try db.rows(sql: "SELECT name, body FROM documents").compactMap { row in

@@ -1,4 +1,3 @@
-/// The tables, made step by step as the versions came.
 extension ActionStore {
   /// Makes the tables that are not there. Which steps a store has gone is in its table
   /// grdb_migrations, whose name is that of the library that made it at first.
@@ -21,7 +20,6 @@ extension ActionStore {
     ("small letters", foldKeys),
   ]
 
-  /// Makes the table of the actions.
   @Sendable private static func createActions(_ db: Database) throws {
     // AUTOINCREMENT: an id is never used twice, so that a client's last
     // event id never names another action. usd_cost has no affinity: the
@@ -47,7 +45,6 @@ extension ActionStore {
         """)
   }
 
-  /// Tells of the actions which session they belong to, and makes the table of the documents.
   @Sendable private static func createDocuments(_ db: Database) throws {
     // Only what belongs to a session is in the index.
     try db.execute(
@@ -73,7 +70,6 @@ extension ActionStore {
     for (id, session) in sessions { try update.execute([session, id]) }
   }
 
-  /// Makes the tables of the gateway: who may come in, and what was said.
   @Sendable private static func createGateway(_ db: Database) throws {
     try db.execute(
       sql: """
@@ -124,7 +120,6 @@ extension ActionStore {
     }
   }
 
-  /// Makes the tables of the memory.
   @Sendable private static func createMemory(_ db: Database) throws {
     // The words are not those of the texts but what `FactWords` makes of them;
     // the categories keep marks and symbols inside of words.

@@ -9,16 +9,14 @@ import Core
   import Musl
 #endif
 
-/// Keeps a store to one server: the streams of a second one would miss what
-/// the first one stores.
+/// Keeps a store to one server: a second one's streams would miss what the first stores.
 struct StoreLock {
   #if os(Linux)
     /// F_OFD_SETLK, which Swift does not import.
     private static let lockOpenFile: Int32 = 37
   #endif
 
-  /// Takes the lock of a store, for the life of the process; the file is made
-  /// when there is none.
+  /// Takes the lock for the life of the process; the file is made when there is none.
   static func take(_ path: String) throws(Failure) -> String {
     let place = try OwnPath.resolve(path)
     let database = FileName.with(place) {

@@ -28,7 +28,6 @@ actor ActionLog {
     (self.store, self.stats, self.streams, self.feed) = (store, stats, streams, feed)
   }
 
-  /// Stores actions.
   func append(_ actions: [LoggedAction]) async throws -> [Int64] {
     if actions.isEmpty { return [] }
     return try await withCheckedThrowingContinuation { continuation in

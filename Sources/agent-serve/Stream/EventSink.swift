@@ -1,19 +1,14 @@
 import Core
 
-/// An answer that is events, until the client is gone, or all is said.
 protocol EventSource: AnyObject, Sendable {
-  /// Sends them, beginning with the head.
   @Poller func send(to client: EventSink) async throws
 }
 
-/// The events that a client is sent, until it is gone or all is said.
 @Poller
 final class EventSink: BlockTaker {
   /// Where the backlog of a client ends, bytes.
   let backlogLimit: Int
-  /// What the client says that it has; nil for a fresh start.
   let lastEventID: String?
-  /// When the newest action happened that it has; nil where it does not say so.
   let lastEventTime: String?
   private let socket: Socket
   private let connections: Connections
@@ -38,7 +33,6 @@ final class EventSink: BlockTaker {
     closes = !head.keepsAlive
   }
 
-  /// Calls something when the client has left.
   func whenLeft(_ body: @escaping @Poller () -> Void) { socket.whenLeft = body }
 
   func abort(_ reason: String) {
@@ -47,7 +41,6 @@ final class EventSink: BlockTaker {
     socket.abort(forgets: true)
   }
 
-  /// Sends the head.
   func begin() async throws(Socket.Failure) {
     socket.prepareForStream()
     var head = WholeAnswer.statusLine(200)
@@ -60,7 +53,7 @@ final class EventSink: BlockTaker {
 
   var isBehind: Bool { !unsent.isEmpty }
 
-  func take(_ block: Block) -> Bool {
+  func receive(_ block: Block) -> Bool {
     let range = isChunked ? block.chunk.indices : block.content
     unsent = socket.writeNow(block.chunk, range)
     if unsent.isEmpty { return true }
@@ -68,8 +61,7 @@ final class EventSink: BlockTaker {
     return false
   }
 
-  /// Sends what is left of a block, and then others. Who took nothing for so long is as good as
-  /// gone.
+  /// A client that took nothing for as long as `pause` is as good as gone.
   func send(_ blocks: [Block]) async throws(Socket.Failure) {
     do throws(Socket.Failure) {
       if isBehind {

@@ -5,13 +5,9 @@
 /// wakes a client once and not once an action.
 @Poller
 final class Hub {
-  /// What it knows of a subscriber.
   struct Entry {
-    /// Where the subscriber stands in its list.
     fileprivate var place: Int
-    /// Whether actions come from here, and no longer from the store.
     fileprivate var isLive = false
-    /// The newest action that the subscriber has.
     fileprivate var cursor: Int64 = 0
     fileprivate var heartbeatDue: ContinuousClock.Instant
     fileprivate var updateDue: ContinuousClock.Instant
@@ -20,8 +16,7 @@ final class Hub {
   /// The dashboard's intervals (Agent/Clanky/CONTRACT.md 2.1 and 2.2).
   private static let heartbeatInterval = Duration.seconds(15)
   private static let updateInterval = Duration.seconds(3)
-  /// After an action the update waits for the rest of its burst, and then for the
-  /// last ones to be a second old.
+  /// The rest of a burst is waited for, and then the last ones are to be a second old.
   private static let updateDelay = Duration.milliseconds(100)
   private static let updatePause = Duration.seconds(1)
   private static let blockSize = 64 * 1024
@@ -43,9 +38,7 @@ final class Hub {
     (self.published, self.updatesAfterActions) = (published, updatesAfterActions)
   }
 
-  /// How many subscribers there are.
   var count: Int { subscribers.count }
-  /// Whether there are any.
   nonisolated var isFollowed: Bool { followers.withLock { $0 > 0 } }
 
   /// Takes a subscriber that is being brought up to date. Returns false when the server is about to
@@ -61,7 +54,6 @@ final class Hub {
     return true
   }
 
-  /// Forgets a subscriber.
   func remove(_ subscriber: Subscriber) {
     guard let place = subscriber.entry?.place, let last = subscribers.popLast() else { return }
     if last !== subscriber {
@@ -118,7 +110,6 @@ final class Hub {
     }
   }
 
-  /// Whether `beat` would ask for an update.
   func isUpdateDue(at now: ContinuousClock.Instant) -> Bool {
     isBurstOver(at: now)
       || subscribers.contains {

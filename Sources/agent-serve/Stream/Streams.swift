@@ -1,6 +1,5 @@
 import Core
 
-/// The two streams that clients can follow.
 struct Streams: Sendable {
   /// What the kinds of the voice stream begin with (Agent/Clanky/CONTRACT.md 2.2).
   static let voiceKinds = "voice_"
@@ -39,10 +38,8 @@ struct Streams: Sendable {
     (stored.map(Frame.action), stored.filter(isVoiced).map(Frame.voice))
   }
 
-  /// How many subscribers there are.
   @Poller var count: Int { activity.count + voice.count }
 
-  /// Ends all streams; what was published is delivered first.
   @Poller
   func end() {
     activity.end()
@@ -50,21 +47,15 @@ struct Streams: Sendable {
   }
 }
 
-/// What one of the two streams consists of.
 final class ServedFeed: EventSource {
   /// What a client gets first, in pieces, and the newest action that it then has.
   typealias Opening =
     @Sendable (_ resumeAfter: Int64?) async throws -> (pieces: [SharedPiece], cursor: Int64)
 
-  /// Delivers what is live.
   let hub: Hub
-  /// Holds what was missed.
   let store: ActionStore
-  /// What the kinds of its actions begin with, empty for all.
   let kinds: String
-  /// An action as an event.
   let frame: @Sendable (StoredAction) -> Frame
-  /// The beginning.
   let opening: Opening
   /// One at a time is made, so that those who come at once get the same.
   @Poller private static let openings = Gate(1)
@@ -127,9 +118,7 @@ final class ServedFeed: EventSource {
     }
   }
 
-  /// Sends the beginning.
-  ///
-  /// - Returns: the newest action that the client then has.
+  /// Sends the beginning: the newest action that the client then has.
   @Poller
   private func open(_ client: EventSink) async throws -> Int64 {
     do {
@@ -189,7 +178,6 @@ final class SharedPiece: Sendable {
   }
 }
 
-/// The snapshot's actions, as long as somebody is still to be sent them.
 final class SharedSnapshot: Sendable {
   private struct Kept {
     var newest: Int64 = 0
@@ -199,7 +187,6 @@ final class SharedSnapshot: Sendable {
 
   private let kept = Guarded(Kept())
 
-  /// The piece for now.
   func piece(_ store: ActionStore, version: Int) async throws -> (SharedPiece, newest: Int64) {
     let newest = try await store.newestID()
     let known = kept.withLock { kept in
@@ -221,7 +208,6 @@ struct Frame: Sendable, Equatable {
   /// The bytes, up to and with the blank line.
   let bytes: [UInt8]
 
-  /// The frame of a live action.
   static func action(_ stored: StoredAction) -> Frame { live(stored, as: "action_event") }
 
   /// The same action on the voice stream, with the same data to the byte.
@@ -241,20 +227,16 @@ struct Frame: Sendable, Equatable {
       + ActionEncoder.rows(actions)
   }
 
-  /// Its end.
   static func snapshotTail(stats: String) -> [UInt8] { Array(",\"stats\":\(stats)}\n\n".utf8) }
 
-  /// The stats.
   static func stats(_ json: String) -> Frame {
     Frame(id: 0, bytes: Array("event: stats_update\ndata: \(json)\n\n".utf8))
   }
 
-  /// The voice state.
   static func voiceState(_ json: String, newestID: Int64? = nil) -> Frame {
     let id = newestID.map { "id: \($0)\n" } ?? ""
     return Frame(id: 0, bytes: Array("event: voice_state\n\(id)data: \(json)\n\n".utf8))
   }
 
-  /// The comment that keeps the connection alive.
   static let heartbeat = Frame(id: 0, bytes: Array(": heartbeat\n\n".utf8))
 }

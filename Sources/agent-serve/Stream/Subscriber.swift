@@ -1,14 +1,11 @@
-/// The connection of one client of a stream.
 @Poller
 protocol BlockTaker: AnyObject {
   /// Sends what the client takes of a block now. Called when all before it has left. Returns
   /// whether that is all of it; else the taker is behind until it has sent the rest.
-  func take(_ block: Block) -> Bool
+  func receive(_ block: Block) -> Bool
 
-  /// Whether a part of a block is to be sent yet.
   var isBehind: Bool { get }
 
-  /// Breaks the connection off.
   func abort(_ reason: String)
 }
 
@@ -19,7 +16,6 @@ protocol BlockTaker: AnyObject {
 /// fills its backlog and is cut off.
 @Poller
 final class Subscriber {
-  /// How a stream ends.
   enum Ending {
     /// The server stops: what waits is still delivered.
     case finished
@@ -27,7 +23,6 @@ final class Subscriber {
     case cut
   }
 
-  /// What the hub knows of it.
   var entry: Hub.Entry?
   private(set) var ending: Ending?
   private var backlog: Backlog
@@ -52,14 +47,13 @@ final class Subscriber {
     }
   }
 
-  /// Adds blocks to the backlog; never waits. What comes after the end takes nothing away of
-  /// what waited before it.
+  /// Never waits; what comes after the end takes nothing away of what waited before it.
   func offer(_ blocks: [Block]) {
     if ending != nil { return }
     for block in blocks {
       if waiter != nil && !isCatchingUp {
         // Its task waits: nothing is before this one.
-        if !taker.take(block) { wake() }
+        if !taker.receive(block) { wake() }
       } else if !backlog.add(block) {
         return end(.cut)
       }
@@ -103,11 +97,9 @@ final class Subscriber {
   }
 }
 
-/// Some events, made once and sent to all clients.
 struct Block: Equatable, Sendable {
   /// As a chunk (RFC 9112, section 7.1).
   let chunk: [UInt8]
-  /// Where the events stand in it.
   let content: Range<Int>
 
   /// How long the events are, bytes.
@@ -130,18 +122,15 @@ struct Block: Equatable, Sendable {
   init(_ bytes: [UInt8]) { self.init(CollectionOfOne(bytes)) }
 }
 
-/// What one subscriber has not yet taken, and how much of it is too much.
 struct Backlog {
   private var blocks: [Block] = []
   private var next = 0
-  /// The bytes that wait.
   private(set) var count = 0
   /// The bytes beyond which nothing more is taken.
   let limit: Int
 
   init(limit: Int) { self.limit = limit }
 
-  /// Whether nothing waits.
   var isEmpty: Bool { next == blocks.count }
 
   /// Adds a block; the bytes are shared, not copied. Returns false when the backlog would pass its
@@ -154,7 +143,6 @@ struct Backlog {
     return true
   }
 
-  /// Takes blocks from the front: one, or several that are small together.
   mutating func take(atMost size: Int) -> [Block] {
     let start = next
     var taken = 0
@@ -175,6 +163,5 @@ struct Backlog {
     return Array(blocks[start..<next])
   }
 
-  /// Drops everything.
   mutating func clear() { self = Backlog(limit: limit) }
 }

@@ -1,7 +1,6 @@
 import CLibc
 import Synchronization
 
-/// A value that one thread at a time works on.
 final class Guarded<Value>: @unchecked Sendable {
   #if AGENTUTILS_PTHREAD_LOCKS
     private let lock = PthreadLock()
@@ -12,7 +11,6 @@ final class Guarded<Value>: @unchecked Sendable {
 
   init(_ value: sending Value) { self.value = value }
 
-  /// Calls `body` while nobody else works on the value.
   func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -1,4 +1,3 @@
-/// Ids that nobody else has.
 enum RandomID {
   /// A random UUID (RFC 9562, version 4), in lower case.
   static func make() -> String {

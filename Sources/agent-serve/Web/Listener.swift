@@ -1,15 +1,12 @@
 import CLibc
 import Core
 
-/// Accepts connections, and gives each a task of its own.
 @Poller
 final class Listener {
-  /// The port that was got.
   nonisolated let port: UInt16
   private let socket: Socket
   private let service: any RequestService
 
-  /// Binds and listens.
   init(_ address: ListenAddress, _ service: any RequestService) throws(Failure) {
     let (descriptor, port) = try address.listen()
     do throws(Socket.Failure) { socket = try Socket(descriptor) } catch {
@@ -19,7 +16,6 @@ final class Listener {
     Poller.start { await self.run() }
   }
 
-  /// Takes no more connections.
   func close() { socket.abort() }
 
   private func run() async {

@@ -1,31 +1,21 @@
 import CLibc
 import Core
 
-/// One client's connection, from its first request to its end.
 @Poller
 final class Session {
-  /// What the client has to do.
   private enum Phase {
     /// To begin a first request, or another one.
     case first, next
-    /// To send the rest of a request's head, or of its body.
     case head, body
-    /// To read what it is sent.
     case answer
-    /// Nothing that we know of: it follows events, or speaks another protocol.
     case other
   }
 
-  /// What becomes of the connection behind a request.
   private enum Next {
     case request
-    /// Events follow.
     case stream(any EventSource, EventSink)
-    /// It goes on in another protocol.
     case other(@Poller @Sendable (Socket) async -> Void)
-    /// It ends when the client has all that it was sent.
     case end
-    /// It is closed: nothing is under way.
     case close
   }
 
@@ -39,14 +29,10 @@ final class Session {
   /// When the phase is over; an answer has another time for each piece.
   private var deadline = ContinuousClock.now
   private var isFirst = true
-  /// Whether the request is one of HEAD, whose answer has no content.
   private var isHead = false
-  /// Held while a request is answered.
   private var ticket: Ticket?
   private var patience: Patience { service.patience }
 
-  /// Serves a client until it, a fault or the server's end ends the connection, and closes it.
-  ///
   /// What waits for long does so from here, and each step that is over keeps nothing.
   static func serve(_ socket: Socket, _ service: any RequestService) async {
     let connections = service.connections
@@ -71,7 +57,6 @@ final class Session {
     await Session(service, socket).converse()
   }
 
-  /// Says why a connection ends, where that is worth knowing.
   @inline(never)
   private static func note(_ error: any Error, _ connections: Connections) {
     if case Socket.Failure.broken(code: ETIMEDOUT) = error {
@@ -85,7 +70,6 @@ final class Session {
 
   // MARK: - A request
 
-  /// Answers one request after the other.
   @inline(never)
   private func converse() async -> Next {
     do {
@@ -110,8 +94,6 @@ final class Session {
     return next
   }
 
-  /// What is said without any work, and what becomes of the connection then; nil for what needs
-  /// some.
   @inline(never)
   private func answerNow(_ head: RequestHead) throws -> (bytes: [UInt8], next: Next)? {
     isHead = head.method == "HEAD"
@@ -158,7 +140,6 @@ final class Session {
         pause: patience.piece))
   }
 
-  /// The next request's head; nil when the client sends no more.
   @inline(never)
   private func readHead() async throws -> RequestHead? {
     expect(isFirst ? .first : .next)
@@ -182,7 +163,6 @@ final class Session {
     return nil
   }
 
-  /// Notes what the client has to do now, and by when.
   private func expect(_ phase: Phase) {
     let now = ContinuousClock.now
     self.phase = phase
@@ -251,11 +231,13 @@ final class Session {
   /// What the bytes that have come say next; nil when there are too few of them.
   @inline(never)
   private func readPart(
-    _ take: (UnsafeRawBufferPointer) throws -> Void = { _ in }
+    _ receive: (UnsafeRawBufferPointer) throws -> Void = { _ in }
   ) throws -> RequestParser.Part? {
     try socket.received.read { bytes, used in
       let part = try parser.next(bytes, &used)
-      if case .data(let range) = part { try take(UnsafeRawBufferPointer(rebasing: bytes[range])) }
+      if case .data(let range) = part {
+        try receive(UnsafeRawBufferPointer(rebasing: bytes[range]))
+      }
       return part
     }
   }
@@ -291,7 +273,6 @@ final class Session {
     return (answer.bytes(isHead: isHead), answer.closes)
   }
 
-  /// Says why the connection ends, where that can be said.
   @inline(never)
   private func end(_ error: any Error) async {
     let answer: WholeAnswer?
@@ -309,7 +290,6 @@ final class Session {
     try? await socket.linger()
   }
 
-  /// What is said to a client whose time is over.
   private func overdue() -> WholeAnswer? {
     switch phase {
     case .first, .next, .other: return nil

@@ -5,18 +5,13 @@ import Core
 enum Document: String, CaseIterable, Sendable {
   /// `{"activeCount":n,"sessions":[...]}` (Agent/Clanky/CONTRACT.md 4).
   case voiceState = "voice_state"
-  /// The guilds, each with its channels.
   case guilds
-  /// The automations of all guilds.
   case automations
-  /// The runs of all automations.
   case automationRuns = "automation_runs"
   /// The tunnel, or null (Agent/Clanky/CONTRACT.md 5.4).
   case publicHTTPS = "public_https"
-  /// Provider to its models.
   case models = "llm_models"
 
-  /// Where it is put, and read in the form that the dashboard gives it.
   var path: String {
     switch self {
     case .voiceState: "/api/voice/state"
@@ -33,7 +28,6 @@ enum Document: String, CaseIterable, Sendable {
     self = found
   }
 
-  /// What an agent that told nothing has.
   var absent: String {
     switch self {
     case .voiceState: #"{"activeCount":0,"sessions":[]}"#
@@ -45,8 +39,7 @@ enum Document: String, CaseIterable, Sendable {
 }
 
 extension Document {
-  /// The bytes to store, which are those that came but for bytes that are no
-  /// UTF-8.
+  /// Those that came, but for bytes that are no UTF-8.
   func accept(_ body: [UInt8]) -> Result<[UInt8], Failure> {
     let bytes = body.withUnsafeBytes { UTF8Text.isValid($0) ? body : UTF8Text.repaired($0) }
     return bytes.withUnsafeBytes { pointer in
@@ -107,7 +100,6 @@ extension Document {
     }
   }
 
-  /// The rows of an array, or of the object that the dashboard answers with.
   static func rows(
     _ bytes: UnsafeRawBufferPointer, member: String?
   ) throws(Failure) -> [(place: String, row: ScanObject)] {

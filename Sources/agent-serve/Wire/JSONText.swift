@@ -1,6 +1,5 @@
 import Core
 
-/// JSON that we make ourselves.
 enum JSONText {
   /// Writes a string as JSON.stringify does (ECMA-262, QuoteJSONString): quotes,
   /// backslashes and C0 are escaped, all else is UTF-8.
@@ -22,25 +21,21 @@ enum JSONText {
     out.append(UInt8(ascii: "\""))
   }
 
-  /// A string as JSON.
   static func quoted(_ text: String) -> String {
     var out: [UInt8] = []
     append(text, to: &out)
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// A text or null as JSON.
   static func quoted(_ text: String?) -> String { text.map(quoted) ?? "null" }
 
-  /// JSON as it stands; line ends, which can only be white space between its
-  /// tokens, are left out.
+  /// Leaves out line ends, which can only be white space between tokens.
   static func oneLine(_ bytes: UnsafeRawBufferPointer) -> String {
     if !bytes.contains(10) && !bytes.contains(13) { return String(decoding: bytes, as: UTF8.self) }
     return String(decoding: bytes.filter { $0 != 10 && $0 != 13 }, as: UTF8.self)
   }
 
-  /// A number as JSON.stringify writes it: `2`, `0.0754904`, `4e-7`. What is
-  /// not finite is 0.
+  /// As JSON.stringify writes it: `2`, `0.0754904`, `4e-7`; 0 for what is not finite.
   static func number(_ value: Double) -> String { value.isFinite ? NumberText.of(value) : "0" }
 
   private static func append(bytes text: String, to out: inout [UInt8]) {

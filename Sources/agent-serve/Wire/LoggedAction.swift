@@ -9,27 +9,20 @@ import Records
 struct LoggedAction: Sendable, Equatable {
   /// RFC 3339 in UTC with three decimals, as the dashboard writes it.
   var createdAt: String
-  /// The guild's id, nil when none was given.
   var guild: String?
-  /// The channel's id.
   var channel: String?
-  /// The message's id.
   var message: String?
-  /// The user's id.
   var user: String?
   /// What the action is; never empty.
   var kind: String
-  /// The whole text.
   var content: String?
   /// One JSON value on one line; nil when null or absent.
   var metadata: String?
   /// A JSON number as it was written, nil when null or absent.
   var cost: String?
-  /// Further members as they were written, `"level":"warn"`, joined by commas;
-  /// empty when there is none.
+  /// As written, `"level":"warn"`, joined by commas; empty when there is none.
   var extra: String = ""
 
-  /// The text of the further member `level`; nil for none.
   var level: String? {
     guard extra.holds("level") else { return nil }
     var members = "{\(extra)}"
@@ -46,7 +39,6 @@ struct LoggedAction: Sendable, Equatable {
 }
 
 extension LoggedAction {
-  /// The session that metadata names, nil when it names none.
   static func session(metadata: String?) -> String? {
     guard var metadata, metadata.holds("sessionId") else { return nil }
     return metadata.withUTF8 { bytes in
@@ -60,17 +52,13 @@ extension LoggedAction {
   }
 }
 
-/// An action with its number in the store.
 struct StoredAction: Sendable, Equatable {
   /// Ascending in the order in which actions were stored; never used twice.
   let id: Int64
-  /// The action.
   let action: LoggedAction
 }
 
-/// Makes an action of its JSON, in either spelling of the wire.
 struct ActionDecoder {
-  /// The time of an action that names none.
   let now: Timestamp
 
   func decode(
@@ -110,8 +98,7 @@ struct ActionDecoder {
     return String(decoding: raw, as: UTF8.self)
   }
 
-  /// The members that rows do not have, as they stand. The id is not among
-  /// them: the store numbers by itself.
+  /// As they stand; without the id, for the store numbers by itself.
   private func furtherMembers(of bytes: UnsafeRawBufferPointer) throws(Failure) -> String {
     var list: [String] = []
     do throws(ScanFault) {
@@ -134,7 +121,6 @@ struct ActionDecoder {
   ]
 }
 
-/// Writes actions in the two spellings of the wire, as JSON on one line.
 enum ActionEncoder {
   /// The longest content of a row, in UTF-16 units (Agent/Clanky/CONTRACT.md 3.1).
   static let rowContentLimit = 2000
@@ -172,8 +158,7 @@ enum ActionEncoder {
     out.append(UInt8(ascii: "}"))
   }
 
-  /// A live action: camelCase, only the members that were given, content whole,
-  /// and, unlike the dashboard's, its id.
+  /// camelCase, only the members that were given, content whole, and with its id.
   static func appendLive(_ stored: StoredAction, to out: inout [UInt8]) {
     let action = stored.action
     out += "{\"kind\":".utf8
@@ -200,7 +185,6 @@ enum ActionEncoder {
     out += ",\"id\":\(stored.id)}".utf8
   }
 
-  /// An array of rows.
   static func rows(_ actions: [StoredAction]) -> [UInt8] {
     var out: [UInt8] = [UInt8(ascii: "[")]
     for (index, action) in actions.enumerated() {

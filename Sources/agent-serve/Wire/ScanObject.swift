@@ -8,7 +8,6 @@ import Core
 struct ScanObject {
   private var members: [String: ScanValue] = [:]
 
-  /// No members.
   init() {}
 
   init?(_ bytes: UnsafeRawBufferPointer) {
@@ -35,7 +34,6 @@ struct ScanObject {
     return objects
   }
 
-  /// The objects among the elements of a member; none when it is not an array.
   func objects(_ name: String) -> [ScanObject] {
     var objects: [ScanObject] = []
     do throws(ScanFault) {
@@ -74,7 +72,6 @@ struct ScanObject {
     return JavaScriptNumber.parse(text)
   }
 
-  /// A whole number, also in a text.
   func integer(_ name: String) -> Int? {
     guard text(name) != nil, let number = number(name), number == number.rounded() else {
       return nil
@@ -91,7 +88,6 @@ struct ScanObject {
     return value.isObject || value.isArray || value.string == "true"
   }
 
-  /// A value as JSON on one line; null when it is absent.
   func json(_ name: String) -> String {
     let value = self[name]
     return value.isAbsent ? "null" : JSONText.oneLine(value.bytes)

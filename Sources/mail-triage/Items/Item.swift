@@ -1,19 +1,13 @@
 import Core
 import Records
 
-/// Something that came in, whatever brought it.
 struct Item {
-  /// A mark that a rule can ask for.
   enum Mark: String, CaseIterable {
     /// Of a list, or sent to many, or by a machine.
     case bulk
-    /// Addressed to the person.
     case direct
-    /// Names the person.
     case mention
-    /// An answer.
     case reply
-    /// Files came with it.
     case attachment
   }
 
@@ -25,17 +19,12 @@ struct Item {
   var platform: String
   /// The sender's address, or id and name, by which a rule may know them: one of these.
   var senders: [String] = []
-  /// What people call the sender.
   var name = ""
-  /// The addresses that it goes to.
   var recipients: [String] = []
   var subject = ""
-  /// The beginning of what it says.
   var text = ""
-  /// The list that it came by.
   var list: String?
   var marks: Set<Mark> = []
-  /// The urgency that nothing but itself gives it.
   var urgency = NotificationRecord.Urgency.info
   var category: String
   var thread: String?
@@ -67,7 +56,6 @@ struct Item {
     }.joined(separator: "/")
   }
 
-  /// What it says first, in a line.
   private var title: String {
     let sender = PlainText.line(name.isEmpty ? senders.first ?? "" : name)
     let subject = subject.isEmpty ? "" : PlainText.line(subject)
@@ -75,7 +63,6 @@ struct Item {
     return PlainText.beginning(all.isEmpty ? "(no sender)" : all, most: Self.longestTitle)
   }
 
-  /// The record `notification`.
   func record(_ verdict: Verdict) -> [UInt8] {
     let preview = PlainText.beginning(PlainText.line(text), most: Self.longestText)
     // One who chooses the id of a mail must not hide another mail by it.
@@ -89,7 +76,6 @@ struct Item {
   }
 }
 
-/// How soon something matters, and the word to mute it by.
 struct Verdict: Equatable {
   var urgency: NotificationRecord.Urgency
   var category: String

@@ -1,9 +1,7 @@
 import Core
 import Records
 
-/// What a record is to somebody who is told what comes in.
 enum RecordItem {
-  /// Something that came in.
   case item(Item)
   /// Known, and nothing to be told of: one's own words, half a message, what was read.
   case nothing
@@ -27,7 +25,6 @@ enum RecordItem {
     self = found.map(RecordItem.item) ?? .nothing
   }
 
-  /// An event of a chat platform, version 2.
   private static func event(_ object: JSONValue) throws(Failure) -> Item? {
     guard object["contractVersion"]?.integer == 2 else {
       throw Failure("an event of another version than 2")
@@ -85,7 +82,6 @@ enum RecordItem {
     return item
   }
 
-  /// A message of a mail service.
   private static func mail(_ object: JSONValue) throws(Failure) -> Item? {
     guard let id = object["id"]?.text else { throw Failure("has no id") }
     if object["isInbound"]?.bool == false { return nil }
@@ -99,7 +95,6 @@ enum RecordItem {
     return item
   }
 
-  /// A conversation of a mail service, with what is new in it.
   private static func conversation(_ object: JSONValue) throws(Failure) -> Item? {
     guard let id = object["id"]?.text else { throw Failure("has no id") }
     let state = object["status"]?.string
@@ -126,7 +121,6 @@ enum RecordItem {
     item.subject = PlainText.line(cut(object["subject"]))
   }
 
-  /// An address as text or as an object.
   private static func addresses(_ value: JSONValue) -> [MailAddress] {
     if value.string != nil { return MailAddress.list(cut(value)) }
     let address = ["address", "email", "handle"].lazy.compactMap { value[$0]?.string }.first
@@ -134,7 +128,6 @@ enum RecordItem {
     return [MailAddress(name: value["name"]?.string ?? "", address: address ?? "")]
   }
 
-  /// No more of a text than of a mail's.
   private static func cut(_ value: JSONValue?) -> String {
     PlainText.kept(value?.string(bytes: MailBody.mostOfText) ?? "", most: MailBody.mostKept)
   }

@@ -23,7 +23,6 @@ struct ContentType {
     }
   }
 
-  /// A parameter; nil when it is missing.
   subscript(name: String) -> String? { parameters[name] }
 
   /// Whether it is of the form `kind/form`; what is not is read as text (RFC 2045, section 5.2).
@@ -36,14 +35,12 @@ struct ContentType {
       }
   }
 
-  /// The same of plain text, or of HTML where it begins as that.
   var asPlain: ContentType {
     var other = self
     other.value = value.hasPrefix("text/html") ? "text/html" : "text/plain"
     return other
   }
 
-  /// The part in front of the slash.
   var kind: Substring { value.prefix { $0 != "/" } }
 
   private static func argument(_ rest: inout Substring) -> String {

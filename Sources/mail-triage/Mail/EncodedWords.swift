@@ -1,10 +1,8 @@
 /// The words of a header that are not ASCII, `=?utf-8?Q?caf=C3=A9?=` (RFC 2047).
 enum EncodedWords {
-  /// One word, as it stands in a text.
   private struct Word {
     let charset: Charset
     let bytes: [UInt8]
-    /// Behind its end.
     let end: Int
   }
 

@@ -1,9 +1,7 @@
 /// What a page of HTML says, without its tags. Enough for a preview: nothing is laid out, and
 /// what is hidden by a style is not.
 enum HTMLText {
-  /// Those whose content is no text.
   private static let silent: Set<String> = ["script", "style", "title"]
-  /// Those that end a line or a cell.
   private static let blocks: Set<String> = [
     "address", "article", "blockquote", "br", "dd", "div", "dt", "footer", "h1", "h2", "h3", "h4",
     "h5", "h6", "header", "hr", "li", "ol", "p", "pre", "section", "table", "td", "th", "tr", "ul",
@@ -56,8 +54,7 @@ enum HTMLText {
     return (String(decoding: name, as: UTF8.self).lowercased(), close + 1)
   }
 
-  /// The end tag of an element whose content is no text, or the end of all when there is
-  /// none.
+  /// The end tag of an element without text, or the end of all.
   private static func silence(_ bytes: [UInt8], _ tag: (name: String, end: Int)) -> Int {
     find("</\(tag.name)", bytes, tag.end).map { $0 - tag.name.utf8.count - 2 } ?? bytes.count
   }
@@ -77,7 +74,6 @@ enum HTMLText {
     return nil
   }
 
-  /// What would be in the way in a line of text.
   private static let blanks = [
     "nbsp": " ", "ensp": " ", "emsp": " ", "thinsp": " ", "shy": "", "zwnj": "", "zwj": "",
     "lrm": "", "rlm": "", "ZeroWidthSpace": "",
@@ -100,7 +96,6 @@ enum HTMLText {
 }
 
 extension UInt8 {
-  /// Whether this is a letter or a digit of ASCII.
   var isAlphanumeric: Bool {
     (0x30...0x39).contains(self) || (0x61...0x7a).contains(self | 0x20)
   }

@@ -1,29 +1,21 @@
 import Core
 import Records
 
-/// What a mail says of itself.
 struct Mail {
-  /// The first address of the sender.
   var from: MailAddress?
-  /// Who it is addressed to, and who gets a copy.
   var to: [MailAddress] = []
   var copies: [MailAddress] = []
-  /// To whom the server delivered it, as it says.
   var delivered: [String] = []
   var subject = ""
-  /// The beginning of what it says.
   var text: String?
   var time: Timestamp?
   /// The id of the message without its brackets; a digest where it has none.
   var id: String
   /// The id of the first message of its conversation; its own if it is that.
   var thread: String
-  /// The list that sent it.
   var list: String?
   var isReply = false
-  /// Whether it was sent to many, and says so.
   var isBulk = false
-  /// Whether a machine sent it, and says so.
   var isAutomatic = false
   var hasAttachment = false
   var hasCalendar = false

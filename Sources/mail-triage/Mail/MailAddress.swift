@@ -1,11 +1,8 @@
-/// Who a mail is from or to: a name, and an address.
 struct MailAddress: Equatable {
-  /// What people call them; empty when the mail does not say it.
   var name: String
   /// `ada@example.com`, as it was written.
   var address: String
 
-  /// How many of a list are read.
   static let most = 200
 
   /// The addresses of a field (RFC 5322, section 3.4), as far as they can be made out.

@@ -1,10 +1,7 @@
 /// What the body of a mail says first: its text, and what else came with it (RFC 2045, 2046).
 struct MailBody {
-  /// Its first text; nil when there is none.
   private(set) var text: String?
-  /// Whether files or other mails came with it.
   private(set) var hasAttachment = false
-  /// Whether it has a part of a calendar.
   private(set) var hasCalendar = false
   private var html: String?
   private var parts = 0
@@ -16,7 +13,6 @@ struct MailBody {
   /// The longest text that is kept, scalars.
   static let mostKept = 16 << 10
 
-  /// Reads the body of a mail.
   init(_ bytes: UnsafeRawBufferPointer, _ header: MailHeader, end: Int) {
     look(at: bytes, header, end, level: 0)
     if text == nil { text = html }
@@ -56,7 +52,6 @@ struct MailBody {
     }
   }
 
-  /// The first line that may be a boundary.
   private static func boundary(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> [UInt8]? {
     var lines = MailLines(bytes, range)
     while let line = lines.next() {

@@ -5,11 +5,9 @@ import Core
 struct MailHeader {
   /// What was kept, by names in lower case; unfolded, and raw.
   private var fields: [String: [UInt8]] = [:]
-  /// Where the body begins.
   private(set) var body: Int
   /// Whether it was longer than `mostBytes`. There is no body then.
   private(set) var isCut = false
-  /// Whether no line of it is a field.
   private(set) var isEmpty = true
 
   /// The longest header that is read, and the longest field, bytes.
@@ -22,7 +20,6 @@ struct MailHeader {
     "content-type", "content-transfer-encoding", "content-disposition",
   ]
 
-  /// Reads the header at the beginning of a range.
   init(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
     let limit = min(range.upperBound, range.lowerBound + Self.mostBytes)
     var lines = MailLines(bytes, range.lowerBound..<limit)
@@ -65,7 +62,6 @@ struct MailHeader {
     }
   }
 
-  /// Whether a line begins as a field does.
   static func isField(_ line: UnsafeRawBufferPointer) -> Bool {
     colon(line, 0..<line.count) != nil
   }
@@ -91,12 +87,10 @@ struct MailHeader {
     fields[name]?.append(contentsOf: bytes.prefix(Self.mostOfField - count))
   }
 
-  /// A field's text without blanks around it, its encoded words as they are; nil when it is
-  /// missing.
+  /// Without blanks around it, its encoded words as they are; nil when it is missing.
   func raw(_ name: String) -> String? {
     fields[name].map { Charset.guess($0).trimmed }
   }
 
-  /// A field's text with its encoded words decoded.
   func text(_ name: String) -> String? { raw(name).map(EncodedWords.decode) }
 }

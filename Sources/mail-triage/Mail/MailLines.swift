@@ -3,7 +3,6 @@ import CLibc
 /// The lines of a run of bytes, one after the other, without the LF and the CR before it.
 struct MailLines {
   private let bytes: UnsafeRawBufferPointer
-  /// Where the next line begins.
   private(set) var place: Int
   private let end: Int
 
@@ -13,7 +12,6 @@ struct MailLines {
     end = range.upperBound
   }
 
-  /// The next line, nil at the end.
   mutating func next() -> Range<Int>? {
     guard place < end else { return nil }
     let start = place
@@ -26,7 +24,6 @@ struct MailLines {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Where the first LF stands.
   var placeOfLineFeed: Int? {
     guard let start = baseAddress, let found = memchr(start, 10, count) else { return nil }
     return UnsafeRawPointer(found) - start
@@ -34,6 +31,5 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UInt8 {
-  /// Whether this is a space or a tab.
   var isBlank: Bool { self == 0x20 || self == 0x09 }
 }

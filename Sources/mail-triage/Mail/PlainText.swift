@@ -1,6 +1,4 @@
-/// Text of a mail as a line, or as a preview.
 enum PlainText {
-  /// All on one line, with single blanks.
   static func line(_ text: String) -> String {
     var out = ""
     var isGap = false

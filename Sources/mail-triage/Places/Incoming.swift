@@ -1,8 +1,6 @@
 import Core
 
-/// What a file holds, by its first line.
 enum FileForm {
-  /// Mails, one behind the other.
   case mailbox
   case mail
   /// One record a line, also where the first of them is bad.
@@ -21,14 +19,11 @@ enum FileForm {
   }
 }
 
-/// Cuts a file into what came in.
 struct Incoming {
   /// Of a record no more is read, bytes; a longer line is passed over.
   static let longestRecord = 16 << 20
 
-  /// One of them.
   enum Part {
-    /// A mail, or its beginning.
     case mail(UnsafeRawBufferPointer, isQuoted: Bool)
     /// A line, nil for one that is too long.
     case record(UnsafeRawBufferPointer?)

@@ -7,7 +7,6 @@ final class InputPieces {
   struct Piece {
     /// With the LF, if it ends the line.
     let bytes: UnsafeRawBufferPointer
-    /// Whether a line begins with it.
     let isStart: Bool
     /// Whether the line ends with it: by a LF, or the end of the file.
     let isEnd: Bool
@@ -25,8 +24,7 @@ final class InputPieces {
     (self.descriptor, self.beforeReading) = (descriptor, beforeReading)
   }
 
-  /// The beginning of the file, up to the end of its first line or a buffer of it; read by
-  /// `next` once more.
+  /// Up to the end of its first line or a buffer of it; `next` reads it once more.
   func first<Result>(_ body: (UnsafeRawBufferPointer) -> Result) throws -> Result {
     while buffer[start..<end].withUnsafeBytes({ $0.placeOfLineFeed }) == nil, !isAtEnd,
       end < buffer.count

@@ -3,7 +3,6 @@ import Core
 
 /// A folder of mails, one a file, in `new` and `cur`.
 final class Maildir {
-  /// As the user named it.
   let path: String
   /// The names, without their flags, of those that were handed out and are still there: a
   /// mail reader gives them others, and moves them.
@@ -35,14 +34,12 @@ final class Maildir {
     return found.sorted { Self.order($0.name, $1.name) }.map(\.path)
   }
 
-  /// Gives back a file that was moved before it could be opened: it may be found under
-  /// another name.
+  /// A file that was moved before it could be opened may be found under another name.
   func giveBack(_ path: String) {
     let name = path.split(separator: "/").last.map(String.init) ?? path
     known.remove(Self.split(name).base)
   }
 
-  /// The folders of which something may be told.
   var watched: [String] { ["new", "cur"].map { Folders.join(path, $0) } }
 
   private static func names(_ folder: String) throws(Failure) -> [String] {

@@ -3,13 +3,11 @@ import Core
 /// The rules of a file: the first that is about an item decides.
 struct RuleBook {
   private var rules: [TriageRule] = []
-  /// Lines that are none, in their order.
   private(set) var faults: [(line: Int, reason: String)] = []
 
   /// More is not read, bytes.
   static let limit = 1 << 20
 
-  /// No rules.
   init() {}
 
   init(_ text: String) {
@@ -27,7 +25,6 @@ struct RuleBook {
     }
   }
 
-  /// How soon an item matters.
   func judge(_ item: Item) -> Verdict {
     let rule = rules.first { $0.matches(item) }
     return Verdict(

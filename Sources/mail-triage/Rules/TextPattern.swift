@@ -4,7 +4,6 @@ import Core
 enum TextPattern {
   /// All of the text, with `*` for anything and `?` for one character.
   case glob(Glob)
-  /// Some of the text: an extended regular expression of POSIX.
   case regex(RegexSearch)
 
   init(_ text: String) throws(Failure) {

@@ -3,10 +3,8 @@ import Records
 
 /// A line of the rules: `urgent/work from *@work.example`.
 struct TriageRule {
-  /// What a rule looks at.
   enum Field: String, CaseIterable {
     case from, to, subject, text, list, any, platform
-    /// The marks of an item.
     case mark = "is"
   }
 
@@ -48,7 +46,6 @@ struct TriageRule {
       + NearestWord.hint(for: String(word), among: names)
   }
 
-  /// Whether it is about an item.
   func matches(_ item: Item) -> Bool {
     if field == .mark { return item.marks.contains { pattern.matches($0.rawValue) } }
     return Self.texts(of: item, field).contains { pattern.matches($0) }

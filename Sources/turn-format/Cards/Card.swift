@@ -10,7 +10,6 @@ struct Card {
   private let layout: CardLayout
   private let steps: [Story.Step]
 
-  /// Parts within parts are indented so often at most.
   private static let deepest = 6
 
   init(_ story: Story, thread: StoryBook.Thread, _ layout: CardLayout) {
@@ -18,7 +17,6 @@ struct Card {
     steps = story.walk()
   }
 
-  /// The lines, none wider than the layout says.
   var lines: [Line] {
     guard story.key.kind == .turn else { return loose }
     var lines = [head] + reason
@@ -43,7 +41,6 @@ struct Card {
     return lines + last + subtotal
   }
 
-  /// A thing that belongs to no turn, with what belongs to it.
   private var loose: [Line] {
     var lines: [Line] = []
     let first = story.parts[story.key].map { [($0, 0)] } ?? []
@@ -90,7 +87,6 @@ struct Card {
     return layout.fold(Plain.line(reason, limit: 2000), indent: 2, rows: 3, style)
   }
 
-  /// A part that is a turn: a call of a model, another agent's turn.
   private func row(of turn: TurnRecord, _ indent: Int) -> Line {
     let mark = Mark(turn.state)
     var row = Row()
@@ -126,7 +122,6 @@ struct Card {
   }
 }
 
-/// Amounts in a few words each.
 enum Facts {
   static func of(_ totals: Totals) -> [Line.Span] {
     var facts: [Line.Span] = []

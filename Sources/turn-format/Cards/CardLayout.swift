@@ -2,33 +2,26 @@ import CLibc
 import Core
 import Screen
 
-/// How cards are laid out: the same for every card of a run.
 struct CardLayout {
   /// The cells of a line, nil without a limit.
   var width: Int?
-  /// Lines of what a command printed.
   var tail = 5
-  /// Whether thoughts and output are shown whole.
   var isExpanded = false
   /// The clock, for what goes on; nil where the last record tells the time.
   var now: Timestamp?
   /// So many lines of a card can be seen: no more of a long text is folded. Nil for all.
   var rows: Int?
-  /// The user's calendar.
   var zone: @Sendable (Int64) -> tm? = TimeText.local
 
   /// The least cells that a text is folded to.
   static let least = 12
 
-  /// Whether there is no room for dates.
   var isNarrow: Bool { (width ?? .max) < 60 }
-  /// About how many characters of a part can be seen.
   var limit: Int { width.map { max($0, Self.least) * 4 } ?? 2000 }
 
   /// The cells behind an indent; nil for no limit.
   func room(behind indent: Int) -> Int? { width.map { max($0 - indent, Self.least) } }
 
-  /// A time as a person reads it.
   func clock(_ time: Timestamp) -> String {
     let whole = TimeText.absolute(time, zone: zone)
     return isNarrow ? String(whole.drop { $0 != " " }.drop { $0 == " " }) : whole
@@ -51,8 +44,7 @@ struct CardLayout {
     }
   }
 
-  /// As much of the end of a text as so many rows can hold, from the beginning of a line
-  /// on where that is near.
+  /// Begins at a line's beginning where that is near.
   private static func end(of text: String, cells: Int, rows: Int) -> String {
     let limit = cells * (rows + 1) * 4
     let utf8 = text.utf8

@@ -1,7 +1,6 @@
 import Records
 import Screen
 
-/// A mark of one cell, a word and a colour for each state.
 struct Mark {
   let sign: String
   let word: String

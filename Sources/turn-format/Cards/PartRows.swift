@@ -42,7 +42,6 @@ struct MessageRows {
     return "\(Plain.line(author, limit: 80)): \(message.text)"
   }
 
-  /// The mark in the indent of the first line.
   private func signed(_ lines: [Line]) -> [Line] {
     let mark = Mark(message.role)
     var lines = lines
@@ -79,7 +78,6 @@ struct MessageRows {
     }
   }
 
-  /// What is to be said of a message that did not arrive, or not whole.
   private var state: [Line] {
     let word: String
     switch message.state {
@@ -92,7 +90,6 @@ struct MessageRows {
   }
 }
 
-/// A call of a tool: its row, and below it what its renderer shows.
 struct CallRows {
   private let call: CallView
   private let layout: CardLayout
@@ -144,7 +141,6 @@ struct CallRows {
   }
 }
 
-/// What a person is asked: for what, and how to answer.
 struct ApprovalRows {
   private let approval: ApprovalRecord
   private let layout: CardLayout
@@ -197,7 +193,6 @@ struct ApprovalRows {
     return text.isEmpty ? nil : text
   }
 
-  /// The command that allows it, to be pasted.
   private var command: String {
     let profile = approval.origin.profile.map { " -p " + ShellText.word($0) } ?? ""
     let id = ShellText.word(approval.id)

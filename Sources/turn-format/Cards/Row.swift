@@ -1,20 +1,16 @@
 import Screen
 
-/// A line of a few words that matter, and one that gives way to them.
 struct Row {
   /// In front, and never cut for the others.
   var head = Line()
-  /// Cut to what the others leave.
   var subject = Line()
   /// Behind it, each after a dot, the most important first.
   var facts: [Line.Span] = []
-  /// The blanks between head and subject.
   var gap = 2
 
   /// The cells below which a subject says little: for more, the last facts are left out.
   private static let leastSubject = 16
 
-  /// The line, no wider than that.
   func line(width: Int?) -> Line {
     var facts = facts.filter { !$0.text.isEmpty }
     let gap = head.spans.isEmpty || subject.spans.isEmpty ? 0 : gap

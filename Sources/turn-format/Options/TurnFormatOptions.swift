@@ -1,9 +1,7 @@
 import Core
 import Screen
 
-/// What the command line of turn-format asks for.
 struct TurnFormatOptions {
-  /// What turns are shown as.
   enum Form: String, CaseIterable {
     case cards, tree, dot
   }
@@ -12,7 +10,6 @@ struct TurnFormatOptions {
   var isExpanded = false
   /// Lines of what a command printed; nil for the usual.
   var tail: Int?
-  /// Stop after so many turns; nil for all.
   var count: Int?
   var look = LookOptions()
   /// Files to read; `-` is standard input.

@@ -20,21 +20,16 @@ extension CallRenderer {
   static func details(of call: CallView, _ room: DetailRoom) -> [Line] { [] }
 }
 
-/// The room for the lines below a row.
 struct DetailRoom {
-  /// Cells; nil for no limit.
   var cells: Int?
-  /// Lines of output.
   var tail: Int
 
-  /// A line of text from outside, cut to the room.
   func line(_ text: String, _ style: Style = .plain) -> Line {
     let line = Line(Plain.line(text, limit: (cells ?? 4000) * 4), style)
     return cells.map { line.cut(to: $0) } ?? line
   }
 }
 
-/// The table of renderers.
 enum CallRenderers {
   static let all: [any CallRenderer.Type] = [
     ShellRenderer.self, SearchRenderer.self, FetchRenderer.self, FileRenderer.self,
@@ -43,7 +38,6 @@ enum CallRenderers {
   private static let byTool = Dictionary(
     all.flatMap { renderer in renderer.tools.map { ($0, renderer) } }, uniquingKeysWith: { $1 })
 
-  /// The renderer of a tool; one for all that none knows.
   static func of(_ tool: String) -> any CallRenderer.Type {
     let name = tool.lowercased()
     if let found = byTool[name] { return found }

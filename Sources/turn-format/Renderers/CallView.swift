@@ -2,7 +2,6 @@ import Core
 import Records
 import Screen
 
-/// A call of a tool, its arguments and output read for people.
 struct CallView {
   /// More of the arguments or of an output that is JSON is not read, bytes.
   private static let mostRead = 256 * 1024
@@ -20,7 +19,6 @@ struct CallView {
     }
   }
 
-  /// The first of these arguments that is a text.
   func argument(_ names: [String]) -> String? {
     for name in names {
       if let text = arguments?[name]?.text, !text.isEmpty { return text }
@@ -28,7 +26,6 @@ struct CallView {
     return nil
   }
 
-  /// All of the arguments in a line.
   var brief: String? {
     guard let arguments, !arguments.isNull else { return nil }
     let text = Brief.text(arguments, limit: Self.longest)
@@ -43,7 +40,6 @@ struct CallView {
     return rest.isEmpty ? nil : String(rest)
   }
 
-  /// What it printed, when that is JSON.
   var json: JSONValue? {
     guard let text = record.stdout, text.utf8.count <= Self.mostRead,
       let first = text.utf8.first(where: { $0 > 0x20 }), first == 0x7b || first == 0x5b
@@ -52,7 +48,6 @@ struct CallView {
   }
 }
 
-/// The lines of a long text, from its end and its beginning.
 enum TextEnds {
   /// How many lines a text has; line ends after the last text do not count.
   static func count(_ text: String) -> Int {

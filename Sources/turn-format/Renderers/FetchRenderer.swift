@@ -2,7 +2,6 @@ import Core
 import Records
 import Screen
 
-/// Pages that were fetched: the status, the size, the title.
 enum FetchRenderer: CallRenderer {
   static let tools: Set<String> = [
     "web_fetch", "fetch", "webfetch", "fetch_url", "open_url", "web_summarize", "browser_open",
@@ -44,7 +43,6 @@ enum FetchRenderer: CallRenderer {
     json?[either: "content", "text", "body", "markdown", "summary"]
   }
 
-  /// What stands in the title of a page of HTML, if one begins soon.
   private static func title(in page: String) -> String? {
     let head = String(String.UnicodeScalarView(page.unicodeScalars.prefix(8000)))
     guard let open = head.place(of: "<title"),

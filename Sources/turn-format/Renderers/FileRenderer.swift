@@ -2,7 +2,6 @@ import Core
 import Records
 import Screen
 
-/// Files that were read, written and listed: which one, and how much it was.
 enum FileRenderer: CallRenderer {
   static let tools: Set<String> = [
     "read", "read_file", "write", "write_file", "edit", "edit_file", "multiedit", "list_dir", "ls",

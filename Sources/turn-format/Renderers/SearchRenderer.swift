@@ -10,9 +10,7 @@ enum SearchRenderer: CallRenderer {
     "search_call", "gif_call", "image_call", "video_call",
   ]
 
-  /// The results that are shown.
   private static let most = 3
-  /// What the list of results is called.
   private static let lists = [
     "results", "items", "data", "hits", "matches", "messages", "memories",
   ]

@@ -2,7 +2,6 @@ import Core
 import Records
 import Screen
 
-/// Commands: what they print, as far as it has come, and what they end with.
 enum ShellRenderer: CallRenderer {
   static let tools: Set<String> = [
     "bash", "run_bash", "sh", "shell", "exec", "execute", "run_command", "execute_command",

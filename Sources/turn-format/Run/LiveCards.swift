@@ -1,6 +1,5 @@
 import Screen
 
-/// The cards of what goes on, in the rows that a window has.
 enum LiveCards {
   static func fit(_ cards: [[Line]], rows: Int) -> [Line] {
     guard cards.count <= rows else {
@@ -19,7 +18,6 @@ enum LiveCards {
     return zip(cards, room).flatMap { cut($0, to: $1) }
   }
 
-  /// An equal share for each, and no more than it needs.
   private static func shares(of needs: [Int], rows: Int) -> [Int] {
     var open = Array(needs.indices)
     var room = needs.map { _ in 0 }

@@ -9,8 +9,7 @@ struct OpenQuestions {
   /// What was asked; it is asked once.
   private var known: Set<PartKey> = []
 
-  /// What is answered sooner than this is not told, seconds: a record that is read back at
-  /// full speed asks nobody.
+  /// Seconds: a record that is read back at full speed asks nobody.
   private static let patience = 0.25
   /// More than anyone is asked at once; the oldest are left to their cards.
   private static let most = 1000
@@ -26,7 +25,6 @@ struct OpenQuestions {
     waiting.append((key, Clock.monotonic))
   }
 
-  /// Whether more can be read of a file before the oldest question is to be told.
   func isReadable(_ descriptor: Int32) -> Bool {
     guard let first = waiting.first else { return true }
     let left = first.since + Self.patience - Clock.monotonic
@@ -34,7 +32,6 @@ struct OpenQuestions {
     return left > 0 && poll(&entry, 1, Int32(left * 1000) + 1) != 0
   }
 
-  /// The questions that are to be told, once each.
   mutating func due() -> [PartKey] {
     let count = waiting.prefix { $0.since + Self.patience <= Clock.monotonic }.count
     defer { waiting.removeFirst(count) }

@@ -1,23 +1,18 @@
 import Records
 import Screen
 
-/// Stories one after the other in the form that was asked for, with what stands between
-/// them.
 struct StoryPages {
   private let form: TurnFormatOptions.Form
   private var graph = DotGraph()
-  /// The heading of the tree that came last.
   private var heading: Line?
   private var isFirst = true
   private var wasTurn = false
 
   init(_ options: TurnFormatOptions) { form = options.form }
 
-  /// What stands before all of them, and behind.
   var start: [String] { form == .dot ? DotGraph.start : [] }
   var end: [String] { form == .dot ? DotGraph.end : [] }
 
-  /// The lines of a graph.
   mutating func graph(
     _ story: Story, _ thread: StoryBook.Thread, _ layout: CardLayout
   ) -> [String] {
@@ -43,7 +38,6 @@ struct StoryPages {
     return (isFirst ? [] : [Line()]) + [heading] + tree.lines
   }
 
-  /// The lines of a question that waits for a person, before its turn is shown.
   mutating func lines(
     asking approval: ApprovalRecord, _ thread: StoryBook.Thread, _ layout: CardLayout
   ) -> [Line] {
@@ -54,7 +48,6 @@ struct StoryPages {
       + ApprovalRows(approval, layout, indent: 0, place: place.compactMap(\.self)).lines
   }
 
-  /// The lines of a story that goes on.
   func live(_ story: Story, _ thread: StoryBook.Thread, _ layout: CardLayout) -> [Line] {
     form == .cards
       ? Card(story, thread: thread, layout).lines : TreeText(story, thread: thread, layout).lines

@@ -3,7 +3,6 @@ import Core
 import Records
 import Screen
 
-/// The loop of the command: records in, turns out.
 final class TurnFeed {
   private let options: TurnFormatOptions
   private let output: CardOutput
@@ -13,22 +12,17 @@ final class TurnFeed {
   private var pages: StoryPages
   private var questions = OpenQuestions()
   private var left: Int
-  /// Whether there were records of turns, and others.
   private var hasTurns = false
   private var hasOthers = false
   private var ending: Int32?
-  /// The screen is not drawn again before.
   private var nextDraw = -Double.infinity
 
   /// No more often is the screen drawn, seconds.
   private static let frame = 1.0 / 30
 
-  /// Whether anything could not be read.
   var hasFaults: Bool { faults.hasFault }
-  /// Whether all that was read tells of something else than turns.
   var isMistaken: Bool { hasOthers && !hasTurns }
 
-  /// A signal that was seen while a write was waiting.
   private final class Box { var taken = TerminalSignals.Taken() }
   private let interrupted = Box()
 
@@ -52,7 +46,6 @@ final class TurnFeed {
     }
   }
 
-  /// Reads every file to its end, or until enough turns were shown.
   func run() throws {
     try output.write(plain: pages.start)
     try RecordInput.each(
@@ -63,7 +56,6 @@ final class TurnFeed {
     faults.finish()
   }
 
-  /// Ends the process as a signal asks that came while a write was waiting.
   func endIfSignalled() {
     if let signal = ending ?? interrupted.taken.ending { Process.die(by: signal) }
   }
@@ -111,7 +103,6 @@ final class TurnFeed {
     }
   }
 
-  /// Whether what a person is asked is to be told before the turn ends.
   private var asks: Bool { signals == nil && options.form != .dot }
 
   private func layout(isLive: Bool) -> CardLayout {
@@ -121,7 +112,6 @@ final class TurnFeed {
     return layout
   }
 
-  /// Tells a fault below what came before it.
   private func fault(_ tell: (inout FaultLog) -> Void) throws(WriteFailure) {
     try output.settle()
     tell(&faults)
@@ -135,8 +125,7 @@ final class TurnFeed {
 
   // MARK: - The terminal
 
-  /// Shows what is complete; on a terminal, keeps what goes on right until there is
-  /// something to read.
+  /// On a terminal, keeps what goes on right until there is something to read.
   private func pause(_ descriptor: Int32) throws(WriteFailure) {
     try show(book.settle())
     guard let signals, left > 0 else {
@@ -174,7 +163,6 @@ final class TurnFeed {
     try output.draw(LiveCards.fit(cards, rows: output.rows))
   }
 
-  /// Waits until there is something to read, a signal came, or the time is over.
   private func isReadable(
     _ descriptor: Int32, _ signals: TerminalSignals, within seconds: Double?
   ) -> Bool {
@@ -187,7 +175,6 @@ final class TurnFeed {
       && entries[1].revents == 0
   }
 
-  /// Does what signals ask for.
   private func handleSignals() throws(WriteFailure) {
     guard let signals else { return }
     var taken = signals.take()

@@ -2,7 +2,6 @@ import Records
 
 /// What a record is about: the same for each that replaces it.
 struct PartKey: Hashable {
-  /// The types of records that have a place in a turn.
   enum Kind: Hashable {
     case turn, message, call, approval
   }
@@ -27,7 +26,6 @@ struct PartKey: Hashable {
 }
 
 extension ConversationRecord {
-  /// The turn that it says it is a part of.
   var parent: PartKey? {
     switch self {
     case .thread: nil
@@ -38,13 +36,11 @@ extension ConversationRecord {
     }
   }
 
-  /// The call that an approval is for.
   var call: PartKey? {
     guard case .approval(let approval) = self else { return nil }
     return approval.toolCall.map { PartKey(approval.origin, .call, $0) }
   }
 
-  /// Whether it is what an agent said, in that state.
   func isAnswer(_ state: MessageRecord.State) -> Bool {
     guard case .message(let message) = self else { return false }
     return message.role == .assistant && message.state == state
@@ -67,8 +63,7 @@ extension ConversationRecord {
     }
   }
 
-  /// Whether the next record about the same may stand in its place: an end never turns
-  /// back.
+  /// An end never turns back.
   func mayBecome(_ next: ConversationRecord) -> Bool {
     switch (self, next) {
     case (.message(let old), .message(let new)): old.state.mayBecome(new.state)

@@ -3,19 +3,14 @@ import Records
 
 /// A turn with all that belongs to it; or one thing that belongs to no turn.
 struct Story {
-  /// A record, and where it stands.
   struct Part {
     var record: ConversationRecord
-    /// When it was first heard of, among the parts of the story.
     let order: Int
-    /// The time that it was first heard of, or began.
     let since: Timestamp?
   }
 
-  /// The turn, or the one thing.
   let key: PartKey
   private(set) var parts: [PartKey: Part] = [:]
-  /// The order of the next part, and of the first.
   private var count = 0
   private var first = 0
   /// The newest time of any of its records, and the time that the first of its parts began.
@@ -65,24 +60,19 @@ struct Story {
     return turn
   }
 
-  /// Whether it is over.
   var isEnded: Bool { parts[key]?.record.isEnded ?? false }
 
-  /// When it began, as far as that is known.
   var started: Timestamp? { turn?.started ?? earliest }
 
-  /// When it ended; nil when it did not.
   var ended: Timestamp? {
     guard isEnded else { return nil }
     return turn.map { $0.ended ?? $0.time } ?? latest
   }
 
-  /// The conversation's id; nil for an approval that says none.
   var thread: String? { (parts[key] ?? parts.values.first)?.record.thread }
 }
 
 extension ConversationRecord {
-  /// When it began, or the time of the record.
   fileprivate var began: Timestamp? {
     switch self {
     case .turn(let turn): turn.started ?? turn.time

@@ -1,8 +1,6 @@
 import Records
 
-/// The stories that go on, and those that have ended and were not shown yet.
 struct StoryBook {
-  /// What people call a conversation, and the agent in it.
   struct Thread {
     var title: String?
     var agent: String?
@@ -16,17 +14,13 @@ struct StoryBook {
   /// More stories than this do not go on at once: the oldest is taken for the end of what
   /// will be heard of it.
   static let mostOpen = 1000
-  /// What was shown is known again so long.
   static let mostShown = 20_000
-  /// Conversations that are known by their names.
   static let mostThreads = 4096
 
-  /// In the order in which they began.
   private var order: [PartKey] = []
   private var stories: [PartKey: Story] = [:]
   /// The story that each part is in, or was in before that became a part of another.
   private var homes: [PartKey: PartKey] = [:]
-  /// The story that another one became a part of.
   private var moved: [PartKey: PartKey] = [:]
   private var shown = RecentKeys(most: mostShown)
   private var threads: [ThreadKey: Thread] = [:]
@@ -64,19 +58,14 @@ struct StoryBook {
     return complete
   }
 
-  /// The ended story, when nothing more is said of it for now.
   mutating func settle() -> [Story] { settling.map { remove($0) } ?? [] }
 
-  /// All that are left.
   mutating func finish() -> [Story] { order.flatMap { remove($0) } }
 
-  /// The stories that go on, in the order in which they began.
   var open: [Story] { order.compactMap { stories[$0] } }
 
-  /// Whether any goes on.
   var isEmpty: Bool { order.isEmpty }
 
-  /// What a person is still asked, and the story that it is a part of.
   func question(_ key: PartKey) -> (ApprovalRecord, Story)? {
     guard let story = homes[key].flatMap({ stories[place(of: $0)] }), let part = story.parts[key],
       case .approval(let approval) = part.record, approval.state == .pending
@@ -84,12 +73,10 @@ struct StoryBook {
     return (approval, story)
   }
 
-  /// What is known of the conversation of a story.
   func thread(of story: Story) -> Thread {
     story.thread.flatMap { threads[ThreadKey(origin: story.key.origin, id: $0)] } ?? Thread()
   }
 
-  /// Where a story is now.
   private func place(of story: PartKey) -> PartKey {
     var story = story
     while let next = moved[story] { story = next }
@@ -142,7 +129,6 @@ struct StoryBook {
   }
 }
 
-/// The newest keys, so many at most.
 private struct RecentKeys {
   private let most: Int
   private var keys: Set<PartKey> = []

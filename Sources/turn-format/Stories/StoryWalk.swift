@@ -2,19 +2,15 @@ import Core
 import Records
 
 extension Story {
-  /// A part in its place.
   struct Step {
     let key: PartKey
     let part: Part
     /// How many parts it stands in; 0 for those of the story itself.
     let depth: Int
-    /// Whether nothing follows it in what it stands in.
     let isLast: Bool
   }
 
-  /// All parts but the first in the order in which they happened, each followed by its own.
-  ///
-  /// Times count as far as they are known: what has none follows what was heard before it.
+  /// All parts but the first as they happened, each with its own; without a time, as heard.
   func walk() -> [Step] {
     // What stays behind when the answer is there was a draft of it.
     let isAnswered = parts.values.contains { $0.record.isAnswer(.final) }
@@ -72,7 +68,6 @@ extension Story {
   }
 }
 
-/// What models read and wrote, and what it cost.
 struct Totals: Equatable {
   var inputTokens: Int?
   var outputTokens: Int?

@@ -2,24 +2,19 @@ import Core
 import Records
 import Screen
 
-/// The same trees as a graph in the language of graphviz, written story by story.
 struct DotGraph {
-  /// What stands before all stories.
   static let start = [
     "digraph turns {", "  rankdir=LR;", "  node [shape=box, fontname=\"sans-serif\"];",
   ]
-  /// What stands behind all.
   static let end = ["}"]
 
   /// More of a text makes a node too wide, cells.
   private static let widest = 60
-  /// Conversations that have a node which is known again.
   private static let mostThreads = 4096
 
   private var count = 0
   private var threads: [String: String] = [:]
 
-  /// The lines of a story.
   mutating func lines(_ story: Story, thread: StoryBook.Thread, _ layout: CardLayout) -> [String] {
     var lines: [String] = []
     let home = node(of: story, thread, &lines)

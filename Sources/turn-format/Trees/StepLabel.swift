@@ -2,15 +2,10 @@ import Core
 import Records
 import Screen
 
-/// A part of a turn in one line: what it is, and what came of it.
 struct StepLabel {
-  /// The mark and the name.
   var head = Line()
-  /// What it is about; may be empty.
   var subject = Line()
-  /// Words, durations, amounts.
   var facts: [Line.Span] = []
-  /// Whether a name with a colon stands in front of the subject.
   private(set) var isSaid = false
 
   init(_ record: ConversationRecord, limit: Int) {

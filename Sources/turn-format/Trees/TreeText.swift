@@ -2,14 +2,12 @@ import Core
 import Records
 import Screen
 
-/// A turn and its parts as a tree, each with the time since the turn began.
 struct TreeText {
   private let story: Story
   private let thread: StoryBook.Thread
   private let layout: CardLayout
   private let steps: [Story.Step]
 
-  /// Deeper parts stand as if they were no deeper.
   private static let deepest = 8
 
   init(_ story: Story, thread: StoryBook.Thread, _ layout: CardLayout) {
@@ -17,7 +15,6 @@ struct TreeText {
     steps = story.walk()
   }
 
-  /// The line of the conversation, above its turns.
   var heading: Line {
     var row = Row()
     let names = [story.key.origin.profile, thread.title, story.thread ?? "no conversation"]
@@ -29,7 +26,6 @@ struct TreeText {
     return row.line(width: layout.width)
   }
 
-  /// The turn and its parts.
   var lines: [Line] { [first] + branches }
 
   private var first: Line {
@@ -75,8 +71,7 @@ struct TreeText {
     }
   }
 
-  /// The time since the turn began, seconds with a decimal so that neighbours can be told
-  /// apart. The message that a turn answers comes before it.
+  /// Seconds with a decimal; the message that a turn answers comes before it.
   private func offset(of step: Story.Step) -> String? {
     guard let since = step.part.since, let started = story.started else { return nil }
     let (sign, from, to) = since < started ? ("-", since, started) : ("+", started, since)

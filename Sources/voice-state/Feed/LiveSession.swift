@@ -18,9 +18,7 @@ struct LiveSession {
   /// Whether there never was a state. Only then events tell what states tell
   /// better: the answers' times, music, the screen, whom the bot listens to.
   private let isRebuilt: Bool
-  /// Names by user id, from whatever event told them.
   private var names: [String: String] = [:]
-  /// The last answers of a rebuilt session, oldest first.
   private var answers: [(request: String, turn: VoiceLatency.Turn)] = []
 
   /// A session that a state tells of.
@@ -37,7 +35,6 @@ struct LiveSession {
     }
   }
 
-  /// A session that only events tell of.
   init(_ first: VoiceNews) {
     session = VoiceSession()
     (session.sessionId, session.guildId) = (first.session, first.guild)
@@ -53,7 +50,6 @@ struct LiveSession {
     session.toolCalls.removeAll { $0.isHeard && $0.state == .running }
   }
 
-  /// The session has ended.
   mutating func end() {
     if isRebuilt { session.streamWatch?.active = false }
   }
@@ -129,7 +125,6 @@ struct LiveSession {
     if session.activeCaptures[index].isHeard { session.activeCaptures[index].startedAt = at }
   }
 
-  /// Those of whose speech only events told have ended.
   private mutating func fallSilent(where isMeant: (VoiceCapture) -> Bool) {
     let before = session.activeCaptures.count
     session.activeCaptures.removeAll { $0.isHeard && isMeant($0) }
@@ -154,7 +149,6 @@ struct LiveSession {
     fallSilent { $0.userId == user }
   }
 
-  /// One turn is told by several events: recognised, finalized.
   private mutating func add(_ turn: VoiceTurn) {
     let isTold = session.recentTurns.suffix(4).contains { other in
       guard other.text == turn.text, other.role == turn.role else { return false }
@@ -248,7 +242,6 @@ struct LiveSession {
 }
 
 extension Optional {
-  /// Changes what is there, or an empty value where there is nothing yet.
   fileprivate mutating func change(
     _ empty: @autoclosure () -> Wrapped, _ body: (inout Wrapped) -> Void
   ) {
@@ -259,7 +252,6 @@ extension Optional {
 }
 
 extension Array {
-  /// Appends an element; the oldest goes when there are too many.
   fileprivate mutating func append(_ element: Element, most: Int) {
     append(element)
     if count > most { removeFirst() }

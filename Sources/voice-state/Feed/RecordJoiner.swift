@@ -14,31 +14,29 @@ struct RecordJoiner {
   private(set) var firstLine = 0
   private var line = 0
 
-  /// Takes a line.
   mutating func add(
-    _ bytes: UnsafeRawBufferPointer, _ take: (UnsafeRawBufferPointer, _ line: Int) throws -> Void
+    _ bytes: UnsafeRawBufferPointer, _ receive: (UnsafeRawBufferPointer, _ line: Int) throws -> Void
   ) rethrows {
     line += 1
     if depth > 0, let first = bytes.first, first == 0x7b || first == 0x5b {
       // A list's or an object's own bracket in the first column is a new record.
-      try finish(take)
+      try finish(receive)
     }
     if depth == 0 && pending.isEmpty { firstLine = line }
-    if pending.isEmpty, Self.isWhole(bytes) { return try take(bytes, line) }
+    if pending.isEmpty, Self.isWhole(bytes) { return try receive(bytes, line) }
     scan(bytes)
     if depth <= 0 && pending.isEmpty {
       depth = 0
       isInString = false
-      return try take(bytes, line)
+      return try receive(bytes, line)
     }
     pending += bytes
     pending.append(10)
-    if depth <= 0 { try finish(take) }
+    if depth <= 0 { try finish(receive) }
   }
 
-  /// Hands over what is left at the end of the input.
   mutating func finish(
-    _ take: (UnsafeRawBufferPointer, _ line: Int) throws -> Void
+    _ receive: (UnsafeRawBufferPointer, _ line: Int) throws -> Void
   ) rethrows {
     defer {
       pending = []
@@ -47,7 +45,7 @@ struct RecordJoiner {
       isEscaped = false
     }
     guard !pending.isEmpty else { return }
-    try pending.withUnsafeBytes { try take($0, firstLine) }
+    try pending.withUnsafeBytes { try receive($0, firstLine) }
   }
 
   /// Whether a line looks like a whole object: no printer of JSON that uses

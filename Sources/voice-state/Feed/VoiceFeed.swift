@@ -1,20 +1,17 @@
 import Agent
 import Core
 
-/// The sessions as they are now: the last state with what events told since.
 struct VoiceFeed {
   private struct Entry {
     let id: String?
     /// Its last state; nil when there never was one, only events.
     var raw: RawSession?
-    /// The time of the state.
     var at: Timestamp?
     /// The session before the state, until the state is read.
     var before: LiveSession?
     /// The session as it is now: read when an event or a view needs it.
     var live: LiveSession?
 
-    /// Reads the state, unless it was read.
     mutating func read() {
       guard live == nil, let session = raw?.session else { return }
       live = LiveSession(session, after: before, at: at)
@@ -31,14 +28,11 @@ struct VoiceFeed {
   }
 
   private let filter: SessionFilter
-  /// Whether a session that has ended stays in sight.
   private let keepsEnded: Bool
   private var entries: [Entry] = []
   /// Whether a state came: then only it tells which sessions there are.
   private(set) var hasState = false
-  /// Whether it is known which sessions there are, or were.
   private(set) var isKnown = false
-  /// Why sessions ended, by id, until someone asks.
   private var reasons: [String: String] = [:]
 
   init(_ filter: SessionFilter = SessionFilter(), keepsEnded: Bool = false) {
@@ -95,7 +89,6 @@ struct VoiceFeed {
     if keepsEnded { entries[index].live?.end() } else { entries.remove(at: index) }
   }
 
-  /// The link was lost: ends of calls may be missed.
   mutating func linkLost() {
     for index in entries.indices {
       entries[index].live?.forgetRunning()
@@ -103,7 +96,6 @@ struct VoiceFeed {
     }
   }
 
-  /// The sessions, in the server's order.
   mutating func sessions() -> [VoiceSession] {
     entries.indices.compactMap { index in
       entries[index].read()
@@ -114,28 +106,22 @@ struct VoiceFeed {
   /// The sessions' own bytes; those that were rebuilt from events have none.
   var raw: [RawSession] { entries.compactMap(\.raw) }
 
-  /// Whether there is a session.
   var isEmpty: Bool { entries.isEmpty }
 
-  /// Why a session ended, nil when no event told.
   func reason(of id: String) -> String? { reasons[id] }
 }
 
-/// Which sessions are wanted: `--guild` and `--session`.
 struct SessionFilter: Sendable, Equatable {
   var guild: String?
-  /// A session's id, or the beginning of it.
   var session: String?
 
-  /// Whether a session is wanted.
   func takes(id: String?, guild: String?) -> Bool {
     if let wanted = self.guild, wanted != guild { return false }
     if let wanted = session { return id?.hasPrefix(wanted) == true }
     return true
   }
 
-  /// Those that are wanted; a whole id means its session alone, not those whose
-  /// ids begin with it.
+  /// A whole id means its session alone, not those whose ids begin with it.
   func select(_ sessions: [RawSession]) -> [RawSession] {
     let found = sessions.filter { takes(id: $0.id, guild: $0.guild) }
     let exact = found.filter { $0.id == session }

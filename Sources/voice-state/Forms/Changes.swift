@@ -2,12 +2,9 @@ import Agent
 import Core
 import Screen
 
-/// What changed from one look at the sessions to the next, a line each.
 struct Changes {
-  /// A turn that was told already.
   private struct Told { let key: String, at: Timestamp? }
 
-  /// What was known of a session.
   private struct Known {
     var doing = ""
     var attention: String?
@@ -50,7 +47,6 @@ struct Changes {
     return lines
   }
 
-  /// A line as it is printed: time, session, words.
   func line(_ id: String, _ now: Timestamp, _ words: String) -> String {
     let short = Untrusted.text(id).map(Summary.short) ?? "-"
     return "\(now.rfc3339) \(short) \(words)"

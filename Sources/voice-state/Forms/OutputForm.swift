@@ -5,11 +5,9 @@ import Screen
 
 /// In which form sessions are printed: the argument of `--output`.
 enum OutputForm: String, CaseIterable, Sendable {
-  /// The cockpit, for people.
   case text
   /// Each session's own bytes, one a line.
   case json
-  /// A plain line per change.
   case line
   /// An object for waybar(5), custom module with `return-type` json.
   case waybar
@@ -18,7 +16,6 @@ enum OutputForm: String, CaseIterable, Sendable {
   /// A block of the i3bar protocol.
   case i3
 
-  /// Whether this is a status bar's.
   var isBar: Bool { self == .waybar || self == .tmux || self == .i3 }
 }
 
@@ -35,7 +32,6 @@ enum JSONLines {
   }
 }
 
-/// The sessions as a status bar wants them: one line, nothing but printable text.
 enum BarForm {
   static func line(
     _ form: OutputForm, _ sessions: [VoiceSession], at now: Timestamp, link: String?

@@ -3,7 +3,6 @@ import Core
 import Screen
 
 extension [PastSession] {
-  /// A table: when, how long, how it ended, which.
   func lines(at now: Timestamp) -> [Line] {
     let rows = map { session in
       [
@@ -42,12 +41,10 @@ extension [PastSession] {
       }
   }
 
-  /// Those of a guild and with a beginning of their id.
   func filtered(_ filter: SessionFilter) -> [PastSession] {
     self.filter { filter.takes(id: $0.id, guild: $0.guild) }
   }
 
-  /// Those that ended no earlier, and no more than so many.
   func limited(since: Timestamp? = nil, count: Int?) -> [PastSession] {
     let young = filter { session in
       guard let since, let end = session.endedAt else { return true }
@@ -57,9 +54,7 @@ extension [PastSession] {
   }
 }
 
-/// What is shown when no session is active.
 enum NoSession {
   static let words = "No voice session."
-  /// How many past ones are listed.
   static let recent = 5
 }

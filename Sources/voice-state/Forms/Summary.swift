@@ -2,22 +2,16 @@ import Agent
 import Core
 import Screen
 
-/// A session in a few words, for a line or a status bar.
 struct Summary: Equatable {
-  /// What it does.
   let activity: VoiceActivity
-  /// Who speaks.
   let speakers: [String]
-  /// Minutes since it began; nil when it does not say.
   let minutes: Int64?
   let people: Int
   let guild: String?
   let id: String?
   let mode: String?
   let attention: String?
-  /// Tools that run.
   let tools: [String]
-  /// What plays.
   let music: String?
   let watchesScreen: Bool
   /// The last answer's time, milliseconds.
@@ -60,12 +54,10 @@ struct Summary: Equatable {
 
   private var talk: String { speakers.count == 1 ? "talks" : "talk" }
 
-  /// Enough for a line, and how many more there are.
   private static func few(_ names: [String]) -> [String] {
     names.count <= 6 ? names : names.prefix(5) + ["\(names.count - 5) more"]
   }
 
-  /// Everything on one line.
   var words: String {
     var parts = [doing]
     if let elapsed { parts.append(elapsed) }
@@ -81,7 +73,6 @@ struct Summary: Equatable {
     return parts.joined(separator: "; ")
   }
 
-  /// For a bar: what it does, since when, who talks.
   var brief: String {
     var text = activity.rawValue
     if let elapsed { text += " \(elapsed)" }

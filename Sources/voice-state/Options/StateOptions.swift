@@ -3,15 +3,11 @@ import CLibc
 import Core
 import Screen
 
-/// What the command line of voice-state asks for.
 struct StateOptions {
-  /// What is shown.
   enum Subject: Equatable {
-    /// The sessions of the backend.
     case backend
     /// Those of records: a file's name, `-` for standard input.
     case records(String)
-    /// Past sessions.
     case history
     /// A past session: its id, or the beginning of it.
     case replay(String)
@@ -27,9 +23,7 @@ struct StateOptions {
   var isQuiet = false
   var isVerbose = false
   var count: Int?
-  /// No older than this.
   var since: Moment?
-  /// Times as fast as it was.
   var speed: Double?
   var reconnect = ReconnectOptions()
   var look = LookOptions()

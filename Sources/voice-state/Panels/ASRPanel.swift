@@ -3,7 +3,6 @@ import Core
 import Records
 import Screen
 
-/// The recognisers of speech: who is heard, what is not yet a turn, what waits.
 struct ASRPanel: Panel {
   static let name = "asr", title = "Speech recognition"
 
@@ -95,7 +94,6 @@ struct ASRPanel: Panel {
     return Line("\(PanelText.count(chunks, "chunk")), \(Amount.bytes(bytes))", .warning)
   }
 
-  /// The model of all recognisers, nil when they differ or do not say.
   private var model: String? {
     let models = Set(recognisers.compactMap { $0.asr.model })
     return models.count == 1 ? Untrusted.text(models.first) : nil

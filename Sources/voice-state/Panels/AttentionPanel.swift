@@ -2,7 +2,6 @@ import Agent
 import Core
 import Screen
 
-/// Whom the bot listens to and why, and what it thinks of saying unasked.
 struct AttentionPanel: Panel {
   static let name = "attention", title = "Attention"
 

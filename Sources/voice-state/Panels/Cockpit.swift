@@ -9,7 +9,6 @@ import Screen
 protocol Panel {
   /// How `--panel` calls it: one lower-case word.
   static var name: String { get }
-  /// What stands in its rule: a word or two.
   static var title: String { get }
   /// Whether it takes the whole width, above the columns and without a rule.
   static var isHead: Bool { get }
@@ -19,7 +18,6 @@ protocol Panel {
   /// Nil when there is nothing to show.
   init?(_ session: VoiceSession, at now: Now)
 
-  /// A few words at the end of the rule; may be empty.
   var note: Line { get }
 
   /// The lines below the rule, none wider than `width`.
@@ -32,9 +30,7 @@ extension Panel {
   var note: Line { Line() }
 }
 
-/// The panels there are.
 enum Panels {
-  /// All of them, in the order of the screen.
   static var all: [any Panel.Type] {
     [
       HeadPanel.self, ParticipantsPanel.self, TranscriptPanel.self, AttentionPanel.self,
@@ -44,37 +40,29 @@ enum Panels {
     ]
   }
 
-  /// The panels to show when none were asked for.
   static func fitting(width: Int) -> [any Panel.Type] {
     all.filter { $0.leastWidth <= width }
   }
 
-  /// The panel of this name, nil for any other name.
   static func named(_ name: String) -> (any Panel.Type)? { all.first { $0.name == name } }
 }
 
 /// The whole screen: session after session, each with its head above its panels
 /// in one column, in two from 100 cells on, in three from 160 on.
 struct Cockpit {
-  /// Where the panels of a session stand. Kept from frame to frame, so that a
-  /// panel stays in its column while lines come and go.
+  /// Kept from frame to frame, so that a panel stays in its column.
   struct Arrangement: Equatable {
-    /// The names of the panels, and how many stand in each column.
     var panels: [String], columns: [Int]
   }
 
   /// The cells between two columns.
   static let gap = 3
-  /// How much taller than need be the tallest column may get, in percent, before
-  /// panels move to another.
+  /// Percent that the tallest column may be too tall before panels move.
   private static let slack = 150
 
   let sessions: [VoiceSession]
-  /// When the sessions are looked at.
   let now: Now
-  /// What is shown, in this order.
   let panels: [any Panel.Type]
-  /// The cells of a line.
   let width: Int
 
   init(sessions: [VoiceSession], now: Now, panels: [any Panel.Type]? = nil, width: Int) {
@@ -83,7 +71,6 @@ struct Cockpit {
     self.panels = panels ?? Panels.fitting(width: self.width)
   }
 
-  /// How many columns a screen has.
   static func columns(width: Int) -> Int { width >= 160 ? 3 : width >= 100 ? 2 : 1 }
 
   /// The frame. Without a session it is empty.

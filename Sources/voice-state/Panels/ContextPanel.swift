@@ -2,7 +2,6 @@ import Agent
 import Core
 import Screen
 
-/// What the answering model knew when it last made an answer.
 struct ContextPanel: Panel {
   static let name = "context", title = "Generation context"
   static let leastWidth = 80
@@ -129,8 +128,6 @@ struct ContextPanel: Panel {
   }
 }
 
-/// How much of the talk the models are given: turns sent of those that there
-/// are and of those that may be sent, and characters.
 struct BudgetPanel: Panel {
   static let name = "budget", title = "Context budget"
   static let leastWidth = 80

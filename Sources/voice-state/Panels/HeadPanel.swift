@@ -3,19 +3,16 @@ import Core
 import Records
 import Screen
 
-/// The session itself: what it is doing, since when, until when, where.
 struct HeadPanel: Panel {
   static let name = "session", title = "Session"
   static let isHead = true
 
-  /// An end that is nearer than this is worth a colour.
   private static let soonSeconds: Int64 = 60
 
   private let session: VoiceSession, now: Now
 
   init?(_ session: VoiceSession, at now: Now) { (self.session, self.now) = (session, now) }
 
-  /// How an activity looks wherever it is shown.
   static func style(of activity: VoiceActivity) -> Style {
     switch activity {
     case .speaking: Style(Palette.positive, bold: true)

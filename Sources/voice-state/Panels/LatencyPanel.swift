@@ -2,18 +2,14 @@ import Agent
 import Core
 import Screen
 
-/// How long the answers took: a row per answer, a bar and a number per stage.
 struct LatencyPanel: Panel {
   static let name = "latency", title = "Latency"
 
   /// A total above this is slow, whatever is usual.
   static let slowTotal = 2000.0
-  /// The stages in the order of `VoiceLatency.Stages.all`.
   static let stages = ["to ASR", "to gen", "to reply", "to audio", "total"]
-  /// The most answers that have a row; servers send eight.
   private static let most = 8
 
-  /// How a stage compares with its own average.
   enum Grade {
     case good, ok, bad
 
@@ -31,7 +27,6 @@ struct LatencyPanel: Panel {
   }
 
   private let latency: VoiceLatency
-  /// The answers of which anything is known, newest first.
   private let turns: [VoiceLatency.Turn]
   private let now: Now
 
@@ -68,7 +63,6 @@ struct LatencyPanel: Panel {
   /// The cells of the widest age; `average` has seven.
   private var leadCells: Int { shown.map { CellWidth.of(age($0)) }.reduce(7, max) }
 
-  /// The largest stage, and the largest total: what fills a bar.
   private var most: (stage: Double, total: Double) {
     let all = shown.map(\.stages.all) + [latency.averages.all]
     return (
@@ -136,7 +130,6 @@ struct LatencyTable {
     widths = Columns.widths(5, width: width - leadCells - 10, gap: 0)
   }
 
-  /// The names of the stages, above the ends of their numbers.
   func header(_ names: [String]) -> Line {
     var line = Line(Fit.spaces(leadCells))
     for (name, cells) in zip(names, widths) {

@@ -2,11 +2,9 @@ import Agent
 import Core
 import Screen
 
-/// What music plays, who asked for it, what comes next and what is asked back.
 struct MusicPanel: Panel {
   static let name = "music", title = "Music"
 
-  /// Tracks of the queue and results of a search that are shown.
   private static let most = 5
 
   private let music: VoiceMusic, session: VoiceSession, now: Now
@@ -126,7 +124,6 @@ struct MusicPanel: Panel {
   }
 }
 
-/// How often sounds were played, and how willing the bot is to play one.
 struct SoundboardPanel: Panel {
   static let name = "soundboard", title = "Soundboard"
 

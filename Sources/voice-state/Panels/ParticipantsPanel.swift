@@ -2,20 +2,15 @@ import Agent
 import Core
 import Screen
 
-/// Who is in the channel: who speaks and for how long, and what the bot does.
 struct ParticipantsPanel: Panel {
   static let name = "participants", title = "Participants"
 
-  /// The most people that are named.
   private static let most = 12
 
-  /// Someone in the channel.
   private struct Person {
     let name: String
     let userId: String?
-    /// What is being said, nil when nothing is.
     let speech: VoiceCapture?
-    /// When something was said last.
     let spokeAt: Timestamp?
   }
 
@@ -109,7 +104,6 @@ struct ParticipantsPanel: Panel {
     ]
   }
 
-  /// What the bot's voice does, in words.
   private var output: (String, Style) {
     switch session.assistantOutput?.phase {
     case "speaking_live": ("speaking", .positive)
@@ -122,7 +116,6 @@ struct ParticipantsPanel: Panel {
   }
 }
 
-/// Who came and went, newest first.
 struct MembershipPanel: Panel {
   static let name = "membership", title = "Comings and goings"
 

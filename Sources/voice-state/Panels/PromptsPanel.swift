@@ -64,21 +64,15 @@ struct PromptsPanel: Panel {
   }
 }
 
-/// One prompt whole, as `--prompt` prints it.
 enum PromptText {
   /// The prompts of a session, in the order in which a turn meets them.
   enum Name: String, CaseIterable, Sendable {
-    /// The standing instructions of a realtime session.
     case instructions
-    /// Whether a turn is meant for the bot.
     case classifier
-    /// The answer.
     case generation
-    /// What is passed on to a provider that answers by itself.
     case bridge
   }
 
-  /// A session's prompt, nil when it has none of that name.
   static func prompt(_ name: Name, of session: VoiceSession) -> VoicePrompt? {
     switch name {
     case .instructions: session.promptState?.instructions
@@ -121,7 +115,6 @@ enum PromptText {
 
 /// Which prompt `--prompt` asks for.
 struct PromptName: Equatable {
-  /// As it was asked for.
   let word: String
   let name: PromptText.Name
 
@@ -136,6 +129,5 @@ struct PromptName: Equatable {
     (self.word, self.name) = (word, name)
   }
 
-  /// The prompt of a session, nil when it has none.
   func text(of session: VoiceSession) -> String? { PromptText.whole(name, of: session) }
 }

@@ -2,7 +2,6 @@ import Agent
 import Core
 import Screen
 
-/// The provider that the session speaks through, and the link to it.
 struct RealtimePanel: Panel {
   static let name = "realtime", title = "Realtime provider"
 

@@ -2,11 +2,9 @@ import Agent
 import Core
 import Screen
 
-/// What the bot sees of a shared screen, and how fresh that is.
 struct ScreenPanel: Panel {
   static let name = "screen", title = "Screen watch"
 
-  /// How many of the things seen are shown.
   private static let mostSeen = 5
   /// An active watch without a frame for so long is late.
   private static let late = Duration.seconds(30)
@@ -88,7 +86,6 @@ struct ScreenPanel: Panel {
     }
   }
 
-  /// The bot's last remark, or what was kept of the share.
   private func remark(_ label: String, _ text: String?, _ at: Timestamp?, _ width: Int) -> [Line] {
     guard let text else { return [] }
     let lead = Line {

@@ -2,15 +2,12 @@ import Agent
 import Core
 import Screen
 
-/// The calls of tools: running, done or failed, how long, with what, what came out.
 struct ToolsPanel: Panel {
   static let name = "tools", title = "Tool calls"
 
   /// A call that takes longer is slow, in milliseconds.
   static let slowMs = 3000.0
-  /// From here on the arguments stand in the call's own row.
   private static let wide = 50
-  /// The most calls that are shown.
   private static let most = 6
 
   private let calls: [VoiceToolCall]
@@ -109,7 +106,6 @@ struct ToolsPanel: Panel {
   }
 }
 
-/// The tool servers: whether they answer, what they offer, what went wrong.
 struct MCPPanel: Panel {
   static let name = "mcp", title = "MCP servers"
 

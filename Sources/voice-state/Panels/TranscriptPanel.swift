@@ -3,18 +3,15 @@ import Core
 import Records
 import Screen
 
-/// What was said last, by whom, and what is being said.
 struct TranscriptPanel: Panel {
   static let name = "transcript", title = "Transcript"
 
-  /// The most turns, and the most lines of one.
   private static let most = 10
   private static let mostRows = 4
   /// The least cells of the ages, and the most of the names.
   private static let ageCells = 4
   private static let mostName = 12
 
-  /// One row of the panel before it is wrapped.
   private struct Entry {
     let age: String, name: String, text: String
     let nameStyle: Style, textStyle: Style

@@ -4,7 +4,6 @@ import Records
 
 /// Who is meant by `--guild`: an id, or a name that the backend or the records tell.
 enum GuildName {
-  /// The options with the id of the guild.
   static func resolved(
     _ options: StateOptions, _ backend: ClankyVoice
   ) throws(Failure) -> StateOptions {
@@ -17,7 +16,6 @@ enum GuildName {
     return options
   }
 
-  /// The options with the id of the guild.
   static func resolved(
     _ options: StateOptions, in file: String
   ) throws(Failure) -> StateOptions {

@@ -3,7 +3,6 @@ import CLibc
 import Core
 import Screen
 
-/// The sessions, printed once.
 struct Once {
   let options: StateOptions
   let diagnostics: Diagnostics
@@ -13,7 +12,6 @@ struct Once {
     (self.options, self.diagnostics) = (options, diagnostics)
   }
 
-  /// Asks the backend.
   func run(_ backend: ClankyVoice) throws -> ExitStatus {
     let state = try backend.state()
     if options.isQuiet { Process.exitAtOnce(isActive(state) ? .success : .negative) }
@@ -27,7 +25,6 @@ struct Once {
     return state.sessions.contains { options.filter.takes(id: $0.id, guild: $0.guild) }
   }
 
-  /// Prints what a feed holds.
   func show(
     _ feed: inout VoiceFeed, at now: Timestamp, past: () throws -> [Line] = { [] }
   ) throws -> ExitStatus {
@@ -97,12 +94,10 @@ struct Once {
   }
 }
 
-/// Past sessions, a row each.
 struct History {
   let options: StateOptions
   let diagnostics: Diagnostics
 
-  /// How many are asked for when nobody says.
   static let usual = 100
 
   func run(_ backend: ClankyVoice) throws -> ExitStatus {

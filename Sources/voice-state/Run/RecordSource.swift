@@ -4,19 +4,15 @@ import Core
 import Records
 import Screen
 
-/// Reads records of a file or of standard input into a feed.
 final class RecordSource {
   private let name: String
   private var input: RecordInput
   private let onFault: (_ file: String, _ line: Int, _ reason: String) -> Void
   private var joiner = RecordJoiner()
-  /// Whether a line could not be read.
   private(set) var hasFaults = false
-  /// The time of the records.
   var clock: RecordClock
   private let isFile: Bool
 
-  /// What a record did.
   enum Effect {
     case none, action, state
     case link(String, String?, Double?)
@@ -35,33 +31,35 @@ final class RecordSource {
 
   /// Reads to the end.
   func read(
-    wait: (Int32) -> Bool, take: (VoiceRecord, Timestamp?) -> Bool
+    wait: (Int32) -> Bool, receive: (VoiceRecord, Timestamp?) -> Bool
   ) throws {
     var goesOn = true
     while goesOn,
       let line = try input.next(beforeBlocking: { if !wait($0) { throw CancellationError() } })
     {
       joiner.add(line.bytes) { bytes, number in
-        if goesOn { goesOn = self.receive(bytes, number, take) }
+        if goesOn { goesOn = self.receive(bytes, number, receive) }
       }
     }
     joiner.finish { bytes, number in
-      if goesOn { _ = self.receive(bytes, number, take) }
+      if goesOn { _ = self.receive(bytes, number, receive) }
     }
   }
 
   private func receive(
-    _ bytes: UnsafeRawBufferPointer, _ line: Int, _ take: (VoiceRecord, Timestamp?) -> Bool
+    _ bytes: UnsafeRawBufferPointer, _ line: Int, _ receive: (VoiceRecord, Timestamp?) -> Bool
   ) -> Bool {
     guard bytes.contains(where: { $0 > 32 }) else { return true }
     var goesOn = true
     do throws(ScanFault) {
       try VoiceRecord.read(bytes) { record, received in
-        if goesOn { goesOn = take(record, received) }
+        if goesOn { goesOn = receive(record, received) }
       }
     } catch {
       let torn = TornLine(bytes)
-      for record in torn?.records ?? [] where goesOn { goesOn = self.receive(record, line, take) }
+      for record in torn?.records ?? [] where goesOn {
+        goesOn = self.receive(record, line, receive)
+      }
       if let reason = torn == nil ? error.reason : torn?.fault?.reason {
         hasFaults = true
         onFault(name, line, reason)
@@ -70,7 +68,6 @@ final class RecordSource {
     return goesOn
   }
 
-  /// Puts a record into a feed and sets the clock.
   func apply(_ record: VoiceRecord, _ received: Timestamp?, to feed: inout VoiceFeed) -> Effect {
     let at = Clock.monotonic
     switch record {
@@ -104,7 +101,6 @@ final class RecordSource {
 /// they came.
 struct RecordClock {
   private var anchor: (time: Timestamp, at: Double)?
-  /// How fast time goes.
   private let speed: Double
   private var stopped: Timestamp?
 
@@ -116,13 +112,11 @@ struct RecordClock {
     stopped = nil
   }
 
-  /// The time that the last record told, nil when none did.
   var told: Timestamp? { anchor?.time }
 
   /// Nothing more comes: the time stays where the last record left it.
   mutating func stop() { stopped = anchor?.time }
 
-  /// The time; nil when no record told any.
   func now(at clock: Double) -> Timestamp? {
     if let stopped { return stopped }
     guard let anchor else { return nil }
@@ -137,7 +131,6 @@ enum ServerClock {
   /// The latest that the sessions tell, nil when none of them does.
   static func time(of sessions: [VoiceSession]) -> Timestamp? { sessions.flatMap(exact).max() }
 
-  /// The latest instant that the sessions hold: no later than the state.
   static func latest(in sessions: [VoiceSession]) -> Timestamp? {
     sessions.flatMap { session in
       [session.startedAt, session.lastActivityAt, session.recentTurns.last?.at].compactMap { $0 }

@@ -4,13 +4,11 @@ import Core
 import Records
 import Screen
 
-/// Sessions of records: the last state, or all that happens.
 struct RecordedSessions {
   let options: StateOptions
   let diagnostics: Diagnostics
   let file: String
 
-  /// The sessions at the end of the records.
   func once() throws -> ExitStatus {
     var faults = FaultLog(diagnostics)
     let source = open { faults.line($0, $1, $2) }
@@ -18,7 +16,7 @@ struct RecordedSessions {
     do {
       try source.read(
         wait: { _ in true },
-        take: { record, received in
+        receive: { record, received in
           _ = source.apply(record, received, to: &feed)
           return true
         })
@@ -34,7 +32,6 @@ struct RecordedSessions {
     return source.hasFaults && status == .success ? .failure : status
   }
 
-  /// Everything that happens, as it comes, or at the speed that was asked for.
   func watch() throws -> ExitStatus {
     guard file == "-" || access(file, R_OK) == 0 else {
       diagnostics.fail("\(file): \(systemReason(systemError))")
@@ -55,7 +52,7 @@ struct RecordedSessions {
     do {
       try source.read(
         wait: { watch.wait(for: $0) },
-        take: { record, received in
+        receive: { record, received in
           var time = received
           if time == nil, case .news(let news) = record { time = news.at }
           let due = pace.due(time, at: Clock.monotonic)

@@ -3,7 +3,6 @@ import CLibc
 import Core
 import Screen
 
-/// A past session, rebuilt from its events as time passes.
 final class Replay {
   private let options: StateOptions
   private let diagnostics: Diagnostics
@@ -14,7 +13,6 @@ final class Replay {
     (self.options, self.diagnostics) = (options, diagnostics)
   }
 
-  /// Asks for the events and shows them.
   func run(_ backend: ClankyVoice, _ wanted: String) throws -> ExitStatus {
     events = try backend.events(of: wanted)
     if events.isEmpty {
@@ -41,7 +39,6 @@ final class Replay {
     return try watched()
   }
 
-  /// The session at its end.
   private func once() throws -> ExitStatus {
     var feed = VoiceFeed(keepsEnded: true)
     for event in events { feed.receive(event.news) }
@@ -108,7 +105,6 @@ final class Replay {
   }
 }
 
-/// The time of a replay: goes at a speed, stands still, jumps.
 struct Timeline {
   /// Seconds from the first event to each.
   private let offsets: [Double]
@@ -146,13 +142,11 @@ struct Timeline {
     return wait <= 0 ? nil : clock + wait
   }
 
-  /// The time of the replay; nil when nothing waits.
   func now(at clock: Double) -> Timestamp? {
     guard speed != nil else { return nil }
     return start.adding(.milliseconds(Int64(min(position(at: clock), 1e12) * 1000)))
   }
 
-  /// Stands still, or goes on.
   mutating func pause(at clock: Double) {
     settle(clock)
     isPaused.toggle()
@@ -164,13 +158,11 @@ struct Timeline {
     speed = speed.map { min(max($0 * factor, 0.01), 10_000) }
   }
 
-  /// Goes to an event.
   mutating func skip(to index: Int, at clock: Double) {
     settle(clock)
     if offsets.indices.contains(index) { position = max(position, offsets[index]) }
   }
 
-  /// The replay is over.
   mutating func stop() {
     position = offsets.last ?? 0
     isPaused = true

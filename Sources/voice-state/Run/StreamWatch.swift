@@ -23,7 +23,6 @@ final class StreamWatch: StreamLoop {
     watch.onEmpty = { [unowned self] in askHistory() }
   }
 
-  /// Follows until the end.
   func run() throws(Failure) -> ExitStatus {
     let events = EventWire(self, try backend.request())
     follow { () throws(LinkEnd) in

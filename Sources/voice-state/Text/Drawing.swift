@@ -6,19 +6,15 @@ import Screen
 /// for each where there is no colour. Both take one cell, so nothing moves. The dot
 /// between facts stays, as in the forms of one line.
 enum Drawing {
-  /// The line as an output of that depth shows it: with its signs where there is
-  /// colour, else in ASCII, as it goes into files, mails and pipes.
   static func line(_ line: Line, depth: ColourDepth) -> Line {
     depth == .none ? ascii(line) : line
   }
 
-  /// The line with its signs in ASCII. Letters of other scripts stay: they are
-  /// what somebody said.
+  /// Letters of other scripts stay: they are what somebody said.
   static func ascii(_ line: Line) -> Line {
     Line(line.spans.map { Line.Span(ascii($0.text), $0.style) })
   }
 
-  /// The text with its signs in ASCII.
   static func ascii(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
     var out = ""
@@ -54,9 +50,7 @@ enum Drawing {
   }
 }
 
-/// Standard output for people: how wide, how colourful.
 struct Canvas {
-  /// The width when nobody says.
   static let usualWidth = 80
 
   let depth: ColourDepth
@@ -68,8 +62,7 @@ struct Canvas {
     fixed = look.width
   }
 
-  /// The columns: as asked for, else the terminal's, else COLUMNS, which
-  /// watch(1) sets, else 80.
+  /// As asked for, else the terminal's, else COLUMNS, which watch(1) sets, else 80.
   var width: Int {
     if let fixed { return fixed }
     if let size = WindowSize.told(by: 1) { return size.columns }
@@ -81,7 +74,6 @@ struct Canvas {
     return Self.usualWidth
   }
 
-  /// The lines as text, each with its line end.
   func text(_ lines: [Line], width: Int) -> String {
     lines.map { line in
       Drawing.line(line.cut(to: width), depth: depth).render(width: nil, depth: depth) + "\n"

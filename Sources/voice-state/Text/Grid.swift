@@ -2,28 +2,21 @@ import Screen
 
 /// Rows of cells whose columns stand below each other.
 struct Grid {
-  /// How a column is set.
   struct Column: Sendable {
     /// Whether its cells end below each other, as numbers do.
     var isRight: Bool
-    /// Whether it gives way when the rows are too wide; the last of several
-    /// gives what it can before the one before it.
+    /// The last of several that give way gives what it can before the one before it.
     var gives: Bool
 
-    /// At the left, as wide as its widest cell.
     static let left = Column(isRight: false, gives: false)
-    /// At the right, as wide as its widest cell.
     static let right = Column(isRight: true, gives: false)
-    /// At the left, narrower when there is no room.
     static let giving = Column(isRight: false, gives: true)
   }
 
   /// The cells of a giving column that are never given.
   static let leastCells = 6
 
-  /// The columns from left to right.
   let columns: [Column]
-  /// The cells between two columns.
   let gap: Int
   private var rows: [[Line]] = []
 
@@ -75,7 +68,6 @@ struct Grid {
   }
 }
 
-/// The line above a part of the screen: a title in a rule, and a note at its end.
 enum Rule {
   /// `── title ─────────── note ──`, exactly as wide as asked. The note gives
   /// way first, its last piece before the others, then the title is cut.
@@ -109,7 +101,6 @@ enum Rule {
   }
 }
 
-/// Blocks of lines side by side.
 enum Columns {
   /// The cells of each column when `count` of them share a width; the first
   /// ones get what cannot be shared out evenly.

@@ -2,7 +2,6 @@ import Agent
 import Core
 import Screen
 
-/// Text from outside on its way to the screen, and what panels say in its place.
 enum Untrusted {
   /// The scalars of one text that are looked at: more than a line can show.
   static let most = 512
@@ -14,7 +13,6 @@ enum Untrusted {
     return line.isEmpty ? nil : line
   }
 
-  /// A text or what stands for none.
   static func text(_ text: String?, or other: String) -> String { self.text(text) ?? other }
 
   /// A name of the wire as words: `wake_word` is `wake word`.
@@ -22,13 +20,11 @@ enum Untrusted {
     String(Plain.line(name, limit: 80).map { $0 == "_" ? " " : $0 })
   }
 
-  /// A name of the wire as words; nil and blank names are nil.
   static func words(_ name: String?) -> String? {
     text(name).map { String($0.map { $0 == "_" ? " " : $0 }) }
   }
 
-  /// A person's name; without one the first digits of the id, as the dashboard
-  /// does; without both `someone`.
+  /// Without a name the first digits of the id, as the dashboard; without both `someone`.
   static func person(_ name: String?, _ userId: String?) -> String {
     text(name) ?? text(userId).map { String($0.prefix(8)) } ?? "someone"
   }
@@ -54,7 +50,6 @@ enum Untrusted {
   }
 }
 
-/// The moment at which sessions are looked at, and how it tells other times.
 struct Now: Equatable, Sendable {
   let time: Timestamp
   /// Whether times are told by the clock of the user's zone, and not as ages.
@@ -78,9 +73,7 @@ struct Now: Equatable, Sendable {
   var cells: Int { tellsClock ? 8 : 7 }
 }
 
-/// How long ago, how long still.
 enum Age {
-  /// A time as it is told at a moment; nil without a time.
   static func text(_ time: Timestamp?, at now: Now) -> String? { time.map(now.words(for:)) }
 
   /// `now`, `14s ago`, `in 5m`; nil without a time.
@@ -95,8 +88,7 @@ enum Age {
       Timestamp(seconds: -Int64(milliseconds / 1000)), now: Timestamp(seconds: 0))
   }
 
-  /// The seconds from one time to another, 0 when it is already past; nil
-  /// without a time.
+  /// 0 when it is already past; nil without a time.
   static func seconds(from start: Timestamp?, to end: Timestamp?) -> Int64? {
     guard let start, let end else { return nil }
     let (seconds, isHuge) = end.seconds.subtractingReportingOverflow(start.seconds)
@@ -118,9 +110,7 @@ enum Age {
   }
 }
 
-/// Pieces of text that several panels are made of.
 enum PanelText {
-  /// A text in quotation marks; nil for none.
   static func quoted(_ text: String?) -> String? { Untrusted.text(text).map { "“\($0)”" } }
 
   /// A number with its noun: `1 turn`, `3 turns`.
@@ -128,7 +118,6 @@ enum PanelText {
     "\(number) \(number == 1 ? one : many ?? one + "s")"
   }
 
-  /// An age for a column of ages.
   static func age(_ time: Timestamp?, _ now: Now) -> Line {
     Line(Fit.padStart(Age.text(time, at: now) ?? "?", to: now.cells), .dim)
   }

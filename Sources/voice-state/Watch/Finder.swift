@@ -4,24 +4,17 @@ import Screen
 /// The search on the live screen: a pure value, driven by keys. It looks in the lines that
 /// are drawn, as they stand there; upper and lower case are the same.
 struct Finder: Equatable {
-  /// What a key led to.
   enum Step: Equatable {
     case stay
-    /// Nothing is searched for any more.
     case close
-    /// The next line that has it, or the one before.
     case next, previous
-    /// The key means what it means without a search.
     case other
   }
 
-  /// What is looked for, as it was typed.
   private(set) var text = ""
-  /// Whether it is still being typed.
   private(set) var isTyping = true
   /// The line that was found last; nil before the first.
   private(set) var found: Int?
-  /// The lines that have it.
   private(set) var matches: [Int] = []
 
   /// More than anyone types; a paste may be longer.
@@ -54,7 +47,6 @@ struct Finder: Equatable {
     return .stay
   }
 
-  /// The lines with what was found in them reversed, wherever it is.
   mutating func mark(_ lines: [Line]) -> [Line] {
     matches = []
     let wanted = Self.folded(text)
@@ -79,7 +71,6 @@ struct Finder: Equatable {
     return found
   }
 
-  /// What the last line of the screen says of it.
   var status: String {
     let words = "/" + Plain.line(text, limit: Self.longest)
     if isTyping { return words + "_" }
@@ -90,7 +81,6 @@ struct Finder: Equatable {
 
   // MARK: - Texts
 
-  /// The characters, each without its case.
   private static func folded(_ text: String) -> [String] { text.map { $0.lowercased() } }
 
   /// Where a line has it, in characters; what was found once is not looked in again.

@@ -1,6 +1,5 @@
 import Screen
 
-/// What the keys of the live screen do.
 enum KeyHelp {
   private static let always = [
     ("q", "quit"), ("p", "choose panels"), ("/", "search in what is shown"),
@@ -15,7 +14,6 @@ enum KeyHelp {
     ("n", "the next event"),
   ]
 
-  /// The lines of the page.
   static func lines(isReplay: Bool) -> [Line] {
     let keys = isReplay ? always + replay : always
     return [Line("Keys", .bold), Line()]

@@ -2,7 +2,6 @@ import Agent
 import Core
 import Screen
 
-/// A plain line per change.
 final class LineView: WatchView {
   private let writer: RecordWriter
   private let tellsAll: Bool
@@ -133,7 +132,6 @@ extension Watch {
     return watch
   }
 
-  /// The screen, nil for any other view.
   var screen: LiveView? { view as? LiveView }
 
   private final class Box { weak var watch: Watch? }

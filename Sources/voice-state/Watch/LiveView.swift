@@ -1,16 +1,11 @@
 import Core
 import Screen
 
-/// The live screen.
 final class LiveView: WatchView {
-  /// What a key asks of the watch.
   enum Wish: Equatable {
     case quit
-    /// Space in a replay.
     case pause
-    /// Times as fast.
     case speed(Double)
-    /// The next event of a replay.
     case skip
   }
 
@@ -25,13 +20,10 @@ final class LiveView: WatchView {
   private var panels: [String]?
   private var chooser: PanelChooser?
   private var finder: Finder?
-  /// The sessions as they were drawn last.
   private var drawn: [Line] = []
-  /// Whether the page of keys is shown.
   private var helps = false
   private var tellsClock = false
   private var size: WindowSize
-  /// Lines about past sessions, shown when no session is active.
   var past: [Line] = []
 
   init(
@@ -108,12 +100,11 @@ final class LiveView: WatchView {
 
   func close() { terminal.leave() }
 
-  /// Whether the beginning of a key's sequence waits.
   var isKeyPending: Bool { decoder.isPending }
 
   /// Takes bytes from the keyboard; none means that nothing came for a while.
   func handle(_ bytes: [UInt8]) -> [Wish] {
-    let keys = bytes.isEmpty ? decoder.pause() : decoder.take(bytes)
+    let keys = bytes.isEmpty ? decoder.pause() : decoder.receive(bytes)
     return keys.compactMap(handle)
   }
 
@@ -170,7 +161,6 @@ final class LiveView: WatchView {
   }
 }
 
-/// The rows of the live screen: a window on the cockpit, and the status row.
 struct LiveFrame {
   let size: WindowSize
   let depth: ColourDepth

@@ -1,13 +1,10 @@
 import Core
 import Screen
 
-/// The list in which panels are chosen: a pure value, driven by keys.
 struct PanelChooser: Equatable {
-  /// What a key led to.
   enum Step: Equatable { case stay, close }
 
   private let names: [String], titles: [String]
-  /// The names that are chosen.
   private(set) var chosen: Set<String>
   private(set) var cursor = 0
 
@@ -17,7 +14,6 @@ struct PanelChooser: Equatable {
     self.chosen = chosen
   }
 
-  /// The chosen names in the order of the screen.
   var selection: [String] { names.filter(chosen.contains) }
 
   /// Takes a key: arrows move, space and `x` choose, `a` chooses all or none.
@@ -37,7 +33,6 @@ struct PanelChooser: Equatable {
     return .stay
   }
 
-  /// The list.
   func lines(height: Int) -> [Line] {
     var scroll = ScrollState()
     scroll.fit(total: names.count, height: max(1, height - 2))
@@ -56,24 +51,17 @@ struct PanelChooser: Equatable {
   }
 }
 
-/// Which part of a text that is taller than the window is seen.
 struct ScrollState: Equatable, Sendable {
-  /// The first line that is seen.
   private(set) var top = 0
-  /// The lines of the text.
   private(set) var total = 0
-  /// The lines that the window holds.
   private(set) var height = 1
 
   init() {}
 
-  /// The furthest that `top` may be.
   var furthest: Int { max(0, total - height) }
 
-  /// The lines that are seen.
   var visible: Range<Int> { top..<min(total, top + height) }
 
-  /// Whether there are lines outside the window.
   var isNeeded: Bool { total > height }
 
   /// A text or window of another size; `top` stays as near as it can.
@@ -83,7 +71,6 @@ struct ScrollState: Equatable, Sendable {
     top = min(top, furthest)
   }
 
-  /// Moves by lines, up when below zero.
   mutating func move(by lines: Int) { top = min(max(0, top + lines), furthest) }
 
   /// Moves so that a line is seen.

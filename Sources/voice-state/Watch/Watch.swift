@@ -4,10 +4,8 @@ import Core
 import Records
 import Screen
 
-/// The loop of a watch, whatever it reads: keeps the sessions, shows them,
-/// heeds keys and signals, and ends for the right reason.
+/// Keeps the sessions, shows them, handles keys and signals, and ends for the right reason.
 final class Watch {
-  /// Why it ends.
   enum Ending {
     case status(ExitStatus)
     case signal(Int32)
@@ -24,17 +22,13 @@ final class Watch {
   var link = BackendLink()
   /// What ages are told by; nil for the clock of the system.
   var time: (() -> Timestamp)?
-  /// What stands beside the link's words.
   var note: () -> String = { "" }
-  /// Called with what keys ask for beyond quitting.
   var onWish: (LiveView.Wish) -> Void = { _ in }
   /// Called once each time the last session has gone.
   var onEmpty: () -> Void = {}
 
   private(set) var ending: Ending?
-  /// What is to be said once the terminal was given back.
   private var lastWords: [String] = []
-  /// Why it ends badly.
   private var trouble = ""
   private var isChanged = true
   private var isState = false
@@ -54,10 +48,8 @@ final class Watch {
     deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
   }
 
-  /// When the time of `--max-time` is over.
   let deadline: Double
 
-  /// Ends with a status, and words for after the terminal was given back.
   func end(_ status: ExitStatus, _ words: String? = nil) {
     if let words { lastWords.append(words) }
     guard ending == nil else { return }
@@ -75,7 +67,6 @@ final class Watch {
     }
   }
 
-  /// Ends by a write that failed, or by the signal that interrupted it.
   func end(_ failure: WriteFailure) {
     guard ending == nil else { return }
     if failure.code == EINTR, let number = pendingSignal ?? signals.take().ending {
@@ -128,7 +119,6 @@ final class Watch {
     isChanged ? lastLook : min(wanted, deadline, keyDeadline ?? .infinity)
   }
 
-  /// The files to be watched while waiting.
   var descriptors: [Int32] {
     live.map { [signals.descriptor, $0.terminal.input] } ?? [signals.descriptor]
   }

@@ -1,30 +1,22 @@
 import Agent
 import Core
 
-/// What there is to see at one moment.
 struct WatchMoment {
-  /// The sessions, with what events told.
   let sessions: [VoiceSession]
   /// Whether it is known which sessions there are: a state came, or events did.
   let isKnown: Bool
-  /// The sessions' own bytes.
   let raw: [RawSession]
-  /// The time that ages are told by.
   let now: Timestamp
   /// `Clock.monotonic`.
   let clock: Double
   let link: BackendLink
-  /// Whether something came since the last moment.
   let isChanged: Bool
-  /// Whether that was a state, not only an event.
   let isState: Bool
-  /// Why sessions ended.
   let reason: (String) -> String?
   /// What stands beside the link's words; empty as a rule.
   var note = ""
 }
 
-/// Where a watch shows what comes.
 protocol WatchView: AnyObject {
   /// Shows a moment; called when something came and when the view asked for it.
   func show(_ moment: WatchMoment, most: Int) throws(WriteFailure) -> Int
@@ -32,13 +24,11 @@ protocol WatchView: AnyObject {
   /// When it wants to be shown again though nothing came, `Clock.monotonic`.
   func nextLook(after moment: WatchMoment) -> Double
 
-  /// Shows that the watch ends since nothing more can be known.
   func failed(_ status: ExitStatus, _ reason: String) throws(WriteFailure)
 
   /// A window of another size, or a screen that was used by someone else.
   func redraw()
 
-  /// Leaves the terminal as it was.
   func close()
 }
 
@@ -48,21 +38,15 @@ extension WatchView {
   func close() {}
 }
 
-/// How the link to the backend stands, and how fresh the last state is.
 struct BackendLink: Equatable {
-  /// How a link stands.
   enum Phase: Equatable {
-    /// Not yet open.
     case connecting
-    /// Events come.
     case open
     /// Lost; the next try comes at a time of `Clock.monotonic`, nil when unknown.
     case down(reason: String, since: Double, retryAt: Double?)
-    /// Nothing more will come.
     case ended(String)
   }
 
-  /// How much a person should worry.
   enum Mood: Equatable { case good, odd, bad }
 
   /// A state that is older is stale, seconds: three of them were missed.
@@ -72,7 +56,6 @@ struct BackendLink: Equatable {
   /// When the last state came, `Clock.monotonic`.
   var stateAt: Double?
 
-  /// Whether the last state no longer says how things are.
   func isStale(at now: Double) -> Bool {
     if case .ended = phase { return false }
     guard let stateAt else { return false }
@@ -89,7 +72,6 @@ struct BackendLink: Equatable {
     }
   }
 
-  /// A few words for a person.
   func words(at now: Double) -> (text: String, mood: Mood) {
     let age = stateAt.map { Self.seconds(now - $0) }
     let stale = isStale(at: now) ? "stale: " : ""

@@ -42,14 +42,14 @@ import Testing
       case .done:
         outcome.rows += outcome.pages.certain()
         return outcome
-      case .askGuilds: outcome.pages.take(guilds: guilds)
+      case .askGuilds: outcome.pages.receive(guilds: guilds)
       case .ask(let query):
         outcome.requests += 1
         let rows = newestFirst.filter { row in
           query.kinds.map { $0.contains(row.kind) } ?? true
             && (query.guild == nil || query.guild == row.guild)
         }
-        outcome.pages.take(
+        outcome.pages.receive(
           rows.prefix(limit).map { ActionPages.Row($0.bytes) }, for: query,
           isFull: rows.count >= limit)
         outcome.rows += outcome.pages.certain()
@@ -204,7 +204,7 @@ import Testing
     var pages = ActionPages(kinds: nil, guild: nil)
     guard case .ask(let query) = pages.next() else { return }
     let rows = stored.prefix(100).map { ActionPages.Row($0.bytes) }
-    pages.take(rows, for: query, isFull: true)
+    pages.receive(rows, for: query, isFull: true)
     // The answer to this one never comes.
     guard case .ask = pages.next() else { return }
     pages.stop()
@@ -222,7 +222,7 @@ import Testing
     while case .ask(let query) = pages.next() {
       longest = max(longest, query.path(limit: 1000).utf8.count)
       let isFirst = query.kinds == nil
-      pages.take(
+      pages.receive(
         isFirst ? stored.map { ActionPages.Row($0.bytes) } : [], for: query, isFull: isFirst)
     }
     #expect((500...5000).contains(longest))
@@ -233,9 +233,9 @@ import Testing
     var pages = ActionPages(kinds: nil, guild: nil)
     guard case .ask(let query) = pages.next() else { return }
     let odd = [row, row, Array("7".utf8), Array("null".utf8)]
-    pages.take(odd.map { ActionPages.Row($0) }, for: query, isFull: false)
+    pages.receive(odd.map { ActionPages.Row($0) }, for: query, isFull: false)
     #expect(pages.certain() == odd)
-    pages.take([row, row, row].map { ActionPages.Row($0) }, for: query, isFull: false)
+    pages.receive([row, row, row].map { ActionPages.Row($0) }, for: query, isFull: false)
     #expect(pages.certain() == [row])
     #expect(pages.next() == .done)
     #expect(pages.missingIDs == nil)
@@ -247,7 +247,7 @@ import Testing
     let rows = stored(31, seed: 3, span: 9).dropFirst().map { ActionPages.Row($0.bytes) }
     var asked = 0
     while case .ask(let query) = pages.next(), asked < 100 {
-      pages.take(rows, for: query, isFull: true)
+      pages.receive(rows, for: query, isFull: true)
       asked += 1
     }
     #expect(asked <= 4)
@@ -262,11 +262,11 @@ import Testing
     let old = Stored(id: 1, time: 5, kind: "llm_call", guild: nil)
     let new = Stored(id: 2, time: 9, kind: "llm_call", guild: nil)
     let before = Stored(id: 0, time: 4, kind: "llm_call", guild: nil)
-    pages.take([ActionPages.Row(old.bytes)], for: query, isFull: true)
+    pages.receive([ActionPages.Row(old.bytes)], for: query, isFull: true)
     #expect(pages.certain().isEmpty)
     guard case .ask(let next) = pages.next() else { return }
-    pages.take([new, old, before].map { ActionPages.Row($0.bytes) }, for: next, isFull: false)
-    while case .ask(let next) = pages.next() { pages.take([], for: next, isFull: false) }
+    pages.receive([new, old, before].map { ActionPages.Row($0.bytes) }, for: next, isFull: false)
+    while case .ask(let next) = pages.next() { pages.receive([], for: next, isFull: false) }
     #expect(pages.certain() == [old.bytes, before.bytes])
   }
 }

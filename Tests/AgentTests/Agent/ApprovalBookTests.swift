@@ -20,7 +20,7 @@ import Testing
   private func list(_ book: ApprovalBook, _ ids: [String]) -> [ApprovalRecord] {
     book.beginList()
     let rows = ids.map { asks($0) }.joined(separator: ",")
-    let changed = with("{\"approvals\":[\(rows)]}") { book.take(.exec, list: $0) }
+    let changed = with("{\"approvals\":[\(rows)]}") { book.receive(.exec, list: $0) }
     return changed + book.endList(now: now)
   }
 
@@ -28,7 +28,7 @@ import Testing
     _ book: ApprovalBook, _ id: String, _ decision: String, _ more: String = ""
   ) -> ApprovalRecord? {
     with(#"{"id":"\#(id)","decision":\#(decision),"resolvedBy":"ada"\#(more)}"#) {
-      book.take(.exec, resolved: $0, now: now)
+      book.receive(.exec, resolved: $0, now: now)
     }
   }
 
@@ -37,12 +37,12 @@ import Testing
     let request =
       #"{"command":"make","n":1.10,"sessionKey":"agent:heron:main","allowedDecisions":["deny"]}"#
     let event = #"{"id":"a","request":\#(request),"createdAtMs":1790000000000,"expiresAtMs":1e300}"#
-    let approval = try #require(with(event) { book.take(.exec, requested: $0) })
+    let approval = try #require(with(event) { book.receive(.exec, requested: $0) })
     #expect(approval.id == "a" && approval.tool == "exec" && approval.state == .pending)
     #expect(approval.request == Array(request.utf8), "with its bytes")
     #expect(approval.decisions == ["deny"] && approval.thread == "agent:heron:main")
     #expect(approval.time == Timestamp(seconds: 1_790_000_000) && approval.expires == nil)
-    #expect(with(event) { book.take(.exec, requested: $0) } == nil, "and is told once")
+    #expect(with(event) { book.receive(.exec, requested: $0) } == nil, "and is told once")
   }
 
   @Test(arguments: [
@@ -50,7 +50,7 @@ import Testing
     #"{"id":"a","request":[]}"#, "null",
   ])
   func whatIsNoRequestIsNone(payload: String) {
-    #expect(with(payload) { ApprovalBook(origin).take(.exec, requested: $0) } == nil)
+    #expect(with(payload) { ApprovalBook(origin).receive(.exec, requested: $0) } == nil)
   }
 
   @Test func anEndStaysWhateverComesBehindIt() throws {
@@ -67,8 +67,8 @@ import Testing
     let book = ApprovalBook(origin)
     _ = list(book, ["a", "b"])
     book.beginList()
-    _ = with(asks("c")) { book.take(.exec, requested: $0) }
-    _ = with("[\(asks("b"))]") { book.take(.exec, list: $0) }
+    _ = with(asks("c")) { book.receive(.exec, requested: $0) }
+    _ = with("[\(asks("b"))]") { book.receive(.exec, list: $0) }
     let gone = book.endList(now: now)
     #expect(gone.map(\.id) == ["a"] && gone.first?.state == .expired)
     book.beginList()
@@ -106,7 +106,7 @@ import Testing
     _ = list(book, ["a", "b", "c", "d"])
     guard case .unknown = book.fate(of: "a") else { return #expect(Bool(false)) }
     let large = #","env":"\#(String(repeating: "x", count: 9_990))""#
-    _ = with(asks("e", large)) { book.take(.exec, requested: $0) }
+    _ = with(asks("e", large)) { book.receive(.exec, requested: $0) }
     guard case .unknown = book.fate(of: "d"), case .waits = book.fate(of: "e") else {
       return #expect(Bool(false), "the newest stays")
     }

@@ -43,7 +43,7 @@ import Testing
       case .done: return (pages, asked + 1)
       case .askSubjects:
         asked += 1
-        pages.take(subjects: subjects(facts))
+        pages.receive(subjects: subjects(facts))
       case .ask(let queries):
         asked += queries.count
         for query in queries {
@@ -51,7 +51,7 @@ import Testing
             (query.subject == nil || fact.subject == query.subject)
               && (query.text.map { fact.holds($0) } ?? true)
           }
-          pages.take(found.prefix(FactPages.most).map(\.bytes), for: query)
+          pages.receive(found.prefix(FactPages.most).map(\.bytes), for: query)
           if let id, pages.has([id]) { return (pages, asked) }
         }
       }
@@ -104,9 +104,9 @@ import Testing
     let stored = facts(4000) { "s\($0 % 10)" }
     var pages = FactPages(subject: nil)
     guard case .ask(let first) = pages.next() else { return }
-    pages.take(stored.reversed().prefix(FactPages.most).map(\.bytes), for: first[0])
+    pages.receive(stored.reversed().prefix(FactPages.most).map(\.bytes), for: first[0])
     #expect(pages.next() == .askSubjects)
-    pages.take(subjects: subjects(stored))
+    pages.receive(subjects: subjects(stored))
     #expect(pages.next() == .ask((0..<10).map { .init(subject: "s\($0)", text: nil) }))
   }
 
@@ -161,7 +161,7 @@ import Testing
       Issue.record("nothing is asked")
       return
     }
-    pages.take(facts(501) { "s\($0)" }.map(\.bytes), for: query)
+    pages.receive(facts(501) { "s\($0)" }.map(\.bytes), for: query)
     #expect(pages.next() == .done)
     #expect(pages.newestFirst.count == 501)
   }
@@ -170,7 +170,7 @@ import Testing
     var pages = FactPages(subject: nil)
     _ = pages.next()
     let rows = [#"{"id":1,"fact":"a"}"#, "7", "7", #"{"id":1,"fact":"a"}"#, #"{"x":1}"#]
-    pages.take(rows.map { Array($0.utf8) }, for: .init(subject: nil, text: nil))
+    pages.receive(rows.map { Array($0.utf8) }, for: .init(subject: nil, text: nil))
     #expect(pages.newestFirst.count == 3)
   }
 }

@@ -27,7 +27,7 @@ import Web
   /// One that was sent at the first second.
   private func sent(_ before: JoelclawStatus...) throws -> JoelclawTurn {
     var turn = turn()
-    for each in try before + [status()] { _ = turn.take(each, now: start, clock: 0) }
+    for each in try before + [status()] { _ = turn.receive(each, now: start, clock: 0) }
     #expect(turn.isFree)
     _ = turn.sent("hello", now: start, clock: 0)
     return turn
@@ -39,7 +39,7 @@ import Web
 
   @Test func aBusyAgentIsWaitedFor() throws {
     var turn = turn()
-    _ = turn.take(try status("a", "telegram"), now: start, clock: 1)
+    _ = turn.receive(try status("a", "telegram"), now: start, clock: 1)
     #expect(!turn.isFree)
     _ = turn.giveUp(now: start, clock: 299)
     #expect(turn.end == nil)
@@ -51,41 +51,41 @@ import Web
 
   @Test func aNewerRequestOfTheSocketIsOurs() throws {
     var turn = try sent()
-    let news = turn.take(try status("a"), now: start, clock: 0.1)
+    let news = turn.receive(try status("a"), now: start, clock: 0.1)
     #expect(isTaken(turn))
     #expect(news.count == 2)
     for (id, source, second): (String, String, Int64) in [
       ("b", "telegram", 0), ("c", "tui", -61), ("d", "tui", -3600),
     ] {
       var other = try sent()
-      _ = other.take(try status(id, source, at: second), now: start, clock: 0.1)
+      _ = other.receive(try status(id, source, at: second), now: start, clock: 0.1)
       #expect(!isTaken(other), "\(source) \(second)")
     }
     // A clock that is behind, but not behind what was seen before.
     var behind = try sent()
-    _ = behind.take(try status("e", at: -30), now: start, clock: 0.1)
+    _ = behind.receive(try status("e", at: -30), now: start, clock: 0.1)
     #expect(isTaken(behind))
     var older = try sent(try status("f", at: -20))
-    _ = older.take(try status("f", at: -20), now: start, clock: 0.1)
+    _ = older.receive(try status("f", at: -20), now: start, clock: 0.1)
     #expect(!isTaken(older))
   }
 
   @Test func nothingActiveTwiceIsTheEnd() throws {
     var turn = try sent()
-    _ = turn.take(try status("a"), now: start, clock: 0.1)
-    _ = turn.take(.text("One."), now: start, clock: 0.2)
-    _ = turn.take(.turnEnd, now: start, clock: 0.3)
-    _ = turn.take(try status(), now: start, clock: 0.4)
+    _ = turn.receive(try status("a"), now: start, clock: 0.1)
+    _ = turn.receive(.text("One."), now: start, clock: 0.2)
+    _ = turn.receive(.turnEnd, now: start, clock: 0.3)
+    _ = turn.receive(try status(), now: start, clock: 0.4)
     #expect(turn.end == nil)
-    _ = turn.take(.text("Two."), now: start, clock: 0.5)
-    _ = turn.take(try status(), now: start, clock: 0.7)
-    _ = turn.take(.turnEnd, now: start, clock: 0.8)
-    _ = turn.take(try status(), now: start, clock: 0.9)
+    _ = turn.receive(.text("Two."), now: start, clock: 0.5)
+    _ = turn.receive(try status(), now: start, clock: 0.7)
+    _ = turn.receive(.turnEnd, now: start, clock: 0.8)
+    _ = turn.receive(try status(), now: start, clock: 0.9)
     #expect(turn.end == nil)
     // Of several messages there may be one more.
-    _ = turn.take(try status(), now: start, clock: 1.8)
+    _ = turn.receive(try status(), now: start, clock: 1.8)
     #expect(turn.end == nil)
-    let news = turn.take(try status(), now: start, clock: 2)
+    let news = turn.receive(try status(), now: start, clock: 2)
     #expect(turn.end == .answered)
     guard case .turn(let record) = news.last else { return #expect(Bool(false)) }
     #expect(record.state == .completed)
@@ -94,22 +94,22 @@ import Web
 
   @Test func aCharacterThatIsCutBetweenPiecesIsWhole() throws {
     var turn = try sent()
-    _ = turn.take(try status("a"), now: start, clock: 0.1)
+    _ = turn.receive(try status("a"), now: start, clock: 0.1)
     for piece in [#"a\ud83d"#, #"\ude00b\ud83d"#, #"\ude00\ud83d"#] {
       let frame = Array(#"{"type":"text_delta","delta":"\#(piece)"}"#.utf8)
       let event = try frame.withUnsafeBytes { try JoelclawEvent($0) }
-      _ = turn.take(event, now: start, clock: 0.2)
+      _ = turn.receive(event, now: start, clock: 0.2)
     }
-    let news = turn.take(.turnEnd, now: start, clock: 0.3)
+    let news = turn.receive(.turnEnd, now: start, clock: 0.3)
     #expect(texts(news) == [" final a😀b😀\u{fffd}"])
   }
 
   @Test func anotherRequestIsTheEndAtOnce() throws {
     var turn = try sent()
-    _ = turn.take(try status("a"), now: start, clock: 0.1)
-    _ = turn.take(.text("One."), now: start, clock: 0.2)
-    _ = turn.take(.turnEnd, now: start, clock: 0.3)
-    _ = turn.take(try status("b", "telegram"), now: start, clock: 0.4)
+    _ = turn.receive(try status("a"), now: start, clock: 0.1)
+    _ = turn.receive(.text("One."), now: start, clock: 0.2)
+    _ = turn.receive(.turnEnd, now: start, clock: 0.3)
+    _ = turn.receive(try status("b", "telegram"), now: start, clock: 0.4)
     #expect(turn.end == .answered)
   }
 
@@ -127,12 +127,12 @@ import Web
 
   @Test func whatFollowsOurEndMayBeSomebodyElses() throws {
     var turn = try sent()
-    _ = turn.take(try status("a"), now: start, clock: 0.1)
-    #expect(texts(turn.take(.text("One."), now: start, clock: 0.2)) == [" partial One."])
-    _ = turn.take(.turnEnd, now: start, clock: 0.3)
+    _ = turn.receive(try status("a"), now: start, clock: 0.1)
+    #expect(texts(turn.receive(.text("One."), now: start, clock: 0.2)) == [" partial One."])
+    _ = turn.receive(.turnEnd, now: start, clock: 0.3)
     #expect(turn.pace.due <= 0.3, "it is asked at once whose the next one is")
-    #expect(texts(turn.take(.text("Theirs"), now: start, clock: 0.4)) == [], "is held")
-    let news = turn.take(try status("b", "telegram"), now: start, clock: 0.5)
+    #expect(texts(turn.receive(.text("Theirs"), now: start, clock: 0.4)) == [], "is held")
+    let news = turn.receive(try status("b", "telegram"), now: start, clock: 0.5)
     #expect(texts(news) == ["- aborted Theirs"])
     #expect(turn.end == .answered)
   }
@@ -140,13 +140,13 @@ import Web
   @Test func aStatusMayBeOlderThanTheEnd() throws {
     for isWhole in [true, false] {
       var turn = try sent()
-      _ = turn.take(try status("a"), now: start, clock: 0.1)
-      _ = turn.take(.text("One."), now: start, clock: 0.2)
-      _ = turn.take(.turnEnd, now: start, clock: 0.3)
-      _ = turn.take(try status("a"), now: start, clock: 0.31)
-      #expect(texts(turn.take(.text("Theirs"), now: start, clock: 0.4)) == [])
-      if isWhole { _ = turn.take(.turnEnd, now: start, clock: 0.4) }
-      _ = turn.take(try status("b", "telegram"), now: start, clock: 0.5)
+      _ = turn.receive(try status("a"), now: start, clock: 0.1)
+      _ = turn.receive(.text("One."), now: start, clock: 0.2)
+      _ = turn.receive(.turnEnd, now: start, clock: 0.3)
+      _ = turn.receive(try status("a"), now: start, clock: 0.31)
+      #expect(texts(turn.receive(.text("Theirs"), now: start, clock: 0.4)) == [])
+      if isWhole { _ = turn.receive(.turnEnd, now: start, clock: 0.4) }
+      _ = turn.receive(try status("b", "telegram"), now: start, clock: 0.5)
       // Whole, it may as well be the last one of ours.
       if isWhole {
         guard case .lost = turn.end else { return #expect(Bool(false)) }
@@ -159,49 +159,49 @@ import Web
   @Test func whatIsHeldIsOursWhileNothingElseIsActive() throws {
     for active in ["a", nil] {
       var turn = try sent()
-      _ = turn.take(try status("a"), now: start, clock: 0.1)
-      _ = turn.take(.text("One."), now: start, clock: 0.2)
-      _ = turn.take(.turnEnd, now: start, clock: 0.3)
-      _ = turn.take(.text("Two."), now: start, clock: 0.4)
-      _ = turn.take(.turnEnd, now: start, clock: 0.45)
-      _ = turn.take(.text("Th"), now: start, clock: 0.46)
-      let news = turn.take(try status(active), now: start, clock: 0.5)
+      _ = turn.receive(try status("a"), now: start, clock: 0.1)
+      _ = turn.receive(.text("One."), now: start, clock: 0.2)
+      _ = turn.receive(.turnEnd, now: start, clock: 0.3)
+      _ = turn.receive(.text("Two."), now: start, clock: 0.4)
+      _ = turn.receive(.turnEnd, now: start, clock: 0.45)
+      _ = turn.receive(.text("Th"), now: start, clock: 0.46)
+      let news = turn.receive(try status(active), now: start, clock: 0.5)
       #expect(texts(news) == [" final Two.", " partial Th"])
-      let rest = turn.take(.text("ree"), now: start, clock: 0.6)
+      let rest = turn.receive(.text("ree"), now: start, clock: 0.6)
       #expect(texts(rest) == [" partial Three"])
     }
   }
 
   @Test func aMessageThatIsTakenOverIsTorn() throws {
     var turn = try sent()
-    _ = turn.take(try status("a"), now: start, clock: 0.1)
-    _ = turn.take(.text("Start"), now: start, clock: 0.2)
-    _ = turn.take(.text("THEIRS"), now: start, clock: 5)
-    _ = turn.take(.turnEnd, now: start, clock: 5.01)
-    let news = turn.take(try status("b", "telegram"), now: start, clock: 5.02)
+    _ = turn.receive(try status("a"), now: start, clock: 0.1)
+    _ = turn.receive(.text("Start"), now: start, clock: 0.2)
+    _ = turn.receive(.text("THEIRS"), now: start, clock: 5)
+    _ = turn.receive(.turnEnd, now: start, clock: 5.01)
+    let news = turn.receive(try status("b", "telegram"), now: start, clock: 5.02)
     #expect(texts(news) == [" aborted Start"])
     guard case .lost = turn.end else { return #expect(Bool(false)) }
   }
 
   @Test func whatWasSaidToOthersIsNotOurs() throws {
     var turn = try sent()
-    _ = turn.take(try status("b", "telegram"), now: start, clock: 0.1)
-    _ = turn.take(.text("SECRET"), now: start, clock: 0.2)
-    _ = turn.take(try status("b", "telegram"), now: start, clock: 0.3)
-    let news = turn.take(try status("a"), now: start, clock: 0.4)
+    _ = turn.receive(try status("b", "telegram"), now: start, clock: 0.1)
+    _ = turn.receive(.text("SECRET"), now: start, clock: 0.2)
+    _ = turn.receive(try status("b", "telegram"), now: start, clock: 0.3)
+    let news = turn.receive(try status("a"), now: start, clock: 0.4)
     #expect(texts(news) == ["- aborted SECRET"])
-    #expect(texts(turn.take(.text("Hi"), now: start, clock: 0.5)) == [" partial Hi"])
+    #expect(texts(turn.receive(.text("Hi"), now: start, clock: 0.5)) == [" partial Hi"])
   }
 
   @Test func aWholeMessageThatMayBeOursIsAHole() throws {
     var turn = try sent()
-    _ = turn.take(try status("b", "telegram"), now: start, clock: 0.1)
-    _ = turn.take(.text("One."), now: start, clock: 0.2)
-    _ = turn.take(.turnEnd, now: start, clock: 0.2)
-    _ = turn.take(try status("a"), now: start, clock: 0.3)
-    _ = turn.take(.text("Two."), now: start, clock: 0.4)
-    _ = turn.take(.turnEnd, now: start, clock: 0.4)
-    _ = turn.take(try status("c", "telegram"), now: start, clock: 0.5)
+    _ = turn.receive(try status("b", "telegram"), now: start, clock: 0.1)
+    _ = turn.receive(.text("One."), now: start, clock: 0.2)
+    _ = turn.receive(.turnEnd, now: start, clock: 0.2)
+    _ = turn.receive(try status("a"), now: start, clock: 0.3)
+    _ = turn.receive(.text("Two."), now: start, clock: 0.4)
+    _ = turn.receive(.turnEnd, now: start, clock: 0.4)
+    _ = turn.receive(try status("c", "telegram"), now: start, clock: 0.5)
     guard case .lost(let reason) = turn.end else { return #expect(Bool(false)) }
     #expect(reason.hasPrefix("it is not known of all"))
   }
@@ -212,12 +212,12 @@ import Web
     for isOpen in [true, false] {
       var turn = try sent()
       // Before the request is seen, too.
-      _ = turn.take(call, now: start, clock: 0.05)
-      let news = turn.take(try status("a"), now: start, clock: 0.1)
+      _ = turn.receive(call, now: start, clock: 0.05)
+      let news = turn.receive(try status("a"), now: start, clock: 0.1)
       guard case .toolCall(let record) = news.last else { return #expect(Bool(false)) }
       #expect(record.turn == "k")
-      if !isOpen { _ = turn.take(result, now: start, clock: 0.2) }
-      for clock in [0.3, 5.2, 5.4] { _ = turn.take(try status(), now: start, clock: clock) }
+      if !isOpen { _ = turn.receive(result, now: start, clock: 0.2) }
+      for clock in [0.3, 5.2, 5.4] { _ = turn.receive(try status(), now: start, clock: clock) }
       if isOpen {
         #expect(turn.end == .lost("the agent is done, but a tool of the answer has no end"))
       } else {
@@ -228,48 +228,48 @@ import Web
 
   @Test func aFailureIsNotOverBySomebodyElsesWords() throws {
     var turn = try sent()
-    _ = turn.take(try status("a"), now: start, clock: 0.1)
-    _ = turn.take(.error("overloaded"), now: start, clock: 0.2)
-    _ = turn.take(.text("THEIRS"), now: start, clock: 0.3)
-    _ = turn.take(try status("b", "telegram"), now: start, clock: 0.4)
+    _ = turn.receive(try status("a"), now: start, clock: 0.1)
+    _ = turn.receive(.error("overloaded"), now: start, clock: 0.2)
+    _ = turn.receive(.text("THEIRS"), now: start, clock: 0.3)
+    _ = turn.receive(try status("b", "telegram"), now: start, clock: 0.4)
     #expect(turn.end == .failed("overloaded"))
   }
 
   @Test func aLossLeavesAHole() throws {
     var turn = try sent()
-    _ = turn.take(try status("a"), now: start, clock: 0.1)
+    _ = turn.receive(try status("a"), now: start, clock: 0.1)
     _ = turn.lost(now: start, clock: 0.2)
-    _ = turn.take(try status("a"), now: start, clock: 1)
-    _ = turn.take(.text("rest"), now: start, clock: 1.1)
-    _ = turn.take(.turnEnd, now: start, clock: 1.2)
-    _ = turn.take(try status("b"), now: start, clock: 1.3)
+    _ = turn.receive(try status("a"), now: start, clock: 1)
+    _ = turn.receive(.text("rest"), now: start, clock: 1.1)
+    _ = turn.receive(.turnEnd, now: start, clock: 1.2)
+    _ = turn.receive(try status("b"), now: start, clock: 1.3)
     guard case .lost = turn.end else { return #expect(Bool(false)) }
   }
 
   @Test func aRestartedGatewayBeginsAgain() throws {
     var turn = try sent()
-    _ = turn.take(try status("a"), now: start, clock: 0.1)
-    _ = turn.take(.text("half"), now: start, clock: 0.2)
+    _ = turn.receive(try status("a"), now: start, clock: 0.1)
+    _ = turn.receive(.text("half"), now: start, clock: 0.2)
     _ = turn.lost(now: start, clock: 0.3)
-    _ = turn.take(try status(pid: 2), now: start, clock: 1)
+    _ = turn.receive(try status(pid: 2), now: start, clock: 1)
     #expect(turn.end == nil)
     // It may speak before it is asked.
-    _ = turn.take(.text("who"), now: start, clock: 1.9)
-    _ = turn.take(try status("z", pid: 2), now: start, clock: 2)
-    _ = turn.take(.text("le"), now: start, clock: 2.1)
-    _ = turn.take(.turnEnd, now: start, clock: 2.2)
-    _ = turn.take(try status("b", at: 9, pid: 2), now: start, clock: 2.3)
+    _ = turn.receive(.text("who"), now: start, clock: 1.9)
+    _ = turn.receive(try status("z", pid: 2), now: start, clock: 2)
+    _ = turn.receive(.text("le"), now: start, clock: 2.1)
+    _ = turn.receive(.turnEnd, now: start, clock: 2.2)
+    _ = turn.receive(try status("b", at: 9, pid: 2), now: start, clock: 2.3)
     #expect(turn.end == .answered)
   }
 
   @Test func oneThatDoesNotBeginAgainHasLostTheAnswer() throws {
     var turn = try sent()
-    _ = turn.take(try status("a"), now: start, clock: 0.1)
+    _ = turn.receive(try status("a"), now: start, clock: 0.1)
     _ = turn.lost(now: start, clock: 0.3)
-    _ = turn.take(try status(pid: 2), now: start, clock: 1)
-    _ = turn.take(try status(pid: 2), now: start, clock: 10.9)
+    _ = turn.receive(try status(pid: 2), now: start, clock: 1)
+    _ = turn.receive(try status(pid: 2), now: start, clock: 10.9)
     #expect(turn.end == nil)
-    _ = turn.take(try status(pid: 2), now: start, clock: 11.1)
+    _ = turn.receive(try status(pid: 2), now: start, clock: 11.1)
     guard case .lost = turn.end else { return #expect(Bool(false)) }
   }
 

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ResponsesReplyTests {
   private func reply(_ events: String...) throws -> ResponsesReply {
     var reply = ResponsesReply()
-    for event in events { _ = reply.take(try JSONValue.parse(text: event)) }
+    for event in events { _ = reply.receive(try JSONValue.parse(text: event)) }
     return reply
   }
 
@@ -64,7 +64,7 @@ import Testing
     let whole =
       #"{"id":"r","status":"completed","output":[{"type":"function_call"},{"type":"message","content":[{"type":"output_text","text":"a"},{"type":"output_text","text":"b"}]}],"usage":{"input_tokens":1,"output_tokens":2}}"#
     var reply = ResponsesReply()
-    let isOver = reply.take(response: try JSONValue.parse(text: whole))
+    let isOver = reply.receive(response: try JSONValue.parse(text: whole))
     #expect(isOver)
     #expect(reply.text == "ab")
     #expect(reply.usage?.outputTokens == 2)

@@ -32,7 +32,7 @@ import Testing
 
   private func shown(_ news: [ChatNews], width: Int? = nil) -> String {
     var screen = ReplyScreen(depth: .none)
-    return news.map { screen.take($0, width: width) }.joined() + screen.breakLine()
+    return news.map { screen.receive($0, width: width) }.joined() + screen.breakLine()
   }
 
   @Test func textGrowsAndEndsItsLine() {

@@ -9,7 +9,7 @@ import Testing
     var streamed = StreamedText()
     var out = ""
     for (index, text) in texts.enumerated() {
-      switch streamed.take(text, isWhole: isWhole && index == texts.count - 1) {
+      switch streamed.receive(text, isWhole: isWhole && index == texts.count - 1) {
       case .more(let piece): out += piece
       case .replaced(let piece): out += "|" + piece
       }
@@ -59,7 +59,7 @@ import Testing
 
   @Test func aBeginningIsKnown() {
     var streamed = StreamedText()
-    _ = streamed.take("Hello", isWhole: false)
+    _ = streamed.receive("Hello", isWhole: false)
     #expect(streamed.isBeginning(of: "Hello there"))
     #expect(!streamed.isBeginning(of: "Help"))
   }

@@ -22,7 +22,7 @@ import Testing
   func settling() {
     var bundler = Bundler(BundleLimits())
     for step in 0..<30 {
-      bundler.take(routed("a"), id: "\(step)", isNow: true, now: Double(step) / 10)
+      bundler.receive(routed("a"), id: "\(step)", isNow: true, now: Double(step) / 10)
       #expect(bundler.due(now: Double(step) / 10, isEnd: false).isEmpty)
     }
     #expect(bundler.next(now: 3) == 4.9)
@@ -39,7 +39,7 @@ import Testing
     var told: [Double] = []
     for step in 0..<300 {
       let now = Double(step) / 10
-      bundler.take(routed("a"), id: nil, isNow: true, now: now)
+      bundler.receive(routed("a"), id: nil, isNow: true, now: now)
       if !bundler.due(now: now, isEnd: false).isEmpty { told.append(now) }
     }
     #expect(told.count == 2)
@@ -52,7 +52,7 @@ import Testing
     var (told, counted) = (0, 0)
     for step in 0..<1200 {
       let now = Double(step) / 10
-      bundler.take(routed("n\(step)"), id: "\(step)", isNow: true, now: now)
+      bundler.receive(routed("n\(step)"), id: "\(step)", isNow: true, now: now)
       let due = bundler.due(now: now, isEnd: false)
       told += due.count
       counted += due.reduce(0) { $0 + $1.of.flatMap(\.ids).count }
@@ -70,7 +70,7 @@ import Testing
   func sums() {
     var bundler = Bundler(BundleLimits(settle: 0, rate: 2))
     for step in 0..<500 {
-      bundler.take(routed("n\(step)"), id: nil, isNow: true, now: 0)
+      bundler.receive(routed("n\(step)"), id: nil, isNow: true, now: 0)
     }
     let due = bundler.due(now: 0, isEnd: false)
     #expect(titles(due) == ["n0", "499 notifications"])
@@ -81,19 +81,19 @@ import Testing
   func emergency() {
     var bundler = Bundler(BundleLimits(settle: 9, rate: 1))
     for now in [0.0, 1, 2] {
-      bundler.take(routed("fire", .emergency), id: nil, isNow: true, now: now)
+      bundler.receive(routed("fire", .emergency), id: nil, isNow: true, now: now)
       #expect(titles(bundler.due(now: now, isEnd: false)) == ["fire"])
     }
-    bundler.take(routed("a"), id: nil, isNow: true, now: 3)
+    bundler.receive(routed("a"), id: nil, isNow: true, now: 3)
     #expect(titles(bundler.due(now: 12, isEnd: false)) == ["a"])
   }
 
   @Test("what is kept is told in one, the most urgent first")
   func digest() {
     var bundler = Bundler(BundleLimits(digest: 60))
-    bundler.take(routed("low", .info), id: nil, isNow: false, now: 1)
-    bundler.take(routed("high", .urgent), id: nil, isNow: false, now: 2)
-    bundler.take(routed("low", .info), id: nil, isNow: false, now: 3)
+    bundler.receive(routed("low", .info), id: nil, isNow: false, now: 1)
+    bundler.receive(routed("high", .urgent), id: nil, isNow: false, now: 2)
+    bundler.receive(routed("low", .info), id: nil, isNow: false, now: 3)
     #expect(bundler.digestTime == 61)
     #expect(bundler.due(now: 99, isEnd: false).isEmpty)
     let digest = bundler.digest()
@@ -116,7 +116,7 @@ import Testing
     var bundler = Bundler(BundleLimits())
     let written = try ToldFile(path, profiles: [], isBus: true, now: 0)
     for step in 0..<600 {
-      bundler.take(routed("n\(step)", .emergency), id: nil, isNow: true, now: 0)
+      bundler.receive(routed("n\(step)", .emergency), id: nil, isNow: true, now: 0)
     }
     let ids = (0..<600).map { "0123456789abcde\($0)" }
     let waiting = bundler.waiting.map {

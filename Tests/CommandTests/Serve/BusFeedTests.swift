@@ -11,7 +11,7 @@ struct BusFeedTests {
 
   private func look(_ place: BusMark.Place?, _ lines: [String]) -> BusLook {
     var look = BusLook(mark(place))
-    for line in lines { look.take(Array(line.utf8)) }
+    for line in lines { look.receive(Array(line.utf8)) }
     return look
   }
 

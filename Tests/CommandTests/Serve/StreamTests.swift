@@ -21,7 +21,7 @@ struct StreamTests {
 
     var isBehind: Bool { !rest.isEmpty }
 
-    func take(_ block: Block) -> Bool {
+    func receive(_ block: Block) -> Bool {
       let bytes = Array(block.chunk[block.content])
       let count = min(room, bytes.count)
       room -= count
@@ -63,22 +63,22 @@ struct StreamTests {
   func backlog() {
     var backlog = Backlog(limit: 10)
     func add(_ block: [UInt8]) -> Bool { backlog.add(Block(block)) }
-    func take(_ size: Int) -> [UInt8] {
+    func receive(_ size: Int) -> [UInt8] {
       backlog.take(atMost: size).flatMap { $0.chunk[$0.content] }
     }
     #expect(add([UInt8](repeating: 1, count: 100)))
     #expect(!add([2]))
-    #expect(take(64).count == 100)
+    #expect(receive(64).count == 100)
     #expect(backlog.isEmpty)
-    #expect(take(64).isEmpty)
+    #expect(receive(64).isEmpty)
     for byte in UInt8(0)..<10 { #expect(add([byte])) }
     #expect(!add([10]))
-    #expect(take(4) == [0, 1, 2, 3])
+    #expect(receive(4) == [0, 1, 2, 3])
     #expect(add([10]))
-    #expect(take(100) == [4, 5, 6, 7, 8, 9, 10])
+    #expect(receive(100) == [4, 5, 6, 7, 8, 9, 10])
     for _ in 0..<1000 {
       #expect(add([1, 2]))
-      #expect(take(2) == [1, 2])
+      #expect(receive(2) == [1, 2])
     }
     #expect(backlog.count == 0)
   }

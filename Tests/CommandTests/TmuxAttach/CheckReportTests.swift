@@ -7,7 +7,7 @@ import Testing
 @Suite struct CheckReportTests {
   private func report(_ failure: HostFailure) -> CheckReport {
     var report = CheckReport()
-    report.take(failure, host: "box:2222", place: "[box]:2222", hostKey: "as pinned")
+    report.receive(failure, host: "box:2222", place: "[box]:2222", hostKey: "as pinned")
     return report
   }
 
@@ -38,22 +38,22 @@ import Testing
 
   @Test func whatTheHostSaysOfItsPrograms() {
     var report = CheckReport()
-    report.take(
+    report.receive(
       "tmux\t/usr/bin/tmux\ttmux 3.3a\nharness\t/bin/claude", harness: "claude", word: "claude")
     #expect(failed(report) == [] && report.status == 0)
     for text in ["", "noise\nmore", "tmux\t/usr/bin/tmux", "harness", "\u{0}\t\n"] {
       var report = CheckReport()
-      report.take(text, harness: "claude", word: "claude")
+      report.receive(text, harness: "claude", word: "claude")
       #expect(failed(report) == ["tmux", "harness"] && report.status == 1)
     }
     report = CheckReport()
-    report.take("tmux\ta\tb", harness: "$(x)", word: nil)
+    report.receive("tmux\ta\tb", harness: "$(x)", word: nil)
     #expect(failed(report) == [])
   }
 
   @Test func hostileTextIsShownAsText() {
     var report = CheckReport()
-    report.take("tmux\t/\u{1b}]0;x\u{7}\ttmux\r", harness: "c", word: "c")
+    report.receive("tmux\t/\u{1b}]0;x\u{7}\ttmux\r", harness: "c", word: "c")
     #expect(
       report.lines.allSatisfy { line in line.text.unicodeScalars.allSatisfy { $0.value >= 0x20 } })
   }

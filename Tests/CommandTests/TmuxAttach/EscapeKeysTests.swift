@@ -8,7 +8,7 @@ import Testing
     var escapes = EscapeKeys()
     var parts: [EscapeKeys.Part] = []
     for piece in pieces {
-      for part in escapes.take(piece.utf8) {
+      for part in escapes.receive(piece.utf8) {
         if case .keys(let more) = part, case .keys(let keys) = parts.last {
           parts[parts.count - 1] = .keys(keys + more)
         } else {
@@ -69,7 +69,7 @@ import Testing
     var escapes = EscapeKeys()
     var out: [UInt8] = []
     for byte in [0x61] + all {
-      for case .keys(let keys) in escapes.take([byte]) { out += keys }
+      for case .keys(let keys) in escapes.receive([byte]) { out += keys }
     }
     #expect(out == [0x61] + all)
   }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ScreenModesTests {
   private func after(_ pieces: String...) -> ScreenModes {
     var modes = ScreenModes()
-    for piece in pieces { modes.take(Array(piece.utf8)[...]) }
+    for piece in pieces { modes.receive(Array(piece.utf8)[...]) }
     return modes
   }
 
@@ -79,7 +79,7 @@ import Testing
       let byte = UInt8(truncatingIfNeeded: seed >> 40)
       bytes.append(byte < 60 ? [0x1b, 0x5b, 0x3f, 0x68, 0x6c, 0x3b, 0x39][Int(byte) % 7] : byte)
     }
-    modes.take(bytes[...])
+    modes.receive(bytes[...])
     #expect(modes.undo.count < 1024)
     #expect(modes.redo.count < 4096)
   }

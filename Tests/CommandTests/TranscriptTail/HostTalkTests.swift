@@ -8,10 +8,10 @@ import Testing
   /// All answers, whatever the pieces in which they come.
   private func answer<Answer>(
     _ talk: inout HostTalk, _ bytes: inout ArraySlice<UInt8>, every size: Int,
-    _ take: (inout HostTalk) throws -> Answer?
+    _ receive: (inout HostTalk) throws -> Answer?
   ) throws -> Answer {
     while true {
-      if let answer = try take(&talk) { return answer }
+      if let answer = try receive(&talk) { return answer }
       try #require(!bytes.isEmpty)
       try talk.append(bytes.prefix(size))
       bytes = bytes.dropFirst(size)

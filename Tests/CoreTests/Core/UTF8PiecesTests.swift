@@ -5,7 +5,7 @@ import Testing
 @Suite struct UTF8PiecesTests {
   private static func check(_ pieces: [[UInt8]]) -> Bool {
     var text = UTF8Pieces()
-    for piece in pieces where !piece.withUnsafeBytes({ text.take($0) }) { return false }
+    for piece in pieces where !piece.withUnsafeBytes({ text.receive($0) }) { return false }
     return text.isWhole
   }
 
@@ -39,7 +39,7 @@ import Testing
       [0xc0], [0xf5], [0x80], [0xe0, 0x9f], [0xed, 0xa0], [0xf0, 0x8f], [0xf4, 0x90], [0xe5, 0x41],
     ] {
       var text = UTF8Pieces()
-      let taken = bytes.map { byte in [byte].withUnsafeBytes { text.take($0) } }
+      let taken = bytes.map { byte in [byte].withUnsafeBytes { text.receive($0) } }
       #expect(taken.last == false)
       #expect(taken.dropLast().allSatisfy { $0 })
     }

@@ -58,7 +58,7 @@ import Testing
               if used + unit.cells > cells { break }
               (end, used) = (unit.end, used + unit.cells)
             }
-            let taken = Fit.take(text[...], cells: cells)
+            let taken = Fit.receive(text[...], cells: cells)
             #expect(taken.part == text[..<end] && taken.cells == used, "\(text) in \(cells)")
           }
         }

@@ -141,8 +141,8 @@ import Turns
 
   @Test func anAnswerElsewhereTellsTheTime() {
     var decoder = Decoded()
-    decoder.take(llm(1, "10:00:00.000", channel: "other"))
-    decoder.take(reply(2, "10:20:00.000", trigger: "t", took: 100))
+    decoder.receive(llm(1, "10:00:00.000", channel: "other"))
+    decoder.receive(reply(2, "10:20:00.000", trigger: "t", took: 100))
     #expect(decoder.told.last == "turn 1 completed")
   }
 

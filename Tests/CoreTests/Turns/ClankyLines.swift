@@ -10,7 +10,7 @@ struct Decoded {
 
   /// Takes a line behind which nothing more is to be read for now.
   @discardableResult
-  mutating func take(_ line: String) -> Bool {
+  mutating func receive(_ line: String) -> Bool {
     let isOurs = read(line)
     var events: [TurnEvent] = []
     decoder.pause(into: &events)
@@ -49,7 +49,7 @@ func tell(_ lines: [String]) -> [String] {
 /// All that lines tell that come one by one.
 func tellLive(_ lines: [String]) -> [String] {
   var decoded = Decoded()
-  for line in lines { decoded.take(line) }
+  for line in lines { decoded.receive(line) }
   decoded.finish()
   return decoded.told
 }

@@ -69,10 +69,10 @@ import Turns
     let told = tell([llm(1, "10:00:00.000"), llm(2, "10:09:59.000"), llm(3, "10:10:01.000")])
     #expect(told == ["turn 1 completed", "turn 2 completed", "turn 3 completed"])
     var decoder = Decoded()
-    decoder.take(llm(1, "10:00:00.000"))
-    decoder.take(llm(2, "10:09:59.000"))
+    decoder.receive(llm(1, "10:00:00.000"))
+    decoder.receive(llm(2, "10:09:59.000"))
     #expect(decoder.told == [])
-    decoder.take(llm(3, "10:10:01.000"))
+    decoder.receive(llm(3, "10:10:01.000"))
     #expect(decoder.told == ["turn 1 completed"])
   }
 
@@ -130,7 +130,7 @@ import Turns
 
   @Test func othersAreLeftAlone() {
     var decoder = Decoded()
-    func takes(_ line: String) -> Bool { decoder.take(line) }
+    func takes(_ line: String) -> Bool { decoder.receive(line) }
     #expect(!takes(#"{"kind":"llm_call"}"#))
     #expect(!takes(#"{"type":"turn","id":"1"}"#))
     #expect(!takes(#"{"event":"chat","id":"","data":{"runId":"r"}}"#))

@@ -50,7 +50,7 @@ struct PincerVector: CustomTestStringConvertible {
       let hasID = event[either: "eventId", "event_id"] != nil
       for _ in 0..<(hasID ? times : 1) {
         let read = bytes.withUnsafeBytes { decoder.event($0, origin: origin) }
-        _ = fold.take(try #require(read))
+        _ = fold.receive(try #require(read))
       }
     }
     return try fold.states.last?.withUnsafeBytes { try JSONValue.parse($0) }

@@ -218,7 +218,7 @@ import Testing
       for change in [TurnChange.started, .completed(message: nil)] {
         var event = TurnEvent(RecordOrigin(.pincer), thread: "t\(thread)", time: nil, change)
         event.turn = "u"
-        _ = fold.take(event)
+        _ = fold.receive(event)
       }
       if thread == 0 { first = fold.current }
     }

@@ -20,9 +20,9 @@ struct Folded {
     var decoder = Decoder()
     var scan = RecordScan()
     let fold = TurnFold(keepsAll: keepsAll)
-    func take(_ events: [TurnEvent]) throws {
+    func receive(_ events: [TurnEvent]) throws {
       for event in events {
-        for entity in fold.take(event) { told.append(try JSONValue.parse(text: entity.line)) }
+        for entity in fold.receive(event) { told.append(try JSONValue.parse(text: entity.line)) }
       }
     }
     for text in lines {
@@ -30,11 +30,11 @@ struct Folded {
       try Array(text.utf8).withUnsafeBytes { bytes in
         _ = decoder.decode(try TurnLine(bytes, &scan), into: &events)
       }
-      try take(events)
+      try receive(events)
     }
     var rest: [TurnEvent] = []
     decoder.finish(into: &rest)
-    try take(rest)
+    try receive(rest)
     states = try fold.states.map { state in
       try state.withUnsafeBytes { bytes in try JSONValue.parse(bytes) }
     }

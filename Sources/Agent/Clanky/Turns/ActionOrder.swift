@@ -10,10 +10,9 @@ struct ActionOrder {
   private var held: [Held] = []
   private var size = 0
   private var newest: Timestamp?
-  /// The time of the last one, and whether it came after an earlier one.
+  /// The time of the last one.
   private var last: Timestamp?
   private var isForward = false
-  /// How many came since the last one that was late.
   private var inOrder = 0
 
   /// So many that came in order show that the rest does, too.
@@ -23,22 +22,15 @@ struct ActionOrder {
   /// What is written at once may be a little out of order.
   private static let slack = Duration.seconds(1)
 
-  /// An action that waits.
   private struct Held {
     let time: Timestamp
     /// The row's number; those of one instant stand by it.
     let id: Double?
-    /// Which one it was of those that are held.
     let number: Int
     let bytes: [UInt8]
   }
 
-  /// Holds an action.
-  ///
-  /// - Parameters:
-  ///   - time: when it was done; one that does not say it stays with the one before.
-  ///   - id: the row's number, where it has one.
-  ///   - bytes: the action.
+  /// An action without a time stays with the one before it.
   mutating func add(_ time: Timestamp?, id: Double?, _ bytes: [UInt8]) {
     let time = time ?? last ?? Timestamp(seconds: 0)
     let isLate = newest.map { time.adding(Self.slack) < $0 } ?? false
@@ -50,7 +42,6 @@ struct ActionOrder {
     size += bytes.count
   }
 
-  /// Whether those that came so far are to be taken now, or a part of them.
   var isFull: Bool { inOrder >= Self.window || size >= Self.most }
 
   /// What no earlier action can come for, as far as one can tell, oldest first.
@@ -72,7 +63,6 @@ struct ActionOrder {
   /// All that is held where the last one came in order, else nothing; oldest first.
   mutating func takeAtPause() -> [[UInt8]] { isForward ? takeAll() : [] }
 
-  /// All that is held, oldest first.
   mutating func takeAll() -> [[UInt8]] {
     sort()
     defer {

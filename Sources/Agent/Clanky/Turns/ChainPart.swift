@@ -4,33 +4,25 @@ import Records
 /// A step on the way to an answer: the call of a model, or of a tool. It does not say
 /// whose it is, or only by the message that it names.
 struct ChainPart {
-  /// The call of a model.
   var turn: TurnRecord?
-  /// The call of a tool, or those that a model asked for.
   var calls: [ToolCallRecord] = []
-  /// The conversation.
   let place: String
   private(set) var time: Timestamp?
   let user: String?
-  /// What it was done for, in the server's words; empty where it does not say.
   let source: String
-  /// The message that it names, which began its turn.
   let message: String?
   let cost: Double?
   /// Whether it is a step in a browser, which is told in two halves.
   private(set) var isStep = false
   var usage: TurnRecord.Usage? { turn?.usage }
 
-  /// The members of the metadata that are looked at, by what it is.
   static let modelMembers: [StaticString] = [
     "source", "messageId", "provider", "model", "usage", "stopReason", "toolNames", "toolCalls",
     "latencyMs", "durationMs",
   ]
-  /// See `modelMembers`.
   static let toolMembers: [StaticString] = [
     "source", "messageId", "query", "returnedResults", "latencyMs", "durationMs", "errorMessage",
   ]
-  /// See `modelMembers`.
   static let stepMembers: [StaticString] = [
     "source", "messageId", "sessionKey", "sessionId", "step", "tool", "input", "isError",
     "fullLength",
@@ -45,7 +37,6 @@ struct ChainPart {
     cost = action.cost
   }
 
-  /// The call of a model, or an attempt at one.
   init(model action: ClankyAction, place: String) {
     let metadata = action.metadata(Self.modelMembers)
     self.init(action, metadata, place: place)
@@ -83,10 +74,8 @@ struct ChainPart {
     milliseconds.flatMap { action.time?.adding(.milliseconds(-$0)) }
   }
 
-  /// When it began, as far as that is known.
   var started: Timestamp? { turn?.started ?? calls.first?.started ?? time }
 
-  /// Why a model stopped where it did not just end: `tool_use: web_search`.
   private static func reason(_ metadata: ClankyMembers) -> String? {
     guard let stop = metadata.text("stopReason"), stop != "end_turn" else { return nil }
     var names = metadata.text("toolNames")
@@ -99,7 +88,6 @@ struct ChainPart {
     return names.map { "\(stop): \($0)" } ?? stop
   }
 
-  /// The call of a tool, told when it ended.
   init(tool: String, isError: Bool, _ action: ClankyAction, place: String) {
     let metadata = action.metadata(Self.toolMembers)
     self.init(action, metadata, place: place)
@@ -120,7 +108,6 @@ struct ChainPart {
     calls = [call]
   }
 
-  /// A step in a browser, or what came of it.
   init?(browser action: ClankyAction, place: String) {
     let metadata = action.metadata(Self.stepMembers)
     guard let key = metadata.text("sessionKey") ?? metadata.text("sessionId"),
@@ -149,8 +136,7 @@ struct ChainPart {
     isStep = true
   }
 
-  /// Makes a step whole with the half of it that is known, whichever that is. An end never
-  /// turns back.
+  /// Makes a step whole with the half of it that is known; an end never turns back.
   mutating func complete(with known: ChainPart) {
     guard let new = calls.first, let old = known.calls.first else { return }
     let (begin, end) = old.state.isEnd && !new.state.isEnd ? (new, old) : (old, new)
@@ -162,11 +148,7 @@ struct ChainPart {
     time = begin.started ?? known.time ?? time
   }
 
-  /// The events that tell of it.
-  ///
-  /// - Parameters:
-  ///   - parent: the turn that it is a part of; nil when nobody knows.
-  ///   - isInferred: whether place and time alone say so.
+  /// `isInferred`: whether place and time alone say that it is part of `parent`.
   func events(in parent: String?, isInferred: Bool) -> [TurnEvent] {
     var events: [TurnEvent] = []
     func tell(_ origin: RecordOrigin, _ time: Timestamp?, _ change: TurnChange) {

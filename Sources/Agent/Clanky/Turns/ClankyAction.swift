@@ -3,13 +3,10 @@ import Records
 
 /// One action of a dashboard, as long as its bytes are there.
 struct ClankyAction {
-  /// Its members, in either spelling.
   let fields: ActionFields
   /// Never empty.
   let kind: String
-  /// Whose it is.
   let origin: RecordOrigin
-  /// When it was done; nil when that cannot be read.
   let time: Timestamp?
 
   init(_ fields: ActionFields, kind: String, _ origin: RecordOrigin) {
@@ -19,14 +16,12 @@ struct ClankyAction {
     time = fields.createdAt.string.flatMap { Timestamp(rfc3339: $0) }
   }
 
-  /// The row's id; an action without one is called by its time and kind, which are the
-  /// same wherever it is read.
+  /// The row's id; without one its time and kind, which are the same wherever it is read.
   var id: String { fields.id.string ?? "\(fields.createdAt.string ?? "")/\(kind)" }
   var content: String? { fields.content.storedText }
   var user: String? { fields.user.storedText }
   var message: String? { fields.message.storedText }
-  /// Where it belongs: what happens outside of any channel belongs to the guild, or to the
-  /// agent itself.
+  /// What happens outside of any channel belongs to the guild, or to the agent itself.
   var place: String { fields.channel.storedText ?? fields.guild.storedText ?? "agent" }
   /// US dollars; nil for 0, which is what a row has when nobody knows.
   var cost: Double? {
@@ -61,13 +56,11 @@ struct ClankyAction {
     return bytes
   }
 
-  /// Members of the metadata.
   func metadata(_ names: [StaticString]) -> ClankyMembers {
     ClankyMembers(names, of: fields.metadata)
   }
 }
 
-/// Some members of an object, which is walked once.
 struct ClankyMembers {
   private let names: [StaticString]
   private var values: [ScanValue]
@@ -87,14 +80,12 @@ struct ClankyMembers {
     UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
   }
 
-  /// The value of one of the names; absent where there is none.
   subscript(_ name: StaticString) -> ScanValue {
     for (index, other) in names.enumerated()
     where Self.bytes(other).elementsEqual(Self.bytes(name)) { return values[index] }
     return .absent
   }
 
-  /// A text; nil when it is empty, or no text.
   func text(_ name: StaticString) -> String? {
     guard let text = self[name].string, !text.isEmpty else { return nil }
     return text
@@ -105,7 +96,6 @@ struct ClankyMembers {
     ScanNumber(self[name]).flatMap { Int(exactly: $0.double.rounded()) }
   }
 
-  /// Whether it is true.
   func isTrue(_ name: StaticString) -> Bool {
     self[name].isText("true") || self[name].isWord("true")
   }
@@ -115,7 +105,6 @@ struct ClankyMembers {
     self[name].json
   }
 
-  /// What a model read and wrote, as `usage` tells it.
   func usage(_ name: StaticString) -> TurnRecord.Usage? {
     let usage = ClankyMembers(["inputTokens", "outputTokens"], of: self[name])
     let (input, output) = (usage.count("inputTokens"), usage.count("outputTokens"))
@@ -125,7 +114,6 @@ struct ClankyMembers {
 }
 
 extension ScanValue {
-  /// Whether it is this bare word.
   func isWord(_ word: StaticString) -> Bool {
     bytes.elementsEqual(
       UnsafeRawBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
@@ -133,7 +121,6 @@ extension ScanValue {
 }
 
 extension TurnRecord.Usage {
-  /// Both together; what one does not say is not counted.
   static func + (a: Self, b: Self) -> Self {
     func sum(_ a: Int?, _ b: Int?) -> Int? {
       guard let a, let b else { return a ?? b }

@@ -1,7 +1,6 @@
 import Core
 import Records
 
-/// What one agent's actions tell of turns.
 struct ClankyAgent {
   private let origin: RecordOrigin
   private var order = ActionOrder()
@@ -21,7 +20,6 @@ struct ClankyAgent {
     "browser_agent_session_turn": ("browser", false),
   ]
 
-  /// What an action is to turns.
   private enum Part {
     case answer, model
     case tool(name: String, isError: Bool)
@@ -41,7 +39,6 @@ struct ClankyAgent {
     return parts
   }()
 
-  /// Whether actions of a kind tell of turns.
   static func isTold(_ kind: String) -> Bool { parts[kind] != nil }
 
   init(_ origin: RecordOrigin) {
@@ -49,15 +46,13 @@ struct ClankyAgent {
     voice = VoiceRooms(origin)
   }
 
-  /// Takes an action of a kind that is told, and tells of those that are next.
-  mutating func take(_ action: ClankyAction, into events: inout [TurnEvent]) {
+  mutating func receive(_ action: ClankyAction, into events: inout [TurnEvent]) {
     guard let part = Self.parts[action.kind] else { return }
     let id = ScanNumber(action.fields.id)?.double
     order.add(action.time, id: id, action.copy(with: Self.members(part)))
     if order.isFull { read(order.takeFull(), into: &events) }
   }
 
-  /// The members of the metadata that are looked at.
   private static func members(_ part: Part) -> [StaticString] {
     switch part {
     case .answer: ReplyTurn.members
@@ -68,7 +63,6 @@ struct ClankyAgent {
     }
   }
 
-  /// Reads actions that are next.
   private mutating func read(_ actions: [[UInt8]], into events: inout [TurnEvent]) {
     for bytes in actions {
       bytes.withUnsafeBytes { bytes in
@@ -80,15 +74,15 @@ struct ClankyAgent {
 
   private mutating func read(_ action: ClankyAction, into events: inout [TurnEvent]) {
     switch Self.parts[action.kind] {
-    case .answer: chain.take(ReplyTurn(action), into: &events)
+    case .answer: chain.receive(ReplyTurn(action), into: &events)
     case .model: takeModel(action, into: &events)
     case .tool(let name, let isError):
       let part = ChainPart(tool: name, isError: isError, action, place: action.place)
-      chain.take(part, into: &events)
+      chain.receive(part, into: &events)
     case .browserStep:
       guard let part = ChainPart(browser: action, place: action.place) else { return }
-      chain.take(part, into: &events)
-    case .voice: voice.take(action, into: &events)
+      chain.receive(part, into: &events)
+    case .voice: voice.receive(action, into: &events)
     case nil: break
     }
   }
@@ -98,18 +92,16 @@ struct ClankyAgent {
     let metadata = action.metadata(["source", "sessionId"])
     let speaks = metadata.text("source")?.hasPrefix("voice") ?? false
     guard let room = voice.room(metadata.text("sessionId"), speaks ? action.place : nil) else {
-      chain.take(ChainPart(model: action, place: action.place), into: &events)
+      chain.receive(ChainPart(model: action, place: action.place), into: &events)
       return
     }
-    voice.take(ChainPart(model: action, place: room), into: &events)
+    voice.receive(ChainPart(model: action, place: room), into: &events)
   }
 
-  /// Tells of what came in order so far.
   mutating func pause(into events: inout [TurnEvent]) {
     read(order.takeAtPause(), into: &events)
   }
 
-  /// Tells of what still waits.
   mutating func finish(into events: inout [TurnEvent]) {
     read(order.takeAll(), into: &events)
     chain.finish(into: &events)

@@ -18,18 +18,18 @@ public struct ClankyNotices {
   ///
   /// - Parameters:
   ///   - line: one record, bare or wrapped.
-  ///   - take: told each notification, oldest first, and whether it was read from a list or
+  ///   - receive: told each notification, oldest first, and whether it was read from a list or
   ///     a row, and may be old.
   /// - Returns: false when the line has no actions.
   public mutating func read(
-    _ line: TurnLine, _ take: (NotificationRecord, _ isPast: Bool) -> Void
+    _ line: TurnLine, _ receive: (NotificationRecord, _ isPast: Bool) -> Void
   ) -> Bool {
     let origin = line.origin(.clanky)
     switch line.shape {
     case .action:
       guard (try? lineScan.read(line.bytes)) == .action else { return false }
       let isPast = !lineScan.isWrapped && lineScan.source == .row
-      if let notice = notice(lineScan.fields, lineScan.source, origin) { take(notice, isPast) }
+      if let notice = notice(lineScan.fields, lineScan.source, origin) { receive(notice, isPast) }
     case .list:
       guard (try? lineScan.read(line.bytes)) == .list,
         var rows = try? ScanElements(lineScan.rows.bytes)
@@ -40,7 +40,7 @@ public struct ClankyNotices {
         if let notice = notice(rowScan.fields, .row, origin) { found.append(notice) }
       }
       // Servers send the newest first.
-      for notice in found.reversed() { take(notice, true) }
+      for notice in found.reversed() { receive(notice, true) }
     default: return false
     }
     return true
@@ -68,7 +68,6 @@ public struct ClankyNotices {
     return record
   }
 
-  /// How much a fault matters; nil for what is none.
   private static func urgency(_ kind: String, level: String?) -> NotificationRecord.Urgency? {
     switch kind {
     case "bot_error": .urgent
@@ -96,11 +95,9 @@ struct EqualActions {
     let id: String
   }
 
-  /// How many each source has shown.
   private var counts = TwoAges<Key, SIMD4<UInt32>>()
   private var numbers = TwoAges<ID, UInt32>()
 
-  /// The number of an action, from 1.
   mutating func number(
     of key: ActionKey, id: String?, _ source: ActionWindow.Source, _ profile: String?
   ) -> UInt32 {

@@ -23,7 +23,7 @@ public struct ClankyTurns: TurnDecoder {
       guard (try? lineScan.read(line.bytes)) == .action else { return false }
       // What has a kind and was created at no time is something else.
       guard !lineScan.fields.createdAt.isNull else { return false }
-      take(lineScan.fields, lineScan.source, origin, into: &events)
+      receive(lineScan.fields, lineScan.source, origin, into: &events)
     case .list:
       guard (try? lineScan.read(line.bytes)) == .list else { return false }
       guard var rows = try? ScanElements(lineScan.rows.bytes) else { return true }
@@ -31,7 +31,7 @@ public struct ClankyTurns: TurnDecoder {
       while (try? rows.next()) == true { elements.append(rows.value) }
       // Servers send the newest first.
       for row in elements.reversed() where (try? rowScan.read(row.bytes)) == .action {
-        take(rowScan.fields, .row, origin, into: &events)
+        receive(rowScan.fields, .row, origin, into: &events)
       }
     case .stats, .voiceState: break
     case .own, .event, .unmarked: return false
@@ -54,7 +54,7 @@ public struct ClankyTurns: TurnDecoder {
     agents.keys.sorted { $0.profile ?? "" < $1.profile ?? "" }
   }
 
-  private mutating func take(
+  private mutating func receive(
     _ fields: ActionFields, _ source: ActionWindow.Source, _ origin: RecordOrigin,
     into events: inout [TurnEvent]
   ) {
@@ -67,7 +67,7 @@ public struct ClankyTurns: TurnDecoder {
     }
     guard isNew else { return }
     if agents[origin] == nil, agents.count == Self.mostAgents { finish(into: &events) }
-    agents[origin, default: ClankyAgent(origin)].take(
+    agents[origin, default: ClankyAgent(origin)].receive(
       ClankyAction(fields, kind: kind, origin), into: &events)
   }
 }

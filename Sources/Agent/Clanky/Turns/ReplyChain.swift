@@ -14,10 +14,8 @@ struct ReplyChain {
 
   /// What has waited so long, by the time of what happens, has no answer.
   private static let patience = Duration.seconds(600)
-  /// The most parts that wait, and the most turns that are remembered.
   private static let most = 1024
 
-  /// A step of a browser.
   private struct StepKey: Hashable {
     let place: String
     let call: String
@@ -28,15 +26,13 @@ struct ReplyChain {
     }
   }
 
-  /// What was told of a step, and the turn that it is a part of.
   private struct ToldStep {
     var part: ChainPart
     var turn: String?
     var isInferred: Bool
   }
 
-  /// Takes a step on the way to an answer.
-  mutating func take(_ part: ChainPart, into events: inout [TurnEvent]) {
+  mutating func receive(_ part: ChainPart, into events: inout [TurnEvent]) {
     var part = part
     if let key = StepKey(part) {
       if let step = told[key] {
@@ -67,8 +63,7 @@ struct ReplyChain {
     giveUp(before: part.time, into: &events)
   }
 
-  /// Takes the end of a turn.
-  mutating func take(_ end: ReplyTurn, into events: inout [TurnEvent]) {
+  mutating func receive(_ end: ReplyTurn, into events: inout [TurnEvent]) {
     var end = end
     let known = turns.lastIndex {
       $0.record.id == end.record.id && $0.record.thread == end.record.thread
@@ -112,13 +107,11 @@ struct ReplyChain {
     return min(one, other)
   }
 
-  /// Tells of all that still waits.
   mutating func finish(into events: inout [TurnEvent]) {
     for part in waiting { tell(part, in: nil, isInferred: false, into: &events) }
     waiting = []
   }
 
-  /// The parts of an answer among those that wait, by time.
   private mutating func claim(for end: inout ReplyTurn) -> [(ChainPart, Bool)] {
     // The newest tells who is answered.
     for part in waiting.reversed() where end.person == nil && end.fits(part) {
@@ -136,8 +129,7 @@ struct ReplyChain {
     return mine
   }
 
-  /// The turn that a part belongs to by place and time: the first that ended after it, or
-  /// one that still runs.
+  /// By place and time: the first that ended after the part, or one that still runs.
   private func home(of part: ChainPart) -> Int? {
     var best: Int?
     for (index, turn) in turns.enumerated() where turn.fits(part) {
@@ -158,7 +150,6 @@ struct ReplyChain {
     events.append(event(.setTurn(turns[index].now), turns[index].now))
   }
 
-  /// Begins a turn with the first call of a model that names a message.
   private mutating func begin(_ part: ChainPart, into events: inout [TurnEvent]) {
     guard let message = part.message, let origin = part.turn?.origin ?? part.calls.first?.origin
     else { return }

@@ -1,29 +1,21 @@
 import Core
 import Records
 
-/// A turn whose id is known: an answer, or the message that an answer is being made for.
 struct ReplyTurn {
   /// The turn, without what its parts add.
   var record: TurnRecord
-  /// The messages that it answers.
   var triggers: Set<String>
-  /// What was done for it says this in `source`; empty where it does not say.
+  /// What the `source` of its parts says; empty where the server does not tell.
   var source: String
   /// What it is: an answer, or something said unasked. Parts say so in their source.
   var family = Family.reply
-  /// Who speaks: the agent.
   var user: String?
-  /// Who is answered, as the parts tell it.
   var person: String?
-  /// Since when its parts were done.
   var start: Timestamp?
-  /// The answer, told before the turn ends.
   var answer: MessageRecord?
-  /// What its parts cost together.
   var total = TurnTotal()
   var hasParts = false
 
-  /// What people and agents do in channels.
   enum Family: String {
     case reply, initiative, automation
   }
@@ -39,12 +31,10 @@ struct ReplyTurn {
     self.source = source
   }
 
-  /// The members of the metadata that are looked at.
   static let members: [StaticString] = [
     "triggerMessageId", "triggerMessageIds", "source", "performance", "llm",
   ]
 
-  /// The end of a turn: an answer, or that there is none.
   init(_ action: ClankyAction) {
     let metadata = action.metadata(Self.members)
     let isSkipped = action.kind == "reply_skipped"
@@ -77,14 +67,11 @@ struct ReplyTurn {
     self.answer = answer
   }
 
-  /// Whether there is a turn, and not just something said.
   var isTurn: Bool { !triggers.isEmpty || hasParts || record.usage != nil || answer == nil }
 
-  /// Whether a part names a message that this turn answers.
   func isNamed(by part: ChainPart) -> Bool { part.message.map(triggers.contains) ?? false }
 
-  /// Whether a part that names none may be of this turn: by its place, its time, for what
-  /// it was done and for whom.
+  /// Whether a part that names no message fits by place, time, purpose and person.
   func fits(_ part: ChainPart) -> Bool {
     guard let time = part.time, let start, part.message == nil else { return false }
     if let end = record.ended, time > end { return false }
@@ -110,12 +97,10 @@ struct ReplyTurn {
     return .reply
   }
 
-  /// Whether a part that names a message may begin the turn of an answer.
   static func mayBegin(_ part: ChainPart) -> Bool {
     family(of: part.source, or: .reply, isSame: false) == .reply
   }
 
-  /// Counts a part.
   mutating func add(_ part: ChainPart) {
     hasParts = true
     total.add(part.usage, part.cost)

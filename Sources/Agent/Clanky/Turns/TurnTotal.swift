@@ -1,11 +1,9 @@
 import Records
 
-/// What the parts of a turn cost together, each counted once.
 struct TurnTotal {
   private(set) var usage: TurnRecord.Usage?
   private var dollars: Double?
 
-  /// Adds a part.
   mutating func add(_ usage: TurnRecord.Usage?, _ cost: Double?) {
     if let usage { self.usage = self.usage.map { $0 + usage } ?? usage }
     if let cost { dollars = (dollars ?? 0) + cost }

@@ -10,7 +10,6 @@ struct VoiceRoom {
   private var total = TurnTotal()
   /// When something was done for the turn last; nil before anything was.
   private var lastWork: Timestamp?
-  /// The tools that run for it.
   private var running: Set<String> = []
   /// What was said last to the agent, until a turn is called by it.
   private var heard: String?
@@ -20,7 +19,6 @@ struct VoiceRoom {
   /// A turn in which nothing is done for so long has no response.
   private static let patience = Duration.seconds(60)
 
-  /// The members of the metadata that are looked at.
   static let members: [StaticString] = [
     "sessionId", "transcript", "transcriptSource", "speakerName", "itemId", "allow", "callId",
     "toolName", "arguments", "toolInput", "runtimeMs", "durationMs", "outputSummary",
@@ -33,8 +31,7 @@ struct VoiceRoom {
     self.session = session
   }
 
-  /// Takes an action of the session.
-  mutating func take(
+  mutating func receive(
     _ action: ClankyAction, _ metadata: ClankyMembers, into events: inout [TurnEvent]
   ) {
     let name = action.content ?? ""
@@ -78,8 +75,7 @@ struct VoiceRoom {
     }
   }
 
-  /// The call of a model: it works on an answer.
-  mutating func take(_ part: ChainPart, into events: inout [TurnEvent]) {
+  mutating func receive(_ part: ChainPart, into events: inout [TurnEvent]) {
     guard let id = part.turn?.id else { return }
     let turn = begin(id + "/turn", at: part.started, into: &events)
     total.add(part.usage, part.cost)
@@ -88,9 +84,7 @@ struct VoiceRoom {
   }
 }
 
-/// What is said.
 extension VoiceRoom {
-  /// What a person says, or has said.
   private mutating func takeWords(
     _ action: ClankyAction, _ metadata: ClankyMembers, isFinal: Bool,
     into events: inout [TurnEvent]
@@ -108,7 +102,6 @@ extension VoiceRoom {
     tell(.setMessage(message, text: .whole), action.time, into: &events)
   }
 
-  /// What the agent said.
   private mutating func takeAnswer(
     _ action: ClankyAction, _ metadata: ClankyMembers, into events: inout [TurnEvent]
   ) {
@@ -141,10 +134,8 @@ extension VoiceRoom {
   }
 }
 
-/// Turns and tools.
 extension VoiceRoom {
-  /// The turn that runs, or a new one: it is called by what was said last, else by what it
-  /// begins with.
+  /// The turn that runs, or a new one, called by what was said last, else by its beginning.
   @discardableResult
   private mutating func begin(
     _ id: String, at time: Timestamp?, into events: inout [TurnEvent]

@@ -7,7 +7,6 @@ import Records
 struct VoiceRooms {
   private let origin: RecordOrigin
   private var rooms: [String: VoiceRoom] = [:]
-  /// The last session of a channel.
   private var sessions: [String: String] = [:]
 
   /// More sessions than can be up at once.
@@ -15,19 +14,16 @@ struct VoiceRooms {
 
   init(_ origin: RecordOrigin) { self.origin = origin }
 
-  /// The session that is named, or is known to be in a channel.
   func room(_ session: String?, _ channel: String?) -> String? {
     if let session, rooms[session] != nil { return session }
     return channel.flatMap { sessions[$0] }
   }
 
-  /// Takes the call of a model in a session.
-  mutating func take(_ part: ChainPart, into events: inout [TurnEvent]) {
-    rooms[part.place]?.take(part, into: &events)
+  mutating func receive(_ part: ChainPart, into events: inout [TurnEvent]) {
+    rooms[part.place]?.receive(part, into: &events)
   }
 
-  /// Takes an action of a voice kind.
-  mutating func take(_ action: ClankyAction, into events: inout [TurnEvent]) {
+  mutating func receive(_ action: ClankyAction, into events: inout [TurnEvent]) {
     let metadata = action.metadata(VoiceRoom.members)
     guard let session = metadata.text("sessionId") ?? sessions[action.place] else { return }
     if rooms[session] == nil, rooms.count == Self.most {
@@ -36,7 +32,7 @@ struct VoiceRooms {
     }
     sessions[action.place] = session
     var room = rooms[session] ?? VoiceRoom(origin, session)
-    room.take(action, metadata, into: &events)
+    room.receive(action, metadata, into: &events)
     rooms[session] = room
     guard action.kind == "voice_session_end" else { return }
     rooms[session] = nil

@@ -14,11 +14,7 @@ package struct ClankyVoice {
   package let agent: AgentAccess
   private let caller: Caller
 
-  /// - Parameters:
-  ///   - options: whose dashboard, and how one is let in.
-  ///   - maxTime: seconds for all requests; nil for the default of each.
-  ///   - diagnostics: for notes.
-  /// - Throws: `Failure`.
+  /// - Parameter maxTime: seconds for all requests; nil for the default of each.
   package init(
     _ options: AccessOptions, maxTime: Double?, diagnostics: Diagnostics
   ) throws(Failure) {
@@ -50,7 +46,6 @@ package struct ClankyVoice {
 
   /// The id of a guild.
   ///
-  /// - Parameter text: an id or a name.
   /// - Throws: `Failure`, also for a guild that the agent is not in.
   package func guild(named text: String) throws(Failure) -> String {
     try GuildChoice.named(text, caller).id
@@ -58,9 +53,7 @@ package struct ClankyVoice {
 
   /// Sessions that have ended, latest first.
   ///
-  /// - Parameters:
-  ///   - guild: nil for all.
-  ///   - limit: no more than so many; the backend has a limit of its own.
+  /// - Parameter limit: no more than so many; the backend has a limit of its own.
   package func past(guild: String?, limit: Int) throws(Failure) -> [PastSession] {
     let path = ClankyPath.pastSessions(guild: guild, limit: limit)
     return try rows(path).map(PastSession.init)
@@ -85,8 +78,6 @@ package struct ClankyVoice {
 
   /// The events of a past session, oldest first; those that are not objects are left
   /// out.
-  ///
-  /// - Parameter session: its whole id.
   package func events(of session: String) throws(Failure) -> [PastEvent] {
     var last = Timestamp(seconds: 0)
     return try rows(ClankyPath.events(ofPastSession: session)).map { row in

@@ -26,7 +26,6 @@ package struct RawSession: Sendable, Equatable {
   }
 }
 
-/// The rows of a list, as they came.
 enum RawList {
   /// An element: its own bytes on one line, and what they say.
   typealias Row = (bytes: [UInt8], value: JSONValue)
@@ -55,7 +54,6 @@ extension ScanValue {
 }
 
 extension ScanMembers {
-  /// Whether the current key is this name, without escapes.
   func isKey(_ name: StaticString) -> Bool {
     isKey(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
   }

@@ -120,6 +120,5 @@ extension VoiceEvent {
 }
 
 extension Action {
-  /// When it was done, nil when the record does not say.
   fileprivate var time: Timestamp? { createdAt.flatMap { Timestamp(rfc3339: $0) } }
 }

@@ -110,7 +110,6 @@ package struct VoiceLatency: VoicePart {
   /// The stages of an answer and their sum. Milliseconds; nil where the server
   /// could not tell.
   package struct Stages: Sendable {
-    /// In the order of the stages; the total comes last.
     private static let members = [
       "finalizedToAsrStartMs", "asrToGenerationStartMs", "generationToReplyRequestMs",
       "replyRequestToAudioStartMs", "totalMs",

@@ -40,7 +40,6 @@ extension JSONValue {
   /// very long one.
   func text(_ name: String) -> String? { self[name]?.keptText }
 
-  /// The first of two members that is a text.
   func text(_ name: String, _ other: String) -> String? { text(name) ?? text(other) }
 
   private var keptText: String? {
@@ -60,7 +59,6 @@ extension JSONValue {
     return Int(number)
   }
 
-  /// A truth value, nil for anything else.
   func bool(_ name: String) -> Bool? { self[name]?.bool }
 
   /// An instant: RFC 3339, or milliseconds since 1970 as a number.
@@ -80,7 +78,6 @@ extension JSONValue {
     lastElements(name) { $0.isObject ? make($0) : nil }
   }
 
-  /// How many of the last elements of a list are objects.
   func objects(_ name: String) -> Int { list({ _ in () }, name).count }
 
   /// The last elements of a list that are texts; of an object, its name.

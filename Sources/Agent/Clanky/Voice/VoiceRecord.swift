@@ -93,7 +93,6 @@ package enum VoiceRecord {
     }
   }
 
-  /// The rows of a snapshot or a backfill, and the state that its stats bring.
   private static func snapshot(
     _ scan: RecordScan, _ received: Timestamp?, _ deliver: (VoiceRecord, Timestamp?) -> Void
   ) throws(ScanFault) {
@@ -125,7 +124,6 @@ package enum VoiceRecord {
     try ScanMembers.value(of: name, in: bytes).string
   }
 
-  /// The state that an object is, or that the runtime in it has; or the session.
   private static func session(_ object: ScanValue) throws(ScanFault) -> VoiceRecord {
     var members = try ScanMembers(object.bytes)
     var runtime = ScanValue.absent

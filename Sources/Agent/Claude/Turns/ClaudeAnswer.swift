@@ -13,7 +13,6 @@ public struct ClaudeAnswer: Sendable {
   /// When; nil where the line does not say.
   public let time: Timestamp?
 
-  /// - Parameter line: of any shape.
   /// - Returns: nil for any other line: of a subagent, of somebody else, without a text.
   public init?(_ line: TurnLine) {
     guard line.shape == .own || line.isWrapped,

@@ -1,29 +1,24 @@
 import Core
 import Records
 
-/// One session of Claude Code: which turn each of its lines belongs to.
 struct ClaudeSession {
   private let thread: String
   private let origin: RecordOrigin
   /// What the person and the agent say to each other.
   private var main: ClaudeTurn?
-  /// When the latest turns began, and their ids.
   private var begun: [(time: Timestamp, id: String)] = []
   /// What subagents do since the last prompt, by the prompt of each.
   private var sides: [String: ClaudeTurn] = [:]
-  /// The prompt that a line of a sidechain goes back to, by the line's id.
   private var roots: [String: String] = [:]
-  /// The line with which each subagent began.
   private var beginnings: [String: String] = [:]
 
-  /// How many lines, subagents and turns are remembered.
   private static let (mostLines, mostSides, mostBegun) = (8192, 64, 256)
 
   init(_ thread: String, _ origin: RecordOrigin) {
     (self.thread, self.origin) = (thread, origin)
   }
 
-  mutating func take(_ line: ClaudeLine, into events: inout [TurnEvent]) {
+  mutating func receive(_ line: ClaudeLine, into events: inout [TurnEvent]) {
     if line.kind == .summary {
       guard let title = line.value["summary"]?.string else { return }
       var record = ThreadRecord(origin, id: thread, time: line.time)
@@ -37,19 +32,18 @@ struct ClaudeSession {
     } else if line.isPrompt {
       end(.completed, reason: nil, line, &events)
       main = begin(line.id, line, &events)
-      main?.take(line, &events)
+      main?.receive(line, &events)
     } else {
       // A session may be followed from its middle.
       if line.kind == .assistant, main?.isLeft(by: line) ?? true {
         main = begin(line.answer, line, &events)
       }
       let wasOver = main?.isOver ?? true
-      main?.take(line, &events)
+      main?.receive(line, &events)
       if !wasOver, main?.isOver == true { endSides(.completed, reason: nil, line, &events) }
     }
   }
 
-  /// Ends what is under way: another session goes on from here.
   mutating func leave(at line: ClaudeLine, into events: inout [TurnEvent]) {
     end(.completed, reason: nil, line, &events)
     main = nil
@@ -72,7 +66,6 @@ struct ClaudeSession {
     return begun.last { $0.time <= time }?.id
   }
 
-  /// Ends what is said to the agent, and what its subagents do, before something new.
   private mutating func end(
     _ state: TurnRecord.State, reason: String?, _ line: ClaudeLine, _ events: inout [TurnEvent]
   ) {
@@ -98,7 +91,7 @@ struct ClaudeSession {
       // What a subagent does is a part of what the agent does.
       sides[root] = ClaudeTurn(origin, thread, id: id, parent: turn(at: line), line, &events)
     }
-    sides[root]?.take(line, &events)
+    sides[root]?.receive(line, &events)
   }
 
   /// Not every version says the end of a subagent: it is at the latest that of the agent.
@@ -108,7 +101,6 @@ struct ClaudeSession {
     for root in sides.keys.sorted() { sides[root]?.end(state, reason: reason, line, &events) }
   }
 
-  /// The prompt that a line of a sidechain goes back to.
   private mutating func root(of line: ClaudeLine) -> String {
     let root =
       line.value["agentId"]?.string ?? line.parent.flatMap { roots[$0] } ?? line.id

@@ -17,8 +17,6 @@ public enum ClaudeTranscripts {
   public static let depthOfSubagents = 2
 
   /// The folder of all transcripts of this machine.
-  ///
-  /// - Parameter environment: the value of a variable, nil when unset or empty.
   public static func folder(
     home: String, environment: (String) -> String? = Process.environment
   ) -> String {
@@ -48,7 +46,6 @@ public enum ClaudeTranscripts {
 
   /// The transcript of the session whose subagent a file is of.
   ///
-  /// - Parameter path: of the file.
   /// - Returns: nil when it is not of a subagent, or stands where the session is not told.
   public static func sessionFile(ofSubagent path: String) -> String? {
     guard isOfSubagent(path) else { return nil }
@@ -61,7 +58,6 @@ public enum ClaudeTranscripts {
 
   /// The type of a line and its id, unescaped.
   ///
-  /// - Parameter line: all of its bytes.
   /// - Returns: nil for what it does not say.
   /// - Throws: `ScanFault` when it is not one JSON object; `empty` for blanks alone.
   public static func names(

@@ -1,20 +1,16 @@
 import Core
 import Records
 
-/// A turn, from its prompt to its end.
 struct ClaudeTurn {
   let id: String
   private let origin: RecordOrigin
   private let thread: String
   private let isSide: Bool
-  /// Whether it has ended.
   private(set) var isOver = false
-  /// The answers of the API that it has heard.
   private var answers: Set<String> = []
-  /// The tokens of each answer, as its last line has them, and of all.
+  /// By the answers of the API, as the last line of each has them.
   private var tokens: [String: (input: Int64, output: Int64)] = [:]
   private var sum: (input: Int64, output: Int64) = (0, 0)
-  /// The calls that wait for a person, and for what.
   private var questions: [String: String] = [:]
 
   init(
@@ -35,7 +31,7 @@ struct ClaudeTurn {
     isOver && line.kind == .assistant && !answers.contains(line.answer)
   }
 
-  mutating func take(_ line: ClaudeLine, _ events: inout [TurnEvent]) {
+  mutating func receive(_ line: ClaudeLine, _ events: inout [TurnEvent]) {
     if line.kind == .assistant { return answer(line, &events) }
     if line.isPrompt, !line.isInterruption {
       say(line.id, isSide ? .system : .user, line.text ?? "", line, &events)

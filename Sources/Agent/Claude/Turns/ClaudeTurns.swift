@@ -19,7 +19,6 @@ public struct ClaudeTurns: TurnDecoder {
   /// An id of fewer bytes is one of a provider that counts in each session by itself.
   private static let shortest = 12
   private static let mostOwners = 65_536
-  /// How many sessions are remembered.
   private static let mostSessions = 1024
 
   public init() {}
@@ -44,14 +43,13 @@ public struct ClaudeTurns: TurnDecoder {
     if entry.isPrompt, !entry.isSide { leave(for: session, at: entry, into: &events) }
     note(entry, of: session)
     sessions[session, default: ClaudeSession(session, line.origin(.claude))]
-      .take(entry, into: &events)
+      .receive(entry, into: &events)
     return true
   }
 }
 
 extension ClaudeTurns {
-  /// A session that goes on behind the last line of another one ends what was left there, as a
-  /// prompt does in its own.
+  /// Going on behind the last line of another session ends what was left there, like a prompt.
   private mutating func leave(
     for session: String, at line: ClaudeLine, into events: inout [TurnEvent]
   ) {
@@ -66,7 +64,6 @@ extension ClaudeTurns {
     (ends[session], tips[line.id]) = (line.id, session)
   }
 
-  /// Whether a line came before, in whatever session.
   private mutating func isCopy(_ line: ClaudeLine, of session: String) -> Bool {
     if !line.id.isEmpty, !seen.insert(line.id) { return true }
     guard line.kind == .assistant, let answer = line.value["message"]?["id"]?.string,
@@ -92,7 +89,6 @@ struct ClaudeLine {
       ("type", .type), ("sessionId", .mark), ("leafUuid", .mark),
     ])
 
-    /// - Returns: nil for a line of something else.
     init?(_ object: ScanValue) {
       guard var members = try? ScanMembers(object.bytes) else { return nil }
       var kind: Kind?
@@ -131,10 +127,8 @@ struct ClaudeLine {
     value["isMeta"]?.bool == true || value["isCompactSummary"]?.bool == true
   }
 
-  /// The blocks of the message; a text alone is one.
   var blocks: [JSONValue] { value["message"]?["content"]?.elements ?? [] }
 
-  /// All texts of the message, joined; nil for none.
   var text: String? {
     let content = value["message"]?["content"]
     if let text = content?.string { return text }
@@ -148,7 +142,6 @@ struct ClaudeLine {
     return !["<command-", "<local-command-", "<bash-"].contains { text.hasPrefix($0) }
   }
 
-  /// Whether somebody told the agent to stop.
   var isInterruption: Bool {
     kind == .user && text?.hasPrefix("[Request interrupted by user") == true
   }

@@ -5,12 +5,10 @@ import Records
 enum InngestText {
   static let path = "v0/gql"
 
-  /// The body of a question.
   static func body(_ query: String) -> [UInt8] { RecordText().string("query", query).bytes }
 
   static let functions = "{functions{id slug name triggers{type value}}}"
 
-  /// The newest runs since a time, and the names of functions.
   static func runs(since: Timestamp, count: Int) -> String {
     """
     {functions{id slug name} runs(filter:{from:"\(since.rfc3339)"},\
@@ -19,7 +17,6 @@ enum InngestText {
     """
   }
 
-  /// The newest events since a time.
   static func events(since: Timestamp, count: Int) -> String {
     """
     {eventsV2(first:\(count),filter:{from:"\(since.rfc3339)",includeInternalEvents:false})\
@@ -42,7 +39,6 @@ enum InngestText {
       }
   }
 
-  /// Why an answer is none, whatever its status.
   static func fault(_ answer: JSONValue) -> String? {
     guard let errors = answer["errors"] else { return nil }
     switch errors.kind {
@@ -55,7 +51,6 @@ enum InngestText {
     return first["message"]?.text ?? first.text ?? "an error without words"
   }
 
-  /// The runs of an answer, as tasks; nil for an answer without them.
   static func tasks(
     _ data: JSONValue, _ details: [String: JSONValue], _ origin: RecordOrigin
   ) -> [[UInt8]]? {
@@ -82,7 +77,6 @@ enum InngestText {
     }
   }
 
-  /// The ids of the runs that are said to be at work.
   static func running(_ data: JSONValue) -> [String] {
     nodes(data["runs"]).filter { $0["status"]?.string == "RUNNING" }.compactMap { $0["id"]?.text }
   }
@@ -116,9 +110,7 @@ enum InngestText {
   }
 }
 
-/// The state of a loop, as Redis keeps it.
 enum LoopText {
-  /// A loop as a task; nil for what is none.
   static func task(_ id: String, _ text: String, _ origin: RecordOrigin) -> [UInt8]? {
     guard let value = try? JSONValue.parse(text: text), value.isObject else { return nil }
     let stories = value["stories"]?.elements ?? []

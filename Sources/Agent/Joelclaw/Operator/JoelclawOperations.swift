@@ -29,7 +29,6 @@ enum JoelclawOperations {
 
   /// How long a list has, seconds.
   private static let listTime = 60.0
-  /// How many runs, or loops, are looked up at a time.
   private static let atOnce = 50
 
   // MARK: - Health
@@ -80,7 +79,6 @@ enum JoelclawOperations {
     return try call.finish(rows, .joelclawTasks)
   }
 
-  /// How runs are that the list shows at work. Without it they are shown as the list has them.
   private static func details(_ running: [String], _ system: OperatorCall) -> [String: JSONValue] {
     var (found, reason): ([String: JSONValue], String?) = ([:], nil)
     let plain = running.filter(InngestText.isPlain)

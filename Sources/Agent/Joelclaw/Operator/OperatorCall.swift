@@ -15,13 +15,8 @@ struct OperatorCall {
   static let usualTime = 10.0
   private static let usualCount = 50
   private static let day: Int64 = 86_400
-  /// The most runs or events that are asked for.
   static let most = 1000
 
-  /// - Parameters:
-  ///   - call: what is asked for.
-  ///   - time: how long all of it may take, where the user gives no time; seconds.
-  ///   - partTime: how long one answer may take, where the user gives no time.
   init(
     _ call: OperationCall, time: Double = usualTime, partTime: Double? = nil
   ) throws(Failure) {
@@ -31,17 +26,14 @@ struct OperatorCall {
     places = try OperatorPlaces(call.caller)
   }
 
-  /// Whether no time is left.
   var isLate: Bool { Clock.monotonic >= limit }
 
   var origin: RecordOrigin {
     RecordOrigin(.joelclaw, profile: call.caller.backend.profile?.name)
   }
 
-  /// How many runs or events are asked for.
   var count: Int { min(call.arguments.count ?? Self.usualCount, Self.most) }
 
-  /// Since when.
   var since: Timestamp {
     let now = Timestamp.now()
     return call.arguments.since?.timestamp(now: now) ?? now.adding(.seconds(-Self.day))
@@ -57,7 +49,6 @@ struct OperatorCall {
 
   // MARK: - One part
 
-  /// Asks Inngest in GraphQL.
   func inngest(_ query: String) throws(Failure) -> [UInt8] {
     let (data, fault) = try answer(query)
     if let fault { throw Failure(places.place(.inngest), fault, .failure) }
@@ -67,9 +58,7 @@ struct OperatorCall {
     return data
   }
 
-  /// The same, where an answer is of use beside its errors.
-  ///
-  /// - Returns: `data` and what is wrong; nil for none.
+  /// For where an answer is of use beside its errors.
   func answer(_ query: String) throws(Failure) -> (data: [UInt8]?, fault: String?) {
     let outcome = try ask(.inngest) { places throws(Failure) in
       let (server, body) = (try places.server(.inngest), InngestText.body(query))
@@ -84,7 +73,6 @@ struct OperatorCall {
     return (Self.member("data", try body(outcome, .inngest)), nil)
   }
 
-  /// Asks Redis.
   func redis(_ commands: [String]) throws(Failure) -> JSONValue {
     let outcome = try ask(.redis) { places throws(Failure) in try places.redis(commands) }
     let place = places.place(.redis)
@@ -99,7 +87,6 @@ struct OperatorCall {
     }
   }
 
-  /// Asks the worker.
   func worker() throws(Failure) -> [UInt8] {
     let outcome = try ask(.worker) { places throws(Failure) in try places.question(.worker) }
     return try body(outcome, .worker)
@@ -141,12 +128,10 @@ struct OperatorCall {
 
   // MARK: - JSON
 
-  /// A value; nil for what is none.
   static func parsed(_ bytes: [UInt8]) -> JSONValue? {
     bytes.withUnsafeBytes { try? JSONValue.parse($0) }
   }
 
-  /// A member of an object; nil where it is not there or null.
   static func member(_ name: String, _ object: [UInt8]) -> [UInt8]? {
     object.withUnsafeBytes { bytes in
       guard let value = try? ScanMembers.value(of: name, in: bytes), !value.isNull else {
@@ -156,7 +141,6 @@ struct OperatorCall {
     }
   }
 
-  /// The elements of a list within an answer of Inngest.
   func elements(_ object: [UInt8], _ path: [String]) throws(Failure) -> [[UInt8]] {
     let list = path.reduce(Optional(object)) { value, name in
       value.flatMap { Self.member(name, $0) }
@@ -165,7 +149,6 @@ struct OperatorCall {
     return rows
   }
 
-  /// An answer of Inngest says nothing of what was asked for.
   func missing(_ what: String) -> Failure {
     Failure(places.place(.inngest), "the answer has no \(what)", .failure)
   }

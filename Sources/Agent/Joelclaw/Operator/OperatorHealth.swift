@@ -4,15 +4,12 @@ import Web
 
 /// What an answer of a part says of its health (CONTRACT.md 5).
 struct OperatorHealth: Equatable {
-  /// How a part is, the best first.
   enum State: String, CaseIterable {
     case healthy, degraded, down
-    /// Nothing came in time.
     case timeout
   }
 
   var state: State
-  /// A line for people; from outside.
   var summary: String
   /// Whether a token or a password was refused, or is missing.
   var isRefused = false
@@ -23,15 +20,10 @@ struct OperatorHealth: Equatable {
     self.isRefused = isRefused
   }
 
-  /// What those words are by which a part says that it is well.
   private static let good: Set = [
     "ok", "healthy", "running", "ready", "active", "up", "online", "normal", "200",
   ]
 
-  /// - Parameters:
-  ///   - source: who was asked.
-  ///   - outcome: what came of it.
-  ///   - time: how long was waited, seconds.
   init(_ source: OperatorSource, _ outcome: OperatorOutcome, time: Double) {
     switch outcome {
     case .late: self.init(.timeout, "no answer in \(Self.short(time)) s")
@@ -46,7 +38,6 @@ struct OperatorHealth: Equatable {
     }
   }
 
-  /// Whether it answered.
   var isThere: Bool { state == .healthy || state == .degraded }
 
   /// Seconds, as a person would say them: a little of the time is gone before it is asked.
@@ -165,7 +156,6 @@ struct OperatorHealth: Equatable {
 
   // MARK: - The row
 
-  /// The record of a part.
   func record(_ source: OperatorSource, place: String, seconds: Double) -> [UInt8] {
     RecordText(.health).string("source", source.rawValue).string("status", state.rawValue)
       .string("summary", summary).json("latency_ms", Latency.text(seconds)).string("url", place)

@@ -1,7 +1,6 @@
 import Core
 import Records
 
-/// The lists of a joelclaw system.
 extension Listing {
   static let joelclawHealth = Listing(
     columns: [

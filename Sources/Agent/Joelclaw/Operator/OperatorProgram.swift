@@ -7,7 +7,6 @@ final class OperatorProgram {
   private let child: ChildProcess
   private var input: ArraySlice<UInt8>
   private var (output, error): ([UInt8], [UInt8]) = ([], [])
-  /// Whether what it prints has ended, and its errors.
   private var (isOutputOver, isErrorOver) = (false, false)
 
   /// The most that is taken of what it prints, bytes.
@@ -20,23 +19,17 @@ final class OperatorProgram {
       leadsGroup: true)
   }
 
-  /// What is to be waited for: descriptors that can be read.
   var reading: [Int32] {
     (isOutputOver ? [] : [child.output]) + (isErrorOver ? [] : [child.error])
   }
 
-  /// Descriptors that can be written to.
   var writing: [Int32] { child.input >= 0 ? [child.input] : [] }
 
-  /// Whether it has printed all, and only its end is waited for.
   var isSilent: Bool { isOutputOver && isErrorOver }
 
-  /// Sends a signal to it and all that it started.
   func kill(_ signal: Int32) { child.kill(signal) }
 
-  /// Does what can be done without waiting.
-  ///
-  /// - Returns: how it ended; nil while it runs.
+  /// Does what can be done without waiting; nil while the program runs.
   func look() -> OperatorOutcome? {
     feed()
     if !isOutputOver { isOutputOver = Self.drain(child.output, into: &output) }
@@ -58,9 +51,7 @@ final class OperatorProgram {
     }
   }
 
-  /// Reads what is there.
-  ///
-  /// - Returns: whether nothing more comes.
+  /// Reads what is there; true when nothing more comes.
   private static func drain(_ descriptor: Int32, into bytes: inout [UInt8]) -> Bool {
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while bytes.count <= largest {

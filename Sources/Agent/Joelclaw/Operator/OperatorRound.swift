@@ -2,28 +2,20 @@ import CLibc
 import Core
 import Web
 
-/// What is asked of a part of the system.
 enum OperatorQuestion {
   case http(Request)
-  /// A program, and what it reads.
   case program([String], input: [UInt8])
 }
 
-/// What came of a question.
 enum OperatorOutcome {
-  /// A response of any status.
   case response(ResponseHead, [UInt8])
-  /// What a program printed, and what it said went wrong.
   case output([UInt8], error: String, status: Int32?)
   /// Nobody is there; one line.
   case failed(String)
-  /// Nothing whole came in time.
   case late
 }
 
-/// Asks several parts at once, over HTTP and by programs, and waits for all.
 final class OperatorRound {
-  /// One question under way.
   private final class Probe {
     var outcome: OperatorOutcome?
     var seconds = 0.0
@@ -39,13 +31,7 @@ final class OperatorRound {
 
   init(_ client: WebClient) { self.client = client }
 
-  /// Asks. INT, TERM, HUP and QUIT are watched from the first program on, for each is in a
-  /// group of its own.
-  ///
-  /// - Parameters:
-  ///   - questions: of different parts.
-  ///   - time: for all, seconds.
-  /// - Returns: what came of each, and how long it took, seconds.
+  /// Watches INT, TERM, HUP and QUIT from the first program on: each has its own process group.
   func ask(_ questions: [OperatorQuestion], time: Double) -> [(OperatorOutcome, Double)] {
     let probes = questions.map(begin)
     let limit = start + time

@@ -6,7 +6,6 @@ import Web
 enum OperatorSource: String, CaseIterable {
   case gateway, inngest, worker, redis, qdrant, kubernetes
 
-  /// The key of the profile that says where it is.
   var key: String {
     switch self {
     case .gateway: "url"
@@ -15,7 +14,6 @@ enum OperatorSource: String, CaseIterable {
     }
   }
 
-  /// What is asked to see whether it is well.
   fileprivate var path: String {
     switch self {
     case .gateway, .inngest: "health"
@@ -25,7 +23,6 @@ enum OperatorSource: String, CaseIterable {
   }
 }
 
-/// Where the parts of a system are.
 struct OperatorPlaces {
   private let caller: Caller
   private let profile: Settings.Profile?
@@ -42,8 +39,7 @@ struct OperatorPlaces {
     OperatorSource.allCases.filter { $0 == .gateway || profile?.parts[$0.key] != nil }
   }
 
-  /// The place of a part, for messages: nothing of its URL that may be a secret; empty for one
-  /// that cannot be read.
+  /// Nothing of the URL that may be a secret; empty for one that cannot be read.
   func place(_ source: OperatorSource) -> String {
     if source == .gateway { return caller.backend.base.socketDisplay }
     let value = profile?.parts[source.key] ?? ""
@@ -56,7 +52,6 @@ struct OperatorPlaces {
     }
   }
 
-  /// Asks for the state of a part.
   func question(_ source: OperatorSource) throws(Failure) -> OperatorQuestion {
     switch source {
     case .redis: try redis(RedisText.health)
@@ -65,7 +60,6 @@ struct OperatorPlaces {
     }
   }
 
-  /// The HTTP server of a part.
   func server(_ source: OperatorSource) throws(Failure) -> AgentServer {
     if source == .gateway { return caller.backend }
     let base: WebAddress
@@ -80,7 +74,6 @@ struct OperatorPlaces {
       base: base, settings: settings, profile: nil, tokenFile: nil, allowPlaintext: false)
   }
 
-  /// Asks Redis.
   func redis(_ commands: [String]) throws(Failure) -> OperatorQuestion {
     let place = try RedisPlace(try value(.redis))
     var words = ["redis-cli", "--json", "-h", place.name, "-p", String(place.port)]

@@ -3,17 +3,14 @@ import Web
 
 /// Where a Redis is: `redis://HOST[:PORT][/NUMBER]`, or `rediss` with TLS.
 struct RedisPlace: Equatable {
-  /// Whether it is asked with TLS.
   let isSecure: Bool
   /// The host in lower case; an IPv6 address in brackets.
   let host: String
   let port: Int
-  /// The database.
   let number: Int
 
   private static let usualPort = 6379
 
-  /// Reads a URL.
   init(_ url: String) throws(Failure) {
     let scheme = url.prefix { $0 != ":" }.lowercased()
     isSecure = scheme == "rediss"
@@ -50,10 +47,8 @@ struct RedisPlace: Equatable {
     Failure(OperatorSource.redis.key, reason)
   }
 
-  /// The host, an IPv6 address without brackets.
   var name: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 
-  /// The URL for messages.
   var display: String {
     let path = number == 0 ? "" : "/\(number)"
     return "\(isSecure ? "rediss" : "redis")://\(host):\(port)\(path)"

@@ -3,29 +3,24 @@ import Core
 /// The commands that redis-cli reads, and the lines that it prints with --json: a JSON value
 /// for each reply, or `error:` and a string.
 enum RedisText {
-  /// What tells how a joelclaw's Redis is.
   static let health = [
     "PING", "XLEN joelclaw:gateway:messages", "XLEN joelclaw:queue:events",
     "GET joelclaw:mode", "EXISTS system:sleep",
   ]
   private static let loopPrefix = "agent-loop:prd:"
 
-  /// Lists the loops, from a cursor on.
   static func loops(from cursor: String) -> [String] {
     ["SCAN \(quoted(cursor)) MATCH \(loopPrefix)* COUNT 1000"]
   }
 
-  /// Fetches what stands at keys.
   static func values(of keys: [String]) -> [String] {
     ["MGET " + keys.map(quoted).joined(separator: " ")]
   }
 
-  /// The id of a loop; nil for another key.
   static func loop(_ key: String) -> String? {
     key.hasPrefix(loopPrefix) ? String(key.dropFirst(loopPrefix.count)) : nil
   }
 
-  /// A word, whatever is in it.
   static func quoted(_ word: String) -> String {
     let digits = Array("0123456789abcdef")
     var text = "\""
@@ -39,21 +34,16 @@ enum RedisText {
     return text + "\""
   }
 
-  /// Whether an error is of the password.
   static func isRefusal(_ reason: String) -> Bool {
     ["NOAUTH", "WRONGPASS", "NOPERM"].contains { reason.hasPrefix($0) }
   }
 
-  /// A reply.
   enum Reply {
     case value(JSONValue)
     case error(String)
   }
 
-  /// The replies to commands, the last ones of what was printed: in front of them is what came
-  /// of a password and of the number of a database.
-  ///
-  /// - Returns: nil when there are not so many; an error of what is in front is the only reply.
+  /// Those to commands; before them stands what came of the password and the database number.
   static func replies(_ output: [UInt8], to count: Int) -> [Reply]? {
     let lines = output.split(separator: 10).map(reply)
     for case .error(let reason) in lines.count < count ? lines[...] : lines.dropLast(count) {

@@ -18,27 +18,24 @@ public struct JoelclawTurns: TurnDecoder {
     }
     // An error may be anybody's.
     guard kind != .error || rooms[origin] != nil, let frame = line.value else { return false }
-    return rooms[origin, default: JoelclawRoom(origin)].take(kind, frame, line, &events)
+    return rooms[origin, default: JoelclawRoom(origin)].receive(kind, frame, line, &events)
   }
 }
 
-/// What is known of one gateway.
 private struct JoelclawRoom {
   let origin: RecordOrigin
-  /// The gateway's session, which is the thread.
   private var session = ""
-  /// The request that is under way.
   private var request: String?
   /// The messages so far, by which they are told apart, and whether one is being said.
   private var count = 0
   private var isTalking = false
   private var split = SplitText()
-  /// The last status, as it came, and what went wrong, behind which nothing was said.
+  /// The last status as it came, and a failure behind which nothing was said.
   private var (status, failure): (String?, String?)
 
   init(_ origin: RecordOrigin) { self.origin = origin }
 
-  mutating func take(
+  mutating func receive(
     _ kind: JoelclawFrame, _ frame: JSONValue, _ line: TurnLine, _ events: inout [TurnEvent]
   ) -> Bool {
     let time = line.received
@@ -49,7 +46,7 @@ private struct JoelclawRoom {
       let told = data.compact()
       if line.isWrapped, isTalking, told == status { _ = cut(time, &events) }
       status = told
-      take(status: data, time, &events)
+      receive(status: data, time, &events)
     case .textDelta:
       guard let piece = frame["delta"]?.piece else { return false }
       failure = nil
@@ -70,9 +67,7 @@ private struct JoelclawRoom {
     return true
   }
 
-  /// The connection is lost, and with it the rest of what was being said.
-  ///
-  /// - Returns: whether anything was.
+  /// The connection is lost, and the rest of a message with it: whether one was being said.
   mutating func cut(_ time: Timestamp?, _ events: inout [TurnEvent]) -> Bool {
     guard isTalking else { return false }
     say(split.end(), .aborted, time, &events)
@@ -83,7 +78,7 @@ private struct JoelclawRoom {
   /// A conversation has a name, also before the first `status`.
   private var thread: String { session.isEmpty ? "gateway" : session }
 
-  private mutating func take(
+  private mutating func receive(
     status: JSONValue, _ time: Timestamp?, _ events: inout [TurnEvent]
   ) {
     if let id = status["sessionId"]?.string, !id.isEmpty { session = id }
@@ -152,10 +147,8 @@ private struct JoelclawRoom {
   }
 }
 
-/// The frames of a gateway that tell of turns.
 private enum JoelclawFrame: Sendable {
   case status, textDelta, turnEnd, toolCall, toolResult, error
-  /// No frame: the record of a connection that is lost.
   case lost
 
   private static let names = NameTable<JoelclawFrame>([

@@ -8,7 +8,6 @@ public struct TaskItem: Sendable {
   public let record: TaskRecord
   /// When it is to be done.
   public let due: DueTime?
-  /// The row that it was read from.
   private let row: [UInt8]
   private let value: [UInt8]
   private let isFamily: Bool
@@ -23,10 +22,7 @@ public struct TaskItem: Sendable {
 
   /// Reads a row. Members that are missing or of another type are passed over.
   ///
-  /// - Parameters:
-  ///   - line: an object with `uri` and `value`.
-  ///   - profile: the name of the profile; nil for none.
-  /// - Throws: `Failure`.
+  /// - Parameter line: an object with `uri` and `value`.
   public init(row line: UnsafeRawBufferPointer, profile: String?) throws(Failure) {
     let (uri, object): (String, RecordFields?)
     do throws(RecordFields.Fault) {
@@ -64,7 +60,6 @@ public struct TaskItem: Sendable {
     self.record = record
   }
 
-  /// As writers say it; what is not known is open.
   private static func state(_ word: String) -> TaskRecord.State {
     switch word.lowercased() {
     case "done", "complete", "completed", "finished", "closed", "resolved": .done
@@ -73,7 +68,6 @@ public struct TaskItem: Sendable {
     }
   }
 
-  /// How many, and where, of an item.
   private static func notes(_ fields: RecordFields) -> String? {
     let count = fields["qty"].flatMap { $0.isString || $0.isNumber ? $0.string : nil }
     let words = [count.map { "quantity \($0)" }, fields.lenient { try $0.string("place") }]
@@ -82,8 +76,6 @@ public struct TaskItem: Sendable {
   }
 
   /// The row with the task done; all other members stay as they are.
-  ///
-  /// - Parameter now: when.
   public func done(at now: Timestamp) -> [UInt8] {
     var changes: [(name: String, value: String)] =
       isFamily
@@ -98,8 +90,7 @@ public struct TaskItem: Sendable {
     return Self.exchanging([("value", done)], in: row)
   }
 
-  /// An object with some members exchanged, or added at the end. Of those that are there twice one
-  /// is left, as readers differ in which one counts.
+  /// Of members that are there twice one is left, as readers differ in which one counts.
   private static func exchanging(
     _ changes: [(name: String, value: [UInt8])], in object: [UInt8]
   ) -> [UInt8] {
@@ -157,7 +148,6 @@ public struct TaskDraft: Equatable, Sendable {
 }
 
 extension RecordFields {
-  /// A member, or nil where it is of another type.
   fileprivate func lenient<Value>(
     _ read: (RecordFields) throws -> Value?
   ) -> Value? { (try? read(self)) ?? nil }

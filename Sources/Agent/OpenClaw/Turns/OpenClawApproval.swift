@@ -10,7 +10,6 @@ public enum OpenClawApproval {
   ///
   /// - Parameters:
   ///   - payload: the event's, or an element of a list.
-  ///   - raw: its bytes.
   ///   - tool: `exec` or `plugin`.
   public static func requested(
     _ payload: JSONValue, _ raw: ScanValue, _ tool: String, _ origin: RecordOrigin
@@ -34,11 +33,7 @@ public enum OpenClawApproval {
 
   /// One that is over; its request is empty where the gateway does not repeat it.
   ///
-  /// - Parameters:
-  ///   - payload: the event's.
-  ///   - raw: its bytes.
-  ///   - tool: `exec` or `plugin`.
-  ///   - received: when it came, for a gateway that does not say when it was.
+  /// - Parameter received: when it came, for a gateway that does not say when it was.
   public static func resolved(
     _ payload: JSONValue, _ raw: ScanValue, _ tool: String, _ origin: RecordOrigin,
     _ received: Timestamp?

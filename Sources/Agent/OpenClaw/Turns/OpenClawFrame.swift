@@ -7,7 +7,6 @@ package struct OpenClawFrame {
   /// What an event is about.
   package enum Kind: Sendable {
     case chat, agent
-    /// Of which kind of tool, and whether it says that one is over.
     case approval(tool: String, isOver: Bool)
   }
 
@@ -27,7 +26,6 @@ package struct OpenClawFrame {
     ("type", .type), ("event", .event), ("payload", .payload),
   ])
 
-  /// - Returns: nil for a line that is none.
   init?(_ line: TurnLine) {
     if line.isWrapped, !line.eventName.isAbsent {
       guard line.shape == .event, let kind = Self.kind(line.eventName) else { return nil }

@@ -7,11 +7,6 @@ package enum OpenClawTool {
   private static let (mostOutput, keptOutput) = (1 << 20, 1 << 18)
 
   /// A call as it is now; nil for what is none.
-  ///
-  /// - Parameters:
-  ///   - data: the event's `data`.
-  ///   - arguments: the bytes of its `args`.
-  ///   - turn: the run.
   package static func record(
     _ data: JSONValue, arguments: @autoclosure () -> [UInt8]?, _ turn: TurnRecord
   ) -> ToolCallRecord? {

@@ -13,7 +13,6 @@ public struct OpenClawTurns: TurnDecoder {
   /// Runs whose reply is over: what chat still says of them does not count.
   private var ended: Set<Run> = []
 
-  /// A run of somebody.
   private struct Run: Hashable {
     var origin: RecordOrigin
     var id: String
@@ -22,7 +21,6 @@ public struct OpenClawTurns: TurnDecoder {
   /// A gateway tries again before it says that a run is over (CONTRACT.md 7.1).
   private static let grace = Duration.seconds(15)
 
-  /// How many runs are remembered.
   private static let mostRuns = 4096
 
   public init() {}
@@ -63,7 +61,6 @@ public struct OpenClawTurns: TurnDecoder {
     giveUp(&events) { _ in true }
   }
 
-  /// Tells of runs that failed and are not tried again.
   private mutating func giveUp(_ events: inout [TurnEvent], where isOver: (TurnRecord) -> Bool) {
     for turn in failures.values.filter(isOver).sorted(by: { $0.id < $1.id }) {
       failures[Run(origin: turn.origin, id: turn.id)] = nil
@@ -71,7 +68,6 @@ public struct OpenClawTurns: TurnDecoder {
     }
   }
 
-  /// The session of a run.
   private mutating func session(_ value: ScanValue, of run: String) -> String {
     let named = session.of(value)
     if named.isEmpty { return sessions[run] ?? "" }
@@ -156,14 +152,13 @@ public struct OpenClawTurns: TurnDecoder {
     add(.setTurn(turn), nil, turn, &events)
   }
 
-  /// What is appended must not be appended twice: within a run events are known by their
-  /// numbers.
+  /// What is appended must not be appended twice: events of a run are known by their numbers.
   private static func number(_ events: inout [TurnEvent], _ number: ScanValue, _ stream: String) {
     guard let number = number.wholeNumber, let last = events.indices.last else { return }
     events[last].id = "\(events[last].turn)/\(stream)/\(number)"
   }
 
-  /// - Parameter run: the run that goes on by this; nil when it does not.
+  /// `run`: the run that goes on by this; nil when it does not.
   private func add(
     _ change: TurnChange, _ run: String?, _ turn: TurnRecord, _ events: inout [TurnEvent]
   ) {
@@ -234,8 +229,7 @@ public struct OpenClawTurns: TurnDecoder {
 }
 
 extension Timestamp {
-  /// - Parameter milliseconds: since 1970.
-  /// - Returns: nil for a year that RFC 3339 cannot write.
+  /// Nil for a year that RFC 3339 cannot write.
   init?(milliseconds: Int64) {
     guard (-62_167_219_200_000..<253_402_300_800_000).contains(milliseconds) else { return nil }
     let rest = milliseconds % 1000

@@ -20,23 +20,18 @@ public struct NSID: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What the names of the protocol are made of.
 enum NameBytes {
-  /// Whether a byte is an ASCII letter.
   static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte | 0x20) }
 
-  /// Whether a byte is an ASCII letter or digit.
   static func isAlphanumeric(_ byte: UInt8) -> Bool {
     isLetter(byte) || (48...57).contains(byte)
   }
 
-  /// Whether these are bytes of which the first is a letter.
   static func beginsWithLetter(_ bytes: some Collection<UInt8>) -> Bool {
     bytes.first.map(isLetter) ?? false
   }
 
-  /// Whether this is a part of a domain name: 1 to 63 letters, digits and hyphens, with no
-  /// hyphen at its ends.
+  /// 1 to 63 letters, digits and hyphens, with no hyphen at the ends.
   static func isLabel(_ bytes: some BidirectionalCollection<UInt8>) -> Bool {
     let hyphen = UInt8(ascii: "-")
     return (1...63).contains(bytes.count) && bytes.first != hyphen && bytes.last != hyphen

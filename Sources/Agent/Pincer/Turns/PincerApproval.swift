@@ -10,12 +10,8 @@ public enum PincerApproval {
   /// A pending approval.
   ///
   /// - Parameters:
-  ///   - origin: whose it is.
-  ///   - id: the action's.
-  ///   - tool: its name.
   ///   - risk: the name of its class; nil where the server says none.
   ///   - preview: what would be done, a JSON object; absent for nothing.
-  ///   - time: when it was asked.
   public static func record(
     _ origin: RecordOrigin, id: String, tool: String, risk: String?, preview: ScanValue,
     time: Timestamp?
@@ -38,9 +34,7 @@ public enum PincerApproval {
 
   /// The state of a status, by its name or number; nil for one that is not known.
   ///
-  /// - Parameters:
-  ///   - value: the status.
-  ///   - reason: why; nobody answered in time where it says so.
+  /// - Parameter reason: why; nobody answered in time where it says so.
   public static func state(_ value: ScanValue, reason: String) -> ApprovalRecord.State? {
     switch name(value, states) {
     case "PENDING": .pending

@@ -12,7 +12,6 @@ enum PincerMember: Sendable {
     command, stream, chunk, isText, exitCode, milliseconds, isTimedOut, isTruncated, action, risk,
     summary, preview, expires, status
 
-  /// The members of the envelope.
   static let envelope = NameTable<PincerMember>(
     [
       ("eventId", .eventID), ("event_id", .eventID), ("threadId", .threadID),
@@ -22,7 +21,6 @@ enum PincerMember: Sendable {
     ]
       + PincerPayload.names.map { ($0.0, .payload($0.1)) })
 
-  /// The members of payloads.
   static let inside = NameTable<PincerMember>([
     ("assistantMessageId", .message), ("assistant_message_id", .message),
     ("messageId", .message), ("message_id", .message), ("code", .code), ("message", .reason),
@@ -41,11 +39,9 @@ enum PincerMember: Sendable {
   ])
 }
 
-/// What an event may tell.
 enum PincerPayload: Sendable {
   case started, completed, failed, paused, resumed, thinking, text, committed, planned,
     executionStarted, output, executionFinished, proposed, decided
-  /// Nothing that changes a turn.
   case other
 
   static let names: [(StaticString, PincerPayload)] = [

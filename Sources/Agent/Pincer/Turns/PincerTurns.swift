@@ -22,7 +22,6 @@ public struct PincerTurns: TurnDecoder {
   /// Reads a bare event that has nothing but what each has, with one look at it; the most
   /// frequent line of a feed. Any other line is to be looked at as a `TurnLine`.
   ///
-  /// - Parameter line: one object.
   /// - Returns: nil for any other.
   public mutating func event(plain line: UnsafeRawBufferPointer) -> TurnEvent? {
     event(line, origin: RecordOrigin(.pincer), isPlain: true)
@@ -30,9 +29,6 @@ public struct PincerTurns: TurnDecoder {
 
   /// Reads one ThreadEvent.
   ///
-  /// - Parameters:
-  ///   - object: its JSON.
-  ///   - origin: whose it is.
   /// - Returns: nil when it is none.
   public mutating func event(
     _ object: UnsafeRawBufferPointer, origin: RecordOrigin
@@ -134,7 +130,6 @@ public struct PincerTurns: TurnDecoder {
   }
 }
 
-/// The members of a payload.
 private struct PincerFields {
   var (message, code, reason, segment) = (
     ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent

@@ -1,32 +1,22 @@
 import Core
 
-/// What a member of a request may hold.
 indirect enum MemberShape: Sendable {
   /// A text of so many UTF-16 units.
   case text(ClosedRange<Int>)
-  /// One of these words.
   case word([String])
-  /// A whole number.
   case integer(ClosedRange<Int64>)
   case bool
-  /// An array of at most so many elements of one shape.
   case list(MemberShape, atMost: Int)
-  /// An object with these members and no others.
   case object(ClosedObject)
-  /// An object with any members.
   case anyObject
   case any
 
-  /// Any text that says something.
   static let name = MemberShape.text(1...512)
-  /// Any text.
   static let words = MemberShape.text(0...Int.max)
-  /// A count or a time.
   static let count = MemberShape.integer(0...9_007_199_254_740_991)
 }
 
-/// An object of a request: the gateway refuses what it does not know
-/// (Agent/OpenClaw/CONTRACT.md 1).
+/// The gateway refuses what it does not know (Agent/OpenClaw/CONTRACT.md 1).
 struct ClosedObject: Sendable, ExpressibleByDictionaryLiteral {
   private let members: [String: (shape: MemberShape, isRequired: Bool)]
 
@@ -38,7 +28,6 @@ struct ClosedObject: Sendable, ExpressibleByDictionaryLiteral {
       }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Holds a value against this.
   func check(_ value: JSONValue, _ place: String) throws(GatewayFault) {
     guard value.isObject else { throw .invalid("\(place): not an object") }
     var missing = Set(members.filter(\.value.isRequired).keys)

@@ -1,19 +1,14 @@
 /// Why the gateway refuses a request (Agent/OpenClaw/CONTRACT.md 5).
 struct GatewayFault: Error, Sendable {
-  /// The top code: `INVALID_REQUEST`.
   let code: String
-  /// One line for a person.
   let message: String
   /// What a client decides by: `code`, `reason` and more.
   var details: JSONNode = .absent
-  /// Whether the same request may succeed later.
   var isRetryable: Bool?
   /// When, in milliseconds.
   var retryAfter: Int?
-  /// How the connection is closed behind a connect that was refused.
   var closeCode = CloseCode.policy
 
-  /// The member `error` of the answer.
   var node: JSONNode {
     [
       "code": .text(code), "message": .text(message), "details": details,
@@ -21,12 +16,10 @@ struct GatewayFault: Error, Sendable {
     ]
   }
 
-  /// A request that is not as its method wants it.
   static func invalid(_ message: String) -> GatewayFault {
     GatewayFault(code: "INVALID_REQUEST", message: message)
   }
 
-  /// A connect that is refused, with what a client can decide by.
   static func refused(
     _ detail: String, _ message: String, reason: String? = nil, next: String? = nil
   ) -> GatewayFault {
@@ -37,7 +30,6 @@ struct GatewayFault: Error, Sendable {
       ])
   }
 
-  /// A method that the connection's scopes do not reach.
   static func missing(_ scope: Scope) -> GatewayFault {
     GatewayFault(
       code: "FORBIDDEN", message: "missing scope: \(scope.rawValue)",
@@ -47,7 +39,6 @@ struct GatewayFault: Error, Sendable {
       ])
   }
 
-  /// What may succeed later.
   static func unavailable(_ message: String, retryAfter: Int? = nil) -> GatewayFault {
     GatewayFault(
       code: "UNAVAILABLE", message: message, isRetryable: retryAfter != nil,
@@ -75,7 +66,6 @@ enum CloseCode {
   static let later = 1013
 }
 
-/// What a connection may do.
 enum Scope: String, CaseIterable, Sendable {
   case read = "operator.read"
   case write = "operator.write"
@@ -86,8 +76,7 @@ enum Scope: String, CaseIterable, Sendable {
   case talk = "operator.talk"
   case talkSecrets = "operator.talk.secrets"
 
-  /// Whether scopes reach this one: that of the administrator is all of them, and who
-  /// may write may read.
+  /// The administrator's scope is all of them, and who may write may read.
   func isReached(by scopes: Set<Scope>) -> Bool {
     scopes.contains(self) || scopes.contains(.admin) || (self == .read && scopes.contains(.write))
   }

@@ -1,17 +1,13 @@
 import Core
 
-/// A request of a client, of the right form.
 struct GatewayRequest: Sendable {
   private static let form: ClosedObject = [
     "type": .word(["req"]), "id": .text(1...256), "method": .text(1...256), "params?": .any,
     "traceparent?": .text(0...256), "expectedProfileId?": .text(0...256),
   ]
 
-  /// What the answer is known by.
   let id: String
-  /// What is asked for.
   let method: String
-  /// What with; null when the client sent none.
   let params: JSONValue?
 
   private init(_ frame: JSONValue) throws(GatewayFault) {
@@ -21,7 +17,6 @@ struct GatewayRequest: Sendable {
     params = frame["params"]
   }
 
-  /// Reads a message.
   static func read(
     _ bytes: [UInt8]
   ) -> (id: String, request: Result<GatewayRequest, GatewayFault>) {
@@ -35,7 +30,6 @@ struct GatewayRequest: Sendable {
     }
   }
 
-  /// JSON of a client.
   static func value(_ bytes: [UInt8]) throws(GatewayFault) -> JSONValue {
     let parsed = bytes.withUnsafeBytes { bytes -> JSONValue? in
       // JSONValue mends what is not JSON; a request has to be.
@@ -49,13 +43,11 @@ struct GatewayRequest: Sendable {
 
 /// The frames that the gateway sends (Agent/OpenClaw/CONTRACT.md 1).
 enum GatewayFrame {
-  /// An answer.
   static func answer(_ id: String, _ payload: JSONNode) -> [UInt8] {
     let frame: JSONNode = ["type": "res", "id": .text(id), "ok": true, "payload": payload]
     return frame.bytes
   }
 
-  /// A refusal.
   static func refusal(_ id: String, _ fault: GatewayFault, payload: JSONNode = .absent) -> [UInt8] {
     let frame: JSONNode = [
       "type": "res", "id": .text(id), "ok": false, "payload": payload, "error": fault.node,

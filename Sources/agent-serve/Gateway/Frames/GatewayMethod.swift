@@ -7,17 +7,14 @@ struct GatewayMethod: Sendable {
   let name: String
   /// Who may ask; nil for everybody who is connected.
   let scope: Scope?
-  /// What with.
   let params: ClosedObject
 
   private init(_ name: String, _ scope: Scope?, _ params: ClosedObject) {
     (self.name, self.scope, self.params) = (name, scope, params)
   }
 
-  /// A method by its name; nil for one that is not served.
   static func named(_ name: String) -> GatewayMethod? { byName[name] }
 
-  /// Holds the parameters of a request against the method.
   func check(_ params: JSONValue?) throws(GatewayFault) {
     guard let params = params ?? Self.nothing else { return }
     try self.params.check(params, "invalid \(name) params")
@@ -45,7 +42,6 @@ struct GatewayMethod: Sendable {
     "turnSourceThreadId?": .any, "timeoutMs?": .integer(1...86_400_000), "twoPhase?": .bool,
   ]
 
-  /// All of them.
   static let all: [GatewayMethod] = [
     GatewayMethod("health", nil, ["probe?": .bool]),
     GatewayMethod("status", .read, [:]),
@@ -92,7 +88,6 @@ struct GatewayMethod: Sendable {
     GatewayMethod("device.pair.reject", .pairing, ["requestId": .name]),
   ]
 
-  /// The events that clients may get.
   static let events = [
     "connect.challenge", "chat", "agent", "session.message", "sessions.changed", "tick", "shutdown",
     "exec.approval.requested", "exec.approval.resolved", "device.pair.requested",
@@ -100,7 +95,6 @@ struct GatewayMethod: Sendable {
   ]
 }
 
-/// What can be said to a command that waits for approval.
 enum ApprovalDecision: String, CaseIterable, Sendable {
   case once = "allow-once"
   case always = "allow-always"

@@ -10,33 +10,25 @@ enum JSONNode: Sendable {
   case text(String)
   case list([JSONNode])
   case object([(name: String, value: JSONNode)])
-  /// A value as it stands, valid JSON.
   case raw([UInt8])
 
-  /// A text that may be missing.
   static func text(_ text: String?) -> JSONNode { text.map { .text($0) } ?? .absent }
 
-  /// A number that may be missing.
   static func number(_ number: Int?) -> JSONNode { number.map { .number($0) } ?? .absent }
 
-  /// A value that a client sent.
   static func value(_ value: JSONValue?) -> JSONNode {
     value.map { .raw(Array($0.compact().utf8)) } ?? .absent
   }
 
-  /// Texts.
   static func texts(_ texts: some Sequence<String>) -> JSONNode { .list(texts.map { .text($0) }) }
 
-  /// An instant in milliseconds.
   static func time(_ time: Timestamp) -> JSONNode { .number(time.milliseconds) }
 
-  /// This object with further members behind its own.
   func adding(_ more: JSONNode) -> JSONNode {
     guard case .object(let members) = self, case .object(let others) = more else { return self }
     return .object(members + others)
   }
 
-  /// The text of it.
   var bytes: [UInt8] {
     var out: [UInt8] = []
     append(to: &out)

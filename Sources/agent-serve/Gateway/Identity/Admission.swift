@@ -3,12 +3,10 @@ import Core
 /// Whether a client is let in, as far as what it sent and what is known of its device
 /// can tell; whether its device is paired is asked after that.
 struct Admission {
-  /// The protocols that are spoken.
   static let protocols = 3...4
   /// How far a device's clock may be off, in milliseconds.
   private static let clockTolerance = 120_000
 
-  /// What the client was greeted with.
   let nonce: String
   /// When it was greeted, milliseconds.
   let greeted: Int
@@ -16,12 +14,9 @@ struct Admission {
   let now: Int
   /// The server's token, nil for a server that is open.
   let token: AccessToken?
-  /// Whether the client is on this machine.
   let isLocal: Bool
-  /// Whether a person says which devices may come in.
   let asksForDevices: Bool
 
-  /// The protocol that is spoken with a client.
   func protocolVersion(_ connect: ConnectRequest) throws(GatewayFault) -> Int {
     guard connect.protocols.overlaps(Self.protocols) else {
       throw GatewayFault(
@@ -74,11 +69,9 @@ struct Admission {
     return key
   }
 
-  /// How a client proved that it may come in.
   enum Proof: Equatable {
     /// By the server's token, or the server has none.
     case secret
-    /// By its device's token, which the device was given with these scopes.
     case device
   }
 

@@ -2,7 +2,6 @@ import Core
 
 /// What a client says of itself when it connects (Agent/OpenClaw/CONTRACT.md 4).
 struct ConnectRequest: Sendable {
-  /// The device that it runs on, with its proof.
   struct Device: Sendable {
     let id: String
     let publicKey: String
@@ -12,7 +11,6 @@ struct ConnectRequest: Sendable {
     let nonce: String
   }
 
-  /// The lowest and the highest protocol that it speaks.
   let protocols: ClosedRange<Int>
   let clientID: String
   let clientVersion: String
@@ -66,7 +64,6 @@ struct ConnectRequest: Sendable {
     }
   }
 
-  /// The scopes that there are; what else was asked for is left out.
   var knownScopes: Set<Scope> { Set(scopes.compactMap(Scope.init(rawValue:))) }
 
   /// The texts that the device may have signed, the newest form first.

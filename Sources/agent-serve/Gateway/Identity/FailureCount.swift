@@ -1,7 +1,6 @@
 import Core
 
-/// Counts who gives wrong secrets: after some of them in a minute the next ones are not
-/// even looked at.
+/// After some wrong secrets in a minute the next ones are not even looked at.
 struct FailureCount {
   private static let limit = 10
   private static let span = 60_000
@@ -16,7 +15,6 @@ struct FailureCount {
     return known.since + Self.span - now
   }
 
-  /// Notes a wrong secret.
   mutating func note(_ name: String, now: Int) {
     if let known = failures[name], now - known.since < Self.span {
       failures[name] = (known.count + 1, known.since)

@@ -1,18 +1,14 @@
 import Core
 
-/// A device that wants to come in, and waits for somebody to decide.
 struct PairingRequest: Sendable {
   let id: String
-  /// What will be kept of it.
   let device: PairedDevice
   /// Why it is asked for: `not-paired`, `scope-upgrade`.
   let reason: String
-  /// Where it came from.
   let address: String
   /// Milliseconds.
   let time: Int
 
-  /// What those who may decide are shown.
   var node: JSONNode {
     [
       "requestId": .text(id), "deviceId": .text(device.id), "publicKey": .text(device.publicKey),
@@ -23,14 +19,12 @@ struct PairingRequest: Sendable {
   }
 }
 
-/// The devices that wait.
 struct PairingRequests {
   private static let limit = 50
   private static let lifetime = 300_000
 
   private var requests: [PairingRequest] = []
 
-  /// Those that wait, the first one first.
   mutating func pending(now: Int) -> [PairingRequest] {
     requests.removeAll { now - $0.time > Self.lifetime }
     return requests
@@ -55,8 +49,7 @@ struct PairingRequests {
     return (request, true)
   }
 
-  /// Takes a request out.
-  mutating func take(_ id: String, now: Int) -> PairingRequest? {
+  mutating func receive(_ id: String, now: Int) -> PairingRequest? {
     let found = pending(now: now).first { $0.id == id }
     requests.removeAll { $0.id == id }
     return found

@@ -1,6 +1,5 @@
 import Core
 
-/// One thing that was said.
 struct ChatMessage: Equatable, Sendable {
   /// `user` or `assistant`.
   let role: String
@@ -11,7 +10,6 @@ struct ChatMessage: Equatable, Sendable {
   var id: Int64?
 }
 
-/// A conversation.
 struct ChatSession: Sendable {
   /// `agent:main:main`.
   let key: String
@@ -19,17 +17,13 @@ struct ChatSession: Sendable {
   let id: String
   /// Milliseconds.
   let updated: Int
-  /// The beginning of what was said last; nil when nothing was.
   let last: String?
 }
 
-/// A part of a conversation.
 struct ChatPage: Sendable {
   /// Oldest first.
   var messages: [ChatMessage] = []
-  /// Nil for a conversation in which nothing was said.
   var sessionID: String?
-  /// Whether there are older ones.
   var hasMore = false
 }
 

@@ -4,7 +4,6 @@ extension ActionStore {
   /// The most devices that are kept: beyond it nobody new comes in.
   static let deviceLimit = 1000
 
-  /// All devices that were approved.
   func pairedDevices() async throws -> [PairedDevice] {
     try await read { db in
       try db.rows(sql: "SELECT * FROM gateway_devices").map { row in

@@ -3,11 +3,8 @@ import Core
 /// One WebSocket of a client, seen from the gateway: what is sent to it leaves in
 /// order, and a client that does not read is cut off.
 final class Peer: Sendable {
-  /// What the connection is asked to send.
   enum Outgoing: Sendable {
-    /// A message.
     case text([UInt8])
-    /// The end, and why.
     case close(Int?, String)
   }
 
@@ -16,7 +13,6 @@ final class Peer: Sendable {
     /// What was sent and has not left, bytes.
     var pending = 0
     var isClosed = false
-    /// Whether the connection knows that something waits for it.
     var isAwake = false
     var isOpen = false
     var isGone = false
@@ -24,11 +20,8 @@ final class Peer: Sendable {
 
   /// The connection's number, never used twice.
   let number: Int
-  /// Whether the client is on this machine.
   let isLocal: Bool
-  /// The client's address.
   let address: String
-  /// What it was greeted with.
   let nonce = Base64.random(bytes: 24)
   /// When it was greeted, in milliseconds.
   let greeted = Timestamp.now().milliseconds
@@ -41,23 +34,19 @@ final class Peer: Sendable {
     isLocal = ListenAddress.isLoopback(address)
   }
 
-  /// Whether the client has connected, and may send long messages.
   var isOpen: Bool {
     get { state.withLock { $0.isOpen } }
     set { state.withLock { $0.isOpen = newValue } }
   }
 
-  /// Whether the connection is no more.
   var isGone: Bool {
     get { state.withLock { $0.isGone } }
     set { state.withLock { $0.isGone = newValue } }
   }
 
-  /// Whether it was closed by us, or is no more.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Sends a message, without waiting. One that finds nothing before it is always
-  /// taken; beyond the limit the client is cut off.
+  /// Never waits; a message with nothing before it is taken, else the limit cuts the client off.
   func send(_ message: [UInt8]) {
     let (fits, wakes) = state.withLock { state -> (Bool, Bool) in
       if state.isClosed { return (true, false) }
@@ -98,10 +87,8 @@ final class Peer: Sendable {
     }
   }
 
-  /// So many bytes have left.
   func noteSent(_ count: Int) { state.withLock { $0.pending -= count } }
 
-  /// Nothing more is sent.
   func finish() {
     state.withLock { state in
       state.isClosed = true
@@ -110,10 +97,8 @@ final class Peer: Sendable {
   }
 }
 
-/// The connection of a peer, as others may touch it.
 @Poller
 final class PeerLine {
-  /// How long a client has to take what is left, and to close, before it is broken off.
   private static let closing = Duration.seconds(5)
 
   private let socket: Socket
@@ -125,23 +110,19 @@ final class PeerLine {
     (self.socket, self.connections) = (socket, connections)
   }
 
-  /// Something is to be sent.
   func wake() {
     isAwake = true
     waiter?.resume()
     waiter = nil
   }
 
-  /// A close frame is to be sent.
   func beginClosing() {
     if socket.limit == nil { socket.limit = .now + Self.closing }
     wake()
   }
 
-  /// Says that the client reads too slowly.
   func noteSlow() { connections.noteCut("a client of the gateway reads too slowly") }
 
-  /// Waits until something is to be sent.
   func wait() async {
     await withUnsafeContinuation { waiter in
       if isAwake { waiter.resume() } else { self.waiter = waiter }

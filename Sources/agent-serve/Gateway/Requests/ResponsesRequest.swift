@@ -5,13 +5,9 @@ import Core
 struct ResponsesRequest: Equatable, Sendable {
   /// What the agent is asked: the last message of a user, or output of a tool.
   let message: String
-  /// As it was named.
   let model: String
-  /// Whether the answer is a stream of events.
   let streams: Bool
-  /// Who asks; nil for nobody in particular.
   let user: String?
-  /// The answer after which this goes on.
   let previous: String?
 
   init(_ body: [UInt8]) throws(GatewayFault) {
@@ -66,14 +62,10 @@ struct ResponsesRequest: Equatable, Sendable {
   ]
 }
 
-/// What `POST /v1/responses` is answered with.
 struct ResponsesAnswer: Sendable {
-  /// What is said where the agent says nothing.
   private static let silence = "No response from OpenClaw."
 
-  /// The run's key.
   let id: String
-  /// As it was named.
   let model: String
   /// Seconds.
   let created: Int64
@@ -102,7 +94,6 @@ struct ResponsesAnswer: Sendable {
     ]
   }
 
-  /// The events before any text.
   var opening: [UInt8] {
     let response = response(nil, "")
     return event("response.created", ["response": response])
@@ -119,12 +110,10 @@ struct ResponsesAnswer: Sendable {
       + event("response.content_part.added", place.adding(["part": part("")]))
   }
 
-  /// The event of some more text.
   func delta(_ text: String) -> [UInt8] {
     event("response.output_text.delta", place.adding(["delta": .text(text)]))
   }
 
-  /// The events of the end.
   func closing(_ outcome: Run.Outcome, _ text: String) -> [UInt8] {
     let done = "data: [DONE]\n\n".utf8
     let response = response(outcome, text)

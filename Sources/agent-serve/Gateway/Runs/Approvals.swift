@@ -1,30 +1,22 @@
 import Core
 
-/// Something that waits for a person to allow it.
 struct Approval {
-  /// Who waits for the decision.
   fileprivate struct Waiter {
     /// The connection's number; nil for the gateway itself.
     let peer: Int?
     let call: @Sendable (ApprovalDecision?) -> Void
   }
 
-  /// How many may wait for one.
   private static let mostWaiters = 100
 
   let id: String
-  /// The asker's object, as events and lists have it.
   let request: [UInt8]
-  /// What may be answered.
   let allowed: [ApprovalDecision]
   let created: Timestamp
   let expires: Timestamp
-  /// What was decided.
   fileprivate(set) var decision: ApprovalDecision?
-  /// Whether it is over without a decision.
   fileprivate(set) var isGone = false
   fileprivate var waiters: [Waiter] = []
-  /// Gives it up when its time is over.
   fileprivate var timer: Task<Void, any Error>?
 
   init(
@@ -35,13 +27,10 @@ struct Approval {
     (self.created, self.expires) = (created, expires)
   }
 
-  /// Whether it can still be decided.
   var isPending: Bool { decision == nil && !isGone }
 
-  /// Whether nobody else may wait for it.
   var isCrowded: Bool { waiters.count >= Self.mostWaiters }
 
-  /// What those who decide are shown.
   var node: JSONNode {
     [
       "id": .text(id), "request": .raw(request), "createdAtMs": .time(created),
@@ -52,19 +41,15 @@ struct Approval {
 
 /// The approvals: those that wait, and for a while those that were decided.
 struct Approvals {
-  /// How many may wait.
   static let limit = 100
   private static let keptDecisions = 100
 
   private var all: [Approval] = []
 
-  /// Those that wait, the oldest first.
   var pending: [Approval] { all.filter(\.isPending) }
 
-  /// One by its id.
   func find(_ id: String) -> Approval? { all.first { $0.id == id } }
 
-  /// Adds one.
   mutating func add(_ approval: Approval) {
     all.append(approval)
     let over = all.filter { !$0.isPending }
@@ -87,7 +72,6 @@ struct Approvals {
     return true
   }
 
-  /// Has one given up by a task, which is cancelled when it is decided before.
   mutating func expire(_ id: String, by timer: Task<Void, any Error>) {
     guard let index = all.firstIndex(where: { $0.id == id && $0.isPending }) else { return }
     all[index].timer = timer
@@ -105,7 +89,6 @@ struct Approvals {
     }
   }
 
-  /// Forgets what a connection that is gone waits for.
   mutating func leave(_ peer: Int) {
     for index in all.indices { all[index].waiters.removeAll { $0.peer == peer } }
   }

@@ -4,14 +4,11 @@ import Records
 /// What a reply command says of its work beside the reply: a record of
 /// agentutils-records(5), of which it needs to write no more than what it is about.
 enum ReplyNote: Equatable {
-  /// A tool that it uses.
   struct Tool: Equatable {
     /// By which it is known again in the same reply.
     let id: String
     let name: String
-    /// A line for people.
     let label: String?
-    /// One JSON value.
     let arguments: JSONNode
     /// All that it printed so far; nil for nothing new.
     let output: String?
@@ -21,9 +18,7 @@ enum ReplyNote: Equatable {
   }
 
   case tool(Tool)
-  /// All that it thinks so far.
   case thinking(String)
-  /// What the reply took, as a gateway says it.
   case usage(JSONNode)
 
   /// The longest id or name, bytes.

@@ -5,24 +5,18 @@
 struct ReplyText: Sendable {
   /// The text so far, valid UTF-8.
   private(set) var bytes: [UInt8] = []
-  /// Whether the text began anew since `take` said so last.
   private(set) var isReplaced = false
-  /// How much of the text was taken.
   private var taken = 0
   /// The beginning of a character whose rest has not come.
   private var unfinished: [UInt8] = []
   private var lineEnds: [UInt8] = []
 
-  /// The text so far.
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// The text so far, without what was not taken.
   var takenText: String { String(decoding: bytes.prefix(taken), as: UTF8.self) }
 
-  /// Whether something was added that was not taken.
   var hasNews: Bool { isReplaced || taken < bytes.count }
 
-  /// Adds output.
   mutating func add(_ output: [UInt8]) {
     var input = unfinished + output
     let cut = Self.unfinishedTail(input)
@@ -31,13 +25,11 @@ struct ReplyText: Sendable {
     append(Array(String(decoding: input, as: UTF8.self).utf8))
   }
 
-  /// Adds what has not come to its end: nothing more will.
   mutating func finish() {
     append(Array(String(decoding: unfinished, as: UTF8.self).utf8))
     unfinished = []
   }
 
-  /// What is new since this was called last.
   mutating func take() -> (text: String, replaces: Bool) {
     defer { (taken, isReplaced) = (bytes.count, false) }
     return isReplaced
@@ -60,7 +52,6 @@ struct ReplyText: Sendable {
     lineEnds += valid[end...]
   }
 
-  /// How many bytes at the end begin a character that is not all there.
   private static func unfinishedTail(_ bytes: [UInt8]) -> Int {
     for back in 1...3 where back <= bytes.count {
       let byte = bytes[bytes.count - back]

@@ -23,13 +23,13 @@ struct History {
   }
 
   /// Takes a line as it is written, read back.
-  private mutating func take(_ bytes: [UInt8], _ ids: [TID]) {
+  private mutating func receive(_ bytes: [UInt8], _ ids: [TID]) {
     let line = bytes.withUnsafeBytes { try? OutboxLine($0) }
     guard let line else {
       Issue.record("not a line: \(String(decoding: bytes, as: UTF8.self))")
       return
     }
-    let isTaken = fold.take(line)
+    let isTaken = fold.receive(line)
     #expect(isTaken)
     lines.append((bytes, ids))
   }
@@ -37,7 +37,7 @@ struct History {
   @discardableResult
   mutating func add(_ change: OutboxEntry.Change) -> TID {
     let entry = OutboxEntry(id: clock.next(now: 1), time: now, change)
-    take(entry.bytes, [entry.id])
+    receive(entry.bytes, [entry.id])
     return entry.id
   }
 
@@ -52,17 +52,17 @@ struct History {
   }
 
   mutating func sending(_ ids: [TID], _ cid: CID?) {
-    take(OutboxAttempt(cid: cid).bytes(ids, now), ids)
+    receive(OutboxAttempt(cid: cid).bytes(ids, now), ids)
   }
 
-  mutating func ack(_ ids: [TID], _ ack: OutboxAck) { take(ack.bytes(ids, now), ids) }
+  mutating func ack(_ ids: [TID], _ ack: OutboxAck) { receive(ack.bytes(ids, now), ids) }
 
   /// What is left out is not missed.
   var compacted: OutboxFold {
     var fold = OutboxFold()
     let needs = self.fold.needs
     for line in lines where needs(line.ids) {
-      _ = line.bytes.withUnsafeBytes { bytes in (try? OutboxLine(bytes)).map { fold.take($0) } }
+      _ = line.bytes.withUnsafeBytes { bytes in (try? OutboxLine(bytes)).map { fold.receive($0) } }
     }
     return fold
   }

@@ -33,7 +33,7 @@ struct PromptTraceTests {
   @Test func anAnswerIsKept() {
     var trace = PromptTrace()
     trace.begin()
-    trace.take(message(.assistant, .final))
+    trace.receive(message(.assistant, .final))
     guard case .ack(let ack) = trace.outcome(.answered, knowsKeys: false) else {
       Issue.record("no answer")
       return
@@ -66,7 +66,7 @@ struct PromptTraceTests {
       #expect(
         outcome(.lost("gone")) {
           $0.begin()
-          $0.take(message(.user, state))
+          $0.receive(message(.user, state))
         } == "waits: gone")
     }
   }
@@ -76,32 +76,32 @@ struct PromptTraceTests {
       #expect(
         outcome(.lost("gone")) {
           $0.begin()
-          $0.take(news)
+          $0.receive(news)
         } == "done: no answer was seen: gone")
       // With a key it is asked for again.
       #expect(
         outcome(.lost("gone"), knowsKeys: true) {
           $0.begin()
-          $0.take(news)
+          $0.receive(news)
         } == "waits: gone")
     }
   }
 
   @Test func aServerMayRefuseWords() {
     let open = LinkNews.open(place: "ws://a", isFirst: true, down: nil)
-    #expect(outcome(.refused(refusal)) { $0.take(open) } == "dropped: not these words")
+    #expect(outcome(.refused(refusal)) { $0.receive(open) } == "dropped: not these words")
     #expect(outcome(.refused(refusal)) { $0.begin() } == "dropped: not these words")
-    #expect(outcome(.refused(temporary)) { $0.take(open) } == "waits: away")
+    #expect(outcome(.refused(temporary)) { $0.receive(open) } == "waits: away")
   }
 
   @Test func whatGoesWrongHereIsNoRefusal() {
     let full = Failure("disk full", .failure)
     #expect(
       outcome(.refused(full)) {
-        $0.take(.open(place: "ws://a", isFirst: true, down: nil))
+        $0.receive(.open(place: "ws://a", isFirst: true, down: nil))
         $0.fail(full)
       } == "waits: disk full")
     let end = Failure("not a WebSocket", .failure)
-    #expect(outcome(.refused(end)) { $0.take(.ended(end)) } == "waits: not a WebSocket")
+    #expect(outcome(.refused(end)) { $0.receive(.ended(end)) } == "waits: not a WebSocket")
   }
 }

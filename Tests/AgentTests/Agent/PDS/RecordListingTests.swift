@@ -9,7 +9,7 @@ struct RecordListingTests {
   /// Lists records: their keys and what they are.
   private func list(_ records: [(String, Int)], in listing: inout RecordListing) -> [String] {
     for (key, number) in records {
-      let isNew = listing.take("a.b.c/\(key)", Self.cid(number), Array("\(number)".utf8))
+      let isNew = listing.receive("a.b.c/\(key)", Self.cid(number), Array("\(number)".utf8))
       #expect(isNew)
     }
     return listing.finish().map { change in
@@ -38,9 +38,9 @@ struct RecordListingTests {
 
   @Test func whatComesTwiceIsTakenOnce() {
     var listing = RecordListing(tellsAll: true)
-    let isNew = listing.take("a.b.c/x", Self.cid(1), nil)
+    let isNew = listing.receive("a.b.c/x", Self.cid(1), nil)
     #expect(isNew)
-    let isAgain = listing.take("a.b.c/x", Self.cid(1), nil)
+    let isAgain = listing.receive("a.b.c/x", Self.cid(1), nil)
     #expect(!isAgain)
     #expect(listing.finish().count == 1)
   }
@@ -48,7 +48,7 @@ struct RecordListingTests {
   @Test func aListThatBreaksOffIsForgotten() {
     var listing = RecordListing(tellsAll: false)
     #expect(list([("x", 1), ("y", 2)], in: &listing) == [])
-    let isNew = listing.take("a.b.c/x", Self.cid(7), nil)
+    let isNew = listing.receive("a.b.c/x", Self.cid(7), nil)
     #expect(isNew)
     listing.restart()
     #expect(list([("x", 1), ("y", 3)], in: &listing) == ["update y 3"])
@@ -57,7 +57,7 @@ struct RecordListingTests {
   @Test func aChangeKnowsWhatWasThere() {
     var listing = RecordListing(tellsAll: false)
     #expect(list([("x", 1)], in: &listing) == [])
-    _ = listing.take("a.b.c/x", Self.cid(2), nil)
+    _ = listing.receive("a.b.c/x", Self.cid(2), nil)
     let change = listing.finish().first?.change
     #expect(change?["prev"]?.link == Self.cid(1) && change?["cid"]?.link == Self.cid(2))
   }

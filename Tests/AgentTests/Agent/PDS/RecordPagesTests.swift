@@ -44,7 +44,7 @@ struct RecordPagesTests {
           var cursor: Int?
           for _ in 0..<100 where !pages.isFull {
             let page = server.page(of: keys, after: cursor)
-            let (rows, isNews) = pages.take(page.map(row), bytes: 1)
+            let (rows, isNews) = pages.receive(page.map(row), bytes: 1)
             found += rows
             // The cursor comes with the last page, too.
             if !isNews { break }
@@ -60,25 +60,25 @@ struct RecordPagesTests {
 
   @Test func holdsNoMoreThanIsWanted() {
     var pages = RecordPages(isRising: false, count: 3, mostHeld: 8000)
-    for key in 0..<5000 { _ = pages.take([row(key), row(key + 1)], bytes: 100) }
+    for key in 0..<5000 { _ = pages.receive([row(key), row(key + 1)], bytes: 100) }
     #expect(pages.excess == nil)
     #expect(pages.finish().map(\.path) == [5000, 4999, 4998].map { row($0).path })
   }
 
   @Test func endsWhereTooMuchWouldWait() {
     var pages = RecordPages(isRising: false, count: .max, mostHeld: 8)
-    for key in 10..<14 { _ = pages.take([row(key)], bytes: 100) }
+    for key in 10..<14 { _ = pages.receive([row(key)], bytes: 100) }
     #expect(pages.excess == nil)
-    _ = pages.take([row(14)], bytes: 100)
+    _ = pages.receive([row(14)], bytes: 100)
     #expect(pages.excess == "more than 8 bytes in the other order; see --reverse")
   }
 
   @Test func endsWhereTooMuchWasRead() {
     var pages = RecordPages(isRising: true, count: .max, most: 200)
-    for key in 1...2 { _ = pages.take([row(key)], bytes: 100) }
+    for key in 1...2 { _ = pages.receive([row(key)], bytes: 100) }
     #expect(pages.excess == nil)
     // Answers count whether or not they bring anything.
-    _ = pages.take([], bytes: 1)
+    _ = pages.receive([], bytes: 1)
     #expect(pages.excess == "a list of more than 200 bytes")
   }
 }

@@ -11,54 +11,54 @@ import Testing
   @Test func whatComesInOrderIsTaken() {
     var ledger = WatchLedger(last: 4)
     ledger.connect()
-    #expect(ledger.take(5) == .take)
-    #expect(ledger.take(6) == .take)
+    #expect(ledger.receive(5) == .take)
+    #expect(ledger.receive(6) == .take)
     #expect(ledger.last == 6)
-    #expect(ledger.take(6) == .drop)
-    #expect(ledger.take(2) == .drop)
-    #expect(ledger.take(0) == .drop)
+    #expect(ledger.receive(6) == .drop)
+    #expect(ledger.receive(2) == .drop)
+    #expect(ledger.receive(0) == .drop)
     #expect(ledger.last == 6)
   }
 
   @Test func aHoleIsAskedForAndToldWhenItStays() {
     var ledger = WatchLedger(last: 0)
     ledger.connect()
-    #expect(ledger.take(1) == .take)
-    #expect(ledger.take(4) == .refetch)
+    #expect(ledger.receive(1) == .take)
+    #expect(ledger.receive(4) == .refetch)
     #expect(retry(&ledger) == true)
     for _ in 1..<WatchLedger.mostTries {
       ledger.connect()
-      #expect(ledger.take(4) == .refetch)
+      #expect(ledger.receive(4) == .refetch)
       #expect(retry(&ledger) == true)
     }
     ledger.connect()
-    #expect(ledger.take(4) == .refetch)
+    #expect(ledger.receive(4) == .refetch)
     #expect(retry(&ledger) == false)
     ledger.connect()
-    #expect(ledger.take(4) == .takeBehind(2...3))
-    #expect(ledger.take(5) == .take)
+    #expect(ledger.receive(4) == .takeBehind(2...3))
+    #expect(ledger.receive(5) == .take)
     // It is over with that: another hole is asked for again.
-    #expect(ledger.take(8) == .refetch)
+    #expect(ledger.receive(8) == .refetch)
   }
 
   @Test func aHoleThatIsMendedIsForgotten() {
     var ledger = WatchLedger(last: 0)
     ledger.connect()
-    #expect(ledger.take(3) == .refetch)
+    #expect(ledger.receive(3) == .refetch)
     #expect(retry(&ledger) == true)
     ledger.connect()
-    for number in 1...3 { #expect(ledger.take(Int64(number)) == .take) }
+    for number in 1...3 { #expect(ledger.receive(Int64(number)) == .take) }
     #expect(ledger.hasGrown)
-    #expect(ledger.take(5) == .refetch)
+    #expect(ledger.receive(5) == .refetch)
   }
 
   @Test func whatWasPassedOverIsAHoleAtOnce() {
     var ledger = WatchLedger(last: 1)
     ledger.connect()
     ledger.passOver()
-    #expect(ledger.take(3) == .takeBehind(2...2))
+    #expect(ledger.receive(3) == .takeBehind(2...2))
     ledger.passOver()
-    #expect(ledger.take(6) == .refetch)
+    #expect(ledger.receive(6) == .refetch)
   }
 
   @Test func whatTheServerHasIsMissed() {
@@ -74,7 +74,7 @@ import Testing
     #expect(!ledger.isBehind)
     ledger.learn(6)
     #expect(ledger.isBehind)
-    #expect(ledger.take(6) == .takeBehind(4...5))
+    #expect(ledger.receive(6) == .takeBehind(4...5))
     #expect(!ledger.isBehind)
   }
 
@@ -82,9 +82,9 @@ import Testing
     var ledger = WatchLedger(last: .max)
     #expect(ledger.last == WatchLedger.largest)
     ledger.connect()
-    #expect(ledger.take(WatchLedger.largest) == .drop)
+    #expect(ledger.receive(WatchLedger.largest) == .drop)
     ledger = WatchLedger(last: 0)
-    #expect(ledger.take(WatchLedger.largest) == .refetch)
+    #expect(ledger.receive(WatchLedger.largest) == .refetch)
     ledger.learn(.max)
     #expect(ledger.isBehind)
   }
@@ -93,7 +93,7 @@ import Testing
     var ledger = WatchLedger(last: 0)
     ledger.connect()
     ledger.learn(5000)
-    for number in 1...Int64(WatchLedger.backlog) { #expect(ledger.take(number) == .take) }
+    for number in 1...Int64(WatchLedger.backlog) { #expect(ledger.receive(number) == .take) }
     #expect(ledger.isCut)
     ledger.connect()
     #expect(!ledger.isCut)

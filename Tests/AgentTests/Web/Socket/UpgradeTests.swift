@@ -130,7 +130,7 @@ import Testing
       }
     }
     for piece in pieces {
-      let found = plain(piece.withUnsafeBytes { reader.take($0) }, piece)
+      let found = plain(piece.withUnsafeBytes { reader.receive($0) }, piece)
       if found != .more { return found }
     }
     return end ? plain(reader.finish(), []) : .more

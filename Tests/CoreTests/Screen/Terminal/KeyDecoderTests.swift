@@ -5,7 +5,7 @@ import Testing
 @Suite struct KeyDecoderTests {
   private func keys(_ text: String) -> [Key] {
     var decoder = KeyDecoder()
-    return decoder.take(Array(text.utf8))
+    return decoder.receive(Array(text.utf8))
   }
 
   @Test func plainKeys() {
@@ -29,7 +29,7 @@ import Testing
   @Test func bytesInAnyPieces() {
     var decoder = KeyDecoder()
     var found: [Key] = []
-    for byte in "\u{1b}[6~é漢🌊\u{1b}[1;2Bx".utf8 { found += decoder.take([byte]) }
+    for byte in "\u{1b}[6~é漢🌊\u{1b}[1;2Bx".utf8 { found += decoder.receive([byte]) }
     #expect(
       found == [
         .pageDown, .character("é"), .character("漢"), .character("🌊"), .down, .character("x"),
@@ -39,12 +39,12 @@ import Testing
 
   @Test func escapeIsAKeyAfterAPauseOrBeforeAnother() {
     var decoder = KeyDecoder()
-    #expect(decoder.take([0x1b]) == [])
+    #expect(decoder.receive([0x1b]) == [])
     #expect(decoder.isPending)
     #expect(decoder.pause() == [.escape])
     #expect(decoder.pause() == [])
-    #expect(decoder.take([0x1b, 0x1b]) == [.escape])
-    #expect(decoder.take(Array("[A".utf8)) == [.up])
+    #expect(decoder.receive([0x1b, 0x1b]) == [.escape])
+    #expect(decoder.receive(Array("[A".utf8)) == [.up])
   }
 
   @Test func reportsAndRubbishMeanNothing() {
@@ -52,8 +52,8 @@ import Testing
     #expect(keys("\u{1b}[12;40R\u{1b}[[A") == [.other, .other])
     #expect(keys("\u{1b}[<0;3;4M") == [.other])
     var decoder = KeyDecoder()
-    #expect(decoder.take([0xff, 0xc3, 0x28]) == [.other, .other, .character("(")])
-    #expect(decoder.take(Array("\u{1b}[".utf8) + [UInt8](repeating: 0x31, count: 500)).count > 0)
-    #expect(decoder.take([0xed, 0xa0, 0x80]) == [.other])
+    #expect(decoder.receive([0xff, 0xc3, 0x28]) == [.other, .other, .character("(")])
+    #expect(decoder.receive(Array("\u{1b}[".utf8) + [UInt8](repeating: 0x31, count: 500)).count > 0)
+    #expect(decoder.receive([0xed, 0xa0, 0x80]) == [.other])
   }
 }
