@@ -192,8 +192,8 @@ import Testing
       let page = "<!DOCTYPE html><html><title>x</title>"
       let found = try #require(try problem(status, "text/html; charset=UTF-8", page))
       #expect(found.status == .temporary)
-      #expect(found.line.hasPrefix("\(status): the tunnel's page"))
-      #expect(!found.line.contains("<"))
+      #expect(found.message.hasPrefix("\(status): the tunnel's page"))
+      #expect(!found.message.contains("<"))
       #expect(try problem(status, nil, "\n \(page)") == found)
     }
     #expect(
@@ -210,8 +210,8 @@ import Testing
     let body = #"{"error":"Unauthorized. s3cr3t"}"#
     let refused = try #require(try problem("401 Unauthorized", "application/json", body))
     #expect(refused.status == .denied)
-    #expect(refused.line.hasPrefix("401 Unauthorized: the token from /tmp/agentutils-backend."))
-    #expect(refused.line.hasSuffix("/agentutils/token was refused (no profile)"))
+    #expect(refused.message.hasPrefix("401 Unauthorized: the token from /tmp/agentutils-backend."))
+    #expect(refused.message.hasSuffix("/agentutils/token was refused (no profile)"))
     #expect(
       try problem("401 Unauthorized", "application/json", body, token: nil)
         == Failure(
@@ -227,7 +227,7 @@ import Testing
     let hidden = try #require(
       try problem("404 Not Found", "application/json", body, url: "https://a"))
     #expect(hidden.status == .denied)
-    #expect(hidden.line.contains("a tunnel answers so when the token from "))
+    #expect(hidden.message.contains("a tunnel answers so when the token from "))
     // Another verb than GET on a path that is not there answers the same.
     let local = try problem("404 Not Found", "application/json", body, method: "POST")
     #expect(local == Failure("404 Not Found: no such path", .failure))
@@ -261,7 +261,7 @@ import Testing
   @Test func aHugeReasonIsCut() throws {
     let body = "{\"error\":\"" + String(repeating: "x", count: 1_000_000) + "\"}"
     let found = try #require(try problem("400 Bad Request", "application/json", body))
-    #expect(found.line.count < 400)
+    #expect(found.message.count < 400)
   }
 }
 

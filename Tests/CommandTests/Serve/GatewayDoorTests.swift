@@ -160,7 +160,7 @@ import Testing
     let ids = added.map(\.request.id)
     // Who was shown the first wish must not approve another one with the same word.
     #expect(ids[0] == ids[1] && ids[1] != ids[2])
-    let taken = [ids[0], ids[2]].map { requests.take($0, now: 3)?.device.scopes }
+    let taken = [ids[0], ids[2]].map { requests.receive($0, now: 3)?.device.scopes }
     #expect(taken == [nil, [.read, .admin]])
     _ = requests.add(device, reason: "r", address: "::1", now: 4)
     let waiting = [requests.pending(now: 5).count, requests.pending(now: 400_000).count]

@@ -176,15 +176,15 @@ import Testing
   @Test func whatComesCounts() {
     let budget = ByteBudget(limit: 10)
     let (one, two) = (budget.share(), budget.share())
-    #expect(one.receive(6) && two.receive(4))
-    #expect(!one.receive(1) && !two.receive(1) && one.receive(0))
+    #expect(one.take(6) && two.take(4))
+    #expect(!one.take(1) && !two.take(1) && one.take(0))
   }
 
   @Test func whatIsGoneIsGivenBack() {
     let budget = ByteBudget(limit: 10)
     var one: ByteBudget.Share? = budget.share()
-    #expect(one?.receive(6) == true && one?.receive(4) == true && one?.receive(1) == false)
+    #expect(one?.take(6) == true && one?.take(4) == true && one?.take(1) == false)
     one = nil
-    #expect(budget.share().receive(10))
+    #expect(budget.share().take(10))
   }
 }
