@@ -3,25 +3,44 @@ import CLibc
 /// What is wrong with an input, a setting or an answer, or what did not work: one line for the
 /// user, and how the command ends. Never holds a byte of a secret.
 public struct Failure: Reported, Equatable, Sendable {
+  /// One word in the code of whoever throws it.
+  private let facts: Facts
+
+  private final class Facts: Sendable {
+    let (reason, place): (String, String?)
+    let code: Int32
+    let status: ExitStatus
+    let isStray: Bool
+
+    init(_ reason: String, _ place: String?, _ code: Int32, _ status: ExitStatus, _ isStray: Bool) {
+      (self.reason, self.place, self.code) = (reason, place, code)
+      (self.status, self.isStray) = (status, isStray)
+    }
+  }
+
   /// Lower case, no full stop; nothing of a text that came from outside, unless it was made visible.
-  public let reason: String
+  public var reason: String { facts.reason }
   /// What is at fault, a program, a file, an address or an id; nil where whoever catches it knows.
-  public let place: String?
+  public var place: String? { facts.place }
   /// The error number of the system, 0 where no call of it failed.
-  public let code: Int32
+  public var code: Int32 { facts.code }
   /// `denied` for a credential that is missing or was refused, `temporary` where a later try may
   /// work, `negative` where a server refuses, else `failure`.
-  public let status: ExitStatus
+  public var status: ExitStatus { facts.status }
   /// Whether something else than the server answered, for all that is known: a page where people
   /// log in to a network, say.
-  public let isStray: Bool
+  public var isStray: Bool { facts.isStray }
+
+  public static func == (one: Failure, other: Failure) -> Bool {
+    one.reason == other.reason && one.place == other.place && one.code == other.code
+      && one.status == other.status && one.isStray == other.isStray
+  }
 
   private init(
     _ reason: String, _ place: String?, _ code: Int32 = 0, _ status: ExitStatus = .failure,
     isStray: Bool = false
   ) {
-    (self.reason, self.place, self.code) = (reason, place, code)
-    (self.status, self.isStray) = (status, isStray)
+    facts = Facts(reason, place, code, status, isStray)
   }
 
   /// - Parameter reason: one line, lower case, no full stop.
