@@ -81,3 +81,9 @@ public struct Failure: Reported, Equatable, Sendable {
   /// Whether there is no such file: a home that is no folder holds none, either.
   public var isAbsence: Bool { code == ENOENT || code == ENOTDIR }
 }
+
+/// Thrown where nothing more is wanted: no failure. Swift's own `CancellationError` would bring the
+/// runtime of its tasks along, a megabyte in each program.
+public struct Enough: Error {
+  public init() {}
+}

@@ -37,7 +37,7 @@ final class Answering: OpenLine {
       }
     } catch let failure as Failure {
       faults.file("-", failure.reason)
-    } catch is CancellationError {
+    } catch is Enough {
       // Nothing more is to be read.
     }
     if options.reconnect.maxTime == nil {
@@ -52,7 +52,7 @@ final class Answering: OpenLine {
   private func waitForInput(_ source: Int32) throws {
     try run(reading: source) { failure != nil }
     if let failure { throw failure }
-    if end != nil { throw CancellationError() }
+    if end != nil { throw Enough() }
   }
 
   /// A pipe that is faster than the agent waits, and a file does.

@@ -104,7 +104,7 @@ final class NoticeSource {
     do {
       let line = try reader.next {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        if poll(&entry, 1, 0) < 1 { throw CancellationError() }
+        if poll(&entry, 1, 0) < 1 { throw Enough() }
       }
       if number == 0, let reason = ForeignText.reason(of: reader.opening) {
         throw Failure("standard input", reason)
@@ -126,7 +126,7 @@ final class NoticeSource {
       let hasMark = number == 1 && line.bytes.starts(with: [0xef, 0xbb, 0xbf])
       read(hasMark ? UnsafeRawBufferPointer(rebasing: line.bytes[3...]) : line.bytes, number)
       return true
-    } catch is CancellationError {
+    } catch is Enough {
       return false
     }
   }

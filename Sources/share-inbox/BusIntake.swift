@@ -48,7 +48,7 @@ final class BusIntake {
         hasSome = true
         say(put(line.bytes, into: folder))
       } catch {
-        if error is CancellationError { break }
+        if error is Enough { break }
         hasEnded = true
       }
     }
@@ -61,7 +61,7 @@ final class BusIntake {
       pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     while poll(&entries, 2, waits ? -1 : 0) < 0, systemError == EINTR {}
-    if entries[0].revents == 0 || EndSignals.hasPending { throw CancellationError() }
+    if entries[0].revents == 0 || EndSignals.hasPending { throw Enough() }
   }
 
   private func say(_ verdict: Int32) {

@@ -40,7 +40,7 @@ struct InboxBus {
     var said: [String] = []
     var lines = LineReader(descriptor: child.error)
     func pause() throws {
-      if !Self.wait(for: child.error, POLLIN) { throw CancellationError() }
+      if !Self.wait(for: child.error, POLLIN) { throw Enough() }
     }
     while let line = try? lines.next(beforeBlocking: pause) {
       let text = String(decoding: line.bytes, as: UTF8.self)

@@ -35,7 +35,7 @@ final class RecordSource {
   ) throws {
     var goesOn = true
     while goesOn,
-      let line = try input.next(beforeBlocking: { if !wait($0) { throw CancellationError() } })
+      let line = try input.next(beforeBlocking: { if !wait($0) { throw Enough() } })
     {
       joiner.add(line.bytes) { bytes, number in
         if goesOn { goesOn = self.receive(bytes, number, receive) }

@@ -65,7 +65,7 @@ struct RecordedSessions {
     } catch let failure as Failure {
       end(watch, source, "\(file): \(failure.reason)")
       watch.end(.failure, "\(file): \(failure.reason)")
-    } catch is CancellationError {
+    } catch is Enough {
       // The watch has ended: no fault of the file.
     }
     faults.finish()
