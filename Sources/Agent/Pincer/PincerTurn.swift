@@ -15,7 +15,7 @@ struct PincerTurn {
 
   private let origin: RecordOrigin
   private var decoder = PincerTurns()
-  private let fold = TurnFold()
+  private let fold: TurnFold
   private var scan = RecordScan()
   /// What a person is or was asked, in order.
   private var approvals: [ApprovalRecord] = []
@@ -26,6 +26,7 @@ struct PincerTurn {
 
   init(_ question: ChatQuestion, _ origin: RecordOrigin, thread: String, base: Int64) {
     (self.question, self.origin, self.thread, self.base) = (question, origin, thread, base)
+    fold = TurnFold(thread: thread)
   }
 
   // MARK: - What comes

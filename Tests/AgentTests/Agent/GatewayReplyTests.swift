@@ -229,7 +229,7 @@ import Turns
       #"{"runId":"k","stream":"tool","ts":1,"data":{"phase":"start","name":"exec","toolCallId":"c","args":{"a":1}}}"#
     let result =
       #"{"runId":"k","stream":"tool","ts":2,"data":{"phase":"result","toolCallId":"c","isError":true,"meta":"ls"}}"#
-    #expect(text(feed(&turn, "agent", start)) == "exec running ")
+    #expect(text(feed(&turn, "agent", start)) == "turn running|exec running ")
     #expect(text(feed(&turn, "agent", result)) == "exec failed ls")
     #expect(feed(&turn, "agent", start).isEmpty)
   }

@@ -121,7 +121,7 @@ struct RequestParserTests {
             if case .data(let range) = part { body += bytes[range] }
             return part
           }
-        } catch { return said + "\(error)" }
+        } catch { return said + (Self.names.first { $0.1 == error as? Refusal }?.0 ?? "\(error)") }
         held.removeFirst(used)
         switch part {
         case .head(let head): said += "\(head.method) \(head.target.path) "
@@ -137,6 +137,9 @@ struct RequestParserTests {
     return said + (parser.isWithinRequest ? "..." : "")
   }
 
+  private static let names: [(String, Refusal)] = [
+    ("malformed", .malformed), ("headTooLarge", .headTooLarge), ("bodyTooLarge", .bodyTooLarge),
+  ]
   private static let host = "Host: x\r\n"
   private static let streams: [(String, String)] = [
     ("GET /a HTTP/1.1\r\n\(host)\r\n", "GET /a [] "),

@@ -44,14 +44,14 @@ import Testing
     for name in ["full", "spec", "troubled"] {
       census.count(try VoiceSamples.session(name), as: "VoiceSession")
     }
-    #expect(census.known.count > 150)
+    #expect(census.known.count > 90)
     #expect(census.known.subtracting(census.filled).sorted() == [])
   }
 
   @Test func aMinimalSessionFillsLittle() throws {
     var census = Census()
     census.count(try VoiceSamples.session("minimal"), as: "VoiceSession")
-    #expect(census.known.subtracting(census.filled).count > 40)
+    #expect(census.known.subtracting(census.filled).count > 10)
   }
 
   @Test(arguments: ["full", "spec"]) func bothSpellingsAreTheSameSession(_ name: String) throws {
