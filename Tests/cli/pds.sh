@@ -7,6 +7,7 @@
 #   down NAME, up NAME           nobody gets an answer any more; again
 #   asked NAME METHOD            how many requests came
 #   stored NAME                  the records of the test's collection, as the server has them
+#   settled NAME                 what clients asked is done, also those that were killed
 #   given TEXT CMD ARG...        a run with a line of input
 #   $task                        a collection
 
@@ -36,6 +37,11 @@ fault() { printf '%s\n' "$2" >>"$tmp/$1.faults"; }
 down() { : >"$tmp/$1.faults.down"; }
 up() { rm -f "$tmp/$1.faults.down"; }
 asked() { jq -r --arg method "$2" 'select(.method == $method).method' "$tmp/$1.log" | wc -l; }
+# Connections are accepted in their order: behind ours no earlier one is unknown.
+settled() {
+  curl -s -o /dev/null "$(cat "$tmp/$1.url")/xrpc/com.atproto.repo.listRecords?repo=alice.test&collection=$task"
+  wait_until 20 grep -qx 0 "$tmp/$1.log.open"
+}
 stored() {
   curl -s "$(cat "$tmp/$1.url")/xrpc/com.atproto.repo.listRecords?repo=alice.test&collection=$task" |
     jq -c '.records[].value'

@@ -11,6 +11,8 @@ random() { od -An -N2 -tu2 /dev/urandom | tr -d ' '; }
 # killed CMD...: ends it somewhere between its start and its end.
 killed() {
   timeout -s KILL "0.$(printf %03d $(($(random) % 250 + 10)))" "$@" <"$tmp/given" >"$out" 2>"$err"
+  # What it asked may be done later than what the next one asks.
+  settled me
 }
 # became KEY VALUE: what may be there from now on; what was told must be there.
 became() {

@@ -73,7 +73,7 @@ exec 5>&-
 ok "each line of what was done is whole" jq -e . "$tmp/cut.out"
 t 0 "the same input once more" sh -c "pds-record create --state $tmp/keys $task <$tmp/jobs"
 is "$(lines "$out")" 40 "has a result for each"
-sleep 1
+settled me
 is "$(stored me | jq -c 'select(.job != null)' | wc -l | tr -d ' ')" 40 "and is there once"
 run sh -c "pds-record create --state $tmp/keys $task <$tmp/jobs"
 is "$(stored me | jq -c 'select(.job != null)' | wc -l | tr -d ' ')" 40 "whatever happens"

@@ -240,6 +240,25 @@ class Quiet(WSGIRequestHandler):
     pass
 
 
+def count_open(listener, path):
+  """Keeps how many connections there are in a file: also those of clients that were killed."""
+  (begin, end, lock, now) = (listener.process_request, listener.shutdown_request,
+                             threading.Lock(), [0])
+  def count(more):
+    with lock:
+      now[0] += more
+      with open(path + '.new', 'w') as file:
+        file.write(f'{now[0]}\n')
+      os.replace(path + '.new', path)
+  def process_request(*arguments):
+    count(1)
+    begin(*arguments)
+  def shutdown_request(*arguments):
+    end(*arguments)
+    count(-1)
+  listener.process_request, listener.shutdown_request = process_request, shutdown_request
+
+
 def main():
   parser = argparse.ArgumentParser()
   parser.add_argument('--awkward', action='store_true')
@@ -284,6 +303,8 @@ def main():
   app.wsgi_app = Faults(
     app.wsgi_app, options.log, options.faults, account.claims if options.private else None)
   listener = make_server('127.0.0.1', 0, app, threaded=True, request_handler=Quiet)
+  if options.log:
+    count_open(listener, options.log + '.open')
   print(json.dumps({'type': 'listening', 'url': f'http://127.0.0.1:{listener.port}'},
                    separators=(',', ':')), flush=True)
   listener.serve_forever()
