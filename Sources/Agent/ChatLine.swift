@@ -1,6 +1,7 @@
 import CLibc
 public import Core
 public import Records
+import Turns
 public import Web
 
 /// What is said to an agent.
@@ -67,6 +68,19 @@ public enum ChatNews: Sendable {
   case approval(ApprovalRecord)
   /// The conversation, where one was made for the question.
   case thread(ThreadRecord)
+}
+
+extension ChatNews {
+  /// What a fold knows, as what comes of a question.
+  init(_ entity: ConversationRecord) {
+    switch entity {
+    case .thread(let record): self = .thread(record)
+    case .message(let record): self = .message(record)
+    case .turn(let record): self = .turn(record)
+    case .toolCall(let record): self = .toolCall(record)
+    case .approval(let record): self = .approval(record)
+    }
+  }
 }
 
 /// How a question ended.

@@ -68,7 +68,7 @@ struct PincerTurn {
     return turn.isEmpty && news.isEmpty ? nil : news
   }
 
-  private mutating func note(_ entity: TurnEntity) {
+  private mutating func note(_ entity: ConversationRecord) {
     switch entity {
     case .turn(let record):
       isPaused = record.state == .paused
@@ -116,30 +116,4 @@ struct PincerTurn {
   var isWorking: Bool { !running.isEmpty }
 
   var lastExpiry: Timestamp? { pending.compactMap(\.expires).max() }
-}
-
-extension TurnEntity {
-  /// The turn that it is of; nil for none.
-  var turn: String? {
-    switch self {
-    case .thread: nil
-    case .message(let record): record.turn
-    case .turn(let record): record.id
-    case .toolCall(let record): record.turn
-    case .approval(let record): record.turn
-    }
-  }
-}
-
-extension ChatNews {
-  /// What a fold knows, as what comes of a question.
-  init(_ entity: TurnEntity) {
-    switch entity {
-    case .thread(let record): self = .thread(record)
-    case .message(let record): self = .message(record)
-    case .turn(let record): self = .turn(record)
-    case .toolCall(let record): self = .toolCall(record)
-    case .approval(let record): self = .approval(record)
-    }
-  }
 }

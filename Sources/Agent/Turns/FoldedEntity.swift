@@ -1,12 +1,12 @@
 import Core
-import Records
+public import Records
 
 /// Something that a fold knows, for those who write it: what became of it since they did.
 public protocol FoldedEntity: AnyObject {
   /// What is to be told of it.
   var marks: FoldMarks { get set }
   /// The record as it is now.
-  var entity: TurnEntity { get }
+  var entity: ConversationRecord { get }
   /// The conversation that it is of, and the turn; nil where it is of none.
   var place: (thread: String?, turn: String?) { get }
   var isEnded: Bool { get }
@@ -62,7 +62,7 @@ final class FoldedThread: FoldedEntity {
 
   init(_ record: ThreadRecord) { self.record = record }
 
-  var entity: TurnEntity { .thread(record) }
+  var entity: ConversationRecord { .thread(record) }
   var place: (thread: String?, turn: String?) { (record.id, nil) }
   var isEnded: Bool { record.state == .archived }
   var textSize: Int { 0 }
@@ -76,7 +76,7 @@ final class FoldedApproval: FoldedEntity {
 
   init(_ record: ApprovalRecord) { self.record = record }
 
-  var entity: TurnEntity { .approval(record) }
+  var entity: ConversationRecord { .approval(record) }
   var place: (thread: String?, turn: String?) { (record.thread, record.turn) }
   var isEnded: Bool { record.state.isEnd }
   var textSize: Int { 0 }
@@ -104,7 +104,7 @@ final class FoldedMessage: FoldedEntity {
     text.set(record.text)
   }
 
-  var entity: TurnEntity {
+  var entity: ConversationRecord {
     var record = record
     record.text = text.text
     return .message(record)

@@ -20,7 +20,7 @@ final class FoldedTurn: FoldedEntity {
   }
 
   var id: String { record.id }
-  var entity: TurnEntity { .turn(record) }
+  var entity: ConversationRecord { .turn(record) }
   var place: (thread: String?, turn: String?) { (record.thread, record.id) }
   var isEnded: Bool { record.state.isEnd }
   var textSize: Int { 0 }
@@ -47,7 +47,7 @@ final class FoldedCall: FoldedEntity {
 
   var id: String { record.id }
 
-  var entity: TurnEntity {
+  var entity: ConversationRecord {
     var record = record
     if let last = executions.last {
       record.stdout = last.stdout.count > 0 ? last.stdout.text : nil

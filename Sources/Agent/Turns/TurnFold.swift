@@ -28,7 +28,7 @@ public final class TurnFold {
   /// Takes an event.
   ///
   /// - Returns: what it changed, each whole, in the order in which it is to be told.
-  public func receive(_ event: TurnEvent) -> [TurnEntity] {
+  public func receive(_ event: TurnEvent) -> [ConversationRecord] {
     var changed: [any FoldedEntity] = []
     fold(event, into: &changed)
     return changed.map { entity in

@@ -52,18 +52,8 @@ struct Folded {
   }
 }
 
-extension TurnEntity {
-  var line: String {
-    let bytes =
-      switch self {
-      case .thread(let record): record.bytes
-      case .message(let record): record.bytes
-      case .turn(let record): record.bytes
-      case .toolCall(let record): record.bytes
-      case .approval(let record): record.bytes
-      }
-    return String(decoding: bytes, as: UTF8.self)
-  }
+extension ConversationRecord {
+  var line: String { String(decoding: record.bytes, as: UTF8.self) }
 }
 
 /// Events of a Pincer thread `t`, numbered as they are made.
