@@ -75,6 +75,9 @@ public struct BusAnswer: Sendable {
   /// Whether other servers have copies of it, which may be behind.
   public var hasCopies: Bool { value?["cluster"]?["replicas"]?.elements.isEmpty == false }
 
+  /// Whether servers of a cluster have it: a consumer may be at one whose copy is behind.
+  public var isOfCluster: Bool { value?["cluster"]?.isNull == false }
+
   /// Whether a consumer sends without being asked.
   public var pushes: Bool { value?["config"]?["deliver_subject"]?.string != nil }
 

@@ -32,6 +32,8 @@ final class GetConsumer {
   private var skips = 0
   private var hasBegun = false
   private var isRemade = false
+  /// How often in a row one was made that begins before what was read.
+  private var behind = 0
   private var order = 0
   private(set) var pendingAtStart: Int?
   /// The stream's number of the last record that it had delivered then.
@@ -44,6 +46,8 @@ final class GetConsumer {
 
   /// How long an answer may take, seconds.
   private static let patience = 5.0
+  /// How often a copy of the stream may be behind before it is taken for another stream.
+  private static let mostBehind = 10
 
   init(
     _ stream: BusStream, _ options: GetOptions, _ state: GetState?,
@@ -105,7 +109,7 @@ final class GetConsumer {
 
   /// Makes one, but goes on in no other stream than the one that was read.
   private func goOn(now: Double) {
-    guard origin != nil, stream.created != nil else { return make(now: now) }
+    guard stream.created != nil, origin != nil || base > 0 else { return make(now: now) }
     send(.streamInfo(stream.name))
     step = .looking(since: now)
   }
@@ -150,7 +154,9 @@ final class GetConsumer {
       return
     }
     guard case .looking = step else { return try found(answer, now: now) }
-    if answer.created != origin, base > 0 { throw remade(answer.lastSequence) }
+    if base > 0, origin != nil && answer.created != origin || base > answer.lastSequence ?? base {
+      throw remade(answer.lastSequence)
+    }
     origin = answer.created
     make(now: now)
   }
@@ -189,9 +195,15 @@ final class GetConsumer {
       throw Failure("consumer \(name)", "it is for \(has)")
     }
     if answer.pushes { throw Failure("consumer \(name)", "it is one that pushes") }
-    // A consumer that is to begin behind the end begins at the end, which may have come since the
-    // stream was looked at.
-    if isOwn || isRemade, let end = answer.delivered, end < base { throw remade(end) }
+    // A consumer that is to begin behind the end begins at the end. Where servers have copies, it
+    // may be made at one that is behind: then the look before it decides. Who may not look
+    // believes it when it comes again and again.
+    if isOwn || isRemade, let end = answer.delivered, end < base, stream.created == nil {
+      behind += 1
+      guard answer.isOfCluster, behind < Self.mostBehind else { throw remade(end) }
+      return renew(now: now, "it begins at \(end), behind \(base)")
+    }
+    behind = 0
     isRemade = false
     limits = answer.limits
     if let wait = answer.ackWait, wait > 0 { ackWait = wait }

@@ -49,6 +49,7 @@ exec 7>&-
 finished "$put"
 is "$status" 0 "bus-put ends well"
 finished "$get"
+is "$(grep -v link "$tmp/get.err" | grep 'it ends')" "" "no copy that is behind is another stream"
 is "$(cat "$tmp/get.out")" '{"n":1}
 {"n":2}
 {"n":3}' "and bus-get has all, once"

@@ -1,0 +1,25 @@
+#!/bin/sh
+# A copy of the stream that is behind: a consumer that is made there begins before what was read,
+# and yet it is the same stream.
+. "${0%/*}/../lib.sh"
+bound=40
+
+start_server fake python3 "$cli/servers/fake_copies.py" 1
+run bus-get -s "$url" --all -n 3
+is "$status" 0 "where one may look at the stream, a copy behind ends nothing"
+is "$(cat "$out")" '{"n":1}
+{"n":2}
+{"n":3}' "and each record is told once"
+
+start_server fake python3 "$cli/servers/fake_copies.py" 2 closed
+run bus-get -s "$url" --all -n 3
+is "$status" 0 "where one may not, another consumer is made"
+is "$(cat "$out")" '{"n":1}
+{"n":2}
+{"n":3}' "and each record is told once"
+
+start_server fake python3 "$cli/servers/fake_copies.py" 99 closed
+run bus-get -s "$url" --all -n 3
+is "$status" 2 "where it never has what was read, it is another stream"
+like "$(cat "$err")" 'bus-get: stream agents: it ends at 0, and what was read at 2$' "and that is said"
+done_testing
