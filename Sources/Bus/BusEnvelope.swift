@@ -1,4 +1,5 @@
 public import Core
+import Records
 
 /// A record with what it goes by around it, as `bus-get -m` prints it. Valid as long as the
 /// line's bytes are.
@@ -10,34 +11,28 @@ public struct BusEnvelope {
   /// Its message id; nil for what is made of it.
   public let id: String?
 
+  private enum Member: Int, ScanName {
+    case type, data, subject, id
+    static let table = NameTable<Member>()
+  }
+
   /// - Parameter line: one line.
   /// - Throws: a `Fault` for what is no such record, and for a subject or an id that cannot be
   ///   published as it is.
   public init(_ line: UnsafeRawBufferPointer) throws(Failure) {
-    var (type, data, subject, id) = (
-      ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
-    )
+    var fields = ScanFields<Member>()
     do throws(ScanFault) {
-      var members = try ScanMembers(line)
-      while try members.next() {
-        switch members.key.unescaped {
-        case "type": type = members.value
-        case "data": data = members.value
-        case "subject": subject = members.value
-        case "id": id = members.value
-        default: break
-        }
-      }
+      try fields.read(line)
     } catch {
       throw Failure(error.reason)
     }
-    guard type.isString, type.string == "bus_message" else {
+    guard fields[.type].isText("bus_message") else {
       throw Failure("not a bus_message")
     }
-    if data.isAbsent { throw Failure("no data in it") }
-    self.data = data.bytes
-    self.subject = try Self.text(subject, "subject", fault: BusSubject.fault(of:))
-    self.id = try Self.text(id, "id") { id in
+    if fields[.data].isAbsent { throw Failure("no data in it") }
+    data = fields[.data].bytes
+    subject = try Self.text(fields[.subject], "subject", fault: BusSubject.fault(of:))
+    id = try Self.text(fields[.id], "id") { id in
       BusLabels.isID(id) ? nil : "not of 1 to 128 characters of ASCII without blanks"
     }
   }

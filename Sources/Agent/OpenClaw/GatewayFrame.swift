@@ -10,38 +10,32 @@ enum GatewayFrame {
   case response(id: String, GatewayAnswer)
   case other
 
+  private enum Member: Int, ScanName {
+    case type, id, event, payload, error, seq, ok
+    static let table = NameTable<Member>()
+  }
+
   init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
-    var (type, id, name) = (ScanValue.absent, ScanValue.absent, ScanValue.absent)
-    var (payload, error) = (ScanValue.absent, ScanValue.absent)
-    var (seq, ok) = (ScanValue.absent, ScanValue.absent)
-    var members = try ScanMembers(bytes)
-    while try members.next() {
-      switch members.key.unescaped {
-      case "type": type = members.value
-      case "id": id = members.value
-      case "event": name = members.value
-      case "payload": payload = members.value
-      case "error": error = members.value
-      case "seq": seq = members.value
-      case "ok": ok = members.value
-      default: break
-      }
-    }
-    switch type.string {
+    var fields = ScanFields<Member>()
+    try fields.read(bytes)
+    switch fields[.type].string {
     case "event":
-      guard name.isString, let name = name.string else {
+      guard fields[.event].isString, let name = fields[.event].string else {
         self = .other
         return
       }
       self = .event(
-        GatewayEvent(name: name, payload: payload, seq: Self.number(seq), bytes: bytes))
+        GatewayEvent(
+          name: name, payload: fields[.payload], seq: Self.number(fields[.seq]), bytes: bytes))
     case "res":
-      guard let id = id.string else {
+      guard let id = fields[.id].string else {
         self = .other
         return
       }
+      let ok = fields[.ok]
       let isFine = ok.string == "true" && ok.isString == false
-      self = .response(id: id, isFine ? .success(payload) : .failure(GatewayError(error)))
+      self = .response(
+        id: id, isFine ? .success(fields[.payload]) : .failure(GatewayError(fields[.error])))
     default: self = .other
     }
   }

@@ -237,7 +237,7 @@ final class PincerChat: ChatLine {
     if turn.id == nil, isWatched {
       guard
         let found = try finder.found(
-          message, event, thread: turn.thread, text: turn.question.text, waiter, until: deadline)
+          message, thread: turn.thread, text: turn.question.text, waiter, until: deadline)
       else { return }
       self.turn?.claim(found.turn, message: found.message)
       for earlier in finder.events { try receive(earlier, isWatched: true, waiter) }
@@ -245,20 +245,10 @@ final class PincerChat: ChatLine {
     }
     if turn.id == nil {
       let turnID = event.pincerText("turnId")
-      if !turnID.isEmpty { self.turn?.claim(turnID, message: "") }
-    }
-    if let begin = PincerTurn.beginning(event), begin.turn == self.turn?.id {
-      self.turn?.claim(begin.turn, message: begin.message)
+      if !turnID.isEmpty { self.turn?.claim(turnID) }
     }
     guard let news = self.turn?.receive(message, event) else { return }
     lastNews = Clock.monotonic
-    if PincerTurn.beginning(event) != nil, let id = self.turn?.message {
-      var own = MessageRecord(
-        origin, id: id, thread: turn.thread, role: .user, text: turn.question.text, state: .final,
-        time: event.pincerTime("occurredAt"))
-      own.turn = self.turn?.id
-      waiter.news(.message(own))
-    }
     for each in news { waiter.news(each) }
   }
 

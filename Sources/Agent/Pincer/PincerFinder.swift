@@ -20,14 +20,14 @@ struct PincerFinder {
 
   /// The turn that answers and the message, if it is this one; searches until `until`, monotonic.
   mutating func found(
-    _ message: [UInt8], _ event: JSONValue, thread: String, text: String, _ waiter: Waiter,
+    _ message: [UInt8], thread: String, text: String, _ waiter: Waiter,
     until: Double
   ) throws(LinkEnd) -> (turn: String, message: String)? {
     if size + message.count <= Self.most {
       events.append(message)
       size += message.count
     }
-    guard let begin = PincerTurn.beginning(event), !begin.message.isEmpty else { return nil }
+    guard let begin = PincerTurn.beginning(message), !begin.message.isEmpty else { return nil }
     while Clock.monotonic < until {
       if let isOurs = try has(begin.message, thread, text, waiter) {
         return isOurs ? begin : nil

@@ -31,13 +31,17 @@ struct PincerTurn {
 
   // MARK: - What comes
 
-  static func beginning(_ event: JSONValue) -> (turn: String, message: String)? {
-    guard let started = event.pincer("turnStarted") else { return nil }
-    let turn = event.pincerText("turnId")
-    return turn.isEmpty ? nil : (turn, started.pincerText("userMessageId"))
+  /// The turn that an event begins, and the message that it answers; nil for any other event.
+  static func beginning(_ message: [UInt8]) -> (turn: String, message: String)? {
+    var decoder = PincerTurns()
+    guard
+      let event = message.withUnsafeBytes({ decoder.event($0, origin: RecordOrigin(.pincer)) }),
+      case .started(let message) = event.change, !event.turn.isEmpty
+    else { return nil }
+    return (event.turn, message)
   }
 
-  mutating func claim(_ turn: String, message: String) {
+  mutating func claim(_ turn: String, message: String = "") {
     id = turn
     if !message.isEmpty { self.message = message }
   }
@@ -60,12 +64,25 @@ struct PincerTurn {
     var news: [ChatNews] = []
     for var event in events {
       event.origin = origin
+      if case .started(let message) = event.change, !turn.isEmpty {
+        claim(turn, message: message)
+        if let own = ownMessage(event.time) { news.append(.message(own)) }
+      }
       for entity in fold.receive(event) where entity.turn == id {
         note(entity)
         news.append(ChatNews(entity))
       }
     }
     return turn.isEmpty && news.isEmpty ? nil : news
+  }
+
+  private func ownMessage(_ time: Timestamp?) -> MessageRecord? {
+    guard let message else { return nil }
+    var own = MessageRecord(
+      origin, id: message, thread: thread, role: .user, text: question.text, state: .final,
+      time: time)
+    own.turn = id
+    return own
   }
 
   private mutating func note(_ entity: ConversationRecord) {

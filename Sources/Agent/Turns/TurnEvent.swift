@@ -45,8 +45,8 @@ public struct TurnEvent: Sendable {
 public enum TurnChange: Sendable {
   // MARK: Steps
 
-  /// A turn began.
-  case started
+  /// A turn began, with a message of a person; its id, empty where nobody says.
+  case started(message: String)
   /// A turn ended well; the id of its answer.
   case completed(message: String?)
   /// A turn failed: a word for machines, and why, in a line. Either may be empty.

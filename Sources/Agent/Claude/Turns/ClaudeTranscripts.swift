@@ -63,16 +63,10 @@ public enum ClaudeTranscripts {
   public static func names(
     of line: UnsafeRawBufferPointer
   ) throws(ScanFault) -> (type: String?, id: String?) {
-    var (type, id) = (ScanValue.absent, ScanValue.absent)
-    var members = try ScanMembers(line)
-    while try members.next() {
-      switch Self.members[members.key] {
-      case .type?: type = members.value
-      case .id?: id = members.value
-      case nil: continue
-      }
-    }
+    var fields = ScanFields<Member>()
+    try fields.read(line)
     try ScanValidator.validate(line)
+    let (type, id) = (fields[.type], fields[.uuid])
     return (type.isString ? type.string : nil, id.isString ? id.string : nil)
   }
 
@@ -82,6 +76,8 @@ public enum ClaudeTranscripts {
     return id
   }
 
-  private enum Member: Sendable { case type, id }
-  private static let members = NameTable<Member>([("type", .type), ("uuid", .id)])
+  private enum Member: Int, ScanName {
+    case type, uuid
+    static let table = NameTable<Member>()
+  }
 }

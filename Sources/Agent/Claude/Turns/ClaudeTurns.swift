@@ -78,31 +78,20 @@ extension ClaudeTurns {
 
 /// A line of a transcript (CONTRACT.md 1).
 struct ClaudeLine {
-  enum Kind: Sendable {
+  enum Kind: Sendable, CaseIterable {
     case user, assistant, summary
 
-    private static let names = NameTable<Kind>([
-      ("user", .user), ("assistant", .assistant), ("summary", .summary),
-    ])
-    private enum Member: Sendable { case type, mark }
-    private static let members = NameTable<Member>([
-      ("type", .type), ("sessionId", .mark), ("leafUuid", .mark),
-    ])
+    private static let table = NameTable<Kind>()
+    private enum Member: Int, ScanName {
+      case type, sessionId, leafUuid
+      static let table = NameTable<Member>()
+    }
 
     init?(_ object: ScanValue) {
-      guard var members = try? ScanMembers(object.bytes) else { return nil }
-      var kind: Kind?
-      var isMarked = false
-      while (try? members.next()) == true {
-        let value = members.value
-        switch Self.members[members.key] {
-        case .type? where value.isString:
-          kind = Self.names[ScanValue(start: value.start + 1, count: value.count - 2)]
-        case .mark?: isMarked = value.isString
-        default: continue
-        }
-      }
-      guard let kind, isMarked else { return nil }
+      let fields = ScanFields<Member>(object.bytes)
+      guard fields[.sessionId].isString || fields[.leafUuid].isString,
+        let kind = Self.table.word(fields[.type])
+      else { return nil }
       self = kind
     }
   }

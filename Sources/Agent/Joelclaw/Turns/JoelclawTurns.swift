@@ -157,8 +157,8 @@ private enum JoelclawFrame: Sendable {
   ])
 
   init?(_ object: ScanValue) {
-    guard let type = try? ScanMembers.value(of: "type", in: object.bytes), type.isString,
-      let kind = Self.names[ScanValue(start: type.start + 1, count: type.count - 2)]
+    guard let type = try? ScanMembers.value(of: "type", in: object.bytes),
+      let kind = Self.names.word(type)
     else { return nil }
     self = kind
   }

@@ -21,90 +21,30 @@ package struct OpenClawFrame {
     ("plugin.approval.resolved", .approval(tool: "plugin", isOver: true)),
   ])
 
-  private enum Member: Sendable { case type, event, payload }
-  private static let members = NameTable<Member>([
-    ("type", .type), ("event", .event), ("payload", .payload),
-  ])
+  private enum Member: Int, ScanName {
+    case type, event, payload
+    static let table = NameTable<Member>()
+  }
 
   init?(_ line: TurnLine) {
     if line.isWrapped, !line.eventName.isAbsent {
-      guard line.shape == .event, let kind = Self.kind(line.eventName) else { return nil }
+      guard line.shape == .event, let kind = Self.kinds.word(line.eventName) else { return nil }
       (self.kind, payload) = (kind, line.object)
       return
     }
-    guard line.shape == .own || line.shape == .unmarked || line.isWrapped,
-      var members = try? ScanMembers(line.object.bytes)
-    else { return nil }
-    var (type, event, body) = (ScanValue.absent, ScanValue.absent, ScanValue.absent)
-    while (try? members.next()) == true {
-      switch Self.members[members.key] {
-      case .type?: type = members.value
-      case .event?: event = members.value
-      case .payload?: body = members.value
-      case nil: break
-      }
+    guard line.shape == .own || line.shape == .unmarked || line.isWrapped else { return nil }
+    let fields = ScanFields<Member>(line.object.bytes)
+    guard fields[.type].isText("event"), let kind = Self.kinds.word(fields[.event]) else {
+      return nil
     }
-    guard type.isText("event"), let kind = Self.kind(event) else { return nil }
-    (self.kind, payload) = (kind, body)
-  }
-
-  private static func kind(_ name: ScanValue) -> Kind? {
-    guard name.isString else { return nil }
-    return kinds[ScanValue(start: name.start + 1, count: name.count - 2)]
+    (self.kind, payload) = (kind, fields[.payload])
   }
 }
 
 /// The members of `chat` and `agent` payloads (CONTRACT.md 7).
-struct OpenClawFields {
-  private(set) var (run, session, state, deltaText) = (
-    ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
-  )
-  private(set) var (replaces, message, usage, stopReason) = (
-    ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
-  )
-  private(set) var (errorKind, errorMessage, phase, agent) = (
-    ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
-  )
-  private(set) var (stream, data, time, number) = (
-    ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
-  )
+enum OpenClawField: Int, ScanName {
+  case runId, sessionKey, state, deltaText, replace, message, usage, stopReason, errorKind
+  case errorMessage, phase, agentId, stream, data, ts, seq
 
-  private enum Member: Sendable {
-    case run, session, state, deltaText, replaces, message, usage, stopReason, errorKind,
-      errorMessage, phase, agent, stream, data, time, number
-  }
-
-  private static let names = NameTable<Member>([
-    ("runId", .run), ("sessionKey", .session), ("state", .state), ("deltaText", .deltaText),
-    ("replace", .replaces), ("message", .message), ("usage", .usage),
-    ("stopReason", .stopReason), ("errorKind", .errorKind), ("errorMessage", .errorMessage),
-    ("phase", .phase), ("agentId", .agent), ("stream", .stream), ("data", .data), ("ts", .time),
-    ("seq", .number),
-  ])
-
-  init(_ payload: ScanValue) {
-    guard var members = try? ScanMembers(payload.bytes) else { return }
-    while (try? members.next()) == true {
-      let value = members.value
-      switch Self.names[members.key] {
-      case .run?: run = value
-      case .session?: session = value
-      case .state?: state = value
-      case .deltaText?: deltaText = value
-      case .replaces?: replaces = value
-      case .message?: message = value
-      case .usage?: usage = value
-      case .stopReason?: stopReason = value
-      case .errorKind?: errorKind = value
-      case .errorMessage?: errorMessage = value
-      case .phase?: phase = value
-      case .agent?: agent = value
-      case .stream?: stream = value
-      case .data?: data = value
-      case .time?: time = value
-      case .number?: number = value
-      case nil: break
-      }
-    }
-  }
+  static let table = NameTable<OpenClawField>()
 }

@@ -12,6 +12,7 @@ public struct OpenClawTurns: TurnDecoder {
   private var failures: [Run: TurnRecord] = [:]
   /// Runs whose reply is over: what chat still says of them does not count.
   private var ended: Set<Run> = []
+  private var fields = ScanFields<OpenClawField>()
 
   private struct Run: Hashable {
     var origin: RecordOrigin
@@ -84,18 +85,18 @@ public struct OpenClawTurns: TurnDecoder {
     _ payload: ScanValue, _ received: Timestamp?, _ origin: RecordOrigin,
     _ events: inout [TurnEvent]
   ) {
-    let fields = OpenClawFields(payload)
-    let run = run.of(fields.run)
+    try? fields.read(payload.bytes)
+    let run = run.of(fields[.runId])
     if run.isEmpty { return }
     if ended.contains(Run(origin: origin, id: run)) { return }
-    let thread = session(fields.session, of: run)
+    let thread = session(fields[.sessionKey], of: run)
     failures[Run(origin: origin, id: run)] = nil
     var time = received
     var text = TurnText.unchanged
     var words = ""
-    let state = fields.state.string
+    let state = fields[.state].string
     let isEnd = state == "final" || state == "aborted"
-    if fields.message.isObject, let message = try? JSONValue.parse(fields.message.bytes) {
+    if fields[.message].isObject, let message = try? JSONValue.parse(fields[.message].bytes) {
       time = time ?? message["timestamp"]?.integer.flatMap { Timestamp(milliseconds: $0) }
       // Nothing but pictures or thoughts takes no words back.
       // Nor does an end without words.
@@ -103,39 +104,40 @@ public struct OpenClawTurns: TurnDecoder {
         split.end(run)
         (text, words) = (.whole, whole)
       }
-    } else if let piece = fields.deltaText.piece {
-      if fields.replaces.isTrue { split.end(run) }
-      (text, words) = (fields.replaces.isTrue ? .whole : .appended, split.next(piece, of: run))
+    } else if let piece = fields[.deltaText].piece {
+      if fields[.replace].isTrue { split.end(run) }
+      (text, words) = (fields[.replace].isTrue ? .whole : .appended, split.next(piece, of: run))
     }
     if isEnd, case let half = split.end(run), !half.isEmpty {
       (text, words) = (text == .whole ? .whole : .appended, words + half)
     }
     var turn = TurnRecord(origin, id: run, thread: thread, state: .running, time: time)
-    turn.agent = fields.agent.isString ? fields.agent.string : nil
+    turn.agent = fields[.agentId].isString ? fields[.agentId].string : nil
     var message = MessageRecord(
       origin, id: run, thread: thread, role: .assistant, text: words, state: .partial, time: time)
     message.turn = run
     switch state {
     case "status":
-      turn.reason = fields.phase.isString ? fields.phase.string : nil
+      turn.reason = fields[.phase].isString ? fields[.phase].string : nil
       add(.setTurn(turn), run, turn, &events)
     case "delta":
       add(.setMessage(message, text: text), run, turn, &events)
-      if text == .appended { Self.number(&events, fields.number, "chat") }
+      if text == .appended { Self.number(&events, fields[.seq], "chat") }
     case "final":
       (message.state, turn.state) = (.final, .completed)
       turn.message = run
-      if fields.usage.isObject, let usage = try? JSONValue.parse(fields.usage.bytes) {
+      if fields[.usage].isObject, let usage = try? JSONValue.parse(fields[.usage].bytes) {
         OpenClawMessage.add(usage: usage, to: &turn)
       }
       end(turn, message, text, &events)
     case "aborted":
       (message.state, turn.state) = (.aborted, .aborted)
-      turn.reason = fields.stopReason.isString ? fields.stopReason.string : nil
+      turn.reason = fields[.stopReason].isString ? fields[.stopReason].string : nil
       end(turn, message, text, &events)
     case "error":
       (message.state, turn.state) = (.failed, .failed)
-      let why = [fields.errorKind, fields.errorMessage].compactMap { $0.isString ? $0.string : nil }
+      let why = [fields[.errorKind], fields[.errorMessage]].filter(\.isString)
+        .compactMap(\.string)
       turn.reason = why.isEmpty ? "the run failed" : why.joined(separator: ": ")
       message.reason = turn.reason
       end(turn, message, .unchanged, &events)
@@ -173,17 +175,17 @@ public struct OpenClawTurns: TurnDecoder {
     _ payload: ScanValue, _ received: () -> Timestamp?, _ origin: RecordOrigin,
     _ events: inout [TurnEvent]
   ) {
-    let fields = OpenClawFields(payload)
-    let run = run.of(fields.run)
-    guard !run.isEmpty, fields.data.isObject else { return }
+    try? fields.read(payload.bytes)
+    let run = run.of(fields[.runId])
+    guard !run.isEmpty, fields[.data].isObject else { return }
     // What the agent says comes as chat, too.
-    let stream = fields.stream.string
+    let stream = fields[.stream].string
     guard stream == "lifecycle" || stream == "tool" || stream == "thinking",
-      let data = try? JSONValue.parse(fields.data.bytes)
+      let data = try? JSONValue.parse(fields[.data].bytes)
     else { return }
     let time =
-      fields.time.wholeNumber.flatMap { Timestamp(milliseconds: Int64($0)) } ?? received()
-    let thread = session(fields.session, of: run)
+      fields[.ts].wholeNumber.flatMap { Timestamp(milliseconds: Int64($0)) } ?? received()
+    let thread = session(fields[.sessionKey], of: run)
     var turn = TurnRecord(origin, id: run, thread: thread, state: .running, time: time)
     if let time {
       giveUp(&events) { $0.time.map { $0.adding(Self.grace) < time } ?? true }
@@ -217,10 +219,10 @@ public struct OpenClawTurns: TurnDecoder {
         state: .partial, time: time)
       record.turn = run
       add(.setMessage(record, text: whole == nil ? .appended : .whole), run, turn, &events)
-      if whole == nil { Self.number(&events, fields.number, stream ?? "") }
+      if whole == nil { Self.number(&events, fields[.seq], stream ?? "") }
     default:
       if let call = OpenClawTool.record(
-        data, arguments: (try? ScanMembers.value(of: "args", in: fields.data.bytes))?.json, turn)
+        data, arguments: (try? ScanMembers.value(of: "args", in: fields[.data].bytes))?.json, turn)
       {
         add(.setToolCall(call), run, turn, &events)
       }

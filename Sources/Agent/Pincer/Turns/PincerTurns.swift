@@ -6,6 +6,7 @@ public struct PincerTurns: TurnDecoder {
   private var (thread, turn, execution) = (LastText(), LastText(), LastText())
   private var clock = LastSecond()
   private var split = SplitText()
+  private var fields = ScanFields<PincerField>()
 
   public init() {}
 
@@ -43,16 +44,19 @@ public struct PincerTurns: TurnDecoder {
     do throws(ScanFault) {
       var members = try ScanMembers(object)
       while try members.next() {
-        switch PincerMember.envelope[members.key] {
-        case .eventID?: id = members.value
-        case .threadID?: thread = members.value
-        case .turnID?: turn = members.value
+        switch PincerMember.table[members.key] {
+        case .eventId?: id = members.value
+        case .threadId?: thread = members.value
+        case .turnId?: turn = members.value
         case .sequence?: sequence = members.value
-        case .time?: time = members.value
-        case .payload(let kind)? where members.value.isObject:
-          (payload, body) = (kind, members.value)
-        case .known?: break
-        default: if isPlain { return nil }
+        case .occurredAt?: time = members.value
+        case .source?, .contentTrust?: break
+        case nil:
+          if members.value.isObject, let kind = PincerPayload.table[members.key] {
+            (payload, body) = (kind, members.value)
+          } else if isPlain {
+            return nil
+          }
         }
       }
     } catch {
@@ -67,130 +71,80 @@ public struct PincerTurns: TurnDecoder {
     event.id = id.trimmedText
     event.turn = self.turn.of(turn)
     event.sequence = sequence.wholeNumber ?? 0
-    if let payload, payload != .other {
-      event.change = change(payload, PincerFields(body), event)
+    if let payload {
+      try? fields.read(body.bytes)
+      event.change = change(payload, event)
     }
     return event
   }
 
-  private mutating func words(
-    _ fields: PincerFields, _ event: TurnEvent, _ kind: String
-  ) -> String {
-    guard let piece = fields.delta.piece else { return "" }
-    return split.next(piece, of: "\(event.turn)/\(fields.id(fields.segment))/\(kind)")
+  private mutating func words(_ event: TurnEvent, _ kind: String) -> String {
+    guard let piece = fields[.delta].piece else { return "" }
+    return split.next(piece, of: "\(event.turn)/\(fields.id(.segmentId))/\(kind)")
   }
 
-  private mutating func change(
-    _ payload: PincerPayload, _ fields: PincerFields, _ event: TurnEvent
-  ) -> TurnChange {
+  private mutating func change(_ payload: PincerPayload, _ event: TurnEvent) -> TurnChange {
     switch payload {
-    case .started: .started
-    case .completed: .completed(message: fields.id(fields.message))
-    case .failed: .failed(code: fields.text(fields.code), reason: fields.text(fields.reason))
-    case .paused: .paused
-    case .resumed: .resumed
-    case .thinking:
+    case .turnStarted: .started(message: fields.id(.userMessageId))
+    case .turnCompleted:
+      .completed(message: fields[.assistantMessageId, or: .messageId].trimmedText)
+    case .turnFailed: .failed(code: fields.text(.code), reason: fields.text(.message))
+    case .turnPaused: .paused
+    case .turnResumed: .resumed
+    case .assistantThinkingDelta:
       .thinking(
-        words(fields, event, "thinking"),
-        segment: event.turn.isEmpty ? fields.id(fields.segment) : "",
-        isRedacted: fields.isRedacted.isTrue)
-    case .text:
-      .text(
-        words(fields, event, "text"),
-        segment: event.turn.isEmpty ? fields.id(fields.segment) : "")
-    case .committed:
-      .committed(message: fields.id(fields.message), text: fields.text(fields.text))
-    case .planned:
+        words(event, "thinking"), segment: event.turn.isEmpty ? fields.id(.segmentId) : "",
+        isRedacted: fields[.redacted].isTrue)
+    case .assistantTextDelta:
+      .text(words(event, "text"), segment: event.turn.isEmpty ? fields.id(.segmentId) : "")
+    case .assistantMessageCommitted:
+      .committed(
+        message: fields[.assistantMessageId, or: .messageId].trimmedText,
+        text: fields.text(.fullText))
+    case .toolCallPlanned:
       .planned(
-        call: fields.id(fields.call), tool: fields.text(fields.tool),
-        arguments: fields.arguments.isObject ? fields.arguments.json : nil)
-    case .executionStarted:
+        call: fields.id(.toolCallId), tool: fields.tool,
+        arguments: fields[.args].isObject ? fields[.args].json : nil)
+    case .toolExecutionStarted:
       .executionStarted(
-        execution.of(fields.execution), call: fields.id(fields.call),
-        tool: fields.text(fields.tool), command: fields.text(fields.command))
-    case .output:
+        execution.of(fields[.executionId]), call: fields.id(.toolCallId), tool: fields.tool,
+        command: fields.text(.displayCommand))
+    case .toolExecutionOutputDelta:
       .output(
-        execution: execution.of(fields.execution),
-        isError: fields.stream.isText("STDERR") || fields.stream.wholeNumber == 2, fields.output)
-    case .executionFinished:
+        execution: execution.of(fields[.executionId]),
+        isError: fields[.stream].isText("STDERR") || fields[.stream].wholeNumber == 2,
+        fields.output)
+    case .toolExecutionFinished:
       .executionFinished(
-        execution.of(fields.execution),
+        execution.of(fields[.executionId]),
         TurnExecutionEnd(
-          exitCode: Int(fields.exitCode.wholeNumber ?? 0),
-          milliseconds: Int(fields.milliseconds.wholeNumber ?? 0),
-          isTimedOut: fields.isTimedOut.isTrue, isTruncated: fields.isTruncated.isTrue))
-    case .proposed: .proposed(fields.approval(event.origin, event.time))
-    case .decided:
-      PincerApproval.state(fields.status, reason: fields.id(fields.reason)).map {
-        .decided(
-          approval: fields.id(fields.action), $0, reason: fields.id(fields.reason))
+          exitCode: Int(fields[.exitCode].wholeNumber ?? 0),
+          milliseconds: Int(fields[.durationMs].wholeNumber ?? 0),
+          isTimedOut: fields[.timedOut].isTrue, isTruncated: fields[.truncated].isTrue))
+    case .proposedActionCreated: .proposed(fields.approval(event.origin, event.time))
+    case .proposedActionStatusChanged:
+      PincerApproval.state(fields[.status], reason: fields.id(.reason)).map {
+        .decided(approval: fields.id(.actionId), $0, reason: fields.id(.reason))
       } ?? .nothing
-    case .other: .nothing
+    case .turnBudgetApplied, .modelOutputRepairAttempted, .policyDecisionMade,
+      .idempotencyConflict, .jobStatusChanged, .scheduleTriggered, .heartbeat, .streamGap:
+      .nothing
     }
   }
 }
 
-private struct PincerFields {
-  var (message, code, reason, segment) = (
-    ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
-  )
-  var (delta, isRedacted, text, call) = (
-    ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
-  )
-  var (tool, arguments, execution, command) = (
-    ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
-  )
-  var (stream, chunk, isText, exitCode) = (
-    ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
-  )
-  var (milliseconds, isTimedOut, isTruncated, action) = (
-    ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
-  )
-  var (risk, summary, preview, expires, status) = (
-    ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
-  )
+extension ScanFields<PincerField> {
+  fileprivate func text(_ name: PincerField) -> String { text(self[name]) }
 
-  init(_ body: ScanValue) {
-    guard var members = try? ScanMembers(body.bytes) else { return }
-    while (try? members.next()) == true {
-      let value = members.value
-      switch PincerMember.inside[members.key] {
-      case .message?: message = value
-      case .code?: code = value
-      case .reason?: reason = value
-      case .segment?: segment = value
-      case .delta?: delta = value
-      case .isRedacted?: isRedacted = value
-      case .text?: text = value
-      case .call?: call = value
-      case .tool?: tool = value
-      case .arguments?: arguments = value
-      case .execution?: execution = value
-      case .command?: command = value
-      case .stream?: stream = value
-      case .chunk?: chunk = value
-      case .isText?: isText = value
-      case .exitCode?: exitCode = value
-      case .milliseconds?: milliseconds = value
-      case .isTimedOut?: isTimedOut = value
-      case .isTruncated?: isTruncated = value
-      case .action?: action = value
-      case .risk?: risk = value
-      case .summary?: summary = value
-      case .preview?: preview = value
-      case .expires?: expires = value
-      case .status?: status = value
-      case .eventID?, .threadID?, .turnID?, .sequence?, .time?, .payload?, .known?, nil: break
-      }
-    }
-  }
+  private func text(_ value: ScanValue) -> String { value.isString ? value.string ?? "" : "" }
 
-  func text(_ value: ScanValue) -> String { value.isString ? value.string ?? "" : "" }
+  fileprivate func id(_ name: PincerField) -> String { self[name].trimmedText }
 
-  func id(_ value: ScanValue) -> String { value.trimmedText }
+  fileprivate var tool: String { text(self[.toolName, or: .tool]) }
 
   /// What was printed; nothing for a chunk that is no base64.
-  var output: TurnOutput {
+  fileprivate var output: TurnOutput {
+    let chunk = self[.chunk]
     var bytes: [UInt8]?
     if let raw = chunk.rawText {
       bytes = Base64.bytes(of: raw)
@@ -199,16 +153,16 @@ private struct PincerFields {
         bytes = Array(text.utf8).withUnsafeBytes { Base64.bytes(of: $0) }
       }
     }
-    return isText.isTrue ? .text(bytes ?? []) : .binary(bytes?.count ?? 0)
+    return self[.utf8].isTrue ? .text(bytes ?? []) : .binary(bytes?.count ?? 0)
   }
 
-  func approval(_ origin: RecordOrigin, _ time: Timestamp?) -> ApprovalRecord {
-    let tool = text(tool)
-    let risk = PincerApproval.risk(risk)
+  fileprivate func approval(_ origin: RecordOrigin, _ time: Timestamp?) -> ApprovalRecord {
     var record = PincerApproval.record(
-      origin, id: id(action), tool: tool, risk: risk, preview: preview, time: time)
+      origin, id: id(.actionId), tool: tool, risk: PincerApproval.risk(self[.riskClass]),
+      preview: self[.preview], time: time)
+    let summary = self[.deterministicSummary]
     record.summary = summary.isString ? summary.string : nil
-    record.expires = expires.rawText.flatMap { Timestamp(rfc3339: $0) }
+    record.expires = self[.expiresAt].rawText.flatMap { Timestamp(rfc3339: $0) }
     return record
   }
 }

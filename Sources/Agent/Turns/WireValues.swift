@@ -1,48 +1,6 @@
 import CLibc
 public import Core
 
-/// Tells the members of objects by their names, without making texts of these. A table is made
-/// once and stays for good: keep it in a `static let`.
-public struct NameTable<Name: Sendable>: @unchecked Sendable {
-  private struct Entry {
-    var text: StaticString
-    var name: Name
-  }
-
-  /// By the length of the text; never changed once it is made.
-  private let entries: UnsafeMutablePointer<Entry>
-  /// Where the texts of a length begin, and behind the last one.
-  private let starts: UnsafeMutablePointer<Int>
-  private let longest: Int
-
-  /// - Parameter names: the texts, of plain ASCII, and what they mean.
-  public init(_ names: [(StaticString, Name)]) {
-    longest = names.map { $0.0.utf8CodeUnitCount }.max() ?? 0
-    entries = .allocate(capacity: names.count)
-    starts = .allocate(capacity: longest + 2)
-    var count = 0
-    for length in 0...longest {
-      (starts + length).initialize(to: count)
-      for (text, name) in names where text.utf8CodeUnitCount == length {
-        (entries + count).initialize(to: Entry(text: text, name: name))
-        count += 1
-      }
-    }
-    (starts + longest + 1).initialize(to: count)
-  }
-
-  /// What a key means; nil for one that is not in the table, or is spelled with escapes that
-  /// no sender needs.
-  public subscript(key: ScanValue) -> Name? {
-    guard key.count <= longest else { return nil }
-    for index in starts[key.count]..<starts[key.count + 1]
-    where memcmp(key.start, entries[index].text.utf8Start, key.count) == 0 {
-      return entries[index].name
-    }
-    return nil
-  }
-}
-
 /// Makes texts of values that come again and again, such as ids, and hands out the same text
 /// as long as they are the same.
 public struct LastText: Sendable {
