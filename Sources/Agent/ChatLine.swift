@@ -45,6 +45,8 @@ public struct ChatQuestion: Sendable {
   /// Since when it may have been said before, under the same key; nil for never. Where keys are
   /// known it is looked for first.
   public var firstSaid: Timestamp?
+  /// Whether the key may have been used before: it is looked for where messages are known by theirs.
+  public var mayBeSaid = false
 
   public init(thread: String?, agent: String?, text: String, key: String) {
     self.thread = thread
@@ -136,6 +138,8 @@ open class ChatWaiter: LinkWaiter {
   public var isAborted = false
   /// Whether the line ends a question by itself then; else waiting is over.
   public var endsItself = false
+  /// Whether texts of what was listed are not whole.
+  public var isCut = false
 
   /// Something of the question that is under way.
   open func news(_ news: ChatNews) {}

@@ -34,7 +34,7 @@ struct ChatLists {
       if options.form == .json { try output.list(rows, Self.threads) } else { try tell(rows) }
     }
     try output.flush()
-    return .success
+    return loop.isCut ? .failure : .success
   }
 
   /// `who: words`, a message after the other.

@@ -21,6 +21,7 @@ enum Question {
       thread: options.thread, agent: options.agent, text: text, key: options.key ?? RandomKey.make()
     )
     question.isAgain = options.isAgain
+    question.mayBeSaid = options.key != nil
     for file in options.files { question.attachments.append(try AttachedFile.read(file)) }
     return question
   }

@@ -9,6 +9,8 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   /// What a request was for.
   private enum Asked {
     case send, abort, history
+    /// The whole text of a row.
+    case row(String)
     case ending(run: String)
     case list(String, ChatList, key: String)
   }
@@ -28,12 +30,21 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   private var question: ChatQuestion?
   private var lookAt = Double.infinity
   private var looks = 0
+  /// What was found, of which some texts are fetched whole; and the list that it is for, nil for the
+  /// answer to a question.
+  private var cut: (history: GatewayHistory, rows: [String], list: ChatList?)?
+  /// Whether a history may be asked for with all of its texts.
+  private var asksForAll = true
+  /// Which start of the gateway the question was sent to.
+  private var boot: String?
   private var restAt = 0.0
   private var endAt = Double.infinity
 
   /// How often an answer is looked for that is not there, and how long apart, seconds.
   private static let (mostLooks, lookWait) = (5, 1.0)
   private static let rows = 50
+  /// How long a run's end may be there before its row is, seconds.
+  private static let rowTime = 0.05
   /// How long the end of an aborted run is waited for, seconds.
   private static let abortTime = 5.0
 
@@ -78,7 +89,8 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     gateway = nil
     // What was to be listed is asked for again.
     for case .list(_, let list, _) in asked.values { wanted = list }
-    asked = [:]
+    wanted = cut?.list ?? wanted
+    (asked, cut) = ([:], nil)
   }
 
   private func talk() throws(LinkEnd) -> Never {
@@ -104,11 +116,23 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     case (.send, _): sent(reply)
     case (.abort, .refused(let error)): finish(.lost("the run goes on: \(error.line)"))
     case (.abort, _): break
-    case (.history, .answer): found(reply)
+    case (.history, .answer):
+      if let turn { complete(GatewayHistory(reply.object, key: turn.thread), for: nil) }
+    case (.history, .refused(let error)) where knowsNoLength(error): look(for: turn)
     case (.history, _): settle(.absent)
+    case (.row(let id), _):
+      guard var cut else { return }
+      if let row = reply.object?["message"] { cut.history.receive(row, of: id) }
+      complete(cut.history, without: cut.rows + [id], for: cut.list)
     case (.ending(let run), _): ended(run, reply)
     case (.list(_, let list, let key), .answer(let payload)):
-      listed = .success(GatewayLists.rows(list, payload, reply, key: key, origin))
+      if case .history = list {
+        complete(GatewayHistory(reply.object, key: key), for: list)
+      } else {
+        listed = .success(GatewayLists.rows(list, payload, reply, key: key, origin))
+      }
+    case (.list(_, let list, _), .refused(let error)) where knowsNoLength(error):
+      if let gateway { fetch(list, gateway) }
     case (.list(let method, _, _), .refused(let error)):
       let problem = Self.problem(error)
       listed = .failure(Failure(method, problem.message, problem.status))
@@ -196,10 +220,13 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       turn?.isSent = question.firstSaid != nil
     }
     guard let turn else { return }
+    // What another start took and did not write down is gone.
+    if boot != hello.boot { self.turn?.isTaken = false }
+    boot = hello.boot
     if hello.knows("sessions.messages.subscribe") {
       gateway?.ask("sessions.messages.subscribe", RecordText().string("key", turn.thread))
     }
-    if turn.isSent { look(for: turn) } else { send() }
+    if turn.isSent || turn.question.mayBeSaid { look(for: turn) } else { send() }
   }
 
   private func send() {
@@ -253,29 +280,69 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   private func look(for turn: GatewayTurn?) {
     guard let turn, let hello = gateway?.hello else { return }
     guard hello.knows("chat.history") else { return settle(.absent) }
-    let params = RecordText().string("sessionKey", turn.thread).number("limit", Self.rows)
+    let params = GatewayLists.history(turn.thread, count: Self.rows, isWhole: asksForAll)
     ask("chat.history", params, for: .history)
   }
 
-  private func found(_ reply: GatewayReply) {
-    guard let asked = turn else { return }
-    let history = GatewayHistory(reply.object, key: asked.thread)
-    guard let (news, trace) = turn?.receive(history, now: .now()) else { return }
-    tell(news)
-    settle(
-      trace,
-      isRunning: history.running?.id == asked.run || history.active?.contains(asked.run) == true)
+  /// Whether that is because the gateway is too old to be asked for more than the beginnings.
+  private func knowsNoLength(_ error: GatewayError) -> Bool {
+    guard asksForAll, error.message.holds("maxChars") else { return false }
+    asksForAll = false
+    return true
   }
 
-  private func settle(_ trace: GatewayHistory.Trace, isRunning: Bool = false) {
+  /// Fetches the texts that are not whole, and then takes the history for what it is.
+  ///
+  /// - Parameter tried: the rows that were fetched.
+  private func complete(
+    _ history: GatewayHistory, without tried: [String] = [], for list: ChatList?
+  ) {
+    var rows: [String] = []
+    if case .history(_, _, let count)? = list {
+      rows = history.cut(last: count)
+    } else if let turn, case .answered(_, let cut) = history.trace(of: turn) {
+      rows = cut
+    }
+    if let row = rows.first(where: { !tried.contains($0) }),
+      gateway?.hello.knows("chat.message.get") == true
+    {
+      cut = (history, tried, list)
+      let params = RecordText().string("sessionKey", history.key).string("messageId", row)
+      return ask("chat.message.get", params, for: .row(row))
+    }
+    cut = nil
+    guard case .history(_, _, let count)? = list else { return found(history) }
+    if !rows.isEmpty {
+      waiter?.isCut = true
+      fault("\(rows.count) of the texts are cut: the gateway does not give them whole", at: nil)
+    }
+    listed = .success(history.records(origin).suffix(count).map(\.bytes))
+  }
+
+  private func found(_ history: GatewayHistory) {
+    guard let asked = turn, let (news, trace) = turn?.receive(history, now: .now()) else { return }
+    tell(news)
+    if case .answered(_, let cut) = trace, !cut.isEmpty {
+      return finish(.lost("the answer is cut: the gateway does not give it whole"))
+    }
+    let isRunning =
+      history.running?.id == asked.run || history.active?.contains(asked.run) == true
+    settle(trace, isRunning: isRunning, isBusy: history.isBusy)
+  }
+
+  private func settle(
+    _ trace: GatewayHistory.Trace, isRunning: Bool = false, isBusy: Bool = false
+  ) {
     guard let turn else { return }
     if turn.end != nil, !turn.wantsText { return conclude() }
-    if isRunning {
+    if isRunning, turn.end == nil {
       // What streams does not heal it: what there is by now is looked for again.
-      if turn.isTorn { lookAt = Clock.monotonic + Self.lookWait }
+      if turn.isTorn { lookLater() }
       return
     }
     if trace == .absent, !turn.isTaken { return send() }
+    // Its answer comes with another run, or in one that takes it up behind a restart.
+    if isBusy { return lookLater() }
     looks += 1
     if turn.end != nil, looks > 1 {
       // A row that is to come comes soon.
@@ -354,7 +421,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   private func fetch(_ list: ChatList, _ gateway: Gateway) {
     wanted = nil
-    let (method, params, key) = GatewayLists.request(list, gateway.hello)
+    let (method, params, key) = GatewayLists.request(list, gateway.hello, isWhole: asksForAll)
     if let reason = GatewayLists.fault(key: key) {
       listed = .failure(Failure(place, reason, .failure))
     } else {
@@ -363,13 +430,17 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   }
 
   private func hear(_ event: GatewayEvent) {
-    guard let wasTorn = turn?.isTorn else { return }
+    guard let before = turn else { return }
     tell(turn?.receive(event, now: .now()) ?? [])
     guard let turn else { return }
-    if turn.end != nil {
-      if turn.wantsText { look(for: turn) } else { conclude() }
-    } else if turn.isTorn && !wasTorn {
+    if turn.end != nil, !turn.wantsText { return conclude() }
+    if turn.end != nil ? before.end == nil : turn.isTorn && !before.isTorn {
       look(for: turn)
+    } else if turn.end != nil || turn.isTorn, event.name == "chat",
+      event.member("state") == "final", event.member("sessionKey") == turn.thread
+    {
+      // The answer may be what another run has said.
+      lookAt = min(lookAt, Clock.monotonic + Self.rowTime)
     }
   }
 }

@@ -16,6 +16,8 @@ struct GatewayHello {
   /// 3 or 4.
   let version: Int64
   let server: String
+  /// Which start of the gateway it is; nil where that is not said.
+  let boot: String?
   /// What was granted; may be fewer than was asked for. Nil when that is not said.
   let scopes: [String]?
   let deviceToken: Secret?
@@ -44,6 +46,7 @@ struct GatewayHello {
     else { return nil }
     self.version = version
     server = hello["server"]?["version"]?.string ?? "?"
+    boot = hello["server"]?["bootId"]?.string
     let auth = hello["auth"]
     scopes = auth?["scopes"]?.elements.compactMap(\.string)
     deviceToken = auth?["deviceToken"]?.string.flatMap {

@@ -6,40 +6,83 @@ import Turns
 struct GatewayHistory {
   struct Row {
     let role: MessageRecord.Role
-    let text: String
+    var text: String
     let pictures: Int
     let time: Timestamp?
     let id: String?
+    /// What the words were sent under; nil for those of others, and of old gateways.
+    let key: String?
+    /// The run that said it.
+    let run: String?
+    /// The run into which the words went, where one was at work.
+    let steered: String?
+    /// Whether the gateway says it to the agent by itself, to go on behind a restart.
+    let isOwn: Bool
+    /// Whether some of the text, or all of it, is missing.
+    var isCut: Bool
 
     init?(_ row: JSONValue) {
       guard let role = row["role"]?.string else { return nil }
-      self.role = MessageRecord.Role(rawValue: role) ?? .tool
+      isOwn = row["provenance"]?["kind"]?.string == "internal_system"
+      self.role = isOwn ? .system : MessageRecord.Role(rawValue: role) ?? .tool
       let blocks = row["content"]?.elements ?? []
       pictures = blocks.filter { $0["type"]?.string == "image" }.count
       text = OpenClawMessage.text(of: row) ?? ""
       guard !text.isEmpty || pictures > 0 else { return nil }
       time = row["timestamp"]?.instant
-      id = row[either: "id", "messageId"]?.text
+      let more = row["__openclaw"]
+      id = more?["id"]?.text ?? row[either: "id", "messageId"]?.text
+      let key = row["idempotencyKey"]?.string
+      self.key = key.map { $0.hasSuffix(":user") ? String($0.dropLast(5)) : $0 }
+      run = more?["runId"]?.string
+      steered = more?["steerTargetRunId"]?.string
+      isCut = more?["truncated"]?.bool == true
     }
   }
 
   let key: String
   /// Oldest first.
-  let rows: [Row]
+  private(set) var rows: [Row]
   let running: (id: String, text: String)?
   /// The runs that are under way; nil where the gateway does not say.
   let active: [String]?
+  /// Whether any is, or waits to be.
+  let isBusy: Bool
+  /// What was said beside a call of a tool, by the ids of the rows: no part of an answer.
+  private let asides: Set<String>
+
+  /// The longest text that a gateway gives of a row, where it is asked for more than the 8000
+  /// characters that it gives unasked.
+  static let longestText = 500_000
 
   init(_ payload: JSONValue?, key: String) {
     self.key = payload?["sessionKey"]?.string ?? key
-    rows = (payload?["messages"]?.elements ?? []).compactMap(Row.init)
+    let messages = payload?["messages"]?.elements ?? []
+    rows = messages.compactMap(Row.init)
+    asides = Set(
+      messages.filter { row in
+        row["content"]?.elements.contains { $0["type"]?.string == "toolCall" } == true
+      }.compactMap { $0["__openclaw"]?["id"]?.text })
     let run = payload?["inFlightRun"]
     running = run?["runId"]?.string.map { ($0, run?["text"]?.string ?? "") }
     let info = payload?["sessionInfo"]
-    if let ids = info?["activeRunIds"]?.elements.compactMap(\.string) {
-      active = ids
-    } else {
-      active = info?["hasActiveRun"]?.bool == false ? [] : nil
+    let isActive = info?["hasActiveRun"]?.bool
+    active = info?["activeRunIds"]?.elements.compactMap(\.string) ?? (isActive == false ? [] : nil)
+    isBusy =
+      isActive == true || running != nil || active?.isEmpty == false
+      || payload?["pendingInputs"]?["total"]?.integer ?? 0 > 0
+  }
+
+  /// The rows whose texts are not whole, of the last so many.
+  func cut(last count: Int = .max) -> [String] {
+    rows.suffix(count).filter(\.isCut).compactMap(\.id)
+  }
+
+  /// Takes the whole of a row.
+  mutating func receive(_ whole: JSONValue, of id: String) {
+    guard let row = Row(whole), !row.isCut else { return }
+    for index in rows.indices where rows[index].id == id && rows[index].isCut {
+      (rows[index].text, rows[index].isCut) = (row.text, false)
     }
   }
 
@@ -48,6 +91,7 @@ struct GatewayHistory {
       var record = MessageRecord(
         origin, id: row.id ?? "\(key)/\(row.time?.rfc3339 ?? "")/\(index)", thread: key,
         role: row.role, text: row.text, state: .final, time: row.time)
+      record.turn = row.run
       if row.pictures > 0 {
         record.attachments = Array(
           repeating: MessageRecord.Attachment(mediaType: "image"), count: row.pictures)
@@ -59,20 +103,37 @@ struct GatewayHistory {
   enum Trace: Equatable {
     case absent
     case said
-    case answered(String)
+    /// What the agent said to it, and the rows of that whose texts are not whole.
+    case answered(String, cut: [String])
   }
 
-  /// Looks for what was said and its answer in rows since then, milliseconds since 1970.
-  func trace(of text: String, since: Int64) -> Trace {
-    let wanted = text.trimmed
-    let index = rows.lastIndex { row in
-      row.role == .user && row.text.trimmed == wanted
-        && row.time.map { $0 >= Timestamp(milliseconds: since) } ?? true
-    }
+  /// Looks for what was said under a key, or where rows have none, in these words since then,
+  /// milliseconds since 1970, and for its answer: what the agent says behind it, which is whole
+  /// once none of the runs that say it is under way.
+  func trace(of turn: GatewayTurn) -> Trace { trace(of: turn.question, since: turn.since) }
+
+  func trace(of question: ChatQuestion, since: Int64) -> Trace {
+    let wanted = question.text.trimmed
+    let index =
+      rows.lastIndex { $0.role == .user && $0.key == question.key }
+      ?? rows.lastIndex { row in
+        row.role == .user && row.key == nil && row.text.trimmed == wanted
+          && row.time.map { $0 >= Timestamp(milliseconds: since) } ?? true
+      }
     guard let index else { return .absent }
-    let behind = rows[(index + 1)...].prefix { $0.role != .user }
-    guard let answer = behind.last(where: { $0.role == .assistant }) else { return .said }
-    return .answered(answer.text)
+    // What went into one run together is answered together.
+    let target = rows[index].steered
+    let said = rows[(index + 1)...].filter { !$0.isOwn }
+      .drop { $0.role == .user && target != nil && $0.steered == target }
+      .prefix { $0.role != .user }
+      .filter { row in row.role == .assistant && !(row.id.map(asides.contains) ?? false) }
+    let isGoingOn = said.contains { row in
+      guard let run = row.run, let active else { return isBusy }
+      return active.contains(run) || running?.id == run
+    }
+    if said.isEmpty || isGoingOn { return .said }
+    return .answered(
+      said.map(\.text).joined(separator: "\n\n"), cut: said.filter(\.isCut).compactMap(\.id))
   }
 }
 

@@ -3,20 +3,24 @@ import Records
 
 enum GatewayLists {
   static func request(
-    _ list: ChatList, _ hello: GatewayHello
+    _ list: ChatList, _ hello: GatewayHello, isWhole: Bool
   ) -> (method: String, params: RecordText, key: String) {
     switch list {
     case .agents: return ("agents.list", RecordText(), "")
     case .threads: return ("sessions.list", RecordText(), "")
     case .history(let thread, let agent, let count):
       let key = hello.sessionKey(thread: thread, agent: agent)
-      let params = RecordText().string("sessionKey", key)
-        .number("limit", min(max(count, 1), 1000))
-      return ("chat.history", params, key)
+      return ("chat.history", history(key, count: count, isWhole: isWhole), key)
     case .ending(let thread, let agent):
       let key = hello.sessionKey(thread: thread, agent: agent)
       return ("chat.abort", RecordText().string("sessionKey", key), key)
     }
+  }
+
+  /// - Parameter isWhole: whether its texts are wanted whole.
+  static func history(_ key: String, count: Int, isWhole: Bool) -> RecordText {
+    RecordText().string("sessionKey", key).number("limit", min(max(count, 1), 1000))
+      .number("maxChars", isWhole ? GatewayHistory.longestText : nil)
   }
 
   /// The longest session key that a gateway takes, UTF-16 units.
@@ -44,9 +48,7 @@ enum GatewayLists {
     switch list {
     case .agents: return elements("agents", in: payload)
     case .threads: return threads(reply.object, origin).map(\.bytes)
-    case .history(_, _, let count):
-      let history = GatewayHistory(reply.object, key: key)
-      return history.records(origin).suffix(count).map(\.bytes)
+    case .history: return []
     case .ending:
       let runs = reply.object?["runIds"]?.elements.compactMap(\.string) ?? []
       return runs.map {

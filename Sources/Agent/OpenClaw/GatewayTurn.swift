@@ -82,6 +82,11 @@ struct GatewayTurn {
       // The reply says how a run ended.
       if !isChat { return [] }
       end(as: record)
+      // Without words its answer may be in another run; of just as many as a gateway sends there may
+      // be more in the history (CONTRACT.md 3 and 6).
+      if text.isEmpty || 0...1 ~= GatewayHistory.longestText - text.utf16.count {
+        (isTorn, isShort) = (true, true)
+      }
       if isTorn, end == .answered {
         ending = record
         return []
@@ -182,10 +187,12 @@ struct GatewayTurn {
       if end != nil { return (mend(running.text, now), .said) }
       return (tell(.setTurn(turn(.running, now)), now) + reseat(running.text, now), .said)
     }
-    let trace = history.trace(of: question.text, since: since)
-    if trace != .absent { isTaken = true }
-    guard case .answered(let text) = trace, history.active?.contains(run) != true else {
-      return ([], history.active?.contains(run) == true ? .said : trace)
+    let trace = history.trace(of: question, since: since)
+    if trace != .absent || history.active?.contains(run) == true { isTaken = true }
+    guard case .answered(let text, let cut) = trace else { return ([], trace) }
+    if !cut.isEmpty {
+      isTorn = true
+      return (tell(.setMessage(message(text, .partial, now), text: .whole), now), trace)
     }
     if end != nil { return (mend(text, now), trace) }
     return (finish(text, now), trace)

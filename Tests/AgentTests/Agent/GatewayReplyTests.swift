@@ -168,11 +168,14 @@ import Turns
 
   @Test func anAnswerIsFoundBehindItsQuestion() throws {
     let history = try history(rows)
-    #expect(history.trace(of: "tide?\n", since: 0) == .answered("High at 06:12."))
-    #expect(history.trace(of: "and low?", since: 0) == .said)
-    #expect(history.trace(of: "what?", since: 0) == .absent)
+    func trace(_ text: String, since: Int64 = 0) -> GatewayHistory.Trace {
+      history.trace(of: ChatQuestion(thread: nil, agent: nil, text: text, key: "k"), since: since)
+    }
+    #expect(trace("tide?\n") == .answered("High at 06:12.", cut: []))
+    #expect(trace("and low?") == .said)
+    #expect(trace("what?") == .absent)
     // The same words of an earlier day are another question.
-    #expect(history.trace(of: "tide?", since: 5001) == .absent)
+    #expect(trace("tide?", since: 5001) == .absent)
   }
 }
 

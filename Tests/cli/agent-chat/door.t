@@ -63,6 +63,6 @@ run agent-chat -p thrice --key k-1 fail
 is "$status" 1 "a run fails"
 run agent-chat -p thrice --key k-1 fail
 is "$status" 1 "and has failed, when it is asked for again"
-err_is "agent-chat: the agent failed: it had failed" "for the reason that was kept"
+err_is "agent-chat: the agent failed: rate_limit: it had failed" "for the reason that was kept"
 
 done_testing

@@ -3,15 +3,22 @@
 
 usage: gateway.py [--protocol 3|4] [--token TOKEN] [--log FILE] [--tick MS] [--pace MS]
                   [--pair] [--drops N] [--seed N] [--grant SCOPE,...] [--control FIFO]
-                  [--approvals early|late] [--files JSON] [--odd] [--thrice]
+                  [--approvals early|late] [--files JSON] [--odd] [--thrice] [--queue steer|followup]
 
 Prints a `listening` record. Every frame that comes is a line of the log:
 {"connection":N,"frame":{...}}. A message `count N` is answered with N words, `tool` with a
 tool call in between, `silence` with nothing, `fail WORDS` with an error, `forever` without an end,
 `draft` with a text that is replaced, `blank` with one that the end leaves out, and the words of
-hostile.py with what it says; any other is echoed. With --drops, connections are cut N times in
+hostile.py with what it says; `wide N` with a text of N letters, `slow N PACE` with N words, one each
+PACE seconds; any other is echoed. With --drops, connections are cut N times in
 all, at random moments of replies; the runs go on meanwhile. The codes of close frames that come
 are lines of LOG.closed. With --thrice, challenges are repeated.
+
+A gateway of protocol 4 gives keys, ids and runs of rows, cuts live texts at 500,000 characters and
+rows of the history at as many as are asked for, 8000 unasked, and leaves out what is longer than
+a megabyte. With --queue, what is said while a run of the conversation is at work goes into that one,
+or waits for its end, and has no answer of its own. With --old, texts are
+cut without a word, and none is given whole.
 
 --files is what the greeting says of attachments. With --odd, agents, threads, models and the
 greeting itself have names that a terminal obeys.
@@ -32,6 +39,8 @@ Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   busy METHOD MS  refuse the next call of a method: not before so many milliseconds
   brief ID MS     an approval waits, which nobody hears the end of
   settle ID WORD  somebody else answers, which is not told
+  kill            the gateway ends in the middle, and goes on with what it did under other runs
+  short           no row is given whole
 """
 import argparse
 import base64
@@ -57,7 +66,8 @@ KEYS = {
     "chat.send": {"sessionKey", "message", "idempotencyKey", "thinking", "deliver", "attachments",
                   "timeoutMs", "queueMode"},
     "chat.abort": {"sessionKey", "runId"},
-    "chat.history": {"sessionKey", "limit", "offset", "maxChars"},
+    "chat.history": {"sessionKey", "limit", "offset", "maxChars", "cursor"},
+    "chat.message.get": {"sessionKey", "messageId"},
     "agent.wait": {"runId", "timeoutMs"},
     "agents.list": set(), "sessions.list": {"limit"}, "sessions.subscribe": set(),
     "sessions.messages.subscribe": {"key", "includeApprovals"},
@@ -85,8 +95,13 @@ options.add_argument("--main-key", default="main")
 options.add_argument("--scope", default="per-sender")
 options.add_argument("--files", type=json.loads)
 options.add_argument("--thrice", action="store_true")
+options.add_argument("--queue", choices=["steer", "followup"])
+options.add_argument("--old", action="store_true")
 options.add_argument("--approvals", choices=["early", "late"])
 options = options.parse_args()
+if options.old:
+    KEYS["chat.history"] -= {"maxChars", "cursor"}
+    del KEYS["chat.message.get"]
 if options.approvals == "late":
     KEYS.update(LATE)
 
@@ -99,7 +114,7 @@ history = {}
 approvals = {}
 settled = {}
 state = {"hush": False, "door": "", "skip": 0, "refuse": None, "paired": not options.pair,
-         "mute": set(), "reply": {}, "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0, "go": threading.Event()}
+         "mute": set(), "reply": {}, "boot": 1, "short": False, "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0, "go": threading.Event()}
 
 
 def now():
@@ -243,8 +258,49 @@ def broadcast(name, payload, scope="operator.read"):
             each.send({"type": "event", "event": name, "payload": body, "seq": number})
 
 
+LIVE, ROW, LEAST = 500000, 1000000, 8000
+
+
 def text_message(text):
     return {"role": "assistant", "content": [{"type": "text", "text": text}], "timestamp": now()}
+
+
+def live(text):
+    return text if options.protocol == 3 else text[:LIVE]
+
+
+def add_row(key, row, **more):
+    """A row of a conversation, as this version of the gateway keeps them."""
+    rows = history.setdefault(key, [])
+    if options.protocol >= 4 and not options.old:
+        row["__openclaw"] = dict(more, id="row-%s-%d" % (key, len(rows)), seq=len(rows) + 1)
+    rows.append(row)
+
+
+def words_of(row):
+    content = row["content"]
+    return content if isinstance(content, str) else content[0]["text"]
+
+
+def cut(row, most):
+    """A row as it is given: the beginning of its text, or nothing of one that is far too long."""
+    text = words_of(row)
+    if len(text) <= most and len(text) <= ROW and not state["short"]:
+        return row
+    isHuge = len(text) > ROW
+    text = "[chat.history omitted: message too large]" if isHuge else \
+        text[:min(most, LEAST if state["short"] else most)] + "\n...(truncated)..."
+    row = dict(row, content=[{"type": "text", "text": text}])
+    if "__openclaw" in row:
+        row["__openclaw"] = dict(row["__openclaw"], truncated=True,
+                                 reason="oversized" if isHuge else "display-cap")
+        if isHuge:
+            row["__openclaw"].pop("runId", None)
+    return row
+
+
+class Killed(Exception):
+    pass
 
 
 class Run:
@@ -255,6 +311,10 @@ class Run:
         self.isOver = False
         self.hasFailed = False
         self.wantsEnd = False
+        self.isDead = False
+        self.words = ""
+        # What others said meanwhile, which is answered here.
+        self.others = []
 
     def tell(self, chat_state, connection=None, **members):
         self.seq += 1
@@ -264,20 +324,25 @@ class Run:
 
     def delta(self, piece, replace=False):
         with lock:
+            if self.isDead:
+                raise Killed()
+            told = len(live(self.text))
             self.text = piece if replace else self.text + piece
             self.seq += 1
+            if not replace:
+                piece = live(self.text)[told:]
 
             def payload(connection):
                 body = {"runId": self.id, "sessionKey": self.key, "seq": self.seq,
                         "state": "delta"}
                 if options.protocol == 3:
-                    body["message"] = text_message(self.text)
+                    body["message"] = text_message(live(self.text))
                     return body
                 body["deltaText"] = piece
                 if replace:
                     body["replace"] = True
                 elif self.id not in connection.heard:
-                    body["message"] = text_message(self.text)
+                    body["message"] = text_message(live(self.text))
                 connection.heard.add(self.id)
                 return body
             broadcast("chat", payload)
@@ -298,11 +363,50 @@ class Run:
         with lock:
             self.isOver = True
             self.hasFailed = chat_state == "error"
+            if self.isDead:
+                raise Killed()
             if chat_state == "final" and self.text:
-                history.setdefault(self.key, []).append(text_message(self.text))
+                add_row(self.key, text_message(self.text), runId=self.id)
+            for other in self.others:
+                other.finish(self)
+            if self.others and options.queue == "steer":
+                said = ["Also: " + other.words for other in self.others]
+                self.isOver = False
+                threading.Timer(0.3, self.answer, [said, members]).start()  # the agent thinks
+                return
             broadcast("chat", self.tell(chat_state, **members))
 
+    def answer(self, said, members):
+        """What was said into this run is answered in it, behind its own words."""
+        with lock:
+            for text in said:
+                add_row(self.key, text_message(text), runId=self.id)
+            self.text = "\n\n".join([self.text] + said)
+            self.isOver = True
+            broadcast("chat", self.tell("final", **dict(members, message=text_message(self.text))))
+
+    def finish(self, target):
+        """The end of one whose words went elsewhere: into another run, or one behind it."""
+        self.isOver = True
+        row = {"role": "user", "content": self.words, "timestamp": now(),
+               "idempotencyKey": self.id + ":user"}
+        if options.queue == "steer":
+            add_row(self.key, row, steerTargetRunId=target.id)
+        else:
+            run = Run(self.key, "behind-" + self.id)
+            runs[run.id] = run
+            add_row(self.key, row)
+            threading.Timer(0.3, run.answer, [["Also: " + self.words], {}]).start()
+        broadcast("chat", self.tell("final"))
+
     def go(self, words):
+        try:
+            self.work(words)
+        except Killed:
+            pass
+
+    def work(self, words):
+        self.words = words
         broadcast("chat", self.tell("status", phase="starting_model"))
         self.agent("lifecycle", {"phase": "start", "startedAt": now()})
         first = words.split(" ")[0]
@@ -345,6 +449,13 @@ class Run:
                 self.delta("%d " % number)
                 if self.wantsEnd:
                     break
+        elif first == "wide":
+            self.delta("x" * int(words.split(" ")[1]))
+        elif first == "slow":
+            count, pace = words.split(" ")[1:]
+            for number in range(int(count)):
+                self.delta("%d " % number)
+                time.sleep(float(pace))  # an agent that is slow
         elif first == "forever":
             while not self.wantsEnd:
                 self.delta("and on ")
@@ -353,7 +464,7 @@ class Run:
             self.delta(words)
         if self.wantsEnd:
             return self.end("aborted", stopReason="rpc")
-        self.end("final", message=text_message(self.text), stopReason="stop",
+        self.end("final", message=text_message(live(self.text)), stopReason="stop",
                  usage={"input": 3, "output": 5})
 
 
@@ -362,25 +473,81 @@ def send_chat(connection, params):
     with lock:
         if run in runs:
             if runs[run].hasFailed:
-                return {"runId": run, "status": "error", "summary": "it had failed"}
+                return {"runId": run, "status": "error", "summary": "rate_limit: it had failed"}
             return {"runId": run, "status": "ok" if runs[run].isOver else "in_flight"}
-        runs[run] = Run(key, run)
-        history.setdefault(key, []).append(
-            {"role": "user", "content": params["message"], "timestamp": now()})
-    threading.Thread(target=runs[run].go, args=(params["message"],), daemon=True).start()
+        made = runs[run] = Run(key, run)
+        words = params["message"]
+        made.words = words
+        if any(row.get("idempotencyKey") == run + ":user" for row in history.get(key, [])):
+            # It is known that it was said, and no more.
+            made.isOver = True
+            made.hasFailed = state["boot"] > 1
+            broadcast("chat", made.tell("error", errorMessage="Agent run failed")
+                      if made.hasFailed else made.tell("final"))
+            return {"runId": run, "status": "started"}
+        busy = [each for each in runs.values()
+                if each.key == key and not each.isOver and each is not made]
+        if options.queue and busy:
+            busy[0].others.append(made)
+            return {"runId": run, "status": "started"}
+        row = {"role": "user", "content": words, "timestamp": now()}
+        if options.protocol >= 4 and not options.old:
+            row["idempotencyKey"] = run + ":user"
+        add_row(key, row)
+    threading.Thread(target=made.go, args=(words,), daemon=True).start()
     return {"runId": run, "status": "started"}
+
+
+def kill():
+    """The end of the gateway and its next start, which goes on with what was at work."""
+    with lock:
+        dead = [each for each in runs.values() if not each.isOver]
+        for each in dead:
+            each.isDead = True
+        runs.clear()
+        state["boot"] += 1
+        for each in list(connections):
+            each.cut()
+
+    def again():
+        time.sleep(1)  # as long as the real one takes
+        for each in dead:
+            with lock:
+                run = Run(each.key, "again-" + each.id)
+                runs[run.id] = run
+                add_row(each.key, {
+                    "role": "user", "content": "Go on with what the restart cut.",
+                    "timestamp": now(), "idempotencyKey": run.id + ":user",
+                    "provenance": {"kind": "internal_system",
+                                   "sourceTool": "main_session_restart_recovery"}})
+            run.go(each.words)
+    state["dead"] = {each.key for each in dead}
+    threading.Thread(target=again, daemon=True).start()
 
 
 def tell_history(params):
     key = params["sessionKey"]
     active = [each for each in runs.values() if each.key == key and not each.isOver]
-    rows = history.get(key, [])[-params.get("limit", 200):]
+    most = params.get("maxChars", LEAST)
+    if most > LIVE:
+        return [error("INVALID_REQUEST",
+                      "invalid chat.history params: at /maxChars: must be <= 500000")]
+    rows = [cut(row, most) for row in history.get(key, [])[-params.get("limit", 200):]]
     answer = {"sessionKey": key, "sessionId": "sess-1", "messages": rows,
-              "sessionInfo": {"hasActiveRun": bool(active),
+              "pendingInputs": {"items": [], "total": sum(len(each.others) for each in active)},
+              "sessionInfo": {"hasActiveRun": bool(active) or key in state.get("dead", ()),
                               "activeRunIds": [each.id for each in active]}}
     if active:
-        answer["inFlightRun"] = {"runId": active[0].id, "text": active[0].text}
+        state.get("dead", set()).discard(key)
+        answer["inFlightRun"] = {"runId": active[0].id, "text": live(active[0].text)}
     return answer
+
+
+def tell_row(params):
+    for row in history.get(params["sessionKey"], []):
+        if row.get("__openclaw", {}).get("id") == params["messageId"] and not state["short"]:
+            return {"ok": True, "message": row}
+    return [error("INVALID_REQUEST", "message not found")]
 
 
 def resolve(params, by="someone"):
@@ -423,6 +590,8 @@ def answer(connection, method, params):
     if method == "chat.history":
         with lock:
             return tell_history(params)
+    if method == "chat.message.get":
+        return tell_row(params)
     if method == "agent.wait":
         found = runs.get(params["runId"])
         if found is None or not found.isOver:
@@ -530,7 +699,8 @@ def connect(connection, frame):
         connection.scopes = [each for each in params["scopes"] if each in granted]
         connection.send({"type": "res", "id": frame["id"], "ok": True, "payload": {
             "type": "hello-ok", "protocol": options.protocol,
-            "server": {"version": hostile.ODD if options.odd else "2026.9.6", "connId": "c-%d" % connection.number},
+            "server": {"version": hostile.ODD if options.odd else "2026.9.6", "connId": "c-%d" % connection.number,
+                       "bootId": "boot-%d" % state["boot"]},
             "features": {"methods": sorted(set(KEYS) - {"connect"}), "events": ["chat"]},
             "snapshot": {"presence": [], "health": {}, "uptimeMs": 1, "sessionDefaults": {
                 "defaultAgentId": "heron", "mainKey": options.main_key, "scope": options.scope,
@@ -639,6 +809,10 @@ def control(line):
         state["door"] = rest
     elif word == "refuse":
         state["refuse"] = json.loads(rest) if rest else None
+    elif word == "kill":
+        kill()
+    elif word == "short":
+        state["short"] = True
     elif word == "pair":
         state["paired"] = True
     elif word == "mute":
