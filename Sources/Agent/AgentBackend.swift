@@ -64,6 +64,18 @@ public struct FollowWishes: Sendable {
   }
 }
 
+/// What a command wants of a line on which approval is asked for.
+public struct ApprovalWishes: Sendable {
+  /// Whether to wait until a person lets this device in.
+  public var waits = false
+  /// Whether what other devices' runs ask is wanted, too, where that takes a right of its own.
+  public var isAll = false
+
+  public init(waits: Bool = false, isAll: Bool = false) {
+    (self.waits, self.isAll) = (waits, isAll)
+  }
+}
+
 /// What a line to talk on is wanted for.
 public struct ChatWishes: Sendable {
   /// Whether anything is to be said; else lists alone are read.
@@ -136,10 +148,10 @@ public protocol AgentBackend: Sendable {
   /// A line on which it asks for approval (`approvals`).
   ///
   /// - Parameters:
-  ///   - waits: whether to wait until a person lets this device in.
+  ///   - wishes: what is wanted of it.
   ///   - policy: how the link is kept; no time-out is the backend's usual one.
   func approvals(
-    of agent: AgentAccess, waits: Bool, policy: StreamPolicy
+    of agent: AgentAccess, _ wishes: ApprovalWishes, policy: StreamPolicy
   ) throws(Failure) -> any ApprovalLine
 }
 
@@ -186,7 +198,7 @@ extension AgentBackend {
 
   /// None.
   public func approvals(
-    of agent: AgentAccess, waits: Bool, policy: StreamPolicy
+    of agent: AgentAccess, _ wishes: ApprovalWishes, policy: StreamPolicy
   ) throws(Failure) -> any ApprovalLine {
     throw Failure(name, AgentCapability.approvals.unsupportedReason)
   }

@@ -120,6 +120,8 @@ public enum LinkNews: Equatable, Sendable {
   case lost(String, wait: Double)
   /// A person is to let this device in; the next try is in so many seconds.
   case waits(String, wait: Double)
+  /// Something that a person should know, and that is no fault.
+  case note(String)
   /// Something came that cannot be used.
   case fault(String)
   /// Nothing more comes, and why.

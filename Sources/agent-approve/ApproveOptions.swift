@@ -16,6 +16,7 @@ struct ApproveOptions {
   private(set) var isVerbose = false
   private(set) var isQuiet = false
   private(set) var waits = false
+  private(set) var isAll = false
   /// Nil: text on a terminal, else JSON.
   private(set) var form: RowOutput.Form?
   private(set) var look = LookOptions()
@@ -33,6 +34,11 @@ struct ApproveOptions {
     synopsis: "[options] -l|-w|-i|--approve ID|--deny ID [REASON]|-",
     operands: .none,
     options: [
+      Option(
+        nil, "all", "also what runs of other devices ask: a gateway has to grant operator.admin"
+      ) {
+        $0.isAll = true
+      },
       Option(
         nil, "approve", "ID", "allow this once, - for all of standard input; repeatable", .word
       ) {

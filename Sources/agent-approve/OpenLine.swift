@@ -30,7 +30,7 @@ class OpenLine: ApprovalWaiter {
       options.access, for: .approvals, maxTime: options.reconnect.maxTime,
       diagnostics: diagnostics)
     line = try agent.profile.kind.backend.approvals(
-      of: agent, waits: options.waitsForPairing,
+      of: agent, ApprovalWishes(waits: options.waitsForPairing, isAll: options.isAll),
       policy: options.reconnect.policy(usualSilence: nil))
     EndSignals.watch()
     self.options = options
@@ -126,6 +126,7 @@ class OpenLine: ApprovalWaiter {
     case .waits(let words, let wait):
       isOpen = false
       note("\(words); next try in \(Self.tenths(wait)) s")
+    case .note(let words): say(words)
     case .fault(let reason):
       hadFault = true
       say(reason)

@@ -231,7 +231,7 @@ final class ChatLoop: ChatWaiter {
         say(words)
       }
       tell(isVerboseOnly: true, "next try in \(Self.short(wait)) s")
-    case .fault(let reason): say(reason)
+    case .note(let words), .fault(let words): say(words)
     case .ended(let problem): closed = problem
     }
   }

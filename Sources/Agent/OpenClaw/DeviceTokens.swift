@@ -49,6 +49,11 @@ struct DeviceTokens {
     return fitting.min { $0.scopes.count < $1.scopes.count } ?? entries.last
   }
 
+  /// Whether a gateway has granted this before.
+  func allows(_ scope: GatewayScope) -> Bool {
+    entries.contains { $0.scopes.contains(scope.rawValue) }
+  }
+
   mutating func keep(_ token: Secret, scopes: [String]) throws(Failure) {
     if entries.contains(where: { $0.token.reveal() == token.reveal() && $0.scopes == scopes }) {
       return

@@ -11,6 +11,8 @@ final class GatewayApprovals: AnsweringLink {
     case list(ApprovalBook.Kind)
     case resolve(String)
     case look(String)
+    /// What has become of one that is not listed.
+    case unlisted(String)
   }
 
   private let server: AgentServer
@@ -25,6 +27,8 @@ final class GatewayApprovals: AnsweringLink {
   private var listing = 0
   /// Whether another list is to follow, for something was missed.
   private var listsAgain = false
+  /// Whether it was said what is not seen.
+  private var hasSaid = false
   /// When it was listed, seconds of `Clock.monotonic`.
   private var listedAt = -Double.infinity
 
@@ -34,17 +38,21 @@ final class GatewayApprovals: AnsweringLink {
   private static let patience = 1.0
 
   init(
-    _ client: WebClient, _ keys: GatewayKeys, waits: Bool,
+    _ client: WebClient, _ keys: GatewayKeys, _ wishes: ApprovalWishes,
     origin: RecordOrigin, policy: StreamPolicy
   ) {
     let server = keys.server
     self.server = server
     book = ApprovalBook(origin)
+    // Once a gateway has granted that, nothing more is to be asked for.
+    let seesAll = wishes.isAll || keys.tokens.allows(.admin)
     auth = GatewayAuth(
       keys,
       GatewayAuth.Wishes(
-        scopes: [.read, .approvals], caps: ["approvals", "exec-approvals", "plugin-approvals"],
-        waitsForPairing: waits))
+        scopes: [.read, .approvals] + (wishes.isAll ? [.admin] : []),
+        more: seesAll && !wishes.isAll ? [.admin] : [],
+        caps: ["approvals", "exec-approvals", "plugin-approvals"],
+        waitsForPairing: wishes.waits))
     super.init(client, server.base.socketDisplay, origin, policy) { server.problem(of: $0, $1) }
   }
 
@@ -81,6 +89,16 @@ final class GatewayApprovals: AnsweringLink {
     let made = try Gateway.connect(self, &auth, server)
     gateway = made
     opened(place)
+    // Older gateways show all to whoever may answer.
+    if made.hello.knows("approval.resolve"), !made.hello.methods.isEmpty,
+      made.hello.scopes?.contains(GatewayScope.admin.rawValue) == false, !hasSaid
+    {
+      hasSaid = true
+      waiter?.link(
+        .note(
+          "only what runs of this device ask is seen: --all shows what the TUI, the clock and other"
+            + " devices ask, for which the gateway grants operator.admin"))
+    }
     list()
     return made
   }
@@ -152,12 +170,18 @@ final class GatewayApprovals: AnsweringLink {
       waiter?.link(.fault("\(kind.list): \(error.line)"))
       listed()
     case (.list, .late): throw .lost("the list of approvals did not come")
-    case (.resolve(let id), _), (.look(let id), _):
+    case (.resolve(let id), _), (.look(let id), _), (.unlisted(let id), _):
       guard let answer = answer(to: id) else { return }
-      if case .resolve = what {
-        settle(id, fate(of: answer, reply))
-      } else {
-        settle(id, fate(of: answer, known: reply))
+      switch (what, reply) {
+      case (.resolve, _): settle(id, fate(of: answer, reply))
+      case (.unlisted, .refused): settle(id, .ended(.notFound, nil))
+      case (.unlisted, .answer):
+        let object = reply.object
+        settle(
+          id,
+          fate(of: answer, known: object?["approval"] ?? object)
+            ?? .ended(.notFound, "it waits, and is not for this device to answer"))
+      default: settle(id, fate(of: answer, known: reply))
       }
       settle()
     }
@@ -182,7 +206,11 @@ final class GatewayApprovals: AnsweringLink {
     case .over(nil, let reason) where answer.tries == 0: return .ended(.late, reason)
     case .over(nil, let reason): return .unclear(reason ?? "it was over")
     case .unknown where answer.tries > 0: return .unclear("it is not listed")
-    case .unknown where book.complete > answer.born: return .ended(.notFound, nil)
+    case .unknown where book.complete > answer.born:
+      // A late gateway knows those that are over, and who was first.
+      guard gateway.hello.methods.contains("approval.get") else { return .ended(.notFound, nil) }
+      asked[gateway.ask("approval.get", RecordText().string("id", id))] = .unlisted(id)
+      return nil
     case .unknown:
       if book.asked <= answer.born { list() }
       return .later(.infinity)
@@ -264,9 +292,7 @@ final class GatewayApprovals: AnsweringLink {
     guard let method, let gateway, !answer.hasLooked else {
       return .ended(.unknown, "no reply came, and it does not wait any more")
     }
-    let params = RecordText().string("id", id)
-    asked[gateway.ask(method, method == "approval.get" ? params.string("kind", kind) : params)] =
-      .look(id)
+    asked[gateway.ask(method, RecordText().string("id", id))] = .look(id)
     return nil
   }
 
@@ -282,22 +308,38 @@ final class GatewayApprovals: AnsweringLink {
 
   /// What the gateway says of an approval that was decided before; nil where it was not.
   private func fate(of answer: GivenAnswer, known approval: JSONValue?) -> AnswerFate? {
-    if let decision = approval?["decision"]?.string {
+    let status = approval?["status"]?.string
+    let who = Self.resolver(approval)
+    if status != "expired", status != "cancelled", let decision = approval?["decision"]?.string {
       book.decide(answer.decision.id, decision)
-      return fate(of: answer, decided: decision)
+      return fate(of: answer, decided: decision, who)
     }
-    guard let status = approval?["status"]?.string, status != "pending" else { return nil }
-    return fate(of: answer, decided: status)
+    guard let status, status != "pending" else { return nil }
+    return fate(of: answer, decided: status, who)
   }
 
-  private func fate(of answer: GivenAnswer, decided word: String) -> AnswerFate {
+  private func fate(
+    of answer: GivenAnswer, decided word: String, _ who: String? = nil
+  ) -> AnswerFate {
     switch (word, answer.word) {
     // What a gateway says that keeps no decision, only how it ended.
-    case ("denied", "deny"), ("allowed", "allow-once"): .decided(answer.word, nil)
+    case ("denied", "deny"), ("allowed", "allow-once"): .decided(answer.word, who)
     case ("expired", _), ("cancelled", _): .ended(.late, "it is \(word)")
-    default: .decided(word, nil)
+    default: .decided(word, who)
     }
   }
+
+  /// Who was first: `by device 048e7ef65d96`.
+  private static func resolver(_ approval: JSONValue?) -> String? {
+    guard let resolver = approval?["resolver"], let kind = resolver["kind"]?.string else {
+      return nil
+    }
+    let id = resolver["id"]?.string.map { " " + $0.prefix(idLength) } ?? ""
+    return "by \(kind)\(id)"
+  }
+
+  /// How much of a device's id people are shown.
+  private static let idLength = 12
 }
 
 extension StreamEnd {

@@ -16,6 +16,8 @@ struct GatewayAuth {
 
   struct Wishes {
     var scopes: [GatewayScope] = [.read]
+    /// What is asked for, too, and done without where it is not granted.
+    var more: [GatewayScope] = []
     var caps: [String] = []
     var waitsForPairing = false
   }
@@ -33,6 +35,11 @@ struct GatewayAuth {
   private var ahead: Int64?
   /// Why the stored token is not good for what is wanted now; kept for who wants less.
   private var narrow: GatewayError?
+  /// Why it was asked for no more than is needed; nil where it was not.
+  private var refusal: String?
+  /// What was not granted, told once.
+  private var shortfall: String?
+  private var hasTold = false
 
   init(_ keys: GatewayKeys, _ wishes: Wishes) {
     identity = keys.identity
@@ -40,6 +47,16 @@ struct GatewayAuth {
     token = server.secret
     tokens = keys.tokens
     self.wishes = wishes
+  }
+
+  private var scopes: [GatewayScope] {
+    refusal == nil ? wishes.scopes + wishes.more : wishes.scopes
+  }
+
+  /// Which of the scopes was not granted that can be done without, and why; told once.
+  mutating func notGranted() -> String? {
+    defer { shortfall = nil }
+    return shortfall
   }
 
   /// What no message may quote.
@@ -54,9 +71,9 @@ struct GatewayAuth {
     guard let nonce = challenge["nonce"]?.string, !nonce.isEmpty else { return nil }
     let time = challenge["ts"]?.integer
     ahead = time.map { $0 &- Int64(now * 1000) }
-    shown = narrow == nil ? tokens.best(for: wishes.scopes)?.token : nil
+    shown = narrow == nil ? tokens.best(for: scopes)?.token : nil
     let handshake = GatewayHandshake(
-      identity: identity, scopes: wishes.scopes, caps: wishes.caps,
+      identity: identity, scopes: scopes, caps: wishes.caps,
       token: isTokenBad && shown != nil ? nil : token,
       deviceToken: shown)
     return handshake.parameters(nonce: nonce, time: time ?? Int64(now * 1000))
@@ -82,6 +99,15 @@ struct GatewayAuth {
           Failure("the gateway does not grant \(names) to this device", .denied))
       }
       hasRenewed = false
+      let more = wishes.more.map(\.rawValue).filter {
+        refusal != nil || hello.scopes?.contains($0) == false
+      }
+      if !more.isEmpty, !hasTold {
+        hasTold = true
+        shortfall =
+          "the gateway does not grant \(more.joined(separator: ", "))"
+          + (refusal.map { ": \($0)" } ?? "")
+      }
       return .open(hello)
     }
   }
@@ -89,7 +115,7 @@ struct GatewayAuth {
   mutating func keep(_ hello: GatewayHello) -> Failure? {
     guard let token = hello.deviceToken else { return nil }
     do throws(Failure) {
-      try tokens.keep(token, scopes: hello.scopes ?? wishes.scopes.map(\.rawValue))
+      try tokens.keep(token, scopes: hello.scopes ?? scopes.map(\.rawValue))
     } catch {
       return error
     }
@@ -97,6 +123,14 @@ struct GatewayAuth {
   }
 
   private mutating func refused(_ error: GatewayError) -> Verdict {
+    let isTooMuch =
+      error.reason == "scope-upgrade"
+      || narrow != nil && (error.detail ?? error.code).hasPrefix("AUTH_")
+    if isTooMuch, !wishes.more.isEmpty, refusal == nil {
+      refusal = error.isPairing ? Self.words(error) : (narrow ?? error).line
+      narrow = nil
+      return .again
+    }
     if error.isPairing { return .pairing(Self.words(error), after: error.retryAfter) }
     if error.isStarting || error.nextStep == "wait_then_retry" {
       return .later(error.line, after: error.retryAfter)

@@ -30,8 +30,8 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   private var question: ChatQuestion?
   private var lookAt = Double.infinity
   private var looks = 0
-  /// What was found, of which some texts are fetched whole; and the list that it is for, nil for the
-  /// answer to a question.
+  /// What was found, the rows whose texts were fetched so far, and the list that it is for, nil for
+  /// the answer to a question.
   private var cut: (history: GatewayHistory, rows: [String], list: ChatList?)?
   /// Whether a history may be asked for with all of its texts.
   private var asksForAll = true
@@ -49,14 +49,18 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   private static let abortTime = 5.0
 
   init(
-    _ client: WebClient, _ keys: GatewayKeys, scopes: [GatewayScope],
-    waits: Bool, origin: RecordOrigin, policy: StreamPolicy
+    _ client: WebClient, _ keys: GatewayKeys, isTalk: Bool, waits: Bool, origin: RecordOrigin,
+    policy: StreamPolicy
   ) {
     let server = keys.server
     self.origin = origin
     self.server = server
+    // What a run asks a person is asked in the name of whoever began it.
     auth = GatewayAuth(
-      keys, GatewayAuth.Wishes(scopes: scopes, caps: ["tool-events"], waitsForPairing: waits))
+      keys,
+      GatewayAuth.Wishes(
+        scopes: isTalk ? [.read, .write] : [.read], more: isTalk ? [.approvals] : [],
+        caps: ["tool-events"], waitsForPairing: waits))
     super.init(client, server.base.socketDisplay, policy) { server.problem(of: $0, $1) }
   }
 
@@ -146,6 +150,10 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     let made = try Gateway.connect(self, &auth, server)
     gateway = made
     opened(place)
+    if let words = auth.notGranted() {
+      waiter?.link(
+        .note("\(words); what needs approval fails in the turns that are begun here"))
+    }
     if let wanted { fetch(wanted, made) }
     begin(made.hello)
     return made

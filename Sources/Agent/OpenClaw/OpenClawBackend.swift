@@ -40,8 +40,8 @@ struct OpenClawBackend: AgentBackend {
     }
     if policy.idleTimeout == nil { policy.idleTimeout = Self.ticks }
     return GatewayChat(
-      agent.client, try GatewayKeys(agent), scopes: wishes.isTalk ? [.read, .write] : [.read],
-      waits: wishes.waits, origin: agent.origin(.openclaw), policy: policy)
+      agent.client, try GatewayKeys(agent), isTalk: wishes.isTalk, waits: wishes.waits,
+      origin: agent.origin(.openclaw), policy: policy)
   }
 
   /// Whether a URL is that of the OpenResponses endpoint; any other is Claudio's own.
@@ -51,13 +51,12 @@ struct OpenClawBackend: AgentBackend {
   }
 
   func approvals(
-    of agent: AgentAccess, waits: Bool, policy: StreamPolicy
+    of agent: AgentAccess, _ wishes: ApprovalWishes, policy: StreamPolicy
   ) throws(Failure) -> any ApprovalLine {
     var policy = policy
     if policy.idleTimeout == nil { policy.idleTimeout = Self.ticks }
     return GatewayApprovals(
-      agent.client, try GatewayKeys(agent), waits: waits, origin: agent.origin(.openclaw),
-      policy: policy)
+      agent.client, try GatewayKeys(agent), wishes, origin: agent.origin(.openclaw), policy: policy)
   }
 }
 

@@ -75,7 +75,7 @@ public final class PromptLine: ChatWaiter, PromptSender {
     switch news {
     case .lost(let reason, _), .waits(let reason, _): lastLoss = reason
     case .open: lastLoss = nil
-    case .fault, .ended: break
+    case .note, .fault, .ended: break
     }
   }
 

@@ -34,7 +34,7 @@ public struct PromptTrace {
     switch news {
     case .open: isOpen = true
     case .ended(let problem): obstacle = problem
-    case .lost, .waits, .fault: break
+    case .lost, .waits, .note, .fault: break
     }
   }
 

@@ -64,7 +64,7 @@ struct PincerBackend: AgentBackend {
   }
 
   func approvals(
-    of agent: AgentAccess, waits: Bool, policy: StreamPolicy
+    of agent: AgentAccess, _ wishes: ApprovalWishes, policy: StreamPolicy
   ) throws(Failure) -> any ApprovalLine {
     PincerApprovals(agent, policy: policy)
   }

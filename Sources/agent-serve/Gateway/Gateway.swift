@@ -451,8 +451,10 @@ extension Gateway {
       allowed: allowed.flatMap { $0.isEmpty ? nil : $0 } ?? ApprovalDecision.allCases,
       created: now, expires: now.adding(.milliseconds(milliseconds)))
     approvals.add(approval)
+    // Who says that approvals are shown there (Agent/OpenClaw/CONTRACT.md 8.1).
     let isSeen = clients.contains { number, client in
       number != asker && Scope.approvals.isReached(by: client.scopes)
+        && !client.connect.caps.isDisjoint(with: Self.showing)
     }
     guard isSeen else {
       _ = approvals.settle(approval.id, nil)
@@ -644,6 +646,8 @@ extension Gateway {
     clients[client.peer.number]?.followed.insert(key)
     return ["subscribed": true, "key": .text(key.text)]
   }
+
+  private static let showing: Set = ["approvals", "exec-approvals", "plugin-approvals"]
 
   /// `chat.history`: what was said, and the run that is under way.
   func history(_ params: Params) async throws -> JSONNode {

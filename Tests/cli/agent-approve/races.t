@@ -125,7 +125,7 @@ answers late
 tell late settle d1 deny
 wait_until 20 sh -c '! agent-approve -p late -l | grep -q \"d1\"'
 echo '{"id":"d1","decision":"approve"}' >&3
-came d1 "late it was answered: deny" "the loser is told"
+came d1 "late it was answered: deny (by device dddddddddddd)" "the loser is told"
 tell late lose approval.resolve
 echo '{"id":"d2","decision":"deny"}' >&3
 came d2 "accepted " "and the winner"

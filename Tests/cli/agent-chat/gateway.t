@@ -16,7 +16,8 @@ status_is 0 "a question"
 out_is "You said: how are you" "its answer, once"
 err_empty "and no other word"
 is "$(frames claw connect | jq -c '[.scopes, .caps]')" \
-  '[["operator.read","operator.write"],["tool-events"]]' "no more is asked for than is needed"
+  '[["operator.read","operator.write","operator.approvals"],["tool-events"]]' \
+  "what is needed is asked for together, so that its turns may ask for approval"
 is "$(frames claw chat.send | jq -c '[.sessionKey, .message, (.idempotencyKey | length)]')" \
   '["agent:heron:main","how are you",36]' "it goes to the main conversation, with a key"
 chat -t side -a stoat hello

@@ -180,11 +180,13 @@ class Client:
 
 def connect_params(*, protocol=(3, 4), scopes=(READ, WRITE), token=None, device_token=None,
                    caps=(), client=None, role="operator"):
+    # Who may answer says that it shows approvals, or nothing is asked for its sake.
+    shows = ["exec-approvals"] if "operator.approvals" in scopes else []
     params = {
         "minProtocol": protocol[0], "maxProtocol": protocol[1],
         "client": {"id": "cli", "version": "1", "platform": "Linux", "mode": "cli",
                    **(client or {})},
-        "role": role, "scopes": list(scopes), "caps": list(caps),
+        "role": role, "scopes": list(scopes), "caps": list(caps) + shows,
         "locale": "en-US", "userAgent": "tests",
     }
     auth = {}

@@ -20,6 +20,8 @@ a megabyte. With --queue, what is said while a run of the conversation is at wor
 or waits for its end, and has no answer of its own. With --old, texts are
 cut without a word, and none is given whole.
 
+--approved are the scopes that a person has allowed; for more the device is to be approved again.
+
 --files is what the greeting says of attachments. With --odd, agents, threads, models and the
 greeting itself have names that a terminal obeys.
 
@@ -28,6 +30,8 @@ Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   hush            no more ticks                skip N              leave out N broadcasts
   event NAME JSON broadcast                    raw TEXT            a text frame as it is
   ask ID JSON     an approval waits            resolve ID WORD     somebody else answers
+  foreign ID JSON an approval waits that only operator.admin sees
+  lapse ID        nobody answered, as late gateways say it     over ID  its run was ended
   expire ID       nobody answered              forget              no run and no key is known
   age SECONDS     all that was said is so much older
   refuse JSON     the error of the next connect, for ever: `refuse` alone ends it
@@ -75,7 +79,7 @@ KEYS = {
     "exec.approval.resolve": {"id", "decision"},
     "models.list": set(), "device.pair.list": set(), "cron.list": set(), "health": set(),
 }
-LATE = {"approval.resolve": {"id", "kind", "decision"}, "approval.get": {"id", "kind"}}
+LATE = {"approval.resolve": {"id", "kind", "decision"}, "approval.get": {"id"}}
 NEEDS = {"chat.send": "operator.write", "chat.abort": "operator.write",
          "device.pair.list": "operator.pairing"}
 
@@ -95,6 +99,7 @@ options.add_argument("--main-key", default="main")
 options.add_argument("--scope", default="per-sender")
 options.add_argument("--files", type=json.loads)
 options.add_argument("--thrice", action="store_true")
+options.add_argument("--approved")
 options.add_argument("--queue", choices=["steer", "followup"])
 options.add_argument("--old", action="store_true")
 options.add_argument("--approvals", choices=["early", "late"])
@@ -113,6 +118,9 @@ runs = {}
 history = {}
 approvals = {}
 settled = {}
+fates = {}
+# Those that runs of other devices ask for.
+foreign = set()
 state = {"hush": False, "door": "", "skip": 0, "refuse": None, "paired": not options.pair,
          "mute": set(), "reply": {}, "boot": 1, "short": False, "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0, "go": threading.Event()}
 
@@ -550,12 +558,13 @@ def tell_row(params):
     return [error("INVALID_REQUEST", "message not found")]
 
 
-def resolve(params, by="someone"):
+def resolve(params, by="someone", status=None):
     with lock:
         entry = approvals.pop(params["id"], None)
         if entry is None:
             return None
         settled[params["id"]] = params["decision"]
+        fates[params["id"]] = status
         broadcast("exec.approval.resolved",
                   {"id": params["id"], "decision": params["decision"], "resolvedBy": by,
                    "ts": now()}, "operator.approvals")
@@ -617,7 +626,8 @@ def answer(connection, method, params):
         return {"sessions": [dict(title, key=key, updatedAt=now()) for key in sorted(history)]}
     if method == "exec.approval.list":
         with lock:
-            return {"approvals": list(approvals.values())}
+            return {"approvals": [each for each in approvals.values() if each["id"] not in foreign
+                                  or "operator.admin" in connection.scopes]}
     if method == "exec.approval.get":
         found = approvals.get(params["id"])
         return found or [error("APPROVAL_NOT_FOUND", "unknown or expired approval id")]
@@ -633,7 +643,8 @@ def answer(connection, method, params):
         if decision is None and params["id"] not in approvals:
             return [error("APPROVAL_NOT_FOUND", "unknown or expired approval id")]
         status = "pending" if decision is None else "denied" if decision == "deny" else "allowed"
-        approval = {"id": params["id"], "status": status, "decision": decision}
+        approval = {"id": params["id"], "status": fates.get(params["id"]) or status,
+                    "decision": decision, "resolver": {"kind": "device", "id": "d" * 64}}
         return {"approval": approval} if method == "approval.get" else {
             "applied": applied, "approval": approval}
     if method == "device.pair.list":
@@ -680,6 +691,9 @@ def refusal(connection, params):
         return error("INVALID_REQUEST", "unauthorized", code=code, recommendedNextStep=step), 1008
     if options.token and token == good[0] and "operator.approvals" in params["scopes"]:
         return error("INVALID_REQUEST", "unauthorized", code="AUTH_SCOPE_MISMATCH"), 1008
+    if options.approved and not set(params["scopes"]) <= set(options.approved.split(",")):
+        return error("NOT_PAIRED", "pairing required", code="PAIRING_REQUIRED",
+                     reason="scope-upgrade", requestId="pr-11"), 1008
     if not state["paired"]:
         return error("NOT_PAIRED", "pairing required", code="PAIRING_REQUIRED",
                      reason="not-paired", requestId="pr-9"), 1008
@@ -796,6 +810,15 @@ def control(line):
         broadcast("exec.approval.requested", approvals[name], "operator.approvals")
     elif word == "resolve":
         resolve({"id": name, "decision": last})
+    elif word == "foreign":
+        foreign.add(name)
+        approvals[name] = {"id": name, "request": json.loads(last), "createdAtMs": now(),
+                           "expiresAtMs": now() + 1800000}
+        broadcast("exec.approval.requested", approvals[name], "operator.admin")
+    elif word == "lapse":
+        resolve({"id": name, "decision": "deny"}, None, "expired")
+    elif word == "over":
+        resolve({"id": name, "decision": "deny"}, "approval-scope-closed", "cancelled")
     elif word == "expire":
         resolve({"id": name, "decision": None})
     elif word == "age":

@@ -34,6 +34,8 @@ each() {
   done
   agent-chat -p "$1" hello >"$tmp/said" 2>&1
   agent-chat -p "$1" -t side -a stoat --attach "$tmp/a b.png" tool >"$tmp/said" 2>&1
+  agent-chat -p "$1" "wide 500000" >"$tmp/said" 2>&1
+  agent-chat -p "$1" "wide 1200000" >"$tmp/said" 2>&1
   agent-chat -p "$1" --history >"$tmp/said" 2>&1
   agent-chat -p "$1" --threads >"$tmp/said" 2>&1
   agent-chat -p "$1" --agents >"$tmp/said" 2>&1

@@ -27,4 +27,10 @@ seq 3000 | jq -c '{event: "agent", id: "", data: {runId: "r", sessionKey: "s", s
 is "$(turn-fold "$tmp/calls" | jq -r 'select(.type == "tool_call").id' | sort -u | wc -l | tr -d ' ')" \
   3000 "of a turn that uses tools without end each call is told"
 
+phase() {
+  printf '{"event":"agent","id":"","data":{"runId":"r","sessionKey":"s","stream":"lifecycle","data":{"phase":"%s"}}}\n' "$@"
+}
+is "$(phase start waiting-approval approval-resolved end | turn-fold | jq -r .state | tr '\n' ' ')" \
+  "running paused running completed " "a turn that waits for approval is paused, and goes on"
+
 done_testing

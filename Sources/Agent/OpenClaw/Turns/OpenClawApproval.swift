@@ -26,6 +26,8 @@ public enum OpenClawApproval {
         ? allowed?.elements.compactMap(\.string) ?? [] : usual,
       state: .pending, time: payload["createdAtMs"]?.instant)
     approval.thread = request?["sessionKey"]?.string
+    approval.turn = request?["runId"]?.string
+    approval.toolCall = request?["toolCallId"]?.string
     approval.summary = request?[either: "commandPreview", "title", "description"]?.string
     approval.expires = payload["expiresAtMs"]?.instant
     return approval
@@ -44,19 +46,25 @@ public enum OpenClawApproval {
       requested(payload, raw, tool, origin)
       ?? ApprovalRecord(
         origin, id: id, tool: tool, request: [], decisions: [], state: .pending, time: nil)
-    approval.state = state(decision)
+    approval.state = state(decision, by: payload["resolvedBy"])
     approval.time = payload["ts"]?.instant ?? received
     approval.by = payload["resolvedBy"]?.string
     if approval.state == .approved || approval.state == .rejected {
       approval.decision = decision
     } else {
-      approval.reason = decision
+      approval.reason = approval.by == ended ? "its run was ended" : decision
     }
     return approval
   }
 
-  private static func state(_ decision: String?) -> ApprovalRecord.State {
+  /// Who resolves what a run has asked that is over.
+  private static let ended = "approval-scope-closed"
+
+  private static func state(_ decision: String?, by: JSONValue?) -> ApprovalRecord.State {
     switch decision {
+    // A late gateway denies in nobody's name what nobody has answered in time.
+    case "deny" where by?.isNull == true: .expired
+    case _ where by?.string == ended: .cancelled
     case "allow-once", "allow-always", "allowed": .approved
     case "deny", "denied": .rejected
     case nil, "expired", "timeout": .expired

@@ -196,6 +196,8 @@ public struct OpenClawTurns: TurnDecoder {
       switch data["phase"]?.string {
       case "start":
         turn.started = data["startedAt"]?.integer.flatMap { Timestamp(milliseconds: $0) } ?? time
+      case "waiting-approval": turn.state = .paused
+      case "approval-resolved": break
       case "end":
         turn.state = .completed
         turn.ended = data["endedAt"]?.integer.flatMap { Timestamp(milliseconds: $0) }

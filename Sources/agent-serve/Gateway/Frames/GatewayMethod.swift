@@ -62,7 +62,7 @@ struct GatewayMethod: Sendable {
       "chat.history", .read,
       [
         "sessionKey": key, "limit?": page, "offset?": .count,
-        "maxChars?": .integer(1...1_000_000),
+        "maxChars?": .integer(1...500_000),
       ]),
     GatewayMethod("agent", .write, run),
     GatewayMethod("agent.wait", .read, ["runId": .name, "timeoutMs?": .count]),
