@@ -10,6 +10,14 @@ public func scriptOptionsMain() {
       diagnostics.say(Visible.masked(options.words.joined(separator: " ")))
     case .give: try options.words.isEmpty ? copy(diagnostics) : print(options.words.joined())
     case .visible: try mask(diagnostics)
+    case .section(let kind):
+      let section = try ScriptSection(kind)
+      guard let name = options.words.first else {
+        try print(section.all)
+        break
+      }
+      guard let members = try section.members(of: name) else { return .negative }
+      try print(members)
     }
     return .success
   }
@@ -97,7 +105,10 @@ private func eachPiece(
 }
 
 struct ScriptCommand {
-  enum Job { case words, tell, give, visible }
+  enum Job {
+    case words, tell, give, visible
+    case section(ScriptSection.Kind)
+  }
 
   var job = Job.words
   var asked: String?
@@ -113,6 +124,10 @@ struct ScriptCommand {
         nil, "ask", "COMMAND", "what the help has of COMMAND is asked of it", .word
       ) { $0.asked = $1 },
       Option(nil, "give", "print the words, or standard input") { $0.job = .give },
+      Option(
+        nil, "section", "KIND", "print what a section of the configuration has",
+        .choice(of: ScriptSection.Kind.self)
+      ) { $0.job = .section($1) },
       Option(nil, "tell", "say the words on standard error") { $0.job = .tell },
       Option(nil, "visible", "print standard input with nothing hidden in it") {
         $0.job = .visible
@@ -120,7 +135,11 @@ struct ScriptCommand {
     ]
   ) { options, words throws(UsageError) in
     options.words = words.paths
-    guard options.job == .words else { return }
+    if case .section = options.job {
+      if let word = words.paths.dropFirst().first { throw UsageError("\(word): one word too many") }
+      if words.paths == [""] { throw UsageError("--section: nothing is named") }
+    }
+    guard case .words = options.job else { return }
     guard let name = words.paths.first else { throw UsageError("which script?") }
     options.script = name
     options.words.removeFirst()

@@ -143,7 +143,7 @@ struct ScriptWords {
     return "set --\(words.map { " " + Self.quoted($0) }.joined())\n"
   }
 
-  private static func quoted(_ word: String) -> String {
+  static func quoted(_ word: String) -> String {
     "'\(word.exchanging("'", for: "'\\''"))'"
   }
 
