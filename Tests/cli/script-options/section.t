@@ -88,7 +88,7 @@ identity='$XDG_CONFIG_HOME/agentutils/key'
 session=''
 directory='~/it'\\''s'
 harness=''" "a host has a variable for each member, and the last line counts"
-user=left session=over
+user=left session=over hostname='' directory=''
 eval "$(cat "$out")"
 is "$hostname|$user|$session|$directory" "box.example|||~/it's" "a shell reads them back"
 section bus local
