@@ -1,5 +1,5 @@
-# agentutils: `make` builds, `make demo` shows, `make test` proves. V=1 shows
-# what the compiler says.
+# agentutils: `make` builds, `make demo` shows, `make test` proves, `make quick` tries what was
+# changed. V=1 shows what the compiler says.
 
 PREFIX = /usr/local
 DESTDIR =
@@ -90,7 +90,7 @@ endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build links check test unit cli peers lint bench bench-filter bench-ssh bench-inbox bench-bus bench-archive bench-size bench-all figures fuzz demo install uninstall built deb dist formula aur clean commands recipes
+.PHONY: all deps build links check test quick unit cli peers lint bench bench-filter bench-ssh bench-inbox bench-bus bench-archive bench-size bench-all figures fuzz demo install uninstall built deb dist formula aur clean commands recipes
 
 all: deps build
 
@@ -119,10 +119,16 @@ unit:
 
 # A job in the background of a shell ignores INT and QUIT, one under nohup HUP, and hands
 # that on; the tests of signals need them as they were.
+AS_AT_FIRST = perl -e '@SIG{qw(HUP INT QUIT)} = ("DEFAULT") x 3; exec @ARGV'
 cli: all peers
 	@echo "command tests"
-	@PATH="$$PWD/bin:$$PATH" perl -e '@SIG{qw(HUP INT QUIT)} = ("DEFAULT") x 3; exec @ARGV' \
-		Tests/cli/all
+	@PATH="$$PWD/bin:$$PATH" $(AS_AT_FIRST) Tests/cli/all
+
+# In about two minutes: a debug build, the lint of changed files, and the command tests of changed
+# commands, or of DIR=Tests/cli/FOLDER.
+DIR =
+quick: deps
+	@$(AS_AT_FIRST) sh .ci/quick $(DIR)
 
 # What others made, to hold ours against; without the network, tests do without.
 peers:
