@@ -30,7 +30,8 @@ agentutils-records = \
 	script-options \
 	agent-status \
 	agent-setup \
-	mail-draft
+	mail-draft \
+	agent-plot
 agentutils-web = \
 	sse-tail \
 	ws-tail \
@@ -61,7 +62,6 @@ RECIPES = \
 	agent-browse \
 	agent-archive \
 	agent-cost \
-	agent-plot \
 	task-list \
 	task-add \
 	mem-pick \

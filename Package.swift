@@ -95,6 +95,7 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
       Command("agent-status", "Screen", "CLibc"),
       Command("agent-setup", "CLibc"),
       Command("mail-draft", "CLibc"),
+      Command("agent-plot", "CLibc"),
     ], staticLink
   ),
   // libcurl, which loads thirty libraries.

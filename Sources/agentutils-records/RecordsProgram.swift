@@ -1,6 +1,7 @@
 import Core
 import action_filter
 import action_format
+import agent_plot
 import agent_setup
 import agent_status
 import mail_draft
@@ -27,6 +28,7 @@ enum RecordsProgram {
         "agent-status": agentStatusMain,
         "agent-setup": agentSetupMain,
         "mail-draft": mailDraftMain,
+        "agent-plot": agentPlotMain,
       ]
     ).run()
   }

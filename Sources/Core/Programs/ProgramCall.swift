@@ -11,13 +11,16 @@ public final class ProgramCall {
   /// - Parameters:
   ///   - environment: what is set or, with nil, unset beside our own environment.
   ///   - input: what it reads on standard input, no more than a pipe holds.
+  ///   - file: an open file that it reads instead.
   public init(
-    _ words: [String], environment: [String: String?] = [:], input: [UInt8] = []
+    _ words: [String], environment: [String: String?] = [:], input: [UInt8] = [],
+    reading file: Int32? = nil
   ) throws(Failure) {
     var environment = environment
     environment["AGENTUTILS_PROGRAM"] = Process.name
     child = try ChildProcess(
-      words, environment: environment, input: input.isEmpty ? .nothing : .pipe, error: .pipe,
+      words, environment: environment,
+      input: file.map { .given($0) } ?? (input.isEmpty ? .nothing : .pipe), error: .pipe,
       leadsGroup: true)
     if !input.isEmpty { _ = write(child.input, input, input.count) }
     child.closeInput()

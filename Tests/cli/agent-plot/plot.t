@@ -190,5 +190,14 @@ run agent-plot --svg folder kinds
 is "$status $(cat "$err") $(ls folder)" "2 agent-plot: folder: cannot be written " "a folder gets none"
 run env TMPDIR="$tmp/none" agent-plot --svg none.svg kinds
 is "$status $(cat "$err")" "2 agent-plot: $tmp/none: no folder can be made" "no folder for what is between"
+mkdir slow
+printf '#!/bin/sh\nsleep 5\n' >slow/gnuplot
+chmod +x slow/gnuplot
+for signal in INT TERM; do
+  start plot env PATH="$tmp/slow:$PATH" agent-plot --svg none.svg kinds
+  wait_until 10 sh -c 'test -e "$TMPDIR"/agent-plot.*/picture'
+  stop "$pid" "$signal"
+  is "$(kill -l "$status")" "$signal" "$signal ends it while gnuplot draws"
+done
 is "$(ls -A "$TMPDIR")" "" "nothing is left"
 done_testing
