@@ -13,19 +13,19 @@ action-filter -u --by kind "$day" >kinds
 
 # --- the terminal
 action-format counts >want
-t 0 "without a file to write" agent-plot counts
+t 0 "bars need no file to write" agent-plot counts
 ok "it is the table of action-format" cmp "$out" want
 run sh -c 'agent-plot <counts'
-ok "of standard input, too" cmp "$out" want
+ok "it draws standard input, too" cmp "$out" want
 head -n 3 "$day" >rows
 for how in 'agent-plot rows' 'agent-plot <rows' 'agent-plot - <rows' 'agent-plot </dev/null' \
   'agent-plot --svg none.svg rows'; do
   t 1 "no counts: $how" sh -c "$how"
-  out_empty "prints nothing"
-  err_is "agent-plot: no counts in the input: pipe it through action-filter --by" "but says why"
+  out_empty "it prints nothing"
+  err_is "agent-plot: no counts in the input: pipe it through action-filter --by" "but it says why"
 done
-t 2 "a file that is not there" agent-plot missing
-err_is "agent-plot: missing: no such file or directory" "is told"
+t 2 "a file that is not there fails" agent-plot missing
+err_is "agent-plot: missing: no such file or directory" "it is told"
 
 # --- pictures
 # texts FILE: the words of a drawing, a line each.
@@ -35,24 +35,24 @@ import sys, xml.dom.minidom
 for node in xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("text"):
     print("".join(part.data for part in node.childNodes).strip())' "$1"
 }
-t 0 "a drawing" agent-plot --svg a.svg counts
+t 0 "a drawing is made" agent-plot --svg a.svg counts
 out_empty "nothing else is printed"
-err_empty "nor said"
+err_empty "nothing is said"
 texts a.svg >words
 for word in 'US dollars' 2026-03-14 06:00 20:00 claude-opus-4-6 '3 others'; do
-  ok "has $word" grep -qxF -e "$word" words
+  ok "it has $word" grep -qxF -e "$word" words
 done
 run agent-plot --svg b.svg kinds
 texts b.svg >words
 is "$(grep -c -x -e actions -e llm_call words)" 2 "kinds are of actions, and have no colours to explain"
-ok "with room for thirty" grep -qx '[0-9]* others' words
+ok "there is room for thirty" grep -qx '[0-9]* others' words
 run agent-plot --png - kinds
-is "$status $(head -c 4 ./- | tail -c 3)" "0 PNG" "a picture, whatever the name of its file"
+is "$status $(head -c 4 ./- | tail -c 3)" "0 PNG" "a picture is written, whatever the name of its file"
 run agent-plot --png c.png --size 600x300 --value tokens counts
 is "$status $(python3 -c '
 import struct
-print(struct.unpack(">II", open("c.png", "rb").read()[16:24]))')" "0 (600, 300)" "as large as is asked for"
-is "$(agent-plot --svg d.svg --value count counts; texts d.svg | grep -c -x actions)" 1 "another value"
+print(struct.unpack(">II", open("c.png", "rb").read()[16:24]))')" "0 (600, 300)" "it is as large as is asked for"
+is "$(agent-plot --svg d.svg --value count counts; texts d.svg | grep -c -x actions)" 1 "another value can be drawn"
 
 # What is drawn is what was counted: the heights of bars are as the counts.
 printf '{"type":"count","kind":"%s","count":%s,"usd_cost":0}\n' a 4 b 2 c 1 >few
@@ -75,18 +75,18 @@ names = ['"; system("touch owned") #', "'\n!touch owned\n'", "`touch owned`", "$
 for number, name in enumerate(names):
     print(json.dumps({"type": "count", "user": name, "count": 20 - number, "usd_cost": 0}))
 END
-t 0 "hostile names" agent-plot --svg evil.svg evil
-err_empty "without a word"
+t 0 "hostile names are drawn" agent-plot --svg evil.svg evil
+err_empty "nothing is said about them"
 texts evil.svg >words
 for word in '”; system(”touch owned”) #' "'\\n!touch owned\\n'" '$(touch owned)' '{/Bold x}_2^3 @y' \
   '<script>alert(1)</script>&amp;' '\e]0;owned\x07\u{202e}' 'a\tb\\n' '?' '#' 'NaN' '(none)' '|touch owned' '%s%n'; do
-  ok "is a label: $word" grep -qxF -e "$word" words
+  ok "it is a label: $word" grep -qxF -e "$word" words
 done
 ok "long ones are cut" grep -qx 'x\{48\}…' words
-ok "between letters" grep -qx '潮汐\(潮汐\)*.*…' words
+ok "they are cut between letters" grep -qx '潮汐\(潮汐\)*.*…' words
 sed 's/"user"/"hour":"2026-03-01T00:00:00Z","user"/' evil >series
-t 0 "as groups of a time" agent-plot --svg series.svg series
-ok "they are names, too" sh -c 'python3 -c "
+t 0 "they are drawn as groups of a time" agent-plot --svg series.svg series
+ok "they are names there, too" sh -c 'python3 -c "
 import sys, xml.dom.minidom
 print(xml.dom.minidom.parse(sys.argv[1]).toxml())" series.svg | grep -qF "{/Bold x}_2^3 @y"'
 for name in "');!touch owned;('" "2026');!touch o" "'.system('touch owned').'"; do
@@ -99,7 +99,7 @@ done
 for name in '|touch owned' "a'b.svg" '$(touch owned)' '-x.svg'; do
   run agent-plot --svg "$name" kinds
   is "$status" 0 "a file called $name"
-  ok "is there" test -s "./$name"
+  ok "it is there" test -s "./$name"
   rm -f "./$name"
 done
 is "$(find . -name owned -o -name o)" "" "nothing was run"
@@ -120,7 +120,7 @@ print("\n".join("".join(part.data for part in node.childNodes).strip()
     for kind in ("text", "title") for node in xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName(kind)))' \
     evil.svg >words
   for word in 'a]]>b' ']]>]]]>' ']]&gt;' '\u{ffff}\u{fffe}' '�'; do
-    ok "is a label: $word" grep -qxF -e "$word" words
+    ok "it is a label: $word" grep -qxF -e "$word" words
   done
 done
 
@@ -128,28 +128,28 @@ done
 rm -f none.svg
 for input in '' '{"kind":"sent_reply"}' '{"type":"count","count":3,"usd_cost":0}'; do
   t 1 "no counts: $input" sh -c 'printf "%s\n" "$1" | agent-plot --svg none.svg' - "$input"
-  err_is "agent-plot: no counts in the input: pipe it through action-filter --by" "which is told"
+  err_is "agent-plot: no counts in the input: pipe it through action-filter --by" "that is told"
 done
 run agent-plot --svg none.svg kinds counts
-is "$status $(cat "$err")" "2 agent-plot: the counts are not all by the same keys" "two kinds of counts"
+is "$status $(cat "$err")" "2 agent-plot: the counts are not all by the same keys" "two kinds of counts are refused"
 run agent-plot --svg none.svg --value tokens kinds
-is "$status $(cat "$err")" "2 agent-plot: no tokens are counted: action-filter --usage counts them" "no tokens"
+is "$status $(cat "$err")" "2 agent-plot: no tokens are counted: action-filter --usage counts them" "tokens that nobody counted are refused"
 run agent-plot --svg none.svg missing
-is "$status $(cat "$err")" "2 agent-plot: missing: no such file or directory" "no file"
+is "$status $(cat "$err")" "2 agent-plot: missing: no such file or directory" "a file that is not there is told"
 echo not json >bad
 run agent-plot --svg none.svg bad
-is "$status $(lines "$err")" "2 1" "no record"
-err_like '^agent-plot: ' "in its own name"
-not_ok "and no drawing" test -e none.svg
+is "$status $(lines "$err")" "2 1" "a line that is no record is told once"
+err_like '^agent-plot: ' "it is told in our name"
+not_ok "there is no drawing" test -e none.svg
 echo kept >kept.svg
 run agent-plot --svg kept.svg bad
 is "$(cat kept.svg)" kept "an older one is kept"
 run agent-plot --svg no/such/x.svg kinds
-is "$status $(cat "$err")" "2 agent-plot: no/such/x.svg: cannot be written" "no folder"
+is "$status $(cat "$err")" "2 agent-plot: no/such/x.svg: cannot be written" "a folder that is not there is told"
 mkdir path
 for name in script-options action-format cat dirname grep mktemp sed sh tr awk; do ln -s "$(command -v $name)" path/; done
-t 2 "no gnuplot" env PATH="$tmp/path" "$root/bin/agent-plot" --svg none.svg kinds
-err_is "agent-plot: gnuplot: not found" "is told"
+t 2 "it fails without gnuplot" env PATH="$tmp/path" "$root/bin/agent-plot" --svg none.svg kinds
+err_is "agent-plot: gnuplot: not found" "it is told"
 for words in "--svg" "--svg ''" "--svg a --png b" "--size 1 --svg a" "--size 1x2x3 --svg a" "--size '10x10;!x' --svg a" \
   "--value x --svg a" "--value cost counts" "--size 100 --svg a" "--size x --svg a" "--size 100x --svg a"; do
   t 2 "usage: $words" sh -c "agent-plot $words </dev/null"
@@ -162,17 +162,17 @@ line='
 for size in "100x100$line!touch owned" "!touch owned${line}100x100" "100x100$line" "${line}100x100" \
   "100${line}x100" "100x100$line;system('touch owned')" "100x100,$line" "1000x500;set output 'owned'"; do
   for form in svg png; do
-    t 2 "a size of several lines, or with more in it" \
+    t 2 "a size of several lines, or with more in it, is refused" \
       agent-plot "--$form" none.svg --size "$size" kinds
-    like "$(head -n 1 "$err")" '^agent-plot: --size .*: not WIDTHxHEIGHT' "is none"
+    like "$(head -n 1 "$err")" '^agent-plot: --size .*: not WIDTHxHEIGHT' "it is no size"
   done
 done
-not_ok "and runs nothing" test -e owned
+not_ok "it runs nothing" test -e owned
 mkdir 'tmp\n\t"x'
 run env TMPDIR="$PWD/tmp\\n\\t\"x" agent-plot --svg odd.svg kinds
 is "$status $(cat "$err")" "0 " "a folder with backslashes in its name is that folder"
 run agent-plot missing
-is "$status $(cat "$err")" "2 agent-plot: missing: no such file or directory" "its own name for bars, too"
+is "$status $(cat "$err")" "2 agent-plot: missing: no such file or directory" "it speaks in its own name for bars, too"
 {
   cat kinds
   printf '\000\377\n'
@@ -181,15 +181,15 @@ run agent-plot --svg none.svg noise
 is "$status $(cut -d : -f 1 "$err")" "2 agent-plot" "bytes that are no record are told"
 mkfifo pipe.svg
 cat pipe.svg >piped &
-t 0 "to a pipe" agent-plot --svg pipe.svg kinds
+t 0 "a drawing can be written to a pipe" agent-plot --svg pipe.svg kinds
 ok "it stays one" test -p pipe.svg
 wait "$!"
-ok "and gets the drawing" grep -q '<svg' piped
+ok "it gets the drawing" grep -q '<svg' piped
 mkdir folder
 run agent-plot --svg folder kinds
 is "$status $(cat "$err") $(ls folder)" "2 agent-plot: folder: cannot be written " "a folder gets none"
 run env TMPDIR="$tmp/none" agent-plot --svg none.svg kinds
-is "$status $(cat "$err")" "2 agent-plot: $tmp/none: no folder can be made" "no folder for what is between"
+is "$status $(cat "$err")" "2 agent-plot: $tmp/none: no folder can be made" "a folder for what is between is needed"
 mkdir slow
 printf '#!/bin/sh\nsleep 5\n' >slow/gnuplot
 chmod +x slow/gnuplot

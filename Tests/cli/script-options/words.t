@@ -81,7 +81,7 @@ while IFS='@' read -r words want; do
   eval "run $words"
   is "$status $(head -n 1 "$err")" "2 ${words%% *}: $want" "$words"
   out_empty "prints nothing"
-  is "$(sed 1d "$err" | cut -d ' ' -f 1,2)" "usage: ${words%% *}" "but the usage"
+  is "$(sed 1d "$err" | cut -d ' ' -f 1,2)" "usage: ${words%% *}" "but the usage is said"
 done <<'END'
 try -Z@unknown option -Z
 try --quite@unknown option --quite: did you mean --quiet?
@@ -103,12 +103,12 @@ more -k@option -k needs an argument: KIND,...
 more -- --colro x@unknown option --colro: did you mean --color?
 END
 run sh -c 'echo "those of no-such-command" | script-options --ask no-such-command x'
-is "$status $(cat "$err")" "2 x: no-such-command is not in PATH" "a command that is not there"
+is "$status $(cat "$err")" "2 x: no-such-command is not in PATH" "a command that is not there is named"
 run env PATH=/nonexistent /bin/sh "$tmp/try"
 isnt "$status" 0 "a missing helper fails"
-err_like 'script-options' "and is named"
+err_like 'script-options' "and it is named"
 run script-options
-is "$status $(head -n 1 "$err")" "2 script-options: which script?" "no name"
+is "$status $(head -n 1 "$err")" "2 script-options: which script?" "a name is needed"
 
 # --- answers
 run try --help
@@ -117,14 +117,14 @@ ok "the help is as it stands there" cmp "$out" "$tmp/want"
 run try -qVh
 like "$(cat "$out")" '^try [0-9.]*$' "the first of both is answered"
 run try --completions list
-is "$(sed -n '1p;$p' "$out" | paste -s -d '|' -)" "-a --all-of-it -|- --state FILE" "the option list"
-is "$(more --completions list | wc -l | tr -d ' ')" 5 "without those of another command"
-is "$(try --completions words -o js | cut -f 1 | xargs)" "table tsv json" "the words of an argument"
-is "$(try --completions words --state x)" ":file" "files"
-like "$(more --completions words -k '' | xargs)" 'llm_call' "those of the command that is asked"
-like "$(more --completions words x -- --col | cut -f 1 | xargs)" ' --color ' "and of the one behind --"
+is "$(sed -n '1p;$p' "$out" | paste -s -d '|' -)" "-a --all-of-it -|- --state FILE" "the option list has all options"
+is "$(more --completions list | wc -l | tr -d ' ')" 5 "the list leaves out those of another command"
+is "$(try --completions words -o js | cut -f 1 | xargs)" "table tsv json" "an argument completes to its words"
+is "$(try --completions words --state x)" ":file" "a FILE completes to files"
+like "$(more --completions words -k '' | xargs)" 'llm_call' "an option completes as that of the command that is asked"
+like "$(more --completions words x -- --col | cut -f 1 | xargs)" ' --color ' "words behind -- complete as those of the other command"
 printf '[profile home]\nurl = http://127.0.0.1:9\n' >"$XDG_CONFIG_HOME/agentutils/config"
-is "$(try --completions words -p '')" home "profiles"
+is "$(try --completions words -p '')" home "a profile completes to those that are configured"
 
 # --- what the functions do
 cat >"$tmp/does" <<'END'
@@ -156,11 +156,11 @@ run does fail no 77
 is "$status $(cat "$err")" "77 does: no" "a failure has a status"
 run does misused no
 is "$status $(cat "$err")" "2 does: no
-usage: does WHAT [WORD ...]" "or the usage"
+usage: does WHAT [WORD ...]" "a misuse shows the usage"
 run does name
 is "$(cat "$out") $(cat "$err")" "does does: unknown option --no-such" "the commands speak in its name"
 run env AGENTUTILS_PROGRAM=outer does tell no
-err_is "outer: no" "as it does in another script's"
+err_is "outer: no" "a script that another runs speaks in that one's name"
 if [ -c /dev/full ]; then
   run sh -c 'echo x | does give >/dev/full'
   is "$status $(cat "$err")" "2 does: standard output: no space left on device" "a full disk is told"
@@ -169,7 +169,7 @@ run sh -c 'echo x | does give'
 is "$status $(cat "$out")" "0 x" "what is given is printed"
 run sh -c 'printf "%s\n" "$1" | script-options --visible' sh "$odd"
 is "$(cat "$out")" "a?[31m
-??ü?" "line by line"
+??ü?" "text is made visible line by line"
 TMPDIR=$tmp/scratch
 export TMPDIR
 mkdir "$TMPDIR"
@@ -179,12 +179,12 @@ for signal in HUP INT QUIT TERM; do
   start does does sleep
   wait_until 20 test -s "$tmp/does.out"
   stop "$pid" "$signal"
-  is "$(kill -l "$status") $(ls -A "$TMPDIR")" "$signal " "and with $signal, which ends it"
+  is "$(kill -l "$status") $(ls -A "$TMPDIR")" "$signal " "the folder goes with $signal, which ends the script"
 done
 run env TMPDIR="$tmp/none" does scratch
-is "$status $(cat "$err")" "2 does: $tmp/none: no folder can be made" "no folder"
+is "$status $(cat "$err")" "2 does: $tmp/none: no folder can be made" "a folder that cannot be made is told"
 run sh -c 'script-options --give -- "a  b" >&-'
-is "$status $(cat "$err")" "2 script-options: standard output: bad file descriptor" "a closed output"
+is "$status $(cat "$err")" "2 script-options: standard output: bad file descriptor" "a closed output is told"
 run sh -c 'script-options --tell "$1"' sh "$(printf 'x\033y')"
-err_is "script-options: x?y" "a message without a script"
+err_is "script-options: x?y" "a message needs no script"
 done_testing
