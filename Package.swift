@@ -49,13 +49,16 @@ let markdown =
   fullyStatic
   ? [":libcmark-gfm-extensions.a", ":libcmark-gfm.a"] : ["cmark-gfm-extensions", "cmark-gfm"]
 
-// The folders of the target Turns in that of the target Agent, and what else is there: pages,
-// and Agent's own sources, about which the builder would warn.
-let rooms = ["Clanky", "OpenClaw", "Pincer", "Joelclaw", "Claude"]
-let turns = ["Turns"] + rooms.map { "\($0)/Turns" }
-let others = ["", "Riff/", "PDS/", "Outbox/"]
-let contracts = among(others + rooms.map { "\($0)/" }) { $0.hasSuffix(".md") }
-let notTurns = among([""] + rooms.map { "\($0)/" }) { !rooms.contains($0) && !turns.contains($0) }
+// The rooms of Sources/Agent, and what of them is of which target. Besides there are pages, and the
+// sources of the other targets, about which the builder would warn.
+let rooms = among([""]) { !$0.hasSuffix(".swift") && !$0.hasSuffix(".md") && $0 != "Turns" }
+let files = among(rooms.map { "\($0)/" }) { _ in true }
+let turns = ["Turns"] + files.filter { $0.hasSuffix("/Turns") }
+let kinds = ["AgentPlace.swift", "Kinds.swift"] + files.filter { $0.hasSuffix("Kind.swift") }
+let contracts = files.filter { $0.hasSuffix(".md") }
+let all = among([""]) { !rooms.contains($0) } + files
+let notTurns = all.filter { !turns.contains($0) }
+let notKinds = all.filter { !kinds.contains($0) }
 
 /// The files and folders of some folders of Sources/Agent, each of which ends in a slash.
 func among(_ folders: [String], where isWanted: (String) -> Bool) -> [String] {
@@ -73,7 +76,7 @@ struct Command {
 
   init(_ name: String, _ needs: Target.Dependency...) {
     self.name = name
-    self.needs = ["Core"] + needs
+    self.needs = ["Core", "Kinds"] + needs
   }
 }
 
@@ -188,7 +191,11 @@ var targets: [Target] = [
     name: "CZstd", pkgConfig: "libzstd",
     providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
 
-  .target(name: "Core", dependencies: ["CLibc", "CJansson"], swiftSettings: strict),
+  // What is known of each kind of agent, without asking one: its sources stand in the rooms of the
+  // backends.
+  .target(
+    name: "Kinds", path: "Sources/Agent", exclude: notKinds, sources: kinds, swiftSettings: strict),
+  .target(name: "Core", dependencies: ["CLibc", "CJansson", "Kinds"], swiftSettings: strict),
   .target(name: "Records", dependencies: ["Core", "CLibc"], swiftSettings: strict),
   // What a voice reads aloud of Markdown.
   .target(
@@ -211,8 +218,9 @@ var targets: [Target] = [
     name: "Turns", dependencies: ["Core", "Records", "CLibc"], path: "Sources/Agent",
     exclude: notTurns, sources: turns, swiftSettings: strict),
   .target(
-    name: "Agent", dependencies: ["Core", "Records", "Turns", "Frames", "Web", "CLibc", "CCrypto"],
-    exclude: contracts + turns, swiftSettings: strict),
+    name: "Agent",
+    dependencies: ["Core", "Kinds", "Records", "Turns", "Frames", "Web", "CLibc", "CCrypto"],
+    exclude: contracts + turns + kinds, swiftSettings: strict),
   // What a person is told of, and where it goes.
   .target(
     name: "Notices", dependencies: ["Core", "Records", "Turns", "CLibc"], swiftSettings: strict),
@@ -230,12 +238,14 @@ var targets: [Target] = [
   .testTarget(
     name: "CoreTests",
     dependencies: [
-      "Archive", "Core", "Notices", "Prose", "Records", "Screen", "Turns", "CLibc", "TestSupport",
+      "Archive", "Core", "Kinds", "Notices", "Prose", "Records", "Screen", "Turns", "CLibc",
+      "TestSupport",
     ], swiftSettings: strict),
   .testTarget(
     name: "AgentTests",
     dependencies: [
-      "Agent", "Bus", "Core", "Frames", "Records", "Screen", "Shell", "Turns", "Web", "CLibc",
+      "Agent", "Bus", "Core", "Frames", "Kinds", "Records", "Screen", "Shell", "Turns", "Web",
+      "CLibc",
       "TestSupport",
     ], swiftSettings: strict),
   .testTarget(
@@ -244,7 +254,8 @@ var targets: [Target] = [
       "sse-tail", "agent-tail", "agent-chat", "agent-notify", "action-filter", "action-format",
       "turn-format", "voice-state", "agent-call", "agent-approve", "mem-search", "reply-narrate",
       "tmux-attach", "share-inbox", "transcript-tail", "mail-triage", "task-format", "Agent",
-      "Archive", "Core", "Notices", "Records", "Screen", "Shell", "Web", "CLibc", "TestSupport",
+      "Archive", "Core", "Kinds", "Notices", "Records", "Screen", "Shell", "Web", "CLibc",
+      "TestSupport",
     ] + (withServe ? ["agent-serve"] : []), exclude: withServe ? [] : ["Serve"],
     swiftSettings: strict),
 ]

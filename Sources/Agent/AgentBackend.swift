@@ -1,4 +1,5 @@
 public import Core
+public import Kinds
 public import Web
 
 /// What a command wants of an agent.
@@ -95,7 +96,7 @@ public struct ChatWishes: Sendable {
 /// One kind of agent, as this suite knows it: how its server is asked, and what for.
 ///
 /// A new kind is a folder beside this file, with its `CONTRACT.md` and a type that
-/// conforms to this, and its line in `AgentKind.backend`. Each part that it has
+/// conforms to this, and its line in `KindFacts.backend`. Each part that it has
 /// replaces one of the defaults below and is named in `speaks`.
 public protocol AgentBackend: Sendable {
   /// What people call an agent of this kind, with the article: `a Clanky dashboard`.
@@ -204,17 +205,21 @@ extension AgentBackend {
   }
 }
 
-extension AgentKind {
+extension KindFacts {
   /// The table of all kinds.
+  private static let backends: [String: any AgentBackend] = [
+    "clanky": ClankyBackend(),
+    "openclaw": OpenClawBackend(),
+    "pincer": PincerBackend(),
+    "joelclaw": JoelclawBackend(),
+    "riff": RiffBackend(),
+    "pds": PDSBackend(),
+  ]
+
+  /// How agents of this kind are asked.
   public var backend: any AgentBackend {
-    switch self {
-    case .clanky: ClankyBackend()
-    case .openclaw: OpenClawBackend()
-    case .pincer: PincerBackend()
-    case .joelclaw: JoelclawBackend()
-    case .riff: RiffBackend()
-    case .pds: PDSBackend()
-    }
+    guard let backend = Self.backends[name] else { preconditionFailure("no backend: \(name)") }
+    return backend
   }
 
   /// Why an agent of this kind cannot be asked for something.
@@ -234,7 +239,17 @@ extension Settings.Profile {
   public func require(
     _ capability: AgentCapability, for program: String
   ) throws(Failure) {
-    guard let obstacle = kind.obstacle(to: capability, in: program) else { return }
-    throw Failure(name ?? "AGENT_URL", obstacle)
+    if let obstacle = kind.obstacle(to: capability, in: program) {
+      throw Failure(name ?? "AGENT_URL", obstacle)
+    }
+    guard let place, !kind.places.contains(place.sort) else { return }
+    throw Failure(
+      name ?? "AGENT_URL", "its place is a \(place.sort.rawValue); \(program) \(Self.uses(kind))")
+  }
+
+  /// What a command can do with a place of a kind: `asks a Pincer server by url only`.
+  private static func uses(_ kind: KindFacts) -> String {
+    let sorts = AgentPlace.Sort.allCases.filter(kind.places.contains).map(\.rawValue)
+    return "asks \(kind.backend.name) by \(sorts.joined(separator: " or ")) only"
   }
 }

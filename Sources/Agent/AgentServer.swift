@@ -1,4 +1,5 @@
 public import Core
+import Kinds
 public import Web
 
 /// The HTTP server of an agent, as a profile names it: its address, and the token
@@ -183,6 +184,10 @@ extension Settings.Profile {
     Process.environment("AGENT_URL") == nil ? "the profile's url" : "AGENT_URL"
   }
 
+  private static func without(_ place: AgentPlace) -> String {
+    "its place is a \(place.sort.rawValue), and this needs a URL"
+  }
+
   var isSocket: Bool {
     ["ws://", "wss://"].contains { url?.prefix($0.count).lowercased() == $0 }
   }
@@ -194,8 +199,9 @@ extension Settings.Profile {
     get throws(Failure) {
       let backend = kind.backend
       var place = url
-      if place == nil { place = try backend.usualURL() }
+      if self.place == nil { place = try backend.usualURL() }
       guard let place else {
+        if let other = self.place { throw Failure(name ?? "no url", Self.without(other)) }
         throw Failure("no url", Self.howToName)
       }
       do throws(Failure) {

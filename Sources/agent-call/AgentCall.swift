@@ -1,5 +1,6 @@
 import Agent
 import Core
+import Kinds
 import Screen
 
 /// agent-call(1): asks the backend anything, a row per record.

@@ -1,5 +1,6 @@
 import Agent
 import Core
+import Kinds
 import Records
 import Screen
 
@@ -18,7 +19,7 @@ struct CallOptions {
 
   /// The operations of all kinds of agents, each name once.
   private static let operations =
-    AgentKind.allCases.flatMap(\.backend.operations) + Operation.raw
+    KindFacts.all.flatMap(\.backend.operations) + Operation.raw
   private static let operationNames = operations.map(\.name).reduce(into: [String]()) {
     names, name in
     if !names.contains(name) { names.append(name) }

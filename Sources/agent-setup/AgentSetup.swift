@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Kinds
 
 /// agent-setup(1): asks for an agent's URL and token, checks them, and writes a profile for the
 /// commands of the suite.
@@ -21,10 +22,10 @@ public func agentSetupMain() {
 }
 
 struct SetupOptions {
-  var kind: AgentKind?
+  var kind: KindFacts?
   var profile: String?
 
-  static let kinds: [AgentKind] = [.clanky, .openclaw, .pincer, .joelclaw, .pds]
+  static let kinds: [KindFacts] = KindFacts.all.filter { $0.setup != nil }
 
   static let table = OptionTable<SetupOptions>(
     program: "agent-setup",
@@ -33,7 +34,7 @@ struct SetupOptions {
     options: [
       Option(
         "k", "kind", "KIND",
-        "clanky, openclaw, pincer, joelclaw or pds (default: by the URL)", .kind
+        "\(KindFacts.list(kinds)) (default: by the URL)", .kind
       ) { $0.kind = $1 },
       Option(
         "p", "profile", "NAME", "the profile to write (default: asked for)",
@@ -45,16 +46,16 @@ struct SetupOptions {
   }
 }
 
-extension Reading<AgentKind> {
+extension Reading<KindFacts> {
   fileprivate static var kind: Reading {
-    let words = SetupOptions.kinds.map(\.rawValue)
+    let words = SetupOptions.kinds.map(\.name)
     return Reading(
       { argument throws(UsageError) in
-        if let kind = AgentKind(rawValue: argument.value), SetupOptions.kinds.contains(kind) {
+        if let kind = KindFacts.named(argument.value), SetupOptions.kinds.contains(kind) {
           return kind
         }
         throw UsageError(
-          "option --kind: not clanky, openclaw, pincer, joelclaw or pds: \(argument.value)"
+          "option --kind: not \(KindFacts.list(SetupOptions.kinds)): \(argument.value)"
             + NearestWord.hint(for: argument.value, among: words))
       }, completion: .words(words))
   }

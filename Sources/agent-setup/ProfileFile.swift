@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Kinds
 
 struct ProfileFile {
   let folder: String
@@ -42,8 +43,8 @@ struct ProfileFile {
 
   func has(_ profile: String) -> Bool { said.contains { $0.profile == profile } }
 
-  func profiles(of kind: AgentKind) -> [String] {
-    said.filter { $0.what == .setting(key: "kind", value: kind.rawValue) }.map(\.profile)
+  func profiles(of kind: KindFacts) -> [String] {
+    said.filter { $0.what == .setting(key: "kind", value: kind.name) }.map(\.profile)
       .filter { !$0.isEmpty && Self.isName($0) }
   }
 
@@ -65,7 +66,9 @@ struct ProfileFile {
   /// Puts settings in the place of what the profile says about its kind, its URL and its token,
   /// which goes by two names, and of `key`.
   func write(_ profile: String, _ settings: [String], replacing key: String?) throws(Failure) {
-    let old = ["kind", "url", "token-command", "token-file", "secret-command", "secret-file", key]
+    let old =
+      AgentPlace.Sort.allCases.map(\.rawValue)
+      + ["kind", "token-command", "token-file", "secret-command", "secret-file", key]
     var text: [[UInt8]] = []
     var isDone = false
     for (line, owner, what) in said {

@@ -1,11 +1,12 @@
 import Core
+import Kinds
 
 struct Setup {
   private let talk: SetupTalk
   private let file: ProfileFile
-  private let wanted: AgentKind?
+  private let wanted: KindFacts?
   private var profile: String
-  private var kind = AgentKind.clanky
+  private var kind: KindFacts
   private var url = ""
   private var identifier = ""
   private var token: [UInt8] = []
@@ -16,10 +17,11 @@ struct Setup {
 
   private var isPDS: Bool { wanted == .pds }
   private var client: String { isPDS ? "pds-record" : "agent-call" }
-  private var what: String { isPDS ? "app password" : "token" }
+  private var what: String { kind.secret }
 
   init(_ options: SetupOptions, _ file: ProfileFile, _ talk: SetupTalk) {
     (wanted, profile) = (options.kind, options.profile ?? "")
+    kind = options.kind ?? .clanky
     (self.file, self.talk) = (file, talk)
   }
 
@@ -38,7 +40,7 @@ struct Setup {
     if let status = try check() { return status }
     let kept = try keep()
     let (key, value) = belonging()
-    var settings = kind == .clanky ? [] : ["kind = \(kind.rawValue)"]
+    var settings = kind == .clanky ? [] : ["kind = \(kind.name)"]
     if !url.isEmpty { settings.append("url = \(url)") }
     if !value.isEmpty { settings.append("\(key ?? "") = \(value)") }
     try file.write(profile, settings + kept, replacing: key)
@@ -79,12 +81,7 @@ struct Setup {
   }
 
   private mutating func address() {
-    let question =
-      switch wanted {
-      case .pds: "URL of the server (https://...)"
-      case .joelclaw: "URL of the agent (ws://...); none for the gateway of this machine"
-      default: "URL of the agent (https://... or, for a gateway, ws://...)"
-      }
+    let question = (wanted?.setup ?? SetupFacts()).address
     while true {
       url = talk.ask(question)
       if url.hasSuffix("/") { url.removeLast() }
@@ -94,8 +91,8 @@ struct Setup {
         continue
       }
       if url.isEmpty {
-        guard wanted == .joelclaw else { continue }
-        kind = .joelclaw
+        guard let wanted, wanted.defaultURL != nil else { continue }
+        kind = wanted
         return
       }
       let schemes = ["http://", "https://", "ws://", "wss://"]
@@ -125,7 +122,7 @@ struct Setup {
       let isAddress = host.allSatisfy { $0 == "." || $0.isASCII && $0.isNumber }
       isHere = host == "localhost" || host.hasPrefix("127.") && isAddress
     }
-    let start = wanted == .openclaw || wanted == .joelclaw ? "ws" : "http"
+    let start = wanted?.setup?.scheme ?? "http"
     return isHere ? start : start + "s"
   }
 
@@ -147,13 +144,7 @@ struct Setup {
   }
 
   private mutating func secret() {
-    switch kind {
-    case .pincer:
-      token = talk.secret(
-        "Pairing code or token, not shown; none to ask the server for a code")
-    case .pds: token = talk.secret("App password, not shown; none to read only")
-    default: token = talk.secret("Token, not shown; none if the agent has none")
-    }
+    token = talk.secret((kind.setup ?? SetupFacts()).secret)
   }
 
   // MARK: Whether it answers
@@ -161,13 +152,7 @@ struct Setup {
   private static let heard = ["AGENT_URL", "AGENT_PROFILE", "AGENT_TOKEN_FILE"]
 
   private var word: [String] {
-    switch kind {
-    case .openclaw: ["agents"]
-    case .pincer: ["threads"]
-    case .joelclaw: ["get", "health"]
-    case .pds: [token.isEmpty ? "describe" : "login"]
-    case .clanky, .riff: ["health"]
-    }
+    isPDS && token.isEmpty ? ["describe"] : (kind.setup ?? SetupFacts()).word
   }
 
   private mutating func ask(
@@ -180,7 +165,7 @@ struct Setup {
     let given = input?.isEmpty == false ? ["--token-file", "-"] : []
     try call([client] + name + given + limit + word, changes, input ?? [])
     // A gateway without agents is one, and so is a server without threads.
-    if code == 1, ![.clanky, .pds].contains(kind) { code = 0 }
+    if code == 1, kind.setup?.mayBeEmpty == true { code = 0 }
   }
 
   private mutating func call(
@@ -206,7 +191,7 @@ struct Setup {
     if kind == .clanky {
       changes["AGENT_URL"] = url
     } else {
-      var text = "[profile new]\nkind = \(kind.rawValue)\n"
+      var text = "[profile new]\nkind = \(kind.name)\n"
       if !url.isEmpty { text += "url = \(url)\n" }
       if !identifier.isEmpty { text += "identifier = \(identifier)\n" }
       try Folders.make(talk.folder + "/agentutils")
@@ -351,16 +336,16 @@ struct Setup {
 }
 
 private struct Advice {
-  let kind: AgentKind?
+  let kind: KindFacts?
   let status: Int32?
   let signs: [String]
   let words: String
 
-  init(_ kind: AgentKind? = nil, _ status: Int32? = nil, _ signs: String..., say words: String) {
+  init(_ kind: KindFacts? = nil, _ status: Int32? = nil, _ signs: String..., say words: String) {
     (self.kind, self.status, self.signs, self.words) = (kind, status, signs, words)
   }
 
-  func fits(_ kind: AgentKind, _ status: Int32, _ said: String) -> Bool {
+  func fits(_ kind: KindFacts, _ status: Int32, _ said: String) -> Bool {
     (self.kind == nil || self.kind == kind) && (self.status == nil || self.status == status)
       && (signs.isEmpty || signs.contains { said.holds($0) })
   }

@@ -1,5 +1,6 @@
 import Agent
 import Core
+import Kinds
 import Records
 
 struct AddedLines {

@@ -1,5 +1,6 @@
 import Agent
 import Core
+import Kinds
 
 /// sse-tail(1): follows an event stream and never loses an event.
 public func sseTailMain() {

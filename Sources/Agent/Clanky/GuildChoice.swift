@@ -113,3 +113,8 @@ public struct GuildMark {
       .stringOrNull("guild_name", guild.map { $0.name.isEmpty ? $0.id : $0.name }).bytes
   }
 }
+
+extension Settings.Profile {
+  /// The guild that is meant where none is named.
+  public var guild: String? { own["guild"] }
+}

@@ -1,5 +1,6 @@
 import CLibc
 public import Core
+import Kinds
 import Records
 
 /// Names that a shell may offer, asked of the agent that the configuration names by

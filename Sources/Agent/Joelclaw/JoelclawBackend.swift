@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Kinds
 import Records
 import Web
 
@@ -57,10 +58,10 @@ enum JoelclawGateway {
   /// The largest frame that is taken, bytes.
   private static let mostBytes = 64 << 20
 
-  private static let usualPort = 3018
-
   static func localURL(portFile path: String) throws(Failure) -> String {
-    guard let bytes = try StateFile(path: path).read(limit: 64) else { return url(usualPort) }
+    guard let bytes = try StateFile(path: path).read(limit: 64) else {
+      return KindFacts.joelclaw.defaultURL ?? ""
+    }
     // A token would go to whoever wrote it.
     let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
     for place in [folder, path] {

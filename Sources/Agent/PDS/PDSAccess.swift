@@ -1,4 +1,5 @@
 public import Core
+import Kinds
 import Records
 public import Web
 
@@ -56,4 +57,11 @@ public struct PDSAccess {
     let settings = try Settings { ofAgent.contains($0) ? nil : Process.environment($0) }
     return (try settings.profile(pds), settings)
   }
+}
+
+extension Settings.Profile {
+  /// Who logs in at a personal data server, a handle or a DID.
+  var identifier: String? { own["identifier"] }
+  /// The profile of the personal data server on which the agent keeps its records.
+  public var pds: String? { own["pds"] }
 }

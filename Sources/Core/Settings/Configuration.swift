@@ -1,4 +1,5 @@
 import CLibc
+public import Kinds
 
 /// What the configuration file says: agentutils.conf(5).
 ///
@@ -7,41 +8,32 @@ import CLibc
 public struct Configuration: Sendable, Equatable {
   /// A section `[profile NAME]`: a backend and where its token comes from.
   public struct ProfileSection: Sendable, Equatable {
-    /// The backend's base URL as written.
-    public var url: String?
+    /// Where the agent is, as written.
+    public var place: AgentPlace?
+    /// The backend's base URL as written; nil where its place is none.
+    public var url: String? { place?.url }
     /// A shell command that prints the token.
     public var tokenCommand: String?
     /// A file that holds the token, as written.
     public var tokenFile: String?
-    /// The guild that is meant where none is named, as written.
-    public var guild: String?
-    /// Who logs in at a personal data server, a handle or a DID, as written.
-    public var identifier: String?
-    /// The profile of the personal data server on which the agent keeps its records.
-    public var pds: String?
-    var statedKind: AgentKind?
+    var statedKind: KindFacts?
     /// What answers there.
-    public var kind: AgentKind { statedKind ?? AgentKind(usualAt: url) }
-    /// Where the parts of a system are that has several, by their keys, as written.
-    public var parts: [String: String] = [:]
-    static let partKeys: Set = [
-      "inngest-url", "worker-url", "redis-url", "redis-password-file", "qdrant-url",
-      "kubectl-context",
-    ]
+    public var kind: KindFacts { statedKind ?? .usual(at: url) }
+    /// The keys that only some kinds have a use for, as written.
+    public var own: [String: String] = [:]
+    // One of another kind does no harm: who tries another kind leaves it there.
+    static let ownKeys = Set(KindFacts.all.flatMap { $0.keys.map(\.name) })
     /// The first line of the section that could not be understood.
     public var fault: Fault?
 
-    /// Takes a key but `kind`, the parser's affair; false when there is none of this name.
+    /// Takes a key but `kind` and those of places, the parser's affair; false when there is none
+    /// of this name.
     mutating func set(_ key: String, _ value: String) -> Bool {
       switch key {
-      case "url": url = value
       // What a voice server and we share is a secret, and never sent as tokens are.
       case "token-command", "secret-command": tokenCommand = value
       case "token-file", "secret-file": tokenFile = value
-      case "guild": guild = value
-      case "identifier": identifier = value
-      case "pds": pds = value
-      case let key where Self.partKeys.contains(key): parts[key] = value
+      case let key where Self.ownKeys.contains(key): own[key] = value
       default: return false
       }
       return true

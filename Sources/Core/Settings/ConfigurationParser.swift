@@ -1,3 +1,5 @@
+import Kinds
+
 /// What a line of the configuration file is.
 public enum ConfigurationLine: Equatable, Sendable {
   /// `[profile NAME]`; nothing of one that cannot be understood.
@@ -141,7 +143,7 @@ struct ConfigurationParser {
       fault(name.isEmpty ? "value without a key" : "\(name) has no value", damaging: true)
       return
     }
-    if !name.hasSuffix("-command"), Self.holdsComment(value) {
+    if !name.hasSuffix("command"), Self.holdsComment(value) {
       fault(
         "a comment behind the value of \(name): comments stand on lines of their own",
         damaging: true)
@@ -157,10 +159,19 @@ struct ConfigurationParser {
       known = true
     case .profile(let profile) where name == "kind":
       known = true
-      if let kind = AgentKind(rawValue: value) {
+      if let kind = KindFacts.named(value) {
         configuration.profiles[profile]?.statedKind = kind
       } else {
-        fault("unknown kind \(value): \(AgentKind.list)", damaging: true)
+        fault("unknown kind \(value): \(KindFacts.list())", damaging: true)
+      }
+    case .profile(let profile) where AgentPlace.Sort(rawValue: name) != nil:
+      known = true
+      let place = AgentPlace.Sort(rawValue: name).map { AgentPlace($0, value) }
+      let old = configuration.profiles[profile]?.place?.sort
+      if let old, old != place?.sort {
+        fault("a second place: the profile has a \(old.rawValue)", damaging: true)
+      } else {
+        configuration.profiles[profile]?.place = place
       }
     case .profile(let profile):
       known = configuration.profiles[profile]?.set(name, value) ?? false

@@ -1,3 +1,5 @@
+public import Kinds
+
 /// What the environment and the configuration file say together: options win
 /// over the environment, the environment over the file.
 public struct Settings: Sendable {
@@ -5,27 +7,31 @@ public struct Settings: Sendable {
   public struct Profile: Sendable, Equatable {
     /// The section's name, nil when no section is in use.
     public var name: String?
-    /// The base URL, `AGENT_URL` or the section's; nil when neither is given.
-    public var url: String?
+    /// Where the agent is: `AGENT_URL` or what the section says; nil when neither is given.
+    public var place: AgentPlace?
+    /// The base URL; nil where the place is none.
+    public var url: String? { place?.url }
     /// The section's command that prints the token. Nil, as `tokenFile` is,
     /// when `AGENT_URL` leads to another origin than the section's `url`: a
     /// token goes only where it was configured for.
     public var tokenCommand: String?
     /// The section's token file, an absolute path.
     public var tokenFile: String?
-    /// The guild that is meant where none is named; nil like the tokens at another
-    /// origin.
-    public var guild: String?
-    /// Who logs in at a personal data server; nil like the tokens at another origin.
-    public var identifier: String?
-    /// The profile of the personal data server on which the agent keeps its records.
-    public var pds: String?
-    /// Where the parts of a system are that has several, by their keys, as written; none at
-    /// another origin.
-    public var parts: [String: String] = [:]
+    /// The keys that only some kinds have a use for, as written; at another origin those that
+    /// stay there.
+    public var own: [String: String] = [:]
     /// What answers at the URL. It stays at that of `AGENT_URL`, unless nobody named the
     /// profile and only one of the two is a WebSocket's.
-    public var kind = AgentKind.clanky
+    public var kind = KindFacts.clanky
+
+    /// A profile with what is known of it.
+    public init(
+      name: String? = nil, place: AgentPlace? = nil, tokenCommand: String? = nil,
+      tokenFile: String? = nil, own: [String: String] = [:], kind: KindFacts = .clanky
+    ) {
+      (self.name, self.place, self.own, self.kind) = (name, place, own, kind)
+      (self.tokenCommand, self.tokenFile) = (tokenCommand, tokenFile)
+    }
   }
 
   /// Where the files are.
@@ -64,7 +70,9 @@ public struct Settings: Sendable {
     let named = option ?? environment("AGENT_PROFILE")
     var chosen = named
     if chosen == nil { chosen = try defaultName(required: url == nil) }
-    guard let name = chosen else { return Profile(url: url, kind: AgentKind(usualAt: url)) }
+    guard let name = chosen else {
+      return Profile(place: url.map(AgentPlace.url), kind: .usual(at: url))
+    }
     guard let section = configuration.profiles[name] else {
       let hint = NearestWord.hint(for: name, among: configuration.profiles.keys.sorted())
       let help = hint.isEmpty ? "; 'agent-setup -p \(name)' writes it" : hint
@@ -76,19 +84,19 @@ public struct Settings: Sendable {
         "line \(fault.line) of \(configuration.path) is at fault: \(fault.reason)")
     }
     var profile = Profile(
-      name: name, url: url ?? section.url, tokenCommand: section.tokenCommand,
-      tokenFile: section.tokenFile.map(folders.expand), guild: section.guild,
-      identifier: section.identifier, pds: section.pds, parts: section.parts, kind: section.kind)
-    if let url, let own = section.url, URLOrigin(own) == nil || URLOrigin(own) != URLOrigin(url) {
+      name: name, place: url.map(AgentPlace.url) ?? section.place,
+      tokenCommand: section.tokenCommand,
+      tokenFile: section.tokenFile.map(folders.expand), own: section.own, kind: section.kind)
+    let origin = section.url.flatMap(URLOrigin.init)
+    if let url, section.place != nil, origin == nil || origin != URLOrigin(url) {
       profile.tokenCommand = nil
       profile.tokenFile = nil
-      profile.guild = nil
-      profile.identifier = nil
-      profile.parts = [:]
+      let staying = Set(KindFacts.all.flatMap(\.keys).filter(\.staysElsewhere).map(\.name))
+      profile.own = profile.own.filter { staying.contains($0.key) }
     }
     // Who only has a default profile and tries an address of another sort means that.
-    let usual = AgentKind(usualAt: url)
-    if named == nil, url != nil, let own = section.url, AgentKind(usualAt: own) != usual {
+    let usual = KindFacts.usual(at: url)
+    if named == nil, url != nil, let own = section.url, KindFacts.usual(at: own) != usual {
       profile.kind = usual
     }
     return profile

@@ -1,3 +1,4 @@
+import Kinds
 import Testing
 
 @testable import Agent
@@ -6,7 +7,7 @@ import Testing
 /// What agents of a kind can be asked for, and what is said where they cannot.
 @Suite struct AgentBackendTests {
   @Test(arguments: [
-    (AgentKind.clanky, AgentCapability.follow, nil), (.clanky, .call, nil),
+    (KindFacts.clanky, AgentCapability.follow, nil), (.clanky, .call, nil),
     (.clanky, .memory, nil), (.clanky, .voice, nil),
     (.clanky, .chat, "a Clanky dashboard takes no messages"),
     (.clanky, .approvals, "a Clanky dashboard asks for no approvals"),
@@ -19,7 +20,7 @@ import Testing
     (.joelclaw, .memory, "a joelclaw gateway has no memory to search"),
     (.riff, .follow, "a riff voice server has no events to follow"),
   ])
-  func whatIsInTheWay(kind: AgentKind, capability: AgentCapability, words: String?) {
+  func whatIsInTheWay(kind: KindFacts, capability: AgentCapability, words: String?) {
     #expect(kind.obstacle(to: capability, in: "x") == words)
   }
 
@@ -30,7 +31,7 @@ import Testing
       try claw.require(.voice, for: "x")
     }
     #expect(throws: Failure("AGENT_URL", "a Clanky dashboard takes no messages")) {
-      try Settings.Profile(url: "http://a").require(.chat, for: "x")
+      try Settings.Profile(place: .url("http://a")).require(.chat, for: "x")
     }
   }
 }

@@ -1,5 +1,6 @@
 import Agent
 import Core
+import Kinds
 import Screen
 import Testing
 
@@ -41,8 +42,8 @@ import Testing
 
   @Test func anAgentHasItsOwnOperations() throws {
     let guilds = try options("guilds")
-    #expect(try guilds.operation(of: AgentKind.clanky.backend, named: "home").listing != nil)
-    let gateway = AgentKind.openclaw.backend
+    #expect(try guilds.operation(of: KindFacts.clanky.backend, named: "home").listing != nil)
+    let gateway = KindFacts.openclaw.backend
     #expect(
       throws: Failure(
         "claw",
@@ -54,7 +55,7 @@ import Testing
 
   /// An option of which no table knows would never be refused, and never be taken.
   @Test func theOptionsOfOperationsAreThere() throws {
-    for operation in AgentKind.allCases.flatMap(\.backend.operations) {
+    for operation in KindFacts.all.flatMap(\.backend.operations) {
       for option in operation.options {
         let value = option == "since" ? "1h" : option == "count" ? "1" : "x"
         let operand = operation.operand?.isNeeded == true ? ["x"] : []

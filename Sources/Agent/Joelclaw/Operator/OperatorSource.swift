@@ -36,13 +36,13 @@ struct OperatorPlaces {
 
   /// Those that are named, in the order of the table; the gateway always is.
   var named: [OperatorSource] {
-    OperatorSource.allCases.filter { $0 == .gateway || profile?.parts[$0.key] != nil }
+    OperatorSource.allCases.filter { $0 == .gateway || profile?.own[$0.key] != nil }
   }
 
   /// Nothing of the URL that may be a secret; empty for one that cannot be read.
   func place(_ source: OperatorSource) -> String {
     if source == .gateway { return caller.backend.base.socketDisplay }
-    let value = profile?.parts[source.key] ?? ""
+    let value = profile?.own[source.key] ?? ""
     switch source {
     case .kubernetes: return value
     case .redis: return (try? RedisPlace(value))?.display ?? ""
@@ -80,7 +80,7 @@ struct OperatorPlaces {
     if place.isSecure { words.append("--tls") }
     // The option of the program says nothing of a number that there is not.
     var lines = place.number == 0 ? commands : ["SELECT \(place.number)"] + commands
-    if let file = profile?.parts["redis-password-file"] {
+    if let file = profile?.own["redis-password-file"] {
       let may = Credentials.mayTravel(
         scheme: place.isSecure ? "https" : "http", host: place.host, allowPlaintext: false)
       if !may {
@@ -99,7 +99,7 @@ struct OperatorPlaces {
   }
 
   private func value(_ source: OperatorSource) throws(Failure) -> String {
-    guard let value = profile?.parts[source.key] else {
+    guard let value = profile?.own[source.key] else {
       throw Failure(
         profile?.name ?? "AGENT_URL", "no \(source.key) is set; see agentutils.conf(5)")
     }

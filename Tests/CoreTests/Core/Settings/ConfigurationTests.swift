@@ -1,4 +1,5 @@
 import CLibc
+import Kinds
 import TestSupport
 import Testing
 
@@ -60,8 +61,8 @@ import Testing
     #expect(
       configuration.profiles == [
         "home": .init(
-          url: "https://x.example/", tokenCommand: "pass show clanky", tokenFile: "~/token",
-          parts: ["redis-url": "redis://box"])
+          place: .url("https://x.example/"), tokenCommand: "pass show clanky", tokenFile: "~/token",
+          own: ["redis-url": "redis://box"])
       ])
     #expect(
       configuration.hosts == [
@@ -80,8 +81,8 @@ import Testing
     ].joined(separator: end)
     let configuration = try read(text)
     #expect(configuration.faults.isEmpty)
-    #expect(configuration.profiles["a b"] == .init(url: "https://x/", tokenFile: "/t"))
-    #expect(configuration.profiles["c"] == .init(url: "https://y/;z=1 ; not a comment"))
+    #expect(configuration.profiles["a b"] == .init(place: .url("https://x/"), tokenFile: "/t"))
+    #expect(configuration.profiles["c"] == .init(place: .url("https://y/;z=1 ; not a comment")))
   }
 
   @Test func noKeyEndsAtAColon() throws {
@@ -91,7 +92,7 @@ import Testing
       Configuration.Fault(line: $0, reason: "a : in place of the = behind a key")
     }
     #expect(configuration.faults == faults)
-    #expect(configuration.profiles["a"] == .init(url: "https://x:1/", fault: faults[0]))
+    #expect(configuration.profiles["a"] == .init(place: .url("https://x:1/"), fault: faults[0]))
     #expect(configuration.profiles["b"] == .init(fault: faults[1]))
   }
 
@@ -106,7 +107,7 @@ import Testing
   @Test func theLaterOfTwoCountsAndSectionsJoin() throws {
     let configuration = try read(
       "[profile a]\nurl = 1\n[host h]\nuser = u\n[profile a]\nurl = 2\ntoken-file = t\n")
-    #expect(configuration.profiles == ["a": .init(url: "2", tokenFile: "t")])
+    #expect(configuration.profiles == ["a": .init(place: .url("2"), tokenFile: "t")])
   }
 
   @Test func whatIsUnknownIsReportedAndPassedOver() throws {
@@ -133,7 +134,7 @@ import Testing
         .init(line: 8, reason: "unknown section [default]"),
         .init(line: 11, reason: "unknown key shell"),
       ])
-    #expect(configuration.profiles == ["a": .init(url: "2")])
+    #expect(configuration.profiles == ["a": .init(place: .url("2"))])
     #expect(configuration.hosts == ["h": .init(user: "u")])
     #expect(configuration.defaultFault == nil)
   }
@@ -146,7 +147,7 @@ import Testing
     #expect(configuration.faults == [fault])
     #expect(
       configuration.profiles == [
-        "a": .init(statedKind: .pincer), "b": .init(url: "u"), "c": .init(fault: fault),
+        "a": .init(statedKind: .pincer), "b": .init(place: .url("u")), "c": .init(fault: fault),
       ])
     #expect(configuration.profiles["b"]?.kind == .clanky)
   }
@@ -172,7 +173,7 @@ import Testing
     ]
     #expect(configuration.faults == faults)
     #expect(configuration.profiles["a"] == .init(tokenFile: "t", fault: faults[0]))
-    #expect(configuration.profiles["b"] == .init(url: "u"))
+    #expect(configuration.profiles["b"] == .init(place: .url("u")))
     #expect(configuration.hosts["h"] == .init(fault: faults[2]))
   }
 
@@ -188,7 +189,7 @@ import Testing
     let configuration = try read("[profile a]\nurl = 1\n\(heading)\nurl = 2\nrubbish\n")
     let fault = Configuration.Fault(line: 3, reason: reason)
     #expect(configuration.faults == [fault])
-    #expect(configuration.profiles == ["a": .init(url: "1")])
+    #expect(configuration.profiles == ["a": .init(place: .url("1"))])
     #expect(configuration.defaultFault == fault)
   }
 
@@ -196,7 +197,7 @@ import Testing
     for length in 180...600 {
       let value = String(repeating: "v", count: length)
       let configuration = try read("[profile a]\nurl = \(value)\n[profile b]\nurl = x\n")
-      #expect(configuration.profiles["b"] == .init(url: "x"))
+      #expect(configuration.profiles["b"] == .init(place: .url("x")))
       if let url = configuration.profiles["a"]?.url {
         #expect(url == value && configuration.faults.isEmpty)
       } else {
@@ -212,7 +213,7 @@ import Testing
   @Test func sectionNamesOfEveryAllowedLengthAreWhole() throws {
     for length in 1...41 {
       let name = String(repeating: "n", count: length)
-      #expect(try read("[profile \(name)]\nurl = x").profiles == [name: .init(url: "x")])
+      #expect(try read("[profile \(name)]\nurl = x").profiles == [name: .init(place: .url("x"))])
     }
   }
 

@@ -1,3 +1,4 @@
+import Kinds
 import TestSupport
 import Testing
 
@@ -10,14 +11,14 @@ import Testing
   @Test func withoutAFileThereIsAProfileWithoutAName() throws {
     #expect(try scratch.settings().profile() == .init())
     let settings = try scratch.settings(environment: ["AGENT_URL": "http://e"])
-    #expect(try settings.profile() == .init(url: "http://e"))
+    #expect(try settings.profile() == .init(place: .url("http://e")))
   }
 
   @Test func theOnlyProfileIsTheDefault() throws {
     let settings = try scratch.settings("[profile x]\nurl = https://x\ntoken-file = ~/t\n")
     #expect(
       try settings.profile()
-        == .init(name: "x", url: "https://x", tokenFile: scratch.file("t")))
+        == .init(name: "x", place: .url("https://x"), tokenFile: scratch.file("t")))
   }
 
   @Test func theOneNamedDefaultIsTheDefault() throws {
@@ -47,24 +48,24 @@ import Testing
         file, "several profiles: name one with -p, or put 'profile = NAME' at the top")
     ) { try scratch.settings(two).profile() }
     let settings = try scratch.settings(two, environment: ["AGENT_URL": "http://e"])
-    #expect(try settings.profile() == .init(url: "http://e"))
+    #expect(try settings.profile() == .init(place: .url("http://e")))
   }
 
   @Test(arguments: [
-    ("openclaw", "ws://a", "http://e", AgentKind.clanky),
+    ("openclaw", "ws://a", "http://e", KindFacts.clanky),
     ("openclaw", "wss://a", "WS://e", .openclaw),
     ("clanky", "http://a", "wss://e", .openclaw), ("pincer", "http://a", "https://e", .pincer),
     ("openclaw", "http://a", "http://e", .openclaw),
   ])
   func anAddressOfAnotherSortIsNotTheDefaultProfiles(
-    kind: String, own: String, url: String, want: AgentKind
+    kind: String, own: String, url: String, want: KindFacts
   ) throws {
     let text = "[profile a]\nkind = \(kind)\nurl = \(own)\n"
     let settings = try scratch.settings(text, environment: ["AGENT_URL": url])
     #expect(try settings.profile().kind == want)
-    #expect(try settings.profile("a").kind.rawValue == kind)
+    #expect(try settings.profile("a").kind.name == kind)
     let named = try scratch.settings(text, environment: ["AGENT_URL": url, "AGENT_PROFILE": "a"])
-    #expect(try named.profile().kind.rawValue == kind)
+    #expect(try named.profile().kind.name == kind)
   }
 
   @Test(arguments: ["option", "environment", "file"])
@@ -104,17 +105,17 @@ import Testing
     #expect(
       try same.profile()
         == .init(
-          name: "a", url: "https://A.example:443/base", tokenCommand: "c", tokenFile: "/t"))
+          name: "a", place: .url("https://A.example:443/base"), tokenCommand: "c", tokenFile: "/t"))
     for url in ["http://a.example/", "https://a.example:8443", "https://b.example", "nonsense"] {
       let other = try scratch.settings(text, environment: ["AGENT_URL": url])
-      #expect(try other.profile() == .init(name: "a", url: url))
+      #expect(try other.profile() == .init(name: "a", place: .url(url)))
     }
   }
 
   @Test func aProfileWithoutUrlLendsItsTokenToTheEnvironmentsUrl() throws {
     let settings = try scratch.settings(
       "[profile a]\ntoken-file = /t\n", environment: ["AGENT_URL": "http://e"])
-    #expect(try settings.profile() == .init(name: "a", url: "http://e", tokenFile: "/t"))
+    #expect(try settings.profile() == .init(name: "a", place: .url("http://e"), tokenFile: "/t"))
   }
 
   @Test func hostsAreFoundByName() throws {

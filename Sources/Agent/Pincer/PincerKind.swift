@@ -1,0 +1,11 @@
+extension KindFacts {
+  /// A Pincer server.
+  public static let pincer: KindFacts = {
+    var facts = KindFacts(name: "pincer", line: "a Pincer server")
+    var setup = SetupFacts()
+    setup.secret = "Pairing code or token, not shown; none to ask the server for a code"
+    (setup.word, setup.mayBeEmpty) = (["threads"], true)
+    facts.setup = setup
+    return facts
+  }()
+}

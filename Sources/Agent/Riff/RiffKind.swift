@@ -1,0 +1,8 @@
+extension KindFacts {
+  /// The voice server of a Riff box.
+  public static let riff: KindFacts = {
+    var facts = KindFacts(name: "riff", line: "a voice server, such as agent-serve")
+    facts.secret = "secret"
+    return facts
+  }()
+}
