@@ -82,7 +82,7 @@ endif
 # Swift's library goes into the commands where they have no system's to use.
 # Libraries are the system's: none is looked for beside a program. SWIFTFLAGS are whatever
 # else one wants to say to it.
-FLAGS = --disable-local-rpath
+FLAGS = --disable-local-rpath --manifest-cache none --disable-build-manifest-caching
 SWIFTFLAGS =
 ifeq ($(SYSTEM),Linux)
 FLAGS += --static-swift-stdlib

@@ -1,4 +1,5 @@
 import Core
+import Kinds
 
 /// What the configuration says, for a script to evaluate: no secret, nor what prints one.
 struct ScriptSection {
@@ -55,12 +56,12 @@ struct ScriptSection {
   }
 
   private static func members(_ profile: Settings.Profile) -> [(String, String?)] {
-    let parts = ["inngest-url", "worker-url", "redis-url", "redis-password-file", "qdrant-url"]
-    return [
-      ("kind", profile.kind.rawValue), ("url", plain(profile.url)), ("guild", profile.guild),
-      ("identifier", profile.identifier), ("pds", profile.pds), ("token-file", profile.tokenFile),
-      ("kubectl-context", profile.parts["kubectl-context"]),
-    ] + parts.map { ($0, plain(profile.parts[$0])) }
+    [
+      ("kind", profile.kind.name), ("url", plain(profile.url)), ("token-file", profile.tokenFile),
+    ]
+      + KindFacts.all.flatMap(\.keys).map { key in
+        (key.name, key.value == "URL" ? plain(profile.own[key.name]) : profile.own[key.name])
+      }
   }
 
   private static func members(_ host: Configuration.HostSection) -> [(String, String?)] {

@@ -215,7 +215,7 @@ import Testing
     let fold = TurnFold()
     weak var first: ThreadFold?
     for thread in 0..<FoldBook.mostLeaving * 3 {
-      for change in [TurnChange.started, .completed(message: nil)] {
+      for change in [TurnChange.started(message: ""), .completed(message: nil)] {
         var event = TurnEvent(RecordOrigin(.pincer), thread: "t\(thread)", time: nil, change)
         event.turn = "u"
         _ = fold.receive(event)
