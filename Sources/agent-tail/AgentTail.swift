@@ -170,9 +170,9 @@ final class Supervisor {
     children.removeAll { $0 === child }
     _ = child.process.waitForEnd()
     if let number = child.process.endSignal {
-      // The terminal's goes to all.
+      // The terminal's goes to all, and who is to end ends them.
       signal = signal ?? EndSignals.next()
-      if signal != number { diagnostics.about(child.name).say("ended by signal \(number)") }
+      if signal == nil { diagnostics.about(child.name).say("ended by signal \(number)") }
       worst = worst.worse(.failure)
     }
     worst = worst.worse(child.process.exitStatus.flatMap(ExitStatus.init) ?? .success)

@@ -123,9 +123,11 @@ struct GatewayAuth {
   }
 
   private mutating func refused(_ error: GatewayError) -> Verdict {
+    let code = error.detail ?? error.code
+    // The device's token alone is good, or nothing was better without it.
     let isTooMuch =
-      error.reason == "scope-upgrade"
-      || narrow != nil && (error.detail ?? error.code).hasPrefix("AUTH_")
+      error.reason == "scope-upgrade" || narrow != nil && code.hasPrefix("AUTH_")
+      || code == "AUTH_SCOPE_MISMATCH" && shown != nil && (token == nil || isTokenBad)
     if isTooMuch, !wishes.more.isEmpty, refusal == nil {
       refusal = error.isPairing ? Self.words(error) : (narrow ?? error).line
       narrow = nil
