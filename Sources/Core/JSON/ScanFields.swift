@@ -10,8 +10,10 @@ public struct ScanFields<Name: ScanName> {
   /// Reads an object; what is behind a fault in it is absent.
   public init(_ object: UnsafeRawBufferPointer) { try? read(object) }
 
-  /// Reads an object in place of the one before, in whose stead its members are valid as long as
-  /// its bytes are. Of members of the same name the last one counts.
+  /// Reads an object instead of the one before; what is read is valid as long as its bytes are. Of
+  /// members of the same name the last one counts.
+  ///
+  /// - Throws: `ScanFault` where it is none; what stands before the fault was read.
   public mutating func read(_ object: UnsafeRawBufferPointer) throws(ScanFault) {
     for index in values.indices { values[index] = .absent }
     var members = try ScanMembers(object)
