@@ -322,7 +322,8 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     guard case .history(_, _, let count)? = list else { return found(history) }
     if !rows.isEmpty {
       waiter?.isCut = true
-      fault("\(rows.count) of the texts are cut: the gateway does not give them whole", at: nil)
+      let what = rows.count == 1 ? "1 text is cut" : "\(rows.count) texts are cut"
+      fault("\(what): the gateway gives no more of it", at: nil)
     }
     listed = .success(history.records(origin).suffix(count).map(\.bytes))
   }

@@ -39,7 +39,7 @@ status_is 75 "an answer that is not given whole is no answer"
 err_like 'the answer is cut: the gateway does not give it whole' "which is said"
 chat --history -n 1
 status_is 2 "nor is a history"
-err_is "agent-chat: 1 of the texts are cut: the gateway does not give them whole" "which is said, too"
+err_is "agent-chat: 1 text is cut: the gateway gives no more of it" "which is said, too"
 start_gateway old --old
 run agent-chat -p old --retry-wait 0.1 tide
 out_is "You said: tide" "an older gateway is not asked for lengths"
