@@ -311,7 +311,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     } else if let turn, case .answered(_, let cut) = history.trace(of: turn) {
       rows = cut
     }
-    if let row = rows.first(where: { !tried.contains($0) }),
+    if let row = rows.first(where: { !$0.isEmpty && !tried.contains($0) }),
       gateway?.hello.knows("chat.message.get") == true
     {
       cut = (history, tried, list)

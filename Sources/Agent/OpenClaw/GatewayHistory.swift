@@ -36,7 +36,10 @@ struct GatewayHistory {
       self.key = key.map { $0.hasSuffix(":user") ? String($0.dropLast(5)) : $0 }
       run = more?["runId"]?.string
       steered = more?["steerTargetRunId"]?.string
-      isCut = more?["truncated"]?.bool == true
+      // An old gateway says it in the text alone.
+      isCut =
+        more?["truncated"]?.bool == true
+        || text.hasSuffix("\n...(truncated)...") && text.utf16.count > GatewayHistory.usualText
     }
   }
 
@@ -54,6 +57,7 @@ struct GatewayHistory {
   /// The longest text that a gateway gives of a row, where it is asked for more than the 8000
   /// characters that it gives unasked.
   static let longestText = 500_000
+  private static let usualText = 8000
 
   init(_ payload: JSONValue?, key: String) {
     self.key = payload?["sessionKey"]?.string ?? key
@@ -73,9 +77,9 @@ struct GatewayHistory {
       || payload?["pendingInputs"]?["total"]?.integer ?? 0 > 0
   }
 
-  /// The rows whose texts are not whole, of the last so many.
-  func cut(last count: Int = .max) -> [String] {
-    rows.suffix(count).filter(\.isCut).compactMap(\.id)
+  /// The rows whose texts are not whole, of the last so many; an id is empty where there is none.
+  func cut(last count: Int) -> [String] {
+    rows.suffix(count).filter(\.isCut).map { $0.id ?? "" }
   }
 
   /// Takes the whole of a row.
@@ -103,7 +107,7 @@ struct GatewayHistory {
   enum Trace: Equatable {
     case absent
     case said
-    /// What the agent said to it, and the rows of that whose texts are not whole.
+    /// What the agent said to it, and the rows of that whose texts are not whole, as of `cut`.
     case answered(String, cut: [String])
   }
 
@@ -133,7 +137,7 @@ struct GatewayHistory {
     }
     if said.isEmpty || isGoingOn { return .said }
     return .answered(
-      said.map(\.text).joined(separator: "\n\n"), cut: said.filter(\.isCut).compactMap(\.id))
+      said.map(\.text).joined(separator: "\n\n"), cut: said.filter(\.isCut).map { $0.id ?? "" })
   }
 }
 

@@ -46,6 +46,11 @@ out_is "You said: tide" "an older gateway is not asked for lengths"
 tell old cut chat.send
 run agent-chat -p old --retry-wait 0.1 --max-time 30 again
 is "$status $(cat "$out")" "0 You said: again" "but for its history, by the words alone"
+tell old cut chat.send
+run agent-chat -p old --retry-wait 0.1 --max-time 30 wide 30000
+is "$status" 75 "what it cuts without a word is no answer, either"
+run agent-chat -p old --history -n 1
+is "$status" 2 "nor a history"
 
 # --- a busy conversation
 
