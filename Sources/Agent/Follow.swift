@@ -67,7 +67,8 @@ public final class Follow: StreamLoop {
     lastTime = stream.resume?.state.newest.flatMap { Timestamp(rfc3339: $0) }
     deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     super.init(
-      client, stream.place, options.policy(usualSilence: stream.usualSilence),
+      client, stream.place,
+      options.policy(usualSilence: stream.usualSilence, longestWait: stream.longestWait),
       judge: stream.judge)
     lastID = Array(stream.lastEventID.utf8)
     output.onFailure = { [unowned self] in fail($0, $1) }

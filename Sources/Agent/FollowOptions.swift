@@ -42,13 +42,15 @@ public struct ReconnectOptions: Sendable {
 
   /// How a stream is followed.
   ///
-  /// - Parameter usualSilence: the time-out of a connection when none was given, seconds.
-  public func policy(usualSilence: Double?) -> StreamPolicy {
+  /// - Parameters:
+  ///   - usualSilence: the time-out of a connection when none was given, seconds.
+  ///   - longestWait: between two tries, seconds, where no longer one was given.
+  public func policy(
+    usualSilence: Double?, longestWait: Double = StreamPolicy().retryCap
+  ) -> StreamPolicy {
     var policy = StreamPolicy()
-    if let wait = retryWait {
-      policy.retryWait = wait
-      policy.retryCap = max(60, wait)
-    }
+    policy.retryWait = retryWait ?? policy.retryWait
+    policy.retryCap = max(longestWait, retryWait ?? 0)
     policy.maxRetries = maxRetries
     policy.idleTimeout = idleTimeout ?? usualSilence
     if policy.idleTimeout == 0 { policy.idleTimeout = nil }
@@ -110,8 +112,8 @@ public struct FollowOptions: Sendable {
     ] + ReconnectOptions.options(without: "\(article) \(thing)").at(\.reconnect)
   }
 
-  func policy(usualSilence: Double?) -> StreamPolicy {
-    var policy = reconnect.policy(usualSilence: usualSilence)
+  func policy(usualSilence: Double?, longestWait: Double) -> StreamPolicy {
+    var policy = reconnect.policy(usualSilence: usualSilence, longestWait: longestWait)
     policy.keepsComments = comments
     policy.maxEventBytes = maxEventBytes
     policy.flushPartial = flushPartial

@@ -12,6 +12,8 @@ public struct FollowedStream {
   public var place: String
   /// The time-out of a connection when none was asked for, seconds; nil never.
   public var usualSilence: Double?
+  /// The longest wait before a connection is tried again, seconds, unless a longer one is asked for.
+  public var longestWait = StreamPolicy().retryCap
   /// Whether its events have numbers, which are their ids.
   public var isNumbered = false
   /// The last event id to begin with, empty for none.

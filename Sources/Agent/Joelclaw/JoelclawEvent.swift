@@ -1,5 +1,6 @@
 import Core
 import Records
+import Turns
 
 /// A frame of a gateway, by what it tells (CONTRACT.md 1).
 enum JoelclawEvent {

@@ -17,6 +17,8 @@ final class Gateway {
 
   /// How long the challenge and the answer to ours may take, seconds.
   private static let (challengeTime, answerTime) = (15.0, 30.0)
+  /// The longest wait that a gateway may ask for while it starts, seconds, and how often.
+  private static let (startTime, mostStarts) = (5.0, 20)
   /// The largest frame that is taken, bytes.
   private static let mostBytes = 64 << 20
 
@@ -53,6 +55,7 @@ final class Gateway {
   static func connect(
     _ loop: StreamLoop, _ auth: inout GatewayAuth, _ server: AgentServer
   ) throws(LinkEnd) -> Gateway {
+    var starts = 0
     while true {
       var options = SocketOptions()
       // The token is in the first message alone; what answers a later connection may quote it.
@@ -68,7 +71,17 @@ final class Gateway {
         throw error
       }
       socket.leaving = (4000, "tick timeout")
-      if let gateway = try greet(loop, socket, &auth) { return gateway }
+      do throws(LinkEnd) {
+        if let gateway = try greet(loop, socket, &auth) { return gateway }
+      } catch {
+        // One that has just been started says itself when it will be ready.
+        guard case .lost(_, after: let wait?) = error, wait < startTime, starts < mostStarts else {
+          throw error
+        }
+        starts += 1
+        let time = Clock.monotonic + wait
+        while Clock.monotonic < time { try loop.wait(until: time) }
+      }
     }
   }
 

@@ -4,69 +4,24 @@ import Turns
 
 /// The answer to `chat.history` (Agent/OpenClaw/CONTRACT.md 6).
 struct GatewayHistory {
-  struct Row {
-    let role: MessageRecord.Role
-    var text: String
-    let pictures: Int
-    let time: Timestamp?
-    let id: String?
-    /// What the words were sent under; nil for those of others, and of old gateways.
-    let key: String?
-    /// The run that said it.
-    let run: String?
-    /// The run into which the words went, where one was at work.
-    let steered: String?
-    /// Whether the gateway says it to the agent by itself, to go on behind a restart.
-    let isOwn: Bool
-    /// Whether some of the text, or all of it, is missing.
-    var isCut: Bool
-
-    init?(_ row: JSONValue) {
-      guard let role = row["role"]?.string else { return nil }
-      isOwn = row["provenance"]?["kind"]?.string == "internal_system"
-      self.role = isOwn ? .system : MessageRecord.Role(rawValue: role) ?? .tool
-      let blocks = row["content"]?.elements ?? []
-      pictures = blocks.filter { $0["type"]?.string == "image" }.count
-      text = OpenClawMessage.text(of: row) ?? ""
-      guard !text.isEmpty || pictures > 0 else { return nil }
-      time = row["timestamp"]?.instant
-      let more = row["__openclaw"]
-      id = more?["id"]?.text ?? row[either: "id", "messageId"]?.text
-      let key = row["idempotencyKey"]?.string
-      self.key = key.map { $0.hasSuffix(":user") ? String($0.dropLast(5)) : $0 }
-      run = more?["runId"]?.string
-      steered = more?["steerTargetRunId"]?.string
-      // An old gateway says it in the text alone.
-      isCut =
-        more?["truncated"]?.bool == true
-        || text.hasSuffix("\n...(truncated)...") && text.utf16.count > GatewayHistory.usualText
-    }
-  }
-
   let key: String
   /// Oldest first.
-  private(set) var rows: [Row]
+  private(set) var rows: [OpenClawRow]
   let running: (id: String, text: String)?
   /// The runs that are under way; nil where the gateway does not say.
   let active: [String]?
   /// Whether any is, or waits to be.
   let isBusy: Bool
-  /// What was said beside a call of a tool, by the ids of the rows: no part of an answer.
+  /// The rows that are no part of an answer.
   private let asides: Set<String>
-
-  /// The longest text that a gateway gives of a row, where it is asked for more than the 8000
-  /// characters that it gives unasked.
+  /// The longest text that a gateway gives of a row, where it is asked for more than it gives
+  /// unasked.
   static let longestText = 500_000
-  private static let usualText = 8000
 
   init(_ payload: JSONValue?, key: String) {
     self.key = payload?["sessionKey"]?.string ?? key
-    let messages = payload?["messages"]?.elements ?? []
-    rows = messages.compactMap(Row.init)
-    asides = Set(
-      messages.filter { row in
-        row["content"]?.elements.contains { $0["type"]?.string == "toolCall" } == true
-      }.compactMap { $0["__openclaw"]?["id"]?.text })
+    let all = (payload?["messages"]?.elements ?? []).compactMap(OpenClawRow.init)
+    (rows, asides) = (all.filter(\.isHeard), OpenClawRow.asides(all))
     let run = payload?["inFlightRun"]
     running = run?["runId"]?.string.map { ($0, run?["text"]?.string ?? "") }
     let info = payload?["sessionInfo"]
@@ -84,7 +39,7 @@ struct GatewayHistory {
 
   /// Takes the whole of a row.
   mutating func receive(_ whole: JSONValue, of id: String) {
-    guard let row = Row(whole), !row.isCut else { return }
+    guard let row = OpenClawRow(whole), !row.isCut else { return }
     for index in rows.indices where rows[index].id == id && rows[index].isCut {
       (rows[index].text, rows[index].isCut) = (row.text, false)
     }

@@ -1,5 +1,6 @@
 import Core
 import Records
+import Turns
 
 enum GatewayLists {
   static func request(
@@ -84,13 +85,5 @@ enum GatewayLists {
       if let archived = row["archived"]?.bool { thread.state = archived ? .archived : .active }
       return thread
     }
-  }
-}
-
-extension JSONValue {
-  /// An instant that is told in milliseconds since 1970; nil for what no calendar has.
-  var instant: Timestamp? {
-    guard let number, number.magnitude < 2.5e14 else { return nil }
-    return Timestamp(milliseconds: Int64(number))
   }
 }

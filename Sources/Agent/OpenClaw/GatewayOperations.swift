@@ -1,5 +1,6 @@
 import Core
 import Records
+import Turns
 import Web
 
 /// What a gateway can be asked for by a word (Agent/OpenClaw/CONTRACT.md 6).

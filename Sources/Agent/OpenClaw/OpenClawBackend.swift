@@ -13,6 +13,9 @@ struct OpenClawBackend: AgentBackend {
 
   /// Silence is told by the gateway's own ticks, not by a fixed time.
   private static let ticks = Double.infinity
+  /// A gateway is back within seconds of its end, and nothing is told meanwhile. Seconds, and the
+  /// same with what chance adds is under ten.
+  private static let longestWait = 7.0
 
   func events(
     of agent: AgentAccess, _ wishes: FollowWishes
@@ -26,22 +29,21 @@ struct OpenClawBackend: AgentBackend {
       return { () throws(LinkEnd) in try gateway.run() }
     }
     stream.judge = { keys.server.problem(of: $0, $1) }
-    stream.usualSilence = Self.ticks
+    (stream.usualSilence, stream.longestWait) = (Self.ticks, Self.longestWait)
     return stream
   }
 
   func chat(
     with agent: AgentAccess, _ wishes: ChatWishes
   ) throws(Failure) -> any ChatLine {
-    var policy = wishes.policy
+    let policy = wishes.policy
     if !agent.profile.isSocket {
       return Self.isResponses(agent.backend.base)
         ? ResponsesChat(agent, policy: policy) : ClaudioChat(agent, policy: policy)
     }
-    if policy.idleTimeout == nil { policy.idleTimeout = Self.ticks }
     return GatewayChat(
       agent.client, try GatewayKeys(agent), isTalk: wishes.isTalk, waits: wishes.waits,
-      origin: agent.origin(.openclaw), policy: policy)
+      origin: agent.origin(.openclaw), policy: Self.gateway(policy))
   }
 
   /// Whether a URL is that of the OpenResponses endpoint; any other is Claudio's own.
@@ -53,10 +55,16 @@ struct OpenClawBackend: AgentBackend {
   func approvals(
     of agent: AgentAccess, _ wishes: ApprovalWishes, policy: StreamPolicy
   ) throws(Failure) -> any ApprovalLine {
+    GatewayApprovals(
+      agent.client, try GatewayKeys(agent), wishes, origin: agent.origin(.openclaw),
+      policy: Self.gateway(policy))
+  }
+
+  private static func gateway(_ policy: StreamPolicy) -> StreamPolicy {
     var policy = policy
-    if policy.idleTimeout == nil { policy.idleTimeout = Self.ticks }
-    return GatewayApprovals(
-      agent.client, try GatewayKeys(agent), wishes, origin: agent.origin(.openclaw), policy: policy)
+    if policy.idleTimeout == nil { policy.idleTimeout = ticks }
+    policy.retryCap = longestWait
+    return policy
   }
 }
 

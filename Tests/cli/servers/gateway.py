@@ -44,7 +44,9 @@ Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   brief ID MS     an approval waits, which nobody hears the end of
   settle ID WORD  somebody else answers, which is not told
   kill            the gateway ends in the middle, and goes on with what it did under other runs
-  short           no row is given whole
+  say KEY WORDS   somebody else says this in a conversation
+  rest            wait until no run is at work
+  short           no row is given whole        compact  no cursor that was given holds
 """
 import argparse
 import base64
@@ -122,7 +124,7 @@ fates = {}
 # Those that runs of other devices ask for.
 foreign = set()
 state = {"hush": False, "door": "", "skip": 0, "refuse": None, "paired": not options.pair,
-         "mute": set(), "reply": {}, "boot": 1, "short": False, "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0, "go": threading.Event()}
+         "mute": set(), "reply": {}, "boot": 1, "generation": 1, "said": 0, "short": False, "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0, "go": threading.Event()}
 
 
 def now():
@@ -143,6 +145,7 @@ class Connection:
         self.seq = 0
         self.scopes = []
         self.heard = set()
+        self.sessions, self.isSubscribed = set(), False
         state["made"] += 1
         self.number = state["made"]
         self.nonce = "nonce-%d" % self.number
@@ -248,7 +251,8 @@ def error(code, message, /, **details):
     return value
 
 
-def broadcast(name, payload, scope="operator.read"):
+def broadcast(name, payload, scope="operator.read", key=None):
+    """key: a conversation, of which only those are told who asked for that."""
     with lock:
         if state["skip"]:
             state["skip"] -= 1
@@ -259,6 +263,8 @@ def broadcast(name, payload, scope="operator.read"):
         state["seq"] += 1
         for each in list(connections):
             if not each.isOpen or scope not in each.scopes:
+                continue
+            if key and key not in each.sessions and not each.isSubscribed:
                 continue
             each.seq += 1
             number = each.seq if options.protocol >= 4 else state["seq"]
@@ -281,8 +287,35 @@ def add_row(key, row, **more):
     """A row of a conversation, as this version of the gateway keeps them."""
     rows = history.setdefault(key, [])
     if options.protocol >= 4 and not options.old:
-        row["__openclaw"] = dict(more, id="row-%s-%d" % (key, len(rows)), seq=len(rows) + 1)
+        row["__openclaw"] = dict(more, id="row-%s-%d" % (key, len(rows)), seq=len(rows) + 1,
+                                 recordTimestampMs=now())
     rows.append(row)
+    if "__openclaw" in row:
+        broadcast("session.message", row_event(key, row), key=key)
+
+
+def row_event(key, row):
+    """What is told of a row; the members of its conversation make it look like an action."""
+    return {"sessionKey": key, "agentId": "heron", "message": cut(row, LEAST),
+            "messageId": row["__openclaw"]["id"], "messageSeq": row["__openclaw"]["seq"],
+            "kind": "direct", "createdAt": row["timestamp"], "sessionId": "sess-1"}
+
+
+def cursor_of(key):
+    last = {"generation": state["generation"], "key": key, "lastSeq": len(history.get(key, []))}
+    return base64.urlsafe_b64encode(json.dumps(last).encode()).decode().rstrip("=")
+
+
+def behind(cursor, key):
+    """The rows behind a cursor; None where it does not hold, or they are too many."""
+    try:
+        last = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if last["generation"] != state["generation"] or last["key"] != key:
+            return None
+        rows = [row_event(key, row) for row in history[key][last["lastSeq"]:]]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return rows if len(rows) <= 200 and len(json.dumps(rows)) <= 1000000 else None
 
 
 def words_of(row):
@@ -540,11 +573,21 @@ def tell_history(params):
     if most > LIVE:
         return [error("INVALID_REQUEST",
                       "invalid chat.history params: at /maxChars: must be <= 500000")]
-    rows = [cut(row, most) for row in history.get(key, [])[-params.get("limit", 200):]]
+    limit = params.get("limit", 200)
+    rows = [cut(row, most) for row in history.get(key, [])[-limit:]]
     answer = {"sessionKey": key, "sessionId": "sess-1", "messages": rows,
-              "pendingInputs": {"items": [], "total": sum(len(each.others) for each in active)},
+              "hasMore": len(history.get(key, [])) > limit, "pendingInputs": {"items": [], "total": sum(len(each.others) for each in active)},
               "sessionInfo": {"hasActiveRun": bool(active) or key in state.get("dead", ()),
                               "activeRunIds": [each.id for each in active]}}
+    if "cursor" in params:
+        rows = behind(params["cursor"], key)
+        if rows is None:
+            return {"kind": "reset"}
+        for name in ("sessionKey", "sessionId", "hasMore"):
+            del answer[name]
+        answer.update(kind="delta", messages=rows)
+    if history.get(key) and options.protocol >= 4 and not options.old:
+        answer["deltaCursor"] = cursor_of(key)
     if active:
         state.get("dead", set()).discard(key)
         answer["inFlightRun"] = {"runId": active[0].id, "text": live(active[0].text)}
@@ -623,7 +666,14 @@ def answer(connection, method, params):
             {"id": "stoat"}] + ([{"id": hostile.ODD, "name": hostile.ODD}] if options.odd else [])}
     if method == "sessions.list":
         title = {"displayName": hostile.ODD} if options.odd else {}
-        return {"sessions": [dict(title, key=key, updatedAt=now()) for key in sorted(history)]}
+        return {"sessions": [dict(title, key=key, updatedAt=history[key][-1]["timestamp"])
+                             for key in sorted(history)]}
+    if method == "sessions.subscribe":
+        connection.isSubscribed = True
+        return {"subscribed": True}
+    if method == "sessions.messages.subscribe":
+        connection.sessions.add(params["key"])
+        return {"ok": True}
     if method == "exec.approval.list":
         with lock:
             return {"approvals": [each for each in approvals.values() if each["id"] not in foreign
@@ -834,6 +884,15 @@ def control(line):
         state["refuse"] = json.loads(rest) if rest else None
     elif word == "kill":
         kill()
+    elif word == "say":
+        state["said"] += 1
+        send_chat(None, {"sessionKey": canonical(name), "message": last,
+                         "idempotencyKey": "said-%d" % state["said"]})
+    elif word == "rest":
+        while any(not each.isOver for each in list(runs.values())):
+            time.sleep(0.02)  # the time that a run takes
+    elif word == "compact":
+        state["generation"] += 1
     elif word == "short":
         state["short"] = True
     elif word == "pair":

@@ -33,4 +33,66 @@ phase() {
 is "$(phase start waiting-approval approval-resolved end | turn-fold | jq -r .state | tr '\n' ' ')" \
   "running paused running completed " "a turn that waits for approval is paused, and goes on"
 
+# What a gateway (2026.9.6) said, frame by frame.
+recorded() { turn-fold -f "$cli/../fixtures/recorded/openclaw-$1.ndjson"; }
+is "$(recorded tail | jq -r '[.type, .role // .tool // "", .state, .text // .stdout // ""] | join(" ")')" \
+  "message user final run uname -s
+tool_call exec succeeded Linux
+turn  completed 
+message assistant final Done after 1 step(s): run" \
+  "a recorded turn with an approval has its question, its call, its end and its answer, each once"
+is "$(recorded chat | jq -r 'select(.type == "turn") | "\(.id[:4]) \(.state) \(.reason // "")"')" \
+  "5d0c completed 
+d0a3 completed 
+296d aborted stop
+b6e6 failed LLM request failed: provider rejected the request schema or tool payload.
+f41d aborted rpc
+6849 completed 
+fu-1 completed 
+086c completed 
+5550 completed " "recorded turns end as the gateway says"
+is "$(recorded chat | jq -r 'select(.role == "assistant") | "\(.id[:4]) \(.state) \(.text | .[-12:])"')" \
+  "5d0c final step(s): run
+d0a3 final 8 word9 end.
+f41d aborted  word6 word7
+086c final  word19 end.
+5550 final third" "and each answer is told once"
+
+# Rows that were fetched.
+rows() {
+  printf '{"event":"chat.history","id":"","data":{"sessionKey":"s","messages":[%s],%s}}\n' \
+    "$1" "${2:-\"sessionInfo\":{\"hasActiveRun\":false\}}"
+}
+row() { printf '{"role":"%s","content":"%s","__openclaw":{"id":"%s","runId":"r"}%s}' "$@"; }
+told() { turn-fold -f | jq -r '[.type, .id, .state, .text // .stdout // .reason // ""] | join(" ")'; }
+is "$(rows "$(row assistant one a ''),$(row assistant two b '')" | told)" "message r final one
+
+two
+turn r completed " "what a run said in two rows is one answer"
+is "$({ rows "$(row assistant one a '')" && rows "$(row assistant one a '')"; } | told | wc -l | tr -d ' ')" \
+  2 "and told once"
+is "$(rows "$(row assistant Looking. a ''),$(printf '{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"exec","arguments":{"command":"ls"}}],"__openclaw":{"id":"a","runId":"r"}}'),$(row toolResult tides b ',"toolCallId":"c","toolName":"exec"'),$(row assistant done c '')" | told)" \
+  "tool_call c succeeded tides
+message r final done
+turn r completed " "what was said beside a call is no part of it, and the call is told"
+is "$(rows "$(row assistant half a ',"openclawAbort":{"aborted":true}')" | told)" "message r aborted half
+turn r aborted " "a run that was ended is aborted"
+is "$(rows "$(row assistant 'rate limit' a ',"stopReason":"error"')" | told)" "turn r failed rate limit" \
+  "and one that failed said nothing"
+is "$(rows "$(row assistant 'a part' a '')" '"inFlightRun":{"runId":"r","text":"a part and"}' | told)" "" \
+  "a run that is at work is not over"
+is "$({ phase start && rows '' '"sessionInfo":{"activeRunIds":[]}'; } | told)" "turn r completed " \
+  "and one that is at work no more is, where nothing was kept of it"
+is "$({ phase start && rows '' '"sessionInfo":{"hasActiveRun":true}'; } | told)" "" \
+  "but not where nobody says so"
+person='{"role":"user","content":"hello","idempotencyKey":"r:user","__openclaw":{"id":"a"}}'
+own='{"role":"user","content":"go on","provenance":{"kind":"internal_system"},"__openclaw":{"id":"b"}}'
+is "$(rows "$person,$own" | told)" \
+  "message a final hello" "what the gateway says to the agent by itself is none of a person"
+for odd in null 7 '"x"' '{}' '[null,7,{"role":7},{"role":"user"}]'; do
+  printf '{"event":"chat.history","id":"","data":{"sessionKey":"s","messages":%s}}\n' "$odd"
+  printf '{"event":"session.message","id":"","data":{"sessionKey":"s","message":%s}}\n' "$odd"
+done >"$tmp/odd"
+t 0 "rows that are none are no turns" turn-fold "$tmp/odd"
+out_is "" "and nothing is made of them"
 done_testing

@@ -73,11 +73,3 @@ public enum OpenClawApproval {
     }
   }
 }
-
-extension JSONValue {
-  /// Milliseconds since 1970, as far as calendars go.
-  fileprivate var instant: Timestamp? {
-    guard let number, number.magnitude < 2.5e14 else { return nil }
-    return Timestamp(milliseconds: Int64(number))
-  }
-}

@@ -8,6 +8,10 @@ package struct OpenClawFrame {
   package enum Kind: Sendable {
     case chat, agent
     case approval(tool: String, isOver: Bool)
+    /// A row of a conversation, and rows that were fetched.
+    case row, history
+
+    var isRow: Bool { if case .row = self { true } else { false } }
   }
 
   let kind: Kind
@@ -15,6 +19,7 @@ package struct OpenClawFrame {
 
   private static let kinds = NameTable<Kind>([
     ("chat", .chat), ("agent", .agent), ("session.tool", .agent),
+    ("session.message", .row), ("chat.history", .history),
     ("exec.approval.requested", .approval(tool: "exec", isOver: false)),
     ("exec.approval.resolved", .approval(tool: "exec", isOver: true)),
     ("plugin.approval.requested", .approval(tool: "plugin", isOver: false)),
@@ -28,7 +33,9 @@ package struct OpenClawFrame {
 
   init?(_ line: TurnLine) {
     if line.isWrapped, !line.eventName.isAbsent {
-      guard line.shape == .event, let kind = Self.kinds.word(line.eventName) else { return nil }
+      guard let kind = Self.kinds.word(line.eventName) else { return nil }
+      // What is said of a conversation beside a row looks like an action.
+      guard line.shape == .event || kind.isRow else { return nil }
       (self.kind, payload) = (kind, line.object)
       return
     }

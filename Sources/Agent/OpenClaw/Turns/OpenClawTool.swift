@@ -31,6 +31,29 @@ package enum OpenClawTool {
     return call
   }
 
+  /// The calls in a row of a conversation, and what became of one.
+  static func records(_ row: OpenClawRow, _ turn: TurnRecord) -> [ToolCallRecord] {
+    var calls = row.calls.compactMap { data -> ToolCallRecord? in
+      guard let id = data["id"]?.string, !id.isEmpty else { return nil }
+      var call = ToolCallRecord(
+        turn.origin, id: id, thread: turn.thread, tool: data["name"]?.string ?? "",
+        state: .running, time: turn.time)
+      call.arguments = data["arguments"].map { Array($0.compact().utf8) }
+      call.started = turn.time
+      return call
+    }
+    if let result = row.result {
+      var call = ToolCallRecord(
+        turn.origin, id: result.call, thread: turn.thread, tool: result.tool,
+        state: result.isError ? .failed : .succeeded, time: turn.time)
+      call.ended = turn.time
+      call.stdout = row.text.utf8.count > mostOutput ? row.text.tail(bytes: keptOutput) : row.text
+      calls.append(call)
+    }
+    for index in calls.indices { calls[index].turn = turn.id }
+    return calls
+  }
+
   private static func output(_ value: JSONValue?) -> String? {
     guard let value, !value.isNull else { return nil }
     let blocks = value["content"]?.elements.compactMap { $0["text"]?.string } ?? []

@@ -12,6 +12,8 @@ public struct OpenClawTurns: TurnDecoder {
   private var failures: [Run: TurnRecord] = [:]
   /// Runs whose reply is over: what chat still says of them does not count.
   private var ended: Set<Run> = []
+  /// What was kept of runs whose reply is not over.
+  private var kept: [Run: [String]] = [:]
   private var fields = ScanFields<OpenClawField>()
 
   private struct Run: Hashable {
@@ -45,6 +47,13 @@ public struct OpenClawTurns: TurnDecoder {
     switch kind {
     case .chat: chat(payload, received(), origin, &events)
     case .agent: agent(payload, received, origin, &events)
+    case .row:
+      guard let object = try? JSONValue.parse(payload.bytes),
+        let row = object["message"].flatMap({ OpenClawRow($0) })
+      else { return }
+      hear(row, object["sessionKey"]?.string ?? "", origin, &events)
+    case .history:
+      if let object = try? JSONValue.parse(payload.bytes) { history(object, origin, &events) }
     case .approval(let tool, let isOver):
       guard let object = try? JSONValue.parse(payload.bytes) else { return }
       let approval =
@@ -150,6 +159,7 @@ public struct OpenClawTurns: TurnDecoder {
   ) {
     if ended.count >= Self.mostRuns { ended = [] }
     ended.insert(Run(origin: turn.origin, id: turn.id))
+    kept[Run(origin: turn.origin, id: turn.id)] = nil
     add(.setMessage(message, text: text), nil, turn, &events)
     add(.setTurn(turn), nil, turn, &events)
   }
@@ -168,6 +178,101 @@ public struct OpenClawTurns: TurnDecoder {
     event.turn = run ?? ""
     events.append(event)
   }
+
+  // MARK: - What is kept
+
+  /// What a person said. What the agent says comes as chat, too.
+  private mutating func hear(
+    _ row: OpenClawRow, _ thread: String, _ origin: RecordOrigin, _ events: inout [TurnEvent]
+  ) {
+    guard row.isHeard else { return }
+    if row.role == .user, let id = row.id {
+      var message = MessageRecord(
+        origin, id: id, thread: thread, role: .user, text: row.text, state: .final, time: row.time)
+      message.turn = row.steered ?? row.key
+      message.reason = row.isCut ? Self.cut : nil
+      if row.pictures > 0 {
+        message.attachments = Array(
+          repeating: MessageRecord.Attachment(mediaType: "image"), count: row.pictures)
+      }
+      events.append(
+        TurnEvent(origin, thread: thread, time: row.time, .setMessage(message, text: .whole)))
+    } else if row.role == .assistant, let id = row.run, row.calls.isEmpty, row.end != .failed {
+      let run = Run(origin: origin, id: id)
+      if ended.contains(run) { return }
+      if kept.count >= Self.mostRuns { kept = [:] }
+      kept[run, default: []].append(row.text)
+    }
+  }
+
+  /// What happened while nobody listened, and what is at work since then.
+  private mutating func history(
+    _ answer: JSONValue, _ origin: RecordOrigin, _ events: inout [TurnEvent]
+  ) {
+    let thread = answer["sessionKey"]?.string ?? ""
+    let rows = (answer["messages"]?.elements ?? []).compactMap { OpenClawRow($0) }
+    let asides = OpenClawRow.asides(rows)
+    let flight = answer["inFlightRun"]
+    let info = answer["sessionInfo"]
+    var active = info?["activeRunIds"]?.elements.compactMap(\.string)
+    if active == nil, info?["hasActiveRun"]?.bool == false { active = [] }
+    if let id = flight?["runId"]?.string { active = (active ?? []) + [id] }
+    var last: [String: Int] = [:]
+    for (index, row) in rows.enumerated() { if let run = row.run { last[run] = index } }
+    for (index, row) in rows.enumerated() {
+      if row.id.map(asides.contains) != true { hear(row, thread, origin, &events) }
+      guard let id = row.run, !ended.contains(Run(origin: origin, id: id)) else { continue }
+      var turn = TurnRecord(origin, id: id, thread: thread, state: .running, time: row.time)
+      for call in OpenClawTool.records(row, turn) { add(.setToolCall(call), id, turn, &events) }
+      if last[id] != index || active?.contains(id) == true { continue }
+      turn.state = row.end ?? .completed
+      turn.reason = row.end == .failed ? row.text : nil
+      close(turn, row, &events)
+    }
+    if let id = flight?["runId"]?.string, let text = flight?["text"]?.string, !text.isEmpty {
+      let turn = TurnRecord(origin, id: id, thread: thread, state: .running, time: nil)
+      split.end(id)
+      add(.setMessage(reply(turn, text, .partial), text: .whole), id, turn, &events)
+    }
+    guard let active else { return }
+    // Of what is at work no more, and left nothing, the end was not heard.
+    let silent = sessions.filter { run in
+      run.value == thread && !active.contains(run.key)
+        && !ended.contains(Run(origin: origin, id: run.key))
+    }
+    for id in silent.keys.sorted() {
+      var turn = TurnRecord(origin, id: id, thread: thread, state: .completed, time: nil)
+      turn.isInferred = true
+      close(turn, nil, &events)
+    }
+  }
+
+  /// A run is over, and its last row known.
+  private mutating func close(
+    _ turn: TurnRecord, _ row: OpenClawRow?, _ events: inout [TurnEvent]
+  ) {
+    var turn = turn
+    let said = kept[Run(origin: turn.origin, id: turn.id)] ?? []
+    split.end(turn.id)
+    turn.message = turn.state == .failed ? nil : turn.id
+    let state: MessageRecord.State =
+      turn.state == .failed ? .failed : turn.state == .aborted ? .aborted : .final
+    var message = reply(turn, said.joined(separator: "\n\n"), state)
+    message.reason = turn.reason ?? (row?.isCut == true ? Self.cut : nil)
+    end(turn, message, said.isEmpty ? .unchanged : .whole, &events)
+  }
+
+  private func reply(
+    _ turn: TurnRecord, _ text: String, _ state: MessageRecord.State
+  ) -> MessageRecord {
+    var message = MessageRecord(
+      turn.origin, id: turn.id, thread: turn.thread, role: .assistant, text: text, state: state,
+      time: turn.time)
+    message.turn = turn.id
+    return message
+  }
+
+  private static let cut = "the gateway gave a part of it"
 
   // MARK: - What is done
 
