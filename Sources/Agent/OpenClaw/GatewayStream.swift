@@ -241,14 +241,20 @@ struct MissedRows {
 
   /// What came behind a cursor; nil where the gateway gives no such thing for it.
   init?(delta answer: [UInt8]) {
-    self.init(answer) { $0["kind"]?.string == "delta" } row: { message in
+    self.init(answer) {
+      $0["kind"]?.string == "delta"
+    } row: { message in
       (try? ScanMembers.value(of: "message", in: message)) ?? .absent
     }
   }
 
   /// The last rows, of which those count that are not older than `edge`, milliseconds since 1970.
   init?(page answer: [UInt8], since edge: Int64) {
-    self.init(answer) { $0["messages"] != nil } row: { ScanValue($0) }
+    self.init(answer) {
+      $0["messages"] != nil
+    } row: {
+      ScanValue($0)
+    }
     let count = rows.count
     rows.removeAll { row in
       let time = row.bytes.withUnsafeBytes { (try? JSONValue.parse($0)).flatMap(Self.time) }
