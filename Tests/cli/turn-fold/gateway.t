@@ -89,6 +89,11 @@ person='{"role":"user","content":"hello","idempotencyKey":"r:user","__openclaw":
 own='{"role":"user","content":"go on","provenance":{"kind":"internal_system"},"__openclaw":{"id":"b"}}'
 is "$(rows "$person,$own" | told)" \
   "message a final hello" "what the gateway says to the agent by itself is none of a person"
+is "$({ rows "$person" && printf '{"event":"sessions.changed","id":"1","data":{"kind":"direct"}}\n' &&
+  printf '{"event":"action_event","id":"2","data":{"id":1,"kind":"x","created_at":"2026-11-29T05:53:56Z"}}\n' &&
+  printf '{"event":"session.message","id":"3","data":{"sessionKey":"s","kind":"direct","createdAt":1,"message":%s}}\n' \
+    '{"role":"user","content":"more","__openclaw":{"id":"b"}}'; } | told)" "message a final hello
+message b final more" "what is said of the conversation beside a row makes no action of it"
 for odd in null 7 '"x"' '{}' '[null,7,{"role":7},{"role":"user"}]'; do
   printf '{"event":"chat.history","id":"","data":{"sessionKey":"s","messages":%s}}\n' "$odd"
   printf '{"event":"session.message","id":"","data":{"sessionKey":"s","message":%s}}\n' "$odd"

@@ -20,6 +20,8 @@ public struct ClankyTurns: TurnDecoder {
     let origin = line.origin(.clanky)
     switch line.shape {
     case .action:
+      // `session.message` of a gateway has a kind and a creation, too.
+      if line.eventName.bytes.contains(UInt8(ascii: ".")) { return false }
       guard (try? lineScan.read(line.bytes)) == .action else { return false }
       // What has a kind and was created at no time is something else.
       guard !lineScan.fields.createdAt.isNull else { return false }
