@@ -197,7 +197,7 @@ extension Gateway {
     let params = Params(request.params)
     let payload: JSONNode
     switch request.method {
-    case "health": payload = health
+    case "health": payload = try await wholeHealth()
     case "status": payload = status
     case "system-presence": payload = presence
     case "agents.list": payload = agents
@@ -225,6 +225,17 @@ extension Gateway {
         throw GatewayFault.noApproval(protocol: client.version)
       }
       payload = approval.node
+    case "plugin.approval.list", "openclaw.approval.list": payload = .list([])
+    case "approval.get", "approval.resolve":
+      let isFirst = approvals.find(params.text("id"))?.isPending == true
+      if request.method == "approval.resolve", isFirst { _ = try resolve(params, client) }
+      guard let approval = approvals.find(params.text("id")) else {
+        throw GatewayFault.noApproval(protocol: client.version)
+      }
+      payload = [
+        "applied": request.method == "approval.get" ? .absent : .bool(isFirst),
+        "approval": approval.fate,
+      ]
     case "exec.approval.resolve": payload = try resolve(params, client)
     case "exec.approval.request": return try ask(params, request, client)
     case "exec.approval.waitDecision": return try waitForDecision(params, request, client)
@@ -259,6 +270,26 @@ extension Gateway {
       "defaultAgentId": .text(SessionKey.agent), "agents": [["agentId": .text(SessionKey.agent)]],
       "replyCommand": .bool(settings.command != nil),
     ]
+  }
+
+  /// The same, with the conversations.
+  private func wholeHealth() async throws -> JSONNode {
+    let now = Timestamp.now().milliseconds
+    let rows = try await store.chatSessions(limit: 1000, since: 0)
+    let sessions: JSONNode = [
+      "path": "the database of agent-serve", "count": .number(rows.count),
+      "recent": .list(
+        rows.prefix(5).map { row in
+          [
+            "key": .text(row.key), "updatedAt": .number(row.updated),
+            "age": .number(now - row.updated),
+          ]
+        }),
+    ]
+    let agent: JSONNode = [
+      "agentId": .text(SessionKey.agent), "isDefault": true, "sessions": sessions,
+    ]
+    return health.adding(["agents": [agent], "sessions": sessions])
   }
 
   private var status: JSONNode {
@@ -346,7 +377,7 @@ extension Gateway {
     guard approval.allowed.contains(decision) else {
       throw GatewayFault.invalid("\(decision.rawValue) is not allowed for this approval")
     }
-    _ = approvals.settle(id, decision)
+    _ = approvals.settle(id, decision, by: client.name)
     broadcast(
       "exec.approval.resolved", scope: .approvals,
       [

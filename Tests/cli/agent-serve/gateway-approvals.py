@@ -89,6 +89,42 @@ async def races(url):
         await client.close()
 
 
+async def fates(url):
+    """What late clients ask: how one stands, and who was first."""
+    asker = await Client.connect(url, Device(1), scopes=[APPROVALS])
+    person = await Client.connect(url, Device(2), scopes=[APPROVALS])
+    for kind in "plugin", "openclaw":
+        same(f"{kind} approvals are none", await person.call(f"{kind}.approval.list"), [])
+    name = await asker.ask("exec.approval.request", {
+        "commandArgv": ["rm", "-r", "x"], "id": "fate", "sessionKey": "s",
+        "allowedDecisions": ["allow-once", "deny"]})
+    await person.event("exec.approval.requested", id="fate")
+    pending = (await person.call("approval.get", {"id": "fate"}))["approval"]
+    same("one waits", [pending["status"], pending.get("decision"), pending["presentation"]["kind"],
+                       pending["presentation"]["commandText"],
+                       pending["presentation"]["allowedDecisions"], pending["source"]["sessionKey"]],
+         ["pending", None, "exec", "rm -r x", ["allow-once", "deny"], "s"])
+    await refused("what is not allowed", person.call(
+        "approval.resolve", {"id": "fate", "kind": "exec", "decision": "allow-always"}),
+        "INVALID_REQUEST")
+    first = await person.call("approval.resolve", {"id": "fate", "kind": "exec", "decision": "deny"})
+    same("the first answer counts", [first["applied"], first["approval"]["status"],
+                                     first["approval"]["reason"]], [True, "denied", "user"])
+    second = await person.call("approval.resolve", {"id": "fate", "kind": "exec",
+                                                    "decision": "allow-once"})
+    same("the second is told which", [second["applied"], second["approval"]["decision"]],
+         [False, "deny"])
+    await asker.answer(name, 1)
+    name = await asker.ask("exec.approval.request", {"command": "x", "id": "gone", "timeoutMs": 50})
+    await asker.answer(name, 1)
+    same("what nobody answered has expired",
+         (await person.call("approval.get", {"id": "gone"}))["approval"]["status"], "expired")
+    await refused("one that never was", person.call("approval.get", {"id": "never"}),
+                  "APPROVAL_NOT_FOUND", "APPROVAL_NOT_FOUND")
+    await asker.close()
+    await person.close()
+
+
 async def limits(url):
     asker = await Client.connect(url, Device(1), scopes=[APPROVALS])
     person = await Client.connect(url, Device(2), scopes=[APPROVALS])
@@ -164,4 +200,4 @@ async def replies(url, ran):
     await person.close()
 
 
-run({f.__name__: f for f in (asked, races, limits, replies)})
+run({f.__name__: f for f in (asked, races, fates, limits, replies)})

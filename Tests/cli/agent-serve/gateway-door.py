@@ -99,7 +99,10 @@ async def proof(url):
                       detail, close)
     flipped = lambda p: p["device"].update(signature="A" + p["device"]["signature"][1:]
                                            if p["device"]["signature"][0] != "A" else "B" * 86)
-    await bad("no device", "DEVICE_IDENTITY_REQUIRED", lambda p: p.pop("device"))
+    client = await Client.connect(url, Device(7), edit=lambda p: p.pop("device"))
+    same("a client of this machine needs no device", client.hello["auth"]["scopes"], [READ, WRITE])
+    same("and is given no token of one", client.hello["auth"].get("deviceToken"), None)
+    await client.close()
     await bad("a false signature", "DEVICE_AUTH_SIGNATURE_INVALID", flipped)
     await bad("one over other scopes", "DEVICE_AUTH_SIGNATURE_INVALID",
               lambda p: p["scopes"].append(ADMIN))

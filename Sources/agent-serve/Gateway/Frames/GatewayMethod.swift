@@ -83,6 +83,12 @@ struct GatewayMethod: Sendable {
     GatewayMethod("exec.approval.resolve", .approvals, ["id": .name, "decision": decision]),
     GatewayMethod("exec.approval.request", .approvals, approvalRequest),
     GatewayMethod("exec.approval.waitDecision", .approvals, ["id": .name]),
+    GatewayMethod("plugin.approval.list", .approvals, [:]),
+    GatewayMethod("openclaw.approval.list", .approvals, [:]),
+    GatewayMethod("approval.get", .approvals, ["id": .name]),
+    GatewayMethod(
+      "approval.resolve", .approvals,
+      ["id": .name, "kind?": .word(["exec"]), "decision": decision, "grantExpiresInDays?": .count]),
     GatewayMethod("device.pair.list", .pairing, [:]),
     GatewayMethod("device.pair.approve", .pairing, ["requestId": .name]),
     GatewayMethod("device.pair.reject", .pairing, ["requestId": .name]),

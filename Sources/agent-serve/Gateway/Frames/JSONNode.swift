@@ -24,9 +24,10 @@ enum JSONNode: Sendable {
 
   static func time(_ time: Timestamp) -> JSONNode { .number(time.milliseconds) }
 
+  /// The object with more members; of two of one name the new one counts.
   func adding(_ more: JSONNode) -> JSONNode {
     guard case .object(let members) = self, case .object(let others) = more else { return self }
-    return .object(members + others)
+    return .object(members.filter { one in !others.contains { $0.0 == one.0 } } + others)
   }
 
   var bytes: [UInt8] {

@@ -33,11 +33,10 @@ struct Admission {
   /// have none.
   func device(_ connect: ConnectRequest) throws(GatewayFault) -> DeviceKey? {
     guard let device = connect.device else {
-      // A helper of the gateway itself, on its machine, with its secret.
+      // On this machine a new device would be let in as well, unless a person is asked. OpenClaw's own
+      // command comes without one.
       let hasSecret = token?.matches(connect.token) ?? true
-      let isHelper = connect.clientID == "gateway-client" && connect.mode == "backend"
-      // Where a person is asked, nobody comes in by a name alone.
-      if isHelper, isLocal, hasSecret, !asksForDevices { return nil }
+      if isLocal, hasSecret, !asksForDevices { return nil }
       throw .refused(
         "DEVICE_IDENTITY_REQUIRED", "device identity required", reason: "device-identity-missing")
     }

@@ -16,6 +16,9 @@ struct Approval {
   let expires: Timestamp
   fileprivate(set) var decision: ApprovalDecision?
   fileprivate(set) var isGone = false
+  /// Who has decided, and when it was over.
+  fileprivate(set) var resolver: String?
+  fileprivate(set) var ended: Timestamp?
   fileprivate var waiters: [Waiter] = []
   fileprivate var timer: Task<Void, any Error>?
 
@@ -35,6 +38,29 @@ struct Approval {
     [
       "id": .text(id), "request": .raw(request), "createdAtMs": .time(created),
       "expiresAtMs": .time(expires),
+    ]
+  }
+
+  /// How it stands, also behind its end.
+  var fate: JSONNode {
+    let asked = request.withUnsafeBytes { try? JSONValue.parse($0) }
+    func word(_ name: String) -> JSONNode { asked?[name]?.string.map { .text($0) } ?? .null }
+    let argv = asked?["commandArgv"]?.elements.compactMap(\.string).joined(separator: " ")
+    let status =
+      isPending ? "pending" : decision.map { $0 == .deny ? "denied" : "allowed" } ?? "expired"
+    return [
+      "id": .text(id), "status": .text(status),
+      "presentation": [
+        "kind": "exec", "commandText": .text(asked?["command"]?.string ?? argv ?? ""),
+        "commandPreview": word("commandPreview"), "host": word("host"),
+        "agentId": word("agentId"), "allowedDecisions": .texts(allowed.map(\.rawValue)),
+      ],
+      "createdAtMs": .time(created), "expiresAtMs": .time(expires),
+      "resolvedAtMs": ended.map { .time($0) } ?? .absent,
+      "reason": isPending ? .absent : decision == nil ? "timeout" : "user",
+      "decision": .text(decision?.rawValue),
+      "source": ["agentId": word("agentId"), "sessionKey": word("sessionKey")],
+      "resolver": resolver.map { ["kind": "client", "id": .text($0)] } ?? .absent,
     ]
   }
 }
@@ -60,10 +86,13 @@ struct Approvals {
 
   /// Decides about one that waits, or gives it up with nil, and tells those who wait. Returns
   /// whether it was pending.
-  mutating func settle(_ id: String, _ decision: ApprovalDecision?) -> Bool {
+  mutating func settle(
+    _ id: String, _ decision: ApprovalDecision?, by resolver: String? = nil
+  ) -> Bool {
     guard let index = all.firstIndex(where: { $0.id == id && $0.isPending }) else { return false }
     all[index].decision = decision
     all[index].isGone = decision == nil
+    (all[index].resolver, all[index].ended) = (resolver, .now())
     let waiters = all[index].waiters
     all[index].waiters = []
     all[index].timer?.cancel()
