@@ -90,7 +90,7 @@ final class GatewayApprovals: AnsweringLink {
     gateway = made
     opened(place)
     // Older gateways show all to whoever may answer.
-    if made.hello.knows("approval.resolve"), !made.hello.methods.isEmpty,
+    if made.hello.methods.contains("approval.history"),
       made.hello.scopes?.contains(GatewayScope.admin.rawValue) == false, !hasSaid
     {
       hasSaid = true

@@ -41,7 +41,8 @@ finished "$asked"
 is "$status: $(cat "$tmp/one.out")" "0: HELLO" "and the answer comes"
 ok "-w tells that it was approved" wait_until 20 has "$tmp/watch.out" '"id":"'"$id"'".*"approved"'
 approve --approve "$id"
-status_is 1 "a second time there is nothing to approve"
+status_is 0 "a second time it is approved already"
+like "$(cat "$out")" '"result":"already"' "which is said"
 
 ask two hello
 approve --deny "$id"

@@ -81,7 +81,8 @@ KEYS = {
     "exec.approval.resolve": {"id", "decision"},
     "models.list": set(), "device.pair.list": set(), "cron.list": set(), "health": set(),
 }
-LATE = {"approval.resolve": {"id", "kind", "decision"}, "approval.get": {"id"}}
+LATE = {"approval.resolve": {"id", "kind", "decision"}, "approval.get": {"id"},
+        "approval.history": set()}
 NEEDS = {"chat.send": "operator.write", "chat.abort": "operator.write",
          "device.pair.list": "operator.pairing"}
 
