@@ -125,7 +125,12 @@ class OpenLine: ApprovalWaiter {
       note("link is down: \(reason); next try in \(Self.tenths(wait)) s")
     case .waits(let words, let wait):
       isOpen = false
-      note("\(words); next try in \(Self.tenths(wait)) s")
+      // In a pipe as well: nobody else will see that a person is waited for.
+      if words != said {
+        said = words
+        say("\(words); waiting until somebody has done that")
+      }
+      diagnostics.note("next try in \(Self.tenths(wait)) s")
     case .note(let words): say(words)
     case .fault(let reason):
       hadFault = true
@@ -136,6 +141,9 @@ class OpenLine: ApprovalWaiter {
       say(problem.message)
     }
   }
+
+  /// Whom it waits for.
+  private var said = ""
 
   private var isHasty: Bool {
     switch options.task {

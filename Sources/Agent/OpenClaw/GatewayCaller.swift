@@ -6,6 +6,8 @@ import Web
 final class GatewayCaller {
   private let caller: Caller
   private let scopes: [GatewayScope]
+  /// The scope for want of which the last call was refused.
+  private(set) var missing: GatewayScope?
 
   init(_ caller: Caller, scopes: [GatewayScope]) {
     self.caller = caller
@@ -31,6 +33,7 @@ final class GatewayCaller {
             question.result = .success(
               payload.isAbsent ? Array("null".utf8) : Array(payload.bytes))
           case .refused(let error):
+            missing = error.missingScope.flatMap(GatewayScope.init)
             let problem = GatewayChat.problem(error)
             question.fail(method, problem.message, problem.status)
           case .late: question.fail(method, "no answer came in time", .temporary)

@@ -11,6 +11,14 @@ struct OpenClawBackend: AgentBackend {
 
   var operations: [Operation] { GatewayOperations.all }
 
+  /// What a gateway says to whoever stands between (Agent/OpenClaw/CONTRACT.md 5): no word on the token.
+  func problem(of answer: ErrorAnswer, from server: AgentServer) -> Failure? {
+    guard answer.json?["error"]?["type"]?.string == "proxy_attribution_required" else { return nil }
+    return answer.problem(
+      "the gateway does not trust the proxy in front of it: name the proxy's address in"
+        + " gateway.trustedProxies there", .failure)
+  }
+
   /// Silence is told by the gateway's own ticks, not by a fixed time.
   private static let ticks = Double.infinity
   /// A gateway is back within seconds of its end, and nothing is told meanwhile. Seconds, and the

@@ -75,4 +75,13 @@ start_gateway most --approvals late --approved operator.read,operator.write,oper
 run agent-approve -p most -l --all
 is "$status" 77 "nor all of them without the administrator's right"
 err_like 'openclaw devices approve pr-11$' "which is a person's to grant"
+# In a pipe.
+start_gateway shy --pair --approvals late
+start shy agent-approve -p shy -w --retry-wait 0.1
+ok "also in a pipe it says that it waits to be let in" \
+  wait_until 20 has "$tmp/shy.err" 'openclaw devices approve pr-9; waiting until somebody has done that'
+tell shy pair
+wait_until 20 came_frames shy exec.approval.list 1
+is "$(grep -c 'openclaw devices approve' "$tmp/shy.err")" 1 "once"
+stop "$pid"
 done_testing

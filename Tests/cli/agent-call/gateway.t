@@ -36,6 +36,9 @@ run agent-call -p claw rpc chat.history -d '{"sessionKey":"agent:heron:main", "l
 is "$(jq -c .messages "$out")" '[]' "with parameters"
 is "$(frames claw chat.history)" '{"sessionKey":"agent:heron:main","limit":5}' "as they were given"
 is "$(scopes)" '["operator.read"]' "a history is read"
+t 0 "a method that needs more than its name suggests" agent-call -p claw rpc audit.activity.list
+is "$(jq -c . "$out")" '{"events":[]}' "is answered"
+is "$(scopes)" '["operator.read","operator.admin"]' "by the scope that the refusal names"
 t 2 "a method that there is not" agent-call -p claw rpc no.such
 err_is "agent-call: no.such: unknown method: no.such (INVALID_REQUEST)" "in the gateway's words"
 is "$(scopes)" '["operator.read","operator.write"]' "of an unknown one is asked for writing"
@@ -53,6 +56,10 @@ lost() { run agent-call -p claw cron && false || [ "$status" -eq 75 ]; }
 ok "a connection that goes before the answer may be tried again" wait_until 10 lost
 t 0 "as it is" agent-call -p claw -v cron
 err_like '^agent-call: cron.list at ' "-v tells what is asked"
+tell claw door '{"error":{"type":"proxy_attribution_required","message":"no"}}'
+t 2 "a proxy that the gateway does not trust is no refused token" agent-call -p claw agents
+err_like 'does not trust the proxy in front of it.*gateway.trustedProxies' "which is said, and the remedy"
+tell claw door
 start_gateway poor --grant operator.write
 t 77 "without the scope there is no list" agent-call -p poor agents
 start_gateway shy --pair

@@ -35,7 +35,7 @@ Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   expire ID       nobody answered              forget              no run and no key is known
   age SECONDS     all that was said is so much older
   refuse JSON     the error of the next connect, for ever: `refuse` alone ends it
-  door TEXT       503 with this text instead of a WebSocket, for ever: `door` alone ends it
+  door TEXT       503 with this text (403 for that of a proxy) instead of a WebSocket, for ever: `door` alone ends it
   pair            the device is let in         mute METHOD         never answer a method
   cut METHOD      cut the connection when a method is called, once, after it was done
   lose METHOD     the same before it was done      crash METHOD  and no approval is known
@@ -80,11 +80,12 @@ KEYS = {
     "exec.approval.list": set(), "exec.approval.get": {"id"},
     "exec.approval.resolve": {"id", "decision"},
     "models.list": set(), "device.pair.list": set(), "cron.list": set(), "health": set(),
+    "audit.activity.list": set(),
 }
 LATE = {"approval.resolve": {"id", "kind", "decision"}, "approval.get": {"id"},
         "approval.history": set()}
 NEEDS = {"chat.send": "operator.write", "chat.abort": "operator.write",
-         "device.pair.list": "operator.pairing"}
+         "device.pair.list": "operator.pairing", "audit.activity.list": "operator.admin"}
 
 options = argparse.ArgumentParser(add_help=False)
 options.add_argument("--protocol", type=int, default=4)
@@ -170,12 +171,17 @@ class Connection:
         head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
         key = next((line.split(b":", 1)[1].strip() for line in head.split(b"\r\n")
                     if line.lower().startswith(b"sec-websocket-key:")), None)
+        if head.startswith(b"GET /health "):
+            self.sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                              b"Content-Length: 27\r\n\r\n" b'{"ok":true,"status":"live"}')
+            raise Gone()
         if key is None:
             self.sock.sendall(b"HTTP/1.1 426 Upgrade Required\r\nContent-Length: 0\r\n\r\n")
             raise Gone()
         if state["door"]:
             body = state["door"].encode()
-            self.sock.sendall(b"HTTP/1.1 503 Busy\r\nContent-Type: application/json\r\n"
+            status = b"403 Forbidden" if b"proxy_attribution" in body else b"503 Busy"
+            self.sock.sendall(b"HTTP/1.1 " + status + b"\r\nContent-Type: application/json\r\n"
                               b"Content-Length: %d\r\n\r\n" % len(body) + body)
             raise Gone()
         digest = hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
@@ -700,6 +706,8 @@ def answer(connection, method, params):
             "applied": applied, "approval": approval}
     if method == "device.pair.list":
         return {"pending": [], "paired": [{"deviceId": "d1", "displayName": "box"}]}
+    if method == "audit.activity.list":
+        return {"events": []}
     if method == "models.list":
         return {"models": [{"id": hostile.ODD if options.odd else "small", "provider": "here"}]}
     if method == "cron.list":
