@@ -58,6 +58,15 @@ f41d aborted  word6 word7
 086c final  word19 end.
 5550 final third" "and each answer is told once"
 
+is "$(turn-fold "$cli/../fixtures/recorded/openclaw-approvals.ndjson" |
+  jq -rs 'map(select(.type == "approval")) | group_by(.id) | map(last) | .[]
+    | "\(.id[:6]) \(.state) \(.request.command)"')" "0e9b93 approved uname -s
+316aad cancelled uname -s
+50b54f approved uname -s
+6d0ede expired make test
+9a26d7 pending uname -p" \
+  "and each approval has its end, none answered is rejected"
+
 # Rows that were fetched.
 rows() {
   printf '{"event":"chat.history","id":"","data":{"sessionKey":"s","messages":[%s],%s}}\n' \
