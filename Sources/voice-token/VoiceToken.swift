@@ -39,6 +39,10 @@ private func secret(_ file: String?) throws(Failure) -> [UInt8] {
   guard secret.allSatisfy({ (0x21...0x7e).contains($0) }) else {
     throw Failure(name, "not one line of visible characters", .denied)
   }
+  // RFC 7518, 3.2: a key is as long as the digest at least; LiveKit warns of shorter ones.
+  if secret.count < 32 {
+    throw Failure(name, "the secret is too short: it needs 32 characters at least", .denied)
+  }
   return secret
 }
 
@@ -50,6 +54,19 @@ struct TokenOptions {
   /// Of the secret; `-` is standard input.
   var file: String?
   var room = ""
+  var isListener = false
+  /// What may be published alone; none for anything.
+  var sources: [String] = []
+  var metadata: String?
+  /// In the order of the command line, each name once.
+  var attributes: [(name: String, value: String)] = []
+  /// Who is called into the room: the name, and what it is told.
+  var agents: [(name: String, metadata: String?)] = []
+  var isHidden = false
+  var isAdmin = false
+
+  /// As the claim `canPublishSources` names them.
+  private static let known = ["camera", "microphone", "screen_share", "screen_share_audio"]
 
   static let table = OptionTable<TokenOptions>(
     program: "voice-token",
@@ -69,12 +86,43 @@ struct TokenOptions {
       Option("t", "time", "SECONDS", "for how long it is good (default: 3600)", .goodFor) {
         $0.seconds = $1
       },
+      Option(nil, "admin", "also manage the room, and list the rooms of the server") {
+        $0.isAdmin = true
+      },
+      Option(
+        nil, "agent", "NAME[:METADATA]", "call this agent into the room; repeatable",
+        Reading(agent)
+      ) { $0.agents.append($1) },
+      Option(
+        nil, "attribute", "NAME=VALUE", "what others can read of who joins; repeatable",
+        Reading(attribute)
+      ) { options, new throws(UsageError) in
+        if options.attributes.contains(where: { $0.name == new.name }) {
+          throw UsageError("--attribute \(new.name)=: given twice")
+        }
+        options.attributes.append(new)
+      },
+      Option(nil, "hidden", "others do not see who joins") { $0.isHidden = true },
+      Option(nil, "listen", "publish neither sound nor data") { $0.isListener = true },
+      Option(nil, "metadata", "TEXT", "what others can read of who joins", .name) {
+        $0.metadata = $1
+      },
       Option(nil, "name", "TEXT", "what others see", .name) { $0.name = $1 },
+      Option(
+        nil, "source", "SOURCE,...",
+        "publish from these alone: \(known.joined(separator: ", ")); repeatable",
+        Reading(sources, completion: .words(known))
+      ) { options, words in
+        for word in words where !options.sources.contains(word) { options.sources.append(word) }
+      },
     ]
   ) { options, words throws(UsageError) in
     guard let room = words.paths.first else { throw UsageError("which ROOM?") }
     if words.paths.count > 1 { throw UsageError("one room alone: \(words.operands[1])") }
     options.room = room
+    if options.isListener, !options.sources.isEmpty {
+      throw UsageError("--listen and --source: one of them")
+    }
     if options.key == nil { throw UsageError("which API key? give -k, or set LIVEKIT_API_KEY") }
   }
 
@@ -83,8 +131,55 @@ struct TokenOptions {
     var claims = #"{"iss":\#(try quoted(key ?? "")),"sub":\#(try quoted(identity ?? Self.user))"#
     claims += #","nbf":\#(now),"exp":\#(now + seconds)"#
     if let name { claims += #","name":\#(try quoted(name))"# }
-    return claims + #","video":{"room":\#(try quoted(room)),"roomJoin":true,"canPublish":true"#
-      + #","canSubscribe":true,"canPublishData":true}}"#
+    if let metadata { claims += #","metadata":\#(try quoted(metadata))"# }
+    if !attributes.isEmpty {
+      var members: [String] = []
+      for (name, value) in attributes { members.append("\(try quoted(name)):\(try quoted(value))") }
+      claims += #","attributes":{\#(members.joined(separator: ","))}"#
+    }
+    claims += #","video":{"room":\#(try quoted(room)),"roomJoin":true"#
+    if isAdmin { claims += #","roomAdmin":true,"roomList":true"# }
+    claims += #","canPublish":\#(!isListener),"canSubscribe":true,"canPublishData":\#(!isListener)"#
+    if !sources.isEmpty {
+      let words = sources.map { JSONQuote.string($0) }.joined(separator: ",")
+      claims += #","canPublishSources":[\#(words)]"#
+    }
+    if isHidden { claims += #","hidden":true"# }
+    claims += "}"
+    if !agents.isEmpty {
+      var dispatches: [String] = []
+      for (name, metadata) in agents {
+        let told = try metadata.map { text throws(Failure) in #","metadata":\#(try quoted(text))"# }
+        dispatches.append(#"{"agentName":\#(try quoted(name))\#(told ?? "")}"#)
+      }
+      claims += #","roomConfig":{"agents":[\#(dispatches.joined(separator: ","))]}"#
+    }
+    return claims + "}"
+  }
+
+  @Sendable private static func agent(
+    _ argument: OptionArgument
+  ) throws(UsageError) -> (name: String, metadata: String?) {
+    let parts = argument.path.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let name = parts.first, !name.isEmpty else { throw argument.fault("no agent is named") }
+    return (String(name), parts.count > 1 ? String(parts[1]) : nil)
+  }
+
+  @Sendable private static func attribute(
+    _ argument: OptionArgument
+  ) throws(UsageError) -> (name: String, value: String) {
+    guard let mark = argument.path.firstIndex(of: "="), mark != argument.path.startIndex else {
+      throw argument.fault("not NAME=VALUE")
+    }
+    let value = argument.path[argument.path.index(after: mark)...]
+    return (String(argument.path[..<mark]), String(value))
+  }
+
+  @Sendable private static func sources(
+    _ argument: OptionArgument
+  ) throws(UsageError) -> [String] {
+    for word in argument.words where !known.contains(word) { throw argument.fault(noneOf: known) }
+    return argument.words
   }
 
   private func quoted(_ text: String) throws(Failure) -> String {

@@ -5,7 +5,7 @@
 needs voice-token agent-call openssl jq
 needs_peers
 
-secret=s3cret-that-nobody-sees
+secret=s3cret-that-nobody-sees-anywhere-at-all
 echo "$secret" >"$tmp/secret"
 chmod 600 "$tmp/secret"
 mkdir "$tmp/tools"
@@ -45,13 +45,36 @@ not_ok "no command is given the secret, and none has it in its environment" \
   grep -q s3cret-that "$tmp/seen"
 
 # Keys of the lengths at which they are treated otherwise.
-for length in 1 63 64 65 200; do
+for length in 32 63 64 65 200; do
   long=$(printf "%${length}s" | tr ' ' '~')
   echo "$long" | voice-token -k K -s - r >"$tmp/token"
   ok "a secret of $length characters" claims "$tmp/token" "$long"
 done
+printf '%31s\n' '' | tr ' ' '~' >"$tmp/short"
+chmod 600 "$tmp/short"
+t 77 "a secret of 31 characters" voice-token -k K -s "$tmp/short" r
+err_is "voice-token: $tmp/short: the secret is too short: it needs 32 characters at least" "is refused"
 is "$(jq -r '.sub, has("name")' "$tmp/claims" | xargs)" "$(id -un) false" \
   "who it is for if nobody is named"
+
+# --- what else a token says
+# says WORDS WANT: the claims besides those that all have.
+says() {
+  # shellcheck disable=SC2086  # words
+  voice-token -k K -s "$tmp/secret" $1 r >"$tmp/token"
+  claims "$tmp/token" "$secret"
+  is "$(jq -c 'del(.nbf, .exp, .iss, .sub, .video.room, .video.roomJoin, .video.canSubscribe)' "$tmp/claims")" \
+    "$2" "$1"
+}
+says --listen '{"video":{"canPublish":false,"canPublishData":false}}'
+says '--source microphone --source screen_share,microphone' \
+  '{"video":{"canPublish":true,"canPublishData":true,"canPublishSources":["microphone","screen_share"]}}'
+says '--hidden --admin' \
+  '{"video":{"roomAdmin":true,"roomList":true,"canPublish":true,"canPublishData":true,"hidden":true}}'
+says '--metadata {"a":"b"} --attribute lang=de --attribute x=a=b --attribute y=' \
+  '{"metadata":"{\"a\":\"b\"}","attributes":{"lang":"de","x":"a=b","y":""},"video":{"canPublish":true,"canPublishData":true}}'
+says '--agent greeter --agent clerk:{"n":1}:"' \
+  '{"video":{"canPublish":true,"canPublishData":true},"roomConfig":{"agents":[{"agentName":"greeter"},{"agentName":"clerk","metadata":"{\"n\":1}:\""}]}}'
 
 mkdir -p "$XDG_CONFIG_HOME/agentutils"
 cp -p "$tmp/secret" "$XDG_CONFIG_HOME/agentutils/livekit"
@@ -81,7 +104,7 @@ is "$status $(cat "$err")" "77 voice-token: nul: more than one line" "two lines"
 run voice-token -k K -s nul r
 is "$status $(cat "$err")" "77 voice-token: nul: no secret in it" "none"
 mkdir -p rel/agentutils
-printf wrong >rel/agentutils/livekit
+printf 'wrong%.0s' 1 2 3 4 5 6 7 8 >rel/agentutils/livekit
 chmod 600 "$XDG_CONFIG_HOME/agentutils/livekit"
 run env -u XDG_CONFIG_HOME voice-token -k K r
 cp "$out" "$tmp/by-home"
@@ -111,6 +134,13 @@ r|which API key? give -k, or set LIVEKIT_API_KEY
 -k K -t 0 r|--time 0: not a number of seconds from 1 to 999999999
 -k K -t 1h r|--time 1h: not a number of seconds from 1 to 999999999
 -k|option -k needs an argument: KEY
+-k K --source phone r|--source phone: not camera, microphone, screen_share or screen_share_audio
+-k K --listen --source camera r|--listen and --source: one of them
+-k K --attribute =x r|--attribute =x: not NAME=VALUE
+-k K --attribute x r|--attribute x: not NAME=VALUE
+-k K --attribute a=1 --attribute a=2 r|--attribute a=: given twice
+-k K --agent :x r|--agent :x: no agent is named
+-k K --metadata= r|--metadata: nothing is named
 -k K --nonsense r|unknown option --nonsense
 -k K --nonsense=1 r|unknown option --nonsense
 END
