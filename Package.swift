@@ -223,7 +223,8 @@ var targets: [Target] = [
     exclude: contracts + turns + kinds, swiftSettings: strict),
   // What a person is told of, and where it goes.
   .target(
-    name: "Notices", dependencies: ["Core", "Records", "Turns", "CLibc"], swiftSettings: strict),
+    name: "Notices", dependencies: ["Core", "Records", "Screen", "Turns", "CLibc"],
+    swiftSettings: strict),
   .target(
     name: "Shell", dependencies: ["Core", "Records", "CLibc", "CSSH2", "CCrypto"],
     swiftSettings: strict),

@@ -20,6 +20,8 @@ public struct Notice: Equatable, Sendable {
   public var about: NotificationRecord.Subject?
   /// The conversation's id.
   public var thread: String?
+  /// Where the agent works, a word for people: the name of a folder.
+  public var place: String?
   public var time: Timestamp?
   /// Whether it was read from a list, such as a snapshot, and may be old.
   public var isPast = false
@@ -57,6 +59,7 @@ public struct Notice: Equatable, Sendable {
       about = NotificationRecord.Subject(type: type, id: id)
     }
     thread = object["thread"]?.string
+    place = object["place"]?.string
     time = object["time"]?.string.flatMap { Timestamp(rfc3339: $0) }
     isPast = object["past"]?.bool == true
   }
@@ -115,7 +118,7 @@ public struct RoutedNotice: Equatable, Sendable {
       start
       .string("category", notice.category).string("title", notice.title)
       .string("text", notice.text).object("about", notice.about.map(Self.object))
-      .string("thread", notice.thread)
+      .string("thread", notice.thread).string("place", notice.place)
       .string("state", route.state.rawValue).string("urgency", route.urgency.rawValue)
       .string("action", route.cell.action.rawValue).bool("sound", route.cell.hasSound)
       .string("haptic", route.cell.haptic.rawValue).bool("critical", route.cell.isCritical)

@@ -37,6 +37,9 @@ public class Exchange {
   private var isMasked = false
   private let first: WebAddress
 
+  /// Whether it failed since the server's certificate is not trusted, or it speaks no TLS.
+  public private(set) var isMistrusted = false
+
   private let onSend: (() -> Bool)?
 
   /// - Parameters:
@@ -125,6 +128,7 @@ public class Exchange {
   /// The end of a transfer.
   final func transferred(_ end: TransferEnd) {
     receivedBefore += transfer?.received ?? 0
+    isMistrusted = transfer?.isMistrusted ?? false
     transfer = nil
     if let other = renewed {
       (renewed, hasRenewed) = (nil, true)

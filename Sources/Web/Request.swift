@@ -82,6 +82,8 @@ public struct Request: Sendable {
   /// Whether a redirect to another origin is refused: for a body that holds a secret, which
   /// would be sent there, too.
   public var staysAtOrigin = false
+  /// Whether a redirect from https to http is refused: for a body that nobody on the way may read.
+  public var staysEncrypted = false
   /// Who has its token; nil for a request without one, or with one that cannot be replaced.
   public var token: (any TokenKeeper)?
   /// More that no message may quote from the answer: what the address carries in its
@@ -138,6 +140,9 @@ public struct Request: Sendable {
   /// - Throws: `Failure` when the location is not an http or https URL.
   public func redirected(status: Int, to location: String) throws(Failure) -> Request {
     let target = try address.resolving(location)
+    if staysEncrypted, address.scheme == "https", target.scheme == "http" {
+      throw Failure("from https to http")
+    }
     var next = self
     if target.origin == address.origin {
       next.address = target.withCredentials(of: address)

@@ -114,6 +114,22 @@ public final class Transfer {
     return text.lowercasedFirst
   }
 
+  /// Whether it failed for what the other end is: its certificate is not trusted, or it does not
+  /// speak TLS at all.
+  private(set) var isMistrusted = false
+
+  private static func isMistrusted(_ code: CURLcode, _ reason: String) -> Bool {
+    switch code {
+    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR: true
+    // A handshake may also be cut short. These are the words of OpenSSL and GnuTLS for plain text.
+    case CURLE_SSL_CONNECT_ERROR:
+      ["wrong version number", "unexpected tls packet", "packet length too long"].contains {
+        reason.lowercased().holds($0)
+      }
+    default: false
+    }
+  }
+
   func finish(_ code: CURLcode) {
     if stopped {
       owner.transferred(.stopped)
@@ -125,7 +141,9 @@ public final class Transfer {
     } else if let refusal = Self.proxyRefusal(handle) {
       owner.transferred(.final(refusal))
     } else {
-      owner.transferred(.network(Self.reason(code, errorText)))
+      let reason = Self.reason(code, errorText)
+      isMistrusted = Self.isMistrusted(code, reason)
+      owner.transferred(.network(reason))
     }
   }
 

@@ -5,6 +5,7 @@ import Records
 public func agentNotifyMain() {
   NotifyOptions.table.run(NotifyOptions()) { options, diagnostics in
     if options.isHistory { return try printHistory(options) }
+    if options.isCheck { return try NtfyCheck.run(options, diagnostics) }
     var loop = try NotifyLoop(options, diagnostics)
     return try loop.run()
   }

@@ -7,8 +7,6 @@ import Web
 
 struct NotifyLoop {
   private let sources: [NoticeSource]
-  /// The one that is followed, where it is one alone: nobody needs to be told its name.
-  private let only: String?
   private var reader: NoticeReader
   private var bundler: Bundler
   private let told: ToldFile
@@ -27,7 +25,7 @@ struct NotifyLoop {
   /// What could not be told: at once, and when it was kept.
   private var untold: [Bundle], untoldKept: [Bundle] = []
   private var retryAt = Double.infinity
-  private var backoff = Backoff(base: 60, cap: 3600)
+  private var backoff = Backoff(base: 60, cap: 300)
   private var isHeld = false
   private var isAsking = false
   private let timeLimit: Double
@@ -46,7 +44,7 @@ struct NotifyLoop {
   init(_ options: NotifyOptions, _ diagnostics: Diagnostics) throws {
     timeLimit = options.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     outcome = Outcome(diagnostics)
-    client = options.ntfy == nil ? nil : try options.access.client(diagnostics.program)
+    client = options.ntfy.isEmpty ? nil : try options.access.client(diagnostics.program)
     channels = try Self.channels(options, client, outcome)
     isBus = !options.subjects.isEmpty
     told = try ToldFile(
@@ -59,7 +57,6 @@ struct NotifyLoop {
     reader = NoticeReader(options.routes, diagnostics: diagnostics)
     faults = FaultLog(diagnostics)
     EndSignals.watch()
-    only = options.profiles.count == 1 ? options.profiles[0] : nil
     sources =
       isBus
       ? [try .bus(options.subjects, filters: options.filters)]
@@ -79,11 +76,10 @@ struct NotifyLoop {
       case .tmux: TmuxWay(outcome)
       }
     }
-    if let url = options.ntfy, let client {
-      ways.append(
-        try NtfyWay(
-          url, tokenFile: options.token, allowPlaintext: options.access.allowPlaintext, client,
-          outcome))
+    if let client {
+      for topic in try NtfyTopic.all(options) {
+        ways.append(NtfyWay(topic, click: options.click, client, outcome))
+      }
     }
     ways += options.commands.map { Programs.command($0, outcome) as any Way }
     return ways.isEmpty ? [Channel(usual(outcome))] : ways.map { Channel([$0]) }
@@ -150,7 +146,7 @@ struct NotifyLoop {
         }
         return end()
       }
-      if outcome.status == .denied {
+      if isIdle, channels.allSatisfy(\.isClosed) {
         try save(now: now, isNow: true)
         return end()
       }
@@ -198,15 +194,21 @@ struct NotifyLoop {
 
   /// Of a bus no more is taken over than there are places for, also while it is being told: all
   /// of it is written down at each step, and what has no place is better kept on the bus.
+  ///
+  /// Of others, what is pressing has a place each, and more of it is not read before there is one.
   private var mayRead: Bool {
-    guard isBus else { return true }
-    let count = tellings.reduce(bundler.waiting.count + untold.count) { $0 + $1.bundles.count }
-    return count < Bundler.mostKinds
+    if isBus {
+      let count = tellings.reduce(bundler.waiting.count + untold.count) { $0 + $1.bundles.count }
+      return count < Bundler.mostKinds
+    }
+    let isPressing = { (bundle: Bundle) in bundle.isPressing && bundle.ways.isEmpty }
+    let waiting = bundler.waiting.count + tellings.count + untold.count
+    if waiting < Bundler.mostPressing { return true }
+    return bundler.waiting.count { $0.isPressing } + untold.count(where: isPressing)
+      + tellings.count { $0.bundles.contains(where: isPressing) } < Bundler.mostPressing
   }
 
   private mutating func receive(_ routed: RoutedNotice) {
-    var routed = routed
-    if routed.notice.profile == only { routed.notice.profile = nil }
     givenState = routed.givenState
     guard let action = routed.action, action != .archive else { return }
     // A bus brings what nobody had yet, however old.
@@ -229,8 +231,8 @@ struct NotifyLoop {
       tellings += bundler.due(now: now, isEnd: isEnd).map { delivery, bundles in
         Telling(delivery, of: bundles, wasKept: false, by: all)
       }
-      if wantsDigest, let (digest, bundles) = bundler.digest() {
-        tellings.append(Telling(digest, of: bundles, wasKept: true, by: all))
+      if wantsDigest {
+        tellings += bundler.digest().map { Telling($0, of: $1, wasKept: true, by: all) }
       }
       // What cannot be written down is not told: it would be told again and again.
       try save(now: now, isNow: true)
@@ -243,7 +245,9 @@ struct NotifyLoop {
   private func post(_ now: Double) throws {
     for telling in tellings where !telling.isPosted {
       telling.isPosted = true
-      let there = telling.open.filter { channels[$0].isThere(now: now) != false }
+      let there = telling.open.filter {
+        !channels[$0].isClosed && channels[$0].isThere(now: now) != false
+      }
       // Without any of its own it waits as what failed does.
       if there.isEmpty { telling.failed = telling.open }
       telling.open = there
@@ -289,6 +293,8 @@ struct NotifyLoop {
     if telling.failed.isEmpty {
       told.add(telling.wasKept ? [] : telling.bundles.flatMap(\.ids))
       backoff.reset()
+      // The way is back, and what failed goes on.
+      if retryAt != .infinity { retryAt = now }
       if untold.isEmpty, untoldKept.isEmpty { outcome.mend() }
       return
     }

@@ -16,8 +16,16 @@ struct NotifyOptions {
   /// How to tell; with none of these and of the next two, the best there is.
   var ways: [Way] = []
   var commands: [String] = []
-  var ntfy: String?
-  var token: String?
+  /// A topic, and the file of its token.
+  struct Topic {
+    var url: String
+    var token: String?
+  }
+  var ntfy: [Topic] = []
+  /// Of a topic that is not yet named.
+  private var token: String?
+  var click: String?
+  var isCheck = false
   var access = AccessOptions()
   var limits = BundleLimits()
   var state: String?
@@ -40,6 +48,12 @@ struct NotifyOptions {
         nil, "bus", "SUBJECT,...", "tell what comes on a bus, on one machine; repeatable",
         Reading(names)
       ) { $0.subjects += $1 },
+      Option(nil, "check", "say who may read the topic, and send one notice") {
+        $0.isCheck = true
+      }.rare,
+      Option(nil, "click", "URL", "what a tap on a notice of ntfy opens", Reading(link)) {
+        $0.click = $1
+      }.rare,
       Option(
         nil, "digest", "TIME",
         "tell what was kept for later after this time (default: 30m; 0: at the end)",
@@ -52,9 +66,20 @@ struct NotifyOptions {
       Option(nil, "max-time", "SECONDS", "end after this time", .seconds) {
         $0.maxTime = $1
       }.rare,
-      Option(nil, "ntfy", "URL", "post to this topic of an ntfy server", .word) { $0.ntfy = $1 },
-      Option(nil, "ntfy-token", "FILE", "read the token for ntfy from FILE", .path) {
-        $0.token = $1
+      Option(nil, "ntfy", "URL", "post to this topic of an ntfy server; repeatable", .word) {
+        $0.ntfy.append(Topic(url: $1, token: $0.token))
+        $0.token = nil
+      },
+      Option(nil, "ntfy-token", "FILE", "read the token for ntfy from FILE; repeatable", .path) {
+        options, file throws(UsageError) in
+        guard options.token == nil, options.ntfy.last.map({ $0.token == nil }) ?? true else {
+          throw UsageError("--ntfy-token: two for one --ntfy")
+        }
+        guard !options.ntfy.isEmpty else {
+          options.token = file
+          return
+        }
+        options.ntfy[options.ntfy.count - 1].token = file
       }.rare,
       Option(
         nil, "rate", "COUNT", "tell at most COUNT a minute (default: 6)",
@@ -81,8 +106,9 @@ struct NotifyOptions {
     if options.profiles.isEmpty, options.subjects.isEmpty, let word = options.filters.first {
       throw UsageError("\(word): the options of the filter need --profile or --bus")
     }
-    if options.ntfy == nil, options.token != nil {
-      throw UsageError("--ntfy-token is for --ntfy")
+    if options.token != nil { throw UsageError("--ntfy-token is for --ntfy") }
+    if options.ntfy.isEmpty, options.click != nil || options.isCheck {
+      throw UsageError("--\(options.isCheck ? "check" : "click") is for --ntfy")
     }
     if options.state?.isEmpty == true { throw UsageError("--state: no file is named") }
   }
@@ -90,6 +116,15 @@ struct NotifyOptions {
   @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {
     if argument.words.contains("") { throw argument.fault("an empty name") }
     return argument.words
+  }
+
+  @Sendable private static func link(_ argument: OptionArgument) throws(UsageError) -> String {
+    let bytes = argument.value.utf8
+    let hasScheme = argument.value.holds(":") && bytes.first != UInt8(ascii: ":")
+    guard hasScheme, bytes.count <= 1000, bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {
+      throw argument.fault("not a URL")
+    }
+    return argument.value
   }
 
   @Sendable private static func ways(_ argument: OptionArgument) throws(UsageError) -> [Way] {

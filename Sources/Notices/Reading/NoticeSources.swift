@@ -63,8 +63,12 @@ struct NoticeSources {
     guard approval.state == .pending else { return nil }
     let record = NotificationRecord(
       approval.origin, id: "approval/\(approval.id)", urgency: .urgent, category: "approval",
-      title: "\(approval.tool) waits for an approval", time: approval.time)
-    return notice(record, approval.summary, about: approval.id, in: approval.thread)
+      title: "\(approval.tool) waits", time: approval.time)
+    let asked = Asked(approval.request)
+    var notice = notice(
+      record, asked.text ?? approval.summary, about: approval.id, in: approval.thread)
+    notice.place = asked.place
+    return notice
   }
 
   private mutating func notice(_ turn: TurnRecord) -> Notice? {

@@ -15,7 +15,8 @@ struct BundleLimits: Sendable {
 /// A notification waits for others of its kind until none has come for `settle` seconds, at
 /// most five times as long. So a burst is told once, with a count. No more than `rate` are
 /// told a minute: the last of them is the sum of all that are due, and what comes then waits
-/// and adds up. An emergency does not wait for anything.
+/// and adds up. What is pressing is no part of a sum and counts for none, and an emergency does
+/// not wait for anything.
 struct Bundler {
   private let limits: BundleLimits
   /// To be told as soon as may be, in the order of their first.
@@ -27,6 +28,12 @@ struct Bundler {
   private var told: [Double] = []
 
   static let mostKinds = 200
+  /// Of those that are in no sum; no more is read while so many wait.
+  static let mostPressing = 2000
+
+  static func most(_ urgency: NotificationRecord.Urgency) -> Int {
+    urgency.isPressing ? mostPressing + mostKinds : mostKinds
+  }
 
   init(_ limits: BundleLimits) { self.limits = limits }
 
@@ -70,13 +77,12 @@ struct Bundler {
     _ routed: RoutedNotice, _ id: String?, to bundles: inout [Bundle], _ now: Double
   ) -> Bool {
     let fresh = Bundle(routed, now: now)
-    if let index = bundles.firstIndex(where: { $0.key == fresh.key }) {
+    let urgency = routed.urgency ?? .attention
+    if let index = bundles.lastIndex(where: { $0.takes(fresh, urgency) }) {
       bundles[index].add(routed, id: id, now: now)
       return true
     }
-    // An emergency is told at once, and takes nobody's place for long.
-    let most = routed.urgency == .emergency ? 10 * mostKinds : mostKinds
-    guard bundles.count < most else { return false }
+    guard bundles.count < most(urgency) else { return false }
     bundles.append(fresh)
     bundles[bundles.count - 1].add(routed, id: id, now: now)
     return true
@@ -91,7 +97,13 @@ struct Bundler {
       out.append((bundle.delivery, [bundle]))
     }
     waiting.removeAll { $0.urgency == .emergency }
-    let ready = waiting.filter { isEnd || time(of: $0) <= now }
+    let limits = limits
+    let isReady = { (bundle: Bundle) in isEnd || Self.time(of: bundle, limits) <= now }
+    for bundle in waiting where bundle.isPressing && isReady(bundle) {
+      out.append((bundle.delivery, [bundle]))
+    }
+    waiting.removeAll { $0.isPressing && isReady($0) }
+    let ready = waiting.filter { !$0.isPressing && isReady($0) }
     guard !ready.isEmpty || isEnd && others > 0, isEnd || told.count < limits.rate else {
       return out
     }
@@ -106,19 +118,22 @@ struct Bundler {
       out.append((summary, rest + bundled(others)))
       others = 0
     }
-    let keys = Set(ready.map(\.key))
-    waiting.removeAll { keys.contains($0.key) }
+    waiting.removeAll { !$0.isPressing && isReady($0) }
     told += Array(repeating: now, count: single + (isSummed ? 1 : 0))
     return out
   }
 
   func next(now: Double) -> Double? {
-    guard let first = waiting.map(time).min() else { return nil }
+    let pressing = waiting.filter(\.isPressing).map(time).min()
+    guard let first = waiting.filter({ !$0.isPressing }).map(time).min() else { return pressing }
     let recent = told.filter { now - $0 < 60 }
-    return recent.count < limits.rate ? first : max(first, (recent.min() ?? now) + 60)
+    let next = recent.count < limits.rate ? first : max(first, (recent.min() ?? now) + 60)
+    return min(pressing ?? .infinity, next)
   }
 
-  private func time(of bundle: Bundle) -> Double {
+  private func time(of bundle: Bundle) -> Double { Self.time(of: bundle, limits) }
+
+  private static func time(of bundle: Bundle, _ limits: BundleLimits) -> Double {
     min(bundle.first + 5 * limits.settle, bundle.last + limits.settle)
   }
 
@@ -128,12 +143,14 @@ struct Bundler {
     return first + limits.digest
   }
 
-  /// Tells what was kept. Returns what it tells, too; nil for nothing.
-  mutating func digest() -> (Delivery, of: [Bundle])? {
-    guard !kept.isEmpty else { return nil }
+  /// Tells what was kept, in one but for what is pressing. Returns what it tells, too.
+  mutating func digest() -> [(Delivery, of: [Bundle])] {
     defer { (kept, keptOthers) = ([], 0) }
-    let isOne = kept.count == 1 && keptOthers == 0
-    let delivery = isOne ? kept[0].delivery : Bundle.summary(kept, others: keptOthers)
-    return (delivery, kept + bundled(keptOthers))
+    let rest = kept.filter { !$0.isPressing }
+    let out = kept.filter(\.isPressing).map { ($0.delivery, of: [$0]) }
+    if rest.isEmpty, keptOthers == 0 { return out }
+    let isOne = rest.count == 1 && keptOthers == 0
+    let delivery = isOne ? rest[0].delivery : Bundle.summary(rest, others: keptOthers)
+    return out + [(delivery, of: rest + bundled(keptOthers))]
   }
 }

@@ -11,6 +11,9 @@ struct Delivery: Equatable {
   var hasSound: Bool
   var count = 1
   var time: Timestamp?
+  var category: String
+  /// The same for each try to tell it, over restarts, and for nothing else.
+  var sequence: String
   /// The record `notification`, with a LF.
   var record: [UInt8]
 }
@@ -21,8 +24,9 @@ struct Summary {
   private var shown: [Delivery] = []
   private var hasSound = false
   private var time: Timestamp?
+  private var sequence: String?
 
-  private static let mostShown = 8
+  private static let mostShown = 20
 
   init(others: Int = 0) { count = others }
 
@@ -30,6 +34,7 @@ struct Summary {
     count += delivery.count
     hasSound = hasSound || delivery.hasSound
     time = delivery.time
+    sequence = sequence ?? delivery.sequence
     let order = NotificationRecord.Urgency.allCases
     func rank(_ one: Delivery) -> Int { order.firstIndex(of: one.urgency) ?? 0 }
     let place = shown.firstIndex { rank($0) > rank(delivery) } ?? shown.count
@@ -53,20 +58,37 @@ struct Summary {
       .number("count", count).time(time)
     return Delivery(
       title: title, body: body, urgency: urgency, hasSound: hasSound, count: count, time: time,
-      record: record.line)
+      category: "summary", sequence: sequence ?? Bundle.newSequence(), record: record.line)
   }
 }
 
-/// Notifications that are the same to a person: of one agent, with one title.
+/// Notifications that are the same to a person: of one agent, with one title. An approval is
+/// never the same as another, and an emergency only as one with the same text.
 struct Bundle {
   struct Key: Hashable {
     var profile: String?
+    var place: String?
     var category: String
     var title: String
+    var single: String?
+
+    fileprivate init(_ notice: Notice, _ urgency: NotificationRecord.Urgency) {
+      (profile, place) = (notice.profile, notice.place)
+      category = notice.category
+      title = notice.title ?? notice.category
+      if category == "approval" {
+        single = notice.id ?? Bundle.newSequence()
+      } else if urgency == .emergency {
+        single = notice.text ?? ""
+      }
+    }
   }
 
   let key: Key
-  let notice: Notice
+  private(set) var notice: Notice
+  let sequence: String
+  /// The first lines of the texts of all, where it has room for more.
+  private var texts: [String]?
   private(set) var count = 0
   private(set) var urgency = NotificationRecord.Urgency.noise
   private(set) var hasSound = false
@@ -78,26 +100,52 @@ struct Bundle {
   private(set) var last: Double
 
   /// Longer texts are of no use to somebody who is interrupted, scalars.
-  static let mostTitle = 200, mostText = 1000
+  static let mostTitle = 200, mostText = 4000
+  /// Of several texts, so many lines of so many scalars.
+  private static let mostLines = 8, mostLine = 160
 
   init(_ routed: RoutedNotice, now: Double) {
     notice = Self.cut(routed.notice)
-    key = Key(
-      profile: notice.profile, category: notice.category, title: notice.title ?? notice.category)
+    key = Key(notice, routed.urgency ?? .attention)
+    sequence = Self.newSequence()
+    texts = [Self.line(of: notice)]
     first = now
     last = now
   }
 
   init(
     _ notice: Notice, count: Int, urgency: NotificationRecord.Urgency, hasSound: Bool,
-    ids: [String], now: Double
+    ids: [String], sequence: String? = nil, now: Double
   ) {
     (self.notice, self.hasSound, self.ids) = (notice, hasSound, ids)
-    key = Key(
-      profile: notice.profile, category: notice.category, title: notice.title ?? notice.category)
+    key = Key(notice, urgency)
+    self.sequence = sequence ?? Self.newSequence()
+    texts = count > 1 ? nil : [Self.line(of: notice)]
     (self.count, self.urgency) = (count, urgency)
     first = now
     last = now
+  }
+
+  /// 64 random bits.
+  static func newSequence() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return String(generator.next(), radix: 36)
+  }
+
+  private static func line(of notice: Notice) -> String {
+    let line = notice.text?.split(separator: "\n").first.map(String.init) ?? ""
+    return cut(line, mostLine)
+  }
+
+  /// Whether nothing of it may be left out: it is told by itself.
+  var isPressing: Bool { urgency.isPressing }
+
+  /// Whether it is the same, and what the other says has a place in this one.
+  func takes(_ other: Bundle, _ urgency: NotificationRecord.Urgency) -> Bool {
+    guard key == other.key else { return false }
+    guard isPressing || urgency.isPressing else { return true }
+    guard let texts, let line = other.texts?.first else { return false }
+    return texts.count < Self.mostLines || texts.contains(line)
   }
 
   mutating func add(_ routed: RoutedNotice, id: String?, now: Double) {
@@ -105,6 +153,14 @@ struct Bundle {
     last = now
     let order = NotificationRecord.Urgency.allCases
     let given = routed.urgency ?? .attention
+    if count > 1, given.isPressing, var texts {
+      let line = Self.line(of: Self.cut(routed.notice))
+      if !texts.contains(line) {
+        texts.append(line)
+        self.texts = texts
+        notice.text = texts.filter { !$0.isEmpty }.joined(separator: "\n")
+      }
+    }
     if order.firstIndex(of: given) ?? 0 < order.firstIndex(of: urgency) ?? 0 { urgency = given }
     hasSound = hasSound || routed.hasSound
     if let id, ids.count < ToldFile.most { ids.append(id) }
@@ -114,8 +170,10 @@ struct Bundle {
   static func gather(_ bundles: [Bundle], into list: inout [Bundle], now: Double) {
     for var bundle in bundles {
       (bundle.first, bundle.last) = (now, now)
-      if list.count >= Bundler.mostKinds { bundle = bundle.countedOnly(now: now) }
-      let same = list.firstIndex { $0.key == bundle.key && $0.ways == bundle.ways }
+      if list.count >= Bundler.most(bundle.urgency) { bundle = bundle.countedOnly(now: now) }
+      let same = list.firstIndex {
+        !$0.isPressing && !bundle.isPressing && $0.key == bundle.key && $0.ways == bundle.ways
+      }
       if let same { list[same].absorb(bundle) } else { list.append(bundle) }
     }
   }
@@ -138,13 +196,14 @@ struct Bundle {
 
   private func countedOnly(now: Double) -> Bundle {
     var out = Self.counted(count, now: now)
-    (out.ids, out.urgency) = (ids, urgency)
+    out.ids = ids
     return out
   }
 
   var title: String {
     let name = key.title.isEmpty ? "notification" : key.title
-    return (key.profile.map { "\($0): " } ?? "") + name + (count > 1 ? " ×\(count)" : "")
+    let who = [key.profile, key.place].compactMap(\.self).joined(separator: " ")
+    return (who.isEmpty ? "" : "\(who): ") + name + (count > 1 ? " ×\(count)" : "")
   }
 
   var delivery: Delivery {
@@ -153,10 +212,10 @@ struct Bundle {
       .string("urgency", urgency.rawValue).string("category", notice.category)
       .string("title", key.title).string("text", notice.text)
       .object("about", notice.about.map(RoutedNotice.object)).string("thread", notice.thread)
-      .number("count", count > 1 ? count : nil).time(notice.time)
+      .string("place", notice.place).number("count", count > 1 ? count : nil).time(notice.time)
     return Delivery(
       title: title, body: notice.text ?? "", urgency: urgency, hasSound: hasSound, count: count,
-      time: notice.time, record: record.line)
+      time: notice.time, category: key.category, sequence: sequence, record: record.line)
   }
 
   /// Many in one.
@@ -174,6 +233,7 @@ struct Bundle {
     notice.profile = notice.profile.map { cut($0, mostTitle) }
     notice.backend = notice.backend.map { cut($0, mostTitle) }
     notice.thread = notice.thread.map { cut($0, mostTitle) }
+    notice.place = notice.place.map { cut($0, mostTitle) }
     notice.id = notice.id.map { cut($0, mostTitle) }
     notice.about = notice.about.map {
       .init(type: cut($0.type, mostTitle), id: cut($0.id, mostTitle))
@@ -190,4 +250,9 @@ struct Bundle {
     else { return text }
     return String(scalars[..<end]) + "…"
   }
+}
+
+extension NotificationRecord.Urgency {
+  /// Whether a person is to act on it soon.
+  var isPressing: Bool { self == .emergency || self == .urgent }
 }

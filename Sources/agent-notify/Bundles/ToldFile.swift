@@ -22,7 +22,7 @@ final class ToldFile {
   static let most = 4096, mostHistory = 100
   /// The longest file that one of ours can be, bytes: so many kinds, each with its ids. One that
   /// is longer is refused, not read in part: what it has was acknowledged, and is nowhere else.
-  private static let limit = 32 << 20
+  private static let limit = 128 << 20
 
   /// Files of processes that have ended, all of which is here at the next `save`.
   private var adopted: [StateFile] = []
@@ -117,7 +117,8 @@ final class ToldFile {
         Notice(one), count: count(one["count"], atLeast: 1),
         urgency: one["urgency"]?.string.flatMap { .init(rawValue: $0) } ?? .info,
         hasSound: one["sound"]?.bool == true,
-        ids: one["ids"]?.elements.compactMap(\.string) ?? [], now: now)
+        ids: one["ids"]?.elements.compactMap(\.string) ?? [], sequence: one["sequence"]?.string,
+        now: now)
       bundle.ways = one["ways"]?.elements.compactMap(\.string) ?? []
       return bundle
     }
@@ -192,12 +193,12 @@ final class ToldFile {
     let notice = bundle.notice
     let text = RecordText().string("profile", notice.profile)
       .string("urgency", bundle.urgency.rawValue).string("category", notice.category)
-      .string("title", notice.title).string("text", notice.text)
+      .string("title", notice.title).string("text", notice.text).string("place", notice.place)
       .number("count", bundle.count).time(notice.time)
     guard isWhole else { return text }
     return text.string("backend", notice.backend).string("id", notice.id)
       .object("about", notice.about.map(RoutedNotice.object)).string("thread", notice.thread)
-      .bool("sound", bundle.hasSound).strings("ids", bundle.ids)
+      .string("sequence", bundle.sequence).bool("sound", bundle.hasSound).strings("ids", bundle.ids)
       .strings("ways", bundle.ways.isEmpty ? nil : bundle.ways)
   }
 

@@ -1,82 +1,39 @@
 import Agent
 import Core
 import Records
-import Screen
 import Web
 
 final class NtfyWay: Way {
-  let name: String
+  var name: String { place.display }
   private let outcome: Outcome
   private let client: WebClient
-  private let request: Request
-  private let topic: String
+  private let place: NtfyTopic
+  private let click: String?
   private var queue = WayQueue()
   var ended: [WayEnd] = []
   private var current: (delivery: Delivery, of: [Telling])?
   private var fetch: Fetch?
   private var retryAt = 0.0
-  private var backoff = Backoff(base: 2, cap: 60)
+  private var backoff = Backoff(base: 2, cap: 30)
   private var generator = SystemRandomNumberGenerator()
+  /// Since when nothing was taken, seconds of the monotonic clock; nil while all is.
+  private var failingSince: Double?
+  private var hasNotedLimit = false
+  private var isForbidden = false
 
-  /// After so many failures a notification is given up: some three minutes.
-  private static let mostTries = 7
+  /// How long a server may fail before all that waits is left to a later try, seconds.
+  private static let patience = 180.0
+  /// Requests above its limit are taken one in so many seconds.
+  private static let pace = 5.0
+  /// How long nobody is let in who had too many wrong tokens, seconds.
+  private static let lockout = 60.0
 
-  init(
-    _ url: String, tokenFile: String?, allowPlaintext: Bool, _ client: WebClient,
-    _ outcome: Outcome
-  ) throws(Failure) {
-    let parts = Self.split(url)
-    let address: WebAddress
-    do throws(Failure) { address = try WebAddress(parts.base) } catch {
-      throw RequestArguments.fault(of: url, error)
-    }
-    topic = parts.topic
-    guard (1...64).contains(topic.utf8.count), topic.utf8.allSatisfy(Self.isOfTopic) else {
-      throw Failure(address.display, "no topic at the end of the address")
-    }
-    name = address.display
-    (self.client, self.outcome) = (client, outcome)
-    var request = Request(
-      address, method: "POST",
-      headers: [Header("Accept", "application/json"), Header("Content-Type", "application/json")])
-    if let file = tokenFile {
-      let folders = Folders()
-      let credentials = Credentials(folders: folders)
-      guard let token = try credentials.token(option: file, profile: nil) else {
-        throw Failure(file, "no token", .denied)
-      }
-      let mayTravel = Credentials.mayTravel(
-        scheme: address.scheme, host: address.host, allowPlaintext: allowPlaintext)
-      guard mayTravel else {
-        throw Failure(
-          address.display, "the token would travel over plain http; see --allow-plaintext")
-      }
-      HeldToken(
-        token, of: address.origin,
-        header: { token, _ in Header("Authorization", "Bearer \(token.reveal())") },
-        again: { credentials.tokenAgain(option: file, profile: nil, runs: $0) }
-      ).authorize(&request)
-      request.isDirect = address.scheme == "http" && !allowPlaintext
-    }
-    self.request = request
-  }
-
-  private static func isOfTopic(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
-    default: false
-    }
-  }
-
-  /// The server's own address, and the last name of the path.
-  private static func split(_ url: String) -> (base: String, topic: String) {
-    guard let slash = url.lastIndex(of: "/") else { return (url, "") }
-    let base = String(url[...slash])
-    // The slashes behind the scheme are of no path.
-    return base.hasSuffix("://") ? (url, "") : (base, String(url[url.index(after: slash)...]))
+  init(_ place: NtfyTopic, click: String?, _ client: WebClient, _ outcome: Outcome) {
+    (self.place, self.click, self.client, self.outcome) = (place, click, client, outcome)
   }
 
   var isIdle: Bool { current == nil && queue.isEmpty }
+  var isClosed: Bool { isForbidden || place.token?.isRefused == true }
 
   func post(_ telling: Telling) { queue.add(telling) }
 
@@ -85,67 +42,89 @@ final class NtfyWay: Way {
       let due = fetch.due(now)
       guard let end = fetch.end else { return due }
       self.fetch = nil
-      finish(end)
+      finish(end, isMistrusted: fetch.isMistrusted, now)
     }
+    // The token was refused to another topic of the server.
+    if isClosed, !isIdle { giveUpAll("not tried with a token that was refused", .denied) }
     if current == nil {
       current = queue.next { outcome.noteSum(name, $0) }.map { ($0.0, $0.of) }
-      backoff.reset()
-      retryAt = now
     }
     guard let current else { return .infinity }
     if now < retryAt { return retryAt }
-    var request = request
-    request.body = body(current.delivery)
-    fetch = Fetch(client, request, now: now, silence: 20, limit: 1 << 20)
+    if let token = place.token, !token.isTaken {
+      if token.isAsked { return now + 0.02 }
+      token.isAsked = true
+    }
+    let body = NtfyMessage.body(current.delivery, topic: place.topic, click: click)
+    fetch = Fetch(client, place.publishing(body), now: now, silence: 20, limit: 1 << 20)
     return now
   }
 
-  private func body(_ delivery: Delivery) -> [UInt8] {
-    let priority =
-      switch delivery.urgency {
-      case .emergency: 5
-      case .urgent: 4
-      case .attention: 3
-      case .info: 2
-      case .noise: 1
-      }
-    let title = WayText.title(delivery)
-    let text = WayText.body(delivery)
-    return RecordText().string("topic", topic).string("title", title)
-      .string("message", text.isEmpty ? title : text).number("priority", priority).bytes
-  }
-
-  private func finish(_ end: FetchEnd) {
+  private func finish(_ end: FetchEnd, isMistrusted: Bool, _ now: Double) {
+    place.token?.isAsked = false
     switch end {
     case .response(let head, let body):
+      if head.status == 403 || (200...299).contains(head.status) { place.token?.isTaken = true }
+      let error = NtfyError(head, body)
       // A redirect may have made another request of it, which some page answered.
       let answer = try? body.withUnsafeBytes { try JSONValue.parse($0) }
-      switch head.status {
-      case 200...299 where answer?["id"]?.string != nil: settle(nil)
-      case 200...299: giveUp("not the answer of an ntfy server")
-      case 401, 403: giveUp("\(head.summary): the token was refused", .denied)
+      switch (head.status, error.code) {
+      case (200...299, _) where answer?["id"]?.string != nil:
+        (failingSince, retryAt) = (nil, now)
+        backoff.reset()
+        settle(nil)
+      case (200...299, _): giveUpAll("not the answer of an ntfy server", .temporary)
+      case (401, _):
+        place.token?.isRefused = true
+        isForbidden = true
+        giveUpAll("\(error.line): the token was refused; nothing more is told there", .denied)
+      case (403, _):
+        isForbidden = true
+        let who = place.token == nil ? "without a token" : "with this token"
+        giveUpAll(
+          "\(error.line): writing \(who) was refused; nothing more is told there", .denied)
+      // The messages of a day are used up.
+      case (429, 42908): giveUpAll(error.line, .temporary)
+      case (429, 42909): retry(error.line, after: Self.lockout, now)
+      case (429, 42901): retry(error.line, after: Self.pace, now, isLimit: true)
       case _ where head.isTransient:
-        retry(head.summary, after: head.wait(now: Clock.unix))
+        retry(error.line, after: head.wait(now: Clock.unix), now)
+      // Of the topic.
+      case (400, 40009), (400, 40010): giveUpAll(error.line, .failure)
       // What it does not take of one message says nothing about the next one.
-      case 400, 413: settle(WayFailure(reason: head.summary, status: .failure, isFinal: true))
-      default: giveUp(head.summary, .failure)
+      case (400, _), (413, _):
+        settle(WayFailure(reason: error.line, status: .failure, isFinal: true))
+      default: giveUpAll(error.line, .failure)
       }
-    case .failed(let reason): retry(reason, after: nil)
-    case .late: retry("no answer", after: nil)
-    case .unusable(let reason): giveUp(reason, .failure)
+    case .failed(let reason) where isMistrusted: giveUpAll(reason, .failure)
+    case .failed(let reason): retry(reason, after: nil, now)
+    case .late: retry("no answer", after: nil, now)
+    case .unusable(let reason): giveUpAll(reason, .failure)
     }
   }
 
-  private func retry(_ reason: String, after wait: Double?) {
-    if backoff.count + 1 >= Self.mostTries { return giveUp("\(reason): given up") }
-    if backoff.count == 0 { outcome.note(name, "\(reason): tried again") }
+  /// - Parameter isLimit: whether more came at once than it takes, which is nobody's failure.
+  private func retry(_ reason: String, after wait: Double?, _ now: Double, isLimit: Bool = false) {
     let own = backoff.next(random: Double.random(in: 0..<1, using: &generator))
     // A server that asks for hours gets them from nobody who is to be told something.
-    retryAt = Clock.monotonic + max(own, min(wait ?? 0, 300))
+    retryAt = Clock.monotonic + max(isLimit ? 0 : own, min(wait ?? 0, 300))
+    if isLimit {
+      if !hasNotedLimit { outcome.note(name, "\(reason): the rest is told more slowly") }
+      hasNotedLimit = true
+      return
+    }
+    let since = failingSince ?? now
+    if now - since >= Self.patience { return giveUpAll("\(reason): given up", .temporary) }
+    if failingSince == nil { outcome.note(name, "\(reason): tried again") }
+    failingSince = since
   }
 
-  private func giveUp(_ reason: String, _ status: ExitStatus = .temporary) {
-    settle(WayFailure(reason: reason, status: status))
+  /// What is wrong with the server is wrong for all that waits for it.
+  private func giveUpAll(_ reason: String, _ status: ExitStatus) {
+    let all = (current?.of ?? []) + queue.drain()
+    ended.append(
+      WayEnd(tellings: all, failure: WayFailure(reason: reason, status: status)))
+    current = nil
   }
 
   private func settle(_ failure: WayFailure?) {

@@ -1,9 +1,12 @@
 import Core
+import Records
 
 /// A way to tell a person something. None of them waits: what takes time goes on in `work`.
 protocol Way: AnyObject {
   var name: String { get }
   var isIdle: Bool { get }
+  /// Whether it tells nothing more, whatever is tried.
+  var isClosed: Bool { get }
   /// Whether somebody can be told in this way now; nil while that is found out, in `work`.
   func isThere(now: Double) -> Bool?
   var unsupportedReason: String { get }
@@ -17,6 +20,7 @@ protocol Way: AnyObject {
 
 extension Way {
   var isIdle: Bool { true }
+  var isClosed: Bool { false }
   func isThere(now: Double) -> Bool? { true }
   var unsupportedReason: String { "" }
   func work(now: Double) -> Double { .infinity }
@@ -61,6 +65,7 @@ struct Channel {
 
   var way: any Way { ways[current] }
   var isIdle: Bool { ways.allSatisfy(\.isIdle) }
+  var isClosed: Bool { ways.allSatisfy(\.isClosed) }
 
   func isThere(now: Double) -> Bool? { way.isThere(now: now) }
   func stop() { for way in ways { way.stop() } }
@@ -105,19 +110,32 @@ final class Outcome {
   }
 }
 
-/// What waits for a way that takes time. A way that never comes to an end must not fill the
-/// memory: what is too much is told in one.
+/// What waits for a way that takes time, the most urgent first. Of what is not pressing no more
+/// than a few are told each: what is too much is told in one.
 struct WayQueue {
+  private var pressing: [Telling] = []
   private var waiting: [Telling] = []
   private var rest: [Telling] = []
   private static let most = 16
 
   mutating func add(_ telling: Telling) {
+    if telling.delivery.urgency.isPressing { return pressing.append(telling) }
     if rest.isEmpty, waiting.count < Self.most { return waiting.append(telling) }
     rest.append(telling)
   }
 
+  /// All that waits, which is then no more in it.
+  mutating func drain() -> [Telling] {
+    defer { self = WayQueue() }
+    return pressing + waiting + rest
+  }
+
   mutating func next(summed: (Int) -> Void) -> (Delivery, of: [Telling])? {
+    if !pressing.isEmpty {
+      let first = pressing.firstIndex { $0.delivery.urgency == .emergency } ?? 0
+      let telling = pressing.remove(at: first)
+      return (telling.delivery, [telling])
+    }
     if !waiting.isEmpty {
       let first = waiting.removeFirst()
       return (first.delivery, [first])
@@ -131,7 +149,7 @@ struct WayQueue {
     return (sum.delivery, rest)
   }
 
-  var isEmpty: Bool { waiting.isEmpty && rest.isEmpty }
+  var isEmpty: Bool { pressing.isEmpty && waiting.isEmpty && rest.isEmpty }
 }
 
 extension Outcome {

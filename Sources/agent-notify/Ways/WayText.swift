@@ -7,11 +7,14 @@ enum WayText {
   static func title(_ delivery: Delivery) -> String { Plain.line(delivery.title) }
 
   static func body(_ delivery: Delivery) -> String {
-    delivery.body.isEmpty ? "" : Plain.lines(delivery.body).prefix(12).joined(separator: "\n")
+    if delivery.body.isEmpty { return "" }
+    let lines = Plain.lines(delivery.body)
+    let shown = lines.count > 12 ? lines.prefix(11) + ["…"] : lines[...]
+    return shown.map { NtfyMessage.cut($0, 1000) }.joined(separator: "\n")
   }
 
   static func line(_ delivery: Delivery) -> String {
-    let body = Plain.line(delivery.body)
+    let body = Plain.line(delivery.body, limit: 1000)
     return title(delivery) + (body.isEmpty ? "" : ": " + body)
   }
 

@@ -9,9 +9,12 @@ import Testing
 @Suite("bundles") struct BundlerTests {
   typealias Urgency = NotificationRecord.Urgency
 
-  private func routed(_ title: String, _ urgency: Urgency = .urgent) -> RoutedNotice {
+  private func routed(
+    _ title: String, _ urgency: Urgency = .urgent, category: String = "x", text: String? = nil
+  ) -> RoutedNotice {
     var notice = Notice()
-    (notice.title, notice.urgency, notice.category) = (title, urgency.rawValue, "x")
+    (notice.title, notice.urgency, notice.category) = (title, urgency.rawValue, category)
+    notice.text = text
     let now = LocalTime(Timestamp(seconds: 0))
     return RoutedNotice(notice, RouteInput(urgency: urgency.rawValue, category: "x", now: now))
   }
@@ -52,7 +55,7 @@ import Testing
     var (told, counted) = (0, 0)
     for step in 0..<1200 {
       let now = Double(step) / 10
-      bundler.receive(routed("n\(step)"), id: "\(step)", isNow: true, now: now)
+      bundler.receive(routed("n\(step)", .attention), id: "\(step)", isNow: true, now: now)
       let due = bundler.due(now: now, isEnd: false)
       told += due.count
       counted += due.reduce(0) { $0 + $1.of.flatMap(\.ids).count }
@@ -70,11 +73,35 @@ import Testing
   func sums() {
     var bundler = Bundler(BundleLimits(settle: 0, rate: 2))
     for step in 0..<500 {
-      bundler.receive(routed("n\(step)"), id: nil, isNow: true, now: 0)
+      bundler.receive(routed("n\(step)", .attention), id: nil, isNow: true, now: 0)
     }
     let due = bundler.due(now: 0, isEnd: false)
     #expect(titles(due) == ["n0", "499 notifications"])
-    #expect(due[1].0.body.hasSuffix("and 491 more"))
+    #expect(due[1].0.body.hasSuffix("and 479 more"))
+  }
+
+  @Test("what is urgent is in no sum, and no approval is another")
+  func pressing() {
+    var bundler = Bundler(BundleLimits(settle: 0, rate: 1))
+    for step in 0..<5 {
+      bundler.receive(routed("a", category: "approval"), id: nil, isNow: true, now: 0)
+      bundler.receive(routed("n\(step)", .attention), id: nil, isNow: true, now: 0)
+      bundler.receive(routed("b", text: "\(step)"), id: nil, isNow: true, now: 0)
+    }
+    let due = bundler.due(now: 0, isEnd: false)
+    #expect(titles(due) == ["a", "b ×5", "a", "a", "a", "a", "5 notifications"])
+    #expect(due[1].0.body == "0\n1\n2\n3\n4")
+  }
+
+  @Test("of many texts none is left out")
+  func texts() {
+    var bundler = Bundler(BundleLimits())
+    for step in 0..<20 {
+      bundler.receive(routed("b", text: "\(step)"), id: nil, isNow: true, now: 0)
+      bundler.receive(routed("f", .emergency, text: "\(step)"), id: nil, isNow: true, now: 0)
+    }
+    let due = bundler.due(now: 9, isEnd: true)
+    #expect(titles(due) == Array(repeating: "f", count: 20) + ["b ×8", "b ×8", "b ×4"])
   }
 
   @Test("an emergency waits for nothing and counts for nothing")
@@ -88,7 +115,7 @@ import Testing
     #expect(titles(bundler.due(now: 12, isEnd: false)) == ["a"])
   }
 
-  @Test("what is kept is told in one, the most urgent first")
+  @Test("what is kept is told in one, but for what is urgent")
   func digest() {
     var bundler = Bundler(BundleLimits(digest: 60))
     bundler.receive(routed("low", .info), id: nil, isNow: false, now: 1)
@@ -96,11 +123,12 @@ import Testing
     bundler.receive(routed("low", .info), id: nil, isNow: false, now: 3)
     #expect(bundler.digestTime == 61)
     #expect(bundler.due(now: 99, isEnd: false).isEmpty)
+    bundler.receive(routed("next", .attention), id: nil, isNow: false, now: 4)
     let digest = bundler.digest()
-    #expect(digest?.0.title == "3 notifications")
-    #expect(digest?.0.body == "high\nlow ×2")
-    #expect(digest?.of.count == 2)
-    #expect(bundler.digest() == nil)
+    #expect(titles(digest) == ["high", "3 notifications"])
+    #expect(digest[1].0.body == "next\nlow ×2")
+    #expect(digest[1].of.count == 2)
+    #expect(bundler.digest().isEmpty)
   }
 
   @Test("what was written down is read again, all of it")
@@ -134,6 +162,15 @@ import Testing
 }
 
 @Suite("texts of ways") struct WayTextTests {
+  @Test("what was escaped is not cut in two, nor is a character")
+  func cutting() {
+    #expect(NtfyMessage.cut("abc", 3) == "abc")
+    #expect(NtfyMessage.cut("abcdef", 5) == "ab…")
+    #expect(NtfyMessage.cut("ab\\u{200b}cdefgh", 9) == "ab…")
+    #expect(NtfyMessage.cut("éééé", 7) == "éé…")
+    #expect(NtfyMessage.cut("abcdef", 0) == "")
+  }
+
   @Test("tmux gets no format, no time and no second command")
   func tmux() {
     #expect(WayText.tmux("#{x} #(y) 100% ;") == "##{x} ##(y) 100%% \\;")

@@ -124,7 +124,9 @@ wait_until 30 followed || bail "nobody follows the gateway"
 tell claw ask q1 '{"command":"make test","commandArgv":["make","test"],"cwd":"/srv/site","host":"gateway"}'
 ok "what an agent asks permission for is told" wait_until 20 has "$tmp/told.out" approval/q1
 is "$(jq -r '"\(.title) \(.urgency) \(.category)"' "$tmp/told.out")" \
-  "exec waits for an approval urgent approval" "as urgent"
+  "exec waits urgent approval" "as urgent"
+is "$(jq -r '[.profile, .place, .text] | @csv' "$tmp/told.out")" '"claw","site","make test"' \
+  "with who asks, where, and what"
 stop "$pid"
 
 done_testing

@@ -12,11 +12,13 @@ forever
 status 200 application/json $ok
 END
 # bodies: what was posted.
-bodies() { requests .body; }
+bodies() { requests .body | tee "$tmp/bodies"; }
 
 t 0 "a message is posted" agent-notify --ntfy "$url/alerts" <"$tmp/one"
-is "$(bodies | jq -c .)" \
-  '{"topic":"alerts","title":"it <fell>\\e[31m","message":"why","priority":4}' "as JSON, to the topic"
+is "$(bodies | jq -c 'del(.sequence_id)')" \
+  '{"topic":"alerts","title":"it <fell>\\e[31m","message":"why","priority":4,"tags":["warning"]}' \
+  "as JSON, to the topic"
+ok "with an id for all tries" jq -e '.sequence_id | test("^[-_A-Za-z0-9]{1,64}$")' "$tmp/bodies"
 is "$(requests '.method + " " + .path')" "POST /" "to the server's root"
 is "$(requests '.headers | tojson' | grep -ci authorization)" 0 "without a token"
 for urgency in emergency:5 attention:3; do
@@ -75,14 +77,14 @@ err_like "not the answer of an ntfy server" "is no delivery"
 script <<END
 status 500 text/plain no
 ---
-+ Retry-After: 3
 status 429 text/plain slower
++ Retry-After: 6
 ---
 status 200 application/json $ok
 END
 t 0 "a fault of the server is tried again" agent-notify --ntfy "$url/a" <"$tmp/one"
 is "$(requests .n | wc -l | tr -d ' ')" 3 "until it works"
-ok "and not before it asks to" jq -se '[.[] | select(.what == "request").at] | .[2] - .[1] >= 3' "$log"
+ok "and not before it asks to" jq -se '[.[] | select(.what == "request").at] | .[2] - .[1] >= 6' "$log"
 is "$(grep -c 'tried again' "$err")" 1 "and that is told once"
 
 # --- faults that do not

@@ -81,19 +81,23 @@ finished "$pid"
 is "$(jq -r .title "$tmp/live.out" | xargs)" "fire waits" "and at the end nothing waits"
 
 # --- at most so many
-seq 300 | while read -r number; do notice urgent "n$number"; done >"$tmp/many"
+seq 300 | while read -r number; do notice attention "n$number"; done >"$tmp/many"
 tell --rate 3 <"$tmp/many"
 is "$(said .title | xargs)" "n1 n2 298 notifications" "--rate: the last is the sum of the rest"
 is "$(said 'select(.count) | [.count, .category] | @csv')" '298,"summary"' "with its count"
 like "$(said 'select(.count).text' | tail -n 1)" "^and [0-9]+ more$" "and not all of their titles"
+seq 300 | while read -r number; do notice urgent "n$number"; done | tell --rate 3
+is "$(said .title | sort -u | wc -l | tr -d ' ')" 300 "what is urgent is in no sum"
 start live sh -c "exec agent-notify --exec cat --settle 0 --rate 1 <'$tmp/live'"
 exec 3>"$tmp/live"
-notice urgent first >&3
+notice attention first >&3
 wait_until 20 at_least "$tmp/live.out" 1
-for number in 1 2 3; do notice urgent "late $number" >&3; done
+for number in 1 2 3; do notice attention "late $number" >&3; done
+notice urgent wolf >&3
+ok "what is urgent passes the limit" wait_until 20 has "$tmp/live.out" wolf
 notice emergency fire >&3
-ok "only an emergency passes the limit" wait_until 20 has "$tmp/live.out" fire
-is "$(lines "$tmp/live.out")" 2 "the others wait"
+ok "and an emergency" wait_until 20 has "$tmp/live.out" fire
+is "$(lines "$tmp/live.out")" 3 "the others wait"
 exec 3>&-
 finished "$pid"
 is "$(tail -n 1 "$tmp/live.out" | jq -r .title)" "3 notifications" "and are told in one"

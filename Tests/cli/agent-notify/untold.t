@@ -28,10 +28,13 @@ run agent-notify --exec 'exit 1' <"$tmp/in"
 is "$(waits)" "a b c" "what waits adds up"
 seq 300 | while read -r number; do one "n$number"; done >"$tmp/in"
 run agent-notify --exec 'exit 1' <"$tmp/in"
-ok "kinds without a place are counted" test "$(jq '.waiting | length' "$state")" -le 202
-is "$(jq '[.waiting[].count] | add' "$state")" 303 "and none is lost"
+is "$(jq '.waiting | length' "$state")" 303 "each of what is urgent"
+seq 300 | while read -r number; do one "a$number"; done | sed 's/urgent/attention/' >"$tmp/in"
+run agent-notify --exec 'exit 1' <"$tmp/in"
+ok "kinds of others without a place are counted" test "$(jq '.waiting | length' "$state")" -le 304
+is "$(jq '[.waiting[].count] | add' "$state")" 603 "and none is lost"
 run agent-notify --exec cat </dev/null
-is "$(jq -s 'map(.count // 1) | add' "$out")" 303 "all are told"
+is "$(jq -s 'map(.count // 1) | add' "$out")" 603 "all are told"
 one quiet | jq -c '.urgency = "info"' >"$tmp/info"
 run agent-notify --exec 'exit 1' <"$tmp/info"
 is "$(jq -r '.kept[].title' "$state")" quiet "what was kept for later is kept"
@@ -91,7 +94,7 @@ forever
 status 200 application/json {"id":"m1","event":"message"}
 END
 t 0 "the server is back" agent-notify --ntfy "$url/alerts" </dev/null
-is "$(requests .body | jq -r .title | tail -n 1)" phone "and is told"
+is "$(requests .body | jq -r .message | tail -n 1)" phone "and is told"
 for code in 400 413; do
   script <<END
 forever

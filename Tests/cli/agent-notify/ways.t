@@ -96,13 +96,18 @@ err_is "agent-notify: bell: no terminal" "which is said"
 afresh
 
 # --- more than a way can keep up with
-many() { seq 150 | while read -r number; do printf '{"urgency":"emergency","category":"x","title":"e%s"}\n' "$number"; done; }
-many >"$tmp/many"
-t 0 "150 at once" agent-notify --exec cat <"$tmp/many"
-is "$(jq -r .title "$out" | sed -n '1p;16p;17p;18p' | xargs)" "e1 e16 134 notifications" \
-  "the first 16 are told, and all others in one"
-is "$(jq -c 'select(.category == "summary") | [.count, .urgency]' "$out")" '[134,"emergency"]' "with their count"
-like "$(jq -r 'select(.category == "summary").text' "$out" | tail -n 1)" '^and 126 more$' "and what some of them are"
+many() {
+  seq 150 | while read -r number; do
+    printf '{"urgency":"%s","category":"x","title":"%s%s"}\n' "$1" "$2" "$number"
+  done
+}
+{ many attention a && many emergency e && many urgent u; } >"$tmp/many"
+t 0 "150 of each at once" agent-notify --rate 1000 --exec cat <"$tmp/many"
+is "$(jq -r .title "$out" | sed -n '1p;150p;151p;300p;301p;316p;317p;318p' | xargs)" \
+  "e1 e150 u1 u150 a1 a16 134 notifications" \
+  "what is pressing is told first and each, of the others 16, and the rest in one"
+is "$(jq -c 'select(.category == "summary") | [.count, .urgency]' "$out")" '[134,"attention"]' "with their count"
+like "$(jq -r 'select(.category == "summary").text' "$out" | tail -n 1)" '^and 114 more$' "and what some of them are"
 err_is "agent-notify: cat: too slow: 134 notifications are told in one" "which is said in one line"
 
 # --- tmux

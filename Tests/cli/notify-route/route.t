@@ -101,7 +101,7 @@ is "$(said '"\(.urgency) \(.category) \(.title): \(.text)"')" \
 attention system bot_warning: it may fall
 attention system llm_error: 429
 attention system llm_error: 429
-urgent approval exec waits for an approval: make
+urgent approval exec waits: make
 attention turn turn failed: QUOTA: none left
 urgent approval turn waits for a person: a question
 urgent approval turn waits for a person: a plan to approve
@@ -130,6 +130,10 @@ is "$(said '"\(.title) \(.past)"' | xargs)" "asr_error true llm_error true" \
 echo '{"event":"exec.approval.requested","id":"","profile":"claw","data":{"id":"a9","request":{"command":"make"},"createdAtMs":1772359200000,"expiresAtMs":1772359800000}}' | route
 is "$(said '"\(.notification) \(.profile) \(.backend)"')" "approval/a9 claw openclaw" \
   "a gateway's question is found"
+is "$(said '[.title, .text, .place] | tojson')" '["exec waits","make",null]' "with what it asks"
+echo '{"type":"approval","backend":"claude","id":"a1","tool":"Bash","summary":"tidy up","request":{"tool_input":{"command":"rm -r build"},"cwd":"/home/ada/site/"},"decisions":[],"state":"pending"}' | route
+is "$(said '[.title, .text, .place] | tojson')" '["Bash waits","rm -r build","site"]' \
+  "in the words of the command and not the model's, and where"
 
 # --- what is bad
 printf '%s\n' '{"urgency":"loud","category":"x"}' '{"category":"x"}' '{"urgency":"urgent"' \

@@ -108,7 +108,7 @@ wait_until 20 heard
 errors asr_error 200
 seen "3 two hundred errors are one notification, with their number" 'asr_error.*200'
 tell claw ask q1 '{"command":"make test","commandPreview":"run all tests"}'
-seen "3 an agent asks" 'waits for an approval: run all tests'
+seen "3 an agent asks" 'claw: exec waits: make test'
 is "$(grep -c asr_error "$tmp/screen")" 1 "3 and no second"
 left_with "3 ^C leaves it" C-c
 command_line 'agent-approve -p claw -i'

@@ -1,0 +1,48 @@
+import Core
+import Screen
+
+/// What an approval asks for, of the backend's object: what would be done, and where. Words about
+/// it, which a model may have written, are not looked at.
+struct Asked {
+  private let request: JSONValue?
+
+  /// Where the arguments of a call stand: of OpenClaw and Codex, of a Claude hook, of ACP, of a
+  /// Pincer server.
+  private static let inner = [
+    "tool_input", "toolInput", "rawInput", "input", "arguments", "args", "params", "preview",
+  ]
+  private static let (words, commands) = (
+    ["commandArgv", "argv", "command"], ["command", "cmd", "script", "code"]
+  )
+  private static let places = ["cwd", "workdir", "directory"]
+
+  init(_ request: [UInt8]) {
+    self.request = try? request.withUnsafeBytes { try JSONValue.parse($0) }
+  }
+
+  /// The command; of a call without one its arguments; nil where the request says neither.
+  var text: String? {
+    guard let request else { return nil }
+    let arguments = Self.inner.compactMap { request[$0] }.first { $0.isObject && $0.count > 0 }
+    for object in [arguments, request].compactMap(\.self) {
+      let words = Self.words.compactMap { object[$0] }.first { $0.kind == .array && $0.count > 0 }
+        .map { $0.elements.compactMap(\.string) }
+      let text = Self.commands.compactMap { object[$0]?.string }.first { !$0.isEmpty }
+      guard let words, !words.isEmpty else {
+        if let text { return text }
+        continue
+      }
+      let line = ShellText.line(words)
+      // Where both are given and differ, which one counts is not said.
+      guard let text, text != line, text != words.joined(separator: " ") else { return line }
+      return "\(line)\n\(text)"
+    }
+    return arguments.map { Brief.text($0, limit: 4096) }
+  }
+
+  /// The last name of the folder it would be done in.
+  var place: String? {
+    let path = Self.places.compactMap { request?[$0]?.string }.first
+    return path?.split(separator: "/").last.map(String.init)
+  }
+}

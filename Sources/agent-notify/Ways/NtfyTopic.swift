@@ -1,0 +1,226 @@
+import Agent
+import Core
+import Records
+import Screen
+import Web
+
+/// A token for the topics of one server, and whether that took it.
+final class NtfyToken {
+  fileprivate let held: HeldToken
+  fileprivate let file: String
+  fileprivate let origin: Origin
+  /// After 30 wrong tokens a server lets nobody of this address in: one is never tried twice, nor
+  /// at two topics before the answer to one.
+  var isRefused = false
+  var isTaken = false
+  var isAsked = false
+
+  fileprivate init(_ token: Secret, file: String, _ credentials: Credentials, _ origin: Origin) {
+    (self.file, self.origin) = (file, origin)
+    held = HeldToken(
+      token, of: origin,
+      header: { token, _ in Header("Authorization", "Bearer \(token.reveal())") },
+      again: { credentials.tokenAgain(option: file, profile: nil, runs: $0) })
+  }
+}
+
+/// Where notifications are posted: a topic of a server.
+struct NtfyTopic {
+  let topic: String
+  let token: NtfyToken?
+  /// For messages.
+  let display: String
+  private let base: WebAddress
+  private let isDirect: Bool
+
+  /// The topics of these options.
+  ///
+  /// - Throws: `Failure`: no topic, or a token that cannot be read or would travel in clear text.
+  static func all(_ options: NotifyOptions) throws(Failure) -> [NtfyTopic] {
+    var tokens: [NtfyToken] = []
+    var topics: [NtfyTopic] = []
+    for place in options.ntfy {
+      topics.append(
+        try NtfyTopic(place, allowPlaintext: options.access.allowPlaintext, options.ntfy, &tokens))
+    }
+    return topics
+  }
+
+  private init(
+    _ place: NotifyOptions.Topic, allowPlaintext: Bool, _ all: [NotifyOptions.Topic],
+    _ tokens: inout [NtfyToken]
+  ) throws(Failure) {
+    let address = try Self.address(place.url)
+    topic = Self.split(place.url).topic
+    guard (1...64).contains(topic.utf8.count), topic.utf8.allSatisfy(Self.isOfTopic) else {
+      throw Failure(address.display, "no topic at the end of the address")
+    }
+    base = address
+    display = address.display + (address.display.hasSuffix("/") ? "" : "/") + topic
+    // A server's token is for all of its topics that have none of their own.
+    let file =
+      place.token
+      ?? all.first { other in
+        other.token != nil && (try? Self.address(other.url))?.origin == address.origin
+      }?.token
+    guard let file else {
+      (token, isDirect) = (nil, false)
+      return
+    }
+    let mayTravel = Credentials.mayTravel(
+      scheme: address.scheme, host: address.host, allowPlaintext: allowPlaintext)
+    guard mayTravel else {
+      throw Failure(
+        address.display, "the token would travel over plain http; see --allow-plaintext")
+    }
+    isDirect = address.scheme == "http" && !allowPlaintext
+    if let known = tokens.first(where: { $0.file == file && $0.origin == address.origin }) {
+      token = known
+      return
+    }
+    let credentials = Credentials(folders: Folders())
+    guard let secret = try credentials.token(option: file, profile: nil) else {
+      throw Failure(file, "no token", .denied)
+    }
+    let new = NtfyToken(secret, file: file, credentials, address.origin)
+    tokens.append(new)
+    token = new
+  }
+
+  private static func address(_ url: String) throws(Failure) -> WebAddress {
+    do throws(Failure) { return try WebAddress(split(url).base) } catch {
+      throw RequestArguments.fault(of: url, error)
+    }
+  }
+
+  /// The server's own address, and the last name of the path.
+  private static func split(_ url: String) -> (base: String, topic: String) {
+    guard let slash = url.lastIndex(of: "/") else { return (url, "") }
+    let base = String(url[...slash])
+    // The slashes behind the scheme are of no path.
+    return base.hasSuffix("://") ? (url, "") : (base, String(url[url.index(after: slash)...]))
+  }
+
+  private static func isOfTopic(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
+    default: false
+    }
+  }
+
+  /// A request that publishes a message.
+  func publishing(_ body: [UInt8]) -> Request {
+    var request = Request(
+      base, method: "POST",
+      headers: [Header("Accept", "application/json"), Header("Content-Type", "application/json")],
+      body: body)
+    request.staysEncrypted = true
+    authorize(&request)
+    return request
+  }
+
+  /// A request that asks whether the topic may be read.
+  func asking(withToken: Bool) throws(Failure) -> Request {
+    var request = Request(
+      try base.appending("\(topic)/auth"), headers: [Header("Accept", "application/json")])
+    if withToken { authorize(&request) }
+    return request
+  }
+
+  private func authorize(_ request: inout Request) {
+    token?.held.authorize(&request)
+    request.isDirect = isDirect
+  }
+}
+
+/// A message as the server takes it: its limits, and what it would make of a text.
+enum NtfyMessage {
+  /// More is an attachment, bytes.
+  private static let mostMessage = 4095
+  /// More is refused, bytes of JSON.
+  private static let mostJSON = 8191
+  /// Of a title, bytes: it is a line on a telephone.
+  private static let mostTitle = 500
+
+  /// The JSON.
+  static func body(_ delivery: Delivery, topic: String, click: String?) -> [UInt8] {
+    let title = cut(WayText.title(delivery), mostTitle)
+    let text = Plain.lines(delivery.body).joined(separator: "\n")
+    // A message without anything to read would become `triggered`, and a title that stands below
+    // itself says nothing.
+    let isBare = text.utf8.allSatisfy { $0 == 0x20 || $0 == 0x0a } || text == title
+    let head = RecordText().string("topic", topic).string("title", isBare ? nil : decodable(title))
+    let tail = RecordText().number("priority", priority(delivery.urgency))
+      .strings("tags", tag(delivery).map { [$0] }).string("click", click.map(decodable))
+      .string("sequence_id", delivery.sequence)
+    var most = mostMessage
+    while true {
+      let message = cut(isBare ? title : text, most)
+      let bytes = head.string("message", message).members(Array(tail.bytes.dropFirst().dropLast()))
+        .bytes
+      if bytes.count <= mostJSON || most == 0 { return bytes }
+      most = max(0, min(most, message.utf8.count) - (bytes.count - mostJSON))
+    }
+  }
+
+  private static func priority(_ urgency: NotificationRecord.Urgency) -> Int {
+    switch urgency {
+    case .emergency: 5
+    case .urgent: 4
+    case .attention: 3
+    case .info: 2
+    case .noise: 1
+    }
+  }
+
+  /// The short code of an emoji.
+  private static func tag(_ delivery: Delivery) -> String? {
+    if delivery.category == "approval" { return "question" }
+    return switch delivery.urgency {
+    case .emergency: "rotating_light"
+    case .urgent: "warning"
+    case .attention: "bell"
+    case .info: "information_source"
+    case .noise: nil
+    }
+  }
+
+  /// The server decodes the words of RFC 2047 in all but the message, of JSON too: what looks like
+  /// one is sent as one, which is decoded once.
+  private static func decodable(_ text: String) -> String {
+    text.holds("=?") ? "=?UTF-8?B?\(Base64.text(Array(text.utf8)))?=" : text
+  }
+
+  /// The beginning, so many bytes at most. What was escaped is not cut in two.
+  static func cut(_ text: String, _ most: Int) -> String {
+    if text.utf8.count <= most { return text }
+    let ellipsis = "…"
+    var (out, count) = ("", 0)
+    for scalar in text.unicodeScalars {
+      let width = UTF8.width(scalar)
+      if count + width + ellipsis.utf8.count > most { break }
+      out.unicodeScalars.append(scalar)
+      count += width
+    }
+    if let slash = out.utf8.suffix(11).lastIndex(of: UInt8(ascii: "\\")),
+      out[slash...].utf8.starts(with: "\\u{".utf8), !out[slash...].utf8.contains(UInt8(ascii: "}"))
+    {
+      out = String(out[..<slash])
+    }
+    return most < ellipsis.utf8.count ? out : out + ellipsis
+  }
+}
+
+/// What a server says, of an answer that is none of 2xx.
+struct NtfyError {
+  /// `403 Forbidden: forbidden (40301)`.
+  let line: String
+  let code: Int?
+
+  init(_ head: ResponseHead, _ body: [UInt8]) {
+    let answer = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+    code = answer?["code"]?.integer.map { Int(clamping: $0) }
+    let words = answer?["error"]?.string.map { ": " + head.quoted($0) } ?? ""
+    line = head.summary + words + (code.map { " (\($0))" } ?? "")
+  }
+}

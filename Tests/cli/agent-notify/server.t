@@ -1,0 +1,217 @@
+#!/bin/sh
+# agent-notify --ntfy beside a server that does what ntfy does: what is pressing arrives, whatever
+# happens to the server, and a stranger's text decides nothing.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ntfy.sh"
+needs jq python3 openssl
+
+ok "the stand-in answers as ntfy was recorded to" \
+  python3 "$cli/servers/ntfy_replay.py" "$root"/Tests/fixtures/ntfy/*.ndjson
+# notice URGENCY TITLE [TEXT [CATEGORY]]
+notice() {
+  jq -cn --arg urgency "$1" --arg title "$2" --arg text "${3-}" --arg category "${4-job}" \
+    '{$urgency, $category, $title} + if $text == "" then {} else {$text} end'
+}
+tell() { run agent-notify --ntfy "$notices" --ntfy-token "$tmp/host" "$@"; }
+fresh() {
+  stop "$ntfy_pid"
+  rm -f "$tmp/cache" "$XDG_STATE_HOME/agentutils/notify"*
+  start_ntfy "$@"
+}
+start_ntfy
+
+# --- many at once
+seq 40 | while read -r number; do notice emergency "e$number."; done >"$tmp/in"
+tell <"$tmp/in"
+status_is 0 "40 emergencies at once"
+is "$(got .message | jq -r . | sort -u | wc -l | tr -d ' ')" 40 "are 40 notices"
+fresh
+{
+  seq 30 | while read -r number; do notice attention "a$number."; done
+  notice urgent last
+  seq 5 | while read -r number; do notice urgent 'exec waits' "rm n$number" approval; done
+} >"$tmp/in"
+tell --rate 1000 <"$tmp/in"
+is "$(got .message | jq -r . | sed -n 1,6p | xargs)" "last rm n1 rm n2 rm n3 rm n4 rm n5" \
+  "what is pressing is told first, and five approvals are five notices"
+is "$(got .message | jq -r . | grep -oE 'a[0-9]+\.' | sort -u | wc -l | tr -d ' ')" 30 \
+  "the sum of the rest says what is in it"
+err_like 'too slow: [0-9]+ notifications are told in one' "and that is said"
+fresh
+seq 40 | while read -r number; do notice urgent failed "job n$number."; done >"$tmp/in"
+tell <"$tmp/in"
+is "$(got .message | jq -r . | grep -c '^job n')" 40 "of 40 with one title each text is told"
+ok "in few notices" test "$(got | wc -l)" -le 6
+
+# --- an outage
+mkfifo "$tmp/live"
+fresh
+start live sh -c "exec agent-notify --settle 0 --ntfy '$notices' --ntfy-token '$tmp/host' <'$tmp/live'"
+live=$pid
+exec 3>"$tmp/live"
+notice urgent 'exec waits' before approval >&3
+arrived() { got .message | jq -r . | grep -q "^$1"; }
+ok "a question is told" wait_until 20 arrived before
+round=0
+missed() { [ "$(grep -c 'tried again' "$tmp/live.err")" -ge "$round" ]; }
+for signal in TERM KILL HUP; do
+  round=$((round + 1))
+  stop "$ntfy_pid" "$signal"
+  seq 20 | while read -r number; do
+    notice urgent 'exec waits' "$signal n$number" approval
+    notice emergency fire "$signal fire $number"
+    notice attention "$signal a$number"
+  done >&3
+  ok "$signal: the server is missed" wait_until 20 missed
+  start_ntfy 3>&-
+  ok "$signal: what is pressing arrives when it is back" wait_until 30 arrived "$signal n20"
+done
+exec 3>&-
+finished "$live"
+is "$status" 0 "all is told in the end"
+got .message | jq -r . | grep -E '^[A-Z]+ (n|fire )[0-9]+$' | sort >"$tmp/arrived"
+is "$(sort -u "$tmp/arrived" | wc -l | tr -d ' ')" 120 "all that is pressing"
+is "$(uniq -d "$tmp/arrived")" "" "nothing of it twice"
+
+# --- one of many
+start_ntfy_pace() { fresh --visitor-request-limit-burst 3 --visitor-request-limit-replenish 500ms; }
+start_ntfy_pace
+seq 5 | while read -r number; do notice emergency "p$number"; done >"$tmp/in"
+tell <"$tmp/in"
+is "$status $(got .message | wc -l | tr -d ' ')" "0 5" "a server that takes few at once gets all"
+err_is "agent-notify: $notices: 429 Too Many Requests: limit reached: too many requests (42901): the rest is told more slowly" \
+  "more slowly, which is said once in its own words"
+fresh --visitor-message-daily-limit 2
+tell <"$tmp/in"
+status_is 75 "the end of the day's messages"
+err_is "agent-notify: $notices: 429 Too Many Requests: limit reached: daily message quota reached (42908)" \
+  "is said at once, for all"
+is "$(asked | grep -c ' 429$')" 1 "and not tried again"
+is "$(jq '.waiting | length' "$XDG_STATE_HOME/agentutils/notify")" 3 "the rest waits"
+
+# --- what a stranger wrote
+fresh
+word() { printf '=?UTF-8?B?%s?=' "$(printf "$1" | openssl base64 -A)"; }
+evil=$(word 'ok\nsecond \033[31m')
+notice urgent "x $evil" "$evil" >"$tmp/in"
+tell --click "https://box.example/?a=$(word 'x')" <"$tmp/in"
+is "$(got .title | jq -r .)" "x $evil" "an encoded word in a title stays as it was written"
+is "$(got .message | jq -r .)" "$evil" "and in a text"
+is "$(got .click | jq -r .)" "https://box.example/?a=$(word 'x')" "--click says what a tap opens"
+fresh
+invisible=$(python3 -c 'print("\u200b" * 1000)')
+{
+  notice urgent invisible "$invisible"
+  notice urgent "$invisible" "a long title"
+  notice urgent slashes "$(printf '%4000s' '' | tr ' ' '\\')"
+  notice urgent pictures "$(python3 -c 'print("\U0001f600" * 4000)')"
+  notice urgent quotes "$(python3 -c 'print("\"" * 3999)')"
+  notice urgent lines "$(seq 2000)"
+} >"$tmp/in"
+tell <"$tmp/in"
+is "$status $(got | wc -l | tr -d ' ')" "0 6" "what is long, invisible or full of escapes arrives"
+is "$(got 'select((.message | utf8bytelength) > 4095 or .attachment)')" "" "as a message"
+is "$(got 'select(.title == "invisible").message' | jq -r . | grep -c '^\(\\u{200b}\)*…$')" 1 \
+  "and no escape is cut in two"
+fresh
+{ notice emergency fire; notice attention psst there; notice urgent Bash rm approval; notice info tea; } >"$tmp/in"
+tell --digest 0 <"$tmp/in"
+is "$(got '[.title, .message, .priority, .tags[0]]' | sort | xargs)" \
+  '[Bash,rm,4,question] [psst,there,3,bell] [null,fire,5,rotating_light] [null,tea,2,information_source]' \
+  "tags and priorities are by urgency, and no title stands there twice"
+fresh
+notice urgent odd " " >"$tmp/in"
+tell <"$tmp/in"
+is "$(got '[.title, .message]')" '[null,"odd"]' "a blank text is none"
+
+# --- who asks, where, and what
+fresh
+cat >"$tmp/in" <<'END'
+{"type":"approval","backend":"claude","profile":"box","id":"a1","tool":"Bash","summary":"tidy up","request":{"tool_name":"Bash","tool_input":{"command":"rm -r build","description":"tidy up"},"cwd":"/home/ada/site"},"decisions":[],"state":"pending"}
+{"type":"approval","backend":"openclaw","profile":"claw","id":"a2","tool":"exec","summary":"list files","request":{"command":"ls | sh","commandPreview":"list files"},"decisions":[],"state":"pending"}
+{"type":"approval","backend":"openclaw","id":"a3","tool":"exec","request":{"commandArgv":["sh","-c","rm -r x"],"command":"ls","cwd":"/"},"decisions":[],"state":"pending"}
+{"type":"approval","backend":"pincer","id":"a4","tool":"write_file","summary":"harmless","request":{"tool":"write_file","preview":{"path":"/etc/hosts","bytes":3}},"decisions":[],"state":"pending"}
+{"type":"approval","backend":"openclaw","id":"a5","tool":"plugin","summary":"send it","request":{},"decisions":[],"state":"pending"}
+END
+tell <"$tmp/in"
+is "$(got '[.title, .message]' | sort)" "$(sort <<'END'
+["box site: Bash waits","rm -r build"]
+["claw: exec waits","ls | sh"]
+["exec waits","sh -c 'rm -r x'\nls"]
+["write_file waits","path: /etc/hosts, bytes: 3"]
+["plugin waits","send it"]
+END
+)" "the title says who and where, the text what is asked and not the words about it"
+
+# --- two copies of one
+stop "$ntfy_pid"
+rm -f "$tmp/cache"
+start_ntfy --later --lose-answers 1
+notice urgent once >"$tmp/in"
+notice urgent other >>"$tmp/in"
+tell <"$tmp/in"
+is "$(got .message | sort | uniq -c | awk '{ print $1, $2 }' | xargs)" '2 once 1 other' \
+  "a lost answer makes two of one"
+is "$(got 'select(.message == "once").sequence_id' | sort -u | wc -l | tr -d ' ') $(got .sequence_id | sort -u | wc -l | tr -d ' ')" "1 2" \
+  "which have one sequence_id, as others have not"
+
+# --- who may
+fresh
+notice urgent hello >"$tmp/in"
+t 77 "a wrong token" agent-notify --ntfy "$notices" --ntfy "${notices%/*}/open" --ntfy-token "$tmp/wrong" <"$tmp/in"
+is "$(asked | xargs)" "POST / 401" "is never tried twice, nor at another topic of the server"
+err_like "notices-ada: 401 Unauthorized: unauthorized \(40101\): the token was refused" "which is said in the server's words"
+fresh
+t 77 "a topic that is another's" agent-notify --to line --ntfy "$notices" --ntfy-token "$tmp/phone" <"$tmp/in"
+err_is "agent-notify: $notices: 403 Forbidden: forbidden (40301): writing with this token was refused; nothing more is told there" \
+  "is told from a wrong token"
+out_like hello "and ends this way alone"
+fresh
+mkfifo "$tmp/two"
+start two sh -c "exec agent-notify --settle 0 --state '$tmp/two.state' \
+  --ntfy '$notices' --ntfy-token '$tmp/phone' --ntfy '${notices%/*}/open' --to line <'$tmp/two'"
+two=$pid
+exec 3>"$tmp/two"
+for title in one two three; do
+  notice urgent "$title" >&3
+  ok "$title is told in the other ways" wait_until 20 has "$tmp/two.out" "$title"
+done
+exec 3>&-
+finished "$two"
+is "$(asked | grep -c 403)" 1 "which was not asked again"
+is "$(got 'select(.topic == "open").message' | sort | xargs)" "one three two" "--ntfy may be given twice"
+is "$(jq -c '[.waiting[] | [.title, .ways[0]]]' "$tmp/two.state")" "[[\"one\",\"$notices\"]]" \
+  "what it was to tell waits for another run"
+
+# --- https that is none
+t 2 "https to a server of http" agent-notify --ntfy "https://127.0.0.1:$ntfy_port/open" --state "$tmp/https" <"$tmp/in"
+start_tls '' '{"id":"m1"}' ''
+t 2 "a certificate that nobody vouches for" agent-notify --ntfy "$url/open" --state "$tmp/tls" <"$tmp/in"
+err_like 'certificate' "is said at once"
+
+# --- --check
+fresh
+t 0 "--check" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/host" </dev/null
+out_is "$notices: nobody may read it without a token
+$notices: with the token it may not be read
+$notices: it may be written: one notice was sent" "says who may read, and whether it may be written"
+is "$(got .message)" '"This topic may be written."' "and sends one"
+t 77 "a topic that may only be read" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/phone"
+out_is "$notices: nobody may read it without a token
+$notices: with the token it may be read" "is said to be that"
+err_is "agent-notify: $notices: 403 Forbidden: forbidden (40301): it may not be written" "in the server's words"
+t 0 "an open topic" agent-notify --check --ntfy "${notices%/*}/open"
+out_like 'open: anybody may read it$' "is said to be one"
+fresh
+t 77 "a wrong token" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/wrong"
+is "$(asked | grep -c 401)" 1 "is tried once"
+stop "$ntfy_pid"
+t 75 "no server" agent-notify --check --ntfy "$notices"
+for words in --check '--click https://x.example' "--ntfy $notices --click x" \
+  "--ntfy $notices --ntfy-token a --ntfy-token b"; do
+  # shellcheck disable=SC2086  # words
+  t 2 "agent-notify $words" agent-notify $words </dev/null
+  err_like "^usage: agent-notify" "is wrong usage"
+done
+
+done_testing
