@@ -26,7 +26,9 @@ struct Summary {
   private var time: Timestamp?
   private var sequence: String?
 
-  private static let mostShown = 20
+  private static let mostShown = 60
+  /// Of the text of each, characters, while they are few, and else.
+  private static let (few, mostText, mostOfMany) = (20, 80, 24)
 
   init(others: Int = 0) { count = others }
 
@@ -44,11 +46,12 @@ struct Summary {
 
   var delivery: Delivery {
     let rest = count - shown.reduce(0) { $0 + $1.count }
+    let most = shown.count > Self.few ? Self.mostOfMany : Self.mostText
     let lines =
       shown.map { one in
         // The first line says what it is; more would hide the others.
         let text = one.count > 1 ? "" : one.body.split(separator: "\n").first ?? ""
-        return one.title + (text.isEmpty ? "" : ": \(text.prefix(80))")
+        return one.title + (text.isEmpty ? "" : ": \(text.prefix(most))")
       } + (rest > 0 ? ["and \(rest) more"] : [])
     let body = lines.joined(separator: "\n")
     let urgency = shown.first?.urgency ?? .info

@@ -77,7 +77,7 @@ import Testing
     }
     let due = bundler.due(now: 0, isEnd: false)
     #expect(titles(due) == ["n0", "499 notifications"])
-    #expect(due[1].0.body.hasSuffix("and 479 more"))
+    #expect(due[1].0.body.hasSuffix("and 439 more"))
   }
 
   @Test("what is urgent is in no sum, and no approval is another")

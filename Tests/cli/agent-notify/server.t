@@ -73,6 +73,19 @@ got .message | jq -r . | grep -E '^[A-Z]+ (n|fire )[0-9]+$' | sort >"$tmp/arrive
 is "$(sort -u "$tmp/arrived" | wc -l | tr -d ' ')" 120 "all that is pressing"
 is "$(uniq -d "$tmp/arrived")" "" "nothing of it twice"
 
+fresh
+stop "$ntfy_pid"
+seq 60 | while read -r number; do
+  notice "$([ $((number % 2)) -eq 0 ] && echo urgent || echo attention)" "m$number."
+done >"$tmp/in"
+start late sh -c "exec agent-notify --ntfy '$notices' --ntfy-token '$tmp/host' <'$tmp/in'"
+late=$pid
+ok "a server that is gone is waited for" wait_until 20 has "$tmp/late.err" 'tried again'
+start_ntfy
+finished "$late"
+is "$status $(got '.title, .message' | grep -oE 'm[0-9]+\.' | sort -u | wc -l | tr -d ' ')" "0 60" \
+  "and all of 60 notices is told when it is back"
+
 # --- one of many
 start_ntfy_pace() { fresh --visitor-request-limit-burst 3 --visitor-request-limit-replenish 500ms; }
 start_ntfy_pace
@@ -188,6 +201,29 @@ t 2 "https to a server of http" agent-notify --ntfy "https://127.0.0.1:$ntfy_por
 start_tls '' '{"id":"m1"}' ''
 t 2 "a certificate that nobody vouches for" agent-notify --ntfy "$url/open" --state "$tmp/tls" <"$tmp/in"
 err_like 'certificate' "is said at once"
+
+cat >"$tmp/redirect.py" <<'END'
+import http.server, ssl, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(307)
+        self.send_header("Location", sys.argv[3])
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(sys.argv[1], sys.argv[2])
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print('{"type":"listening","url":"https://localhost:%d"}' % server.server_address[1], flush=True)
+server.serve_forever()
+END
+fresh
+start_server secure python3 "$tmp/redirect.py" "$tmp/authority" "$tmp/key" "${notices%/*}/"
+t 2 "a redirect from https to http" \
+  agent-notify --ntfy "$url/open" --cacert "$tmp/authority" --state "$tmp/down" <"$tmp/in"
+err_like '307.*: bad location: from https to http$' "is refused at once"
+is "$(asked)" "" "and nothing is sent there"
 
 # --- --check
 fresh
