@@ -9,6 +9,7 @@
 "$root/Tests/fixtures/as-of-now" "$root/Tests/fixtures/sample-day.ndjson" >"$tmp/day.ndjson"
 umask 077
 echo sample-token >"$tmp/token"
+echo 0123456789abcdef0123456789abcdef >"$tmp/secret"
 serve_agent serve --token-file "$tmp/token" --ingest "$tmp/day.ndjson"
 serve=$url
 start_server memory python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
@@ -70,7 +71,7 @@ pds-record     AGENT_URL=$pds pds-record --repo a.test describe
 outbox         XDG_CONFIG_HOME=$tmp/claw XDG_STATE_HOME=$tmp/claw outbox -p a list
 task-format    task-format $tmp/tasks
 agent-status   AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-status
-voice-token    voice-token -k key -s $tmp/token room
+voice-token    voice-token -k key -s $tmp/secret room
 script-options  sh -c 'exec script-options --visible <$tmp/words'
 bus-get        bus-get -s $bus --all -n 1
 mem-search     AGENT_URL=$memory mem-search --subjects
