@@ -72,6 +72,9 @@ public final class LiveResponse: Exchange {
     found.flatMap { (200...299).contains($0.status) ? $0 : nil }
   }
 
+  /// Whether `receive` need not wait: bytes have come, or the end.
+  var isReady: Bool { end != nil || isPaused || (head != nil && count > 0 && !isLent) }
+
   /// Waits for the next bytes of the body.
   ///
   /// - Parameters:

@@ -9,8 +9,9 @@ final class PincerChat: ChatLine {
   /// How long nothing of an answer may come, in general and while a tool runs, seconds. A
   /// server ends a turn after 2 minutes, a tool after 15 at most.
   private static let (usualPatience, toolPatience) = (300.0, 1000.0)
-  /// How long the last word of a turn that is over may be on its way, seconds.
-  private static let lastWord = 10.0
+  /// How long the last word of a turn that is over may be on its way, and how soon a turn goes on
+  /// whose end came before its last action was done, seconds.
+  private static let (lastWord, goesOn) = (2.0, 2.0)
   /// How long an approval waits where that is not said, seconds.
   private static let approvalLife = 86_400.0
 
@@ -29,6 +30,8 @@ final class PincerChat: ChatLine {
   private var lastNews = 0.0
   /// Whether the server says that the turn is over, and not how.
   private var isDead = false
+  /// The turn's own stream, once the thread is watched.
+  private var own: ConnectReply?
 
   init(_ agent: AgentAccess, _ wishes: ChatWishes) {
     self.wishes = wishes
@@ -172,19 +175,45 @@ final class PincerChat: ChatLine {
         if turn?.id == nil, error.code.meansUndone {
           return .refused(calls.server.problem(of: error, head))
         }
-        isDead = error.code == .internal
+        if error.code == .internal { die() }
         lastNews = Clock.monotonic
         return nil
       case .end(nil, _): return nil
       case nil:
-        if let givenUp { return givenUp }
-        if Clock.monotonic >= reply.lastHeard + silence { return nil }
+        if let end = giveUp(waiter) { return end }
+        // What the server gives up it tells there alone: it stays open beside the thread.
+        if Clock.monotonic >= reply.lastHeard + silence {
+          own = reply
+          return nil
+        }
       }
     }
   }
 
+  /// Reads what has come of the turn's own stream, beside the thread.
+  private func receiveOwn(_ waiter: ChatWaiter) throws(LinkEnd) {
+    while let own, own.isReady {
+      do throws(LinkEnd) {
+        switch try own.receive(until: 0) {
+        case .message(let message): try receive(message, isWatched: false, waiter)
+        case .end(let error?, _):
+          self.own = nil
+          if error.code == .internal { die() }
+        case .end(nil, _): self.own = nil
+        case .oversize, nil: break
+        }
+      } catch {
+        self.own = nil
+        if case .over = error { throw error }
+      }
+    }
+  }
+
+  private func die() { (isDead, lastNews) = (true, Clock.monotonic) }
+
   private func watch(_ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
     guard let turn else { return .aborted(nil) }
+    defer { own = nil }
     finder = PincerFinder(calls)
     var policy = wishes.policy
     policy.idleTimeout = policy.idleTimeout ?? PincerBackend.usualSilence
@@ -196,7 +225,7 @@ final class PincerChat: ChatLine {
         if end != nil { throw .over }
       }
     }
-    if let end = loop.end ?? end { return end }
+    if let end = loop.end ?? self.end { return end }
     throw .over
   }
 
@@ -210,7 +239,8 @@ final class PincerChat: ChatLine {
     }
 
     override func look() throws(LinkEnd) -> Double {
-      end = end ?? chat.end ?? chat.givenUp
+      if let waiter { try chat.receiveOwn(waiter) }
+      end = end ?? chat.end ?? chat.giveUp(waiter)
       if end != nil { throw .over }
       return chat.deadline
     }
@@ -265,6 +295,7 @@ final class PincerChat: ChatLine {
     if turn.isStuck || isDead {
       return lastNews + min(Self.lastWord, wishes.patience ?? .infinity)
     }
+    if turn.mayGoOn { return lastNews + Self.goesOn }
     if let patience = wishes.patience { return lastNews + patience }
     guard turn.isPaused else {
       return lastNews + (turn.isWorking ? Self.toolPatience : Self.usualPatience)
@@ -273,8 +304,12 @@ final class PincerChat: ChatLine {
     return max(Clock.monotonic + left, lastNews) + Self.usualPatience
   }
 
-  private var givenUp: ChatEnd? {
+  private func giveUp(_ waiter: ChatWaiter?) -> ChatEnd? {
     guard let turn, Clock.monotonic >= deadline else { return nil }
+    if turn.mayGoOn {
+      for each in self.turn?.settle() ?? [] { waiter?.news(each) }
+      return end
+    }
     if turn.isStuck {
       return .failed("an approval expired, and the server does not go on with the turn")
     }

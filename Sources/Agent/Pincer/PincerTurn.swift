@@ -69,11 +69,30 @@ struct PincerTurn {
         if let own = ownMessage(event.time) { news.append(.message(own)) }
       }
       for entity in fold.receive(event) where entity.turn == id {
-        note(entity)
-        news.append(ChatNews(entity))
+        tell(entity, &news)
       }
     }
     return turn.isEmpty && news.isEmpty ? nil : news
+  }
+
+  private mutating func tell(_ entity: ConversationRecord, _ news: inout [ChatNews]) {
+    note(entity)
+    // What a model that failed leaves behind is no answer, and stands in the turn.
+    if case .message(let record) = entity, record.role == .assistant,
+      record.text.hasPrefix(PincerTurns.failing)
+    {
+      return
+    }
+    news.append(ChatNews(entity))
+  }
+
+  /// The end that came too early was the end after all.
+  mutating func settle() -> [ChatNews] {
+    var event = TurnEvent(origin, thread: thread, time: nil, .completed(message: nil))
+    event.turn = id ?? ""
+    var news: [ChatNews] = []
+    for entity in fold.receive(event) where entity.turn == id { tell(entity, &news) }
+    return news
   }
 
   private func ownMessage(_ time: Timestamp?) -> MessageRecord? {
@@ -130,7 +149,13 @@ struct PincerTurn {
     isPaused && pending.isEmpty && approvals.contains { $0.state == .expired }
   }
 
-  var isWorking: Bool { !running.isEmpty }
+  /// How many actions are open though its end was told; none when it may go on any time.
+  private var openActions: Int? { id.flatMap { fold.openActions(of: $0) } }
+
+  var isWorking: Bool { !running.isEmpty || (openActions ?? 0) > 0 }
+
+  /// Whether its end came before its last action was done, so that it is likely to go on.
+  var mayGoOn: Bool { openActions == 0 }
 
   var lastExpiry: Timestamp? { pending.compactMap(\.expires).max() }
 }

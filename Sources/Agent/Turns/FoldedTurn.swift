@@ -13,6 +13,11 @@ final class FoldedTurn: FoldedEntity {
   var calls: [FoldedCall] = []
   var messages: [FoldedMessage] = []
   var firstCall: Timestamp?
+  /// What a person was asked or has allowed, and what did not run yet.
+  var openActions: Set<String> = []
+  /// What events say where the record says another thing: an end while actions are open is not
+  /// told, and one that was told stays.
+  var apart: (state: TurnRecord.State, ended: Timestamp?)?
 
   init(_ record: TurnRecord, order: Int) {
     self.record = record
@@ -22,7 +27,11 @@ final class FoldedTurn: FoldedEntity {
   var id: String { record.id }
   var entity: ConversationRecord { .turn(record) }
   var place: (thread: String?, turn: String?) { (record.thread, record.id) }
+  var state: TurnRecord.State { apart?.state ?? record.state }
   var isEnded: Bool { record.state.isEnd }
+  var isOver: Bool { state.isEnd }
+  /// Whether its end came while actions were open, so that it may go on.
+  var isHeld: Bool { isOver && !isEnded }
   var textSize: Int { 0 }
 
   func write(with pen: RecordPen) { pen.add(marks.original ?? record.line) }

@@ -12,6 +12,8 @@ final class ThreadFold {
   private(set) var gaps: [(from: Int64, to: Int64)] = []
   /// The turn that events are about that name none.
   var active: FoldedTurn?
+  /// The turn whose end came while actions of it were open.
+  var held: FoldedTurn?
   /// The turns in order, and the messages. Where all is kept.
   private(set) var turns: [FoldedTurn] = []
   private(set) var messages: [FoldedMessage] = []
@@ -95,7 +97,7 @@ final class ThreadFold {
     if event.turn.isEmpty { return active }
     if let active, active.id == event.turn { return active }
     let turn = turnsByID[event.turn] ?? begin(event)
-    if !turn.isEnded { active = turn }
+    if !turn.isOver { active = turn }
     return turn
   }
 
@@ -124,11 +126,18 @@ final class ThreadFold {
   func end(
     _ turn: FoldedTurn, _ state: TurnRecord.State, _ event: TurnEvent, endsTexts: Bool = true
   ) {
-    turn.record.state = state
-    turn.record.ended = turn.record.ended ?? event.time
+    // What was told as an end stays one.
+    if turn.isEnded, turn.record.state != state {
+      turn.apart = (state, event.time)
+    } else {
+      turn.record.state = state
+      turn.record.ended = turn.apart == nil ? turn.record.ended ?? event.time : event.time
+      turn.apart = nil
+    }
     turn.record.time = event.time ?? turn.record.time
     turn.isThinking = false
     if active === turn { active = nil }
+    if held === turn { held = nil }
     let last: MessageRecord.State =
       switch state {
       case .failed: .failed
@@ -326,7 +335,7 @@ extension ThreadFold {
   private func think(_ message: FoldedMessage, _ turn: FoldedTurn?) {
     guard book.keepsAll, let turn, message.record.role == .thinking else { return }
     turn.thinking.set(message.text.text)
-    turn.isThinking = !turn.isEnded && !message.isEnded
+    turn.isThinking = !turn.isOver && !message.isEnded
   }
 
   private func set(_ record: ToolCallRecord, _ event: TurnEvent) {
@@ -391,10 +400,10 @@ extension ThreadFold {
   func step(_ event: TurnEvent) {
     switch event.change {
     case .started: start(event)
-    case .completed(let message): complete(event, message)
+    case .completed(let message, let failure): complete(event, message, failure)
     case .failed(let code, let reason): fail(event, code, reason)
     case .aborted(let reason):
-      guard let turn = named(event), !turn.isEnded else { return }
+      guard let turn = named(event), !turn.isOver else { return }
       turn.record.reason = reason
       end(turn, .aborted, event)
     case .paused: pause(event)
@@ -419,6 +428,8 @@ extension ThreadFold {
   private func start(_ event: TurnEvent) {
     if event.turn.isEmpty { return }
     guard let turn = turn(event.turn) else {
+      // One turn at a time: the one before does not go on.
+      if let held { settle(held, event) }
       active = begin(event)
       return
     }
@@ -427,11 +438,31 @@ extension ThreadFold {
     book.mark(turn)
   }
 
-  private func complete(_ event: TurnEvent, _ message: String?) {
-    guard let turn = named(event), !turn.isEnded else { return }
+  private func complete(_ event: TurnEvent, _ message: String?, _ failure: String?) {
+    guard let turn = named(event) else { return }
+    if turn.isHeld, turn.openActions.isEmpty { return settle(turn, event) }
+    if turn.isOver { return }
     if let message, !message.isEmpty { turn.record.message = message }
-    turn.record.reason = nil
-    end(turn, .completed, event)
+    turn.record.reason = failure
+    guard turn.openActions.isEmpty || turn.isEnded else {
+      turn.apart = (.completed, event.time)
+      turn.isThinking = false
+      if active === turn { active = nil }
+      held = turn
+      return
+    }
+    end(turn, failure == nil ? .completed : .failed, event)
+    // The events call it complete.
+    if failure != nil { turn.apart = (.completed, event.time) }
+  }
+
+  /// An end that came too early was the end after all.
+  private func settle(_ turn: FoldedTurn, _ event: TurnEvent) {
+    var event = event
+    let ended = turn.apart?.ended
+    event.time = ended ?? event.time
+    end(turn, turn.record.reason == nil ? .completed : .failed, event)
+    if turn.record.state == .failed { turn.apart = (.completed, ended) }
   }
 
   private func fail(_ event: TurnEvent, _ code: String, _ reason: String) {
@@ -443,7 +474,7 @@ extension ThreadFold {
         : "Turn failed" + (code.isEmpty ? "" : " (\(code))") + (reason.isEmpty ? "" : ": \(reason)")
       note(event, "stream_turn_failed_\(event.id)", text)
     }
-    guard let turn = named(event), !turn.isEnded else { return }
+    guard let turn = named(event), !turn.isOver else { return }
     turn.failure = reason
     turn.record.reason = words.isEmpty ? nil : words.joined(separator: ": ")
     for call in turn.calls where !call.state.isEnd {
@@ -458,7 +489,7 @@ extension ThreadFold {
   }
 
   private func pause(_ event: TurnEvent) {
-    guard let turn = named(event), !turn.isEnded else { return }
+    guard let turn = named(event), !turn.isOver else { return }
     turn.isThinking = false
     become(.paused, turn, event)
   }
@@ -467,11 +498,22 @@ extension ThreadFold {
     let key = event.turn.isEmpty ? active?.id ?? "global" : event.turn
     // The next text is a message of its own, unless nothing was committed.
     drafts[key] = nil
-    guard let turn = ensure(event), !turn.isEnded else { return }
+    guard let turn = ensure(event) else { return }
+    if turn.isOver {
+      guard turn.state == .completed else { return }
+      turn.apart = nil
+      turn.record.reason = nil
+      active = turn
+      if held === turn { held = nil }
+    }
     become(.running, turn, event)
   }
 
   private func become(_ state: TurnRecord.State, _ turn: FoldedTurn, _ event: TurnEvent) {
+    if turn.isEnded {
+      turn.apart = (state, nil)
+      return
+    }
     if turn.record.state == state { return }
     turn.record.state = state
     turn.record.time = event.time ?? turn.record.time
@@ -489,7 +531,7 @@ extension ThreadFold {
     }
     guard let turn, book.keepsAll else { return }
     turn.thinking.append(text)
-    turn.isThinking = !turn.isEnded
+    turn.isThinking = !turn.isOver
   }
 
   private func say(_ event: TurnEvent, _ text: String, _ segment: String) {
@@ -523,7 +565,7 @@ extension ThreadFold {
   ) -> FoldedMessage {
     if let known = message(id) { return known }
     let message = FoldedMessage(newMessage(id, role, "", .partial, event, turn))
-    if let turn, turn.isEnded { message.record.state = .final }
+    if let turn, turn.isOver { message.record.state = .final }
     keep(message)
     return message
   }
@@ -668,6 +710,8 @@ extension ThreadFold {
       executions[execution] = AttachedExecution(nil, nil)
       return
     }
+    // The end of one before it was lost in a restart.
+    for earlier in call.executions { earlier.isRunning = false }
     let run = FoldedExecution(execution)
     call.executions.append(run)
     executions[execution] = AttachedExecution(call, run)
@@ -769,6 +813,7 @@ extension ThreadFold {
     (approval.origin, approval.thread) = (origin, id)
     if let turn = ensure(event) {
       approval.turn = turn.id
+      turn.openActions.insert(approval.id)
       let calls = turn.calls
       if let call = calls.first(where: { $0.id == approval.id })
         ?? calls.first(where: { $0.record.tool == approval.tool && $0.record.approval == nil })
@@ -804,7 +849,19 @@ extension ThreadFold {
         call.record.reason = reason.isEmpty ? nil : reason
         call.record.ended = event.time
         book.mark(call)
+      } else if state == .executed {
+        for run in call.executions { run.isRunning = false }
+        if call.executions.isEmpty, call.state == .waitingApproval || call.state == .planned {
+          move(call, .succeeded, event)
+          call.record.ended = event.time
+          book.mark(call)
+        }
       }
+    }
+    // A proposal may be lost; an action has the id of its call.
+    if let turn = asked[id]?.turn ?? call(id, in: nil)?.turn ?? held ?? active {
+      if state == .approved { turn.openActions.insert(id) }
+      if state.isEnd { turn.openActions.remove(id) }
     }
     guard var record = book.approval(origin, id)?.record else { return }
     record.state = state

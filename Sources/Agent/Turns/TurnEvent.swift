@@ -47,8 +47,8 @@ public enum TurnChange: Sendable {
 
   /// A turn began, with a message of a person; its id, empty where nobody says.
   case started(message: String)
-  /// A turn ended well; the id of its answer.
-  case completed(message: String?)
+  /// A turn ended; the id of its answer, and why it is no answer where it says so itself.
+  case completed(message: String?, failure: String? = nil)
   /// A turn failed: a word for machines, and why, in a line. Either may be empty.
   case failed(code: String, reason: String)
   /// A turn was ended by a person; why, in a line.

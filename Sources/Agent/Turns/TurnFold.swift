@@ -52,6 +52,13 @@ public final class TurnFold {
 
   deinit { book.dissolve() }
 
+  /// How many actions of a turn whose end came too early are open: none when it may go on any
+  /// time, or never does. Nil for any other turn.
+  public func openActions(of turn: String) -> Int? {
+    guard let turn = current?.turn(turn), turn.isHeld else { return nil }
+    return turn.openActions.count
+  }
+
   /// Begins a thread where a snapshot left off, before its first event.
   ///
   /// - Parameters:

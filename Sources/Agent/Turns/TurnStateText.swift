@@ -13,18 +13,19 @@ extension ThreadFold {
     RecordText(.turnState).string("backend", origin.backend.rawValue)
       .string("profile", origin.profile).string("thread", id.isEmpty ? nil : id)
       .number("last_sequence", lastSequence).stringOrNull("active_turn", active?.id)
-      .objects("turns", turns.map(\.state)).objects("messages", messages.map(\.state))
+      .objects("turns", turns.map(\.stateText)).objects("messages", messages.map(\.state))
       .list("gaps", gaps.map { Array("[\($0.from),\($0.to)]".utf8) })
   }
 }
 
 extension FoldedTurn {
-  fileprivate var state: RecordText {
-    RecordText().string("id", id).string("status", record.state.rawValue)
-      .stringOrNull("failure", record.state == .failed ? failure : nil)
+  fileprivate var stateText: RecordText {
+    RecordText().string("id", id).string("status", state.rawValue)
+      .stringOrNull("failure", state == .failed ? failure : nil)
       .object("thinking", RecordText().quoted("text", thinking).bool("streaming", isThinking))
       .objects("calls", calls.map(\.stateText)).instant("started_at", record.started)
-      .instant("ended_at", record.ended).instant("first_tool_call_at", firstCall)
+      .instant("ended_at", apart.map(\.ended) ?? record.ended)
+      .instant("first_tool_call_at", firstCall)
       .stringOrNull("assistant_message_id", answer)
   }
 }

@@ -54,6 +54,9 @@ public final class ConnectReply {
   /// beginning.
   public var lastHeard: Double { response.lastHeard }
 
+  /// Whether `receive` need not wait.
+  public var isReady: Bool { rest.count > 0 || response.isReady }
+
   /// Waits for the next item.
   ///
   /// - Parameter until: when to return without one, seconds of `Clock.monotonic`.

@@ -18,12 +18,43 @@ import Testing
       $0.add(#""turnCompleted":{}"#)
       $0.add(#""turnStarted":{}"#)
       $0.add(#""turnPaused":{}"#)
-      $0.add(#""turnResumed":{}"#)
       $0.add(#""turnFailed":{"code":"C"}"#)
     }
     #expect(folded.states("u") == ["running", "completed"])
     #expect(folded.state?["turns"]?.element(0)?["status"]?.string == "completed")
     #expect(folded.state?["active_turn"]?.isNull == true)
+  }
+
+  @Test func aCompletedTurnThatIsResumedGoesOnInTheStateAlone() throws {
+    let folded = try folded {
+      $0.add(#""turnStarted":{}"#)
+      $0.add(#""turnCompleted":{}"#)
+      $0.add(#""turnResumed":{}"#)
+    }
+    #expect(folded.states("u") == ["running", "completed"])
+    #expect(folded.state?["turns"]?.element(0)?["status"]?.string == "running")
+    #expect(folded.state?["turns"]?.element(0)?["ended_at"]?.isNull == true)
+    #expect(folded.state?["active_turn"]?.string == "u")
+  }
+
+  @Test func aTurnWhoseActionsAreOpenIsNotToldToBeComplete() throws {
+    func fold(_ more: String...) throws -> [String] {
+      let folded = try folded {
+        $0.add(#""turnStarted":{}"#)
+        $0.add(#""toolCallPlanned":{"toolCallId":"c","toolName":"bash","args":{}}"#)
+        $0.add(#""proposedActionCreated":{"actionId":"c","tool":"bash"}"#)
+        $0.add(#""proposedActionStatusChanged":{"actionId":"c","status":"APPROVED"}"#)
+        $0.add(#""turnCompleted":{}"#)
+        for each in more { $0.add(each) }
+      }
+      return folded.states("u")
+    }
+    let done = #""proposedActionStatusChanged":{"actionId":"c","status":"EXECUTED"}"#
+    #expect(try fold() == ["running"])
+    #expect(try fold(done) == ["running"])
+    #expect(try fold(done, #""turnCompleted":{}"#) == ["running", "completed"])
+    #expect(
+      try fold(done, #""turnResumed":{}"#, #""turnCompleted":{}"#) == ["running", "completed"])
   }
 
   @Test func aCallThatRunsAgainTurnsBackInTheStateAlone() throws {

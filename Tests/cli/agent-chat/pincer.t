@@ -141,8 +141,8 @@ tell pin cut reset
 # shellcheck disable=SC2046  # two words each
 run agent-approve -p pin $(waiting | sed 's/^/--approve /')
 finished "$pid"
-is "$status: $(cat "$tmp/wait.out")" "0: I need a tool.
-High water at 06:12." "--wait goes on behind the answers"
+is "$status: $(sort -u "$tmp/wait.out")" "0: High water at 06:12.
+I need a tool." "--wait goes on behind the answers"
 before=$(sent)
 start deny agent-chat -p pin -o json -t "$thread" --wait ask
 wait_until 20 asked

@@ -44,7 +44,7 @@ class Store:
     moment = staticmethod(moment)
 
     def __init__(self, token=None, page=50, pace=0.002):
-        self.lock = threading.RLock()
+        self.lock, self.executor = threading.RLock(), threading.Lock()
         self.page, self.pace = page, pace
         self.counters = {}
         self.devices, self.tokens, self.codes = {}, {}, {}

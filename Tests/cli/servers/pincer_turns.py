@@ -1,10 +1,12 @@
 """The turns of a Pincer server of the tests. The first word of the message says what
 happens: `read PATH` runs a tool that needs no permission, `ask N` wants N approvals, `fail`
 and `fail CODE` fail, `die` ends without a last event, `hang` never ends, `slow N` says N
-pieces of output, `think` thinks first, `escape` says what a terminal would obey; any other
-message is echoed.
+pieces of output, `think` thinks first, `escape` says what a terminal would obey, `play FILE
+FROM TO` brings recorded events by their numbers, and passes the gate `played` behind each pause;
+any other message is echoed.
 """
 import base64
+import json
 import threading
 import time
 
@@ -17,7 +19,7 @@ class Turn:
         self.steps = 0
         self.answer = ""
         self.actions = []
-        self.is_paused = False
+        self.has_paused = self.at_work = False
         self.over = threading.Event()
 
     def emit(self, name, turn=None, source="SYSTEM", trust="TRUSTED_SYSTEM", **payload):
@@ -56,6 +58,8 @@ class Turn:
                 self.read(rest or "/srv/tides.txt")
             elif word == "slow":
                 self.pieces(int(rest))
+            elif word == "play":
+                return self.play(*rest.split())
             elif word == "think":
                 for delta in ("Let me see. ", "Tides need a moon."):
                     self.emit("assistantThinkingDelta", segmentId="thinking", delta=delta,
@@ -65,6 +69,26 @@ class Turn:
                            "think": "High water at 06:12.",
                            "escape": "red \x1b[31malert\x1b[2J \u202egnp.exe"}.get(
                                word, "You said: " + self.text))
+
+    def play(self, path, first, last):
+        """Recorded events behind a turnStarted of our own. What they do to actions is theirs."""
+        with open(path, encoding="utf-8") as file:
+            events = [event for event in map(json.loads, file)
+                      if int(first) <= int(event["sequence"]) <= int(last)]
+        for event in events:
+            (name, payload), = ((k, v) for k, v in event.items() if isinstance(v, dict))
+            if name == "turnStarted":
+                continue
+            turn = self.id if "turnId" in event else ""
+            with self.store.lock:
+                told = self.store.emit(self.thread, {name: payload}, turn, event["source"],
+                                       event["contentTrust"])
+                if turn:
+                    self.puts(("event", told))
+            if name in ("turnPaused", "turnCompleted"):
+                self.finish(("end",))
+            if name == "turnPaused":
+                self.store.pass_gate("played")
 
     def speak(self, text):
         self.answer = text
@@ -140,7 +164,7 @@ class Turn:
                       reason="requires_approval", source="POLICY_ENGINE")
             self.propose(call, {"command": "tide --port KIL --day %d" % number})
         with self.store.lock:
-            self.is_paused = True
+            self.has_paused = True
             self.emit("turnPaused", pendingActionCount=count, stepsUsed=1, stepsRemaining=9)
             self.finish(("end",))
             self.go_on()
@@ -164,27 +188,35 @@ class Turn:
 
     def execute(self, action):
         """An approved action, in the executor's own time. The turn is not named."""
-        time.sleep(0.02)  # the executor looks now and then
-        row = self.store.actions[action]["row"]
-        command = row["preview"]["command"]
-        self.execution(action, "bash", command, turn="", chunks=[
-            ("STDOUT", b"caf\xc3"), ("STDERR", b"wind\n"), ("STDOUT", b"\xa9 06:12\n")])
-        with self.store.lock:
-            row["status"] = "EXECUTED"
-            self.emit("proposedActionStatusChanged", turn="", actionId=action, status="EXECUTED")
-            self.go_on()
+        with self.store.executor:
+            time.sleep(0.02)  # the executor looks now and then
+            row = self.store.actions[action]["row"]
+            command = row["preview"]["command"]
+            self.execution(action, "bash", command, turn="", chunks=[
+                ("STDOUT", b"caf\xc3"), ("STDERR", b"wind\n"), ("STDOUT", b"\xa9 06:12\n")])
+            with self.store.lock:
+                row["status"] = "EXECUTED"
+                self.emit("proposedActionStatusChanged", turn="", actionId=action,
+                          status="EXECUTED")
+                self.go_on()
 
     def go_on(self):
-        """Resumes the turn when nothing of it waits any more."""
+        """Resumes the turn when nothing of it is pending, unless it is at work: what is approved
+        and has not run does not hold it back, and each that has run resumes it again."""
         rows = [self.store.actions[each]["row"] for each in self.actions]
-        if not self.is_paused or any(row["status"] in ("PENDING", "APPROVED") for row in rows) \
+        if not self.has_paused or self.at_work or any(row["status"] == "PENDING" for row in rows) \
                 or any(row.get("rejectionReason") == "expired" for row in rows):
             return
-        self.is_paused = False
+        if all(row["status"] == "APPROVED" for row in rows):
+            return
+        self.at_work = True
         threading.Thread(target=self.resume, daemon=True).start()
 
     def resume(self):
         with self.store.threads[self.thread]["turn"]:
             self.emit("turnResumed", resumedReason="all_actions_resolved", stepsRemaining=9)
             self.store.pass_gate("resumed")
-            self.complete("High water at 06:12.")
+            try:
+                self.complete("High water at 06:12.")
+            finally:
+                self.at_work = False

@@ -7,6 +7,12 @@ public struct PincerTurns: TurnDecoder {
   private var clock = LastSecond()
   private var split = SplitText()
   private var fields = ScanFields<PincerField>()
+  /// The turns whose last text tells of a model that failed, and the text.
+  private var failures: [String: String] = [:]
+
+  /// How the text of a turn begins whose model failed.
+  public static let failing = "Planner error:"
+  private static let mostFailures = 1000
 
   public init() {}
 
@@ -83,11 +89,25 @@ public struct PincerTurns: TurnDecoder {
     return split.next(piece, of: "\(event.turn)/\(fields.id(.segmentId))/\(kind)")
   }
 
+  private mutating func committed(_ event: TurnEvent) -> TurnChange {
+    let text = fields.text(.fullText)
+    // The server's word where its model fails: the turn is complete, and that was no answer.
+    let isFailure = text.hasPrefix(Self.failing)
+    if isFailure || !failures.isEmpty {
+      if failures.count > Self.mostFailures { failures = [:] }
+      failures[event.turn] = isFailure ? text : nil
+    }
+    return .committed(
+      message: fields[.assistantMessageId, or: .messageId].trimmedText, text: text)
+  }
+
   private mutating func change(_ payload: PincerPayload, _ event: TurnEvent) -> TurnChange {
     switch payload {
     case .turnStarted: .started(message: fields.id(.userMessageId))
     case .turnCompleted:
-      .completed(message: fields[.assistantMessageId, or: .messageId].trimmedText)
+      .completed(
+        message: fields[.assistantMessageId, or: .messageId].trimmedText,
+        failure: failures.removeValue(forKey: event.turn))
     case .turnFailed: .failed(code: fields.text(.code), reason: fields.text(.message))
     case .turnPaused: .paused
     case .turnResumed: .resumed
@@ -97,10 +117,7 @@ public struct PincerTurns: TurnDecoder {
         isRedacted: fields[.redacted].isTrue)
     case .assistantTextDelta:
       .text(words(event, "text"), segment: event.turn.isEmpty ? fields.id(.segmentId) : "")
-    case .assistantMessageCommitted:
-      .committed(
-        message: fields[.assistantMessageId, or: .messageId].trimmedText,
-        text: fields.text(.fullText))
+    case .assistantMessageCommitted: committed(event)
     case .toolCallPlanned:
       .planned(
         call: fields.id(.toolCallId), tool: fields.tool,
