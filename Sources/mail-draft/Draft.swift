@@ -71,24 +71,44 @@ struct Draft {
     return !name.isEmpty && line[name.endIndex...].first { !isBlank($0) } == UInt8(ascii: ":")
   }
 
-  /// What an agent wrote: a record with `to`, `cc`, `bcc`, `subject` and `body` or `text`. Whatever
-  /// a member holds, it is one field: a line end in it is a blank.
+  /// What an agent wrote: a record with `to`, `cc`, `bcc`, `subject` and `body` or `text`. An
+  /// address is a text, or an object with `email` and perhaps `name`. Whatever a member holds, it is
+  /// one field: a line end in it is a blank.
   static func mail(record text: String) throws(Failure) -> [UInt8] {
     guard let record = try? JSONValue.parse(text: text) else {
       throw Failure("not a draft: not one record")
     }
     func line(_ value: JSONValue) throws(Failure) -> String {
-      guard let text = value.string else { throw Failure("not a draft: not a text") }
+      guard let text = value.isObject ? try address(value) : value.string else {
+        throw Failure("not a draft: not a text")
+      }
       var line = ""
       for scalar in text.unicodeScalars {
         line.unicodeScalars.append(scalar.value < 32 || scalar.value == 127 ? " " : scalar)
       }
       return line
     }
+    /// `{"email":"ada@example.org","name":"Ada"}`.
+    func address(_ value: JSONValue) throws(Failure) -> String {
+      guard let email = value["email"]?.string, !email.isEmpty else {
+        throw Failure("not a draft: an address without an email")
+      }
+      // It would be another recipient, or a part of the name.
+      let marks = Array("<>,;\"()".utf8)
+      if email.utf8.contains(where: { $0 <= 32 || $0 == 127 || marks.contains($0) }) {
+        throw Failure("not a draft: not an address: \(email)")
+      }
+      guard let name = value["name"]?.string, !name.isEmpty else { return email }
+      let quoted = name.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
+      return "\"\(quoted)\" <\(email)>"
+    }
     var mail = ""
     for name in ["To", "Cc", "Bcc", "Subject"] {
       guard let value = record[name.lowercased()], !value.isNull else { continue }
       var lines: [String] = []
+      if name == "Subject" {
+        guard value.string != nil else { throw Failure("not a draft: not a text") }
+      }
       if value.kind == .array {
         for element in value.elements { lines.append(try line(element)) }
       } else {

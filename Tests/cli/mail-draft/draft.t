@@ -99,6 +99,25 @@ exec 5<&- 7>&-
 is "$status $(sort seen | uniq -c | xargs)" "0 2" "an editor, and what sends, have no descriptors of others"
 
 # --- what agents write
+cat >objects <<'END'
+{"to":[{"email":"ada@example.com","name":"Ada \"L\", Countess\n"},"bob@example.com"],"cc":{"email":"eve@example.com"},"subject":"s","body":"b"}
+END
+ask objects y -- mail-draft
+status_is 0 "Addresses may be objects."
+is "$(python3 -c '
+import email, email.policy, sys
+mail = email.message_from_binary_file(open("sent", "rb"), policy=email.policy.default)
+print([a.addr_spec for a in mail["To"].addresses], mail["To"].addresses[0].display_name, mail["Cc"])')" \
+  "['ada@example.com', 'bob@example.com'] Ada \"L\", Countess  eve@example.com" \
+  "Their names cannot make other addresses."
+for address in '{"name":"Ada"}' '{"email":7}' '{"email":"a@b, c@d"}' '{"email":"a@b>\n"}'; do
+  printf '{"to":%s,"body":"b"}\n' "$address" >objects
+  ask objects y -- mail-draft
+  status_is 2 "The address $address is none."
+done
+printf '{"to":"a@example.com","subject":{"email":"a@b"},"body":"b"}\n' >objects
+ask objects y -- mail-draft
+status_is 2 "A subject is no address."
 ask record y -- mail-draft
 status_is 0 "a record"
 is "$(sed '/^$/q' sent | cut -d : -f 1 | xargs)" \
