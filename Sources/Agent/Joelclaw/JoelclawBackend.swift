@@ -59,11 +59,19 @@ enum JoelclawGateway {
   private static let mostBytes = 64 << 20
 
   static func localURL(portFile path: String) throws(Failure) -> String {
+    let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
     guard let bytes = try StateFile(path: path).read(limit: 64) else {
+      if let process = try? StateFile(path: folder + "/gateway.pid").read(limit: 64),
+        isRunning(process)
+      {
+        throw Failure(
+          folder,
+          "a gateway runs there that opens no port: there is a gateway.pid and no "
+            + "gateway.ws.port; name a --url to ask another one", .temporary)
+      }
       return KindFacts.joelclaw.defaultURL ?? ""
     }
     // A token would go to whoever wrote it.
-    let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
     for place in [folder, path] {
       guard let status = stat(following: place) else { continue }
       if status.st_uid != 0 && status.st_uid != getuid() {
@@ -78,6 +86,15 @@ enum JoelclawGateway {
       let port = Int(String(decoding: digits, as: UTF8.self)), (1...65535).contains(port)
     else { throw Failure(path, "not a port number") }
     return url(port)
+  }
+
+  /// One that was killed leaves its number behind.
+  private static func isRunning(_ number: [UInt8]) -> Bool {
+    let digits = number.last == 10 ? number.dropLast() : number[...]
+    guard let process = pid_t(String(decoding: digits, as: UTF8.self)), process > 0 else {
+      return false
+    }
+    return kill(process, 0) == 0 || systemError == EPERM
   }
 
   private static func url(_ port: Int) -> String { "ws://127.0.0.1:\(port)" }

@@ -22,6 +22,9 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   /// How long an agent is free before a prompt that was not seen to begin waits no more, seconds.
   private static let freeTime = 2.0
   private var restAt = 0.0
+  /// Seconds.
+  private static let firstWait = 0.5
+  private var isWithoutRedis = false
 
   init(_ agent: AgentAccess, _ wishes: ChatWishes) throws(Failure) {
     let server = agent.backend
@@ -32,6 +35,8 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     super.init(agent.client, request.address.socketDisplay, wishes.policy) {
       server.problem(of: $0, $1)
     }
+    // A gateway that was restarted begins again within 0.2 s.
+    setFirstWait(min(Self.firstWait, wishes.policy.retryWait))
   }
 
   func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
@@ -231,6 +236,14 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
       return
     }
     session = status.session ?? session
+    if status.isWithoutRedis != isWithoutRedis {
+      isWithoutRedis = status.isWithoutRedis
+      waiter?.link(
+        .note(
+          isWithoutRedis
+            ? "the gateway has lost its Redis: it does not answer, and loses what is sent"
+            : "the gateway has its Redis again, and may take nothing until it is restarted"))
+    }
     if lists.receive(status, origin: origin, clock: clock) {
       socket.send(text: JoelclawGateway.abortFrame)
     }

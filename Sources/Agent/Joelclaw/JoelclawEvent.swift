@@ -85,6 +85,10 @@ struct JoelclawStatus: Equatable {
   let active: Request?
   /// The gateway's process: another one has been restarted.
   let process: Int64?
+  /// How long it runs, ms.
+  let uptime: Int64?
+  /// Whether the agent is saying something.
+  let isTalking: Bool
   /// `normal`, `redis_degraded`.
   let mode: String?
 
@@ -92,6 +96,8 @@ struct JoelclawStatus: Equatable {
     guard let data, data.isObject else { return nil }
     session = data["sessionId"]?.string.flatMap { $0.isEmpty ? nil : $0 }
     process = data["pid"]?.integer
+    uptime = data["uptimeMs"]?.integer
+    isTalking = data["isStreaming"]?.bool == true
     mode = data["mode"]?.string
     guard let request = data["supersession"]?["activeRequest"], request.isObject else {
       active = nil
@@ -105,4 +111,26 @@ struct JoelclawStatus: Equatable {
   }
 
   static let ours = "tui"
+
+  /// How long it runs is no news.
+  static func == (one: Self, other: Self) -> Bool {
+    one.session == other.session && one.active == other.active && one.process == other.process
+      && one.mode == other.mode
+  }
+
+  /// Whether what is sent now is lost.
+  var isWithoutRedis: Bool { mode == "redis_degraded" }
+
+  /// Within so many ms of its start a gateway has said nothing yet, unless it says that it does.
+  private static let silent: Int64 = 1000
+
+  /// Whether a gateway that was restarted may have said something before it was asked.
+  var mayHaveBegun: Bool { active != nil && (isTalking || (uptime ?? .max) > Self.silent) }
+
+  /// Whether another process answers than the one before.
+  func isRestarted(since old: JoelclawStatus?) -> Bool {
+    if let process, let before = old?.process, process != before { return true }
+    guard let uptime, let before = old?.uptime else { return false }
+    return uptime < before
+  }
 }

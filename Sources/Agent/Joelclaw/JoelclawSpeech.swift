@@ -20,6 +20,8 @@ struct JoelclawSpeech {
   /// Not behind the end of a message, until the status says so.
   private(set) var isSure = false
   private var hasEnded = false
+  /// How many messages ended since it may be the answer, also without a word.
+  private(set) var ends = 0
   private(set) var last: String?
   /// Whether a piece may be missing of a message.
   private(set) var isTorn = false
@@ -56,8 +58,11 @@ struct JoelclawSpeech {
     (isWaiting, isDisowned) = (true, false)
     (held, tools) = ([], ToolsUnderWay())
     (text, isTalking, isTorn, isTooLong) = ("", false, false, false)
-    (size, number) = (0, 0)
+    (size, number, ends) = (0, 0, 0)
   }
+
+  /// Whether all may have come before anybody saw it begin.
+  var mayHaveEnded: Bool { isWaiting && !isDisowned && ends > 0 && !isTalking }
 
   /// Whether something came that may be the answer.
   var mayHaveAnswered: Bool { isWaiting && !isDisowned && hasMessages }
@@ -152,7 +157,7 @@ struct JoelclawSpeech {
     let news = isTalking ? told(.aborted, now, "the gateway was restarted") : []
     (text, isTalking, isTorn, last) = ("", false, false, nil)
     (tools, held, sure) = (ToolsUnderWay(), [], nil)
-    (isSure, hasEnded) = (true, false)
+    (isSure, hasEnded, ends) = (true, false, 0)
     return news
   }
 
@@ -179,7 +184,10 @@ struct JoelclawSpeech {
 
   mutating func end(isEnd: Bool = true, _ now: Timestamp) -> [ChatNews] {
     defer {
-      if isEnd { (isSure, hasEnded) = (false, true) }
+      if isEnd {
+        (isSure, hasEnded) = (false, true)
+        ends += 1
+      }
     }
     guard isTalking else { return [] }
     isTalking = false

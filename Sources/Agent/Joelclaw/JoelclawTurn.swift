@@ -33,12 +33,15 @@ struct JoelclawTurn {
   private var isCut = false
   /// Whether a gateway that was restarted is to begin again: what comes is the whole answer.
   private var isAwaited = false
-  private var process: Int64?
+  /// The last status of this turn's gateway.
+  private var known: JoelclawStatus?
   /// What the gateway said went wrong, behind which nothing was said.
   private(set) var failure: String?
 
   private var lastText = 0.0
 
+  /// How often a model is asked that fails. Each try ends as an answer without words does.
+  private static let tries = 4
   /// How long a message may pause before it is looked whether it still goes on, seconds.
   private static let longestPause = 2.0
 
@@ -127,6 +130,7 @@ struct JoelclawTurn {
         pace.begin(clock, after: 0, then: 0.05)
       }
       lastText = clock
+      isAwaited = false
       if speech.isSure { failure = nil }
       let news = speech.say(delta, now)
       if speech.isTooLong, speech.turn != nil {
@@ -136,6 +140,7 @@ struct JoelclawTurn {
     case .turnEnd:
       // The next words may be somebody else's.
       pace.begin(clock, after: 0)
+      isAwaited = false
       return speech.end(now)
     case .toolCall, .toolResult:
       pace.begin(clock, after: speech.isSure ? 0.25 : 0, then: speech.isSure ? 0.25 : 0.05)
@@ -153,20 +158,32 @@ struct JoelclawTurn {
     if let session = status.session {
       (speech.thread, turn.thread, words.thread) = (session, session, session)
     }
-    let isRestarted = process != nil && status.process != nil && process != status.process
-    process = status.process ?? process
+    let isRestarted = status.isRestarted(since: known)
+    known = status
     pace.answered(clock)
     switch phase {
     case .queued:
-      freeSince = status.active == nil ? freeSince ?? clock : nil
+      let isFree = status.active == nil && !status.isWithoutRedis
+      freeSince = isFree ? freeSince ?? clock : nil
       ours.before(status.active)
       limits.blocker = status.active?.source
+      if status.isWithoutRedis {
+        end = .refused(
+          Failure(
+            "the gateway has lost its Redis, and would lose the message; nothing was sent",
+            .temporary))
+      }
       return []
     case .sent:
       guard let active = status.active else {
         // If it is taken after all, nothing of the answer was missed.
         if isCut, speech.isTorn { speech.mayBegin() }
         limits.idle(clock, isShort: speech.mayHaveAnswered)
+        // Idle before, and an end behind the prompt: it was over before anybody could see it.
+        if !isCut, !speech.isTorn, speech.mayHaveEnded {
+          let own = JoelclawStatus.Request(id: "", source: JoelclawStatus.ours, enqueued: nil)
+          return begin(own, now, clock) + receive(status, own, isRestarted: false, now, clock)
+        }
         return []
       }
       limits.busy(clock)
@@ -176,7 +193,7 @@ struct JoelclawTurn {
       }
       return begin(active, now, clock)
     case .taken(let own):
-      return receive(status.active, own, isRestarted: isRestarted, now, clock)
+      return receive(status, own, isRestarted: isRestarted, now, clock)
     }
   }
 
@@ -193,25 +210,32 @@ struct JoelclawTurn {
   }
 
   private mutating func receive(
-    _ active: JoelclawStatus.Request?, _ own: JoelclawStatus.Request, isRestarted: Bool,
+    _ status: JoelclawStatus, _ own: JoelclawStatus.Request, isRestarted: Bool,
     _ now: Timestamp, _ clock: Double
   ) -> [ChatNews] {
-    // What a gateway did not finish it begins again when it is restarted.
-    if isRestarted { limits.restarted() }
+    let active = status.active
+    var news: [ChatNews] = []
+    // What a gateway did not finish it begins again when it is restarted: the whole answer comes.
+    if isRestarted {
+      limits.restarted()
+      isAwaited = true
+      news = speech.restart(now)
+      if status.mayHaveBegun { speech.tear() }
+    }
     let isSame = active?.id == own.id
     let isAgain =
-      limits.isRestarted && active?.source == own.source && active?.enqueued == own.enqueued
+      limits.isRestarted && active?.source == own.source
+      && (active?.enqueued == own.enqueued || isAwaited)
     if let active, isSame || isAgain {
       // Begun before this connection, it may have said something that is missed.
       phase = .taken(active)
       limits.working(clock)
       wantsAbort = isAborting && !hasAborted
-      (isCut, isAwaited) = (false, false)
-      return confirm(isActive: true, now)
+      isCut = false
+      return news + confirm(isActive: true, now)
     }
-    var news: [ChatNews] = []
     if active == nil {
-      news = confirm(isActive: false, now)
+      news += confirm(isActive: false, now)
       if isCut, limits.isRestarted, !isAwaited {
         isAwaited = true
         news += speech.restart(now)
@@ -224,7 +248,7 @@ struct JoelclawTurn {
         return news
       }
     } else {
-      news = speech.disclaim(now)
+      news += speech.disclaim(now)
     }
     return news + finish(now)
   }
@@ -246,11 +270,17 @@ struct JoelclawTurn {
     } else if let failure {
       (turn.state, turn.reason) = (.failed, failure)
       end = .failed(failure)
+    } else if let reason = speech.gap ?? (isAwaited ? "the gateway did not begin again" : nil) {
+      (turn.state, turn.reason) = (.failed, reason)
+      end = .lost(reason)
+    } else if speech.last == nil, speech.ends >= Self.tries {
+      let reason = "the model failed \(speech.ends) times, or had nothing to say"
+      (turn.state, turn.reason) = (.failed, reason)
+      end = .failed(reason)
     } else {
       turn.state = .completed
-      let reason = speech.gap ?? (isAwaited ? "the gateway did not begin again" : nil)
-      turn.message = reason == nil ? speech.last : nil
-      end = reason.map { .lost($0) } ?? .answered
+      turn.message = speech.last
+      end = .answered
     }
     (turn.ended, turn.time) = (now, now)
     return news + [.turn(turn)]

@@ -52,10 +52,23 @@ chat odd
 run agent-chat -p joel --color never -o json --again odd
 is "$(jq -r 'select(.state == "final") | .text' "$out" | tail -n 1 | od -An -c | grep -c 033)" 1 \
   "records hold what was said"
-chat -v --timeout 0.5 flash
-status_is 75 "an answer that came before anybody could ask whose it is"
-err_like "^agent-chat: $url/: whether the message was taken is not known$" "is not taken for ours"
-err_like 'to somebody else, it seems: Quick$' "but told with -v"
+chat flash
+is "$status: $(cat "$out")" "0: Quick" \
+  "An answer that came before anybody could ask whose it is is ours, for the agent was idle."
+begun=$(date +%s)
+chat quiet flash
+is "$status: $(cat "$out")" "0: " "An empty answer is one."
+ok "It is not waited for half a minute." test $(($(date +%s) - begun)) -lt 10
+chat tries
+status_is 1 "Four tries without a word are a model that fails."
+err_like 'the model failed 4 times' "It is said."
+tell joel mode redis_degraded
+chat nobody hears
+status_is 75 "A gateway without its Redis gets no message."
+err_like 'has lost its Redis' "It is said."
+is "$(jq -r '.frame | select(.type == "prompt") | .text' "$tmp/joel.log" | grep -c nobody)" 0 \
+  "Nothing was sent."
+tell joel mode normal
 
 # --- what is never said twice
 

@@ -15,7 +15,8 @@ A prompt `count N` is answered with N words, `tool` with two messages and a tool
 `silence` with nothing, `fail` with an error, `slip` with one of a tool behind which it goes
 on, `early` with a status that says too soon that nothing is active, `open` without an end,
 `forever` until an abort, `hold` behind the order `go`, `odd` with what a terminal obeys,
-`huge N` with N MiB, `flash` before anybody can ask; any other is echoed. Behind the answer to
+`huge N` with N MiB, `flash` before anybody can ask, `quiet` as fast and without a word, `tries`
+with four ends and no word; any other is echoed. Behind the answer to
 `next MS` the agent is at somebody else's request at once, says something of it MS later, and is
 at it for half a second; `swift MS` the same, of which all is over MS later. In front of `after`
 it is at somebody else's, and says a part of an answer to that; in front of `late MS` nothing is active for
@@ -30,6 +31,7 @@ Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   say TEXT        something for somebody else other SOURCE TEXT   a prompt of somebody else
   go              what holds goes on          mute           nothing is answered any more
   cut             cut behind the next prompt  lose           before it was stored
+  mode WORD       the mode of the status, as `redis_degraded`
   health STATUS JSON   the answer of /health  busy SOURCE    a request that never ends
 """
 import argparse
@@ -51,6 +53,7 @@ options.add_argument("--port", type=int, default=0)
 options.add_argument("--silent", action="store_true")
 options = options.parse_args()
 
+SWIFT = ("flash", "quiet")
 lock = threading.RLock()
 wake = threading.Condition(lock)
 clients = []
@@ -58,7 +61,7 @@ waiting = []
 stored = {}
 ring = []
 state = {"active": None, "pid": 1000, "number": 0, "made": 0, "mute": False, "abort": False,
-         "go": False, "cut": False, "lose": False, "life": 0, "health": (200, None)}
+         "talks": False, "born": time.monotonic(), "mode": "normal", "go": False, "cut": False, "lose": False, "life": 0, "health": (200, None)}
 log = open(options.log, "a", encoding="utf-8") if options.log else None
 
 
@@ -69,8 +72,9 @@ def stamp(shift=0):
 
 def status():
     active = state["active"]
-    return {"sessionId": "sess-1", "isStreaming": False, "queueDepth": 0, "model": "small",
-            "pid": state["pid"], "mode": "normal", "uptimeMs": 5, "supersession": {
+    return {"sessionId": "sess-1", "isStreaming": state["talks"], "queueDepth": 0,
+            "model": "small", "pid": state["pid"], "mode": state["mode"],
+            "uptimeMs": int((time.monotonic() - state["born"]) * 1000), "supersession": {
                 "activeRequest": active and {key: active[key]
                                              for key in ("id", "source", "enqueuedAt")}}}
 
@@ -114,10 +118,12 @@ def tell_bytes(data):
 
 
 def say(text):
+    state["talks"] = True
     tell({"type": "text_delta", "delta": text})
 
 
 def end():
+    state["talks"] = False
     tell({"type": "turn_end"})
 
 
@@ -154,7 +160,7 @@ def take():
     before(first["text"])
     with lock:
         # `flash` is over before anybody could see that the agent was at it.
-        state.update(active=None if first["text"].startswith("flash") else first, abort=False)
+        state.update(active=None if first["text"].split()[0] in SWIFT else first, abort=False)
         return first
 
 
@@ -206,6 +212,10 @@ def answer(text, life):
     elif word == "fail":
         tell({"type": "error", "message": "model overloaded"})
         return
+    elif word == "tries":  # that of a model that fails, without a word
+        for _ in range(3):
+            pause(0.1)
+            end()
     elif word == "slip":
         tell({"type": "error", "message": "the tool failed"})
         say("Without the tool.")
@@ -251,7 +261,7 @@ def answer(text, life):
     elif word == "open":
         say("Half")
         return
-    elif word != "silence":
+    elif word not in ("silence", "tries"):
         for piece in ("You said: ", text):
             say(piece)
             pause()
@@ -265,8 +275,9 @@ def work():
             continue
         life = state["life"]
         print(json.dumps({"taken": taken["text"]}, separators=(",", ":")), flush=True)
-        if taken["text"].startswith("flash"):
-            say("Quick")
+        if taken["text"].split()[0] in SWIFT:
+            if taken["text"].startswith("flash"):
+                say("Quick")
             end()
             continue
         pause(0.3)  # as long as a client may need to see it on a busy machine
@@ -388,11 +399,13 @@ def control(line):
     elif word == "restart":
         with lock:
             active = state["active"]
-            state.update(pid=state["pid"] + 1, life=state["life"] + 1, active=None)
+            state.update(pid=state["pid"] + 1, life=state["life"] + 1, active=None, talks=False,
+                         born=time.monotonic())
             ring.clear()
             drop()
-        if active:
-            threading.Timer(int(name) / 1000, requeue, [active]).start()
+        if active:  # it is taken again as another request
+            again = dict(active, id=active["id"] + "-again", enqueuedAt=stamp())
+            threading.Timer(int(name) / 1000, requeue, [again]).start()
     elif word in ("raw", "bytes"):
         with lock:
             everyone = list(clients)
@@ -406,6 +419,8 @@ def control(line):
     elif word == "busy":
         state["active"] = {"id": "req-x", "source": name, "enqueuedAt": stamp(), "text": ""} \
             if name else None
+    elif word == "mode":
+        state["mode"] = name
     elif word == "health":
         state["health"] = (int(name), last)
     elif word in ("go", "mute", "cut", "lose"):

@@ -79,12 +79,18 @@ struct OperatorHealth: Equatable {
   private static func gateway(_ value: JSONValue) -> OperatorHealth {
     let mode = value["mode"]?.string ?? "normal"
     let session = value["components"]?["session"]?.text
+    let redis = value["components"]?["redis"]?.text
+    let hasRedis =
+      redis.map(isGood) != false
+      && value["status"]?["runtime"]?["redisHealthy"]?.bool != false
     let source = value["status"]?["supersession"]?["activeRequest"]?["source"]?.string
     let isFine =
       value["healthy"]?.bool != false && mode == "normal" && session.map(isGood) != false
+      && hasRedis
     let words = [
       mode == "normal" ? nil : mode, session == "ok" ? nil : session.map { "session \($0)" },
-      value["reason"]?.string, source.map { "at a request of \($0)" },
+      hasRedis ? nil : "its Redis is lost", value["reason"]?.string,
+      source.map { "at a request of \($0)" },
     ]
     let state: State = value["available"]?.bool == false ? .down : isFine ? .healthy : .degraded
     return OperatorHealth(state, words.compactMap(\.self).joined(separator: ", "))

@@ -32,6 +32,9 @@ private struct JoelclawRoom {
   private var split = SplitText()
   /// The last status as it came, and a failure behind which nothing was said.
   private var (status, failure): (String?, String?)
+  /// Why a part of what was said is missing.
+  private var loss: String?
+  private var process: Int64?
 
   init(_ origin: RecordOrigin) { self.origin = origin }
 
@@ -72,6 +75,7 @@ private struct JoelclawRoom {
     guard isTalking else { return false }
     say(split.end(), .aborted, time, &events)
     isTalking = false
+    if request != nil { loss = "a part of it is missing: the connection was lost" }
     return true
   }
 
@@ -84,15 +88,23 @@ private struct JoelclawRoom {
     if let id = status["sessionId"]?.string, !id.isEmpty { session = id }
     guard let supersession = status["supersession"], supersession.isObject else { return }
     let active = supersession["activeRequest"]?["id"]?.text
+    // A gateway that was restarted begins again with another request.
+    let number = status["pid"]?.integer
+    if request != nil, let number, let process, number != process {
+      _ = cut(time, &events)
+      loss = "the gateway was restarted"
+    }
+    process = number ?? process
     if active == request { return }
     if let request {
+      let reason = failure ?? loss
       var turn = TurnRecord(
-        origin, id: request, thread: thread, state: failure == nil ? .completed : .failed,
+        origin, id: request, thread: thread, state: reason == nil ? .completed : .failed,
         time: time)
-      turn.reason = failure
+      turn.reason = reason
       add(.setTurn(turn), time, &events, goesOn: false)
     }
-    failure = nil
+    (failure, loss) = (nil, nil)
     request = active
     guard let active else { return }
     var turn = TurnRecord(origin, id: active, thread: thread, state: .running, time: time)
