@@ -90,6 +90,16 @@ struct ProfileFile {
     if let mode { chmod(path, mode) }
   }
 
+  /// Makes sure that the file can be written, before anything is done that cannot be undone.
+  func check() throws(Failure) {
+    for folder in [String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]), folder] {
+      try Folders.make(folder)
+      if FileName.with(folder, { access($0, W_OK) }) != 0 {
+        throw Failure(folder, systemReason(systemError), .failure)
+      }
+    }
+  }
+
   /// Keeps a token in a file for the owner alone; false where that cannot be.
   func keep(_ token: [UInt8], as name: String) throws(Failure) -> Bool {
     try Folders.make(folder)

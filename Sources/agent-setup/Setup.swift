@@ -14,6 +14,11 @@ struct Setup {
   private var code: Int32 = 0
   private var said = ""
   private var printed = ""
+  /// Where the token goes, once that was asked, and what the profile says of it once it is there.
+  private var place: String?
+  private var kept: [String]?
+  /// The device that a pairing code made of this machine.
+  private var device = ""
 
   private var isPDS: Bool { wanted == .pds }
   private var client: String { isPDS ? "pds-record" : "agent-call" }
@@ -38,7 +43,7 @@ struct Setup {
     if isPDS { identity() }
     secret()
     if let status = try check() { return status }
-    let kept = try keep()
+    let kept = try kept ?? keep()
     let (key, value) = belonging()
     var settings = kind == .clanky ? [] : ["kind = \(kind.name)"]
     if !url.isEmpty { settings.append("url = \(url)") }
@@ -105,7 +110,7 @@ struct Setup {
       } else if url.utf8.count > 180 {
         talk.say("A URL has 180 characters at most.")
       } else {
-        kind = wanted ?? (url.hasPrefix("ws") ? .openclaw : .clanky)
+        kind = wanted ?? (url.hasPrefix("ws") ? .openclaw : isPincer() ? .pincer : .clanky)
         return
       }
     }
@@ -141,6 +146,19 @@ struct Setup {
         talk.say("This is neither a handle, as ada.example.org, nor a DID.")
       }
     }
+  }
+
+  /// Only a Pincer server refuses in its way whatever has no token.
+  private mutating func isPincer() -> Bool {
+    guard (try? configure(.pincer)) != nil else { return false }
+    try? call(
+      ["agent-call", "-p", "new", "--max-time", "5", "-o", "tsv", "-q", "threads"],
+      ["XDG_CONFIG_HOME": talk.folder], [])
+    guard code == 77, said.holds("no token was sent"), said.holds("unauthenticated") else {
+      return false
+    }
+    talk.say("This is a Pincer server.")
+    return true
   }
 
   private mutating func secret() {
@@ -188,28 +206,54 @@ struct Setup {
     var changes: [String: String?] = ["XDG_CONFIG_HOME": talk.folder]
     // The device that a gateway comes to know is to stay; the tokens for a password are not.
     if isPDS { changes["XDG_STATE_HOME"] = talk.folder + "/state" }
-    if kind == .clanky {
-      changes["AGENT_URL"] = url
-    } else {
-      var text = "[profile new]\nkind = \(kind.name)\n"
-      if !url.isEmpty { text += "url = \(url)\n" }
-      if !identifier.isEmpty { text += "identifier = \(identifier)\n" }
-      try Folders.make(talk.folder + "/agentutils")
-      try StateFile(path: talk.folder + "/agentutils/config").replace(with: Array(text.utf8))
-    }
-    // A pairing code serves once. A token has letters.
+    if kind == .clanky { changes["AGENT_URL"] = url } else { try configure(kind) }
+    // A pairing code serves once: first all that can fail. A token has letters.
     if kind == .pincer, token.allSatisfy({ (0x30...0x39).contains($0) }) {
+      try file.check()
+      place = place ?? choosePlace()
       let path = talk.folder + "/token"
       try call(
-        ["agent-call", "-p", "new", "--max-time", "15", "-q", "pair", path],
+        ["agent-call", "-p", "new", "--max-time", "15", "-o", "json", "pair", path],
         ["XDG_CONFIG_HOME": talk.folder], token.isEmpty ? [10] : token)
       if code != 0 { return false }
       token = try BoundedFile.given(path).filter { $0 != 10 }
       server = origin
+      device = (try? JSONValue.parse(text: printed))?["deviceId"]?.string ?? ""
+      guard let kept = try keep(in: place ?? "file") else {
+        try revoke(at: url)
+        talk.fail("could not keep the \(what); nothing was changed")
+      }
+      self.kept = kept
       talk.say("The server has made this machine one of its devices.")
     }
     try ask("new", changes, with: token)
     return code == 0
+  }
+
+  /// Writes the profile `new` of a configuration of its own.
+  private func configure(_ kind: KindFacts) throws {
+    var text = "[profile new]\nkind = \(kind.name)\n"
+    if !url.isEmpty { text += "url = \(url)\n" }
+    if !identifier.isEmpty { text += "identifier = \(identifier)\n" }
+    try Folders.make(talk.folder + "/agentutils")
+    try StateFile(path: talk.folder + "/agentutils/config").replace(with: Array(text.utf8))
+  }
+
+  /// Has the server forget the device that a code made: else nobody could pair any more.
+  private mutating func revoke(at place: String) throws {
+    if device.isEmpty { return }
+    let now = url
+    url = place
+    defer { (url, device, kept) = (now, "", nil) }
+    try configure(.pincer)
+    try call(
+      ["agent-call", "-p", "new", "--max-time", "15", "-q", "--token-file", "-", "revoke", device],
+      ["XDG_CONFIG_HOME": talk.folder], token)
+    talk.say(
+      code == 0
+        ? "The server has forgotten this machine again."
+        : "The server keeps this machine as device \(device): revoke it from another one, with "
+          + "agent-call revoke.")
   }
 
   /// The server that gave a token, or has refused it: it is for no other one.
@@ -244,19 +288,24 @@ struct Setup {
       case "h" where isPDS: identity()
       case "u":
         if code == 77 { server = origin }
+        let old = url
         address()
         if !server.isEmpty, server != origin {
+          try revoke(at: old)
           server = ""
           secret()
         }
       case "t",
         "p" where isPDS:
+        try revoke(at: url)
         server = ""
         secret()
       case "w": return nil
       case "q":
+        let status = code
+        try revoke(at: url)
         talk.say("Nothing was changed.")
-        return code
+        return status
       default: break
       }
     }
@@ -296,28 +345,35 @@ struct Setup {
 
   // MARK: What is kept
 
+  private func choosePlace() -> String {
+    let places = ["pass", "secret-tool"].filter(ProgramCall.isThere) + ["file"]
+    return talk.choose("Where to keep the \(what)", places, places[0])
+  }
+
   private func keep() throws -> [String] {
     guard !token.isEmpty else { return [] }
-    let places = ["pass", "secret-tool"].filter(ProgramCall.isThere) + ["file"]
-    let failure = "could not keep the \(what); nothing was changed"
-    switch talk.choose("Where to keep the \(what)", places, places[0]) {
+    let place = place ?? choosePlace()
+    if let kept = try keep(in: place) { return kept }
+    let name = place == "file" ? Folders.join(file.folder, "\(profile).token") : place
+    talk.fail("\(name): could not keep the \(what); nothing was changed")
+  }
+
+  /// Nil where it could not be kept.
+  private func keep(in place: String) throws -> [String]? {
+    switch place {
     case "pass":
       let name = "agentutils/\(profile)"
-      if !talk.hand(token + [10], to: ["pass", "insert", "-m", "-f", name]) {
-        talk.fail("pass \(failure)")
-      }
+      if !talk.hand(token + [10], to: ["pass", "insert", "-m", "-f", name]) { return nil }
       return ["token-command = pass show \(name)"]
     case "secret-tool":
       let names = ["service", "agentutils", "profile", profile]
       if !talk.hand(token, to: ["secret-tool", "store", "--label=agentutils \(profile)"] + names) {
-        talk.fail("secret-tool \(failure)")
+        return nil
       }
       return ["token-command = secret-tool lookup " + names.joined(separator: " ")]
     default:
       let name = "\(profile).token"
-      if try !file.keep(token, as: name) {
-        talk.fail("\(Folders.join(file.folder, name)): could not be written; nothing was changed")
-      }
+      if (try? file.keep(token, as: name)) != true { return nil }
       return ["token-file = \(name)"]
     }
   }

@@ -105,6 +105,7 @@ extension AgentServer {
   /// which one it was, it does not know.
   func words(for error: ConnectError, _ head: ResponseHead) -> String {
     let isToken = error.code == .unauthenticated && ["", "unauthorized"].contains(error.message)
-    return isToken ? refusal : error.line(head)
+    // Nothing else answers so where no token was sent: by that a Pincer server is known.
+    return isToken ? refusal + ": " + error.code.rawValue : error.line(head)
   }
 }

@@ -7,6 +7,7 @@ enum PincerMethod: String {
   case createPairingCode = "Auth/CreatePairingCode"
   case bindPairingCode = "Auth/BindPairingCode"
   case listDevices = "Devices/ListDevices"
+  case revokeDevice = "Devices/RevokeDevice"
   case createThread = "Threads/CreateThread"
   case listThreads = "Threads/ListThreads"
   case listThreadMessages = "Threads/ListThreadMessages"

@@ -11,6 +11,11 @@ enum PincerOperations {
     Operation("pair", Operation.Operand("FILE", isNeeded: true), fetchesToken: true) {
       try PincerPairing($0).run()
     },
+    Operation("revoke", Operation.Operand("DEVICE", isNeeded: true)) { call in
+      let device = RecordText().string("deviceId", call.arguments.operand)
+      try call.output.record(try ask(call.caller, .revokeDevice, device).bytes, facts: nil)
+      return .success
+    },
     Operation("pairing-code") { call in
       try call.output.record(try ask(call.caller, .createPairingCode).bytes, facts: nil)
       return .success
@@ -40,15 +45,19 @@ enum PincerOperations {
     }
   }
 
-  /// `secret`: what no message may quote.
+  /// `secret`: what no message may quote; `token`: what lets in instead of the profile's token.
   static func ask(
     _ caller: Caller, _ method: PincerMethod, _ question: RecordText = RecordText(),
-    secret: String? = nil, hasToken: Bool = true
+    secret: String? = nil, hasToken: Bool = true, token: String? = nil
   ) throws(Failure) -> PincerCalls.Reply {
     let reply = try caller.call(method.path, method: "POST", body: question.bytes) { request in
       request.mayRepeat = method.isReading
       if let secret { request.unquotable.append(secret) }
-      if !hasToken { (request.privateHeaders, request.token) = ([], nil) }
+      if !hasToken || token != nil { (request.privateHeaders, request.token) = ([], nil) }
+      if let token {
+        request.privateHeaders = [Header("Authorization", "Bearer \(token)")]
+        request.unquotable.append(token)
+      }
     }
     let value = reply.body.withUnsafeBytes { try? JSONValue.parse($0) }
     guard let value, value.isObject else {

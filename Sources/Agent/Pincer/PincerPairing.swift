@@ -40,12 +40,31 @@ struct PincerPairing {
       throw Failure(
         caller.place(PincerMethod.bindPairingCode.path), "the answer has no token", .failure)
     }
-    try StateFile(path: file).replace(with: Array(token.utf8) + [10])
-    let said = RecordText().string("deviceId", reply.value.pincerText("deviceId"))
+    let device = reply.value.pincerText("deviceId")
+    do {
+      try StateFile(path: file).replace(with: Array(token.utf8) + [10])
+    } catch {
+      try revoke(device, token)
+      throw error
+    }
+    let said = RecordText().string("deviceId", device)
       .string("expiresAt", reply.value.pincer("expiresAt")?.string)
       .string("renewAfter", reply.value.pincer("renewAfter")?.string)
     try call.output.record(said.bytes, facts: nil)
     return .success
+  }
+
+  /// Nobody has the token: while the server knows its device, it lets no other one in.
+  private func revoke(_ device: String, _ token: String) throws(Failure) {
+    do throws(Failure) {
+      let question = RecordText().string("deviceId", device)
+      _ = try PincerOperations.ask(call.caller, .revokeDevice, question, token: token)
+    } catch {
+      throw Failure(
+        file,
+        "the token could not be kept, and device \(device) not be revoked: do that from "
+          + "another device", .failure)
+    }
   }
 
   private func readCode() throws(Failure) -> String {

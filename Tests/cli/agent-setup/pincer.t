@@ -23,9 +23,9 @@ first=$(code)
 talk -k pincer -p box <<END
 URL of the agent|$url
 Pairing code or token|00000000
+Where to keep the token|file
 Another URL|t
 Pairing code or token|$first
-Where to keep the token|file
 END
 status_is 0 "a pairing code"
 out_like 'the pairing code is wrong, used, or older than 10 minutes' "a wrong one is told"
@@ -49,6 +49,7 @@ is "$(jq -r 'select(.method == "AuthService/BindPairingCode") | .headers.authori
 talk -k pincer -p two <<END
 URL of the agent|$url
 Pairing code or token|$first
+Where to keep the token|file
 Another URL|t
 Pairing code or token|
 Another URL|q
@@ -70,16 +71,48 @@ tell pin refuse ThreadsService/ListThreads unavailable later
 talk -k pincer -p moved <<END
 URL of the agent|$pin
 Pairing code or token|$fourth
+Where to keep the token|file
 Another URL|u
 URL of the agent|$url
 Pairing code or token|pnr_mine
-Where to keep the token|file
 END
 status_is 0 "another server after a pairing"
 unlike "$(grep -v pnr_mine "$log")" 'pnr_' "never gets the token of the first"
 like "$(cat "$log")" 'pnr_mine' "but its own"
+devices() { ask pin DevicesService/ListDevices '{}' | jq -r '.items[] | .revokedAt // "active"' | tail -n 1; }
+isnt "$(devices)" active "The first one is told to forget this machine, whose token is not kept."
 url=$pin
 
+# --- first what can fail, and then the code
+fifth=$(code)
+talk -k pincer -p left <<END
+URL of the agent|$url
+Pairing code or token|$fifth
+Where to keep the token|^C
+END
+status_is 130 "Who leaves before the code is used may leave."
+tell pin refuse ThreadsService/ListThreads unavailable later
+talk -k pincer -p left <<END
+URL of the agent|$url
+Pairing code or token|$fifth
+Where to keep the token|file
+Another URL|q
+END
+status_is 75 "A code that was not used serves later."
+out_like 'The server has forgotten this machine again' "Who quits behind a pairing gives it back."
+isnt "$(devices)" active "The device is revoked."
+unlike "$(cat "$config")" 'profile left' "Nothing is written."
+sixth=$(code)
+mkdir "$folder/full.token"
+talk -p full <<END
+URL of the agent|$url
+Pairing code or token|$sixth
+Where to keep the token|file
+END
+status_is 2 "A token that cannot be kept is told."
+out_like 'This is a Pincer server' "A Pincer server is recognised without -k."
+out_like 'The server has forgotten this machine again' "Its device is revoked."
+isnt "$(devices)" active "The server knows that."
 # --- a token that there is already
 talk -k pincer -p old <<END
 URL of the agent|$url
