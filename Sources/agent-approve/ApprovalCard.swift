@@ -37,6 +37,9 @@ struct ApprovalCard {
     if approval.tool == "exec", request?[either: "cwd"] == nil {
       lines.append(row("in", "not said", .dim))
     }
+    if request?[either: "sessionKey"] == nil, let thread = approval.thread {
+      lines.append(row("thread", Visible.line(thread)))
+    }
     let known = Set(Self.named.map(\.0) + Self.command + Self.words + ["allowedDecisions"])
     for (name, value) in request?.members ?? [] where !known.contains(name) && !value.isNull {
       lines.append(row(Visible.line(name), Self.text(value)))

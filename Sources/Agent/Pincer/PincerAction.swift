@@ -5,7 +5,9 @@ import Turns
 /// An action that waits for a person, as a Pincer server lists it
 /// (Agent/Pincer/CONTRACT.md 3.3).
 struct PincerAction {
-  let record: ApprovalRecord
+  var record: ApprovalRecord
+  /// The job whose it is; nil for one of a chat.
+  let job: String?
 
   /// The reason of one that was rejected because its time was over.
   static let expired = "expired"
@@ -16,17 +18,19 @@ struct PincerAction {
     guard let value = row.withUnsafeBytes({ try? JSONValue.parse($0) }) else { return nil }
     let id = value.pincerText("actionId")
     if id.isEmpty { return nil }
+    // A source has several names; its id tells.
+    let source = value.pincerText("sourceId")
+    let job = source.hasPrefix("job_") ? source : nil
+    self.job = job
     var record = row.withUnsafeBytes { bytes in
       PincerApproval.record(
         origin, id: id, tool: value.pincerText("tool"),
         risk: value.pincerEnum("riskClass", PincerWords.risks),
-        preview: (try? ScanMembers.value(of: "preview", in: bytes)) ?? .absent,
+        preview: (try? ScanMembers.value(of: "preview", in: bytes)) ?? .absent, job: job,
         time: value.pincerTime("createdAt"))
     }
     let summary = value.pincerText("deterministicSummary")
     record.summary = summary.isEmpty ? nil : summary
-    // What a source is called is not said; its id tells.
-    let source = value.pincerText("sourceId")
     if source.hasPrefix("thr_") { record.thread = source }
     if source.hasPrefix("turn_") { record.turn = source }
     record.expires = value.pincerTime("expiresAt")
@@ -36,7 +40,7 @@ struct PincerAction {
     self.record = record
   }
 
-  private static func decide(_ record: inout ApprovalRecord, _ status: String, reason: String) {
+  static func decide(_ record: inout ApprovalRecord, _ status: String, reason: String) {
     switch status {
     case "APPROVED": (record.state, record.decision) = (.approved, "approve")
     case "EXECUTED": (record.state, record.decision) = (.executed, "approve")

@@ -15,6 +15,12 @@ final class PincerApprovals: AnsweringLink {
   /// What became of these actions is not known, and whether the server said that they do not wait.
   private var unclear: [String: Bool] = [:]
   private var denied: Failure?
+  /// What there is where a list cannot be read.
+  private var threads: PincerThreads
+  /// Whether what waits cannot be listed: answers by id go on.
+  private var isUnlisted = false
+  /// The threads of jobs, by the job.
+  private var jobs: [String: String] = [:]
   private var isUp = false
   private var isListed = false
   /// When the next list is asked for, seconds of `Clock.monotonic`.
@@ -33,12 +39,13 @@ final class PincerApprovals: AnsweringLink {
 
   init(_ agent: AgentAccess, policy: StreamPolicy) {
     calls = PincerCalls(agent.client, agent.backend)
+    threads = PincerThreads(calls, agent.origin(.pincer))
     super.init(agent.client, agent.backend.base.display, agent.origin(.pincer), policy) { _, _ in
       nil
     }
   }
 
-  override var isReady: Bool { isListed }
+  override var isReady: Bool { isListed || isUnlisted }
 
   override func follow(_ waiter: ApprovalWaiter) {
     serve(waiter) { () throws(LinkEnd) in
@@ -71,12 +78,21 @@ final class PincerApprovals: AnsweringLink {
   // MARK: - What waits
 
   private func list() throws(LinkEnd) {
-    let waiting = try records("PENDING").filter { $0.state == .pending }
+    let listed = try records("PENDING")
     succeeded()
     if !isUp {
       isUp = true
       opened(place)
     }
+    if listed == nil {
+      if !isUnlisted {
+        waiter?.link(
+          .note("the server cannot list what waits (not UTF-8): its threads are read instead"))
+      }
+      isUnlisted = true
+      try readThreads()
+    }
+    let waiting = (listed ?? threads.records).filter { $0.state == .pending }
     for record in waiting {
       let old = known[record.id]
       if old.map({ $0.state == .pending && $0 != record }) ?? true { change(record) }
@@ -88,25 +104,53 @@ final class PincerApprovals: AnsweringLink {
     }
     let found = try find(gone)
     for id in gone.sorted() { end(id, as: found[id]) }
-    listed(Clock.monotonic)
+    self.listed(Clock.monotonic)
   }
 
-  private func records(_ status: String) throws(LinkEnd) -> [ApprovalRecord] {
+  /// Nil where one of them keeps the server from listing any.
+  private func records(_ status: String) throws(LinkEnd) -> [ApprovalRecord]? {
     let outcome = try calls.ask(.listApprovals, RecordText().string("status", status), self)
     if case .reply(let reply) = outcome {
-      return PincerPages.items(reply.bytes).compactMap {
-        PincerAction($0, asked: status, origin)?.record
+      let actions = PincerPages.items(reply.bytes).compactMap {
+        PincerAction($0, asked: status, origin)
+      }
+      if actions.contains(where: { $0.job.map { jobs[$0] == nil } ?? false }),
+        case .success(let names) = try PincerThreads.jobs(calls, self)
+      {
+        for name in names { if let job = name.job { jobs[job] = name.thread } }
+      }
+      return actions.map { action in
+        var record = action.record
+        record.thread = record.thread ?? action.job.flatMap { jobs[$0] }
+        return record
       }
     }
+    if outcome.isUnreadable { return nil }
     let problem = outcome.problem ?? Failure("no answer", .temporary)
     throw problem.status == .temporary ? .lost(problem.message) : .failed(problem)
   }
 
-  /// Looks for actions in all lists, until each is found.
+  private func readThreads() throws(LinkEnd) {
+    guard let problem = try threads.read(self) else { return }
+    throw problem.status == .temporary ? .lost(problem.message) : .failed(problem)
+  }
+
+  /// Looks for actions in all lists, until each is found; in the threads where a list cannot be
+  /// read.
   private func find(_ ids: Set<String>) throws(LinkEnd) -> [String: ApprovalRecord] {
     var found: [String: ApprovalRecord] = [:]
+    func take(_ records: [ApprovalRecord]) {
+      for record in records where ids.contains(record.id) { found[record.id] = record }
+    }
+    var isWhole = true
     for status in Self.lists where found.count < ids.count {
-      for record in try records(status) where ids.contains(record.id) { found[record.id] = record }
+      let records = try records(status)
+      isWhole = isWhole && records != nil
+      take(records ?? [])
+    }
+    if !isWhole, found.count < ids.count {
+      try readThreads()
+      take(threads.records)
     }
     return found
   }

@@ -85,13 +85,17 @@ final class PincerChat: ChatLine {
     var reconnect = Reconnect(wishes.policy)
     let thread = question.thread ?? made
     let method: PincerMethod = thread == nil ? .createThread : .listThreadMessages
-    let params = RecordText().string("threadId", thread)
+    var first = 0
     let limit = wishes.patience.map { lastNews + $0 } ?? .infinity
     while true {
       let outcome = try calls.ask(
-        method, thread == nil ? params : params.number("pageSize", 1), waiter, until: limit)
+        method, thread == nil ? RecordText() : PincerMessages.question(thread, at: first), waiter,
+        until: limit)
       let now = Clock.monotonic
       switch outcome {
+      case .refused where outcome.isUnreadable && now < limit && first < PincerMessages.furthest:
+        first = PincerMessages.other(than: first)
+        continue
       case .reply(let reply):
         let id = thread ?? reply.value.pincerText("threadId")
         guard !id.isEmpty, let last = reply.value.pincerNumber("lastSequence") else {

@@ -8,7 +8,6 @@ import Web
 struct PincerFinder {
   /// How much is kept until the turn is found, bytes.
   private static let most = 64 << 20
-  private static let pageSize = 200
   /// How soon it is asked again what could not be had, seconds.
   private static let pause = 2.0
 
@@ -42,11 +41,9 @@ struct PincerFinder {
   private func has(
     _ id: String, _ thread: String, _ text: String, _ waiter: Waiter
   ) throws(LinkEnd) -> Bool? {
-    var pages = PincerPages()
-    while true {
-      let question = RecordText().string("threadId", thread).number("pageSize", Self.pageSize)
-        .string("pageToken", pages.token)
-      switch try calls.ask(.listThreadMessages, question, waiter) {
+    var messages = PincerMessages(calls, thread: thread)
+    while let page = try messages.next(waiter) {
+      switch page {
       case .refused(let problem, _) where problem.status != .temporary: return false
       case .network, .refused: return nil
       case .reply(let reply):
@@ -54,8 +51,8 @@ struct PincerFinder {
         if let item = items.first(where: { $0.pincerText("messageId") == id }) {
           return item.pincerText("content").trimmed == text.trimmed
         }
-        guard (try? pages.turn(reply.value, at: "")) == true else { return false }
       }
     }
+    return false
   }
 }

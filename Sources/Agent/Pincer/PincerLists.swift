@@ -3,14 +3,14 @@ import Records
 import Web
 
 struct PincerLists {
-  private static let (threadPage, messagePage) = (100, 200)
+  private static let threadPage = 100
 
   let calls: PincerCalls
   let origin: RecordOrigin
   let place: String
 
   func fetch(
-    _ list: ChatList, _ waiter: Waiter
+    _ list: ChatList, _ waiter: ChatWaiter
   ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
     switch list {
     case .agents: return refused("a Pincer server has one agent, and no list")
@@ -23,10 +23,20 @@ struct PincerLists {
     case .history(nil, _, _):
       return refused("name the thread with --thread; --threads lists them")
     case .history(let thread?, _, let count):
-      let question = RecordText().string("threadId", thread).number("pageSize", Self.messagePage)
-      return try rows(.listThreadMessages, question, waiter).map { rows in
-        rows.suffix(count).compactMap { Self.message($0, thread, origin)?.bytes }
+      var (rows, messages) = ([[UInt8]](), PincerMessages(calls, thread: thread))
+      while let page = try messages.next(waiter) {
+        if let problem = page.problem { return .failure(Failure(place, problem)) }
+        if case .reply(let reply) = page { rows += PincerPages.items(reply.bytes) }
       }
+      let missing = messages.missing.filter { $0 > rows.count + messages.missing.count - count }
+      for place in missing {
+        waiter.link(
+          .fault("message \(place) of thread \(thread): the server cannot send it: not UTF-8"))
+      }
+      return .success(
+        rows.suffix(max(count - missing.count, 0)).compactMap {
+          Self.message($0, thread, origin)?.bytes
+        })
     }
   }
 

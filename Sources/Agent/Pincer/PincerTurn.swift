@@ -17,7 +17,9 @@ struct PincerTurn {
   private var decoder = PincerTurns()
   private let fold: TurnFold
   private var scan = RecordScan()
-  /// What a person is or was asked, in order.
+  /// What a person is or was asked, also where the server could not propose it.
+  private var actions: PincerActions
+  /// The same as events propose it, in order.
   private var approvals: [ApprovalRecord] = []
   /// The calls of tools that run.
   private var running: Set<String> = []
@@ -27,6 +29,7 @@ struct PincerTurn {
   init(_ question: ChatQuestion, _ origin: RecordOrigin, thread: String, base: Int64) {
     (self.question, self.origin, self.thread, self.base) = (question, origin, thread, base)
     fold = TurnFold(thread: thread)
+    actions = PincerActions(origin, thread: thread)
   }
 
   // MARK: - What comes
@@ -56,6 +59,7 @@ struct PincerTurn {
     if let number = event.pincerNumber("sequence"), number > 0, !known.insert(number).inserted {
       return nil
     }
+    actions.receive(event)
     var events: [TurnEvent] = []
     message.withUnsafeBytes { bytes in
       guard let line = try? TurnLine(bytes, &scan) else { return }
@@ -131,7 +135,7 @@ struct PincerTurn {
   /// How much of a preview is told, characters.
   private static let longest = 200
 
-  private var pending: [ApprovalRecord] { approvals.filter { $0.state == .pending } }
+  private var pending: [ApprovalRecord] { actions.records.filter { $0.state == .pending } }
 
   var waitsFor: String {
     let waiting = pending.map { approval in

@@ -30,6 +30,8 @@ final class PincerWatch {
   private var asking: Fetch?
   private var isUp = false
   private var askAt = Double.infinity
+  /// Where in the thread is a message that the server can send.
+  private var place = 0
 
   /// `given`: the largest number that the server gave in an earlier run.
   init(_ loop: StreamLoop, _ server: AgentServer, thread: String, last: Int64, given: Int64 = 0) {
@@ -131,7 +133,7 @@ final class PincerWatch {
 
   private func ask(_ patience: Double) throws(LinkEnd) {
     givenBefore = given
-    let question = RecordText().string("threadId", thread).number("pageSize", 1)
+    let question = PincerMessages.question(thread, at: place)
     do throws(Failure) {
       asking = try calls.begin(.listThreadMessages, question, silence: patience)
     } catch {
@@ -143,6 +145,9 @@ final class PincerWatch {
     asking = nil
     let now = Clock.monotonic
     switch outcome {
+    case .refused where outcome.isUnreadable && place < PincerMessages.furthest:
+      open(loop.place)
+      (lastLife, askAt, place) = (now, now, PincerMessages.other(than: place))
     case .reply(let reply):
       open(loop.place)
       (lastLife, askAt) = (now, now)

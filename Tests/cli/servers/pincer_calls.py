@@ -46,6 +46,8 @@ def revoke_device(store, request, device):
     if known is None:
         raise Refusal("not_found", "device not found")
     known["revokedAt"] = moment()
+    for old in [each for each, owner in store.tokens.items() if owner == known["deviceId"]]:
+        del store.tokens[old]
     return {"deviceId": known["deviceId"]}
 
 
@@ -73,15 +75,23 @@ def list_threads(store, request, device):
     return page(rows, request, 100, store.page, False)
 
 
+def refuse_spoilt(rows, field):
+    if any(row.get("spoilt") for row in rows):
+        raise Refusal("internal", "marshal message: proto: field pincer.protocol.v1.%s contains "
+                      "invalid UTF-8" % field)
+
+
 def list_messages(store, request, device):
     known = store.thread(request.get("threadId", ""))
     answer = page(known["messages"], request, 200, store.page, True)
+    refuse_spoilt(answer.get("items", []), "Message.content")
     return dict(answer, **packed({"lastSequence": str(len(known["events"]))}))
 
 
 def snapshot(store, request, device):
     name = request.get("threadId", "")
     known = store.thread(name)
+    refuse_spoilt(known["messages"], "Message.content")
     return packed({"threadId": name, "lastSequence": str(len(known["events"])),
                    "messages": known["messages"]})
 
@@ -103,8 +113,9 @@ def send_turn(store, request, device):
 def list_approvals(store, request, device):
     wanted = request.get("status") or "PENDING"
     wanted = STATUSES.get(wanted, wanted)
-    return packed({"items": [each["row"] for each in store.actions.values()
-                             if each["row"]["status"] == wanted]})
+    found = [each for each in store.actions.values() if each["row"]["status"] == wanted]
+    refuse_spoilt(found, "Approval.deterministic_summary")
+    return packed({"items": [each["row"] for each in found]})
 
 
 def approve(store, request, device):

@@ -1,5 +1,6 @@
 """The turns of a Pincer server of the tests. The first word of the message says what
-happens: `read PATH` runs a tool that needs no permission, `ask N` wants N approvals, `fail`
+happens: `read PATH` runs a tool that needs no permission, `ask N` wants N approvals, `spoilt N` N
+of which the first has a text that is not UTF-8, `fail`
 and `fail CODE` fail, `die` ends without a last event, `hang` never ends, `slow N` says N
 pieces of output, `think` thinks first, `escape` says what a terminal would obey, `play FILE
 FROM TO` brings recorded events by their numbers, and passes the gate `played` behind each pause;
@@ -52,8 +53,8 @@ class Turn:
                 return self.finish(("error", "internal", "internal error"))
             if word == "fail":
                 return self.fail(rest or "FAILED_MODEL_OUTPUT")
-            if word == "ask":
-                return self.ask(int(rest or 1))
+            if word in ("ask", "spoilt"):
+                return self.ask(int(rest or 1), word == "spoilt")
             if word == "read":
                 self.read(rest or "/srv/tides.txt")
             elif word == "slow":
@@ -155,29 +156,32 @@ class Turn:
             time.sleep(self.store.pace)  # between two pieces of a reply
         self.emit("toolExecutionFinished", executionId=execution, durationMs="9")
 
-    def ask(self, count):
+    def ask(self, count, is_spoilt):
         calls = [self.plan("bash", "HIGH", {"command": "tide --port KIL --day %d" % n})
                  for n in range(count)]
         self.speak("I need a tool.")
         for number, call in enumerate(calls):
             self.emit("policyDecisionMade", policyId="phase1", decision="REQUIRE_APPROVAL",
                       reason="requires_approval", source="POLICY_ENGINE")
-            self.propose(call, {"command": "tide --port KIL --day %d" % number})
+            self.propose(call, {"command": "tide --port KIL --day %d" % number},
+                         is_spoilt and number == 0)
         with self.store.lock:
             self.has_paused = True
             self.emit("turnPaused", pendingActionCount=count, stepsUsed=1, stepsRemaining=9)
             self.finish(("end",))
             self.go_on()
 
-    def propose(self, call, preview):
-        row = {"actionId": call, "source": "thread", "sourceId": self.thread, "tool": "bash",
+    def propose(self, call, preview, is_spoilt=False):
+        row = {"actionId": call, "source": "chat", "sourceId": self.thread, "tool": "bash",
                "status": "PENDING", "riskClass": "HIGH", "identity": "IDENTITY_NONE",
                "deterministicSummary": "Ask for the tides \x1b[31mred", "preview": preview,
                "createdAt": self.store.moment(), "expiresAt": self.store.moment(86400)}
         with self.store.lock:
-            self.store.actions[call] = {"row": row, "turn": self}
+            self.store.actions[call] = {"row": row, "turn": self, "spoilt": is_spoilt}
             self.actions.append(call)
             self.store.note("action_proposed", self.thread, call)
+            if is_spoilt:  # its event is lost, and leaves no hole in the numbers
+                return
             self.emit("proposedActionCreated", actionId=call, tool="bash", riskClass="HIGH",
                       identity="IDENTITY_NONE", idempotencyKey=self.store.new("idem"),
                       justification="the model's own words",

@@ -12,13 +12,15 @@ public enum PincerApproval {
   /// - Parameters:
   ///   - risk: the name of its class; nil where the server says none.
   ///   - preview: what would be done, a JSON object; absent for nothing.
+  ///   - job: the job whose it is; nil for none.
   public static func record(
     _ origin: RecordOrigin, id: String, tool: String, risk: String?, preview: ScanValue,
-    time: Timestamp?
+    job: String? = nil, time: Timestamp?
   ) -> ApprovalRecord {
     // What is decided by comes from the server; a model could name members of a preview so.
     let request = RecordText().string("tool", tool).string("riskClass", risk)
       .json("preview", bytes: preview.isObject ? preview.json : Array("{}".utf8))
+      .string("job", job)
     var record = ApprovalRecord(
       origin, id: id, tool: tool, request: request.bytes, decisions: decisions, state: .pending,
       time: time)
