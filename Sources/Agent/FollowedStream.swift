@@ -52,6 +52,8 @@ extension FollowedStream {
 
 /// A time of which something may be missing.
 public struct StreamGap: Equatable {
+  /// What may be missing, for people.
+  public var thing = "actions"
   /// What was not to be had, where that is known.
   public struct Part: Equatable {
     /// For people: `llm_call in guild 1`; empty when it may be anything.

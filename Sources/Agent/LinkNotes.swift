@@ -46,7 +46,8 @@ public struct LinkNotes {
     let names = gap.parts.map(\.words)
     let named = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", and others" : "")
     let what = names.isEmpty || names.contains("") ? "" : " of \(named)"
-    diagnostics.say("possible gap: actions\(what) between \(after) and \(before) may be missing")
+    diagnostics.say(
+      "possible gap: \(gap.thing)\(what) between \(after) and \(before) may be missing")
     let list = gap.parts.map(\.record).joined(separator: ",")
     return end(
       start(.gap).stringOrNull("after", gap.after).stringOrNull("before", gap.before)

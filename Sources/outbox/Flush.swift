@@ -79,7 +79,7 @@ struct Flush {
         } catch let failure as Failure {
           fail(failure, diagnostics)
           // A server that is away, or lets nobody in, is so for the others, too.
-          if failure.status != .failure { sender = nil }
+          if failure.status != .failure, !there.isServerThereBehindPage { sender = nil }
         }
       }
       try say(item, file)

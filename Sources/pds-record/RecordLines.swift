@@ -147,10 +147,7 @@ struct RecordLines {
     guard let collection = options.collection else { throw LineFault("no COLLECTION") }
     let known = book?.known(for: line)
     let key = known ?? clock.next(now: Clock.unix)
-    let milliseconds = key.microseconds / 1000
-    let time = Timestamp(
-      seconds: milliseconds / 1000, nanoseconds: Int32(milliseconds % 1000) * 1_000_000)
-    let draft = try Self.draft(line, collection, created: time)
+    let draft = try Self.draft(line, collection, created: key.time)
     if known == nil { try book?.note(key, for: line) }
     let place = RecordPlace(collection, RecordKey(key))
     guard let queue else {

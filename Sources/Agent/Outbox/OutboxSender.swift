@@ -67,6 +67,9 @@ public struct OutboxSender {
     return try local { () throws(Failure) in try file.answer(item, ack) }
   }
 
+  /// Whether only a page was answered, while the server is there: others may be sent then.
+  public var isServerThereBehindPage: Bool { records.isThereBehindPage }
+
   /// Says a prompt.
   ///
   /// - Parameter prompts: how; nil where nothing knows.

@@ -10,6 +10,8 @@ struct CBORReader {
   private let bytes: UnsafeRawBufferPointer
   private var at = 0
   private var count = 0
+  /// The bytes that were passed over, as they are in the message.
+  private(set) var leftOut = UnsafeRawBufferPointer(start: nil, count: 0)
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
@@ -66,7 +68,7 @@ struct CBORReader {
     let start = at
     let (major, count) = try head()
     if major == 2 {
-      _ = try take(count)
+      leftOut = UnsafeRawBufferPointer(rebasing: try take(count))
     } else {
       at = start
       _ = try value(depth: 1)

@@ -30,19 +30,29 @@ indirect enum CBORValue: Equatable {
   var link: CID? { if case .link(let cid) = self { cid } else { nil } }
 
   /// As JSON: links as the text of their CIDs, bytes as base64, both as plain strings.
-  var json: String {
+  var json: String { json(isRecord: false) }
+
+  /// As JSON as records have it: `{"$link":CID}`, and `{"$bytes":BASE64}` without padding, as the
+  /// reference server writes them.
+  var recordJSON: String { json(isRecord: true) }
+
+  private func json(isRecord: Bool) -> String {
     switch self {
     case .null: "null"
     case .bool(let value): value ? "true" : "false"
     case .integer(let value): String(value)
     case .text(let value): JSONQuote.string(value)
+    case .bytes(let value) where isRecord:
+      "{\"$bytes\":" + JSONQuote.string(String(Base64.text(value).prefix { $0 != "=" })) + "}"
     case .bytes(let value): JSONQuote.string(Base64.text(value))
+    case .link(let cid) where isRecord: "{\"$link\":" + JSONQuote.string(cid.description) + "}"
     case .link(let cid): JSONQuote.string(cid.description)
-    case .array(let elements): "[" + elements.map(\.json).joined(separator: ",") + "]"
+    case .array(let elements):
+      "[" + elements.map { $0.json(isRecord: isRecord) }.joined(separator: ",") + "]"
     case .map(let members):
       "{"
-        + members.map { JSONQuote.string($0.name) + ":" + $0.value.json }.joined(separator: ",")
-        + "}"
+        + members.map { JSONQuote.string($0.name) + ":" + $0.value.json(isRecord: isRecord) }
+        .joined(separator: ",") + "}"
     }
   }
 

@@ -33,10 +33,23 @@ public struct CID: Hashable, Sendable, CustomStringConvertible {
     description = String(decoding: text, as: UTF8.self)
   }
 
-  init(of record: [UInt8]) {
+  init(of record: [UInt8]) { self = record.withUnsafeBytes { CID(of: $0) } }
+
+  init(of record: UnsafeRawBufferPointer) {
     var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-    SHA256(record, record.count, &digest)
+    SHA256(record.baseAddress, record.count, &digest)
     self.init(bytes: [0x01, 0x71, 0x12, 0x20] + digest)
+  }
+
+  /// Whether it has all its parts: version 1, a codec, and a hash as long as it says.
+  var isWhole: Bool {
+    guard let bytes, bytes.first == 1 else { return false }
+    return bytes.withUnsafeBytes { bytes in
+      var numbers = CARNumbers(bytes)
+      for _ in 0..<3 where (try? numbers.next()) == nil { return false }
+      guard let length = try? numbers.next() else { return false }
+      return length == bytes.count - numbers.at
+    }
   }
 
   /// In binary; nil for what no base32 encoder writes.

@@ -19,6 +19,7 @@ final class Firehose {
   private let follow: Follow
   private let visit: PDSVisit
   private let name: Repository
+  private let asked: Repository
   private let collections: [NSID]
   private let state: String?
   private let expected: (DID) -> String?
@@ -31,13 +32,23 @@ final class Firehose {
   /// What is not newer was told before the numbers began again; nil when they did not.
   private var floor: Timestamp?
   private var isOutdated = false
+  /// The newest commit before the first connection, as long as no event told a number: a line that
+  /// breaks then leaves nothing else to go on behind. Nil where the server does not tell it.
+  private var newest: String?
+  private var isMarked = false
+  /// All that is kept is replayed, and what is not behind this commit was there at the start.
+  private var replayed: String?
+  /// What the next connection has to say of what was missed.
+  private var gap: StreamGap?
 
-  /// `expected`: says why events of a repository are not wanted; nil where they are.
+  /// `asked`: what it is looked up by, unless the name is a DID. `expected`: says why events of a
+  /// repository are not wanted; nil where they are.
   init(
-    _ follow: Follow, _ visit: PDSVisit, _ name: Repository, _ collections: [NSID],
-    state: String?, expected: @escaping (DID) -> String?
+    _ follow: Follow, _ visit: PDSVisit, _ name: Repository, _ asked: Repository,
+    _ collections: [NSID], state: String?, expected: @escaping (DID) -> String?
   ) {
-    (self.follow, self.visit, self.name, self.collections) = (follow, visit, name, collections)
+    (self.follow, self.visit, self.name, self.asked) = (follow, visit, name, asked)
+    self.collections = collections
     (self.state, self.expected) = (state, expected)
     maxBytes = follow.policy.maxEventBytes
   }
@@ -52,11 +63,16 @@ final class Firehose {
         switch error {
         case .refused(let head, let body):
           let refusal = XRPCError(head, body, now: Clock.unix)
+          // Behind a proxy that does not hand the upgrade on the server sees an odd call.
+          let isPolled = refusal.isMethodMissing || refusal.status == 400
+          if refusal.isPage, hasOpened || !isPolled {
+            throw .lost(refusal.line, after: refusal.wait)
+          }
           if visit.canEnter(refusal) {
             try visit.enter(refusal)
             continue
           }
-          if hasOpened || !refusal.isMethodMissing {
+          if hasOpened || !isPolled {
             problem = Failure(refusal.line, refusal.exit)
             guard problem.status == .temporary else { throw .failed(problem, at: socketPlace) }
             throw .lost(problem.message, after: head.wait(now: Clock.unix))
@@ -68,13 +84,19 @@ final class Firehose {
         poll = RepositoryPoll(follow, visit, repository, collections, because: problem)
       }
     }
-    while true { try poll?.run() }
+    while true {
+      do throws(LinkEnd) { try poll?.run() } catch {
+        // Perhaps it was not the server who refused the stream.
+        if poll?.hasLooked == false { poll = nil }
+        throw error
+      }
+    }
   }
 
   private func lookUp() throws(LinkEnd) -> DID {
     if let did = name.did { return did }
     switch try visit.ask(
-      follow, "com.atproto.repo.describeRepo", [("repo", name.description)], limit: 1 << 20)
+      follow, "com.atproto.repo.describeRepo", [("repo", asked.description)], limit: 1 << 20)
     {
     case .success(let (head, body)):
       guard PDSRecords.isObject(body),
@@ -84,7 +106,7 @@ final class Firehose {
       visit.succeeded()
       return did
     case .failure(let error):
-      if error.isTransient { throw .lost(error.line, after: error.wait) }
+      if error.isTransient || error.isPage { throw .lost(error.line, after: error.wait) }
       throw error.isAbsence
         ? failed("\(name): no such repository", .negative) : failed(error.line, error.exit)
     }
@@ -97,8 +119,33 @@ final class Firehose {
   // MARK: - The stream
 
   private func request() throws(LinkEnd) -> Request {
-    try visit.request(
-      "com.atproto.sync.subscribeRepos", [("cursor", follow.lastNumber.map { String($0) })])
+    let cursor = follow.lastNumber ?? (replayed == nil ? nil : 0)
+    return try visit.request(
+      "com.atproto.sync.subscribeRepos", [("cursor", cursor.map { String($0) })])
+  }
+
+  /// Notes the newest commit before a connection that has no number to begin behind. Where there
+  /// was such a connection before, another commit tells that something was missed: it is replayed.
+  private func mark(_ repository: DID) throws(LinkEnd) {
+    let found: String?
+    switch try visit.ask(
+      follow, "com.atproto.sync.getLatestCommit", [("did", repository.description)],
+      limit: 1 << 20)
+    {
+    case .success(let (_, body)): found = PDSRecords.member("rev", of: body)
+    case .failure(let error) where error.isPage: throw .lost(error.line)
+    case .failure(let error):
+      if error.isAboutAccount, !isMarked { follow.note(error.line) }
+      found = nil
+    }
+    if hasOpened {
+      if found == nil || newest == nil {
+        gap = StreamGap(thing: "commits")
+      } else if found != newest {
+        replayed = newest
+      }
+    }
+    (isMarked, newest) = (true, found ?? newest)
   }
 
   private var socketPlace: String? { (try? request())?.address.socketDisplay }
@@ -106,11 +153,14 @@ final class Firehose {
   private func listen(to repository: DID) throws(LinkEnd) -> Never {
     var options = SocketOptions()
     options.maxMessageBytes = max(Self.usualLargest, maxBytes ?? 0)
+    if follow.lastNumber == nil, replayed == nil { try mark(repository) }
     let socket = try LiveSocket.connect(
       follow, try request(), options: options, idle: follow.policy.idleTimeout)
     (hasOpened, isFresh) = (true, true)
     visit.succeeded()
     follow.opened(socket.place)
+    if let gap { follow.report(gap) }
+    gap = nil
     while true {
       switch try socket.receive(idle: follow.policy.idleTimeout, pingEvery: Self.pingEvery) {
       case .message(let message) where !message.isText:
@@ -136,10 +186,11 @@ final class Firehose {
       return fault("an event is dropped: \(error.reason)")
     }
     switch frame {
-    case .event(let name, let body):
+    case .event(let name, let body, let blocks):
       var event = FirehoseEvent(name, body, collections: collections)
       guard try isNews(event, body, of: repository) else { return }
-      if let number = event.number, event.hasRecords {
+      event.takeRecords(from: blocks)
+      if let number = event.number, event.lacksRecords {
         // It comes again if the link is lost now.
         if follow.lastNumber == nil, number > 0 { follow.restart(behind: number - 1) }
         try fetch(&event, of: repository)
@@ -164,7 +215,7 @@ final class Firehose {
   ) throws(LinkEnd) -> Bool {
     if event.name == "#info" {
       isOutdated = isOutdated || body["name"]?.text == "OutdatedCursor"
-      return true
+      return collections.isEmpty && replayed == nil
     }
     guard let number = event.number else {
       if event.owner == repository.description {
@@ -189,11 +240,31 @@ final class Firehose {
     floor = nil
     if isOutdated, let last, last + 1 < number { follow.missed(last + 1...number - 1) }
     isOutdated = false
+    let isOurs = event.owner == repository.description
     let isWanted =
-      event.owner == repository.description
-      && (event.changes?.isEmpty != true || collections.isEmpty || event.isTooBig)
+      isOurs && !wasThere(event)
+      && (collections.isEmpty || event.changes?.isEmpty == false || event.isTooBig)
     if !isWanted { follow.skip(to: number, event.time) }
     return isWanted
+  }
+
+  /// Whether an event of a replay was there before this began.
+  private func wasThere(_ event: FirehoseEvent) -> Bool {
+    guard let replayed else { return false }
+    let start = TID(replayed)?.time
+    guard let revision = event.revision else {
+      if let time = event.time, let start { return time <= start }
+      return false
+    }
+    if revision <= replayed { return true }
+    guard event.name == "#commit" else { return false }
+    if let since = event.since, since > replayed {
+      var gap = StreamGap(thing: "commits")
+      (gap.after, gap.before) = (start?.rfc3339, event.time?.rfc3339)
+      follow.report(gap)
+    }
+    self.replayed = nil
+    return false
   }
 
   /// Whether a server that was asked for what is behind an event numbers anew: it sends a number
@@ -210,7 +281,7 @@ final class Firehose {
 
   private func fetch(_ event: inout FirehoseEvent, of repository: DID) throws(LinkEnd) {
     let changes = event.changes ?? []
-    let wanted = changes.indices.filter { changes[$0].hasRecord }
+    let wanted = changes.indices.filter { changes[$0].hasRecord && changes[$0].value == nil }
     while true {
       var requests: [Request] = []
       for index in wanted {
@@ -260,8 +331,9 @@ final class Firehose {
     case .response(let head, let body):
       let error = XRPCError(head, body, now: Clock.unix)
       if error.isAbsence { return .success(nil) }
-      // A page is from somebody on the way, who may be gone the next time.
-      if error.isTransient || error.isPage {
+      // A page is from somebody on the way, who may be gone the next time. What the server fails
+      // at itself, it fails at for ever.
+      if error.isTransient && !error.isInternal || error.isPage {
         throw .lost(Self.words(error.line), after: error.wait)
       }
       if error.isTokenRefused { return .failure(error) }
@@ -302,6 +374,8 @@ final class RepositoryPoll {
   private var revision: String?
   private var pace: Backoff
   private var hasOpened = false
+  /// Whether the server has answered.
+  var hasLooked: Bool { revision != nil }
 
   init(
     _ follow: Follow, _ visit: PDSVisit, _ repository: DID, _ collections: [NSID],
@@ -423,9 +497,7 @@ final class RepositoryPoll {
       return answer
     case .failure(let found): error = found
     }
-    if error.isPage && !error.isTransient {
-      throw refusal(revision == nil && error.isMethodMissing ? problem : error.problem)
-    }
+    if error.isPage { throw .lost(error.line, after: error.wait) }
     if error.isMethodMissing {
       throw .failed(revision == nil ? problem : Failure(error.line, .failure))
     }

@@ -3,14 +3,14 @@ import Records
 
 /// One message of a server's stream of events (Agent/PDS/CONTRACT.md 6).
 enum FirehoseFrame: Equatable {
-  case event(String, CBORValue)
+  /// The name, the body without its blocks, and those (a CAR file).
+  case event(String, CBORValue, blocks: [UInt8])
   case error(String, String)
 
   /// Reads a message: two values, one behind the other.
   init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     var reader = CBORReader(bytes)
     let header = try reader.next()
-    // The blocks are a whole tree, of which the records are asked for one by one.
     let body = try reader.next(leavingOut: "blocks")
     guard reader.isAtEnd else { throw Failure("more than a header and a body") }
     switch header["op"]?.integer {
@@ -18,7 +18,7 @@ enum FirehoseFrame: Equatable {
       guard let name = header["t"]?.text, case .map = body else {
         throw Failure("an event without a name")
       }
-      self = .event(name, body)
+      self = .event(name, body, blocks: Array(reader.leftOut))
     case -1: self = .error(body["error"]?.text ?? "", body["message"]?.text ?? "")
     default: throw Failure("neither an event nor an error")
     }
@@ -90,7 +90,31 @@ struct FirehoseEvent {
 
   var isTooBig: Bool { name == "#commit" && body["tooBig"] == .bool(true) }
 
-  var hasRecords: Bool { changes?.contains(where: \.hasRecord) == true }
+  /// Whether the records of some changes are to be asked for yet.
+  var lacksRecords: Bool { changes?.contains { $0.hasRecord && $0.value == nil } == true }
+
+  /// The commit, and the one before it; nil where that is not told.
+  var revision: String? { body["rev"]?.text }
+  var since: String? { body["since"]?.text }
+
+  /// Takes the records from the commit's own blocks, as far as they are there and can be read.
+  mutating func takeRecords(from blocks: [UInt8]) {
+    guard let changes, !blocks.isEmpty else { return }
+    var wanted: [[UInt8]: [Int]] = [:]
+    for (index, change) in changes.enumerated() where change.hasRecord {
+      if let cid = change.cid?.bytes { wanted[cid, default: []].append(index) }
+    }
+    // What is damaged is asked for.
+    blocks.withUnsafeBytes { bytes in
+      guard !wanted.isEmpty, var car = try? CARBlocks(bytes) else { return }
+      while let (cid, content) = (try? car.next()) ?? nil {
+        guard let places = wanted[cid], CID(of: content).bytes == cid else { continue }
+        var reader = CBORReader(content)
+        guard let record = try? reader.next(), reader.isAtEnd else { continue }
+        for place in places { self.changes?[place].value = Array(record.recordJSON.utf8) }
+      }
+    }
+  }
 
   var owner: String? { body["repo"]?.text ?? body["did"]?.text }
 

@@ -7,6 +7,8 @@ public struct PDSFirehose {
   private let access: PDSAccess
   private let server: PDSServer
   private let repository: Repository
+  /// The same by its DID, where that is known: a handle may have changed.
+  private let asked: Repository
   private let limits: PDSLimits
   private let diagnostics: Diagnostics
 
@@ -22,8 +24,9 @@ public struct PDSFirehose {
     server = access.server
     self.limits = limits
     self.diagnostics = diagnostics
-    self.repository = try PDSRecords(access, repository: repository, limits, diagnostics)
-      .repository()
+    let records = PDSRecords(access, repository: repository, limits, diagnostics)
+    asked = try records.repository()
+    self.repository = repository ?? access.server.identifier ?? asked
   }
 
   /// The stream.
@@ -41,7 +44,7 @@ public struct PDSFirehose {
     _ = try server.request("com.atproto.sync.subscribeRepos")
     var stream = FollowedStream(server.base.display, resume: resume) { [self] follow in
       let firehose = Firehose(
-        follow, PDSVisit(access, diagnostics), repository, collections, state: state?.path
+        follow, PDSVisit(access, diagnostics), repository, asked, collections, state: state?.path
       ) { did in
         guard let source = resume?.state.source, source != self.source(did) else { return nil }
         return "\(repository) is \(did) now, and the state that of \(source)"
@@ -68,7 +71,7 @@ public struct PDSFirehose {
   /// up now: that the server may be away is the stream's affair.
   private func owner(_ path: String) throws(Failure) -> DID {
     if let did = repository.did { return did }
-    let records = PDSRecords(access, repository: repository, limits, diagnostics)
+    let records = PDSRecords(access, repository: asked, limits, diagnostics)
     if let bytes = try StateFile(path: path).read(), let found = FollowState(bytes) {
       let words = found.source.split(separator: " ")
       if words.count > 1, let did = DID(String(words[1])), found.source == source(did) {

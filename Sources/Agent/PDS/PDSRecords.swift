@@ -22,11 +22,14 @@ public final class PDSRecords {
     session = PDSSession(server, line, limits, diagnostics)
   }
 
-  /// Whose records are read.
+  /// Whose records are read: the account by its DID, once that is known.
   ///
   /// - Throws: `Failure` when nobody is named.
   public func repository() throws(Failure) -> Repository {
-    if let known = given ?? server.identifier { return known }
+    if let given { return given }
+    if let identifier = server.identifier {
+      return session.known().map { Repository($0.did) } ?? identifier
+    }
     throw Failure(
       server.base.display, "whose records? set identifier in the profile, or give --repo", .failure)
   }
@@ -129,8 +132,13 @@ public final class PDSRecords {
     _ method: String, _ query: [(name: String, value: String?)]
   ) throws(Failure) -> RecordAnswer {
     switch try read(method, query) {
-    case .refused(let error) where error.isAbsence: return .absent
-    case .refused(let error) where error.exit == .failure || isAboutOne(error):
+    case .refused(let error) where error.isAbsence:
+      try requireActive(error, query)
+      return .absent
+    case .refused(let error)
+    where error.exit == .failure || isAboutOne(error)
+      || method == Self.getting
+        && (error.isAboutAccount && !isQueued || error.isInternal):
       return .refused(error.line)
     case .refused(let error): throw Failure(place(method), error.line, error.exit)
     case .answer(let head, let body):
@@ -141,14 +149,50 @@ public final class PDSRecords {
     }
   }
 
+  /// A repository whose account is not active looks to readers as if there were none.
+  ///
+  /// - Throws: `Failure`, `denied` where that is so.
+  private func requireActive(
+    _ error: XRPCError, _ query: [(name: String, value: String?)]
+  ) throws(Failure) {
+    guard error.isRepositoryAbsence,
+      let name = query.first(where: { $0.name == "repo" })?.value
+    else { return }
+    let known = session.known()
+    let own = known.flatMap { known in
+      Repository(name).map { known.isOf($0) } == true || name == server.identifier?.description
+        ? known.did : nil
+    }
+    if let did = DID(name) ?? own {
+      let method = "com.atproto.sync.getRepoStatus"
+      switch try read(method, [("did", did.description)]) {
+      case .refused(let error) where error.isAboutAccount:
+        throw Failure(place(method), error.line, .denied)
+      case .answer(_, let body):
+        guard Self.isObject(body) else { return }
+        let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+        if json?["active"]?.bool == false {
+          let state = json?["status"]?.string ?? "not active"
+          throw Failure(place(method), "the account \(did) is \(state.cut)", .denied)
+        }
+        return
+      case .refused: break
+      }
+    }
+    let method = "com.atproto.repo.describeRepo"
+    if case .refused(let error) = try read(method, [("repo", name)]), error.isAboutAccount {
+      throw Failure(place(method), error.line, .denied)
+    }
+  }
+
   /// Reads need nobody to log in; where a server wants that, we do.
   func read(
-    _ method: String, _ query: [(name: String, value: String?)]
+    _ method: String, _ query: [(name: String, value: String?)], mostFaults: Int = .max
   ) throws(Failure) -> XRPCLine.Reply {
     let request = try made { () throws(Failure) in
       try server.request(method, query: query)
     }
-    let reply = try line.call(request)
+    let reply = try line.call(request, mostFaults: mostFaults)
     guard case .refused(let error) = reply, error.isLoginWanted, !error.name.isEmpty,
       server.identifier != nil
     else { return reply }
@@ -170,11 +214,15 @@ public final class PDSRecords {
   public func put(
     _ draft: RecordDraft, _ collection: NSID, _ key: RecordKey, swap: RecordSwap
   ) throws(Failure) -> WriteOutcome {
+    let body = target(try session.account(), collection, key, swap)
+      .json("record", bytes: draft.bytes).bytes
+    guard body.count <= RecordDraft.largest else {
+      let most = RecordDraft.largest
+      return .refused("a request of \(body.count) bytes; servers take \(most)", .failure)
+    }
     let reply = try session.call { tokens throws(Failure) in
-      let text = target(tokens, collection, key, swap).json("record", bytes: draft.bytes)
-      return try server.request(
-        "com.atproto.repo.putRecord", body: text.bytes, token: tokens.access, secrets: tokens.others
-      )
+      try server.request(
+        "com.atproto.repo.putRecord", body: body, token: tokens.access, secrets: tokens.others)
     }
     switch reply {
     case .answer(let head, let body):
@@ -227,7 +275,9 @@ public final class PDSRecords {
         RecordText().string("uri", uri.description).json("commit", bytes: commit).bytes)
     case .refused(let error):
       // Gone, by us or by somebody else.
-      if !error.isTokenRefused || error.name.isEmpty, case .absent = try look(uri) {
+      if !error.isAboutAccount, !error.isTokenRefused || error.name.isEmpty,
+        case .absent = try look(uri)
+      {
         return gone(uri, swap, isFirst)
       }
       if error.isConflict { return .conflict(error.line) }
@@ -263,7 +313,7 @@ public final class PDSRecords {
   }
 
   private func isAboutOne(_ error: XRPCError) -> Bool {
-    isQueued && error.exit == .denied && !error.isTokenRefused
+    isQueued && error.exit == .denied && !error.isTokenRefused && !error.isAboutAccount
   }
 
   private func odd(_ reason: String, _ method: String) throws(Failure) -> WriteOutcome {
@@ -317,6 +367,7 @@ extension PDSRecords {
     var asksReversed = isReversed
     // One record alone does not show in which order they come.
     var size = min(max(count, 2), Self.pageSize)
+    var hasFailed = false
     while !pages.isFull {
       if Clock.monotonic > end {
         throw Failure(place(method), "the list did not come whole in time", .temporary)
@@ -326,9 +377,21 @@ extension PDSRecords {
         [
           ("repo", repository), ("collection", collection.description), ("limit", "\(size)"),
           ("cursor", cursor), ("reverse", asksReversed ? "true" : nil),
-        ])
+        ], mostFaults: hasFailed ? 1 : .max)
       guard case .answer(let head, let body) = reply else {
         guard case .refused(let error) = reply else { return }
+        // One record of the page may be what the server fails at.
+        if error.isInternal {
+          hasFailed = true
+          if size > 1 {
+            size = max(size / 10, 1)
+            continue
+          }
+          let key = try keyBehind(cursor, collection, repository, isRising: asksReversed, error)
+          fault("at://\(repository)/\(collection)/\(key): \(error.line); passed over")
+          (cursor, size) = (key, Self.pageSize)
+          continue
+        }
         // Not every server can do that.
         if asksReversed, cursor == nil, error.status == 400 || error.status == 501,
           !error.isAbsence
@@ -336,6 +399,7 @@ extension PDSRecords {
           asksReversed = false
           continue
         }
+        if error.isAbsence { try requireActive(error, [("repo", repository)]) }
         throw Failure(place(method), error.line, error.isAbsence ? .negative : error.exit)
       }
       guard let page = Self.page(of: body, fault) else {
@@ -354,6 +418,33 @@ extension PDSRecords {
       size = Self.pageSize
     }
     for each in pages.finish() { try row(each.bytes) }
+  }
+
+  /// The key of the record behind a cursor, which is a key, by the tree of the whole repository:
+  /// a server that fails at a record names it nowhere else.
+  private func keyBehind(
+    _ cursor: String?, _ collection: NSID, _ repository: String, isRising: Bool,
+    _ problem: XRPCError
+  ) throws(Failure) -> String {
+    let failure = Failure(place("com.atproto.repo.listRecords"), problem.line, problem.exit)
+    guard
+      case .found(let row) = try object("com.atproto.repo.describeRepo", [("repo", repository)]),
+      let did = Self.member("did", of: row),
+      case .answer(_, let file) = try read("com.atproto.sync.getRepo", [("did", did)])
+    else { throw failure }
+    let start = Array("\(collection)/".utf8)
+    let tree = file.withUnsafeBytes { bytes in
+      Result<RepositoryTree, Failure> { () throws(Failure) in try RepositoryTree(bytes) }
+    }
+    let all = try tree.get().records.filter { $0.path.utf8.starts(with: start) }
+      .map { String($0.path.dropFirst(start.count)) }
+    let key = (isRising ? all : all.reversed()).first { key in
+      guard let cursor else { return true }
+      let (one, other) = isRising ? (cursor, key) : (key, cursor)
+      return one.utf8.lexicographicallyPrecedes(other.utf8)
+    }
+    guard let key else { throw failure }
+    return key
   }
 
   static func page(
@@ -379,6 +470,13 @@ extension PDSRecords {
 }
 
 extension PDSRecords {
+  /// Whether the server answers all the same, where the last call brought a page.
+  public var isThereBehindPage: Bool {
+    guard line.metPage else { return false }
+    do throws(Failure) { try requireServer() } catch { return false }
+    return true
+  }
+
   /// Makes sure that a server of this protocol answers, and nothing that stands before it.
   func requireServer() throws(Failure) {
     let method = "com.atproto.server.describeServer"

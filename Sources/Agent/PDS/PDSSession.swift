@@ -181,18 +181,32 @@ final class PDSSession {
   ) throws(Failure) -> PDSTokens {
     let password = try settings { () throws(Failure) in try server.password() }
     let file = try opened()
-    let advice = "the account wants a code from its mail, too; give an app password"
     if !isAsked, file.wantsCode(with: password) {
-      throw Failure(server.base.display, "\(advice) (no log-in was tried)", .denied)
+      throw Failure(server.base.display, "\(Self.advice) (no log-in was tried)", .denied)
     }
-    let name = try loginName()
-    let text = RecordText().string("identifier", name).string("password", password.reveal())
-    let request = try settings { () throws(Failure) in
-      try server.request(
-        "com.atproto.server.createSession", body: text.bytes, secrets: [password])
+    var names = try loginNames(file)
+    while true {
+      let name = names.removeFirst()
+      let text = RecordText().string("identifier", name).string("password", password.reveal())
+      let request = try settings { () throws(Failure) in
+        try server.request(
+          "com.atproto.server.createSession", body: text.bytes, secrets: [password])
+      }
+      let place = request.address.display
+      let reply = try line.call(request, mostFaults: mostFaults)
+      if case .refused(let error) = reply, !names.isEmpty, error.mayKnowOtherName {
+        diagnostics.note("\(place): \(error.line)")
+        continue
+      }
+      return try tokens(of: reply, password, name, place, file)
     }
-    let place = request.address.display
-    switch try line.call(request, mostFaults: mostFaults) {
+  }
+
+  private func tokens(
+    of reply: XRPCLine.Reply, _ password: Secret, _ name: String, _ place: String,
+    _ file: PDSTokenFile
+  ) throws(Failure) -> PDSTokens {
+    switch reply {
     case .answer(let head, let body):
       var tokens = try read(body, head, place, of: server.identifier?.did)
       tokens.password = password
@@ -200,7 +214,9 @@ final class PDSSession {
       return tokens
     case .refused(let error) where error.name == "AuthFactorTokenRequired":
       try settings { () throws(Failure) in try file.keepCode(with: password) }
-      throw Failure(place, "\(error.line): \(advice)", .denied)
+      throw Failure(place, "\(error.line): \(Self.advice)", .denied)
+    case .refused(let error) where error.isAboutAccount:
+      throw Failure(place, error.line, .denied)
     case .refused(let error):
       let isDenied = error.status == 401 || error.status == 403 || error.name.hasPrefix("Auth")
       let words = "the password from \(password.source) was refused for \(name)"
@@ -210,10 +226,16 @@ final class PDSSession {
     }
   }
 
-  /// Not every server takes a DID: a handle is asked for where the server tells it.
-  private func loginName() throws(Failure) -> String {
-    guard let identifier = server.identifier else { return "" }
-    guard let did = identifier.did else { return identifier.description }
+  private static let advice =
+    "the account wants a code from its mail, too; give an app password"
+
+  /// What to log in with, the best first. A handle may change; the DID of the first log-in does
+  /// not. But not every server takes a DID, so that its handle of now is asked for.
+  private func loginNames(_ file: PDSTokenFile) throws(Failure) -> [String] {
+    guard let identifier = server.identifier else { return [""] }
+    let kept = (try? file.read()) ?? nil
+    guard let did = identifier.did ?? kept?.did else { return [identifier.description] }
+    let others = identifier.did == nil ? [identifier.description] : []
     let request = try settings { () throws(Failure) in
       try server.request(
         "com.atproto.repo.describeRepo", query: [("repo", did.description)])
@@ -221,8 +243,8 @@ final class PDSSession {
     guard case .answer(_, let body) = try line.call(request),
       let json = try? body.withUnsafeBytes({ try JSONValue.parse($0) }),
       let handle = json["handle"]?.string.flatMap({ Handle($0) })
-    else { return did.description }
-    return handle.description
+    else { return [did.description] + others }
+    return [handle.description]
   }
 
   private func read(

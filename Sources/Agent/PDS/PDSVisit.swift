@@ -46,7 +46,8 @@ final class PDSVisit {
     while true {
       let (head, body) = try follow.answer(
         try request(method, query), silence: silence, limit: limit)
-      if (200...299).contains(head.status) { return .success((head, body)) }
+      let isPage = XRPCError.isPage(head, body)
+      if (200...299).contains(head.status), !isPage { return .success((head, body)) }
       let error = XRPCError(head, body, now: Clock.unix)
       guard canEnter(error) else { return .failure(error) }
       try enter(error)

@@ -10,7 +10,6 @@ public struct RecordDraft: Sendable {
 
   /// The largest request that servers take, bytes, with what stands around the record.
   public static let largest = 1_000_000
-  private static let around = 4096
 
   /// Reads a record.
   ///
@@ -44,8 +43,8 @@ public struct RecordDraft: Sendable {
       added.append(.init(name: "createdAt", value: .text(created.rfc3339)))
     }
     bytes = Self.joined(added, text, isEmpty: members.isEmpty)
-    guard bytes.count <= Self.largest - Self.around else {
-      throw Failure("larger than \(Self.largest - Self.around) bytes")
+    guard bytes.count <= Self.largest else {
+      throw Failure("larger than \(Self.largest) bytes")
     }
     cid = CID(of: CBORValue.map(added + members).encoded)
   }
@@ -124,17 +123,24 @@ enum RecordTree {
     guard members.count == 1, let text = members[0].value.text else { return .map(members) }
     switch members[0].name {
     case "$link":
-      guard let cid = CID(text), cid.bytes != nil else {
-        throw Failure("a $link that is not a CID")
-      }
-      return .link(cid)
+      if let cid = CID(text), cid.isWhole { return .link(cid) }
+      // A CID that is written in another way.
+      let isOther = ["Qm", "z", "k", "f", "u"].contains { text.hasPrefix($0) }
+      if isOther, text.utf8.count >= 40 { throw Failure("a $link that is not a CID in base32") }
     case "$bytes":
-      guard let bytes = Base64.bytes(of: text) else {
+      if let bytes = Base64.recordBytes(of: text) { return .bytes(bytes) }
+      // With the other letters for two of them servers differ in what they make of it.
+      if text.utf8.contains(where: { "-_".utf8.contains($0) }),
+        text.utf8.withContiguousStorageIfAvailable({ code in
+          Base64.bytes(of: UnsafeRawBufferPointer(code)) != nil
+        }) == true
+      {
         throw Failure("$bytes that are not base64")
       }
-      return .bytes(bytes)
-    default: return .map(members)
+    default: break
     }
+    // Servers keep as it is what is neither.
+    return .map(members)
   }
 
   private static func fault(_ error: any Error) -> Failure {
@@ -144,7 +150,7 @@ enum RecordTree {
 
 extension Base64 {
   /// With the letters that servers take, and either all of the padding or none.
-  fileprivate static func bytes(of text: String) -> [UInt8]? {
+  fileprivate static func recordBytes(of text: String) -> [UInt8]? {
     let code = Array(text.utf8)
     if code.contains(where: { "-_".utf8.contains($0) }) { return nil }
     if code.contains(UInt8(ascii: "=")), code.count % 4 != 0 { return nil }

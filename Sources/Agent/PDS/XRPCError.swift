@@ -21,15 +21,12 @@ struct XRPCError: Error {
     summary = head.summary
     let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
     name = json?["error"]?.string.map(head.quoted) ?? ""
+    isPage = Self.isPage(head, body)
     if json?.isObject == true {
       message = json?["message"]?.string.map(head.quoted) ?? ""
-      (isPage, isPlain) = (false, false)
+      isPlain = false
     } else {
       let text = String(decoding: body.prefix(4096), as: UTF8.self)
-      let type = head.value("Content-Type")?.lowercased() ?? ""
-      isPage =
-        text.drop { $0.isWhitespace }.hasPrefix("<")
-        || ["text/html", "application/xhtml"].contains { type.hasPrefix($0) }
       isPlain = !isPage && text.contains { !$0.isWhitespace }
       let line = text.split(whereSeparator: \.isNewline).first ?? ""
       message = isPage ? "a page, not a server's answer" : head.quoted(String(line))
@@ -38,6 +35,16 @@ struct XRPCError: Error {
     wait =
       head.wait(now: now)
       ?? reset.map { min(max($0 - (head.date ?? now), 0), RetryAfter.limit) }
+  }
+
+  /// Whether an answer is one for people, from somebody on the way: a portal where one logs in
+  /// to the network, or a proxy.
+  static func isPage(_ head: ResponseHead, _ body: [UInt8]) -> Bool {
+    let first = body.first { ![9, 10, 13, 32].contains($0) }
+    if first == UInt8(ascii: "<") { return true }
+    let type = head.value("Content-Type")?.lowercased() ?? ""
+    return first != UInt8(ascii: "{")
+      && ["text/html", "application/xhtml"].contains { type.hasPrefix($0) }
   }
 
   /// `400 Bad Request: InvalidSwap: record was at bafy...`.
@@ -49,12 +56,38 @@ struct XRPCError: Error {
     status == 408 || status == 425 || status == 429 || status >= 500 && !isMethodMissing
   }
 
+  /// Whether a log-in that was refused so may be good under the account's other name.
+  var mayKnowOtherName: Bool {
+    (status == 400 || status == 401) && !isAboutAccount && name != "AuthFactorTokenRequired"
+  }
+
+  /// Whether the server fails at what it was asked, which it may do for ever: the reference server
+  /// says so of records that it keeps and cannot write out, too.
+  var isInternal: Bool { status == 500 && name == "InternalServerError" }
+
   var isTokenRefused: Bool {
     ["ExpiredToken", "InvalidToken"].contains(name) || isLoginWanted
   }
 
   var isLoginWanted: Bool {
     status == 401 && (name.isEmpty || name.hasPrefix("Auth") || name == "Unauthorized")
+  }
+
+  /// Whether it is about the account, whatever was asked for: nothing that waits may be given up
+  /// for it, as it may end.
+  var isAboutAccount: Bool {
+    if name == "AccountNotFound" { return true }
+    return ["Account", "Repo"].contains { whose in
+      ["Deactivated", "Takedown", "Takendown", "Suspended"].contains { name == whose + $0 }
+    }
+  }
+
+  /// Whether the server says that there is no such repository, as it also does of one whose
+  /// account is not active.
+  var isRepositoryAbsence: Bool {
+    name == "RepoNotFound"
+      || name == "InvalidRequest"
+        && ["Could not find repo", "Could not locate record"].contains { message.hasPrefix($0) }
   }
 
   var isConflict: Bool { name == "InvalidSwap" }
@@ -76,6 +109,7 @@ struct XRPCError: Error {
   /// Whether the server has no such call; a page is what a web server has there.
   var isMethodMissing: Bool {
     name == "MethodNotImplemented" || (200...299).contains(status)
+      || name == "InvalidRequest" && message.hasPrefix("No service configured")
       || [404, 405, 426, 501].contains(status)
   }
 
@@ -83,8 +117,8 @@ struct XRPCError: Error {
 
   var exit: ExitStatus {
     if isConflict { return .negative }
-    if isTransient { return .temporary }
-    return isTokenRefused || status == 401 || status == 403 ? .denied : .failure
+    if isTransient || isPage { return .temporary }
+    return isTokenRefused || isAboutAccount || status == 401 || status == 403 ? .denied : .failure
   }
 }
 

@@ -33,6 +33,10 @@ final class XRPCLine {
   private var deadline = 0.0
   /// The tries so far of which nobody knows whether they arrived.
   private(set) var unanswered = 0
+  /// Whether the last call was answered by a page.
+  private(set) var metPage = false
+  /// How often a server fails at something to be read before it is taken for good.
+  private static let mostFaultsOfReads = 3
 
   init(_ client: WebClient, _ limits: PDSLimits, _ diagnostics: Diagnostics) {
     self.client = client
@@ -43,6 +47,7 @@ final class XRPCLine {
   /// Calls, and waits. Whatever is sent here must do no harm when it arrives twice.
   func call(_ request: Request, mostFaults: Int = .max) throws(Failure) -> Reply {
     var faults = 0
+    metPage = false
     let place = request.address.display
     deadline = Clock.monotonic + limits.timeout
     var backoff = Backoff(base: 1, cap: 60, jitter: 0.1)
@@ -61,11 +66,20 @@ final class XRPCLine {
         reason = "no whole answer in \(seconds) s"
       case .unusable(let words): throw Failure(place, words, .failure)
       case .response(let head, let body):
-        if (200...299).contains(head.status) { return .answer(head, body) }
+        let isPage = XRPCError.isPage(head, body)
+        if (200...299).contains(head.status), !isPage { return .answer(head, body) }
         let error = XRPCError(head, body, now: Clock.unix)
+        // What comes is not from the server, who is as good as away.
+        if isPage, !error.isTransient {
+          metPage = true
+          throw Failure(place, error.line, .temporary)
+        }
         if !error.isTransient { return .refused(error) }
         if error.status == 500 { faults += 1 }
-        if faults >= mostFaults { return .refused(error) }
+        let isForGood = error.isInternal && request.method == "GET"
+        if faults >= (isForGood ? min(mostFaults, Self.mostFaultsOfReads) : mostFaults) {
+          return .refused(error)
+        }
         (reason, wait) = (error.line, error.wait)
       }
       unanswered += 1

@@ -57,6 +57,11 @@ ok "is cut" [ "$(wc -c <"$err")" -lt 700 ]
 err_unlike SECRET "without the secrets in it"
 given '{"n":1}' pds-record -p plain delete --swap none com.example.a x
 status_is 2 "a deletion of nothing is no deletion"
+for odd in '{"$bytes":"a!"}' '{"$bytes":"AQI=="}' '{"$bytes":"AQI=","n":1}' '{"$link":"none"}' \
+  '{"$link":"bafyreighusodssr3","n":1}'; do
+  given "{\"n\":$odd}" pds-record -p conflicts put com.example.a x
+  err_like InvalidSwap "what a server keeps as it is may be brought back: $odd"
+done
 given '{"n":{"$bytes":"-_8"}}' pds-record -p plain put com.example.a x
 err_like 'bytes that are not base64' "letters that servers refuse are not sent"
 

@@ -14,16 +14,16 @@ start_pds me --private
 for number in 1 2; do write me "$number"; done
 : >"$tmp/me.log"
 rm -r "$tokens"
-t 0 "a server that wants one to log in" pds-record watch -L --max-retries 0 --from 0 -n 5 $task
+t 0 "a server that wants one to log in" pds-record watch -L --max-retries 0 --from 0 -n 2 $task
 is "$(numbers "$out")" "1 2" "tells what it has"
 is "$(jq -r 'select(.type).type' "$out" | xargs)" "open end" "and no link is lost for it"
 is "$(asked me createSession)" 1 "the password is sent once"
 is "$(jq -r 'select(.authorized | not).method' "$tmp/me.log" | sort | xargs)" \
   "createSession describeRepo" "what one may ask is known then"
-run agent-tail -p me --from 0 -n 5 $task
+run agent-tail -p me --from 0 -n 2 $task
 is "$(numbers "$out")" "1 2" "agent-tail is told, too"
 is "$(asked me createSession)" 1 "with the same session"
-run pds-record -p me watch -L --repo did:web:alice.test --max-retries 0 --from 0 -n 5 $task
+run pds-record -p me watch -L --repo did:web:alice.test --max-retries 0 --from 0 -n 2 $task
 is "$(numbers "$out") $(jq -r 'select(.type).type' "$out" | xargs)" "1 2 open end" \
   "without a handle it is the stream that is refused first"
 

@@ -4,7 +4,7 @@
 needs pds-record agent-tail jq
 start_server faulty python3 "$cli/servers/faulty_pds.py" "$tmp/log"
 for name in toobig numberless strange large many wordy future away page private gone refused \
-  anew equal; do
+  anew equal breaks slow quiet outdated norevs blocks others proxy proxypage proxywords; do
   printf '[profile %s]\nkind = pds\nurl = %s/%s\nidentifier = did:web:a.test\n' \
     $name "$url" $name
 done >"$XDG_CONFIG_HOME/agentutils/config"
@@ -40,6 +40,52 @@ out_empty "with nothing printed"
 watch private -n 1
 status_is 77 "records for those who logged in"
 err_like 'no app password' "are asked for as such"
+
+# --- records that the commit brings along
+
+: >"$tmp/log"
+watch blocks -n 8 com.example.a
+is "$(jq -c '.data.ops[0].value' "$out" | sed -n 2p)" \
+  '{"n":7,"link":{"$link":"bafyreiho3bjsw2bz4qvep3cj2qeeqd4fuxgr7qv6zllshbyahcsm5bvujq"},"list":[null,true],"$type":"com.example.a","bytes":{"$bytes":"AQI"}}' \
+  "links and bytes are written as in any record"
+is "$(ops | sed 's,com.example.a/,,g; s/\[*\]*//g' | xargs)" "a 1 b 7 c 1 d 1 e 1 f null g 1 bad null" \
+  "each record is told"
+is "$(grep getRecord "$tmp/log" | sed 's/.*rkey=//' | xargs)" "c d e f g bad" \
+  "and asked for only where its commit has it not, or damaged"
+err_is "pds-record: $url/blocks: com.example.a/bad: a record could not be fetched: 500 Internal Server Error: InternalServerError: no" \
+  "one at which the server fails for ever is named and passed over"
+not_ok "the blocks are not printed" grep -q '"blocks"' "$out"
+watch others -n 2 --from 0
+is "$(jq -r .event "$out" | xargs)" "#identity #account" "without a collection everything counts"
+watch others -n 1 --from 0 com.example.a
+is "$(jq -r .id "$out" | xargs)" 5 "with one only its commits do"
+
+# --- a line that breaks before its first event
+
+for each in breaks slow; do
+  watch $each -L -n 3 com.example.a
+  is "$(jq -r '.id // .type' "$out" | xargs)" "open lost resumed 6 7 end" \
+    "$each: what was missed is replayed, and no more" || cat "$out" "$err"
+  is "$(streams $each)" ",cursor=0" "$each: from the beginning"
+done
+watch quiet -L -n 1
+is "$(jq -r '.id // .type' "$out" | xargs):$(streams quiet)" "open lost resumed 8 end:," \
+  "where nothing was missed nothing is"
+watch outdated -L -n 1
+is "$(jq -r '.id // .type' "$out" | xargs)" "open lost resumed gap 7 end" \
+  "what the server does not keep is a gap"
+err_like 'possible gap: commits between 2026-11-29T00:00:05.000Z and 2026-11-29T00:00:07.000Z' "said to people"
+watch norevs -L -n 1
+is "$(jq -r '.id // .type' "$out" | xargs)" "open lost resumed gap 8 end" \
+  "and so is what nobody can tell"
+
+# --- a proxy that hands no upgrade on
+
+for each in proxy proxypage proxywords; do
+  run pds-record watch -p $each -L --max-time 3
+  is "$(jq -r .type "$out" | xargs)" "open end" "$each: the server is polled"
+  err_like 'no stream of events: 400 Bad Request.*; it is polled' "$each: and it is said"
+done
 
 # --- strange events
 

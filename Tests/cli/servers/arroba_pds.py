@@ -14,7 +14,10 @@ that it names, and taken out:
     {"method": "putRecord", "lose": true}         done, and no answer
     {"method": "getRecord", "wait": 2}            first wait so many seconds
 
-As long as there is a file of that name with `.down` behind it, nobody gets an answer; with
+As long as there is a file of that name with `.down` behind it, nobody gets an answer. With
+`.portal` behind it everybody gets a page with the status that is in it, as in front of a network
+where one logs in first; with `.state` the account is `deactivated` or `takendown`, as on the
+reference server; with `.handle` that is its handle now. With
 --deaf nothing is a conflict, as on servers that do not know swaps. With --private nobody is told
 anything who has not logged in.
 """
@@ -52,8 +55,10 @@ SESSION = 'com.atproto.server.'
 class Account:
   """Who may write, and with which tokens."""
 
-  def __init__(self, lifetime):
+  def __init__(self, lifetime, is_awkward, handle):
     self.lifetime = lifetime
+    self.is_awkward = is_awkward
+    self.handle = handle
     self.used = set()
     self.lock = threading.Lock()
 
@@ -64,7 +69,7 @@ class Account:
                 'exp': int(now + seconds) + 60,
                 'until': now + seconds, 'jti': uuid.uuid4().hex}
       return jwt.encode(claims, KEY, 'HS256')
-    return {'did': DID, 'handle': HANDLE, 'active': True,
+    return {'did': DID, 'handle': self.handle(), 'active': True,
             'accessJwt': token('com.atproto.appPass', self.lifetime),
             'refreshJwt': token('com.atproto.refresh', 90 * 86400)}
 
@@ -87,7 +92,8 @@ class Account:
     return self.claims('com.atproto.appPass')['sub'], server.ALL_SCOPES
 
   def create(self, input):
-    if input.get('password') != PASSWORD or input.get('identifier') != HANDLE:
+    names = [self.handle()] + ([] if self.is_awkward else [DID])
+    if input.get('password') != PASSWORD or input.get('identifier') not in names:
       raise XrpcError('Invalid identifier or password', name='AuthenticationRequired', status=401)
     return self.pair()
 
@@ -101,13 +107,14 @@ class Account:
 
   def get(self, input):
     self.authenticate()
-    return {'did': DID, 'handle': HANDLE, 'active': True}
+    return {'did': DID, 'handle': self.handle(), 'active': True}
 
 
 class Records:
   """The calls that change records as the reference server has them."""
 
-  def __init__(self, is_strict, is_deaf):
+  def __init__(self, is_strict, is_deaf, handle):
+    self.handle = handle
     self.is_strict = is_strict
     self.is_deaf = is_deaf
     self.lock = threading.Lock()
@@ -171,7 +178,7 @@ class Records:
   def describe(self, input, repo=None):
     there = server.load_repo(repo)
     names = sorted({entry.key.split('/')[0] for entry in there.mst.list()})
-    return {'did': there.did, 'handle': there.handle, 'didDoc': {}, 'collections': names,
+    return {'did': there.did, 'handle': self.handle(), 'didDoc': {}, 'collections': names,
             'handleIsCorrect': True}
 
 
@@ -193,6 +200,47 @@ class Faults:
       except XrpcError as error:
         return {'status': error.status or 400, 'headers': {'Content-Type': 'application/json'},
                 'text': json.dumps({'error': error.name, 'message': str(error)})}
+    return {}
+
+  def told(self, what):
+    """What a file behind that of the faults says; None where there is none."""
+    try:
+      with open(self.faults + '.' + what) as file:
+        return file.read().strip()
+    except (OSError, TypeError):
+      return None
+
+  def handle(self):
+    return self.told('handle') or HANDLE
+
+  def inactive(self, method, query):
+    """What the reference server says of an account that is not active, or of a handle that it
+    had before; nothing of others."""
+    def error(status, name, message):
+      return {'status': status, 'headers': {'Content-Type': 'application/json'},
+              'text': json.dumps({'error': name, 'message': message})}
+    state = self.told('state')
+    nobody = {'getRecord': 'Could not locate record',
+              'listRecords': f'Could not find repo: {HANDLE}'}
+    if self.told('handle') and f'repo={HANDLE}' in query:
+      if method in nobody:
+        return error(400, 'InvalidRequest', nobody[method])
+      return error(400, 'RepoNotFound', 'Could not find repo')
+    if not state:
+      return {}
+    name = state.capitalize()
+    if method in ('putRecord', 'deleteRecord', 'createRecord', 'applyWrites'):
+      account = 'Takedown' if state == 'takendown' else name
+      return error(401, f'Account{account}', f'Account is {state}')
+    if method == 'createSession' and state == 'takendown':
+      return error(401, 'AccountTakedown', 'Account has been taken down')
+    if method in nobody:
+      return error(400, 'InvalidRequest', nobody[method])
+    if method in ('describeRepo', 'getLatestCommit'):
+      return error(400, f'Repo{name}', f'Repo has been {state}')
+    if method == 'getRepoStatus':
+      return {'status': 200, 'headers': {'Content-Type': 'application/json'},
+              'text': json.dumps({'did': DID, 'active': False, 'status': state})}
     return {}
 
   def next(self, method):
@@ -220,6 +268,11 @@ class Faults:
     if self.faults and os.path.exists(self.faults + '.down'):
       environ['werkzeug.socket'].shutdown(socket.SHUT_RDWR)
       raise ConnectionError('down')
+    portal = self.told('portal')
+    if portal:
+      fault = {'status': int(portal), 'headers': {'Content-Type': 'text/html; charset=utf-8'},
+               'text': '<!doctype html><title>Log in to the train</title>'}
+    fault = fault or self.inactive(method, environ['QUERY_STRING'].replace('%3A', ':'))
     time.sleep(fault.get('wait', 0))
     fault = self.refusal(method, environ.get('HTTP_AUTHORIZATION', '')) or fault
     if 'status' in fault:
@@ -280,10 +333,11 @@ def main():
   server.repo.callback = told
   firehose.start()
 
-  account = Account(options.lifetime)
+  faults = Faults(None, options.log, options.faults, None)
+  account = Account(options.lifetime, options.awkward, faults.handle)
   server.authenticate = account.authenticate
   methods = server.server._methods
-  records = Records(options.awkward, options.deaf)
+  records = Records(options.awkward, options.deaf, faults.handle)
   methods.update({
     SESSION + 'createSession': account.create, SESSION + 'refreshSession': account.refresh,
     SESSION + 'getSession': account.get, REPO + 'putRecord': records.put,
@@ -300,8 +354,9 @@ def main():
 
   app = Flask('pds')
   init_flask(server.server, app)
-  app.wsgi_app = Faults(
-    app.wsgi_app, options.log, options.faults, account.claims if options.private else None)
+  faults.app = app.wsgi_app
+  faults.door = account.claims if options.private else None
+  app.wsgi_app = faults
   listener = make_server('127.0.0.1', 0, app, threaded=True, request_handler=Quiet)
   if options.log:
     count_open(listener, options.log + '.open')

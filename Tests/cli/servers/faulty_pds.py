@@ -4,6 +4,7 @@ a fault of its own: http://127.0.0.1:PORT/FAULT is the address of a profile. Any
 right. The log gets a line `FAULT METHOD QUERY` per request. What each does is said where it does it.
 """
 import base64
+import datetime
 import hashlib
 import json
 import struct
@@ -87,8 +88,73 @@ def at(number, key, minute):
   return commit(number, change(key), time=f'2026-11-01T00:{minute:02}:00.000Z')
 
 
-def events(fault, count):
+def number(value):
+  return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + number(value >> 7)
+
+
+def car(*records):
+  """A CAR file of records."""
+  part = lambda text: number(len(text)) + text
+  return (part(cbor({'roots': [Link(cid(RECORD))], 'version': 1}))
+          + b''.join(part(cid(record) + cbor(record)) for record in records))
+
+
+def deep(levels):
+  value = 1
+  for _ in range(levels):
+    value = [value]
+  return {'$type': TYPE, 'n': value}
+
+
+RICH = {'$type': TYPE, 'n': 7, 'link': Link(cid(RECORD)), 'bytes': b'\1\2', 'list': [None, True]}
+
+
+def written(number, key, record=RECORD, blocks=None, **more):
+  """A change with its record, as the reference server tells it."""
+  there = {'action': 'create', 'path': f'{TYPE}/{key}', 'cid': Link(cid(record))}
+  return event('#commit', {
+    'seq': number, 'repo': DID, 'ops': [there], 'rev': rev(number), 'since': rev(number - 1),
+    'blocks': car(RECORD, record) if blocks is None else blocks,
+    'time': f'2026-11-29T00:00:{number:02}.000Z', **more})
+
+
+def rev(number):
+  """Of the commit of an event, which is made in the second of its number."""
+  value = int(datetime.datetime(2026, 11, 29, 0, 0, number, tzinfo=datetime.timezone.utc)
+              .timestamp() * 1e6) << 10
+  return ''.join('234567abcdefghijklmnopqrstuvwxyz'[value >> 60 - 5 * n & 31] for n in range(13))
+
+
+BROKEN = ('breaks', 'slow', 'quiet', 'outdated', 'norevs')
+
+
+def broken(fault, count, query):
+  """A line that breaks before its first event; the commits of the events 6 and 7 come then."""
+  if count == 1:
+    error = {'error': 'ConsumerTooSlow', 'message': 'Stream consumer too slow'}
+    return event('', error, op=-1) if fault == 'slow' else b''
+  if 'cursor=0' not in query:
+    return written(8, 'e8')
+  old = event('#info', {'name': 'OutdatedCursor'})
+  if fault == 'outdated':
+    return old + written(7, 'e7')
+  return (old + event('#account', {'seq': 2, 'did': DID, 'active': True,
+                                   'time': '2026-11-29T00:00:02.000Z'})
+          + b''.join(written(n, f'e{n}') for n in range(4, 8)))
+
+
+def events(fault, count, query=''):
   """What a server sends to begin with, on the nth connection."""
+  if fault in BROKEN:
+    return broken(fault, count, query)
+  if fault == 'blocks':
+    return (written(1, 'a') + written(2, 'b', RICH) + written(3, 'c', deep(100))
+            + written(4, 'd', blocks=b'') + written(5, 'e', blocks=b'\x05abc')
+            + written(6, 'f', {**RECORD, 'n': 2}, blocks=car(RECORD))
+            + written(7, 'g', blocks=car(RICH)[:-3]) + written(8, 'bad', deep(100)))
+  if fault == 'others':
+    return (event('#identity', {'seq': 1, 'did': DID}) + event('#account', {'seq': 2, 'did': DID})
+            + event('#sync', {'seq': 3, 'did': DID, 'rev': rev(3)}) + commit(4) + written(5, 'a'))
   if fault in ('anew', 'equal'):
     # A server made anew, or put back, numbers from 1 and says nothing of it.
     later = [at(n, f'n{n}', 10 + n) for n in range(1, 7)]
@@ -134,6 +200,10 @@ def page(fault, query):
 def answer(fault, method, query, count, given, token):
   """Status, headers and body."""
   error = lambda status, name, **headers: (status, headers, {'error': name, 'message': 'no'})
+  if method == 'getLatestCommit' and fault in BROKEN and fault != 'norevs':
+    return 200, {}, {'cid': cid_text(RECORD), 'rev': rev(5 if count == 1 or fault == 'quiet' else 7)}
+  if method == 'getLatestCommit' and fault.startswith('proxy'):
+    return 200, {}, {'cid': cid_text(RECORD), 'rev': rev(5)}
   if method == 'describeRepo':
     return 200, {}, {'did': DID, 'handle': 'a.test', 'collections': [TYPE]}
   if method == 'createSession':
@@ -160,6 +230,10 @@ def answer(fault, method, query, count, given, token):
       return error(401, 'AuthMissing')
     if fault == 'other':
       return 200, {}, row('other')
+    if fault == 'blocks' and query['rkey'] == 'bad':
+      return error(500, 'InternalServerError')
+    if fault == 'blocks' and query['rkey'] == 'c':
+      return 200, {}, {'uri': f'at://{DID}/{TYPE}/c', 'cid': cid_text(deep(100)), 'value': deep(100)}
     if query['rkey'] == 'a' and fault == 'gone':
       return error(400, 'RecordNotFound')
     if query['rkey'] == 'a' and fault in ('refused', 'conflicts'):
@@ -185,10 +259,20 @@ class Handler(BaseHTTPRequestHandler):
       with open(sys.argv[1], 'a') as log:
         log.write(f'{fault} {method} {url.query}\n')
     if method == 'subscribeRepos':
-      return self.stream(fault, count)
+      if fault.startswith('proxy'):
+        # A proxy that does not hand the upgrade on.
+        name = 'No service configured for com.atproto.sync.subscribeRepos'
+        return self.reply(*{
+          'proxy': (400, {}, {'error': 'InvalidRequest', 'message': name}),
+          'proxypage': (400, PAGE, '<html>400 Bad Request'),
+          'proxywords': (400, {'Content-Type': 'text/plain'}, 'Bad Request')}[fault])
+      return self.stream(fault, count, url.query)
     query = dict(urllib.parse.parse_qsl(url.query))
     status, headers, body = answer(
       fault, method, query, count, json.loads(given or '{}'), self.headers.get('Authorization'))
+    self.reply(status, headers, body)
+
+  def reply(self, status, headers, body):
     if not isinstance(body, str):
       body = json.dumps(body)
       headers = {'Content-Type': 'application/json', **headers}
@@ -201,15 +285,15 @@ class Handler(BaseHTTPRequestHandler):
 
   do_GET = do_POST = serve
 
-  def stream(self, fault, count):
+  def stream(self, fault, count, query):
     key = self.headers['Sec-WebSocket-Key'] + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
     accept = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
     self.wfile.write(('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n'
                       f'Connection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n').encode())
     self.close_connection = True
     try:
-      self.wfile.write(events(fault, count))
-      if count == 1 and fault in ('anew', 'equal'):
+      self.wfile.write(events(fault, count, query))
+      if count == 1 and fault in ('anew', 'equal', *BROKEN):
         return
       while self.connection.recv(4096):
         pass

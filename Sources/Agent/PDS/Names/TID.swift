@@ -1,3 +1,5 @@
+public import Core
+
 /// A key made of a time (AT Protocol, "Timestamp Identifiers"): 13 letters and digits that sort
 /// as the times do.
 public struct TID: Hashable, Sendable, CustomStringConvertible {
@@ -22,6 +24,13 @@ public struct TID: Hashable, Sendable, CustomStringConvertible {
       value << 5 | UInt64(Self.digits.firstIndex(of: byte) ?? 0)
     }
     return Int64(value >> 10)
+  }
+
+  /// The same, to the millisecond.
+  public var time: Timestamp {
+    let milliseconds = microseconds / 1000
+    return Timestamp(
+      seconds: milliseconds / 1000, nanoseconds: Int32(milliseconds % 1000) * 1_000_000)
   }
 
   /// - Parameters:
