@@ -90,7 +90,7 @@ endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build links check test quick unit cli peers lint bench bench-filter bench-ssh bench-inbox bench-bus bench-archive bench-size bench-all figures fuzz demo install uninstall built deb dist formula aur clean commands recipes
+.PHONY: all deps build links check test quick unit cli peers real lint bench bench-filter bench-ssh bench-inbox bench-bus bench-archive bench-size bench-all figures fuzz demo install uninstall built deb dist formula aur clean commands recipes
 
 all: deps build
 
@@ -133,6 +133,11 @@ quick: deps
 # What others made, to hold ours against; without the network, tests do without.
 peers:
 	@sh .ci/peers
+
+# Beside the real programs, which PEERS/NAME/box starts; what cannot be had is skipped.
+PEERS =
+real: all
+	@sh Tests/real/run "$(PEERS)"
 
 lint: all
 	@sh Tests/lint/run
