@@ -14,6 +14,7 @@ struct RecordLines {
   private var worst = ExitStatus.success
   private var clock = TIDClock(clock: Int.random(in: 0..<1024))
   private var book: KeyBook?
+  private var batch = RecordBatch()
 
   private struct LineFault: Error {
     let reason: String
@@ -49,7 +50,11 @@ struct RecordLines {
     defer { faults.finish() }
     var input = try RecordInput(path: "-", .lines)
     do {
-      while let line = try input.next() { try receive(line.bytes, line: line.number) }
+      // Nothing waits for lines that are yet to come.
+      while let line = try input.next(beforeBlocking: { _ in try writeBatch() }) {
+        try receive(line.bytes, line: line.number)
+      }
+      try writeBatch()
     } catch let failure as Failure {
       // What came of the lines before it counts, too.
       diagnostics.say(failure.message)
@@ -81,18 +86,44 @@ struct RecordLines {
 
   private mutating func receive(_ line: UnsafeRawBufferPointer, line number: Int) throws {
     do {
-      try output.write(try result(line))
+      if let row = try result(line, number) { try output.write(row) }
     } catch let fault as LineFault {
-      if fault.isAnswer {
-        diagnostics.error("standard input:\(number)", fault.reason)
-      } else {
-        faults.line("-", number, fault.reason)
-      }
-      worst = worst.worse(fault.status)
+      report(fault, number)
     }
   }
 
-  private mutating func result(_ line: UnsafeRawBufferPointer) throws -> [UInt8] {
+  private mutating func report(_ fault: LineFault, _ number: Int) {
+    if fault.isAnswer {
+      diagnostics.error("standard input:\(number)", fault.reason)
+    } else {
+      faults.line("-", number, fault.reason)
+    }
+    worst = worst.worse(fault.status)
+  }
+
+  /// Writes the records that were read in one commit, or each by itself where that cannot be.
+  private mutating func writeBatch() throws {
+    let lines = batch.take()
+    if lines.isEmpty { return }
+    let outcomes = try batch.write(lines, by: records, mayReplace: options.swap != .given(.absent))
+    for (index, line) in lines.enumerated() {
+      do {
+        let outcome =
+          try outcomes?[index]
+          ?? records.put(line.draft, line.place.collection, line.place.key, swap: swap(line.place))
+        try output.write(try written(outcome, line.place, line.draft))
+      } catch let fault as LineFault {
+        report(fault, line.number)
+      }
+    }
+  }
+
+  private func swap(_ place: RecordPlace) -> RecordSwap { swap(RecordRow(nil, nil, place.key)) }
+
+  /// The row to print; nil for what is written with others.
+  private mutating func result(
+    _ line: UnsafeRawBufferPointer, _ number: Int
+  ) throws -> [UInt8]? {
     if options.verb == .create { return try create(line) }
     let row: RecordRow
     do throws(Failure) { row = try RecordRow(line) } catch { throw LineFault(error.reason) }
@@ -125,6 +156,12 @@ struct RecordLines {
     if options.verb == .delete { return try delete(place, swap(row)) }
     guard let value = row.value else { throw LineFault("no value to put") }
     let draft = try value.withUnsafeBytes { try Self.draft($0, collection, created: nil) }
+    // A commit of several has no CID to compare with for each.
+    if queue == nil, [.given(.any), .given(.absent)].contains(options.swap) {
+      if !batch.hasRoom(for: place, draft) { try writeBatch() }
+      batch.add(.init(place: place, draft: draft, number: number))
+      return nil
+    }
     return try put(draft, place, swap(row))
   }
 

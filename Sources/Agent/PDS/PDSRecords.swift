@@ -247,6 +247,54 @@ public final class PDSRecords {
     }
   }
 
+  /// Writes several records in one commit: all of them, or none.
+  ///
+  /// - Parameters:
+  ///   - writes: of different records; 200 at most, and together no larger than a request.
+  ///   - areNew: whether none of them is there now; else all are.
+  /// - Returns: what came of each; nil where nothing is known to be done: that is not so, the
+  ///   server has no such call, or does not want one of them.
+  /// - Throws: `Failure` where no answer came, or nobody lets us in.
+  public func putAll(
+    _ writes: [(place: RecordPlace, draft: RecordDraft)], areNew: Bool
+  ) throws(Failure) -> [WriteOutcome]? {
+    let method = "com.atproto.repo.applyWrites"
+    let kind = "\(method)#\(areNew ? "create" : "update")"
+    let list = writes.map { place, draft in
+      RecordText().string("$type", kind).string("collection", place.collection.description)
+        .string("rkey", place.key.description).json("value", bytes: draft.bytes)
+    }
+    let reply = try session.call(isProbe: true) { tokens throws(Failure) in
+      let text = RecordText().string("repo", tokens.did.description).objects("writes", list)
+      return try server.request(
+        method, body: text.bytes, token: tokens.access, secrets: tokens.others)
+    }
+    guard case .answer(_, let body) = reply else {
+      if case .refused(let error) = reply, error.exit == .denied { _ = try refusal(error, method) }
+      return nil
+    }
+    let rows = body.withUnsafeBytes { bytes -> [[UInt8]]? in
+      guard let value = try? ScanMembers.value(of: "results", in: bytes), value.isArray else {
+        return nil
+      }
+      return Answer.elements(Array(value.bytes))
+    }
+    guard let rows, rows.count == writes.count else { return nil }
+    let commit = Self.commit(of: body)
+    return zip(writes, rows).map { write, row in
+      let cid = Self.member("cid", of: row)
+      guard cid == write.draft.cid.description else {
+        let other = cid.flatMap { CID($0)?.description } ?? "no CID"
+        return .altered(
+          "the server keeps another record than was sent: \(other), not \(write.draft.cid)")
+      }
+      return .done(
+        RecordText().string("uri", Self.member("uri", of: row)).string("cid", cid)
+          .json("commit", bytes: commit.isEmpty ? nil : commit)
+          .string("validationStatus", Self.member("validationStatus", of: row)).bytes)
+    }
+  }
+
   /// Deletes a record; one that is not there is deleted already, unless a CID is asked for.
   ///
   /// - Parameter swap: what must be there now.

@@ -21,15 +21,16 @@ final class PDSSession {
     self.diagnostics = diagnostics
   }
 
-  /// Calls with the access token, and once more with a new one where that is not taken.
+  /// Calls with the access token, and once more with a new one where that is not taken. `isProbe`: a
+  /// fault of the server is an answer, too.
   func call(
-    _ request: (PDSTokens) throws(Failure) -> Request
+    isProbe: Bool = false, _ request: (PDSTokens) throws(Failure) -> Request
   ) throws(Failure) -> XRPCLine.Reply {
     var tokens = try current()
     // There are servers that answer 500 to a token which they cannot read.
-    let mostFaults = isProven ? .max : limits.maxRetries > 0 ? 2 : 1
+    let mostFaults = isProbe ? 1 : isProven ? .max : limits.maxRetries > 0 ? 2 : 1
     var reply = try line.call(try made(request, tokens), mostFaults: mostFaults)
-    if case .refused(let error) = reply, error.isTransient {
+    if !isProbe, case .refused(let error) = reply, error.isTransient {
       diagnostics.note("\(server.base.display): \(error.line)")
       tokens = try replaced(tokens)
       isProven = true
@@ -41,7 +42,7 @@ final class PDSSession {
       diagnostics.note("\(server.base.display): \(error.line)")
       let isNew: Bool
       (tokens, isNew) = try renewed(after: tokens, canRefresh: error.name == "ExpiredToken")
-      reply = try line.call(try made(request, tokens))
+      reply = try line.call(try made(request, tokens), mostFaults: isProbe ? 1 : .max)
       if isNew { break }
     }
     isProven = true

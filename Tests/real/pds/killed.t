@@ -7,7 +7,7 @@ bound=300
 start watch pds-record watch --from 0 --retry-wait 0.2 "$c"
 watching=$pid
 (for _ in 1 2 3 4 5 6 7 8 9 10; do
-  sleep 1.2
+  sleep 3
   pds kill
   sleep 0.3
   pds start
@@ -15,8 +15,8 @@ done) &
 killing=$!
 seq 500 | while read -r n; do
   echo "{\"n\":$n}"
-  sleep 0.02
-done | pds-record create --timeout 120 --state "$tmp/keys" "$c" >"$tmp/made" 2>"$err" ||
+  sleep 0.08
+done | pds-record create --timeout 120 --max-retries 100 --state "$tmp/keys" "$c" >"$tmp/made" 2>"$err" ||
   diag "$(cat "$err")"
 wait "$killing"
 is "$(wc -l <"$tmp/made")" 500 "500 writes over 10 kills are answered"
