@@ -133,6 +133,8 @@ struct NoticeSources {
       if let since = record["since"]?.string { notice.id = "session/\(name)/\(since)" }
       notice.category = "session"
       notice.title = "\(name) waits"
+      let folder = record["directory"]?.string?.split(separator: "/").last.map(String.init)
+      if folder != name { notice.place = folder }
       notice.about = .init(type: "session", id: name)
     }
     return notice

@@ -148,7 +148,7 @@ enum NtfyMessage {
     let text = Plain.lines(delivery.body).joined(separator: "\n")
     // A message without anything to read would become `triggered`, and a title that stands below
     // itself says nothing.
-    let isBare = text.utf8.allSatisfy { $0 == 0x20 || $0 == 0x0a } || text == title
+    let isBare = text.unicodeScalars.allSatisfy(\.properties.isWhitespace) || text == title
     let head = RecordText().string("topic", topic).string("title", isBare ? nil : decodable(title))
     let tail = RecordText().number("priority", priority(delivery.urgency))
       .strings("tags", tag(delivery).map { [$0] }).string("click", click.map(decodable))

@@ -108,14 +108,14 @@ final class NtfyWay: Way {
     let own = backoff.next(random: Double.random(in: 0..<1, using: &generator))
     // A server that asks for hours gets them from nobody who is to be told something.
     retryAt = Clock.monotonic + max(isLimit ? 0 : own, min(wait ?? 0, 300))
+    let since = failingSince ?? now
+    if now - since >= Self.patience { return giveUpAll("\(reason): given up", .temporary) }
     if isLimit {
       if !hasNotedLimit { outcome.note(name, "\(reason): the rest is told more slowly") }
       hasNotedLimit = true
-      return
+    } else if failingSince == nil {
+      outcome.note(name, "\(reason): tried again")
     }
-    let since = failingSince ?? now
-    if now - since >= Self.patience { return giveUpAll("\(reason): given up", .temporary) }
-    if failingSince == nil { outcome.note(name, "\(reason): tried again") }
     failingSince = since
   }
 

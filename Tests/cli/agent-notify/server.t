@@ -133,7 +133,7 @@ is "$(got '[.title, .message, .priority, .tags[0]]' | sort | xargs)" \
   '[Bash,rm,4,question] [psst,there,3,bell] [null,fire,5,rotating_light] [null,tea,2,information_source]' \
   "tags and priorities are by urgency, and no title stands there twice"
 fresh
-notice urgent odd " " >"$tmp/in"
+notice urgent odd "$(printf ' \302\240\n')" >"$tmp/in"
 tell <"$tmp/in"
 is "$(got '[.title, .message]')" '[null,"odd"]' "a blank text is none"
 

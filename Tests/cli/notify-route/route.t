@@ -134,6 +134,8 @@ is "$(said '[.title, .text, .place] | tojson')" '["exec waits","make",null]' "wi
 echo '{"type":"approval","backend":"claude","id":"a1","tool":"Bash","summary":"tidy up","request":{"tool_input":{"command":"rm -r build"},"cwd":"/home/ada/site/"},"decisions":[],"state":"pending"}' | route
 is "$(said '[.title, .text, .place] | tojson')" '["Bash waits","rm -r build","site"]' \
   "in the words of the command and not the model's, and where"
+echo '{"type":"session","name":"riff-2","state":"waiting","directory":"/home/ada/src/site"}' | route
+is "$(said '[.title, .place] | tojson')" '["riff-2 waits","site"]' "a session says where, too"
 
 # --- what is bad
 printf '%s\n' '{"urgency":"loud","category":"x"}' '{"category":"x"}' '{"urgency":"urgent"' \
