@@ -14,6 +14,8 @@ struct Setup {
   private var code: Int32 = 0
   private var said = ""
   private var printed = ""
+  /// Whether a gateway refused the token, and let the device in.
+  private var isByDevice = false
   /// Where the token goes, once that was asked, and what the profile says of it once it is there.
   private var place: String?
   private var kept: [String]?
@@ -56,8 +58,8 @@ struct Setup {
       talk.say("\(client) -p \(profile) \(word.joined(separator: " ")): ok")
       if kind == .openclaw {
         talk.say(
-          "The first agent-chat and the first agent-approve may have to be let in, too: "
-            + "they do more than read.")
+          "agent-approve sees what runs of this device ask. What the TUI, the clock and other devices "
+            + "ask, it sees with --all: the gateway is then asked for operator.admin.")
       }
     } else {
       explain()
@@ -111,6 +113,7 @@ struct Setup {
         talk.say("A URL has 180 characters at most.")
       } else {
         kind = wanted ?? (url.hasPrefix("ws") ? .openclaw : isPincer() ? .pincer : .clanky)
+        if isGateway() { (kind, url) = (.openclaw, "ws" + url.dropFirst("http".utf8.count)) }
         return
       }
     }
@@ -161,6 +164,20 @@ struct Setup {
     return true
   }
 
+  /// A gateway says at its dashboard's address that it lives.
+  private mutating func isGateway() -> Bool {
+    guard kind == .clanky && wanted == nil || kind == .openclaw, url.hasPrefix("http"), url == origin
+    else { return false }
+    try? call(
+      ["agent-call", "--max-time", "5", "-q", "get", "/health"],
+      ["XDG_CONFIG_HOME": talk.folder, "AGENT_URL": url], [])
+    guard code == 0, let answer = try? JSONValue.parse(text: printed),
+      answer["ok"]?.bool == true, answer["status"]?.string == "live"
+    else { return false }
+    talk.say("This is an OpenClaw gateway.")
+    return true
+  }
+
   private mutating func secret() {
     token = talk.secret((kind.setup ?? SetupFacts()).secret)
   }
@@ -181,7 +198,8 @@ struct Setup {
       ? ["--timeout", "15", "--max-retries", "0"] : ["--max-time", "15", "-o", "tsv"]
     let name = changes["AGENT_URL"] == nil ? ["-p", profile] : []
     let given = input?.isEmpty == false ? ["--token-file", "-"] : []
-    try call([client] + name + given + limit + word, changes, input ?? [])
+    let more = kind == .openclaw ? ["-v"] : []
+    try call([client] + name + given + limit + more + word, changes, input ?? [])
     // A gateway without agents is one, and so is a server without threads.
     if code == 1, kind.setup?.mayBeEmpty == true { code = 0 }
   }
@@ -198,6 +216,7 @@ struct Setup {
       words, environment: environment, input: input.isEmpty ? [] : input + [10])
     ProgramCall.wait(for: [call], clean: talk.clean)
     (code, said) = (call.status, call.faults.last ?? "")
+    isByDevice = call.faults.contains { $0.holds("lets this device in by its own") }
     printed = call.lines.joined(separator: " ")
   }
 
@@ -227,6 +246,10 @@ struct Setup {
       talk.say("The server has made this machine one of its devices.")
     }
     try ask("new", changes, with: token)
+    if code == 0, isByDevice {
+      talk.say("The gateway does not accept this token. It knows this device, and lets it in without.")
+      token = []
+    }
     return code == 0
   }
 

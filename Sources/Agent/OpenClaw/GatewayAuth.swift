@@ -59,6 +59,10 @@ struct GatewayAuth {
     return shortfall
   }
 
+  /// Whether the profile's token was refused, and that of the device lets it in.
+  var isByDevice: Bool { token != nil && isTokenBad }
+  static let byDevice = "the gateway refuses the token, and lets this device in by its own"
+
   /// What no message may quote.
   var secrets: [String] { ([token] + tokens.entries.map(\.token)).compactMap { $0?.reveal() } }
 

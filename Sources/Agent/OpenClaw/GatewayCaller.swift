@@ -5,13 +5,16 @@ import Web
 /// Asks a gateway one thing and waits for the answer: a connection for each question.
 final class GatewayCaller {
   private let caller: Caller
-  private let scopes: [GatewayScope]
+  private let wishes: GatewayAuth.Wishes
   /// The scope for want of which the last call was refused.
   private(set) var missing: GatewayScope?
+  /// What was granted; empty where that is not said.
+  private(set) var granted: [String] = []
 
-  init(_ caller: Caller, scopes: [GatewayScope]) {
+  /// - Parameter more: what is asked for, too, and done without where it is not granted.
+  init(_ caller: Caller, scopes: [GatewayScope], more: [GatewayScope] = []) {
     self.caller = caller
-    self.scopes = scopes
+    wishes = GatewayAuth.Wishes(scopes: scopes, more: more)
   }
 
   func call(_ method: String, _ params: RecordText = RecordText()) throws(Failure) -> [UInt8] {
@@ -20,9 +23,12 @@ final class GatewayCaller {
     let question = Question(caller, keys.server)
     caller.diagnostics.note("\(method) at \(question.place)")
     let start = Clock.monotonic
-    var auth = GatewayAuth(keys, GatewayAuth.Wishes(scopes: scopes))
+    var auth = GatewayAuth(keys, wishes)
     question.follow { () throws(LinkEnd) in
       let gateway = try Gateway.connect(question, &auth, keys.server)
+      granted = gateway.hello.scopes ?? wishes.scopes.map(\.rawValue)
+      if let words = auth.notGranted() { caller.diagnostics.say(words) }
+      if auth.isByDevice { caller.diagnostics.note(GatewayAuth.byDevice) }
       // The time of the command ends it, not that of one question.
       let number = gateway.ask(method, params, time: .infinity)
       do throws(LinkEnd) {

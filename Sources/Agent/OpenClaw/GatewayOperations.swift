@@ -11,6 +11,7 @@ enum GatewayOperations {
     list("models", "models.list", in: ["models"], .gatewayModels),
     list("devices", "device.pair.list", in: ["pending", "paired"], .gatewayDevices, [.pairing]),
     list("cron", "cron.list", in: ["jobs", "items"], .gatewayCron),
+    Operation("scopes", listing: .gatewayScopes, run: scopes),
     Operation(
       "rpc", Operation.Operand("METHOD", isNeeded: true), options: ["data"], run: anything),
   ]
@@ -31,6 +32,18 @@ enum GatewayOperations {
       if value.isArray { return GatewayLists.elements("", in: value) }
       return members.flatMap { GatewayLists.elements($0, in: value) }
     }
+  }
+
+  /// Asks for all that the commands do, so that one approval lets the device in for all.
+  private static func scopes(_ call: OperationCall) throws -> ExitStatus {
+    let wanted: [GatewayScope] = [.read, .write, .approvals]
+    let caller = GatewayCaller(call.caller, scopes: [.read], more: [.write, .approvals])
+    _ = try caller.call("agents.list")
+    let rows = wanted.map { scope in
+      RecordText().string("scope", scope.rawValue)
+        .bool("granted", caller.granted.contains(scope.rawValue)).bytes
+    }
+    return try call.finish(rows, .gatewayScopes)
   }
 
   // MARK: - Any method
@@ -84,6 +97,9 @@ enum GatewayOperations {
 }
 
 extension Listing {
+  static let gatewayScopes = Listing(
+    columns: [.text("SCOPE", "scope"), .text("GRANTED", "granted")], fields: ["scope", "granted"])
+
   static let gatewayAgents = Listing(
     columns: [
       .text("ID", "id"),

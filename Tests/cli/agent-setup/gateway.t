@@ -26,15 +26,29 @@ END
 status_is 0 "a gateway"
 out_like "does not accept this token" "a wrong token is told"
 out_like "The agent answers" "a right one lets in"
-out_like "agent-call -p claw agents: ok" "and so does the profile"
+out_like "agent-call -p claw scopes: ok" "and so does the profile"
 like "$(tr -d '\r' <"$out")" '^Asking ws://' "which begins a line behind the unseen token"
 is "$(cat "$config")" "[profile claw]
 kind = openclaw
 url = $url
 token-file = claw.token" "what is written"
-is "$(frames claw connect | jq -c .scopes | sort -u)" '["operator.read"]' "no more is asked for than reading"
+is "$(frames claw connect | head -n 1 | jq -c .scopes)" \
+  '["operator.read","operator.write","operator.approvals"]' \
+  "what the commands need is asked for together, so that one approval does"
+out_like 'agent-approve sees what runs of this device ask.*operator.admin' "and what is not, is said"
 out_unlike 'gw-secret' "the terminal never shows the token"
 ok "nothing is left in TMPDIR" test -z "$(ls -A "$TMPDIR")"
+
+# Its token was changed, and the device is known.
+talk -p known <<END
+URL of the agent|http://${url#ws://}
+Token, not shown|stale
+END
+status_is 0 "a token that the device's own covers"
+out_like 'This is an OpenClaw gateway' "the address of its dashboard is recognised"
+out_like 'does not accept this token. It knows this device' "and the wrong token is told"
+is "$(sed '1,/known/d' "$config")" "kind = openclaw
+url = $url" "and not kept"
 
 # One that is to let this device in first.
 start_gateway shy --pair
