@@ -69,7 +69,9 @@ struct ReplyScreen {
     if isFirst, calls.count >= Self.mostCalls { calls = calls.filter { !$0.value.isEnd } }
     if calls.count >= Self.mostCalls { calls = [:] }
     calls[call.id] = call.state
-    let label = call.label ?? call.arguments.map(Self.brief) ?? ""
+    // A label may be no more than the name.
+    let given = call.label == call.tool ? nil : call.label
+    let label = given ?? call.arguments.map(Self.brief) ?? ""
     let name =
       String(call.tool.unicodeScalars.prefix(60))
       + (label.isEmpty ? "" : " " + String(label.unicodeScalars.prefix(Self.longest)))

@@ -34,7 +34,10 @@ struct AgentState {
   }
 
   static func hasParts(_ stats: ProgramCall) -> Bool {
-    stats.status == 2 && stats.faults.contains { $0.holds("a joelclaw gateway has no stats") }
+    stats.status == 2
+      && stats.faults.contains {
+        $0.holds("a joelclaw gateway has no stats") || $0.holds("a Pincer server has no stats")
+      }
   }
 
   func shown(_ form: StatusOptions.Form) -> Shown {

@@ -24,10 +24,7 @@ struct PincerBackend: AgentBackend {
   func events(
     of agent: AgentAccess, _ wishes: FollowWishes
   ) throws(Failure) -> FollowedStream {
-    guard let thread = wishes.thread, !thread.isEmpty else {
-      throw Failure(
-        name, "is followed thread by thread: name one of those that agent-call threads lists")
-    }
+    guard let thread = wishes.thread, !thread.isEmpty else { return try all(of: agent, wishes) }
     let server = agent.backend
     let source = "thread \(thread) of \(agent.profile.name ?? server.base.display)"
     let resume = try wishes.state.map { file throws(Failure) in
@@ -56,6 +53,32 @@ struct PincerBackend: AgentBackend {
     stream.judge = server.pincerProblem
     if stream.lastEventID.isEmpty { stream.lastEventID = String(wishes.from ?? 0) }
     stream.usualSilence = Self.usualSilence
+    return stream
+  }
+
+  /// The events of all threads, for which there is no place to go on from.
+  private func all(
+    of agent: AgentAccess, _ wishes: FollowWishes
+  ) throws(Failure) -> FollowedStream {
+    if wishes.state?.isFixed == true {
+      throw Failure("--resume", "the place is kept in one thread of \(name): name it")
+    }
+    if let from = wishes.from, from != 0 {
+      throw Failure("--from", "events of \(name) have numbers in each thread: name one, or give 0")
+    }
+    let server = agent.backend
+    var stream = FollowedStream(server.base.display) { follow in
+      let watch = PincerWatchAll(follow, server, isWhole: wishes.from == 0)
+      return { () throws(LinkEnd) in
+        try watch.run { event, message throws(LinkEnd) in
+          let id = Array(String(event.sequence).utf8)
+          try follow.print(HeldEvent(type: Array(event.name.utf8), id: id, data: message))
+        }
+      }
+    }
+    stream.judge = server.pincerProblem
+    // The lists tell whether it lives.
+    stream.usualSilence = nil
     return stream
   }
 

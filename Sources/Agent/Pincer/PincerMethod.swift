@@ -19,13 +19,14 @@ enum PincerMethod: String {
   case listJobs = "Jobs/ListJobs"
   case listSchedules = "Schedules/ListSchedules"
   case listAudit = "System/ListAudit"
+  case getPolicySummary = "System/GetPolicySummary"
 
   var path: String {
     let parts = rawValue.split(separator: "/")
     return "pincer.protocol.v1.\(parts[0])Service/\(parts[1])"
   }
 
-  var isReading: Bool { name.hasPrefix("List") }
+  var isReading: Bool { name.hasPrefix("List") || name.hasPrefix("Get") }
 
   var name: String { String(rawValue.split(separator: "/")[1]) }
 }

@@ -5,6 +5,7 @@ import Web
 /// What a Pincer server can be asked for by a word (Agent/Pincer/CONTRACT.md 3).
 enum PincerOperations {
   static let all: [Operation] = [
+    Operation("health", listing: .joelclawHealth, run: PincerHealth.run),
     list("threads", .listThreads, .pincerThreads, page: 100), list("jobs", .listJobs, .pincerJobs),
     list("schedules", .listSchedules, .pincerSchedules),
     list("devices", .listDevices, .pincerDevices), list("audit", .listAudit, .pincerAudit),

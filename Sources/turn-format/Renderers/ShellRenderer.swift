@@ -10,7 +10,7 @@ enum ShellRenderer: CallRenderer {
 
   static func subject(of call: CallView) -> String? {
     let given = call.argument(["command", "cmd", "script", "code"])
-    return given ?? call.label ?? call.brief
+    return given ?? (call.label == call.record.tool ? nil : call.label) ?? call.brief
   }
 
   static func facts(of call: CallView) -> [Line.Span] {

@@ -52,6 +52,10 @@ play play "$restart" 19 23
 status_is 0 "A turn that a restarted server begins anew is the same turn."
 is "$(lines "$out")" 1 "Its answer comes once."
 
+run python3 "$cli/terminal.py" agent-chat -p pin --wait -t "$(new_thread pin)" play "$met" 19 36
+out_unlike 'run_bash run_bash' "The name of a tool is not said twice on a terminal."
+out_like 'run_bash .*echo low water' "What it is called with is."
+
 # --- a turn that the server gives up
 
 thread=$(new_thread pin)

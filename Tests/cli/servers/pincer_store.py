@@ -8,6 +8,7 @@ Orders (obey), which pincer.py and pincer_connect.py take through their FIFO:
   hold POINT          turns stop at `start`, `middle` or `end` until
   release POINT       they may go on
   expire ACTION       the sweeper: rejected, and the turn stays paused
+  of ACTION JOB       it is one of a job
   spoil THREAD N      its Nth message is not UTF-8: no page that it is on can be sent
   age ACTION          its 24 hours are over, and nobody looked yet
   settle ACTION WORD  somebody else decides: approve, reject
@@ -198,6 +199,8 @@ class Store:
         elif word == "expire":
             with self.lock:
                 self.settle(name, "REJECTED", "expired", resumes=False)
+        elif word == "of":
+            self.actions[name]["row"].update(source="job", sourceId=last)
         elif word == "spoil":
             self.threads[name]["messages"][int(last) - 1]["spoilt"] = True
         elif word == "age":
