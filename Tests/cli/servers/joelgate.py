@@ -2,7 +2,7 @@
 """A joelclaw gateway with faults (Agent/Joelclaw/CONTRACT.md).
 
 usage: joelgate.py [--token TOKEN] [--log FILE] [--control FIFO] [--pace MS] [--port PORT]
-                   [--silent]
+                   [--silent] [--recorded FILE]
 
 Prints a `listening` record, and {"taken":TEXT} for each prompt that the agent begins. Every
 frame that comes is a line of the log: {"connection":N,"frame":{...}}; the codes of close frames
@@ -22,7 +22,8 @@ at it for half a second; `swift MS` the same, of which all is over MS later. In 
 it is at somebody else's, and says a part of an answer to that; in front of `late MS` nothing is active for
 so long; `tooled` calls a tool before it is seen to be active, `deep`
 sends a piece that nests too deeply for most, `behind` was enqueued 90 s ago. With --silent no
-status is ever sent.
+status is ever sent. With --recorded, prompts that stand in the file are answered with the frames
+that a real gateway sent, as fast as it did, and no pause longer than a second.
 
 Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   drop            cut all connections         restart MS     the same, and begin again, so much
@@ -51,6 +52,7 @@ options.add_argument("--control")
 options.add_argument("--pace", type=float, default=5)
 options.add_argument("--port", type=int, default=0)
 options.add_argument("--silent", action="store_true")
+options.add_argument("--recorded")
 options = options.parse_args()
 
 SWIFT = ("flash", "quiet")
@@ -188,12 +190,39 @@ def pause(seconds=None):
     time.sleep(options.pace / 1000 if seconds is None else seconds)  # as a model does
 
 
+def recorded(path):
+    """The frames behind each prompt, without the statuses: (pause, frame)."""
+    found, frames, last = {}, None, 0
+    with open(path, encoding="utf-8") as file:
+        for line in map(json.loads, file):
+            kind = line["m"].get("type") if isinstance(line["m"], dict) else None
+            if line["d"] == "in":
+                if kind == "prompt" and isinstance(line["m"].get("text"), str):
+                    frames, last = found.setdefault(line["m"]["text"], []), line["t"]
+            elif kind in ("text_delta", "turn_end") and frames is not None:
+                frames.append((min(max(line["t"] - last, 0), 1), line["m"]))
+                last = line["t"]
+            elif kind is None:
+                frames = None
+    return found
+
+
+RECORDED = recorded(options.recorded) if options.recorded else {}
+
+
 def over(life):
     return state["abort"] or state["life"] != life
 
 
 def answer(text, life):
     word, _, rest = text.partition(" ")
+    if RECORDED.get(text):
+        for seconds, value in RECORDED[text]:
+            pause(seconds)
+            if over(life):
+                return end()
+            tell(value)
+        return None
     if word == "count":
         for number in range(int(rest.split()[0])):
             say("%d " % number)
