@@ -33,6 +33,8 @@ struct JoelclawTurn {
   private var isCut = false
   /// Whether a gateway that was restarted is to begin again: what comes is the whole answer.
   private var isAwaited = false
+  /// Whether it takes the prompt again, as a request that was not seen yet.
+  private var isTakenAgain = false
   /// The last status of this turn's gateway.
   private var known: JoelclawStatus?
   /// What the gateway said went wrong, behind which nothing was said.
@@ -218,28 +220,24 @@ struct JoelclawTurn {
     // What a gateway did not finish it begins again when it is restarted: the whole answer comes.
     if isRestarted {
       limits.restarted()
-      isAwaited = true
+      (isAwaited, isTakenAgain) = (true, true)
       news = speech.restart(now)
       if status.mayHaveBegun { speech.tear() }
     }
     let isSame = active?.id == own.id
     let isAgain =
       limits.isRestarted && active?.source == own.source
-      && (active?.enqueued == own.enqueued || isAwaited)
+      && (active?.enqueued == own.enqueued || isTakenAgain)
     if let active, isSame || isAgain {
       // Begun before this connection, it may have said something that is missed.
       phase = .taken(active)
       limits.working(clock)
       wantsAbort = isAborting && !hasAborted
-      isCut = false
+      (isCut, isTakenAgain) = (false, false)
       return news + confirm(isActive: true, now)
     }
     if active == nil {
       news += confirm(isActive: false, now)
-      if isCut, limits.isRestarted, !isAwaited {
-        isAwaited = true
-        news += speech.restart(now)
-      }
       let isOpen = speech.isTalking || speech.isWorking
       let isOver = limits.isOver(
         clock, isOpen: isOpen, hasParts: speech.hasParts, mayCome: isAwaited)
