@@ -3,7 +3,7 @@ import Core
 
 struct PDSOptions {
   enum Verb: String, CaseIterable {
-    case list, get, create, put, delete, watch, describe, login
+    case list, get, create, put, delete, watch, describe, login, export, blob
 
     var isWrite: Bool { self == .create || self == .put || self == .delete }
 
@@ -12,9 +12,10 @@ struct PDSOptions {
       case "reverse": [.list]
       case "swap": [.put, .delete]
       case "count": [.list, .watch]
-      case "queue": allCases.filter { $0 != .watch && $0 != .describe }
+      case "queue": allCases.filter { ![.watch, .describe, .export, .blob].contains($0) }
+      case "car": [.export]
       case "state": [.create, .watch]
-      case "repo": [.list, .get, .watch, .describe]
+      case "repo": [.list, .get, .watch, .describe, .export, .blob]
       case "timeout": allCases.filter { $0 != .watch }
       case "from", "received-at", "lifecycle", "max-event-bytes", "retry-wait", "max-time",
         "idle-timeout":
@@ -22,6 +23,11 @@ struct PDSOptions {
       default: nil
       }
     }
+  }
+
+  enum Blob {
+    case get(CID)
+    case put(type: String)
   }
 
   /// What must be there for a write to take effect.
@@ -36,6 +42,9 @@ struct PDSOptions {
   private(set) var repository: Repository?
   private(set) var watched: [NSID] = []
   private(set) var isReversed = false
+  private(set) var isCAR = false
+  /// What is done with a blob: its CID to get it, or what the one to put is.
+  private(set) var blob = Blob.put(type: "application/octet-stream")
   private(set) var swap = Swap.given(.any)
   private(set) var state: String?
   private(set) var from: Int?
@@ -60,7 +69,7 @@ struct PDSOptions {
     program: "pds-record",
     summary: """
       Read and write your records on a personal data server, a line each.
-      COMMAND is list, get, create, put, delete, watch, describe or login.
+      COMMAND: list, get, create, put, delete, watch, describe, login, export, blob.
       """,
     synopsis: "[options] COMMAND [NAME ...]",
     operands: .verbs(Verb.allCases.map { .init($0.rawValue) }),
@@ -75,6 +84,9 @@ struct PDSOptions {
       Option(nil, "queue", "keep what cannot be sent now in the outbox; read copies offline") {
         $0.isQueued = true
       },
+      Option(nil, "car", "export: the file as the server has it, with its signature") {
+        $0.isCAR = true
+      }.rare,
       Option(nil, "reverse", "list: the oldest key first") { $0.isReversed = true },
       Option(
         nil, "swap", "CID", "put, delete: only if the record there has this CID",
@@ -104,7 +116,8 @@ struct PDSOptions {
     }
     if state?.isEmpty == true { throw UsageError("--state: no file is named") }
     try receive(Array(words.operands.dropFirst()))
-    let readsInput = key == nil ? verb.isWrite || verb == .get : verb == .put
+    var readsInput = key == nil ? verb.isWrite || verb == .get : verb == .put
+    if verb == .blob, case .put = blob { readsInput = true }
     if readsInput, access.tokenFile == "-" {
       throw UsageError("standard input cannot be the password and the records")
     }
@@ -119,7 +132,9 @@ struct PDSOptions {
       watched = try names.map(Self.nsid)
       return
     }
-    let most = verb == .describe || verb == .login ? 0 : verb == .list || verb == .create ? 1 : 2
+    if verb == .blob { return try receive(blob: names) }
+    let most =
+      [.describe, .login, .export].contains(verb) ? 0 : verb == .list || verb == .create ? 1 : 2
     if let first = names.first, first.hasPrefix("at:") {
       try receive(uri: first)
       if names.count > 1 { throw UsageError("too many words: \(names[1])") }
@@ -132,6 +147,26 @@ struct PDSOptions {
       }
     }
     if most == 1, collection == nil { throw UsageError("\(verb.rawValue) needs a COLLECTION") }
+  }
+
+  private mutating func receive(blob names: [String]) throws(UsageError) {
+    if names.count > 2 { throw UsageError("too many words: \(names[2])") }
+    switch names.first {
+    case "put":
+      if repository != nil { throw UsageError("--repo is not for blob put") }
+      guard names.count > 1 else { return }
+      let type = names[1]
+      let isType = type.utf8.allSatisfy { $0 > 32 && $0 < 127 } && type.utf8.contains(47)
+      guard isType, type.utf8.count <= 200 else {
+        throw UsageError("\(type): not a media type, such as image/png")
+      }
+      blob = .put(type: type)
+    case "get":
+      guard names.count > 1 else { throw UsageError("blob get needs a CID") }
+      guard let cid = CID(names[1]) else { throw UsageError("\(names[1]): not a CID") }
+      blob = .get(cid)
+    default: throw UsageError("blob needs put or get")
+    }
   }
 
   private mutating func receive(uri text: String) throws(UsageError) {

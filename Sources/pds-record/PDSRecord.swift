@@ -31,6 +31,26 @@ private func run(
   case .login:
     try output.write(try records.logIn())
     return .success
+  case .export where options.isCAR:
+    guard let file = try records.file() else { return none("repository", diagnostics) }
+    return try write(file)
+  case .export:
+    var faults = FaultLog(diagnostics)
+    let isThere = try records.export(
+      fault: { faults.event("export", $0) }, row: { try output.write($0) })
+    faults.finish()
+    if faults.hasFault { return .failure }
+    return isThere ? .success : none("repository", diagnostics)
+  case .blob:
+    switch options.blob {
+    case .put(let type):
+      let blob = try BoundedFile.given("-", limit: largestBlob)
+      try output.write(try records.putBlob(blob, type: type))
+      return .success
+    case .get(let cid):
+      guard let blob = try records.blob(cid) else { return none("blob", diagnostics) }
+      return try write(blob)
+    }
   case .get where options.key != nil:
     guard let collection = options.collection, let key = options.key else { return .failure }
     let row =
@@ -54,6 +74,18 @@ private func run(
     let output = EventOutput(receivedAt: options.follow.receivedAt)
     return Follow(options.follow, access.client, stream, output: output, diagnostics).run()
   }
+}
+
+/// The most that is read for a blob, bytes; servers take less.
+private let largestBlob = 100 << 20
+
+/// Writes bytes as they are, but not to a terminal.
+private func write(_ bytes: [UInt8]) throws -> ExitStatus {
+  if isatty(1) == 1 { throw Failure("standard output", "bytes do not go to a terminal") }
+  let writer = RecordWriter()
+  try writer.write(bytes)
+  try writer.flush()
+  return .success
 }
 
 private func read(

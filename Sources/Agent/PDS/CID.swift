@@ -35,10 +35,15 @@ public struct CID: Hashable, Sendable, CustomStringConvertible {
 
   init(of record: [UInt8]) { self = record.withUnsafeBytes { CID(of: $0) } }
 
-  init(of record: UnsafeRawBufferPointer) {
+  init(of record: UnsafeRawBufferPointer) { self.init(of: record, codec: 0x71) }
+
+  /// That of a blob.
+  init(ofBlob blob: [UInt8]) { self = blob.withUnsafeBytes { CID(of: $0, codec: 0x55) } }
+
+  private init(of record: UnsafeRawBufferPointer, codec: UInt8) {
     var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
     SHA256(record.baseAddress, record.count, &digest)
-    self.init(bytes: [0x01, 0x71, 0x12, 0x20] + digest)
+    self.init(bytes: [0x01, codec, 0x12, 0x20] + digest)
   }
 
   /// Whether it has all its parts: version 1, a codec, and a hash as long as it says.

@@ -4,9 +4,9 @@ import Web
 
 /// The records of a repository on a personal data server.
 public final class PDSRecords {
-  private let server: PDSServer
+  let server: PDSServer
   private let line: XRPCLine
-  private let session: PDSSession
+  let session: PDSSession
   private let given: Repository?
   /// Whether what is not written waits: then what a server forbids is said of one record, and what
   /// stands before a server says nothing of any.
@@ -187,12 +187,13 @@ public final class PDSRecords {
 
   /// Reads need nobody to log in; where a server wants that, we do.
   func read(
-    _ method: String, _ query: [(name: String, value: String?)], mostFaults: Int = .max
+    _ method: String, _ query: [(name: String, value: String?)], mostFaults: Int = .max,
+    isAny: Bool = false
   ) throws(Failure) -> XRPCLine.Reply {
     let request = try made { () throws(Failure) in
       try server.request(method, query: query)
     }
-    let reply = try line.call(request, mostFaults: mostFaults)
+    let reply = try line.call(request, mostFaults: mostFaults, isAny: isAny)
     guard case .refused(let error) = reply, error.isLoginWanted, !error.name.isEmpty,
       server.identifier != nil
     else { return reply }
@@ -475,11 +476,7 @@ extension PDSRecords {
     _ problem: XRPCError
   ) throws(Failure) -> String {
     let failure = Failure(place("com.atproto.repo.listRecords"), problem.line, problem.exit)
-    guard
-      case .found(let row) = try object("com.atproto.repo.describeRepo", [("repo", repository)]),
-      let did = Self.member("did", of: row),
-      case .answer(_, let file) = try read("com.atproto.sync.getRepo", [("did", did)])
-    else { throw failure }
+    guard let file = try file() else { throw failure }
     let start = Array("\(collection)/".utf8)
     let tree = file.withUnsafeBytes { bytes in
       Result<RepositoryTree, Failure> { () throws(Failure) in try RepositoryTree(bytes) }

@@ -55,10 +55,11 @@ public struct PDSServer: Sendable {
   /// `https://pds.example.com:443`: what tokens are bound to.
   var originText: String { "\(base.origin.scheme)://\(base.origin.host):\(base.origin.port)" }
 
-  /// A call (Agent/PDS/CONTRACT.md 1): `body` nil for a query, empty for one without input.
+  /// A call (Agent/PDS/CONTRACT.md 1): `body` nil for a query, empty for one without input;
+  /// `type`: of the body.
   func request(
     _ method: String, query: [(name: String, value: String?)] = [], body: [UInt8]? = nil,
-    token: Secret? = nil, secrets: [Secret] = []
+    type: String = "application/json", token: Secret? = nil, secrets: [Secret] = []
   ) throws(Failure) -> Request {
     let address: WebAddress
     do throws(Failure) {
@@ -75,7 +76,7 @@ public struct PDSServer: Sendable {
     if body != nil {
       request.headers.append(
         body?.isEmpty == true
-          ? Header("Content-Length", "0") : Header("Content-Type", "application/json"))
+          ? Header("Content-Length", "0") : Header("Content-Type", type))
     }
     if let token {
       request.privateHeaders.append(Header("Authorization", "Bearer \(token.reveal())"))

@@ -5,39 +5,38 @@ import Core
 struct RepositoryTree {
   /// By `NSID/KEY`, sorted by bytes.
   private(set) var records: [(path: String, cid: CID)] = []
+  private var blocks: [[UInt8]: UnsafeRawBufferPointer] = [:]
 
   /// The deepest tree that is read; those of servers have a level for each four-fold.
   private static let deepest = 64
 
-  /// Reads the tree of a file; records are not looked at.
+  /// Reads the tree of a file, which must outlive it; records are not looked at.
   ///
   /// - Parameter file: a CAR file whose first root is a commit.
   /// - Throws: `Failure` where it is none, or a part of the tree is missing.
   init(_ file: UnsafeRawBufferPointer) throws(Failure) {
     var car = try CARBlocks(file)
-    var blocks: [[UInt8]: UnsafeRawBufferPointer] = [:]
     while let (cid, content) = try car.next() { blocks[cid] = content }
-    guard let root = try car.root(), let commit = try Self.value(of: root, blocks),
+    guard let root = try car.root(), let commit = try value(of: root),
       let data = commit["data"]?.link
     else { throw Failure("a repository without a commit") }
-    try walk(data, blocks, depth: 0)
+    try walk(data, depth: 0)
   }
 
-  private static func value(
-    of cid: CID, _ blocks: [[UInt8]: UnsafeRawBufferPointer]
-  ) throws(Failure) -> CBORValue? {
+  /// What a block holds; nil where the file has none of that name.
+  ///
+  /// - Throws: `Failure` for what cannot be read.
+  func value(of cid: CID) throws(Failure) -> CBORValue? {
     guard let name = cid.bytes, let block = blocks[name] else { return nil }
     var reader = CBORReader(block)
     return try reader.next()
   }
 
-  private mutating func walk(
-    _ cid: CID, _ blocks: [[UInt8]: UnsafeRawBufferPointer], depth: Int
-  ) throws(Failure) {
-    guard depth < Self.deepest, let node = try Self.value(of: cid, blocks) else {
+  private mutating func walk(_ cid: CID, depth: Int) throws(Failure) {
+    guard depth < Self.deepest, let node = try value(of: cid) else {
       throw Failure("a repository of which a part is missing")
     }
-    if let left = node["l"]?.link { try walk(left, blocks, depth: depth + 1) }
+    if let left = node["l"]?.link { try walk(left, depth: depth + 1) }
     var path: [UInt8] = []
     for entry in node["e"]?.elements ?? [] {
       // Each key is told by how much of the one before it begins with.
@@ -46,7 +45,7 @@ struct RepositoryTree {
       else { throw Failure("a repository whose tree is none") }
       path = path.prefix(Int(shared)) + rest
       records.append((String(decoding: path, as: UTF8.self), record))
-      if let right = entry["t"]?.link { try walk(right, blocks, depth: depth + 1) }
+      if let right = entry["t"]?.link { try walk(right, depth: depth + 1) }
     }
   }
 }

@@ -41,8 +41,8 @@ struct XRPCError: Error {
   /// to the network, or a proxy.
   static func isPage(_ head: ResponseHead, _ body: [UInt8]) -> Bool {
     let first = body.first { ![9, 10, 13, 32].contains($0) }
-    if first == UInt8(ascii: "<") { return true }
     let type = head.value("Content-Type")?.lowercased() ?? ""
+    if first == UInt8(ascii: "<") { return true }
     return first != UInt8(ascii: "{")
       && ["text/html", "application/xhtml"].contains { type.hasPrefix($0) }
   }

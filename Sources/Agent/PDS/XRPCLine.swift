@@ -45,7 +45,11 @@ final class XRPCLine {
   }
 
   /// Calls, and waits. Whatever is sent here must do no harm when it arrives twice.
-  func call(_ request: Request, mostFaults: Int = .max) throws(Failure) -> Reply {
+  ///
+  /// - Parameter isAny: whether an answer may be anything, also a page.
+  func call(
+    _ request: Request, mostFaults: Int = .max, isAny: Bool = false
+  ) throws(Failure) -> Reply {
     var faults = 0
     metPage = false
     let place = request.address.display
@@ -67,7 +71,7 @@ final class XRPCLine {
       case .unusable(let words): throw Failure(place, words, .failure)
       case .response(let head, let body):
         let isPage = XRPCError.isPage(head, body)
-        if (200...299).contains(head.status), !isPage { return .answer(head, body) }
+        if (200...299).contains(head.status), isAny || !isPage { return .answer(head, body) }
         let error = XRPCError(head, body, now: Clock.unix)
         // What comes is not from the server, who is as good as away.
         if isPage, !error.isTransient {

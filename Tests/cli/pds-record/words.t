@@ -15,7 +15,7 @@ while IFS='|' read -r words want; do
   is "$(head -n 1 "$err")" "pds-record: $want" "pds-record $words"
   status_is 2 "is refused"
 done <<'END'
-|a command is needed: list, get, create, put, delete, watch, describe, login
+|a command is needed: list, get, create, put, delete, watch, describe, login, export, blob
 lits com.example.a|unknown command lits: did you mean list?
 list|list needs a COLLECTION
 list com.example|com.example: not the name of a collection
@@ -30,6 +30,17 @@ create com.example.a x|too many words: x
 create|create needs a COLLECTION
 describe x|too many words: x
 login x|too many words: x
+export x|too many words: x
+export --reverse|--reverse is not for export
+list --car com.example.a|--car is not for list
+blob|blob needs put or get
+blob rm|blob needs put or get
+blob get|blob get needs a CID
+blob get x|x: not a CID
+blob put png|png: not a media type, such as image/png
+blob put image/png x|too many words: x
+blob put --repo b.test|--repo is not for blob put
+blob put --token-file -|standard input cannot be the password and the records
 login --repo b.test|--repo is not for login
 watch com.example|com.example: not the name of a collection
 list --repo nobody com.example.a|--repo nobody: neither a handle nor a DID

@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 DID = 'did:web:a.test'
 TYPE = 'com.example.a'
 RECORD = {'$type': TYPE, 'n': 1}
+BLOBS = {}
 PAGE = {'Content-Type': 'text/html'}
 
 
@@ -206,6 +207,17 @@ def answer(fault, method, query, count, given, token):
     return 200, {}, {'cid': cid_text(RECORD), 'rev': rev(5)}
   if method == 'describeRepo':
     return 200, {}, {'did': DID, 'handle': 'a.test', 'collections': [TYPE]}
+  if method == 'uploadBlob':
+    name = b'\x01\x55\x12\x20' + hashlib.sha256(given).digest()
+    link = 'b' + base64.b32encode(name).decode().lower().rstrip('=')
+    BLOBS[link] = given
+    return 200, {}, {'blob': {'$type': 'blob', 'ref': {'$link': link}, 'size': len(given)}}
+  if method == 'getBlob':
+    if fault == 'portal':
+      return 200, PAGE, '<html>log in first'
+    if query['cid'] in BLOBS:
+      return 200, {}, BLOBS[query['cid']]
+    return error(400, 'BlobNotFound')
   if method == 'createSession':
     return 200, {}, {'did': 'did:web:b.test' if fault == 'stranger' else DID,
                      'handle': 'a.test', 'accessJwt': f'SECRET{count}', 'refreshJwt': 'REFRESH'}
@@ -269,19 +281,27 @@ class Handler(BaseHTTPRequestHandler):
       return self.stream(fault, count, url.query)
     query = dict(urllib.parse.parse_qsl(url.query))
     status, headers, body = answer(
-      fault, method, query, count, json.loads(given or '{}'), self.headers.get('Authorization'))
+      fault, method, query, count, given if method == 'uploadBlob' else json.loads(given or '{}'),
+      self.headers.get('Authorization'))
+    if method == 'uploadBlob' and status == 200:
+      body['blob']['mimeType'] = self.headers['Content-Type']
+    if self.headers.get('Content-Type') == 'text/none':
+      status, headers, body = 400, {}, {'error': 'InvalidMimeType', 'message': 'no'}
     self.reply(status, headers, body)
 
   def reply(self, status, headers, body):
-    if not isinstance(body, str):
+    if isinstance(body, bytes):
+      headers = {'Content-Type': 'text/html', **headers}
+    elif not isinstance(body, str):
       body = json.dumps(body)
       headers = {'Content-Type': 'application/json', **headers}
     self.send_response(status)
     for name, value in headers.items():
       self.send_header(name, value)
-    self.send_header('Content-Length', str(len(body.encode())))
+    body = body if isinstance(body, bytes) else body.encode()
+    self.send_header('Content-Length', str(len(body)))
     self.end_headers()
-    self.wfile.write(body.encode())
+    self.wfile.write(body)
 
   do_GET = do_POST = serve
 

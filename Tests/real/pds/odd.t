@@ -16,14 +16,17 @@ call() { # KEY: the record on standard input, as it is
 # --- one that the server fails at for ever
 
 # How deep it must be depends on how much the server has done so far.
-pds stop
-pds start
-for depth in 3000 2800 2600 2400 2300 2200 2100; do
-  python3 -c 'import sys; n = int(sys.argv[1]); print("{\"v\":" + "[" * n + "]" * n + "}")' $depth |
-    call m >"$tmp/other"
+deep() {
+  python3 -c 'import sys; n = int(sys.argv[1]); print("{\"v\":" + "[" * n + "]" * n + "}")' "$1" | call m
+}
+kept=
+for depth in $(seq 60 | sed 's/.*/900/') 3000 3200 3400 2800 2600 2400 3600 4000; do
+  deep "$depth" >"$tmp/other"
+  [ "$depth" != 900 ] || continue
   curl -s "http://127.0.0.1:2590/xrpc/com.atproto.repo.getRecord?repo=$did&collection=$c&rkey=m" |
-    grep -q InternalServerError && break
+    grep -q InternalServerError && { kept=yes; break; }
 done
+[ -n "$kept" ] || skip_all "this server takes no record that it cannot give"
 for key in a b y z; do echo "{\"n\":1}" | pds-record put "$c" $key; done >"$tmp/other"
 t 2 "a record that is nested too deep" pds-record list "$c"
 is "$(jq -r '.uri | split("/")[-1]' "$out" | xargs)" "z y b a" "keeps no other from being listed"

@@ -1,0 +1,104 @@
+public import Core
+import Records
+import Web
+
+extension PDSRecords {
+  /// The whole repository as one file (CAR): records, tree and signed commit.
+  ///
+  /// - Returns: nil when there is no such repository.
+  public func file() throws(Failure) -> [UInt8]? {
+    guard let row = try describe(), let did = Self.member("did", of: row) else { return nil }
+    let method = "com.atproto.sync.getRepo"
+    // Not every server says what it is.
+    switch try read(method, [("did", did)], isAny: true) {
+    case .answer(let head, let body):
+      let hasRoot = body.withUnsafeBytes { (try? CARBlocks($0).root()) != nil }
+      if hasRoot { return body }
+      throw Failure(
+        place(method), "\(head.summary): not a repository",
+        XRPCError.isPage(head, body) ? .temporary : .failure)
+    case .refused(let error): throw Failure(place(method), error.line, error.exit)
+    }
+  }
+
+  /// All records of the repository, of one moment, sorted by collection and key.
+  ///
+  /// - Parameters:
+  ///   - fault: told which record is not to be had; one line.
+  ///   - row: gets each, as lists have them.
+  /// - Returns: whether there is such a repository.
+  /// - Throws: `Failure`, or what `row` throws.
+  public func export(fault: (String) -> Void, row: ([UInt8]) throws -> Void) throws -> Bool {
+    guard let repository = try describe().flatMap({ Self.member("did", of: $0) }),
+      let file = try file()
+    else { return false }
+    try file.withUnsafeBytes { bytes in
+      let tree = try RepositoryTree(bytes)
+      for (path, cid) in tree.records {
+        let uri = "at://\(repository)/\(path)"
+        if let value = (try? tree.value(of: cid)) ?? nil {
+          try row(
+            RecordText().string("uri", uri).string("cid", cid.description)
+              .json("value", value.recordJSON).bytes)
+          continue
+        }
+        // What is nested too deep for us, a server can perhaps write out.
+        guard let name = ATURI(uri) else {
+          fault("\(uri): not the AT URI of a record")
+          continue
+        }
+        switch try look(name) {
+        case .found(let found): try row(found)
+        case .absent: fault("\(uri): deleted meanwhile")
+        case .refused(let reason): fault("\(uri): \(reason)")
+        }
+      }
+    }
+    return true
+  }
+
+  /// Keeps a blob on the server, for a record to name it.
+  ///
+  /// - Parameter type: what it is, `image/png`.
+  /// - Returns: the object to put into a record.
+  public func putBlob(_ blob: [UInt8], type: String) throws(Failure) -> [UInt8] {
+    let method = "com.atproto.repo.uploadBlob"
+    let reply = try session.call { tokens throws(Failure) in
+      try server.request(
+        method, body: blob, type: type, token: tokens.access, secrets: tokens.others)
+    }
+    switch reply {
+    case .refused(let error): throw Failure(place(method), error.line, error.exit)
+    case .answer(let head, let body):
+      let found = body.withUnsafeBytes { bytes in
+        (try? ScanMembers.value(of: "blob", in: bytes)).flatMap {
+          $0.isObject ? Array($0.bytes) : nil
+        }
+      }
+      guard let found else {
+        throw Failure(place(method), "\(head.summary): no blob in the answer", .failure)
+      }
+      return RowText.line(found)
+    }
+  }
+
+  /// A blob.
+  ///
+  /// - Returns: nil when there is none.
+  /// - Throws: `Failure`; what has not this CID is one, too.
+  public func blob(_ cid: CID) throws(Failure) -> [UInt8]? {
+    guard let row = try describe(), let did = Self.member("did", of: row) else { return nil }
+    let method = "com.atproto.sync.getBlob"
+    let query = [("did", Optional(did)), ("cid", cid.description)]
+    switch try read(method, query, isAny: true) {
+    case .refused(let error) where error.isAbsence || error.name == "BlobNotFound": return nil
+    case .refused(let error): throw Failure(place(method), error.line, error.exit)
+    case .answer(let head, let body):
+      if CID(ofBlob: body) == cid { return body }
+      let isPage = XRPCError.isPage(head, body)
+      throw Failure(
+        place(method), "\(head.summary): another blob than was asked for",
+        isPage ? .temporary : .failure)
+    }
+  }
+}
