@@ -154,6 +154,8 @@ struct Setup {
   /// Only a Pincer server refuses in its way whatever has no token.
   private mutating func isPincer() -> Bool {
     guard (try? configure(.pincer)) != nil else { return false }
+    // What follows may ask without a profile.
+    defer { unlink(configuration) }
     try? call(
       ["agent-call", "-p", "new", "--max-time", "5", "-o", "tsv", "-q", "threads"],
       ["XDG_CONFIG_HOME": talk.folder], [])
@@ -169,7 +171,7 @@ struct Setup {
     guard kind == .clanky && wanted == nil || kind == .openclaw, url.hasPrefix("http"), url == origin
     else { return false }
     try? call(
-      ["agent-call", "--max-time", "5", "-q", "get", "/health"],
+      ["agent-call", "--max-time", "5", "get", "/health"],
       ["XDG_CONFIG_HOME": talk.folder, "AGENT_URL": url], [])
     guard code == 0, let answer = try? JSONValue.parse(text: printed),
       answer["ok"]?.bool == true, answer["status"]?.string == "live"
@@ -259,8 +261,9 @@ struct Setup {
     if !url.isEmpty { text += "url = \(url)\n" }
     if !identifier.isEmpty { text += "identifier = \(identifier)\n" }
     try Folders.make(talk.folder + "/agentutils")
-    try StateFile(path: talk.folder + "/agentutils/config").replace(with: Array(text.utf8))
+    try StateFile(path: configuration).replace(with: Array(text.utf8))
   }
+  private var configuration: String { talk.folder + "/agentutils/config" }
 
   /// Has the server forget the device that a code made: else nobody could pair any more.
   private mutating func revoke(at place: String) throws {
@@ -445,6 +448,10 @@ private struct Advice {
       .pds, 77,
       say: "The server is there, but does not let IDENTIFIER in with this password: is "
         + "it an app password of this account?"),
+    Advice(
+      .pds, nil, "a page, not",
+      say: "Something answers there, but it is not a personal data server: is the path right, does "
+        + "the network want a sign-in?"),
     Advice(
       .pds, 2,
       say: "Something answers there, but it is not a personal data server: is the path "

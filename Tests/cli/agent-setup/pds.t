@@ -139,7 +139,7 @@ Handle of the account|alice.test
 App password, not shown|$password
 quit (u/h/p/w/q) [u]|q
 END
-status_is 2 "something else"
+status_is 75 "something else"
 out_like "not a personal data server" "is told"
 not_ok "and gets no password" grep -rq "$password" "$log"
 talk -k pds -p away <<END
