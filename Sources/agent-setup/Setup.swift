@@ -168,8 +168,8 @@ struct Setup {
 
   /// A gateway says at its dashboard's address that it lives.
   private mutating func isGateway() -> Bool {
-    guard kind == .clanky && wanted == nil || kind == .openclaw, url.hasPrefix("http"), url == origin
-    else { return false }
+    let mayBe = kind == .clanky && wanted == nil || kind == .openclaw
+    guard mayBe, url.hasPrefix("http"), url == origin else { return false }
     try? call(
       ["agent-call", "--max-time", "5", "get", "/health"],
       ["XDG_CONFIG_HOME": talk.folder, "AGENT_URL": url], [])
@@ -249,7 +249,8 @@ struct Setup {
     }
     try ask("new", changes, with: token)
     if code == 0, isByDevice {
-      talk.say("The gateway does not accept this token. It knows this device, and lets it in without.")
+      talk.say(
+        "The gateway does not accept this token. It knows this device, and lets it in without.")
       token = []
     }
     return code == 0
