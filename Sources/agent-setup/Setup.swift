@@ -193,15 +193,17 @@ struct Setup {
   }
 
   private mutating func ask(
-    _ profile: String, _ changes: [String: String?] = [:], with input: [UInt8]? = nil
+    _ profile: String, _ changes: [String: String?] = [:], with input: [UInt8]? = nil,
+    isFirst: Bool = false
   ) throws {
     let limit =
       isPDS
       ? ["--timeout", "15", "--max-retries", "0"] : ["--max-time", "15", "-o", "tsv"]
     let name = changes["AGENT_URL"] == nil ? ["-p", profile] : []
     let given = input?.isEmpty == false ? ["--token-file", "-"] : []
-    let more = kind == .openclaw ? ["-v"] : []
-    try call([client] + name + given + limit + more + word, changes, input ?? [])
+    // All that the commands need is asked for together, so that one approval is enough.
+    let words = isFirst && kind == .openclaw ? ["-v", "scopes"] : word
+    try call([client] + name + given + limit + words, changes, input ?? [])
     // A gateway without agents is one, and so is a server without threads.
     if code == 1, kind.setup?.mayBeEmpty == true { code = 0 }
   }
@@ -247,7 +249,7 @@ struct Setup {
       self.kept = kept
       talk.say("The server has made this machine one of its devices.")
     }
-    try ask("new", changes, with: token)
+    try ask("new", changes, with: token, isFirst: true)
     if code == 0, isByDevice {
       talk.say(
         "The gateway does not accept this token. It knows this device, and lets it in without.")

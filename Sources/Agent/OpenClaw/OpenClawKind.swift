@@ -4,7 +4,7 @@ extension KindFacts {
     var facts = KindFacts(
       name: "openclaw", line: "an OpenClaw gateway, or the server of the Claudio app")
     var setup = SetupFacts()
-    (setup.scheme, setup.word, setup.mayBeEmpty) = ("ws", ["scopes"], true)
+    (setup.scheme, setup.word, setup.mayBeEmpty) = ("ws", ["agents"], true)
     facts.setup = setup
     return facts
   }()

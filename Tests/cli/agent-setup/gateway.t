@@ -26,7 +26,7 @@ END
 status_is 0 "a gateway"
 out_like "does not accept this token" "a wrong token is told"
 out_like "The agent answers" "a right one lets in"
-out_like "agent-call -p claw scopes: ok" "and so does the profile"
+out_like "agent-call -p claw agents: ok" "and so does the profile"
 like "$(tr -d '\r' <"$out")" '^Asking ws://' "which begins a line behind the unseen token"
 is "$(cat "$config")" "[profile claw]
 kind = openclaw
