@@ -39,9 +39,9 @@ is "$(jq -r 'select(.method == "EventsService/WatchThread") | .headers
   "$tmp/pin.log")" "application/connect+json 1 none" "in Connect, not compressed"
 tail_it --from 6 -n 2 "$thread"
 is "$(ids "$out")" "7 8" "--from: behind a number"
-tail_it -n 1
-status_is 2 "no thread"
-err_like 'agent-call threads' "tells where they are listed"
+tail_it --from 0 -n 2
+status_is 0 "without a thread all are followed"
+is "$(ids "$out")" "1 2" "from their first events, if that is wanted"
 tail_it -n 1 thr_none
 err_like 'agent-tail: .*not_found: thread not found$' "a thread that there is not"
 isnt "$status" 0 "is no success"
