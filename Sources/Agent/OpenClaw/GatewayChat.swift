@@ -37,11 +37,15 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   private var asksForAll = true
   /// Which start of the gateway the question was sent to.
   private var boot: String?
+  /// When it was started anew behind the question, seconds of `Clock.monotonic`; nil when it was not.
+  private var restarted: Double?
   private var restAt = 0.0
   private var endAt = Double.infinity
 
   /// How often an answer is looked for that is not there, and how long apart, seconds.
   private static let (mostLooks, lookWait) = (5, 1.0)
+  /// How long a gateway that was started anew may take until it goes on with what it was at, seconds.
+  private static let recoveryTime = 60.0
   private static let rows = 50
   /// How long a run's end may be there before its row is, seconds.
   private static let rowTime = 0.05
@@ -220,7 +224,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
         return finish(.refused(Failure(reason, .failure)))
       }
       self.question = nil
-      looks = 0
+      (looks, restarted) = (0, nil)
       let now = Int64(Clock.unix * 1000)
       turn = GatewayTurn(
         question, thread: key, origin: origin, asked: now,
@@ -229,7 +233,10 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     }
     guard let turn else { return }
     // What another start took and did not write down is gone.
-    if boot != hello.boot { self.turn?.isTaken = false }
+    if boot != hello.boot {
+      self.turn?.isTaken = false
+      restarted = boot == nil ? nil : Clock.monotonic
+    }
     boot = hello.boot
     if hello.knows("sessions.messages.subscribe") {
       gateway?.ask("sessions.messages.subscribe", RecordText().string("key", turn.thread))
@@ -359,9 +366,14 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       tell(self.turn?.conclude(isSilent: isSilent, now: .now()) ?? [])
       if self.turn?.wantsText == false { return conclude() }
     }
+    if let restarted, Clock.monotonic < restarted + Self.recoveryTime { return lookLater() }
     if looks > Self.mostLooks {
       // With a hole in it is better than not at all, but it is not the answer.
-      return finish(.lost("the answer could not be found again"))
+      return finish(
+        .lost(
+          restarted == nil
+            ? "the answer could not be found again"
+            : "the gateway was started anew, and has not answered this: say it again"))
     }
     if gateway?.hello.knows("agent.wait") == true { askForEnd(turn.run) } else { lookLater() }
   }

@@ -80,9 +80,9 @@ two
 turn r completed " "what a run said in two rows is one answer"
 is "$({ rows "$(row assistant one a '')" && rows "$(row assistant one a '')"; } | told | wc -l | tr -d ' ')" \
   2 "and told once"
-is "$(rows "$(row assistant Looking. a ''),$(printf '{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"exec","arguments":{"command":"ls"}}],"__openclaw":{"id":"a","runId":"r"}}'),$(row toolResult tides b ',"toolCallId":"c","toolName":"exec"'),$(row assistant done c '')" | told)" \
+is "$(rows "$(row assistant Looking. a ''),$(printf '{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"exec","arguments":{"command":"ls"}}],"__openclaw":{"id":"a","runId":"r"}}'),$(row toolResult tides b ',"toolCallId":"c","toolName":"exec"'),$(row assistant Done. c '')" | told)" \
   "tool_call c succeeded tides
-message r final done
+message r final Done.
 turn r completed " "what was said beside a call is no part of it, and the call is told"
 is "$(rows "$(row assistant half a ',"openclawAbort":{"aborted":true}')" | told)" "message r aborted half
 turn r aborted " "a run that was ended is aborted"
