@@ -85,6 +85,13 @@ is "$(frames mortal chat.send | wc -l | tr -d ' ')" 1 "and nothing is said again
 run agent-chat -p mortal --retry-wait 0.1 --max-time 30 --key k-1 "slow 8 0.1"
 is "$status $(cat "$out")" "0 0 1 2 3 4 5 6 7 " "the key, used again, finds it"
 is "$(frames mortal chat.send | wc -l | tr -d ' ')" 1 "without saying anything"
+start late agent-chat -p mortal --retry-wait 0.1 --max-time 40 -t late "slow 8 0.1"
+late=$pid
+wait_until 20 came_frames mortal chat.send 2
+tell mortal kill 8
+finished "$late"
+is "$status $(cat "$tmp/late.out")" "0 0 1 2 3 4 5 6 7 " \
+  "a gateway that has much to do behind its start is waited for"
 run agent-chat -p mortal --history
 is "$(cut -d : -f 1 "$out" | tr '\n' ' ')" "user system assistant " \
   "what the gateway says to the agent by itself is nobody else's"

@@ -43,7 +43,8 @@ Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   busy METHOD MS  refuse the next call of a method: not before so many milliseconds
   brief ID MS     an approval waits, which nobody hears the end of
   settle ID WORD  somebody else answers, which is not told
-  kill            the gateway ends in the middle, and goes on with what it did under other runs
+  kill [SECONDS]  the gateway ends in the middle, and goes on with what it did under other runs, soon,
+                  or after so long, before which it says nothing of it
   say KEY WORDS   somebody else says this in a conversation
   rest            wait until no run is at work
   short           no row is given whole        compact  no cursor that was given holds
@@ -546,8 +547,9 @@ def send_chat(connection, params):
     return {"runId": run, "status": "started"}
 
 
-def kill():
-    """The end of the gateway and its next start, which goes on with what was at work."""
+def kill(late=None):
+    """The end of the gateway and its next start, which goes on with what was at work; one that has
+    much to do says nothing of it for so many seconds."""
     with lock:
         dead = [each for each in runs.values() if not each.isOver]
         for each in dead:
@@ -558,7 +560,7 @@ def kill():
             each.cut()
 
     def again():
-        time.sleep(1)  # as long as the real one takes
+        time.sleep(late or 1)  # as long as the real one takes
         for each in dead:
             with lock:
                 run = Run(each.key, "again-" + each.id)
@@ -569,7 +571,7 @@ def kill():
                     "provenance": {"kind": "internal_system",
                                    "sourceTool": "main_session_restart_recovery"}})
             run.go(each.words)
-    state["dead"] = {each.key for each in dead}
+    state["dead"] = set() if late else {each.key for each in dead}
     threading.Thread(target=again, daemon=True).start()
 
 
@@ -892,7 +894,7 @@ def control(line):
     elif word == "refuse":
         state["refuse"] = json.loads(rest) if rest else None
     elif word == "kill":
-        kill()
+        kill(float(name) if name else None)
     elif word == "say":
         state["said"] += 1
         send_chat(None, {"sessionKey": canonical(name), "message": last,
