@@ -84,6 +84,7 @@ public struct PDSServer: Sendable {
     request.unquotable = ([token].compactMap { $0 } + secrets).map { $0.reveal() }
     // What is read by everybody may be looked up elsewhere; the rest stays here.
     request.staysAtOrigin = body != nil || token != nil
+    request.followsRedirects = !request.staysAtOrigin
     request.isDirect = request.staysAtOrigin && base.scheme == "http" && !allowPlaintext
     return request
   }

@@ -70,13 +70,22 @@ final class XRPCLine {
         reason = "no whole answer in \(seconds) s"
       case .unusable(let words): throw Failure(place, words, .failure)
       case .response(let head, let body):
-        let isPage = XRPCError.isPage(head, body)
+        // Where a call with a secret would go on; it does not follow.
+        let target = head.isRedirect ? head.value("Location") : nil
+        let origin = target.flatMap { try? request.address.resolving($0).origin }
+        let isElsewhere = origin != nil && origin != request.address.origin
+        if isElsewhere, ![302, 303].contains(head.status) {
+          throw Failure(place, "\(head.summary): bad location: to another server", .failure)
+        }
+        // Neither asks for the same call again: so a portal leads to its own page.
+        let isPage = isElsewhere || XRPCError.isPage(head, body)
         if (200...299).contains(head.status), isAny || !isPage { return .answer(head, body) }
         let error = XRPCError(head, body, now: Clock.unix)
         // What comes is not from the server, who is as good as away.
         if isPage, !error.isTransient {
           metPage = true
-          throw Failure(place, error.line, .temporary)
+          let words = isElsewhere ? "\(head.summary): to another server" : error.line
+          throw Failure(place, words, .temporary)
         }
         if !error.isTransient { return .refused(error) }
         if error.status == 500 { faults += 1 }

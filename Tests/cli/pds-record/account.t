@@ -66,8 +66,13 @@ untold state
 
 # --- a network where one logs in first
 
-for status in 200 302 401 403 404 451 500 511; do
-  told portal $status
+serve <<'END'
+forever
+status 200 text/html <html>log in to the network
+END
+elsewhere=$url/log-in
+for status in 200 302 401 403 404 451 500 511 "302 $elsewhere" "303 $elsewhere"; do
+  told portal "$status"
   run pds-record --queue list $task
   is "$status $(titles)" "0 two three ONE" "a page of $status: the copies are shown"
   err_like 'this is what was there at' "a page of $status: and it is said"

@@ -15,7 +15,8 @@ that it names, and taken out:
     {"method": "getRecord", "wait": 2}            first wait so many seconds
 
 As long as there is a file of that name with `.down` behind it, nobody gets an answer. With
-`.portal` behind it everybody gets a page with the status that is in it, as in front of a network
+`.portal` behind it everybody gets a page with the status that is in it, or a redirect to the address
+behind that, as in front of a network
 where one logs in first; with `.state` the account is `deactivated` or `takendown`, as on the
 reference server; with `.handle` that is its handle now. With
 --deaf nothing is a conflict, as on servers that do not know swaps. With --private nobody is told
@@ -270,7 +271,10 @@ class Faults:
       raise ConnectionError('down')
     portal = self.told('portal')
     if portal:
-      fault = {'status': int(portal), 'headers': {'Content-Type': 'text/html; charset=utf-8'},
+      status, *elsewhere = portal.split()
+      fault = {'status': int(status),
+               'headers': {'Content-Type': 'text/html; charset=utf-8',
+                           **({'Location': elsewhere[0]} if elsewhere else {})},
                'text': '<!doctype html><title>Log in to the train</title>'}
     fault = fault or self.inactive(method, environ['QUERY_STRING'].replace('%3A', ':'))
     time.sleep(fault.get('wait', 0))
