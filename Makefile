@@ -112,10 +112,18 @@ links:
 
 check: test
 
-test: all lint unit cli
+# A release build keeps one core busy; meanwhile the other builds the unit tests, elsewhere, and
+# runs them.
+test: deps
+	@mkdir -p .build; \
+	$(AS_AT_FIRST) $(MAKE) -s unit UNITS="--scratch-path .build/unit" >.build/unit.log 2>&1 & units=$$!; \
+	$(MAKE) -s build lint; status=$$?; \
+	wait $$units || status=1; cat .build/unit.log; exit $$status
+	@$(MAKE) -s cli
 
+UNITS =
 unit:
-	@sh .ci/quietly "unit tests" $(SWIFT) test --disable-xctest
+	@sh .ci/quietly "unit tests" $(SWIFT) test --disable-xctest $(UNITS)
 
 # A job in the background of a shell ignores INT and QUIT, one under nohup HUP, and hands
 # that on; the tests of signals need them as they were.
