@@ -64,7 +64,7 @@ struct FilterOptions {
 
   static let table = OptionTable<FilterOptions>(
     program: "action-filter", summary: "Select actions and write the lines they came in.",
-    synopsis: "[options] [FILE ...]",
+    synopsis: "[options] [FILE ...]", guesses: ["--json": "it prints JSON anyway"],
     options: [
       Option(
         "k", "kind", "KIND,...", "of these kinds; * ? [...] match as in the shell",

@@ -37,6 +37,7 @@ struct NotifyOptions {
     program: "agent-notify",
     summary: "Tell a person what an agent's records say, now or later, each once.",
     synopsis: "[options] [-p NAME,... | --bus SUBJECT,... [-- OPTION ...]]", operands: .none,
+    guesses: ["--test": "--check sends one", "-t": "--check sends one"],
     options: [
       Option(
         "p", "profile", "NAME,...", "follow these profiles; repeatable",

@@ -7,7 +7,13 @@ public func agentPlotMain() {
     if options.picture != nil, !ProgramCall.isThere("gnuplot") {
       diagnostics.fail("gnuplot: not found")
     }
+    if options.files.isEmpty, isatty(0) == 1 {
+      throw UsageError("nothing to read: a pipe of counts is needed, as of action-filter --by")
+    }
     let input = try input(options, diagnostics)
+    if input.first != UInt8(ascii: "{"), input.prefix(while: { $0 != 10 }).contains(9) {
+      throw Failure("standard input is a table, not records: agent-cost -o json prints those")
+    }
     let scratch = ScratchFolder(diagnostics)
     defer { scratch.remove() }
     let path = Folders.join(scratch.path, "input")

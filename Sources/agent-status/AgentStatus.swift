@@ -92,10 +92,15 @@ struct StatusOptions {
     others + (token.map { ["--token-file=\($0)"] } ?? []) + ["--max-time=\(limit)"]
   }
 
+  private static let again = "'watch agent-status' shows it again and again"
+
   static let table = OptionTable<StatusOptions>(
     program: "agent-status",
     summary: "Show whether the agent is connected, and what it does and costs.",
     synopsis: "[options] [-p NAME,...]", operands: .none,
+    guesses: [
+      "--json": "agent-call prints JSON", "--watch": again, "-w": again, "-f": again,
+    ],
     options: [
       Option(
         "o", "output", "FORM", "small, medium, large, waybar, tmux or i3 (default: medium)", .form

@@ -11,10 +11,16 @@ struct AgentTailOptions {
   private(set) var resume: String?
   private(set) var wishes = FollowWishes()
 
+  private static let past = "it follows from now on; agent-pulse -S shows a dashboard's past"
+
   static let table = OptionTable<AgentTailOptions>(
     program: "agent-tail",
     summary: "Follow what agents do, one JSON record per event.",
     synopsis: "[options] [-p NAME,...] [THREAD]", operands: .none,
+    guesses: [
+      "--json": "it prints JSON anyway", "--follow": "it follows anyway", "-f": "it follows anyway",
+      "--since": past, "-S": past, "--last": past,
+    ],
     options: [
       Option(
         "p", "profile", "NAME,...", "follow these profiles, see agentutils.conf(5)",

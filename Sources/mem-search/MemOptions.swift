@@ -41,6 +41,7 @@ struct MemOptions {
     summary: "Search, browse and correct what the agent remembers.",
     synopsis: "[options] QUERY ... | -f [TEXT] | -R [RUN] | --delete ID ...",
     operands: .none,
+    guesses: ["--list": "-f lists all facts", "-l": "-f lists all facts"],
     options: [
       Option("f", "facts", "list all facts, or those with a text in them") {
         $0.modes.append(.facts)

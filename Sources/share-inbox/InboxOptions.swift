@@ -160,7 +160,12 @@ struct InboxOptions {
     case "retry": return .retry(try atLeastOne("id"))
     case "remove": return .remove(try atLeastOne("id"))
     default:
-      let hint = NearestWord.hint(for: word, among: Self.verbs)
+      let same = ["ls": "list", "rm": "remove", "delete": "remove", "send": "add", "upload": "add"]
+      let hint =
+        same[word].map { ": did you mean \($0)?" }
+        ?? (access(word, F_OK) == 0
+          ? ": to upload a file: share-inbox add \(word)"
+          : NearestWord.hint(for: word, among: Self.verbs))
       throw UsageError("\(word): not \(words)\(hint)")
     }
   }

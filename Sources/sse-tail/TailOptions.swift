@@ -25,6 +25,7 @@ struct TailOptions {
       """,
     synopsis: "[options] URL | activity | voice",
     operands: .words(["activity", "voice"]),
+    guesses: ["--json": "it prints JSON anyway"],
     options: [
       Option("d", "data-only", "print only the data of each event") { $0.dataOnly = true },
       Option("e", "event", "NAME", "only events of this type, a glob; repeatable", .text) {

@@ -123,6 +123,9 @@ struct AttachOptions {
     let operands = words.operands
     guard operands.count < 2 else { throw UsageError("\(operands[1]): one host at a time") }
     host = operands.first
+    if let host, ["list", "ls"].contains(host), !CompletionNames.hostNames().contains(host) {
+      throw UsageError("\(host): not a host: did you mean -l?")
+    }
     if let name = words.names.first(where: { !job.takes($0) }) {
       throw UsageError("--\(name) is not for \(job.name)")
     }

@@ -16,6 +16,8 @@ public struct CommandUsage: Sendable {
   public let entries: [OptionEntry]
   /// Whether the first operand ends the options: what is behind it is somebody else's.
   var endsAtOperand = false
+  /// What people type because other commands have it, and what does that here.
+  var guesses: [String: String] = [:]
 
   init(
     program: String, summary: String, synopsis: String, operands: Completion,

@@ -123,7 +123,7 @@ extension CommandUsage {
       }
       let argument = entries.first { $0.goes(by: letter) }?.argument
       return argument.map { "option -\(letter) needs an argument: \($0)" }
-        ?? "unknown option -\(letter)"
+        ?? "unknown option -\(letter)" + guess("-\(letter)")
     }
     if state.unknown != 0 {
       // A byte of a letter that is not ASCII, or a control character.
@@ -145,9 +145,13 @@ extension CommandUsage {
   public func hint(option word: String) -> String {
     guard word.hasPrefix("--") else { return "" }
     let name = word.dropFirst(2).prefix { $0 != "=" }
+    let guess = guess("--\(name)")
+    if !guess.isEmpty { return guess }
     let near = NearestWord.hint(for: String(name), among: entries.map(\.name), after: "--")
     return near.isEmpty ? hint(choice: name) : near
   }
+
+  private func guess(_ option: String) -> String { guesses[option].map { ": \($0)" } ?? "" }
 
   /// Whoever types `--errors` means what an option has among its words: `--domain error`.
   private func hint(choice name: Substring) -> String {

@@ -10,17 +10,19 @@ public struct OptionTable<Values>: Sendable {
   ///   - synopsis: the usage after the name.
   ///   - operands: what the shell offers for operands.
   ///   - endsAtOperand: whether the first operand ends the options.
+  ///   - guesses: options that people try because other commands have them, with their dashes,
+  ///     and what an error says of each: `-f lists all facts`.
   ///   - finish: called when every option has taken effect: takes the operands, and
   ///     refuses what does not go together.
   public init(
     program: String, summary: String, synopsis: String, operands: Completion = .file,
-    endsAtOperand: Bool = false, options: [Option<Values>],
+    endsAtOperand: Bool = false, guesses: [String: String] = [:], options: [Option<Values>],
     finish: @escaping @Sendable (inout Values, CommandWords) throws(UsageError) -> Void
   ) {
     var usage = CommandUsage(
       program: program, summary: summary, synopsis: synopsis, operands: operands,
       entries: options.map(\.entry))
-    usage.endsAtOperand = endsAtOperand
+    (usage.endsAtOperand, usage.guesses) = (endsAtOperand, guesses)
     (self.usage, self.options, self.finish) = (usage, options, finish)
   }
 
