@@ -154,11 +154,12 @@ struct ScriptWords {
 
   private var functions: String {
     let name = usage.program
-    return speaking + """
+    let hasProfiles = own.entries.contains { $0.name == "profile" && $0.isList }
+    return speaking + (hasProfiles ? Self.eachProfile : "") + #"""
       dir=
       tell() { script-options --tell -- "$1"; }
       fail() { tell "$1"; exit "${2:-2}"; }
-      misused() { tell "$1"; printf '%s\\n' \(Self.quoted(usage.line)) >&2; exit 2; }
+      misused() { tell "$1"; printf '%s\n' \#(Self.quoted(usage.line)) >&2; exit 2; }
       visible() { script-options --visible; }
       give() {
         script-options --give || {
@@ -168,6 +169,7 @@ struct ScriptWords {
         }
       }
       finish() { [ -z "$dir" ] || rm -rf "$dir"; }
+      interrupted() { ended INT; }
       ended() {
         trap '' HUP INT QUIT TERM
         trap - EXIT
@@ -178,16 +180,67 @@ struct ScriptWords {
       guard() {
         trap finish EXIT
         trap 'ended HUP' HUP
-        trap 'ended INT' INT
+        trap interrupted INT
         trap 'ended QUIT' QUIT
         trap 'ended TERM' TERM
       }
+      steady() { trap '' HUP INT; }
       scratch() {
-        dir=$(mktemp -d "${TMPDIR:-/tmp}/\(name).XXXXXX" 2>/dev/null) ||
+        dir=$(mktemp -d "${TMPDIR:-/tmp}/\#(name).XXXXXX" 2>/dev/null) ||
           fail "${TMPDIR:-/tmp}: no folder can be made"
         guard
       }
+      known() { sh -c 'echo "$PPID"' >"$dir/$1" || exit; shift; exec "$@"; }
+      folder_in() {
+        # A relative path counts for nothing (XDG Base Directory Specification).
+        case $1 in
+        /*) printf '%s/agentutils\n' "$1" ;;
+        *) [ -n "${HOME:-}" ] && printf '%s/%s/agentutils\n' "$HOME" "$2" ;;
+        esac
+      }
+      plain_fzf() {
+        # With other settings than colors it would answer otherwise than it is asked.
+        FZF_DEFAULT_OPTS=$(printf '%s\n' "${FZF_DEFAULT_OPTS:-}" | awk '
+          { for (i = 1; i <= NF; i++) if ($i ~ /^--color=[A-Za-z0-9:,#_+-]+$/) printf "%s ", $i }')
+        export FZF_DEFAULT_OPTS
+        unset FZF_DEFAULT_OPTS_FILE FZF_DEFAULT_COMMAND
+      }
 
-      """
+      """#
   }
+
+  /// For a script with the option `--profile NAME,...`.
+  private static let eachProfile = #"""
+    each_profile() {
+      rest=$profile,
+      while [ -n "$rest" ]; do
+        name=${rest%%,*}
+        rest=${rest#*,}
+        "$@"
+      done
+    }
+    named() {
+      case $profile in
+      *,*) name=$(printf %s "$name" | LC_ALL=C sed 's/[\"]/\\&/g; s/[\&/]/\\&/g') ;;
+      *) cat; return ;;
+      esac
+      LC_ALL=C sed "s/}$/,\"profile\":\"$name\"}/"
+    }
+    telling() { agent-call ${name:+-p "$name"} --max-time 20 -o json names 2>/dev/null | named; }
+    ask_names() {
+      names=$dir/names
+      each_profile telling >"$names"
+      set -- "$("$@" </dev/null 2>&1 >/dev/null)"
+      case $profile in
+      # One name may be that of one person at several agents.
+      *,*) set -- "$(printf '%s\n' "$1" | grep -v ': several have this name: ')" ;;
+      esac
+      [ -s "$names" ] && [ -n "$1" ] || return 0
+      set -- "$1" ': no such id, and no record tells the name$'
+      printf '%s\n' "$1" |
+        sed "s/$2/: nobody tells this name; agent-call names prints all that are told/" >&2
+      exit 2
+    }
+
+    """#
 }

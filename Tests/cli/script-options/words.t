@@ -181,6 +181,79 @@ for signal in HUP INT QUIT TERM; do
   stop "$pid" "$signal"
   is "$(kill -l "$status") $(ls -A "$TMPDIR")" "$signal " "the folder goes with $signal, which ends the script"
 done
+cat >"$tmp/goes" <<'END'
+#!/bin/sh
+set -u
+{ words=$(script-options goes "$@") || exit; } <<'HELP'
+usage: goes [-p NAME,...] [WORD ...]
+Go on.
+
+  -p, --profile NAME,...   these
+HELP
+eval "$words"
+names=
+row() { echo '{"id":1}' | named; }
+told() { echo "it reads $(cat "$names")" >&2; }
+case $1 in
+interrupt)
+  scratch
+  interrupted() { echo interrupted; }
+  (known self sleep 20) &
+  echo begun
+  wait "$!"
+  kill "$(cat "$dir/self")"
+  wait "$!"
+  ;;
+steady)
+  (
+    steady
+    sh -c 'kill -INT $PPID; kill -HUP $PPID'
+    echo steady
+  )
+  ;;
+folder_in) folder_in "$2" "$3" ;;
+plain_fzf)
+  plain_fzf
+  echo "$FZF_DEFAULT_OPTS${FZF_DEFAULT_COMMAND-}"
+  ;;
+rows) each_profile row ;;
+names)
+  scratch
+  ask_names told
+  echo "goes on"
+  ;;
+esac
+END
+chmod +x "$tmp/goes"
+start goes goes interrupt
+wait_until 20 has "$tmp/goes.out" begun
+wait_until 20 sh -c "test -s '$TMPDIR'/goes.*/self"
+stop "$pid" INT
+is "$status $(xargs <"$tmp/goes.out")" "143 begun interrupted" \
+  "a script with interrupted goes on after an interrupt, and ends whom it knows"
+is "$(ls -A "$TMPDIR")" "" "its folder goes as well"
+run goes steady
+out_is steady "what is steady ignores an interrupt and a hangup"
+is "$(goes folder_in /a .b) $(goes folder_in a .b)" "/a/agentutils $HOME/.b/agentutils" \
+  "a folder is in a place that is absolute, or else in the home"
+run env -u HOME goes folder_in a .b
+is "$status$(cat "$out")" 1 "without a home there is no folder"
+run env FZF_DEFAULT_OPTS='--exact --color=fg:1 --color=$(id)' FZF_DEFAULT_COMMAND=x goes plain_fzf
+out_is "--color=fg:1 " "of the settings for fzf only colors are kept"
+run goes rows
+out_is '{"id":1}' "a row is as it was where no profile is named"
+run goes -p 'a,b"\&/' rows
+is "$(cat "$out")" '{"id":1,"profile":"a"}
+{"id":1,"profile":"b\"\\&/"}' \
+  "rows of several profiles have the name of theirs"
+printf '#!/bin/sh\necho "{\\"to\\":\\"${2-}\\"}"\n' >"$tmp/agent-call"
+chmod +x "$tmp/agent-call"
+run env PATH="$tmp:$PATH" goes -p a,b names
+is "$status $(cat "$err" "$out")" '2 it reads {"to":"a","profile":"a"}
+{"to":"b","profile":"b"}' "the names of all profiles are asked for, and what is said of them is told"
+printf '#!/bin/sh\nexit 1\n' >"$tmp/agent-call"
+run env PATH="$tmp:$PATH" goes -p a names
+is "$status $(cat "$err" "$out")" "0 goes on" "agents that tell no names do not stop a script"
 run env TMPDIR="$tmp/none" does scratch
 is "$status $(cat "$err")" "2 does: $tmp/none: no folder can be made" "a folder that cannot be made is told"
 run sh -c 'script-options --give -- "a  b" >&-'
