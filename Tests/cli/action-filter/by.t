@@ -25,7 +25,7 @@ out_is '{"type":"count","kind":"llm_call","hour":"2026-03-01T10:00:00.000Z","cou
 {"type":"count","kind":null,"hour":"2026-03-01T11:00:00.000Z","count":0,"usd_cost":0}
 {"type":"count","kind":null,"hour":"2026-03-01T12:00:00.000Z","count":0,"usd_cost":0}
 {"type":"count","kind":"sent_reply","hour":"2026-03-01T13:00:00.000Z","count":1,"usd_cost":0}
-{"type":"count","kind":"voice_runtime","hour":"2026-03-01T13:00:00.000Z","count":1,"usd_cost":0}' "several keys"
+{"type":"count","kind":"voice_runtime","hour":"2026-03-01T13:00:00.000Z","count":1,"usd_cost":0}' "several keys make a row for each combination"
 run action-filter --by model --usage --total day
 out_is '{"type":"count","model":"m","count":2,"usd_cost":0.3,"input_tokens":11,"output_tokens":5}
 {"type":"count","model":"rt","count":1,"usd_cost":0,"input_tokens":7,"output_tokens":1}
@@ -37,9 +37,9 @@ run action-filter --usage -v -o kind day
 out_is '{"kind":"sent_reply"}
 {"kind":"note"}' "-v selects the others"
 run action-filter --total day
-out_is '{"type":"count","count":5,"usd_cost":0.3}' "--total alone"
+out_is '{"type":"count","count":5,"usd_cost":0.3}' "--total works alone"
 t 1 "nothing selected" action-filter --total --by kind -k none day
-out_is '{"type":"count","count":0,"usd_cost":0}' "and the sum of nothing"
+out_is '{"type":"count","count":0,"usd_cost":0}' "the sum of nothing is printed"
 is "$(TZ=Asia/Kathmandu action-filter --by day -n 1 day)" \
   '{"type":"count","day":"2026-02-28T18:15:00.000Z","count":1,"usd_cost":0.1}' "a day is one of the local zone"
 is "$(TZ=Europe/Berlin action-filter --by hour -n 1 day)" \
@@ -47,7 +47,7 @@ is "$(TZ=Europe/Berlin action-filter --by hour -n 1 day)" \
 
 # One wrong clock writes no million rows.
 { cat day; echo '{"created_at":"0001-01-01T00:00:00Z","kind":"old"}'; } >old
-t 0 "a time of long ago" action-filter --by minute old
+t 0 "a time of long ago is taken" action-filter --by minute old
 err_is 'action-filter: --by minute: a gap has too many empty minutes to print' "is told"
 is "$(lines "$out")" 183 "and the gap behind it left open, others not"
 python3 -c '
@@ -74,17 +74,17 @@ for n in range(300000):
 for by in kind "kind,user --total" minute,kind "kind --usage"; do
   for jobs in 1 4; do
     # shellcheck disable=SC2086  # several words
-    ok "300,000 groups in 120 MiB: --by $by -j $jobs" \
+    ok "300,000 groups fit into 120 MiB: --by $by -j $jobs" \
       python3 "$cli/resident.py" $((120 * 1024)) action-filter -j $jobs --by $by many
   done
 done
 is "$(action-filter --by minute,kind many | sed -n '1p;300000p' | tr -d '\n')" \
   '{"type":"count","minute":"2026-01-01T00:00:00.000Z","kind":"kind_000000","count":1,"usd_cost":0.1}{"type":"count","minute":"2026-01-01T00:59:00.000Z","kind":"kind_299999","count":1,"usd_cost":0.3}' \
-  "in their order"
+  "they are in their order"
 
 for keys in '' ',' hour,,kind 'kind,' ,kind 'kind,,,' day,hour kind,kind hours Kind; do
-  t 2 "usage: --by '$keys'" action-filter --by "$keys" day
+  t 2 "--by '$keys' is refused" action-filter --by "$keys" day
   out_empty "and nothing is written"
-  err_like "^action-filter: --by.*: " "but why"
+  err_like "^action-filter: --by.*: " "the reason is told"
 done
 done_testing

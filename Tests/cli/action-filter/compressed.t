@@ -17,22 +17,22 @@ fi
 for file in "$one" file.gz; do
   t 0 "$file" action-filter "$file"
   ok "gives every byte" cmp "$out" plain
-  err_empty "without a word"
+  err_empty "nothing is said"
 done
 cp file.gz no-name
 run action-filter -N plain "$one" no-name
 out_is 60000 "several files mixed, whatever their names are"
 run action-filter -N - <file.gz
-out_is 20000 "standard input from a file"
+out_is 20000 "standard input may be a compressed file"
 run action-filter -n 3 "$one"
 out_is "$(head -n 3 plain)" "an early end"
 status_is 0 "is no fault"
 err_empty "and says nothing"
 run action-filter --fast -F "number 19999" -o id "$one"
-out_is '{"id":19999}' "--fast"
+out_is '{"id":19999}' "--fast reads it, too"
 cat "$one" "$one" >twice
 run action-filter -N twice
-out_is 40000 "a file of two pieces"
+out_is 40000 "a file of two pieces is read whole"
 
 cp "$one" ./-d
 cp "$one" ./--version
@@ -49,7 +49,7 @@ for file in "$one" file.gz; do
   t 2 "$file cut short: status 2" action-filter cut plain
   err_like "^action-filter: cut: cut short or damaged: (zstd: unexpected end|gzip: status 1)$" \
     "is told"
-  err_one_line action-filter "in one line"
+  err_one_line action-filter "it is told in one line"
   got=$(($(lines "$out") - 20000))
   ok "the $got lines before and the next file are read" test "$got" -gt 1000
   head -n "$got" plain >want
@@ -65,7 +65,7 @@ data = bytearray(sys.stdin.buffer.read())
 data[-1] ^= 1
 sys.stdout.buffer.write(data)' <sum.zst >sum-bad.zst
   for jobs in 1 2; do
-    t 2 "a wrong checksum, -j $jobs" action-filter -j "$jobs" -N plain sum-bad.zst
+    t 2 "a wrong checksum is an error, -j $jobs" action-filter -j "$jobs" -N plain sum-bad.zst
     ok "loses no more than its last lines" test "$(cat "$out")" -gt 24000
   done
   # Faults before the damage are of this file and this line, and its first line has its mark.
@@ -87,10 +87,10 @@ else
   skip 7 "no zstd"
 fi
 { head -c 3000 file.gz && printf XXXXXXXX && tail -c +3009 file.gz; } >damaged
-t 2 "a damaged file: status 2" action-filter -N damaged
+t 2 "a damaged file has status 2" action-filter -N damaged
 err_like "^action-filter: damaged: cut short or damaged: gzip: status 1$" "is told"
 head -c 12 file.gz >short
-t 2 "nothing but a head" action-filter short
+t 2 "a file that is only a head is an error" action-filter short
 err_one_line action-filter "told in one line"
 printf '\037\213' >magic
 run action-filter magic
@@ -100,7 +100,7 @@ run action-filter byte
 err_like "^action-filter: byte:1: " "and one is a bad line"
 : >empty.zst
 : >empty.gz
-t 2 "empty ones: status 2" action-filter -N empty.zst plain empty.gz
+t 2 "empty ones have status 2" action-filter -N empty.zst plain empty.gz
 err_is "action-filter: empty.zst: cut short or damaged: empty
 action-filter: empty.gz: cut short or damaged: empty" "are told"
 out_is 20000 "and the other is read"
@@ -112,21 +112,21 @@ if [ "$program" = zstd ]; then
   # What pzstd writes: a skippable frame with the size of the next one.
   { printf 'P*M\030\004\000\000\000\001\002\003\004' && cat file.zst; } >skippable
   run action-filter -N skippable
-  out_is 20000 "a skippable frame in front"
+  out_is 20000 "a skippable frame in front is passed over"
   run action-format --color never -n 1 skippable
   out_like "number 1$" "which others read, too"
 fi
-t 2 "-R" action-filter -R rejects cut
+t 2 "-R works on a file that was cut" action-filter -R rejects cut
 is "$(wc -c <rejects)" 0 "half a line of a damaged file is no bad line"
 
 # --- no program
-t 2 "no program to decompress: status 2" \
+t 2 "without a program to decompress the status is 2" \
   env PATH="$tmp/none" "$root/bin/action-filter" -N "$one" plain file.gz
 [ "$program" = gzip ] && want=20000 || want=40000
 out_is "$want" "the next file is read, and zstd needs no program"
 err_like "^action-filter: file.gz: compressed with gzip, which is not installed$" "that is told"
 run env PATH="$tmp/none" "$root/bin/action-format" "$one"
-err_is "action-format: $one: compressed with $program, which is not installed" "as by others"
+err_is "action-format: $one: compressed with $program, which is not installed" "others say the same"
 mkdir stub
 printf '#!/bin/sh\nkill -9 $$\n' >stub/gzip
 chmod +x stub/gzip
@@ -139,7 +139,7 @@ out_is "$(head -n 1 plain)" "a reader that goes away"
 err_empty "is no fault"
 
 # --- the others
-t 0 "action-format" action-format --color never -n 2 "$one"
+t 0 "action-format reads it" action-format --color never -n 2 "$one"
 out_like "number 1$" "reads them"
 t 2 "cut short" action-format --color never cut
 err_one_line action-format "is told in one line"

@@ -31,7 +31,7 @@ for options in "-k llm_error" "-k llm_*" "-k *error" "-k ll?_error" "-k [l]lm_er
   # shellcheck disable=SC2086
   action-filter --fast $options day >got 2>/dev/null
   set +f
-  ok "the same with --fast $options" cmp got want
+  ok "--fast $options selects the same" cmp got want
 done
 
 # Faults are those of the lines that may match, and their numbers are right.
@@ -59,20 +59,20 @@ for number in range(3000):
 END
 action-filter -k llm_error long >want
 action-filter --fast -k llm_error long >got
-ok "borders of the buffer" cmp got want
+ok "borders of the buffer hide nothing" cmp got want
 action-filter --fast -k llm_error <long >got
-ok "on standard input" cmp got want
+ok "standard input is read so, too" cmp got want
 # shellcheck disable=SC2002  # a pipe is meant
 cat long | action-filter --fast -k llm_error >got
-ok "in a pipe" cmp got want
-is "$(lines got)" 663 "all of them"
+ok "a pipe is read so, too" cmp got want
+is "$(lines got)" 663 "all of them are there"
 (cat long && echo '{"kind":"llm_error"') >bad
 run action-filter --fast -k none,llm_error -N bad
 err_is "action-filter: bad:$(lines bad): unbalanced brackets" "lines passed over are counted"
 
 # At random, all options, held against Python's json; `make fuzz` goes on for longer.
 FUZZ_SECONDS=4 python3 "$root/Tests/fuzz/filter.py" >said 2>&1
-is "$?" 0 "lines and options at random"
+is "$?" 0 "random lines and options give the same"
 diag "$(cat said)"
 
 done_testing

@@ -11,7 +11,7 @@ cat >day <<'END'
 {"event":"activity_snapshot","data":{"actions":[{"id":4,"kind":"b","usd_cost":0},{"id":3,"kind":"a","usdCost":2}]}}
 END
 fields() {
-  t 0 "-o $*" action-filter -o "$@" day
+  t 0 "-o $* succeeds" action-filter -o "$@" day
 }
 fields id,created_at,kind,usd_cost
 out_is '{"id":1,"created_at":"2026-03-01T10:00:00.000Z","kind":"llm_call","usd_cost":1.10}
@@ -24,11 +24,11 @@ out_is '{"usd_cost":1.10,"metadata":{"a/b":[1, {"k":"v"}],"n":null},"content":"a
   "the order asked for, and the values' own bytes"
 fields guild_id,channel_id,message_id,user_id,level -n 2
 out_is '{"guild_id":"1","channel_id":"10","message_id":null,"user_id":"7","level":null}
-{"guild_id":"2","channel_id":null,"message_id":null,"user_id":null,"level":"error"}' "ids and level"
+{"guild_id":"2","channel_id":null,"message_id":null,"user_id":null,"level":"error"}' "ids and the level are printed"
 fields 'extra,e"x,none,kind' -k last
-out_is '{"extra":{"z":1e400},"e\"x":true,"none":null,"kind":"last"}' "members of any name, the last of each"
+out_is '{"extra":{"z":1e400},"e\"x":true,"none":null,"kind":"last"}' "members have any name, and the last of each counts"
 fields /a~1b/1/k,/n,/none,/a~1b -k llm_call
-out_is '{"/a~1b/1/k":"v","/n":null,"/none":null,"/a~1b":[1, {"k":"v"}]}' "places in the metadata"
+out_is '{"/a~1b/1/k":"v","/n":null,"/none":null,"/a~1b":[1, {"k":"v"}]}' "places in the metadata are printed"
 fields kind -k llm_call -a
 out_is '{"kind":"llm_call"}
 {"type":"lost","reason":"reset"}' "-a passes other records as they are"

@@ -20,13 +20,13 @@ echo hidden >a/.hidden.ndjson
 echo other >a/readme.txt
 mkdir a/2026-03-07.ndjson
 mkfifo a/2026-03-08.ndjson
-t 0 "a folder" action-filter -o kind a
+t 0 "a folder is read" action-filter -o kind a
 err_empty "says nothing of what holds no records"
-is "$(jq -r .kind "$out" | xargs)" "d01 d02 d03 d04 d05 more d06 b c" "days first, then others"
-is "$(kinds a/ a/b.ndjson)" "d01 d02 d03 d04 d05 more d06 b c b" "between other files"
-is "$(kinds -n 3 a)" "d01 d02 d03" "-n"
-is "$(action-filter -u -N a a)" 9 "-u"
-is "$(action-filter --by kind a | lines /dev/stdin)" 9 "--by"
+is "$(jq -r .kind "$out" | xargs)" "d01 d02 d03 d04 d05 more d06 b c" "days come first, then other files"
+is "$(kinds a/ a/b.ndjson)" "d01 d02 d03 d04 d05 more d06 b c b" "a folder may stand between other files"
+is "$(kinds -n 3 a)" "d01 d02 d03" "-n works in a folder"
+is "$(action-filter -u -N a a)" 9 "-u works in a folder"
+is "$(action-filter --by kind a | lines /dev/stdin)" 9 "--by works in a folder"
 t 1 "an empty folder is no fault" action-filter empty
 err_empty "and not told"
 chmod 0 empty
@@ -36,16 +36,16 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 chmod 700 empty
 echo bad >a/2026-03-09.ndjson
-t 2 "a bad line" action-filter a
+t 2 "a bad line in a folder is an error" action-filter a
 err_is "action-filter: a/2026-03-09.ndjson:1: not a JSON object" "is told with folder and file"
 run action-filter -R bad a
-is "$(cat bad)" bad "-R"
+is "$(cat bad)" bad "-R gets the bad line"
 rm a/2026-03-09.ndjson
 t 0 "the bad lines may go into the folder, where they are new" action-filter -R a/rejects.ndjson a
 run action-filter -R a/rejects.ndjson a
 err_is "action-filter: a/rejects.ndjson: is read and written at once" "but not into a file that is read"
 rm a/rejects.ndjson
-t 2 "an output in the folder" sh -c 'action-filter a >a/out.ndjson'
+t 2 "an output in the folder is not read" sh -c 'action-filter a >a/out.ndjson'
 err_is "action-filter: a/out.ndjson: is read and written at once" "is told"
 rm a/out.ndjson
 
@@ -58,19 +58,19 @@ for tool in "action-filter --pack" "zstd -cq" "gzip -c"; do
   end=.zst
   [ "${tool#gzip}" = "$tool" ] || end=.gz
   $tool <day/2026-04-01.ndjson >"day/2026-04-01.ndjson$end"
-  is "$(kinds day)" "one two three" "$tool: all of it"
+  is "$(kinds day)" "one two three" "$tool: all of it is read"
   is "$(action-filter --by day day | jq .count)" 3 "$tool: counted once"
   sed 1d day/2026-04-01.ndjson >day/part
   mv day/part day/2026-04-01.ndjson
   is "$(kinds day)" "one two three" "$tool: the end of it"
   record 2026-04-01 four >>day/2026-04-01.ndjson
-  is "$(kinds day)" "one two three two three four" "$tool: and a line more"
+  is "$(kinds day)" "one two three two three four" "$tool: one line more is read, too"
   record 2026-04-01 four >day/2026-04-01.ndjson
-  is "$(kinds day)" "one two three four" "$tool: another line"
+  is "$(kinds day)" "one two three four" "$tool: another line is read, too"
   { record 2026-04-01 one; record 2026-04-01 two; record 2026-04-01 other; } >day/2026-04-01.ndjson
-  is "$(kinds day)" "one two three one two other" "$tool: as long, and different"
+  is "$(kinds day)" "one two three one two other" "$tool: a file as long but different is read"
   printf '%s' "$(record 2026-04-01 three)" >day/2026-04-01.ndjson
-  is "$(kinds day)" "one two three three" "$tool: without its line feed"
+  is "$(kinds day)" "one two three three" "$tool: a line without its line feed is read"
   { record 2026-04-01 one; record 2026-04-01 two; record 2026-04-01 three; } >day/2026-04-01.ndjson
 done
 # It may be removed while files before it are read.
@@ -92,7 +92,7 @@ for step in removed changed; do
   status=$?
   more=
   [ "$step" = removed ] || more=" four"
-  is "$status $(jq -r .kind found | xargs)" "0 first one two three$more" "$step meanwhile"
+  is "$status $(jq -r .kind found | xargs)" "0 first one two three$more" "it loses nothing when the file is $step meanwhile"
   is "$(cat said)" "" "is no fault"
   { record 2026-04-01 one; record 2026-04-01 two; record 2026-04-01 three; } >day/2026-04-01.ndjson
 done
@@ -102,7 +102,7 @@ for step in removed kept; do
   gzip -c <plain >day/2026-04-01.ndjson.gz
   record 2026-04-01 zero | zstd -cq >day/2026-04-01.ndjson.zst
   [ "$step" = kept ] || rm day/2026-04-01.ndjson
-  is "$(kinds day)" "zero one two three" "beside two compressed files: $step"
+  is "$(kinds day)" "zero one two three" "it loses nothing beside two compressed files: $step"
   cp plain day/2026-04-01.ndjson
 done
 rm day/2026-04-01.ndjson.*
@@ -141,7 +141,7 @@ for tool in "action-filter --pack" "zstd -cq" "gzip -c"; do
     exec 8<&-
     wait "$reader"
     status=$?
-    is "$status $(cat said)$(cat old late.ndjson | cmp - found 2>&1)" "0 " "$tool, $step: each once"
+    is "$status $(cat said)$(cat old late.ndjson | cmp - found 2>&1)" "0 " "$tool, $step: each comes once"
   done
 done
 # The plain file alone was there when the folder was listed.
@@ -162,7 +162,7 @@ for step in packed goes-on; do
   exec 7>&-
   wait "$reader"
   status=$?
-  is "$status $(jq -r .kind found | xargs)$(cat said)" "0 first late$more" "listed before: $step"
+  is "$status $(jq -r .kind found | xargs)$(cat said)" "0 first late$more" "a file that was listed before is read: $step"
 done
 : >"$day.zst"
 run action-filter busy
@@ -179,7 +179,7 @@ is "$(kinds -S 2026-02-01T00:00:00Z -B 2026-02-02T00:00:00Z late)" "in$today in2
 # --- names: what cannot be looked at, and what only looks the same
 mkdir odd
 ln -s nowhere odd/2026-03-01.ndjson
-t 2 "a link to nothing" action-filter odd
+t 2 "a link to nothing is an error" action-filter odd
 err_is "action-filter: odd/2026-03-01.ndjson: no such file or directory" "is told"
 rm odd/2026-03-01.ndjson
 one=$(printf 'e\314\201') two=$(printf '\303\251')
@@ -214,15 +214,15 @@ rm a/2026-03-03.ndjson.zst
 t 2 "up to an hour before the time, the day before is opened" \
   action-filter -S 2026-03-04T00:59:00Z -B 2026-03-05T00:00:00Z a
 err_like "a/2026-03-03.ndjson:1" "and told"
-t 0 "then not" action-filter -o kind -S 2026-03-04T01:00:00Z -B 2026-03-05T00:00:00Z a
-is "$(jq -r .kind "$out" | xargs)" "d04" "the day"
-err_empty "and no other"
+t 0 "from that hour on it is not opened" action-filter -o kind -S 2026-03-04T01:00:00Z -B 2026-03-05T00:00:00Z a
+is "$(jq -r .kind "$out" | xargs)" "d04" "the day itself is read"
+err_empty "no other day is read"
 run action-filter -S 2026-02-28T23:00:00Z -B 2026-03-01T00:00:00Z a
 err_like "a/2026-02-28.ndjson:1" "the day itself is opened"
 unlike "$(cat "$err")" "2026-03-03|12-31|03-20" "and those outside are not"
 run action-filter -B 2026-03-02T00:00:00Z a
 err_like "a/2026-03-03.ndjson:1" "a day after -B, for what is told late"
-unlike "$(cat "$err")" "03-20" "and not more"
+unlike "$(cat "$err")" "03-20" "no day more is opened"
 run env TZ=Europe/Amsterdam action-filter -S 2026-03-04 -B 2026-03-05 a
 err_like "a/2026-03-03.ndjson:1" "midnight is that of the local time zone"
 for option in -v -a; do
@@ -240,7 +240,7 @@ is "$(jq -r .kind "$out")" late "an action that was told months later is found"
 status_is 0 "and of the others no file is opened"
 # As long as before, and not what the index was made of.
 printf '%*s' "$(wc -c <a/2026-03-04.ndjson.zst)" garbage >a/2026-03-04.ndjson.zst
-t 1 "a time between two actions" \
+t 1 "a time between two actions selects none" \
   action-filter -o kind -S 2026-03-03T12:00:00Z -B 2026-03-04T12:00:00Z a
 err_empty "opens neither file"
 echo more >>a/2026-03-04.ndjson.zst
@@ -249,6 +249,6 @@ err_like "a/2026-03-04.ndjson.zst:1" "a file of another size goes by its name"
 for line in 'not json' '{"name":"2026-03-04.ndjson.zst"}' '{"name":"2026-03-04.ndjson.zst","size":5}'; do
   echo "$line" >a/.index
   run action-filter -S 2026-03-04T01:00:00Z -B 2026-03-05T00:00:00Z a
-  err_like "^action-filter: a/2026-03-04.ndjson.zst:1: [^:]*$" "$line in the index"
+  err_like "^action-filter: a/2026-03-04.ndjson.zst:1: [^:]*$" "it is not believed when the index has: $line"
 done
 done_testing

@@ -66,7 +66,7 @@ ok "they are the same" cmp one.bad three.bad
 # Where standard input is a file, it is read from where it stands.
 { read -r _ && action-filter -j 1; } <good >one
 { read -r _ && action-filter -j 3; } <good >several
-ok "the rest of standard input" cmp one several
+ok "the rest of standard input is read" cmp one several
 { action-filter -j 3 >several && cat; } <good >rest
 is "$(wc -c <rest)" 0 "all of it is read"
 ok "a pipe is read as ever" sh -c 'cat good | action-filter -j 3 | cmp - good'
@@ -77,18 +77,18 @@ t 0 "a reader may leave" \
   sh -c '{ action-filter -j 3 good good good good; echo $? >code; } | head -n 1 | cmp - first'
 is "$(cat code)" 141 "which ends it by SIGPIPE"
 if [ -c /dev/full ]; then
-  t 2 "a full disk" sh -c 'action-filter -j 3 good >/dev/full'
+  t 2 "a full disk is an error" sh -c 'action-filter -j 3 good >/dev/full'
   err_is "action-filter: standard output: no space left on device" "is said"
 fi
 
 run action-filter -j 0 -N good
 out_is 20000 "0 is one thread for each core"
 for wrong in x -1 257; do
-  t 2 "-j $wrong" action-filter -j "$wrong" good
+  t 2 "-j $wrong is an error" action-filter -j "$wrong" good
   err_like "not a whole number from 0 to 256" "-j $wrong is refused"
 done
 run action-filter --jobs 2 -N good
-out_is 20000 "--jobs"
+out_is 20000 "--jobs does the same"
 
 # --- millions of bad lines are counted, not kept
 yes x | head -n 4000000 >bad

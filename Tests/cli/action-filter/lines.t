@@ -17,7 +17,7 @@ x{"kind":"f"}
 {"kind" "i"}
 {"kind":"z"}
 END
-t 2 "bad lines: status 2" action-filter bad
+t 2 "bad lines have status 2" action-filter bad
 out_is '{"kind":"a"}
 {"kind":"d"}
 {"kind":"e"}
@@ -35,7 +35,7 @@ run sh -c 'cat bad bad | action-filter -k z'
 is "$(wc -l <"$err")" 11 "ten are named"
 is "$(tail -n 1 "$err")" "action-filter: 8 more bad lines" "and the rest counted"
 is "$(head -n 1 "$err")" "action-filter: standard input:2: not a JSON object" "standard input is named"
-t 2 "a bad row: status 2" \
+t 2 "a bad row has status 2" \
   sh -c 'printf "{\"actions\":[{\"kind\":\"a\"},5,{\"kind\" 1},{\"kind\":\"b\"}]}\n" | action-filter'
 out_is '{"kind":"b"}
 {"kind":"a"}' "the good rows pass"
@@ -43,10 +43,10 @@ err_is 'action-filter: standard input:1: action 1: not a JSON object
 action-filter: standard input:1: action 2: a colon is missing' "bad rows are named"
 
 # An array of rows on a line, as the server answers.
-t 0 "an array" \
+t 0 "an array of rows is read" \
   sh -c 'printf "\357\273\277 [{\"kind\":\"b\",\"id\":2}, {\"kind\":\"a\",\"id\":1}] \n[]\n" | action-filter -u'
 out_is '{"kind":"a","id":1}
-{"kind":"b","id":2}' "of rows, oldest first"
+{"kind":"b","id":2}' "its rows come with the oldest first"
 err_empty "is taken"
 t 2 "a bad row, and one without its end" \
   sh -c 'printf "[5,{\"kind\":\"a\"}]\n[{\"kind\":\"b\"}\n" | action-filter'
@@ -59,10 +59,10 @@ two() { echo "$1" | action-filter 2>/dev/null | tr -d '\n'; }
 good='[{"kind":"a"},{"kind":"b"}]'
 is "$(two "{\"actions\":$good,\"data\":{\"actions\":[1,{\"kind\":\"x\"}]},\"data\":{}}")" \
   '{"kind":"b"}{"kind":"a"}' "a list behind that does not count"
-is "$(two "{\"actions\":$good,\"data\":{\"actions\":[{\"kind\":\"x\"}]}}")" '{"kind":"x"}' "that of the data"
-is "$(two "{\"actions\":[{\"kind\":\"x\"}],\"actions\":$good}")" '{"kind":"b"}{"kind":"a"}' "the last one"
-is "$(two "{\"actions\":$good,\"actions\":5,\"type\":\"t\"}")" "" "none at all"
-is "$(two "{\"actions\":$good,\"kind\":\"k\"}")" "{\"actions\":$good,\"kind\":\"k\"}" "an action with actions"
+is "$(two "{\"actions\":$good,\"data\":{\"actions\":[{\"kind\":\"x\"}]}}")" '{"kind":"x"}' "the list of the data counts"
+is "$(two "{\"actions\":[{\"kind\":\"x\"}],\"actions\":$good}")" '{"kind":"b"}{"kind":"a"}' "the last list counts"
+is "$(two "{\"actions\":$good,\"actions\":5,\"type\":\"t\"}")" "" "a list that is replaced by a number is none"
+is "$(two "{\"actions\":$good,\"kind\":\"k\"}")" "{\"actions\":$good,\"kind\":\"k\"}" "an action may have a list of actions"
 is "$(two "{\"actions\":$good")" "" "a list in a line without its end"
 
 # same TITLE INPUT: everything passes as it is.
@@ -72,7 +72,7 @@ same() {
   code=$?
   printf "${3:-$2}" >want
   ok "$1" cmp got want
-  is "$code $(cat said)" "0 " "$1: no fault"
+  is "$code $(cat said)" "0 " "$1: nothing is said against it"
 }
 same "CRLF" '{"kind":"a"}\r\n \t{"kind":"b"} \r\n'
 same "empty lines" '\n\r\n{"kind":"a"}\n  \n' '{"kind":"a"}\n'
@@ -117,7 +117,7 @@ with open("long", "w") as file:
     file.write('END"}\n{"kind":"c"}\n')
 END
 t 2 "brackets 400,000 deep are counted" action-filter -N deep
-out_is 2 "and the right ones pass"
+out_is 2 "the right ones pass"
 err_is "action-filter: deep:2: unbalanced brackets" "the wrong ones are named"
 head -n 1 long >want
 t 0 "a line of 40 MB passes" sh -c 'cat long | action-filter -k a -iF end | cmp - want'
@@ -127,26 +127,26 @@ ok "the line alone, and 16 MB, where it is only read" \
   python3 "$cli/resident.py" $((16 * 1024 + $(wc -c <want) / 1024)) action-filter -k zzz long
 for options in "-iF zzz" "-u" "--strict" "--fast -F zzz" "-o content"; do
   # shellcheck disable=SC2086  # options are words
-  ok "$options: 16 MB and twice the line at most" \
+  ok "$options takes 16 MB and twice the line at most" \
     python3 "$cli/resident.py" $((16 * 1024 + 2 * $(wc -c <want) / 1024)) action-filter $options long
 done
 
 # Output that cannot be written.
 if [ -c /dev/full ]; then
-  t 2 "a full disk: status 2" sh -c 'action-filter decoys >/dev/full'
-  err_is "action-filter: standard output: no space left on device" "in one line"
+  t 2 "a full disk has status 2" sh -c 'action-filter decoys >/dev/full'
+  err_is "action-filter: standard output: no space left on device" "it is told in one line"
 fi
 run sh -c 'yes "{\"kind\":\"a\"}" | { action-filter; echo $? >status; } | head -n 1'
 out_is '{"kind":"a"}' "a reader may leave"
 is "$(cat status)" 141 "which ends it by SIGPIPE"
-err_empty "quietly"
+err_empty "nothing is said"
 
 # What is read and written at once would not end.
 yes '{"kind":"a"}' | head -n 50000 >loop
 cp loop want
 for command in action-filter action-format; do
-  t 2 "$command >>FILE FILE: status 2" sh -c "cp want loop; $command want loop >>loop"
-  err_is "$command: loop: is read and written at once" "in one line"
+  t 2 "$command >>FILE FILE has status 2" sh -c "cp want loop; $command want loop >>loop"
+  err_is "$command: loop: is read and written at once" "it is told in one line"
   is "$(wc -l <loop)" 100000 "and the other file is read"
 done
 t 0 "a count of the file may be added to it" sh -c 'cp want loop; action-filter -N loop >>loop'
@@ -155,7 +155,7 @@ t 0 "a count of the file may be added to it" sh -c 'cp want loop; action-filter 
 printf '{"kind":"a"}\n' >short
 set --
 while [ $# -lt 80 ]; do set -- "$@" short "$HOME"; done
-t 0 "forty files and forty folders with twenty descriptors" \
+t 0 "twenty descriptors are enough for forty files and forty folders" \
   sh -c 'ulimit -n 20; exec action-filter -N "$@"' sh "$@"
 out_is 40 "all are read"
 

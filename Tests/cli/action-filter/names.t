@@ -49,14 +49,14 @@ is "$(action-filter -U bo -N <day):$(gzip -c day >day.gz; action-filter -U bo -N
   "from standard input that is a file, and from a compressed one"
 is "$({ sed -n 1p day; cat day; } | (read -r _; action-filter -U tomas-t-pane-id -N - 2>/dev/null))" 0 \
   "a pipe tells it late"
-is "$( (read -r _; action-filter -U nóor-0x -N) <day)" 1 "standard input from its place on"
+is "$( (read -r _; action-filter -U nóor-0x -N) <day)" 1 "standard input is read from its place on"
 
 # What there is to say.
 run action-filter -U 'no
 body' day
 status_is 1 "a name that nothing tells"
 err_is 'action-filter: user no\nbody: no such id, and no record tells the name' "is told"
-t 1 "with -q" action-filter -qU nobody day
+t 1 "-q selects nothing, either" action-filter -qU nobody day
 err_empty "it is not"
 t 1 "the agent's own words name nobody" action-filter -U Fig day
 run sh -c 'cat day | action-filter -U tomas-t-pane-id'
@@ -88,10 +88,10 @@ print('{"type":"name","of":"user","id":"1","name":"%s"}' % ("x" * 5000000))
 print('{"type":"name","of":"user","id":"2","name":"b\\ud800"}')
 print('{"kind":"k","userId":"1"}')
 END
-t 2 "bad records" action-filter -U a odd
+t 2 "bad records are an error" action-filter -U a odd
 out_empty "tell nothing"
 err_like '^action-filter: odd:1: ' "and are told once"
-is "$(grep -c 'odd:1:' "$err")" 1 "each"
+is "$(grep -c 'odd:1:' "$err")" 1 "each is told once"
 printf '{"type":"name","of":"user","id":"1","name":"a\377"}\n' >>odd
 run action-filter -U a odd
 out_is '{"kind":"k","userId":"1"}' "a byte that is not UTF-8 is no letter"
@@ -101,7 +101,7 @@ cp "$root/Tests/fixtures/sample-day.ndjson" sample
 for options in "" "-u" "-o canonical" "-a" "--by kind"; do
   # shellcheck disable=SC2086  # words
   is "$(action-filter $options -U noor sample | cksum)" \
-    "$(action-filter $options -U 1184020077513293911 sample | cksum)" "as with the id: $options"
+    "$(action-filter $options -U 1184020077513293911 sample | cksum)" "the name selects what the id does: $options"
 done
 ok "the format learns names, and shows no row of them" \
   test "$(printf '%s\n' '{"type":"name","of":"user","id":"77","name":"Noor"}' \

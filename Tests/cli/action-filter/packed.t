@@ -7,16 +7,16 @@ here=$(cd "${0%/*}" && pwd)
 cd "$tmp" || exit 1
 day=$root/Tests/fixtures/sample-day.ndjson
 
-t 0 "--pack" action-filter --pack "$day"
+t 0 "--pack succeeds" action-filter --pack "$day"
 cp "$out" day.zst
 err_empty "says nothing"
 ok "zstd reads the file" sh -c "zstd -dcq <day.zst | cmp - '$day'"
 ok "and has nothing to say against it" zstd -tq day.zst
 t 0 "what is compressed is packed anew, and equal bytes come of equal records" \
   sh -c "gzip -c '$day' | cat >day.gz; action-filter --pack day.gz | cmp - day.zst"
-t 0 "standard input, too" sh -c "action-filter --pack <'$day' | cmp - day.zst"
+t 0 "standard input is packed to the same bytes" sh -c "action-filter --pack <'$day' | cmp - day.zst"
 run sh -c "ZSTD_CLEVEL=19 action-filter --pack '$day' | wc -c"
-ok "ZSTD_CLEVEL" test "$(cat "$out")" -lt "$(wc -c <day.zst)"
+ok "ZSTD_CLEVEL makes it smaller" test "$(cat "$out")" -lt "$(wc -c <day.zst)"
 for text in '' '\n' '{"kind":"a"}' 'not json\n\n{"kind":"a"}\r\n'; do
   # shellcheck disable=SC2059
   printf "$text" >odd
@@ -32,19 +32,19 @@ err_like "^action-filter: --kind is not for --pack" "is refused"
 run action-filter --pack odd odd.zst
 err_like "^action-filter: --pack takes one file" "and so are two files"
 run action-filter --pack --contents odd
-err_like "^action-filter: --pack and --contents exclude each other" "and two tasks"
+err_like "^action-filter: --pack and --contents exclude each other" "two tasks exclude each other"
 if [ -w /dev/full ]; then
-  t 2 "a full disk" sh -c "action-filter --pack '$day' >/dev/full"
+  t 2 "a full disk is an error" sh -c "action-filter --pack '$day' >/dev/full"
   err_like "^action-filter: standard output: no space left" "is told"
 fi
 
-t 0 "--contents" action-filter --contents day.zst
+t 0 "--contents succeeds" action-filter --contents day.zst
 ok "says what is in the file" jq -e --argjson lines "$(lines "$day")" \
   '.type == "archive_index" and .name == "day.zst" and .lines == $lines
    and .length > 1000 and .frames == 1 and .oldest < .newest and .kinds.llm_call > 1' "$out"
 run action-filter -N "$day"
-is "$(action-filter --contents day.zst | jq .actions)" "$(cat "$out")" "and how many actions"
-t 1 "files without an index" action-filter --contents "$day" odd day.gz
+is "$(action-filter --contents day.zst | jq .actions)" "$(cat "$out")" "it tells how many actions there are"
+t 1 "files without an index have status 1" action-filter --contents "$day" odd day.gz
 out_empty "print nothing"
 t 2 "a file that is not there" action-filter --contents no-such-file day.zst
 is "$(lines "$out")" 1 "does not hide another"

@@ -21,22 +21,22 @@ is "$(head -n 3 "$out")" '{"profile":"a"}
 {"id":2,"created_at":"2026-03-01T12:00:02.000Z","kind":"two","profile":"a"}' \
   "the rows of a list keep the name of their record, behind their bytes"
 run action-filter --profile a mixed
-is "$(kinds)" "one two five " "--profile"
+is "$(kinds)" "one two five " "--profile selects one"
 run action-filter --profile b,c mixed
-is "$(kinds)" "three " "a list of them"
+is "$(kinds)" "three " "it takes a list of them"
 run action-filter --profile b --profile a -k 't*' mixed
 is "$(kinds)" "two three " "repeated, and with other options"
 run action-filter -v --profile a mixed
-is "$(kinds)" "three four six " "-v: all others"
+is "$(kinds)" "three four six " "-v selects all others"
 run action-filter -v -k three --profile b mixed
-is "$(kinds)" "one two four five six " "-v: of both"
+is "$(kinds)" "one two four five six " "-v inverts both options together"
 run action-filter -v -k one --profile a mixed
-is "$(kinds)" "two three four five six " "-v: of a list, in part"
+is "$(kinds)" "two three four five six " "-v inverts a part of a list, too"
 t 1 "a member of the agent's own is no name" action-filter --profile mine mixed
 run action-filter -a --profile b mixed
-is "$(lines "$out")" 2 "-a: other records of these profiles"
+is "$(lines "$out")" 2 "-a keeps other records of these profiles"
 run action-filter -a mixed
-is "$(lines "$out")" 10 "-a: all without it"
+is "$(lines "$out")" 10 "-a keeps all without --profile"
 
 run action-filter -o canonical -k three,one,four mixed
 is "$(cat "$out")" '{"id":1,"created_at":"2026-03-01T12:00:01.000Z","guild_id":null,"channel_id":null,"message_id":null,"user_id":null,"kind":"one","content":null,"metadata":null,"usd_cost":0,"profile":"a"}
@@ -45,15 +45,15 @@ is "$(cat "$out")" '{"id":1,"created_at":"2026-03-01T12:00:01.000Z","guild_id":n
   "canonical rows keep it, as their last member"
 cp "$out" canonical
 run action-filter -o canonical canonical
-ok "and again" cmp "$out" canonical
+ok "they stay so the second time" cmp "$out" canonical
 run action-filter -o profile,kind -k three,four,one mixed
 is "$(cat "$out")" '{"profile":"a","kind":"one"}
 {"profile":"b","kind":"three"}
-{"profile":"mine","kind":"four"}' "-o profile"
+{"profile":"mine","kind":"four"}' "-o profile prints it"
 run action-filter --by profile mixed
 is "$(cat "$out")" '{"type":"count","profile":"a","count":4,"usd_cost":0}
 {"type":"count","profile":null,"count":2,"usd_cost":0}
-{"type":"count","profile":"b","count":1,"usd_cost":0}' "--by profile"
+{"type":"count","profile":"b","count":1,"usd_cost":0}' "--by profile counts them"
 action-format --color never "$out" >table
 ok "is shown as a table" grep -q '^profile' table
 
@@ -62,6 +62,6 @@ echo '{"profile":"b","actions":[{"kind":"good"},7,{"kind":"better"}]}' >faulty
 run action-filter --profile a faulty
 is "$status $(lines "$err") $(kinds)" "2 1 " "a fault in another's list is told"
 run action-filter -v --profile a faulty
-is "$status $(lines "$err") $(kinds)" "2 1 better good " "and its rows with -v"
-t 2 "no name at all" action-filter --profile '' mixed
+is "$status $(lines "$err") $(kinds)" "2 1 better good " "its rows are selected by -v"
+t 2 "an empty name is refused" action-filter --profile '' mixed
 done_testing

@@ -78,13 +78,13 @@ identified "tts_call bot_warning " -v --thread 10 --thread vs-1
 
 sed -n 1,2p day >want
 action-filter -n 2 day >got
-ok "lines pass byte for byte, wrapped ones wrapped" cmp got want
+ok "lines pass byte for byte, and wrapped ones stay wrapped" cmp got want
 action-filter -d text,other day >got
 cat >want <<'END'
 {"id":3,"kind":"sent_message","created_at":"2026-03-01T09:00:00.000Z","usd_cost":0}
 {"id":4,"kind":"reacted","created_at":"2026-03-01T09:00:01.000Z","usd_cost":0}
 END
-ok "rows of a list pass byte for byte, oldest first" cmp got want
+ok "rows of a list pass byte for byte, and the oldest is first" cmp got want
 action-filter -a -k none day >got
 sed -n 4,5p day >want
 ok "-a passes the other records" cmp got want
@@ -107,10 +107,10 @@ run action-filter --by domain day
 out_is '{"type":"count","domain":"text","count":2,"usd_cost":0}
 {"type":"count","domain":"asr","count":1,"usd_cost":0}
 {"type":"count","domain":"browser","count":1,"usd_cost":0.2}
-{"type":"count","domain":"llm","count":1,"usd_cost":0.1}' "--by domain"
+{"type":"count","domain":"llm","count":1,"usd_cost":0.1}' "--by domain counts domains"
 run action-filter --by user day
 out_is '{"type":"count","user":null,"count":3,"usd_cost":0}
-{"type":"count","user":"7","count":2,"usd_cost":0.3}' "--by user: no dust in the sums"
+{"type":"count","user":"7","count":2,"usd_cost":0.3}' "--by user has no dust in its sums"
 # sum COST...: what actions of these costs cost together.
 sum() { printf '{"kind":"k","usd_cost":%s}\n' "$@" | action-filter --by kind | sed 's/.*"usd_cost":\(.*\)}$/\1/'; }
 is "$(sum 0.1 0.2) $(sum 1e-30 1) $(sum 4e-7) $(sum 0.30000000000000004)" \
@@ -122,39 +122,39 @@ is "$(sum 1e999999999 -1e-999999999 1E309 0.5)" 0.5 "nor does what no double hol
 { for digit in 1 2 3 4 5 6 7 8 9; do printf '{"kind":"k","usd_cost":%s' $digit; head -c 900000 /dev/zero | tr '\0' $digit
   echo '}'; done; echo '{"kind":"k","usd_cost":0.125}'; } >digits
 ok "digits without end take no memory" python3 "$cli/resident.py" 32768 action-filter --by kind digits
-is "$(action-filter --by kind digits)" '{"type":"count","kind":"k","count":10,"usd_cost":0.125}' "and no amount"
+is "$(action-filter --by kind digits)" '{"type":"count","kind":"k","count":10,"usd_cost":0.125}' "such digits add nothing"
 action-filter --by kind day >kinds
 run action-filter kinds
 out_empty "a count is no action, though it names a kind"
-err_empty "and no fault"
+err_empty "it is no fault, either"
 is "$(action-filter -a kinds)" "$(cat kinds)" "-a passes counts"
 run action-filter --by hour -g 1 day
-out_is '{"type":"count","hour":"2026-03-01T10:00:00.000Z","count":1,"usd_cost":0.1}' "--by hour"
+out_is '{"type":"count","hour":"2026-03-01T10:00:00.000Z","count":1,"usd_cost":0.1}' "--by hour counts hours"
 
 # Status.
 t 0 "0: selected" action-filter -k llm_call day
 t 1 "1: nothing selected" action-filter -k none day
-out_empty "and nothing written"
+out_empty "nothing is written"
 t 1 "-n 0 selects nothing" action-filter -n 0 day
 t 0 "-q: 0 when selected" action-filter -q -k llm_call day
 out_empty "-q writes nothing"
-t 1 "-q: 1 when not" action-filter -q -k none day
-t 0 "-q: 0 even after a bad line" sh -c 'printf "bad\n{\"kind\":\"a\"}\n" | action-filter -q'
+t 1 "-q has status 1 when nothing is selected" action-filter -q -k none day
+t 0 "-q has status 0 even after a bad line" sh -c 'printf "bad\n{\"kind\":\"a\"}\n" | action-filter -q'
 
 t 2 "2: a file is missing" action-filter -k llm_call day none day
 err_is "action-filter: none: no such file or directory" "which is named"
 is "$(wc -l <"$out")" 2 "and the others are read"
-t 1 "a folder without records" action-filter .
+t 1 "a folder without records selects nothing" action-filter .
 err_is "" "is no fault"
 run sh -c 'action-filter -N - day <day'
 out_is 10 "- is standard input"
 
 for options in "-k ," "-d chat" "-g ''" "-S tomorrow" "-B 1x" "-x much" "--max-cost ''" "-E '('" \
   "--where a=b" "--where /a" "--where /~=1" "-n -1" "-n x" "-o ''" "-o id,,kind" "-o id,kind,id" "-o /~2" "--by days" "--nonsense"; do
-  t 2 "usage: $options" sh -c "action-filter $options day"
+  t 2 "action-filter $options is refused" sh -c "action-filter $options day"
   out_empty "nothing is written: $options"
   is "$(head -n 1 "$err" | grep -c '^action-filter: ')$(sed -n 2p "$err" | grep -c '^usage: ')$(wc -l <"$err")" \
-    112 "one line and the usage: $options"
+    112 "one line and the usage are said: $options"
 done
 
 done_testing

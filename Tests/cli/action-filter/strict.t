@@ -9,8 +9,8 @@ printf '%s\n' '{"kind":"a","x":[1,,2]}' '{"kind":"b","x":{"y" 1}}' '{"kind":"c",
   >loose
 printf '{"kind":"h","content":"tab\there"}\n{"kind":"i","content":"\303("}\n{"kind":"\303\244"}\n' >>loose
 t 0 "without --strict values are not looked into" action-filter -N loose
-out_is 10 "and the lines pass"
-t 2 "--strict: status 2" action-filter --strict loose
+out_is 10 "the lines pass"
+t 2 "--strict has status 2" action-filter --strict loose
 out_is '{"kind":"g"}
 {"kind":"ä"}' "--strict passes what is right"
 err_is 'action-filter: loose:1: a value is missing at byte 20
@@ -24,25 +24,25 @@ action-filter: loose:9: invalid UTF-8 at byte 24' "--strict says why and where"
 where() {
   printf "$1" | action-filter --strict 2>&1 >/dev/null | sed 's/^action-filter: standard input://'
 }
-is "$(where '{"a":1} x\n')" "1: text after the value at byte 9" "text behind"
+is "$(where '{"a":1} x\n')" "1: text after the value at byte 9" "text behind the value is a fault"
 is "$(where '{"a":"b}\n')" "1: unterminated string at byte 6" "a string without its end, where it begins"
-is "$(where '{"a":[1}\n')" "1: unbalanced brackets at byte 8" "the wrong bracket"
-is "$(where '{"a":[1\n')" "1: unbalanced brackets at byte 8" "no bracket"
-is "$(where '\357\273\277{"a":nul}\n')" "1: a word without quotes at byte 9" "behind a byte order mark"
-is "$(where '{"a":"\000"}\n')" "1: control character in a string at byte 7" "NUL in a string"
-is "$(where '[{"a":1}]\n')" "" "an array of rows"
-is "$(where '7\n')" "1: not a JSON object" "JSON, but no object"
-is "$(where '\n \r\n{"a":1}\r\n{"\\ud800":1e-999}')" "" "empty lines, CRLF, half a pair: no fault"
+is "$(where '{"a":[1}\n')" "1: unbalanced brackets at byte 8" "the wrong bracket is a fault"
+is "$(where '{"a":[1\n')" "1: unbalanced brackets at byte 8" "a missing bracket is a fault"
+is "$(where '\357\273\277{"a":nul}\n')" "1: a word without quotes at byte 9" "bytes are counted behind a byte order mark"
+is "$(where '{"a":"\000"}\n')" "1: control character in a string at byte 7" "NUL in a string is a fault"
+is "$(where '[{"a":1}]\n')" "" "an array of rows is no fault"
+is "$(where '7\n')" "1: not a JSON object" "JSON that is no object is a fault"
+is "$(where '\n \r\n{"a":1}\r\n{"\\ud800":1e-999}')" "" "empty lines, CRLF and half a pair are no fault"
 for bytes in '\300\200' '\355\240\200' '\364\220\200\200' '\360\237\230' '\377'; do
-  is "$(where "{\"a\":\"$bytes\"}\\n")" "1: invalid UTF-8 at byte 7" "invalid UTF-8: $bytes"
+  is "$(where "{\"a\":\"$bytes\"}\\n")" "1: invalid UTF-8 at byte 7" "invalid UTF-8 is a fault: $bytes"
 done
-is "$(where '{"\357\277\277":"\364\217\277\277\302\200"}\n')" "" "the last of Unicode"
+is "$(where '{"\357\277\277":"\364\217\277\277\302\200"}\n')" "" "the last character of Unicode is no fault"
 
 # What is rejected is kept byte for byte.
 printf '\357\273\277bad\r\n{"kind":"a"}\nx\000y\n\n{"kind":"b"}\r\n{"kind":"c"\n\377\n{"kind":"d"} \015no end' >in
 printf '\357\273\277bad\r\nx\000y\n{"kind":"c"\n\377\n{"kind":"d"} \015no end' >want
 echo "from an earlier run, longer than what is written now, so it must be cut off" >rejects
-t 2 "-R: status 2" action-filter -R rejects in
+t 2 "-R has status 2" action-filter -R rejects in
 ok "-R keeps the bad lines as they were" cmp rejects want
 out_is "$(printf '{"kind":"a"}\n{"kind":"b"}\r')" "the good ones pass"
 is "$(wc -l <"$err")" 5 "each is still reported"
@@ -63,24 +63,24 @@ for _ in 1 2 3; do cat in; echo; done >twice
 action-filter -R rejects twice in >/dev/null 2>&1
 is "$(action-filter -N rejects 2>/dev/null)" 0 "what is rejected once is rejected again"
 action-filter -R again rejects 2>/dev/null
-ok "byte for byte" cmp again rejects
+ok "it is the same, byte for byte" cmp again rejects
 
 # Faults of that file.
 cp in kept
-t 2 "-R on the input: status 2" action-filter -R in in
+t 2 "-R on the input has status 2" action-filter -R in in
 err_is "action-filter: in: is read and written at once" "it says so"
 ok "and the input is as it was" cmp in kept
 run sh -c 'action-filter -R in <in'
-err_is "action-filter: in: is read and written at once" "and so on standard input"
+err_is "action-filter: in: is read and written at once" "standard input says so, too"
 ok "the input is as it was" cmp in kept
-t 2 "-R on the output: status 2" sh -c 'action-filter -R both in >both'
+t 2 "-R on the output has status 2" sh -c 'action-filter -R both in >both'
 is "$(cat both)" "" "which stays empty"
 err_is "action-filter: both: is the standard output, too" "it says so"
 t 2 "-R that cannot be opened: status 2" action-filter -R no/such/folder in
 err_is "action-filter: no/such/folder: no such file or directory" "it says so"
 out_empty "before anything is written"
 if [ -c /dev/full ]; then
-  t 2 "-R on a full disk: status 2" action-filter -R /dev/full in
+  t 2 "-R on a full disk has status 2" action-filter -R /dev/full in
   err_like "^action-filter: /dev/full: no space left on device$" "it says so"
   is "$(grep -c . "$out")" 2 "the good lines pass"
 fi
@@ -89,7 +89,7 @@ start reader cat bad.fifo
 reader=$pid
 run action-filter -R bad.fifo in
 finished "$reader"
-ok "-R into a pipe" cmp reader.out want
+ok "-R writes into a pipe" cmp reader.out want
 mkfifo live.fifo
 start live sh -c 'exec action-filter -R live.bad <live.fifo'
 exec 3>live.fifo

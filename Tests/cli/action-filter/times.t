@@ -59,7 +59,7 @@ while IFS='|' read -r zone words time; do
     "2:1" "$words in $zone is $time"
 done <meant
 at "$(date -u +%FT%TZ)" >here
-is "$(action-filter -B now -N here):$(action-filter -S 1h -B now -N here)" 1:1 "now"
+is "$(action-filter -B now -N here):$(action-filter -S 1h -B now -N here)" 1:1 "now is a time"
 
 # What -t prints is understood, and finds the row it was printed of.
 for time in 2026-02-15T02:30:00Z 2026-03-08T06:59:59.9Z 2026-03-08T07:00:00Z 2026-03-22T02:30:00Z \

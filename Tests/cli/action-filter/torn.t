@@ -9,11 +9,11 @@ kinds() { jq -r .kind "$out" | xargs; }
 # --- several records on a line, or parts of some
 printf '{"kind":"a"}\n\0\0\0{"kind":"b"}\n\0\0\0\0\n{"kind":"c"}\n\0\0' >whole
 run action-filter whole
-is "$status $(kinds)" "0 a b c" "NUL bytes in front of records, and lines of them"
+is "$status $(kinds)" "0 a b c" "NUL bytes in front of records are passed over, and lines of them"
 err_empty "are no fault"
 printf '{"kind":"a"}{"kind":"b"}\n{"kind":"c"}\0\0\n{"kind":"d"}\0{"kind":"e"}\n' >whole
 run action-filter whole
-is "$status $(kinds)" "2 a b c d e" "two records on a line, and NUL bytes behind records"
+is "$status $(kinds)" "2 a b c d e" "two records on a line are read, and NUL bytes behind records passed over"
 is "$(cat "$err")" "action-filter: whole:1: text after the value
 action-filter: whole:2: text after the value
 action-filter: whole:3: text after the value" "are told, and read"
@@ -42,7 +42,7 @@ out_is "" "--strict takes none of it"
 printf '{"kind":"a"}{"kind":"b"}\n' >packed
 action-filter --pack packed >packed.zst
 run action-filter -k b packed.zst
-is "$status $(kinds)" "2 b" "also of an archive"
+is "$status $(kinds)" "2 b" "it is so in an archive, too"
 
 # --- a hole
 printf '{"kind":"a"}\n' >hole
@@ -57,20 +57,20 @@ run sh -c 'ulimit -v 2000000; exec action-filter hole'
 is "$(kinds)" "a b d" "what is behind holes of 2 GB is read, in little memory"
 run sh -c 'dd if=hole bs=1M count=300 2>/dev/null | { cat; echo; echo "{\"kind\":\"b\"}"; } |
     { ulimit -v 200000; exec action-filter; }'
-  is "$status $(kinds)" "0 a b" "and of a pipe"
+  is "$status $(kinds)" "0 a b" "a pipe is read so, too"
 
 # --- what is no UTF-8
 printf '\357\273\277{"kind":"a"}\n' >mark
 run action-filter mark
-is "$status $(kinds)" "0 a" "a byte order mark"
+is "$status $(kinds)" "0 a" "a byte order mark is no fault"
 for form in utf-16 utf-16-le utf-16-be utf-32; do
   python3 -c 'import sys
 sys.stdout.buffer.write("{\"kind\":\"a\"}\n{\"kind\":\"b\"}\n".encode(sys.argv[1]))' "$form" >foreign
   case $form in *32) name=UTF-32 ;; *) name=UTF-16 ;; esac
   run action-filter foreign mark
-  is "$status $(kinds) $(cat "$err")" "2 a action-filter: foreign: it is $name text" "$form, once"
+  is "$status $(kinds) $(cat "$err")" "2 a action-filter: foreign: it is $name text" "$form is told once"
   run sh -c 'cat foreign | action-filter'
-  is "$status $(cat "$err")" "2 action-filter: standard input: it is $name text" "$form, of a pipe"
+  is "$status $(cat "$err")" "2 action-filter: standard input: it is $name text" "$form is told of a pipe, too"
 done
 for form in xz:lzma bzip2:bz2 zip:zipfile; do
   python3 - "$form" <<'PY'
@@ -83,12 +83,12 @@ open("foreign", "wb").write(made[sys.argv[1].split(":")[0]])
 PY
   for read in 'action-filter foreign' 'cat foreign | action-filter'; do
     run sh -c "$read"
-    is "$status $(sed 's/.*: //' "$err")" "2 it is compressed by ${form%:*}" "$read of ${form%:*}"
+    is "$status $(sed 's/.*: //' "$err")" "2 it is compressed by ${form%:*}" "$read says that it is ${form%:*}"
   done
 done
 run sh -c 'gzip <mark | cat | action-filter'
 is "$status $(cat "$err")" "2 action-filter: standard input: it is compressed by gzip" \
-  "gzip of a pipe"
+  "gzip is told of a pipe"
 
 # --- JSON over several lines, as printers of it make it
 rows='[{"kind":"a","id":2,"content":"x  y"},{"kind":"b","id":1,"metadata":{"l":[1,{"m":2}]}}]'
@@ -98,22 +98,22 @@ cp "$out" want
 for filter in . '{actions: .}' '{event: "actions_backfill", data: {actions: .}}'; do
   jq "$filter" rows >pretty
   run action-filter pretty
-  is "$status $(jq -c . "$out")" "0 $(jq -c . want)" "jq '$filter'"
+  is "$status $(jq -c . "$out")" "0 $(jq -c . want)" "what jq '$filter' prints is read"
   is "$(lines "$out")" 2 "gives lines"
   run sh -c 'cat pretty | action-filter -k a'
-  is "$status $(kinds)" "0 a" "of a pipe, too"
+  is "$status $(kinds)" "0 a" "it is read from a pipe, too"
 done
 printf '[{"kind":"a","id":2},\n {"kind":"b","id":1}]\n{"kind":"c"}\n' >pretty
 run action-filter pretty
-is "$status $(kinds)" "0 b a c" "rows on lines of their own"
+is "$status $(kinds)" "0 b a c" "rows are read from lines of their own"
 printf '[\n{"kind":"a","id":2},\n{"kind":"b","id":1}\n]\n' >pretty
 run action-filter pretty
-is "$status $(kinds)" "0 b a" "in the first column"
+is "$status $(kinds)" "0 b a" "rows in the first column are read, too"
 jq '.[]' rows >pretty
 run action-filter pretty
-is "$status $(kinds)" "0 a b" "one object behind the other"
+is "$status $(kinds)" "0 a b" "one object may follow the other"
 run action-filter -k b pretty
-is "$status $(kinds)" "0 b" "with a filter"
+is "$status $(kinds)" "0 b" "a filter selects among them"
 printf '{"kind":"a"} and more\n{"kind":"b"}\n' >torn
 run action-filter torn
 is "$status $(kinds)" "2 b" "what has other text behind it is no record"
@@ -131,7 +131,7 @@ rows = [{"kind": "a" if i % 2 else "b", "id": i, "content": "x" * 50} for i in r
 json.dump(rows, open("pretty", "w"), indent=2)
 PY
 run action-filter -k a -N pretty
-is "$status $(cat "$out")" "0 20000" "a long one"
+is "$status $(cat "$out")" "0 20000" "a long list is read so, too"
 run action-format pretty
 is "$status $(lines "$out")" "0 40000" "action-format reads it as well"
 

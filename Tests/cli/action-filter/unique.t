@@ -18,9 +18,9 @@ is "$(unique <<END
 END
 )" "1 4 " "rows by their id, equal rows are several"
 is "$({ event action_event 1; event voice_event 2; echo "{\"id\":1,$row,\"n\":3}"; } | unique)" "1 " \
-  "an event, its copy on the voice stream, and its row"
+  "an event, its copy on the voice stream and its row are one"
 is "$({ echo "{\"id\":1,$row,\"n\":1}"; event action_event 2; event voice_event 3; } | unique)" "1 " \
-  "a row, then its events"
+  "a row and its events are one"
 is "$({ event action_event 1; event action_event 2; event voice_event 3; event voice_event 4
   echo "{\"actions\":[{\"id\":2,$row,\"n\":6},{\"id\":1,$row,\"n\":5}]}"; } | unique)" "1 2 " \
   "two equal actions are two, and their rows are theirs"
@@ -107,9 +107,9 @@ python3 - >many <<'END'
 for number in range(300000):
     print('{"id":%d,"kind":"k","created_at":"2026-03-01T00:00:00Z","user_id":"%d"}' % (number, number))
 END
-ok "16 MB at most for any number of actions" \
+ok "any number of actions takes at most 16 MB" \
   python3 "$cli/resident.py" 16384 action-filter -j 1 -u -N many
-ok "and 10 MB at most for another thread" \
+ok "another thread takes at most 10 MB more" \
   python3 "$cli/resident.py" 26624 action-filter -j 2 -u -N many
 # Of 131,072 it is known that they were there.
 head -n 131073 many >beyond
@@ -146,9 +146,9 @@ is "$(lines "$out")" 4 "all are there"
 err_is "action-filter: ids begin anew: these actions are of another database" "and told once"
 sed 's/}$/,"profile":"box"}/' replaced >named
 run action-filter -u named replaced
-is "$(lines "$out")" 8 "in each profile"
+is "$(lines "$out")" 8 "it is so in each profile"
 err_is "action-filter: box: ids begin anew: these actions are of another database
-action-filter: ids begin anew: these actions are of another database" "by its name"
+action-filter: ids begin anew: these actions are of another database" "the profile is named"
 
 # The same from real servers, over a reconnect.
 serve_agent first
@@ -161,7 +161,7 @@ stop "$first"
 rm -f "$tmp"/first.sqlite*
 start_server first agent-serve --listen "127.0.0.1:$port" --database "$tmp/first.sqlite"
 say d e >/dev/null
-ok "a new database behind the same address" wait_until 30 has "$tmp/follow.out" '"content":"e"'
+ok "a new database behind the same address is followed" wait_until 30 has "$tmp/follow.out" '"content":"e"'
 is "$(jq -r '.content // .data.content // empty' "$tmp/follow.out" | sort | tr -d '\n')" \
   abcde "each action is there, once"
 

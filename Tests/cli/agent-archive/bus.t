@@ -23,12 +23,12 @@ err_like "^agent-archive: unknown option --no-such-option" "is told by our name"
 t 2 "and so is a wrong subject" agent-archive --folder "$archive" --bus 'a..b'
 t 2 "--index behind another option is not understood" agent-archive -s "$bus" --bus --index
 t 2 "and what --archive is not for" agent-archive -d x --folder "$archive" --bus
-err_like "^agent-archive: --archive keeps a place of its own" "with the reason"
+err_like "^agent-archive: --archive keeps a place of its own" "the reason is told"
 
 start live env LD_PRELOAD="$tmp/clock.so" agent-archive --folder "$archive" --bus -s "$bus" 'actions.>'
 live=$pid
 ok "what the stream holds is written" wait_until 20 at_least "$archive/$today.ndjson" 200
-t 2 "a second one" agent-archive --folder "$archive" --bus -s "$bus"
+t 2 "a second archiver is refused" agent-archive --folder "$archive" --bus -s "$bus"
 err_is "agent-archive: $archive: another archiver is at work" "is refused, by our name"
 t 2 "and so is one of a stream" agent-archive --folder "$archive" http://127.0.0.1:9/
 echo 86400 >"$CLOCK"

@@ -11,12 +11,12 @@ has_index() { action-filter --contents "$1" >/dev/null; }
 left() { find kept -name '.2*' -o -name '.index.*'; }
 
 run agent-archive --folder kept --index
-err_is "agent-archive: $tmp/kept: no such folder" "no folder"
+err_is "agent-archive: $tmp/kept: no such folder" "a missing folder is named"
 status_is 2 "is an error"
 mkdir kept
 run agent-archive --folder kept --index -n 1
 err_like "^agent-archive: --index takes no other options" "an option that is for another task"
-t 0 "an empty folder" agent-archive --folder kept --index
+t 0 "an empty folder is no error" agent-archive --folder kept --index
 
 XDG_STATE_HOME=here run agent-archive --index
 err_is "agent-archive: $HOME/.local/state/agentutils/archive: no such folder" \
@@ -34,7 +34,7 @@ records 2025-01-06 100 >>all
 records 2025-01-07 100 | tee -a all >kept/2025-01-07.ndjson
 cp kept/2025-01-04.ndjson.zst packed
 ls -i kept/2025-01-04.ndjson.zst >inode
-t 0 "--index" agent-archive --folder kept --index
+t 0 "--index succeeds" agent-archive --folder kept --index
 out_empty "prints nothing"
 err_empty "and says nothing"
 for day in 1 2 3 4 6; do
@@ -47,7 +47,7 @@ ok "every record is there" cmp "$out" all
 is "$(jq -r .name kept/.index | xargs)" \
   "$(for day in 1 2 3 4 6; do printf '2025-01-0%s.ndjson.zst ' "$day"; done | sed 's/ $//')" \
   "the folder's index names them"
-is "$(stat -c %a kept/.index kept/2025-01-01.ndjson.zst | xargs)" "600 600" "for the user alone"
+is "$(stat -c %a kept/.index kept/2025-01-01.ndjson.zst | xargs)" "600 600" "they are for the user alone"
 is "$(left)" "" "nothing else is left"
 
 # --- what cannot be read
@@ -56,7 +56,7 @@ ln -s "$tmp/packed" kept/2025-02-02.ndjson.zst
 records 2025-02-03 10 | zstd -q >victim
 ln -s "$tmp/victim" kept/2025-02-03.ndjson.zst
 cp victim before
-t 2 "a damaged file" agent-archive --folder kept --index
+t 2 "a damaged file is an error" agent-archive --folder kept --index
 err_is "agent-archive: $tmp/kept/2025-02-01.ndjson.zst: no index was added" "is told"
 is "$(wc -c <kept/2025-02-01.ndjson.zst | tr -d ' ')" 300 "and stays"
 ok "a link is not followed" cmp victim before
@@ -88,9 +88,9 @@ done
 is "$turn" 9 "killed $killed times, every record is there each time"
 ok "it was killed at work" test "$killed" -gt 0
 t 0 "the next one ends it" agent-archive --folder kept --index
-ok "with an index" has_index kept/2025-03-02.ndjson.zst
+ok "the file then has an index" has_index kept/2025-03-02.ndjson.zst
 action-filter kept | sort >got
-ok "and every record" cmp got want
+ok "every record is still there" cmp got want
 is "$(left)" "" "nothing else is left"
 
 start_server numbered python3 "$cli/servers/numbered.py" --rate 100
@@ -129,8 +129,8 @@ records 2025-01-02 50 | sed s/tick/more/ >kept/2025-01-02.ndjson
 records 2025-01-03 100 >kept/2025-01-03.ndjson
 start live agent-archive --folder kept "$url/events"
 live=$pid
-ok "an archiver compresses" wait_until 20 test ! -e kept/2025-01-03.ndjson -a ! -e kept/2025-01-02.ndjson
-t 0 "--index beside it" agent-archive --folder kept --index
+ok "an archiver compresses the files" wait_until 20 test ! -e kept/2025-01-03.ndjson -a ! -e kept/2025-01-02.ndjson
+t 0 "--index works beside it" agent-archive --folder kept --index
 for day in 1 2 3; do ok "day $day has an index" has_index "kept/2025-01-0$day.ndjson.zst"; done
 is "$(zstd -dcq kept/2025-01-02.ndjson.zst | jq -r .kind | uniq -c | xargs)" "100 tick 50 more" \
   "more of a day is behind what there was"
@@ -146,12 +146,12 @@ for tool in sh cat cmp cksum cut env find flock ls mktemp mkfifo mv rm sed sync 
   place=$(command -v "$tool") && ln -s "$place" "bin/$tool"
 done
 records 2025-01-04 10 >kept/2025-01-04.ndjson
-t 0 "without action-filter" \
+t 0 "the archive works without action-filter" \
   env PATH="$tmp/bin" "$(command -v agent-archive)" --folder kept -n 1 "$url/events"
 done_4() { [ ! -e kept/2025-01-04.ndjson ]; }
 ok "days are compressed" wait_until 20 done_4
-is "$(zstd -dcq kept/2025-01-04.ndjson.zst | wc -l | tr -d ' ')" 10 "as before"
-not_ok "without an index" has_index kept/2025-01-04.ndjson.zst
+is "$(zstd -dcq kept/2025-01-04.ndjson.zst | wc -l | tr -d ' ')" 10 "all records are there as before"
+not_ok "such a file has no index" has_index kept/2025-01-04.ndjson.zst
 # --- what cannot be brought to the disk stays as it is
 mkdir broken stub
 records 2025-01-01 10 >broken/2025-01-01.ndjson

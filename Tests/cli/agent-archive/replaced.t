@@ -43,7 +43,7 @@ for count in 3 10 40; do
   say 11 $((10 + count))
   for each in "$archive" "$archive.damaged"; do
     keep "$each" $((10 + count))
-    is "$(held "$each" | xargs)" "$(seq -s ' ' 1 $((10 + count)))" "$count: ${each##*/}: and all others"
+    is "$(held "$each" | xargs)" "$(seq -s ' ' 1 $((10 + count)))" "$count: ${each##*/}: all others are there, too"
     like "$(cat "$tmp/keeper.err")" 'the ids of the actions began again' "which is said"
   done
   stop "$agent"

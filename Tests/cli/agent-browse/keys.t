@@ -24,11 +24,11 @@ ok "with the odd id made visible" shows "id +'59.*touch evil"
 ok "the keys are named" shows 'Enter detail.*\? keys'
 
 keys number6
-ok "words search" wait_until 20 shows '^  1/60 '
-ok "and choose the detail" wait_until 20 shows 'note6;'
+ok "words search the rows" wait_until 20 shows '^  1/60 '
+ok "words choose the detail, too" wait_until 20 shows 'note6;'
 keys Enter
 ok "Enter shows it all in less" wait_until 20 shows '^\(END\)|^:'
-ok "from its top" shows '^ *[0-9a-z]+ .*number6'
+ok "the detail begins at its top" shows '^ *[0-9a-z]+ .*number6'
 keys C-c
 # An interrupt makes less forget what was typed.
 hears() {
@@ -40,24 +40,24 @@ keys q
 ok "and q comes back" wait_until 20 shows '^  1/60 '
 
 keys C-o
-ok "only this kind" wait_until 20 shows '^llm_call?.*> number6'
+ok "Ctrl-O leaves only this kind" wait_until 20 shows '^llm_call?.*> number6'
 keys C-u
 ok "has a third of the rows" wait_until 20 shows '^  20/20 '
 keys C-x
 ok "the pipeline is shown" wait_until 20 shows 'filter -u day.ndjson \| action-filter -k (llm_call|.k)'
 keys C-o
-ok "again: all kinds" wait_until 20 shows '^  60/60 '
+ok "Ctrl-O again brings back all kinds" wait_until 20 shows '^  60/60 '
 keys C-o
-ok "an odd kind" wait_until 20 shows '^k.\(touch evil.*> *$'
+ok "an odd kind can be chosen" wait_until 20 shows '^k.\(touch evil.*> *$'
 ok "is chosen as it is" wait_until 20 shows '^  20/20 '
 ok "and its rows have their detail" wait_until 20 shows 'note59;'
 keys C-t
-ok "with an odd channel" wait_until 20 shows '^  10/10 '
+ok "an odd channel can be chosen as well" wait_until 20 shows '^  10/10 '
 keys '?'
 ok "? tells the keys" wait_until 20 shows 'Ctrl-S +pause'
 keys Escape
 ok "Escape leaves" wait_until 20 left
-is "$(cat status)" 0 "with status 0"
+is "$(cat status)" 0 "the status is 0"
 is "$(cat printed)" "" "and prints nothing"
 ok "nothing is left" nothing_left
 ok "and no text was a command" test ! -e evil -a ! -e made/evil
@@ -94,10 +94,10 @@ reversed() { sed '1!G;h;$!d' day.ndjson; }
 reversed >backwards.ndjson
 browse backwards.ndjson
 ok "of a list that begins with the newest it is next to the prompt, too" wait_until 20 shows '^> .*number59'
-ok "and the day above it" shows 'number50'
+ok "the day is above it there, too" shows 'number50'
 keys C-o
-ok "also of one kind" wait_until 20 shows '^  20/20 '
-ok "in that order" shows '^> .*number59'
+ok "one kind can be chosen there, too" wait_until 20 shows '^  20/20 '
+ok "its rows stay in that order" shows '^> .*number59'
 keys Escape
 wait_until 20 left
 mkfifo feed
@@ -119,7 +119,7 @@ for signal in TERM HUP; do
   kill -s "$signal" "$(ps -e -o pid= -o ppid= | awk -v up="$(mux display-message -p -t =look: '#{pane_pid}')" \
     '$2 == up { print $1; exit }')"
   ok "$signal ends it" wait_until 20 left
-  is "$(kill -l "$(cat status)")" "$signal" "by that signal"
+  is "$(kill -l "$(cat status)")" "$signal" "it ends by that signal"
   ok "nothing is left" nothing_left
 done
 
@@ -128,25 +128,25 @@ run agent-browse -k llm_call,sent_reply --filter 'llm number1' day.ndjson
 is "$status $(grep -o 'number[0-9]*' "$out" | xargs)" \
   "0 number12 number15 number18" "--filter prints what fits"
 if [ -c /dev/full ]; then
-  t 2 "a full disk" sh -c 'agent-browse --filter number day.ndjson >/dev/full'
+  t 2 "a full disk is an error" sh -c 'agent-browse --filter number day.ndjson >/dev/full'
   err_like '^agent-browse: standard output: [Nn]o space left on device$' "is told"
-  err_one_line agent-browse "in one line"
+  err_one_line agent-browse "the message is one line"
 fi
 run sh -c '{ agent-browse --filter number day.ndjson; echo $? >&2; } | true'
 err_is 141 "a reader that leaves ends it by SIGPIPE"
 run agent-browse --filter=number59 -F number5 day.ndjson
-is "$(lines "$out")" 1 "also with a sign, and before other options"
-t 1 "or nothing" agent-browse --filter nowhere day.ndjson
+is "$(lines "$out")" 1 "--filter works with a sign, and before other options"
+t 1 "the status is 1 when nothing fits" agent-browse --filter nowhere day.ndjson
 run sh -c 'agent-browse --filter number59 <day.ndjson'
-is "$(lines "$out")" 1 "also of standard input"
+is "$(lines "$out")" 1 "--filter reads standard input, too"
 browse -k nothing_like_it day.ndjson
 ok "nothing selected, no screen" wait_until 20 left
-is "$(cat status)" 1 "and status 1"
+is "$(cat status)" 1 "the status is 1"
 ok "it says so" shows '^agent-browse: nothing is selected'
-t 2 "an option without its argument" agent-browse -k
+t 2 "an option without its argument is refused" agent-browse -k
 err_like '^agent-browse: option -k needs an argument' "is told"
 run agent-browse -p
-err_like '^agent-browse: option -p needs an argument: NAME' "ours, too"
+err_like '^agent-browse: option -p needs an argument: NAME' "so is one of our own"
 run perl -MPOSIX -e 'setsid() or fork && exit; setsid(); exec @ARGV' agent-browse day.ndjson
 err_is "agent-browse: no terminal: --filter WORDS prints without one" "a terminal is needed"
 ok "nothing is left" nothing_left
@@ -160,24 +160,24 @@ for words in '--filter x yesterday' 'yesterday' '--filter x day.ndjson yesterday
   yesterday) want="agent-browse: no terminal: --filter WORDS prints without one" ;;
   *) want="agent-browse: yesterday: no such file or directory" ;;
   esac
-  is "$status $(cat "$err")" "2 $want" "agent-browse $words"
+  is "$status $(cat "$err")" "2 $want" "agent-browse $words names what is wrong"
 done
 browse yesterday
 ok "a file that is not there" wait_until 20 left
 ok "is told on the screen, too" shows '^agent-browse: yesterday: no such file or directory'
 is "$(cat status)" 2 "and is an error"
 run agent-browse --filter number5 day.ndjson
-is "$status $(lines "$out")" "0 11" "words without a screen"
+is "$status $(lines "$out")" "0 11" "words are looked for without a screen"
 run agent-browse --filter nothing day.ndjson
 is "$status$(cat "$out" "$err")" 1 "that fit nothing"
 run sh -c 'agent-browse --filter number5 day.ndjson >/dev/full'
-is "$status $(cat "$err")" "2 agent-browse: standard output: no space left on device" "a full disk"
+is "$status $(cat "$err")" "2 agent-browse: standard output: no space left on device" "a full disk is told"
 for words in --count '--by kind' --total -q '-o user_id' --contents --pack '-R file' '-p a,' '-p ,' '-p a,,b'; do
   # shellcheck disable=SC2086  # words
-  t 2 "agent-browse $words" agent-browse --filter x $words day.ndjson </dev/null
+  t 2 "agent-browse $words is refused" agent-browse --filter x $words day.ndjson </dev/null
   like "$(head -n 1 "$err")" '^agent-browse: ' "is told by us"
-  like "$(sed -n 2p "$err")" '^usage: agent-browse ' "with our usage"
+  like "$(sed -n 2p "$err")" '^usage: agent-browse ' "our usage is shown"
 done
 run agent-browse --filter x -p
-is "$status $(head -n 1 "$err")" "2 agent-browse: option -p needs an argument: NAME,..." "an option without its argument"
+is "$status $(head -n 1 "$err")" "2 agent-browse: option -p needs an argument: NAME,..." "an option without its argument is told"
 done_testing

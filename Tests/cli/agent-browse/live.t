@@ -18,7 +18,7 @@ ok "the history is there" wait_until 20 shows '^> home .*before3'
 post "$home" note live1
 ok "what happens comes below it" wait_until 20 shows '^> home .*live1'
 keys Up
-ok "moving up pauses" wait_until 20 shows '^paused >'
+ok "moving up pauses the list" wait_until 20 shows '^paused >'
 post "$home" note live2
 kept() { grep -q live2 "$tmp"/made/agent-browse.*/all; }
 ok "what happens is kept" wait_until 20 kept
@@ -28,15 +28,15 @@ keys C-s
 ok "it goes on" wait_until 20 shows 'home .*live2'
 ok "and says no more that it is paused" wait_until 20 shows '^> *$'
 keys C-s
-ok "a second time" wait_until 20 shows '^paused >'
+ok "it pauses a second time" wait_until 20 shows '^paused >'
 post "$home" other live3
 keys C-o
 ok "a choice goes on, too" wait_until 20 shows '^note > *$'
-ok "with the rows of one kind" wait_until 20 shows '^. 5/5 '
+ok "the list then has the rows of one kind" wait_until 20 shows '^. 5/5 '
 post "$home" note live4
 post "$home" other live5
 ok "and those that come" wait_until 20 shows '^. 6/6 '
-ok "but no other" hides 'live[35]'
+ok "no other row is shown" hides 'live[35]'
 keys Escape
 ok "it is left" wait_until 20 left
 no_feed() { ! ps -e -o args= | grep -qE "^(sse-tail|agent-tail|tail).*( -p home|$tmp)"; }
@@ -47,7 +47,7 @@ ok "nothing is left" nothing_left
 post "$url" note elsewhere
 browse --print -p home,work
 ok "both are there" wait_until 20 shows '^. work .*elsewhere'
-ok "each with its name" shows '^. home .*live5'
+ok "each row has the name of its agent" shows '^. home .*live5'
 post "$home" note live6
 ok "and what one does" wait_until 20 shows '^> home .*live6'
 keys C-o
@@ -55,7 +55,7 @@ wait_until 20 shows '^note > *$'
 keys Escape
 wait_until 20 left
 is "$(cat "$tmp/printed")" "agent-pulse --records -p home,work -n 2000 | action-filter -k note | action-format" \
-  "the pipeline of several"
+  "the pipeline names several agents"
 
 # A stream on standard input, which goes on.
 mkfifo "$tmp/feed"
@@ -75,8 +75,8 @@ printf '[profile gone]\nurl = http://127.0.0.1:9\ntoken-file = /nowhere\n' \
   >"$XDG_CONFIG_HOME/agentutils/config"
 browse -p gone
 ok "an agent that cannot be followed ends it" wait_until 20 left
-isnt "$(cat "$tmp/status")" 0 "with its status"
-ok "and its words" wait_until 20 shows '^agent-browse: .*/nowhere'
+isnt "$(cat "$tmp/status")" 0 "the status is an error"
+ok "the reason is shown" wait_until 20 shows '^agent-browse: .*/nowhere'
 ok "nothing is left" nothing_left
 
 done_testing

@@ -31,7 +31,7 @@ all() {
   is "$status $(cat "$err")" "0 " "$2"
   seq "$(($1 - 1))" -1 0 | sed 's/^/n/' >"$tmp/wanted"
   jq -r .content "$out" >"$tmp/got"
-  ok "$2: each row, newest first" cmp "$tmp/got" "$tmp/wanted"
+  ok "$2: each row is there, newest first" cmp "$tmp/got" "$tmp/wanted"
 }
 requests() { curl -sf "$url/control/state" | jq '.requests | length'; }
 
@@ -70,9 +70,9 @@ run agent-call actions
 is "$status $(jq .id "$out" | sort -n | uniq | wc -l)" "2 1200" "what cannot be reached ends with 2"
 err_like '^agent-call: actions: bot_runtime of no guild before 2026-01-01T00:00:00.500Z cannot be reached: ' \
   "and is named"
-is "$(lines "$err")" 1 "once"
+is "$(lines "$err")" 1 "it is named once"
 run agent-call actions -k bot_runtime
-is "$status $(lines "$err")" "2 1" "by name, too"
+is "$status $(lines "$err")" "2 1" "it is named where a kind is asked for, too"
 run agent-call actions -k llm_call
 is "$status $(lines "$out") $(cat "$err")" "0 100 " "what can be reached is not told of"
 run agent-call actions -n 700
@@ -86,7 +86,7 @@ run agent-call actions -k llm_call
 is "$status $(lines "$out") $(cat "$err")" "0 1500 " "rows of other kinds are not missing"
 run agent-call actions
 all 3000 "all of them"
-ok "by few requests" test "$(requests)" -lt 30
+ok "few requests are made" test "$(requests)" -lt 30
 stop "$pid"
 
 # --- a flood and others beside it
@@ -108,7 +108,7 @@ for words in "" "-k llm_call"; do
   # shellcheck disable=SC2086  # words
   run agent-call actions $words
   is "$status $(lines "$out") $(lines "$err")" "2 1500 1" "ids that nothing accounts for are told: $words"
-  err_like '^agent-call: actions: llm_call of no guild before .* cannot be reached' "by their kind"
+  err_like '^agent-call: actions: llm_call of no guild before .* cannot be reached' "they are told by their kind"
 done
 stop "$pid"
 

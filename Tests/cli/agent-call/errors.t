@@ -18,8 +18,8 @@ answered() {
 fails() {
   status_is "$1" "$3"
   # raw.py has a reason phrase of its own for what it does not know.
-  is "$(sed 's/ Status\(:\|$\)/\1/' "$err")" "agent-call: $2" "$3: in words"
-  out_empty "$3: nothing on standard output"
+  is "$(sed 's/ Status\(:\|$\)/\1/' "$err")" "agent-call: $2" "$3: the reason is told in words"
+  out_empty "$3: nothing is printed on standard output"
 }
 
 # --- error bodies: three shapes, text, pages
@@ -69,7 +69,7 @@ fails 2 "$h: 400: \\e[2Jgone" "escapes in text"
 printf 'status 400 application/json {"error":"%s"}\n' "$(head -c 100000 /dev/zero | tr '\0' x)" | script
 run agent-call health
 ok "a reason of 100 KB is cut" test "$(wc -c <"$err")" -lt 600
-err_one_line agent-call "to a line"
+err_one_line agent-call "it is cut to one line"
 
 # --- 200 that makes no sense
 answered 'status 200 text/html <!doctype html><title>stub</title>' health
@@ -93,22 +93,22 @@ fails 2 "$url/api/voice/join: the answer does not say what came of it" "join wit
 # --- the answer is no
 for answer in '[]' 'null' ' [ ] '; do
   answered "status 200 application/json $answer" guilds
-  is "$status $(cat "$out" "$err")" "1 " "no guilds: $answer"
+  is "$status $(cat "$out" "$err")" "1 " "an empty list of guilds has status 1: $answer"
 done
 answered 'on /api/automations
 status 200 application/json {"rows":null}' automations -g 1
-is "$status $(cat "$out" "$err")" "1 " "no rows: null"
+is "$status $(cat "$out" "$err")" "1 " "rows that are null are none"
 answered 'status 200 application/json []' automations
 fails 1 "guilds: the agent is in none" "no guild to be meant"
 answered 'status 200 application/json null' tunnel
-is "$status $(cat "$out" "$err")" "1 " "no tunnel"
+is "$status $(cat "$out" "$err")" "1 " "no tunnel has status 1"
 for state in disabled idle starting error stopped; do
   answered "status 200 application/json {\"enabled\":true,\"status\":\"$state\",\"publicUrl\":\"https://x\"}" -q tunnel
   is "$status $(cat "$out" "$err")" "1 " "-q: a tunnel that is $state is not up"
 done
 for odd in '{"enabled":false,"status":"ready"}' '{"status":"ready"}' '{"enabled":true}' '{}' null; do
   answered "status 200 application/json $odd" -q tunnel
-  is "$status $(cat "$out" "$err")" "1 " "-q: nor one of $odd"
+  is "$status $(cat "$out" "$err")" "1 " "-q: one of $odd is none, either"
 done
 answered 'status 200 application/json {"enabled":true,"status":"ready","lastError":""}' -q tunnel
 is "$status $(cat "$out" "$err")" "0 " "-q: one that is ready is"
@@ -119,11 +119,11 @@ is "$status $(cat "$out")" "1 " "get of an empty array"
 answered 'status 200 application/json {"ok":false,"n":1}' health
 is "$status $(jq -c .n "$out")" "1 1" "health that is not ok"
 answered 'status 200 application/json {"ok":false}' post /api/x -d '{}'
-is "$status $(cat "$out")" '1 {"ok":false}' "a refusal with 200"
+is "$status $(cat "$out")" '1 {"ok":false}' "a refusal with 200 has status 1"
 answered 'status 200 application/json {"ok":false,"reason":"not now"}' guilds
 fails 1 "$url/api/guilds: not now" "a refusal in place of a list"
 answered 'status 200 application/json {"ok":false,"reason":"not now"}' settings
-is "$status $(cat "$out")" '1 {"ok":false,"reason":"not now"}' "and in place of a record"
+is "$status $(cat "$out")" '1 {"ok":false,"reason":"not now"}' "a refusal in place of a record has it, too"
 answered 'status 200 application/json null' get /api/x
 is "$status $(cat "$out")" "1 null" "get of null"
 answered 'status 200 application/json' stats
@@ -146,13 +146,13 @@ is "$status $(lines "$out")" "0 7" "every record comes through"
 is "$(sed -n 3p "$out")" null "as it is"
 answered "status 200 application/json $odd" guilds -o tsv
 is "$(sed -n 1p "$out")" "$(printf '{"a":[1]}\t\\e[31mred\\u{202e}\\ttab\\nline')" "fields are escaped"
-is "$(sed -n 4p "$out")" 'x\ty' "a text in place of a record"
+is "$(sed -n 4p "$out")" 'x\ty' "a text in place of a record is printed as fields"
 answered "status 200 application/json $odd" guilds -o table
-is "$status $(lines "$out")" "0 8" "and in a table"
+is "$status $(lines "$out")" "0 8" "such rows are printed in a table, too"
 not_ok "no control is bare" grep -q "$(printf '[\001-\011\013-\037]')" "$out"
 printf 'status 200 application/json %s\n' "$odd" | script
 run $terminal 24x60 env TERM=dumb agent-call guilds -o json
-not_ok "nor in JSON on a terminal" grep -q "$(printf '\342\200\256')" "$out"
+not_ok "nor is one bare in JSON on a terminal" grep -q "$(printf '\342\200\256')" "$out"
 printf 'status 200 application/json {"a":"\\xff\\xfe","b":1}\n' | script
 run agent-call get /api/x
 is "$status $(jq -c '.a | explode' "$out")" "0 [65533,65533]" "bad UTF-8 becomes U+FFFD"
@@ -182,12 +182,12 @@ is "$(jq -r .kind "$out" | sort | uniq -c | tr -s ' ')" " 500 llm_call" "kinds a
 
 # --- the network
 AGENT_URL=http://127.0.0.1:1
-t 75 "nobody listens" agent-call health
-err_one_line agent-call "in a line"
+t 75 "a server that does not listen has status 75" agent-call health
+err_one_line agent-call "the reason is told in a line"
 AGENT_URL=$url
 answered 'reset' health
 status_is 75 "a connection that breaks"
-err_one_line agent-call "in a line"
+err_one_line agent-call "the break is told in a line"
 answered 'send HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{"id"' guilds
 status_is 75 "an answer that is cut off"
 out_empty "is no answer"
@@ -209,7 +209,7 @@ printf '%s\n' $token >"$tmp/token"
 printf 'on /api/health\nredirect 302 @OTHER@/elsewhere\n---\non /elsewhere\nstatus 200 application/json {"ok":true}\n' | script
 t 0 "a redirect is followed" agent-call --token-file "$tmp/token" health
 is "$(requests '[.port, .headers["x-dashboard-token"] // "-"] | join(" ")')" "main $token
-other -" "without the token to another origin"
+other -" "the token does not go to another origin"
 for code in 301 302 303 307 308; do
   printf 'redirect %s @OTHER@/elsewhere\n---\non /elsewhere\nstatus 200 application/json {"ok":true}\n' $code | script
   t 2 "what is said goes to nobody else ($code)" agent-call post /api/x --data '{"word":"private"}'
@@ -217,16 +217,16 @@ for code in 301 302 303 307 308; do
   is "$(requests .port | xargs)" main "who is not asked"
 done
 printf 'redirect 307 /there\n---\non /there\nstatus 200 application/json {"ok":true}\n' | script
-t 0 "but elsewhere on the same server" agent-call post /api/x --data '{"word":"private"}'
+t 0 "a redirect on the same server is followed" agent-call post /api/x --data '{"word":"private"}'
 printf 'redirect 302 ftp://x/\n' | script
-t 2 "not to nowhere" agent-call health
+t 2 "a redirect to nowhere is not followed" agent-call health
 
 # --- usage
 for words in '' 'nonsense' 'health extra' 'get' 'guilds -g 1' 'actions -n x' 'health -o xml' \
   'actions -k voice_*' 'stats --color red' 'health -W x' 'health --max-time x' 'join 1 -g 2'; do
   # shellcheck disable=SC2086
-  t 2 "usage: '$words'" agent-call $words
-  is "$(lines "$err") $(tail -n 1 "$err" | cut -d ' ' -f 1-2)" "2 usage: agent-call" "two lines"
+  t 2 "agent-call '$words' is refused" agent-call $words
+  is "$(lines "$err") $(tail -n 1 "$err" | cut -d ' ' -f 1-2)" "2 usage: agent-call" "the message has two lines"
 done
 run agent-call get http://127.0.0.1/x
 fails 2 "http://127.0.0.1/x: a path of the backend is needed, not a url" "get of a URL"
@@ -239,8 +239,8 @@ fails 2 "$tmp/none: no such file or directory" "an authority that is not there"
 for command in "guilds" "get /api/x"; do
   printf 'status 200 application/json [{"id":"1"}]\n' | script
   # shellcheck disable=SC2086
-  t 2 "$command: a full disk" sh -c 'agent-call "$@" >/dev/full' - $command
-  err_is "agent-call: standard output: no space left on device" "in words"
+  t 2 "$command: a full disk is an error" sh -c 'agent-call "$@" >/dev/full' - $command
+  err_is "agent-call: standard output: no space left on device" "the reason is told in words"
 done
 printf 'status 200 application/json [{"id":"1"}]\n' | script
 run sh -c '{ agent-call guilds; echo $? >&3; } 3>&2 | :'

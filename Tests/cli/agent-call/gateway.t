@@ -9,38 +9,38 @@ printf 'token-command = printf gw-secret\n' >>"$XDG_CONFIG_HOME/agentutils/confi
 scopes() { frames claw connect | tail -n 1 | jq -c .scopes; }
 terminal="python3 $cli/terminal.py"
 
-t 0 "the agents" agent-call -p claw agents
-is "$(jq -r .id "$out" | xargs)" "heron stoat" "a row each"
+t 0 "the agents are listed" agent-call -p claw agents
+is "$(jq -r .id "$out" | xargs)" "heron stoat" "there is a row for each agent"
 out_like '"identity":\{"name":"Grey Heron","emoji":"🪿"\}' "as the gateway wrote it"
 is "$(scopes)" '["operator.read"]' "reading is enough"
 is "$(frames claw agents.list)" '{}' "it is asked without a member too many"
 run agent-call -p claw -o tsv -n 1 agents
-is "$(cut -f 1 "$out")" heron "-n and -o tsv"
+is "$(cut -f 1 "$out")" heron "-n and -o tsv work there, too"
 # shellcheck disable=SC2086  # two words
 run $terminal agent-call -p claw agents
-like "$(tr -d '\r' <"$out")" '^heron +Grey Heron +🪿' "a table on a terminal"
+like "$(tr -d '\r' <"$out")" '^heron +Grey Heron +🪿' "a terminal gets a table"
 like "$(tr -d '\r' <"$out")" '^stoat +stoat' "with the id where there is no name"
 
-t 1 "no threads yet" agent-call -p claw threads
+t 1 "the status is 1 without threads" agent-call -p claw threads
 run agent-call -p claw models
-is "$(jq -c . "$out")" '{"id":"small","provider":"here"}' "the models"
+is "$(jq -c . "$out")" '{"id":"small","provider":"here"}' "the models are listed"
 run agent-call -p claw devices
-is "$(jq -r .displayName "$out")" box "the devices"
-is "$(scopes)" '["operator.pairing"]' "with the scope for them, and no other"
+is "$(jq -r .displayName "$out")" box "the devices are listed"
+is "$(scopes)" '["operator.pairing"]' "the scope for devices is asked for, and no other"
 run agent-call -p claw cron
 is "$(jq -r .name "$out")" tides "what runs by the clock"
 
-t 0 "any method" agent-call -p claw rpc health
+t 0 "any method can be called" agent-call -p claw rpc health
 out_is '{"ok":true}' "and its answer"
 run agent-call -p claw rpc chat.history -d '{"sessionKey":"agent:heron:main", "limit":5}'
-is "$(jq -c .messages "$out")" '[]' "with parameters"
+is "$(jq -c .messages "$out")" '[]' "a method gets its parameters"
 is "$(frames claw chat.history)" '{"sessionKey":"agent:heron:main","limit":5}' "as they were given"
 is "$(scopes)" '["operator.read"]' "a history is read"
 t 0 "a method that needs more than its name suggests" agent-call -p claw rpc audit.activity.list
 is "$(jq -c . "$out")" '{"events":[]}' "is answered"
 is "$(scopes)" '["operator.read","operator.admin"]' "by the scope that the refusal names"
 t 2 "a method that there is not" agent-call -p claw rpc no.such
-err_is "agent-call: no.such: unknown method: no.such (INVALID_REQUEST)" "in the gateway's words"
+err_is "agent-call: no.such: unknown method: no.such (INVALID_REQUEST)" "the gateway's words are told"
 is "$(scopes)" '["operator.read","operator.write"]' "of an unknown one is asked for writing"
 t 2 "parameters are an object" agent-call -p claw rpc health -d '[1]'
 err_one_line agent-call "which is said"

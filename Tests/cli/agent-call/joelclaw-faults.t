@@ -44,7 +44,7 @@ not_ok "a password in a URL is not shown" grep -q hush "$tmp/said"
 ok "and refused" has "$tmp/said" 'worker-url: names a user: no part but the gateway gets a cred'
 profile "redis-url = redis://joel@127.0.0.1:$redis"
 call loops
-err_is "agent-call: redis-url: names a user: only the usual one can log in" "a user, too"
+err_is "agent-call: redis-url: names a user: only the usual one can log in" "a user of Redis is refused, too"
 printf 'hush\n' >"$tmp/password"
 chmod 600 "$tmp/password"
 stand_in redis-cli <<END
@@ -52,11 +52,11 @@ cat >"$tmp/got"
 END
 profile 'redis-url = redis://192.0.2.1' "redis-password-file = $tmp/password"
 call loops
-status_is 2 "a password of Redis in clear text to another machine"
+status_is 2 "a password of Redis does not go in clear text to another machine"
 err_is "agent-call: redis://192.0.2.1:6379: the password would travel in clear text; use rediss" \
   "is refused"
 call health
-status_is 2 "so that trying again betters nothing"
+status_is 2 "the status says that trying again betters nothing"
 not_ok "and is not sent" test -e "$tmp/got"
 profile 'redis-url = rediss://192.0.2.1' "redis-password-file = $tmp/password"
 call loops
@@ -99,12 +99,12 @@ wait_until 20 sh -c 'ps -eo args | grep -q "[s]leep 20.375"'
 kill -INT "$pid"
 finished "$pid"
 is "$status" 130 "^C ends the command"
-ok "and its programs" wait_until 20 none_left 20.375
+ok "its programs end, too" wait_until 20 none_left 20.375
 stand_in kubectl <<'END'
 echo '{"items":7}'
 END
 call -o tsv health
-is "$(row kubernetes)" "down|kubectl printed no pods" "no list of pods"
+is "$(row kubernetes)" "down|kubectl printed no pods" "what lists no pods is down"
 stand_in redis-cli <<'END'
 cat >/dev/null
 echo '["5",["agent-loop:prd:a"]]'
@@ -125,7 +125,7 @@ for path in '' / /0 /2 /two /-1 '?db=2' /2/x /99; do
   call -o tsv loops
   said="$said $status:$(cut -f 2 "$out")"
 done
-is "$said" " 0:zero 0:zero 0:zero 0:two 2: 2: 2: 2: 2:" "a database by its number, and nothing else"
+is "$said" " 0:zero 0:zero 0:zero 0:two 2: 2: 2: 2: 2:" "a database is named by its number, and by nothing else"
 err_like 'DB index is out of range' "one that is not there"
 profile "redis-url = redis://127.0.0.1:80"
 call loops
@@ -142,7 +142,7 @@ status_is 0 "keys and values that are odd"
 is "$(cut -f 1,2 "$out" | tr '\t' ' ')" "A zero
 Z caf$(printf '\357\277\275')" "leave the others as they are"
 is "$(sed 's/: .*//' "$err" | uniq -c | tr -s ' ')" " 2 agent-call" "and are named"
-err_like 'agent-loop:prd:H: no text stands there' "each"
+err_like 'agent-loop:prd:H: no text stands there' "each of them is named"
 python3 - <<'END' | redis-cli -p "$redis" --pipe >/dev/null
 for number in range(60):
     key = "agent-loop:prd:%03d%s" % (number, "k" * 2500)
@@ -150,7 +150,7 @@ for number in range(60):
     print("*3\r\n$3\r\nSET\r\n$%d\r\n%s\r\n$%d\r\n%s\r" % (len(key), key, len(text), text))
 END
 call -o tsv loops
-is "$(cut -f 2 "$out" | grep -c long)" 60 "many long keys"
+is "$(cut -f 2 "$out" | grep -c long)" 60 "many long keys are all read"
 
 # --- answers
 
@@ -191,7 +191,7 @@ err_is "agent-call: 1 of the runs that the list shows at work could not be looke
   "and the one that cannot be is told"
 fault endless
 call -n 1200 runs
-is "$(lines "$out")" 1000 "no more than a thousand"
+is "$(lines "$out")" 1000 "no more than a thousand rows come"
 err_like 'there may be more than these 1000' "which is said"
 
 start_joelgate guarded --token right

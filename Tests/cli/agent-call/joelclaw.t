@@ -55,9 +55,9 @@ is "$(cut -f 1,2,4 "$out" | tr '\t' '|')" 'gateway|healthy|
 inngest|healthy|
 worker|healthy|2 functions
 redis|healthy|1 prompt, 0 events
-qdrant|healthy|1 collection' "a line a part"
+qdrant|healthy|1 collection' "each part has a line"
 call health
-is "$(jq -r '.type + " " + (.latency_ms | type)' "$out" | sort -u)" "health number" "as records"
+is "$(jq -r '.type + " " + (.latency_ms | type)' "$out" | sort -u)" "health number" "the parts are records"
 redis_says SET joelclaw:mode redis_degraded >/dev/null
 redis_says SET system:sleep 1 >/dev/null
 fault twice
@@ -93,7 +93,7 @@ is "$(jq -r '.type + " " + .kind + " " + .backend' "$out" | uniq -c | tr -s ' ')
   "are tasks, and -n many"
 like "$(grep runs "$tmp/queries" | tail -n 1)" 'first:2' "and no more is asked for"
 call functions
-is "$(jq -r '.slug' "$out" | xargs)" "sys-tides sys-mail" "functions"
+is "$(jq -r '.slug' "$out" | xargs)" "sys-tides sys-mail" "the functions are listed"
 fault odd
 run python3 "$cli/terminal.py" agent-call -p joel functions
 out_unlike "$(printf '\033')\[31m" "a name is made visible"
@@ -101,10 +101,10 @@ fault
 call logs -n 3
 is "$(jq -r '.id' "$out" | xargs)" "e0 e1 e2" "what happened"
 call workers
-is "$(jq -c '[.service, .worker.role]' "$out")" '["worker","host"]' "the worker's own words"
+is "$(jq -c '[.service, .worker.role]' "$out")" '["worker","host"]' "the worker's own words are printed"
 out_like '"n": 1\.1' "as they came"
 call -o tsv loops
-status_is 0 "loops"
+status_is 0 "the loops are listed"
 is "$(cut -f 1-3,6 "$out" | tr '\t' '|')" 'L1|Tide\e[31m gauge|running|2 of 3, 1 skipped, next: send
 L2|Done|done|1 of 1' "and how far they are"
 err_like 'agent-loop:prd:odd "key": not the state of a loop' "what is none is named"
@@ -113,7 +113,7 @@ err_like 'agent-loop:prd:odd "key": not the state of a loop' "what is none is na
 
 fault fault
 call runs
-status_is 2 "an error in GraphQL, whatever its status"
+status_is 2 "an error in GraphQL is one, whatever its status"
 err_like '^agent-call: http://127.0.0.1:[0-9]+: the query is bad' "is told"
 err_unlike "$(printf '\033')" "made visible"
 fault plain
@@ -126,11 +126,11 @@ status_is 77 "a password that others can read"
 chmod 600 "$tmp/redis.password"
 printf 'wrong\n' >"$tmp/redis.password"
 call loops
-status_is 77 "a wrong password"
+status_is 77 "a wrong password has status 77"
 err_like 'WRONGPASS' "is told as such"
 err_unlike 'wrong ' "and not shown"
 call -o tsv health
-like "$(cat "$out")" '^redis	down	.*WRONGPASS' "in health, too"
+like "$(cat "$out")" '^redis	down	.*WRONGPASS' "health tells it, too"
 sed 's/^redis-url.*/redis-url = redis:\/\/u:hush@127.0.0.1:1/' "$config" >"$tmp/other" &&
   cat "$tmp/other" >"$config"
 call loops

@@ -23,21 +23,21 @@ export AGENT_URL
 t 0 "agent-call names" agent-call names
 is "$(jq -r '[.type, .of, .id] | join(" ")' "$out" | tr '\n' ';')" \
   "name guild 10;name guild 20;name guild 21;name guild 30;name user 9;name user 8;name user 7;" \
-  "guilds, then people"
+  "guilds come first, then people"
 is "$(jq -r 'select(.id == "7").name' "$out")" "$(printf 'Noor \033]0;x\007')" "as they were told"
 ok "without a byte that a terminal obeys" sh -c '! LC_ALL=C grep -q "[[:cntrl:]]" out' 
 run agent-call names -o table
-ok "in a table, too" sh -c '! LC_ALL=C grep -q "[[:cntrl:]]" out'
-is "$(agent-call names -n 2 -o tsv | cut -f 1,2 | tr '\t\n' ' ;')" "guild 10;guild 20;" "-n"
+ok "a table has no such byte, either" sh -c '! LC_ALL=C grep -q "[[:cntrl:]]" out'
+is "$(agent-call names -n 2 -o tsv | cut -f 1,2 | tr '\t\n' ' ;')" "guild 10;guild 20;" "-n limits the names"
 
 run agent-call -g 'repair café' actions -k sent_reply
-is "$(jq -r .content "$out")" one "-g with a name"
+is "$(jq -r .content "$out")" one "-g takes a name"
 run agent-call -g 20 actions
-is "$(jq -r .content "$out")" two "-g with an id"
+is "$(jq -r .content "$out")" two "-g takes an id"
 run agent-call -g Twins actions
 is "$(jq -r .content "$out")" two "the very name is meant before one like it"
 run agent-call channels REPAIR-CAFÉ
-is "$(jq -r .name "$out")" bench "a guild behind the word"
+is "$(jq -r .name "$out")" bench "a guild behind the word may be a name"
 known='10 (Repair Café 🔧), 20 (Twins), 21 (twins!), 30 (\e[31mred\n$(touch evil))'
 for words in "-g nonsense actions" "-g 999 stats" "-g 999 actions" "channels nonsense" \
   "-g nonsense automations" "-g 999 runs" "-g nonsense browser-sessions" "join nonsense"; do
@@ -52,7 +52,7 @@ err_is 'agent-call: guild tWINS: several have this name, give an id: 20 (Twins),
   "is refused with both"
 
 run agent-call join 10 -u noor-0x
-is "$(jq -r .requesterUserId "$out")" 7 "-u with a name"
+is "$(jq -r .requesterUserId "$out")" 7 "-u takes a name"
 t 2 "a name that two people have" agent-call join 10 -u BO
 err_is 'agent-call: user BO: several have this name, give an id: 9 (bo), 8 (Bo)' "is refused"
 t 2 "a name that nobody has" agent-call join 10 -u nobody
@@ -61,31 +61,31 @@ err_is 'agent-call: user nobody: nobody of this name is known, an id will do; th
 
 # --- the memory
 run mem-search -g repair-café key
-is "$(jq -r .id "$out")" 1 "mem-search -g with a name"
+is "$(jq -r .id "$out")" 1 "mem-search -g takes a name"
 run mem-search sailing boat
 is "$(jq -c '[.id, .guild_name]' "$out")" '[2,null]' "without -g, also what is known of persons"
 err_is "mem-search: search: no hit among the facts of a guild; of all facts, these have the words in them" \
   "which is told"
 run mem-search -o table -f
 out_like '^ *1 +Repair Café 🔧 +__lore__' "each says where it was found"
-out_like '^ *2 +[(]person[)] +7 ' "or of whom"
+out_like '^ *2 +[(]person[)] +7 ' "facts of a person say whose they are"
 for words in "key" "-f" "-f -t other" "--subjects" "-R" "-M" "--mirror" "--edit 1 --fact x" "-y --delete 1"; do
   # shellcheck disable=SC2086  # words
-  t 2 "mem-search -g nonsense $words" mem-search -g nonsense $words
+  t 2 "mem-search -g nonsense $words is refused" mem-search -g nonsense $words
   err_is "mem-search: guild nonsense: no such guild; there are $known" "is refused"
 done
 t 0 "--edit finds the guild" mem-search --edit 1 --confidence 0.75
 is "$(mem-search -g 10 -f the key | jq .confidence)" 0.75 "and changes the fact"
 run mem-search --fact-profile noor-0x -g repair-café -o table
-out_like '^user id +7$' "--fact-profile with a name"
+out_like '^user id +7$' "--fact-profile takes a name"
 mem-search --mirror >/dev/null
 run mem-search --offline -g REPAIR-CAFÉ -f the key
 is "$(jq .id "$out")" 1 "--offline knows the names"
 t 2 "and refuses others" mem-search --offline -g nonsense -f
 if command -v fzf >/dev/null 2>&1; then
   run mem-pick -g repair-café -f 'key hangs'
-  like "$(cat "$out")" "^1	" "mem-pick -g with a name"
-  t 2 "mem-pick -g nonsense" mem-pick -g nonsense -f key
+  like "$(cat "$out")" "^1	" "mem-pick -g takes a name"
+  t 2 "mem-pick -g nonsense is refused" mem-pick -g nonsense -f key
 else
   skip 2 "no fzf"
 fi
@@ -93,12 +93,12 @@ fi
 # --- voice
 for words in "" "history" "-o json" "-w -n 1"; do
   # shellcheck disable=SC2086  # words
-  t 2 "voice-state -g nonsense $words" voice-state -g nonsense $words
+  t 2 "voice-state -g nonsense $words is refused" voice-state -g nonsense $words
   out_empty "prints nothing"
   err_is "voice-state: guild nonsense: no such guild; there are $known" "is refused"
 done
-t 0 "voice-state -g with a name" voice-state -g repair-café
-t 1 "with -q" voice-state -q -g repair-café
+t 0 "voice-state -g takes a name" voice-state -g repair-café
+t 1 "-q says by the status that nobody is there" voice-state -q -g repair-café
 cat >records <<'END'
 {"event":"voice_state","id":"","data":{"activeCount":2,"sessions":[{"sessionId":"a","guildId":"10","participants":[]},{"sessionId":"b","guildId":"20","participants":[]}]}}
 {"type":"name","of":"guild","id":"20","name":"Twins"}
@@ -106,19 +106,19 @@ END
 run voice-state -g twins -o json records
 is "$(jq -r .sessionId "$out")" b "of records that tell the name"
 run sh -c 'voice-state -g twins -o json - <records'
-is "$(jq -r .sessionId "$out")" b "from standard input"
+is "$(jq -r .sessionId "$out")" b "the name is found on standard input"
 t 2 "of records that do not" voice-state -g nonsense records
 err_is "voice-state: guild nonsense: no such id, and no record of a file tells the name" "is refused"
 
 # --- the feed
-t 0 "agent-pulse -U with a name" agent-pulse -U noor-0x -n 2 -- -n 2 -W 0
+t 0 "agent-pulse -U takes a name" agent-pulse -U noor-0x -n 2 -- -n 2 -W 0
 is "$(lines "$out")" 2 "has the history, too"
 out_like 'one' "from before the name was told"
 err_empty "and says nothing"
 run agent-pulse -g REPAIR-CAFÉ -k sent_reply -n 1 -- -n 1
-is "$(lines "$out")" 1 "agent-pulse -g with a name"
+is "$(lines "$out")" 1 "agent-pulse -g takes a name"
 for name in nobody Bo; do
-  t 2 "agent-pulse -U $name" agent-pulse -U "$name" -n 1
+  t 2 "agent-pulse -U $name is refused" agent-pulse -U "$name" -n 1
   out_empty "prints nothing"
   err_like "^agent-pulse: user $name: (nobody tells this name; agent-call names|several have this name: 9, 8$)" \
     "and is refused"
@@ -129,12 +129,12 @@ is "$({ agent-call names; agent-call actions; } | action-filter -U noor-0x -o co
 # --- what the shell offers
 is "$(agent-call --completions words -g '' | tr '\n' ' ')" "Repair-Café 20 21 31mred-touch-evil " \
   "guilds, by their names where these tell them apart"
-is "$(voice-state --completions words -g '' | tr '\n' ' ')" "Repair-Café 20 21 31mred-touch-evil " "of voice-state"
+is "$(voice-state --completions words -g '' | tr '\n' ' ')" "Repair-Café 20 21 31mred-touch-evil " "voice-state completes guilds"
 for command in action-filter agent-pulse agent-browse agent-cost; do
-  is "$($command --completions words -g '' | tr '\n' ' ')" "Repair-Café 20 21 31mred-touch-evil " "of $command"
+  is "$($command --completions words -g '' | tr '\n' ' ')" "Repair-Café 20 21 31mred-touch-evil " "$command completes guilds"
 done
-is "$(action-filter --completions words -U '' | tr '\n' ' ')" "9 8 Noor-0-x " "people of action-filter"
-is "$(mem-search --completions words -u '' | tr '\n' ' ')" "9 8 Noor-0-x " "people"
+is "$(action-filter --completions words -U '' | tr '\n' ' ')" "9 8 Noor-0-x " "action-filter completes people"
+is "$(mem-search --completions words -u '' | tr '\n' ' ')" "9 8 Noor-0-x " "mem-search completes people"
 t 1 "what is offered is understood" agent-call -g 31mred-touch-evil actions
 no_file() { [ ! -e evil ]; }
 ok "and nothing was run" no_file
@@ -150,6 +150,6 @@ for way in "AGENT_URL= AGENT_PROFILE=slow" "AGENT_URL=http://127.0.0.1:$(cat "$t
   begin=$(date +%s)
   # shellcheck disable=SC2086  # words
   run env $way agent-call --completions words -g ''
-  is "$status$(cat "$out" "$err")$(($(date +%s) - begin < 20))" "01" "nothing, soon: $way"
+  is "$status$(cat "$out" "$err")$(($(date +%s) - begin < 20))" "01" "nothing is completed, and soon: $way"
 done
 done_testing

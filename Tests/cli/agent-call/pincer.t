@@ -8,54 +8,54 @@ start_pincer pin
 call() { run agent-call -p pin "$@"; }
 
 call threads
-status_is 1 "no threads yet"
+status_is 1 "the status is 1 without threads"
 out_empty "and nothing is printed"
 tell pin thread thr_a "Tides $(printf '\033')[31mred"
 ask pin TurnsService/SendTurn '{"threadId":"thr_a","userText":"ask"}' >"$tmp/said"
 call threads
-is "$(jq -c '[.threadId, .messageCount]' "$out")" '["thr_a",2]' "threads"
+is "$(jq -c '[.threadId, .messageCount]' "$out")" '["thr_a",2]' "the threads are listed"
 out_unlike "$(printf '\033')" "a title is made visible"
 tell pin threads 230
 call threads
 is "$(jq -r .threadId "$out" | sort -u | wc -l)" 231 "231 threads, of which a page has 100"
 is "$(calls pin ThreadsService/ListThreads | tail -n 3 | jq -c '[.pageSize, .pageToken]' | xargs)" \
-  "[100,null] [100,100] [100,200]" "three pages"
+  "[100,null] [100,100] [100,200]" "three pages are asked for"
 call -n 150 threads
-is "$(lines "$out")" 150 "-n: so many"
+is "$(lines "$out")" 150 "-n limits the threads"
 is "$(calls pin ThreadsService/ListThreads | tail -n 1 | jq -c '[.pageSize, .pageToken]')" \
   '[50,"100"]' "and no more is asked for"
 call -o tsv -n 1 threads
-is "$(cut -f 1 "$out")" thr_00000000000000e6 "-o tsv"
+is "$(cut -f 1 "$out")" thr_00000000000000e6 "-o tsv lists them as fields"
 run python3 "$cli/terminal.py" agent-call -p pin -n 231 threads
-out_like 'thr_a +Tides .e\[31mred' "a table on a terminal"
+out_like 'thr_a +Tides .e\[31mred' "a terminal gets a table"
 
 call jobs
-status_is 1 "no jobs yet"
+status_is 1 "the status is 1 without jobs"
 for goal in one two; do ask pin JobsService/CreateJob "{\"goal\":\"$goal\",\"maxWallTimeMs\":\"60000\"}" >"$tmp/said"; done
 ask pin JobsService/CancelJob '{"jobId":"job_0000000000000001"}' >"$tmp/said"
 call jobs
 is "$(jq -c '[.jobId[-1:], .goal, .status, .maxWallTimeMs]' "$out" | xargs)" \
-  "[2,two,JOB_RUNNING,60000] [1,one,JOB_CANCELLED,60000]" "jobs, the newest first"
+  "[2,two,JOB_RUNNING,60000] [1,one,JOB_CANCELLED,60000]" "the newest job comes first"
 ask pin SchedulesService/CreateSchedule \
   '{"name":"tides","triggerKind":"SCHEDULE_TRIGGER_CRON","triggerSpec":"0 6 * * *"}' >"$tmp/said"
 ask pin SchedulesService/UpdateSchedule \
   '{"scheduleId":"sch_0000000000000001","patch":{"enabled":false}}' >"$tmp/said"
 call schedules
-is "$(jq -c '[.name, .triggerSpec, .enabled]' "$out")" '["tides","0 6 * * *",null]' "schedules"
+is "$(jq -c '[.name, .triggerSpec, .enabled]' "$out")" '["tides","0 6 * * *",null]' "the schedules are listed"
 call -o tsv schedules
-out_like '0 6 \* \* \*' "as lines of fields"
+out_like '0 6 \* \* \*' "they are printed as lines of fields, too"
 call devices
-is "$(jq -c '[.name, .isCurrent]' "$out")" '["of the tests",true]' "devices"
+is "$(jq -c '[.name, .isCurrent]' "$out")" '["of the tests",true]' "the devices are listed"
 call audit
-is "$(jq -r .eventType "$out" | head -n 1)" action_proposed "audit"
+is "$(jq -r .eventType "$out" | head -n 1)" action_proposed "the audit is listed"
 is "$(jq -r 'select(.eventType == "job_created") | .jobId' "$out" | wc -l)" 2 "with what it is about"
 is "$(jq -r 'select(.method == "JobsService/ListJobs") | .headers | [.["content-type"],
-  .["connect-protocol-version"]] | join(" ")' "$tmp/pin.log" | sort -u)" "application/json 1" "in Connect"
+  .["connect-protocol-version"]] | join(" ")' "$tmp/pin.log" | sort -u)" "application/json 1" "requests are those of Connect"
 
 # --- answers that are none
 
 call rpc x
-status_is 2 "no methods by name"
+status_is 2 "methods cannot be called by name there"
 for answer in '200 application/json [1]' '200 application/json {"items":' '200 text/html <html>' \
   '200 application/json' '204 text/plain' '404 text/plain 404 page not found' \
   '415 text/plain'; do
@@ -81,7 +81,7 @@ tell pin answer JobsService/ListJobs 200 application/json \
   '{"items":[{"job_id":"job_9","thread_id":"thr_a","status":3,"last_error":"x"}]}'
 call -o tsv --header jobs
 is "$(cut -f 1,2,4,7 "$out")" "jobId	status	threadId	lastError
-job_9	3	thr_a	x" "also as fields"
+job_9	3	thr_a	x" "the failed job is printed as fields, too"
 tell pin answer ThreadsService/ListThreads 200 application/json '{"items":[{"threadId":"a"}],"nextPageToken":"x"}'
 call -n 300 threads
 is "$(calls pin ThreadsService/ListThreads | tail -n 1 | jq -r .pageToken)" x "pages go on where the server says"
@@ -95,7 +95,7 @@ for refusal in "unauthenticated 77" "permission_denied 77" "unavailable 75" "res
 done
 tell pin answer JobsService/ListJobs 401 application/json '{"error":"unauthorized"}'
 call jobs
-status_is 77 "a 401 of another shape"
+status_is 77 "a 401 of another shape is a refusal, too"
 tell pin answer JobsService/ListJobs 400 application/json '{"code":"unauthenticated"}'
 call jobs
 status_is 77 "the code counts, whatever the status"
@@ -109,23 +109,23 @@ start_pincer new --token ""
 at() { run sh -c 'printf "%s" "$1" | agent-call -p new pair "$2"' - "$@"; }
 code() { ask new AuthService/CreatePairingCode '{}' | jq -r .code; }
 at 00000000 "$tmp/bound"
-status_is 77 "a wrong code"
+status_is 77 "a wrong code is refused"
 err_like 'invalid pairing code' "is told"
 not_ok "and leaves no file" test -e "$tmp/bound"
 for word in abc "12 x" "$(printf '1%.0s' $(seq 65))"; do
   at "$word" "$tmp/bound"
-  status_is 2 "no code: $word"
+  status_is 2 "this is no code: $word"
 done
 is "$(calls new AuthService/BindPairingCode | wc -l)" 1 "which is not sent"
 at 12345678 "$tmp/none/bound"
-status_is 2 "no place for the token"
+status_is 2 "without a place for the token nothing is sent"
 is "$(calls new AuthService/BindPairingCode | wc -l)" 1 "is noticed before the code is used"
 code=$(code)
 at "$code
 " "$tmp/bound"
-status_is 0 "a code"
+status_is 0 "a good code pairs"
 is "$(stat -c %a "$tmp/bound")" 600 "its token is for its owner alone"
-like "$(cat "$tmp/bound")" '^pnr_[A-Za-z0-9_-]{12}\.[A-Za-z0-9_-]{43}$' "and whole"
+like "$(cat "$tmp/bound")" '^pnr_[A-Za-z0-9_-]{12}\.[A-Za-z0-9_-]{43}$' "its token is whole"
 not_ok "neither is printed" grep -q "pnr_\|$code" "$out" "$err"
 is "$(jq -r 'keys_unsorted | join(" ")' "$out")" "deviceId expiresAt renewAfter" "the rest is"
 is "$(jq -r 'select(.method == "AuthService/BindPairingCode") | .headers.authorization' \
@@ -139,13 +139,13 @@ status_is 77 "a code serves once"
 at "" "$tmp/again"
 status_is 77 "and no code is given while there is a device"
 run agent-call -p new --token-file "$tmp/bound" pairing-code
-like "$(jq -r .code "$out")" '^[0-9]{8}$' "but to that device"
+like "$(jq -r .code "$out")" '^[0-9]{8}$' "a device gets one"
 at "$(jq -r .code "$out")" "$tmp/again"
 status_is 0 "with which another one is paired"
 start_pincer bare --token ""
 t 0 "a server without a device gives a code to anyone" \
   sh -c 'agent-call -p bare pair "$1" </dev/null' - "$tmp/first"
-ok "and a token for it" test -s "$tmp/first"
+ok "a token is given for it" test -s "$tmp/first"
 
 # A profile whose token is what is to be fetched.
 start_pincer fresh --token ""

@@ -16,26 +16,26 @@ AGENT_URL=$url
 
 # --- every command
 run agent-call health
-is "$status $(jq -r .type "$out")" "0 health" "health"
+is "$status $(jq -r .type "$out")" "0 health" "health is answered"
 guild=$(agent-call guilds | jq -r .id | head -n 1)
 for command in stats guilds "channels $guild" "automations -g $guild" "runs -g $guild" \
   browser-sessions mcp asr-sessions tool-events tunnel actions; do
   # shellcheck disable=SC2086
   t 0 "$command" agent-call $command
   err_empty "$command says nothing else"
-  ok "$command: a record a line" python3 -c '
+  ok "$command: each line is a record" python3 -c '
 import json, sys
 for line in open(sys.argv[1], newline="\n"):
     assert isinstance(json.loads(line), dict)' "$out"
   for form in table tsv; do
     # shellcheck disable=SC2086
     run agent-call $command -o $form
-    is "$status $(cat "$err")" "0 " "$command as $form"
+    is "$status $(cat "$err")" "0 " "$command is printed as $form"
     ok "$command as $form has rows" test -s "$out"
     not_ok "$command as $form: no control is bare" grep -q "$(printf '[\001-\010\013-\037]')" "$out"
   done
 done
-t 2 "which guild, with two" agent-call automations
+t 2 "with two guilds it asks which one" agent-call automations
 err_one_line agent-call "is asked"
 is "$(agent-call get "/api/guilds/$guild/channels")" "$(agent-call channels -g "$guild")" \
   "get, the same"
@@ -43,27 +43,27 @@ t 2 "settings, which this backend has not" agent-call settings
 first=$(agent-call runs -g "$guild" -n 1 | jq -r .automation_id)
 is "$(agent-call runs "$first" -g "$guild" | jq -r .automation_id | sort -u)" "$first" "runs of one automation"
 run agent-call automations -g "$guild" --status no_such_state
-is "$status $(cat "$out" "$err")" "1 " "an empty list"
-t 2 "an unknown path" agent-call get /api/nothing
+is "$status $(cat "$out" "$err")" "1 " "an empty list has status 1"
+t 2 "an unknown path is an error" agent-call get /api/nothing
 run env AGENT_TOKEN_FILE="$tmp/day" agent-call health
 isnt "$status" 0 "a file that is no token"
 printf 'wrong\n' >"$tmp/wrong"
-t 77 "a wrong token" agent-call --token-file "$tmp/wrong" health
+t 77 "a wrong token is refused" agent-call --token-file "$tmp/wrong" health
 err_like "the token from $tmp/wrong was refused" "is told by its file"
 
 # --- telling it something
 run agent-call join
 cat "$out" >"$tmp/join"
 ok "join without a guild has an outcome" jq -e 'has("ok")' "$tmp/join"
-t 1 "join in an unknown guild" agent-call join 999
+t 1 "an unknown guild cannot be joined" agent-call join 999
 err_is "agent-call: join: the agent is in no such guild (guild_not_found)" "is refused"
 run sh -c 'echo "{\"kind\":\"llm_call\",\"content\":\"by hand\"}" | agent-call post /api/actions'
-is "$status $(jq -c .ok "$out")" "0 true" "post"
+is "$status $(jq -c .ok "$out")" "0 true" "post sends an action"
 is "$(agent-call actions -n 1 | jq -r .content)" "by hand" "it is the newest action"
 run agent-call put /api/voice/state -d '{"activeCount":0,"sessions":[]}'
 is "$status $(cat "$out")" '0 {"ok":true}' "put"
 run agent-call mcp
-is "$status" 1 "no session, no servers"
+is "$status" 1 "without a session there are no servers"
 t 2 "what the backend does not understand" agent-call post /api/actions -d '{"kind":7}'
 err_one_line agent-call "is told in a line"
 stop "$pid"
@@ -87,24 +87,24 @@ start_server many agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/toke
   --ingest "$tmp/many"
 AGENT_URL=$url
 
-t 0 "all actions" agent-call actions
+t 0 "all actions are fetched" agent-call actions
 err_empty "and nothing is missing"
-is "$(lines "$out")" 4600 "each of them"
-is "$(jq .id "$out" | sort -n | uniq | wc -l)" 4600 "once"
-ok "newest first" jq -es '[.[].created_at] | . == (sort | reverse)' "$out"
-is "$(jq -r .content "$out" | sort | uniq | wc -l)" 4600 "whole"
+is "$(lines "$out")" 4600 "each of them is printed"
+is "$(jq .id "$out" | sort -n | uniq | wc -l)" 4600 "each is printed once"
+ok "they come newest first" jq -es '[.[].created_at] | . == (sort | reverse)' "$out"
+is "$(jq -r .content "$out" | sort | uniq | wc -l)" 4600 "they are whole"
 cp "$out" "$tmp/all"
 run agent-call actions -n 2345
 is "$status $(lines "$out") $(cat "$err")" "0 2345 " "-n beyond an answer"
 sed 2345q "$tmp/all" | jq -c .id | sort >"$tmp/newest"
 jq -c .id "$out" | sort >"$tmp/got"
-ok "the newest of them" test "$(comm -13 "$tmp/newest" "$tmp/got" | wc -l)" -lt 400
+ok "they are the newest ones" test "$(comm -13 "$tmp/newest" "$tmp/got" | wc -l)" -lt 400
 is "$(jq -r .created_at "$out" | tail -n 1)" "$(sed -n 2345p "$tmp/all" | jq -r .created_at)" \
-  "as far back"
+  "they go back as far"
 run agent-call actions -k llm_call -g 2
 is "$(jq -r '.kind + .guild_id' "$out" | sort | uniq -c | tr -s ' ')" \
   "$(jq -r 'select(.kind == "llm_call" and .guild_id == "2") | .kind + .guild_id' "$tmp/all" |
-    sort | uniq -c | tr -s ' ')" "of one kind and one guild"
+    sort | uniq -c | tr -s ' ')" "they are of one kind and one guild"
 run agent-call actions -k llm_call
 is "$(lines "$out")" "$(jq -r 'select(.kind == "llm_call").id' "$tmp/all" | wc -l | tr -d ' ')" \
   "a kind that no answer holds, guild by guild"
@@ -112,7 +112,7 @@ since=$(sed -n 3000p "$tmp/all" | jq -r .created_at)
 run agent-call actions -S "$since" -o tsv
 is "$(lines "$out")" \
   "$(jq -r .created_at "$tmp/all" | awk -v since="$since" '$0 >= since' | wc -l | tr -d ' ')" \
-  "since a time"
+  "they are those since a time"
 run sh -c 'agent-call actions | head -n 1 | jq .id'
 is "$(cat "$out")" "$(head -n 1 "$tmp/all" | jq .id)" "a reader that has enough"
 run agent-call actions -q
@@ -189,13 +189,13 @@ is "$(delete late) $(delete early)" '{"ok":true,"deleted":2} {"ok":true,"deleted
 run agent-call actions
 is "$status $(lines "$out") $(cat "$err")" "0 2996 " "what was deleted is not missing"
 run agent-call actions -S 2026-01-01T00:00:00.020Z
-is "$status $(lines "$out") $(cat "$err")" "0 2976 " "nor since a time"
+is "$status $(lines "$out") $(cat "$err")" "0 2976 " "nor is it missing since a time"
 run agent-call actions -S 400d
-is "$status $(lines "$out") $(cat "$err")" "0 2996 " "nor in a window"
+is "$status $(lines "$out") $(cat "$err")" "0 2996 " "nor is it missing in a window"
 run agent-cost -S 2026-01-01
-is "$status $(cat "$err")" "0 " "nor for agent-cost"
+is "$status $(cat "$err")" "0 " "nor does agent-cost miss it"
 run agent-call actions -g 2
-is "$status $(lines "$out") $(cat "$err")" "0 750 " "nor in a guild"
+is "$status $(lines "$out") $(cat "$err")" "0 750 " "nor is it missing in a guild"
 stop "$pid"
 
 # --- of no guild, and older than all others

@@ -31,21 +31,21 @@ well='status 200 application/json {"ok":true}'
 
 # --- which token
 answered "$well" agent-call -p home health
-is "$status $(asked)" "0 GET /api/health $token main" "the profile's token-file"
+is "$status $(asked)" "0 GET /api/health $token main" "the profile's token-file is used"
 answered "$well" agent-call --profile away health
-is "$(asked)" "GET /base/api/health another-0816 other" "its token-command, below its path"
+is "$(asked)" "GET /base/api/health another-0816 other" "its token-command is used, below its path"
 answered "$well" env AGENT_PROFILE=away agent-call health
-is "$(asked)" "GET /base/api/health another-0816 other" "AGENT_PROFILE"
+is "$(asked)" "GET /base/api/health another-0816 other" "AGENT_PROFILE names the profile"
 answered "$well" agent-call -p home --token-file "$tmp/token2" health
 is "$(asked)" "GET /api/health another-0816 main" "--token-file wins"
 answered "$well" sh -c "agent-call -p home --token-file - health <'$tmp/token2'"
-is "$(asked)" "GET /api/health another-0816 main" "also from standard input"
+is "$(asked)" "GET /api/health another-0816 main" "--token-file reads standard input, too"
 answered "$well" env AGENT_URL="$url" AGENT_TOKEN_FILE="$tmp/token" agent-call health
-is "$(asked)" "GET /api/health $token main" "AGENT_TOKEN_FILE"
+is "$(asked)" "GET /api/health $token main" "AGENT_TOKEN_FILE is used"
 answered "$well" env AGENT_URL="$other" agent-call -p home health
-is "$(asked)" "GET /api/health - other" "no token for another origin than the profile's"
+is "$(asked)" "GET /api/health - other" "another origin than the profile's gets no token"
 answered "$well" env AGENT_URL=http://example.invalid agent-call --token-file "$tmp/token" health
-is "$status $(asked)" "2 " "nor over plain http"
+is "$status $(asked)" "2 " "it does not go over plain http, either"
 err_is "agent-call: http://example.invalid/: the token would travel over plain http; see --allow-plaintext" \
   "and it says so"
 t 75 "unless --allow-plaintext: then it is tried" \
@@ -83,24 +83,24 @@ is "$(sed 's/401 [A-Z][a-z]*/401/' "$err")" \
 answered 'status 401 text/event-stream {"error":"Unauthorized."}' agent-call -p home health
 status_is 77 "401 of a server that calls it a stream"
 answered 'status 503 text/event-stream {"error":"Busy."}' agent-call -p home health
-status_is 75 "503 of such a server"
+status_is 75 "503 of such a server has status 75"
 answered "$refused" agent-call -p away stats
-err_like 'the token from token-command of profile away was refused \(profile away\)$' "the command"
+err_like 'the token from token-command of profile away was refused \(profile away\)$' "the command is named"
 mkdir "$tmp/credentials"
 cp "$tmp/token" "$tmp/credentials/agentutils-token"
 answered "$refused" env CREDENTIALS_DIRECTORY="$tmp/credentials" AGENT_URL="$url" agent-call guilds
-err_like "the token from $tmp/credentials/agentutils-token was refused" "the service manager's"
+err_like "the token from $tmp/credentials/agentutils-token was refused" "the service manager's file is named"
 rm "$config"
 answered "$refused" env AGENT_URL="$url" agent-call health
-status_is 77 "401 without a token"
+status_is 77 "401 without a token has status 77"
 err_like ': no token was sent \(no profile\); see agentutils.conf\(5\)$' "says that none was sent"
 answered "$hidden" env AGENT_URL="$url" agent-call --token-file "$tmp/token" health
 status_is 77 "404 as a tunnel answers a wrong token"
 err_like ': a tunnel answers so when the token from .*/token was refused \(no profile\)$' "says that"
 answered 'status 503 application/json {"error":"dashboard_token_required_when_public_https_enabled"}' \
   env AGENT_URL="$url" agent-call health
-status_is 77 "503 of a tunnel without a token"
-err_like 'a public tunnel and no token of its own' "in words"
+status_is 77 "503 of a tunnel without a token has status 77"
+err_like 'a public tunnel and no token of its own' "the reason is told in words"
 AGENT_URL=$url
 export AGENT_URL
 chmod 644 "$tmp/token2"
@@ -139,7 +139,7 @@ if command -v openssl >/dev/null 2>&1; then
   start_tls 'x-dashboard-token: sesame-0815' '{"ok":true}' ''
   run env AGENT_URL="$url" agent-call --cacert "$tmp/authority" --token-file "$tmp/token" health
   is "$status $(jq .ok "$out")" "0 true" "an authority that is named is believed, the token goes"
-  t 75 "nobody vouches for the certificate" \
+  t 75 "a certificate that nobody vouches for has status 75" \
     env AGENT_URL="$url" agent-call --token-file "$tmp/token" health
   err_like certificate "and it says so"
   t 75 "the certificate is for another name" \
@@ -152,20 +152,20 @@ fi
 # --- what is sent
 sent() { requests '[.method, .target, .headers["content-type"] // "-", .body] | join(" ")'; }
 answered "$well" agent-call post /api/x -d '{"a":1.10}'
-is "$(sent)" 'POST /api/x application/json {"a":1.10}' "--data"
+is "$(sent)" 'POST /api/x application/json {"a":1.10}' "--data is sent"
 printf ' {"b":\n2}\n' >"$tmp/body.json"
 answered "$well" agent-call put api/x -d "@$tmp/body.json"
 is "$(sent)" 'PUT /api/x application/json  {"b":
 2}' "--data @FILE, as it is"
 answered "$well" sh -c 'echo "[1]" | agent-call post /api/x'
-is "$(sent)" 'POST /api/x application/json [1]' "standard input"
+is "$(sent)" 'POST /api/x application/json [1]' "standard input is sent"
 answered "$well" sh -c 'echo 7 | agent-call delete /api/x --data @-'
-is "$(sent)" 'DELETE /api/x application/json 7' "--data @-"
+is "$(sent)" 'DELETE /api/x application/json 7' "--data @- sends standard input"
 answered "$well" agent-call delete /api/x
 is "$(sent)" 'DELETE /api/x - ' "delete needs none"
 answered "$well" sh -c 'agent-call post /api/x </dev/null'
 is "$(sent)" 'POST /api/x - ' "nothing is sent as nothing"
-is "$(requests '.headers["content-length"]')" 0 "with its length"
+is "$(requests '.headers["content-length"]')" 0 "its length is sent, too"
 for body in '{"a":' 'a=b' '{} {}' ' '; do
   answered "$well" agent-call post /api/x -d "$body"
   is "$status $(sent)" "2 " "not JSON, not sent: $body"
@@ -181,7 +181,7 @@ is "$(requests '.body | length')" 3000000 "3 MB are sent whole"
 # --- join
 cp "$cli"/servers/recorded/voice-join*.http "$tmp"
 answered 'file voice-join-already.http' agent-call join 123 -c 45 -u 67
-status_is 0 "joined"
+status_is 0 "joining succeeds"
 is "$(requests '.body')" \
   '{"guildId":"123","requesterUserId":"67","textChannelId":"45","source":"agent-call"}' \
   "guild, user and channel as the backend calls them"
@@ -195,7 +195,7 @@ answered 'file voice-join-already.http' agent-call join 100000000000000001 -c 20
 err_empty "nothing is said of what is as it was asked for"
 answered 'file voice-join-already.http' agent-call join -g 9 -o table
 is "$(requests '.body')" '{"guildId":"9","source":"agent-call"}' "-g names the guild too"
-out_is "join  already there: channel 200000000000000020, guild 100000000000000001" "in words"
+out_is "join  already there: channel 200000000000000020, guild 100000000000000001" "the outcome is told in words"
 for pair in "voice-join:the agent tried, but is not in the channel yet (voice_join_unconfirmed)" \
   "voice-join-unknown-guild:the agent is in no such guild (guild_not_found)" \
   "voice-join-requester-absent:that user is in no voice channel (requester_not_in_voice)"; do

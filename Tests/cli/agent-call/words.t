@@ -40,16 +40,16 @@ list() {
   forget
   t 0 "$*" agent-call "$@"
   err_empty "says nothing else"
-  is "$(jq -c . "$out")" "$(body "$name" | jq -c "$filter")" "$*: the records"
+  is "$(jq -c . "$out")" "$(body "$name" | jq -c "$filter")" "$*: the records are those of the answer"
   # The bytes of all lines, joined by commas, stand in the answer.
-  ok "$*: with their bytes" python3 -c '
+  ok "$*: they have their bytes" python3 -c '
 import sys
 body, lines = open(sys.argv[1], "rb").read(), open(sys.argv[2], "rb").read().split(b"\n")
 assert lines.pop() == b"" and b",".join(lines) in body' "$tmp/$name.http" "$out"
 }
 guild=100000000000000001
 list guilds '.[]' guilds
-is "$(targets)" "GET /api/guilds " "one request"
+is "$(targets)" "GET /api/guilds " "one request is made"
 list guild-channels '.[]' channels $guild
 list automations '.rows[]' automations -g $guild
 is "$(targets)" "GET /api/guilds 
@@ -59,7 +59,7 @@ is "$(targets)" "GET /api/guilds
 GET /api/automations/runs?guildId=$guild&automationId=1&limit=120 " \
   "runs of an automation"
 list agents-browser-sessions '.sessions[]' browser-sessions
-is "$(targets)" "GET /api/agents/browser-sessions?limit=200 " "of all guilds"
+is "$(targets)" "GET /api/agents/browser-sessions?limit=200 " "those of all guilds are asked for"
 list mcp-status '.servers[]' mcp
 list voice-asr-sessions '.sessions[]' asr-sessions
 list voice-tool-events '.events[]' tool-events
@@ -79,15 +79,15 @@ forget
 run agent-call automations -g $guild --status paused,deleted -c 77 --count 5
 is "$(targets | tail -n 1)" \
   "GET /api/automations?guildId=$guild&channelId=77&status=paused%2Cdeleted&limit=5 " \
-  "automations by state and channel"
+  "automations are asked for by state and channel"
 forget
 run agent-call browser-sessions -S 90m -n 999
-like "$(targets)" "\?sinceHours=1\.5(0[0-9]*)?&limit=200 $" "a time as hours"
+like "$(targets)" "\?sinceHours=1\.5(0[0-9]*)?&limit=200 $" "a time is sent as hours"
 forget
 run agent-call automations -g $guild -c 'a&b=c'
 like "$(targets)" "&channelId=a%26b%3Dc&" "a value stays a value in the query"
 forget
-t 2 "and out of the path" agent-call channels '../stats?x'
+t 2 "a value does not change the path" agent-call channels '../stats?x'
 is "$(targets)" "GET /api/guilds " "for there is no such guild"
 forget
 run agent-call runs -g $guild
@@ -95,23 +95,23 @@ is "$(targets)" "GET /api/guilds
 GET /api/automations?guildId=$guild&status=all&limit=120 
 GET /api/automations/runs?guildId=$guild&automationId=2&limit=120 
 GET /api/automations/runs?guildId=$guild&automationId=1&limit=120 " "runs of every automation"
-is "$(lines "$out")" 4 "one after the other"
+is "$(lines "$out")" 4 "one is asked for after the other"
 forget
 run agent-call guilds -n 0
 is "$status $(lines "$out") $(targets)" "0 0 " "none are none, unasked"
 
 # --- the guild when none is named
-t 2 "which guild, with two" agent-call automations
+t 2 "with two guilds it asks which one" agent-call automations
 err_is "agent-call: guilds: there are several, name one with --guild: 100000000000000001 (The Workshop), 100000000000000002 (Fern & Co. 🌿)" \
   "is asked, with their names"
-out_empty "and nothing else"
+out_empty "nothing else is printed"
 
 
 # --- one record
-t 0 "health" agent-call health
+t 0 "health succeeds" agent-call health
 is "$(jq -c '[.type, .ok, (.latency_ms | type), .url]' "$out")" \
   "[\"health\",true,\"number\",\"$url/api/health\"]" "is a record of ours"
-like "$(cat "$out")" '^\{"type":"health","ok":true,"latency_ms":[0-9]+\.[0-9],"url":' "type first"
+like "$(cat "$out")" '^\{"type":"health","ok":true,"latency_ms":[0-9]+\.[0-9],"url":' "its type comes first"
 for pair in stats:stats tunnel:public-https; do
   t 0 "${pair%:*}" agent-call "${pair%:*}"
   is "$(cat "$out")" "$(body "${pair#*:}")" "is the backend's own"
@@ -128,7 +128,7 @@ is "$(targets)" "GET /api/actions?limit=2&x=a+b " "get takes a query"
 run agent-call guilds -o table
 out_is 'ID                  NAME
 100000000000000001  The Workshop
-100000000000000002  Fern & Co. 🌿' "a table in a pipe, whole"
+100000000000000002  Fern & Co. 🌿' "a pipe gets a whole table with -o table"
 run agent-call tool-events -o table -W 60
 wide='import sys; print(max(len(line) for line in sys.stdin.read().splitlines()))'
 is "$(python3 -c "$wide" <"$out")" 60 "rows are cut at the width"
@@ -137,8 +137,8 @@ out_like '^2026-11-21 06:02:58  ok  ' "another is done"
 run agent-call mcp --output table
 out_like '^chat +down +0 +timeout$' "a server that is down, and why"
 run agent-call automations -g $guild -o table
-out_like '^ 1  active  daily 09:00  2026-01-05 09:00:00 ' "a schedule in words"
-out_like '^ 2  paused  every 4h ' "another"
+out_like '^ 1  active  daily 09:00  2026-01-05 09:00:00 ' "a schedule is told in words"
+out_like '^ 2  paused  every 4h ' "another schedule is, too"
 run agent-call runs 1 -g $guild -o table
 out_like '^ 2 +1  error +2026-11-21 05:03:06  5.0s +channel unavailable$' "a run that failed"
 run agent-call browser-sessions -o table
@@ -147,49 +147,49 @@ run agent-call asr-sessions -o table
 out_like '^ben +closed +idle_ttl ' "a recogniser that is closed"
 run agent-call actions -o table
 is "$(head -n 1 "$out" | tr -s ' ')" "TIME KIND COST USER CONTENT" "actions have headings"
-is "$(lines "$out")" 15 "and a row each"
+is "$(lines "$out")" 15 "each action has a row"
 run agent-call stats -o table
-out_like '^agent +connected as sample-bot#0001$' "stats: the agent"
+out_like '^agent +connected as sample-bot#0001$' "stats have the agent"
 out_like '^24 h llm_call +1$' "counts"
-out_like '^cost kept +\$0\.0689 ' "cost"
+out_like '^cost kept +\$0\.0689 ' "stats have the cost"
 run agent-call health -o table
-out_like '^latency +[0-9]+\.[0-9] ms$' "health: the latency"
+out_like '^latency +[0-9]+\.[0-9] ms$' "health has the latency"
 run agent-call tunnel -o table
-out_like '^publicUrl +https://sample-tunnel.trycloudflare.com$' "any record, a line a member"
+out_like '^publicUrl +https://sample-tunnel.trycloudflare.com$' "any record has a line for each member"
 
 # --- fields
 tab=$(printf '\t')
 run agent-call guilds -o tsv
 out_is "100000000000000001${tab}The Workshop
-100000000000000002${tab}Fern & Co. 🌿" "fields without a heading"
+100000000000000002${tab}Fern & Co. 🌿" "fields come without a heading"
 run agent-call guilds -o tsv --header
-is "$(head -n 2 "$out" | tail -n 1)" "100000000000000001${tab}The Workshop" "--header: below a line"
+is "$(head -n 2 "$out" | tail -n 1)" "100000000000000001${tab}The Workshop" "--header puts a line above"
 is "$(head -n 1 "$out")" "id${tab}name" "of the names of the columns"
 run agent-call tunnel -o tsv --header
-is "$(head -n 1 "$out")" "name${tab}value" "--header of one record"
+is "$(head -n 1 "$out")" "name${tab}value" "--header works for one record, too"
 run agent-call guilds -o json --header
 is "$(jq -r .id "$out" | head -n 1)" 100000000000000001 "JSON has none"
 run agent-call runs 1 -g $guild -o tsv
 is "$(cut -f 3,6,7 "$out")" "error$tab${tab}channel unavailable
 ok${tab}posted$tab" "empty for null, for cut and awk"
 run agent-call actions -o tsv
-is "$(awk -F '\t' '{ print NF }' "$out" | uniq)" 10 "as many fields in each row"
+is "$(awk -F '\t' '{ print NF }' "$out" | uniq)" 10 "each row has as many fields"
 is "$(cut -f 9 "$out" | sed -n '/^line one/p')" \
   "line one\\nline two: data: not a field\\n\\nline four \\u{2028} after U+2028 🌿" \
   "line ends are escaped"
 run agent-call tunnel -o tsv
-is "$(grep '^pid' "$out")" "pid${tab}4242" "one record: a name and a value a line"
+is "$(grep '^pid' "$out")" "pid${tab}4242" "one record has a name and a value in each line"
 run agent-call stats -o tsv
 out_like "^runtime\.gateway\.reconnectAttempts${tab}0$" "names joined by dots"
 run agent-call get /api/automations -o tsv
-out_like "^limit${tab}30$" "of anything"
+out_like "^limit${tab}30$" "any answer has such lines"
 
 # --- on a terminal
 terminal="python3 $cli/terminal.py"
 run $terminal 24x40 env TERM=xterm agent-call guilds
 out_like "^.\[1mID.\[0m +.\[1mNAME" "a terminal gets a table"
 run $terminal 24x30 env TERM=xterm NO_COLOR=1 agent-call tool-events
-is "$(python3 -c "$wide" <"$out")" 30 "as wide as the terminal"
+is "$(python3 -c "$wide" <"$out")" 30 "it is as wide as the terminal"
 run $terminal env TERM=dumb agent-call guilds --output json
 out_like '^\{"id":"100000000000000001"' "JSON there when asked for"
 run agent-call guilds -o table --color always
@@ -203,7 +203,7 @@ err_is "agent-call: GET $url/api/guilds
 $(sed -n 2p "$err")" "-v names the request"
 err_like '^agent-call: 200 OK, [0-9]+ bytes in [0-9.]+ ms$' "and the answer"
 run agent-call guilds --quiet --verbose
-out_empty "both"
+out_empty "nothing is printed with both"
 
 # --- the only guild there is
 printf 'on /api/guilds\nstatus 200 application/json [{"id":77}]\n---\non /api/automations\nfile automations.http\n' |

@@ -11,16 +11,16 @@ tab=$(printf '\t')
 escape=$(printf '\033')
 
 # --- files
-t 0 "a recorded day" agent-cost -o table "$day"
-err_empty "without a word"
-like "$(head -n 1 "$out")" '^model +calls +in +out +share +cost *$' "headings"
-like "$(sed -n 2p "$out")" '^claude-opus-4-6 +45 +129k +15k +75% +\$3\.05  █{30}$' "the most expensive first"
-like "$(tail -n 2 "$out" | head -n 1)" '^total +170 +405k +50k +\$4\.05$' "the sum of all"
-is "$(tail -n 1 "$out")" '▂▂█▃▄▃▃▄▂▃▃▁▂▂▂  2026-03-14 06:00 to 20:00' "and when"
+t 0 "a recorded day can be read" agent-cost -o table "$day"
+err_empty "nothing is said beside it"
+like "$(head -n 1 "$out")" '^model +calls +in +out +share +cost *$' "the table has headings"
+like "$(sed -n 2p "$out")" '^claude-opus-4-6 +45 +129k +15k +75% +\$3\.05  █{30}$' "the most expensive model comes first"
+like "$(tail -n 2 "$out" | head -n 1)" '^total +170 +405k +50k +\$4\.05$' "the last row sums all"
+is "$(tail -n 1 "$out")" '▂▂█▃▄▃▃▄▂▃▃▁▂▂▂  2026-03-14 06:00 to 20:00' "a line of bars says when it was spent"
 run agent-cost "$day"
 is "$(head -n 2 "$out")" "model${tab}count${tab}usd_cost${tab}input_tokens${tab}output_tokens
 claude-opus-4-6${tab}45${tab}3.046185${tab}129079${tab}14800" "in a pipe it is TSV"
-is "$(lines "$out")" 12 "without the sum"
+is "$(lines "$out")" 12 "TSV has no sum"
 run agent-cost --by day,kind -o json "$day"
 is "$(tail -n 1 "$out")" '{"type":"count","count":170,"usd_cost":4.0507614,"input_tokens":405324,"output_tokens":49815}' \
   "JSON has the sum last"
@@ -32,27 +32,27 @@ is "$(cut -c 1-58 "$out" | sed '$d' | sort -u)" '{"type":"count","day":"2026-03-
 {"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"m
 {"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"s
 {"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"t
-{"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"v' "several keys"
+{"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"v' "several keys make a row for each combination"
 run agent-cost -o line "$day"
 # shellcheck disable=SC2016  # a dollar
-out_is '$4.05  170 calls  ▂▂█▃▄▃▃▄▂▃▃▁▂▂▂' "a line for a bar"
+out_is '$4.05  170 calls  ▂▂█▃▄▃▃▄▂▃▃▁▂▂▂' "a bar gets one line"
 run agent-cost -o line -S 2026-03-14T08:00:00Z -B 2026-03-14T09:00:00Z -k 'llm_*' "$day"
 # shellcheck disable=SC2016  # a dollar
-out_is '$0.3922  14 calls  █' "a part of it"
+out_is '$0.3922  14 calls  █' "the line is about the part that was asked for"
 run sh -c 'agent-cost -o json -U 1184035512000118784 - <"$0" | tail -n 1' "$day"
-out_is '{"type":"count","count":1,"usd_cost":0.21,"input_tokens":0,"output_tokens":0}' "standard input, a user"
+out_is '{"type":"count","count":1,"usd_cost":0.21,"input_tokens":0,"output_tokens":0}' "standard input is read, and a user selected"
 printf '%s\n' '{"id":1,"kind":"llm_call","usd_cost":0.5}' '{"id":1,"kind":"llm_call","usd_cost":0.5}' >twice
 is "$(agent-cost twice | cut -f 2,3 | tail -n 1)" "1${tab}0.5" "each action counts once"
 
 # --- a terminal
 TERM=xterm-256color python3 "$cli/terminal.py" 24x60 agent-cost --by kind "$day" >seen
 ok "on a terminal it is a table" grep -q total seen
-ok "in colour" grep -q "$escape\\[" seen
+ok "the table is in colour" grep -q "$escape\\[" seen
 sed "s/$escape\\[[0-9;]*m//g" seen | tr -d '\r' >plain
 ok "as wide as it may be" python3 -c '
 import sys
 assert max(len(line.rstrip("\n")) for line in open("plain")) in range(50, 61)'
-is "$(TERM=xterm python3 "$cli/terminal.py" agent-cost --color never "$day" | grep -c "$escape")" 0 "--color never"
+is "$(TERM=xterm python3 "$cli/terminal.py" agent-cost --color never "$day" | grep -c "$escape")" 0 "--color never leaves the colours out"
 is "$(python3 "$cli/terminal.py" agent-cost -o tsv "$day" | head -n 1 | cut -f 1)" model "TSV if that is wanted"
 
 # --- the limit, to the last digit
@@ -64,19 +64,19 @@ for limit in 4.05076139999999999999 4 0 .5; do
   run agent-cost -q --limit "$limit" "$day"
   is "$status$(cat "$out" "$err")" 1 "$limit is passed"
 done
-t 1 "a line above the limit" agent-cost -o line --limit 4 "$day"
+t 1 "the limit is passed" agent-cost -o line --limit 4 "$day"
 out_like '^\$4\.05 of \$4  170 calls' "says so"
 run agent-cost -o table --limit 4 "$day"
 is "$status $(tail -n 1 "$out")" "1 over the limit of \$4" "so does a table"
 
 # --- nothing
 t 0 "nothing was spent" agent-cost -S 1h --by user,hour "$day"
-out_is "user${tab}hour${tab}count${tab}usd_cost${tab}input_tokens${tab}output_tokens" "only the headings"
+out_is "user${tab}hour${tab}count${tab}usd_cost${tab}input_tokens${tab}output_tokens" "only the headings are printed"
 run agent-cost -o table -S 1h "$day"
 out_is 'nothing was spent' "a word where a table would be empty"
 run agent-cost -o line -S 1h "$day"
 # shellcheck disable=SC2016  # a dollar
-out_is '$0  0 calls' "and no bars"
+out_is '$0  0 calls' "the line has no bars"
 t 0 "nothing is not more than nothing" agent-cost --limit 0 -q -S 1h "$day"
 
 # --- exact
@@ -112,28 +112,28 @@ for form in table tsv json line; do
   out_unlike "$escape|$(printf '\302\233')|$(printf '\007')" "nothing that a terminal obeys: $form"
 done
 run agent-cost --by user,model names
-is "$(lines "$out"):$(awk -F '\t' '{ print NF }' "$out" | sort -u)" 3:6 "a line each, six fields each"
+is "$(lines "$out"):$(awk -F '\t' '{ print NF }' "$out" | sort -u)" 3:6 "there is a line each, with six fields each"
 is "$(agent-cost -o json --by model names | tail -n 1 | cut -c 1-42)" '{"type":"count","count":2,"usd_cost":0.75,' "and the sum is the sum"
 not_ok "nothing was run" test -e owned
 
 # --- agents
 "$root/Tests/fixtures/as-of-now" "$day" >now
 serve_four --ingest now
-t 0 "an agent" agent-cost -p a -S 48h -o json
+t 0 "an agent is asked" agent-cost -p a -S 48h -o json
 is "$(tail -n 1 "$out")" '{"type":"count","count":170,"usd_cost":4.0507614,"input_tokens":405324,"output_tokens":49815}' \
   "what it kept is what was recorded"
 run agent-cost -p b,a -S 48h --by profile
-is "$(cut -f 1-3 "$out" | tail -n 2 | sort | tr '\t\n' '  ')" "a 170 4.0507614 b 170 4.0507614 " "two agents"
+is "$(cut -f 1-3 "$out" | tail -n 2 | sort | tr '\t\n' '  ')" "a 170 4.0507614 b 170 4.0507614 " "two agents are asked"
 run agent-cost -p b --profile a -p b -S 48h -o json
 is "$(tail -n 1 "$out" | jq -c '[.count, .usd_cost]')" '[340,8.1015228]' "named one by one, each once"
 run agent-cost -p a -g 1184019000000000771 -S 48h --by guild
-is "$(sed 1d "$out" | cut -f 1)" 1184019000000000771 "a guild"
+is "$(sed 1d "$out" | cut -f 1)" 1184019000000000771 "a guild is selected"
 run agent-cost -p a -g 'repair café' -S 48h --by guild
-is "$(sed 1d "$out" | cut -f 1)$(cat "$err")" 1184019000000000513 "by its name"
+is "$(sed 1d "$out" | cut -f 1)$(cat "$err")" 1184019000000000513 "a guild is selected by its name"
 run agent-cost -p a -U bo -S 48h
 is "$(sed 1d "$out" | cut -f 2,3)$(cat "$err")" "1${tab}0.21" "a user by the name, before it was told in the feed"
 run agent-cost -p a,b -U bo -S 48h --by profile
-is "$(cut -f 1-3 "$out" | sed 1d | sort | tr '\t\n' '  ')" "a 1 0.21 b 1 0.21 " "of two agents"
+is "$(cut -f 1-3 "$out" | sed 1d | sort | tr '\t\n' '  ')" "a 1 0.21 b 1 0.21 " "a user is selected at two agents"
 for words in '-U nobody' '-g nowhere'; do
   # shellcheck disable=SC2086  # two words
   t 2 "nobody tells the name: $words" agent-cost -p a $words
@@ -143,16 +143,16 @@ done
 for words in "-g :Repair-Café" "-U :Noor" "--by :kind" "--by :hour"; do
   # shellcheck disable=SC2086  # several words, and what is not yet typed
   is "$(AGENT_URL=$a agent-cost --completions words ${words%:*} '' | cut -f 1 | grep -cx -- "${words##*:}")" 1 \
-    "completed: $words"
+    "$words is completed"
 done
-t 77 "a wrong token" agent-cost -p wrong -S 48h
+t 77 "a wrong token is refused" agent-cost -p wrong -S 48h
 out_empty "nothing is said to have been spent"
-err_like '^agent-cost: ' "but why"
-err_unlike 'wrong$|agent-call' "in its own name, without the token"
+err_like '^agent-cost: ' "the reason is told"
+err_unlike 'wrong$|agent-call' "it is told in its own name, without the token"
 t 75 "one of two is down" agent-cost -p down,a -S 48h --limit 1 -o line
 out_like '^\$4\.05 of \$1  170 calls' "the other is counted"
 if action-filter -S today -N </dev/null >/dev/null 2>&1 || [ "$?" -eq 1 ]; then
-  t 0 "today" agent-cost -p a -o json
+  t 0 "what was spent today can be asked for" agent-cost -p a -o json
   is "$(tail -n 1 "$out")" "$(agent-cost -p a -S today -o json | tail -n 1)" "is the default"
 else
   skip 2 "no day can be named"
@@ -162,7 +162,7 @@ fi
 for words in "-o csv" "--by nothing" "--by hour,day" "--by ''" "-S soon" "-W x" "--color red" "--limit x" \
   "--limit ''" "-p a day" "--limit" "-p ''" "--limit -1 day" "--limit=-0.5 day" "--limit -0 day" \
   "--by model,,user day" "--by model, day" "--by ,model day" "-p a," "-p ,a" "-p a,,b" "--profile=,"; do
-  t 2 "usage: $words" sh -c "agent-cost $words"
+  t 2 "agent-cost $words is refused" sh -c "agent-cost $words"
   out_empty "prints nothing: $words"
   is "$(head -n 1 "$err" | grep -c '^agent-cost: ')$(sed -n 2p "$err" | grep -c '^usage: agent-cost')" 11 \
     "says why and how: $words"
@@ -181,7 +181,7 @@ finished "$pid"
 is "$status" 143 "a signal ends it"
 # --- a full disk
 if [ -c /dev/full ]; then
-  t 2 "a full disk" sh -c 'agent-cost "$1" >/dev/full' - "$day"
+  t 2 "a full disk is an error" sh -c 'agent-cost "$1" >/dev/full' - "$day"
   err_is "agent-cost: standard output: no space left on device" "is told in its own name"
 fi
 
@@ -196,7 +196,7 @@ for form in table tsv json line; do
   [ -c /dev/full ] || continue
   run sh -c 'agent-cost -o "$2" "$1" >/dev/full' - "$day" "$form"
   like "$status $(cat "$err")" "^2 agent-cost: standard output: (no space left on device|I/O error)\$" \
-    "$form: a full disk"
+    "$form: a full disk is told"
 done
 
 # --- nobody there
@@ -218,8 +218,8 @@ asks=$(cat "$TMPDIR"/agent-cost.*/asks)
 began=$(date +%s)
 stop "$pid"
 is "$status" 143 "a signal ends it"
-ok "at once" test "$(($(date +%s) - began))" -lt 10
-ok "and the question" wait_until 5 gone "$asks"
+ok "it ends at once" test "$(($(date +%s) - began))" -lt 10
+ok "the question ends, too" wait_until 5 gone "$asks"
 mkfifo "$tmp/never"
 start reads sh -c "exec agent-cost - <>'$tmp/never'"
 wait_until 10 sh -c "[ -s '$TMPDIR'/agent-cost.*/reads ]"

@@ -152,7 +152,7 @@ t 2 "it fails without gnuplot" env PATH="$tmp/path" "$root/bin/agent-plot" --svg
 err_is "agent-plot: gnuplot: not found" "it is told"
 for words in "--svg" "--svg ''" "--svg a --png b" "--size 1 --svg a" "--size 1x2x3 --svg a" "--size '10x10;!x' --svg a" \
   "--value x --svg a" "--value cost counts" "--size 100 --svg a" "--size x --svg a" "--size 100x --svg a"; do
-  t 2 "usage: $words" sh -c "agent-plot $words </dev/null"
+  t 2 "agent-plot $words is refused" sh -c "agent-plot $words </dev/null"
   is "$(head -n 1 "$err" | grep -c '^agent-plot: ')$(sed -n 2p "$err" | grep -c '^usage: agent-plot')" 11 \
     "says why and how: $words"
 done

@@ -5,14 +5,14 @@
 needs jq
 bound=30
 
-t 2 "--bus alone" agent-pulse --bus
+t 2 "--bus needs a subject" agent-pulse --bus
 err_like "^agent-pulse: option --bus needs an argument: SUBJECT" "is told"
-t 2 "--bus and --profile" agent-pulse -p home --bus 'actions.>'
+t 2 "--bus and --profile exclude each other" agent-pulse -p home --bus 'actions.>'
 err_like "^agent-pulse: --bus and --profile: one of them" "is refused"
 
 start_bus a
 printf '[bus local]\nservers = %s\n' "$bus" >"$XDG_CONFIG_HOME/agentutils/config"
-t 2 "a wrong subject" agent-pulse --bus 'a..b'
+t 2 "a wrong subject is refused" agent-pulse --bus 'a..b'
 err_like "^agent-pulse: a..b: " "is told by our name"
 rows 1000 | bus-put --create || bail "no records"
 contents() { jq -r .content "$tmp/pulse.out" | xargs; }
@@ -35,10 +35,10 @@ ok "what is there is shown, and what comes" wait_until 20 at_least "$tmp/pulse.o
 wait "$putting"
 last=$(cat "$tmp/last")
 is_shown() { grep -q "\"$last\"" "$tmp/pulse.out"; }
-ok "to the last" wait_until 20 is_shown
+ok "the feed goes on to the last record" wait_until 20 is_shown
 first=$(head -n 1 "$tmp/pulse.out" | jq -r .content)
-is "$(contents)" "$(seq "$first" "$last" | xargs)" "without a gap, each once"
-ok "beginning with the newest" test "$first" -gt 980
+is "$(contents)" "$(seq "$first" "$last" | xargs)" "there is no gap, and each is shown once"
+ok "it begins with the newest" test "$first" -gt 980
 follows() {
   child=$(ps -e -o pid= -o ppid= -o args= |
     awk -v pulse="$pulse" '$2 == pulse && / bus-get -q --since-seq / { print $1 }')
@@ -50,8 +50,8 @@ status_is 143 "TERM ends it by that signal"
 ok "and what it started" wait_until 20 gone "$child"
 
 start pulse agent-pulse --bus 'actions.>' -n 3 -- -n 3 --color never
-ok "so many of the newest, as rows" wait_until 20 at_least "$tmp/pulse.out" 3
-is "$(sed 's/.* //' "$tmp/pulse.out" | xargs)" "$(seq -s ' ' $((last - 2)) "$last")" "in their order"
+ok "-n brings so many of the newest, as rows" wait_until 20 at_least "$tmp/pulse.out" 3
+is "$(sed 's/.* //' "$tmp/pulse.out" | xargs)" "$(seq -s ' ' $((last - 2)) "$last")" "they are in their order"
 finished "$pid"
 is "$status" 0 "it ends when it is told to"
 

@@ -8,9 +8,9 @@ mkdir "$TMPDIR"
 export TMPDIR
 nothing_left() { [ -z "$(ls -A "$TMPDIR")" ]; }
 
-t 0 "agent-pulse --help" agent-pulse --help
+t 0 "agent-pulse --help succeeds" agent-pulse --help
 out_like "^usage: agent-pulse" "says how it is called"
-t 0 "agent-pulse --version" agent-pulse --version
+t 0 "agent-pulse --version succeeds" agent-pulse --version
 out_is "agent-pulse ${suite:=$(sse-tail -V | sed 's/.* //')}" "is that of the suite"
 
 # Mistakes are told before anything is asked of the network.
@@ -23,10 +23,10 @@ t 2 "an option that the format does not know" agent-pulse -- --no-such-option
 err_like "^agent-pulse: unknown option --no-such-option" "is named by us"
 # What the filter has beside its filters is no feed.
 while read -r words; do
-  t 2 "agent-pulse $words" sh -c "agent-pulse $words </dev/null"
+  t 2 "agent-pulse $words is refused" sh -c "agent-pulse $words </dev/null"
   out_empty "prints nothing"
   like "$(head -n 1 "$err")" '^agent-pulse: ' "is told by us"
-  like "$(sed -n 2p "$err")" '^usage: agent-pulse ' "with our usage"
+  like "$(sed -n 2p "$err")" '^usage: agent-pulse ' "our usage is shown"
 done <<'END'
 --count
 -N
@@ -58,7 +58,7 @@ day.ndjson
 --bus=
 END
 ok "nor is a file made" test ! -e file
-t 2 "-p alone" agent-pulse -p
+t 2 "-p needs an argument" agent-pulse -p
 err_like "^agent-pulse: option -p needs an argument" "is told"
 ok "nothing is left of these" nothing_left
 
@@ -66,10 +66,10 @@ AGENT_URL=http://127.0.0.1:9
 for words in "-n 5 --help" "-k x -h" "--records -h -- -x"; do
   # shellcheck disable=SC2086  # words
   run agent-pulse $words
-  is "$status $(head -n 1 "$out" | cut -c 1-18)" "0 usage: agent-pulse" "help anywhere: $words"
+  is "$status $(head -n 1 "$out" | cut -c 1-18)" "0 usage: agent-pulse" "help is given anywhere: $words"
 done
 run agent-pulse -n 5 --version
-out_is "agent-pulse $suite" "and the version"
+out_is "agent-pulse $suite" "the version is given anywhere, too"
 
 # Its status is that of the command that failed.
 unset AGENT_URL
@@ -82,23 +82,23 @@ serve_agent serve --token-file "$tmp/right" --ingest "$root/Tests/fixtures/sampl
 AGENT_URL=$url
 AGENT_TOKEN_FILE=$tmp/wrong
 export AGENT_URL AGENT_TOKEN_FILE
-t 77 "a wrong token" agent-pulse
+t 77 "a wrong token is refused" agent-pulse
 ok "nothing is left of these, either" nothing_left
 
 # Filters before --, looks behind it.
 AGENT_TOKEN_FILE=$tmp/right
 t 0 "it ends with -n of the format" agent-pulse -k sent_reply -n 3 -- --color never --width 60 -n 3
 is "$(grep -c sent_reply "$out")" 3 "three actions were chosen"
-is "$(grep -vc sent_reply "$out")" "$(grep -c 'cost\|\$' "$out" | sed 's/.*/0/')" "and no other"
-ok "in 60 columns" perl -CSD -ne 'chomp; exit 1 if length > 60' "$out"
-err_empty "without a word"
+is "$(grep -vc sent_reply "$out")" "$(grep -c 'cost\|\$' "$out" | sed 's/.*/0/')" "no other action was chosen"
+ok "the rows fit into 60 columns" perl -CSD -ne 'chomp; exit 1 if length > 60' "$out"
+err_empty "nothing is said beside them"
 
 cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
 [profile other]
 url = $url
 token-file = $tmp/right
 END
-t 0 "a profile" env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p other -k sent_reply -n 1 -- -n 1
+t 0 "a profile can be followed" env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p other -k sent_reply -n 1 -- -n 1
 out_like '^other .*sent_reply' "is followed, and its name stands in front"
 
 # The records themselves, for another command.
@@ -139,12 +139,12 @@ for signal in TERM INT HUP; do
   done
   ok "an action that is posted is shown" grep -q "$kind .*hello" "$tmp/pulse.out"
   children=$(below "$pid")
-  ok "by several commands" test "$(echo "$children" | wc -l)" -ge 3
+  ok "several commands show it" test "$(echo "$children" | wc -l)" -ge 3
   stop "$pid" "$signal"
   is "$(kill -l "$status" 2>/dev/null)" "$signal" "$signal ends it by that signal"
   ok "its commands are gone" wait_until 30 no_children
-  ok "and its folder" nothing_left
-  is "$(cat "$tmp/pulse.err")" "" "without a word"
+  ok "its folder is gone" nothing_left
+  is "$(cat "$tmp/pulse.err")" "" "nothing is said"
 done
 
 # Ctrl-C at a terminal.
@@ -167,7 +167,7 @@ status = os.waitpid(child, 0)[1]
 print(os.WTERMSIG(status) if os.WIFSIGNALED(status) else "status %d" % os.WEXITSTATUS(status))
 END
 out_is 2 "an interrupt at a terminal ends it by that signal"
-ok "and its folder" nothing_left
+ok "its folder is gone then, too" nothing_left
 
 # The last so many of the history, far behind what a snapshot has, oldest first.
 serve_url=$AGENT_URL
@@ -186,13 +186,13 @@ log() { curl -sf --data-binary @- "$url/control/actions" >/dev/null; }
 }' | log
 shown() { grep -oE '(broke|fixed) [0-9]+' "$1" | xargs; }
 t 0 "-n: it begins" agent-pulse -d error -n 5 -- --color never -n 5
-is "$(shown "$out")" "broke 4 broke 5 broke 6 broke 7 broke 8" "with the newest five, oldest first"
-err_empty "without a word"
+is "$(shown "$out")" "broke 4 broke 5 broke 6 broke 7 broke 8" "it begins with the newest five, oldest first"
+err_empty "nothing is said"
 run agent-pulse -n 3 -k asr_call,llm_call -- --color never -n 3
-is "$(grep -oE 'c[0-9]{4}' "$out" | xargs)" "c2998 c2999 c3000" "of thousands, too"
+is "$(grep -oE 'c[0-9]{4}' "$out" | xargs)" "c2998 c2999 c3000" "the newest of thousands are found, too"
 seq 6 | sed 's/.*/{"kind":"gif_call","content":"one &","createdAt":"2026-01-01T00:00:09.000Z"}/' | log
 run agent-pulse -k gif_call -n 2 -- --color never -n 2
-is "$(grep -oE 'one [0-9]' "$out" | xargs)" "one 5 one 6" "also of those of one millisecond"
+is "$(grep -oE 'one [0-9]' "$out" | xargs)" "one 5 one 6" "the newest of one millisecond are found, too"
 ok "nothing is left" nothing_left
 
 # Then what happens, whatever -n was.
@@ -202,7 +202,7 @@ ok "the newest are shown" wait_until 30 has "$tmp/pulse.out" "broke 8"
 echo '{"kind":"asr_error","content":"fixed 1"}' | log
 echo '{"kind":"asr_error","content":"fixed 2"}' | log
 finished "$pulse"
-is "$status $(shown "$tmp/pulse.out")" "0 broke 7 broke 8 fixed 1 fixed 2" "and no older one of the snapshot"
+is "$status $(shown "$tmp/pulse.out")" "0 broke 7 broke 8 fixed 1 fixed 2" "no older action of the snapshot is shown"
 
 # Without -n it goes on; what was left out of the history stays so.
 start pulse agent-pulse -d error -- --color never
@@ -211,11 +211,11 @@ ok "a filter that the snapshot has none for shows what was" \
   wait_until 30 has "$tmp/pulse.out" "fixed 2"
 echo '{"kind":"asr_error","content":"fixed 3"}' | log
 ok "and what comes" wait_until 30 has "$tmp/pulse.out" "fixed 3"
-is "$(shown "$tmp/pulse.out" | wc -w | tr -d ' ')" 22 "each once"
+is "$(shown "$tmp/pulse.out" | wc -w | tr -d ' ')" 22 "each action is shown once"
 stop "$pulse"
 start pulse agent-pulse -k asr_call,llm_call,asr_error -- --color never
 pulse=$pid
-ok "the newest of thousands" wait_until 30 has "$tmp/pulse.out" "fixed 3"
+ok "the newest of thousands are shown" wait_until 30 has "$tmp/pulse.out" "fixed 3"
 echo '{"kind":"asr_error","content":"fixed 4"}' | log
 ok "then what comes" wait_until 30 has "$tmp/pulse.out" "fixed 4"
 curl -sf -X POST "$url/control/drop" >/dev/null
@@ -284,7 +284,7 @@ poster=$!
 started="$started $poster"
 t 0 "a closed pipe ends it" sh -c 'agent-pulse | head -n 1'
 is "$(lines "$out")" 1 "after the line that was wanted"
-err_empty "quietly"
+err_empty "nothing is said"
 ok "nothing is left" nothing_left
 # It ends a while after it was told to.
 mkdir "$tmp/slow"
@@ -316,7 +316,7 @@ ok "and what was missed" wait_until 30 has "$tmp/pulse.out" "missed .*5"
 seq 1 | sed 's/.*/{"kind":"after","content":"&"}/' | log
 ok "and what comes then" wait_until 30 has "$tmp/pulse.out" "after .*1"
 is "$(grep -oE '[?] (before|during|missed|after) ' "$tmp/pulse.out" | sort | uniq -c | xargs)" \
-  "1 ? after 5 ? before 5 ? during 5 ? missed" "each action once"
+  "1 ? after 5 ? before 5 ? during 5 ? missed" "each action is shown once"
 stop "$pid"
 
 # Events that are none: said, with the line, and the next one is shown.
@@ -334,11 +334,11 @@ forever
 status 404
 END
 serve <"$tmp/bad"
-t 2 "bad events" env AGENT_URL="$url" agent-pulse
-is "$(grep -oE 'first|second' "$out" | xargs)" "first second" "hide no good one"
+t 2 "bad events are an error" env AGENT_URL="$url" agent-pulse
+is "$(grep -oE 'first|second' "$out" | xargs)" "first second" "bad events hide no good one"
 err_like '^agent-pulse: .*: action 0: not a JSON object$' "a row of a snapshot is told"
-err_like '^agent-pulse: .*: action_event: the data is not a JSON object$' "and an event"
-is "$(lines "$err")" 2 "once each"
+err_like '^agent-pulse: .*: action_event: the data is not a JSON object$' "an event that is none is told"
+is "$(lines "$err")" 2 "each is told once"
 sed '/^send event: action_event/d' "$tmp/bad" | script
 t 2 "what only the filter could not read" env AGENT_URL="$url" agent-pulse
 ok "nothing is left" nothing_left

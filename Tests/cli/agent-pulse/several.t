@@ -26,11 +26,11 @@ rows() { sed -n 's/^\([^ ]*\)  .*\(n[0-9]*\)$/\1 \2/p' "$1" | paste -s -d ' ' -;
 post "$a" 1 5 0
 post "$b" 1 5 5
 
-t 0 "-n of several agents" agent-pulse -p a,b -n 4 -- --color never -n 4
-is "$(rows "$out")" "a n4 b n4 a n5 b n5" "the newest of all, oldest first, each with its name"
-err_empty "without a word"
+t 0 "-n works for several agents" agent-pulse -p a,b -n 4 -- --color never -n 4
+is "$(rows "$out")" "a n4 b n4 a n5 b n5" "the newest of all come oldest first, each with its name"
+err_empty "nothing is said beside them"
 run agent-pulse -p a --profile b -n 4 -- --color never -n 4
-is "$(rows "$out")" "a n4 b n4 a n5 b n5" "so with an option for each"
+is "$(rows "$out")" "a n4 b n4 a n5 b n5" "an option for each does the same"
 t 2 "what is behind -- is the format's" agent-pulse -n 2 --profile=a -p b -- --color never -p -n 2
 run agent-pulse --profile a -n 4 -pb -- --color never -n 4
 is "$(rows "$out")" "a n4 b n4 a n5 b n5" "which may stand anywhere"
@@ -53,7 +53,7 @@ post "$b" 6 6 5
 wait_until 30 has "$tmp/pulse.out" '^b .*n6'
 stop "$pulse"
 is "$(rows "$tmp/pulse.out")" "a n1 b n1 a n2 b n2 a n3 b n3 a n4 b n4 a n5 b n5 a n6 b n6" \
-  "history and life, nothing twice"
-is "$(cat "$tmp/pulse.err")" "" "without a word"
+  "the feed has history and life, and nothing twice"
+is "$(cat "$tmp/pulse.err")" "" "nothing is said"
 ok "nothing is left" nothing_left
 done_testing

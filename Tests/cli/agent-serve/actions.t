@@ -19,19 +19,19 @@ ok "are the rows that the dashboard made of them, byte for byte" cmp "$tmp/want"
 
 # --- what is selected
 is "$(get '?kinds=voice_error,asr_call&limit=5' | jq -c 'map(.kind)')" '["asr_call","voice_error"]' \
-  "kinds"
-is "$(get '?guildId=100000000000000001' | jq 'map(.guild_id) | unique | length')" 1 "a guild"
+  "kinds selects some"
+is "$(get '?guildId=100000000000000001' | jq 'map(.guild_id) | unique | length')" 1 "guildId selects one"
 is "$(get '?kinds=no_such_kind')" "[]" "nothing matches"
 is "$(get '?limit=0' | jq length)" 1 "a limit of 0 becomes 1"
 is "$(get '?limit=abc&sinceHours=-4' | jq length)" 14 "junk is the default"
 is "$(get '?sinceHours=0.001' | jq length)" 0 "sinceHours takes fractions"
 printf '{"kind":"now"}' | post >"$tmp/answer"
 is "$(get '?sinceHours=0.01' | jq -c 'map(.kind)')" '["now"]' "an action without a time is of now"
-is "$(jq -c . "$tmp/answer")" '{"ok":true,"stored":1,"ids":[15],"errors":[]}' "one object"
+is "$(jq -c . "$tmp/answer")" '{"ok":true,"stored":1,"ids":[15],"errors":[]}' "one object is stored"
 
 # --- one object or a record a line
 printf '{\n  "kind": "daily",\n  "metadata": {\n    "a": 1.10\n  }\n}\n' | post >/dev/null
-is "$(get '?kinds=daily' | grep -o '"a": 1.10')" '"a": 1.10' "one object over several lines"
+is "$(get '?kinds=daily' | grep -o '"a": 1.10')" '"a": 1.10' "one object may have several lines"
 cat >"$tmp/mixed" <<'END'
 {"kind":"m1","content":"right"}
 {"kind":"m2"
@@ -45,24 +45,24 @@ not json at all
 {"kind":"m5","createdAt":"yesterday"}
 {"kind":"m6","createdAt":"2026-01-01T01:00:00+01:00"}
 END
-is "$(code --data-binary @"$tmp/mixed" "$url/api/actions")" 200 "right lines among wrong ones"
+is "$(code --data-binary @"$tmp/mixed" "$url/api/actions")" 200 "right lines are taken among wrong ones"
 is "$(jq -c '[.ok, .stored, (.ids | length), (.errors | map(.line))]' "$tmp/body")" \
   '[false,4,4,[2,4,5,10]]' "are stored, and the wrong ones numbered"
-is "$(jq -r '.errors | map(.reason | length > 3) | all' "$tmp/body")" true "each with a reason"
+is "$(jq -r '.errors | map(.reason | length > 3) | all' "$tmp/body")" true "each wrong one has a reason"
 is "$(get '?kinds=m1,m2,m3,m4,m5,m6' | jq -c 'map(.kind)')" '["m1","m3","m4","m6"]' \
-  "newest first, and by id within a millisecond"
+  "the newest come first, and go by id within a millisecond"
 is "$(get '?kinds=m4' | jq -c '.[0].guild_id')" '"123456789012345678901"' "ids keep their digits"
 like "$(get '?kinds=m3')" '"usd_cost":1\.10}' "so does a cost"
 
 bad() {
   is "$(printf '%s' "$1" | code --data-binary @- "$url/api/actions")" 400 "400: $2"
-  is "$(jq -c '[.ok, .stored, .errors[0].line]' "$tmp/body")" '[false,0,1]' "with the line"
+  is "$(jq -c '[.ok, .stored, .errors[0].line]' "$tmp/body")" '[false,0,1]' "the line is told"
 }
 bad '' "an empty body"
 bad '{"kind":' "half an object"
 bad '"kind"' "a text"
 bad '{"kind":7}' "a kind that is a number"
-is "$(code -H 'Content-Type: application/json' -d '{"kind":' "$url/api/actions")" 400 "bad JSON"
+is "$(code -H 'Content-Type: application/json' -d '{"kind":' "$url/api/actions")" 400 "bad JSON is refused"
 is "$(jq -r .error "$tmp/body")" invalid_json_body "has the dashboard's word"
 is "$(code -H 'Content-Type: text/plain' -d '{"kind":"typed"}' "$url/api/actions")" 200 \
   "the content type does not matter"
@@ -71,13 +71,13 @@ is "$(code -H 'Content-Type: text/plain' -d '{"kind":"typed"}' "$url/api/actions
 limit=7340032
 { printf '{"kind":"big","content":"' && head -c $((limit - 27)) /dev/zero | tr '\0' a && printf '"}'; } \
   >"$tmp/big"
-is "$(code --data-binary @"$tmp/big" "$url/api/actions")" 200 "a body of 7 MiB"
-is "$(code -X POST -T - "$url/api/actions" <"$tmp/big")" 200 "the same in chunks"
+is "$(code --data-binary @"$tmp/big" "$url/api/actions")" 200 "a body of 7 MiB is taken"
+is "$(code -X POST -T - "$url/api/actions" <"$tmp/big")" 200 "the same is taken in chunks"
 is "$(get '?kinds=big&limit=1' | jq '.[0].content | length')" 2000 "a row's content is cut"
 printf ' ' >>"$tmp/big"
-is "$(code --data-binary @"$tmp/big" "$url/api/actions")" 413 "one byte more"
-is "$(cat "$tmp/body")" '{"error":"payload_too_large"}' "in the dashboard's words"
-is "$(code -X POST -T - "$url/api/actions" <"$tmp/big")" 413 "in chunks too"
+is "$(code --data-binary @"$tmp/big" "$url/api/actions")" 413 "one byte more is refused"
+is "$(cat "$tmp/body")" '{"error":"payload_too_large"}' "the dashboard's words are used"
+is "$(code -X POST -T - "$url/api/actions" <"$tmp/big")" 413 "it is refused in chunks, too"
 is "$(curl -s -H 'Expect:' -o "$tmp/a" -o "$tmp/b" -w '%{http_code}:%{num_connects} ' \
   --data-binary @"$tmp/big" "$url/api/actions" "$url/api/actions")" "413:1 413:0 " \
   "the connection goes on behind it"

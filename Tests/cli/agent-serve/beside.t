@@ -10,24 +10,24 @@ post() { curl -s -H "Content-Type: ${3-application/json}" -d "$2" "$url/api/$1";
 # --- joining
 is "$(put guilds '[{"id":"1","name":"One","channels":[{"id":"10","name":"b","type":"text"},
   {"id":"11","name":"a","type":"text"},{"id":"20","name":"v","type":"voice"}]},{"id":"2","name":"Two"}]')" \
-  200 "guilds"
+  200 "guilds are stored"
 is "$(put voice/state '{"activeCount":1,"sessions":[{"sessionId":"s","guildId":"1","voiceChannelId":"20",
   "textChannelId":"10","participants":[{"userId":"5","displayName":"ada"},{"userId":"6","displayName":"ben"}]}]}')" \
-  200 "a voice session"
+  200 "a voice session is stored"
 joins() { get 'actions?kinds=voice_runtime' | jq -c 'map(select(.content == "dashboard_voice_join"))'; }
 for refused in '{"guildId":"999"}' '{"guildId":"2"}' '{"guildId":"1","requesterUserId":"7"}'; do
   is "$(post voice/join "$refused" | jq .ok)" false "refused: $refused"
 done
 is "$(joins)" "[]" "what is refused is not an action"
-is "$(post voice/join '{}' | jq -c '[.ok, .textChannelId, .requesterUserId]')" '[true,"10","5"]' "a join"
+is "$(post voice/join '{}' | jq -c '[.ok, .textChannelId, .requesterUserId]')" '[true,"10","5"]' "the agent joins"
 is "$(joins | jq -c '.[0] | [.guild_id, .channel_id, .user_id, .metadata]')" \
   '["1","10","5",{"source":"dashboard_voice_tab","reason":"already_in_channel","requestedGuildId":null,"requestedRequesterUserId":null,"requestedTextChannelId":null,"voiceChannelId":"20","handled":true,"joinedTargetChannel":true}]' \
   "is an action with what was asked and what became of it"
 channel() { post voice/join "{\"guildId\":\"1\",\"textChannelId\":\"$1\"}" | jq -r '"\(.ok) \(.textChannelId)"'; }
-is "$(channel 11)" "true 11" "a text channel of the guild"
+is "$(channel 11)" "true 11" "a text channel of the guild is taken"
 is "$(channel 404)" "true 10" "for one that is not there another one"
 is "$(joins | jq -c '.[0] | [.channel_id, .metadata.requestedTextChannelId]')" '["10","404"]' "as its action tells"
-is "$(channel 20)" "true 10" "and for a voice channel"
+is "$(channel 20)" "true 10" "another one is taken for a voice channel"
 is "$(post voice/join 'guildId=2' application/x-www-form-urlencoded | jq -r .reason)" no_voice_members_found \
   "a form is read, too"
 
@@ -41,7 +41,7 @@ is "$(people '{"guildId":"1","userId":"5"}')" '[1,[["5","5","primary_user"]]]' "
 is "$(people '{"guildId":"1","userId":"5","recentMessages":[{"authorId":"5","authorName":"Ada","content":"x"}]}')" \
   '[1,[["5","Ada","primary_user"]]]' "a name that the request tells"
 is "$(people '{"guildId":"1","userId":"5","mode":"voice"}')" \
-  '[2,[["5","ada","primary_user"],["6","ben","active_voice_session"]]]' "voice: everybody, by name"
+  '[2,[["5","ada","primary_user"],["6","ben","active_voice_session"]]]' "a voice session has everybody, by name"
 is "$(post memory/runtime-snapshot '{"guildId":"1"}' | jq -r .activeVoiceSession.sessionId)" s \
   "the session is told in both"
 
@@ -63,7 +63,7 @@ is "$(phase .phases.sendMs)$(phase .phases.llm1Ms)$(phase .phases.ingestMs)$(pha
 # --- numbers as JavaScript reads them
 seq 30 | sed 's/.*/{"kind":"n","content":"&"}/' | curl -s -o "$tmp/body" --data-binary @- "$url/api/actions"
 while read -r limit count; do
-  is "$(get "actions?kinds=n&limit=$limit" | jq length)" "$count" "limit=$limit"
+  is "$(get "actions?kinds=n&limit=$limit" | jq length)" "$count" "limit=$limit gives $count rows"
 done <<'END'
 0x10 16
 0X1f 30
@@ -94,13 +94,13 @@ is "$(get 'memory/search?guildId=1&q=a&limit=Infinity' | jq .limit)" null "or is
 
 # --- paths
 for path in %68ealth h%65alth %68%65%61%6C%74%68; do
-  is "$(curl -s -w ' %{http_code}' "$url/api/$path")" '{"ok":true} 200' "/api/$path"
+  is "$(curl -s -w ' %{http_code}' "$url/api/$path")" '{"ok":true} 200' "/api/$path is answered"
 done
-is "$(curl -s "$url/%61pi/he%61lth")" '{"ok":true}' "/%61pi/he%61lth"
-is "$(get guild%73/1/channels | jq length)" 3 "a segment further on"
-is "$(get guilds/%31/channels | jq length)" 3 "an id"
+is "$(curl -s "$url/%61pi/he%61lth")" '{"ok":true}' "/%61pi/he%61lth is answered"
+is "$(get guild%73/1/channels | jq length)" 3 "a segment further on may be encoded"
+is "$(get guilds/%31/channels | jq length)" 3 "an id may be encoded"
 for path in %2Fhealth health%2F h%ealth health%00 health%3F health%23 %2568ealth %C3health he%61lth/; do
-  is "$(curl -s -w ' %{http_code}' "$url/api/$path")" 'Not found. 404' "404: /api/$path"
+  is "$(curl -s -w ' %{http_code}' "$url/api/$path")" 'Not found. 404' "/api/$path is not found"
 done
 printf 'sample-token\n' >"$tmp/token"
 chmod 600 "$tmp/token"
@@ -125,5 +125,5 @@ start stream curl -siN "$url/api/voice/events"
 ok "and so is a stream" wait_until 30 has "$tmp/stream.out" "$date"
 said=$(sed -n 's/^Date: //p' "$tmp/stream.out" | tr -d '\r')
 late=$(jq -n --arg said "$said" 'now - ($said | strptime("%a, %d %b %Y %H:%M:%S GMT") | mktime) | floor')
-ok "with the present ($late s ago)" test "$late" -ge 0 -a "$late" -le 30
+ok "it has the present time ($late s ago)" test "$late" -ge 0 -a "$late" -le 30
 done_testing

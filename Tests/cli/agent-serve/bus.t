@@ -53,7 +53,7 @@ END
 
 # --- what is published
 t 2 "a bus that is not configured is refused" agent-serve -l 127.0.0.1:0 --bus bax
-err_like '^agent-serve: bus bax: not in .*box' "with the nearest name"
+err_like '^agent-serve: bus bax: not in .*box' "the nearest name is told"
 t 2 "an agent's name is one word" agent-serve -l 127.0.0.1:0 --bus box/a.b
 serve
 rows 2 | post >/dev/null

@@ -13,7 +13,7 @@ if [ -d "/proc/$pid/fd" ]; then
   is "$(client mute "$url" "$pid")" flat "who reads nothing takes no memory for long"
   ok "it is said who was cut off, and why" has "$tmp/both.err" \
     'a client is cut off: it reads too slowly'
-  is "$(grep -c 'cut off: it reads too slowly' "$tmp/both.err")" 1 "once a minute"
+  is "$(grep -c 'cut off: it reads too slowly' "$tmp/both.err")" 1 "it is said once a minute"
 fi
 is "$(client ended "$gateway" "$pid")" "close 1012" \
   "a socket that has not connected gets its close frame when the server ends"
@@ -35,13 +35,13 @@ refused() {
   curl -s -o "$tmp/answer" -m 20 -w '%{http_code} %{size_upload}' -X POST \
     -H 'Expect: 100-continue' --expect100-timeout 15 --data-binary @"$tmp/body" "$@"
 }
-is "$(refused "$url/api/actions")" "401 0" "without a token"
+is "$(refused "$url/api/actions")" "401 0" "a request without a token is refused before its body"
 printf 'x-dashboard-token: sample-token' >"$tmp/header"
-is "$(refused -H @"$tmp/header" "$url/api/nowhere")" "404 0" "nowhere"
+is "$(refused -H @"$tmp/header" "$url/api/nowhere")" "404 0" "so is one to nowhere"
 is "$(refused -H @"$tmp/header" "$url/api/actions" --data-binary @"$tmp/body" \
-  --data-binary @"$tmp/body")" "413 0" "too much"
+  --data-binary @"$tmp/body")" "413 0" "so is one with too much"
 stop "$pid"
 start_server open agent-serve -l 127.0.0.1:0 -D :memory:
-is "$(refused -H 'Host: evil.example' "$url/api/actions")" "421 0" "to another name"
+is "$(refused -H 'Host: evil.example' "$url/api/actions")" "421 0" "so is one to another name"
 stop "$pid"
 done_testing

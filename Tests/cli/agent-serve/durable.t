@@ -36,7 +36,7 @@ last=$pid
 ok "the stream is open" wait_until 30 has "$tmp/listener.out" open
 wait_until 30 at_least "$tmp/last" 20
 stop "$server"
-is "$status" 0 "SIGTERM: status 0"
+is "$status" 0 "SIGTERM ends it with status 0"
 finished "$listener"
 is "$(tail -n 1 "$tmp/listener.out")" "last chunk" "the stream ends as a stream does"
 finished "$last"
@@ -45,7 +45,7 @@ client events "$url" "$(newest)" 0 |
   jq -r '"\(.id) \(.content)"' | sort >"$tmp/kept"
 is "$(sort "$tmp/last" | comm -23 - "$tmp/kept" | head -n 3)" "" "what was answered is kept"
 stop "$pid" INT
-is "$status" 0 "SIGINT: status 0"
+is "$status" 0 "SIGINT ends it with status 0"
 is "$(find "$tmp" -name 'actions.sqlite-wal' -size +0 | wc -l | tr -d ' ')" 0 \
   "and the write-ahead log is written back"
 
@@ -59,8 +59,8 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     curl -s -o "$tmp/body" -w '%{http_code}' --data-binary @- "$url/api/actions")
   if [ "$code" = 200 ]; then stored=$((stored + 2)); else refused=$code; fi
 done
-is "$refused" 500 "no room: 500"
-ok "with a reason" jq -e '.error | length > 3' "$tmp/body"
+is "$refused" 500 "without room the answer is 500"
+ok "the answer has a reason" jq -e '.error | length > 3' "$tmp/body"
 is "$(curl -s "$url/api/actions?limit=1000" | jq length)" "$stored" "what was answered is there"
 is "$(curl -s "$url/api/health")" '{"ok":true}' "and the server goes on"
 is "$(grep -c . "$tmp/full.err")" 1 "and has said once why"
@@ -73,7 +73,7 @@ start_server mixed sh -c 'ulimit -f 4096; exec agent-serve "$@"' sh -l 127.0.0.1
     printf "{\"guildId\":\"1\",\"subject\":\"s%d\",\"fact\":\"%s %d\"}\n", i, word, i }'
 } >"$tmp/mixed"
 is "$(curl -s -o "$tmp/body" -w '%{http_code}' --data-binary "@$tmp/mixed" "$url/api/actions")" 500 \
-  "no room for the facts of a request: 500"
+  "without room for the facts of a request the answer is 500"
 is "$(curl -s "$url/api/actions")" '[]' "and none of its actions is stored"
 sed 10q "$tmp/mixed" >"$tmp/few"
 for _ in 1 2; do curl -s --data-binary "@$tmp/few" "$url/api/actions" >"$tmp/body"; done
@@ -81,7 +81,7 @@ mark=$(printf '\357\273\277')
 is "$(printf '%s{"kind":"a"}\n{"kind":"b"}\n' "$mark" | curl -s --data-binary @- "$url/api/actions" |
   jq -c '[.ok, .stored]')" '[true,2]' "a byte order mark in front does not count"
 is "$(printf '%s[]' "$mark" | curl -s -X PUT --data-binary @- "$url/api/guilds")" '{"ok":true}' \
-  "nor in front of a document"
+  "one in front of a document does not, either"
 curl -s --data-binary "@$tmp/few" "$url/api/actions" >"$tmp/body"
 is "$(jq -c '[.ok, .stored]' "$tmp/body") $(curl -s "$url/api/memory/facts?guildId=1" | jq '.facts | length')" \
   '[true,1] 9' "facts that are there already are no fault"

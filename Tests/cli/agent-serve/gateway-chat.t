@@ -42,7 +42,7 @@ checks gateway-chat.py followed "$gateway" "$STEPS"
 ok "a reply begins" "$peers" "$here/gateway-chat.py" begin_sleep "$gateway" "$STEPS"
 stop "$pid"
 is "$status" 0 "it ends in the middle of a reply"
-ok "and the reply command with it" gone "$(cat "$STEPS/child")"
+ok "the reply command ends with it" gone "$(cat "$STEPS/child")"
 
 start_gateway again -D "$tmp/chat.sqlite" --reply-command "sh $tmp/reply"
 checks gateway-chat.py remembered "$gateway" "$STEPS"

@@ -32,10 +32,10 @@ post() { responses "$1" >"$out"; }
 status_of() { tail -n 1; }
 
 # --- who may
-is "$(curl -s -o /dev/null -w '%{http_code}' -d '{}' "$http/v1/responses")" 401 "no token"
+is "$(curl -s -o /dev/null -w '%{http_code}' -d '{}' "$http/v1/responses")" 401 "no token is refused"
 is "$(curl -s -H 'Authorization: Bearer wrong' -d '{}' "$http/v1/responses" | jq -c .error)" \
-  '{"message":"Unauthorized","type":"unauthorized"}' "a wrong one"
-is "$(curl -s -o /dev/null -w '%{http_code}' "$http/api/agents")" 401 "nor the agents"
+  '{"message":"Unauthorized","type":"unauthorized"}' "a wrong token is refused"
+is "$(curl -s -o /dev/null -w '%{http_code}' "$http/api/agents")" 401 "the agents are refused, too"
 is "$(ask /v1/responses | status_of)" 405 "a GET of what is posted"
 is "$(ask /api/tts -d '{}' | status_of)" 404 "what there is not"
 
@@ -43,8 +43,8 @@ is "$(ask /api/tts -d '{}' | status_of)" 404 "what there is not"
 post '{"model":"openclaw","input":"hello there"}'
 is "$(jq -c 'select(.object) | [.status, .model, .output[0].content[0].text]' "$out" 2>/dev/null |
   head -n 1)" '["completed","openclaw","hello there"]' "a question and its answer"
-is "$(status_of <"$out")" 200 "with status 200"
-like "$(head -n 1 "$out" | jq -r .id)" '^resp_' "and an id"
+is "$(status_of <"$out")" 200 "the status is 200"
+like "$(head -n 1 "$out" | jq -r .id)" '^resp_' "the answer has an id"
 items='{"model":"openclaw/main","input":[{"type":"message","role":"system","content":"be short"},
   {"type":"message","role":"user","content":"first"},
   {"type":"message","role":"assistant","content":[{"type":"output_text","text":"one"}]},
@@ -58,8 +58,8 @@ is "$(responses '{"model":"openclaw","input":"silent"}' | head -n 1 | jq -r '.ou
   "No response from OpenClaw." "where nothing is said, that is said"
 post '{"model":"openclaw","input":"fail"}'
 is "$(head -n 1 "$out" | jq -c '[.status, .error.message]')" \
-  '["failed","reply command: exit status 1: no luck"]' "a failure"
-is "$(status_of <"$out")" 500 "with status 500"
+  '["failed","reply command: exit status 1: no luck"]' "a failure is answered"
+is "$(status_of <"$out")" 500 "its status is 500"
 while read -r body; do
   post "$body"
   is "$(status_of <"$out")" 400 "400: $body"
@@ -80,7 +80,7 @@ sed -n 's/^event: //p' "$out" | uniq >"$tmp/events"
 is "$(tr '\n' ' ' <"$tmp/events")" "response.created response.in_progress \
 response.output_item.added response.content_part.added response.output_text.delta \
 response.output_text.done response.content_part.done response.output_item.done \
-response.completed " "the events in their order"
+response.completed " "the events are in their order"
 is "$(sed -n 's/^data: {/{/p' "$out" | jq -r 'select(.type == "response.output_text.delta").delta' |
   tr -d '\n')" "a stream of words" "the pieces are the text"
 is "$(sed -n 's/^data: {/{/p' "$out" | jq -r 'select(.type == "response.output_text.done").text')" \
@@ -89,7 +89,7 @@ is "$(sed -n '/^event: /{N; s/event: \(.*\)\ndata: {"type":"\([^"]*\)".*/\1 \2/p
   awk '$1 != $2' | wc -l | tr -d ' ')" 0 "each event is named twice alike"
 is "$(grep -c '^data: \[DONE\]$' "$out")" 1 "the last line says that it is"
 post '{"model":"openclaw","input":"fail","stream":true}'
-is "$(sed -n 's/^event: //p' "$out" | tail -n 1)" response.failed "a failure in a stream"
+is "$(sed -n 's/^event: //p' "$out" | tail -n 1)" response.failed "a failure ends a stream"
 
 # --- who goes away wants no reply
 start gone curl -sN -H @"$tmp/header" -d '{"model":"openclaw","input":"slow","stream":true}' \
@@ -107,14 +107,14 @@ for form in '/v1/responses {"model":"openclaw","input":"slow"}' \
 done
 
 # --- Claudio's form
-is "$(ask /api/agents | head -n 1 | jq -r '.agents[0].id')" main "its agents"
+is "$(ask /api/agents | head -n 1 | jq -r '.agents[0].id')" main "its agents are listed"
 is "$(ask /api/chat/agent -d '{"messages":[{"role":"user","content":"old"},
   {"role":"assistant","content":"x"},{"role":"user","content":"new words"}],"agent":"main"}' |
   head -n 1 | jq -c .)" '{"choices":[{"message":{"role":"assistant","content":"new words"}}]}' \
-  "and a chat"
-is "$(ask /api/chat/agent -d '{"messages":[]}' | status_of)" 400 "without a message"
+  "a chat is answered"
+is "$(ask /api/chat/agent -d '{"messages":[]}' | status_of)" 400 "a chat without a message is refused"
 is "$(ask /api/chat/agent -d '{"messages":[{"role":"user","content":"x"}],"agent":"other"}' |
-  status_of)" 400 "with another agent"
+  status_of)" 400 "a chat with another agent is refused"
 is "$(ask /api/chat/agent -d '{"messages":[{"role":"user","content":"fail"}]}' | status_of)" 500 \
-  "a failure there"
+  "a failure there is answered"
 done_testing

@@ -15,10 +15,10 @@ checks gateway-door.py samples "$gateway"
 # --- what is not a WebSocket
 http=http${gateway#ws}
 answer() { curl -s -m 10 -o "$tmp/body" -w '%{http_code} ' "$@" && cat "$tmp/body"; }
-is "$(answer "$http/healthz")" '200 {"ok":true,"status":"live"}' "a request for the health"
-is "$(answer "$http/")" '426 {"error":"this port speaks WebSocket"}' "a page"
-is "$(answer "$http/nothing")" '404 Not found.' "nothing"
-is "$(answer -X DELETE "$http/")" '404 {"error":"Not found."}' "another method"
+is "$(answer "$http/healthz")" '200 {"ok":true,"status":"live"}' "a request for the health is answered"
+is "$(answer "$http/")" '426 {"error":"this port speaks WebSocket"}' "a page is refused"
+is "$(answer "$http/nothing")" '404 Not found.' "what does not exist is not found"
+is "$(answer -X DELETE "$http/")" '404 {"error":"Not found."}' "another method is not found"
 upgrade() {
   answer -H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' \
     -H 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==' "$@"
@@ -28,7 +28,7 @@ is "$(upgrade -H 'Origin: http://evil.example' "$http/")" \
 is "$(upgrade -H 'Host: evil.example' "$http/")" '421 {"error":"misdirected_request"}' \
   "nor one whose name points here"
 is "$(upgrade -H 'Sec-WebSocket-Version: 12' -H 'Sec-WebSocket-Version;' "$http/" | cut -c 1-3)" \
-  426 "nor another version"
+  426 "another version is refused"
 like "$(answer -m 1 -i -N -H 'Connection: Upgrade' -H 'Upgrade: websocket' \
   -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==' "$http/any"
 cat "$tmp/body")" 'ccept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=' "the answer to a key is that of RFC 6455"
@@ -47,9 +47,9 @@ stop "$pid"
 unlike "$(cat "$tmp/guarded.err" "$tmp/guarded.out")" sample-token "the token is never shown"
 
 # --- the command line
-t 2 "a reply command without a gateway" agent-serve --reply-command cat
+t 2 "a reply command needs a gateway" agent-serve --reply-command cat
 err_like '^agent-serve: --reply-command: it needs --gateway' "says what is missing"
 t 2 "approvals of replies that nothing makes" agent-serve --gateway 0 --approve-replies
-t 2 "pairing without a gateway" agent-serve --pairing
-t 2 "no such port" agent-serve --gateway 65536
+t 2 "pairing needs a gateway" agent-serve --pairing
+t 2 "a port that does not exist is refused" agent-serve --gateway 65536
 done_testing

@@ -8,17 +8,17 @@ put() { curl -s -o "$tmp/body" -w '%{http_code}' -X PUT -d "$2" "$url/api/$1"; }
 rows() { get "$1" | jq -c '.rows | map(.id)'; }
 
 # --- nothing was told
-is "$(get guilds)$(get guilds/1/channels)" '[][]' "no guild, no channel"
-is "$(get public-https) $(get llm/models)" 'null {}' "no tunnel, no model"
+is "$(get guilds)$(get guilds/1/channels)" '[][]' "there is no guild and no channel"
+is "$(get public-https) $(get llm/models)" 'null {}' "there is no tunnel and no model"
 is "$(get 'automations?guildId=1' | jq -c .)" \
   '{"guildId":"1","channelId":null,"statuses":["active","paused"],"query":"","limit":30,"rows":[]}' \
-  "no automation"
-is "$(get agents/browser-sessions)" '{"guildId":null,"sessions":[]}' "no browser session"
+  "there is no automation"
+is "$(get agents/browser-sessions)" '{"guildId":null,"sessions":[]}' "there is no browser session"
 join() { curl -s -w ' %{http_code}' -d "$1" -H "Content-Type: ${2-application/json}" "$url/api/voice/join"; }
 unavailable='{"ok":false,"reason":"voice_join_unavailable"} 503'
-is "$(join '{}')" "$unavailable" "nobody to join anything"
+is "$(join '{}')" "$unavailable" "there is nobody to join anything"
 is "$(join '{"guildId":"1"}' text/plain)" "$unavailable" "a body of another type is not read"
-is "$(join '{"guildId":"1"}' | jq -r .reason 2>/dev/null)" "guild_not_found" "an unknown guild"
+is "$(join '{"guildId":"1"}' | jq -r .reason 2>/dev/null)" "guild_not_found" "an unknown guild is not found"
 is "$(join '{"guildId":')" '{"error":"invalid_json_body"} 400' "a body that breaks off"
 is "$(join '[1]')" "$unavailable" "an array asks for nothing"
 is "$(join '')" "$unavailable" "nor does an empty body"
@@ -36,19 +36,19 @@ put guilds "$(jq -c '[{id: "7", name: "Seven", channels: (to_entries | reverse
 $names
 END
 )" >/dev/null
-is "$(get guilds/7/channels | jq -c 'map(.category)')" "$names" "and categories"
+is "$(get guilds/7/channels | jq -c 'map(.category)')" "$names" "channels are sorted by categories, too"
 
 # --- guilds
 is "$(put guilds '[{"id":"1","name":"One","channels":[
   {"id":"13","name":"zz","category":"A"},{"id":"11","name":"b"},{"id":"12","name":"aa","category":"A","type":"voice"},
-  {"id":"10","name":"a"}]},{"id":2,"name":"T\u0077o","more":1}]')" 200 "guilds"
-is "$(get guilds)" '[{"id":"1","name":"One"},{"id":"2","name":"Two"}]' "only id and name"
+  {"id":"10","name":"a"}]},{"id":2,"name":"T\u0077o","more":1}]')" 200 "guilds are stored"
+is "$(get guilds)" '[{"id":"1","name":"One"},{"id":"2","name":"Two"}]' "guilds have only an id and a name"
 is "$(get guilds/1/channels | jq -c 'map([.id, .type, .category])')" \
   '[["10","text",null],["11","text",null],["12","voice","A"],["13","text","A"]]' \
-  "channels by category and name"
-is "$(get guilds/2/channels)$(get guilds/%32/channels)$(get guilds/1%2F2/channels)" "[][][]" "or none"
+  "channels are sorted by category and name"
+is "$(get guilds/2/channels)$(get guilds/%32/channels)$(get guilds/1%2F2/channels)" "[][][]" "a guild may have no channels"
 is "$(curl -s -w ' %{http_code}' "$url/api/guilds/%20/channels")" '{"error":"guildId is required"} 400' \
-  "a guild of blanks"
+  "a guild of blanks is none"
 is "$(curl -s -w ' %{http_code}' -X DELETE "$url/api/memory/reflections/%20")" \
   '{"ok":false,"error":"runId required"} 400' "a run of blanks"
 for path in guilds/ guilds/1 guilds/1/ guilds//channels guilds/1/channels/ guilds/1/2/channels \
@@ -68,13 +68,13 @@ put automations '{"rows":[
   {"id":4,"guild_id":"2","updated_at":"2026-01-03T00:00:00.000Z"},
   {"id":5,"guild_id":"1","updated_at":"2026-01-03T00:00:00.000Z","extra":[1]}]}' >/dev/null
 is "$(rows 'automations?guildId=1')" "[5,2,1]" "active and paused, last change first"
-is "$(rows 'automations?guildId=1&status=all')" "[5,2,1,3]" "all"
-is "$(rows 'automations?guildId=1&status=PAUSED,%20')" "[2]" "a status"
+is "$(rows 'automations?guildId=1&status=all')" "[5,2,1,3]" "all are selected by status=all"
+is "$(rows 'automations?guildId=1&status=PAUSED,%20')" "[2]" "a status selects"
 is "$(get 'automations?guildId=1&status=no,%20such' | jq -c '[.statuses, .rows]')" '[["no","such"],[]]' \
   "an unknown one is echoed and selects nothing"
-is "$(rows 'automations?guildId=1&q=bins%20%20SAY')$(rows 'automations?guildId=1&q=Tidy')" "[1][2]" "words"
-is "$(rows 'automations?guildId=1&channelId=10')" "[1]" "a channel"
-is "$(rows 'automations?guildId=1&limit=0')$(rows 'automations?guildId=1&limit=x')" "[5][5,2,1]" "a limit"
+is "$(rows 'automations?guildId=1&q=bins%20%20SAY')$(rows 'automations?guildId=1&q=Tidy')" "[1][2]" "words select"
+is "$(rows 'automations?guildId=1&channelId=10')" "[1]" "a channel selects"
+is "$(rows 'automations?guildId=1&limit=0')$(rows 'automations?guildId=1&limit=x')" "[5][5,2,1]" "a limit holds"
 is "$(get 'automations?guildId=1&limit=1000' | jq .limit)" 120 "is clamped"
 is "$(get 'automations?guildId=%20')" '{"error":"guildId is required"}' "a guild is needed"
 is "$(get 'automations?guildId=1&status=deleted' | jq -c '.rows[0] | [.is_running, .title, .status]')" \
@@ -86,8 +86,8 @@ like "$(get 'automations?guildId=1&status=deleted')" '"schedule":\{"kind":"once"
 put automations/runs '[{"id":1,"automation_id":1,"created_at":"2026-01-01T00:00:00.000Z"},
   {"id":2,"automation_id":1,"created_at":"2026-01-02T00:00:00.000Z"},{"id":3,"automation_id":4}]' >/dev/null
 is "$(rows 'automations/runs?guildId=1&automationId=1')" "[2,1]" "runs, newest first"
-is "$(rows 'automations/runs?guildId=1&automationId=1&limit=1')" "[2]" "a limit"
-is "$(rows 'automations/runs?guildId=2&automationId=1')" "[]" "of another guild's automation"
+is "$(rows 'automations/runs?guildId=1&automationId=1&limit=1')" "[2]" "a limit holds for runs"
+is "$(rows 'automations/runs?guildId=2&automationId=1')" "[]" "runs of another guild's automation are not shown"
 for query in '' 'guildId=1' 'automationId=1' 'guildId=1&automationId=x' 'guildId=1&automationId=0' \
   'guildId=1&automationId=1.5' 'guildId=1&automationId=1e400'; do
   is "$(get "automations/runs?$query")" '{"error":"guildId and automationId are required"}' "400: $query"
@@ -120,12 +120,12 @@ curl -s -o "$tmp/body" --data-binary @- "$url/api/actions" <<'END'
 {"kind":"browser_browse_failed","metadata":"text"}
 END
 is "$(get agents/browser-sessions | jq -c '.sessions | map(.sessionId[0:6]) | sort')" \
-  '["browse","browse","k"]' "three"
+  '["browse","browse","k"]' "there are three sessions"
 is "$(get agents/browser-sessions |
   jq -c '.sessions[] | select(.sessionId == "k") | [.totalCostUsd, .durationMs, (.toolSteps | map([.tool, .step]))]')" \
   '[0.5,12,[["7",0],["a",2]]]' "with what they tell"
 is "$(get 'agents/browser-sessions?guildId=9' | jq -c '[.guildId, (.sessions | length)]')" '["9",1]' "of a guild"
-is "$(get 'agents/browser-sessions?limit=0' | jq '.sessions | length')" 1 "a limit"
+is "$(get 'agents/browser-sessions?limit=0' | jq '.sessions | length')" 1 "a limit holds for sessions"
 is "$(get 'agents/browser-sessions?sinceHours=-1' | jq '.sessions | length')" 3 "junk is the default"
 
 # --- large bodies
@@ -134,7 +134,7 @@ for path in guilds automations automations/runs public-https llm/models; do
   is "$(curl -s -X PUT --data-binary @"$tmp/large" "$url/api/$path")" '{"error":"payload_too_large"}' \
     "413: $path"
 done
-is "$(curl -s --data-binary @"$tmp/large" "$url/api/voice/join")" '{"error":"payload_too_large"}' "413: join"
+is "$(curl -s --data-binary @"$tmp/large" "$url/api/voice/join")" '{"error":"payload_too_large"}' "a body that is too large for joining is refused"
 { printf '{"a":' && head -c 3000000 /dev/zero | tr '\0' '[' && head -c 3000000 /dev/zero | tr '\0' ']' &&
   printf '}'; } >"$tmp/deep"
 is "$(curl -s -X PUT --data-binary @"$tmp/deep" "$url/api/llm/models")" '{"ok":true}' "nesting of any depth"

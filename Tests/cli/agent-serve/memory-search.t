@@ -12,32 +12,32 @@ at_least_part() { awk "BEGIN { exit !($1 >= $2) }"; }
 
 start_server words agent-serve -l 127.0.0.1:0 -D :memory: --ingest "$day"
 is "$(curl -s "$url/api/memory/facts?guildId=$guild&limit=500" | jq '.facts | length')" 190 \
-  "the sample day's facts, but for those of the other guild"
+  "all facts of the sample day are there, but for those of the other guild"
 
 is "$(curl -s "$url/api/memory/reflections" | jq -c '.runs | map([.runId, .status, .durationMs])')" \
   '[["run_30","error",null],["run_31","completed",459]]' "and its reflections"
 is "$(curl -s "$url/api/memory" | jq -r .markdown | grep -c '^## ')" 7 "and its markdown, a heading a subject"
 
 # --- words
-like "$(first 'DRILL press fuse')" '^The drill press takes' "in any case"
-like "$(first 'schlussel LAGER')" '^Den Schlüssel zum Lager' "without an accent"
-like "$(first "$(printf 'Schlu\314\210ssel Lager')")" '^Den Schlüssel' "with an accent of its own"
+like "$(first 'DRILL press fuse')" '^The drill press takes' "case does not matter"
+like "$(first 'schlussel LAGER')" '^Den Schlüssel zum Lager' "a word without an accent finds one with it"
+like "$(first "$(printf 'Schlu\314\210ssel Lager')")" '^Den Schlüssel' "a word with an accent of its own does, too"
 like "$(first strassenfest)" '^Das Straßenfest' "ß is ss"
-like "$(first Flussmit)" 'Flussmittel' "the beginning of a word"
+like "$(first Flussmit)" 'Flussmittel' "the beginning of a word finds it"
 is "$(first ussmittel)" nothing "not its end"
-like "$(first '鍵')" '土曜日の鍵' "one character of Japanese"
-like "$(first '扇風機')" '古い扇風機' "a word inside a sentence without blanks"
-like "$(first '保险丝')" '^万用表' "of Chinese"
-like "$(first '고양이가')" '^가게 고양이는' "of Korean, with another particle"
+like "$(first '鍵')" '土曜日の鍵' "one character of Japanese finds a fact"
+like "$(first '扇風機')" '古い扇風機' "a word inside a sentence without blanks is found"
+like "$(first '保险丝')" '^万用表' "Chinese is found"
+like "$(first '고양이가')" '^가게 고양이는' "Korean is found with another particle"
 like "$(first 'مفتاح')" 'الورشة' "Arabic without its vowel points"
-like "$(first 'ПАЯЛЬНИК')" '^Паяльник' "Russian"
-is "$(find 'zeppelin' | jq -c '[.limit, .results]')" '[5,[]]' "nothing about a zeppelin"
-is "$(find 'EL84' 2>/dev/null | jq '.results | length')" 0 "nor of another guild's valves"
+like "$(first 'ПАЯЛЬНИК')" '^Паяльник' "Russian is found"
+is "$(find 'zeppelin' | jq -c '[.limit, .results]')" '[5,[]]' "nothing is found about a zeppelin"
+is "$(find 'EL84' 2>/dev/null | jq '.results | length')" 0 "another guild's valves are not found"
 like "$(first 'EL84' 1184019000000000771)" '^Valve EL84' "which that guild finds"
 is "$(find key | jq -c '.results[0] | keys_unsorted' | tr -d '"')" \
   '[id,created_at,updated_at,scope,guild_id,channel_id,user_id,subject,fact,fact_type,evidence_text,source_message_id,confidence,score,semanticScore,lexicalScore]' \
-  "the members of a result"
-is "$(find 'the key of the workshop' | jq -c '.results | map(.score) | . == (sort | reverse)')" true "by score"
+  "a result has these members"
+is "$(find 'the key of the workshop' | jq -c '.results | map(.score) | . == (sort | reverse)')" true "results are sorted by score"
 is "$(curl -s "$url/api/memory/search?q=key&guildId=$guild&limit=99" | jq -c '[.limit, (.results | length <= 24)]')" \
   '[99,true]' "a limit is echoed and clamped"
 is "$(client hostile "$url" "$guild")" fine "hostile queries are queries"
@@ -56,7 +56,7 @@ embedded() { [ "$(asked | awk '$2 > 1 || NR > 1 { n += $2 } END { print n + 0 }'
 start_server fused agent-serve -l 127.0.0.1:0 -D "$tmp/fused.sqlite" --ingest "$day" --embed-url "$vectors"
 ok "every fact of a guild gets a vector" wait_until 30 embedded 162
 is "$(asked | awk '{ print $1 }' | sort -u)" nomic-embed-text "of the model that is meant by default"
-ok "many at a time" sh -c "curl -s $vectors/control | awk '{ if (\$2 > 64) bad = 1; if (\$2 == 64) full = 1 } END { exit bad || !full }'"
+ok "many are asked for at a time" sh -c "curl -s $vectors/control | awk '{ if (\$2 > 64) bad = 1; if (\$2 == 64) full = 1 } END { exit bad || !full }'"
 semantic() { [ "$(find "${1-workshp keyes}" | jq -r '.results[0].semanticScore // 0 | . > 0')" = true ]; }
 ok "a search has vectors" wait_until 30 semantic
 like "$(find 'workshp keyes' | jq -r '.results[].fact')" 'Noor keeps the key' "a word misspelt is found by its letters"
@@ -81,9 +81,9 @@ like "$(first 'hanging pelican')" '^The hanging' "a server that hangs"
 ok "holds a search up for a moment" test $(($(date +%s) - began)) -le 20
 began=$(date +%s)
 first 'hanging pelican' >"$tmp/answer"
-ok "and the next one not at all" test $(($(date +%s) - began)) -le 2
+ok "the next search does not wait" test $(($(date +%s) - began)) -le 2
 has "$tmp/fused.err" 'embeddings: .*; searching by words' && pass "one line tells of it" || fail "one line tells of it"
-is "$(grep -c 'searching by words' "$tmp/fused.err")" 1 "and no more than one"
+is "$(grep -c 'searching by words' "$tmp/fused.err")" 1 "no more than one line does"
 
 # --- the same database, another model; what the first one missed comes too
 stop "$pid"
@@ -95,7 +95,7 @@ ok "all are made again with another model" wait_until 30 count 166
 ok "and found by it" wait_until 30 semantic
 like "$(first 'poison cupboard')" '^The poison' "what the server refuses is found by its words"
 pelican() { find 'hngng pelikan' | jq -e '.results | any(.fact | startswith("The hanging pelican"))'; }
-ok "and the others, one by one, by their vectors" wait_until 30 pelican
+ok "the others are found one by one, by their vectors" wait_until 30 pelican
 before=$(asked | wc -l)
 stop "$pid"
 start_server kept agent-serve -l 127.0.0.1:0 -D "$tmp/fused.sqlite" --embed-url "$vectors/v1/embeddings" --embed-model other-model
@@ -119,7 +119,7 @@ stop "$pid"
 if [ -n "${AGENTUTILS_EMBED_URL-}" ]; then
   start_server real agent-serve -l 127.0.0.1:0 -D :memory: --ingest "$day" --embed-url "$AGENTUTILS_EMBED_URL" \
     --embed-model "${AGENTUTILS_EMBED_MODEL-nomic-embed-text}"
-  ok "a real model's vectors" wait_until 60 semantic 'where is the key'
+  ok "a real model's vectors find it" wait_until 60 semantic 'where is the key'
   # It grows while the facts get theirs.
   recalls() {
     client recall "$url" "$guild" "$questions" >"$tmp/real.recall" &&
@@ -132,7 +132,7 @@ else
 fi
 
 # --- options
-t 2 "a URL of another kind" agent-serve -l 127.0.0.1:0 -D :memory: --embed-url 'ftp://x'
+t 2 "a URL of another kind is refused" agent-serve -l 127.0.0.1:0 -D :memory: --embed-url 'ftp://x'
 err_like '^agent-serve: --embed-url ftp://x: ' "is named"
-t 2 "a model without a server" agent-serve -l 127.0.0.1:0 -D :memory: --embed-model x
+t 2 "a model needs a server" agent-serve -l 127.0.0.1:0 -D :memory: --embed-model x
 done_testing

@@ -12,11 +12,11 @@ delete() { curl -s -w ' %{http_code}' -X DELETE -H 'Content-Type: application/js
 facts() { curl -s "$m/facts?guildId=${1-1}&limit=500"; }
 
 # --- nothing is known
-is "$(facts)" '{"guildId":"1","limit":500,"subject":null,"queryText":"","facts":[]}' "no fact"
+is "$(facts)" '{"guildId":"1","limit":500,"subject":null,"queryText":"","facts":[]}' "there is no fact"
 is "$(curl -s "$m/facts?guildId=1&limit=0" | jq -c '[.limit, .facts]')" '[1,[]]' "a limit of 0 is 1"
 is "$(curl -s "$m/facts?guildId=1&limit=501" | jq .limit)$(curl -s "$m/facts?guildId=1&limit=x" | jq .limit)" "500120" \
   "others are clamped, junk is the default"
-is "$(curl -s "$m/reflections?guildId=1")" '{"guildId":"1","runs":[]}' "no reflection"
+is "$(curl -s "$m/reflections?guildId=1")" '{"guildId":"1","runs":[]}' "there is no reflection"
 is "$(curl -s "$m/search?guildId=1&q=")" '{"results":[],"queryText":"","guildId":"1","channelId":null,"limit":0}' \
   "an empty query finds nothing"
 
@@ -27,7 +27,7 @@ is "$(post '{"guildId":"1","subject":" a \n b ","fact":"  One\t\u00a0fact  ","fa
 1
 [1]
 {"created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z","scope":"guild","guild_id":"1","channel_id":null,"user_id":null,"subject":"a b","fact":"One fact","fact_type":"preference","evidence_text":null,"source_message_id":null,"confidence":1,"metadata":{"isLegacy":false}}' \
-  "a fact, folded and clamped"
+  "a fact is folded and clamped"
 is "$(post '{"guildId":"1","subject":"a b","fact":"One   fact"}')" \
   '{"ok":false,"stored":0,"ids":[],"errors":[{"line":1,"reason":"duplicate"}],"error":"duplicate"} 409' "the same again"
 like "$(post '{"guildId":"2","subject":"a b","fact":"One fact"}')" '"ids":\[2\].* 200$' "in another guild it is another"
@@ -40,27 +40,27 @@ refused '{"subject":"x","fact":"x","scope":"guild"}' 'guildId required'
 refused '{"guildId":"1","subject":"x","fact":"x","confidence":"high"}' 'confidence must be a number between 0 and 1'
 refused '{"guildId":"1","subject":"x","fact":"x","created_at":"soon"}' 'created_at is not an RFC 3339 time'
 refused '' 'no fact in the body'
-is "$(curl -s -H 'Content-Type: application/json' -d '{"a":' "$m/facts" | jq -r .error)" invalid_json_body "and no JSON"
+is "$(curl -s -H 'Content-Type: application/json' -d '{"a":' "$m/facts" | jq -r .error)" invalid_json_body "what is no JSON is refused"
 printf '%s\n' '{"event":"fact","id":"","data":{"subject":"300","fact":"of a person"}}' '' 'junk' \
   '[{"guild_id":"1","subject":"x","fact":"a row"},{"guild_id":"1","subject":"x"}]' \
   '{"guildId":"1","facts":[{"subject":"__owner__","fact":"private","user_id":"7"}]}' >"$tmp/lines"
 is "$(post "@$tmp/lines" | jq -c . 2>/dev/null | head -n 1)" \
   '{"ok":false,"stored":3,"ids":[3,4,5],"errors":[{"line":3,"reason":"a word without quotes"},{"line":4,"reason":"fact required"}]}' \
-  "in all forms, one a line"
+  "all forms are taken, one a line"
 is "$(facts | jq -c '.facts | map([.id, .scope, .guild_id, .user_id]) | sort')" \
   '[[1,"guild","1",null],[3,"user",null,"300"],[4,"guild","1",null],[5,"owner",null,"7"]]' "whose they are"
 is "$(facts 2 | jq -c '.facts | map(.id) | sort')" '[2,3,5]' "another guild sees its own and those of persons"
 
 # --- edits: the checks in their order
-is "$(put x '{}')" '{"ok":false,"error":"guildId required"} 400' "first the guild"
+is "$(put x '{}')" '{"ok":false,"error":"guildId required"} 400' "the guild is checked first"
 for id in x 0 -1 1.5 %20 1e400 99999999999999999999 null; do
-  is "$(put "$id" '{"guildId":"1"}')" '{"ok":false,"error":"valid factId required"} 400' "then the id: $id"
+  is "$(put "$id" '{"guildId":"1"}')" '{"ok":false,"error":"valid factId required"} 400' "then the id is checked: $id"
 done
-is "$(put 1 '{"guildId":"1","subject":" "}')" '{"ok":false,"error":"subject required"} 400' "then the subject"
-is "$(put 1 '{"guildId":"1","subject":"a"}')" '{"ok":false,"error":"fact required"} 400' "then the fact"
+is "$(put 1 '{"guildId":"1","subject":" "}')" '{"ok":false,"error":"subject required"} 400' "then the subject is checked"
+is "$(put 1 '{"guildId":"1","subject":"a"}')" '{"ok":false,"error":"fact required"} 400' "then the fact is checked"
 for value in '"x"' '"0x"' '[]' '{}' '1e999'; do
   is "$(put 1 "{\"guildId\":\"1\",\"subject\":\"a\",\"fact\":\"b\",\"confidence\":$value}")" \
-    '{"ok":false,"error":"confidence must be a number between 0 and 1"} 400' "then the confidence: $value"
+    '{"ok":false,"error":"confidence must be a number between 0 and 1"} 400' "then the confidence is checked: $value"
 done
 confidence() { put 1 "{\"guildId\":1,\"subject\":\"a\",\"fact\":\"b\",\"confidence\":$1}" | sed 's/ 200$//' | jq -c .fact.confidence; }
 is "$(confidence null) $(confidence '""') $(confidence true) $(confidence -3) $(confidence 7) $(confidence '" 0.25 "') $(confidence '"0b1"')" \
@@ -69,18 +69,18 @@ is "$(put 4 '{"guildId":"1","subject":"a","fact":"b","confidence":1}')" '{"ok":f
 is "$(put 1 '{"guildId":"1","subject":"a","fact":"b","confidence":1}' | jq -r '.ok? // empty')" true "but not of itself"
 is "$(put 2 '{"guildId":"1","subject":"a","fact":"b","confidence":1}')" '{"ok":false,"error":"not_found"} 404' "another guild's"
 like "$(put 3 '{"guildId":"anything","subject":"300","fact":"edited","confidence":1}')" '"fact":"edited".* 200$' \
-  "a person's, with any guild"
+  "a person's fact can be edited with any guild"
 is "$(put 1 'guildId=1&subject=a&fact=of+a+form&confidence=0.5' application/x-www-form-urlencoded | sed 's/.*"fact":"\([^"]*\)".*/\1/')" \
-  'of a form' "a form"
+  'of a form' "a form is taken"
 is "$(put 1 '{"guildId":"1"}' text/plain)" '{"ok":false,"error":"guildId required"} 400' "a body of another type is not read"
 is "$(put 1 '[1]')$(put 1 '"x"')" '{"ok":false,"error":"guildId required"} 400{"ok":false,"error":"guildId required"} 400' "nor is an array"
-is "$(put 1 '{"guildId":')" '{"error":"invalid_json_body"} 400' "half a body"
+is "$(put 1 '{"guildId":')" '{"error":"invalid_json_body"} 400' "half a body is refused"
 curl -s -o "$tmp/answer" -X PUT -H 'Origin: http://example.org' -H 'Content-Type: application/json' -d '{}' \
   -w '%{http_code}' "$m/facts/1" >"$tmp/code"
-is "$(cat "$tmp/code")" 403 "not from a page in a browser"
+is "$(cat "$tmp/code")" 403 "a page in a browser may not write"
 is "$(curl -s -X PUT "$m/facts/")$(curl -s -X PUT "$m/facts/1/2")$(curl -s -X DELETE "$m/reflections/")$(curl -s -X PATCH "$m/facts/1")" \
   '{"error":"Not found."}{"error":"Not found."}{"error":"Not found."}{"error":"Not found."}' "404: other paths"
-is "$(curl -s "$m/")$(curl -s "$m/facts/1")$(curl -s "$m/none")" "Not found.Not found.Not found." "and no such page"
+is "$(curl -s "$m/")$(curl -s "$m/facts/1")$(curl -s "$m/none")" "Not found.Not found.Not found." "other paths are not found, either"
 
 # --- lengths, in UTF-16 units
 long() { python3 -c 'import sys; print(sys.argv[1] * int(sys.argv[2]), end="")' "$1" "$2"; }
@@ -116,15 +116,15 @@ client many 10000 >"$tmp/many"
 is "$(curl -s --data-binary @"$tmp/many" "$m/facts" | jq -c '[.stored, (.ids | length), .errors]')" '[10000,10000,[]]' "10000 facts in one request"
 is "$(curl -s --data-binary @"$tmp/many" "$m/facts" | jq -c '[.stored, (.errors | length)]')" '[0,10000]' "none of them twice"
 is "$(curl -s "$m/subjects?guildId=1&limit=1000" | jq '.subjects | length, (map(.fact_count) | add)?' | head -n 1)" 500 "500 subjects at most"
-is "$(curl -s "$m/facts?guildId=1&limit=500" | jq '.facts | length')" 500 "and 500 facts"
-is "$(curl -s "$m/facts?guildId=1&subject=s7&limit=500" | jq '.facts | length')" 15 "all of a subject"
-is "$(curl -s "$m/facts?guildId=1&q=ITEM7777" | jq -c '.facts | map(.subject)')" '["s77"]' "one among them"
-is "$(curl -s "$m/search?guildId=1&q=item7777" | jq -c '.results | map(.subject)')" '["s77"]' "by a search too"
+is "$(curl -s "$m/facts?guildId=1&limit=500" | jq '.facts | length')" 500 "500 facts are given"
+is "$(curl -s "$m/facts?guildId=1&subject=s7&limit=500" | jq '.facts | length')" 15 "all facts of a subject are given"
+is "$(curl -s "$m/facts?guildId=1&q=ITEM7777" | jq -c '.facts | map(.subject)')" '["s77"]' "one fact among them is found"
+is "$(curl -s "$m/search?guildId=1&q=item7777" | jq -c '.results | map(.subject)')" '["s77"]' "a search finds it, too"
 for number in 1 2 3 4 5 6 7 8; do curl -s "$m/search?guildId=1&q=kettle+lamp" -o "$tmp/search.$number" & done
 wait_until 30 test -s "$tmp/search.8"
 is "$(curl -s "$m/search?guildId=1&q=kettle+lamp&limit=24" | jq '.results | length')" 24 "of words that thousands have"
 is "$(curl -s -H 'Content-Type: application/json' -d '{"guildId":"1","queryText":"lamp"}' "$m/runtime-snapshot" |
-  jq -c '[.mode, .counts.participantCount, .slice.loreFacts]')" '["text",0,[]]' "a snapshot of nobody"
+  jq -c '[.mode, .counts.participantCount, .slice.loreFacts]')" '["text",0,[]]' "a snapshot of nobody has nobody"
 stop "$pid"
 
 # --- kill -9 while facts come in

@@ -14,15 +14,15 @@ same() {
   shift
   body "$_name" >"$tmp/want"
   is "$(curl -s -o "$tmp/got" -w '%{http_code} %{content_type}' "$@")" \
-    "$(code "$_name") ${type-application/json}" "$_name: status and type"
-  ok "$_name: the body" cmp "$tmp/want" "$tmp/got"
+    "$(code "$_name") ${type-application/json}" "$_name: status and type are those of the dashboard"
+  ok "$_name: the body is that of the dashboard" cmp "$tmp/want" "$tmp/got"
 }
 # alike NAME JQ CURL-ARGUMENT...: the body but for what JQ takes away.
 alike() {
   _name=$1
   _filter=$2
   shift 2
-  is "$(curl -s "$@" | jq -c "$_filter")" "$(body "$_name" | jq -c "$_filter")" "$_name: alike"
+  is "$(curl -s "$@" | jq -c "$_filter")" "$(body "$_name" | jq -c "$_filter")" "$_name: the answers are alike"
 }
 json() {
   _method=$1
@@ -36,7 +36,7 @@ start_server serve agent-serve -l 127.0.0.1:0 -D "$tmp/memory.sqlite"
 # --- the facts, in the order in which they were learnt; one of them is of another guild
 { body memory-facts | jq -c '.facts[]' && body memory-search-all | jq -c '.results[] | select(.id == 7)'; } |
   jq -sc 'sort_by(.id)[]' >"$tmp/facts"
-is "$(lines "$tmp/facts")" 8 "eight facts"
+is "$(lines "$tmp/facts")" 8 "there are eight facts"
 is "$(curl -s --data-binary @"$tmp/facts" "$url/api/memory/facts")" \
   '{"ok":true,"stored":8,"ids":[1,2,3,4,5,6,7,8],"errors":[]}' "are posted, one a line"
 sed -n '/^event: activity_snapshot/{n;s/^data: //p;}' "$recorded/activity.sse" |

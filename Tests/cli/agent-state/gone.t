@@ -61,7 +61,7 @@ is "$(state keep)" idle "a shell that told it itself is still there"
 t new-session -d -s again "$agent again.pid agent-state working; $agent second.pid agent-state working; exec sh"
 ok "again: an agent runs" wait_until 20 test -s again.pid
 kill -9 "$(cat again.pid)"
-ok "and another one behind it" wait_until 20 test -s second.pid
+ok "another agent runs behind it" wait_until 20 test -s second.pid
 is "$(state again)" working "whose state it is, though it is the same"
 mv second.pid again.pid
 killed again

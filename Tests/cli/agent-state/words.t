@@ -23,7 +23,7 @@ since() { t display-message -p -t "$pane" '#{@agent_since}'; }
 for words in "working" "idle all is well" "--hook"; do
   # shellcheck disable=SC2086
   run agent-state $words </dev/null
-  status_is 0 "outside tmux: $words"
+  status_is 0 "outside tmux nothing fails: $words"
   out_empty "prints nothing"
   err_empty "and says nothing"
 done
@@ -35,20 +35,20 @@ for name in '%' '%1' '1@/x' '%x@/x' '%1;kill-server@/x' '@' '%1@' "%99@$socket" 
 done
 is "$(options)" "||" "nothing was set"
 AGENT_PANE="%99@$socket" run agent-state -v working
-err_like "^agent-state: tmux: .*%99" "tmux's word about it, with -v"
+err_like "^agent-state: tmux: .*%99" "-v tells what tmux said about it"
 run agent-state
-status_is 2 "no state"
+status_is 2 "a state must be named"
 run agent-state busy
-status_is 2 "no such state"
+status_is 2 "a state that does not exist is refused"
 err_like 'state busy: not one of working, waiting, idle, unknown' "is told"
 run agent-state --hook idle
 status_is 2 "--hook takes no words"
 
 # --- the pane's own words, hidden and not
 TMUX=$socket,123,0 TMUX_PANE=$pane run agent-state working
-is "$status$(cat "$out" "$err")" 0 "in a pane"
+is "$status$(cat "$out" "$err")" 0 "in a pane the state is set"
 is "$(options)" "working||cat" "the state, and what runs there"
-like "$(since)" '^20[0-9-]+T[0-9:]+Z$' "and since when"
+like "$(since)" '^20[0-9-]+T[0-9:]+Z$' "the time since when is kept"
 AGENT_PANE=$pane@$socket
 export AGENT_PANE
 t set-option -p -t "$pane" @agent_since 2020-01-01T00:00:00Z
@@ -149,5 +149,5 @@ for n in 1 2 3 4 5 6 7 8; do
   jobs="$jobs $!"
 done
 for job in $jobs; do wait "$job"; done
-like "$(options)" '^working\|[1-8]\|cat$' "eight at once"
+like "$(options)" '^working\|[1-8]\|cat$' "eight calls at once leave one state"
 done_testing

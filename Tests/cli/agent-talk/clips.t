@@ -84,7 +84,7 @@ arecord arecord -q -t wav -f S16_LE -r 16000 -c 1
 END
 rm "$tmp/tools/rec" "$tmp/tools/pw-record" "$tmp/tools/arecord"
 found
-status_is 2 "no recorder"
+status_is 2 "a missing recorder is an error"
 out_like 'agent-talk: no arecord, pw-record or rec \(sox\) in PATH; or name another with --recorder' "is told"
 
 # --- a voice server, a pipe
@@ -101,7 +101,7 @@ for words in '-p ears' -pears '--profile ears' --profile=ears; do
   run $terminal sh -c "agent-talk $words --recorder 'cat \"$tmp/loud.wav\"' >'$tmp/printed'"
   is "$status $(cat "$tmp/printed")" "0 hello there" "$words: printed into a file"
 done
-t 2 "a full disk" $terminal sh -c "agent-talk -p ears --recorder 'cat \"$tmp/loud.wav\"' >/dev/full"
+t 2 "a full disk is an error" $terminal sh -c "agent-talk -p ears --recorder 'cat \"$tmp/loud.wav\"' >/dev/full"
 out_like 'agent-talk: not printed: hello there' "does not lose the words"
 is "$(jq -s 'map(select(.signed and .bytes == 64044)) | length' "$tmp/log")" 5 "each was sent whole"
 ok "and none was typed" session_empty
@@ -115,7 +115,7 @@ out_is "after all" "which clip-transcribe then hears"
 # shellcheck disable=SC2086
 run $terminal env -u HOME -u XDG_STATE_HOME agent-talk --command 'echo homeless' \
   --recorder "cat '$tmp/loud.wav'" -- .
-like "$(cat "$out")" homeless "without a home"
+like "$(cat "$out")" homeless "it works without a home"
 
 mkdir "$tmp/relative"
 # shellcheck disable=SC2086
@@ -143,11 +143,11 @@ for words in '-p nosuch' '-p nosuch .'; do
   t 2 "$words" $terminal agent-talk $words --recorder "touch '$tmp/begun'"
   out_like '^agent-talk: profile nosuch: not in ' "is told"
 done
-t 77 "a profile without its secret" $terminal agent-talk -p open --recorder "touch '$tmp/begun'"
+t 77 "a profile without its secret is refused" $terminal agent-talk -p open --recorder "touch '$tmp/begun'"
 out_like "^agent-talk: .*$tmp/none" "is told"
 run agent-talk --recorder
-err_like '^agent-talk: option --recorder needs an argument: COMMAND$' "an option without its argument"
-t 2 "no terminal" \
+err_like '^agent-talk: option --recorder needs an argument: COMMAND$' "an option without its argument is refused"
+t 2 "it needs a terminal" \
   perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' agent-talk --command : --recorder "touch '$tmp/begun'" .
 err_is "agent-talk: no terminal: a key ends the recording" "is told"
 not_ok "nothing of these was recorded" test -e "$tmp/begun"

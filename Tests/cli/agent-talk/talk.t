@@ -8,8 +8,8 @@
 # --- recording
 says 'run the tests'
 talk one --recorder "$speaks; :" --command "stat -c %a \"\$1\" \"\${1%/*}\" >'$tmp/modes'; $hears" .
-ok "the level" at one expect ' ###################-  Enter ends, q throws it away'
-ok "somebody records" kill -0 "$(cat "$recording")"
+ok "the level is shown" at one expect ' ###################-  Enter ends, q throws it away'
+ok "the recorder runs" kill -0 "$(cat "$recording")"
 is "$(cat "$recording")" "$(at one state | jq .pid)" "and that is agent-talk"
 ok "silence has none" at one expect ' --------------------  Enter'
 ok "and the time passes" grep -q ' 0:0[2-9] -' "$tmp/one.screen"
@@ -46,7 +46,7 @@ for signal in HUP INT QUIT TERM; do
 done
 while read -r signal want; do
   ended "$signal" "$want" "SIG$signal"
-  ok "and the recorder" wait_until 20 gone "$(cat "$tmp/$signal")"
+  ok "the recorder is gone, too" wait_until 20 gone "$(cat "$tmp/$signal")"
 done <<'END'
 HUP 129
 INT 130
@@ -130,17 +130,17 @@ ended broken 2 "a recorder that fails"
 ok "is told of" grep -q 'agent-talk: recorder: no microphone' "$tmp/broken.screen"
 at mute send ' '
 ended mute 2 "one that records nothing"
-ok "too" grep -q 'agent-talk: recorder: nothing was recorded' "$tmp/mute.screen"
+ok "its silence is told" grep -q 'agent-talk: recorder: nothing was recorded' "$tmp/mute.screen"
 not_ok "they are not heard" test -e "$tmp/heard"
 ended deaf 2 "a recogniser that fails"
 ok "is told of" grep -q 'agent-talk: --command: ended with status 3' "$tmp/deaf.screen"
 ok "what it said is shown" grep -q 'no?\[31m model' "$tmp/deaf.screen"
-not_ok "and not obeyed" grep -q "$(printf '\033\\|\302\233')" "$tmp/deaf.screen"
+not_ok "it is not obeyed" grep -q "$(printf '\033\\|\302\233')" "$tmp/deaf.screen"
 kept=$(sed -n 's/.*agent-talk: kept \(.*\), to try again with clip-transcribe.*/\1/p' "$tmp/deaf.screen")
 ok "the clip is kept" cmp "$kept" "$tmp/loud.wav"
 # shellcheck disable=SC2012  # the name is ours
-like "$(ls -l "$kept")" '^-rw-------' "for the user alone"
-is "$(ls "${kept%/*}")" clip.wav "and nothing else"
+like "$(ls -l "$kept")" '^-rw-------' "the clip is for the user alone"
+is "$(ls "${kept%/*}")" clip.wav "nothing else is kept"
 rm -r "${kept%/*}"
 ok "nothing more is left" nothing_left
 ok "nor typed" session_empty

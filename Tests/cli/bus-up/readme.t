@@ -65,7 +65,7 @@ on() {
   cd "$tmp/$1" || bail "no $1"
   run sh -e "$tmp/$1.sh"
   cd "$tmp" || bail "no $tmp"
-  status_is 0 "block $2 on $1"
+  status_is 0 "block $2 works on $1"
 }
 serve() {
   commands "$2" "$1" | sed '$d' >"$tmp/$1.sh"
@@ -124,7 +124,7 @@ echo shot >shot.png
 run sh -c "$(line 2 share-inbox)"
 out_like '"state":"queued"' "a file is queued"
 run share-inbox drain --bus --exec 'cat >delivered'
-ok "and delivered" cmp -s shot.png delivered
+ok "the file is delivered" cmp -s shot.png delivered
 told() {
   post llm_error "the tide is late"
   for _name in feed notify; do has "$tmp/$_name.out" "the tide is late" || return; done
@@ -139,7 +139,7 @@ cd "$tmp" || bail "no $tmp"
 # --- one server, with TLS and a token
 
 serve one 3
-ok "a server with TLS" wait_until 30 is_ready one
+ok "a server with TLS starts" wait_until 30 is_ready one
 conf=$XDG_CONFIG_HOME/agentutils
 cp "$tmp/one/bus.pem" "$tmp/one/bus-token" "$tmp/home"
 on home 4
@@ -217,7 +217,7 @@ rows 500 30001 | bus-put -b team
 ok "what is stored here is there" wait_until 40 all_has 7000
 link open
 ok "and what was stored meanwhile comes when the link is back" wait_until 40 all_has 7500
-is "$(lines "$tmp/there")" 7500 "each of it once"
+is "$(lines "$tmp/there")" 7500 "each of it is there once"
 run bus-get -b team --all -e
 is "$(lines "$out")" 6500 "the edge keeps its subjects"
 run bus-get -b ada --all -e
@@ -258,7 +258,7 @@ rows 3 40001 >"$tmp/rows"
 t 0 "who may write, writes" bus-put -b ada-only <"$tmp/rows"
 t 77 "and does not read" bus-get -b ada-only --all -e
 t 0 "who may read, reads" bus-get -b ines-only --all -e actions.118.llm_call
-is "$(count_of "$out")" 6503 "all of it"
+is "$(count_of "$out")" 6503 "all of it can be read"
 run env AGENT_BUS=ines-only share-inbox drain -q --bus --inbox "$tmp/other" --exec cat
 is "$status $(cat "$out")" "0 by team" "and takes the files that were put in here, and only these"
 t 75 "and does not wait longer than is asked for a stream that is not there" \

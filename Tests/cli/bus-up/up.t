@@ -49,7 +49,7 @@ server=$(pgrep -P "$up" nats-server)
 stop "$up"
 is "$status" 143 "a signal ends it by that signal"
 wait_until 10 gone "$server"
-ok "and its server" gone "$server"
+ok "its server ends, too" gone "$server"
 
 cp "$conf/config" "$tmp/before"
 start_server up bus-up --port "$port"
@@ -70,7 +70,7 @@ for heading in '[ bus local ]' "${mark}[bus local]" '[bus   local] ; mine' "${ta
   esac
   start_server up bus-up --port "$port"
   up=$pid
-  is "$(grep -c '^servers' "$conf/config")" "$many" "the heading $heading"
+  is "$(grep -c '^servers' "$conf/config")" "$many" "the heading $heading is found"
   run bus-get --all -e
   ok "records come out" cmp -s "$tmp/in" "$out"
   [ "$heading" = '[ bus  other ]' ] || stop "$up"
@@ -79,5 +79,5 @@ kill -9 "$(pgrep -P "$up" nats-server)"
 finished "$up"
 is "$status" 75 "without its server it ends"
 
-t 2 "no such port" bus-up --port 0
+t 2 "a port that does not exist is refused" bus-up --port 0
 done_testing

@@ -81,7 +81,7 @@ EDITOR='./editor twice' ask - e y -- mail-draft mail
 status_is 0 "e opens the editor again"
 is "$(xargs <edits)" "twice twice" "which may have words of its own"
 is "$(tail -n 1 sent)" "Tomorrow?" "what was edited is sent"
-is "$(tail -n 1 mail)" "Today?" "and not written into the file"
+is "$(tail -n 1 mail)" "Today?" "the edit is not written into the file"
 VISUAL=./editor EDITOR=false ask mail n -- mail-draft
 status_is 1 "VISUAL wins"
 EDITOR=false ask mail y -- mail-draft
@@ -119,7 +119,7 @@ printf '{"to":"a@example.com","subject":{"email":"a@b"},"body":"b"}\n' >objects
 ask objects y -- mail-draft
 status_is 2 "A subject is no address."
 ask record y -- mail-draft
-status_is 0 "a record"
+status_is 0 "a record is no message"
 is "$(sed '/^$/q' sent | cut -d : -f 1 | xargs)" \
   "To Bcc Subject MIME-Version Content-Type Content-Transfer-Encoding" \
   "a line end in a member makes no header"
@@ -209,7 +209,7 @@ is "$(grep -c '^Bcc: eve@example.com$' "$out")" 1 "a byte order mark stands befo
 echo 'See you.' >words
 ask words y n -- mail-draft
 status_is 1 "without a recipient a yes sends nothing"
-not_ok "to nobody" test -e sent
+not_ok "nothing was sent to nobody" test -e sent
 ask words y -- mail-draft -t ada@example.com -s 'Größe und mehr, so dass es lang wird: 日本語 日本語 日本語'
 status_is 0 "-t and -s name what the draft does not"
 is "$(python3 -c '
@@ -234,7 +234,7 @@ done
 run mail-draft -n mail
 is "$(cat "$out")" "$(cat mail)" "-n prints it, without a terminal"
 if [ -w /dev/full ]; then
-  t 2 "a full disk" sh -c 'exec mail-draft -n mail >/dev/full'
+  t 2 "a full disk is an error" sh -c 'exec mail-draft -n mail >/dev/full'
   err_is "mail-draft: standard output: no space left on device" "is told in our name"
 fi
 mkdir tmp
@@ -254,7 +254,7 @@ is "$(kept)" "$(cat mail)" "the draft is kept"
 like "$(cat screen)" "^mail-draft: ./deliver: mailbox full$" "the reason is told"
 echo 67 >refuse
 ask mail y -- mail-draft
-status_is 2 "no such user"
+status_is 2 "an unknown user is an error"
 is "$(kept)" "$(cat mail)" "the draft is kept, too"
 rm refuse
 SENDMAIL=false ask mail y -- mail-draft --sendmail 'cat >other'
@@ -280,11 +280,11 @@ out_unlike 'quoted-printable' "as long as it may be it stays as it is"
 python3 -c 'print("x" * 50000000)' >long
 (echo 'To: a@example.org' && echo && cat long) >headed
 bound=40
-t 0 "a text of one line of 50 MB" mail-draft -n long
+t 0 "a text of one line of 50 MB is taken" mail-draft -n long
 ok "is the body" sh -c 'sed "1,/^\$/d" "$1" | base64 -d | cmp - long' - "$out"
-ok "in short lines" test "$(wc -L <"$out")" -le 76
-t 0 "and behind a header" mail-draft -n headed
-ok "as well" sh -c 'sed "1,/^\$/d" "$1" | base64 -d | cmp - long' - "$out"
+ok "its lines are short" test "$(wc -L <"$out")" -le 76
+t 0 "such a text is taken behind a header, too" mail-draft -n headed
+ok "it is the body then, too" sh -c 'sed "1,/^\$/d" "$1" | base64 -d | cmp - long' - "$out"
 { printf 'Subject: ' && cat long; } >subject
 t 2 "a header of that size is refused" mail-draft -n subject
 err_is "mail-draft: not a draft: its header is longer than 100,000 bytes" "and told"

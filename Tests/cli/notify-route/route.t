@@ -11,7 +11,7 @@ t 0 "the samples are decided" notify-route "$tmp/in"
 is "$(jq -c "$defaults" "$out")" "$(jq -c ".vectors[].out | $defaults" "$routes")" \
   "as they should be, one line each, in their order"
 run notify-route <"$tmp/in"
-is "$(lines "$out")" 9 "from standard input, too"
+is "$(lines "$out")" 9 "standard input is read, too"
 
 # route OPTION...; said MEMBERS: of what it wrote.
 route() { run notify-route "$@"; }
@@ -25,19 +25,19 @@ is "$(said '[.notification, .state, .action, .sound, .title, .rule] | @csv')" \
 now=$(date -u +%Y-%m-%dT%H:%M:)
 like "$(said .time)" "^${now%??}" "the time is the clock's"
 route --mute health,task <"$tmp/one"
-is "$(said '.action + " " + .rule')" "archive mute" "--mute"
+is "$(said '.action + " " + .rule')" "archive mute" "--mute archives these categories"
 route --mute health --mute task <"$tmp/one"
-is "$(said .action)" archive "--mute twice"
+is "$(said .action)" archive "--mute may be given twice"
 route --override task=noise <"$tmp/one"
-is "$(said '.action + " " + .mods[0]')" "archive override" "--override"
+is "$(said '.action + " " + .mods[0]')" "archive override" "--override sets the urgency"
 route --override "task=$(jq -r .urgency "$tmp/one")" <"$tmp/one"
 is "$(said '.mods | index("override")')" null "one that changes nothing is not noted"
 TZ=UTC0 route --quiet-hours 00:00-23:59 <"$tmp/one"
-is "$(said '.state + " " + .flush')" "sleeping wake" "--quiet-hours by the local clock"
+is "$(said '.state + " " + .flush')" "sleeping wake" "--quiet-hours go by the local clock"
 # An hour that is two behind, as python counts.
 before=$(python3 -c 'import time; h = (time.gmtime().tm_hour + 22) % 24; print(f"{h:02}:00-{h:02}:30")')
 route --quiet-hours "$before" <"$tmp/one"
-is "$(said .state)" desk-idle "and no others"
+is "$(said .state)" desk-idle "outside these hours nobody sleeps"
 jq -c '. + {prefs: {muted: ["task"]}}' "$tmp/one" | route --override task=info
 is "$(said '.rule + .urgency')" muteurgent "what a notification says itself counts alone"
 
@@ -45,7 +45,7 @@ is "$(said '.rule + .urgency')" muteurgent "what a notification says itself coun
 context() { printf '{"reportedAt":"%s",%s}\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$1" >"$tmp/context"; }
 context '"focus":"driving"'
 route --context "$tmp/context" <"$tmp/one"
-is "$(said '.state + " " + .action')" "driving speak" "--context"
+is "$(said '.state + " " + .action')" "driving speak" "--context tells what the person does"
 context "\"lastInteractionAt\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\""
 route --context "$tmp/context" <"$tmp/one"
 is "$(said .state)" desk "who touched something is at the desk"
@@ -56,7 +56,7 @@ cat "$tmp/one" >&3
 ok "a decision is written at once" wait_until 20 at_least "$tmp/live.out" 1
 context '"focus":"driving"'
 cat "$tmp/one" >&3
-ok "and the next" wait_until 20 at_least "$tmp/live.out" 2
+ok "the next one is written at once, too" wait_until 20 at_least "$tmp/live.out" 2
 exec 3>&-
 finished "$pid"
 is "$(jq -r .state "$tmp/live.out" | xargs)" "desk driving" "the file is read anew"
@@ -95,7 +95,7 @@ cat >"$tmp/records" <<'END'
 
 END
 route <"$tmp/records"
-status_is 0 "records of all kinds"
+status_is 0 "records of all kinds are read"
 is "$(said '"\(.urgency) \(.category) \(.title): \(.text)"')" \
   'urgent system bot_error: it fell
 attention system bot_warning: it may fall
@@ -119,7 +119,7 @@ cp "$out" "$tmp/decided"
 route --mute system <"$tmp/decided"
 ok "what was decided stays so, to the byte" cmp "$out" "$tmp/decided"
 route --as info <"$tmp/records"
-is "$(said 'select(.title == "sent_reply") | "\(.urgency) \(.category)"')" "info text" "--as"
+is "$(said 'select(.title == "sent_reply") | "\(.urgency) \(.category)"')" "info text" "--as sets the urgency"
 printf '{"event":"activity_snapshot","id":"","data":{"actions":[%s,%s]}}\n' \
   '{"id":2,"kind":"llm_error","created_at":"2026-03-01T10:00:02.000Z","content":"b"}' \
   '{"id":1,"kind":"asr_error","created_at":"2026-03-01T10:00:01.000Z","content":"a"}' | route
@@ -133,7 +133,7 @@ is "$(said '"\(.notification) \(.profile) \(.backend)"')" "approval/a9 claw open
 is "$(said '[.title, .text, .place] | tojson')" '["exec waits","make",null]' "with what it asks"
 echo '{"type":"approval","backend":"claude","id":"a1","tool":"Bash","summary":"tidy up","request":{"tool_input":{"command":"rm -r build"},"cwd":"/home/ada/site/"},"decisions":[],"state":"pending"}' | route
 is "$(said '[.title, .text, .place] | tojson')" '["Bash waits","rm -r build","site"]' \
-  "in the words of the command and not the model's, and where"
+  "it has the command's words and not the model's, and where it runs"
 echo '{"type":"session","name":"riff-2","state":"waiting","directory":"/home/ada/src/site"}' | route
 is "$(said '[.title, .place] | tojson')" '["riff-2 waits","site"]' "a session says where, too"
 
@@ -154,7 +154,7 @@ is "$(grep -c '^notify-route: standard input:[3456]: ' "$err")" 4 "each is named
 for words in '--as loud' '--quiet-hours 23:00' '--quiet-hours 24:00-07:00' '--override x' \
   '--override x=loud' '--override =info' '--mute ,'; do
   # shellcheck disable=SC2086
-  t 2 "notify-route $words" notify-route $words
+  t 2 "notify-route $words is refused" notify-route $words
   err_like "^notify-route: ${words%% *} " "says what is wrong"
 done
 

@@ -16,27 +16,27 @@ at() {
 # --- one task
 
 for zone in Europe/Berlin America/New_York Asia/Kathmandu UTC; do
-  t 0 "a task in $zone" env TZ=$zone task-add -p me 'deploy the pipeline' tomorrow 9:00 '!1' '#ops'
+  t 0 "a task is added in $zone" env TZ=$zone task-add -p me 'deploy the pipeline' tomorrow 9:00 '!1' '#ops'
   is "$(stored me | jq -sr '.[0] | [.title, .status, .priority, .due, .dueText, .labels[0]] | join("|")')" \
     "deploy the pipeline|open|1|$(at $zone 9:00)|tomorrow 9:00|ops" "is there, at nine on the wall"
 done
 is "$(jq -r '[.type, .profile, .title, .state, (.id | startswith("at://"))] | join(" ")' "$out")" \
   'task me deploy the pipeline open true' "in a pipe the record is printed"
 is "$(stored me | jq -r '.["$type"] + " " + (.createdAt | length | tostring)' | sort -u)" \
-  "$task 24" "with its type and the time"
+  "$task 24" "it has its type and the time"
 run env TZ=UTC LC_ALL=C TERM=xterm python3 "$cli/terminal.py" task-add -p me 'call Ada tomorrow #home +boat'
 is "$(tr -d '\r' <"$out")" \
   "added: call Ada, due $(LC_ALL=C TZ=UTC date -d "$(tomorrow UTC)" '+%a %-d %b'), +boat, #home" \
   "a person is told what was understood"
 add -q keep '\#1' '\tomorrow' out of it
-out_empty "-q"
+out_empty "-q prints nothing"
 is "$(stored me | jq -sr '.[0] | [.title, .due, .labels] | tostring')" \
   '["keep #1 tomorrow out of it",null,null]' "a backslash keeps a word in the title"
 add -q -- -5 degrees outside
-is "$(stored me | jq -sr '.[0].title')" '-5 degrees outside' "words behind --"
+is "$(stored me | jq -sr '.[0].title')" '-5 degrees outside' "words behind -- are the title"
 add -q "two
 lines	$(printf '\033')[31m"
-is "$(stored me | jq -sr '.[0].title')" "two lines $(printf '\033')[31m" "one line"
+is "$(stored me | jq -sr '.[0].title')" "two lines $(printf '\033')[31m" "a title is one line"
 
 # --- what is not understood
 
@@ -52,7 +52,7 @@ no_title #ops !1
 a_task_is_for_one_day:_every_monday stand-up every monday
 END
 add ''
-status_is 2 "nothing"
+status_is 2 "an empty title is no task"
 err_is "task-add: no task" "is no task"
 is "$(lines "$tmp/me.log")" "$requests" "and nothing was sent"
 
@@ -63,12 +63,12 @@ t 2 "lines of which one is not understood" \
 err_is "task-add: standard input:3: no such date: 31 feb" "which is named"
 is "$(jq -r .title "$out" | tr '\n' ' ')" 'one three ' "the others are written, in their order"
 run sh -c "echo four | task-add -p me"
-is "$(stored me | jq -sr '.[0].title')" four "without words, standard input"
+is "$(stored me | jq -sr '.[0].title')" four "without words standard input is read"
 
 # --- a family's list
 
 add -C dev.joelclaw.family.item milk
-status_is 2 "an item of no list"
+status_is 2 "an item needs a list"
 err_like 'an item belongs to a list: --list' "says so"
 add --list groceries milk
 status_is 1 "a list that is not there"
@@ -76,9 +76,9 @@ err_is "task-add: groceries: no such list" "says so"
 echo '{"title":"groceries","sharedWith":[]}' |
   pds-record -p me put dev.joelclaw.family.list groceries >"$tmp/put"
 add --list groceries 2 fri milk '#1'
-status_is 0 "by the key of the list"
+status_is 0 "a list is found by its key"
 add --list at://did:web:bob.test/dev.joelclaw.family.list/theirs bread
-status_is 0 "by its address"
+status_is 0 "a list is found by its address"
 is "$(pds-record -p me list dev.joelclaw.family.item | jq -r '.value | [.list, .text, .done] | join(" ")')" \
   'at://did:web:bob.test/dev.joelclaw.family.list/theirs bread false
 at://did:web:alice.test/dev.joelclaw.family.list/groceries 2 fri milk #1 false' "as they were said"
@@ -101,10 +101,10 @@ is "$(stored me | jq -r .title | grep -c 'lost and found')" 1 "and the task is t
 printf 'wrong-pass\n' >"$tmp/pds.password"
 rm -rf "${XDG_STATE_HOME:?}/agentutils/pds"
 add denied
-status_is 77 "a wrong password"
+status_is 77 "a wrong password is refused"
 for words in '-o json x' '--list' '-C= x' '--profile= x'; do
   # shellcheck disable=SC2086  # words
-  t 2 "task-add $words" task-add $words
+  t 2 "task-add $words is refused" task-add $words
 done
 
 done_testing

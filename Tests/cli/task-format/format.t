@@ -25,7 +25,7 @@ row() { printf '{"uri":"at://did:web:alice.test/dev.joelclaw.task.item/%s","cid"
 # --- the order
 
 format -o text
-status_is 0 "tasks"
+status_is 0 "tasks are shown"
 out_is 'last week, due Mon 16 Nov, +attic
 this morning, due Mon 23 Nov 08:00
 at noon, due Mon 23 Nov 12:00, !4
@@ -36,21 +36,21 @@ no day, low, !3
 no day, @bob.test' "overdue, today, by the day, by the priority; what is over is left out"
 run env TZ=America/New_York task-format --now $now -o text "$tmp/rows"
 is "$(sed -n '4,5p' "$out")" 'tomorrow, due Mon 23 Nov 18:30
-some time today, due Mon 23 Nov, #ops #home' "in another zone another day"
+some time today, due Mon 23 Nov, #ops #home' "in another zone it is another day"
 format -a -o text
 is "$(tail -n 2 "$out")" 'over, due Sun 1 Nov
 off' "with -a, what is over comes last"
 format -a -o text --unsorted
 is "$(sed -n 1p "$out")" 'no day, urgent, !1' "--unsorted keeps the order"
 format -o line
-out_is '2 overdue, 2 today' "a line for a bar"
+out_is '2 overdue, 2 today' "a bar gets one line"
 format -o line --label nothing
 status_is 1 "nothing is 1"
-out_empty "and no line"
+out_empty "no line is printed then"
 format -o text --label home
-out_is 'some time today, due Mon 23 Nov, #ops #home' "by label"
+out_is 'some time today, due Mon 23 Nov, #ops #home' "--label selects tasks"
 format -o text --project attic
-out_is 'last week, due Mon 16 Nov, +attic' "by project"
+out_is 'last week, due Mon 16 Nov, +attic' "--project selects tasks"
 format -q
 status_is 0 "-q: there are some"
 out_empty "and nothing is printed"
@@ -60,16 +60,16 @@ t 1 "of what is over no line" sh -c "grep over $tmp/rows | task-format -o line"
 
 format -o json
 is "$(jq -r 'select(.title == "some time today") | keys_unsorted | join(" ")' "$out")" \
-  'type backend id title state kind due labels' "records of agentutils-records(5)"
+  'type backend id title state kind due labels' "records are as agentutils-records(5) says"
 is "$(jq -rs '.[0] | [.type, .backend, .id, .state, .kind] | join(" ")' "$out")" \
-  'task joelclaw at://did:web:alice.test/dev.joelclaw.task.item/3kaaaaaaaae22 open task' "each whole"
+  'task joelclaw at://did:web:alice.test/dev.joelclaw.task.item/3kaaaaaaaae22 open task' "each record is whole"
 format -p me
-is "$(jq -rs '.[0].profile' "$out")" me "with the profile"
+is "$(jq -rs '.[0].profile' "$out")" me "records have the profile"
 format -o tsv --header
 is "$(sed -n '1p;5p' "$out" | tr '\t' ';')" \
   'id;state;priority;due;title;project;labels;assignee;notes
 at://did:web:alice.test/dev.joelclaw.task.item/3kaaaaaaaac22;open;;2026-11-23;some time today;;ops,home;;' \
-  "TSV, the id first"
+  "TSV has the id first"
 
 # --- a family's items, and whatever else stands there
 
@@ -93,7 +93,7 @@ open;;;;;;;
 open;;;paper towels;at://did:web:bob.test/dev.joelclaw.family.list/groceries;;;quantity 2' \
   "and the others are shown as far as can be"
 format -o text --project groceries
-out_is 'paper towels, +groceries' "an item by the key of its list"
+out_is 'paper towels, +groceries' "an item is found by the key of its list"
 
 # --- as other writers have it
 
@@ -109,7 +109,7 @@ format -o tsv
 is "$(cut -f 2,4 "$out" | tr '\t' ' ')" 'open 2026-11-23T11:00:00.000Z
 open 2026-11-23T11:00:30.000Z' "a time without a zone is local, and what is completed is done"
 format -a -o tsv
-is "$(cut -f 2 "$out" | sort | tr '\n' ' ')" 'cancelled done done done open open ' "each in its state"
+is "$(cut -f 2 "$out" | sort | tr '\n' ' ')" 'cancelled done done done open open ' "each task is in its state"
 format --done 3c,3d
 out_empty "what is done is not done again"
 
@@ -127,22 +127,22 @@ is "$(sed "s/$escape\[[0-9;]*m//g" "$tmp/seen" | tr -d '\r' | sed 's/ *$//')" \
 3y             2  calm' "a table, in which nothing is obeyed"
 like "$(grep '3x' "$tmp/seen")" "$escape\[[0-9;]*mSun 1 Nov" "what is overdue has a colour"
 is "$(NO_COLOR=1 TERM=xterm-256color python3 "$cli/terminal.py" task-format --now $now "$tmp/rows" |
-  grep -c "$escape")" 0 "NO_COLOR"
+  grep -c "$escape")" 0 "NO_COLOR leaves the colours out"
 run task-format --color always -o table --now $now "$tmp/rows"
-like "$(cat "$out")" "$escape\[[0-9;]*mSun" "--color always"
+like "$(cat "$out")" "$escape\[[0-9;]*mSun" "--color always keeps the colours"
 format --color never -o table -W 20
 is "$(head -n 1 "$out")" 'ID  DUE        !  T…' "-W cuts the table"
 format -o text
-is "$(LC_ALL=C tr -d '\n -~' <"$out" | LC_ALL=C sed 's/\xe2\x86\xb5//g')" "" "nor in a line of text"
+is "$(LC_ALL=C tr -d '\n -~' <"$out" | LC_ALL=C sed 's/\xe2\x86\xb5//g')" "" "a line of text obeys nothing, either"
 format -o tsv
-is "$(lines "$out")" 2 "a line a task in TSV"
+is "$(lines "$out")" 2 "TSV has a line for each task"
 
 # --- words
 
 quick() { run sh -c 'printf "%s\n" "$1" | task-format --quick --now "$2"' sh "$1" $now; }
 quick 'deploy the pipeline tomorrow 9:00 !1 #ops'
 out_is '{"title":"deploy the pipeline","status":"open","priority":1,"due":"2026-11-24T08:00:00.000Z","dueText":"tomorrow 9:00","labels":["ops"]}' \
-  "a task in words"
+  "a task is read from words"
 quick 'minutes of dec 7'
 is "$status $(cat "$err")" "2 task-format: standard input:1: not understood: of dec 7; \\ before a word keeps it in the title" \
   "of a day, which is another matter"
@@ -206,12 +206,12 @@ null' "what is no date stays"
 quick 'paint #ops, #home. +house, !1, @alice.test.'
 is "$(jq -c '[.title, .labels, .project, .priority, .assignee]' "$out")" \
   '["paint",["ops","home"],"house",1,"alice.test"]' "signs behind words are none of theirs"
-t 2 "a day before the year 0" sh -c 'echo x tomorrow | task-format --quick --now 900000d'
+t 2 "a day before the year 0 is refused" sh -c 'echo x tomorrow | task-format --quick --now 900000d'
 err_is "task-format: standard input:1: no such date: tomorrow" "cannot be written"
 echo '2  l milk #1 fri' >"$tmp/item"
 run task-format --quick --list at://a.test/dev.joelclaw.family.list/l "$tmp/item"
 out_is '{"list":"at://a.test/dev.joelclaw.family.list/l","text":"2 l milk #1 fri","done":false}' \
-  "an item of a list, all of it text"
+  "an item of a list is text as a whole"
 printf 'caf\351\n' >"$tmp/latin"
 t 2 "what is not UTF-8" task-format --quick "$tmp/latin"
 err_is "task-format: $tmp/latin:1: not UTF-8" "is named"
@@ -231,16 +231,16 @@ out_is '{"uri":"at://did:web:alice.test/dev.joelclaw.task.item/3kaaa22","cid":"c
 format --done b33,at://alice.test/dev.joelclaw.task.item/3kbbb33
 is "$(jq -c .value "$out")" \
   '{"text":"three","done":true,"doneBy":"did:web:alice.test","updatedAt":"2026-11-23T10:30:00.000Z"}' \
-  "an item of a list, once"
+  "an item of a list is done once"
 format --done 3ka,22,44,nothing,3kc,3kaab22
-status_is 2 "more than one"
+status_is 2 "a key that fits more than one is refused"
 is "$(sort "$err")" 'task-format: 22: several tasks: 3kaaa22, 3kaab22
 task-format: 3ka: several tasks: 3kaaa22, 3kaab22
 task-format: 3kc: several tasks: 3kccc33, 3kcdd44
 task-format: nothing: no such task' "the names of those that are not done"
 is "$(jq -r .value.title "$out")" two "and the others are"
 format --done 3kcd
-status_is 0 "done already"
+status_is 0 "what is done already is no error"
 out_empty "is not written again"
 format --done 3kcc
 status_is 1 "what was cancelled"

@@ -11,12 +11,12 @@ day() { date -d "$1 days" +%F 2>/dev/null || date -v "$1d" +%F; }
 here=at://did:web:alice.test/$task
 
 tasks
-status_is 1 "no tasks"
+status_is 1 "the status is 1 without tasks"
 out_empty "print nothing"
-err_empty "and no word"
-is "$(python3 "$cli/terminal.py" task-list -p me | tr -d '\r')" 'nothing to do' "but to a person"
+err_empty "no word is said"
+is "$(python3 "$cli/terminal.py" task-list -p me | tr -d '\r')" 'nothing to do' "a person is told that there is nothing to do"
 tasks -o line
-status_is 1 "no tasks in a bar"
+status_is 1 "the status is 1 in a bar, too"
 out_empty "are no line"
 tasks --done 3k
 status_is 1 "none can be done"
@@ -31,43 +31,43 @@ row() { jq -nc --arg uri "$here/$1" --argjson value "$2" '{uri: $uri, value: $va
   row 3kddd44 '{"title":"gone by","status":"done"}'
 } >"$tmp/rows"
 pds-record -p me put <"$tmp/rows" >"$tmp/put"
-is "$(lines "$tmp/put")" 5 "five tasks"
+is "$(lines "$tmp/put")" 5 "five tasks were written"
 logins=$(asked me com.atproto.server.createSession)
 
 # --- lists
 
 tasks
-status_is 0 "tasks"
+status_is 0 "tasks are listed"
 is "$(jq -r '.type + " " + .profile + " " + .title' "$out" | head -n 3)" 'task me late
 task me today
-task me sometime' "records, the most urgent first"
+task me sometime' "records come with the most urgent first"
 tasks -o tsv
 is "$(cut -f 1,5 "$out" | tr '\t' ' ')" "$here/3kbbb33 late
 $here/3kaab22 today
 $here/3kaaa22 sometime
-$here/3kccc33 \\e]0;x\\x07\\ttab\\n\\u{202e}red" "TSV, the id first and a line a task"
+$here/3kccc33 \\e]0;x\\x07\\ttab\\n\\u{202e}red" "TSV has the id first and a line for each task"
 tasks -o line
-out_is '1 overdue, 1 today' "a line for a bar"
+out_is '1 overdue, 1 today' "a bar gets one line"
 tasks -a -o text
 is "$(tail -n 1 "$out")" 'gone by' "-a: what is done, too"
 tasks --label ops -o text
-is "$(cut -d, -f 1 "$out")" today "by label"
+is "$(cut -d, -f 1 "$out")" today "--label selects tasks"
 tasks --project=attic -o text
-is "$(cut -d, -f 1 "$out")" late "by project"
+is "$(cut -d, -f 1 "$out")" late "--project selects tasks"
 tasks --project none -q
-status_is 1 "none of it"
-is "$(asked me com.atproto.server.createSession)" "$logins" "nobody logged in"
+status_is 1 "the status is 1 when none is selected"
+is "$(asked me com.atproto.server.createSession)" "$logins" "nobody logged in again"
 escape=$(printf '\033')
 TERM=xterm-256color python3 "$cli/terminal.py" 24x80 task-list -p me >"$tmp/seen"
 is "$(sed "s/$escape\[[0-9;]*m//g" "$tmp/seen" | sed -n '1s/  */ /gp' | tr -d '\r')" \
-  'ID DUE ! TASK PROJECT LABELS' "on a terminal a table"
+  'ID DUE ! TASK PROJECT LABELS' "a terminal gets a table"
 is "$(sed "s/$escape\[[0-9;]*m//g" "$tmp/seen" | LC_ALL=C tr -d '\r\n -~' | LC_ALL=C sed 's/\xe2\x86\xb5//g')" \
   "" "in which nothing is obeyed"
 
 # --- done
 
 tasks --done 3kbbb
-status_is 0 "done by the beginning of the key"
+status_is 0 "a task is done by the beginning of its key"
 is "$(jq -r '[.id, .state] | join(" ")' "$out")" "$here/3kbbb33 done" "printed as it is now"
 pds-record -p me get $task 3kbbb33 >"$tmp/row"
 is "$(jq -r '.value | [.status, .project, (.completedAt[:10]), (.updatedAt | length)] | join(" ")' "$tmp/row")" \
@@ -81,7 +81,7 @@ err_is 'task-list: nothing: no such task' "is named"
 is "$(jq -r .id "$out")" "$here/3kccc33" "and the other is done"
 tasks --done 3kccc33
 status_is 0 "done already is done"
-out_empty "and not written again"
+out_empty "it is not written again"
 is "$(python3 "$cli/terminal.py" task-list -p me --done 3kccc33 | tr -d '\r')" 'done already' \
   "a person is told"
 
@@ -121,9 +121,9 @@ cat >"$tmp/rows" <<END
 END
 pds-record -p me put <"$tmp/rows" >"$tmp/put"
 tasks -C dev.joelclaw.family.item --project groceries -o text
-out_is 'milk, +groceries' "items of a list"
+out_is 'milk, +groceries' "items of a list are shown"
 tasks -C dev.joelclaw.family.item --done i1
-status_is 0 "bought"
+status_is 0 "an item can be bought"
 is "$(pds-record -p me get dev.joelclaw.family.item i1 | jq -c '.value | [.text, .qty, .done, .doneBy]')" \
   '["milk",2,true,"did:web:alice.test"]' "by whom is written"
 
@@ -147,8 +147,8 @@ rm "$tmp/pds-record"
 for words in '--done' '3kaaa' '-o xml' '--done -a 3k' '--done a,b' '-W wide' '--label' '-z' '--label='; do
   # shellcheck disable=SC2086  # words
   tasks $words
-  status_is 2 "task-list $words"
-  like "$(sed -n 2p "$err")" '^usage: task-list' "with the usage"
+  status_is 2 "task-list $words is refused"
+  like "$(sed -n 2p "$err")" '^usage: task-list' "its usage is shown"
 done
 
 done_testing

@@ -17,7 +17,7 @@ stop "$server"
 t 75 "a task that cannot be written now" task-add -p me --queue 'feed the cat tomorrow'
 is "$(titles)" "feed the cat open" "is told all the same"
 id=$(jq -r .id "$out")
-t 0 "the list without a server" task-list -p me --queue
+t 0 "the list is shown without a server" task-list -p me --queue
 is "$(titles)" "feed the cat open water the plants open" "has what was read and what waits"
 err_like '^task-list: .*this is what was there at' "and says that it is a copy"
 t 75 "done, while the server is away" task-list -p me --queue --done "${id##*/}"
@@ -25,6 +25,6 @@ is "$(titles)" "feed the cat done" "is done here"
 run task-list -p me --queue
 is "$(titles)" "water the plants open" "and not to be done any more"
 is "$(outbox -p me list | jq -r .op | xargs)" "put" "both changes are one"
-status_is 0 "the list again"
+status_is 0 "the list is shown again"
 
 done_testing

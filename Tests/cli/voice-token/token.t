@@ -31,16 +31,16 @@ PATH=$tmp/tools:$PATH
 now=$(date +%s)
 # Variables of the caller that are called like those of the script.
 export secret=caller inner=caller outer=caller signature=caller key=caller
-t 0 "a token" \
+t 0 "a token is made" \
   voice-token -k APIx -s "$tmp/secret" -i 'ada "A" \o/' --name 'Zoë ☕' -t 60 'kitchen table'
 unset secret inner outer signature key
 secret=$(cat "$tmp/secret")
 ok "is a good one" claims "$out" "$secret"
 is "$(jq -c 'del(.nbf, .exp)' "$tmp/claims")" '{"iss":"APIx","sub":"ada \"A\" \\o/","name":"Zoë ☕","video":{"room":"kitchen table","roomJoin":true,"canPublish":true,"canSubscribe":true,"canPublishData":true}}' \
   "says who may do what"
-ok "and how long" jq -e ".exp - .nbf == 60 and .nbf - $now < 5" "$tmp/claims"
+ok "it says how long it holds" jq -e ".exp - .nbf == 60 and .nbf - $now < 5" "$tmp/claims"
 not_ok "and is signed" claims "$out" "$secret."
-is "$(cat "$tmp/claims")" InvalidSignatureError "by this secret alone"
+is "$(cat "$tmp/claims")" InvalidSignatureError "only this secret has signed it"
 not_ok "no command is given the secret, and none has it in its environment" \
   grep -q s3cret-that "$tmp/seen"
 
@@ -48,11 +48,11 @@ not_ok "no command is given the secret, and none has it in its environment" \
 for length in 32 63 64 65 200; do
   long=$(printf "%${length}s" | tr ' ' '~')
   echo "$long" | voice-token -k K -s - r >"$tmp/token"
-  ok "a secret of $length characters" claims "$tmp/token" "$long"
+  ok "a secret of $length characters can be used" claims "$tmp/token" "$long"
 done
 printf '%31s\n' '' | tr ' ' '~' >"$tmp/short"
 chmod 600 "$tmp/short"
-t 77 "a secret of 31 characters" voice-token -k K -s "$tmp/short" r
+t 77 "a secret of 31 characters is refused" voice-token -k K -s "$tmp/short" r
 err_is "voice-token: $tmp/short: the secret is too short: it needs 32 characters at least" "is refused"
 is "$(jq -r '.sub, has("name")' "$tmp/claims" | xargs)" "$(id -un) false" \
   "who it is for if nobody is named"
@@ -78,7 +78,7 @@ says '--agent greeter --agent clerk:{"n":1}:"' \
 
 mkdir -p "$XDG_CONFIG_HOME/agentutils"
 cp -p "$tmp/secret" "$XDG_CONFIG_HOME/agentutils/livekit"
-t 0 "the key from the environment, the secret from its place" env LIVEKIT_API_KEY=K voice-token r
+t 0 "the key is from the environment, the secret from its place" env LIVEKIT_API_KEY=K voice-token r
 chmod 640 "$XDG_CONFIG_HOME/agentutils/livekit"
 t 77 "a file that others can read" voice-token -k K r
 err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: refused: not for its owner alone (chmod 600)" \
@@ -89,20 +89,20 @@ t 0 "a name that begins with a dash" voice-token -k K -s -sec r
 for mode in 644 604 620 602 610 601; do
   chmod "$mode" ./-sec
   run voice-token -k K --secret-file=-sec r
-  is "$status $(cat "$err")" "77 voice-token: -sec: refused: not for its owner alone (chmod 600)" "mode $mode"
+  is "$status $(cat "$err")" "77 voice-token: -sec: refused: not for its owner alone (chmod 600)" "a secret of mode $mode is refused"
 done
 printf 's3cr\0et\n' >nul
 chmod 600 nul
 run voice-token -k K -s nul r
 is "$status $(cat "$err")" "77 voice-token: nul: not one line of visible characters" "a NUL is no visible character"
 run sh -c 'voice-token -k K -s - r <nul'
-is "$status $(cat "$err")" "77 voice-token: standard input: not one line of visible characters" "also on standard input"
+is "$status $(cat "$err")" "77 voice-token: standard input: not one line of visible characters" "nor is it one on standard input"
 printf 'a\nb\n' >nul
 run voice-token -k K -s nul r
-is "$status $(cat "$err")" "77 voice-token: nul: more than one line" "two lines"
+is "$status $(cat "$err")" "77 voice-token: nul: more than one line" "a secret of two lines is refused"
 : >nul
 run voice-token -k K -s nul r
-is "$status $(cat "$err")" "77 voice-token: nul: no secret in it" "none"
+is "$status $(cat "$err")" "77 voice-token: nul: no secret in it" "an empty secret is refused"
 mkdir -p rel/agentutils
 printf 'wrong%.0s' 1 2 3 4 5 6 7 8 >rel/agentutils/livekit
 chmod 600 "$XDG_CONFIG_HOME/agentutils/livekit"
@@ -110,12 +110,12 @@ run env -u XDG_CONFIG_HOME voice-token -k K r
 cp "$out" "$tmp/by-home"
 run env XDG_CONFIG_HOME=rel voice-token -k K r
 ok "a relative XDG_CONFIG_HOME counts for nothing" claims "$out" "$secret"
-t 77 "no file" voice-token -k K -s "$tmp/none" r
+t 77 "a missing file is an error" voice-token -k K -s "$tmp/none" r
 printf 'a b\n' >"$XDG_CONFIG_HOME/agentutils/livekit"
 chmod 600 "$XDG_CONFIG_HOME/agentutils/livekit"
 t 77 "something that is no secret" voice-token -k K r
 printf 'one\ntwo\n' >"$XDG_CONFIG_HOME/agentutils/livekit"
-t 77 "two lines" voice-token -k K r
+t 77 "two lines are refused there, too" voice-token -k K r
 err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: more than one line" "are told"
 t 0 "a room that begins with a dash" voice-token -k K -s "$tmp/secret" -- -r
 ok "is one" claims "$out" "$secret"
@@ -123,7 +123,7 @@ is "$(jq -r .video.room "$tmp/claims")" -r "and the one that is meant"
 
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
-  t 2 "usage: $words" voice-token $words
+  t 2 "voice-token $words is refused" voice-token $words
   is "$(head -n 1 "$err")" "voice-token: $want" "$words: what is wrong"
 done <<'END'
 -k K|which ROOM?
@@ -147,9 +147,9 @@ END
 run voice-token -k K -s "$tmp/secret" "$(printf 'a\tb')"
 err_is "voice-token: a?b: a control character" "a name that is none"
 run voice-token -k K -s "$tmp/secret" "$(printf 'a\377')"
-err_like 'not UTF-8' "or no text"
+err_like 'not UTF-8' "so is one that is no text"
 status_is 2 "is refused"
-t 0 "--help" voice-token --help
+t 0 "--help succeeds" voice-token --help
 run voice-token --version
 out_is "voice-token $(agent-call -V | sed 's/.* //')" "--version is that of the suite"
 
