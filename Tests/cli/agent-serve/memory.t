@@ -66,7 +66,7 @@ is "$(curl -s "$m?guildId=$guild" | jq -r .markdown)" '# Memory
 
 - Use short replies in the evening.
 - The Workshop holds a fern show every May.' "the memory of a guild as text"
-is "$(curl -s "$m" | jq -r .markdown | grep -c '^- ')" 8 "the whole of it"
+is "$(curl -s "$m" | jq -r .markdown | grep -c '^- ')" 8 "all of it is told without a guild"
 alike memory 'del(.ok) | .markdown = ""' \
   -H 'Content-Type: application/json' -d "{\"guildId\":\"$guild\"}" "$m/refresh"
 is "$(json POST /api/memory/refresh -d '{}' | jq -c 'keys_unsorted, .ok, .guildId' | xargs)" \
@@ -90,7 +90,7 @@ fact() { printf '{"guildId":"%s","subject":"%s","fact":"%s"%s}' "$guild" "$1" "$
 put() { same "$1" -X PUT -H 'Content-Type: application/json' -d "$3" "$m/facts/$2"; }
 edited() {
   is "$(json PUT "/api/memory/facts/$2" -d "$3" | jq -c 'del(.fact.updated_at)')" \
-    "$(body "$1" | jq -c 'del(.fact.updated_at)')" "$1: alike"
+    "$(body "$1" | jq -c 'del(.fact.updated_at)')" "$1: the answers are alike"
 }
 ada=300000000000000001
 edited memory-fact-put 1 "$(fact $ada 'Ada grows ferns and moss.' ',"factType":"preference","confidence":0.95')"
@@ -112,7 +112,7 @@ is "$(curl -s "$m/search?q=moss&guildId=$guild" | jq '.results | length')" 0 "fa
 
 # --- reflections are actions
 is "$(json DELETE /api/memory/reflections/run-sample-1)" '{"ok":true,"deleted":2}' "a run is deleted"
-is "$(json DELETE /api/memory/reflections/run-sample-1)" '{"ok":true,"deleted":0}' "once"
+is "$(json DELETE /api/memory/reflections/run-sample-1)" '{"ok":true,"deleted":0}' "it is deleted once"
 is "$(curl -s "$m/reflections" | jq -c '[.guildId, (.runs | map(.runId))]')" '[null,["run-sample-2"]]' "one is left"
 is "$(curl -s "$url/api/actions?kinds=memory_reflection_complete")" "[]" "the other one's actions are gone"
 stats=$(curl -s "$url/api/stats" | jq -c .stats)

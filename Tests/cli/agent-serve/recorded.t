@@ -12,8 +12,8 @@ body() { sed '1,/^.\{0,1\}$/d' "$recorded/$1.http"; }
 same() {
   body "$1" >"$tmp/want"
   code=$(curl -s -o "$tmp/got" -w '%{http_code} %{content_type}' "$url$2")
-  is "$code" "200 application/json" "$1: status and type"
-  ok "$1: the body" cmp "$tmp/want" "$tmp/got"
+  is "$code" "200 application/json" "$1: status and type are those of the dashboard"
+  ok "$1: the body is that of the dashboard" cmp "$tmp/want" "$tmp/got"
 }
 put() {
   is "$(curl -s -w ' %{http_code}' -X PUT --data-binary @"$2" "$url$1")" '{"ok":true} 200' "PUT $1"
@@ -23,7 +23,7 @@ put() {
 sed -n '/^event: activity_snapshot/{n;s/^data: //p;}' "$recorded/activity.sse" >"$tmp/snapshot"
 jq -c '.actions | sort_by(.id)[]' "$tmp/snapshot" | curl -s --data-binary @- "$url/api/actions" \
   >"$tmp/answer"
-is "$(jq -c '[.ok, .stored]' "$tmp/answer")" '[true,26]' "the actions of a recorded snapshot"
+is "$(jq -c '[.ok, .stored]' "$tmp/answer")" '[true,26]' "the actions of a recorded snapshot are stored"
 same voice-history-sessions "/api/voice/history/sessions?limit=10"
 same voice-history-events "/api/voice/history/sessions/vs-sample-0002/events"
 same agents-browser-sessions "/api/agents/browser-sessions?sinceHours=1000000"
@@ -32,7 +32,7 @@ hours=$(body voice-history-sessions-since | jq "$day")
 is "$(curl -s "$url/api/voice/history/sessions?sinceHours=$(jq -n "$hours + 1")")" \
   "$(body voice-history-sessions-since)" "a session that began before the window is left out"
 is "$(curl -s "$url/api/voice/history/sessions?guildId=100000000000000002" | jq -c 'map(.sessionId)')" \
-  '["vs-sample-0002"]' "the sessions of a guild"
+  '["vs-sample-0002"]' "the sessions of a guild are given"
 
 # --- from the voice state
 body voice-state >"$tmp/state"
@@ -43,7 +43,7 @@ same mcp-status /api/mcp/status
 # The end of an idle timer counts from the clock.
 timers() { jq -c '.sessions |= map(.idleTimerEndsAt |= (. | type))'; }
 is "$(curl -s "$url/api/voice/asr-sessions" | timers)" "$(body voice-asr-sessions | timers)" \
-  "voice-asr-sessions but for the timers"
+  "voice-asr-sessions are the same but for the timers"
 curl -s "$url/api/voice/asr-sessions" | jq -r '.sessions[] | .idleTimerEndsAt' >"$tmp/ends"
 late=$(jq -R 'sub("\\.[0-9]+Z"; "Z") | fromdate - now | floor' "$tmp/ends" | tail -n 1)
 ok "a timer that never began ends in a minute ($late s)" test "$late" -ge 50 -a "$late" -le 60
@@ -63,7 +63,7 @@ same public-https /api/public-https
 is "$(curl -s "$url/api/stats" | jq -c '.runtime.publicHttps')" "$(body public-https)" \
   "the tunnel is in the stats"
 is "$(curl -s "$url/api/stats" | jq -c '.runtime.voice')" "$(cat "$tmp/state")" \
-  "and the whole voice state"
+  "the whole voice state is in them, too"
 is "$(curl -s "$url/api/stats" | jq -c '.runtime | keys_unsorted')" \
   "$(jq -c '.stats.runtime | keys_unsorted' "$tmp/snapshot")" "with the members that it has there"
 
@@ -71,8 +71,8 @@ is "$(curl -s "$url/api/stats" | jq -c '.runtime | keys_unsorted')" \
 join() {
   curl -s -H 'Content-Type: application/json' -d "$1" "$url/api/voice/join"
 }
-is "$(join '{}')" "$(body voice-join-already)" "join: already there"
-is "$(join '{"guildId":"999"}')" "$(body voice-join-unknown-guild)" "an unknown guild"
+is "$(join '{}')" "$(body voice-join-already)" "a session that is there already is told"
+is "$(join '{"guildId":"999"}')" "$(body voice-join-unknown-guild)" "an unknown guild is told"
 is "$(join '{"guildId": "100000000000000001", "requesterUserId": "300000000000000055"}')" \
   "$(body voice-join-requester-absent)" "a person who is not there"
 done_testing

@@ -10,7 +10,7 @@ day=$cli/../fixtures/sample-day.ndjson
 events=$(grep -c '^{"event":"action_event"' "$day")
 start_server fast agent-serve -l 127.0.0.1:0 -D :memory: --replay "$day" --speed 0
 ok "a day is played" wait_until 30 replayed fast
-is "$(jq -c 'select(.type == "replayed") | .actions' "$tmp/fast.out")" "$events" "all $events actions of it"
+is "$(jq -c 'select(.type == "replayed") | .actions' "$tmp/fast.out")" "$events" "all $events actions of it are played"
 client events "$url" "$events" 0 >"$tmp/got"
 python3 - "$day" "$tmp/got" >"$tmp/said" <<'END'
 import datetime, json, sys
@@ -26,7 +26,7 @@ ages = [(now - datetime.datetime.fromisoformat(a["createdAt"].replace("Z", "+00:
 print(-1 < min(ages) <= max(ages) < 60, sorted(ages, reverse=True) == ages)
 END
 is "$(head -n 1 "$tmp/said")" True "in their order, with what they said"
-is "$(tail -n 1 "$tmp/said")" "True True" "with the present as their time"
+is "$(tail -n 1 "$tmp/said")" "True True" "their time is the present"
 stop "$pid"
 
 # --- the pauses

@@ -18,7 +18,7 @@ states() { [ "$(grep -c '^event: voice_state' "$tmp/voice.out")" -ge 2 ]; }
 ok "the voice stream is live" wait_until 30 states
 post '{"kind":"voice_turn_in"}'
 ok "what comes then is delivered" wait_until 30 has "$tmp/voice.out" '"kind":"voice_turn_in"'
-is "$(grep -c '^event: voice_event' "$tmp/voice.out")" 1 "it alone"
+is "$(grep -c '^event: voice_event' "$tmp/voice.out")" 1 "it comes alone"
 
 # --- the newest action was deleted
 post '{"kind":"memory_reflection_start","metadata":{"runId":"r1"}}'
@@ -28,6 +28,6 @@ updated() { has "$tmp/activity.out" '^event: stats_update'; }
 ok "the activity stream is live" wait_until 30 updated
 post '{"kind":"after"}'
 ok "what comes then is delivered" wait_until 30 has "$tmp/activity.out" '"kind":"after"'
-is "$(grep -c '^event: action_event' "$tmp/activity.out")" 1 "it alone"
+is "$(grep -c '^event: action_event' "$tmp/activity.out")" 1 "it comes alone"
 
 done_testing

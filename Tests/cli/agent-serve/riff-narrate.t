@@ -54,25 +54,25 @@ only code
   echo '"end_turn"'
   printf '\377\376"end_turn"\n\n'
 } >"$site/one.jsonl"
-is "$(poll 0)" 200 "a turn"
+is "$(poll 0)" 200 "a turn is given"
 is "$(said)" "sound of Now it works, see and." "is read aloud without its code"
-is "$(jq "[.ts == $base + 2.25, .chars]" "$out" | jq -c .)" '[true,22]' "with its time"
+is "$(jq "[.ts == $base + 2.25, .chars]" "$out" | jq -c .)" '[true,22]' "it has its time"
 is "$(poll 1) $(lines "$SPOKEN")" "200 1" "who asks again hears it again, made once"
 is "$(fetch '/riff/narrate-poll')" 200 "any turn is newer than none"
-is "$(poll 0 -srv-site)" 200 "by the folder, too"
+is "$(poll 0 -srv-site)" 200 "it is found by the folder, too"
 turn 09 'Elsewhere.' >"$all/-srv-other/two.jsonl"
-is "$(poll 0) $(said)" "200 sound of Elsewhere." "the last one of all"
-is "$(poll 0 -srv-site) $(jq .chars "$out")" "200 22" "or of the folder"
+is "$(poll 0) $(said)" "200 sound of Elsewhere." "the last turn of all is given"
+is "$(poll 0 -srv-site) $(jq .chars "$out")" "200 22" "the last turn of the folder is given"
 
 # --- what is no question
 for slug in .. . '../x' 'a/b' '%2e%2e' '..%2f-elsewhere' '-srv-site%2f..' 'a%00b' 'a%0ab' 'a+b' '*' \
   "$(printf '%0256d' 0)"; do
-  is "$(poll 0 "$slug")" 400 "no folder: $slug"
+  is "$(poll 0 "$slug")" 400 "this is no folder: $slug"
 done
 for after in x 1e99 -1e99 NaN; do
-  is "$(fetch "/riff/narrate-poll?after=$after")" 400 "no time: $after"
+  is "$(fetch "/riff/narrate-poll?after=$after")" 400 "this is no time: $after"
 done
-is "$(curl -s -o "$out" -w '%{http_code}' "$url/riff/narrate-poll?after=0")" 401 "no signature"
+is "$(curl -s -o "$out" -w '%{http_code}' "$url/riff/narrate-poll?after=0")" 401 "without a signature nobody gets one"
 
 # --- who waits and goes
 cat >"$tmp/crowd.py" <<'END'
@@ -100,8 +100,8 @@ crowd=$pid
 exec 9>"$tmp/word"
 ok "many wait" wait_until 10 test -e "$tmp/crowd"
 polled() { [ "$(fetch "/riff/narrate-poll?after=$((base + 8))" -D "$tmp/head")" = "$1" ]; }
-ok "no more than so many" wait_until 10 polled 503
-ok "for a moment" has "$tmp/head" '^[Rr]etry-[Aa]fter: [1-9]'
+ok "no more than so many may wait" wait_until 10 polled 503
+ok "the others are to wait for a moment" has "$tmp/head" '^[Rr]etry-[Aa]fter: [1-9]'
 echo go >&9
 ok "they go" wait_until 10 has "$tmp/crowd.out" gone
 ok "and others have their places" wait_until 5 polled 200
@@ -131,9 +131,9 @@ sleep 1
 is "$(cat "$tmp/one.out" "$tmp/two.out")" "" "nothing new, neither by links nor half of a line"
 tail -c +41 "$tmp/line" >>"$site/one.jsonl"
 ok "one hears a turn when it ends" wait_until 10 has "$tmp/one.out" '^200$'
-ok "another, too" wait_until 10 has "$tmp/two.out" '^200$'
+ok "another hears it, too" wait_until 10 has "$tmp/two.out" '^200$'
 is "$(head -n 1 "$tmp/two.out" | jq -r .audio_b64 | base64 -d | tr '\0' ' ')" "sound of A new one." \
-  "the new one"
+  "it is the new turn"
 is "$(lines "$SPOKEN")" $((before + 1)) "it was made once"
 ts=$(head -n 1 "$tmp/one.out" | jq .ts)
 start last curl -s -m 40 -w '%{http_code}\n' -H "X-Riff-Secret: $(sign "$tmp/nothing")" \
@@ -143,7 +143,7 @@ start last curl -s -m 40 -w '%{http_code}\n' -H "X-Riff-Secret: $(sign "$tmp/not
 turn 40 'fail now' >>"$site/one.jsonl"
 is "$(poll 30)" 502 "a speaker that fails"
 is "$(jq -r .error "$out")" "the speaker failed: exit status 3: no voice" "says why"
-ok "here, too" has "$tmp/voice.err" '^agent-serve: speaker: exit status 3: no voice$'
+ok "it is told here, too" has "$tmp/voice.err" '^agent-serve: speaker: exit status 3: no voice$'
 ok "who waits is told" wait_until 10 has "$tmp/last.out" '502$'
 turn 41 'silence now' >>"$site/one.jsonl"
 is "$(poll 40) $(jq -r .error "$out")" "502 the speaker failed: no sound" "and no sound is none"
@@ -153,7 +153,7 @@ late=$all/-srv-late
 mkdir "$late"
 turn 59 'From afar.' '.timestamp = "2099-01-01T00:00:00Z"' >"$late/one.jsonl"
 touch -d 2026-03-14T09:10:30Z "$late/one.jsonl"
-is "$(poll 0 -srv-late) $(said)" "200 sound of From afar." "a turn of the future"
+is "$(poll 0 -srv-late) $(said)" "200 sound of From afar." "a turn of the future is read"
 is "$(jq ".ts == $base + 30" "$out")" true "is as old as its file"
 turn 31 'Of today.' >"$late/two.jsonl"
 is "$(poll 30 -srv-late) $(said)" "200 sound of Of today." "and does not hide what follows"
@@ -167,7 +167,7 @@ rm -r "$late"
   echo
   turn 43 'Behind all that.'
 } >"$site/large.jsonl"
-is "$(poll 41 -srv-site) $(said)" "200 sound of Behind all that." "a transcript of 100 MB"
+is "$(poll 41 -srv-site) $(said)" "200 sound of Behind all that." "a transcript of 100 MB is read"
 counted() { sed -n 's/^rchar: //p' "/proc/$voice/io" 2>/dev/null || echo 0; }
 before=$(counted)
 for _number in 1 2 3; do poll 41 -srv-site >/dev/null; done
@@ -187,7 +187,7 @@ wait_for speaking 47
 ok "a turn is being spoken" wait_until 10 test -s "$SPOKEN.waits"
 stop "$voice"
 is "$status" 0 "the server stops"
-ok "with the speaker" wait_until 10 gone "$(cat "$SPOKEN.waits")"
+ok "the speaker stops, too" wait_until 10 gone "$(cat "$SPOKEN.waits")"
 ok "who waits gets nothing" wait_until 10 has "$tmp/end.out" '^204$'
 ok "who listens is told" wait_until 10 has "$tmp/speaking.out" '^503$'
 ok "as is who waits for a link" wait_until 10 has "$tmp/linked.out" '^204$'
@@ -195,15 +195,15 @@ ok "as is who waits for a link" wait_until 10 has "$tmp/linked.out" '^204$'
 # --- without
 start_server mute env HOME="$tmp/home" agent-serve -l 127.0.0.1:0 -D :memory: \
   --voice-secret-file "$tmp/secret"
-is "$(poll 0) $(jq -r .error "$out")" "503 no speaker" "without a speaker"
+is "$(poll 0) $(jq -r .error "$out")" "503 no speaker" "without a speaker the status is 503"
 stop "$pid"
 mkdir -p "$tmp/home/.claude/projects/-srv-other"
 cp "$all/-srv-other/two.jsonl" "$tmp/home/.claude/projects/-srv-other/"
 start_server home env HOME="$tmp/home" agent-serve -l 127.0.0.1:0 -D :memory: \
   --voice-secret-file "$tmp/secret" --speaker cat
-is "$(poll 0)" 200 "the usual folder"
+is "$(poll 0)" 200 "the usual folder is read"
 stop "$pid"
-t 2 "transcripts without a speaker" \
+t 2 "transcripts need a speaker" \
   agent-serve --transcripts "$all" --voice-secret-file "$tmp/secret"
-t 2 "a speaker alone" agent-serve --speaker cat
+t 2 "a speaker alone is refused" agent-serve --speaker cat
 done_testing

@@ -35,24 +35,24 @@ say() {
 is "$(fetch /riff/health) $(jq -c '[.ok, .replies]' "$out")" "200 [true,true]" "replies are made"
 
 # --- a message and its reply
-is "$(say kitchen 'good morning')" 200 "a message"
+is "$(say kitchen 'good morning')" 200 "a message is taken"
 is "$(jq -c '[.reply, .conversation_id, (.message_id | type), .transcript]' "$out")" \
   '["heard good morning","kitchen","string",null]' "is replied to"
-is "$(jq '(.ts_reply - now) | fabs < 60' "$out")" true "with the time"
+is "$(jq '(.ts_reply - now) | fabs < 60' "$out")" true "the reply has its time"
 id=$(jq -r .message_id "$out")
 is "$(cat "$SAID")" "agent:main:riff:kitchen good" "the command knows where"
-is "$(fetch '/riff/conversation?conversation_id=kitchen')" 200 "the conversation"
+is "$(fetch '/riff/conversation?conversation_id=kitchen')" 200 "the conversation is given"
 is "$(jq -c '[.conversation_id, [.messages[] | [.role, .text]]]' "$out")" \
   '["kitchen",[["user","good morning"],["assistant","heard good morning"]]]' "has both"
 is "$(jq -r '.messages[1].message_id' "$out")" "$id" "and the reply has its id"
 is "$(say kitchen 'good morning') $(lines "$SAID")" "200 2" "who says it again has said it twice"
-is "$(say kitchen lunch -H 'X-Riff-Ts: 1763900000')" 200 "a message with its time"
+is "$(say kitchen lunch -H 'X-Riff-Ts: 1763900000')" 200 "a message may have its time"
 first=$(cat "$out")
 is "$(say kitchen lunch -H 'X-Riff-Ts: 1763900000') $(lines "$SAID")" "200 3" \
   "is the same when it comes again"
 is "$(cat "$out")" "$first" "and has the same answer"
 is "$(say kitchen lunch -H 'X-Riff-Ts: 1763900009') $(lines "$SAID")" "200 4" "later it is another"
-is "$(say kitchen silent) $(jq -c '[.reply, .message_id]' "$out")" '200 ["",null]' "no word"
+is "$(say kitchen silent) $(jq -c '[.reply, .message_id]' "$out")" '200 ["",null]' "a reply may have no word"
 is "$(say kitchen fail)" 502 "a command that fails"
 is "$(jq -r .error "$out")" "reply command: exit status 1: no luck" "is told of"
 
@@ -61,22 +61,22 @@ for bad in '' 'null' '[]' '{"conversation_id":"a"}' '{"text":"x"}' '{"conversati
   '{"conversation_id":"a","text":" \n"}' '{"conversation_id":"a","text":"x","device_id":[]}' \
   '{"conversation_id":"a","text":"x"' '{"conversation_id":"","text":"x"}'; do
   printf '%s' "$bad" >"$tmp/body"
-  is "$(post "$tmp/body" /riff/message)" 400 "400: ${bad:-nothing}"
+  is "$(post "$tmp/body" /riff/message)" 400 "the status is 400: ${bad:-nothing}"
 done
 long=$(printf '%065d' 0)
 for id in "$long" '../etc' 'a b' 'a/b' 'a:b' 'a%b' "a'--" "a\"" 'ä' 'a
 b' 'agent:main:main' '*' '.'; do
-  is "$(say "$id" x)" 400 "no conversation: $id"
+  is "$(say "$id" x)" 400 "this is no conversation: $id"
   is "$(fetch /riff/conversation -G --data-urlencode "conversation_id=$id")" 400 "nor to read"
 done
-is "$(fetch /riff/conversation)" 400 "nor none"
+is "$(fetch /riff/conversation)" 400 "a conversation must be named"
 is "$(say "${long%?}" x)" 200 "64 characters are good"
 before=$(lines "$SAID")
 head -c 8192 /dev/zero | tr '\0' ' ' >"$tmp/body"
 printf '{"conversation_id":"large","text":"x"}' | dd of="$tmp/body" conv=notrunc 2>"$err"
-is "$(post "$tmp/body" /riff/message)" 200 "8 KiB"
+is "$(post "$tmp/body" /riff/message)" 200 "8 KiB are taken"
 printf ' ' >>"$tmp/body"
-is "$(post "$tmp/body" /riff/message)" 400 "and not a byte more"
+is "$(post "$tmp/body" /riff/message)" 400 "not a byte more is taken"
 is "$(jq -r .error "$out")" "larger than 8192 bytes" "which is told"
 is "$(curl -s -o "$out" -w '%{http_code}' -d '{"conversation_id":"a","text":"x"}' \
   "$url/riff/message")" 401 "nobody talks without a signature"
@@ -84,40 +84,40 @@ is "$(lines "$SAID")" $((before + 1)) "none of these was said"
 
 # --- a clip
 printf 'open the\nwindow' >"$tmp/clip"
-is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 200 "a clip"
+is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 200 "a clip is taken"
 is "$(jq -c '[.transcript, .reply, .conversation_id]' "$out")" \
   '["open the window","heard open the window","hall"]' "is heard and replied to"
 first=$(cat "$out")
 before=$(lines "$SAID")
 is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 200 "when it comes again"
 is "$(cat "$out") $(lines "$SAID")" "$first $before" "nothing is said again"
-is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: other')" 200 "in another conversation"
+is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: other')" 200 "it is taken in another conversation, too"
 is "$(jq -c '[.reply, .conversation_id]' "$out")" '["heard open the window","other"]' \
   "it is replied to there"
 is "$(lines "$SAID")" $((before + 1)) "which is another reply"
 is "$(fetch '/riff/conversation?conversation_id=hall') $(jq '.messages | length' "$out")" "200 2" \
-  "and no word of it elsewhere"
+  "no word of it is elsewhere"
 is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: other' -H 'X-Riff-Ts: 1763900000')" 200 \
-  "with its time"
+  "it is taken with its time"
 is "$(lines "$SAID")" $((before + 2)) "it is another message, too"
 before=$(lines "$SAID")
 for id in '' '../x' "$long"; do
-  is "$(post "$tmp/clip" /riff/audio -H "X-Riff-Session-Id: $id")" 400 "no conversation: $id"
+  is "$(post "$tmp/clip" /riff/audio -H "X-Riff-Session-Id: $id")" 400 "this is no conversation for a clip: $id"
 done
 printf ' \n' >"$tmp/clip"
-is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 200 "a clip in which nobody talks"
+is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 200 "a clip in which nobody talks is taken"
 is "$(jq -c '[.transcript, .reply, .message_id]' "$out") $(lines "$SAID")" "[\"\",\"\",null] $before" \
   "is no message"
 : >"$tmp/clip"
-is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 400 "an empty one"
+is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 400 "an empty clip is refused"
 
 # --- what was said
 is "$(fetch '/riff/conversation?conversation_id=kitchen&limit=1') $(jq -c \
-  '[.messages[].text]' "$out")" '200 ["fail"]' "the last message"
+  '[.messages[].text]' "$out")" '200 ["fail"]' "the last message is given"
 is "$(fetch '/riff/conversation?conversation_id=kitchen&limit=') $(jq '.messages | length > 5' \
-  "$out")" '200 true' "no limit, empty"
+  "$out")" '200 true' "an empty limit is none"
 for limit in 0 -5 x 99999999999; do
-  is "$(fetch "/riff/conversation?conversation_id=hall&limit=$limit")" 200 "a limit of $limit"
+  is "$(fetch "/riff/conversation?conversation_id=hall&limit=$limit")" 200 "a limit of $limit is taken"
 done
 is "$(fetch '/riff/conversation?conversation_id=never') $(jq -c .messages "$out")" "200 []" \
   "where nothing was said"
@@ -126,13 +126,13 @@ is "$(curl -sS -o "$out" -w '%{http_code}' -H "Authorization: Bearer $secret" \
   -H 'x-openclaw-session-key: riff:not one' -d '{"model":"openclaw","input":"hello"}' \
   "$gateway/v1/responses")" 200 "a client of the gateway names one as it likes"
 is "$(fetch '/riff/sessions?limit=1') $(jq -c '[.sessions[] | [.conversation_id, .last]]' "$out")" \
-  '200 [["other","heard open the window"]]' "the conversation of the last message, without that"
-is "$(fetch /riff/sessions)" 200 "the conversations"
+  '200 [["other","heard open the window"]]' "the conversation of the last message is given, without that"
+is "$(fetch /riff/sessions)" 200 "the conversations are listed"
 is "$(jq -c '[.sessions[] | .conversation_id] | sort | .[1:]' "$out")" \
   '["hall","kitchen","large","other"]' "are all there"
 ts=$(jq '.sessions[0].ts' "$out")
 is "$(fetch "/riff/sessions?since=$ts") $(jq -c '[.sessions[].conversation_id]' "$out")" \
-  '200 ["other"]' "or those since then"
+  '200 ["other"]' "those since then are listed"
 is "$(fetch '/riff/sessions?since=yesterday')" 400 "since is a number"
 
 # --- who comes twice while it is worked on; the end
@@ -197,7 +197,7 @@ start_server again agent-serve -l 127.0.0.1:0 -D "$tmp/talk.sqlite" \
   --voice-secret-file "$tmp/secret" --transcriber cat
 is "$(fetch '/riff/conversation?conversation_id=hall') $(jq '.messages | length' "$out")" "200 2" \
   "what was said stays"
-is "$(say hall x) $(jq -r .error "$out")" "503 no reply command" "without a reply command"
+is "$(say hall x) $(jq -r .error "$out")" "503 no reply command" "without a reply command the status is 503"
 : >"$tmp/clip"
 is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 400 "an empty clip is one still"
 echo said >"$tmp/clip"

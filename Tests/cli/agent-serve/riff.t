@@ -31,20 +31,20 @@ hear() { post "$tmp/clip" /riff/transcribe-only "$@"; }
 clip 'first clip'
 good=$(sign "$tmp/clip")
 plain() { curl -sS -m 20 -o "$out" -w '%{http_code}' "$@" 2>"$err"; }
-is "$(plain "$url/riff/health")" 401 "without a signature"
+is "$(plain "$url/riff/health")" 401 "a request needs a signature"
 is "$(cat "$out")" '{"error":"unauthorized"}' "nobody gets in"
-is "$(fetch /riff/health)" 200 "with the signature of nothing"
+is "$(fetch /riff/health)" 200 "the signature of nothing is enough"
 is "$(jq -c '[.ok, .transcriber, (.ts | type)]' "$out")" '[true,true,"number"]' "it is there"
-is "$(plain "$url/riff/transcribe-only" --data-binary "@$tmp/clip")" 401 "a clip without one"
+is "$(plain "$url/riff/transcribe-only" --data-binary "@$tmp/clip")" 401 "a clip needs its signature"
 is "$(plain "$url/riff/transcribe-only" -H "X-Riff-Secret: $(sign "$tmp/nothing")" \
-  --data-binary "@$tmp/clip")" 401 "with that of something else"
+  --data-binary "@$tmp/clip")" 401 "the signature of something else is refused"
 for wrong in "$(printf %s "$good" | tr 0-9a-f 1-9a-f0)" "$(printf %s "$good" | tr a-f A-F)" \
   "${good%?}" "${good}0" "$good, $good" "" "$(printf '%064d' 0)" "$secret"; do
   is "$(plain "$url/riff/transcribe-only" -H "X-Riff-Secret: $wrong" --data-binary \
-    "@$tmp/clip")" 401 "a forged one: ${wrong:-none}"
+    "@$tmp/clip")" 401 "a forged signature is refused: ${wrong:-none}"
 done
 is "$(plain "$url/riff/transcribe-only" -H "X-Riff-Secret: $good" -H "X-Riff-Secret: $good" \
-  --data-binary "@$tmp/clip")" 401 "or two of them"
+  --data-binary "@$tmp/clip")" 401 "two of them are refused"
 is "$(plain "$url/riff/nowhere")" 401 "what is not there is not told"
 is "$(fetch /riff/nowhere)" 404 "but to who may ask"
 is "$(cat "$out")" '{"error":"Not found."}' "as all errors are"
@@ -53,12 +53,12 @@ is "$(plain "$url/riff/nowhere" -H "X-Riff-Secret: $(sign "$tmp/nothing")" --dat
   "nor is it to who forges a body"
 is "$(fetch /riff/transcribe-only)" 404 "a GET of what is posted"
 is "$(post "$tmp/clip" /riff/health)" 404 "a POST of what is not"
-is "$(fetch /riff/health -H 'Host: box.example')" 200 "under any name"
+is "$(fetch /riff/health -H 'Host: box.example')" 200 "it answers under any name"
 is "$(plain "$url/api/health" -H 'Host: box.example')" 421 "which is for these alone"
 is "$(lines "$HEARD")" 0 "nothing was heard so far"
 
 # --- clips
-is "$(hear -H 'X-Riff-Audio-Format: m4a')" 200 "a clip"
+is "$(hear -H 'X-Riff-Audio-Format: m4a')" 200 "a clip is heard"
 is "$(cat "$out")" '{"transcript":"one two"}' "is what was said, on one line"
 like "$(tail -n 1 "$HEARD")" '/clip\.[^/]*/clip\.m4a$' "its file has the name of what it is"
 is "$(sort -u "$HEARD.modes" | head -n 2 | tr '\n' ' ')" "-rw------- drwx------ " \
@@ -76,23 +76,23 @@ is "$(hear) $(cat "$out")" '200 {"transcript":""}' "where nothing is said"
 clip 'fail now'
 is "$(hear)" 502 "a transcriber that fails"
 is "$(jq -r .error "$out")" "the transcriber failed: exit status 3: no such voice" "says why"
-ok "here, too" has "$tmp/ears.err" '^agent-serve: transcriber: exit status 3: no such voice$'
+ok "it is told here, too" has "$tmp/ears.err" '^agent-serve: transcriber: exit status 3: no such voice$'
 before=$(lines "$HEARD")
 is "$(hear) $(lines "$HEARD")" "502 $((before + 1))" "and is asked again"
 clip 'kill now'
 is "$(hear)" 502 "one that is killed"
 : >"$tmp/clip"
-is "$(hear)" 400 "an empty clip"
+is "$(hear)" 400 "an empty clip is refused"
 is "$(ls "$tmp/scratch")" "" "none of them leaves a file"
 
 # --- large ones
 head -c 26214400 /dev/zero | tr '\0' R | sed 's/^RRRR/RIFF/' >"$tmp/clip"
-is "$(hear -H 'Expect:') $(jq -r .transcript "$out")" "200 26214400" "25 MiB"
+is "$(hear -H 'Expect:') $(jq -r .transcript "$out")" "200 26214400" "25 MiB are heard"
 printf R >>"$tmp/clip"
 before=$(lines "$HEARD")
-is "$(hear -H 'Expect:')" 413 "and not a byte more"
+is "$(hear -H 'Expect:')" 413 "not a byte more is heard"
 is "$(jq -r .error "$out")" payload_too_large "which is told"
-is "$(hear -H 'Expect:' -H 'Transfer-Encoding: chunked')" 413 "nor in chunks"
+is "$(hear -H 'Expect:' -H 'Transfer-Encoding: chunked')" 413 "a larger one is refused in chunks, too"
 is "$(plain "$url/riff/transcribe-only" -H 'Expect:' -H 'Content-Length: 99999999999' \
   -H "X-Riff-Secret: $good" --data-binary x)" 413 "what is announced need not come"
 is "$(lines "$HEARD")" "$before" "nobody hears these"
@@ -195,7 +195,7 @@ is "$(lines "$HEARD")" $((before + 9)) "each is heard once"
 printf '[profile ears]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/secret" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 printf 'RIFF\044\000\000\000WAVEfmt rest' >"$tmp/one.wav"
-t 0 "clip-transcribe" clip-transcribe -p ears "$tmp/one.wav"
+t 0 "clip-transcribe is answered" clip-transcribe -p ears "$tmp/one.wav"
 out_is 20 "gets along with it"
 
 # --- the end
@@ -222,24 +222,24 @@ for signal in TERM HUP; do
   isnt "$(ls "$tmp/scratch")" "" "a clip is being heard for who is gone"
   stop "$ears" "$signal"
   is "$status" 0 "SIG$signal ends the server"
-  ok "and the transcriber" gone "$(cat "$HEARD.waits")"
+  ok "the transcriber ends, too" gone "$(cat "$HEARD.waits")"
   is "$(ls "$tmp/scratch")" "" "before it ends, with its file"
 done
 start_server nohup nohup agent-serve -l 127.0.0.1:0 -D :memory: --voice-secret-file "$tmp/secret"
 kill -HUP "$pid"
-is "$(fetch /riff/health)" 200 "but not under nohup"
+is "$(fetch /riff/health)" 200 "it does not end under nohup"
 stop "$pid"
 is "$status" 0 "which ends as any other"
 
 # --- without
 start_server deaf agent-serve -l 127.0.0.1:0 -D :memory: --voice-secret-file "$tmp/secret"
 clip hello
-is "$(hear) $(jq -r .error "$out")" "503 no transcriber" "without a transcriber"
+is "$(hear) $(jq -r .error "$out")" "503 no transcriber" "without a transcriber the status is 503"
 stop "$pid"
 start_server none agent-serve -l 127.0.0.1:0 -D :memory:
 is "$(fetch /riff/health) $(hear)" "404 404" "without a secret there is no voice server"
 stop "$pid"
-t 2 "a transcriber alone" agent-serve --transcriber cat -l 127.0.0.1:0 -D :memory:
+t 2 "a transcriber alone is refused" agent-serve --transcriber cat -l 127.0.0.1:0 -D :memory:
 err_like '^agent-serve: --transcriber: it needs --voice-secret-file' "is a mistake"
 chmod 644 "$tmp/secret"
 t 77 "a secret that others can read" \

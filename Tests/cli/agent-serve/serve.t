@@ -18,25 +18,25 @@ is "$(jq -c 'keys_unsorted' "$tmp/guarded.out")" '["type","url","time"]' "it say
 # --- the dashboard's own answers
 denied='401 application/json {"error":"Unauthorized. Provide x-dashboard-token."}'
 is "$(answer "$url/api/health")" "$denied" "health needs the token"
-is "$(answer -H 'x-dashboard-token: wrong' "$url/api/stats")" "$denied" "a wrong token"
-is "$(answer -H 'x-dashboard-token: sample-tokens' "$url/api/stats")" "$denied" "a longer one"
-is "$(answer -H 'x-dashboard-token: sample-toke' "$url/api/stats")" "$denied" "a shorter one"
-is "$(answer -H 'x-dashboard-token;' "$url/api/actions")" "$denied" "an empty one"
-is "$(answer -H 'Authorization: Bearer sample-token' "$url/api/health")" "$denied" "no other header"
+is "$(answer -H 'x-dashboard-token: wrong' "$url/api/stats")" "$denied" "a wrong token is refused"
+is "$(answer -H 'x-dashboard-token: sample-tokens' "$url/api/stats")" "$denied" "a longer token is refused"
+is "$(answer -H 'x-dashboard-token: sample-toke' "$url/api/stats")" "$denied" "a shorter token is refused"
+is "$(answer -H 'x-dashboard-token;' "$url/api/actions")" "$denied" "an empty token is refused"
+is "$(answer -H 'Authorization: Bearer sample-token' "$url/api/health")" "$denied" "no other header counts"
 is "$(answer "$url/api/activity/events")" "$denied" "a stream refused is not a stream"
 is "$(answer -d '{"kind":"a"}' "$url/api/actions")" "$denied" "posting needs the token"
 is "$(answer "$url/api/nothing")" "$denied" "401 comes before 404"
-is "$(answer "$url/api")" "$denied" "/api itself"
+is "$(answer "$url/api")" "$denied" "/api itself needs the token"
 
 with() { answer -H @"$tmp/header" "$@"; }
-is "$(with "$url/api/health")" '200 application/json {"ok":true}' "health"
+is "$(with "$url/api/health")" '200 application/json {"ok":true}' "health is answered"
 gone='404 text/plain; charset=UTF-8 Not found.'
 json='404 application/json {"error":"Not found."}'
-is "$(with "$url/api/nothing-here")" "$gone" "an unknown path"
-is "$(with "$url/api/health/")" "$gone" "a trailing slash"
+is "$(with "$url/api/nothing-here")" "$gone" "an unknown path is not found"
+is "$(with "$url/api/health/")" "$gone" "a trailing slash is another path"
 is "$(with --path-as-is "$url/api/x/../health")" "$gone" "paths are not tidied up"
-is "$(with -X POST -d '{}' "$url/api/health")" "$json" "a wrong method"
-is "$(with -X PUT "$url/api/actions")" "$json" "another"
+is "$(with -X POST -d '{}' "$url/api/health")" "$json" "a wrong method is not found"
+is "$(with -X PUT "$url/api/actions")" "$json" "another one is not found, either"
 is "$(with -X OPTIONS "$url/api/health")" "$json" "OPTIONS is none either"
 is "$(with -X POST -d '{}' "$url/api/nothing-here")" "$json" "an unknown path, not by GET"
 is "$(answer "$url/")" "$gone" "outside of /api there is nothing"
@@ -44,18 +44,18 @@ is "$(with "$url/api/health?x=1&y")" '200 application/json {"ok":true}' "a query
 
 # --- HEAD runs the GET and drops the body
 run curl -sI -H @"$tmp/header" "$url/api/health"
-out_like '^HTTP/1.1 200' "HEAD of health"
+out_like '^HTTP/1.1 200' "HEAD of health is answered"
 out_like '^Content-Length: 11' "with the length of the GET"
 run curl -sI -m 5 -H @"$tmp/header" "$url/api/activity/events"
 out_like '^Content-Type: text/event-stream' "HEAD of the stream ends"
-is "$status" 0 "at once"
+is "$status" 0 "it ends at once"
 run curl -sI -H @"$tmp/header" "$url/api/none"
-out_like '^HTTP/1.1 404' "HEAD of nothing"
+out_like '^HTTP/1.1 404' "HEAD of nothing is not found"
 
 # --- requests in odd pieces
 curl -s -o /dev/null -H @"$tmp/header" -d '{"kind":"a"}' "$url/api/actions"
 is "$(with -H 'Connection: close' "$url/api/actions?limit=1" | jq -R 'length > 20')" true \
-  "a connection of one request"
+  "a connection may have one request"
 stop "$pid"
 is "$status" 0 "SIGTERM ends it with status 0"
 
@@ -72,9 +72,9 @@ like "$(with "$url/api/stats" | sed 's/^[^{]*//' | jq -c 'keys,(.stats.last24h|l
 
 # --- what is not a request
 is "$(answer -H "X-Long: $(head -c 60000 /dev/zero | tr '\0' x)" "$url/api/health")" \
-  '200 application/json {"ok":true}' "a long head"
+  '200 application/json {"ok":true}' "a long head is taken"
 is "$(answer -H "X-Long: $(head -c 70000 /dev/zero | tr '\0' x)" "$url/api/health")" \
-  '431 application/json {"error":"request_head_too_large"}' "too long a head"
+  '431 application/json {"error":"request_head_too_large"}' "a head that is too long is refused"
 is_answered() {
   is "$(printf '%b' "$3" | python3 "$cli/clients/serve.py" raw "$url" | head -n 1 | tr -d '\r')" \
     "HTTP/1.1 $1 $2" "$1: $4"
@@ -96,17 +96,17 @@ is "$(answer "$url/api/health")" '200 application/json {"ok":true}' "the server 
 # --- it does not start
 refused() {
   run agent-serve "$@"
-  is "$status" "$want" "status $want: agent-serve $*"
-  out_empty "nothing on standard output"
+  is "$status" "$want" "agent-serve $* ends with status $want"
+  out_empty "nothing is on standard output"
 }
 want=77
 refused -l 0.0.0.0:0 -D :memory:
-err_one_line agent-serve "one line"
+err_one_line agent-serve "it is told in one line"
 err_like 'not a loopback address' "that says why"
 refused -l '[::]:0' -D :memory:
 chmod 644 "$tmp/token"
 refused -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token"
-err_one_line agent-serve "one line"
+err_one_line agent-serve "it is told in one line"
 refused -l 127.0.0.1:0 -D :memory: --token-file "$tmp/no-such-token"
 chmod 600 "$tmp/token"
 want=2
@@ -115,21 +115,21 @@ err_is "agent-serve: 127.0.0.1:$port: address already in use; -l HOST:PORT names
   "a port that is taken"
 refused -l 127.0.0.1:0 -D :memory: --gateway "$port"
 err_is "agent-serve: 127.0.0.1:$port: address already in use; --gateway PORT names another" \
-  "one of the gateway"
+  "the gateway's port may be taken, too"
 refused -l 127.0.0.1
 refused -l 127.0.0.1:0 --speed fast
 refused -l 127.0.0.1:0 -D :memory: --speed 2
 err_like '^agent-serve: --speed: it needs --replay$' "what it would speed up"
 refused -l 127.0.0.1:0 operand
 refused -l 127.0.0.1:0 -D "$tmp/none/db"
-err_one_line agent-serve "one line"
+err_one_line agent-serve "it is told in one line"
 printf 'this is not a database, however long one looks at it, and it is long enough\n%1000s' x >"$tmp/db"
 refused -l 127.0.0.1:0 -D "$tmp/db"
-err_one_line agent-serve "one line"
+err_one_line agent-serve "it is told in one line"
 refused -l 127.0.0.1:0 -D :memory: --ingest "$tmp/none"
 err_is "agent-serve: $tmp/none: no such file or directory" "a file that is not there"
 refused -l 127.0.0.1:0 -D :memory: --replay "$tmp"
-err_one_line agent-serve "one line"
+err_one_line agent-serve "it is told in one line"
 
 # --- the store is for one server, and for its owner
 start_server kept agent-serve -l 127.0.0.1:0
@@ -173,7 +173,7 @@ for end in -wal -shm -journal .lock; do
   # shellcheck disable=SC2154  # of lib.sh
   wait_until 30 sh -c 'test -s "$1.out" || test -s "$1.err"' sh "$tmp/planted$end"
   stop "$pid"
-  ok "nor behind $end" test ! -s "$tmp/victim"
+  ok "nothing is written behind $end" test ! -s "$tmp/victim"
   rm -f "$tmp/open/"*
 done
 
@@ -181,8 +181,8 @@ done
 AGENT_TOKEN_FILE=$tmp/token
 export AGENT_TOKEN_FILE
 start anywhere agent-serve -l 0.0.0.0:0 -D :memory: -q -v
-ok "another address with a token" wait_until 30 grep -q "listening on" "$tmp/anywhere.err"
-is "$(cat "$tmp/anywhere.out")" "" "quiet: no record"
+ok "another address is listened to with a token" wait_until 30 grep -q "listening on" "$tmp/anywhere.err"
+is "$(cat "$tmp/anywhere.out")" "" "-q prints no record"
 
 # --- a user like any other
 plain() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }

@@ -26,7 +26,7 @@ client race "$url" 40 >"$tmp/raced"
 seen=$(number)
 stop "$pid"
 start_server raced agent-serve -l 127.0.0.1:0 -D "$tmp/kept.sqlite"
-is "$(cat "$tmp/raced") $(number)" "done $seen" "40 states at once: one of them, on the disk too"
+is "$(cat "$tmp/raced") $(number)" "done $seen" "one of 40 states at once stays, on the disk too"
 stop "$pid"
 
 # --- a day is stored with its last state, and everything beside it
@@ -35,7 +35,7 @@ start_server day agent-serve -l 127.0.0.1:0 -D "$tmp/day.sqlite" --ingest "$day"
 sed -n 's/^{"event":"voice_state".*"data":\(.*\)}$/\1/p' "$day" | tail -n 1 >"$tmp/last"
 curl -s "$url/api/voice/state" >"$tmp/got"
 printf '\n' >>"$tmp/got"
-ok "the last state, to the byte" cmp "$tmp/last" "$tmp/got"
+ok "the last state is kept to the byte" cmp "$tmp/last" "$tmp/got"
 is "$(curl -s "$url/api/voice/history/sessions" | jq -c 'map([.mode, .durationSeconds])')" \
   '[["openai_realtime",765],["gemini_realtime",38]]' "the sessions that are over"
 session=$(jq -r '.sessions[0].sessionId' "$tmp/last")
@@ -43,17 +43,17 @@ curl -s "$url/api/voice/history/sessions/$session/events" >"$tmp/events"
 ok "the events of the one that is up" jq -e 'length > 40 and all(.kind | startswith("voice_"))
   and any(.metadata.transcript) and any(.content == "realtime_tool_call_started")
   and ([.[].created_at] | . == sort)' "$tmp/events"
-is "$(curl -s "$url/api/guilds" | jq length)" 2 "guilds"
+is "$(curl -s "$url/api/guilds" | jq length)" 2 "guilds are kept"
 guild=$(jq -r '.sessions[0].guildId' "$tmp/last")
-is "$(curl -s "$url/api/automations?guildId=$guild" | jq -c '.rows | map(.id)')" '[13,12,9]' "automations"
+is "$(curl -s "$url/api/automations?guildId=$guild" | jq -c '.rows | map(.id)')" '[13,12,9]' "automations are kept"
 is "$(curl -s "$url/api/automations/runs?guildId=$guild&automationId=12" | jq -c '.rows | map(.status)')" \
   '["ok","error","skipped"]' "runs"
 is "$(curl -s "$url/api/agents/browser-sessions?sinceHours=1000000" | jq -c '.sessions | map(.sessionId)')" \
-  '["br-8","br-7"]' "browser sessions"
-is "$(curl -s "$url/api/public-https" | jq -r .status)" ready "the tunnel"
+  '["br-8","br-7"]' "browser sessions are kept"
+is "$(curl -s "$url/api/public-https" | jq -r .status)" ready "the tunnel is kept"
 stop "$pid"
 start_server again agent-serve -l 127.0.0.1:0 -D "$tmp/day.sqlite"
-is "$(curl -s "$url/api/voice/state" | jq -c .)" "$(jq -c . "$tmp/last")" "all of it after a restart"
+is "$(curl -s "$url/api/voice/state" | jq -c .)" "$(jq -c . "$tmp/last")" "all of it is there after a restart"
 is "$(client odd "$url" "$tmp/last" 60 7)" fine "60 states out of joint: answers of the same shape"
 stop "$pid"
 
@@ -61,14 +61,14 @@ stop "$pid"
 start_server posted agent-serve -l 127.0.0.1:0 -D :memory:
 curl -s --data-binary @"$day" "$url/api/actions" >"$tmp/answer"
 is "$(jq -c '[.ok, .errors]' "$tmp/answer") $(curl -s "$url/api/guilds" | jq length)" \
-  '[true,[]] 2' "the same day posted"
+  '[true,[]] 2' "the same day can be posted"
 printf '%s\n' '{"event":"voice_state","id":"","data":{"sessions":[]}}' '{"event":"guilds","data":7}' \
   '{"activeCount":0,"sessions":[]}' '{"event":"tea","data":7}' | curl -s --data-binary @- "$url/api/actions" \
   >"$tmp/answer"
 is "$(jq -c '.errors' "$tmp/answer")" \
   '[{"line":1,"reason":"voice_state: activeCount is not a count"},{"line":2,"reason":"guilds: not an array"}]' \
   "faulty ones are named"
-is "$(curl -s "$url/api/voice/state")" '{"activeCount":0,"sessions":[]}' "a bare state"
+is "$(curl -s "$url/api/voice/state")" '{"activeCount":0,"sessions":[]}' "a bare state is taken"
 stop "$pid"
 
 # --- a recording drives the state

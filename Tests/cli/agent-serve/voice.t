@@ -10,11 +10,11 @@ start_server serve agent-serve -l 127.0.0.1:0 -D :memory:
 state=$url/api/voice/state
 empty='{"activeCount":0,"sessions":[]}'
 is "$(curl -s "$state")" "$empty" "nobody told a state: none is up"
-is "$(curl -s "$url/api/voice/asr-sessions")" '{"sessions":[]}' "no recogniser"
-is "$(curl -s "$url/api/voice/tool-events")" '{"events":[]}' "no tool"
-is "$(curl -s "$url/api/mcp/status")" '{"servers":[]}' "no server"
-is "$(curl -s "$url/api/voice/history/sessions")" '[]' "no past session"
-is "$(curl -s "$url/api/voice/history/sessions/none/events")" '[]' "no event of an unknown one"
+is "$(curl -s "$url/api/voice/asr-sessions")" '{"sessions":[]}' "there is no recogniser"
+is "$(curl -s "$url/api/voice/tool-events")" '{"events":[]}' "there is no tool"
+is "$(curl -s "$url/api/mcp/status")" '{"servers":[]}' "there is no server"
+is "$(curl -s "$url/api/voice/history/sessions")" '[]' "there is no past session"
+is "$(curl -s "$url/api/voice/history/sessions/none/events")" '[]' "an unknown session has no events"
 
 # --- the head
 start both curl -sN --max-time 40 "$url/api/activity/events"
@@ -44,7 +44,7 @@ curl -s "$state" >"$tmp/got"
 ok "and comes back as it was, to the byte" cmp "$tmp/state" "$tmp/got"
 tr -d '\n' <"$tmp/state" >"$tmp/line"
 arrived() { field data "$voice" | grep -qxFf "$tmp/line"; }
-ok "on one line of the stream" wait_until 30 arrived
+ok "it comes on one line of the stream" wait_until 30 arrived
 is "$(curl -s "$url/api/mcp/status")" \
   '{"servers":[{"serverName":"x","connected":true,"tools":[{"name":"t","description":""}],"lastError":"late"}]}' \
   "a server of two sessions is one"
@@ -69,9 +69,9 @@ bad '{"activeCount":1,"sessions":{}}' invalid_voice_state 'sessions is not an ar
 bad '{"activeCount":1,"sessions":[1]}' invalid_voice_state 'a session is not an object'
 head -c 8388608 /dev/zero | tr '\0' ' ' >"$tmp/large"
 is "$(put --data-binary @"$tmp/large") $(cat "$tmp/body")" '413 {"error":"payload_too_large"}' \
-  "a body of 8 MiB"
+  "a body of 8 MiB is refused"
 ok "the state is the one before" sh -c "curl -s '$state' | cmp - '$tmp/state'"
-is "$(put -H 'Origin: http://example.org' -d "$empty")" 403 "not from a page in a browser"
+is "$(put -H 'Origin: http://example.org' -d "$empty")" 403 "a page in a browser may not write"
 is "$(printf '{"activeCount":0,"sessions":[],"x":"\377"}' | put --data-binary @-)" 200 \
   "a byte that is not UTF-8"
 is "$(curl -s "$state")" '{"activeCount":0,"sessions":[],"x":"�"}' "is replaced, and nothing else"
@@ -83,12 +83,12 @@ done
 post '{"kind":"voice","content":"no prefix"}'
 post '{"kind":"llm_call","content":"another"}'
 post '{"kind":"voice_runtime","guildId":"7","content":"line\u2028é","metadata":{"x":1.10},"level":"warn"}'
-ok "an action of a voice session" wait_until 30 has "$voice" '^event: voice_event'
+ok "an action of a voice session comes" wait_until 30 has "$voice" '^event: voice_event'
 sed -n '/^event: voice_event/,/^\r*$/p' "$voice" | tr -d '\r' | head -n 3 >"$tmp/event"
-is "$(field id "$tmp/event")" 3 "with its id on a line"
+is "$(field id "$tmp/event")" 3 "its id is on a line"
 ok "is on the activity stream too" wait_until 30 has "$tmp/both.out" voice_runtime
 grep -A 2 '^event: action_event' "$tmp/both.out" | grep voice_runtime >"$tmp/action"
-is "$(grep '^data' "$tmp/event")" "$(cat "$tmp/action")" "with the same data, to the byte"
+is "$(grep '^data' "$tmp/event")" "$(cat "$tmp/action")" "it has the same data, to the byte"
 post '{"kind":"voice_session_start","metadata":{"sessionId":"a/b c%","mode":"gemini_realtime"}}'
 post '{"kind":"voice_session_end","metadata":{"sessionId":"a/b c%"}}'
 ended() { [ "$(grep -c '^event: voice_event' "$voice")" -ge 3 ]; }
@@ -98,11 +98,11 @@ is "$(grep -c -e '"kind":"voice"' -e llm_call "$voice")" 0 "other actions are no
 # --- history by odd ids
 history=$url/api/voice/history/sessions
 is "$(curl -s "$history/a%2Fb%20c%25/events" | jq -c 'map(.kind)')" \
-  '["voice_session_start","voice_session_end"]' "an id with a slash, encoded"
+  '["voice_session_start","voice_session_end"]' "an id with a slash can be asked for, encoded"
 is "$(curl -s "$history" | jq -c 'map([.sessionId, .guildId, .mode, .durationSeconds < 9, .endReason])')" \
   '[["a/b c%","","gemini_realtime",true,"unknown"]]' "a session that says little of itself"
 for id in a%2Fb %25 %2e%2e%2f.. %00 a%00b %20 'x%zz' "%27%20OR%201=1" '*' '%5F%5f'; do
-  is "$(curl -s --path-as-is "$history/$id/events" 2>&1 | head -c 100)" "[]" "nothing of '$id'"
+  is "$(curl -s --path-as-is "$history/$id/events" 2>&1 | head -c 100)" "[]" "'$id' has no events"
 done
 for path in a/b/events /events x/events/ x '../sessions/x/events'; do
   is "$(curl -s --path-as-is "$history/$path")" "Not found." "404: $path"
@@ -114,7 +114,7 @@ is "$(curl -sN -m 1 -H 'Last-Event-ID: 3' "$url/api/voice/events" | grep -e ^eve
   "event: voice_state event: voice_event id: 4 event: voice_event id: 5" \
   "Last-Event-ID: the state, and what was missed"
 is "$(curl -sN -m 1 -H 'Last-Event-ID: 0' "$url/api/voice/events" | grep ^id | xargs)" "id: 3 id: 4 id: 5" \
-  "of voice sessions alone"
+  "it brings those of voice sessions alone"
 is "$(curl -sN -m 1 -H 'Last-Event-ID: 99' "$url/api/voice/events" | grep -e ^event -e ^id | xargs)" \
   "event: voice_state id: 5" "one that was never given out"
 ok "2000 actions over random drops: each exactly once" client resume "$url" 2000 7
@@ -122,7 +122,7 @@ ok "a heartbeat comes" wait_until 30 has "$voice" '^: heartbeat'
 states=$(grep -c '^event: voice_state' "$voice")
 due=$((($(date +%s) - opened) / 3))
 ok "the state came every three seconds alone ($states)" test "$states" -ge 5 -a "$states" -le $((due + 4))
-is "$(grep -c '^event: stats_update' "$voice")" 0 "and no stats"
+is "$(grep -c '^event: stats_update' "$voice")" 0 "no stats came"
 stop "$(cat "$tmp/serve.pid")"
 is "$status" 0 "SIGTERM ends it"
 done_testing

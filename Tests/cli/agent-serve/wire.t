@@ -28,7 +28,7 @@ is "$(curl -s "$url/api/actions" | jq -c 'map(.kind)')" '["a","a","a"]' \
 is "$(answer "$url/api/health")" '200 {"ok":true}' "the server goes on"
 
 # --- its names
-is "$(answer -H 'Host: evil.example' "$url/api/actions")" "$misdirected" "another name"
+is "$(answer -H 'Host: evil.example' "$url/api/actions")" "$misdirected" "another name is refused"
 is "$(answer -0 -H 'Host:' "$url/api/health")" '200 {"ok":true}' "HTTP/1.0 need not name it"
 is "$(answer --http2 "$url/api/health" "$url/api/health")" '200 {"ok":true}200 {"ok":true}' \
   "who offers another protocol is answered, too"
@@ -38,7 +38,7 @@ stop "$pid"
 
 start_server named agent-serve -l 127.0.0.1:0 -D :memory: --host Box --host tunnel.example:443
 for name in box BOX:9 box. tunnel.example:443 localhost; do
-  is "$(answer -H "Host: $name" "$url/api/health")" '200 {"ok":true}' "--host: $name"
+  is "$(answer -H "Host: $name" "$url/api/health")" '200 {"ok":true}' "--host allows $name"
 done
 for name in tunnel.example tunnel.example:80 box.example evil.example; do
   is "$(answer -H "Host: $name" "$url/api/health")" "$misdirected" "--host: not $name"
