@@ -12,7 +12,7 @@ auths() { frames "$1" connect | tail -n "$2" | jq -c '.auth // {} | keys' | tr '
 start_gateway claw --token gw-secret
 printf 'token-command = printf gw-secret\n' >>"$config"
 run agent-chat -p claw hello
-is "$status $(cat "$out")" "0 You said: hello" "with the profile's token"
+is "$status $(cat "$out")" "0 You said: hello" "the profile's token lets it in"
 sed -i.old 's/printf gw-secret/printf gw-old/' "$config"
 run agent-chat -p claw hello
 is "$status $(cat "$out")" "0 You said: hello" "with an old one the device's own does"
@@ -36,7 +36,7 @@ err_like 'AUTH_TOKEN_MISMATCH' "which is said"
 sed -i.old '/gw-old/d' "$config"
 t 77 "nor is the device's alone" agent-call -p claw agents
 err_like 'AUTH_TOKEN_MISSING' "which is not shown again"
-unlike "$(cat "$tokens")" 'dt-gone' "but forgotten"
+unlike "$(cat "$tokens")" 'dt-gone' "the token is forgotten"
 printf 'token-command = printf gw-secret\n' >>"$config"
 t 0 "the profile's is enough" agent-call -p claw agents
 

@@ -50,7 +50,7 @@ wild() {
     run agent-chat -p "$1" -t "t$number" --history
     [ "$(grep -c '^user: ' "$out")" -eq 1 ] || twice=$((twice + 1))
   done
-  is "$twice" 0 "once"
+  is "$twice" 0 "each is said once"
 }
 wild four 4 "$drops"
 wild three 3 $((drops / 4))

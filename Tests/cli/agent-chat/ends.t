@@ -38,7 +38,7 @@ for loss in none cut hole lost; do
   cut | hole) ended error $loss 1 'failed half more' ;;
   *) ended error $loss 1 'failed half ' ;;
   esac
-  ok "and why" has "$tmp/chat$number.err" 'rate_limit'
+  ok "the reason is told" has "$tmp/chat$number.err" 'rate_limit'
   ended silent $loss 0 ''
 done
 for loss in cut hole; do ended bare $loss 0 'final half more'; done

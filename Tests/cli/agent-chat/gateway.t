@@ -12,30 +12,30 @@ sent() { frames claw chat.send | wc -l | tr -d ' '; }
 # --- a question
 
 chat how are you
-status_is 0 "a question"
+status_is 0 "a question is answered"
 out_is "You said: how are you" "its answer, once"
-err_empty "and no other word"
+err_empty "nothing else is said"
 is "$(frames claw connect | jq -c '[.scopes, .caps]')" \
   '[["operator.read","operator.write","operator.approvals"],["tool-events"]]' \
   "what is needed is asked for together, so that its turns may ask for approval"
 is "$(frames claw chat.send | jq -c '[.sessionKey, .message, (.idempotencyKey | length)]')" \
   '["agent:heron:main","how are you",36]' "it goes to the main conversation, with a key"
 chat -t side -a stoat hello
-is "$(frames claw chat.send | tail -n 1 | jq -r .sessionKey)" agent:stoat:side "or to another"
+is "$(frames claw chat.send | tail -n 1 | jq -r .sessionKey)" agent:stoat:side "it goes to another one that is named"
 chat tool
 out_is "Looking. High at 06:12." "tools say nothing in a pipe"
 chat draft
 out_is "Best" "what was replaced is not printed"
 chat silence
 status_is 0 "silence is an answer"
-out_empty "of nothing"
+out_empty "it prints nothing"
 run sh -c 'printf "from a pipe\n" | agent-chat -p claw'
-out_is "You said: from a pipe" "standard input"
+out_is "You said: from a pipe" "standard input is asked"
 chat -- -o
 out_is "You said: -o" "words may begin with a dash"
 
 chat -o json tool
-status_is 0 "as records"
+status_is 0 "the answer comes as records"
 is "$(jq -r '[.type,.role,.tool,.state,.text] | map(. // "") | join(" ")' "$out" | uniq)" \
   'turn   running 
 message assistant  partial Looking. 
@@ -49,27 +49,27 @@ is "$(jq -r '.backend + " " + .profile' "$out" | sort -u)" "openclaw claw" "whos
 chat fail
 status_is 1 "a turn that fails"
 out_empty "prints nothing"
-err_is "agent-chat: the agent failed: rate_limit: too many requests" "but why"
+err_is "agent-chat: the agent failed: rate_limit: too many requests" "the reason is told"
 
 # --- keys
 
 chat --key key-1 -v once
-status_is 0 "a key of one's own"
+status_is 0 "a key of one's own is taken"
 err_like '^agent-chat: key key-1$' "is told with -v"
 before=$(sent)
 chat --key key-1 once
-status_is 0 "the same again"
+status_is 0 "the same can be asked again"
 out_is "You said: once" "has the same answer"
 is "$(sent)" "$before" "it is looked for first, and not sent again"
 is "$(jq -rs '[.[] | select(.frame.params.idempotencyKey == "key-1")] | length' "$tmp/claw.log")" 1 \
   "its key went out once"
 tell claw age 200
 chat --key key-1 --max-time 15 once
-out_is "You said: once" "and some minutes later, too"
+out_is "You said: once" "the same answer comes some minutes later, too"
 chat --history -o json
 is "$(jq -r 'select(.role == "user") | .text' "$out" | grep -c once)" 1 "and was said once"
-t 2 "a key with a blank" agent-chat -p claw --key 'a b' hello
-t 2 "an empty key" agent-chat -p claw --key '' hello
+t 2 "a key with a blank is refused" agent-chat -p claw --key 'a b' hello
+t 2 "an empty key is refused" agent-chat -p claw --key '' hello
 
 # --- a link that is lost
 
@@ -103,7 +103,7 @@ long=$pid
 wait_until 20 has "$tmp/claw.log" '"forever"'
 stop "$long" INT
 is "$status" 130 "^C ends by that signal"
-is "$(cat "$tmp/long.out")" "" "without a part of the text"
+is "$(cat "$tmp/long.out")" "" "no part of the text is printed"
 ok "behind the end of the run" has "$tmp/claw.log" '"chat.abort"'
 is "$(frames claw chat.abort | tail -n 1 | jq -r 'keys | join(" ")')" "runId sessionKey" \
   "of that run alone"
@@ -115,13 +115,13 @@ t 0 "--abort ends what is under way" agent-chat -p claw --abort
 is "$(lines "$out")" 1 "and says what"
 finished "$long"
 is "$status" 1 "the one who asked is told"
-is "$(cat "$tmp/long.err")" "agent-chat: aborted: rpc" "with the reason"
+is "$(cat "$tmp/long.err")" "agent-chat: aborted: rpc" "the reason is told"
 t 1 "there is nothing more to end" agent-chat -p claw --abort
 out_empty "and nothing is said"
 
 chat --max-time 0.5 forever
-status_is 75 "--max-time"
-out_empty "no part of the text"
+status_is 75 "--max-time ends it with status 75"
+out_empty "no part of the text is printed"
 err_like 'no answer in 0.5 s; the key of the message is [0-9a-f-]{36}$' "the key is told"
 run agent-chat -p claw --abort
 
@@ -138,7 +138,7 @@ status_is 2 "one that is too large does not"
 err_like 'large.bin: 5000001 bytes are too many: at most 5000000$' "which is said"
 start_gateway files --files '{"maxBytes":6000000,"maxImageBytes":7}'
 t 0 "unless the gateway says that it takes it" agent-chat -p files --attach "$tmp/large.bin" look
-t 2 "of a picture" agent-chat -p files --attach "$tmp/shot" look
+t 2 "the size of a picture is checked, too" agent-chat -p files --attach "$tmp/shot" look
 err_like 'shot: 8 bytes are too many: at most 7$' "it may take less"
 is "$(frames files chat.send | wc -l | tr -d ' ')" 1 "what is too large is not sent"
 chat --attach "$tmp/none" look
@@ -152,19 +152,19 @@ err_is "agent-chat: no audio: this agent's server: cannot speak" "and a line say
 # --- lists
 
 chat --agents
-is "$(cat "$out")" "$(printf 'heron\tGrey Heron\nstoat\tstoat')" "agents"
+is "$(cat "$out")" "$(printf 'heron\tGrey Heron\nstoat\tstoat')" "the agents are listed"
 chat --agents -o json
 is "$(jq -c .identity.name "$out" | head -n 1)" '"Grey Heron"' "as the gateway writes them"
 chat --threads
-is "$(cut -f 1 "$out" | tr '\n' ' ')" "agent:heron:main agent:stoat:side " "threads"
+is "$(cut -f 1 "$out" | tr '\n' ' ')" "agent:heron:main agent:stoat:side " "the threads are listed"
 chat --threads -o json
-is "$(jq -r .type "$out" | sort -u)" thread "as records"
+is "$(jq -r .type "$out" | sort -u)" thread "they are listed as records"
 chat --history -t side -a stoat
 out_is 'user: hello
-assistant: You said: hello' "a history"
+assistant: You said: hello' "a history is shown"
 chat --history -n 1 -t side -a stoat -o json
 is "$(jq -c '[.type,.role,.text,.state,.thread]' "$out")" \
-  '["message","assistant","You said: hello","final","agent:stoat:side"]' "as records"
+  '["message","assistant","You said: hello","final","agent:stoat:side"]' "it is shown as records"
 is "$(frames claw connect | tail -n 1 | jq -c .scopes)" '["operator.read"]' \
   "who reads asks for no more"
 
@@ -173,7 +173,7 @@ is "$(frames claw connect | tail -n 1 | jq -c .scopes)" '["operator.read"]' \
 start_gateway shy --pair
 t 77 "a device that is not paired" agent-chat -p shy hello
 err_like 'run on the gateway: openclaw devices approve pr-9$' "is told what to do"
-err_one_line agent-chat "in a line"
+err_one_line agent-chat "it is told in a line"
 start waits agent-chat -p shy -w --retry-wait 0.1 hello
 ok "--wait says it, too" wait_until 20 has "$tmp/waits.err" 'openclaw devices approve pr-9'
 tell shy pair
@@ -189,7 +189,7 @@ printf '[profile away]\nkind = openclaw\nurl = ws://127.0.0.1:1\n[profile web]\n
   >>"$XDG_CONFIG_HOME/agentutils/config"
 t 75 "a gateway that is not there" agent-chat -p away --max-retries 1 --retry-wait 0.05 hello
 err_one_line agent-chat "is a line"
-t 75 "for a list, too" agent-chat -p away --max-retries 1 --retry-wait 0.05 --agents
+t 75 "a list fails so, too" agent-chat -p away --max-retries 1 --retry-wait 0.05 --agents
 t 2 "an agent that takes no messages" agent-chat -p web hello
 err_is "agent-chat: web: a Clanky dashboard takes no messages" "says so"
 
@@ -200,12 +200,12 @@ tell claw busy chat.send 50
 chat patience
 status_is 0 "a question that is refused for a while"
 out_is "You said: patience" "is asked again"
-is "$(($(sent) - before))" 2 "once"
+is "$(($(sent) - before))" 2 "it is asked again once"
 again='select(.frame.method == "chat.send") | .frame'
 is "$(jq -r "$again | .id" "$tmp/claw.log" | tail -n 2 | sort -u | wc -l | tr -d ' ')" 2 \
-  "in a frame of its own"
+  "it goes in a frame of its own"
 is "$(jq -r "$again | .params.idempotencyKey" "$tmp/claw.log" | tail -n 2 | sort -u | wc -l | tr -d ' ')" 1 \
-  "under the same key"
+  "it goes under the same key"
 
 # --- names that make too long a session key
 # long COUNT: so many letters.
@@ -214,11 +214,11 @@ before=$(frames claw chat.send | wc -l)
 chat -t "$(long $((512 - 12)))" hello
 status_is 0 "a name that fits with the agent's"
 chat -t "$(long $((513 - 12)))" hello
-status_is 2 "one letter more"
+status_is 2 "one letter more is refused"
 err_like "the thread's name is too long: its session key would have 513 characters, 512 at most" \
   "is told"
 chat -a "$(long 60)" -t "$(long 446)" hello
-status_is 2 "also with another agent"
+status_is 2 "it is refused with another agent, too"
 chat -t "$(long 480)$(printf '\360\237\214\277%.0s' 1 2 3 4 5 6 7 8 9 10 11)" hello
 status_is 2 "counted as the gateway counts"
 is "$(($(frames claw chat.send | wc -l) - before))" 1 "and is not sent"

@@ -42,7 +42,7 @@ is "$(jq -r 'select(.type == "message" and .state == "final").text' "$tmp/said" 
 ok "which together are a few times its length" test "$(wc -c <"$tmp/said")" -lt \
   $((60 * $(wc -c <"$tmp/tiny")))
 is "$(jq -rs '[.[] | select(.type == "message").text | length] == ([.[] | select(.type == "message").text | length] | sort)' "$tmp/said")" \
-  true "and grow"
+  true "the messages only grow"
 held "thoughts without end" 45 "thoughts $count" -o json
 ok "are bounded, too" test "$(wc -c <"$tmp/said")" -lt 40000000
 held "a tool that prints without end" 45 "outputs 100" -o json
@@ -75,13 +75,13 @@ is "$(tr -d '\r' <"$out" | grep -c '^.\[2m· ')" 3 "a line of theirs is one line
 chat claw -o json odd
 is "$(raw "$out")" "" "nor are they in records"
 run agent-chat -p claw odd
-is "$(raw "$err")" "" "nor in a message"
+is "$(raw "$err")" "" "nor are they in a message"
 err_one_line agent-chat "which is one line"
 start_gateway odd --odd
 for words in --agents --threads "--agents -o json" "--threads -o json" "-v hello"; do
   # shellcheck disable=SC2086
   chat odd $words
-  status_is 0 "agent-chat $words"
+  status_is 0 "agent-chat $words succeeds"
   is "$(raw "$out")" "" "shows no name as it is"
 done
 chat claw "tiny 5000"

@@ -28,27 +28,27 @@ asked() { tail -n 1 "$log" | jq -c "$1"; }
 
 # --- Claudio's own
 
-t 0 "a question" agent-chat -p c how are you
+t 0 "a question is answered" agent-chat -p c how are you
 out_is "You said: how are you" "the answer, once"
-err_empty "and no other word"
+err_empty "nothing else is said"
 is "$(asked '[.method,.path,.body]')" \
   '["POST","/api/chat/agent",{"messages":[{"role":"user","content":"how are you"}]}]' \
   "is asked as the server wants it"
-is "$(asked '.headers.authorization')" '"Bearer S3cret-Token"' "with the token"
-t 0 "another agent" agent-chat -p c -a heron -o json hello
+is "$(asked '.headers.authorization')" '"Bearer S3cret-Token"' "the token is sent"
+t 0 "another agent can be asked" agent-chat -p c -a heron -o json hello
 is "$(asked .body.agent)" '"heron"' "is named"
 is "$(jq -r '[.type,.backend,.profile,.thread,.role,.text,.state] | map(. // "") | join(" ")' "$out")" \
   'turn claudio c heron   running
 message claudio c heron assistant You said: hello final
-turn claudio c heron   completed' "as records"
-is "$(jq -s -r '[.[].id] | unique | length' "$out")" 1 "of one id"
+turn claudio c heron   completed' "the answer comes as records"
+is "$(jq -s -r '[.[].id] | unique | length' "$out")" 1 "they have one id"
 run sh -c 'printf "  two\n lines \n" | agent-chat -p c'
 is "$(asked '.body.messages[0].content')" '"  two\n lines "' "standard input is the message"
 run sh -c 'printf "dash" | agent-chat -p c -'
 out_is "You said: dash" "so it is with -"
 t 2 "what is not UTF-8" sh -c 'printf "caf\351" | agent-chat -p c'
 err_is "agent-chat: standard input: not UTF-8 at byte 4" "is not said"
-t 2 "nothing" sh -c 'agent-chat -p c </dev/null'
+t 2 "an empty question is refused" sh -c 'agent-chat -p c </dev/null'
 err_one_line agent-chat "is not said"
 t 2 "words that are not UTF-8" agent-chat -p c "$(printf 'caf\351')"
 out_empty "are not said either"
@@ -64,41 +64,41 @@ is "$(lines "$log")" 2 "is not asked again either"
 t 75 "one that breaks" agent-chat -p c fail
 err_like "it broke" "says why"
 t 77 "a token that is refused" agent-chat -p c no
-err_one_line agent-chat "in a line"
-err_unlike S3cret "without the token"
+err_one_line agent-chat "it is told in a line"
+err_unlike S3cret "the token is not shown"
 t 2 "an answer that makes no sense" agent-chat -p c odd
 t 75 "an answer that takes too long" agent-chat -p c --max-time 0.3 slow
-err_like "no answer in 0.3 s" "with the reason"
+err_like "no answer in 0.3 s" "the reason is told"
 t 75 "a server that is silent" agent-chat -p c --idle-timeout 0.3 slow
-t 2 "no threads" agent-chat -p c -t side hello
-t 2 "no files" agent-chat -p c --attach "$tmp/token" hello
-t 2 "no keys" agent-chat -p c --key k1 hello
+t 2 "threads are refused" agent-chat -p c -t side hello
+t 2 "files are refused" agent-chat -p c --attach "$tmp/token" hello
+t 2 "keys are refused" agent-chat -p c --key k1 hello
 err_like "cannot tell a second try" "because they would keep nothing from being said twice"
-t 2 "no history" agent-chat -p c --history
-t 2 "nothing to abort" agent-chat -p c --abort
+t 2 "a history is refused" agent-chat -p c --history
+t 2 "there is nothing to abort" agent-chat -p c --abort
 start long agent-chat -p c slow
 wait_until 10 has "$log" '"slow"'
 stop "$pid" INT
 is "$status" 130 "^C ends it by that signal"
 
-t 0 "agents" agent-chat -p c --agents
+t 0 "the agents are listed" agent-chat -p c --agents
 is "$(od -An -c "$out" | tr -d ' \n')" 'heron\tGreyHeron\nstoat\tSt\e[31moat\n' \
-  "by id and name in a pipe"
+  "a pipe has their ids and names"
 run python3 "$cli/terminal.py" agent-chat -p c --agents
-out_like 'heron +Grey Heron' "in a table at a terminal"
+out_like 'heron +Grey Heron' "a terminal has a table of them"
 out_like 'St\\e\[31moat' "escaped there"
 run agent-chat -p c --agents -o json
-is "$(jq -r .id "$out" | tr '\n' ' ')" "heron stoat " "and as rows"
+is "$(jq -r .id "$out" | tr '\n' ' ')" "heron stoat " "they are listed as rows"
 
 # --- audio
 
 t 0 "an answer that is spoken" agent-chat -p c --speak "$tmp/a.mp3" -a stoat hello
 out_is "You said: hello" "is printed, too"
 is "$(cat "$tmp/a.mp3")" "ID3You said: hello" "and is in the file"
-is "$(asked .body)" '{"text":"You said: hello","agent":"stoat"}' "in the voice of the agent"
+is "$(asked .body)" '{"text":"You said: hello","agent":"stoat"}' "it is spoken in the voice of the agent"
 t 0 "an answer that cannot be spoken" agent-chat -p c --speak "$tmp/a.mp3" silent
 out_is "You said: silent" "is printed"
-err_like '^agent-chat: no audio: .*no voice' "with a line why"
+err_like '^agent-chat: no audio: .*no voice' "a line tells why"
 not_ok "and no audio of another answer is left" test -s "$tmp/a.mp3"
 run agent-chat -p c --speak "$tmp/a.mp3" page
 err_like 'no audio$' "a web page is no audio"
@@ -108,19 +108,19 @@ is "$(lines "$log")" 0 "keeps the question from being asked"
 
 # --- OpenResponses
 
-t 0 "a question to the endpoint" agent-chat -p r how are you
+t 0 "a question to the endpoint is answered" agent-chat -p r how are you
 out_is "You said: how are you" "its answer"
 is "$(asked '[.path,.body]')" \
   '["/v1/responses",{"model":"openclaw","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"how are you"}]}],"stream":true,"user":"agent:main:main"}]' \
   "is asked as it wants it"
 is "$(asked '[.headers["x-openclaw-session-key"], .headers.authorization]')" \
-  '["agent:main:main","Bearer S3cret-Token"]' "in the main conversation"
+  '["agent:main:main","Bearer S3cret-Token"]' "it is asked in the main conversation"
 run agent-chat -p whole -a heron -t side hello
 out_is "You said: hello" "the url may be the endpoint's own"
 is "$(asked '[.body.model,.body.user,.headers["x-openclaw-session-key"]]')" \
   '["openclaw/heron","agent:heron:side","agent:heron:side"]' "an agent and a thread are named"
 run agent-chat -p r -t agent:stoat:main hello
-is "$(asked '[.body.model,.body.user]')" '["openclaw/stoat","agent:stoat:main"]' "a whole key"
+is "$(asked '[.body.model,.body.user]')" '["openclaw/stoat","agent:stoat:main"]' "a whole key names both"
 run agent-chat -p r -o json hello
 is "$(jq -r '[.type,.id,.state,.text] | map(. // "") | join(" ")' "$out")" \
   'turn resp_1 running 
@@ -138,19 +138,19 @@ run agent-chat -p r whole
 out_is "You said: whole" "an answer without a stream"
 run agent-chat -p r count 2000
 is "$(tr -d '\n' <"$out" | cksum)" "$(seq 0 1999 | tr '\n' ' ' | cksum)" "a long one is whole"
-t 0 "silence" agent-chat -p r silence
+t 0 "silence is an answer" agent-chat -p r silence
 out_empty "is an answer"
 for word in late incomplete fail; do
   t 1 "$word: a run that failed" agent-chat -p r "$word"
   out_empty "nothing is printed of it"
-  err_one_line agent-chat "but why"
+  err_one_line agent-chat "the reason is told"
 done
-err_is "agent-chat: the agent failed: api_error: it broke" "in the server's words"
+err_is "agent-chat: the agent failed: api_error: it broke" "it is told in the server's words"
 : >"$log"
 t 75 "a stream that is cut" agent-chat -p r cut
 out_empty "nothing of it is printed"
 is "$(lines "$log")" 1 "and it is not asked again"
-t 75 "busy" agent-chat -p r busy
+t 75 "a busy server has status 75" agent-chat -p r busy
 t 77 "refused" agent-chat -p r no
 t 2 "no answer of the endpoint" agent-chat -p r odd
 run agent-chat -p r --agents
@@ -160,7 +160,7 @@ echo 'x,y' >"$tmp/points.csv"
 run agent-chat -p r --attach "$tmp/a picture" --attach "$tmp/points.csv" look
 is "$(asked '.body.input[0].content[1:]')" \
   '[{"type":"input_image","source":{"type":"base64","media_type":"image/gif","data":"R0lGODlhLi4u"}},{"type":"input_file","source":{"type":"base64","media_type":"text/csv","data":"eCx5Cg==","filename":"points.csv"}}]' \
-  "files"
+  "files are sent"
 
 # --- at a terminal
 

@@ -19,9 +19,9 @@ is "$(user "$tmp/cutoff.out")" "queued sent unconfirmed final " "and found"
 is "$(prompts)" 1 "not sent again"
 tell joel lose
 chat --timeout 0.5 -o json never stored
-status_is 75 "a prompt that never arrived"
+status_is 75 "a prompt that never arrived has status 75"
 is "$(user "$out")" "queued sent unconfirmed " "is unconfirmed"
-err_like "whether the message was taken is not known$" "and nobody claims more"
+err_like "whether the message was taken is not known$" "nobody claims more"
 is "$(prompts)" 2 "nor sends it again"
 
 start torn agent-chat -p joel --retry-wait 0.1 -o json hold
@@ -43,7 +43,7 @@ finished "$pid"
 is "$status" 0 "a gateway that is restarted begins again with what it did not finish"
 is "$(jq -r 'select(.role == "assistant" and .state == "final") | .text' "$tmp/again.out")" \
   "$(seq -s " " 0 199) " "and the answer is whole"
-is "$(prompts)" 4 "without a second prompt"
+is "$(prompts)" 4 "no second prompt is sent"
 start head agent-chat -p joel --retry-wait 0.5 count 300
 wait_until 20 came_frames joel prompt 5
 wait_until 20 has "$tmp/joel.out" '"taken":"count 300"'
@@ -70,5 +70,5 @@ status_is 75 "an answer without an end"
 err_like 'the answer is longer than what is kept$' "is not kept"
 stop "$(cat "$tmp/joel.pid")"
 chat --max-retries 1 anybody there
-status_is 75 "without a gateway"
+status_is 75 "without a gateway the status is 75"
 done_testing

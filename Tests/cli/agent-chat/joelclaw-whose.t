@@ -15,12 +15,12 @@ finals() {
 
 for words in 'next 0' 'next 100' 'swift 400'; do
   chat "$words"
-  is "$status $(cat "$out")" "0 Mine." "somebody else's behind ours: $words"
+  is "$status $(cat "$out")" "0 Mine." "an answer to somebody else behind ours is not ours: $words"
 done
 chat after a while
-is "$status $(cat "$out")" "0 You said: after a while" "in front of ours"
+is "$status $(cat "$out")" "0 You said: after a while" "an answer in front of ours is not ours"
 chat -o json after all
-is "$(finals)" "true You said: after all" "as records"
+is "$(finals)" "true You said: after all" "records have ours alone, too"
 is "$(jq -r 'select(.text == "SECRET ") | .turn' "$out" | sort -u)" null "which are of no turn"
 
 # --- what is lost
@@ -65,7 +65,7 @@ for number in 1 2; do
   finished "$pid"
 done
 is "$(find "$XDG_STATE_HOME/agentutils/joelclaw" -name 'prompts-*' -exec cat {} + | wc -l | tr -d ' ')" \
-  "$(($(frames joel prompt | wc -l) + $(frames other prompt | wc -l)))" "two gateways, each with its memory"
+  "$(($(frames joel prompt | wc -l) + $(frames other prompt | wc -l)))" "two gateways have a memory each"
 
 # --- no status
 

@@ -12,11 +12,11 @@ states() { jq -r 'select(.type == "turn" or .role == "user") | .type + " " + .st
 # --- a question
 
 chat how are you
-status_is 0 "a question"
+status_is 0 "a question is answered"
 out_is "You said: how are you" "its answer, once"
-err_empty "and no other word"
+err_empty "nothing else is said"
 chat -o json tool
-status_is 0 "with a tool"
+status_is 0 "a question with a tool is answered"
 is "$(states)" 'message queued
 turn queued
 message sent
@@ -30,14 +30,14 @@ tool_call  exec running
 tool_call  exec succeeded 
 message assistant  final High at 06:12.' "each message ends by itself, and not the answer with it"
 is "$(jq -r 'select(.type == "tool_call") | .stdout // empty' "$out")" 06:12 "what a tool printed"
-is "$(jq -r '.turn // empty' "$out" | sort -u | wc -l | tr -d ' ')" 1 "all of one turn"
+is "$(jq -r '.turn // empty' "$out" | sort -u | wc -l | tr -d ' ')" 1 "all is of one turn"
 is "$(jq -r '.backend + " " + .profile' "$out" | sort -u)" "joelclaw joel" "whose they are"
 chat early
 out_is 'One.
 Two.' "a status that comes too soon ends nothing"
 chat silence
 status_is 0 "silence is an answer"
-out_empty "of nothing"
+out_empty "it prints nothing"
 chat fail
 status_is 1 "an error behind which nothing comes"
 err_is "agent-chat: the agent failed: model overloaded" "is told"
@@ -74,23 +74,23 @@ tell joel mode normal
 
 before=$(frames joel prompt | wc -l)
 chat how '  are' you
-status_is 75 "the same words again"
+status_is 75 "the same words are refused again"
 err_like "the same words were sent [0-9]+ s ago: the gateway would drop them; wait 1[01][0-9] s, or" \
   "are not sent for two minutes"
-is "$(frames joel prompt | wc -l)" "$before" "not at all"
+is "$(frames joel prompt | wc -l)" "$before" "nothing is sent at all"
 chat --again how are you
 out_is "You said: how are you (again)" "--again marks them"
 chat --again how are you
-out_is "You said: how are you (again 2)" "each time"
+out_is "You said: how are you (again 2)" "each time is marked"
 book=$(find "$XDG_STATE_HOME/agentutils/joelclaw" -name "prompts-*")
 is "$(find "$book" ! -perm 600)" "" "what was said is for its owner alone"
-not_ok "and no more than digests" grep -q are "$book"
+not_ok "it keeps no more than digests" grep -q are "$book"
 sed 's/^[0-9]*/1000/' "$book" >"$tmp/book" && cat "$tmp/book" >"$book"
 chat count 3
 is "$(lines "$book")" 1 "what is old is forgotten"
 printf 'rubbish\n9 9 9\n\377 x\n' >"$book"
 chat count 2
-status_is 0 "a file with rubbish in it"
+status_is 0 "rubbish in the file is no error"
 
 # --- somebody else
 
@@ -159,6 +159,6 @@ status_is 2 "agents, histories, files, other threads and keys are refused"
 t 2 "and so is a message of blanks" agent-chat -p joel ' '
 printf '[profile home]\nkind = pincer\nurl = http://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
 t 2 "--again is for a gateway that drops the same words" agent-chat -p home --again hello
-t 2 "and for a message" agent-chat -p joel --again --threads
-not_ok "no token in any message" grep -rq jc-secret "$out" "$err" "$tmp/joel.log" "$book"
+t 2 "--again is for a message" agent-chat -p joel --again --threads
+not_ok "no message has the token" grep -rq jc-secret "$out" "$err" "$tmp/joel.log" "$book"
 done_testing

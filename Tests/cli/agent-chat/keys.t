@@ -13,7 +13,7 @@ for thread in Work WORK agent:Heron:work ' Agent:HERON:Work '; do
   t 0 "'$thread'" agent-chat -p claw -t "$thread" "say from $thread"
 done
 is "$(frames claw chat.send | jq -r .sessionKey | sort -u)" agent:heron:work "is one conversation"
-is "$(agent-chat -p claw --threads | cut -f 1)" agent:heron:work "to the gateway, too"
+is "$(agent-chat -p claw --threads | cut -f 1)" agent:heron:work "it is one to the gateway, too"
 all_heard() { [ "$(grep -c '"state":"final"' "$tmp/tail.out")" -eq 4 ]; }
 ok "and all of it comes to who follows it" wait_until 20 all_heard
 run agent-chat -p claw -t MAIN hello
@@ -21,9 +21,9 @@ run agent-chat -p claw -a Heron hello
 is "$(frames claw chat.send | tail -n 2 | jq -r .sessionKey | sort -u)" agent:heron:main "MAIN is the main one"
 run agent-chat -p claw -a 'Sea Stoat!' -t x hello
 is "$(frames claw chat.send | tail -n 1 | jq -r .sessionKey)" agent:sea-stoat:x "an agent's name is an id"
-t 0 "an agent and its own conversation" agent-chat -p claw -a heron -t Agent:Heron:y hello
+t 0 "an agent's own conversation is taken" agent-chat -p claw -a heron -t Agent:Heron:y hello
 run agent-chat -p claw -a stoat -t Agent:Heron:y hello
-not_ok "another's not" test "$status" -eq 0
+not_ok "another agent's is not" test "$status" -eq 0
 run agent-chat -p claw -t 'signal:group:AbC=' hello
 is "$(frames claw chat.send | tail -n 1 | jq -r .sessionKey)" 'agent:heron:signal:group:AbC=' \
   "but the ids of groups stay as they are"
@@ -39,6 +39,6 @@ start_gateway named --main-key harbour
 start named agent-tail -p named main
 wait_until 20 came_frames named sessions.messages.subscribe 1
 run agent-chat -p named -t HARBOUR hello
-is "$(frames named chat.send | jq -r .sessionKey)" agent:heron:harbour "a main one with a name of its own"
+is "$(frames named chat.send | jq -r .sessionKey)" agent:heron:harbour "a main one may have a name of its own"
 ok "is followed by either name" wait_until 20 has "$tmp/named.out" '"state":"final"'
 done_testing

@@ -7,7 +7,7 @@ bad() { # TITLE ARG...
   _why=$1
   shift
   t 2 "$_why" agent-chat "$@" </dev/null
-  is "$(sed -n 2p "$err" | cut -c 1-17)" "usage: agent-chat" "$_why: with the usage"
+  is "$(sed -n 2p "$err" | cut -c 1-17)" "usage: agent-chat" "$_why: the usage is shown"
 }
 bad "two things at once" --agents --threads
 bad "a list and a message" --agents hello
@@ -34,10 +34,10 @@ bad "-i with records" -i -o json
 bad "-i with a time" -i --max-time 1
 bad "-i with standard input" -i -
 bad "one standard input for two" --token-file - -
-t 2 "a terminal as standard input" python3 "$cli/terminal.py" agent-chat
+t 2 "a terminal as standard input is not read" python3 "$cli/terminal.py" agent-chat
 out_like 'nothing to say: give words, or -i to talk' "is not waited for"
 
-t 2 "no agent at all" agent-chat hello
+t 2 "an agent must be named" agent-chat hello
 err_is "agent-chat: no url: run agent-setup, or set AGENT_URL; see agentutils.conf(5)" "is what is missing"
 
 # The link.
@@ -48,7 +48,7 @@ err_like 'clear text; see --allow-plaintext$' "unless one wants that"
 t 75 "--allow-plaintext: one wants that" \
   agent-chat --allow-plaintext --quiet --max-retries 0 -p far hello
 is "$(lines "$err")" 1 "--quiet: without a word but why it failed"
-t 2 "the thread of another agent" \
+t 2 "the thread of another agent is refused" \
   agent-chat --allow-plaintext -p far -a stoat -t agent:heron:main hello
 err_is "agent-chat: ws://gateway.invalid:1/: the thread agent:heron:main is of the agent heron, not of stoat" \
   "is not asked"

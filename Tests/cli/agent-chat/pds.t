@@ -11,7 +11,7 @@ chat() { run agent-chat -p "${profile:-mypds}" "$@"; }
 here=at://did:web:alice.test/dev.joelclaw.agent
 
 chat --threads
-status_is 0 "no conversations"
+status_is 0 "there are no conversations"
 out_empty "are an empty list"
 
 cat >"$tmp/threads" <<END
@@ -31,14 +31,14 @@ cat >"$tmp/messages" <<END
 END
 pds-record -p mypds put <"$tmp/threads" >"$tmp/put"
 pds-record -p mypds put <"$tmp/messages" >>"$tmp/put"
-is "$(lines "$tmp/put")" 10 "three conversations, seven messages"
+is "$(lines "$tmp/put")" 10 "three conversations and seven messages are written"
 logins=$(asked mypds com.atproto.server.createSession)
 
 # --- conversations
 
 chat --threads -o json
-status_is 0 "--threads"
-err_empty "without a word"
+status_is 0 "--threads succeeds"
+err_empty "nothing is said"
 is "$(jq -c '[.type, .backend, .profile, .id, .title, .state, .last]' "$out")" \
   "[\"thread\",\"joelclaw\",\"mypds\",\"$here.thread/t3\",\"\\u001b]0;x\\u0007‮cod\",\"archived\",null]
 [\"thread\",\"joelclaw\",\"mypds\",\"$here.thread/t2\",null,null,null]
@@ -60,39 +60,39 @@ out_is 'user ok assistant: hi
 pds-record -p mypds delete dev.joelclaw.agent.message f1 >"$tmp/put"
 
 chat --history -t t1
-status_is 0 "--history of one"
+status_is 0 "--history shows one of them"
 out_is 'user: first
 tool: second
 tool: second again
-assistant: third' "by seq, then by key"
+assistant: third' "messages are sorted by seq, then by key"
 err_is "agent-chat: dev.joelclaw.agent.message: 2 records are of no conversation" "the others are told once"
 chat --history -t "$here.thread/t1" -n 2 -o json
 is "$(jq -r '[.type, .id, .thread, .role, .text, .state] | join(" ")' "$out")" \
   "message $here.message/m6 $here.thread/t1 tool second again final
-message $here.message/m1 $here.thread/t1 assistant third final" "the last two, by the address of the thread"
+message $here.message/m1 $here.thread/t1 assistant third final" "the last two are found by the address of the thread"
 chat --history -n 1
-out_is 'assistant: third' "without -t, of the conversation with the newest message"
+out_is 'assistant: third' "without -t it is the conversation with the newest message"
 chat --history -t t2
 out_like '^oracle: another' "a role that nobody knows"
 chat --history -t t9
 status_is 0 "a conversation that is not there"
 out_empty "has no messages"
 chat --history -t at://did:web:other.test/dev.joelclaw.agent.thread/t1
-status_is 2 "one of somebody else"
+status_is 2 "a conversation of somebody else is refused"
 err_like 'a conversation of another repository: at://did:web:other.test/' "is not taken for one's own"
 chat --history -t "$here.message/m1"
 status_is 2 "what is no conversation"
 err_like ': not the name of a conversation: at://' "is refused"
-is "$(asked mypds com.atproto.server.createSession)" "$logins" "nobody logged in"
+is "$(asked mypds com.atproto.server.createSession)" "$logins" "nobody logged in again"
 
 # --- what it does not do
 
 chat hello
-status_is 2 "a message"
+status_is 2 "a message is refused"
 err_like ': a personal data server only keeps records$' "is refused in one line"
-err_one_line agent-chat "and no more"
+err_one_line agent-chat "nothing else is said"
 chat --queue hello
-status_is 2 "a message for later"
+status_is 2 "a message for later is refused, too"
 err_like ': a personal data server only keeps records$' "is refused, too"
 is "$(find "$XDG_STATE_HOME" -type f -path '*outbox*')" "" "and not kept"
 for mode in --agents --abort '--history -a x'; do
@@ -137,7 +137,7 @@ is "$(cut -f 1 "$out")" "$here.thread/t3
 $here.thread/t2
 $here.thread/t1" "with it, the server is asked"
 profile=joel chat --history -n 1 -t t1
-out_is 'assistant: third' "for the history, too"
+out_is 'assistant: third' "the history is asked for, too"
 profile=joel chat hello
 out_is 'You said: hello' "and talk goes to the gateway"
 
@@ -149,8 +149,8 @@ wait_until 10 test ! -s "$tmp/mypds.faults"
 begun=$(date +%s)
 stop "$pid" INT
 is "$status" 130 "a signal ends a call that waits"
-ok "at once" test $(($(date +%s) - begun)) -lt 5
-t 2 "no such profile" agent-chat -p gone --threads
+ok "it ends at once" test $(($(date +%s) - begun)) -lt 5
+t 2 "an unknown profile is refused" agent-chat -p gone --threads
 printf '[profile away]\nkind = pds\nurl = http://127.0.0.1:9\nidentifier = alice.test\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 t 75 "a server that is away" agent-chat -p away --threads --max-retries 0

@@ -34,5 +34,5 @@ is "$(jq -r 'select(.type == "tool_call") | .stdout // empty' "$out" | tail -n 3
 is "$(jq -c 'select(.type == "message" and .state == "final")' "$out" | sort | uniq -d)" "" \
   "and no message ends twice"
 is "$(jq -r 'select(.type == "turn") | .state' "$out" | sort | uniq -c | awk '$2 == "completed" { print $1 }')" 1 \
-  "nor the turn"
+  "each turn ends once, too"
 done_testing

@@ -20,22 +20,22 @@ asked() { [ -n "$(waiting)" ]; }
 # --- answers
 
 chat how are you
-status_is 0 "a question"
+status_is 0 "a question is answered"
 out_is "You said: how are you" "its answer"
-err_empty "and no other word"
+err_empty "nothing else is said"
 is "$(calls pin TurnsService/StartTurn | jq -c '[.threadId, .userText, .triggerType, (.clientMessageId | length > 0)]')" \
   "[\"$thread\",\"how are you\",\"CHAT_MESSAGE\",true]" "it is sent with its trigger and a key"
 once "once"
 chat read x
 out_is "High water at 06:12." "tools say nothing in a pipe"
 run sh -c 'printf "from a pipe\n" | agent-chat -p pin -t "$1" -' - "$thread"
-out_is "You said: from a pipe" "standard input"
+out_is "You said: from a pipe" "standard input is asked"
 chat think
 out_is "High water at 06:12." "thoughts are no answer"
 before=$(sent)
 
 chat -o json read x
-status_is 0 "as records"
+status_is 0 "the answer comes as records"
 is "$(jq -r '[.type, .role, .tool, .state] | map(. // empty) | join(" ")' "$out" | sort -u)" \
   'message assistant aborted
 message assistant final
@@ -49,14 +49,14 @@ turn running' "each change, whole"
 is "$(jq -r 'select(.type == "tool_call") | .stdout // empty' "$out" | sort -u | xargs)" \
   "06:12 4.1 m, café" "with what the tool said"
 is "$(jq -r '.backend + " " + .profile' "$out" | sort -u)" "pincer pin" "whose they are"
-is "$(jq -r 'select(.type == "message") | .thread' "$out" | sort -u)" "$thread" "and where"
+is "$(jq -r 'select(.type == "message") | .thread' "$out" | sort -u)" "$thread" "they say where"
 is "$(jq -r 'select(.type == "turn") | .state' "$out" | tail -n 1)" completed "the end comes last"
 before=$(sent)
 
 run python3 "$cli/terminal.py" agent-chat -p pin -t "$thread" escape
 out_like 'red .e\[31malert' "what a terminal would obey is made visible"
 before=$(sent)
-t 0 "without a thread" agent-chat -p pin -o json a new one
+t 0 "a question without a thread makes one" agent-chat -p pin -o json a new one
 is "$(jq -r 'select(.type == "thread") | .id' "$out")" \
   "$(ask pin ThreadsService/ListThreads '{}' | jq -r '.items[0].threadId')" "a new one is made, and named"
 
@@ -65,7 +65,7 @@ is "$(jq -r 'select(.type == "thread") | .id' "$out")" \
 chat fail
 status_is 1 "a turn that fails"
 out_empty "prints nothing"
-err_is "agent-chat: the agent failed: FAILED_MODEL_OUTPUT: the model said nothing of use" "but why"
+err_is "agent-chat: the agent failed: FAILED_MODEL_OUTPUT: the model said nothing of use" "the reason is told"
 tell pin race before
 chat fail INVALID_ARGUMENT
 status_is 1 "one whose stream ends before its event"
@@ -85,11 +85,11 @@ for fate in lose close mute; do
   tell pin "$fate" TurnsService/StartTurn
   if [ "$fate" = close ]; then
     chat --timeout 1.5 "$fate" it
-    status_is 75 "$fate: what never arrived"
+    status_is 75 "$fate: what never arrived has status 75"
     err_like 'whether it arrived is not known' "is said so"
   else
     chat --timeout 10 --idle-timeout 1 "$fate" it
-    status_is 0 "$fate: what arrived"
+    status_is 0 "$fate: what arrived is answered"
     out_is "You said: $fate it" "is found"
   fi
   once "$fate: and said once"
@@ -132,8 +132,8 @@ thread=$(new_thread pin)
 chat ask
 status_is 75 "a turn that waits for an approval"
 err_like 'waits for a person: bash \(HIGH\) \{"command":"tide --port KIL --day 0"\}, approval tc_[0-9a-f]+$' "says for what"
-err_unlike "the model.s own words|Ask for the tides" "and not in the model's words"
-err_one_line agent-chat "in a line"
+err_unlike "the model.s own words|Ask for the tides" "the model's words are not shown"
+err_one_line agent-chat "it is told in a line"
 once "sent once"
 start wait agent-chat -p pin --retry-wait 0.05 -t "$(new_thread pin)" --wait ask 2
 wait_until 20 sh -c "[ \$(agent-approve -p pin -l 2>/dev/null | wc -l) -eq 3 ]"
@@ -150,7 +150,7 @@ run agent-approve -p pin --deny "$(waiting)" not today
 finished "$pid"
 is "$status" 0 "a denial is an answer, too"
 is "$(jq -r 'select(.type == "approval") | .state + " " + (.reason // "")' "$tmp/deny.out" | tail -n 1)" \
-  "rejected not today" "with its reason"
+  "rejected not today" "its reason is told"
 is "$(jq -r 'select(.type == "tool_call") | .state' "$tmp/deny.out" | tail -n 1)" rejected \
   "and the call of the tool is rejected"
 start stuck agent-chat -p pin --retry-wait 0.05 -t "$thread" --wait --timeout 4 ask
@@ -163,19 +163,19 @@ like "$(cat "$tmp/stuck.err")" 'expired' "which is said"
 # --- lists
 
 run agent-chat -p pin --threads
-is "$(cut -f 1 "$out" | sort | head -n 1)" thr_0000000000000001 "threads"
+is "$(cut -f 1 "$out" | sort | head -n 1)" thr_0000000000000001 "the threads are listed"
 thread=thr_0000000000000001
 chat --history -n 2
-is "$(lines "$out")" 2 "the last of a history"
+is "$(lines "$out")" 2 "the last of a history is shown"
 chat --history
 is "$(grep -c 'user: ' "$out")" \
   "$(ask pin ThreadsService/GetThreadSnapshot "{\"threadId\":\"$thread\"}" |
-    jq '[.messages[] | select(.role == "user")] | length')" "all of it, page by page"
+    jq '[.messages[] | select(.role == "user")] | length')" "all of it is fetched, page by page"
 chat --history -o json
-is "$(jq -r '.state + " " + .backend' "$out" | sort -u)" "final pincer" "as records"
-t 2 "a history of no thread" agent-chat -p pin --history
+is "$(jq -r '.state + " " + .backend' "$out" | sort -u)" "final pincer" "it is shown as records"
+t 2 "a history needs a thread" agent-chat -p pin --history
 t 2 "a turn cannot be ended" agent-chat -p pin --abort -t "$thread"
-t 2 "a server without keys" agent-chat -p pin --key k hello
+t 2 "a key is refused by a server without keys" agent-chat -p pin --key k hello
 err_like 'cannot tell a second try from a new message' "says so"
 t 2 "nor does it take files" agent-chat -p pin --attach "$out" hello
 is "$(calls pin TurnsService/StartTurn | grep -c hello)" 0 "nothing was sent"
@@ -188,14 +188,14 @@ status_is 77 "a token that is refused"
 err_one_line agent-chat "which is said"
 tell pin answer TurnsService/StartTurn 401 application/json '{"error":"unauthorized"}'
 chat hello
-status_is 77 "in another shape"
+status_is 77 "a refusal may have another shape"
 tell pin refuse ThreadsService/ListThreadMessages not_found "thread not found"
 chat hello
 isnt "$status" 0 "a thread that there is not"
 err_like 'thread not found' "is named"
 tell pin answer TurnsService/StartTurn 200 text/html '<html>'
 chat hello
-status_is 2 "something else than a Pincer server"
+status_is 2 "something else than a Pincer server is an error"
 tell pin refuse ThreadsService/ListThreadMessages unavailable later
 chat hello
 status_is 0 "what was not sent may be tried again"

@@ -19,27 +19,27 @@ serve loud --reply-command 'tr a-z A-Z'
 chat() { run agent-chat -p loud --retry-wait 0.1 "$@"; }
 
 chat hello there
-status_is 0 "a question"
+status_is 0 "a question is answered"
 out_is "HELLO THERE" "answered by the command"
-err_empty "without another word"
+err_empty "nothing else is said"
 run sh -c 'printf "two\nlines" | agent-chat -p loud -o json'
 is "$(jq -r 'select(.type == "message" and .state == "final") | .text' "$out")" 'TWO
-LINES' "standard input, and records"
+LINES' "standard input is asked, and records come"
 is "$(tail -n 1 "$out" | jq -c '[.type, .state]')" '["turn","completed"]' "to the end"
 chat --key once-1 only once
-out_is "ONLY ONCE" "a key"
+out_is "ONLY ONCE" "a key is taken"
 chat --key once-1 only once
 out_is "ONLY ONCE" "has one answer"
 chat --history -o json
 is "$(jq -r 'select(.role == "user") | .text' "$out" | grep -c 'only once')" 1 "and is said once"
 chat --history -n 2
 out_is 'user: only once
-assistant: ONLY ONCE' "the history"
+assistant: ONLY ONCE' "the history is shown"
 chat --agents
-out_like '^main	' "the agents"
+out_like '^main	' "the agents are listed"
 chat -t side hello
 chat --threads
-out_like '^agent:main:side' "the threads"
+out_like '^agent:main:side' "the threads are listed"
 chat --abort
 status_is 1 "nothing to end"
 
@@ -61,7 +61,7 @@ is "$(cat "$tmp/ask.out")" "" "and prints no part of it"
 sed -n '/^note() {/,/^\.Ed/p' "$root/man/agent-serve.8" | sed '/^\.Ed/d; s/\\e/\\/g' >"$tmp/reply"
 ok "agent-serve(8) has an example" has "$tmp/reply" 'It is \$now'
 serve busy --reply-command "sh $tmp/reply"
-t 0 "a reply with a tool" \
+t 0 "a reply uses a tool" \
   python3 "$cli/terminal.py" agent-chat -p busy --color never what time is it
 is "$(tr -d '\r' <"$out" | sed 's/is .*/is now/')" '· shell date -u
 · shell date -u: ok
@@ -70,17 +70,17 @@ run agent-chat -p busy -o json and now
 is "$(jq -r 'select(.type == "tool_call") | "\(.state) \(.tool) \(.label // "") \(.stdout // "" | length > 5)"' "$out")" \
   'running shell  false
 succeeded shell date -u true' "as records, with what it printed"
-is "$(jq -r 'select(.role == "thinking").text' "$out")" "They ask for the time." "thoughts, too"
+is "$(jq -r 'select(.role == "thinking").text' "$out")" "They ask for the time." "thoughts are records, too"
 is "$(tail -n 1 "$out" | jq -c '[.usage, .usd_cost]')" \
   '[{"input_tokens":9,"output_tokens":4},0.001]' "and what it took"
-not_ok "in words alone nothing of it" sh -c 'agent-chat -p busy hello | grep -v "^It is"'
+not_ok "words alone show nothing of it" sh -c 'agent-chat -p busy hello | grep -v "^It is"'
 
 serve broken --reply-command 'echo half; exit 3'
 t 1 "a command that fails" agent-chat -p broken hello
 out_empty "is no answer"
 err_one_line agent-chat "and says so"
 serve mute
-t 75 "no command" agent-chat -p mute hello
+t 75 "a reply needs a command" agent-chat -p mute hello
 err_one_line agent-chat "is no agent yet"
 
 done_testing

@@ -12,25 +12,25 @@ chat() { run python3 "$cli/terminal.py" 24x60 agent-chat -p claw --retry-wait 0.
 shown() { tr -d '\r' <"$out"; }
 
 chat how are you
-status_is 0 "a question"
+status_is 0 "a question is answered"
 is "$(shown)" "You said: how are you" "the answer, and nothing else"
 chat tool
 is "$(shown)" "$(printf 'Looking. \n\033[2m· exec tide --port KIL\033[0m\n\033[2m· exec tide --port KIL: ok\033[0m\nHigh at 06:12.')" \
   "a tool is a dim line when it begins and ends"
 chat --color never tool
-is "$(shown | sed -n 2p)" "· exec tide --port KIL" "without colour"
+is "$(shown | sed -n 2p)" "· exec tide --port KIL" "--color never leaves the colour out"
 chat draft
 is "$(shown | tail -n 1)" Best "a text that is replaced is shown whole"
-like "$(shown)" 'replaced by:' "with a word"
+like "$(shown)" 'replaced by:' "a word tells it"
 chat "$(printf 'tab\there\nline\n\033]52;c;eA==\007 \342\200\256 e\314\201')"
 is "$(shown)" "$(printf 'You said: tab\there\nline\n\\e]52;c;eA==\\x07 \\u{202e} e\314\201')" \
   "what a terminal would obey is text; line ends and tabs stay"
 chat -o json "$(printf '\033[2J')"
 unlike "$(shown)" "$(printf '\033')" "so it is in records"
 chat --history
-unlike "$(shown | sed 's/\x1b\[2m//g; s/\x1b\[0m//g')" "$(printf '\033')" "and in a history"
+unlike "$(shown | sed 's/\x1b\[2m//g; s/\x1b\[0m//g')" "$(printf '\033')" "a history hides nothing either"
 chat fail
-status_is 1 "a failure"
+status_is 1 "a failure is an error"
 is "$(shown)" "$(printf 'half\nagent-chat: the agent failed: rate_limit: too many requests')" \
   "leaves what was said, and says why it ended"
 
@@ -67,10 +67,10 @@ ok "when the run had ended" has "$tmp/claw.log" '"chat.abort"'
 
 history=$XDG_STATE_HOME/agentutils/chat-history
 sit agent-chat -i -p claw --retry-wait 0.1 -t talk
-ok "a prompt" order expect '> '
+ok "a prompt is shown" order expect '> '
 order send 'hello\n' >/dev/null
 ok "an answer" order expect 'You said: hello'
-ok "and a prompt again" order expect '> '
+ok "the prompt comes again" order expect '> '
 order send 'abX\x7fcd\n' >/dev/null
 ok "a line can be edited" order expect 'You said: abcd'
 order expect '> ' >/dev/null

@@ -41,7 +41,7 @@ for name in box BOX:9 box. tunnel.example:443 localhost; do
   is "$(answer -H "Host: $name" "$url/api/health")" '200 {"ok":true}' "--host allows $name"
 done
 for name in tunnel.example tunnel.example:80 box.example evil.example; do
-  is "$(answer -H "Host: $name" "$url/api/health")" "$misdirected" "--host: not $name"
+  is "$(answer -H "Host: $name" "$url/api/health")" "$misdirected" "--host does not allow $name"
 done
 stop "$pid"
 for name in '' 'a b' http://box/ box:x :80; do
@@ -56,12 +56,12 @@ start_server guarded agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/t
 is "$(answer -H @"$tmp/header" -H 'Host: any.trycloudflare.com' "$url/api/health")" \
   '200 {"ok":true}' "with a token any name does"
 is "$(answer -H 'Host: any.trycloudflare.com' "$url/api/health")" \
-  '401 {"error":"Unauthorized. Provide x-dashboard-token."}' "and without it none"
+  '401 {"error":"Unauthorized. Provide x-dashboard-token."}' "without it none does"
 stop "$pid"
 start_server both agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token" --host box
 is "$(answer -H @"$tmp/header" -H 'Host: evil.example' "$url/api/health")" "$misdirected" \
   "with a token and names, these names"
-is "$(answer -H @"$tmp/header" -H 'Host: box' "$url/api/health")" '200 {"ok":true}' "one of them"
+is "$(answer -H @"$tmp/header" -H 'Host: box' "$url/api/health")" '200 {"ok":true}' "one of these names is answered"
 stop "$pid"
 
 # --- who stops in the middle of a request
@@ -89,7 +89,7 @@ start_server few sh -c 'ulimit -n 64; exec agent-serve "$@"' sh -l 127.0.0.1:0 -
 few=$pid
 start stream curl -sN "$url/api/activity/events"
 stream=$pid
-ok "a stream" wait_until 30 has "$tmp/stream.out" '^event: activity_snapshot'
+ok "a stream is open" wait_until 30 has "$tmp/stream.out" '^event: activity_snapshot'
 answers() { [ "$(answer -m 5 "$url/api/actions?limit=1&kinds=none")" = '200 []' ]; }
 {
   printf '{"kind":"large","metadata":{"text":"'
@@ -100,7 +100,7 @@ for _ in 1 2 3 4 5 6 7 8; do curl -s -o /dev/null -d @"$tmp/large" "$url/api/act
 for kind in nothing head body kept unread; do
   start silent python3 "$cli/clients/wire.py" silent "$url" 100 "$kind"
   silent=$pid
-  ok "100 connections ($kind)" wait_until 30 has "$tmp/silent.out" silent
+  ok "100 connections are held ($kind)" wait_until 30 has "$tmp/silent.out" silent
   ok "keep nobody out" wait_until 30 answers
   stop "$silent"
 done
@@ -115,7 +115,7 @@ is "$(grep -c accept "$tmp/few.err")" 1 "it has complained once"
 start_server tiny sh -c 'ulimit -n 20; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D :memory:
 tiny=$pid
 start silent python3 "$cli/clients/wire.py" silent "$url" 50 nothing
-ok "20 descriptors" wait_until 30 has "$tmp/silent.out" silent
+ok "20 descriptors are taken" wait_until 30 has "$tmp/silent.out" silent
 ok "and nobody is kept out" wait_until 30 answers
 stop "$tiny"
 
