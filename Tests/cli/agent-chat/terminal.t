@@ -75,7 +75,7 @@ order send 'abX\x7fcd\n' >/dev/null
 ok "a line can be edited" order expect 'You said: abcd'
 order expect '> ' >/dev/null
 order send '\x1b[A\x1b[A\n' >/dev/null
-ok "and taken from the history" order expect 'You said: hello'
+ok "a line can be taken from the history" order expect 'You said: hello'
 order expect '> ' >/dev/null
 order send 'gr\xc3\xbcn\n' >/dev/null
 ok "it may be any language" order expect "$(printf 'You said: gr\303\274n')"
@@ -95,7 +95,7 @@ ok "a window may change meanwhile" order expect 'and on and on and on'
 order send '\x03' >/dev/null
 ok "^C ends an answer" order expect '> '
 order send 'still here\n' >/dev/null
-ok "and not the conversation" order expect 'You said: still here'
+ok "the conversation goes on" order expect 'You said: still here'
 order expect '> ' >/dev/null
 order send 'fail\n' >/dev/null
 ok "nor does a failure" order expect 'the agent failed: rate_limit'
@@ -108,7 +108,7 @@ like "$state" '"termios": true' "and the terminal is as before"
 is "$(stat -c %a "$history" 2>/dev/null || stat -f %Lp "$history")" 600 "what was typed is the user's alone"
 is "$(head -n 3 "$history")" 'hello
 abcd
-hello' "a line each"
+hello' "each line stands by itself"
 sit agent-chat -i -p claw -t talk first words
 ok "words of the command line come first" order expect 'You said: first words'
 order expect '> ' >/dev/null

@@ -17,7 +17,7 @@ status_is 0 "an answer that is looked up behind a loss"
 is "$(tr -d '\n' <"$out" | wc -c | tr -d ' ')" 30000 "is whole"
 chat --history -n 1 -o json
 is "$(jq -r '.text | length' "$out")" 30000 "and is whole in the history"
-is "$(jq -r '.id' "$out")" "row-agent:heron:main-1" "under its own id"
+is "$(jq -r '.id' "$out")" "row-agent:heron:main-1" "it has its own id there"
 chat wide 700000
 status_is 0 "an answer that is too long for the stream"
 is "$(tr -d '\n' <"$out" | wc -c | tr -d ' ')" 700000 "is whole"
@@ -25,7 +25,7 @@ chat wide 1500000
 status_is 0 "one that is left out of the history"
 is "$(tr -d '\n' <"$out" | wc -c | tr -d ' ')" 1500000 "is whole"
 chat --history -n 1 -o json
-status_is 0 "in the history"
+status_is 0 "it is shown in the history"
 is "$(jq -r '.text | length' "$out")" 1500000 "it is whole, too"
 chat wide 500000
 is "$status $(tr -d '\n' <"$out" | wc -c | tr -d ' ')" "0 500000" "one that just fits is fetched, too"
@@ -45,12 +45,12 @@ run agent-chat -p old --retry-wait 0.1 tide
 out_is "You said: tide" "an older gateway is not asked for lengths"
 tell old cut chat.send
 run agent-chat -p old --retry-wait 0.1 --max-time 30 again
-is "$status $(cat "$out")" "0 You said: again" "but for its history, by the words alone"
+is "$status $(cat "$out")" "0 You said: again" "its history is asked, by the words alone"
 tell old cut chat.send
 run agent-chat -p old --retry-wait 0.1 --max-time 30 wide 30000
 is "$status" 75 "what it cuts without a word is no answer, either"
 run agent-chat -p old --history -n 1
-is "$status" 2 "nor a history"
+is "$status" 2 "a history that it cuts is none, either"
 
 # --- a busy conversation
 
@@ -84,7 +84,7 @@ is "$(jq -r 'select(.type == "message" and .state == "final").text' "$tmp/long.o
 is "$(frames mortal chat.send | wc -l | tr -d ' ')" 1 "and nothing is said again"
 run agent-chat -p mortal --retry-wait 0.1 --max-time 30 --key k-1 "slow 8 0.1"
 is "$status $(cat "$out")" "0 0 1 2 3 4 5 6 7 " "the key, used again, finds it"
-is "$(frames mortal chat.send | wc -l | tr -d ' ')" 1 "without saying anything"
+is "$(frames mortal chat.send | wc -l | tr -d ' ')" 1 "nothing is said for it"
 start late agent-chat -p mortal --retry-wait 0.1 --max-time 40 -t late "slow 8 0.1"
 late=$pid
 wait_until 20 came_frames mortal chat.send 2

@@ -11,32 +11,32 @@ today=$(date -u +%Y-%m-%d)
 names() { find "$archive" -name '[0-9]*' | sed 's/.*\///' | sort | xargs; }
 numbers() { action-filter -o n "$@" | jq .n; }
 
-t 0 "agent-archive --help" agent-archive --help
+t 0 "agent-archive --help succeeds" agent-archive --help
 out_like "^usage: agent-archive" "says how it is called"
 run agent-archive --version
-out_like "^agent-archive [0-9]+\.[0-9]+" "--version"
-t 2 "--folder alone" agent-archive --folder
+out_like "^agent-archive [0-9]+\.[0-9]+" "--version is printed"
+t 2 "--folder needs an argument" agent-archive --folder
 err_like "^agent-archive: option --folder needs an argument" "is told"
-t 2 "no home" env -u XDG_STATE_HOME -u HOME agent-archive
+t 2 "without a home the folder must be named" env -u XDG_STATE_HOME -u HOME agent-archive
 err_one_line agent-archive "is told in one line"
 t 2 "no agent is configured" agent-archive
 err_like "^agent-archive: activity: no url" "is told"
-t 2 "--archive with --data-only" sse-tail --archive "$tmp/a" -d http://127.0.0.1:9/
+t 2 "--archive and --data-only exclude each other" sse-tail --archive "$tmp/a" -d http://127.0.0.1:9/
 err_like "^sse-tail: --archive keeps whole records" "is refused"
 rm -rf "$archive"
 
 # --- a day, stopped and gone on with
 start_server numbered python3 "$cli/servers/numbered.py" --rate 100
 events=$url/events
-t 0 "five events" agent-archive -n 5 "$events"
+t 0 "five events are kept" agent-archive -n 5 "$events"
 out_empty "print nothing"
 err_empty "and say nothing"
 today=$(date -u +%Y-%m-%d)
 is "$(names)" "$today.ndjson" "they are in today's file"
-is "$(lines "$archive/$today.ndjson")" 5 "all five"
-ok "with the time of receipt, of that day" jq -es --arg day "$today" \
+is "$(lines "$archive/$today.ndjson")" 5 "all five are there"
+ok "each has the time of receipt, of that day" jq -es --arg day "$today" \
   'all(.received_at | startswith($day))' "$archive/$today.ndjson"
-is "$(stat -c %a "$archive" "$archive/$today.ndjson" | xargs)" "700 600" "for the user alone"
+is "$(stat -c %a "$archive" "$archive/$today.ndjson" | xargs)" "700 600" "they are for the user alone"
 run agent-archive -n 5 "$events"
 first=$(numbers "$archive/$today.ndjson" | head -n 1)
 is "$(numbers "$archive/$today.ndjson" | xargs)" "$(seq "$first" $((first + 9)) | xargs)" \
@@ -63,11 +63,11 @@ done
 start one agent-archive "$events"
 ok "one writes" wait_until 30 at_least "$archive/$today.ndjson" 16
 one=$pid
-t 2 "a second one" agent-archive "$events"
+t 2 "a second archiver is refused" agent-archive "$events"
 err_is "agent-archive: $archive: another archiver is at work" "is refused"
 stop "$one"
 status_is 143 "TERM ends it by that signal"
-t 2 "another stream's archive" agent-archive http://127.0.0.1:9/other
+t 2 "another stream's archive is refused" agent-archive http://127.0.0.1:9/other
 err_like "holds the state of" "is refused"
 
 # --- leftovers of earlier days
@@ -88,12 +88,12 @@ fi
 t 0 "an archive with what a crash left" agent-archive -n 1 "$events"
 all_compressed() { [ -z "$(find "$archive" -name '2026-01-0?.ndjson')" ]; }
 ok "is finished" wait_until 30 all_compressed
-err_empty "without a word"
+err_empty "nothing is said"
 is "$(for file in "$archive"/2026-01-*; do
   echo "$(basename "$file" .ndjson.$compressor) $(action-filter -N "$file")"
 done | xargs)" "$want" "and no record is lost or there twice"
 is "$(find "$archive" -name '.[0-9]*')" "" "no temporary file is left"
-is "$(ls -A "$TMPDIR")" "" "nor one elsewhere"
+is "$(ls -A "$TMPDIR")" "" "none is left elsewhere"
 
 # A program that does not compress: the plain file stays, and a later start mends it.
 mkdir "$tmp/broken"
@@ -115,7 +115,7 @@ for name in sh sed mktemp mkfifo rm cat cmp tail wc mv sync sse-tail agent-archi
   ln -s "$(command -v "$name")" "$tmp/few/$name"
 done
 ln -s "$(command -v gzip)" "$tmp/few/gzip"
-t 0 "without zstd" env PATH="$tmp/few" agent-archive -n 1 "$events"
+t 0 "it works without zstd" env PATH="$tmp/few" agent-archive -n 1 "$events"
 ok "gzip is taken" wait_until 30 test -s "$archive/2026-01-04.ndjson.gz"
 is "$(action-filter -N "$archive/2026-01-04.ndjson.gz")" 1 "and the record is there"
 

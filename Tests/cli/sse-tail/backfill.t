@@ -72,7 +72,7 @@ post 201 201
 came 201
 all 201 "fewer than a snapshot holds were missed: each once"
 is "$(fetches)" "" "nothing more is asked for"
-is "$(events)" "activity_snapshot action_event activity_snapshot action_event " "in the server's own records"
+is "$(events)" "activity_snapshot action_event activity_snapshot action_event " "they come in the server's own records"
 stop "$tail"
 stop "$dashboard"
 
@@ -90,7 +90,7 @@ for how in inside reset; do
   # What was there before it began may come or not.
   is "$(sed '/^301$/,$!d' "$tmp/numbers" | cksum)" "$(seq 301 901 | cksum)" "$how: none is missed"
   is "$(uniq -d "$tmp/numbers")" "" "$how: none comes twice"
-  is "$(fetches)" "/api/actions?limit=1000" "$how: one question for the missing rows"
+  is "$(fetches)" "/api/actions?limit=1000" "$how: the missing rows need one question"
   is "$(events)" "activity_snapshot action_event actions_backfill activity_snapshot action_event " \
     "$how: a record of them comes before newer events"
   like "$(grep '"event":"actions_backfill"' "$tmp/tail.out")" \
@@ -114,9 +114,9 @@ gap=$(jq -c 'select(.type == "gap")' "$tmp/tail.out")
 like "$gap" '^\{"type":"gap"' "more than 1000 were missed: a gap is a record"
 is "$(printf '%s' "$gap" | jq -c '(.after | test("^20.*Z$")) and (.before | test("^20.*Z$")) and .after < .before')" \
   true "with the times between which actions may be lost"
-is "$(printf '%s\n' "$gap" | wc -l | tr -d ' ')" 1 "once"
-is "$(grep -c '^sse-tail: .*gap' "$tmp/tail.err")" 1 "and one line on stderr, without -v"
-like "$(cat "$tmp/tail.err")" "$(printf '%s' "$gap" | jq -r .after)" "with the time"
+is "$(printf '%s\n' "$gap" | wc -l | tr -d ' ')" 1 "it is told once"
+is "$(grep -c '^sse-tail: .*gap' "$tmp/tail.err")" 1 "one line on stderr tells it, without -v"
+like "$(cat "$tmp/tail.err")" "$(printf '%s' "$gap" | jq -r .after)" "the line has the time"
 numbers | sort -n >"$tmp/numbers"
 is "$(uniq -d "$tmp/numbers")" "" "what came, came once"
 is "$(tail -n 1000 "$tmp/numbers" | head -n 1)" 202 "and the newest 1000 are there"
@@ -142,7 +142,7 @@ came 2910
 in_order 2910 "2840 missed, of several kinds and guilds: each once and in order"
 not_ok "no gap is reported" has "$tmp/tail.out" '"type":"gap"'
 is "$(cat "$tmp/tail.err")" "" "nor told"
-ok "by few requests" test "$(fetches | wc -l)" -le 15
+ok "few requests are made" test "$(fetches | wc -l)" -le 15
 is "$(jq -c 'select(.event == "actions_backfill") | .data.actions | length <= 1000' "$tmp/tail.out" |
   sort -u)" true "no record has more rows than an answer"
 stop "$tail"
@@ -232,7 +232,7 @@ wait_until 30 has "$tmp/tail.out" '"content":true'
 away 12 300 between
 came 300
 is "$(action-filter -u -k odd "$tmp/tail.out" | wc -l | tr -d ' ')" 5 \
-  "empty, zero and false members, and numbers: each action once"
+  "actions with empty, zero and false members, and numbers, come once"
 stop "$tail"
 stop "$dashboard"
 

@@ -40,7 +40,7 @@ for each in compress:gzip utf-8:gzip gzip:members gzip:damaged 'gzip, nonsense:g
   follow --max-retries 2
   is "$status $(asked)" "2 1" "$each is refused for good"
   is "$(cat "$err")" "sse-tail: $url/s: the encoding of the answer cannot be read (${each%:*})" \
-    "$each: with its name"
+    "$each is named"
 done
 encoded gzip members
 follow --max-retries 2 -H 'Accept-Encoding: gzip'
@@ -57,5 +57,5 @@ AGENT_URL=$url
 export AGENT_URL
 printf '%s\n' forever 'status 200 application/json {}' '+ Content-Encoding: compress' | script
 t 2 "an answer that cannot be read" agent-call health
-err_like 'the encoding of the answer cannot be read \(compress\)$' "with its name"
+err_like 'the encoding of the answer cannot be read \(compress\)$' "the encoding is named"
 done_testing

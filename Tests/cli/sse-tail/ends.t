@@ -23,7 +23,7 @@ stall
 S
 timed sh -c 'sse-tail "$1" | head -n 1' sh "$url/s"
 out_like '^\{' "| head -1 gets its line"
-err_empty "quietly"
+err_empty "nothing is said"
 ok "and ends at once" test "$took" -le 10
 script <<'S'
 stream
@@ -41,7 +41,7 @@ mkfifo "$tmp/pipe"
 start closed sh -c 'exec sse-tail "$1" >"$2"' sh "$url/s" "$tmp/pipe"
 head -n 1 <"$tmp/pipe" >/dev/null
 finished "$pid"
-is "$status" 141 "by SIGPIPE"
+is "$status" 141 "it ends by SIGPIPE"
 script <<'S'
 stream
 send data: 1\n\n
@@ -59,8 +59,8 @@ stream
 send data: 1\n\n
 stall
 S
-  t 2 "a full disk" sh -c 'exec sse-tail "$1" >/dev/full' sh "$url/s"
-  err_one_line sse-tail "in a line"
+  t 2 "a full disk is an error" sh -c 'exec sse-tail "$1" >/dev/full' sh "$url/s"
+  err_one_line sse-tail "it is told in a line"
   err_like 'space' "that says so"
 else
   skip 3 "no /dev/full"
@@ -70,7 +70,7 @@ stream
 send data: 1\n\n
 stall
 S
-t 2 "no standard output at all" sh -c 'exec sse-tail "$1" >&-' sh "$url/s"
+t 2 "a closed standard output is an error" sh -c 'exec sse-tail "$1" >&-' sh "$url/s"
 
 # --- signals
 for signal in TERM INT HUP; do
@@ -84,7 +84,7 @@ S
   wait_until 30 has "$tmp/signalled.out" 1
   stop "$pid" "$signal"
   is "$status" "$want" "SIG$signal ends it by itself"
-  is "$(cat "$tmp/signalled.err")" "" "SIG$signal: in silence"
+  is "$(cat "$tmp/signalled.err")" "" "SIG$signal: nothing is said"
 done
 printf 'status 500\n' | script
 start signalled sse-tail -v --retry-wait 30 "$url/s"
@@ -114,8 +114,8 @@ wrong() {
   run sse-tail "$@"
   title="wrong: $(printf %s "$*" | tr '\n' ' ')"
   is "$status $(head -n 1 "$err" | cut -c 1-10)" "2 sse-tail: " "$title"
-  ok "$title: two lines at most" test "$(lines "$err")" -le 2
-  out_empty "$title: nothing on stdout"
+  ok "$title: at most two lines are said" test "$(lines "$err")" -le 2
+  out_empty "$title: nothing is on stdout"
 }
 wrong
 wrong activity voice
@@ -147,15 +147,15 @@ for address in '' nonsense 'ftp://127.0.0.1/' 'file:///etc/passwd' 'http://' \
 x" 'javascript:1' 'http//x'; do
   wrong "$address"
 done
-t 2 "a broken URL with secrets" sse-tail 'http://joe:s3cret@[bad/?key=s3cret'
+t 2 "a broken URL with secrets is refused" sse-tail 'http://joe:s3cret@[bad/?key=s3cret'
 err_unlike s3cret "does not show them"
 run sse-tail "$(printf 'http://\033[2J/')"
 unlike "$(LC_ALL=C cat -v "$err")" '\^\[' "an escape sequence does not reach the terminal"
 
-t 0 "--help" sse-tail --help
-out_like '^usage: sse-tail \[options\] URL' "with the usage"
+t 0 "--help succeeds" sse-tail --help
+out_like '^usage: sse-tail \[options\] URL' "it shows the usage"
 run sse-tail --version
-out_like '^sse-tail [0-9]' "--version"
+out_like '^sse-tail [0-9]' "--version is printed"
 run sse-tail --completions words --last
-out_like '^--last-event-id' "--completions words"
+out_like '^--last-event-id' "--completions words offers options"
 done_testing

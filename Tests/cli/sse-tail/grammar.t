@@ -45,13 +45,13 @@ stream_is "CRLF one byte at a time" 'pieces 1 data: a\r\ndata: b\r\n\r\ndata: c\
 
 printf -- '---\non /cr\nstream\nsend data: now\\r\\r\nawait seen\n' >>"$tmp/script"
 start cr sse-tail --max-retries 0 "$url/cr"
-ok "a lone CR acts at once, without the next byte" wait_until 30 has "$tmp/cr.out" now
+ok "a lone CR acts at once, before the next byte comes" wait_until 30 has "$tmp/cr.out" now
 touch "$tmp/seen"
 finished "$pid"
 printf -- '---\non /crlf\nstream\nsend data: now\\r\\n\\r\nawait seen2\nsend \\ndata: b\\n\\n\n' \
   >>"$tmp/script"
 start crlf sse-tail --max-retries 0 "$url/crlf"
-ok "the CR of a blank line acts before its LF" wait_until 30 has "$tmp/crlf.out" now
+ok "the CR of a blank line acts before its LF comes" wait_until 30 has "$tmp/crlf.out" now
 touch "$tmp/seen2"
 finished "$pid"
 is "$(jq -r .data "$tmp/crlf.out" | tr '\n' ' ')" "now b " "and the LF is swallowed"
@@ -145,7 +145,7 @@ stream_is "an empty stream" 'send ' ''
 head -c 200000 /dev/urandom >"$tmp/noise"
 printf -- '---\non /noise\nstream\nfile noise\nsend \\n\\n\\ndata: after\\n\\n\n' >>"$tmp/script"
 run sse-tail --max-retries 0 "$url/noise"
-is "$status $(tail -n 1 "$out" | jq -r .data)" "75 after" "random bytes harm nothing"
+is "$status $(tail -n 1 "$out" | jq -r .data)" "75 after" "random bytes do no harm"
 
 seed=${SEED:-$$}
 for turn in 1 2 3 4 5 6 7 8 9 10; do

@@ -21,7 +21,7 @@ for name in Content-Length Transfer-Encoding; do
 done
 AGENT_URL=$url
 export AGENT_URL
-t 2 "the time of the last event, on a dashboard" \
+t 2 "the time of the last event is not for a dashboard" \
   sse-tail -H 'X-Last-Event-Time: 2026-01-01T00:00:00Z' activity
 unset AGENT_URL
 follow -H 'Accept;'
@@ -43,6 +43,6 @@ follow -H 'accept: text/x' -H 'CACHE-CONTROL: max-age=0' -H 'Accept-Encoding: gz
 status_is 0 "headers that we set, too"
 is "$(requests '.headers | [.accept, .["cache-control"], .["accept-encoding"], .["user-agent"],
   .host, .authorization, .connection, .["x-empty"]] | join("; ")' | sort -u)" \
-  "text/x; max-age=0; gzip; me; box; Bearer abc; close; " "once each, and the user's"
+  "text/x; max-age=0; gzip; me; box; Bearer abc; close; " "each is sent once, as the user says"
 is "$(requests '.headers["last-event-id"] // "-"' | tr '\n' ' ')" "- 1 2 " "beside what changes"
 done_testing

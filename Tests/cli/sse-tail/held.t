@@ -98,6 +98,6 @@ send data: half
 EOT
 t 75 "partial events do not start the tries over" \
   sse-tail --retry-wait 0.05 --flush-partial --max-retries 2 "$url/s"
-is "$(wc -l <"$tmp/out" | tr -d ' ')" 3 "one for each try"
+is "$(wc -l <"$tmp/out" | tr -d ' ')" 3 "each try prints one"
 
 done_testing

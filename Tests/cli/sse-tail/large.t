@@ -28,9 +28,9 @@ fill 33554432 x
 send "\n\ndata: after\n\n
 S
 measured "$tmp/big" sse-tail --max-retries 0 "$url/s"
-is "$(size "$tmp/big")" $((33554432 + 2 + 36 + 43)) "32 MB in one line, in 1 KB pieces"
-ok "in linear time ($took s)" test "$took" -le 15
-ok "with little more memory than the event ($rss KB)" test "$rss" -le $((32768 + overhead))
+is "$(size "$tmp/big")" $((33554432 + 2 + 36 + 43)) "32 MB in one line are read in pieces of 1 KB"
+ok "it takes linear time ($took s)" test "$took" -le 15
+ok "it takes little more memory than the event ($rss KB)" test "$rss" -le $((32768 + overhead))
 rm -f "$tmp/big"
 
 script <<'S'
@@ -40,8 +40,8 @@ fill 33554432 x
 send \ndata: after\n\n
 S
 measured "$out" sse-tail --max-retries 0 "$url/s"
-is "$(jq -r .data "$out" | tr '\n' ' ')" "1 after " "a comment of 32 MB"
-ok "in bounded memory ($rss KB)" test "$rss" -le "$overhead"
+is "$(jq -r .data "$out" | tr '\n' ' ')" "1 after " "a comment of 32 MB is passed over"
+ok "it takes bounded memory ($rss KB)" test "$rss" -le "$overhead"
 script <<'S'
 stream
 send data: 1\n\nwhat: 
@@ -52,7 +52,7 @@ send \ndata: after\n\n
 S
 measured "$out" sse-tail --max-retries 0 "$url/s"
 is "$(jq -r .data "$out" | tr '\n' ' ')" "1 after " "so are fields that nobody knows"
-ok "in bounded memory ($rss KB)" test "$rss" -le "$overhead"
+ok "it takes bounded memory ($rss KB)" test "$rss" -le "$overhead"
 script <<'S'
 stream
 send event: x\nid: 1\ndata: 1\n\n
@@ -61,7 +61,7 @@ send \ndata: after\n\n
 S
 measured "$out" sse-tail --max-retries 0 "$url/s"
 is "$(jq -r .data "$out" | tr '\n' ' ')" "1 after " "so are millions of them"
-ok "in bounded memory ($rss KB)" test "$rss" -le "$overhead"
+ok "it takes bounded memory ($rss KB)" test "$rss" -le "$overhead"
 
 script <<'S'
 stream
@@ -69,15 +69,15 @@ repeat 50000 data: {"a":1}\n\n
 S
 measured "$out" sse-tail --max-retries 0 "$url/s"
 is "$(lines "$out") $(sort -u "$out")" '50000 {"event":"message","id":"","data":{"a":1}}' \
-  "50,000 events"
+  "50,000 events come"
 script <<'S'
 stream
 repeat 100000 data: x\n
 send \n
 S
 measured "$out" sse-tail --max-retries 0 "$url/s"
-is "$(jq '.data | length' "$out")" 199999 "100,000 data lines"
-ok "in linear time ($took s)" test "$took" -le 5
+is "$(jq '.data | length' "$out")" 199999 "100,000 data lines are one event"
+ok "it takes linear time ($took s)" test "$took" -le 5
 
 # --- --max-event-bytes
 script <<'S'
@@ -95,7 +95,7 @@ repeat 1000 data: xxxxxxxxx\n
 send \ndata: after\n\n
 S
 run sse-tail --max-retries 0 --max-event-bytes 1000 "$url/s"
-is "$(jq -r .data "$out" | tr '\n' ' ')" "after " "also of many lines"
+is "$(jq -r .data "$out" | tr '\n' ' ')" "after " "an event of many lines is dropped, too"
 script <<'S'
 stream
 send data: 12345678\n\n
@@ -110,7 +110,7 @@ send \n\ndata: after\n\n
 S
 measured "$out" sse-tail --max-retries 0 --max-event-bytes 1000 "$url/s"
 is "$(jq -r .data "$out" | tr '\n' ' ')" "after " "32 MB are not kept"
-ok "in bounded memory ($rss KB)" test "$rss" -le "$overhead"
+ok "it takes bounded memory ($rss KB)" test "$rss" -le "$overhead"
 
 # --- a slow reader
 script <<'S'

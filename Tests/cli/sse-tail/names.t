@@ -19,11 +19,11 @@ asked() {
 
 # --- where
 asks AGENT_URL="$url" sse-tail activity
-is "$status $(asked)" "0 GET /api/activity/events - main" "activity, at AGENT_URL"
+is "$status $(asked)" "0 GET /api/activity/events - main" "activity is found at AGENT_URL"
 asks AGENT_URL="$url/" sse-tail voice
 is "$(asked)" "GET /api/voice/events - main" "voice, and a slash at the end"
 asks AGENT_URL="$url/base/" sse-tail voice
-is "$(asked)" "GET /base/api/voice/events - main" "below a path"
+is "$(asked)" "GET /base/api/voice/events - main" "the streams are found below a path"
 cat >"$config" <<INI
 [profile home]
 url = $url
@@ -36,51 +36,51 @@ INI
 asks sse-tail -p home activity
 is "$(asked)" "GET /api/activity/events s3cret main" "-p takes the profile's url and token-file"
 asks sse-tail --profile away activity
-is "$(asked)" "GET /api/activity/events other-token other" "and another's token-command"
+is "$(asked)" "GET /api/activity/events other-token other" "another profile's token-command is used"
 asks AGENT_PROFILE=away sse-tail activity
-is "$(asked)" "GET /api/activity/events other-token other" "AGENT_PROFILE"
+is "$(asked)" "GET /api/activity/events other-token other" "AGENT_PROFILE names the profile"
 asks AGENT_PROFILE=away sse-tail -p home activity
 is "$(asked)" "GET /api/activity/events s3cret main" "the option wins over it"
 asks sse-tail -p nobody activity
-status_is 2 "an unknown profile"
+status_is 2 "an unknown profile is refused"
 err_one_line sse-tail "is named in a line"
-err_like nobody "by its name"
-t 2 "a mistyped stream" sse-tail activty
+err_like nobody "its name is in the message"
+t 2 "a mistyped stream is refused" sse-tail activty
 err_is "sse-tail: activty: not activity, voice or a url: did you mean activity?" "is told from a URL"
 
 # --- the token
 rm "$config"
 asks AGENT_URL="$url" AGENT_TOKEN_FILE="$tmp/token" sse-tail activity
-is "$(asked)" "GET /api/activity/events s3cret main" "AGENT_TOKEN_FILE"
+is "$(asked)" "GET /api/activity/events s3cret main" "AGENT_TOKEN_FILE is used"
 asks AGENT_URL="$url" AGENT_TOKEN_FILE="$tmp/token" sse-tail --token-file "$tmp/token2" activity
 is "$(asked)" "GET /api/activity/events other-token main" "--token-file wins"
 cp "$tmp/token" "$XDG_CONFIG_HOME/agentutils/token"
 asks AGENT_URL="$url" sse-tail activity
-is "$(asked)" "GET /api/activity/events s3cret main" "the token of the configuration folder"
+is "$(asked)" "GET /api/activity/events s3cret main" "the token of the configuration folder is used"
 asks AGENT_URL="$other" sse-tail "$url/s"
-is "$(asked)" "GET /s - main" "no token for a URL of another origin"
+is "$(asked)" "GET /s - main" "a URL of another origin gets no token"
 rm "$XDG_CONFIG_HOME/agentutils/token"
 mkdir "$tmp/credentials"
 cp "$tmp/token" "$tmp/credentials/agentutils-token"
 asks AGENT_URL="$url" CREDENTIALS_DIRECTORY="$tmp/credentials" sse-tail activity
-is "$(asked)" "GET /api/activity/events s3cret main" "a service manager's credential"
+is "$(asked)" "GET /api/activity/events s3cret main" "a service manager's credential is used"
 
 chmod 644 "$tmp/token"
 asks AGENT_URL="$url" sse-tail --token-file "$tmp/token" activity
 status_is 77 "a token that others can read is refused"
-err_one_line sse-tail "in a line"
-err_unlike s3cret "without the token"
+err_one_line sse-tail "it is told in a line"
+err_unlike s3cret "the token is not shown"
 is "$(asked)" "" "and nothing is asked"
 chmod 600 "$tmp/token"
 asks AGENT_URL="$url" sse-tail --token-file "$tmp/none" activity
 status_is 77 "a token file that is not there"
-err_one_line sse-tail "in a line"
+err_one_line sse-tail "it is told in a line"
 printf 'two words\nand lines\0' >"$tmp/broken"
 chmod 600 "$tmp/broken"
 asks AGENT_URL="$url" sse-tail --token-file "$tmp/broken" activity
 ok "a token that cannot be a header ($status)" test "$status" -eq 2 -o "$status" -eq 77
-err_one_line sse-tail "in a line"
-err_unlike 'two words' "without it"
+err_one_line sse-tail "it is told in a line"
+err_unlike 'two words' "the token is not shown"
 
 script <<'S'
 redirect 307 @OTHER@/away
@@ -96,7 +96,7 @@ is "$(asked | sed -n 2p)" "GET /near s3cret main" "it stays within the origin"
 for host in example.invalid 192.0.2.1 '[2001:db8::1]'; do
   asks AGENT_URL="http://$host:1" sse-tail --max-time 2 --token-file "$tmp/token" activity
   isnt "$status" 0 "plain http to $host is refused with a token"
-  err_one_line sse-tail "in a line"
+  err_one_line sse-tail "it is told in a line: $host"
   err_like 'plain|https' "that says why"
 done
 asks AGENT_URL="http://example.invalid:1" sse-tail --max-retries 0 --allow-plaintext \
@@ -109,15 +109,15 @@ status_is 75 "or there is no token"
 script <<'S'
 status 401 application/json {"error":"Unauthorized. Provide x-dashboard-token."}
 S
-t 77 "401 without a token" env AGENT_URL="$url" sse-tail activity
-err_one_line sse-tail "in a line"
+t 77 "401 without a token has status 77" env AGENT_URL="$url" sse-tail activity
+err_one_line sse-tail "it is told in a line"
 err_like 'token' "that speaks of it"
 script <<'S'
 status 404 application/json {"error":"Not found."}
 S
 t 77 "404, as a tunnel answers a wrong token" \
   env AGENT_URL="$url" sse-tail --token-file "$tmp/token" activity
-err_one_line sse-tail "in a line"
+err_one_line sse-tail "it is told in a line"
 err_like 'token' "that says it may be the token"
 
 # --- the configuration
@@ -133,11 +133,11 @@ done
 printf '[profile home]\nurl = %s\ntoken-command = false\n' "$url" >"$config"
 asks sse-tail -p home activity
 status_is 77 "a token command that fails"
-err_one_line sse-tail "one line"
+err_one_line sse-tail "it is told in one line"
 rm "$config"
 asks AGENT_URL="nonsense" sse-tail activity
-status_is 2 "a broken AGENT_URL"
-err_one_line sse-tail "one line"
+status_is 2 "a broken AGENT_URL is refused"
+err_one_line sse-tail "it is told in one line"
 
 # --- the voice stream as it is
 start_server dashboard python3 "$cli/servers/dashboard.py" --tick 0.1 --token s3cret
@@ -147,7 +147,7 @@ printf '%s\n' '{"kind":"llm_call"}' '{"kind":"voice_info","content":"hi"}' |
   curl -s --data-binary @- "$url/control/actions" >/dev/null
 finished "$pid"
 is "$(jq -r .event "$tmp/voice.out" | sort -u | tr '\n' ' ')" "voice_event voice_state " \
-  "the voice stream, with its token"
-is "$(jq -r 'select(.event == "voice_event") | .data.content' "$tmp/voice.out")" hi "and its event"
+  "the voice stream comes, with its token"
+is "$(jq -r 'select(.event == "voice_event") | .data.content' "$tmp/voice.out")" hi "its event comes, too"
 t 77 "without the token it is refused" env AGENT_URL="$url" sse-tail voice
 done_testing

@@ -21,7 +21,7 @@ data_is() {
 
 # --- the record
 streams 'send event: x\nid: 17\ndata: {"a":1}\n\n'
-out_is '{"event":"x","id":"17","data":{"a":1}}' "event, id and data, in this order"
+out_is '{"event":"x","id":"17","data":{"a":1}}' "a record has event, id and data, in this order"
 streams 'send data: hello\n\n'
 out_is '{"event":"message","id":"","data":"hello"}' "text is a string, no id is an empty one"
 streams 'send event: a"b\\\x01\nid: c"d\\\x02\ndata: e"f\\\x03\n\n'
@@ -65,16 +65,16 @@ out_is '{"event":"message","id":"","data":{"a":"�"}}' "a bad byte inside JSON 
 # --- JSON over several data lines
 streams 'send data: {\ndata:  "a": [1.10,\ndata: 2],\ndata: "b": "x y"\ndata: }\n\n'
 is "$(lines "$out")" 1 "JSON of several lines is one record"
-is "$(jq -c .data "$out")" '{"a":[1.1,2],"b":"x y"}' "and the same value"
-out_like '1\.10' "with its digits"
+is "$(jq -c .data "$out")" '{"a":[1.1,2],"b":"x y"}' "its value is the same"
+out_like '1\.10' "its digits are kept"
 streams 'send data: {"a":"x\ndata: y"}\n\n'
 is "$(jq -c .data "$out")" '"{\"a\":\"x\ny\"}"' "a newline inside a string is not JSON: text"
 streams 'send data: a\ndata: b\n\n'
-out_is '{"event":"message","id":"","data":"a\nb"}' "text of several lines"
+out_is '{"event":"message","id":"","data":"a\nb"}' "text of several lines is kept"
 
 deep=$(head -c 20000 /dev/zero | tr '\0' '[')
 streams "send data: $deep\n\ndata: after\n\n"
-is "$(lines "$out")" 2 "20,000 open brackets harm nothing"
+is "$(lines "$out")" 2 "20,000 open brackets do no harm"
 is "$(tail -n 1 "$out")" '{"event":"message","id":"","data":"after"}' "and the next event is there"
 
 # --- options
@@ -90,9 +90,9 @@ is "$(jq -r .event "$out" | tr '\n' ' ')" "a b " "-e again is an alternative"
 streams "$three" -e 'a*'
 is "$(jq -r .event "$out" | tr '\n' ' ')" "a ab " "-e takes globs"
 streams "$three" -e '?b'
-is "$(jq -r .event "$out" | tr '\n' ' ')" "ab " "with a question mark"
+is "$(jq -r .event "$out" | tr '\n' ' ')" "ab " "-e takes a question mark"
 streams "$three" -e '[ab]'
-is "$(jq -r .event "$out" | tr '\n' ' ')" "a b " "and brackets"
+is "$(jq -r .event "$out" | tr '\n' ' ')" "a b " "-e takes brackets"
 streams 'send data: 1\n\nevent: x\ndata: 2\n\n' -e message
 is "$(jq -c .data "$out")" 1 "-e message is the default type"
 
@@ -100,7 +100,7 @@ started_at=$(date +%s)
 streams "$three
 stall" -n 2
 status_is 0 "-n ends it"
-is "$(lines "$out")" 2 "after so many events"
+is "$(lines "$out")" 2 "so many events were printed"
 streams "$three
 stall" -n 1 -e 'ab'
 is "$(jq -r .event "$out")" ab "-n counts what is selected"
@@ -114,7 +114,7 @@ streams "$three" -T -n 1
 is "$(jq -r 'keys_unsorted | sort | join(",")' "$out")" "data,event,id,received_at" \
   "-T adds received_at"
 like "$(jq -r .received_at "$out")" '^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-9:]{8}(\.[0-9]+)?Z$' \
-  "in RFC 3339, UTC"
+  "it is RFC 3339 in UTC"
 ok "which is now" test "$(jq '(.received_at | sub("\\.[0-9]+"; "") | fromdate) - now | fabs < 60' \
   "$out")" = true
 
@@ -125,21 +125,21 @@ streams "$comments" -C
 is "$(jq -c 'select(.type) | [.type, (.text | ltrimstr(" "))]' "$out" | tr '\n' ' ')" \
   '["comment","hi"] ["comment","there"] ["comment",""] ["comment","{\"x\":1}"] ' \
   "-C makes them records"
-like "$(sed -n 1p "$out")" '^\{"type":"comment",' "with the type first"
+like "$(sed -n 1p "$out")" '^\{"type":"comment",' "the type comes first"
 
 streams 'send data: a\n\nevent: x\ndata: b\ndata: c' --flush-partial
 is "$(jq -r .data "$out" | tr '\n' ' ')" "a b c " "--flush-partial gives an unfinished event"
-is "$(jq -r .event "$out" | tr '\n' ' ')" "message x " "with its type"
+is "$(jq -r .event "$out" | tr '\n' ' ')" "message x " "it has its type"
 isnt "$(jq -c 'keys' "$out" | sort -u | wc -l | tr -d ' ')" 1 "and marks it"
 streams 'send data: a\n\n' --flush-partial
-is "$(lines "$out")" 1 "nothing unfinished, nothing more"
+is "$(lines "$out")" 1 "nothing more comes where nothing is unfinished"
 
 streams "$three
 await never" -L --max-time 0.5
 is "$(jq -r 'select(.type) | .type' "$out" | tr '\n' ' ')" "open end " \
   "-L tells of the connection and the end"
-is "$(jq -c 'select(.type) | keys_unsorted[0]' "$out" | sort -u)" '"type"' "with the type first"
-is "$(jq -r 'select(.type) | .time | test("^20.*Z$")' "$out" | sort -u)" true "and the time"
+is "$(jq -c 'select(.type) | keys_unsorted[0]' "$out" | sort -u)" '"type"' "the type comes first"
+is "$(jq -r 'select(.type) | .time | test("^20.*Z$")' "$out" | sort -u)" true "the time is there, too"
 is "$(jq -r 'select(.type == "open") | .url' "$out")" "$url/$number" "open names the URL"
 streams "$three" -L -d -n 3
 is "$(jq -c 'select(type == "number" or (.x // false))' "$out" | tr '\n' ' ')" '1 {"x":1.1} 3 ' \
@@ -189,7 +189,7 @@ chunk data: a\n
 chunk \ndata: b
 chunk \n\n
 send 0\r\nX-Trailer: 1\r\nX-Other: 2\r\n\r\n'
-is "$(jq -r .data "$out" | tr '\n' ' ')" "a b " "chunks, with trailers"
+is "$(jq -r .data "$out" | tr '\n' ' ')" "a b " "chunks with trailers are read"
 printf -- '---\non /hints\nsend HTTP/1.1 103 Early Hints\\r\\nLink: </x>\\r\\n\\r\\n\nstream\nsend data: a\\n\\n\n' \
   >>"$tmp/script"
 run sse-tail --max-retries 0 "$url/hints"
@@ -197,7 +197,7 @@ is "$(jq -r .data "$out")" a "an early hint before the answer"
 printf -- '---\non /old\nsend HTTP/1.0 200 OK\\r\\nContent-Type: text/event-stream\\r\\n\\r\\ndata: a\\n\\n\n' \
   >>"$tmp/script"
 run sse-tail --max-retries 0 "$url/old"
-is "$(jq -r .data "$out")" a "HTTP/1.0"
-t 2 "-d and -T" sse-tail -d -T "$url/"
-err_like '^sse-tail: --data-only leaves no room' "exclude each other"
+is "$(jq -r .data "$out")" a "HTTP/1.0 is read"
+t 2 "-d and -T exclude each other" sse-tail -d -T "$url/"
+err_like '^sse-tail: --data-only leaves no room' "the reason is told"
 done_testing

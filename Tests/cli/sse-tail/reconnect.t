@@ -47,7 +47,7 @@ follow
 status_is 0 "204 ends it well"
 is "$(data)" "1 2 3 4 5 " "clean end, reset, cut chunk, short body, half a head, none, nonsense, 503"
 err_empty "without a word to one who is no terminal"
-is "$(requests .path | sort -u)" /s "the same path each time"
+is "$(requests .path | sort -u)" /s "the same path is asked for each time"
 
 for code in 408 425 429 500 502 503 504 530 599; do
   script <<S
@@ -109,7 +109,7 @@ follow
 is "$(ids)" "- 1 2 2 2 2 ü→ 5 5 - " "Last-Event-ID: across failures, of whole events, by id alone, cleared"
 is "$(jq -r .id "$out" | tr '\n' ' ')" "1 2 2 ü→ 5  " "and each event shows the last id"
 is "$(requests .headers.accept | sort -u)" text/event-stream "Accept each time"
-is "$(requests '.headers["cache-control"]' | sort -u)" no-cache "Cache-Control each time"
+is "$(requests '.headers["cache-control"]' | sort -u)" no-cache "Cache-Control is sent each time"
 is "$(requests .method | sort -u)" GET "by GET"
 
 script <<'S'
@@ -178,7 +178,7 @@ pause 0.25
 send \ndata: c\n\n
 S
 follow --idle-timeout 0.6
-is "$(data)" "a b c " "--idle-timeout: silence in the body, the head, half a head"
+is "$(data)" "a b c " "--idle-timeout ends silence in the body, the head and half a head"
 is "$(requests .n | wc -l | tr -d ' ')" 5 "any byte counts as life"
 
 # --- when it gives up
@@ -189,7 +189,7 @@ S
 follow --max-retries 2
 status_is 75 "--max-retries gives up"
 is "$(requests .n | wc -l | tr -d ' ')" 3 "after so many further tries"
-err_one_line sse-tail "with a line"
+err_one_line sse-tail "a line tells it"
 err_like '500' "that says why"
 follow --max-retries 0
 is "$status $(requests .n | wc -l | tr -d ' ')" "75 4" "--max-retries 0 does not try again"
@@ -213,7 +213,7 @@ S
 began=$(date +%s)
 follow --max-time 1
 status_is 0 "--max-time ends a stream"
-ok "in time" test $(($(date +%s) - began)) -le 10
+ok "it ends in time" test $(($(date +%s) - began)) -le 10
 script <<'S'
 forever
 status 500
@@ -250,7 +250,7 @@ send data: b\n\n
 S
 follow -v
 err_like '502' "-v tells on stderr"
-is "$(grep -cv '^sse-tail: ' "$err")" 0 "in lines of its own"
+is "$(grep -cv '^sse-tail: ' "$err")" 0 "each has a line of its own"
 script <<'S'
 stream
 send data: a\n\n

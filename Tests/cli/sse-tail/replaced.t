@@ -40,7 +40,7 @@ for count in 3 11 30; do
   serve "${AGENT_URL##*:}"
   agent=$pid
   for stream in activity voice; do
-    ok "$stream: a new database with $count actions" came "$stream" $((10 + count))
+    ok "$stream: a new database with $count actions is followed" came "$stream" $((10 + count))
     is "$(numbers "$stream")" "$(seq 1 $((10 + count)) | tr '\n' ' ')" "each is there, once"
     is "$(grep -c 'the ids of the actions began again: [0-9]* comes behind 10' "$tmp/$stream.err")" 1 \
       "which is said once"

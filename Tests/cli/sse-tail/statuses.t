@@ -16,22 +16,22 @@ event='send data: a\n\n'
 # --- statuses
 answered 'status 204'
 is "$status $(requested)" "0 1" "204 ends it"
-err_empty "in silence"
+err_empty "nothing is said"
 for code in 401 403; do
   answered "status $code application/json {\"error\":\"Unauthorized\"}"
   is "$status $(requested)" "77 1" "$code: credentials are refused"
-  err_one_line sse-tail "$code: one line"
-  err_like "$code" "$code: with the status"
-  err_like "$url/s" "$code: and the URL"
-  err_unlike 'hidden|Unauthorized' "$code: without its query"
+  err_one_line sse-tail "$code: one line is said"
+  err_like "$code" "$code: the line has the status"
+  err_like "$url/s" "$code: the line has the URL"
+  err_unlike 'hidden|Unauthorized' "$code: the line does not have its query"
 done
 for code in 400 404 405 407 410 418 451 205 206 299 304 300; do
   answered "status $code text/plain gone"
   is "$status $(requested)" "2 1" "$code: fails for good"
-  err_one_line sse-tail "$code: one line"
-  err_like "$code" "$code: with the status"
-  err_like "$url/s" "$code: and the URL"
-  err_unlike 'hidden' "$code: without its query"
+  err_one_line sse-tail "$code: one line is said"
+  err_like "$code" "$code: the line has the status"
+  err_like "$url/s" "$code: the line has the URL"
+  err_unlike 'hidden' "$code: the line does not have its query"
 done
 answered 'status 404 text/event-stream data: x\n\n'
 out_empty "the body of a failure is no stream"
@@ -42,7 +42,7 @@ for type in 'text/event-stream' 'Text/Event-Stream' 'text/event-stream;charset=u
   answered "stream
 + Content-Type: $type
 send data: é\n\n"
-  is "$status $(jq -r .data "$out")" "0 é" "taken: $type"
+  is "$status $(jq -r .data "$out")" "0 é" "this type is taken: $type"
 done
 for type in 'text/html' 'text/event-streams' 'application/json' 'text/event-stream-x' \
   'x-text/event-stream' 'text' ''; do
@@ -50,13 +50,13 @@ for type in 'text/html' 'text/event-streams' 'application/json' 'text/event-stre
 + Content-Type: $type
 $event"
   is "$status $(requested)" "2 1" "refused: '$type'"
-  err_one_line sse-tail "in a line: '$type'"
+  err_one_line sse-tail "it is told in a line: '$type'"
 done
 answered "stream
 - Content-Type
 $event"
 is "$status $(requested)" "2 1" "refused: none at all"
-err_like "$url/s" "naming the URL"
+err_like "$url/s" "the URL is named"
 answered 'status 200 text/html <html>\x1b[2Jhi</html>'
 is "$status" 2 "a page is no stream"
 unlike "$(LC_ALL=C cat -v "$err")" '\^\[' "and its bytes do not reach the terminal"
@@ -76,7 +76,7 @@ while read -r where target; do
 ---
 stream
 $event"
-  is "$status $(requests .target | sed -n 2p)" "0 $target" "to $where"
+  is "$status $(requests .target | sed -n 2p)" "0 $target" "a redirect is followed to $where"
 done <<'S'
 /there /there
 there /there
@@ -97,7 +97,7 @@ redirect 301 @OTHER@/3
 redirect 308 @URL@/4
 ---
 status 204'
-is "$status $(requests .path | tr '\n' ' ')" "0 /s /1 /2 /3 /4 " "a chain, and 204 behind it"
+is "$status $(requests .path | tr '\n' ' ')" "0 /s /1 /2 /3 /4 " "a chain is followed, and 204 ends it"
 answered 'redirect 302 /1
 ---
 status 401'
@@ -115,14 +115,14 @@ is "$status $(requests .path | tr '\n' ' ')" "0 /s /1 /s " "and its failure is r
 answered 'forever
 redirect 302 /loop'
 is "$status" 2 "a loop ends"
-ok "within 21 requests" test "$(requested)" -le 21
-err_one_line sse-tail "in a line"
-err_unlike 'hidden' "without the query"
+ok "it takes at most 21 requests" test "$(requested)" -le 21
+err_one_line sse-tail "it is told in a line"
+err_unlike 'hidden' "the query is not shown"
 for location in '' 'file:///etc/passwd' 'ftp://127.0.0.1/' 'http://' 'http://[/' 'javascript:1' \
   'http://127.0.0.1:99999/'; do
   answered "redirect 302 $location"
   is "$status $(requested)" "2 1" "not followed: '$location'"
-  err_one_line sse-tail "in a line: '$location'"
+  err_one_line sse-tail "it is told in a line: '$location'"
 done
 answered 'redirect 302 @OTHER@/x?key=buried
 ---
@@ -146,27 +146,27 @@ stream
 send data: a\n\n
 S
 secrets
-is "$status $(requests .port | tr '\n' ' ')" "0 main main other main " "a redirect away"
+is "$status $(requests .port | tr '\n' ' ')" "0 main main other main " "a redirect away is followed"
 is "$(requests 'select(.path == "/same") | .headers | [.authorization, .["x-api-key"], .["x-two"]] | join(" ")')" \
   "Bearer s3cret s3cret s3cret" "headers stay on the same origin"
 away=$(requests 'select(.port == "other") | .headers | tojson')
-unlike "$away" s3cret "none crosses to another port, nor a cookie"
+unlike "$away" s3cret "nothing secret crosses to another port, and no cookie"
 is "$(printf '%s' "$away" | jq -r '[.accept, .["cache-control"], .["last-event-id"]] | join(" ")')" \
   "text/event-stream no-cache 9" "what the standard asks for does"
-err_unlike s3cret "no secret on stderr, even with -v"
-out_unlike s3cret "nor in the records"
+err_unlike s3cret "no secret is on stderr, even with -v"
+out_unlike s3cret "no secret is in the records"
 script <<S
 redirect 302 http://localhost:$port/host
 ---
 status 204
 S
 secrets
-unlike "$(requests 'select(.path == "/host") | .headers | tojson')" s3cret "nor to another host"
+unlike "$(requests 'select(.path == "/host") | .headers | tojson')" s3cret "no secret goes to another host"
 script <<'S'
 redirect 302 https://127.0.0.1:1/
 S
 run sse-tail --max-retries 0 -v -H 'X-Key: s3cret' "$url/s"
-err_unlike s3cret "nor to another scheme"
+err_unlike s3cret "no secret is said of another scheme"
 
 script <<'S'
 stream
@@ -181,19 +181,19 @@ is "$(requests '.headers["x-api-key"]')" s3cret "and sends it"
 
 script </dev/null
 run sse-tail -v "http://joe:s3cret@127.0.0.1:$port/s"
-is "$(requests .headers.authorization)" "Basic $(printf joe:s3cret | base64)" "user and password of a URL"
+is "$(requests .headers.authorization)" "Basic $(printf joe:s3cret | base64)" "user and password of a URL are sent"
 err_unlike s3cret "are not shown"
 script <<'S'
 status 404
 S
 run sse-tail "http://joe:s3cret@127.0.0.1:$port/s"
-err_unlike s3cret "not in an error"
+err_unlike s3cret "they are not in an error"
 script <<'S'
 stream
 send data: a\n\n
 S
 run sse-tail -L --max-retries 0 "http://joe:s3cret@127.0.0.1:$port/s?key=hidden"
-out_unlike 's3cret' "nor in a record"
+out_unlike 's3cret' "they are not in a record"
 
 # --- headers and methods
 script </dev/null
@@ -208,15 +208,15 @@ send data: b\n\n
 S
 run sse-tail --retry-wait 0.01 --data '{"q":"é"}' -H 'Content-Type: application/json' "$url/s"
 is "$(requests '[.method, .body, .headers["content-type"]] | join(" ")' | sort | uniq -c | sed 's/^ *//')" \
-  '3 POST {"q":"é"} application/json' "--data posts, again at each reconnect"
-is "$(requests '.headers["last-event-id"] // "-"' | tr '\n' ' ')" "- 1 1 " "with the last id"
+  '3 POST {"q":"é"} application/json' "--data is posted again at each reconnect"
+is "$(requests '.headers["last-event-id"] // "-"' | tr '\n' ' ')" "- 1 1 " "the last id is sent with it"
 script </dev/null
 run sse-tail -X REPORT --data x "$url/s"
 is "$(requests '[.method, .body] | join(" ")')" "REPORT x" "-X sets the method"
 printf 'from a file' >"$tmp/body"
 script </dev/null
 run sse-tail --data "@$tmp/body" "$url/s"
-is "$(requests .body)" "from a file" "--data @FILE"
+is "$(requests .body)" "from a file" "--data @FILE posts a file"
 for code in 301 302 303; do
   printf 'redirect %s /there\n---\nstatus 204\n' "$code" | script
   run sse-tail --data x "$url/s"

@@ -11,7 +11,7 @@ data: {}
 t 0 "an authority that is named is believed" sse-tail --cacert "$tmp/authority" -n 1 "$url/"
 out_is '{"event":"hello","id":"","data":{}}' "and the event arrives"
 
-t 75 "nobody vouches for the certificate" sse-tail -v --max-retries 0 "$url/"
+t 75 "a certificate that nobody vouches for is refused" sse-tail -v --max-retries 0 "$url/"
 out_empty "nothing is printed"
 err_like "certificate" "and the reason is said"
 
@@ -21,7 +21,7 @@ out_empty "nothing is printed"
 
 run sse-tail --cacert "$tmp/missing" --max-retries 0 "$url/"
 isnt "$status" 0 "a file that is not there"
-out_empty "believes nobody"
+out_empty "it believes nobody"
 err_like "^sse-tail: " "and is told"
 
 done_testing

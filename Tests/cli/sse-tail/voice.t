@@ -74,7 +74,7 @@ is "$(jq -r '.event // .type' "$tmp/tail.out" | grep -A1 actions_backfill | grep
   tr '\n' ' ')" "actions_backfill voice_state " "before the state that follows it"
 is "$(fetches | sort | uniq -c | tr -s ' ')" \
   " 3 /api/actions?limit=1000
- 1 /api/actions?limit=20" "by one question at the start, and one for each break"
+ 1 /api/actions?limit=20" "one question is asked at the start, and one for each break"
 finish
 
 # --- before the first event
@@ -105,7 +105,7 @@ came 3603
 threes 31 3603 "more were missed than an answer holds: each once and in order"
 not_ok "no gap is reported" has "$tmp/tail.out" '"type":"gap"'
 is "$(cat "$tmp/tail.err")" "" "nor told"
-ok "by few requests" test "$(fetches | wc -l)" -le 12
+ok "few requests are made" test "$(fetches | wc -l)" -le 12
 finish
 
 follow --guilds 1,2

@@ -42,7 +42,7 @@ waits 2 400 2000 "twice the base"
 waits 3 800 5000 "a connection without an event does not reset it"
 waits 4 200 1550 "an event does"
 waits 5 200 2000 "and it grows"
-ok "again" test "$(waited 6)" -ge 390
+ok "the wait is as long again" test "$(waited 6)" -ge 390
 
 script <<'S'
 stream
@@ -72,7 +72,7 @@ stream
 send retry: 99999999999999999999999999\ndata: a\n\n
 S
 follow --max-time 0.5 -L
-is "$(jq -r 'select(.event) | .data' "$out")" a "a huge retry: harms nothing"
+is "$(jq -r 'select(.event) | .data' "$out")" a "a huge retry: does no harm"
 is "$(jq 'select(.type == "lost") | .retry_in | . > 3 and . < 1e12' "$out")" true "and is bounded"
 
 script <<'S'
@@ -85,7 +85,7 @@ jq -s '[.[] | select(.what == "request") | .at] as $asked
   | [.[] | select(.what == "end") | .at] as $ended
   | range(1; $asked | length) | $asked[.] - $ended[. - 1]' "$log" >"$tmp/waits"
 ok "enough waits to judge" at_least "$tmp/waits" 5
-is "$(jq -s 'min >= 0.195' "$tmp/waits")" true "jitter never undercuts"
+is "$(jq -s 'min >= 0.195' "$tmp/waits")" true "jitter never undercuts the wait"
 is "$(jq -s 'sort | .[length / 2 | floor] < 0.4' "$tmp/waits")" true "it adds little"
 is "$(jq -s 'max - min > 0.005' "$tmp/waits")" true "but it adds"
 
