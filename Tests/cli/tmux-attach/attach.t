@@ -38,7 +38,7 @@ riff" "$title: the session is remembered"
   ok "$title: modes are on" at me expect '1006h'
 
   # Another terminal of the same user is not disturbed.
-  ok "$title: a second terminal sits beside" seated she
+  ok "$title: a second terminal sits beside it" seated she
   ok "$title: both are there" clients_are 2
   at she send '\x02d'
   ended she 0 "$title: ^B d"
@@ -58,29 +58,29 @@ riff" "$title: the session is remembered"
   ok "$title: the session stays" rtmux has-session -t =riff
 
   for signal in TERM HUP INT; do
-    ok "$title: back again" seated me
+    ok "$title: the terminal is back again" seated me
     at me kill "$signal"
     case $signal in TERM) number=143 ;; HUP) number=129 ;; INT) number=130 ;; esac
     ended me "$number" "$title: SIG$signal"
   done
-  ok "$title: back again" seated me
+  ok "$title: the terminal is back after the signals" seated me
   at me hangup
   ok "$title: ends when the terminal goes" at me end 30
 
   # A long text, as fast as it goes.
-  ok "$title: back again" seated me
+  ok "$title: the terminal is back once more" seated me
   before=$(agent_typed riff | wc -c)
   perl -e 'printf "%07d ", $_ for 1 .. 25000' >"$tmp/long"
   at me paste "$tmp/long"
   ok "$title: a long text arrives" wait_until 30 typed_since "$before" 200000
-  ok "$title: every byte of it" eval 'agent_typed riff | tail -c 200000 | cmp - "$tmp/long"'
+  ok "$title: every byte of it arrives" eval 'agent_typed riff | tail -c 200000 | cmp - "$tmp/long"'
   at me send '\r'
   at me expect 'claude> '
   at me send '\r~.'
   at me end >"$tmp/end"
 
   # Stopped from outside, and by an escape: the terminal is given back, and taken.
-  ok "$title: back again" seated me
+  ok "$title: the terminal is back after a long text" seated me
   at me send 'mouse on\r'
   at me expect '1006h'
   at me stop
@@ -124,12 +124,12 @@ ok 'keys arrive' at shell expect 'count 1'
 kill -TSTP "$(pgrep -P "$(seat_says shell .pid)" tmux-attach)"
 ok 'SIGTSTP: modes are off' at shell expect '1006l'
 ok 'SIGTSTP: stops' at shell expect 'stopped again 148'
-ok 'continues' at shell expect '1006h'
+ok "its modes are on again when it continues" at shell expect '1006h'
 at shell send '\r~.'
 ok 'ends' at shell expect 'left 0'
 
 # Who is no terminal, and options that do not fit.
-t 2 'no terminal' tmux-attach $attach_args </dev/null
+t 2 "a session needs a terminal" tmux-attach $attach_args </dev/null
 err_like '^tmux-attach: .*terminal' 'says so'
 for name in '' -x a.b a:b '#(x)' '=x'; do
   t 2 "no session is named '$name'" tmux-attach -s "$name" $attach_args

@@ -42,17 +42,17 @@ for transport in $transports; do
   ok "$transport: typed" wait_until 30 typed riff 'word '
   is "$(calls)" 1 "$transport: tmux is asked once"
   say ' more' -r --return-delay 0
-  ok "$transport: and Return" wait_until 30 typed riff "word more $(printf '\r')"
-  is "$(calls)" 2 "$transport: once more"
+  ok "$transport: Return is pressed, too" wait_until 30 typed riff "word more $(printf '\r')"
+  is "$(calls)" 2 "$transport: tmux is asked once more"
   say 'Gr\303\274\303\237e'
-  ok "$transport: more than ASCII" wait_until 30 typed riff "word more $(printf '\r')Grüße "
-  is "$(calls)" 2 "$transport: once for the buffer, once for the session"
-  t 0 "$transport: list" tmux-attach $attach_args -l
+  ok "$transport: more than ASCII is typed" wait_until 30 typed riff "word more $(printf '\r')Grüße "
+  is "$(calls)" 2 "$transport: tmux is asked once for the buffer and once for the session"
+  t 0 "$transport: the list is asked for" tmux-attach $attach_args -l
 
   # --- nobody is there
   for text in 'x' 'two\nlines'; do
     say "$text" -s gone
-    status_is 1 "$transport: no such session: $text"
+    status_is 1 "$transport: there is no such session: $text"
     err_is "tmux-attach: 127.0.0.1: no session gone" "and that is said"
   done
   is "$(rtmux list-buffers)" "" "no buffer is left behind"
@@ -74,7 +74,7 @@ for name in "it's;" '"a b"' '{x} %%1' '~*?' 'Ü!!' '+1'; do
   run tmux-attach -q $attach_args -N -s "$name"
   wait_until 30 agent_log "$name"
   say 'to you' -s "$name"
-  status_is 0 "into $name"
+  status_is 0 "text is typed into $name"
   ok "it came" wait_until 30 typed "$name" 'to you '
 done
 
@@ -115,6 +115,6 @@ like "$(cat "$tmp/brief.err")" 'Return may be missing: tmux: nothing reads there
 
 rtmux kill-server
 say 'x'
-status_is 1 "no server"
+status_is 1 "there is no server"
 err_is "tmux-attach: 127.0.0.1: no session riff" "and that is said"
 done_testing

@@ -26,13 +26,13 @@ for transport in $transports; do
   # Silence is noticed after three times this.
   fresh --keepalive 1
   at me send 'mouse on\rinc\r'
-  ok "$title: at the agent" at me expect 'count 1'
+  ok "$title: the screen is at the agent" at me expect 'count 1'
   # The user's other screen, on a link of its own.
   _proxy=$port
   port=$box
   seated other
   port=$_proxy
-  ok "$title: and on another screen" wait_until 30 clients_are 2
+  ok "$title: another screen is there, too" wait_until 30 clients_are 2
 
   # Real time: stopped for longer than silence is put up with (3 s), on a link that is well.
   if [ "$transport" = libssh2 ]; then
@@ -40,7 +40,7 @@ for transport in $transports; do
     sleep 4
     at me continue
     ok "$title: goes on" at me expect 'count 1'
-    ok "$title: on the same link" at me unseen reconnecting
+    ok "$title: it is on the same link" at me unseen reconnecting
   fi
 
   # A reset; meanwhile the window gets another size, and keys go nowhere.
@@ -55,7 +55,7 @@ for transport in $transports; do
   ok "$title: is back" at me expect 'count 1'
   ok "$title: and says so" at me expect 'connected again'
   at me send 'inc\r'
-  ok "$title: at the same agent" at me expect 'count 2'
+  ok "$title: it is at the same agent" at me expect 'count 2'
   ok "$title: what was typed meanwhile is not" untyped lost
   ok "$title: the size has followed" wait_until 30 sized 90
   ok "$title: the other screen stays" wait_until 30 clients_are 2
@@ -181,7 +181,7 @@ for transport in $transports; do
   at other send '\x02d'
   at me send '\r~.'
   ok "$title: ~. ends it there, too" at me end 30
-  is "$(seat_says me .termios)" true "$title: with its modes"
+  is "$(seat_says me .termios)" true "$title: its modes are as before"
 done
 # tmux drops what the host's terminal has not passed on when it takes it over, now and
 # then the answer of the script before it. Here it never comes.
@@ -199,7 +199,7 @@ for transport in $transports; do
   rm -f "$tmp/me.screen"
   seated me
   at me send 'inc\r'
-  ok "$title: at the agent" at me expect 'count '
+  ok "$title: the screen is at the agent" at me expect 'count '
   rm "$remote_home/bin/sh.off" 2>/dev/null
   mv "$remote_home/bin/sh" "$remote_home/bin/sh.off"
   link rst

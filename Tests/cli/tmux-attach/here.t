@@ -21,9 +21,9 @@ at_end="$at_end end_here"
 end_here() { end_tmux "$remote_tmp"; }
 shows() { tmux-attach --capture . | grep -q "$1"; }
 
-t 1 "no session" tmux-attach -l .
+t 1 "there is no session" tmux-attach -l .
 t 0 "--check" tmux-attach --check .
-is "$(cut -c 1-16 "$out" | tr -d ' ' | tr '\n' ,)" "oktmux,okharness," "of tmux and the harness, no more"
+is "$(cut -c 1-16 "$out" | tr -d ' ' | tr '\n' ,)" "oktmux,okharness," "tmux and the harness are checked, and no more"
 for option in --fingerprint --forget; do
   t 2 "$option" tmux-attach "$option" .
   err_like 'this machine has no key' "is of no use here"
@@ -31,22 +31,22 @@ done
 
 # --- sessions
 run tmux-attach -N -s riff .
-is "$status$(jq -r '.name + .command' "$out")" 0riffpython3 "new"
+is "$status$(jq -r '.name + .command' "$out")" 0riffpython3 "a new session is made"
 run tmux-attach -N -H 'cat -u' -d "$tmp" .
-is "$(jq -r '.name + .command + .directory' "$out")" "riff-2cat$tmp" "another, with the next name"
-t 2 "not twice" tmux-attach -N -s riff .
+is "$(jq -r '.name + .command + .directory' "$out")" "riff-2cat$tmp" "another one gets the next name"
+t 2 "the same name is not made twice" tmux-attach -N -s riff .
 run tmux-attach -l .
-is "$(jq -r .name "$out" | tr '\n' ' ')" "riff riff-2 " "list"
+is "$(jq -r .name "$out" | tr '\n' ' ')" "riff riff-2 " "the sessions are listed"
 run tmux-attach --reconcile .
 is "$(jq -r .change "$out" | tr '\n' ' ')" "kept kept " "both are known"
-ok "capture" wait_until 20 shows 'claude>'
+ok "the screen is captured" wait_until 20 shows 'claude>'
 t 0 "agent-say" agent-say . -- inc
 ok "types here" wait_until 20 shows 'count 1'
 start watch tmux-attach -w .
 watch=$pid
 changed() { [ "$(jq -r '.change + " " + .name' "$tmp/watch.out" | tr '\n' ,)" = "$1" ]; }
-ok "watch" wait_until 20 changed "added riff,added riff-2,"
-t 0 "close" tmux-attach --close riff-2 .
+ok "changes are watched" wait_until 20 changed "added riff,added riff-2,"
+t 0 "a session is closed" tmux-attach --close riff-2 .
 ok "is watched" wait_until 20 changed "added riff,added riff-2,dropped riff-2,"
 stop "$watch"
 is "$status" 143 "a signal ends it"
@@ -120,12 +120,12 @@ t 75 "share-inbox: it works after the first of two" share-inbox drain --when-idl
 its idle
 t 0 "then the other is typed" share-inbox drain --when-idle .
 is "$(tmux-attach --capture . | tr -d '\n ' | grep -o 'more[^/]*txt\|note[^/]*txt' |
-  sort | uniq -c | tr -s ' \n' ' ')" " 1 more.txt 2 note.txt " "each once"
+  sort | uniq -c | tr -s ' \n' ' ')" " 1 more.txt 2 note.txt " "each is typed once"
 rm "$HOME/bin/tmux"
 its idle here
 run tmux-attach -l .
-is "$(jq -r '.state + .reason' "$out")" idlehere "states"
-t 1 "another label, another server" tmux-attach --label other -l .
+is "$(jq -r '.state + .reason' "$out")" idlehere "the states are listed"
+t 1 "another label is another server" tmux-attach --label other -l .
 printf 'host = here\n[host here]\nhostname = .\nsession = riff\n' >"$XDG_CONFIG_HOME/agentutils/config"
 run tmux-attach -l -o line
 is "$status$(cat "$out")" "01 idle" "a section may mean this machine"
@@ -141,15 +141,15 @@ none_sleeps() { ! sleeps >"$tmp/found"; }
 ok "and so does what setsid left there" wait_until 20 none_sleeps
 
 # --- attach
-t 2 "without a terminal" tmux-attach .
+t 2 "it needs a terminal" tmux-attach .
 err_like 'standard input and output must be a terminal' "is told"
 sit here 24x80 tmux-attach .
-ok "attached" at here expect 'claude> '
+ok "the terminal is attached" at here expect 'claude> '
 at here send '\rtoken\r'
-ok "to the agent" at here expect "$(agent_says riff 'select(.what == "start") | "token " + .token' | tail -n 1 | tr -d '"')"
+ok "what is typed goes to the agent" at here expect "$(agent_says riff 'select(.what == "start") | "token " + .token' | tail -n 1 | tr -d '"')"
 at here send '\x02d'
-ok "and detached" at here end 20
-is "$(seat_says here '[.status, .termios]')" '[0,true]' "all as before"
+ok "the terminal is detached" at here end 20
+is "$(seat_says here '[.status, .termios]')" '[0,true]' "all is as it was before"
 sit new 24x80 tmux-attach -s fresh .
 ok "a session is made" at new expect 'claude> '
 at new send '\x02d'
@@ -169,7 +169,7 @@ for hook in client-attached client-session-changed session-created after-new-ses
   tmux -L riff set-hook -gu $hook
 done
 run tmux-attach -l .
-is "$(jq -r .name "$out" | tr '\n' ' ')" "fresh riff " "under its name"
+is "$(jq -r .name "$out" | tr '\n' ' ')" "fresh riff " "it has its name"
 # tmux takes a semicolon at an argument's end for the end of a command.
 tmux -L riff new-session -d -s x "stty raw -echo; exec cat >$tmp/other"
 run tmux-attach -N -s 'x;' .
@@ -178,15 +178,15 @@ ok "a name that ends in a semicolon" at semicolon expect 'claude> '
 is "$(tmux -L riff list-clients -F '#{session_name}')" 'x;' "is that session"
 at semicolon send '\x02d'
 at semicolon end 20 >"$tmp/ended"
-is "$(cat "$tmp/other")" "" "and no other"
+is "$(cat "$tmp/other")" "" "nothing is said in the other"
 tmux -L riff kill-session -t =x
 run tmux-attach --close 'x;' .
 sit folder 24x80 tmux-attach -s none -d '~/nowhere' .
 at folder end 20 >"$tmp/ended"
-is "$(seat_says folder .status)" 2 "no folder"
+is "$(seat_says folder .status)" 2 "a folder that is not there is an error"
 TMUX=$tmp/x,1,0 sit nested 24x80 tmux-attach -s other .
 at nested end 20 >"$tmp/ended"
-is "$(seat_says nested .status)" 2 "inside of tmux"
+is "$(seat_says nested .status)" 2 "inside tmux it is an error"
 ok "is told" grep -q "this terminal is tmux's already" "$tmp/nested.screen"
 run tmux-attach -l .
 is "$(jq -r .name "$out" | tr '\n' ' ')" "fresh riff " "and makes nothing"

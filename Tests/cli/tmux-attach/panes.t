@@ -48,8 +48,8 @@ cats() { [ "$(rtmux display-message -p -t =riff: '#{pane_current_command}')" = c
 ok "another pane is active" wait_until 30 cats
 say 'one' -s riff
 status_is 0 "text is typed"
-ok "into the agent's pane" wait_until 30 heard 'one '
-not_ok "and nowhere else" shows "$pane" one
+ok "it goes into the agent's pane" wait_until 30 heard 'one '
+not_ok "it goes nowhere else" shows "$pane" one
 run tmux-attach $attach_args --capture -s riff
 out_like 'claude> one' "--capture shows the agent's pane"
 rtmux new-window -t =riff: cat
@@ -63,7 +63,7 @@ say 'three' -s riff
 ok "nor is the order of the panes" wait_until 30 heard 'one two three '
 rtmux break-pane -d -s "$agent"
 say 'four' -s riff
-ok "nor a window of its own" wait_until 30 heard 'one two three four '
+ok "a window of its own changes nothing" wait_until 30 heard 'one two three four '
 
 # --- panes that a hook makes
 rtmux set-hook -g session-created 'split-window cat'
@@ -87,7 +87,7 @@ ln -s "$(command -v cat)" "$tmp/codex"
 rtmux split-window -d -t =hooked: "exec $tmp/codex"
 say 'six' -s hooked
 status_is 0 "unless another agent is there"
-not_ok "and again not in the shell" shows =hooked: six
+not_ok "it is again not in the shell" shows =hooked: six
 
 # --- sessions that others have made
 rtmux new-session -d -s plain cat
@@ -105,7 +105,7 @@ ok "whichever is active" wait_until 30 shows "$first" eight
 not_ok "and the other is not" shows "$pane" eight
 stated "$pane" working
 say 'nine' -s plain
-ok "of two such agents the active one" wait_until 30 shows "$pane" nine
+ok "of two such agents the active one is typed to" wait_until 30 shows "$pane" nine
 say 'ten' -s plain --when-idle --max-wait 0.5
 status_is 75 "and its state is waited for, not the other's"
 rtmux select-pane -t "$first"
@@ -141,13 +141,13 @@ agent own
 prompts() { rtmux capture-pane -p -t "$agent" | grep -q 'claude>'; }
 wait_until 30 prompts
 run tmux-attach -q $attach_args -N -s other
-ok "and another one" test "$(rtmux list-sessions | wc -l)" -eq 2
+ok "another session is made" test "$(rtmux list-sessions | wc -l)" -eq 2
 say 'one' -s own
 ok "text goes to it" wait_until 30 heard 'one '
 shell own
 say ' two' -s own
 ok "though all panes are to get the same keys" wait_until 30 heard 'one two '
-not_ok "and to no other pane" shows "$pane" two
+not_ok "it goes to no other pane" shows "$pane" two
 rtmux kill-pane -t "$pane"
 attach seat -s own
 seat=$pid

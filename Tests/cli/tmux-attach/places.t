@@ -42,7 +42,7 @@ done
 # shellcheck disable=SC2016,SC2088
 for place in '' '~' '~/' '$HOME' '${HOME}'; do
   ok "begins in '$place'" seated me -d "$place"
-  is "$(began cwd)" "$remote_home" 'the home'
+  is "$(began cwd)" "$remote_home" "it begins in the home"
   left
 done
 is "$(find "$remote_home" / -maxdepth 1 -name pwned | wc -l | tr -d ' ')" 0 'nothing was run'
@@ -78,7 +78,7 @@ if command -v git >/dev/null; then
   sit me 30x100 tmux-attach --worktree -d '~/in/a b' $attach_args
   ok 'without the script, why is said' at me expect 'no worktree: riff-claude is not on the login PATH'
   ok 'and nothing is started' at me end 30
-  not_ok 'no session' rtmux has-session -t =riff
+  not_ok "no session is made" rtmux has-session -t =riff
   cp "$root/bin/riff-claude" "$remote_home/bin"
   echo 'sleep 100 & wait' >"$tmp/riff-claude"
   start holder sh "$tmp/riff-claude"
@@ -93,15 +93,15 @@ if command -v git >/dev/null; then
   ok 'with it, the agent has a worktree' \
     seated me --worktree -d '~/in/a b' -s desk -H 'claude --x "y z"'
   is "$(git -C "$(agent_says desk 'select(.what == "start").cwd')" branch --show-current)" \
-    riff/desk 'on the branch of its session'
-  is "$(agent_says desk 'select(.what == "start").arguments | join("|")')" '--x|y z' 'with its words'
+    riff/desk "it is on the branch of its session"
+  is "$(agent_says desk 'select(.what == "start").arguments | join("|")')" '--x|y z' "the agent gets its words"
   is "$(rtmux show-environment -t =desk RIFF_START_DIR)" "RIFF_START_DIR=$remote_home/in/a b" \
     'and the session knows its folder'
   left
 fi
 
 # Another label, another session, a section of the configuration.
-ok 'a session of another name and server' seated me --label other -s 'my work;'
+ok "a session may have another name and another server" seated me --label other -s 'my work;'
 ok 'is there' env TMUX_TMPDIR="$remote_tmp" tmux -L other has-session -t '=my work\;'
 env TMUX_TMPDIR="$remote_tmp" tmux -L other kill-server
 at me end 30 >"$tmp/end"
@@ -116,7 +116,7 @@ directory = ~/in/a b
 harness = claude --from-config
 END
 sit me 30x100 tmux-attach --transport libssh2 --pins "$tmp/pins" work
-ok 'a section of the configuration' at me expect 'claude> '
+ok "a section of the configuration is used" at me expect 'claude> '
 is "$(agent_says desk 'select(.what == "start") | [.cwd, .arguments[0]] | join(" ")')" \
   "$remote_home/in/a b --from-config" 'says where and what'
 left
@@ -128,7 +128,7 @@ ok 'a terminal that the host does not know' seated me
 is "$(rtmux list-clients -F '#{client_termname}')" xterm-256color 'is a usual one there'
 left
 TERM=xterm-256color
-ok 'a terminal with all colours' seated me
+ok "a terminal with all colours is used" seated me
 like "$(rtmux list-clients -F '#{client_termfeatures}')" RGB 'keeps them'
 left
 unset COLORTERM
@@ -145,7 +145,7 @@ printf 'no line end \033[31mred '
 set -x
 echo noise >&2
 END
-ok 'login files that talk and trace' seated me
+ok "login files that talk and trace do no harm" seated me
 left
 # shellcheck disable=SC2016
 printf 'PATH=$HOME/bin:$PATH\nprintf "Name? "; read -r name; echo "hello $name"\n' >"$remote_home/.profile"
@@ -178,21 +178,21 @@ start_sshd box
 
 # What is not there.
 tried -d '/no/such place'
-is "$status" 2 'no such folder'
+is "$status" 2 "a folder that is not there is an error"
 like "$said" '^tmux-attach: .*/no/such place: not there' 'says so'
 tried -H 'no-such-agent --x'
-is "$status" 2 'no such program'
+is "$status" 2 "a program that is not there is an error"
 like "$said" '^tmux-attach: .*no-such-agent: not on the login PATH' 'says so'
 not_ok 'no session was made' rtmux has-session -t =riff
 ok 'with a session, neither matters' seated me
 at me send '\x02d'
 at me end 30 >"$tmp/end"
-ok 'attaches' seated me -d '/no/such place' -H no-such-agent
+ok "an attached session needs neither" seated me -d '/no/such place' -H no-such-agent
 left
 mkdir "$tmp/empty"
 echo "PATH=$tmp/empty" >"$remote_home/.profile"
 ln -s /bin/sh "$tmp/empty/sh"
 tried
-is "$status" 2 'no tmux'
+is "$status" 2 "a host without tmux is an error"
 like "$said" '^tmux-attach: .*tmux: not on the login PATH' 'says so'
 done_testing

@@ -24,39 +24,39 @@ rm -f "$XDG_STATE_HOME"/agentutils/sessions-*
 attach -q -l
 # --- both forms of an exact zero
 attach -l
-status_is 1 "no server, no sessions"
-out_empty "and no record"
-err_empty "and no word"
+status_is 1 "without a server there are no sessions"
+out_empty "no record is printed"
+err_empty "no word is said"
 # shellcheck disable=SC2086  # several
 run python3 "$cli/terminal.py" tmux-attach $attach_args -l
-out_like '^tmux-attach: no sessions' "but a word on a terminal"
+out_like '^tmux-attach: no sessions' "a terminal gets a word"
 attach -l -o tsv --header
-is "$(cut -f 1,2 "$out")" "name	windows" "--header without a row"
+is "$(cut -f 1,2 "$out")" "name	windows" "--header is printed without a row"
 rtmux start-server \; set-option -s exit-empty off
 attach -l
 status_is 1 "a server without sessions is a zero, too"
-out_empty "and no record"
+out_empty "no record is printed"
 no_server
 
 # --- new
 attach -N
-status_is 0 "new"
+status_is 0 "a new session is made"
 is "$(jq -r '[.type,.name,.windows,.attached,.directory,.command]|@csv' "$out")" \
-  "\"session\",\"riff-2\",1,0,\"$remote_home\",\"python3\"" "its record"
-like "$(jq -r .created "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' "with a time"
+  "\"session\",\"riff-2\",1,0,\"$remote_home\",\"python3\"" "its record is printed"
+like "$(jq -r .created "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' "the record has a time"
 attach -l -o tsv --header
 is "$(cut -f 1,2 "$out")" "name	windows
-riff-2	1" "--header"
+riff-2	1" "--header stands above the rows"
 attach -l -o table --color always
-out_like 'riff-2' "a table"
+out_like 'riff-2' "a table is printed"
 ok "in colour, when asked" grep -q "$(printf '\033')\\[" "$out"
 bare riff-1
 bare riff-10
 attach -N -d '~' -H 'cat -u'
 is "$(names)" "riff-3 " "the lowest free name, beside what is there"
 attach -l
-status_is 0 "list"
-is "$(names)" "riff-1 riff-10 riff-2 riff-3 " "all of them"
+status_is 0 "the sessions are listed"
+is "$(names)" "riff-1 riff-10 riff-2 riff-3 " "all of them are there"
 is "$(jq -r 'select(.name == "riff-3").command' "$out")" cat "the harness as it was given"
 attach -N -s riff-10
 status_is 2 "a name that is asked for is never another's"
@@ -80,9 +80,9 @@ done
 attach -l
 is "$(names)" "riff-10 riff-2 riff-3 " "all are there"
 attach --close riff-2
-status_is 0 "close"
+status_is 0 "a session is closed"
 attach -l
-is "$(names)" "riff-10 riff-3 " "by the exact name"
+is "$(names)" "riff-10 riff-3 " "it is closed by its exact name"
 
 # What has left the terminal ends with the session, or is named.
 cat >"$remote_home/bin/leaves" <<END
@@ -114,7 +114,7 @@ rtmux new-window -d -t =other: "$remote_home/bin/leaves other"
 attach -N -s leaves -H leaves
 ok "six have begun" wait_until 30 at_least "$tmp/left" 6
 rtmux new-window -d -t =leaves: "$remote_home/bin/leaves linked"
-ok "and one more" wait_until 30 at_least "$tmp/left" 7
+ok "one more has begun" wait_until 30 at_least "$tmp/left" 7
 rtmux link-window -d -s =leaves:1 -t =other:9
 attach --close leaves
 is "$status $(cat "$err")" "0 " "close: what has left the terminal"
@@ -124,7 +124,7 @@ if [ -r /proc/self/environ ]; then
 else
   ok "and what has the terminal" ended orphan
 fi
-ok "but no daemon" lives daemon
+ok "no daemon ends" lives daemon
 ok "nor what is in another session" lives other
 ok "nor in a window that is another's, too" lives linked
 kill "$(sed -n 's/^daemon=//p' "$tmp/left")"
@@ -132,7 +132,7 @@ rtmux kill-session -t =other
 : >"$tmp/left"
 touch "$tmp/stubborn"
 attach -N -s leaves -H leaves
-ok "once more" wait_until 30 at_least "$tmp/left" 6
+ok "six have begun once more" wait_until 30 at_least "$tmp/left" 6
 attach --close leaves
 if [ -r /proc/self/environ ]; then
   is "$status $(cat "$err")" "0 tmux-attach: still running: $(sed -n 's/^stubborn=//p' "$tmp/left") sleep" \
@@ -151,7 +151,7 @@ attach -N
 is "$(names)" "riff-4 " "what is remembered is not"
 bare riff
 attach --reconcile
-status_is 0 "reconcile"
+status_is 0 "--reconcile succeeds"
 is "$(jq -r '.change + " " + .name' "$out" | tr '\n' ,)" \
   "dropped riff-3,kept riff-2,kept riff-4,added riff,added riff-10," "what became of each"
 rtmux kill-session -t =riff
@@ -173,17 +173,17 @@ mkdir "$odd"
 rtmux new-session -d -s "$(printf 'tab\there')" cat
 attach -l
 status_is 0 "hostile names and folders"
-is "$(jq -sc 'length' "$out")" 2 "a record each, all JSON"
-is "$(jq -sr '.[] | select(.name | startswith("we")).name' "$out")" "we \"ird' ;|x" "the name exactly"
+is "$(jq -sc 'length' "$out")" 2 "there is a record for each, and all are JSON"
+is "$(jq -sr '.[] | select(.name | startswith("we")).name' "$out")" "we \"ird' ;|x" "the name is exact"
 is "$(jq -sr '.[] | select(.name | startswith("we")).directory' "$out")" \
-  "$(printf '%s' "$odd" | iconv -c -f utf-8 -t utf-8 | sed 's/n d"/n d\xef\xbf\xbd"/')" "the folder, too"
+  "$(printf '%s' "$odd" | iconv -c -f utf-8 -t utf-8 | sed 's/n d"/n d\xef\xbf\xbd"/')" "the folder is exact, too"
 attach --close "we \"ird' ;|x"
 status_is 0 "and it can be closed by its name"
 rtmux new-session -d -s '$(id)' cat
 attach --close '$(id)'
 status_is 0 "so can one whose name tmux would take for a number"
 attach -l
-is "$(jq -s 'length' "$out")" 1 "and no other"
+is "$(jq -s 'length' "$out")" 1 "no other is closed"
 
 # --- start folders that could be commands
 n=0
@@ -197,7 +197,7 @@ for name in "with blanks" "it's" 'dollar$(touch PWNED)' 'back`touch PWNED`' 'sem
 done
 attach -N -d "~/not there"
 status_is 2 "a folder that is not there"
-err_one_line tmux-attach "one line about it"
+err_one_line tmux-attach "one line is said about it"
 attach -N -H not-there
 status_is 2 "a harness that is not there"
 err_like 'not-there: not on the login PATH' "and what to do"
@@ -217,7 +217,7 @@ done
 for job in $jobs; do wait "$job"; done
 is "$(cat "$tmp"/new.[1-8] | jq -r .name | sort -V | tr '\n' ' ')" \
   "riff-2 riff-3 riff-4 riff-5 riff-6 riff-7 riff-8 riff-9 " "eight at once are eight sessions"
-is "$(cat "$tmp/new.err")" "" "without a word"
+is "$(cat "$tmp/new.err")" "" "nothing is said"
 
 # --- more than the transport carries
 long="cat #$(printf '%0130000d' 0)"
@@ -281,7 +281,7 @@ END
 attach -N
 status_is 75 "one that is long in ending"
 err_like 'tmux: the server is still ending; try again$' "is told"
-is "$(wc -l <"$tmp/endings" | tr -d ' ')" 11 "after a second"
+is "$(wc -l <"$tmp/endings" | tr -d ' ')" 11 "it is told after a second"
 attach -l
 is "$(names)" "next " "and nothing was made"
 rm "$remote_home/bin/tmux"
@@ -339,7 +339,7 @@ err_like 'tmux: not on the login PATH of the host \(install' "and what to do"
 echo 'exit 0' >>"$remote_home/.profile"
 attach -l
 status_is 2 "a login that ends early is no empty list"
-out_empty "no record"
+out_empty "no record is printed"
 cp "$tmp/profile" "$remote_home/.profile"
 # Longer than anybody waits.
 echo 'sleep 20' >>"$remote_home/.profile"

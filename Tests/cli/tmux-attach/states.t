@@ -28,12 +28,12 @@ is "$(jq -c '[.state, .since, .reason]' "$out" | tr '\n' ' ')" \
 in_pane one waiting "needs you"
 attach -l
 is "$(shown one) $(shown two)" "waiting|needs you unknown|-" "one has"
-like "$(jq -r 'select(.name == "one").since' "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' "with the time"
+like "$(jq -r 'select(.name == "one").since' "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' "the time is there"
 in_pane one working
 attach -l -o tsv
 is "$(cut -f 1,8,10 "$out")" "$(printf 'one\tworking\t\ntwo\tunknown\t')" "in tsv, at the end"
 attach -l -o table
-out_like '^NAME +STATE +SINCE ' "in a table, at the beginning"
+out_like '^NAME +STATE +SINCE ' "a table has them at the beginning"
 
 # --- of several panes, the most urgent
 rtmux split-window -t =one: cat
@@ -66,7 +66,7 @@ runs() { [ "$(rtmux display-message -p -t "=$1:" '#{pane_current_command}')" = "
 wait_until 20 runs back cat
 in_pane back working
 attach -l
-is "$(shown back)" "working|-" "an agent under a shell"
+is "$(shown back)" "working|-" "an agent under a shell is seen"
 rtmux send-keys -t =back: C-d
 wait_until 20 runs back sh
 attach -l
@@ -93,13 +93,13 @@ is "$(jq -s length "$out") $(jq -r .state "$out") $(jq -r .since "$out")" "1 wai
 is "$(jq -r .reason "$out")" "$reason" "with the reason as it is"
 for form in table tsv line waybar tmux i3; do
   attach -l -o "$form"
-  status_is 0 "hostile options as $form"
-  is "$(LC_ALL=C tr -d '\n\t' <"$out" | LC_ALL=C grep -c '[[:cntrl:]]')" 0 "without a control"
+  status_is 0 "hostile options do no harm as $form"
+  is "$(LC_ALL=C tr -d '\n\t' <"$out" | LC_ALL=C grep -c '[[:cntrl:]]')" 0 "no control is printed"
 done
 attach -l -o waybar
 is "$(jq -r .text "$out") $(jq -c .class "$out") $(jq -r .alt "$out")" '1 waiting ["waiting"] waiting' "waybar"
 like "$(jq -r .tooltip "$out")" '^we "ird. &lt;b&gt;&amp;;\|: waiting: a\|b .* &lt;b&gt;&amp;amp; ' "pango is escaped"
-is "$(jq -r .tooltip "$out" | wc -l)" 1 "a line a session"
+is "$(jq -r .tooltip "$out" | wc -l)" 1 "each session has one line"
 rtmux set-option -p -t "$pane" @agent_reason "$(head -c 12000 /dev/zero | tr '\0' x)"
 attach -l
 is "$(jq '.reason | length' "$out")" 500 "12 KB, the most that tmux takes, are cut here, too"
@@ -111,11 +111,11 @@ is "$(find "$tmp" -name PWNED)" "" "nothing of it was run"
 # --- the forms of bars
 no_server
 attach -l -o tmux
-is "$status$(cat "$out")" 0 "no session: an empty block"
+is "$status$(cat "$out")" 0 "without a session the block is empty"
 attach -l -o waybar
-is "$status$(jq -r '.text + .alt' "$out")" 0none "and a hidden one"
+is "$status$(jq -r '.text + .alt' "$out")" 0none "waybar hides it, too"
 attach -l -o line
-is "$status$(cat "$out")" "1no session" "as a line"
+is "$status$(cat "$out")" "1no session" "a line says that there is none"
 for name in a b c d e f; do rtmux -f /dev/null new-session -d -s "$name" cat; done
 for name in a b; do in_pane "$name" waiting; done
 in_pane c working
@@ -123,7 +123,7 @@ for name in d e f; do in_pane "$name" idle; done
 attach -l -o line
 out_is "2 waiting · 1 working · 3 idle" "counts"
 attach -l -o tmux
-out_is "#[fg=#d97706]●#[default] 2 waiting · 1 working · 3 idle" "for tmux"
+out_is "#[fg=#d97706]●#[default] 2 waiting · 1 working · 3 idle" "tmux gets the counts with a colour"
 attach -l -o i3
 is "$(jq -r '.full_text + .short_text + .color' "$out")" "2 waiting · 1 working · 3 idlewaiting#d97706" "for i3"
 attach -o line
@@ -135,21 +135,21 @@ is "$status$(jq -r '.text + .alt' "$out")" "0○ unreachableunreachable" "a host
 for job in -l -w; do
   for form in waybar tmux i3; do
     run tmux-attach $attach_args "$job" -o "$form" -i "$tmp/no-such-key"
-    like "$(cat "$out")" '○.*unknown' "a mistake in the settings ($job -o $form)"
+    like "$(cat "$out")" '○.*unknown' "a mistake in the settings is shown ($job -o $form)"
     [ "$job" = -w ] || status_is 0 "is a block"
   done
 done
 run tmux-attach $attach_args -P 1 -l -o line
-is "$status$(sed 's/:.*//' "$out")" "75○ unreachable" "and as a line"
+is "$status$(sed 's/:.*//' "$out")" "75○ unreachable" "a line shows it, too"
 
 # --- told within a second
 no_server
 start bar tmux-attach $attach_args -w -o line
 bar=$pid
 last() { [ "$(tail -n 1 "$tmp/bar.out")" = "$1" ]; }
-ok "nothing yet" wait_until 20 last "no session"
+ok "there is nothing yet" wait_until 20 last "no session"
 rtmux -f /dev/null new-session -d -s one cat
-ok "a session" wait_until 20 last "1 unknown"
+ok "a session appears" wait_until 20 last "1 unknown"
 AGENT_PANE=$(rtmux list-panes -a -F '#{pane_id}')@$(rtmux display-message -p '#{socket_path}')
 export AGENT_PANE
 perl -MTime::HiRes=time,sleep -e '
@@ -174,7 +174,7 @@ read -r median most <"$tmp/took"
 diag "a state is told after $median ms (median), $most ms (the longest)"
 # Far less where nothing else runs: the figures are for people, on a machine of their own.
 ok "each state is told soon" test "${most:-9999}" -lt 8000
-is "$(grep -c . "$tmp/bar.out")" 17 "a line for each, and no more"
+is "$(grep -c . "$tmp/bar.out")" 17 "each state has one line, and there is no other"
 rtmux kill-session -t =one
 ok "the session has gone" wait_until 20 last "no session"
 stop "$bar"
@@ -203,7 +203,7 @@ ok "a prompt is work" wait_until 20 at working ""
 say -- ask 'Claude needs \x23(touch PWNED) \x1b[31m\n to use Bash'
 ok "a permission is waited for" wait_until 20 at waiting "Claude needs #(touch PWNED) [31m to use Bash"
 say -- allow
-ok "granted" wait_until 20 at working ""
+ok "the permission is granted" wait_until 20 at working ""
 say -- "done"
 ok "stopped" wait_until 20 at idle "done"
 is "$(agent_says riff 'select(.what == "hook") | [.status, .said]' | sort -u)" '[0,""]' \
@@ -225,7 +225,7 @@ status_is 75 "--when-idle: not while it waits for an answer"
 start patient agent-say $attach_args --when-idle -- at last
 patient=$pid
 say -- "done"
-ok "--when-idle: then" wait_until 20 gone "$patient"
+ok "--when-idle types then" wait_until 20 gone "$patient"
 arrived() { agent_typed riff | tr '\r' '\n' | grep -qx 'at last '; }
 ok "it is typed" wait_until 20 arrived
 not_ok "and what came too early is not" sh -c "$(cat <<END
@@ -237,7 +237,7 @@ say -s mute --when-idle -- hello
 status_is 1 "--when-idle: nobody says anything"
 err_like 'session mute: nothing says whether its agent is idle; see agent-state\(1\)' "and that is said"
 say -s none --when-idle -- hello
-status_is 1 "--when-idle: no session"
+status_is 1 "--when-idle needs a session"
 attach -l --when-idle
 status_is 2 "--when-idle is for typing"
 

@@ -28,15 +28,15 @@ for transport in $transports; do
   wait_until 30 agent_log riff-10
 
   say ' \n hello  there\t\n\n'
-  status_is 0 "$transport: type"
-  ok "trimmed, one blank behind, no Return, into the base" wait_until 30 typed riff 'hello  there '
+  status_is 0 "$transport: text is typed"
+  ok "it is trimmed, has one blank behind it and no Return, and goes into the base" wait_until 30 typed riff 'hello  there '
   forget
   say ' \n\t '
-  status_is 0 "$transport: blank text"
+  status_is 0 "$transport: blank text is not typed"
   say ''
   say ' \n' -r
   say 'one;' -s riff-1
-  status_is 0 "$transport: into a session by its name"
+  status_is 0 "$transport: a session is named"
   ok "the semicolon is there" wait_until 30 typed riff-1 'one; '
   is "$(agent_typed riff)$(agent_typed riff-10)" "" "nobody else got anything, and blank text is nothing"
   forget riff-1
@@ -51,15 +51,15 @@ for transport in $transports; do
   say 'Grüße 日本 👩‍👩‍👧 e\\0314\\0201 \\0357\\0277\\0275 \\0363\\0240\\0200\\0201.' -s riff-1
   cp "$tmp/text" "$tmp/want"
   printf ' ' >>"$tmp/want"
-  ok "$transport: UTF-8" wait_until 30 got riff-1 "$tmp/want"
+  ok "$transport: UTF-8 arrives" wait_until 30 got riff-1 "$tmp/want"
   forget riff-1
 
   # --- Return is a keystroke of its own
   say 'inc' -r --return-delay 0.2 -s riff-1
-  status_is 0 "$transport: type and press Return"
+  status_is 0 "$transport: text is typed and Return pressed"
   ok "the line is obeyed" wait_until 30 typed riff-1 "inc $(printf '\r')"
   is "$(jq -r 'select(.what == "input").hex' "$(agent_log riff-1)" | tail -n 1)" 0d "Return comes alone"
-  ok "and later" jq -se '[.[] | select(.what == "input").t] | .[-1] - .[-2] >= 0.19' "$(agent_log riff-1)"
+  ok "Return comes later" jq -se '[.[] | select(.what == "input").t] | .[-1] - .[-2] >= 0.19' "$(agent_log riff-1)"
   forget riff-1
 
   # --- what is a key is no text
@@ -80,10 +80,10 @@ for transport in $transports; do
   wait_until 30 pasting
   forget riff-1
   python3 -c 'print("".join(chr(0x20 + n % 0x5f) for n in range(300001)) + ";", end="")' >"$tmp/long"
-  t 0 "$transport: 300 KB" \
+  t 0 "$transport: 300 KB are typed" \
     sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/long" $attach_args -t -s riff-1
   { printf '\033[200~' && sed 's/^ *//' "$tmp/long" && printf ' \033[201~'; } >"$tmp/want"
-  ok "all of it, in one bracketed paste" wait_until 30 got riff-1 "$tmp/want"
+  ok "all of it comes in one bracketed paste" wait_until 30 got riff-1 "$tmp/want"
   is "$(rtmux list-buffers | wc -l)" 0 "no buffer is left behind"
   forget riff-1
   say 'two\nlines' -s riff-1
@@ -104,14 +104,14 @@ for mode in copy-mode 'copy-mode ; send-keys -X begin-selection' choose-tree clo
   # shellcheck disable=SC2086
   rtmux ${mode%%;*} -t =riff-1:
   say 'q' -s riff-1
-  ok "out of $mode" wait_until 30 typed riff-1 'q '
+  ok "text gets out of $mode" wait_until 30 typed riff-1 'q '
   is "$(rtmux display-message -p -t =riff-1: '#{pane_in_mode}')" 0 "which is left"
   forget riff-1
 done
 
 # --- who is not there
 say 'x' -s riff-2
-status_is 1 "no such session"
+status_is 1 "there is no such session"
 err_is "tmux-attach: 127.0.0.1: no session riff-2" "and that is said"
 
 rtmux set-option -w -t =riff: remain-on-exit on \; respawn-pane -k -t =riff: true
@@ -122,14 +122,14 @@ status_is 2 "a program that has ended"
 err_like 'nothing reads there' "and that is said"
 
 # --- capture
-t 0 "capture" tmux-attach $attach_args --capture -s riff-10
+t 0 "the screen is captured" tmux-attach $attach_args --capture -s riff-10
 out_is "claude>" "what the pane shows"
 say 'say Gr\303\274\303\237e' -r -s riff-10
 shows() { run tmux-attach $attach_args --capture -s riff-10 && grep -q "$1" "$out"; }
 ok "what it says" wait_until 30 shows '^Grüße$'
-t 1 "nothing to capture" tmux-attach $attach_args --capture -s riff-2
+t 1 "there is nothing to capture" tmux-attach $attach_args --capture -s riff-2
 run tmux-attach $attach_args --capture -o json -s riff-10
-like "$(jq -r '.type + .session + .text' "$out")" '^Grüße' "as a record"
+like "$(jq -r '.type + .session + .text' "$out")" '^Grüße' "a record has the screen"
 
 # --- follow, over a link that breaks
 for transport in $transports; do
@@ -145,13 +145,13 @@ for transport in $transports; do
   ok "$transport: and again when it changes" wait_until 30 has "$said.out" 'claude> one'
   link rst
   rtmux send-keys -t =riff-10: -l ' two'
-  ok "$transport: over a new link, too" wait_until 30 has "$said.out" 'claude> one two'
+  ok "$transport: it comes over a new link, too" wait_until 30 has "$said.out" 'claude> one two'
   # ssh may have another connection for the next call, and nothing is lost.
   if [ "$transport" = libssh2 ]; then
     like "$(cat "$said.err")" 'link is down: .*next try in 1 s' "the loss is told"
     like "$(cat "$said.err")" 'link is back after [0-9]+ s' "and that it is back"
   fi
-  is "$(grep -c "$(printf '\f')" "$said.out")" 2 "a form feed between two screens"
+  is "$(grep -c "$(printf '\f')" "$said.out")" 2 "a form feed stands between two screens"
   rtmux kill-session -t =riff-10
   finished "$follow"
   is "$status" 1 "$transport: the session's end ends it"
@@ -168,7 +168,7 @@ start secret sh -c 'secret=$1; shift; exec tmux-attach "$@" <"$secret"' sh "$tmp
 ok "typed, and Return is to come" wait_until 30 typed riff-10 'hunter2 '
 is "$(ps -e -o args= | grep '[h]unter2' | cut -c 1-200)" "" "no process has it in its command line"
 finished "$pid"
-is "$status" 0 "Return"
+is "$status" 0 "Return is pressed"
 ok "has come" wait_until 30 typed riff-10 "hunter2 $(printf '\r')"
 
 # Bad input is one line, before anybody is called.

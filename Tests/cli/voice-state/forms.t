@@ -17,39 +17,39 @@ export AGENT_URL
 t 0 "no session is no failure" voice-state
 out_is "No voice session." "and is said"
 t 1 "-q says it with the status" voice-state -q
-out_empty "and nothing else"
-err_empty "on neither file"
-t 0 "no session as json" voice-state -o json
+out_empty "nothing else is printed"
+err_empty "nothing is on either file"
+t 0 "no session is no failure as json" voice-state -o json
 out_empty "is no line"
 run voice-state -o line
-out_like '^20[0-9-]*T[0-9:.]*Z - no voice session$' "as a line"
+out_like '^20[0-9-]*T[0-9:.]*Z - no voice session$' "a line says it"
 run voice-state -o waybar
 is "$(jq -c '[.text, .alt, .class]' "$out")" '["","none",["none"]]' "for waybar an empty text, which hides it"
 run voice-state -o tmux
-out_is "" "for tmux nothing"
+out_is "" "tmux gets nothing"
 run voice-state -o i3
-is "$(jq -r .full_text "$out")" "" "for i3 neither"
+is "$(jq -r .full_text "$out")" "" "i3 gets nothing, either"
 
 # One session.
-ok "a state" put "$voice/full.json"
+ok "a state is put" put "$voice/full.json"
 t 0 "-q: a session is active" voice-state -q
-out_empty "without a word"
-t 0 "the sessions" voice-state
-out_like 'OpenAI RT' "with their head"
-out_like '^-- Realtime provider' "and panels"
-unlike "$(cat "$out")" "$(printf '\033')" "without colour in a pipe"
+out_empty "nothing is said"
+t 0 "the sessions are shown" voice-state
+out_like 'OpenAI RT' "they have their head"
+out_like '^-- Realtime provider' "they have panels"
+unlike "$(cat "$out")" "$(printf '\033')" "a pipe gets no colour"
 run voice-state -W 44 --panel session,music
 is "$(widest)" 44 "-W is the width"
 out_like 'Music' "--panel shows panels"
-out_unlike 'Realtime provider' "and no others"
+out_unlike 'Realtime provider' "other panels are not shown"
 COLUMNS=50 run voice-state --panel session
 is "$(widest)" 50 "watch(1) tells the width in COLUMNS"
 run voice-state --color always
-like "$(cat "$out")" "$(printf '\033')\[" "--color always"
+like "$(cat "$out")" "$(printf '\033')\[" "--color always keeps the colour"
 run voice-state -o json
 curl -sf "$url/api/voice/state" >"$tmp/state"
-is "$(lines "$out")" 1 "json: a line"
-ok "of the session's own bytes" python3 -c '
+is "$(lines "$out")" 1 "json has a line for each"
+ok "the line has the session's own bytes" python3 -c '
 import sys
 line = open(sys.argv[1], "rb").read().rstrip(b"\n")
 sys.exit(line not in open(sys.argv[2], "rb").read().replace(b"\n", b" "))' "$out" "$tmp/state"
@@ -59,11 +59,11 @@ run voice-state -o line
 out_like "^20.*Z $(printf %s "$id" | cut -c1-8) processing · Kei talks; .*OpenAI RT; 4 people; ACTIVE; tool .* runs; music Slow Rotation" "line"
 run voice-state -o waybar
 is "$(jq -r .alt "$out")" processing "waybar: what it does"
-is "$(jq -c .class "$out")" '["processing","tool"]' "and classes"
+is "$(jq -c .class "$out")" '["processing","tool"]' "waybar gets classes"
 run voice-state -o tmux
-out_like '^processing .* Kei talks$' "tmux"
+out_like '^processing .* Kei talks$' "tmux gets one line"
 run voice-state -o i3
-like "$(jq -r .color "$out")" '^#[0-9a-f]{6}$' "i3 with a colour"
+like "$(jq -r .color "$out")" '^#[0-9a-f]{6}$' "i3 gets a colour"
 for form in json line waybar tmux i3; do
   run voice-state -o "$form"
   is "$(lines "$out")" 1 "$form is one line"
@@ -75,26 +75,26 @@ jq -c '.sessions[0] |= (.botTurnOpen = true | .activeCaptures = [{userId: "1", d
 run voice-state -o tmux "$tmp/both"
 out_like '^speaking [0-9hdm]* · Fig \+1 talk · 2 sessions$' "the agent speaks, two people talk, in two sessions"
 run voice-state -o line "$tmp/both"
-out_like ' speaking · Fig, Tomas talk; ' "in a line"
+out_like ' speaking · Fig, Tomas talk; ' "a line names two who talk"
 
 # A sign under a mark is the sign, to Pango and to tmux.
 jq -c '.sessions[0].activeCaptures = [{userId: "1", displayName: "<\u0301#\u20e3"}]' "$voice/full.json" >"$tmp/marked"
 run voice-state -o waybar "$tmp/marked"
 unlike "$(jq -r '.text, .tooltip' "$out")" '<' "waybar gets no markup of others"
 run voice-state -o tmux "$tmp/marked"
-out_like '##' "tmux no format"
+out_like '##' "tmux gets no format of others"
 
 # Which sessions.
-t 0 "-g: a session of the guild" voice-state -q -g "$guild"
-t 1 "none of another" voice-state -q -g 1
-t 0 "-s: the beginning of an id" voice-state -q -s "$(printf %s "$id" | cut -c1-6)"
+t 0 "-g finds a session of the guild" voice-state -q -g "$guild"
+t 1 "-g finds none of another guild" voice-state -q -g 1
+t 0 "-s takes the beginning of an id" voice-state -q -s "$(printf %s "$id" | cut -c1-6)"
 run voice-state -o json -s "$id"
-is "$(lines "$out")" 1 "or all of it"
-t 1 "-s: no such session" voice-state -s nobody
+is "$(lines "$out")" 1 "-s takes all of it, too"
+t 1 "-s names a session that does not exist" voice-state -s nobody
 err_is "voice-state: session nobody: not active" "is said"
 
 # Prompts.
-t 0 "--prompt" voice-state --prompt generation
+t 0 "--prompt succeeds" voice-state --prompt generation
 want=$(jq -r '.sessions[0].promptState.generation.replyPrompts.systemPrompt' "$voice/full.json")
 ok "prints it whole" python3 -c 'import sys; sys.exit(sys.argv[2] not in open(sys.argv[1]).read())' "$out" "$want"
 put "$voice/minimal.json" >"$tmp/put"
@@ -106,16 +106,16 @@ for state in minimal spec null wrong empty hostile scripts troubled; do
     run voice-state -W "$width"
     [ "$status" -eq 0 ] || break
   done
-  status_is 0 "the state $state"
+  status_is 0 "the state $state is shown"
 done
 
 # A state that comes by itself, and its history. The session began before.
-t 0 "history" voice-state history
-out_is "No past voice session." "of nothing"
+t 0 "a history may be empty" voice-state history
+out_is "No past voice session." "the empty history says so"
 
 # Usage.
 usage() {
-  t 2 "usage: $*" voice-state "$@"
+  t 2 "voice-state $* is refused" voice-state "$@"
   is "$(tail -n 1 "$err")" "usage: voice-state [options] [FILE | - | history | replay SESSION]" "is told"
 }
 usage --panel nothing
@@ -136,7 +136,7 @@ usage --since 1h
 
 # What can go wrong with a backend.
 AGENT_URL=http://127.0.0.1:1 run voice-state -q
-status_is 75 "no backend"
+status_is 75 "without a backend the status is 75"
 err_one_line voice-state "is one line"
 # What a bar shows of it is what agent-status(1) shows.
 for form in waybar tmux i3; do
@@ -152,7 +152,7 @@ for form in waybar tmux i3; do
     "$(jq -c '[.full_text, .short_text, .color, .markup]' "$tmp/like")" "as agent-status's" ;;
   esac
 done
-out_like '"full_text":"○ unreachable"' "○ unreachable"
+out_like '"full_text":"○ unreachable"' "i3 is told that it is unreachable"
 AGENT_URL=http://127.0.0.1:1 run voice-state -o line
 status_is 75 "a line is for a script as well"
 out_like '^20[0-9-]*T[0-9:.]*Z - ○ unreachable: http://127.0.0.1:1/api/voice/state: ' "which is told more"
@@ -164,7 +164,7 @@ out_is "#[fg=#dc2626]○#[default] unreachable" "a bar that follows is told, too
 unset AGENT_URL
 run voice-state -o tmux
 out_is "#[fg=#dc2626]○#[default] unknown" "a mistake in the settings is another state"
-t 2 "no url" voice-state
+t 2 "a URL is needed" voice-state
 err_like 'AGENT_URL' "says what to set"
 serve <<'END'
 on /api/voice/state
@@ -195,9 +195,9 @@ AGENT_URL=$url
 AGENT_TOKEN_FILE=$tmp/token
 export AGENT_URL AGENT_TOKEN_FILE
 for want in 77 77 77 75 2 2; do
-  t "$want" "status $want" voice-state -q
+  t "$want" "the status is $want" voice-state -q
   err_one_line voice-state "is one line"
-  err_unlike 'sample-token' "without the token"
+  err_unlike 'sample-token' "the token is not shown"
   unlike "$(cat "$err")" "$(printf '\033')" "and without escapes"
 done
 t 0 "a count without sessions is a session" voice-state -q

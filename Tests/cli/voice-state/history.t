@@ -10,48 +10,48 @@ start_server serve agent-serve -l 127.0.0.1:0 -D "$tmp/serve.sqlite" --ingest da
 AGENT_URL=$url
 export AGENT_URL
 
-t 0 "history as json" voice-state history -o json
-ok "the backend's own rows" sh -c 'curl -sf "$AGENT_URL/api/voice/history/sessions" | jq -c ".[]" | cmp - out'
+t 0 "the history is printed as json" voice-state history -o json
+ok "its rows are the backend's own" sh -c 'curl -sf "$AGENT_URL/api/voice/history/sessions" | jq -c ".[]" | cmp - out'
 count=$(lines "$out")
 ok "there are some: $count" test "$count" -ge 2
 id=$(head -n 1 "$out" | jq -r .sessionId)
 last=$(tail -n 1 "$out" | jq -r .sessionId)
 guild=$(tail -n 1 "$out" | jq -r .guildId)
 run voice-state history
-is "$(lines "$out")" "$((count + 1))" "a row each, below a head"
-like "$(sed -n 2p "$out")" "^20[0-9-]* [0-9:]* .* $id\$" "the latest first, with its id last"
+is "$(lines "$out")" "$((count + 1))" "each has a row, below a head"
+like "$(sed -n 2p "$out")" "^20[0-9-]* [0-9:]* .* $id\$" "the latest comes first, with its id last"
 run voice-state history -n 1
-is "$(lines "$out")" 2 "-n"
+is "$(lines "$out")" 2 "-n limits the rows"
 run voice-state history -g "$guild" -o json
-is "$(jq -r .guildId "$out" | sort -u)" "$guild" "-g"
+is "$(jq -r .guildId "$out" | sort -u)" "$guild" "-g selects a guild"
 run voice-state history -s "$(printf %s "$last" | cut -c1-8)" -o json
-is "$(jq -r .sessionId "$out")" "$last" "-s"
+is "$(jq -r .sessionId "$out")" "$last" "-s selects a session"
 run voice-state history --since 1s -o json
-out_empty "--since: none so young"
+out_empty "--since finds none so young"
 run voice-state history -S 3d -o json
-is "$(lines "$out")" "$count" "all of three days"
+is "$(lines "$out")" "$count" "all of three days are found"
 run voice-state history -W 40
 ok "-W cuts rows" python3 -c 'import sys; sys.exit(max(map(len, open(sys.argv[1], encoding="utf-8").read().split("\n"))) > 40)' "$out"
 
-t 0 "replay in a pipe" voice-state replay "$id"
+t 0 "a session is replayed in a pipe" voice-state replay "$id"
 like "$(head -n 1 "$out")" "Z $(printf %s "$id" | cut -c1-8) begins: " "begins"
 like "$(tail -n 3 "$out")" " (ends|agent: |[A-Z][a-z]*: )" "and tells what was said"
 like "$(tail -n 1 "$out")" "Z $(printf %s "$id" | cut -c1-8) ends: inactivity_timeout$" "and how it ended"
-is "$(grep -c ' begins: ' "$out")" 1 "once"
+is "$(grep -c ' begins: ' "$out")" 1 "it begins once"
 out_like ' tool [a-z_]* runs$' "which tools ran"
-out_like ' tool [a-z_]* done in ' "and how long"
+out_like ' tool [a-z_]* done in ' "it tells how long they took"
 out_like ' reply after ' "how long answers took"
-ok "in order" sh -c 'cut -d" " -f1 out | sort -c'
+ok "the events are in order" sh -c 'cut -d" " -f1 out | sort -c'
 cp out whole
 run voice-state replay "$(printf %s "$id" | cut -c1-8)"
 ok "the beginning of the id will do" cmp -s out whole
 run voice-state replay -n 4 "$id"
-is "$(lines "$out")" 4 "-n"
+is "$(lines "$out")" 4 "-n limits the events"
 run voice-state replay -o json "$id"
-ok "json: the rows" sh -c 'curl -sf "$AGENT_URL/api/voice/history/sessions/'"$id"'/events" | jq -c ".[]" | cmp - out'
+ok "json has the backend's rows" sh -c 'curl -sf "$AGENT_URL/api/voice/history/sessions/'"$id"'/events" | jq -c ".[]" | cmp - out'
 run voice-state replay -o text -W 100 --panel session,transcript,tools "$id"
 out_like '^-- ' "text: the panels at its end"
-t 1 "no such session" voice-state replay nobody
+t 1 "there is no such session" voice-state replay nobody
 err_is "voice-state: session nobody: the backend knows no events of it" "is said"
 t 1 "an id is no path" voice-state replay ../../../stats
 
@@ -61,8 +61,8 @@ span=$(curl -sf "$url/api/voice/history/sessions/$id/events" |
 began=$(date +%s%N)
 run voice-state replay --speed "$span" "$id"
 took=$((($(date +%s%N) - began) / 1000000))
-ok "--speed: $span seconds in one: $took ms" test "$took" -ge 900 -a "$took" -le 20000
-is "$(cut -d' ' -f2- out)" "$(cut -d' ' -f2- whole)" "the same lines"
+ok "--speed plays $span seconds in one: $took ms" test "$took" -ge 900 -a "$took" -le 20000
+is "$(cut -d' ' -f2- out)" "$(cut -d' ' -f2- whole)" "the lines are the same"
 
 # On a terminal.
 if command -v tmux >/dev/null 2>&1; then
@@ -70,7 +70,7 @@ if command -v tmux >/dev/null 2>&1; then
   shows() { mux capture-pane -p -t replay | grep -Eq -e "$1"; }
   mux new-session -d -s keep cat
   mux new-session -d -x 110 -y 40 -s replay "stty -a >before; voice-state replay $id; echo status \$?; stty -a >after; cat"
-  ok "a replay on the screen" wait_until 30 shows ' 0:0[0-9]/[0-9]+:[0-9]+|^0:0[0-9]/[0-9]+:[0-9]+'
+  ok "a replay runs on the screen" wait_until 30 shows ' 0:0[0-9]/[0-9]+:[0-9]+|^0:0[0-9]/[0-9]+:[0-9]+'
   mux send-keys -t replay Space
   ok "space stops it" wait_until 30 shows 'paused'
   mux send-keys -t replay n
