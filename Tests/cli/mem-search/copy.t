@@ -16,26 +16,26 @@ t 0 "--mirror takes one" mem-search --mirror
 is "$(jq -c '[.type, .guild_id, .facts, .whole]' "$out")" "[\"memory_mirror\",\"$guild\",9,true]" \
   "and says so"
 copy=$(jq -r .path "$out")
-is "$(ls -l "$copy" | cut -c 1-10)" "-rw-------" "for the user alone"
+is "$(ls -l "$copy" | cut -c 1-10)" "-rw-------" "it is for the user alone"
 mem-search --subjects | jq -S -c . | sort >"$tmp/subjects"
 stop "$memory"
 
 t 0 "the facts are there without the backend" mem-search --offline -f
-ok "byte for byte" cmp "$out" "$tmp/facts"
+ok "they are the same, byte for byte" cmp "$out" "$tmp/facts"
 err_like "^mem-search: offline: a copy of 20[0-9T:.-]+Z, .*, 9 facts$" "the age is told"
 run mem-search -q --offline -f
 err_empty "-q does not"
 run mem-search --offline SAILING boat
-is "$(jq -r .id "$out")" 611 "every word, in any case"
+is "$(jq -r .id "$out")" 611 "every word must be there, in any case"
 run mem-search --offline -t guidance -f
-is "$(jq -r .id "$out")" 12 "with filters"
+is "$(jq -r .id "$out")" 12 "filters select there, too"
 t 1 "nothing found" mem-search --offline zeppelin
 run mem-search --offline --subjects
 jq -S -c . "$out" | sort >"$tmp/counted"
 ok "the subjects are counted as the backend does" cmp "$tmp/counted" "$tmp/subjects"
-t 1 "no copy of another guild" mem-search --offline -g 5 -f
+t 1 "another guild has no copy" mem-search --offline -g 5 -f
 printf 'not json\n' >>"$copy"
-t 0 "a damaged copy" mem-search --offline -f
+t 0 "a damaged copy is read" mem-search --offline -f
 is "$(lines "$out")" 10 "keeps what it has"
 
 # --- more than one answer holds
@@ -44,16 +44,16 @@ python3 "$cli/servers/many_facts.py" 10000 40 >"$tmp/many"
 start_server many python3 "$cli/servers/memory.py" "$tmp/many"
 AGENT_URL=$url
 bound=60 run mem-search -f
-status_is 0 "10,000 facts"
+status_is 0 "10,000 facts are listed"
 is "$(jq -r .id "$out" | sort -un | wc -l | tr -d ' ')" 10000 "are listed, each once"
-is "$(lines "$out")" 10000 "in 10,000 lines"
+is "$(lines "$out")" 10000 "they are 10,000 lines"
 asked=$(curl -sS "$url/control/requests")
-ok "with a bearable number of requests ($asked)" test "$asked" -lt 400
+ok "a bearable number of requests was made ($asked)" test "$asked" -lt 400
 t 0 "the newest of them is edited" mem-search --edit 10000 --confidence 0.4
 is "$(($(curl -sS "$url/control/requests") - asked))" 4 \
   "with one look, one change, and one question for the guilds"
 asked=$(curl -sS "$url/control/requests")
-t 0 "and one in the middle" mem-search --edit 4444 --confidence 0.4
+t 0 "one in the middle is found so, too" mem-search --edit 4444 --confidence 0.4
 asked=$(($(curl -sS "$url/control/requests") - asked))
 ok "with no more questions than there are answers full of facts ($asked)" test "$asked" -lt 60
 stop "$pid"
@@ -62,7 +62,7 @@ AGENT_URL=$url
 t 0 "a backend that takes its time" mem-search --edit 4444 --confidence 0.4
 together=$(curl -sS "$url/control/together")
 ok "is asked several things at a time ($together)" test "$together" -gt 1
-ok "but not too many" test "$together" -le 6
+ok "not too many are asked for at once" test "$together" -le 6
 stop "$pid"
 awk 'NR == 1 { print; next } NR <= 701 { sub(/"fact": "[^"]*"/, "\"fact\": \"the same\""); print }' \
   "$tmp/many" | sed 's/"subject": "[^"]*"/"subject": "one"/; s/profile/x/; s/preference/x/' >"$tmp/same"
@@ -71,7 +71,7 @@ AGENT_URL=$url
 t 2 "facts that cannot be reached" mem-search -f
 err_like ': 500 of 700 facts of one can be had, others are out of reach$' "are told"
 is "$(lines "$out")" 500 "and the others printed"
-t 2 "a fact among them" mem-search --delete -y 1
+t 2 "a fact among them cannot be deleted" mem-search --delete -y 1
 err_like '^mem-search: fact 1: not found: 500 of 700 facts of one can be had, others are' \
   "is not said to be gone"
 stop "$pid"
@@ -86,15 +86,15 @@ start_server pick python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.n
 AGENT_URL=$url
 t 0 "mem-pick prints what fits" mem-pick -f sailing --subject __lore__ -t other
 cp "$out" "$tmp/picked"
-is "$(cut -f 1 "$out")" 40 "as TSV"
+is "$(cut -f 1 "$out")" 40 "they are printed as TSV"
 FZF_DEFAULT_OPTS='--filter=nothing --print0 --header-lines=9' run mem-pick -f sailing --subject __lore__ -t other
 ok "whatever fzf is to do elsewhere" cmp -s "$out" "$tmp/picked"
-t 1 "nothing chosen" mem-pick --filter=zeppelin
+t 1 "the status is 1 when nothing was chosen" mem-pick --filter=zeppelin
 run perl -e 'use POSIX; my $child = fork; if (!$child) { POSIX::setsid(); exec "mem-pick" }
   waitpid $child, 0; exit $? >> 8'
-status_is 2 "without a terminal"
+status_is 2 "a screen needs a terminal"
 err_is "mem-pick: no terminal: -f WORDS prints without one" "it says how to go without"
-t 0 "help" mem-pick --help
+t 0 "--help succeeds" mem-pick --help
 # A backend whose ids are words.
 mkdir "$tmp/pick"
 cat >"$tmp/pick/mem-search" <<'END'
@@ -130,7 +130,7 @@ for KEY in ctrl-d ctrl-e; do
   done
 done
 is "$(cat "$tmp/did.shell")" /bin/sh "the preview is for sh, whatever shell the user has"
-t 2 "a mistake" mem-pick --nonsense
+t 2 "a wrong option is refused" mem-pick --nonsense
 if ! command -v tmux >/dev/null 2>&1; then
   skip 4 "no tmux"
   done_testing
@@ -154,7 +154,7 @@ ok "the list opens" wait_until 30 lists 'sailing club'
 pane send-keys 'answers'
 wait_until 30 lists '> answers'
 pane send-keys C-e
-ok "C-e edits" wait_until 30 shows 'Change fact 12'
+ok "C-e edits the fact" wait_until 30 shows 'Change fact 12'
 pane send-keys y Enter
 wait_until 30 sh -c 'curl -sS "$1/control/facts" | grep -q "answers terse"' - "$url"
 ok "and the list comes again" wait_until 30 lists 'Keeps answers terse'

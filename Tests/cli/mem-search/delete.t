@@ -11,25 +11,25 @@ left() { curl -sS "$url/control/facts" | jq -r .id | sort -n | tr '\n' ' '; }
 
 t 2 "nobody can be asked" mem-search --delete 42
 err_is "mem-search: --delete: no terminal to ask at: give --yes" "so it is said"
-t 2 "one wrong id" mem-search --delete -y 42 x
+t 2 "one wrong id is refused" mem-search --delete -y 42 x
 is "$(left)" "12 40 41 42 77 90 611 612 613 " "and nothing is deleted"
-ok "nor written down" test ! -e "$log"
+ok "nothing is written down, either" test ! -e "$log"
 
 row=$(mem-search -f 'bell rings')
 t 1 "one of two is there" mem-search --delete --yes 42 999 42
 is "$(jq -r '"\(.type) \(.id) \(.result)"' "$out" | tr '\n' ',')" \
-  "fact_delete 42 deleted,fact_delete 999 not_found," "a record for each, once"
-is "$(jq -c 'select(.id == "42").fact' "$out")" "$row" "with the fact's own bytes"
+  "fact_delete 42 deleted,fact_delete 999 not_found," "each has one record"
+is "$(jq -c 'select(.id == "42").fact' "$out")" "$row" "the record has the fact's own bytes"
 is "$(left)" "12 40 41 77 90 611 612 613 " "it is gone"
-is "$(jq -r '"\(.id) \(.result)"' "$log" | tr '\n' ',')" "42 sent,42 deleted," "and written down"
-is "$(ls -l "$log" | cut -c 1-10)" "-rw-------" "for the user alone"
+is "$(jq -r '"\(.id) \(.result)"' "$log" | tr '\n' ',')" "42 sent,42 deleted," "it is written down"
+is "$(ls -l "$log" | cut -c 1-10)" "-rw-------" "the file is for the user alone"
 t 1 "a second time it is not there" mem-search --delete -y 42
 
 # --- from standard input
 
 t 2 "ids from standard input need --yes" \
   sh -c 'printf "611\n\n{\"id\":612}\n90\tsubject\n" | mem-search --delete -'
-t 0 "with it, bare ids, records and TSV" \
+t 0 "--yes takes bare ids, records and TSV" \
   sh -c 'printf "611\n\n{\"id\":612}\n90\tsubject\n" | mem-search --delete -y -o tsv -'
 is "$(cut -f 1,2 "$out" | tr '\t\n' ' ,')" "611 deleted,612 deleted,90 deleted," "are taken"
 t 1 "no id is a no" sh -c 'mem-search -f nosuch -o tsv | mem-search --delete -y -'
@@ -38,32 +38,32 @@ err_like 'standard input:1: not a fact' "has a line"
 
 # --- at a terminal
 
-t 1 "a no" python3 "$cli/terminal.py" typing 'n\n' mem-search --delete 40 41
-out_like 'Delete these 2 facts\? \[y/N\]' "to the question"
+t 1 "a no has status 1" python3 "$cli/terminal.py" typing 'n\n' mem-search --delete 40 41
+out_like 'Delete these 2 facts\? \[y/N\]' "a question is asked"
 out_like 'sailing club chat' "which shows them"
 is "$(left)" "12 40 41 77 613 " "deletes nothing"
-t 0 "a yes" python3 "$cli/terminal.py" typing 'y\n' mem-search --color never --delete 41
+t 0 "a yes has status 0" python3 "$cli/terminal.py" typing 'y\n' mem-search --color never --delete 41
 out_like '41 .*deleted' "deletes"
 
 # --- the way back
 
-t 0 "--undo" mem-search --undo
+t 0 "--undo lists" mem-search --undo
 is "$(jq -r .id "$out" | tr '\n' ' ')" "41 90 612 611 42 " "lists what was deleted, the last first"
 run mem-search --undo -n 1 -o table
-out_like '読書会' "for a person"
+out_like '読書会' "a person can read the list"
 t 1 "one of two was deleted" mem-search --undo 612 999
 is "$(jq -r '"\(.type) \(.id) \(.result) \(.new_id)"' "$out")" "fact_restore 612 restored 614" \
   "and is there again"
 is "$(curl -sS "$url/control/facts" | jq -c 'select(.id == 614) | [.fact, .scope, .user_id, .confidence]')" \
-  '["Mika is allergic to peanuts 🥜","user","400118822734659584",1]' "with its members"
+  '["Mika is allergic to peanuts 🥜","user","400118822734659584",1]' "its members are as they were"
 run mem-search --undo
-is "$(jq -r .id "$out" | tr '\n' ' ')" "41 90 611 42 " "and not in the list any more"
+is "$(jq -r .id "$out" | tr '\n' ' ')" "41 90 611 42 " "it is not in the list any more"
 t 2 "another guild is not there" mem-search -g 5 --undo
 
 # --- a torn line at the end of the file
 
 printf '{"type":"fact_delete","time":"2026' >>"$log"
-t 0 "after a crash in the middle of a line" mem-search --delete -y 613
+t 0 "a fact is deleted after a crash in the middle of a line" mem-search --delete -y 613
 run mem-search --undo
 is "$(jq -r .id "$out" | head -n 2 | tr '\n' ' ')" "613 41 " "nothing is lost"
 
@@ -122,6 +122,6 @@ ok "some are gone and some are left ($(lines "$tmp/gone") of 60)" \
   test -s "$tmp/gone" -a -s "$tmp/left"
 ok "each that is gone is listed, and no other" cmp "$tmp/gone" "$tmp/undo"
 jq -c .fact "$out" | jq -r .id | sort | cmp -s - "$tmp/gone"
-is "$?" 0 "with the whole fact"
+is "$?" 0 "each has the whole fact"
 
 done_testing

@@ -22,16 +22,16 @@ chmod +x "$tmp/change"
 # --- by options
 
 before=$(stored 611)
-t 0 "an edit by options" mem-search --edit 611 --fact '  Mika crews   on a boat ' --confidence 0.9
+t 0 "options edit a fact" mem-search --edit 611 --fact '  Mika crews   on a boat ' --confidence 0.9
 is "$(cat "$out")" "$(curl -sS "$url/api/memory/facts?guildId=$guild&subject=400118822734659584" |
   jq -c '.facts[] | select(.id == 611)')" "prints the record as stored"
 is "$(stored 611 | jq -c '[.fact, .confidence]')" '["Mika crews on a boat",0.9]' "changes that"
 is "$(stored 611 | jq -c 'del(.fact, .confidence, .updated_at)')" \
-  "$(echo "$before" | jq -c 'del(.fact, .confidence, .updated_at)')" "and nothing else"
+  "$(echo "$before" | jq -c 'del(.fact, .confidence, .updated_at)')" "nothing else changes"
 err_empty "and says nothing more"
 run mem-search --edit 611 -t Relationship --evidence '' --subject 400118822734659777
 is "$(stored 611 | jq -c '[.subject, .fact_type, .evidence_text]')" \
-  '["400118822734659777","relationship",null]' "type, subject and evidence"
+  '["400118822734659777","relationship",null]' "type, subject and evidence change"
 t 0 "an edit that changes nothing is done" mem-search --edit 611 --confidence 0.9
 is "$(jq -r .id "$out")" 611 "and shows the fact"
 
@@ -40,20 +40,20 @@ for words in '--confidence 1.5' '--confidence high' '--fact=' '--confidence='; d
   run mem-search --edit 40 "$words"
   # shellcheck disable=SC2086  # words
   t 2 "$words is refused" mem-search --edit 40 $words
-  err_one_line mem-search "in one line"
+  err_one_line mem-search "the reason is told in one line"
   is "$(stored 40)" "$before" "and nothing is sent"
 done
 # 200 emoji are 400 UTF-16 units.
 long=$(printf '%200s' '' | sed 's/ /🥜/g')
 t 0 "400 units fit" mem-search --edit 40 --fact "$long"
-is "$(stored 40 | jq -r .fact)" "$long" "all of them"
+is "$(stored 40 | jq -r .fact)" "$long" "all of them are stored"
 t 2 "401 do not" mem-search --edit 40 --fact "${long}x"
 err_is "mem-search: fact 40: fact: 401 characters, 400 at most" "and it is said"
 t 1 "a duplicate is a no" \
   mem-search --edit 40 --fact "The bell rings at noon, everybody posts a picture of the harbour then"
-err_like '409 Conflict: duplicate' "with the backend's word"
+err_like '409 Conflict: duplicate' "the backend's word is told"
 t 2 "a fact of another encoding is refused" mem-search --edit 40 --fact "$(printf 'caf\351')"
-t 1 "no such fact" mem-search --edit 999 --fact x
+t 1 "there is no such fact" mem-search --edit 999 --fact x
 err_is "mem-search: fact 999: not found" "is said"
 for id in abc 0 -1 1x 99999999999999999999; do
   t 2 "$id is no id" mem-search --fact x --edit="$id"
@@ -77,7 +77,7 @@ SED='s/^fact: .*/fact: Summaries before 9am,\n  short ones/'
 EDITOR="$tmp/editor -x"
 export FORM SED EDITOR
 
-t 0 "an edit in the editor" mem-search --edit 77 --yes
+t 0 "the editor edits a fact" mem-search --edit 77 --yes
 is "$(grep -v '^#' "$tmp/form")" "subject: __owner__
 type: preference
 confidence: 0.91
@@ -85,8 +85,8 @@ fact: Prefers summaries before 9am
 evidence: send me the digest early" "which gets a form"
 is "$(stored 77 | jq -r .fact)" "Summaries before 9am, short ones" "and its text is sent"
 is "$(lines "$out")" 1 "one record is printed"
-err_like '^- fact +Prefers summaries' "after the difference"
-err_like '^\+ fact +Summaries before 9am, short ones' "of both versions"
+err_like '^- fact +Prefers summaries' "the old text is shown"
+err_like '^\+ fact +Summaries before 9am, short ones' "the new text is shown"
 is "$(ls "$TMPDIR")" "" "no form is left behind"
 
 SED='s/x/x/' run mem-search --edit 90 -y
@@ -97,7 +97,7 @@ like "$(cat "$tmp/form")" '^fact: red .e\[31malert' "which the editor does not g
 SED=d run mem-search --edit 77 -y
 status_is 1 "an emptied form gives up"
 SED='s/^fact:.*//' run mem-search --edit 77 -y
-status_is 2 "a form without a fact"
+status_is 2 "a form without a fact is refused"
 err_like 'form: fact: missing' "is at fault"
 EDITOR=false run mem-search --edit 77 -y
 status_is 2 "an editor that fails"
@@ -106,12 +106,12 @@ t 2 "nobody can be asked without --yes" mem-search --edit 77
 
 before=$(stored 12)
 SED='s/short/terse/' run python3 "$cli/terminal.py" typing 'n\n' mem-search --edit 12
-status_is 1 "a no at the terminal"
-out_like 'Change fact 12\? \[y/N\]' "to the question"
+status_is 1 "a no at the terminal has status 1"
+out_like 'Change fact 12\? \[y/N\]' "a question is asked"
 is "$(stored 12)" "$before" "sends nothing"
 rm -f "$TMPDIR"/*
 SED='s/short/terse/' run python3 "$cli/terminal.py" typing 'y\n' mem-search --edit 12
-status_is 0 "a yes"
+status_is 0 "a yes has status 0"
 is "$(stored 12 | jq -r .fact)" "Keeps answers terse in voice" "sends it"
 SED='s/^confidence.*/confidence: much/' run python3 "$cli/terminal.py" typing 'n\n' mem-search --edit 12
 out_like 'confidence much: not a number from 0 to 1' "a fault of the form is told"

@@ -19,27 +19,27 @@ END
 
 t 0 "facts are listed" mem-search -g "$guild" -f
 is "$(jq -r .fact "$out" | sort | head -n 1)" "Mika is allergic to peanuts 🥜" "as they were made"
-is "$(lines "$out")" 3 "all of them"
+is "$(lines "$out")" 3 "all of them are listed"
 run mem-search -g "$guild" --subjects
 is "$(jq -s -r 'map(.fact_count) | add' "$out")" 3 "subjects are counted"
 t 0 "a search finds" mem-search -g "$guild" -1 sailing club
-out_like 'sailing club' "the fact"
+out_like 'sailing club' "the fact is found"
 id=$(jq -r .id "$out")
-t 0 "an edit" mem-search -g "$guild" --edit "$id" --confidence 0.95 -t project
+t 0 "a fact is edited" mem-search -g "$guild" --edit "$id" --confidence 0.95 -t project
 is "$(jq -c '[.confidence, .fact_type]' "$out")" '[0.95,"project"]' "is stored"
 t 1 "a duplicate is a no" mem-search -g "$guild" --edit "$id" --fact "The bell rings at noon"
 t 0 "all are deleted" sh -c "mem-search -g $guild -f -o tsv | mem-search -g $guild --delete -y -"
-is "$(lines "$out")" 3 "with a record for each"
-t 1 "and gone" mem-search -g "$guild" -f
+is "$(lines "$out")" 3 "each has a record"
+t 1 "they are gone" mem-search -g "$guild" -f
 t 0 "all come back" sh -c "mem-search -g $guild --undo | mem-search -g $guild --undo -"
 run mem-search -g "$guild" -f -o tsv
 is "$(cut -f 2-6 "$out" | sort | head -n 1)" \
   "4001	profile	1	Mika is allergic to peanuts 🥜	" "as they were"
-is "$(lines "$out")" 3 "each once"
+is "$(lines "$out")" 3 "each is there once"
 run mem-search -g "$guild" --fact-profile 4001
-is "$(jq -r '.durableProfile.userFacts[0].fact' "$out")" "Mika is allergic to peanuts 🥜" "a profile"
-t 0 "a snapshot" mem-search -g "$guild" --snapshot -u 4001 bell
+is "$(jq -r '.durableProfile.userFacts[0].fact' "$out")" "Mika is allergic to peanuts 🥜" "a profile is shown"
+t 0 "a snapshot is shown" mem-search -g "$guild" --snapshot -u 4001 bell
 run mem-search -g "$guild" -M
-out_like 'sailing club' "the markdown"
+out_like 'sailing club' "the markdown is shown"
 
 done_testing

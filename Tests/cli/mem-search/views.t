@@ -57,14 +57,14 @@ export AGENT_URL
 t 0 "-R lists" mem-search -R
 is "$(jq -r .runId "$out" | tr '\n' ' ')" "run-2 run-1 " "the runs"
 run mem-search -R -o table -W 0
-out_like '^2026-01-03  run-2  error .* 10s ' "for a person"
+out_like '^2026-01-03  run-2  error .* 10s ' "a person can read the list"
 run mem-search --reflections -o tsv -n 1
-is "$(lines "$out")" 1 "-n of the list"
+is "$(lines "$out")" 1 "-n limits the list"
 t 0 "one run whole" mem-search -R run-1 -o table -W 60
-out_like '^extracted facts \(1\)$' "its facts"
+out_like '^extracted facts \(1\)$' "its facts are shown"
 out_like '^ *“my .e\[31mferns”$|“my .e\[31mferns”' "made visible"
 out_like '\(duplicate\)' "why one was left out"
-out_like '^completionContent$' "its texts"
+out_like '^completionContent$' "its texts are shown"
 run mem-search -R 2026-01-02
 is "$(jq -r .runId "$out")" run-1 "a run by its date"
 t 1 "no such run" mem-search -R none

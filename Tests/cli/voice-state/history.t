@@ -77,7 +77,7 @@ if command -v tmux >/dev/null 2>&1; then
   mux send-keys -t replay Space + + +
   ok "plus doubles the speed" wait_until 30 shows ' x8 '
   mux send-keys -t replay -
-  ok "minus halves it" wait_until 30 shows ' x4 '
+  ok "minus halves the speed" wait_until 30 shows ' x4 '
   i=0
   while [ "$i" -lt 12 ]; do
     mux send-keys -t replay +
@@ -111,7 +111,7 @@ status 200 application/json [{"kind":"voice_runtime"},{"kind":"voice_turn_in","c
 END
 AGENT_URL=$url
 t 2 "history that is no list" voice-state history
-t 0 "rows without members" voice-state history
+t 0 "rows without members do no harm" voice-state history
 unlike "$(cat "$out")" "$(printf '\033')" "and with escapes"
 t 2 "events that are no list" voice-state replay x
 t 0 "events without times" voice-state replay y

@@ -48,7 +48,7 @@ ok "times are ages" wait_until 30 shows '2m the|[0-9]m Kei +the Needle'
 press t
 ok "t tells them by the clock" wait_until 30 shows '^21:00:05 Kei +the Needle'
 press t
-ok "and as ages again" wait_until 30 lacks '21:00:05'
+ok "t again tells them as ages" wait_until 30 lacks '21:00:05'
 
 # --- search
 
@@ -60,9 +60,9 @@ ok "which is seen while it is typed, in either case" wait_until 30 reversed Need
 press e BSpace e Enter
 ok "Enter goes to the first" wait_until 30 last '^/needle  1 of 3 lines '
 press n
-ok "n to the next" wait_until 30 last '^/needle  2 of 3 lines '
+ok "n goes to the next" wait_until 30 last '^/needle  2 of 3 lines '
 press n n
-ok "and behind the last one to the first" wait_until 30 last '^/needle  1 of 3 lines '
+ok "n goes from the last one to the first" wait_until 30 last '^/needle  1 of 3 lines '
 press N
 ok "N goes back" wait_until 30 last '^/needle  3 of 3 lines '
 ok "beside wide signs, too" wait_until 30 reversed needle
@@ -77,7 +77,7 @@ ok "other keys are what they are" wait_until 30 last ' 1-19/'
 press /
 ok "Escape ends it while it is typed" wait_until 30 last '^/_'
 press Escape
-ok "as well" wait_until 30 last ' q quit '
+ok "Escape ends the search as well" wait_until 30 last ' q quit '
 press / z z z Enter
 ok "what is not there is said" wait_until 30 last '^/zzz  not found'
 press /
@@ -96,7 +96,7 @@ wait_until 30 last ' q quit '
 press / '#' '{' p a n e _ i d Enter
 ok "hostile text is found as it stands there" wait_until 30 last '^/#\{pane_id  1 of 1 line '
 press / '\' u '{' 2 0 2 e Enter
-ok "in its visible form" wait_until 30 last '^/\\u\{202e  1 of 1 line '
+ok "it is found in its visible form" wait_until 30 last '^/\\u\{202e  1 of 1 line '
 not_ok "nothing of it was obeyed" test -e owned
 mux resize-window -t keys -x 30 -y 10
 ok "a narrow window keeps the search" wait_until 30 last '^/\\u'
@@ -106,7 +106,7 @@ mux resize-window -t keys -x 100 -y 20
 
 press C-c
 ok "^C ends it" wait_until 30 test -s after
-is "$(cat status)" 130 "by that signal"
+is "$(cat status)" 130 "it ends by that signal"
 is "$(pane | tr -d '\n')" "" "and leaves no line behind"
 ok "the modes are as they were" cmp before after
 exec 9>&-

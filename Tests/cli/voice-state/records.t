@@ -48,13 +48,13 @@ for shape in wrapped bare session stats snapshot list two "$voice/full.json"; do
   t 0 "${shape##*/} is read" voice-state -o line "$shape"
   out_like "Z $(printf %s "$id" | cut -c1-8) processing · Kei talks" "and shown"
   cat "$shape" | voice-state -o line - >"$tmp/piped"
-  is "$(cut -d' ' -f2- "$tmp/piped")" "$(cut -d' ' -f2- "$out")" "from a pipe too"
+  is "$(cut -d' ' -f2- "$tmp/piped")" "$(cut -d' ' -f2- "$out")" "a pipe is read, too"
 done
 is "$(lines "$out")" 1 "printed over several lines it is one record"
 run voice-state -o line two
-is "$(lines "$out")" 2 "two sessions"
+is "$(lines "$out")" 2 "two sessions are read"
 run voice-state -o line -g 2 two
-is "$(lines "$out")" 1 "one of them"
+is "$(lines "$out")" 1 "-g selects one of them"
 printf '{"activeCount":2,"sessions":[{"sessionId":"vs-10"},{"sessionId":"vs-1"}]}\n' >tens
 run voice-state -o json -s vs tens
 is "$(lines "$out")" 2 "the beginning of two ids means both"
@@ -70,15 +70,15 @@ voice-state -o json two | voice-state -o json - >again
 run voice-state -o json two
 ok "and stays as it is" cmp again "$out"
 t 0 "records without voice are passed over" voice-state others
-out_is "No voice session." "in silence"
+out_is "No voice session." "nothing is said of them"
 run voice-state empty
 out_is "No voice session." "the last state counts"
-t 0 "-q of records" voice-state -q wrapped
-t 1 "and without a session" voice-state -q empty
-t 2 "no such file" voice-state nowhere
+t 0 "-q reads records" voice-state -q wrapped
+t 1 "-q has status 1 without a session" voice-state -q empty
+t 2 "a missing file is an error" voice-state nowhere
 err_is "voice-state: nowhere: no such file or directory" "is said"
 mkdir folder
-t 2 "a folder" voice-state folder
+t 2 "a folder is an error" voice-state folder
 err_one_line voice-state "is no file"
 
 # The time is the records'.
@@ -97,7 +97,7 @@ Zoe: good evening
 tool moon_phase done in 3.0s: found
 Zoe has left
 ends: inactivity_timeout' "then each change, once"
-is "$(sed -n 2p "$out" | cut -d' ' -f1)" 2026-06-15T21:00:06.000Z "at its time"
+is "$(sed -n 2p "$out" | cut -d' ' -f1)" 2026-06-15T21:00:06.000Z "it is told at its time"
 run voice-state -w -n 3 events
 is "$(lines "$out")" 3 "-n ends it"
 for form in line json; do
@@ -105,23 +105,23 @@ for form in line json; do
   is "$(lines "$out")" 1 "in the midst of what one record brings, too: $form"
 done
 run voice-state -w -o json events
-is "$(lines "$out")" 2 "json: every state"
+is "$(lines "$out")" 2 "json has every state"
 run voice-state -W 100 --panel tools running
 out_like 'star_chart' "a tool that runs is shown, though no state holds it"
 run voice-state -w -o waybar running
-is "$(tail -n 1 "$out" | jq -c .class)" '["processing","tool"]' "in a bar too"
+is "$(tail -n 1 "$out" | jq -c .class)" '["processing","tool"]' "a bar shows it, too"
 
 # Only events: sessions are rebuilt.
 jq -c 'select(.event == "voice_event")' events | sed '$d' >only
-t 0 "events alone" voice-state -W 100 only
+t 0 "events alone are enough" voice-state -W 100 only
 out_like 'Zoe' "tell who is there"
 run voice-state -w only
 out_like 'begins|now: ' "a session begins with its first event"
 jq -c .data only >rows
 run voice-state -w rows
-out_like 'Zoe: good evening' "bare actions too"
+out_like 'Zoe: good evening' "bare actions are read, too"
 jq -s 'map(.data) | reverse' only >list
-t 0 "and a list of them" voice-state -w list
+t 0 "a list of them is read, too" voice-state -w list
 
 { cat only; tail -n 1 events; head -n 1 only; } >late
 run voice-state -w late
@@ -153,11 +153,11 @@ for watch in "" -w; do
   is "$(lines "$err")" 11 "of many bad lines ten are named: $watch"
   is "$(tail -n 1 "$err")" "voice-state: 13 more bad lines" "and the rest counted: $watch"
 done
-t 2 "bad lines: status 2" voice-state -o line bad
+t 2 "bad lines have status 2" voice-state -o line bad
 out_like 'processing · Kei talks' "the good one is shown"
-err_like '^voice-state: bad:1: ' "with the line"
-err_like '^voice-state: bad:3: ' "each"
-is "$(lines "$err")" 4 "and no more"
+err_like '^voice-state: bad:1: ' "the message has the line"
+err_like '^voice-state: bad:3: ' "each bad line is told"
+is "$(lines "$err")" 4 "nothing else is said"
 # A word that is none, deep in a session: nothing of it is passed on.
 sed 's/"guildId": "[0-9]*"/"guildId": nope/' wrapped >word
 run voice-state -o json word
@@ -192,18 +192,18 @@ for text in bad:
 END
 for options in "-o text" "-o text --color always -W 40" "-w" "-w -o waybar" "-w -o tmux" "-w -o i3" "-o line"; do
   # shellcheck disable=SC2086  # several words
-  t 0 "hostile text with '$options'" voice-state $options hostile
+  t 0 "hostile text does no harm with '$options'" voice-state $options hostile
   ok "is not obeyed" perl harmless.pl <"$out"
 done
 run voice-state -w -o waybar hostile
 is "$(jq -r 'select(.text == null or .class == null) | "bad"' "$out")" "" "and what is printed for waybar is JSON"
-unlike "$(jq -r '.text, .tooltip' "$out")" '<b>' "without markup of others"
+unlike "$(jq -r '.text, .tooltip' "$out")" '<b>' "the markup of others is left out"
 run python3 "$cli/terminal.py" voice-state -o json hostile
-ok "nor with json on a terminal" perl -e 'undef $/; $_ = <STDIN>; exit(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]/ ? 1 : 0)' <"$out"
+ok "json on a terminal shows no control, either" perl -e 'undef $/; $_ = <STDIN>; exit(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]/ ? 1 : 0)' <"$out"
 
 # A full disk, and a reader that goes away.
 if [ -w /dev/full ]; then
-  t 2 "a full disk" sh -c 'voice-state two >/dev/full'
+  t 2 "a full disk is an error" sh -c 'voice-state two >/dev/full'
   err_one_line voice-state "is said"
 else
   skip 2 "no /dev/full"

@@ -85,15 +85,15 @@ ok "the last line tells the link" wait_until 30 is_live
 mux send-keys -t frames End
 ok "End goes to the end" wait_until 30 shows frames ' [0-9]+-([0-9]+)/\1 '
 mux send-keys -t frames Home
-ok "Home to the beginning" wait_until 30 shows frames ' 1-29/'
+ok "Home goes to the beginning" wait_until 30 shows frames ' 1-29/'
 mux send-keys -t frames Down j Down
-ok "arrows and j by a line" wait_until 30 shows frames ' 4-32/'
+ok "the arrow and j go down by a line" wait_until 30 shows frames ' 4-32/'
 mux send-keys -t frames Up k
-ok "and back" wait_until 30 shows frames ' 2-30/'
+ok "the arrow and k go back" wait_until 30 shows frames ' 2-30/'
 mux send-keys -t frames NPage
-ok "PgDn by a window" wait_until 30 shows frames ' 30-58/'
+ok "PgDn goes on by a window" wait_until 30 shows frames ' 30-58/'
 mux send-keys -t frames PPage
-ok "PgUp back" wait_until 30 shows frames ' 2-30/'
+ok "PgUp goes back by a window" wait_until 30 shows frames ' 2-30/'
 
 # Panels.
 mux send-keys -t frames p
@@ -102,17 +102,17 @@ mux send-keys -t frames a
 ok "a chooses none" wait_until 30 shows frames '^> \[ \] '
 mux send-keys -t frames Down Down Space Enter
 ok "one is chosen" wait_until 30 shows frames '^── '
-ok "and no other" test "$(pane frames | grep -c '^── ')" -le 2
+ok "no other is chosen" test "$(pane frames | grep -c '^── ')" -le 2
 mux send-keys -t frames p a Escape
 ok "Escape is done, all are back" wait_until 30 shows frames ' 1-29/|-[0-9]*/'
 
 # q
 mux send-keys -t frames q
 ok "q ends it" closed frames
-is "$(cat frames.status)" 0 "with status 0"
+is "$(cat frames.status)" 0 "the status is 0"
 ok "the modes are as they were" cmp frames.before frames.after
 unlike "$(pane frames)" 'q quit' "and so is the screen"
-is "$(cat frames.err)" "" "without a word"
+is "$(cat frames.err)" "" "nothing is said"
 mux kill-session -t frames
 exec 9>&-
 
@@ -122,7 +122,7 @@ for end in C-c TERM HUP QUIT ABRT SEGV eof; do
   exec 9<>feed
   head -n 1 states >&9
   ok "$end: the screen is there" wait_until 30 shows other 'q quit'
-  is "$(mux display-message -p -t other '#{alternate_on} #{cursor_flag}')" "1 0" "$end: an alternate one, without a cursor"
+  is "$(mux display-message -p -t other '#{alternate_on} #{cursor_flag}')" "1 0" "$end: the screen is an alternate one, without a cursor"
   case $end in
   C-c) mux send-keys -t other C-c ;;
   eof)
@@ -134,9 +134,9 @@ for end in C-c TERM HUP QUIT ABRT SEGV eof; do
   esac
   ok "$end ends it" closed other
   case $end in C-c) want=130 ;; TERM) want=143 ;; HUP) want=129 ;; QUIT) want=131 ;; ABRT) want=134 ;; SEGV) want=139 ;; *) want=0 ;; esac
-  is "$(cat other.status)" "$want" "$end: status $want"
+  is "$(cat other.status)" "$want" "$end: the status is $want"
   ok "$end: the modes are as they were" cmp other.before other.after
-  is "$(mux display-message -p -t other '#{alternate_on} #{cursor_flag}')" "0 1" "$end: screen and cursor too"
+  is "$(mux display-message -p -t other '#{alternate_on} #{cursor_flag}')" "0 1" "$end: screen and cursor are as they were, too"
   mux kill-session -t other
   exec 9>&-
 done
@@ -148,14 +148,14 @@ if command -v bash >/dev/null 2>&1; then
   exec 9<>feed
   mux send-keys -t jobs "stty -a >jobs.before; voice-state -w - <feed; stty -a >jobs.after" Enter
   head -n 1 states >&9
-  ok "in a shell" wait_until 30 shows jobs 'q quit'
+  ok "it runs in a shell" wait_until 30 shows jobs 'q quit'
   mux send-keys -t jobs C-z
   ok "^Z stops it" wait_until 30 shows jobs 'Stopped'
   is "$(mux display-message -p -t jobs '#{alternate_on} #{cursor_flag}')" "0 1" "with the screen as it was"
   mux send-keys -t jobs "fg" Enter
   ok "fg brings it back" wait_until 30 shows jobs 'q quit'
   head -n 1 states | sed 's/"Kei"/"Keiko"/g' >&9
-  ok "alive" wait_until 30 shows jobs 'Keiko'
+  ok "it is alive" wait_until 30 shows jobs 'Keiko'
   # Stopped unseen.
   command_pid=$(ps -o pid=,args= -t "$(mux display-message -p -t jobs '#{pane_tty}')" | awk '/voice-state -w/ {print $1; exit}')
   kill -STOP "$command_pid"
@@ -174,8 +174,8 @@ fi
 
 # Once on a terminal: its width.
 mux new-session -d -x 57 -y 60 -s once "head -n 2 states | voice-state --panel session -; cat"
-ok "once, at the terminal's width" wait_until 30 shows once '━$'
-is "$(pane once | head -n 1 | python3 -c 'import sys; print(len(sys.stdin.readline().rstrip()))')" 57 "of 57"
+ok "one look is as wide as the terminal" wait_until 30 shows once '━$'
+is "$(pane once | head -n 1 | python3 -c 'import sys; print(len(sys.stdin.readline().rstrip()))')" 57 "it has 57 columns"
 mux kill-session -t once
 
 # A terminal that cannot place the cursor has lines.

@@ -35,11 +35,11 @@ export AGENT_URL
 for words in -q '-w -n 1' history; do
   well
   # shellcheck disable=SC2086
-  t 0 "$words with --token-file" voice-state --token-file "$tmp/token" -v $words
+  t 0 "$words takes --token-file" voice-state --token-file "$tmp/token" -v $words
   is "$(asked | cut -d ' ' -f 2- | uniq)" "$token main" "sends it"
   is "$(cat "$out" "$err" | grep -c $token)" 0 "and does not show it"
 done
-t 0 "a token from standard input" voice-state --token-file - -q <"$tmp/token"
+t 0 "a token comes from standard input" voice-state --token-file - -q <"$tmp/token"
 is "$(asked | tail -n 1)" "/api/voice/state $token main" "is sent"
 chmod 644 "$tmp/token"
 t 77 "a token that others can read" voice-state --token-file "$tmp/token" -q
@@ -61,15 +61,15 @@ printf 'redirect 302 @OTHER@/elsewhere\n---\non /elsewhere\nstatus 200 applicati
   script
 t 0 "a redirect is followed" voice-state --token-file "$tmp/token" -q
 is "$(asked)" "/api/voice/state $token main
-/elsewhere - other" "without the token to another origin"
+/elsewhere - other" "the token does not go to another origin"
 for words in -q -w history; do
-  t 2 "no token over plain http: $words" \
+  t 2 "no token goes over plain http: $words" \
     env AGENT_URL=http://example.invalid voice-state --token-file "$tmp/token" $words
   err_like 'would travel over plain http; see --allow-plaintext$' "and it says so"
 done
 t 75 "--allow-plaintext: then it is tried" \
   env AGENT_URL=http://example.invalid voice-state --allow-plaintext --token-file "$tmp/token" -q
-t 75 "for the stream as well" \
+t 75 "the stream tries it as well" \
   env AGENT_URL=http://example.invalid voice-state --allow-plaintext --token-file "$tmp/token" \
   -w --max-retries 0
 
@@ -83,8 +83,8 @@ data: $state
   t 0 "an authority that is named is believed, the token goes" \
     voice-state --cacert "$tmp/authority" --token-file "$tmp/token" -q
   run voice-state --cacert "$tmp/authority" --token-file "$tmp/token" -w -n 1
-  is "$status $(lines "$out")" "0 1" "for the stream as well"
-  t 75 "nobody vouches for the certificate" voice-state --token-file "$tmp/token" -q
+  is "$status $(lines "$out")" "0 1" "the stream believes it as well"
+  t 75 "a certificate that nobody vouches for is refused" voice-state --token-file "$tmp/token" -q
   err_like certificate "and it says so"
   t 2 "an authority that is not there" voice-state --cacert "$tmp/none" -q
   err_one_line voice-state "is one line"

@@ -34,15 +34,15 @@ err_like "^voice-state: $url/api/voice/events: voice_state: not JSON: unterminat
   "which is told, with the stream and the reason"
 words "$out" >"$tmp/words"
 like "$(sed -n 1p "$tmp/words")" "^$id now: processing · Kei talks" "first what is"
-is "$(sed -n 2p "$tmp/words")" "$id tool dome_turn runs" "an event at once"
+is "$(sed -n 2p "$tmp/words")" "$id tool dome_turn runs" "an event is told at once"
 like "$(sed -n 3p "$tmp/words")" '^- down for 0 s, next try in 1 s, state 0 s old: ' "that the link is down"
 is "$(sed -n 4p "$tmp/words")" "- live" "that it is back"
 is "$(sed -n 5p "$tmp/words")" "$id ends" "and the end of the session"
 unlike "$(cat "$tmp/words")" 'dome_turn done' "a call whose end was missed is not told to have ended"
 err_like '^voice-state: stream is down: .*; next try in ' "-v notes the link on standard error"
-err_like '^voice-state: stream is back after ' "and its return"
+err_like '^voice-state: stream is back after ' "-v notes its return"
 is "$(requests '.headers | (.accept // .Accept)' | sort -u)" "text/event-stream" "it asks for a stream"
-is "$(requests .path | sort -u)" "/api/voice/events" "of voice"
+is "$(requests .path | sort -u)" "/api/voice/events" "it asks for the voice stream"
 
 # Bad events: each is told, ten of them by name; what follows is shown.
 script <<'END'
@@ -66,7 +66,7 @@ voice_state: 1 of 2 sessions are not objects
 voice_event: not JSON: a word without quotes at byte 0
 voice_event: not an action
 action_event: not an action
-voice_state: not a voice state" "with their reasons"
+voice_state: not a voice state" "their reasons are told"
 script <<'END'
 stream
 send event: voice_state\ndata: "
@@ -86,11 +86,11 @@ stream
 file state
 stall
 END
-t 0 "-n 1" voice-state -w -n 1
+t 0 "-n 1 ends it" voice-state -w -n 1
 is "$(lines "$out")" 1 "is one line"
 run voice-state -w -n 1 -o json
-is "$(jq -r .sessionId "$out")" "$sid" "one session's bytes"
-t 0 "--max-time with the stream open" voice-state -w --max-time 0.3 -o tmux
+is "$(jq -r .sessionId "$out")" "$sid" "the line has one session's bytes"
+t 0 "--max-time ends it with the stream open" voice-state -w --max-time 0.3 -o tmux
 is "$(lines "$out")" 1 "the bar is printed once when nothing changes"
 
 # Stale within ten seconds, in words; and fresh again.
@@ -106,7 +106,7 @@ ok "the state is told" wait_until 30 has "$tmp/watch.out" ' now: '
 began=$(date +%s)
 ok "a state that does not come is stale" wait_until 30 has "$tmp/watch.out" '^20[^ ]* - stale: state 1[0-9] s old$'
 took=$(($(date +%s) - began))
-ok "after ten seconds: $took" test "$took" -ge 8 -a "$took" -le 25
+ok "it is stale after ten seconds: $took" test "$took" -ge 8 -a "$took" -le 25
 : >"$tmp/fresh"
 ok "and live when it comes again" wait_until 30 has "$tmp/watch.out" ' - live$'
 
@@ -141,9 +141,9 @@ forever
 status 503 text/plain busy
 END
 t 75 "gave up" voice-state -w --max-retries 2 --retry-wait 0.01
-err_like 'gave up after 2 retries: 503' "after the retries"
+err_like 'gave up after 2 retries: 503' "it gave up after the retries"
 is "$(requests .n | wc -l | tr -d ' ')" 3 "that were allowed"
-t 75 "no stream in time" voice-state -w --max-time 0.2 --retry-wait 5
+t 75 "a stream that does not come in time is an error" voice-state -w --max-time 0.2 --retry-wait 5
 script <<'END'
 stream
 stall
@@ -175,16 +175,16 @@ for form in waybar tmux i3; do
     state=${refusal##*:}
     want=${refusal%:*}
     printf 'stream\nfile state\n---\nforever\nstatus %s\n' "${want%:*}" | script
-    t "${want##*:}" "$form: after a session, ${want%:*}" \
+    t "${want##*:}" "$form: ${want%:*} after a session ends it" \
       voice-state -w -o "$form" --max-retries 1 --retry-wait 0.01
     is "$(block "$form")" "○ $state" "the last block says so"
-    isnt "$(head -n 1 "$out")" "$(tail -n 1 "$out")" "behind that of the session"
+    isnt "$(head -n 1 "$out")" "$(tail -n 1 "$out")" "it comes behind the block of the session"
     unlike "$(cat "$out")" "$(printf '\033')" "without escapes"
   done
   t 77 "$form: a token that is not there" voice-state -w -o "$form" --token-file "$tmp/no-such"
   is "$(block "$form") $(lines "$out")" "○ refused 1" "is a block, too"
-  t 2 "$form: a mistake in the settings" env AGENT_URL= voice-state -w -o "$form"
-  is "$(block "$form")" "○ unknown" "as well"
+  t 2 "$form: a mistake in the settings is an error" env AGENT_URL= voice-state -w -o "$form"
+  is "$(block "$form")" "○ unknown" "the block says unknown"
 done
 run voice-state -w -o line --token-file "$tmp/no-such"
 out_empty "a line for each change says nothing of it"
