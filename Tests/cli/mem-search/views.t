@@ -70,19 +70,19 @@ is "$(jq -r .runId "$out")" run-1 "a run by its date"
 t 1 "no such run" mem-search -R none
 
 t 0 "--fact-profile shows a profile" mem-search --fact-profile 302 -c 9 fern show
-is "$(jq -r '.durableProfile.loreFacts[0].id' "$out")" 4 "the backend's record"
+is "$(jq -r '.durableProfile.loreFacts[0].id' "$out")" 4 "the backend's record is printed"
 is "$(requests 'select(.path == "/api/memory/fact-profile") | .target')" \
   "/api/memory/fact-profile?guildId=1&userId=302&channelId=9&queryText=fern%20show" "asked for it"
 run mem-search --fact-profile 302 -c 9 -o table -W 70 fern show
 out_like '^user facts \(1\)$' "its lists, for a person"
-out_like 'no peanuts please' "evidence"
-out_like 'ben: the labels are .x07 in the shed' "past talk"
-out_like 'Talked about moss\.' "past sessions"
+out_like 'no peanuts please' "the evidence is shown"
+out_like 'ben: the labels are .x07 in the shed' "past talk is shown"
+out_like 'Talked about moss\.' "past sessions are shown"
 run mem-search --fact-profile 302 -c 9 -o tsv fern show
-is "$(cut -f 1,2,6 "$out" | tail -n 1)" "lore facts	4	A fern show every May." "and for a script"
+is "$(cut -f 1,2,6 "$out" | tail -n 1)" "lore facts	4	A fern show every May." "a script gets rows of fields"
 t 1 "nothing is loaded" mem-search --fact-profile 1
 
-t 0 "--snapshot" mem-search --snapshot -c 5 -u 301 --mode voice fern
+t 0 "--snapshot succeeds" mem-search --snapshot -c 5 -u 301 --mode voice fern
 is "$(requests 'select(.path == "/api/memory/runtime-snapshot") | .body')" \
   '{"guildId":"1","channelId":"5","userId":"301","queryText":"fern","mode":"voice"}' "asks for it"
 run mem-search --snapshot -o table -W 70
@@ -93,15 +93,15 @@ run mem-search -M
 out_is "$(printf '# Durable Memory\n\n## People\n- [user] 302: Ben \033[2J plays\n')" \
   "-M prints the text as it is"
 run mem-search --markdown -o json
-is "$(jq -r .guildId "$out")" 1 "or the record"
+is "$(jq -r .guildId "$out")" 1 "-o json prints the record"
 run python3 "$cli/terminal.py" mem-search -M
 out_like 'Ben .e\[2J plays' "on a terminal it is made visible"
 
 t 0 "records that are no facts" mem-search -f -g 1
-is "$(lines "$out")" 5 "pass"
+is "$(lines "$out")" 5 "they pass"
 t 0 "and are shown" mem-search -f -g 1 -o table
-out_like good "with the others"
-t 2 "a page in place of facts" mem-search -f -g 1
+out_like good "they are shown with the others"
+t 2 "a page in place of facts is an error" mem-search -f -g 1
 err_like 'a web page, not JSON' "is said"
 t 2 "an answer without facts" mem-search -f -g 1
 t 77 "a refused token" mem-search --subjects -g 1
@@ -116,7 +116,7 @@ is "$(requests '.headers["x-dashboard-token"] // "none"' | sort -u)" memory-toke
   "--token-file sends the token"
 unlike "$(cat "$out" "$err")" memory-token-0816 "which is never shown"
 AGENT_URL=http://memory.invalid run mem-search --token-file "$tmp/token" -M
-status_is 2 "not in clear text to anybody"
+status_is 2 "a token does not go to anybody in clear text"
 err_like 'the token would travel over plain http' "as is said"
 AGENT_URL=http://memory.invalid run mem-search --max-time 5 --allow-plaintext \
   --token-file "$tmp/token" -M

@@ -26,17 +26,17 @@ for state in deactivated takendown; do
   status_is 77 "$state: a change"
   is "$(jq -r .state "$out")" queued "$state: is kept"
   echo "{\"uri\":\"at://$did/$task/two\"}" >"$tmp/lines"
-  t 77 "$state: and a deletion" pds-record --queue delete <"$tmp/lines"
+  t 77 "$state: a deletion is kept, too" pds-record --queue delete <"$tmp/lines"
   printf '%s\n' "{\"op\":\"put\",\"collection\":\"$task\",\"rkey\":\"new\",\"record\":{\"title\":\"new\"}}" |
     outbox add >"$tmp/other"
   t 77 "$state: the outbox is not sent" outbox flush --max-time 1
   is "$(jq -r .state "$out" | sort | uniq -c | xargs)" "3 queued" "$state: and all of it waits"
-  err_one_line outbox "$state: for one reason"
-  t 77 "$state: its records" pds-record list $task
+  err_one_line outbox "$state: one reason is told"
+  t 77 "$state: its records cannot be read" pds-record list $task
   err_like "the account $did is $state" "$state: are not said to be gone"
   t 77 "$state: nor is one of them" pds-record get $task one
-  err_like "the account $did is $state" "$state: by its key"
-  t 77 "$state: nor by a line" sh -c "echo one | pds-record get $task"
+  err_like "the account $did is $state" "$state: it is not said to be gone by its key"
+  t 77 "$state: it cannot be read by a line, either" sh -c "echo one | pds-record get $task"
   t 77 "$state: nor to who does not know the account" \
     env XDG_STATE_HOME="$tmp/none" pds-record --repo alice.test list $task
   err_like "Repo has been $state" "$state: where the server tells that, too"
@@ -59,7 +59,7 @@ outbox flush >"$tmp/other"
 told state takendown
 rm -r "$tokens"/*.json
 given '{"title":"ONE"}' pds-record put $task one
-status_is 77 "a log-in"
+status_is 77 "a log-in is refused"
 err_like 'AccountTakedown' "says why it is refused"
 err_unlike 'password' "and that is not the password"
 untold state
@@ -76,16 +76,16 @@ for status in 200 302 401 403 404 451 500 511 "302 $elsewhere" "303 $elsewhere";
   run pds-record --queue list $task
   is "$status $(titles)" "0 two three ONE" "a page of $status: the copies are shown"
   err_like 'this is what was there at' "a page of $status: and it is said"
-  t 75 "a page of $status: a list without them" pds-record list --max-retries 0 $task
+  t 75 "a page of $status: a list without them cannot be had" pds-record list --max-retries 0 $task
   given '{"title":"THREE"}' pds-record --queue put $task three
   is "$status $(jq -r .state "$out")" "75 queued" "a page of $status: a change is kept"
   t 75 "a page of $status: the outbox is kept" outbox flush --max-time 1
-  is "$(jq -r .state "$out" | xargs)" queued "a page of $status: whole"
+  is "$(jq -r .state "$out" | xargs)" queued "a page of $status: all of it waits"
   t 75 "a page of $status: nothing can be watched" \
     pds-record watch --max-retries 1 --retry-wait 0.1
   t 75 "a page of $status: who logs in hears so" pds-record login --max-retries 0
   untold portal
-  t 0 "behind it" outbox flush
+  t 0 "it is sent behind that" outbox flush
   is "$(stored me | jq -r .title | sort | xargs)" "ONE THREE two" "all of it is sent"
   echo '{"title":"three"}' | pds-record put $task three >"$tmp/other"
   pds-record --queue list $task >"$tmp/rows"
@@ -97,9 +97,9 @@ is "$(ls "$box")" me.ndjson "nothing was put aside"
 pds-record login >"$tmp/other"
 told handle anna.test
 t 0 "behind a change of the handle the records are read" pds-record list $task
-is "$(titles)" "two three ONE" "as before"
+is "$(titles)" "two three ONE" "they are as before"
 given '{"title":"FOUR"}' pds-record put $task four
-status_is 0 "and written"
+status_is 0 "a record is written"
 sed -i 's/"refreshJwt":"[^"]*"/"refreshJwt":"nonsense"/;s/"accessJwt":"[^"]*"/"accessJwt":"bad"/' "$tokens"/*.json
 : >"$tmp/me.log"
 given '{"title":"FIVE"}' pds-record put $task five

@@ -54,7 +54,7 @@ err_like '^pds-record: standard input:13: .*InvalidSwap.*, and what is there is 
 given '{"n":1}' pds-record put -p bigcid com.example.a x
 status_is 2 "a CID that is none"
 ok "is cut" [ "$(wc -c <"$err")" -lt 700 ]
-err_unlike SECRET "without the secrets in it"
+err_unlike SECRET "the secrets in it are not shown"
 given '{"n":1}' pds-record -p plain delete --swap none com.example.a x
 status_is 2 "a deletion of nothing is no deletion"
 for odd in '{"$bytes":"a!"}' '{"$bytes":"AQI=="}' '{"$bytes":"AQI=","n":1}' '{"$link":"none"}' \
@@ -75,7 +75,7 @@ given '{"n":1}' pds-record -p unread --max-retries 9223372036854775807 put com.e
 is "$status:$(asked unread createSession)" 0:2 "with an old one a new one is tried"
 rm -r "$XDG_STATE_HOME/agentutils/pds"
 given '{"n":1}' pds-record -p stranger put com.example.a x
-status_is 77 "a session of somebody else"
+status_is 77 "a session of somebody else is refused"
 err_like 'a session of did:web:b.test, not of did:web:a.test' "is not used"
 
 done_testing

@@ -13,15 +13,15 @@ want() { jq -r '.value | "\(.n) \(.v)"' "$tmp/rows" | sort -n | xargs -n 2 | cks
 rows 1 450 1 >"$tmp/rows"
 put
 is "$status $(lines "$out")" "0 450" "450 rows are written"
-is "$(asked me applyWrites) $(asked me putRecord)" "3 0" "in three commits"
+is "$(asked me applyWrites) $(asked me putRecord)" "3 0" "three commits are made"
 is "$(jq -r '.uri | split("/")[-1]' "$out" | xargs)" "$(jq -r .rkey "$tmp/rows" | xargs)" \
   "and told in the order of the input"
-is "$(jq -r 'select(.cid and .commit.rev).uri' "$out" | lines /dev/stdin)" 450 "each with its CID and its commit"
+is "$(jq -r 'select(.cid and .commit.rev).uri' "$out" | lines /dev/stdin)" 450 "each has its CID and its commit"
 is "$(there)" "$(want)" "they are there"
 pds-record list $task | jq -c '.value.v = 2' >"$tmp/rows"
 : >"$tmp/me.log"
 put
-is "$status $(asked me putRecord) $(there)" "0 0 $(want)" "and written over in the same way"
+is "$status $(asked me putRecord) $(there)" "0 0 $(want)" "they are written over in the same way"
 
 # --- lost answers
 

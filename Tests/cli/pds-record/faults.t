@@ -15,14 +15,14 @@ status_is 0 "a server that is busy is asked again"
 ok "after the time it names" [ $(($(date +%s%N) - start_time)) -ge 1000000000 ]
 fault me "{\"method\":\"listRecords\",\"status\":429,\"headers\":{\"RateLimit-Reset\":\"$(($(date +%s) + 1000))\"}}"
 t 75 "one that wants too long a rest is left" pds-record list $task
-err_like '429 .*again in (99[0-9]|1000) s, too late for --timeout' "with how long"
+err_like '429 .*again in (99[0-9]|1000) s, too late for --timeout' "it is told how long that is"
 fault me '{"method":"putRecord","status":429,"headers":{"RateLimit-Reset":"nan"}}'
 given '{"n":1}' pds-record put $task 1odd
 status_is 0 "a header of no sense is none"
 fault me '{"method":"getRecord","status":503,"text":"down"}'
 fault me '{"method":"getRecord","status":502,"text":"down"}'
 t 75 "one that is down for too long" pds-record --max-retries 1 get $task x
-err_like 'gave up after 1 retries: 502 Fault: down' "as well"
+err_like 'gave up after 1 retries: 502 Fault: down' "it is told as well"
 fault me '{"method":"getRecord","wait":5}'
 t 75 "one that is too slow" pds-record --timeout 1 get $task x
 t 75 "one that is not there" \
@@ -71,7 +71,7 @@ t 75 "two at once would create everything twice" \
 stop "$creating" KILL
 exec 5>&-
 ok "each line of what was done is whole" jq -e . "$tmp/cut.out"
-t 0 "the same input once more" sh -c "pds-record create --state $tmp/keys $task <$tmp/jobs"
+t 0 "the same input is run once more" sh -c "pds-record create --state $tmp/keys $task <$tmp/jobs"
 is "$(lines "$out")" 40 "has a result for each"
 settled me
 is "$(stored me | jq -c 'select(.job != null)' | wc -l | tr -d ' ')" 40 "and is there once"
@@ -81,7 +81,7 @@ is "$(stat -c %a "$tmp/keys")" 600 "the keys are nobody else's affair"
 t 2 "a file of keys is no resume point" pds-record watch --from 0 -n 1 --state "$tmp/keys"
 pds-record watch --from 0 -n 1 --state "$tmp/seq" >"$tmp/watched"
 cp "$tmp/seq" "$tmp/seq.before"
-t 2 "nor the other way round" sh -c "pds-record create --state $tmp/seq $task <$tmp/jobs"
+t 2 "a resume point is no file of keys, either" sh -c "pds-record create --state $tmp/seq $task <$tmp/jobs"
 ok "and it stays whole" cmp "$tmp/seq" "$tmp/seq.before"
 
 # --- pages of somebody on the way
@@ -95,9 +95,9 @@ for code in 200 404 401; do
   fault me "{\"method\":\"getRecord\",\"status\":$code,$page}"
   t 75 "or that there is none" pds-record get $task kept
   fault me "{\"method\":\"listRecords\",\"status\":$code,$page}"
-  t 75 "or no list" pds-record list $task
+  t 75 "a list is not said to be empty" pds-record list $task
   fault me "{\"method\":\"describeRepo\",\"status\":$code,$page}"
-  t 75 "or no repository" pds-record describe
+  t 75 "a repository is not said to be missing" pds-record describe
 done
 t 0 "it is there" pds-record get $task kept
 t 1 "what is not there is not the record that was asked for" \

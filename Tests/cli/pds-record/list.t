@@ -8,23 +8,23 @@ start_pds good --page 10
 start_pds awkward --awkward --page 10
 seq 25 | jq -c '{n: .}' >"$tmp/many"
 for server in good awkward; do
-  t 0 "$server: many" sh -c "pds-record -p $server create $task <$tmp/many"
+  t 0 "$server: many are written" sh -c "pds-record -p $server create $task <$tmp/many"
   # A neighbour whose name begins alike.
   given '{}' pds-record -p $server put "${task}x" self
   run pds-record -p $server list $task
-  is "$(jq .value.n "$out" | xargs)" "$(seq 25 -1 1 | xargs)" "$server: the newest first"
+  is "$(jq .value.n "$out" | xargs)" "$(seq 25 -1 1 | xargs)" "$server: the newest comes first"
   run pds-record -p $server list --reverse $task
-  is "$(jq .value.n "$out" | xargs)" "$(seq 25 | xargs)" "$server: the oldest first"
+  is "$(jq .value.n "$out" | xargs)" "$(seq 25 | xargs)" "$server: --reverse begins with the oldest"
   for count in 1 2 11 30; do
     run pds-record -p $server list -n $count $task
     is "$(jq .value.n "$out" | xargs)" "$(seq 25 -1 1 | head -n $count | xargs)" "$server: $count"
     run pds-record -p $server list -n $count --reverse $task
     is "$(jq .value.n "$out" | xargs)" "$(seq 25 | head -n $count | xargs)" \
-      "$server: $count of the oldest"
+      "$server: -n takes $count of the oldest"
   done
   t 0 "$server: none is what was wanted" pds-record -p $server list -n 0 $task
   run pds-record -p $server list at://alice.test/$task
-  is "$(lines "$out")" 25 "$server: by an AT URI"
+  is "$(lines "$out")" 25 "$server: an AT URI names them"
 done
 is "$(jq -r 'select(.authorized and .method == "listRecords").method' "$tmp/good.log" "$tmp/awkward.log")" \
   "" "nobody logs in to read"
@@ -49,7 +49,7 @@ t 2 "a row that is none" pds-record list $task
 is "$(lines "$out")" 2 "does not hide the others"
 err_one_line pds-record "and is told"
 serve_page '200 text/html <html>'
-t 75 "a page of something else" pds-record list $task
+t 75 "a page of something else has status 75" pds-record list $task
 err_like "200 OK: a page, not a server's answer" "is no list"
 serve_page "200 application/json {\"records\":[{\"uri\":\"at://alice.test/$task/a\",\"v\":\"\\x1b]0;x\\x07\"}]}"
 t 2 "raw controls are no JSON" pds-record list $task
@@ -59,6 +59,6 @@ serve_page '403 text/plain no\x1b[2J way'
 t 77 "plain words that nobody may" pds-record get $task x
 err_like '403.*no\\e\[2J way' "are shown, not obeyed"
 escape=$(printf '\033')
-err_unlike "$escape" "with no escape"
+err_unlike "$escape" "no escape is shown"
 
 done_testing

@@ -36,7 +36,7 @@ is "$(told "$tmp/watch.out" | sort)" "#commit poll create com.example.other/x 1
 #commit poll delete $task/a 
 #commit poll update com.example.other/x 2
 #commit poll update $task/b 2" "what happens, and no more, whatever was lost"
-is "$(jq -r 'select(.event).id' "$tmp/watch.out" | sort -u)" "" "without numbers"
+is "$(jq -r 'select(.event).id' "$tmp/watch.out" | sort -u)" "" "they have no numbers"
 is "$(jq -r 'select(.event).data | select(.ops[0].path | endswith("/b")) | .repo, .ops[0].cid' \
   "$tmp/watch.out" | xargs)" "did:web:alice.test $(pds-record get $task b | jq -r .cid)" \
   "with names"
@@ -51,7 +51,7 @@ is "$(told "$out" | xargs -n 5)" "#commit poll create $task/b 2
 #commit poll create $task/c 1
 #commit poll create $task/d 1" "from the beginning, all that is there is new"
 is "$(asked me listRecords)" "$(jq -r 'select(.method == "listRecords").query' "$tmp/me.log" |
-  grep -c 'limit=100')" "by pages"
+  grep -c 'limit=100')" "they are asked for by pages"
 fault me "$none"
 t 2 "events that are too large" \
   pds-record watch --from 0 -n 1 --max-event-bytes 50 --max-time 1 --retry-wait 0.2 $task
@@ -73,7 +73,7 @@ status 404 text/plain none
 END
 printf '[profile raw]\nkind = pds\nurl = %s\nidentifier = did:web:a.test\n' "$url" \
   >"$XDG_CONFIG_HOME/agentutils/config"
-t 2 "neither a stream nor records" pds-record watch
+t 2 "a server with neither a stream nor records is refused" pds-record watch
 err_one_line pds-record "are an error"
 err_like ': 404 Status: none$' "which says why"
 

@@ -22,7 +22,7 @@ is "$(jq -r 'select(.authorized | not).method' "$tmp/me.log" | sort | xargs)" \
   "createSession describeRepo" "what one may ask is known then"
 run agent-tail -p me --from 0 -n 2 $task
 is "$(numbers "$out")" "1 2" "agent-tail is told, too"
-is "$(asked me createSession)" 1 "with the same session"
+is "$(asked me createSession)" 1 "the same session serves both"
 run pds-record -p me watch -L --repo did:web:alice.test --max-retries 0 --from 0 -n 2 $task
 is "$(numbers "$out") $(jq -r 'select(.type).type' "$out" | xargs)" "1 2 open end" \
   "without a handle it is the stream that is refused first"
@@ -38,7 +38,7 @@ wait_until 20 has "$tmp/watch.out" '"n":1'
 stop "$pid" INT
 is "$(numbers "$tmp/watch.out") $(jq -r 'select(.type).type' "$tmp/watch.out" | xargs)" \
   "1 open end" "are renewed on the way"
-is "$(asked short createSession)" 1 "without the password"
+is "$(asked short createSession)" 1 "the password is not needed for it"
 
 # --- without a stream
 
@@ -54,7 +54,7 @@ write short 2
 wait_until 20 has "$tmp/watch.out" '"n":2'
 stop "$pid" INT
 is "$(numbers "$tmp/watch.out") $(jq -r 'select(.type).type' "$tmp/watch.out" | xargs)" \
-  "2 open end" "and with new ones behind it"
+  "2 open end" "new ones are taken behind it"
 
 # --- nobody is let in
 
@@ -67,10 +67,10 @@ down me
 t 75 "one that is away" pds-record -p me watch --max-retries 0 --max-time 20
 up me
 echo wrong >"$tmp/pds.password"
-t 77 "a wrong password" pds-record -p me watch --max-time 20
+t 77 "a wrong password is refused" pds-record -p me watch --max-time 20
 err_like 'was refused for alice.test$' "is said"
 : >"$tmp/me.log"
-t 77 "by agent-tail, too" agent-tail -p me --max-time 20
+t 77 "agent-tail refuses it, too" agent-tail -p me --max-time 20
 is "$(asked me createSession)" 1 "and tried once"
 
 done_testing

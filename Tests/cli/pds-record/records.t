@@ -40,8 +40,8 @@ is "$(lines "$out")" 2 "and the others are written"
 is "$(asked me putRecord)" 2 "nothing else is sent"
 first=$(jq -r .uri "$out" | head -n 1)
 is "$(stored me | tail -n 1 | jq -c '[.title, ."$type", .n]')" \
-  "[\"buy milk\",\"$task\",9007199254740991]" "with its type"
-like "$(stored me | tail -n 1 | jq -r .createdAt)" '^2[0-9-]+T[0-9:]+\.[0-9]{3}Z$' "and its time"
+  "[\"buy milk\",\"$task\",9007199254740991]" "it has its type"
+like "$(stored me | tail -n 1 | jq -r .createdAt)" '^2[0-9-]+T[0-9:]+\.[0-9]{3}Z$' "it has its time"
 is "$(stored me | head -n 1 | jq -r .createdAt)" 2026-01-01T00:00:00.000Z "unless it had one"
 pds get "$first"
 is "$(jq -r .value.title "$out")" "buy milk" "an AT URI leads to it"
@@ -56,13 +56,13 @@ err_is "pds-record: standard input:3: no such record" "and it is named"
 # --- put
 
 given '{"title":"fixed"}' pds-record put $task self
-status_is 0 "a record under a key"
+status_is 0 "a record is put under a key"
 is "$(jq -r .cid "$out")" bafyreighusodssr3fxenpbozzqmenwm3lqbmygrtjwm4k65jnmwfk2pwk4 \
   "is what others call it"
 given '{"title":"other"}' pds-record put --swap none $task self
 status_is 1 "none may be there"
 err_one_line pds-record "said in one line"
-err_like 'nothing was written: 400 .*InvalidSwap' "with the server's word"
+err_like 'nothing was written: 400 .*InvalidSwap' "the server's word is told"
 given '{"title":"fixed"}' pds-record put --swap none $task self
 status_is 0 "unless it is what is sent"
 given '{"title":"other"}' pds-record put $task self \
@@ -110,7 +110,7 @@ is "$(sed 's/^pds-record: standard input://' "$err")" "1: a record of com.exampl
 3: no value to put
 4: an object without uri and rkey
 5: neither an AT URI nor a record key" "are named"
-t 2 "somebody else's record" \
+t 2 "somebody else's record is refused" \
   sh -c "sed 's/dev.joelclaw.task.item/com.example.a/;1q' $tmp/bad | pds-record put"
 err_like "somebody else's record" "is not written"
 
@@ -137,7 +137,7 @@ is "$(jq -r .uri "$out")" "at://did:web:alice.test/$task/self" "and named"
 pds delete $task self
 status_is 0 "once more is done already"
 t 0 "and all that are listed" sh -c "pds-record list $task | pds-record delete --swap row"
-is "$(lines "$out")" 2 "each with its line"
+is "$(lines "$out")" 2 "each has its line"
 pds list $task
 status_is 1 "nothing is left"
 

@@ -18,13 +18,13 @@ for number in 1 2 3 4; do
   echo "{\"n\":$number}"
   sleep 0.4
 done >"$tmp/slow.fifo" &
-t 0 "tokens expire on the way" pds-record create $task <"$tmp/slow.fifo"
+t 0 "tokens may expire on the way" pds-record create $task <"$tmp/slow.fifo"
 is "$(lines "$out")" 4 "and every record is written"
-is "$(stored me | wc -l | tr -d ' ')" 4 "once"
-is "$(asked me createSession)" 1 "for one password"
+is "$(stored me | wc -l | tr -d ' ')" 4 "each is written once"
+is "$(asked me createSession)" 1 "one password is enough"
 ok "new tokens are had" [ "$(asked me refreshSession)" -ge 1 ]
 is "$(stat -c %a "$tokens"/*.json)" 600 "which nobody else can read"
-unlike "$(cat "$tokens"/*.json "$out")" app-pass-word "without the password"
+unlike "$(cat "$tokens"/*.json "$out")" app-pass-word "the password is in none of them"
 
 # --- worn out twice over
 
@@ -40,7 +40,7 @@ sleep 0.7
 echo '{"worn":3}' >&5
 exec 5>&-
 finished "$worn"
-is "$status:$(lines "$tmp/worn.out")" 0:2 "tokens of another process that expired meanwhile"
+is "$status:$(lines "$tmp/worn.out")" 0:2 "tokens of another process that expired meanwhile are renewed"
 cat "$tmp/by-did" >>"$XDG_CONFIG_HOME/agentutils/config"
 for line in alice.test did:web:alice.test; do
   given "at://$line/$task/none" env AGENT_PROFILE=by-did pds-record delete
@@ -62,7 +62,7 @@ codes=
 for number in 1 2 3 4 5 6; do
   eval "wait \$p$number" && codes=$codes+ || codes=$codes-
 done
-is "$codes" "++++++" "six at once"
+is "$codes" "++++++" "six processes at once all succeed"
 ok "one of them has the tokens renewed" [ "$(asked me refreshSession)" -lt 4 ]
 is "$(asked me createSession)" 0 "and none logs in"
 is "$(stored me | jq -c 'select(.p)' | wc -l | tr -d ' ')" 6 "every record is there"
@@ -96,10 +96,10 @@ rm -r "$tokens"
 
 echo wrong >"$tmp/pds.password"
 given '{}' pds-record create $task
-status_is 77 "a wrong password"
+status_is 77 "a wrong password is refused"
 err_one_line pds-record "said in one line"
-err_like "AuthenticationRequired.*the password from $tmp/pds.password was refused" "with its source"
-err_unlike wrong.$ "not with itself"
+err_like "AuthenticationRequired.*the password from $tmp/pds.password was refused" "its source is told"
+err_unlike wrong.$ "it is not shown itself"
 is "$(asked me createSession)" 3 "tried once"
 
 # An account with two factors: the server mails a code each time that somebody logs in.
@@ -108,7 +108,7 @@ before=$(asked me createSession)
 for _ in 1 2 3 4; do
   fault me "$two"
   given '{}' pds-record create $task
-  status_is 77 "the password of an account with two factors"
+  status_is 77 "the password of an account with two factors is refused"
   err_one_line pds-record "said in one line"
   err_like 'give an app password' "with what to do"
 done
@@ -122,16 +122,16 @@ is "$(($(asked me createSession) - before))" 3 "another password is tried"
 : >"$tmp/me.faults"
 echo wrong >"$tmp/pds.password"
 given '{}' env AGENT_TOKEN_FILE="$tmp/none" pds-record create $task
-status_is 77 "none at all"
+status_is 77 "a missing password is refused"
 t 0 "does not keep one from reading" pds-record list $task
 sed -i '/token-file/d' "$XDG_CONFIG_HOME/agentutils/config"
 given '{}' pds-record create $task
-status_is 77 "no source of a password"
+status_is 77 "a password needs a source"
 err_like 'no app password' "is said"
 printf '[profile far]\nkind = pds\nurl = http://example.invalid\nidentifier = a.test\ntoken-command = echo x\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 given '{}' pds-record -p far create $task
-status_is 77 "a password over plain http"
+status_is 77 "a password does not go over plain http"
 err_like 'plain http; see --allow-plaintext' "is not sent"
 t 75 "unless one says so" timeout 3 pds-record -p far --allow-plaintext --timeout 1 delete $task x
 printf '[profile claw]\nkind = joelclaw\nurl = ws://127.0.0.1:9\npds = me\n' \
@@ -160,9 +160,9 @@ END
 printf '[profile raw]\nkind = pds\nurl = %s\nidentifier = a.test\ntoken-command = echo secret-word\n' "$url" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 given '{}' pds-record -p raw create $task
-status_is 2 "a redirect to another server"
+status_is 2 "a redirect to another server is an error"
 err_like 'to another server' "is not followed"
-is "$(requests .n | wc -l | tr -d ' ')" 1 "with a password"
+is "$(requests .n | wc -l | tr -d ' ')" 1 "no password goes there"
 
 # --- a command that does not come to an end
 printf '[profile hung]\nkind = pds\nurl = %s\nidentifier = alice.test\ntoken-command = exec sleep 1000\n' \
@@ -172,7 +172,7 @@ bound=20
 given '{}' pds-record -p hung --timeout 0.5 create $task
 status_is 75 "a password that does not come"
 err_one_line pds-record "is told"
-t 75 "nor to log in" pds-record -p hung --timeout 0.5 login
+t 75 "logging in waits no longer" pds-record -p hung --timeout 0.5 login
 given '{}' pds-record -p hung --queue --timeout 0.5 create $task
 status_is 75 "what is written meanwhile"
 is "$(outbox list -p hung | jq -r .state)" queued "is kept"

@@ -38,7 +38,7 @@ status_is 75 "a page is no record that is gone"
 err_like "gave up after 2 retries: .*404 Not Found: a page, not a server's answer" "and waited out"
 out_empty "with nothing printed"
 watch private -n 1
-status_is 77 "records for those who logged in"
+status_is 77 "records for those who logged in are refused"
 err_like 'no app password' "are asked for as such"
 
 # --- records that the commit brings along
@@ -66,7 +66,7 @@ for each in breaks slow; do
   watch $each -L -n 3 com.example.a
   is "$(jq -r '.id // .type' "$out" | xargs)" "open lost resumed 6 7 end" \
     "$each: what was missed is replayed, and no more" || cat "$out" "$err"
-  is "$(streams $each)" ",cursor=0" "$each: from the beginning"
+  is "$(streams $each)" ",cursor=0" "$each: it begins at the beginning"
 done
 watch quiet -L -n 1
 is "$(jq -r '.id // .type' "$out" | xargs):$(streams quiet)" "open lost resumed 8 end:," \
@@ -95,7 +95,7 @@ is "$(jq -c '[.id, .data.tooBig]' "$out" | xargs)" "[1,true] [2,null] [3,null]" 
 watch toobig -n 2 com.example.a
 is "$(jq -r .id "$out" | xargs)" "1 3" "of a collection, those that keep some back"
 watch numberless -n 1
-is "$(jq -r .id "$out")" 3 "an event without a number"
+is "$(jq -r .id "$out")" 3 "an event may have no number"
 is "$(grep -c '#commit without a number is dropped' "$err")" 2 "is named"
 watch strange -n 2
 is "$(jq -c 'select(.id == "1").data | has("\u0301key\"")' "$out")" true "a strange name stays whole"
@@ -103,7 +103,7 @@ is "$(grep -o '"value"' "$out" | wc -l):$(ops | xargs)" "1:com.example.a/a 1" \
   "what a server calls a value is none"
 watch large -n 1
 err_like 'an event of more than 8388608 bytes dropped; see --max-event-bytes' "8 MiB are enough"
-is "$(ops)" "com.example.a/b 1" "for an event"
+is "$(ops)" "com.example.a/b 1" "they are enough for an event"
 watch large -n 1 --max-event-bytes 20000000
 is "$(ops):$(cat "$err")" "com.example.a/a 1:" "unless more is asked for"
 watch many -n 1
@@ -115,7 +115,7 @@ err_is "pds-record: $url/future: FutureCursor" "a number of nothing is not made 
 printf '{"type":"sse_state","source":"repository did:web:a.test of %s/future","last_event_id":"9"}\n' \
   "$url" >"$tmp/state"
 watch future --state "$tmp/state"
-status_is 2 "a state of the future"
+status_is 2 "a state of the future is refused"
 err_like "FutureCursor \(event 9\): remove $tmp/state to begin" "tells what to do"
 
 # --- numbers that begin again, of which the server says nothing
@@ -132,8 +132,8 @@ is "$(jq -r .newest "$tmp/anew")" 2026-11-01T00:16:00.000Z "the state says when 
 printf '{"type":"sse_state","source":"repository did:web:a.test of %s/anew","last_event_id":"9","newest":"2026-11-01T00:09:00.000Z"}\n' \
   "$url" >"$tmp/anew"
 watch anew --state "$tmp/anew" -n 6
-is "$status $(jq -r .id "$out" | xargs)" "0 1 2 3 4 5 6" "at the next start, too"
-err_like 'numbered anew: 1 comes behind 9' "with a word"
+is "$status $(jq -r .id "$out" | xargs)" "0 1 2 3 4 5 6" "they come at the next start, too"
+err_like 'numbered anew: 1 comes behind 9' "it is told"
 
 # --- a server that is away, and an account known by its handle
 
@@ -143,12 +143,12 @@ watch named -n 1 --state "$tmp/named"
 is "$(jq -r .source "$tmp/named")" "repository did:web:a.test of $url/named" "and kept as a DID"
 sed -i 's/did:web:a/did:web:b/' "$tmp/named"
 watch named --state "$tmp/named"
-status_is 2 "that of somebody else"
+status_is 2 "a state of somebody else is refused"
 err_like 'a.test is did:web:a.test now, and the state that of repository did:web:b.test' "is not gone on with"
 run agent-tail -p named,dead --retry-wait 0.1 --max-retries 1 --max-time 3
 is "$(jq -r 'select(.event).profile' "$out" | sort | uniq -c | xargs)" "2 named" \
   "a server that is away keeps no other from being followed"
 err_like 'gave up after 1 retries' "and is tried again"
-unlike "$(cat "$err")" '--timeout' "by its own options"
+unlike "$(cat "$err")" '--timeout' "its own options are not advised"
 
 done_testing

@@ -23,10 +23,10 @@ is "$(jq -r 'select(.event == "#commit").data.ops[] | [.action, .path, .value.n]
 create $task/k3 3
 delete $task/k2 " "what happens, and no more"
 is "$(jq -r 'select(.event).id' "$tmp/watch.out" | xargs)" \
-  "$(jq -r 'select(.event).data.seq' "$tmp/watch.out" | xargs)" "by its number"
-not_ok "without the blocks" grep -q blocks "$tmp/watch.out"
+  "$(jq -r 'select(.event).data.seq' "$tmp/watch.out" | xargs)" "each has its number"
+not_ok "the blocks are left out" grep -q blocks "$tmp/watch.out"
 is "$(jq -r 'select(.event).data | [.op, .t, .repo] | join(" ")' "$tmp/watch.out" | sort -u)" \
-  "1 #commit did:web:alice.test" "with header and body"
+  "1 #commit did:web:alice.test" "header and body are there"
 
 # --- from a number, in a state
 
@@ -37,7 +37,7 @@ is "$(jq -r .event "$out" | sort -u | xargs)" "#account #commit #identity #sync"
 run pds-record watch --from 0 -n 3 com.example.none --max-time 1
 out_empty "but a collection without changes has nothing to tell"
 run pds-record watch --from "$((last - 1))" --state "$tmp/state" -n 1
-is "$(jq -r '.data.ops[0] | .action + " " + .path' "$out")" "delete $task/k2" "behind a number"
+is "$(jq -r '.data.ops[0] | .action + " " + .path' "$out")" "delete $task/k2" "--from begins behind a number"
 write 4
 write 5
 run pds-record watch --from 0 --state "$tmp/state" -n 2 $task
@@ -51,7 +51,7 @@ is "$(jq -c '.data.ops[0].value.n' "$out" | xargs)" "4 5 44" \
 is "$(asked me getRecord)" 0 "and none was asked for"
 t 2 "a number that is not there yet" pds-record watch --from 99999 --max-time 10
 err_like 'FutureCursor' "is an error"
-err_one_line pds-record "in one line"
+err_one_line pds-record "it is told in one line"
 run agent-tail --from "$last" -n 1 $task
 is "$(jq -r '.data.ops[0].path' "$out")" "$task/k4" "agent-tail follows it, too"
 

@@ -9,9 +9,9 @@ seq 300 | jq -c '{rkey: "k\(.)", value: {n: ., list: [{x: "é"}], b: {"$bytes": 
 pds-record put $task <"$tmp/rows" >"$tmp/made"
 echo '{"m":1}' | pds-record put com.example.other self >"$tmp/other"
 
-t 0 "all records" pds-record export
+t 0 "all records are exported" pds-record export
 is "$(lines "$out")" 301 "are printed"
-is "$(jq -r .uri "$out" | LC_ALL=C sort -c && echo sorted)" sorted "by collection and key"
+is "$(jq -r .uri "$out" | LC_ALL=C sort -c && echo sorted)" sorted "they are sorted by collection and key"
 jq -cS 'select(.uri | contains("task.item")) | [.uri, .cid, .value]' "$out" | sort >"$tmp/ours"
 pds-record list $task | jq -cS '[.uri, .cid, .value]' | sort >"$tmp/theirs"
 ok "as lists have them" cmp "$tmp/ours" "$tmp/theirs"
@@ -20,7 +20,7 @@ pds-record list $task | pds-record delete >"$tmp/other"
 t 0 "they are brought back" sh -c "pds-record put <$tmp/all"
 is "$(pds-record list $task | jq -r .cid | sort | cksum)" \
   "$(jq -r 'select(.uri | contains("task.item")).cid' "$tmp/all" | sort | cksum)" "as they were"
-t 0 "the file itself" pds-record export --car
+t 0 "the file itself is exported" pds-record export --car
 is "$(jq -Rrs 'contains("roots")' "$out" 2>/dev/null):$(head -c 7 "$out" | tail -c 5)" "true:eroot" \
   "is what the server has" || head -c 20 "$out" | od -c
 t 1 "a repository that is not there" pds-record --repo did:web:nobody.test export
@@ -37,10 +37,10 @@ printf '[profile blobs]\nkind = pds\nurl = %s/blobs\nidentifier = did:web:a.test
 AGENT_PROFILE=blobs
 export AGENT_PROFILE
 printf '<html>\000\377' >"$tmp/blob"
-t 0 "a file" sh -c "pds-record blob put image/x-odd <$tmp/blob"
+t 0 "a file is sent" sh -c "pds-record blob put image/x-odd <$tmp/blob"
 is "$(jq -c '[."$type", .mimeType, .size]' "$out")" '["blob","image/x-odd",8]' "is kept"
 cid=$(jq -r '.ref."$link"' "$out")
-t 0 "by its CID" pds-record blob get "$cid"
+t 0 "it is fetched by its CID" pds-record blob get "$cid"
 ok "it is the same, byte for byte" cmp "$out" "$tmp/blob"
 t 1 "one that is not there" pds-record blob get bafkreihlg4lgb2gzy6ptcqzm4bavz2cbnmqjzrydmuneyufgbp754cefci
 t 75 "a page is no blob" pds-record -p portal blob get "$cid"

@@ -12,7 +12,7 @@ printf '[profile me]\nkind = pds\nurl = %s\nidentifier = a.test\n' "$url" \
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
   run pds-record $words </dev/null
-  is "$(head -n 1 "$err")" "pds-record: $want" "pds-record $words"
+  is "$(head -n 1 "$err")" "pds-record: $want" "pds-record $words is refused"
   status_is 2 "is refused"
 done <<'END'
 |a command is needed: list, get, create, put, delete, watch, describe, login, export, blob
@@ -62,7 +62,7 @@ t 0 "reading takes no password" pds-record -p me --token-file /dev/null describe
 t 77 "without a password nobody logs in" pds-record -p me login
 err_like 'no app password' "and it is said"
 printf '[profile c]\nurl = %s\n' "$url" >>"$XDG_CONFIG_HOME/agentutils/config"
-t 2 "an agent without records" pds-record -p c describe
+t 2 "an agent without records is refused" pds-record -p c describe
 err_is "pds-record: c: a Clanky dashboard keeps no records of the AT Protocol" "has none"
 
 done_testing

@@ -27,7 +27,7 @@ run tmux-attach --authorize "$host"
 is "$(sed -n 1p "$out")" "$line" "the key stays the same"
 paste=$(sed -n 2p "$out")
 is "$(lines "$out")" 2 "there is a second line, to be pasted"
-like "$paste" "echo 'ssh-ed25519 .*' >> ~/.ssh/authorized_keys" "in the words of the contract"
+like "$paste" "echo 'ssh-ed25519 .*' >> ~/.ssh/authorized_keys" "it has the words of the contract"
 
 for transport in $transports; do
   # --- it is not let in yet; pasted, it is
@@ -55,8 +55,8 @@ EOF
     is "$status $(what_failed)" "0 " "$transport, $shell: and now we are in"
   done
   is "$(grep -c '^ok ' "$out")" 5 "$transport: five things are in place"
-  out_like "^ok +tmux +tmux [0-9].*$(command -v tmux)" "$transport: tmux, its version and place"
-  out_like "^ok +harness +$remote_home/bin/claude" "$transport: the agent, from the login PATH"
+  out_like "^ok +tmux +tmux [0-9].*$(command -v tmux)" "$transport: tmux is named with its version and place"
+  out_like "^ok +harness +$remote_home/bin/claude" "$transport: the agent is found on the login PATH"
 
   # --- what else can be amiss
   check -H 'codex --model x' "$host"
@@ -74,19 +74,19 @@ EOF
   cp "$remote_home/.profile" "$tmp/profile"
   echo "PATH=$tmp/few; echo noise" >"$remote_home/.profile"
   check "$host"
-  status_is 1 "$transport: a login PATH without tmux"
+  status_is 1 "$transport: a login PATH without tmux is found out"
   is "$(what_failed | tr '\n' ' ')" 'tmux harness ' "$transport: lacks both"
   echo 'exit 3' >"$remote_home/.profile"
   check "$host"
   is "$(what_failed)" login "$transport: a login shell that leaves is found out"
-  status_is 2 "$transport: and not for another try"
+  status_is 2 "$transport: another try is not advised"
   cp "$tmp/profile" "$remote_home/.profile"
 
   check -P "$nobody" "$remote_user@127.0.0.1"
-  status_is 75 "$transport: nobody listens"
+  status_is 75 "$transport: a host that does not listen has status 75"
   is "$(what_failed)" reach "$transport: that fails"
   check "$remote_user@nowhere.invalid"
-  status_is 75 "$transport: nobody of this name"
+  status_is 75 "$transport: a name that does not exist has status 75"
   is "$(what_failed)" reach "$transport: fails, too"
   check -i "$tmp/none" "$host"
   status_is 2 "$transport: a key file that is not there is our own fault"

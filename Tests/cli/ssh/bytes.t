@@ -31,7 +31,7 @@ for transport in $transports; do
   : >"$sshd_log"
   rm -f "$remote_home/came"
   attach "$transport"
-  ok "$transport: it pours" at "$transport" within 60 expect 'THAT WAS ALL'
+  ok "$transport: all of it comes" at "$transport" within 60 expect 'THAT WAS ALL'
   perl -e 'local $/; $_ = <>; print substr $_, index($_, "HERE IT COMES") + 13' "$tmp/$transport.screen" |
     head -c 12000000 >"$tmp/went"
   ok "$transport: 12 MB came as they were" cmp "$tmp/went" "$remote_home/down"

@@ -35,17 +35,17 @@ for transport in $transports; do
   screen=$(tr '\r' '\n' <"$tmp/$transport.screen")
   ok "$transport: the new fingerprint is shown" grep -qF "$new_print" "$tmp/$transport.screen"
   like "$screen" 'man in the middle' "$transport: and what it may mean"
-  like "$screen" '--forget' "$transport: and how to pin anew"
-  is "$(connections "$other_log")" 1 "$transport: one connection to the other box"
+  like "$screen" '--forget' "$transport: it tells how to pin anew"
+  is "$(connections "$other_log")" 1 "$transport: the other box is connected to once"
   not_ok "$transport: no authentication was sent" grep -Eq 'userauth-request|Accepted|Failed' "$other_log"
   ok "$transport: the pins are as before" cmp "$tmp/pins" "$tmp/pins.before"
 
   attach_args
   # shellcheck disable=SC2086
-  t 77 "$transport: a list: 77" tmux-attach $attach_args -l
-  out_empty "$transport: and no record"
+  t 77 "$transport: a list has status 77" tmux-attach $attach_args -l
+  out_empty "$transport: no record is printed"
   ok "$transport: it says why" grep -qF "$new_print" "$err"
-  not_ok "$transport: without authentication" grep -Eq 'userauth-request|Accepted|Failed' "$other_log"
+  not_ok "$transport: nobody authenticated" grep -Eq 'userauth-request|Accepted|Failed' "$other_log"
   ok "$transport: the pins are as before" cmp "$tmp/pins" "$tmp/pins.before"
 
   # A line that cannot be read may have been the pin.
@@ -54,10 +54,10 @@ for transport in $transports; do
   : >"$box_log"
   link to "$box_port"
   # shellcheck disable=SC2086
-  t 77 "$transport: a damaged pin: 77" tmux-attach $attach_args -l
+  t 77 "$transport: a damaged pin has status 77" tmux-attach $attach_args -l
   not_ok "$transport: no authentication was sent" grep -Eq 'userauth-request|Accepted' "$box_log"
   cp "$tmp/pins.good" "$tmp/pins"
   # shellcheck disable=SC2086
-  t 0 "$transport: the right key and the right pin again" tmux-attach $attach_args -l
+  t 0 "$transport: the right key and the right pin are taken again" tmux-attach $attach_args -l
 done
 done_testing

@@ -10,7 +10,7 @@ for transport in $transports; do
   port=$direct
   start_proxy "$transport"
   attach first -s "$transport"
-  ok "$transport: the prompt" at first expect 'claude> '
+  ok "$transport: the prompt is there" at first expect 'claude> '
   at first send '\r~.'
   at first end 30
   link drop

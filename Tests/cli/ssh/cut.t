@@ -20,7 +20,7 @@ for transport in $transports; do
   start_proxy "$transport"
   attach_args
   list
-  status_is 0 "$transport: the list"
+  status_is 0 "$transport: the list comes"
   cp "$out" "$tmp/want"
   is "$(jq -r .name "$tmp/want" | tr '\n' ' ')" 'alpha beta gamma ' "$transport: is right"
   # OpenSSH's master keeps its connection for the next call.
@@ -89,7 +89,7 @@ for transport in $transports; do
     *) place=$((place < from ? place + 297 : place + by)) ;;
     esac
   done
-  is "$wrong" '' "$transport: one wrong byte: right, or a failure for now"
+  is "$wrong" '' "$transport: one wrong byte gives the right list, or a failure for now"
 
   # What is no box at all: told at once, or in the time that was asked for.
   link pass
@@ -102,8 +102,8 @@ for transport in $transports; do
     list --max-time 3
     took=$(($(date +%s) - began))
     status_is 75 "$transport: $fault: 75"
-    err_one_line tmux-attach "$transport: $fault: and why"
-    ok "$transport: $fault: in time ($took s)" test "$took" -le 12
+    err_one_line tmux-attach "$transport: $fault: the reason is told"
+    ok "$transport: $fault: it ends in time ($took s)" test "$took" -le 12
     link pass
   done
 done

@@ -24,11 +24,11 @@ agent_sized() { agent_says riff 'select(.what == "size").columns' | grep -qx "$1
 ok 'it hears of a new size' wait_until 30 agent_sized 90
 at me send 'mouse on\r'
 ok 'modes are seen' wait_until 30 sh -c "grep -q 1000h '$tmp/me.screen'"
-is "$(tries)" 1 'one connection'
+is "$(tries)" 1 "there is one connection"
 
 link rst
 ok 'a reset ends ssh' at me end 30
-is "$(seat_says me '.status')" 255 'with its status'
+is "$(seat_says me '.status')" 255 "its status is 255"
 is "$(seat_says me '.termios')" true 'and the terminal as it was'
 like "$(seat_says me '.modes')" '1049' 'but the modes were left on'
 ok 'the session stays' rtmux has-session -t =riff
@@ -59,5 +59,5 @@ status_is 255 'a box that is down'
 link to "$(cat "$ssh_dir/box/port")"
 start_sshd box
 run_remote echo back
-out_is back 'and up again'
+out_is back "the host is up again"
 done_testing

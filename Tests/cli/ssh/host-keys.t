@@ -37,7 +37,7 @@ for transport in $transports; do
   status_is 0 "$transport: a host that is new is let pass"
   out_like "^ok +host key .*$shown_re, new" "$transport: its fingerprint is shown as ssh-keygen has it"
   is "$(cat "$pins")" "$(line_of "$place" "$host_key")" "$transport: its key is pinned"
-  is "$(perl -e 'printf "%o", (stat shift)[2] & 0777' "$pins")" 600 "$transport: for the user alone"
+  is "$(perl -e 'printf "%o", (stat shift)[2] & 0777' "$pins")" 600 "$transport: the pins are for the user alone"
   check
   out_like "^ok +host key .*$shown_re, as pinned" "$transport: the second time it is known"
   is "$(wc -l <"$pins")" 1 "$transport: and not pinned again"
@@ -52,7 +52,7 @@ for transport in $transports; do
     status_is 77 "$transport: a host with another key than the pinned $kind is refused"
     err_like "$shown_re" "$transport, $kind: the offered fingerprint is shown"
     err_like "$(re "$(print_of "$tmp/$kind.pub") ($pins:1)")" "$transport, $kind: and the pinned one, with its place"
-    err_like "tmux-attach --forget 127.0.0.1:$port" "$transport, $kind: and how to pin again"
+    err_like "tmux-attach --forget 127.0.0.1:$port" "$transport, $kind: it tells how to pin again"
     out_like '^FAILED +host key' "$transport, $kind: the check failed there"
     ok "$transport, $kind: nothing was sent that could let somebody in" nothing_sent
     is "$(connections)" 1 "$transport, $kind: there was no second try"
@@ -81,7 +81,7 @@ EOF
   rm -f "$pins"
   mkdir "$pins"
   check
-  status_is 77 "$transport: nor with a folder for a file"
+  status_is 77 "$transport: a folder is no file of pins"
   rmdir "$pins"
 
   # --- what OpenSSH knows
@@ -167,7 +167,7 @@ status_is 0 "and dropped"
 err_like "dropped 256 $shown_re" "which -v tells"
 is "$(cat "$pins")" "# of the office
 $(line_of 'a,[box]:2222,b' "$tmp/other.pub")
-$(line_of boxer "$tmp/ecdsa.pub")" "but not those of other hosts, nor of other ports"
+$(line_of boxer "$tmp/ecdsa.pub")" "keys of other hosts and of other ports stay"
 pin_job --forget -P 2222 box
 is "$(sed -n 2p "$pins")" "$(line_of a,b "$tmp/other.pub")" "a name among others is taken out"
 cp "$pins" "$tmp/before"
@@ -195,7 +195,7 @@ for transport in libssh2 ssh auto; do
     esac
     attach me
     ended me 77 "$transport: $damage: at a terminal"
-    ok "$transport: $damage: and why" grep -aq "tmux-attach: .*$pins" "$tmp/me.screen"
+    ok "$transport: $damage: the reason is told" grep -aq "tmux-attach: .*$pins" "$tmp/me.screen"
   done
 done
 

@@ -36,11 +36,11 @@ list --agent
 status_is 0 "the agent's key is taken"
 mv "$id" "$id.away"
 list --agent
-status_is 0 "without its file"
+status_is 0 "it is taken without its file"
 mv "$id.away" "$id"
 : >"$sshd_log"
 list --agent -i "$id"
-status_is 0 "with -i, too"
+status_is 0 "it is taken with -i, too"
 is "$(grep -c 'Failed publickey' "$sshd_log")" 0 "the named key comes first"
 list --agent -i "$id.pub"
 is "$status $(grep -c 'Failed publickey' "$sshd_log")" '0 0' "so it does when its public half is named"
@@ -64,7 +64,7 @@ SSH_AUTH_SOCK=$tmp/sulky list --agent -i "$id"
 status_is 77 "an agent that does not sign is a key refused"
 SSH_AUTH_SOCK=$tmp/nobody list --agent
 status_is 77 "no agent at all is told"
-err_like 'ssh-agent: none there' "in words"
+err_like 'ssh-agent: none there' "it is told in words"
 kill -STOP "$agent_pid"
 list --agent
 status_is 77 "an agent that hangs holds nobody up"
@@ -76,5 +76,5 @@ stop_sshd
 start_sshd box 'MaxAuthTries 1'
 list --agent
 status_is 77 "a host that has seen too many keys has refused them"
-err_like 'Too many authentication failures' "in its own words"
+err_like 'Too many authentication failures' "the host's own words are told"
 done_testing

@@ -21,8 +21,8 @@ hardened() {
   stop_sshd
   start_sshd box "$1"
   list
-  status_is 2 "$2 alone: nothing in common"
-  err_one_line tmux-attach "$2: in one line"
+  status_is 2 "$2 alone has nothing in common with us"
+  err_one_line tmux-attach "$2: it is told in one line"
   err_like "no common algorithm: $2 \\(host: $3[^;]*; ours: $4" "$2: with both lists"
   not_ok "$2: nothing of signing in is sent" grep -q userauth-request "$sshd_log"
 }
@@ -34,7 +34,7 @@ ssh-keygen -q -t rsa -b 2048 -N '' -f "$tmp/rsa"
 stop_sshd
 start_sshd box "HostKey $tmp/rsa" 'HostKeyAlgorithms rsa-sha2-512'
 list
-status_is 2 "a host with an RSA key alone: nothing in common"
+status_is 2 "a host with an RSA key alone has nothing in common with us"
 err_like 'host key \(host: rsa-sha2-512; ours: ssh-ed25519,' "the host keys are named"
 
 # --- the pinned type is asked for first

@@ -48,7 +48,7 @@ Host *
   LocalForward 1 127.0.0.1:1
 END
 list
-status_is 1 'a hostile configuration: no sessions'
+status_is 1 "a hostile configuration does no harm"
 err_like "new host, pinned its ED25519 key $(ssh-keygen -lf "$host_key" | cut -d ' ' -f 2 | tr + .)" \
   'the fingerprint is told'
 is "$(cut -d ' ' -f 1,2 "$tmp/pins")" "[127.0.0.1]:$port ssh-ed25519" 'the key is pinned, in plain'
@@ -57,9 +57,9 @@ ok 'a hostile configuration: an agent is sat at' at me expect 'claude> '
 at me send 'xyz inc\r'
 at me send 'inc\r'
 ok 'it takes keys' at me expect 'count 1'
-like "$(agent_typed)" 'xyz inc' 'no escape character eats any'
+like "$(agent_typed)" 'xyz inc' "no escape character eats any"
 at me resize 20x70
-ok 'sizes follow' wait_until 30 sh -c "tmux -S '$remote_tmp'/tmux-*/riff list-clients -F '#{client_width}' | grep -q 70"
+ok "sizes follow" wait_until 30 sh -c "tmux -S '$remote_tmp'/tmux-*/riff list-clients -F '#{client_width}' | grep -q 70"
 at me send '\r~.'
 ok 'it is left' at me end 30
 is "$(seat_says me '[.termios, .modes]')" '[true,[]]' 'the terminal is as before'
@@ -72,8 +72,8 @@ before=$(cat "$tmp/pins")
 printf '[127.0.0.1]:%s %s\n' "$port" "$(cut -d ' ' -f 1,2 "$ssh_dir/box/host.pub")" >"$tmp/wrong"
 t 77 'a changed key is refused' \
   tmux-attach --transport ssh -i "$id" --pins "$tmp/wrong" -P "$port" "$remote_user@127.0.0.1" -l
-err_like 'HOST KEY CHANGED' 'with a warning'
-err_like "pinned is: .*wrong:1" 'and the place of the pin'
+err_like 'HOST KEY CHANGED' "it is warned of"
+err_like "pinned is: .*wrong:1" "the place of the pin is told"
 ok 'nothing was sent' lacks "$sshd_log" 'userauth-request'
 is "$(cat "$tmp/pins")" "$before" 'and nothing pinned'
 stop_sshd other
@@ -104,18 +104,18 @@ start_proxy
 attach_args ssh
 through() { run tmux-attach $attach_args --keepalive 1 -l "$@"; }
 through
-status_is 0 'through a link'
+status_is 0 "it works through a link"
 link blackhole
 begun=$(date +%s)
 through
 status_is 0 'a dead connection is not waited for'
-ok 'not for long' test $(($(date +%s) - begun)) -le 12
+ok "it does not take long" test $(($(date +%s) - begun)) -le 12
 is "$(tries)" 2 'another one is made'
 link blackhole all
 begun=$(date +%s)
 through --max-time 2
 status_is 75 'a dead link is given up'
-ok 'in time' test $(($(date +%s) - begun)) -le 12
+ok "it is given up in time" test $(($(date +%s) - begun)) -le 12
 link pass
 
 # --- what others have left behind
@@ -157,8 +157,8 @@ Host box
   ProxyJump jump
 END
 remote_tmp=$ssh_dir/box/tm
-t 0 'a host behind a jump: its sessions' tmux-attach -v --pins "$tmp/pins" box -l
-err_like 'by ssh: (an alias|ssh_config has ProxyJump)' 'by OpenSSH'
+t 0 "a host behind a jump is reached" tmux-attach -v --pins "$tmp/pins" box -l
+err_like 'by ssh: (an alias|ssh_config has ProxyJump)' "OpenSSH does it"
 sit me 30x100 tmux-attach --pins "$tmp/pins" box
 ok 'it is sat at' at me expect 'claude> '
 at me send '\r~.'

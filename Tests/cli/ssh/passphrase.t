@@ -27,7 +27,7 @@ check="tmux-attach --transport libssh2 -i $tmp/locked --check $remote_user@127.0
   at wrong send 'wrong again\r'
   at wrong expect "Passphrase of"
   at wrong send '\x04'
-  is "$(at wrong end | jq -c '[.status, .termios]')" '[77,true]' "and given up by ^D"
+  is "$(at wrong end | jq -c '[.status, .termios]')" '[77,true]' "^D gives up"
 
   # --- standard input and output are other files
   printf '%s </dev/null | cat\n' "$check" >"$tmp/piped"

@@ -34,7 +34,7 @@ for transport in $transports; do
     share-inbox --inbox "$tmp/inbox" drain $attach_args >"$tmp/out" 2>"$tmp/err" ||
       failed=$((failed + 1))
   done
-  is "$failed" 0 "$transport: and every file" || diag "$(cat "$tmp/err")"
+  is "$failed" 0 "$transport: every file is handed over" || diag "$(cat "$tmp/err")"
 done
 
 # --- none at all
@@ -54,7 +54,7 @@ for transport in $transports; do
   for line in 'exec true' 'exit 3' 'echo not available; exit 1' 'exec /no/shell'; do
     printf '%s\n' "$line" >"$remote_home/.bash_profile"
     list
-    status_is 2 "$transport: $line: not for another try"
+    status_is 2 "$transport: $line: another try is not advised"
     err_like 'login shell there ran no command' "$transport: $line: said"
     attach me
     # At a terminal their own status counts, as with ssh.
@@ -66,10 +66,10 @@ for transport in $transports; do
     ok "$transport: $line: says so, too" has "$tmp/me.screen" 'login shell there ran no command'
     rm -f "$tmp/me.screen"
   done
-  err_like '/no/shell' "$transport: in its words"
+  err_like '/no/shell' "$transport: its words are told"
   tail_host
-  status_is 2 "$transport: transcript-tail as well"
-  err_like 'login shell there ran no command' "$transport: in the same words"
+  status_is 2 "$transport: transcript-tail ends so, too"
+  err_like 'login shell there ran no command' "$transport: it uses the same words"
   echo 'echo not available; exit 1' >"$remote_home/.bash_profile"
   tail_host
   err_like 'ran no command: not available' "$transport: and what it printed"
@@ -95,7 +95,7 @@ start_sshd forced 'ForceCommand echo only backups here'
 for transport in $transports; do
   attach_args
   list
-  status_is 2 "$transport: ForceCommand: not for another try"
+  status_is 2 "$transport: ForceCommand is not tried again"
   err_like 'only backups here.*ForceCommand' "$transport: with what it said"
 done
 
@@ -110,7 +110,7 @@ done
 ssh-add -q "$id" 2>/dev/null
 cp "$id.pub" "$tmp/right.pub"
 for transport in $transports; do
-  t 77 "$transport: too many keys" \
+  t 77 "$transport: too many keys are refused" \
     tmux-attach --transport "$transport" --agent --pins "$tmp/pins" -P "$port" \
     "$remote_user@127.0.0.1" -l
   err_like 'Too many authentication failures.*-i KEY.pub' "$transport: are called so, with what to do"
@@ -140,7 +140,7 @@ for name in "[127.0.0.1]:$port" '127.0.0.*' '*,!other'; do
   believe "$name"
   visit auto
   isnt "$status" 77 "$name: the certificate counts" || diag "$(cat "$tmp/err")"
-  err_like 'by ssh: an authority signs' "$name: by ssh"
+  err_like 'by ssh: an authority signs' "$name: ssh is used"
   not_ok "$name: nothing is pinned" pinned
 done
 rm -f "$ssh_dir/signed/host" "$ssh_dir/signed/host.pub"

@@ -11,7 +11,7 @@ for transport in $transports; do
   port=$direct
   start_proxy "$transport"
   attach "$transport" -s "$transport"
-  ok "$transport: the prompt" at "$transport" expect 'claude> '
+  ok "$transport: the prompt is there" at "$transport" expect 'claude> '
   at "$transport" send 'token\r'
   ok "$transport: the agent tells who it is" at "$transport" expect 'token '
   at "$transport" quiet 0.3
@@ -29,16 +29,16 @@ back() {
   for transport in $transports; do
     link=$transport
     # tmux draws the prompt anew now and then; this it sends to a new client alone.
-    ok "$transport: $1: back" at "$transport" within 25 expect '\e[?1049h'
+    ok "$transport: $1: the screen is back" at "$transport" within 25 expect '\e[?1049h'
     at "$transport" expect 'claude> '
     at "$transport" quiet 0.3
     at "$transport" send 'token\r'
-    ok "$transport: $1: at the same agent" at "$transport" expect \
+    ok "$transport: $1: it is at the same agent" at "$transport" expect \
       "token $(agent_says "$transport" 'select(.what == "start").token')"
     at "$transport" quiet 0.3
     at "$transport" seen
     is "$(rtmux list-clients -t "=$transport" | wc -l | tr -d ' ')" 1 \
-      "$transport: $1: and alone"
+      "$transport: $1: it is the only client"
   done
 }
 
@@ -75,7 +75,7 @@ for link in $transports; do
   ok "$link: a silent link is noticed within 20 s" wait_until 20 tried $(($(cat "$tmp/$link.tries") + 1))
 done
 took=$(($(date +%s) - began))
-ok "not before its time ($took s)" test "$took" -ge 8
+ok "it is not noticed before its time ($took s)" test "$took" -ge 8
 back 'a silent link'
 
 each drop

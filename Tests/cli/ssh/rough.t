@@ -23,11 +23,11 @@ for transport in $transports; do
   attach_args
   # shellcheck disable=SC2086
   t 1 "$transport: noisy login files: no sessions is an answer" tmux-attach $attach_args -l
-  err_empty "$transport: without a reason"
-  out_empty "$transport: and an empty one"
+  err_empty "$transport: no reason is told"
+  out_empty "$transport: the answer is empty"
   start_proxy "$transport"
   attach "$transport" -s "$transport"
-  ok "$transport: the prompt" at "$transport" expect 'claude> '
+  ok "$transport: the prompt is there" at "$transport" expect 'claude> '
   at "$transport" quiet 0.3
   at "$transport" seen
   # shellcheck disable=SC2086
