@@ -22,36 +22,36 @@ ok "what waits is listed" wait_until 20 listed a1
 t 0 "which is a yes" agent-approve -p claw -l
 is "$(jq -c '[.type, .backend, .profile, .id, .thread, .tool, .summary, .decisions, .state]' "$out")" \
   '["approval","openclaw","claw","a1","agent:heron:main","exec","tidy up",["allow-once","allow-always","deny"],"pending"]' \
-  "as a record"
-out_like '"request":\{"command":"rm -rf build","commandArgv":.*"n":1.1' "with the gateway's object"
+  "it is a record"
+out_like '"request":\{"command":"rm -rf build","commandArgv":.*"n":1.1' "it has the gateway's object"
 t 0 "-q tells by the status" agent-approve -q -p claw -l
-out_empty "alone"
+out_empty "-q prints nothing"
 run agent-approve -p claw -l -o tsv
-is "$(cut -f 1-4 "$out")" "a1	pending	exec	agent:heron:main" "-o tsv"
+is "$(cut -f 1-4 "$out")" "a1	pending	exec	agent:heron:main" "-o tsv prints fields"
 run agent-approve -p claw -l -o tsv --header
 is "$(cut -f 1-4 "$out")" "id	state	tool	thread
-a1	pending	exec	agent:heron:main" "--header"
+a1	pending	exec	agent:heron:main" "--header names them"
 
 t 0 "it is approved" agent-approve -p claw --approve a1
 is "$(jq -c '[.type, .backend, .profile, .id, .decision, .result]' "$out")" \
   '["approval_answer","openclaw","claw","a1","allow-once","accepted"]' "and counts"
-is "$(resolved)" "a1 allow-once" "once"
+is "$(resolved)" "a1 allow-once" "it goes out once"
 t 1 "what does not wait is not found" agent-approve -p claw --approve a1
 is "$(jq -r .result "$out")" not_found "which is said"
 is "$(resolved)" "a1 allow-once" "and was never sent: earlier gateways take a part of an id"
 
 asks a2 '{"command":"make"}'
 asks a3 '{"command":"make","allowedDecisions":["allow-once","deny"]}'
-ok "another" wait_until 20 listed a3
+ok "another one waits" wait_until 20 listed a3
 t 0 "it is denied" agent-approve -p claw --deny a2 not on a Sunday
 is "$(jq -r '.result + ": " + .reason' "$out")" \
   "accepted: a gateway takes no reason: yours was not sent" "what is not sent is said"
-is "$(resolved | tail -n 1)" "a2 deny" "with no more than the decision"
+is "$(resolved | tail -n 1)" "a2 deny" "no more than the decision is sent"
 
 # Decisions on standard input, one result a line, in their order.
 asks a4 '{"command":"make"}'
 asks a5 '{"command":"make"}'
-ok "more" wait_until 20 listed a5
+ok "more of them wait" wait_until 20 listed a5
 agent-approve -p claw -l | jq -c 'select(.id == "a5") | .decision = "approve"' >"$tmp/five"
 {
   echo '{"id":"a4","decision":"allow-always"}'
@@ -72,7 +72,7 @@ gone deny not_found
 a5 allow-once accepted
 a5 deny late
 a3 approve refused
-a3 deny accepted" "a result a line, in their order"
+a3 deny accepted" "each has a result on a line, in their order"
 err_like '^agent-approve: standard input:3: not JSON: ' "a bad line is named"
 err_like '^agent-approve: standard input:5: has no decision$' "and another, and all goes on"
 is "$(resolved | tail -n 3 | sort)" "a3 deny
@@ -82,7 +82,7 @@ is "$(sed -n 2p "$out" | jq -r .reason)" "the gateway takes: allow-once, deny" "
 
 # A live pipe: each decision goes out when it comes.
 asks b1 '{"command":"make"}'
-ok "one more" wait_until 20 listed b1
+ok "one more waits" wait_until 20 listed b1
 mkfifo "$tmp/policy"
 start live sh -c 'exec agent-approve -p claw - <"$1"' - "$tmp/policy"
 live=$pid
@@ -169,6 +169,6 @@ for version in early late; do
   reply approve '{"applied":true,"approval":{"id":"ID","status":"expired"}}' 1 late
   reply approve '{"applied":true,"approval":{"id":"other","status":"allowed"}}' 75 unknown
   reply approve '{"status":"cancelled"}' 1 late
-  unlike "$(jq -r .reason "$out")" null "$version: with a reason"
+  unlike "$(jq -r .reason "$out")" null "$version: a reason is told"
 done
 done_testing

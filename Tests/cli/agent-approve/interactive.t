@@ -37,9 +37,9 @@ like "$(shown)" "^  runs     sh -c \\$'rm -rf \"\\\$HOME\"; echo it\\\\'s\\\\n\\
 ok "which is to the byte what would run" test "$(shown | sed -n 's/^  runs     sh -c \(.*\) x*xxx .*/\1/p' | sed 's/^/printf %s /' | bash | od -c)" = \
   "$(printf 'rm -rf "$HOME"; echo it'"'"'s\n\033[2Jgone \342\200\256' | od -c)"
 like "$(shown)" '^  command  sh -c x$' "a command that differs from it is shown too"
-like "$(shown)" '^  in       /srv/my site$' "where"
+like "$(shown)" '^  in       /srv/my site$' "it is told where"
 like "$(shown)" "^  host     \\$'gateway.e\]0;x.007'\$" "on which machine, made visible"
-like "$(shown)" '^  program  /bin/sh$' "which program"
+like "$(shown)" '^  program  /bin/sh$' "it is told which program"
 like "$(shown)" '^  preview  tidy up \(not the command: words about it\)$' "what was written about it is told apart"
 like "$(shown)" '^  env      \{"A": ?"1"\}$' "whatever else the gateway says"
 like "$(shown)" '^  answers  allow-once, deny$' "what may be answered"

@@ -26,7 +26,7 @@ err_empty "and nothing more is to be said"
 approve -l
 is "$status $(jq -r .id "$out" | tr '\n' ' ')" "0 mine theirs " \
   "what the gateway has granted once is used again"
-err_empty "without a word"
+err_empty "nothing is said"
 approve --approve theirs
 status_is 0 "what others ask is answered, too"
 
@@ -39,7 +39,7 @@ like "$(jq -r .reason "$out")" '^it was answered: deny( .by device dddddddddddd.
 tell claw ask a2 '{"command":"make"}'
 tell claw settle a2 allow-once
 approve --deny a2 -o json
-is "$(jq -r .reason "$out")" 'it was answered: allow-once (by device dddddddddddd)' "and by whom"
+is "$(jq -r .reason "$out")" 'it was answered: allow-once (by device dddddddddddd)' "it is told by whom"
 
 # --- how it ends
 
@@ -73,7 +73,7 @@ run agent-approve -p half -l
 is "$status" 77 "approvals cannot be seen without it"
 start_gateway most --approvals late --approved operator.read,operator.write,operator.approvals
 run agent-approve -p most -l --all
-is "$status" 77 "nor all of them without the administrator's right"
+is "$status" 77 "all of them cannot be seen without the administrator's right"
 err_like 'openclaw devices approve pr-11$' "which is a person's to grant"
 # In a pipe.
 start_gateway shy --pair --approvals late
@@ -82,6 +82,6 @@ ok "also in a pipe it says that it waits to be let in" \
   wait_until 20 has "$tmp/shy.err" 'openclaw devices approve pr-9; waiting until somebody has done that'
 tell shy pair
 wait_until 20 came_frames shy exec.approval.list 1
-is "$(grep -c 'openclaw devices approve' "$tmp/shy.err")" 1 "once"
+is "$(grep -c 'openclaw devices approve' "$tmp/shy.err")" 1 "it is told once"
 stop "$pid"
 done_testing

@@ -43,7 +43,7 @@ t 0 "lines of 16 MB take some times their length" \
   'agent-approve -p claw <"$1" >"$2" 2>"$3"; [ $? -eq 2 ]' - "$tmp/long" "$tmp/said" "$tmp/noted"
 diag "$(cat "$out")"
 like "$(cat "$tmp/noted")" '^agent-approve: standard input:1: not JSON: ' "one is named"
-ok "in one short line" test "$(wc -c <"$tmp/noted")" -lt 200
+ok "it is named in one short line" test "$(wc -c <"$tmp/noted")" -lt 200
 is "$(jq -r '"\(.id) \(.decision) \(.result)"' "$tmp/said")" "a2 deny accepted" \
   "one that decides does so"
 
@@ -55,5 +55,5 @@ is "$(jq -r .id "$out")" "$id" "is kept in the record"
 run python3 "$cli/terminal.py" sh -c 'agent-approve -p claw - <"$1"' - "$tmp/odd"
 unlike "$(sed 's/\x1b\[[0-9;]*m//g' "$out")" "$(printf '[\033]|\342\200\256')" "and made visible to a person"
 run python3 "$cli/terminal.py" agent-approve -p claw --color never --deny "$id"
-unlike "$(cat "$out")" "$(printf '[\033]|\342\200\256')" "also that of the command line"
+unlike "$(cat "$out")" "$(printf '[\033]|\342\200\256')" "that of the command line is shown so, too"
 done_testing

@@ -33,12 +33,12 @@ approve -l
 status_is 0 "what waits"
 is "$(jq -c '[.type, .backend, .profile, .id, .tool, .risk, .decisions, .state]' "$out" | head -n 1)" \
   "[\"approval\",\"pincer\",\"pin\",\"$1\",\"bash\",\"HIGH\",[\"approve\",\"reject\"],\"pending\"]" \
-  "as a record"
+  "it is a record"
 is "$(jq -c .request "$out" | head -n 1)" \
   '{"tool":"bash","riskClass":"HIGH","preview":{"command":"tide --port KIL --day 0"}}' \
   "what is decided on is not in the model's words"
 is "$(jq -r '.expires != null and .thread == "thr_0000000000000001"' "$out" | sort -u)" true \
-  "until when, and where"
+  "it says until when, and where"
 out_unlike "$(printf '\033')" "a summary is made visible"
 is "$(calls pin ApprovalsService/ListApprovals | sort -u)" '{"status":"PENDING"}' \
   "what waits is all that is asked for"
@@ -52,10 +52,10 @@ ok "it is carried out" wait_until 20 carried_out "$1"
 approve --deny "$2" not on a Sunday
 status_is 0 "it is denied"
 is "$(calls pin ApprovalsService/RejectAction)" \
-  "{\"actionId\":\"$2\",\"reason\":\"not on a Sunday\"}" "with the reason"
+  "{\"actionId\":\"$2\",\"reason\":\"not on a Sunday\"}" "the reason goes with it"
 
 approve --approve "$1"
-status_is 0 "the same again"
+status_is 0 "the same answer may come again"
 is "$(results)" "$1 approve already" "is known"
 approve --deny "$2"
 status_is 0 "and so is the same denial"
@@ -87,16 +87,16 @@ is "$status: $(results)" "1: $2 reject late: it is expired" "an expired one is n
 wants 4
 # shellcheck disable=SC2046
 set -- $(ids)
-t 1 "ids of standard input" \
+t 1 "ids come from standard input" \
   sh -c 'printf "%s\n" "$@" | agent-approve -p pin --approve -' - "$1" tc_none '' "$2"
 is "$(results)" "$1 approve accepted
 tc_none approve not_found
-$2 approve accepted" "a result a line, in their order"
+$2 approve accepted" "each has a result on a line, in their order"
 t 0 "a list of what waits" \
   sh -c 'agent-approve -p pin -l | agent-approve -p pin --deny - not so many'
 is "$(results)" "$3 reject accepted
-$4 reject accepted" "denied as a whole"
-is "$(calls pin ApprovalsService/RejectAction | tail -n 1 | jq -r .reason)" "not so many" "for a reason"
+$4 reject accepted" "a list is denied as a whole"
+is "$(calls pin ApprovalsService/RejectAction | tail -n 1 | jq -r .reason)" "not so many" "the reason is sent"
 wants 3
 # shellcheck disable=SC2046
 set -- $(ids)
@@ -111,7 +111,7 @@ t 2 "decisions, and a line that is none" sh -c 'agent-approve -p pin <"$1"' - "$
 is "$(results | sed 's/late: .*/late/')" "$1 approve accepted
 $2 reject accepted
 $1 reject late
-$3 always refused: the server takes: approve, reject" "a result a line, in their order"
+$3 always refused: the server takes: approve, reject" "each has a result on a line, in their order"
 err_like '^agent-approve: standard input:2: not JSON: ' "the line is named"
 approve --deny "$3"
 
@@ -124,7 +124,7 @@ before=$(decided | wc -l)
 tell pin lose ApprovalsService/ApproveAction
 approve --approve "$1"
 is "$status: $(results)" "0: $1 approve already" "an answer whose reply is lost was given"
-is "$(decided | wc -l)" $((before + 1)) "once"
+is "$(decided | wc -l)" $((before + 1)) "it is given once"
 tell pin close ApprovalsService/ApproveAction
 approve --approve "$2"
 is "$status: $(results)" "0: $2 approve accepted" "one that was not taken is given again"
@@ -133,7 +133,7 @@ approve --approve "$3"
 is "$status: $(results)" "0: $3 approve accepted" "and so is one that somebody on the way refused"
 tell pin refuse ApprovalsService/ApproveAction internal odd
 approve --approve "$4"
-is "$status: $(results)" "0: $4 approve accepted" "or the server, for now"
+is "$status: $(results)" "0: $4 approve accepted" "the server may refuse for now"
 
 # --- what happens to them, live
 
@@ -148,12 +148,12 @@ ok "-w: what is asked" wait_until 20 has "$tmp/watch.out" "\"id\":\"$3\".*\"pend
 tell pin settle "$1" approve
 tell pin settle "$2" reject
 tell pin expire "$3"
-ok "what somebody else approves" wait_until 20 has "$tmp/watch.out" "\"id\":\"$1\".*\"state\":\"(approved|executed)\""
+ok "what somebody else approves is told" wait_until 20 has "$tmp/watch.out" "\"id\":\"$1\".*\"state\":\"(approved|executed)\""
 ok "and rejects" wait_until 20 has "$tmp/watch.out" "\"id\":\"$2\".*\"state\":\"rejected\""
 ok "and what expires" wait_until 20 has "$tmp/watch.out" "\"id\":\"$3\".*\"state\":\"expired\""
 ok "what was approved is carried out in the end" \
   wait_until 20 has "$tmp/watch.out" "\"id\":\"$1\".*\"state\":\"executed\""
-is "$(jq -r '.id + " " + .state' "$tmp/watch.out" | sort | uniq -d)" "" "each once"
+is "$(jq -r '.id + " " + .state' "$tmp/watch.out" | sort | uniq -d)" "" "each is told once"
 tell pin refuse ApprovalsService/ListApprovals unavailable later
 listings=$(calls pin ApprovalsService/ListApprovals | wc -l)
 wait_until 20 came_calls pin ApprovalsService/ListApprovals $((listings + 3))
@@ -169,10 +169,10 @@ status_is 77 "a token that is refused"
 err_one_line agent-approve "which is said"
 tell pin answer ApprovalsService/ListApprovals 401 application/json '{"error":"unauthorized"}'
 approve -l
-status_is 77 "in another shape"
+status_is 77 "a refusal may have another shape"
 tell pin answer ApprovalsService/ListApprovals 404 text/plain '404 page not found'
 approve -l
-status_is 2 "another server"
+status_is 2 "another server is an error"
 tell pin refuse ApprovalsService/ListApprovals unavailable "$(printf 'a\033[31mb')"
 approve -l
 status_is 75 "one that is away"

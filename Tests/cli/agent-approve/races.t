@@ -77,7 +77,7 @@ ask claw a6
 tell claw lose exec.approval.resolve
 echo '{"id":"a6","decision":"deny"}' >&3
 came a6 "accepted " "what was lost on its way counts in the end"
-is "$(sent claw | grep -c a6)" 2 "at the second try"
+is "$(sent claw | grep -c a6)" 2 "the second try brings it"
 
 # The gateway restarts in between and knows nothing any more.
 ask claw a7
@@ -94,7 +94,7 @@ is "$status" 75 "an answer of which nothing is known may be tried again"
 # No reply comes.
 ask claw a8
 tell claw mute exec.approval.resolve
-t 75 "no reply in time" agent-approve -p claw --approve a8 --max-time 1
+t 75 "a reply that does not come in time has status 75" agent-approve -p claw --approve a8 --max-time 1
 is "$(jq -r '"\(.id) \(.result)"' "$out")" "a8 unknown" "is unknown"
 
 # A gateway of earlier versions has no code of its own for it.
@@ -130,7 +130,7 @@ tell late lose approval.resolve
 echo '{"id":"d2","decision":"deny"}' >&3
 came d2 "accepted " "and the winner"
 is "$(frames late approval.resolve | jq -c . | tail -n 1)" '{"id":"d2","kind":"exec","decision":"deny"}' \
-  "by the method for all kinds"
+  "it is the method for all kinds"
 end_input
 is "$status" 1 "one was late"
 
@@ -146,14 +146,14 @@ tell late brief e2 1500
 ok "another comes" told '"id":"e2".*"state":"pending"'
 ok "it expires, which no event tells" told '"id":"e2".*"state":"expired"'
 ask late e3
-ok "one more" told '"id":"e3".*"state":"pending"'
+ok "one more is told" told '"id":"e3".*"state":"pending"'
 tell late lose exec.approval.list
 tell late drop
 tell late settle e3 deny
 ok "what ended while the link was down is told" told '"id":"e3".*"state":"expired","reason":"it does not wait any more"'
 tell late event exec.approval.requested '{"id":"e4","request":7}'
 tell late event exec.approval.requested '{"id":"e5","request":{"command":"a\u001b[2J\u202e"},"createdAtMs":1e300,"expiresAtMs":"soon"}'
-ok "odd members harm nothing" told '"id":"e5".*"state":"pending"'
+ok "odd members do no harm" told '"id":"e5".*"state":"pending"'
 not_ok "what is no request is none" has "$tmp/watch.out" e4
 is "$(jq -r 'select(.id == "e5") | .request.command' "$tmp/watch.out" | od -An -c | tr -d ' \n')" \
   'a033[2J342200256\n' "a record keeps what came"

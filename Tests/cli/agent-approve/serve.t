@@ -31,11 +31,11 @@ ask one hello
 is "$(tail -n 1 "$tmp/watch.out" | jq -c '[.type, .state, .tool, .request.commandArgv[:2], .request.host]')" \
   '["approval","pending","exec",["/bin/sh","-c"],"gateway"]' "-w tells what would run"
 approve -l
-status_is 0 "-l, too"
-is "$(jq -r .id "$out")" "$id" "by the same id"
+status_is 0 "-l tells it, too"
+is "$(jq -r .id "$out")" "$id" "it has the same id"
 not_ok "and it does not run yet" test -e "$tmp/ran"
 approve --approve "$id"
-status_is 0 "--approve"
+status_is 0 "--approve succeeds"
 is "$(jq -r '"\(.decision) \(.result)"' "$out")" "allow-once accepted" "is accepted"
 finished "$asked"
 is "$status: $(cat "$tmp/one.out")" "0: HELLO" "and the answer comes"
@@ -46,7 +46,7 @@ like "$(cat "$out")" '"result":"already"' "which is said"
 
 ask two hello
 approve --deny "$id"
-status_is 0 "--deny"
+status_is 0 "--deny succeeds"
 finished "$asked"
 is "$status: $(cat "$tmp/two.out")" "1: " "leaves the question without an answer"
 is "$(cat "$tmp/two.err")" "agent-chat: the agent failed: refusal: the reply was denied" "and says so"
@@ -56,7 +56,7 @@ ask three hello
 run sh -c 'agent-approve -p claw -l |
   jq -c "select(.request.commandArgv[0] == \"/bin/sh\") | .decision = \"approve\"" |
   agent-approve -p claw'
-status_is 0 "a policy, as records"
+status_is 0 "a policy answers with records"
 finished "$asked"
 is "$(cat "$tmp/three.out")" HELLO "lets it answer"
 
@@ -65,7 +65,7 @@ run python3 "$cli/talk.py" agent-approve -p claw -i --color never <<'END'
 allow it once? y, n or later [n] |y
 accepted|^D
 END
-status_is 0 "a person at the terminal"
+status_is 0 "a person answers at the terminal"
 like "$(cat "$out")" "^  runs     /bin/sh -c .*tr a-z A-Z" "sees the whole command"
 finished "$asked"
 is "$(cat "$tmp/four.out")" HELLO "and allows it"

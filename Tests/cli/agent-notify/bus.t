@@ -34,7 +34,7 @@ count=2
 ok "whatever it is" wait_until 20 told "$tmp/told.out"
 is "$(titles "$tmp/told.out" | xargs)" "llm_error t1" "and nothing that was there before"
 ok "all is acknowledged" wait_until 20 settled
-t 2 "a second one on this machine" agent-notify --bus '>'
+t 2 "a second one on this machine is refused" agent-notify --bus '>'
 err_is "agent-notify: $XDG_STATE_HOME/agentutils/notify+bus: in use by another agent-notify" "is refused"
 
 # --- a way that is not through with it
@@ -88,7 +88,7 @@ start kept agent-notify --bus '>' --settle 0.1 --to line
 echo '{"id":"k1","urgency":"info","category":"job","title":"later"}' | bus_client put records.job
 in_file() { jq -e '.kept[0].title == "later"' "$XDG_STATE_HOME/agentutils/notify+bus"; }
 ok "what is kept is on disk" wait_until 20 in_file
-ok "and acknowledged then" wait_until 20 settled
+ok "it is acknowledged then" wait_until 20 settled
 kill -9 "$pid"
 finished "$pid"
 start kept agent-notify --bus '>' --settle 0.1 --digest 0.1 --to line
@@ -118,7 +118,7 @@ count=$((3 * kills))
 ok "after $kills kills each was told" wait_until 60 told "$tmp/all"
 ok "and all is acknowledged" wait_until 60 settled
 twice=$(titles "$tmp/all" | uniq -d | wc -l | tr -d ' ')
-ok "few of them twice ($twice)" test "$twice" -le "$kills"
+ok "few of them were told twice ($twice)" test "$twice" -le "$kills"
 
 # --- two machines
 XDG_STATE_HOME=$tmp/other start other agent-notify --bus '>' --settle 0.1 --rate 1000 \
@@ -133,7 +133,7 @@ while [ "$i" -lt 240 ]; do
 done
 count=40
 ok "two machines tell all" wait_until 60 told "$tmp/all" "$tmp/all-other"
-is "$(titles "$tmp/all" "$tmp/all-other" | uniq -d)" "" "each once"
+is "$(titles "$tmp/all" "$tmp/all-other" | uniq -d)" "" "each was told once"
 diag "$(lines "$tmp/all") and $(lines "$tmp/all-other")"
 stop "$one"
 stop "$other"
@@ -145,13 +145,13 @@ for content in elsewhere 'on the reef'; do
   echo '{"kind":"voice_session_start","content":"'"$content"'","created_at":"2026-03-14T08:00:00.000Z"}'
 done | bus_client put actions.118.voice_session_start
 ok "what the filter selects is told" wait_until 20 has "$tmp/told.out" reef
-is "$(jq -r .text "$tmp/told.out")" "on the reef" "alone"
+is "$(jq -r .text "$tmp/told.out")" "on the reef" "no other is told"
 ok "and all is acknowledged" wait_until 20 settled
 stop "$pid"
 t 2 "an option that the filter does not have" agent-notify --bus '>' -- --no-such
 err_like '^agent-notify: unknown option --no-such$' "is told before anything is asked for"
 
-t 2 "a bus or a profile" agent-notify --bus '>' -p x
+t 2 "a bus and a profile exclude each other" agent-notify --bus '>' -p x
 t 2 "bus-get looks at the subject" agent-notify --bus 'a..b'
 err_like '^agent-notify: a\.\.b: an empty word between dots$' "which is said"
 done_testing

@@ -40,8 +40,8 @@ curl -s -d '' "$url/control/back" >/dev/null
 ok "is told, too" wait_until 30 has "$tmp/told.out" 'while it was down'
 act bot_error last
 ok "and what comes next" wait_until 20 has "$tmp/told.out" last
-is "$(titles told | sort | uniq -d)" "" "nothing twice"
-is "$(grep -c before "$tmp/told.out")" 0 "and the backlog never"
+is "$(titles told | sort | uniq -d)" "" "nothing is told twice"
+is "$(grep -c before "$tmp/told.out")" 0 "the backlog is never told"
 
 # --- killed and started again
 kill -9 "$told"
@@ -50,9 +50,9 @@ start told agent-notify -p clanky --settle 0.2 --exec cat
 wait_until 30 connected 1
 act voice_error 'after the restart'
 ok "after a restart what is new is told" wait_until 20 has "$tmp/told.out" 'after the restart'
-is "$(titles told)" "voice_error after the restart" "and nothing else"
+is "$(titles told)" "voice_error after the restart" "nothing else is told"
 ok "its memory is that of the profile" test -s "$XDG_STATE_HOME/agentutils/notify-clanky"
-t 2 "a second one of the same profile" agent-notify -p clanky
+t 2 "a second one of the same profile is refused" agent-notify -p clanky
 err_is "agent-notify: $XDG_STATE_HOME/agentutils/notify-clanky: in use by another agent-notify" \
   "is refused"
 # The programs that it started.
@@ -73,12 +73,12 @@ act bot_error reef
 act voice_session_start elsewhere
 act voice_session_start 'on the reef'
 ok "what the filter selects is told" wait_until 20 has "$tmp/told.out" reef
-is "$(titles told)" "voice_session_start on the reef" "alone"
+is "$(titles told)" "voice_session_start on the reef" "no other is told"
 stop "$pid"
 t 2 "an option that the filter does not have" agent-notify -p clanky -- --no-such
 err_like '^agent-notify: unknown option --no-such$' "is told under the name of the command"
-err_like '^usage: agent-notify' "with its usage"
-is "$(lines "$err")" 2 "in two lines"
+err_like '^usage: agent-notify' "its usage is shown"
+is "$(lines "$err")" 2 "it takes two lines"
 
 # --- several profiles
 first=$url
@@ -90,7 +90,7 @@ act llm_error there
 url=$first
 act llm_error here
 ok "each names its profile" wait_until 20 has "$tmp/told.out" 'clanky: llm_error: here'
-ok "as text" wait_until 20 grep -qF '$(touch x)/..: llm_error: there' "$tmp/told.out"
+ok "it is told as text" wait_until 20 grep -qF '$(touch x)/..: llm_error: there' "$tmp/told.out"
 stop "$pid"
 is "$(find "$XDG_STATE_HOME/agentutils" -name 'notify-clanky+*' ! -name '*.lock' | wc -l | tr -d ' ')" 1 \
   "a name of a profile is no path"
@@ -104,7 +104,7 @@ printf '[profile hung]\nurl = %s\ntoken-command = exec sleep 1000\n' "$first" >>
 bound=20 run agent-notify -p hung --max-time 1 --exec cat
 isnt "$status" 142 "a token that does not come is not waited for"
 isnt "$status" 0 "and is a fault"
-t 0 "with a filter" agent-notify -p clanky --max-time 2 --exec cat -- -k bot_error
+t 0 "a filter can be given" agent-notify -p clanky --max-time 2 --exec cat -- -k bot_error
 
 # --- what ends it
 t 2 "a profile that is not there" agent-notify -p nobody
@@ -112,7 +112,7 @@ err_is "agent-notify: profile nobody: not in $config; 'agent-setup -p nobody' wr
 start_server guarded python3 "$cli/servers/dashboard.py" --token secret
 printf '[profile locked]\nurl = %s\n' "$url" >"$config"
 t 77 "credentials that are refused are status 77" agent-notify -p locked
-t 2 "without agent-tail" env PATH="$tmp:/usr/bin:/bin" "$root/bin/agent-notify" -p locked
+t 2 "it needs agent-tail" env PATH="$tmp:/usr/bin:/bin" "$root/bin/agent-notify" -p locked
 err_is "agent-notify: agent-tail: no such file or directory" "that is said"
 
 # --- a gateway's questions
@@ -124,7 +124,7 @@ wait_until 30 followed || bail "nobody follows the gateway"
 tell claw ask q1 '{"command":"make test","commandArgv":["make","test"],"cwd":"/srv/site","host":"gateway"}'
 ok "what an agent asks permission for is told" wait_until 20 has "$tmp/told.out" approval/q1
 is "$(jq -r '"\(.title) \(.urgency) \(.category)"' "$tmp/told.out")" \
-  "exec waits urgent approval" "as urgent"
+  "exec waits urgent approval" "it is urgent"
 is "$(jq -r '[.profile, .place, .text] | @csv' "$tmp/told.out")" '"claw","site","make test"' \
   "with who asks, where, and what"
 stop "$pid"

@@ -17,10 +17,10 @@ bodies() { requests .body | tee "$tmp/bodies"; }
 t 0 "a message is posted" agent-notify --ntfy "$url/alerts" <"$tmp/one"
 is "$(bodies | jq -c 'del(.sequence_id)')" \
   '{"topic":"alerts","title":"it <fell>\\e[31m","message":"why","priority":4,"tags":["warning"]}' \
-  "as JSON, to the topic"
+  "it goes to the topic as JSON"
 ok "with an id for all tries" jq -e '.sequence_id | test("^[-_A-Za-z0-9]{1,64}$")' "$tmp/bodies"
-is "$(requests '.method + " " + .path')" "POST /" "to the server's root"
-is "$(requests '.headers | tojson' | grep -ci authorization)" 0 "without a token"
+is "$(requests '.method + " " + .path')" "POST /" "it goes to the server's root"
+is "$(requests '.headers | tojson' | grep -ci authorization)" 0 "no token is sent"
 for urgency in emergency:5 attention:3; do
   script <<END
 forever
@@ -70,7 +70,7 @@ redirect 302 $url/login
 forever
 status 200 text/html <p>sign in</p>
 END
-t 75 "a page to sign in" agent-notify --ntfy "$url/a" <"$tmp/one"
+t 75 "a page to sign in is not taken for success" agent-notify --ntfy "$url/a" <"$tmp/one"
 err_like "not the answer of an ntfy server" "is no delivery"
 
 # --- faults that pass
@@ -104,10 +104,10 @@ script <<END
 forever
 status 404 text/plain nothing here
 END
-t 2 "no such server" agent-notify --ntfy "$url/a" --to line <"$tmp/one"
+t 2 "what is no such server has status 2" agent-notify --ntfy "$url/a" --to line <"$tmp/one"
 out_like fell "another way tells it"
 for bad in "$url" "$url/" "$url/a%20b" "$url/a?x=1" ftp://x/a; do
-  t 2 "--ntfy $bad" agent-notify --ntfy "$bad" <"$tmp/one"
+  t 2 "--ntfy $bad is refused" agent-notify --ntfy "$bad" <"$tmp/one"
   err_one_line agent-notify "is no topic"
 done
 
@@ -126,7 +126,7 @@ status_is 143 "and a signal ends it in the middle of a request"
 
 # --- over TLS
 start_tls 'Authorization: Bearer secret-of-ntfy' "$ok" ''
-t 0 "--cacert" \
+t 0 "--cacert is believed" \
   agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" --cacert "$tmp/authority" <"$tmp/one"
 
 done_testing

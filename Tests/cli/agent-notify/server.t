@@ -23,7 +23,7 @@ start_ntfy
 # --- many at once
 seq 40 | while read -r number; do notice emergency "e$number."; done >"$tmp/in"
 tell <"$tmp/in"
-status_is 0 "40 emergencies at once"
+status_is 0 "40 emergencies arrive at once"
 is "$(got .message | jq -r . | sort -u | wc -l | tr -d ' ')" 40 "are 40 notices"
 fresh
 {
@@ -71,7 +71,7 @@ finished "$live"
 is "$status" 0 "all is told in the end"
 got .message | jq -r . | grep -E '^[A-Z]+ (n|fire )[0-9]+$' | sort >"$tmp/arrived"
 is "$(sort -u "$tmp/arrived" | wc -l | tr -d ' ')" 120 "all that is pressing"
-is "$(uniq -d "$tmp/arrived")" "" "nothing of it twice"
+is "$(uniq -d "$tmp/arrived")" "" "nothing of it comes twice"
 
 fresh
 stop "$ntfy_pid"
@@ -109,7 +109,7 @@ evil=$(word 'ok\nsecond \033[31m')
 notice urgent "x $evil" "$evil" >"$tmp/in"
 tell --click "https://box.example/?a=$(word 'x')" <"$tmp/in"
 is "$(got .title | jq -r .)" "x $evil" "an encoded word in a title stays as it was written"
-is "$(got .message | jq -r .)" "$evil" "and in a text"
+is "$(got .message | jq -r .)" "$evil" "it stays so in a text, too"
 is "$(got .click | jq -r .)" "https://box.example/?a=$(word 'x')" "--click says what a tap opens"
 fresh
 invisible=$(python3 -c 'print("\u200b" * 1000)')
@@ -123,7 +123,7 @@ invisible=$(python3 -c 'print("\u200b" * 1000)')
 } >"$tmp/in"
 tell <"$tmp/in"
 is "$status $(got | wc -l | tr -d ' ')" "0 6" "what is long, invisible or full of escapes arrives"
-is "$(got 'select((.message | utf8bytelength) > 4095 or .attachment)')" "" "as a message"
+is "$(got 'select((.message | utf8bytelength) > 4095 or .attachment)')" "" "it arrives as a message"
 is "$(got 'select(.title == "invisible").message' | jq -r . | grep -c '^\(\\u{200b}\)*…$')" 1 \
   "and no escape is cut in two"
 fresh
@@ -171,7 +171,7 @@ is "$(got 'select(.message == "once").sequence_id' | sort -u | wc -l | tr -d ' '
 # --- who may
 fresh
 notice urgent hello >"$tmp/in"
-t 77 "a wrong token" agent-notify --ntfy "$notices" --ntfy "${notices%/*}/open" --ntfy-token "$tmp/wrong" <"$tmp/in"
+t 77 "a wrong token is refused" agent-notify --ntfy "$notices" --ntfy "${notices%/*}/open" --ntfy-token "$tmp/wrong" <"$tmp/in"
 is "$(asked | xargs)" "POST / 401" "is never tried twice, nor at another topic of the server"
 err_like "notices-ada: 401 Unauthorized: unauthorized \(40101\): the token was refused" "which is said in the server's words"
 fresh
@@ -199,7 +199,7 @@ is "$(jq -c '[.waiting[] | [.title, .ways[0]]]' "$tmp/two.state")" "[[\"one\",\"
 # --- https that is none
 t 2 "https to a server of http" agent-notify --ntfy "https://127.0.0.1:$ntfy_port/open" --state "$tmp/https" <"$tmp/in"
 start_tls '' '{"id":"m1"}' ''
-t 2 "a certificate that nobody vouches for" agent-notify --ntfy "$url/open" --state "$tmp/tls" <"$tmp/in"
+t 2 "a certificate that nobody vouches for is refused" agent-notify --ntfy "$url/open" --state "$tmp/tls" <"$tmp/in"
 err_like 'certificate' "is said at once"
 
 cat >"$tmp/redirect.py" <<'END'
@@ -220,7 +220,7 @@ server.serve_forever()
 END
 fresh
 start_server secure python3 "$tmp/redirect.py" "$tmp/authority" "$tmp/key" "${notices%/*}/"
-t 2 "a redirect from https to http" \
+t 2 "a redirect from https to http is not followed" \
   agent-notify --ntfy "$url/open" --cacert "$tmp/authority" --state "$tmp/down" <"$tmp/in"
 err_like '307.*: bad location: from https to http$' "is refused at once"
 is "$(asked)" "" "and nothing is sent there"
@@ -236,17 +236,17 @@ t 77 "a topic that may only be read" agent-notify --check --ntfy "$notices" --nt
 out_is "$notices: nobody may read it without a token
 $notices: with the token it may be read" "is said to be that"
 err_is "agent-notify: $notices: 403 Forbidden: forbidden (40301): it may not be written" "in the server's words"
-t 0 "an open topic" agent-notify --check --ntfy "${notices%/*}/open"
+t 0 "an open topic is checked" agent-notify --check --ntfy "${notices%/*}/open"
 out_like 'open: anybody may read it$' "is said to be one"
 fresh
-t 77 "a wrong token" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/wrong"
+t 77 "a wrong token is refused" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/wrong"
 is "$(asked | grep -c 401)" 1 "is tried once"
 stop "$ntfy_pid"
-t 75 "no server" agent-notify --check --ntfy "$notices"
+t 75 "without a server the status is 75" agent-notify --check --ntfy "$notices"
 for words in --check '--click https://x.example' "--ntfy $notices --click x" \
   "--ntfy $notices --ntfy-token a --ntfy-token b"; do
   # shellcheck disable=SC2086  # words
-  t 2 "agent-notify $words" agent-notify $words </dev/null
+  t 2 "agent-notify $words is refused" agent-notify $words </dev/null
   err_like "^usage: agent-notify" "is wrong usage"
 done
 

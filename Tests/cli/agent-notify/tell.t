@@ -15,19 +15,19 @@ notice() {
 
 # --- one
 notice urgent hello '"a1"' ',"text":"there"' >"$tmp/one"
-t 0 "a notification" agent-notify --to line <"$tmp/one"
+t 0 "a notification is told" agent-notify --to line <"$tmp/one"
 out_like '^[0-9:]{8} urgent  hello: there$' "is a line"
-err_empty "and nothing else"
+err_empty "nothing else is said"
 is "$(jq -r .type "$state")" notify_state "what was told is remembered"
-is "$(stat -c %a "$state" 2>/dev/null || stat -f %Lp "$state")" 600 "for the user alone"
-t 0 "once more" agent-notify --to line <"$tmp/one"
+is "$(stat -c %a "$state" 2>/dev/null || stat -f %Lp "$state")" 600 "it is for the user alone"
+t 0 "the same comes once more" agent-notify --to line <"$tmp/one"
 out_empty "is not told twice"
 run agent-notify --to line --state "$tmp/other" <"$tmp/one"
-out_like hello "but by somebody with another memory (--state)"
+out_like hello "somebody with another memory (--state) tells it"
 notice urgent hello | tee "$tmp/bare" | tell
 is "$(said .urgency)" urgent "what has no id is told"
 tell <"$tmp/bare"
-is "$(said .title)" hello "each time"
+is "$(said .title)" hello "it is told each time"
 
 # --- bursts
 seq 200 | sed 's/.*/{"event":"action_event","id":"","data":{"kind":"llm_error","createdAt":"2026-03-01T10:00:00.&Z","content":"429, try &"}}/' \
@@ -62,7 +62,7 @@ start live sh -c "exec agent-notify --exec cat --settle 0.5 <'$tmp/live'"
 exec 3>"$tmp/live"
 sed 's/llm_error/asr_error/' "$tmp/burst" | perl -ne '$| = 1; print; select undef, undef, undef, 0.005' >&3
 ok "a slow burst is told when it is over" wait_until 20 at_least "$tmp/live.out" 1
-is "$(jq -c '[.title, .count]' "$tmp/live.out")" '["asr_error",200]' "once"
+is "$(jq -c '[.title, .count]' "$tmp/live.out")" '["asr_error",200]' "it is told once"
 notice attention again >&3
 ok "and what comes later by itself" wait_until 20 at_least "$tmp/live.out" 2
 notice emergency fire >&3
@@ -85,7 +85,7 @@ seq 300 | while read -r number; do notice attention "n$number"; done >"$tmp/many
 tell --rate 3 <"$tmp/many"
 is "$(said .title | xargs)" "n1 n2 298 notifications" "--rate: the last is the sum of the rest"
 is "$(said 'select(.count) | [.count, .category] | @csv')" '298,"summary"' "with its count"
-like "$(said 'select(.count).text' | tail -n 1)" "^and [0-9]+ more$" "and not all of their titles"
+like "$(said 'select(.count).text' | tail -n 1)" "^and [0-9]+ more$" "not all of their titles are in it"
 seq 300 | while read -r number; do notice urgent "n$number"; done | tell --rate 3
 is "$(said .title | sort -u | wc -l | tr -d ' ')" 300 "what is urgent is in no sum"
 start live sh -c "exec agent-notify --exec cat --settle 0 --rate 1 <'$tmp/live'"
@@ -96,7 +96,7 @@ for number in 1 2 3; do notice attention "late $number" >&3; done
 notice urgent wolf >&3
 ok "what is urgent passes the limit" wait_until 20 has "$tmp/live.out" wolf
 notice emergency fire >&3
-ok "and an emergency" wait_until 20 has "$tmp/live.out" fire
+ok "an emergency passes it, too" wait_until 20 has "$tmp/live.out" fire
 is "$(lines "$tmp/live.out")" 3 "the others wait"
 exec 3>&-
 finished "$pid"
@@ -111,7 +111,7 @@ is "$(jq -c '[.kept[] | [.title, .count]]' "$state")" '[["tea",2],["cake",1]]' "
 tell </dev/null
 is "$(said '.title + ": " + .text' | xargs)" "3 notifications: tea ×2 cake" "and told later, in one"
 tell </dev/null
-out_empty "once"
+out_empty "it is told once"
 tell <"$tmp/kept"
 is "$(said .title)" "tea" "at the end of the input what is kept is told"
 is "$(said .count)" 2 "but what was told before"
@@ -188,26 +188,26 @@ t 2 "and the status is 2" agent-notify --to line <"$tmp/bad"
 for words in '--to shout' '--to line,' '--rate 0' '--settle x' '--digest -1' '--exec' '--ntfy-token x' \
   '-- -d error' 'word' '-p a,,b' '--quiet-hours 7'; do
   # shellcheck disable=SC2086
-  t 2 "agent-notify $words" agent-notify $words </dev/null
+  t 2 "agent-notify $words is refused" agent-notify $words </dev/null
   err_like "^usage: agent-notify" "is wrong usage"
 done
 notice info meeting >"$tmp/info"
 tell --override test=urgent --mute none <"$tmp/info"
-is "$(said .urgency)" urgent "--override"
+is "$(said .urgency)" urgent "--override makes it urgent"
 tell --override test=urgent --mute test <"$tmp/info"
-out_empty "--mute"
+out_empty "--mute keeps it silent"
 echo '{"event":"action_event","id":"","data":{"kind":"sent_reply","createdAt":"2026-03-01T10:00:00.000Z"}}' |
   tell --as urgent
-is "$(said .title)" sent_reply "--as"
+is "$(said .title)" sent_reply "--as says what it is"
 printf '{"focus":"dnd","reportedAt":"%s"}\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >"$tmp/context"
 notice attention psst | tell --context "$tmp/context"
-out_empty "--context"
+out_empty "--context keeps it silent"
 mkfifo "$tmp/held"
 start held sh -c 'exec agent-notify --to line --settle 0 --state "$1" <"$2"' sh "$tmp/locked" "$tmp/held"
 held=$pid
 exec 5>"$tmp/held"
 cat "$tmp/one" >&5
-ok "a state in use" wait_until 20 test -s "$tmp/locked"
+ok "a state is in use" wait_until 20 test -s "$tmp/locked"
 cp "$tmp/locked" "$tmp/before"
 ln -s locked "$tmp/link"
 for name in locked link; do
@@ -252,15 +252,15 @@ notice urgent 'one' '"h1"' ',"text":"why\u001b[31m\nand"' | tell
 notice urgent 'two' '"h2"' | run agent-notify --to line --state "$tmp/history"
 t 0 "--told" agent-notify --told
 out_like '^[0-9]{4}-[0-9-]+ [0-9:]{8}.* urgent  one: why\\e\[31m ↵ and$' "is a line for each, safe to show"
-out_unlike two "of the files of the state"
+out_unlike two "it is about the files of the state"
 run agent-notify --told --state "$tmp/history"
-is "$(lines "$out") $(grep -c two "$out")" "1 1" "or of one of them"
+is "$(lines "$out") $(grep -c two "$out")" "1 1" "one file can be named"
 t 1 "there is none" agent-notify --told -p nobody
-out_empty "in silence"
+out_empty "nothing is printed"
 seq 300 | while read -r number; do notice emergency "e$number"; done | tell --settle 0
 run agent-notify --told
 is "$(lines "$out")" 100 "the last hundred are kept"
-out_like 'e300$' "the newest last"
+out_like 'e300$' "the newest comes last"
 echo '{"type":"notify_state","told":[],"kept":[],"others":0,"history":[1,{"title":"x"},{"time":"soon","title":"y"},{"time":"2026-01-01T00:00:00Z","title":"\u202ez"}]}' >"$tmp/history"
 run agent-notify --told --state "$tmp/history"
 is "$(lines "$out") $(grep -c 'u{202e}z' "$out")" "1 1" "what makes no sense is left out"
@@ -290,7 +290,7 @@ exec 3>"$tmp/flood"
 seq 250 | while read -r number; do notice attention "kind $number"; done >&3
 notice emergency fire >&3
 ok "it is told at once" wait_until 20 has "$tmp/flood.out" "emergency  fire"
-is "$(grep -c . "$tmp/flood.out")" 1 "before all others"
+is "$(grep -c . "$tmp/flood.out")" 1 "it comes before all others"
 exec 3>&-
 finished "$pid"
 

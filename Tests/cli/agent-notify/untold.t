@@ -16,7 +16,7 @@ t 0 "another run" agent-notify --exec cat </dev/null
 is "$(titles "$out")" first "tells it, without any input"
 one first >"$tmp/in"
 run agent-notify --exec cat <"$tmp/in"
-out_empty "once"
+out_empty "it is told once"
 is "$(waits)" "" "and nothing waits any more"
 run agent-notify --told
 is "$(grep -c first "$out")" 1 "it was told when it was told"
@@ -49,7 +49,7 @@ t 75 "it is tried again" agent-notify --exec 'exit 3' --exec "cat >>'$log'" </de
 is "$(titles "$log")" both "the other is not"
 run agent-notify --told
 is "$(grep -c both "$out")" 1 "it was told once"
-t 0 "without it" agent-notify --exec "cat >>'$log'" </dev/null
+t 0 "the next run works without it" agent-notify --exec "cat >>'$log'" </dev/null
 is "$(titles "$log") $(waits)" "both " "there is nothing more to tell"
 
 # --- ended in the middle
@@ -147,7 +147,7 @@ run agent-notify --exec cat <"$tmp/in"
 out_like 'the boiler' "is told by the next run, though it is not read again"
 triage >"$tmp/in"
 run agent-notify --exec cat <"$tmp/in"
-out_empty "once"
+out_empty "it is told once"
 
 # --- several at once
 start first sh -c "exec agent-notify --settle 0 --exec cat <'$tmp/live'"
