@@ -75,7 +75,7 @@ END
   said() { jq -r "select(.title).$1" "$tmp/heard"; }
   is "$(said title)" "$shown" "the desktop is told the title"
   is "$(said body)" "$(printf '%s' "$shown" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g')
-second\\;" "and the body, as text"
+second\\;" "the body is told as text"
   is "$(said urgency)" 1 "as urgent as it is"
 else
   skip 3 "no notify-send, dbus-run-session and jeepney"
@@ -86,9 +86,9 @@ run agent-notify --to line <"$tmp/one"
 is "$(cut -c 10- "$out")" "urgent  $shown: $shown ↵ second\\;" "a line is one line"
 run python3 "$cli/terminal.py" sh -c "agent-notify <'$tmp/fire'"
 out_like 'emergency  fire' "on a terminal it is a line"
-ok "with the bell" grep -q "$(printf '\007')" "$out"
+ok "the bell rings" grep -q "$(printf '\007')" "$out"
 run python3 "$cli/terminal.py" sh -c "agent-notify --to bell <'$tmp/one'"
-is "$(cat "$out")" "$(printf '\007')" "the bell alone"
+is "$(cat "$out")" "$(printf '\007')" "--to bell rings the bell alone"
 t 75 "without a terminal there is no bell" \
   perl -MPOSIX=setsid -e 'if (my $child = fork) { waitpid $child, 0; exit $? >> 8 } setsid; exec @ARGV' \
   agent-notify --to bell <"$tmp/fire"
@@ -102,7 +102,7 @@ many() {
   done
 }
 { many attention a && many emergency e && many urgent u; } >"$tmp/many"
-t 0 "150 of each at once" agent-notify --rate 1000 --exec cat <"$tmp/many"
+t 0 "150 of each are told at once" agent-notify --rate 1000 --exec cat <"$tmp/many"
 is "$(jq -r .title "$out" | sed -n '1p;150p;151p;300p;301p;316p;317p;318p' | xargs)" \
   "e1 e150 u1 u150 a1 a16 134 notifications" \
   "what is pressing is told first and each, of the others 16, and the rest in one"
@@ -123,7 +123,7 @@ attached() { [ "$(tmux list-clients | wc -l)" -eq 1 ]; }
 wait_until 20 attached || bail "nobody is at the terminal"
 t 0 "in tmux it is the way" \
   env TMUX="$(tmux display-message -p '#{socket_path},#{pid},0')" agent-notify <"$tmp/one"
-err_empty "without a word"
+err_empty "nothing is said"
 ok "the text is shown" wait_until 20 grep -qF -e "$shown" "$tmp/seat.out"
 ok "with all that is below it" grep -qF -e '↵ second\;' "$tmp/seat.out"
 run agent-notify --told
@@ -140,7 +140,7 @@ t 75 "nobody is attached" agent-notify <"$tmp/alone"
 err_is "agent-notify: tmux: nobody is attached: what there is to tell waits for the next run" "is said"
 run agent-notify --told
 out_unlike alone "it was not told"
-t 0 "another way" agent-notify --to tmux,line --state "$tmp/other" <"$tmp/fire"
+t 0 "another way tells it" agent-notify --to tmux,line --state "$tmp/other" <"$tmp/fire"
 out_like fire "tells it"
 mkfifo "$tmp/control"
 start control sh -c "exec tmux -C attach -t told <'$tmp/control'"
@@ -163,13 +163,13 @@ wait_until 20 seated || bail "nobody is at the terminal"
 t 0 "somebody is attached" agent-notify </dev/null
 ok "and is told" wait_until 20 grep -qF 'alone two' "$tmp/seat.out"
 run agent-notify --told
-is "$(grep -c alone "$out")" 2 "all of it"
+is "$(grep -c alone "$out")" 2 "all of it was told"
 run agent-notify <"$tmp/alone"
-is "$(agent-notify --told | grep -c alone)" 2 "once"
+is "$(agent-notify --told | grep -c alone)" 2 "it was told once"
 unset TMUX
 end_tmux
 TMUX=$tmp/no-such,1,0 run agent-notify <"$tmp/alone"
-t 75 "without a server" agent-notify --to tmux --state "$tmp/none" <"$tmp/fire"
+t 75 "without a server it waits" agent-notify --to tmux --state "$tmp/none" <"$tmp/fire"
 err_like '^agent-notify: tmux: .*: what there is to tell waits for the next run$' "it is its word"
 
 not_ok "and nothing of it ran anywhere" test -e "$tmp/evil"
@@ -178,7 +178,7 @@ not_ok "and nothing of it ran anywhere" test -e "$tmp/evil"
 run agent-notify --exec 'cat >'"$tmp"'/got; echo "$#"' <"$tmp/one"
 out_is 0 "--exec: no text is an argument"
 is "$(jq -r .title "$tmp/got")" "$(jq -r .title "$tmp/one")" "the record is its input, whole"
-is "$(jq -r '.type + .urgency' "$tmp/got")" notificationurgent "and a notification"
+is "$(jq -r '.type + .urgency' "$tmp/got")" notificationurgent "it is a notification"
 t 75 "one that fails" agent-notify --exec 'exit 4' --exec 'echo ran' <"$tmp/fire"
 err_is "agent-notify: exit 4: status 4" "is named"
 out_is ran "the next one runs"
@@ -186,7 +186,7 @@ afresh
 t 0 "one that reads nothing" agent-notify --exec 'exec <&-; echo deaf' <"$tmp/one"
 out_is deaf "is no fault"
 python3 -c 'print("{\"urgency\":\"urgent\",\"category\":\"x\",\"title\":\"" + "x" * 50000000 + "\"}")' >"$tmp/long"
-t 0 "a title of 50 MB" agent-notify --exec cat --to line <"$tmp/long"
+t 0 "a title of 50 MB is told" agent-notify --exec cat --to line <"$tmp/long"
 ok "is cut" test "$(wc -c <"$out")" -lt 2000
 printf '{"urgency":"urgent","category":"x","title":"\377\376"}\n' | run agent-notify --to line
 out_like '^[0-9:]{8} urgent  ��$' "bytes that are no text are shown as that"
@@ -207,7 +207,7 @@ for number in 1 2 3; do
 done
 exec 3>&-
 finished "$pid"
-is "$(grep -c end "$tmp/live.out")" 3 "and for each"
+is "$(grep -c end "$tmp/live.out")" 3 "each has one of its own"
 
 # A signal gives it five seconds.
 mkfifo "$tmp/held"

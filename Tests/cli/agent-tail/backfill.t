@@ -33,13 +33,13 @@ came a 400
 post "$a" 401 401
 came a 401
 ok "what one missed is fetched" has "$tmp/tail.out" '"event":"actions_backfill","id":"","profile":"a"'
-not_ok "for it alone" has "$tmp/tail.out" '"event":"actions_backfill","id":"","profile":"b"'
-not_ok "without a gap" has "$tmp/tail.out" '"type":"gap"'
+not_ok "it is fetched for that one alone" has "$tmp/tail.out" '"event":"actions_backfill","id":"","profile":"b"'
+not_ok "no gap is reported" has "$tmp/tail.out" '"type":"gap"'
 for name in a b; do
   action-filter -u --profile "$name" "$tmp/tail.out" | grep -o '"n[0-9]*"' | tr -dc '0-9\n' |
     sort -n >"$tmp/numbers"
   seq "$([ "$name" = a ] && echo 401 || echo 400)" >"$tmp/wanted"
-  ok "$name: each action once" cmp "$tmp/numbers" "$tmp/wanted"
+  ok "$name: each action comes once" cmp "$tmp/numbers" "$tmp/wanted"
 done
 is "$(action-filter -u "$tmp/tail.out" | wc -l | tr -d ' ')" 801 "equal actions of two are two"
 done_testing

@@ -31,7 +31,7 @@ tell claw say near count 3
 came '"runId":"said-1","sessionKey":"agent:heron:near","seq":[0-9]*,"state":"final"'
 ok "a conversation that was heard is marked" wait_until 20 came_frames claw chat.history 1
 is "$(frames claw chat.history | head -n 1 | jq -c .)" '{"sessionKey":"agent:heron:near","limit":1}' \
-  "by its last row"
+  "its last row is the mark"
 not_ok "and nothing is printed of it" has "$tmp/tail.out" 'chat.history'
 
 away claw
@@ -69,7 +69,7 @@ tell claw skip 1
 tell claw say quiet hold silent
 tell claw event news 1
 ok "a hole is told, and what was kept is fetched" came '"chat.history".*"sessionKey":"agent:heron:quiet"'
-ok "with its numbers" has "$tmp/tail.out" '"type":"gap","from"'
+ok "the hole has its numbers" has "$tmp/tail.out" '"type":"gap","from"'
 tell claw go
 came '"runId":"said-6".*"state":"final"'
 
@@ -101,7 +101,7 @@ ok "a text that is not to be had whole is named" \
   wait_until 20 has "$tmp/tail.err" 'agent-tail: agent:heron:far: the gateway gave a part of a message'
 came '"chat.history".*truncated'
 is "$(turn-fold "$tmp/tail.out" | jq -r 'select(.role == "assistant" and .reason) | "\(.id) \(.state) \(.reason) \(.text|length)"')" \
-  "said-109 final the gateway gave a part of it 8018" "and known as such in the turn"
+  "said-109 final the gateway gave a part of it 8018" "it is known as such in the turn"
 stop "$tail"
 
 # One conversation alone.
@@ -124,7 +124,7 @@ tell one say far elsewhere
 tell one rest
 back one
 ok "what was said in it is fetched" came '"chat.history".*You said: within'
-not_ok "and in no other" has "$tmp/tail.out" elsewhere
+not_ok "no other conversation is" has "$tmp/tail.out" elsewhere
 stop "$pid"
 
 # A gateway that is just starting.
@@ -148,7 +148,7 @@ ok "a tail over twenty cuts has every turn" wait_until 60 all
 want=$(for number in $(seq 40); do
   printf 'said-%s completed %s \n' "$number" "$(seq 0 $((number % 7 + 1)) | tr '\n' ' ' | sed 's/ $//')"
 done | sort)
-is "$(turns | sort)" "$want" "once, with its whole text"
-is "$(jq -r 'select(.type == "gap") | .unreached' "$tmp/tail.out" | grep -vc null)" 0 "and without a gap"
+is "$(turns | sort)" "$want" "each is there once, with its whole text"
+is "$(jq -r 'select(.type == "gap") | .unreached' "$tmp/tail.out" | grep -vc null)" 0 "no gap names one as unreached"
 stop "$pid"
 done_testing

@@ -37,14 +37,14 @@ wait_until 20 came_frames claw connect 2
 ok "a loss is told, and mended" has "$tmp/tail.out" '"type":"lost"'
 is "$(frames claw connect | jq -r '.auth.token' | sort -u)" gw-secret "the profile's token goes along"
 is "$(frames claw connect | tail -n 1 | jq -r '.auth.deviceToken | length > 3')" true \
-  "and behind the first time the device's own"
+  "later the device's own goes with it"
 tell claw raw '{"type":"event",'
 tell claw raw '{"type":"event","event":"odd","payload":{"t":"\u001b[2J"},"seq":1}'
 came '"event":"odd"'
 ok "a frame that cannot be read is named, the next is taken" \
   has "$tmp/tail.err" 'agent-tail: a frame that cannot be read: '
 stop "$tail"
-not_ok "no token in records and messages" grep -q 'gw-secret\|dt-' "$tmp/tail.out" "$tmp/tail.err"
+not_ok "no token is in records and messages" grep -q 'gw-secret\|dt-' "$tmp/tail.out" "$tmp/tail.err"
 is "$(find "$XDG_STATE_HOME/agentutils/openclaw" -type f ! -perm 600)" "" \
   "the key is for its owner alone"
 
@@ -116,8 +116,8 @@ err_like 'wants protocol 9; this version speaks 3 and 4' "and is named"
 serve_agent clanky
 printf '[profile home]\nurl = %s\n' "$url" >>"$XDG_CONFIG_HOME/agentutils/config"
 start both agent-tail -L -p home,old
-ok "two kinds at once" wait_until 20 has "$tmp/both.out" '"type":"open","profile":"old"'
-ok "each by its own wire" wait_until 20 has "$tmp/both.out" '"type":"open","profile":"home"'
+ok "two kinds are followed at once" wait_until 20 has "$tmp/both.out" '"type":"open","profile":"old"'
+ok "each has its own wire" wait_until 20 has "$tmp/both.out" '"type":"open","profile":"home"'
 stop "$pid"
 printf '[profile web]\nkind = openclaw\nurl = http://127.0.0.1:9\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"

@@ -49,7 +49,7 @@ ok "what is no frame is named, the next one is taken" \
 ok "and so is a binary one" has "$tmp/tail.err" '^agent-tail: a frame that is not text$'
 is "$(asked)" "$rested" "while the agent rests nothing is asked"
 stop "$tail"
-not_ok "no token in records and messages" grep -q jc-secret "$tmp/tail.out" "$tmp/tail.err"
+not_ok "no token is in records and messages" grep -q jc-secret "$tmp/tail.out" "$tmp/tail.err"
 wait_until 10 test -s "$tmp/joel.log.closed"
 like "$(cat "$tmp/joel.log.closed")" '^1000$' "and the gateway is told that nobody listens"
 
@@ -70,7 +70,7 @@ err_like 'no token was sent \(profile bare\)' "which is said"
 t 2 "nothing goes in clear text to another machine" agent-tail -p far
 err_like 'clear text; see --allow-plaintext' "unless one wants that"
 t 2 "there are no numbers" agent-tail -p joel --from 3
-t 2 "nor threads" agent-tail -p joel side
+t 2 "there are no threads, either" agent-tail -p joel side
 err_is 'agent-tail: a joelclaw gateway: has one conversation: name no thread' "which is said"
 
 # The port file of a gateway on this machine.

@@ -25,7 +25,7 @@ turns=$((turns + 1))
 last=$(ask pin ThreadsService/GetThreadSnapshot "{\"threadId\":\"$thread\"}" | jq -r .lastSequence)
 all() { [ "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 1)" = "$last" ]; }
 ok "the last event comes" wait_until 40 all
-is "$(ids "$tmp/tail.out")" "$(seq -s ' ' 1 "$last")" "all $last of them, in order, each once"
+is "$(ids "$tmp/tail.out")" "$(seq -s ' ' 1 "$last")" "all $last of them come in order, each once"
 is "$(jq -r 'select(.event == "toolExecutionOutputDelta") | .data.toolExecutionOutputDelta.chunk' \
   "$tmp/tail.out" | base64 -di | xargs)" "$(turn=0; while [ "$turn" -lt "$turns" ]; do
     seq -s ' ' 0 49; turn=$((turn + 1)); done | xargs)" "with what they say"

@@ -25,20 +25,20 @@ whole() { [ "$(ids "$tmp/tail.out")" = "$(seq -s ' ' 1 "$1")" ]; }
 
 say "read x"
 tail_it -n 8 "$thread"
-status_is 0 "the events of a thread"
-err_empty "without a word"
+status_is 0 "the events of a thread come"
+err_empty "nothing is said"
 is "$(jq -r '.event + " " + .id' "$out" | xargs)" "turnStarted 1 toolCallPlanned 2 \
 toolExecutionStarted 3 toolExecutionOutputDelta 4 toolExecutionFinished 5 assistantTextDelta 6 \
-assistantMessageCommitted 7 turnCompleted 8" "by name and number"
+assistantMessageCommitted 7 turnCompleted 8" "they have names and numbers"
 is "$(jq -c 'select(.id == "2") | .data | [.threadId, .sequence, .toolCallPlanned.args]' "$out")" \
-  "[\"$thread\",\"2\",{\"path\":\"x\"}]" "with the server's own object"
+  "[\"$thread\",\"2\",{\"path\":\"x\"}]" "they have the server's own object"
 is "$(calls pin EventsService/WatchThread)" "{\"threadId\":\"$thread\",\"fromSequence\":\"0\"}" \
   "and nothing more is asked for than they"
 is "$(jq -r 'select(.method == "EventsService/WatchThread") | .headers
   | [.["content-type"], .["connect-protocol-version"], .["connect-accept-encoding"] // "none"] | join(" ")' \
-  "$tmp/pin.log")" "application/connect+json 1 none" "in Connect, not compressed"
+  "$tmp/pin.log")" "application/connect+json 1 none" "Connect is spoken, not compressed"
 tail_it --from 6 -n 2 "$thread"
-is "$(ids "$out")" "7 8" "--from: behind a number"
+is "$(ids "$out")" "7 8" "--from begins behind a number"
 tail_it --from 0 -n 2
 status_is 0 "without a thread all are followed"
 is "$(ids "$out")" "1 2" "from their first events, if that is wanted"
@@ -46,7 +46,7 @@ tail_it -n 1 thr_none
 err_like 'agent-tail: .*not_found: thread not found$' "a thread that there is not"
 isnt "$status" 0 "is no success"
 tail_it -n 1 --from -1 "$thread"
-status_is 2 "a number below the first"
+status_is 2 "a number below the first is refused"
 
 tail_it --state "$tmp/state" -n 3 "$thread"
 tail_it --state "$tmp/state" -n 2 "$thread"
@@ -64,7 +64,7 @@ is "$(ids "$out")" "1 2 3 4 5 6 7 8" "an answer in single bytes"
 tell pin split 7
 tail_it -n 8 "$thread"
 is "$(jq -c .data "$out" | md5sum)" "$(tell pin split 0 && tail_it -n 8 "$thread" &&
-  jq -c .data "$out" | md5sum)" "and in pieces: the same"
+  jq -c .data "$out" | md5sum)" "they are the same in pieces"
 
 follow "$thread"
 number=8
@@ -78,7 +78,7 @@ ok "cut in seven ways: nothing is lost, doubled or out of order" whole 15
 is "$(jq -r 'select(.type == "lost") | .type' "$tmp/tail.out" | wc -l)" 7 "each is told"
 ok "a clean end as one" has "$tmp/tail.out" '"lost".*the server ended the stream'
 ok "an end without a last envelope as a loss" has "$tmp/tail.out" '"lost".*without an end'
-ok "a refusal with its words" has "$tmp/tail.out" '"lost".*unavailable: going away'
+ok "a refusal is told with its words" has "$tmp/tail.out" '"lost".*unavailable: going away'
 tell pin skip 2
 event '{"heartbeat":{}}'
 event '{"heartbeat":{}}'
@@ -117,7 +117,7 @@ is "$(grep -c 'a message that is no event' "$tmp/tail.err")" 3 "what is none is 
 event '{"noticed":{"text":"'"$(head -c 300000 /dev/zero | tr '\0' x)"'"}}'
 came '"id":"36"'
 is "$(jq -r 'select(.id == "36") | .data.noticed.text | length' "$tmp/tail.out")" 300000 \
-  "a large one, too"
+  "a large one comes, too"
 stop "$pid"
 status_is 143 "TERM ends it"
 tail_it --from 34 --max-event-bytes 1000 -n 1 "$thread"
@@ -160,10 +160,10 @@ stop "$pid"
 
 tell pin answer EventsService/WatchThread 401 application/json '{"error":"unauthorized"}'
 tail_it -n 1 "$thread"
-status_is 77 "no token, in the server's own shape"
+status_is 77 "a missing token is told in the server's own shape"
 tell pin refuse EventsService/WatchThread unauthenticated unauthorized
 tail_it -n 1 "$thread"
-status_is 77 "and in that of Connect"
+status_is 77 "it is told in the shape of Connect"
 err_one_line agent-tail "one line says so"
 tell pin refuse EventsService/WatchThread unavailable later
 tail_it -n 1 --max-retries 0 "$thread"
@@ -180,7 +180,7 @@ tail_it -n 1 "$thread"
 status_is 2 "an answer that is no stream"
 tell pin answer EventsService/WatchThread 404 text/plain '404 page not found'
 tail_it -n 1 "$thread"
-status_is 2 "another server"
+status_is 2 "another server is an error"
 for bytes in 01000000027b7d 80000000027b7d 02000000033d3d3d 03000000027b7d; do
   follow --from 4 "$thread"
   tell pin bytes "$bytes"
@@ -192,10 +192,10 @@ tell pin bytes 00ffffffff7b
 tell pin cut short
 event '{"heartbeat":{}}'
 ok "a length of 4 GB takes no room, and the next connection goes on" came '"id":"5"'
-is "$(awk '/VmHWM/ { print ($2 < 100000) }' "/proc/$pid/status" 2>/dev/null || echo 1)" 1 "none at all"
+is "$(awk '/VmHWM/ { print ($2 < 100000) }' "/proc/$pid/status" 2>/dev/null || echo 1)" 1 "no room is taken for it"
 tell pin revoke
 tell pin cut short
 finished "$pid"
 is "$status" 77 "a token that was revoked meanwhile"
-not_ok "no token in records and messages" grep -rq "${pincer_token#*.}" "$tmp/tail.out" "$tmp/tail.err" "$out" "$err"
+not_ok "no token is in records and messages" grep -rq "${pincer_token#*.}" "$tmp/tail.out" "$tmp/tail.err" "$out" "$err"
 done_testing

@@ -16,11 +16,11 @@ printf '[profile gate]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 
 # --- who may say it
-t 2 "--resume with several profiles" agent-tail -p one,gate --resume "$tmp/place"
+t 2 "--resume and several profiles exclude each other" agent-tail -p one,gate --resume "$tmp/place"
 err_like "^agent-tail: --resume is not for several profiles" "is refused"
-t 2 "--resume with --state" agent-tail -p one --resume "$tmp/place" --state "$tmp/place"
+t 2 "--resume and --state exclude each other" agent-tail -p one --resume "$tmp/place" --state "$tmp/place"
 err_like "^agent-tail: --resume is not for --state" "is refused"
-t 2 "a gateway" agent-tail -p gate --resume "$tmp/place"
+t 2 "a gateway cannot be resumed" agent-tail -p gate --resume "$tmp/place"
 err_is "agent-tail: --resume: an OpenClaw gateway repeats no events: there is nothing to resume" \
   "is refused by its name"
 
@@ -108,5 +108,5 @@ ok "a thread: its last event is stored" wait_until 20 is_told
 stop "$teller"
 finished "$putter"
 bus-get -s "$bus" --all -e 'events.>' | jq -r 'select(.data.threadId) | .id' >"$tmp/got"
-is "$(xargs <"$tmp/got")" "$(seq -s ' ' 1 "$last")" "and each of them once, in order"
+is "$(xargs <"$tmp/got")" "$(seq -s ' ' 1 "$last")" "each of them is there once, in order"
 done_testing

@@ -26,22 +26,22 @@ printf '[profile a]\nurl = %s\n[profile b]\nurl = %s\n' "$a" "$b" >"$config"
 post "$a" 1 5
 run sse-tail -n 1 -p a activity
 cp "$out" "$tmp/want"
-t 0 "one profile" agent-tail -n 1 -p a
+t 0 "one profile is followed" agent-tail -n 1 -p a
 ok "prints what sse-tail does" cmp "$tmp/want" "$out"
-err_empty "in silence"
+err_empty "nothing is said"
 run agent-tail -n 1 -p a,a
 ok "a profile that is named twice is one" cmp "$tmp/want" "$out"
 run env AGENT_URL="$a" agent-tail -n 1
 ok "so does a URL without a profile" cmp "$tmp/want" "$out"
 
 # --- two
-t 0 "two profiles" agent-tail -L -n 2 -p a -p b
+t 0 "two profiles are followed" agent-tail -L -n 2 -p a -p b
 is "$(grep activity_snapshot "$out" | cut -c 1-64 | sort)" \
   '{"event":"activity_snapshot","id":"0","profile":"b","data":{"act
 {"event":"activity_snapshot","id":"5","profile":"a","data":{"act' "the name is behind the id"
 is "$(grep '"type":"open"' "$out" | sed 's/"time".*//' | sort)" \
   "{\"type\":\"open\",\"profile\":\"a\",\"url\":\"$a/api/activity/events\",
-{\"type\":\"open\",\"profile\":\"b\",\"url\":\"$b/api/activity/events\"," "and behind the type"
+{\"type\":\"open\",\"profile\":\"b\",\"url\":\"$b/api/activity/events\"," "it is behind the type, too"
 is "$(grep '"type":"end"' "$out" | sed 's/"time".*//' | sort)" \
   '{"type":"end","profile":"a","reason":"count",
 {"type":"end","profile":"b","reason":"count",' "each ends"
@@ -80,8 +80,8 @@ for name in a b; do
   ok "$name: nothing lost, nothing doubled" cmp "$tmp/numbers" "$tmp/wanted"
 done
 action-format --color never "$tmp/passed" >"$tmp/rows"
-is "$(grep -c llm_call "$tmp/rows")" 65 "a row for each action"
-is "$(grep llm_call "$tmp/rows" | grep -vc '^[ab]  ')" 0 "each with its name"
+is "$(grep -c llm_call "$tmp/rows")" 65 "each action has a row"
+is "$(grep llm_call "$tmp/rows" | grep -vc '^[ab]  ')" 0 "each row has its name"
 ok "what happens to a stream has its name, too" has "$tmp/rows" '^a  .*! stream lost'
 is "$(jq -r 'select(.event) | .profile' "$tmp/tail.out" | sort -u | tr '\n' ' ')" "a b " \
   "each event has its name"
@@ -93,7 +93,7 @@ is "$(tail -n 2 "$tmp/tail.out" | jq -r '[.type,.profile,.reason] | join(" ")' |
 end b signal 15" "with the end of each"
 
 # --- states, one for each
-t 0 "--state" agent-tail -n 2 --state "$tmp/states" -p a,b
+t 0 "--state keeps a file for each" agent-tail -n 2 --state "$tmp/states" -p a,b
 is "$(jq -r .source "$tmp/states/a.state" "$tmp/states/b.state")" "activity of a
 activity of b" "is a file for each in the folder"
 post "$a" 201 202
@@ -115,11 +115,11 @@ is "$(jq -r '"\(.profile) \(.data.content)"' "$tmp/all" | sort | uniq -c | sort 
 $(wc -l <"$tmp/all")" "1 80" "5 at a time, each of 80 is told once"
 post "$a" 203 203
 run agent-tail -n 1 --state "$tmp/states" -p a
-is "$(jq -r .data.content "$out")" "n203" "alone, too"
+is "$(jq -r .data.content "$out")" "n203" "it is used for one alone, too"
 run agent-tail -n 1 --state "$tmp/one.state" -p a
 ok "one profile keeps its state in the file itself" test -f "$tmp/one.state"
 t 2 "which is no other profile's" agent-tail -n 1 --state "$tmp/one.state" -p b
-err_one_line agent-tail "in one line"
+err_one_line agent-tail "it is told in one line"
 cp "$tmp/states/a.state" "$tmp/states/b.state"
 run agent-tail -n 1 --max-time 5 --state "$tmp/states" -p a,b
 err_is "agent-tail: b: $tmp/states/b.state: holds the state of activity of a, not of activity of b" \

@@ -15,33 +15,33 @@ field() { jq -r ".$1" "$out"; }
 # --- the words of the command line
 
 inbox
-status_is 2 "no word: wrong usage"
+status_is 2 "a command is needed"
 err_like '^share-inbox: a command is needed: add' "and it says which there are"
 inbox fetch
-status_is 2 "an unknown word"
+status_is 2 "an unknown word is refused"
 inbox add
-status_is 2 "add without a file"
+status_is 2 "add needs a file"
 inbox list more
 status_is 2 "list takes no word"
 inbox drain a b
 status_is 2 "drain takes one host"
 inbox retry
-status_is 2 "retry without an id"
+status_is 2 "retry needs an id"
 inbox drain host --local
 status_is 2 "a host and --local exclude each other"
 inbox drain --local --exec cat
 status_is 2 "--local and --exec exclude each other"
 inbox drain --format 'look here'
-status_is 2 "--format without {path}"
+status_is 2 "--format needs {path}"
 inbox drain --format "{path}$(printf %1024s x)"
 status_is 2 "--format that is too long"
 inbox drain --format "$(printf '{path}\033')"
-status_is 2 "--format with a control character"
+status_is 2 "--format refuses a control character"
 inbox add -x ../x "$0"
 status_is 2 "--extension is letters and digits"
 for size in 0x10 5T -1 '' 1.5M; do
   inbox drain --max-size "$size"
-  status_is 2 "--max-size '$size'"
+  status_is 2 "--max-size '$size' is refused"
 done
 inbox purge -a tomorrow
 status_is 2 "--age is a time"
@@ -84,10 +84,10 @@ fi
 printf 'a note\n' >"$tmp/a note.TXT"
 inbox add "$tmp/a note.TXT"
 status_is 0 "a file is added"
-is "$(jq -r '[.type, .state, .size] | join(" ")' "$out")" "inbox_item queued 7" "a record for it"
+is "$(jq -r '[.type, .state, .size] | join(" ")' "$out")" "inbox_item queued 7" "a record tells it"
 like "$(field id)" "^$name\$" "its id is a time and a UUID"
-is "$(field path)" "$folder/$(field id)-a-note.txt" "its path, with the file's own name"
-like "$(field time)" '^2[0-9]{3}-.*Z$' "its time"
+is "$(field path)" "$folder/$(field id)-a-note.txt" "its path has the file's own name"
+like "$(field time)" '^2[0-9]{3}-.*Z$' "its time is there"
 ok "it is a copy" cmp "$tmp/a note.TXT" "$(field path)"
 is "$(stat -c %a "$(field path)" 2>/dev/null || stat -f %Lp "$(field path)")" 600 \
   "that is the user's alone"
@@ -99,7 +99,7 @@ is "$(cat "$(field path)")" 'a note' "and it is here"
 
 inbox add -x md - <"$0"
 status_is 0 "standard input is added"
-ok "byte for byte" cmp "$0" "$(field path)"
+ok "it is the same, byte for byte" cmp "$0" "$(field path)"
 like "$(field path)" '\.md$' "with the suffix that was asked for"
 
 printf 'x' >"$tmp/plain"
@@ -115,7 +115,7 @@ status_is 0 "files without a suffix are added"
 is "$(field path | sed 's/.*\.//' | tr '\n' ' ')" "txt png jpg webp mov bin txt " \
   "their type is that of their first bytes"
 inbox add - <"$tmp/film"
-like "$(field path)" '\.mov$' "and so for standard input"
+like "$(field path)" '\.mov$' "standard input gets its type so, too"
 
 clear_inbox
 mkdir "$tmp/folder"
@@ -126,9 +126,9 @@ share-inbox: $tmp/folder: is a directory" "each one named"
 is "$(lines "$out") $(left) $(hidden)" "2 2 0" "and the others are added"
 inbox add "$(printf 'no\033[31m\nwhere')"
 is "$(lines "$err")" 1 "a hostile name is one line"
-not_ok "with no escape in it" grep -q "$(printf '\033')" "$err"
+not_ok "no escape is in it" grep -q "$(printf '\033')" "$err"
 inbox add -q "$tmp/plain"
-out_empty "--quiet: no record"
+out_empty "--quiet prints no record"
 clear_inbox
 if [ -e /dev/full ]; then
   share-inbox add "$tmp/plain" "$tmp/data" >/dev/full 2>"$err"
@@ -176,7 +176,7 @@ else
 fi
 cat "$tmp/exact" >"$tmp/pipe" &
 inbox add --max-size 4999 - <"$tmp/pipe"
-status_is 2 "but more than 4999, in a pipe, too"
+status_is 2 "more than 4999 are refused in a pipe, too"
 clear_inbox
 
 half() { find "$folder" -name '.add-*' -size 4c | grep -q .; }
@@ -190,7 +190,7 @@ while [ "$i" -lt 8 ]; do
   i=$((i + 1))
 done
 wait
-is "$(left) $(hidden)" "24 0" "eight at once"
+is "$(left) $(hidden)" "24 0" "eight at once are all added"
 inbox list
 is "$(field id | sort -c && field id | sort -u | wc -l | tr -d ' ')" 24 \
   "each has an id of its own, the oldest comes first"
@@ -205,13 +205,13 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m none "$small" 2>/dev/null; 
   head -c 3000000 /dev/urandom >"$tmp/large.png"
   inbox --inbox "$small/inbox" add "$tmp/large.png" "$tmp/plain"
   status_is 2 "a disk that is full is an error"
-  err_is "share-inbox: $small/inbox: no space left on device" "in one line"
+  err_is "share-inbox: $small/inbox: no space left on device" "it is told in one line"
   is "$(find "$small/inbox" -type f | wc -l | tr -d ' ') $(lines "$out")" "1 1" \
     "nothing half-written is left, and the small one fits"
   inbox --inbox "$small/inbox" add -m "$tmp/large.png"
   ok "a file that cannot be moved stays" test -s "$tmp/large.png"
   inbox --inbox "$small/inbox" add - <"$tmp/large.png"
-  status_is 2 "and so for standard input"
+  status_is 2 "standard input fails so, too"
   is "$(find "$small/inbox" -type f | wc -l | tr -d ' ')" 1 "nothing of it is left"
   head -c 300000 "$tmp/large.png" >"$tmp/fits.png"
   inbox --inbox "$small/inbox" add -m "$tmp/fits.png"
@@ -271,16 +271,16 @@ inbox list
 status_is 0 "the items are listed"
 is "$(jq -c 'del(.time)' "$out")" "$(jq -c 'del(.time)' "$tmp/added")" "as they were added"
 inbox list -o table
-out_like '^ID +NAME +STATE +SIZE +TIME' "as a table"
-out_like "^$name +[a-z]+\.[a-z]+ +queued +[0-9]+ B " "with a line for each"
+out_like '^ID +NAME +STATE +SIZE +TIME' "a table is printed"
+out_like "^$name +[a-z]+\.[a-z]+ +queued +[0-9]+ B " "each item has a line"
 inbox list -o table --color always
 ok "in colour, when asked" grep -q "$(printf '\033')\\[" "$out"
 inbox list -o tsv
 is "$(cut -f 2,3,9 "$out" | tr '\t\n' '  ')" \
-  "queued 1 plain.txt queued 12 shot.png queued 2 data.bin " "as TSV"
+  "queued 1 plain.txt queued 12 shot.png queued 2 data.bin " "TSV is printed"
 inbox list -o tsv --header
 is "$(cut -f 2,3,9 "$out" | head -n 2 | tr '\t\n' '  ')" "state size name queued 1 plain.txt " \
-  "--header"
+  "--header names the fields"
 first=$(head -n 1 "$tmp/added" | jq -r .id)
 inbox remove "$first" nothing
 status_is 1 "an id that is none: the answer is no"
@@ -289,7 +289,7 @@ is "$(field id) $(left)" "$first 2" "the other one is removed, and said to be"
 second=$(sed -n 2p "$tmp/added" | jq -r .id)
 inbox drain --exec 'exit 3'
 status_is 75 "what is not taken stays"
-is "$(left)" 2 "all of it"
+is "$(left)" 2 "all of it stays"
 inbox list
 is "$(jq -r '.state + " " + .reason' "$out" | sort -u)" "queued ended with status 3" \
   "and the reason is known"
@@ -306,7 +306,7 @@ inbox retry "${second#*-}"
 is "$status $(field state)" "0 queued" "until asked for, by its UUID alone"
 inbox drain --exec "cat >'$tmp/taken'"
 is "$status $(left) $(hidden)" "0 0 0" "then it is, and nothing is left of it"
-ok "byte for byte" cmp "$tmp/shot" "$tmp/taken"
+ok "it is the same, byte for byte" cmp "$tmp/shot" "$tmp/taken"
 
 # --- what is none of its own
 
@@ -328,16 +328,16 @@ fi
 for word in list 'drain --exec cat'; do
   # shellcheck disable=SC2086  # two words
   inbox $word
-  is "$status $(lines "$err")" "2 $((others - 1))" "$word: a line for each other thing"
-  not_ok "$word: no escape in it" grep -q "$(printf '\033')" "$err"
-  err_like "/1-$uuid.txt: a symbolic link, left alone" "$word: a link"
-  err_like "/2-$uuid.txt: a FIFO, left alone" "$word: a FIFO"
-  err_like "/3-$uuid.txt: a folder, left alone" "$word: a folder"
+  is "$status $(lines "$err")" "2 $((others - 1))" "$word: each other thing has a line"
+  not_ok "$word: no escape is in it" grep -q "$(printf '\033')" "$err"
+  err_like "/1-$uuid.txt: a symbolic link, left alone" "$word: a link is left alone"
+  err_like "/2-$uuid.txt: a FIFO, left alone" "$word: a FIFO is left alone"
+  err_like "/3-$uuid.txt: a folder, left alone" "$word: a folder is left alone"
   err_like "/7-$uuid.txt: a file with several names, left alone" "$word: one with two names"
-  err_like "/notes.txt: not an item's name, left alone" "$word: another's name"
+  err_like "/notes.txt: not an item's name, left alone" "$word: another name is left alone"
   if [ "$others" -eq 11 ]; then
-    err_like "/5-$uuid.txt: a device, left alone" "$word: a device"
-    err_like "/6-$uuid.txt: not our own file, left alone" "$word: another's file"
+    err_like "/5-$uuid.txt: a device, left alone" "$word: a device is left alone"
+    err_like "/6-$uuid.txt: not our own file, left alone" "$word: the file of somebody else is left alone"
   fi
 done
 out_like '^x\{' "only the item was handed over"
@@ -397,11 +397,11 @@ inbox drain --exec false
 is "$(left)" 3 "a drain purges nothing unasked: it may be the only copy"
 err_unlike purged "and says nothing of it"
 inbox drain -a 24h --exec false
-is "$(left)" 2 "with --age it purges the old ones"
+is "$(left)" 2 "--age purges the old ones"
 err_like "$((epoch - 90000))-$uuid.old: purged: it could not be delivered in time" \
   "and says so"
 inbox drain -a 22h --exec false
-is "$(left)" 1 "by its own age"
+is "$(left)" 1 "its own age counts"
 clear_inbox
 
 # --- the folder
@@ -410,7 +410,7 @@ mkdir -m 777 "$tmp/open"
 chmod 777 "$tmp/open"
 inbox list --inbox "$tmp/open"
 status_is 2 "a folder that everyone can write to is refused"
-err_one_line share-inbox "in one line"
+err_one_line share-inbox "it is told in one line"
 cd "$tmp" || exit
 printf 'x' >"$tmp/plain"
 inbox add --inbox here plain

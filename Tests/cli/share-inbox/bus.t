@@ -28,12 +28,12 @@ is "$(bus_client info inbox | jq -c '[.retention, .subjects]')" '["workqueue",["
 run bus-get -t inbox -d share-inbox --all --ack-wait 1 -n 1 -x "cat >'$tmp/dump'" inbox.file
 bus_client put inbox.file <"$tmp/dump"
 is "$(jq -c '[.type, .id, .name, .size, .sha256]' "$tmp/dump")" \
-  "[\"inbox_file\",\"$id\",\"shot-one.png\",70000,\"$(sums "$tmp/shot one.png")\"]" "with its digest"
+  "[\"inbox_file\",\"$id\",\"shot-one.png\",70000,\"$(sums "$tmp/shot one.png")\"]" "the record has its digest"
 t 0 "another machine takes it" share-inbox drain --bus --exec "$take"
 is "$(jq -c '[.id, .state]' "$out")" "[\"$id\",\"delivered\"]" "and delivers it"
-ok "byte for byte" cmp "$tmp/shot one.png" "$tmp/got/$id-shot-one.png"
+ok "it is the same, byte for byte" cmp "$tmp/shot one.png" "$tmp/got/$id-shot-one.png"
 is "$(waiting) $(left)" "0 0" "nothing is left"
-t 0 "an empty queue" share-inbox drain --bus --exec "$take"
+t 0 "an empty queue is no error" share-inbox drain --bus --exec "$take"
 out_empty "is nothing to tell of"
 
 # --- a machine that is killed with a file: the queue's acknowledgements have a second
@@ -64,7 +64,7 @@ err_like "^share-inbox: $tmp/large\\.bin: too large for the bus \\(7000000 bytes
 run share-inbox add --bus --max-size 1K "$tmp/large.bin"
 err_is "share-inbox: $tmp/large.bin: too large (7000000 B > 1024 B); --max-size allows more" "as is one over --max-size"
 is "$(waiting)" 1 "nothing of it is sent"
-t 0 "standard input" sh -c "echo said | share-inbox add -q --bus -"
+t 0 "standard input is added" sh -c "echo said | share-inbox add -q --bus -"
 run share-inbox drain -q --bus --exec "$take"
 is "$(cat "$tmp"/got/*-move.md "$tmp"/got/*.txt)" "text
 said" "they come, too"
@@ -90,9 +90,9 @@ change() { printf '%s\n' "$good" | jq -c "$1"; }
 t 2 "what is no file" share-inbox drain --bus --exec 'cat >>"'"$tmp/delivered"'"'
 ok "is named, and the others come" cmp "$tmp/delivered" "$tmp/shot one.png"
 is "$(grep -c 'refused with status 65' "$err") $(grep -c 'seq 16 on inbox.file: not a record: ' "$err") $(tail -n 1 "$err")" \
-  "9 1 share-inbox: 1 more bad event" "with its place"
-is "$(grep -cE '^share-inbox: (17000|[.][.]/x).*: (not a |its data is not )' "$err")" 10 "and why"
-unlike "$(cat "$err")" "$(printf '\033')" "in plain text"
+  "9 1 share-inbox: 1 more bad event" "the place is told"
+is "$(grep -cE '^share-inbox: (17000|[.][.]/x).*: (not a |its data is not )' "$err")" 10 "ten of them are told"
+unlike "$(cat "$err")" "$(printf '\033')" "they are plain text"
 is "$(waiting) $(left)" "0 0" "it does not come again"
 is "$(find "$tmp" -name 'x*.png' -o -name .profile)" "" "and leads nowhere"
 printf '%s\n' "$good" | bus_client put inbox.file
@@ -101,7 +101,7 @@ is "$status $(cat "$out") $(waiting)" "0  0" "the same id again is not delivered
 big=$(printf '%s\n' "$good" | jq -c '.id = "1700000001-019cce2e-8f2a-7c01-9d3e-4b5a6c7d8e9f"')
 printf '%s\n' "$big" | bus_client put inbox.file
 run share-inbox drain --bus --max-size 10K --exec "$take"
-is "$status $(waiting) $(grep -c 'too large (70000 B > 10240 B)' "$err")" "2 0 1" "one over --max-size"
+is "$status $(waiting) $(grep -c 'too large (70000 B > 10240 B)' "$err")" "2 0 1" "one over --max-size is refused"
 
 # --- two days on the bus
 old=$(($(date +%s) - 172800))-019cce2e-8f2a-7c01-9d3e-4b5a6c7d8e9f
@@ -130,7 +130,7 @@ start watch share-inbox watch -q --bus $inbox_args
 watch=$pid
 ok "after 20 kills all is taken" wait_until 60 none_waits
 nothing_left() { [ "$(left)" -eq 0 ]; }
-ok "and delivered" wait_until 60 nothing_left
+ok "all is delivered" wait_until 60 nothing_left
 # shellcheck disable=SC2046
 came_once killed $(cat "$tmp/files")
 forget_typed
@@ -180,7 +180,7 @@ t 0 "a link that is whole again" timeout 60 share-inbox drain --bus --exec "$tak
 is "$(waiting)" 0 "brings the file"
 printf '[bus local]\nservers = %s\n' "$bus" >"$XDG_CONFIG_HOME/agentutils/config"
 stop "$bus_pid"
-t 75 "no server" share-inbox drain --bus --exec "$take"
+t 75 "without a server the status is 75" share-inbox drain --bus --exec "$take"
 start waiting share-inbox drain --bus --exec "$take"
 drain=$pid
 child_of() { [ -n "$(ps -e -o ppid= -o comm= | awk -v p="$drain" '$1 == p { print $2 }')" ]; }
@@ -189,5 +189,5 @@ began=$(date +%s)
 stop "$drain"
 took=$(($(date +%s) - began))
 is "$status" 143 "a signal ends the wait for one"
-ok "and that at once ($took s)" test "$took" -le 4
+ok "it ends at once ($took s)" test "$took" -le 4
 done_testing

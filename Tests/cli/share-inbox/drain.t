@@ -17,9 +17,9 @@ for transport in $transports; do
   forget_typed
   t 0 "$transport: three files are added" share-inbox add "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt"
   inbox drain
-  status_is 0 "$transport: and drained"
+  status_is 0 "$transport: they are drained"
   is "$(jq -r '[.type, .state, .session] | join(" ")' "$out" | sort | uniq -c | tr -s ' ')" \
-    " 3 inbox_item delivered riff" "$transport: a record for each"
+    " 3 inbox_item delivered riff" "$transport: each has a record"
   is "$(left)" 0 "$transport: the inbox is empty"
   # shellcheck disable=SC2046
   is "$(sums $(paths))" "$(sums "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt")" \
@@ -44,7 +44,7 @@ cp -r "$folder" "$tmp/kept"
 forget_typed
 before=$(grep -c 'Starting session: command' "$sshd_log")
 inbox drain
-is "$status $(left)" "0 0" "75 small files"
+is "$status $(left)" "0 0" "75 small files are drained"
 ok "in few calls" \
   test $(($(grep -c 'Starting session: command' "$sshd_log") - before)) -le 5
 wait_until 30 typed_is "$(paths | tr '\n' ' ')"

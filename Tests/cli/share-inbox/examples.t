@@ -35,7 +35,7 @@ echo 'echo "1,2 3x4"' | stub slurp
 { echo '#!/bin/sh' && echo '[ "$1 $2 $3" = "-g 1,2 3x4 -" ] && cat "'"$tmp"'/shot.png"'; } | stub grim
 forget_typed
 run sh "$there/shot.sh"
-is "$status $(cat "$err" | grep -cv 'new host')" "0 0" "the key for screenshots"
+is "$status $(cat "$err" | grep -cv 'new host')" "0 0" "the key for screenshots works"
 came_once "a screenshot" "$tmp/shot.png"
 like "$(typed_now)" '\.png $' "it is a picture"
 
@@ -66,7 +66,7 @@ command_of() { sed -n 's,^ExecStart=/usr/local/bin/,,p' "$there/share-inbox.serv
 forget_typed
 # shellcheck disable=SC2046
 run $(command_of)
-is "$status $(left)" "0 0" "the command of the service: $(command_of)"
+is "$status $(left)" "0 0" "the command of the service works: $(command_of)"
 is "$(typed_paths | wc -l | tr -d ' ')" 2 "delivers what is there"
 rtmux kill-session -t =riff
 share-inbox add -q "$tmp/shot.png"

@@ -22,13 +22,13 @@ head -c 3000000 /dev/urandom >"$tmp/b.png"
 share-inbox add -q "$tmp/a.txt" "$tmp/b.png"
 local_inbox drain
 is "$status $(jq -r '[.state, .session] | join(" ")' "$out" | sort -u) $(left)" \
-  "0 delivered riff 0" "--local: into the tmux of this machine"
+  "0 delivered riff 0" "--local hands over to the tmux of this machine"
 came_once "--local" "$tmp/a.txt" "$tmp/b.png"
 forget_typed
 put
 local_inbox drain -s nobody
 is "$status $(cat "$err")" "75 share-inbox: this machine: no session nobody; 1 file stays queued" \
-  "--local: no such session"
+  "--local needs the session"
 rtmux -L other new-session -d -s riff cat
 local_inbox drain --label other -r
 is "$status $(left)" "0 0" "--local: --label is the tmux server's"
@@ -42,7 +42,7 @@ head -c 200000 /dev/urandom >"$tmp/c.bin"
 share-inbox add "$tmp/c.bin" "$tmp/a.txt" >"$tmp/added"
 run share-inbox drain --exec "echo \"\$INBOX_ID \$INBOX_NAME\" >>'$tmp/names'; cat >>'$tmp/all'"
 is "$status $(left)" "0 0" "--exec: a command takes them"
-ok "--exec: byte for byte, the oldest first" sh -c "cat '$tmp/c.bin' '$tmp/a.txt' | cmp - '$tmp/all'"
+ok "--exec gives every byte, the oldest file first" sh -c "cat '$tmp/c.bin' '$tmp/a.txt' | cmp - '$tmp/all'"
 is "$(cat "$tmp/names")" "$(jq -r '.id + " " + (.path | split("/") | last)' "$tmp/added")" \
   "--exec: and are told which they are"
 is "$(jq -r '[.state, .session, .remote_path] | tostring' "$out" | sort -u)" \
@@ -129,7 +129,7 @@ for change in grows shrinks; do
   if [ "$change" = grows ]; then echo more >>"$moving"; else truncate -s 100000 "$moving"; fi
   finished "$pid"
   is "$status $(left)" "75 1" "a file that $change while it is sent stays"
-  ok "and nothing of it at the host" wait_until 30 eval '[ "$(parts)" -eq 0 ]'
+  ok "nothing of it is at the host" wait_until 30 eval '[ "$(parts)" -eq 0 ]'
   like "$(cat "$tmp/$change.err")" ': stays queued: the file (changed while it was sent|became shorter)' \
     "and it is said why: $change"
   link rate 0

@@ -51,7 +51,7 @@ keeps 'a\b.txt' a-b.txt
 longest=$(printf '%251s' '' | tr ' ' n)
 keeps "$longest.txt" "$(printf '%38s' '' | tr ' ' n).txt"
 run share-inbox add "$tmp/made/1/../1/shot one.png"
-is "$(field name)" shot-one.png "of a path, the last part"
+is "$(field name)" shot-one.png "the last part of a path is the name"
 run share-inbox add -x MD "$tmp/made/1/shot one.png" </dev/null
 is "$(field name)" shot-one.MD "--extension replaces the file's own"
 run share-inbox add -x md - </dev/null

@@ -29,10 +29,10 @@ shows() {
   inbox_args
   # shellcheck disable=SC2086,SC2016  # words; for the other shell
   sit "wide-$1" "24x$1" sh -c 'exec share-inbox drain "$@" >/dev/null' - $inbox_args
-  ok "$1 columns: delivered" wait_until 30 all_gone
+  ok "$1 columns: the files are delivered" wait_until 30 all_gone
   at "wide-$1" end 30 >"$tmp/end"
   like "$(shown "wide-$1" | tail -n 1)" "^$2\$" "$1 columns: what there is room for"
-  ok "$1 columns: in no more than one line" fits "wide-$1" "$1"
+  ok "$1 columns: it takes no more than one line" fits "wide-$1" "$1"
 }
 shows 200 "$long\\.bin  [0-9]+%  $size  $rate  $left"
 shows 80 "a-rather-[a-z-]+…[a-z-]+\\.bin  [0-9]+%  $size  $rate  $left"
