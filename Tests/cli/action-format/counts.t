@@ -7,8 +7,8 @@ day=$root/Tests/fixtures/sample-day.ndjson
 
 action-filter -u --usage --total --by model "$day" >models
 for width in 40 80 200; do
-  t 0 "$width columns" action-format -W "$width" models
-  is "$(lines "$out")" "$(($(lines models) + 1))" "a row a record and the headings"
+  t 0 "counts fit $width columns" action-format -W "$width" models
+  is "$(lines "$out")" "$(($(lines models) + 1))" "each record has a row below the headings"
   ok "none is wider" python3 -c '
 import sys
 assert max(len(line.rstrip("\n")) for line in open(sys.argv[1])) <= int(sys.argv[2])' "$out" "$width"
@@ -36,7 +36,7 @@ cat >hours <<'END'
 END
 export TZ=Asia/Kathmandu
 run action-format -W 80 hours
-out_like '^2026-03-01 14:45  a +2 ' "an hour"
+out_like '^2026-03-01 14:45  a +2 ' "an hour is told"
 out_like '^2026-03-01 15:45  \(none\) +0 *$' "an empty one has no bar"
 for key in minute:16 day:10 week:10 month:7; do
   echo "{\"type\":\"count\",\"${key%:*}\":\"2026-02-28T18:15:00.000Z\",\"count\":1,\"usd_cost\":0}" >one
@@ -44,7 +44,7 @@ for key in minute:16 day:10 week:10 month:7; do
   is "$(sed -n '2s/  .*//p' "$out")" "$(echo '2026-03-01 00:00' | cut -c "1-${key#*:}")" "a ${key%:*}"
 done
 run action-format -o spark hours
-out_is '▅▁█  2026-03-01 14:45 to 16:45' "a line of bars"
+out_is '▅▁█  2026-03-01 14:45 to 16:45' "bars fit one line"
 run action-format -W 28 -o spark hours
 out_is '█  2026-03-01 14:45 to 16:45' "in less room they are added together"
 run action-format -o spark models
@@ -79,6 +79,6 @@ for form in tsv spark; do
   err_is "action-format: no counts in the input: pipe it through action-filter --by" "and says why"
   t 0 "nothing at all is no mistake" action-format -o "$form" /dev/null
 done
-t 2 "an unknown form" action-format -o csv odd
+t 2 "an unknown form is refused" action-format -o csv odd
 err_like 'action-format: --output csv: not text, tsv or spark' "is told"
 done_testing

@@ -14,8 +14,8 @@ rows=$(jq -s '[.[] | select(.event == "activity_snapshot").data.actions | length
 actions=$((rows + $(lines bare)))
 
 t 0 "a recorded stream is shown" action-format wrapped
-err_empty "without a word on standard error"
-is "$(lines "$out")" "$actions" "a row for each action of the snapshot and after it"
+err_empty "nothing is said on standard error"
+is "$(lines "$out")" "$actions" "each action of the snapshot and after it has a row"
 out_like '◆ llm_call +\$0\.0084  sample-opus · 1\.2k in, 892 cached, 340 out · web_search, memory_search · “let me' \
   "a model call has model, tokens, tools, cost and words"
 out_like '◆ llm_tool_call .*sample-opus · 900 in, 44 out · web_search\(fern news\)' "a tool call has its input"
@@ -35,7 +35,7 @@ is "$(cat "$out")" "$(tail -n "$(lines bare)" all | sed 's/  ada · voice_a/  30
 run sh -c "head -n 1 wrapped | jq -c .data | action-format"
 is "$(lines "$out")" "$rows" "a bare snapshot is expanded"
 run sh -c "head -n 1 wrapped | jq -c .data.actions | action-format"
-is "$(lines "$out")" "$rows" "and a plain list"
+is "$(lines "$out")" "$rows" "a plain list is expanded, too"
 
 run action-format -n 3 wrapped
 is "$(lines "$out")" 3 "-n stops"
@@ -44,14 +44,14 @@ is "$(lines "$out")" 3 "and counts over all files"
 
 run action-format -x -n 40 wrapped
 out_like '^    tokens +1247 in, 340 out, 892 cache read' "-x has every token"
-out_like '^    cost +\$0\.0000004$' "and the cost in full"
-out_like '^    system prompt +[0-9]+ chars$' "and the size of a prompt"
+out_like '^    cost +\$0\.0000004$' "it has the cost in full"
+out_like '^    system prompt +[0-9]+ chars$' "it has the size of a prompt"
 
 TZ=UTC0 run action-format -t -n 1 bare
 out_like '^2026-[0-9-]+ [0-9:]{8}  . ' "-t has date and time"
 utc=$(cut -c 1-19 "$out")
 TZ=EST5 run action-format -t -n 1 bare
-isnt "$(cut -c 1-19 "$out")" "$utc" "of the user's zone"
+isnt "$(cut -c 1-19 "$out")" "$utc" "the time is that of the user's zone"
 
 # Columns for programs: never a tab or a line too many, whatever is in an id.
 cat >keys <<'END'
@@ -60,16 +60,16 @@ cat >keys <<'END'
 {"kind":"live","content":"words that go on and on and on and on and on and on and on to the end"}
 {"type":"lost","reason":"reset","profile":"work"}
 END
-t 0 "--key" action-format --key id,kind,profile,line,thread keys
+t 0 "--key succeeds" action-format --key id,kind,profile,line,thread keys
 is "$(cut -f 1-5 "$out")" "$(printf '%s\t%s\t%s\t%s\t%s\n' \
   7 sent_reply home 1 c1 "a\\t'b\"\$(touch evil)\\n#{x}\\e[2J\\u{202e}" 'k\t1' '' 2 s1 \
   '' live '' 3 '' '' '' work 4 '')" "begins rows with their fields"
-is "$(awk -F '\t' 'NF != 6' "$out")" "" "with a tab behind each and no other"
+is "$(awk -F '\t' 'NF != 6' "$out")" "" "a tab stands behind each and nowhere else"
 like "$(cut -f 6 "$out" | head -n 1)" '^home +-  » sent_reply ' "then comes the row"
 run action-format --key line -W 40 keys
-out_like "^3$(printf '\t')  -  . live  .*to the end\$" "laid out for a width, but whole"
+out_like "^3$(printf '\t')  -  . live  .*to the end\$" "they are laid out for a width, but whole"
 run sh -c 'action-format --color always --key line <keys'
-is "$(cut -f 1 "$out" | xargs)" "1 2 3 4" "without colour in them"
+is "$(cut -f 1 "$out" | xargs)" "1 2 3 4" "they have no colour"
 run action-format -x --key line keys
 is "$(cut -f 1 "$out" | uniq | xargs)" "1 2 3 4" "before all that is below a row, too"
 run action-format --key id,number keys
@@ -79,7 +79,7 @@ run action-format --name "$(printf 'de\033[1mn')" --key profile keys
 is "$(cut -f 1 "$out" | uniq -c | awk '{ print $1 $2 }' | paste -s -d ' ' -)" '1home 2de\e[1mn 1work' "--name is for records that have none"
 out_like '^de.e\[1mn	de.e\[1mn  +-' "and stands in front"
 run sh -c 'head -n 2 keys | jq -sc . | action-format --name den'
-is "$(cut -d ' ' -f 1 "$out" | sort | xargs)" "den home" "in a list, too"
+is "$(cut -d ' ' -f 1 "$out" | sort | xargs)" "den home" "a list gets it, too"
 
 # Faults: each bad line is named, nothing good is lost.
 printf '%s\n' '{"kind":"a","content":"one"}' 'junk' '{"kind":"b"' '' '42' \
@@ -89,12 +89,12 @@ printf '{"kind":"e","content":"no line end"}' >>faulty
 t 2 "bad lines end in status 2" action-format faulty
 is "$(lines "$out")" 4 "the good ones are shown"
 out_like 'no line end' "also the last, which has no end"
-out_like 'cut �' "also one with half a character"
-err_like '^action-format: faulty:2: invalid JSON at byte [0-9]+$' "file, line, reason"
-err_like '^action-format: faulty:3: unfinished JSON$' "unfinished"
-err_like '^action-format: faulty:5: not an object$' "no object"
+out_like 'cut �' "one with half a character is shown, too"
+err_like '^action-format: faulty:2: invalid JSON at byte [0-9]+$' "the file, the line and the reason are told"
+err_like '^action-format: faulty:3: unfinished JSON$' "an unfinished one is told"
+err_like '^action-format: faulty:5: not an object$' "what is no object is told"
 err_like '^action-format: faulty:7: 1 of 2 actions' "an element that is no action"
-is "$(lines "$err")" 4 "and no more"
+is "$(lines "$err")" 4 "nothing else is said"
 perl -e 'print "{\"kind\":\"a\",\"metadata\":", "[" x 100000, "]" x 100000, "}\n{\"kind\":\"b\"}\n"' >deep
 t 2 "a bottomless record is a fault" action-format deep
 err_like 'deep:1: nested too deep' "said in one line"
@@ -114,7 +114,7 @@ err_one_line action-format "said in one line"
 t 0 "no input is no fault" sh -c ': | action-format --stats -x'
 out_empty "and nothing is shown"
 t 2 "a wrong colour is a usage error" action-format --color mauve
-err_like '^usage: action-format' "with the usage"
+err_like '^usage: action-format' "the usage is shown"
 printf '\357\273\277{"kind":"x","content":"after a mark"}\r\n' >mark
 t 0 "a byte order mark and CR LF are no fault" action-format mark
 printf '%s\n' '{"type":"lost","reason":"reset","retry_in":3.2}' '{"type":"gap","after":"a","before":"b"}' \
@@ -122,7 +122,7 @@ printf '%s\n' '{"type":"lost","reason":"reset","retry_in":3.2}' '{"type":"gap","
 run action-format notices
 is "$(lines "$out")" 3 "of the stream itself only what a reader should know"
 out_like '! stream lost .*reset · next try in 3\.2s' "lost"
-out_like '! stream gap .*actions between a and b may be missing' "gap"
+out_like '! stream gap .*actions between a and b may be missing' "a gap is shown"
 
 # What action-filter --by prints is a table with bars.
 cat >counts <<'END'
@@ -131,11 +131,11 @@ cat >counts <<'END'
 {"type":"count","kind":null,"count":1,"usd_cost":-0.5}
 END
 t 0 "counts are shown" action-format -W 40 counts
-err_empty "without a word"
+err_empty "nothing is said"
 out_is 'kind       count  share      cost
 llm_call      80    80%     $2.25  █████
 llm_error     19    19%            █▎
-(none)         1     1%  -$0.5000  ▏' "as a table with bars"
+(none)         1     1%  -$0.5000  ▏' "they are a table with bars"
 run action-format counts
 out_like "^llm_call +80 +80% +\\\$2\\.25  █{30}\$" "the longest bar has 30 cells where nothing is cut"
 run action-format -W 24 counts
@@ -143,7 +143,7 @@ out_unlike '.{25}' "in a narrow place nothing is too wide"
 run action-format --color always -W 40 counts
 out_like '\[31mllm_error' "failures are red"
 run sh -c 'action-filter --by domain bare | action-format'
-is "$(lines "$out")" "$(($(action-filter --by domain bare | wc -l) + 1))" "a row for each domain of real actions"
+is "$(lines "$out")" "$(($(action-filter --by domain bare | wc -l) + 1))" "each domain has a row"
 printf '%s\n' '{"type":"count","user":"1","count":3,"usd_cost":1e309}' '{"kind":"k","content":"between"}' \
   '{"type":"count","hour":"2026-03-01T10:00:00.000Z","count":2,"usd_cost":1}' \
   '{"type":"count","user":"\u001b[2J\u202e","count":1e300,"usd_cost":"x"}' \
@@ -162,7 +162,7 @@ exec 9<>feed
 echo '{"kind":"a","content":"first"}' >&9
 ok "a row comes at once" wait_until 30 has "$tmp/live.out" first
 echo '{"kind":"a","content":"second"}' >&9
-ok "and the next" wait_until 30 has "$tmp/live.out" second
+ok "the next comes at once, too" wait_until 30 has "$tmp/live.out" second
 exec 9>&-
 finished "$pid"
 is "$status" 0 "the end of the input is the end"
@@ -197,8 +197,8 @@ a-name-that-is-…  2026-03-01 12
 a                 2026-03-01 12:0
 home              2026-03-01 12:0' "a name stands in front, in a column as wide as the longest so far"
 run action-format -t --color always named
-is "$(grep -c "^$(printf '\033')\[[0-9;]*mhome" "$out")" 2 "in a colour of its own"
-is "$(grep -o "^$(printf '\033')\[[0-9;]*mhome" "$out" | sort -u | wc -l)" 1 "always the same"
-unlike "$(cat -v "$out")" '\^\[\[31mx' "and no colour of another's"
+is "$(grep -c "^$(printf '\033')\[[0-9;]*mhome" "$out")" 2 "names have a colour of their own"
+is "$(grep -o "^$(printf '\033')\[[0-9;]*mhome" "$out" | sort -u | wc -l)" 1 "a name has always the same colour"
+unlike "$(cat -v "$out")" '\^\[\[31mx' "no other text has a colour"
 
 done_testing

@@ -15,18 +15,18 @@ coloured() { grep -q "$esc\[" "$1"; }
 screen() { tr -d '\r' <"$out"; }
 
 run action-format bare
-not_ok "no colour in a pipe" coloured "$out"
+not_ok "a pipe gets no colour" coloured "$out"
 run action-format --color always bare
 ok "--color always colours a pipe" coloured "$out"
 NO_COLOR=1 TERM=dumb run action-format --color always bare
 ok "whatever the environment says" coloured "$out"
 TERM=xterm run $terminal action-format bare
 ok "a terminal has colour" coloured "$out"
-like "$(screen)" "$esc\[35m◆" "of the 16"
+like "$(screen)" "$esc\[35m◆" "it is one of the 16"
 TERM=xterm-256color run $terminal action-format bare
-like "$(screen)" "$esc\[38;5;[0-9]+m◆" "of the 256"
+like "$(screen)" "$esc\[38;5;[0-9]+m◆" "it is one of the 256"
 TERM=xterm COLORTERM=truecolor run $terminal action-format bare
-like "$(screen)" "$esc\[38;2;139;92;246m◆" "of all"
+like "$(screen)" "$esc\[38;2;139;92;246m◆" "it is one of all"
 like "$(screen)" "$esc\[1;38;2;220;38;38m✗" "and failures are in the dashboard's red"
 TERM=xterm NO_COLOR=1 run $terminal action-format bare
 not_ok "NO_COLOR is heeded" coloured "$out"
@@ -35,7 +35,7 @@ ok "an empty one is none" coloured "$out"
 TERM=dumb run $terminal action-format bare
 not_ok "a dumb terminal has no colour" coloured "$out"
 TERM=xterm run $terminal action-format --color never bare
-not_ok "--color never" coloured "$out"
+not_ok "--color never leaves the colour out" coloured "$out"
 
 # Width in cells, by an implementation of its own.
 cat >wide.py <<'END'
@@ -58,15 +58,15 @@ for text in ("漢字" * 200, "e\u0301" * 200, "한글 words " * 90, "🌊" * 300
     print(json.dumps({"kind": "sent_reply", "content": text}))
 END
   run action-format -W "$width" cjk
-  ok "nor wide text than -W $width" python3 wide.py "$width" <"$out"
-  is "$(lines "$out")" 4 "a row each"
+  ok "wide text is not wider than -W $width, either" python3 wide.py "$width" <"$out"
+  is "$(lines "$out")" 4 "each action has a row"
 done
 run action-format -W 70 cjk
 like "$(head -n 1 "$out")" '漢…$' "a cut row ends in an ellipsis"
 like "$(sed -n 2p "$out")" "$(printf 'e\314\201…$')" "and keeps accents with their letters"
 run action-format bare
 out_like 'xxxxxxxxxxxxx$' "a pipe cuts nothing"
-ok "not even 2100 characters" python3 -c 'import sys; sys.exit(max(map(len, open(sys.argv[1]))) < 2100)' "$out"
+ok "2100 characters are not cut, either" python3 -c 'import sys; sys.exit(max(map(len, open(sys.argv[1]))) < 2100)' "$out"
 
 # Nothing from outside is obeyed: with every escape of ours taken away there is
 # no control left, in no place that text can come from.
@@ -104,7 +104,7 @@ for options in "" "-x" "-x -W 40" "--stats -t" "-x --stats --color always"; do
 done
 printf '%s\n' "$(printf 'bad\033[31m \302\233')" >"$(printf 'odd\033[31mname')"
 run action-format odd*
-err_like '^action-format: odd\\e\[31mname:1: ' "nor of a file's name in a message"
+err_like '^action-format: odd\\e\[31mname:1: ' "a file's name in a message is made visible, too"
 
 # The line of stats.
 run action-format --stats wrapped
@@ -112,7 +112,7 @@ is "$(tail -n 1 "$out" | cut -d' ' -f1)" today "in a pipe the stats are the last
 out_like '^today \$[0-9.]+ · total \$0\.08 .*voice_error 1.*llm_call 2' "with cost and counts"
 is "$(grep -c '^today' "$out")" 1 "once, as a file has no pauses"
 run action-format wrapped
-out_unlike '^today' "and none without -s"
+out_unlike '^today' "without -s there is none"
 
 mkfifo feed
 start live sh -c 'exec action-format --stats <feed'
@@ -127,9 +127,9 @@ finished "$pid"
 is "$(grep -c '^today' "$tmp/live.out")" 1 "the same counters are not said twice"
 
 TERM=xterm run $terminal 24x100 action-format --stats --color never wrapped
-like "$(screen | tail -n 1)" '^today .* total' "and the last row on a terminal, when nothing paused"
+like "$(screen | tail -n 1)" '^today .* total' "a terminal has it as the last row at the end"
 TERM=dumb run $terminal 24x100 action-format --stats wrapped
-unlike "$(screen)" "$esc" "not in place on a dumb one"
+unlike "$(screen)" "$esc" "a dumb terminal does not have it in place"
 
 # In place: a real terminal shows the rows and the line below them, and at the
 # end, by itself or by a signal, nothing of the line is left.
@@ -150,14 +150,14 @@ if command -v tmux >/dev/null 2>&1; then
     echo '{"kind":"a","content":"a row above"}' >&9
     ok "a row appears" wait_until 30 shown 'a row above'
     like "$(grep -v '^ *$' "$tmp/pane" | tail -n 1)" '^today' "and the line stays below it"
-    is "$(grep -c '^today' "$tmp/pane")" 1 "once"
+    is "$(grep -c '^today' "$tmp/pane")" 1 "it stands there once"
     case $end in
     eof) exec 9>&- ;;
     *) kill "-$end" "$(cat format.pid)" ;;
     esac
     ok "$end ends it" wait_until 30 shown '^ended'
     ok "and nothing of the line is left" gone_from '^today'
-    ok "but the row" has "$tmp/pane" 'a row above'
+    ok "the row stays" has "$tmp/pane" 'a row above'
     exec 9>&-
     mux kill-session -t format
   done

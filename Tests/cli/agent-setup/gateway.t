@@ -23,7 +23,7 @@ another token|t
 Token, not shown|gw-secret
 Where to keep the token|file
 END
-status_is 0 "a gateway"
+status_is 0 "a gateway gets a profile"
 out_like "does not accept this token" "a wrong token is told"
 out_like "The agent answers" "a right one lets in"
 out_like "agent-call -p claw agents: ok" "and so does the profile"

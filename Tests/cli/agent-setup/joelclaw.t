@@ -18,7 +18,7 @@ another token|t
 Token, not shown|jc-secret
 Where to keep the token|file
 END
-status_is 0 "a gateway"
+status_is 0 "a gateway gets a profile"
 out_like "does not accept this token" "a wrong token is told"
 out_like "agent-call -p joel get health: ok" "and the profile tried"
 is "$(cat "$config")" "[profile joel]

@@ -39,7 +39,7 @@ quit (u/h/p/w/q) [p]|
 App password, not shown|$password
 Where to keep the app password|file
 END
-status_is 0 "a profile for records"
+status_is 0 "a profile for records is made"
 out_like "does not let alice.test in with this password" "a wrong password is told"
 out_like "pds-record -p records login: ok" "and the profile tried"
 is "$(cat "$config")" "[profile records]
@@ -48,7 +48,7 @@ url = $pds
 identifier = alice.test
 token-file = records.token" "what is written"
 is "$(cat "$XDG_CONFIG_HOME/agentutils/records.token")" "$password" "the password is kept"
-is "$(stat -c %a "$XDG_CONFIG_HOME/agentutils/records.token")" 600 "for its owner alone"
+is "$(stat -c %a "$XDG_CONFIG_HOME/agentutils/records.token")" 600 "it is for its owner alone"
 not_ok "the terminal never shows it" has "$out" "$password"
 not_ok "no command is given it" grep -q "$password" "$SEEN"
 is "$(ls -A "$TMPDIR")" "" "nothing is left in TMPDIR"
@@ -111,7 +111,7 @@ Token, not shown|
 Profile of the server that keeps its records: records, by-did, none [none]|nowhere
 choose one|records
 END
-status_is 0 "an agent"
+status_is 0 "an agent gets a profile"
 is "$(tail -n 4 "$config")" "[profile joel]
 kind = joelclaw
 url = $gate
@@ -125,7 +125,7 @@ none [records]|none
 END
 is "$(tail -n 3 "$config")" "[profile joel]
 kind = joelclaw
-url = $gate" "or none any more"
+url = $gate" "it may have none any more"
 
 # --- what is no such server
 
@@ -139,7 +139,7 @@ Handle of the account|alice.test
 App password, not shown|$password
 quit (u/h/p/w/q) [u]|q
 END
-status_is 75 "something else"
+status_is 75 "something else is no such server"
 out_like "not a personal data server" "is told"
 not_ok "and gets no password" grep -rq "$password" "$log"
 talk -k pds -p away <<END
@@ -148,7 +148,7 @@ Handle of the account|alice.test
 App password, not shown|$password
 quit (u/h/p/w/q) [u]|q
 END
-status_is 75 "nobody there"
+status_is 75 "an unreachable server is told"
 out_like "Nothing answers at this address" "is told at once"
 
 done_testing

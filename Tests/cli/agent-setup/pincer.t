@@ -27,9 +27,9 @@ Where to keep the token|file
 Another URL|t
 Pairing code or token|$first
 END
-status_is 0 "a pairing code"
+status_is 0 "a pairing code makes a token"
 out_like 'the pairing code is wrong, used, or older than 10 minutes' "a wrong one is told"
-out_like 'The server has made this machine one of its devices' "a right one pairs"
+out_like 'The server has made this machine one of its devices' "a right one is told"
 out_like 'agent-call -p box threads: ok' "and the profile works"
 is "$(cat "$config")" "[profile box]
 kind = pincer
@@ -38,7 +38,7 @@ token-file = box.token" "what is written"
 is "$(find "$folder/box.token" -perm 600)" "$folder/box.token" "the token is for its owner alone"
 like "$(cat "$folder/box.token")" '^pnr_' "and is the server's"
 out_unlike 'pnr_' "the terminal never shows it"
-out_unlike "$first" "nor the code"
+out_unlike "$first" "the terminal never shows the code"
 ok "nothing is left in TMPDIR" test -z "$(ls -A "$TMPDIR")"
 is "$(calls pin AuthService/BindPairingCode | jq -r '[has("code"), has("publicKey"), .deviceName] | @csv' | sort -u | cut -c 1-23)" \
   'true,true,"agentutils o' "the device has a name"
@@ -76,9 +76,9 @@ Another URL|u
 URL of the agent|$url
 Pairing code or token|pnr_mine
 END
-status_is 0 "another server after a pairing"
+status_is 0 "another server can follow a pairing"
 unlike "$(grep -v pnr_mine "$log")" 'pnr_' "never gets the token of the first"
-like "$(cat "$log")" 'pnr_mine' "but its own"
+like "$(cat "$log")" 'pnr_mine' "it gets its own"
 devices() { ask pin DevicesService/ListDevices '{}' | jq -r '.items[] | .revokedAt // "active"' | tail -n 1; }
 isnt "$(devices)" active "The first one is told to forget this machine, whose token is not kept."
 url=$pin

@@ -48,16 +48,16 @@ unseen() {
   ok "$1: nothing is left in TMPDIR" test -z "$(ls -A "$TMPDIR")"
 }
 
-t 0 "--help" agent-setup --help
+t 0 "--help succeeds" agent-setup --help
 out_like "^usage: agent-setup" "says how it is called"
 run agent-setup --version
 out_is "agent-setup $(agent-call -V | sed 's/.* //')" "--version is that of the suite"
 for words in --nonsense operand -p; do
-  t 2 "usage: $words" agent-setup $words
-  is "$(lines "$err")" 2 "two lines: $words"
+  t 2 "agent-setup $words is refused" agent-setup $words
+  is "$(lines "$err")" 2 "two lines are said: $words"
 done
 
-t 2 "without a home" env -u HOME -u XDG_CONFIG_HOME agent-setup </dev/null
+t 2 "it needs a home" env -u HOME -u XDG_CONFIG_HOME agent-setup </dev/null
 err_is "agent-setup: HOME is not set: there is no place for a profile" "nothing is asked"
 
 talk <<END
@@ -66,15 +66,15 @@ URL of the agent|$agent
 Token, not shown|$token
 Where to keep the token: pass, secret-tool, file|file
 END
-status_is 0 "a profile with the token in a file"
+status_is 0 "a profile is made with the token in a file"
 out_like "The agent answers" "the agent is asked before anything is written"
-out_like "agent-call -p clanky health: ok" "and by the profile, afterwards"
+out_like "agent-call -p clanky health: ok" "the profile is tried afterwards"
 is "$(cat "$config")" "[profile clanky]
 url = $agent
 token-file = clanky.token" "what is written"
-is "$(find "$XDG_CONFIG_HOME/agentutils" -type f -perm 600 | wc -l | tr -d ' ')" 2 "for its owner alone"
+is "$(find "$XDG_CONFIG_HOME/agentutils" -type f -perm 600 | wc -l | tr -d ' ')" 2 "the files are for their owner alone"
 is "$(ls -A "$XDG_CONFIG_HOME/agentutils")" "clanky.token
-config" "and nothing else"
+config" "nothing else is written"
 unseen "a file"
 
 # What is there stays.
@@ -108,7 +108,7 @@ URL of the agent|$agent
 Token, not shown|$token
 Where to keep|file
 END
-status_is 0 "another profile"
+status_is 0 "another profile is added"
 is "$(tail -n 4 "$config" | head -n 2)" "
 [profile second]" "stands below"
 is "$(sed -n 1,10p "$config")" "$(cat "$tmp/want")" "behind what was there"
@@ -139,7 +139,7 @@ for heading in "[profile${tab}home]" "[${tab}profile home]" '[profile home] x' '
   printf '%s\n' "$heading" 'token-command = echo 0ldSecret' >"$config"
   printf '%s\n%s\nfile\n' "$agent" "$token" | agent-setup -p home >"$out" 2>"$err"
   is "$(sed 2q "$config")" "$heading
-token-command = echo 0ldSecret" "no heading: $heading"
+token-command = echo 0ldSecret" "this is no heading: $heading"
   is "$(sed 1,3d "$config")" "[profile home]
 url = $agent
 token-file = home.token" "so one is added"
@@ -203,7 +203,7 @@ URL of the agent|$1
 Token, not shown|$2
 quit (u/t/w/q)|q
 END
-  status_is "$3" "$1: status $3"
+  status_is "$3" "$1: the status is $3"
   out_like "$4" "$1: $4"
   out_like "Nothing was changed" "$1: nothing was changed"
   ok "$1: and so it is" cmp "$config" "$tmp/before"
@@ -233,7 +233,7 @@ URL of the agent|$agent
 Where to keep|nowhere
 choose one|file
 END
-status_is 0 "another URL"
+status_is 0 "another URL can be given"
 talk -p mended <<END
 Replace|yes
 URL of the agent|$agent
@@ -242,7 +242,7 @@ quit (u/t/w/q) [t]|
 Token, not shown|$token
 Where to keep|file
 END
-status_is 0 "another token"
+status_is 0 "another token can be given"
 talk -p asleep <<END
 URL of the agent|$url
 Token, not shown|$token
@@ -253,7 +253,7 @@ status_is 75 "a profile of an agent that sleeps"
 ok "is written if that is wanted" has "$config" "profile asleep"
 t 0 "answers may come from a pipe" \
   sh -c 'printf "%s\n" "$@" | agent-setup -p piped' sh "$agent" "$token" file
-not_ok "unseen, too" grep -q "$token" "$err" "$out" "$SEEN"
+not_ok "they are not shown, either" grep -q "$token" "$err" "$out" "$SEEN"
 
 # On this machine there is no TLS; elsewhere a name gets it.
 talk -p near <<END
@@ -261,9 +261,9 @@ URL of the agent|${agent#http://}
 Token, not shown|$token
 Where to keep|file
 END
-status_is 0 "an address of this machine"
+status_is 0 "an address of this machine can be given"
 out_like "^Asking $agent " "is asked over http at once"
-ok "and written so" has "$config" "url = $agent\$"
+ok "it is written so" has "$config" "url = $agent\$"
 while read -r address asked; do
   run sh -c 'printf "%s\n" "$@" | agent-setup -p far' sh "$address" x q
   err_like "Asking $asked [.]" "$address: $asked"
@@ -289,9 +289,9 @@ URL of the agent|$url
 Token, not shown|third-token
 Where to keep|file
 END
-status_is 0 "another agent"
+status_is 0 "another agent can be given"
 unlike "$(cat "$log")" other-token "gets no token of the first"
-like "$(cat "$log")" third-token "but its own"
+like "$(cat "$log")" third-token "it gets its own"
 
 # The terminal is never left silent.
 cp "$config" "$tmp/before"
@@ -301,7 +301,7 @@ URL of the agent|$agent
 Token, not shown|$key
 END
   [ "$key" = ^C ] && status_is 130 "^C at the token: ended by the signal" ||
-    status_is 2 "^D at the token: status 2"
+    status_is 2 "^D at the token ends it with status 2"
   unseen "$key"
   ok "$key: nothing was changed" cmp "$config" "$tmp/before"
 done

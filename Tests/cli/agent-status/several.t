@@ -7,32 +7,32 @@ TMPDIR=$tmp/tmp
 mkdir "$TMPDIR"
 export TMPDIR
 serve_four
-t 0 "small" agent-status -o small -p b,a
+t 0 "-o small takes several" agent-status -o small -p b,a
 # shellcheck disable=SC2016  # a dollar
 out_is 'b         ● connected  $0.00 today
-a         ● connected  $0.00 today' "a line each, in their order"
+a         ● connected  $0.00 today' "each has a line, in their order"
 t 0 "what the environment says of one is not said of all" \
   env AGENT_URL=http://127.0.0.1:9 AGENT_TOKEN_FILE="$tmp/wrong" agent-status -o small -p a,b
 t 77 "the worst counts" agent-status -o small -p wrong,a,down
 out_like '^wrong     ○ refused: ' "one is refused"
 out_like '^a         ● connected' "one is there"
 out_like '^down      ○ unreachable: ' "one is not"
-t 75 "down" agent-status -o small --max-time 5 -p down,a
-t 2 "no such profile" agent-status -o small -p nobody,a
-err_like '^agent-status: nobody: profile nobody: not in ' "with its name"
+t 75 "the worst status counts" agent-status -o small --max-time 5 -p down,a
+t 2 "an unknown profile is an error" agent-status -o small -p nobody,a
+err_like '^agent-status: nobody: profile nobody: not in ' "it is named"
 out_like '^a         ● connected' "the other is shown"
 printf '[profile claw]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
 run agent-status -p claw,a
 err_is "agent-status: claw: an OpenClaw gateway has no stats: see agent-tail and agent-chat" \
   "another kind of agent: named once, and what to use"
 run agent-status -p a,b
-is "$(grep '^[ab]$\|^$' "$out" | tr '\n' ' ')" "a  b " "medium: a block each, below the name"
+is "$(grep '^[ab]$\|^$' "$out" | tr '\n' ' ')" "a  b " "-o medium has a block for each, below the name"
 run agent-status -o tmux -p a,b
 is "$(lines "$out") $(grep -o '#\[default\] [ab] ' "$out" | xargs)" "1 #[default] a #[default] b" \
-  "tmux: one line"
+  "-o tmux has one line"
 for words in "-o waybar -p a,b" "-o i3 -p a,b" "-p a,b --token-file x" "-p a,,b"; do
   # shellcheck disable=SC2086
-  t 2 "usage: $words" agent-status $words
+  t 2 "agent-status $words is refused" agent-status $words
   out_empty "prints nothing: $words"
 done
 # A name is text from outside: nothing of it is for the terminal to obey.

@@ -4,18 +4,18 @@
 [ -x "$root/bin/agent-serve" ] || skip_all "needs agent-serve"
 needs python3 jq perl
 
-t 0 "--help" agent-status --help
+t 0 "--help succeeds" agent-status --help
 out_like "^usage: agent-status" "says how it is called"
 run agent-status --version
 out_is "agent-status $(agent-call -V | sed 's/.* //')" "--version is that of the suite"
 for words in --nonsense operand -o "-o huge" "-p" "--token-file" "--max-time=x"; do
   # shellcheck disable=SC2086  # options are words
-  t 2 "usage: $words" env AGENT_URL=http://127.0.0.1:9 agent-status $words
+  t 2 "agent-status $words is refused" env AGENT_URL=http://127.0.0.1:9 agent-status $words
   out_empty "nothing is printed: $words"
   err_like "^agent-status: .*" "told: $words"
 done
 t 2 "no agent is configured" agent-status
-err_one_line agent-status "in one line"
+err_one_line agent-status "it is told in one line"
 
 # The sample day, as if it were today.
 umask 077
@@ -34,38 +34,38 @@ sessions=$(jq '.stats.last24h.voice_session_start' "$tmp/stats")
 cost=$(printf '$%.2f' "$(jq --arg day "$(date -u +%Y-%m-%d)" \
   '[.stats.dailyCost[] | select(.day == $day).usd] + [0] | .[0]' "$tmp/stats")")
 t 0 "small: connected" agent-status -o small
-out_is "● connected  $cost today" "in one line"
+out_is "● connected  $cost today" "one line tells it"
 t 0 "medium is the default" agent-status
-is "$(lines "$out")" 4 "four lines"
+is "$(lines "$out")" 4 "it has four lines"
 out_like "^24 h: $actions actions, $sessions voice sessions$" "what was done"
-out_like "^● connected, up [0-9]*s$" "since when"
-t 0 "large" agent-status --output=large
+out_like "^● connected, up [0-9]*s$" "it tells since when"
+t 0 "-o large succeeds" agent-status --output=large
 out_like "^24 h  *$actions actions, $sessions voice sessions$" "what was done"
-out_like "^tunnel  *ready https://" "with the tunnel's address"
-out_like "^message  *[0-9]+[smh]" "and the last message"
+out_like "^tunnel  *ready https://" "it tells the tunnel's address"
+out_like "^message  *[0-9]+[smh]" "it tells the last message"
 is "$(grep -vcE '^[0-9a-z ]{9} [^ ]' "$out")" 0 "names in one column, values in the next"
 
-t 0 "a token of its own" \
+t 0 "a token of its own is used" \
   env -u AGENT_TOKEN_FILE agent-status -o small --allow-plaintext --token-file "$tmp/right"
 run agent-status -o small --cacert "$tmp/none"
 err_like "^agent-status: $tmp/none: " "authorities that are not there"
 
 # What a bar takes.
 run agent-status -o waybar
-out_is "$(jq -c . "$out")" "waybar: an object in one line"
+out_is "$(jq -c . "$out")" "waybar gets an object in one line"
 is "$(jq -r '[.text, .alt, .class[0], (.tooltip | split("\n")[0] | sub("[0-9]+s"; "Ns"))] | join("|")' "$out")" \
-  "● $cost ♪1|connected|connected|● connected, up Ns" "with text, state, tooltip and class"
+  "● $cost ♪1|connected|connected|● connected, up Ns" "it has text, state, tooltip and class"
 run agent-status -oi3
 is "$(jq -c '[.full_text, .short_text, .color, .markup]' "$out")" \
-  "[\"● $cost ♪1\",\"●\",\"#16a34a\",\"none\"]" "i3: a block"
+  "[\"● $cost ♪1\",\"●\",\"#16a34a\",\"none\"]" "i3 gets a block"
 run agent-status -o tmux
-out_is "#[fg=#16a34a]●#[default] $cost ♪1" "tmux: a line with its styles"
+out_is "#[fg=#16a34a]●#[default] $cost ♪1" "tmux gets a line with its styles"
 
 # How long: since it was first seen ready.
 mark=$(echo "$XDG_STATE_HOME"/agentutils/agent-status/*)
 echo $(($(date +%s) - 93784)) >"$mark"
 run agent-status -o large
-out_like "^up  *1d 2h$" "a day and two hours"
+out_like "^up  *1d 2h$" "a day and two hours are told"
 echo rubbish >"$mark"
 run agent-status -o large
 out_like "^up  *0s$" "a mark that cannot be read begins anew"
@@ -79,19 +79,19 @@ rm -f "$mark"
 mkfifo "$mark"
 run agent-status -o large
 is "$status $(cat "$mark" | tr -d 0-9)" "0 " "nor is a FIFO waited for"
-t 0 "without a home" env -u HOME -u XDG_STATE_HOME agent-status -o small
+t 0 "it works without a home" env -u HOME -u XDG_STATE_HOME agent-status -o small
 not_ok "it leaves nothing in the root" \
   test -e "/.local/state/agentutils/agent-status/$(printf %s "$AGENT_URL" | cksum | tr ' ' -)"
 t 0 "without a place to remember it works" env XDG_STATE_HOME=/dev/null agent-status -o small
-err_empty "without a word"
+err_empty "nothing is said"
 
 # Not reached: said where it was asked for, and shown by a bar.
-t 77 "a wrong token" env AGENT_TOKEN_FILE="$tmp/wrong" agent-status
+t 77 "a wrong token is refused" env AGENT_TOKEN_FILE="$tmp/wrong" agent-status
 out_like "^○ refused: http.* 401 Unauthorized" "is told"
 t 75 "nothing answers" env AGENT_URL=http://127.0.0.1:9 agent-status -o large
 out_like "^agent  *unreachable$" "is told"
-out_like "^reason  *http://127.0.0.1:9" "with the reason"
-err_empty "once"
+out_like "^reason  *http://127.0.0.1:9" "the reason is told"
+err_empty "it is told once"
 t 0 "a bar does not hide it" env AGENT_URL=http://127.0.0.1:9 agent-status -o waybar
 is "$(jq -r '.class[0] + .text' "$out")" "unreachable○ unreachable" "but shows it"
 t 0 "a bar has no other place for a mistake" agent-status -o tmux -p no-such
@@ -101,7 +101,7 @@ printf '[profile my#(agent)<1>]\nurl = %s\ntoken-file = %s\n' "$url" "$tmp/right
 run agent-status -o tmux -p 'my#(agent)<1>'
 out_is "#[fg=#16a34a]●#[default] my##(agent)<1> $cost ♪1" "a profile is named, and no format of tmux"
 run agent-status -o waybar -p 'my#(agent)<1>'
-is "$(jq -r .text "$out")" "● my#(agent)&lt;1&gt; $cost ♪1" "nor a mark-up of waybar"
+is "$(jq -r .text "$out")" "● my#(agent)&lt;1&gt; $cost ♪1" "waybar takes it for no mark-up"
 run agent-status -o i3 -p 'my#(agent)<1>'
 is "$(jq -r .full_text "$out")" "● my#(agent)<1> $cost ♪1" "of i3 it is none"
 
@@ -133,26 +133,26 @@ answer() { jq -c "$1" "$tmp/stats" >"$tmp/answers/stats"; }
 agent-status -o small >/dev/null
 answer '.runtime.isReady = false'
 t 1 "1: the agent is not connected" agent-status -o small
-out_like '^○ disconnected  \$' "disconnected"
-is "$(find "$XDG_STATE_HOME/agentutils/agent-status" -type f | wc -l | tr -d ' ')" 1 "and not up any more"
+out_like '^○ disconnected  \$' "it says disconnected"
+is "$(find "$XDG_STATE_HOME/agentutils/agent-status" -type f | wc -l | tr -d ' ')" 1 "nothing else is remembered"
 answer '.runtime.gateway.reconnectInFlight = true | .runtime.gateway.reconnectAttempts = 3'
-t 1 "1: on its way back" agent-status -o medium
-out_like '^◐ reconnecting, try 3' "reconnecting"
-out_like '^24 h: 0 actions' "no action at all"
+t 1 "the status is 1 on its way back" agent-status -o medium
+out_like '^◐ reconnecting, try 3' "it says reconnecting"
+out_like '^24 h: 0 actions' "there is no action at all"
 run agent-status -o i3
 is "$(jq -r .color "$out")" "#d97706" "has a colour"
 answer '.stats.last24h = {} | .stats.dailyCost = null | .runtime = {isReady: true}'
 t 0 "what is missing is nothing" agent-status -o large
-out_like '^cost  *\$0\.00 today' "no cost"
+out_like '^cost  *\$0\.00 today' "there is no cost"
 answer '.runtime.userTag = "a#[fg=red]<b>&\"\\\u001b]0;x\u0007\u202e\nz" | .runtime.publicHttps.lastError = "#S\te"'
 for form in small medium large tmux waybar i3; do
-  t 0 "$form: hostile text" agent-status -o $form
+  t 0 "$form: hostile text does no harm" agent-status -o $form
   not_ok "$form: nothing that a terminal obeys" grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae' "$out"
 done
 run agent-status -o waybar
 is "$(jq -r '.tooltip | split("\n") | length' "$out")" 4 "the tooltip has no line of theirs"
-out_like '&lt;b&gt;&amp;' "nor a mark-up"
-out_unlike '<b>' "of theirs"
+out_like '&lt;b&gt;&amp;' "the tooltip has no mark-up of theirs"
+out_unlike '<b>' "none of theirs is left"
 run agent-status -o medium
 out_like '^● connected as a#\[fg=red\]<b>&"' "a terminal shows it as it is"
 answer '[range(1001)] | map({id: ., kind: "x", created_at: (now - . | todateiso8601)})'
@@ -161,7 +161,7 @@ answer .
 run agent-status
 out_like '^24 h: 1000\+ actions' "more than the server tells"
 echo '{"hello":1}' >"$tmp/answers/stats"
-t 2 "another server" agent-status
+t 2 "another server is an error" agent-status
 out_like '^○ unknown: the answer is not that of a dashboard' "is none"
 echo '<html>' >"$tmp/answers/stats"
 run agent-status -o i3

@@ -15,18 +15,18 @@ state() { jq -c . "$archive/.state"; }
 
 for words in "-d x" "--state $tmp/x"; do
   # shellcheck disable=SC2086
-  t 2 "--archive with $words" bus-get --archive "$archive" $words
+  t 2 "--archive and $words exclude each other" bus-get --archive "$archive" $words
   err_like "^bus-get: --archive keeps a place of its own: not with --" "is refused"
 done
-t 2 "--archive without a folder" bus-get --archive ""
+t 2 "--archive needs a folder" bus-get --archive ""
 err_like "^bus-get: --archive: no folder is named" "is refused"
 
-t 0 "a few records" bus-get -s "$bus" --archive "$archive" -n 100
+t 0 "a few records are archived" bus-get -s "$bus" --archive "$archive" -n 100
 out_empty "print nothing"
 is "$(state | jq -c 'del(.created)')" "{\"type\":\"bus_state\",\"stream\":\"agents\",\"seq\":100,\"file\":\"$today.ndjson\",\"offset\":$(wc -c <"$day")}" \
   "the place says which file"
 is "$(stat -c %a "$archive" "$day" 2>/dev/null || stat -f %Lp "$archive" "$day")" "700
-600" "for the user alone"
+600" "they are for the user alone"
 printf '{"content":"behind"}\n{"half' >>"$day"
 run bus-get -s "$bus" --archive "$archive" -e
 ok "from the oldest on; what no place tells of is cut off" cmp -s "$day" "$tmp/in"
@@ -34,12 +34,12 @@ ok "from the oldest on; what no place tells of is cut off" cmp -s "$day" "$tmp/i
 # What others did.
 : >"$day"
 t 2 "a file that is too short is refused" bus-get -s "$bus" --archive "$archive" -e
-err_like "^bus-get: $day: ends at byte 0, and at $(wc -c <"$tmp/in") in the state" "with its name"
+err_like "^bus-get: $day: ends at byte 0, and at $(wc -c <"$tmp/in") in the state" "it is named"
 cp "$tmp/in" "$day"
 t 2 "another stream's archive is refused" bus-get -s "$bus" --archive "$archive" -t other -e
 mv "$archive/.state" "$tmp/state"
 t 2 "days without a place are refused" bus-get -s "$bus" --archive "$archive" -e
-err_like "^bus-get: $archive/.state: not there, and nothing else says" "with the reason"
+err_like "^bus-get: $archive/.state: not there, and nothing else says" "the reason is told"
 echo '{"type":"sse_state","source":""}' >"$archive/.state"
 t 2 "and so is the archive of another command" bus-get -s "$bus" --archive "$archive" -e
 mv "$tmp/state" "$archive/.state"
@@ -51,8 +51,8 @@ done
 start one bus-get -s "$bus" --archive "$archive"
 one=$pid
 ok "files of earlier days are told of" wait_until 20 at_least "$tmp/one.out" 2
-is "$(xargs <"$tmp/one.out")" "2026-01-01.ndjson 2026-01-02.ndjson" "the oldest first"
-t 2 "a second one" bus-get -s "$bus" --archive "$archive"
+is "$(xargs <"$tmp/one.out")" "2026-01-01.ndjson 2026-01-02.ndjson" "the oldest comes first"
+t 2 "a second one is refused" bus-get -s "$bus" --archive "$archive"
 err_is "bus-get: $archive: another archiver is at work" "is refused"
 rows 1 301 | bus-put -s "$bus"
 ok "what comes is written" wait_until 20 at_least "$day" 301
@@ -124,7 +124,7 @@ END
   run env LD_PRELOAD="$tmp/clock.so" bus-get -s "$bus" -t many --archive "$tmp/killed" -e
   cat "$tmp/killed"/2*.ndjson >"$tmp/got"
   ok "each record is in a day once, in order" cmp -s "$tmp/got" "$tmp/many"
-  ok "of several days" test "$(find "$tmp/killed" -name '2*' -size +0 | wc -l)" -ge 2
+  ok "they are of several days" test "$(find "$tmp/killed" -name '2*' -size +0 | wc -l)" -ge 2
   ok "all but the last were told of" test \
     "$(sort -u "$tmp/told" "$out")" = "$(cd "$tmp/killed" && printf '%s\n' 2*.ndjson | sed '$d')"
 else

@@ -57,7 +57,7 @@ t 0 "a count ends it when all are judged" \
   perl "$tmp/judge" "$tmp/two" bus-get -s "$bus" -d work --confirm -n 298
 is "$(jq -r .content "$tmp/two" | sort -n | xargs)" "2 $(seq 4 300 | xargs)" \
   "what was not judged comes again at once, and what was given back, later"
-is "$(consumer work)" '{"pending":0,"unacknowledged":0}' "and nothing any more"
+is "$(consumer work)" '{"pending":0,"unacknowledged":0}' "nothing waits any more"
 
 # Nobody answers while the ack wait passes.
 mkfifo "$tmp/verdicts"
@@ -81,7 +81,7 @@ for line in x 256 -1 '' 0000 ' 0'; do
 done
 err_is 'bus-get: standard input: line 1: not a status from 0 to 255' "which is said"
 echo 0 >"$tmp/early"
-t 2 "a status for nothing" sh -c "bus-get -s '$bus' -d wrong --confirm <'$tmp/early'"
+t 2 "a status for nothing is refused" sh -c "bus-get -s '$bus' -d wrong --confirm <'$tmp/early'"
 # What is given back comes in any order.
 reader wrong 128 -- bus-get -s "$bus" -d wrong --all --confirm
 ok "all was given back" grep -q '"content":"1"' "$tmp/wrong"
@@ -102,5 +102,5 @@ is "$(count_of "$tmp/killed")" 9300 "after 10 kills of each none is lost"
 diag "$(($(lines "$tmp/killed") - 9300)) came twice"
 
 t 2 "--confirm is for --durable" bus-get -s "$bus" --confirm
-t 2 "and not for --exec" bus-get -s "$bus" -d work --confirm -x true
+t 2 "--confirm and --exec exclude each other" bus-get -s "$bus" -d work --confirm -x true
 done_testing

@@ -17,21 +17,21 @@ ok "with the bytes that were published" cmp -s "$out" "$tmp/in"
 err_empty "and nothing is said"
 run bus-get -s "$bus" -n 2 --since-seq 300
 is "$(cat "$out")" "$(tail -n 1 "$tmp/in")
-{\"type\":\"health\"}" "from a number on, a few"
+{\"type\":\"health\"}" "it begins behind a number and ends after a few"
 run bus-get -s "$bus" -e -m 'records.*' --all
 like "$(cat "$out")" '^\{"type":"bus_message","stream":"agents","seq":301,"subject":"records\.health","time":"2[^"]*Z","redelivered":false,"data":\{"type":"health"\}\}$' \
   "wrapped in what is known of it"
 t 1 "from now on there is nothing" bus-get -s "$bus" -e
 out_empty "and nothing is printed"
 run bus-get -s "$bus" -e -S 1h
-is "$(lines "$out")" 301 "from a time on"
-t 1 "nothing for so long" bus-get -s "$bus" --idle 0.3 -S 0s
+is "$(lines "$out")" 301 "it begins at a time"
+t 1 "nothing comes for so long" bus-get -s "$bus" --idle 0.3 -S 0s
 t 1 "of what there is not, nothing" bus-get -s "$bus" --all -e 'events.>'
 run bus-get -s "$bus" --last 5 -e 'actions.>'
-is "$(jq -r .content "$out" | xargs)" "296 297 298 299 300" "the newest few"
+is "$(jq -r .content "$out" | xargs)" "296 297 298 299 300" "--last prints the newest few"
 run bus-get -s "$bus" --last 400 -e
 is "$(lines "$out")" 301 "all, where there are fewer"
-t 1 "of none, none" bus-get -s "$bus" --last 5 -e 'events.>'
+t 1 "of none there are none" bus-get -s "$bus" --last 5 -e 'events.>'
 # Some early, then none for long, then one.
 bus_client stream sparse 'subjects=sparse.*'
 rows 9000 | bus-put -s "$bus" -t sparse -u sparse.x --id none
@@ -39,12 +39,12 @@ rows 50 | bus-put -s "$bus" -t sparse -u sparse.y
 rows 20000 | bus-put -s "$bus" -t sparse -u sparse.x --id none
 rows 1 51 | bus-put -s "$bus" -t sparse -u sparse.y
 run bus-get -s "$bus" -t sparse --last 3 -e sparse.y
-is "$(jq -r .content "$out" | xargs)" "49 50 51" "few, with many others between"
+is "$(jq -r .content "$out" | xargs)" "49 50 51" "a few are found among many others"
 run bus-get -s "$bus" -t sparse --last 2000 -e sparse.x
 is "$(head -n 1 "$out" | jq -r .content)-$(tail -n 1 "$out" | jq -r .content)" "18001-20000" \
-  "many of many"
+  "many are found among many"
 newest() { bus-get -s "$bus" -t sparse --last 3 --state "$tmp/newest" sparse.y "$@" | jq -r .content; }
-is "$(newest -n 2 | xargs)" "49 50" "with a place"
+is "$(newest -n 2 | xargs)" "49 50" "a place is kept with it"
 is "$(newest -e)" 51 "that counts more later"
 t 2 "--last is not for --durable" bus-get -s "$bus" -d work --last 3
 t 2 "several subjects need a newer server" \
@@ -59,7 +59,7 @@ done
 # shellcheck disable=SC2154
 for process in "$g1" "$g2"; do finished "$process"; done
 cat "$tmp/g1.out" "$tmp/g2.out" | sort >"$tmp/both"
-is "$(lines "$tmp/both")" 301 "two getters share"
+is "$(lines "$tmp/both")" 301 "two getters share the records"
 is "$(sort -u "$tmp/both" | wc -l)" 301 "and nothing comes to both"
 is "$(bus_client consumer agents work | jq -c .)" '{"pending":0,"unacknowledged":0}' \
   "all is acknowledged"
@@ -67,7 +67,7 @@ t 1 "then nothing is left" bus-get -s "$bus" -d work -e
 t 2 "a consumer of other subjects is not taken for ours" bus-get -s "$bus" -d work 'events.>' -e
 err_like 'it is for all subjects' "which is said"
 run bus-get -s "$bus" -d part 'records.>' --all -e
-is "$(cat "$out")" '{"type":"health"}' "one of some subjects"
+is "$(cat "$out")" '{"type":"health"}' "some subjects can be asked for"
 
 # The place of a durable consumer that somebody else reads on from.
 run bus-get -s "$bus" -d both --all -n 100
@@ -83,7 +83,7 @@ cp "$out" "$tmp/file"
 rm "$tmp/state"
 bus-get -s "$bus" --all --state "$tmp/state" -n 7 >>"$tmp/file"
 is "$(jq -c 'del(.created)' "$tmp/state")" "{\"type\":\"bus_state\",\"stream\":\"agents\",\"seq\":7,\"offset\":$(wc -c <"$tmp/file")}" \
-  "a place in a file"
+  "a file has the place"
 echo '{"half' >>"$tmp/file"
 bus-get -s "$bus" --state "$tmp/state" -e >>"$tmp/file"
 ok "what no state tells of is cut off, and each record is there once" \
@@ -98,7 +98,7 @@ t 2 "another stream's place is refused" bus-get -s "$bus" -t other --state "$tmp
 printf 'not json\n{"b":"\033[31m"}\n[1]\n' | bus_client put records.poison
 t 2 "what is no record is named" bus-get -s "$bus" -d poison --all -e 'records.poison'
 out_is "" "and not printed"
-is "$(grep -c 'agents seq .* on records.poison: not a record: ' "$err")" 3 "each of it"
+is "$(grep -c 'agents seq .* on records.poison: not a record: ' "$err")" 3 "each of them is named"
 unlike "$(cat "$err")" "$(printf '\033')" "no byte of it reaches the terminal"
 is "$(bus_client consumer agents poison | jq -c .)" '{"pending":0,"unacknowledged":0}' \
   "and it does not come again"
@@ -115,15 +115,15 @@ is "$(bus_client consumer agents jobs | jq .unacknowledged)" 1 "75 gives it back
 t 2 "another status ends it" bus-get -s "$bus" -d jobs -n 1 -x 'cat >/dev/null; exit 3'
 err_like 'agents seq 5: the command ended with status 3' "and it is named"
 
-t 2 "no stream" bus-get -s "$bus" -t missing --max-wait 0 -e
+t 2 "a stream that does not exist is an error" bus-get -s "$bus" -t missing --max-wait 0 -e
 err_like 'stream missing: no such stream' "is told"
 mkdir "$tmp/plain"
 start plain nats-server -a 127.0.0.1 -p -1 --ports_file_dir "$tmp/plain"
 wait_until 20 sh -c "grep -q nats '$tmp/plain'/*.ports"
-t 75 "a server without JetStream" \
+t 75 "a server without JetStream has status 75" \
   bus-get -s "$(sed 's/.*"nats":\["\([^"]*\)".*/\1/' "$tmp/plain"/*.ports)" --max-wait 0 -e
 err_like 'the server has no JetStream' "is told"
 t 2 "--exec is for --durable" bus-get -s "$bus" -x true
 t 2 "a subject is looked at first" bus-get -s "$bus" 'a..b'
-t 2 "one beginning" bus-get -s "$bus" --all -S 1h
+t 2 "there is one beginning" bus-get -s "$bus" --all -S 1h
 done_testing

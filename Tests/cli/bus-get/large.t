@@ -19,10 +19,10 @@ t 0 "small and large ones are stored" bus-put -s "$bus" <"$tmp/in"
 for way in '--idle 20' '-d shared'; do
   # shellcheck disable=SC2086  # words
   t 0 "and got: $way" bus-get -s "$bus" --all -n 306 $way
-  ok "in their order" cmp -s "$out" "$tmp/in"
+  ok "they are in their order" cmp -s "$out" "$tmp/in"
 done
 # shellcheck disable=SC2016  # the command's own
 run bus-get -s "$bus" -d each -n 5 -x 'wc -c' 'records.>' --all
 is "$(tr -d ' ' <"$out" | tr '\n' ' ')" '3000029 3000029 1000029 7000029 5000029 ' \
-  "and given to a command"
+  "a command is given them"
 done_testing

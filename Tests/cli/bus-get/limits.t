@@ -21,7 +21,7 @@ for limit in '"max_batch":5' '"max_expires":2000000000' '"max_bytes":2000' '"max
   t 0 "$limit" bus-get -v -s "$bus" -d "$name" -n 60
   is "$(lines "$out")" 60 "brings all"
   err_unlike 'xceeded' "nothing is asked for that is refused"
-  ok "at once" test "$(($(date +%s) - begun))" -lt 10
+  ok "it does not wait" test "$(($(date +%s) - begun))" -lt 10
 done
 start idle bus-get -v -s "$bus" -d "$name"
 # Three of its requests end meanwhile, of which nothing tells.
@@ -42,13 +42,13 @@ start going bus-get -s "$bus" -d going --all 'actions.>'
 going=$pid
 ok "a durable is read" wait_until 20 at_least "$tmp/going.out" 63
 acknowledged() { [ "$(bus_client consumer agents going | jq .unacknowledged)" -eq 0 ]; }
-ok "and acknowledged" wait_until 20 acknowledged
+ok "all is acknowledged" wait_until 20 acknowledged
 bus_client forget agents going
 there() { bus_client consumer agents going >/dev/null 2>&1; }
 ok "it is deleted and made anew" wait_until 30 there
 rows 5 201 | bus-put -s "$bus"
 ok "what comes is read" wait_until 20 at_least "$tmp/going.out" 68
-is "$(sort "$tmp/going.out" | uniq -d | wc -l | tr -d ' ')" 0 "and nothing twice"
+is "$(sort "$tmp/going.out" | uniq -d | wc -l | tr -d ' ')" 0 "nothing comes twice"
 stop "$going"
 
 # What is in hand then is acknowledged to the new one.

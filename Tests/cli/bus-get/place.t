@@ -11,7 +11,7 @@ get() { run sh -c "bus-get -s '$bus' $1 >>'$tmp/$2'"; }
 
 # Begun on an empty stream: what comes later is behind the place.
 get "--state '$tmp/empty' -e" f
-status_is 1 "an empty stream"
+status_is 1 "an empty stream has status 1"
 rows 5 | bus-put -s "$bus"
 get "--state '$tmp/empty' -e" f
 is "$(lines "$tmp/f")" 5 "what came since a place was begun on it"

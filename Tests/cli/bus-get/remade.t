@@ -18,7 +18,7 @@ begin() {
   start "file$1" bus-get -s "$bus" --archive "$archive$1"
   archiver=$pid
   ok "$1: all is read" wait_until 20 at_least "$tmp/read$1.out" "$2"
-  ok "$1: and archived" wait_until 20 at_least "$archive$1/$today.ndjson" "$2"
+  ok "$1: all is archived" wait_until 20 at_least "$archive$1/$today.ndjson" "$2"
 }
 # is_told NAME COUNT: both have ended at that place.
 is_told() {
@@ -42,7 +42,7 @@ begin lost 20
 bus_client purge agents
 rows 5 301 | bus-put -s "$bus"
 ok "an emptied stream is read on" wait_until 20 at_least "$tmp/readlost.out" 25
-ok "and archived" wait_until 20 at_least "${archive}lost/$today.ndjson" 25
+ok "it is archived, too" wait_until 20 at_least "${archive}lost/$today.ndjson" 25
 
 kill -9 "$bus_pid"
 wait_until 20 gone "$bus_pid"
@@ -75,7 +75,7 @@ restart_bus a
 wait_until 20 at_least "$tmp/reader.out" 23
 run bus-get -s "$bus" --archive "$tmp/kept" -e
 is "$status $(lines "$tmp/kept/$today.ndjson")" "0 23" "the same stream is read on"
-ok "by a durable, too" wait_until 20 at_least "$tmp/worker.out" 23
+ok "a durable reads on, too" wait_until 20 at_least "$tmp/worker.out" 23
 stop "$worker"
 stop "$reader"
 remake 40 801
@@ -84,7 +84,7 @@ is "$status $(cat "$err")" "2 bus-get: stream agents: $other the state at 20 is 
   "a place in a stream that was made anew and is longer"
 run bus-get -s "$bus" --archive "$tmp/kept" -e
 is "$status $(cat "$err")" "2 bus-get: stream agents: $other the state at 23 is of the one before" \
-  "an archive of such a one"
+  "an archive of another one is refused"
 run agent-archive --folder "$tmp/kept" --bus -s "$bus" -e
 is "$status $(cat "$err")" \
   "2 agent-archive: stream agents: $other the state at 23 is of the one before" \

@@ -71,8 +71,8 @@ cat <&8 >"$tmp/rest"
 finished "$slow"
 exec 8<&-
 is "$status" 0 "and it goes on with the reader"
-is "$(jq .line "$tmp/rest" | tail -n 1)" 20000 "to the last line"
-ok "in order" sh -c "jq .line '$tmp/rest' | sort -nc"
+is "$(jq .line "$tmp/rest" | tail -n 1)" 20000 "it comes to the last line"
+ok "the lines are in order" sh -c "jq .line '$tmp/rest' | sort -nc"
 
 # A server that is killed and comes back after the ids are forgotten: nothing is sent a second
 # time without somebody having looked.
@@ -111,9 +111,9 @@ start_bus b
 bus-put -s "$bus" --create </dev/null
 t 0 "a stream is copied to another bus" bus-put -m -s "$bus" <"$tmp/wrapped"
 bus_client dump agents >"$tmp/copy"
-ok "with all subjects and all bytes" cmp -s "$tmp/dump" "$tmp/copy"
+ok "all subjects and all bytes are the same" cmp -s "$tmp/dump" "$tmp/copy"
 bus_client ids agents | paste "$tmp/ids" - | awk '$1 != "-" && $1 != $2' >"$tmp/others"
-is "$(cat "$tmp/others")" "" "and all ids"
+is "$(cat "$tmp/others")" "" "all ids are the same"
 run bus-put -m -s "$bus" <"$tmp/wrapped"
 is "$(bus_client info agents | jq .messages)" "$(lines "$tmp/dump")" "a second time changes nothing"
 
@@ -137,14 +137,14 @@ cat >"$tmp/in" <<'END'
 END
 printf '{"type":"bus_message","id":"%0129d","data":{"kind":"k"}}\n' 1 >>"$tmp/in"
 t 2 "what cannot be published is refused" bus-put -m -s "$bus" --confirm <"$tmp/in"
-is "$(jq -r 'select(.seq).line' "$out")" "" "all of it"
-is "$(lines "$out")" 16 "each with a reason"
+is "$(jq -r 'select(.seq).line' "$out")" "" "all of it is refused"
+is "$(lines "$out")" 16 "each has a reason"
 is "$(bus_client info agents | jq .messages)" "$before" "and nothing is stored"
 bus_client stream ada subjects='ada.>'
 printf '%s\n' '{"type":"bus_message","subject":"x.y","data": {"kind":"k"} }' \
   '{"type":"bus_message","subject":null,"id":null,"data":{"kind":"k"}}' >"$tmp/in"
 run bus-put -m -s "$bus" -t ada --prefix ada <"$tmp/in"
 is "$(bus_client dump ada)" 'ada.x.y {"kind":"k"}
-ada.actions.-.k {"kind":"k"}' "a name in front, and a subject from the record"
+ada.actions.-.k {"kind":"k"}' "a name stands in front, and the subject comes from the record"
 t 2 "--subject is not for --meta" bus-put -m -u x.y -s "$bus"
 done_testing

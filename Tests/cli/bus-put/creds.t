@@ -17,18 +17,18 @@ for name in good late foreign open half seed none; do
 done >"$XDG_CONFIG_HOME/agentutils/config"
 
 rows 100 >"$tmp/in"
-t 0 "a user's credentials" bus-put -b good --create <"$tmp/in"
+t 0 "a user's credentials are taken" bus-put -b good --create <"$tmp/in"
 run bus-get -b good --all -e
 ok "and what they put they get" cmp -s "$tmp/in" "$out"
 t 77 "without them nothing goes" bus-put -s "$bus" </dev/null
 for name in late foreign; do
   t 77 "$name credentials are refused" bus-put -b "$name" </dev/null
-  err_one_line bus-put "in one line"
+  err_one_line bus-put "it is told in one line"
 done
 t 77 "a file that others can read is refused" bus-get -b open -e
 t 77 "and one that is missing" bus-get -b none -e
 for name in half seed; do
-  t 2 "and one with the $name of it" bus-put -b "$name" </dev/null
+  t 2 "those with only the $name are refused" bus-put -b "$name" </dev/null
   err_like "$name.creds: not a user's credentials, as nsc writes them" "which is said"
 done
 for file in "$tmp"/*.creds; do

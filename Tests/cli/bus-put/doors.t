@@ -28,8 +28,8 @@ section wrong "servers = $bus" "token-file = $tmp/wrong"
 section open "servers = $bus" "token-file = $tmp/open"
 section far "servers = nats://192.0.2.1" "token-file = $tmp/s3cr3t"
 section both "servers = $bus" "token-file = $tmp/s3cr3t" "user-file = $tmp/s3cr3t"
-t 0 "a token from a file" bus-put -b right --create </dev/null
-t 0 "a token from a command" bus-put -b command </dev/null
+t 0 "a token comes from a file" bus-put -b right --create </dev/null
+t 0 "a token comes from a command" bus-put -b command </dev/null
 bound=20
 for command in bus-put bus-get; do
   t 75 "$command: a token that does not come is waited for so long" \
@@ -38,7 +38,7 @@ for command in bus-put bus-get; do
 done
 AGENT_BUS=right run bus-get -e
 status_is 1 "AGENT_BUS names the bus"
-t 77 "another token" bus-put -b wrong </dev/null
+t 77 "another token is refused" bus-put -b wrong </dev/null
 err_one_line bus-put "is refused in one line"
 section renewed "servers = $bus" "token-command = cat $tmp/next && cp $tmp/s3cr3t $tmp/next"
 cp "$tmp/wrong" "$tmp/next"
@@ -46,7 +46,7 @@ run bus-put -b renewed </dev/null
 is "$status $(cat "$err")" "0 " "one that was replaced meanwhile is looked up again"
 section failing "servers = $bus" "token-command = cat $tmp/wrong && echo ran >>$tmp/runs"
 run bus-put -b failing </dev/null
-is "$status $(lines "$tmp/runs")" "77 2" "once"
+is "$status $(lines "$tmp/runs")" "77 2" "it runs once for each try"
 t 77 "and so is none" bus-put -s "$bus" </dev/null
 t 77 "a file that others can read" bus-put -b open </dev/null
 err_like 'open: refused: not for its owner alone' "is named"
@@ -54,7 +54,7 @@ t 77 "a secret does not travel in plain text" bus-put -b far --max-wait 0 </dev/
 t 75 "but where one wants that, to a server that is not there" \
   bus-put -b far --max-wait 0 --allow-plaintext </dev/null
 t 75 "bus-get alike" bus-get -b far --max-wait 0 --allow-plaintext --verbose
-t 2 "one secret" bus-put -b both </dev/null
+t 2 "there is one secret" bus-put -b both </dev/null
 t 2 "a bus that is not in the configuration" bus-put -b nowhere </dev/null
 err_unlike s3cr3t "and no secret is told"
 
@@ -76,13 +76,13 @@ done
 rows 50 >"$tmp/in"
 run bus-put -b root --create </dev/null
 t 0 "who may only write, writes" bus-put -b writer <"$tmp/in"
-err_empty "without a word"
-t 77 "but not anywhere" bus-put -b writer -u other.place <"$tmp/in"
+err_empty "nothing is said"
+t 77 "not every place may be written" bus-put -b writer -u other.place <"$tmp/in"
 err_like 'ermissions Violation for Publish to "other.place"' "which is named"
 t 0 "who may only read, reads" bus-get -b reader -d work --all -e
-ok "all of it" cmp -s "$tmp/in" "$out"
+ok "all of it is read" cmp -s "$tmp/in" "$out"
 run bus-get -b reader --all -e
-ok "and from a place of its own" cmp -s "$tmp/in" "$out"
+ok "a place of its own can be read, too" cmp -s "$tmp/in" "$out"
 
 # --- an nkey
 seed=SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY
@@ -114,13 +114,13 @@ done
 section plain "servers = nats://localhost:$port" "token-file = $tmp/s3cr3t"
 section trusting "servers = nats://localhost:$port" "ca = $tmp/authority.pem" "token-file = $tmp/s3cr3t"
 rows 20000 >"$tmp/many"
-t 0 "TLS" bus-put -b good --create <"$tmp/many"
+t 0 "TLS works" bus-put -b good --create <"$tmp/many"
 run bus-get -b good --all -e
 ok "carries all of it" cmp -s "$tmp/many" "$out"
 t 2 "a certificate that is not trusted ends it at once" bus-put -b stranger --max-wait 10 </dev/null
 err_like 'the certificate is not trusted' "and is named"
-t 2 "one of another name, too" bus-put -b name --max-wait 10 </dev/null
-err_like 'the certificate is not trusted: .*mismatch' "with the reason"
+t 2 "one of another name does, too" bus-put -b name --max-wait 10 </dev/null
+err_like 'the certificate is not trusted: .*mismatch' "the reason is told"
 t 2 "a server that wants TLS ends it" bus-put -b plain --max-wait 10 </dev/null
 err_like 'the server wants TLS: tls://' "and is said to"
 t 2 "whatever certificates are trusted" bus-put -b trusting --max-wait 10 </dev/null
@@ -148,7 +148,7 @@ for one in 1 2 3; do
 done
 rows 8000 >"$tmp/in"
 finished "$make"
-is "$status" 0 "a stream of three copies"
+is "$status" 0 "a stream of three copies is made"
 bus=${all%%,*}
 mkfifo "$tmp/go"
 start put sh -c "{ sed -n 1,4000p '$tmp/in'; read -r x <'$tmp/go'; sed -n '4001,\$p' '$tmp/in'; } |

@@ -23,18 +23,18 @@ large() {
   rows 3 21
 } >"$tmp/in"
 t 0 "records of 32 and 20 MB are stored" bus-put -s "$bus" --create --max-wait 40 <"$tmp/in"
-err_empty "without a word"
+err_empty "nothing is said"
 # What is in hand is bounded, and the next one is larger than that.
 bus-get -s "$bus" -d work --all -e >"$tmp/got"
 ok "they come out of a shared consumer as they went in" cmp -s "$tmp/in" "$tmp/got"
 bus-get -s "$bus" --all -e | cat >"$tmp/got"
-ok "and through a pipe" cmp -s "$tmp/in" "$tmp/got"
+ok "they come through a pipe, too" cmp -s "$tmp/in" "$tmp/got"
 
 : >"$tmp/file"
 killed=$(kill_often 8 0.05 0.4 /dev/null "$tmp/file" bus-get -q -s "$bus" --all --state "$tmp/state")
 ok "killed in the middle" test "$killed" -ge 4
 run sh -c "bus-get -s '$bus' --all -e --state '$tmp/state' >>'$tmp/file'"
-ok "and into a file, once" cmp -s "$tmp/in" "$tmp/file"
+ok "they are in a file, each once" cmp -s "$tmp/in" "$tmp/file"
 
 { large $((most + 1)) 3 && large 60000000 4 && rows 1 31; } >"$tmp/larger"
 t 2 "a byte more is too large" bus-put -s "$bus" <"$tmp/larger"
