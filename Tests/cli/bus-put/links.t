@@ -8,9 +8,9 @@ needs jq
 needs_peers
 bound=30
 
-t 75 "no server" bus-put -s nats://127.0.0.1:1 --max-wait 0 </dev/null
+t 75 "without a server the status is 75" bus-put -s nats://127.0.0.1:1 --max-wait 0 </dev/null
 err_one_line bus-put "is said in one line"
-t 75 "not for so long" bus-put -s nats://127.0.0.1:1 --max-wait 0.3 </dev/null
+t 75 "it does not wait for so long" bus-put -s nats://127.0.0.1:1 --max-wait 0.3 </dev/null
 run python3 "$cli/terminal.py" 24x80 bus-put -s nats://127.0.0.1:1 --max-wait 0.2
 out_like 'bus-up starts a server' "a person is told what starts one"
 run bus-put --max-wait 0 </dev/null
@@ -19,14 +19,14 @@ err_like '127\.0\.0\.1:4222|stream agents' "without a word it is this machine"
 start plain nats-server -a 127.0.0.1 -p -1 --ports_file_dir "$tmp"
 wait_until 20 sh -c "grep -q nats '$tmp'/*.ports"
 plain=$(sed 's/.*"nats":\["\([^"]*\)".*/\1/' "$tmp"/*.ports)
-t 75 "a server without JetStream" bus-put -s "$plain" --max-wait 0.5 </dev/null
+t 75 "a server without JetStream has status 75" bus-put -s "$plain" --max-wait 0.5 </dev/null
 err_like 'the server has no JetStream' "is told"
 
 start_bus a
-t 2 "no stream" bus-put -s "$bus" --max-wait 0 </dev/null
+t 2 "a stream that does not exist is an error" bus-put -s "$bus" --max-wait 0 </dev/null
 err_like 'stream agents: no such stream; bus-put --create makes one' "is told, with the remedy"
 t 75 "it may yet come" bus-put -s "$bus" --max-wait 0.5 </dev/null
-t 0 "the second server of a list" \
+t 0 "the second server of a list is taken" \
   bus-put -s "nats://127.0.0.1:1,$bus" --create --max-wait 5 </dev/null
 first=$bus
 first_pid=$bus_pid

@@ -19,7 +19,7 @@ is "$(bus_client info agents | jq .max_age)" "$(jq .max_age "$tmp/info")" \
   "one that is there is not changed"
 first=$bus
 start_bus b
-t 0 "another stream, on another server" \
+t 0 "another stream on another server is taken" \
   bus-put -s "$bus" -t other --create --prefix ada --max-bytes 100000 --max-age 1h
 is "$(bus_client info other | jq -c '[.subjects[0], .max_bytes, .max_age, .duplicate_window]')" \
   '["*.actions.>",100000,3600000000000,600000000000]' "limits, and names in front"
@@ -32,8 +32,8 @@ for group in west east; do
   run bus-put -s "$bus" -t "$group" --create --prefix "$group.ada" --max-wait 10 <"$tmp/in"
 done
 is "$(bus_client info east | jq -c '[.subjects[0], .messages]')" '["east.*.actions.>",1]' \
-  "a stream for each group"
-is "$(bus_client dump west)" 'west.ada.actions.-.k {"kind":"k"}' "and each agent in its own"
+  "each group has a stream"
+is "$(bus_client dump west)" 'west.ada.actions.-.k {"kind":"k"}' "each agent is in its own"
 for bad in a.b.c a. .a 'a.*'; do
   t 2 "$bad is no group and agent" bus-put -s "$bus" --prefix "$bad" </dev/null
 done
@@ -79,7 +79,7 @@ run bus-put -s "$other" -t other --prefix ada <"$tmp/live"
 is "$(bus=$other && bus_client dump other | cut -d ' ' -f 1)" ada.actions.118.llm_call "a name in front"
 echo '{"x":1}' >"$tmp/other"
 run bus-put -s "$bus" -u records.mine <"$tmp/other"
-is "$(bus_client dump agents | tail -n 1 | cut -d ' ' -f 1)" records.mine "a subject for all"
+is "$(bus_client dump agents | tail -n 1 | cut -d ' ' -f 1)" records.mine "-u is the subject for all"
 
 printf '{"a":1}\n\nnonsense\n[1]\n{"b":2}' >"$tmp/bad"
 t 2 "what is no record is bad input" bus-put -s "$bus" -u records.bad <"$tmp/bad"
@@ -115,11 +115,11 @@ t 75 "a full stream is not waited for longer than --max-wait" \
 err_like '^bus-put: stream small: maximum messages exceeded$' "which is said"
 is "$(bus_client info small | jq .messages)" 2 "a full stream takes no more"
 
-t 2 "no secret on the command line" bus-put -s nats://user:hunter2@127.0.0.1:1
+t 2 "a secret on the command line is refused" bus-put -s nats://user:hunter2@127.0.0.1:1
 err_unlike hunter2 "and it is not repeated"
 t 2 "--replicas is for --create" bus-put -s "$bus" --replicas 3
 run bus-put -s "$bus" -t queue -u queue.file --create --work-queue </dev/null
-is "$status $(bus_client info queue | jq -r .retention)" "0 workqueue" "a queue of work"
+is "$status $(bus_client info queue | jq -r .retention)" "0 workqueue" "a queue of work is made"
 t 75 "which takes no more when it is full" \
   bus-put -s "$bus" -t strict -u strict.x --create --work-queue --max-bytes 300 --max-wait 0.5 <"$tmp/three"
 ok "and forgets nothing" jq -e '.messages < 3 and .first_seq == 1' "$(bus_client info strict >"$tmp/strict"; echo "$tmp/strict")"

@@ -68,7 +68,7 @@ is "$(lines "$out")" 600 "nothing of it is here"
 echo open >&7
 ok "it comes when the link is back" wait_until 40 has_all 2600
 grep -F -x -f "$tmp/more" "$tmp/got" >"$tmp/mine"
-ok "once, in order" cmp -s "$tmp/mine" "$tmp/more"
+ok "each is there once, in order" cmp -s "$tmp/mine" "$tmp/more"
 rows 5 8001 | bus-put -s "$hub"
 rows 5 9001 | bus-put -s "$ada"
 ok "what is stored at both ends comes" wait_until 20 has_all 2610

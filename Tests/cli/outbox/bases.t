@@ -60,7 +60,7 @@ is "$(jq -r '.state + " " + .conflicts[0].of' "$out") $(value lost)" \
   'merged ours {"status":"done","title":"a"}' "is told"
 forget
 line put lost ',"record":{"title":"b","status":"open"}' | outbox add >"$tmp/other"
-t 1 "by flush, too" outbox flush
+t 1 "flush refuses it, too" outbox flush
 outbox drop --all >"$tmp/other"
 forget
 line put lost ',"record":{"title":"a","n":1}' | outbox add >"$tmp/other"

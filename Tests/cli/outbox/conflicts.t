@@ -44,7 +44,7 @@ changed dropped changed
 gone dropped deleted
 kept done 
 labels merged 
-texts merged " "by the rules"
+texts merged " "each is merged by its rules"
 is "$(value apart)" '{"deep":{"m":2,"n":10},"labels":["x","y"],"n":7,"new":1,"status":"done","title":"a"}' \
   "what each side changed is there"
 is "$(value texts)" "{\"labels\":[],\"n\":1,\"notes\":\"\\u001b[2J\",\"status\":\"open\",\"title\":\"ours\",$late}" \
@@ -117,7 +117,7 @@ outbox list --all | jq -c 'select(.state == "dropped")' >"$tmp/dropped"
 outbox drop --all >"$tmp/other"
 t 0 "and can be tried again" sh -c "outbox add <$tmp/dropped"
 run outbox flush
-is "$(value large)" '{"n":1}' "with more luck"
+is "$(value large)" '{"n":1}' "the next try succeeds"
 pds get $task kept
 jq -c --arg task $task '{op: "put", collection: $task, rkey: "kept", record: (.value.status = "done").value}' \
   "$out" | outbox add >"$tmp/other"
@@ -138,7 +138,7 @@ is "$(jq -r '[.record.title, .theirs.title] | join(" ")' "$out")" "never b" "and
 outbox drop --all >"$tmp/other"
 fault me '{"method":"putRecord","status":403}'
 edit_up denied '{"n":1}'
-status_is 1 "a record that a server forbids"
+status_is 1 "a record that a server forbids is told"
 is "$(jq -r '.state + " " + .reason' "$out")" "dropped 403 Fault" "is dropped"
 outbox drop --all >"$tmp/other"
 fault me '{"method":"putRecord","status":401,"text":"{\"error\":\"InvalidToken\"}"}'

@@ -31,7 +31,7 @@ cat >"$tmp/lines" <<'END'
 {"rkey":"x","value":{}}
 not JSON
 END
-t 2 "bad lines among good ones" sh -c "outbox add <$tmp/lines"
+t 2 "bad lines among good ones are an error" sh -c "outbox add <$tmp/lines"
 is "$(sed 's/^outbox: standard input://' "$err")" "6: neither op nor value
 7: rkey is not a record key
 8: collection is not the name of a collection
@@ -47,18 +47,18 @@ delete queued b bafyreighusodssr3fxenpbozzqmenwm3lqbmygrtjwm4k65jnmwfk2pwk4
 prompt queued   hello t
 prompt queued   again 
 put queued c bafyreighusodssr3fxenpbozzqmenwm3lqbmygrtjwm4k65jnmwfk2pwk4  " "and the others are kept"
-is "$(stat -c %a "$box" "$box/me.ndjson" | xargs)" "700 600" "for their owner alone"
-is "$(outbox list | jq -r .id)" "$(jq -r .id "$out")" "in their order"
+is "$(stat -c %a "$box" "$box/me.ndjson" | xargs)" "700 600" "it is for its owner alone"
+is "$(outbox list | jq -r .id)" "$(jq -r .id "$out")" "they are in their order"
 ok "each has an id of its own" [ "$(jq -r .id "$out" | sort -u | wc -l)" -eq 5 ]
 run outbox list -o tsv --header
-is "$(head -n 2 "$out" | cut -f 1-3 | sed 1q)" "id	op	state" "a table for scripts"
+is "$(head -n 2 "$out" | cut -f 1-3 | sed 1q)" "id	op	state" "-o tsv is a table for scripts"
 t 2 "nothing can be sent" outbox flush --max-time 1
 is "$(jq -r .state "$out" | sort | uniq -c | xargs)" "5 queued" "and all of it is told"
 err_like 'a personal data server only keeps records' "and prompts go on waiting"
 
 run outbox list --output table --width 70 --color always
 ok "a table is as wide as it may be" [ "$(sed "s/$(printf '\033')\[[0-9;]*m//g" "$out" | wc -L)" -le 70 ]
-out_like "$(printf '\033')\[" "and coloured"
+out_like "$(printf '\033')\[" "it is coloured"
 t 2 "authorities that are not there" outbox flush --cacert "$tmp/none"
 outbox drop --all >"$tmp/other"
 new='{"op":"put","collection":"com.example.a","rkey":"new","base":null,"record":{}}'
@@ -89,7 +89,7 @@ printf '{"op":"put","id":"3n2yl' >>"$box/me.ndjson"
 t 0 "a file with lines that are none" outbox list
 is "$(jq -r .rkey "$out")" a "is read"
 is "$(cut -d : -f 3 "$err" | xargs)" "3 4 5 6 8" "each of them is told by its number"
-not_ok "and never obeyed" grep -q "$(printf '\033')" "$err"
+not_ok "none is obeyed" grep -q "$(printf '\033')" "$err"
 is "$(lines "$box/me.bad")" 5 "and kept beside it"
 is "$(jq -c .op "$box/me.ndjson" | xargs)" "put future ack" "what a later version wrote stays"
 run outbox list
@@ -112,7 +112,7 @@ put b "{\"n\":\"$(printf %3000s x)\"}" >"$tmp/large"
 size=$(stat -c %s "$box/me.ndjson")
 t 2 "a disk that is full" sh -c "trap '' XFSZ; prlimit --fsize=2048 outbox add <$tmp/large"
 out_empty "nothing is said to be kept"
-err_one_line outbox "but why"
+err_one_line outbox "the reason is told"
 is "$(stat -c %s "$box/me.ndjson")" "$size" "and nothing is left of it"
 t 2 "an answer that cannot be kept" sh -c "trap '' XFSZ; prlimit --fsize=10 outbox drop --all"
 out_empty "is none"
@@ -133,7 +133,7 @@ is "$(lines "$box/me.bad")" 6 "until it can"
 
 echo '{"op":"prompt","text":"hello"}' | outbox -p claw add >"$tmp/other"
 : >"$box/odd name.ndjson"
-t 75 "all of them" outbox flush --all --max-time 1
+t 75 "--all sends all of them" outbox flush --all --max-time 1
 is "$(jq -r '.profile + " " + .op' "$out" | xargs)" "claw prompt me put" "are tried"
 err_like '^outbox: me: http' "each failure says whose it is"
 printf '{"op":"put","collection":"com.example.a","rkey":"b","record":{}}\n' | outbox -p claw add \

@@ -22,7 +22,7 @@ given '{"title":"one","n":10}' pds-record --queue put $task one
 given '{"title":"two"}' pds-record --queue put $task two
 pds list $task
 is "$(titles)" "two one zero" "the list is the server's"
-is "$(asked me createSession)" 1 "with one log-in"
+is "$(asked me createSession)" 1 "one log-in is enough"
 t 1 "nothing waits" outbox list
 is "$(stat -c %a "$box" "$box/me.ndjson" "$copies/me" "$copies/me/$task.ndjson" | xargs)" \
   "700 600 700 600" "all of it is one's own"
@@ -31,10 +31,10 @@ is "$(stat -c %a "$box" "$box/me.ndjson" "$copies/me" "$copies/me/$task.ndjson" 
 
 down me
 pds list $task
-status_is 0 "a list without the server"
+status_is 0 "a list can be had without the server"
 is "$(titles)" "two one zero" "is the copy"
 err_like "^pds-record: http.*: this is what was there at 20[0-9-]+T" "and says from when"
-err_one_line pds-record "once"
+err_one_line pds-record "it says so once"
 pds get $task one
 is "$(jq -c .value.n "$out")" 10 "as are records, byte for byte"
 pds list dev.joelclaw.none
@@ -43,7 +43,7 @@ run pds-record --queue get "$zero"
 is "$(titles)" zero "an address of one's own leads to the copy"
 : >"$tmp/me.log"
 printf '%s\n' '{"title":"three"}' 'no' '{"title":"four"}' '{"title":"five"}' >"$tmp/lines"
-t 2 "writing without the server, with a bad line" \
+t 2 "writing without the server has a bad line" \
   sh -c "pds-record --queue create $task <$tmp/lines"
 is "$(jq -r '.type + " " + .state + " " + .record.title' "$out" | xargs)" \
   "outbox_item queued three outbox_item queued four outbox_item queued five" "keeps the others"
@@ -58,7 +58,7 @@ status_is 75 "and so is a deletion"
 given '{"title":"FOUR"}' pds-record --queue put $task "$key"
 pds list $task
 is "$(titles)" "won five FOUR three zero" "what waits is laid over the list" || cat "$out"
-is "$(jq -r 'select(.queued).value.title' "$out" | xargs)" "won five FOUR three" "and marked"
+is "$(jq -r 'select(.queued).value.title' "$out" | xargs)" "won five FOUR three" "it is marked"
 pds list -n 2 --reverse $task
 is "$(titles)" "zero three" "whatever its order and its end"
 pds get $task two
@@ -69,10 +69,10 @@ pds get "at://bob.test/$task/one"
 status_is 75 "somebody else's is not one's own"
 t 0 "it waits" outbox list
 is "$(jq -r '.op + " " + (.record.title // .rkey)' "$out" | xargs)" \
-  "put three put FOUR put five put won delete two" "one item a record"
+  "put three put FOUR put five put won delete two" "each record has one item"
 t 75 "it goes on waiting" outbox flush --max-time 1
-err_one_line outbox "for one reason"
-is "$(jq -r .state "$out" | sort | uniq -c | xargs)" "5 queued" "all of it"
+err_one_line outbox "one reason is told"
+is "$(jq -r .state "$out" | sort | uniq -c | xargs)" "5 queued" "all of it waits"
 
 # --- back
 
@@ -82,11 +82,11 @@ is "$(titles)" "won five FOUR three zero" "with the server what waits is laid ov
 : >"$tmp/me.log"
 t 0 "all is sent" outbox flush
 is "$(jq -r '.op + " " + .state' "$out" | xargs)" \
-  "put done put done put done put done delete done" "in order"
-is "$(asked me putRecord) $(asked me deleteRecord)" "4 1" "each thing once"
+  "put done put done put done put done delete done" "it is sent in order"
+is "$(asked me putRecord) $(asked me deleteRecord)" "4 1" "each thing is sent once"
 is "$(stored me | jq -r .title | xargs)" "won five FOUR three zero" "and is there"
 is "$(stored me | jq -r 'select(.createdAt).title' | xargs)" "five three zero" "as it was"
-t 0 "once more" outbox flush
+t 0 "once more there is nothing to send" outbox flush
 out_empty "there is nothing to do"
 is "$(cat "$box/me.ndjson")" "" "and nothing is left"
 
@@ -98,12 +98,12 @@ cp "$out" "$tmp/first"
 down me
 uri=$(head -n 1 "$out" | jq -r .uri)
 given '{"title":"edited"}' pds-record --queue put $task "${uri##*/}"
-t 75 "the same input once more, without the server" \
+t 75 "the same input is taken without the server" \
   sh -c "pds-record --queue create --state $tmp/keys $task <$tmp/lines"
 up me
-t 0 "and with it" sh -c "pds-record --queue create --state $tmp/keys $task <$tmp/lines"
+t 0 "it is taken with the server, too" sh -c "pds-record --queue create --state $tmp/keys $task <$tmp/lines"
 is "$(head -n 2 "$out" | jq -r .uri)" "$(jq -r .uri "$tmp/first")" "is the same records"
-is "$(stored me | jq -r .title | grep -c '^c')" 2 "each once"
+is "$(stored me | jq -r .title | grep -c '^c')" 2 "each is there once"
 is "$(stored me | jq -r .title | grep -c edited)" 1 "and none is turned back"
 
 # --- words
@@ -115,7 +115,7 @@ for words in add list flush drop; do
   status_is 2 "and that is an error"
 done
 given '{}' env XDG_CONFIG_HOME="$tmp/none" AGENT_URL="$url" pds-record --queue create $task
-err_like 'no profile: an outbox belongs to one' "nor for pds-record"
+err_like 'no profile: an outbox belongs to one' "pds-record needs a profile as well"
 printf '[profile a/b]\nkind = pds\nurl = %s\nidentifier = alice.test\n' "$url" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 run outbox -p a/b list
@@ -123,7 +123,7 @@ err_like 'not a name that the file of an outbox can have' "nor for a name that l
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
   run outbox $words </dev/null
-  is "$(head -n 1 "$err")" "outbox: $want" "outbox $words"
+  is "$(head -n 1 "$err")" "outbox: $want" "outbox $words is refused"
   status_is 2 "is refused"
 done <<'END'
 |a command is needed: add, list, flush, drop

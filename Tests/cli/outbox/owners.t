@@ -43,7 +43,7 @@ for profile in me did; do
         waiting=$(outbox list -p "$profile" 2>"$tmp/other" | jq -r '.op + " " + .rkey')
         is "$status $(jq -r '.op + " " + .rkey' "$out")" \
           "$([ $how = add ] && echo 0 || echo 75) $waiting" "$what: waits"
-        is "${waiting#* }" one "in the outbox"
+        is "${waiting#* }" one "it is in the outbox"
         up me
         run outbox flush -p "$profile"
         is "$status $(jq -r .state "$out") $(stored me | jq -r .title)" \
@@ -58,20 +58,20 @@ done
 reset
 down me
 row bob.test stolen >"$tmp/line"
-t 75 "somebody else's row, before any login" pds-record --queue --timeout 2 put <"$tmp/line"
+t 75 "somebody else's row is kept before any login" pds-record --queue --timeout 2 put <"$tmp/line"
 is "$(jq -r .repo "$out")" bob.test "is kept under that name"
 given '{"title":"mine"}' pds-record --queue --timeout 2 put $task two
 pds-record --queue list $task 2>"$tmp/other" | jq -r .value.title >"$tmp/titles"
 is "$(cat "$tmp/titles")" mine "and is not laid over one's own records"
 up me
-t 1 "and given up" outbox flush
+t 1 "it is given up" outbox flush
 is "$(jq -r '.state + " " + (.reason // "")' "$out" | sort | tr '\n' '|')" \
   "done |dropped somebody else's record|" "when a login has told whose it is"
 is "$(stored me | jq -r .title | sort | xargs)" "mine one" "one's own is written"
 pds-record delete $task two >"$tmp/other" || bail "no deletion"
 row bob.test stolen >"$tmp/line"
 t 2 "after a login it is refused" pds-record --queue put <"$tmp/line"
-t 2 "by outbox, too" outbox add <"$tmp/line"
+t 2 "outbox refuses it, too" outbox add <"$tmp/line"
 
 reset
 down me
@@ -101,7 +101,7 @@ for how in get list put lines; do
     forget
     mv "$tmp/seen" "$state"
     down me
-    t 75 "a deletion after a plain $how" pds-record --queue --timeout 2 delete $task one
+    t 75 "a deletion after a plain $how waits" pds-record --queue --timeout 2 delete $task one
     up me
     run outbox flush
     if [ $change = no ]; then

@@ -20,13 +20,13 @@ back
 t 0 "said when the gateway is there" outbox -p joel flush
 is "$(jq -r '.text + "|" + .answer' "$out")" "one|You said: one
 two|You said: two
-three|You said: three" "one behind the other"
+three|You said: three" "they are said one after the other"
 is "$(taken | xargs)" "one two three" "as they were written"
 
 # --- the same words, which the gateway would drop
 
 echo '{"op":"prompt","text":"one"}' | outbox -p joel add >"$tmp/added"
-t 75 "the same words too soon" outbox -p joel flush
+t 75 "the same words wait when they come too soon" outbox -p joel flush
 is "$(states)" "one queued" "wait"
 err_like 'the same words were sent [0-9]+ s ago' "and it is said why"
 run outbox -p joel drop --all

@@ -34,7 +34,7 @@ t 75 "nobody is there" agent-chat -p claw --queue one
 out_empty "there is no answer"
 err_one_line agent-chat "one line says so"
 err_like 'it is kept$' "and what becomes of the words"
-t 75 "as a record" agent-chat -p claw --queue -o json -t den two
+t 75 "it can be a record" agent-chat -p claw --queue -o json -t den two
 is "$(jq -c '[.type, .profile, .op, .state, .text, .thread]' "$out")" \
   '["outbox_item","claw","prompt","queued","two","den"]' "it is an outbox_item"
 err_like 'others wait before it; it is kept$' "behind what waits"
@@ -54,7 +54,7 @@ is "$(cat "$box/claw.ndjson")" "" "and nothing is left"
 
 run perl -MFcntl=:flock -e 'open F, ">>", shift or die; flock F, LOCK_EX or die; system @ARGV' \
   "$box/.claw.sender" agent-chat -p claw --queue meanwhile
-err_like 'another process says what waits; it is kept$' "behind another process"
+err_like 'another process says what waits; it is kept$' "it is kept behind another process"
 run outbox -p claw flush
 is "$(states)" "meanwhile done" "it is said by the next"
 
@@ -197,7 +197,7 @@ for words in uno due; do agent-chat -p pin -t "$thread" --queue "$words" 2>"$tmp
 sed -i "s|^url = http://127.0.0.1:9\$|url = $pincer|" "$config"
 run outbox -p pin flush
 is "$(states)" "uno done
-due done" "a server without keys"
+due done" "a server without keys is told them, too"
 echo "{\"op\":\"prompt\",\"text\":\"slow 300\",\"thread\":\"$thread\"}" |
   outbox -p pin add >"$tmp/added"
 outbox -p pin flush >"$tmp/killed" 2>&1 &
@@ -207,7 +207,7 @@ kill -9 "$killed"
 wait "$killed" 2>"$tmp/why"
 t 75 "and a flush that was killed" outbox -p pin flush
 is "$(states)" "slow 300 unconfirmed" "leave what was perhaps said"
-is "$(calls pin TurnsService/StartTurn | wc -l)" 3 "to a person"
+is "$(calls pin TurnsService/StartTurn | wc -l)" 3 "a person must decide about it"
 
 # --- what the agent makes of it
 
@@ -216,7 +216,7 @@ printf '%s\n' '{"op":"prompt","text":"fail"}' '{"op":"prompt","text":"after"}' |
 run outbox -p claw flush
 is "$(states)" "fail done
 after done" "a failure is an answer"
-like "$(jq -r .reason "$out" | head -n 1)" '^the agent failed: ' "with its reason"
+like "$(jq -r .reason "$out" | head -n 1)" '^the agent failed: ' "its reason is there"
 
 # --- a page of somebody else's
 
@@ -258,7 +258,7 @@ just now done" "or say it"
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
   run agent-chat -p claw $words </dev/null
-  is "$(head -n 1 "$err")" "agent-chat: $want" "agent-chat $words"
+  is "$(head -n 1 "$err")" "agent-chat: $want" "agent-chat $words is refused"
   status_is 2 "is refused"
 done <<'END'
 --queue --threads|--queue is for a message, not for --threads

@@ -108,10 +108,10 @@ frame 88
 listen
 S
 run ws-tail -d --max-retries 0 "$url/"
-out_is '{"a":1}' "a message around a ping"
+out_is '{"a":1}' "a message around a ping comes"
 is "$(jq -r 'select(.first == "8a") | .text' "$log" | tr '\n' ,)" "first,," "each ping is answered"
 is "$(jq -r 'select(.what == "frame") | "\(.first) \(.size)"' "$log" | tr '\n' ,)" \
-  "8a 5,8a 0,88 0," "and a close without a code by one"
+  "8a 5,8a 0,88 0," "a close without a code is answered by one"
 is "$(jq -r 'select(.what == "frame" and .mask == null) | .n' "$log")" "" "all that we send is masked"
 
 # A burst needs one answer, the newest.

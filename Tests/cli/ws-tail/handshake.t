@@ -18,19 +18,19 @@ header() { requests ".headers[\"$1\"] // \"-\"" | tr '\n' ' '; }
 answered 'switch
 frame 81 1
 listen' -H 'X-One: 1'
-is "$status $(cat "$out")" "0 1" "a message"
+is "$status $(cat "$out")" "0 1" "a message comes"
 is "$(requests '.method + " " + .target')" "GET /s?key=hidden" "what is asked"
 is "$(header upgrade)$(header connection)$(header sec-websocket-version)" \
   "websocket Upgrade 13 " "as RFC 6455 says"
-is "$(header host)" "127.0.0.1:$port " "the host"
-is "$(header x-one)" "1 " "a header of the user's"
+is "$(header host)" "127.0.0.1:$port " "the host is sent"
+is "$(header x-one)" "1 " "a header of the user's is sent"
 like "$(header user-agent)" '^ws-tail/[0-9.]+ $' "who asks"
-like "$(header sec-websocket-key)" '^[A-Za-z0-9+/]{22}== $' "a key of 16 bytes"
+like "$(header sec-websocket-key)" '^[A-Za-z0-9+/]{22}== $' "a key of 16 bytes is sent"
 first=$(header sec-websocket-key)
 answered 'switch
 frame 81 1
 listen'
-isnt "$(header sec-websocket-key)" "$first" "and another the next time"
+isnt "$(header sec-websocket-key)" "$first" "the key is another one the next time"
 is "$(header sec-websocket-extensions)$(header sec-websocket-protocol)" "- - " "nothing else is offered"
 
 # A file of headers.
@@ -38,14 +38,14 @@ printf 'X-Two: 2\n# no\n\nX-Three: 3\r\n' >"$tmp/headers"
 answered 'switch
 frame 81 1
 listen' -H "@$tmp/headers"
-is "$(header x-two)$(header x-three)" "2 3 " "headers of a file"
+is "$(header x-two)$(header x-three)" "2 3 " "headers come from a file"
 for name in Upgrade connection SEC-WebSocket-Key Sec-WebSocket-Version Sec-WebSocket-Accept \
   Sec-WebSocket-Extensions Content-Length transfer-encoding; do
   run ws-tail -n 0 -H "$name: x" "$ws/"
   is "$status $(cat "$err")" "2 ws-tail: header $name: is the handshake's own" "$name is not the user's"
 done
 t 2 "what is no header" ws-tail -H 'no header' "$ws/"
-err_one_line ws-tail "in a line"
+err_one_line ws-tail "it is told in a line"
 
 # --- subprotocols
 answered 'switch
@@ -68,9 +68,9 @@ $(printf '%s' "$lines" | tr ',' '\n')
 frame 81 1
 stall"
   is "$status $(requested)" "2 1" "$title fails for good"
-  err_one_line ws-tail "$title: one line"
+  err_one_line ws-tail "$title: one line is said"
   err_like "$ws/s: 101 Switching Protocols, but $reason" "$title: which says why"
-  err_unlike hidden "$title: without the query"
+  err_unlike hidden "$title: the query is not shown"
   out_empty "$title: prints nothing"
 done <<'S'
 + Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=;Sec-WebSocket-Accept does not fit;another accept
@@ -85,15 +85,15 @@ S
 for code in 401 403; do
   answered "status $code application/json {\"error\":\"Unauthorized\"}"
   is "$status $(requested)" "77 1" "$code: credentials are refused"
-  err_one_line ws-tail "$code: one line"
-  err_like "$ws/s: $code" "$code: with URL and status"
-  err_unlike 'hidden' "$code: without its query"
+  err_one_line ws-tail "$code: one line is said"
+  err_like "$ws/s: $code" "$code: the line has URL and status"
+  err_unlike 'hidden' "$code: the line does not have the query"
 done
 for code in 400 404 405 410 426 200 204 304; do
   answered "status $code text/plain gone"
   is "$status $(requested)" "2 1" "$code: fails for good"
-  err_one_line ws-tail "$code: one line"
-  err_like "$ws/s: $code" "$code: with URL and status"
+  err_one_line ws-tail "$code: one line is said"
+  err_like "$ws/s: $code" "$code: the line has URL and status"
 done
 for code in 408 425 429 500 502 503 504; do
   answered "status $code text/html <html><h1>Sorry</h1></html>"
@@ -110,14 +110,14 @@ answered 'status 404
 chunk {"error":"no such room\e[2J"}
 chunk 
 stall'
-status_is 2 "a body in chunks"
+status_is 2 "a body in chunks is an error"
 unlike "$(LC_ALL=C cat -v "$err")" '\^\[' "its bytes do not reach the terminal"
 
 # --- redirects
 for code in 301 302 303 307 308; do
   answered "redirect $code @URL@/there"
   is "$status $(cat "$out")" '0 "ok"' "$code is followed"
-  is "$(requests .path | tr '\n' ' ')" "/s /there " "$code: there"
+  is "$(requests .path | tr '\n' ' ')" "/s /there " "$code: the new address is asked"
 done
 before=$(date +%s)
 answered 'redirect 302 /there
@@ -126,13 +126,13 @@ stall'
 is "$status $(cat "$out")" '0 "ok"' "a redirect whose body does not end"
 ok "is not waited for" test $(($(date +%s) - before)) -lt 4
 answered "redirect 302 $ws/ws"
-is "$status $(requests .path | tail -n 1)" "0 /ws" "to an address with ws"
+is "$status $(requests .path | tail -n 1)" "0 /ws" "a redirect may lead to ws"
 answered "redirect 302 ftp://127.0.0.1/"
-is "$status $(requested)" "2 1" "to another scheme"
+is "$status $(requested)" "2 1" "a redirect to another scheme is refused"
 err_like 'bad location' "which is told"
 printf '%s\n' forever 'redirect 302 /again' | script
 run ws-tail "$ws/"
-is "$status $(requested)" "2 21" "not for ever"
+is "$status $(requested)" "2 21" "redirects are not followed for ever"
 err_like 'too many redirects' "which is told"
 
 # --- secrets
@@ -145,11 +145,11 @@ answered 'redirect 307 @URL@/there' --token-file "$tmp/token" -H 'Cookie: a=secr
 is "$(secrets)" "2 2 " "and go on within it"
 printf '%s\n' switch 'frame 81 1' listen | script
 run ws-tail -d -n 1 "ws://me:secret@127.0.0.1:$port/"
-is "$(header authorization)" "Basic bWU6c2VjcmV0 " "user and password of the URL"
+is "$(header authorization)" "Basic bWU6c2VjcmV0 " "user and password of the URL are sent"
 answered 'status 403 text/plain secret-token-1 was wrong' --token-file "$tmp/token"
 status_is 77 "a token that is refused"
 err_unlike 'secret-token' "is not quoted"
-t 2 "a token over plain ws" ws-tail --token-file "$tmp/token" --max-retries 0 ws://192.0.2.1/
+t 2 "a token does not go over plain ws" ws-tail --token-file "$tmp/token" --max-retries 0 ws://192.0.2.1/
 err_like 'allow-plaintext' "is not sent, and why"
 printf '%s\n' switch 'frame 81 1' listen | script
 t 0 "unless that is wished" ws-tail -d -n 1 --allow-plaintext --token-file "$tmp/token" "$ws/"
@@ -163,11 +163,11 @@ token-file = $tmp/token
 END
 printf '%s\n' forever switch 'frame 81 1' listen | script
 run ws-tail -d -n 1 -p claw "$ws/events"
-is "$status $(secrets)" "0 1 " "the profile's token for its origin"
+is "$status $(secrets)" "0 1 " "the profile's token goes to its origin"
 other_ws=ws${other#http}
 printf '%s\n' forever switch 'frame 81 1' listen | script
 run ws-tail -d -n 1 -p claw "$other_ws/events"
-is "$status $(secrets)" "0 0 " "and for no other"
+is "$status $(secrets)" "0 0 " "it goes to no other"
 
 # --- answers that never end, or are none
 answered 'send HTTP/1.1 101 Switching\r\n
@@ -188,7 +188,7 @@ is "$status" 75 "a body that does not end is not waited for long"
 # --- usage
 for words in '' "$ws/ $ws/" 'ftp://x/' 'nothing'; do
   # shellcheck disable=SC2086  # words
-  t 2 "usage: '$words'" ws-tail $words
+  t 2 "ws-tail '$words' is refused" ws-tail $words
 done
 
 done_testing

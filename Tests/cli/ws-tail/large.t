@@ -14,7 +14,7 @@ listen
 S
 run ws-tail --max-retries 0 "$ws/"
 is "$(jq -r .binary "$out" | base64 -d | sha1sum)" \
-  "$(python3 -c "import sys; sys.stdout.write('abcdefgh' * (1 << 21))" | sha1sum)" "16 MB in one frame"
+  "$(python3 -c "import sys; sys.stdout.write('abcdefgh' * (1 << 21))" | sha1sum)" "16 MB come in one message"
 python3 - "$tmp/fragments" <<'END'
 import struct, sys
 with open(sys.argv[1], "wb") as file:
@@ -37,7 +37,7 @@ S
 start_clock=$(date +%s)
 run ws-tail -d --max-retries 0 "$ws/"
 is "$(jq -r length "$out")" 8000000 "16 MB of text in 16,000 fragments, characters cut by them"
-ok "in good time" test $(($(date +%s) - start_clock)) -lt 15
+ok "it does not take long" test $(($(date +%s) - start_clock)) -lt 15
 
 # --- memory
 # holds KIB TITLE OPTION...: never more than that, by the script on standard input.
@@ -88,6 +88,6 @@ frame 88 \x03\xe8
 listen
 S
 run ws-tail -d --max-retries 0 "$ws/"
-is "$(jq -r .n "$out" | md5sum)" "$(seq 0 19999 | md5sum)" "20,000 messages in pieces of any size"
+is "$(jq -r .n "$out" | md5sum)" "$(seq 0 19999 | md5sum)" "20,000 messages come in pieces of any size"
 
 done_testing

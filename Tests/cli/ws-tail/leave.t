@@ -26,18 +26,18 @@ for signal in INT TERM HUP; do
   wait_until 5 has "$tmp/tail.out" 1
   stop "$pid" "$signal"
   left
-  is "$(said)" "1000 " "SIG$signal"
+  is "$(said)" "1000 " "SIG$signal sends a close frame"
 done
 
 # One that sends more than is read is told, too.
 printf '%s\n' switch 'repeat 200000 \x81\x05"abc"' listen | script
 run ws-tail -d -n 1 "$url/"
-is "$status $(cat "$out")" '0 "abc"' "in the middle of a flood"
+is "$status $(cat "$out")" '0 "abc"' "it leaves in the middle of a flood"
 
 # Each ping is answered, also of a burst.
 printf '%s\n' switch 'send \x89\x011\x89\x012\x81\x01a\x89\x013\x88\x02\x03\xe8' listen | script
 run ws-tail -d --max-retries 0 "$url/"
 left
-is "$(jq -r 'select(.first == "8a") | .text' "$log" | tr '\n' ' ')" "1 2 3 " "a burst of pings"
+is "$(jq -r 'select(.first == "8a") | .text' "$log" | tr '\n' ' ')" "1 2 3 " "a burst of pings is answered"
 
 done_testing

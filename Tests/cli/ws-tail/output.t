@@ -10,7 +10,7 @@ while IFS=';' read -r text want title; do
   run ws-tail -n 1 "$ws/"
   out_is "{\"data\":$want}" "$title"
   run ws-tail -d -n 1 "$ws/"
-  out_is "$want" "$title: alone"
+  out_is "$want" "$title: it can be printed alone"
 done <<'S'
 {"a":1.10,"b":[ 1, 2 ]};{"a":1.10,"b":[ 1, 2 ]};JSON keeps its bytes
 12345678901234567890123;12345678901234567890123;a number keeps its digits
@@ -26,7 +26,7 @@ S
 for size in 0 1 2 3 4 12288 12289 100000; do
   printf '%s\n' switch "bytes $size \\0\\xffa\\n" listen | script
   run ws-tail -n 1 "$ws/"
-  is "$(jq -r .binary "$out" | base64 -d | wc -c)" "$size" "$size bytes in base64"
+  is "$(jq -r .binary "$out" | base64 -d | wc -c)" "$size" "$size bytes are printed in base64"
 done
 printf '%s\n' switch 'frame 82 a"\xff' listen | script
 run ws-tail -d -n 1 "$ws/"
@@ -40,15 +40,15 @@ like "$(tr -d '\r' <"$out")" '^"a\\u202eb\\u009bc"$' "controls of a terminal are
 # A full disk, a closed pipe, a count of none.
 printf '%s\n' forever switch 'repeat 20000 \x81\x05"abc"' listen | script
 if [ -w /dev/full ]; then
-  t 2 "a full disk" sh -c "ws-tail $ws/ >/dev/full"
+  t 2 "a full disk is an error" sh -c "ws-tail $ws/ >/dev/full"
   err_one_line ws-tail "is told once"
 fi
 run sh -c "ws-tail $ws/ | head -n 1"
 out_is '{"data":"abc"}' "a closed pipe ends it"
-err_empty "in silence"
+err_empty "nothing is said"
 t 0 "a count of none" ws-tail -n 0 "$ws/"
 out_empty "prints none"
 
-t 2 "-d and -T" ws-tail -d -T "$ws/"
-err_like '^ws-tail: --data-only leaves no room' "exclude each other"
+t 2 "-d and -T exclude each other" ws-tail -d -T "$ws/"
+err_like '^ws-tail: --data-only leaves no room' "the reason is told"
 done_testing

@@ -8,7 +8,7 @@ start_server peer "$peers" "$cli/servers/peer_socket.py" "$tmp/log"
 ended() { wait_until 5 grep -q "\"$1\"" "$tmp/log"; }
 
 run ws-tail -d -n 1 --max-retries 0 "$url/parts"
-out_is '"fragments of π"' "a text in fragments"
+out_is '"fragments of π"' "a text in fragments is read"
 
 run sh -c "printf 'hello\n{\"a\":1.10}\n' | ws-tail --send -n 2 $url/echo"
 out_is '{"data":"hello"}
@@ -16,17 +16,17 @@ out_is '{"data":"hello"}
 
 python3 -c "print('\\u03c0' * 4000000)" >"$tmp/large"
 run sh -c "ws-tail -d --send -n 1 $url/echo <$tmp/large"
-is "$(jq -r . "$out" | md5sum)" "$(md5sum <"$tmp/large")" "8 MB there and back"
+is "$(jq -r . "$out" | md5sum)" "$(md5sum <"$tmp/large")" "8 MB go there and back"
 
 run ws-tail -n 2 "$url/large"
-is "$(jq -r '.data // empty | length' "$out")" 8388608 "16 MB of text"
-is "$(jq -r '.binary // empty' "$out" | base64 -d | wc -c)" 16777216 "and of bytes"
+is "$(jq -r '.data // empty | length' "$out")" 8388608 "16 MB of text come"
+is "$(jq -r '.binary // empty' "$out" | base64 -d | wc -c)" 16777216 "16 MB of bytes come"
 
 run ws-tail -d -n 1 "$url/pings"
 out_is '{"pongs": 10}' "its pings are answered"
 
-t 75 "a close of its own" sh -c "echo x | ws-tail -v --send --max-retries 0 $url/closes"
-err_like 'the server closed the connection: 4001, that is enough$' "with code and reason"
+t 75 "the server may close" sh -c "echo x | ws-tail -v --send --max-retries 0 $url/closes"
+err_like 'the server closed the connection: 4001, that is enough$' "code and reason are told"
 ok "it ends" ended /closes
 is "$(jq -r 'select(.path == "/closes") | .code' "$tmp/log")" 4001 "and has our echo of the code"
 

@@ -66,10 +66,10 @@ is "$(jq -c 'del(.time, .received_at, .retry_in, .down)' "$out")" \
 {\"type\":\"lost\",\"reason\":\"the server closed the connection: 1001, restart\"}
 {\"type\":\"resumed\",\"url\":\"$ws/s\"}
 {\"binary\":\"eHl6\"}
-{\"type\":\"end\",\"reason\":\"count\"}" "the records of a link"
+{\"type\":\"end\",\"reason\":\"count\"}" "the records of a link are printed"
 is "$(jq -r 'select(.data or .binary) | keys_unsorted | join(" ")' "$out" | tr '\n' ,)" \
-  "received_at data,received_at binary," "with the time of receipt in front"
-like "$(jq -r '.received_at // empty' "$out" | head -n 1)" '^20[0-9-]*T[0-9:.]*Z$' "as a time"
+  "received_at data,received_at binary," "the time of receipt stands in front"
+like "$(jq -r '.received_at // empty' "$out" | head -n 1)" '^20[0-9-]*T[0-9:.]*Z$' "it is a time"
 script <<'S'
 switch
 frame 81 1
@@ -81,7 +81,7 @@ S
 follow -v -n 2
 err_like '^ws-tail: stream is down: the connection ended without a close frame; next try in 0.[01] s$' \
   "-v tells that it is down"
-err_like '^ws-tail: stream is back after 0.[0-9] s$' "and back"
+err_like '^ws-tail: stream is back after 0.[0-9] s$' "-v tells that it is back"
 
 # --- until when
 script <<'S'
@@ -91,7 +91,7 @@ frame 88 \x03\xe8
 listen
 S
 follow --max-retries 2
-is "$status $(requested)" "75 3" "--max-retries"
+is "$status $(requested)" "75 3" "--max-retries gives up"
 err_like "gave up after 2 retries: the server closed the connection: 1000" "says so"
 script <<'S'
 switch
@@ -172,6 +172,6 @@ follow --max-message-bytes 10 -n 2
 is "$(data)" "01234567 last " "--max-message-bytes drops what is larger"
 status_is 2 "which is an error at the end"
 is "$(lines "$err")" 3 "and told of each"
-err_like '^ws-tail: message of 100000 bytes or more dropped: over --max-message-bytes$' "in a line"
+err_like '^ws-tail: message of 100000 bytes or more dropped: over --max-message-bytes$' "it is told in a line"
 
 done_testing

@@ -30,7 +30,7 @@ frame 81 1
 listen
 S
 run ws-tail -d --data "@$tmp/hello" -n 1 "$ws/"
-is "$(jq -r 'select(.what == "frame") | .size' "$log" | head -n 1)" 12 "@FILE, byte for byte"
+is "$(jq -r 'select(.what == "frame") | .size' "$log" | head -n 1)" 12 "@FILE is sent byte for byte"
 t 2 "a file that is not there" ws-tail --data "@$tmp/missing" "$ws/"
 printf 'a\377' >"$tmp/hello"
 t 2 "what is no text" ws-tail --data "@$tmp/hello" "$ws/"
@@ -48,7 +48,7 @@ is "$status $(cat "$out")" '0 "thanks"' "the answer to lines"
 is "$(said)" 'one
 
 two π' "lines are texts, an empty one and one without an end, too"
-is "$(jq -r 'select(.first == "81") | .mask' "$log" | sort -u | wc -l)" 3 "each with a mask of its own"
+is "$(jq -r 'select(.first == "81") | .mask' "$log" | sort -u | wc -l)" 3 "each has a mask of its own"
 
 # Its end is not the end: the stream is followed on.
 mkfifo "$tmp/lines"
@@ -139,10 +139,10 @@ S
 python3 -c "
 import sys
 for size in (16 << 20, 5000000, 70000): print('x' * size)" >"$tmp/large"
-t 0 "lines of 16 MB" sh -c "ws-tail --send -n 2 $ws/ <$tmp/large"
+t 0 "lines of 16 MB are sent" sh -c "ws-tail --send -n 2 $ws/ <$tmp/large"
 is "$(jq -r 'select(.first == "81") | .size' "$log" | tr '\n' ' ')" "16777216 5000000 70000 " "arrive whole"
 is "$(jq -r 'select(.first == "81") | .sha1' "$log" | head -n 1)" \
-  "$(head -c 16777216 "$tmp/large" | sha1sum | cut -d ' ' -f 1)" "byte for byte"
+  "$(head -c 16777216 "$tmp/large" | sha1sum | cut -d ' ' -f 1)" "they are the same, byte for byte"
 
 for words in '--data @-' '-H @-'; do
   # shellcheck disable=SC2086  # words

@@ -35,7 +35,7 @@ frame 88 \x03\xe8
 listen
 S
 head -c 3000000 /dev/zero | tr '\0' z >"$tmp/large"
-t 0 "large messages both ways" \
+t 0 "large messages go both ways" \
   sh -c "ws-tail --cacert '$tmp/authority' --send -n 5 $wss/s <$tmp/large"
 is "$(jq -r '.data // (.binary | length)' "$out" | tr '\n' ' ')" "a b c 4000000 end " "arrive whole"
 script <<'S'
@@ -47,7 +47,7 @@ S
 run ws-tail -d --cacert "$tmp/authority" --max-retries 0 "$wss/s"
 is "$(jq -r 'select(.what == "frame") | .code' "$log")" 1000 "a close is answered over TLS"
 
-t 75 "nobody vouches for the certificate" ws-tail -v --max-retries 0 "$wss/"
+t 75 "a certificate that nobody vouches for is refused" ws-tail -v --max-retries 0 "$wss/"
 out_empty "nothing is printed"
 err_like "certificate" "and the reason is said"
 t 75 "the certificate is for another name" \
@@ -111,8 +111,8 @@ frame 81 1
 listen
 S
 run env https_proxy="$proxy" ws-tail -d --cacert "$tmp/authority" -n 1 -H 'X-Key: abc' "$wss/s"
-is "$status $(cat "$out")" "0 1" "wss through a proxy"
-like "$(cat "$tmp/proxied")" '^CONNECT localhost:[0-9]+ ' "by a tunnel"
+is "$status $(cat "$out")" "0 1" "wss goes through a proxy"
+like "$(cat "$tmp/proxied")" '^CONNECT localhost:[0-9]+ ' "it goes by a tunnel"
 unlike "$(cat "$tmp/proxied")" 'X-Key' "which sees no header of the request"
 
 serve </dev/null
@@ -124,8 +124,8 @@ listen
 S
 : >"$tmp/proxied"
 run env http_proxy="$proxy" ws-tail -d -n 1 "ws${url#http}/s"
-is "$status $(cat "$out")" "0 1" "ws through a proxy"
-like "$(cat "$tmp/proxied")" '^CONNECT 127.0.0.1:[0-9]+ ' "by a tunnel, too"
+is "$status $(cat "$out")" "0 1" "ws goes through a proxy"
+like "$(cat "$tmp/proxied")" '^CONNECT 127.0.0.1:[0-9]+ ' "it goes by a tunnel, too"
 : >"$tmp/proxied"
 echo secret-token-1 >"$tmp/token"
 chmod 600 "$tmp/token"
