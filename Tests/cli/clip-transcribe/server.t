@@ -23,15 +23,15 @@ head -c 3000 /dev/urandom >>"$wav"
 # --- what is sent
 
 transcribe "$wav"
-status_is 0 "a clip"
+status_is 0 "a clip is heard"
 out_is "hello there" "is what was said in it"
-err_empty "and nothing else"
+err_empty "nothing else is said"
 is "$(jq -r '[.path, .signed, .bytes] | join(" ")' "$tmp/log")" \
   "/riff/transcribe-only true $(wc -c <"$wav" | tr -d ' ')" "it is signed, byte for byte"
 is "$(jq -r .sha256 "$tmp/log")" "$(sha256sum <"$wav" | cut -d' ' -f1)" "and sent as it is"
 is "$(jq -r '.headers["x-riff-audio-format"]' "$tmp/log")" wav "with what it is"
 like "$(jq -r '.headers["x-riff-ts"]' "$tmp/log")" '^[0-9]{10}$' "when it was recorded"
-like "$(jq -r '.headers["x-riff-device-id"]' "$tmp/log")" '^[A-Za-z0-9_-]{1,64}$' "and by whom"
+like "$(jq -r '.headers["x-riff-device-id"]' "$tmp/log")" '^[A-Za-z0-9_-]{1,64}$' "the clip says by whom it is"
 unlike "$(cat "$tmp/log")" "$secret" "the secret does not travel"
 for kind in m4a:'\000\000\000\030ftypM4A ' ogg:'OggS\000\002' aac:'\377\361\120'; do
   # shellcheck disable=SC2059  # escapes
@@ -47,20 +47,20 @@ status_is 2 "what is no clip"
 err_is "clip-transcribe: $tmp/text: not a WAV, m4a, Ogg or AAC file; see --format" "is refused"
 : >"$tmp/empty.wav"
 transcribe "$tmp/empty.wav"
-status_is 2 "an empty one, too"
+status_is 2 "an empty one is refused, too"
 truncate -s 26214401 "$tmp/large.wav"
 transcribe "$tmp/large.wav"
-status_is 2 "and a large one"
-err_is "clip-transcribe: $tmp/large.wav: too large (26 MB > 25 MB)" "with its size"
-t 2 "also from a pipe" sh -c 'head -c 26214401 /dev/zero | clip-transcribe -p ears --format wav -'
+status_is 2 "a large one is refused"
+err_is "clip-transcribe: $tmp/large.wav: too large (26 MB > 25 MB)" "its size is told"
+t 2 "it is refused from a pipe, too" sh -c 'head -c 26214401 /dev/zero | clip-transcribe -p ears --format wav -'
 transcribe "$tmp/nowhere.wav"
-status_is 2 "none at all"
+status_is 2 "a missing one is an error"
 is "$(clips)" "$before" "nothing of these is sent"
 transcribe --format wav "$tmp/text"
 status_is 0 "a format that is named is believed"
 transcribe -o json "$wav"
 is "$(jq -r '[.type, .text, .format, .bytes > 3000, (.time | length)] | join(" ")' "$out")" \
-  "transcript hello there wav true 24" "a record"
+  "transcript hello there wav true 24" "a record can be printed"
 
 # --- what comes back
 
@@ -70,7 +70,7 @@ status_is 1 "nothing was said"
 out_empty "so nothing is printed"
 answers '{"body":"{\"transcript\":\"one\\ntwo \\u001b[31mred\\u202e\"}"}'
 transcribe "$wav"
-out_is 'one two \e[31mred\u{202e}' "one line, in which nothing hides"
+out_is 'one two \e[31mred\u{202e}' "it is one line, in which nothing hides"
 answers '{"body":"{\"words\":1}"}'
 transcribe "$wav"
 status_is 2 "an answer without a transcript"
@@ -78,7 +78,7 @@ err_one_line clip-transcribe "is no answer"
 answers '{"status":413,"body":"{\"error\":\"too large\"}"}'
 before=$(clips)
 transcribe "$wav"
-status_is 2 "a refusal"
+status_is 2 "a refusal is an error"
 is "$(clips)" $((before + 1)) "is not asked again"
 
 for code in 301 303 307 308; do
@@ -86,7 +86,7 @@ for code in 301 303 307 308; do
     '{"body":"{\"transcript\":\"elsewhere\"}"}'
   before=$(clips)
   transcribe "$wav"
-  status_is 2 "a redirect by $code"
+  status_is 2 "a redirect by $code is not followed"
   err_one_line clip-transcribe "is told"
   is "$(clips)" $((before + 1)) "and not followed"
 done
@@ -101,7 +101,7 @@ out_is "at last" "until it is"
 is "$(clips)" $((before + 3)) "three times"
 answers '{"status":502,"body":"{\"error\":\"recogniser failed\"}"}'
 transcribe "$wav"
-status_is 75 "but not for ever"
+status_is 75 "it is not tried for ever"
 err_like '502 Bad Gateway: recogniser failed$' "and its word is told"
 
 # --- a clip may have been paid for
@@ -115,12 +115,12 @@ is "$(clips)" $((before + 1)) "the clip is not sent again"
 answers '{"wait":30,"body":"{\"transcript\":\"late\"}"}'
 before=$(clips)
 transcribe --timeout 0.5 "$wav"
-status_is 75 "a late one, too"
+status_is 75 "a late answer is given up, too"
 err_like 'no whole answer in 0.5 s; see --timeout$' "says so"
 is "$(clips)" $((before + 1)) "and is not asked for again"
 stop "$pid"
 transcribe "$wav"
-status_is 75 "nobody there"
+status_is 75 "an unreachable server has status 75"
 
 # --- who asks
 
@@ -131,8 +131,8 @@ tr 0 1 <"$tmp/secret" >"$tmp/wrong"
 chmod 600 "$tmp/wrong"
 printf '[profile wrong]\nkind = riff\nurl = %s\nsecret-command = cat %s\n' "$url" "$tmp/wrong" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-t 77 "another secret" clip-transcribe -p wrong "$wav"
-err_one_line clip-transcribe "in one line"
+t 77 "another secret is refused" clip-transcribe -p wrong "$wav"
+err_one_line clip-transcribe "it is told in one line"
 err_unlike "$(cat "$tmp/wrong")" "which does not show it"
 echo 1234 >"$tmp/short"
 chmod 600 "$tmp/short"

@@ -29,7 +29,7 @@ with open("odd", "wb") as mail:
 with open("cut", "wb") as mail:
     mail.write(b"From: a@example.org\nSubject: cut\nContent-Type: text/plain; charset=gb2312\n\n\xbb\xe1\xff\xff\xd2\n")
 END
-t 0 "thirteen charsets" sh -c 'mail-triage m*'
+t 0 "thirteen charsets are read" sh -c 'mail-triage m*'
 jq -r '.title + "|" + .text' "$out" | sed 's/^[^:]*: //;s/ *$//' >got
 ok "are read" diff want got
 cmp -s want got || diag "$(diff want got)"
@@ -74,7 +74,7 @@ with open("want", "w") as want, open("names", "w") as mails:
 END
 run mail-triage names
 jq -c '.text | rtrimstr("\n")' "$out" >got
-ok "all of them ($(wc -l <want))" cmp want got
+ok "all of them are read ($(wc -l <want))" cmp want got
 cmp -s want got || diag "$(diff want got | head -n 6)"
 
 # --- dates as old mailers wrote them
@@ -99,7 +99,7 @@ Mon, 23 Nov 26 10:00:00 UT|2026-11-23T10:00:00.000Z
 END
 for date in '2026-11-T' '--T' '2026-11-23' 'Nov' 'Mon' '2026-13-45T99:99:99Z' '23-Nov-26' 'Nov 23 2026' '-' ''; do
   printf 'From: a@example.org\nSubject: s\nDate: %s\n\nx\n' "$date" >dated
-  t 0 "no date: '$date'" mail-triage dated
+  t 0 "'$date' is no date" mail-triage dated
 done
 
 cat >box <<'END'

@@ -33,9 +33,9 @@ grep -q lunch record && echo 'Attention: somebody is hungry' && exit
 echo noise
 END
 chmod +x model
-t 0 "a command judges" mail-triage --exec ./model mail
+t 0 "a command judges the mails" mail-triage --exec ./model mail
 is "$(urgencies)" "mail/m0@x urgent mail/m1@x noise mail/m2@x attention" \
-  "by its first word or the urgency of its object"
+  "its first word counts, or the urgency of its object"
 is "$(jq -r '.type + .category' record | head -n 1)" notificationemail "it reads the record"
 not_ok "nothing of a mail is in its words or its environment" grep -Eq 'harbour|evil|lunch' around
 not_ok "nothing of a mail is run" test -e evil
@@ -46,11 +46,11 @@ t 2 "a command that fails is told" \
 is "$(urgencies)" "mail/m0@x info mail/m1@x info mail/m2@x info" "the rules decide then"
 is "$(sort "$err")" "mail-triage: --exec: mail/m0@x: ended with status 3
 mail-triage: --exec: mail/m1@x: printed no urgency
-mail-triage: --exec: mail/m2@x: printed no urgency" "a line for each"
+mail-triage: --exec: mail/m2@x: printed no urgency" "each has a line"
 t 2 "a command that hangs is ended" \
   mail-triage -n 1 --timeout 0.2 --exec 'sleep 100 & exec sleep 100' mail
 err_like "^mail-triage: --exec: mail/m[0-2]@x: took too long$" "and told"
-is "$(lines "$out")" 1 "and the mail with it"
+is "$(lines "$out")" 1 "the mail is told with it"
 run mail-triage -n 1 --exec 'yes urgent' mail
 err_like "printed more than 65536 bytes$" "one that never stops is ended, too"
 t 0 "one that does not read is none that fails" \
@@ -65,7 +65,7 @@ start slow mail-triage --state state --exec 'echo $$ >>pids; test $(wc -l <pids)
 wait_until 20 at_least pids 2
 stop "$pid"
 status_is 143 "a signal ends it by the signal"
-ok "and the command" wait_until 10 gone "$(tail -n 1 pids)"
+ok "the command ends, too" wait_until 10 gone "$(tail -n 1 pids)"
 is "$(lines slow.out)" 1 "one was told"
 run mail-triage --state state mail
 is "$(lines "$out")" 2 "the others are told by the next run"

@@ -17,7 +17,7 @@ status_is 2 "some of them are named"
 is "$(lines "$out")" "$count" "each is a notification"
 is "$(sed 's/.*new.//' "$err" | sort | xargs)" \
   "fields: its header is longer than 262144 bytes: the rest is not read folded: its header is longer than 262144 bytes: the rest is not read header: its header is longer than 262144 bytes: the rest is not read" \
-  "those with endless headers, a line each"
+  "those with endless headers have a line each"
 ok "each is an object" jq -es 'all(.type == "notification" and .urgency == "info")' "$out"
 ok "no text is longer than it may be" \
   jq -es 'all((.title | length) <= 200 and ((.text // "") | length) <= 280)' "$out"
@@ -26,7 +26,7 @@ cp "$out" "$tmp/all"
 # of ID MEMBER: what is said of one.
 of() { jq -r "select(.about.id == \"$1@x\") | $2" "$tmp/all"; }
 is "$(of large .text | cut -c 1-9)" "hello xxx" "the beginning of 50 MB is read"
-is "$(of line '.text | length')" 280 "and of a line of 50 MB"
+is "$(of line '.text | length')" 280 "the beginning of a line of 50 MB is read, too"
 is "$(of broken .title)" "a@b: ���� =?bogus?q?x?=" "what is broken is read as far as it can be"
 is "$(of broken .text)" hello "base64 between other signs, too"
 is "$(of returns '.title + .text')" "a@b: crlfhello" "CRLF is a line end"
@@ -41,7 +41,7 @@ for file in "$tmp"/mail/new/*; do
   echo
 done >"$tmp/box"
 limited 90000 mail-triage "$tmp/box"
-is "$(lines "$out")" "$count" "as a mailbox"
+is "$(lines "$out")" "$count" "a mailbox of them is read, too"
 head -c 1000000 /dev/urandom >"$tmp/noise"
 limited 90000 mail-triage "$tmp/noise" "$tmp/mail/new/returns" /dev/null "$tmp"
 status_is 2 "noise is bad input"

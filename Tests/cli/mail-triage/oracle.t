@@ -18,6 +18,6 @@ done
 # The same from standard input, where its first line says what it is.
 cp "$out" "$tmp/box"
 run sh -c "mail-triage <'$tmp/mails/box'"
-ok "a mailbox on standard input" cmp "$out" "$tmp/box"
+ok "a mailbox on standard input is read" cmp "$out" "$tmp/box"
 
 done_testing

@@ -89,26 +89,26 @@ is "$(verdicts | xargs -n 3 | tr '\n' ',')" \
   "nothing is urgent, and an answer is told to whom it is delivered to"
 is "$(told mail/delivered@x '.thread + " " + .about.type + " " + .about.id + " " + .title')" \
   "root@x mail delivered@x ada@work.example: Re: lunch" "a notification says what it is about"
-is "$(told mail/plain@x '.thread + " " + .title')" "plain@x Ada: lunch" "by name"
+is "$(told mail/plain@x '.thread + " " + .title')" "plain@x Ada: lunch" "it names the person"
 # shellcheck disable=SC2086
 triage --me other@x,Me@Home.example $mails
 is "$(verdicts | grep attention | xargs)" "reply attention email delivered attention email" \
   "--me says who you are: what has others first, a list or a robot has no attention"
 
 triage records
-status_is 0 "records of several kinds"
+status_is 0 "records of several kinds are read"
 is "$(verdicts | xargs -n 3 | tr '\n' ',')" \
   "telegram/c1/m1 attention message,slack/c2/m2 info message,openclaw/claw/main/a1 info message,cv1/2026-11-23T09:00:00Z info email,ms1 info email," \
   "what came in, and neither one's own words nor what is old"
 is "$(told message/telegram/c1/m1 '[.title, .text, .thread, .time, .about.id] | join(" ")')" \
-  "Bob B are you there? t1 2026-11-23T10:00:00.000Z telegram/c1/m1" "an event"
+  "Bob B are you there? t1 2026-11-23T10:00:00.000Z telegram/c1/m1" "an event is told"
 is "$(told message/openclaw/claw/main/a1 '[.backend, .profile, .title, .text] | join(" ")')" \
-  "openclaw claw claw done, all of it" "a message of an agent"
+  "openclaw claw claw done, all of it" "a message of an agent is told"
 is "$(told mail/ms1 '[.title, .text, .thread] | join(" ")')" "Eve: Lease please sign cv1" "a mail"
 jq -c 'select(.id == "ms1")' records | mail-triage | cmp - /dev/stdin <<END
 $(jq -c 'select(.about.id == "ms1")' "$out")
 END
-is "$?" 0 "from standard input, too"
+is "$?" 0 "standard input gives the same"
 
 # --- rules: the first that is about it decides
 mkdir -p "$XDG_CONFIG_HOME/agentutils"
@@ -129,10 +129,10 @@ END
 triage $mails records
 is "$(verdicts | xargs -n 3 | tr '\n' ',')" \
   "plain info food,reply noise email,copy noise email,delivered attention email,list noise email,bulk noise email,robot urgent work,meeting info calendar,file attention email,telegram/c1/m1 emergency chat,slack/c2/m2 attention message,openclaw/claw/main/a1 urgent message,cv1/2026-11-23T09:00:00Z attention family,ms1 attention family," \
-  "the rules of the configuration"
+  "the rules of the configuration are used"
 : >none
 triage --rules none plain
-is "$(verdicts)" "plain info email" "--rules FILE instead"
+is "$(verdicts)" "plain info email" "--rules FILE is used instead"
 # The name is whatever a stranger likes.
 printf 'From: "eve@x.example" <mallory@x>\nMessage-ID: <spoof@x>\n\n' >spoof
 triage spoof
@@ -174,7 +174,7 @@ is "$(lines "$out")" 1 "a mail is told once"
 triage -f
 status_is 2 "-f needs a maildir"
 triage -f plain
-status_is 2 "and no file"
+status_is 2 "-f refuses a file"
 err_like "^mail-triage: plain: --follow is for maildirs" "which is said"
 triage --timeout 3
 status_is 2 "--timeout needs --exec"

@@ -20,25 +20,25 @@ deliver cur/1700000005.e:2,T trashed
 deliver cur/1700000006.f:2,R four
 deliver new/.hidden hidden
 find mail -type f | sort | xargs cksum >before
-t 0 "a maildir" mail-triage mail
+t 0 "a maildir is read" mail-triage mail
 is "$(ids "$out")" "one two three four" "what nobody has seen, the oldest first"
 find mail -type f | sort | xargs cksum >after
 ok "the mails stay as they are" cmp before after
 run mail-triage --state state mail
-is "$(ids "$out")" "one two three four" "with a state, too"
+is "$(ids "$out")" "one two three four" "they are the same with a state"
 is "$(jq -r '.type + " " + (.told | length | tostring)' state)" "triage_state 4" "which is a record"
-is "$(find . -name state -perm 600)" ./state "and nobody else's"
+is "$(find . -name state -perm 600)" ./state "nobody else may read it"
 deliver new/1700000007.g five
 mv mail/new/1700000002.b mail/cur/1700000002.b:2,
 run mail-triage --state state mail
 is "$(ids "$out")" five "then only what is new, wherever the others are"
 run mail-triage --state state mail
-out_empty "and then nothing"
+out_empty "then nothing is told"
 status_is 0 "which is no fault"
 
 # What could not be written was not told.
 deliver new/1700000008.h six
-t 2 "a full disk" sh -c 'mail-triage --state state mail >/dev/full'
+t 2 "a full disk is an error" sh -c 'mail-triage --state state mail >/dev/full'
 run mail-triage --state state -n 1 mail
 is "$(ids "$out")" six "told again"
 echo '{"type":"other"}' >strange
@@ -53,7 +53,7 @@ for option in '' --state=once; do
   # shellcheck disable=SC2086  # no word, or one
   run mail-triage $option mbox
   is "$(jq -r '.title + " " + .text' "$out")" "eve@x: hi sent
-ada@x: hi later" "two mails of one id: $option"
+ada@x: hi later" "two mails of one id are told: $option"
   is "$(jq -r .id "$out" | uniq | grep -c '^mail/one@x/')" 2 "are told by a name of their own"
 done
 printf '%s\n' '{"contractVersion":2,"type":"message","platform":"irc","actor":{"userName":"a"},"platformIds":{"conversationId":"x/y","messageId":"z"},"text":"1"}' \
@@ -69,8 +69,8 @@ when() {
 }
 is "$(when '13 Nov 2026 10:00:00 (x (y)) +0100 (CET)')" 2026-11-13T09:00:00.000Z \
   "a comment stands anywhere in a date"
-is "$(when '31 Dec 9999 23:00:00 -1200')" null "no time behind the year 9999"
-is "$(when '1 Jan 1970 10:00:00 +1400')" null "nor before 1970"
+is "$(when '31 Dec 9999 23:00:00 -1200')" null "a time behind the year 9999 is none"
+is "$(when '1 Jan 1970 10:00:00 +1400')" null "a time before 1970 is none"
 printf 'From: a@x\nContent-Type: text/plain; charset=iso-8859-15\n\ncaf\351\n' >latin
 run mail-triage latin
 is "$(jq -r .text "$out")" café "a text in a character set that is not known"
@@ -79,7 +79,7 @@ run mail-triage open
 is "$(jq -r .text "$out")" seen "a comment without an end"
 printf 'From: b@x\nTo: Me <Me@x>\nIn-Reply-To: <one@x>\n\nhi\n' >answer
 run mail-triage --me 'Ada, Me <me@x>' answer
-is "$(jq -r .urgency "$out")" attention "an own address behind a name"
+is "$(jq -r .urgency "$out")" attention "an own address behind a name is found"
 
 # --- mails that come while it waits
 start follow mail-triage -f --state state mail
@@ -94,14 +94,14 @@ deliver new/1700000011.k nine
 ok "the next is told" wait_until 20 at_least follow.out 2
 stop "$pid"
 status_is 143 "a signal ends it"
-is "$(ids follow.out)" "seven nine" "each once"
+is "$(ids follow.out)" "seven nine" "each is told once"
 is "$(jq '.told | length' state)" 8 "and they are written down"
 
 start follow mail-triage -f -n 1 --state state mail
 deliver new/1700000012.l ten
 finished "$pid"
 status_is 0 "-n ends it"
-is "$(ids follow.out)" ten "with the mail"
+is "$(ids follow.out)" ten "the mail is told"
 
 # The reader of what it writes goes away: nobody waits for the next mail.
 run sh -c 'mail-triage -f mail | head -n 1'

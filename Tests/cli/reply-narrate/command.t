@@ -15,12 +15,12 @@ tides-26.csv red'
 
 # --- which turns
 
-t 0 "a transcript" reply-narrate "$transcript"
+t 0 "a transcript is read" reply-narrate "$transcript"
 out_is "$said" "its finished turns, without code and paths"
-err_empty "and nothing else"
+err_empty "nothing else is said"
 turn-fold "$transcript" >"$tmp/records"
 run reply-narrate "$tmp/records"
-out_is "$said" "the same of the records of turn-fold"
+out_is "$said" "the records of turn-fold give the same"
 run sh -c "cat '$transcript' '$tmp/records' '$transcript' | reply-narrate"
 out_is "$said" "and of all of them together: a turn is said once"
 jq -c '{event:"assistant",id:"s1/1",data:.}' "$transcript" | sed 's/7d0c9a52/another/' >"$tmp/wrapped"
@@ -42,11 +42,11 @@ for change in '.isSidechain = true' '.message.stop_reason = "tool_use"' '.messag
 done
 turn t1 "$(printf 'a\033]0;x\007b \342\200\256c\nd')" >"$tmp/one"
 run reply-narrate "$tmp/one"
-out_is "a 0;x b c d" "one line, in which nothing hides"
+out_is "a 0;x b c d" "it is one line, in which nothing hides"
 run reply-narrate -o json "$tmp/records"
 is "$(jq -r '[.type, .backend, .id[-2:], .thread[:4], .turn[-2:], .chars, .time] | join(" ")' "$out" |
-  head -n 1)" "narration claude 14 7d0c 03 45 2026-03-14T09:10:18.900Z" "a record"
-is "$(jq -r .text "$out")" "$said" "with the same text"
+  head -n 1)" "narration claude 14 7d0c 03 45 2026-03-14T09:10:18.900Z" "a record is printed"
+is "$(jq -r .text "$out")" "$said" "it has the same text"
 run reply-narrate --output json "$tmp/one"
 is "$(jq -c 'has("turn")' "$out")" false "a line alone says no turn"
 
@@ -54,7 +54,7 @@ is "$(jq -c 'has("turn")' "$out")" false "a line alone says no turn"
 
 { turn t1 One. 01 && turn t3 Three. 03 && turn t2 Two. 02; } >"$tmp/three"
 run reply-narrate --latest "$tmp/three"
-out_is Three. "the newest"
+out_is Three. "--latest is the newest"
 run reply-narrate --after 2026-03-14T09:10:01Z "$tmp/three"
 out_is "Three.
 Two." "what ended after a time"
@@ -67,38 +67,38 @@ done >"$tmp/thousand"
 for number in $(seq 0 7 998); do
   reply-narrate --after "1773479401.$(printf %03d "$number")" "$tmp/thousand" | head -n 1
 done >"$tmp/firsts"
-is "$(xargs <"$tmp/firsts")" "$(seq 1 7 999 | xargs)" "with decimals, to the millisecond"
+is "$(xargs <"$tmp/firsts")" "$(seq 1 7 999 | xargs)" "--after takes decimals, to the millisecond"
 run reply-narrate --after 1773479401.998999999 "$tmp/thousand"
-out_is 999 "or less"
+out_is 999 "smaller parts of it count, too"
 for epoch in . 1.2.3 1e9 -5.0; do
-  t 2 "no time: $epoch" reply-narrate --after="$epoch" "$tmp/three"
+  t 2 "this is no time: $epoch" reply-narrate --after="$epoch" "$tmp/three"
 done
 run reply-narrate --after 0 "$tmp/three"
 is "$(lines "$out")" 3 "0 is long ago"
-t 1 "no newest" reply-narrate --after today --latest "$tmp/three"
+t 1 "the status is 1 without a newest turn" reply-narrate --after today --latest "$tmp/three"
 run reply-narrate --after 2h "$tmp/three"
-is "$status$(cat "$out")" 0 "or none at all"
+is "$status$(cat "$out")" 0 "nothing is said then"
 t 2 "a time that is none" reply-narrate --after soon "$tmp/three"
 
 # --- bad input
 
 { echo '{"type":"assistant"' && turn t1 One. && echo '[]' && echo && echo '{"type":"turn","backend":"claude"}'; } \
   >"$tmp/bad"
-t 2 "bad lines" reply-narrate "$tmp/bad" "$tmp/nowhere" "$tmp/three"
+t 2 "bad lines are an error" reply-narrate "$tmp/bad" "$tmp/nowhere" "$tmp/three"
 out_is "One.
 Three.
 Two." "keep nothing from being said"
 is "$(grep -c "^reply-narrate: $tmp/bad:[135]: " "$err") $(lines "$err")" "3 4" "each is named"
 head -c 300000 /dev/zero | tr '\0' '[' >"$tmp/deep"
 turn t1 "$(head -c 100000 "$tmp/deep")" >"$tmp/one"
-t 2 "nests too deep" reply-narrate "$tmp/one" "$tmp/deep"
+t 2 "a line that nests too deep is an error" reply-narrate "$tmp/one" "$tmp/deep"
 turn t1 "$(printf 'word %.0s' $(seq 2000)). End." >"$tmp/one"
 run reply-narrate "$tmp/one"
-is "$(wc -m <"$out")" 1200 "at most 1200 characters, and the line feed"
+is "$(wc -m <"$out")" 1200 "at most 1200 characters and the line feed are printed"
 
 # --- by a command
 
-t 0 "a command" reply-narrate --exec 'cat; echo -' "$tmp/three"
+t 0 "a command reads the turns" reply-narrate --exec 'cat; echo -' "$tmp/three"
 out_is "One.
 -
 Three.
@@ -113,14 +113,14 @@ out_is One. "is run again"
 is "$(cat "$err")" "reply-narrate: --exec: status 3
 reply-narrate: --exec: status 3" "and named each time"
 run reply-narrate --exec 'kill -9 $$' --latest "$tmp/three"
-err_is "reply-narrate: --exec: ended by signal 9" "by a signal"
+err_is "reply-narrate: --exec: ended by signal 9" "its signal is told"
 run reply-narrate --exec 'exec 0<&-; echo "$0"' "$tmp/one"
 is "$status$(cat "$out" "$err")" 0sh "who does not read it is not told in another way"
 t 2 "one that takes too long" reply-narrate --timeout 0.2 --exec 'sleep 100' --latest "$tmp/three"
 err_is "reply-narrate: --exec: took longer than 1 s; see --timeout" "is ended"
-t 2 "no time at all" reply-narrate --timeout 0 "$tmp/three"
+t 2 "a time is needed" reply-narrate --timeout 0 "$tmp/three"
 run reply-narrate --slug x "$tmp/three"
 err_like 'slug is for a voice server; see --profile' "what is for servers"
-t 2 "all of the newest" reply-narrate --all --latest "$tmp/three"
+t 2 "--all and --latest exclude each other" reply-narrate --all --latest "$tmp/three"
 
 done_testing

@@ -142,7 +142,7 @@ start held reply-narrate --exec "sh '$tmp/deaf' '$tmp/left' & wait" \
 wait_until 10 test -s "$tmp/left"
 stop "$pid"
 is "$status" 143 "neither does one that is ended by a signal"
-ok "with us" wait_until 5 gone "$(cat "$tmp/left")"
+ok "it ends with us" wait_until 5 gone "$(cat "$tmp/left")"
 
 # A signal while a file is read.
 jq -nc '{type:"assistant",isSidechain:true,sessionId:"s1",uuid:"x",message:{}}' >"$tmp/line"

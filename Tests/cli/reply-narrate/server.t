@@ -26,7 +26,7 @@ play="cat >>'$tmp/heard'; echo >>'$tmp/heard'"
 
 says "$(audio 1789000000.25 hello)"
 narrate --latest --exec 'cat; echo'
-status_is 0 "the newest"
+status_is 0 "the newest is heard"
 out_is hello "is heard"
 err_empty "and nothing is said"
 is "$(jq -r '[.path, .signed, .bytes] | join(" ")' "$tmp/log")" \
@@ -35,7 +35,7 @@ mkdir "$tmp/my site"
 : >"$tmp/log"
 narrate --latest --after 1700000000.5 --directory "$tmp/my site" --save "$tmp/kept/here"
 is "$(asked)" "/riff/narrate-poll?after=1700000000.5&cwd_slug=$(realpath "$tmp/my site" |
-  sed 's/[^A-Za-z0-9]/-/g')" "of a time and a folder"
+  sed 's/[^A-Za-z0-9]/-/g')" "it is asked for by a time and a folder"
 out_is "$tmp/kept/here/1789000000.25.mp3" "or kept, and the file named"
 is "$(cat "$tmp/kept/here/1789000000.25.mp3") $(stat -c %a "$tmp/kept/here/1789000000.25.mp3")" \
   "hello 600" "which only the user can read"
@@ -47,7 +47,7 @@ is "$(cat "$tmp/kept/here/1789000000.25.mp3")" hello "and left alone"
 : >"$tmp/log"
 says '{"status":204}'
 narrate --latest --slug 'a b&c' --save "$tmp/kept"
-status_is 1 "nothing new"
+status_is 1 "the status is 1 when nothing is new"
 is "$(asked)" "/riff/narrate-poll?after=0&cwd_slug=a%20b%26c" "the name of a folder as it is"
 
 # --- those that follow
@@ -59,11 +59,11 @@ start live reply-narrate -p ears --after 1789000000 --exec "$play"
 ok "all are heard, as they come" wait_until 20 sh -c "[ \"\$(xargs <'$tmp/heard')\" = 'one two' ]"
 wait_until 20 sh -c "[ \$(wc -l <'$tmp/log') -ge 5 ]"
 stop "$pid"
-is "$status" 143 "until a signal"
+is "$status" 143 "it goes on until a signal"
 is "$(asked | sed 's/.*after=//' | xargs)" "1789000000 1789000001 1789000001 1789000001 1789000003" \
   "each is asked for once"
 is "$(grep -c . "$tmp/live.err")" 2 "that the server is away, and back, is told once each"
-like "$(cat "$tmp/live.err")" 'narrate-poll: 503 Service Unavailable$' "with the reason"
+like "$(cat "$tmp/live.err")" 'narrate-poll: 503 Service Unavailable$' "the reason is told"
 says "$quiet"
 : >"$tmp/log"
 start now reply-narrate -p ears --exec "$play"
@@ -129,7 +129,7 @@ url=$voice
 for code in 301 302 303 307 308; do
   says "$(jq -nc --arg url "$elsewhere/x" --argjson code "$code" '{status:$code,headers:{Location:$url}}')"
   narrate --latest --slug my-work --exec cat
-  status_is 2 "a redirect to another server ($code)"
+  status_is 2 "a redirect to another server is not followed ($code)"
   err_like "narrate-poll: $code .*to another server$" "is not followed"
 done
 is "$(cat "$tmp/elsewhere")" "" "which learns nothing"
@@ -145,19 +145,19 @@ status_is 2 "one that knows no such thing"
 tr 7 8 <"$tmp/secret" >"$tmp/wrong"
 chmod 600 "$tmp/wrong"
 narrate --exec cat --token-file "$tmp/wrong"
-status_is 77 "another secret"
-err_one_line reply-narrate "in one line"
+status_is 77 "another secret is refused"
+err_one_line reply-narrate "it is told in one line"
 
 # --- what goes together
 
 printf '[profile board]\nurl = %s\n' "$url" >>"$XDG_CONFIG_HOME/agentutils/config"
-t 2 "a dashboard" reply-narrate -p board --exec cat
+t 2 "a dashboard is refused" reply-narrate -p board --exec cat
 err_is "reply-narrate: board: a Clanky dashboard reads nothing aloud" "is no voice server"
 for words in '' '--exec cat --save x' '--exec cat x' '--exec cat -o json' '--save x --slug y --directory z' \
   '--save= ' '--exec cat --directory /nowhere'; do
   # shellcheck disable=SC2086
   narrate --latest $words
-  status_is 2 "no: $words"
+  status_is 2 "this is refused: $words"
 done
 narrate --latest -v --allow-plaintext --cacert /dev/null --timeout 5 --exec false
 err_like 'GET .*/riff/narrate-poll, after 0$' "what is asked"

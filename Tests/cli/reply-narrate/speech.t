@@ -20,7 +20,7 @@ cd "$tmp" || exit
 speak='read -r text; n=$(ls *.wav 2>/dev/null | wc -l); echo "$text" | espeak-ng --stdin -v en-us -s 120 -w "$n.wav"'
 t 0 "a transcript is read aloud" \
   reply-narrate --exec "$speak" "$root/Tests/fixtures/transcript.ndjson" "$tmp/turns"
-is "$(echo *.wav)" "0.wav 1.wav 2.wav 3.wav 4.wav" "a file for each turn"
+is "$(echo *.wav)" "0.wav 1.wav 2.wav 3.wav 4.wav" "each turn has a file"
 # length FILE: tenths of seconds.
 length() {
   python3 -c 'import sys, wave; f = wave.open(sys.argv[1]); print(10 * f.getnframes() // f.getframerate())' "$1"
@@ -44,7 +44,7 @@ hear() {
     xargs
 }
 is "$(hear 2.wav)" "the tests have passed in seven minutes" "what was said can be heard again"
-is "$(hear 3.wav)" "the build has failed before midnight" "without code"
+is "$(hear 3.wav)" "the build has failed before midnight" "code is left out"
 is "$(hear 4.wav)" "nothing was changed" "and marks"
 
 done_testing

@@ -48,7 +48,7 @@ for words in 'cellar hello' cellar '. hello' 'ada@cellar hello' 'cellar:22 hello
   : >"$(agent_log riff)"
   t 2 "agent-say $words" agent-say $words </dev/null
   err_like "^agent-say: ${words%% *} is a host, and the default is box: put -- " "it says why"
-  err_like '^usage: agent-say ' "and how"
+  err_like '^usage: agent-say ' "it says how, too"
   is "$(agent_typed riff)" "" "and types nothing"
 done
 : >"$(agent_log riff)"
@@ -56,7 +56,7 @@ run agent-say -- cellar hello
 ok "agent-say -- types the name of a host, too" wait_until 30 typed riff "cellar hello $(printf '\r')"
 : >"$(agent_log riff)"
 run agent-say box -- hello
-ok "and at the host in front of it" wait_until 30 typed riff "hello $(printf '\r')"
+ok "it is typed at the host in front of it" wait_until 30 typed riff "hello $(printf '\r')"
 for words in 'cellars are cold' 'a cellar' 'box: done' 'to ada@example.org'; do
   : >"$(agent_log riff)"
   t 0 "agent-say $words" agent-say $words
@@ -71,7 +71,7 @@ run agent-say box hello again
 ok "a host that is alone is the default" wait_until 30 typed riff "box hello again $(printf '\r')"
 printf '[host cellar]\nhostname = 127.0.0.1\nport = 9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
 run agent-say cellar hello
-err_like '^agent-say: cellar is a host: put -- ' "without a default, too"
+err_like '^agent-say: cellar is a host: put -- ' "it is told without a default, too"
 rm "$HOME/.ssh/config"
 
 # --- riff-up, on this machine
@@ -79,15 +79,15 @@ rtmux kill-server
 up() { run env HOME="$remote_home" TMUX_TMPDIR="$remote_tmp" STUB_LOGS="$agents" PATH="$remote_home/bin:$PATH" riff-up "$@"; }
 mkdir "$remote_home/work #(touch PWNED);"
 up -d "$remote_home/work #(touch PWNED);"
-status_is 0 "riff-up"
-err_empty "without a word"
+status_is 0 "riff-up succeeds"
+err_empty "nothing is said"
 wait_until 30 begun riff
 is "$(agent_says riff 'select(.what == "start") | .cwd, .env.TMUX, .env.TMUX_PANE' | tr '\n' ,)" \
   "$remote_home/work #(touch PWNED);,null,null," "the folder; tmux is hidden from the agent"
 token=$(agent_says riff 'select(.what == "start").token')
 up
-status_is 0 "riff-up: once more"
-is "$(agent_says riff 'select(.what == "start").token')" "$token" "the same agent still"
+status_is 0 "riff-up succeeds once more"
+is "$(agent_says riff 'select(.what == "start").token')" "$token" "it is still the same agent"
 run tmux-attach $attach_args -l
 is "$(jq -r '.name + .command' "$out")" "riffpython3" "and tmux-attach finds it"
 up -s riff-9 -H 'not-there --x'
@@ -99,7 +99,7 @@ for name in a.b "$(printf 'a\tb')" "$(printf 'a\377')" "$(printf 'a\302\233b')" 
 done
 for n in 1 2; do
   up -s 'größe 日本'
-  is "$status $(cat "$err")" "0 " "riff-up: a name of other letters, try $n"
+  is "$status $(cat "$err")" "0 " "riff-up: a name of other letters is taken, try $n"
 done
 mkdir "$tmp/rel" "$tmp/else" "$tmp/else/rel"
 CDPATH=$tmp/else
@@ -109,12 +109,12 @@ unset CDPATH
 wait_until 30 begun riff-7
 is "$status $(agent_says riff-7 'select(.what == "start").cwd')" "0 $tmp/rel" "riff-up: with a CDPATH"
 up -s riff-9 -H 'sleep 99; true;'
-is "$(rtmux list-panes -t =riff-9: -F '#{pane_current_command}')" sh "riff-up: any command line"
+is "$(rtmux list-panes -t =riff-9: -F '#{pane_current_command}')" sh "riff-up: any command can be run"
 up -d "$remote_home/none" -s riff-8
-status_is 2 "riff-up: no folder"
+status_is 2 "riff-up: a missing folder is an error"
 for n in 1 2 3 4; do up -s twice & done
 wait_until 30 rtmux has-session -t =twice
-is "$(rtmux list-sessions | grep -c twice)" 1 "riff-up: at the same time, one session"
+is "$(rtmux list-sessions | grep -c twice)" 1 "riff-up: at the same time one session is made"
 is "$(find "$remote_home" -name PWNED | wc -l)" 0 "nothing of a name was run"
 # A server that is ending makes no session.
 cat >"$remote_home/bin/tmux" <<END
@@ -139,7 +139,7 @@ up -s later
 status_is 75 "riff-up: one that is long in ending"
 err_one_line riff-up "is told"
 rm "$remote_home/bin/tmux"
-like "$(riff-up -h)" '^usage: riff-up' "riff-up -h"
+like "$(riff-up -h)" '^usage: riff-up' "riff-up -h shows the usage"
 rtmux kill-server
 
 # --- worktrees
@@ -160,25 +160,25 @@ cwd() { wait_until 30 begun "$1" && agent_says "$1" 'select(.what == "start").cw
 head_of() { git -C "$1" symbolic-ref --short HEAD; }
 
 new -d "~/my repo" -s riff
-status_is 0 "worktree: new"
+status_is 0 "worktree: a new one is made"
 tree=$(cwd riff)
 like "$tree" "^$remote_home/.local/share/riff/worktrees/my repo-[0-9]*/riff\$" "the session has a folder of its own"
-is "$(head_of "$tree")" riff/riff "on its own branch"
-is "$(git -C "$tree" rev-parse HEAD)" "$(git -C "$repo" rev-parse HEAD)" "from HEAD"
+is "$(head_of "$tree")" riff/riff "it is on its own branch"
+is "$(git -C "$tree" rev-parse HEAD)" "$(git -C "$repo" rev-parse HEAD)" "it begins at HEAD"
 is "$(agent_says riff 'select(.what == "start") | .env.RIFF_WORKTREE + .env.RIFF_START_DIR')" \
-  "1$repo" "the contract's environment"
+  "1$repo" "the environment is that of the contract"
 is "$(agent_says riff 'select(.what == "start").env.TMUX')" null "tmux is hidden"
 is "$(git -C "$repo" status --porcelain)$(head_of "$repo")" trunk "the repository is as it was"
 not_ok "no lock is left" test -L "$repo/.git/riff.lock"
 
-t 0 "worktree: close" tmux-attach $attach_args --close riff
-err_empty "without a word"
+t 0 "worktree: closing succeeds" tmux-attach $attach_args --close riff
+err_empty "nothing is said"
 ok "the folder is gone" test ! -e "$tree"
 ok "the branch stays" git -C "$repo" show-ref --verify --quiet refs/heads/riff/riff
 
 git -C "$repo" commit -q --allow-empty -m two
 new -d "~/my repo/sub" -s riff
-is "$(cwd riff)" "$tree/sub" "worktree: from a folder below, the same below"
+is "$(cwd riff)" "$tree/sub" "worktree: a folder below stays the same below"
 is "$(git -C "$tree" log -1 --format=%s)" one "on the branch as it was"
 echo two >"$tree/sub/file"
 t 0 "worktree: close with changes" tmux-attach $attach_args --close riff
@@ -191,7 +191,7 @@ is "$(cat "$tree/sub/file")" two "with its changes"
 git clone -q "$repo" "$remote_home/clone" 2>/dev/null
 git -C "$remote_home/clone" commit -q --allow-empty -m local
 new -d '$HOME/clone' -s riff-2
-is "$(git -C "$(cwd riff-2)" log -1 --format=%s)" two "worktree: from origin's branch, not from HEAD"
+is "$(git -C "$(cwd riff-2)" log -1 --format=%s)" two "worktree: it begins at origin's branch"
 
 # Whatever is in the way is told, and no agent runs in the folder itself.
 none() { # TITLE STATUS REASON: of the last try.
@@ -279,7 +279,7 @@ not_ok "nothing of it is left" test -e "$repo/.git/riff.lock.stale"
 ln -s 999999 "$repo/.git/riff.lock"
 mkdir "$repo/.git/riff.lock.stale"
 touch -t 202001010000 "$repo/.git/riff.lock.stale"
-t 0 "worktree: close, with one" tmux-attach $attach_args --close riff-30
+t 0 "worktree: it can be closed with such a lock" tmux-attach $attach_args --close riff-30
 not_ok "the folder is gone" test -e "${tree%/*}/riff-30"
 jobs=
 for n in 11 12 13 14 15 16; do
@@ -288,7 +288,7 @@ for n in 11 12 13 14 15 16; do
 done
 for job in $jobs; do wait "$job"; done
 for n in 11 12 13 14 15 16; do cwd "riff-$n"; done | sort -u >"$tmp/trees"
-is "$(grep -c '/worktrees/' "$tmp/trees")" 6 "worktree: six at once"
+is "$(grep -c '/worktrees/' "$tmp/trees")" 6 "worktree: six are made at once"
 # Nor for many who find it at once, each slower to remove it than the one before.
 mkdir "$tmp/slow"
 cat >"$tmp/slow/rm" <<END
@@ -326,15 +326,15 @@ for job in $jobs; do wait "$job"; done
 is "$(cat "$tmp"/slow.1? | sort | sed 's/.*worktrees.*riff/riff/' | xargs)" "riff-17 riff-18 riff-19" \
   "worktree: three find a stale lock"
 not_ok "and have it one after the other" test -e "$tmp/overlaps"
-not_ok "to the last" test -e "$repo/.git/riff.lock" -o -L "$repo/.git/riff.lock" -o -e "$repo/.git/riff.lock.stale"
+not_ok "the last leaves no lock" test -e "$repo/.git/riff.lock" -o -L "$repo/.git/riff.lock" -o -e "$repo/.git/riff.lock.stale"
 # Where cd looks elsewhere, and tells where.
 run env PATH="$tmp/slow:$PATH" CDPATH="$repo:$remote_home" HOME="$remote_home" XDG_DATA_HOME=odd \
   RIFF_WORKTREE=1 RIFF_START_DIR="$repo" RIFF_SESSION=riff-17 riff-claude
-out_like '/.local/share/riff/worktrees/my repo-[0-9]*/riff-17$' "worktree: with a CDPATH"
-err_empty "without a word"
+out_like '/.local/share/riff/worktrees/my repo-[0-9]*/riff-17$' "worktree: a CDPATH does no harm"
+err_empty "nothing is said"
 run env CDPATH="$repo:$remote_home" riff-worktree-remove riff-17 "$repo"
 is "$status$(cat "$err")$(ls -d "$remote_home"/.local/share/riff/worktrees/*/riff-17 2>/dev/null)" 0 \
-  "riff-worktree-remove: with a CDPATH"
+  "riff-worktree-remove: a CDPATH does no harm"
 run env PATH="$tmp/slow:$PATH" HOME="$remote_home" XDG_DATA_HOME=odd RIFF_WORKTREE=1 \
   RIFF_START_DIR="$repo" RIFF_SESSION=riff-17 riff-claude
 out_like "^$remote_home/.local/share/riff/worktrees/" "a relative XDG_DATA_HOME counts for nothing"
@@ -385,7 +385,7 @@ run tmux-attach $attach_args --close riff-40
 is "$status $(cat "$err")" "0 " "worktree: nohup ends with the session"
 ok "and so does the process" gone "$(cat "$tmp/mild")"
 ok "and one whose pane is closed" gone "$(cat "$tmp/closed")"
-not_ok "and the worktree" test -e "$own"
+not_ok "the worktree is gone, too" test -e "$own"
 git -C "$repo" worktree lock "${tree%/*}/riff-16"
 for n in 11 16; do run tmux-attach $attach_args --close "riff-$n"; done
 ok "worktree: a locked one is kept" test -d "${tree%/*}/riff-16"
@@ -405,7 +405,7 @@ cd "$repo" || exit
 run riff-worktree-remove riff-20
 is "$status $(cat "$err")" \
   "1 riff-worktree-remove: kept $tree: riff-worktree-remove -f removes what git ignores: .env, built/" \
-  "riff-worktree-remove: the same"
+  "riff-worktree-remove says the same"
 touch "$tree/new"
 git -C "$repo" config status.showUntrackedFiles no
 t 1 "-f: what is not committed is kept all the same" riff-worktree-remove -f riff-20
@@ -421,7 +421,7 @@ for flag in assume-unchanged skip-worktree; do
 done
 run riff-worktree-remove --force riff-20
 is "$status $(cat "$err")" "0 " "-f: what is ignored goes"
-ok "with the worktree" test ! -e "$tree"
+ok "the worktree goes, too" test ! -e "$tree"
 cd "$root" || exit
 # A name is no pattern, and has no escapes.
 git -C "$repo" worktree add -q -b riff/s/keep "$remote_home/s-keep"
@@ -439,12 +439,12 @@ made() { # NAME: sets $tree to its worktree.
   tree=$(cat "$out")
 }
 kept() { # TITLE REASON: the whole line.
-  is "$status $(cat "$err")" "1 riff-worktree-remove: kept $tree: $2" "riff-worktree-remove: $1"
+  is "$status $(cat "$err")" "1 riff-worktree-remove: kept $tree: $2" "riff-worktree-remove keeps it: $1"
   ok "and it is there" test -e "$tree/.git"
 }
 goes() { # TITLE [OPTION]
   host riff-worktree-remove ${2:-} "$name"
-  is "$status$(cat "$err")$(ls -d "$tree" 2>/dev/null)" 0 "riff-worktree-remove: $1"
+  is "$status$(cat "$err")$(ls -d "$tree" 2>/dev/null)" 0 "riff-worktree-remove removes it: $1"
 }
 at=$repo
 middle() { # NAME MARK
@@ -584,7 +584,7 @@ git -C "$remote_home/here" commit -q --allow-empty -m one
 once() { # HOW: the worktree is that of before, and there is no other.
   was=$tree
   made mv
-  is "$(cat "$out" "$err")" "$was" "worktree: after a move: $1"
+  is "$(cat "$out" "$err")" "$was" "worktree: it is found after a move: $1"
   ok "and git works there" git -C "$tree" status
   is "$(git -C "$at" worktree list | grep -c '/mv ')" 1 "and there is no second one"
 }
@@ -632,13 +632,13 @@ git -C "$tree" checkout -q riff/second
 name=second
 host riff-claude --riff-tree
 is "$status $(cat "$err")" "2 riff-claude: no worktree: git: 'riff/second' is already checked out at '$tree'" \
-  "worktree: another session's branch"
+  "worktree: another session's branch is not taken"
 host riff-worktree-remove second
 is "$status $(cat "$err")$(head_of "$tree")" "0 riff/second" "riff-worktree-remove: it stays where it is"
 
-t 2 "riff-worktree-remove: no name" riff-worktree-remove
-t 2 "riff-worktree-remove: no repository" riff-worktree-remove x "$remote_home"
-t 0 "riff-worktree-remove: none there" riff-worktree-remove none "$repo"
+t 2 "riff-worktree-remove: a name is needed" riff-worktree-remove
+t 2 "riff-worktree-remove: a repository is needed" riff-worktree-remove x "$remote_home"
+t 0 "riff-worktree-remove: there may be none" riff-worktree-remove none "$repo"
 
 run env -i HOME="$tmp" PATH=/usr/bin:/bin "$root/bin/riff-claude"
 is "$status $(cat "$err")" "127 riff-claude: claude: not in PATH" "riff-claude says what it does not find"

@@ -58,10 +58,10 @@ ok "a host that is silent is left, and found again" wait_until 60 printed $((nex
 for transport in $transports; do
   grep '^{"event"' "follow-$transport.out" | jq -r .data.n >numbers
   seq $((next - 1)) >want
-  ok "$transport: each line once, in order" cmp numbers want
+  ok "$transport: each line comes once, in order" cmp numbers want
   grep '^{"event"' "follow-$transport.out" | perl -pe 's/^.*?"data":(.*)\}$/$1/' >data
-  ok "$transport: with its bytes" cmp data "$site/s.jsonl"
-  ok "$transport: over many connections" \
+  ok "$transport: the bytes are the same" cmp data "$site/s.jsonl"
+  ok "$transport: many connections were needed" \
     test "$(grep -c '"type":"resumed"' "follow-$transport.out")" -ge 2
   like "$(cat "follow-$transport.err")" 'link is down: .*; next try in 1 s$' "$transport: a person is told"
   like "$(cat "follow-$transport.err")" 'link is back after [0-9]+ s$' "$transport: and when it is back"

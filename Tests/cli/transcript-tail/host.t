@@ -15,7 +15,7 @@ site=$HOME/.claude/projects/-home-ada-site
 mkdir -p "$site" "$HOME/bin" "$HOME/bsd"
 cp "$sample" "$site/$name.jsonl"
 transcript-tail --once >want || bail "no transcript here"
-t 0 "this machine as a host" transcript-tail --once .:
+t 0 "this machine can be the host" transcript-tail --once .:
 ok "is read as it is" cmp "$out" want
 ln -s "$(command -v bash)" "$HOME/bin/sh"
 real=$(command -v stat)
@@ -80,15 +80,15 @@ is "$(cat held.err)" "transcript-tail: /home/ada/secret: permission denied" \
 rm "$HOME/.profile"
 
 run transcript-tail --once ".:.claude/projects/-home-ada-site/$name.jsonl"
-ok "one file" cmp "$out" want
-t 1 "a folder without transcripts" transcript-tail --once ".:~/.claude"
+ok "one file can be named" cmp "$out" want
+t 1 "a folder without transcripts has status 1" transcript-tail --once ".:~/.claude"
 odd="it's a \$(touch got-out) \`touch got-out\` \"*;\\ "
 mkdir "$HOME/$odd"
 cp "$sample" "$HOME/$odd/$odd.jsonl"
 # shellcheck disable=SC2088  # it is the host's to expand
 for place in "$odd" "~/$odd" "$HOME/$odd" "$odd/$odd.jsonl"; do
   run transcript-tail --once ".:$place"
-  is "$status $(jq -r .id "$out" | head -n 1)" "0 $odd/111" "in any place"
+  is "$status $(jq -r .id "$out" | head -n 1)" "0 $odd/111" "such a name is taken in any place"
 done
 ok "nothing of a name is obeyed" sh -c '! find "$1" | grep -q "/got-out$"' - "$tmp"
 odd=$(printf 'caf\351')
@@ -96,15 +96,15 @@ mkdir "$HOME/$odd"
 cp "$sample" "$HOME/$odd/$odd.jsonl"
 run transcript-tail --once ".:$odd/$odd.jsonl"
 is "$status $(lines "$out")" "0 $(lines "$sample")" "a name that is not UTF-8"
-t 2 "no such place" transcript-tail --once .:nowhere
+t 2 "a place that does not exist is an error" transcript-tail --once .:nowhere
 err_is "transcript-tail: .:nowhere: no such file or folder" "is told"
 printf '[host box]\nhostname = .\n' >"$XDG_CONFIG_HOME/agentutils/config"
-t 2 "a host without a colon" transcript-tail --once box
+t 2 "a host needs a colon" transcript-tail --once box
 err_is "transcript-tail: box: no such file or directory: did you mean box:?" "is told"
 cp "$sample" "$HOME/$(printf 'a\nb')"
-t 2 "nor one with a line feed" transcript-tail --once "$(printf '.:a\nb')"
+t 2 "a line feed is refused, too" transcript-tail --once "$(printf '.:a\nb')"
 err_like 'a path on a host cannot hold control characters$' "which is told"
-err_one_line transcript-tail "in one line"
+err_one_line transcript-tail "it is told in one line"
 echo '{"type":"user","n":1}' >"$site/$(printf 'a\nb').jsonl"
 run transcript-tail --once --all .:
 is "$status $(lines "$out")" "0 26" "names with line feeds are left out"
@@ -155,7 +155,7 @@ cp "$sample" "$site/$name.jsonl"
 for transport in $transports; do
   attach_args
   # shellcheck disable=SC2086
-  t 0 "$transport: a host" transcript-tail --once $attach_args:
+  t 0 "$transport: the transcripts of a host come" transcript-tail --once $attach_args:
   ok "$transport: is read as it is" cmp "$out" want
   # shellcheck disable=SC2086
   start live sh -c 'transcript-tail "$@" | turn-fold | turn-format -W 80' - $attach_args:
@@ -163,7 +163,7 @@ for transport in $transports; do
   pkill -P "$pid"
   finished "$pid"
   # shellcheck disable=SC2086
-  t 2 "$transport: no such place" transcript-tail --quiet --max-time 5 --once $attach_args:nowhere
+  t 2 "$transport: a place that does not exist is an error" transcript-tail --quiet --max-time 5 --once $attach_args:nowhere
   ssh-keygen -q -t ed25519 -N '' -f "other-$transport"
   t 77 "$transport: a key that is refused" \
     transcript-tail --once --transport "$transport" -i "other-$transport" --pins pins \

@@ -27,11 +27,11 @@ is "$(jq -r .data.n "$out" | xargs)" "1 2 3 4 5 null" "the good ones are printed
 is "$(sed 's/.*jsonl: byte \([0-9]*\): .*/\1/' "$err" | xargs)" "27 36 56 205" "each bad one has its place"
 is "$(jq -r .event "$out" | sed -n 2p)" "$escape]0;x$(printf '\007')" "a type may be anything"
 ok "and is escaped" sh -c '! grep -q "$1" "$2"' - "$escape" "$out"
-is "$(jq -r .event "$out" | sed -n 4p)" message "or nothing"
+is "$(jq -r .event "$out" | sed -n 4p)" message "a type may be nothing, too"
 is "$(jq -r 'select(.data.n == 4).data.text' "$out")" "caf�" "what is not UTF-8 is replaced"
 run python3 "$cli/terminal.py" transcript-tail --once lines.jsonl
 out_like '\\u009b \\u202e' "at a terminal nothing is obeyed"
-out_like '"type":"user",  "blanks":1' "not even blanks between tokens"
+out_like '"type":"user",  "blanks":1' "blanks between tokens stay"
 yes bad | head -n 30 >bad.jsonl
 run transcript-tail --once bad.jsonl
 is "$(lines "$err") $(tail -n 1 "$err")" "11 transcript-tail: 20 more bad lines" "ten are named"
@@ -78,8 +78,8 @@ began=$(date +%s)
 ok "a line of 100 MB passes, and is in memory once" \
   python3 "$cli/resident.py" 150000 transcript-tail --once big.jsonl
 run sh -c 'transcript-tail --once big.jsonl | wc -c | tr -d " "'
-out_is "$(($(wc -c <big.jsonl) + 90))" "whole"
-ok "in time" test $(($(date +%s) - began)) -lt 20
+out_is "$(($(wc -c <big.jsonl) + 90))" "it comes whole"
+ok "it comes in time" test $(($(date +%s) - began)) -lt 20
 ok "one that is too long is never in memory" \
   python3 "$cli/resident.py" 40000 sh -c 'transcript-tail --once --max-line 1000000 big.jsonl; true'
 run transcript-tail --once --max-line 1000000 big.jsonl
@@ -136,7 +136,7 @@ start quiet transcript-tail --state state
 quiet=$pid
 for number in 1 2 3; do
   printf '{"type":"user","n":%s}\n' "$number" >>"$folder/s.jsonl"
-  ok "line $number" wait_until 10 at_least quiet.out "$number"
+  ok "line $number comes" wait_until 10 at_least quiet.out "$number"
   ok "is noted" wait_until 10 has state "\"offset\":$(wc -c <"$folder/s.jsonl" | tr -d ' ')}"
 done
 stop "$quiet" KILL

@@ -10,10 +10,10 @@ site=$projects/-home-ada-site
 session=$site/$name.jsonl
 mkdir -p "$site"
 
-t 1 "no transcript" transcript-tail --once
+t 1 "the status is 1 without a transcript" transcript-tail --once
 err_empty "and nothing to say"
 cp "$sample" "$session"
-t 0 "a transcript" transcript-tail --once
+t 0 "a transcript is printed" transcript-tail --once
 jq -r '"\(.event) \(.id)"' "$out" >ids
 jq -r .type "$sample" >types
 perl -ne '$at += length; print "'"$name"'/$at\n"' "$sample" | paste -d ' ' types - >want
@@ -35,9 +35,9 @@ run sh -c 'transcript-tail --once | turn-fold |
 out_is "a question" "and what it waits for"
 for place in "$session" "$site" "$projects" "$projects/" .; do
   run sh -c 'cd "$1" && transcript-tail --once "$2"' - "$site" "$place"
-  is "$status $(lines "$out")" "0 22" "the same in $place"
+  is "$status $(lines "$out")" "0 22" "$place gives the same"
 done
-t 2 "no such folder" env CLAUDE_CONFIG_DIR="$tmp/nowhere" transcript-tail --once
+t 2 "a folder that does not exist is an error" env CLAUDE_CONFIG_DIR="$tmp/nowhere" transcript-tail --once
 err_one_line transcript-tail "is one line"
 
 # --- it grows
@@ -66,7 +66,7 @@ ok "a line is printed when it is whole" wait_until 10 has_lines follow.out 1,2,3
 mkdir "$projects/later"
 line 5 >"$projects/later/c.jsonl"
 ok "a folder may come later" wait_until 10 has_lines follow.out 1,2,3,51,4,5
-is "$(cat follow.err)" "" "all without a word"
+is "$(cat follow.err)" "" "nothing is said of all that"
 
 line 6 >"$site/a.jsonl"
 ok "a file that became shorter is read again" wait_until 10 has_lines follow.out 1,2,3,51,4,5,6
@@ -89,22 +89,22 @@ line 10 >"$site/d.jsonl"
 run transcript-tail --once --state state
 ok "later it goes on" has_lines "$out" 9,10
 run transcript-tail --once --state state
-out_empty "once"
+out_empty "it comes once"
 printf '{"type":"user","n":11' >>"$site/a.jsonl"
 run transcript-tail --once --state state
 is "$status $(cat "$out" "$err")" "0 " "what is not whole is left"
 echo '}' >>"$site/a.jsonl"
 run transcript-tail --once --state state
-ok "for the next time" has_lines "$out" 11
+ok "it comes the next time" has_lines "$out" 11
 t 2 "a state is one place's" transcript-tail --once --state state "$site"
 err_like "^transcript-tail: state: holds the state of $projects, not of $site\$" "and says so"
 echo '{"type":"transcript_state","source":"x","files":[{"path":1}]}' >wrong
 t 2 "what is no state is refused" transcript-tail --once --state wrong
-err_one_line transcript-tail "in one line"
-t 2 "a full disk" sh -c 'transcript-tail --once --all --state full >/dev/full'
+err_one_line transcript-tail "it is told in one line"
+t 2 "a full disk is an error" sh -c 'transcript-tail --once --all --state full >/dev/full'
 ok "is not noted as printed" test ! -e full
 run transcript-tail --once --all
-ok "all sessions, the newest last" test "$(lines "$out")" = 9
+ok "--all prints all sessions, the newest last" test "$(lines "$out")" = 9
 
 printf '{"type":"us' >>"$site/a.jsonl"
 start new transcript-tail -L --new
@@ -112,7 +112,7 @@ wait_until 10 has new.out '"open"'
 wait_until 10 sh -c 'kill -0 "$1" && sleep 0.2' - "$pid"
 printf 'er","n":0}\n{"type":"user","n":12}\n' >>"$site/a.jsonl"
 ok "what becomes whole, and what is new" wait_until 10 has_lines new.out 0,12
-is "$(cat new.err)" "" "and no rest of a line"
+is "$(cat new.err)" "" "nothing is said of the rest of a line"
 stop "$pid"
 like "$(cat new.out)" '"type":"end","reason":"signal 15"' "and the end, with --lifecycle"
 run sh -c 'transcript-tail | head -n 1 | jq -r .event'

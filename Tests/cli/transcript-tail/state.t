@@ -34,7 +34,7 @@ for place in "$folder" .:t; do
   line 1 >"$folder/p1.jsonl"
   line 2 >"$folder/p2.jsonl"
   run transcript-tail --all --once --state st "$place"
-  is "$(numbers)" "1 2" "$place: two transcripts"
+  is "$(numbers)" "1 2" "$place: two transcripts come"
   mv "$folder/p2.jsonl" away
   line 3 >>"$folder/p1.jsonl"
   run transcript-tail --all --once --state st "$place"
@@ -61,7 +61,7 @@ for place in "$folder" .:t; do
   line 2 >"$folder/new.jsonl"
   rm -f st
   run transcript-tail --once --state st "$place"
-  is "$(numbers)" 2 "$place: the newest session"
+  is "$(numbers)" 2 "$place: the newest session comes"
   printf '"n":3}\n' >>"$folder/old.jsonl"
   run transcript-tail --once --state st "$place"
   is "$status $(numbers)" "0 3" "$place: half a line of another is printed when it is whole"
@@ -85,7 +85,7 @@ while [ "$tries" -lt 30 ]; do
 done
 if [ "${after% *}" = "${before% *}" ] && [ "${after#* }" -gt 0 ] 2>/dev/null; then
   run transcript-tail --all --once --state st "$folder"
-  is "$(jq -r '.data.n // .reason' "$out" | xargs)" "replaced 8 9" "another file with its number"
+  is "$(jq -r '.data.n // .reason' "$out" | xargs)" "replaced 8 9" "another file with its number is read from the beginning"
 else
   skip 1 "the number is not given again, or the file system does not know when a file was made"
 fi

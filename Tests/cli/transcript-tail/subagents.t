@@ -15,7 +15,7 @@ echo '{"type":"user","n":2}' >"$site/other/subagents/agent-b.jsonl"
 echo '{"type":"user","n":3}' >"$site/other.jsonl"
 touch -d 2020-01-01 "$site/other.jsonl" "$site/other/subagents/agent-b.jsonl"
 for place in "$HOME/.claude/projects" .:; do
-  t 0 "$place: a session with a subagent" transcript-tail --once "$place"
+  t 0 "$place: a session with a subagent is read" transcript-tail --once "$place"
   is "$(jq -r '.id | split("/")[0]' "$out" | uniq | xargs)" "$name agent-a1" \
     "$place: which stands behind it"
   turn-fold -f "$out" | jq -r 'select(.type == "turn") | "\(.state) \(.parent // "-" | .[-2:])"' \

@@ -20,8 +20,8 @@ numbers() { jq -r .data.n "${1:-$out}" | xargs; }
   line 6
 } >"$folder/a.jsonl"
 run transcript-tail --once "$folder"
-is "$status $(numbers)" "2 1 2 3 4 5 6" "the whole records of torn lines"
-is "$(lines "$err")" 2 "and two faults"
+is "$status $(numbers)" "2 1 2 3 4 5 6" "the whole records of torn lines come"
+is "$(lines "$err")" 2 "two faults are told"
 is "$(jq -r .id "$out" | sort -u | wc -l | xargs)" 6 "each has an id of its own"
 rm "$folder"/*
 
@@ -48,20 +48,20 @@ for place in "$folder" .:t; do
   line 8 >"$folder/b.jsonl"
   touch -d 2020-01-01 "$folder/b.jsonl"
   run transcript-tail --once --state st "$place"
-  is "$(numbers)" "1 2" "$place: a transcript"
+  is "$(numbers)" "1 2" "$place: a transcript comes"
   { line 1; line 2; line 3; } | replace
   run transcript-tail --once --state st "$place"
   is "$status $(numbers) $(cat "$err")" "0 3 " "$place: replaced by itself and more, what is new is told"
   cat "$folder/a.jsonl" | replace
   run transcript-tail --once --state st "$place"
-  is "$status $(numbers) $(cat "$err")" "0  " "$place: by itself, nothing"
+  is "$status $(numbers) $(cat "$err")" "0  " "$place: a file replaced by itself gives nothing"
   { line 8; line 9; } >"$folder/.new"
   mv "$folder/.new" "$folder/b.jsonl"
   run transcript-tail --once --state st "$place"
   is "$status $(numbers) $(cat "$err")" "0 9 " "$place: one of which nothing was wanted"
   { line 6; line 7; line 5; line 4; } | replace
   run transcript-tail --once --state st "$place"
-  is "$(jq -r '.data.n // .reason' "$out" | xargs)" "replaced 6 7 5 4" "$place: by another"
+  is "$(jq -r '.data.n // .reason' "$out" | xargs)" "replaced 6 7 5 4" "$place: a file replaced by another is read"
   { line 6; line 7; } | replace
   run transcript-tail --once --state st "$place"
   is "$(jq -r '.data.n // .reason' "$out" | xargs)" "replaced 6 7" "$place: a shorter one is another"
@@ -91,7 +91,7 @@ for place in "$folder" .:t; do
   { echo '{"type":"summary"}'; said u1 a; said u2 a; said w a; } >"$folder/a.jsonl"
   said x1 x >"$folder/x.jsonl"
   run transcript-tail --once --all --state st "$place"
-  is "$(jq -r .data.uuid "$out" | sort | xargs)" "null u1 u2 w x1" "$place: two sessions"
+  is "$(jq -r .data.uuid "$out" | sort | xargs)" "null u1 u2 w x1" "$place: two sessions come"
   { said u1 b; said u2 b; said u3 b; } >"$folder/b.jsonl"
   said u4 a >>"$folder/a.jsonl"
   run transcript-tail --once --state st "$place"
@@ -99,7 +99,7 @@ for place in "$folder" .:t; do
   { said u1 c; said u2 c; said u3 c; said u5 c; } >"$folder/c.jsonl"
   said x2 x >>"$folder/x.jsonl"
   run transcript-tail --once --state st "$place"
-  is "$(jq -r .data.uuid "$out" | sort | xargs)" "u5 x2" "$place: nor a copy of both"
+  is "$(jq -r .data.uuid "$out" | sort | xargs)" "u5 x2" "$place: a copy of both gives nothing twice"
   run transcript-tail --once --state st "$place"
   is "$(cat "$out")" "" "$place: and then nothing is new"
 done

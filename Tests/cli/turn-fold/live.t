@@ -38,7 +38,7 @@ touch "$STEPS/tool"
 finished "$ask"
 is "$status" 0 "the question is answered"
 ok "the end is shown" wait_until 20 has "$tmp/pipe.out" '1 call'
-ok "with the tool" has "$tmp/pipe.out" '✓ shell'
+ok "the tool is shown" has "$tmp/pipe.out" '✓ shell'
 ok "and the answer" has "$tmp/pipe.out" 'It is .* UTC'
 # last TYPE: the last record of it.
 last() { jq -c --arg type "$1" 'select(.type == $type)' "$tmp/records" | tail -n 1; }

@@ -19,7 +19,7 @@ event() {
   event 7 '"assistantMessageCommitted":{"messageId":"m","fullText":"Hello\n"}'
   event 8 '"turnCompleted":{"assistantMessageId":"m"}'
 } >turn
-t 0 "a turn: status 0" turn-fold turn
+t 0 "a turn has status 0" turn-fold turn
 out_is '{"type":"turn","backend":"pincer","id":"u","thread":"t","state":"running","started":"2026-01-01T00:00:00.000Z","time":"2026-01-01T00:00:00.000Z"}
 {"type":"tool_call","backend":"pincer","id":"c","thread":"t","turn":"u","tool":"bash","label":"bash","arguments":{"x":1.10},"state":"planned","time":"2026-01-01T00:00:00.000Z"}
 {"type":"tool_call","backend":"pincer","id":"c","thread":"t","turn":"u","tool":"bash","label":"ls","arguments":{"x":1.10},"state":"running","started":"2026-01-01T00:00:00.000Z","time":"2026-01-01T00:00:00.000Z"}
@@ -43,13 +43,13 @@ is "$(jq -c 'del(.profile)' "$out")" "$(jq -c . records)" "else they are the sam
 # --- records of ours pass, as they are
 sed 's/"backend"/"new_member":1.10,"backend"/' records >own
 run turn-fold own
-ok "own records pass byte for byte" cmp -s "$out" own
+ok "its own records pass byte for byte" cmp -s "$out" own
 run sh -c 'cat own own | turn-fold'
 ok "a second time they say nothing" cmp -s "$out" own
 run sh -c 'tac own | turn-fold | jq -r "\"\(.id) \(.state)\"" | xargs'
 out_is "u completed m final stream_assistant_u aborted c succeeded" "an end never turns back"
 run sh -c 'turn-fold -f own | jq -r .state | xargs'
-out_is "succeeded aborted final completed" "-f of own records"
+out_is "succeeded aborted final completed" "-f prints the ends of its own records"
 printf '{"type":"turn","backend":"pincer","id":"n","thread":"t","state":"pondering"}\n' >news
 run turn-fold news
 ok "a state that is not known passes" cmp -s "$out" news
@@ -64,14 +64,14 @@ out_empty "but nobody knows whether it is an end"
 } >two
 ids() { jq -r .id "$out" | sort -u | xargs; }
 run turn-fold --thread other two
-is "$(ids)" w "--thread"
+is "$(ids)" w "--thread selects"
 run turn-fold --turn v --turn w two
-is "$(ids)" "v w" "--turn twice"
+is "$(ids)" "v w" "--turn may be given twice"
 run turn-fold --thread t --turn u two
 is "$(ids)" "c m stream_assistant_u u" "a turn with all that belongs to it"
 t 1 "a conversation that is not there: status 1" turn-fold --thread none two
 run turn-fold -o state two
-is "$(jq -r .thread "$out" | xargs)" "t other" "a state for each conversation, in order"
+is "$(jq -r .thread "$out" | xargs)" "t other" "each conversation has a state, in order"
 run turn-fold -o state --thread t two
 is "$(jq -r '.thread, (.turns | length)' "$out" | xargs)" "t 2" "or for the one that is asked for"
 printf '{"sequence":1,"turnId":"u","turnStarted":{}}\n' >nameless
@@ -91,7 +91,7 @@ cat >odd <<'END'
 word
 7
 END
-t 2 "bad lines: status 2" turn-fold odd turn
+t 2 "bad lines have status 2" turn-fold odd turn
 err_is 'turn-fold: odd:6: has no thread
 turn-fold: odd:7: not a JSON object
 turn-fold: odd:8: not a JSON object' "each is named"
@@ -120,7 +120,7 @@ is "$(tail -n 1 "$out" | jq -r '.text | length')" 160000 "the last record of a t
 size=$(wc -c <"$out")
 ok "a long text is written in linear size" test "$size" -lt 4000000
 head -n 511 "$out" >small
-is "$(jq -s 'map(.text | length) | . == [range(8; 4096; 8)]' small)" true "a short one with each piece"
+is "$(jq -s 'map(.text | length) | . == [range(8; 4096; 8)]' small)" true "a short one is written with each piece"
 cp "$out" once
 run turn-fold long
 ok "a file gives the same each time" cmp -s "$out" once
@@ -133,7 +133,7 @@ head -n 1000 long >&7
 whole() { [ "$(tail -n 1 live.out | jq -r '.text | length' 2>/dev/null)" = "$1" ]; }
 ok "a live pipe has no delay" wait_until 20 whole 8000
 sed -n 1001p long >&7
-ok "with the smallest piece" wait_until 20 whole 8008
+ok "the smallest piece comes at once, too" wait_until 20 whole 8008
 exec 7>&-
 
 # What is over does not take memory for ever.

@@ -21,7 +21,7 @@ t 0 "a session that was resumed" turn-fold -f "$session" resumed
 is "$(turns "$out")" "$({ turns records; echo "new-prompt-000001 completed 7"; } | sort)" \
   "each turn is told once, and what it cost"
 is "$(messages "$out")" "$({ messages records; echo new-answer-000001; echo new-prompt-000001; } |
-  sort)" "each message once"
+  sort)" "each message is told once"
 is "$(jq -r 'select(.id == "new-prompt-000001").thread' "$out" | sort -u)" resumed \
   "and what is new, in the new session"
 run sh -c 'turn-fold "$1" resumed | jq -r "select(.type == \"turn\" and .id[-2:] == \"03\").state" |
@@ -74,7 +74,7 @@ for number, line in enumerate(lines):
     torn.write([b"\n", b"", b"\0" * 100, b"\n\0\0\n", b'\n{"type":"user","sessionId":"s","message":{"te'][number % 5])
 torn.write(b"\n")
 PY
-t 2 "a transcript with holes and torn lines" turn-fold -f torn
+t 2 "a transcript with holes and torn lines is read" turn-fold -f torn
 is "$(cat "$out")" "$(cat records)" "loses no whole record"
 run sh -c 'turn-fold "$1" | turn-format' - "$session"
 cp "$out" want
@@ -82,10 +82,10 @@ turn-fold "$session" | python3 -c 'import sys
 text = sys.stdin.buffer.read().replace(b"\n", b"\0\0", 3)
 sys.stdout.buffer.write(text)' >joined
 run turn-format joined
-is "$status $(cat "$out")" "2 $(cat want)" "turn-format"
+is "$status $(cat "$out")" "2 $(cat want)" "turn-format shows the same"
 reply-narrate -o text "$session" >want 2>/dev/null
 run reply-narrate -o text torn
-is "$(cat "$out")" "$(cat want)" "reply-narrate"
+is "$(cat "$out")" "$(cat want)" "reply-narrate says the same"
 
 # --- nested too deep
 python3 - <<'PY'
@@ -97,7 +97,7 @@ with open("deep", "a") as file:
     print('{"type":"notification","urgency":"high","x":%s}' % ("[" * 3000 + "]" * 3000), file=file)
 PY
 for command in turn-fold reply-narrate action-format notify-route; do
-  t 2 "$command: a line nested 3000 deep" "$command" deep
+  t 2 "$command refuses a line nested 3000 deep" "$command" deep
   err_like "deep:[23]: nested too deep" "is named"
 done
 
@@ -106,11 +106,11 @@ for command in turn-fold turn-format reply-narrate notify-route action-format ma
   python3 -c 'import sys
 sys.stdout.buffer.write(open(sys.argv[1]).read().encode("utf-16"))' "$session" >foreign
   run "$command" foreign
-  is "$status $(cat "$err")" "2 $command: foreign: it is UTF-16 text" "$command: UTF-16, once"
+  is "$status $(cat "$err")" "2 $command: foreign: it is UTF-16 text" "$command tells UTF-16 once"
   { printf '\357\273\277'; cat "$session"; } >mark
   run sh -c "$command mark 2>mark.err >mark.out; cp mark.err /dev/stderr; cp mark.out /dev/stdout"
   "$command" "$session" >plain.out 2>plain.err
-  is "$(cat mark.out)" "$(cat plain.out)" "$command: a byte order mark"
+  is "$(cat mark.out)" "$(cat plain.out)" "$command passes over a byte order mark"
 done
 
 done_testing

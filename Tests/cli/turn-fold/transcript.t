@@ -8,7 +8,7 @@ python3 "$root/Tests/fixtures/make-transcript.py" >made
 ok "the sample is what its maker makes" cmp made "$session"
 
 t 0 "a transcript is folded" turn-fold -f "$session"
-err_empty "without a word"
+err_empty "nothing is said"
 cp "$out" records
 is "$(jq -r 'select(.type == "turn") | [.id[-2:], .state, .reason // "-", .parent[-2:]? // "-"] |
   join(" ")' records)" "09 completed - 03
@@ -23,7 +23,7 @@ is "$(jq -r 'select(.type == "tool_call") | [.tool, .label // "-", .state] | joi
 Grep|2026-02-30|succeeded
 Task|Check the rows|succeeded
 Bash|rm old.csv|rejected
-AskUserQuestion|-|succeeded" "its tools"
+AskUserQuestion|-|succeeded" "its tools are there"
 is "$(jq -r 'select(.type == "message" and .role == "user").text' records)" \
   "does the tide table still build?
 delete the old table
@@ -54,6 +54,6 @@ out_like 'tides-26\.csv \\e\[31mred' "what a terminal would obey is made visible
 } >noise
 t 2 "noise is told" turn-fold -f noise
 is "$(jq -c 'select(.type == "turn")' "$out" | wc -l)" "$(jq -c 'select(.type == "turn")' records | wc -l)" \
-  "and hides nothing"
+  "it hides nothing"
 
 done_testing
