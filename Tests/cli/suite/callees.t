@@ -14,8 +14,8 @@ same() {
   cp "$out" "$tmp/want"
   _want=$status
   run "$@"
-  is "$status" "$_want" "$_title: the same status"
-  ok "$_title: and the same output" cmp -s "$tmp/want" "$out"
+  is "$status" "$_want" "$_title: the status is the same"
+  ok "$_title: the output is the same" cmp -s "$tmp/want" "$out"
 }
 
 # --- gnuplot
@@ -25,9 +25,9 @@ printf 'set terminal dumb\nset output "/dev/null"\nset title "mine"\nset logscal
 GNUTERM=nonsense
 export GNUTERM
 for form in svg png; do
-  t 0 "$form, with a ~/.gnuplot and GNUTERM" agent-plot "--$form" "with.$form" kinds
+  t 0 "$form is made with a ~/.gnuplot and GNUTERM" agent-plot "--$form" "with.$form" kinds
   env -u GNUTERM HOME="$tmp/plain" agent-plot "--$form" "without.$form" kinds
-  ok "$form: the same picture" cmp "with.$form" "without.$form"
+  ok "$form: the picture is the same" cmp "with.$form" "without.$form"
 done
 
 # --- jq
@@ -41,8 +41,8 @@ OPENSSL_CONF=$HOME/openssl.cnf
 export OPENSSL_CONF
 umask 077
 echo 0123456789abcdef0123456789abcdef >secret
-t 0 "voice-token with a broken openssl.cnf" voice-token -k KEY -s secret room
-err_empty "without a word"
+t 0 "voice-token works with a broken openssl.cnf" voice-token -k KEY -s secret room
+err_empty "nothing is said"
 unset OPENSSL_CONF
 
 # --- gzip and zstd
@@ -87,7 +87,7 @@ GIT_INDEX_FILE=$tmp/other/index
 export CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 riff() { run env RIFF_WORKTREE=1 RIFF_SESSION=s "$@"; }
 riff riff-claude
-status_is 0 "riff-claude in the middle of another git"
+status_is 0 "riff-claude works in the middle of another git"
 like "$(sed -n 1p "$out")" "^$tmp/data/riff/worktrees/repo-" "makes a worktree of the repository where it is"
 is "$(sed -n 2p "$out")" repo "and claude is in that one"
 tree=$(sed -n 1p "$out")

@@ -49,7 +49,7 @@ for command in $(make -s -C "$root" commands recipes); do
   [ -x "$root/bin/$command" ] || continue
   for shell in bash zsh fish; do
     "$command" --completions "$shell" >"$tmp/$command.$shell"
-    ok "$command --completions $shell" test -s "$tmp/$command.$shell"
+    ok "$command --completions $shell prints some" test -s "$tmp/$command.$shell"
     if ! command -v "$shell" >/dev/null 2>&1; then
       skip 1 "no $shell"
     elif [ "$shell" = fish ]; then
@@ -59,7 +59,7 @@ for command in $(make -s -C "$root" commands recipes); do
     fi
   done
 
-  t 2 "$command --completions tcsh" "$command" --completions tcsh
+  t 2 "$command --completions tcsh is refused" "$command" --completions tcsh
   err_like "^$command: --completions tcsh: not bash" "says which shells there are"
 
   if command -v bash >/dev/null 2>&1; then
@@ -104,7 +104,7 @@ if command -v bash >/dev/null 2>&1; then
   while IFS='|' read -r words want; do
     # shellcheck disable=SC2086  # words; a last one that is empty is written ''
     eval "set -- $words"
-    is "$(cd "$tmp" && complete_bash "$@" | paste -s -d ' ' -)" "$want" "bash: $words"
+    is "$(cd "$tmp" && complete_bash "$@" | paste -s -d ' ' -)" "$want" "bash completes: $words"
   done <<END
 action-filter --domain v|voice
 action-filter -d voice,te|voice,text

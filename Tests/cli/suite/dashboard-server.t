@@ -30,9 +30,9 @@ is "$(cat "$tmp/rows")" "$(sed 1,3d "$recorded/actions-after-stream.http")" \
 tr -d '\r' <"$stream" >"$tmp/plain"
 for header in 'HTTP/1.1 200 OK' 'Content-Type: text/event-stream' 'Cache-Control: no-cache' \
   'Connection: keep-alive' 'X-Accel-Buffering: no' 'Transfer-Encoding: chunked'; do
-  ok "head: $header" grep -qx "$header" "$tmp/plain"
+  ok "the head has $header" grep -qx "$header" "$tmp/plain"
 done
-not_ok "no id and no retry" grep -Eq '^(id|retry)' "$tmp/plain"
+not_ok "there is no id and no retry" grep -Eq '^(id|retry)' "$tmp/plain"
 is "$(grep '^event' "$tmp/plain" | head -n 1)" "event: activity_snapshot" "the snapshot is first"
 is "$(grep '^event' "$tmp/plain" | grep -A1 action_event | grep -c stats_update)" 14 \
   "stats follow each action"
@@ -48,10 +48,10 @@ is "$(snapshot | jq '.actions | length')" 220 "a snapshot holds 220"
 is "$(snapshot | jq -c '[.actions[:3][].content]')" '["1","2","3"]' \
   "rows of one millisecond ascend by id"
 count() { curl -s "$url/api/actions$1" | jq length; }
-is "$(count '')" 200 "200 rows by default"
+is "$(count '')" 200 "200 rows come by default"
 is "$(count '?limit=0') $(count '?limit=abc')" "1 200" "limits are clamped, junk is the default"
 seq 900 | sed 's/.*/{"kind":"burst","content":"&"}/' | post >/dev/null
-is "$(count '?limit=5000')" 1000 "1000 rows at most"
+is "$(count '?limit=5000')" 1000 "at most 1000 rows come"
 is "$(count '?limit=50&kinds=llm_call,tts_call')" 1 "kinds select"
 is "$(count '?limit=50&kinds=bot_error&sinceHours=0.0001')" 0 "sinceHours selects"
 is "$(count '?guildId=100000000000000001')" 10 "guildId selects"
@@ -72,8 +72,8 @@ done
 
 start_server guarded python3 "$cli/servers/dashboard.py" --token secret
 is "$(curl -s -w ' %{http_code}' "$url/api/activity/events")" \
-  '{"error":"Unauthorized. Provide x-dashboard-token."} 401' "no token, no stream"
+  '{"error":"Unauthorized. Provide x-dashboard-token."} 401' "no stream comes without a token"
 is "$(curl -s -H 'x-dashboard-token: secret' "$url/api/health")" '{"ok":true}' "with it, an answer"
 is "$(curl -s -w ' %{http_code}' -H 'x-dashboard-token: secret' "$url/api/nothing-here")" \
-  'Not found. 404' "an unknown path"
+  'Not found. 404' "an unknown path is not found"
 done_testing

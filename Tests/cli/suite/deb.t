@@ -17,7 +17,7 @@ mkdir "$tmp/machine"
 printf '#!/bin/sh\necho "$@" >>"%s/swift-ran"\nexit 1\n' "$tmp" >"$tmp/machine/swift"
 chmod +x "$tmp/machine/swift"
 t 0 "make deb" env PATH="$tmp/machine:$PATH" make -s -C "$root" deb
-not_ok "builds no Swift" test -e "$tmp/swift-ran"
+not_ok "it builds no Swift" test -e "$tmp/swift-ran"
 version=$(sse-tail --version)
 version=${version#* }
 architecture=$(dpkg --print-architecture)
@@ -40,7 +40,7 @@ unlike "$depends" sqlite "the clients have no database"
 
 inside=$tmp/inside
 for each in $package $server; do
-  is "$(dpkg-deb -f "$each" Version)" "$version" "the version of the suite: ${each##*/}"
+  is "$(dpkg-deb -f "$each" Version)" "$version" "it has the version of the suite: ${each##*/}"
   is "$(dpkg-deb -c "$each" | awk '$2 != "root/root"')" "" "everything is root's"
   is "$(dpkg-deb -c "$each" | awk '$1 !~ /^l/ && $1 ~ /^.....w|^........w|s/')" "" \
     "and nobody else's to write"
@@ -83,18 +83,18 @@ fi
 used() {
   for command in $commands; do
     run "$1/bin/$command" --version
-    out_is "$command $version" "$command --version"
+    out_is "$command $version" "$command --version is that of the package"
     run "$1/bin/$command" --help
-    out_like "^usage: $command" "$command --help"
+    out_like "^usage: $command" "$command --help shows its usage"
   done
   # The recipes find the commands beside them. All that riff-claude is given is
   # claude's.
   for recipe in $recipes; do
     [ "$recipe" != riff-claude ] || continue
     run env PATH="$1/bin:/usr/bin:/bin" "$recipe" -V
-    out_is "$recipe $version" "$recipe -V"
+    out_is "$recipe $version" "$recipe -V is that of the package"
     run env PATH="$1/bin:/usr/bin:/bin" "$recipe" -h
-    out_like "^usage: $recipe" "$recipe -h"
+    out_like "^usage: $recipe" "$recipe -h shows its usage"
   done
   for page in "$root"/man/*.[0-9]; do
     name=${page##*/}
@@ -107,8 +107,8 @@ used() {
   start_server serve "$1/bin/agent-serve" -l 127.0.0.1:0 -D "$tmp/serve.sqlite" --ingest "$tmp/day"
   run env PATH="$1/bin:/usr/bin:/bin" AGENT_URL="$url" sh -c \
     'sse-tail -n 1 activity | action-filter -u -d voice | action-format -tW 100'
-  out_like "^[0-9-]{10} .* voice_" "actions from the installed server, through the installed pipe"
-  err_empty "without a word"
+  out_like "^[0-9-]{10} .* voice_" "actions from the installed server come through the installed commands"
+  err_empty "nothing is said"
   stop "$pid"
 }
 

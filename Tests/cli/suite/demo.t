@@ -12,24 +12,24 @@ no_server() { ! ps -e -o args= | grep "^agent-serve .*$TMPDIR" | grep -q .; }
 # A setting of the user must not matter.
 AGENT_URL=http://127.0.0.1:9 run "$root/Tests/demo" 4
 status_is 0 "the demo ends by itself"
-err_empty "without a word on standard error"
+err_empty "nothing is said on standard error"
 out_like "answers at http://127\.0\.0\.1:[0-9]+ for 4 seconds" "says where"
 out_like "memory_fact" "shows what was stored before"
 out_like "voice_session_start" "and what happens while it runs"
 out_like "voice_turn_in" "and goes on"
 ok "no byte of it controls a terminal" perl -0777 -ne 'exit(/[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]/ ? 1 : 0)' "$out"
 ok "its server is gone" wait_until 30 no_server
-ok "and its folder" nothing_left
+ok "its folder is gone, too" nothing_left
 
-t 0 "on a terminal, too" python3 "$root/Tests/cli/terminal.py" 24x80 "$root/Tests/demo" 3
+t 0 "it runs on a terminal, too" python3 "$root/Tests/cli/terminal.py" 24x80 "$root/Tests/demo" 3
 out_like "memory_fact" "it shows the feed"
 # The last screen of what was stored, and what happened while it ran.
 first=$(tr -d '\r' <"$out" | grep -n 'voice_session_start.*openai' | sed 's/:.*//;q')
 tr -d '\r' <"$out" | sed 's/'"$(printf '\033')"'\[[0-9;]*[mK]//g' | sed -n "$((first - 20)),$((first + 3))p" >"$tmp/first"
-is "$(grep -cE '^ *([0-9]+[smh]|now)  ' "$tmp/first")" 24 "a screen of rows"
-is "$(grep -E '^ *[0-9]+h' "$tmp/first")" "" "all of the last hour"
+is "$(grep -cE '^ *([0-9]+[smh]|now)  ' "$tmp/first")" 24 "a screen of rows is shown"
+is "$(grep -E '^ *[0-9]+h' "$tmp/first")" "" "all are of the last hour"
 ok "its server is gone" wait_until 30 no_server
-ok "and its folder" nothing_left
+ok "its folder is gone, too" nothing_left
 
 for signal in TERM INT; do
   start demo "$root/Tests/demo" 40
@@ -38,7 +38,7 @@ for signal in TERM INT; do
   is "$status" $((128 + $(kill -l "$signal" 2>/dev/null || /bin/kill -l "$signal"))) \
     "$signal ends the demo"
   ok "its server is gone" wait_until 30 no_server
-  ok "and its folder" nothing_left
+  ok "its folder is gone, too" nothing_left
 done
 
 done_testing

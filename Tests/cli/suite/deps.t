@@ -32,7 +32,7 @@ deps() { run env PATH="$machine" "TMPDIR=$tmp" sh "$root/.ci/deps"; }
 deps
 status_is 0 "nothing is missing"
 out_empty "and nothing is said"
-err_empty "on standard error, either"
+err_empty "nothing is said on standard error, either"
 
 # apt-get that can: it is asked for what is missing, by name.
 # shellcheck disable=SC2016  # for the stub to expand
@@ -46,7 +46,7 @@ status_is 0 "what is missing is installed"
 out_is "deps: installing mandoc jq" "and named"
 like "$(cat "$tmp/asked")" "^install .* mandoc jq$" "and asked for, alone"
 deps
-out_empty "once"
+out_empty "it is said once"
 
 # A library is looked for by pkg-config.
 # shellcheck disable=SC2016
@@ -60,7 +60,7 @@ err_like "^deps: missing, install as root: apt-get install libjansson-dev$" "and
 # Nobody to be root.
 stub id 'echo 1000'
 deps
-status_is 2 "not root, and no sudo"
+status_is 2 "without root and sudo it is an error"
 err_is "deps: missing, install as root: apt-get install libjansson-dev" "says what to do"
 # shellcheck disable=SC2016
 stub sudo 'echo "$*" >>"'"$tmp"'/sudo"; exit 1'
@@ -73,11 +73,11 @@ rm "$machine/apt-get" "$machine/sudo" "$machine/groff"
 deps
 status_is 2 "no apt-get"
 err_like "by their Debian names: libjansson-dev groff$" "names of Debian"
-err_like "by their Homebrew names: jansson groff$" "and of Homebrew"
+err_like "by their Homebrew names: jansson groff$" "the names of Homebrew are told"
 stub uname 'echo Darwin'
 rm "$machine/lexgrog"
 deps
-err_is "deps: missing, install with Homebrew: brew install jansson groff" "on macOS"
+err_is "deps: missing, install with Homebrew: brew install jansson groff" "on macOS Homebrew is advised"
 
 # Swift: the version that Package.swift and README name, or a newer one.
 ok "README names the Swift of Package.swift" grep -q "Swift $wanted or newer" "$root/README.md"
@@ -89,7 +89,7 @@ done
 for version in "${wanted%.*}.$((${wanted#*.} - 1))" "$((${wanted%.*} - 1)).99"; do
   swift_is "$version"
   deps
-  status_is 2 "Swift $version"
+  status_is 2 "Swift $version is too old"
   err_like "^deps: Swift $version is too old: install Swift $wanted or newer from https:" \
     "is too old, and that is said"
 done
@@ -100,7 +100,7 @@ err_one_line deps "is told"
 
 rm "$machine/swift"
 deps
-status_is 2 "no Swift"
+status_is 2 "a missing Swift is an error"
 err_like "^deps: swift is missing: install Swift $wanted .*https://www.swift.org/install" \
   "and where it is to be had"
 

@@ -17,7 +17,7 @@ figures=$tree/Tests/bench/figures/figures.ndjson
 
 check
 status_is 0 "README states what was noted"
-out_empty "without a word"
+out_empty "nothing is said"
 
 # --- by hand
 perl -pi -e 's/(\| jq )(\d+)×/$1 . ($2 + 1) . "×"/e' "$tree/README.md"
@@ -29,7 +29,7 @@ check
 status_is 0 "and written as it was"
 perl -pi -e 's/(<!-- figures: jq -->)\d+/${1}99/' "$tree/README.md"
 check
-status_is 1 "one in the text"
+status_is 1 "a wrong figure in the text is found"
 again
 perl -pi -e 's/<!-- figures: jq -->//' "$tree/README.md"
 check
@@ -39,12 +39,12 @@ cp "$root/README.md" "$tree"
 perl -pi -e 's/"by": "curl", (.*?)"value": [0-9.]+/"by": "curl", $1"value": 777/ if /"delay"/' "$figures"
 check
 status_is 1 "a figure that was noted, and is not written yet"
-out_like '^README\.md: not' "in README"
-out_like '^Tests/bench/figures/figures\.md: not' "and in the table of all"
+out_like '^README\.md: not' "README does not have it"
+out_like '^Tests/bench/figures/figures\.md: not' "the table of all does not have it"
 again
 check
-status_is 0 "written"
-ok "both" has "$tree/README.md" '777 µs'
+status_is 0 "they are written"
+ok "both have them" has "$tree/README.md" '777 µs'
 
 # --- what a bench notes
 cat >"$tmp/noting.py" <<'END'
@@ -65,7 +65,7 @@ t 0 "a bench notes" \
   python3 "$tmp/noting.py" "$tree/Tests/bench"
 is "$(jq -c '[.group, .part, .name, .against, .value, .min, .max, .runs, .unit, .must, .when]' \
   "$tmp/noted" | head -n 1)" \
-  '["ssh","attach","way","a-peer",1,0.5,1.5,3,"x",1.2,"2026-01-02T03:04:05Z"]' "one record a figure"
+  '["ssh","attach","way","a-peer",1,0.5,1.5,3,"x",1.2,"2026-01-02T03:04:05Z"]' "each figure has one record"
 is "$(jq -c 'select(.done) | [.group, .part]' "$tmp/noted")" '["ssh","attach"]' \
   "and which part came to its end"
 t 0 "without a file for them it notes nothing" python3 "$tmp/noting.py" "$tree/Tests/bench"

@@ -109,7 +109,7 @@ errors asr_error 200
 seen "3 two hundred errors are one notification, with their number" 'asr_error.*200'
 tell claw ask q1 '{"command":"make test","commandPreview":"run all tests"}'
 seen "3 an agent asks" 'claw: exec waits: make test'
-is "$(grep -c asr_error "$tmp/screen")" 1 "3 and no second"
+is "$(grep -c asr_error "$tmp/screen")" 1 "3 no second is told"
 left_with "3 ^C leaves it" C-c
 command_line 'agent-approve -p claw -i'
 seen "3 for what is told" '^ +command +make test'
@@ -136,7 +136,7 @@ command_line "EDITOR='perl -pi -e s/Saturday/Sunday/' mem-search --edit $fact"
 answer 'Change fact' y
 seen "5 the change is shown" '^\+ fact .* until Sunday'
 seen "5 and kept" '^\$ *$'
-is "$(AGENT_PROFILE=default mem-search -f 'until Sunday' | jq -r .id)" "$fact" "5 by the agent"
+is "$(AGENT_PROFILE=default mem-search -f 'until Sunday' | jq -r .id)" "$fact" "5 the agent has it"
 
 # --- 6: see the cost
 command_line 'agent-cost -S 24h'
@@ -149,7 +149,7 @@ import decimal, json, sys
 rows = [json.loads(line, parse_float=decimal.Decimal) for line in open(sys.argv[1])]
 print(f'"usd_cost":{sum(row.get("usd_cost") or 0 for row in rows).normalize():f}')
 END
-)" "6 to the last digit"
+)" "6 it is the same to the last digit"
 
 # --- 7: another machine
 command_line 'cat >>.config/agentutils/config'

@@ -17,14 +17,14 @@ forms() {
   plain="$status $(cat plain)"
   printf '%s\n' "$2" | marked file
   run sh -c "$3"
-  is "$status $(cat "$out")" "$plain" "$1: a byte order mark"
+  is "$status $(cat "$out")" "$plain" "$1: a byte order mark is passed over"
   printf '%s\n' "$2" | sixteen file
   run sh -c "$3"
-  like "$(cat "$err")" "^[a-z-]+: [^:]*: it is UTF-16 text$" "$1: UTF-16"
+  like "$(cat "$err")" "^[a-z-]+: [^:]*: it is UTF-16 text$" "$1: UTF-16 is told"
   is "$(lines "$err")" 1 "is one error"
   printf '%s\n' "$2" | squeezed file
   run sh -c "$3"
-  like "$(cat "$err")" "^[a-z-]+: [^:]*: it is compressed by xz$" "$1: xz"
+  like "$(cat "$err")" "^[a-z-]+: [^:]*: it is compressed by xz$" "$1: xz is told"
 }
 notice='{"type":"notification","urgency":"high","category":"x","title":"hello"}'
 printf 'From: a@x.example\nSubject: hello\n\nhi\n' >mail

@@ -13,28 +13,28 @@ for names in 'one, two' ' one ,two ' 'one	,	two'; do
   for command in "agent-tail --max-retries 0" "agent-notify --max-time 1 --to line" "agent-pulse --max-retries 0" agent-cost; do
     # shellcheck disable=SC2086
     run $command -p "$names"
-    err_unlike 'profile|--profile|empty name' "$command -p '$names'"
+    err_unlike 'profile|--profile|empty name' "$command -p '$names' is understood"
   done
 done
 for command in agent-tail agent-notify agent-pulse agent-cost; do
-  t 2 "$command: an empty name between" $command -p 'one, ,two'
+  t 2 "$command: an empty name between others is refused" $command -p 'one, ,two'
   err_like 'an empty name' "is none"
 done
 t 75 "bus-get -s with blanks" bus-get -s 'nats://127.0.0.1:1 , nats://127.0.0.1:2' --max-wait 0
 t 75 "and with nothing at the end" bus-get -s 'nats://127.0.0.1:1, ,' --max-wait 0
 day=$root/Tests/fixtures/sample-day.ndjson
 for by in 'kind, day' ' kind , day '; do
-  t 0 "--by '$by'" action-filter -u --by "$by" "$day"
+  t 0 "--by '$by' is understood" action-filter -u --by "$by" "$day"
 done
 ok "is the same as without" sh -c "action-filter -u --by kind,day '$day' | cmp - '$out'"
 run action-filter -u -k 'llm_call, sent_reply' "$day"
 ok "so are kinds" sh -c "action-filter -u -k llm_call,sent_reply '$day' | cmp - '$out'"
 echo '{"urgency":"urgent","category":"x","title":"t"}' >"$tmp/notice"
-t 0 "ways" agent-notify --to 'line, line' --state "$tmp/state" <"$tmp/notice"
+t 0 "blanks between ways are understood" agent-notify --to 'line, line' --state "$tmp/state" <"$tmp/notice"
 
 # --- hours
 for hours in 22:00-24:00 00:00-24:00; do
-  t 0 "--quiet-hours $hours" \
+  t 0 "--quiet-hours $hours are understood" \
     agent-notify --to line --quiet-hours "$hours" --state "$tmp/state" <"$tmp/notice"
 done
 zone() { date -u +%H | awk -v want="$1" '{ offset = $1 - want; if (offset > 12) offset -= 24; if (offset < -12) offset += 24; printf "XXX%+d", offset }'; }

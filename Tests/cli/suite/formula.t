@@ -16,15 +16,15 @@ status_is 0 "make dist"
 out_is ".build/agentutils-$version.tar.gz" "names the archive"
 archive=$tmp/clone/$(cat "$out")
 sum=$(openssl dgst -sha256 -r "$archive" | cut -d ' ' -f 1)
-is "$(tar -tzf "$archive" | grep -v "^agentutils-$version/")" "" "one folder in it"
+is "$(tar -tzf "$archive" | grep -v "^agentutils-$version/")" "" "it has one folder"
 target dist
-is "$(openssl dgst -sha256 -r "$archive" | cut -d ' ' -f 1)" "$sum" "the same bytes again"
+is "$(openssl dgst -sha256 -r "$archive" | cut -d ' ' -f 1)" "$sum" "the same bytes come again"
 
 target formula
 status_is 0 "make formula"
 cp "$out" "$tmp/agentutils.rb"
 ok "has the sum" has "$tmp/agentutils.rb" "^  sha256 \"$sum\"$"
-ok "and the archive" has "$tmp/agentutils.rb" "^  url \"file://$archive\"$"
+ok "it has the archive" has "$tmp/agentutils.rb" "^  url \"file://$archive\"$"
 if command -v ruby >/dev/null 2>&1; then
   ok "ruby accepts it" ruby -c "$tmp/agentutils.rb"
 else
@@ -54,6 +54,6 @@ for file in bin/sse-tail share/man/man7/agentutils.7 lib/systemd/user/agent-serv
   share/licenses/agentutils/LICENSE; do
   ok "$file" test -s "$tmp/pkg/usr/$file"
 done
-not_ok "no note of its own" test -e "$tmp/pkg/usr/share/agentutils"
+not_ok "it has no note of its own" test -e "$tmp/pkg/usr/share/agentutils"
 
 done_testing

@@ -63,7 +63,7 @@ each old
 "$peers" "$cli/clients/frames.py" "$root/Tests/fixtures/openclaw-schema.json" "$tmp/new.log" \
   "$tmp/old.log" >"$tmp/frames" 2>"$tmp/frames.err"
 is "$?" 0 "every frame is as the contract has it, and every signature is the device's"
-is "$(grep '^fault' "$tmp/frames"; cat "$tmp/frames.err")" "" "without a fault"
+is "$(grep '^fault' "$tmp/frames"; cat "$tmp/frames.err")" "" "there is no fault"
 methods=$(jq -r '."$defs" | keys[]' "$root/Tests/fixtures/openclaw-schema.json" |
   grep -v '^plugin\.')
 for method in $methods; do

@@ -28,7 +28,7 @@ for command in $commands; do
     "$file" "$root/bin/$command"
   for completions in "bash-completion/completions/$command" "zsh/site-functions/_$command" \
     "fish/vendor_completions.d/$command.fish"; do
-    ok "completions: $completions" test -s "$dest/usr/share/$completions"
+    ok "there are completions: $completions" test -s "$dest/usr/share/$completions"
   done
 done
 ok "links are relative" test "$(readlink "$dest/usr/bin/sse-tail")" = \
@@ -38,12 +38,12 @@ is "$(find "$dest/usr/libexec" -type f | wc -l)" 3 "each program is there once"
 size() { find "$dest/usr" -type f "$@" -exec cat {} + | wc -c; }
 if [ -n "$(cd "$root" && sh .ci/lean)" ]; then
   ok "all of it is at most 45 MB" test "$(size)" -le 45000000
-  ok "without the server at most 31 MB" test "$(size ! -name '*agent-serve*')" -le 31000000
+  ok "without the server it is at most 31 MB" test "$(size ! -name '*agent-serve*')" -le 31000000
 else
   skip 2 "no lld"
 fi
 for recipe in $(make -s -C "$root" recipes); do
-  ok "completions of $recipe" test -s "$dest/usr/share/bash-completion/completions/$recipe"
+  ok "there are completions of $recipe" test -s "$dest/usr/share/bash-completion/completions/$recipe"
 done
 like "$("$dest/usr/bin/agent-pulse" -h)" "^usage: agent-pulse" "the recipe runs where it is"
 if [ "$(uname -s)" = Linux ]; then
@@ -87,11 +87,11 @@ rm -r "${dest:?}/home"
 install_in PREFIX=usr
 status_is 2 "a prefix that is no path from the root"
 
-t 0 "without the server" \
+t 0 "it is installed without the server" \
   env AGENTUTILS_WITHOUT_SERVE=1 make -s -C "$root" DESTDIR="$dest" PREFIX=/clients install
 out_is "installed in $dest/clients" "installs"
 is "$(find "$dest/clients" -name '*agent-serve*')" "" "nothing that comes with it"
-ok "but the commands" test -x "$dest/clients/bin/agent-tail"
+ok "the commands are there" test -x "$dest/clients/bin/agent-tail"
 uninstall_in PREFIX=/clients
 
 # For somebody who reads along and has no other place: folders are for others, too.
@@ -100,7 +100,7 @@ run find "$dest/home" ! -perm -444
 out_empty "a strict umask does not hide what is installed"
 uninstall_in PREFIX="/home/of ada/.local"
 tree >"$tmp/after"
-ok "a prefix with a space" cmp "$tmp/before" "$tmp/after"
+ok "a prefix may have a space" cmp "$tmp/before" "$tmp/after"
 
 # macOS: agents of launchd, to be copied.
 cat >"$tmp/codesign" <<'END'
@@ -108,7 +108,7 @@ cat >"$tmp/codesign" <<'END'
 END
 chmod +x "$tmp/codesign"
 PATH=$tmp:$PATH install_in PREFIX=/usr/local SYSTEM=Darwin COMMANDS=
-ok "agents of launchd" \
+ok "agents of launchd are installed" \
   test -s "$dest/usr/local/share/agentutils/launchd/agentutils.agent-archive.plist"
 uninstall_in PREFIX=/usr/local
 tree >"$tmp/after"

@@ -43,8 +43,8 @@ err_is "agent-call: $config:5: $reason" "and the fault is told"
 for kind in '' clanky; do
   profile "$kind"
   run agent-call -p claw -o json health
-  is "$status" 0 "kind ${kind:-missing}: a dashboard"
-  err_empty "kind ${kind:-missing}: without a word"
+  is "$status" 0 "kind ${kind:-missing} is a dashboard"
+  err_empty "kind ${kind:-missing}: nothing is said"
 done
 rm -f "$tmp/marks"
 : >"$log"

@@ -37,13 +37,13 @@ transcript-tail worksation|worksation: no such file or directory: did you mean w
 share-inbox lits|lits: not add, list, drain, watch, purge, retry or remove: did you mean list?
 END
 run action-filter -d voise </dev/null
-err_like '^action-filter: --domain voise: .*: did you mean voice\?$' "a domain"
+err_like '^action-filter: --domain voise: .*: did you mean voice\?$' "a domain is meant"
 run voice-state --panel tolos
-err_like '^voice-state: --panel tolos: .*: did you mean tools\?$' "a panel"
+err_like '^voice-state: --panel tolos: .*: did you mean tools\?$' "a panel is meant"
 run tmux-attach --transport libssh2 -l elsewhere.invalid
 err_unlike 'did you mean' "a name that is far from every host"
 run tmux-attach --transport libssh2 -l worksation
-err_like '^tmux-attach: worksation: .*: did you mean workstation\?$' "a host"
+err_like '^tmux-attach: worksation: .*: did you mean workstation\?$' "a host is meant"
 
 # --- scripts: their own options, those of the commands that they run, and words
 found=0
@@ -52,7 +52,7 @@ while IFS='|' read -r words want; do
   run $words </dev/null
   is "$(head -n 1 "$err")" "${words%% *}: $want" "$words"
   status_is 2 "is refused"
-  is "$(sed 1d "$err" | cut -d ' ' -f 1,2)" "usage: ${words%% *}" "with the usage"
+  is "$(sed 1d "$err" | cut -d ' ' -f 1,2)" "usage: ${words%% *}" "the usage is shown"
 done <<'END'
 agent-archive --foldr x|unknown option --foldr: did you mean --folder?
 agent-archive --max-evnt-bytes 1|unknown option --max-evnt-bytes: did you mean --max-event-bytes?
@@ -100,14 +100,14 @@ for file in "$root"/bin/*; do
       "${file##*/}: an option that all have"
   }
 done
-is "$found" 13 "in every script"
+is "$found" 13 "every script was tried"
 
 # What is missing is named, and where it belongs.
 nothing=$tmp/nothing/agentutils/config
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
   run env -u AGENT_URL -u AGENT_PROFILE XDG_CONFIG_HOME="$tmp/nothing" $words </dev/null
-  is "$(head -n 1 "$err")" "${words%% *}: $want" "$words, with nothing configured"
+  is "$(head -n 1 "$err")" "${words%% *}: $want" "$words says what to do when nothing is configured"
 done <<END
 sse-tail activity|activity: no url: run agent-setup, or set AGENT_URL; see agentutils.conf(5)
 clip-transcribe|no voice server: name its profile with -p, or give --command; see agentutils.conf(5)
@@ -126,6 +126,6 @@ printf '[profile a\033[31mb]\nurl = http://127.0.0.1:9\n' >>"$config"
 run agent-call -p "$(printf 'a\033[31mc')" health
 ok "nothing reaches a terminal as it is" sh -c '! grep -q "$(printf "\033")" "$1"' - "$err"
 run sse-tail "--$(printf '%070000d' 1)"
-is "$status" 2 "a long word"
+is "$status" 2 "a long word is refused"
 err_unlike 'did you mean' "is compared with nothing"
 done_testing

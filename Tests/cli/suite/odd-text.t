@@ -64,7 +64,7 @@ run mem-search -g 1 -f -o tsv
 legible "$out" "mem-search: fields"
 run env TERM=xterm python3 "$cli/terminal.py" mem-search -g 1 -f -o json
 legible "$out" "records on a terminal"
-t 2 "a failure" agent-call stats
+t 2 "a failure is told" agent-call stats
 legible "$err" "its words"
 t 2 "an option that nobody can read" sse-tail "--$(printf '"%s"' "$odd" | jq -r .)"
 legible "$err" "is told legibly"

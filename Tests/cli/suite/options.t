@@ -52,16 +52,16 @@ for command in $(make -s -C "$root" commands); do
   done <"$tmp/list"
   is "$untested" "" "every option of $command is used in a test"
 
-  t 0 "$command --version" "$command" --version
+  t 0 "$command --version succeeds" "$command" --version
   out_like "^$command [0-9]+\.[0-9]+\.[0-9]+$" "$command --version names the command"
-  t 0 "$command --help" "$command" --help
+  t 0 "$command --help succeeds" "$command" --help
   out_like "^usage: $command" "$command --help begins with the usage"
   is "$(awk 'length > 100' "$out")" "" "$command --help fits a terminal"
-  t 2 "$command --no-such-option" "$command" --no-such-option
+  t 2 "$command --no-such-option is refused" "$command" --no-such-option
   out_empty "a usage error leaves standard output alone"
   err_like "^$command: unknown option --no-such-option$" "it says what is wrong"
-  err_like "^usage: $command" "and the usage"
-  is "$(lines "$err")" 2 "in two lines"
+  err_like "^usage: $command" "the usage is shown: $command"
+  is "$(lines "$err")" 2 "they are two lines"
 done
 
 # --- a letter means the same in every command that has it, see agentutils(7)
@@ -113,7 +113,7 @@ awk '
   ($2 in meaning) && meaning[$2] != $3 { print $1, $2, $3 }' "$tmp/meanings" "$tmp/letters" |
   sort >"$tmp/others"
 is "$(comm -13 "$tmp/exceptions" "$tmp/others")" "" "a letter means the same everywhere"
-is "$(comm -23 "$tmp/exceptions" "$tmp/others")" "" "but for these"
+is "$(comm -23 "$tmp/exceptions" "$tmp/others")" "" "only these do not"
 # With an argument and without one, a name is two things. ws-tail is meant to have the
 # letters of sse-tail, and bus-get those of bus-put.
 awk '$1 != "ws-tail" && $1 != "bus-get" && $2 != "-" { print $2, $3, $4 == "-" }' "$tmp/letters" | sort | uniq -d |
@@ -134,7 +134,7 @@ is "$(cat "$tmp/page")" "$(cut -d ' ' -f 1 "$tmp/meanings" | sort)" "agentutils(
 # Letters of earlier versions.
 while read -r command words; do
   # shellcheck disable=SC2086
-  t 0 "$command $words: as before" "$command" $words --help
+  t 0 "$command $words is taken as before" "$command" $words --help
 done <<'END'
 action-filter -w /provider=x
 action-format -s

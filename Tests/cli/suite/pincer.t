@@ -14,15 +14,15 @@ waits() { [ -n "$(ids)" ]; }
 start tail agent-tail -p pin -L --retry-wait 0.05 "$thread"
 tail=$pid
 ok "a thread without events is followed" wait_until 20 has "$tmp/tail.out" '"type":"open"'
-t 0 "a question" agent-chat -p pin -t "$thread" read x
+t 0 "a question is answered" agent-chat -p pin -t "$thread" read x
 out_is "High water at 06:12." "and its answer"
 came() { [ "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 1)" = "$1" ]; }
 ok "the events come" wait_until 20 came 8
-is "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | xargs)" "1 2 3 4 5 6 7 8" "in order"
+is "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | xargs)" "1 2 3 4 5 6 7 8" "they are in order"
 is "$(jq -r 'select(.id == "4") | .data.toolExecutionOutputDelta | [.chunk, .stream, .utf8 | tostring]
   | join(" ")' "$tmp/tail.out")" "MDY6MTIgNC4xIG0sIGNhZsOpCg== STDOUT true" "each on a line of its own"
 t 1 "a turn that fails" agent-chat -p pin -t "$thread" fail
-err_like 'FAILED_MODEL_OUTPUT: the model said nothing of use' "with its reason"
+err_like 'FAILED_MODEL_OUTPUT: the model said nothing of use' "the reason is told"
 t 75 "a turn that dies" agent-chat -p pin -t "$thread" --timeout 1 die
 
 start wait agent-chat -p pin -t "$thread" -o json --wait ask 2
@@ -35,11 +35,11 @@ set -- $(ids)
 run agent-approve -p pin --approve "$1"
 is "$(jq -r .result "$out")" accepted "is approved"
 run agent-approve -p pin --deny "$2" no
-is "$(jq -r .result "$out")" accepted "and denied"
+is "$(jq -r .result "$out")" accepted "the other is denied"
 run agent-approve -p pin --approve "$2"
-is "$status $(jq -r .result "$out")" "1 late" "once"
+is "$status $(jq -r .result "$out")" "1 late" "it is decided once"
 run agent-approve -p pin --approve tc_none
-is "$status $(jq -r .result "$out")" "1 not_found" "and nothing else"
+is "$status $(jq -r .result "$out")" "1 not_found" "another is not found"
 finished "$pid"
 is "$status" 0 "then the turn goes on to its end"
 is "$(jq -r 'select(.type == "tool_call") | .id[-1:] + " " + .state' "$tmp/wait.out" | sort -u |
@@ -61,32 +61,32 @@ is "$(jq -r 'select(.type == "turn") | .id[-1:] + " " + .state' "$out" | sort -u
 4 running" "and folded into turns"
 
 run agent-chat -p pin --threads
-out_like "^$thread" "threads"
+out_like "^$thread" "the threads are listed"
 run agent-chat -p pin --history -t "$thread" -n 1
-out_is "assistant: High water at 06:12." "a history"
+out_is "assistant: High water at 06:12." "a history is shown"
 tell pin threads 130
 run agent-call -p pin threads
 is "$(jq -r .threadId "$out" | sort -u | wc -l)" 131 "lists, page by page"
 ask pin JobsService/CreateJob '{"goal":"tides"}' >"$tmp/said"
 run agent-call -p pin jobs
-is "$(jq -c '[.goal, .status]' "$out")" '["tides","JOB_RUNNING"]' "jobs"
+is "$(jq -c '[.goal, .status]' "$out")" '["tides","JOB_RUNNING"]' "the jobs are listed"
 is "$(lines "$out")" 1 "a row is a line"
 run agent-call -p pin devices
-is "$(jq -r .isCurrent "$out")" true "devices"
+is "$(jq -r .isCurrent "$out")" true "the devices are listed"
 run agent-call -p pin audit
-is "$(jq -r .eventType "$out" | head -n 1)" action_proposed "audit"
-t 1 "no schedules" agent-call -p pin schedules
+is "$(jq -r .eventType "$out" | head -n 1)" action_proposed "the audit is listed"
+t 1 "there are no schedules" agent-call -p pin schedules
 code=$(ask pin AuthService/CreatePairingCode '{}' | jq -r .code)
-t 0 "pairing" sh -c 'echo "$1" | agent-call -p pin pair "$2"' - "$code" "$tmp/token"
+t 0 "pairing succeeds" sh -c 'echo "$1" | agent-call -p pin pair "$2"' - "$code" "$tmp/token"
 run agent-call -p pin --token-file "$tmp/token" -o tsv devices
 is "$(lines "$out")" 2 "makes a device"
 run agent-tail -p pin thr_none
-isnt "$status" 0 "an error of a stream"
+isnt "$status" 0 "an error of a stream is one"
 err_like 'not_found: thread not found$' "is told"
 tell pin revoke
 for words in "agent-tail -p pin $thread" "agent-chat -p pin -t $thread x" "agent-approve -p pin -l" \
   "agent-call -p pin jobs"; do
-  t 77 "no token: ${words%% *}" sh -c "$words </dev/null"
+  t 77 "${words%% *} needs a token" sh -c "$words </dev/null"
   err_one_line "${words%% *}" "which is one line"
 done
 done_testing

@@ -44,11 +44,11 @@ done
 run turn-format "$turns"
 cp "$out" whole
 run turn-format --width 0 "$turns"
-ok "a pipe folds nothing, as -W 0" cmp whole "$out"
+ok "a pipe folds nothing, as -W 0 does" cmp whole "$out"
 run sh -c 'cat "$1" | turn-format' sh "$turns"
 ok "standard input is a file like others" cmp whole "$out"
 run turn-format - <"$turns"
-ok "by its name, too" cmp whole "$out"
+ok "it may have its name, too" cmp whole "$out"
 run sh -c 'perl -e "\$| = 1; while (sysread STDIN, my \$piece, 1013) { syswrite STDOUT, \$piece }" <"$1" | turn-format' sh "$turns"
 ok "whatever the pieces are that it comes in" cmp whole "$out"
 run turn-format "$turns" "$turns"
@@ -58,25 +58,25 @@ is "$(grep -c 'completed' "$out")" 2 "what is said again of a turn that was show
 
 run turn-format -n 1 "$turns"
 is "$(grep -c 'Harbour plans' "$out")" 1 "-n 1 is the first turn"
-out_unlike 'clank' "and no more"
+out_unlike 'clank' "no other turn is shown"
 run turn-format --count 2 -o tree "$turns"
 out_like 'clank' "--count 2 is two"
-out_unlike 'RATE_LIMIT' "and no more"
+out_unlike 'RATE_LIMIT' "no third turn is shown"
 run turn-format --tail 2 "$turns"
 out_like '10 lines above' "--tail 2 leaves two lines of output"
-out_unlike 'test 10' "the last ones"
-out_like 'test 12' "of twelve"
+out_unlike 'test 10' "the last ones are shown"
+out_like 'test 12' "all twelve are counted"
 run turn-format --tail 0 "$turns"
 out_unlike '│' "--tail 0 leaves none"
 run turn-format --expand -W 60 "$turns"
 out_like 'test 1 ' "--expand shows all of it"
 out_unlike 'lines above' "with nothing left out"
-like "$(grep -A1 '~ ' "$out" | tail -n 1)" 'the datasheet' "and the thoughts whole"
-t 2 "--expand and --tail" turn-format --expand --tail 3 "$turns"
-err_like '^turn-format: --expand shows all lines: not with --tail$' "contradict each other"
+like "$(grep -A1 '~ ' "$out" | tail -n 1)" 'the datasheet' "the thoughts are whole, too"
+t 2 "--expand and --tail exclude each other" turn-format --expand --tail 3 "$turns"
+err_like '^turn-format: --expand shows all lines: not with --tail$' "the reason is told"
 t 2 "what has no effect is a mistake" turn-format --tree --expand "$turns"
-t 2 "in both forms" turn-format -o tree --tail 3 "$turns"
-t 2 "no other forms" turn-format -o table "$turns"
+t 2 "it is one in both forms" turn-format -o tree --tail 3 "$turns"
+t 2 "another form is refused" turn-format -o table "$turns"
 run turn-format --color always "$turns"
 out_like "$(printf '\033\\[1;3[0-9;]*m‖ paused')" "--color always colours"
 run turn-format --color never "$turns"
@@ -98,7 +98,7 @@ run turn-format own
 like "$(grep ' = ' "$out")" '= 110 in · 1 out · \$2\.00$' "what the turn says counts before that"
 is "$(grep -c 'completed' "$out")" 1 "the parts have no cards of their own"
 { turn b ',"parent":"a"'; turn a ',"parent":"b"'; turn c ',"parent":"c"'; } >knot
-t 0 "parts of each other" turn-format --tree knot
+t 0 "parts of each other do no harm" turn-format --tree knot
 is "$(grep -c '✓' "$out")" 3 "are shown once each"
 
 # --- the order of things, ends, and what has no turn
@@ -142,7 +142,7 @@ for form in cards tree; do
   is "$(head -n 1 shown)" '? approval bash  Tidy \e[2Jup · pending · home · Harbour plans' \
     "in a line that says whose it is"
   { asked a pending; asked b pending; } >&7
-  ok "another one, too" wait_until 20 grep -q "approve b" shown
+  ok "another one is asked, too" wait_until 20 grep -q "approve b" shown
   { asked a approved; asked b rejected; said turn t ',"state":"completed"'; } >&7
   exec 7>&-
   wait "$pid"
@@ -204,7 +204,7 @@ line = rf"  (?:rankdir=LR|node {attributes}|n\d+ {attributes}|n\d+ -> n\d+(?: {a
 sys.exit(not re.fullmatch(rf"digraph turns {{\n(?:{line})*}}\n", text))
 END
 run turn-format -o dot "$turns"
-ok "of the grammar" python3 graph.py <"$out"
+ok "the graph follows the grammar" python3 graph.py <"$out"
 if command -v dot >/dev/null 2>&1; then
   ok "dot draws it" dot -T svg -o graph.svg "$out"
 else
@@ -283,7 +283,7 @@ ok "10 MB of turns that end take no memory" sh -c 'wc -c <much; python3 "$1/resi
 python3 -c '
 import json
 print(json.dumps({"type": "message", "backend": "pincer", "thread": "x", "id": "m", "role": "assistant", "text": "word " * 500000, "state": "final"}))' >long
-t 0 "one message of 2.5 MB" turn-format -W 80 long
+t 0 "one message of 2.5 MB is shown" turn-format -W 80 long
 is "$(tr -d '\n' <"$out" | tr ' ' '\n' | grep -c word)" 500000 "is folded whole"
 
 done_testing

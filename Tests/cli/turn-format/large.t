@@ -40,7 +40,7 @@ for shape in calls down up mixed; do
   run turn-format --tree -W 0 records
   is "$(lines "$out")" "$((all + 2))" "$shape: each has its line"
   run turn-format -o dot records
-  is "$(grep -c -- '->' "$out")" "$((all + 1))" "$shape: and its edge"
+  is "$(grep -c -- '->' "$out")" "$((all + 1))" "$shape: each has its edge"
 done
 # The order and the depth are those of a chain that is told from its beginning.
 for shape in down up; do python3 make.py "$shape" 300 | turn-format --tree -W 0 >"$shape.tree"; done

@@ -58,10 +58,10 @@ view 80 24
 rest 1 8
 ok "a turn that goes on is drawn" wait_until 20 shown '^● running'
 ok "with the call that runs" wait_until 20 shown '▸ web_search'
-is "$(grep -c 'running  reef' pane)" 1 "once"
+is "$(grep -c 'running  reef' pane)" 1 "it is drawn once"
 rest 9 15
 ok "its answer grows" wait_until 20 shown 'it asks for a fuse'
-is "$(grep -c 'High tide is' pane)" 1 "in its place"
+is "$(grep -c 'High tide is' pane)" 1 "it stays in its place"
 ok "and what has ended in it is told" has pane '✓ web_fetch'
 like "$(grep '● running' pane)" ' · [0-9]+d([0-9]+h)?$' "the time that it has taken grows"
 rest 16 18
@@ -71,8 +71,8 @@ like "$(grep '✓ completed' pane)" ' · 4\.4s$' "with the time that it took"
 rest 19 24
 ok "the next stands below it" wait_until 20 shown '^‖ paused  reef · site'
 rest 25 25
-ok "another beside it" wait_until 20 shown '^· turn  1184'
-ok "as a stack" sh -c 'awk "/^‖ paused/ { a = NR } /^· turn/ { b = NR } END { exit !(a && b > a) }" pane'
+ok "another stands beside it" wait_until 20 shown '^· turn  1184'
+ok "they are a stack" sh -c 'awk "/^‖ paused/ { a = NR } /^· turn/ { b = NR } END { exit !(a && b > a) }" pane'
 rest 26 29
 ok "which ends before it" wait_until 20 shown '^✓ completed  clank'
 ok "and goes above it" sh -c 'awk "/^‖ paused/ { a = NR } /^✓ completed  clank/ { b = NR } END { exit !(b && a > b) }" pane'
@@ -99,19 +99,19 @@ jq -nc 'def r(t): {type: t, backend: "pincer"};
   (range(30) | r("tool_call") + {id: "c\(.)", thread: "x", turn: "t", tool: "tool\(.)", state: "succeeded"}),
   r("turn") + {id: "u", thread: "y", state: "running"}' >&9
 ok "a card that does not fit says how much is missing" wait_until 20 shown '… 27 more lines'
-ok "but for its head" has pane '^● running  x'
+ok "its head is shown" has pane '^● running  x'
 ok "and its end" has pane 'tool29'
 ok "another has its place" has pane '^● running  y'
 is "$(grep -c . pane)" 7 "and the last row stays free"
 jq -nc 'range(12) | {type: "turn", backend: "pincer", id: "v\(.)", thread: "z\(.)", state: "running"}' >&9
 ok "of many turns the last ones are seen" wait_until 20 shown '… 8 more turns'
-ok "with a line each" has pane '^● running  z11'
+ok "each has a line" has pane '^● running  z11'
 mux resize-window -t turns -x 60 -y 20
-ok "in a larger window more" wait_until 20 hidden 'more turns'
+ok "a larger window shows more" wait_until 20 hidden 'more turns'
 mux resize-window -t turns -x 30 -y 8
-ok "and in a smaller one less" wait_until 20 shown '… 8 more turns'
+ok "a smaller one shows less" wait_until 20 shown '… 8 more turns'
 pane
-is "$(awk '{ n = length > n ? length : n } END { print n <= 30 }' pane)" 1 "folded to it"
+is "$(awk '{ n = length > n ? length : n } END { print n <= 30 }' pane)" 1 "it is folded to it"
 jq -nc '{type: "turn", backend: "pincer", id: "t", thread: "x", state: "completed"}' >&9
 ok "what ends is whole" wait_until 20 sh -c 'tmux -S "$1" capture-pane -p -S -1000 -t turns | grep -q "✓ tool0$"' sh "$tmp/tmux"
 close_view
@@ -146,7 +146,7 @@ rest 1 8
 ok "a tree is drawn in place, too" wait_until 20 shown '▸ web_search'
 rest 9 18
 ok "and ends below its conversation" wait_until 20 shown '^Harbour plans'
-is "$(grep -c '^. completed  reef' pane)" 1 "once"
+is "$(grep -c '^. completed  reef' pane)" 1 "it is there once"
 close_view
 
 # --- as long as it takes

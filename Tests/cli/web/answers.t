@@ -39,7 +39,7 @@ means() {
     script <"$tmp/answer"
     ask "$command"
     is "$status $(said)" "$1 $2" "$command: $3"
-    is "$(lines "$err")" 1 "$command: in one line"
+    is "$(lines "$err")" 1 "$command: it is told in one line"
   done
 }
 refused="the token from $tmp/token was refused (no profile)"
@@ -98,8 +98,8 @@ status 204
 S
   ask $command -v
   is "$status $(requests .n | wc -l | tr -d ' ')" "0 4" "$command: other 5xx are tried again"
-  err_like 'stream is down: 503 Status: the bot restarts; next try in' "$command: with the reason"
-  err_like "stream is down: 502 Status: the tunnel's page: .*; next try in" "$command: a page's too"
+  err_like 'stream is down: 503 Status: the bot restarts; next try in' "$command: the reason is told"
+  err_like "stream is down: 502 Status: the tunnel's page: .*; next try in" "$command: a page is told as one line"
   # In the middle: what came before is good.
   for answer in '401 application/json {}' '404 application/json {"error":"Not found."}' \
     "503 application/json {\"error\":\"$required\"}"; do
@@ -107,7 +107,7 @@ S
       'send event: voice_state\ndata: {"activeCount":0,"sessions":[]}\n\n' --- \
       "status $answer" | script
     ask $command
-    is "$status $(said | cut -c 1-3)" "77 ${answer%% *}" "$command: ${answer%% *} at a reconnect"
+    is "$status $(said | cut -c 1-3)" "77 ${answer%% *}" "$command: ${answer%% *} at a reconnect ends it"
   done
 done
 script <<'S'
@@ -180,13 +180,13 @@ commands=search
 hides "in a refusal that comes with 200"
 printf 'forever\nstatus 200 application/json {"ok":false,"reason":"no %s"}\n' "$token" | script
 run agent-call -v -o tsv join
-is "$status $(grep -c same "$err")" "1 0" "join: in its refusal"
+is "$status $(grep -c same "$err")" "1 0" "join hides it in its refusal"
 printf 'forever\nstatus 400 text/plain no %s\n' "Bearer abcdefgh12345 and pass1234" | script
 run sse-tail -H 'Authorization: Bearer abcdefgh12345' -H 'Cookie: sid=pass1234' "$url/s?k=0123456789"
 err_like '400 Status: no (Bearer )?\(secret\) and \(secret\)$' "headers of the command line are hidden, too"
 printf 'forever\nstatus 400 text/plain Cannot GET /s?k=0123456789\n' | script
 run sse-tail "$url/s?k=0123456789"
-err_like '400 Status: Cannot GET /s\?k=\(secret\)$' "and the query of its URL"
+err_like '400 Status: Cannot GET /s\?k=\(secret\)$' "the query of its URL is hidden"
 printf 'forever\nstatus 401 text/plain no\n' | script
 t 77 "a token of the command line that is refused" sse-tail -H "x-dashboard-token: $token" activity
 err_like '401 Status: the token from the command line was refused \(no profile\)$' "is called that"
@@ -207,11 +207,11 @@ for answer in '500 75' '404 2' '200 2'; do
     'voice-state -w --max-retries 0' 'sse-tail --max-retries 0 activity'; do
     # shellcheck disable=SC2086
     measured $command
-    is "$code" "${answer#* }" "100 MB with ${answer% *}: $command"
-    is "$(lines "$err")" 1 "in one line"
+    is "$code" "${answer#* }" "$command takes 100 MB with ${answer% *}"
+    is "$(lines "$err")" 1 "it is told in one line"
     most=65536
     case ${answer% *} in 200) most=$((65536 + 40960)) ;; esac
-    ok "in little memory ($rss KiB)" test "$rss" -le $most
+    ok "it takes little memory ($rss KiB)" test "$rss" -le $most
   done
 done
 printf 'forever\nstatus 200 application/json {}\n+ Content-Length: 100000000\nstall\n' | script
@@ -229,7 +229,7 @@ refuses() {
   large "$file"
   measured "$@"
   is "$code $(cat "$err")" "2 $1: $file: larger than $limit bytes" "$1: ${file##*/} of 2 GB is refused"
-  ok "in little memory ($rss KiB)" test "$rss" -le 65536
+  ok "it takes little memory ($rss KiB)" test "$rss" -le 65536
   rm -f "$file"
 }
 script </dev/null
@@ -254,8 +254,8 @@ mark=$(find "$state/agent-status" -type f)
 large "$mark"
 measured agent-status -o small
 is "$code $(cat "$err")" "0 " "agent-status: a mark that is none is written anew"
-ok "in little memory ($rss KiB)" test "$rss" -le 65536
-ok "small" test "$(wc -c <"$mark")" -le 20
+ok "it takes little memory ($rss KiB)" test "$rss" -le 65536
+ok "the mark is small" test "$(wc -c <"$mark")" -le 20
 t 2 "standard input without an end" sh -c 'head -c 100000000 /dev/zero | agent-call post /api/x'
 err_is "agent-call: standard input: larger than 67108864 bytes" "is told"
 done_testing

@@ -24,7 +24,7 @@ is "$status $(asked)" "0 1 2 3 " "no head comes"
 
 mute 1 1 text/event-stream 'data: 1\n\n'
 follow -n 3
-is "$status $(asked)" "0 1 2 3 " "a stream that falls silent"
+is "$status $(asked)" "0 1 2 3 " "a stream that falls silent is asked for again"
 
 # A poll over HTTP/2. It goes on where the newest commit was asked for; that for a stream is another
 # connection, of HTTP/1.1.
@@ -40,7 +40,7 @@ for answered in 0 1 2 3; do
   watch 1 "$answered" 4
   # The mute one is asked for what it answers, and once more.
   is "$(uniq "$tmp/log" | grep -c "^1$")" 1 "a poll that got $answered answers leaves it"
-  is "$(grep -c '^1$' "$tmp/log")" $((answered + 1)) "at once"
+  is "$(grep -c '^1$' "$tmp/log")" $((answered + 1)) "it asks at once"
   ok "and is answered" at_least "$tmp/log" $((answered + 4))
 done
 done_testing

@@ -31,18 +31,18 @@ refusing() {
 for code in 401 403; do
   refusing "$code" stream 'send data: 1\n\n'
   run sse-tail --token-file "$tmp/token" --max-retries 0 -n 1 "$url/s"
-  is "$status $(sent)" "0 first second " "sse-tail: a file, $code"
-  err_empty "sse-tail: without a word"
+  is "$status $(sent)" "0 first second " "sse-tail reads a file again after $code"
+  err_empty "sse-tail says nothing"
   refusing "$code" switch 'frame 81 1'
   run ws-tail --token-file "$tmp/token" --max-retries 0 -n 1 "$ws/s"
-  is "$status $(sent)" "0 first second " "ws-tail: a file, $code"
+  is "$status $(sent)" "0 first second " "ws-tail reads a file again after $code"
   refusing "$code" 'status 200 application/json {}'
   run agent-call --token-file "$tmp/token" health
   is "$status $(sent)" "0 first second " "agent-call: a file, $code"
 done
 refusing 404 stream 'send data: 1\n\n'
 run sse-tail --token-file "$tmp/token" --max-retries 0 -n 1 activity
-is "$status $(sent)" "0 first second " "a tunnel's 404"
+is "$status $(sent)" "0 first second " "a tunnel's 404 counts, too"
 
 # --- what has not changed is refused
 for command in 'sse-tail activity' 'agent-call health' 'mem-search -g 7 tea' voice-state; do
@@ -66,7 +66,7 @@ is "$status $(sent)" "0 token1 token2 token2 " "a command is run again, and what
 echo 1 >"$tmp/count"
 printf '%s\n' forever 'status 401' | script
 run sse-tail -p home --retry-wait 0.01 activity
-is "$status $(sent)$(cat "$tmp/count")" "77 token1 token2 3" "once a refusal"
+is "$status $(sent)$(cat "$tmp/count")" "77 token1 token2 3" "each refusal makes it run once"
 echo 1 >"$tmp/count"
 printf '%s\n' forever 'status 404 text/plain no' | script
 run agent-call -p home health
@@ -83,13 +83,13 @@ start_gateway claw --token token2
 echo 1 >"$tmp/count"
 echo "token-command = cd $tmp && $counting" >>"$config"
 run agent-call -p claw agents
-is "$status $(frames claw connect | jq -r .auth.token | xargs)" "0 token1 token2" "a gateway"
+is "$status $(frames claw connect | jq -r .auth.token | xargs)" "0 token1 token2" "a gateway makes it run, too"
 rm -rf "$XDG_STATE_HOME"
 start_gateway other --token token9
 echo 1 >"$tmp/count"
 echo "token-command = cd $tmp && $counting" >>"$config"
 run agent-call -p other agents
-is "$status $(frames other connect | jq -r .auth.token | xargs)" "77 token1 token2" "once a refusal"
+is "$status $(frames other connect | jq -r .auth.token | xargs)" "77 token1 token2" "it runs once for each refusal"
 url=$first
 
 # --- to its own server alone
