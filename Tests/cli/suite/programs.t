@@ -8,7 +8,7 @@ programs=$(for command in $(make -s -C "$root" commands); do readlink -f "$root/
   grep '/agentutils-[^/]*$' | sort -u)
 for program in $programs; do
   name=${program##*/}
-  t 2 "$name alone" "$program"
+  t 2 "$name alone is refused" "$program"
   listed=$(sed -n 's/.*(one of \(.*\))$/\1/p' "$err" | tr -d ,)
   is "$(cat "$err")" "$name: which command? (one of $(echo "$listed" | sed 's/ /, /g'))" \
     "asks which, in one line"
@@ -37,16 +37,16 @@ for program in $programs; do
   version=$("$first" --version)
   run "$program" "$first" --version
   out_is "$version" "$name $first"
-  t 2 "$name $first --nonsense" "$program" "$first" --nonsense
+  t 2 "$name $first --nonsense is refused" "$program" "$first" --nonsense
   err_like "^$first: .*nonsense" "is the command's own mistake"
-  t 2 "$name nothing" "$program" nothing
+  t 2 "$name nothing is refused" "$program" nothing
   err_like "^$name: nothing: not a command of this program \(one of $first, .*\)$" "is told"
   ln -s "$program" "$tmp/$first"
   run "$tmp/$first" --version
-  out_is "$version" "a link elsewhere"
+  out_is "$version" "a link elsewhere works"
   ln -s "$program" "$tmp/of-my-own"
   run "$tmp/of-my-own" "$first" --version
-  out_is "$version" "a link of another name, and the command's"
+  out_is "$version" "a link of another name works with the command's"
   rm "$tmp/$first" "$tmp/of-my-own"
 done
 
@@ -58,7 +58,7 @@ out_like "^turn-fold [0-9]" "links of other names that lead to a command are the
 run perl -e 'exec { shift } "x", @ARGV' "$root/bin/turn-fold" -V
 out_like "^turn-fold [0-9]" "so is a path under another name"
 run perl -e 'exec { shift } "-turn-fold", @ARGV' "$(readlink -f "$root/bin/turn-fold")" -V
-out_like "^turn-fold [0-9]" "and a login shell's name"
+out_like "^turn-fold [0-9]" "a login shell's name works"
 
 # A parent may call its child whatever it likes.
 run perl -e 'exec { shift } "x", @ARGV' "$(readlink -f "$root/bin/turn-fold")" turn-fold -V

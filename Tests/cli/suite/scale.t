@@ -55,8 +55,8 @@ sized 500 2000 >"$tmp/in"
 for agent in agent1001 agent1002 agent1003; do
   t 0 "$agent has its records stored" bus-put -s "$bus" --create --prefix "$agent" <"$tmp/in"
 done
-is "$(state agents messages)" 1500 "all of them"
-is "$(state agents num_subjects)" 3 "each agent under a subject of its own"
+is "$(state agents messages)" 1500 "all of them are there"
+is "$(state agents num_subjects)" 3 "each agent has a subject of its own"
 each=$(($(state agents bytes) / 1500))
 near "$each" "$(predicted 'stored(2000)')" 1 "a record takes $each bytes, as predicted"
 sized 500 300 >"$tmp/in"
@@ -73,7 +73,7 @@ before=$(live)
 run bus-put -s "$bus" -t none --create -u none --id none <"$tmp/in"
 none=$(($(live) - before))
 before=$(live)
-t 0 "sixty thousand ids" bus-put -s "$bus" -t ids --create -u ids <"$tmp/in"
+t 0 "sixty thousand ids are stored" bus-put -s "$bus" -t ids --create -u ids <"$tmp/in"
 each=$((($(live) - before - none) / 60000))
 near "$each" "$(predicted LIVE_ID)" 30 "an id takes $each bytes of memory, as predicted"
 
@@ -82,7 +82,7 @@ before=$(live)
 for one in 1 2 3 4 5 6 7 8 9 10 11 12; do
   bus-get -q -s "$bus" -t small -d "away$one" -e small 2>"$tmp/said"
 done
-is "$(state small consumer_count)" 12 "durable readers"
+is "$(state small consumer_count)" 12 "there are twelve durable readers"
 each=$((($(live) - before) / 12))
 near "$each" "$(predicted LIVE_DURABLE)" 60 "one takes $each bytes of memory, as predicted"
 

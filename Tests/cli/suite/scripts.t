@@ -12,13 +12,13 @@ for file in "$root"/bin/*; do
   name=${file##*/}
   for option in -h --help; do
     bare "$name" "$option"
-    status_is 0 "$name $option without a home"
+    status_is 0 "$name $option works without a home"
     like "$(head -n 1 "$out")" "^usage: $name( |\$)" "says how it is called"
-    err_empty "and nothing else"
+    err_empty "nothing else is said"
   done
   for option in -V --version; do
     bare "$name" "$option"
-    is "$status $(cat "$out" "$err")" "0 $name $suite" "$name $option without a home"
+    is "$status $(cat "$out" "$err")" "0 $name $suite" "$name $option prints the version without a home"
   done
   for words in -h -V; do
     if [ -c /dev/full ]; then
@@ -66,7 +66,7 @@ END
 for name in agent-setup agent-status riff-up riff-worktree-remove; do
   run "$name" -- </dev/null
   unlike "$(cat "$err")" 'unknown option' "$name --"
-  t 2 "$name -- -Z" "$name" -- -Z --no-such end
+  t 2 "$name -- -Z is an operand" "$name" -- -Z --no-such end
   unlike "$(cat "$err")" 'unknown option' "that is an operand"
 done
 
@@ -116,7 +116,7 @@ err_like '^agent-call: one profile at a time: work; agent-tail follows several$'
 for command in task-add task-list agent-talk 'mem-pick -f x'; do
   # shellcheck disable=SC2086  # words
   run $command -p home --profile=work
-  is "$status $(head -n 1 "$err")" "2 ${command%% *}: one profile at a time: work" "nor ${command%% *}'s"
+  is "$status $(head -n 1 "$err")" "2 ${command%% *}: one profile at a time: work" "${command%% *} takes one profile"
 done
 rm "$XDG_CONFIG_HOME/agentutils/config"
 for command in agent-pulse agent-status agent-archive 'agent-call health' 'sse-tail activity' agent-tail; do
@@ -127,9 +127,9 @@ for command in agent-pulse agent-status agent-archive 'agent-call health' 'sse-t
 done
 
 run riff-up -s 'a\057.b'
-err_is 'riff-up: session a\057.b: no name for a session' "a hostile session"
+err_is 'riff-up: session a\057.b: no name for a session' "a hostile session is refused"
 bare riff-up -L example
-is "$status $(cat "$err")" "2 riff-up: no home: name a directory with -d" "no home to start in"
-t 2 "an option without its argument" riff-up -L
+is "$status $(cat "$err")" "2 riff-up: no home: name a directory with -d" "a home to start in is needed"
+t 2 "an option without its argument is refused" riff-up -L
 like "$(head -n 1 "$err")" '^riff-up: option -L needs an argument$' "is told"
 done_testing

@@ -29,9 +29,9 @@ sends() {
 # refuses STATUS ERE TITLE: it failed with one line and asked nobody.
 refuses() {
   is "$status" "$1" "$3"
-  err_one_line sse-tail "$3: one line"
+  err_one_line sse-tail "$3: one line is said"
   err_like "$2" "$3: that says why"
-  err_unlike 's3cr3t' "$3: without the secret"
+  err_unlike 's3cr3t' "$3: the secret is not shown"
   is "$(requests .n | wc -l | tr -d ' ')" 0 "$3: nobody is asked"
 }
 
@@ -99,7 +99,7 @@ sends 8 "and so is a pipe"
 run sse-tail -n 1 "$url/elsewhere"
 is "$(sent | tail -n 1)" 6 "the profile's token goes to a URL of its origin"
 run sse-tail -n 1 "$other/elsewhere"
-is "$status:$(sent | tail -n 1)" "0:" "and to no other port"
+is "$status:$(sent | tail -n 1)" "0:" "it goes to no other port"
 printf '[profile clanky]\nurl = %s\ntoken-file = five\n' "$other" >"$config"
 follow "AGENT_URL=$url"
 sends 6 "nor to the environment's url: only the token of last resort does"
@@ -147,8 +147,8 @@ err_unlike '(^|[^0-9])1$|s3cr3t' "verbose or not, no token is shown"
 # --- plain http
 for host in localhost.evil.example 127.0.0.1.evil.example 100.64.evil.example; do
   AGENT_URL=http://$host follow --token-file "$tmp/one"
-  is "$status" 2 "http://$host: no token in plain text"
-  err_one_line sse-tail "http://$host: one line"
+  is "$status" 2 "http://$host gets no token in plain text"
+  err_one_line sse-tail "http://$host: one line is said"
   err_like 'plain http' "http://$host: that says why"
 done
 
@@ -173,7 +173,7 @@ sse-tail: $config:8: heading without ]" "each fault is a line with its number"
 follow --profile bad
 is "$status" 2 "a profile with a broken line is not used"
 err_like "profile bad: line 7 of $config is at fault" "and says so"
-err_one_line sse-tail "once"
+err_one_line sse-tail "it is told once"
 follow
 is "$status" 2 "nor is a default guessed when a heading is broken"
 printf '[profile a]\nurl = %s\n\033]0;x\007 = 1\nurl\n' "$url" >"$config"

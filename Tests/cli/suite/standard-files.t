@@ -26,12 +26,12 @@ for command in sse-tail action-filter action-format; do
   run perl -e 'pipe(my $r, my $w); close $r; open(STDOUT, ">&", $w); close $w;
     $SIG{PIPE} = "DEFAULT"; exec @ARGV' "$command" --help
   status_is 141 "$command: a closed pipe ends it by SIGPIPE"
-  err_empty "$command: quietly"
+  err_empty "$command says nothing"
   # shellcheck disable=SC2016
   run perl -e 'pipe(my $r, my $w); close $r; open(STDOUT, ">&", $w); close $w;
     $SIG{PIPE} = "IGNORE"; exec @ARGV' "$command" --help
   status_is 141 "$command: even when its parent ignores the signal"
-  err_empty "$command: quietly too"
+  err_empty "$command says nothing then, either"
 done
 
 done_testing

@@ -6,8 +6,8 @@ needs agent-archive agent-serve agent-call curl jq python3
 # again UNIT STATUS: whether systemd starts it again.
 again() { ! grep -Eq "^RestartPreventExitStatus=(.* )?$2( |\$)" "$root/units/$1" && grep -q '^Restart=on-failure$' "$root/units/$1"; }
 for unit in agent-archive.service agent-notify@.service agent-serve.service bus-up.service share-inbox@.service; do
-  ok "$unit: after 75 again" again "$unit" 75
-  not_ok "and not with wrong options" again "$unit" 2
+  ok "$unit starts again after 75" again "$unit" 75
+  not_ok "$unit does not start again with wrong options" again "$unit" 2
 done
 
 # --- a store that somebody has locked
@@ -64,7 +64,7 @@ t 2 "where nothing else says it, that is an error" agent-archive --folder "$tmp/
 printf 'other-token-0123456789\n' >"$tmp/token"
 t 77 "a token that is refused" agent-archive --folder "$tmp/archive"
 ok "may be another one at the next start" again agent-archive.service 77
-ok "also for agent-notify" again agent-notify@.service 77
+ok "so it is for agent-notify" again agent-notify@.service 77
 printf 'right-token-0123456789\n' >"$tmp/token"
 put three
 start archive agent-archive --folder "$tmp/archive"
