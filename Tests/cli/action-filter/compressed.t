@@ -16,7 +16,7 @@ fi
 
 for file in "$one" file.gz; do
   t 0 "$file" action-filter "$file"
-  ok "gives every byte" cmp "$out" plain
+  ok "every byte of $file comes" cmp "$out" plain
   err_empty "nothing is said"
 done
 cp file.gz no-name
@@ -26,8 +26,8 @@ run action-filter -N - <file.gz
 out_is 20000 "standard input may be a compressed file"
 run action-filter -n 3 "$one"
 out_is "$(head -n 3 plain)" "an early end"
-status_is 0 "is no fault"
-err_empty "and says nothing"
+status_is 0 "an early end has status 0"
+err_empty "nothing is said about it"
 run action-filter --fast -F "number 19999" -o id "$one"
 out_is '{"id":19999}' "--fast reads it, too"
 cat "$one" "$one" >twice
@@ -48,7 +48,7 @@ for file in "$one" file.gz; do
   head -c "$(($(wc -c <"$file") * 2 / 3))" "$file" >"cut"
   t 2 "$file cut short: status 2" action-filter cut plain
   err_like "^action-filter: cut: cut short or damaged: (zstd: unexpected end|gzip: status 1)$" \
-    "is told"
+    "the damage is told"
   err_one_line action-filter "it is told in one line"
   got=$(($(lines "$out") - 20000))
   ok "the $got lines before and the next file are read" test "$got" -gt 1000
@@ -88,7 +88,7 @@ else
 fi
 { head -c 3000 file.gz && printf XXXXXXXX && tail -c +3009 file.gz; } >damaged
 t 2 "a damaged file has status 2" action-filter -N damaged
-err_like "^action-filter: damaged: cut short or damaged: gzip: status 1$" "is told"
+err_like "^action-filter: damaged: cut short or damaged: gzip: status 1$" "the damage is told"
 head -c 12 file.gz >short
 t 2 "a file that is only a head is an error" action-filter short
 err_one_line action-filter "told in one line"
@@ -102,7 +102,7 @@ err_like "^action-filter: byte:1: " "and one is a bad line"
 : >empty.gz
 t 2 "empty ones have status 2" action-filter -N empty.zst plain empty.gz
 err_is "action-filter: empty.zst: cut short or damaged: empty
-action-filter: empty.gz: cut short or damaged: empty" "are told"
+action-filter: empty.gz: cut short or damaged: empty" "both files are named"
 out_is 20000 "and the other is read"
 mkfifo pipe.gz
 cat plain >pipe.gz &
@@ -124,7 +124,7 @@ t 2 "without a program to decompress the status is 2" \
   env PATH="$tmp/none" "$root/bin/action-filter" -N "$one" plain file.gz
 [ "$program" = gzip ] && want=20000 || want=40000
 out_is "$want" "the next file is read, and zstd needs no program"
-err_like "^action-filter: file.gz: compressed with gzip, which is not installed$" "that is told"
+err_like "^action-filter: file.gz: compressed with gzip, which is not installed$" "the missing program is named"
 run env PATH="$tmp/none" "$root/bin/action-format" "$one"
 err_is "action-format: $one: compressed with $program, which is not installed" "others say the same"
 mkdir stub
@@ -132,11 +132,11 @@ printf '#!/bin/sh\nkill -9 $$\n' >stub/gzip
 chmod +x stub/gzip
 PATH=$tmp/stub:$PATH run action-filter file.gz
 status_is 2 "a program that is killed"
-err_is "action-filter: file.gz: cut short or damaged: gzip: ended by signal 9" "is told"
+err_is "action-filter: file.gz: cut short or damaged: gzip: ended by signal 9" "the signal is told"
 rm -r stub
 run sh -c "action-filter $one | head -n 1"
 out_is "$(head -n 1 plain)" "a reader that goes away"
-err_empty "is no fault"
+err_empty "nothing is said when the reader goes"
 
 # --- the others
 t 0 "action-format reads it" action-format --color never -n 2 "$one"

@@ -28,7 +28,7 @@ is "$(kinds -n 3 a)" "d01 d02 d03" "-n works in a folder"
 is "$(action-filter -u -N a a)" 9 "-u works in a folder"
 is "$(action-filter --by kind a | lines /dev/stdin)" 9 "--by works in a folder"
 t 1 "an empty folder is no fault" action-filter empty
-err_empty "and not told"
+err_empty "nothing is said about it"
 chmod 0 empty
 if [ "$(id -u)" -ne 0 ]; then
   run action-filter empty
@@ -46,7 +46,7 @@ run action-filter -R a/rejects.ndjson a
 err_is "action-filter: a/rejects.ndjson: is read and written at once" "but not into a file that is read"
 rm a/rejects.ndjson
 t 2 "an output in the folder is not read" sh -c 'action-filter a >a/out.ndjson'
-err_is "action-filter: a/out.ndjson: is read and written at once" "is told"
+err_is "action-filter: a/out.ndjson: is read and written at once" "the file is named"
 rm a/out.ndjson
 
 # --- a plain file beside a compressed one counts once if that ends with it: an archiver
@@ -93,7 +93,7 @@ for step in removed changed; do
   more=
   [ "$step" = removed ] || more=" four"
   is "$status $(jq -r .kind found | xargs)" "0 first one two three$more" "it loses nothing when the file is $step meanwhile"
-  is "$(cat said)" "" "is no fault"
+  is "$(cat said)" "" "nothing is said about it"
   { record 2026-04-01 one; record 2026-04-01 two; record 2026-04-01 three; } >day/2026-04-01.ndjson
 done
 for step in removed kept; do
@@ -180,7 +180,7 @@ is "$(kinds -S 2026-02-01T00:00:00Z -B 2026-02-02T00:00:00Z late)" "in$today in2
 mkdir odd
 ln -s nowhere odd/2026-03-01.ndjson
 t 2 "a link to nothing is an error" action-filter odd
-err_is "action-filter: odd/2026-03-01.ndjson: no such file or directory" "is told"
+err_is "action-filter: odd/2026-03-01.ndjson: no such file or directory" "the missing file is named"
 rm odd/2026-03-01.ndjson
 one=$(printf 'e\314\201') two=$(printf '\303\251')
 record 2025-03-01 one | action-filter --pack >"odd/$one.ndjson.zst"
@@ -188,7 +188,7 @@ record 2026-03-01 two | action-filter --pack >"odd/$two.ndjson.zst"
 if [ "$(find odd -name '*.zst' | wc -l)" -eq 2 ]; then
   action-filter --contents odd >odd/.index
   is "$(kinds -S 2025-03-01T00:00:00Z -B 2025-03-02T00:00:00Z odd)" one "names of equal letters"
-  is "$(kinds -S 2026-03-01T00:00:00Z -B 2026-03-02T00:00:00Z odd)" two "are two files"
+  is "$(kinds -S 2026-03-01T00:00:00Z -B 2026-03-02T00:00:00Z odd)" two "they are two files"
 else
   skip 2 "a file system that knows but one of them"
 fi
@@ -203,7 +203,7 @@ if [ "$(id -u)" -eq 0 ] && nobody "$tmp/action-filter" --version >/dev/null 2>&1
   chmod 600 odd/*
   t 2 "--contents of files that cannot be read" \
     setpriv --reuid=65534 --clear-groups "$tmp/action-filter" --contents odd
-  err_like "odd/$two.ndjson.zst: permission denied" "tells them"
+  err_like "odd/$two.ndjson.zst: permission denied" "the forbidden file is named"
 else
   skip 4 "not root, who can be another"
 fi
@@ -213,7 +213,7 @@ for day in 2025-12-31 2026-02-28 2026-03-03 2026-03-20; do echo garbage >"a/$day
 rm a/2026-03-03.ndjson.zst
 t 2 "up to an hour before the time, the day before is opened" \
   action-filter -S 2026-03-04T00:59:00Z -B 2026-03-05T00:00:00Z a
-err_like "a/2026-03-03.ndjson:1" "and told"
+err_like "a/2026-03-03.ndjson:1" "its fault is told"
 t 0 "from that hour on it is not opened" action-filter -o kind -S 2026-03-04T01:00:00Z -B 2026-03-05T00:00:00Z a
 is "$(jq -r .kind "$out" | xargs)" "d04" "the day itself is read"
 err_empty "no other day is read"

@@ -16,7 +16,7 @@ is "$(told)" "new4 new5 new6 old1 old2 old3 old4 old5 old6 " "each is there"
 is "$(lines "$err")" 1 "which is said once"
 run action-filter -u "$tmp/old" "$tmp/restored" "$tmp/old" "$tmp/restored" "$tmp/old"
 is "$(told)" "new4 new5 new6 old1 old2 old3 old4 old5 old6 " "copies are told once"
-is "$(lines "$err")" 1 "and said once"
+is "$(lines "$err")" 1 "one line says it"
 run action-filter -u "$tmp/third" "$tmp/old" "$tmp/restored" "$tmp/third" "$tmp/restored"
 is "$(told)" "again5 again6 new4 new5 new6 old1 old2 old3 old4 old5 old6 " "three actions of one id are told apart"
 done_testing

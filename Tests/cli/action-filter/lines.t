@@ -47,7 +47,7 @@ t 0 "an array of rows is read" \
   sh -c 'printf "\357\273\277 [{\"kind\":\"b\",\"id\":2}, {\"kind\":\"a\",\"id\":1}] \n[]\n" | action-filter -u'
 out_is '{"kind":"a","id":1}
 {"kind":"b","id":2}' "its rows come with the oldest first"
-err_empty "is taken"
+err_empty "nothing is said about it"
 t 2 "a bad row, and one without its end" \
   sh -c 'printf "[5,{\"kind\":\"a\"}]\n[{\"kind\":\"b\"}\n" | action-filter'
 out_is '{"kind":"a"}' "the good row passes"

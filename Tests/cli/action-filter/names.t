@@ -55,7 +55,7 @@ is "$( (read -r _; action-filter -U nóor-0x -N) <day)" 1 "standard input is rea
 run action-filter -U 'no
 body' day
 status_is 1 "a name that nothing tells"
-err_is 'action-filter: user no\nbody: no such id, and no record tells the name' "is told"
+err_is 'action-filter: user no\nbody: no such id, and no record tells the name' "the name is told"
 t 1 "-q selects nothing, either" action-filter -qU nobody day
 err_empty "it is not"
 t 1 "the agent's own words name nobody" action-filter -U Fig day
@@ -71,7 +71,7 @@ printf '{"type":"name","of":"user","id":"%s","name":"noor"}\n' 7 8 '9\u001b[31m'
 run action-filter -U Noor twins day
 is "$(lines "$out")" 3 "one name of several: all are selected"
 err_is 'action-filter: user Noor: several have this name: 7, 8
-action-filter: user Noor: several have this name: 7, 8, 9\e[31m' "and told"
+action-filter: user Noor: several have this name: 7, 8, 9\e[31m' "all who have it are named"
 run action-filter -a -k reacted twins
 is "$(cmp "$out" twins && echo same)" same "records of names pass with -a"
 

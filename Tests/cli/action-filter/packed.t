@@ -9,7 +9,7 @@ day=$root/Tests/fixtures/sample-day.ndjson
 
 t 0 "--pack succeeds" action-filter --pack "$day"
 cp "$out" day.zst
-err_empty "says nothing"
+err_empty "nothing is said"
 ok "zstd reads the file" sh -c "zstd -dcq <day.zst | cmp - '$day'"
 ok "and has nothing to say against it" zstd -tq day.zst
 t 0 "what is compressed is packed anew, and equal bytes come of equal records" \
@@ -22,20 +22,20 @@ for text in '' '\n' '{"kind":"a"}' 'not json\n\n{"kind":"a"}\r\n'; do
   printf "$text" >odd
   run sh -c 'action-filter --pack odd >odd.zst; zstd -dcq odd.zst | cmp - odd'
   status_is 0 "$(printf '%s' "$text" | wc -c) bytes come back"
-  t 0 "and are read" \
+  t 0 "they can be read" \
     sh -c 'action-filter odd | sed s/odd:/odd.zst:/ >want; action-filter odd.zst | cmp - want'
 done
 run action-filter --pack no-such-file
 err_is "action-filter: no-such-file: no such file or directory" "a file that is not there"
 t 2 "an option that selects" action-filter --pack -k llm_call "$day"
-err_like "^action-filter: --kind is not for --pack" "is refused"
+err_like "^action-filter: --kind is not for --pack" "the message names the option"
 run action-filter --pack odd odd.zst
 err_like "^action-filter: --pack takes one file" "and so are two files"
 run action-filter --pack --contents odd
 err_like "^action-filter: --pack and --contents exclude each other" "two tasks exclude each other"
 if [ -w /dev/full ]; then
   t 2 "a full disk is an error" sh -c "action-filter --pack '$day' >/dev/full"
-  err_like "^action-filter: standard output: no space left" "is told"
+  err_like "^action-filter: standard output: no space left" "the message says why"
 fi
 
 t 0 "--contents succeeds" action-filter --contents day.zst

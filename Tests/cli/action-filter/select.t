@@ -102,7 +102,7 @@ run action-filter -N day
 out_is 5 "-N counts"
 run action-filter -N -k none day
 out_is 0 "-N counts nothing"
-status_is 1 "and says so"
+status_is 1 "the status says so"
 run action-filter --by domain day
 out_is '{"type":"count","domain":"text","count":2,"usd_cost":0}
 {"type":"count","domain":"asr","count":1,"usd_cost":0}
@@ -142,10 +142,10 @@ t 1 "-q has status 1 when nothing is selected" action-filter -q -k none day
 t 0 "-q has status 0 even after a bad line" sh -c 'printf "bad\n{\"kind\":\"a\"}\n" | action-filter -q'
 
 t 2 "2: a file is missing" action-filter -k llm_call day none day
-err_is "action-filter: none: no such file or directory" "which is named"
+err_is "action-filter: none: no such file or directory" "the missing file is named"
 is "$(wc -l <"$out")" 2 "and the others are read"
 t 1 "a folder without records selects nothing" action-filter .
-err_is "" "is no fault"
+err_is "" "nothing is said about it"
 run sh -c 'action-filter -N - day <day'
 out_is 10 "- is standard input"
 

@@ -68,20 +68,20 @@ ok "it is the same, byte for byte" cmp again rejects
 # Faults of that file.
 cp in kept
 t 2 "-R on the input has status 2" action-filter -R in in
-err_is "action-filter: in: is read and written at once" "it says so"
+err_is "action-filter: in: is read and written at once" "the message names the file"
 ok "and the input is as it was" cmp in kept
 run sh -c 'action-filter -R in <in'
 err_is "action-filter: in: is read and written at once" "standard input says so, too"
 ok "the input is as it was" cmp in kept
 t 2 "-R on the output has status 2" sh -c 'action-filter -R both in >both'
-is "$(cat both)" "" "which stays empty"
-err_is "action-filter: both: is the standard output, too" "it says so"
+is "$(cat both)" "" "the output stays empty"
+err_is "action-filter: both: is the standard output, too" "the message names the file"
 t 2 "-R that cannot be opened: status 2" action-filter -R no/such/folder in
-err_is "action-filter: no/such/folder: no such file or directory" "it says so"
+err_is "action-filter: no/such/folder: no such file or directory" "the message names the missing folder"
 out_empty "before anything is written"
 if [ -c /dev/full ]; then
   t 2 "-R on a full disk has status 2" action-filter -R /dev/full in
-  err_like "^action-filter: /dev/full: no space left on device$" "it says so"
+  err_like "^action-filter: /dev/full: no space left on device$" "the message says that the disk is full"
   is "$(grep -c . "$out")" 2 "the good lines pass"
 fi
 mkfifo bad.fifo

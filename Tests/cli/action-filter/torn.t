@@ -10,7 +10,7 @@ kinds() { jq -r .kind "$out" | xargs; }
 printf '{"kind":"a"}\n\0\0\0{"kind":"b"}\n\0\0\0\0\n{"kind":"c"}\n\0\0' >whole
 run action-filter whole
 is "$status $(kinds)" "0 a b c" "NUL bytes in front of records are passed over, and lines of them"
-err_empty "are no fault"
+err_empty "nothing is said about them"
 printf '{"kind":"a"}{"kind":"b"}\n{"kind":"c"}\0\0\n{"kind":"d"}\0{"kind":"e"}\n' >whole
 run action-filter whole
 is "$status $(kinds)" "2 a b c d e" "two records on a line are read, and NUL bytes behind records passed over"
@@ -99,7 +99,7 @@ for filter in . '{actions: .}' '{event: "actions_backfill", data: {actions: .}}'
   jq "$filter" rows >pretty
   run action-filter pretty
   is "$status $(jq -c . "$out")" "0 $(jq -c . want)" "what jq '$filter' prints is read"
-  is "$(lines "$out")" 2 "gives lines"
+  is "$(lines "$out")" 2 "there are two lines"
   run sh -c 'cat pretty | action-filter -k a'
   is "$status $(kinds)" "0 a" "it is read from a pipe, too"
 done

@@ -143,7 +143,7 @@ END
 printf '%s\n' "{\"id\":1,$row}" "{\"id\":2,$row}" "{\"id\":1,$other}" "{\"id\":2,$other}" >replaced
 t 0 "that is no fault" action-filter -u replaced
 is "$(lines "$out")" 4 "all are there"
-err_is "action-filter: ids begin anew: these actions are of another database" "and told once"
+err_is "action-filter: ids begin anew: these actions are of another database" "it is told once"
 sed 's/}$/,"profile":"box"}/' replaced >named
 run action-filter -u named replaced
 is "$(lines "$out")" 8 "it is so in each profile"

@@ -13,7 +13,7 @@ printf 'token-command = printf gw-secret\n' >>"$XDG_CONFIG_HOME/agentutils/confi
 
 t 1 "nothing waits" agent-approve -p claw -l
 out_empty "and nothing is printed"
-err_empty "nor said"
+err_empty "nothing is said, either"
 is "$(frames claw connect | jq -c .scopes)" '["operator.read","operator.approvals"]' \
   "no more is asked for than reading and answering"
 
@@ -34,10 +34,10 @@ a1	pending	exec	agent:heron:main" "--header names them"
 
 t 0 "it is approved" agent-approve -p claw --approve a1
 is "$(jq -c '[.type, .backend, .profile, .id, .decision, .result]' "$out")" \
-  '["approval_answer","openclaw","claw","a1","allow-once","accepted"]' "and counts"
+  '["approval_answer","openclaw","claw","a1","allow-once","accepted"]' "the answer counts"
 is "$(resolved)" "a1 allow-once" "it goes out once"
 t 1 "what does not wait is not found" agent-approve -p claw --approve a1
-is "$(jq -r .result "$out")" not_found "which is said"
+is "$(jq -r .result "$out")" not_found "the result says so"
 is "$(resolved)" "a1 allow-once" "and was never sent: earlier gateways take a part of an id"
 
 asks a2 '{"command":"make"}'
@@ -104,14 +104,14 @@ for words in "-l -w" "--approve a -l" "-l x" "word" "--approve a --deny b why" "
 done
 printf '[profile home]\nurl = http://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
 t 2 "a dashboard asks for no approvals" agent-approve -p home -l
-err_is "agent-approve: home: a Clanky dashboard asks for no approvals" "which is said"
+err_is "agent-approve: home: a Clanky dashboard asks for no approvals" "the message says that there is nothing to approve"
 printf '[profile dead]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 t 75 "a gateway that is not there may be there later" agent-approve -p dead -l
 err_one_line agent-approve "which is one line"
 start_gateway poor --grant operator.read
 t 77 "without the scope nothing can be approved" agent-approve -p poor -l
-err_like 'does not grant operator.approvals to this device' "which is said"
+err_like 'does not grant operator.approvals to this device' "the message names the scope"
 start_gateway shy --pair
 t 77 "a device that is not paired" agent-approve -p shy -l
 err_like 'run on the gateway: openclaw devices approve pr-9' "is told what to do"

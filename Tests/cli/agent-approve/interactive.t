@@ -31,7 +31,7 @@ spelled out|-
 a1 allow-once: accepted|^D
 END
 status_is 0 "what was approved is accepted"
-is "$(resolved)" "a1 allow-once" "and sent"
+is "$(resolved)" "a1 allow-once" "the answer is sent"
 like "$(shown)" "^  runs     sh -c \\$'rm -rf \"\\\$HOME\"; echo it\\\\'s\\\\n\\\\e\[2Jgone \\\\342\\\\200\\\\256' $long '' 'a;b' -f\$" \
   "the words as a shell reads them, whole"
 ok "which is to the byte what would run" test "$(shown | sed -n 's/^  runs     sh -c \(.*\) x*xxx .*/\1/p' | sed 's/^/printf %s /' | bash | od -c)" = \
@@ -100,7 +100,7 @@ status_is 130 "^C ends it by the signal"
 is "$(resolved | tail -n 1)" "d1 allow-once" "the link lives while it asks"
 
 t 2 "without a terminal nobody can be asked" agent-approve -p claw -i </dev/null
-err_like '^agent-approve: --interactive needs a terminal$' "which is said"
+err_like '^agent-approve: --interactive needs a terminal$' "the message asks for a terminal"
 ask e1 '{"command":"make","commandArgv":["make","-j"],"cwd":"/srv"}'
 run python3 "$cli/terminal.py" agent-approve -p claw -l --color never
 like "$(tr -d '\r' <"$out")" '^  runs     make -j$' "-l on a terminal is for people"

@@ -24,7 +24,7 @@ results() { jq -r '"\(.id) \(.decision) \(.result)" + (.reason // "" | if . == "
 approve -l
 status_is 1 "nothing waits"
 out_empty "and nothing is printed"
-err_empty "nor said"
+err_empty "nothing is said, either"
 
 wants 2
 # shellcheck disable=SC2046  # two words
@@ -46,7 +46,7 @@ is "$(calls pin ApprovalsService/ListApprovals | sort -u)" '{"status":"PENDING"}
 approve --approve "$1"
 status_is 0 "it is approved"
 is "$(jq -c '[.type, .backend, .profile, .id, .decision, .result]' "$out")" \
-  "[\"approval_answer\",\"pincer\",\"pin\",\"$1\",\"approve\",\"accepted\"]" "and counts"
+  "[\"approval_answer\",\"pincer\",\"pin\",\"$1\",\"approve\",\"accepted\"]" "the answer counts"
 carried_out() { [ "$(state "$1")" = EXECUTED ]; }
 ok "it is carried out" wait_until 20 carried_out "$1"
 approve --deny "$2" not on a Sunday
@@ -56,7 +56,7 @@ is "$(calls pin ApprovalsService/RejectAction)" \
 
 approve --approve "$1"
 status_is 0 "the same answer may come again"
-is "$(results)" "$1 approve already" "is known"
+is "$(results)" "$1 approve already" "the result says that it is known"
 approve --deny "$2"
 status_is 0 "and so is the same denial"
 is "$(results)" "$2 reject already: not on a Sunday" "with what was said of it"
@@ -68,7 +68,7 @@ status_is 1 "and so does this"
 is "$(results)" "$2 approve late: it was answered: reject (not on a Sunday)" "with what was said"
 approve --approve tc_none
 status_is 1 "what there is not"
-is "$(results)" "tc_none approve not_found" "is not found"
+is "$(results)" "tc_none approve not_found" "the result says that it is not there"
 
 wants 2
 # shellcheck disable=SC2046
@@ -149,8 +149,8 @@ tell pin settle "$1" approve
 tell pin settle "$2" reject
 tell pin expire "$3"
 ok "what somebody else approves is told" wait_until 20 has "$tmp/watch.out" "\"id\":\"$1\".*\"state\":\"(approved|executed)\""
-ok "and rejects" wait_until 20 has "$tmp/watch.out" "\"id\":\"$2\".*\"state\":\"rejected\""
-ok "and what expires" wait_until 20 has "$tmp/watch.out" "\"id\":\"$3\".*\"state\":\"expired\""
+ok "what somebody else rejects is told, too" wait_until 20 has "$tmp/watch.out" "\"id\":\"$2\".*\"state\":\"rejected\""
+ok "what expires is told, too" wait_until 20 has "$tmp/watch.out" "\"id\":\"$3\".*\"state\":\"expired\""
 ok "what was approved is carried out in the end" \
   wait_until 20 has "$tmp/watch.out" "\"id\":\"$1\".*\"state\":\"executed\""
 is "$(jq -r '.id + " " + .state' "$tmp/watch.out" | sort | uniq -d)" "" "each is told once"
@@ -166,7 +166,7 @@ stop "$watch"
 tell pin refuse ApprovalsService/ListApprovals unauthenticated unauthorized
 approve -l
 status_is 77 "a token that is refused"
-err_one_line agent-approve "which is said"
+err_one_line agent-approve "one line says it"
 tell pin answer ApprovalsService/ListApprovals 401 application/json '{"error":"unauthorized"}'
 approve -l
 status_is 77 "a refusal may have another shape"

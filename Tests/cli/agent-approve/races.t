@@ -95,7 +95,7 @@ is "$status" 75 "an answer of which nothing is known may be tried again"
 ask claw a8
 tell claw mute exec.approval.resolve
 t 75 "a reply that does not come in time has status 75" agent-approve -p claw --approve a8 --max-time 1
-is "$(jq -r '"\(.id) \(.result)"' "$out")" "a8 unknown" "is unknown"
+is "$(jq -r '"\(.id) \(.result)"' "$out")" "a8 unknown" "the result is unknown"
 
 # A gateway of earlier versions has no code of its own for it.
 start_gateway early --approvals early --protocol 3

@@ -36,20 +36,20 @@ is "$(jq -r .id "$out")" "$id" "it has the same id"
 not_ok "and it does not run yet" test -e "$tmp/ran"
 approve --approve "$id"
 status_is 0 "--approve succeeds"
-is "$(jq -r '"\(.decision) \(.result)"' "$out")" "allow-once accepted" "is accepted"
+is "$(jq -r '"\(.decision) \(.result)"' "$out")" "allow-once accepted" "the answer is accepted"
 finished "$asked"
 is "$status: $(cat "$tmp/one.out")" "0: HELLO" "and the answer comes"
 ok "-w tells that it was approved" wait_until 20 has "$tmp/watch.out" '"id":"'"$id"'".*"approved"'
 approve --approve "$id"
 status_is 0 "a second time it is approved already"
-like "$(cat "$out")" '"result":"already"' "which is said"
+like "$(cat "$out")" '"result":"already"' "the result says so"
 
 ask two hello
 approve --deny "$id"
 status_is 0 "--deny succeeds"
 finished "$asked"
 is "$status: $(cat "$tmp/two.out")" "1: " "leaves the question without an answer"
-is "$(cat "$tmp/two.err")" "agent-chat: the agent failed: refusal: the reply was denied" "and says so"
+is "$(cat "$tmp/two.err")" "agent-chat: the agent failed: refusal: the reply was denied" "the message says that it was denied"
 is "$(cat "$tmp/ran")" ran "nothing ran"
 
 ask three hello
@@ -68,7 +68,7 @@ END
 status_is 0 "a person answers at the terminal"
 like "$(cat "$out")" "^  runs     /bin/sh -c .*tr a-z A-Z" "sees the whole command"
 finished "$asked"
-is "$(cat "$tmp/four.out")" HELLO "and allows it"
+is "$(cat "$tmp/four.out")" HELLO "the answer allows it"
 ask five hello
 run python3 "$cli/talk.py" agent-approve -p claw -i --color never <<'END'
 allow it once? y, n or later [n] |

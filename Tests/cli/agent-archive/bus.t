@@ -38,7 +38,7 @@ stop "$live"
 status_is 143 "TERM ends it by that signal"
 is "$(content "$archive" | xargs)" "$(seq 250 | xargs)" "each record is there once"
 t 2 "the archive of a stream is another one" agent-archive --folder "$archive" http://127.0.0.1:9/
-err_like "^agent-archive: .*: not a resume point" "which is said"
+err_like "^agent-archive: .*: not a resume point" "the message says that the place is not its own"
 
 # Killed, with a night before each run and one in it.
 rows 20000 >"$tmp/many"

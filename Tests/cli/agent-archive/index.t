@@ -12,7 +12,7 @@ left() { find kept -name '.2*' -o -name '.index.*'; }
 
 run agent-archive --folder kept --index
 err_is "agent-archive: $tmp/kept: no such folder" "a missing folder is named"
-status_is 2 "is an error"
+status_is 2 "a missing folder is an error"
 mkdir kept
 run agent-archive --folder kept --index -n 1
 err_like "^agent-archive: --index takes no other options" "an option that is for another task"
@@ -35,8 +35,8 @@ records 2025-01-07 100 | tee -a all >kept/2025-01-07.ndjson
 cp kept/2025-01-04.ndjson.zst packed
 ls -i kept/2025-01-04.ndjson.zst >inode
 t 0 "--index succeeds" agent-archive --folder kept --index
-out_empty "prints nothing"
-err_empty "and says nothing"
+out_empty "nothing is printed"
+err_empty "nothing is said"
 for day in 1 2 3 4 6; do
   ok "day $day has an index" has_index "kept/2025-01-0$day.ndjson.zst"
 done
@@ -57,8 +57,8 @@ records 2025-02-03 10 | zstd -q >victim
 ln -s "$tmp/victim" kept/2025-02-03.ndjson.zst
 cp victim before
 t 2 "a damaged file is an error" agent-archive --folder kept --index
-err_is "agent-archive: $tmp/kept/2025-02-01.ndjson.zst: no index was added" "is told"
-is "$(wc -c <kept/2025-02-01.ndjson.zst | tr -d ' ')" 300 "and stays"
+err_is "agent-archive: $tmp/kept/2025-02-01.ndjson.zst: no index was added" "the damaged file is named"
+is "$(wc -c <kept/2025-02-01.ndjson.zst | tr -d ' ')" 300 "the damaged file stays"
 ok "a link is not followed" cmp victim before
 rm kept/2025-02-0*
 ln -sf "$tmp/victim" kept/.index

@@ -58,7 +58,7 @@ ok "? tells the keys" wait_until 20 shows 'Ctrl-S +pause'
 keys Escape
 ok "Escape leaves" wait_until 20 left
 is "$(cat status)" 0 "the status is 0"
-is "$(cat printed)" "" "and prints nothing"
+is "$(cat printed)" "" "nothing is printed"
 ok "nothing is left" nothing_left
 ok "and no text was a command" test ! -e evil -a ! -e made/evil
 
@@ -129,7 +129,7 @@ is "$status $(grep -o 'number[0-9]*' "$out" | xargs)" \
   "0 number12 number15 number18" "--filter prints what fits"
 if [ -c /dev/full ]; then
   t 2 "a full disk is an error" sh -c 'agent-browse --filter number day.ndjson >/dev/full'
-  err_like '^agent-browse: standard output: [Nn]o space left on device$' "is told"
+  err_like '^agent-browse: standard output: [Nn]o space left on device$' "the message says that the disk is full"
   err_one_line agent-browse "the message is one line"
 fi
 run sh -c '{ agent-browse --filter number day.ndjson; echo $? >&2; } | true'
@@ -142,9 +142,9 @@ is "$(lines "$out")" 1 "--filter reads standard input, too"
 browse -k nothing_like_it day.ndjson
 ok "nothing selected, no screen" wait_until 20 left
 is "$(cat status)" 1 "the status is 1"
-ok "it says so" shows '^agent-browse: nothing is selected'
+ok "the message says that nothing is selected" shows '^agent-browse: nothing is selected'
 t 2 "an option without its argument is refused" agent-browse -k
-err_like '^agent-browse: option -k needs an argument' "is told"
+err_like '^agent-browse: option -k needs an argument' "the message names the option"
 run agent-browse -p
 err_like '^agent-browse: option -p needs an argument: NAME' "so is one of our own"
 run perl -MPOSIX -e 'setsid() or fork && exit; setsid(); exec @ARGV' agent-browse day.ndjson
@@ -169,7 +169,7 @@ is "$(cat status)" 2 "and is an error"
 run agent-browse --filter number5 day.ndjson
 is "$status $(lines "$out")" "0 11" "words are looked for without a screen"
 run agent-browse --filter nothing day.ndjson
-is "$status$(cat "$out" "$err")" 1 "that fit nothing"
+is "$status$(cat "$out" "$err")" 1 "the status is 1 when nothing fits"
 run sh -c 'agent-browse --filter number5 day.ndjson >/dev/full'
 is "$status $(cat "$err")" "2 agent-browse: standard output: no space left on device" "a full disk is told"
 for words in --count '--by kind' --total -q '-o user_id' --contents --pack '-R file' '-p a,' '-p ,' '-p a,,b'; do

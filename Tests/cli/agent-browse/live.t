@@ -22,7 +22,7 @@ ok "moving up pauses the list" wait_until 20 shows '^paused >'
 post "$home" note live2
 kept() { grep -q live2 "$tmp"/made/agent-browse.*/all; }
 ok "what happens is kept" wait_until 20 kept
-ok "and not shown" hides live2
+ok "it is not shown" hides live2
 ok "the pointer stays" shows '^> home .*before3'
 keys C-s
 ok "it goes on" wait_until 20 shows 'home .*live2'

@@ -69,7 +69,7 @@ post 100 'kind = "llm_call"'
 run agent-call actions
 is "$status $(jq .id "$out" | sort -n | uniq | wc -l)" "2 1200" "what cannot be reached ends with 2"
 err_like '^agent-call: actions: bot_runtime of no guild before 2026-01-01T00:00:00.500Z cannot be reached: ' \
-  "and is named"
+  "the kind is named"
 is "$(lines "$err")" 1 "it is named once"
 run agent-call actions -k bot_runtime
 is "$status $(lines "$err")" "2 1" "it is named where a kind is asked for, too"

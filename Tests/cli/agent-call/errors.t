@@ -190,7 +190,7 @@ status_is 75 "a connection that breaks"
 err_one_line agent-call "the break is told in a line"
 answered 'send HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{"id"' guilds
 status_is 75 "an answer that is cut off"
-out_empty "is no answer"
+out_empty "nothing of it is printed"
 answered 'stall' health --max-time 0.3
 fails 75 "$h: no whole answer in 0.3 s; see --max-time" "silence"
 printf 'send HTTP/1.1 200 OK\\r\\n\\r\\n[1\nstall\n' | script

@@ -41,7 +41,7 @@ for words in health runs workers loops; do
   cat "$out" "$err" >>"$tmp/said"
 done
 not_ok "a password in a URL is not shown" grep -q hush "$tmp/said"
-ok "and refused" has "$tmp/said" 'worker-url: names a user: no part but the gateway gets a cred'
+ok "a user in a URL is refused" has "$tmp/said" 'worker-url: names a user: no part but the gateway gets a cred'
 profile "redis-url = redis://joel@127.0.0.1:$redis"
 call loops
 err_is "agent-call: redis-url: names a user: only the usual one can log in" "a user of Redis is refused, too"
@@ -54,7 +54,7 @@ profile 'redis-url = redis://192.0.2.1' "redis-password-file = $tmp/password"
 call loops
 status_is 2 "a password of Redis does not go in clear text to another machine"
 err_is "agent-call: redis://192.0.2.1:6379: the password would travel in clear text; use rediss" \
-  "is refused"
+  "the message says why"
 call health
 status_is 2 "the status says that trying again betters nothing"
 not_ok "and is not sent" test -e "$tmp/got"
@@ -84,8 +84,8 @@ profile 'kubectl-context = c'
 start=$(date +%s)
 call -o tsv --max-time 1 health
 is "$(row kubernetes)" "timeout|no answer in 1 s" "a program that prints no more and stays"
-ok "has no longer" test $(($(date +%s) - start)) -lt 8
-ok "and is ended" wait_until 20 none_left 20.125
+ok "its time is over, too" test $(($(date +%s) - start)) -lt 8
+ok "the program is ended" wait_until 20 none_left 20.125
 stand_in kubectl <<'END'
 sleep 20.25
 END
@@ -141,7 +141,7 @@ call -o tsv loops
 status_is 0 "keys and values that are odd"
 is "$(cut -f 1,2 "$out" | tr '\t' ' ')" "A zero
 Z caf$(printf '\357\277\275')" "leave the others as they are"
-is "$(sed 's/: .*//' "$err" | uniq -c | tr -s ' ')" " 2 agent-call" "and are named"
+is "$(sed 's/: .*//' "$err" | uniq -c | tr -s ' ')" " 2 agent-call" "both are named"
 err_like 'agent-loop:prd:H: no text stands there' "each of them is named"
 python3 - <<'END' | redis-cli -p "$redis" --pipe >/dev/null
 for number in range(60):
@@ -192,7 +192,7 @@ err_is "agent-call: 1 of the runs that the list shows at work could not be looke
 fault endless
 call -n 1200 runs
 is "$(lines "$out")" 1000 "no more than a thousand rows come"
-err_like 'there may be more than these 1000' "which is said"
+err_like 'there may be more than these 1000' "the message says that there may be more"
 
 start_joelgate guarded --token right
 printf 'token-command = echo wrong\nworker-url = %s\n' "$parts" >>"$config"

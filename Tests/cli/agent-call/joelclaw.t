@@ -70,7 +70,7 @@ inngest|healthy|
 worker|degraded|2 functions, 1 registered twice
 redis|degraded|1 prompt, 0 events, mode redis_degraded, asleep
 qdrant|healthy|1 collection
-kubernetes|degraded|3 pods, 1 not ready: b' "says where"
+kubernetes|degraded|3 pods, 1 not ready: b' "the pod is named"
 fault slow
 call -o tsv --max-time 1 health
 status_is 1 "parts that do not answer"
@@ -114,7 +114,7 @@ err_like 'agent-loop:prd:odd "key": not the state of a loop' "what is none is na
 fault fault
 call runs
 status_is 2 "an error in GraphQL is one, whatever its status"
-err_like '^agent-call: http://127.0.0.1:[0-9]+: the query is bad' "is told"
+err_like '^agent-call: http://127.0.0.1:[0-9]+: the query is bad' "the fault of the query is told"
 err_unlike "$(printf '\033')" "made visible"
 fault plain
 call runs
@@ -128,19 +128,19 @@ printf 'wrong\n' >"$tmp/redis.password"
 call loops
 status_is 77 "a wrong password has status 77"
 err_like 'WRONGPASS' "is told as such"
-err_unlike 'wrong ' "and not shown"
+err_unlike 'wrong ' "the password is not shown"
 call -o tsv health
 like "$(cat "$out")" '^redis	down	.*WRONGPASS' "health tells it, too"
 sed 's/^redis-url.*/redis-url = redis:\/\/u:hush@127.0.0.1:1/' "$config" >"$tmp/other" &&
   cat "$tmp/other" >"$config"
 call loops
 status_is 2 "a password in the url is refused"
-err_unlike hush "and not shown"
+err_unlike hush "the password is not shown"
 sed '/^redis/d; s/^worker-url.*/worker-url = http:\/\/127.0.0.1:1/' "$config" >"$tmp/other" &&
   cat "$tmp/other" >"$config"
 call loops
 status_is 2 "without a url of Redis there are no loops"
-err_is "agent-call: joel: no redis-url is set; see agentutils.conf(5)" "which is said"
+err_is "agent-call: joel: no redis-url is set; see agentutils.conf(5)" "the message names what is missing"
 call workers
 status_is 75 "a worker that is not there"
 stop "$(cat "$tmp/joel.pid")"

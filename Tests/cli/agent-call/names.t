@@ -43,8 +43,8 @@ for words in "-g nonsense actions" "-g 999 stats" "-g 999 actions" "channels non
   "-g nonsense automations" "-g 999 runs" "-g nonsense browser-sessions" "join nonsense"; do
   # shellcheck disable=SC2086  # words
   t 2 "agent-call $words" agent-call $words
-  out_empty "prints nothing"
-  err_like "^agent-call: guild (nonsense|999): no such guild; there are 10 " "and is refused"
+  out_empty "nothing is printed"
+  err_like "^agent-call: guild (nonsense|999): no such guild; there are 10 " "the message names the guilds there are"
 done
 err_is "agent-call: guild nonsense: no such guild; there are $known" "with all there are, to be seen"
 t 2 "a name that two guilds have" agent-call -g tWINS actions
@@ -54,7 +54,7 @@ err_is 'agent-call: guild tWINS: several have this name, give an id: 20 (Twins),
 run agent-call join 10 -u noor-0x
 is "$(jq -r .requesterUserId "$out")" 7 "-u takes a name"
 t 2 "a name that two people have" agent-call join 10 -u BO
-err_is 'agent-call: user BO: several have this name, give an id: 9 (bo), 8 (Bo)' "is refused"
+err_is 'agent-call: user BO: several have this name, give an id: 9 (bo), 8 (Bo)' "the message asks for an id"
 t 2 "a name that nobody has" agent-call join 10 -u nobody
 err_is 'agent-call: user nobody: nobody of this name is known, an id will do; there are 9 (bo), 8 (Bo), 7 (Noor \e]0;x\x07)' \
   "is refused with all there are"
@@ -81,7 +81,7 @@ out_like '^user id +7$' "--fact-profile takes a name"
 mem-search --mirror >/dev/null
 run mem-search --offline -g REPAIR-CAFÉ -f the key
 is "$(jq .id "$out")" 1 "--offline knows the names"
-t 2 "and refuses others" mem-search --offline -g nonsense -f
+t 2 "another guild is refused" mem-search --offline -g nonsense -f
 if command -v fzf >/dev/null 2>&1; then
   run mem-pick -g repair-café -f 'key hangs'
   like "$(cat "$out")" "^1	" "mem-pick -g takes a name"
@@ -94,8 +94,8 @@ fi
 for words in "" "history" "-o json" "-w -n 1"; do
   # shellcheck disable=SC2086  # words
   t 2 "voice-state -g nonsense $words is refused" voice-state -g nonsense $words
-  out_empty "prints nothing"
-  err_is "voice-state: guild nonsense: no such guild; there are $known" "is refused"
+  out_empty "nothing is printed"
+  err_is "voice-state: guild nonsense: no such guild; there are $known" "the message names the guilds there are"
 done
 t 0 "voice-state -g takes a name" voice-state -g repair-café
 t 1 "-q says by the status that nobody is there" voice-state -q -g repair-café
@@ -108,20 +108,20 @@ is "$(jq -r .sessionId "$out")" b "of records that tell the name"
 run sh -c 'voice-state -g twins -o json - <records'
 is "$(jq -r .sessionId "$out")" b "the name is found on standard input"
 t 2 "of records that do not" voice-state -g nonsense records
-err_is "voice-state: guild nonsense: no such id, and no record of a file tells the name" "is refused"
+err_is "voice-state: guild nonsense: no such id, and no record of a file tells the name" "the message says that nothing tells the name"
 
 # --- the feed
 t 0 "agent-pulse -U takes a name" agent-pulse -U noor-0x -n 2 -- -n 2 -W 0
 is "$(lines "$out")" 2 "has the history, too"
 out_like 'one' "from before the name was told"
-err_empty "and says nothing"
+err_empty "nothing is said"
 run agent-pulse -g REPAIR-CAFÉ -k sent_reply -n 1 -- -n 1
 is "$(lines "$out")" 1 "agent-pulse -g takes a name"
 for name in nobody Bo; do
   t 2 "agent-pulse -U $name is refused" agent-pulse -U "$name" -n 1
-  out_empty "prints nothing"
+  out_empty "nothing is printed"
   err_like "^agent-pulse: user $name: (nobody tells this name; agent-call names|several have this name: 9, 8$)" \
-    "and is refused"
+    "the message says why"
 done
 is "$({ agent-call names; agent-call actions; } | action-filter -U noor-0x -o content | jq -r .content | tail -n 1)" \
   one "names in front of a pipe"

@@ -76,7 +76,7 @@ out_is '{"job_id":"job_9","max_wall_time_ms":5,"status":3,"later":1.10}' "anothe
 tell pin answer JobsService/ListJobs 200 application/json \
   '{"items":[{"job_id":"job_9","max_wall_time_ms":5,"status":3,"later":1.10}]}'
 run python3 "$cli/terminal.py" agent-call -p pin jobs
-out_like 'job_9 +JOB_COMPLETED' "and is read"
+out_like 'job_9 +JOB_COMPLETED' "the table has it"
 tell pin answer JobsService/ListJobs 200 application/json \
   '{"items":[{"job_id":"job_9","thread_id":"thr_a","status":3,"last_error":"x"}]}'
 call -o tsv --header jobs
@@ -110,7 +110,7 @@ at() { run sh -c 'printf "%s" "$1" | agent-call -p new pair "$2"' - "$@"; }
 code() { ask new AuthService/CreatePairingCode '{}' | jq -r .code; }
 at 00000000 "$tmp/bound"
 status_is 77 "a wrong code is refused"
-err_like 'invalid pairing code' "is told"
+err_like 'invalid pairing code' "the message says that the code is wrong"
 not_ok "and leaves no file" test -e "$tmp/bound"
 for word in abc "12 x" "$(printf '1%.0s' $(seq 65))"; do
   at "$word" "$tmp/bound"
@@ -156,7 +156,7 @@ t 77 "nothing else is asked without a token" agent-call -p own devices
 t 0 "a token is fetched into the file that the profile names" \
   sh -c 'agent-call -p own pair "$1" </dev/null' - "$mine"
 run agent-call -p own devices
-is "$(jq -r .isCurrent "$out")" true "and lets in"
+is "$(jq -r .isCurrent "$out")" true "the token lets in"
 code=$(agent-call -p own pairing-code | jq -r .code)
 mv "$mine" "$mine.old"
 t 0 "so is one that a command would print" \

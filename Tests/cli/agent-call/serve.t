@@ -36,7 +36,7 @@ for line in open(sys.argv[1], newline="\n"):
   done
 done
 t 2 "with two guilds it asks which one" agent-call automations
-err_one_line agent-call "is asked"
+err_one_line agent-call "one line asks for it"
 is "$(agent-call get "/api/guilds/$guild/channels")" "$(agent-call channels -g "$guild")" \
   "get, the same"
 t 2 "settings, which this backend has not" agent-call settings
@@ -56,7 +56,7 @@ run agent-call join
 cat "$out" >"$tmp/join"
 ok "join without a guild has an outcome" jq -e 'has("ok")' "$tmp/join"
 t 1 "an unknown guild cannot be joined" agent-call join 999
-err_is "agent-call: join: the agent is in no such guild (guild_not_found)" "is refused"
+err_is "agent-call: join: the agent is in no such guild (guild_not_found)" "the message says that there is no such guild"
 run sh -c 'echo "{\"kind\":\"llm_call\",\"content\":\"by hand\"}" | agent-call post /api/actions'
 is "$status $(jq -c .ok "$out")" "0 true" "post sends an action"
 is "$(agent-call actions -n 1 | jq -r .content)" "by hand" "it is the newest action"

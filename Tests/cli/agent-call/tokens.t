@@ -63,7 +63,7 @@ for command in "agent-call -p slow --max-time 0.3 health" "mem-search -p slow --
   # shellcheck disable=SC2086  # words
   bound=20 run $command
   status_is 75 "a limit holds for it, too: ${command%% *}"
-  err_is "${command%% *}: token-command of profile slow: took too long" "which is said"
+  err_is "${command%% *}: token-command of profile slow: took too long" "the message says that it took too long"
 done
 printf '[profile slow]\nurl = %s\ntoken-command : echo a=b\n' "$url" >"$config"
 t 2 "a colon is no equals sign" agent-call -p slow health
@@ -96,7 +96,7 @@ status_is 77 "401 without a token has status 77"
 err_like ': no token was sent \(no profile\); see agentutils.conf\(5\)$' "says that none was sent"
 answered "$hidden" env AGENT_URL="$url" agent-call --token-file "$tmp/token" health
 status_is 77 "404 as a tunnel answers a wrong token"
-err_like ': a tunnel answers so when the token from .*/token was refused \(no profile\)$' "says that"
+err_like ': a tunnel answers so when the token from .*/token was refused \(no profile\)$' "the message says so"
 answered 'status 503 application/json {"error":"dashboard_token_required_when_public_https_enabled"}' \
   env AGENT_URL="$url" agent-call health
 status_is 77 "503 of a tunnel without a token has status 77"
@@ -132,7 +132,7 @@ is "$status" 0 "and it goes on"
 
 answered "$well" env AGENT_URL="http://ada:pa55@${url#http://}" agent-call -v health
 is "$status $(requests '.headers.authorization')" "0 Basic YWRhOnBhNTU=" "a password in the URL is used"
-is "$(cat "$out" "$err" | grep -c 'pa55\|ada')" 0 "and not shown"
+is "$(cat "$out" "$err" | grep -c 'pa55\|ada')" 0 "the password is not shown"
 
 # --- over TLS
 if command -v openssl >/dev/null 2>&1; then
@@ -172,7 +172,7 @@ for body in '{"a":' 'a=b' '{} {}' ' '; do
   err_like '^agent-call: --data: not JSON: .* at byte [0-9]+$' "and it says where"
 done
 t 2 "a body that is not there" agent-call post /api/x -d "@$tmp/nothing"
-err_is "agent-call: $tmp/nothing: no such file or directory" "is named"
+err_is "agent-call: $tmp/nothing: no such file or directory" "the missing file is named"
 t 2 "a terminal is no body" python3 "$cli/terminal.py" agent-call post /api/x
 head -c 3000000 /dev/zero | tr '\0' 7 >"$tmp/large"
 answered "$well" agent-call post /api/x -d "@$tmp/large"
@@ -190,7 +190,7 @@ err_is "agent-call: join: guild 100000000000000001, not 123; user 30000000000000
   "what is not as it was asked for is said"
 answered 'file voice-join-already.http' agent-call join 100000000000000001 -c 999 -u 300000000000000001
 status_is 0 "another text channel is no refusal"
-err_is "agent-call: join: text channel 200000000000000010, not 999" "but said"
+err_is "agent-call: join: text channel 200000000000000010, not 999" "the message names both channels"
 answered 'file voice-join-already.http' agent-call join 100000000000000001 -c 200000000000000010
 err_empty "nothing is said of what is as it was asked for"
 answered 'file voice-join-already.http' agent-call join -g 9 -o table
@@ -202,11 +202,11 @@ for pair in "voice-join:the agent tried, but is not in the channel yet (voice_jo
   name=${pair%%:*}
   answered "file $name.http" agent-call join
   status_is 1 "$name: refused"
-  err_is "agent-call: join: ${pair#*:}" "says why"
+  err_is "agent-call: join: ${pair#*:}" "the message says why"
   is "$(cat "$out")" "$(tail -n 1 "$tmp/$name.http")" "and gives the answer"
 done
 answered 'status 200 application/json {"ok":false,"reason":"\\u001b[31mno"}' agent-call join -o tsv
 status_is 1 "a reason that is not known"
-err_is 'agent-call: join: \e[31mno' "is shown, harmless"
+err_is 'agent-call: join: \e[31mno' "the reason is shown, harmless"
 
 done_testing

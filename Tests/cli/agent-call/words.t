@@ -39,7 +39,7 @@ list() {
   shift 2
   forget
   t 0 "$*" agent-call "$@"
-  err_empty "says nothing else"
+  err_empty "nothing else is said"
   is "$(jq -c . "$out")" "$(body "$name" | jq -c "$filter")" "$*: the records are those of the answer"
   # The bytes of all lines, joined by commas, stand in the answer.
   ok "$*: they have their bytes" python3 -c '
@@ -201,7 +201,7 @@ is "$status $(cat "$out" "$err")" "0 " "-q prints nothing"
 run agent-call -v guilds
 err_is "agent-call: GET $url/api/guilds
 $(sed -n 2p "$err")" "-v names the request"
-err_like '^agent-call: 200 OK, [0-9]+ bytes in [0-9.]+ ms$' "and the answer"
+err_like '^agent-call: 200 OK, [0-9]+ bytes in [0-9.]+ ms$' "-v names the answer, too"
 run agent-call guilds --quiet --verbose
 out_empty "nothing is printed with both"
 

@@ -32,7 +32,7 @@ printf 'token-command = printf gw-old\n' >>"$config"
 tokens=$(find "$XDG_STATE_HOME/agentutils/openclaw" -name 'tokens-*')
 sed -i.old 's/"dt-[^"]*"/"dt-gone"/g' "$tokens"
 t 77 "no token is good" agent-call -p claw agents
-err_like 'AUTH_TOKEN_MISMATCH' "which is said"
+err_like 'AUTH_TOKEN_MISMATCH' "the message says so"
 sed -i.old '/gw-old/d' "$config"
 t 77 "nor is the device's alone" agent-call -p claw agents
 err_like 'AUTH_TOKEN_MISSING' "which is not shown again"
@@ -44,7 +44,7 @@ t 0 "the profile's is enough" agent-call -p claw agents
 start_gateway thrice --thrice
 run agent-chat -p thrice hello
 is "$status $(cat "$out")" "0 You said: hello" "challenges that are repeated"
-is "$(frames thrice connect | wc -l | tr -d ' ')" 1 "are answered once"
+is "$(frames thrice connect | wc -l | tr -d ' ')" 1 "they are answered once"
 
 # What fails ticks is left with the code for it.
 start_gateway quiet --tick 200

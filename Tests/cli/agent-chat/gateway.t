@@ -48,7 +48,7 @@ is "$(jq -r '.backend + " " + .profile' "$out" | sort -u)" "openclaw claw" "whos
 
 chat fail
 status_is 1 "a turn that fails"
-out_empty "prints nothing"
+out_empty "nothing is printed"
 err_is "agent-chat: the agent failed: rate_limit: too many requests" "the reason is told"
 
 # --- keys
@@ -112,7 +112,7 @@ start long agent-chat -p claw --retry-wait 0.1 forever
 long=$pid
 wait_until 20 sh -c "grep -c '\"forever\"' '$tmp/claw.log' | grep -q 2"
 t 0 "--abort ends what is under way" agent-chat -p claw --abort
-is "$(lines "$out")" 1 "and says what"
+is "$(lines "$out")" 1 "the run that was ended is named"
 finished "$long"
 is "$status" 1 "the one who asked is told"
 is "$(cat "$tmp/long.err")" "agent-chat: aborted: rpc" "the reason is told"
@@ -135,7 +135,7 @@ is "$(frames claw chat.send | tail -n 1 | jq -c .attachments)" \
   "a file goes along, without its folder"
 chat --attach "$tmp/large.bin" look
 status_is 2 "one that is too large does not"
-err_like 'large.bin: 5000001 bytes are too many: at most 5000000$' "which is said"
+err_like 'large.bin: 5000001 bytes are too many: at most 5000000$' "the message tells the size"
 start_gateway files --files '{"maxBytes":6000000,"maxImageBytes":7}'
 t 0 "unless the gateway says that it takes it" agent-chat -p files --attach "$tmp/large.bin" look
 t 2 "the size of a picture is checked, too" agent-chat -p files --attach "$tmp/shot" look
@@ -143,7 +143,7 @@ err_like 'shot: 8 bytes are too many: at most 7$' "it may take less"
 is "$(frames files chat.send | wc -l | tr -d ' ')" 1 "what is too large is not sent"
 chat --attach "$tmp/none" look
 status_is 2 "one that is not there"
-err_is "agent-chat: $tmp/none: no such file or directory" "is named"
+err_is "agent-chat: $tmp/none: no such file or directory" "the missing file is named"
 chat --speak "$tmp/a.mp3" hello
 status_is 0 "a gateway does not speak"
 out_is "You said: hello" "the text is printed"
@@ -183,15 +183,15 @@ is "$(cat "$tmp/waits.out")" "You said: hello" "with the answer"
 is "$(grep -c pr-9 "$tmp/waits.err")" 1 "it is said once"
 start_gateway poor --grant operator.read
 t 77 "a scope that is not granted" agent-chat -p poor hello
-err_like 'does not grant operator.write' "is named"
+err_like 'does not grant operator.write' "the message names the scope"
 t 0 "who only reads does not need it" agent-chat -p poor --history
 printf '[profile away]\nkind = openclaw\nurl = ws://127.0.0.1:1\n[profile web]\nurl = http://127.0.0.1:1\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 t 75 "a gateway that is not there" agent-chat -p away --max-retries 1 --retry-wait 0.05 hello
-err_one_line agent-chat "is a line"
+err_one_line agent-chat "one line tells it"
 t 75 "a list fails so, too" agent-chat -p away --max-retries 1 --retry-wait 0.05 --agents
 t 2 "an agent that takes no messages" agent-chat -p web hello
-err_is "agent-chat: web: a Clanky dashboard takes no messages" "says so"
+err_is "agent-chat: web: a Clanky dashboard takes no messages" "the message says that it takes no messages"
 
 
 # --- a gateway that is only starting
@@ -199,7 +199,7 @@ before=$(sent)
 tell claw busy chat.send 50
 chat patience
 status_is 0 "a question that is refused for a while"
-out_is "You said: patience" "is asked again"
+out_is "You said: patience" "the question is asked again"
 is "$(($(sent) - before))" 2 "it is asked again once"
 again='select(.frame.method == "chat.send") | .frame'
 is "$(jq -r "$again | .id" "$tmp/claw.log" | tail -n 2 | sort -u | wc -l | tr -d ' ')" 2 \
@@ -216,7 +216,7 @@ status_is 0 "a name that fits with the agent's"
 chat -t "$(long $((513 - 12)))" hello
 status_is 2 "one letter more is refused"
 err_like "the thread's name is too long: its session key would have 513 characters, 512 at most" \
-  "is told"
+  "the message tells the length"
 chat -a "$(long 60)" -t "$(long 446)" hello
 status_is 2 "it is refused with another agent, too"
 chat -t "$(long 480)$(printf '\360\237\214\277%.0s' 1 2 3 4 5 6 7 8 9 10 11)" hello

@@ -44,14 +44,14 @@ ok "which together are a few times its length" test "$(wc -c <"$tmp/said")" -lt 
 is "$(jq -rs '[.[] | select(.type == "message").text | length] == ([.[] | select(.type == "message").text | length] | sort)' "$tmp/said")" \
   true "the messages only grow"
 held "thoughts without end" 45 "thoughts $count" -o json
-ok "are bounded, too" test "$(wc -c <"$tmp/said")" -lt 40000000
+ok "thoughts without end are bounded, too" test "$(wc -c <"$tmp/said")" -lt 40000000
 held "a tool that prints without end" 45 "outputs 100" -o json
 is "$(jq -r 'select(.type == "tool_call").stdout // "" | length' "$tmp/said" | sort -rn | head -n 1)" \
   262144 "of which the end is kept"
 held "tools without end" 45 "calls 30000" -o json
-is "$(jq -r 'select(.type == "tool_call").id' "$tmp/said" | wc -l)" 30000 "are told, each"
+is "$(jq -r 'select(.type == "tool_call").id' "$tmp/said" | wc -l)" 30000 "each tool is told"
 held "ids of 2 MiB" 80 "ids"
-is "$(cat "$tmp/said")" "done" "are none"
+is "$(cat "$tmp/said")" "done" "such ids are none"
 
 # --- at a terminal
 
@@ -69,8 +69,8 @@ PYTHON
 chat() { run python3 "$cli/terminal.py" 24x60 agent-chat -p "$@"; }
 chat claw odd
 status_is 1 "names that a terminal obeys"
-is "$(raw "$out")" "" "are not obeyed"
-out_like '^said n.e\[2J.e\]0;owned.x07' "but shown"
+is "$(raw "$out")" "" "the names are not obeyed"
+out_like '^said n.e\[2J.e\]0;owned.x07' "the names are shown"
 is "$(tr -d '\r' <"$out" | grep -c '^.\[2m· ')" 3 "a line of theirs is one line"
 chat claw -o json odd
 is "$(raw "$out")" "" "nor are they in records"

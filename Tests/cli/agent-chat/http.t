@@ -36,7 +36,7 @@ is "$(asked '[.method,.path,.body]')" \
   "is asked as the server wants it"
 is "$(asked '.headers.authorization')" '"Bearer S3cret-Token"' "the token is sent"
 t 0 "another agent can be asked" agent-chat -p c -a heron -o json hello
-is "$(asked .body.agent)" '"heron"' "is named"
+is "$(asked .body.agent)" '"heron"' "the agent is named"
 is "$(jq -r '[.type,.backend,.profile,.thread,.role,.text,.state] | map(. // "") | join(" ")' "$out")" \
   'turn claudio c heron   running
 message claudio c heron assistant You said: hello final
@@ -47,14 +47,14 @@ is "$(asked '.body.messages[0].content')" '"  two\n lines "' "standard input is 
 run sh -c 'printf "dash" | agent-chat -p c -'
 out_is "You said: dash" "so it is with -"
 t 2 "what is not UTF-8" sh -c 'printf "caf\351" | agent-chat -p c'
-err_is "agent-chat: standard input: not UTF-8 at byte 4" "is not said"
+err_is "agent-chat: standard input: not UTF-8 at byte 4" "the message tells the place"
 t 2 "an empty question is refused" sh -c 'agent-chat -p c </dev/null'
-err_one_line agent-chat "is not said"
+err_one_line agent-chat "one line says why"
 t 2 "words that are not UTF-8" agent-chat -p c "$(printf 'caf\351')"
 out_empty "are not said either"
 
 t 0 "an agent that says nothing" agent-chat -p c silence
-out_empty "has answered, too"
+out_empty "silence prints nothing"
 : >"$log"
 t 75 "an answer that is cut off" agent-chat -p c cut
 out_empty "is not printed in part"
@@ -62,7 +62,7 @@ is "$(lines "$log")" 1 "and not asked for again"
 t 75 "a server that is busy" agent-chat -p c busy
 is "$(lines "$log")" 2 "is not asked again either"
 t 75 "one that breaks" agent-chat -p c fail
-err_like "it broke" "says why"
+err_like "it broke" "the server's reason is told"
 t 77 "a token that is refused" agent-chat -p c no
 err_one_line agent-chat "it is told in a line"
 err_unlike S3cret "the token is not shown"
@@ -93,11 +93,11 @@ is "$(jq -r .id "$out" | tr '\n' ' ')" "heron stoat " "they are listed as rows"
 # --- audio
 
 t 0 "an answer that is spoken" agent-chat -p c --speak "$tmp/a.mp3" -a stoat hello
-out_is "You said: hello" "is printed, too"
+out_is "You said: hello" "the answer is printed, too"
 is "$(cat "$tmp/a.mp3")" "ID3You said: hello" "and is in the file"
 is "$(asked .body)" '{"text":"You said: hello","agent":"stoat"}' "it is spoken in the voice of the agent"
 t 0 "an answer that cannot be spoken" agent-chat -p c --speak "$tmp/a.mp3" silent
-out_is "You said: silent" "is printed"
+out_is "You said: silent" "the answer is printed"
 err_like '^agent-chat: no audio: .*no voice' "a line tells why"
 not_ok "and no audio of another answer is left" test -s "$tmp/a.mp3"
 run agent-chat -p c --speak "$tmp/a.mp3" page
@@ -139,7 +139,7 @@ out_is "You said: whole" "an answer without a stream"
 run agent-chat -p r count 2000
 is "$(tr -d '\n' <"$out" | cksum)" "$(seq 0 1999 | tr '\n' ' ' | cksum)" "a long one is whole"
 t 0 "silence is an answer" agent-chat -p r silence
-out_empty "is an answer"
+out_empty "silence prints nothing"
 for word in late incomplete fail; do
   t 1 "$word: a run that failed" agent-chat -p r "$word"
   out_empty "nothing is printed of it"
@@ -174,5 +174,5 @@ out_like '^You said: \\e\]0;x\\x07' "what a terminal would obey is escaped"
 
 t 2 "a name that makes too long a session key" \
   agent-chat -p r -t "$(head -c 510 /dev/zero | tr '\0' x)" hello
-err_like 'session key would have 521 characters' "is not sent"
+err_like 'session key would have 521 characters' "the message tells the length"
 done_testing

@@ -15,12 +15,12 @@ ok "a prompt behind which the connection is lost is looked for" \
   wait_until 20 has "$tmp/cutoff.out" '"role":"user".*"state":"final"'
 tell joel go
 finished "$pid"
-is "$(user "$tmp/cutoff.out")" "queued sent unconfirmed final " "and found"
+is "$(user "$tmp/cutoff.out")" "queued sent unconfirmed final " "the prompt is found"
 is "$(prompts)" 1 "not sent again"
 tell joel lose
 chat --timeout 0.5 -o json never stored
 status_is 75 "a prompt that never arrived has status 75"
-is "$(user "$out")" "queued sent unconfirmed " "is unconfirmed"
+is "$(user "$out")" "queued sent unconfirmed " "the prompt is unconfirmed"
 err_like "whether the message was taken is not known$" "nobody claims more"
 is "$(prompts)" 2 "nor sends it again"
 
@@ -34,7 +34,7 @@ finished "$pid"
 is "$status" 75 "an answer of which a part is lost with the connection"
 is "$(jq -r 'select(.role == "assistant") | .state' "$tmp/torn.out" | tail -n 1)" aborted \
   "is no final text"
-like "$(cat "$tmp/torn.err")" 'a part of the answer is lost, and nobody keeps it$' "which is said"
+like "$(cat "$tmp/torn.err")" 'a part of the answer is lost, and nobody keeps it$' "the message says that a part is lost"
 
 start again agent-chat -p joel --retry-wait 0.1 -o json count 200
 wait_until 20 has "$tmp/again.out" '"state":"partial"'
@@ -62,12 +62,12 @@ tell joel bytes x
 kill -INT "$pid"
 finished "$pid"
 is "$status" 130 "frames that are none, and of the wrong kind"
-ok "are named" has "$tmp/raw.err" '^agent-chat: a frame that cannot be read: '
+ok "a frame that cannot be read is named" has "$tmp/raw.err" '^agent-chat: a frame that cannot be read: '
 not_ok "and nothing reaches a terminal as it is" grep -q "$(printf '\033')" "$tmp/raw.err"
 
 chat huge 70
 status_is 75 "an answer without an end"
-err_like 'the answer is longer than what is kept$' "is not kept"
+err_like 'the answer is longer than what is kept$' "the message says that it is too long"
 stop "$(cat "$tmp/joel.pid")"
 chat --max-retries 1 anybody there
 status_is 75 "without a gateway the status is 75"

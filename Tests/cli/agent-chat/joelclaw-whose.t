@@ -30,10 +30,10 @@ out_is "Do not now reboot" "a piece is not lost to what stands beside it"
 chat -o json tooled
 status_is 0 "a tool that is called before the request is seen"
 is "$(jq -r 'select(.type == "tool_call") | .state + " " + (.turn != null | tostring)' "$out" | xargs)" \
-  "running true succeeded true" "is told"
+  "running true succeeded true" "the tool is told"
 chat --timeout 1 -o json behind
 status_is 75 "a gateway whose clock is far behind"
-err_like "the gateway's clock seems to be (89|9[0-9]) s behind$" "is named"
+err_like "the gateway's clock seems to be (89|9[0-9]) s behind$" "the message tells how far behind"
 is "$(jq -r 'select(.type == "turn") | .state' "$out" | tail -n 1)" failed "and the turn has an end"
 
 # --- one prompt in flight

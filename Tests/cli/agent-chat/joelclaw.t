@@ -40,14 +40,14 @@ status_is 0 "silence is an answer"
 out_empty "it prints nothing"
 chat fail
 status_is 1 "an error behind which nothing comes"
-err_is "agent-chat: the agent failed: model overloaded" "is told"
+err_is "agent-chat: the agent failed: model overloaded" "the error is told"
 chat slip
 status_is 0 "an error that the agent gets over"
-out_is "Without the tool." "is no end"
-err_is "agent-chat: the gateway says: the tool failed" "but told"
+out_is "Without the tool." "the answer comes all the same"
+err_is "agent-chat: the gateway says: the tool failed" "the error is told, too"
 chat --timeout 0.5 open
 status_is 75 "an answer whose end does not come"
-out_empty "is not printed"
+out_empty "nothing of it is printed"
 chat odd
 run agent-chat -p joel --color never -o json --again odd
 is "$(jq -r 'select(.state == "final") | .text' "$out" | tail -n 1 | od -An -c | grep -c 033)" 1 \
@@ -131,7 +131,7 @@ kill -INT "$pid"
 finished "$pid"
 is "$status" 130 "^C ends the command"
 is "$(frames joel abort | wc -l | tr -d ' ')" 1 "and what the agent does"
-is "$(jq -r 'select(.type == "turn") | .state' "$tmp/long.out" | tail -n 1)" aborted "which is awaited"
+is "$(jq -r 'select(.type == "turn") | .state' "$tmp/long.out" | tail -n 1)" aborted "the end of what the agent does is awaited"
 tell joel busy telegram
 start long agent-chat -p joel not yet
 wait_until 20 came_frames joel status 1

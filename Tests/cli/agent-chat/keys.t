@@ -12,7 +12,7 @@ ok "a conversation is followed" wait_until 20 came_frames claw sessions.messages
 for thread in Work WORK agent:Heron:work ' Agent:HERON:Work '; do
   t 0 "'$thread'" agent-chat -p claw -t "$thread" "say from $thread"
 done
-is "$(frames claw chat.send | jq -r .sessionKey | sort -u)" agent:heron:work "is one conversation"
+is "$(frames claw chat.send | jq -r .sessionKey | sort -u)" agent:heron:work "they are one conversation"
 is "$(agent-chat -p claw --threads | cut -f 1)" agent:heron:work "it is one to the gateway, too"
 all_heard() { [ "$(grep -c '"state":"final"' "$tmp/tail.out")" -eq 4 ]; }
 ok "and all of it comes to who follows it" wait_until 20 all_heard
@@ -34,7 +34,7 @@ start all agent-tail -p global Harbour
 wait_until 20 came_frames global sessions.messages.subscribe 1
 t 0 "where all agents have one main conversation" agent-chat -p global -t main "say for all"
 is "$(frames global chat.send | jq -r .sessionKey)" global "it is the one that is meant"
-ok "and followed" wait_until 20 has "$tmp/all.out" '"state":"final"'
+ok "it is followed, too" wait_until 20 has "$tmp/all.out" '"state":"final"'
 start_gateway named --main-key harbour
 start named agent-tail -p named main
 wait_until 20 came_frames named sessions.messages.subscribe 1

@@ -76,13 +76,13 @@ chat --history -t t2
 out_like '^oracle: another' "a role that nobody knows"
 chat --history -t t9
 status_is 0 "a conversation that is not there"
-out_empty "has no messages"
+out_empty "no messages are printed"
 chat --history -t at://did:web:other.test/dev.joelclaw.agent.thread/t1
 status_is 2 "a conversation of somebody else is refused"
 err_like 'a conversation of another repository: at://did:web:other.test/' "is not taken for one's own"
 chat --history -t "$here.message/m1"
 status_is 2 "what is no conversation"
-err_like ': not the name of a conversation: at://' "is refused"
+err_like ': not the name of a conversation: at://' "the message says so"
 is "$(asked mypds com.atproto.server.createSession)" "$logins" "nobody logged in again"
 
 # --- what it does not do
@@ -93,8 +93,8 @@ err_like ': a personal data server only keeps records$' "is refused in one line"
 err_one_line agent-chat "nothing else is said"
 chat --queue hello
 status_is 2 "a message for later is refused, too"
-err_like ': a personal data server only keeps records$' "is refused, too"
-is "$(find "$XDG_STATE_HOME" -type f -path '*outbox*')" "" "and not kept"
+err_like ': a personal data server only keeps records$' "the message says why"
+is "$(find "$XDG_STATE_HOME" -type f -path '*outbox*')" "" "nothing is kept"
 for mode in --agents --abort '--history -a x'; do
   # shellcheck disable=SC2086  # words
   chat $mode
@@ -108,7 +108,7 @@ printf '[profile open]\nkind = pds\nurl = %s\nidentifier = alice.test\ntoken-com
   "$(cat "$tmp/mypds.url")" "$tmp/ran" >>"$XDG_CONFIG_HOME/agentutils/config"
 profile=open chat --threads
 status_is 0 "a password that cannot be had is not needed"
-not_ok "nor asked for" test -e "$tmp/ran"
+not_ok "the password is not asked for" test -e "$tmp/ran"
 profile=open chat --history -n 1 -t "$here.thread/t1"
 out_is 'assistant: third' "nor for what is named by the DID"
 
@@ -121,7 +121,7 @@ done | pds-record -p slow put >"$tmp/put"
 for n in 1 2 3 4; do echo '{"method": "listRecords", "wait": 0.6}'; done >>"$tmp/slow.faults"
 profile=slow chat --history -t t --timeout 1
 status_is 75 "--timeout is for all its pages"
-err_like 'the list did not come whole in time$' "which is said"
+err_like 'the list did not come whole in time$' "the message says that time was short"
 
 # --- a gateway with a server for what is kept
 
@@ -154,6 +154,6 @@ t 2 "an unknown profile is refused" agent-chat -p gone --threads
 printf '[profile away]\nkind = pds\nurl = http://127.0.0.1:9\nidentifier = alice.test\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 t 75 "a server that is away" agent-chat -p away --threads --max-retries 0
-err_one_line agent-chat "is told"
+err_one_line agent-chat "one line tells it"
 
 done_testing

@@ -30,7 +30,7 @@ tell pin drops 20
 t 0 "a long answer" agent-chat -p pin --retry-wait 0.02 --timeout 20 -t "$thread" -o json slow 30
 tell pin drops 0
 is "$(jq -r 'select(.type == "tool_call") | .stdout // empty' "$out" | tail -n 31 | xargs)" \
-  "$(seq -s ' ' 0 29)" "is whole"
+  "$(seq -s ' ' 0 29)" "the output of the tool is whole"
 is "$(jq -c 'select(.type == "message" and .state == "final")' "$out" | sort | uniq -d)" "" \
   "and no message ends twice"
 is "$(jq -r 'select(.type == "turn") | .state' "$out" | sort | uniq -c | awk '$2 == "completed" { print $1 }')" 1 \

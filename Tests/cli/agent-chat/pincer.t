@@ -64,7 +64,7 @@ is "$(jq -r 'select(.type == "thread") | .id' "$out")" \
 
 chat fail
 status_is 1 "a turn that fails"
-out_empty "prints nothing"
+out_empty "nothing is printed"
 err_is "agent-chat: the agent failed: FAILED_MODEL_OUTPUT: the model said nothing of use" "the reason is told"
 tell pin race before
 chat fail INVALID_ARGUMENT
@@ -72,11 +72,11 @@ status_is 1 "one whose stream ends before its event"
 err_like 'INVALID_ARGUMENT' "is told from the thread"
 chat --timeout 1 die
 status_is 75 "one that ends without a word has a limit"
-err_like 'the turn is over, and how it ended is not said$' "which is said"
+err_like 'the turn is over, and how it ended is not said$' "the message says that the end is unknown"
 before=$(sent)
 chat --timeout 1 hang
 status_is 75 "and so has one that never ends"
-err_like 'nothing of the answer came for 1 s' "which is said"
+err_like 'nothing of the answer came for 1 s' "the message says how long nothing came"
 once "it was said once"
 
 # --- losses: what was sent is found in the thread, and never sent twice
@@ -86,11 +86,11 @@ for fate in lose close mute; do
   if [ "$fate" = close ]; then
     chat --timeout 1.5 "$fate" it
     status_is 75 "$fate: what never arrived has status 75"
-    err_like 'whether it arrived is not known' "is said so"
+    err_like 'whether it arrived is not known' "$fate: the message says so"
   else
     chat --timeout 10 --idle-timeout 1 "$fate" it
     status_is 0 "$fate: what arrived is answered"
-    out_is "You said: $fate it" "is found"
+    out_is "You said: $fate it" "$fate: the answer is found"
   fi
   once "$fate: and said once"
 done
@@ -158,7 +158,7 @@ wait_until 20 asked
 tell pin expire "$(waiting)"
 finished "$pid"
 isnt "$status" 0 "a turn whose approval expired is not waited for until the end of time"
-like "$(cat "$tmp/stuck.err")" 'expired' "which is said"
+like "$(cat "$tmp/stuck.err")" 'expired' "the message says that it expired"
 
 # --- lists
 
@@ -176,7 +176,7 @@ is "$(jq -r '.state + " " + .backend' "$out" | sort -u)" "final pincer" "it is s
 t 2 "a history needs a thread" agent-chat -p pin --history
 t 2 "a turn cannot be ended" agent-chat -p pin --abort -t "$thread"
 t 2 "a key is refused by a server without keys" agent-chat -p pin --key k hello
-err_like 'cannot tell a second try from a new message' "says so"
+err_like 'cannot tell a second try from a new message' "the message says why"
 t 2 "nor does it take files" agent-chat -p pin --attach "$out" hello
 is "$(calls pin TurnsService/StartTurn | grep -c hello)" 0 "nothing was sent"
 
@@ -185,14 +185,14 @@ is "$(calls pin TurnsService/StartTurn | grep -c hello)" 0 "nothing was sent"
 tell pin refuse TurnsService/StartTurn unauthenticated unauthorized
 chat hello
 status_is 77 "a token that is refused"
-err_one_line agent-chat "which is said"
+err_one_line agent-chat "one line says it"
 tell pin answer TurnsService/StartTurn 401 application/json '{"error":"unauthorized"}'
 chat hello
 status_is 77 "a refusal may have another shape"
 tell pin refuse ThreadsService/ListThreadMessages not_found "thread not found"
 chat hello
 isnt "$status" 0 "a thread that there is not"
-err_like 'thread not found' "is named"
+err_like 'thread not found' "the thread is said to be missing"
 tell pin answer TurnsService/StartTurn 200 text/html '<html>'
 chat hello
 status_is 2 "something else than a Pincer server is an error"

@@ -29,7 +29,7 @@ is "$(tail -n 1 "$out" | jq -c '[.type, .state]')" '["turn","completed"]' "to th
 chat --key once-1 only once
 out_is "ONLY ONCE" "a key is taken"
 chat --key once-1 only once
-out_is "ONLY ONCE" "has one answer"
+out_is "ONLY ONCE" "there is one answer"
 chat --history -o json
 is "$(jq -r 'select(.role == "user") | .text' "$out" | grep -c 'only once')" 1 "and is said once"
 chat --history -n 2
@@ -77,8 +77,8 @@ not_ok "words alone show nothing of it" sh -c 'agent-chat -p busy hello | grep -
 
 serve broken --reply-command 'echo half; exit 3'
 t 1 "a command that fails" agent-chat -p broken hello
-out_empty "is no answer"
-err_one_line agent-chat "and says so"
+out_empty "nothing is printed"
+err_one_line agent-chat "one line says why"
 serve mute
 t 75 "a reply needs a command" agent-chat -p mute hello
 err_one_line agent-chat "is no agent yet"

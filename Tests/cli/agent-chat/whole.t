@@ -14,16 +14,16 @@ chat() { run agent-chat -p claw --retry-wait 0.1 --max-time 30 "$@"; }
 tell claw cut chat.send
 chat wide 30000
 status_is 0 "an answer that is looked up behind a loss"
-is "$(tr -d '\n' <"$out" | wc -c | tr -d ' ')" 30000 "is whole"
+is "$(tr -d '\n' <"$out" | wc -c | tr -d ' ')" 30000 "it is whole"
 chat --history -n 1 -o json
 is "$(jq -r '.text | length' "$out")" 30000 "and is whole in the history"
 is "$(jq -r '.id' "$out")" "row-agent:heron:main-1" "it has its own id there"
 chat wide 700000
 status_is 0 "an answer that is too long for the stream"
-is "$(tr -d '\n' <"$out" | wc -c | tr -d ' ')" 700000 "is whole"
+is "$(tr -d '\n' <"$out" | wc -c | tr -d ' ')" 700000 "it is whole"
 chat wide 1500000
 status_is 0 "one that is left out of the history"
-is "$(tr -d '\n' <"$out" | wc -c | tr -d ' ')" 1500000 "is whole"
+is "$(tr -d '\n' <"$out" | wc -c | tr -d ' ')" 1500000 "it is whole"
 chat --history -n 1 -o json
 status_is 0 "it is shown in the history"
 is "$(jq -r '.text | length' "$out")" 1500000 "it is whole, too"
@@ -36,7 +36,7 @@ tell claw short
 tell claw cut chat.send
 chat wide 30000
 status_is 75 "an answer that is not given whole is no answer"
-err_like 'the answer is cut: the gateway does not give it whole' "which is said"
+err_like 'the answer is cut: the gateway does not give it whole' "the message says that it is cut"
 chat --history -n 1
 status_is 2 "nor is a history"
 err_is "agent-chat: 1 text is cut: the gateway gives no more of it" "which is said, too"

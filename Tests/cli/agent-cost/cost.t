@@ -65,7 +65,7 @@ for limit in 4.05076139999999999999 4 0 .5; do
   is "$status$(cat "$out" "$err")" 1 "$limit is passed"
 done
 t 1 "the limit is passed" agent-cost -o line --limit 4 "$day"
-out_like '^\$4\.05 of \$4  170 calls' "says so"
+out_like '^\$4\.05 of \$4  170 calls' "the line tells the limit"
 run agent-cost -o table --limit 4 "$day"
 is "$status $(tail -n 1 "$out")" "1 over the limit of \$4" "so does a table"
 
@@ -138,7 +138,7 @@ for words in '-U nobody' '-g nowhere'; do
   # shellcheck disable=SC2086  # two words
   t 2 "nobody tells the name: $words" agent-cost -p a $words
   out_empty "that is not nothing spent: $words"
-  err_like '^agent-cost: (user nobody|guild nowhere): nobody tells this name; agent-call names prints' "says so: $words"
+  err_like '^agent-cost: (user nobody|guild nowhere): nobody tells this name; agent-call names prints' "the message says that nobody tells the name: $words"
 done
 for words in "-g :Repair-Café" "-U :Noor" "--by :kind" "--by :hour"; do
   # shellcheck disable=SC2086  # several words, and what is not yet typed
@@ -153,7 +153,7 @@ t 75 "one of two is down" agent-cost -p down,a -S 48h --limit 1 -o line
 out_like '^\$4\.05 of \$1  170 calls' "the other is counted"
 if action-filter -S today -N </dev/null >/dev/null 2>&1 || [ "$?" -eq 1 ]; then
   t 0 "what was spent today can be asked for" agent-cost -p a -o json
-  is "$(tail -n 1 "$out")" "$(agent-cost -p a -S today -o json | tail -n 1)" "is the default"
+  is "$(tail -n 1 "$out")" "$(agent-cost -p a -S today -o json | tail -n 1)" "today is the default"
 else
   skip 2 "no day can be named"
 fi
@@ -163,12 +163,12 @@ for words in "-o csv" "--by nothing" "--by hour,day" "--by ''" "-S soon" "-W x" 
   "--limit ''" "-p a day" "--limit" "-p ''" "--limit -1 day" "--limit=-0.5 day" "--limit -0 day" \
   "--by model,,user day" "--by model, day" "--by ,model day" "-p a," "-p ,a" "-p a,,b" "--profile=,"; do
   t 2 "agent-cost $words is refused" sh -c "agent-cost $words"
-  out_empty "prints nothing: $words"
+  out_empty "nothing is printed: $words"
   is "$(head -n 1 "$err" | grep -c '^agent-cost: ')$(sed -n 2p "$err" | grep -c '^usage: agent-cost')" 11 \
     "says why and how: $words"
 done
 t 2 "a file that is not there" agent-cost -o line missing "$day"
-err_is "agent-cost: missing: no such file or directory" "is named"
+err_is "agent-cost: missing: no such file or directory" "the missing file is named"
 out_like '170 calls' "the other is counted"
 
 # --- it leaves nothing behind

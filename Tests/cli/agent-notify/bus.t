@@ -35,7 +35,7 @@ ok "whatever it is" wait_until 20 told "$tmp/told.out"
 is "$(titles "$tmp/told.out" | xargs)" "llm_error t1" "and nothing that was there before"
 ok "all is acknowledged" wait_until 20 settled
 t 2 "a second one on this machine is refused" agent-notify --bus '>'
-err_is "agent-notify: $XDG_STATE_HOME/agentutils/notify+bus: in use by another agent-notify" "is refused"
+err_is "agent-notify: $XDG_STATE_HOME/agentutils/notify+bus: in use by another agent-notify" "the message says that another is at work"
 
 # --- a way that is not through with it
 stop "$told"
@@ -153,5 +153,5 @@ err_like '^agent-notify: unknown option --no-such$' "is told before anything is 
 
 t 2 "a bus and a profile exclude each other" agent-notify --bus '>' -p x
 t 2 "bus-get looks at the subject" agent-notify --bus 'a..b'
-err_like '^agent-notify: a\.\.b: an empty word between dots$' "which is said"
+err_like '^agent-notify: a\.\.b: an empty word between dots$' "the message says what is wrong"
 done_testing

@@ -37,7 +37,7 @@ is "$(jq -c 'select(.title == "asr_error").count' "$tmp/told.out")" 200 "as one,
 curl -s -d '' "$url/control/drop?away=1" >/dev/null
 act tts_error 'while it was down'
 curl -s -d '' "$url/control/back" >/dev/null
-ok "is told, too" wait_until 30 has "$tmp/told.out" 'while it was down'
+ok "what happened meanwhile is told, too" wait_until 30 has "$tmp/told.out" 'while it was down'
 act bot_error last
 ok "and what comes next" wait_until 20 has "$tmp/told.out" last
 is "$(titles told | sort | uniq -d)" "" "nothing is told twice"
@@ -54,14 +54,14 @@ is "$(titles told)" "voice_error after the restart" "nothing else is told"
 ok "its memory is that of the profile" test -s "$XDG_STATE_HOME/agentutils/notify-clanky"
 t 2 "a second one of the same profile is refused" agent-notify -p clanky
 err_is "agent-notify: $XDG_STATE_HOME/agentutils/notify-clanky: in use by another agent-notify" \
-  "is refused"
+  "the message says that another is at work"
 # The programs that it started.
 children=$(ps -e -o pid= -o ppid= | awk -v parent="$pid" '$2 == parent { print $1 }')
 stop "$pid" TERM
 status_is 143 "a signal ends it"
 children_gone() { for child in $children; do gone "$child" || return 1; done; }
 ok "and what it started" wait_until 20 children_gone
-isnt "$children" "" "which was something"
+isnt "$children" "" "it had started something"
 
 # --- filters
 start told agent-notify -p clanky --settle 0.2 --exec cat --as urgent -- -k voice_session_start,bot_error -v
@@ -113,7 +113,7 @@ start_server guarded python3 "$cli/servers/dashboard.py" --token secret
 printf '[profile locked]\nurl = %s\n' "$url" >"$config"
 t 77 "credentials that are refused are status 77" agent-notify -p locked
 t 2 "it needs agent-tail" env PATH="$tmp:/usr/bin:/bin" "$root/bin/agent-notify" -p locked
-err_is "agent-notify: agent-tail: no such file or directory" "that is said"
+err_is "agent-notify: agent-tail: no such file or directory" "the message names agent-tail"
 
 # --- a gateway's questions
 . "${0%/*}/../gateway.sh"

@@ -71,7 +71,7 @@ forever
 status 200 text/html <p>sign in</p>
 END
 t 75 "a page to sign in is not taken for success" agent-notify --ntfy "$url/a" <"$tmp/one"
-err_like "not the answer of an ntfy server" "is no delivery"
+err_like "not the answer of an ntfy server" "the message says so"
 
 # --- faults that pass
 script <<END
@@ -99,7 +99,7 @@ cat "$tmp/one" >&3
 finished "$pid"
 exec 3>&-
 status_is 77 "a token that is refused ends it at once"
-like "$(cat "$tmp/live.err")" "403.*refused" "and is said"
+like "$(cat "$tmp/live.err")" "403.*refused" "the message tells the refusal"
 script <<END
 forever
 status 404 text/plain nothing here
@@ -108,7 +108,7 @@ t 2 "what is no such server has status 2" agent-notify --ntfy "$url/a" --to line
 out_like fell "another way tells it"
 for bad in "$url" "$url/" "$url/a%20b" "$url/a?x=1" ftp://x/a; do
   t 2 "--ntfy $bad is refused" agent-notify --ntfy "$bad" <"$tmp/one"
-  err_one_line agent-notify "is no topic"
+  err_one_line agent-notify "$bad is no topic"
 done
 
 # --- a server that does not answer holds up nobody else

@@ -24,7 +24,7 @@ start_ntfy
 seq 40 | while read -r number; do notice emergency "e$number."; done >"$tmp/in"
 tell <"$tmp/in"
 status_is 0 "40 emergencies arrive at once"
-is "$(got .message | jq -r . | sort -u | wc -l | tr -d ' ')" 40 "are 40 notices"
+is "$(got .message | jq -r . | sort -u | wc -l | tr -d ' ')" 40 "they are 40 notices"
 fresh
 {
   seq 30 | while read -r number; do notice attention "a$number."; done
@@ -231,7 +231,7 @@ t 0 "--check" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/host" </
 out_is "$notices: nobody may read it without a token
 $notices: with the token it may not be read
 $notices: it may be written: one notice was sent" "says who may read, and whether it may be written"
-is "$(got .message)" '"This topic may be written."' "and sends one"
+is "$(got .message)" '"This topic may be written."' "one notice is sent"
 t 77 "a topic that may only be read" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/phone"
 out_is "$notices: nobody may read it without a token
 $notices: with the token it may be read" "is said to be that"
@@ -240,7 +240,7 @@ t 0 "an open topic is checked" agent-notify --check --ntfy "${notices%/*}/open"
 out_like 'open: anybody may read it$' "is said to be one"
 fresh
 t 77 "a wrong token is refused" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/wrong"
-is "$(asked | grep -c 401)" 1 "is tried once"
+is "$(asked | grep -c 401)" 1 "the token is tried once"
 stop "$ntfy_pid"
 t 75 "without a server the status is 75" agent-notify --check --ntfy "$notices"
 for words in --check '--click https://x.example' "--ntfy $notices --click x" \
