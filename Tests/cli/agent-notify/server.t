@@ -247,7 +247,7 @@ for words in --check '--click https://x.example' "--ntfy $notices --click x" \
   "--ntfy $notices --ntfy-token a --ntfy-token b"; do
   # shellcheck disable=SC2086  # words
   t 2 "agent-notify $words is refused" agent-notify $words </dev/null
-  err_like "^usage: agent-notify" "is wrong usage"
+  err_like "^usage: agent-notify" "the usage is shown"
 done
 
 done_testing

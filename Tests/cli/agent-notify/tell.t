@@ -16,7 +16,7 @@ notice() {
 # --- one
 notice urgent hello '"a1"' ',"text":"there"' >"$tmp/one"
 t 0 "a notification is told" agent-notify --to line <"$tmp/one"
-out_like '^[0-9:]{8} urgent  hello: there$' "is a line"
+out_like '^[0-9:]{8} urgent  hello: there$' "one line tells it"
 err_empty "nothing else is said"
 is "$(jq -r .type "$state")" notify_state "what was told is remembered"
 is "$(stat -c %a "$state" 2>/dev/null || stat -f %Lp "$state")" 600 "it is for the user alone"
@@ -131,7 +131,7 @@ exec 3>&-
 finished "$pid"
 is "$(cat "$tmp/live.out")" "" "who sleeps by the word of another is not woken"
 tell </dev/null
-is "$(said .title)" later "and told afterwards"
+is "$(said .title)" later "it is told afterwards"
 
 # --- rows that were there before
 printf '%s\n' \
@@ -189,7 +189,7 @@ for words in '--to shout' '--to line,' '--rate 0' '--settle x' '--digest -1' '--
   '-- -d error' 'word' '-p a,,b' '--quiet-hours 7'; do
   # shellcheck disable=SC2086
   t 2 "agent-notify $words is refused" agent-notify $words </dev/null
-  err_like "^usage: agent-notify" "is wrong usage"
+  err_like "^usage: agent-notify" "the usage is shown"
 done
 notice info meeting >"$tmp/info"
 tell --override test=urgent --mute none <"$tmp/info"
@@ -212,7 +212,7 @@ cp "$tmp/locked" "$tmp/before"
 ln -s locked "$tmp/link"
 for name in locked link; do
   t 2 "is no other's, by the name $name" agent-notify --to line --state "$tmp/$name" <"$tmp/info"
-  err_is "agent-notify: $tmp/$name: in use by another agent-notify" "which is said"
+  err_is "agent-notify: $tmp/$name: in use by another agent-notify" "the message says that another is at work"
 done
 ok "and stays as it was" cmp "$tmp/locked" "$tmp/before"
 stop "$held" KILL
@@ -220,7 +220,7 @@ exec 5>&-
 t 0 "until that one has ended, however it did" \
   agent-notify --to line --state "$tmp/locked" <"$tmp/info"
 t 2 "a state that cannot be kept" agent-notify --to line --state "$tmp/no/such" <"$tmp/one"
-err_one_line agent-notify "is said"
+err_one_line agent-notify "one line says it"
 out_empty "before anything is told"
 
 # --- a disk that fails
@@ -233,7 +233,7 @@ if strace -o /dev/null true 2>/dev/null; then
       t 2 "a disk that fails at fsync $when ${first:+of a file that was there}" \
         strace -o "$tmp/calls" -e trace=fsync -e "inject=fsync:error=EIO:when=$when" \
         agent-notify --to line --state "$tmp/failing" <"$tmp/one"
-      err_is "agent-notify: $tmp/failing: input/output error" "is said"
+      err_is "agent-notify: $tmp/failing: input/output error" "the message says why"
       out_empty "before anything is told"
     done
     run agent-notify --to line --state "$tmp/failing" <"$tmp/one"
@@ -280,7 +280,7 @@ for number in 9223372036854775807 -5 '"x"'; do
   echo '{"type":"notify_state","told":[],"kept":[{"title":"x","count":'"$number"'}],"others":'"$number"'}' >"$tmp/spoilt"
   t 0 "a memory with a count of $number" \
     agent-notify --to line --digest 0 --state "$tmp/spoilt" <"$tmp/info"
-  out_like '^[0-9:]{8} info  [1-9][0-9]* notifications: ' "tells no nonsense"
+  out_like '^[0-9:]{8} info  [1-9][0-9]* notifications: ' "no nonsense is told"
 done
 
 # --- an emergency among more kinds than are kept apart

@@ -39,7 +39,7 @@ one quiet | jq -c '.urgency = "info"' >"$tmp/info"
 run agent-notify --exec 'exit 1' <"$tmp/info"
 is "$(jq -r '.kept[].title' "$state")" quiet "what was kept for later is kept"
 run agent-notify --exec cat </dev/null
-is "$(titles "$out")" quiet "and told later"
+is "$(titles "$out")" quiet "it is told later"
 
 # --- one of several ways
 log="$tmp/log"
@@ -94,7 +94,7 @@ forever
 status 200 application/json {"id":"m1","event":"message"}
 END
 t 0 "the server is back" agent-notify --ntfy "$url/alerts" </dev/null
-is "$(requests .body | jq -r .message | tail -n 1)" phone "and is told"
+is "$(requests .body | jq -r .message | tail -n 1)" phone "the phone is told"
 for code in 400 413; do
   script <<END
 forever
@@ -102,7 +102,7 @@ status $code text/plain no
 END
   one "bad $code" >"$tmp/in"
   t 2 "what a server refuses for good ($code)" agent-notify --ntfy "$url/alerts" <"$tmp/in"
-  is "$(waits)" "" "does not wait"
+  is "$(waits)" "" "nothing waits for it"
   run agent-notify --told
   out_unlike "bad $code" "nor was it told"
 done
@@ -123,12 +123,12 @@ chmod +x "$tmp/bin/notify-send"
 PATH=$tmp/bin:$PATH
 one cron >"$tmp/in"
 t 75 "notify-send alone" agent-notify --to notify-send <"$tmp/in"
-is "$(waits)" cron "is waited for"
+is "$(waits)" cron "it waits"
 one stale >"$tmp/in"
 t 0 "where nothing else was asked for" env -u TMUX DISPLAY=:9 agent-notify <"$tmp/in"
 is "$(awk '{ print $NF }' "$out" | xargs)" "cron stale" "a line stands in, also for what waits"
 err_is "agent-notify: notify-send: cannot open display; another way is taken" "which is said once"
-is "$(waits)" "" "and nothing waits"
+is "$(waits)" "" "nothing waits any more"
 { one x; one y; one z; } >"$tmp/in"
 run env -u TMUX DISPLAY=:9 agent-notify <"$tmp/in"
 is "$(lines "$out") $(lines "$err")" "3 1" "each one is told"

@@ -92,7 +92,7 @@ is "$(cat "$out")" "$(printf '\007')" "--to bell rings the bell alone"
 t 75 "without a terminal there is no bell" \
   perl -MPOSIX=setsid -e 'if (my $child = fork) { waitpid $child, 0; exit $? >> 8 } setsid; exec @ARGV' \
   agent-notify --to bell <"$tmp/fire"
-err_is "agent-notify: bell: no terminal" "which is said"
+err_is "agent-notify: bell: no terminal" "the message says that there is no terminal"
 afresh
 
 # --- more than a way can keep up with
@@ -137,11 +137,11 @@ detached() { ! attached; }
 ok "a terminal is left" wait_until 20 detached
 echo '{"urgency":"urgent","category":"x","title":"alone one","id":"t1"}' >"$tmp/alone"
 t 75 "nobody is attached" agent-notify <"$tmp/alone"
-err_is "agent-notify: tmux: nobody is attached: what there is to tell waits for the next run" "is said"
+err_is "agent-notify: tmux: nobody is attached: what there is to tell waits for the next run" "the message says that it waits"
 run agent-notify --told
 out_unlike alone "it was not told"
 t 0 "another way tells it" agent-notify --to tmux,line --state "$tmp/other" <"$tmp/fire"
-out_like fire "tells it"
+out_like fire "the line has it"
 mkfifo "$tmp/control"
 start control sh -c "exec tmux -C attach -t told <'$tmp/control'"
 exec 4>"$tmp/control"
@@ -161,7 +161,7 @@ start seat env -u TMUX TERM=xterm python3 "$cli/terminal.py" 10x300 tmux attach 
 seated() { tmux list-clients -F '#{client_control_mode}' | grep -q 0; }
 wait_until 20 seated || bail "nobody is at the terminal"
 t 0 "somebody is attached" agent-notify </dev/null
-ok "and is told" wait_until 20 grep -qF 'alone two' "$tmp/seat.out"
+ok "whoever is attached is told" wait_until 20 grep -qF 'alone two' "$tmp/seat.out"
 run agent-notify --told
 is "$(grep -c alone "$out")" 2 "all of it was told"
 run agent-notify <"$tmp/alone"
@@ -180,14 +180,14 @@ out_is 0 "--exec: no text is an argument"
 is "$(jq -r .title "$tmp/got")" "$(jq -r .title "$tmp/one")" "the record is its input, whole"
 is "$(jq -r '.type + .urgency' "$tmp/got")" notificationurgent "it is a notification"
 t 75 "one that fails" agent-notify --exec 'exit 4' --exec 'echo ran' <"$tmp/fire"
-err_is "agent-notify: exit 4: status 4" "is named"
+err_is "agent-notify: exit 4: status 4" "the command is named"
 out_is ran "the next one runs"
 afresh
 t 0 "one that reads nothing" agent-notify --exec 'exec <&-; echo deaf' <"$tmp/one"
-out_is deaf "is no fault"
+out_is deaf "its output comes all the same"
 python3 -c 'print("{\"urgency\":\"urgent\",\"category\":\"x\",\"title\":\"" + "x" * 50000000 + "\"}")' >"$tmp/long"
 t 0 "a title of 50 MB is told" agent-notify --exec cat --to line <"$tmp/long"
-ok "is cut" test "$(wc -c <"$out")" -lt 2000
+ok "it is cut" test "$(wc -c <"$out")" -lt 2000
 printf '{"urgency":"urgent","category":"x","title":"\377\376"}\n' | run agent-notify --to line
 out_like '^[0-9:]{8} urgent  ��$' "bytes that are no text are shown as that"
 

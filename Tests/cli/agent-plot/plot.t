@@ -25,7 +25,7 @@ for how in 'agent-plot rows' 'agent-plot <rows' 'agent-plot - <rows' 'agent-plot
   err_is "agent-plot: no counts in the input: pipe it through action-filter --by" "but it says why"
 done
 t 2 "a file that is not there fails" agent-plot missing
-err_is "agent-plot: missing: no such file or directory" "it is told"
+err_is "agent-plot: missing: no such file or directory" "the missing file is named"
 
 # --- pictures
 # texts FILE: the words of a drawing, a line each.
@@ -128,7 +128,7 @@ done
 rm -f none.svg
 for input in '' '{"kind":"sent_reply"}' '{"type":"count","count":3,"usd_cost":0}'; do
   t 1 "no counts: $input" sh -c 'printf "%s\n" "$1" | agent-plot --svg none.svg' - "$input"
-  err_is "agent-plot: no counts in the input: pipe it through action-filter --by" "that is told"
+  err_is "agent-plot: no counts in the input: pipe it through action-filter --by" "the message says what to do"
 done
 run agent-plot --svg none.svg kinds counts
 is "$status $(cat "$err")" "2 agent-plot: the counts are not all by the same keys" "two kinds of counts are refused"
@@ -149,7 +149,7 @@ is "$status $(cat "$err")" "2 agent-plot: no/such/x.svg: cannot be written" "a f
 mkdir path
 for name in script-options action-format cat dirname grep mktemp sed sh tr awk; do ln -s "$(command -v $name)" path/; done
 t 2 "it fails without gnuplot" env PATH="$tmp/path" "$root/bin/agent-plot" --svg none.svg kinds
-err_is "agent-plot: gnuplot: not found" "it is told"
+err_is "agent-plot: gnuplot: not found" "the message names gnuplot"
 for words in "--svg" "--svg ''" "--svg a --png b" "--size 1 --svg a" "--size 1x2x3 --svg a" "--size '10x10;!x' --svg a" \
   "--value x --svg a" "--value cost counts" "--size 100 --svg a" "--size x --svg a" "--size 100x --svg a"; do
   t 2 "agent-plot $words is refused" sh -c "agent-plot $words </dev/null"

@@ -6,9 +6,9 @@ needs jq
 bound=30
 
 t 2 "--bus needs a subject" agent-pulse --bus
-err_like "^agent-pulse: option --bus needs an argument: SUBJECT" "is told"
+err_like "^agent-pulse: option --bus needs an argument: SUBJECT" "the message says so"
 t 2 "--bus and --profile exclude each other" agent-pulse -p home --bus 'actions.>'
-err_like "^agent-pulse: --bus and --profile: one of them" "is refused"
+err_like "^agent-pulse: --bus and --profile: one of them" "the message says so"
 
 start_bus a
 printf '[bus local]\nservers = %s\n' "$bus" >"$XDG_CONFIG_HOME/agentutils/config"

@@ -17,14 +17,14 @@ out_is "agent-pulse ${suite:=$(sse-tail -V | sed 's/.* //')}" "is that of the su
 AGENT_URL=http://127.0.0.1:9
 export AGENT_URL
 t 2 "an option that the filter does not know" agent-pulse --no-such-option
-out_empty "prints nothing"
+out_empty "nothing is printed"
 err_like "^agent-pulse: unknown option --no-such-option" "and is named by us"
 t 2 "an option that the format does not know" agent-pulse -- --no-such-option
 err_like "^agent-pulse: unknown option --no-such-option" "is named by us"
 # What the filter has beside its filters is no feed.
 while read -r words; do
   t 2 "agent-pulse $words is refused" sh -c "agent-pulse $words </dev/null"
-  out_empty "prints nothing"
+  out_empty "nothing is printed"
   like "$(head -n 1 "$err")" '^agent-pulse: ' "is told by us"
   like "$(sed -n 2p "$err")" '^usage: agent-pulse ' "our usage is shown"
 done <<'END'
@@ -59,7 +59,7 @@ day.ndjson
 END
 ok "nor is a file made" test ! -e file
 t 2 "-p needs an argument" agent-pulse -p
-err_like "^agent-pulse: option -p needs an argument" "is told"
+err_like "^agent-pulse: option -p needs an argument" "the message says so"
 ok "nothing is left of these" nothing_left
 
 AGENT_URL=http://127.0.0.1:9
@@ -74,7 +74,7 @@ out_is "agent-pulse $suite" "the version is given anywhere, too"
 # Its status is that of the command that failed.
 unset AGENT_URL
 t 2 "no agent is configured" agent-pulse
-err_like "^agent-pulse: " "is told"
+err_like "^agent-pulse: " "the message is our own"
 umask 077
 echo right-token >"$tmp/right"
 echo wrong-token >"$tmp/wrong"
@@ -106,7 +106,7 @@ run sh -c 'agent-pulse --records -k sent_reply -n 3 | head -n 3'
 is "$(action-filter -N -k sent_reply "$out") $(lines "$out")" "3 3" "--records prints what rows are made of"
 if [ -c /dev/full ]; then
   t 2 "a full disk ends it" sh -c 'agent-pulse >/dev/full'
-  err_is "agent-pulse: standard output: no space left on device" "and is told"
+  err_is "agent-pulse: standard output: no space left on device" "the message says that the disk is full"
   ok "nothing is left" nothing_left
 fi
 
@@ -210,7 +210,7 @@ pulse=$pid
 ok "a filter that the snapshot has none for shows what was" \
   wait_until 30 has "$tmp/pulse.out" "fixed 2"
 echo '{"kind":"asr_error","content":"fixed 3"}' | log
-ok "and what comes" wait_until 30 has "$tmp/pulse.out" "fixed 3"
+ok "what comes is shown, too" wait_until 30 has "$tmp/pulse.out" "fixed 3"
 is "$(shown "$tmp/pulse.out" | wc -w | tr -d ' ')" 22 "each action is shown once"
 stop "$pulse"
 start pulse agent-pulse -k asr_call,llm_call,asr_error -- --color never
@@ -309,7 +309,7 @@ seq 5 | sed 's/.*/{"kind":"before","content":"&"}/' | log
 start pulse agent-pulse -- --color never
 ok "what was before is shown" wait_until 30 has "$tmp/pulse.out" "before .*5"
 seq 5 | sed 's/.*/{"kind":"during","content":"&"}/' | log
-ok "and what comes" wait_until 30 has "$tmp/pulse.out" "during .*5"
+ok "what comes is shown, too" wait_until 30 has "$tmp/pulse.out" "during .*5"
 curl -sf -X POST "$url/control/drop" >/dev/null
 seq 5 | sed 's/.*/{"kind":"missed","content":"&"}/' | log
 ok "and what was missed" wait_until 30 has "$tmp/pulse.out" "missed .*5"

@@ -35,7 +35,7 @@ t 2 "what is behind -- is the format's" agent-pulse -n 2 --profile=a -p b -- --c
 run agent-pulse --profile a -n 4 -pb -- --color never -n 4
 is "$(rows "$out")" "a n4 b n4 a n5 b n5" "which may stand anywhere"
 run sh -c 'agent-pulse -n 2 --records -p b | head -n 2 | jq -r .content | paste -s -d " " -'
-out_is "n4 n5" "so may --records"
+out_is "n4 n5" "--records may stand anywhere, too"
 run agent-pulse -p "a,$odd" --profile "$odd" -n 4 -- --color never -n 4
 is "$(rows "$out")" "a n4 $odd n4 a n5 $odd n5" "a name is a name, whatever is in it"
 run agent-pulse -p a,a -p a -n 2 -- --color never -n 2

@@ -75,7 +75,7 @@ is "$(get 'automations?guildId=1&status=no,%20such' | jq -c '[.statuses, .rows]'
 is "$(rows 'automations?guildId=1&q=bins%20%20SAY')$(rows 'automations?guildId=1&q=Tidy')" "[1][2]" "words select"
 is "$(rows 'automations?guildId=1&channelId=10')" "[1]" "a channel selects"
 is "$(rows 'automations?guildId=1&limit=0')$(rows 'automations?guildId=1&limit=x')" "[5][5,2,1]" "a limit holds"
-is "$(get 'automations?guildId=1&limit=1000' | jq .limit)" 120 "is clamped"
+is "$(get 'automations?guildId=1&limit=1000' | jq .limit)" 120 "a limit that is too large is clamped"
 is "$(get 'automations?guildId=%20')" '{"error":"guildId is required"}' "a guild is needed"
 is "$(get 'automations?guildId=1&status=deleted' | jq -c '.rows[0] | [.is_running, .title, .status]')" \
   '[false,null,"deleted"]' "what is missing is null"

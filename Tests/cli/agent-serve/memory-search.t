@@ -15,7 +15,7 @@ is "$(curl -s "$url/api/memory/facts?guildId=$guild&limit=500" | jq '.facts | le
   "all facts of the sample day are there, but for those of the other guild"
 
 is "$(curl -s "$url/api/memory/reflections" | jq -c '.runs | map([.runId, .status, .durationMs])')" \
-  '[["run_30","error",null],["run_31","completed",459]]' "and its reflections"
+  '[["run_30","error",null],["run_31","completed",459]]' "its reflections are there, too"
 is "$(curl -s "$url/api/memory" | jq -r .markdown | grep -c '^## ')" 7 "and its markdown, a heading a subject"
 
 # --- words
@@ -133,6 +133,6 @@ fi
 
 # --- options
 t 2 "a URL of another kind is refused" agent-serve -l 127.0.0.1:0 -D :memory: --embed-url 'ftp://x'
-err_like '^agent-serve: --embed-url ftp://x: ' "is named"
+err_like '^agent-serve: --embed-url ftp://x: ' "the message names the URL"
 t 2 "a model needs a server" agent-serve -l 127.0.0.1:0 -D :memory: --embed-model x
 done_testing

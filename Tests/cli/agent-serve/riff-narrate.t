@@ -142,7 +142,7 @@ start last curl -s -m 40 -w '%{http_code}\n' -H "X-Riff-Secret: $(sign "$tmp/not
 # --- a command that fails
 turn 40 'fail now' >>"$site/one.jsonl"
 is "$(poll 30)" 502 "a speaker that fails"
-is "$(jq -r .error "$out")" "the speaker failed: exit status 3: no voice" "says why"
+is "$(jq -r .error "$out")" "the speaker failed: exit status 3: no voice" "the answer says why"
 ok "it is told here, too" has "$tmp/voice.err" '^agent-serve: speaker: exit status 3: no voice$'
 ok "who waits is told" wait_until 10 has "$tmp/last.out" '502$'
 turn 41 'silence now' >>"$site/one.jsonl"
@@ -173,7 +173,7 @@ before=$(counted)
 for _number in 1 2 3; do poll 41 -srv-site >/dev/null; done
 ok "is not read again" [ "$(($(counted) - before))" -lt 1000000 ]
 turn 44 'And one more.' >>"$site/large.jsonl"
-is "$(poll 43 -srv-site) $(said)" "200 sound of And one more." "but what comes"
+is "$(poll 43 -srv-site) $(said)" "200 sound of And one more." "what comes is read"
 ok "from where it ended" [ "$(($(counted) - before))" -lt 1000000 ]
 turn 45 'Written anew.' >"$site/large.jsonl"
 is "$(poll 44 -srv-site) $(said)" "200 sound of Written anew." "a file that shrinks is another"

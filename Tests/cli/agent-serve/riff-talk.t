@@ -37,13 +37,13 @@ is "$(fetch /riff/health) $(jq -c '[.ok, .replies]' "$out")" "200 [true,true]" "
 # --- a message and its reply
 is "$(say kitchen 'good morning')" 200 "a message is taken"
 is "$(jq -c '[.reply, .conversation_id, (.message_id | type), .transcript]' "$out")" \
-  '["heard good morning","kitchen","string",null]' "is replied to"
+  '["heard good morning","kitchen","string",null]' "the message is replied to"
 is "$(jq '(.ts_reply - now) | fabs < 60' "$out")" true "the reply has its time"
 id=$(jq -r .message_id "$out")
 is "$(cat "$SAID")" "agent:main:riff:kitchen good" "the command knows where"
 is "$(fetch '/riff/conversation?conversation_id=kitchen')" 200 "the conversation is given"
 is "$(jq -c '[.conversation_id, [.messages[] | [.role, .text]]]' "$out")" \
-  '["kitchen",[["user","good morning"],["assistant","heard good morning"]]]' "has both"
+  '["kitchen",[["user","good morning"],["assistant","heard good morning"]]]' "the conversation has both"
 is "$(jq -r '.messages[1].message_id' "$out")" "$id" "and the reply has its id"
 is "$(say kitchen 'good morning') $(lines "$SAID")" "200 2" "who says it again has said it twice"
 is "$(say kitchen lunch -H 'X-Riff-Ts: 1763900000')" 200 "a message may have its time"
@@ -54,7 +54,7 @@ is "$(cat "$out")" "$first" "and has the same answer"
 is "$(say kitchen lunch -H 'X-Riff-Ts: 1763900009') $(lines "$SAID")" "200 4" "later it is another"
 is "$(say kitchen silent) $(jq -c '[.reply, .message_id]' "$out")" '200 ["",null]' "a reply may have no word"
 is "$(say kitchen fail)" 502 "a command that fails"
-is "$(jq -r .error "$out")" "reply command: exit status 1: no luck" "is told of"
+is "$(jq -r .error "$out")" "reply command: exit status 1: no luck" "the answer says why"
 
 # --- what is no message
 for bad in '' 'null' '[]' '{"conversation_id":"a"}' '{"text":"x"}' '{"conversation_id":"a","text":7}' \
@@ -67,7 +67,7 @@ long=$(printf '%065d' 0)
 for id in "$long" '../etc' 'a b' 'a/b' 'a:b' 'a%b' "a'--" "a\"" 'ä' 'a
 b' 'agent:main:main' '*' '.'; do
   is "$(say "$id" x)" 400 "this is no conversation: $id"
-  is "$(fetch /riff/conversation -G --data-urlencode "conversation_id=$id")" 400 "nor to read"
+  is "$(fetch /riff/conversation -G --data-urlencode "conversation_id=$id")" 400 "it cannot be read, either"
 done
 is "$(fetch /riff/conversation)" 400 "a conversation must be named"
 is "$(say "${long%?}" x)" 200 "64 characters are good"
@@ -77,7 +77,7 @@ printf '{"conversation_id":"large","text":"x"}' | dd of="$tmp/body" conv=notrunc
 is "$(post "$tmp/body" /riff/message)" 200 "8 KiB are taken"
 printf ' ' >>"$tmp/body"
 is "$(post "$tmp/body" /riff/message)" 400 "not a byte more is taken"
-is "$(jq -r .error "$out")" "larger than 8192 bytes" "which is told"
+is "$(jq -r .error "$out")" "larger than 8192 bytes" "the answer tells the limit"
 is "$(curl -s -o "$out" -w '%{http_code}' -d '{"conversation_id":"a","text":"x"}' \
   "$url/riff/message")" 401 "nobody talks without a signature"
 is "$(lines "$SAID")" $((before + 1)) "none of these was said"
@@ -107,7 +107,7 @@ done
 printf ' \n' >"$tmp/clip"
 is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 200 "a clip in which nobody talks is taken"
 is "$(jq -c '[.transcript, .reply, .message_id]' "$out") $(lines "$SAID")" "[\"\",\"\",null] $before" \
-  "is no message"
+  "nothing is said in it"
 : >"$tmp/clip"
 is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 400 "an empty clip is refused"
 
@@ -129,7 +129,7 @@ is "$(fetch '/riff/sessions?limit=1') $(jq -c '[.sessions[] | [.conversation_id,
   '200 [["other","heard open the window"]]' "the conversation of the last message is given, without that"
 is "$(fetch /riff/sessions)" 200 "the conversations are listed"
 is "$(jq -c '[.sessions[] | .conversation_id] | sort | .[1:]' "$out")" \
-  '["hall","kitchen","large","other"]' "are all there"
+  '["hall","kitchen","large","other"]' "all of them are there"
 ts=$(jq '.sessions[0].ts' "$out")
 is "$(fetch "/riff/sessions?since=$ts") $(jq -c '[.sessions[].conversation_id]' "$out")" \
   '200 ["other"]' "those since then are listed"

@@ -63,7 +63,7 @@ is "$(cat "$out")" '{"transcript":"one two"}' "is what was said, on one line"
 like "$(tail -n 1 "$HEARD")" '/clip\.[^/]*/clip\.m4a$' "its file has the name of what it is"
 is "$(sort -u "$HEARD.modes" | head -n 2 | tr '\n' ' ')" "-rw------- drwx------ " \
   "for nobody else to read"
-is "$(ls "$tmp/scratch")" "" "and is gone"
+is "$(ls "$tmp/scratch")" "" "the clip is gone"
 is "$(hear) $(cat "$out") $(lines "$HEARD")" '200 {"transcript":"one two"} 1' \
   "the same clip is not heard again"
 for format in '../../x' 'a b' "\$(touch $tmp/made)" wavwavwav ''; do
@@ -75,7 +75,7 @@ clip 'quiet'
 is "$(hear) $(cat "$out")" '200 {"transcript":""}' "where nothing is said"
 clip 'fail now'
 is "$(hear)" 502 "a transcriber that fails"
-is "$(jq -r .error "$out")" "the transcriber failed: exit status 3: no such voice" "says why"
+is "$(jq -r .error "$out")" "the transcriber failed: exit status 3: no such voice" "the answer says why"
 ok "it is told here, too" has "$tmp/ears.err" '^agent-serve: transcriber: exit status 3: no such voice$'
 before=$(lines "$HEARD")
 is "$(hear) $(lines "$HEARD")" "502 $((before + 1))" "and is asked again"
@@ -91,7 +91,7 @@ is "$(hear -H 'Expect:') $(jq -r .transcript "$out")" "200 26214400" "25 MiB are
 printf R >>"$tmp/clip"
 before=$(lines "$HEARD")
 is "$(hear -H 'Expect:')" 413 "not a byte more is heard"
-is "$(jq -r .error "$out")" payload_too_large "which is told"
+is "$(jq -r .error "$out")" payload_too_large "the answer says so"
 is "$(hear -H 'Expect:' -H 'Transfer-Encoding: chunked')" 413 "a larger one is refused in chunks, too"
 is "$(plain "$url/riff/transcribe-only" -H 'Expect:' -H 'Content-Length: 99999999999' \
   -H "X-Riff-Secret: $good" --data-binary x)" 413 "what is announced need not come"
@@ -240,14 +240,14 @@ start_server none agent-serve -l 127.0.0.1:0 -D :memory:
 is "$(fetch /riff/health) $(hear)" "404 404" "without a secret there is no voice server"
 stop "$pid"
 t 2 "a transcriber alone is refused" agent-serve --transcriber cat -l 127.0.0.1:0 -D :memory:
-err_like '^agent-serve: --transcriber: it needs --voice-secret-file' "is a mistake"
+err_like '^agent-serve: --transcriber: it needs --voice-secret-file' "the message says what it needs"
 chmod 644 "$tmp/secret"
 t 77 "a secret that others can read" \
   agent-serve --voice-secret-file "$tmp/secret" -l 127.0.0.1:0 -D :memory:
-err_unlike "$secret" "is not shown"
+err_unlike "$secret" "the secret is not shown"
 echo 1234 >"$tmp/short"
 chmod 600 "$tmp/short"
 t 2 "a secret that cannot be one" \
   agent-serve --voice-secret-file "$tmp/short" -l 127.0.0.1:0 -D :memory:
-err_is "agent-serve: $tmp/short: the secret is not 64 hexadecimal digits" "is told of"
+err_is "agent-serve: $tmp/short: the secret is not 64 hexadecimal digits" "the message says what is wrong with it"
 done_testing

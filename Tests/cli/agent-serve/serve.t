@@ -102,7 +102,7 @@ refused() {
 want=77
 refused -l 0.0.0.0:0 -D :memory:
 err_one_line agent-serve "it is told in one line"
-err_like 'not a loopback address' "that says why"
+err_like 'not a loopback address' "the message says why"
 refused -l '[::]:0' -D :memory:
 chmod 644 "$tmp/token"
 refused -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token"

@@ -92,7 +92,7 @@ is "$(grep '^data' "$tmp/event")" "$(cat "$tmp/action")" "it has the same data, 
 post '{"kind":"voice_session_start","metadata":{"sessionId":"a/b c%","mode":"gemini_realtime"}}'
 post '{"kind":"voice_session_end","metadata":{"sessionId":"a/b c%"}}'
 ended() { [ "$(grep -c '^event: voice_event' "$voice")" -ge 3 ]; }
-ok "and its end" wait_until 30 ended
+ok "its end comes, too" wait_until 30 ended
 is "$(grep -c -e '"kind":"voice"' -e llm_call "$voice")" 0 "other actions are not"
 
 # --- history by odd ids

@@ -48,7 +48,7 @@ status_is 0 "a token that the device's own covers"
 out_like 'This is an OpenClaw gateway' "the address of its dashboard is recognised"
 out_like 'does not accept this token. It knows this device' "and the wrong token is told"
 is "$(sed '1,/known/d' "$config")" "kind = openclaw
-url = $url" "and not kept"
+url = $url" "the token is not kept"
 
 # One that is to let this device in first.
 start_gateway shy --pair
@@ -61,7 +61,7 @@ Waiting until somebody has done that|!echo pair >"$tmp/shy.fifo"
 END
 status_is 0 "it waits until the device is let in"
 out_like 'run on the gateway: openclaw devices approve pr-9' "and says what to run"
-out_like 'The gateway lets this device in' "which is told"
+out_like 'The gateway lets this device in' "the person is told"
 is "$(cat "$config")" "[profile shy]
 kind = openclaw
 url = $url
@@ -79,7 +79,7 @@ Token, not shown|
 another token|q
 END
 isnt "$status" 0 "what is no gateway"
-out_like 'Something answers there, but it is not a gateway|did not answer properly' "is told"
+out_like 'Something answers there, but it is not a gateway|did not answer properly' "the person is told"
 talk -p far <<END
 URL of the agent|ws://gateway.invalid:1
 Token, not shown|

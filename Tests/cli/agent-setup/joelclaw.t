@@ -32,7 +32,7 @@ Token, not shown|
 Another URL|q
 END
 status_is 75 "where nobody is"
-out_like "Nothing answers at this address" "is told"
+out_like "Nothing answers at this address" "the person is told"
 talk -k joelclaw -p far <<END
 URL of the agent|box.invalid:3018
 Token, not shown|

@@ -67,11 +67,11 @@ quit (u/h/p/w/q) [h]|
 Handle of the account|did:web:alice.test
 END
 status_is 0 "an account by its DID, only to be read"
-out_like "did:web:alice.test is alice.test" "has a handle"
+out_like "did:web:alice.test is alice.test" "its handle is shown"
 is "$(tail -n 4 "$config")" "[profile by-did]
 kind = pds
 url = $pds
-identifier = alice.test" "which is written"
+identifier = alice.test" "the handle is written"
 talk -k pds -p records <<END
 Replace its URL and app password|y
 URL of the server|$pds
@@ -140,7 +140,7 @@ App password, not shown|$password
 quit (u/h/p/w/q) [u]|q
 END
 status_is 75 "something else is no such server"
-out_like "not a personal data server" "is told"
+out_like "not a personal data server" "the person is told"
 not_ok "and gets no password" grep -rq "$password" "$log"
 talk -k pds -p away <<END
 URL of the server|127.0.0.1:9

@@ -55,7 +55,7 @@ Pairing code or token|
 Another URL|q
 END
 status_is 77 "a code serves once"
-out_like 'wrong, used, or older' "which is told"
+out_like 'wrong, used, or older' "the person is told"
 out_like 'A device is paired already: make a code on it, with agent-call pairing-code' \
   "the server gives no code by itself any more"
 unlike "$(cat "$config")" 'profile two' "nothing is written"
@@ -120,7 +120,7 @@ Pairing code or token|$pincer_token
 Where to keep the token|file
 END
 status_is 0 "a token is taken as it is"
-is "$(cat "$folder/old.token")" "$pincer_token" "and kept"
+is "$(cat "$folder/old.token")" "$pincer_token" "it is kept"
 
 # --- the operations behind it
 rm -f "$folder/new.token"
@@ -140,7 +140,7 @@ t 2 "what is no code is not sent" \
 printf '[profile far]\nkind = pincer\nurl = http://pincer.invalid\n' >>"$config"
 t 2 "a code goes to no other machine in clear text" \
   sh -c 'echo 12345678 | agent-call -p far pair "$1"' - "$folder/far.token"
-err_like 'clear text; see --allow-plaintext' "which is said"
+err_like 'clear text; see --allow-plaintext' "the message says why"
 
 # --- words of the command line
 t 2 "a kind that is none" agent-setup -k dashboard

@@ -169,7 +169,7 @@ Token, not shown|$token
 Where to keep the token: pass, secret-tool, file|$tool
 END
   status_is 0 "the token goes to $tool"
-  is "$(cat "$KEPT/$tool")" "$token" "which has it"
+  is "$(cat "$KEPT/$tool")" "$token" "$tool has it"
   out_like "agent-call -p $tool health: ok" "and gives it back"
   ok "no file has it" test ! -e "$XDG_CONFIG_HOME/agentutils/$tool.token"
   unseen "$tool"

@@ -24,8 +24,8 @@ for words in "working" "idle all is well" "--hook"; do
   # shellcheck disable=SC2086
   run agent-state $words </dev/null
   status_is 0 "outside tmux nothing fails: $words"
-  out_empty "prints nothing"
-  err_empty "and says nothing"
+  out_empty "nothing is printed"
+  err_empty "nothing is said"
 done
 run agent-state -v waiting
 err_is "agent-state: not in a pane of tmux" "but with -v it does"
@@ -40,7 +40,7 @@ run agent-state
 status_is 2 "a state must be named"
 run agent-state busy
 status_is 2 "a state that does not exist is refused"
-err_like 'state busy: not one of working, waiting, idle, unknown' "is told"
+err_like 'state busy: not one of working, waiting, idle, unknown' "the message names the states"
 run agent-state --hook idle
 status_is 2 "--hook takes no words"
 
@@ -58,7 +58,7 @@ agent-state waiting
 unlike "$(since)" '^2020' "another state is"
 is "$(options)" "waiting||cat" "and the reason goes"
 agent-state unknown
-is "$(since)$(options)" "||" "and is forgotten"
+is "$(since)$(options)" "||" "the time is forgotten"
 awaited() { kill -0 "$pid" 2>/dev/null && return 1 || return 0; }
 start waiter tmux -L here wait-for agent-state
 agent-state idle

@@ -39,7 +39,7 @@ out_like '^gateway     down, red' "a gateway that is down"
 out_unlike "$(printf '\033')" "what it says is made visible"
 printf '[profile none]\nkind = joelclaw\nurl = ws://127.0.0.1:1\n' >>"$XDG_CONFIG_HOME/agentutils/config"
 t 75 "an unreachable gateway has status 75" agent-status -p none -o small
-out_is "○ down: gateway" "is told"
+out_is "○ down: gateway" "the gateway is said to be down"
 t 75 "the worst of several agents counts" agent-status -p joel,none -o small
 out_like '^joel +◐ degraded: gateway, worker$' "each has a line"
 done_testing

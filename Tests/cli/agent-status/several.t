@@ -33,7 +33,7 @@ is "$(lines "$out") $(grep -o '#\[default\] [ab] ' "$out" | xargs)" "1 #[default
 for words in "-o waybar -p a,b" "-o i3 -p a,b" "-p a,b --token-file x" "-p a,,b"; do
   # shellcheck disable=SC2086
   t 2 "agent-status $words is refused" agent-status $words
-  out_empty "prints nothing: $words"
+  out_empty "nothing is printed: $words"
 done
 # A name is text from outside: nothing of it is for the terminal to obey.
 odd=$(printf 'a\302\233b\342\200\256c\377')

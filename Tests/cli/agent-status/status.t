@@ -87,13 +87,13 @@ err_empty "nothing is said"
 
 # Not reached: said where it was asked for, and shown by a bar.
 t 77 "a wrong token is refused" env AGENT_TOKEN_FILE="$tmp/wrong" agent-status
-out_like "^○ refused: http.* 401 Unauthorized" "is told"
+out_like "^○ refused: http.* 401 Unauthorized" "the refusal is shown"
 t 75 "nothing answers" env AGENT_URL=http://127.0.0.1:9 agent-status -o large
-out_like "^agent  *unreachable$" "is told"
+out_like "^agent  *unreachable$" "it is said to be unreachable"
 out_like "^reason  *http://127.0.0.1:9" "the reason is told"
 err_empty "it is told once"
 t 0 "a bar does not hide it" env AGENT_URL=http://127.0.0.1:9 agent-status -o waybar
-is "$(jq -r '.class[0] + .text' "$out")" "unreachable○ unreachable" "but shows it"
+is "$(jq -r '.class[0] + .text' "$out")" "unreachable○ unreachable" "the bar shows it"
 t 0 "a bar has no other place for a mistake" agent-status -o tmux -p no-such
 out_is "#[fg=#dc2626]○#[default] no-such unknown" "and says that it does not know"
 printf '[profile my#(agent)<1>]\nurl = %s\ntoken-file = %s\n' "$url" "$tmp/right" \
@@ -140,7 +140,7 @@ t 1 "the status is 1 on its way back" agent-status -o medium
 out_like '^◐ reconnecting, try 3' "it says reconnecting"
 out_like '^24 h: 0 actions' "there is no action at all"
 run agent-status -o i3
-is "$(jq -r .color "$out")" "#d97706" "has a colour"
+is "$(jq -r .color "$out")" "#d97706" "i3 gets a colour"
 answer '.stats.last24h = {} | .stats.dailyCost = null | .runtime = {isReady: true}'
 t 0 "what is missing is nothing" agent-status -o large
 out_like '^cost  *\$0\.00 today' "there is no cost"
@@ -162,7 +162,7 @@ run agent-status
 out_like '^24 h: 1000\+ actions' "more than the server tells"
 echo '{"hello":1}' >"$tmp/answers/stats"
 t 2 "another server is an error" agent-status
-out_like '^○ unknown: the answer is not that of a dashboard' "is none"
+out_like '^○ unknown: the answer is not that of a dashboard' "it is said to be unknown"
 echo '<html>' >"$tmp/answers/stats"
 run agent-status -o i3
 is "$(jq -r .full_text "$out")" "○ unknown" "nor is a page"

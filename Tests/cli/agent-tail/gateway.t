@@ -76,7 +76,7 @@ start silent agent-tail -p quiet -L --retry-wait 0.1
 wait_until 20 has "$tmp/silent.out" '"type":"open"'
 tell quiet hush
 ok "the loss of ticks is a loss" wait_until 20 has "$tmp/silent.out" 'nothing came for 0.6 s'
-ok "and mended" wait_until 20 has "$tmp/silent.out" '"type":"resumed"'
+ok "the stream is resumed" wait_until 20 has "$tmp/silent.out" '"type":"resumed"'
 stop "$pid"
 
 # Protocol 3: one counter for all clients.
@@ -110,7 +110,7 @@ err_like '^agent-tail: .*bad .*\(AUTH_TOKEN_MISMATCH\)$' "with the gateway's rea
 tell shy refuse '{"code":"INVALID_REQUEST","message":"no","details":{"code":"PROTOCOL_MISMATCH","expectedProtocol":9}}'
 mismatched() { run agent-tail -p shy && false || [ "$status" -eq 2 ]; }
 ok "another protocol ends with 2" wait_until 10 mismatched
-err_like 'wants protocol 9; this version speaks 3 and 4' "and is named"
+err_like 'wants protocol 9; this version speaks 3 and 4' "both protocols are named"
 
 # Several agents, one of them a gateway.
 serve_agent clanky
@@ -122,7 +122,7 @@ stop "$pid"
 printf '[profile web]\nkind = openclaw\nurl = http://127.0.0.1:9\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 t 2 "a gateway without a WebSocket has no events" agent-tail -p web
-err_like 'begins with ws:// or wss://' "which is said"
+err_like 'begins with ws:// or wss://' "the message says what a URL needs"
 printf '[profile far]\nkind = openclaw\nurl = ws://gateway.invalid:1\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 t 2 "nothing is said in clear text to another machine" agent-tail -p far

@@ -57,7 +57,7 @@ like "$(cat "$tmp/joel.log.closed")" '^1000$' "and the gateway is told that nobo
 start silent agent-tail -p joel -L --retry-wait 0.1 --idle-timeout 0.6
 wait_until 20 has "$tmp/silent.out" '"type":"open"'
 ok "a gateway that says nothing but answers pings is alive" sleep 1
-not_ok "and not lost" has "$tmp/silent.out" '"type":"lost"'
+not_ok "nothing is lost" has "$tmp/silent.out" '"type":"lost"'
 tell joel mute
 ok "two pings without an answer are a loss" wait_until 20 has "$tmp/silent.out" '"type":"lost"'
 stop "$pid"
@@ -66,12 +66,12 @@ stop "$pid"
 printf '[profile bare]\nkind = joelclaw\nurl = %s\n[profile far]\nkind = joelclaw\nurl = %s\n' \
   "$url" ws://gateway.invalid:1 >>"$XDG_CONFIG_HOME/agentutils/config"
 t 77 "a proxy that wants a token" agent-tail -p bare
-err_like 'no token was sent \(profile bare\)' "which is said"
+err_like 'no token was sent \(profile bare\)' "the message says that no token was sent"
 t 2 "nothing goes in clear text to another machine" agent-tail -p far
 err_like 'clear text; see --allow-plaintext' "unless one wants that"
 t 2 "there are no numbers" agent-tail -p joel --from 3
 t 2 "there are no threads, either" agent-tail -p joel side
-err_is 'agent-tail: a joelclaw gateway: has one conversation: name no thread' "which is said"
+err_is 'agent-tail: a joelclaw gateway: has one conversation: name no thread' "the message says so"
 
 # The port file of a gateway on this machine.
 printf '[profile here]\nkind = joelclaw\n' >>"$XDG_CONFIG_HOME/agentutils/config"
@@ -86,7 +86,7 @@ if mkdir "$folder" 2>/dev/null; then
   start_joelgate near
   printf '%s\n' "$port" >"$file"
   t 0 "a gateway on this machine is found by its port file" agent-tail -p here -n 1
-  out_like '"event":"status"' "and followed"
+  out_like '"event":"status"' "it is followed"
   for rubbish in '' 0 65536 '80 81' 3018x '-1' "$(printf '\033[2J')"; do
     printf '%s\n' "$rubbish" >"$file"
     run agent-tail -p here

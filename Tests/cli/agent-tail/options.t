@@ -35,6 +35,6 @@ umask 077
 echo right >"$tmp/token"
 t 2 "no token goes over plain http" env AGENT_URL=http://192.0.2.1/ agent-tail --token-file "$tmp/token"
 err_like "see --allow-plaintext" "it says how"
-t 75 "but with --allow-plaintext" \
+t 75 "it is tried with --allow-plaintext" \
   env AGENT_URL=http://192.0.2.1/ agent-tail --token-file "$tmp/token" --allow-plaintext --max-time 0.1
 done_testing

@@ -44,7 +44,7 @@ status_is 0 "without a thread all are followed"
 is "$(ids "$out")" "1 2" "from their first events, if that is wanted"
 tail_it -n 1 thr_none
 err_like 'agent-tail: .*not_found: thread not found$' "a thread that there is not"
-isnt "$status" 0 "is no success"
+isnt "$status" 0 "a thread that does not exist is an error"
 tail_it -n 1 --from -1 "$thread"
 status_is 2 "a number below the first is refused"
 
@@ -54,7 +54,7 @@ is "$(ids "$out")" "4 5" "--state: goes on where it ended"
 sed -i 's/"last_event_id":"5"/"last_event_id":"99"/' "$tmp/state"
 tail_it --state "$tmp/state" -n 8 "$thread"
 is "$(ids "$out")" "1 2 3 4 5 6 7 8" "a server whose numbers began again: from the first event"
-err_like 'the numbers of the events began again: the last one is 8, and was 99' "which is said"
+err_like 'the numbers of the events began again: the last one is 8, and was 99' "the message says that they began again"
 
 # --- what a wire may do
 
@@ -104,7 +104,7 @@ tell pin lack 33
 for number in 32 33 34; do event "{\"heartbeat\":{\"latestSequence\":\"$number\"}}"; done
 came '"id":"34"'
 ok "what the server does not have is told" has "$tmp/tail.out" '"type":"gap","from":33,"to":33'
-is "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 2 | xargs)" "32 34" "and passed over"
+is "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 2 | xargs)" "32 34" "the missing event is passed over"
 
 # What is no event, or not one of today.
 tell pin envelope 0 '{"eventId":'
@@ -171,7 +171,7 @@ status_is 75 "what may pass"
 tell pin refuse EventsService/WatchThread unimplemented "no $(printf '\033')[31msuch"
 tail_it -n 1 "$thread"
 status_is 2 "and what will not"
-err_like 'no \\e\[31msuch' "is made visible"
+err_like 'no \\e\[31msuch' "its words are made visible"
 tell pin answer EventsService/WatchThread 503 text/plain busy
 tail_it -n 1 "$thread"
 status_is 0 "a server that was not ready"

@@ -76,7 +76,7 @@ while read -r name want; do
   [ "$name" = rec ] || cp "$tmp/tools/rec" "$tmp/tools/$name"
   found
   is "$status $(sed "s,$tmp/tools/,,; s,/[^ ]*/clip.wav,CLIP," "$tmp/called")" "0 $want" "$name is found"
-  ok "and heard" cmp "$tmp/heard.wav" "$tmp/loud.wav"
+  ok "$name is heard" cmp "$tmp/heard.wav" "$tmp/loud.wav"
 done <<'END'
 rec rec -q -t wav -r 16000 -c 1 -b 16 -
 pw-record pw-record --rate 16000 --channels 1 --format s16 CLIP
@@ -85,7 +85,7 @@ END
 rm "$tmp/tools/rec" "$tmp/tools/pw-record" "$tmp/tools/arecord"
 found
 status_is 2 "a missing recorder is an error"
-out_like 'agent-talk: no arecord, pw-record or rec \(sox\) in PATH; or name another with --recorder' "is told"
+out_like 'agent-talk: no arecord, pw-record or rec \(sox\) in PATH; or name another with --recorder' "the message names the recorders"
 
 # --- a voice server, a pipe
 clear_prompt
@@ -127,7 +127,7 @@ is "$(grep -c relative "$out") $(ls -A "$tmp/relative")" "1 " "a relative XDG_ST
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
   t 2 "$words" agent-talk $words --recorder "touch '$tmp/begun'"
-  is "$(head -n 1 "$err")" "agent-talk: $want" "is told"
+  is "$(head -n 1 "$err")" "agent-talk: $want" "the message says why: $words"
 done <<'END'
 -p x --command y|--profile and --command: one of them hears the clip
 --seconds 0|--seconds 0: not a whole number from 1 to 600
@@ -141,14 +141,14 @@ printf '[profile open]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/
 for words in '-p nosuch' '-p nosuch .'; do
   # shellcheck disable=SC2086  # words
   t 2 "$words" $terminal agent-talk $words --recorder "touch '$tmp/begun'"
-  out_like '^agent-talk: profile nosuch: not in ' "is told"
+  out_like '^agent-talk: profile nosuch: not in ' "the message names the profile: $words"
 done
 t 77 "a profile without its secret is refused" $terminal agent-talk -p open --recorder "touch '$tmp/begun'"
-out_like "^agent-talk: .*$tmp/none" "is told"
+out_like "^agent-talk: .*$tmp/none" "the message names the secret"
 run agent-talk --recorder
 err_like '^agent-talk: option --recorder needs an argument: COMMAND$' "an option without its argument is refused"
 t 2 "it needs a terminal" \
   perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' agent-talk --command : --recorder "touch '$tmp/begun'" .
-err_is "agent-talk: no terminal: a key ends the recording" "is told"
+err_is "agent-talk: no terminal: a key ends the recording" "the message asks for a terminal"
 not_ok "nothing of these was recorded" test -e "$tmp/begun"
 done_testing

@@ -16,7 +16,7 @@ ok "and the time passes" grep -q ' 0:0[2-9] -' "$tmp/one.screen"
 at one send '\r'
 ok "what was heard is shown" at one expect 'run the tests'
 ended one 0 "Return ends it"
-ok "and typed" wait_until 20 typed_text 'run the tests'
+ok "the text is typed" wait_until 20 typed_text 'run the tests'
 ok "nothing is left" nothing_left
 is "$(tr '\n' ' ' <"$tmp/modes")" "600 700 " "nobody else can read the clip"
 clear_prompt
@@ -55,7 +55,7 @@ TERM 143
 END
 not_ok "no clip of these was heard" test -e "$tmp/heard"
 ok "or is left" nothing_left
-ok "and nothing typed" session_empty
+ok "nothing is typed" session_empty
 
 # --- all of a recorder that is a pipe ends with the recording, whatever shell runs the
 # script, and not only because a terminal went away with its first process
@@ -107,7 +107,7 @@ at hostile send '\n'
 ended hostile 0 "hostile words"
 # shellcheck disable=SC2016
 ok "are typed as text" wait_until 20 typed_text 'end; $(touch made) `touch made` "'"'"' and \e[31mred last'
-not_ok "and not run" test -e made
+not_ok "nothing of it is run" test -e made
 clear_prompt
 says 'echo said $((40 + 2))'
 talk return --seconds 1 --recorder "cat '$tmp/loud.wav'; sleep 1000" --command "$hears" -r .
@@ -123,17 +123,17 @@ talk deaf --recorder "cat '$tmp/loud.wav'" --command 'printf "no\033[31m model\n
 talk broken --recorder 'echo "no microphone" >&2; exit 1' --command "$hears_never" .
 talk mute --recorder 'sleep 1000' --command "$hears_never" .
 ended silent 1 "no words"
-ok "is told" grep -q 'agent-talk: no words were heard' "$tmp/silent.screen"
+ok "the screen says so" grep -q 'agent-talk: no words were heard' "$tmp/silent.screen"
 ended nowhere 1 "no such session"
 ok "the words are told" grep -q 'agent-talk: not typed: not lost' "$tmp/nowhere.screen"
 ended broken 2 "a recorder that fails"
-ok "is told of" grep -q 'agent-talk: recorder: no microphone' "$tmp/broken.screen"
+ok "the screen says why" grep -q 'agent-talk: recorder: no microphone' "$tmp/broken.screen"
 at mute send ' '
 ended mute 2 "one that records nothing"
 ok "its silence is told" grep -q 'agent-talk: recorder: nothing was recorded' "$tmp/mute.screen"
 not_ok "they are not heard" test -e "$tmp/heard"
 ended deaf 2 "a recogniser that fails"
-ok "is told of" grep -q 'agent-talk: --command: ended with status 3' "$tmp/deaf.screen"
+ok "the screen says why" grep -q 'agent-talk: --command: ended with status 3' "$tmp/deaf.screen"
 ok "what it said is shown" grep -q 'no?\[31m model' "$tmp/deaf.screen"
 not_ok "it is not obeyed" grep -q "$(printf '\033\\|\302\233')" "$tmp/deaf.screen"
 kept=$(sed -n 's/.*agent-talk: kept \(.*\), to try again with clip-transcribe.*/\1/p' "$tmp/deaf.screen")
@@ -143,5 +143,5 @@ like "$(ls -l "$kept")" '^-rw-------' "the clip is for the user alone"
 is "$(ls "${kept%/*}")" clip.wav "nothing else is kept"
 rm -r "${kept%/*}"
 ok "nothing more is left" nothing_left
-ok "nor typed" session_empty
+ok "nothing is typed" session_empty
 done_testing

@@ -36,7 +36,7 @@ reader() {
 reader one 4 0 75 3 -- bus-get -s "$bus" -d work --all --ack-wait 1 --confirm
 status_is 2 "a record that was refused"
 is "$(contents "$tmp/one" | cut -d ' ' -f 1-4)" "1 2 3 4" "records come before anything is said of them"
-err_is "bus-get: agents seq 3: refused with status 3" "is named"
+err_is "bus-get: agents seq 3: refused with status 3" "the refused record is named"
 ok "no more are printed unjudged than a batch has" test "$(lines "$tmp/one")" -le 131
 cat >"$tmp/judge" <<'END'
 use IPC::Open2;
@@ -79,7 +79,7 @@ for line in x 256 -1 '' 0000 ' 0'; do
   reader wrong 1 "$line" -- bus-get -s "$bus" -d wrong --all --confirm
   status_is 2 "'$line' is no status"
 done
-err_is 'bus-get: standard input: line 1: not a status from 0 to 255' "which is said"
+err_is 'bus-get: standard input: line 1: not a status from 0 to 255' "the line is named"
 echo 0 >"$tmp/early"
 t 2 "a status for nothing is refused" sh -c "bus-get -s '$bus' -d wrong --confirm <'$tmp/early'"
 # What is given back comes in any order.

@@ -49,7 +49,7 @@ is "$(newest -e)" 51 "that counts more later"
 t 2 "--last is not for --durable" bus-get -s "$bus" -d work --last 3
 t 2 "several subjects need a newer server" \
   bus-get -s "$bus" -e --all actions.118.llm_call records.health
-err_like 'several subjects need a server of version 2.10' "which is said"
+err_like 'several subjects need a server of version 2.10' "the message names the version"
 
 # A consumer that is shared.
 for one in 1 2; do
@@ -65,7 +65,7 @@ is "$(bus_client consumer agents work | jq -c .)" '{"pending":0,"unacknowledged"
   "all is acknowledged"
 t 1 "then nothing is left" bus-get -s "$bus" -d work -e
 t 2 "a consumer of other subjects is not taken for ours" bus-get -s "$bus" -d work 'events.>' -e
-err_like 'it is for all subjects' "which is said"
+err_like 'it is for all subjects' "the message says so"
 run bus-get -s "$bus" -d part 'records.>' --all -e
 is "$(cat "$out")" '{"type":"health"}' "some subjects can be asked for"
 
@@ -97,7 +97,7 @@ t 2 "another stream's place is refused" bus-get -s "$bus" -t other --state "$tmp
 # What is no record.
 printf 'not json\n{"b":"\033[31m"}\n[1]\n' | bus_client put records.poison
 t 2 "what is no record is named" bus-get -s "$bus" -d poison --all -e 'records.poison'
-out_is "" "and not printed"
+out_is "" "nothing is printed"
 is "$(grep -c 'agents seq .* on records.poison: not a record: ' "$err")" 3 "each of them is named"
 unlike "$(cat "$err")" "$(printf '\033')" "no byte of it reaches the terminal"
 is "$(bus_client consumer agents poison | jq -c .)" '{"pending":0,"unacknowledged":0}' \
@@ -116,13 +116,13 @@ t 2 "another status ends it" bus-get -s "$bus" -d jobs -n 1 -x 'cat >/dev/null; 
 err_like 'agents seq 5: the command ended with status 3' "and it is named"
 
 t 2 "a stream that does not exist is an error" bus-get -s "$bus" -t missing --max-wait 0 -e
-err_like 'stream missing: no such stream' "is told"
+err_like 'stream missing: no such stream' "the stream is named"
 mkdir "$tmp/plain"
 start plain nats-server -a 127.0.0.1 -p -1 --ports_file_dir "$tmp/plain"
 wait_until 20 sh -c "grep -q nats '$tmp/plain'/*.ports"
 t 75 "a server without JetStream has status 75" \
   bus-get -s "$(sed 's/.*"nats":\["\([^"]*\)".*/\1/' "$tmp/plain"/*.ports)" --max-wait 0 -e
-err_like 'the server has no JetStream' "is told"
+err_like 'the server has no JetStream' "the message names JetStream"
 t 2 "--exec is for --durable" bus-get -s "$bus" -x true
 t 2 "a subject is looked at first" bus-get -s "$bus" 'a..b'
 t 2 "there is one beginning" bus-get -s "$bus" --all -S 1h

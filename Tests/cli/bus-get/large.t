@@ -18,7 +18,7 @@ bus-put -q -s "$bus" --create </dev/null
 t 0 "small and large ones are stored" bus-put -s "$bus" <"$tmp/in"
 for way in '--idle 20' '-d shared'; do
   # shellcheck disable=SC2086  # words
-  t 0 "and got: $way" bus-get -s "$bus" --all -n 306 $way
+  t 0 "they come out again: $way" bus-get -s "$bus" --all -n 306 $way
   ok "they are in their order" cmp -s "$out" "$tmp/in"
 done
 # shellcheck disable=SC2016  # the command's own

@@ -24,7 +24,7 @@ rows 10 101 | bus-put -s "$bus"
 ok "records are written" wait_until 20 at_least "$tmp/o" 10
 get "--state '$tmp/other' -e" o
 status_is 2 "an output has one bus-get at a time"
-err_is "bus-get: standard output: another bus-get is at work on it" "which is said"
+err_is "bus-get: standard output: another bus-get is at work on it" "the message says that another is at work"
 stop "$pid" KILL
 rows 10 201 | bus-put -s "$bus"
 get "--state '$tmp/place' -e" o
@@ -58,7 +58,7 @@ ok "bytes that are not UTF-8 are copied as they are" cmp -s "$tmp/odd" "$tmp/cop
 
 # The subject is another stream's.
 t 2 "a record that another stream stores" bus-put -s "$bus" -t copy --max-wait 5 <"$tmp/odd"
-err_is "bus-put: standard input:1: its subject is another stream's, agents" "is named"
+err_is "bus-put: standard input:1: its subject is another stream's, agents" "the line is named"
 
 # A stream that was made anew.
 kill -9 "$bus_pid"
@@ -68,7 +68,7 @@ restart_bus a
 rows 3 | bus-put -s "$bus" --create
 get "--state '$tmp/place' -e" o
 status_is 2 "a state that is of another stream of that name"
-err_is "bus-get: stream agents: it ends at 3, and the state at 25" "is told"
+err_is "bus-get: stream agents: it ends at 3, and the state at 25" "the message tells both numbers"
 
 # Nobody there is not the same as nothing there.
 t 75 "--idle counts from when there is a server" \

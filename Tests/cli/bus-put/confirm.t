@@ -89,7 +89,7 @@ restart_bus a
 finished "$short"
 is "$status" 75 "what may be stored is not sent again when its id is forgotten"
 like "$(cat "$tmp/short.err")" 'stream short: what was sent [0-9]+ s ago may be stored: look before it is sent again' \
-  "which is said"
+  "the message says what may be stored"
 bus_client dump short >"$tmp/dump"
 is "$(count_of "$tmp/dump")" "$(lines "$tmp/dump")" "nothing is there twice"
 ok "what was confirmed is there" test "$(lines "$tmp/dump")" -ge "$(lines "$tmp/short.out")"

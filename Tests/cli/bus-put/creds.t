@@ -29,7 +29,7 @@ t 77 "a file that others can read is refused" bus-get -b open -e
 t 77 "and one that is missing" bus-get -b none -e
 for name in half seed; do
   t 2 "those with only the $name are refused" bus-put -b "$name" </dev/null
-  err_like "$name.creds: not a user's credentials, as nsc writes them" "which is said"
+  err_like "$name.creds: not a user's credentials, as nsc writes them" "the file is named"
 done
 for file in "$tmp"/*.creds; do
   sed -n '/^[A-Za-z0-9]/p' "$file"

@@ -49,7 +49,7 @@ run bus-put -b failing </dev/null
 is "$status $(lines "$tmp/runs")" "77 2" "it runs once for each try"
 t 77 "and so is none" bus-put -s "$bus" </dev/null
 t 77 "a file that others can read" bus-put -b open </dev/null
-err_like 'open: refused: not for its owner alone' "is named"
+err_like 'open: refused: not for its owner alone' "the file is named"
 t 77 "a secret does not travel in plain text" bus-put -b far --max-wait 0 </dev/null
 t 75 "but where one wants that, to a server that is not there" \
   bus-put -b far --max-wait 0 --allow-plaintext </dev/null
@@ -78,7 +78,7 @@ run bus-put -b root --create </dev/null
 t 0 "who may only write, writes" bus-put -b writer <"$tmp/in"
 err_empty "nothing is said"
 t 77 "not every place may be written" bus-put -b writer -u other.place <"$tmp/in"
-err_like 'ermissions Violation for Publish to "other.place"' "which is named"
+err_like 'ermissions Violation for Publish to "other.place"' "the subject is named"
 t 0 "who may only read, reads" bus-get -b reader -d work --all -e
 ok "all of it is read" cmp -s "$tmp/in" "$out"
 run bus-get -b reader --all -e
@@ -118,7 +118,7 @@ t 0 "TLS works" bus-put -b good --create <"$tmp/many"
 run bus-get -b good --all -e
 ok "carries all of it" cmp -s "$tmp/many" "$out"
 t 2 "a certificate that is not trusted ends it at once" bus-put -b stranger --max-wait 10 </dev/null
-err_like 'the certificate is not trusted' "and is named"
+err_like 'the certificate is not trusted' "the message says so"
 t 2 "one of another name does, too" bus-put -b name --max-wait 10 </dev/null
 err_like 'the certificate is not trusted: .*mismatch' "the reason is told"
 t 2 "a server that wants TLS ends it" bus-put -b plain --max-wait 10 </dev/null

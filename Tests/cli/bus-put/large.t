@@ -40,7 +40,7 @@ ok "they are in a file, each once" cmp -s "$tmp/in" "$tmp/file"
 t 2 "a byte more is too large" bus-put -s "$bus" <"$tmp/larger"
 err_is "bus-put: standard input:1: a record of $((most + 1)) bytes is larger than the server takes ($most)
 bus-put: standard input:2: a record of 60000000 bytes is larger than the server takes ($most)" \
-  "which is said"
+  "the lines are named"
 bus-get -s "$bus" --all -e | tail -n 1 >"$tmp/last"
 is "$(cat "$tmp/last")" "$(rows 1 31)" "and the next one is stored"
 done_testing

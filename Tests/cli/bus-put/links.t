@@ -20,7 +20,7 @@ start plain nats-server -a 127.0.0.1 -p -1 --ports_file_dir "$tmp"
 wait_until 20 sh -c "grep -q nats '$tmp'/*.ports"
 plain=$(sed 's/.*"nats":\["\([^"]*\)".*/\1/' "$tmp"/*.ports)
 t 75 "a server without JetStream has status 75" bus-put -s "$plain" --max-wait 0.5 </dev/null
-err_like 'the server has no JetStream' "is told"
+err_like 'the server has no JetStream' "the message names JetStream"
 
 start_bus a
 t 2 "a stream that does not exist is an error" bus-put -s "$bus" --max-wait 0 </dev/null

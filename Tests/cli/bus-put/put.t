@@ -95,7 +95,7 @@ is "$(bus_client dump agents | grep -c '^records.bad ')" 2 "and the others are s
 } >"$tmp/large"
 t 2 "a record can be too large" bus-put -s "$bus" -u records.large <"$tmp/large"
 err_like '^bus-put: standard input:2: a record of 3000008 bytes is larger than the server takes \(1048064\)$' \
-  "and is named"
+  "the line is named"
 is "$(bus_client dump agents | grep '^records.large ' | wc -c)" 1040045 "one that just fits is stored"
 
 mkdir "$tmp/state"
@@ -112,7 +112,7 @@ bus_client stream small max_msgs=2 discard=new subjects=small.x
 rows 3 >"$tmp/three"
 t 75 "a full stream is not waited for longer than --max-wait" \
   bus-put -s "$bus" -t small -u small.x --max-wait 0.5 <"$tmp/three"
-err_like '^bus-put: stream small: maximum messages exceeded$' "which is said"
+err_like '^bus-put: stream small: maximum messages exceeded$' "the message says that it is full"
 is "$(bus_client info small | jq .messages)" 2 "a full stream takes no more"
 
 t 2 "a secret on the command line is refused" bus-put -s nats://user:hunter2@127.0.0.1:1
@@ -122,6 +122,6 @@ run bus-put -s "$bus" -t queue -u queue.file --create --work-queue </dev/null
 is "$status $(bus_client info queue | jq -r .retention)" "0 workqueue" "a queue of work is made"
 t 75 "which takes no more when it is full" \
   bus-put -s "$bus" -t strict -u strict.x --create --work-queue --max-bytes 300 --max-wait 0.5 <"$tmp/three"
-ok "and forgets nothing" jq -e '.messages < 3 and .first_seq == 1' "$(bus_client info strict >"$tmp/strict"; echo "$tmp/strict")"
+ok "no record is forgotten" jq -e '.messages < 3 and .first_seq == 1' "$(bus_client info strict >"$tmp/strict"; echo "$tmp/strict")"
 t 2 "which is for --create" bus-put -s "$bus" --work-queue </dev/null
 done_testing

@@ -83,5 +83,5 @@ done
 for word in a.b '' 'a@' '@b' 'a@b@c' 'a b' ','; do
   t 2 "'$word' is no source" bus-put -s "$hub" -t other --create --source "$word" </dev/null
 done
-err_like '^bus-put: --source ,: not STREAM or STREAM@DOMAIN' "which is told"
+err_like '^bus-put: --source ,: not STREAM or STREAM@DOMAIN' "the message tells the form"
 done_testing

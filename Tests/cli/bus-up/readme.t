@@ -146,7 +146,7 @@ on home 4
 rows 10 >"$tmp/ten"
 t 0 "records go in" bus-put -b team <"$tmp/ten"
 run bus-get -b team --all -e
-ok "and come out" cmp -s "$tmp/ten" "$out"
+ok "they come out again" cmp -s "$tmp/ten" "$out"
 stop "$(cat "$tmp/one.pid")"
 
 # --- three, of which the leader is killed
@@ -237,7 +237,7 @@ for end in ada team; do
   t 0 "a file is put in by $end" env "AGENT_BUS=$end" share-inbox add -q --bus "$end.md"
 done
 run env AGENT_BUS=ada share-inbox drain -q --bus --exec cat
-is "$status $(cat "$out")" "0 by ada" "and comes there"
+is "$status $(cat "$out")" "0 by ada" "it comes there"
 
 # --- who may do what
 

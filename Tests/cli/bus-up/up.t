@@ -12,7 +12,7 @@ is "$url" "nats://127.0.0.1:$port" "it says where it is"
 echo '{"type":"health","ok":true}' >"$tmp/in"
 t 0 "records go in, without a word of where" bus-put <"$tmp/in"
 run bus-get --all -e
-ok "and come out" cmp -s "$tmp/in" "$out"
+ok "the records come out again" cmp -s "$tmp/in" "$out"
 state=$XDG_STATE_HOME/agentutils/bus
 conf=$XDG_CONFIG_HOME/agentutils
 is "$(find "$state" "$conf/bus-token" "$conf/config" -perm /077)" "" "others can read none of it"
@@ -29,8 +29,8 @@ err_is "bus-up: port $port is in use: is a bus running already? --port names ano
 second_is_refused() {
   cp "$state/server.conf" "$tmp/conf"
   t 2 "$1" bus-up --port "$(free_ports)"
-  err_is "bus-up: $state: another server is at work there" "is told"
-  ok "and touches nothing" cmp -s "$state/server.conf" "$tmp/conf"
+  err_is "bus-up: $state: another server is at work there" "the message says that another is at work"
+  ok "nothing is touched" cmp -s "$state/server.conf" "$tmp/conf"
 }
 if command -v flock >/dev/null; then
   second_is_refused "a second one on the same folder"

@@ -44,7 +44,7 @@ before=$(clips)
 echo 'no sound at all' >"$tmp/text"
 transcribe "$tmp/text"
 status_is 2 "what is no clip"
-err_is "clip-transcribe: $tmp/text: not a WAV, m4a, Ogg or AAC file; see --format" "is refused"
+err_is "clip-transcribe: $tmp/text: not a WAV, m4a, Ogg or AAC file; see --format" "the message says so"
 : >"$tmp/empty.wav"
 transcribe "$tmp/empty.wav"
 status_is 2 "an empty one is refused, too"
@@ -74,7 +74,7 @@ out_is 'one two \e[31mred\u{202e}' "it is one line, in which nothing hides"
 answers '{"body":"{\"words\":1}"}'
 transcribe "$wav"
 status_is 2 "an answer without a transcript"
-err_one_line clip-transcribe "is no answer"
+err_one_line clip-transcribe "one line says why"
 answers '{"status":413,"body":"{\"error\":\"too large\"}"}'
 before=$(clips)
 transcribe "$wav"
@@ -87,8 +87,8 @@ for code in 301 303 307 308; do
   before=$(clips)
   transcribe "$wav"
   status_is 2 "a redirect by $code is not followed"
-  err_one_line clip-transcribe "is told"
-  is "$(clips)" $((before + 1)) "and not followed"
+  err_one_line clip-transcribe "one line says why"
+  is "$(clips)" $((before + 1)) "nothing else is asked"
 done
 
 # --- not now
@@ -110,13 +110,13 @@ answers '{"close":"body"}' '{"body":"{\"transcript\":\"twice\"}"}'
 before=$(clips)
 transcribe "$wav"
 status_is 75 "an answer that is lost"
-out_empty "is lost"
+out_empty "no words are printed"
 is "$(clips)" $((before + 1)) "the clip is not sent again"
 answers '{"wait":30,"body":"{\"transcript\":\"late\"}"}'
 before=$(clips)
 transcribe --timeout 0.5 "$wav"
 status_is 75 "a late answer is given up, too"
-err_like 'no whole answer in 0.5 s; see --timeout$' "says so"
+err_like 'no whole answer in 0.5 s; see --timeout$' "the message tells the time"
 is "$(clips)" $((before + 1)) "and is not asked for again"
 stop "$pid"
 transcribe "$wav"
@@ -137,12 +137,12 @@ err_unlike "$(cat "$tmp/wrong")" "which does not show it"
 echo 1234 >"$tmp/short"
 chmod 600 "$tmp/short"
 t 2 "a secret that cannot be one" clip-transcribe -p wrong --token-file "$tmp/short" "$wav"
-err_like 'the secret is not 64 hexadecimal digits$' "is named"
+err_like 'the secret is not 64 hexadecimal digits$' "the message says what is wrong with it"
 printf '[profile hung]\nkind = riff\nurl = %s\nsecret-command = exec sleep 1000\n' "$url" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 bound=20 run clip-transcribe -p hung --timeout 0.5 "$wav"
 status_is 75 "a secret that does not come in time"
-err_one_line clip-transcribe "is told"
+err_one_line clip-transcribe "one line says it"
 chmod 644 "$tmp/secret"
 transcribe "$wav"
 status_is 77 "a secret that others can read"

@@ -40,9 +40,9 @@ waitpid $child, 0;
 exit $? >> 8;
 END
 t 2 "without a terminal nothing is asked" perl alone mail-draft mail
-err_is "mail-draft: no terminal to ask at: nothing is sent; -n prints the mail" "and nothing sent"
+err_is "mail-draft: no terminal to ask at: nothing is sent; -n prints the mail" "the message says that nothing is sent"
 t 2 "a draft that is not there" mail-draft none
-err_is "mail-draft: none: No such file or directory" "is told"
+err_is "mail-draft: none: No such file or directory" "the missing draft is named"
 t 2 "whatever says yes" sh -c 'yes | head -n 9 | perl alone mail-draft'
 not_ok "nothing was sent" test -e sent
 
@@ -55,7 +55,7 @@ not_ok "what was sent is not kept" test -d "$drafts"
 for answer in '' yy yes Y ^D; do
   ask mail "$answer" -- mail-draft
   status_is 1 "'$answer' is no yes"
-  not_ok "and sends nothing" test -e sent
+  not_ok "nothing is sent" test -e sent
 done
 is "$(kept)" "$(cat mail)" "the draft is kept"
 is "$(find "$drafts" -maxdepth 0 -perm 700 | wc -l | tr -d ' ')" 1 "where nobody else looks"
@@ -220,13 +220,13 @@ print(mail["To"], mail["Subject"], mail.get_content().strip(), sep="|")')" \
 run mail-draft -s 'a
 Bcc: eve@x' mail
 status_is 2 "a line end in an option is refused"
-err_like "a subject or an address holds a control character" "and named"
+err_like "a subject or an address holds a control character" "the message says why"
 for bad in '[1' '{"to":3}' '{"to":"a"}{"to":"b"}'; do
   run sh -c 'printf "%s\n" "$1" | mail-draft -n' - "$bad"
   case $bad in
   '{'*)
     status_is 2 "$bad is no draft"
-    err_one_line mail-draft "which is said"
+    err_one_line mail-draft "one line says why"
     ;;
   *) status_is 0 "$bad is a text" ;;
   esac
@@ -244,7 +244,7 @@ is "$(cat ended)$(ls tmp)" 141 \
 run mail-draft -nV
 out_like "^mail-draft [0-9]" "flags may stand together"
 t 2 "a file that is not there" sh -c 'mail-draft -n >/dev/null <mail; exec mail-draft -n missing'
-err_is "mail-draft: missing: No such file or directory" "is named"
+err_is "mail-draft: missing: No such file or directory" "the missing file is named"
 
 # --- what sends mail fails
 echo 75 >refuse
@@ -281,11 +281,11 @@ python3 -c 'print("x" * 50000000)' >long
 (echo 'To: a@example.org' && echo && cat long) >headed
 bound=40
 t 0 "a text of one line of 50 MB is taken" mail-draft -n long
-ok "is the body" sh -c 'sed "1,/^\$/d" "$1" | base64 -d | cmp - long' - "$out"
+ok "it is the body" sh -c 'sed "1,/^\$/d" "$1" | base64 -d | cmp - long' - "$out"
 ok "its lines are short" test "$(wc -L <"$out")" -le 76
 t 0 "such a text is taken behind a header, too" mail-draft -n headed
 ok "it is the body then, too" sh -c 'sed "1,/^\$/d" "$1" | base64 -d | cmp - long' - "$out"
 { printf 'Subject: ' && cat long; } >subject
 t 2 "a header of that size is refused" mail-draft -n subject
-err_is "mail-draft: not a draft: its header is longer than 100,000 bytes" "and told"
+err_is "mail-draft: not a draft: its header is longer than 100,000 bytes" "the message tells the limit"
 done_testing

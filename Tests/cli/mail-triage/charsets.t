@@ -31,7 +31,7 @@ with open("cut", "wb") as mail:
 END
 t 0 "thirteen charsets are read" sh -c 'mail-triage m*'
 jq -r '.title + "|" + .text' "$out" | sed 's/^[^:]*: //;s/ *$//' >got
-ok "are read" diff want got
+ok "their words are right" diff want got
 cmp -s want got || diag "$(diff want got)"
 run mail-triage odd
 like "$(jq -r .title "$out")" 'café au lait and П' "blanks in an encoded word stay, and two charsets"

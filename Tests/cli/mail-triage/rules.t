@@ -158,7 +158,7 @@ is "$(sed 's/^mail-triage: bad://; s|/(/: .*|/(/|' "$err")" "1: urgnt: not emerg
 6: /(/" "each bad line is named"
 triage --rules missing plain
 status_is 2 "a file of rules that was named must be there"
-err_is "mail-triage: missing: no such file or directory" "it is named"
+err_is "mail-triage: missing: no such file or directory" "the missing file is named"
 
 # --- bad input
 printf '%s\n' nonsense '{"kind":"llm_call"}' '[]' '{"contractVersion":3}' >strange
@@ -175,7 +175,7 @@ triage -f
 status_is 2 "-f needs a maildir"
 triage -f plain
 status_is 2 "-f refuses a file"
-err_like "^mail-triage: plain: --follow is for maildirs" "which is said"
+err_like "^mail-triage: plain: --follow is for maildirs" "the message says so"
 triage --timeout 3
 status_is 2 "--timeout needs --exec"
 

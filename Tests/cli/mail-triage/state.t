@@ -44,7 +44,7 @@ is "$(ids "$out")" six "told again"
 echo '{"type":"other"}' >strange
 t 2 "a file that is no state is left alone" mail-triage --state strange mail
 is "$(cat strange)" '{"type":"other"}' "as it was"
-err_is "mail-triage: strange: not a state of mail-triage" "and named"
+err_is "mail-triage: strange: not a state of mail-triage" "the file is named"
 
 # A stranger chooses the id of a mail, and hides no other by that.
 printf 'From a@x Mon Nov 23 10:00:00 2026\nFrom: %s\nSubject: hi\nMessage-ID: <one@x>\n\n%s\n\n' \
@@ -86,7 +86,7 @@ start follow mail-triage -f --state state mail
 deliver new/1700000009.i seven
 ok "a new mail is told at once" wait_until 20 at_least follow.out 1
 t 75 "two of them would tell what the other told" mail-triage --state state mail
-err_like "^mail-triage: state.lock: locked by another command$" "which is said"
+err_like "^mail-triage: state.lock: locked by another command$" "the message says that it is locked"
 # A mail reader takes it away; one that was read elsewhere is no news.
 mv mail/new/1700000009.i mail/cur/1700000009.i:2,
 deliver cur/1700000010.j:2,S eight

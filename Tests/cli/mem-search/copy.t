@@ -10,11 +10,11 @@ export AGENT_URL
 guild=771204458812997633
 
 t 1 "there is no copy yet" mem-search --offline boat
-err_like 'offline: no copy was taken' "which is said"
+err_like 'offline: no copy was taken' "the message says so"
 mem-search -f >"$tmp/facts"
 t 0 "--mirror takes one" mem-search --mirror
 is "$(jq -c '[.type, .guild_id, .facts, .whole]' "$out")" "[\"memory_mirror\",\"$guild\",9,true]" \
-  "and says so"
+  "a record says so"
 copy=$(jq -r .path "$out")
 is "$(ls -l "$copy" | cut -c 1-10)" "-rw-------" "it is for the user alone"
 mem-search --subjects | jq -S -c . | sort >"$tmp/subjects"
@@ -69,7 +69,7 @@ awk 'NR == 1 { print; next } NR <= 701 { sub(/"fact": "[^"]*"/, "\"fact\": \"the
 start_server same python3 "$cli/servers/memory.py" "$tmp/same"
 AGENT_URL=$url
 t 2 "facts that cannot be reached" mem-search -f
-err_like ': 500 of 700 facts of one can be had, others are out of reach$' "are told"
+err_like ': 500 of 700 facts of one can be had, others are out of reach$' "the message tells how many"
 is "$(lines "$out")" 500 "and the others printed"
 t 2 "a fact among them cannot be deleted" mem-search --delete -y 1
 err_like '^mem-search: fact 1: not found: 500 of 700 facts of one can be had, others are' \
@@ -124,7 +124,7 @@ for KEY in ctrl-d ctrl-e; do
     ctrl-e7) is "$(cat "$tmp/did")" "-o table --edit=7" "ctrl-e: a number is one" ;;
     *)
       not_ok "$KEY: '$ID' is no word for mem-search" test -e "$tmp/did"
-      out_like "^mem-pick: an id is no number: $ID.?\$" "which is told"
+      out_like "^mem-pick: an id is no number: $ID.?\$" "$KEY: the screen says that '$ID' is none"
       ;;
     esac
   done

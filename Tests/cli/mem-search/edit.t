@@ -54,7 +54,7 @@ t 1 "a duplicate is a no" \
 err_like '409 Conflict: duplicate' "the backend's word is told"
 t 2 "a fact of another encoding is refused" mem-search --edit 40 --fact "$(printf 'caf\351')"
 t 1 "there is no such fact" mem-search --edit 999 --fact x
-err_is "mem-search: fact 999: not found" "is said"
+err_is "mem-search: fact 999: not found" "the fact is named"
 for id in abc 0 -1 1x 99999999999999999999; do
   t 2 "$id is no id" mem-search --fact x --edit="$id"
 done
@@ -98,10 +98,10 @@ SED=d run mem-search --edit 77 -y
 status_is 1 "an emptied form gives up"
 SED='s/^fact:.*//' run mem-search --edit 77 -y
 status_is 2 "a form without a fact is refused"
-err_like 'form: fact: missing' "is at fault"
+err_like 'form: fact: missing' "the message names what is missing"
 EDITOR=false run mem-search --edit 77 -y
 status_is 2 "an editor that fails"
-err_like 'editor: status 1' "is said"
+err_like 'editor: status 1' "the message tells the status"
 t 2 "nobody can be asked without --yes" mem-search --edit 77
 
 before=$(stored 12)
@@ -121,14 +121,14 @@ out_like 'Edit it again' "and can be mended"
 
 SED='s/^fact: .*/fact: mine/' MEANWHILE="'$tmp/change' 41 theirs" run mem-search --edit 41 -y
 status_is 1 "a conflict is a no"
-err_like 'fact 41: changed meanwhile; nothing was sent' "it is said"
+err_like 'fact 41: changed meanwhile; nothing was sent' "the message says that nothing was sent"
 err_like '^\+ fact +theirs' "the other change is shown"
-is "$(stored 41 | jq -r .fact)" theirs "and stays"
+is "$(stored 41 | jq -r .fact)" theirs "the other change stays"
 kept=$(sed -n 's/.*the form is kept in //p' "$err")
 like "$(cat "$kept")" '^fact: mine' "what was written is kept"
 MEANWHILE="curl -sS -o /dev/null -X DELETE -H Content-Type:application/json -d '{\"guildId\":\"$guild\"}' $url/api/memory/facts/41" \
   SED='s/^fact: .*/fact: mine/' run mem-search --edit 41 -y
 status_is 1 "a fact that was deleted meanwhile"
-err_like 'deleted meanwhile' "is said"
+err_like 'deleted meanwhile' "the message says so"
 
 done_testing

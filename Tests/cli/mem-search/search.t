@@ -12,7 +12,7 @@ guild=771204458812997633
 
 t 0 "a search that finds" mem-search sailing
 err_empty "and has nothing to add"
-is "$(jq -r .id "$out")" 40 "gives the records"
+is "$(jq -r .id "$out")" 40 "the records are printed"
 is "$(jq -c 'keys_unsorted[-3:]' "$out" | sort -u)" '["score","semanticScore","lexicalScore"]' \
   "they have the backend's members in its order"
 curl -sS "$url/api/memory/search?q=sailing&guildId=$guild&limit=10" >"$tmp/answer"
@@ -53,7 +53,7 @@ t 0 "-q tells by the status" mem-search -q boat
 err_empty "nothing is said"
 t 1 "what has no score has none that is good enough" mem-search --min-score 0.1 boat
 t 1 "nothing found" mem-search zeppelin
-out_empty "prints nothing"
+out_empty "nothing is printed"
 err_empty "and says nothing to a script"
 t 2 "an empty query is a mistake" mem-search " "
 t 0 "-q tells by the status" mem-search -q sailing
@@ -117,8 +117,8 @@ for words in '-f' '-f __lore__' '--subjects' 'sailing' '-M' '-R' '--fact-profile
   '--delete -y 40' '--undo' '--mirror'; do
   # shellcheck disable=SC2086  # words
   t 2 "a guild that is not there: $words" mem-search -g nonsense $words
-  out_empty "is not answered"
-  err_is "mem-search: guild nonsense: no such guild; there are $guild (Harbour)" "but refused"
+  out_empty "nothing is printed: $words"
+  err_is "mem-search: guild nonsense: no such guild; there are $guild (Harbour)" "the message names the guild there is: $words"
 done
 printf '[profile p]\nurl = %s\nguild = 5\n' "$url" >"$XDG_CONFIG_HOME/agentutils/config"
 (
@@ -214,7 +214,7 @@ err_empty "and nothing is said when they are all there"
 run mem-search -g 2 -n 20 fern
 is "$(jq -r .guild_id "$out" | sort -u)" 2 "more than it gives of a guild"
 err_is "mem-search: search: hits of other guilds left out: there may be more, the dashboard gives no more" \
-  "is told"
+  "the message says so"
 run mem-search -q -g 2 -n 20 fern
 err_empty "-q says nothing of it"
 for form in json tsv table; do

@@ -26,7 +26,7 @@ t 0 "a search finds" mem-search -g "$guild" -1 sailing club
 out_like 'sailing club' "the fact is found"
 id=$(jq -r .id "$out")
 t 0 "a fact is edited" mem-search -g "$guild" --edit "$id" --confidence 0.95 -t project
-is "$(jq -c '[.confidence, .fact_type]' "$out")" '[0.95,"project"]' "is stored"
+is "$(jq -c '[.confidence, .fact_type]' "$out")" '[0.95,"project"]' "the edit is stored"
 t 1 "a duplicate is a no" mem-search -g "$guild" --edit "$id" --fact "The bell rings at noon"
 t 0 "all are deleted" sh -c "mem-search -g $guild -f -o tsv | mem-search -g $guild --delete -y -"
 is "$(lines "$out")" 3 "each has a record"

@@ -86,7 +86,7 @@ t 0 "--snapshot succeeds" mem-search --snapshot -c 5 -u 301 --mode voice fern
 is "$(requests 'select(.path == "/api/memory/runtime-snapshot") | .body')" \
   '{"guildId":"1","channelId":"5","userId":"301","queryText":"fern","mode":"voice"}' "asks for it"
 run mem-search --snapshot -o table -W 70
-out_like '^participant ada \(1\)$' "and shows it"
+out_like '^participant ada \(1\)$' "the snapshot is shown"
 out_like 'ada \(301\), primary user' "with who is there"
 
 run mem-search -M
