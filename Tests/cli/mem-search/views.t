@@ -102,10 +102,10 @@ is "$(lines "$out")" 5 "they pass"
 t 0 "and are shown" mem-search -f -g 1 -o table
 out_like good "they are shown with the others"
 t 2 "a page in place of facts is an error" mem-search -f -g 1
-err_like 'a web page, not JSON' "is said"
+err_like 'a web page, not JSON' "the message says so"
 t 2 "an answer without facts" mem-search -f -g 1
 t 77 "a refused token" mem-search --subjects -g 1
-err_like 'no token was sent' "is said"
+err_like 'no token was sent' "the message says that no token was sent"
 
 # --- the token goes where it belongs
 
@@ -122,6 +122,6 @@ AGENT_URL=http://memory.invalid run mem-search --max-time 5 --allow-plaintext \
   --token-file "$tmp/token" -M
 status_is 75 "unless that is wanted"
 t 2 "authorities that are not there" mem-search --cacert "$tmp/none" -M
-err_is "mem-search: $tmp/none: no such file or directory" "are said"
+err_is "mem-search: $tmp/none: no such file or directory" "the missing file is named"
 
 done_testing

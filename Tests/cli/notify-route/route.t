@@ -65,7 +65,7 @@ cat "$tmp/one" "$tmp/one" >"$tmp/two"
 route --context "$tmp/context" <"$tmp/two"
 status_is 0 "a file that makes no sense does not keep anything from being told"
 err_one_line notify-route "it is named once"
-is "$(said .state | xargs)" "desk-idle desk-idle" "and says nothing"
+is "$(said .state | xargs)" "desk-idle desk-idle" "no more is said"
 route --context "$tmp/none" <"$tmp/one"
 err_empty "a file that is not there yet is no fault"
 

@@ -57,7 +57,7 @@ forget
 given '{"title":"b","status":"open"}' pds-record --queue put $task lost
 status_is 1 "an edit of which nothing is left"
 is "$(jq -r '.state + " " + .conflicts[0].of' "$out") $(value lost)" \
-  'merged ours {"status":"done","title":"a"}' "is told"
+  'merged ours {"status":"done","title":"a"}' "the record says so"
 forget
 line put lost ',"record":{"title":"b","status":"open"}' | outbox add >"$tmp/other"
 t 1 "flush refuses it, too" outbox flush

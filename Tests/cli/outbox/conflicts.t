@@ -97,8 +97,8 @@ down me
 pds delete $task "$key"
 up me
 run outbox flush
-is "$(jq -r '.op + " " + .state' "$out")" "delete done" "and is deleted"
-is "$(value "$key")" "" "is gone"
+is "$(jq -r '.op + " " + .state' "$out")" "delete done" "the change is a deletion"
+is "$(value "$key")" "" "the record is gone"
 
 # --- servers that are busy, refuse, are slow
 
@@ -131,7 +131,7 @@ for round in 1 2 3 4 5 6; do
 done
 jq -c '.value.title = "never"' "$out" | outbox add >"$tmp/other"
 t 1 "what others change again and again" outbox flush
-is "$(jq -r '.state + ": " + .reason' "$out")" "conflict: changed by others 6 times" "is left"
+is "$(jq -r '.state + ": " + .reason' "$out")" "conflict: changed by others 6 times" "it stays as a conflict"
 is "$round $(value kept | jq -r .title)" "6 b" "as it is there"
 run outbox list --all
 is "$(jq -r '[.record.title, .theirs.title] | join(" ")' "$out")" "never b" "and both are kept"
@@ -139,7 +139,7 @@ outbox drop --all >"$tmp/other"
 fault me '{"method":"putRecord","status":403}'
 edit_up denied '{"n":1}'
 status_is 1 "a record that a server forbids is told"
-is "$(jq -r '.state + " " + .reason' "$out")" "dropped 403 Fault" "is dropped"
+is "$(jq -r '.state + " " + .reason' "$out")" "dropped 403 Fault" "it is dropped"
 outbox drop --all >"$tmp/other"
 fault me '{"method":"putRecord","status":401,"text":"{\"error\":\"InvalidToken\"}"}'
 fault me '{"method":"createSession","status":401,"text":"{\"error\":\"AuthenticationRequired\"}"}'

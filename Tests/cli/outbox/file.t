@@ -40,7 +40,7 @@ is "$(sed 's/^outbox: standard input://' "$err")" "6: neither op nor value
 11: op is not put, delete or prompt: ack
 12: a message that is not the user's
 13: a key alone, and no collection
-14: a word without quotes at byte 0" "are named"
+14: a word without quotes at byte 0" "each line is named"
 is "$(jq -r '[.op, .state, .rkey, .base, .text, .thread] | join(" ")' "$out")" \
   "put queued a   
 delete queued b bafyreighusodssr3fxenpbozzqmenwm3lqbmygrtjwm4k65jnmwfk2pwk4  
@@ -87,7 +87,7 @@ printf '%s\n' '{"op":"future","x":[1.50]}' "no\033[2J" '{"op":"put","id":"x"}' '
   >>"$box/me.ndjson"
 printf '{"op":"put","id":"3n2yl' >>"$box/me.ndjson"
 t 0 "a file with lines that are none" outbox list
-is "$(jq -r .rkey "$out")" a "is read"
+is "$(jq -r .rkey "$out")" a "the good line is read"
 is "$(cut -d : -f 3 "$err" | xargs)" "3 4 5 6 8" "each of them is told by its number"
 not_ok "none is obeyed" grep -q "$(printf '\033')" "$err"
 is "$(lines "$box/me.bad")" 5 "and kept beside it"
@@ -115,7 +115,7 @@ out_empty "nothing is said to be kept"
 err_one_line outbox "the reason is told"
 is "$(stat -c %s "$box/me.ndjson")" "$size" "and nothing is left of it"
 t 2 "an answer that cannot be kept" sh -c "trap '' XFSZ; prlimit --fsize=10 outbox drop --all"
-out_empty "is none"
+out_empty "nothing is printed"
 is "$(outbox list | jq -r .rkey)" a "and nothing is given up"
 
 printf '{"op":"put","id":"3n2yl' >>"$box/me.ndjson"
@@ -134,7 +134,7 @@ is "$(lines "$box/me.bad")" 6 "until it can"
 echo '{"op":"prompt","text":"hello"}' | outbox -p claw add >"$tmp/other"
 : >"$box/odd name.ndjson"
 t 75 "--all sends all of them" outbox flush --all --max-time 1
-is "$(jq -r '.profile + " " + .op' "$out" | xargs)" "claw prompt me put" "are tried"
+is "$(jq -r '.profile + " " + .op' "$out" | xargs)" "claw prompt me put" "all profiles are tried"
 err_like '^outbox: me: http' "each failure says whose it is"
 printf '{"op":"put","collection":"com.example.a","rkey":"b","record":{}}\n' | outbox -p claw add \
   >"$tmp/other"

@@ -32,7 +32,7 @@ is "$(stat -c %a "$box" "$box/me.ndjson" "$copies/me" "$copies/me/$task.ndjson" 
 down me
 pds list $task
 status_is 0 "a list can be had without the server"
-is "$(titles)" "two one zero" "is the copy"
+is "$(titles)" "two one zero" "it is the copy"
 err_like "^pds-record: http.*: this is what was there at 20[0-9-]+T" "and says from when"
 err_one_line pds-record "it says so once"
 pds get $task one
@@ -47,8 +47,8 @@ t 2 "writing without the server has a bad line" \
   sh -c "pds-record --queue create $task <$tmp/lines"
 is "$(jq -r '.type + " " + .state + " " + .record.title' "$out" | xargs)" \
   "outbox_item queued three outbox_item queued four outbox_item queued five" "keeps the others"
-is "$(grep -c http "$err")" 1 "says once why"
-is "$(asked me putRecord)" 1 "and asks once"
+is "$(grep -c http "$err")" 1 "it is told once why"
+is "$(asked me putRecord)" 1 "the server is asked once"
 key=$(jq -r 'select(.record.title == "four").rkey' "$out")
 given '{"title":"won"}' pds-record --queue put $task one
 status_is 75 "an edit is kept"
@@ -84,7 +84,7 @@ t 0 "all is sent" outbox flush
 is "$(jq -r '.op + " " + .state' "$out" | xargs)" \
   "put done put done put done put done delete done" "it is sent in order"
 is "$(asked me putRecord) $(asked me deleteRecord)" "4 1" "each thing is sent once"
-is "$(stored me | jq -r .title | xargs)" "won five FOUR three zero" "and is there"
+is "$(stored me | jq -r .title | xargs)" "won five FOUR three zero" "all of it is there"
 is "$(stored me | jq -r 'select(.createdAt).title' | xargs)" "five three zero" "as it was"
 t 0 "once more there is nothing to send" outbox flush
 out_empty "there is nothing to do"
@@ -124,7 +124,7 @@ while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
   run outbox $words </dev/null
   is "$(head -n 1 "$err")" "outbox: $want" "outbox $words is refused"
-  status_is 2 "is refused"
+  status_is 2 "outbox $words has status 2"
 done <<'END'
 |a command is needed: add, list, flush, drop
 lst|unknown command lst: did you mean list?

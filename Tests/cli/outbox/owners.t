@@ -105,7 +105,7 @@ for how in get list put lines; do
     up me
     run outbox flush
     if [ $change = no ]; then
-      is "$status $(stored me)" "0 " "is done"
+      is "$status $(stored me)" "0 " "the change is done"
     else
       is "$status $(jq -r .reason "$out") $(stored me | jq -r .title)" "1 changed of others" \
         "keeps what others wrote"

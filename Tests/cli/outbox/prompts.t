@@ -76,7 +76,7 @@ for where in cut lose; do
   tell claw "$where chat.send"
   run outbox -p claw flush
   is "$(states)" "$where it done" "a link that is lost ($where)"
-  is "$(said | grep -c "^$where it\$")" 1 "says nothing twice"
+  is "$(said | grep -c "^$where it\$")" 1 "nothing is said twice ($where)"
 done
 
 # --- killed
@@ -136,7 +136,7 @@ waits() { outbox -p silent list | grep -q 'never mind'; }
 wait_until 10 waits || bail "nothing waits"
 stop "$pid" INT
 status_is 130 "^C before anything was sent"
-t 1 "and nothing waits" outbox -p silent list --all
+t 1 "nothing waits" outbox -p silent list --all
 
 # --- a server without a link
 
@@ -228,7 +228,7 @@ t 75 "where a page answers everything" outbox -p portal flush --max-time 5
 err_like '200 OK: a web page' "which is none of an agent"
 is "$(states | xargs)" "word 1 queued word 2 queued" "nothing is lost"
 outbox -p portal drop --all >"$tmp/other"
-t 75 "nor is anything" agent-chat -p portal --queue word 3
+t 75 "nothing more is said, either" agent-chat -p portal --queue word 3
 is "$(outbox -p portal list | jq -r .state)" queued "that is said there"
 start_server there python3 "$cli/servers/claudio.py"
 printf '[profile there]\nkind = openclaw\nurl = %s\n' "$url" >>"$config"
@@ -259,7 +259,7 @@ while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
   run agent-chat -p claw $words </dev/null
   is "$(head -n 1 "$err")" "agent-chat: $want" "agent-chat $words is refused"
-  status_is 2 "is refused"
+  status_is 2 "agent-chat $words has status 2"
 done <<'END'
 --queue --threads|--queue is for a message, not for --threads
 --queue --key k hi|--key and --queue exclude each other

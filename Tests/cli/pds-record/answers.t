@@ -32,18 +32,18 @@ is "$status:$(asked idle listRecords)" "2:10" "ten of them in a row are"
 err_like '10 pages in a row without a new record; no more are read' "and it is said"
 run pds-record list -p oddcursor com.example.a
 is "$status:$(keys)" "2:9" "a cursor that is none"
-err_like 'neither a text nor a number' "is an error"
+err_like 'neither a text nor a number' "the message says so"
 run pds-record list -p norev --timeout 3 --reverse com.example.a
 is "$status:$(keys)" "0:1 2 3 4 5 6 7 8 9" "where reverse is not implemented, the list is turned"
 
 # --- records
 
 t 2 "another record than was asked for" pds-record get -p other com.example.a x
-out_empty "is not printed"
+out_empty "nothing is printed"
 given "$(printf 'b\na\n  {"rkey":"c"}  \r')" pds-record get -p refused com.example.a
 status_is 2 "a record that the server refuses"
 is "$(keys)" "b c" "does not end the others"
-err_is "pds-record: standard input:2: 400 Bad Request: RepoTakendown: no" "and is named"
+err_is "pds-record: standard input:2: 400 Bad Request: RepoTakendown: no" "the bad line is named"
 seq 12 | jq -c '{rkey: "x\(.)", value: {n: 2}}' >"$tmp/rows"
 echo '{"rkey":"a","value":{}}' >>"$tmp/rows"
 t 2 "conflicts, of which one cannot be looked into" \
@@ -53,7 +53,7 @@ err_like '^pds-record: standard input:13: .*InvalidSwap.*, and what is there is 
   "each with what is known"
 given '{"n":1}' pds-record put -p bigcid com.example.a x
 status_is 2 "a CID that is none"
-ok "is cut" [ "$(wc -c <"$err")" -lt 700 ]
+ok "the message is cut" [ "$(wc -c <"$err")" -lt 700 ]
 err_unlike SECRET "the secrets in it are not shown"
 given '{"n":1}' pds-record -p plain delete --swap none com.example.a x
 status_is 2 "a deletion of nothing is no deletion"
@@ -76,6 +76,6 @@ is "$status:$(asked unread createSession)" 0:2 "with an old one a new one is tri
 rm -r "$XDG_STATE_HOME/agentutils/pds"
 given '{"n":1}' pds-record -p stranger put com.example.a x
 status_is 77 "a session of somebody else is refused"
-err_like 'a session of did:web:b.test, not of did:web:a.test' "is not used"
+err_like 'a session of did:web:b.test, not of did:web:a.test' "the message names both"
 
 done_testing

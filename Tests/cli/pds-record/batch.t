@@ -54,7 +54,7 @@ fault me '{"method":"putRecord","status":400,"text":"{\"error\":\"InvalidRequest
 rows 1 20 6 >"$tmp/rows"
 put
 is "$status $(lines "$out")" "2 19" "of those that the server does not want one keeps none from being written"
-err_like '^pds-record: standard input:1: .*InvalidRequest: bad' "and is named"
+err_like '^pds-record: standard input:1: .*InvalidRequest: bad' "the unwanted line is named"
 : >"$tmp/me.log"
 printf '%s\n' "{\"rkey\":\"big1\",\"value\":{\"t\":\"$(printf '%0600000d' 0)\"}}" \
   "{\"rkey\":\"big2\",\"value\":{\"t\":\"$(printf '%0600000d' 0)\"}}" >"$tmp/rows"

@@ -47,10 +47,10 @@ serve_page() { printf 'forever\nstatus %s\n' "$1" | script; }
 serve_page "200 application/json {\"records\":[$(row b),{\"uri\":\"nonsense\"},$(row a)]}"
 t 2 "a row that is none" pds-record list $task
 is "$(lines "$out")" 2 "does not hide the others"
-err_one_line pds-record "and is told"
+err_one_line pds-record "one line says it"
 serve_page '200 text/html <html>'
 t 75 "a page of something else has status 75" pds-record list $task
-err_like "200 OK: a page, not a server's answer" "is no list"
+err_like "200 OK: a page, not a server's answer" "the message says that it is a page"
 serve_page "200 application/json {\"records\":[{\"uri\":\"at://alice.test/$task/a\",\"v\":\"\\x1b]0;x\\x07\"}]}"
 t 2 "raw controls are no JSON" pds-record list $task
 serve_page '401 text/plain no\x1b[2J such record'

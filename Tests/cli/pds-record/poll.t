@@ -74,7 +74,7 @@ END
 printf '[profile raw]\nkind = pds\nurl = %s\nidentifier = did:web:a.test\n' "$url" \
   >"$XDG_CONFIG_HOME/agentutils/config"
 t 2 "a server with neither a stream nor records is refused" pds-record watch
-err_one_line pds-record "are an error"
-err_like ': 404 Status: none$' "which says why"
+err_one_line pds-record "one line says it"
+err_like ': 404 Status: none$' "the message says why"
 
 done_testing

@@ -68,9 +68,9 @@ t 75 "one that is away" pds-record -p me watch --max-retries 0 --max-time 20
 up me
 echo wrong >"$tmp/pds.password"
 t 77 "a wrong password is refused" pds-record -p me watch --max-time 20
-err_like 'was refused for alice.test$' "is said"
+err_like 'was refused for alice.test$' "the message names the account"
 : >"$tmp/me.log"
 t 77 "agent-tail refuses it, too" agent-tail -p me --max-time 20
-is "$(asked me createSession)" 1 "and tried once"
+is "$(asked me createSession)" 1 "it is tried once"
 
 done_testing

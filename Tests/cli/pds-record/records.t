@@ -13,7 +13,7 @@ task=dev.joelclaw.task.item
 
 pds list $task
 status_is 1 "an empty list is no list"
-out_empty "and prints nothing"
+out_empty "nothing is printed"
 pds get $task nothing
 status_is 1 "a record that is not there"
 pds describe
@@ -96,7 +96,7 @@ cp "$out" "$tmp/rows"
 jq -c '.value.done = true' "$tmp/rows" >"$tmp/changed"
 given '{"title":"meanwhile"}' pds-record put $task self
 t 1 "rows that changed meanwhile" sh -c "pds-record put --swap row <$tmp/changed"
-is "$(lines "$out"):$(lines "$err")" 2:1 "are left alone"
+is "$(lines "$out"):$(lines "$err")" 2:1 "the changed rows are left alone"
 is "$(stored me | jq -r 'select(.done).title' | sort | xargs -d '\n' | tr ' ' _)" buy_milk_last \
   "the others are changed"
 t 0 "a copy is brought back" sh -c "pds-record put <$tmp/rows"
@@ -109,10 +109,10 @@ is "$(sed 's/^pds-record: standard input://' "$err")" "1: a record of com.exampl
 2: neither an AT URI nor a record key: a/b
 3: no value to put
 4: an object without uri and rkey
-5: neither an AT URI nor a record key" "are named"
+5: neither an AT URI nor a record key" "each line is named"
 t 2 "somebody else's record is refused" \
   sh -c "sed 's/dev.joelclaw.task.item/com.example.a/;1q' $tmp/bad | pds-record put"
-err_like "somebody else's record" "is not written"
+err_like "somebody else's record" "the message says so"
 
 # --- another client
 
@@ -133,7 +133,7 @@ is "$("$peers" "$tmp/client.py" "$url" $task 2>&1 | tail -n 1)" "$ours" \
 
 pds delete $task self
 status_is 0 "a record is deleted"
-is "$(jq -r .uri "$out")" "at://did:web:alice.test/$task/self" "and named"
+is "$(jq -r .uri "$out")" "at://did:web:alice.test/$task/self" "the record is named"
 pds delete $task self
 status_is 0 "once more is done already"
 t 0 "and all that are listed" sh -c "pds-record list $task | pds-record delete --swap row"

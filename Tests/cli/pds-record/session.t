@@ -89,7 +89,7 @@ status_is 0 "a file that is none is no obstacle"
 chmod 644 "$tokens"/*.json
 given '{}' pds-record create $task
 status_is 77 "tokens that others can read"
-err_like 'chmod 600' "are refused"
+err_like 'chmod 600' "the message says what to do"
 rm -r "$tokens"
 
 # --- passwords
@@ -127,12 +127,12 @@ t 0 "does not keep one from reading" pds-record list $task
 sed -i '/token-file/d' "$XDG_CONFIG_HOME/agentutils/config"
 given '{}' pds-record create $task
 status_is 77 "a password needs a source"
-err_like 'no app password' "is said"
+err_like 'no app password' "the message says so"
 printf '[profile far]\nkind = pds\nurl = http://example.invalid\nidentifier = a.test\ntoken-command = echo x\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 given '{}' pds-record -p far create $task
 status_is 77 "a password does not go over plain http"
-err_like 'plain http; see --allow-plaintext' "is not sent"
+err_like 'plain http; see --allow-plaintext' "the message says why"
 t 75 "unless one says so" timeout 3 pds-record -p far --allow-plaintext --timeout 1 delete $task x
 printf '[profile claw]\nkind = joelclaw\nurl = ws://127.0.0.1:9\npds = me\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
@@ -161,7 +161,7 @@ printf '[profile raw]\nkind = pds\nurl = %s\nidentifier = a.test\ntoken-command 
   >>"$XDG_CONFIG_HOME/agentutils/config"
 given '{}' pds-record -p raw create $task
 status_is 2 "a redirect to another server is an error"
-err_like 'to another server' "is not followed"
+err_like 'to another server' "the message says so"
 is "$(requests .n | wc -l | tr -d ' ')" 1 "no password goes there"
 
 # --- a command that does not come to an end
@@ -171,12 +171,12 @@ printf '[profile hung]\nkind = pds\nurl = %s\nidentifier = alice.test\ntoken-com
 bound=20
 given '{}' pds-record -p hung --timeout 0.5 create $task
 status_is 75 "a password that does not come"
-err_one_line pds-record "is told"
+err_one_line pds-record "one line says it"
 t 75 "logging in waits no longer" pds-record -p hung --timeout 0.5 login
 given '{}' pds-record -p hung --queue --timeout 0.5 create $task
 status_is 75 "what is written meanwhile"
-is "$(outbox list -p hung | jq -r .state)" queued "is kept"
+is "$(outbox list -p hung | jq -r .state)" queued "the change is kept"
 t 75 "which is not sent without the password" outbox flush -p hung --max-time 0.5
-is "$(outbox list -p hung | jq -r .state)" queued "but kept"
+is "$(outbox list -p hung | jq -r .state)" queued "it stays in the outbox"
 
 done_testing

@@ -29,13 +29,13 @@ watch refused -n 2
 status_is 2 "a record that is refused for good"
 is "$(ops | xargs)" "com.example.a/a null com.example.a/b 1" "does not hold up the others"
 err_is "pds-record: $url/refused: com.example.a/a: a record could not be fetched: 400 Bad Request: RepoTakendown: no" \
-  "and is named"
+  "the record is named"
 watch gone -n 2
 status_is 0 "a record that is gone"
-is "$(ops | xargs)" "com.example.a/a null com.example.a/b 1" "is no fault"
+is "$(ops | xargs)" "com.example.a/a null com.example.a/b 1" "it is no fault"
 watch page -n 1 --max-retries 2
 status_is 75 "a page is no record that is gone"
-err_like "gave up after 2 retries: .*404 Not Found: a page, not a server's answer" "and waited out"
+err_like "gave up after 2 retries: .*404 Not Found: a page, not a server's answer" "it is asked for again"
 out_empty "with nothing printed"
 watch private -n 1
 status_is 77 "records for those who logged in are refused"
@@ -96,7 +96,7 @@ watch toobig -n 2 com.example.a
 is "$(jq -r .id "$out" | xargs)" "1 3" "of a collection, those that keep some back"
 watch numberless -n 1
 is "$(jq -r .id "$out")" 3 "an event may have no number"
-is "$(grep -c '#commit without a number is dropped' "$err")" 2 "is named"
+is "$(grep -c '#commit without a number is dropped' "$err")" 2 "such events are named"
 watch strange -n 2
 is "$(jq -c 'select(.id == "1").data | has("\u0301key\"")' "$out")" true "a strange name stays whole"
 is "$(grep -o '"value"' "$out" | wc -l):$(ops | xargs)" "1:com.example.a/a 1" \
@@ -133,7 +133,7 @@ printf '{"type":"sse_state","source":"repository did:web:a.test of %s/anew","las
   "$url" >"$tmp/anew"
 watch anew --state "$tmp/anew" -n 6
 is "$status $(jq -r .id "$out" | xargs)" "0 1 2 3 4 5 6" "they come at the next start, too"
-err_like 'numbered anew: 1 comes behind 9' "it is told"
+err_like 'numbered anew: 1 comes behind 9' "the message tells both numbers"
 
 # --- a server that is away, and an account known by its handle
 

@@ -50,7 +50,7 @@ is "$(jq -c '.data.ops[0].value.n' "$out" | xargs)" "4 5 44" \
   "a record that changed since is told as it was"
 is "$(asked me getRecord)" 0 "and none was asked for"
 t 2 "a number that is not there yet" pds-record watch --from 99999 --max-time 10
-err_like 'FutureCursor' "is an error"
+err_like 'FutureCursor' "the message says so"
 err_one_line pds-record "it is told in one line"
 run agent-tail --from "$last" -n 1 $task
 is "$(jq -r '.data.ops[0].path' "$out")" "$task/k4" "agent-tail follows it, too"

@@ -10,7 +10,7 @@ pds-record put $task <"$tmp/rows" >"$tmp/made"
 echo '{"m":1}' | pds-record put com.example.other self >"$tmp/other"
 
 t 0 "all records are exported" pds-record export
-is "$(lines "$out")" 301 "are printed"
+is "$(lines "$out")" 301 "301 records are printed"
 is "$(jq -r .uri "$out" | LC_ALL=C sort -c && echo sorted)" sorted "they are sorted by collection and key"
 jq -cS 'select(.uri | contains("task.item")) | [.uri, .cid, .value]' "$out" | sort >"$tmp/ours"
 pds-record list $task | jq -cS '[.uri, .cid, .value]' | sort >"$tmp/theirs"
@@ -38,14 +38,14 @@ AGENT_PROFILE=blobs
 export AGENT_PROFILE
 printf '<html>\000\377' >"$tmp/blob"
 t 0 "a file is sent" sh -c "pds-record blob put image/x-odd <$tmp/blob"
-is "$(jq -c '[."$type", .mimeType, .size]' "$out")" '["blob","image/x-odd",8]' "is kept"
+is "$(jq -c '[."$type", .mimeType, .size]' "$out")" '["blob","image/x-odd",8]' "the file is kept"
 cid=$(jq -r '.ref."$link"' "$out")
 t 0 "it is fetched by its CID" pds-record blob get "$cid"
 ok "it is the same, byte for byte" cmp "$out" "$tmp/blob"
 t 1 "one that is not there" pds-record blob get bafkreihlg4lgb2gzy6ptcqzm4bavz2cbnmqjzrydmuneyufgbp754cefci
 t 75 "a page is no blob" pds-record -p portal blob get "$cid"
-out_empty "and not printed"
+out_empty "nothing is printed"
 t 2 "a file that the server does not want" sh -c "pds-record blob put text/none <$tmp/blob"
-err_like 'InvalidMimeType' "is named"
+err_like 'InvalidMimeType' "the type is named"
 
 done_testing

@@ -13,7 +13,7 @@ while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
   run pds-record $words </dev/null
   is "$(head -n 1 "$err")" "pds-record: $want" "pds-record $words is refused"
-  status_is 2 "is refused"
+  status_is 2 "pds-record $words has status 2"
 done <<'END'
 |a command is needed: list, get, create, put, delete, watch, describe, login, export, blob
 lits com.example.a|unknown command lits: did you mean list?
@@ -57,12 +57,12 @@ get --token-file - com.example.a|standard input cannot be the password and the r
 END
 is "$(requests .n | wc -l | tr -d ' ')" 0 "nobody is asked"
 t 0 "a name that is good" pds-record describe
-is "$(requests .target)" "/xrpc/com.atproto.repo.describeRepo?repo=a.test" "is asked for"
+is "$(requests .target)" "/xrpc/com.atproto.repo.describeRepo?repo=a.test" "the name is asked for"
 t 0 "reading takes no password" pds-record -p me --token-file /dev/null describe
 t 77 "without a password nobody logs in" pds-record -p me login
 err_like 'no app password' "and it is said"
 printf '[profile c]\nurl = %s\n' "$url" >>"$XDG_CONFIG_HOME/agentutils/config"
 t 2 "an agent without records is refused" pds-record -p c describe
-err_is "pds-record: c: a Clanky dashboard keeps no records of the AT Protocol" "has none"
+err_is "pds-record: c: a Clanky dashboard keeps no records of the AT Protocol" "the message says so"
 
 done_testing

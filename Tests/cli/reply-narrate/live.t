@@ -98,13 +98,13 @@ echo "$pid" >"$mark"
 : >"$tmp/silent.err"
 turn 4 >&9
 ok "the mark in it is seen before something is spoken" wait_until 5 has "$tmp/silent.err" 'silent while'
-not_ok "which waits" has "$tmp/said" 'Turn 4'
+not_ok "the turn waits" has "$tmp/said" 'Turn 4'
 rm "$mark"
 ok "until it is gone" wait_until 5 said "Turn 1. done Turn 3. done Turn 4."
 echo "$pid" >"$mark"
 ok "also while it is spoken" wait_until 5 speaker_is T
 stop "$pid"
-ok "and goes on" wait_until 5 speaker_is S
+ok "the speaker goes on" wait_until 5 speaker_is S
 
 # --- the end
 
@@ -122,8 +122,8 @@ start held reply-narrate --exec "trap '' TERM INT; echo \$\$ >'$tmp/speaker'; sl
   "$root/Tests/fixtures/transcript.ndjson"
 ok "a command that does not want to end" wait_until 10 test -s "$tmp/speaker"
 stop "$pid" INT
-is "$status" 130 "is ended"
-ok "is gone" gone "$(cat "$tmp/speaker")"
+is "$status" 130 "it is ended by the signal"
+ok "the speaker is gone" gone "$(cat "$tmp/speaker")"
 
 # What the command started and that ignores TERM.
 cat >"$tmp/deaf" <<'END'

@@ -27,7 +27,7 @@ play="cat >>'$tmp/heard'; echo >>'$tmp/heard'"
 says "$(audio 1789000000.25 hello)"
 narrate --latest --exec 'cat; echo'
 status_is 0 "the newest is heard"
-out_is hello "is heard"
+out_is hello "its words are heard"
 err_empty "and nothing is said"
 is "$(jq -r '[.path, .signed, .bytes] | join(" ")' "$tmp/log")" \
   "/riff/narrate-poll?after=0 true 0" "what is asked is signed"
@@ -42,8 +42,8 @@ is "$(cat "$tmp/kept/here/1789000000.25.mp3") $(stat -c %a "$tmp/kept/here/17890
 says "$(audio 1789000000.25 other)"
 narrate --latest --save "$tmp/kept/here"
 status_is 2 "a file that is there"
-err_is "reply-narrate: $tmp/kept/here/1789000000.25.mp3: file exists" "is named"
-is "$(cat "$tmp/kept/here/1789000000.25.mp3")" hello "and left alone"
+err_is "reply-narrate: $tmp/kept/here/1789000000.25.mp3: file exists" "the file is named"
+is "$(cat "$tmp/kept/here/1789000000.25.mp3")" hello "the file is left alone"
 : >"$tmp/log"
 says '{"status":204}'
 narrate --latest --slug 'a b&c' --save "$tmp/kept"
@@ -79,7 +79,7 @@ for body in '{}' x '{"ts":"soon","audio_b64":"aGk="}' '{"ts":1e300,"audio_b64":"
   narrate --latest --exec 'cat; echo'
   is "$status $(cat "$out") $(lines "$err")" "0 good 2" "passed over: $body"
 done
-err_like 'narrate-poll: no time in the answer$' "and told"
+err_like 'narrate-poll: no time in the answer$' "the message says so"
 for body in '{"ts":1789000000.5,"audio_b64":"%%%%"}' '{"ts":1789000000.5,"audio_b64":[1]}' '{"ts":1789000000.5}'; do
   says "$(jq -nc --arg body "$body" '{body:$body}')" "$(audio 1789000009 good)"
   : >"$tmp/log"
@@ -87,15 +87,15 @@ for body in '{"ts":1789000000.5,"audio_b64":"%%%%"}' '{"ts":1789000000.5,"audio_
   is "$status $(cat "$out") $(lines "$err")" "0 good 1" "a turn without audio is skipped: $body"
   is "$(asked | sed 's/.*after=//' | xargs)" "0 1789000000.5" "and not asked for again"
 done
-err_like 'narrate-poll: no audio of the turn of 1789000000\.5 in the answer$' "and told"
+err_like 'narrate-poll: no audio of the turn of 1789000000\.5 in the answer$' "the message says so"
 says "$(jq -nc '{body:"{\"ts\":1789000000.5}"}')" '{"status":204}'
 narrate --latest --exec cat
 status_is 2 "nor is there another one"
 says '{"size":25165825}'
 narrate --latest --exec cat
 status_is 2 "a huge answer"
-err_like 'the answer is larger than 25165824 bytes$' "is not taken"
-err_one_line reply-narrate "and told once"
+err_like 'the answer is larger than 25165824 bytes$' "the message tells the limit"
+err_one_line reply-narrate "one line says it"
 rm -f "$tmp/heard"
 says '{"size":25165825}' "$(audio 1789000001 next)" "$quiet"
 start huge reply-narrate -p ears --after 1789000000 --exec "$play"
@@ -111,7 +111,7 @@ for body in '<!DOCTYPE html><title>Sign in</title>' '{}'; do
   says "$(jq -nc --arg body "$body" '{body:$body}')"
   narrate --latest --exec cat
   status_is 2 "no answer of a voice server: $body"
-  out_empty "is not played"
+  out_empty "nothing is played"
 done
 says "$(jq -nc '{body:"<html>Sign in"}')"
 narrate --latest --exec cat
@@ -130,9 +130,9 @@ for code in 301 302 303 307 308; do
   says "$(jq -nc --arg url "$elsewhere/x" --argjson code "$code" '{status:$code,headers:{Location:$url}}')"
   narrate --latest --slug my-work --exec cat
   status_is 2 "a redirect to another server is not followed ($code)"
-  err_like "narrate-poll: $code .*to another server$" "is not followed"
+  err_like "narrate-poll: $code .*to another server$" "the message says so"
 done
-is "$(cat "$tmp/elsewhere")" "" "which learns nothing"
+is "$(cat "$tmp/elsewhere")" "" "the other server learns nothing"
 says '{"status":302,"headers":{"Location":"/other"}}' "$(audio 1789000000.25 moved)"
 narrate --latest --exec cat
 out_is moved "one on the same server is"

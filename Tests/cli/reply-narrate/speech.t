@@ -45,6 +45,6 @@ hear() {
 }
 is "$(hear 2.wav)" "the tests have passed in seven minutes" "what was said can be heard again"
 is "$(hear 3.wav)" "the build has failed before midnight" "code is left out"
-is "$(hear 4.wav)" "nothing was changed" "and marks"
+is "$(hear 4.wav)" "nothing was changed" "marks are left out, too"
 
 done_testing

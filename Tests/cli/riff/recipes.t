@@ -49,7 +49,7 @@ for words in 'cellar hello' cellar '. hello' 'ada@cellar hello' 'cellar:22 hello
   t 2 "agent-say $words" agent-say $words </dev/null
   err_like "^agent-say: ${words%% *} is a host, and the default is box: put -- " "it says why"
   err_like '^usage: agent-say ' "it says how, too"
-  is "$(agent_typed riff)" "" "and types nothing"
+  is "$(agent_typed riff)" "" "nothing is typed"
 done
 : >"$(agent_log riff)"
 run agent-say -- cellar hello
@@ -137,7 +137,7 @@ is "$status$(rtmux list-sessions -F '#{session_name}' | grep -c next)" 01 "riff-
 seq 99 >"$tmp/endings"
 up -s later
 status_is 75 "riff-up: one that is long in ending"
-err_one_line riff-up "is told"
+err_one_line riff-up "one line says it"
 rm "$remote_home/bin/tmux"
 like "$(riff-up -h)" '^usage: riff-up' "riff-up -h shows the usage"
 rtmux kill-server
@@ -400,7 +400,7 @@ echo secret >"$tree/.env"
 touch "$tree/built/a" "$tree/built/b"
 run tmux-attach $attach_args --close riff-20
 err_like "kept $tree: .*: \.env, built/\$" "worktree: ignored files are kept, and named"
-is "$(cat "$tree/.env")" secret "and are there"
+is "$(cat "$tree/.env")" secret "they are still there"
 cd "$repo" || exit
 run riff-worktree-remove riff-20
 is "$status $(cat "$err")" \

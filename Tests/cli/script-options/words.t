@@ -80,7 +80,7 @@ is "$(od -An -tx1 "$out" | tr -d ' \n')" 7c7c7c7c7c7c7ce92e7478747c "a name is i
 while IFS='@' read -r words want; do
   eval "run $words"
   is "$status $(head -n 1 "$err")" "2 ${words%% *}: $want" "$words"
-  out_empty "prints nothing"
+  out_empty "nothing is printed: $words"
   is "$(sed 1d "$err" | cut -d ' ' -f 1,2)" "usage: ${words%% *}" "but the usage is said"
 done <<'END'
 try -Z@unknown option -Z

@@ -150,7 +150,7 @@ is "$status $(lines "$out") $(hidden)" "2 1 0" "a file that is too large is not 
 err_is "share-inbox: $tmp/sparse: too large (201 MB > 200 MB); --max-size allows more" \
   "and it says what allows more"
 inbox add -m --max-size 201M "$tmp/sparse"
-is "$status $(field size)" "0 209715201" "which does"
+is "$status $(field size)" "0 209715201" "--max-size allows it"
 inbox add --max-size 5000 - </dev/zero
 is "$status $(hidden)" "2 0" "standard input that does not end"
 err_is "share-inbox: standard input: too large (more than 5000 B); --max-size allows more" \
@@ -170,7 +170,7 @@ if [ -r /proc/cpuinfo ]; then
   inbox add --max-size 99 /proc/cpuinfo
   is "$status $(hidden)" "2 0" "a file of more bytes than were measured, and nothing is left of it"
   err_is "share-inbox: /proc/cpuinfo: too large (more than 99 B); --max-size allows more" \
-    "is named, too"
+    "the message names it, too"
 else
   skip 2 "needs /proc"
 fi
@@ -238,12 +238,12 @@ moves() {
 }
 moves "a file that is moved to a bus" 0 true
 not_ok "has left its place" test -e "$tmp/notes.txt"
-ok "and is there" test -s "$tmp/published"
+ok "it has come to the inbox" test -s "$tmp/published"
 moves "one in whose place another is put" 2 "echo second >'$tmp/new'; mv '$tmp/new' '$tmp/notes.txt'"
-err_is "share-inbox: $tmp/notes.txt: copied, but changed since: kept" "is told"
+err_is "share-inbox: $tmp/notes.txt: copied, but changed since: kept" "the message says that it was kept"
 is "$(cat "$tmp/notes.txt")" second "and the other one is kept"
 moves "one to which something is added" 2 "echo second >>'$tmp/notes.txt'"
-is "$(cat "$tmp/notes.txt" | tr '\n' ' ')" "first second " "is kept"
+is "$(cat "$tmp/notes.txt" | tr '\n' ' ')" "first second " "it is kept"
 echo first >"$tmp/target.txt"
 ln -sf target.txt "$tmp/link.txt"
 echo true >"$tmp/meanwhile"
@@ -295,7 +295,7 @@ is "$(jq -r '.state + " " + .reason' "$out" | sort -u)" "queued ended with statu
   "and the reason is known"
 inbox drain --exec cat --max-size 10
 status_is 2 "a file that is too large is an error"
-err_is "share-inbox: $folder/$second-shot.png: too large (12 B > 10 B)" "and named"
+err_is "share-inbox: $folder/$second-shot.png: too large (12 B > 10 B)" "the file is named"
 like "$(tr '\n' ' ' <"$out")" '"state":"failed".*"state":"delivered"' "the others are taken"
 inbox drain --exec cat
 is "$status $(left)" "0 1" "it is not tried again"
@@ -399,7 +399,7 @@ err_unlike purged "and says nothing of it"
 inbox drain -a 24h --exec false
 is "$(left)" 2 "--age purges the old ones"
 err_like "$((epoch - 90000))-$uuid.old: purged: it could not be delivered in time" \
-  "and says so"
+  "the message says so"
 inbox drain -a 22h --exec false
 is "$(left)" 1 "its own age counts"
 clear_inbox

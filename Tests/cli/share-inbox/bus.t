@@ -20,7 +20,7 @@ take='cat >"'$tmp'/got/$INBOX_NAME"'
 head -c 70000 /dev/urandom >"$tmp/shot one.png"
 t 0 "a file is put on the bus" share-inbox add --bus "$tmp/shot one.png"
 is "$(jq -c '[.type, .name, .size, .state, .path]' "$out")" \
-  '["inbox_item","shot-one.png",70000,"queued",null]' "and told of"
+  '["inbox_item","shot-one.png",70000,"queued",null]' "a record tells it"
 id=$(jq -r .id "$out")
 is "$(waiting) $(left)" "1 0" "it is there, and not in the folder"
 is "$(bus_client info inbox | jq -c '[.retention, .subjects]')" '["workqueue",["inbox.file"]]' \
@@ -30,7 +30,7 @@ bus_client put inbox.file <"$tmp/dump"
 is "$(jq -c '[.type, .id, .name, .size, .sha256]' "$tmp/dump")" \
   "[\"inbox_file\",\"$id\",\"shot-one.png\",70000,\"$(sums "$tmp/shot one.png")\"]" "the record has its digest"
 t 0 "another machine takes it" share-inbox drain --bus --exec "$take"
-is "$(jq -c '[.id, .state]' "$out")" "[\"$id\",\"delivered\"]" "and delivers it"
+is "$(jq -c '[.id, .state]' "$out")" "[\"$id\",\"delivered\"]" "it is delivered there"
 ok "it is the same, byte for byte" cmp "$tmp/shot one.png" "$tmp/got/$id-shot-one.png"
 is "$(waiting) $(left)" "0 0" "nothing is left"
 t 0 "an empty queue is no error" share-inbox drain --bus --exec "$take"
@@ -44,7 +44,7 @@ exec 5<>"$tmp/silent"
 start holder sh -c "exec bus-get --confirm -t inbox -d share-inbox inbox.file <'$tmp/silent'"
 ok "a machine has a file" wait_until 20 test -s "$tmp/holder.out"
 t 75 "another one does not get it" share-inbox drain --bus --exec "$take"
-err_is "share-inbox: stream inbox: 1 record is with another reader, or given back until later" "and says so"
+err_is "share-inbox: stream inbox: 1 record is with another reader, or given back until later" "the message says where the record is"
 kill -9 "$pid"
 exec 5>&-
 comes_again() {
@@ -94,7 +94,7 @@ is "$(grep -c 'refused with status 65' "$err") $(grep -c 'seq 16 on inbox.file: 
 is "$(grep -cE '^share-inbox: (17000|[.][.]/x).*: (not a |its data is not )' "$err")" 10 "ten of them are told"
 unlike "$(cat "$err")" "$(printf '\033')" "they are plain text"
 is "$(waiting) $(left)" "0 0" "it does not come again"
-is "$(find "$tmp" -name 'x*.png' -o -name .profile)" "" "and leads nowhere"
+is "$(find "$tmp" -name 'x*.png' -o -name .profile)" "" "no name leads anywhere else"
 printf '%s\n' "$good" | bus_client put inbox.file
 run share-inbox drain --bus --exec "$take"
 is "$status $(cat "$out") $(waiting)" "0  0" "the same id again is not delivered again"
@@ -167,7 +167,7 @@ done
 link pass
 link cut 1200
 t 75 "bus-get: the same" timeout 20 bus-get -s "$early" -t plain --all -e -q --max-wait 2
-err_like 'link lost' "which says why"
+err_like 'link lost' "the message says that the link was lost"
 t 75 "once is enough for --max-wait 0" \
   timeout 20 bus-get -s "$early" -t plain --all -e -q --max-wait 0
 link pass

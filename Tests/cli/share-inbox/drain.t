@@ -116,6 +116,6 @@ share-inbox add -q "$tmp/a.txt"
 t 0 "a host of OpenSSH's file is known" \
   share-inbox drain --transport libssh2 -i "$id" --pins "$tmp/none" \
   --known-hosts "$tmp/known_hosts" -P "$port" "$there"
-not_ok "and not pinned" test -s "$tmp/none"
+not_ok "the key is not pinned" test -s "$tmp/none"
 
 done_testing

@@ -196,7 +196,7 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m none "$remote_inbox" 2>/dev
   share-inbox add -q "$tmp/large.bin" "$tmp/put.txt"
   inbox drain
   is "$status $(left) $(lines "$err")" "75 1 1" "a full disk: one line, it stays"
-  err_like 'stays queued: on the host: .*[Nn]o space left' "and says so"
+  err_like 'stays queued: on the host: .*[Nn]o space left' "the message says that the disk is full"
   is "$(jq -r .state "$out") $(parts)" "delivered 0" \
     "the smaller one goes, the part is removed"
   umount "$remote_inbox"

@@ -16,13 +16,13 @@ out_like "^usage: agent-archive" "says how it is called"
 run agent-archive --version
 out_like "^agent-archive [0-9]+\.[0-9]+" "--version is printed"
 t 2 "--folder needs an argument" agent-archive --folder
-err_like "^agent-archive: option --folder needs an argument" "is told"
+err_like "^agent-archive: option --folder needs an argument" "the message says so"
 t 2 "without a home the folder must be named" env -u XDG_STATE_HOME -u HOME agent-archive
 err_one_line agent-archive "is told in one line"
 t 2 "no agent is configured" agent-archive
-err_like "^agent-archive: activity: no url" "is told"
+err_like "^agent-archive: activity: no url" "the message says that there is no url"
 t 2 "--archive and --data-only exclude each other" sse-tail --archive "$tmp/a" -d http://127.0.0.1:9/
-err_like "^sse-tail: --archive keeps whole records" "is refused"
+err_like "^sse-tail: --archive keeps whole records" "the message says why"
 rm -rf "$archive"
 
 # --- a day, stopped and gone on with
@@ -30,7 +30,7 @@ start_server numbered python3 "$cli/servers/numbered.py" --rate 100
 events=$url/events
 t 0 "five events are kept" agent-archive -n 5 "$events"
 out_empty "print nothing"
-err_empty "and say nothing"
+err_empty "nothing is said"
 today=$(date -u +%Y-%m-%d)
 is "$(names)" "$today.ndjson" "they are in today's file"
 is "$(lines "$archive/$today.ndjson")" 5 "all five are there"
@@ -56,7 +56,7 @@ for name in .lock .state "$today.ndjson"; do
   ln -s "$tmp/victim" "$tmp/shared/$name"
   run sse-tail --archive "$tmp/shared" -n 5 "$events"
   is "$status $(cat "$tmp/victim")" "2 mine" "$name is not written through a link"
-  err_one_line sse-tail "which is said"
+  err_one_line sse-tail "$name: one line says it"
 done
 
 # --- two at once
@@ -64,11 +64,11 @@ start one agent-archive "$events"
 ok "one writes" wait_until 30 at_least "$archive/$today.ndjson" 16
 one=$pid
 t 2 "a second archiver is refused" agent-archive "$events"
-err_is "agent-archive: $archive: another archiver is at work" "is refused"
+err_is "agent-archive: $archive: another archiver is at work" "the message says that another is at work"
 stop "$one"
 status_is 143 "TERM ends it by that signal"
 t 2 "another stream's archive is refused" agent-archive http://127.0.0.1:9/other
-err_like "holds the state of" "is refused"
+err_like "holds the state of" "the message says whose it is"
 
 # --- leftovers of earlier days
 for day in 2026-01-01 2026-01-02 2026-01-03; do
@@ -87,7 +87,7 @@ else
 fi
 t 0 "an archive with what a crash left" agent-archive -n 1 "$events"
 all_compressed() { [ -z "$(find "$archive" -name '2026-01-0?.ndjson')" ]; }
-ok "is finished" wait_until 30 all_compressed
+ok "the leftovers are compressed" wait_until 30 all_compressed
 err_empty "nothing is said"
 is "$(for file in "$archive"/2026-01-*; do
   echo "$(basename "$file" .ndjson.$compressor) $(action-filter -N "$file")"
@@ -153,7 +153,7 @@ if command -v cc >/dev/null && command -v zstd >/dev/null && [ "$(uname -s)" = L
   ok "a live archive" wait_until 30 at_least "$tmp/live/$today.ndjson" 3
   echo 86400 >"$CLOCK"
   ok "at midnight yesterday's file is compressed" wait_until 30 test -s "$tmp/live/$today.ndjson.zst"
-  ok "and removed" wait_until 30 test ! -e "$tmp/live/$today.ndjson"
+  ok "the plain file is removed" wait_until 30 test ! -e "$tmp/live/$today.ndjson"
   tomorrow=$(date -u -d "$today + 1 day" +%Y-%m-%d)
   ok "and tomorrow's is written" wait_until 30 at_least "$tmp/live/$tomorrow.ndjson" 3
   echo 0 >"$CLOCK"

@@ -61,7 +61,7 @@ stall
 S
   t 2 "a full disk is an error" sh -c 'exec sse-tail "$1" >/dev/full' sh "$url/s"
   err_one_line sse-tail "it is told in a line"
-  err_like 'space' "that says so"
+  err_like 'space' "the line says so"
 else
   skip 3 "no /dev/full"
 fi

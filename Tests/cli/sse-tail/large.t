@@ -88,7 +88,7 @@ send \n\nid: 5\ndata: after\n\n
 S
 run sse-tail --max-retries 0 --max-event-bytes 1000 "$url/s"
 is "$(jq -r .data "$out" | tr '\n' ' ')" "small after " "--max-event-bytes drops larger ones"
-err_like '1000' "and says so"
+err_like '1000' "the message tells the limit"
 script <<'S'
 stream
 repeat 1000 data: xxxxxxxxx\n

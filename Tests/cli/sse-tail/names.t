@@ -87,7 +87,7 @@ redirect 307 @OTHER@/away
 S
 run env AGENT_URL="$url" sse-tail -v --token-file "$tmp/token" activity
 is "$(asked | sed -n 2p)" "GET /away - other" "the token does not follow a redirect away"
-err_unlike s3cret "nor reach stderr"
+err_unlike s3cret "the token is not on stderr, either"
 script <<'S'
 redirect 307 /near
 S
@@ -97,7 +97,7 @@ for host in example.invalid 192.0.2.1 '[2001:db8::1]'; do
   asks AGENT_URL="http://$host:1" sse-tail --max-time 2 --token-file "$tmp/token" activity
   isnt "$status" 0 "plain http to $host is refused with a token"
   err_one_line sse-tail "it is told in a line: $host"
-  err_like 'plain|https' "that says why"
+  err_like 'plain|https' "the line says why: $host"
 done
 asks AGENT_URL="http://example.invalid:1" sse-tail --max-retries 0 --allow-plaintext \
   --token-file "$tmp/token" activity

@@ -115,7 +115,7 @@ is "$(jq -r 'keys_unsorted | sort | join(",")' "$out")" "data,event,id,received_
   "-T adds received_at"
 like "$(jq -r .received_at "$out")" '^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-9:]{8}(\.[0-9]+)?Z$' \
   "it is RFC 3339 in UTC"
-ok "which is now" test "$(jq '(.received_at | sub("\\.[0-9]+"; "") | fromdate) - now | fabs < 60' \
+ok "the time is now" test "$(jq '(.received_at | sub("\\.[0-9]+"; "") | fromdate) - now | fabs < 60' \
   "$out")" = true
 
 comments='send : hi\n:there\n:\ndata: a\n\n: {"x":1}\n\n'
@@ -130,7 +130,7 @@ like "$(sed -n 1p "$out")" '^\{"type":"comment",' "the type comes first"
 streams 'send data: a\n\nevent: x\ndata: b\ndata: c' --flush-partial
 is "$(jq -r .data "$out" | tr '\n' ' ')" "a b c " "--flush-partial gives an unfinished event"
 is "$(jq -r .event "$out" | tr '\n' ' ')" "message x " "it has its type"
-isnt "$(jq -c 'keys' "$out" | sort -u | wc -l | tr -d ' ')" 1 "and marks it"
+isnt "$(jq -c 'keys' "$out" | sort -u | wc -l | tr -d ' ')" 1 "it is marked as unfinished"
 streams 'send data: a\n\n' --flush-partial
 is "$(lines "$out")" 1 "nothing more comes where nothing is unfinished"
 
@@ -163,7 +163,7 @@ touch "$tmp/go1"
 ok "and the next, while a third is on its way" wait_until 30 has "$tmp/flow.out" two
 touch "$tmp/go2"
 finished "$pid"
-is "$(lines "$tmp/flow.out")" 3 "which comes too"
+is "$(lines "$tmp/flow.out")" 3 "the rest comes, too"
 
 # --- encodings
 number=$((number + 1))

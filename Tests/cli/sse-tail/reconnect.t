@@ -190,7 +190,7 @@ follow --max-retries 2
 status_is 75 "--max-retries gives up"
 is "$(requests .n | wc -l | tr -d ' ')" 3 "after so many further tries"
 err_one_line sse-tail "a line tells it"
-err_like '500' "that says why"
+err_like '500' "the line says why"
 follow --max-retries 0
 is "$status $(requests .n | wc -l | tr -d ' ')" "75 4" "--max-retries 0 does not try again"
 script <<'S'

@@ -177,12 +177,12 @@ start ps sse-tail -H "@$tmp/headers" "$url/s"
 wait_until 30 has "$tmp/ps.out" '"a"'
 unlike "$(ps -o args= -p "$pid")" s3cret "-H @FILE keeps it out of ps"
 stop "$pid"
-is "$(requests '.headers["x-api-key"]')" s3cret "and sends it"
+is "$(requests '.headers["x-api-key"]')" s3cret "the secret is sent"
 
 script </dev/null
 run sse-tail -v "http://joe:s3cret@127.0.0.1:$port/s"
 is "$(requests .headers.authorization)" "Basic $(printf joe:s3cret | base64)" "user and password of a URL are sent"
-err_unlike s3cret "are not shown"
+err_unlike s3cret "they are not shown"
 script <<'S'
 status 404
 S

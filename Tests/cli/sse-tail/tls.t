@@ -22,6 +22,6 @@ out_empty "nothing is printed"
 run sse-tail --cacert "$tmp/missing" --max-retries 0 "$url/"
 isnt "$status" 0 "a file that is not there"
 out_empty "it believes nobody"
-err_like "^sse-tail: " "and is told"
+err_like "^sse-tail: " "the message says so"
 
 done_testing

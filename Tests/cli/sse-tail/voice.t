@@ -104,7 +104,7 @@ post 3601 3603
 came 3603
 threes 31 3603 "more were missed than an answer holds: each once and in order"
 not_ok "no gap is reported" has "$tmp/tail.out" '"type":"gap"'
-is "$(cat "$tmp/tail.err")" "" "nor told"
+is "$(cat "$tmp/tail.err")" "" "nothing is said, either"
 ok "few requests are made" test "$(fetches | wc -l)" -le 12
 finish
 

@@ -73,7 +73,7 @@ send retry: 99999999999999999999999999\ndata: a\n\n
 S
 follow --max-time 0.5 -L
 is "$(jq -r 'select(.event) | .data' "$out")" a "a huge retry: does no harm"
-is "$(jq 'select(.type == "lost") | .retry_in | . > 3 and . < 1e12' "$out")" true "and is bounded"
+is "$(jq 'select(.type == "lost") | .retry_in | . > 3 and . < 1e12' "$out")" true "the wait is bounded"
 
 script <<'S'
 forever
@@ -87,7 +87,7 @@ jq -s '[.[] | select(.what == "request") | .at] as $asked
 ok "enough waits to judge" at_least "$tmp/waits" 5
 is "$(jq -s 'min >= 0.195' "$tmp/waits")" true "jitter never undercuts the wait"
 is "$(jq -s 'sort | .[length / 2 | floor] < 0.4' "$tmp/waits")" true "it adds little"
-is "$(jq -s 'max - min > 0.005' "$tmp/waits")" true "but it adds"
+is "$(jq -s 'max - min > 0.005' "$tmp/waits")" true "it adds something"
 
 script <<'S'
 status 503 text/plain x

@@ -139,14 +139,14 @@ run tmux-attach -i "$id" --pins "$pins" --check work
 out_like "^ok +reach +office, by ssh" "an alias goes by ssh"
 is "$(cat "$pins")" "$(line_of office "$host_key")" "its key is pinned by the alias for keys"
 run tmux-attach --pins "$pins" --fingerprint work
-out_is "256 $shown office (ED25519)" "and found again"
+out_is "256 $shown office (ED25519)" "the key is found again"
 line_of office "$tmp/other.pub" >"$pins"
 : >"$sshd_log"
 t 77 "another key is refused" tmux-attach -i "$id" --pins "$pins" --check work
 ok "before anything is sent" nothing_sent
 err_like '--forget work' "and the way out is told in the user's words"
 run tmux-attach --pins "$pins" --forget work
-is "$status $(cat "$pins")" "0 " "which works"
+is "$status $(cat "$pins")" "0 " "--forget works"
 unset AGENTUTILS_SSH
 
 # --- --forget and --fingerprint alone
@@ -163,8 +163,8 @@ pin_job --fingerprint BOX
 out_is "256 $shown BOX (ED25519)
 256 $(print_of "$tmp/ecdsa.pub") BOX (ECDSA)" "all keys of a host are shown"
 pin_job --forget -v box
-status_is 0 "and dropped"
-err_like "dropped 256 $shown_re" "which -v tells"
+status_is 0 "the key is dropped"
+err_like "dropped 256 $shown_re" "-v tells it"
 is "$(cat "$pins")" "# of the office
 $(line_of 'a,[box]:2222,b' "$tmp/other.pub")
 $(line_of boxer "$tmp/ecdsa.pub")" "keys of other hosts and of other ports stay"
@@ -174,7 +174,7 @@ cp "$pins" "$tmp/before"
 pin_job --forget box
 status_is 1 "no pin to drop"
 err_one_line tmux-attach "is said in a line"
-ok "and changes nothing" cmp "$pins" "$tmp/before"
+ok "nothing is changed" cmp "$pins" "$tmp/before"
 pin_job --fingerprint box
 status_is 1 "no pin to show"
 out_empty "shows nothing"

@@ -68,7 +68,7 @@ err_like 'ssh-agent: none there' "it is told in words"
 kill -STOP "$agent_pid"
 list --agent
 status_is 77 "an agent that hangs holds nobody up"
-err_like 'ssh-agent: no answer' "and is named"
+err_like 'ssh-agent: no answer' "the message says that it does not answer"
 kill -CONT "$agent_pid"
 
 # --- a host that has had enough of keys

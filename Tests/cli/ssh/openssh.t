@@ -75,7 +75,7 @@ t 77 'a changed key is refused' \
 err_like 'HOST KEY CHANGED' "it is warned of"
 err_like "pinned is: .*wrong:1" "the place of the pin is told"
 ok 'nothing was sent' lacks "$sshd_log" 'userauth-request'
-is "$(cat "$tmp/pins")" "$before" 'and nothing pinned'
+is "$(cat "$tmp/pins")" "$before" "nothing is pinned"
 stop_sshd other
 
 # --- one connection for many calls
@@ -162,7 +162,7 @@ err_like 'by ssh: (an alias|ssh_config has ProxyJump)' "OpenSSH does it"
 sit me 30x100 tmux-attach --pins "$tmp/pins" box
 ok 'it is sat at' at me expect 'claude> '
 at me send '\r~.'
-ok 'and left' at me end 30
+ok "~. leaves it" at me end 30
 echo >"$ssh_dir/jump/authorized_keys"
 stop_sshd jump
 sit me 30x100 tmux-attach --pins "$tmp/pins" box
@@ -206,5 +206,5 @@ list
 stop_sshd box
 list
 status_is 75 'a host that is gone'
-err_like '127.0.0.1: .*(refused|reset|closed)' 'says so'
+err_like '127.0.0.1: .*(refused|reset|closed)' "the message says why"
 done_testing

@@ -61,7 +61,7 @@ check="tmux-attach --transport libssh2 -i $tmp/locked --check $remote_user@127.0
   sit break $check
   at break expect "Passphrase of"
   at break send '\x03'
-  is "$(at break end | jq -c '[.status, .termios]')" "[130,true]" "so does ^C"
+  is "$(at break end | jq -c '[.status, .termios]')" "[130,true]" "^C gives up, too"
 
   # --- asked by OpenSSH
   ssh_check="tmux-attach --transport ssh -i $tmp/locked -l $remote_user@127.0.0.1:$port"
@@ -75,7 +75,7 @@ check="tmux-attach --transport libssh2 -i $tmp/locked --check $remote_user@127.0
   sit sshbreak $ssh_check
   at sshbreak within 10 expect "passphrase for key"
   at sshbreak send '\x03'
-  is "$(at sshbreak end | jq -c '[.status, .termios]')" "[130,true]" "so does ^C"
+  is "$(at sshbreak end | jq -c '[.status, .termios]')" "[130,true]" "^C gives up with ssh, too"
 }
 
 # --- nobody to ask

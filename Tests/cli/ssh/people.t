@@ -150,7 +150,7 @@ visit auto
 isnt "$status" 77 "a host that was rebuilt is the same" || diag "$(cat "$tmp/err")"
 visit libssh2
 status_is 77 "libssh2 reads no certificates"
-err_like 'take --transport ssh' "and says so"
+err_like 'take --transport ssh' "the message says what to do"
 sign elsewhere
 visit auto
 status_is 77 "a certificate for another host does not count"

@@ -191,7 +191,7 @@ END
 parts_with "with many who wait for it" -l
 _before=$(sign_ins)
 run sh -c "tmux-attach $attach_args -t <'$tmp/word'"
-is "$status $(sign_ins)" "0 $((_before + 1))" "and typing, too"
+is "$status $(sign_ins)" "0 $((_before + 1))" "typing needs one sign-in, too"
 at me continue
 shares "when it goes on" -l
 ok "and nothing was typed twice" typed_is 'a word '

@@ -65,7 +65,7 @@ echo 'Nonsense yes' >"$config"
 cp "$id" "$tmp/another"
 list -i "$tmp/another" $plain
 status_is 2 'a configuration that OpenSSH refuses'
-err_like 'onfiguration option' 'is told'
+err_like 'onfiguration option' "OpenSSH's words are told"
 : >"$config"
 
 # --- keys that libssh2 cannot use
@@ -96,12 +96,12 @@ by libssh2 'a plain host' 'after libssh2'
 by ssh 'libssh2 and the host do not agree' 'had no algorithm in common with it'
 attach_args auto
 sit me 30x100 tmux-attach $attach_args
-ok 'and sat at' at me expect 'claude> '
+ok "the terminal is attached" at me expect 'claude> '
 at me send '\r~.'
-ok 'and left' at me end 30
+ok "~. leaves it" at me end 30
 list -i "$id" --transport libssh2 --pins "$tmp/pins" -P "$port" "$remote_user@127.0.0.1"
 status_is 2 'with libssh2 alone it is an error'
-err_like 'no common algorithm' 'that says so'
+err_like 'no common algorithm' "the message says so"
 
 ssh-keygen -q -t rsa -N '' -f "$tmp/host-rsa"
 start_sshd old "HostKey $tmp/host-rsa" 'HostKeyAlgorithms rsa-sha2-512'
@@ -131,5 +131,5 @@ status_is 1 'without ssh a plain host is reached'
 by libssh2 'no ssh here' 'in process'
 list -i "$id" --transport ssh $plain
 status_is 2 'with --transport ssh it is a local error'
-err_like "none: not installed" 'that names it'
+err_like "none: not installed" "the message names ssh"
 done_testing

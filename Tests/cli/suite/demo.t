@@ -13,10 +13,10 @@ no_server() { ! ps -e -o args= | grep "^agent-serve .*$TMPDIR" | grep -q .; }
 AGENT_URL=http://127.0.0.1:9 run "$root/Tests/demo" 4
 status_is 0 "the demo ends by itself"
 err_empty "nothing is said on standard error"
-out_like "answers at http://127\.0\.0\.1:[0-9]+ for 4 seconds" "says where"
+out_like "answers at http://127\.0\.0\.1:[0-9]+ for 4 seconds" "it says where"
 out_like "memory_fact" "shows what was stored before"
 out_like "voice_session_start" "and what happens while it runs"
-out_like "voice_turn_in" "and goes on"
+out_like "voice_turn_in" "the demo goes on"
 ok "no byte of it controls a terminal" perl -0777 -ne 'exit(/[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]/ ? 1 : 0)' "$out"
 ok "its server is gone" wait_until 30 no_server
 ok "its folder is gone, too" nothing_left

@@ -43,7 +43,7 @@ ln -s "$(command -v chmod)" "$machine/chmod"
 rm "$machine/mandoc" "$machine/jq"
 deps
 status_is 0 "what is missing is installed"
-out_is "deps: installing mandoc jq" "and named"
+out_is "deps: installing mandoc jq" "what is installed is named"
 like "$(cat "$tmp/asked")" "^install .* mandoc jq$" "and asked for, alone"
 deps
 out_empty "it is said once"
@@ -96,7 +96,7 @@ done
 stub swift 'echo noise'
 deps
 status_is 2 "a swift that says no version"
-err_one_line deps "is told"
+err_one_line deps "one line says it"
 
 rm "$machine/swift"
 deps

@@ -23,7 +23,7 @@ out_empty "nothing is said"
 perl -pi -e 's/(\| jq )(\d+)×/$1 . ($2 + 1) . "×"/e' "$tree/README.md"
 check
 status_is 1 "a figure in the table that was changed"
-out_like '^README\.md: not what figures\.ndjson says' "is told"
+out_like '^README\.md: not what figures\.ndjson says' "the message names the file"
 again
 check
 status_is 0 "and written as it was"
@@ -34,7 +34,7 @@ again
 perl -pi -e 's/<!-- figures: jq -->//' "$tree/README.md"
 check
 status_is 1 "a place that is gone"
-err_like 'README\.md: no place for figures: jq' "is named"
+err_like 'README\.md: no place for figures: jq' "the message names the place"
 cp "$root/README.md" "$tree"
 perl -pi -e 's/"by": "curl", (.*?)"value": [0-9.]+/"by": "curl", $1"value": 777/ if /"delay"/' "$figures"
 check

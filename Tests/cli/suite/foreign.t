@@ -21,7 +21,7 @@ forms() {
   printf '%s\n' "$2" | sixteen file
   run sh -c "$3"
   like "$(cat "$err")" "^[a-z-]+: [^:]*: it is UTF-16 text$" "$1: UTF-16 is told"
-  is "$(lines "$err")" 1 "is one error"
+  is "$(lines "$err")" 1 "$1: UTF-16 is one error"
   printf '%s\n' "$2" | squeezed file
   run sh -c "$3"
   like "$(cat "$err")" "^[a-z-]+: [^:]*: it is compressed by xz$" "$1: xz is told"

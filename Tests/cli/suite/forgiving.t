@@ -18,7 +18,7 @@ for names in 'one, two' ' one ,two ' 'one	,	two'; do
 done
 for command in agent-tail agent-notify agent-pulse agent-cost; do
   t 2 "$command: an empty name between others is refused" $command -p 'one, ,two'
-  err_like 'an empty name' "is none"
+  err_like 'an empty name' "the message says so: $command"
 done
 t 75 "bus-get -s with blanks" bus-get -s 'nats://127.0.0.1:1 , nats://127.0.0.1:2' --max-wait 0
 t 75 "and with nothing at the end" bus-get -s 'nats://127.0.0.1:1, ,' --max-wait 0
@@ -28,7 +28,7 @@ for by in 'kind, day' ' kind , day '; do
 done
 ok "is the same as without" sh -c "action-filter -u --by kind,day '$day' | cmp - '$out'"
 run action-filter -u -k 'llm_call, sent_reply' "$day"
-ok "so are kinds" sh -c "action-filter -u -k llm_call,sent_reply '$day' | cmp - '$out'"
+ok "blanks between kinds are understood" sh -c "action-filter -u -k llm_call,sent_reply '$day' | cmp - '$out'"
 echo '{"urgency":"urgent","category":"x","title":"t"}' >"$tmp/notice"
 t 0 "blanks between ways are understood" agent-notify --to 'line, line' --state "$tmp/state" <"$tmp/notice"
 
@@ -54,7 +54,7 @@ done
 while IFS= read -r line; do
   printf '[profile p]\n%b\n' "$line" >"$config"
   t 2 "$line" agent-call -p p health
-  err_like "^agent-call: .*: a comment behind the value of [a-z-]*: comments stand on lines of their own" "says why"
+  err_like "^agent-call: .*: a comment behind the value of [a-z-]*: comments stand on lines of their own" "the message says what is wrong"
 done <<'END'
 url = http://127.0.0.1:1\t# mine
 url = http://127.0.0.1:1 # mine
@@ -105,7 +105,7 @@ bound=30
 mkfifo "$tmp/pipe"
 printf '[profile claw]\nkind = openclaw\nurl = ws://127.0.0.1:1\n' >"$config"
 t 2 "--attach of a pipe without a writer ends" agent-chat -p claw --attach "$tmp/pipe" hello
-err_is "agent-chat: $tmp/pipe: nothing comes through the pipe" "and says why"
+err_is "agent-chat: $tmp/pipe: nothing comes through the pipe" "the message says why"
 
 # --- the address of a personal data server
 : >"$config"

@@ -23,7 +23,7 @@ is "$(openssl dgst -sha256 -r "$archive" | cut -d ' ' -f 1)" "$sum" "the same by
 target formula
 status_is 0 "make formula"
 cp "$out" "$tmp/agentutils.rb"
-ok "has the sum" has "$tmp/agentutils.rb" "^  sha256 \"$sum\"$"
+ok "the formula has the sum" has "$tmp/agentutils.rb" "^  sha256 \"$sum\"$"
 ok "it has the archive" has "$tmp/agentutils.rb" "^  url \"file://$archive\"$"
 if command -v ruby >/dev/null 2>&1; then
   ok "ruby accepts it" ruby -c "$tmp/agentutils.rb"

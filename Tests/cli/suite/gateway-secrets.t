@@ -122,7 +122,7 @@ for words in "agent-chat -p moved hello" "agent-approve -p moved -l" "agent-call
   "agent-tail -p moved --max-time 5"; do
   # shellcheck disable=SC2086
   t 2 "$words: a redirect to another server is not followed" $words
-  err_like 'leads to another server$' "which is said"
+  err_like 'leads to another server$' "the message says so: $words"
 done
 not_ok "and nothing is said there" test -s "$tmp/there.log"
 ok "the redirect was met" has "$log" '"what": *"request"'

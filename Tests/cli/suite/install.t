@@ -19,7 +19,7 @@ tree >"$tmp/before"
 
 install_in PREFIX=/usr
 status_is 0 "make install"
-out_is "installed in $dest/usr" "says where"
+out_is "installed in $dest/usr" "it says where"
 for command in $commands; do
   file=$dest/usr/bin/$command
   is "$("$file" --version)" "$("$root/bin/$command" --version)" "$command runs where it is"
@@ -81,7 +81,7 @@ status_is 0 "a folder for commands that is a link"
 is "$(readlink "$dest/home/deep/er/sse-tail")" "/home/libexec/agentutils/agentutils-web" \
   "has links that do not depend on where it is"
 uninstall_in PREFIX=/home BINDIR=/home//bin
-ok "which are removed" test ! -L "$dest/home/deep/er/sse-tail"
+ok "links are removed, too" test ! -L "$dest/home/deep/er/sse-tail"
 rm -r "${dest:?}/home"
 
 install_in PREFIX=usr
@@ -123,7 +123,7 @@ for target in install deb; do
   t 2 "make $target as root, with nothing built" \
     env PATH="$tmp/machine:$PATH" make -s -C "$tmp/unbuilt" DESTDIR="$tmp/none" $target
   err_like "^bin/.* is not built, and root builds nothing: run make as yourself$" "says what to do"
-  not_ok "and does nothing" test -e "$tmp/none" -o -e "$tmp/unbuilt/.build"
+  not_ok "nothing is done" test -e "$tmp/none" -o -e "$tmp/unbuilt/.build"
 done
 
 done_testing

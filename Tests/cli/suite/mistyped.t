@@ -18,7 +18,7 @@ while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
   run $words </dev/null
   is "$(head -n 1 "$err")" "${words%% *}: $want" "$words"
-  isnt "$status" 0 "is refused"
+  isnt "$status" 0 "$words is refused"
 done <<END
 sse-tail --verison|unknown option --verison: did you mean --version?
 sse-tail --verison=x|unknown option --verison: did you mean --version?
@@ -51,7 +51,7 @@ while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
   run $words </dev/null
   is "$(head -n 1 "$err")" "${words%% *}: $want" "$words"
-  status_is 2 "is refused"
+  status_is 2 "$words has status 2"
   is "$(sed 1d "$err" | cut -d ' ' -f 1,2)" "usage: ${words%% *}" "the usage is shown"
 done <<'END'
 agent-archive --foldr x|unknown option --foldr: did you mean --folder?

@@ -87,7 +87,7 @@ mkdir -p "config $odd/agentutils"
 printf '[profile q]\nurl = %s\n' "$url" >"config $odd/agentutils/config"
 t 0 "XDG_CONFIG_HOME takes it" env -u AGENT_URL XDG_CONFIG_HOME="$tmp/config $odd" agent-call -p q health
 t 0 "XDG_STATE_HOME takes it" env XDG_STATE_HOME="$tmp/state-home $odd" mem-search -g 1 --mirror
-ok "is that folder" test -d "state-home $odd/agentutils"
+ok "it is that folder" test -d "state-home $odd/agentutils"
 is "$(jq -r .path "$out" | sed 's,/agentutils/[^/]*$,,')" "$tmp/state-home $shown" "a record shows its bytes"
 t 1 "what is there is found again" \
   env XDG_STATE_HOME="$tmp/state-home $odd" mem-search -g 1 --offline -f

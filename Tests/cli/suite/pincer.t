@@ -15,7 +15,7 @@ start tail agent-tail -p pin -L --retry-wait 0.05 "$thread"
 tail=$pid
 ok "a thread without events is followed" wait_until 20 has "$tmp/tail.out" '"type":"open"'
 t 0 "a question is answered" agent-chat -p pin -t "$thread" read x
-out_is "High water at 06:12." "and its answer"
+out_is "High water at 06:12." "its answer is printed"
 came() { [ "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 1)" = "$1" ]; }
 ok "the events come" wait_until 20 came 8
 is "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | xargs)" "1 2 3 4 5 6 7 8" "they are in order"
@@ -33,7 +33,7 @@ is "$(jq -r '.tool + " " + .risk + " " + .request.preview.command' "$out" | head
 # shellcheck disable=SC2046  # two words
 set -- $(ids)
 run agent-approve -p pin --approve "$1"
-is "$(jq -r .result "$out")" accepted "is approved"
+is "$(jq -r .result "$out")" accepted "one of them is approved"
 run agent-approve -p pin --deny "$2" no
 is "$(jq -r .result "$out")" accepted "the other is denied"
 run agent-approve -p pin --approve "$2"
@@ -82,7 +82,7 @@ run agent-call -p pin --token-file "$tmp/token" -o tsv devices
 is "$(lines "$out")" 2 "makes a device"
 run agent-tail -p pin thr_none
 isnt "$status" 0 "an error of a stream is one"
-err_like 'not_found: thread not found$' "is told"
+err_like 'not_found: thread not found$' "the message names it"
 tell pin revoke
 for words in "agent-tail -p pin $thread" "agent-chat -p pin -t $thread x" "agent-approve -p pin -l" \
   "agent-call -p pin jobs"; do

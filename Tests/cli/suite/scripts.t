@@ -24,7 +24,7 @@ for file in "$root"/bin/*; do
     if [ -c /dev/full ]; then
       # shellcheck disable=SC2016  # for sh to expand
       t 2 "$name $words: a full disk is an error" sh -c '"$0" "$1" >/dev/full' "$name" "$words"
-      like "$(cat "$err")" "^$name: standard output: (no space left on device|I/O error)\$" "and says so"
+      like "$(cat "$err")" "^$name: standard output: (no space left on device|I/O error)\$" "$name $words: the message says that the disk is full"
     fi
     # A pipe whose reader is gone before it starts.
     # shellcheck disable=SC2016
@@ -131,5 +131,5 @@ err_is 'riff-up: session a\057.b: no name for a session' "a hostile session is r
 bare riff-up -L example
 is "$status $(cat "$err")" "2 riff-up: no home: name a directory with -d" "a home to start in is needed"
 t 2 "an option without its argument is refused" riff-up -L
-like "$(head -n 1 "$err")" '^riff-up: option -L needs an argument$' "is told"
+like "$(head -n 1 "$err")" '^riff-up: option -L needs an argument$' "the message names the option"
 done_testing

@@ -172,7 +172,7 @@ sse-tail: $config:7: not of the form key = value
 sse-tail: $config:8: heading without ]" "each fault is a line with its number"
 follow --profile bad
 is "$status" 2 "a profile with a broken line is not used"
-err_like "profile bad: line 7 of $config is at fault" "and says so"
+err_like "profile bad: line 7 of $config is at fault" "the message names the line"
 err_one_line sse-tail "it is told once"
 follow
 is "$status" 2 "nor is a default guessed when a heading is broken"

@@ -29,7 +29,7 @@ bound=60
 run agent-serve --listen 127.0.0.1:0 -D "$tmp/store.sqlite"
 ok "agent-serve with a store that is locked is started again" again agent-serve.service "$status"
 is "$status" 75 "with the status of what mends"
-err_is "agent-serve: $tmp/store.sqlite: database is locked" "which is said"
+err_is "agent-serve: $tmp/store.sqlite: database is locked" "the message says why"
 stop "$lock"
 
 # --- a state that is damaged, of an archive that says where it ends
@@ -45,14 +45,14 @@ in_archive() { [ "$(kept)" = "$1" ]; }
 start archive agent-archive --folder "$tmp/archive" --lifecycle
 ok "an archive follows" wait_until 20 sh -c "cat '$tmp/archive'/2*.ndjson | grep -q activity_snapshot"
 put one
-ok "and keeps" wait_until 20 in_archive one
+ok "the archive is kept" wait_until 20 in_archive one
 stop "$pid"
 put two
 for damage in garbage '{"half' '{"type":"other"}'; do
   printf '%s' "$damage" >"$tmp/archive/.state"
   start archive agent-archive --folder "$tmp/archive"
   ok "with a state like $damage it goes on where it ended" wait_until 20 in_archive "one two"
-  ok "which is said" wait_until 20 has "$tmp/archive.err" 'not a resume point'
+  ok "the message says so" wait_until 20 has "$tmp/archive.err" 'not a resume point'
   stop "$pid"
   is "$(cat "$tmp/archive.err")" "agent-archive: $tmp/archive/.state: not a resume point; the archive itself says where it ends" "in one line"
 done

@@ -44,7 +44,7 @@ requests=$(lines "$tmp/me.log")
 while read -r reason words; do
   add "$words"
   status_is 2 "$words"
-  err_is "task-add: $(printf %s "$reason" | tr _ ' ')" "says why"
+  err_is "task-add: $(printf %s "$reason" | tr _ ' ')" "the message says why"
 done <<'END'
 no_such_date:_31_feb pay the rent 31 feb
 no_such_time:_25:00 pay the rent 25:00
@@ -53,14 +53,14 @@ a_task_is_for_one_day:_every_monday stand-up every monday
 END
 add ''
 status_is 2 "an empty title is no task"
-err_is "task-add: no task" "is no task"
+err_is "task-add: no task" "the message says so"
 is "$(lines "$tmp/me.log")" "$requests" "and nothing was sent"
 
 # --- many
 
 t 2 "lines of which one is not understood" \
   sh -c "printf '%s\n' 'one !1' '' 'two 31 feb' 'three fri' | task-add -p me -"
-err_is "task-add: standard input:3: no such date: 31 feb" "which is named"
+err_is "task-add: standard input:3: no such date: 31 feb" "the line is named"
 is "$(jq -r .title "$out" | tr '\n' ' ')" 'one three ' "the others are written, in their order"
 run sh -c "echo four | task-add -p me"
 is "$(stored me | jq -sr '.[0].title')" four "without words standard input is read"
@@ -69,10 +69,10 @@ is "$(stored me | jq -sr '.[0].title')" four "without words standard input is re
 
 add -C dev.joelclaw.family.item milk
 status_is 2 "an item needs a list"
-err_like 'an item belongs to a list: --list' "says so"
+err_like 'an item belongs to a list: --list' "the message says so"
 add --list groceries milk
 status_is 1 "a list that is not there"
-err_is "task-add: groceries: no such list" "says so"
+err_is "task-add: groceries: no such list" "the message names the list"
 echo '{"title":"groceries","sharedWith":[]}' |
   pds-record -p me put dev.joelclaw.family.list groceries >"$tmp/put"
 add --list groceries 2 fri milk '#1'
@@ -84,7 +84,7 @@ is "$(pds-record -p me list dev.joelclaw.family.item | jq -r '.value | [.list, .
 at://did:web:alice.test/dev.joelclaw.family.list/groceries 2 fri milk #1 false' "as they were said"
 add --list at://did:web:bob.test/dev.joelclaw.task.item/theirs bread
 status_is 2 "a record that is no list"
-err_like '^task-add: --list: not of dev.joelclaw.family.list: at://' "is refused"
+err_like '^task-add: --list: not of dev.joelclaw.family.list: at://' "the message says so"
 add --list 'at://x' bread
 status_is 2 "what is no address"
 
@@ -93,7 +93,7 @@ status_is 2 "what is no address"
 fault me '{"method": "putRecord", "status": 400, "text": "no"}'
 add refused
 status_is 2 "a server that refuses"
-err_like '^task-add: .*no$' "is quoted"
+err_like '^task-add: .*no$' "its words are told"
 fault me '{"method": "putRecord", "lose": true}'
 add -q lost and found
 status_is 0 "an answer that is lost"

@@ -150,12 +150,12 @@ t 2 "lines that are not understood" \
   sh -c 'printf "%s\n" "x 31 feb" "" "next fri y" "z 25:00" "#a" | task-format --quick --now "$1"' sh $now
 is "$(sed "s/^[^:]*: [^:]*://" "$err")" '1: no such date: 31 feb
 4: no such time: 25:00
-5: no title' "are named"
+5: no title' "each line is named"
 is "$(jq -r .due "$out")" 2026-12-04 "and the others are read"
 for word in x 'x tomorrow '; do
   yes "$word" | head -n 9000000 | tr -d '\n' | { cat && printf '\ncall Ada tomorrow\n'; } >"$tmp/endless"
   t 2 "a line without end" sh -c 'task-format --quick --now "$1" <"$2"' sh $now "$tmp/endless"
-  like "$(cat "$err")" '1: a line of more than 65536 bytes$' "is named"
+  like "$(cat "$err")" '1: a line of more than 65536 bytes$' "the line is named"
   is "$(jq -r .title "$out")" "call Ada" "and the next one is read"
 done
 quick 'clean the home-directory and reach zero-defects'
@@ -214,7 +214,7 @@ out_is '{"list":"at://a.test/dev.joelclaw.family.list/l","text":"2 l milk #1 fri
   "an item of a list is text as a whole"
 printf 'caf\351\n' >"$tmp/latin"
 t 2 "what is not UTF-8" task-format --quick "$tmp/latin"
-err_is "task-format: $tmp/latin:1: not UTF-8" "is named"
+err_is "task-format: $tmp/latin:1: not UTF-8" "the line is named"
 
 # --- done
 
@@ -244,7 +244,7 @@ status_is 0 "what is done already is no error"
 out_empty "is not written again"
 format --done 3kcc
 status_is 1 "what was cancelled"
-err_is "task-format: 3kccc33: already cancelled" "stays so"
+err_is "task-format: 3kccc33: already cancelled" "it stays cancelled"
 
 row 3k '{"title":"two of them","status":"open","updatedAt":"x","n":1,"n":2,"st\u0061tus":"open"}' >"$tmp/rows"
 format --done 3k

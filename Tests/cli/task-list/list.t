@@ -17,7 +17,7 @@ err_empty "no word is said"
 is "$(python3 "$cli/terminal.py" task-list -p me | tr -d '\r')" 'nothing to do' "a person is told that there is nothing to do"
 tasks -o line
 status_is 1 "the status is 1 in a bar, too"
-out_empty "are no line"
+out_empty "nothing is printed"
 tasks --done 3k
 status_is 1 "none can be done"
 err_is "task-list: 3k: no such task" "as is told"
@@ -77,7 +77,7 @@ status_is 2 "a name that two have"
 err_is 'task-list: 3ka: several tasks: 3kaab22, 3kaaa22' "names both"
 tasks --done nothing "$here/3kccc33"
 status_is 1 "one that is not there"
-err_is 'task-list: nothing: no such task' "is named"
+err_is 'task-list: nothing: no such task' "the task is named"
 is "$(jq -r .id "$out")" "$here/3kccc33" "and the other is done"
 tasks --done 3kccc33
 status_is 0 "done already is done"
@@ -103,7 +103,7 @@ END
 chmod +x "$tmp/pds-record"
 row 3kaaa22 '{"title":"sometime","status":"open","notes":"theirs"}' >"$tmp/others"
 t 0 "a record that changed meanwhile" env PATH="$tmp:$PATH" task-list -p me --done 3kaaa22 -o text
-err_empty "is read again"
+err_empty "nothing is said about it"
 is "$(pds-record -p me get $task 3kaaa22 | jq -r '.value | .status + " " + .notes')" 'done theirs' \
   "and what was written is kept"
 for n in 1 2 3 4 5 6; do row 3kaab22 '{"title":"today","status":"open","notes":"'$n'"}'; done >"$tmp/others"
@@ -132,7 +132,7 @@ is "$(pds-record -p me get dev.joelclaw.family.item i1 | jq -c '.value | [.text,
 fault me '{"method": "listRecords", "status": 400, "text": "no"}'
 tasks
 status_is 2 "a server that refuses"
-err_like '^task-list: http' "is named"
+err_like '^task-list: http' "the server is named"
 printf '[profile away]\nkind = pds\nurl = http://127.0.0.1:9\nidentifier = alice.test\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 # pds-record waits a minute for a server.

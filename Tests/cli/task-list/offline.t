@@ -21,7 +21,7 @@ t 0 "the list is shown without a server" task-list -p me --queue
 is "$(titles)" "feed the cat open water the plants open" "has what was read and what waits"
 err_like '^task-list: .*this is what was there at' "and says that it is a copy"
 t 75 "done, while the server is away" task-list -p me --queue --done "${id##*/}"
-is "$(titles)" "feed the cat done" "is done here"
+is "$(titles)" "feed the cat done" "the task is done here"
 run task-list -p me --queue
 is "$(titles)" "water the plants open" "and not to be done any more"
 is "$(outbox -p me list | jq -r .op | xargs)" "put" "both changes are one"

@@ -130,7 +130,7 @@ ok 'ends' at shell expect 'left 0'
 
 # Who is no terminal, and options that do not fit.
 t 2 "a session needs a terminal" tmux-attach $attach_args </dev/null
-err_like '^tmux-attach: .*terminal' 'says so'
+err_like '^tmux-attach: .*terminal' "the message says so"
 for name in '' -x a.b a:b '#(x)' '=x'; do
   t 2 "no session is named '$name'" tmux-attach -s "$name" $attach_args
 done
@@ -144,7 +144,7 @@ for words in "--list -s riff" "--watch -d /tmp" "--new --raw" "--close x -s riff
   "--fingerprint -s riff" "--forget --max-retries 1"; do
   # shellcheck disable=SC2086  # words
   t 2 "$words" tmux-attach $words $attach_args
-  err_like "^tmux-attach: --[a-z-]* is not for ${words%% *}\$" 'says so'
+  err_like "^tmux-attach: --[a-z-]* is not for ${words%% *}\$" "the message names both options"
 done
 for option in -r --raw --follow --return-delay=1 -otsv; do
   run tmux-attach "$option" $attach_args

@@ -47,7 +47,7 @@ watch=$pid
 changed() { [ "$(jq -r '.change + " " + .name' "$tmp/watch.out" | tr '\n' ,)" = "$1" ]; }
 ok "changes are watched" wait_until 20 changed "added riff,added riff-2,"
 t 0 "a session is closed" tmux-attach --close riff-2 .
-ok "is watched" wait_until 20 changed "added riff,added riff-2,dropped riff-2,"
+ok "the end is seen" wait_until 20 changed "added riff,added riff-2,dropped riff-2,"
 stop "$watch"
 is "$status" 143 "a signal ends it"
 # its STATE [REASON]
@@ -69,7 +69,7 @@ ok "watch says so once" wait_until 20 grep -q 'still waiting' "$tmp/inbox.err"
 its idle here
 ok "watch: then it is delivered" wait_until 20 grep -q delivered "$tmp/inbox.out"
 stop "$inbox"
-ok "and typed" shows riff/inbox
+ok "its path is typed" shows riff/inbox
 t 2 "a command has no state" share-inbox drain --when-idle --exec cat
 
 # --- the state changes between the look and the typing
@@ -142,7 +142,7 @@ ok "and so does what setsid left there" wait_until 20 none_sleeps
 
 # --- attach
 t 2 "it needs a terminal" tmux-attach .
-err_like 'standard input and output must be a terminal' "is told"
+err_like 'standard input and output must be a terminal' "the message says so"
 sit here 24x80 tmux-attach .
 ok "the terminal is attached" at here expect 'claude> '
 at here send '\rtoken\r'
@@ -175,7 +175,7 @@ tmux -L riff new-session -d -s x "stty raw -echo; exec cat >$tmp/other"
 run tmux-attach -N -s 'x;' .
 sit semicolon 24x80 tmux-attach -s 'x;' .
 ok "a name that ends in a semicolon" at semicolon expect 'claude> '
-is "$(tmux -L riff list-clients -F '#{session_name}')" 'x;' "is that session"
+is "$(tmux -L riff list-clients -F '#{session_name}')" 'x;' "it is that session"
 at semicolon send '\x02d'
 at semicolon end 20 >"$tmp/ended"
 is "$(cat "$tmp/other")" "" "nothing is said in the other"
@@ -187,7 +187,7 @@ is "$(seat_says folder .status)" 2 "a folder that is not there is an error"
 TMUX=$tmp/x,1,0 sit nested 24x80 tmux-attach -s other .
 at nested end 20 >"$tmp/ended"
 is "$(seat_says nested .status)" 2 "inside tmux it is an error"
-ok "is told" grep -q "this terminal is tmux's already" "$tmp/nested.screen"
+ok "the screen says why" grep -q "this terminal is tmux's already" "$tmp/nested.screen"
 run tmux-attach -l .
-is "$(jq -r .name "$out" | tr '\n' ' ')" "fresh riff " "and makes nothing"
+is "$(jq -r .name "$out" | tr '\n' ' ')" "fresh riff " "no session is made"
 done_testing

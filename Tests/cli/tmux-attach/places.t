@@ -102,7 +102,7 @@ fi
 
 # Another label, another session, a section of the configuration.
 ok "a session may have another name and another server" seated me --label other -s 'my work;'
-ok 'is there' env TMUX_TMPDIR="$remote_tmp" tmux -L other has-session -t '=my work\;'
+ok "it is on that server" env TMUX_TMPDIR="$remote_tmp" tmux -L other has-session -t '=my work\;'
 env TMUX_TMPDIR="$remote_tmp" tmux -L other kill-server
 at me end 30 >"$tmp/end"
 cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
@@ -179,10 +179,10 @@ start_sshd box
 # What is not there.
 tried -d '/no/such place'
 is "$status" 2 "a folder that is not there is an error"
-like "$said" '^tmux-attach: .*/no/such place: not there' 'says so'
+like "$said" '^tmux-attach: .*/no/such place: not there' "the message names the folder"
 tried -H 'no-such-agent --x'
 is "$status" 2 "a program that is not there is an error"
-like "$said" '^tmux-attach: .*no-such-agent: not on the login PATH' 'says so'
+like "$said" '^tmux-attach: .*no-such-agent: not on the login PATH' "the message names the program"
 not_ok 'no session was made' rtmux has-session -t =riff
 ok 'with a session, neither matters' seated me
 at me send '\x02d'
@@ -194,5 +194,5 @@ echo "PATH=$tmp/empty" >"$remote_home/.profile"
 ln -s /bin/sh "$tmp/empty/sh"
 tried
 is "$status" 2 "a host without tmux is an error"
-like "$said" '^tmux-attach: .*tmux: not on the login PATH' 'says so'
+like "$said" '^tmux-attach: .*tmux: not on the login PATH' "the message names tmux"
 done_testing

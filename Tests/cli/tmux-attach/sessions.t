@@ -162,7 +162,7 @@ rtmux kill-session -t =riff-2
 t 75 "a failed probe" tmux-attach $attach_args -P 1 --reconcile
 out_empty "says nothing of sessions"
 attach --reconcile
-is "$(jq -r '.change + " " + .name' "$out" | head -n 1)" "dropped riff-2" "and changed nothing"
+is "$(jq -r '.change + " " + .name' "$out" | head -n 1)" "dropped riff-2" "nothing is changed"
 
 # --- hostile names and folders: every one is one record
 attach_args ssh
@@ -225,7 +225,7 @@ for transport in $transports; do
   attach_args "$transport"
   attach -N -H "$long"
   status_is 2 "$transport: a command that is too long"
-  err_is 'tmux-attach: 127.0.0.1: the command is too long' "is told"
+  err_is 'tmux-attach: 127.0.0.1: the command is too long' "the message says so"
 done
 attach_args libssh2
 sit long 10x80 tmux-attach $attach_args -s other -H "$long"
@@ -280,7 +280,7 @@ exec $tmux "\$@"
 END
 attach -N
 status_is 75 "one that is long in ending"
-err_like 'tmux: the server is still ending; try again$' "is told"
+err_like 'tmux: the server is still ending; try again$' "the message says that it is ending"
 is "$(wc -l <"$tmp/endings" | tr -d ' ')" 11 "it is told after a second"
 attach -l
 is "$(names)" "next " "and nothing was made"
@@ -322,7 +322,7 @@ if [ -w /dev/full ] && [ "$(id -u)" -eq 0 ] && mkdir "$tmp/small" &&
   bound=30 run env XDG_STATE_HOME="$tmp/small" tmux-attach $attach_args -N -s kept
   is "$status $(names)" "0 kept " "a full disk: the session that is made is told"
   err_like 'no space left on device' "and why it is not remembered"
-  t 0 "and closed" env XDG_STATE_HOME="$tmp/small" tmux-attach $attach_args --close kept
+  t 0 "the session is closed" env XDG_STATE_HOME="$tmp/small" tmux-attach $attach_args --close kept
 else
   skip 3 "needs a small disk"
 fi

@@ -47,7 +47,7 @@ attach -l
 is "$(shown one)" "waiting|here" "one waits in another window"
 rtmux kill-window -t =one:1
 attach -l
-is "$(shown one)" "working|-" "and has gone"
+is "$(shown one)" "working|-" "the reason has gone"
 
 # --- an agent that has gone is nobody's state
 rtmux new-session -d -s gone "sh -c 'cat; exec sh'"
@@ -136,7 +136,7 @@ for job in -l -w; do
   for form in waybar tmux i3; do
     run tmux-attach $attach_args "$job" -o "$form" -i "$tmp/no-such-key"
     like "$(cat "$out")" '○.*unknown' "a mistake in the settings is shown ($job -o $form)"
-    [ "$job" = -w ] || status_is 0 "is a block"
+    [ "$job" = -w ] || status_is 0 "it is a block"
   done
 done
 run tmux-attach $attach_args -P 1 -l -o line

@@ -105,7 +105,7 @@ for mode in copy-mode 'copy-mode ; send-keys -X begin-selection' choose-tree clo
   rtmux ${mode%%;*} -t =riff-1:
   say 'q' -s riff-1
   ok "text gets out of $mode" wait_until 30 typed riff-1 'q '
-  is "$(rtmux display-message -p -t =riff-1: '#{pane_in_mode}')" 0 "which is left"
+  is "$(rtmux display-message -p -t =riff-1: '#{pane_in_mode}')" 0 "$mode is left"
   forget riff-1
 done
 
@@ -169,7 +169,7 @@ ok "typed, and Return is to come" wait_until 30 typed riff-10 'hunter2 '
 is "$(ps -e -o args= | grep '[h]unter2' | cut -c 1-200)" "" "no process has it in its command line"
 finished "$pid"
 is "$status" 0 "Return is pressed"
-ok "has come" wait_until 30 typed riff-10 "hunter2 $(printf '\r')"
+ok "Return has come" wait_until 30 typed riff-10 "hunter2 $(printf '\r')"
 
 # Bad input is one line, before anybody is called.
 t 2 "a control character is bad input" sh -c "printf 'a\\033b' | tmux-attach -t 127.0.0.1:1"

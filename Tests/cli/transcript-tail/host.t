@@ -42,7 +42,7 @@ for folder in bin bsd; do
 done
 echo 'exit 3' >"$HOME/.profile"
 t 2 "a login that runs nothing" transcript-tail --once .:
-err_one_line transcript-tail "is one line"
+err_one_line transcript-tail "one line says it"
 
 # A host that is slow to list: what is asked for there is looked at again at the end.
 mkdir "$HOME/slow" "$HOME/strange" "$HOME/elsewhere"
@@ -74,7 +74,7 @@ ok "what came of a long transcript is printed" wait_until 10 has held.out '"n":1
 ok "while the rest has not come yet" test "$(lines held.out)" -lt 200
 touch go
 finished "$pid"
-is "$status $(lines held.out)" "2 200" "but comes"
+is "$status $(lines held.out)" "2 200" "all lines come"
 is "$(cat held.err)" "transcript-tail: /home/ada/secret: permission denied" \
   "a folder that may not be read is told"
 rm "$HOME/.profile"
@@ -97,13 +97,13 @@ cp "$sample" "$HOME/$odd/$odd.jsonl"
 run transcript-tail --once ".:$odd/$odd.jsonl"
 is "$status $(lines "$out")" "0 $(lines "$sample")" "a name that is not UTF-8"
 t 2 "a place that does not exist is an error" transcript-tail --once .:nowhere
-err_is "transcript-tail: .:nowhere: no such file or folder" "is told"
+err_is "transcript-tail: .:nowhere: no such file or folder" "the place is named"
 printf '[host box]\nhostname = .\n' >"$XDG_CONFIG_HOME/agentutils/config"
 t 2 "a host needs a colon" transcript-tail --once box
-err_is "transcript-tail: box: no such file or directory: did you mean box:?" "is told"
+err_is "transcript-tail: box: no such file or directory: did you mean box:?" "the message says what is meant"
 cp "$sample" "$HOME/$(printf 'a\nb')"
 t 2 "a line feed is refused, too" transcript-tail --once "$(printf '.:a\nb')"
-err_like 'a path on a host cannot hold control characters$' "which is told"
+err_like 'a path on a host cannot hold control characters$' "the message says so"
 err_one_line transcript-tail "it is told in one line"
 echo '{"type":"user","n":1}' >"$site/$(printf 'a\nb').jsonl"
 run transcript-tail --once --all .:
@@ -135,7 +135,7 @@ printf '"n":4}\n' >>"$site/a.jsonl"
 ok "a line is printed when it is whole" wait_until 10 has_lines follow.out 1,2,3,4
 line 5 >"$site/a.jsonl"
 ok "a file that became shorter is read again" wait_until 10 has_lines follow.out 1,2,3,4,5
-like "$(cat follow.out)" '"reason":"truncated"' "is a gap"
+like "$(cat follow.out)" '"reason":"truncated"' "a gap says so"
 stop "$follow"
 is "$status" 143 "a signal ends it"
 is "$(jq -r 'select(.type) | .type' follow.out | xargs)" "open gap end" "and is told by --lifecycle"

@@ -26,7 +26,7 @@ t 2 "bad lines are told" transcript-tail --once lines.jsonl
 is "$(jq -r .data.n "$out" | xargs)" "1 2 3 4 5 null" "the good ones are printed"
 is "$(sed 's/.*jsonl: byte \([0-9]*\): .*/\1/' "$err" | xargs)" "27 36 56 205" "each bad one has its place"
 is "$(jq -r .event "$out" | sed -n 2p)" "$escape]0;x$(printf '\007')" "a type may be anything"
-ok "and is escaped" sh -c '! grep -q "$1" "$2"' - "$escape" "$out"
+ok "it is escaped" sh -c '! grep -q "$1" "$2"' - "$escape" "$out"
 is "$(jq -r .event "$out" | sed -n 4p)" message "a type may be nothing, too"
 is "$(jq -r 'select(.data.n == 4).data.text' "$out")" "caf�" "what is not UTF-8 is replaced"
 run python3 "$cli/terminal.py" transcript-tail --once lines.jsonl
@@ -62,7 +62,7 @@ err_one_line transcript-tail "and nobody waits for it"
 if [ "$(id -u)" -ne 0 ]; then
   chmod 0 "$folder/...jsonl"
   t 2 "a file that may not be read" transcript-tail --once --all
-  err_like '\.\.\.jsonl: permission denied$' "is told"
+  err_like '\.\.\.jsonl: permission denied$' "the file is named"
 else
   skip 2 "root may read all"
 fi
@@ -83,8 +83,8 @@ ok "it comes in time" test $(($(date +%s) - began)) -lt 20
 ok "one that is too long is never in memory" \
   python3 "$cli/resident.py" 40000 sh -c 'transcript-tail --once --max-line 1000000 big.jsonl; true'
 run transcript-tail --once --max-line 1000000 big.jsonl
-is "$status $(jq -c .data "$out")" '2 {"type":"user","n":1}' "is skipped"
-err_is "transcript-tail: $tmp/big.jsonl: byte 0: the line is too long" "and told"
+is "$status $(jq -c .data "$out")" '2 {"type":"user","n":1}' "a line that is too long is skipped"
+err_is "transcript-tail: $tmp/big.jsonl: byte 0: the line is too long" "the line is named"
 
 # A long line that comes in pieces is read once, not again with each.
 start pieces transcript-tail --new big.jsonl
@@ -94,7 +94,7 @@ perl -e 'open my $file, ">>", "big.jsonl" or die; $file->autoflush; print $file 
   for (1 .. 300) { print $file "z" x 100_000; select undef, undef, undef, 0.002 }
   print $file "\"}\n"'
 ok "a line that comes in pieces" wait_until 20 has pieces.out 'z"}'
-is "$(lines pieces.out)" 1 "is one"
+is "$(lines pieces.out)" 1 "it is one event"
 stop "$pieces"
 
 # --- killed at any moment
@@ -137,7 +137,7 @@ quiet=$pid
 for number in 1 2 3; do
   printf '{"type":"user","n":%s}\n' "$number" >>"$folder/s.jsonl"
   ok "line $number comes" wait_until 10 at_least quiet.out "$number"
-  ok "is noted" wait_until 10 has state "\"offset\":$(wc -c <"$folder/s.jsonl" | tr -d ' ')}"
+  ok "line $number is noted" wait_until 10 has state "\"offset\":$(wc -c <"$folder/s.jsonl" | tr -d ' ')}"
 done
 stop "$quiet" KILL
 printf '{"type":"user","n":4}\n' >>"$folder/s.jsonl"

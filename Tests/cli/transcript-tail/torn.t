@@ -131,6 +131,6 @@ line 2 >"$folder/c.jsonl"
 run transcript-tail --all --once "$folder"
 is "$status $(numbers)" "2 2" "files that are no text of UTF-8"
 is "$(sed 's/.*\///' "$err" | sort)" "a.jsonl: it is UTF-16 text
-b.jsonl: it is compressed by gzip" "are named, once"
+b.jsonl: it is compressed by gzip" "each file is named once"
 
 done_testing

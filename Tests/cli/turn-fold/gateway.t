@@ -79,7 +79,7 @@ is "$(rows "$(row assistant one a ''),$(row assistant two b '')" | told)" "messa
 two
 turn r completed " "what a run said in two rows is one answer"
 is "$({ rows "$(row assistant one a '')" && rows "$(row assistant one a '')"; } | told | wc -l | tr -d ' ')" \
-  2 "and told once"
+  2 "each is told once"
 is "$(rows "$(row assistant Looking. a ''),$(printf '{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"exec","arguments":{"command":"ls"}}],"__openclaw":{"id":"a","runId":"r"}}'),$(row toolResult tides b ',"toolCallId":"c","toolName":"exec"'),$(row assistant Done. c '')" | told)" \
   "tool_call c succeeded tides
 message r final Done.

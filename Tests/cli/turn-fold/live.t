@@ -39,7 +39,7 @@ finished "$ask"
 is "$status" 0 "the question is answered"
 ok "the end is shown" wait_until 20 has "$tmp/pipe.out" '1 call'
 ok "the tool is shown" has "$tmp/pipe.out" '✓ shell'
-ok "and the answer" has "$tmp/pipe.out" 'It is .* UTC'
+ok "the answer is shown" has "$tmp/pipe.out" 'It is .* UTC'
 # last TYPE: the last record of it.
 last() { jq -c --arg type "$1" 'select(.type == $type)' "$tmp/records" | tail -n 1; }
 is "$(last turn | jq -c '[.state, .thread, .usage, .usd_cost]')" \
@@ -62,5 +62,5 @@ turn-fold "$tmp/events" >"$tmp/again"
 is "$(jq -c '[.type, .id]' "$tmp/again" | sort -u | cksum)" \
   "$(jq -c '[.type, .id]' "$tmp/records" | sort -u | cksum)" "a recording tells the same"
 turn-fold "$tmp/events" | turn-format >"$tmp/shown"
-ok "and is shown" has "$tmp/shown" '✓ shell'
+ok "the tool is shown again" has "$tmp/shown" '✓ shell'
 done_testing

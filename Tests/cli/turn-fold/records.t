@@ -99,13 +99,13 @@ ok "and the rest is folded" cmp -s "$out" records
 t 2 "a file that is not there: status 2" turn-fold missing turn
 ok "and the other one is read" cmp -s "$out" records
 t 2 "--final of a state is refused" turn-fold -f -o state turn
-t 2 "so is --turn" turn-fold --turn u --output state turn
+t 2 "--turn of a state is refused" turn-fold --turn u --output state turn
 
 LC_ALL=C tr '#' '\377' <<'END' >latin
 {"type":"turn","backend":"pincer","id":"#","thread":"t","state":"running"}
 END
 t 2 "own records that are not UTF-8: status 2" turn-fold latin
-err_is 'turn-fold: latin:1: not UTF-8' "and named"
+err_is 'turn-fold: latin:1: not UTF-8' "the line is named"
 event 2 '"toolCallPlanned":{"toolCallId":"c","toolName":"bash","args":{"x":word}}' >args
 run sh -c "turn-fold args | jq -r .type | xargs"
 out_is "turn tool_call" "arguments that are no JSON do not break a record"

@@ -98,7 +98,7 @@ with open("deep", "a") as file:
 PY
 for command in turn-fold reply-narrate action-format notify-route; do
   t 2 "$command refuses a line nested 3000 deep" "$command" deep
-  err_like "deep:[23]: nested too deep" "is named"
+  err_like "deep:[23]: nested too deep" "$command names the line"
 done
 
 # --- what is no UTF-8

@@ -284,6 +284,6 @@ python3 -c '
 import json
 print(json.dumps({"type": "message", "backend": "pincer", "thread": "x", "id": "m", "role": "assistant", "text": "word " * 500000, "state": "final"}))' >long
 t 0 "one message of 2.5 MB is shown" turn-format -W 80 long
-is "$(tr -d '\n' <"$out" | tr ' ' '\n' | grep -c word)" 500000 "is folded whole"
+is "$(tr -d '\n' <"$out" | tr ' ' '\n' | grep -c word)" 500000 "all its words are there"
 
 done_testing

@@ -100,7 +100,7 @@ jq -nc 'def r(t): {type: t, backend: "pincer"};
   r("turn") + {id: "u", thread: "y", state: "running"}' >&9
 ok "a card that does not fit says how much is missing" wait_until 20 shown '… 27 more lines'
 ok "its head is shown" has pane '^● running  x'
-ok "and its end" has pane 'tool29'
+ok "its end is shown, too" has pane 'tool29'
 ok "another has its place" has pane '^● running  y'
 is "$(grep -c . pane)" 7 "and the last row stays free"
 jq -nc 'range(12) | {type: "turn", backend: "pincer", id: "v\(.)", thread: "z\(.)", state: "running"}' >&9

@@ -15,12 +15,12 @@ export AGENT_URL
 
 # No session.
 t 0 "no session is no failure" voice-state
-out_is "No voice session." "and is said"
+out_is "No voice session." "the output says so"
 t 1 "-q says it with the status" voice-state -q
 out_empty "nothing else is printed"
 err_empty "nothing is on either file"
 t 0 "no session is no failure as json" voice-state -o json
-out_empty "is no line"
+out_empty "nothing is printed"
 run voice-state -o line
 out_like '^20[0-9-]*T[0-9:.]*Z - no voice session$' "a line says it"
 run voice-state -o waybar
@@ -91,15 +91,15 @@ t 0 "-s takes the beginning of an id" voice-state -q -s "$(printf %s "$id" | cut
 run voice-state -o json -s "$id"
 is "$(lines "$out")" 1 "-s takes all of it, too"
 t 1 "-s names a session that does not exist" voice-state -s nobody
-err_is "voice-state: session nobody: not active" "is said"
+err_is "voice-state: session nobody: not active" "the message names the session"
 
 # Prompts.
 t 0 "--prompt succeeds" voice-state --prompt generation
 want=$(jq -r '.sessions[0].promptState.generation.replyPrompts.systemPrompt' "$voice/full.json")
-ok "prints it whole" python3 -c 'import sys; sys.exit(sys.argv[2] not in open(sys.argv[1]).read())' "$out" "$want"
+ok "the whole prompt is printed" python3 -c 'import sys; sys.exit(sys.argv[2] not in open(sys.argv[1]).read())' "$out" "$want"
 put "$voice/minimal.json" >"$tmp/put"
 t 1 "a prompt that is not there" voice-state --prompt bridge
-err_is "voice-state: prompt bridge: not known" "is said"
+err_is "voice-state: prompt bridge: not known" "the message names the prompt"
 for state in minimal spec null wrong empty hostile scripts troubled; do
   put "$voice/$state.json" >"$tmp/put" || continue
   for width in 40 80 200; do
@@ -116,7 +116,7 @@ out_is "No past voice session." "the empty history says so"
 # Usage.
 usage() {
   t 2 "voice-state $* is refused" voice-state "$@"
-  is "$(tail -n 1 "$err")" "usage: voice-state [options] [FILE | - | history | replay SESSION]" "is told"
+  is "$(tail -n 1 "$err")" "usage: voice-state [options] [FILE | - | history | replay SESSION]" "the usage is shown"
 }
 usage --panel nothing
 is "$(head -n 1 "$err")" "voice-state: --panel nothing: no such panel; there are $(voice-state --completions words --panel '' | paste -s -d , - | sed 's/,/, /g')" "with the names of all panels"
@@ -137,7 +137,7 @@ usage --since 1h
 # What can go wrong with a backend.
 AGENT_URL=http://127.0.0.1:1 run voice-state -q
 status_is 75 "without a backend the status is 75"
-err_one_line voice-state "is one line"
+err_one_line voice-state "one line says it"
 # What a bar shows of it is what agent-status(1) shows.
 for form in waybar tmux i3; do
   AGENT_URL=http://127.0.0.1:1 run voice-state -o "$form"
@@ -196,9 +196,9 @@ AGENT_TOKEN_FILE=$tmp/token
 export AGENT_URL AGENT_TOKEN_FILE
 for want in 77 77 77 75 2 2; do
   t "$want" "the status is $want" voice-state -q
-  err_one_line voice-state "is one line"
+  err_one_line voice-state "one line says it"
   err_unlike 'sample-token' "the token is not shown"
-  unlike "$(cat "$err")" "$(printf '\033')" "and without escapes"
+  unlike "$(cat "$err")" "$(printf '\033')" "no escape is in it"
 done
 t 0 "a count without sessions is a session" voice-state -q
 t 0 "elements that are no sessions are passed over" voice-state -o line

@@ -38,7 +38,7 @@ like "$(head -n 1 "$out")" "Z $(printf %s "$id" | cut -c1-8) begins: " "begins"
 like "$(tail -n 3 "$out")" " (ends|agent: |[A-Z][a-z]*: )" "and tells what was said"
 like "$(tail -n 1 "$out")" "Z $(printf %s "$id" | cut -c1-8) ends: inactivity_timeout$" "and how it ended"
 is "$(grep -c ' begins: ' "$out")" 1 "it begins once"
-out_like ' tool [a-z_]* runs$' "which tools ran"
+out_like ' tool [a-z_]* runs$' "it tells which tools ran"
 out_like ' tool [a-z_]* done in ' "it tells how long they took"
 out_like ' reply after ' "how long answers took"
 ok "the events are in order" sh -c 'cut -d" " -f1 out | sort -c'
@@ -52,7 +52,7 @@ ok "json has the backend's rows" sh -c 'curl -sf "$AGENT_URL/api/voice/history/s
 run voice-state replay -o text -W 100 --panel session,transcript,tools "$id"
 out_like '^-- ' "text: the panels at its end"
 t 1 "there is no such session" voice-state replay nobody
-err_is "voice-state: session nobody: the backend knows no events of it" "is said"
+err_is "voice-state: session nobody: the backend knows no events of it" "the message names the session"
 t 1 "an id is no path" voice-state replay ../../../stats
 
 # Speed: the first and last events of the session are minutes apart.
@@ -112,7 +112,7 @@ END
 AGENT_URL=$url
 t 2 "history that is no list" voice-state history
 t 0 "rows without members do no harm" voice-state history
-unlike "$(cat "$out")" "$(printf '\033')" "and with escapes"
+unlike "$(cat "$out")" "$(printf '\033')" "escapes are left out"
 t 2 "events that are no list" voice-state replay x
 t 0 "events without times" voice-state replay y
 

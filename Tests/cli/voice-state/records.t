@@ -46,7 +46,7 @@ id=$(jq -r .sessionId session)
 
 for shape in wrapped bare session stats snapshot list two "$voice/full.json"; do
   t 0 "${shape##*/} is read" voice-state -o line "$shape"
-  out_like "Z $(printf %s "$id" | cut -c1-8) processing · Kei talks" "and shown"
+  out_like "Z $(printf %s "$id" | cut -c1-8) processing · Kei talks" "it is shown"
   cat "$shape" | voice-state -o line - >"$tmp/piped"
   is "$(cut -d' ' -f2- "$tmp/piped")" "$(cut -d' ' -f2- "$out")" "a pipe is read, too"
 done
@@ -76,10 +76,10 @@ out_is "No voice session." "the last state counts"
 t 0 "-q reads records" voice-state -q wrapped
 t 1 "-q has status 1 without a session" voice-state -q empty
 t 2 "a missing file is an error" voice-state nowhere
-err_is "voice-state: nowhere: no such file or directory" "is said"
+err_is "voice-state: nowhere: no such file or directory" "the missing file is named"
 mkdir folder
 t 2 "a folder is an error" voice-state folder
-err_one_line voice-state "is no file"
+err_one_line voice-state "one line says it"
 
 # The time is the records'.
 run voice-state -o line wrapped
@@ -165,7 +165,7 @@ is "$status $(lines "$out")" "2 0" "what is no JSON comes out of nothing"
 err_is "voice-state: word:1: a word without quotes" "and is a bad line"
 head -c 3000 wrapped >half
 t 2 "a record that is cut off" voice-state half
-err_one_line voice-state "is one fault"
+err_one_line voice-state "one line says it"
 
 # Text that means harm reaches no terminal, in no form.
 cat >harmless.pl <<'END'
@@ -193,7 +193,7 @@ END
 for options in "-o text" "-o text --color always -W 40" "-w" "-w -o waybar" "-w -o tmux" "-w -o i3" "-o line"; do
   # shellcheck disable=SC2086  # several words
   t 0 "hostile text does no harm with '$options'" voice-state $options hostile
-  ok "is not obeyed" perl harmless.pl <"$out"
+  ok "nothing in it is obeyed with '$options'" perl harmless.pl <"$out"
 done
 run voice-state -w -o waybar hostile
 is "$(jq -r 'select(.text == null or .class == null) | "bad"' "$out")" "" "and what is printed for waybar is JSON"
@@ -204,7 +204,7 @@ ok "json on a terminal shows no control, either" perl -e 'undef $/; $_ = <STDIN>
 # A full disk, and a reader that goes away.
 if [ -w /dev/full ]; then
   t 2 "a full disk is an error" sh -c 'voice-state two >/dev/full'
-  err_one_line voice-state "is said"
+  err_one_line voice-state "one line says it"
 else
   skip 2 "no /dev/full"
 fi

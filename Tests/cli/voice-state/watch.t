@@ -77,7 +77,7 @@ status 204
 END
 run voice-state -w -o json --retry-wait 0.05
 is "$status $(jq -r .sessionId "$out")" "2 s3" "an event of more than 64 MiB is dropped"
-err_like ": event of [0-9]+ bytes or more dropped: over 67108864\$" "and told"
+err_like ": event of [0-9]+ bytes or more dropped: over 67108864\$" "the message tells the limit"
 
 # Counting.
 script <<'END'
@@ -87,7 +87,7 @@ file state
 stall
 END
 t 0 "-n 1 ends it" voice-state -w -n 1
-is "$(lines "$out")" 1 "is one line"
+is "$(lines "$out")" 1 "one line is printed"
 run voice-state -w -n 1 -o json
 is "$(jq -r .sessionId "$out")" "$sid" "the line has one session's bytes"
 t 0 "--max-time ends it with the stream open" voice-state -w --max-time 0.3 -o tmux
@@ -128,21 +128,21 @@ forever
 status 401 application/json {"error":"Unauthorized. Provide x-dashboard-token."}
 END
 t 77 "401" voice-state -w
-err_one_line voice-state "is one line"
+err_one_line voice-state "one line says it"
 err_like 'no token was sent' "that says what was sent"
 script <<'END'
 forever
 status 404 text/plain Not found.
 END
 t 2 "404" voice-state -w
-err_one_line voice-state "is one line"
+err_one_line voice-state "one line says it"
 script <<'END'
 forever
 status 503 text/plain busy
 END
 t 75 "gave up" voice-state -w --max-retries 2 --retry-wait 0.01
 err_like 'gave up after 2 retries: 503' "it gave up after the retries"
-is "$(requests .n | wc -l | tr -d ' ')" 3 "that were allowed"
+is "$(requests .n | wc -l | tr -d ' ')" 3 "two retries were made"
 t 75 "a stream that does not come in time is an error" voice-state -w --max-time 0.2 --retry-wait 5
 script <<'END'
 stream

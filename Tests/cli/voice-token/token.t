@@ -39,7 +39,7 @@ ok "is a good one" claims "$out" "$secret"
 is "$(jq -c 'del(.nbf, .exp)' "$tmp/claims")" '{"iss":"APIx","sub":"ada \"A\" \\o/","name":"Zoë ☕","video":{"room":"kitchen table","roomJoin":true,"canPublish":true,"canSubscribe":true,"canPublishData":true}}' \
   "says who may do what"
 ok "it says how long it holds" jq -e ".exp - .nbf == 60 and .nbf - $now < 5" "$tmp/claims"
-not_ok "and is signed" claims "$out" "$secret."
+not_ok "it is signed" claims "$out" "$secret."
 is "$(cat "$tmp/claims")" InvalidSignatureError "only this secret has signed it"
 not_ok "no command is given the secret, and none has it in its environment" \
   grep -q s3cret-that "$tmp/seen"
@@ -53,7 +53,7 @@ done
 printf '%31s\n' '' | tr ' ' '~' >"$tmp/short"
 chmod 600 "$tmp/short"
 t 77 "a secret of 31 characters is refused" voice-token -k K -s "$tmp/short" r
-err_is "voice-token: $tmp/short: the secret is too short: it needs 32 characters at least" "is refused"
+err_is "voice-token: $tmp/short: the secret is too short: it needs 32 characters at least" "the message tells the length"
 is "$(jq -r '.sub, has("name")' "$tmp/claims" | xargs)" "$(id -un) false" \
   "who it is for if nobody is named"
 
@@ -82,7 +82,7 @@ t 0 "the key is from the environment, the secret from its place" env LIVEKIT_API
 chmod 640 "$XDG_CONFIG_HOME/agentutils/livekit"
 t 77 "a file that others can read" voice-token -k K r
 err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: refused: not for its owner alone (chmod 600)" \
-  "is refused"
+  "the message says what to do"
 cd "$tmp" || exit
 cp -p secret ./-sec
 t 0 "a name that begins with a dash" voice-token -k K -s -sec r
@@ -116,9 +116,9 @@ chmod 600 "$XDG_CONFIG_HOME/agentutils/livekit"
 t 77 "something that is no secret" voice-token -k K r
 printf 'one\ntwo\n' >"$XDG_CONFIG_HOME/agentutils/livekit"
 t 77 "two lines are refused there, too" voice-token -k K r
-err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: more than one line" "are told"
+err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: more than one line" "the message says so"
 t 0 "a room that begins with a dash" voice-token -k K -s "$tmp/secret" -- -r
-ok "is one" claims "$out" "$secret"
+ok "the token is a good one" claims "$out" "$secret"
 is "$(jq -r .video.room "$tmp/claims")" -r "and the one that is meant"
 
 while IFS='|' read -r words want; do
@@ -148,7 +148,7 @@ run voice-token -k K -s "$tmp/secret" "$(printf 'a\tb')"
 err_is "voice-token: a?b: a control character" "a name that is none"
 run voice-token -k K -s "$tmp/secret" "$(printf 'a\377')"
 err_like 'not UTF-8' "so is one that is no text"
-status_is 2 "is refused"
+status_is 2 "the status is 2"
 t 0 "--help succeeds" voice-token --help
 run voice-token --version
 out_is "voice-token $(agent-call -V | sed 's/.* //')" "--version is that of the suite"

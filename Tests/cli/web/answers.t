@@ -189,7 +189,7 @@ run sse-tail "$url/s?k=0123456789"
 err_like '400 Status: Cannot GET /s\?k=\(secret\)$' "the query of its URL is hidden"
 printf 'forever\nstatus 401 text/plain no\n' | script
 t 77 "a token of the command line that is refused" sse-tail -H "x-dashboard-token: $token" activity
-err_like '401 Status: the token from the command line was refused \(no profile\)$' "is called that"
+err_like '401 Status: the token from the command line was refused \(no profile\)$' "the message says where it was from"
 
 # --- size
 # measured CMD...: $rss in KiB, $code.
@@ -257,5 +257,5 @@ is "$code $(cat "$err")" "0 " "agent-status: a mark that is none is written anew
 ok "it takes little memory ($rss KiB)" test "$rss" -le 65536
 ok "the mark is small" test "$(wc -c <"$mark")" -le 20
 t 2 "standard input without an end" sh -c 'head -c 100000000 /dev/zero | agent-call post /api/x'
-err_is "agent-call: standard input: larger than 67108864 bytes" "is told"
+err_is "agent-call: standard input: larger than 67108864 bytes" "the message tells the limit"
 done_testing

@@ -76,7 +76,7 @@ printf '%s\n' "[profile home]" "url = $url" \
 printf '%s\n' forever 'status 401' | script
 run agent-call -p home health
 is "$status $(sent)" "77 once " "a command that fails then: the refusal stays one"
-err_like 'the token from token-command of profile home was refused' "and is told"
+err_like 'the token from token-command of profile home was refused' "the message says so"
 
 # --- a gateway, which is told the token in a message
 start_gateway claw --token token2

@@ -58,7 +58,7 @@ answered 'switch
 frame 81 1
 stall' --subprotocol chat.v1
 is "$status $(requested)" "2 1" "one that was not offered"
-err_like "a subprotocol that was not offered" "is told"
+err_like "a subprotocol that was not offered" "the message says so"
 t 2 "what cannot be the name of one" ws-tail --subprotocol 'a b' "$ws/"
 
 # --- answers of 101 that are none
@@ -129,11 +129,11 @@ answered "redirect 302 $ws/ws"
 is "$status $(requests .path | tail -n 1)" "0 /ws" "a redirect may lead to ws"
 answered "redirect 302 ftp://127.0.0.1/"
 is "$status $(requested)" "2 1" "a redirect to another scheme is refused"
-err_like 'bad location' "which is told"
+err_like 'bad location' "the message says so"
 printf '%s\n' forever 'redirect 302 /again' | script
 run ws-tail "$ws/"
 is "$status $(requested)" "2 21" "redirects are not followed for ever"
-err_like 'too many redirects' "which is told"
+err_like 'too many redirects' "the message says so"
 
 # --- secrets
 echo secret-token-1 >"$tmp/token"
@@ -148,7 +148,7 @@ run ws-tail -d -n 1 "ws://me:secret@127.0.0.1:$port/"
 is "$(header authorization)" "Basic bWU6c2VjcmV0 " "user and password of the URL are sent"
 answered 'status 403 text/plain secret-token-1 was wrong' --token-file "$tmp/token"
 status_is 77 "a token that is refused"
-err_unlike 'secret-token' "is not quoted"
+err_unlike 'secret-token' "the token is not quoted"
 t 2 "a token does not go over plain ws" ws-tail --token-file "$tmp/token" --max-retries 0 ws://192.0.2.1/
 err_like 'allow-plaintext' "is not sent, and why"
 printf '%s\n' switch 'frame 81 1' listen | script
@@ -174,13 +174,13 @@ answered 'send HTTP/1.1 101 Switching\r\n
 repeat 200000 X: y\r\n
 stall' --max-retries 0
 is "$status $(requested)" "75 1" "a head without an end"
-err_like 'the head of the answer does not end' "is told"
+err_like 'the head of the answer does not end' "the message says so"
 answered 'send SSH-2.0-x\r\n
 stall' --max-retries 0
 err_like 'the answer is not HTTP' "another protocol is told"
 answered 'stall' --max-retries 0 --idle-timeout 0.3
 is "$status" 75 "no answer at all"
-err_like 'nothing came for 0.3 s' "is told"
+err_like 'nothing came for 0.3 s' "the message tells the time"
 printf '%s\n' 'status 503 text/plain x' '+ Content-Length: 1000' stall | script
 run ws-tail --max-retries 0 "$ws/"
 is "$status" 75 "a body that does not end is not waited for long"

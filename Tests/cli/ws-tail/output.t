@@ -41,13 +41,13 @@ like "$(tr -d '\r' <"$out")" '^"a\\u202eb\\u009bc"$' "controls of a terminal are
 printf '%s\n' forever switch 'repeat 20000 \x81\x05"abc"' listen | script
 if [ -w /dev/full ]; then
   t 2 "a full disk is an error" sh -c "ws-tail $ws/ >/dev/full"
-  err_one_line ws-tail "is told once"
+  err_one_line ws-tail "one line says it"
 fi
 run sh -c "ws-tail $ws/ | head -n 1"
 out_is '{"data":"abc"}' "a closed pipe ends it"
 err_empty "nothing is said"
 t 0 "a count of none" ws-tail -n 0 "$ws/"
-out_empty "prints none"
+out_empty "nothing is printed"
 
 t 2 "-d and -T exclude each other" ws-tail -d -T "$ws/"
 err_like '^ws-tail: --data-only leaves no room' "the reason is told"

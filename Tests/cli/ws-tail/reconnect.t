@@ -92,7 +92,7 @@ listen
 S
 follow --max-retries 2
 is "$status $(requested)" "75 3" "--max-retries gives up"
-err_like "gave up after 2 retries: the server closed the connection: 1000" "says so"
+err_like "gave up after 2 retries: the server closed the connection: 1000" "the message says so"
 script <<'S'
 switch
 stall
@@ -127,7 +127,7 @@ stall
 S
 follow -L --idle-timeout 0.3 -n 2
 is "$(data)" "1 2 " "silence is noticed"
-is "$(jq -r 'select(.type == "lost") | .reason' "$out")" "nothing came for 0.3 s" "and told"
+is "$(jq -r 'select(.type == "lost") | .reason' "$out")" "nothing came for 0.3 s" "the record says so"
 script <<'S'
 switch
 frame 81 1
@@ -139,7 +139,7 @@ await never
 S
 follow -L --ping 0.2 -n 2
 is "$(data)" "1 2 " "a ping without an answer is noticed"
-is "$(jq -r 'select(.type == "lost") | .reason' "$out")" "no answer to a ping within 0.2 s" "and told"
+is "$(jq -r 'select(.type == "lost") | .reason' "$out")" "no answer to a ping within 0.2 s" "the record says so"
 script <<'S'
 switch
 receive 1

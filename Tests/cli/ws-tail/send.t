@@ -34,7 +34,7 @@ is "$(jq -r 'select(.what == "frame") | .size' "$log" | head -n 1)" 12 "@FILE is
 t 2 "a file that is not there" ws-tail --data "@$tmp/missing" "$ws/"
 printf 'a\377' >"$tmp/hello"
 t 2 "what is no text" ws-tail --data "@$tmp/hello" "$ws/"
-err_like '^ws-tail: --data: not UTF-8$' "is told"
+err_like '^ws-tail: --data: not UTF-8$' "the message says so"
 
 # --- --send
 script <<'S'
