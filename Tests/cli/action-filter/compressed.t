@@ -124,7 +124,8 @@ t 2 "without a program to decompress the status is 2" \
   env PATH="$tmp/none" "$root/bin/action-filter" -N "$one" plain file.gz
 [ "$program" = gzip ] && want=20000 || want=40000
 out_is "$want" "the next file is read, and zstd needs no program"
-err_like "^action-filter: file.gz: compressed with gzip, which is not installed$" "the missing program is named"
+err_like "^action-filter: file.gz: compressed with gzip, which is not installed$" \
+  "the missing program is named"
 run env PATH="$tmp/none" "$root/bin/action-format" "$one"
 err_is "action-format: $one: compressed with $program, which is not installed" "others say the same"
 mkdir stub

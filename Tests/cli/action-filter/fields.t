@@ -24,11 +24,13 @@ out_is '{"usd_cost":1.10,"metadata":{"a/b":[1, {"k":"v"}],"n":null},"content":"a
   "the order asked for, and the values' own bytes"
 fields guild_id,channel_id,message_id,user_id,level -n 2
 out_is '{"guild_id":"1","channel_id":"10","message_id":null,"user_id":"7","level":null}
-{"guild_id":"2","channel_id":null,"message_id":null,"user_id":null,"level":"error"}' "ids and the level are printed"
+{"guild_id":"2","channel_id":null,"message_id":null,"user_id":null,"level":"error"}' \
+  "ids and the level are printed"
 fields 'extra,e"x,none,kind' -k last
 out_is '{"extra":{"z":1e400},"e\"x":true,"none":null,"kind":"last"}' "members have any name, and the last of each counts"
 fields /a~1b/1/k,/n,/none,/a~1b -k llm_call
-out_is '{"/a~1b/1/k":"v","/n":null,"/none":null,"/a~1b":[1, {"k":"v"}]}' "places in the metadata are printed"
+out_is '{"/a~1b/1/k":"v","/n":null,"/none":null,"/a~1b":[1, {"k":"v"}]}' \
+  "places in the metadata are printed"
 fields kind -k llm_call -a
 out_is '{"kind":"llm_call"}
 {"type":"lost","reason":"reset"}' "-a passes other records as they are"

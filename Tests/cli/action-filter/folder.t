@@ -22,8 +22,10 @@ mkdir a/2026-03-07.ndjson
 mkfifo a/2026-03-08.ndjson
 t 0 "a folder is read" action-filter -o kind a
 err_empty "says nothing of what holds no records"
-is "$(jq -r .kind "$out" | xargs)" "d01 d02 d03 d04 d05 more d06 b c" "days come first, then other files"
-is "$(kinds a/ a/b.ndjson)" "d01 d02 d03 d04 d05 more d06 b c b" "a folder may stand between other files"
+is "$(jq -r .kind "$out" | xargs)" "d01 d02 d03 d04 d05 more d06 b c" \
+  "days come first, then other files"
+is "$(kinds a/ a/b.ndjson)" "d01 d02 d03 d04 d05 more d06 b c b" \
+  "a folder may stand between other files"
 is "$(kinds -n 3 a)" "d01 d02 d03" "-n works in a folder"
 is "$(action-filter -u -N a a)" 9 "-u works in a folder"
 is "$(action-filter --by kind a | lines /dev/stdin)" 9 "--by works in a folder"
@@ -92,7 +94,8 @@ for step in removed changed; do
   status=$?
   more=
   [ "$step" = removed ] || more=" four"
-  is "$status $(jq -r .kind found | xargs)" "0 first one two three$more" "it loses nothing when the file is $step meanwhile"
+  is "$status $(jq -r .kind found | xargs)" "0 first one two three$more" \
+    "it loses nothing when the file is $step meanwhile"
   is "$(cat said)" "" "nothing is said about it"
   { record 2026-04-01 one; record 2026-04-01 two; record 2026-04-01 three; } >day/2026-04-01.ndjson
 done
@@ -141,7 +144,8 @@ for tool in "action-filter --pack" "zstd -cq" "gzip -c"; do
     exec 8<&-
     wait "$reader"
     status=$?
-    is "$status $(cat said)$(cat old late.ndjson | cmp - found 2>&1)" "0 " "$tool, $step: each comes once"
+    is "$status $(cat said)$(cat old late.ndjson | cmp - found 2>&1)" "0 " \
+      "$tool, $step: each comes once"
   done
 done
 # The plain file alone was there when the folder was listed.
@@ -162,7 +166,8 @@ for step in packed goes-on; do
   exec 7>&-
   wait "$reader"
   status=$?
-  is "$status $(jq -r .kind found | xargs)$(cat said)" "0 first late$more" "a file that was listed before is read: $step"
+  is "$status $(jq -r .kind found | xargs)$(cat said)" "0 first late$more" \
+    "a file that was listed before is read: $step"
 done
 : >"$day.zst"
 run action-filter busy
@@ -214,7 +219,8 @@ rm a/2026-03-03.ndjson.zst
 t 2 "up to an hour before the time, the day before is opened" \
   action-filter -S 2026-03-04T00:59:00Z -B 2026-03-05T00:00:00Z a
 err_like "a/2026-03-03.ndjson:1" "its fault is told"
-t 0 "from that hour on it is not opened" action-filter -o kind -S 2026-03-04T01:00:00Z -B 2026-03-05T00:00:00Z a
+t 0 "from that hour on it is not opened" \
+  action-filter -o kind -S 2026-03-04T01:00:00Z -B 2026-03-05T00:00:00Z a
 is "$(jq -r .kind "$out" | xargs)" "d04" "the day itself is read"
 err_empty "no other day is read"
 run action-filter -S 2026-02-28T23:00:00Z -B 2026-03-01T00:00:00Z a
@@ -249,6 +255,7 @@ err_like "a/2026-03-04.ndjson.zst:1" "a file of another size goes by its name"
 for line in 'not json' '{"name":"2026-03-04.ndjson.zst"}' '{"name":"2026-03-04.ndjson.zst","size":5}'; do
   echo "$line" >a/.index
   run action-filter -S 2026-03-04T01:00:00Z -B 2026-03-05T00:00:00Z a
-  err_like "^action-filter: a/2026-03-04.ndjson.zst:1: [^:]*$" "it is not believed when the index has: $line"
+  err_like "^action-filter: a/2026-03-04.ndjson.zst:1: [^:]*$" \
+    "it is not believed when the index has: $line"
 done
 done_testing

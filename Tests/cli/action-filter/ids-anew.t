@@ -18,5 +18,6 @@ run action-filter -u "$tmp/old" "$tmp/restored" "$tmp/old" "$tmp/restored" "$tmp
 is "$(told)" "new4 new5 new6 old1 old2 old3 old4 old5 old6 " "copies are told once"
 is "$(lines "$err")" 1 "one line says it"
 run action-filter -u "$tmp/third" "$tmp/old" "$tmp/restored" "$tmp/third" "$tmp/restored"
-is "$(told)" "again5 again6 new4 new5 new6 old1 old2 old3 old4 old5 old6 " "three actions of one id are told apart"
+is "$(told)" "again5 again6 new4 new5 new6 old1 old2 old3 old4 old5 old6 " \
+  "three actions of one id are told apart"
 done_testing

@@ -61,7 +61,8 @@ is "$(two "{\"actions\":$good,\"data\":{\"actions\":[1,{\"kind\":\"x\"}]},\"data
   '{"kind":"b"}{"kind":"a"}' "a list behind that does not count"
 is "$(two "{\"actions\":$good,\"data\":{\"actions\":[{\"kind\":\"x\"}]}}")" '{"kind":"x"}' "the list of the data counts"
 is "$(two "{\"actions\":[{\"kind\":\"x\"}],\"actions\":$good}")" '{"kind":"b"}{"kind":"a"}' "the last list counts"
-is "$(two "{\"actions\":$good,\"actions\":5,\"type\":\"t\"}")" "" "a list that is replaced by a number is none"
+is "$(two "{\"actions\":$good,\"actions\":5,\"type\":\"t\"}")" "" \
+  "a list that is replaced by a number is none"
 is "$(two "{\"actions\":$good,\"kind\":\"k\"}")" "{\"actions\":$good,\"kind\":\"k\"}" "an action may have a list of actions"
 is "$(two "{\"actions\":$good")" "" "a list in a line without its end"
 

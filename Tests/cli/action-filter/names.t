@@ -101,7 +101,8 @@ cp "$root/Tests/fixtures/sample-day.ndjson" sample
 for options in "" "-u" "-o canonical" "-a" "--by kind"; do
   # shellcheck disable=SC2086  # words
   is "$(action-filter $options -U noor sample | cksum)" \
-    "$(action-filter $options -U 1184020077513293911 sample | cksum)" "the name selects what the id does: $options"
+    "$(action-filter $options -U 1184020077513293911 sample | cksum)" \
+      "the name selects what the id does: $options"
 done
 ok "the format learns names, and shows no row of them" \
   test "$(printf '%s\n' '{"type":"name","of":"user","id":"77","name":"Noor"}' \

@@ -14,7 +14,8 @@ ok "zstd reads the file" sh -c "zstd -dcq <day.zst | cmp - '$day'"
 ok "and has nothing to say against it" zstd -tq day.zst
 t 0 "what is compressed is packed anew, and equal bytes come of equal records" \
   sh -c "gzip -c '$day' | cat >day.gz; action-filter --pack day.gz | cmp - day.zst"
-t 0 "standard input is packed to the same bytes" sh -c "action-filter --pack <'$day' | cmp - day.zst"
+t 0 "standard input is packed to the same bytes" \
+  sh -c "action-filter --pack <'$day' | cmp - day.zst"
 run sh -c "ZSTD_CLEVEL=19 action-filter --pack '$day' | wc -c"
 ok "ZSTD_CLEVEL makes it smaller" test "$(cat "$out")" -lt "$(wc -c <day.zst)"
 for text in '' '\n' '{"kind":"a"}' 'not json\n\n{"kind":"a"}\r\n'; do
@@ -43,7 +44,8 @@ ok "says what is in the file" jq -e --argjson lines "$(lines "$day")" \
   '.type == "archive_index" and .name == "day.zst" and .lines == $lines
    and .length > 1000 and .frames == 1 and .oldest < .newest and .kinds.llm_call > 1' "$out"
 run action-filter -N "$day"
-is "$(action-filter --contents day.zst | jq .actions)" "$(cat "$out")" "it tells how many actions there are"
+is "$(action-filter --contents day.zst | jq .actions)" "$(cat "$out")" \
+  "it tells how many actions there are"
 t 1 "files without an index have status 1" action-filter --contents "$day" odd day.gz
 out_empty "print nothing"
 t 2 "a file that is not there" action-filter --contents no-such-file day.zst

@@ -129,7 +129,8 @@ out_empty "a count is no action, though it names a kind"
 err_empty "it is no fault, either"
 is "$(action-filter -a kinds)" "$(cat kinds)" "-a passes counts"
 run action-filter --by hour -g 1 day
-out_is '{"type":"count","hour":"2026-03-01T10:00:00.000Z","count":1,"usd_cost":0.1}' "--by hour counts hours"
+out_is '{"type":"count","hour":"2026-03-01T10:00:00.000Z","count":1,"usd_cost":0.1}' \
+  "--by hour counts hours"
 
 # Status.
 t 0 "0: selected" action-filter -k llm_call day
@@ -139,7 +140,8 @@ t 1 "-n 0 selects nothing" action-filter -n 0 day
 t 0 "-q: 0 when selected" action-filter -q -k llm_call day
 out_empty "-q writes nothing"
 t 1 "-q has status 1 when nothing is selected" action-filter -q -k none day
-t 0 "-q has status 0 even after a bad line" sh -c 'printf "bad\n{\"kind\":\"a\"}\n" | action-filter -q'
+t 0 "-q has status 0 even after a bad line" \
+  sh -c 'printf "bad\n{\"kind\":\"a\"}\n" | action-filter -q'
 
 t 2 "2: a file is missing" action-filter -k llm_call day none day
 err_is "action-filter: none: no such file or directory" "the missing file is named"

@@ -29,14 +29,18 @@ is "$(where '{"a":"b}\n')" "1: unterminated string at byte 6" "a string without 
 is "$(where '{"a":[1}\n')" "1: unbalanced brackets at byte 8" "the wrong bracket is a fault"
 is "$(where '{"a":[1\n')" "1: unbalanced brackets at byte 8" "a missing bracket is a fault"
 is "$(where '\357\273\277{"a":nul}\n')" "1: a word without quotes at byte 9" "bytes are counted behind a byte order mark"
-is "$(where '{"a":"\000"}\n')" "1: control character in a string at byte 7" "NUL in a string is a fault"
+is "$(where '{"a":"\000"}\n')" "1: control character in a string at byte 7" \
+  "NUL in a string is a fault"
 is "$(where '[{"a":1}]\n')" "" "an array of rows is no fault"
 is "$(where '7\n')" "1: not a JSON object" "JSON that is no object is a fault"
-is "$(where '\n \r\n{"a":1}\r\n{"\\ud800":1e-999}')" "" "empty lines, CRLF and half a pair are no fault"
+is "$(where '\n \r\n{"a":1}\r\n{"\\ud800":1e-999}')" "" \
+  "empty lines, CRLF and half a pair are no fault"
 for bytes in '\300\200' '\355\240\200' '\364\220\200\200' '\360\237\230' '\377'; do
-  is "$(where "{\"a\":\"$bytes\"}\\n")" "1: invalid UTF-8 at byte 7" "invalid UTF-8 is a fault: $bytes"
+  is "$(where "{\"a\":\"$bytes\"}\\n")" "1: invalid UTF-8 at byte 7" \
+    "invalid UTF-8 is a fault: $bytes"
 done
-is "$(where '{"\357\277\277":"\364\217\277\277\302\200"}\n')" "" "the last character of Unicode is no fault"
+is "$(where '{"\357\277\277":"\364\217\277\277\302\200"}\n')" "" \
+  "the last character of Unicode is no fault"
 
 # What is rejected is kept byte for byte.
 printf '\357\273\277bad\r\n{"kind":"a"}\nx\000y\n\n{"kind":"b"}\r\n{"kind":"c"\n\377\n{"kind":"d"} \015no end' >in
@@ -77,11 +81,13 @@ t 2 "-R on the output has status 2" sh -c 'action-filter -R both in >both'
 is "$(cat both)" "" "the output stays empty"
 err_is "action-filter: both: is the standard output, too" "the message names the file"
 t 2 "-R that cannot be opened: status 2" action-filter -R no/such/folder in
-err_is "action-filter: no/such/folder: no such file or directory" "the message names the missing folder"
+err_is "action-filter: no/such/folder: no such file or directory" \
+  "the message names the missing folder"
 out_empty "before anything is written"
 if [ -c /dev/full ]; then
   t 2 "-R on a full disk has status 2" action-filter -R /dev/full in
-  err_like "^action-filter: /dev/full: no space left on device$" "the message says that the disk is full"
+  err_like "^action-filter: /dev/full: no space left on device$" \
+    "the message says that the disk is full"
   is "$(grep -c . "$out")" 2 "the good lines pass"
 fi
 mkfifo bad.fifo

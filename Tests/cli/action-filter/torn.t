@@ -13,7 +13,8 @@ is "$status $(kinds)" "0 a b c" "NUL bytes in front of records are passed over, 
 err_empty "nothing is said about them"
 printf '{"kind":"a"}{"kind":"b"}\n{"kind":"c"}\0\0\n{"kind":"d"}\0{"kind":"e"}\n' >whole
 run action-filter whole
-is "$status $(kinds)" "2 a b c d e" "two records on a line are read, and NUL bytes behind records passed over"
+is "$status $(kinds)" "2 a b c d e" \
+  "two records on a line are read, and NUL bytes behind records passed over"
 is "$(cat "$err")" "action-filter: whole:1: text after the value
 action-filter: whole:2: text after the value
 action-filter: whole:3: text after the value" "are told, and read"
@@ -68,9 +69,11 @@ for form in utf-16 utf-16-le utf-16-be utf-32; do
 sys.stdout.buffer.write("{\"kind\":\"a\"}\n{\"kind\":\"b\"}\n".encode(sys.argv[1]))' "$form" >foreign
   case $form in *32) name=UTF-32 ;; *) name=UTF-16 ;; esac
   run action-filter foreign mark
-  is "$status $(kinds) $(cat "$err")" "2 a action-filter: foreign: it is $name text" "$form is told once"
+  is "$status $(kinds) $(cat "$err")" "2 a action-filter: foreign: it is $name text" \
+    "$form is told once"
   run sh -c 'cat foreign | action-filter'
-  is "$status $(cat "$err")" "2 action-filter: standard input: it is $name text" "$form is told of a pipe, too"
+  is "$status $(cat "$err")" "2 action-filter: standard input: it is $name text" \
+    "$form is told of a pipe, too"
 done
 for form in xz:lzma bzip2:bz2 zip:zipfile; do
   python3 - "$form" <<'PY'
@@ -83,7 +86,8 @@ open("foreign", "wb").write(made[sys.argv[1].split(":")[0]])
 PY
   for read in 'action-filter foreign' 'cat foreign | action-filter'; do
     run sh -c "$read"
-    is "$status $(sed 's/.*: //' "$err")" "2 it is compressed by ${form%:*}" "$read says that it is ${form%:*}"
+    is "$status $(sed 's/.*: //' "$err")" "2 it is compressed by ${form%:*}" \
+      "$read says that it is ${form%:*}"
   done
 done
 run sh -c 'gzip <mark | cat | action-filter'

@@ -161,7 +161,8 @@ stop "$first"
 rm -f "$tmp"/first.sqlite*
 start_server first agent-serve --listen "127.0.0.1:$port" --database "$tmp/first.sqlite"
 say d e >/dev/null
-ok "a new database behind the same address is followed" wait_until 30 has "$tmp/follow.out" '"content":"e"'
+ok "a new database behind the same address is followed" \
+  wait_until 30 has "$tmp/follow.out" '"content":"e"'
 is "$(jq -r '.content // .data.content // empty' "$tmp/follow.out" | sort | tr -d '\n')" \
   abcde "each action is there, once"
 

@@ -76,7 +76,8 @@ for form in tsv spark; do
   echo '{"kind":"sent_reply","content":"no count"}' >none
   t 1 "-o $form of no counts" action-format -o "$form" none
   out_empty "nothing is printed"
-  err_is "action-format: no counts in the input: pipe it through action-filter --by" "the message says what is missing"
+  err_is "action-format: no counts in the input: pipe it through action-filter --by" \
+    "the message says what is missing"
   t 0 "nothing at all is no mistake" action-format -o "$form" /dev/null
 done
 t 2 "an unknown form is refused" action-format -o csv odd

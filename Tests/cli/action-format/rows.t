@@ -90,7 +90,8 @@ t 2 "bad lines end in status 2" action-format faulty
 is "$(lines "$out")" 4 "the good ones are shown"
 out_like 'no line end' "also the last, which has no end"
 out_like 'cut �' "one with half a character is shown, too"
-err_like '^action-format: faulty:2: invalid JSON at byte [0-9]+$' "the file, the line and the reason are told"
+err_like '^action-format: faulty:2: invalid JSON at byte [0-9]+$' \
+  "the file, the line and the reason are told"
 err_like '^action-format: faulty:3: unfinished JSON$' "an unfinished one is told"
 err_like '^action-format: faulty:5: not an object$' "what is no object is told"
 err_like '^action-format: faulty:7: 1 of 2 actions' "an element that is no action"
@@ -198,7 +199,8 @@ a                 2026-03-01 12:0
 home              2026-03-01 12:0' "a name stands in front, in a column as wide as the longest so far"
 run action-format -t --color always named
 is "$(grep -c "^$(printf '\033')\[[0-9;]*mhome" "$out")" 2 "names have a colour of their own"
-is "$(grep -o "^$(printf '\033')\[[0-9;]*mhome" "$out" | sort -u | wc -l)" 1 "a name has always the same colour"
+is "$(grep -o "^$(printf '\033')\[[0-9;]*mhome" "$out" | sort -u | wc -l)" 1 \
+  "a name has always the same colour"
 unlike "$(cat -v "$out")" '\^\[\[31mx' "no other text has a colour"
 
 done_testing

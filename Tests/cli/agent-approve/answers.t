@@ -23,7 +23,8 @@ t 0 "which is a yes" agent-approve -p claw -l
 is "$(jq -c '[.type, .backend, .profile, .id, .thread, .tool, .summary, .decisions, .state]' "$out")" \
   '["approval","openclaw","claw","a1","agent:heron:main","exec","tidy up",["allow-once","allow-always","deny"],"pending"]' \
   "it is a record"
-out_like '"request":\{"command":"rm -rf build","commandArgv":.*"n":1.1' "it has the gateway's object"
+out_like '"request":\{"command":"rm -rf build","commandArgv":.*"n":1.1' \
+  "it has the gateway's object"
 t 0 "-q tells by the status" agent-approve -q -p claw -l
 out_empty "-q prints nothing"
 run agent-approve -p claw -l -o tsv
@@ -104,7 +105,8 @@ for words in "-l -w" "--approve a -l" "-l x" "word" "--approve a --deny b why" "
 done
 printf '[profile home]\nurl = http://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
 t 2 "a dashboard asks for no approvals" agent-approve -p home -l
-err_is "agent-approve: home: a Clanky dashboard asks for no approvals" "the message says that there is nothing to approve"
+err_is "agent-approve: home: a Clanky dashboard asks for no approvals" \
+  "the message says that there is nothing to approve"
 printf '[profile dead]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 t 75 "a gateway that is not there may be there later" agent-approve -p dead -l

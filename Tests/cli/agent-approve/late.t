@@ -39,7 +39,8 @@ like "$(jq -r .reason "$out")" '^it was answered: deny( .by device dddddddddddd.
 tell claw ask a2 '{"command":"make"}'
 tell claw settle a2 allow-once
 approve --deny a2 -o json
-is "$(jq -r .reason "$out")" 'it was answered: allow-once (by device dddddddddddd)' "it is told by whom"
+is "$(jq -r .reason "$out")" 'it was answered: allow-once (by device dddddddddddd)' \
+  "it is told by whom"
 
 # --- how it ends
 

@@ -149,8 +149,10 @@ tell pin settle "$1" approve
 tell pin settle "$2" reject
 tell pin expire "$3"
 ok "what somebody else approves is told" wait_until 20 has "$tmp/watch.out" "\"id\":\"$1\".*\"state\":\"(approved|executed)\""
-ok "what somebody else rejects is told, too" wait_until 20 has "$tmp/watch.out" "\"id\":\"$2\".*\"state\":\"rejected\""
-ok "what expires is told, too" wait_until 20 has "$tmp/watch.out" "\"id\":\"$3\".*\"state\":\"expired\""
+ok "what somebody else rejects is told, too" \
+  wait_until 20 has "$tmp/watch.out" "\"id\":\"$2\".*\"state\":\"rejected\""
+ok "what expires is told, too" \
+  wait_until 20 has "$tmp/watch.out" "\"id\":\"$3\".*\"state\":\"expired\""
 ok "what was approved is carried out in the end" \
   wait_until 20 has "$tmp/watch.out" "\"id\":\"$1\".*\"state\":\"executed\""
 is "$(jq -r '.id + " " + .state' "$tmp/watch.out" | sort | uniq -d)" "" "each is told once"

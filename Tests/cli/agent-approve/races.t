@@ -94,7 +94,8 @@ is "$status" 75 "an answer of which nothing is known may be tried again"
 # No reply comes.
 ask claw a8
 tell claw mute exec.approval.resolve
-t 75 "a reply that does not come in time has status 75" agent-approve -p claw --approve a8 --max-time 1
+t 75 "a reply that does not come in time has status 75" \
+  agent-approve -p claw --approve a8 --max-time 1
 is "$(jq -r '"\(.id) \(.result)"' "$out")" "a8 unknown" "the result is unknown"
 
 # A gateway of earlier versions has no code of its own for it.

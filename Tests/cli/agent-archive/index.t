@@ -47,7 +47,8 @@ ok "every record is there" cmp "$out" all
 is "$(jq -r .name kept/.index | xargs)" \
   "$(for day in 1 2 3 4 6; do printf '2025-01-0%s.ndjson.zst ' "$day"; done | sed 's/ $//')" \
   "the folder's index names them"
-is "$(stat -c %a kept/.index kept/2025-01-01.ndjson.zst | xargs)" "600 600" "they are for the user alone"
+is "$(stat -c %a kept/.index kept/2025-01-01.ndjson.zst | xargs)" "600 600" \
+  "they are for the user alone"
 is "$(left)" "" "nothing else is left"
 
 # --- what cannot be read
@@ -57,7 +58,8 @@ records 2025-02-03 10 | zstd -q >victim
 ln -s "$tmp/victim" kept/2025-02-03.ndjson.zst
 cp victim before
 t 2 "a damaged file is an error" agent-archive --folder kept --index
-err_is "agent-archive: $tmp/kept/2025-02-01.ndjson.zst: no index was added" "the damaged file is named"
+err_is "agent-archive: $tmp/kept/2025-02-01.ndjson.zst: no index was added" \
+  "the damaged file is named"
 is "$(wc -c <kept/2025-02-01.ndjson.zst | tr -d ' ')" 300 "the damaged file stays"
 ok "a link is not followed" cmp victim before
 rm kept/2025-02-0*
@@ -150,7 +152,8 @@ t 0 "the archive works without action-filter" \
   env PATH="$tmp/bin" "$(command -v agent-archive)" --folder kept -n 1 "$url/events"
 done_4() { [ ! -e kept/2025-01-04.ndjson ]; }
 ok "days are compressed" wait_until 20 done_4
-is "$(zstd -dcq kept/2025-01-04.ndjson.zst | wc -l | tr -d ' ')" 10 "all records are there as before"
+is "$(zstd -dcq kept/2025-01-04.ndjson.zst | wc -l | tr -d ' ')" 10 \
+  "all records are there as before"
 not_ok "such a file has no index" has_index kept/2025-01-04.ndjson.zst
 # --- what cannot be brought to the disk stays as it is
 mkdir broken stub

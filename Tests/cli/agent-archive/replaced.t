@@ -44,7 +44,8 @@ for count in 3 10 40; do
   for each in "$archive" "$archive.damaged"; do
     keep "$each" $((10 + count))
     is "$(held "$each" | xargs)" "$(seq -s ' ' 1 $((10 + count)))" "$count: ${each##*/}: all others are there, too"
-    like "$(cat "$tmp/keeper.err")" 'the ids of the actions began again' "$count: the message says that the ids began again"
+    like "$(cat "$tmp/keeper.err")" 'the ids of the actions began again' \
+      "$count: the message says that the ids began again"
   done
   stop "$agent"
 done

@@ -129,7 +129,8 @@ is "$status $(grep -o 'number[0-9]*' "$out" | xargs)" \
   "0 number12 number15 number18" "--filter prints what fits"
 if [ -c /dev/full ]; then
   t 2 "a full disk is an error" sh -c 'agent-browse --filter number day.ndjson >/dev/full'
-  err_like '^agent-browse: standard output: [Nn]o space left on device$' "the message says that the disk is full"
+  err_like '^agent-browse: standard output: [Nn]o space left on device$' \
+    "the message says that the disk is full"
   err_one_line agent-browse "the message is one line"
 fi
 run sh -c '{ agent-browse --filter number day.ndjson; echo $? >&2; } | true'
@@ -171,7 +172,8 @@ is "$status $(lines "$out")" "0 11" "words are looked for without a screen"
 run agent-browse --filter nothing day.ndjson
 is "$status$(cat "$out" "$err")" 1 "the status is 1 when nothing fits"
 run sh -c 'agent-browse --filter number5 day.ndjson >/dev/full'
-is "$status $(cat "$err")" "2 agent-browse: standard output: no space left on device" "a full disk is told"
+is "$status $(cat "$err")" "2 agent-browse: standard output: no space left on device" \
+  "a full disk is told"
 for words in --count '--by kind' --total -q '-o user_id' --contents --pack '-R file' '-p a,' '-p ,' '-p a,,b'; do
   # shellcheck disable=SC2086  # words
   t 2 "agent-browse $words is refused" agent-browse --filter x $words day.ndjson </dev/null

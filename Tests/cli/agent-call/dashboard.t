@@ -108,7 +108,8 @@ for words in "" "-k llm_call"; do
   # shellcheck disable=SC2086  # words
   run agent-call actions $words
   is "$status $(lines "$out") $(lines "$err")" "2 1500 1" "ids that nothing accounts for are told: $words"
-  err_like '^agent-call: actions: llm_call of no guild before .* cannot be reached' "they are told by their kind"
+  err_like '^agent-call: actions: llm_call of no guild before .* cannot be reached' \
+    "they are told by their kind"
 done
 stop "$pid"
 

@@ -123,7 +123,8 @@ is "$status $(cat "$out")" '1 {"ok":false}' "a refusal with 200 has status 1"
 answered 'status 200 application/json {"ok":false,"reason":"not now"}' guilds
 fails 1 "$url/api/guilds: not now" "a refusal in place of a list"
 answered 'status 200 application/json {"ok":false,"reason":"not now"}' settings
-is "$status $(cat "$out")" '1 {"ok":false,"reason":"not now"}' "a refusal in place of a record has it, too"
+is "$status $(cat "$out")" '1 {"ok":false,"reason":"not now"}' \
+  "a refusal in place of a record has it, too"
 answered 'status 200 application/json null' get /api/x
 is "$status $(cat "$out")" "1 null" "get of null"
 answered 'status 200 application/json' stats
@@ -226,7 +227,8 @@ for words in '' 'nonsense' 'health extra' 'get' 'guilds -g 1' 'actions -n x' 'he
   'actions -k voice_*' 'stats --color red' 'health -W x' 'health --max-time x' 'join 1 -g 2'; do
   # shellcheck disable=SC2086
   t 2 "agent-call '$words' is refused" agent-call $words
-  is "$(lines "$err") $(tail -n 1 "$err" | cut -d ' ' -f 1-2)" "2 usage: agent-call" "the message has two lines"
+  is "$(lines "$err") $(tail -n 1 "$err" | cut -d ' ' -f 1-2)" "2 usage: agent-call" \
+    "the message has two lines"
 done
 run agent-call get http://127.0.0.1/x
 fails 2 "http://127.0.0.1/x: a path of the backend is needed, not a url" "get of a URL"

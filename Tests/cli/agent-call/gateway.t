@@ -40,7 +40,8 @@ t 0 "a method that needs more than its name suggests" agent-call -p claw rpc aud
 is "$(jq -c . "$out")" '{"events":[]}' "it is answered"
 is "$(scopes)" '["operator.read","operator.admin"]' "by the scope that the refusal names"
 t 2 "a method that there is not" agent-call -p claw rpc no.such
-err_is "agent-call: no.such: unknown method: no.such (INVALID_REQUEST)" "the gateway's words are told"
+err_is "agent-call: no.such: unknown method: no.such (INVALID_REQUEST)" \
+  "the gateway's words are told"
 is "$(scopes)" '["operator.read","operator.write"]' "of an unknown one is asked for writing"
 t 2 "parameters are an object" agent-call -p claw rpc health -d '[1]'
 err_one_line agent-call "one line says it"

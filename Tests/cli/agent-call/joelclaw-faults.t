@@ -41,10 +41,12 @@ for words in health runs workers loops; do
   cat "$out" "$err" >>"$tmp/said"
 done
 not_ok "a password in a URL is not shown" grep -q hush "$tmp/said"
-ok "a user in a URL is refused" has "$tmp/said" 'worker-url: names a user: no part but the gateway gets a cred'
+ok "a user in a URL is refused" \
+  has "$tmp/said" 'worker-url: names a user: no part but the gateway gets a cred'
 profile "redis-url = redis://joel@127.0.0.1:$redis"
 call loops
-err_is "agent-call: redis-url: names a user: only the usual one can log in" "a user of Redis is refused, too"
+err_is "agent-call: redis-url: names a user: only the usual one can log in" \
+  "a user of Redis is refused, too"
 printf 'hush\n' >"$tmp/password"
 chmod 600 "$tmp/password"
 stand_in redis-cli <<END
@@ -125,7 +127,8 @@ for path in '' / /0 /2 /two /-1 '?db=2' /2/x /99; do
   call -o tsv loops
   said="$said $status:$(cut -f 2 "$out")"
 done
-is "$said" " 0:zero 0:zero 0:zero 0:two 2: 2: 2: 2: 2:" "a database is named by its number, and by nothing else"
+is "$said" " 0:zero 0:zero 0:zero 0:two 2: 2: 2: 2: 2:" \
+  "a database is named by its number, and by nothing else"
 err_like 'DB index is out of range' "one that is not there"
 profile "redis-url = redis://127.0.0.1:80"
 call loops

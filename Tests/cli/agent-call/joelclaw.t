@@ -57,7 +57,8 @@ worker|healthy|2 functions
 redis|healthy|1 prompt, 0 events
 qdrant|healthy|1 collection' "each part has a line"
 call health
-is "$(jq -r '.type + " " + (.latency_ms | type)' "$out" | sort -u)" "health number" "the parts are records"
+is "$(jq -r '.type + " " + (.latency_ms | type)' "$out" | sort -u)" "health number" \
+  "the parts are records"
 redis_says SET joelclaw:mode redis_degraded >/dev/null
 redis_says SET system:sleep 1 >/dev/null
 fault twice
@@ -101,7 +102,8 @@ fault
 call logs -n 3
 is "$(jq -r '.id' "$out" | xargs)" "e0 e1 e2" "what happened"
 call workers
-is "$(jq -c '[.service, .worker.role]' "$out")" '["worker","host"]' "the worker's own words are printed"
+is "$(jq -c '[.service, .worker.role]' "$out")" '["worker","host"]' \
+  "the worker's own words are printed"
 out_like '"n": 1\.1' "as they came"
 call -o tsv loops
 status_is 0 "the loops are listed"
@@ -140,7 +142,8 @@ sed '/^redis/d; s/^worker-url.*/worker-url = http:\/\/127.0.0.1:1/' "$config" >"
   cat "$tmp/other" >"$config"
 call loops
 status_is 2 "without a url of Redis there are no loops"
-err_is "agent-call: joel: no redis-url is set; see agentutils.conf(5)" "the message names what is missing"
+err_is "agent-call: joel: no redis-url is set; see agentutils.conf(5)" \
+  "the message names what is missing"
 call workers
 status_is 75 "a worker that is not there"
 stop "$(cat "$tmp/joel.pid")"

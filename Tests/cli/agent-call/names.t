@@ -28,7 +28,8 @@ is "$(jq -r 'select(.id == "7").name' "$out")" "$(printf 'Noor \033]0;x\007')" "
 ok "without a byte that a terminal obeys" sh -c '! LC_ALL=C grep -q "[[:cntrl:]]" out' 
 run agent-call names -o table
 ok "a table has no such byte, either" sh -c '! LC_ALL=C grep -q "[[:cntrl:]]" out'
-is "$(agent-call names -n 2 -o tsv | cut -f 1,2 | tr '\t\n' ' ;')" "guild 10;guild 20;" "-n limits the names"
+is "$(agent-call names -n 2 -o tsv | cut -f 1,2 | tr '\t\n' ' ;')" "guild 10;guild 20;" \
+  "-n limits the names"
 
 run agent-call -g 'repair café' actions -k sent_reply
 is "$(jq -r .content "$out")" one "-g takes a name"
@@ -44,7 +45,8 @@ for words in "-g nonsense actions" "-g 999 stats" "-g 999 actions" "channels non
   # shellcheck disable=SC2086  # words
   t 2 "agent-call $words" agent-call $words
   out_empty "nothing is printed"
-  err_like "^agent-call: guild (nonsense|999): no such guild; there are 10 " "the message names the guilds there are"
+  err_like "^agent-call: guild (nonsense|999): no such guild; there are 10 " \
+    "the message names the guilds there are"
 done
 err_is "agent-call: guild nonsense: no such guild; there are $known" "with all there are, to be seen"
 t 2 "a name that two guilds have" agent-call -g tWINS actions
@@ -54,7 +56,8 @@ err_is 'agent-call: guild tWINS: several have this name, give an id: 20 (Twins),
 run agent-call join 10 -u noor-0x
 is "$(jq -r .requesterUserId "$out")" 7 "-u takes a name"
 t 2 "a name that two people have" agent-call join 10 -u BO
-err_is 'agent-call: user BO: several have this name, give an id: 9 (bo), 8 (Bo)' "the message asks for an id"
+err_is 'agent-call: user BO: several have this name, give an id: 9 (bo), 8 (Bo)' \
+  "the message asks for an id"
 t 2 "a name that nobody has" agent-call join 10 -u nobody
 err_is 'agent-call: user nobody: nobody of this name is known, an id will do; there are 9 (bo), 8 (Bo), 7 (Noor \e]0;x\x07)' \
   "is refused with all there are"
@@ -95,7 +98,8 @@ for words in "" "history" "-o json" "-w -n 1"; do
   # shellcheck disable=SC2086  # words
   t 2 "voice-state -g nonsense $words is refused" voice-state -g nonsense $words
   out_empty "nothing is printed"
-  err_is "voice-state: guild nonsense: no such guild; there are $known" "the message names the guilds there are"
+  err_is "voice-state: guild nonsense: no such guild; there are $known" \
+    "the message names the guilds there are"
 done
 t 0 "voice-state -g takes a name" voice-state -g repair-café
 t 1 "-q says by the status that nobody is there" voice-state -q -g repair-café
@@ -134,7 +138,8 @@ for command in action-filter agent-pulse agent-browse agent-cost; do
   is "$($command --completions words -g '' | tr '\n' ' ')" "Repair-Café 20 21 31mred-touch-evil " "$command completes guilds"
 done
 is "$(action-filter --completions words -U '' | tr '\n' ' ')" "9 8 Noor-0-x " "action-filter completes people"
-is "$(mem-search --completions words -u '' | tr '\n' ' ')" "9 8 Noor-0-x " "mem-search completes people"
+is "$(mem-search --completions words -u '' | tr '\n' ' ')" "9 8 Noor-0-x " \
+  "mem-search completes people"
 t 1 "what is offered is understood" agent-call -g 31mred-touch-evil actions
 no_file() { [ ! -e evil ]; }
 ok "and nothing was run" no_file
@@ -150,6 +155,7 @@ for way in "AGENT_URL= AGENT_PROFILE=slow" "AGENT_URL=http://127.0.0.1:$(cat "$t
   begin=$(date +%s)
   # shellcheck disable=SC2086  # words
   run env $way agent-call --completions words -g ''
-  is "$status$(cat "$out" "$err")$(($(date +%s) - begin < 20))" "01" "nothing is completed, and soon: $way"
+  is "$status$(cat "$out" "$err")$(($(date +%s) - begin < 20))" "01" \
+    "nothing is completed, and soon: $way"
 done
 done_testing

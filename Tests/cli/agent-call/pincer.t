@@ -41,7 +41,8 @@ ask pin SchedulesService/CreateSchedule \
 ask pin SchedulesService/UpdateSchedule \
   '{"scheduleId":"sch_0000000000000001","patch":{"enabled":false}}' >"$tmp/said"
 call schedules
-is "$(jq -c '[.name, .triggerSpec, .enabled]' "$out")" '["tides","0 6 * * *",null]' "the schedules are listed"
+is "$(jq -c '[.name, .triggerSpec, .enabled]' "$out")" '["tides","0 6 * * *",null]' \
+  "the schedules are listed"
 call -o tsv schedules
 out_like '0 6 \* \* \*' "they are printed as lines of fields, too"
 call devices

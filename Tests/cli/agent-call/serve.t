@@ -56,7 +56,8 @@ run agent-call join
 cat "$out" >"$tmp/join"
 ok "join without a guild has an outcome" jq -e 'has("ok")' "$tmp/join"
 t 1 "an unknown guild cannot be joined" agent-call join 999
-err_is "agent-call: join: the agent is in no such guild (guild_not_found)" "the message says that there is no such guild"
+err_is "agent-call: join: the agent is in no such guild (guild_not_found)" \
+  "the message says that there is no such guild"
 run sh -c 'echo "{\"kind\":\"llm_call\",\"content\":\"by hand\"}" | agent-call post /api/actions'
 is "$status $(jq -c .ok "$out")" "0 true" "post sends an action"
 is "$(agent-call actions -n 1 | jq -r .content)" "by hand" "it is the newest action"

@@ -63,7 +63,8 @@ for command in "agent-call -p slow --max-time 0.3 health" "mem-search -p slow --
   # shellcheck disable=SC2086  # words
   bound=20 run $command
   status_is 75 "a limit holds for it, too: ${command%% *}"
-  err_is "${command%% *}: token-command of profile slow: took too long" "the message says that it took too long"
+  err_is "${command%% *}: token-command of profile slow: took too long" \
+    "the message says that it took too long"
 done
 printf '[profile slow]\nurl = %s\ntoken-command : echo a=b\n' "$url" >"$config"
 t 2 "a colon is no equals sign" agent-call -p slow health
@@ -85,11 +86,13 @@ status_is 77 "401 of a server that calls it a stream"
 answered 'status 503 text/event-stream {"error":"Busy."}' agent-call -p home health
 status_is 75 "503 of such a server has status 75"
 answered "$refused" agent-call -p away stats
-err_like 'the token from token-command of profile away was refused \(profile away\)$' "the command is named"
+err_like 'the token from token-command of profile away was refused \(profile away\)$' \
+  "the command is named"
 mkdir "$tmp/credentials"
 cp "$tmp/token" "$tmp/credentials/agentutils-token"
 answered "$refused" env CREDENTIALS_DIRECTORY="$tmp/credentials" AGENT_URL="$url" agent-call guilds
-err_like "the token from $tmp/credentials/agentutils-token was refused" "the service manager's file is named"
+err_like "the token from $tmp/credentials/agentutils-token was refused" \
+  "the service manager's file is named"
 rm "$config"
 answered "$refused" env AGENT_URL="$url" agent-call health
 status_is 77 "401 without a token has status 77"
@@ -190,12 +193,14 @@ err_is "agent-call: join: guild 100000000000000001, not 123; user 30000000000000
   "what is not as it was asked for is said"
 answered 'file voice-join-already.http' agent-call join 100000000000000001 -c 999 -u 300000000000000001
 status_is 0 "another text channel is no refusal"
-err_is "agent-call: join: text channel 200000000000000010, not 999" "the message names both channels"
+err_is "agent-call: join: text channel 200000000000000010, not 999" \
+  "the message names both channels"
 answered 'file voice-join-already.http' agent-call join 100000000000000001 -c 200000000000000010
 err_empty "nothing is said of what is as it was asked for"
 answered 'file voice-join-already.http' agent-call join -g 9 -o table
 is "$(requests '.body')" '{"guildId":"9","source":"agent-call"}' "-g names the guild too"
-out_is "join  already there: channel 200000000000000020, guild 100000000000000001" "the outcome is told in words"
+out_is "join  already there: channel 200000000000000020, guild 100000000000000001" \
+  "the outcome is told in words"
 for pair in "voice-join:the agent tried, but is not in the channel yet (voice_join_unconfirmed)" \
   "voice-join-unknown-guild:the agent is in no such guild (guild_not_found)" \
   "voice-join-requester-absent:that user is in no voice channel (requester_not_in_voice)"; do

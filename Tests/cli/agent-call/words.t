@@ -40,7 +40,8 @@ list() {
   forget
   t 0 "$*" agent-call "$@"
   err_empty "nothing else is said"
-  is "$(jq -c . "$out")" "$(body "$name" | jq -c "$filter")" "$*: the records are those of the answer"
+  is "$(jq -c . "$out")" "$(body "$name" | jq -c "$filter")" \
+    "$*: the records are those of the answer"
   # The bytes of all lines, joined by commas, stand in the answer.
   ok "$*: they have their bytes" python3 -c '
 import sys
@@ -111,7 +112,8 @@ out_empty "nothing else is printed"
 t 0 "health succeeds" agent-call health
 is "$(jq -c '[.type, .ok, (.latency_ms | type), .url]' "$out")" \
   "[\"health\",true,\"number\",\"$url/api/health\"]" "is a record of ours"
-like "$(cat "$out")" '^\{"type":"health","ok":true,"latency_ms":[0-9]+\.[0-9],"url":' "its type comes first"
+like "$(cat "$out")" '^\{"type":"health","ok":true,"latency_ms":[0-9]+\.[0-9],"url":' \
+  "its type comes first"
 for pair in stats:stats tunnel:public-https; do
   t 0 "${pair%:*}" agent-call "${pair%:*}"
   is "$(cat "$out")" "$(body "${pair#*:}")" "is the backend's own"
@@ -155,7 +157,8 @@ out_like '^cost kept +\$0\.0689 ' "stats have the cost"
 run agent-call health -o table
 out_like '^latency +[0-9]+\.[0-9] ms$' "health has the latency"
 run agent-call tunnel -o table
-out_like '^publicUrl +https://sample-tunnel.trycloudflare.com$' "any record has a line for each member"
+out_like '^publicUrl +https://sample-tunnel.trycloudflare.com$' \
+  "any record has a line for each member"
 
 # --- fields
 tab=$(printf '\t')
@@ -163,7 +166,8 @@ run agent-call guilds -o tsv
 out_is "100000000000000001${tab}The Workshop
 100000000000000002${tab}Fern & Co. 🌿" "fields come without a heading"
 run agent-call guilds -o tsv --header
-is "$(head -n 2 "$out" | tail -n 1)" "100000000000000001${tab}The Workshop" "--header puts a line above"
+is "$(head -n 2 "$out" | tail -n 1)" "100000000000000001${tab}The Workshop" \
+  "--header puts a line above"
 is "$(head -n 1 "$out")" "id${tab}name" "of the names of the columns"
 run agent-call tunnel -o tsv --header
 is "$(head -n 1 "$out")" "name${tab}value" "--header works for one record, too"

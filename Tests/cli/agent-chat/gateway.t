@@ -21,7 +21,8 @@ is "$(frames claw connect | jq -c '[.scopes, .caps]')" \
 is "$(frames claw chat.send | jq -c '[.sessionKey, .message, (.idempotencyKey | length)]')" \
   '["agent:heron:main","how are you",36]' "it goes to the main conversation, with a key"
 chat -t side -a stoat hello
-is "$(frames claw chat.send | tail -n 1 | jq -r .sessionKey)" agent:stoat:side "it goes to another one that is named"
+is "$(frames claw chat.send | tail -n 1 | jq -r .sessionKey)" agent:stoat:side \
+  "it goes to another one that is named"
 chat tool
 out_is "Looking. High at 06:12." "tools say nothing in a pipe"
 chat draft
@@ -191,7 +192,8 @@ t 75 "a gateway that is not there" agent-chat -p away --max-retries 1 --retry-wa
 err_one_line agent-chat "one line tells it"
 t 75 "a list fails so, too" agent-chat -p away --max-retries 1 --retry-wait 0.05 --agents
 t 2 "an agent that takes no messages" agent-chat -p web hello
-err_is "agent-chat: web: a Clanky dashboard takes no messages" "the message says that it takes no messages"
+err_is "agent-chat: web: a Clanky dashboard takes no messages" \
+  "the message says that it takes no messages"
 
 
 # --- a gateway that is only starting

@@ -95,7 +95,8 @@ is "$(jq -r .id "$out" | tr '\n' ' ')" "heron stoat " "they are listed as rows"
 t 0 "an answer that is spoken" agent-chat -p c --speak "$tmp/a.mp3" -a stoat hello
 out_is "You said: hello" "the answer is printed, too"
 is "$(cat "$tmp/a.mp3")" "ID3You said: hello" "and is in the file"
-is "$(asked .body)" '{"text":"You said: hello","agent":"stoat"}' "it is spoken in the voice of the agent"
+is "$(asked .body)" '{"text":"You said: hello","agent":"stoat"}' \
+  "it is spoken in the voice of the agent"
 t 0 "an answer that cannot be spoken" agent-chat -p c --speak "$tmp/a.mp3" silent
 out_is "You said: silent" "the answer is printed"
 err_like '^agent-chat: no audio: .*no voice' "a line tells why"
@@ -120,7 +121,8 @@ out_is "You said: hello" "the url may be the endpoint's own"
 is "$(asked '[.body.model,.body.user,.headers["x-openclaw-session-key"]]')" \
   '["openclaw/heron","agent:heron:side","agent:heron:side"]' "an agent and a thread are named"
 run agent-chat -p r -t agent:stoat:main hello
-is "$(asked '[.body.model,.body.user]')" '["openclaw/stoat","agent:stoat:main"]' "a whole key names both"
+is "$(asked '[.body.model,.body.user]')" '["openclaw/stoat","agent:stoat:main"]' \
+  "a whole key names both"
 run agent-chat -p r -o json hello
 is "$(jq -r '[.type,.id,.state,.text] | map(. // "") | join(" ")' "$out")" \
   'turn resp_1 running 

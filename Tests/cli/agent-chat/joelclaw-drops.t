@@ -34,7 +34,8 @@ finished "$pid"
 is "$status" 75 "an answer of which a part is lost with the connection"
 is "$(jq -r 'select(.role == "assistant") | .state' "$tmp/torn.out" | tail -n 1)" aborted \
   "is no final text"
-like "$(cat "$tmp/torn.err")" 'a part of the answer is lost, and nobody keeps it$' "the message says that a part is lost"
+like "$(cat "$tmp/torn.err")" 'a part of the answer is lost, and nobody keeps it$' \
+  "the message says that a part is lost"
 
 start again agent-chat -p joel --retry-wait 0.1 -o json count 200
 wait_until 20 has "$tmp/again.out" '"state":"partial"'
@@ -62,7 +63,8 @@ tell joel bytes x
 kill -INT "$pid"
 finished "$pid"
 is "$status" 130 "frames that are none, and of the wrong kind"
-ok "a frame that cannot be read is named" has "$tmp/raw.err" '^agent-chat: a frame that cannot be read: '
+ok "a frame that cannot be read is named" \
+  has "$tmp/raw.err" '^agent-chat: a frame that cannot be read: '
 not_ok "and nothing reaches a terminal as it is" grep -q "$(printf '\033')" "$tmp/raw.err"
 
 chat huge 70

@@ -12,7 +12,8 @@ ok "a conversation is followed" wait_until 20 came_frames claw sessions.messages
 for thread in Work WORK agent:Heron:work ' Agent:HERON:Work '; do
   t 0 "'$thread'" agent-chat -p claw -t "$thread" "say from $thread"
 done
-is "$(frames claw chat.send | jq -r .sessionKey | sort -u)" agent:heron:work "they are one conversation"
+is "$(frames claw chat.send | jq -r .sessionKey | sort -u)" agent:heron:work \
+  "they are one conversation"
 is "$(agent-chat -p claw --threads | cut -f 1)" agent:heron:work "it is one to the gateway, too"
 all_heard() { [ "$(grep -c '"state":"final"' "$tmp/tail.out")" -eq 4 ]; }
 ok "and all of it comes to who follows it" wait_until 20 all_heard

@@ -52,7 +52,8 @@ t 2 "the thread of another agent is refused" \
   agent-chat --allow-plaintext -p far -a stoat -t agent:heron:main hello
 err_is "agent-chat: ws://gateway.invalid:1/: the thread agent:heron:main is of the agent heron, not of stoat" \
   "the message names both agents"
-t 2 "its history is not read, either" agent-chat --allow-plaintext -p far -a stoat -t agent:heron:main --history
+t 2 "its history is not read, either" \
+  agent-chat --allow-plaintext -p far -a stoat -t agent:heron:main --history
 t 2 "authorities that are not there" agent-chat --cacert "$tmp/none" -p far hello
 err_is "agent-chat: $tmp/none: no such file or directory" "the missing file is named"
 

@@ -65,14 +65,16 @@ is "$(jq -r 'select(.type == "thread") | .id' "$out")" \
 chat fail
 status_is 1 "a turn that fails"
 out_empty "nothing is printed"
-err_is "agent-chat: the agent failed: FAILED_MODEL_OUTPUT: the model said nothing of use" "the reason is told"
+err_is "agent-chat: the agent failed: FAILED_MODEL_OUTPUT: the model said nothing of use" \
+  "the reason is told"
 tell pin race before
 chat fail INVALID_ARGUMENT
 status_is 1 "one whose stream ends before its event"
 err_like 'INVALID_ARGUMENT' "is told from the thread"
 chat --timeout 1 die
 status_is 75 "one that ends without a word has a limit"
-err_like 'the turn is over, and how it ended is not said$' "the message says that the end is unknown"
+err_like 'the turn is over, and how it ended is not said$' \
+  "the message says that the end is unknown"
 before=$(sent)
 chat --timeout 1 hang
 status_is 75 "and so has one that never ends"

@@ -70,7 +70,8 @@ run agent-chat -p busy -o json and now
 is "$(jq -r 'select(.type == "tool_call") | "\(.state) \(.tool) \(.label // "") \(.stdout // "" | length > 5)"' "$out")" \
   'running shell  false
 succeeded shell date -u true' "as records, with what it printed"
-is "$(jq -r 'select(.role == "thinking").text' "$out")" "They ask for the time." "thoughts are records, too"
+is "$(jq -r 'select(.role == "thinking").text' "$out")" "They ask for the time." \
+  "thoughts are records, too"
 is "$(tail -n 1 "$out" | jq -c '[.usage, .usd_cost]')" \
   '[{"input_tokens":9,"output_tokens":4},0.001]' "and what it took"
 not_ok "words alone show nothing of it" sh -c 'agent-chat -p busy hello | grep -v "^It is"'

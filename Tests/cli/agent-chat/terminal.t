@@ -28,7 +28,8 @@ is "$(shown)" "$(printf 'You said: tab\there\nline\n\\e]52;c;eA==\\x07 \\u{202e}
 chat -o json "$(printf '\033[2J')"
 unlike "$(shown)" "$(printf '\033')" "so it is in records"
 chat --history
-unlike "$(shown | sed 's/\x1b\[2m//g; s/\x1b\[0m//g')" "$(printf '\033')" "a history hides nothing either"
+unlike "$(shown | sed 's/\x1b\[2m//g; s/\x1b\[0m//g')" "$(printf '\033')" \
+  "a history hides nothing either"
 chat fail
 status_is 1 "a failure is an error"
 is "$(shown)" "$(printf 'half\nagent-chat: the agent failed: rate_limit: too many requests')" \

@@ -16,7 +16,8 @@ err_empty "nothing is said beside it"
 like "$(head -n 1 "$out")" '^model +calls +in +out +share +cost *$' "the table has headings"
 like "$(sed -n 2p "$out")" '^claude-opus-4-6 +45 +129k +15k +75% +\$3\.05  █{30}$' "the most expensive model comes first"
 like "$(tail -n 2 "$out" | head -n 1)" '^total +170 +405k +50k +\$4\.05$' "the last row sums all"
-is "$(tail -n 1 "$out")" '▂▂█▃▄▃▃▄▂▃▃▁▂▂▂  2026-03-14 06:00 to 20:00' "a line of bars says when it was spent"
+is "$(tail -n 1 "$out")" '▂▂█▃▄▃▃▄▂▃▃▁▂▂▂  2026-03-14 06:00 to 20:00' \
+  "a line of bars says when it was spent"
 run agent-cost "$day"
 is "$(head -n 2 "$out")" "model${tab}count${tab}usd_cost${tab}input_tokens${tab}output_tokens
 claude-opus-4-6${tab}45${tab}3.046185${tab}129079${tab}14800" "in a pipe it is TSV"
@@ -32,7 +33,8 @@ is "$(cut -c 1-58 "$out" | sed '$d' | sort -u)" '{"type":"count","day":"2026-03-
 {"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"m
 {"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"s
 {"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"t
-{"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"v' "several keys make a row for each combination"
+{"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"v' \
+  "several keys make a row for each combination"
 run agent-cost -o line "$day"
 # shellcheck disable=SC2016  # a dollar
 out_is '$4.05  170 calls  ▂▂█▃▄▃▃▄▂▃▃▁▂▂▂' "a bar gets one line"
@@ -133,7 +135,8 @@ is "$(sed 1d "$out" | cut -f 1)$(cat "$err")" 1184019000000000513 "a guild is se
 run agent-cost -p a -U bo -S 48h
 is "$(sed 1d "$out" | cut -f 2,3)$(cat "$err")" "1${tab}0.21" "a user by the name, before it was told in the feed"
 run agent-cost -p a,b -U bo -S 48h --by profile
-is "$(cut -f 1-3 "$out" | sed 1d | sort | tr '\t\n' '  ')" "a 1 0.21 b 1 0.21 " "a user is selected at two agents"
+is "$(cut -f 1-3 "$out" | sed 1d | sort | tr '\t\n' '  ')" "a 1 0.21 b 1 0.21 " \
+  "a user is selected at two agents"
 for words in '-U nobody' '-g nowhere'; do
   # shellcheck disable=SC2086  # two words
   t 2 "nobody tells the name: $words" agent-cost -p a $words

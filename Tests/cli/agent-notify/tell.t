@@ -85,7 +85,8 @@ seq 300 | while read -r number; do notice attention "n$number"; done >"$tmp/many
 tell --rate 3 <"$tmp/many"
 is "$(said .title | xargs)" "n1 n2 298 notifications" "--rate: the last is the sum of the rest"
 is "$(said 'select(.count) | [.count, .category] | @csv')" '298,"summary"' "with its count"
-like "$(said 'select(.count).text' | tail -n 1)" "^and [0-9]+ more$" "not all of their titles are in it"
+like "$(said 'select(.count).text' | tail -n 1)" "^and [0-9]+ more$" \
+  "not all of their titles are in it"
 seq 300 | while read -r number; do notice urgent "n$number"; done | tell --rate 3
 is "$(said .title | sort -u | wc -l | tr -d ' ')" 300 "what is urgent is in no sum"
 start live sh -c "exec agent-notify --exec cat --settle 0 --rate 1 <'$tmp/live'"
@@ -212,7 +213,8 @@ cp "$tmp/locked" "$tmp/before"
 ln -s locked "$tmp/link"
 for name in locked link; do
   t 2 "is no other's, by the name $name" agent-notify --to line --state "$tmp/$name" <"$tmp/info"
-  err_is "agent-notify: $tmp/$name: in use by another agent-notify" "the message says that another is at work"
+  err_is "agent-notify: $tmp/$name: in use by another agent-notify" \
+    "the message says that another is at work"
 done
 ok "and stays as it was" cmp "$tmp/locked" "$tmp/before"
 stop "$held" KILL

@@ -128,7 +128,8 @@ done
 rm -f none.svg
 for input in '' '{"kind":"sent_reply"}' '{"type":"count","count":3,"usd_cost":0}'; do
   t 1 "no counts: $input" sh -c 'printf "%s\n" "$1" | agent-plot --svg none.svg' - "$input"
-  err_is "agent-plot: no counts in the input: pipe it through action-filter --by" "the message says what to do"
+  err_is "agent-plot: no counts in the input: pipe it through action-filter --by" \
+    "the message says what to do"
 done
 run agent-plot --svg none.svg kinds counts
 is "$status $(cat "$err")" "2 agent-plot: the counts are not all by the same keys" "two kinds of counts are refused"

@@ -66,7 +66,8 @@ AGENT_URL=http://127.0.0.1:9
 for words in "-n 5 --help" "-k x -h" "--records -h -- -x"; do
   # shellcheck disable=SC2086  # words
   run agent-pulse $words
-  is "$status $(head -n 1 "$out" | cut -c 1-18)" "0 usage: agent-pulse" "help is given anywhere: $words"
+  is "$status $(head -n 1 "$out" | cut -c 1-18)" "0 usage: agent-pulse" \
+    "help is given anywhere: $words"
 done
 run agent-pulse -n 5 --version
 out_is "agent-pulse $suite" "the version is given anywhere, too"
@@ -89,7 +90,8 @@ ok "nothing is left of these, either" nothing_left
 AGENT_TOKEN_FILE=$tmp/right
 t 0 "it ends with -n of the format" agent-pulse -k sent_reply -n 3 -- --color never --width 60 -n 3
 is "$(grep -c sent_reply "$out")" 3 "three actions were chosen"
-is "$(grep -vc sent_reply "$out")" "$(grep -c 'cost\|\$' "$out" | sed 's/.*/0/')" "no other action was chosen"
+is "$(grep -vc sent_reply "$out")" "$(grep -c 'cost\|\$' "$out" | sed 's/.*/0/')" \
+  "no other action was chosen"
 ok "the rows fit into 60 columns" perl -CSD -ne 'chomp; exit 1 if length > 60' "$out"
 err_empty "nothing is said beside them"
 
@@ -98,7 +100,8 @@ cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
 url = $url
 token-file = $tmp/right
 END
-t 0 "a profile can be followed" env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p other -k sent_reply -n 1 -- -n 1
+t 0 "a profile can be followed" \
+  env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p other -k sent_reply -n 1 -- -n 1
 out_like '^other .*sent_reply' "is followed, and its name stands in front"
 
 # The records themselves, for another command.
@@ -106,7 +109,8 @@ run sh -c 'agent-pulse --records -k sent_reply -n 3 | head -n 3'
 is "$(action-filter -N -k sent_reply "$out") $(lines "$out")" "3 3" "--records prints what rows are made of"
 if [ -c /dev/full ]; then
   t 2 "a full disk ends it" sh -c 'agent-pulse >/dev/full'
-  err_is "agent-pulse: standard output: no space left on device" "the message says that the disk is full"
+  err_is "agent-pulse: standard output: no space left on device" \
+    "the message says that the disk is full"
   ok "nothing is left" nothing_left
 fi
 
@@ -186,13 +190,16 @@ log() { curl -sf --data-binary @- "$url/control/actions" >/dev/null; }
 }' | log
 shown() { grep -oE '(broke|fixed) [0-9]+' "$1" | xargs; }
 t 0 "-n: it begins" agent-pulse -d error -n 5 -- --color never -n 5
-is "$(shown "$out")" "broke 4 broke 5 broke 6 broke 7 broke 8" "it begins with the newest five, oldest first"
+is "$(shown "$out")" "broke 4 broke 5 broke 6 broke 7 broke 8" \
+  "it begins with the newest five, oldest first"
 err_empty "nothing is said"
 run agent-pulse -n 3 -k asr_call,llm_call -- --color never -n 3
-is "$(grep -oE 'c[0-9]{4}' "$out" | xargs)" "c2998 c2999 c3000" "the newest of thousands are found, too"
+is "$(grep -oE 'c[0-9]{4}' "$out" | xargs)" "c2998 c2999 c3000" \
+  "the newest of thousands are found, too"
 seq 6 | sed 's/.*/{"kind":"gif_call","content":"one &","createdAt":"2026-01-01T00:00:09.000Z"}/' | log
 run agent-pulse -k gif_call -n 2 -- --color never -n 2
-is "$(grep -oE 'one [0-9]' "$out" | xargs)" "one 5 one 6" "the newest of one millisecond are found, too"
+is "$(grep -oE 'one [0-9]' "$out" | xargs)" "one 5 one 6" \
+  "the newest of one millisecond are found, too"
 ok "nothing is left" nothing_left
 
 # Then what happens, whatever -n was.
@@ -337,7 +344,8 @@ serve <"$tmp/bad"
 t 2 "bad events are an error" env AGENT_URL="$url" agent-pulse
 is "$(grep -oE 'first|second' "$out" | xargs)" "first second" "bad events hide no good one"
 err_like '^agent-pulse: .*: action 0: not a JSON object$' "a row of a snapshot is told"
-err_like '^agent-pulse: .*: action_event: the data is not a JSON object$' "an event that is none is told"
+err_like '^agent-pulse: .*: action_event: the data is not a JSON object$' \
+  "an event that is none is told"
 is "$(lines "$err")" 2 "each is told once"
 sed '/^send event: action_event/d' "$tmp/bad" | script
 t 2 "what only the filter could not read" env AGENT_URL="$url" agent-pulse

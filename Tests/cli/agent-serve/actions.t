@@ -20,7 +20,8 @@ ok "are the rows that the dashboard made of them, byte for byte" cmp "$tmp/want"
 # --- what is selected
 is "$(get '?kinds=voice_error,asr_call&limit=5' | jq -c 'map(.kind)')" '["asr_call","voice_error"]' \
   "kinds selects some"
-is "$(get '?guildId=100000000000000001' | jq 'map(.guild_id) | unique | length')" 1 "guildId selects one"
+is "$(get '?guildId=100000000000000001' | jq 'map(.guild_id) | unique | length')" 1 \
+  "guildId selects one"
 is "$(get '?kinds=no_such_kind')" "[]" "nothing matches"
 is "$(get '?limit=0' | jq length)" 1 "a limit of 0 becomes 1"
 is "$(get '?limit=abc&sinceHours=-4' | jq length)" 14 "junk is the default"
@@ -45,10 +46,12 @@ not json at all
 {"kind":"m5","createdAt":"yesterday"}
 {"kind":"m6","createdAt":"2026-01-01T01:00:00+01:00"}
 END
-is "$(code --data-binary @"$tmp/mixed" "$url/api/actions")" 200 "right lines are taken among wrong ones"
+is "$(code --data-binary @"$tmp/mixed" "$url/api/actions")" 200 \
+  "right lines are taken among wrong ones"
 is "$(jq -c '[.ok, .stored, (.ids | length), (.errors | map(.line))]' "$tmp/body")" \
   '[false,4,4,[2,4,5,10]]' "are stored, and the wrong ones numbered"
-is "$(jq -r '.errors | map(.reason | length > 3) | all' "$tmp/body")" true "each wrong one has a reason"
+is "$(jq -r '.errors | map(.reason | length > 3) | all' "$tmp/body")" true \
+  "each wrong one has a reason"
 is "$(get '?kinds=m1,m2,m3,m4,m5,m6' | jq -c 'map(.kind)')" '["m1","m3","m4","m6"]' \
   "the newest come first, and go by id within a millisecond"
 is "$(get '?kinds=m4' | jq -c '.[0].guild_id')" '"123456789012345678901"' "ids keep their digits"
@@ -62,7 +65,8 @@ bad '' "an empty body"
 bad '{"kind":' "half an object"
 bad '"kind"' "a text"
 bad '{"kind":7}' "a kind that is a number"
-is "$(code -H 'Content-Type: application/json' -d '{"kind":' "$url/api/actions")" 400 "bad JSON is refused"
+is "$(code -H 'Content-Type: application/json' -d '{"kind":' "$url/api/actions")" 400 \
+  "bad JSON is refused"
 is "$(jq -r .error "$tmp/body")" invalid_json_body "has the dashboard's word"
 is "$(code -H 'Content-Type: text/plain' -d '{"kind":"typed"}' "$url/api/actions")" 200 \
   "the content type does not matter"

@@ -41,7 +41,8 @@ is "$(people '{"guildId":"1","userId":"5"}')" '[1,[["5","5","primary_user"]]]' "
 is "$(people '{"guildId":"1","userId":"5","recentMessages":[{"authorId":"5","authorName":"Ada","content":"x"}]}')" \
   '[1,[["5","Ada","primary_user"]]]' "a name that the request tells"
 is "$(people '{"guildId":"1","userId":"5","mode":"voice"}')" \
-  '[2,[["5","ada","primary_user"],["6","ben","active_voice_session"]]]' "a voice session has everybody, by name"
+  '[2,[["5","ada","primary_user"],["6","ben","active_voice_session"]]]' \
+    "a voice session has everybody, by name"
 is "$(post memory/runtime-snapshot '{"guildId":"1"}' | jq -r .activeVoiceSession.sessionId)" s \
   "the session is told in both"
 

@@ -28,5 +28,6 @@ wait_until 10 has "$tmp/shutdown" connected
 stop "$pid"
 is "$status" 0 "it ends"
 finished "$last"
-is "$(sed 1d "$tmp/shutdown")" "ok the end is told, and a new start promised" "all are told the end, and that a new start will come"
+is "$(sed 1d "$tmp/shutdown")" "ok the end is told, and a new start promised" \
+  "all are told the end, and that a new start will come"
 done_testing

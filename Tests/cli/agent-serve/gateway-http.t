@@ -32,7 +32,8 @@ post() { responses "$1" >"$out"; }
 status_of() { tail -n 1; }
 
 # --- who may
-is "$(curl -s -o /dev/null -w '%{http_code}' -d '{}' "$http/v1/responses")" 401 "no token is refused"
+is "$(curl -s -o /dev/null -w '%{http_code}' -d '{}' "$http/v1/responses")" 401 \
+  "no token is refused"
 is "$(curl -s -H 'Authorization: Bearer wrong' -d '{}' "$http/v1/responses" | jq -c .error)" \
   '{"message":"Unauthorized","type":"unauthorized"}' "a wrong token is refused"
 is "$(curl -s -o /dev/null -w '%{http_code}' "$http/api/agents")" 401 "the agents are refused, too"
@@ -112,7 +113,8 @@ is "$(ask /api/chat/agent -d '{"messages":[{"role":"user","content":"old"},
   {"role":"assistant","content":"x"},{"role":"user","content":"new words"}],"agent":"main"}' |
   head -n 1 | jq -c .)" '{"choices":[{"message":{"role":"assistant","content":"new words"}}]}' \
   "a chat is answered"
-is "$(ask /api/chat/agent -d '{"messages":[]}' | status_of)" 400 "a chat without a message is refused"
+is "$(ask /api/chat/agent -d '{"messages":[]}' | status_of)" 400 \
+  "a chat without a message is refused"
 is "$(ask /api/chat/agent -d '{"messages":[{"role":"user","content":"x"}],"agent":"other"}' |
   status_of)" 400 "a chat with another agent is refused"
 is "$(ask /api/chat/agent -d '{"messages":[{"role":"user","content":"fail"}]}' | status_of)" 500 \

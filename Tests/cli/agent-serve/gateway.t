@@ -15,7 +15,8 @@ checks gateway-door.py samples "$gateway"
 # --- what is not a WebSocket
 http=http${gateway#ws}
 answer() { curl -s -m 10 -o "$tmp/body" -w '%{http_code} ' "$@" && cat "$tmp/body"; }
-is "$(answer "$http/healthz")" '200 {"ok":true,"status":"live"}' "a request for the health is answered"
+is "$(answer "$http/healthz")" '200 {"ok":true,"status":"live"}' \
+  "a request for the health is answered"
 is "$(answer "$http/")" '426 {"error":"this port speaks WebSocket"}' "a page is refused"
 is "$(answer "$http/nothing")" '404 Not found.' "what does not exist is not found"
 is "$(answer -X DELETE "$http/")" '404 {"error":"Not found."}' "another method is not found"

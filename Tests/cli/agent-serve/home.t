@@ -18,7 +18,8 @@ join() { curl -s -w ' %{http_code}' -d "$1" -H "Content-Type: ${2-application/js
 unavailable='{"ok":false,"reason":"voice_join_unavailable"} 503'
 is "$(join '{}')" "$unavailable" "there is nobody to join anything"
 is "$(join '{"guildId":"1"}' text/plain)" "$unavailable" "a body of another type is not read"
-is "$(join '{"guildId":"1"}' | jq -r .reason 2>/dev/null)" "guild_not_found" "an unknown guild is not found"
+is "$(join '{"guildId":"1"}' | jq -r .reason 2>/dev/null)" "guild_not_found" \
+  "an unknown guild is not found"
 is "$(join '{"guildId":')" '{"error":"invalid_json_body"} 400' "a body that breaks off"
 is "$(join '[1]')" "$unavailable" "an array asks for nothing"
 is "$(join '')" "$unavailable" "nor does an empty body"
@@ -36,13 +37,15 @@ put guilds "$(jq -c '[{id: "7", name: "Seven", channels: (to_entries | reverse
 $names
 END
 )" >/dev/null
-is "$(get guilds/7/channels | jq -c 'map(.category)')" "$names" "channels are sorted by categories, too"
+is "$(get guilds/7/channels | jq -c 'map(.category)')" "$names" \
+  "channels are sorted by categories, too"
 
 # --- guilds
 is "$(put guilds '[{"id":"1","name":"One","channels":[
   {"id":"13","name":"zz","category":"A"},{"id":"11","name":"b"},{"id":"12","name":"aa","category":"A","type":"voice"},
   {"id":"10","name":"a"}]},{"id":2,"name":"T\u0077o","more":1}]')" 200 "guilds are stored"
-is "$(get guilds)" '[{"id":"1","name":"One"},{"id":"2","name":"Two"}]' "guilds have only an id and a name"
+is "$(get guilds)" '[{"id":"1","name":"One"},{"id":"2","name":"Two"}]' \
+  "guilds have only an id and a name"
 is "$(get guilds/1/channels | jq -c 'map([.id, .type, .category])')" \
   '[["10","text",null],["11","text",null],["12","voice","A"],["13","text","A"]]' \
   "channels are sorted by category and name"
@@ -75,7 +78,8 @@ is "$(get 'automations?guildId=1&status=no,%20such' | jq -c '[.statuses, .rows]'
 is "$(rows 'automations?guildId=1&q=bins%20%20SAY')$(rows 'automations?guildId=1&q=Tidy')" "[1][2]" "words select"
 is "$(rows 'automations?guildId=1&channelId=10')" "[1]" "a channel selects"
 is "$(rows 'automations?guildId=1&limit=0')$(rows 'automations?guildId=1&limit=x')" "[5][5,2,1]" "a limit holds"
-is "$(get 'automations?guildId=1&limit=1000' | jq .limit)" 120 "a limit that is too large is clamped"
+is "$(get 'automations?guildId=1&limit=1000' | jq .limit)" 120 \
+  "a limit that is too large is clamped"
 is "$(get 'automations?guildId=%20')" '{"error":"guildId is required"}' "a guild is needed"
 is "$(get 'automations?guildId=1&status=deleted' | jq -c '.rows[0] | [.is_running, .title, .status]')" \
   '[false,null,"deleted"]' "what is missing is null"
@@ -87,7 +91,8 @@ put automations/runs '[{"id":1,"automation_id":1,"created_at":"2026-01-01T00:00:
   {"id":2,"automation_id":1,"created_at":"2026-01-02T00:00:00.000Z"},{"id":3,"automation_id":4}]' >/dev/null
 is "$(rows 'automations/runs?guildId=1&automationId=1')" "[2,1]" "runs, newest first"
 is "$(rows 'automations/runs?guildId=1&automationId=1&limit=1')" "[2]" "a limit holds for runs"
-is "$(rows 'automations/runs?guildId=2&automationId=1')" "[]" "runs of another guild's automation are not shown"
+is "$(rows 'automations/runs?guildId=2&automationId=1')" "[]" \
+  "runs of another guild's automation are not shown"
 for query in '' 'guildId=1' 'automationId=1' 'guildId=1&automationId=x' 'guildId=1&automationId=0' \
   'guildId=1&automationId=1.5' 'guildId=1&automationId=1e400'; do
   is "$(get "automations/runs?$query")" '{"error":"guildId and automationId are required"}' "400: $query"
@@ -125,7 +130,8 @@ is "$(get agents/browser-sessions |
   jq -c '.sessions[] | select(.sessionId == "k") | [.totalCostUsd, .durationMs, (.toolSteps | map([.tool, .step]))]')" \
   '[0.5,12,[["7",0],["a",2]]]' "with what they tell"
 is "$(get 'agents/browser-sessions?guildId=9' | jq -c '[.guildId, (.sessions | length)]')" '["9",1]' "of a guild"
-is "$(get 'agents/browser-sessions?limit=0' | jq '.sessions | length')" 1 "a limit holds for sessions"
+is "$(get 'agents/browser-sessions?limit=0' | jq '.sessions | length')" 1 \
+  "a limit holds for sessions"
 is "$(get 'agents/browser-sessions?sinceHours=-1' | jq '.sessions | length')" 3 "junk is the default"
 
 # --- large bodies

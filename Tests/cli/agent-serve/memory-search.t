@@ -20,8 +20,10 @@ is "$(curl -s "$url/api/memory" | jq -r .markdown | grep -c '^## ')" 7 "and its 
 
 # --- words
 like "$(first 'DRILL press fuse')" '^The drill press takes' "case does not matter"
-like "$(first 'schlussel LAGER')" '^Den Schlüssel zum Lager' "a word without an accent finds one with it"
-like "$(first "$(printf 'Schlu\314\210ssel Lager')")" '^Den Schlüssel' "a word with an accent of its own does, too"
+like "$(first 'schlussel LAGER')" '^Den Schlüssel zum Lager' \
+  "a word without an accent finds one with it"
+like "$(first "$(printf 'Schlu\314\210ssel Lager')")" '^Den Schlüssel' \
+  "a word with an accent of its own does, too"
 like "$(first strassenfest)" '^Das Straßenfest' "ß is ss"
 like "$(first Flussmit)" 'Flussmittel' "the beginning of a word finds it"
 is "$(first ussmittel)" nothing "not its end"

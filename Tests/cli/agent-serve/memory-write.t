@@ -12,7 +12,8 @@ delete() { curl -s -w ' %{http_code}' -X DELETE -H 'Content-Type: application/js
 facts() { curl -s "$m/facts?guildId=${1-1}&limit=500"; }
 
 # --- nothing is known
-is "$(facts)" '{"guildId":"1","limit":500,"subject":null,"queryText":"","facts":[]}' "there is no fact"
+is "$(facts)" '{"guildId":"1","limit":500,"subject":null,"queryText":"","facts":[]}' \
+  "there is no fact"
 is "$(curl -s "$m/facts?guildId=1&limit=0" | jq -c '[.limit, .facts]')" '[1,[]]' "a limit of 0 is 1"
 is "$(curl -s "$m/facts?guildId=1&limit=501" | jq .limit)$(curl -s "$m/facts?guildId=1&limit=x" | jq .limit)" "500120" \
   "others are clamped, junk is the default"

@@ -22,7 +22,8 @@ alike() {
   _name=$1
   _filter=$2
   shift 2
-  is "$(curl -s "$@" | jq -c "$_filter")" "$(body "$_name" | jq -c "$_filter")" "$_name: the answers are alike"
+  is "$(curl -s "$@" | jq -c "$_filter")" "$(body "$_name" | jq -c "$_filter")" \
+    "$_name: the answers are alike"
 }
 json() {
   _method=$1
@@ -112,7 +113,8 @@ is "$(curl -s "$m/search?q=moss&guildId=$guild" | jq '.results | length')" 0 "fa
 
 # --- reflections are actions
 is "$(json DELETE /api/memory/reflections/run-sample-1)" '{"ok":true,"deleted":2}' "a run is deleted"
-is "$(json DELETE /api/memory/reflections/run-sample-1)" '{"ok":true,"deleted":0}' "it is deleted once"
+is "$(json DELETE /api/memory/reflections/run-sample-1)" '{"ok":true,"deleted":0}' \
+  "it is deleted once"
 is "$(curl -s "$m/reflections" | jq -c '[.guildId, (.runs | map(.runId))]')" '[null,["run-sample-2"]]' "one is left"
 is "$(curl -s "$url/api/actions?kinds=memory_reflection_complete")" "[]" "the other one's actions are gone"
 stats=$(curl -s "$url/api/stats" | jq -c .stats)

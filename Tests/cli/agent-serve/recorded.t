@@ -23,7 +23,8 @@ put() {
 sed -n '/^event: activity_snapshot/{n;s/^data: //p;}' "$recorded/activity.sse" >"$tmp/snapshot"
 jq -c '.actions | sort_by(.id)[]' "$tmp/snapshot" | curl -s --data-binary @- "$url/api/actions" \
   >"$tmp/answer"
-is "$(jq -c '[.ok, .stored]' "$tmp/answer")" '[true,26]' "the actions of a recorded snapshot are stored"
+is "$(jq -c '[.ok, .stored]' "$tmp/answer")" '[true,26]' \
+  "the actions of a recorded snapshot are stored"
 same voice-history-sessions "/api/voice/history/sessions?limit=10"
 same voice-history-events "/api/voice/history/sessions/vs-sample-0002/events"
 same agents-browser-sessions "/api/agents/browser-sessions?sinceHours=1000000"

@@ -72,7 +72,8 @@ done
 for after in x 1e99 -1e99 NaN; do
   is "$(fetch "/riff/narrate-poll?after=$after")" 400 "this is no time: $after"
 done
-is "$(curl -s -o "$out" -w '%{http_code}' "$url/riff/narrate-poll?after=0")" 401 "without a signature nobody gets one"
+is "$(curl -s -o "$out" -w '%{http_code}' "$url/riff/narrate-poll?after=0")" 401 \
+  "without a signature nobody gets one"
 
 # --- who waits and goes
 cat >"$tmp/crowd.py" <<'END'

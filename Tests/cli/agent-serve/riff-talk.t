@@ -43,7 +43,8 @@ id=$(jq -r .message_id "$out")
 is "$(cat "$SAID")" "agent:main:riff:kitchen good" "the command knows where"
 is "$(fetch '/riff/conversation?conversation_id=kitchen')" 200 "the conversation is given"
 is "$(jq -c '[.conversation_id, [.messages[] | [.role, .text]]]' "$out")" \
-  '["kitchen",[["user","good morning"],["assistant","heard good morning"]]]' "the conversation has both"
+  '["kitchen",[["user","good morning"],["assistant","heard good morning"]]]' \
+    "the conversation has both"
 is "$(jq -r '.messages[1].message_id' "$out")" "$id" "and the reply has its id"
 is "$(say kitchen 'good morning') $(lines "$SAID")" "200 2" "who says it again has said it twice"
 is "$(say kitchen lunch -H 'X-Riff-Ts: 1763900000')" 200 "a message may have its time"
@@ -52,7 +53,8 @@ is "$(say kitchen lunch -H 'X-Riff-Ts: 1763900000') $(lines "$SAID")" "200 3" \
   "is the same when it comes again"
 is "$(cat "$out")" "$first" "and has the same answer"
 is "$(say kitchen lunch -H 'X-Riff-Ts: 1763900009') $(lines "$SAID")" "200 4" "later it is another"
-is "$(say kitchen silent) $(jq -c '[.reply, .message_id]' "$out")" '200 ["",null]' "a reply may have no word"
+is "$(say kitchen silent) $(jq -c '[.reply, .message_id]' "$out")" '200 ["",null]' \
+  "a reply may have no word"
 is "$(say kitchen fail)" 502 "a command that fails"
 is "$(jq -r .error "$out")" "reply command: exit status 1: no luck" "the answer says why"
 
@@ -67,7 +69,8 @@ long=$(printf '%065d' 0)
 for id in "$long" '../etc' 'a b' 'a/b' 'a:b' 'a%b' "a'--" "a\"" 'ä' 'a
 b' 'agent:main:main' '*' '.'; do
   is "$(say "$id" x)" 400 "this is no conversation: $id"
-  is "$(fetch /riff/conversation -G --data-urlencode "conversation_id=$id")" 400 "it cannot be read, either"
+  is "$(fetch /riff/conversation -G --data-urlencode "conversation_id=$id")" 400 \
+    "it cannot be read, either"
 done
 is "$(fetch /riff/conversation)" 400 "a conversation must be named"
 is "$(say "${long%?}" x)" 200 "64 characters are good"
@@ -91,7 +94,8 @@ first=$(cat "$out")
 before=$(lines "$SAID")
 is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 200 "when it comes again"
 is "$(cat "$out") $(lines "$SAID")" "$first $before" "nothing is said again"
-is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: other')" 200 "it is taken in another conversation, too"
+is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: other')" 200 \
+  "it is taken in another conversation, too"
 is "$(jq -c '[.reply, .conversation_id]' "$out")" '["heard open the window","other"]' \
   "it is replied to there"
 is "$(lines "$SAID")" $((before + 1)) "which is another reply"
@@ -102,10 +106,12 @@ is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: other' -H 'X-Riff-Ts: 
 is "$(lines "$SAID")" $((before + 2)) "it is another message, too"
 before=$(lines "$SAID")
 for id in '' '../x' "$long"; do
-  is "$(post "$tmp/clip" /riff/audio -H "X-Riff-Session-Id: $id")" 400 "this is no conversation for a clip: $id"
+  is "$(post "$tmp/clip" /riff/audio -H "X-Riff-Session-Id: $id")" 400 \
+    "this is no conversation for a clip: $id"
 done
 printf ' \n' >"$tmp/clip"
-is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 200 "a clip in which nobody talks is taken"
+is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 200 \
+  "a clip in which nobody talks is taken"
 is "$(jq -c '[.transcript, .reply, .message_id]' "$out") $(lines "$SAID")" "[\"\",\"\",null] $before" \
   "nothing is said in it"
 : >"$tmp/clip"
@@ -117,7 +123,8 @@ is "$(fetch '/riff/conversation?conversation_id=kitchen&limit=1') $(jq -c \
 is "$(fetch '/riff/conversation?conversation_id=kitchen&limit=') $(jq '.messages | length > 5' \
   "$out")" '200 true' "an empty limit is none"
 for limit in 0 -5 x 99999999999; do
-  is "$(fetch "/riff/conversation?conversation_id=hall&limit=$limit")" 200 "a limit of $limit is taken"
+  is "$(fetch "/riff/conversation?conversation_id=hall&limit=$limit")" 200 \
+    "a limit of $limit is taken"
 done
 is "$(fetch '/riff/conversation?conversation_id=never') $(jq -c .messages "$out")" "200 []" \
   "where nothing was said"
@@ -126,7 +133,8 @@ is "$(curl -sS -o "$out" -w '%{http_code}' -H "Authorization: Bearer $secret" \
   -H 'x-openclaw-session-key: riff:not one' -d '{"model":"openclaw","input":"hello"}' \
   "$gateway/v1/responses")" 200 "a client of the gateway names one as it likes"
 is "$(fetch '/riff/sessions?limit=1') $(jq -c '[.sessions[] | [.conversation_id, .last]]' "$out")" \
-  '200 [["other","heard open the window"]]' "the conversation of the last message is given, without that"
+  '200 [["other","heard open the window"]]' \
+    "the conversation of the last message is given, without that"
 is "$(fetch /riff/sessions)" 200 "the conversations are listed"
 is "$(jq -c '[.sessions[] | .conversation_id] | sort | .[1:]' "$out")" \
   '["hall","kitchen","large","other"]' "all of them are there"
@@ -197,7 +205,8 @@ start_server again agent-serve -l 127.0.0.1:0 -D "$tmp/talk.sqlite" \
   --voice-secret-file "$tmp/secret" --transcriber cat
 is "$(fetch '/riff/conversation?conversation_id=hall') $(jq '.messages | length' "$out")" "200 2" \
   "what was said stays"
-is "$(say hall x) $(jq -r .error "$out")" "503 no reply command" "without a reply command the status is 503"
+is "$(say hall x) $(jq -r .error "$out")" "503 no reply command" \
+  "without a reply command the status is 503"
 : >"$tmp/clip"
 is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 400 "an empty clip is one still"
 echo said >"$tmp/clip"

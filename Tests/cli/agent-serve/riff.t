@@ -35,7 +35,8 @@ is "$(plain "$url/riff/health")" 401 "a request needs a signature"
 is "$(cat "$out")" '{"error":"unauthorized"}' "nobody gets in"
 is "$(fetch /riff/health)" 200 "the signature of nothing is enough"
 is "$(jq -c '[.ok, .transcriber, (.ts | type)]' "$out")" '[true,true,"number"]' "it is there"
-is "$(plain "$url/riff/transcribe-only" --data-binary "@$tmp/clip")" 401 "a clip needs its signature"
+is "$(plain "$url/riff/transcribe-only" --data-binary "@$tmp/clip")" 401 \
+  "a clip needs its signature"
 is "$(plain "$url/riff/transcribe-only" -H "X-Riff-Secret: $(sign "$tmp/nothing")" \
   --data-binary "@$tmp/clip")" 401 "the signature of something else is refused"
 for wrong in "$(printf %s "$good" | tr 0-9a-f 1-9a-f0)" "$(printf %s "$good" | tr a-f A-F)" \
@@ -75,8 +76,10 @@ clip 'quiet'
 is "$(hear) $(cat "$out")" '200 {"transcript":""}' "where nothing is said"
 clip 'fail now'
 is "$(hear)" 502 "a transcriber that fails"
-is "$(jq -r .error "$out")" "the transcriber failed: exit status 3: no such voice" "the answer says why"
-ok "it is told here, too" has "$tmp/ears.err" '^agent-serve: transcriber: exit status 3: no such voice$'
+is "$(jq -r .error "$out")" "the transcriber failed: exit status 3: no such voice" \
+  "the answer says why"
+ok "it is told here, too" \
+  has "$tmp/ears.err" '^agent-serve: transcriber: exit status 3: no such voice$'
 before=$(lines "$HEARD")
 is "$(hear) $(lines "$HEARD")" "502 $((before + 1))" "and is asked again"
 clip 'kill now'
@@ -92,7 +95,8 @@ printf R >>"$tmp/clip"
 before=$(lines "$HEARD")
 is "$(hear -H 'Expect:')" 413 "not a byte more is heard"
 is "$(jq -r .error "$out")" payload_too_large "the answer says so"
-is "$(hear -H 'Expect:' -H 'Transfer-Encoding: chunked')" 413 "a larger one is refused in chunks, too"
+is "$(hear -H 'Expect:' -H 'Transfer-Encoding: chunked')" 413 \
+  "a larger one is refused in chunks, too"
 is "$(plain "$url/riff/transcribe-only" -H 'Expect:' -H 'Content-Length: 99999999999' \
   -H "X-Riff-Secret: $good" --data-binary x)" 413 "what is announced need not come"
 is "$(lines "$HEARD")" "$before" "nobody hears these"
@@ -240,7 +244,8 @@ start_server none agent-serve -l 127.0.0.1:0 -D :memory:
 is "$(fetch /riff/health) $(hear)" "404 404" "without a secret there is no voice server"
 stop "$pid"
 t 2 "a transcriber alone is refused" agent-serve --transcriber cat -l 127.0.0.1:0 -D :memory:
-err_like '^agent-serve: --transcriber: it needs --voice-secret-file' "the message says what it needs"
+err_like '^agent-serve: --transcriber: it needs --voice-secret-file' \
+  "the message says what it needs"
 chmod 644 "$tmp/secret"
 t 77 "a secret that others can read" \
   agent-serve --voice-secret-file "$tmp/secret" -l 127.0.0.1:0 -D :memory:
@@ -249,5 +254,6 @@ echo 1234 >"$tmp/short"
 chmod 600 "$tmp/short"
 t 2 "a secret that cannot be one" \
   agent-serve --voice-secret-file "$tmp/short" -l 127.0.0.1:0 -D :memory:
-err_is "agent-serve: $tmp/short: the secret is not 64 hexadecimal digits" "the message says what is wrong with it"
+err_is "agent-serve: $tmp/short: the secret is not 64 hexadecimal digits" \
+  "the message says what is wrong with it"
 done_testing

@@ -19,10 +19,13 @@ is "$(jq -c 'keys_unsorted' "$tmp/guarded.out")" '["type","url","time"]' "it say
 denied='401 application/json {"error":"Unauthorized. Provide x-dashboard-token."}'
 is "$(answer "$url/api/health")" "$denied" "health needs the token"
 is "$(answer -H 'x-dashboard-token: wrong' "$url/api/stats")" "$denied" "a wrong token is refused"
-is "$(answer -H 'x-dashboard-token: sample-tokens' "$url/api/stats")" "$denied" "a longer token is refused"
-is "$(answer -H 'x-dashboard-token: sample-toke' "$url/api/stats")" "$denied" "a shorter token is refused"
+is "$(answer -H 'x-dashboard-token: sample-tokens' "$url/api/stats")" "$denied" \
+  "a longer token is refused"
+is "$(answer -H 'x-dashboard-token: sample-toke' "$url/api/stats")" "$denied" \
+  "a shorter token is refused"
 is "$(answer -H 'x-dashboard-token;' "$url/api/actions")" "$denied" "an empty token is refused"
-is "$(answer -H 'Authorization: Bearer sample-token' "$url/api/health")" "$denied" "no other header counts"
+is "$(answer -H 'Authorization: Bearer sample-token' "$url/api/health")" "$denied" \
+  "no other header counts"
 is "$(answer "$url/api/activity/events")" "$denied" "a stream refused is not a stream"
 is "$(answer -d '{"kind":"a"}' "$url/api/actions")" "$denied" "posting needs the token"
 is "$(answer "$url/api/nothing")" "$denied" "401 comes before 404"
@@ -181,7 +184,8 @@ done
 AGENT_TOKEN_FILE=$tmp/token
 export AGENT_TOKEN_FILE
 start anywhere agent-serve -l 0.0.0.0:0 -D :memory: -q -v
-ok "another address is listened to with a token" wait_until 30 grep -q "listening on" "$tmp/anywhere.err"
+ok "another address is listened to with a token" \
+  wait_until 30 grep -q "listening on" "$tmp/anywhere.err"
 is "$(cat "$tmp/anywhere.out")" "" "-q prints no record"
 
 # --- a user like any other

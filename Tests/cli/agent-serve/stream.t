@@ -18,7 +18,8 @@ head_is_the_dashboards "$live"
 is "$(field event "$live" | head -n 1)" activity_snapshot "the snapshot comes first"
 field data "$live" | head -n 1 >"$tmp/snapshot"
 is "$(jq -c 'keys_unsorted' "$tmp/snapshot")" '["actions","stats"]' "it has actions and stats"
-is "$(jq -c '.actions | map(.content)' "$tmp/snapshot")" '["3","2","1"]' "the newest action comes first"
+is "$(jq -c '.actions | map(.content)' "$tmp/snapshot")" '["3","2","1"]' \
+  "the newest action comes first"
 
 # --- a live action
 post '{"kind":"sent_reply","guild_id":"7","content":"a\nb","metadata":{"x":1.10},"level":"warn"}'

@@ -14,7 +14,8 @@ is "$(curl -s "$url/api/voice/asr-sessions")" '{"sessions":[]}' "there is no rec
 is "$(curl -s "$url/api/voice/tool-events")" '{"events":[]}' "there is no tool"
 is "$(curl -s "$url/api/mcp/status")" '{"servers":[]}' "there is no server"
 is "$(curl -s "$url/api/voice/history/sessions")" '[]' "there is no past session"
-is "$(curl -s "$url/api/voice/history/sessions/none/events")" '[]' "an unknown session has no events"
+is "$(curl -s "$url/api/voice/history/sessions/none/events")" '[]' \
+  "an unknown session has no events"
 
 # --- the head
 start both curl -sN --max-time 40 "$url/api/activity/events"

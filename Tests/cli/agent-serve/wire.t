@@ -61,7 +61,8 @@ stop "$pid"
 start_server both agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token" --host box
 is "$(answer -H @"$tmp/header" -H 'Host: evil.example' "$url/api/health")" "$misdirected" \
   "with a token and names, these names"
-is "$(answer -H @"$tmp/header" -H 'Host: box' "$url/api/health")" '200 {"ok":true}' "one of these names is answered"
+is "$(answer -H @"$tmp/header" -H 'Host: box' "$url/api/health")" '200 {"ok":true}' \
+  "one of these names is answered"
 stop "$pid"
 
 # --- who stops in the middle of a request

@@ -79,7 +79,8 @@ Token, not shown|
 another token|q
 END
 isnt "$status" 0 "what is no gateway"
-out_like 'Something answers there, but it is not a gateway|did not answer properly' "the person is told"
+out_like 'Something answers there, but it is not a gateway|did not answer properly' \
+  "the person is told"
 talk -p far <<END
 URL of the agent|ws://gateway.invalid:1
 Token, not shown|

@@ -26,7 +26,8 @@ run agent-status -p claw,a
 err_is "agent-status: claw: an OpenClaw gateway has no stats: see agent-tail and agent-chat" \
   "another kind of agent: named once, and what to use"
 run agent-status -p a,b
-is "$(grep '^[ab]$\|^$' "$out" | tr '\n' ' ')" "a  b " "-o medium has a block for each, below the name"
+is "$(grep '^[ab]$\|^$' "$out" | tr '\n' ' ')" "a  b " \
+  "-o medium has a block for each, below the name"
 run agent-status -o tmux -p a,b
 is "$(lines "$out") $(grep -o '#\[default\] [ab] ' "$out" | xargs)" "1 #[default] a #[default] b" \
   "-o tmux has one line"

@@ -33,7 +33,8 @@ came a 400
 post "$a" 401 401
 came a 401
 ok "what one missed is fetched" has "$tmp/tail.out" '"event":"actions_backfill","id":"","profile":"a"'
-not_ok "it is fetched for that one alone" has "$tmp/tail.out" '"event":"actions_backfill","id":"","profile":"b"'
+not_ok "it is fetched for that one alone" \
+  has "$tmp/tail.out" '"event":"actions_backfill","id":"","profile":"b"'
 not_ok "no gap is reported" has "$tmp/tail.out" '"type":"gap"'
 for name in a b; do
   action-filter -u --profile "$name" "$tmp/tail.out" | grep -o '"n[0-9]*"' | tr -dc '0-9\n' |

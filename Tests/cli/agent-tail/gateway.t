@@ -44,7 +44,8 @@ came '"event":"odd"'
 ok "a frame that cannot be read is named, the next is taken" \
   has "$tmp/tail.err" 'agent-tail: a frame that cannot be read: '
 stop "$tail"
-not_ok "no token is in records and messages" grep -q 'gw-secret\|dt-' "$tmp/tail.out" "$tmp/tail.err"
+not_ok "no token is in records and messages" \
+  grep -q 'gw-secret\|dt-' "$tmp/tail.out" "$tmp/tail.err"
 is "$(find "$XDG_STATE_HOME/agentutils/openclaw" -type f ! -perm 600)" "" \
   "the key is for its owner alone"
 
@@ -116,7 +117,8 @@ err_like 'wants protocol 9; this version speaks 3 and 4' "both protocols are nam
 serve_agent clanky
 printf '[profile home]\nurl = %s\n' "$url" >>"$XDG_CONFIG_HOME/agentutils/config"
 start both agent-tail -L -p home,old
-ok "two kinds are followed at once" wait_until 20 has "$tmp/both.out" '"type":"open","profile":"old"'
+ok "two kinds are followed at once" \
+  wait_until 20 has "$tmp/both.out" '"type":"open","profile":"old"'
 ok "each has its own wire" wait_until 20 has "$tmp/both.out" '"type":"open","profile":"home"'
 stop "$pid"
 printf '[profile web]\nkind = openclaw\nurl = http://127.0.0.1:9\n' \

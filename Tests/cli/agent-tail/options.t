@@ -12,7 +12,8 @@ send event: tick\ndata: 1234567890\n\n
 stall
 END
 printf '[profile a]\nurl = %s/a\n[profile b]\nurl = %s/b\n' "$url" "$url" >"$config"
-t 0 "--idle-timeout ends silent streams" agent-tail -L --idle-timeout 0.3 --retry-wait 0.05 -n 4 --max-time 15 -p a,b
+t 0 "--idle-timeout ends silent streams" \
+  agent-tail -L --idle-timeout 0.3 --retry-wait 0.05 -n 4 --max-time 15 -p a,b
 is "$(jq -r 'select(.type == "lost") | .profile' "$out" | sort -u | tr '\n' ' ')" "a b " \
   "each is lost for itself"
 is "$(jq -r 'select(.type == "lost") | .reason' "$out" | sort -u)" "nothing came for 0.3 s" "each has it as the reason"
@@ -26,14 +27,16 @@ start_tls '' '{}' 'event: hello
 data: {}
 
 '
-t 0 "--cacert is believed" env AGENT_URL="$url" agent-tail --cacert "$tmp/authority" -n 1 --max-time 10
+t 0 "--cacert is believed" \
+  env AGENT_URL="$url" agent-tail --cacert "$tmp/authority" -n 1 --max-time 10
 ok "the event is there" has "$out" hello
 t 75 "it is needed" env AGENT_URL="$url" agent-tail --max-retries 0 --max-time 10
 
 # --- a token in the open
 umask 077
 echo right >"$tmp/token"
-t 2 "no token goes over plain http" env AGENT_URL=http://192.0.2.1/ agent-tail --token-file "$tmp/token"
+t 2 "no token goes over plain http" \
+  env AGENT_URL=http://192.0.2.1/ agent-tail --token-file "$tmp/token"
 err_like "see --allow-plaintext" "it says how"
 t 75 "it is tried with --allow-plaintext" \
   env AGENT_URL=http://192.0.2.1/ agent-tail --token-file "$tmp/token" --allow-plaintext --max-time 0.1

@@ -54,7 +54,8 @@ is "$(ids "$out")" "4 5" "--state: goes on where it ended"
 sed -i 's/"last_event_id":"5"/"last_event_id":"99"/' "$tmp/state"
 tail_it --state "$tmp/state" -n 8 "$thread"
 is "$(ids "$out")" "1 2 3 4 5 6 7 8" "a server whose numbers began again: from the first event"
-err_like 'the numbers of the events began again: the last one is 8, and was 99' "the message says that they began again"
+err_like 'the numbers of the events began again: the last one is 8, and was 99' \
+  "the message says that they began again"
 
 # --- what a wire may do
 
@@ -104,7 +105,8 @@ tell pin lack 33
 for number in 32 33 34; do event "{\"heartbeat\":{\"latestSequence\":\"$number\"}}"; done
 came '"id":"34"'
 ok "what the server does not have is told" has "$tmp/tail.out" '"type":"gap","from":33,"to":33'
-is "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 2 | xargs)" "32 34" "the missing event is passed over"
+is "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 2 | xargs)" "32 34" \
+  "the missing event is passed over"
 
 # What is no event, or not one of today.
 tell pin envelope 0 '{"eventId":'

@@ -18,7 +18,8 @@ printf '[profile gate]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' \
 # --- who may say it
 t 2 "--resume and several profiles exclude each other" agent-tail -p one,gate --resume "$tmp/place"
 err_like "^agent-tail: --resume is not for several profiles" "the message says so"
-t 2 "--resume and --state exclude each other" agent-tail -p one --resume "$tmp/place" --state "$tmp/place"
+t 2 "--resume and --state exclude each other" \
+  agent-tail -p one --resume "$tmp/place" --state "$tmp/place"
 err_like "^agent-tail: --resume is not for --state" "the message says so"
 t 2 "a gateway cannot be resumed" agent-tail -p gate --resume "$tmp/place"
 err_is "agent-tail: --resume: an OpenClaw gateway repeats no events: there is nothing to resume" \

@@ -41,7 +41,8 @@ is "$(grep activity_snapshot "$out" | cut -c 1-64 | sort)" \
 {"event":"activity_snapshot","id":"5","profile":"a","data":{"act' "the name is behind the id"
 is "$(grep '"type":"open"' "$out" | sed 's/"time".*//' | sort)" \
   "{\"type\":\"open\",\"profile\":\"a\",\"url\":\"$a/api/activity/events\",
-{\"type\":\"open\",\"profile\":\"b\",\"url\":\"$b/api/activity/events\"," "it is behind the type, too"
+{\"type\":\"open\",\"profile\":\"b\",\"url\":\"$b/api/activity/events\"," \
+  "it is behind the type, too"
 is "$(grep '"type":"end"' "$out" | sed 's/"time".*//' | sort)" \
   '{"type":"end","profile":"a","reason":"count",
 {"type":"end","profile":"b","reason":"count",' "each ends"

@@ -101,7 +101,8 @@ for words in '-p ears' -pears '--profile ears' --profile=ears; do
   run $terminal sh -c "agent-talk $words --recorder 'cat \"$tmp/loud.wav\"' >'$tmp/printed'"
   is "$status $(cat "$tmp/printed")" "0 hello there" "$words: printed into a file"
 done
-t 2 "a full disk is an error" $terminal sh -c "agent-talk -p ears --recorder 'cat \"$tmp/loud.wav\"' >/dev/full"
+t 2 "a full disk is an error" \
+  $terminal sh -c "agent-talk -p ears --recorder 'cat \"$tmp/loud.wav\"' >/dev/full"
 out_like 'agent-talk: not printed: hello there' "does not lose the words"
 is "$(jq -s 'map(select(.signed and .bytes == 64044)) | length' "$tmp/log")" 5 "each was sent whole"
 ok "and none was typed" session_empty
@@ -143,7 +144,8 @@ for words in '-p nosuch' '-p nosuch .'; do
   t 2 "$words" $terminal agent-talk $words --recorder "touch '$tmp/begun'"
   out_like '^agent-talk: profile nosuch: not in ' "the message names the profile: $words"
 done
-t 77 "a profile without its secret is refused" $terminal agent-talk -p open --recorder "touch '$tmp/begun'"
+t 77 "a profile without its secret is refused" \
+  $terminal agent-talk -p open --recorder "touch '$tmp/begun'"
 out_like "^agent-talk: .*$tmp/none" "the message names the secret"
 run agent-talk --recorder
 err_like '^agent-talk: option --recorder needs an argument: COMMAND$' "an option without its argument is refused"

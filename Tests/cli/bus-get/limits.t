@@ -35,7 +35,8 @@ stop "$pid"
 python3 -c 'print("{\"type\":\"log\",\"text\":\"" + "x" * 5000 + "\"}")' | bus-put -s "$bus" -u records.large
 made small '"max_bytes":2000,"deliver_policy":"last"'
 t 2 "a record that no request may bring" bus-get -s "$bus" -d small -n 1 --max-wait 5
-err_like '^bus-get: consumer small: the next record is larger than its max_bytes of 2000' "the message names the limit"
+err_like '^bus-get: consumer small: the next record is larger than its max_bytes of 2000' \
+  "the message names the limit"
 
 # --- one that goes while it is read
 start going bus-get -s "$bus" -d going --all 'actions.>'
@@ -72,5 +73,6 @@ bus_client delete agents
 rows 2 301 | bus-put -s "$bus" --create
 finished "$pid"
 is "$status" 2 "a stream that is another one by now"
-ok "the message says so" grep -q 'stream agents: it ends at [12], and what was read at' "$tmp/remade.err"
+ok "the message says so" \
+  grep -q 'stream agents: it ends at [12], and what was read at' "$tmp/remade.err"
 done_testing

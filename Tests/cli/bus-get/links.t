@@ -123,7 +123,8 @@ wait_until 30 has "$tmp/live.out" 90013
 wait_until 30 has "$tmp/work.out" 90013
 is "$(grep -c '9001[123]' "$tmp/live.out")" 3 "a server that was killed"
 # It notes what a shared consumer delivered a moment later: then that comes again.
-is "$(grep '9001[123]' "$tmp/work.out" | sort -u | wc -l | tr -d ' ')" 3 "those of a shared consumer come, too"
+is "$(grep '9001[123]' "$tmp/work.out" | sort -u | wc -l | tr -d ' ')" 3 \
+  "those of a shared consumer come, too"
 is "$(grep -c . "$tmp/live.err")" 4 "two lines each time, lost and back"
 
 # A link on which nothing arrives any more, though nobody closes it.

@@ -24,7 +24,8 @@ rows 10 101 | bus-put -s "$bus"
 ok "records are written" wait_until 20 at_least "$tmp/o" 10
 get "--state '$tmp/other' -e" o
 status_is 2 "an output has one bus-get at a time"
-err_is "bus-get: standard output: another bus-get is at work on it" "the message says that another is at work"
+err_is "bus-get: standard output: another bus-get is at work on it" \
+  "the message says that another is at work"
 stop "$pid" KILL
 rows 10 201 | bus-put -s "$bus"
 get "--state '$tmp/place' -e" o

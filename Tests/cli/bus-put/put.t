@@ -79,7 +79,8 @@ run bus-put -s "$other" -t other --prefix ada <"$tmp/live"
 is "$(bus=$other && bus_client dump other | cut -d ' ' -f 1)" ada.actions.118.llm_call "a name in front"
 echo '{"x":1}' >"$tmp/other"
 run bus-put -s "$bus" -u records.mine <"$tmp/other"
-is "$(bus_client dump agents | tail -n 1 | cut -d ' ' -f 1)" records.mine "-u is the subject for all"
+is "$(bus_client dump agents | tail -n 1 | cut -d ' ' -f 1)" records.mine \
+  "-u is the subject for all"
 
 printf '{"a":1}\n\nnonsense\n[1]\n{"b":2}' >"$tmp/bad"
 t 2 "what is no record is bad input" bus-put -s "$bus" -u records.bad <"$tmp/bad"

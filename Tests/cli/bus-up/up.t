@@ -29,7 +29,8 @@ err_is "bus-up: port $port is in use: is a bus running already? --port names ano
 second_is_refused() {
   cp "$state/server.conf" "$tmp/conf"
   t 2 "$1" bus-up --port "$(free_ports)"
-  err_is "bus-up: $state: another server is at work there" "the message says that another is at work"
+  err_is "bus-up: $state: another server is at work there" \
+    "the message says that another is at work"
   ok "nothing is touched" cmp -s "$state/server.conf" "$tmp/conf"
 }
 if command -v flock >/dev/null; then

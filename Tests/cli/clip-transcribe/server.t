@@ -31,7 +31,8 @@ is "$(jq -r '[.path, .signed, .bytes] | join(" ")' "$tmp/log")" \
 is "$(jq -r .sha256 "$tmp/log")" "$(sha256sum <"$wav" | cut -d' ' -f1)" "and sent as it is"
 is "$(jq -r '.headers["x-riff-audio-format"]' "$tmp/log")" wav "with what it is"
 like "$(jq -r '.headers["x-riff-ts"]' "$tmp/log")" '^[0-9]{10}$' "when it was recorded"
-like "$(jq -r '.headers["x-riff-device-id"]' "$tmp/log")" '^[A-Za-z0-9_-]{1,64}$' "the clip says by whom it is"
+like "$(jq -r '.headers["x-riff-device-id"]' "$tmp/log")" '^[A-Za-z0-9_-]{1,64}$' \
+  "the clip says by whom it is"
 unlike "$(cat "$tmp/log")" "$secret" "the secret does not travel"
 for kind in m4a:'\000\000\000\030ftypM4A ' ogg:'OggS\000\002' aac:'\377\361\120'; do
   # shellcheck disable=SC2059  # escapes
@@ -44,7 +45,8 @@ before=$(clips)
 echo 'no sound at all' >"$tmp/text"
 transcribe "$tmp/text"
 status_is 2 "what is no clip"
-err_is "clip-transcribe: $tmp/text: not a WAV, m4a, Ogg or AAC file; see --format" "the message says so"
+err_is "clip-transcribe: $tmp/text: not a WAV, m4a, Ogg or AAC file; see --format" \
+  "the message says so"
 : >"$tmp/empty.wav"
 transcribe "$tmp/empty.wav"
 status_is 2 "an empty one is refused, too"
@@ -52,7 +54,8 @@ truncate -s 26214401 "$tmp/large.wav"
 transcribe "$tmp/large.wav"
 status_is 2 "a large one is refused"
 err_is "clip-transcribe: $tmp/large.wav: too large (26 MB > 25 MB)" "its size is told"
-t 2 "it is refused from a pipe, too" sh -c 'head -c 26214401 /dev/zero | clip-transcribe -p ears --format wav -'
+t 2 "it is refused from a pipe, too" \
+  sh -c 'head -c 26214401 /dev/zero | clip-transcribe -p ears --format wav -'
 transcribe "$tmp/nowhere.wav"
 status_is 2 "a missing one is an error"
 is "$(clips)" "$before" "nothing of these is sent"

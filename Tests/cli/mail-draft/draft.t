@@ -40,7 +40,8 @@ waitpid $child, 0;
 exit $? >> 8;
 END
 t 2 "without a terminal nothing is asked" perl alone mail-draft mail
-err_is "mail-draft: no terminal to ask at: nothing is sent; -n prints the mail" "the message says that nothing is sent"
+err_is "mail-draft: no terminal to ask at: nothing is sent; -n prints the mail" \
+  "the message says that nothing is sent"
 t 2 "a draft that is not there" mail-draft none
 err_is "mail-draft: none: No such file or directory" "the missing draft is named"
 t 2 "whatever says yes" sh -c 'yes | head -n 9 | perl alone mail-draft'
@@ -287,5 +288,6 @@ t 0 "such a text is taken behind a header, too" mail-draft -n headed
 ok "it is the body then, too" sh -c 'sed "1,/^\$/d" "$1" | base64 -d | cmp - long' - "$out"
 { printf 'Subject: ' && cat long; } >subject
 t 2 "a header of that size is refused" mail-draft -n subject
-err_is "mail-draft: not a draft: its header is longer than 100,000 bytes" "the message tells the limit"
+err_is "mail-draft: not a draft: its header is longer than 100,000 bytes" \
+  "the message tells the limit"
 done_testing

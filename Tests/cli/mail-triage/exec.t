@@ -49,7 +49,8 @@ mail-triage: --exec: mail/m1@x: printed no urgency
 mail-triage: --exec: mail/m2@x: printed no urgency" "each has a line"
 t 2 "a command that hangs is ended" \
   mail-triage -n 1 --timeout 0.2 --exec 'sleep 100 & exec sleep 100' mail
-err_like "^mail-triage: --exec: mail/m[0-2]@x: took too long$" "the message says that it took too long"
+err_like "^mail-triage: --exec: mail/m[0-2]@x: took too long$" \
+  "the message says that it took too long"
 is "$(lines "$out")" 1 "the mail is told with it"
 run mail-triage -n 1 --exec 'yes urgent' mail
 err_like "printed more than 65536 bytes$" "one that never stops is ended, too"

@@ -69,7 +69,8 @@ awk 'NR == 1 { print; next } NR <= 701 { sub(/"fact": "[^"]*"/, "\"fact\": \"the
 start_server same python3 "$cli/servers/memory.py" "$tmp/same"
 AGENT_URL=$url
 t 2 "facts that cannot be reached" mem-search -f
-err_like ': 500 of 700 facts of one can be had, others are out of reach$' "the message tells how many"
+err_like ': 500 of 700 facts of one can be had, others are out of reach$' \
+  "the message tells how many"
 is "$(lines "$out")" 500 "and the others printed"
 t 2 "a fact among them cannot be deleted" mem-search --delete -y 1
 err_like '^mem-search: fact 1: not found: 500 of 700 facts of one can be had, others are' \

@@ -31,7 +31,8 @@ t 2 "ids from standard input need --yes" \
   sh -c 'printf "611\n\n{\"id\":612}\n90\tsubject\n" | mem-search --delete -'
 t 0 "--yes takes bare ids, records and TSV" \
   sh -c 'printf "611\n\n{\"id\":612}\n90\tsubject\n" | mem-search --delete -y -o tsv -'
-is "$(cut -f 1,2 "$out" | tr '\t\n' ' ,')" "611 deleted,612 deleted,90 deleted," "all three are deleted"
+is "$(cut -f 1,2 "$out" | tr '\t\n' ' ,')" "611 deleted,612 deleted,90 deleted," \
+  "all three are deleted"
 t 1 "no id is a no" sh -c 'mem-search -f nosuch -o tsv | mem-search --delete -y -'
 t 2 "what is no id" sh -c 'echo hello | mem-search --delete -y -'
 err_like 'standard input:1: not a fact' "the line is named"
@@ -42,7 +43,8 @@ t 1 "a no has status 1" python3 "$cli/terminal.py" typing 'n\n' mem-search --del
 out_like 'Delete these 2 facts\? \[y/N\]' "a question is asked"
 out_like 'sailing club chat' "the facts are shown"
 is "$(left)" "12 40 41 77 613 " "deletes nothing"
-t 0 "a yes has status 0" python3 "$cli/terminal.py" typing 'y\n' mem-search --color never --delete 41
+t 0 "a yes has status 0" \
+  python3 "$cli/terminal.py" typing 'y\n' mem-search --color never --delete 41
 out_like '41 .*deleted' "deletes"
 
 # --- the way back

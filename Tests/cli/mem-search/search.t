@@ -65,7 +65,8 @@ err_like '^mem-search: GET http://127.0.0.1:[0-9]+/api/memory/search$' "-v says 
 # --- lists
 
 t 0 "-f lists" mem-search -f
-is "$(jq -r .id "$out" | sort -n | tr '\n' ' ')" "12 40 41 42 77 90 611 612 613 " "all facts are listed"
+is "$(jq -r .id "$out" | sort -n | tr '\n' ' ')" "12 40 41 42 77 90 611 612 613 " \
+  "all facts are listed"
 is "$(jq -r .updated_at "$out" | sort -rc && echo sorted)" sorted "the newest comes first"
 run mem-search -f HARBOUR
 is "$(jq -r .id "$out")" 42 "-f selects by a text, in any case"
@@ -118,7 +119,8 @@ for words in '-f' '-f __lore__' '--subjects' 'sailing' '-M' '-R' '--fact-profile
   # shellcheck disable=SC2086  # words
   t 2 "a guild that is not there: $words" mem-search -g nonsense $words
   out_empty "nothing is printed: $words"
-  err_is "mem-search: guild nonsense: no such guild; there are $guild (Harbour)" "the message names the guild there is: $words"
+  err_is "mem-search: guild nonsense: no such guild; there are $guild (Harbour)" \
+    "the message names the guild there is: $words"
 done
 printf '[profile p]\nurl = %s\nguild = 5\n' "$url" >"$XDG_CONFIG_HOME/agentutils/config"
 (

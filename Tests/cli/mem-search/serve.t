@@ -37,7 +37,8 @@ is "$(cut -f 2-6 "$out" | sort | head -n 1)" \
   "4001	profile	1	Mika is allergic to peanuts 🥜	" "as they were"
 is "$(lines "$out")" 3 "each is there once"
 run mem-search -g "$guild" --fact-profile 4001
-is "$(jq -r '.durableProfile.userFacts[0].fact' "$out")" "Mika is allergic to peanuts 🥜" "a profile is shown"
+is "$(jq -r '.durableProfile.userFacts[0].fact' "$out")" "Mika is allergic to peanuts 🥜" \
+  "a profile is shown"
 t 0 "a snapshot is shown" mem-search -g "$guild" --snapshot -u 4001 bell
 run mem-search -g "$guild" -M
 out_like 'sailing club' "the markdown is shown"

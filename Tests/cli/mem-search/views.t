@@ -79,7 +79,8 @@ out_like 'no peanuts please' "the evidence is shown"
 out_like 'ben: the labels are .x07 in the shed' "past talk is shown"
 out_like 'Talked about moss\.' "past sessions are shown"
 run mem-search --fact-profile 302 -c 9 -o tsv fern show
-is "$(cut -f 1,2,6 "$out" | tail -n 1)" "lore facts	4	A fern show every May." "a script gets rows of fields"
+is "$(cut -f 1,2,6 "$out" | tail -n 1)" "lore facts	4	A fern show every May." \
+  "a script gets rows of fields"
 t 1 "nothing is loaded" mem-search --fact-profile 1
 
 t 0 "--snapshot succeeds" mem-search --snapshot -c 5 -u 301 --mode voice fern

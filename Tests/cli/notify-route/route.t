@@ -119,7 +119,8 @@ cp "$out" "$tmp/decided"
 route --mute system <"$tmp/decided"
 ok "what was decided stays so, to the byte" cmp "$out" "$tmp/decided"
 route --as info <"$tmp/records"
-is "$(said 'select(.title == "sent_reply") | "\(.urgency) \(.category)"')" "info text" "--as sets the urgency"
+is "$(said 'select(.title == "sent_reply") | "\(.urgency) \(.category)"')" "info text" \
+  "--as sets the urgency"
 printf '{"event":"activity_snapshot","id":"","data":{"actions":[%s,%s]}}\n' \
   '{"id":2,"kind":"llm_error","created_at":"2026-03-01T10:00:02.000Z","content":"b"}' \
   '{"id":1,"kind":"asr_error","created_at":"2026-03-01T10:00:01.000Z","content":"a"}' | route

@@ -131,7 +131,8 @@ for round in 1 2 3 4 5 6; do
 done
 jq -c '.value.title = "never"' "$out" | outbox add >"$tmp/other"
 t 1 "what others change again and again" outbox flush
-is "$(jq -r '.state + ": " + .reason' "$out")" "conflict: changed by others 6 times" "it stays as a conflict"
+is "$(jq -r '.state + ": " + .reason' "$out")" "conflict: changed by others 6 times" \
+  "it stays as a conflict"
 is "$round $(value kept | jq -r .title)" "6 b" "as it is there"
 run outbox list --all
 is "$(jq -r '[.record.title, .theirs.title] | join(" ")' "$out")" "never b" "and both are kept"

@@ -101,7 +101,8 @@ given '{"title":"edited"}' pds-record --queue put $task "${uri##*/}"
 t 75 "the same input is taken without the server" \
   sh -c "pds-record --queue create --state $tmp/keys $task <$tmp/lines"
 up me
-t 0 "it is taken with the server, too" sh -c "pds-record --queue create --state $tmp/keys $task <$tmp/lines"
+t 0 "it is taken with the server, too" \
+  sh -c "pds-record --queue create --state $tmp/keys $task <$tmp/lines"
 is "$(head -n 2 "$out" | jq -r .uri)" "$(jq -r .uri "$tmp/first")" "is the same records"
 is "$(stored me | jq -r .title | grep -c '^c')" 2 "each is there once"
 is "$(stored me | jq -r .title | grep -c edited)" 1 "and none is turned back"

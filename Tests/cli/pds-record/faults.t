@@ -81,7 +81,8 @@ is "$(stat -c %a "$tmp/keys")" 600 "the keys are nobody else's affair"
 t 2 "a file of keys is no resume point" pds-record watch --from 0 -n 1 --state "$tmp/keys"
 pds-record watch --from 0 -n 1 --state "$tmp/seq" >"$tmp/watched"
 cp "$tmp/seq" "$tmp/seq.before"
-t 2 "a resume point is no file of keys, either" sh -c "pds-record create --state $tmp/seq $task <$tmp/jobs"
+t 2 "a resume point is no file of keys, either" \
+  sh -c "pds-record create --state $tmp/seq $task <$tmp/jobs"
 ok "and it stays whole" cmp "$tmp/seq" "$tmp/seq.before"
 
 # --- pages of somebody on the way

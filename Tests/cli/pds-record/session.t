@@ -40,7 +40,8 @@ sleep 0.7
 echo '{"worn":3}' >&5
 exec 5>&-
 finished "$worn"
-is "$status:$(lines "$tmp/worn.out")" 0:2 "tokens of another process that expired meanwhile are renewed"
+is "$status:$(lines "$tmp/worn.out")" 0:2 \
+  "tokens of another process that expired meanwhile are renewed"
 cat "$tmp/by-did" >>"$XDG_CONFIG_HOME/agentutils/config"
 for line in alice.test did:web:alice.test; do
   given "at://$line/$task/none" env AGENT_PROFILE=by-did pds-record delete
@@ -98,7 +99,8 @@ echo wrong >"$tmp/pds.password"
 given '{}' pds-record create $task
 status_is 77 "a wrong password is refused"
 err_one_line pds-record "said in one line"
-err_like "AuthenticationRequired.*the password from $tmp/pds.password was refused" "its source is told"
+err_like "AuthenticationRequired.*the password from $tmp/pds.password was refused" \
+  "its source is told"
 err_unlike wrong.$ "it is not shown itself"
 is "$(asked me createSession)" 3 "tried once"
 

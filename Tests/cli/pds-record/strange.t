@@ -35,7 +35,8 @@ status_is 0 "a record that is gone"
 is "$(ops | xargs)" "com.example.a/a null com.example.a/b 1" "it is no fault"
 watch page -n 1 --max-retries 2
 status_is 75 "a page is no record that is gone"
-err_like "gave up after 2 retries: .*404 Not Found: a page, not a server's answer" "it is asked for again"
+err_like "gave up after 2 retries: .*404 Not Found: a page, not a server's answer" \
+  "it is asked for again"
 out_empty "with nothing printed"
 watch private -n 1
 status_is 77 "records for those who logged in are refused"

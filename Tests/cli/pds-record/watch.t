@@ -37,7 +37,8 @@ is "$(jq -r .event "$out" | sort -u | xargs)" "#account #commit #identity #sync"
 run pds-record watch --from 0 -n 3 com.example.none --max-time 1
 out_empty "but a collection without changes has nothing to tell"
 run pds-record watch --from "$((last - 1))" --state "$tmp/state" -n 1
-is "$(jq -r '.data.ops[0] | .action + " " + .path' "$out")" "delete $task/k2" "--from begins behind a number"
+is "$(jq -r '.data.ops[0] | .action + " " + .path' "$out")" "delete $task/k2" \
+  "--from begins behind a number"
 write 4
 write 5
 run pds-record watch --from 0 --state "$tmp/state" -n 2 $task

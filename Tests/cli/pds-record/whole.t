@@ -11,7 +11,8 @@ echo '{"m":1}' | pds-record put com.example.other self >"$tmp/other"
 
 t 0 "all records are exported" pds-record export
 is "$(lines "$out")" 301 "301 records are printed"
-is "$(jq -r .uri "$out" | LC_ALL=C sort -c && echo sorted)" sorted "they are sorted by collection and key"
+is "$(jq -r .uri "$out" | LC_ALL=C sort -c && echo sorted)" sorted \
+  "they are sorted by collection and key"
 jq -cS 'select(.uri | contains("task.item")) | [.uri, .cid, .value]' "$out" | sort >"$tmp/ours"
 pds-record list $task | jq -cS '[.uri, .cid, .value]' | sort >"$tmp/theirs"
 ok "as lists have them" cmp "$tmp/ours" "$tmp/theirs"

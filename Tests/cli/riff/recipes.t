@@ -109,7 +109,8 @@ unset CDPATH
 wait_until 30 begun riff-7
 is "$status $(agent_says riff-7 'select(.what == "start").cwd')" "0 $tmp/rel" "riff-up: with a CDPATH"
 up -s riff-9 -H 'sleep 99; true;'
-is "$(rtmux list-panes -t =riff-9: -F '#{pane_current_command}')" sh "riff-up: any command can be run"
+is "$(rtmux list-panes -t =riff-9: -F '#{pane_current_command}')" sh \
+  "riff-up: any command can be run"
 up -d "$remote_home/none" -s riff-8
 status_is 2 "riff-up: a missing folder is an error"
 for n in 1 2 3 4; do up -s twice & done
@@ -439,7 +440,8 @@ made() { # NAME: sets $tree to its worktree.
   tree=$(cat "$out")
 }
 kept() { # TITLE REASON: the whole line.
-  is "$status $(cat "$err")" "1 riff-worktree-remove: kept $tree: $2" "riff-worktree-remove keeps it: $1"
+  is "$status $(cat "$err")" "1 riff-worktree-remove: kept $tree: $2" \
+    "riff-worktree-remove keeps it: $1"
   ok "and it is there" test -e "$tree/.git"
 }
 goes() { # TITLE [OPTION]

@@ -240,7 +240,8 @@ moves "a file that is moved to a bus" 0 true
 not_ok "has left its place" test -e "$tmp/notes.txt"
 ok "it has come to the inbox" test -s "$tmp/published"
 moves "one in whose place another is put" 2 "echo second >'$tmp/new'; mv '$tmp/new' '$tmp/notes.txt'"
-err_is "share-inbox: $tmp/notes.txt: copied, but changed since: kept" "the message says that it was kept"
+err_is "share-inbox: $tmp/notes.txt: copied, but changed since: kept" \
+  "the message says that it was kept"
 is "$(cat "$tmp/notes.txt")" second "and the other one is kept"
 moves "one to which something is added" 2 "echo second >>'$tmp/notes.txt'"
 is "$(cat "$tmp/notes.txt" | tr '\n' ' ')" "first second " "it is kept"
@@ -337,7 +338,8 @@ for word in list 'drain --exec cat'; do
   err_like "/notes.txt: not an item's name, left alone" "$word: another name is left alone"
   if [ "$others" -eq 11 ]; then
     err_like "/5-$uuid.txt: a device, left alone" "$word: a device is left alone"
-    err_like "/6-$uuid.txt: not our own file, left alone" "$word: the file of somebody else is left alone"
+    err_like "/6-$uuid.txt: not our own file, left alone" \
+      "$word: the file of somebody else is left alone"
   fi
 done
 out_like '^x\{' "only the item was handed over"

@@ -91,7 +91,8 @@ t 2 "what is no file" share-inbox drain --bus --exec 'cat >>"'"$tmp/delivered"'"
 ok "is named, and the others come" cmp "$tmp/delivered" "$tmp/shot one.png"
 is "$(grep -c 'refused with status 65' "$err") $(grep -c 'seq 16 on inbox.file: not a record: ' "$err") $(tail -n 1 "$err")" \
   "9 1 share-inbox: 1 more bad event" "the place is told"
-is "$(grep -cE '^share-inbox: (17000|[.][.]/x).*: (not a |its data is not )' "$err")" 10 "ten of them are told"
+is "$(grep -cE '^share-inbox: (17000|[.][.]/x).*: (not a |its data is not )' "$err")" 10 \
+  "ten of them are told"
 unlike "$(cat "$err")" "$(printf '\033')" "they are plain text"
 is "$(waiting) $(left)" "0 0" "it does not come again"
 is "$(find "$tmp" -name 'x*.png' -o -name .profile)" "" "no name leads anywhere else"

@@ -85,7 +85,8 @@ for transport in $transports; do
     # shellcheck disable=SC2086
     link $silence
     finished "$pid"
-    is "$status $(lines "$tmp/still.err")" "75 1" "$transport, $silence: it is noticed, with 75 and one line"
+    is "$status $(lines "$tmp/still.err")" "75 1" \
+      "$transport, $silence: it is noticed, with 75 and one line"
   done
 
   # A byte that changed on its way is noticed by SSH.

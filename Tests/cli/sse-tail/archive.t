@@ -21,7 +21,8 @@ t 2 "without a home the folder must be named" env -u XDG_STATE_HOME -u HOME agen
 err_one_line agent-archive "is told in one line"
 t 2 "no agent is configured" agent-archive
 err_like "^agent-archive: activity: no url" "the message says that there is no url"
-t 2 "--archive and --data-only exclude each other" sse-tail --archive "$tmp/a" -d http://127.0.0.1:9/
+t 2 "--archive and --data-only exclude each other" \
+  sse-tail --archive "$tmp/a" -d http://127.0.0.1:9/
 err_like "^sse-tail: --archive keeps whole records" "the message says why"
 rm -rf "$archive"
 
@@ -36,7 +37,8 @@ is "$(names)" "$today.ndjson" "they are in today's file"
 is "$(lines "$archive/$today.ndjson")" 5 "all five are there"
 ok "each has the time of receipt, of that day" jq -es --arg day "$today" \
   'all(.received_at | startswith($day))' "$archive/$today.ndjson"
-is "$(stat -c %a "$archive" "$archive/$today.ndjson" | xargs)" "700 600" "they are for the user alone"
+is "$(stat -c %a "$archive" "$archive/$today.ndjson" | xargs)" "700 600" \
+  "they are for the user alone"
 run agent-archive -n 5 "$events"
 first=$(numbers "$archive/$today.ndjson" | head -n 1)
 is "$(numbers "$archive/$today.ndjson" | xargs)" "$(seq "$first" $((first + 9)) | xargs)" \
@@ -64,7 +66,8 @@ start one agent-archive "$events"
 ok "one writes" wait_until 30 at_least "$archive/$today.ndjson" 16
 one=$pid
 t 2 "a second archiver is refused" agent-archive "$events"
-err_is "agent-archive: $archive: another archiver is at work" "the message says that another is at work"
+err_is "agent-archive: $archive: another archiver is at work" \
+  "the message says that another is at work"
 stop "$one"
 status_is 143 "TERM ends it by that signal"
 t 2 "another stream's archive is refused" agent-archive http://127.0.0.1:9/other

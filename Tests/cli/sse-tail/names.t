@@ -148,6 +148,7 @@ printf '%s\n' '{"kind":"llm_call"}' '{"kind":"voice_info","content":"hi"}' |
 finished "$pid"
 is "$(jq -r .event "$tmp/voice.out" | sort -u | tr '\n' ' ')" "voice_event voice_state " \
   "the voice stream comes, with its token"
-is "$(jq -r 'select(.event == "voice_event") | .data.content' "$tmp/voice.out")" hi "its event comes, too"
+is "$(jq -r 'select(.event == "voice_event") | .data.content' "$tmp/voice.out")" hi \
+  "its event comes, too"
 t 77 "without the token it is refused" env AGENT_URL="$url" sse-tail voice
 done_testing

@@ -115,7 +115,8 @@ is "$(jq -r 'keys_unsorted | sort | join(",")' "$out")" "data,event,id,received_
   "-T adds received_at"
 like "$(jq -r .received_at "$out")" '^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-9:]{8}(\.[0-9]+)?Z$' \
   "it is RFC 3339 in UTC"
-ok "the time is now" test "$(jq '(.received_at | sub("\\.[0-9]+"; "") | fromdate) - now | fabs < 60' \
+ok "the time is now" \
+  test "$(jq '(.received_at | sub("\\.[0-9]+"; "") | fromdate) - now | fabs < 60' \
   "$out")" = true
 
 comments='send : hi\n:there\n:\ndata: a\n\n: {"x":1}\n\n'
@@ -139,7 +140,8 @@ await never" -L --max-time 0.5
 is "$(jq -r 'select(.type) | .type' "$out" | tr '\n' ' ')" "open end " \
   "-L tells of the connection and the end"
 is "$(jq -c 'select(.type) | keys_unsorted[0]' "$out" | sort -u)" '"type"' "the type comes first"
-is "$(jq -r 'select(.type) | .time | test("^20.*Z$")' "$out" | sort -u)" true "the time is there, too"
+is "$(jq -r 'select(.type) | .time | test("^20.*Z$")' "$out" | sort -u)" true \
+  "the time is there, too"
 is "$(jq -r 'select(.type == "open") | .url' "$out")" "$url/$number" "open names the URL"
 streams "$three" -L -d -n 3
 is "$(jq -c 'select(type == "number" or (.x // false))' "$out" | tr '\n' ' ')" '1 {"x":1.1} 3 ' \

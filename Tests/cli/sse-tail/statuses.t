@@ -97,7 +97,8 @@ redirect 301 @OTHER@/3
 redirect 308 @URL@/4
 ---
 status 204'
-is "$status $(requests .path | tr '\n' ' ')" "0 /s /1 /2 /3 /4 " "a chain is followed, and 204 ends it"
+is "$status $(requests .path | tr '\n' ' ')" "0 /s /1 /2 /3 /4 " \
+  "a chain is followed, and 204 ends it"
 answered 'redirect 302 /1
 ---
 status 401'
@@ -161,7 +162,8 @@ redirect 302 http://localhost:$port/host
 status 204
 S
 secrets
-unlike "$(requests 'select(.path == "/host") | .headers | tojson')" s3cret "no secret goes to another host"
+unlike "$(requests 'select(.path == "/host") | .headers | tojson')" s3cret \
+  "no secret goes to another host"
 script <<'S'
 redirect 302 https://127.0.0.1:1/
 S
@@ -209,7 +211,8 @@ S
 run sse-tail --retry-wait 0.01 --data '{"q":"é"}' -H 'Content-Type: application/json' "$url/s"
 is "$(requests '[.method, .body, .headers["content-type"]] | join(" ")' | sort | uniq -c | sed 's/^ *//')" \
   '3 POST {"q":"é"} application/json' "--data is posted again at each reconnect"
-is "$(requests '.headers["last-event-id"] // "-"' | tr '\n' ' ')" "- 1 1 " "the last id is sent with it"
+is "$(requests '.headers["last-event-id"] // "-"' | tr '\n' ' ')" "- 1 1 " \
+  "the last id is sent with it"
 script </dev/null
 run sse-tail -X REPORT --data x "$url/s"
 is "$(requests '[.method, .body] | join(" ")')" "REPORT x" "-X sets the method"

@@ -73,7 +73,8 @@ send retry: 99999999999999999999999999\ndata: a\n\n
 S
 follow --max-time 0.5 -L
 is "$(jq -r 'select(.event) | .data' "$out")" a "a huge retry: does no harm"
-is "$(jq 'select(.type == "lost") | .retry_in | . > 3 and . < 1e12' "$out")" true "the wait is bounded"
+is "$(jq 'select(.type == "lost") | .retry_in | . > 3 and . < 1e12' "$out")" true \
+  "the wait is bounded"
 
 script <<'S'
 forever

@@ -55,8 +55,10 @@ EOF
     is "$status $(what_failed)" "0 " "$transport, $shell: and now we are in"
   done
   is "$(grep -c '^ok ' "$out")" 5 "$transport: five things are in place"
-  out_like "^ok +tmux +tmux [0-9].*$(command -v tmux)" "$transport: tmux is named with its version and place"
-  out_like "^ok +harness +$remote_home/bin/claude" "$transport: the agent is found on the login PATH"
+  out_like "^ok +tmux +tmux [0-9].*$(command -v tmux)" \
+    "$transport: tmux is named with its version and place"
+  out_like "^ok +harness +$remote_home/bin/claude" \
+    "$transport: the agent is found on the login PATH"
 
   # --- what else can be amiss
   check -H 'codex --model x' "$host"

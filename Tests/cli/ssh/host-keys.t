@@ -37,7 +37,8 @@ for transport in $transports; do
   status_is 0 "$transport: a host that is new is let pass"
   out_like "^ok +host key .*$shown_re, new" "$transport: its fingerprint is shown as ssh-keygen has it"
   is "$(cat "$pins")" "$(line_of "$place" "$host_key")" "$transport: its key is pinned"
-  is "$(perl -e 'printf "%o", (stat shift)[2] & 0777' "$pins")" 600 "$transport: the pins are for the user alone"
+  is "$(perl -e 'printf "%o", (stat shift)[2] & 0777' "$pins")" 600 \
+    "$transport: the pins are for the user alone"
   check
   out_like "^ok +host key .*$shown_re, as pinned" "$transport: the second time it is known"
   is "$(wc -l <"$pins")" 1 "$transport: and not pinned again"

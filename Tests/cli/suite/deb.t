@@ -107,7 +107,8 @@ used() {
   start_server serve "$1/bin/agent-serve" -l 127.0.0.1:0 -D "$tmp/serve.sqlite" --ingest "$tmp/day"
   run env PATH="$1/bin:/usr/bin:/bin" AGENT_URL="$url" sh -c \
     'sse-tail -n 1 activity | action-filter -u -d voice | action-format -tW 100'
-  out_like "^[0-9-]{10} .* voice_" "actions from the installed server come through the installed commands"
+  out_like "^[0-9-]{10} .* voice_" \
+    "actions from the installed server come through the installed commands"
   err_empty "nothing is said"
   stop "$pid"
 }

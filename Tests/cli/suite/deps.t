@@ -77,7 +77,8 @@ err_like "by their Homebrew names: jansson groff$" "the names of Homebrew are to
 stub uname 'echo Darwin'
 rm "$machine/lexgrog"
 deps
-err_is "deps: missing, install with Homebrew: brew install jansson groff" "on macOS Homebrew is advised"
+err_is "deps: missing, install with Homebrew: brew install jansson groff" \
+  "on macOS Homebrew is advised"
 
 # Swift: the version that Package.swift and README name, or a newer one.
 ok "README names the Swift of Package.swift" grep -q "Swift $wanted or newer" "$root/README.md"

@@ -65,7 +65,8 @@ t 0 "a bench notes" \
   python3 "$tmp/noting.py" "$tree/Tests/bench"
 is "$(jq -c '[.group, .part, .name, .against, .value, .min, .max, .runs, .unit, .must, .when]' \
   "$tmp/noted" | head -n 1)" \
-  '["ssh","attach","way","a-peer",1,0.5,1.5,3,"x",1.2,"2026-01-02T03:04:05Z"]' "each figure has one record"
+  '["ssh","attach","way","a-peer",1,0.5,1.5,3,"x",1.2,"2026-01-02T03:04:05Z"]' \
+    "each figure has one record"
 is "$(jq -c 'select(.done) | [.group, .part]' "$tmp/noted")" '["ssh","attach"]' \
   "and which part came to its end"
 t 0 "without a file for them it notes nothing" python3 "$tmp/noting.py" "$tree/Tests/bench"

@@ -28,9 +28,11 @@ for by in 'kind, day' ' kind , day '; do
 done
 ok "is the same as without" sh -c "action-filter -u --by kind,day '$day' | cmp - '$out'"
 run action-filter -u -k 'llm_call, sent_reply' "$day"
-ok "blanks between kinds are understood" sh -c "action-filter -u -k llm_call,sent_reply '$day' | cmp - '$out'"
+ok "blanks between kinds are understood" \
+  sh -c "action-filter -u -k llm_call,sent_reply '$day' | cmp - '$out'"
 echo '{"urgency":"urgent","category":"x","title":"t"}' >"$tmp/notice"
-t 0 "blanks between ways are understood" agent-notify --to 'line, line' --state "$tmp/state" <"$tmp/notice"
+t 0 "blanks between ways are understood" \
+  agent-notify --to 'line, line' --state "$tmp/state" <"$tmp/notice"
 
 # --- hours
 for hours in 22:00-24:00 00:00-24:00; do

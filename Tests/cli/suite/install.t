@@ -43,7 +43,8 @@ else
   skip 2 "no lld"
 fi
 for recipe in $(make -s -C "$root" recipes); do
-  ok "there are completions of $recipe" test -s "$dest/usr/share/bash-completion/completions/$recipe"
+  ok "there are completions of $recipe" \
+    test -s "$dest/usr/share/bash-completion/completions/$recipe"
 done
 like "$("$dest/usr/bin/agent-pulse" -h)" "^usage: agent-pulse" "the recipe runs where it is"
 if [ "$(uname -s)" = Linux ]; then

@@ -85,7 +85,8 @@ err_is "agent-call: $tmp/home $shown/.config/agentutils/config: refused: others 
   "HOME is shown in a message"
 mkdir -p "config $odd/agentutils"
 printf '[profile q]\nurl = %s\n' "$url" >"config $odd/agentutils/config"
-t 0 "XDG_CONFIG_HOME takes it" env -u AGENT_URL XDG_CONFIG_HOME="$tmp/config $odd" agent-call -p q health
+t 0 "XDG_CONFIG_HOME takes it" \
+  env -u AGENT_URL XDG_CONFIG_HOME="$tmp/config $odd" agent-call -p q health
 t 0 "XDG_STATE_HOME takes it" env XDG_STATE_HOME="$tmp/state-home $odd" mem-search -g 1 --mirror
 ok "it is that folder" test -d "state-home $odd/agentutils"
 is "$(jq -r .path "$out" | sed 's,/agentutils/[^/]*$,,')" "$tmp/state-home $shown" "a record shows its bytes"
@@ -102,7 +103,8 @@ run share-inbox --inbox "inbox $odd" list
 is "$(lines "$out")" 2 "its items are listed"
 err_is "share-inbox: $tmp/inbox $shown/$shown: not an item's name, left alone" "and what is none"
 t 0 "drain takes it" share-inbox --inbox "inbox $odd" --exec "cat >>'got $odd'" drain
-is "$(jq -r .content "got $odd" | tr '\n' ' ')" "right wrong " "they go to a command with such a name"
+is "$(jq -r .content "got $odd" | tr '\n' ' ')" "right wrong " \
+  "they go to a command with such a name"
 run share-inbox --inbox "inbox $odd" purge
 ok "purge removes what an add left" test ! -e "inbox $odd/.add-$odd"
 ok "nothing else is removed" test -e "inbox $odd/.add-$decoy"

@@ -40,7 +40,8 @@ for program in $programs; do
   t 2 "$name $first --nonsense is refused" "$program" "$first" --nonsense
   err_like "^$first: .*nonsense" "is the command's own mistake"
   t 2 "$name nothing is refused" "$program" nothing
-  err_like "^$name: nothing: not a command of this program \(one of $first, .*\)$" "the message names the commands"
+  err_like "^$name: nothing: not a command of this program \(one of $first, .*\)$" \
+    "the message names the commands"
   ln -s "$program" "$tmp/$first"
   run "$tmp/$first" --version
   out_is "$version" "a link elsewhere works"

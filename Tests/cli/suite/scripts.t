@@ -18,7 +18,8 @@ for file in "$root"/bin/*; do
   done
   for option in -V --version; do
     bare "$name" "$option"
-    is "$status $(cat "$out" "$err")" "0 $name $suite" "$name $option prints the version without a home"
+    is "$status $(cat "$out" "$err")" "0 $name $suite" \
+      "$name $option prints the version without a home"
   done
   for words in -h -V; do
     if [ -c /dev/full ]; then
@@ -129,7 +130,8 @@ done
 run riff-up -s 'a\057.b'
 err_is 'riff-up: session a\057.b: no name for a session' "a hostile session is refused"
 bare riff-up -L example
-is "$status $(cat "$err")" "2 riff-up: no home: name a directory with -d" "a home to start in is needed"
+is "$status $(cat "$err")" "2 riff-up: no home: name a directory with -d" \
+  "a home to start in is needed"
 t 2 "an option without its argument is refused" riff-up -L
 like "$(head -n 1 "$err")" '^riff-up: option -L needs an argument$' "the message names the option"
 done_testing

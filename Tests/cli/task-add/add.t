@@ -16,7 +16,8 @@ at() {
 # --- one task
 
 for zone in Europe/Berlin America/New_York Asia/Kathmandu UTC; do
-  t 0 "a task is added in $zone" env TZ=$zone task-add -p me 'deploy the pipeline' tomorrow 9:00 '!1' '#ops'
+  t 0 "a task is added in $zone" \
+    env TZ=$zone task-add -p me 'deploy the pipeline' tomorrow 9:00 '!1' '#ops'
   is "$(stored me | jq -sr '.[0] | [.title, .status, .priority, .due, .dueText, .labels[0]] | join("|")')" \
     "deploy the pipeline|open|1|$(at $zone 9:00)|tomorrow 9:00|ops" "is there, at nine on the wall"
 done

@@ -133,7 +133,8 @@ like "$(cat "$out")" "$escape\[[0-9;]*mSun" "--color always keeps the colours"
 format --color never -o table -W 20
 is "$(head -n 1 "$out")" 'ID  DUE        !  T…' "-W cuts the table"
 format -o text
-is "$(LC_ALL=C tr -d '\n -~' <"$out" | LC_ALL=C sed 's/\xe2\x86\xb5//g')" "" "a line of text obeys nothing, either"
+is "$(LC_ALL=C tr -d '\n -~' <"$out" | LC_ALL=C sed 's/\xe2\x86\xb5//g')" "" \
+  "a line of text obeys nothing, either"
 format -o tsv
 is "$(lines "$out")" 2 "TSV has a line for each task"
 

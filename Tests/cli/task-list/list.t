@@ -14,7 +14,8 @@ tasks
 status_is 1 "the status is 1 without tasks"
 out_empty "print nothing"
 err_empty "no word is said"
-is "$(python3 "$cli/terminal.py" task-list -p me | tr -d '\r')" 'nothing to do' "a person is told that there is nothing to do"
+is "$(python3 "$cli/terminal.py" task-list -p me | tr -d '\r')" 'nothing to do' \
+  "a person is told that there is nothing to do"
 tasks -o line
 status_is 1 "the status is 1 in a bar, too"
 out_empty "nothing is printed"

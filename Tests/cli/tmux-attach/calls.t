@@ -45,7 +45,8 @@ for transport in $transports; do
   ok "$transport: Return is pressed, too" wait_until 30 typed riff "word more $(printf '\r')"
   is "$(calls)" 2 "$transport: tmux is asked once more"
   say 'Gr\303\274\303\237e'
-  ok "$transport: more than ASCII is typed" wait_until 30 typed riff "word more $(printf '\r')Grüße "
+  ok "$transport: more than ASCII is typed" \
+    wait_until 30 typed riff "word more $(printf '\r')Grüße "
   is "$(calls)" 2 "$transport: tmux is asked once for the buffer and once for the session"
   t 0 "$transport: the list is asked for" tmux-attach $attach_args -l
 

@@ -33,7 +33,8 @@ done
 run tmux-attach -N -s riff .
 is "$status$(jq -r '.name + .command' "$out")" 0riffpython3 "a new session is made"
 run tmux-attach -N -H 'cat -u' -d "$tmp" .
-is "$(jq -r '.name + .command + .directory' "$out")" "riff-2cat$tmp" "another one gets the next name"
+is "$(jq -r '.name + .command + .directory' "$out")" "riff-2cat$tmp" \
+  "another one gets the next name"
 t 2 "the same name is not made twice" tmux-attach -N -s riff .
 run tmux-attach -l .
 is "$(jq -r .name "$out" | tr '\n' ' ')" "riff riff-2 " "the sessions are listed"

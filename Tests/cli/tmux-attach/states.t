@@ -28,7 +28,8 @@ is "$(jq -c '[.state, .since, .reason]' "$out" | tr '\n' ' ')" \
 in_pane one waiting "needs you"
 attach -l
 is "$(shown one) $(shown two)" "waiting|needs you unknown|-" "one has"
-like "$(jq -r 'select(.name == "one").since' "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' "the time is there"
+like "$(jq -r 'select(.name == "one").since' "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' \
+  "the time is there"
 in_pane one working
 attach -l -o tsv
 is "$(cut -f 1,8,10 "$out")" "$(printf 'one\tworking\t\ntwo\tunknown\t')" "in tsv, at the end"
@@ -123,7 +124,8 @@ for name in d e f; do in_pane "$name" idle; done
 attach -l -o line
 out_is "2 waiting · 1 working · 3 idle" "counts"
 attach -l -o tmux
-out_is "#[fg=#d97706]●#[default] 2 waiting · 1 working · 3 idle" "tmux gets the counts with a colour"
+out_is "#[fg=#d97706]●#[default] 2 waiting · 1 working · 3 idle" \
+  "tmux gets the counts with a colour"
 attach -l -o i3
 is "$(jq -r '.full_text + .short_text + .color' "$out")" "2 waiting · 1 working · 3 idlewaiting#d97706" "for i3"
 attach -o line

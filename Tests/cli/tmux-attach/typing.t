@@ -29,7 +29,8 @@ for transport in $transports; do
 
   say ' \n hello  there\t\n\n'
   status_is 0 "$transport: text is typed"
-  ok "it is trimmed, has one blank behind it and no Return, and goes into the base" wait_until 30 typed riff 'hello  there '
+  ok "it is trimmed, has one blank behind it and no Return, and goes into the base" \
+    wait_until 30 typed riff 'hello  there '
   forget
   say ' \n\t '
   status_is 0 "$transport: blank text is not typed"

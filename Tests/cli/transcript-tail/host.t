@@ -100,7 +100,8 @@ t 2 "a place that does not exist is an error" transcript-tail --once .:nowhere
 err_is "transcript-tail: .:nowhere: no such file or folder" "the place is named"
 printf '[host box]\nhostname = .\n' >"$XDG_CONFIG_HOME/agentutils/config"
 t 2 "a host needs a colon" transcript-tail --once box
-err_is "transcript-tail: box: no such file or directory: did you mean box:?" "the message says what is meant"
+err_is "transcript-tail: box: no such file or directory: did you mean box:?" \
+  "the message says what is meant"
 cp "$sample" "$HOME/$(printf 'a\nb')"
 t 2 "a line feed is refused, too" transcript-tail --once "$(printf '.:a\nb')"
 err_like 'a path on a host cannot hold control characters$' "the message says so"
@@ -163,7 +164,8 @@ for transport in $transports; do
   pkill -P "$pid"
   finished "$pid"
   # shellcheck disable=SC2086
-  t 2 "$transport: a place that does not exist is an error" transcript-tail --quiet --max-time 5 --once $attach_args:nowhere
+  t 2 "$transport: a place that does not exist is an error" \
+    transcript-tail --quiet --max-time 5 --once $attach_args:nowhere
   ssh-keygen -q -t ed25519 -N '' -f "other-$transport"
   t 77 "$transport: a key that is refused" \
     transcript-tail --once --transport "$transport" -i "other-$transport" --pins pins \

@@ -137,7 +137,8 @@ quiet=$pid
 for number in 1 2 3; do
   printf '{"type":"user","n":%s}\n' "$number" >>"$folder/s.jsonl"
   ok "line $number comes" wait_until 10 at_least quiet.out "$number"
-  ok "line $number is noted" wait_until 10 has state "\"offset\":$(wc -c <"$folder/s.jsonl" | tr -d ' ')}"
+  ok "line $number is noted" \
+    wait_until 10 has state "\"offset\":$(wc -c <"$folder/s.jsonl" | tr -d ' ')}"
 done
 stop "$quiet" KILL
 printf '{"type":"user","n":4}\n' >>"$folder/s.jsonl"

@@ -37,7 +37,8 @@ for place in "$session" "$site" "$projects" "$projects/" .; do
   run sh -c 'cd "$1" && transcript-tail --once "$2"' - "$site" "$place"
   is "$status $(lines "$out")" "0 22" "$place gives the same"
 done
-t 2 "a folder that does not exist is an error" env CLAUDE_CONFIG_DIR="$tmp/nowhere" transcript-tail --once
+t 2 "a folder that does not exist is an error" \
+  env CLAUDE_CONFIG_DIR="$tmp/nowhere" transcript-tail --once
 err_one_line transcript-tail "one line says it"
 
 # --- it grows
@@ -70,7 +71,8 @@ is "$(cat follow.err)" "" "nothing is said of all that"
 
 line 6 >"$site/a.jsonl"
 ok "a file that became shorter is read again" wait_until 10 has_lines follow.out 1,2,3,51,4,5,6
-is "$(jq -r 'select(.type == "gap") | "\(.reason) \(.from)"' follow.out)" "truncated 66" "a gap says so"
+is "$(jq -r 'select(.type == "gap") | "\(.reason) \(.from)"' follow.out)" "truncated 66" \
+  "a gap says so"
 like "$(cat follow.err)" '/a\.jsonl: truncated: ' "a line says so, too"
 line 7 >new
 line 8 >>new
@@ -97,7 +99,8 @@ echo '}' >>"$site/a.jsonl"
 run transcript-tail --once --state state
 ok "it comes the next time" has_lines "$out" 11
 t 2 "a state is one place's" transcript-tail --once --state state "$site"
-err_like "^transcript-tail: state: holds the state of $projects, not of $site\$" "the message names both places"
+err_like "^transcript-tail: state: holds the state of $projects, not of $site\$" \
+  "the message names both places"
 echo '{"type":"transcript_state","source":"x","files":[{"path":1}]}' >wrong
 t 2 "what is no state is refused" transcript-tail --once --state wrong
 err_one_line transcript-tail "it is told in one line"

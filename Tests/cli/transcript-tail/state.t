@@ -85,7 +85,8 @@ while [ "$tries" -lt 30 ]; do
 done
 if [ "${after% *}" = "${before% *}" ] && [ "${after#* }" -gt 0 ] 2>/dev/null; then
   run transcript-tail --all --once --state st "$folder"
-  is "$(jq -r '.data.n // .reason' "$out" | xargs)" "replaced 8 9" "another file with its number is read from the beginning"
+  is "$(jq -r '.data.n // .reason' "$out" | xargs)" "replaced 8 9" \
+    "another file with its number is read from the beginning"
 else
   skip 1 "the number is not given again, or the file system does not know when a file was made"
 fi

@@ -61,7 +61,8 @@ for place in "$folder" .:t; do
   is "$status $(numbers) $(cat "$err")" "0 9 " "$place: one of which nothing was wanted"
   { line 6; line 7; line 5; line 4; } | replace
   run transcript-tail --once --state st "$place"
-  is "$(jq -r '.data.n // .reason' "$out" | xargs)" "replaced 6 7 5 4" "$place: a file replaced by another is read"
+  is "$(jq -r '.data.n // .reason' "$out" | xargs)" "replaced 6 7 5 4" \
+    "$place: a file replaced by another is read"
   { line 6; line 7; } | replace
   run transcript-tail --once --state st "$place"
   is "$(jq -r '.data.n // .reason' "$out" | xargs)" "replaced 6 7" "$place: a shorter one is another"
@@ -99,7 +100,8 @@ for place in "$folder" .:t; do
   { said u1 c; said u2 c; said u3 c; said u5 c; } >"$folder/c.jsonl"
   said x2 x >>"$folder/x.jsonl"
   run transcript-tail --once --state st "$place"
-  is "$(jq -r .data.uuid "$out" | sort | xargs)" "u5 x2" "$place: a copy of both gives nothing twice"
+  is "$(jq -r .data.uuid "$out" | sort | xargs)" "u5 x2" \
+    "$place: a copy of both gives nothing twice"
   run transcript-tail --once --state st "$place"
   is "$(cat "$out")" "" "$place: and then nothing is new"
 done

@@ -24,7 +24,8 @@ for sample in full scripts troubled minimal; do
       diff "$golden/cockpit-$sample-$width.txt" "$out"
     run env TERM=xterm-256color voice-state -W "$width" --color always record
     visible <"$out" >colours
-    ok "$sample at $width columns is the same in colours" diff "$golden/cockpit-$sample-$width.colour.txt" colours
+    ok "$sample at $width columns is the same in colours" \
+      diff "$golden/cockpit-$sample-$width.colour.txt" colours
   done
 done
 

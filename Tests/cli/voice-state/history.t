@@ -52,7 +52,8 @@ ok "json has the backend's rows" sh -c 'curl -sf "$AGENT_URL/api/voice/history/s
 run voice-state replay -o text -W 100 --panel session,transcript,tools "$id"
 out_like '^-- ' "text: the panels at its end"
 t 1 "there is no such session" voice-state replay nobody
-err_is "voice-state: session nobody: the backend knows no events of it" "the message names the session"
+err_is "voice-state: session nobody: the backend knows no events of it" \
+  "the message names the session"
 t 1 "an id is no path" voice-state replay ../../../stats
 
 # Speed: the first and last events of the session are minutes apart.
@@ -70,7 +71,8 @@ if command -v tmux >/dev/null 2>&1; then
   shows() { mux capture-pane -p -t replay | grep -Eq -e "$1"; }
   mux new-session -d -s keep cat
   mux new-session -d -x 110 -y 40 -s replay "stty -a >before; voice-state replay $id; echo status \$?; stty -a >after; cat"
-  ok "a replay runs on the screen" wait_until 30 shows ' 0:0[0-9]/[0-9]+:[0-9]+|^0:0[0-9]/[0-9]+:[0-9]+'
+  ok "a replay runs on the screen" \
+    wait_until 30 shows ' 0:0[0-9]/[0-9]+:[0-9]+|^0:0[0-9]/[0-9]+:[0-9]+'
   mux send-keys -t replay Space
   ok "space stops it" wait_until 30 shows 'paused'
   mux send-keys -t replay n

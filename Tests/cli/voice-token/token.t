@@ -99,7 +99,8 @@ run sh -c 'voice-token -k K -s - r <nul'
 is "$status $(cat "$err")" "77 voice-token: standard input: not one line of visible characters" "nor is it one on standard input"
 printf 'a\nb\n' >nul
 run voice-token -k K -s nul r
-is "$status $(cat "$err")" "77 voice-token: nul: more than one line" "a secret of two lines is refused"
+is "$status $(cat "$err")" "77 voice-token: nul: more than one line" \
+  "a secret of two lines is refused"
 : >nul
 run voice-token -k K -s nul r
 is "$status $(cat "$err")" "77 voice-token: nul: no secret in it" "an empty secret is refused"

@@ -98,8 +98,10 @@ status 204
 S
   ask $command -v
   is "$status $(requests .n | wc -l | tr -d ' ')" "0 4" "$command: other 5xx are tried again"
-  err_like 'stream is down: 503 Status: the bot restarts; next try in' "$command: the reason is told"
-  err_like "stream is down: 502 Status: the tunnel's page: .*; next try in" "$command: a page is told as one line"
+  err_like 'stream is down: 503 Status: the bot restarts; next try in' \
+    "$command: the reason is told"
+  err_like "stream is down: 502 Status: the tunnel's page: .*; next try in" \
+    "$command: a page is told as one line"
   # In the middle: what came before is good.
   for answer in '401 application/json {}' '404 application/json {"error":"Not found."}' \
     "503 application/json {\"error\":\"$required\"}"; do
@@ -107,7 +109,8 @@ S
       'send event: voice_state\ndata: {"activeCount":0,"sessions":[]}\n\n' --- \
       "status $answer" | script
     ask $command
-    is "$status $(said | cut -c 1-3)" "77 ${answer%% *}" "$command: ${answer%% *} at a reconnect ends it"
+    is "$status $(said | cut -c 1-3)" "77 ${answer%% *}" \
+      "$command: ${answer%% *} at a reconnect ends it"
   done
 done
 script <<'S'
@@ -189,7 +192,8 @@ run sse-tail "$url/s?k=0123456789"
 err_like '400 Status: Cannot GET /s\?k=\(secret\)$' "the query of its URL is hidden"
 printf 'forever\nstatus 401 text/plain no\n' | script
 t 77 "a token of the command line that is refused" sse-tail -H "x-dashboard-token: $token" activity
-err_like '401 Status: the token from the command line was refused \(no profile\)$' "the message says where it was from"
+err_like '401 Status: the token from the command line was refused \(no profile\)$' \
+  "the message says where it was from"
 
 # --- size
 # measured CMD...: $rss in KiB, $code.

@@ -83,13 +83,15 @@ start_gateway claw --token token2
 echo 1 >"$tmp/count"
 echo "token-command = cd $tmp && $counting" >>"$config"
 run agent-call -p claw agents
-is "$status $(frames claw connect | jq -r .auth.token | xargs)" "0 token1 token2" "a gateway makes it run, too"
+is "$status $(frames claw connect | jq -r .auth.token | xargs)" "0 token1 token2" \
+  "a gateway makes it run, too"
 rm -rf "$XDG_STATE_HOME"
 start_gateway other --token token9
 echo 1 >"$tmp/count"
 echo "token-command = cd $tmp && $counting" >>"$config"
 run agent-call -p other agents
-is "$status $(frames other connect | jq -r .auth.token | xargs)" "77 token1 token2" "it runs once for each refusal"
+is "$status $(frames other connect | jq -r .auth.token | xargs)" "77 token1 token2" \
+  "it runs once for each refusal"
 url=$first
 
 # --- to its own server alone

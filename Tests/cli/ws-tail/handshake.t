@@ -149,7 +149,8 @@ is "$(header authorization)" "Basic bWU6c2VjcmV0 " "user and password of the URL
 answered 'status 403 text/plain secret-token-1 was wrong' --token-file "$tmp/token"
 status_is 77 "a token that is refused"
 err_unlike 'secret-token' "the token is not quoted"
-t 2 "a token does not go over plain ws" ws-tail --token-file "$tmp/token" --max-retries 0 ws://192.0.2.1/
+t 2 "a token does not go over plain ws" \
+  ws-tail --token-file "$tmp/token" --max-retries 0 ws://192.0.2.1/
 err_like 'allow-plaintext' "is not sent, and why"
 printf '%s\n' switch 'frame 81 1' listen | script
 t 0 "unless that is wished" ws-tail -d -n 1 --allow-plaintext --token-file "$tmp/token" "$ws/"

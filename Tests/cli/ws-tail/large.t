@@ -88,6 +88,7 @@ frame 88 \x03\xe8
 listen
 S
 run ws-tail -d --max-retries 0 "$ws/"
-is "$(jq -r .n "$out" | md5sum)" "$(seq 0 19999 | md5sum)" "20,000 messages come in pieces of any size"
+is "$(jq -r .n "$out" | md5sum)" "$(seq 0 19999 | md5sum)" \
+  "20,000 messages come in pieces of any size"
 
 done_testing

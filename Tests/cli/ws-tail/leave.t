@@ -38,6 +38,7 @@ is "$status $(cat "$out")" '0 "abc"' "it leaves in the middle of a flood"
 printf '%s\n' switch 'send \x89\x011\x89\x012\x81\x01a\x89\x013\x88\x02\x03\xe8' listen | script
 run ws-tail -d --max-retries 0 "$url/"
 left
-is "$(jq -r 'select(.first == "8a") | .text' "$log" | tr '\n' ' ')" "1 2 3 " "a burst of pings is answered"
+is "$(jq -r 'select(.first == "8a") | .text' "$log" | tr '\n' ' ')" "1 2 3 " \
+  "a burst of pings is answered"
 
 done_testing

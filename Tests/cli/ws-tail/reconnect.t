@@ -127,7 +127,8 @@ stall
 S
 follow -L --idle-timeout 0.3 -n 2
 is "$(data)" "1 2 " "silence is noticed"
-is "$(jq -r 'select(.type == "lost") | .reason' "$out")" "nothing came for 0.3 s" "the record says so"
+is "$(jq -r 'select(.type == "lost") | .reason' "$out")" "nothing came for 0.3 s" \
+  "the record says so"
 script <<'S'
 switch
 frame 81 1
@@ -172,6 +173,7 @@ follow --max-message-bytes 10 -n 2
 is "$(data)" "01234567 last " "--max-message-bytes drops what is larger"
 status_is 2 "which is an error at the end"
 is "$(lines "$err")" 3 "and told of each"
-err_like '^ws-tail: message of 100000 bytes or more dropped: over --max-message-bytes$' "it is told in a line"
+err_like '^ws-tail: message of 100000 bytes or more dropped: over --max-message-bytes$' \
+  "it is told in a line"
 
 done_testing
