@@ -41,7 +41,7 @@ out_like '^2026-03-01 15:45  \(none\) +0 *$' "an empty one has no bar"
 for key in minute:16 day:10 week:10 month:7; do
   echo "{\"type\":\"count\",\"${key%:*}\":\"2026-02-28T18:15:00.000Z\",\"count\":1,\"usd_cost\":0}" >one
   run action-format one
-  is "$(sed -n '2s/  .*//p' "$out")" "$(echo '2026-03-01 00:00' | cut -c "1-${key#*:}")" "a ${key%:*}"
+  is "$(sed -n '2s/  .*//p' "$out")" "$(echo '2026-03-01 00:00' | cut -c "1-${key#*:}")" "a time of --by is cut to a ${key%:*}"
 done
 run action-format -o spark hours
 out_is '▅▁█  2026-03-01 14:45 to 16:45' "bars fit one line"
@@ -54,7 +54,7 @@ for day in range(1, 29):
   for hour in range(24):
     print("{\"type\":\"count\",\"hour\":\"2026-02-%02dT%02d:00:00Z\",\"count\":%d,\"usd_cost\":0}" % (day, hour, day))' >many
 run action-format -o spark many
-is "$(python3 -c 'import sys; print(len(open(sys.argv[1]).read().split()[0]))' "$out")" 60 "at most 60 of them"
+is "$(python3 -c 'import sys; print(len(open(sys.argv[1]).read().split()[0]))' "$out")" 60 "at most 60 of them are drawn"
 
 # TSV keeps every digit.
 printf '%s\n' '{"type":"count","user":"a\tb\u001b[2J\n\\","hour":"2026-03-01T09:00:00.000Z","count":3,"usd_cost":0.30000000000000000000000004}' \

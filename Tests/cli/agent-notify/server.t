@@ -197,7 +197,7 @@ is "$(jq -c '[.waiting[] | [.title, .ways[0]]]' "$tmp/two.state")" "[[\"one\",\"
   "what it was to tell waits for another run"
 
 # --- https that is none
-t 2 "https to a server of http" agent-notify --ntfy "https://127.0.0.1:$ntfy_port/open" --state "$tmp/https" <"$tmp/in"
+t 2 "https to a server of http is an error" agent-notify --ntfy "https://127.0.0.1:$ntfy_port/open" --state "$tmp/https" <"$tmp/in"
 start_tls '' '{"id":"m1"}' ''
 t 2 "a certificate that nobody vouches for is refused" agent-notify --ntfy "$url/open" --state "$tmp/tls" <"$tmp/in"
 err_like 'certificate' "is said at once"
@@ -235,7 +235,7 @@ is "$(got .message)" '"This topic may be written."' "one notice is sent"
 t 77 "a topic that may only be read" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/phone"
 out_is "$notices: nobody may read it without a token
 $notices: with the token it may be read" "is said to be that"
-err_is "agent-notify: $notices: 403 Forbidden: forbidden (40301): it may not be written" "in the server's words"
+err_is "agent-notify: $notices: 403 Forbidden: forbidden (40301): it may not be written" "the server's words are told"
 t 0 "an open topic is checked" agent-notify --check --ntfy "${notices%/*}/open"
 out_like 'open: anybody may read it$' "is said to be one"
 fresh

@@ -60,7 +60,8 @@ like "$notes" '^agent-serve: reply command: descriptor 3:1: not JSON: ' "a bad l
 like "$notes" 'descriptor 3:5: no id$' "with what is missing"
 like "$notes" 'descriptor 3:9: a message whose role is not thinking$' \
   "what it has too much is named"
-like "$notes" '^agent-serve: [0-9]+ more bad lines$' "ten of a reply, and how many more"
+like "$notes" '^agent-serve: [0-9]+ more bad lines$' \
+  "ten of a reply are named, and how many more there are"
 like "$notes" 'more than 4194304 bytes; the rest is not read$' "that there is too much"
 like "$notes" 'more than 1000 calls$' "too many calls are told"
 unlike "$notes" "$(printf '\033')" "nothing of the lines is shown"

@@ -129,7 +129,7 @@ is "$(get agents/browser-sessions | jq -c '.sessions | map(.sessionId[0:6]) | so
 is "$(get agents/browser-sessions |
   jq -c '.sessions[] | select(.sessionId == "k") | [.totalCostUsd, .durationMs, (.toolSteps | map([.tool, .step]))]')" \
   '[0.5,12,[["7",0],["a",2]]]' "with what they tell"
-is "$(get 'agents/browser-sessions?guildId=9' | jq -c '[.guildId, (.sessions | length)]')" '["9",1]' "of a guild"
+is "$(get 'agents/browser-sessions?guildId=9' | jq -c '[.guildId, (.sessions | length)]')" '["9",1]' "they can be those of a guild"
 is "$(get 'agents/browser-sessions?limit=0' | jq '.sessions | length')" 1 \
   "a limit holds for sessions"
 is "$(get 'agents/browser-sessions?sinceHours=-1' | jq '.sessions | length')" 3 "junk is the default"
@@ -143,6 +143,6 @@ done
 is "$(curl -s --data-binary @"$tmp/large" "$url/api/voice/join")" '{"error":"payload_too_large"}' "a body that is too large for joining is refused"
 { printf '{"a":' && head -c 3000000 /dev/zero | tr '\0' '[' && head -c 3000000 /dev/zero | tr '\0' ']' &&
   printf '}'; } >"$tmp/deep"
-is "$(curl -s -X PUT --data-binary @"$tmp/deep" "$url/api/llm/models")" '{"ok":true}' "nesting of any depth"
+is "$(curl -s -X PUT --data-binary @"$tmp/deep" "$url/api/llm/models")" '{"ok":true}' "nesting of any depth is taken"
 ok "comes back" sh -c "curl -s '$url/api/llm/models' | cmp - '$tmp/deep'"
 done_testing

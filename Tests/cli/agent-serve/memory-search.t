@@ -16,7 +16,7 @@ is "$(curl -s "$url/api/memory/facts?guildId=$guild&limit=500" | jq '.facts | le
 
 is "$(curl -s "$url/api/memory/reflections" | jq -c '.runs | map([.runId, .status, .durationMs])')" \
   '[["run_30","error",null],["run_31","completed",459]]' "its reflections are there, too"
-is "$(curl -s "$url/api/memory" | jq -r .markdown | grep -c '^## ')" 7 "and its markdown, a heading a subject"
+is "$(curl -s "$url/api/memory" | jq -r .markdown | grep -c '^## ')" 7 "its markdown has a heading for each subject"
 
 # --- words
 like "$(first 'DRILL press fuse')" '^The drill press takes' "case does not matter"

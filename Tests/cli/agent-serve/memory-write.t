@@ -30,7 +30,7 @@ is "$(post '{"guildId":"1","subject":" a \n b ","fact":"  One\t\u00a0fact  ","fa
 {"created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z","scope":"guild","guild_id":"1","channel_id":null,"user_id":null,"subject":"a b","fact":"One fact","fact_type":"preference","evidence_text":null,"source_message_id":null,"confidence":1,"metadata":{"isLegacy":false}}' \
   "a fact is folded and clamped"
 is "$(post '{"guildId":"1","subject":"a b","fact":"One   fact"}')" \
-  '{"ok":false,"stored":0,"ids":[],"errors":[{"line":1,"reason":"duplicate"}],"error":"duplicate"} 409' "the same again"
+  '{"ok":false,"stored":0,"ids":[],"errors":[{"line":1,"reason":"duplicate"}],"error":"duplicate"} 409' "the same again is a duplicate"
 like "$(post '{"guildId":"2","subject":"a b","fact":"One fact"}')" '"ids":\[2\].* 200$' "in another guild it is another"
 refused() { is "$(post "$1" | sed 's/.*"error":"\(.*\)"} 400$/\1/')" "$2" "400: $2"; }
 refused '{"guildId":"1","fact":"x"}' 'subject required'
@@ -66,9 +66,9 @@ done
 confidence() { put 1 "{\"guildId\":1,\"subject\":\"a\",\"fact\":\"b\",\"confidence\":$1}" | sed 's/ 200$//' | jq -c .fact.confidence; }
 is "$(confidence null) $(confidence '""') $(confidence true) $(confidence -3) $(confidence 7) $(confidence '" 0.25 "') $(confidence '"0b1"')" \
   "0 0 1 0 1 0.25 1" "what JavaScript takes for a number"
-is "$(put 4 '{"guildId":"1","subject":"a","fact":"b","confidence":1}')" '{"ok":false,"error":"duplicate"} 409' "twins"
-is "$(put 1 '{"guildId":"1","subject":"a","fact":"b","confidence":1}' | jq -r '.ok? // empty')" true "but not of itself"
-is "$(put 2 '{"guildId":"1","subject":"a","fact":"b","confidence":1}')" '{"ok":false,"error":"not_found"} 404' "another guild's"
+is "$(put 4 '{"guildId":"1","subject":"a","fact":"b","confidence":1}')" '{"ok":false,"error":"duplicate"} 409' "twins are refused"
+is "$(put 1 '{"guildId":"1","subject":"a","fact":"b","confidence":1}' | jq -r '.ok? // empty')" true "a fact is no twin of itself"
+is "$(put 2 '{"guildId":"1","subject":"a","fact":"b","confidence":1}')" '{"ok":false,"error":"not_found"} 404' "another guild's fact is not found"
 like "$(put 3 '{"guildId":"anything","subject":"300","fact":"edited","confidence":1}')" '"fact":"edited".* 200$' \
   "a person's fact can be edited with any guild"
 is "$(put 1 'guildId=1&subject=a&fact=of+a+form&confidence=0.5' application/x-www-form-urlencoded | sed 's/.*"fact":"\([^"]*\)".*/\1/')" \
@@ -80,7 +80,7 @@ curl -s -o "$tmp/answer" -X PUT -H 'Origin: http://example.org' -H 'Content-Type
   -w '%{http_code}' "$m/facts/1" >"$tmp/code"
 is "$(cat "$tmp/code")" 403 "a page in a browser may not write"
 is "$(curl -s -X PUT "$m/facts/")$(curl -s -X PUT "$m/facts/1/2")$(curl -s -X DELETE "$m/reflections/")$(curl -s -X PATCH "$m/facts/1")" \
-  '{"error":"Not found."}{"error":"Not found."}{"error":"Not found."}{"error":"Not found."}' "404: other paths"
+  '{"error":"Not found."}{"error":"Not found."}{"error":"Not found."}{"error":"Not found."}' "other paths are not found"
 is "$(curl -s "$m/")$(curl -s "$m/facts/1")$(curl -s "$m/none")" "Not found.Not found.Not found." "other paths are not found, either"
 
 # --- lengths, in UTF-16 units
@@ -99,13 +99,13 @@ is "$(cat "$tmp/got")" \
   "what has no UTF-8 and what ends a text in SQLite is replaced, white space is folded"
 not_ok "no control character is bare" sh -c "curl -s '$m/facts?guildId=1' | grep -q \"\$(printf '[\\001-\\037]')\""
 is "$(curl -s "$m?guildId=1" | jq -r .markdown | grep -c '^## ')" 3 "it makes no heading in the markdown"
-is "$(curl -s "$m/facts?guildId=1%27%20OR%201=1%20--" | jq '.facts | map(.scope) | unique' | tr -d ' \n')" '["owner","user"]' "no SQL"
+is "$(curl -s "$m/facts?guildId=1%27%20OR%201=1%20--" | jq '.facts | map(.scope) | unique' | tr -d ' \n')" '["owner","user"]' "no SQL is run"
 
 # --- deletes
 is "$(delete 1 '{}')$(delete x '{"guildId":"1"}')$(delete 2 '{"guildId":"1"}')$(delete 777 '{"guildId":"1"}')" \
   '{"ok":false,"error":"guildId required"} 400{"ok":false,"error":"valid factId required"} 400{"ok":false,"error":"not_found"} 404{"ok":false,"error":"not_found"} 404' \
   "what cannot be deleted"
-is "$(delete 3 '{"guildId":"1"}')$(delete 3 '{"guildId":"1"}')" '{"ok":true,"deleted":1} 200{"ok":false,"error":"not_found"} 404' "once"
+is "$(delete 3 '{"guildId":"1"}')$(delete 3 '{"guildId":"1"}')" '{"ok":true,"deleted":1} 200{"ok":false,"error":"not_found"} 404' "it can be deleted once"
 is "$(put 3 '{"guildId":"1","subject":"300","fact":"x","confidence":1}')" '{"ok":false,"error":"not_found"} 404' "nor is it edited"
 like "$(post '{"subject":"300","fact":"edited"}')" '"stored":1' "but it can be made again"
 stop "$pid"
@@ -114,9 +114,9 @@ stop "$pid"
 start_server many agent-serve -l 127.0.0.1:0 -D "$tmp/many.sqlite"
 m=$url/api/memory
 client many 10000 >"$tmp/many"
-is "$(curl -s --data-binary @"$tmp/many" "$m/facts" | jq -c '[.stored, (.ids | length), .errors]')" '[10000,10000,[]]' "10000 facts in one request"
-is "$(curl -s --data-binary @"$tmp/many" "$m/facts" | jq -c '[.stored, (.errors | length)]')" '[0,10000]' "none of them twice"
-is "$(curl -s "$m/subjects?guildId=1&limit=1000" | jq '.subjects | length, (map(.fact_count) | add)?' | head -n 1)" 500 "500 subjects at most"
+is "$(curl -s --data-binary @"$tmp/many" "$m/facts" | jq -c '[.stored, (.ids | length), .errors]')" '[10000,10000,[]]' "10000 facts are stored in one request"
+is "$(curl -s --data-binary @"$tmp/many" "$m/facts" | jq -c '[.stored, (.errors | length)]')" '[0,10000]' "none of them is stored twice"
+is "$(curl -s "$m/subjects?guildId=1&limit=1000" | jq '.subjects | length, (map(.fact_count) | add)?' | head -n 1)" 500 "at most 500 subjects are given"
 is "$(curl -s "$m/facts?guildId=1&limit=500" | jq '.facts | length')" 500 "500 facts are given"
 is "$(curl -s "$m/facts?guildId=1&subject=s7&limit=500" | jq '.facts | length')" 15 "all facts of a subject are given"
 is "$(curl -s "$m/facts?guildId=1&q=ITEM7777" | jq -c '.facts | map(.subject)')" '["s77"]' "one fact among them is found"

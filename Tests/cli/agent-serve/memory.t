@@ -66,7 +66,7 @@ is "$(curl -s "$m?guildId=$guild" | jq -r .markdown)" '# Memory
 ## __lore__
 
 - Use short replies in the evening.
-- The Workshop holds a fern show every May.' "the memory of a guild as text"
+- The Workshop holds a fern show every May.' "the memory of a guild is told as text"
 is "$(curl -s "$m" | jq -r .markdown | grep -c '^- ')" 8 "all of it is told without a guild"
 alike memory 'del(.ok) | .markdown = ""' \
   -H 'Content-Type: application/json' -d "{\"guildId\":\"$guild\"}" "$m/refresh"

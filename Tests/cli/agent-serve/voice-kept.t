@@ -78,7 +78,7 @@ recorded() {
 { recorded 00 1 && recorded 02 2 && recorded 04 3; } >"$tmp/recording"
 start_server replay agent-serve -l 127.0.0.1:0 -D :memory: --replay "$tmp/recording" --speed 2
 active() { [ "$(curl -s "$url/api/voice/state" | jq .activeCount)" = "$1" ]; }
-for count in 1 2 3; do ok "state $count" wait_until 30 active "$count"; done
+for count in 1 2 3; do ok "state $count is played" wait_until 30 active "$count"; done
 age=$(curl -s "$url/api/voice/state" | jq '.sessions[0].startedAt | sub("\\.[0-9]+Z"; "Z") | now - fromdate | floor')
 ok "its times are as old as they were when it was recorded ($age s)" test "$age" -ge 63 -a "$age" -le 75
 is "$(curl -s "$url/api/voice/state" | jq -r '.sessions[0].text')" 2026-03-01 "texts stay"

@@ -72,7 +72,7 @@ for case in 'GET /api/hea' 'GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ' 
   'POST /api/actions HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{' \
   'POST /api/actions HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffb\r\n{'; do
   client late "$url" "$case" >"$tmp/late.$((tests + 1))" 2>"$tmp/late.err" &
-  pass "begun: $case"
+  pass "it has begun: $case"
 done
 client late "$url" '' >"$tmp/late.none" 2>"$tmp/late.err" &
 client late "$url" 'GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /api/hea' \

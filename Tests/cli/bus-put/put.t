@@ -76,7 +76,7 @@ is "$(tail -n 1 "$tmp/ids")" mine-1 "a member can be the id"
 like "$(head -n 1 "$tmp/ids")" '^[0-9a-f]{24}\.1$' "else it is a digest and a number"
 
 run bus-put -s "$other" -t other --prefix ada <"$tmp/live"
-is "$(bus=$other && bus_client dump other | cut -d ' ' -f 1)" ada.actions.118.llm_call "a name in front"
+is "$(bus=$other && bus_client dump other | cut -d ' ' -f 1)" ada.actions.118.llm_call "a name stands in front"
 echo '{"x":1}' >"$tmp/other"
 run bus-put -s "$bus" -u records.mine <"$tmp/other"
 is "$(bus_client dump agents | tail -n 1 | cut -d ' ' -f 1)" records.mine \

@@ -38,7 +38,7 @@ hear 'no-such-program' "$wav"
 status_is 2 "a command that does not exist is an error"
 t 2 "--command and a server exclude each other" clip-transcribe --command 'cat "$1"' -p ears "$wav"
 run clip-transcribe --command 'echo hello' -o json "$wav"
-is "$(jq -r '[.type, .text, .format, .bytes] | join(" ")' "$out")" "transcript hello wav 20" "a record"
+is "$(jq -r '[.type, .text, .format, .bytes] | join(" ")' "$out")" "transcript hello wav 20" "a record can be printed"
 start ears clip-transcribe --command 'echo $$ >pid; sleep 1000' "$wav"
 wait_until 10 test -s pid
 is "$?" 0 "it listens"

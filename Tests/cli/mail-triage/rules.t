@@ -104,7 +104,8 @@ is "$(told message/telegram/c1/m1 '[.title, .text, .thread, .time, .about.id] | 
   "Bob B are you there? t1 2026-11-23T10:00:00.000Z telegram/c1/m1" "an event is told"
 is "$(told message/openclaw/claw/main/a1 '[.backend, .profile, .title, .text] | join(" ")')" \
   "openclaw claw claw done, all of it" "a message of an agent is told"
-is "$(told mail/ms1 '[.title, .text, .thread] | join(" ")')" "Eve: Lease please sign cv1" "a mail"
+is "$(told mail/ms1 '[.title, .text, .thread] | join(" ")')" "Eve: Lease please sign cv1" \
+  "a mail of a service is told"
 jq -c 'select(.id == "ms1")' records | mail-triage | cmp - /dev/stdin <<END
 $(jq -c 'select(.about.id == "ms1")' "$out")
 END

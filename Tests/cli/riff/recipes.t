@@ -107,7 +107,7 @@ export CDPATH
 cd "$tmp" && up -d rel -s riff-7
 unset CDPATH
 wait_until 30 begun riff-7
-is "$status $(agent_says riff-7 'select(.what == "start").cwd')" "0 $tmp/rel" "riff-up: with a CDPATH"
+is "$status $(agent_says riff-7 'select(.what == "start").cwd')" "0 $tmp/rel" "riff-up: a CDPATH does no harm"
 up -s riff-9 -H 'sleep 99; true;'
 is "$(rtmux list-panes -t =riff-9: -F '#{pane_current_command}')" sh \
   "riff-up: any command can be run"

@@ -46,7 +46,7 @@ inbox_args
 # shellcheck disable=SC2086
 sit quiet 24x100 share-inbox drain -q $inbox_args
 wait_until 30 all_gone
-not_ok "not with --quiet" grep -q % "$tmp/quiet.screen"
+not_ok "--quiet shows nothing" grep -q % "$tmp/quiet.screen"
 
 # --- add: of what has no size, how much there is so far
 mkfifo "$tmp/pipe"
@@ -60,7 +60,7 @@ more() {
 ok "add shows progress" wait_until 30 more
 exec 9>&-
 at add end 30 >"$tmp/end"
-like "$(shown add)" "^standard input  [0-9]+ B  [0-9]+ B/s\$" "of standard input: bytes and rate"
+like "$(shown add)" "^standard input  [0-9]+ B  [0-9]+ B/s\$" "standard input shows bytes and rate"
 # A file that is copied fast enough has no line.
 truncate -s 100M "$tmp/large.bin"
 # shellcheck disable=SC2016

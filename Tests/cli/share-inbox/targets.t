@@ -162,7 +162,7 @@ for count in 1 2; do
   for path in "$folder"/[0-9]*; do ln -s "$tmp/elsewhere" "$remote_inbox/${path##*/}"; done
   inbox drain
   is "$status $(left) $(find "$tmp/elsewhere" | wc -l | tr -d ' ')" "0 0 1" \
-    "a link to a folder, too ($count)"
+    "a link to a folder is left, too ($count)"
 done
 
 # A name that comes again with something else in it is not typed again, nor lost.
@@ -217,7 +217,7 @@ is "$status $(jq -r .state "$out" | tr '\n' ' ')" "2 failed delivered " \
   "a file over 200 MB fails, the others go"
 err_like ': too large \(201 MB > 200 MB\)$' "and is said to be too large"
 inbox drain
-is "$status $(left) $(cat "$err")" "0 1 " "once"
+is "$status $(left) $(cat "$err")" "0 1 " "it is handed over once"
 share-inbox remove "$(share-inbox list | jq -r .id)" >"$tmp/removed"
 port=1 # Nobody is there.
 truncate -s 3000 "$tmp/sparse.mp4"

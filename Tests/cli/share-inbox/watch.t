@@ -61,10 +61,10 @@ mv "$folder/.coming" "$folder/$(date +%s)-11111111-2222-3333-4444-$(printf %012d
 ok "and what others put there" wait_until 30 wait_left 0
 wait_until 30 at_least "$tmp/watch.out" 3
 is "$(jq -r .state "$tmp/watch.out" | sort | uniq -c | tr -s ' ')" " 3 delivered" \
-  "a record for each, at once"
+  "each has a record at once"
 # Ten at a time.
 for _ in 1 2 3 4 5 6 7 8 9 10; do put; done
-ok "ten at a time" wait_until 30 wait_left 0
+ok "ten are handed over at a time" wait_until 30 wait_left 0
 
 is_at_rest
 

@@ -34,7 +34,7 @@ for transport in $transports; do
   run tmux-attach $attach_args -l
   is "$(jq -r .name "$out")" "$transport" "$transport: the list is right"
   link rst
-  ok "$transport: back" at "$transport" expect '\e[?1049h'
+  ok "$transport: the screen is back" at "$transport" expect '\e[?1049h'
   # As with ssh, login files may have something to say, or to ask; once.
   is "$(grep -ac 'last words' "$tmp/$transport.screen")" 1 \
     "$transport: back at the session, their noise is not shown again"
@@ -51,7 +51,7 @@ for transport in $transports; do
   port=$direct
   start_proxy "$transport"
   attach "$transport" -s "$transport"
-  ok "$transport: the prompt" at "$transport" expect 'claude> '
+  ok "$transport: the prompt is there" at "$transport" expect 'claude> '
   link delay 300
   at "$transport" send 'inc\r'
   ok "$transport: far away, a key is seen" at "$transport" expect 'count 1'
@@ -61,13 +61,13 @@ for transport in $transports; do
   ok "$transport: and ~. works at once" at "$transport" end 10
   link delay 300
   attach "far$transport" -s "$transport"
-  ok "$transport: an attach from far away" at "far$transport" expect 'claude> '
+  ok "$transport: an attach from far away works" at "far$transport" expect 'claude> '
   link pass
   link rate 50000
   at "far$transport" send 'flood 200000\r'
-  ok "$transport: a flood over a narrow link" at "far$transport" within 40 expect flooded
+  ok "$transport: a flood comes over a narrow link" at "far$transport" within 40 expect flooded
   at "far$transport" send 'inc\r'
-  ok "$transport: and keys after it" at "far$transport" expect 'count 2'
+  ok "$transport: keys work after it" at "far$transport" expect 'count 2'
   link pass
   at "far$transport" kill TERM
   ok "$transport: TERM ends it" at "far$transport" end 30

@@ -28,14 +28,14 @@ shares() {
     call "$@"
     [ "$(sign_ins)" -ne "$_before" ] || break
   done
-  is "$status $(sign_ins)" "0 $_before" "$_title: over the terminal's connection"
+  is "$status $(sign_ins)" "0 $_before" "$_title: it goes over the terminal's connection"
 }
 # parts_with TITLE ARG...: it works, over a connection of its own.
 parts_with() {
   _title=$1 _before=$(sign_ins)
   shift
   call "$@"
-  is "$status $(sign_ins)" "0 $((_before + 1))" "$_title: over a connection of its own"
+  is "$status $(sign_ins)" "0 $((_before + 1))" "$_title: it goes over a connection of its own"
 }
 
 ok "a terminal is attached" seated me
@@ -43,7 +43,7 @@ is "$(find "$XDG_RUNTIME_DIR/agentutils" -type s -perm 600 | wc -l)" 1 "its sock
 pid_of_seat=$(seat_says me .pid)
 shares list -l
 is "$(jq -r .name "$out")" riff "and the list is right"
-err_empty "without a word"
+err_empty "nothing is said"
 shares "-v" -v -l
 err_like "by libssh2: shares the connection of process $pid_of_seat" "which is said with it"
 shares capture --capture
@@ -53,7 +53,7 @@ printf 'a word' >"$tmp/word"
 _before=$(sign_ins)
 attach_args
 run sh -c "tmux-attach $attach_args -t <'$tmp/word'"
-is "$status $(sign_ins)" "0 $_before" "type: over the terminal's connection"
+is "$status $(sign_ins)" "0 $_before" "text is typed over the terminal's connection"
 typed_is() { [ "$(typed_now)" = "$1" ]; }
 ok "and is typed once" wait_until 30 typed_is 'a word '
 call --close nobody
@@ -64,7 +64,7 @@ _before=$(sign_ins)
 for _ in 1 2 3 4 5 6; do tmux-attach $attach_args -l >>"$tmp/lists" 2>&1 & done
 wait_until 30 at_least "$tmp/lists" 6
 is "$(jq -r .name "$tmp/lists" | sort | uniq -c | tr -s ' ') $(sign_ins)" " 6 riff $_before" \
-  "six at once: over the terminal's connection"
+  "six at once go over the terminal's connection"
 
 # --- what is another connection
 cp "$tmp/pins" "$tmp/other-pins"
@@ -154,7 +154,8 @@ is "$(parts)" 1 "and the file is still on its way"
 finished "$drain"
 link rate 0
 is "$(left) $(sign_ins)" "0 $_before" "it went over the terminal's connection"
-is "$(sums "$(jq -r .remote_path "$tmp/drain.out")")" "$(sums "$tmp/large.bin")" "byte for byte"
+is "$(sums "$(jq -r .remote_path "$tmp/drain.out")")" "$(sums "$tmp/large.bin")" \
+  "it is the same, byte for byte"
 
 # --- the link is cut in the middle
 attach_args
@@ -210,7 +211,7 @@ at me kill KILL
 at me end >/dev/null
 ok "a socket is left" sockets_are 1
 parts_with "after a terminal that was killed" -l
-err_empty "without a word"
+err_empty "nothing is said"
 ok "the next terminal takes its place" seated me
 shares "with the next one" -l
 at me send '\r~.'

@@ -28,7 +28,7 @@ for transport in $transports; do
   port=$direct
   start_proxy "$transport"
   attach "$transport" -s "$transport" --keepalive 2
-  ok "$transport: the prompt" at "$transport" expect 'claude> '
+  ok "$transport: the prompt is there" at "$transport" expect 'claude> '
   at "$transport" quiet 0.3
   eval "pid_$transport=\$(seat_says \$transport .pid)"
 done
@@ -78,7 +78,7 @@ busy 'a stalled terminal' 60
 for transport in $transports; do
   _grown=
   eval "_grown=\$((\$(peak \$pid_$transport) - peak_$transport))"
-  ok "$transport: nor memory ($_grown kB)" test "$_grown" -lt 16384
+  ok "$transport: no memory is taken, either ($_grown kB)" test "$_grown" -lt 16384
   at "$transport" read
 done
 for transport in $transports; do
@@ -86,7 +86,7 @@ for transport in $transports; do
   ok "$transport: it goes on" at "$transport" within 60 expect flooded
   at "$transport" send 'inc\r'
   ok "$transport: and takes keys" at "$transport" expect 'count 1'
-  is "$(tries)" 1 "$transport: over the same link"
+  is "$(tries)" 1 "$transport: it is the same link"
 done
 
 # Real time: longer than a silent link is given (6 s); nothing was wrong with this one.
@@ -97,7 +97,7 @@ for transport in $transports; do
   link=$transport
   at "$transport" send 'inc\r'
   ok "$transport: stopped and continued, it takes keys" at "$transport" expect 'count 2'
-  is "$(tries)" 1 "$transport: over the same link"
+  is "$(tries)" 1 "$transport: it is the same link"
 done
 
 for transport in $transports; do
@@ -113,7 +113,7 @@ for transport in $transports; do
   link pass
   at "$transport" send 'inc\r'
   ok "$transport: a link that comes back is the same" at "$transport" expect 'count 3'
-  is "$(tries)" 1 "$transport: without another connection"
+  is "$(tries)" 1 "$transport: no other connection is made"
 done
 
 # An ssh that is held back must not stay when nobody is left to let it go on. tmux
@@ -133,6 +133,6 @@ for transport in $transports; do
   at ssh stall
   ok "ssh: held back" wait_until 30 held_back "$child"
   kill -9 "$ours"
-  ok "ssh: and gone with us" wait_until 30 gone "$child"
+  ok "ssh: it is gone with us" wait_until 30 gone "$child"
 done
 done_testing

@@ -22,7 +22,7 @@ list() { run tmux-attach -v -l "$@"; }
 by() { err_like ": by $1: $2" "$3"; }
 
 list -i "$id" $plain
-status_is 1 'a plain host: no sessions'
+status_is 1 "a plain host has no sessions"
 by libssh2 'a plain host' 'a plain host: in process'
 
 list -i "$id" --transport libssh2 $plain
@@ -44,7 +44,7 @@ list --pins "$tmp/pins" agentbox
 by ssh 'a connection is up already' 'the second time over the connection that is up'
 list --pins "$tmp/pins" -q agentbox
 err_unlike 'pinned' 'its key is pinned under the real name'
-like "$(cut -d ' ' -f 1 "$tmp/pins" | sort | uniq -c)" "^ *1 \[127.0.0.1\]:$port$" 'once, for both transports'
+like "$(cut -d ' ' -f 1 "$tmp/pins" | sort | uniq -c)" "^ *1 \[127.0.0.1\]:$port$" "one pin serves both transports"
 run tmux-attach --fingerprint --pins "$tmp/pins" agentbox
 out_like "$(ssh-keygen -lf "$host_key" | cut -d ' ' -f 2 | tr + .)" 'and --fingerprint finds it by the alias'
 
@@ -107,7 +107,7 @@ ssh-keygen -q -t rsa -N '' -f "$tmp/host-rsa"
 start_sshd old "HostKey $tmp/host-rsa" 'HostKeyAlgorithms rsa-sha2-512'
 printf '[127.0.0.1]:%s %s\n' "$port" "$(cut -d ' ' -f 1,2 "$tmp/host-rsa.pub")" >"$tmp/pins-rsa"
 list -i "$id" --pins "$tmp/pins-rsa" -P "$port" "$remote_user@127.0.0.1"
-status_is 1 'a host with an RSA key alone'
+status_is 1 "a host with an RSA key alone is reached by ssh"
 by ssh 'only its RSA key is known' 'is for OpenSSH'
 
 # --- a key in a file whose name is not UTF-8

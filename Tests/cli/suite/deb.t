@@ -32,7 +32,7 @@ depends_on() {
   depends=$(dpkg-deb -f "$1" Depends)
   shift
   for library; do
-    like "$depends" "(^|, )${library}[^,]* \(>= [^)]+\)" "depends on $library, of a version"
+    like "$depends" "(^|, )${library}[^,]* \(>= [^)]+\)" "it depends on $library, of a version"
   done
 }
 depends_on "$package" libc6 libcurl libssh2 libjansson libedit

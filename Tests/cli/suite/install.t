@@ -90,7 +90,7 @@ status_is 2 "a prefix that is no path from the root"
 
 t 0 "it is installed without the server" \
   env AGENTUTILS_WITHOUT_SERVE=1 make -s -C "$root" DESTDIR="$dest" PREFIX=/clients install
-out_is "installed in $dest/clients" "installs"
+out_is "installed in $dest/clients" "the clients are installed"
 is "$(find "$dest/clients" -name '*agent-serve*')" "" "nothing that comes with it"
 ok "the commands are there" test -x "$dest/clients/bin/agent-tail"
 uninstall_in PREFIX=/clients

@@ -74,7 +74,7 @@ done
 # Words are shown as they are, whatever a shell's echo makes of them, and on one line.
 for name in bus-up mem-pick riff-up task-list; do
   run "$name" "--$(printf 'a\\057b\033[31m\n\302\233c\342\200\256\342\200\213\342\201\246\303\274\233\330\234\357\273\277\355\240\200\357\277\271\363\240\201\201\341\240\216')"
-  is "$(head -n 1 "$err")" "$name: unknown option --a\\057b?[31m??c???ü?????????" "$name: a hostile option"
+  is "$(head -n 1 "$err")" "$name: unknown option --a\\057b?[31m??c???ü?????????" "$name shows a hostile option harmless"
 done
 # What goes wrong inside is told under the script's name, too.
 cat >"$XDG_CONFIG_HOME/agentutils/config" <<'END'

@@ -54,7 +54,7 @@ for damage in garbage '{"half' '{"type":"other"}'; do
   ok "with a state like $damage it goes on where it ended" wait_until 20 in_archive "one two"
   ok "the message says so" wait_until 20 has "$tmp/archive.err" 'not a resume point'
   stop "$pid"
-  is "$(cat "$tmp/archive.err")" "agent-archive: $tmp/archive/.state: not a resume point; the archive itself says where it ends" "in one line"
+  is "$(cat "$tmp/archive.err")" "agent-archive: $tmp/archive/.state: not a resume point; the archive itself says where it ends" "it is said in one line"
 done
 mkdir "$tmp/empty"
 echo garbage >"$tmp/empty/.state"

@@ -98,7 +98,7 @@ for form in table tsv line waybar tmux i3; do
   is "$(LC_ALL=C tr -d '\n\t' <"$out" | LC_ALL=C grep -c '[[:cntrl:]]')" 0 "no control is printed"
 done
 attach -l -o waybar
-is "$(jq -r .text "$out") $(jq -c .class "$out") $(jq -r .alt "$out")" '1 waiting ["waiting"] waiting' "waybar"
+is "$(jq -r .text "$out") $(jq -c .class "$out") $(jq -r .alt "$out")" '1 waiting ["waiting"] waiting' "waybar gets the count and a class"
 like "$(jq -r .tooltip "$out")" '^we "ird. &lt;b&gt;&amp;;\|: waiting: a\|b .* &lt;b&gt;&amp;amp; ' "pango is escaped"
 is "$(jq -r .tooltip "$out" | wc -l)" 1 "each session has one line"
 rtmux set-option -p -t "$pane" @agent_reason "$(head -c 12000 /dev/zero | tr '\0' x)"
@@ -127,7 +127,7 @@ attach -l -o tmux
 out_is "#[fg=#d97706]●#[default] 2 waiting · 1 working · 3 idle" \
   "tmux gets the counts with a colour"
 attach -l -o i3
-is "$(jq -r '.full_text + .short_text + .color' "$out")" "2 waiting · 1 working · 3 idlewaiting#d97706" "for i3"
+is "$(jq -r '.full_text + .short_text + .color' "$out")" "2 waiting · 1 working · 3 idlewaiting#d97706" "i3 gets the counts with a colour"
 attach -o line
 status_is 2 "a summary is of the list alone"
 attach --capture -o waybar
@@ -198,7 +198,7 @@ at() { listed riff "select(.state == \"$1\" and (.reason // \"\") == \"$2\")"; }
 ok "riff-claude: a session begins idle" wait_until 20 at idle ""
 is "$(agent_says riff 'select(.what == "start").env.TMUX')" null "tmux is hidden"
 is "$(agent_says riff 'select(.what == "start").arguments[1]' | jq -c '[.[] | keys[]]')" \
-  '["Notification","PostToolUse","PreToolUse","SessionEnd","SessionStart","Stop","UserPromptSubmit"]' "the hooks"
+  '["Notification","PostToolUse","PreToolUse","SessionEnd","SessionStart","Stop","UserPromptSubmit"]' "the hooks are these"
 say() { run agent-say $attach_args "$@"; }
 say -- work hard
 ok "a prompt is work" wait_until 20 at working ""

@@ -24,7 +24,7 @@ out_empty "nothing is printed"
 run voice-state -o line
 out_like '^20[0-9-]*T[0-9:.]*Z - no voice session$' "a line says it"
 run voice-state -o waybar
-is "$(jq -c '[.text, .alt, .class]' "$out")" '["","none",["none"]]' "for waybar an empty text, which hides it"
+is "$(jq -c '[.text, .alt, .class]' "$out")" '["","none",["none"]]' "waybar gets an empty text, which hides it"
 run voice-state -o tmux
 out_is "" "tmux gets nothing"
 run voice-state -o i3
@@ -56,7 +56,7 @@ sys.exit(line not in open(sys.argv[2], "rb").read().replace(b"\n", b" "))' "$out
 id=$(jq -r .sessionId "$out")
 guild=$(jq -r .guildId "$out")
 run voice-state -o line
-out_like "^20.*Z $(printf %s "$id" | cut -c1-8) processing · Kei talks; .*OpenAI RT; 4 people; ACTIVE; tool .* runs; music Slow Rotation" "line"
+out_like "^20.*Z $(printf %s "$id" | cut -c1-8) processing · Kei talks; .*OpenAI RT; 4 people; ACTIVE; tool .* runs; music Slow Rotation" "a line tells it"
 run voice-state -o waybar
 is "$(jq -r .alt "$out")" processing "waybar: what it does"
 is "$(jq -c .class "$out")" '["processing","tool"]' "waybar gets classes"
