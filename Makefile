@@ -31,7 +31,8 @@ agentutils-records = \
 	agent-status \
 	agent-setup \
 	mail-draft \
-	agent-plot
+	agent-plot \
+	agentutils
 agentutils-web = \
 	sse-tail \
 	ws-tail \

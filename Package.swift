@@ -99,6 +99,7 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
       Command("agent-setup", "CLibc"),
       Command("mail-draft", "CLibc"),
       Command("agent-plot", "CLibc"),
+      Command("agentutils", "CLibc"),
     ], staticLink
   ),
   // libcurl, which loads thirty libraries.

@@ -44,7 +44,7 @@ public enum Process {
   }
 
   /// The path that was given to execve(2), links and all; nil where the system does not say.
-  static var startedPath: String? { clibc_started_path().map { FileName.text($0) } }
+  public static var startedPath: String? { clibc_started_path().map { FileName.text($0) } }
 
   nonisolated(unsafe) private static var isCommandNamed = false
 

@@ -4,6 +4,7 @@ import action_format
 import agent_plot
 import agent_setup
 import agent_status
+import agentutils
 import mail_draft
 import notify_route
 import script_options
@@ -29,6 +30,7 @@ enum RecordsProgram {
         "agent-setup": agentSetupMain,
         "mail-draft": mailDraftMain,
         "agent-plot": agentPlotMain,
+        "agentutils": agentutilsMain,
       ]
     ).run()
   }

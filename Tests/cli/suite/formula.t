@@ -54,6 +54,6 @@ for file in bin/sse-tail share/man/man7/agentutils.7 lib/systemd/user/agent-serv
   share/licenses/agentutils/LICENSE; do
   ok "$file" test -s "$tmp/pkg/usr/$file"
 done
-not_ok "it has no note of its own" test -e "$tmp/pkg/usr/share/agentutils"
+not_ok "it has no note of its own" test -e "$tmp/pkg/usr/share/agentutils/installed"
 
 done_testing

@@ -1,0 +1,340 @@
+import CLibc
+import Core
+import Kinds
+
+/// agentutils(1): the way in. Alone it shows what is here and which commands there are; `doctor`
+/// looks whether all is in place, `demo` shows a made-up agent, and the name of a command runs it.
+public func agentutilsMain() {
+  FrontOptions.table.run(FrontOptions()) { options, diagnostics in
+    guard let word = options.words.first else {
+      try print(try Overview().text)
+      return .success
+    }
+    switch word {
+    case "help": try print(Overview.commands)
+    case "doctor": return try Doctor().report()
+    case "demo": try become([try demo()] + options.words.dropFirst())
+    default: try become(options.words)
+    }
+    return .success
+  }
+}
+
+func print(_ text: String) throws {
+  let writer = RecordWriter()
+  try writer.write(text)
+  try writer.flush()
+}
+
+/// Gives this process to a program. Comes back only when that fails.
+private func become(_ words: [String]) throws(Failure) {
+  var arguments = words.map { strdup($0) } + [nil]
+  _ = execvp(words[0], &arguments)
+  throw Failure(code: systemError, place: words[0])
+}
+
+/// Where the script of the demonstration is: beside the commands, installed or in the tree.
+private func demo() throws(Failure) -> String {
+  let folders =
+    Process.startedPath.map { [String($0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.startIndex))] }
+    ?? []
+  let path = (Process.environment("PATH") ?? "").split(separator: ":").map(String.init)
+  for folder in folders + path where access(Folders.join(folder, "agentutils"), X_OK) == 0 {
+    for place in ["../share/agentutils/demo", "../Tests/demo"] {
+      let script = Folders.join(folder, place)
+      if access(script, X_OK) == 0 { return script }
+    }
+  }
+  throw Failure("demo", "share/agentutils/demo: not found beside the commands")
+}
+
+struct FrontOptions {
+  var words: [String] = []
+
+  static let table = OptionTable<FrontOptions>(
+    program: "agentutils",
+    summary: """
+      Show what is here and which commands there are.
+      doctor looks whether all is in place, demo shows a made-up agent, help lists the
+      commands, and a command's name runs it.
+      """,
+    synopsis: "[COMMAND [WORD ...]]",
+    operands: .words(Overview.names + ["demo", "doctor", "help"]), endsAtOperand: true,
+    guesses: ["--list": "'agentutils help' lists the commands"], options: []
+  ) { options, words throws(UsageError) in
+    options.words = words.paths
+    guard let word = words.operands.first else { return }
+    let own = ["demo", "doctor", "help"]
+    guard (own + Overview.names).contains(word) else {
+      let hint = NearestWord.hint(for: word, among: own + Overview.names)
+      throw UsageError("\(word): not a command\(hint.isEmpty ? "; try 'agentutils help'" : hint)")
+    }
+    if word != "demo", own.contains(word), let other = words.operands.dropFirst().first {
+      throw UsageError("\(other): \(word) takes no word")
+    }
+  }
+}
+
+// MARK: - What is here
+
+private struct Overview {
+  /// The commands by what they are for: those that most people need, and the others.
+  private static let needs: [(need: String, usual: [String], others: [String])] = [
+    ("begin", ["agent-setup", "agent-serve", "agentutils"], []),
+    (
+      "watch", ["agent-pulse", "agent-browse", "agent-tail", "sse-tail", "transcript-tail"],
+      [
+        "ws-tail", "action-filter", "action-format", "turn-fold", "turn-format", "agent-archive",
+      ]
+    ),
+    ("ask", ["agent-status", "agent-cost", "voice-state", "agent-call"], ["agent-plot"]),
+    ("talk", ["agent-chat", "agent-approve", "mem-search"], ["mem-pick"]),
+    ("be told", ["agent-notify"], ["notify-route", "mail-triage"]),
+    (
+      "terminal", ["tmux-attach", "agent-say", "share-inbox"],
+      ["agent-state", "riff-up", "riff-claude", "riff-worktree-remove"]
+    ),
+    ("voice", [], ["agent-talk", "clip-transcribe", "reply-narrate", "voice-token"]),
+    (
+      "records", ["task-list", "task-add", "pds-record", "outbox"],
+      ["task-format", "mail-draft", "script-options"]
+    ),
+    ("machines", [], ["bus-up", "bus-put", "bus-get"]),
+  ]
+
+  static let names = needs.flatMap { $0.usual + $0.others }
+
+  /// All of them, in lines that fit on a screen.
+  static let commands = list { $0.usual + $0.others }
+
+  private static func list(
+    _ names: ((need: String, usual: [String], others: [String])) -> [String]
+  ) -> String {
+    needs.map { need in
+      var lines: [String] = []
+      for name in names(need) {
+        if let last = lines.last, last.utf8.count + name.utf8.count < 67 {
+          lines[lines.count - 1] += " " + name
+        } else {
+          lines.append(name)
+        }
+      }
+      return lines.enumerated().map {
+        padded($0.offset == 0 ? need.need : "", to: 12) + $0.element + "\n"
+      }.joined()
+    }.joined()
+  }
+
+  let text: String
+
+  /// Looks at this machine alone: no server is asked, and no token read.
+  init() throws(Failure) {
+    let settings = try Settings()
+    let configuration = settings.configuration
+    let sessions = ["riff", "default"].compactMap {
+      try? ProgramCall(["tmux-attach", "--label", $0, "-l", "-o", "json", "."])
+    }
+    let inbox = try? ProgramCall(["share-inbox", "list", "-o", "json"])
+    let profiles = configuration.profiles.keys.sorted()
+    let outboxes = profiles.compactMap { name in
+      (try? ProgramCall(["outbox", "-p", name, "list", "-o", "json"])).map { (name, $0) }
+    }
+    ProgramCall.wait(for: sessions + outboxes.map(\.1) + [inbox].compactMap { $0 })
+
+    var text = "agentutils \(suiteVersion)\n"
+    var last = ""
+    func row(_ title: String, _ line: String, _ advice: String) {
+      text += padded(title == last ? "" : title, to: 12) + padded(line, to: 34) + advice + "\n"
+      last = title
+    }
+    var waiting: [(line: String, advice: String)] = []
+    for (label, call) in zip(["", "--label default "], sessions) {
+      let found = call.lines.compactMap { try? JSONValue.parse(text: $0) }.filter {
+        label.isEmpty || $0["state"]?.string != "unknown" || isHarness($0["command"]?.string)
+      }
+      if found.isEmpty { continue }
+      row("running", count(found.count, "session", "in tmux"), "tmux-attach \(label)-l .")
+      waiting += found.filter { $0["state"]?.string == "waiting" }.map {
+        let name = Visible.masked($0["name"]?.string ?? "")
+        return ("\(name) waits for you", "tmux-attach \(label)-s '\(name)' .")
+      }
+    }
+    if last.isEmpty { row("running", "no agent in tmux", "tmux-attach . starts one") }
+    let uses = ["clanky": "agent-pulse", "pds": "task-list", "riff": "agent-talk"]
+    let places =
+      profiles.map { name in
+        let kind = configuration.profiles[name].map(\.kind.name) ?? ""
+        return ("\(name) (\(kind))", "\(uses[kind] ?? "agent-tail") -p \(name)")
+      } + configuration.hosts.keys.sorted().map { ("the host \($0)", "tmux-attach \($0)") }
+    for (what, use) in places.prefix(Self.most) {
+      row("configured", Visible.masked(what), Visible.masked(use))
+    }
+    if places.count > Self.most {
+      row("configured", "\(places.count - Self.most) more", "agentutils doctor")
+    }
+    if last != "configured" { row("configured", "nothing yet", "agent-setup") }
+    if let inbox, !inbox.lines.isEmpty {
+      waiting.append((count(inbox.lines.count, "file", "in the inbox"), "share-inbox list"))
+    }
+    for (name, call) in outboxes where !call.lines.isEmpty {
+      let name = Visible.masked(name)
+      waiting.append(
+        (count(call.lines.count, "change", "of \(name) not sent"), "outbox -p \(name) list"))
+    }
+    for each in waiting.prefix(Self.most - 1) { row("waiting", each.line, each.advice) }
+    if case let rest = waiting.count - Self.most + 1, rest > 0 {
+      row("waiting", "\(rest) more", "")
+    }
+    self.text =
+      text + "\n" + Self.list { $0.usual } + """
+
+        agentutils doctor   checks what is there, and says what to do next
+        agentutils demo     shows a made-up agent
+        agentutils help     lists all commands
+        COMMAND --help      shows the options of a command, man COMMAND all of it
+        man 7 agentutils    tells how they fit together
+
+        """
+  }
+
+  /// As many lines as fit on a screen, of each sort.
+  private static let most = 3
+}
+
+private func padded(_ text: String, to width: Int) -> String {
+  text + String(repeating: " ", count: max(1, width - text.count))
+}
+
+private func count(_ number: Int, _ what: String, _ rest: String) -> String {
+  "\(number) \(what)\(number == 1 ? "" : "s") \(rest)"
+}
+
+private func isHarness(_ command: String?) -> Bool {
+  ["aider", "amp", "claude", "codex", "cursor-agent", "gemini", "goose", "opencode"]
+    .contains(command)
+}
+
+// MARK: - Whether all is in place
+
+/// A line for each check, as `tmux-attach --check` prints them.
+private struct Doctor {
+  private var text = ""
+  private var isWell = true
+  private var advice: [String] = []
+
+  /// The programs of others, and who needs one of each line.
+  private static let programs: [(names: [String], need: String)] = [
+    (["tmux"], "tmux-attach ."), (["ssh"], "hosts of ~/.ssh/config"), (["git"], "riff-claude"),
+    (["fzf"], "agent-browse and mem-pick"), (["gnuplot"], "the pictures of agent-plot"),
+    (["nats-server"], "bus-up"), (["arecord", "pw-record", "sox"], "agent-talk"),
+  ]
+
+  private mutating func say(_ mark: String, _ what: String, _ words: String) {
+    text += padded(mark, to: 8) + padded(what, to: 12) + Visible.masked(words) + "\n"
+    if mark == "FAILED" { isWell = false }
+  }
+
+  init() throws {
+    for program in Self.programs {
+      if let found = program.names.first(where: ProgramCall.isThere) {
+        say("ok", "program", found)
+      } else {
+        let names = program.names.joined(separator: " or ")
+        say("missing", "program", "\(names): \(program.need) needs it")
+      }
+    }
+    let settings = try Settings()
+    let configuration = settings.configuration
+    for fault in configuration.faults.prefix(20) {
+      say("FAILED", "config", "\(configuration.path):\(fault.line): \(fault.reason)")
+    }
+    let profiles = configuration.profiles.sorted { $0.key < $1.key }
+    let hosts = configuration.hosts.keys.sorted()
+    if profiles.isEmpty, hosts.isEmpty {
+      say("missing", "config", "no agent and no host in \(configuration.path)")
+      advice.append("agent-setup")
+    } else if configuration.faults.isEmpty {
+      say("ok", "config", configuration.path)
+    }
+    try ask(
+      profiles.filter { $0.value.fault == nil && $0.value.kind.setup != nil }
+        .map { ($0.key, $0.value.kind) })
+    try look(at: hosts.filter { configuration.hosts[$0]?.fault == nil })
+    hooks(settings.folders)
+    let terminal = Process.environment("TERM") ?? ""
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { Process.environment($0) }
+    let locale = names.first { !$0.isEmpty } ?? ""
+    if terminal.isEmpty || terminal == "dumb" {
+      say("missing", "terminal", "TERM is '\(terminal)': screens need another")
+    } else if !["utf-8", "utf8"].contains(where: locale.lowercased().hasSuffix) {
+      say("missing", "terminal", "\(terminal), but the locale '\(locale)' is not of UTF-8")
+    } else {
+      say("ok", "terminal", "\(terminal), \(locale)")
+    }
+  }
+
+  /// Whether the servers of the profiles answer, all at once.
+  private mutating func ask(_ profiles: [(name: String, kind: KindFacts)]) throws(Failure) {
+    var calls: [ProgramCall] = []
+    for (name, kind) in profiles {
+      let client =
+        kind == .pds
+        ? ["pds-record", "--timeout", "10", "--max-retries", "0"]
+        : ["agent-call", "--max-time", "10", "-o", "tsv"]
+      let unset: [String: String?] = ["AGENT_URL": nil, "AGENT_TOKEN_FILE": nil]
+      calls.append(
+        try ProgramCall(client + ["-p", name] + (kind.setup?.word ?? []), environment: unset))
+    }
+    ProgramCall.wait(for: calls)
+    for ((name, kind), call) in zip(profiles, calls) {
+      if call.status == 0 || call.status == 1 && kind.setup?.mayBeEmpty == true {
+        say("ok", "profile", "\(name): \(kind.line)")
+      } else {
+        let start = "\(name): "
+        let said = call.faults.last ?? "no answer"
+        say(
+          "FAILED", "profile",
+          start + (said.hasPrefix(start) ? String(said.dropFirst(start.count)) : said))
+        advice.append("agent-setup -p \(name)")
+      }
+    }
+  }
+
+  /// Whether the hosts have what they need, all at once.
+  private mutating func look(at hosts: [String]) throws(Failure) {
+    var calls: [ProgramCall] = []
+    for host in hosts {
+      calls.append(try ProgramCall(["tmux-attach", "--check", "--max-time", "10", host]))
+    }
+    ProgramCall.wait(for: calls)
+    for (host, call) in zip(hosts, calls) {
+      let wrong = call.lines.filter { $0.hasPrefix("FAILED") }.map {
+        String($0.dropFirst(6).drop { $0 == " " })
+      }
+      let faults = wrong + (call.status == 0 ? [] : call.faults)
+      if faults.isEmpty { say("ok", "host", host) }
+      for fault in faults { say("FAILED", "host", "\(host): \(fault)") }
+      if !faults.isEmpty { advice.append("tmux-attach --check \(host)") }
+    }
+  }
+
+  /// Whether Claude Code on this machine tells what it does.
+  private mutating func hooks(_ folders: Folders) {
+    let folder = Process.environment("CLAUDE_CONFIG_DIR") ?? folders.expandHome("~/.claude")
+    guard access(folder, F_OK) == 0 else { return }
+    let file = Folders.join(folder, "settings.json")
+    let settings = (try? BoundedFile.given(file)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    if settings.holds("agent-state") {
+      say("ok", "hooks", "Claude Code tells by agent-state what it does")
+    } else {
+      say("missing", "hooks", "Claude Code is here, and \(file) has no hook with agent-state")
+      advice.append("man agent-state")
+    }
+  }
+
+  func report() throws -> ExitStatus {
+    let next = advice.isEmpty ? "" : "\nnext:\n" + advice.map { "  \($0)\n" }.joined()
+    try print(text + next)
+    return isWell ? .success : .negative
+  }
+}
