@@ -132,7 +132,7 @@ mkdir stub
 printf '#!/bin/sh\nkill -9 $$\n' >stub/gzip
 chmod +x stub/gzip
 PATH=$tmp/stub:$PATH run action-filter file.gz
-status_is 2 "a program that is killed"
+status_is 2 "a program that is killed is an error"
 err_is "action-filter: file.gz: cut short or damaged: gzip: ended by signal 9" "the signal is told"
 rm -r stub
 run sh -c "action-filter $one | head -n 1"

@@ -202,7 +202,8 @@ cp -L "$(command -v action-filter)" action-filter
 nobody() { setpriv --reuid=65534 --clear-groups "$@"; }
 if [ "$(id -u)" -eq 0 ] && nobody "$tmp/action-filter" --version >/dev/null 2>&1; then
   chmod 744 odd
-  t 2 "a folder that lets nobody in" setpriv --reuid=65534 --clear-groups "$tmp/action-filter" odd
+  t 2 "a folder that lets nobody in is an error" \
+    setpriv --reuid=65534 --clear-groups "$tmp/action-filter" odd
   err_like "odd/$one.ndjson.zst: permission denied" "is not an empty one"
   chmod 755 odd
   chmod 600 odd/*

@@ -54,7 +54,7 @@ is "$( (read -r _; action-filter -U nóor-0x -N) <day)" 1 "standard input is rea
 # What there is to say.
 run action-filter -U 'no
 body' day
-status_is 1 "a name that nothing tells"
+status_is 1 "a name that nothing tells has status 1"
 err_is 'action-filter: user no\nbody: no such id, and no record tells the name' "the name is told"
 t 1 "-q selects nothing, either" action-filter -qU nobody day
 err_empty "it is not"

@@ -28,7 +28,7 @@ for text in '' '\n' '{"kind":"a"}' 'not json\n\n{"kind":"a"}\r\n'; do
 done
 run action-filter --pack no-such-file
 err_is "action-filter: no-such-file: no such file or directory" "a file that is not there"
-t 2 "an option that selects" action-filter --pack -k llm_call "$day"
+t 2 "an option that selects is an error" action-filter --pack -k llm_call "$day"
 err_like "^action-filter: --kind is not for --pack" "the message names the option"
 run action-filter --pack odd odd.zst
 err_like "^action-filter: --pack takes one file" "and so are two files"
@@ -48,7 +48,7 @@ is "$(action-filter --contents day.zst | jq .actions)" "$(cat "$out")" \
   "it tells how many actions there are"
 t 1 "files without an index have status 1" action-filter --contents "$day" odd day.gz
 out_empty "print nothing"
-t 2 "a file that is not there" action-filter --contents no-such-file day.zst
+t 2 "a file that is not there is an error" action-filter --contents no-such-file day.zst
 is "$(lines "$out")" 1 "does not hide another"
 
 mkdir oracle damage

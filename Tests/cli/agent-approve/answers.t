@@ -115,7 +115,7 @@ start_gateway poor --grant operator.read
 t 77 "without the scope nothing can be approved" agent-approve -p poor -l
 err_like 'does not grant operator.approvals to this device' "the message names the scope"
 start_gateway shy --pair
-t 77 "a device that is not paired" agent-approve -p shy -l
+t 77 "a device that is not paired is refused" agent-approve -p shy -l
 err_like 'run on the gateway: openclaw devices approve pr-9' "is told what to do"
 start waits agent-approve -p shy --wait -l
 wait_until 20 came_frames shy connect 2

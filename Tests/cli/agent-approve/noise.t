@@ -50,7 +50,7 @@ is "$(jq -r '"\(.id) \(.decision) \(.result)"' "$tmp/said")" "a2 deny accepted" 
 # What an approval or a decision is called is escaped where a person sees it.
 id=$(printf 'b\033[2J\n\342\200\256')
 jq -cn --arg id "$id" '{id: $id, decision: "deny"}' >"$tmp/odd"
-t 1 "an id that a terminal would obey" sh -c 'agent-approve -p claw <"$1"' - "$tmp/odd"
+t 1 "an id that a terminal would obey has status 1" sh -c 'agent-approve -p claw <"$1"' - "$tmp/odd"
 is "$(jq -r .id "$out")" "$id" "is kept in the record"
 run python3 "$cli/terminal.py" sh -c 'agent-approve -p claw - <"$1"' - "$tmp/odd"
 unlike "$(sed 's/\x1b\[[0-9;]*m//g' "$out")" "$(printf '[\033]|\342\200\256')" "and made visible to a person"

@@ -92,7 +92,7 @@ t 1 "ids come from standard input" \
 is "$(results)" "$1 approve accepted
 tc_none approve not_found
 $2 approve accepted" "each has a result on a line, in their order"
-t 0 "a list of what waits" \
+t 0 "a list of what waits has status 0" \
   sh -c 'agent-approve -p pin -l | agent-approve -p pin --deny - not so many'
 is "$(results)" "$3 reject accepted
 $4 reject accepted" "a list is denied as a whole"
@@ -167,7 +167,7 @@ stop "$watch"
 
 tell pin refuse ApprovalsService/ListApprovals unauthenticated unauthorized
 approve -l
-status_is 77 "a token that is refused"
+status_is 77 "a token that is refused has status 77"
 err_one_line agent-approve "one line says it"
 tell pin answer ApprovalsService/ListApprovals 401 application/json '{"error":"unauthorized"}'
 approve -l
@@ -177,10 +177,10 @@ approve -l
 status_is 2 "another server is an error"
 tell pin refuse ApprovalsService/ListApprovals unavailable "$(printf 'a\033[31mb')"
 approve -l
-status_is 75 "one that is away"
+status_is 75 "one that is away has status 75"
 err_like 'a\\e\[31mb' "in its words, made visible"
 tell pin revoke
-t 77 "a token that was revoked" sh -c 'echo tc_1 | agent-approve -p pin --approve -'
+t 77 "a token that was revoked is refused" sh -c 'echo tc_1 | agent-approve -p pin --approve -'
 is "$(jq -r .result "$out")" refused "nothing was sent"
 not_ok "no token in what was said" grep -rq "${pincer_token#*.}" "$out" "$err" "$tmp/watch.out" "$tmp/watch.err"
 

@@ -135,7 +135,7 @@ answered 'status 204' post /api/x -d '{}'
 is "$status $(cat "$out" "$err")" "0 " "204: nothing to say"
 terminal="python3 $cli/terminal.py"
 printf 'status 200 application/json []\n' | script
-t 2 "a list that is none" $terminal agent-call mcp
+t 2 "a list that is none is an error" $terminal agent-call mcp
 printf 'status 200 application/json {"servers":[]}\n' | script
 run $terminal agent-call mcp
 is "$status $(tr -d '\r' <"$out")" "1 agent-call: no mcp" "a person is told that there is none"
@@ -187,7 +187,7 @@ t 75 "a server that does not listen has status 75" agent-call health
 err_one_line agent-call "the reason is told in a line"
 AGENT_URL=$url
 answered 'reset' health
-status_is 75 "a connection that breaks"
+status_is 75 "a connection that breaks has status 75"
 err_one_line agent-call "the break is told in a line"
 answered 'send HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{"id"' guilds
 status_is 75 "an answer that is cut off"

@@ -36,10 +36,11 @@ run agent-call -p claw rpc chat.history -d '{"sessionKey":"agent:heron:main", "l
 is "$(jq -c .messages "$out")" '[]' "a method gets its parameters"
 is "$(frames claw chat.history)" '{"sessionKey":"agent:heron:main","limit":5}' "as they were given"
 is "$(scopes)" '["operator.read"]' "a history is read"
-t 0 "a method that needs more than its name suggests" agent-call -p claw rpc audit.activity.list
+t 0 "a method that needs more than its name suggests has status 0" \
+  agent-call -p claw rpc audit.activity.list
 is "$(jq -c . "$out")" '{"events":[]}' "it is answered"
 is "$(scopes)" '["operator.read","operator.admin"]' "by the scope that the refusal names"
-t 2 "a method that there is not" agent-call -p claw rpc no.such
+t 2 "a method that there is not is an error" agent-call -p claw rpc no.such
 err_is "agent-call: no.such: unknown method: no.such (INVALID_REQUEST)" \
   "the gateway's words are told"
 is "$(scopes)" '["operator.read","operator.write"]' "of an unknown one is asked for writing"

@@ -171,7 +171,7 @@ for word in page empty stopped refuse; do
   )" "health: $word"
 done
 call workers
-status_is 77 "a worker that wants a token"
+status_is 77 "a worker that wants a token has status 77"
 err_like '401 Unauthorized: worker gets no token$' "gets none, which is said"
 for words in bare words; do
   fault "$words"
@@ -200,5 +200,5 @@ err_like 'there may be more than these 1000' "the message says that there may be
 start_joelgate guarded --token right
 printf 'token-command = echo wrong\nworker-url = %s\n' "$parts" >>"$config"
 fault
-t 77 "a gateway whose guard refuses the token" agent-call -p guarded health
+t 77 "a gateway whose guard refuses the token has status 77" agent-call -p guarded health
 done_testing

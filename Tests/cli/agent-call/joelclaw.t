@@ -50,7 +50,7 @@ END
 # --- health
 
 call -o tsv health
-status_is 0 "a system that is well"
+status_is 0 "a system that is well has status 0"
 is "$(cut -f 1,2,4 "$out" | tr '\t' '|')" 'gateway|healthy|
 inngest|healthy|
 worker|healthy|2 functions
@@ -65,7 +65,7 @@ fault twice
 tell joel health 503 '{"ok":false,"available":true,"healthy":false,"mode":"normal","components":{"session":"stuck for 90 s"},"reason":"no turn_end"}'
 printf 'kubectl-context = harbour\n' >>"$config"
 call -o tsv health
-status_is 1 "one that is not"
+status_is 1 "one that is not well has status 1"
 is "$(cut -f 1,2,4 "$out" | tr '\t' '|')" 'gateway|degraded|session stuck for 90 s, no turn_end
 inngest|healthy|
 worker|degraded|2 functions, 1 registered twice
@@ -124,7 +124,7 @@ status_is 75 "a page in place of an answer"
 fault
 chmod 644 "$tmp/redis.password"
 call loops
-status_is 77 "a password that others can read"
+status_is 77 "a password that others can read is refused"
 chmod 600 "$tmp/redis.password"
 printf 'wrong\n' >"$tmp/redis.password"
 call loops
@@ -145,11 +145,11 @@ status_is 2 "without a url of Redis there are no loops"
 err_is "agent-call: joel: no redis-url is set; see agentutils.conf(5)" \
   "the message names what is missing"
 call workers
-status_is 75 "a worker that is not there"
+status_is 75 "a worker that is not there has status 75"
 stop "$(cat "$tmp/joel.pid")"
 call -o tsv health
 like "$(cat "$out")" '^gateway	down	' "nobody needs the gateway for the others"
 printf '[profile none]\nkind = joelclaw\nurl = ws://127.0.0.1:1\n' >>"$config"
-t 75 "a system of which nobody answers" agent-call -p none health
+t 75 "a system of which nobody answers has status 75" agent-call -p none health
 t 2 "there are no other words" agent-call -p joel stats
 done_testing

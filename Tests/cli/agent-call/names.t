@@ -49,16 +49,16 @@ for words in "-g nonsense actions" "-g 999 stats" "-g 999 actions" "channels non
     "the message names the guilds there are"
 done
 err_is "agent-call: guild nonsense: no such guild; there are $known" "with all there are, to be seen"
-t 2 "a name that two guilds have" agent-call -g tWINS actions
+t 2 "a name that two guilds have is an error" agent-call -g tWINS actions
 err_is 'agent-call: guild tWINS: several have this name, give an id: 20 (Twins), 21 (twins!)' \
   "is refused with both"
 
 run agent-call join 10 -u noor-0x
 is "$(jq -r .requesterUserId "$out")" 7 "-u takes a name"
-t 2 "a name that two people have" agent-call join 10 -u BO
+t 2 "a name that two people have is an error" agent-call join 10 -u BO
 err_is 'agent-call: user BO: several have this name, give an id: 9 (bo), 8 (Bo)' \
   "the message asks for an id"
-t 2 "a name that nobody has" agent-call join 10 -u nobody
+t 2 "a name that nobody has is an error" agent-call join 10 -u nobody
 err_is 'agent-call: user nobody: nobody of this name is known, an id will do; there are 9 (bo), 8 (Bo), 7 (Noor \e]0;x\x07)' \
   "is refused with all there are"
 

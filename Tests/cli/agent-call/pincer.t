@@ -102,7 +102,7 @@ call jobs
 status_is 77 "the code counts, whatever the status"
 tell pin close JobsService/ListJobs
 call jobs
-status_is 75 "a connection that is closed"
+status_is 75 "a connection that is closed has status 75"
 
 # --- pairing
 

@@ -107,8 +107,8 @@ err_like 'a public tunnel and no token of its own' "the reason is told in words"
 AGENT_URL=$url
 export AGENT_URL
 chmod 644 "$tmp/token2"
-t 77 "a token file that others can read" agent-call --token-file "$tmp/token2" health
-t 77 "one that is not there" agent-call --token-file "$tmp/none" health
+t 77 "a token file that others can read is refused" agent-call --token-file "$tmp/token2" health
+t 77 "a token file that is not there is refused, too" agent-call --token-file "$tmp/none" health
 
 # --- the token is nowhere to be seen
 echoed='status 500 application/json {"error":"what is '$token' doing here"}'
@@ -174,7 +174,7 @@ for body in '{"a":' 'a=b' '{} {}' ' '; do
   is "$status $(sent)" "2 " "not JSON, not sent: $body"
   err_like '^agent-call: --data: not JSON: .* at byte [0-9]+$' "and it says where"
 done
-t 2 "a body that is not there" agent-call post /api/x -d "@$tmp/nothing"
+t 2 "a body that is not there is an error" agent-call post /api/x -d "@$tmp/nothing"
 err_is "agent-call: $tmp/nothing: no such file or directory" "the missing file is named"
 t 2 "a terminal is no body" python3 "$cli/terminal.py" agent-call post /api/x
 head -c 3000000 /dev/zero | tr '\0' 7 >"$tmp/large"
@@ -211,7 +211,7 @@ for pair in "voice-join:the agent tried, but is not in the channel yet (voice_jo
   is "$(cat "$out")" "$(tail -n 1 "$tmp/$name.http")" "and gives the answer"
 done
 answered 'status 200 application/json {"ok":false,"reason":"\\u001b[31mno"}' agent-call join -o tsv
-status_is 1 "a reason that is not known"
+status_is 1 "a reason that is not known has status 1"
 err_is 'agent-call: join: \e[31mno' "the reason is shown, harmless"
 
 done_testing

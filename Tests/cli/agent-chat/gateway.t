@@ -48,7 +48,7 @@ turn   completed ' "each when it changes, whole"
 is "$(jq -r '.backend + " " + .profile' "$out" | sort -u)" "openclaw claw" "whose they are"
 
 chat fail
-status_is 1 "a turn that fails"
+status_is 1 "a turn that fails has status 1"
 out_empty "nothing is printed"
 err_is "agent-chat: the agent failed: rate_limit: too many requests" "the reason is told"
 
@@ -143,7 +143,7 @@ t 2 "the size of a picture is checked, too" agent-chat -p files --attach "$tmp/s
 err_like 'shot: 8 bytes are too many: at most 7$' "it may take less"
 is "$(frames files chat.send | wc -l | tr -d ' ')" 1 "what is too large is not sent"
 chat --attach "$tmp/none" look
-status_is 2 "one that is not there"
+status_is 2 "one that is not there is an error"
 err_is "agent-chat: $tmp/none: no such file or directory" "the missing file is named"
 chat --speak "$tmp/a.mp3" hello
 status_is 0 "a gateway does not speak"
@@ -172,7 +172,7 @@ is "$(frames claw connect | tail -n 1 | jq -c .scopes)" '["operator.read"]' \
 # --- refusals
 
 start_gateway shy --pair
-t 77 "a device that is not paired" agent-chat -p shy hello
+t 77 "a device that is not paired is refused" agent-chat -p shy hello
 err_like 'run on the gateway: openclaw devices approve pr-9$' "is told what to do"
 err_one_line agent-chat "it is told in a line"
 start waits agent-chat -p shy -w --retry-wait 0.1 hello
@@ -183,15 +183,16 @@ is "$status" 0 "and goes on when it is let in"
 is "$(cat "$tmp/waits.out")" "You said: hello" "with the answer"
 is "$(grep -c pr-9 "$tmp/waits.err")" 1 "it is said once"
 start_gateway poor --grant operator.read
-t 77 "a scope that is not granted" agent-chat -p poor hello
+t 77 "a scope that is not granted is refused" agent-chat -p poor hello
 err_like 'does not grant operator.write' "the message names the scope"
 t 0 "who only reads does not need it" agent-chat -p poor --history
 printf '[profile away]\nkind = openclaw\nurl = ws://127.0.0.1:1\n[profile web]\nurl = http://127.0.0.1:1\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-t 75 "a gateway that is not there" agent-chat -p away --max-retries 1 --retry-wait 0.05 hello
+t 75 "a gateway that is not there has status 75" \
+  agent-chat -p away --max-retries 1 --retry-wait 0.05 hello
 err_one_line agent-chat "one line tells it"
 t 75 "a list fails so, too" agent-chat -p away --max-retries 1 --retry-wait 0.05 --agents
-t 2 "an agent that takes no messages" agent-chat -p web hello
+t 2 "an agent that takes no messages is an error" agent-chat -p web hello
 err_is "agent-chat: web: a Clanky dashboard takes no messages" \
   "the message says that it takes no messages"
 
@@ -200,7 +201,7 @@ err_is "agent-chat: web: a Clanky dashboard takes no messages" \
 before=$(sent)
 tell claw busy chat.send 50
 chat patience
-status_is 0 "a question that is refused for a while"
+status_is 0 "a question that is refused for a while has status 0"
 out_is "You said: patience" "the question is asked again"
 is "$(($(sent) - before))" 2 "it is asked again once"
 again='select(.frame.method == "chat.send") | .frame'
@@ -214,7 +215,7 @@ is "$(jq -r "$again | .params.idempotencyKey" "$tmp/claw.log" | tail -n 2 | sort
 long() { head -c "$1" /dev/zero | tr '\0' x; }
 before=$(frames claw chat.send | wc -l)
 chat -t "$(long $((512 - 12)))" hello
-status_is 0 "a name that fits with the agent's"
+status_is 0 "a name that fits with the agent's has status 0"
 chat -t "$(long $((513 - 12)))" hello
 status_is 2 "one letter more is refused"
 err_like "the thread's name is too long: its session key would have 513 characters, 512 at most" \

@@ -53,23 +53,23 @@ err_one_line agent-chat "one line says why"
 t 2 "words that are not UTF-8" agent-chat -p c "$(printf 'caf\351')"
 out_empty "are not said either"
 
-t 0 "an agent that says nothing" agent-chat -p c silence
+t 0 "an agent that says nothing has status 0" agent-chat -p c silence
 out_empty "silence prints nothing"
 : >"$log"
 t 75 "an answer that is cut off" agent-chat -p c cut
 out_empty "is not printed in part"
 is "$(lines "$log")" 1 "and not asked for again"
-t 75 "a server that is busy" agent-chat -p c busy
+t 75 "a server that is busy has status 75" agent-chat -p c busy
 is "$(lines "$log")" 2 "is not asked again either"
-t 75 "one that breaks" agent-chat -p c fail
+t 75 "one that breaks has status 75" agent-chat -p c fail
 err_like "it broke" "the server's reason is told"
-t 77 "a token that is refused" agent-chat -p c no
+t 77 "a token that is refused has status 77" agent-chat -p c no
 err_one_line agent-chat "it is told in a line"
 err_unlike S3cret "the token is not shown"
 t 2 "an answer that makes no sense" agent-chat -p c odd
 t 75 "an answer that takes too long" agent-chat -p c --max-time 0.3 slow
 err_like "no answer in 0.3 s" "the reason is told"
-t 75 "a server that is silent" agent-chat -p c --idle-timeout 0.3 slow
+t 75 "a server that is silent has status 75" agent-chat -p c --idle-timeout 0.3 slow
 t 2 "threads are refused" agent-chat -p c -t side hello
 t 2 "files are refused" agent-chat -p c --attach "$tmp/token" hello
 t 2 "keys are refused" agent-chat -p c --key k1 hello
@@ -104,7 +104,7 @@ not_ok "and no audio of another answer is left" test -s "$tmp/a.mp3"
 run agent-chat -p c --speak "$tmp/a.mp3" page
 err_like 'no audio$' "a web page is no audio"
 : >"$log"
-t 2 "a file that cannot be made" agent-chat -p c --speak "$tmp/none/a.mp3" hello
+t 2 "a file that cannot be made is an error" agent-chat -p c --speak "$tmp/none/a.mp3" hello
 is "$(lines "$log")" 0 "keeps the question from being asked"
 
 # --- OpenResponses
@@ -149,7 +149,7 @@ for word in late incomplete fail; do
 done
 err_is "agent-chat: the agent failed: api_error: it broke" "it is told in the server's words"
 : >"$log"
-t 75 "a stream that is cut" agent-chat -p r cut
+t 75 "a stream that is cut has status 75" agent-chat -p r cut
 out_empty "nothing of it is printed"
 is "$(lines "$log")" 1 "and it is not asked again"
 t 75 "a busy server has status 75" agent-chat -p r busy
@@ -174,7 +174,7 @@ run python3 "$cli/terminal.py" agent-chat -p r "$(printf '\033]0;x\007')"
 out_like '^You said: \\e\]0;x\\x07' "what a terminal would obey is escaped"
 
 
-t 2 "a name that makes too long a session key" \
+t 2 "a name that makes too long a session key is an error" \
   agent-chat -p r -t "$(head -c 510 /dev/zero | tr '\0' x)" hello
 err_like 'session key would have 521 characters' "the message tells the length"
 done_testing

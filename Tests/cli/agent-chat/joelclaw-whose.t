@@ -32,7 +32,7 @@ status_is 0 "a tool that is called before the request is seen"
 is "$(jq -r 'select(.type == "tool_call") | .state + " " + (.turn != null | tostring)' "$out" | xargs)" \
   "running true succeeded true" "the tool is told"
 chat --timeout 1 -o json behind
-status_is 75 "a gateway whose clock is far behind"
+status_is 75 "a gateway whose clock is far behind has status 75"
 err_like "the gateway's clock seems to be (89|9[0-9]) s behind$" "the message tells how far behind"
 is "$(jq -r 'select(.type == "turn") | .state' "$out" | tail -n 1)" failed "and the turn has an end"
 
@@ -74,6 +74,6 @@ for words in --threads --abort; do
   run agent-chat -p silent --timeout 0.5 $words
   [ "$status" -eq 75 ] || break
 done
-status_is 75 "a gateway that says nothing of itself"
+status_is 75 "a gateway that says nothing of itself has status 75"
 err_like 'no status came in time$' "is not waited for for ever"
 done_testing

@@ -39,10 +39,10 @@ chat silence
 status_is 0 "silence is an answer"
 out_empty "it prints nothing"
 chat fail
-status_is 1 "an error behind which nothing comes"
+status_is 1 "an error behind which nothing comes has status 1"
 err_is "agent-chat: the agent failed: model overloaded" "the error is told"
 chat slip
-status_is 0 "an error that the agent gets over"
+status_is 0 "an error that the agent gets over has status 0"
 out_is "Without the tool." "the answer comes all the same"
 err_is "agent-chat: the gateway says: the tool failed" "the error is told, too"
 chat --timeout 0.5 open
@@ -96,7 +96,7 @@ status_is 0 "rubbish in the file is no error"
 
 tell joel busy telegram
 chat --timeout 0.5 wait for me
-status_is 75 "an agent that is busy with something else"
+status_is 75 "an agent that is busy with something else has status 75"
 err_is "agent-chat: $url/: the agent is busy with a request of telegram; nothing was sent in 0.5 s" \
   "is waited for, and named"
 is "$(frames joel prompt | grep -c 'wait for me')" 0 "nothing was sent"

@@ -75,7 +75,7 @@ out_is 'assistant: third' "without -t it is the conversation with the newest mes
 chat --history -t t2
 out_like '^oracle: another' "a role that nobody knows"
 chat --history -t t9
-status_is 0 "a conversation that is not there"
+status_is 0 "a conversation that is not there has status 0"
 out_empty "no messages are printed"
 chat --history -t at://did:web:other.test/dev.joelclaw.agent.thread/t1
 status_is 2 "a conversation of somebody else is refused"
@@ -153,7 +153,7 @@ ok "it ends at once" test $(($(date +%s) - begun)) -lt 5
 t 2 "an unknown profile is refused" agent-chat -p gone --threads
 printf '[profile away]\nkind = pds\nurl = http://127.0.0.1:9\nidentifier = alice.test\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-t 75 "a server that is away" agent-chat -p away --threads --max-retries 0
+t 75 "a server that is away has status 75" agent-chat -p away --threads --max-retries 0
 err_one_line agent-chat "one line tells it"
 
 done_testing

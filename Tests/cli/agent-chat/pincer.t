@@ -63,13 +63,13 @@ is "$(jq -r 'select(.type == "thread") | .id' "$out")" \
 # --- ends
 
 chat fail
-status_is 1 "a turn that fails"
+status_is 1 "a turn that fails has status 1"
 out_empty "nothing is printed"
 err_is "agent-chat: the agent failed: FAILED_MODEL_OUTPUT: the model said nothing of use" \
   "the reason is told"
 tell pin race before
 chat fail INVALID_ARGUMENT
-status_is 1 "one whose stream ends before its event"
+status_is 1 "one whose stream ends before its event has status 1"
 err_like 'INVALID_ARGUMENT' "is told from the thread"
 chat --timeout 1 die
 status_is 75 "one that ends without a word has a limit"
@@ -132,7 +132,7 @@ before=$(sent)
 
 thread=$(new_thread pin)
 chat ask
-status_is 75 "a turn that waits for an approval"
+status_is 75 "a turn that waits for an approval has status 75"
 err_like 'waits for a person: bash \(HIGH\) \{"command":"tide --port KIL --day 0"\}, approval tc_[0-9a-f]+$' "says for what"
 err_unlike "the model.s own words|Ask for the tides" "the model's words are not shown"
 err_one_line agent-chat "it is told in a line"
@@ -186,7 +186,7 @@ is "$(calls pin TurnsService/StartTurn | grep -c hello)" 0 "nothing was sent"
 
 tell pin refuse TurnsService/StartTurn unauthenticated unauthorized
 chat hello
-status_is 77 "a token that is refused"
+status_is 77 "a token that is refused has status 77"
 err_one_line agent-chat "one line says it"
 tell pin answer TurnsService/StartTurn 401 application/json '{"error":"unauthorized"}'
 chat hello
@@ -213,7 +213,7 @@ like "$(cat "$tmp/revoked.err")" 'the turn may go on$' "which goes on without us
 tell pin release middle
 before=$(sent)
 chat hello
-status_is 77 "a token that was revoked"
+status_is 77 "a token that was revoked is refused"
 is "$(sent)" "$before" "is noticed before anything is sent"
 not_ok "no token in what was said" grep -rq "${pincer_token#*.}" "$out" "$err" "$tmp"/*.err "$tmp"/*.out
 done_testing

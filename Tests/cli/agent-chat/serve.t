@@ -77,7 +77,7 @@ is "$(tail -n 1 "$out" | jq -c '[.usage, .usd_cost]')" \
 not_ok "words alone show nothing of it" sh -c 'agent-chat -p busy hello | grep -v "^It is"'
 
 serve broken --reply-command 'echo half; exit 3'
-t 1 "a command that fails" agent-chat -p broken hello
+t 1 "a command that fails has status 1" agent-chat -p broken hello
 out_empty "nothing is printed"
 err_one_line agent-chat "one line says why"
 serve mute

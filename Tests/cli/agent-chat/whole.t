@@ -22,7 +22,7 @@ chat wide 700000
 status_is 0 "an answer that is too long for the stream"
 is "$(tr -d '\n' <"$out" | wc -c | tr -d ' ')" 700000 "it is whole"
 chat wide 1500000
-status_is 0 "one that is left out of the history"
+status_is 0 "one that is left out of the history has status 0"
 is "$(tr -d '\n' <"$out" | wc -c | tr -d ' ')" 1500000 "it is whole"
 chat --history -n 1 -o json
 status_is 0 "it is shown in the history"

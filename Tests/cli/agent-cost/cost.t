@@ -170,7 +170,7 @@ for words in "-o csv" "--by nothing" "--by hour,day" "--by ''" "-S soon" "-W x" 
   is "$(head -n 1 "$err" | grep -c '^agent-cost: ')$(sed -n 2p "$err" | grep -c '^usage: agent-cost')" 11 \
     "says why and how: $words"
 done
-t 2 "a file that is not there" agent-cost -o line missing "$day"
+t 2 "a file that is not there is an error" agent-cost -o line missing "$day"
 err_is "agent-cost: missing: no such file or directory" "the missing file is named"
 out_like '170 calls' "the other is counted"
 
@@ -203,7 +203,8 @@ for form in table tsv json line; do
 done
 
 # --- nobody there
-t 75 "an agent that cannot be reached" env AGENT_URL=http://127.0.0.1:9 agent-cost -o line
+t 75 "an agent that cannot be reached has status 75" \
+  env AGENT_URL=http://127.0.0.1:9 agent-cost -o line
 out_is '○ unreachable' "is no bar without a word"
 
 # --- ended while nobody answers

@@ -148,7 +148,7 @@ ok "what the filter selects is told" wait_until 20 has "$tmp/told.out" reef
 is "$(jq -r .text "$tmp/told.out")" "on the reef" "no other is told"
 ok "and all is acknowledged" wait_until 20 settled
 stop "$pid"
-t 2 "an option that the filter does not have" agent-notify --bus '>' -- --no-such
+t 2 "an option that the filter does not have is an error" agent-notify --bus '>' -- --no-such
 err_like '^agent-notify: unknown option --no-such$' "is told before anything is asked for"
 
 t 2 "a bus and a profile exclude each other" agent-notify --bus '>' -p x

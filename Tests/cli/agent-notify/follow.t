@@ -75,7 +75,7 @@ act voice_session_start 'on the reef'
 ok "what the filter selects is told" wait_until 20 has "$tmp/told.out" reef
 is "$(titles told)" "voice_session_start on the reef" "no other is told"
 stop "$pid"
-t 2 "an option that the filter does not have" agent-notify -p clanky -- --no-such
+t 2 "an option that the filter does not have is an error" agent-notify -p clanky -- --no-such
 err_like '^agent-notify: unknown option --no-such$' "is told under the name of the command"
 err_like '^usage: agent-notify' "its usage is shown"
 is "$(lines "$err")" 2 "it takes two lines"
@@ -99,7 +99,8 @@ is "$(find "$XDG_STATE_HOME/agentutils" -name 'notify-clanky+*' ! -name '*.lock'
 t 0 "--max-time ends it" agent-notify -p clanky --settle 60 --max-time 2 --exec cat
 out_empty "and that is nothing to be told"
 printf '[profile away]\nurl = http://127.0.0.1:9\n' >>"$config"
-t 75 "an agent that could not be followed" agent-notify -p away --max-time 1 --exec cat
+t 75 "an agent that could not be followed has status 75" \
+  agent-notify -p away --max-time 1 --exec cat
 printf '[profile hung]\nurl = %s\ntoken-command = exec sleep 1000\n' "$first" >>"$config"
 bound=20 run agent-notify -p hung --max-time 1 --exec cat
 isnt "$status" 142 "a token that does not come is not waited for"
@@ -107,7 +108,7 @@ isnt "$status" 0 "and is a fault"
 t 0 "a filter can be given" agent-notify -p clanky --max-time 2 --exec cat -- -k bot_error
 
 # --- what ends it
-t 2 "a profile that is not there" agent-notify -p nobody
+t 2 "a profile that is not there is an error" agent-notify -p nobody
 err_is "agent-notify: profile nobody: not in $config; 'agent-setup -p nobody' writes it" "is told, in one line"
 start_server guarded python3 "$cli/servers/dashboard.py" --token secret
 printf '[profile locked]\nurl = %s\n' "$url" >"$config"

@@ -175,7 +175,7 @@ t 77 "a wrong token is refused" agent-notify --ntfy "$notices" --ntfy "${notices
 is "$(asked | xargs)" "POST / 401" "is never tried twice, nor at another topic of the server"
 err_like "notices-ada: 401 Unauthorized: unauthorized \(40101\): the token was refused" "which is said in the server's words"
 fresh
-t 77 "a topic that is another's" agent-notify --to line --ntfy "$notices" --ntfy-token "$tmp/phone" <"$tmp/in"
+t 77 "a topic that is another's is refused" agent-notify --to line --ntfy "$notices" --ntfy-token "$tmp/phone" <"$tmp/in"
 err_is "agent-notify: $notices: 403 Forbidden: forbidden (40301): writing with this token was refused; nothing more is told there" \
   "is told from a wrong token"
 out_like hello "and ends this way alone"
@@ -232,7 +232,7 @@ out_is "$notices: nobody may read it without a token
 $notices: with the token it may not be read
 $notices: it may be written: one notice was sent" "says who may read, and whether it may be written"
 is "$(got .message)" '"This topic may be written."' "one notice is sent"
-t 77 "a topic that may only be read" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/phone"
+t 77 "a topic that may only be read is refused" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/phone"
 out_is "$notices: nobody may read it without a token
 $notices: with the token it may be read" "is said to be that"
 err_is "agent-notify: $notices: 403 Forbidden: forbidden (40301): it may not be written" "the server's words are told"

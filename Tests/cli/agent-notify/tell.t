@@ -221,7 +221,8 @@ stop "$held" KILL
 exec 5>&-
 t 0 "until that one has ended, however it did" \
   agent-notify --to line --state "$tmp/locked" <"$tmp/info"
-t 2 "a state that cannot be kept" agent-notify --to line --state "$tmp/no/such" <"$tmp/one"
+t 2 "a state that cannot be kept is an error" \
+  agent-notify --to line --state "$tmp/no/such" <"$tmp/one"
 err_one_line agent-notify "one line says it"
 out_empty "before anything is told"
 

@@ -10,7 +10,7 @@ titles() { jq -r 'select(.type == "notification").title' "$1" | xargs; }
 
 # --- a command that fails
 one first >"$tmp/in"
-t 75 "a command that fails" agent-notify --exec 'exit 4' <"$tmp/in"
+t 75 "a command that fails has status 75" agent-notify --exec 'exit 4' <"$tmp/in"
 is "$(waits)" first "leaves what it was to tell"
 t 0 "another run" agent-notify --exec cat </dev/null
 is "$(titles "$out")" first "tells it, without any input"
@@ -111,7 +111,7 @@ forever
 status 404 text/plain no
 END
 one lost >"$tmp/in"
-t 2 "a server that has no such place" agent-notify --ntfy "$url/alerts" <"$tmp/in"
+t 2 "a server that has no such place is an error" agent-notify --ntfy "$url/alerts" <"$tmp/in"
 is "$(waits)" lost "may have one later"
 run agent-notify --exec cat </dev/null
 is "$(titles "$out")" lost "or another way tells it"

@@ -94,7 +94,7 @@ for name in "');!touch owned;('" "2026');!touch o" "'.system('touch owned').'"; 
 import json, sys
 for end in "ab":
     print(json.dumps({"type": "count", "hour": sys.argv[1] + end, "count": 1, "usd_cost": 0}))' "$name" >hours
-  t 0 "a time that is none: $name" agent-plot --svg hours.svg hours
+  t 0 "a time that is none has status 0: $name" agent-plot --svg hours.svg hours
 done
 for name in '|touch owned' "a'b.svg" '$(touch owned)' '-x.svg'; do
   run agent-plot --svg "$name" kinds

@@ -16,10 +16,10 @@ out_is "agent-pulse ${suite:=$(sse-tail -V | sed 's/.* //')}" "is that of the su
 # Mistakes are told before anything is asked of the network.
 AGENT_URL=http://127.0.0.1:9
 export AGENT_URL
-t 2 "an option that the filter does not know" agent-pulse --no-such-option
+t 2 "an option that the filter does not know is an error" agent-pulse --no-such-option
 out_empty "nothing is printed"
 err_like "^agent-pulse: unknown option --no-such-option" "and is named by us"
-t 2 "an option that the format does not know" agent-pulse -- --no-such-option
+t 2 "an option that the format does not know is an error" agent-pulse -- --no-such-option
 err_like "^agent-pulse: unknown option --no-such-option" "is named by us"
 # What the filter has beside its filters is no feed.
 while read -r words; do
@@ -272,7 +272,7 @@ seq 1500 | awk '{
 }' |
   curl -sf --data-binary @- "$url/control/actions" >/dev/null
 printf '[profile slow%s]\nurl = %s\n' $$ "$url" >"$XDG_CONFIG_HOME/agentutils/config"
-t 0 "a history that takes long" \
+t 0 "a history that takes long has status 0" \
   env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p slow$$ -n 1 -- -n 1
 no_call() { ! ps -e -o args= | grep -q "^agent-call .*slow$$"; }
 ok "is not asked for any more" no_call

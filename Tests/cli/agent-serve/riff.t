@@ -247,12 +247,12 @@ t 2 "a transcriber alone is refused" agent-serve --transcriber cat -l 127.0.0.1:
 err_like '^agent-serve: --transcriber: it needs --voice-secret-file' \
   "the message says what it needs"
 chmod 644 "$tmp/secret"
-t 77 "a secret that others can read" \
+t 77 "a secret that others can read is refused" \
   agent-serve --voice-secret-file "$tmp/secret" -l 127.0.0.1:0 -D :memory:
 err_unlike "$secret" "the secret is not shown"
 echo 1234 >"$tmp/short"
 chmod 600 "$tmp/short"
-t 2 "a secret that cannot be one" \
+t 2 "a secret that cannot be one is an error" \
   agent-serve --voice-secret-file "$tmp/short" -l 127.0.0.1:0 -D :memory:
 err_is "agent-serve: $tmp/short: the secret is not 64 hexadecimal digits" \
   "the message says what is wrong with it"

@@ -44,7 +44,7 @@ talk -p known <<END
 URL of the agent|http://${url#ws://}
 Token, not shown|stale
 END
-status_is 0 "a token that the device's own covers"
+status_is 0 "a token that the device's own covers has status 0"
 out_like 'This is an OpenClaw gateway' "the address of its dashboard is recognised"
 out_like 'does not accept this token. It knows this device' "and the wrong token is told"
 is "$(sed '1,/known/d' "$config")" "kind = openclaw

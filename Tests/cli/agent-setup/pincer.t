@@ -132,7 +132,7 @@ t 0 "agent-call pair" \
 is "$(jq -c 'keys' "$out")" '["deviceId","expiresAt","renewAfter"]' "prints all but the token"
 is "$(find "$folder/new.token" -perm 600)" "$folder/new.token" "which the file has, for its owner alone"
 second=$(code)
-t 2 "a file that cannot be written" \
+t 2 "a file that cannot be written is an error" \
   sh -c 'echo "$1" | agent-call -p new pair "$2/none/token"' - "$second" "$tmp"
 t 0 "costs no code" sh -c 'echo "$1" | agent-call -p new pair "$2"' - "$second" "$folder/new.token"
 t 2 "what is no code is not sent" \
@@ -143,6 +143,6 @@ t 2 "a code goes to no other machine in clear text" \
 err_like 'clear text; see --allow-plaintext' "the message says why"
 
 # --- words of the command line
-t 2 "a kind that is none" agent-setup -k dashboard
+t 2 "a kind that is none is an error" agent-setup -k dashboard
 err_like "^agent-setup: option --kind: not clanky, openclaw, pincer, joelclaw or pds: dashboard$" "is named"
 done_testing

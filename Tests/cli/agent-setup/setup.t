@@ -249,7 +249,7 @@ Token, not shown|$token
 quit|w
 Where to keep|file
 END
-status_is 75 "a profile of an agent that sleeps"
+status_is 75 "a profile of an agent that sleeps has status 75"
 ok "is written if that is wanted" has "$config" "profile asleep"
 t 0 "answers may come from a pipe" \
   sh -c 'printf "%s\n" "$@" | agent-setup -p piped' sh "$agent" "$token" file

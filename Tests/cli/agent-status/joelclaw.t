@@ -13,7 +13,7 @@ END
 show() { run agent-status -p joel "$@"; }
 
 show
-status_is 0 "a system that is well"
+status_is 0 "a system that is well has status 0"
 out_is "● healthy" "it is told in a line"
 show -o large
 out_is 'gateway     healthy
@@ -21,7 +21,7 @@ inngest     healthy
 worker      healthy, 2 functions' "each part has a line"
 echo twice >"$tmp/parts.words"
 show
-status_is 1 "one that is not"
+status_is 1 "one that is not well has status 1"
 out_is '◐ degraded: worker
 worker degraded, 2 functions, 1 registered twice' "says where, and why"
 show -o small

@@ -65,7 +65,7 @@ stop "$pid"
 # Refusals.
 printf '[profile bare]\nkind = joelclaw\nurl = %s\n[profile far]\nkind = joelclaw\nurl = %s\n' \
   "$url" ws://gateway.invalid:1 >>"$XDG_CONFIG_HOME/agentutils/config"
-t 77 "a proxy that wants a token" agent-tail -p bare
+t 77 "a proxy that wants a token has status 77" agent-tail -p bare
 err_like 'no token was sent \(profile bare\)' "the message says that no token was sent"
 t 2 "nothing goes in clear text to another machine" agent-tail -p far
 err_like 'clear text; see --allow-plaintext' "unless one wants that"

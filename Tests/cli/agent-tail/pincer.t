@@ -176,7 +176,7 @@ status_is 2 "and what will not"
 err_like 'no \\e\[31msuch' "its words are made visible"
 tell pin answer EventsService/WatchThread 503 text/plain busy
 tail_it -n 1 "$thread"
-status_is 0 "a server that was not ready"
+status_is 0 "a server that was not ready has status 0"
 tell pin answer EventsService/WatchThread 200 application/json '{}'
 tail_it -n 1 "$thread"
 status_is 2 "an answer that is no stream"

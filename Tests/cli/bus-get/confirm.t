@@ -34,7 +34,7 @@ reader() {
 }
 
 reader one 4 0 75 3 -- bus-get -s "$bus" -d work --all --ack-wait 1 --confirm
-status_is 2 "a record that was refused"
+status_is 2 "a record that was refused is an error"
 is "$(contents "$tmp/one" | cut -d ' ' -f 1-4)" "1 2 3 4" "records come before anything is said of them"
 err_is "bus-get: agents seq 3: refused with status 3" "the refused record is named"
 ok "no more are printed unjudged than a batch has" test "$(lines "$tmp/one")" -le 131

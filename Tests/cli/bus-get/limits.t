@@ -34,7 +34,7 @@ stop "$pid"
 
 python3 -c 'print("{\"type\":\"log\",\"text\":\"" + "x" * 5000 + "\"}")' | bus-put -s "$bus" -u records.large
 made small '"max_bytes":2000,"deliver_policy":"last"'
-t 2 "a record that no request may bring" bus-get -s "$bus" -d small -n 1 --max-wait 5
+t 2 "a record that no request may bring is an error" bus-get -s "$bus" -d small -n 1 --max-wait 5
 err_like '^bus-get: consumer small: the next record is larger than its max_bytes of 2000' \
   "the message names the limit"
 

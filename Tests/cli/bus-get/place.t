@@ -58,7 +58,8 @@ bus-get -s "$bus" -t copy --all -e >"$tmp/copy"
 ok "bytes that are not UTF-8 are copied as they are" cmp -s "$tmp/odd" "$tmp/copy"
 
 # The subject is another stream's.
-t 2 "a record that another stream stores" bus-put -s "$bus" -t copy --max-wait 5 <"$tmp/odd"
+t 2 "a record that another stream stores is an error" \
+  bus-put -s "$bus" -t copy --max-wait 5 <"$tmp/odd"
 err_is "bus-put: standard input:1: its subject is another stream's, agents" "the line is named"
 
 # A stream that was made anew.
@@ -68,7 +69,7 @@ rm -r "$tmp/a.store"
 restart_bus a
 rows 3 | bus-put -s "$bus" --create
 get "--state '$tmp/place' -e" o
-status_is 2 "a state that is of another stream of that name"
+status_is 2 "a state that is of another stream of that name is an error"
 err_is "bus-get: stream agents: it ends at 3, and the state at 25" "the message tells both numbers"
 
 # Nobody there is not the same as nothing there.

@@ -48,14 +48,14 @@ section failing "servers = $bus" "token-command = cat $tmp/wrong && echo ran >>$
 run bus-put -b failing </dev/null
 is "$status $(lines "$tmp/runs")" "77 2" "it runs once for each try"
 t 77 "and so is none" bus-put -s "$bus" </dev/null
-t 77 "a file that others can read" bus-put -b open </dev/null
+t 77 "a file that others can read is refused" bus-put -b open </dev/null
 err_like 'open: refused: not for its owner alone' "the file is named"
 t 77 "a secret does not travel in plain text" bus-put -b far --max-wait 0 </dev/null
 t 75 "but where one wants that, to a server that is not there" \
   bus-put -b far --max-wait 0 --allow-plaintext </dev/null
 t 75 "bus-get alike" bus-get -b far --max-wait 0 --allow-plaintext --verbose
 t 2 "there is one secret" bus-put -b both </dev/null
-t 2 "a bus that is not in the configuration" bus-put -b nowhere </dev/null
+t 2 "a bus that is not in the configuration is an error" bus-put -b nowhere </dev/null
 err_unlike s3cr3t "and no secret is told"
 
 # --- a user who may do little

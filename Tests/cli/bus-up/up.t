@@ -20,7 +20,7 @@ run bus-get -s "$url" --all -e --max-wait 0
 is "$status" 0 "the secret is known for this server"
 like "$(cat "$state/server.conf")" '^host: 127\.0\.0\.1$' "it listens on this machine alone"
 
-t 2 "a port that is taken" bus-up --port "$port" -d "$tmp/second"
+t 2 "a port that is taken is an error" bus-up --port "$port" -d "$tmp/second"
 err_one_line bus-up "is told in one line"
 err_is "bus-up: port $port is in use: is a bus running already? --port names another" \
   "which says what to do"

@@ -42,7 +42,7 @@ END
 t 2 "without a terminal nothing is asked" perl alone mail-draft mail
 err_is "mail-draft: no terminal to ask at: nothing is sent; -n prints the mail" \
   "the message says that nothing is sent"
-t 2 "a draft that is not there" mail-draft none
+t 2 "a draft that is not there is an error" mail-draft none
 err_is "mail-draft: none: No such file or directory" "the missing draft is named"
 t 2 "whatever says yes" sh -c 'yes | head -n 9 | perl alone mail-draft'
 not_ok "nothing was sent" test -e sent
@@ -244,7 +244,8 @@ is "$(cat ended)$(ls tmp)" 141 \
   "who does not read it all ends it, and nothing is left"
 run mail-draft -nV
 out_like "^mail-draft [0-9]" "flags may stand together"
-t 2 "a file that is not there" sh -c 'mail-draft -n >/dev/null <mail; exec mail-draft -n missing'
+t 2 "a file that is not there is an error" \
+  sh -c 'mail-draft -n >/dev/null <mail; exec mail-draft -n missing'
 err_is "mail-draft: missing: No such file or directory" "the missing file is named"
 
 # --- what sends mail fails

@@ -59,7 +59,7 @@ ok "with no more questions than there are answers full of facts ($asked)" test "
 stop "$pid"
 start_server slow python3 "$cli/servers/memory.py" --slow-facts 0.05 "$tmp/many"
 AGENT_URL=$url
-t 0 "a backend that takes its time" mem-search --edit 4444 --confidence 0.4
+t 0 "a backend that takes its time has status 0" mem-search --edit 4444 --confidence 0.4
 together=$(curl -sS "$url/control/together")
 ok "is asked several things at a time ($together)" test "$together" -gt 1
 ok "not too many are asked for at once" test "$together" -le 6

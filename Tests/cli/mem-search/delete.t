@@ -73,7 +73,7 @@ is "$(jq -r .id "$out" | head -n 2 | tr '\n' ' ')" "613 41 " "nothing is lost"
 
 mv "$log" "$tmp/old"
 mkdir "$log"
-t 2 "a file that cannot be written" mem-search --delete -y 77
+t 2 "a file that cannot be written is an error" mem-search --delete -y 77
 rmdir "$log"
 like "$(left)" ' 77 ' "and the fact is untouched"
 
@@ -92,7 +92,7 @@ is "$(jq -r .id "$out")" 42 "and stays written down"
 
 start_server broken python3 "$cli/servers/memory.py" --fault 500 "$cli/servers/harbour-facts.ndjson"
 AGENT_URL=$url
-t 75 "a backend that breaks" mem-search --delete -y 42 40
+t 75 "a backend that breaks has status 75" mem-search --delete -y 42 40
 err_one_line mem-search "one line says it"
 t 1 "and what it did not do is not listed" mem-search --undo
 

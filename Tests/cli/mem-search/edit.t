@@ -100,7 +100,7 @@ SED='s/^fact:.*//' run mem-search --edit 77 -y
 status_is 2 "a form without a fact is refused"
 err_like 'form: fact: missing' "the message names what is missing"
 EDITOR=false run mem-search --edit 77 -y
-status_is 2 "an editor that fails"
+status_is 2 "an editor that fails is an error"
 err_like 'editor: status 1' "the message tells the status"
 t 2 "nobody can be asked without --yes" mem-search --edit 77
 
@@ -128,7 +128,7 @@ kept=$(sed -n 's/.*the form is kept in //p' "$err")
 like "$(cat "$kept")" '^fact: mine' "what was written is kept"
 MEANWHILE="curl -sS -o /dev/null -X DELETE -H Content-Type:application/json -d '{\"guildId\":\"$guild\"}' $url/api/memory/facts/41" \
   SED='s/^fact: .*/fact: mine/' run mem-search --edit 41 -y
-status_is 1 "a fact that was deleted meanwhile"
+status_is 1 "a fact that was deleted meanwhile has status 1"
 err_like 'deleted meanwhile' "the message says so"
 
 done_testing

@@ -10,7 +10,7 @@ guild=771204458812997633
 
 # --- search
 
-t 0 "a search that finds" mem-search sailing
+t 0 "a search that finds has status 0" mem-search sailing
 err_empty "and has nothing to add"
 is "$(jq -r .id "$out")" 40 "the records are printed"
 is "$(jq -c 'keys_unsorted[-3:]' "$out" | sort -u)" '["score","semanticScore","lexicalScore"]' \
@@ -117,7 +117,7 @@ out_like "$(printf '\033')\[1m" "--color always colours"
 for words in '-f' '-f __lore__' '--subjects' 'sailing' '-M' '-R' '--fact-profile 1' '--snapshot' '--edit 40 --fact x' \
   '--delete -y 40' '--undo' '--mirror'; do
   # shellcheck disable=SC2086  # words
-  t 2 "a guild that is not there: $words" mem-search -g nonsense $words
+  t 2 "a guild that is not there is an error: $words" mem-search -g nonsense $words
   out_empty "nothing is printed: $words"
   err_is "mem-search: guild nonsense: no such guild; there are $guild (Harbour)" \
     "the message names the guild there is: $words"

@@ -55,7 +55,7 @@ is "$? $(jq -r .state "$out") $(value again)" '0 done {"title":"b"}' \
 other lost '{"title":"a","status":"done"}'
 forget
 given '{"title":"b","status":"open"}' pds-record --queue put $task lost
-status_is 1 "an edit of which nothing is left"
+status_is 1 "an edit of which nothing is left has status 1"
 is "$(jq -r '.state + " " + .conflicts[0].of' "$out") $(value lost)" \
   'merged ours {"status":"done","title":"a"}' "the record says so"
 forget

@@ -66,7 +66,7 @@ run outbox list --all
 run python3 "$cli/terminal.py" 24x100 outbox list --all
 out_unlike "$(printf '\033')\[2J" "and nothing of it reaches a terminal"
 id=$(outbox list --all | jq -r 'select(.rkey == "texts").id')
-t 1 "an id that is none" outbox drop "$id" 2222222222222
+t 1 "an id that is none has status 1" outbox drop "$id" 2222222222222
 is "$(jq -r '.rkey + " " + .state' "$out")" "texts dropped" "one that was seen is forgotten"
 run outbox drop --all
 is "$(lines "$out")" 2 "and so are all"
@@ -92,7 +92,7 @@ given '{"title":"new"}' pds-record --queue create $task
 key=$(jq -r .rkey "$out")
 up me
 fault me '{"method":"putRecord","lose":true}'
-t 75 "a new record that is perhaps there" outbox flush --max-time 0.5
+t 75 "a new record that is perhaps there has status 75" outbox flush --max-time 0.5
 down me
 pds delete $task "$key"
 up me

@@ -65,7 +65,7 @@ new='{"op":"put","collection":"com.example.a","rkey":"new","base":null,"record":
 echo "$new" | outbox add >"$tmp/other"
 echo secret-word >"$tmp/password"
 chmod 644 "$tmp/password"
-t 77 "a password that others can read" \
+t 77 "a password that others can read is refused" \
   outbox flush --verbose --max-time 1 --token-file "$tmp/password"
 is "$(jq -r .state "$out" | sort -u)" queued "loses nothing"
 chmod 600 "$tmp/password"
@@ -86,7 +86,7 @@ printf '%s\n' '{"op":"future","x":[1.50]}' "no\033[2J" '{"op":"put","id":"x"}' '
   "$(head -n 1 "$box/me.ndjson")" '{"op":"ack","id":"2222222222222","at":"2026-01-01T00:00:00Z","state":"odd"}' \
   >>"$box/me.ndjson"
 printf '{"op":"put","id":"3n2yl' >>"$box/me.ndjson"
-t 0 "a file with lines that are none" outbox list
+t 0 "a file with lines that are none has status 0" outbox list
 is "$(jq -r .rkey "$out")" a "the good line is read"
 is "$(cut -d : -f 3 "$err" | xargs)" "3 4 5 6 8" "each of them is told by its number"
 not_ok "none is obeyed" grep -q "$(printf '\033')" "$err"
@@ -110,7 +110,8 @@ rm "$box/me.ndjson"
 put a '{"n":1}' | outbox add >"$tmp/other"
 put b "{\"n\":\"$(printf %3000s x)\"}" >"$tmp/large"
 size=$(stat -c %s "$box/me.ndjson")
-t 2 "a disk that is full" sh -c "trap '' XFSZ; prlimit --fsize=2048 outbox add <$tmp/large"
+t 2 "a disk that is full is an error" \
+  sh -c "trap '' XFSZ; prlimit --fsize=2048 outbox add <$tmp/large"
 out_empty "nothing is said to be kept"
 err_one_line outbox "the reason is told"
 is "$(stat -c %s "$box/me.ndjson")" "$size" "and nothing is left of it"
@@ -121,7 +122,8 @@ is "$(outbox list | jq -r .rkey)" a "and nothing is given up"
 printf '{"op":"put","id":"3n2yl' >>"$box/me.ndjson"
 ok "a file that takes no more" chmod 400 "$box/me.bad"
 size=$(stat -c %s "$box/me.bad")
-t 0 "a line that cannot be moved" sh -c "trap '' XFSZ; prlimit --fsize=$size outbox list"
+t 0 "a line that cannot be moved has status 0" \
+  sh -c "trap '' XFSZ; prlimit --fsize=$size outbox list"
 is "$(jq -r .rkey "$out")" a "stops nobody"
 err_like 'left there: ' "and it is said"
 ok "it is still there" grep -q '3n2yl$' "$box/me.ndjson"
@@ -138,7 +140,7 @@ is "$(jq -r '.profile + " " + .op' "$out" | xargs)" "claw prompt me put" "all pr
 err_like '^outbox: me: http' "each failure says whose it is"
 printf '{"op":"put","collection":"com.example.a","rkey":"b","record":{}}\n' | outbox -p claw add \
   >"$tmp/other"
-t 2 "a record of one that has no records" outbox flush --all --max-time 1
+t 2 "a record of one that has no records is an error" outbox flush --all --max-time 1
 is "$(jq -r '.profile + " " + .op' "$out" | xargs)" "claw put claw prompt me put" \
   "keeps nothing else from being tried"
 t 2 "one address is not that of all" env AGENT_URL=http://127.0.0.1:9 outbox flush --all

@@ -116,7 +116,8 @@ done
 
 reset
 down me
-t 75 "a deletion of what was never read" pds-record --queue --timeout 2 delete $task one
+t 75 "a deletion of what was never read has status 75" \
+  pds-record --queue --timeout 2 delete $task one
 up me
 run outbox flush
 is "$status $(jq -r .reason "$out") $(stored me | jq -r .title)" \

@@ -23,7 +23,7 @@ aged() {
 
 # --- while it is there
 
-t 0 "an agent that is there" agent-chat -p claw --queue good morning
+t 0 "an agent that is there has status 0" agent-chat -p claw --queue good morning
 out_is "You said: good morning" "answers at once"
 t 1 "nothing is kept" outbox -p claw list
 
@@ -63,7 +63,7 @@ is "$(states)" "meanwhile done" "it is said by the next"
 printf '[profile hung]\nkind = openclaw\nurl = %s\ntoken-command = exec sleep 1000\n' "$gateway" >>"$config"
 echo '{"op":"prompt","text":"hello"}' | run outbox -p hung add
 bound=20 run outbox -p hung flush --max-time 0.5
-status_is 75 "a token that does not come in time"
+status_is 75 "a token that does not come in time has status 75"
 is "$(states)" "hello queued" "what waits goes on waiting"
 run outbox -p hung drop --all
 
@@ -142,7 +142,7 @@ t 1 "nothing waits" outbox -p silent list --all
 
 start_server claudio python3 "$cli/servers/claudio.py"
 printf '[profile http]\nkind = openclaw\nurl = http://127.0.0.1:9\n' >>"$config"
-t 75 "a server of which nothing is known before" agent-chat -p http --queue ahoy
+t 75 "a server of which nothing is known before has status 75" agent-chat -p http --queue ahoy
 run outbox -p http list
 is "$(states)" "ahoy queued" "is asked first for something else"
 sed -i "s|^url = http://127.0.0.1:9\$|url = $url|" "$config"
@@ -163,7 +163,7 @@ while read -r name kind path words; do
       run outbox -p "$name" flush --max-time 20
     fi
     before=$url$path
-    status_is 75 "$name: a server that goes before the words ($number)"
+    status_is 75 "$name: a server that goes before the words has status 75 ($number)"
     is "$(outbox -p "$name" list | jq -r .state)" queued "has nothing of them"
   done
 done <<'END'

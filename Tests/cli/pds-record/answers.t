@@ -41,7 +41,7 @@ is "$status:$(keys)" "0:1 2 3 4 5 6 7 8 9" "where reverse is not implemented, th
 t 2 "another record than was asked for" pds-record get -p other com.example.a x
 out_empty "nothing is printed"
 given "$(printf 'b\na\n  {"rkey":"c"}  \r')" pds-record get -p refused com.example.a
-status_is 2 "a record that the server refuses"
+status_is 2 "a record that the server refuses is an error"
 is "$(keys)" "b c" "does not end the others"
 err_is "pds-record: standard input:2: 400 Bad Request: RepoTakendown: no" "the bad line is named"
 seq 12 | jq -c '{rkey: "x\(.)", value: {n: 2}}' >"$tmp/rows"
@@ -52,7 +52,7 @@ is "$(grep -c 'nothing was written' "$err")" 12 "are named, as many as there are
 err_like '^pds-record: standard input:13: .*InvalidSwap.*, and what is there is not told: .*RepoTakendown' \
   "each with what is known"
 given '{"n":1}' pds-record put -p bigcid com.example.a x
-status_is 2 "a CID that is none"
+status_is 2 "a CID that is none is an error"
 ok "the message is cut" [ "$(wc -c <"$err")" -lt 700 ]
 err_unlike SECRET "the secrets in it are not shown"
 given '{"n":1}' pds-record -p plain delete --swap none com.example.a x

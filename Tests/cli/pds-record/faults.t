@@ -21,11 +21,11 @@ given '{"n":1}' pds-record put $task 1odd
 status_is 0 "a header of no sense is none"
 fault me '{"method":"getRecord","status":503,"text":"down"}'
 fault me '{"method":"getRecord","status":502,"text":"down"}'
-t 75 "one that is down for too long" pds-record --max-retries 1 get $task x
+t 75 "one that is down for too long has status 75" pds-record --max-retries 1 get $task x
 err_like 'gave up after 1 retries: 502 Fault: down' "it is told as well"
 fault me '{"method":"getRecord","wait":5}'
-t 75 "one that is too slow" pds-record --timeout 1 get $task x
-t 75 "one that is not there" \
+t 75 "one that is too slow has status 75" pds-record --timeout 1 get $task x
+t 75 "one that is not there has status 75" \
   env AGENT_URL=http://127.0.0.1:9 pds-record --timeout 1 --repo a.test describe
 
 # --- lost answers

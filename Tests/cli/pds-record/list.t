@@ -41,11 +41,11 @@ forever
 status 200 application/json {"cursor":"again","records":[$(row b),$(row a)]}
 END
 profile
-t 0 "a cursor that never ends" pds-record list $task
+t 0 "a cursor that never ends has status 0" pds-record list $task
 is "$(lines "$out"):$(requests .n | wc -l | tr -d ' ')" 2:2 "is followed while it brings anything"
 serve_page() { printf 'forever\nstatus %s\n' "$1" | script; }
 serve_page "200 application/json {\"records\":[$(row b),{\"uri\":\"nonsense\"},$(row a)]}"
-t 2 "a row that is none" pds-record list $task
+t 2 "a row that is none is an error" pds-record list $task
 is "$(lines "$out")" 2 "does not hide the others"
 err_one_line pds-record "one line says it"
 serve_page '200 text/html <html>'

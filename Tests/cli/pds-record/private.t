@@ -14,7 +14,8 @@ start_pds me --private
 for number in 1 2; do write me "$number"; done
 : >"$tmp/me.log"
 rm -r "$tokens"
-t 0 "a server that wants one to log in" pds-record watch -L --max-retries 0 --from 0 -n 2 $task
+t 0 "a server that wants one to log in has status 0" \
+  pds-record watch -L --max-retries 0 --from 0 -n 2 $task
 is "$(numbers "$out")" "1 2" "tells what it has"
 is "$(jq -r 'select(.type).type' "$out" | xargs)" "open end" "and no link is lost for it"
 is "$(asked me createSession)" 1 "the password is sent once"
@@ -59,12 +60,12 @@ is "$(numbers "$tmp/watch.out") $(jq -r 'select(.type).type' "$tmp/watch.out" | 
 # --- nobody is let in
 
 start_pds never --private --lifetime 0
-t 77 "a server that takes none of its tokens" pds-record -p never watch --max-time 20
+t 77 "a server that takes none of its tokens has status 77" pds-record -p never watch --max-time 20
 err_one_line pds-record "is said so in a line"
 ok "and not asked for ever" [ "$(asked never createSession)" -lt 4 ]
 rm -r "$tokens"
 down me
-t 75 "one that is away" pds-record -p me watch --max-retries 0 --max-time 20
+t 75 "one that is away has status 75" pds-record -p me watch --max-retries 0 --max-time 20
 up me
 echo wrong >"$tmp/pds.password"
 t 77 "a wrong password is refused" pds-record -p me watch --max-time 20

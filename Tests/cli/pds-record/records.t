@@ -15,7 +15,7 @@ pds list $task
 status_is 1 "an empty list is no list"
 out_empty "nothing is printed"
 pds get $task nothing
-status_is 1 "a record that is not there"
+status_is 1 "a record that is not there has status 1"
 pds describe
 is "$(jq -r .handle "$out")" alice.test "the repository is described"
 pds --repo bob.test describe

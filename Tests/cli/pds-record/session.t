@@ -143,14 +143,14 @@ t 0 "an address will do to read" \
   env AGENT_URL="$url" XDG_CONFIG_HOME="$tmp/none" pds-record --repo did:web:alice.test list -n 1 $task
 printf '[profile bad]\nkind = pds\nurl = %s\nidentifier = not a name\n' "$url" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-t 2 "an identifier that is none" pds-record -p bad describe
+t 2 "an identifier that is none is an error" pds-record -p bad describe
 
 # --- TLS
 
 start_tls '' '{"handle":"alice.test"}' ''
 printf '[profile tls]\nkind = pds\nurl = %s\nidentifier = a.test\n' "$url" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-t 75 "an authority that nobody knows" pds-record -p tls --timeout 2 describe
+t 75 "an authority that nobody knows has status 75" pds-record -p tls --timeout 2 describe
 t 0 "is known when it is named" pds-record -p tls --cacert "$tmp/authority" describe
 
 # --- redirects
@@ -172,7 +172,7 @@ printf '[profile hung]\nkind = pds\nurl = %s\nidentifier = alice.test\ntoken-com
   >>"$XDG_CONFIG_HOME/agentutils/config"
 bound=20
 given '{}' pds-record -p hung --timeout 0.5 create $task
-status_is 75 "a password that does not come"
+status_is 75 "a password that does not come has status 75"
 err_one_line pds-record "one line says it"
 t 75 "logging in waits no longer" pds-record -p hung --timeout 0.5 login
 given '{}' pds-record -p hung --queue --timeout 0.5 create $task

@@ -26,12 +26,12 @@ is "$(ops | xargs)" "com.example.a/a 1 com.example.a/b 1" "the first event is no
 is "$(streams away)" ",cursor=0" "the next connection begins before it"
 err_like 'a record could not be fetched: 503 .*; next try in 1.0 s' "after the time the server names"
 watch refused -n 2
-status_is 2 "a record that is refused for good"
+status_is 2 "a record that is refused for good is an error"
 is "$(ops | xargs)" "com.example.a/a null com.example.a/b 1" "does not hold up the others"
 err_is "pds-record: $url/refused: com.example.a/a: a record could not be fetched: 400 Bad Request: RepoTakendown: no" \
   "the record is named"
 watch gone -n 2
-status_is 0 "a record that is gone"
+status_is 0 "a record that is gone has status 0"
 is "$(ops | xargs)" "com.example.a/a null com.example.a/b 1" "it is no fault"
 watch page -n 1 --max-retries 2
 status_is 75 "a page is no record that is gone"

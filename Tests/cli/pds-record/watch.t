@@ -50,7 +50,7 @@ run pds-record watch --from "$last" -n 3 $task
 is "$(jq -c '.data.ops[0].value.n' "$out" | xargs)" "4 5 44" \
   "a record that changed since is told as it was"
 is "$(asked me getRecord)" 0 "and none was asked for"
-t 2 "a number that is not there yet" pds-record watch --from 99999 --max-time 10
+t 2 "a number that is not there yet is an error" pds-record watch --from 99999 --max-time 10
 err_like 'FutureCursor' "the message says so"
 err_one_line pds-record "it is told in one line"
 run agent-tail --from "$last" -n 1 $task
@@ -106,6 +106,6 @@ script <<END
 forever
 status 503 text/plain away
 END
-t 75 "a server that is away" pds-record watch --retry-wait 0.1 --max-retries 1
+t 75 "a server that is away has status 75" pds-record watch --retry-wait 0.1 --max-retries 1
 
 done_testing

@@ -24,7 +24,7 @@ is "$(pds-record list $task | jq -r .cid | sort | cksum)" \
 t 0 "the file itself is exported" pds-record export --car
 is "$(jq -Rrs 'contains("roots")' "$out" 2>/dev/null):$(head -c 7 "$out" | tail -c 5)" "true:eroot" \
   "is what the server has" || head -c 20 "$out" | od -c
-t 1 "a repository that is not there" pds-record --repo did:web:nobody.test export
+t 1 "a repository that is not there has status 1" pds-record --repo did:web:nobody.test export
 fault me '{"method":"getRepo","status":200,"headers":{"Content-Type":"text/html"},"text":"<html>"}'
 t 75 "a page is none" pds-record export
 fault me '{"method":"getRepo","status":200,"headers":{"Content-Type":"application/vnd.ipld.car"},"text":"none"}'
@@ -43,10 +43,11 @@ is "$(jq -c '[."$type", .mimeType, .size]' "$out")" '["blob","image/x-odd",8]' "
 cid=$(jq -r '.ref."$link"' "$out")
 t 0 "it is fetched by its CID" pds-record blob get "$cid"
 ok "it is the same, byte for byte" cmp "$out" "$tmp/blob"
-t 1 "one that is not there" pds-record blob get bafkreihlg4lgb2gzy6ptcqzm4bavz2cbnmqjzrydmuneyufgbp754cefci
+t 1 "one that is not there has status 1" pds-record blob get bafkreihlg4lgb2gzy6ptcqzm4bavz2cbnmqjzrydmuneyufgbp754cefci
 t 75 "a page is no blob" pds-record -p portal blob get "$cid"
 out_empty "nothing is printed"
-t 2 "a file that the server does not want" sh -c "pds-record blob put text/none <$tmp/blob"
+t 2 "a file that the server does not want is an error" \
+  sh -c "pds-record blob put text/none <$tmp/blob"
 err_like 'InvalidMimeType' "the type is named"
 
 done_testing

@@ -56,7 +56,7 @@ create --token-file - com.example.a|standard input cannot be the password and th
 get --token-file - com.example.a|standard input cannot be the password and the records
 END
 is "$(requests .n | wc -l | tr -d ' ')" 0 "nobody is asked"
-t 0 "a name that is good" pds-record describe
+t 0 "a name that is good has status 0" pds-record describe
 is "$(requests .target)" "/xrpc/com.atproto.repo.describeRepo?repo=a.test" "the name is asked for"
 t 0 "reading takes no password" pds-record -p me --token-file /dev/null describe
 t 77 "without a password nobody logs in" pds-record -p me login

@@ -78,7 +78,7 @@ is "$(lines "$out")" 3 "0 is long ago"
 t 1 "the status is 1 without a newest turn" reply-narrate --after today --latest "$tmp/three"
 run reply-narrate --after 2h "$tmp/three"
 is "$status$(cat "$out")" 0 "nothing is said then"
-t 2 "a time that is none" reply-narrate --after soon "$tmp/three"
+t 2 "a time that is none is an error" reply-narrate --after soon "$tmp/three"
 
 # --- bad input
 
@@ -107,7 +107,7 @@ Two.
 -" "says each, in the order in which they ended"
 run reply-narrate -o json --exec 'jq -r .text' "$tmp/three"
 is "$(lines "$out")" 3 "or is given records"
-t 2 "one that fails" \
+t 2 "one that fails is an error" \
   reply-narrate --exec 'read -r line; [ "$line" = One. ] || exit 3; echo "$line"' "$tmp/three"
 out_is One. "the command is run again"
 is "$(cat "$err")" "reply-narrate: --exec: status 3
@@ -116,7 +116,8 @@ run reply-narrate --exec 'kill -9 $$' --latest "$tmp/three"
 err_is "reply-narrate: --exec: ended by signal 9" "its signal is told"
 run reply-narrate --exec 'exec 0<&-; echo "$0"' "$tmp/one"
 is "$status$(cat "$out" "$err")" 0sh "who does not read it is not told in another way"
-t 2 "one that takes too long" reply-narrate --timeout 0.2 --exec 'sleep 100' --latest "$tmp/three"
+t 2 "one that takes too long is an error" \
+  reply-narrate --timeout 0.2 --exec 'sleep 100' --latest "$tmp/three"
 err_is "reply-narrate: --exec: took longer than 1 s; see --timeout" "the command is ended"
 t 2 "a time is needed" reply-narrate --timeout 0 "$tmp/three"
 run reply-narrate --slug x "$tmp/three"

@@ -132,7 +132,7 @@ echo $$ >"$1.next"
 mv "$1.next" "$1"
 exec sleep 100
 END
-t 2 "a command that takes too long" \
+t 2 "a command that takes too long is an error" \
   reply-narrate --timeout 0.6 --latest --exec "sh '$tmp/deaf' '$tmp/left' & wait" \
   "$root/Tests/fixtures/transcript.ndjson"
 ok "leaves nothing behind" wait_until 5 gone "$(cat "$tmp/left")"

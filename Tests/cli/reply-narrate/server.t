@@ -41,7 +41,7 @@ is "$(cat "$tmp/kept/here/1789000000.25.mp3") $(stat -c %a "$tmp/kept/here/17890
   "hello 600" "which only the user can read"
 says "$(audio 1789000000.25 other)"
 narrate --latest --save "$tmp/kept/here"
-status_is 2 "a file that is there"
+status_is 2 "a file that is there is an error"
 err_is "reply-narrate: $tmp/kept/here/1789000000.25.mp3: file exists" "the file is named"
 is "$(cat "$tmp/kept/here/1789000000.25.mp3")" hello "the file is left alone"
 : >"$tmp/log"
@@ -138,10 +138,10 @@ narrate --latest --exec cat
 out_is moved "one on the same server is"
 says '{"status":502}'
 narrate --latest --exec cat
-status_is 75 "a server that is not ready"
+status_is 75 "a server that is not ready has status 75"
 says '{"status":404}'
 narrate --exec cat
-status_is 2 "one that knows no such thing"
+status_is 2 "one that knows no such thing is an error"
 tr 7 8 <"$tmp/secret" >"$tmp/wrong"
 chmod 600 "$tmp/wrong"
 narrate --exec cat --token-file "$tmp/wrong"

@@ -94,7 +94,7 @@ for transport in $transports; do
   link pass
   link flip 100000 up
   inbox drain
-  status_is 75 "$transport: a byte that changed on its way"
+  status_is 75 "$transport: a byte that changed on its way has status 75"
 
   # Nothing moves for a while: no harm.
   link drop

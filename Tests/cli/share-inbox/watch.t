@@ -152,7 +152,7 @@ END
 chmod +x "$remote_home/bin/mv"
 put
 inbox drain
-status_is 75 "a host that moves nothing"
+status_is 75 "a host that moves nothing has status 75"
 like "$(cat "$err")" "mv: cannot move '[0-9]+-[^' ]*\\.bin': no\$" "the part's name is not in its words"
 rm "$remote_home/bin/mv"
 inbox drain -q

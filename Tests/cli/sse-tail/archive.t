@@ -88,7 +88,7 @@ if command -v zstd >/dev/null; then
 else
   want="2026-01-01 1 2026-01-02 1 2026-01-03 1"
 fi
-t 0 "an archive with what a crash left" agent-archive -n 1 "$events"
+t 0 "an archive with what a crash left has status 0" agent-archive -n 1 "$events"
 all_compressed() { [ -z "$(find "$archive" -name '2026-01-0?.ndjson')" ]; }
 ok "the leftovers are compressed" wait_until 30 all_compressed
 err_empty "nothing is said"
@@ -169,7 +169,7 @@ if command -v cc >/dev/null && command -v zstd >/dev/null && [ "$(uname -s)" = L
     "across midnight no record is lost or twice"
 
   bound=120
-  t 0 "an archiver that is killed again and again" \
+  t 0 "an archiver that is killed again and again has status 0" \
     env LD_PRELOAD= python3 "$cli/clients/archiver.py" "${ARCHIVE_KILLS:-15}" "${ARCHIVE_SEED:-1}" \
     "$CLOCK" "$tmp/killed" -- env LD_PRELOAD="$tmp/clock.so" agent-archive --folder "$tmp/killed" "$events"
   out_like "^missing 0, twice 0, in order True$" "keeps each record once: $(head -n 1 "$out")"

@@ -73,7 +73,7 @@ err_unlike s3cret "the token is not shown"
 is "$(asked)" "" "and nothing is asked"
 chmod 600 "$tmp/token"
 asks AGENT_URL="$url" sse-tail --token-file "$tmp/none" activity
-status_is 77 "a token file that is not there"
+status_is 77 "a token file that is not there is refused"
 err_one_line sse-tail "it is told in a line"
 printf 'two words\nand lines\0' >"$tmp/broken"
 chmod 600 "$tmp/broken"
@@ -132,7 +132,7 @@ url = ftp://x'; do
 done
 printf '[profile home]\nurl = %s\ntoken-command = false\n' "$url" >"$config"
 asks sse-tail -p home activity
-status_is 77 "a token command that fails"
+status_is 77 "a token command that fails has status 77"
 err_one_line sse-tail "it is told in one line"
 rm "$config"
 asks AGENT_URL="nonsense" sse-tail activity

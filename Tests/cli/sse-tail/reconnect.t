@@ -152,7 +152,7 @@ follow --state "$state"
 is "$(ids)" "11 " "a signal does not lose it"
 follow --state "$state" --last-event-id 3
 is "$(ids)" "11 3 " "--last-event-id wins over it"
-t 2 "a state file that cannot be one" sse-tail --state "$tmp/home" "$url/s"
+t 2 "a state file that cannot be one is an error" sse-tail --state "$tmp/home" "$url/s"
 err_one_line sse-tail "is named in a line"
 
 # --- silence

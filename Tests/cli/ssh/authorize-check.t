@@ -62,7 +62,7 @@ EOF
 
   # --- what else can be amiss
   check -H 'codex --model x' "$host"
-  status_is 1 "$transport: a harness that is not there"
+  status_is 1 "$transport: a harness that is not there has status 1"
   out_like '^FAILED +harness +codex is not on the PATH' "$transport: is named"
   # shellcheck disable=SC2016
   check -H '$SHELL' "$host"

@@ -55,7 +55,7 @@ is "$(wc -c <"$out" | tr -d ' ')" 10000 'and so does a narrow one'
 
 stop_sshd
 run_remote true
-status_is 255 'a box that is down'
+status_is 255 "a box that is down has status 255"
 link to "$(cat "$ssh_dir/box/port")"
 start_sshd box
 run_remote echo back

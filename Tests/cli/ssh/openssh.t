@@ -205,6 +205,6 @@ rm -f "$XDG_RUNTIME_DIR/agentutils"/m*
 list
 stop_sshd box
 list
-status_is 75 'a host that is gone'
+status_is 75 "a host that is gone has status 75"
 err_like '127.0.0.1: .*(refused|reset|closed)' "the message says why"
 done_testing

@@ -64,7 +64,7 @@ by ssh "ssh_config's MACs leave out hmac-sha2-256" 'but by OpenSSH'
 echo 'Nonsense yes' >"$config"
 cp "$id" "$tmp/another"
 list -i "$tmp/another" $plain
-status_is 2 'a configuration that OpenSSH refuses'
+status_is 2 "a configuration that OpenSSH refuses is an error"
 err_like 'onfiguration option' "OpenSSH's words are told"
 : >"$config"
 
@@ -117,7 +117,7 @@ if cp "$id" "$odd" 2>/dev/null; then
   port=$(cat "$ssh_dir/box/port")
   for transport in libssh2 ssh; do
     list -i "$odd" --transport "$transport" $plain
-    status_is 1 "$transport: a key whose name is not UTF-8"
+    status_is 1 "$transport: a key whose name is not UTF-8 has status 1"
   done
   list -i "$odd.none" $plain
   err_like "key.xe9.none: no such file" 'and one that is not there is told by its bytes'

@@ -53,7 +53,7 @@ out_empty "it is said once"
 stub pkg-config '[ "$2" != jansson ]'
 stub apt-get 'echo "E: no network" >&2; exit 100'
 deps
-status_is 2 "an installation that fails"
+status_is 2 "an installation that fails is an error"
 err_like "^E: no network$" "shows why"
 err_like "^deps: missing, install as root: apt-get install libjansson-dev$" "and what to do"
 
@@ -96,7 +96,7 @@ for version in "${wanted%.*}.$((${wanted#*.} - 1))" "$((${wanted%.*} - 1)).99"; 
 done
 stub swift 'echo noise'
 deps
-status_is 2 "a swift that says no version"
+status_is 2 "a swift that says no version is an error"
 err_one_line deps "one line says it"
 
 rm "$machine/swift"

@@ -22,7 +22,7 @@ out_empty "nothing is said"
 # --- by hand
 perl -pi -e 's/(\| jq )(\d+)×/$1 . ($2 + 1) . "×"/e' "$tree/README.md"
 check
-status_is 1 "a figure in the table that was changed"
+status_is 1 "a figure in the table that was changed has status 1"
 out_like '^README\.md: not what figures\.ndjson says' "the message names the file"
 again
 check
@@ -33,7 +33,7 @@ status_is 1 "a wrong figure in the text is found"
 again
 perl -pi -e 's/<!-- figures: jq -->//' "$tree/README.md"
 check
-status_is 1 "a place that is gone"
+status_is 1 "a place that is gone has status 1"
 err_like 'README\.md: no place for figures: jq' "the message names the place"
 cp "$root/README.md" "$tree"
 perl -pi -e 's/"by": "curl", (.*?)"value": [0-9.]+/"by": "curl", $1"value": 777/ if /"delay"/' "$figures"

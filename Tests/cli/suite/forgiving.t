@@ -115,6 +115,6 @@ start_pds me
 for end in /xrpc /xrpc/ /; do
   sed "s,^url = .*,url = $url$end," "$config" >"$config.new" && mv "$config.new" "$config"
   given '{"n":1}' pds-record create $task
-  status_is 0 "an address that ends in $end"
+  status_is 0 "an address that ends in $end has status 0"
 done
 done_testing

@@ -78,7 +78,7 @@ out_is "nothing is installed in $dest/usr" "has nothing to do"
 
 mkdir -p "$dest/home/deep/er" && ln -s deep/er "$dest/home/bin"
 install_in PREFIX=/home BINDIR=/home//bin
-status_is 0 "a folder for commands that is a link"
+status_is 0 "a folder for commands that is a link has status 0"
 is "$(readlink "$dest/home/deep/er/sse-tail")" "/home/libexec/agentutils/agentutils-web" \
   "has links that do not depend on where it is"
 uninstall_in PREFIX=/home BINDIR=/home//bin
@@ -86,7 +86,7 @@ ok "links are removed, too" test ! -L "$dest/home/deep/er/sse-tail"
 rm -r "${dest:?}/home"
 
 install_in PREFIX=usr
-status_is 2 "a prefix that is no path from the root"
+status_is 2 "a prefix that is no path from the root is an error"
 
 t 0 "it is installed without the server" \
   env AGENTUTILS_WITHOUT_SERVE=1 make -s -C "$root" DESTDIR="$dest" PREFIX=/clients install

@@ -66,7 +66,7 @@ run env TERM=xterm python3 "$cli/terminal.py" mem-search -g 1 -f -o json
 legible "$out" "records on a terminal"
 t 2 "a failure is told" agent-call stats
 legible "$err" "its words"
-t 2 "an option that nobody can read" sse-tail "--$(printf '"%s"' "$odd" | jq -r .)"
+t 2 "an option that nobody can read is an error" sse-tail "--$(printf '"%s"' "$odd" | jq -r .)"
 legible "$err" "is told legibly"
 
 jq --arg text "$(printf '"%s"' "$odd" | jq .)" \

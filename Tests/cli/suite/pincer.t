@@ -21,9 +21,9 @@ ok "the events come" wait_until 20 came 8
 is "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | xargs)" "1 2 3 4 5 6 7 8" "they are in order"
 is "$(jq -r 'select(.id == "4") | .data.toolExecutionOutputDelta | [.chunk, .stream, .utf8 | tostring]
   | join(" ")' "$tmp/tail.out")" "MDY6MTIgNC4xIG0sIGNhZsOpCg== STDOUT true" "each is on a line of its own"
-t 1 "a turn that fails" agent-chat -p pin -t "$thread" fail
+t 1 "a turn that fails has status 1" agent-chat -p pin -t "$thread" fail
 err_like 'FAILED_MODEL_OUTPUT: the model said nothing of use' "the reason is told"
-t 75 "a turn that dies" agent-chat -p pin -t "$thread" --timeout 1 die
+t 75 "a turn that dies has status 75" agent-chat -p pin -t "$thread" --timeout 1 die
 
 start wait agent-chat -p pin -t "$thread" -o json --wait ask 2
 wait_until 20 waits

@@ -62,7 +62,7 @@ t 2 "where nothing else says it, that is an error" agent-archive --folder "$tmp/
 
 # --- a token that was changed
 printf 'other-token-0123456789\n' >"$tmp/token"
-t 77 "a token that is refused" agent-archive --folder "$tmp/archive"
+t 77 "a token that is refused has status 77" agent-archive --folder "$tmp/archive"
 ok "may be another one at the next start" again agent-archive.service 77
 ok "so it is for agent-notify" again agent-notify@.service 77
 printf 'right-token-0123456789\n' >"$tmp/token"

@@ -72,7 +72,7 @@ add -C dev.joelclaw.family.item milk
 status_is 2 "an item needs a list"
 err_like 'an item belongs to a list: --list' "the message says so"
 add --list groceries milk
-status_is 1 "a list that is not there"
+status_is 1 "a list that is not there has status 1"
 err_is "task-add: groceries: no such list" "the message names the list"
 echo '{"title":"groceries","sharedWith":[]}' |
   pds-record -p me put dev.joelclaw.family.list groceries >"$tmp/put"
@@ -84,7 +84,7 @@ is "$(pds-record -p me list dev.joelclaw.family.item | jq -r '.value | [.list, .
   'at://did:web:bob.test/dev.joelclaw.family.list/theirs bread false
 at://did:web:alice.test/dev.joelclaw.family.list/groceries 2 fri milk #1 false' "as they were said"
 add --list at://did:web:bob.test/dev.joelclaw.task.item/theirs bread
-status_is 2 "a record that is no list"
+status_is 2 "a record that is no list is an error"
 err_like '^task-add: --list: not of dev.joelclaw.family.list: at://' "the message says so"
 add --list 'at://x' bread
 status_is 2 "what is no address"
@@ -93,7 +93,7 @@ status_is 2 "what is no address"
 
 fault me '{"method": "putRecord", "status": 400, "text": "no"}'
 add refused
-status_is 2 "a server that refuses"
+status_is 2 "a server that refuses is an error"
 err_like '^task-add: .*no$' "its words are told"
 fault me '{"method": "putRecord", "lose": true}'
 add -q lost and found

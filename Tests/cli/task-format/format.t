@@ -260,6 +260,6 @@ for words in '--done a --quick' '--list at://a/b/c' '--quick --list groceries' '
   # shellcheck disable=SC2086  # words
   t 2 "$words" task-format $words /dev/null
 done
-t 2 "a file that is not there" task-format "$tmp/missing"
+t 2 "a file that is not there is an error" task-format "$tmp/missing"
 
 done_testing

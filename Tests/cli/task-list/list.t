@@ -74,10 +74,10 @@ pds-record -p me get $task 3kbbb33 >"$tmp/row"
 is "$(jq -r '.value | [.status, .project, (.completedAt[:10]), (.updatedAt | length)] | join(" ")' "$tmp/row")" \
   "done attic $(date -u +%F) 24" "and written with the time; the rest stays"
 tasks --done 3kbbb33 3ka
-status_is 2 "a name that two have"
+status_is 2 "a name that two have is an error"
 err_is 'task-list: 3ka: several tasks: 3kaab22, 3kaaa22' "names both"
 tasks --done nothing "$here/3kccc33"
-status_is 1 "one that is not there"
+status_is 1 "one that is not there has status 1"
 err_is 'task-list: nothing: no such task' "the task is named"
 is "$(jq -r .id "$out")" "$here/3kccc33" "and the other is done"
 tasks --done 3kccc33
@@ -103,12 +103,14 @@ exec "$(command -v pds-record)" "\$@"
 END
 chmod +x "$tmp/pds-record"
 row 3kaaa22 '{"title":"sometime","status":"open","notes":"theirs"}' >"$tmp/others"
-t 0 "a record that changed meanwhile" env PATH="$tmp:$PATH" task-list -p me --done 3kaaa22 -o text
+t 0 "a record that changed meanwhile has status 0" \
+  env PATH="$tmp:$PATH" task-list -p me --done 3kaaa22 -o text
 err_empty "nothing is said about it"
 is "$(pds-record -p me get $task 3kaaa22 | jq -r '.value | .status + " " + .notes')" 'done theirs' \
   "and what was written is kept"
 for n in 1 2 3 4 5 6; do row 3kaab22 '{"title":"today","status":"open","notes":"'$n'"}'; done >"$tmp/others"
-t 1 "one that changes again and again" env PATH="$tmp:$PATH" task-list -p me --done 3kaab22
+t 1 "one that changes again and again has status 1" \
+  env PATH="$tmp:$PATH" task-list -p me --done 3kaab22
 err_like '^task-list: 3kaab22: ' "is named by its key"
 err_like '^task-list: .*nothing was written' "is given up, and told"
 rm "$tmp/pds-record"
@@ -132,7 +134,7 @@ is "$(pds-record -p me get dev.joelclaw.family.item i1 | jq -c '.value | [.text,
 
 fault me '{"method": "listRecords", "status": 400, "text": "no"}'
 tasks
-status_is 2 "a server that refuses"
+status_is 2 "a server that refuses is an error"
 err_like '^task-list: http' "the server is named"
 printf '[profile away]\nkind = pds\nurl = http://127.0.0.1:9\nidentifier = alice.test\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
@@ -142,7 +144,7 @@ cat >"$tmp/pds-record" <<END
 exec "$(command -v pds-record)" --max-retries 0 "\$@"
 END
 chmod +x "$tmp/pds-record"
-t 75 "a server that is away" env PATH="$tmp:$PATH" task-list -p away -o line
+t 75 "a server that is away has status 75" env PATH="$tmp:$PATH" task-list -p away -o line
 out_is '○ unreachable' "has a line for a bar"
 rm "$tmp/pds-record"
 for words in '--done' '3kaaa' '-o xml' '--done -a 3k' '--done a,b' '-W wide' '--label' '-z' '--label='; do

@@ -11,10 +11,11 @@ TZ=UTC
 export TZ
 titles() { jq -r '[.title, .state] | join(" ")' "$out" | sort | xargs; }
 task-add -q -p me 'water the plants !2'
-t 0 "a list that is kept" task-list -p me --queue
+t 0 "a list that is kept has status 0" task-list -p me --queue
 
 stop "$server"
-t 75 "a task that cannot be written now" task-add -p me --queue 'feed the cat tomorrow'
+t 75 "a task that cannot be written now has status 75" \
+  task-add -p me --queue 'feed the cat tomorrow'
 is "$(titles)" "feed the cat open" "is told all the same"
 id=$(jq -r .id "$out")
 t 0 "the list is shown without a server" task-list -p me --queue

@@ -60,7 +60,7 @@ for transport in $transports; do
   rtmux select-pane -d -t =riff:
   for text in 'x' 'two\nlines'; do
     say "$text"
-    status_is 2 "$transport: a pane that takes no keys: $text"
+    status_is 2 "$transport: a pane that takes no keys is an error: $text"
     err_is "tmux-attach: 127.0.0.1: tmux: nothing reads there: the program has ended, or the pane takes no keys" "and that is said"
   done
   rtmux select-pane -e -t =riff:

@@ -196,13 +196,13 @@ for name in "with blanks" "it's" 'dollar$(touch PWNED)' 'back`touch PWNED`' 'sem
   n=$((n + 1))
 done
 attach -N -d "~/not there"
-status_is 2 "a folder that is not there"
+status_is 2 "a folder that is not there is an error"
 err_one_line tmux-attach "one line is said about it"
 attach -N -H not-there
-status_is 2 "a harness that is not there"
+status_is 2 "a harness that is not there is an error"
 err_like 'not-there: not on the login PATH' "and what to do"
 attach -N -H 'sh -c "exit 3"'
-status_is 2 "a harness that ends at once"
+status_is 2 "a harness that ends at once is an error"
 is "$(find "$remote_home" "$tmp" -name PWNED | wc -l)" 0 "nothing of it was run"
 
 # --- eight at once give eight names
@@ -224,7 +224,7 @@ long="cat #$(printf '%0130000d' 0)"
 for transport in $transports; do
   attach_args "$transport"
   attach -N -H "$long"
-  status_is 2 "$transport: a command that is too long"
+  status_is 2 "$transport: a command that is too long is an error"
   err_is 'tmux-attach: 127.0.0.1: the command is too long' "the message says so"
 done
 attach_args libssh2
@@ -279,7 +279,7 @@ esac
 exec $tmux "\$@"
 END
 attach -N
-status_is 75 "one that is long in ending"
+status_is 75 "one that is long in ending has status 75"
 err_like 'tmux: the server is still ending; try again$' "the message says that it is ending"
 is "$(wc -l <"$tmp/endings" | tr -d ' ')" 11 "it is told after a second"
 attach -l

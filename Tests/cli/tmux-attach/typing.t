@@ -119,7 +119,7 @@ rtmux set-option -w -t =riff: remain-on-exit on \; respawn-pane -k -t =riff: tru
 wait_until 30 sh -c 'tmux "$@" | grep -q 1' - -S "$remote_tmp/tmux-$(id -u)/riff" \
   list-panes -t =riff: -F '#{pane_dead}'
 say 'x'
-status_is 2 "a program that has ended"
+status_is 2 "a program that has ended is an error"
 err_like 'nothing reads there' "and that is said"
 
 # --- capture

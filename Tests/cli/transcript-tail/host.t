@@ -41,7 +41,7 @@ for folder in bin bsd; do
   ok "so it is with other tools ($folder)" cmp "$out" want
 done
 echo 'exit 3' >"$HOME/.profile"
-t 2 "a login that runs nothing" transcript-tail --once .:
+t 2 "a login that runs nothing is an error" transcript-tail --once .:
 err_one_line transcript-tail "one line says it"
 
 # A host that is slow to list: what is asked for there is looked at again at the end.
@@ -167,7 +167,7 @@ for transport in $transports; do
   t 2 "$transport: a place that does not exist is an error" \
     transcript-tail --quiet --max-time 5 --once $attach_args:nowhere
   ssh-keygen -q -t ed25519 -N '' -f "other-$transport"
-  t 77 "$transport: a key that is refused" \
+  t 77 "$transport: a key that is refused has status 77" \
     transcript-tail --once --transport "$transport" -i "other-$transport" --pins pins \
     -P "$port" "$remote_user@127.0.0.1:"
   err_one_line transcript-tail "$transport: is told"
@@ -178,7 +178,7 @@ done
 printf '[127.0.0.1]:%s ' "$port" | cat - "$host_key" >known
 eval "$(ssh-agent -s)" >/dev/null
 ssh-add -q "$id"
-t 0 "an agent's key, and a key that OpenSSH knows" \
+t 0 "an agent's key, and a key that OpenSSH knows has status 0" \
   transcript-tail --once --agent --known-hosts=known -P "$port" "$remote_user@127.0.0.1:"
 err_empty "need no words"
 ssh-agent -k >/dev/null

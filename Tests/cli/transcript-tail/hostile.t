@@ -61,7 +61,7 @@ t 2 "a pipe is no transcript" transcript-tail --once "$folder/fifo.jsonl"
 err_one_line transcript-tail "and nobody waits for it"
 if [ "$(id -u)" -ne 0 ]; then
   chmod 0 "$folder/...jsonl"
-  t 2 "a file that may not be read" transcript-tail --once --all
+  t 2 "a file that may not be read is an error" transcript-tail --once --all
   err_like '\.\.\.jsonl: permission denied$' "the file is named"
 else
   skip 2 "root may read all"
@@ -124,7 +124,7 @@ while ! gone "$writer"; do
 done
 run transcript-tail --once --state state
 cat "$out" >>all
-status_is 0 "a follower that is killed again and again"
+status_is 0 "a follower that is killed again and again has status 0"
 jq -r '.data.n' all >numbers
 seq 2000 >want
 uniq numbers | sort -n -u >got

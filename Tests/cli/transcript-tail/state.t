@@ -16,7 +16,8 @@ state_of() {
   printf '{"type":"transcript_state","source":"%s","files":[%s,%s]}\n' "$1" "$(mark 1)" "$(mark 2)"
 }
 state_of 127.0.0.1:/P >st
-t 75 "a host that cannot be reached" transcript-tail --all --once --state st -P 1 127.0.0.1:/P
+t 75 "a host that cannot be reached has status 75" \
+  transcript-tail --all --once --state st -P 1 127.0.0.1:/P
 is "$(cat st)" "$(state_of 127.0.0.1:/P)" "loses no mark"
 state_of .:/P >st
 echo "touch $tmp/reached; exec sleep 5" >"$HOME/.profile"

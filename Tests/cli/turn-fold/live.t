@@ -52,7 +52,7 @@ is "$(jq -r 'select(.type == "tool_call").id' "$tmp/records" | sort -u | wc -l |
 
 # A reply that fails.
 touch "$STEPS/tool"
-t 1 "a reply that fails" agent-chat -p claw -t side fail now
+t 1 "a reply that fails has status 1" agent-chat -p claw -t side fail now
 ok "is shown as that" wait_until 20 has "$tmp/pipe.out" '✗ failed'
 kill "$(cat "$tmp/tail")"
 finished "$pipe"

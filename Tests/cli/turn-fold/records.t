@@ -69,7 +69,7 @@ run turn-fold --turn v --turn w two
 is "$(ids)" "v w" "--turn may be given twice"
 run turn-fold --thread t --turn u two
 is "$(ids)" "c m stream_assistant_u u" "a turn with all that belongs to it"
-t 1 "a conversation that is not there: status 1" turn-fold --thread none two
+t 1 "a conversation that is not there has status 1" turn-fold --thread none two
 run turn-fold -o state two
 is "$(jq -r .thread "$out" | xargs)" "t other" "each conversation has a state, in order"
 run turn-fold -o state --thread t two
@@ -96,7 +96,7 @@ err_is 'turn-fold: odd:6: has no thread
 turn-fold: odd:7: not a JSON object
 turn-fold: odd:8: not a JSON object' "each is named"
 ok "and the rest is folded" cmp -s "$out" records
-t 2 "a file that is not there: status 2" turn-fold missing turn
+t 2 "a file that is not there has status 2" turn-fold missing turn
 ok "and the other one is read" cmp -s "$out" records
 t 2 "--final of a state is refused" turn-fold -f -o state turn
 t 2 "--turn of a state is refused" turn-fold --turn u --output state turn

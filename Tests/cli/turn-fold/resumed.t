@@ -17,7 +17,7 @@ cat >new <<'END'
 {"type":"assistant","sessionId":"resumed","uuid":"new-answer-000001","timestamp":"2026-07-01T00:00:01Z","message":{"id":"msg_000000000001","role":"assistant","content":[{"type":"text","text":"gone on"}],"stop_reason":"end_turn","usage":{"input_tokens":5,"output_tokens":7}}}
 END
 cat copy new >resumed
-t 0 "a session that was resumed" turn-fold -f "$session" resumed
+t 0 "a session that was resumed has status 0" turn-fold -f "$session" resumed
 is "$(turns "$out")" "$({ turns records; echo "new-prompt-000001 completed 7"; } | sort)" \
   "each turn is told once, and what it cost"
 is "$(messages "$out")" "$({ messages records; echo new-answer-000001; echo new-prompt-000001; } |

@@ -181,7 +181,7 @@ is "$(cat "$err")" "$(printf '%s\n' \
   'turn-format: both:4: not a JSON object' \
   'turn-format: no-file: no such file or directory')" "each is told, and no others"
 ok "and all else is shown" cmp whole "$out"
-t 2 "a file that is read and written at once" sh -c 'turn-format both >both'
+t 2 "a file that is read and written at once is an error" sh -c 'turn-format both >both'
 gzip -c "$turns" >turns.gz
 run turn-format turns.gz
 ok "a compressed file is read" cmp whole "$out"

@@ -98,7 +98,7 @@ t 0 "--prompt succeeds" voice-state --prompt generation
 want=$(jq -r '.sessions[0].promptState.generation.replyPrompts.systemPrompt' "$voice/full.json")
 ok "the whole prompt is printed" python3 -c 'import sys; sys.exit(sys.argv[2] not in open(sys.argv[1]).read())' "$out" "$want"
 put "$voice/minimal.json" >"$tmp/put"
-t 1 "a prompt that is not there" voice-state --prompt bridge
+t 1 "a prompt that is not there has status 1" voice-state --prompt bridge
 err_is "voice-state: prompt bridge: not known" "the message names the prompt"
 for state in minimal spec null wrong empty hostile scripts troubled; do
   put "$voice/$state.json" >"$tmp/put" || continue
@@ -207,7 +207,8 @@ script <<'END'
 on /api/voice/state
 stall
 END
-t 75 "a backend that does not answer in time" voice-state -q --max-time 0.3 --idle-timeout 0
+t 75 "a backend that does not answer in time has status 75" \
+  voice-state -q --max-time 0.3 --idle-timeout 0
 script <<'END'
 on /api/voice/state
 status 200 application/json {"activeCount":0,"sessions":[]}

@@ -164,7 +164,7 @@ run voice-state -o json word
 is "$status $(lines "$out")" "2 0" "what is no JSON comes out of nothing"
 err_is "voice-state: word:1: a word without quotes" "and is a bad line"
 head -c 3000 wrapped >half
-t 2 "a record that is cut off" voice-state half
+t 2 "a record that is cut off is an error" voice-state half
 err_one_line voice-state "one line says it"
 
 # Text that means harm reaches no terminal, in no form.

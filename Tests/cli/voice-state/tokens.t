@@ -42,9 +42,9 @@ done
 t 0 "a token comes from standard input" voice-state --token-file - -q <"$tmp/token"
 is "$(asked | tail -n 1)" "/api/voice/state $token main" "it is sent"
 chmod 644 "$tmp/token"
-t 77 "a token that others can read" voice-state --token-file "$tmp/token" -q
+t 77 "a token that others can read is refused" voice-state --token-file "$tmp/token" -q
 chmod 600 "$tmp/token"
-t 77 "a token that is not there" voice-state --token-file "$tmp/none" -w
+t 77 "a token that is not there is refused" voice-state --token-file "$tmp/none" -w
 err_one_line voice-state "one line says it"
 
 # Refused: the source is named, the token is not.
@@ -86,7 +86,7 @@ data: $state
   is "$status $(lines "$out")" "0 1" "the stream believes it as well"
   t 75 "a certificate that nobody vouches for is refused" voice-state --token-file "$tmp/token" -q
   err_like certificate "and it says so"
-  t 2 "an authority that is not there" voice-state --cacert "$tmp/none" -q
+  t 2 "an authority that is not there is an error" voice-state --cacert "$tmp/none" -q
   err_one_line voice-state "one line says it"
 else
   skip 6 "no openssl"

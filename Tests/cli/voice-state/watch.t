@@ -181,7 +181,8 @@ for form in waybar tmux i3; do
     isnt "$(head -n 1 "$out")" "$(tail -n 1 "$out")" "it comes behind the block of the session"
     unlike "$(cat "$out")" "$(printf '\033')" "without escapes"
   done
-  t 77 "$form: a token that is not there" voice-state -w -o "$form" --token-file "$tmp/no-such"
+  t 77 "$form: a token that is not there is refused" \
+    voice-state -w -o "$form" --token-file "$tmp/no-such"
   is "$(block "$form") $(lines "$out")" "○ refused 1" "is a block, too"
   t 2 "$form: a mistake in the settings is an error" env AGENT_URL= voice-state -w -o "$form"
   is "$(block "$form")" "○ unknown" "the block says unknown"

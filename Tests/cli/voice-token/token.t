@@ -80,12 +80,12 @@ mkdir -p "$XDG_CONFIG_HOME/agentutils"
 cp -p "$tmp/secret" "$XDG_CONFIG_HOME/agentutils/livekit"
 t 0 "the key is from the environment, the secret from its place" env LIVEKIT_API_KEY=K voice-token r
 chmod 640 "$XDG_CONFIG_HOME/agentutils/livekit"
-t 77 "a file that others can read" voice-token -k K r
+t 77 "a file that others can read is refused" voice-token -k K r
 err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: refused: not for its owner alone (chmod 600)" \
   "the message says what to do"
 cd "$tmp" || exit
 cp -p secret ./-sec
-t 0 "a name that begins with a dash" voice-token -k K -s -sec r
+t 0 "a name that begins with a dash has status 0" voice-token -k K -s -sec r
 for mode in 644 604 620 602 610 601; do
   chmod "$mode" ./-sec
   run voice-token -k K --secret-file=-sec r
@@ -114,11 +114,11 @@ ok "a relative XDG_CONFIG_HOME counts for nothing" claims "$out" "$secret"
 t 77 "a missing file is an error" voice-token -k K -s "$tmp/none" r
 printf 'a b\n' >"$XDG_CONFIG_HOME/agentutils/livekit"
 chmod 600 "$XDG_CONFIG_HOME/agentutils/livekit"
-t 77 "something that is no secret" voice-token -k K r
+t 77 "something that is no secret is refused" voice-token -k K r
 printf 'one\ntwo\n' >"$XDG_CONFIG_HOME/agentutils/livekit"
 t 77 "two lines are refused there, too" voice-token -k K r
 err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: more than one line" "the message says so"
-t 0 "a room that begins with a dash" voice-token -k K -s "$tmp/secret" -- -r
+t 0 "a room that begins with a dash has status 0" voice-token -k K -s "$tmp/secret" -- -r
 ok "the token is a good one" claims "$out" "$secret"
 is "$(jq -r .video.room "$tmp/claims")" -r "and the one that is meant"
 

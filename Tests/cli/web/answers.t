@@ -191,7 +191,8 @@ printf 'forever\nstatus 400 text/plain Cannot GET /s?k=0123456789\n' | script
 run sse-tail "$url/s?k=0123456789"
 err_like '400 Status: Cannot GET /s\?k=\(secret\)$' "the query of its URL is hidden"
 printf 'forever\nstatus 401 text/plain no\n' | script
-t 77 "a token of the command line that is refused" sse-tail -H "x-dashboard-token: $token" activity
+t 77 "a token of the command line that is refused has status 77" \
+  sse-tail -H "x-dashboard-token: $token" activity
 err_like '401 Status: the token from the command line was refused \(no profile\)$' \
   "the message says where it was from"
 

@@ -147,7 +147,7 @@ printf '%s\n' switch 'frame 81 1' listen | script
 run ws-tail -d -n 1 "ws://me:secret@127.0.0.1:$port/"
 is "$(header authorization)" "Basic bWU6c2VjcmV0 " "user and password of the URL are sent"
 answered 'status 403 text/plain secret-token-1 was wrong' --token-file "$tmp/token"
-status_is 77 "a token that is refused"
+status_is 77 "a token that is refused has status 77"
 err_unlike 'secret-token' "the token is not quoted"
 t 2 "a token does not go over plain ws" \
   ws-tail --token-file "$tmp/token" --max-retries 0 ws://192.0.2.1/

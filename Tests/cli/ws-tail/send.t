@@ -31,7 +31,7 @@ listen
 S
 run ws-tail -d --data "@$tmp/hello" -n 1 "$ws/"
 is "$(jq -r 'select(.what == "frame") | .size' "$log" | head -n 1)" 12 "@FILE is sent byte for byte"
-t 2 "a file that is not there" ws-tail --data "@$tmp/missing" "$ws/"
+t 2 "a file that is not there is an error" ws-tail --data "@$tmp/missing" "$ws/"
 printf 'a\377' >"$tmp/hello"
 t 2 "what is no text" ws-tail --data "@$tmp/hello" "$ws/"
 err_like '^ws-tail: --data: not UTF-8$' "the message says so"
