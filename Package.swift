@@ -211,8 +211,9 @@ var targets: [Target] = [
   // for them.
   .target(
     name: "Frames", dependencies: ["Core", "CLibc", "CCrypto", "CWslay"], swiftSettings: strict),
+  // CCrypto: the fingerprints of certificates.
   .target(
-    name: "Web", dependencies: ["Core", "Frames", "CCurl"], swiftSettings: strict),
+    name: "Web", dependencies: ["Core", "Frames", "CCurl", "CCrypto"], swiftSettings: strict),
   // What backends tell of turns, without the network: its sources stand in the rooms of the
   // backends, and the commands that only read records link no libcurl for them.
   .target(

@@ -12,6 +12,8 @@ public struct AgentServer: Sendable {
 
   private let kind: any AgentBackend
   private let held: HeldToken?
+  /// By what it is believed to be itself.
+  let trust: ServerTrust
   private let allowPlaintext: Bool
 
   /// The server of a profile.
@@ -44,6 +46,7 @@ public struct AgentServer: Sendable {
     allowPlaintext: Bool, headers: [Header] = [], needsToken: Bool = true
   ) throws(Failure) {
     self.base = base
+    trust = profile?.trust ?? .authorities
     kind = (profile?.kind ?? .clanky).backend
     let name = kind.header(for: Secret(""), on: Request(base)).name
     if tokenFile == nil, let given = headers.last(where: { $0.isNamed(name) }) {
@@ -111,10 +114,12 @@ public struct AgentServer: Sendable {
     return request
   }
 
-  /// Puts the token into a request to the server's origin, and takes any other out;
-  /// a request to another origin stays as it is.
+  /// Puts the token into a request to the server's origin, takes any other out, and says which
+  /// certificate the server is to show; a request to another origin stays as it is.
   public func authorize(_ request: inout Request) {
-    guard let held, request.address.origin == base.origin else { return }
+    guard request.address.origin == base.origin else { return }
+    request.trust = trust
+    guard let held else { return }
     held.authorize(&request)
     request.isDirect = base.scheme == "http" && !allowPlaintext
   }
@@ -187,6 +192,9 @@ extension Settings.Profile {
   private static func without(_ place: AgentPlace) -> String {
     "its place is a \(place.sort.rawValue), and this needs a URL"
   }
+
+  /// By what its server is believed to be itself.
+  var trust: ServerTrust { fingerprint.map(ServerTrust.certificate) ?? .authoritiesUntilNamed }
 
   var isSocket: Bool {
     ["ws://", "wss://"].contains { url?.prefix($0.count).lowercased() == $0 }

@@ -110,7 +110,7 @@ public final class Caller: Waiter {
     case .response(let head, let body):
       return Reply(head: head, body: body, seconds: Clock.monotonic - start)
     case .failed(let reason): throw Failure(place, reason, .temporary)
-    case .unusable(let reason): throw Failure(place, reason, .failure)
+    case .unusable(let failure): throw Failure(place, failure)
     case .late, nil: throw late(place)
     }
   }

@@ -4,6 +4,7 @@
 #define AGENTUTILS_CCURL_H
 
 #include <curl/curl.h>
+#include <string.h>
 #include <sys/select.h>
 
 typedef size_t (*ccurl_data_callback)(char *, size_t, size_t, void *);
@@ -55,6 +56,17 @@ static inline curl_socket_t ccurl_get_socket(CURL *h) {
   curl_socket_t v = CURL_SOCKET_BAD;
   if ((curl_easy_getinfo)(h, CURLINFO_ACTIVESOCKET, &v) != CURLE_OK) return CURL_SOCKET_BAD;
   return v;
+}
+
+/* The certificate of the server as PEM, between other words; NULL where the handle has made no
+ * connection, or was not told to keep what it sees (CURLOPT_CERTINFO). */
+static inline const char *ccurl_get_certificate(CURL *h) {
+  struct curl_certinfo *chain = NULL;
+  if ((curl_easy_getinfo)(h, CURLINFO_CERTINFO, &chain) != CURLE_OK || !chain) return NULL;
+  if (chain->num_of_certs < 1) return NULL;
+  for (struct curl_slist *each = chain->certinfo[0]; each; each = each->next)
+    if (strncmp(each->data, "Cert:", 5) == 0) return each->data;
+  return NULL;
 }
 
 /* What a set of transfers waits for, at most so many; the number of files found.

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// How a request with its redirects ended.
 public enum ExchangeEnd: Equatable, Sendable {
@@ -8,9 +8,9 @@ public enum ExchangeEnd: Equatable, Sendable {
   case stopped
   /// The network failed; a later try may work. One line.
   case network(String)
-  /// What no later try betters: redirects that make no sense, or a body that is encoded in a way
-  /// that cannot be read. One line.
-  case unusable(String)
+  /// What no later try betters: redirects that make no sense, a body that is encoded in a way
+  /// that cannot be read, or, `denied`, another certificate than the profile's.
+  case unusable(Failure)
 }
 
 /// A request whose redirects are followed, with the origin compared at each
@@ -88,15 +88,16 @@ public class Exchange {
 
   /// Sends the request.
   final func start() {
-    guard
-      let transfer = Transfer(
-        self, request, agent: client.agent, connectTimeout: client.connectTimeout,
-        authorities: client.authorities)
-    else {
+    guard let transfer = Transfer(self, request, client) else {
       ended(.network("out of memory"))
       return
     }
-    if let onSend, !transfer.asks(onSend), !onSend() { return ended(.stopped) }
+    if !transfer.asks(onSend) {
+      if let fault = request.trust.fault(of: nil, at: request.address) {
+        return ended(.unusable(fault))
+      }
+      if onSend?() == false { return ended(.stopped) }
+    }
     self.transfer = transfer
     client.start(transfer)
   }
@@ -141,9 +142,9 @@ public class Exchange {
       redirects += 1
       switch redirect {
       case .failure(let error):
-        ended(.unusable("\(redirectSummary): bad location: \(error.reason)"))
+        unusable("\(redirectSummary): bad location: \(error.reason)")
       case .success where redirects > Self.maxRedirects:
-        ended(.unusable("\(redirectSummary): too many redirects"))
+        unusable("\(redirectSummary): too many redirects")
       case .success(let request):
         self.request = request
         start()
@@ -153,10 +154,12 @@ public class Exchange {
     switch end {
     case .complete: ended(.complete)
     case .stopped: ended(.stopped)
-    case .unreadable: ended(.unusable("the encoding of the answer cannot be read\(encoding)"))
-    case .final(let reason): ended(.unusable(reason))
+    case .unreadable: unusable("the encoding of the answer cannot be read\(encoding)")
+    case .final(let failure): ended(.unusable(failure))
     case .network(let reason):
       ended(.network(isMasked ? "the redirect failed" : mask.hide(reason)))
     }
   }
+
+  private func unusable(_ reason: String) { ended(.unusable(Failure(reason, .failure))) }
 }

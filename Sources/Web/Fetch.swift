@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// How a fetch ended.
 public enum FetchEnd {
@@ -6,8 +6,9 @@ public enum FetchEnd {
   case response(ResponseHead, [UInt8])
   case failed(String)
   /// What no later try betters: redirects that make no sense, a body past the
-  /// limit, or an event stream, whose end never comes; one line.
-  case unusable(String)
+  /// limit, an event stream, whose end never comes, or, `denied`, another certificate than the
+  /// profile's.
+  case unusable(Failure)
   /// It did not come whole in time.
   case late
 }
@@ -103,14 +104,14 @@ public final class Fetch: Exchange {
       switch end {
       case .complete: head.map { .response($0, body.take()) } ?? .failed("no answer")
       case .stopped where isStream:
-        .unusable("an event stream, which does not end; see sse-tail(1)")
+        .unusable(Failure("an event stream, which does not end; see sse-tail(1)", .failure))
       case .stopped, .unusable:
         if isError, let head {
           .response(head, body.take())
-        } else if case .unusable(let reason) = end {
-          .unusable(reason)
+        } else if case .unusable(let failure) = end {
+          .unusable(failure)
         } else if isTooLarge {
-          .unusable("the answer is larger than \(limit) bytes")
+          .unusable(Failure("the answer is larger than \(limit) bytes", .failure))
         } else {
           .failed("ended")
         }

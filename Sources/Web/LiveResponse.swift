@@ -108,7 +108,7 @@ public final class LiveResponse: Exchange {
     if let end {
       switch end {
       case .network(let reason): throw .lost(reason)
-      case .unusable(let reason): throw .failed(Failure(reason, .failure), at: place)
+      case .unusable(let failure): throw .failed(failure, at: place)
       case .complete, .stopped: throw .lost(closing)
       }
     }

@@ -18,6 +18,9 @@ final class RawConnection {
 
   private let multi: UnsafeMutableRawPointer
   private let handle: UnsafeMutableRawPointer
+  private let request: Request
+  /// Why the certificate is not trusted, while it is looked at.
+  private var mistrust: String?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   /// The file of the connection; -1 before it is there.
   private(set) var socket: Int32 = -1
@@ -32,10 +35,9 @@ final class RawConnection {
     }
     self.multi = multi
     self.handle = handle
+    self.request = request
     errorText.pointee = 0
-    Transfer.setConnection(
-      handle, request, connectTimeout: client.connectTimeout, authorities: client.authorities,
-      errorText: errorText)
+    Transfer.setConnection(handle, request, client, errorText: errorText)
     ccurl_set_long(handle, CURLOPT_CONNECT_ONLY, 1)
     // A proxy is to hand the bytes on, whatever they are.
     ccurl_set_long(handle, CURLOPT_HTTPPROXYTUNNEL, 1)
@@ -84,12 +86,21 @@ final class RawConnection {
       message.pointee.msg == CURLMSG_DONE
     else { return false }
     let code = ccurl_message_result(message)
-    guard code == CURLE_OK else {
-      if let refusal = Transfer.proxyRefusal(handle) {
-        throw .failed(Failure(refusal, .failure))
-      }
-      throw .lost(Transfer.reason(code, errorText))
+    if let mistrust {
+      throw .lost(mistrust + ServerTrust.hint(ServerTrust.fingerprint(handle)))
     }
+    guard code == CURLE_OK else {
+      if let refusal = Transfer.proxyRefusal(handle) { throw .failed(refusal) }
+      let reason = Transfer.reason(code, errorText)
+      guard request.trust.isToBeShown(behind: code) else { throw .lost(reason) }
+      mistrust = reason
+      curl_multi_remove_handle(multi, handle)
+      ServerTrust.takeAny(handle)
+      curl_multi_add_handle(multi, handle)
+      return false
+    }
+    let found = ServerTrust.fingerprint(handle)
+    if let fault = request.trust.fault(of: found, at: request.address) { throw .failed(fault) }
     socket = ccurl_get_socket(handle)
     guard socket >= 0 else { throw .lost("the connection is gone") }
     return true

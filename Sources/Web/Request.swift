@@ -84,6 +84,8 @@ public struct Request: Sendable {
   public var staysAtOrigin = false
   /// Whether a redirect from https to http is refused: for a body that nobody on the way may read.
   public var staysEncrypted = false
+  /// By what its server is believed to be itself; it stays with the origin.
+  public var trust = ServerTrust.authorities
   /// Who has its token; nil for a request without one, or with one that cannot be replaced.
   public var token: (any TokenKeeper)?
   /// More that no message may quote from the answer: what the address carries in its
@@ -152,6 +154,7 @@ public struct Request: Sendable {
       next.address = target.withoutCredentials
       next.privateHeaders = []
       next.token = nil
+      next.trust = .authorities
       next.isDirect = false
     }
     let becomesGet =

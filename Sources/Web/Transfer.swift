@@ -1,6 +1,6 @@
 import CCurl
 import CLibc
-import Core
+public import Core
 
 /// What a transfer's owner does with a piece of the body.
 public enum BodyFlow {
@@ -20,8 +20,8 @@ public enum TransferEnd: Equatable, Sendable {
   case stopped
   /// The network, the TLS layer or the transfer coding failed; one line.
   case network(String)
-  /// Nothing came through, and another try would bring nothing either; one line.
-  case final(String)
+  /// Nothing came through, and another try would bring nothing either.
+  case final(Failure)
   /// The body is encoded in a way that libcurl does not know, or cannot read.
   case unreadable
 }
@@ -33,37 +33,32 @@ public enum TransferEnd: Equatable, Sendable {
 public final class Transfer {
   let handle: UnsafeMutableRawPointer
   private var headerList: UnsafeMutablePointer<curl_slist>?
-  private let body: [UInt8]?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   private var head: ResponseHead?
   private var headIsFinal = false
   private var stopped = false
 
-  private var onSend: () -> Bool = { true }
+  private var onSend: (() -> Bool)?
   private unowned let owner: Exchange
+  private let client: WebClient
+  private let request: Request
+  private var fault: Failure?
+  /// Why the certificate is not trusted, while it is looked at.
+  private var mistrust: String?
 
   /// - Parameters:
   ///   - owner: is told the final head, each piece of the decoded body, and the end, once.
   ///   - request: what to ask; its headers are sent as they are.
-  ///   - agent: the `User-Agent`.
-  ///   - connectTimeout: seconds.
-  ///   - authorities: a file of certificates in PEM, nil for the system's.
+  ///   - client: drives it.
   /// - Returns: nil when libcurl has no memory.
-  init?(
-    _ owner: Exchange, _ request: Request, agent: String, connectTimeout: Double,
-    authorities: String?
-  ) {
+  init?(_ owner: Exchange, _ request: Request, _ client: WebClient) {
     WebClient.initialize()
     guard let handle = curl_easy_init() else { return nil }
-    self.owner = owner
-    self.handle = handle
-    body = request.body
+    (self.owner, self.handle, self.client, self.request) = (owner, handle, client, request)
     errorText.pointee = 0
-    Self.setConnection(
-      handle, request, connectTimeout: connectTimeout, authorities: authorities,
-      errorText: errorText)
-    configure(request, agent: agent)
+    Self.setConnection(handle, request, client, errorText: errorText)
+    configure()
   }
 
   deinit {
@@ -78,18 +73,33 @@ public final class Transfer {
       + Int64(ccurl_get_long(handle, CURLINFO_HEADER_SIZE))
   }
 
-  /// Asks the owner before a byte is sent; whether it will: libcurl before 7.80 cannot.
-  func asks(_ onSend: @escaping () -> Bool) -> Bool {
+  /// Looks at the certificate and asks the owner before a byte is sent; whether it will: libcurl
+  /// before 7.80 cannot.
+  func asks(_ onSend: (() -> Bool)?) -> Bool {
     self.onSend = onSend
     let code = ccurl_set_send_callback(
       handle,
-      { context, _, _, _, _ in
+      { context, host, ownHost, port, ownPort in
         guard let context else { return 1 }
         let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-        transfer.stopped = !transfer.onSend()
-        return transfer.stopped ? 1 : 0
+        let hosts = [host, ownHost].map { $0.map { String(cString: $0) } ?? "" }
+        return transfer.maySend(on: "\(hosts[0]) \(port) \(hosts[1]) \(ownPort)") ? 0 : 1
       }, Unmanaged.passUnretained(self).toOpaque())
     return code == CURLE_OK
+  }
+
+  /// - Parameter connection: its two ends.
+  private func maySend(on connection: String) -> Bool {
+    if mistrust != nil { return true }
+    if case .certificate = request.trust {
+      // A connection that is used again shows no certificate.
+      let found = ServerTrust.fingerprint(handle) ?? client.certificates[connection]
+      fault = request.trust.fault(of: found, at: request.address)
+      if fault != nil { return false }
+      client.certificates[connection] = found
+    }
+    stopped = onSend?() == false
+    return !stopped
   }
 
   func resume() { curl_easy_pause(handle, CURLPAUSE_CONT) }
@@ -131,7 +141,12 @@ public final class Transfer {
   }
 
   func finish(_ code: CURLcode) {
-    if stopped {
+    if let mistrust {
+      isMistrusted = true
+      owner.transferred(.network(mistrust + ServerTrust.hint(ServerTrust.fingerprint(handle))))
+    } else if let fault {
+      owner.transferred(.final(fault))
+    } else if stopped {
       owner.transferred(.stopped)
     } else if code == CURLE_OK {
       owner.transferred(.complete)
@@ -140,6 +155,11 @@ public final class Transfer {
       owner.transferred(.unreadable)
     } else if let refusal = Self.proxyRefusal(handle) {
       owner.transferred(.final(refusal))
+    } else if request.trust.isToBeShown(behind: code) {
+      mistrust = Self.reason(code, errorText)
+      ServerTrust.takeAny(handle)
+      ccurl_set_long(handle, CURLOPT_CONNECT_ONLY, 1)
+      client.start(self)
     } else {
       let reason = Self.reason(code, errorText)
       isMistrusted = Self.isMistrusted(code, reason)
@@ -148,27 +168,28 @@ public final class Transfer {
   }
 
   /// What a proxy said that lets nobody through without a login; nil for no such thing.
-  static func proxyRefusal(_ handle: UnsafeMutableRawPointer) -> String? {
+  static func proxyRefusal(_ handle: UnsafeMutableRawPointer) -> Failure? {
     ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE) == 407
-      ? "the proxy wants a login: 407" : nil
+      ? Failure("the proxy wants a login: 407", .failure) : nil
   }
 
   static func setConnection(
-    _ handle: UnsafeMutableRawPointer, _ request: Request, connectTimeout: Double,
-    authorities: String?, errorText: UnsafeMutablePointer<CChar>
+    _ handle: UnsafeMutableRawPointer, _ request: Request, _ client: WebClient,
+    errorText: UnsafeMutablePointer<CChar>
   ) {
     ccurl_set_http_only(handle)
     ccurl_set_string(handle, CURLOPT_URL, request.address.text)
     // Timeouts of name look-up by threads, never by SIGALRM.
     ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
-    ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeout * 1000))
+    ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(client.connectTimeout * 1000))
     ccurl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1)
     ccurl_set_long(handle, CURLOPT_TCP_KEEPIDLE, 30)
     ccurl_set_long(handle, CURLOPT_TCP_KEEPINTVL, 15)
     ccurl_set_long(handle, CURLOPT_BUFFERSIZE, pieceSize)
     ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
     if request.isDirect { ccurl_set_string(handle, CURLOPT_PROXY, "") }
-    if let authorities {
+    if case .certificate = request.trust { ServerTrust.takeAny(handle) }
+    if let authorities = client.authorities {
       FileName.with(authorities) { _ = ccurl_set_string(handle, CURLOPT_CAINFO, $0) }
     }
   }
@@ -177,8 +198,8 @@ public final class Transfer {
   /// less waking. Memory that no read fills is never there.
   private static let pieceSize = 512 * 1024
 
-  private func configure(_ request: Request, agent: String) {
-    ccurl_set_string(handle, CURLOPT_USERAGENT, agent)
+  private func configure() {
+    ccurl_set_string(handle, CURLOPT_USERAGENT, client.agent)
     ccurl_set_string(handle, CURLOPT_ACCEPT_ENCODING, "")
     ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0)
     ccurl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -186,8 +207,8 @@ public final class Transfer {
       ccurl_set_string(handle, CURLOPT_USERNAME, user)
       ccurl_set_string(handle, CURLOPT_PASSWORD, request.address.password ?? "")
     }
-    setMethod(request)
-    setHeaders(request)
+    setMethod()
+    setHeaders()
 
     let context = Unmanaged.passUnretained(self).toOpaque()
     ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context)
@@ -205,8 +226,8 @@ public final class Transfer {
     }
   }
 
-  private func setMethod(_ request: Request) {
-    if let body {
+  private func setMethod() {
+    if let body = request.body {
       ccurl_set_long(handle, CURLOPT_POST, 1)
       ccurl_set_offset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
       body.withUnsafeBytes {
@@ -216,7 +237,7 @@ public final class Transfer {
     } else if request.method == "HEAD" {
       ccurl_set_long(handle, CURLOPT_NOBODY, 1)
     }
-    let usual = body == nil ? "GET" : "POST"
+    let usual = request.body == nil ? "GET" : "POST"
     if request.method != usual && request.method != "HEAD" {
       ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, request.method)
     }
@@ -226,7 +247,7 @@ public final class Transfer {
     }
   }
 
-  private func setHeaders(_ request: Request) {
+  private func setHeaders() {
     let own = request.privateHeaders
     // A header of the user's takes the place of ours of that name.
     let general = request.headers.filter { header in
@@ -237,7 +258,7 @@ public final class Transfer {
       let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
       headerList = curl_slist_append(headerList, line)
     }
-    if body != nil && !own.contains(where: { $0.isNamed("Expect") }) {
+    if request.body != nil && !own.contains(where: { $0.isNamed("Expect") }) {
       headerList = curl_slist_append(headerList, "Expect:")
     }
     ccurl_set_list(handle, CURLOPT_HTTPHEADER, headerList)

@@ -98,7 +98,7 @@ open class Waiter {
   ) throws(LinkEnd) -> (head: ResponseHead, body: [UInt8]) {
     switch try end(of: request, silence: silence, limit: limit) {
     case .response(let head, let body): return (head, body)
-    case .unusable(let reason): throw .failed(Failure(reason, .failure))
+    case .unusable(let failure): throw .failed(failure)
     case .failed(let reason): throw .lost(reason)
     case .late: throw .lost("no answer")
     }

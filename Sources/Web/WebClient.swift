@@ -21,6 +21,9 @@ public final class WebClient {
   /// The file of certificate authorities, nil for the system's.
   public let authorities: String?
 
+  /// The certificates of connections, by their ends, that are to be the profile's.
+  var certificates: [String: CertificateFingerprint] = [:]
+
   /// - Parameters:
   ///   - agent: the `User-Agent`, `name/version`.
   ///   - connectTimeout: seconds.

@@ -63,7 +63,8 @@ struct ActivityBackfill {
       switch end {
       case .late: continue
       case .failed where isLate: continue
-      case .failed(let reason), .unusable(let reason): return failed(reason, true)
+      case .failed(let reason): return failed(reason, true)
+      case .unusable(let failure): return failed(failure.reason, true)
       case .response(let head, _) where head.isTransient: return failed(head.summary, true)
       case .response(let head, let body):
         let list = head.status == 200 ? Answer.elements(body) : nil

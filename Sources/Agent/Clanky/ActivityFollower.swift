@@ -131,7 +131,8 @@ final class ActivityFollower {
         snapshot.withUnsafeBytes { ledger.note(snapshot: $0) }
       }
       return
-    case .failed(let text), .unusable(let text): reason = text
+    case .failed(let text): reason = text
+    case .unusable(let failure): reason = failure.reason
     case .late: reason = "no answer"
     }
     failures += 1

@@ -145,8 +145,9 @@ extension AgentServer {
     switch try waiter.end(of: request, silence: silence, onSend: onSend) {
     case .failed(let reason): return .failure(.network(reason))
     case .late: return .failure(.network("no answer"))
-    case .unusable(let reason):
-      return .failure(.answer(Failure(reason, .failure, isStray: true)))
+    case .unusable(let failure):
+      let isStray = failure.status != .denied
+      return .failure(.answer(Failure(failure.reason, failure.status, isStray: isStray)))
     case .response(let head, let body):
       if let problem = problem(of: head, body, method: request.method) {
         return .failure(.answer(problem))

@@ -62,6 +62,7 @@ final class Gateway {
       options.staysAtOrigin = true
       options.maxMessageBytes = loop.policy.maxEventBytes ?? mostBytes
       var request = Request(server.base)
+      request.trust = server.trust
       request.unquotable = auth.secrets
       let socket: LiveSocket
       do throws(LinkEnd) {

@@ -318,7 +318,8 @@ final class Firehose {
     _ end: FetchEnd, _ change: FirehoseChange
   ) throws(LinkEnd) -> Result<[UInt8]?, XRPCError> {
     switch end {
-    case .failed(let reason), .unusable(let reason): throw .lost(Self.words(reason))
+    case .failed(let reason): throw .lost(Self.words(reason))
+    case .unusable(let failure): throw .lost(Self.words(failure.reason))
     case .late: throw .lost(Self.words("no whole answer in \(Int(Self.longestFetch)) s"))
     case .response(let head, let body) where (200...299).contains(head.status):
       guard PDSRecords.isObject(body) else {

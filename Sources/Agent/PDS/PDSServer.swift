@@ -73,6 +73,7 @@ public struct PDSServer: Sendable {
     var request = Request(
       address, method: body == nil ? "GET" : "POST",
       headers: [Header("Accept", "application/json")], body: body?.isEmpty == true ? nil : body)
+    request.trust = profile.trust
     if body != nil {
       request.headers.append(
         body?.isEmpty == true

@@ -68,7 +68,7 @@ final class XRPCLine {
       case .late, nil:
         let seconds = Latency.seconds((Clock.monotonic - start).rounded())
         reason = "no whole answer in \(seconds) s"
-      case .unusable(let words): throw Failure(place, words, .failure)
+      case .unusable(let failure): throw Failure(place, failure)
       case .response(let head, let body):
         // Where a call with a secret would go on; it does not follow.
         let target = head.isRedirect ? head.value("Location") : nil

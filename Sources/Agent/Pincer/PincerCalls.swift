@@ -76,7 +76,7 @@ struct PincerCalls {
     switch end {
     case .failed(let reason): return .network(reason)
     case .late: return .network("no answer")
-    case .unusable(let reason): return .refused(Failure(reason, .failure), nil)
+    case .unusable(let failure): return .refused(failure, nil)
     case .response(let head, let body):
       let value = body.withUnsafeBytes { try? JSONValue.parse($0) }
       if let problem = server.problem(of: head, body, method: "POST") {

@@ -80,7 +80,7 @@ public final class RiffClips {
     switch try? fetches.next()?.end {
     case .response(let head, let body): return (head, body)
     case .failed(let reason): throw Failure(place, reason, .temporary)
-    case .unusable(let reason): throw Failure(place, reason, .failure)
+    case .unusable(let failure): throw Failure(place, failure)
     case .late, nil:
       throw Failure(
         place, "no whole answer in \(Latency.seconds(timeout)) s; see --timeout", .temporary)

@@ -82,11 +82,11 @@ public final class RiffNarration {
     switch end {
     case .failed(let reason): return trouble(reason, now)
     case .late: return trouble("no answer", now)
-    case .unusable(let reason) where isTooLarge:
+    case .unusable(let failure) where isTooLarge:
       // Which turn it is was not read: a later one takes its place.
       next = now + backoff.next(random: .random(in: 0..<1))
-      return .skipped("\(place): \(reason)")
-    case .unusable(let reason): throw Failure(place, reason, .failure)
+      return .skipped("\(place): \(failure.reason)")
+    case .unusable(let failure): throw Failure(place, failure)
     case .response(let head, let body):
       if let problem = agent.backend.problem(of: head, body) {
         let isBusy = [429, 502, 503, 504].contains(head.status)

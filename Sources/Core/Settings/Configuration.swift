@@ -16,6 +16,8 @@ public struct Configuration: Sendable, Equatable {
     public var tokenCommand: String?
     /// A file that holds the token, as written.
     public var tokenFile: String?
+    /// The only certificate that the server may show.
+    public internal(set) var fingerprint: CertificateFingerprint?
     var statedKind: KindFacts?
     /// What answers there.
     public var kind: KindFacts { statedKind ?? .usual(at: url) }
@@ -26,7 +28,7 @@ public struct Configuration: Sendable, Equatable {
     /// The first line of the section that could not be understood.
     public var fault: Fault?
 
-    /// Takes a key but `kind` and those of places, the parser's affair; false when there is none
+    /// Takes a key but `kind`, `tls-fingerprint` and those of places, the parser's affair; false when there is none
     /// of this name.
     mutating func set(_ key: String, _ value: String) -> Bool {
       switch key {

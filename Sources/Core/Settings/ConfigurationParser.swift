@@ -164,6 +164,12 @@ struct ConfigurationParser {
       } else {
         fault("unknown kind \(value): \(KindFacts.list())", damaging: true)
       }
+    case .profile(let profile) where name == "tls-fingerprint":
+      known = true
+      configuration.profiles[profile]?.fingerprint = CertificateFingerprint(value)
+      if configuration.profiles[profile]?.fingerprint == nil {
+        fault("tls-fingerprint is not sha256: and 64 hexadecimal digits", damaging: true)
+      }
     case .profile(let profile) where AgentPlace.Sort(rawValue: name) != nil:
       known = true
       let place = AgentPlace.Sort(rawValue: name).map { AgentPlace($0, value) }

@@ -17,6 +17,9 @@ public struct Settings: Sendable {
     public var tokenCommand: String?
     /// The section's token file, an absolute path.
     public var tokenFile: String?
+    /// The only certificate that the server may show, nil when authorities are to vouch for it.
+    /// Nil, too, at another origin than the section's `url`.
+    public var fingerprint: CertificateFingerprint?
     /// The keys that only some kinds have a use for, as written; at another origin those that
     /// stay there.
     public var own: [String: String] = [:]
@@ -87,8 +90,14 @@ public struct Settings: Sendable {
       name: name, place: url.map(AgentPlace.url) ?? section.place,
       tokenCommand: section.tokenCommand,
       tokenFile: section.tokenFile.map(folders.expand), own: section.own, kind: section.kind)
+    profile.fingerprint = section.fingerprint
     let origin = section.url.flatMap(URLOrigin.init)
+    let scheme = section.url.map { $0.prefix { $0 != ":" }.lowercased() }
+    if section.fingerprint != nil, scheme != "https", scheme != "wss" {
+      throw Failure("profile \(name)", "tls-fingerprint is for a url with https or wss")
+    }
     if let url, section.place != nil, origin == nil || origin != URLOrigin(url) {
+      profile.fingerprint = nil
       profile.tokenCommand = nil
       profile.tokenFile = nil
       let staying = Set(KindFacts.all.flatMap(\.keys).filter(\.staysElsewhere).map(\.name))
@@ -100,6 +109,15 @@ public struct Settings: Sendable {
       profile.kind = usual
     }
     return profile
+  }
+
+  /// The certificate that the server of a URL may show, where a profile at its origin names one.
+  public func fingerprint(at url: String) -> CertificateFingerprint? {
+    guard let origin = URLOrigin(url) else { return nil }
+    let sections = configuration.profiles.sorted { $0.key < $1.key }.map(\.value)
+    return sections.first {
+      $0.fingerprint != nil && $0.url.flatMap(URLOrigin.init) == origin
+    }?.fingerprint
   }
 
   /// The section of a host.

@@ -83,7 +83,7 @@ struct NtfyCheck {
       }
     case .failed(let reason):
       throw Failure(reason, fetch.isMistrusted ? .failure : .temporary)
-    case .unusable(let reason): throw Failure(reason, .failure)
+    case .unusable(let failure): throw failure
     case .late, nil: throw Failure("no answer", .temporary)
     }
   }

@@ -32,6 +32,7 @@ struct NtfyTopic {
   let display: String
   private let base: WebAddress
   private let isDirect: Bool
+  private let trust: ServerTrust
 
   /// The topics of these options.
   ///
@@ -56,6 +57,9 @@ struct NtfyTopic {
       throw Failure(address.display, "no topic at the end of the address")
     }
     base = address
+    // What cannot be read vouches for nothing.
+    let named = (try? Settings())?.fingerprint(at: place.url)
+    trust = named.map(ServerTrust.certificate) ?? .authoritiesUntilNamed
     display = address.display + (address.display.hasSuffix("/") ? "" : "/") + topic
     // A server's token is for all of its topics that have none of their own.
     let file =
@@ -115,6 +119,7 @@ struct NtfyTopic {
       headers: [Header("Accept", "application/json"), Header("Content-Type", "application/json")],
       body: body)
     request.staysEncrypted = true
+    request.trust = trust
     authorize(&request)
     return request
   }
@@ -123,6 +128,7 @@ struct NtfyTopic {
   func asking(withToken: Bool) throws(Failure) -> Request {
     var request = Request(
       try base.appending("\(topic)/auth"), headers: [Header("Accept", "application/json")])
+    request.trust = trust
     if withToken { authorize(&request) }
     return request
   }

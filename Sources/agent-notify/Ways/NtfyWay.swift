@@ -99,7 +99,7 @@ final class NtfyWay: Way {
     case .failed(let reason) where isMistrusted: giveUpAll(reason, .failure)
     case .failed(let reason): retry(reason, after: nil, now)
     case .late: retry("no answer", after: nil, now)
-    case .unusable(let reason): giveUpAll(reason, .failure)
+    case .unusable(let failure): giveUpAll(failure.reason, failure.status)
     }
   }
 

@@ -78,7 +78,8 @@ final class OperatorRound {
     if probe.outcome != nil { return }
     switch probe.fetch?.end {
     case .response(let head, let body): settle(probe, .response(head, body))
-    case .failed(let reason), .unusable(let reason): settle(probe, .failed(reason))
+    case .failed(let reason): settle(probe, .failed(reason))
+    case .unusable(let failure): settle(probe, .failed(failure.reason))
     case .late: settle(probe, .late)
     case nil: if let outcome = probe.program?.look() { settle(probe, outcome) }
     }
