@@ -63,12 +63,13 @@ struct ProfileFile {
       }
   }
 
-  /// Puts settings in the place of what the profile says about its kind, its URL and its token,
-  /// which goes by two names, and of `key`.
+  /// Puts settings in the place of what the profile says about its kind, its URL, its certificate
+  /// and its token, which goes by two names, and of `key`.
   func write(_ profile: String, _ settings: [String], replacing key: String?) throws(Failure) {
     let old =
       AgentPlace.Sort.allCases.map(\.rawValue)
-      + ["kind", "token-command", "token-file", "secret-command", "secret-file", key]
+      + ["kind", "tls-fingerprint", "token-command", "token-file", "secret-command", "secret-file"]
+      + [key]
     var text: [[UInt8]] = []
     var isDone = false
     for (line, owner, what) in said {

@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Kinds
 
@@ -10,6 +11,9 @@ struct Setup {
   private var url = ""
   private var identifier = ""
   private var token: [UInt8] = []
+  /// The fingerprint of the certificate that the server is to have; empty for one that authorities
+  /// vouch for.
+  private var fingerprint = ""
   /// What the last question came to: the status, the reason, and what was printed.
   private var code: Int32 = 0
   private var said = ""
@@ -48,7 +52,7 @@ struct Setup {
     let kept = try kept ?? keep()
     let (key, value) = belonging()
     var settings = kind == .clanky ? [] : ["kind = \(kind.name)"]
-    if !url.isEmpty { settings.append("url = \(url)") }
+    settings += location
     if !value.isEmpty { settings.append("\(key ?? "") = \(value)") }
     try file.write(profile, settings + kept, replacing: key)
     talk.say("Wrote the profile \(profile) in \(file.path).")
@@ -112,11 +116,26 @@ struct Setup {
       } else if url.utf8.count > 180 {
         talk.say("A URL has 180 characters at most.")
       } else {
-        kind = wanted ?? (url.hasPrefix("ws") ? .openclaw : isPincer() ? .pincer : .clanky)
-        if isGateway() { (kind, url) = (.openclaw, "ws" + url.dropFirst("http".utf8.count)) }
+        // What the profile says of a server stays with that.
+        let old = file.value(of: "url", in: profile).flatMap(Self.secureHost)
+        let isKnown = old != nil && old == Self.secureHost(url)
+        fingerprint = isKnown ? file.value(of: "tls-fingerprint", in: profile) ?? "" : ""
+        recognize()
         return
       }
     }
+  }
+
+  /// Who is to show a certificate; nil where no TLS is spoken.
+  private static func secureHost(_ url: String) -> Substring? {
+    ["https://", "wss://"].first(where: url.hasPrefix).map { scheme in
+      url.dropFirst(scheme.count).prefix { $0 != "/" }
+    }
+  }
+
+  private mutating func recognize() {
+    kind = wanted ?? (url.hasPrefix("ws") ? .openclaw : isPincer() ? .pincer : .clanky)
+    if isGateway() { (kind, url) = (.openclaw, "ws" + url.dropFirst("http".utf8.count)) }
   }
 
   /// What an address without one begins with. On this machine there is no TLS.
@@ -170,9 +189,11 @@ struct Setup {
   private mutating func isGateway() -> Bool {
     let mayBe = kind == .clanky && wanted == nil || kind == .openclaw
     guard mayBe, url.hasPrefix("http"), url == origin else { return false }
+    guard (try? configure(.clanky)) != nil else { return false }
+    defer { unlink(configuration) }
     try? call(
-      ["agent-call", "--max-time", "5", "get", "/health"],
-      ["XDG_CONFIG_HOME": talk.folder, "AGENT_URL": url], [])
+      ["agent-call", "-p", "new", "--max-time", "5", "get", "/health"],
+      ["XDG_CONFIG_HOME": talk.folder], [])
     guard code == 0, let answer = try? JSONValue.parse(text: printed),
       answer["ok"]?.bool == true, answer["status"]?.string == "live"
     else { return false }
@@ -229,7 +250,11 @@ struct Setup {
     var changes: [String: String?] = ["XDG_CONFIG_HOME": talk.folder]
     // The device that a gateway comes to know is to stay; the tokens for a password are not.
     if isPDS { changes["XDG_STATE_HOME"] = talk.folder + "/state" }
-    if kind == .clanky { changes["AGENT_URL"] = url } else { try configure(kind) }
+    if kind == .clanky, fingerprint.isEmpty {
+      changes["AGENT_URL"] = url
+    } else {
+      try configure(kind)
+    }
     // A pairing code serves once: first all that can fail. A token has letters.
     if kind == .pincer, token.allSatisfy({ (0x30...0x39).contains($0) }) {
       try file.check()
@@ -260,12 +285,17 @@ struct Setup {
 
   /// Writes the profile `new` of a configuration of its own.
   private func configure(_ kind: KindFacts) throws {
-    var text = "[profile new]\nkind = \(kind.name)\n"
-    if !url.isEmpty { text += "url = \(url)\n" }
-    if !identifier.isEmpty { text += "identifier = \(identifier)\n" }
+    var lines = ["[profile new]", "kind = \(kind.name)"] + location
+    if !identifier.isEmpty { lines.append("identifier = \(identifier)") }
     try Folders.make(talk.folder + "/agentutils")
-    try StateFile(path: configuration).replace(with: Array(text.utf8))
+    try StateFile(path: configuration).replace(with: lines.flatMap { Array($0.utf8) + [10] })
   }
+  /// What a profile says of where the agent is.
+  private var location: [String] {
+    (url.isEmpty ? [] : ["url = \(url)"])
+      + (fingerprint.isEmpty ? [] : ["\(Self.key)\(fingerprint)"])
+  }
+  private static let key = "tls-fingerprint = "
   private var configuration: String { talk.folder + "/agentutils/config" }
 
   /// Has the server forget the device that a code made: else nobody could pair any more.
@@ -307,6 +337,7 @@ struct Setup {
         talk.say("The gateway lets this device in.")
         return nil
       }
+      if isTrusted() { continue }
       explain()
       // The token is wrong, or the way to the agent is.
       let usual = isPDS && code == 1 ? "h" : code != 77 ? "u" : isPDS ? "p" : "t"
@@ -338,6 +369,23 @@ struct Setup {
       default: break
       }
     }
+  }
+
+  /// Whether somebody believes a certificate that nobody vouches for. Without a terminal nobody has
+  /// looked at it.
+  private mutating func isTrusted() -> Bool {
+    guard code != 77, isatty(0) == 1, let host = Self.secureHost(url),
+      let mark = said.place(of: Self.key)
+    else { return false }
+    let found = String(said[mark.upperBound...].prefix(CertificateFingerprint.length))
+    guard CertificateFingerprint(found)?.text == found else { return false }
+    talk.say(
+      "The certificate of \(host) is not signed by anyone this machine trusts. Its SHA-256 "
+        + "fingerprint is \(found).")
+    guard talk.ask("Trust it? (yes/no)", "no").lowercased() == "yes" else { return false }
+    fingerprint = found
+    recognize()
+    return true
   }
 
   /// For a quarter of an hour; a gateway is not to be asked often.
@@ -438,6 +486,11 @@ private struct Advice {
   /// The first that fits counts.
   static let all = [
     Advice(
+      nil, nil, "certificate has changed",
+      say:
+        "Nothing was sent. A new fingerprint goes into the profile by hand, once it was compared."
+    ),
+    Advice(
       .pds, nil, "plain http",
       say: "Over plain http everybody on the way could read the password: use https, a "
         + "tunnel, or ssh -L."),
@@ -509,7 +562,7 @@ private struct Advice {
     Advice(
       nil, nil, "ertificate", "SSL", "TLS",
       say: "The other side cannot prove who it is: is the URL right? Name a certificate "
-        + "of your own in SSL_CERT_FILE."),
+        + "of your own in SSL_CERT_FILE, or its fingerprint in the profile."),
     Advice(
       nil, nil, "refused", "onnect to",
       say: "Nothing answers at this address: is the agent running, is the port right?"),

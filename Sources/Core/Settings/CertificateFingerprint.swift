@@ -34,6 +34,9 @@ public struct CertificateFingerprint: Hashable, Sendable {
     digest = stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
 
+  /// How long `text` is.
+  public static let length = 71
+
   /// `sha256:` and 64 digits.
   public var text: String {
     "sha256:" + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -1,0 +1,156 @@
+#!/bin/sh
+# A server that is believed by the fingerprint of its certificate, which nobody has signed.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../gateway.sh"
+needs agent-call agent-tail agent-chat sse-tail ws-tail pds-record openssl python3 jq
+
+# As a gateway makes its own: no other name than this one.
+certificate() { # NAME
+  openssl req -x509 -newkey rsa:2048 -sha256 -days 3650 -nodes -keyout "$tmp/$1.key" \
+    -out "$tmp/$1.pem" -subj /CN=openclaw-gateway 2>/dev/null || bail "openssl makes no certificate"
+}
+printed() { openssl x509 -noout -fingerprint -sha256 -in "$tmp/$1.pem" | sed 's/.*=//'; }
+certificate first
+certificate second
+pairs=$(printed first)
+hex=$(printf '%s' "$pairs" | tr -d : | tr A-F a-f)
+other=$(printed second | tr -d : | tr A-F a-f)
+base64=$(openssl x509 -outform DER -in "$tmp/first.pem" | openssl dgst -sha256 -binary | base64)
+# shows NAME: which certificate the servers have from now on.
+shows() {
+  cp "$tmp/$1.key" "$tmp/key.new"
+  cp "$tmp/$1.pem" "$tmp/pem.new"
+  mv "$tmp/key.new" "$tmp/key"
+  mv "$tmp/pem.new" "$tmp/pem"
+}
+shows first
+# front NAME: TLS before the server at $url; $host.
+front() {
+  : >"$tmp/$1.tls"
+  start_server "$1.front" python3 "$cli/servers/tls_front.py" "127.0.0.1:$port" \
+    "$tmp/pem" "$tmp/key" "$tmp/$1.tls"
+  host=127.0.0.1:$port
+}
+heard() { jq -r 'select(.what == "bytes") | .text' "$tmp/$1.tls"; }
+connections() { jq -r 'select(.what == "shown") | .connection' "$tmp/$1.tls" | wc -l | tr -d ' '; }
+config=$XDG_CONFIG_HOME/agentutils/config
+section() { # NAME URL LINE...
+  printf '[profile %s]\n' "$1"
+  shift
+  printf 'url = %s\n' "$1"
+  shift
+  printf '%s\n' "$@"
+} >>"$config"
+
+umask 077
+echo gw-secret >"$tmp/token"
+umask 022
+start_gateway claw --token gw-secret
+front claw
+gateway=$host
+start_server serve agent-serve -l 127.0.0.1:0 -D "$tmp/serve.sqlite" --token-file "$tmp/token"
+front serve
+dashboard=$host
+rm "$config"
+
+# --- the forms
+for form in "sha256:$hex" "$hex" "$pairs" "SHA256:$(printf '%s' "$base64" | tr -d =)" \
+  "SHA256:$base64" "$(printf '%s' "$hex" | tr a-f A-F)" "sha256:$pairs" \
+  "$(printf '%s' "$pairs" | tr A-F a-f)"; do
+  rm -f "$config"
+  section home "https://$dashboard" "token-file = $tmp/token" "tls-fingerprint = $form"
+  t 0 "a certificate that is named $form is believed" agent-call health
+done
+for form in sha256: "sha256:${hex#?}" "${hex}0" "${hex#??}zz" "md5:$hex" "$(printf '%s' "$pairs" | tr : -)" \
+  "SHA256:$(printf '%s' "$base64" | tr -d = | cut -c 2-)" "SHA256:${base64%??}==" "sha1:$hex"; do
+  rm -f "$config"
+  section home "https://$dashboard" "token-file = $tmp/token" "tls-fingerprint = $form"
+  : >"$tmp/serve.tls"
+  t 2 "what is no fingerprint is refused: $form" agent-call health
+  err_is "agent-call: profile home: line 4 of $config is at fault: tls-fingerprint is not sha256: and 64 hexadecimal digits" \
+    "and the line is named"
+  ok "and nobody is asked" test ! -s "$tmp/serve.tls"
+done
+rm -f "$config"
+section home "http://$dashboard" "tls-fingerprint = $hex"
+t 2 "a fingerprint without TLS" agent-call health
+err_is "agent-call: profile home: tls-fingerprint is for a url with https or wss" "is refused"
+
+# --- right, wrong and missing
+rm -f "$config"
+right="tls-fingerprint = sha256:$hex"
+wrong="tls-fingerprint = sha256:$other"
+section home "https://$dashboard" "token-file = $tmp/token" "$right"
+section bad "https://$dashboard" "token-file = $tmp/token" "$wrong"
+section none "https://$dashboard" "token-file = $tmp/token"
+section claw "wss://$gateway" "kind = openclaw" "token-file = $tmp/token" "$right"
+section badclaw "wss://$gateway" "kind = openclaw" "token-file = $tmp/token" "$wrong"
+section noclaw "wss://$gateway" "kind = openclaw" "token-file = $tmp/token"
+section pds "https://$dashboard" "kind = pds" "identifier = ada.test" "token-file = $tmp/token" "$wrong"
+section pincer "https://$dashboard" "kind = pincer" "token-file = $tmp/token" "$wrong"
+section joel "wss://$gateway" "kind = joelclaw" "token-file = $tmp/token" "$wrong"
+section nopds "https://$dashboard" "kind = pds" "identifier = ada.test" "token-file = $tmp/token"
+section nojoel "wss://$gateway" "kind = joelclaw" "token-file = $tmp/token"
+
+says() { # FOUND: what is told of a certificate that is another one
+  err_like "certificate has changed.* sha256:$1, .* tls-fingerprint = sha256:$2; nothing was sent" "both fingerprints are told"
+}
+t 0 "a gateway over a WebSocket" agent-call -p claw agents
+like "$(heard claw)" "^GET / HTTP/1.1" "is asked"
+t 0 "and a conversation with it" agent-chat -p claw hello
+t 0 "a URL at the origin of the default profile" env AGENT_PROFILE=home sse-tail -n 0 --max-time 1 "https://$dashboard/api/activity/events"
+for name in serve claw; do : >"$tmp/$name.tls"; done
+refused() { # TITLE COMMAND...
+  : >"$tmp/serve.tls"
+  : >"$tmp/claw.tls"
+  bound=20
+  _what=$1
+  shift
+  t 77 "$_what does not speak to another certificate" "$@"
+  err_one_line "$1" "in one line"
+  says "$hex" "$other"
+  is "$(connections serve) $(connections claw)" "${seen:-1 0}" "after one connection"
+  is "$(heard serve)$(heard claw)" "" "on which nothing was said"
+}
+refused "agent-call" agent-call -p bad health
+refused "a stream" agent-tail -p bad --retry-wait 0.01
+refused "agent-chat" agent-chat -p bad --retry-wait 0.01 hello
+refused "mem-search" mem-search -p bad boat
+refused "sse-tail" sse-tail -p bad --retry-wait 0.01 activity
+refused "sse-tail with a URL" sse-tail -p bad --retry-wait 0.01 "https://$dashboard/"
+refused "ws-tail with a URL" ws-tail -p bad --retry-wait 0.01 "wss://$dashboard/"
+refused "a personal data server" pds-record -p pds login
+refused "a stream of one" pds-record -p pds watch --retry-wait 0.01
+refused "a Pincer server" agent-call -p pincer threads
+refused "a stream of a Pincer server" agent-tail -p pincer --retry-wait 0.01
+seen="0 1"
+refused "agent-call on a gateway" agent-call -p badclaw agents
+refused "agent-tail on a gateway" agent-tail -p badclaw --retry-wait 0.01
+refused "agent-chat on a gateway" agent-chat -p badclaw --retry-wait 0.01 hello
+refused "agent-approve on a gateway" agent-approve -p badclaw --retry-wait 0.01 -w
+refused "agent-tail on joelclaw" agent-tail -p joel --retry-wait 0.01
+bound=60
+command=$(sed -n "s/.*'\(openssl .*\)' shows.*/\1/p" "$err")
+is "$(sh -c "$command" 2>/dev/null | sed 's/.*=//')" "$pairs" "the command in the message shows the right one"
+
+untrusted() { # COMMAND...
+  : >"$tmp/serve.tls"
+  : >"$tmp/claw.tls"
+  t 75 "$1 on $3: a certificate that nobody vouches for is no more believed than before" "$@"
+  err_like "self-signed certificate; .*the profile may say tls-fingerprint = sha256:$hex$" "and the line is told"
+  is "$(heard serve)$(heard claw)" "" "nothing was said"
+}
+untrusted agent-call -p none health
+untrusted agent-call -p noclaw agents
+untrusted agent-tail -p none --max-retries 0
+untrusted agent-tail -p noclaw --max-retries 0
+untrusted agent-tail -p nojoel --max-retries 0
+untrusted pds-record -p nopds --max-retries 0 describe
+t 75 "another address than the profile's" \
+  env AGENT_URL="https://localhost:${dashboard#*:}" agent-call -p home health
+err_like 'self-signed certificate' "is not covered by its fingerprint"
+
+# --- a connection that serves again, and one that may not
+: >"$tmp/serve.tls"
+t 0 "several requests" agent-call -p home all
+done_testing
