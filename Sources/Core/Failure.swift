@@ -75,6 +75,12 @@ public struct Failure: Reported, Equatable, Sendable {
   /// The same, of something that trust or access depends on.
   public var asDenied: Failure { Failure(reason, place, code, .denied, isStray: isStray) }
 
+  /// The same, of what something else than the server may have answered; whoever denied access
+  /// is the server.
+  public var asStray: Failure {
+    status == .denied ? self : Failure(reason, place, code, .failure, isStray: true)
+  }
+
   /// Whether a later try may help.
   public var mayPass: Bool { status == .temporary }
 

@@ -145,9 +145,7 @@ extension AgentServer {
     switch try waiter.end(of: request, silence: silence, onSend: onSend) {
     case .failed(let reason): return .failure(.network(reason))
     case .late: return .failure(.network("no answer"))
-    case .unusable(let failure):
-      let isStray = failure.status != .denied
-      return .failure(.answer(Failure(failure.reason, failure.status, isStray: isStray)))
+    case .unusable(let failure): return .failure(.answer(failure.asStray))
     case .response(let head, let body):
       if let problem = problem(of: head, body, method: request.method) {
         return .failure(.answer(problem))

@@ -93,8 +93,7 @@ final class ResponsesChat: ChatLine {
       if waiter.isAborted { return .aborted(nil) }
       switch error {
       case .refused(let head, let body): return judge(head, body, &turn, waiter)
-      case .failed(let problem, _):
-        return .refused(Failure(problem.message, .failure, isStray: true))
+      case .failed(let problem, _): return .refused(problem.asStray)
       case .lost where response.isComplete: return judge(response.head, body, &turn, waiter)
       case .lost(let reason, _): return .lost(reason)
       default: throw error

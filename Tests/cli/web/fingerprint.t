@@ -14,7 +14,7 @@ certificate first
 certificate second
 pairs=$(printed first)
 hex=$(printf '%s' "$pairs" | tr -d : | tr A-F a-f)
-other=$(printed second | tr -d : | tr A-F a-f)
+changed=$(printed second | tr -d : | tr A-F a-f)
 base64=$(openssl x509 -outform DER -in "$tmp/first.pem" | openssl dgst -sha256 -binary | base64)
 # shows NAME: which certificate the servers have from now on.
 shows() {
@@ -79,13 +79,14 @@ err_is "agent-call: profile home: tls-fingerprint is for a url with https or wss
 # --- right, wrong and missing
 rm -f "$config"
 right="tls-fingerprint = sha256:$hex"
-wrong="tls-fingerprint = sha256:$other"
+wrong="tls-fingerprint = sha256:$changed"
 section home "https://$dashboard" "token-file = $tmp/token" "$right"
 section bad "https://$dashboard" "token-file = $tmp/token" "$wrong"
 section none "https://$dashboard" "token-file = $tmp/token"
 section claw "wss://$gateway" "kind = openclaw" "token-file = $tmp/token" "$right"
 section badclaw "wss://$gateway" "kind = openclaw" "token-file = $tmp/token" "$wrong"
 section noclaw "wss://$gateway" "kind = openclaw" "token-file = $tmp/token"
+section chat "https://$dashboard/v1" "kind = openclaw" "token-file = $tmp/token" "$wrong"
 section pds "https://$dashboard" "kind = pds" "identifier = ada.test" "token-file = $tmp/token" "$wrong"
 section pincer "https://$dashboard" "kind = pincer" "token-file = $tmp/token" "$wrong"
 section joel "wss://$gateway" "kind = joelclaw" "token-file = $tmp/token" "$wrong"
@@ -108,13 +109,13 @@ refused() { # TITLE COMMAND...
   shift
   t 77 "$_what does not speak to another certificate" "$@"
   err_one_line "$1" "in one line"
-  says "$hex" "$other"
+  says "$hex" "$changed"
   is "$(connections serve) $(connections claw)" "${seen:-1 0}" "after one connection"
   is "$(heard serve)$(heard claw)" "" "on which nothing was said"
 }
 refused "agent-call" agent-call -p bad health
 refused "a stream" agent-tail -p bad --retry-wait 0.01
-refused "agent-chat" agent-chat -p bad --retry-wait 0.01 hello
+refused "agent-chat" agent-chat -p chat --retry-wait 0.01 hello
 refused "mem-search" mem-search -p bad boat
 refused "sse-tail" sse-tail -p bad --retry-wait 0.01 activity
 refused "sse-tail with a URL" sse-tail -p bad --retry-wait 0.01 "https://$dashboard/"
@@ -150,7 +151,81 @@ t 75 "another address than the profile's" \
   env AGENT_URL="https://localhost:${dashboard#*:}" agent-call -p home health
 err_like 'self-signed certificate' "is not covered by its fingerprint"
 
-# --- a connection that serves again, and one that may not
+# --- a connection that is used again, and a proxy
 : >"$tmp/serve.tls"
-t 0 "several requests" agent-call -p home all
+t 1 "several requests, which bring nothing" agent-call -p home names
+ok "are all asked" test "$(heard serve | grep -c '^GET ')" -gt "$(connections serve)"
+t 77 "with a wrong one" agent-call -p bad names
+says "$hex" "$changed"
+
+# --- a redirect
+: >"$tmp/log"
+serve </dev/null
+front raw
+section raw "https://$host" "token-file = $tmp/token" "$right"
+script <<END
+redirect 302 /there
+---
+stream
+send data: 1\n\n
+END
+t 0 "a redirect at the server itself" sse-tail -p raw -n 1 "https://$host/s"
+is "$(requests '.path' | xargs)" "/s /there" "is followed"
+script <<END
+forever
+redirect 302 https://$dashboard/there
+END
+: >"$tmp/serve.tls"
+t 75 "one to another server with this certificate" sse-tail -p raw --max-retries 0 -v "https://$host/s"
+err_like 'self-signed certificate' "is one to a stranger"
+err_unlike 'tls-fingerprint' "of whom the profile says nothing"
+is "$(heard serve)" "" "who is told nothing"
+printf 'forever\nredirect 302 https://%s/there\n' "$dashboard" | script
+t 75 "a redirect of a WebSocket" ws-tail -p raw --max-retries 0 -v "wss://$host/s"
+err_like 'self-signed certificate' "is one to a stranger, too"
+
+# --- the certificate changes while a stream is followed
+: >"$tmp/claw.tls"
+start tail agent-tail -p claw --retry-wait 0.01 -v
+wait_until 20 has "$tmp/tail.err" "stream is open" || bail "no stream"
+shows second
+tell claw drop
+finished "$pid"
+is "$status" 77 "a gateway that comes back with another certificate is not followed"
+cp "$tmp/tail.err" "$err"
+says "$changed" "$hex"
+is "$(connections claw)" 2 "nor tried again"
+shows first
+script <<'END'
+stream
+send data: 1\n\n
+await go
+END
+start tail sse-tail -p raw --retry-wait 0.01 "https://$host/s"
+wait_until 20 has "$tmp/tail.out" '"data":1' || bail "no event"
+shows second
+touch "$tmp/go"
+finished "$pid"
+is "$status" 77 "nor an event stream"
+cp "$tmp/tail.err" "$err"
+says "$changed" "$hex"
+is "$(requests .path | xargs)" "/s" "which is asked once"
+shows first
+
+# --- notices
+printf 'forever\nstatus 200 application/json {"id":"m1","event":"message"}\n' | script
+echo '{"urgency":"urgent","category":"x","title":"t"}' >"$tmp/one"
+t 0 "the server of a profile may be told notices" \
+  agent-notify --ntfy "https://$host/alerts" --ntfy-token "$tmp/token" <"$tmp/one"
+is "$(requests .path | xargs)" "/" "which arrive"
+sed -i.old "s/^\(tls-fingerprint\).*/$wrong/" "$config"
+: >"$tmp/raw.tls"
+t 77 "not one with another certificate" \
+  agent-notify --ntfy "https://$host/alerts" --ntfy-token "$tmp/token" <"$tmp/one"
+says "$hex" "$changed"
+is "$(heard raw)" "" "which is told nothing"
+t 77 "nor one that is only looked at" agent-notify --check --ntfy "https://$host/alerts"
+sed -i.old /tls-fingerprint/d "$config"
+t 2 "without the key" agent-notify --ntfy "https://$host/alerts" --ntfy-token "$tmp/token" <"$tmp/one"
+err_like "may say tls-fingerprint = sha256:$hex" "the line is told"
 done_testing
