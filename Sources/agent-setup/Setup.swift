@@ -268,7 +268,7 @@ struct Setup {
       server = origin
       device = (try? JSONValue.parse(text: printed))?["deviceId"]?.string ?? ""
       guard let kept = try keep(in: place ?? "file") else {
-        try revoke(at: url)
+        try revoke()
         talk.fail("could not keep the \(what); nothing was changed")
       }
       self.kept = kept
@@ -299,11 +299,14 @@ struct Setup {
   private var configuration: String { talk.folder + "/agentutils/config" }
 
   /// Has the server forget the device that a code made: else nobody could pair any more.
-  private mutating func revoke(at place: String) throws {
+  private mutating func revoke(at old: (url: String, fingerprint: String)? = nil) throws {
     if device.isEmpty { return }
-    let now = url
-    url = place
-    defer { (url, device, kept) = (now, "", nil) }
+    let now = (url, fingerprint)
+    (url, fingerprint) = old ?? now
+    defer {
+      (url, fingerprint) = now
+      (device, kept) = ("", nil)
+    }
     try configure(.pincer)
     try call(
       ["agent-call", "-p", "new", "--max-time", "15", "-q", "--token-file", "-", "revoke", device],
@@ -348,7 +351,7 @@ struct Setup {
       case "h" where isPDS: identity()
       case "u":
         if code == 77 { server = origin }
-        let old = url
+        let old = (url, fingerprint)
         address()
         if !server.isEmpty, server != origin {
           try revoke(at: old)
@@ -357,13 +360,13 @@ struct Setup {
         }
       case "t",
         "p" where isPDS:
-        try revoke(at: url)
+        try revoke()
         server = ""
         secret()
       case "w": return nil
       case "q":
         let status = code
-        try revoke(at: url)
+        try revoke()
         talk.say("Nothing was changed.")
         return status
       default: break

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""tls_front.py HOST:PORT CERTIFICATE KEY LOG: speaks TLS in front of a server that does not.
+"""tls_front.py HOST:PORT FILE LOG: speaks TLS in front of a server that does not.
 
-The files are read for each connection, so that another certificate is shown as soon as it lies
-there. Each line of LOG is a JSON record of a connection: `shown` when the handshake is over,
+FILE is a key and its certificate, and is read for each connection, so that another certificate is
+shown as soon as it lies there. Each line of LOG is a JSON record of a connection: `shown` when the handshake is over,
 `refused` when the client did not like it, and `bytes` for whatever it said, once it says something.
 """
 import json
@@ -11,7 +11,7 @@ import ssl
 import sys
 import threading
 
-place, certificate, key, path = sys.argv[1:5]
+place, shown, path = sys.argv[1:4]
 host, port = place.rsplit(":", 1)
 log = open(path, "a", buffering=1)
 listener = socket.create_server(("127.0.0.1", 0))
@@ -25,7 +25,7 @@ def note(number, what, **more):
 
 def serve(number, plain):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
+    context.load_cert_chain(shown)
     plain.settimeout(20)
     # As a whole, in memory: a socket of Python's ssl cannot be read and written by two threads.
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()

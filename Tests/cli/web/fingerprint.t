@@ -2,37 +2,13 @@
 # A server that is believed by the fingerprint of its certificate, which nobody has signed.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../gateway.sh"
+. "${0%/*}/../certificates.sh"
 needs agent-call agent-tail agent-chat sse-tail ws-tail pds-record openssl python3 jq
 
-# As a gateway makes its own: no other name than this one.
-certificate() { # NAME
-  openssl req -x509 -newkey rsa:2048 -sha256 -days 3650 -nodes -keyout "$tmp/$1.key" \
-    -out "$tmp/$1.pem" -subj /CN=openclaw-gateway 2>/dev/null || bail "openssl makes no certificate"
-}
-printed() { openssl x509 -noout -fingerprint -sha256 -in "$tmp/$1.pem" | sed 's/.*=//'; }
-certificate first
-certificate second
 pairs=$(printed first)
-hex=$(printf '%s' "$pairs" | tr -d : | tr A-F a-f)
-changed=$(printed second | tr -d : | tr A-F a-f)
+hex=$(digits first)
+changed=$(digits second)
 base64=$(openssl x509 -outform DER -in "$tmp/first.pem" | openssl dgst -sha256 -binary | base64)
-# shows NAME: which certificate the servers have from now on.
-shows() {
-  cp "$tmp/$1.key" "$tmp/key.new"
-  cp "$tmp/$1.pem" "$tmp/pem.new"
-  mv "$tmp/key.new" "$tmp/key"
-  mv "$tmp/pem.new" "$tmp/pem"
-}
-shows first
-# front NAME: TLS before the server at $url; $host.
-front() {
-  : >"$tmp/$1.tls"
-  start_server "$1.front" python3 "$cli/servers/tls_front.py" "127.0.0.1:$port" \
-    "$tmp/pem" "$tmp/key" "$tmp/$1.tls"
-  host=127.0.0.1:$port
-}
-heard() { jq -r 'select(.what == "bytes") | .text' "$tmp/$1.tls"; }
-connections() { jq -r 'select(.what == "shown") | .connection' "$tmp/$1.tls" | wc -l | tr -d ' '; }
 config=$XDG_CONFIG_HOME/agentutils/config
 section() { # NAME URL LINE...
   printf '[profile %s]\n' "$1"
