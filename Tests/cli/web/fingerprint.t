@@ -114,7 +114,7 @@ untrusted() { # COMMAND...
   : >"$tmp/serve.tls"
   : >"$tmp/claw.tls"
   t 75 "$1 on $3: a certificate that nobody vouches for is no more believed than before" "$@"
-  err_like "self-signed certificate; .*the profile may say tls-fingerprint = sha256:$hex$" "and the line is told"
+  err_like "certificate.*; .*the profile may say tls-fingerprint = sha256:$hex$" "and the line is told"
   is "$(heard serve)$(heard claw)" "" "nothing was said"
 }
 untrusted agent-call -p none health
@@ -125,7 +125,7 @@ untrusted agent-tail -p nojoel --max-retries 0
 untrusted pds-record -p nopds --max-retries 0 describe
 t 75 "another address than the profile's" \
   env AGENT_URL="https://localhost:${dashboard#*:}" agent-call -p home health
-err_like 'self-signed certificate' "is not covered by its fingerprint"
+err_like 'certificate' "is not covered by its fingerprint"
 
 # --- a connection that is used again, and a proxy
 : >"$tmp/serve.tls"
@@ -133,6 +133,17 @@ t 1 "several requests, which bring nothing" agent-call -p home names
 ok "are all asked" test "$(heard serve | grep -c '^GET ')" -gt "$(connections serve)"
 t 77 "with a wrong one" agent-call -p bad names
 says "$hex" "$changed"
+
+config_before=$(cat "$config")
+: >"$tmp/h2"
+start_server h2 python3 "$cli/servers/mute_h2.py" "$tmp/first.pem" "$tmp/first.key" "$tmp/h2" 0 0 \
+  application/json '{"rev":"3l","cid":"b","collections":[],"records":[]}'
+rm "$config"
+section h2 "$url" "kind = pds" "identifier = did:web:a.test" "$right"
+t 0 "HTTP/2" pds-record watch -p h2 --retry-wait 0.05 --idle-timeout 0.2 -L -q --max-time 2
+ok "several requests" at_least "$tmp/h2" 3
+is "$(sort -u "$tmp/h2")" 1 "go over one connection of it, too"
+printf '%s\n' "$config_before" >"$config"
 
 # --- a redirect
 : >"$tmp/log"
@@ -153,12 +164,12 @@ redirect 302 https://$dashboard/there
 END
 : >"$tmp/serve.tls"
 t 75 "one to another server with this certificate" sse-tail -p raw --max-retries 0 -v "https://$host/s"
-err_like 'self-signed certificate' "is one to a stranger"
+err_like 'certificate' "is one to a stranger"
 err_unlike 'tls-fingerprint' "of whom the profile says nothing"
 is "$(heard serve)" "" "who is told nothing"
 printf 'forever\nredirect 302 https://%s/there\n' "$dashboard" | script
 t 75 "a redirect of a WebSocket" ws-tail -p raw --max-retries 0 -v "wss://$host/s"
-err_like 'self-signed certificate' "is one to a stranger, too"
+err_like 'certificate' "is one to a stranger, too"
 
 # --- the certificate changes while a stream is followed
 : >"$tmp/claw.tls"

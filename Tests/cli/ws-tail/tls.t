@@ -114,6 +114,16 @@ run env https_proxy="$proxy" ws-tail -d --cacert "$tmp/authority" -n 1 -H 'X-Key
 is "$status $(cat "$out")" "0 1" "wss goes through a proxy"
 like "$(cat "$tmp/proxied")" '^CONNECT localhost:[0-9]+ ' "it goes by a tunnel"
 unlike "$(cat "$tmp/proxied")" 'X-Key' "which sees no header of the request"
+fingerprint=$(openssl x509 -noout -fingerprint -sha256 -in "$tmp/authority")
+config=$XDG_CONFIG_HOME/agentutils/config
+printf '[profile own]\nurl = %s\ntls-fingerprint = %s\n' "$wss" "${fingerprint#*=}" >"$config"
+run env https_proxy="$proxy" ws-tail -p own -d -n 1 "$wss/s"
+is "$status $(cat "$out")" "0 1" "to a server that is known by its fingerprint"
+printf '[profile own]\nurl = %s\ntls-fingerprint = %064d\n' "$wss" 0 >"$config"
+: >"$log"
+t 77 "which is looked at behind the proxy" env https_proxy="$proxy" ws-tail -p own -n 1 "$wss/s"
+err_like 'certificate has changed' "as anywhere"
+is "$(requests .path)" "" "before anything is sent"
 
 serve </dev/null
 script <<'S'
