@@ -32,5 +32,13 @@ front() {
   # shellcheck disable=SC2034  # read by the tests
   host=127.0.0.1:$port
 }
-heard() { jq -r 'select(.what == "bytes") | .text' "$tmp/$1.tls"; }
-connections() { jq -r 'select(.what == "shown") | .connection' "$tmp/$1.tls" | wc -l | tr -d ' '; }
+# What a client said may come behind its end.
+is_settled() {
+  jq -es '(map(select(.what == "begin").connection) - map(select(.what == "end").connection)) == []' \
+    "$tmp/$1.tls"
+}
+heard() {
+  wait_until 10 is_settled "$1" || diag "$1: a connection goes on"
+  jq -r 'select(.what == "bytes") | .text' "$tmp/$1.tls"
+}
+connections() { jq -r 'select(.what == "begin") | .connection' "$tmp/$1.tls" | wc -l | tr -d ' '; }

@@ -2,8 +2,8 @@
 """tls_front.py HOST:PORT FILE LOG: speaks TLS in front of a server that does not.
 
 FILE is a key and its certificate, and is read for each connection, so that another certificate is
-shown as soon as it lies there. Each line of LOG is a JSON record of a connection: `shown` when the handshake is over,
-`refused` when the client did not like it, and `bytes` for whatever it said, once it says something.
+shown as soon as it lies there. Each line of LOG is a JSON record of a connection: `begin`, `shown`
+when the handshake is over, `bytes` for what the client said then, and `end`.
 """
 import json
 import socket
@@ -86,14 +86,17 @@ def end(one):
 def run(number, plain):
     try:
         serve(number, plain)
-    except OSError as error:
-        note(number, "refused", why=str(error))
+    except OSError:
+        # Whoever does not like the certificate goes away.
+        pass
     finally:
         end(plain)
+        note(number, "end")
 
 
 number = 0
 while True:
     client = listener.accept()[0]
     number += 1
+    note(number, "begin")
     threading.Thread(target=run, args=(number, client), daemon=True).start()

@@ -96,6 +96,8 @@ refused "mem-search" mem-search -p bad boat
 refused "sse-tail" sse-tail -p bad --retry-wait 0.01 activity
 refused "sse-tail with a URL" sse-tail -p bad --retry-wait 0.01 "https://$dashboard/"
 refused "ws-tail with a URL" ws-tail -p bad --retry-wait 0.01 "wss://$dashboard/"
+refused "voice-state" voice-state -p bad
+refused "voice-state -w" voice-state -p bad -w --retry-wait 0.01
 refused "a personal data server" pds-record -p pds login
 refused "a stream of one" pds-record -p pds watch --retry-wait 0.01
 refused "a Pincer server" agent-call -p pincer threads
