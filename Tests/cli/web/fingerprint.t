@@ -3,7 +3,7 @@
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../gateway.sh"
 . "${0%/*}/../certificates.sh"
-needs agent-call agent-tail agent-chat sse-tail ws-tail pds-record openssl python3 jq
+needs outbox agent-call agent-tail agent-chat sse-tail ws-tail pds-record openssl python3 jq
 
 pairs=$(printed first)
 hex=$(digits first)
@@ -108,6 +108,12 @@ refused "agent-tail on a gateway" agent-tail -p badclaw --retry-wait 0.01
 refused "agent-chat on a gateway" agent-chat -p badclaw --retry-wait 0.01 hello
 refused "agent-approve on a gateway" agent-approve -p badclaw --retry-wait 0.01 -w
 refused "agent-tail on joelclaw" agent-tail -p joel --retry-wait 0.01
+: >"$tmp/claw.tls"
+run agent-chat -p badclaw --queue "keep me"
+err_like 'certificate has changed.*; it is kept$' "what is queued is kept"
+t 77 "and waits" outbox -p badclaw --max-time 5 flush
+is "$(jq -r '.text + " " + .state' "$out")" "keep me queued" "as before"
+is "$(heard claw)" "" "nothing of it was said"
 bound=60
 command=$(sed -n "s/.*'\(openssl .*\)' shows.*/\1/p" "$err")
 is "$(sh -c "$command" 2>/dev/null | sed 's/.*=//')" "$pairs" "the command in the message shows the right one"
