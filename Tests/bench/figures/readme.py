@@ -13,7 +13,7 @@ def table(book):
     """The table. A row that was measured while others used the machine has a star."""
     lines = ["| measured | here | others |", "| --- | --- | --- |"]
     has_stars = False
-    for row in ROWS:
+    for row in filter(lambda row: row.is_first, ROWS):
         cells, used = cells_of(row, book)
         if not cells:
             continue
@@ -47,7 +47,7 @@ def dated(records, book):
 def how(book):
     """When and where all this was measured, and beside which versions."""
     newest = next(record for record in reversed(book.records) if day(record) == book.newest)
-    shown = [record for row in ROWS for record in cells_of(row, book)[1]]
+    shown = [record for row in ROWS if row.is_first for record in cells_of(row, book)[1]]
     versions = {}
     for record in shown:
         for tool in ("by", "against"):

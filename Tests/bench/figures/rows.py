@@ -1,4 +1,4 @@
-"""The rows of README's table, which are those of the picture, too; figures.md has every figure.
+"""The rows of the picture, and those of them that README's table has; figures.md has every figure.
 A text is left out when a figure in it was not measured, and a row when that leaves it without
 figures. For the form of a field see words.py."""
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ class Row:
     ours: tuple
     others: tuple = ()
     between: str = ", "
+    is_first: bool = False  # one of those that README shows
 
 
 def takes(peer, test):
@@ -26,23 +27,27 @@ ROWS = (
          "of processor time {bench/stream|CPU|sse-tail/curl|inverse}×")),
     Row("event to line, median", ("`sse-tail`: {bench/latency|delay|sse-tail} µs",),
         ("`curl -sN` {bench/latency|delay|curl} µs", "httpx-sse {bench/latency|delay|httpx-sse}",
-         "Node fetch {bench/latency|delay|Node fetch}")),
+         "Node fetch {bench/latency|delay|Node fetch}"),
+        is_first=True),
     Row("select one kind, processor time, {filter/t1|CPU|action-filter/jq|size}",
         ("`action-filter`",),
         tuple(takes(peer, "t1") for peer in ("jq", "gojq", "Miller", "msgspec",
-                                             "DuckDB (2 threads)", "simdjson"))),
+                                             "DuckDB (2 threads)", "simdjson")),
+        is_first=True),
     Row("select one kind on all cores, {archive/plain|one kind|action-filter/cat|size}",
         ("`action-filter`",), ("`cat` {archive/plain|one kind|action-filter/cat|inverse}×",)),
     Row("a rare kind in {archive/rare|rare kind|action-filter|size}",
         ("`action-filter`: {archive/rare|rare kind|action-filter} ms",),
         ("DuckDB on Parquet {archive/rare|rare kind|action-filter/DuckDB, Parquet|inverse}×",
          "DuckDB on NDJSON {archive/rare|rare kind|action-filter/DuckDB, NDJSON|inverse}×",
-         "`zstdcat \\| jq` {archive/rare|rare kind|action-filter/jq|inverse}×")),
+         "`zstdcat \\| jq` {archive/rare|rare kind|action-filter/jq|inverse}×"),
+        is_first=True),
     Row("attach to prompt",
         ("`tmux-attach`: {ssh/attach|attach to prompt, libssh2|tmux-attach} ms",),
         ("`ssh -t` {ssh/attach|attach to prompt, libssh2|tmux-attach/ssh|inverse}×"
          "[[ (with `--transport ssh` {ssh/attach|attach to prompt, ssh|tmux-attach/ssh|inverse}×)]]",
-         )),
+         ),
+        is_first=True),
     Row("upload many small files", ("`share-inbox`",),
         ("a loop of `scp` {inbox/small|* small files, libssh2|share-inbox/scp}×",)),
     Row("records of 2 KB onto a bus",
@@ -58,5 +63,6 @@ ROWS = (
         ("`agent-serve`: {bench/serve|CPU of a GET|agent-serve} µs",),
         ("nginx {bench/serve|CPU of a GET|agent-serve/nginx|inverse}×",)),
     Row("installed", ("{size/install|with agent-serve|agentutils|.1} MB",
-                      "without `agent-serve` {size/install|without agent-serve|agentutils|.1} MB")),
+                      "without `agent-serve` {size/install|without agent-serve|agentutils|.1} MB"),
+        is_first=True),
 )
