@@ -20,8 +20,8 @@ enum AnswerFate {
 /// A person's answer on its way.
 struct GivenAnswer {
   let decision: ApprovalDecision
-  /// The wire's word for it.
-  let word: String
+  /// The wire's word for it; it may be another once more is known of the approval.
+  var word: String
   /// What the wire counts when it is given.
   let born: Int
   fileprivate let number: Int
@@ -58,7 +58,7 @@ class AnsweringLink: ServedLink<ApprovalWaiter>, ApprovalLine {
   // MARK: - What a wire does
 
   /// The wire's word for a decision.
-  class func word(_ decision: String) -> String { decision }
+  func word(_ decision: ApprovalDecision) -> String { decision.decision }
   /// What a wire counts when an answer is given.
   var count: Int { 0 }
   /// Whether answers can be sent now.
@@ -75,7 +75,7 @@ class AnsweringLink: ServedLink<ApprovalWaiter>, ApprovalLine {
   final func answer(_ decision: ApprovalDecision, number: Int) {
     waiting.append(
       GivenAnswer(
-        decision: decision, word: Self.word(decision.decision), born: count, number: number))
+        decision: decision, word: word(decision), born: count, number: number))
     settle()
   }
 
@@ -99,7 +99,8 @@ class AnsweringLink: ServedLink<ApprovalWaiter>, ApprovalLine {
     if !isReady { return }
     let answers = waiting
     waiting = []
-    for answer in answers {
+    for var answer in answers {
+      answer.word = word(answer.decision)
       let id = answer.decision.id
       if busy.count >= Self.most || busy[id] != nil
         || waiting.contains(where: { $0.decision.id == id })

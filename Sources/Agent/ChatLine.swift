@@ -47,6 +47,10 @@ public struct ChatQuestion: Sendable {
   public var firstSaid: Timestamp?
   /// Whether the key may have been used before: it is looked for where messages are known by theirs.
   public var mayBeSaid = false
+  /// Whether it begins a conversation of its own; `thread` is nil then.
+  public var isNew = false
+  /// How it is to be answered; only what the line takes (`ChatLine.takes`).
+  public var manner = ChatManner()
 
   public init(thread: String?, agent: String?, text: String, key: String) {
     self.thread = thread
@@ -54,6 +58,24 @@ public struct ChatQuestion: Sendable {
     self.text = text
     self.key = key
   }
+}
+
+/// How a question is to be answered; what is nil is left as it is.
+public struct ChatManner: Equatable, Sendable {
+  /// What a word on a command line may ask for, by the name of its option.
+  public enum Part: String, CaseIterable, Sendable { case busy, model, new, thinking }
+
+  /// What becomes of words that are said while the agent is at work, as OpenClaw calls it
+  /// (Agent/OpenClaw/CONTRACT.md 6).
+  public enum Busy: String, CaseIterable, Sendable { case steer, followup, collect, interrupt }
+
+  public var busy: Busy?
+  /// The model that answers, from now on in the conversation, as the server calls it.
+  public var model: String?
+  /// How much it thinks, from now on in the conversation, as the server calls it.
+  public var thinking: String?
+
+  public init() {}
 }
 
 /// What comes of a question, in order. Records come whole each time they change.
@@ -180,6 +202,8 @@ public protocol ChatLine: AnyObject {
   var silence: String? { get }
   /// Whether it tells that the server is there before words go out.
   var hasLink: Bool { get }
+  /// What can be said of how a question is to be answered.
+  var takes: Set<ChatManner.Part> { get }
   /// Asks, and waits for the end; what comes before it is told to the waiter.
   ///
   /// - Throws: `LinkEnd.over` when it is waited for no more.
@@ -218,6 +242,8 @@ extension ChatLine {
   public var silence: String? { nil }
   /// It does.
   public var hasLink: Bool { true }
+  /// Nothing.
+  public var takes: Set<ChatManner.Part> { [] }
 
   /// There is none.
   public func speak(

@@ -153,6 +153,8 @@ public struct ApprovalDecision: Equatable, Sendable {
   public let profile: String?
   /// What may be answered, where the record says so; else empty.
   public let decisions: [String]
+  /// What is answered to questions, one for each; what there is to one is `decision` alone.
+  public let answers: [String]
 
   /// A decision of the command line.
   ///
@@ -161,8 +163,13 @@ public struct ApprovalDecision: Equatable, Sendable {
   ///   - reason: what the agent is told; nil for nothing.
   public init(id: String, decision: String, reason: String? = nil) {
     (self.id, self.decision, self.reason) = (id, decision, reason)
-    profile = nil
-    decisions = []
+    (profile, decisions, answers) = (nil, [], [decision])
+  }
+
+  /// The answers to questions, in their order.
+  public init(id: String, answers: [String]) {
+    (self.id, self.answers, decision) = (id, answers, answers.joined(separator: "; "))
+    (profile, decisions, reason) = (nil, [], nil)
   }
 
   /// - Parameters:
@@ -185,9 +192,17 @@ public struct ApprovalDecision: Equatable, Sendable {
     }
     id = try Self.word("id", of: record)
     if let decision {
-      (self.decision, self.reason) = (decision, given)
+      (self.decision, self.reason, answers) = (decision, given, [decision])
     } else {
-      self.decision = try Self.word("decision", of: record)
+      if let list = record[either: "answers"] {
+        answers = list.elements.compactMap(\.string)
+        guard list.count == answers.count, !answers.isEmpty else {
+          throw Failure("the answers are not strings")
+        }
+      } else {
+        answers = [try Self.word("decision", of: record)]
+      }
+      self.decision = answers.joined(separator: "; ")
       let reason = record[either: "reason"]
       guard reason == nil || reason?.string != nil else {
         throw Failure("the reason is not a string")

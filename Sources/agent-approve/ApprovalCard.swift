@@ -7,6 +7,8 @@ import Screen
 struct ApprovalCard {
   private let approval: ApprovalRecord
   private let request: JSONValue?
+  /// What it asks, where it is a question.
+  let questions: [AskedQuestion]
 
   /// The members that have a place and a name of their own, in this order.
   private static let named = [
@@ -20,6 +22,7 @@ struct ApprovalCard {
   init(_ approval: ApprovalRecord) {
     self.approval = approval
     request = try? approval.request.withUnsafeBytes { try JSONValue.parse($0) }
+    questions = approval.tool == AskedQuestion.tool ? AskedQuestion.all(in: request) : []
   }
 
   /// The lines, none of which may be cut.
@@ -40,6 +43,9 @@ struct ApprovalCard {
     if request?[either: "sessionKey"] == nil, let thread = approval.thread {
       lines.append(row("thread", Visible.line(thread)))
     }
+    if !questions.isEmpty {
+      return lines + questions.flatMap(questionLines)
+    }
     let known = Set(Self.named.map(\.0) + Self.command + Self.words + ["allowedDecisions"])
     for (name, value) in request?.members ?? [] where !known.contains(name) && !value.isNull {
       lines.append(row(Visible.line(name), Self.text(value)))
@@ -50,6 +56,26 @@ struct ApprovalCard {
     }
     lines.append(row("answers", approval.decisions.map(Visible.line).joined(separator: ", ")))
     return lines
+  }
+
+  /// What is asked, and what may be chosen, by number.
+  private func questionLines(_ question: AskedQuestion) -> [Line] {
+    let header = question.header.map { " (\(Visible.line($0)))" } ?? ""
+    var lines = [row("asks", Visible.line(question.text) + header, .bold)]
+    for (index, choice) in question.choices.enumerated() {
+      let more = choice.description.map { ": \(Visible.line($0))" } ?? ""
+      lines.append(row("  \(index + 1)", Visible.line(choice.label) + more))
+    }
+    return lines + [row("answers", Self.hint(question), .dim)]
+  }
+
+  /// What may be answered: `1 to 3, or your own words`.
+  static func hint(_ question: AskedQuestion) -> String {
+    if question.isSecret { return "a secret, which cannot be given here; deny" }
+    let count = question.choices.count
+    let numbers = count == 0 ? [] : [count == 1 ? "1" : "1 to \(count)"]
+    let some = numbers.map { $0 + (question.takesSeveral ? ", several with commas" : "") }
+    return (some + (question.takesWords ? ["your own words"] : [])).joined(separator: ", or ")
   }
 
   private var commandLines: [Line] {

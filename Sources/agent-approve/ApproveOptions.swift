@@ -31,13 +31,16 @@ struct ApproveOptions {
       List, follow and answer what an agent asks approval for.
       With - or nothing, standard input says what to answer, a record each.
       """,
-    synopsis: "[options] -l|-w|-i|--approve ID|--deny ID [REASON]|-",
+    synopsis: "[options] -l|-w|-i|--approve ID|--deny ID [REASON]|--answer ID ANSWER ...|-",
     operands: .none,
     options: [
       Option(
         nil, "all", "also what runs of other devices ask: a gateway has to grant operator.admin"
       ) {
         $0.isAll = true
+      },
+      Option(nil, "answer", "ID", "answer this question: a choice or words for each part", .word) {
+        $0.words.append(($1, "answer"))
       },
       Option(
         nil, "approve", "ID", "allow this once, - for all of standard input; repeatable", .word
@@ -112,6 +115,12 @@ struct ApproveOptions {
   }
 
   private mutating func decide(reason operands: [String]) throws(UsageError) {
+    if let answered = words.first(where: { $0.decision == "answer" }) {
+      if words.count > 1 { throw UsageError("--answer: one question at a time") }
+      if operands.isEmpty { throw UsageError("--answer: what is to be answered?") }
+      task = .decide([ApprovalDecision(id: answered.id, answers: operands)])
+      return
+    }
     let reason = operands.isEmpty ? nil : operands.joined(separator: " ")
     if let word = operands.first, words.count > 1 || words[0].decision != "deny" {
       throw UsageError("a reason is for one --deny alone: \(word)")

@@ -10,6 +10,8 @@ final class Asking: OpenLine {
   private var queue: [ApprovalRecord] = []
   private var later: [ApprovalRecord] = []
   private var current: ApprovalRecord?
+  /// What is asked of the current one, where it is a question, and what was answered so far.
+  private var (questions, answers): ([AskedQuestion], [String]) = ([], [])
   private var isSending = false
   private var isPrompting = false
   /// A question went away under the fingers of who answered it: until when a line is
@@ -67,14 +69,23 @@ final class Asking: OpenLine {
     // What was typed before the question was seen is no answer to it.
     tcflush(0, TCIFLUSH)
     typed = []
-    try output.lines(ApprovalCard(next).lines(now: .now()))
+    let card = ApprovalCard(next)
+    (questions, answers) = (card.questions, [])
+    try output.lines(card.lines(now: .now()))
   }
 
   private func prompt() throws(WriteFailure) {
     guard current != nil, !isSending, !isPrompting else { return }
-    try output.text("  allow it once? y, n or later [n] ")
+    try output.text("  \(promptText) ")
     try output.flush()
     isPrompting = true
+  }
+
+  private var promptText: String {
+    guard answers.count < questions.count else { return "allow it once? y, n or later [n]" }
+    let question = questions[answers.count]
+    let which = questions.count == 1 ? "answer" : Visible.line(question.header ?? question.text)
+    return "\(which)? \(ApprovalCard.hint(question)); deny or later:"
   }
 
   override func willSay() { breakLine() }
@@ -130,12 +141,13 @@ final class Asking: OpenLine {
       let words = String(decoding: typed, as: UTF8.self)
       typed = []
       isPrompting = false
-      try receive(words.lowercased().filter { !$0.isWhitespace })
+      try receive(words)
     }
     return true
   }
 
-  private func receive(_ word: String) throws(WriteFailure) {
+  private func receive(_ words: String) throws(WriteFailure) {
+    let word = words.lowercased().filter { !$0.isWhitespace }
     guard let current, !isSending else {
       if self.current == nil, !later.isEmpty {
         queue += later
@@ -146,6 +158,7 @@ final class Asking: OpenLine {
     if Clock.monotonic < notBefore {
       return try say("that may have been meant for the one before: once more, please")
     }
+    if !questions.isEmpty, word != "later" { return try receive(words.trimmed, for: current) }
     switch word {
     case "y", "yes": answer(current, "approve")
     case "", "n", "no": answer(current, "deny")
@@ -161,9 +174,25 @@ final class Asking: OpenLine {
     }
   }
 
+  /// An answer to the next of the questions: when all are there, they go out.
+  private func receive(
+    _ words: String, for approval: ApprovalRecord
+  ) throws(WriteFailure) {
+    if words.lowercased() == "deny" { return answer(approval, "deny") }
+    do throws(Failure) { _ = try questions[answers.count].answer(words) } catch {
+      return try say(error.reason)
+    }
+    answers.append(words)
+    guard answers.count == questions.count else { return }
+    answer(ApprovalDecision(id: approval.id, answers: answers))
+  }
+
   private func answer(_ approval: ApprovalRecord, _ word: String) {
+    answer(ApprovalDecision(id: approval.id, decision: word))
+  }
+
+  private func answer(_ decision: ApprovalDecision) {
     isSending = true
-    let decision = ApprovalDecision(id: approval.id, decision: word)
     line.answer(decision, number: 0)
   }
 

@@ -20,6 +20,9 @@ private func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> E
   if options.isAgain, !line.dropsRepeats {
     throw Failure("--again", "\(line.place) takes the same words as often as they come")
   }
+  if let part = options.parts.first(where: { !line.takes.contains($0) }) {
+    throw Failure("--\(part.rawValue)", "\(line.place) cannot be told that")
+  }
   let loop = ChatLoop(
     line, agent, view: view(options), options: options, diagnostics: diagnostics)
   switch options.mode {

@@ -26,6 +26,10 @@ struct ChatOptions {
   private(set) var isAgain = false
   private(set) var speech: String?
   private(set) var isQueued = false
+  private(set) var isNew = false
+  private(set) var manner = ChatManner()
+  /// What of the two was asked for.
+  private(set) var parts: [ChatManner.Part] = []
   private(set) var waits = false
   /// `--timeout`, seconds.
   private(set) var timeout: Double?
@@ -75,15 +79,26 @@ struct ChatOptions {
       Option(nil, "attach", "FILE", "send FILE with the message; repeatable", .path) {
         $0.files.append($1)
       },
+      Option(
+        nil, "busy", "MODE", "at work: steer, followup, collect or interrupt",
+        .choice(of: ChatManner.Busy.self)
+      ) { $0.manner.busy = $1 }.rare,
       Option(nil, "history", "print what was said, oldest first") { $0.modes.append(.history) },
       Option(nil, "key", "KEY", "the key of the message, for a second try", Reading(key)) {
         $0.key = $1
       }.rare,
+      Option(nil, "model", "MODEL", "have this model answer in the conversation", .word) {
+        $0.manner.model = $1
+      },
+      Option(nil, "new", "begin a new conversation") { $0.isNew = true },
       Option(nil, "queue", "keep it in the outbox if the agent cannot be told now") {
         $0.isQueued = true
       },
       Option(nil, "speak", "FILE", "write the answer as audio into FILE, too", .path) {
         $0.speech = $1
+      }.rare,
+      Option(nil, "thinking", "LEVEL", "have it think so much in the conversation", .word) {
+        $0.manner.thinking = $1
       }.rare,
       Option(nil, "threads", "list the conversations") { $0.modes.append(.threads) },
       Option(
@@ -111,6 +126,11 @@ struct ChatOptions {
     if isAgain, !mode.isTalk || mode == .abort {
       throw UsageError("--again is for a message, not for --\(mode.rawValue)")
     }
+    parts = ChatManner.Part.allCases.filter { words.names.contains($0.rawValue) }
+    if mode != .message, mode != .interactive, let part = parts.first {
+      throw UsageError("--\(part.rawValue) is for a message, not for --\(mode.rawValue)")
+    }
+    if isNew, thread != nil { throw UsageError("--new and --thread exclude each other") }
     let ofMessages = ["attach", "key", "speak"]
     if mode != .message, let name = words.names.first(where: { ofMessages.contains($0) }) {
       throw UsageError("--\(name) is for a message, not for --\(mode.rawValue)")
@@ -120,7 +140,9 @@ struct ChatOptions {
         throw UsageError("--queue is for a message, not for --\(mode.rawValue)")
       }
       // An outbox keeps words and their thread.
-      let others = ["agent", "again", "attach", "key", "speak", "wait"]
+      let others =
+        ["agent", "again", "attach", "key", "speak", "wait"]
+        + ChatManner.Part.allCases.map(\.rawValue)
       if let name = words.names.first(where: { others.contains($0) }) {
         throw UsageError("--\(name) and --queue exclude each other")
       }

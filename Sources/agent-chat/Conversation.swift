@@ -51,6 +51,7 @@ final class Conversation {
     var question = ChatQuestion(
       thread: options.thread, agent: options.agent, text: text, key: RandomKey.make())
     question.isAgain = options.isAgain
+    (question.isNew, question.manner) = (options.isNew, options.manner)
     let end = try loop.ask(question)
     // The end of the line is told above.
     if loop.closed == nil { _ = loop.report(end, key: question.key) }

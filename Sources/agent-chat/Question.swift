@@ -22,6 +22,7 @@ enum Question {
     )
     question.isAgain = options.isAgain
     question.mayBeSaid = options.key != nil
+    (question.isNew, question.manner) = (options.isNew, options.manner)
     for file in options.files { question.attachments.append(try AttachedFile.read(file)) }
     return question
   }

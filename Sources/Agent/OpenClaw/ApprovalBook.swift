@@ -7,15 +7,18 @@ import Turns
 final class ApprovalBook {
   /// The kinds of approvals, by the first word of their methods and events.
   enum Kind: String, CaseIterable {
-    case exec, plugin
+    case exec, plugin, question
 
     /// The method that lists what waits.
-    var list: String { "\(rawValue).approval.list" }
+    var list: String { "\(prefix).list" }
+
+    /// What its methods and events begin with.
+    private var prefix: String { self == .question ? rawValue : "\(rawValue).approval" }
 
     init?(event: String) {
-      guard let word = event.split(separator: ".").first.map(String.init),
-        event.hasPrefix("\(word).approval."), let kind = Kind(rawValue: word)
-      else { return nil }
+      guard let kind = Kind.allCases.first(where: { event.hasPrefix("\($0.prefix).") }) else {
+        return nil
+      }
       self = kind
     }
   }
@@ -57,8 +60,16 @@ final class ApprovalBook {
     return .over(decision: approval.decision, reason: approval.reason)
   }
 
-  /// The kind of an approval; of one that was never seen the usual one.
-  func kind(of id: String) -> Kind { known[id].flatMap { Kind(rawValue: $0.tool) } ?? .exec }
+  /// The kind of an approval; of one that was never seen what its id looks like.
+  func kind(of id: String) -> Kind {
+    known[id].flatMap { Kind(rawValue: $0.tool) } ?? (id.hasPrefix("ask_") ? .question : .exec)
+  }
+
+  /// The questions of one that is a question.
+  func questions(of id: String) -> [AskedQuestion] {
+    guard let request = known[id]?.request, kind(of: id) == .question else { return [] }
+    return AskedQuestion.all(in: try? request.withUnsafeBytes { try JSONValue.parse($0) })
+  }
 
   var nextExpiry: Timestamp? {
     known.values.reduce(nil) { next, approval in
@@ -84,7 +95,7 @@ final class ApprovalBook {
   }
 
   private static func rows(_ payload: ScanValue) -> [[UInt8]] {
-    for name in ["approvals", "pending", "requests", "items"] {
+    for name in ["approvals", "pending", "requests", "items", "questions"] {
       let rows = GatewayLists.elements(name, in: payload)
       if !rows.isEmpty { return rows }
     }

@@ -1,5 +1,6 @@
 import Core
 import Records
+import Turns
 import Web
 
 /// A line to a gateway that asks a person before it runs something
@@ -50,7 +51,7 @@ final class GatewayApprovals: AnsweringLink {
       keys,
       GatewayAuth.Wishes(
         scopes: [.read, .approvals] + (wishes.isAll ? [.admin] : []),
-        more: seesAll && !wishes.isAll ? [.admin] : [],
+        more: (seesAll && !wishes.isAll ? [.admin] : []) + [.questions],
         caps: ["approvals", "exec-approvals", "plugin-approvals"],
         waitsForPairing: wishes.waits))
     super.init(client, server.base.socketDisplay, origin, policy) { server.problem(of: $0, $1) }
@@ -89,6 +90,10 @@ final class GatewayApprovals: AnsweringLink {
     let made = try Gateway.connect(self, &auth, server)
     gateway = made
     opened(place)
+    let shortfall = auth.notGranted(.questions)
+    if made.hello.asksQuestions, let shortfall {
+      waiter?.link(.note("\(shortfall); what agents ask a person is not seen"))
+    }
     // Older gateways show all to whoever may answer.
     if made.hello.methods.contains("approval.history"),
       made.hello.scopes?.contains(GatewayScope.admin.rawValue) == false, !hasSaid
@@ -130,7 +135,7 @@ final class GatewayApprovals: AnsweringLink {
     listedAt = Clock.monotonic
     let kinds = ApprovalBook.Kind.allCases.filter {
       $0 == .exec || gateway.hello.methods.contains($0.list)
-    }
+    }.filter { $0 != .question || gateway.hello.grants(.questions) }
     listing = kinds.count
     book.beginList()
     for kind in kinds { asked[gateway.ask(kind.list)] = .list(kind) }
@@ -176,10 +181,9 @@ final class GatewayApprovals: AnsweringLink {
       case (.resolve, _): settle(id, fate(of: answer, reply))
       case (.unlisted, .refused): settle(id, .ended(.notFound, nil))
       case (.unlisted, .answer):
-        let object = reply.object
         settle(
           id,
-          fate(of: answer, known: object?["approval"] ?? object)
+          fate(of: answer, known: Self.approval(reply))
             ?? .ended(.notFound, "it waits, and is not for this device to answer"))
       default: settle(id, fate(of: answer, known: reply))
       }
@@ -189,18 +193,32 @@ final class GatewayApprovals: AnsweringLink {
 
   // MARK: - Answers
 
-  /// The gateway's word for a decision.
-  override class func word(_ decision: String) -> String {
-    switch decision {
+  /// The gateway's word for what denies, and cancels a question.
+  private static let no = "deny"
+
+  /// The gateway's word for a decision; to a question all but one are answers, as they are chosen.
+  override func word(_ decision: ApprovalDecision) -> String {
+    if book.kind(of: decision.id) == .question {
+      let questions = book.questions(of: decision.id)
+      guard decision.decision != Self.no,
+        let words = try? AskedQuestion.answers(decision.answers, to: questions)
+      else { return decision.decision }
+      return AskedQuestion.line(words)
+    }
+    return switch decision.decision {
     case "approve", "approved", "yes": "allow-once"
-    case "reject", "rejected", "denied", "no": "deny"
-    default: decision
+    case "reject", "rejected", "denied", "no": Self.no
+    default: decision.decision
     }
   }
 
   override func send(_ answer: GivenAnswer) -> AnswerFate? {
     guard let gateway else { return .later(.infinity) }
     let id = answer.decision.id
+    let kind = book.kind(of: id)
+    if kind == .question, !gateway.hello.grants(.questions) {
+      return .ended(.refused, "the gateway does not grant \(GatewayScope.questions.rawValue)")
+    }
     switch book.fate(of: id) {
     case .over(let decision?, _): return fate(of: answer, decided: decision)
     case .over(nil, let reason) where answer.tries == 0: return .ended(.late, reason)
@@ -208,8 +226,9 @@ final class GatewayApprovals: AnsweringLink {
     case .unknown where answer.tries > 0: return .unclear("it is not listed")
     case .unknown where book.complete > answer.born:
       // A late gateway knows those that are over, and who was first.
-      guard gateway.hello.methods.contains("approval.get") else { return .ended(.notFound, nil) }
-      asked[gateway.ask("approval.get", RecordText().string("id", id))] = .unlisted(id)
+      let method = kind == .question ? "question.get" : "approval.get"
+      guard gateway.hello.methods.contains(method) else { return .ended(.notFound, nil) }
+      asked[gateway.ask(method, RecordText().string("id", id))] = .unlisted(id)
       return nil
     case .unknown:
       if book.asked <= answer.born { list() }
@@ -222,6 +241,7 @@ final class GatewayApprovals: AnsweringLink {
         if let record = book.expire(id, reason, now: .now()) { waiter?.changed(record) }
         return answer.tries > 1 ? .unclear(reason) : .ended(.late, reason)
       }
+      if kind == .question { return reply(answer, gateway) }
       guard approval.decisions.contains(answer.word) else {
         let words =
           approval.decisions.isEmpty
@@ -229,15 +249,35 @@ final class GatewayApprovals: AnsweringLink {
         return .ended(.refused, "the gateway takes: \(words)")
       }
     }
-    let kind = book.kind(of: id).rawValue
-    var method = "\(kind).approval.resolve"
+    var method = "\(kind.rawValue).approval.resolve"
     var params = RecordText().string("id", id)
     // Where there is one for all kinds it also says who was faster.
     if gateway.hello.methods.contains("approval.resolve") {
       method = "approval.resolve"
-      params = params.string("kind", kind)
+      params = params.string("kind", kind.rawValue)
     }
     asked[gateway.ask(method, params.string("decision", answer.word))] = .resolve(id)
+    return nil
+  }
+
+  /// Answers a question, in the name of this suite: whoever is later hears who was first.
+  private func reply(_ answer: GivenAnswer, _ gateway: Gateway) -> AnswerFate? {
+    let id = answer.decision.id
+    var params = RecordText().string("id", id)
+    if answer.word == Self.no {
+      params = params.bool("cancel", true)
+    } else {
+      do throws(Failure) {
+        let questions = book.questions(of: id)
+        let words = try AskedQuestion.answers(answer.decision.answers, to: questions)
+        let members = zip(questions, words).reduce(RecordText()) { $0.strings($1.0.id, $1.1) }
+        params = params.object("answers", RecordText().object("answers", members))
+      } catch {
+        return .ended(.refused, error.reason)
+      }
+    }
+    asked[gateway.ask("question.resolve", params.string("resolvedBy", "agent-approve"))] =
+      .resolve(id)
     return nil
   }
 
@@ -249,7 +289,8 @@ final class GatewayApprovals: AnsweringLink {
     case .late: return .unclear("no reply came in time")
     case .refused(let error):
       let isGone =
-        error.code == "APPROVAL_NOT_FOUND" || error.detail == "APPROVAL_NOT_FOUND"
+        ["APPROVAL_NOT_FOUND", "QUESTION_NOT_FOUND", "QUESTION_ALREADY_TERMINAL"]
+        .contains { [error.code, error.detail, error.reason].contains($0) }
         || error.message.lowercased().holds("unknown or expired")
       guard isGone else { return .ended(.refused, error.line) }
       // Somebody else was faster, or it was too late. The event that says which may be on
@@ -260,6 +301,10 @@ final class GatewayApprovals: AnsweringLink {
     case .answer: break
     }
     let object = reply.object
+    if book.kind(of: id) == .question {
+      book.decide(id, answer.word)
+      return .ended(.accepted, nil)
+    }
     let approval = object?["approval"]?.isObject == true ? object?["approval"] : object
     let named = [object?["id"]?.text, approval?["id"]?.text].compactMap { $0 }
     if let other = named.first(where: { $0 != id }) {
@@ -286,9 +331,11 @@ final class GatewayApprovals: AnsweringLink {
 
   override func look(for answer: GivenAnswer) -> AnswerFate? {
     let id = answer.decision.id
-    let kind = book.kind(of: id).rawValue
+    let kind = book.kind(of: id)
     let methods = gateway?.hello.methods ?? []
-    let method = ["approval.get", "\(kind).approval.get"].first { methods.contains($0) }
+    let all =
+      kind == .question ? ["question.get"] : ["approval.get", "\(kind.rawValue).approval.get"]
+    let method = all.first { methods.contains($0) }
     guard let method, let gateway, !answer.hasLooked else {
       return .ended(.unknown, "no reply came, and it does not wait any more")
     }
@@ -300,16 +347,24 @@ final class GatewayApprovals: AnsweringLink {
     guard case .answer = reply else {
       return .ended(.unknown, "no reply came, and nothing is known of it")
     }
-    let object = reply.object
-    if let fate = fate(of: answer, known: object?["approval"] ?? object) { return fate }
+    if let fate = fate(of: answer, known: Self.approval(reply)) { return fate }
     if case .waits = book.fate(of: answer.decision.id) { return .waits }
     return .ended(.unknown, "no reply came in time")
+  }
+
+  private static func approval(_ reply: GatewayReply) -> JSONValue? {
+    let object = reply.object
+    return object?["approval"] ?? object?["question"] ?? object
   }
 
   /// What the gateway says of an approval that was decided before; nil where it was not.
   private func fate(of answer: GivenAnswer, known approval: JSONValue?) -> AnswerFate? {
     let status = approval?["status"]?.string
-    let who = Self.resolver(approval)
+    let who = Self.resolver(approval) ?? approval?["resolvedBy"]?.string.map { "by \($0)" }
+    if let answers = OpenClawApproval.answers(approval) {
+      book.decide(answer.decision.id, answers)
+      return fate(of: answer, decided: answers, who)
+    }
     if status != "expired", status != "cancelled", let decision = approval?["decision"]?.string {
       book.decide(answer.decision.id, decision)
       return fate(of: answer, decided: decision, who)
@@ -324,6 +379,8 @@ final class GatewayApprovals: AnsweringLink {
     switch (word, answer.word) {
     // What a gateway says that keeps no decision, only how it ended.
     case ("denied", "deny"), ("allowed", "allow-once"): .decided(answer.word, who)
+    case ("cancelled", Self.no) where book.kind(of: answer.decision.id) == .question:
+      .decided(answer.word, who)
     case ("expired", _), ("cancelled", _): .ended(.late, "it is \(word)")
     default: .decided(word, who)
     }

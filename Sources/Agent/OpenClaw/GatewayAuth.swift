@@ -16,7 +16,7 @@ struct GatewayAuth {
 
   struct Wishes {
     var scopes: [GatewayScope] = [.read]
-    /// What is asked for, too, and done without where it is not granted.
+    /// What is asked for, too, and done without where it is not granted: the last first.
     var more: [GatewayScope] = []
     var caps: [String] = []
     var waitsForPairing = false
@@ -35,10 +35,12 @@ struct GatewayAuth {
   private var ahead: Int64?
   /// Why the stored token is not good for what is wanted now; kept for who wants less.
   private var narrow: GatewayError?
-  /// Why it was asked for no more than is needed; nil where it was not.
+  /// How much of what can be done without is asked for.
+  private var kept: Int
+  /// Why it is not all; nil where it is.
   private var refusal: String?
   /// What was not granted, told once.
-  private var shortfall: String?
+  private var shortfall: [GatewayScope] = []
   private var hasTold = false
 
   init(_ keys: GatewayKeys, _ wishes: Wishes) {
@@ -47,16 +49,20 @@ struct GatewayAuth {
     token = server.secret
     tokens = keys.tokens
     self.wishes = wishes
+    kept = wishes.more.count
   }
 
-  private var scopes: [GatewayScope] {
-    refusal == nil ? wishes.scopes + wishes.more : wishes.scopes
-  }
+  private var scopes: [GatewayScope] { wishes.scopes + wishes.more.prefix(kept) }
 
-  /// Which of the scopes was not granted that can be done without, and why; told once.
-  mutating func notGranted() -> String? {
-    defer { shortfall = nil }
-    return shortfall
+  /// That a scope was not granted which can be done without, and why; told once.
+  ///
+  /// - Parameter scope: nil for whichever.
+  mutating func notGranted(_ scope: GatewayScope? = nil) -> String? {
+    let names = shortfall.filter { scope == nil || $0 == scope }
+    shortfall.removeAll { names.contains($0) }
+    if names.isEmpty { return nil }
+    return "the gateway does not grant \(names.map(\.rawValue).joined(separator: ", "))"
+      + (refusal.map { ": \($0)" } ?? "")
   }
 
   /// Whether the profile's token was refused, and that of the device lets it in.
@@ -103,15 +109,10 @@ struct GatewayAuth {
           Failure("the gateway does not grant \(names) to this device", .denied))
       }
       hasRenewed = false
-      let more = wishes.more.map(\.rawValue).filter {
-        refusal != nil || hello.scopes?.contains($0) == false
+      let more = wishes.more.enumerated().filter {
+        $0.offset >= kept || hello.scopes?.contains($0.element.rawValue) == false
       }
-      if !more.isEmpty, !hasTold {
-        hasTold = true
-        shortfall =
-          "the gateway does not grant \(more.joined(separator: ", "))"
-          + (refusal.map { ": \($0)" } ?? "")
-      }
+      if !more.isEmpty, !hasTold { (hasTold, shortfall) = (true, more.map(\.element)) }
       return .open(hello)
     }
   }
@@ -132,7 +133,8 @@ struct GatewayAuth {
     let isTooMuch =
       error.reason == "scope-upgrade" || narrow != nil && code.hasPrefix("AUTH_")
       || code == "AUTH_SCOPE_MISMATCH" && shown != nil && (token == nil || isTokenBad)
-    if isTooMuch, !wishes.more.isEmpty, refusal == nil {
+    if isTooMuch, kept > 0 {
+      kept -= 1
       refusal = error.isPairing ? Self.words(error) : (narrow ?? error).line
       narrow = nil
       return .again

@@ -8,7 +8,7 @@ import Web
 final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   /// What a request was for.
   private enum Asked {
-    case send, abort, history
+    case send, abort, history, manner
     /// The whole text of a row.
     case row(String)
     case ending(run: String)
@@ -28,6 +28,8 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   /// The requests that are not answered yet.
   private var asked: [Int: Asked] = [:]
   private var question: ChatQuestion?
+  /// The conversation that was begun for the first of the questions that wanted one of their own.
+  private var made: String?
   private var lookAt = Double.infinity
   private var looks = 0
   /// What was found, the rows whose texts were fetched so far, and the list that it is for, nil for
@@ -63,7 +65,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     auth = GatewayAuth(
       keys,
       GatewayAuth.Wishes(
-        scopes: isTalk ? [.read, .write] : [.read], more: isTalk ? [.approvals] : [],
+        scopes: isTalk ? [.read, .write] : [.read], more: isTalk ? [.approvals, .questions] : [],
         caps: ["tool-events"], waitsForPairing: waits))
     super.init(client, server.base.socketDisplay, policy) { server.problem(of: $0, $1) }
   }
@@ -90,6 +92,8 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     serve(waiter) { () throws(LinkEnd) in try talk() }
     throw .over
   }
+
+  let takes = Set(ChatManner.Part.allCases)
 
   func stop() { drop() }
 
@@ -122,6 +126,9 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   private func settle(_ what: Asked, _ reply: GatewayReply) {
     switch (what, reply) {
     case (.send, _): sent(reply)
+    case (.manner, .refused(let error)): finish(.refused(Self.problem(error)))
+    case (.manner, .late): finish(.refused(Failure("no answer came in time", .temporary)))
+    case (.manner, .answer): if aborts { finish(.aborted(nil)) } else { send() }
     case (.abort, .refused(let error)): finish(.lost("the run goes on: \(error.line)"))
     case (.abort, _): break
     case (.history, .answer):
@@ -154,9 +161,12 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     let made = try Gateway.connect(self, &auth, server)
     gateway = made
     opened(place)
-    if let words = auth.notGranted() {
-      waiter?.link(
-        .note("\(words); what needs approval fails in the turns that are begun here"))
+    let rights: [(GatewayScope, String)] = [
+      (.approvals, "needs approval"), (.questions, "asks a person"),
+    ]
+    for (scope, what) in rights where scope == .approvals || made.hello.asksQuestions {
+      guard let words = auth.notGranted(scope) else { continue }
+      waiter?.link(.note("\(words); what \(what) fails in the turns that are begun here"))
     }
     if let wanted { fetch(wanted, made) }
     begin(made.hello)
@@ -219,11 +229,15 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   private func begin(_ hello: GatewayHello) {
     if let question {
-      let key = hello.sessionKey(thread: question.thread, agent: question.agent)
+      let isFirst = question.isNew && self.made == nil
+      if isFirst { self.made = "chat-\(question.key)" }
+      let key = hello.sessionKey(
+        thread: question.isNew ? self.made : question.thread, agent: question.agent)
       if let reason = GatewayLists.fault(key: key) {
         return finish(.refused(Failure(reason, .failure)))
       }
       self.question = nil
+      if isFirst { waiter?.news(.thread(ThreadRecord(origin, id: key, time: .now()))) }
       (looks, restarted) = (0, nil)
       let now = Int64(Clock.unix * 1000)
       turn = GatewayTurn(
@@ -241,7 +255,21 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     if hello.knows("sessions.messages.subscribe") {
       gateway?.ask("sessions.messages.subscribe", RecordText().string("key", turn.thread))
     }
-    if turn.isSent || turn.question.mayBeSaid { look(for: turn) } else { send() }
+    if turn.isSent || turn.question.mayBeSaid { look(for: turn) } else { prepare() }
+  }
+
+  /// Has the conversation answer as is wanted, and sends the words then: a level that is none would
+  /// be passed over, and one that the model has not be answered like words.
+  private func prepare() {
+    guard let manner = turn?.question.manner, let thread = turn?.thread else { return }
+    guard manner.model != nil || manner.thinking != nil else { return send() }
+    guard gateway?.hello.knows("sessions.patch") == true else {
+      let reason = "the gateway is too old for --model and --thinking"
+      return finish(.refused(Failure(reason, .failure)))
+    }
+    let params = RecordText().string("key", thread).string("model", manner.model)
+      .string("thinkingLevel", manner.thinking)
+    ask("sessions.patch", params, for: .manner)
   }
 
   private func send() {
@@ -257,6 +285,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     }
     let params = RecordText().string("sessionKey", thread).string("message", question.text)
       .string("idempotencyKey", question.key).list("attachments", files.isEmpty ? nil : files)
+      .string("queueMode", question.manner.busy?.rawValue)
     ask("chat.send", params, for: .send)
   }
 
@@ -356,7 +385,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       if turn.isTorn { lookLater() }
       return
     }
-    if trace == .absent, !turn.isTaken { return send() }
+    if trace == .absent, !turn.isTaken { return prepare() }
     // Its answer comes with another run, or in one that takes it up behind a restart.
     if isBusy { return lookLater() }
     looks += 1

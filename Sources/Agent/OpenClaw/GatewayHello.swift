@@ -7,6 +7,7 @@ enum GatewayScope: String, CaseIterable {
   case read = "operator.read"
   case write = "operator.write"
   case approvals = "operator.approvals"
+  case questions = "operator.questions"
   case pairing = "operator.pairing"
   case admin = "operator.admin"
 }
@@ -68,6 +69,11 @@ struct GatewayHello {
 
   /// A method that is not announced may still be there where nothing is announced.
   func knows(_ method: String) -> Bool { methods.isEmpty || methods.contains(method) }
+
+  func grants(_ scope: GatewayScope) -> Bool { scopes?.contains(scope.rawValue) != false }
+
+  /// Whether its agents can ask a person: gateways since July 2026 say so.
+  var asksQuestions: Bool { methods.contains("question.list") }
 
   /// The largest file of a gateway that does not say it, bytes.
   private static let usualFile = 5_000_000

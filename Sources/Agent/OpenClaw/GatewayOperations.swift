@@ -36,8 +36,9 @@ enum GatewayOperations {
 
   /// Asks for all that the commands do, so that one approval lets the device in for all.
   private static func scopes(_ call: OperationCall) throws -> ExitStatus {
-    let wanted: [GatewayScope] = [.read, .write, .approvals]
-    let caller = GatewayCaller(call.caller, scopes: [.read], more: [.write, .approvals])
+    let more: [GatewayScope] = [.write, .approvals, .questions]
+    let wanted = [.read] + more
+    let caller = GatewayCaller(call.caller, scopes: [.read], more: more)
     _ = try caller.call("agents.list")
     let rows = wanted.map { scope in
       RecordText().string("scope", scope.rawValue)

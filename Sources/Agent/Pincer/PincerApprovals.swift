@@ -191,11 +191,11 @@ final class PincerApprovals: AnsweringLink {
   // MARK: - Answers
 
   /// The server's word for a decision.
-  override class func word(_ decision: String) -> String {
-    switch decision {
+  override func word(_ decision: ApprovalDecision) -> String {
+    switch decision.decision {
     case "approved", "yes": "approve"
     case "deny", "denied", "rejected", "no": "reject"
-    default: decision
+    default: decision.decision
     }
   }
 

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// What an approval asks for, of the backend's object: what would be done, and where. Words about
@@ -20,9 +21,12 @@ struct Asked {
     self.request = try? request.withUnsafeBytes { try JSONValue.parse($0) }
   }
 
-  /// The command; of a call without one its arguments; nil where the request says neither.
+  /// The command; of a call without one its arguments; of questions all that may be chosen; nil
+  /// where the request says neither.
   var text: String? {
     guard let request else { return nil }
+    let questions = AskedQuestion.all(in: request)
+    if !questions.isEmpty { return questions.map(Self.lines).joined(separator: "\n") }
     let arguments = Self.inner.compactMap { request[$0] }.first { $0.isObject && $0.count > 0 }
     for object in [arguments, request].compactMap(\.self) {
       let words = Self.words.compactMap { object[$0] }.first { $0.kind == .array && $0.count > 0 }
@@ -39,6 +43,16 @@ struct Asked {
     }
     return arguments.map { Brief.text($0, limit: 4096) }
   }
+
+  private static func lines(_ question: AskedQuestion) -> String {
+    let choices = question.choices.enumerated().map { index, choice in
+      "\(index + 1) \(choice.label)" + (choice.description.map { ": \($0)" } ?? "")
+    }
+    return ([question.text] + choices).joined(separator: "\n")
+  }
+
+  /// Who asks, where a person asks back by that name: an agent's id.
+  var agent: String? { request?["agentId"]?.string }
 
   /// The last name of the folder it would be done in.
   var place: String? {

@@ -61,13 +61,15 @@ struct NoticeSources {
   /// An agent waits for a person: how it is told does not decide anything.
   private static func notice(_ approval: ApprovalRecord) -> Notice? {
     guard approval.state == .pending else { return nil }
+    let asked = Asked(approval.request)
+    let isQuestion = approval.tool == AskedQuestion.tool
     let record = NotificationRecord(
       approval.origin, id: "approval/\(approval.id)", urgency: .urgent, category: "approval",
-      title: "\(approval.tool) waits", time: approval.time)
-    let asked = Asked(approval.request)
+      title: isQuestion ? "\(asked.agent ?? "agent") asks" : "\(approval.tool) waits",
+      time: approval.time)
     var notice = notice(
       record, asked.text ?? approval.summary, about: approval.id, in: approval.thread)
-    notice.place = asked.place
+    notice.place = asked.place ?? (isQuestion ? approval.thread : nil)
     return notice
   }
 

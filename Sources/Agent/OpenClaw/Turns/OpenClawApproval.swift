@@ -10,12 +10,13 @@ public enum OpenClawApproval {
   ///
   /// - Parameters:
   ///   - payload: the event's, or an element of a list.
-  ///   - tool: `exec` or `plugin`.
+  ///   - tool: `exec`, `plugin` or `question`.
   public static func requested(
     _ payload: JSONValue, _ raw: ScanValue, _ tool: String, _ origin: RecordOrigin
   ) -> ApprovalRecord? {
-    guard let id = payload["id"]?.string, !id.isEmpty,
-      let bytes = try? ScanMembers.value(of: "request", in: raw.bytes), bytes.isObject,
+    guard let id = payload["id"]?.string, !id.isEmpty else { return nil }
+    if tool == AskedQuestion.tool { return question(id, payload, raw, origin) }
+    guard let bytes = try? ScanMembers.value(of: "request", in: raw.bytes), bytes.isObject,
       let json = bytes.json
     else { return nil }
     let request = payload["request"]
@@ -31,6 +32,29 @@ public enum OpenClawApproval {
     approval.summary = request?[either: "commandPreview", "title", "description"]?.string
     approval.expires = payload["expiresAtMs"]?.instant
     return approval
+  }
+
+  /// A question that waits: what the gateway says of it is the request.
+  private static func question(
+    _ id: String, _ payload: JSONValue, _ raw: ScanValue, _ origin: RecordOrigin
+  ) -> ApprovalRecord? {
+    let questions = AskedQuestion.all(in: payload)
+    guard !questions.isEmpty, let json = raw.json else { return nil }
+    var approval = ApprovalRecord(
+      origin, id: id, tool: AskedQuestion.tool, request: json,
+      decisions: (questions.count == 1 ? questions[0].choices.map(\.label) : []) + ["deny"],
+      state: .pending, time: payload["createdAtMs"]?.instant)
+    approval.thread = payload["sessionKey"]?.string
+    approval.turn = payload["runId"]?.string
+    approval.summary = questions.map(\.line).joined(separator: "; ")
+    approval.expires = payload["expiresAtMs"]?.instant
+    return approval
+  }
+
+  /// What was answered to the questions of a payload; nil where nothing was.
+  public static func answers(_ payload: JSONValue?) -> String? {
+    guard let answers = payload?["answers"]?["answers"], answers.isObject else { return nil }
+    return AskedQuestion.line(answers.members.map { $0.value.elements.compactMap(\.string) })
   }
 
   /// One that is over; its request is empty where the gateway does not repeat it.
@@ -50,7 +74,7 @@ public enum OpenClawApproval {
     approval.time = payload["ts"]?.instant ?? received
     approval.by = payload["resolvedBy"]?.string
     if approval.state == .approved || approval.state == .rejected {
-      approval.decision = decision
+      approval.decision = answers(payload) ?? decision
     } else {
       approval.reason = approval.by == ended ? "its run was ended" : decision
     }
@@ -65,7 +89,7 @@ public enum OpenClawApproval {
     // A late gateway denies in nobody's name what nobody has answered in time.
     case "deny" where by?.isNull == true: .expired
     case _ where by?.string == ended: .cancelled
-    case "allow-once", "allow-always", "allowed": .approved
+    case "allow-once", "allow-always", "allowed", "answered": .approved
     case "deny", "denied": .rejected
     case nil, "expired", "timeout": .expired
     // Never more than is known: nothing is approved by a word that means who knows what.

@@ -24,6 +24,8 @@ package struct OpenClawFrame {
     ("exec.approval.resolved", .approval(tool: "exec", isOver: true)),
     ("plugin.approval.requested", .approval(tool: "plugin", isOver: false)),
     ("plugin.approval.resolved", .approval(tool: "plugin", isOver: true)),
+    ("question.requested", .approval(tool: "question", isOver: false)),
+    ("question.resolved", .approval(tool: "question", isOver: true)),
   ])
 
   private enum Member: Int, ScanName {

@@ -3,6 +3,9 @@ package import Records
 
 /// What a gateway tells of tools, as records (CONTRACT.md 7).
 package enum OpenClawTool {
+  /// The tool by which an agent asks a person.
+  static let question = "ask_user"
+
   /// The longest output that is kept whole, and what is kept of a longer one, bytes.
   private static let (mostOutput, keptOutput) = (1 << 20, 1 << 18)
 

@@ -332,6 +332,11 @@ public struct OpenClawTurns: TurnDecoder {
         data, arguments: (try? ScanMembers.value(of: "args", in: fields[.data].bytes))?.json, turn)
       {
         add(.setToolCall(call), run, turn, &events)
+        // A run that asks a person waits, and says it in no other way.
+        if call.tool == OpenClawTool.question {
+          if call.state == .running { turn.state = .paused }
+          add(.setTurn(turn), nil, turn, &events)
+        }
       }
     }
   }
