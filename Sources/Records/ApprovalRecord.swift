@@ -153,7 +153,8 @@ public struct ApprovalDecision: Equatable, Sendable {
   public let profile: String?
   /// What may be answered, where the record says so; else empty.
   public let decisions: [String]
-  /// What is answered to questions, one for each; what there is to one is `decision` alone.
+  /// What is answered to questions, one for each: choices, or words of one's own. Where there are
+  /// none, `decision` is a choice.
   public let answers: [String]
 
   /// A decision of the command line.
@@ -163,7 +164,7 @@ public struct ApprovalDecision: Equatable, Sendable {
   ///   - reason: what the agent is told; nil for nothing.
   public init(id: String, decision: String, reason: String? = nil) {
     (self.id, self.decision, self.reason) = (id, decision, reason)
-    (profile, decisions, answers) = (nil, [], [decision])
+    (profile, decisions, answers) = (nil, [], [])
   }
 
   /// The answers to questions, in their order.
@@ -192,17 +193,18 @@ public struct ApprovalDecision: Equatable, Sendable {
     }
     id = try Self.word("id", of: record)
     if let decision {
-      (self.decision, self.reason, answers) = (decision, given, [decision])
+      (self.decision, self.reason, answers) = (decision, given, [])
     } else {
       if let list = record[either: "answers"] {
         answers = list.elements.compactMap(\.string)
         guard list.count == answers.count, !answers.isEmpty else {
           throw Failure("the answers are not strings")
         }
+        self.decision = answers.joined(separator: "; ")
       } else {
-        answers = [try Self.word("decision", of: record)]
+        answers = []
+        self.decision = try Self.word("decision", of: record)
       }
-      self.decision = answers.joined(separator: "; ")
       let reason = record[either: "reason"]
       guard reason == nil || reason?.string != nil else {
         throw Failure("the reason is not a string")

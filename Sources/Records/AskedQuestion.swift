@@ -53,16 +53,18 @@ public struct AskedQuestion: Equatable, Sendable {
 
   /// What an answer chooses: the words of choices, or others where the question takes them.
   ///
-  /// - Parameter given: a choice by its name or number; of a question that takes several, some with
+  /// - Parameters:
+  ///   - given: a choice by its name or number; of a question that takes several, some with
   ///   commas between them; else words of one's own.
+  ///   - hasWords: whether those may be any.
   /// - Throws: a `Failure` that says what may be answered.
-  public func answer(_ given: String) throws(Failure) -> [String] {
+  public func answer(_ given: String, hasWords: Bool = true) throws(Failure) -> [String] {
     if isSecret { throw Failure("it asks for a secret, which is not to be given here") }
     if let choice = choice(given.trimmed) { return [choice] }
     let parts = takesSeveral ? given.utf8.split(separator: 0x2c).map { String($0) ?? "" } : [given]
     var answers: [String] = []
     for part in parts.map(\.trimmed) where !part.isEmpty {
-      guard let words = choice(part) ?? numbered(part) ?? (takesWords ? part : nil) else {
+      guard let words = choice(part) ?? numbered(part) ?? (hasWords ? own(part) : nil) else {
         let list = choices.enumerated().map { "\($0.offset + 1) \($0.element.label)" }
         throw Failure(Visible.line("\(part) is none of: \(list.joined(separator: ", "))"))
       }
@@ -74,11 +76,11 @@ public struct AskedQuestion: Equatable, Sendable {
 
   /// What is answered to all of them.
   ///
-  /// - Parameter given: an answer to each, in their order.
   /// - Throws: a `Failure` that says what may be answered.
   public static func answers(
-    _ given: [String], to questions: [AskedQuestion]
+    _ decision: ApprovalDecision, to questions: [AskedQuestion]
   ) throws(Failure) -> [[String]] {
+    let given = decision.answers.isEmpty ? [decision.decision] : decision.answers
     guard given.count == questions.count else {
       let count =
         questions.count == 1
@@ -87,13 +89,21 @@ public struct AskedQuestion: Equatable, Sendable {
       throw Failure("\(count), not \(given.count)")
     }
     var answers: [[String]] = []
-    for (question, text) in zip(questions, given) { answers.append(try question.answer(text)) }
+    for (question, text) in zip(questions, given) {
+      answers.append(try question.answer(text, hasWords: !decision.answers.isEmpty))
+    }
     return answers
   }
 
   /// The gateway knows no two whose names differ by nothing but capitals.
   private func choice(_ name: String) -> String? {
     choices.first { $0.label.trimmed.lowercased() == name.lowercased() }?.label
+  }
+
+  /// A number that no choice has is a slip, unless choices are numbers themselves.
+  private func own(_ text: String) -> String? {
+    let isSlip = Int(text) != nil && !choices.isEmpty && !choices.contains { Int($0.label) != nil }
+    return takesWords && !isSlip ? text : nil
   }
 
   private func numbered(_ text: String) -> String? {

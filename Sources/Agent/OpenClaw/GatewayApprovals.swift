@@ -193,15 +193,19 @@ final class GatewayApprovals: AnsweringLink {
 
   // MARK: - Answers
 
-  /// The gateway's word for what denies, and cancels a question.
+  /// The gateway's word for what denies, and ours for what cancels a question.
   private static let no = "deny"
+
+  private static func cancels(_ decision: ApprovalDecision) -> Bool {
+    decision.answers.isEmpty && decision.decision == no
+  }
 
   /// The gateway's word for a decision; to a question all but one are answers, as they are chosen.
   override func word(_ decision: ApprovalDecision) -> String {
     if book.kind(of: decision.id) == .question {
       let questions = book.questions(of: decision.id)
-      guard decision.decision != Self.no,
-        let words = try? AskedQuestion.answers(decision.answers, to: questions)
+      guard !Self.cancels(decision),
+        let words = try? AskedQuestion.answers(decision, to: questions)
       else { return decision.decision }
       return AskedQuestion.line(words)
     }
@@ -264,12 +268,12 @@ final class GatewayApprovals: AnsweringLink {
   private func reply(_ answer: GivenAnswer, _ gateway: Gateway) -> AnswerFate? {
     let id = answer.decision.id
     var params = RecordText().string("id", id)
-    if answer.word == Self.no {
+    if Self.cancels(answer.decision) {
       params = params.bool("cancel", true)
     } else {
       do throws(Failure) {
         let questions = book.questions(of: id)
-        let words = try AskedQuestion.answers(answer.decision.answers, to: questions)
+        let words = try AskedQuestion.answers(answer.decision, to: questions)
         let members = zip(questions, words).reduce(RecordText()) { $0.strings($1.0.id, $1.1) }
         params = params.object("answers", RecordText().object("answers", members))
       } catch {
