@@ -76,7 +76,7 @@ struct GatewayHistory {
     let index =
       rows.lastIndex { $0.role == .user && $0.key == question.key }
       ?? rows.lastIndex { row in
-        row.role == .user && row.key == nil && row.text.trimmed == wanted
+        row.role == .user && (row.key == nil ? row.text.trimmed == wanted : row.collects(wanted))
           && row.time.map { $0 >= Timestamp(milliseconds: since) } ?? true
       }
     guard let index else { return .absent }
@@ -93,6 +93,16 @@ struct GatewayHistory {
     if said.isEmpty || isGoingOn { return .said }
     return .answered(
       said.map(\.text).joined(separator: "\n\n"), cut: said.filter(\.isCut).map { $0.id ?? "" })
+  }
+}
+
+extension OpenClawRow {
+  /// Whether it holds these words among others that were said while the agent was at work: their
+  /// own keys are gone (CONTRACT.md 6).
+  fileprivate func collects(_ words: String) -> Bool {
+    guard key?.hasPrefix("followup-collect:") == true else { return false }
+    let whole = text.trimmed
+    return whole.hasSuffix("\n\(words)") || whole.holds("\n\(words)\n\n---\nQueued #")
   }
 }
 

@@ -4,6 +4,7 @@
 usage: gateway.py [--protocol 3|4] [--token TOKEN] [--log FILE] [--tick MS] [--pace MS]
                   [--pair] [--drops N] [--seed N] [--grant SCOPE,...] [--control FIFO]
                   [--approvals early|late] [--files JSON] [--odd] [--thrice] [--queue steer|followup]
+                  [--questions]
 
 Prints a `listening` record. Every frame that comes is a line of the log:
 {"connection":N,"frame":{...}}. A message `count N` is answered with N words, `tool` with a
@@ -17,8 +18,9 @@ are lines of LOG.closed. With --thrice, challenges are repeated.
 A gateway of protocol 4 gives keys, ids and runs of rows, cuts live texts at 500,000 characters and
 rows of the history at as many as are asked for, 8000 unasked, and leaves out what is longer than
 a megabyte. With --queue, what is said while a run of the conversation is at work goes into that one,
-or waits for its end, and has no answer of its own. With --old, texts are
-cut without a word, and none is given whole.
+or waits for its end, and has no answer of its own; a message may say it itself. With --old, texts are
+cut without a word, and none is given whole. With --questions, its agents ask persons: `ask_user JSON`
+does, and goes on when that is answered.
 
 --approved are the scopes that a person has allowed; for more the device is to be approved again.
 
@@ -41,6 +43,8 @@ Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   lose METHOD     the same before it was done      crash METHOD  and no approval is known
   reply METHOD JSON  answer the next call of a method with this, and do nothing
   busy METHOD MS  refuse the next call of a method: not before so many milliseconds
+  question ID JSON  a question waits, of no run      answer ID JSON  somebody else answers
+  withdraw ID     the run that asks is ended         overdue ID      nobody answered
   brief ID MS     an approval waits, which nobody hears the end of
   settle ID WORD  somebody else answers, which is not told
   kill [SECONDS]  the gateway ends in the middle, and goes on with what it did under other runs, soon,
@@ -82,10 +86,17 @@ KEYS = {
     "exec.approval.resolve": {"id", "decision"},
     "models.list": set(), "device.pair.list": set(), "cron.list": set(), "health": set(),
     "audit.activity.list": set(),
+    "sessions.patch": {"key", "model", "thinkingLevel"},
 }
 LATE = {"approval.resolve": {"id", "kind", "decision"}, "approval.get": {"id"},
         "approval.history": set()}
+# What agents ask persons: without the scope of who begins a run it can ask nothing.
+QUESTIONS = {"question.list": set(), "question.get": {"id"},
+             "question.resolve": {"id", "answers", "cancel", "resolvedBy"}}
+MODES = ("steer", "followup", "collect", "interrupt")
+LEVELS = ("off", "minimal", "low", "medium", "high")
 NEEDS = {"chat.send": "operator.write", "chat.abort": "operator.write",
+         "sessions.patch": "operator.write",
          "device.pair.list": "operator.pairing", "audit.activity.list": "operator.admin"}
 
 options = argparse.ArgumentParser(add_help=False)
@@ -107,13 +118,17 @@ options.add_argument("--thrice", action="store_true")
 options.add_argument("--approved")
 options.add_argument("--queue", choices=["steer", "followup"])
 options.add_argument("--old", action="store_true")
+options.add_argument("--questions", action="store_true")
 options.add_argument("--approvals", choices=["early", "late"])
 options = options.parse_args()
 if options.old:
     KEYS["chat.history"] -= {"maxChars", "cursor"}
     del KEYS["chat.message.get"]
+    del KEYS["sessions.patch"]
 if options.approvals == "late":
     KEYS.update(LATE)
+if options.questions:
+    KEYS.update(QUESTIONS)
 
 lock = threading.RLock()
 chance = random.Random(options.seed)
@@ -124,6 +139,7 @@ history = {}
 approvals = {}
 settled = {}
 fates = {}
+questions = {}
 # Those that runs of other devices ask for.
 foreign = set()
 state = {"hush": False, "door": "", "skip": 0, "refuse": None, "paired": not options.pair,
@@ -362,6 +378,7 @@ class Run:
         self.wantsEnd = False
         self.isDead = False
         self.words = ""
+        self.mode = options.queue
         # What others said meanwhile, which is answered here.
         self.others = []
 
@@ -418,12 +435,28 @@ class Run:
                 add_row(self.key, text_message(self.text), runId=self.id)
             for other in self.others:
                 other.finish(self)
-            if self.others and options.queue == "steer":
-                said = ["Also: " + other.words for other in self.others]
+            steered = [other for other in self.others if other.mode == "steer"]
+            if steered:
+                said = ["Also: " + other.words for other in steered]
                 self.isOver = False
                 threading.Timer(0.3, self.answer, [said, members]).start()  # the agent thinks
                 return
             broadcast("chat", self.tell(chat_state, **members))
+
+    def ask(self, asked):
+        call = {"name": "ask_user", "toolCallId": "call_ask"}
+        self.agent("tool", dict(call, phase="start", args={"questions": asked}))
+        said = "Session-scoped access requires a verified user profile."
+        if "operator.questions" in self.scopes:
+            question = ask("ask_" + self.id, asked, self)
+            while question["status"] == "pending":
+                time.sleep(0.02)  # a person who thinks
+            said = "%s: %s" % (question["status"],
+                               json.dumps(question.get("answers", {}).get("answers", {})))
+        self.agent("tool", dict(call, phase="result", isError=False,
+                                result={"content": [{"type": "text", "text": said}]}))
+        self.delta(said)
+        self.end("final", message=text_message(self.text), stopReason="stop")
 
     def answer(self, said, members):
         """What was said into this run is answered in it, behind its own words."""
@@ -439,11 +472,15 @@ class Run:
         self.isOver = True
         row = {"role": "user", "content": self.words, "timestamp": now(),
                "idempotencyKey": self.id + ":user"}
-        if options.queue == "steer":
+        if self.mode == "steer":
             add_row(self.key, row, steerTargetRunId=target.id)
         else:
             run = Run(self.key, "behind-" + self.id)
             runs[run.id] = run
+            if self.mode == "collect":
+                row.update(idempotencyKey="followup-collect:c1:" + run.id,
+                           content="[Queued messages while agent was busy]\n\n---\n"
+                                   "Queued #1 (from cli)\n" + self.words)
             add_row(self.key, row)
             threading.Timer(0.3, run.answer, [["Also: " + self.words], {}]).start()
         broadcast("chat", self.tell("final"))
@@ -459,6 +496,8 @@ class Run:
         broadcast("chat", self.tell("status", phase="starting_model"))
         self.agent("lifecycle", {"phase": "start", "startedAt": now()})
         first = words.split(" ")[0]
+        if first == "ask_user":
+            return self.ask(json.loads(words.split(" ", 1)[1]))
         if first in hostile.WORDS:
             return hostile.go(self, words, connections, lock)
         if first == "fail":
@@ -517,6 +556,59 @@ class Run:
                  usage={"input": 3, "output": 5})
 
 
+def ask(id, asked, run=None):
+    """A question of an agent; it lives on for a while when it is over."""
+    with lock:
+        questions[id] = dict({"id": id, "questions": asked, "agentId": "heron"},
+                             **({"sessionKey": run.key, "runId": run.id} if run else {}),
+                             createdAtMs=now(), expiresAtMs=now() + 900000, status="pending")
+        broadcast("question.requested", questions[id], "operator.questions")
+    return questions[id]
+
+
+def end_question(question, status, **more):
+    with lock:
+        question.update(more, status=status)
+        told = {name: question[name] for name in ("id", "status", "answers") if name in question}
+        broadcast("question.resolved", told, "operator.questions")
+    return {name: value for name, value in told.items() if name != "id"}
+
+
+def resolve_question(params):
+    question = questions.get(params["id"])
+
+    def refuse(reason, words):
+        return [error("INVALID_REQUEST", words, reason=reason)]
+    if question is None:
+        return refuse("QUESTION_NOT_FOUND", "question '%s' was not found" % params["id"])
+    if question["status"] != "pending":
+        return refuse("QUESTION_ALREADY_TERMINAL",
+                      "question '%s' is already %s" % (params["id"], question["status"]))
+    by = {"resolvedBy": params["resolvedBy"]} if "resolvedBy" in params else {}
+    if params.get("cancel"):
+        return end_question(question, "cancelled", **by)
+    given = params["answers"]["answers"]
+    for each in question["questions"]:
+        values = given.get(each["questionId"], [])
+        labels = [option["label"] for option in each["options"]]
+        bad = not values or len(values) > 1 and not each.get("multiSelect")
+        if labels and not each.get("isOther"):
+            bad = bad or any(value not in labels for value in values)
+        if bad:
+            return refuse("QUESTION_INVALID_ANSWER",
+                          "question '%s' requires another answer" % each["questionId"])
+    return end_question(question, "answered", answers={"answers": given}, **by)
+
+
+def patch(params):
+    if params.get("thinkingLevel", "low") not in LEVELS:
+        return [error("INVALID_REQUEST", "invalid thinkingLevel (use %s)" % "|".join(LEVELS))]
+    if params.get("model", "").startswith("nope/"):
+        return [error("INVALID_REQUEST",
+                      'Unknown provider "nope". Use /models to list providers.')]
+    return {"ok": True, "key": params["key"], "entry": {}}
+
+
 def send_chat(connection, params):
     key, run = params["sessionKey"], params["idempotencyKey"]
     with lock:
@@ -527,6 +619,8 @@ def send_chat(connection, params):
         made = runs[run] = Run(key, run)
         words = params["message"]
         made.words = words
+        made.mode = params.get("queueMode", options.queue)
+        made.scopes = connection.scopes if connection else []
         if any(row.get("idempotencyKey") == run + ":user" for row in history.get(key, [])):
             # It is known that it was said, and no more.
             made.isOver = True
@@ -536,7 +630,10 @@ def send_chat(connection, params):
             return {"runId": run, "status": "started"}
         busy = [each for each in runs.values()
                 if each.key == key and not each.isOver and each is not made]
-        if options.queue and busy:
+        if made.mode == "interrupt":
+            for each in busy:
+                each.wantsEnd = True
+        elif made.mode and busy:
             busy[0].others.append(made)
             return {"runId": run, "status": "started"}
         row = {"role": "user", "content": words, "timestamp": now()}
@@ -642,12 +739,26 @@ def answer(connection, method, params):
     unknown = sorted(set(params) - KEYS[method])
     if unknown:
         return [error("INVALID_REQUEST", "unexpected property: " + unknown[0])]
-    need = NEEDS.get(method, "operator.approvals" if "approval" in method else "operator.read")
+    need = NEEDS.get(method, "operator.approvals" if "approval" in method else
+                     "operator.questions" if method in QUESTIONS else "operator.read")
     if need not in connection.scopes:
         return [error("FORBIDDEN", "missing scope: " + need, code="MISSING_SCOPE",
                       missingScope=need, requiredScopes=[need])]
     if method == "chat.send":
+        if params.get("queueMode", "steer") not in MODES:
+            return [error("INVALID_REQUEST", "invalid chat.send params: at /queueMode: must be equal"
+                          " to one of the allowed values")]
         return send_chat(connection, params)
+    if method == "sessions.patch":
+        return patch(params)
+    if method == "question.list":
+        return {"questions": [each for each in questions.values() if each["status"] == "pending"]}
+    if method == "question.get":
+        found = questions.get(params["id"])
+        return {"question": found} if found else [
+            error("INVALID_REQUEST", "question was not found", reason="QUESTION_NOT_FOUND")]
+    if method == "question.resolve":
+        return resolve_question(params)
     if method == "chat.history":
         with lock:
             return tell_history(params)
@@ -871,6 +982,14 @@ def control(line):
         broadcast("exec.approval.requested", approvals[name], "operator.approvals")
     elif word == "resolve":
         resolve({"id": name, "decision": last})
+    elif word == "question":
+        ask(name, json.loads(last))
+    elif word == "answer":
+        end_question(questions[name], "answered", answers={"answers": json.loads(last)})
+    elif word == "withdraw":
+        end_question(questions[name], "cancelled")
+    elif word == "overdue":
+        end_question(questions[name], "expired")
     elif word == "foreign":
         foreign.add(name)
         approvals[name] = {"id": name, "request": json.loads(last), "createdAtMs": now(),
