@@ -367,7 +367,10 @@ final class GatewayApprovals: AnsweringLink {
     let who = Self.resolver(approval) ?? approval?["resolvedBy"]?.string.map { "by \($0)" }
     if let answers = OpenClawApproval.answers(approval) {
       book.decide(answer.decision.id, answers)
-      return fate(of: answer, decided: answers, who)
+      // One that was over before it was seen has told only now what may be chosen.
+      let given = try? AskedQuestion.answers(answer.decision, to: AskedQuestion.all(in: approval))
+      let isSame = given.map(AskedQuestion.line) == answers
+      return fate(of: answer, decided: isSame ? answer.word : answers, who)
     }
     if status != "expired", status != "cancelled", let decision = approval?["decision"]?.string {
       book.decide(answer.decision.id, decision)

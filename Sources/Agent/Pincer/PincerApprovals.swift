@@ -191,11 +191,13 @@ final class PincerApprovals: AnsweringLink {
   // MARK: - Answers
 
   /// The server's word for a decision.
-  override func word(_ decision: ApprovalDecision) -> String {
-    switch decision.decision {
+  override func word(_ decision: ApprovalDecision) -> String { Self.word(decision.decision) }
+
+  static func word(_ decision: String) -> String {
+    switch decision {
     case "approved", "yes": "approve"
     case "deny", "denied", "rejected", "no": "reject"
-    default: decision.decision
+    default: decision
     }
   }
 

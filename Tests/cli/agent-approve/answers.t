@@ -13,9 +13,9 @@ printf 'token-command = printf gw-secret\n' >>"$XDG_CONFIG_HOME/agentutils/confi
 
 t 1 "nothing waits" agent-approve -p claw -l
 out_empty "and nothing is printed"
-err_empty "nothing is said, either"
-is "$(frames claw connect | jq -c .scopes)" '["operator.read","operator.approvals"]' \
-  "no more is asked for than reading and answering"
+err_empty "nor said"
+is "$(frames claw connect | jq -c .scopes)" '["operator.read","operator.approvals","operator.questions"]' \
+  "no more is asked for than reading and answering, also questions"
 
 asks a1 '{"command":"rm -rf build","commandArgv":["rm","-rf","build dir"],"cwd":"/srv/site","host":"gateway","agentId":"heron","sessionKey":"agent:heron:main","commandPreview":"tidy up","n":1.10}'
 ok "what waits is listed" wait_until 20 listed a1

@@ -16,7 +16,7 @@ status_is 0 "a question is answered"
 out_is "You said: how are you" "its answer, once"
 err_empty "nothing else is said"
 is "$(frames claw connect | jq -c '[.scopes, .caps]')" \
-  '[["operator.read","operator.write","operator.approvals"],["tool-events"]]' \
+  '[["operator.read","operator.write","operator.approvals","operator.questions"],["tool-events"]]' \
   "what is needed is asked for together, so that its turns may ask for approval"
 is "$(frames claw chat.send | jq -c '[.sessionKey, .message, (.idempotencyKey | length)]')" \
   '["agent:heron:main","how are you",36]' "it goes to the main conversation, with a key"

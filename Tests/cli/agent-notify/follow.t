@@ -129,5 +129,18 @@ is "$(jq -r '"\(.title) \(.urgency) \(.category)"' "$tmp/told.out")" \
 is "$(jq -r '[.profile, .place, .text] | @csv' "$tmp/told.out")" '"claw","site","make test"' \
   "with who asks, where, and what"
 stop "$pid"
+start_gateway asks --approvals late --questions
+start told agent-notify -p asks --settle 0.2 --exec cat
+told=$pid
+followed() { [ "$(frames asks question.list | wc -l)" -ge 1 ]; }
+wait_until 30 followed || bail "nobody follows the gateway"
+start talk agent-chat -p asks 'ask_user [{"questionId":"q1","question":"Which harbour?","options":[{"label":"North","description":"deep"},{"label":"South"}]}]'
+ok "what an agent asks a person is told" wait_until 20 has "$tmp/told.out" approval/ask_
+is "$(jq -r '[.title, .urgency, .profile, .place, .text] | @csv' "$tmp/told.out")" \
+  '"heron asks","urgent","asks","agent:heron:main","Which harbour?
+1 North: deep
+2 South"' "with who asks, in which conversation, and what may be chosen, once"
+stop "$pid"
+stop "$told"
 
 done_testing

@@ -33,7 +33,7 @@ kind = openclaw
 url = $url
 token-file = claw.token" "what is written"
 is "$(frames claw connect | head -n 1 | jq -c .scopes)" \
-  '["operator.read","operator.write","operator.approvals"]' \
+  '["operator.read","operator.write","operator.approvals","operator.questions"]' \
   "what the commands need is asked for together, so that one approval does"
 out_like 'agent-approve sees what runs of this device ask.*operator.admin' "and what is not, is said"
 out_unlike 'gw-secret' "the terminal never shows the token"

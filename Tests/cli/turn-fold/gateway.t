@@ -32,6 +32,19 @@ phase() {
 }
 is "$(phase start waiting-approval approval-resolved end | turn-fold | jq -r .state | tr '\n' ' ')" \
   "running paused running completed " "a turn that waits for approval is paused, and goes on"
+tool() {
+  printf '{"event":"agent","id":"","data":{"runId":"r","sessionKey":"s","stream":"tool","data":{"name":"%s","toolCallId":"c","phase":"%s"}}}\n' \
+    "$1" start "$1" result
+}
+is "$({ phase start; tool ask_user; phase end; } | turn-fold | jq -r 'select(.type == "turn").state' | tr '\n' ' ')" \
+  "running paused running completed " "and so is one that asks a person"
+is "$({ phase start; tool exec; phase end; } | turn-fold | jq -r 'select(.type == "turn").state' | tr '\n' ' ')" \
+  "running completed " "but none that uses another tool"
+asked='{"event":"question.requested","id":"","data":{"id":"ask_1","questions":[{"questionId":"q","question":"Which?","options":[{"label":"A"},{"label":"B"}]}],"sessionKey":"s","runId":"r","status":"pending"}}'
+over='{"event":"question.resolved","id":"","data":{"id":"ask_1","status":"answered","answers":{"answers":{"q":["B"]}}}}'
+is "$(printf '%s\n' "$asked" "$over" | turn-fold | jq -r '[.type, .tool, .state, .turn // "-", .decision // "-"] | join(" ")')" \
+  "approval question pending r -
+approval question approved r B" "what it asks is an approval, and its answer the decision"
 
 # What a gateway (2026.9.6) said, frame by frame.
 recorded() { turn-fold -f "$cli/../fixtures/recorded/openclaw-$1.ndjson"; }

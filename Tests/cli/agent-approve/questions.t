@@ -1,0 +1,182 @@
+#!/bin/sh
+# What the agents of a gateway ask a person: shown beside approvals, answered by a choice or in words.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../gateway.sh"
+needs agent-approve agent-chat agent-notify jq python3
+TERM=xterm
+export TERM
+bound=60
+
+start_gateway claw --approvals late --questions
+approve() { run agent-approve -p claw --retry-wait 0.1 "$@"; }
+listed() { agent-approve -p claw -l 2>/dev/null | grep -q "\"id\":\"$1\""; }
+harbour='[{"questionId":"q1","header":"Tide","question":"Which harbour?","options":[{"label":"North","description":"deep"},{"label":"South"}],"isOther":true}]'
+strict='[{"questionId":"q1","header":"Tide","question":"Which harbour?","options":[{"label":"North"},{"label":"South"}]}]'
+both='[{"questionId":"q1","header":"Tide","question":"Which harbours?","multiSelect":true,"options":[{"label":"North"},{"label":"South"},{"label":"East"}]},{"questionId":"q2","header":"Boat","question":"Which boat?","options":[]}]'
+ask() {
+  tell claw question "$1" "$2"
+  wait_until 20 listed "$1" || bail "$1 is not asked"
+}
+resolved() { frames claw question.resolve | tail -n 1; }
+result() { jq -r '[.result, .decision, .reason // "-"] | join(" ")' "$out"; }
+
+# --- what is asked
+
+start talk agent-chat -p claw -o json "ask_user $harbour"
+talk=$pid
+asked() { agent-approve -p claw -l 2>/dev/null >"$tmp/list"; }
+ok "what an agent asks is listed" wait_until 20 asked
+is "$(frames claw connect | jq -c .scopes | sort -u)" '["operator.read","operator.approvals","operator.questions"]
+["operator.read","operator.write","operator.approvals","operator.questions"]' \
+  "with a scope of its own, which who begins a turn needs as well"
+id=$(jq -r .id "$tmp/list")
+is "$(jq -c '[.type, .tool, .thread, .turn == .request.runId, .state, .summary, .decisions]' "$tmp/list")" \
+  '["approval","question","agent:heron:main",true,"pending","Which harbour? (North, South)",["North","South","deny"]]' \
+  "as an approval, whose choices are its decisions"
+is "$(jq -c .request.questions "$tmp/list")" "$harbour" "with the gateway's own object"
+wait_until 20 has "$tmp/talk.out" '"state":"paused"'
+is "$(jq -r 'select(.type == "turn").state' "$tmp/talk.out" | tail -n 1)" paused "its turn waits"
+approve --answer "$id" north
+is "$status $(result)" "0 accepted North -" "a choice is answered by its name"
+is "$(resolved)" "{\"id\":\"$id\",\"answers\":{\"answers\":{\"q1\":[\"North\"]}},\"resolvedBy\":\"agent-approve\"}" \
+  "as the gateway spells it"
+wait_until 20 has "$tmp/talk.out" '"state":"completed"'
+like "$(jq -r 'select(.role == "assistant").text' "$tmp/talk.out" | tail -n 1)" '^answered: .*North' \
+  "and the turn goes on with it"
+stop "$talk" 2>/dev/null
+approve --answer "$id" South
+is "$status $(result)" "1 late South it was answered: North (by agent-approve)" "a second answer hears the first"
+approve --answer "$id" 1
+is "$status $(result)" "0 already 1 by agent-approve" "the same again is no other"
+approve --deny "$id"
+is "$status $(result)" "1 late deny it was answered: North (by agent-approve)" "and it cannot be denied any more"
+
+# --- answers
+
+ask a1 "$harbour"
+before=$(frames claw question.resolve | wc -l)
+approve --approve a1
+is "$status $(result)" "1 refused approve approve is none of: 1 North, 2 South" "it cannot be approved"
+agent-approve -p claw -l 2>/dev/null | jq -c '.decision = "allow-once"' >"$tmp/all"
+approve <"$tmp/all"
+is "$status $(jq -r .result "$out")" "1 refused" "nor by a filter that approves everything"
+approve --answer a1 3
+is "$status $(result)" "1 refused 3 3 is none of: 1 North, 2 South" "a number that no choice has is a slip"
+approve --answer a1 North South
+is "$status $(result)" "1 refused North; South 1 question wants 1 answer, not 2" "one question has one answer"
+is "$(frames claw question.resolve | wc -l)" "$before" "nothing of that was sent"
+approve --answer a1 'the old one'
+is "$status $(result)" "0 accepted the old one -" "words of one's own are taken where the question takes them"
+ask a2 "$strict"
+approve --answer a2 'the old one'
+is "$status $(result)" "1 refused the old one the old one is none of: 1 North, 2 South" "and nowhere else"
+agent-approve -p claw -l 2>/dev/null | jq -c '.decision = "South"' >"$tmp/south"
+approve <"$tmp/south"
+is "$status $(result)" "0 accepted South -" "a record names a choice as its decision"
+ask a3 "$both"
+is "$(agent-approve -p claw -l | jq -c .decisions)" '["deny"]' "two questions have no common choice"
+approve --answer a3 '3, north' Grebe
+is "$status $(result)" "0 accepted East, North; Grebe -" "several choices, and an answer to each question"
+is "$(resolved | jq -c .answers.answers)" '{"q1":["East","North"],"q2":["Grebe"]}' "by their ids"
+ask a4 "$both"
+echo '{"id":"a4","answers":["South","the Skua"]}' >"$tmp/answers"
+approve <"$tmp/answers"
+is "$status $(resolved | jq -c .answers.answers)" '0 {"q1":["South"],"q2":["the Skua"]}' "a record may have answers"
+echo '{"id":"a4","answers":["South",2]}' >"$tmp/bad"
+approve <"$tmp/bad"
+is "$status" 2 "which are strings"
+err_is "agent-approve: standard input:1: the answers are not strings" "and that is said"
+ask ask_5 "$both"
+approve --deny ask_5
+is "$status $(result)" "0 accepted deny -" "deny cancels"
+is "$(resolved)" '{"id":"ask_5","cancel":true,"resolvedBy":"agent-approve"}' "what was asked"
+approve --deny ask_5
+is "$status $(result)" "0 already deny by agent-approve" "once"
+approve --answer ask_0 North
+is "$status $(result)" "1 not_found North -" "one that is not there is not found"
+tell claw question a6 '[{"questionId":"q1","header":"Key","question":"Which key?","options":[],"isSecret":true}]'
+wait_until 20 listed a6
+approve --answer a6 mine
+is "$status $(result)" "1 refused mine it asks for a secret, which is not to be given here" "no secret is answered"
+approve --deny a6
+t 2 "an answer has words" agent-approve -p claw --answer a6
+err_is "agent-approve: --answer: what is to be answered?
+usage: agent-approve [options] -l|-w|-i|--approve ID|--deny ID [REASON]|--answer ID ANSWER ...|-" "which is said"
+
+# --- how it ends
+
+start watch agent-approve -p claw -w
+watch=$pid
+for id in e1 e2 e3; do tell claw question "$id" "$harbour"; done
+wait_until 20 has "$tmp/watch.out" '"id":"e3"'
+tell claw answer e1 '{"q1":["West"]}'
+tell claw overdue e2
+tell claw withdraw e3
+wait_until 20 has "$tmp/watch.out" '"state":"cancelled"'
+is "$(jq -r 'select(.state != "pending") | [.id, .state, .decision // "-"] | join(" ")' "$tmp/watch.out")" \
+  'e1 approved West
+e2 expired -
+e3 cancelled -' "what somebody else answers, nobody answers or is withdrawn is told"
+tell claw drop
+tell claw question e4 "$harbour"
+ok "what is asked meanwhile is listed anew" wait_until 20 has "$tmp/watch.out" '"id":"e4"'
+stop "$watch"
+approve --deny e4
+
+# --- a person
+
+talk() { run python3 "$cli/talk.py" agent-approve -p claw -i --color never --retry-wait 0.1; }
+tell claw question b1 '[{"questionId":"q1","header":"Tide","question":"Which \u001b[2Jharbour?","options":[{"label":"North","description":"deep"},{"label":"So\u0007uth"}],"isOther":true}]'
+wait_until 20 listed b1
+talk <<'END'
+deny or later: |
+the answer is empty|-
+deny or later: |7
+7 is none of|-
+deny or later: |2
+b1 |^D
+END
+is "$status $(resolved | jq -c .answers.answers)" '0 {"q1":["So\u0007uth"]}' "a choice by its number"
+like "$(cat "$out")" '^  asks     Which .e\[2Jharbour\? \(Tide\)' "the question is shown, and obeyed by no terminal"
+like "$(cat "$out")" '^    1      North: deep' "its choices have numbers"
+like "$(cat "$out")" '^  answers  1 to 2, or your own words' "what may be answered is said"
+not_ok "no control byte of the question reaches the terminal" grep -q "$(printf '[\033\007]')" "$out"
+ask b2 "$both"
+ask b3 "$harbour"
+talk <<'END'
+Tide? 1 to 3, several with commas; deny or later:|1,2
+Boat? your own words; deny or later:|later
+approval b3|-
+deny or later:|Far Out
+b3 Far Out: accepted|
+Tide? 1 to 3, several with commas; deny or later:|1,2
+Boat? your own words; deny or later:|the Skua
+b2 North, South; the Skua: accepted|^D
+END
+status_is 0 "one question after the other is asked, later puts them off"
+is "$(frames claw question.resolve | jq -c .answers.answers | tail -n 2)" '{"q1":["Far Out"]}
+{"q1":["North","South"],"q2":["the Skua"]}' "and words are sent as they were typed"
+ask b4 "$harbour"
+talk <<'END'
+deny or later:|deny
+b4 deny: accepted|^D
+END
+is "$(resolved)" '{"id":"b4","cancel":true,"resolvedBy":"agent-approve"}' "deny cancels"
+
+# --- scopes
+
+start_gateway less --approvals late --questions --approved operator.read,operator.write,operator.approvals
+tell less ask x1 '{"command":"make"}'
+run agent-approve -p less --retry-wait 0.1 --approve x1
+is "$status $(jq -r .result "$out")" "0 accepted" "without the scope for questions approvals are answered"
+is "$(grep -c 'operator.questions: .*devices approve pr-11; what agents ask a person is not seen' "$err")" 1 \
+  "and it is said once how to get it"
+run agent-approve -p less --retry-wait 0.1 --answer ask_1 North
+is "$status $(result)" "1 refused North the gateway does not grant operator.questions" "a question is not answered without it"
+run agent-chat -p less "ask_user $harbour"
+is "$status $(cat "$out")" "0 Session-scoped access requires a verified user profile." "nor can a turn ask"
+err_like 'operator.questions: .*; what asks a person fails in the turns that are begun here$' "which is said"
+start_gateway early
+run agent-approve -p early -l
+err_empty "of a gateway that asks nobody nothing is said"
+done_testing
