@@ -1,7 +1,7 @@
 public import Core
 
 /// One question to a person, of the `request` of an approval whose tool is `question`. The names
-/// of its members are those of OpenClaw (Agent/OpenClaw/CONTRACT.md 8.2), most of them Claude's, too.
+/// of its members are those of OpenClaw (Agent/OpenClaw/CONTRACT.md 8.3), most of them Claude's, too.
 public struct AskedQuestion: Equatable, Sendable {
   /// What may be chosen.
   public struct Choice: Equatable, Sendable {

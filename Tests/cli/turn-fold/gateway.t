@@ -77,6 +77,7 @@ is "$(turn-fold "$cli/../fixtures/recorded/openclaw-approvals.ndjson" |
 316aad cancelled uname -s
 50b54f approved uname -s
 6d0ede expired make test
+817063 approved null
 9a26d7 pending uname -p" \
   "and each approval has its end, none answered is rejected"
 
