@@ -31,7 +31,7 @@ struct ApproveOptions {
       List, follow and answer what an agent asks approval for.
       With - or nothing, standard input says what to answer, a record each.
       """,
-    synopsis: "[options] -l|-w|-i|--approve ID|--deny ID [REASON]|--answer ID ANSWER ...|-",
+    synopsis: "[options] -l|-w|-i|-|--approve ID|--deny ID|--answer ID ...",
     operands: .none,
     options: [
       Option(

@@ -89,7 +89,7 @@ struct ChatOptions {
       }.rare,
       Option(nil, "model", "MODEL", "have this model answer in the conversation", .word) {
         $0.manner.model = $1
-      },
+      }.rare,
       Option(nil, "new", "begin a new conversation") { $0.isNew = true },
       Option(nil, "queue", "keep it in the outbox if the agent cannot be told now") {
         $0.isQueued = true

@@ -101,7 +101,7 @@ is "$status $(result)" "1 refused mine it asks for a secret, which is not to be 
 approve --deny a6
 t 2 "an answer has words" agent-approve -p claw --answer a6
 err_is "agent-approve: --answer: what is to be answered?
-usage: agent-approve [options] -l|-w|-i|--approve ID|--deny ID [REASON]|--answer ID ANSWER ...|-" "which is said"
+usage: agent-approve [options] -l|-w|-i|-|--approve ID|--deny ID|--answer ID ..." "which is said"
 
 # --- how it ends
 

@@ -36,6 +36,7 @@ each() {
   agent-chat -p "$1" -t side -a stoat --attach "$tmp/a b.png" tool >"$tmp/said" 2>&1
   agent-chat -p "$1" "wide 500000" >"$tmp/said" 2>&1
   agent-chat -p "$1" "wide 1200000" >"$tmp/said" 2>&1
+  agent-chat -p "$1" --model tides/one --thinking low --busy steer --new hello >"$tmp/said" 2>&1
   agent-chat -p "$1" --history >"$tmp/said" 2>&1
   agent-chat -p "$1" --threads >"$tmp/said" 2>&1
   agent-chat -p "$1" --agents >"$tmp/said" 2>&1
@@ -44,6 +45,11 @@ each() {
   wait_until 20 sh -c 'frames() { '"jq -c '.frame | select(.method == \"chat.send\") | .params.message' \"\$1\""'; }; frames "$1" | grep -q forever' - "$tmp/$1.log"
   stop "$talk" INT
   agent-chat -p "$1" --abort >"$tmp/said" 2>&1
+  if [ "$1" = new ]; then
+    tell "$1" question ask_1 '[{"questionId":"q1","question":"Which?","options":[]}]'
+    wait_until 20 listed "$1" ask_1
+    for words in one two; do agent-approve -p "$1" --answer ask_1 "$words" >"$tmp/said" 2>&1; done
+  fi
   for id in f1 f2 f3; do tell "$1" ask "$id" '{"command":"make"}'; done
   wait_until 20 listed "$1" f3
   agent-approve -p "$1" --approve f1 >"$tmp/said" 2>&1
@@ -54,7 +60,7 @@ each() {
     agent-approve -p "$1" --retry-wait 0.1 --max-time 10 >"$tmp/said" 2>&1
 }
 
-start_gateway new --token gw-secret --approvals late
+start_gateway new --token gw-secret --approvals late --questions
 printf 'token-command = printf gw-secret\n' >>"$XDG_CONFIG_HOME/agentutils/config"
 each new
 start_gateway old --protocol 3
