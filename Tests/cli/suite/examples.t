@@ -93,12 +93,13 @@ bus-put --create <"$tmp/day.ndjson" || bail "no day on the bus"
 
 # A gateway, for the examples of agents that ask before they act.
 . "${0%/*}/../gateway.sh"
-start_gateway claw
+start_gateway claw --questions
 approvals() {
   tell claw ask b1 '{"command":"git status","commandArgv":["git","status"],"cwd":"/srv/site","host":"gateway"}'
   tell claw ask b2 '{"command":"make test","commandArgv":["make","test"],"cwd":"/srv/site","host":"gateway"}'
   tell claw ask b3 '{"command":"git status; rm -rf /","commandArgv":["sh","-c","git status; rm -rf /"],"cwd":"/srv/site","host":"gateway"}'
-  wait_until 20 sh -c 'agent-approve -p claw -l | grep -q b3'
+  tell claw question ask_b7 '[{"questionId":"q1","question":"Which harbour?","options":[{"label":"North"},{"label":"South"}]}]'
+  wait_until 20 sh -c 'agent-approve -p claw -l | grep -q ask_b7'
 }
 # A Pincer server, with a conversation and an action that waits.
 . "${0%/*}/../pincer.sh"

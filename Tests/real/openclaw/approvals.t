@@ -49,11 +49,14 @@ tmux -L "$run" kill-server
 # The clock of the gateway, which is told to run at once; the first as a person tells it.
 job=$(HOME=$box_home openclaw cron add --name "$run-1" --cron '0 0 1 1 *' --message 'run echo clock 1' \
   --agent main --session isolated --no-deliver --json | jq -r .id)
+# shellcheck disable=SC2046  # one word each
 jobs=$(as_box -q -t 0 $(for n in $(seq 2 10); do
   printf 'cron.add {"name":"%s-%s","agentId":"main","schedule":{"kind":"cron","expr":"0\\u00200\\u00201\\u00201\\u0020*"},"sessionTarget":"isolated","wakeMode":"now","payload":{"kind":"agentTurn","message":"run\\u0020echo\\u0020clock\\u0020%s"},"delivery":{"mode":"none"}} ' \
     "$run" "$n" "$n"
 done) | jq -r 'select(.m.type == "res") | .m.payload.schedule as $it | select($it) | .m.payload.id')
+# shellcheck disable=SC2086  # one word each
 is "$(printf '%s\n' "$job" $jobs | wc -l | tr -d ' ')" 10 "the clock has ten jobs"
+# shellcheck disable=SC2046,SC2086  # one word each
 as_box -q -t 0 $(printf 'cron.run {"id":"%s"} ' "$job" $jobs) >"$tmp/clock"
 ok "ten of the gateway's clock" wait_until 140 approved clock 10
 is "$(jq -r 'select(.state == "approved") | select(.request.command | startswith("echo clock"))

@@ -26,10 +26,14 @@ start watch agent-approve -p claw -w
 watching=$pid
 start told agent-notify -p claw --settle 0.2 --exec cat
 told=$pid
-wait_until 60 has "$tmp/watch.err" 'only what runs' || wait_until 1 true
 
 ask one "$one"
 ok "the turn waits" wait_until 20 has "$tmp/one" '"state":"paused"'
+ok "a person is told" wait_until 30 has "$tmp/told.out" "approval/$id"
+is "$(jq -r --arg id "approval/$id" 'select(.id == $id) | [.title, .text] | join("|")' "$tmp/told.out")" \
+  'main asks|Which harbour?
+1 North: deep
+2 South' "who asks, and what may be chosen"
 answer --approve "$id"
 is "$status $(result)" "1 refused approve approve is none of: 1 North, 2 South" "a question is not approved"
 answer --answer "$id" south
@@ -39,11 +43,6 @@ is "$status $(result)" "1 late North it was answered: South (by agent-approve)" 
 ok "and the turn goes on" wait_until 60 over one
 state() { jq -r --arg id "$1" 'select(.id == $id) | [.state, .decision // "-"] | join(" ")' "$tmp/watch.out" | tail -n 1; }
 is "$(state "$id")" "approved South" "whoever follows is told"
-ok "a person is told" wait_until 30 has "$tmp/told.out" "approval/$id"
-is "$(jq -r --arg id "approval/$id" 'select(.id == $id) | [.title, .text] | join("|")' "$tmp/told.out")" \
-  'main asks|Which harbour?
-1 North: deep
-2 South' "who asks, and what may be chosen"
 
 ask two "$two"
 answer --answer "$id" '1,2' 'my own'
