@@ -69,12 +69,14 @@ public struct ChatManner: Equatable, Sendable {
   /// (Agent/OpenClaw/CONTRACT.md 6).
   public enum Busy: String, CaseIterable, Sendable { case steer, followup, collect, interrupt }
 
+  /// What becomes of it while the agent is at work.
   public var busy: Busy?
   /// The model that answers, from now on in the conversation, as the server calls it.
   public var model: String?
   /// How much it thinks, from now on in the conversation, as the server calls it.
   public var thinking: String?
 
+  /// As it is.
   public init() {}
 }
 

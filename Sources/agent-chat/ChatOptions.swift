@@ -28,7 +28,7 @@ struct ChatOptions {
   private(set) var isQueued = false
   private(set) var isNew = false
   private(set) var manner = ChatManner()
-  /// What of the two was asked for.
+  /// What of these was asked for.
   private(set) var parts: [ChatManner.Part] = []
   private(set) var waits = false
   /// `--timeout`, seconds.

@@ -92,8 +92,9 @@ struct ReplyScreen {
     if approvals.count >= Self.mostCalls { approvals = [:] }
     approvals[approval.id] = approval.state
     let what = approval.tool + (approval.summary.map { " \($0)" } ?? "")
+    let wanted = approval.tool == AskedQuestion.tool ? "an answer" : "an approval"
     return approval.state == .pending
-      ? "waits for an approval: \(what)" : "\(what): \(approval.state.rawValue)"
+      ? "waits for \(wanted): \(what)" : "\(what): \(approval.state.rawValue)"
   }
 
   private static func brief(_ arguments: [UInt8]) -> String {

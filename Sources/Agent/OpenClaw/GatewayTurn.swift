@@ -32,6 +32,8 @@ struct GatewayTurn {
   private var reply: (any FoldedEntity)?
   /// Whether the fold knows of it.
   private var isTold = false
+  /// What it asks a person.
+  private var questions: Set<String> = []
   /// The end of a text that had a hole in it, told when that is whole.
   private var ending: TurnRecord?
 
@@ -39,6 +41,8 @@ struct GatewayTurn {
   static let mostBytes = 64 << 20
   /// The longest id of a call that is one, bytes.
   private static let longestID = 1024
+  /// More than that is no run's.
+  private static let mostQuestions = 1024
 
   init(
     _ question: ChatQuestion, thread: String, origin: RecordOrigin, asked: Int64, since: Int64
@@ -63,6 +67,7 @@ struct GatewayTurn {
 
   /// Reads an event of the gateway; of another run it tells nothing.
   mutating func receive(_ event: GatewayEvent, now: Timestamp) -> [ChatNews] {
+    if event.name.hasPrefix("question.") { return asks(event, now) }
     let isChat = event.name == "chat"
     guard isChat || event.name == "agent", event.member("runId") == run else { return [] }
     isTaken = true
@@ -72,6 +77,20 @@ struct GatewayTurn {
     var events: [TurnEvent] = []
     decoder.decode(isChat ? .chat : .agent, event.payload, origin, now, into: &events)
     return events.flatMap { receive($0, isChat: isChat, now) }
+  }
+
+  /// What the run asks a person, and what comes of it, which does not say whose it is.
+  private mutating func asks(_ event: GatewayEvent, _ now: Timestamp) -> [ChatNews] {
+    let isOver = event.name == "question.resolved"
+    guard let id = event.member("id"),
+      isOver ? questions.contains(id) : event.member("runId") == run
+    else { return [] }
+    if !isOver, questions.count < Self.mostQuestions { questions.insert(id) }
+    var events: [TurnEvent] = []
+    decoder.decode(
+      .approval(tool: AskedQuestion.tool, isOver: isOver), event.payload, origin, now,
+      into: &events)
+    return events.flatMap { tell($0, now) }
   }
 
   private mutating func receive(

@@ -36,11 +36,15 @@ is "$(jq -c '[.type, .tool, .thread, .turn == .request.runId, .state, .summary, 
 is "$(jq -c .request.questions "$tmp/list")" "$harbour" "with the gateway's own object"
 wait_until 20 has "$tmp/talk.out" '"state":"paused"'
 is "$(jq -r 'select(.type == "turn").state' "$tmp/talk.out" | tail -n 1)" paused "its turn waits"
+ok "and says for what" wait_until 20 has "$tmp/talk.out" '"tool":"question"'
 approve --answer "$id" north
 is "$status $(result)" "0 accepted North -" "a choice is answered by its name"
 is "$(resolved)" "{\"id\":\"$id\",\"answers\":{\"answers\":{\"q1\":[\"North\"]}},\"resolvedBy\":\"agent-approve\"}" \
   "as the gateway spells it"
 wait_until 20 has "$tmp/talk.out" '"state":"completed"'
+is "$(jq -r 'select(.type == "approval") | [.id == "'"$id"'", .state, .decision // "-"] | join(" ")' "$tmp/talk.out")" \
+  'true pending -
+true approved North' "which whoever talks hears as well"
 like "$(jq -r 'select(.role == "assistant").text' "$tmp/talk.out" | tail -n 1)" '^answered: .*North' \
   "and the turn goes on with it"
 stop "$talk" 2>/dev/null
@@ -176,6 +180,8 @@ is "$status $(result)" "1 refused North the gateway does not grant operator.ques
 run agent-chat -p less "ask_user $harbour"
 is "$status $(cat "$out")" "0 Session-scoped access requires a verified user profile." "nor can a turn ask"
 err_like 'operator.questions: .*; what asks a person fails in the turns that are begun here$' "which is said"
+is "$(wc -l <"$err" | tr -d ' ') $(frames less connect | tail -n 1 | jq -c .scopes)" \
+  '1 ["operator.read","operator.write","operator.approvals"]' "and the right to ask for approval is kept"
 start_gateway early
 run agent-approve -p early -l
 err_empty "of a gateway that asks nobody nothing is said"
