@@ -29,6 +29,7 @@ told=$pid
 
 ask one "$one"
 ok "the turn waits" wait_until 20 has "$tmp/one" '"state":"paused"'
+ok "and says for what" wait_until 20 has "$tmp/one" '"tool":"question"'
 ok "a person is told" wait_until 30 has "$tmp/told.out" "approval/$id"
 is "$(jq -r --arg id "approval/$id" 'select(.id == $id) | [.title, .text] | join("|")' "$tmp/told.out")" \
   'main asks|Which harbour?
@@ -83,7 +84,8 @@ chat -t "$run-bad" --model nope/x "say x"
 is "$status" 2 "and so is a model of nobody"
 is "$(rows "$run-bad" | wc -l | tr -d ' ')" 0 "nothing is sent"
 for mode in steer followup collect interrupt; do
-  agent-chat -p claw -t "$run-$mode" "slow 10" >"$tmp/slow" 2>&1 &
+  [ "$mode" = interrupt ] && seconds=60 || seconds=10
+  agent-chat -p claw -t "$run-$mode" "slow $seconds" >"$tmp/slow" 2>&1 &
   slow=$!
   working() { as_box -q -t 0 chat.history "{\"sessionKey\":\"agent:main:$run-$mode\"}" | grep -q '"inFlightRun"'; }
   wait_until 60 working
@@ -93,6 +95,7 @@ for mode in steer followup collect interrupt; do
   wait "$slow" || status=$?
   [ "$mode" = interrupt ] && want=1 || want=0
   is "$status" "$want" "$mode: and what becomes of the other turn"
+  [ "$status" = "$want" ] || diag "$(tail -c 400 "$tmp/slow")"
 done
 stop "$told"
 stop "$watching"
