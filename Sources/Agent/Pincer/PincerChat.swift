@@ -18,6 +18,8 @@ final class PincerChat: ChatLine {
   let place: String
   var knowsKeys: Bool { false }
   var hasPatience: Bool { true }
+  /// Without a thread that is named it makes one anyway.
+  var takes: Set<ChatManner.Part> { [.new] }
   private let calls: PincerCalls
   private let wishes: ChatWishes
   private let lists: PincerLists

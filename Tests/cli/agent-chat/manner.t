@@ -92,6 +92,12 @@ like "$(frames claw chat.send | tail -n 1 | jq -r .sessionKey)" '^agent:heron:ch
 chat --new -t side hello
 err_like 'agent-chat: --new and --thread exclude each other' "a conversation that is there is not new"
 
+. "${0%/*}/../pincer.sh"
+start_pincer pin
+run agent-chat -p pin --new -v hello
+is "$status $(cat "$out")" "0 You said: hello" "a Pincer server makes one anyway"
+err_like '^agent-chat: a new conversation: ' "whose name is told"
+
 # --- who cannot be told
 
 start_server claudio python3 "$cli/servers/claudio.py"
