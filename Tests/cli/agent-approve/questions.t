@@ -28,76 +28,76 @@ asked() { agent-approve -p claw -l 2>/dev/null >"$tmp/list"; }
 ok "what an agent asks is listed" wait_until 20 asked
 is "$(frames claw connect | jq -c .scopes | sort -u)" '["operator.read","operator.approvals","operator.questions"]
 ["operator.read","operator.write","operator.approvals","operator.questions"]' \
-  "with a scope of its own, which who begins a turn needs as well"
+  "a scope of its own is asked for, which who begins a turn needs as well"
 id=$(jq -r .id "$tmp/list")
 is "$(jq -c '[.type, .tool, .thread, .turn == .request.runId, .state, .summary, .decisions]' "$tmp/list")" \
   '["approval","question","agent:heron:main",true,"pending","Which harbour? (North, South)",["North","South","deny"]]' \
-  "as an approval, whose choices are its decisions"
-is "$(jq -c .request.questions "$tmp/list")" "$harbour" "with the gateway's own object"
+  "it is told as an approval, whose choices are its decisions"
+is "$(jq -c .request.questions "$tmp/list")" "$harbour" "the gateway's own object is its request"
 wait_until 20 has "$tmp/talk.out" '"state":"paused"'
-is "$(jq -r 'select(.type == "turn").state' "$tmp/talk.out" | tail -n 1)" paused "its turn waits"
-ok "and says for what" wait_until 20 has "$tmp/talk.out" '"tool":"question"'
+is "$(jq -r 'select(.type == "turn").state' "$tmp/talk.out" | tail -n 1)" paused "the turn that asks waits"
+ok "the turn says what it waits for" wait_until 20 has "$tmp/talk.out" '"tool":"question"'
 approve --answer "$id" north
 is "$status $(result)" "0 accepted North -" "a choice is answered by its name"
 is "$(resolved)" "{\"id\":\"$id\",\"answers\":{\"answers\":{\"q1\":[\"North\"]}},\"resolvedBy\":\"agent-approve\"}" \
-  "as the gateway spells it"
+  "an answer is sent as the gateway spells it"
 wait_until 20 has "$tmp/talk.out" '"state":"completed"'
 is "$(jq -r 'select(.type == "approval") | [.id == "'"$id"'", .state, .decision // "-"] | join(" ")' "$tmp/talk.out")" \
   'true pending -
-true approved North' "which whoever talks hears as well"
+true approved North' "whoever talks with the agent hears the answer as well"
 like "$(jq -r 'select(.role == "assistant").text' "$tmp/talk.out" | tail -n 1)" '^answered: .*North' \
-  "and the turn goes on with it"
+  "the turn goes on with the answer"
 stop "$talk" 2>/dev/null
 approve --answer "$id" South
 is "$status $(result)" "1 late South it was answered: North (by agent-approve)" "a second answer hears the first"
 approve --answer "$id" 1
 is "$status $(result)" "0 already 1 by agent-approve" "the same again is no other"
 approve --deny "$id"
-is "$status $(result)" "1 late deny it was answered: North (by agent-approve)" "and it cannot be denied any more"
+is "$status $(result)" "1 late deny it was answered: North (by agent-approve)" "what was answered cannot be denied any more"
 
 # --- answers
 
 ask a1 "$harbour"
 before=$(frames claw question.resolve | wc -l)
 approve --approve a1
-is "$status $(result)" "1 refused approve approve is none of: 1 North, 2 South" "it cannot be approved"
+is "$status $(result)" "1 refused approve approve is none of: 1 North, 2 South" "a question cannot be approved"
 agent-approve -p claw -l 2>/dev/null | jq -c '.decision = "allow-once"' >"$tmp/all"
 approve <"$tmp/all"
-is "$status $(jq -r .result "$out")" "1 refused" "nor by a filter that approves everything"
+is "$status $(jq -r .result "$out")" "1 refused" "a filter that approves everything answers no question"
 approve --answer a1 3
 is "$status $(result)" "1 refused 3 3 is none of: 1 North, 2 South" "a number that no choice has is a slip"
 approve --answer a1 North South
 is "$status $(result)" "1 refused North; South 1 question wants 1 answer, not 2" "one question has one answer"
-is "$(frames claw question.resolve | wc -l)" "$before" "nothing of that was sent"
+is "$(frames claw question.resolve | wc -l)" "$before" "no refused answer was sent"
 approve --answer a1 'the old one'
 is "$status $(result)" "0 accepted the old one -" "words of one's own are taken where the question takes them"
 ask a2 "$strict"
 approve --answer a2 'the old one'
-is "$status $(result)" "1 refused the old one the old one is none of: 1 North, 2 South" "and nowhere else"
+is "$status $(result)" "1 refused the old one the old one is none of: 1 North, 2 South" "where it does not, they are refused"
 agent-approve -p claw -l 2>/dev/null | jq -c '.decision = "South"' >"$tmp/south"
 approve <"$tmp/south"
 is "$status $(result)" "0 accepted South -" "a record names a choice as its decision"
 ask a3 "$both"
 is "$(agent-approve -p claw -l | jq -c .decisions)" '["deny"]' "two questions have no common choice"
 approve --answer a3 '3, north' Grebe
-is "$status $(result)" "0 accepted East, North; Grebe -" "several choices, and an answer to each question"
-is "$(resolved | jq -c .answers.answers)" '{"q1":["East","North"],"q2":["Grebe"]}' "by their ids"
+is "$status $(result)" "0 accepted East, North; Grebe -" "several choices are taken, and an answer to each question"
+is "$(resolved | jq -c .answers.answers)" '{"q1":["East","North"],"q2":["Grebe"]}' "each answer goes by the id of its question"
 ask a4 "$both"
 echo '{"id":"a4","answers":["South","the Skua"]}' >"$tmp/answers"
 approve <"$tmp/answers"
-is "$status $(resolved | jq -c .answers.answers)" '0 {"q1":["South"],"q2":["the Skua"]}' "a record may have answers"
+is "$status $(resolved | jq -c .answers.answers)" '0 {"q1":["South"],"q2":["the Skua"]}' "a record may have an answer to each question"
 echo '{"id":"a4","answers":["South",2]}' >"$tmp/bad"
 approve <"$tmp/bad"
-is "$status" 2 "which are strings"
-err_is "agent-approve: standard input:1: the answers are not strings" "and that is said"
+is "$status" 2 "answers that are no strings are an error"
+err_is "agent-approve: standard input:1: the answers are not strings" "what is wrong with them is said"
 ask ask_5 "$both"
 approve --deny ask_5
-is "$status $(result)" "0 accepted deny -" "deny cancels"
-is "$(resolved)" '{"id":"ask_5","cancel":true,"resolvedBy":"agent-approve"}' "what was asked"
+is "$status $(result)" "0 accepted deny -" "a question can be denied"
+is "$(resolved)" '{"id":"ask_5","cancel":true,"resolvedBy":"agent-approve"}' "deny cancels what was asked"
 approve --deny ask_5
-is "$status $(result)" "0 already deny by agent-approve" "once"
+is "$status $(result)" "0 already deny by agent-approve" "a question is cancelled once"
 approve --answer ask_0 North
-is "$status $(result)" "1 not_found North -" "one that is not there is not found"
+is "$status $(result)" "1 not_found North -" "a question that is not there is not found"
 tell claw question a6 '[{"questionId":"q1","header":"Key","question":"Which key?","options":[],"isSecret":true}]'
 wait_until 20 listed a6
 approve --answer a6 mine
@@ -105,7 +105,7 @@ is "$status $(result)" "1 refused mine it asks for a secret, which is not to be 
 approve --deny a6
 t 2 "an answer has words" agent-approve -p claw --answer a6
 err_is "agent-approve: --answer: what is to be answered?
-usage: agent-approve [options] -l|-w|-i|-|--approve ID|--deny ID|--answer ID ..." "which is said"
+usage: agent-approve [options] -l|-w|-i|-|--approve ID|--deny ID|--answer ID ..." "that no words are given is said"
 
 # --- how it ends
 
@@ -140,9 +140,9 @@ deny or later: |7
 deny or later: |2
 b1 |^D
 END
-is "$status $(resolved | jq -c .answers.answers)" '0 {"q1":["So\u0007uth"]}' "a choice by its number"
+is "$status $(resolved | jq -c .answers.answers)" '0 {"q1":["So\u0007uth"]}' "a choice is answered by its number"
 like "$(cat "$out")" '^  asks     Which .e\[2Jharbour\? \(Tide\)' "the question is shown, and obeyed by no terminal"
-like "$(cat "$out")" '^    1      North: deep' "its choices have numbers"
+like "$(cat "$out")" '^    1      North: deep' "the choices have numbers"
 like "$(cat "$out")" '^  answers  1 to 2, or your own words' "what may be answered is said"
 not_ok "no control byte of the question reaches the terminal" grep -q "$(printf '[\033\007]')" "$out"
 ask b2 "$both"
@@ -157,15 +157,15 @@ Tide? 1 to 3, several with commas; deny or later:|1,2
 Boat? your own words; deny or later:|the Skua
 b2 North, South; the Skua: accepted|^D
 END
-status_is 0 "one question after the other is asked, later puts them off"
+status_is 0 "one question after the other is asked, and later puts them off"
 is "$(frames claw question.resolve | jq -c .answers.answers | tail -n 2)" '{"q1":["Far Out"]}
-{"q1":["North","South"],"q2":["the Skua"]}' "and words are sent as they were typed"
+{"q1":["North","South"],"q2":["the Skua"]}' "words are sent as they were typed"
 ask b4 "$harbour"
 talk <<'END'
 deny or later:|deny
 b4 deny: accepted|^D
 END
-is "$(resolved)" '{"id":"b4","cancel":true,"resolvedBy":"agent-approve"}' "deny cancels"
+is "$(resolved)" '{"id":"b4","cancel":true,"resolvedBy":"agent-approve"}' "deny at the prompt cancels"
 
 # --- scopes
 
@@ -174,14 +174,14 @@ tell less ask x1 '{"command":"make"}'
 run agent-approve -p less --retry-wait 0.1 --approve x1
 is "$status $(jq -r .result "$out")" "0 accepted" "without the scope for questions approvals are answered"
 is "$(grep -c 'operator.questions: .*devices approve pr-11; what agents ask a person is not seen' "$err")" 1 \
-  "and it is said once how to get it"
+  "it is said once how to get that scope"
 run agent-approve -p less --retry-wait 0.1 --answer ask_1 North
 is "$status $(result)" "1 refused North the gateway does not grant operator.questions" "a question is not answered without it"
 run agent-chat -p less "ask_user $harbour"
-is "$status $(cat "$out")" "0 Session-scoped access requires a verified user profile." "nor can a turn ask"
-err_like 'operator.questions: .*; what asks a person fails in the turns that are begun here$' "which is said"
+is "$status $(cat "$out")" "0 Session-scoped access requires a verified user profile." "a turn that is begun without it can ask nothing"
+err_like 'operator.questions: .*; what asks a person fails in the turns that are begun here$' "that turns cannot ask is said"
 is "$(wc -l <"$err" | tr -d ' ') $(frames less connect | tail -n 1 | jq -c .scopes)" \
-  '1 ["operator.read","operator.write","operator.approvals"]' "and the right to ask for approval is kept"
+  '1 ["operator.read","operator.write","operator.approvals"]' "the right to ask for approval is kept"
 start_gateway early
 run agent-approve -p early -l
 err_empty "of a gateway that asks nobody nothing is said"

@@ -13,32 +13,32 @@ said() { frames claw chat.send | tail -n 1; }
 count() { frames claw chat.send | wc -l | tr -d ' '; }
 
 chat hello
-is "$(frames claw sessions.patch)" "" "nothing is changed unasked"
-is "$(said | jq 'has("queueMode")')" false "nor said"
+is "$(frames claw sessions.patch)" "" "no conversation is changed unasked"
+is "$(said | jq 'has("queueMode")')" false "no queue mode is said unasked"
 
 # --- the model, and how much it thinks
 
 chat --model tides/tide-1 hello
-is "$status $(cat "$out")" "0 You said: hello" "a model answers"
-is "$(patched)" '{"key":"agent:heron:main","model":"tides/tide-1"}' "which the conversation is told first"
+is "$status $(cat "$out")" "0 You said: hello" "a model that is asked for answers"
+is "$(patched)" '{"key":"agent:heron:main","model":"tides/tide-1"}' "the conversation is told the model first"
 chat -t side --thinking high --model tides/tide-2 hello
 is "$status $(patched)" '0 {"key":"agent:heron:side","model":"tides/tide-2","thinkingLevel":"high"}' \
-  "both are said in one"
+  "model and level are said in one request"
 before=$(count)
 chat --thinking enormous hello
 is "$status $(count)" "2 $before" "a level that is none is an error, and nothing is sent"
-err_like 'invalid thinkingLevel .use off\|minimal\|low\|medium\|high.' "in the gateway's words"
+err_like 'invalid thinkingLevel .use off\|minimal\|low\|medium\|high.' "the level is refused in the gateway's words"
 chat --model nope/x hello
-is "$status $(count)" "2 $before" "and so is a model"
-err_like 'Unknown provider "nope"' "that it does not know"
+is "$status $(count)" "2 $before" "a model that is none is an error, and nothing is sent"
+err_like 'Unknown provider "nope"' "the model is refused in the gateway's words"
 tell claw cut sessions.patch
 chat --model tides/tide-1 again and again
 is "$status $(cat "$out")" "0 You said: again and again" "a connection that is lost meanwhile is taken up"
-is "$(count)" "$((before + 1))" "and the words are sent once"
+is "$(count)" "$((before + 1))" "the words are sent once behind a lost connection"
 start_gateway old --old
 run agent-chat -p old --model tides/tide-1 hello
 is "$status $(frames old chat.send)" "2 " "an old gateway has no choice of models"
-err_like 'too old for --model and --thinking$' "which is said"
+err_like 'too old for --model and --thinking$' "that a gateway is too old is said"
 
 # --- words that come while it is at work
 
@@ -60,7 +60,7 @@ chat -t cut --busy interrupt and high water
 is "$status $(cat "$out")" "0 You said: and high water" "interrupt: it is answered"
 status=0
 wait "$first" || status=$?
-is "$status" 1 "interrupt: instead of what was at work"
+is "$status" 1 "interrupt: what was at work is ended"
 before=$(count)
 chat --busy never hello
 is "$status $(count)" "2 $before" "another mode is wrong usage"
@@ -68,16 +68,16 @@ is "$status $(count)" "2 $before" "another mode is wrong usage"
 # --- a new conversation
 
 chat --new -v --key k1 hello
-is "$status $(said | jq -r .sessionKey)" "0 agent:heron:chat-k1" "a new conversation"
-err_like '^agent-chat: a new conversation: agent:heron:chat-k1$' "is told by its name"
+is "$status $(said | jq -r .sessionKey)" "0 agent:heron:chat-k1" "a new conversation is begun"
+err_like '^agent-chat: a new conversation: agent:heron:chat-k1$' "the name of a new conversation is told"
 chat --new -o json hello
 name=$(jq -r 'select(.type == "thread").id' "$out")
-is "$name" "$(said | jq -r .sessionKey)" "also as a record"
-like "$name" '^agent:heron:chat-[0-9a-f-]{36}$' "which nobody else has"
+is "$name" "$(said | jq -r .sessionKey)" "the name is told as a record as well"
+like "$name" '^agent:heron:chat-[0-9a-f-]{36}$' "no other conversation has that name"
 chat -t "$name" and on
-is "$(said | jq -r .sessionKey)" "$name" "by which one goes on with it"
+is "$(said | jq -r .sessionKey)" "$name" "one goes on with a conversation by its name"
 chat --new -a stoat hello
-like "$(said | jq -r .sessionKey)" '^agent:stoat:chat-' "of an agent that was named"
+like "$(said | jq -r .sessionKey)" '^agent:stoat:chat-' "an agent that is named has the new conversation"
 TERM=xterm
 export TERM
 run python3 "$cli/talk.py" agent-chat -p claw -i --new --color never <<'END'
@@ -87,8 +87,8 @@ You said: one|-
 You said: two|-
 > |^D
 END
-is "$(frames claw chat.send | tail -n 2 | jq -r .sessionKey | uniq | wc -l | tr -d ' ')" 1 "-i stays in it"
-like "$(frames claw chat.send | tail -n 1 | jq -r .sessionKey)" '^agent:heron:chat-' "once it has begun"
+is "$(frames claw chat.send | tail -n 2 | jq -r .sessionKey | uniq | wc -l | tr -d ' ')" 1 "-i stays in the conversation that it has begun"
+like "$(frames claw chat.send | tail -n 1 | jq -r .sessionKey)" '^agent:heron:chat-' "-i begins a conversation of its own"
 chat --new -t side hello
 err_like 'agent-chat: --new and --thread exclude each other' "a conversation that is there is not new"
 
@@ -96,7 +96,7 @@ err_like 'agent-chat: --new and --thread exclude each other' "a conversation tha
 start_pincer pin
 run agent-chat -p pin --new -v hello
 is "$status $(cat "$out")" "0 You said: hello" "a Pincer server makes one anyway"
-err_like '^agent-chat: a new conversation: ' "whose name is told"
+err_like '^agent-chat: a new conversation: ' "the name of its conversation is told"
 
 # --- who cannot be told
 
@@ -106,7 +106,7 @@ for words in "--busy steer" "--model x" "--thinking high" --new; do
   # shellcheck disable=SC2086  # an option and its argument
   run agent-chat -p claudio $words hello
   is "$status $(wc -l <"$err" | tr -d ' ')" "2 1" "${words%% *} is nothing for another server"
-  err_is "agent-chat: ${words%% *}: ${url}/ cannot be told that" "${words%% *} is named"
+  err_is "agent-chat: ${words%% *}: ${url}/ cannot be told that" "${words%% *} is named in the reason"
   # shellcheck disable=SC2086
   run agent-chat -p claw $words --history
   err_like "${words%% *} is for a message, not for --history" "${words%% *} is for a message"

@@ -139,7 +139,7 @@ ok "what an agent asks a person is told" wait_until 20 has "$tmp/told.out" appro
 is "$(jq -r '[.title, .urgency, .profile, .place, .text] | @csv' "$tmp/told.out")" \
   '"heron asks","urgent","asks","agent:heron:main","Which harbour?
 1 North: deep
-2 South"' "with who asks, in which conversation, and what may be chosen, once"
+2 South"' "it is told once who asks, in which conversation, and what may be chosen"
 stop "$pid"
 stop "$told"
 

@@ -37,14 +37,14 @@ tool() {
     "$1" start "$1" result
 }
 is "$({ phase start; tool ask_user; phase end; } | turn-fold | jq -r 'select(.type == "turn").state' | tr '\n' ' ')" \
-  "running paused running completed " "and so is one that asks a person"
+  "running paused running completed " "a turn that asks a person is paused, and goes on"
 is "$({ phase start; tool exec; phase end; } | turn-fold | jq -r 'select(.type == "turn").state' | tr '\n' ' ')" \
-  "running completed " "but none that uses another tool"
+  "running completed " "a turn that uses another tool is not paused"
 asked='{"event":"question.requested","id":"","data":{"id":"ask_1","questions":[{"questionId":"q","question":"Which?","options":[{"label":"A"},{"label":"B"}]}],"sessionKey":"s","runId":"r","status":"pending"}}'
 over='{"event":"question.resolved","id":"","data":{"id":"ask_1","status":"answered","answers":{"answers":{"q":["B"]}}}}'
 is "$(printf '%s\n' "$asked" "$over" | turn-fold | jq -r '[.type, .tool, .state, .turn // "-", .decision // "-"] | join(" ")')" \
   "approval question pending r -
-approval question approved r B" "what it asks is an approval, and its answer the decision"
+approval question approved r B" "what a turn asks is an approval, and the answer its decision"
 
 # What a gateway (2026.9.6) said, frame by frame.
 recorded() { turn-fold -f "$cli/../fixtures/recorded/openclaw-$1.ndjson"; }

@@ -26,9 +26,9 @@ as_box -t 100 -k "$tmp/other.pem" $(for n in $(seq 10); do
 done) wait 100 >"$tmp/far" 2>&1 &
 far=$!
 ok "ten of our own runs are answered" wait_until 140 approved own 10
-ok "ten of another device" wait_until 140 approved far 10
+ok "ten of another device are answered" wait_until 140 approved far 10
 done_() { [ "$(cat "$tmp"/own.* | grep -c Done)" -ge 10 ]; }
-ok "and our own conversations go on" wait_until 60 done_
+ok "our own conversations go on" wait_until 60 done_
 kill "$far" 2>/dev/null
 
 # The terminal of the gateway: one conversation, a turn after the other.
@@ -42,8 +42,8 @@ for n in $(seq 10); do
   wait_until 40 approved tui "$n" || break
   wait_until 40 said "$n" || break
 done
-ok "ten of the gateway's terminal" approved tui 10
-ok "which then goes on" said 10
+ok "ten of the gateway's terminal are answered" approved tui 10
+ok "the terminal goes on behind each" said 10
 tmux -L "$run" kill-server
 
 # The clock of the gateway, which is told to run at once; the first as a person tells it.
@@ -58,9 +58,9 @@ done) | jq -r 'select(.m.type == "res") | .m.payload.schedule as $it | select($i
 is "$(printf '%s\n' "$job" $jobs | wc -l | tr -d ' ')" 10 "the clock has ten jobs"
 # shellcheck disable=SC2046,SC2086  # one word each
 as_box -q -t 0 $(printf 'cron.run {"id":"%s"} ' "$job" $jobs) >"$tmp/clock"
-ok "ten of the gateway's clock" wait_until 140 approved clock 10
+ok "ten of the gateway's clock are answered" wait_until 140 approved clock 10
 is "$(jq -r 'select(.state == "approved") | select(.request.command | startswith("echo clock"))
-  | .thread | split(":")[2]' "$tmp/seen" | sort -u)" cron "in conversations of its own"
+  | .thread | split(":")[2]' "$tmp/seen" | sort -u)" cron "the clock has conversations of its own"
 
 is "$(jq -r 'select(.result).result' "$tmp/watch.out" | sort | uniq -c | xargs)" "40 accepted" \
   "each of the forty is answered once"

@@ -28,37 +28,37 @@ start told agent-notify -p claw --settle 0.2 --exec cat
 told=$pid
 
 ask one "$one"
-ok "the turn waits" wait_until 20 has "$tmp/one" '"state":"paused"'
-ok "and says for what" wait_until 20 has "$tmp/one" '"tool":"question"'
+ok "the turn that asks waits" wait_until 20 has "$tmp/one" '"state":"paused"'
+ok "the turn says what it waits for" wait_until 20 has "$tmp/one" '"tool":"question"'
 ok "a person is told" wait_until 30 has "$tmp/told.out" "approval/$id"
 is "$(jq -r --arg id "approval/$id" 'select(.id == $id) | [.title, .text] | join("|")' "$tmp/told.out")" \
   'main asks|Which harbour?
 1 North: deep
-2 South' "who asks, and what may be chosen"
+2 South' "it is told who asks, and what may be chosen"
 answer --approve "$id"
 is "$status $(result)" "1 refused approve approve is none of: 1 North, 2 South" "a question is not approved"
 answer --answer "$id" south
 is "$status $(result)" "0 accepted South -" "a choice is taken"
 answer --answer "$id" North
 is "$status $(result)" "1 late North it was answered: South (by agent-approve)" "a second answer is late"
-ok "and the turn goes on" wait_until 60 over one
+ok "the turn goes on behind an answer" wait_until 60 over one
 state() { jq -r --arg id "$1" 'select(.id == $id) | [.state, .decision // "-"] | join(" ")' "$tmp/watch.out" | tail -n 1; }
 is "$(state "$id")" "approved South" "whoever follows is told"
 
 ask two "$two"
 answer --answer "$id" '1,2' 'my own'
-is "$status $(result)" "0 accepted North, South; my own -" "two questions, several choices, and words"
-ok "are answered" wait_until 60 over two
+is "$status $(result)" "0 accepted North, South; my own -" "two questions take several choices, and words"
+ok "the turn goes on behind both answers" wait_until 60 over two
 ask three "$two"
 answer --deny "$id"
-is "$status $(result)" "0 accepted deny -" "deny cancels"
-ok "and the turn goes on" wait_until 60 over three
-is "$(state "$id")" "cancelled -" "which is told"
+is "$status $(result)" "0 accepted deny -" "a question can be denied"
+ok "the turn goes on behind what was denied" wait_until 60 over three
+is "$(state "$id")" "cancelled -" "that it was cancelled is told"
 ask four "${one%\}},\"timeoutSeconds\":60}"
 ended() { [ "$(state "$id")" = "expired -" ]; }
-ok "nobody answers in time" wait_until 120 ended
+ok "that nobody answers in time is told" wait_until 120 ended
 answer --answer "$id" North
-is "$status" 1 "which is too late"
+is "$status" 1 "an answer behind that is too late"
 
 # A turn that another device begins without the scope can ask nothing; one with it is seen here.
 as_box -t 30 -k "$tmp/other.pem" -s operator.read,operator.write,operator.questions chat.send \
@@ -67,7 +67,7 @@ as_box -t 30 -k "$tmp/other.pem" -s operator.read,operator.write,operator.questi
 name=far
 ok "what a turn of another device asks is seen" wait_until 60 asked
 answer --answer "$id" 2
-is "$status" 0 "and answered"
+is "$status" 0 "what another device's turn asks is answered"
 
 # --- how it is to answer
 
@@ -76,12 +76,12 @@ chat --new -v -o json --thinking low --model tides/tide-1 "say hello"
 is "$status $(jq -r 'select(.role == "assistant").text' "$out" | tail -n 1)" "0 hello" "a new conversation answers"
 name=$(jq -r 'select(.type == "thread").id' "$out")
 chat -t "$name" "say again"
-is "$(rows "${name#agent:main:}" | jq -s 'map(select(.role == "user")) | length')" 2 "and is gone on with by its name"
+is "$(rows "${name#agent:main:}" | jq -s 'map(select(.role == "user")) | length')" 2 "one goes on with it by its name"
 chat -t "$run-bad" --thinking enormous "say x"
 is "$status" 2 "a level that is none is refused"
-err_like 'use off.minimal.low.medium.high' "in the gateway's words"
+err_like 'use off.minimal.low.medium.high' "the level is refused in the gateway's words"
 chat -t "$run-bad" --model nope/x "say x"
-is "$status" 2 "and so is a model of nobody"
+is "$status" 2 "a model of nobody is refused"
 is "$(rows "$run-bad" | wc -l | tr -d ' ')" 0 "nothing is sent"
 for mode in steer followup collect interrupt; do
   [ "$mode" = interrupt ] && seconds=60 || seconds=10
@@ -94,7 +94,7 @@ for mode in steer followup collect interrupt; do
   status=0
   wait "$slow" || status=$?
   [ "$mode" = interrupt ] && want=1 || want=0
-  is "$status" "$want" "$mode: and what becomes of the other turn"
+  is "$status" "$want" "$mode: the other turn ends as it should"
   [ "$status" = "$want" ] || diag "$(tail -c 400 "$tmp/slow")"
 done
 stop "$told"
