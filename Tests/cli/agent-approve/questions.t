@@ -107,6 +107,19 @@ t 2 "an answer has words" agent-approve -p claw --answer a6
 err_is "agent-approve: --answer: what is to be answered?
 usage: agent-approve [options] -l|-w|-i|-|--approve ID|--deny ID|--answer ID ..." "that no words are given is said"
 
+# A reply that is lost: what still waits is answered again, and what was answered is not.
+ask c1 "$harbour"
+tell claw lose question.resolve
+approve --answer c1 North
+is "$status $(result)" "0 accepted North -" "an answer that was lost is sent again"
+ask c2 "$harbour"
+before=$(frames claw question.resolve | wc -l)
+tell claw cut question.resolve
+approve --answer c2 North
+is "$status $(jq -r '[.result, .decision] | join(" ")' "$out")" "0 already North" \
+  "an answer whose reply was lost is found"
+is "$(frames claw question.resolve | wc -l)" $((before + 1)) "it is sent once"
+
 # --- how it ends
 
 start watch agent-approve -p claw -w
