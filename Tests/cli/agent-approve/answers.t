@@ -13,7 +13,7 @@ printf 'token-command = printf gw-secret\n' >>"$XDG_CONFIG_HOME/agentutils/confi
 
 t 1 "nothing waits" agent-approve -p claw -l
 out_empty "and nothing is printed"
-err_empty "nor said"
+err_empty "nothing is said, either"
 is "$(frames claw connect | jq -c .scopes)" '["operator.read","operator.approvals","operator.questions"]' \
   "no more is asked for than reading and answering, also questions"
 
