@@ -3,7 +3,7 @@ import Records
 
 /// What actions may have in common: a key of `--by`.
 enum GroupKey: String, CaseIterable, Sendable {
-  case kind, domain, model, provider, guild, channel, user, profile
+  case kind, domain, model, provider, guild, channel, thread, user, agent, profile
   case minute, hour, day, week, month
 
   var unit: TimeBuckets.Unit? { TimeBuckets.Unit(rawValue: rawValue) }

@@ -127,6 +127,9 @@ struct Tally {
     case .kind: return fields.kind.isString ? scratch.text(of: fields.kind) : nil
     case .guild: return fields.guild.rawText.map { scratch.text(of: $0) }
     case .channel: return fields.channel.rawText.map { scratch.text(of: $0) }
+    case .thread: return ThreadTest.id(of: fields).rawText.map { scratch.text(of: $0) }
+    case .agent:
+      return Self.agent.resolve(fields.metadata).rawText.map { scratch.text(of: $0) }
     case .profile: return profile.rawText.map { scratch.text(of: $0) }
     case .user: return fields.user.rawText.map { scratch.text(of: $0) }
     case .model:
@@ -141,6 +144,7 @@ struct Tally {
 
   private static let model = JSONPointer(member: "model")
   private static let responseModel = JSONPointer(member: "responseModel")
+  private static let agent = JSONPointer(member: "agent")
   private static let provider = JSONPointer(member: "provider")
 
   /// Adds what another tally by the same keys came to: all sums are exact, so that it does

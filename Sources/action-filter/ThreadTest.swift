@@ -11,6 +11,11 @@ struct ThreadTest: Equatable {
 
   init(_ text: String) { id = IDTest(text) }
 
+  /// What an action's conversation is known by.
+  static func id(of fields: ActionFields) -> ScanValue {
+    fields.channel.isNull ? session.resolve(fields.metadata) : fields.channel
+  }
+
   /// Whether an action is of one of the conversations; the metadata is walked once, and
   /// only where the channel does not tell.
   static func matches(

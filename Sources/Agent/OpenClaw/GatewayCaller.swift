@@ -6,8 +6,10 @@ import Web
 final class GatewayCaller {
   private let caller: Caller
   private let wishes: GatewayAuth.Wishes
-  /// The scope for want of which the last call was refused.
-  private(set) var missing: GatewayScope?
+  /// Why the last call was refused; nil where it was not, or no answer came.
+  private(set) var refusal: GatewayError?
+  /// The greeting of the last connection.
+  private(set) var hello: GatewayHello?
   /// What was granted; empty where that is not said.
   private(set) var granted: [String] = []
 
@@ -17,7 +19,18 @@ final class GatewayCaller {
     wishes = GatewayAuth.Wishes(scopes: scopes, more: more)
   }
 
+  /// Asks with one member more, and without it a gateway that is too old to know that.
+  func call(
+    _ method: String, _ params: RecordText = RecordText(), late name: String, _ value: String
+  ) throws(Failure) -> [UInt8] {
+    do throws(Failure) { return try call(method, params.json(name, value)) } catch {
+      guard refusal?.names(name) == true else { throw error }
+      return try call(method, params)
+    }
+  }
+
   func call(_ method: String, _ params: RecordText = RecordText()) throws(Failure) -> [UInt8] {
+    refusal = nil
     let keys: GatewayKeys
     keys = try GatewayKeys(try AgentAccess(caller))
     let question = Question(caller, keys.server)
@@ -26,6 +39,7 @@ final class GatewayCaller {
     var auth = GatewayAuth(keys, wishes)
     question.follow { () throws(LinkEnd) in
       let gateway = try Gateway.connect(question, &auth, keys.server)
+      hello = gateway.hello
       granted = gateway.hello.scopes ?? wishes.scopes.map(\.rawValue)
       if let words = auth.notGranted() { caller.diagnostics.say(words) }
       if auth.isByDevice { caller.diagnostics.note(GatewayAuth.byDevice) }
@@ -39,7 +53,7 @@ final class GatewayCaller {
             question.result = .success(
               payload.isAbsent ? Array("null".utf8) : Array(payload.bytes))
           case .refused(let error):
-            missing = error.missingScope.flatMap(GatewayScope.init)
+            refusal = error
             let problem = GatewayChat.problem(error)
             question.fail(method, problem.message, problem.status)
           case .late: question.fail(method, "no answer came in time", .temporary)

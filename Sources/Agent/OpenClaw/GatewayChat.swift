@@ -35,8 +35,9 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
   /// What was found, the rows whose texts were fetched so far, and the list that it is for, nil for
   /// the answer to a question.
   private var cut: (history: GatewayHistory, rows: [String], list: ChatList?)?
-  /// Whether a history may be asked for with all of its texts.
-  private var asksForAll = true
+  /// What an early gateway does not know, and is asked for until it says so: all of the texts of a
+  /// history, and titles.
+  private var lateMembers = ["maxChars", "includeDerivedTitles"]
   /// Which start of the gateway the question was sent to.
   private var boot: String?
   /// When it was started anew behind the question, seconds of `Clock.monotonic`; nil when it was not.
@@ -133,7 +134,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     case (.abort, _): break
     case (.history, .answer):
       if let turn { complete(GatewayHistory(reply.object, key: turn.thread), for: nil) }
-    case (.history, .refused(let error)) where knowsNoLength(error): look(for: turn)
+    case (.history, .refused(let error)) where isTooLate(error): look(for: turn)
     case (.history, _): settle(.absent)
     case (.row(let id), _):
       guard var cut else { return }
@@ -146,7 +147,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       } else {
         listed = .success(GatewayLists.rows(list, payload, reply, key: key, origin))
       }
-    case (.list(_, let list, _), .refused(let error)) where knowsNoLength(error):
+    case (.list(_, let list, _), .refused(let error)) where isTooLate(error):
       if let gateway { fetch(list, gateway) }
     case (.list(let method, _, _), .refused(let error)):
       let problem = Self.problem(error)
@@ -328,10 +329,12 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     ask("chat.history", params, for: .history)
   }
 
-  /// Whether that is because the gateway is too old to be asked for more than the beginnings.
-  private func knowsNoLength(_ error: GatewayError) -> Bool {
-    guard asksForAll, error.message.holds("maxChars") else { return false }
-    asksForAll = false
+  private var asksForAll: Bool { lateMembers.contains("maxChars") }
+
+  /// Whether that is because the gateway is too old for a member, which is left out from now on.
+  private func isTooLate(_ error: GatewayError) -> Bool {
+    guard let index = lateMembers.firstIndex(where: error.names) else { return false }
+    lateMembers.remove(at: index)
     return true
   }
 
@@ -471,7 +474,9 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   private func fetch(_ list: ChatList, _ gateway: Gateway) {
     wanted = nil
-    let (method, params, key) = GatewayLists.request(list, gateway.hello, isWhole: asksForAll)
+    let (method, params, key) = GatewayLists.request(
+      list, gateway.hello, isWhole: asksForAll,
+      hasTitles: lateMembers.contains("includeDerivedTitles"))
     if let reason = GatewayLists.fault(key: key) {
       listed = .failure(Failure(place, reason, .failure))
     } else {

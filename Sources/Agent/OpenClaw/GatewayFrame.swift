@@ -122,6 +122,9 @@ struct GatewayError: Error, Equatable {
   /// Whether the gateway is only starting up.
   var isStarting: Bool { code == "UNAVAILABLE" && (retryAfter != nil || isRetryable) }
 
+  /// Whether it is about a member of the request, which an early gateway may not know.
+  func names(_ member: String) -> Bool { message.holds(member) }
+
   var isScope: Bool {
     detail == "MISSING_SCOPE" || code == "FORBIDDEN" || message.hasPrefix("missing scope")
   }

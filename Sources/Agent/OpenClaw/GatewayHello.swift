@@ -19,6 +19,8 @@ struct GatewayHello {
   let server: String
   /// Which start of the gateway it is; nil where that is not said.
   let boot: String?
+  /// Since its start, seconds; nil where that is not said.
+  let uptime: Int?
   /// What was granted; may be fewer than was asked for. Nil when that is not said.
   let scopes: [String]?
   let deviceToken: Secret?
@@ -48,6 +50,7 @@ struct GatewayHello {
     self.version = version
     server = hello["server"]?["version"]?.string ?? "?"
     boot = hello["server"]?["bootId"]?.string
+    uptime = (hello["snapshot"]?["uptimeMs"]?.integer).map { Int(clamping: max($0, 0) / 1000) }
     let auth = hello["auth"]
     scopes = auth?["scopes"]?.elements.compactMap(\.string)
     deviceToken = auth?["deviceToken"]?.string.flatMap {

@@ -4,11 +4,14 @@ import Turns
 
 enum GatewayLists {
   static func request(
-    _ list: ChatList, _ hello: GatewayHello, isWhole: Bool
+    _ list: ChatList, _ hello: GatewayHello, isWhole: Bool, hasTitles: Bool
   ) -> (method: String, params: RecordText, key: String) {
     switch list {
     case .agents: return ("agents.list", RecordText(), "")
-    case .threads: return ("sessions.list", RecordText(), "")
+    case .threads:
+      return (
+        "sessions.list", RecordText().bool("includeDerivedTitles", hasTitles ? true : nil), ""
+      )
     case .history(let thread, let agent, let count):
       let key = hello.sessionKey(thread: thread, agent: agent)
       return ("chat.history", history(key, count: count, isWhole: isWhole), key)
@@ -78,7 +81,7 @@ enum GatewayLists {
       guard let key = row[either: "key", "sessionKey"]?.string else { return nil }
       let time = row[either: "updatedAt", "lastActivityAt"]?.instant
       var thread = ThreadRecord(origin, id: key, time: time)
-      thread.title = row[either: "displayName", "label", "title", "subject"]?.string
+      thread.title = row[either: "displayName", "label", "derivedTitle", "title", "subject"]?.string
       thread.agent = row["agentId"]?.string ?? GatewayKey(key)?.agent
       thread.messages = row["messageCount"]?.integer.map(Int.init(clamping:))
       thread.last = time

@@ -7,10 +7,14 @@ import Web
 enum GatewayOperations {
   static let all: [Operation] = [
     list("agents", "agents.list", in: ["agents"], .gatewayAgents),
-    list("threads", "sessions.list", in: ["sessions"], .gatewayThreads),
+    list(
+      "threads", "sessions.list", in: ["sessions"], .gatewayThreads, late: "includeDerivedTitles"),
     list("models", "models.list", in: ["models"], .gatewayModels),
     list("devices", "device.pair.list", in: ["pending", "paired"], .gatewayDevices, [.pairing]),
     list("cron", "cron.list", in: ["jobs", "items"], .gatewayCron),
+    Operation("health", listing: .joelclawHealth, run: GatewayHealth.run),
+    Operation("usage", options: ["count", "since"], listing: .gatewayUsage, run: GatewayUsage.run),
+    Operation("audit", options: ["count"], listing: .gatewayAudit, run: audit),
     Operation("scopes", listing: .gatewayScopes, run: scopes),
     Operation(
       "rpc", Operation.Operand("METHOD", isNeeded: true), options: ["data"], run: anything),
@@ -18,10 +22,12 @@ enum GatewayOperations {
 
   private static func list(
     _ name: String, _ method: String, in members: [String], _ listing: Listing,
-    _ scopes: [GatewayScope] = [.read]
+    _ scopes: [GatewayScope] = [.read], late: String? = nil
   ) -> Operation {
     Operation(name, options: ["count"], listing: listing) { call in
-      let payload = try GatewayCaller(call.caller, scopes: scopes).call(method)
+      let caller = GatewayCaller(call.caller, scopes: scopes)
+      let payload =
+        try late.map { try caller.call(method, late: $0, "true") } ?? caller.call(method)
       return try call.finish(rows(members, payload), listing)
     }
   }
@@ -32,6 +38,29 @@ enum GatewayOperations {
       if value.isArray { return GatewayLists.elements("", in: value) }
       return members.flatMap { GatewayLists.elements($0, in: value) }
     }
+  }
+
+  /// The most that a gateway gives at a time; who gives more pages than this never ends.
+  private static let (page, mostPages) = (500, 10_000)
+
+  private static func audit(_ call: OperationCall) throws -> ExitStatus {
+    let caller = GatewayCaller(call.caller, scopes: [.read])
+    let most = call.arguments.count ?? .max
+    var found: [[UInt8]] = []
+    var cursor: String?
+    for _ in 0..<mostPages {
+      let params = RecordText().number("limit", min(page, most - found.count))
+        .string("cursor", cursor)
+      let payload = try caller.call("audit.activity.list", params)
+      found += rows(["events"], payload)
+      let next = payload.withUnsafeBytes {
+        (try? ScanMembers.value(of: "nextCursor", in: $0))?.string
+      }
+      if found.count >= most || next == nil { return try call.finish(found, .gatewayAudit) }
+      if next == cursor { break }
+      cursor = next
+    }
+    throw Failure("audit.activity.list", "the pages of the list have no end", .failure)
   }
 
   /// Asks for all that the commands do, so that one approval lets the device in for all.
@@ -60,7 +89,9 @@ enum GatewayOperations {
       payload = try first.call(method, params)
     } catch {
       // A gateway knows best what its method needs, and has done nothing.
-      guard let missing = first.missing, !scopes.contains(missing) else { throw error }
+      guard let missing = first.refusal?.missingScope.flatMap(GatewayScope.init),
+        !scopes.contains(missing)
+      else { throw error }
       scopes.append(missing)
       payload = try GatewayCaller(call.caller, scopes: scopes).call(method, params)
     }
@@ -115,11 +146,28 @@ extension Listing {
     columns: [
       .text("KEY", "key", gives: true),
       Column("TITLE", gives: true) {
-        .first([.text($0["displayName"]), .text($0["label"]), .text($0["title"])])
+        .first(
+          ["displayName", "label", "derivedTitle", "title"].map { [row = $0] in .text(row[$0]) })
       },
       .text("KIND", "kind"), .text("MODEL", "model", gives: true),
       Column("UPDATED") { .instant($0["updatedAt"]) },
-    ], fields: ["key", "sessionId", "displayName", "label", "kind", "model", "updatedAt"])
+    ],
+    fields: [
+      "key", "sessionId", "displayName", "label", "kind", "model", "updatedAt", "derivedTitle",
+    ])
+
+  static let gatewayAudit = Listing(
+    columns: [
+      Column("TIME") { .instant($0["occurredAt"]) }, .text("ACTION", "action"),
+      .status("STATUS", "status"),
+      Column("ABOUT", gives: true) { .first([.text($0["toolName"]), .text($0["channel"])]) },
+      .text("THREAD", "sessionKey", gives: true), .text("RUN", "runId", gives: true),
+      .error("ERROR", "errorCode"),
+    ],
+    fields: [
+      "sequence", "occurredAt", "action", "status", "agentId", "sessionKey", "runId", "toolName",
+      "channel", "errorCode",
+    ])
 
   static let gatewayModels = Listing(
     columns: [

@@ -42,6 +42,8 @@ Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   cut METHOD      cut the connection when a method is called, once, after it was done
   lose METHOD     the same before it was done      crash METHOD  and no approval is known
   reply METHOD JSON  answer the next call of a method with this, and do nothing
+  answers METHOD FILE  the same with a line of a file each time, and with the last one for ever
+  label KEY WORDS    somebody names a conversation
   busy METHOD MS  refuse the next call of a method: not before so many milliseconds
   question ID JSON  a question waits, of no run      answer ID JSON  somebody else answers
   withdraw ID     the run that asks is ended         overdue ID      nobody answered
@@ -80,13 +82,13 @@ KEYS = {
     "chat.history": {"sessionKey", "limit", "offset", "maxChars", "cursor"},
     "chat.message.get": {"sessionKey", "messageId"},
     "agent.wait": {"runId", "timeoutMs"},
-    "agents.list": set(), "sessions.list": {"limit"}, "sessions.subscribe": set(),
+    "agents.list": set(), "sessions.list": {"limit", "includeDerivedTitles"}, "sessions.subscribe": set(),
     "sessions.messages.subscribe": {"key", "includeApprovals"},
     "exec.approval.list": set(), "exec.approval.get": {"id"},
     "exec.approval.resolve": {"id", "decision"},
     "models.list": set(), "device.pair.list": set(), "cron.list": set(), "health": set(),
-    "audit.activity.list": set(),
-    "sessions.patch": {"key", "model", "thinkingLevel"},
+    "audit.activity.list": {"limit", "cursor"}, "sessions.delete": {"key"},
+    "sessions.usage": {"limit", "startDate", "endDate", "agentScope"},
 }
 LATE = {"approval.resolve": {"id", "kind", "decision"}, "approval.get": {"id"},
         "approval.history": set()}
@@ -96,8 +98,7 @@ QUESTIONS = {"question.list": set(), "question.get": {"id"},
 MODES = ("steer", "followup", "collect", "interrupt")
 LEVELS = ("off", "minimal", "low", "medium", "high")
 NEEDS = {"chat.send": "operator.write", "chat.abort": "operator.write",
-         "sessions.patch": "operator.write",
-         "device.pair.list": "operator.pairing", "audit.activity.list": "operator.admin"}
+         "device.pair.list": "operator.pairing", "sessions.delete": "operator.admin"}
 
 options = argparse.ArgumentParser(add_help=False)
 options.add_argument("--protocol", type=int, default=4)
@@ -123,6 +124,8 @@ options.add_argument("--approvals", choices=["early", "late"])
 options = options.parse_args()
 if options.old:
     KEYS["chat.history"] -= {"maxChars", "cursor"}
+    KEYS["sessions.list"] -= {"includeDerivedTitles"}
+    KEYS["sessions.usage"] -= {"agentScope"}
     del KEYS["chat.message.get"]
     del KEYS["sessions.patch"]
 if options.approvals == "late":
@@ -139,11 +142,13 @@ history = {}
 approvals = {}
 settled = {}
 fates = {}
-questions = {}
+labels = {}
+# What the runs did, the oldest first.
+audit = []
 # Those that runs of other devices ask for.
 foreign = set()
 state = {"hush": False, "door": "", "skip": 0, "refuse": None, "paired": not options.pair,
-         "mute": set(), "reply": {}, "boot": 1, "generation": 1, "said": 0, "short": False, "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0, "go": threading.Event()}
+         "mute": set(), "reply": {}, "answers": {}, "boot": 1, "generation": 1, "said": 0, "short": False, "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0, "go": threading.Event()}
 
 
 def now():
@@ -273,6 +278,53 @@ def error(code, message, /, **details):
         value["details"] = details
     value.update(extra)
     return value
+
+
+def note(run, status):
+    started = status == "started"
+    audit.append({
+        "schemaVersion": 1, "sequence": len(audit) + 1, "eventId": "event-%d" % len(audit),
+        "sourceSequence": run.seq + 1, "occurredAt": now(), "redaction": "metadata_only",
+        "agentId": run.key.split(":")[1] if ":" in run.key else "heron", "sessionKey": run.key,
+        "runId": run.id, "kind": "agent_run", "status": status, "eventType": "agent_run",
+        "action": "agent.run.started" if started else "agent.run.finished",
+        "actor": {"type": "agent", "id": "heron"}})
+
+
+def tell_audit(params):
+    """The newest first; a cursor is the number of the last one that was given."""
+    limit = params.get("limit", 100)
+    if limit > 500:
+        return [error("INVALID_REQUEST", "invalid audit.activity.list params: at /limit: must be <= 500")]
+    with lock:
+        rows = [each for each in reversed(audit)
+                if each["sequence"] < int(params.get("cursor", len(audit) + 1))]
+    answer = {"events": rows[:limit]}
+    if len(rows) > limit:
+        answer["nextCursor"] = str(rows[limit - 1]["sequence"])
+    return answer
+
+
+def tell_sessions(params):
+    with lock:
+        busy = {each.key for each in runs.values() if not each.isOver}
+        rows = []
+        for key in sorted(history):
+            row = {"key": key, "updatedAt": history[key][-1]["timestamp"],
+                   "status": "running" if key in busy else "done", "hasActiveRun": key in busy}
+            if key in labels:
+                row.update(label=labels[key], displayName=labels[key])
+            if options.odd:
+                row["displayName"] = hostile.ODD
+            if params.get("includeDerivedTitles") and "displayName" in row:
+                row["derivedTitle"] = row["displayName"]
+            rows.append(row)
+        return {"sessions": rows}
+
+
+NO_COST = {name: 0 for name in (
+    "input", "output", "cacheRead", "cacheWrite", "totalTokens", "totalCost", "inputCost",
+    "outputCost", "cacheReadCost", "cacheWriteCost", "missingCostEntries")}
 
 
 def broadcast(name, payload, scope="operator.read", key=None):
@@ -431,6 +483,7 @@ class Run:
             self.hasFailed = chat_state == "error"
             if self.isDead:
                 raise Killed()
+            note(self, {"final": "succeeded", "error": "failed"}.get(chat_state, "cancelled"))
             if chat_state == "final" and self.text:
                 add_row(self.key, text_message(self.text), runId=self.id)
             for other in self.others:
@@ -493,6 +546,7 @@ class Run:
 
     def work(self, words):
         self.words = words
+        note(self, "started")
         broadcast("chat", self.tell("status", phase="starting_model"))
         self.agent("lifecycle", {"phase": "start", "startedAt": now()})
         first = words.split(" ")[0]
@@ -730,6 +784,13 @@ def canonical(key):
     return name if name == "global" else "agent:%s:%s" % (agent, name)
 
 
+def next_line(method):
+    """The next of the answers that are kept for a method; nil without any."""
+    with lock:
+        left = state["answers"].get(method)
+        return left and (left.pop(0) if len(left) > 1 else left[0])
+
+
 def answer(connection, method, params):
     """The payload; or an error in a list."""
     params = {name: canonical(value) if name in ("sessionKey", "key") else value
@@ -785,9 +846,7 @@ def answer(connection, method, params):
             {"id": "heron", "name": "Heron", "identity": {"name": "Grey Heron", "emoji": "🪿"}},
             {"id": "stoat"}] + ([{"id": hostile.ODD, "name": hostile.ODD}] if options.odd else [])}
     if method == "sessions.list":
-        title = {"displayName": hostile.ODD} if options.odd else {}
-        return {"sessions": [dict(title, key=key, updatedAt=history[key][-1]["timestamp"])
-                             for key in sorted(history)]}
+        return tell_sessions(params)
     if method == "sessions.subscribe":
         connection.isSubscribed = True
         return {"subscribed": True}
@@ -820,7 +879,14 @@ def answer(connection, method, params):
     if method == "device.pair.list":
         return {"pending": [], "paired": [{"deviceId": "d1", "displayName": "box"}]}
     if method == "audit.activity.list":
-        return {"events": []}
+        return tell_audit(params)
+    if method == "sessions.usage":
+        return {"sessions": [], "totals": NO_COST, "aggregates": {"byModel": []},
+                "cacheStatus": {"status": "fresh"}}
+    if method == "sessions.delete":
+        with lock:
+            return {"ok": True, "key": params["key"],
+                    "deleted": history.pop(params["key"], None) is not None}
     if method == "models.list":
         return {"models": [{"id": hostile.ODD if options.odd else "small", "provider": "here"}]}
     if method == "cron.list":
@@ -925,7 +991,7 @@ def serve(sock):
                 state["crash"].discard(method)
                 connection.cut()
                 raise Gone()
-            result = state["reply"].pop(method, None)
+            result = state["reply"].pop(method, None) or next_line(method)
             if result is None:
                 result = answer(connection, method, frame.get("params", {}))
             if method in state["cut"]:
@@ -1033,6 +1099,11 @@ def control(line):
         state[word].add(name)
     elif word == "reply":
         state["reply"][name] = json.loads(last)
+    elif word == "answers":
+        with open(last, encoding="utf-8") as lines:
+            state["answers"][name] = [json.loads(each) for each in lines]
+    elif word == "label":
+        labels[canonical(name)] = last
     elif word == "busy":
         state["reply"][name] = [{"code": "UNAVAILABLE", "message": "gateway starting",
                                  "retryable": True, "retryAfterMs": int(last)}]
