@@ -35,22 +35,14 @@ struct AgentState {
 
   static func hasParts(_ stats: ProgramCall) -> Bool {
     stats.status == 2
-      && stats.faults.contains {
-        $0.holds("a joelclaw gateway has no stats") || $0.holds("a Pincer server has no stats")
-      }
+      && stats.faults.contains { $0.holds(" has no stats; it has ") }
   }
 
   func shown(_ form: StatusOptions.Form) -> Shown {
     // An error in the options or the configuration is not a state of the agent.
-    if status == 2, !form.isBar { return Shown(faults: faults.map(Self.advised), status: 2) }
+    if status == 2, !form.isBar { return Shown(faults: faults, status: 2) }
     let shown = parts.map { system($0, form) } ?? agent(form)
     return Shown(text: shown.text + "\n", status: form.isBar ? 0 : shown.status)
-  }
-
-  /// `claw: an OpenClaw gateway has no stats; it has ...`
-  private static func advised(_ fault: String) -> String {
-    guard let end = fault.place(of: " has no stats; it has ") else { return fault }
-    return fault[..<end.lowerBound] + " has no stats: see agent-tail and agent-chat"
   }
 
   // MARK: A system of several parts

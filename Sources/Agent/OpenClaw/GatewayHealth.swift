@@ -3,7 +3,7 @@ import Records
 import Web
 
 /// How a gateway is, part by part: what agent-status(1) shows of it
-/// (Agent/OpenClaw/CONTRACT.md 6.3).
+/// (Agent/OpenClaw/CONTRACT.md 6.2).
 enum GatewayHealth {
   private struct Part {
     let name: String
@@ -67,7 +67,9 @@ enum GatewayHealth {
         let key = session["key"]?.string
         return (session["agentId"]?.string ?? key.flatMap(GatewayKey.init)?.agent) == id
       }
-      let count = (agent["sessions"]?["count"]?.integer).map(Int.init(clamping:)) ?? own.count
+      // Its health may be older than the list, which has no more than the newest.
+      let told = (agent["sessions"]?["count"]?.integer).map(Int.init(clamping:)) ?? 0
+      let count = max(told, own.count)
       var part = Part(name: id, words: [count == 1 ? "1 conversation" : "\(count) conversations"])
       let busy = own.filter(isBusy).compactMap { $0["key"]?.string }
       let asking = busy.filter(waiting.contains)

@@ -4,7 +4,7 @@ import Turns
 import Web
 
 /// What a gateway says of tokens and dollars, as actions that action-filter(1) sums up
-/// (Agent/OpenClaw/CONTRACT.md 6.2).
+/// (Agent/OpenClaw/CONTRACT.md 6.1).
 enum GatewayUsage {
   /// The most conversations that are asked for.
   private static let most = 1000
@@ -21,8 +21,9 @@ enum GatewayUsage {
     func warn(_ words: String) { call.diagnostics.error("usage", words) }
     if let unpriced = totals?["missingCostEntries"]?.integer, unpriced > 0 {
       let models = unpricedModels(of: answer).joined(separator: ", ")
+      let answers = unpriced == 1 ? "1 answer has" : "\(unpriced) answers have"
       warn(
-        "\(unpriced) answers have no price" + (models.isEmpty ? "" : " (\(models))")
+        "\(answers) no price" + (models.isEmpty ? "" : " (\(models))")
           + ": the dollars are at least what was spent")
     }
     if let all = totals?["totalTokens"]?.number, all > tokens {
@@ -74,6 +75,9 @@ enum GatewayUsage {
     /// Tokens; nil where they are not told apart.
     var tokens: JSONValue?
     var cost: Double
+
+    /// A run that was ended has its quarter of an hour, too.
+    var isSome: Bool { cost > 0 || tokens?["totalTokens"]?.number != 0 }
   }
 
   /// The newest first, and how many tokens the conversations have in all.
@@ -85,7 +89,7 @@ enum GatewayUsage {
     for session in answer["sessions"]?.elements ?? [] {
       guard let usage = session["usage"], usage.isObject else { continue }
       tokens += usage["totalTokens"]?.number ?? 0
-      for part in parts(of: usage, session) where since.map({ part.time >= $0 }) ?? true {
+      for part in parts(of: usage, session) where part.isSome && since ?? part.time <= part.time {
         found.append((part.time, row(part, session)))
       }
     }

@@ -200,6 +200,9 @@ extension Gateway {
     case "health": payload = try await wholeHealth()
     case "status": payload = status
     case "system-presence": payload = presence
+    // What openclaw(1) looks at in front of the rest: there is no such file.
+    case "config.get":
+      payload = ["exists": false, "valid": true, "config": .object([]), "issues": []]
     case "agents.list": payload = agents
     case "models.list": payload = ["models": models]
     case "cron.list": payload = ["jobs": [], "total": 0, "offset": 0, "hasMore": false]
@@ -703,6 +706,13 @@ extension Gateway {
     ]
   }
 
+  /// What a conversation that nobody has named is called by.
+  private static func title(_ words: String) -> String {
+    let longest = 60
+    let line = words.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    return line.count > longest ? line.prefix(longest - 1) + "\u{2026}" : line
+  }
+
   /// `sessions.list`.
   func sessions(_ params: Params) async throws -> JSONNode {
     let now = Timestamp.now().milliseconds
@@ -716,6 +726,8 @@ extension Gateway {
           [
             "key": .text(row.key), "sessionId": .text(row.id), "kind": "direct",
             "updatedAt": .number(row.updated), "hasActiveRun": .bool(busy.contains(row.key)),
+            "derivedTitle": params.isTrue("includeDerivedTitles")
+              ? .text(row.first.map(Self.title)) : .absent,
             "lastMessagePreview": params.isTrue("includeLastMessage") ? .text(row.last) : .absent,
           ]
         }),

@@ -21,10 +21,10 @@ t 75 "the worst status counts" agent-status -o small --max-time 5 -p down,a
 t 2 "an unknown profile is an error" agent-status -o small -p nobody,a
 err_like '^agent-status: nobody: profile nobody: not in ' "it is named"
 out_like '^a         ● connected' "the other is shown"
-printf '[profile claw]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
-run agent-status -p claw,a
-err_is "agent-status: claw: an OpenClaw gateway has no stats: see agent-tail and agent-chat" \
-  "another kind of agent: named once, and what to use"
+printf '[profile mac]\nkind = riff\nurl = http://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
+run agent-status -p mac,a
+err_is "agent-status: mac: this version of agent-status does not speak to a riff voice server" \
+  "another kind of agent is named once"
 run agent-status -p a,b
 is "$(grep '^[ab]$\|^$' "$out" | tr '\n' ' ')" "a  b " \
   "-o medium has a block for each, below the name"

@@ -46,6 +46,7 @@ struct GatewayMethod: Sendable {
     GatewayMethod("health", nil, ["probe?": .bool]),
     GatewayMethod("status", .read, [:]),
     GatewayMethod("system-presence", .read, [:]),
+    GatewayMethod("config.get", .read, [:]),
     GatewayMethod("agents.list", .read, [:]),
     GatewayMethod("models.list", .read, ["view?": .words]),
     GatewayMethod(

@@ -17,6 +17,8 @@ struct ChatSession: Sendable {
   let id: String
   /// Milliseconds.
   let updated: Int
+  /// The beginnings of what was said to the agent first, and of what was said last.
+  let first: String?
   let last: String?
 }
 
@@ -94,14 +96,20 @@ extension ActionStore {
           SELECT CAST(substr(text, 1, 120) AS BLOB) FROM chat_messages WHERE session = ?
           ORDER BY id DESC LIMIT 1
           """)
+      let first = try db.statement(
+        sql: """
+          SELECT CAST(substr(text, 1, 120) AS BLOB) FROM chat_messages
+          WHERE session = ? AND role = 'user' ORDER BY id LIMIT 1
+          """)
       var sessions: [ChatSession] = []
       while sessions.count < limit, let row = try rows.next() {
         let key: String = row["key"]
         guard isWanted(key) else { continue }
-        let text = try last.value([UInt8].self, [key])
+        let (said, text) = try (first.value([UInt8].self, [key]), last.value([UInt8].self, [key]))
         sessions.append(
           ChatSession(
             key: key, id: row["id"], updated: row["updated_at"],
+            first: said.map { String(decoding: $0, as: UTF8.self) },
             last: text.map { String(decoding: $0, as: UTF8.self) }))
       }
       return sessions

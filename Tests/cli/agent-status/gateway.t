@@ -1,0 +1,63 @@
+#!/bin/sh
+# agent-status of an OpenClaw gateway: what is at work, who waits, what is wrong.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../gateway.sh"
+needs agent-call agent-chat jq python3
+
+start_gateway claw
+sed -n 3p "$root/Tests/fixtures/recorded/openclaw-lists.ndjson" |
+  jq -c '.payload | .agents[0].agentId = "heron"' >"$tmp/health"
+tell claw answers health "$tmp/health"
+show() { run agent-status -p claw "$@"; }
+
+show
+status_is 0 "a gateway that is well"
+out_is "● healthy" "in a line"
+err_empty "without a word"
+show -o large
+out_like '^gateway +healthy, version 2026.9.6, up [0-9]+s$' "or a line a part"
+out_like '^heron +healthy, 5 conversations, idle$' "each agent"
+out_like '^stoat +healthy, 1 conversation, idle$' "by its name"
+
+talk() {
+  _talk=$1
+  shift
+  start "$_talk" agent-chat -p claw "$@"
+}
+talk one -t notes forever
+one=$pid
+talk two -t tides forever
+two=$pid
+at_work() { agent-status -p claw -o large | grep -q "^heron .*, at work: $1\$"; }
+ok "what is at work is named" wait_until 20 at_work "notes tides"
+tell claw ask ap-1 '{"command":"make","sessionKey":"agent:heron:tides"}'
+show -o large
+out_like '^heron +healthy, 5 conversations, waiting for a person: tides, at work: notes$' "and what waits"
+talk three -t a forever
+three=$pid
+talk four -t b forever
+four=$pid
+talk five -t c forever
+five=$pid
+ok "not more than three" wait_until 20 at_work "a b c and 1 more"
+for each in $one $two $three $four $five; do stop "$each" INT; done
+ok "and then nothing" wait_until 20 sh -c 'agent-status -p claw -o large | grep -q "^heron .* idle\$"'
+
+jq -c '.channels = {"telegram":{"configured":true,"probe":{"ok":false,"error":"401\u001b[31m"}}}' \
+  "$tmp/health" >"$tmp/ill"
+tell claw answers health "$tmp/ill"
+show
+status_is 1 "a channel that does not answer"
+out_is '◐ degraded: telegram
+telegram degraded, 401\e[31m' "is told, and nothing of it reaches the terminal"
+show -o waybar
+is "$(jq -c '[.alt, .class]' "$out")" '["degraded",["degraded"]]' "-o waybar"
+show -o tmux
+out_is '#[fg=#d97706]◐#[default] claw telegram' "-o tmux"
+tell claw door '{"error":{"type":"down"}}'
+t 75 "nobody there" agent-status -p claw -o small
+out_like '^○ down' "is told"
+start_gateway shy --pair
+t 77 "a device that is not let in" agent-status -p shy -o small
+out_is '○ refused' "is told"
+done_testing

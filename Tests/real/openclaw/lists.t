@@ -1,0 +1,46 @@
+#!/bin/sh
+# The lists of the real gateway: what was spent, how it is, what it noted, and titles.
+. "${0%/*}/lib.sh"
+needs agent-call agent-chat agent-cost agent-status jq
+bound=600
+
+say() { agent-chat -p claw --max-time 120 "$@" >/dev/null; }
+ok "one conversation" say -t "$run-a" "say one"
+ok "another one, of another agent" say -a stoat -t "$run-b" "say two"
+
+spent() { agent-call -p claw -S today usage 2>"$tmp/usage.err" >"$tmp/usage"; }
+counted() { spent && [ "$(grep -c "$run" "$tmp/usage")" -eq 2 ]; }
+# What it counted is kept for half a minute.
+ok "what they cost is counted" wait_until 120 counted
+of() { jq -c "select(.metadata.sessionId == \"$1\") | $2" "$tmp/usage"; }
+is "$(of "agent:main:$run-a" '[.kind,.metadata.agent,.metadata.model,.metadata.usage.outputTokens]')" \
+  '["usage","main","tide-1",40]' "by conversation, agent and model"
+raw_total() {
+  as_box -q sessions.usage "{\"agentScope\":\"all\",\"startDate\":\"$1\",\"endDate\":\"$1\",\"limit\":1000}" |
+    jq 'select(.m.type == "res" and .m.payload.totals) | .m.payload.totals.totalCost'
+}
+t 0 "agent-cost" agent-cost -p claw -S "$(date -u +%Y-%m-%dT00:00:00Z)" -o json --by thread,agent
+is "$(tail -n 1 "$out" | jq '.usd_cost * 1e7 | round')" \
+  "$(raw_total "$(date -u +%Y-%m-%d)" | jq '. * 1e7 | round')" "counts as much as the gateway"
+is "$(jq -c "select(.thread == \"agent:stoat:$run-b\") | [.agent, .count, .output_tokens]" "$out")" \
+  '["stoat",1,40]' "and where"
+
+t 0 "agent-status" agent-status -p claw -o large
+out_like '^gateway +healthy, version 20[0-9.]*, up [0-9]+[smhd]' "version and time since the start"
+out_like '^main +healthy, [0-9]+ conversations' "each agent"
+say -t "$run-c" "slow 15" &
+busy() { agent-status -p claw -o large | grep -q "^main .*at work:.* $run-c"; }
+ok "a conversation at work is named" wait_until 30 busy
+wait
+
+t 0 "audit" agent-call -p claw -n 1000 audit
+is "$(jq -r "select(.sessionKey == \"agent:main:$run-a\") | .action + \" \" + .status" "$out" | xargs)" \
+  "agent.run.finished succeeded agent.run.started started" "the newest first"
+is "$(jq -r .sequence "$out" | sort -rnu | xargs)" "$(jq -r .sequence "$out" | xargs)" "each once"
+t 0 "two" agent-call -p claw -n 2 audit
+is "$(lines "$out")" 2 "with -n"
+
+as_box -q sessions.create "{\"key\":\"agent:main:$run-d\",\"label\":\"Harbour $run\"}" >/dev/null
+t 0 "the conversations" agent-chat -p claw --threads
+is "$(grep "^agent:main:$run-d" "$out" | cut -f 2)" "Harbour $run" "have their titles"
+done_testing
