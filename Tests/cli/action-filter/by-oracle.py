@@ -15,7 +15,7 @@ ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asi
          "America/St_Johns", "America/Sao_Paulo"]
 TIMES = ["minute", "hour", "day", "week", "month"]
 WIDTH = {"minute": 60, "hour": 3600, "day": 86400, "week": 604800, "month": 28 * 86400}
-KEYS = ["kind", "model", "provider", "guild", "channel", "user", "profile"]
+KEYS = ["kind", "model", "provider", "guild", "channel", "thread", "user", "agent", "profile"]
 MEMBER = {"kind": "kind", "guild": "guild_id", "channel": "channel_id", "user": "user_id"}
 draw = random.Random(int(sys.argv[1]))
 
@@ -119,7 +119,8 @@ def make(base, span):
     members = {"kind": draw.choice(["llm_call", "asr_call", 'a"\t\x1b[31m', "Caf\u00e9"]),
                "guild_id": draw.choice(["1", "2", None]), "channel_id": draw.choice(["9", None]),
                "user_id": draw.choice(["7", "x\ny", ""]), "profile": draw.choice(["home", "work"])}
-    metadata = {"model": draw.choice(["m1", "m2", None]), "provider": draw.choice(["p", None])}
+    metadata = {"model": draw.choice(["m1", "m2", None]), "provider": draw.choice(["p", None]),
+                "agent": draw.choice(["main", None]), "sessionId": draw.choice(["s-1", "s-2", None])}
     usage = draw.choice(["usage", "responseUsage", None, "llm"])
     if usage:
         told = (draw.randrange(5000), draw.randrange(500))
@@ -131,6 +132,8 @@ def make(base, span):
         metadata["responseModel"] = "m3"
     action["values"] = {key: members[name] for key, name in MEMBER.items()}
     action["values"] |= {"profile": members["profile"], "provider": metadata["provider"],
+                         "agent": metadata["agent"],
+                         "thread": members["channel_id"] or metadata["sessionId"],
                          "model": metadata["model"] or metadata.get("responseModel")}
     time = f'"{instant(second)}"' if action["second"] is not None else draw.choice(["null", '"soon"'])
     fields = ",".join(f"{text_of(k)}:{text_of(v)}" for k, v in members.items())

@@ -157,9 +157,23 @@ is "$(cat "$out")" "$(printf 'heron\tGrey Heron\nstoat\tstoat')" "the agents are
 chat --agents -o json
 is "$(jq -c .identity.name "$out" | head -n 1)" '"Grey Heron"' "as the gateway writes them"
 chat --threads
-is "$(cut -f 1 "$out" | tr '\n' ' ')" "agent:heron:main agent:stoat:side " "the threads are listed"
+is "$(cut -f 1 "$out" | tr '\n' ' ')" "agent:heron:main agent:stoat:side " "threads"
+tell claw label agent:stoat:side 'Harbour talk'
+chat --threads
+is "$(cut -f 1,2 "$out")" "$(printf 'agent:heron:main\t\nagent:stoat:side\tHarbour talk')" "with their titles"
+is "$(frames claw sessions.list | tail -n 1)" '{"includeDerivedTitles":true}' "which are asked for"
+printf '%s\n' '{"sessions":[{"key":"agent:heron:a","derivedTitle":"Say hello"},{"key":"agent:heron:b","label":"Named","derivedTitle":"Other"}]}' >"$tmp/titles"
+tell claw answers sessions.list "$tmp/titles"
+chat --threads
+is "$(cut -f 2 "$out")" "$(printf 'Say hello\nNamed')" "also those that the gateway made of what was said"
 chat --threads -o json
-is "$(jq -r .type "$out" | sort -u)" thread "they are listed as records"
+is "$(jq -r .type "$out" | sort -u)" thread "as records"
+start_gateway early --old
+run agent-chat -p early hello
+t 0 "an early gateway lists its threads" agent-chat -p early --threads
+is "$(cut -f 1 "$out")" agent:heron:main "without titles"
+is "$(frames early sessions.list | jq -c .)" '{"includeDerivedTitles":true}
+{}' "when it is asked again"
 chat --history -t side -a stoat
 out_is 'user: hello
 assistant: You said: hello' "a history is shown"

@@ -39,7 +39,14 @@ chat --agents
 out_like '^main	' "the agents are listed"
 chat -t side hello
 chat --threads
-out_like '^agent:main:side' "the threads are listed"
+out_like '^agent:main:side	hello	' "the threads, by what was said first"
+is "$(agent-call -p loud rpc config.get)" '{"exists":false,"valid":true,"config":{},"issues":[]}' \
+  "there is no configuration to read"
+t 0 "how it is" agent-call -p loud -o tsv health
+is "$(cut -f 2,4 "$out" | sed 's/, up .*//')" "$(printf 'healthy\tversion %s\nhealthy\t2 conversations, idle' \
+  "$(agent-serve --version | cut -d ' ' -f 2)")" "is told"
+t 2 "it counts no costs" agent-call -p loud usage
+err_is "agent-call: sessions.usage: unknown method: sessions.usage (INVALID_REQUEST)" "and says so"
 chat --abort
 status_is 1 "nothing to end"
 
