@@ -13,7 +13,8 @@ enum GatewayOperations {
     list("devices", "device.pair.list", in: ["pending", "paired"], .gatewayDevices, [.pairing]),
     list("cron", "cron.list", in: ["jobs", "items"], .gatewayCron),
     Operation("health", listing: .joelclawHealth, run: GatewayHealth.run),
-    Operation("usage", options: ["count", "since"], listing: .gatewayUsage, run: GatewayUsage.run),
+    Operation(
+      "actions", options: ["count", "since"], listing: .gatewayUsage, run: GatewayUsage.run),
     Operation("audit", options: ["count"], listing: .gatewayAudit, run: audit),
     Operation("scopes", listing: .gatewayScopes, run: scopes),
     Operation(

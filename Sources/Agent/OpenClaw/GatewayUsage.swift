@@ -6,6 +6,7 @@ import Web
 /// What a gateway says of tokens and dollars, as actions that action-filter(1) sums up
 /// (Agent/OpenClaw/CONTRACT.md 6.1).
 enum GatewayUsage {
+  private static let method = "sessions.usage"
   /// The most conversations that are asked for.
   private static let most = 1000
   /// How long a gateway may go on counting until what it has is taken, and between two questions,
@@ -18,7 +19,7 @@ enum GatewayUsage {
     let answer = try ask(call, since, now)
     let (rows, tokens) = rows(of: answer, since: since)
     let totals = answer["totals"]
-    func warn(_ words: String) { call.diagnostics.error("usage", words) }
+    func warn(_ words: String) { call.diagnostics.error(method, words) }
     if let unpriced = totals?["missingCostEntries"]?.integer, unpriced > 0 {
       let models = unpricedModels(of: answer).joined(separator: ", ")
       let answers = unpriced == 1 ? "1 answer has" : "\(unpriced) answers have"
@@ -45,7 +46,7 @@ enum GatewayUsage {
     let end = min(Clock.monotonic + patience, call.caller.deadline)
     while true {
       // Without it, a late gateway tells of the default agent alone.
-      let payload = try caller.call("sessions.usage", params, late: "agentScope", #""all""#)
+      let payload = try caller.call(method, params, late: "agentScope", #""all""#)
       let answer = try payload.withUnsafeBytes { try JSONValue.parse($0) }
       let next = Clock.monotonic + pause
       if !isCounting(answer) || next >= end { return answer }
@@ -171,5 +172,5 @@ extension Listing {
       Column("IN", isRight: true) { .text($0["metadata"]?["usage"]?["inputTokens"]) },
       Column("OUT", isRight: true) { .text($0["metadata"]?["usage"]?["outputTokens"]) },
       .money("COST", "usd_cost"),
-    ], fields: ["id", "created_at", "kind", "usd_cost", "metadata"])
+    ], fields: Listing.actions.fields)
 }

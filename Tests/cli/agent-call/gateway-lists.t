@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a gateway counts, notes and says of itself: usage, audit, health, titles. The numbers are
+# What a gateway counts, notes and says of itself: actions, audit, health, titles. The numbers are
 # those of a gateway of OpenClaw 2026.9.6 (fixtures/recorded/openclaw-lists.ndjson).
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../gateway.sh"
@@ -13,15 +13,15 @@ line 3 >"$tmp/health"
 day=2026-11-29T00:00:00Z
 tab=$(printf '\t')
 
-# --- usage
+# --- actions
 cat "$tmp/old" "$tmp/fresh" >"$tmp/both"
 tell claw answers sessions.usage "$tmp/both"
-t 0 "what was spent" agent-call -p claw -S "$day" usage
+t 0 "what was spent" agent-call -p claw -S "$day" actions
 is "$(frames claw sessions.usage | wc -l | tr -d ' ')" 2 "a gateway that counts is asked again"
 is "$(frames claw sessions.usage | tail -n 1 | jq -c '[.agentScope, .limit, .startDate]')" \
   '["all",1000,"2026-11-29"]' "for all agents"
 is "$(frames claw connect | tail -n 1 | jq -c .scopes)" '["operator.read"]' "reading is enough"
-err_is "agent-call: usage: 1 answer has no price (tide-2): the dollars are at least what was spent" \
+err_is "agent-call: sessions.usage: 1 answer has no price (tide-2): the dollars are at least what was spent" \
   "what has no price is told, and no more"
 is "$(jq -s 'map(.usd_cost) | add * 1e7 | round' "$out")" \
   "$(jq '.totals.totalCost * 1e7 | round' "$tmp/fresh")" "the dollars are all there"
@@ -38,28 +38,28 @@ is "$(jq -c 'select(.usd_cost == 0) | .metadata.sessionId' "$out")" '"agent:main
   "where nothing was spent, there is no row"
 is "$(action-filter -u --usage --by thread,agent --total "$out" | tail -n 1 | jq .count)" \
   "$(lines "$out")" "action-filter takes each for an action of its own"
-t 0 "a later time" agent-call -p claw -S 2026-11-29T10:35:00Z -n 20 -o tsv usage
-like "$(tail -n 1 "$out")" "^agent:main:works [^$tab]*${tab}2026-11-29T10:35:10.982Z${tab}usage${tab}0.00059${tab}\{" \
+t 0 "a later time" agent-call -p claw -S 2026-11-29T10:35:00Z -n 20 -o tsv actions
+like "$(tail -n 1 "$out")" "^agent:main:works [^$tab]*${tab}2026-11-29T10:35:10.982Z${tab}usage${tab}${tab}${tab}${tab}${tab}0.00059${tab}${tab}\{" \
   "leaves out what is older"
-t 0 "one" agent-call -p claw -S "$day" -n 1 usage
+t 0 "one" agent-call -p claw -S "$day" -n 1 actions
 is "$(jq -r .metadata.agent "$out")" stoat "with -n"
-run python3 "$cli/terminal.py" agent-call -p claw -S "$day" usage
+run python3 "$cli/terminal.py" agent-call -p claw -S "$day" actions
 like "$(tr -d '\r' <"$out")" 'stoat +agent:stoat:notes +tide-1 +430 +40 +\$0\.0006' "a table on a terminal"
 jq -c '.sessions |= map(select(.agentId == "stoat"))' "$tmp/fresh" >"$tmp/cut"
 tell claw answers sessions.usage "$tmp/cut"
-run agent-call -p claw -S "$day" usage
-err_like 'usage: some was spent in conversations that the gateway does not list$' "what is not listed is told"
+run agent-call -p claw -S "$day" actions
+err_like 'sessions.usage: some was spent in conversations that the gateway does not list$' "what is not listed is told"
 tell claw answers sessions.usage "$tmp/old"
-t 75 "one that does not end counting" agent-call -p claw --max-time 3 -S "$day" usage
-err_is "agent-call: usage: the gateway still counts: the numbers are old" "is not believed"
+t 75 "one that does not end counting" agent-call -p claw --max-time 3 -S "$day" actions
+err_is "agent-call: sessions.usage: the gateway still counts: the numbers are old" "is not believed"
 printf '%s\n' '{"sessions":[{"key":7,"usage":{"totalTokens":1e300,"dailyBreakdown":[{"date":"x"},{"date":"2026-11-29","totalCost":-1e300,"totalTokens":1}],"utcQuarterHourTokenUsage":[{"date":"2026-11-29","quarterIndex":1e300,"totalCost":1}],"lastActivity":-1e300}}],"totals":{"totalTokens":"many","missingCostEntries":-9223372036854775808}}' '{}' '"x"' >"$tmp/odd"
 tell claw answers sessions.usage "$tmp/odd"
-t 0 "numbers that cannot be" agent-call -p claw usage
+t 0 "numbers that cannot be" agent-call -p claw actions
 is "$(jq -c '[.created_at, .usd_cost, .metadata]' "$out")" \
   '["2026-11-29T23:45:00.000Z",1,{"sessionId":"","usage":{}}]' "do no harm"
-for _ in 1 2; do t 1 "nor do other answers" agent-call -p claw usage; done
+for _ in 1 2; do t 1 "nor do other answers" agent-call -p claw actions; done
 start_gateway early --old
-t 1 "an early gateway" agent-call -p early usage
+t 1 "an early gateway" agent-call -p early actions
 is "$(frames early sessions.usage | jq -c .)" '{"limit":1000,"agentScope":"all"}
 {"limit":1000}' "is asked without what it does not know"
 

@@ -47,7 +47,7 @@ t 2 "parameters are an object" agent-call -p claw rpc health -d '[1]'
 err_one_line agent-call "one line says it"
 t 2 "a method is needed" agent-call -p claw rpc
 t 2 "a gateway has no guilds" agent-call -p claw guilds
-err_like 'an OpenClaw gateway has no guilds; it has agents, threads, models, devices, cron, health, usage, audit, scopes, rpc' "and what it has is told"
+err_like 'an OpenClaw gateway has no guilds; it has agents, threads, models, devices, cron, health, actions, audit, scopes, rpc' "and what it has is told"
 
 tell claw mute models.list
 t 75 "no answer in time" agent-call -p claw --max-time 0.5 models

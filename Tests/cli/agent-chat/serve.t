@@ -45,7 +45,7 @@ is "$(agent-call -p loud rpc config.get)" '{"exists":false,"valid":true,"config"
 t 0 "how it is" agent-call -p loud -o tsv health
 is "$(cut -f 2,4 "$out" | sed 's/, up .*//')" "$(printf 'healthy\tversion %s\nhealthy\t2 conversations, idle' \
   "$(agent-serve --version | cut -d ' ' -f 2)")" "is told"
-t 2 "it counts no costs" agent-call -p loud usage
+t 2 "it counts no costs" agent-call -p loud actions
 err_is "agent-call: sessions.usage: unknown method: sessions.usage (INVALID_REQUEST)" "and says so"
 chat --abort
 status_is 1 "nothing to end"

@@ -16,7 +16,7 @@ status_is 0 "a gateway"
 is "$(cat "$out")" '{"type":"count","model":"tide-1","count":8,"usd_cost":0.0053300000000000001,"input_tokens":3890,"output_tokens":360}
 {"type":"count","model":"tide-2","count":1,"usd_cost":0,"input_tokens":450,"output_tokens":40}
 {"type":"count","count":9,"usd_cost":0.0053300000000000001,"input_tokens":4340,"output_tokens":400}' "is counted by model"
-err_is "agent-cost: usage: 1 answer has no price (tide-2): the dollars are at least what was spent" \
+err_is "agent-cost: sessions.usage: 1 answer has no price (tide-2): the dollars are at least what was spent" \
   "what has no price is told"
 cost --by agent
 is "$(sed 1d "$out" | cut -f 1-3)" "main${tab}7${tab}0.0035500000000000001

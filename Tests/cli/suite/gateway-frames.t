@@ -29,10 +29,10 @@ each() {
   wait_until 20 came_frames "$1" chat.history 1
   stop "$tail"
   agent-tail -p "$1" --max-time 0.5 main >"$tmp/said" 2>&1
-  for words in agents threads models devices cron health usage audit; do
+  for words in agents threads models devices cron health actions audit; do
     agent-call -p "$1" "$words" >"$tmp/said" 2>&1
   done
-  agent-call -p "$1" -S 2d usage >"$tmp/said" 2>&1
+  agent-call -p "$1" -S 2d actions >"$tmp/said" 2>&1
   agent-chat -p "$1" hello >"$tmp/said" 2>&1
   agent-chat -p "$1" -t side -a stoat --attach "$tmp/a b.png" tool >"$tmp/said" 2>&1
   agent-chat -p "$1" "wide 500000" >"$tmp/said" 2>&1

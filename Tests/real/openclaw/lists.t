@@ -8,7 +8,7 @@ say() { agent-chat -p claw --max-time 120 "$@" >/dev/null; }
 ok "one conversation" say -t "$run-a" "say one"
 ok "another one, of another agent" say -a stoat -t "$run-b" "say two"
 
-spent() { agent-call -p claw -S today usage 2>"$tmp/usage.err" >"$tmp/usage"; }
+spent() { agent-call -p claw -S today actions 2>"$tmp/usage.err" >"$tmp/usage"; }
 counted() { spent && [ "$(grep -c "$run" "$tmp/usage")" -eq 2 ]; }
 # What it counted is kept for half a minute.
 ok "what they cost is counted" wait_until 120 counted
