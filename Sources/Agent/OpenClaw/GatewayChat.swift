@@ -145,6 +145,10 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       if case .history = list {
         complete(GatewayHistory(reply.object, key: key), for: list)
       } else {
+        if case .threads = list, let words = GatewayLists.shortfall(reply.object) {
+          waiter?.isCut = true
+          fault(words, at: nil)
+        }
         listed = .success(GatewayLists.rows(list, payload, reply, key: key, origin))
       }
     case (.list(_, let list, _), .refused(let error)) where isTooLate(error):

@@ -16,7 +16,7 @@ enum GatewayHealth {
     let start = Clock.monotonic
     let health = try JSONValue.parse(caller.call("health"))
     let latency = Int((Clock.monotonic - start) * 1000)
-    let list = try JSONValue.parse(caller.call("sessions.list"))
+    let list = try JSONValue.parse(caller.call("sessions.list", GatewayLists.sessions))
     let sessions = list["sessions"]?.elements ?? []
     // Only what is at work can wait for a person.
     let waiting = sessions.contains(where: isBusy) ? try asking(call) : []
@@ -67,7 +67,7 @@ enum GatewayHealth {
         let key = session["key"]?.string
         return (session["agentId"]?.string ?? key.flatMap(GatewayKey.init)?.agent) == id
       }
-      // Its health may be older than the list, which has no more than the newest.
+      // Its health may be older than the list.
       let told = (agent["sessions"]?["count"]?.integer).map(Int.init(clamping:)) ?? 0
       let count = max(told, own.count)
       var part = Part(name: id, words: [count == 1 ? "1 conversation" : "\(count) conversations"])

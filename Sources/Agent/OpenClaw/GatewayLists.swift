@@ -10,7 +10,7 @@ enum GatewayLists {
     case .agents: return ("agents.list", RecordText(), "")
     case .threads:
       return (
-        "sessions.list", RecordText().bool("includeDerivedTitles", hasTitles ? true : nil), ""
+        "sessions.list", sessions.bool("includeDerivedTitles", hasTitles ? true : nil), ""
       )
     case .history(let thread, let agent, let count):
       let key = hello.sessionKey(thread: thread, agent: agent)
@@ -19,6 +19,15 @@ enum GatewayLists {
       let key = hello.sessionKey(thread: thread, agent: agent)
       return ("chat.abort", RecordText().string("sessionKey", key), key)
     }
+  }
+
+  /// What asks for the conversations: unasked, a gateway gives a hundred.
+  static let sessions = RecordText().number("limit", 1000)
+
+  /// What is wrong with a list that has a beginning alone; nil for a whole one.
+  static func shortfall(_ payload: JSONValue?) -> String? {
+    guard payload?["hasMore"]?.bool == true else { return nil }
+    return "there are more than these: the gateway gives no more at a time"
   }
 
   /// - Parameter isWhole: whether its texts are wanted whole.

@@ -8,7 +8,8 @@ enum GatewayOperations {
   static let all: [Operation] = [
     list("agents", "agents.list", in: ["agents"], .gatewayAgents),
     list(
-      "threads", "sessions.list", in: ["sessions"], .gatewayThreads, late: "includeDerivedTitles"),
+      "threads", "sessions.list", in: ["sessions"], .gatewayThreads,
+      params: GatewayLists.sessions, late: "includeDerivedTitles"),
     list("models", "models.list", in: ["models"], .gatewayModels),
     list("devices", "device.pair.list", in: ["pending", "paired"], .gatewayDevices, [.pairing]),
     list("cron", "cron.list", in: ["jobs", "items"], .gatewayCron),
@@ -23,13 +24,19 @@ enum GatewayOperations {
 
   private static func list(
     _ name: String, _ method: String, in members: [String], _ listing: Listing,
-    _ scopes: [GatewayScope] = [.read], late: String? = nil
+    _ scopes: [GatewayScope] = [.read], params: RecordText = RecordText(), late: String? = nil
   ) -> Operation {
     Operation(name, options: ["count"], listing: listing) { call in
       let caller = GatewayCaller(call.caller, scopes: scopes)
       let payload =
-        try late.map { try caller.call(method, late: $0, "true") } ?? caller.call(method)
-      return try call.finish(rows(members, payload), listing)
+        try late.map { try caller.call(method, params, late: $0, "true") }
+        ?? caller.call(method, params)
+      let rows = rows(members, payload)
+      let answer = try? payload.withUnsafeBytes { try JSONValue.parse($0) }
+      if let words = GatewayLists.shortfall(answer), call.arguments.count ?? .max > rows.count {
+        call.diagnostics.error(method, words)
+      }
+      return try call.finish(rows, listing)
     }
   }
 

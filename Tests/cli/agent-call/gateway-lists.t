@@ -127,6 +127,14 @@ is "$(jq -c '[.key, .label, .derivedTitle]' "$out")" '["agent:heron:notes","Harb
 t 0 "in" agent-chat -p early -t notes hello
 t 0 "an early gateway" agent-call -p early threads
 is "$(jq -c .key "$out")" '"agent:heron:notes"' "lists without them"
-is "$(frames early sessions.list | jq -c .)" '{"includeDerivedTitles":true}
-{}' "when it is asked again"
+is "$(frames early sessions.list | jq -c .)" '{"limit":1000,"includeDerivedTitles":true}
+{"limit":1000}' "when it is asked again"
+printf '%s\n' '{"sessions":[{"key":"agent:heron:a"}],"hasMore":true}' >"$tmp/more"
+tell claw answers sessions.list "$tmp/more"
+t 0 "a list that is too long" agent-call -p claw threads
+err_is "agent-call: sessions.list: there are more than these: the gateway gives no more at a time" "says so"
+t 0 "who wants no more" agent-call -p claw -n 1 threads
+err_empty "is not told"
+t 2 "elsewhere, too" agent-chat -p claw --threads
+err_like 'there are more than these: the gateway gives no more at a time$' "in a line"
 done_testing

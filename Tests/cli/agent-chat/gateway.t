@@ -161,7 +161,7 @@ is "$(cut -f 1 "$out" | tr '\n' ' ')" "agent:heron:main agent:stoat:side " "thre
 tell claw label agent:stoat:side 'Harbour talk'
 chat --threads
 is "$(cut -f 1,2 "$out")" "$(printf 'agent:heron:main\t\nagent:stoat:side\tHarbour talk')" "with their titles"
-is "$(frames claw sessions.list | tail -n 1)" '{"includeDerivedTitles":true}' "which are asked for"
+is "$(frames claw sessions.list | tail -n 1)" '{"limit":1000,"includeDerivedTitles":true}' "which are asked for"
 printf '%s\n' '{"sessions":[{"key":"agent:heron:a","derivedTitle":"Say hello"},{"key":"agent:heron:b","label":"Named","derivedTitle":"Other"}]}' >"$tmp/titles"
 tell claw answers sessions.list "$tmp/titles"
 chat --threads
@@ -172,8 +172,8 @@ start_gateway early --old
 run agent-chat -p early hello
 t 0 "an early gateway lists its threads" agent-chat -p early --threads
 is "$(cut -f 1 "$out")" agent:heron:main "without titles"
-is "$(frames early sessions.list | jq -c .)" '{"includeDerivedTitles":true}
-{}' "when it is asked again"
+is "$(frames early sessions.list | jq -c .)" '{"limit":1000,"includeDerivedTitles":true}
+{"limit":1000}' "when it is asked again"
 chat --history -t side -a stoat
 out_is 'user: hello
 assistant: You said: hello' "a history is shown"

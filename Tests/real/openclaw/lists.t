@@ -27,7 +27,7 @@ is "$(jq -c "select(.thread == \"agent:stoat:$run-b\") | [.agent, .count, .outpu
 
 t 0 "agent-status" agent-status -p claw -o large
 out_like '^gateway +healthy, version 20[0-9.]*, up [0-9]+[smhd]' "version and time since the start"
-out_like '^main +healthy, [0-9]+ conversations' "each agent"
+out_like '^main +healthy, [0-9]+ conversations?, idle$' "each agent"
 say -t "$run-c" "slow 15" &
 busy() { agent-status -p claw -o large | grep -q "^main .*at work:.* $run-c"; }
 ok "a conversation at work is named" wait_until 30 busy
@@ -43,4 +43,10 @@ is "$(lines "$out")" 2 "with -n"
 as_box -q sessions.create "{\"key\":\"agent:main:$run-d\",\"label\":\"Harbour $run\"}" >/dev/null
 t 0 "the conversations" agent-chat -p claw --threads
 is "$(grep "^agent:main:$run-d" "$out" | cut -f 2)" "Harbour $run" "have their titles"
+set --
+for n in $(seq 110); do set -- "$@" sessions.create "{\"key\":\"agent:main:$run-many$n\"}"; done
+as_box -q "$@" >/dev/null
+is "$(agent-chat -p claw --threads | grep -c "^agent:main:$run-many")" 110 "and are all there"
+t 0 "agent-status of so many" agent-status -p claw -o large
+out_like '^stoat +healthy, [1-9][0-9]* conversations?, idle$' "counts all agents'"
 done_testing
