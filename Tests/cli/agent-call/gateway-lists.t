@@ -104,8 +104,8 @@ jq -c '.eventLoop.degraded = true | .plugins.errors = [{"id":"memory-core","erro
     "irc":{"configured":true,"probe":{"ok":true}}}' "$tmp/health" >"$tmp/ill"
 tell claw answers health "$tmp/ill"
 t 1 "one that is not well" agent-call -p claw health
-is "$(jq -c '[.source, .status, .summary]' "$out" | sed 's/, version[^"]*//')" \
-  '["gateway","degraded","it is overloaded, the plug-in memory-core failed"]
+is "$(jq -c '[.source, .status, .summary]' "$out" | sed 's/up [0-9]*s/up 0s/')" \
+  '["gateway","degraded","the plug-in memory-core failed, version 2026.9.6, up 0s, overloaded"]
 ["main","healthy","5 conversations, idle"]
 ["stoat","healthy","1 conversation, idle"]
 ["telegram","degraded","401\u001b[31m"]

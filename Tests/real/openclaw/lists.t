@@ -1,5 +1,6 @@
 #!/bin/sh
-# The lists of the real gateway: what was spent, how it is, what it noted, and titles.
+# The lists of the real gateway: what was spent, how it is, what it noted, and titles; and what its
+# own command says of ours.
 . "${0%/*}/lib.sh"
 needs agent-call agent-chat agent-cost agent-status jq
 bound=600
@@ -49,4 +50,11 @@ as_box -q "$@" >/dev/null
 is "$(agent-chat -p claw --threads | grep -c "^agent:main:$run-many")" 110 "and are all there"
 t 0 "agent-status of so many" agent-status -p claw -o large
 out_like '^stoat +healthy, [1-9][0-9]* conversations?, idle$' "counts all agents'"
+
+start_server door agent-serve -D :memory: -l 127.0.0.1:0 --gateway 0 --reply-command cat
+door=$(jq -r 'select(.type == "gateway") | .url' "$tmp/door.out")
+run openclaw gateway probe --url "$door" --token none --json
+is "$(jq -c '.targets[] | select(.id == "explicit") | [.connect.rpcOk, .connect.error, .config.valid]' "$out")" \
+  '[true,null,true]' "openclaw gateway probe reads all that it wants of agent-serve"
+is "$(jq -c '.warnings[] | select(.targetIds == ["explicit"])' "$out")" "" "and warns of nothing"
 done_testing
