@@ -4,6 +4,8 @@
 . "${0%/*}/lib.sh"
 needs agent-call agent-chat agent-cost agent-status jq
 bound=600
+# Process numbers of a box come again, and its conversations stay.
+run=$run-$(date +%s)
 
 say() { agent-chat -p claw --max-time 120 "$@" >/dev/null; }
 ok "one conversation" say -t "$run-a" "say one"
