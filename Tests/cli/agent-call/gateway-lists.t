@@ -16,55 +16,55 @@ tab=$(printf '\t')
 # --- actions
 cat "$tmp/old" "$tmp/fresh" >"$tmp/both"
 tell claw answers sessions.usage "$tmp/both"
-t 0 "what was spent" agent-call -p claw -S "$day" actions
+t 0 "a gateway says what was spent" agent-call -p claw -S "$day" actions
 is "$(frames claw sessions.usage | wc -l | tr -d ' ')" 2 "a gateway that counts is asked again"
 is "$(frames claw sessions.usage | tail -n 1 | jq -c '[.agentScope, .limit, .startDate]')" \
-  '["all",1000,"2026-11-29"]' "for all agents"
+  '["all",1000,"2026-11-29"]' "it is asked for all agents"
 is "$(frames claw connect | tail -n 1 | jq -c .scopes)" '["operator.read"]' "reading is enough"
 err_is "agent-call: sessions.usage: 1 answer has no price (tide-2): the dollars are at least what was spent" \
-  "what has no price is told, and no more"
+  "a line says what has no price, and no more"
 is "$(jq -s 'map(.usd_cost) | add * 1e7 | round' "$out")" \
-  "$(jq '.totals.totalCost * 1e7 | round' "$tmp/fresh")" "the dollars are all there"
+  "$(jq '.totals.totalCost * 1e7 | round' "$tmp/fresh")" "the dollars are as many as the gateway counts"
 is "$(jq -s 'map(.metadata.usage | .inputTokens + .outputTokens + .cacheReadTokens) | add' "$out")" \
-  "$(jq .totals.totalTokens "$tmp/fresh")" "and the tokens"
+  "$(jq .totals.totalTokens "$tmp/fresh")" "the tokens are as many as the gateway counts"
 is "$(jq -c 'select(.metadata.sessionId == "agent:main:both") | [.kind, .metadata.model, .usd_cost]' "$out")" \
   '["usage","tide-1",0.00059]
 ["usage","tide-2",0]' "two models of a day are told apart"
 is "$(jq -r 'select(.metadata.sessionId == "agent:main:asks") | .created_at' "$out")" \
   '2026-11-29T10:34:02.656Z
-2026-11-29T10:15:00.000Z' "by quarters of an hour, the last of which ends with what was last said"
-is "$(jq -r .created_at "$out" | sort -r)" "$(jq -r .created_at "$out")" "the newest first"
+2026-11-29T10:15:00.000Z' "there is a row for each quarter of an hour, the last with the time of what was last said"
+is "$(jq -r .created_at "$out" | sort -r)" "$(jq -r .created_at "$out")" "the newest comes first"
 is "$(jq -c 'select(.usd_cost == 0) | .metadata.sessionId' "$out")" '"agent:main:both"' \
   "where nothing was spent, there is no row"
 is "$(action-filter -u --usage --by thread,agent --total "$out" | tail -n 1 | jq .count)" \
   "$(lines "$out")" "action-filter takes each for an action of its own"
-t 0 "a later time" agent-call -p claw -S 2026-11-29T10:35:00Z -n 20 -o tsv actions
+t 0 "a later time may be given" agent-call -p claw -S 2026-11-29T10:35:00Z -n 20 -o tsv actions
 like "$(tail -n 1 "$out")" "^agent:main:works [^$tab]*${tab}2026-11-29T10:35:10.982Z${tab}usage${tab}${tab}${tab}${tab}${tab}0.00059${tab}${tab}\{" \
-  "leaves out what is older"
-t 0 "one" agent-call -p claw -S "$day" -n 1 actions
-is "$(jq -r .metadata.agent "$out")" stoat "with -n"
+  "what is older is left out"
+t 0 "one row may be asked for" agent-call -p claw -S "$day" -n 1 actions
+is "$(jq -r .metadata.agent "$out")" stoat "-n prints the first row"
 run python3 "$cli/terminal.py" agent-call -p claw -S "$day" actions
-like "$(tr -d '\r' <"$out")" 'stoat +agent:stoat:notes +tide-1 +430 +40 +\$0\.0006' "a table on a terminal"
+like "$(tr -d '\r' <"$out")" 'stoat +agent:stoat:notes +tide-1 +430 +40 +\$0\.0006' "a terminal gets a table"
 jq -c '.sessions |= map(select(.agentId == "stoat"))' "$tmp/fresh" >"$tmp/cut"
 tell claw answers sessions.usage "$tmp/cut"
 run agent-call -p claw -S "$day" actions
-err_like 'sessions.usage: some was spent in conversations that the gateway does not list$' "what is not listed is told"
+err_like 'sessions.usage: some was spent in conversations that the gateway does not list$' "a line says that not all is listed"
 tell claw answers sessions.usage "$tmp/old"
-t 75 "one that does not end counting" agent-call -p claw --max-time 3 -S "$day" actions
-err_is "agent-call: sessions.usage: the gateway still counts: the numbers are old" "is not believed"
+t 75 "a gateway that does not end counting gives status 75" agent-call -p claw --max-time 3 -S "$day" actions
+err_is "agent-call: sessions.usage: the gateway still counts: the numbers are old" "its numbers are said to be old"
 printf '%s\n' '{"sessions":[{"key":7,"usage":{"totalTokens":1e300,"dailyBreakdown":[{"date":"x"},{"date":"2026-11-29","totalCost":-1e300,"totalTokens":1}],"utcQuarterHourTokenUsage":[{"date":"2026-11-29","quarterIndex":1e300,"totalCost":1}],"lastActivity":-1e300}}],"totals":{"totalTokens":"many","missingCostEntries":-9223372036854775808}}' '{}' '"x"' >"$tmp/odd"
 tell claw answers sessions.usage "$tmp/odd"
-t 0 "numbers that cannot be" agent-call -p claw actions
+t 0 "numbers that cannot be are taken" agent-call -p claw actions
 is "$(jq -c '[.created_at, .usd_cost, .metadata]' "$out")" \
-  '["2026-11-29T23:45:00.000Z",1,{"sessionId":"","usage":{}}]' "do no harm"
-for _ in 1 2; do t 1 "nor do other answers" agent-call -p claw actions; done
+  '["2026-11-29T23:45:00.000Z",1,{"sessionId":"","usage":{}}]' "they do no harm"
+for _ in 1 2; do t 1 "an answer without conversations is an empty list" agent-call -p claw actions; done
 start_gateway early --old
-t 1 "an early gateway" agent-call -p early actions
+t 1 "an early gateway has an empty list, too" agent-call -p early actions
 is "$(frames early sessions.usage | jq -c .)" '{"limit":1000,"agentScope":"all"}
-{"limit":1000}' "is asked without what it does not know"
+{"limit":1000}' "it is asked again without what it does not know"
 
 # --- audit
-t 1 "nothing was noted yet" agent-call -p claw audit
+t 1 "an empty list of notes has status 1" agent-call -p claw audit
 python3 - >"$tmp/pages" <<'P'
 import json
 def page(last, count, cursor=None):
@@ -75,47 +75,47 @@ def page(last, count, cursor=None):
 page(1200, 500, "701"); page(700, 500, "201"); page(200, 200)
 P
 tell claw answers audit.activity.list "$tmp/pages"
-t 0 "what was noted" agent-call -p claw audit
-is "$(jq -r .sequence "$out")" "$(seq 1200 -1 1)" "is read to its end, the newest first"
+t 0 "a gateway says what was noted" agent-call -p claw audit
+is "$(jq -r .sequence "$out")" "$(seq 1200 -1 1)" "the list is read to its end, the newest first"
 is "$(frames claw audit.activity.list | tail -n 3 | jq -c .)" '{"limit":500}
 {"limit":500,"cursor":"701"}
-{"limit":500,"cursor":"201"}' "page by page"
+{"limit":500,"cursor":"201"}' "it is read page by page"
 tell claw answers audit.activity.list "$tmp/pages"
-t 0 "the first ones" agent-call -p claw -n 502 -o tsv audit
-is "$(lines "$out") $(tail -n 1 "$out")" "502 699${tab}1795947447959${tab}tool.action.finished${tab}failed${tab}${tab}agent:main:main${tab}${tab}exec${tab}${tab}tool_failed" "with -n"
-is "$(frames claw audit.activity.list | tail -n 1)" '{"limit":2,"cursor":"701"}' "and no more are asked for"
+t 0 "the first notes may be asked for" agent-call -p claw -n 502 -o tsv audit
+is "$(lines "$out") $(tail -n 1 "$out")" "502 699${tab}1795947447959${tab}tool.action.finished${tab}failed${tab}${tab}agent:main:main${tab}${tab}exec${tab}${tab}tool_failed" "-n prints so many of them"
+is "$(frames claw audit.activity.list | tail -n 1)" '{"limit":2,"cursor":"701"}' "no more are asked for"
 sed 1q "$tmp/pages" >"$tmp/endless"
 tell claw answers audit.activity.list "$tmp/endless"
-t 2 "a list without an end" agent-call -p claw audit
-err_is "agent-call: audit.activity.list: the pages of the list have no end" "is told"
+t 2 "a list without an end is an error" agent-call -p claw audit
+err_is "agent-call: audit.activity.list: the pages of the list have no end" "a line says so"
 
 # --- health
 tell claw answers health "$tmp/health"
-t 0 "how it is" agent-call -p claw -o tsv health
+t 0 "a gateway that is well has status 0" agent-call -p claw -o tsv health
 is "$(cut -f 1,2 "$out")" "gateway${tab}healthy
 main${tab}healthy
-stoat${tab}healthy" "the gateway and each agent"
-out_like "^gateway$tab.*${tab}version 2026.9.6, up [0-9]+s$tab" "version and time since the start"
-out_like "^main$tab.*5 conversations, idle$tab" "nothing is at work"
-is "$(frames claw exec.approval.list | wc -l | tr -d ' ')" 0 "so nobody asks who waits"
+stoat${tab}healthy" "there is a row for the gateway and for each agent"
+out_like "^gateway$tab.*${tab}version 2026.9.6, up [0-9]+s$tab" "the version and the time since the start are told"
+out_like "^main$tab.*5 conversations, idle$tab" "an agent with nothing at work is idle"
+is "$(frames claw exec.approval.list | wc -l | tr -d ' ')" 0 "nobody asks then what waits"
 jq -c '.eventLoop.degraded = true | .plugins.errors = [{"id":"memory-core","error":"no"}]
   | .channels = {"telegram":{"configured":true,"accounts":{"a":{"configured":true,"probe":{"ok":false,"error":"401\u001b[31m"}}}},
     "signal":{"configured":true,"healthState":"stale","lastError":"late"},"slack":{"configured":false,"linked":false},
     "irc":{"configured":true,"probe":{"ok":true}}}' "$tmp/health" >"$tmp/ill"
 tell claw answers health "$tmp/ill"
-t 1 "one that is not well" agent-call -p claw health
+t 1 "a gateway that is not well has status 1" agent-call -p claw health
 is "$(jq -c '[.source, .status, .summary]' "$out" | sed 's/up [0-9]*s/up 0s/')" \
   '["gateway","degraded","the plug-in memory-core failed, version 2026.9.6, up 0s, overloaded"]
 ["main","healthy","5 conversations, idle"]
 ["stoat","healthy","1 conversation, idle"]
 ["telegram","degraded","401\u001b[31m"]
 ["signal","degraded","stale: late"]
-["irc","healthy",""]' "says where, and why"
+["irc","healthy",""]' "the rows say where, and why"
 printf '%s\n' '{"ok":false,"agents":[{"agentId":"heron","sessions":{"count":1e300}},{}],"channels":[1],"plugins":7}' >"$tmp/odd"
 tell claw answers health "$tmp/odd"
-t 1 "what cannot be" agent-call -p claw -o tsv health
+t 1 "values that cannot be are taken" agent-call -p claw -o tsv health
 is "$(cut -f 1,2 "$out")" "gateway${tab}degraded
-heron${tab}healthy" "does no harm"
+heron${tab}healthy" "they do no harm to the rows"
 
 # --- titles
 needs agent-chat
@@ -123,18 +123,18 @@ agent-chat -p claw -t notes hello >/dev/null
 tell claw label notes 'Harbour notes'
 run agent-call -p claw threads
 is "$(jq -c '[.key, .label, .derivedTitle]' "$out")" '["agent:heron:notes","Harbour notes","Harbour notes"]' \
-  "titles are asked for"
-t 0 "in" agent-chat -p early -t notes hello
-t 0 "an early gateway" agent-call -p early threads
-is "$(jq -c .key "$out")" '"agent:heron:notes"' "lists without them"
+  "titles are asked for and printed"
+t 0 "an early gateway takes a message" agent-chat -p early -t notes hello
+t 0 "an early gateway lists its threads" agent-call -p early threads
+is "$(jq -c .key "$out")" '"agent:heron:notes"' "they are listed without titles"
 is "$(frames early sessions.list | jq -c .)" '{"limit":1000,"includeDerivedTitles":true}
-{"limit":1000}' "when it is asked again"
+{"limit":1000}' "it is asked again without the member"
 printf '%s\n' '{"sessions":[{"key":"agent:heron:a"}],"hasMore":true}' >"$tmp/more"
 tell claw answers sessions.list "$tmp/more"
-t 0 "a list that is too long" agent-call -p claw threads
-err_is "agent-call: sessions.list: there are more than these: the gateway gives no more at a time" "says so"
-t 0 "who wants no more" agent-call -p claw -n 1 threads
-err_empty "is not told"
-t 2 "elsewhere, too" agent-chat -p claw --threads
-err_like 'there are more than these: the gateway gives no more at a time$' "in a line"
+t 0 "a list that is too long is printed" agent-call -p claw threads
+err_is "agent-call: sessions.list: there are more than these: the gateway gives no more at a time" "a line says that there are more"
+t 0 "who wants no more has status 0" agent-call -p claw -n 1 threads
+err_empty "nothing is said of others"
+t 2 "agent-chat gives status 2" agent-chat -p claw --threads
+err_like 'there are more than these: the gateway gives no more at a time$' "a line of it says that there are more"
 done_testing

@@ -36,12 +36,13 @@ run agent-call -p claw rpc chat.history -d '{"sessionKey":"agent:heron:main", "l
 is "$(jq -c .messages "$out")" '[]' "a method gets its parameters"
 is "$(frames claw chat.history)" '{"sessionKey":"agent:heron:main","limit":5}' "as they were given"
 is "$(scopes)" '["operator.read"]' "a history is read"
-t 0 "a method that needs more than its name suggests" \
+t 0 "a method that needs more than its name suggests has status 0" \
   agent-call -p claw rpc sessions.delete -d '{"key":"agent:heron:gone"}'
-is "$(jq -c . "$out")" '{"ok":true,"key":"agent:heron:gone","deleted":false}' "is answered"
+is "$(jq -c . "$out")" '{"ok":true,"key":"agent:heron:gone","deleted":false}' "it is answered"
 is "$(scopes)" '["operator.read","operator.write","operator.admin"]' "by the scope that the refusal names"
-t 2 "a method that there is not" agent-call -p claw rpc no.such
-err_is "agent-call: no.such: unknown method: no.such (INVALID_REQUEST)" "in the gateway's words"
+t 2 "a method that there is not is an error" agent-call -p claw rpc no.such
+err_is "agent-call: no.such: unknown method: no.such (INVALID_REQUEST)" \
+  "the gateway's words are told"
 is "$(scopes)" '["operator.read","operator.write"]' "of an unknown one is asked for writing"
 t 2 "parameters are an object" agent-call -p claw rpc health -d '[1]'
 err_one_line agent-call "one line says it"

@@ -157,23 +157,24 @@ is "$(cat "$out")" "$(printf 'heron\tGrey Heron\nstoat\tstoat')" "the agents are
 chat --agents -o json
 is "$(jq -c .identity.name "$out" | head -n 1)" '"Grey Heron"' "as the gateway writes them"
 chat --threads
-is "$(cut -f 1 "$out" | tr '\n' ' ')" "agent:heron:main agent:stoat:side " "threads"
+is "$(cut -f 1 "$out" | tr '\n' ' ')" "agent:heron:main agent:stoat:side " "the threads are listed"
 tell claw label agent:stoat:side 'Harbour talk'
 chat --threads
-is "$(cut -f 1,2 "$out")" "$(printf 'agent:heron:main\t\nagent:stoat:side\tHarbour talk')" "with their titles"
-is "$(frames claw sessions.list | tail -n 1)" '{"limit":1000,"includeDerivedTitles":true}' "which are asked for"
+is "$(cut -f 1,2 "$out")" "$(printf 'agent:heron:main\t\nagent:stoat:side\tHarbour talk')" "they have their titles"
+is "$(frames claw sessions.list | tail -n 1)" '{"limit":1000,"includeDerivedTitles":true}' \
+  "the titles, and all threads, are asked for"
 printf '%s\n' '{"sessions":[{"key":"agent:heron:a","derivedTitle":"Say hello"},{"key":"agent:heron:b","label":"Named","derivedTitle":"Other"}]}' >"$tmp/titles"
 tell claw answers sessions.list "$tmp/titles"
 chat --threads
-is "$(cut -f 2 "$out")" "$(printf 'Say hello\nNamed')" "also those that the gateway made of what was said"
+is "$(cut -f 2 "$out")" "$(printf 'Say hello\nNamed')" "a title that the gateway made counts where there is no other"
 chat --threads -o json
-is "$(jq -r .type "$out" | sort -u)" thread "as records"
+is "$(jq -r .type "$out" | sort -u)" thread "they are listed as records"
 start_gateway early --old
 run agent-chat -p early hello
 t 0 "an early gateway lists its threads" agent-chat -p early --threads
-is "$(cut -f 1 "$out")" agent:heron:main "without titles"
+is "$(cut -f 1 "$out")" agent:heron:main "they are shown without titles"
 is "$(frames early sessions.list | jq -c .)" '{"limit":1000,"includeDerivedTitles":true}
-{"limit":1000}' "when it is asked again"
+{"limit":1000}' "it is asked again without the member that it does not know"
 chat --history -t side -a stoat
 out_is 'user: hello
 assistant: You said: hello' "a history is shown"

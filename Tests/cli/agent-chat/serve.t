@@ -39,14 +39,15 @@ chat --agents
 out_like '^main	' "the agents are listed"
 chat -t side hello
 chat --threads
-out_like '^agent:main:side	hello	' "the threads, by what was said first"
+out_like '^agent:main:side	hello	' "the threads are listed with what was said first"
 is "$(agent-call -p loud rpc config.get)" '{"exists":false,"valid":true,"config":{},"issues":[]}' \
   "there is no configuration to read"
-t 0 "how it is" agent-call -p loud -o tsv health
+t 0 "agent-call tells how it is" agent-call -p loud -o tsv health
 is "$(cut -f 2,4 "$out" | sed 's/, up .*//')" "$(printf 'healthy\tversion %s\nhealthy\t2 conversations, idle' \
-  "$(agent-serve --version | cut -d ' ' -f 2)")" "is told"
+  "$(agent-serve --version | cut -d ' ' -f 2)")" "the server and its agent are well"
 t 2 "it counts no costs" agent-call -p loud actions
-err_is "agent-call: sessions.usage: unknown method: sessions.usage (INVALID_REQUEST)" "and says so"
+err_is "agent-call: sessions.usage: unknown method: sessions.usage (INVALID_REQUEST)" \
+  "the method is said to be unknown"
 chat --abort
 status_is 1 "nothing to end"
 

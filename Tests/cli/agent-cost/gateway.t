@@ -12,34 +12,34 @@ tab=$(printf '\t')
 cost() { run agent-cost -p claw -S 2026-11-29T00:00:00Z "$@"; }
 
 cost -o json
-status_is 0 "a gateway"
+status_is 0 "a gateway can be counted"
 is "$(cat "$out")" '{"type":"count","model":"tide-1","count":8,"usd_cost":0.0053300000000000001,"input_tokens":3890,"output_tokens":360}
 {"type":"count","model":"tide-2","count":1,"usd_cost":0,"input_tokens":450,"output_tokens":40}
-{"type":"count","count":9,"usd_cost":0.0053300000000000001,"input_tokens":4340,"output_tokens":400}' "is counted by model"
+{"type":"count","count":9,"usd_cost":0.0053300000000000001,"input_tokens":4340,"output_tokens":400}' "the costs are counted by model"
 err_is "agent-cost: sessions.usage: 1 answer has no price (tide-2): the dollars are at least what was spent" \
-  "what has no price is told"
+  "a line says what has no price"
 cost --by agent
 is "$(sed 1d "$out" | cut -f 1-3)" "main${tab}7${tab}0.0035500000000000001
-stoat${tab}2${tab}0.00178" "by agent"
+stoat${tab}2${tab}0.00178" "the costs are counted by agent"
 cost --by day,thread -o json
 is "$(head -n 1 "$out")" '{"type":"count","day":"2026-11-29T00:00:00.000Z","thread":"agent:main:asks","count":2,"usd_cost":0.0011900000000000001,"input_tokens":870,"output_tokens":80}' \
-  "by day and conversation"
+  "the costs are counted by day and conversation"
 TZ=America/St_Johns cost --by hour -o json
-is "$(jq -r .hour "$out" | head -n 1)" 2026-11-29T09:30:00.000Z "by the hours of a zone"
+is "$(jq -r .hour "$out" | head -n 1)" 2026-11-29T09:30:00.000Z "the hours are those of a zone"
 cost -o table -W 80 --by thread
-like "$(sed -n 1p "$out")" '^thread +calls +in +out +share +cost' "as a table"
+like "$(sed -n 1p "$out")" '^thread +calls +in +out +share +cost' "a table has a row for each conversation"
 cost -q --limit 0.005
-status_is 1 "the limit counts"
+status_is 1 "the limit holds"
 cost -S 2026-11-29T10:35:00Z -o json
-is "$(tail -n 1 "$out" | jq .count)" 5 "leaves out what was spent before"
+is "$(tail -n 1 "$out" | jq .count)" 5 "what was spent before a time is left out"
 
 serve_agent dash -D :memory: --ingest "$root/Tests/fixtures/sample-day.ndjson"
 profile dash "$url"
 run agent-cost -p claw,dash -S 2026-01-01 --by profile -o json
 is "$(jq -c '[.profile, .count > 0]' "$out")" '["dash",true]
 ["claw",true]
-[null,true]' "beside a dashboard"
+[null,true]' "a dashboard is counted beside it"
 tell claw door '{"error":{"type":"down"}}'
-t 75 "nobody there" agent-cost -p claw -o line
-out_is '○ unreachable' "is told in a bar"
+t 75 "a gateway that is away gives status 75" agent-cost -p claw -o line
+out_is '○ unreachable' "a bar says so"
 done_testing

@@ -11,13 +11,13 @@ tell claw answers health "$tmp/health"
 show() { run agent-status -p claw "$@"; }
 
 show
-status_is 0 "a gateway that is well"
-out_is "● healthy" "in a line"
-err_empty "without a word"
+status_is 0 "a gateway that is well has status 0"
+out_is "● healthy" "a line says so"
+err_empty "nothing is on standard error"
 show -o large
-out_like '^gateway +healthy, version 2026.9.6, up [0-9]+s$' "or a line a part"
-out_like '^heron +healthy, 5 conversations, idle$' "each agent"
-out_like '^stoat +healthy, 1 conversation, idle$' "by its name"
+out_like '^gateway +healthy, version 2026.9.6, up [0-9]+s$' "a large form tells the version and the time since the start"
+out_like '^heron +healthy, 5 conversations, idle$' "it has a line for an agent"
+out_like '^stoat +healthy, 1 conversation, idle$' "it has a line for the other agent"
 
 talk() {
   _talk=$1
@@ -32,32 +32,32 @@ at_work() { agent-status -p claw -o large | grep -q "^heron .*, at work: $1\$"; 
 ok "what is at work is named" wait_until 20 at_work "notes tides"
 tell claw ask ap-1 '{"command":"make","sessionKey":"agent:heron:tides"}'
 show -o large
-out_like '^heron +healthy, 5 conversations, waiting for a person: tides, at work: notes$' "and what waits"
+out_like '^heron +healthy, 5 conversations, waiting for a person: tides, at work: notes$' "what waits for a person is named"
 talk three -t a forever
 three=$pid
 talk four -t b forever
 four=$pid
 talk five -t c forever
 five=$pid
-ok "not more than three" wait_until 20 at_work "a b c and 1 more"
+ok "no more than three are named" wait_until 20 at_work "a b c and 1 more"
 for each in $one $two $three $four $five; do stop "$each" INT; done
-ok "and then nothing" wait_until 20 sh -c 'agent-status -p claw -o large | grep -q "^heron .* idle\$"'
+ok "an agent that has ended is idle" wait_until 20 sh -c 'agent-status -p claw -o large | grep -q "^heron .* idle\$"'
 
 jq -c '.channels = {"telegram":{"configured":true,"probe":{"ok":false,"error":"401\u001b[31m"}}}' \
   "$tmp/health" >"$tmp/ill"
 tell claw answers health "$tmp/ill"
 show
-status_is 1 "a channel that does not answer"
+status_is 1 "a channel that does not answer gives status 1"
 out_is '◐ degraded: telegram
-telegram degraded, 401\e[31m' "is told, and nothing of it reaches the terminal"
+telegram degraded, 401\e[31m' "it is told, and nothing of it reaches the terminal"
 show -o waybar
-is "$(jq -c '[.alt, .class]' "$out")" '["degraded",["degraded"]]' "-o waybar"
+is "$(jq -c '[.alt, .class]' "$out")" '["degraded",["degraded"]]' "-o waybar has the state"
 show -o tmux
-out_is '#[fg=#d97706]◐#[default] claw telegram' "-o tmux"
+out_is '#[fg=#d97706]◐#[default] claw telegram' "-o tmux names the channel"
 tell claw door '{"error":{"type":"down"}}'
-t 75 "nobody there" agent-status -p claw -o small
-out_like '^○ down' "is told"
+t 75 "a gateway that is away gives status 75" agent-status -p claw -o small
+out_like '^○ down' "it is down"
 start_gateway shy --pair
-t 77 "a device that is not let in" agent-status -p shy -o small
-out_is '○ refused' "is told"
+t 77 "a device that is not let in gives status 77" agent-status -p shy -o small
+out_is '○ refused' "it is refused"
 done_testing

@@ -87,6 +87,7 @@ KEYS = {
     "exec.approval.list": set(), "exec.approval.get": {"id"},
     "exec.approval.resolve": {"id", "decision"},
     "models.list": set(), "device.pair.list": set(), "cron.list": set(), "health": set(),
+    "sessions.patch": {"key", "model", "thinkingLevel"},
     "audit.activity.list": {"limit", "cursor"}, "sessions.delete": {"key"},
     "sessions.usage": {"limit", "startDate", "endDate", "agentScope"},
 }
@@ -98,6 +99,7 @@ QUESTIONS = {"question.list": set(), "question.get": {"id"},
 MODES = ("steer", "followup", "collect", "interrupt")
 LEVELS = ("off", "minimal", "low", "medium", "high")
 NEEDS = {"chat.send": "operator.write", "chat.abort": "operator.write",
+         "sessions.patch": "operator.write",
          "device.pair.list": "operator.pairing", "sessions.delete": "operator.admin"}
 
 options = argparse.ArgumentParser(add_help=False)
@@ -142,6 +144,7 @@ history = {}
 approvals = {}
 settled = {}
 fates = {}
+questions = {}
 labels = {}
 # What the runs did, the oldest first.
 audit = []
