@@ -91,7 +91,7 @@ endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build links check test quick unit cli peers real lint bench bench-filter bench-ssh bench-inbox bench-bus bench-archive bench-size bench-all figures fuzz demo install uninstall built deb dist formula aur clean commands recipes
+.PHONY: all deps build links check test quick unit cli peers real lint bench bench-filter bench-ssh bench-inbox bench-bus bench-archive bench-size bench-all figures fuzz demo install uninstall built deb tarball dist formula aur clean commands recipes
 
 all: deps build
 
@@ -219,6 +219,10 @@ uninstall:
 # .build/agentutils_VERSION_ARCHITECTURE.deb
 deb: built
 	@MAKE='$(MAKE)' COMMANDS='$(COMMANDS)' sh .ci/deb
+
+# .build/agentutils-VERSION-linux-ARCHITECTURE.tar.gz: the programs, for machines without Swift.
+tarball: built
+	@MAKE='$(MAKE)' sh .ci/tarball
 
 # The sources of the last commit, which the two recipes below are about.
 dist:
