@@ -21,6 +21,22 @@ ok "no byte of it controls a terminal" perl -0777 -ne 'exit(/[\x00-\x08\x0b-\x1f
 ok "its server is gone" wait_until 30 no_server
 ok "its folder is gone, too" nothing_left
 
+# A small Debian has perl-base alone.
+for module in Time/HiRes Time/Local; do
+  mkdir -p "$tmp/perl/${module%/*}"
+  echo "die 'not of perl-base'" >"$tmp/perl/$module.pm"
+done
+t 0 "it needs no more of Perl than perl-base" env PERL5LIB="$tmp/perl" "$root/Tests/demo" 3
+err_empty "nothing is missing"
+out_like "memory_fact" "the day is there"
+mkdir "$tmp/demo"
+cp "$root/Tests/demo" "$root/Tests/fixtures/sample-day.ndjson" "$tmp/demo"
+printf '#!/bin/sh\nexit 9\n' >"$tmp/demo/as-of-now"
+chmod +x "$tmp/demo/as-of-now"
+t 2 "a day that cannot be moved to now ends it" "$tmp/demo/demo" 3
+out_empty "nothing is shown"
+ok "its folder is gone, too" nothing_left
+
 t 0 "it runs on a terminal, too" python3 "$root/Tests/cli/terminal.py" 24x80 "$root/Tests/demo" 3
 out_like "memory_fact" "it shows the feed"
 # The last screen of what was stored, and what happened while it ran.

@@ -120,7 +120,7 @@ mkdir -p "$tmp/unbuilt/bin" "$tmp/machine"
 cp -R "$root/Makefile" "$root/.ci" "$tmp/unbuilt/"
 printf '#!/bin/sh\necho 0\n' >"$tmp/machine/id"
 chmod +x "$tmp/machine/id"
-for target in install deb; do
+for target in install deb tarball; do
   t 2 "make $target as root, with nothing built" \
     env PATH="$tmp/machine:$PATH" make -s -C "$tmp/unbuilt" DESTDIR="$tmp/none" $target
   err_like "^bin/.* is not built, and root builds nothing: run make as yourself$" "says what to do"
