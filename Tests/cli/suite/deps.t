@@ -15,7 +15,7 @@ stub() {
 }
 for tool in swift pkg-config mandoc groff ssh sshd lexgrog prove ps python3 jq curl tmux fzf gnuplot \
   espeak-ng pocketsphinx_batch redis-server openssl shellcheck zstd \
-  dpkg-shlibdeps systemd-analyze; do
+  dpkg-shlibdeps patchelf systemd-analyze; do
   stub "$tool"
 done
 wanted=$(sed -n '1s/.*swift-tools-version: *//p' "$root/Package.swift")
