@@ -161,4 +161,15 @@ installs "DESTDIR=$tmp/package"
 status_is 0 "below a DESTDIR no library is asked for"
 not_ok "and none is installed" test -e "$tmp/apt"
 
+mkdir "$tmp/nothing" "$tmp/bin"
+printf '#!/bin/sh\necho no such program >&2\nexit 1\n' >"$tmp/bin/patchelf"
+chmod +x "$tmp/bin/patchelf"
+run env PATH="$tmp/bin:$PATH" PACKAGES="$tmp/nothing" make -s -C "$root" tarball
+isnt "$status" 0 "a tool that fails is a failure"
+err_like "^no such program$" "in its words"
+is "$(ls "$tmp/nothing")" "" "and nothing is made"
+t 2 "a machine that cannot make one" \
+  env PATH="$tmp/nothing" "$(command -v sh)" "$root/.ci/tarball"
+err_like "^tarball: dpkg-query is missing: install " "says what it lacks"
+
 done_testing
