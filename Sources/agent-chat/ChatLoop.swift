@@ -27,6 +27,9 @@ final class ChatLoop: ChatWaiter {
   private var lastNews = 0.0
   private var lastWait: String?
   private var gone = false
+  private let agent: Settings.Profile
+  /// How an approval is given was said for this question.
+  private var isAdvised = false
 
   private(set) var trace = PromptTrace()
   /// Called before the words of a question go out; why they must not.
@@ -45,6 +48,7 @@ final class ChatLoop: ChatWaiter {
     diagnostics: Diagnostics
   ) {
     (self.line, self.view, self.options, self.diagnostics) = (line, view, options, diagnostics)
+    self.agent = agent.profile
     speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
     deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     super.init(agent.client)
@@ -64,7 +68,7 @@ final class ChatLoop: ChatWaiter {
   /// Asks, and waits for the end, which has been shown when this returns.
   func ask(_ question: ChatQuestion) throws -> ChatEnd {
     (end, abortUntil, lastNews) = (nil, nil, Clock.monotonic)
-    (purpose, isAborted) = (.answer, false)
+    (purpose, isAborted, isAdvised) = (.answer, false, false)
     trace = PromptTrace()
     view.begin()
     do throws(LinkEnd) { end = try line.ask(question, self) } catch {}
@@ -252,6 +256,13 @@ final class ChatLoop: ChatWaiter {
     if case .approval(let approval) = news, approval.state == .pending, !view.isScreen, speaks {
       say("waits for an approval: \(approval.tool): \(approval.summary ?? approval.id)")
     }
+    if !isAdvised, news.waitsForApproval, agent.kind.backend.has.contains(.approvals),
+      view.isScreen || speaks
+    {
+      isAdvised = true
+      let name = agent.name.map { ["-p", $0] } ?? []
+      say("in another terminal: \(ShellText.line(["agent-approve"] + name + ["-i"]))")
+    }
   }
 
   override func sends() -> Failure? {
@@ -284,5 +295,16 @@ final class ChatLoop: ChatWaiter {
   private static func short(_ seconds: Double) -> String {
     let tenths = Int64((min(max(seconds, 0), 1e12) * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"
+  }
+}
+
+extension ChatNews {
+  fileprivate var waitsForApproval: Bool {
+    switch self {
+    case .approval(let approval): approval.state == .pending
+    case .toolCall(let call): call.state == .waitingApproval
+    case .turn(let turn): turn.state == .paused
+    default: false
+    }
   }
 }
