@@ -45,6 +45,11 @@ public struct Diagnostics: Sendable {
   /// Says `prog: message` when verbose.
   public func note(_ message: @autoclosure () -> String) { if verbose { say(message()) } }
 
+  /// Says `prog: message` where a person at a terminal reads it; a script sees the status.
+  public func tellPerson(_ message: @autoclosure () -> String) {
+    if isatty(descriptor) == 1 { say(message()) }
+  }
+
   /// Says `prog: message` and leaves.
   public func fail(_ message: String, _ status: ExitStatus = .failure) -> Never {
     say(message)

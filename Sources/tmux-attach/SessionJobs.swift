@@ -25,8 +25,16 @@ struct SessionJobs {
     } else {
       try output.list(sessions.map(\.record), .sessions)
     }
-    if sessions.isEmpty, !visit.options.quiet, isatty(2) == 1 {
-      visit.diagnostics.say("no sessions")
+    if sessions.isEmpty, !visit.options.quiet {
+      visit.diagnostics.tellPerson("no sessions: tmux-attach begins one, -N without attaching")
+    }
+    if !visit.options.quiet, isatty(2) == 1 {
+      try output.flush()
+      // They are an addition: what hinders them is no fault of the list.
+      for other in (try? tmux.others()) ?? [] {
+        let sessions = other.count == 1 ? "1 session" : "\(other.count) sessions"
+        visit.diagnostics.say("\(sessions) in the server \(other.label): --label \(other.label)")
+      }
     }
     return (sessions.isEmpty ? ExitStatus.negative : .success).rawValue
   }

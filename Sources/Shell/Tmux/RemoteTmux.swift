@@ -20,6 +20,15 @@ public struct RemoteTmux {
     }
   }
 
+  /// What other servers of the user have: a label, and how many sessions; none of nothing.
+  public func others() throws(HostFailure) -> [(label: String, count: Int)] {
+    try call(TmuxScript.others, [], session: nil).output.split(separator: 10).compactMap { line in
+      let words = line.split(separator: 32).map { String(decoding: $0, as: UTF8.self) }
+      guard words.count == 2, let count = Int(words[0]), count > 0 else { return nil }
+      return (words[1], count)
+    }
+  }
+
   /// Makes a session; never attaches to one that is there.
   ///
   /// - Returns: the session as it is when its program has begun.
@@ -272,6 +281,16 @@ enum TmuxScript {
       sweep
       say=$(x list-sessions -F "$1" 2>&1) || fail "$say"
       printf '%s\\n' "$say"
+      """
+
+  /// How many sessions other servers have, and the label, a line each; nothing starts one.
+  static let others =
+    opening + """
+      for k in "${k%/*}"/*; do
+        case ${k##*/} in "$label" | -* | *[!A-Za-z0-9._-]*) continue ;; esac
+        [ ! -S "$k" ] || printf '%s %s\\n' \
+          "$(tmux -S "$k" list-sessions </dev/null 2>/dev/null | grep -c .)" "${k##*/}"
+      done
       """
 
   /// The pane's text: `$1` is the target.

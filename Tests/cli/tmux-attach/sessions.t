@@ -29,7 +29,21 @@ out_empty "no record is printed"
 err_empty "no word is said"
 # shellcheck disable=SC2086  # several
 run python3 "$cli/terminal.py" tmux-attach $attach_args -l
-out_like '^tmux-attach: no sessions' "a terminal gets a word"
+out_like '^tmux-attach: no sessions: tmux-attach begins one, -N without attaching' \
+  "a terminal gets a word"
+other() { env -u TMUX TMUX_TMPDIR="$remote_tmp" tmux -L "$@"; }
+other own new-session -d cat \; new-session -d cat
+other 'odd name' new-session -d cat
+run python3 "$cli/terminal.py" tmux-attach $attach_args -l
+is "$(tr -d '\r' <"$out" | tail -n 1)" "tmux-attach: 2 sessions in the server own: --label own" \
+  "A terminal is told of the sessions of other servers."
+is "$status $(grep -c 'in the server' "$out")" "1 1" "A label that needs quotes is not."
+run python3 "$cli/terminal.py" tmux-attach $attach_args --label own -l
+is "$status $(grep -c 'in the server' "$out")" "0 0" "The server that is asked is no other one."
+attach -l
+err_empty "A pipe is told of none."
+other own kill-server
+other 'odd name' kill-server
 attach -l -o tsv --header
 is "$(cut -f 1,2 "$out")" "name	windows" "--header is printed without a row"
 rtmux start-server \; set-option -s exit-empty off
