@@ -1,4 +1,3 @@
-import CLibc
 public import Core
 import Records
 import Web
@@ -57,7 +56,7 @@ public struct OperationCall {
 
   func finish(_ rows: [[UInt8]], _ listing: Listing) throws(WriteFailure) -> ExitStatus {
     if rows.isEmpty {
-      tellPerson("no \(name)")
+      tellNone(of: listing)
       try output.list([], listing)
       return .negative
     }
@@ -70,8 +69,12 @@ public struct OperationCall {
     listing.most.map { min($0, arguments.count ?? $0) }
   }
 
+  func tellNone(of listing: Listing) {
+    tellPerson("no \(name)" + (listing.origin.map { ": \($0)" } ?? ""))
+  }
+
   /// Tells what a person at a terminal wants to know and a script sees by the status.
   func tellPerson(_ words: String) {
-    if isatty(2) == 1 && !arguments.isQuiet { diagnostics.say(words) }
+    if !arguments.isQuiet { diagnostics.tellPerson(words) }
   }
 }

@@ -62,6 +62,8 @@ public struct Listing: Sendable {
   public let member: String?
   /// The most records that one answer has; nil when there is no limit to ask for.
   public let most: Int?
+  /// What makes a record of it, for a person who sees none; nil where that is not known.
+  public let origin: String?
   /// Of the table.
   public let columns: [Column]
   /// The members that `-o tsv` writes, in this order.
@@ -70,9 +72,14 @@ public struct Listing: Sendable {
   /// - Parameters:
   ///   - member: the member that holds the list; nil when the answer is the list.
   ///   - most: the most records that one answer has; nil when there is no limit.
+  ///   - origin: what makes a record of it, a clause; nil where that is not known.
   ///   - fields: the members that `-o tsv` writes.
-  public init(member: String? = nil, most: Int? = nil, columns: [Column], fields: [String]) {
-    (self.member, self.most, self.columns, self.fields) = (member, most, columns, fields)
+  public init(
+    member: String? = nil, most: Int? = nil, origin: String? = nil, columns: [Column],
+    fields: [String]
+  ) {
+    (self.member, self.most, self.origin) = (member, most, origin)
+    (self.columns, self.fields) = (columns, fields)
   }
 }
 

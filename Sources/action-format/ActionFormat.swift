@@ -28,6 +28,8 @@ final class Feed {
   private var names = Names()
   private var scan = RecordScan()
   private var profiles = ProfileColumn()
+  /// Of the rows so far; nil before the first that has a time.
+  private var newest: Timestamp?
   /// The counts that came last; their table is known when all are there.
   private var counts: CountTable?
   private var countLines = CountLines()
@@ -121,6 +123,7 @@ final class Feed {
       }
     case .stats(let stats): try receive(stats, of: profile)
     case .lifecycle(let type, let record):
+      see(record["time"]?.string)
       let layout = layout
       if let notice = Notice.line(type: type, record, layout) {
         try screen.write(
@@ -136,10 +139,10 @@ final class Feed {
   private func count(
     _ record: JSONValue, _ line: UnsafeRawBufferPointer
   ) throws(WriteFailure) {
-    if counts?.add(record) != true {
+    if counts?.add(record, names) != true {
       try endCounts()
       var table = CountTable(record)
-      guard table.add(record) else { return }
+      guard table.add(record, names) else { return }
       counts = table
     }
     guard options.form == .tsv, let fields = counts?.fields else { return }
@@ -158,7 +161,21 @@ final class Feed {
   }
 
   private var layout: Layout {
-    Layout(width: screen.width, isAbsolute: options.isAbsolute, now: .now(), names: names)
+    let now = Timestamp.now()
+    return Layout(
+      width: screen.width, isAbsolute: options.isAbsolute || isOfThePast(now), now: now,
+      names: names)
+  }
+
+  /// Of a day that was recorded, an age says little. What follows an agent shows ages again as
+  /// soon as something happens.
+  private func isOfThePast(_ now: Timestamp) -> Bool {
+    newest.map { now.seconds - $0.seconds > 86_400 } ?? false
+  }
+
+  private func see(_ time: String?) {
+    guard !options.isAbsolute, let time = time.flatMap({ Timestamp(rfc3339: $0) }) else { return }
+    if newest.map({ $0 < time }) ?? true { newest = time }
   }
 
   private func show(
@@ -166,6 +183,7 @@ final class Feed {
   ) throws(WriteFailure) {
     names.learn(from: action)
     if options.showsStats { shown[profile ?? "", default: ShownCounts()].add(action.kind) }
+    see(action.createdAt)
     let layout = layout
     let key = RowKey.columns(options.keys, of: action, profile: profile, line: number)
     let row = profiles.add(profile, to: Row.line(action, layout))

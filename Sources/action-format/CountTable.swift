@@ -41,7 +41,7 @@ struct CountTable {
 
   /// Takes a record; one with other members begins another table, as does one behind
   /// the sum of all. Returns whether it was taken.
-  mutating func add(_ record: JSONValue) -> Bool {
+  mutating func add(_ record: JSONValue, _ told: Names) -> Bool {
     let isTotal = record.members.count == fields.count + 1 - keys.count
     guard total == nil, isTotal || record.members.count == fields.count + 1,
       (isTotal ? fields.dropFirst(keys.count) : fields[...]).allSatisfy({ record[$0] != nil }),
@@ -49,7 +49,7 @@ struct CountTable {
     else { return false }
     let cost = record["usd_cost"]
     let group = Group(
-      names: isTotal ? [] : keys.map { Self.name(record[$0], of: $0) },
+      names: isTotal ? [] : keys.map { Self.name(record[$0], of: $0, told) },
       time: keys.lazy.compactMap { key in CountTime(key).flatMap { _ in record[key]?.time } }.first,
       count: count.number ?? 0, cost: cost?.number ?? 0, countText: Cell.text(count).span,
       costText: cost?.number == 0 ? Line.Span("") : Cell.money(cost).span,
@@ -58,10 +58,13 @@ struct CountTable {
     return true
   }
 
-  private static func name(_ value: JSONValue?, of key: String) -> Line.Span {
+  private static func name(
+    _ value: JSONValue?, of key: String, _ told: Names
+  ) -> Line.Span {
     guard let text = value?.text else {
       return value?.isNull == true ? Line.Span("(none)", .dim) : Cell.text(value).span
     }
+    if key == "user" || key == "guild", let name = told[text] { return Cell.words(name).span }
     if let unit = CountTime(key), let time = value?.time { return Line.Span(unit.text(time)) }
     return key == "kind" ? Cell.kind(text).span : Cell.text(value).span
   }

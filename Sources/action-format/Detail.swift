@@ -134,7 +134,8 @@ struct Phrase {
 }
 
 /// The people of the feed by id, learnt from what passes: voice sessions list
-/// their participants, and some voice events name the speaker.
+/// their participants, and some voice events name the speaker. Records of type `name` tell
+/// guilds as well, whose ids are those of no people.
 struct Names {
   /// Names that are kept at most; what comes later stays an id.
   private static let most = 4096
@@ -145,7 +146,7 @@ struct Names {
 
   /// From a record that tells a name, or a voice state, on its own or inside the stats.
   mutating func learn(from record: JSONValue) {
-    if record["type"]?.string == "name", record["of"]?.string == "user" {
+    if record["type"]?.string == "name" {
       return keep(record["id"]?.text, record["name"]?.string)
     }
     let payload = record["data"] ?? record

@@ -1,6 +1,7 @@
 import Agent
 import Core
 import Records
+import Screen
 
 /// `--list` and `--watch`: what waits for an answer, and what becomes of it.
 final class Following: OpenLine {
@@ -13,6 +14,9 @@ final class Following: OpenLine {
     guard isListed else { return try leave(.success) }
     try output.header()
     for approval in waiting { try output.approval(approval) }
+    if waiting.isEmpty, output.form == .table, !options.isQuiet {
+      diagnostics.tellPerson("nothing waits for an answer: -w shows what the agent asks for")
+    }
     return try leave(waiting.isEmpty ? .negative : .success)
   }
 

@@ -40,7 +40,7 @@ private func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> E
     return try Conversation(loop, options: options, diagnostics: diagnostics).run()
   case .agents, .threads, .history, .abort:
     EndSignals.watch()
-    return try ChatLists(loop, options: options).run()
+    return try ChatLists(loop, options: options, diagnostics).run()
   }
 }
 

@@ -8,9 +8,10 @@ struct ChatLists {
   private let loop: ChatLoop
   private let options: ChatOptions
   private let output: RowOutput
+  private let diagnostics: Diagnostics
 
-  init(_ loop: ChatLoop, options: ChatOptions) {
-    (self.loop, self.options) = (loop, options)
+  init(_ loop: ChatLoop, options: ChatOptions, _ diagnostics: Diagnostics) {
+    (self.loop, self.options, self.diagnostics) = (loop, options, diagnostics)
     let form: RowOutput.Form =
       options.form == .json ? .json : isatty(1) == 1 ? .table : .tsv
     output = RowOutput(form: form, look: options.look, isQuiet: false)
@@ -20,8 +21,12 @@ struct ChatLists {
     switch options.mode {
     case .agents:
       let rows = try loop.list(.agents)
+      if rows.isEmpty { tellEmpty("no agents: whoever runs the server makes them there") }
       if output.form == .tsv { try tellAgents(rows) } else { try output.list(rows, Self.agents) }
-    case .threads: try output.list(loop.list(.threads), Self.threads)
+    case .threads:
+      let rows = try loop.list(.threads)
+      try output.list(rows, Self.threads)
+      if rows.isEmpty { tellEmpty("no conversations yet: agent-chat MESSAGE begins one") }
     case .abort:
       let runs = try loop.list(.ending(thread: options.thread, agent: options.agent))
       try output.list(runs, Self.runs)
@@ -32,10 +37,13 @@ struct ChatLists {
       let rows = try loop.list(
         .history(thread: options.thread, agent: options.agent, count: options.count))
       if options.form == .json { try output.list(rows, Self.threads) } else { try tell(rows) }
+      if rows.isEmpty { tellEmpty("nothing was said here yet: agent-chat MESSAGE begins") }
     }
     try output.flush()
     return loop.isCut ? .failure : .success
   }
+
+  private func tellEmpty(_ words: String) { output.tellEmpty(words, diagnostics) }
 
   /// `who: words`, a message after the other.
   private func tell(_ rows: [[UInt8]]) throws {

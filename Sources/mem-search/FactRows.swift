@@ -44,7 +44,7 @@ struct FactRows {
         // One of a person is found through any guild.
         $0.guildName.map { $0.isEmpty ? "(person)" : short($0) } ?? ""
       },
-      Column(title: "SUBJECT") { short($0.subject) },
+      Column(title: "SUBJECT") { short($0.subjectName ?? $0.subject) },
       Column(title: "TYPE", style: Style(Palette.colour(of: .memory))) { short($0.type) },
       Column(title: "CONF", isRight: true) { $0.confidence.map { Amount.fixed($0, 2) } ?? "" },
     ]

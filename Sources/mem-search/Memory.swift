@@ -33,11 +33,15 @@ struct Memory {
     FactFetch(caller: caller, guilds: try guilds(), diagnostics: diagnostics)
   }
 
+  private static let origin = "the agent keeps what it learns when people talk to it"
+
   /// `GET /api/memory/facts`, as often as it takes.
   func facts() throws -> ExitStatus {
     let found = try fetch().all(subject: options.subject, text: options.text)
     let filter = FactFilter(types: options.types)
-    let status = try write(filter.wanted(found.rows), none: "no facts")
+    let isAll = options.subject == nil && options.text.isEmpty && options.types.isEmpty
+    let status = try write(
+      filter.wanted(found.rows), none: isAll ? "no facts yet: \(Self.origin)" : "no facts")
     return found.isWhole ? status : .failure
   }
 
@@ -50,7 +54,7 @@ struct Memory {
         "subjects", "there may be more than these \(rows.count): the backend gives no more")
     }
     let listing = fetch.guilds.count == 1 ? Listing.subjects : .subjectsOfGuilds
-    return try list(rows, listing, none: "no subjects")
+    return try list(rows, listing, none: "no subjects yet: \(Self.origin)")
   }
 
   /// `GET /api/memory`: text for a pipe as it is, for a terminal made visible.
@@ -81,8 +85,24 @@ struct Memory {
       try output.facts([])
       return .negative
     }
-    try output.facts(Array(rows.prefix(options.count ?? .max)))
+    try output.facts(named(Array(rows.prefix(options.count ?? .max))))
     return .success
+  }
+
+  /// For a table, rows about people say who that is, as far as the backend tells names.
+  private func named(_ rows: [[UInt8]]) -> [[UInt8]] {
+    guard output.form == .table else { return rows }
+    let subjects = rows.map { row in
+      (try? row.withUnsafeBytes { try JSONValue.parse($0) })?["subject"]?.text ?? ""
+    }
+    guard subjects.contains(where: NameKey.isID),
+      let users = try? UserChoice.users(caller)
+    else { return rows }
+    return zip(rows, subjects).map { row, subject in
+      guard let user = users.first(where: { $0.id == subject }) else { return row }
+      return RecordText().members(Array(RowText.line(row).dropFirst().dropLast()))
+        .string("subject_name", user.name).bytes
+    }
   }
 
   func list(
@@ -93,12 +113,12 @@ struct Memory {
       try output.header(listing.fields)
       return .negative
     }
-    try output.list(Array(rows.prefix(options.count ?? .max)), listing)
+    try output.list(named(Array(rows.prefix(options.count ?? .max))), listing)
     return .success
   }
 
   /// Tells what a person at a terminal wants to know and a script sees by the status.
   func tellPerson(_ words: String) {
-    if isatty(2) == 1 && !options.quiet { diagnostics.say(words) }
+    if !options.quiet { diagnostics.tellPerson(words) }
   }
 }

@@ -28,6 +28,7 @@ private func run(
     try file.look()
     let items = file.fold.open + (options.isAll ? file.fold.closed : [])
     try output.write(items, of: file)
+    if items.isEmpty { output.tellEmpty(diagnostics) }
     return items.isEmpty ? .negative : .success
   case .drop: return try drop(options, file, output, diagnostics)
   }
@@ -68,6 +69,12 @@ final class ItemOutput {
   func write(_ items: [OutboxItem], of file: OutboxFile) throws(WriteFailure) {
     try rows.list(items.map { $0.record(file.profile) }, Self.listing)
     try rows.flush()
+  }
+
+  func tellEmpty(_ diagnostics: Diagnostics) {
+    rows.tellEmpty(
+      "nothing waits to be sent: --queue of agent-chat and task-add keeps it here when offline",
+      diagnostics)
   }
 
   private static let listing = Listing(

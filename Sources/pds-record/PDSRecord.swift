@@ -134,7 +134,7 @@ private func list(
 
 /// A script sees it by the status.
 private func none(_ what: String, _ diagnostics: Diagnostics) -> ExitStatus {
-  if isatty(2) == 1 { diagnostics.say("no such \(what)") }
+  diagnostics.tellPerson("no such \(what)")
   return .negative
 }
 

@@ -158,6 +158,7 @@ struct ScriptWords {
     return speaking + (hasProfiles ? Self.eachProfile : "") + #"""
       dir=
       tell() { script-options --tell -- "$1"; }
+      tell_person() { [ ! -t 1 ] || [ ! -t 2 ] || tell "$1"; }
       fail() { tell "$1"; exit "${2:-2}"; }
       misused() { tell "$1"; printf '%s\n' \#(Self.quoted(usage.line)) >&2; exit 2; }
       visible() { script-options --visible; }

@@ -37,11 +37,14 @@ final class ItemOutput {
     try rows.list(items.map(\.record), Self.listing)
   }
 
+  func tellEmpty(_ diagnostics: Diagnostics) {
+    rows.tellEmpty("no file waits in the inbox: share-inbox add FILE puts one there", diagnostics)
+  }
+
   func flush() throws(WriteFailure) { try rows.flush() }
 
   private static let listing = Listing(
     columns: [
-      .text("ID", "id"),
       .text("NAME", "name", gives: true),
       .status("STATE", "state"),
       Listing.Column("SIZE", isRight: true) { .bytes($0["size"]?.integer ?? 0) },
@@ -49,6 +52,7 @@ final class ItemOutput {
       .text("SESSION", "session"),
       .text("REMOTE", "remote_path", gives: true),
       .text("REASON", "reason", gives: true),
+      .text("ID", "id", gives: true),
     ],
     fields: ["id", "state", "size", "time", "session", "remote_path", "reason", "path", "name"])
 }

@@ -44,6 +44,7 @@ struct InboxKeeper {
     let notes = ItemNotes(folder: folder)
     try output.write(found.items.map(notes.completed))
     if found.foreign.contains(where: \.isItem) { return .failure }
+    if found.items.isEmpty { output.tellEmpty(diagnostics) }
     return found.items.isEmpty ? .negative : .success
   }
 

@@ -4,12 +4,14 @@ import Web
 
 /// Asks for one answer after the other until everything is there, and writes what is certain.
 struct ActionList {
+  private let call: OperationCall
   private let options: OperationArguments
   private let caller: Caller
   private let output: any OperationOutput
   private let diagnostics: Diagnostics
 
   init(_ call: OperationCall) {
+    self.call = call
     options = call.arguments
     caller = call.caller
     output = call.output
@@ -60,7 +62,9 @@ struct ActionList {
     }
     for doubt in doubts { diagnostics.error("actions", doubt) }
     if !doubts.isEmpty || !isComplete { return .failure }
-    return written == 0 && options.count != 0 ? .negative : .success
+    if written > 0 || options.count == 0 { return .success }
+    call.tellNone(of: .actions)
+    return .negative
   }
 
   /// Whether a row is of the kinds asked for, should the backend not know how.

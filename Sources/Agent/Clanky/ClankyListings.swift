@@ -4,6 +4,7 @@ package import Records
 /// The lists of the dashboard (Agent/Clanky/CONTRACT.md 5.4 to 5.7).
 extension Listing {
   static let guilds = Listing(
+    origin: "the agent is in one once it is invited to it",
     columns: [.text("ID", "id"), .text("NAME", "name", gives: true)], fields: ["id", "name"])
 
   static let names = Listing(
@@ -11,6 +12,7 @@ extension Listing {
     fields: ["of", "id", "name"])
 
   static let channels = Listing(
+    origin: "the agent knows those of a guild that it is in",
     columns: [
       .text("ID", "id"), .text("TYPE", "type"), .text("NAME", "name", gives: true),
       .text("CATEGORY", "category", gives: true),
@@ -18,6 +20,7 @@ extension Listing {
 
   static let automations = Listing(
     member: "rows", most: 120,
+    origin: "the agent makes one when it is asked to do something later",
     columns: [
       .number("ID", "id"),
       Column("STATUS") {
@@ -39,6 +42,7 @@ extension Listing {
 
   static let runs = Listing(
     member: "rows", most: 120,
+    origin: "there is one whenever an automation is due",
     columns: [
       .number("ID", "id"),
       .number("AUTOMATION", "automation_id"), .status("STATUS", "status"),
@@ -53,6 +57,7 @@ extension Listing {
 
   static let browserSessions = Listing(
     member: "sessions", most: 200,
+    origin: "there is one when the agent browses the web",
     columns: [
       .time("STARTED", "startedAt"),
       Column("STATUS") { row in
@@ -91,6 +96,7 @@ extension Listing {
 
   static let asrSessions = Listing(
     member: "sessions",
+    origin: "there is one for each who speaks to the agent in voice",
     columns: [
       Column("USER", gives: true) { .first([.text($0["displayName"]), .text($0["userId"])]) },
       Column("STATE") { .state($0["connected"], yes: "connected", no: "closed") },
@@ -105,6 +111,7 @@ extension Listing {
 
   static let toolEvents = Listing(
     member: "events",
+    origin: "there is one when the agent uses a tool in voice",
     columns: [
       .time("STARTED", "startedAt"),
       Column("STATE") {
@@ -130,6 +137,7 @@ extension Listing {
 
   static let actions = Listing(
     most: ActionPages.mostRows,
+    origin: "there is one for each thing that the agent does",
     columns: [
       .time("TIME", "created_at"),
       Column("KIND") { .kind($0["kind"]?.string ?? "") },
@@ -158,7 +166,10 @@ extension Listing {
   private static func subjects(more fields: [String]) -> Listing {
     Listing(
       columns: [
-        .text("SUBJECT", "subject", gives: true), .text("SCOPE", "scope"),
+        Column("SUBJECT", gives: true) {
+          .first([.text($0["subject_name"]), .text($0["subject"])])
+        },
+        .text("SCOPE", "scope"),
         .number("FACTS", "fact_count"), .time("LAST SEEN", "last_seen_at"),
         .text("GUILD", "guild_name", gives: true),
       ],

@@ -9,6 +9,8 @@ public struct Fact: Equatable, Sendable {
   /// Empty when it has none.
   public var id: String
   public var subject: String
+  /// Who the subject is, where it is a person whose name is told: for a table.
+  public var subjectName: String?
   public var type: String
   public var fact: String
   public var evidence: String?
@@ -45,6 +47,7 @@ public struct Fact: Equatable, Sendable {
     self.fact = fact
     id = value["id"]?.text ?? ""
     subject = text("subject", "subjectOverride") ?? ""
+    subjectName = value["subject_name"]?.text
     type = text("fact_type", "factType", "type") ?? ""
     evidence = text("evidence_text", "evidenceText", "evidence").flatMap { $0.isEmpty ? nil : $0 }
     confidence = value["confidence"]?.number

@@ -1,5 +1,5 @@
 public import Core
-import Records
+public import Records
 
 enum NameChoice {
   /// The one of that id, else the one of that name: the very name, or one that is the same
@@ -39,13 +39,13 @@ enum NameChoice {
 /// The people whom the agent met in voice, the only ones whose names a dashboard tells.
 public enum UserChoice {
   /// All of them, those last met first; one who was renamed has all names.
-  static func users(
-    _ caller: Caller, limit: Int = ActionPages.mostRows
+  public static func users(
+    _ caller: Caller, limit: Int? = nil
   ) throws(Failure) -> [ToldName] {
     var scan = NameScan()
     var told = try caller.call(ClankyPath.voiceState).body.withUnsafeBytes { scan.names(in: $0) }
     let path = ClankyPath.actions(
-      guild: nil, kinds: ["voice_runtime"], sinceHours: nil, limit: limit)
+      guild: nil, kinds: ["voice_runtime"], sinceHours: nil, limit: limit ?? ActionPages.mostRows)
     for row in try Answer.list(try caller.call(path), nil, place: "actions") {
       told += row.withUnsafeBytes { scan.names(in: $0) }
     }

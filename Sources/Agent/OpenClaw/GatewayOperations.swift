@@ -151,6 +151,7 @@ extension Listing {
     ], fields: ["id", "name", "identity", "model", "workspace"])
 
   static let gatewayThreads = Listing(
+    origin: "agent-chat MESSAGE begins one",
     columns: [
       .text("KEY", "key", gives: true),
       Column("TITLE", gives: true) {
@@ -195,6 +196,7 @@ extension Listing {
     ], fields: ["requestId", "deviceId", "displayName", "clientId", "platform", "role", "scopes"])
 
   static let gatewayCron = Listing(
+    origin: "the agent makes one when it is asked to do something later",
     columns: [
       .text("ID", "id"), .text("NAME", "name", gives: true),
       Column("STATE") { .state($0["enabled"], yes: "on", no: "off") },

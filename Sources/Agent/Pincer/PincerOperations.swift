@@ -107,12 +107,14 @@ struct PincerPages {
 
 extension Listing {
   static let pincerThreads = Listing(
+    origin: "agent-chat MESSAGE begins one",
     columns: [
       member("ID", "threadId"), member("TITLE", "title", gives: true),
       member("MESSAGES", "messageCount"), instant("UPDATED", "updatedAt"),
     ], fields: ["threadId", "title", "messageCount", "createdAt", "updatedAt"])
 
   static let pincerJobs = Listing(
+    origin: "the agent begins one for work that takes longer",
     columns: [
       member("ID", "jobId"), state("STATUS", "status", PincerWords.jobStates),
       member("GOAL", "goal", gives: true), member("THREAD", "threadId"),
@@ -125,6 +127,7 @@ extension Listing {
     ])
 
   static let pincerSchedules = Listing(
+    origin: "the agent makes one when it is asked to do something later",
     columns: [
       member("ID", "scheduleId"), member("NAME", "name", gives: true),
       // What is false was left out.

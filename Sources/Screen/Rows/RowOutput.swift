@@ -130,6 +130,11 @@ public final class RowOutput {
     if text.utf8.last != 10 { try writer.newline() }
   }
 
+  /// Says at a terminal what a table that has no row would show, and what makes a row.
+  public func tellEmpty(_ words: String, _ diagnostics: Diagnostics) {
+    if form == .table && !isQuiet { diagnostics.tellPerson(words) }
+  }
+
   /// Writes everything that waits.
   public func flush() throws(WriteFailure) { try writer.flush() }
 

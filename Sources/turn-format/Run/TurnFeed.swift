@@ -22,6 +22,7 @@ final class TurnFeed {
 
   var hasFaults: Bool { faults.hasFault }
   var isMistaken: Bool { hasOthers && !hasTurns }
+  var isEmpty: Bool { !hasOthers && !hasTurns }
 
   private final class Box { var taken = TerminalSignals.Taken() }
   private let interrupted = Box()

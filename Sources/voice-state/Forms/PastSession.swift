@@ -3,14 +3,16 @@ import Core
 import Screen
 
 extension [PastSession] {
-  func lines(at now: Timestamp) -> [Line] {
+  func lines(at now: Timestamp, guilds: [String: String] = [:]) -> [Line] {
     let rows = map { session in
       [
         session.startedAt.map { TimeText.absolute($0, zone: TimeText.local) } ?? "-",
         Age.text(session.endedAt, at: now) ?? "-",
         session.seconds.map { Amount.duration($0 * 1000) } ?? "-",
         Untrusted.text(session.mode, or: "-"), Untrusted.text(session.reason, or: "-"),
-        Untrusted.text(session.guild, or: "-"), Untrusted.text(session.id, or: "-"),
+        Untrusted.text(session.guild.flatMap { guilds[$0] })
+          ?? Untrusted.text(session.guild, or: "-"),
+        Untrusted.text(session.id, or: "-"),
       ]
     }
     let titles = ["started", "ended", "took", "mode", "end", "guild", "session"]
@@ -57,4 +59,6 @@ extension [PastSession] {
 enum NoSession {
   static let words = "No voice session."
   static let recent = 5
+  static let origin =
+    "there is one while the agent is in a voice channel: agent-call join lets it come to yours"
 }

@@ -70,11 +70,16 @@ struct Once {
     if !lines.isEmpty {
       try writer.write(canvas.text([Line()] + lines, width: isatty(1) == 1 ? width : 1000))
     }
+    if isatty(1) == 1 {
+      try writer.flush()
+      diagnostics.tellPerson(NoSession.origin)
+    }
   }
 
   private func recent(_ backend: ClankyVoice) throws -> [Line] {
     let past = try backend.past(guild: options.filter.guild, limit: NoSession.recent)
-    return past.limited(count: NoSession.recent).lines(at: .now())
+    return past.limited(count: NoSession.recent).lines(
+      at: .now(), guilds: past.isEmpty ? [:] : backend.guildNames())
   }
 
   /// One prompt of the first session that has it, every byte of it.
@@ -115,9 +120,13 @@ struct History {
       for row in past { try JSONLines.write(row.bytes, to: writer) }
     } else if past.isEmpty {
       try writer.write("No past voice session.\n")
+      if isatty(1) == 1 {
+        try writer.flush()
+        diagnostics.tellPerson(NoSession.origin)
+      }
     } else {
       let canvas = Canvas(options.look)
-      let lines = past.lines(at: now)
+      let lines = past.lines(at: now, guilds: backend.guildNames())
       // A row is cut only on a terminal: its id is what replay wants.
       let width = isatty(1) == 1 || options.look.width != nil ? canvas.width : 1000
       try writer.write(canvas.text(lines, width: width))

@@ -203,4 +203,28 @@ is "$(grep -o "^$(printf '\033')\[[0-9;]*mhome" "$out" | sort -u | wc -l)" 1 \
   "a name has always the same colour"
 unlike "$(cat -v "$out")" '\^\[\[31mx' "no other text has a colour"
 
+# --- the times of a day that was recorded
+# first: the column of times, row by row
+first() { action-format -W 80 "$@" | sed 's/ *[^ -~].*//; s/^ *//'; }
+now=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+row() { printf '{"kind":"llm_call","created_at":"%s"}\n' "$@"; }
+is "$(row 2026-03-01T12:00:00Z 2026-03-01T12:00:01Z | first)" "2026-03-01 12:00:00
+2026-03-01 12:00:01" "Rows of a past day have its date and their times."
+is "$(row "$now" 2026-03-01T12:00:00Z | first | sed 's/[0-9][0-9]*w$/weeks/')" "now
+weeks" "Where one of the last day came before, rows have ages."
+is "$(row 2026-03-01T12:00:00Z "$now" | first)" "2026-03-01 12:00:00
+now" "What follows an agent has ages again as soon as something happens."
+is "$(row x | first)" "?" "A time that cannot be read is no time of the past."
+
+# --- who is meant by an id, in counts
+{
+  echo '{"type":"name","of":"guild","id":"7","name":"The Workshop"}'
+  printf '{"type":"name","of":"user","id":"8","name":"Ada\\u001b[31m"}\n'
+  for who in 8 9; do
+    printf '{"type":"count","guild":"7","user":"%s","count":1,"usd_cost":0}\n' "$who"
+  done
+} >counted
+is "$(action-format counted | sed -n 's/  *1 .*//; s/   */ | /; 2,$p')" "The Workshop | Ada\\e[31m
+The Workshop | 9" "Guilds and people go by names that were told, visible."
+is "$(action-format -o tsv counted | sed 1d | cut -f 1,2 | tr '\t\n' ' ,')" "7 8,7 9," "TSV has their ids."
 done_testing

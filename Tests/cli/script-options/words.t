@@ -152,6 +152,10 @@ chmod +x "$tmp/does"
 odd=$(printf 'a\033[31m\n\302\233\342\200\256\303\274\377')
 run does tell "$odd"
 err_is "does: a?[31m???ü?" "a message is one line, and harmless"
+run does tell_person no
+err_empty "what is for a person is not said in a pipe"
+run python3 "$cli/terminal.py" "$tmp/does" tell_person no
+is "$(tr -d '\r' <"$out")" "does: no" "at a terminal it is"
 run does fail no 77
 is "$status $(cat "$err")" "77 does: no" "a failure has a status"
 run does misused no

@@ -272,8 +272,8 @@ inbox list
 status_is 0 "the items are listed"
 is "$(jq -c 'del(.time)' "$out")" "$(jq -c 'del(.time)' "$tmp/added")" "as they were added"
 inbox list -o table
-out_like '^ID +NAME +STATE +SIZE +TIME' "a table is printed"
-out_like "^$name +[a-z]+\.[a-z]+ +queued +[0-9]+ B " "each item has a line"
+out_like '^NAME +STATE +SIZE +TIME +ID$' "a table is printed, its ids last"
+out_like "^[a-z]+\.[a-z]+ +queued +[0-9]+ B .* $name\$" "each item has a line"
 inbox list -o table --color always
 ok "in colour, when asked" grep -q "$(printf '\033')\\[" "$out"
 inbox list -o tsv

@@ -73,8 +73,10 @@ run share-inbox list
 is "$(jq -r '.name // "-"' "$out" | tr '\n' ' ')" "- a.png shot-one.png shot-one.png " \
   "items of an older version have no name, and the oldest comes first"
 run share-inbox list -o table
-like "$(sed -n 2p "$out")" "^1-$uuid +queued" "the table has room for none"
-like "$(sed -n 3p "$out")" "^2-$uuid +a\\.png +queued" "and shows the others"
+like "$(sed -n 2p "$out")" "^ +queued .* 1-$uuid\$" "the table has room for none"
+like "$(sed -n 3p "$out")" "^a\\.png +queued .* 2-$uuid\$" "and shows the others"
+run python3 "$cli/terminal.py" 24x80 share-inbox list
+like "$(sed -n 4p "$out")" "^shot-one\\.png  queued  " "in 80 columns the name comes whole"
 run share-inbox remove shot-one.png
 is "$status $(left)" "1 4" "a name that two have removes neither"
 err_is "share-inbox: shot-one.png: more than one item: $(share-inbox list | jq -r .id |

@@ -51,6 +51,12 @@ package struct ClankyVoice {
     try GuildChoice.named(text, caller).id
   }
 
+  /// The names of the guilds by their ids, as far as the backend tells them.
+  package func guildNames() -> [String: String] {
+    let guilds = (try? GuildChoice.guilds(caller)) ?? []
+    return Dictionary(guilds.map { ($0.id, $0.name) }) { first, _ in first }
+  }
+
   /// Sessions that have ended, latest first.
   ///
   /// - Parameter limit: no more than so many; the backend has a limit of its own.
