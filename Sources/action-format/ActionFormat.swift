@@ -109,6 +109,7 @@ final class Feed {
     switch record {
     case .actions(let actions, let stats, let faulty):
       if let stats { try receive(stats, of: profile) }
+      for action in actions { see(action.createdAt) }
       for action in actions where left > 0 {
         try show(
           action, of: value.isObject ? profile : action.object["profile"]?.string ?? options.name,
@@ -163,8 +164,8 @@ final class Feed {
   private var layout: Layout {
     let now = Timestamp.now()
     return Layout(
-      width: screen.width, isAbsolute: options.isAbsolute || isOfThePast(now), now: now,
-      names: names)
+      width: screen.width, isAbsolute: options.isAbsolute || isOfThePast(now),
+      tellsVoice: screen.isTerminal, now: now, names: names)
   }
 
   /// Of a day that was recorded, an age says little. What follows an agent shows ages again as
@@ -183,7 +184,6 @@ final class Feed {
   ) throws(WriteFailure) {
     names.learn(from: action)
     if options.showsStats { shown[profile ?? "", default: ShownCounts()].add(action.kind) }
-    see(action.createdAt)
     let layout = layout
     let key = RowKey.columns(options.keys, of: action, profile: profile, line: number)
     let row = profiles.add(profile, to: Row.line(action, layout))

@@ -2,6 +2,59 @@ import Core
 import Records
 import Screen
 
+/// What an event of voice is about, by the members that it has.
+enum VoiceEvent {
+  case tool
+  case transcript(String, isAgent: Bool, isPartial: Bool)
+  /// Whether the agent answers what it heard.
+  case decision(String)
+  case reply(String)
+  case latency(String)
+  case response(String)
+  case person(String, String)
+
+  init?(_ action: Action) {
+    if action.word("toolName") != nil {
+      self = .tool
+    } else if let words = action.word("transcript") {
+      let event = action.content ?? ""
+      let type = action.word("eventType", "transcriptEventType") ?? ""
+      self = .transcript(
+        words,
+        isAgent: action.word("transcriptSource") == "output"
+          || event.hasSuffix("realtime_transcript"),
+        isPartial: event.holds("partial") || type.holds("delta") || type.holds("partial"))
+    } else if let words = action.word("heard") {
+      self = .decision(words)
+    } else if let words = action.word("replyText", "replyTextPreview", "utteranceTextPreview") {
+      self = .reply(words)
+    } else if let stage = action.word("stage") {
+      self = .latency(stage)
+    } else if let status = action.word("responseStatus") {
+      self = .response(status)
+    } else if let name = action.speaker, let type = action.word("eventType") {
+      self = .person(name, type)
+    } else {
+      return nil
+    }
+  }
+
+  /// What stands at a terminal where `voice_runtime` would for most rows of a conversation.
+  var label: String {
+    switch self {
+    case .tool: "voice tool"
+    case .transcript(_, isAgent: true, _): "voice says"
+    case .transcript(_, _, isPartial: true): "voice hears"
+    case .transcript: "voice heard"
+    case .decision: "voice decides"
+    case .reply: "voice reply"
+    case .latency: "voice timing"
+    case .response: "voice answer"
+    case .person: "voice people"
+    }
+  }
+}
+
 /// Voice: sessions, turns, and the many events of `voice_runtime`.
 extension Phrase {
   /// `voice_session_start`: mode, channel, limits.
@@ -43,41 +96,30 @@ extension Phrase {
   /// latencies where there are some, else the event with its members.
   mutating func voiceEvent(_ action: Action) {
     let event = action.content ?? ""
-    if action.word("toolName") != nil {
-      voiceTool(action)
-    } else if let words = action.word("transcript") {
-      transcript(action, words)
-    } else if let words = action.word("heard") {
+    switch VoiceEvent(action) {
+    case .tool: voiceTool(action)
+    case .transcript(let words, let isAgent, let isPartial):
+      say(
+        action.speaker ?? (isAgent ? "agent" : person(action.user)),
+        isPartial ? words + " …" : words, isPartial ? .dim : .plain)
+    case .decision(let words):
       say(action.speaker ?? person(action.user), words)
       admission(action)
-    } else if let words = action.word("replyText", "replyTextPreview", "utteranceTextPreview") {
+    case .reply(let words):
       say("agent", words)
       add(event, .dim)
       add(action.word("skipCause", "reason"), .dim)
-    } else if let stage = action.word("stage") {
-      latency(action, stage)
-    } else if let status = action.word("responseStatus") {
+    case .latency(let stage): latency(action, stage)
+    case .response(let status):
       add(event)
       add(status, status == "completed" ? .dim : Style(Palette.warning))
       add(action.word("responseModel"), .dim)
       add(Usage(action).brief, .dim)
-    } else if let name = action.speaker, let type = action.word("eventType") {
+    case .person(let name, let type):
       add(name, .bold)
       add(type == "join" ? "joined" : type == "leave" ? "left" : type)
-    } else {
-      generic(action)
+    case nil: generic(action)
     }
-  }
-
-  private mutating func transcript(_ action: Action, _ words: String) {
-    let event = action.content ?? ""
-    let type = action.word("eventType", "transcriptEventType") ?? ""
-    let isPartial = event.holds("partial") || type.holds("delta") || type.holds("partial")
-    let isAgent =
-      action.word("transcriptSource") == "output" || event.hasSuffix("realtime_transcript")
-    say(
-      action.speaker ?? (isAgent ? "agent" : person(action.user)), isPartial ? words + " …" : words,
-      isPartial ? .dim : .plain)
   }
 
   private mutating func admission(_ action: Action) {

@@ -11,7 +11,7 @@ import Screen
 final class FeedScreen {
   private let writer: RecordWriter
   private let depth: ColourDepth
-  private let isTerminal: Bool
+  let isTerminal: Bool
   private let look: LookOptions
   private var bar: Line?
   private var isDrawn = false

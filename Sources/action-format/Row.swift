@@ -7,6 +7,8 @@ struct Layout {
   /// The cells of a row, nil without a limit.
   var width: Int?
   var isAbsolute = false
+  /// Whether `voice_runtime` is told by what it is about.
+  var tellsVoice = false
   var now = Timestamp(seconds: 0)
   var zone: @Sendable (Int64) -> tm? = TimeText.local
 
@@ -36,7 +38,9 @@ enum Row {
       ? Palette.errorMark : action.isWarning ? Palette.warningMark : Palette.mark(of: action.domain)
     line.add(mark, style)
     line.add(" ")
-    let kind = Plain.line(action.kind, limit: 200)
+    let event =
+      layout.tellsVoice && action.kind == "voice_runtime" ? VoiceEvent(action)?.label : nil
+    let kind = event ?? Plain.line(action.kind, limit: 200)
     line.add(kind.isEmpty ? "(no kind)" : kind, kind.isEmpty ? .dim : style)
     fill(&line, to: layout.timeCells + 4 + layout.kindCells)
     let cost = action.cost.map { $0 == 0 ? "" : Amount.money($0) } ?? ""

@@ -89,9 +89,9 @@ struct Memory {
     return .success
   }
 
-  /// For a table, rows about people say who that is, as far as the backend tells names.
+  /// At a terminal, rows about people say who that is, as far as the backend tells names.
   private func named(_ rows: [[UInt8]]) -> [[UInt8]] {
-    guard output.form == .table else { return rows }
+    guard output.form == .table, isatty(1) == 1, !options.verbose else { return rows }
     let subjects = rows.map { row in
       (try? row.withUnsafeBytes { try JSONValue.parse($0) })?["subject"]?.text ?? ""
     }

@@ -214,6 +214,9 @@ is "$(row "$now" 2026-03-01T12:00:00Z | first | sed 's/[0-9][0-9]*w$/weeks/')" "
 weeks" "Where one of the last day came before, rows have ages."
 is "$(row 2026-03-01T12:00:00Z "$now" | first)" "2026-03-01 12:00:00
 now" "What follows an agent has ages again as soon as something happens."
+is "$(printf '{"actions":[%s]}\n' "$(row "$now" 2026-03-01T12:00:00Z | paste -s -d ,)" | first |
+  sed 's/[0-9][0-9]*w$/weeks/')" "weeks
+now" "The newest of a list counts for all of it."
 is "$(row x | first)" "?" "A time that cannot be read is no time of the past."
 
 # --- who is meant by an id, in counts
@@ -227,4 +230,18 @@ is "$(row x | first)" "?" "A time that cannot be read is no time of the past."
 is "$(action-format counted | sed -n 's/  *1 .*//; s/   */ | /; 2,$p')" "The Workshop | Ada\\e[31m
 The Workshop | 9" "Guilds and people go by names that were told, visible."
 is "$(action-format -o tsv counted | sed 1d | cut -f 1,2 | tr '\t\n' ' ,')" "7 8,7 9," "TSV has their ids."
+
+# --- what voice_runtime is about, at a terminal
+python3 - >voice <<'END'
+import json
+for metadata in ({"toolName": "web_search"}, {"transcript": "fig", "transcriptEventType": "delta"},
+                 {"transcript": "fig is it"}, {"transcript": "It is.", "transcriptSource": "output"},
+                 {"heard": "fig is it", "allow": True}, {"replyText": "It is."}, {"stage": "audio"},
+                 {"responseStatus": "completed"}, {"displayName": "Ada", "eventType": "join"}, {}):
+    print(json.dumps({"kind": "voice_runtime", "content": "c", "metadata": metadata}))
+END
+is "$(python3 "$cli/terminal.py" action-format --color never voice | tr -d '\r' | sed 's/^ *-  ♪ //; s/  .*//' | paste -s -d , -)" \
+  "voice tool,voice hears,voice heard,voice says,voice decides,voice reply,voice timing,voice answer,voice people,voice_runtime" \
+  "A terminal is shown what happened."
+is "$(action-format voice | grep -c '♪ voice_runtime')" 10 "In a pipe it is the kind."
 done_testing

@@ -137,6 +137,12 @@ err_like 'waits for a person: bash \(HIGH\) \{"command":"tide --port KIL --day 0
 err_unlike "the model.s own words|Ask for the tides" "the model's words are not shown"
 err_one_line agent-chat "it is told in a line"
 once "sent once"
+run python3 "$cli/terminal.py" agent-chat -p pin --retry-wait 0.05 -t "$thread" ask
+is "$(tr -d '\r' <"$out" | grep '^agent-chat: in')" \
+  "agent-chat: in another terminal: agent-approve -p pin -i" \
+  "A terminal is told which command gives the approval."
+run agent-approve -p pin --deny "$(waiting | tail -n 1)"
+before=$(sent)
 start wait agent-chat -p pin --retry-wait 0.05 -t "$(new_thread pin)" --wait ask 2
 wait_until 20 sh -c "[ \$(agent-approve -p pin -l 2>/dev/null | wc -l) -eq 3 ]"
 tell pin cut reset

@@ -19,6 +19,14 @@ is "$(shown)" "$(printf 'Looking. \n\033[2m· exec tide --port KIL\033[0m\n\033[
   "a tool is a dim line when it begins and ends"
 chat --color never tool
 is "$(shown | sed -n 2p)" "· exec tide --port KIL" "--color never leaves the colour out"
+chat --color never permit
+is "$(shown)" "· exec uname -s
+· paused: waits
+agent-chat: in another terminal: agent-approve -p claw -i
+· exec uname -s: ok
+Done." "A turn that waits for an approval is told with the command that gives it."
+run agent-chat -p claw permit
+is "$(cat "$out" "$err")" "Done." "In a pipe there is nothing of it."
 chat draft
 is "$(shown | tail -n 1)" Best "a text that is replaced is shown whole"
 like "$(shown)" 'replaced by:' "a word tells it"

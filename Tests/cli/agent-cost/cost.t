@@ -134,6 +134,11 @@ run agent-cost -p a -g 'repair café' -S 48h --by guild
 is "$(sed 1d "$out" | cut -f 1)$(cat "$err")" 1184019000000000513 "a guild is selected by its name"
 run agent-cost -p a -U bo -S 48h
 is "$(sed 1d "$out" | cut -f 2,3)$(cat "$err")" "1${tab}0.21" "a user by the name, before it was told in the feed"
+run agent-cost -p a -S 48h --by user,guild -o table
+is "$(sed -n 's/ *[0-9].*//; /^Bo /s/   */ in /p' "$out")$(cat "$err")" "Bo in Repair Café 🔧" \
+  "A table has the names of people and guilds."
+run agent-cost -p a -S 48h --by user
+is "$(sed 1d "$out" | cut -f 1 | sort | tail -n 1)" 1184035512000118784 "TSV has their ids."
 run agent-cost -p a,b -U bo -S 48h --by profile
 is "$(cut -f 1-3 "$out" | sed 1d | sort | tr '\t\n' '  ')" "a 1 0.21 b 1 0.21 " \
   "a user is selected at two agents"

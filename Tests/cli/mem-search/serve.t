@@ -36,6 +36,18 @@ run mem-search -g "$guild" -f -o tsv
 is "$(cut -f 2-6 "$out" | sort | head -n 1)" \
   "4001	profile	1	Mika is allergic to peanuts 🥜	" "as they were"
 is "$(lines "$out")" 3 "each is there once"
+curl -sS --data-binary '{"kind":"voice_runtime","userId":"4001","content":"voice_membership_changed","metadata":{"eventType":"join","memberUserId":"4001","displayName":"Mika\u001b[2J"}}' \
+  "$url/api/actions" >/dev/null
+terminal() { run python3 "$cli/terminal.py" 24x100 mem-search -g "$guild" --color never "$@"; }
+terminal -f
+out_like ' Mika.e\[2J +profile ' "At a terminal, facts have the names of people that the agent tells."
+terminal --subjects
+out_like '^Mika.e\[2J ' "So have subjects."
+terminal -v -f
+out_like ' 4001 +profile ' "With -v they have the ids."
+run mem-search -g "$guild" --subjects
+is "$(jq -r '.subject' "$out" | sort | head -n 1)$(grep -c subject_name "$out")" 40010 \
+  "Records are what the backend has."
 run mem-search -g "$guild" --fact-profile 4001
 is "$(jq -r '.durableProfile.userFacts[0].fact' "$out")" "Mika is allergic to peanuts 🥜" \
   "a profile is shown"

@@ -589,6 +589,15 @@ class Run:
             self.agent("tool", dict(call, phase="start", args={"command": "tide --port KIL"}))
             self.agent("tool", dict(call, phase="result", isError=False, meta="tide --port KIL"))
             self.delta("High at 06:12.")
+        elif first == "permit":
+            # A command that waits, as the real one tells it; somebody else has allowed it then.
+            call = {"name": "exec", "toolCallId": "call_1"}
+            approval = {"approvalId": "ap-1", "toolCallId": "call_1"}
+            self.agent("tool", dict(call, phase="start", args={"command": "uname -s"}))
+            self.agent("lifecycle", dict(approval, phase="waiting-approval"))
+            self.agent("lifecycle", dict(approval, phase="approval-resolved"))
+            self.agent("tool", dict(call, phase="result", isError=False, meta="uname -s"))
+            self.delta("Done.")
         elif first == "count":
             for number in range(int(words.split(" ")[1])):
                 self.delta("%d " % number)

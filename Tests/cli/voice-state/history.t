@@ -20,6 +20,7 @@ guild=$(tail -n 1 "$out" | jq -r .guildId)
 run voice-state history
 is "$(lines "$out")" "$((count + 1))" "each has a row, below a head"
 like "$(sed -n 2p "$out")" "^20[0-9-]* [0-9:]* .* $id\$" "the latest comes first, with its id last"
+out_like ' Repair Café 🔧 +[-0-9a-f]+$' "Guilds have their names."
 run voice-state history -n 1
 is "$(lines "$out")" 2 "-n limits the rows"
 run voice-state history -g "$guild" -o json
