@@ -256,12 +256,12 @@ final class ChatLoop: ChatWaiter {
     if case .approval(let approval) = news, approval.state == .pending, !view.isScreen, speaks {
       say("waits for an approval: \(approval.tool): \(approval.summary ?? approval.id)")
     }
-    if !isAdvised, news.waitsForApproval, agent.kind.backend.has.contains(.approvals),
-      view.isScreen || speaks
+    if !isAdvised, let advice = news.adviceOnApproval,
+      agent.kind.backend.has.contains(.approvals), view.isScreen || speaks
     {
       isAdvised = true
       let name = agent.name.map { ["-p", $0] } ?? []
-      say("in another terminal: \(ShellText.line(["agent-approve"] + name + ["-i"]))")
+      say("\(advice): \(ShellText.line(["agent-approve"] + name + ["-i"]))")
     }
   }
 
@@ -299,12 +299,18 @@ final class ChatLoop: ChatWaiter {
 }
 
 extension ChatNews {
-  fileprivate var waitsForApproval: Bool {
+  /// A gateway denies at once what nobody who is connected could allow (its CONTRACT.md 8.1).
+  private static let lonely = "cannot wait for interactive exec approval"
+
+  /// When the command that answers is to run; nil for what is no approval.
+  fileprivate var adviceOnApproval: String? {
     switch self {
-    case .approval(let approval): approval.state == .pending
-    case .toolCall(let call): call.state == .waitingApproval
-    case .turn(let turn): turn.state == .paused
-    default: false
+    case .approval(let approval) where approval.state == .pending: "in another terminal"
+    case .toolCall(let call) where call.state == .waitingApproval: "in another terminal"
+    case .turn(let turn) where turn.state == .paused: "in another terminal"
+    case .toolCall(let call) where call.state == .failed && call.stdout?.holds(Self.lonely) == true:
+      "nobody was there to allow it; before the next try, in another terminal"
+    default: nil
     }
   }
 }

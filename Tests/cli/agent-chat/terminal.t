@@ -25,6 +25,9 @@ is "$(shown)" "· exec uname -s
 agent-chat: in another terminal: agent-approve -p claw -i
 · exec uname -s: ok
 Done." "A turn that waits for an approval is told with the command that gives it."
+chat --color never permit alone
+is "$(shown | sed 1,2d)" "agent-chat: nobody was there to allow it; before the next try, in another terminal: agent-approve -p claw -i
+Done." "So is one that was denied because nobody could allow it."
 run agent-chat -p claw permit
 is "$(cat "$out" "$err")" "Done." "In a pipe there is nothing of it."
 chat draft

@@ -594,9 +594,16 @@ class Run:
             call = {"name": "exec", "toolCallId": "call_1"}
             approval = {"approvalId": "ap-1", "toolCallId": "call_1"}
             self.agent("tool", dict(call, phase="start", args={"command": "uname -s"}))
-            self.agent("lifecycle", dict(approval, phase="waiting-approval"))
-            self.agent("lifecycle", dict(approval, phase="approval-resolved"))
-            self.agent("tool", dict(call, phase="result", isError=False, meta="uname -s"))
+            if words == "permit alone":
+                # Where no approver is connected.
+                error = "exec denied: Headless runs cannot wait for interactive exec approval."
+                self.agent("tool", dict(
+                    call, phase="result", isError=True, meta="uname -s",
+                    result={"content": [{"type": "text", "text": error}]}))
+            else:
+                self.agent("lifecycle", dict(approval, phase="waiting-approval"))
+                self.agent("lifecycle", dict(approval, phase="approval-resolved"))
+                self.agent("tool", dict(call, phase="result", isError=False, meta="uname -s"))
             self.delta("Done.")
         elif first == "count":
             for number in range(int(words.split(" ")[1])):
