@@ -39,18 +39,19 @@ enum VoiceEvent {
     }
   }
 
-  /// What stands at a terminal where `voice_runtime` would for most rows of a conversation.
+  /// What stands at a terminal before or instead of `voice_runtime`, which most rows of a
+  /// conversation are.
   var label: String {
     switch self {
-    case .tool: "voice tool"
-    case .transcript(_, isAgent: true, _): "voice says"
-    case .transcript(_, _, isPartial: true): "voice hears"
-    case .transcript: "voice heard"
-    case .decision: "voice decides"
-    case .reply: "voice reply"
-    case .latency: "voice timing"
-    case .response: "voice answer"
-    case .person: "voice people"
+    case .tool: "tool"
+    case .transcript(_, isAgent: true, _): "says"
+    case .transcript(_, _, isPartial: true): "hears"
+    case .transcript: "heard"
+    case .decision: "decides"
+    case .reply: "reply"
+    case .latency: "timing"
+    case .response: "answer"
+    case .person: "people"
     }
   }
 }

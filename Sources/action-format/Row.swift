@@ -40,8 +40,13 @@ enum Row {
     line.add(" ")
     let event =
       layout.tellsVoice && action.kind == "voice_runtime" ? VoiceEvent(action)?.label : nil
-    let kind = event ?? Plain.line(action.kind, limit: 200)
-    line.add(kind.isEmpty ? "(no kind)" : kind, kind.isEmpty ? .dim : style)
+    if let event { line.add(event, style) }
+    if event == nil || !layout.isNarrow {
+      let kind = Plain.line(action.kind, limit: 200)
+      if event != nil { line.add(" ") }
+      line.add(
+        kind.isEmpty ? "(no kind)" : kind, kind.isEmpty || event != nil ? .dim : style)
+    }
     fill(&line, to: layout.timeCells + 4 + layout.kindCells)
     let cost = action.cost.map { $0 == 0 ? "" : Amount.money($0) } ?? ""
     let price = Line(cost, costStyle(action.cost ?? 0))

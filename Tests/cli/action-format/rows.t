@@ -240,8 +240,14 @@ for metadata in ({"toolName": "web_search"}, {"transcript": "fig", "transcriptEv
                  {"responseStatus": "completed"}, {"displayName": "Ada", "eventType": "join"}, {}):
     print(json.dumps({"kind": "voice_runtime", "content": "c", "metadata": metadata}))
 END
-is "$(python3 "$cli/terminal.py" action-format --color never voice | tr -d '\r' | sed 's/^ *-  ♪ //; s/  .*//' | paste -s -d , -)" \
-  "voice tool,voice hears,voice heard,voice says,voice decides,voice reply,voice timing,voice answer,voice people,voice_runtime" \
+# events COLUMNS: the column of kinds of a terminal so wide.
+events() {
+  python3 "$cli/terminal.py" "24x$1" action-format --color never voice | tr -d '\r' |
+    sed 's/^ *-  ♪ //; s/  .*//' | paste -s -d , -
+}
+is "$(events 80)" "tool,hears,heard,says,decides,reply,timing,answer,people,voice_runtime" \
   "A terminal is shown what happened."
+is "$(events 100 | cut -d , -f 1,2,10)" "tool voice_runtime,hears voice_runtime,voice_runtime" \
+  "Where there is room, the kind stands behind it."
 is "$(action-format voice | grep -c '♪ voice_runtime')" 10 "In a pipe it is the kind."
 done_testing
