@@ -205,7 +205,7 @@ unlike "$(cat -v "$out")" '\^\[\[31mx' "no other text has a colour"
 
 # --- the times of a day that was recorded
 # first: the column of times, row by row
-first() { action-format -W 80 "$@" | sed 's/ *[^ -~].*//; s/^ *//'; }
+first() { action-format -W 80 | sed 's/ *[^ -~].*//; s/^ *//'; }
 now=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 row() { printf '{"kind":"llm_call","created_at":"%s"}\n' "$@"; }
 is "$(row 2026-03-01T12:00:00Z 2026-03-01T12:00:01Z | first)" "2026-03-01 12:00:00
