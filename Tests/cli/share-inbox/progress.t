@@ -64,7 +64,7 @@ like "$(shown add)" "^standard input  [0-9]+ B  [0-9]+ B/s\$" "standard input sh
 # A file that is copied fast enough has no line.
 truncate -s 100M "$tmp/large.bin"
 # shellcheck disable=SC2016
-sit copy 24x60 sh -c 'exec share-inbox add "$1" >/dev/null' - "$tmp/large.bin"
+sit copy 24x80 sh -c 'exec share-inbox add "$1" >/dev/null' - "$tmp/large.bin"
 at copy end 60 >"$tmp/end"
 diag "$(shown copy | tail -n 1)"
 is "$(shown copy | grep -Evc "^large\\.bin  [0-9]+%  ([0-9.]+ .B of 100\\.00 MB  )?$rate  $left\$")" 0 \
