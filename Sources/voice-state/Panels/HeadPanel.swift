@@ -40,7 +40,7 @@ struct HeadPanel: Panel {
     // The ids, in one row where there is a screen for it.
     flow(width: width) {
       fact("channel", Untrusted.text(session.voiceChannelId), .dim)
-      fact("guild", Untrusted.text(session.guildId), .dim)
+      fact("guild", Untrusted.text(session.guildName ?? session.guildId), .dim)
       if width >= 100 {
         fact("text", Untrusted.text(session.textChannelId), .dim)
         fact("session", Untrusted.text(session.sessionId), .dim)

@@ -17,7 +17,9 @@ struct Once {
     if options.isQuiet { Process.exitAtOnce(isActive(state) ? .success : .negative) }
     var feed = VoiceFeed(options.filter)
     feed.receive(state, at: nil)
-    return try show(&feed, at: .now()) { try recent(backend) }
+    return try show(
+      &feed, at: .now(), guilds: { options.isVerbose ? [:] : backend.guildNames() },
+      past: { try recent(backend) })
   }
 
   private func isActive(_ state: RawState) -> Bool {
@@ -26,7 +28,8 @@ struct Once {
   }
 
   func show(
-    _ feed: inout VoiceFeed, at now: Timestamp, past: () throws -> [Line] = { [] }
+    _ feed: inout VoiceFeed, at now: Timestamp, guilds: () -> [String: String] = { [:] },
+    past: () throws -> [Line] = { [] }
   ) throws -> ExitStatus {
     let sessions = feed.sessions()
     if options.isQuiet { return feed.isEmpty ? .negative : .success }
@@ -36,7 +39,7 @@ struct Once {
     }
     if let prompt = options.prompt { return try show(prompt, sessions) }
     switch options.form ?? .text {
-    case .text: try text(sessions, now, past)
+    case .text: try text(sessions, now, guilds, past)
     case .json: for session in feed.raw { try JSONLines.write(session.bytes, to: writer) }
     case .line:
       var changes = Changes()
@@ -55,12 +58,19 @@ struct Once {
   }
 
   private func text(
-    _ sessions: [VoiceSession], _ now: Timestamp, _ past: () throws -> [Line]
+    _ sessions: [VoiceSession], _ now: Timestamp, _ guilds: () -> [String: String],
+    _ past: () throws -> [Line]
   ) throws {
     let canvas = Canvas(options.look)
     let width = canvas.width
     guard sessions.isEmpty else {
       let panels = options.panels.map { names in names.compactMap(Panels.named) }
+      let names = guilds()
+      let sessions = sessions.map { session in
+        var session = session
+        session.guildName = session.guildId.flatMap { names[$0] }
+        return session
+      }
       let cockpit = Cockpit(sessions: sessions, now: Now(now), panels: panels, width: width)
       return try writer.write(canvas.text(cockpit.lines, width: width))
     }
@@ -79,7 +89,7 @@ struct Once {
   private func recent(_ backend: ClankyVoice) throws -> [Line] {
     let past = try backend.past(guild: options.filter.guild, limit: NoSession.recent)
     return past.limited(count: NoSession.recent).lines(
-      at: .now(), guilds: past.isEmpty ? [:] : backend.guildNames())
+      at: .now(), guilds: past.isEmpty || options.isVerbose ? [:] : backend.guildNames())
   }
 
   /// One prompt of the first session that has it, every byte of it.
@@ -126,7 +136,8 @@ struct History {
       }
     } else {
       let canvas = Canvas(options.look)
-      let lines = past.lines(at: now, guilds: backend.guildNames())
+      let lines = past.lines(
+        at: now, guilds: options.isVerbose ? [:] : backend.guildNames())
       // A row is cut only on a terminal: its id is what replay wants.
       let width = isatty(1) == 1 || options.look.width != nil ? canvas.width : 1000
       try writer.write(canvas.text(lines, width: width))

@@ -21,6 +21,14 @@ run voice-state history
 is "$(lines "$out")" "$((count + 1))" "each has a row, below a head"
 like "$(sed -n 2p "$out")" "^20[0-9-]* [0-9:]* .* $id\$" "the latest comes first, with its id last"
 out_like ' Repair Café 🔧 +[-0-9a-f]+$' "Guilds have their names."
+sed "s/640100000000000007/1184019000000000513/" "$root/Tests/fixtures/voice/full.json" |
+  curl -sf -o "$tmp/put" -X PUT -H 'content-type: application/json' --data-binary @- "$url/api/voice/state"
+run voice-state --panel session
+out_like 'guild Repair Café 🔧' "So has the guild of a session that goes on."
+run voice-state -v --panel session
+out_like 'guild 1184019000000000513' "With -v it has its id."
+echo '{"sessions":[]}' |
+  curl -sf -o "$tmp/put" -X PUT -H 'content-type: application/json' --data-binary @- "$url/api/voice/state"
 run voice-state history -n 1
 is "$(lines "$out")" 2 "-n limits the rows"
 run voice-state history -g "$guild" -o json

@@ -10,6 +10,8 @@ package struct VoiceSession: VoicePart {
   let json: JSONValue?
   package var sessionId: String?
   package var guildId: String?, voiceChannelId: String?, textChannelId: String?
+  /// What whoever asked for the session found out; no session says it.
+  package var guildName: String?
   package var startedAt: Timestamp?, lastActivityAt: Timestamp?
   /// When the session ends in any case, and when it ends if nobody speaks.
   package var maxEndsAt: Timestamp?
