@@ -48,7 +48,8 @@ import Testing
       throws: Failure(
         "claw",
         "an OpenClaw gateway has no guilds; "
-          + "it has agents, threads, models, devices, cron, scopes, rpc, get, post, put, delete",
+          + "it has agents, threads, models, devices, cron, health, actions, audit, scopes, rpc, "
+          + "get, post, put, delete",
         .failure)
     ) { try guilds.operation(of: gateway, named: "claw") }
     #expect(try options("get x").operation(of: gateway, named: "claw").name == "get")
