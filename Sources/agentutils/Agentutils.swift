@@ -259,7 +259,7 @@ private struct Doctor {
     try ask(
       profiles.filter { $0.value.fault == nil && $0.value.kind.setup != nil }
         .map { ($0.key, $0.value.kind) })
-    try look(at: hosts.filter { configuration.hosts[$0]?.fault == nil })
+    try look(at: hosts.filter { configuration.hosts[$0]?.fault == nil }, configuration.path)
     hooks(settings.folders)
     let terminal = Process.environment("TERM") ?? ""
     let names = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { Process.environment($0) }
@@ -301,7 +301,7 @@ private struct Doctor {
   }
 
   /// Whether the hosts have what they need, all at once.
-  private mutating func look(at hosts: [String]) throws(Failure) {
+  private mutating func look(at hosts: [String], _ file: String) throws(Failure) {
     var calls: [ProgramCall] = []
     for host in hosts {
       calls.append(try ProgramCall(["tmux-attach", "--check", "--max-time", "10", host]))
@@ -311,7 +311,9 @@ private struct Doctor {
       let wrong = call.lines.filter { $0.hasPrefix("FAILED") }.map {
         String($0.dropFirst(6).drop { $0 == " " })
       }
-      let faults = wrong + (call.status == 0 ? [] : call.faults)
+      // Those of the file are said already.
+      let faults =
+        wrong + (call.status == 0 ? [] : call.faults.filter { !$0.hasPrefix("\(file):") })
       if faults.isEmpty { say("ok", "host", host) }
       for fault in faults { say("FAILED", "host", "\(host): \(fault)") }
       if !faults.isEmpty { advice.append("tmux-attach --check \(host)") }

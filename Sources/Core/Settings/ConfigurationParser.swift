@@ -196,7 +196,24 @@ struct ConfigurationParser {
       known = configuration.buses[bus]?.set(name, value) ?? false
     case .top, .ignored: break
     }
-    if !known { fault("unknown key \(name)", damaging: false) }
+    if !known { fault("unknown key \(name)" + home(of: name, value), damaging: false) }
+  }
+
+  /// Where a key belongs that stands elsewhere.
+  private func home(of name: String, _ value: String) -> String {
+    var (profile, host, bus) = (
+      Configuration.ProfileSection(), Configuration.HostSection(), Configuration.BusSection()
+    )
+    var homes: [String] = []
+    if ["kind", "tls-fingerprint"].contains(name) || AgentPlace.Sort(rawValue: name) != nil
+      || profile.set(name, value)
+    {
+      homes.append("under [profile NAME]")
+    }
+    if name == "port" || host.set(name, value) { homes.append("under [host NAME]") }
+    if bus.set(name, value) { homes.append("under [bus NAME]") }
+    if ["profile", "host"].contains(name) { homes.append("in front of all sections") }
+    return homes.isEmpty ? "" : ": it belongs " + homes.joined(separator: " or ")
   }
 
   /// Whether a value has what looks like a comment: a `#` between blanks, or at the end.

@@ -11,6 +11,8 @@ no_sessions() { for label in riff default; do tmux -L $label kill-server 2>/dev/
 at_end="$at_end no_sessions"
 ends() { [ "$(wc -l <"$out")" -le 24 ] && [ "$(awk '{ if (length > l) l = length } END { print l }' "$out")" -le 80 ]; }
 
+at_least_twice() { [ "$(grep -c "$1" "$out")" -gt 1 ]; }
+
 # --- nothing yet
 
 t 0 "where nothing is here, that is shown" agentutils
@@ -74,10 +76,17 @@ END
 t 1 "doctor finds what is wrong" agentutils doctor
 out_like '^ok +program +tmux' "a program that is there is ok"
 out_like "^FAILED +config +.*config:4: " "a line that cannot be understood is named"
+not_ok "that line is named once" at_least_twice "config:4: "
 out_like '^FAILED +profile +clanky: .*connect' "a server that does not answer is named"
 out_like '^FAILED +host +box: ' "a host that does not answer is named"
 out_like '^  agent-setup -p clanky$' "what to type for a profile is said"
 out_like '^  tmux-attach --check box$' "what to type for a host is said"
+printf 'harness = claude\n[host box]\nurl = http://127.0.0.1:1\nservers = x\nport = 1\nhostname = 127.0.0.1\n[bus a]\nprofile = box\nkind = pds\n' >"$config"
+run agentutils doctor
+out_like 'config:1: unknown key harness: it belongs under \[host NAME\]$' "a key in front of all sections is sent to its own"
+out_like 'config:3: unknown key url: it belongs under \[profile NAME\]$' "a key of a profile is sent there"
+out_like 'config:4: unknown key servers: it belongs under \[bus NAME\]$' "a key of a bus is sent there"
+out_like 'config:8: unknown key profile: it belongs in front of all sections$' "the default profile is sent to the top"
 : >"$config"
 mkdir -p "$HOME/.claude"
 t 0 "doctor finds nothing wrong where nothing is" env TERM=dumb agentutils doctor
