@@ -263,9 +263,18 @@ var targets: [Target] = [
     swiftSettings: strict),
 ]
 
+// What waits for others or for a person is to be small rather than quick.
+let small: Set = [
+  "agent-approve", "agent-call", "agent-plot", "agent-setup", "agent-status", "agentutils",
+  "mail-draft", "mem-search", "task-format", "voice-state", "voice-token",
+]
+let size: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
 for program in programs {
   targets += program.commands.map {
-    .target(name: $0.name, dependencies: $0.needs, swiftSettings: strict)
+    .target(
+      name: $0.name, dependencies: $0.needs,
+      swiftSettings: strict + (small.contains($0.name) ? size : []))
   }
   targets.append(
     .executableTarget(

@@ -30,7 +30,8 @@ t 0 "it needs no more of Perl than perl-base" env PERL5LIB="$tmp/perl" "$root/Te
 err_empty "nothing is missing"
 out_like "memory_fact" "the day is there"
 mkdir "$tmp/demo"
-cp "$root/Tests/demo" "$root/Tests/fixtures/sample-day.ndjson" "$tmp/demo"
+cp "$root/Tests/demo" "$tmp/demo"
+gzip -c "$root/Tests/fixtures/sample-day.ndjson" >"$tmp/demo/sample-day.ndjson.gz"
 printf '#!/bin/sh\nexit 9\n' >"$tmp/demo/as-of-now"
 chmod +x "$tmp/demo/as-of-now"
 t 2 "a day that cannot be moved to now ends it" "$tmp/demo/demo" 3

@@ -38,7 +38,9 @@ for command in $(make -s -C "$root" commands); do
 
   # The tests of a command are the files that name it, and what they share; the demo is
   # run by one. Those that go over every page and table prove nothing of an option.
-  grep -l -e "$command" Tests/cli/*/*.t Tests/cli/*.sh Tests/demo |
+  # Every test has the name of the suite, in paths.
+  case $command in agentutils) set -- Tests/cli/agentutils/*.t ;; *) set -- Tests/cli/*/*.t Tests/cli/*.sh Tests/demo ;; esac
+  grep -l -e "$command" "$@" |
     grep -vE '/suite/(behaviour|completions|examples|options|readme)\.t$' >"$tmp/files"
   xargs cat <"$tmp/files" | uses "$command" >"$tmp/tests"
   untested=

@@ -54,7 +54,7 @@ used() {
   run env PATH="$1/bin:/usr/bin:/bin" agent-pulse -V
   out_is "agent-pulse $version" "a script finds the commands beside it"
   [ -x "$1/bin/agent-serve" ] || { skip 1 "no agent-serve" && return; }
-  "$1/share/agentutils/as-of-now" "$1/share/agentutils/sample-day.ndjson" >"$tmp/day"
+  gzip -dc "$1/share/agentutils/sample-day.ndjson.gz" | "$1/share/agentutils/as-of-now" >"$tmp/day"
   start_server serve "$1/bin/agent-serve" -l 127.0.0.1:0 -D "$tmp/serve.sqlite" --ingest "$tmp/day"
   run env PATH="$1/bin:/usr/bin:/bin" AGENT_URL="$url" sh -c \
     'sse-tail -n 1 activity | action-filter -u -d voice | action-format -tW 100'
