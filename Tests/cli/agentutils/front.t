@@ -118,5 +118,7 @@ t 2 "a full disk is told" sh -c 'agentutils help >/dev/full'
 if command -v agent-serve >/dev/null; then
   t 0 "the demonstration runs" agentutils demo 2
   out_like 'An invented agent answers' "it says what it shows"
+  t 2 "seconds that are no number are refused" agentutils demo "1$esc"
+  out_empty "none of them is shown"
 fi
 done_testing
