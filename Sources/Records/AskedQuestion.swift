@@ -107,7 +107,7 @@ public struct AskedQuestion: Equatable, Sendable {
   }
 
   private func numbered(_ text: String) -> String? {
-    guard let number = Int(text), choices.indices.contains(number - 1) else { return nil }
+    guard let number = Int(text), number > 0, number <= choices.count else { return nil }
     return choices[number - 1].label
   }
 

@@ -94,9 +94,12 @@ public final class Transfer {
     if case .certificate = request.trust {
       // A connection that is used again shows no certificate.
       let found = ServerTrust.fingerprint(handle) ?? client.certificates[connection]
-      fault = request.trust.fault(of: found, at: request.address)
-      if fault != nil { return false }
       client.certificates[connection] = found
+      fault = request.trust.fault(of: found, at: request.address)
+      if fault != nil {
+        closesConnection()
+        return false
+      }
     }
     stopped = onSend?() == false
     return !stopped

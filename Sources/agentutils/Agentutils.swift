@@ -156,7 +156,9 @@ private struct Overview {
       row("running", count(found.count, "session", "in tmux"), "tmux-attach \(label)-l .")
       waiting += found.filter { $0["state"]?.string == "waiting" }.map {
         let name = Visible.masked($0["name"]?.string ?? "")
-        return ("\(name) waits for you", "tmux-attach \(label)-s '\(name)' .")
+        // An agent can name its session, and what stands here is to be typed.
+        let word = name.map { $0 == "'" ? "'\\''" : String($0) }.joined()
+        return ("\(name) waits for you", "tmux-attach \(label)-s '\(word)' .")
       }
     }
     if last.isEmpty { row("running", "no agent in tmux", "tmux-attach . starts one") }

@@ -138,10 +138,13 @@ final class ApprovalBook {
     guard payload.isObject, let object = try? JSONValue.parse(payload.bytes),
       let end = OpenClawApproval.resolved(object, payload, kind.rawValue, origin, now)
     else { return nil }
-    if let decision = end.decision { decide(end.id, decision) }
+    // Nobody is to see what was answered to a question that asks for a secret.
+    let isSecret = questions(of: end.id).contains(where: \.isSecret)
+    let decision = isSecret ? end.decision.map { _ in "answered" } : end.decision
+    if let decision { decide(end.id, decision) }
     guard var approval = known[end.id] ?? (end.request.isEmpty ? nil : end) else { return nil }
     (approval.state, approval.time, approval.by) = (end.state, end.time, end.by)
-    approval.decision = end.decision ?? approval.decision
+    approval.decision = decision ?? approval.decision
     approval.reason = end.reason ?? approval.reason
     return put(approval)
   }

@@ -246,6 +246,8 @@ final class GatewayApprovals: AnsweringLink {
         return answer.tries > 1 ? .unclear(reason) : .ended(.late, reason)
       }
       if kind == .question { return reply(answer, gateway) }
+      // Whoever answers a question, and names another id, allows nothing by that.
+      guard answer.decision.answers.isEmpty else { return .ended(.refused, "it is no question") }
       guard approval.decisions.contains(answer.word) else {
         let words =
           approval.decisions.isEmpty

@@ -202,6 +202,7 @@ final class PincerApprovals: AnsweringLink {
   }
 
   override func send(_ answer: GivenAnswer) -> AnswerFate? {
+    guard answer.decision.answers.isEmpty else { return .ended(.refused, "it is no question") }
     if answer.due > Clock.monotonic { return .later(answer.due) }
     guard PincerApproval.decisions.contains(answer.word) else {
       let words = PincerApproval.decisions.joined(separator: ", ")

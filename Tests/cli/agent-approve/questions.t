@@ -102,6 +102,27 @@ tell claw question a6 '[{"questionId":"q1","header":"Key","question":"Which key?
 wait_until 20 listed a6
 approve --answer a6 mine
 is "$status $(result)" "1 refused mine it asks for a secret, which is not to be given here" "no secret is answered"
+tell claw question s1 '[{"questionId":"q1","header":"Key","question":"Which key?","options":[],"isSecret":true}]'
+start secret agent-approve -p claw -w
+wait_until 20 has "$tmp/secret.out" '"id":"s1"'
+tell claw answer s1 '{"q1":["the-hidden-key"]}'
+wait_until 20 has "$tmp/secret.out" '"state":"approved"'
+stop "$pid" 2>/dev/null
+is "$(jq -r 'select(.id == "s1" and .state == "approved").decision' "$tmp/secret.out")" answered \
+  "what somebody else answers to a question for a secret is not told"
+not_ok "the secret is nowhere" has "$tmp/secret.out" hidden-key
+approve --answer s1 another
+err_unlike 'hidden-key' "nor is it told to who answers late"
+ask a9 "$harbour"
+approve --answer a9 -- -9223372036854775808
+is "$(jq -r .result "$out")" refused "the smallest number is a number that no choice has"
+approve --deny a9
+tell claw ask e1 '{"command":"ls"}'
+wait_until 20 listed e1 || bail "e1 is not asked"
+approve --answer e1 yes
+is "$status $(result)" "1 refused allow-once it is no question" "an answer to what is no question allows nothing"
+is "$(frames claw approval.resolve | grep -c e1)" 0 "nothing is sent for it"
+approve --deny e1
 approve --deny a6
 t 2 "an answer has words" agent-approve -p claw --answer a6
 err_is "agent-approve: --answer: what is to be answered?

@@ -53,7 +53,9 @@ public enum OpenClawApproval {
 
   /// What was answered to the questions of a payload; nil where nothing was.
   public static func answers(_ payload: JSONValue?) -> String? {
-    guard let answers = payload?["answers"]?["answers"], answers.isObject else { return nil }
+    guard let answers = payload?["answers"]?["answers"], answers.isObject,
+      !AskedQuestion.all(in: payload).contains(where: \.isSecret)
+    else { return nil }
     return AskedQuestion.line(answers.members.map { $0.value.elements.compactMap(\.string) })
   }
 
