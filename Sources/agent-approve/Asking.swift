@@ -158,7 +158,9 @@ final class Asking: OpenLine {
     if Clock.monotonic < notBefore {
       return try say("that may have been meant for the one before: once more, please")
     }
-    if !questions.isEmpty, !["l", "later"].contains(word) { return try receive(words.trimmed, for: current) }
+    if !questions.isEmpty, !["l", "later"].contains(word) {
+      return try receive(words.trimmed, for: current)
+    }
     switch word {
     case "y", "yes": answer(current, "approve")
     case "", "n", "no": answer(current, "deny")
