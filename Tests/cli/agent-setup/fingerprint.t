@@ -32,12 +32,16 @@ line="tls-fingerprint = sha256:$(digits first)"
 changed="tls-fingerprint = sha256:$(digits second)"
 
 # --- yes
-talk -p claw <<END
-URL of the agent|wss://$gateway
+# trusting PROFILE URL: a person says yes to the certificate.
+trusting() {
+  talk -p "$1" <<END
+URL of the agent|$2
 Token, not shown|gw-secret
 Trust it? (yes/no)|yes
 Where to keep the token|file
 END
+}
+trusting claw "wss://$gateway"
 status_is 0 "a gateway that made its own certificate"
 out_like "^The certificate of $gateway is not signed by anyone this machine trusts\. Its SHA-256 fingerprint is sha256:$(digits first)\.$" \
   "is shown with its fingerprint"
@@ -111,12 +115,7 @@ err_like "the profile may say $line$" "the line is told"
 is "$(heard claw)" "" "the server is told nothing"
 
 # --- every kind
-talk -p dash <<END
-URL of the agent|https://$gateway
-Token, not shown|gw-secret
-Trust it? (yes/no)|yes
-Where to keep the token|file
-END
+trusting dash "https://$gateway"
 status_is 0 "the address of a gateway's dashboard"
 out_like 'This is an OpenClaw gateway' "is recognised once it is trusted"
 is "$(cat "$config")" "[profile dash]
