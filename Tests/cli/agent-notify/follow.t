@@ -43,7 +43,9 @@ ok "and what comes next" wait_until 20 has "$tmp/told.out" last
 is "$(titles told | sort | uniq -d)" "" "nothing is told twice"
 is "$(grep -c before "$tmp/told.out")" 0 "the backlog is never told"
 
-# --- killed and started again
+# --- killed and started again, behind the moment in which it may tell twice
+noted() { jq -e '.history[-1].text == "last"' "$XDG_STATE_HOME/agentutils/notify-clanky"; }
+wait_until 20 noted || bail "what was told is not noted"
 kill -9 "$told"
 finished "$told"
 start told agent-notify -p clanky --settle 0.2 --exec cat
