@@ -227,8 +227,9 @@ var targets: [Target] = [
   .target(
     name: "Notices", dependencies: ["Core", "Records", "Screen", "Turns", "CLibc"],
     swiftSettings: strict),
+  // Turns: what agents tell of themselves on their host.
   .target(
-    name: "Shell", dependencies: ["Core", "Records", "CLibc", "CSSH2", "CCrypto"],
+    name: "Shell", dependencies: ["Core", "Records", "Turns", "CLibc", "CSSH2", "CCrypto"],
     swiftSettings: strict),
   // CCrypto: message ids are digests, and a key signs for its public half.
   .target(

@@ -109,7 +109,7 @@ final class HostHandover: Handover {
       return try question(RemoteTmux(calls, label: options.connect.label))
     } catch {
       switch error {
-      case .noSession, .noTmux, .busy, .stateUnknown, .noAgentPane: break
+      case .noSession, .noTmux, .busy, .asks, .stateUnknown, .noAgentPane: break
       default: if error.stopsDrain { close() }
       }
       throw error

@@ -21,7 +21,7 @@ struct AttachOptions {
       case "session": [.attach, .new, .type, .capture].contains(self)
       case "directory", "worktree": self == .attach || self == .new
       case "harness": [.attach, .new, .check].contains(self)
-      case "return", "return-delay", "raw", "when-idle", "max-wait": self == .type
+      case "return", "return-delay", "raw", "when-idle", "max-wait", "answer", "command": self == .type
       case "follow": self == .capture
       case "max-retries": [.attach, .watch, .capture].contains(self)
       case "output": [.list, .watch, .new, .reconcile, .capture].contains(self)
@@ -43,6 +43,10 @@ struct AttachOptions {
   var pressesReturn = false
   /// Seconds before Return.
   var returnDelay = 0.3
+  /// With `type`: chooses what the agent offers.
+  var answers = false
+  /// With `type`: what begins with `!` passes.
+  var isCommand = false
   /// With `type`: control characters pass.
   var isRaw = false
   /// With `capture`: goes on.
@@ -90,6 +94,12 @@ struct AttachOptions {
       Option(
         nil, "return-delay", "SECONDS", "how long before Return (default: 0.3)", .seconds
       ) { $0.returnDelay = $1 }.rare,
+      Option(nil, "answer", "choose the entry of its dialog that standard input names") {
+        $0.answers = true
+      },
+      Option(nil, "command", "type what the agent runs in a shell, too: ! and a command") {
+        $0.isCommand = true
+      }.rare,
       Option(nil, "raw", "type control characters, too") { $0.isRaw = true }.rare,
       Option(nil, "when-idle", "type only when the agent is idle") { $0.waitsForIdle = true },
       Option(

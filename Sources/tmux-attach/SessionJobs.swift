@@ -18,7 +18,7 @@ struct SessionJobs {
 
   /// 1 when there are none: a true zero.
   func list() throws -> Int32 {
-    let sessions = try tmux.sessions()
+    let sessions = try tmux.everything()
     if let form = visit.options.form, form.rows == nil {
       try SummaryOutput(form, output).show(SessionSummary(form).line(sessions))
       if form.isBar { return ExitStatus.success.rawValue }
@@ -139,6 +139,7 @@ struct SessionChange {
   ) -> [SessionChange] {
     func isSame(_ one: TmuxSession, _ other: TmuxSession) -> Bool {
       one.name == other.name && one.id == other.id && one.created == other.created
+        && one.place == other.place
     }
     var changes: [SessionChange] = []
     for session in old where !new.contains(where: { isSame($0, session) }) {

@@ -37,10 +37,16 @@ struct TypeJob {
 
   func run(_ text: TypedText) throws(HostFailure) -> Int32 {
     let options = visit.options
-    let typing = Typing(
+    if options.answers {
+      let word = String(decoding: text.bytes, as: UTF8.self).trimmed
+      try tmux.choose(word, in: visit.session)
+      return ExitStatus.success.rawValue
+    }
+    var typing = Typing(
       session: visit.session, text: text,
       returnAfter: options.pressesReturn ? options.returnDelay : nil,
       idleWait: options.waitsForIdle ? options.maxWait : nil)
+    typing.isCommand = options.isCommand
     _ = try tmux.type(typing)
     return ExitStatus.success.rawValue
   }

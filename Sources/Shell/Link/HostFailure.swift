@@ -54,6 +54,12 @@ public enum HostFailure: Error, Equatable, Sendable {
   case serverEnding
   /// The agent in a session is not idle: how it stands instead.
   case busy(String, state: String)
+  /// The agent in a session asks something, and would take any text for the answer.
+  case asks(String)
+  /// The agent in a session would run a text as a command of the shell.
+  case command(String)
+  /// The agent in a session offers nothing that could be chosen.
+  case noChoice(String, why: String)
   /// Nobody says how the agent in a session stands.
   case stateUnknown(String)
   /// Nobody says where the agent in a session is, or it is there no more.
@@ -122,9 +128,13 @@ extension HostFailure {
     case .noWorktree(let why, _): why
     case .serverEnding: "tmux: the server is still ending; try again"
     case .busy(let name, let state): "session \(name): still \(state)"
+    case .asks(let name):
+      "session \(name): its agent asks something, and nothing was typed (agent-say --answer answers)"
+    case .command(let name):
+      "session \(name): its agent would run a line that begins with ! in a shell (--command lets it)"
     case .stateUnknown(let name):
       "session \(name): nothing says whether its agent is idle; see agent-state(1)"
-    case .noAgentPane(let name, let why): "session \(name): \(why)"
+    case .noAgentPane(let name, let why), .noChoice(let name, let why): "session \(name): \(why)"
     case .noInbox(let why): "on the host: \(why)"
     case .onlyTyped(let failure):
       "the text was typed, but Return may be missing: \(failure.reason)"
@@ -148,11 +158,12 @@ extension HostFailure {
     switch self {
     case .onlyTyped(let failure): failure.exitStatus
     case .interrupted(let signal): 128 + signal
-    case .connectFailed, .linkLost, .silent, .cutShort, .late, .closed, .busy, .serverEnding:
+    case .connectFailed, .linkLost, .silent, .cutShort, .late, .closed, .busy, .asks,
+      .serverEnding:
       ExitStatus.temporary.rawValue
     case .noWorktree(_, isFinal: false): ExitStatus.temporary.rawValue
     case .hostKeyChanged, .hostKeyUnknown, .authFailed: ExitStatus.denied.rawValue
-    case .noSession, .stateUnknown, .noAgentPane: ExitStatus.negative.rawValue
+    case .noSession, .stateUnknown, .noAgentPane, .noChoice: ExitStatus.negative.rawValue
     default: ExitStatus.failure.rawValue
     }
   }

@@ -1,5 +1,6 @@
 public import Core
 import Records
+import Turns
 
 /// How the agent of a session stands, by its own word: agent-state(1) leaves it in options of
 /// the pane.
@@ -32,6 +33,24 @@ public struct AgentState: Equatable, Sendable {
     self.reason = reason
   }
 
+  /// What Claude Code tells of itself. What its hooks said is the reason where they said it of this
+  /// very state, which no hook ends when a person says no or presses Escape.
+  init(_ status: ClaudeStatus, hooks: AgentState) {
+    kind =
+      switch status.kind {
+      case .busy: .working
+      case .waiting: .waiting
+      case .idle: .idle
+      case nil: hooks.kind
+      }
+    since = status.since ?? hooks.since
+    reason = status.waitingFor
+    // A dialog that the person opened has no hook, and times of hooks are whole seconds.
+    let isOfHooks = kind == hooks.kind && status.waitingFor != "dialog open"
+    let mayBe = (hooks.since?.seconds ?? 0) >= status.since?.seconds ?? 0
+    if isOfHooks, mayBe, let said = hooks.reason { reason = said }
+  }
+
   /// Of equal ones the first.
   static func mostUrgent(_ states: [AgentState]) -> AgentState {
     for kind in Kind.allCases {
@@ -62,10 +81,18 @@ struct PaneFacts {
   static let format =
     "P|#{pane_id}|#{&&:#{window_active},#{pane_active}}|#{m:*AGENT_PANE=*,#{pane_start_command}}|"
     + "#{pane_dead}|#{q:pane_current_command}|#{q:@agent_command}|#{q:@agent_state}|"
-    + "#{q:@agent_since}|#{q:@agent_reason}|"
-  static let fieldCount = 9
+    + "#{q:@agent_since}|#{q:@agent_reason}|#{pane_pid}|"
+    + "\(isAskingForTrust)|"
+  static let fieldCount = 11
+  /// Words for tmux: whether Claude Code asks whether it may work in the folder. Before that is
+  /// answered, there is nothing else that tells.
+  static let isAskingForTrust =
+    "#{&&:#{||:#{==:#{pane_current_command},claude},#{m:*claude*,#{pane_start_command}}},"
+    + "#{C:Yes, I trust this folder}}"
 
   let id: String
+  /// The one that tmux started there.
+  let process: Int?
   private let isActive: Bool
   private let isOurs: Bool
   private let isDead: Bool
@@ -75,8 +102,10 @@ struct PaneFacts {
   private let state: String
   private let since: String
   private let reason: String
+  private let claude: ClaudeStatus?
+  private let asksForTrust: Bool
 
-  init(_ fields: [[UInt8]]) {
+  init(_ fields: [[UInt8]], _ claudes: [ClaudeStatus]) {
     let text = fields.map { String(decoding: $0, as: UTF8.self) }
     id = text[0]
     isActive = text[1] == "1"
@@ -87,6 +116,9 @@ struct PaneFacts {
     state = text[6]
     since = text[7]
     reason = text[8]
+    process = Int(text[9])
+    claude = process.flatMap(claudes.session)
+    asksForTrust = text[10] == "1"
   }
 
   /// The remembered pane, else the one with a state, a known agent, or the only one.
@@ -127,8 +159,17 @@ struct PaneFacts {
 
   static let isWaiting = "#{==:#{@agent_state},waiting}"
 
-  /// What its agent said, unless that one has gone.
+  var isClaude: Bool { claude != nil }
+
+  /// What its agent says, unless that one has gone.
   var agentState: AgentState {
+    if isDead { return .unknown }
+    if let claude { return AgentState(claude, hooks: told) }
+    return asksForTrust ? AgentState(.waiting, reason: "trust this folder?") : told
+  }
+
+  /// What was said of it by agent-state(1).
+  private var told: AgentState {
     guard let kind = AgentState.Kind(rawValue: state), kind != .unknown, !hasGone else {
       return .unknown
     }

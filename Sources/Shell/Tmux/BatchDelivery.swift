@@ -53,9 +53,9 @@ public struct BatchDelivery: Sendable {
     archive.add("typing", Array(lines.utf8), modified: 0)
     for file in files { archive.add("f/" + file.name, file.content, modified: file.modified) }
     return ControlRequest(
-      Self.script,
+      TmuxScript.opening + (files.first?.typing.permission ?? "") + Self.script,
       [
-        label, files.first?.typing.target ?? "", folder, ".part-" + nonce,
+        label, files.first?.typing.target ?? "", files.first?.typing.target ?? "", folder, ".part-" + nonce,
         String(files.count), String(files.reduce(0) { $0 + $1.content.count }),
       ],
       input: .bytes(archive.finished))
@@ -64,50 +64,50 @@ public struct BatchDelivery: Sendable {
   /// `$1` is the session, `$2` the folder, `$3` the part, which is a folder here, `$4`
   /// how many files there are, and `$5` how many bytes. Of `typing`, three lines are a
   /// file: its name, its mark, and what tmux runs.
-  private static let script =
-    TmuxScript.opening + """
-      no() {
-        printf '%s\\n' "$1"
-        exit \(TmuxScript.noInbox)
-      }
-      has "$1"
-      cd -- "$2" 2>/dev/null || no "$2 cannot be entered"
-      [ ! -L "$2" ] && [ -O . ] || no "$2 is not the folder that it was"
-      umask 077
-      folder=$2 part=$3 count=$4 size=$5
-      leave() { cd -- "$folder" && rm -rf -- "$part"; }
-      trap 'exit \(TmuxScript.noInbox)' 1 2 13 15
-      mkdir -- "$part" && cd -- "$part" || no "$folder: no folder can be made"
-      say=$(tar -xf - 2>&1) || no "$say"
-      cd f 2>/dev/null || no "no file came"
-      set -- *
-      [ "$#" -eq "$count" ] && [ "$(cat -- "$@" | wc -c)" -eq "$size" ] || no "only a part came"
-      marks=$(x show-options -g 2>/dev/null)
-      set --
-      while read -r name && read -r mark && read -r list; do
+  private static let script = """
+    no() {
+      printf '%s\\n' "$1"
+      exit \(TmuxScript.noInbox)
+    }
+    has "$1"
+    cd -- "$2" 2>/dev/null || no "$2 cannot be entered"
+    [ ! -L "$2" ] && [ -O . ] || no "$2 is not the folder that it was"
+    umask 077
+    folder=$2 part=$3 count=$4 size=$5
+    leave() { cd -- "$folder" && rm -rf -- "$part"; }
+    trap 'exit \(TmuxScript.noInbox)' 1 2 13 15
+    mkdir -- "$part" && cd -- "$part" || no "$folder: no folder can be made"
+    say=$(tar -xf - 2>&1) || no "$say"
+    cd f 2>/dev/null || no "no file came"
+    set -- *
+    [ "$#" -eq "$count" ] && [ "$(cat -- "$@" | wc -c)" -eq "$size" ] || no "only a part came"
+    marks=$(x show-options -g 2>/dev/null)
+    set --
+    while read -r name && read -r mark && read -r list; do
+      case $marks in
+      *"$mark "*)
         case $marks in
-        *"$mark "*)
-          case $marks in
-          *"$mark $(wc -c <"$name" | tr -d ' ')B"*) continue ;;
-          esac
-          no "$name has been typed with another size"
-          ;;
+        *"$mark $(wc -c <"$name" | tr -d ' ')B"*) continue ;;
         esac
-        [ ! -L "../../$name" ] || rm -f -- "../../$name"
-        [ ! -d "../../$name" ] || no "$folder/$name is a folder"
-        set -- "$@" "$name"
-      done <../typing
-      if [ "$#" -gt 0 ]; then
-        say=$(mv -f -- "$@" ../.. 2>&1) || no "$say"
-      fi
-      while IFS= read -r name && IFS= read -r mark && IFS= read -r list; do
-        say=$(x if-shell -F 1 "$list" 2>&1 </dev/null) || fail "$say"
-        case $say in
-        \(Typing.several) | \(Typing.busy)) echo "$say" && exit 0 ;;
-        esac
-        [ "$say" != \(Typing.deaf) ] || no "what ran there has ended, or takes no input"
-      done <../typing
-      """
+        no "$name has been typed with another size"
+        ;;
+      esac
+      [ ! -L "../../$name" ] || rm -f -- "../../$name"
+      [ ! -d "../../$name" ] || no "$folder/$name is a folder"
+      set -- "$@" "$name"
+    done <../typing
+    if [ "$#" -gt 0 ]; then
+      say=$(mv -f -- "$@" ../.. 2>&1) || no "$say"
+    fi
+    while IFS= read -r name && IFS= read -r mark && IFS= read -r list; do
+      permit "$list" </dev/null
+      say=${withheld:-$(x if-shell -F 1 "$list" 2>&1 </dev/null)} || fail "$say"
+      case $say in
+      \(Typing.several) | \(Typing.busy) | \(Typing.asks)) echo "$say" && exit 0 ;;
+      esac
+      [ "$say" != \(Typing.deaf) ] || no "what ran there has ended, or takes no input"
+    done <../typing
+    """
 }
 
 extension RemoteTmux {

@@ -31,9 +31,9 @@ public struct Delivery: Sendable {
     typing.markValue = "\(file.size)B"
     let lists = typing.lists(nonce: nonce)
     return ControlRequest(
-      Self.script,
+      TmuxScript.opening + typing.permission + Self.script,
       [
-        label, typing.target, folder, name, ".part-" + nonce,
+        label, typing.target, typing.target, folder, name, ".part-" + nonce,
         String(file.size), Typing.option(mark: typing.mark ?? name),
         String(decoding: typing.text.bytes, as: UTF8.self), lists.buffer, lists.pause,
         lists.typed, lists.entered, typing.markValue,
@@ -70,51 +70,55 @@ public struct Delivery: Sendable {
   /// `$6` the mark, `$7` the text, `$8` the buffer or nothing, `$9` the wait before
   /// Return or nothing, then what tmux runs for the text and for Return, and what the
   /// mark is set to: a name that comes again with another size is not what was typed.
-  private static let script =
-    TmuxScript.opening + """
-      no() {
-        printf '%s\\n' "$1"
-        exit \(TmuxScript.noInbox)
-      }
-      say=$(x has-session -t "$1" \\; show-options -gqv "$6" 2>&1) || fail "$say"
-      if [ -z "$say" ]; then
-        cd -- "$2" 2>/dev/null || no "$2 cannot be entered"
-        [ ! -L "$2" ] && [ -O . ] || no "$2 is not the folder that it was"
-        umask 077
-        set -C
-        part=$4
-        leave() { rm -f -- "$part"; }
-        trap 'exit \(TmuxScript.noInbox)' 1 2 13 15
-        say=$(cat 2>&1 >"$4") || no "${say:-$2: cannot be written}"
-        size=$(wc -c <"$4")
-        [ "$size" -eq "$5" ] || no "only $size of $5 bytes came"
-        [ ! -L "$3" ] || rm -f -- "$3"
-        [ ! -d "$3" ] || no "$2/$3 is a folder"
-        say=$(mv -f -- "$4" "$3" 2>&1) || no "$say"
-        leave() { :; }
-        trap - 1 2 13 15
-      elif [ "$say" != "${12}" ]; then
-        echo OTHER
-        exit 0
-      fi
-      if [ -n "$8" ]; then
-        say=$(printf %s "$7" | t load-buffer -b "$8" - 2>&1) || fail "$say"
-      fi
-      say=$(x if-shell -F 1 "${10}" 2>&1)
-      status=$?
-      [ -z "$8" ] || t delete-buffer -b "$8" 2>/dev/null
-      [ "$status" -eq 0 ] || fail "$say"
-      [ "$say" != \(Typing.deaf) ] || no "what ran there has ended, or takes no input"
-      printf '%s\\n' "${say:-typed}"
-      case $say in
-      \(Typing.several) | \(Typing.busy)) exit 0 ;;
-      esac
-      [ -n "$9" ] || exit 0
-      sleep "$9"
-      say=$(x if-shell -F 1 "${11}" 2>&1) || fail "$say"
-      [ "$say" != \(Typing.several) ] || fail "\(Typing.othersCame)"
-      [ "$say" != \(Typing.busy) ] || fail "\(Typing.asksNow)"
-      """
+  private static let script = """
+    no() {
+      printf '%s\\n' "$1"
+      exit \(TmuxScript.noInbox)
+    }
+    say=$(x has-session -t "$1" \\; show-options -gqv "$6" 2>&1) || fail "$say"
+    if [ -z "$say" ]; then
+      cd -- "$2" 2>/dev/null || no "$2 cannot be entered"
+      [ ! -L "$2" ] && [ -O . ] || no "$2 is not the folder that it was"
+      umask 077
+      set -C
+      part=$4
+      leave() { rm -f -- "$part"; }
+      trap 'exit \(TmuxScript.noInbox)' 1 2 13 15
+      say=$(cat 2>&1 >"$4") || no "${say:-$2: cannot be written}"
+      size=$(wc -c <"$4")
+      [ "$size" -eq "$5" ] || no "only $size of $5 bytes came"
+      [ ! -L "$3" ] || rm -f -- "$3"
+      [ ! -d "$3" ] || no "$2/$3 is a folder"
+      say=$(mv -f -- "$4" "$3" 2>&1) || no "$say"
+      leave() { :; }
+      trap - 1 2 13 15
+    elif [ "$say" != "${12}" ]; then
+      echo OTHER
+      exit 0
+    fi
+    if [ -n "$8" ]; then
+      say=$(printf %s "$7" | t load-buffer -b "$8" - 2>&1) || fail "$say"
+    fi
+    permit "${10}"
+    status=0
+    say=${withheld:-$(x if-shell -F 1 "$list" 2>&1)} || status=$?
+    [ -z "$8" ] || t delete-buffer -b "$8" 2>/dev/null
+    [ "$status" -eq 0 ] || fail "$say"
+    [ "$say" != \(Typing.deaf) ] || no "what ran there has ended, or takes no input"
+    printf '%s\\n' "${say:-typed}"
+    case $say in
+    \(Typing.several) | \(Typing.busy) | \(Typing.asks)) exit 0 ;;
+    esac
+    [ -n "$9" ] || exit 0
+    sleep "$9"
+    permit "${11}"
+    [ "$withheld" != \(Typing.asks) ] || fail "\(Typing.asksNow)"
+    say=$(x if-shell -F 1 "$list" 2>&1) || fail "$say"
+    case $say in
+    \(Typing.several)) fail "\(Typing.othersCame)" ;;
+    \(Typing.busy) | \(Typing.asks)) fail "\(Typing.asksNow)" ;;
+    esac
+    """
 }
 
 extension RemoteTmux {

@@ -1,4 +1,5 @@
 import Core
+import Turns
 
 /// The host's tmux server, called over a link.
 public struct RemoteTmux {
@@ -13,6 +14,11 @@ public struct RemoteTmux {
 
   /// The sessions, in tmux's order, by name. Empty only when the host said so.
   public func sessions() throws(HostFailure) -> [TmuxSession] {
+    try everything().filter { $0.place == .here }
+  }
+
+  /// The sessions, and behind them the agents elsewhere on the host.
+  public func everything() throws(HostFailure) -> [TmuxSession] {
     do throws(HostFailure) {
       return try Self.rows(call(TmuxScript.list, [SessionRows.format], session: nil))
     } catch .refused(let text) where HostFailure.isEmptyServer(text) {
@@ -86,6 +92,10 @@ public struct RemoteTmux {
     guard try makeSure(typing.session) == TmuxWord.target(typing.session) else {
       throw .refused("the name \(typing.session) means another session, too")
     }
+    var typing = typing
+    if typing.text.isLong {
+      typing.isInPieces = try sessions().contains { $0.name == typing.session && $0.isClaude }
+    }
     return try atAgent(typing) { typing throws(HostFailure) in
       try typeOnce(typing, progress: progress)
     }
@@ -104,8 +114,10 @@ public struct RemoteTmux {
       }
       switch try attempt(typing) {
       case .several where typing.pane == nil: typing.pane = try pane(of: typing.session)
-      case .busy where Clock.monotonic < end: continue
+      case .busy where Clock.monotonic < end, .asking where Clock.monotonic < end: continue
       case .busy: throw .busy(typing.session, state: AgentState.Kind.working.rawValue)
+      case .asking: throw .asks(typing.session)
+      case .command: throw .command(typing.session)
       case let outcome: return outcome
       }
     }
@@ -277,10 +289,30 @@ enum TmuxScript {
     """
 
   static let list =
-    opening + """
+    opening + looking + """
+      claude_folders
       sweep
-      say=$(x list-sessions -F "$1" 2>&1) || fail "$say"
+      say=$(look "$1") || fail "$say"
       printf '%s\\n' "$say"
+      """
+
+  /// `look FORMAT` prints what Claude Code tells, for that the panes of other servers, and the list;
+  /// its first failure is the list's, unless there are agents elsewhere.
+  static let looking =
+    ClaudeStatus.script + """
+      look() {
+        rows=$(claude_rows)
+        if [ -n "$rows" ]; then
+          printf '%s\\n' "$rows"
+          for k in "${k%/*}"/*; do
+            case ${k##*/} in "$label" | -* | *[!A-Za-z0-9._-]*) continue ;; esac
+            [ ! -S "$k" ] || tmux -S "$k" list-panes -a \
+              -F "O|${k##*/}|\(SessionRows.otherFormat)" </dev/null 2>/dev/null
+          done
+        fi
+        t list-sessions -F "$1" 2>&1 || [ -n "$rows" ]
+      }
+
       """
 
   /// How many sessions other servers have, and the label, a line each; nothing starts one.

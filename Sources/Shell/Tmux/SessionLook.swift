@@ -42,7 +42,7 @@ extension RemoteTmux {
       return SessionLook(sessions: [], mark: "")
     }
     let line = answer.output.firstIndex(of: 10) ?? answer.output.endIndex
-    let rows = ControlAnswer(status: 0, output: Array(answer.output[line...]))
+    let rows = ControlAnswer(status: 0, output: Array(answer.output[line...].dropFirst()))
     return SessionLook(
       sessions: try Self.rows(rows), mark: String(decoding: answer.output[..<line], as: UTF8.self))
   }
@@ -55,7 +55,9 @@ extension RemoteTmux {
     var last: SessionLook?
     while true {
       let look = try sessions(after: last, atMost: end - Clock.monotonic)
-      guard let found = look.sessions.first(where: { $0.name == session }) else {
+      guard
+        let found = look.sessions.first(where: { $0.name == session && $0.place == .here })
+      else {
         throw .noSession(session)
       }
       let (pane, state) = try found.agent()
@@ -88,21 +90,33 @@ extension TmuxScript {
   /// list, `$4` how many seconds to wait. The answer is the mark and the list.
   ///
   /// A timer wakes like a change does: tmux would keep what waits for ever of a client that
-  /// is killed.
+  /// is killed. So does Claude Code: its files are looked at more often than tmux is asked.
   static let look =
-    opening + """
-      look() { x list-sessions -F "$1" 2>&1; }
+    opening + looking + """
+      wake() {
+        for n in 1 2 3; do
+          sleep 0.3 || {
+            sleep 1
+            break
+          }
+          [ "$(claude_rows)" = "$had" ] || break
+        done
+        t wait-for -S agent-state
+      }
+      claude_folders
       sweep
+      had=$(claude_rows)
       seen=$(look "$2")
       mark=$(printf '%s' "$seen" | cksum)
       if [ "$mark" = "$3" ]; then
         i=0
         now=$seen
         while [ "$now" = "$seen" ] && [ "$i" -lt "$4" ]; do
-          { sleep 1; t wait-for -S agent-state; } >/dev/null 2>&1 &
-          t wait-for agent-state >/dev/null 2>&1 || sleep 1
+          wake >/dev/null 2>&1 &
+          t wait-for agent-state >/dev/null 2>&1 || wait "$!"
           kill "$!" 2>/dev/null
           sweep
+          had=$(claude_rows)
           now=$(look "$2")
           i=$((i + 1))
         done

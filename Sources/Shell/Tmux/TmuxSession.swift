@@ -1,8 +1,21 @@
 public import Core
 public import Records
+import Turns
 
-/// A session of the host's tmux server.
+/// A session of the host's tmux server; or an agent elsewhere on the host.
 public struct TmuxSession: Equatable, Sendable {
+  /// Where it is.
+  public enum Place: Equatable, Sendable {
+    /// In the tmux server that was asked for.
+    case here
+    /// In another one, with this label.
+    case server(String)
+    /// In none: an agent's process, to which nobody can be attached.
+    case process(Int)
+  }
+
+  /// Where it is.
+  public var place = Place.here
   /// tmux's own id, `$3`: never used twice by one server.
   public var id: String
   /// Its name.
@@ -21,6 +34,8 @@ public struct TmuxSession: Equatable, Sendable {
   public var command: [UInt8]
   /// How its agent stands; of several, the one that most needs somebody.
   public var state = AgentState.unknown
+  /// Whether an agent there is Claude Code.
+  var isClaude = false
   /// Where the agent is.
   public var agentPane = AgentPane.unknown(panes: 0)
 
@@ -47,11 +62,29 @@ public struct TmuxSession: Equatable, Sendable {
 
   /// Adds the members of its record to one: agentutils-records(5).
   public func add(to record: RecordText) -> RecordText {
-    let record = record.string("name", name).number("windows", windows)
+    var record = record.string("name", name)
+    switch place {
+    case .here: break
+    case .server(let label): record = record.string("label", label)
+    case .process(let number): record = record.number("process", number)
+    }
+    record = record.number("windows", windows)
       .number("attached", attached).time(created, as: "created").time(activity, as: "activity")
       .string("directory", String(decoding: directory, as: UTF8.self))
       .string("command", String(decoding: command, as: UTF8.self))
     return state.add(to: record)
+  }
+}
+
+extension TmuxSession {
+  /// An agent outside tmux.
+  fileprivate init(_ claude: ClaudeStatus) {
+    let time = claude.started ?? claude.since ?? Timestamp(seconds: 0)
+    self.init(
+      place: .process(claude.processes[0]), id: claude.id, name: claude.name, windows: 0,
+      attached: 0, created: time, activity: claude.since ?? time,
+      directory: Array(claude.folder.utf8), command: Array("claude".utf8),
+      state: AgentState(claude, hooks: .unknown))
   }
 }
 
@@ -76,10 +109,14 @@ enum SessionRows {
       + "#{q:pane_current_command}|#{q:@agent_pane}|#{W:#{P:\(PaneFacts.format)}}."
   }
 
-  /// Skips lines in front of a row (warnings); nil when a row is damaged.
+  /// Skips lines in front of a row (warnings); nil when a row is damaged. What Claude Code tells
+  /// comes first, and where it runs in no session that was asked for, it comes last.
   static func parse(_ bytes: [UInt8]) -> [TmuxSession]? {
     var sessions: [TmuxSession] = []
     var rest = bytes[...]
+    let claudes = ClaudeStatus.parse(&rest)
+    guard let others = otherPanes(&rest) else { return nil }
+    var processes = Set(others.map(\.process))
     while !rest.isEmpty {
       guard rest.starts(with: [0x53, 0x7c]) else {
         rest = rest[((rest.firstIndex(of: 10) ?? rest.endIndex - 1) + 1)...]
@@ -99,8 +136,9 @@ enum SessionRows {
           guard let field = takeField(&rest) else { return nil }
           facts.append(field)
         }
-        panes.append(PaneFacts(facts))
+        panes.append(PaneFacts(facts, claudes))
       }
+      processes.formUnion(panes.compactMap(\.process))
       guard rest.first == 0x2e else { return nil }
       rest = rest.dropFirst()
       guard rest.isEmpty || rest.first == 10,
@@ -109,7 +147,55 @@ enum SessionRows {
       rest = rest.dropFirst()
       sessions.append(session)
     }
-    return sessions
+    // Of an agent that was stopped in its pane, nothing is told.
+    let outside = claudes.filter { processes.isDisjoint(with: $0.processes) }
+    return sessions + elsewhere(others, claudes) + outside.map(TmuxSession.init)
+  }
+
+  /// A row for each pane of the user's other servers: `O|`, the label, the pane's process, and the
+  /// fields of its session.
+  static let otherFormat =
+    "#{pane_pid}|#{session_id}|#{q:session_name}|#{session_windows}|#{session_attached}|"
+    + "#{session_created}|0|#{?pane_current_path,#{q:pane_current_path},#{q:session_path}}|"
+    + "#{q:pane_current_command}|"
+
+  private static func otherPanes(
+    _ rest: inout ArraySlice<UInt8>
+  ) -> [(process: Int, label: String, session: TmuxSession)]? {
+    var panes: [(process: Int, label: String, session: TmuxSession)] = []
+    while rest.starts(with: [0x4f, 0x7c]) {
+      rest = rest.dropFirst(2)
+      var fields: [[UInt8]] = []
+      while fields.count < fieldCount + 1 {
+        guard let field = takeField(&rest) else { return nil }
+        fields.append(field)
+      }
+      let process = Int(String(decoding: fields[1], as: UTF8.self))
+      guard let process, let session = session(Array(fields[2...]) + [[]], []) else { return nil }
+      panes.append((process, String(decoding: fields[0], as: UTF8.self), session))
+      rest = rest.dropFirst()
+    }
+    return panes
+  }
+
+  private static func elsewhere(
+    _ panes: [(process: Int, label: String, session: TmuxSession)], _ claudes: [ClaudeStatus]
+  ) -> [TmuxSession] {
+    var found: [TmuxSession] = []
+    for (process, label, session) in panes {
+      guard let claude = claudes.session(at: process) else { continue }
+      let state = AgentState(claude, hooks: .unknown)
+      let place = TmuxSession.Place.server(label)
+      if let index = found.firstIndex(where: { $0.place == place && $0.id == session.id }) {
+        found[index].state = .mostUrgent([found[index].state, state])
+      } else {
+        var session = session
+        (session.place, session.state) = (place, state)
+        session.activity = state.since ?? session.created
+        found.append(session)
+      }
+    }
+    return found
   }
 
   private static func session(_ fields: [[UInt8]], _ panes: [PaneFacts]) -> TmuxSession? {
@@ -121,6 +207,7 @@ enum SessionRows {
       id: text[0], name: text[1], windows: windows, attached: attached,
       created: Timestamp(seconds: created), activity: Timestamp(seconds: activity),
       directory: fields[6], command: fields[7], state: .mostUrgent(panes.map(\.agentState)),
+      isClaude: panes.contains(where: \.isClaude),
       agentPane: PaneFacts.agentPane(panes, remembered: text[8]))
   }
 

@@ -1,4 +1,5 @@
 public import Core
+import Turns
 
 /// A call that types into a session.
 ///
@@ -19,6 +20,10 @@ public struct Typing: Sendable {
     case several
     /// Nothing was typed: the agent is no longer idle.
     case busy
+    /// Nothing was typed: the agent asks something, and would take the text for the answer.
+    case asking
+    /// Nothing was typed: the agent would run it as a command of the shell.
+    case command
   }
 
   /// The session's name.
@@ -35,6 +40,9 @@ public struct Typing: Sendable {
   public var returnAfter: Double?
   /// Seconds to wait until the agent is idle: only then is anything typed. Nil types at once.
   public var idleWait: Double?
+  /// Whether the agent may run it as a command of the shell, which some do without asking with a line
+  /// that begins with `!`.
+  public var isCommand = false
 
   public init(
     session: String, text: TypedText, mark: String? = nil, returnAfter: Double? = nil,
@@ -56,39 +64,86 @@ public struct Typing: Sendable {
     let lists = lists(nonce: nonce, isBuffer: isBuffer)
     let hasBuffer = !lists.buffer.isEmpty
     let hasReturn = !lists.pause.isEmpty
+    let loading = pieces.count > 1 ? Self.loadingPieces : hasBuffer ? Self.loading : Self.nothingToLoad
     // A short call is a quick one: only what this one needs goes to the host.
     return ControlRequest(
-      TmuxScript.opening + (hasBuffer ? Self.loading : Self.nothingToLoad) + Self.typing
-        + (hasReturn ? Self.entering : ""),
-      [label, lists.typed] + (hasBuffer || hasReturn ? [lists.buffer, "\(text.bytes.count)"] : [])
+      TmuxScript.opening + permission + loading + Self.typing
+        + (hasReturn ? Self.entering + (text.isPrompt ? Self.confirming : "") : ""),
+      [label, target, lists.typed]
+        + (hasBuffer || hasReturn ? [lists.buffer, "\(text.bytes.count)"] : [])
         + (hasReturn ? [lists.pause, lists.entered] : []),
-      input: isBuffer ? .bytes(text.bytes) : .none)
+      input: pieces.count > 1
+        ? .bytes(TypedText.lines(of: pieces)) : isBuffer ? .bytes(text.bytes) : .none)
   }
+
+  /// Words for sh, behind `TmuxScript.opening`, which take `$1`, the target, away: `permit LIST` sets
+  /// `list` to what tmux runs, and `withheld` to why nothing may be typed there now.
+  ///
+  /// What Claude Code tells is truer than what its hooks said.
+  var permission: String {
+    ClaudeStatus.script + ClaudeStatus.stateScript
+      + """
+      target=$1
+      shift
+      claude_folders
+      permit() {
+        list=$1 withheld= stands= word='\(Self.isKnown)'
+        [ -n "$(claude_rows)" ] || return 0
+        stands=$(claude_state "$(x display-message -p -t "$target" '#{pane_pid}' 2>/dev/null)")
+        case $stands in
+        ?*) withheld=\(text.isCommand && !isCommand ? Self.bang : "") ;;
+        esac
+        case $stands:$1 in
+        idle:*"$word"* | busy:*"$word"*) list=${1%%"$word"*}1${1#*"$word"} ;;
+        esac
+        case $stands in
+        waiting) withheld=\(Self.asks) ;;
+        busy) withheld=\(idleWait == nil ? "$withheld" : Self.busy) ;;
+        esac
+      }
+
+      """
+  }
+
+  /// Whether the text goes in several pastes to who takes no long one for a person's words.
+  var isInPieces = false
+
+  /// The pastes in which the text is typed: no more than a command of tmux has room for.
+  var pieces: [ArraySlice<UInt8>] {
+    isInPieces ? text.pieces(atMost: 12_000 / (45 + target.utf8.count)) : [text.bytes[...]]
+  }
+
+  /// What is exchanged for 1 where the agent itself says how it stands, and that is no hindrance.
+  private static let isKnown = "#{@agent_is_known}"
 
   /// Whether the text goes over standard input: it is not to be read in the command lines of
   /// the host (`ps`) for as long as the pause before Return is.
-  private var isBuffer: Bool { !text.isArgument || pause > 0 }
+  private var isBuffer: Bool { !text.isArgument || pause > 0 || isInPieces }
 
   /// `isBuffer`: nil where the text has to be in one; no Return: the argument of sleep is empty.
   func lists(
     nonce: String, isBuffer: Bool? = nil
   ) -> (typed: String, entered: String, buffer: String, pause: String) {
+    let hasPieces = isBuffer != nil && pieces.count > 1
     let isBuffer = isBuffer ?? !text.isArgument
-    let buffer = isBuffer ? "agentutils-" + nonce : ""
-    let keys: [String]
+    let buffer = isBuffer ? (hasPieces ? "au-" + nonce.prefix(12) : "agentutils-" + nonce) : ""
+    let keys: [[String]]
     if !isBuffer {
-      keys = ["send-keys", "-l", "-t", target, "--", String(decoding: text.bytes, as: UTF8.self)]
+      keys = [["send-keys", "-l", "-t", target, "--", String(decoding: text.bytes, as: UTF8.self)]]
     } else {
-      let paste = ["paste-buffer", "-d", "-r"] + (text.isPaste ? ["-p"] : [])
-      keys = paste + ["-b", buffer, "-t", target]
+      let flags = text.isPaste || isInPieces ? "-drpb" : "-drb"
+      let buffers = hasPieces ? pieces.indices.map { "\(buffer).\($0 + 1)" } : [buffer]
+      keys = buffers.map { ["pasteb", flags, $0, "-t", target] }
     }
     let leaving = TmuxWord.leavingModes(target)
     return (
-      once(leaving + [keys], mark.map(Self.option), unless: PaneFacts.isNotIdle),
+      once(
+        leaving + keys, mark.map(Self.option),
+        unless: "#{&&:#{!=:\(Self.isKnown),1},\(PaneFacts.isNotIdle)}"),
       // What asks meanwhile would take Return for a yes.
       once(
         leaving + [["send-keys", "-t", target, "Enter"]], mark.map { "@riff_ret_" + $0 },
-        unless: PaneFacts.isWaiting),
+        unless: "#{&&:#{!=:\(Self.isKnown),1},\(PaneFacts.isWaiting)}"),
       buffer, returnAfter.map(Self.seconds) ?? ""
     )
   }
@@ -98,7 +153,7 @@ public struct Typing: Sendable {
 
   /// What tmux answers where no program reads, where there are several panes, and where the agent
   /// is not idle: nothing is typed then, and nothing marked.
-  static let (deaf, several, busy) = ("DEAF", "SEVERAL", "BUSY")
+  static let (deaf, several, busy, asks, bang) = ("DEAF", "SEVERAL", "BUSY", "ASKS", "BANG")
 
   /// Why Return was not pressed, where tmux answers `several` or `busy`.
   static let (othersCame, asksNow) = (
@@ -111,6 +166,8 @@ public struct Typing: Sendable {
     case "OTHER": .other
     case .some(Substring(Self.several)): .several
     case .some(Substring(Self.busy)): .busy
+    case .some(Substring(Self.asks)): .asking
+    case .some(Substring(Self.bang)): .command
     default: .typed
     }
   }
@@ -121,11 +178,12 @@ public struct Typing: Sendable {
     let isDeaf = "#{||:#{pane_dead},#{pane_input_off}}"
     // Where there is no such session, the first command says so.
     var list = [["has-session", "-t", target]]
-    var condition = isDeaf
-    var answer = Self.deaf
+    let isAsking = PaneFacts.isAskingForTrust
+    var condition = "#{||:\(isAsking),\(isDeaf)}"
+    var answer = "#{?\(isDeaf),\(Self.deaf),\(Self.asks)}"
     if idleWait != nil {
-      condition = "#{||:\(isBusy),\(isDeaf)}"
-      answer = "#{?\(isDeaf),\(answer),\(Self.busy)}"
+      condition = "#{||:\(isBusy),\(condition)}"
+      answer = "#{?#{||:\(isAsking),\(isDeaf)},\(answer),\(Self.busy)}"
     }
     if let mark {
       list.append(["set-option", "-g", mark, markValue])
@@ -174,19 +232,61 @@ public struct Typing: Sendable {
 
     """
 
+  /// The same of several buffers, the pieces: the lines are those of `TypedText.lines`.
+  private static let loadingPieces = """
+    buffer=$2 number=0 piece= is_whole=
+    drop() {
+      while [ "$number" -gt 0 ]; do
+        t delete-buffer -b "$buffer.$number" 2>/dev/null
+        number=$((number - 1))
+      done
+    }
+    load() {
+      [ "$number" -eq 0 ] || say=$(printf %s "$piece" | t load-buffer -b "$buffer.$number" - 2>&1) || {
+        drop
+        fail "$say"
+      }
+    }
+    while IFS= read -r line; do
+      case $line in
+      P*)
+        load
+        number=$((number + 1)) piece=${line#?}
+        ;;
+      L*) piece="$piece
+    ${line#?}" ;;
+      E)
+        load
+        is_whole=1
+        ;;
+      esac
+    done
+    [ -n "$is_whole" ] || {
+      drop
+      fail "only a part of the text came"
+    }
+
+    """
+
   /// `$1` is what tmux runs for the text.
   private static let typing = """
     is_typed=
-    withheld() {
+    withhold() {
       drop
       [ -z "$is_typed" ] || fail "$1"
       echo "$say"
       exit 0
     }
     enter() {
-      if say=$(x if-shell -F 1 "$1" 2>&1); then
-        [ "$say" != \(several) ] || withheld "\(othersCame)"
-        [ "$say" != \(busy) ] || withheld "\(asksNow)"
+      permit "$1"
+      say=$withheld
+      [ "$say" != \(asks) ] || withhold "\(asksNow)"
+      [ -n "$is_typed" ] || [ -z "$say" ] || withhold ""
+      if say=$(x if-shell -F 1 "$list" 2>&1); then
+        case $say in
+        \(several)) withhold "\(othersCame)" ;;
+        \(busy) | \(asks)) withhold "\(asksNow)" ;;
+        esac
         [ "$say" = \(deaf) ] || return 0
         say="nothing reads there: the program has ended, or the pane takes no keys"
       fi
@@ -203,7 +303,19 @@ public struct Typing: Sendable {
   private static let entering = """
     is_typed=1
     sleep "$4"
+    had=$(claude_rows)
     enter "$5"
+    """
+
+  /// Behind `entering`: what Claude Code was given while it was idle, it begins to do.
+  private static let confirming = """
+
+    i=0
+    while [ "$stands" = idle ] && [ "$(claude_rows)" = "$had" ]; do
+      [ "$i" -lt 60 ] || fail "its agent has not begun with it"
+      i=$((i + 1))
+      sleep 0.05 || i=60
+    done
     """
 
   static let typed = "typed"
@@ -251,6 +363,57 @@ public struct TypedText: Equatable, Sendable {
   /// When it is long, or when a line end in it could be taken for Return.
   var isPaste: Bool {
     !isRaw && (bytes.count > Self.longestKeys || bytes.contains { $0 < 0x20 })
+  }
+
+  /// Up to here Claude Code takes a paste for what the person says, and above for something that
+  /// comes from elsewhere: UTF-16 units, and line feeds.
+  private static let (longestPiece, mostFeeds) = (800, 2)
+
+  /// Whether it is longer than a piece may be.
+  var isLong: Bool {
+    !isRaw
+      && (bytes.count > 3 * Self.longestPiece || bytes.count { $0 == 10 } > Self.mostFeeds
+        || String(decoding: bytes, as: UTF8.self).utf16.count > Self.longestPiece)
+  }
+
+  /// The pastes in which it is typed; one of all of it where it is too long for so many.
+  func pieces(atMost most: Int) -> [ArraySlice<UInt8>] {
+    guard !isRaw, bytes.count < most * 4 * Self.longestPiece else { return [bytes[...]] }
+    var pieces: [ArraySlice<UInt8>] = []
+    var (start, place, units, feeds) = (0, 0, 0, 0)
+    for character in String(decoding: bytes, as: UTF8.self) {
+      let (length, isFeed) = (character.utf16.count, character == "\n")
+      if place > start, units + length > Self.longestPiece || isFeed && feeds == Self.mostFeeds {
+        pieces.append(bytes[start..<place])
+        (start, units, feeds) = (place, 0, 0)
+      }
+      place += character.utf8.count
+      units += length
+      feeds += isFeed ? 1 : 0
+    }
+    pieces.append(bytes[start...])
+    return pieces.count > most ? [bytes[...]] : pieces
+  }
+
+  /// Pieces as lines that sh reads: `P` and the first line of a piece, `L` and each other one, and
+  /// `E` at the end.
+  static func lines(of pieces: [ArraySlice<UInt8>]) -> [UInt8] {
+    pieces.reduce(into: []) { lines, piece in
+      for (index, line) in piece.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
+        lines += [index == 0 ? UInt8(ascii: "P") : UInt8(ascii: "L")] + line + [10]
+      }
+    } + Array("E\n".utf8)
+  }
+
+  /// Whether an agent would begin to work at it: what begins with these is for the program itself.
+  var isPrompt: Bool { !isRaw && !bytes.isEmpty && !"/#!".utf8.contains(bytes[0]) }
+
+  /// Whether a line of it begins with `!`.
+  var isCommand: Bool {
+    !isRaw
+      && bytes.split(separator: 10).contains { line in
+        line.first { $0 != 0x20 && $0 != 9 } == UInt8(ascii: "!")
+      }
   }
 
   /// Whether it goes as an argument; else as a buffer of tmux. tmux's send-keys knows

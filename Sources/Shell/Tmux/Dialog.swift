@@ -1,0 +1,162 @@
+import Core
+import Records
+
+/// The choices that an agent shows, one of them under its cursor.
+struct Dialog: Equatable {
+  /// As they are shown, without their numbers; of a long one the first line.
+  private(set) var labels: [String]
+  /// Which is under the cursor.
+  private(set) var cursor: Int
+  private var numbers: [Int?]
+
+  /// Reads a screen; nil where it shows no choices.
+  ///
+  /// They stand below each other, with `❯` in front of one. With numbers there may be more lines to
+  /// each.
+  init?(screen: String) {
+    let lines = screen.split(separator: "\n", omittingEmptySubsequences: false).map(Array.init)
+    func start(of line: [Character]) -> Int? { line.firstIndex { $0 != " " } }
+    guard
+      let row = lines.lastIndex(where: { line in
+        start(of: line).map { line[$0] == "❯" && line[($0 + 1)...].contains { $0 != " " } } ?? false
+      }), let mark = start(of: lines[row]),
+      let column = lines[row][(mark + 1)...].firstIndex(where: { $0 != " " })
+    else { return nil }
+    func choice(_ row: Int) -> (number: Int?, label: String)? {
+      guard lines.indices.contains(row), let first = start(of: lines[row]),
+        first == column || first == mark && lines[row][first] == "❯"
+      else { return nil }
+      let text = lines[row][column...]
+      let digits = text.prefix { ("0"..."9").contains($0) }
+      let rest = text.dropFirst(digits.count)
+      guard !digits.isEmpty, rest.starts(with: [".", " "]) else { return (nil, Self.label(text)) }
+      return (Int(String(digits)), Self.label(rest.dropFirst(2)))
+    }
+    guard let chosen = choice(row) else { return nil }
+    var found = [chosen]
+    cursor = 0
+    for step in [-1, 1] {
+      var next = row + step
+      while lines.indices.contains(next) {
+        let last = step < 0 ? found[0] : found[found.count - 1]
+        let other = choice(next)
+        if let number = last.number {
+          if let other, other.number == number + step {
+            found.insert(other, at: step < 0 ? 0 : found.count)
+            cursor += step < 0 ? 1 : 0
+          }
+        } else if let other, other.number == nil {
+          found.insert(other, at: step < 0 ? 0 : found.count)
+          cursor += step < 0 ? 1 : 0
+        } else {
+          break
+        }
+        next += step
+      }
+    }
+    (labels, numbers) = (found.map(\.label), found.map(\.number))
+  }
+
+  private static func label(_ text: ArraySlice<Character>) -> String {
+    var text = text
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+
+  /// Which choice somebody means: by its number, its label, or the only one that begins so. Letters
+  /// count as small ones.
+  func index(of word: String) -> Int? {
+    let word = word.lowercased()
+    if let number = Int(word), let index = numbers.firstIndex(of: number) { return index }
+    let names = labels.map { $0.lowercased() }
+    if let index = names.firstIndex(of: word) { return index }
+    let found = names.indices.filter { names[$0].hasPrefix(word) }
+    return found.count == 1 ? found[0] : nil
+  }
+}
+
+extension RemoteTmux {
+  /// Chooses what a session's agent offers, by its label: the cursor is moved there, and Return
+  /// pressed where the screen is the one on which it was seen to stand.
+  ///
+  /// - Parameter word: as `Dialog.index` has it.
+  /// - Throws: `HostFailure.noChoice` where the agent asks nothing, or offers no such thing; nothing
+  ///   was chosen then.
+  public func choose(_ word: String, in name: String) throws(HostFailure) {
+    guard let session = try sessions().first(where: { $0.name == name }) else {
+      throw .noSession(name)
+    }
+    let (pane, state) = try session.agent()
+    guard state.kind == .waiting else { throw .noChoice(name, why: "its agent asks nothing") }
+    // What is drawn meanwhile is another screen.
+    for _ in 0..<10 {
+      let (sum, text) = try screen(of: pane, in: name)
+      guard let dialog = Dialog(screen: text) else {
+        throw .noChoice(name, why: "its agent shows no choices")
+      }
+      guard let index = dialog.index(of: word) else {
+        let labels = dialog.labels.map { String($0.prefix(60)) }.joined(separator: "; ")
+        throw .noChoice(name, why: "its agent offers no \(word.prefix(60)): \(labels)")
+      }
+      let way = index - dialog.cursor
+      if way == 0 {
+        if try press("Enter", in: pane, of: name, seeing: sum) { return }
+      } else {
+        let keys = repeatElement(way < 0 ? "Up" : "Down", count: abs(way))
+        _ = try press(keys.joined(separator: " "), in: pane, of: name, seeing: sum)
+      }
+    }
+    throw .noChoice(name, why: "its screen changes all the time")
+  }
+
+  private func screen(of pane: String, in name: String) throws(HostFailure) -> (String, String) {
+    let lines = try call(TmuxScript.screen, [pane], session: name).output
+    let end = lines.firstIndex(of: 10) ?? lines.endIndex
+    return (
+      String(decoding: lines[..<end], as: UTF8.self), String(decoding: lines[end...], as: UTF8.self)
+    )
+  }
+
+  private func press(
+    _ keys: String, in pane: String, of name: String, seeing sum: String
+  ) throws(HostFailure) -> Bool {
+    try call(TmuxScript.press, [pane, sum, keys], session: name).text != "OTHER"
+  }
+}
+
+extension TmuxScript {
+  private static let seen =
+    opening + """
+      seen() {
+        say=$(x capture-pane -p -t "$1" 2>&1) || fail "$say"
+        sum=$(printf '%s\\n' "$say" | cksum)
+      }
+
+      """
+
+  /// The sum of what the pane shows, and that.
+  static let screen =
+    seen + """
+      seen "$1"
+      printf '%s\\n%s\\n' "$sum" "$say"
+      """
+
+  /// `$2` is the sum of the screen on which `$3`, keys, are to be pressed; time is given to draw what
+  /// comes of them.
+  static let press =
+    seen + """
+      seen "$1"
+      if [ "$sum" != "$2" ]; then
+        echo OTHER
+        exit 0
+      fi
+      t if-shell -F -t "$1" '#{pane_in_mode}' 'copy-mode -q'
+      say=$(x send-keys -t "$1" $3 2>&1) || fail "$say"
+      i=0
+      while [ "$sum" = "$2" ] && [ "$i" -lt 25 ]; do
+        sleep 0.02 || i=24
+        seen "$1"
+        i=$((i + 1))
+      done
+      """
+}

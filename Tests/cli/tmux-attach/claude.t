@@ -1,0 +1,186 @@
+#!/bin/sh
+# tmux-attach and agent-say where Claude Code runs: what its own file tells of it, from any server of
+# tmux and from none, and that nothing is typed into what it asks.
+# shellcheck disable=SC2154  # of ssh.sh
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ssh.sh"
+needs perl
+
+mkdir -m 700 "$tmp/sessions"
+mkdir -p "$HOME/bin"
+cp "$cli/servers/claude.pl" "$HOME/bin/claude"
+chmod +x "$HOME/bin/claude"
+# shellcheck disable=SC2016
+echo 'PATH=$HOME/bin:$PATH' >"$HOME/.profile"
+TMUX_TMPDIR=$tmp/sessions AGENTUTILS_SSH=$tmp/no-ssh SHELL=/bin/sh CLAUDE_STUB_LOG=$tmp/told
+export TMUX_TMPDIR AGENTUTILS_SSH SHELL CLAUDE_STUB_LOG
+unset TMUX TMUX_PANE CLAUDE_CONFIG_DIR
+at_end="$at_end end_here"
+end_here() { end_tmux "$TMUX_TMPDIR"; }
+: >"$tmp/told"
+
+row() { tmux-attach -l . 2>/dev/null | jq -c "select(.name == \"$1\") | [.state, .reason, .label]"; }
+stands() { [ "$(row "$1")" = "$2" ]; }
+told() { [ "$(jq -rs 'last | "\(.pasted) \(.said)"' "$tmp/told")" = "$1" ]; }
+say() { run agent-say --return-delay 0.1 "$@"; }
+keys() { tmux -L riff send-keys -t =riff: "$@"; }
+
+# --- what it tells
+t 0 "a session is made" tmux-attach -N -s riff .
+ok "Claude Code at its prompt is idle" wait_until 20 stands riff '["idle",null,null]'
+start watch tmux-attach -w .
+say --when-idle . -- slow 1
+status_is 0 "a text is typed where it is idle by its own word alone"
+ok "it is at work at once" stands riff '["working",null,null]'
+ok "and idle when the turn has ended" wait_until 20 stands riff '["idle",null,null]'
+say . -- run make
+ok "a permission that it asks for is waited for" wait_until 20 stands riff '["waiting","permission prompt",null]'
+last() { [ "$(jq -r .state "$tmp/watch.out" | tail -n 1)" = "$1" ]; }
+ok "tmux-attach -w tells of it" wait_until 20 last waiting
+keys Escape
+ok "Escape, of which no hook tells, is seen" wait_until 20 stands riff '["idle",null,null]'
+say . -- ask
+ok "so is a question" wait_until 20 stands riff '["waiting","input needed",null]'
+ok "and told of" wait_until 20 last waiting
+keys Escape
+ok "to its end" wait_until 20 last idle
+late() { jq -s 'map(select(.since) | ((.time | sub("\\..*"; "Z") | fromdate) - (.since | sub("\\..*"; "Z") | fromdate))) | .[1:] | max' "$tmp/watch.out"; }
+is "$(late | jq '. <= 1')" true "within a second"
+stop "$pid"
+
+# --- its hooks say more of the same, and nothing of another
+its() {
+  AGENT_PANE=$(tmux -L riff list-panes -t =riff: -F '#{pane_id}')@$(tmux -L riff display-message -p '#{socket_path}') \
+    agent-state "$@"
+}
+its working
+ok "what a hook said of another state is not believed" stands riff '["idle",null,null]'
+its idle 'done: all is well'
+ok "what it said of this state is the reason" stands riff '["idle","done: all is well",null]'
+say . -- run make
+wait_until 20 stands riff '["waiting","permission prompt",null]'
+its waiting 'asks for permission: Bash: make'
+ok "so is what it asks for" wait_until 20 stands riff '["waiting","asks for permission: Bash: make",null]'
+
+# --- into what it asks nothing is typed
+lines=$(wc -l <"$tmp/told")
+say . -- Yes, do it
+status_is 75 "a text that would be an answer is not typed"
+err_is "agent-say: .: session riff: its agent asks something, and nothing was typed (agent-say --answer answers)" \
+  "and the message says how to answer"
+say --when-idle --max-wait 0.5 . -- more
+status_is 75 "nor when it is to be idle first"
+echo picture >"$tmp/a.txt"
+t 0 "a file is queued" share-inbox -q add "$tmp/a.txt"
+run share-inbox -q drain .
+status_is 75 "a file's path is not typed either"
+is "$(share-inbox list | wc -l)" 1 "it stays in the inbox"
+is "$(wc -l <"$tmp/told")" "$lines" "the agent was told nothing"
+ok "the question still stands" stands riff '["waiting","asks for permission: Bash: make",null]'
+
+# --- answers, by their labels
+say --answer . -- perhaps
+status_is 1 "what it does not offer is no answer"
+err_is "agent-say: .: session riff: its agent offers no perhaps: Yes; Yes, and don't ask again for make; No" \
+  "and the message tells what it offers"
+say --answer . -- no
+status_is 0 "an answer is chosen by its label"
+ok "it was the right one" wait_until 20 stands riff '["idle",null,null]'
+is "$(grep -c user-rejected "$HOME"/.claude/projects/*/*.jsonl)" 2 "the agent took it for a no, as it did Escape"
+say --answer . -- yes
+status_is 1 "nothing is answered where nothing is asked"
+err_is "agent-say: .: session riff: its agent asks nothing" "and that is said"
+say . -- run make
+wait_until 20 stands riff '["waiting","permission prompt",null]'
+say --answer . -- 2
+ok "a number chooses, too" wait_until 20 stands riff '["idle",null,null]'
+ok "and the tool has run" grep -q 'did make' "$HOME"/.claude/projects/*/*.jsonl
+say . -- ask
+wait_until 20 stands riff '["waiting","input needed",null]'
+say --answer . -- OUTER
+ok "capitals make no difference" wait_until 20 stands riff '["idle",null,null]'
+ok "the other one was meant" grep -q 'You mean the outer' "$HOME"/.claude/projects/*/*.jsonl
+run share-inbox -q drain -r .
+status_is 0 "the file goes when it asks nothing more"
+wait_until 20 stands riff '["idle",null,null]'
+
+# --- long texts arrive as what the person says
+typed() {
+  say --when-idle . <"$tmp/text"
+  status_is 0 "$1 is typed"
+  ok "and arrives as it was" wait_until 20 told "false $(cat "$tmp/text")"
+}
+awk 'BEGIN { for (i = 0; i < 600; i++) printf "%s word", i }' >"$tmp/text"
+typed "a line of 5 KB"
+awk 'BEGIN { for (i = 0; i < 300; i++) print "line " i " ü" }' >"$tmp/text"
+typed "a text of 300 lines"
+printf 'äöü %.0s' $(seq 300) | sed 's/ $//' >"$tmp/text"
+typed "a text of 900 letters beyond ASCII"
+printf 'a\nb\nc\nd' >"$tmp/text"
+typed "a text of four lines"
+is "$(tmux -L riff list-buffers | wc -l)" 0 "no buffer is left behind"
+
+# --- what would run in a shell
+say . -- "!touch '$tmp/ran'"
+status_is 2 "a line with ! in front is refused"
+err_like 'would run a line that begins with ! in a shell' "and the message says why"
+printf 'look:\n  !rm -r .' >"$tmp/text"
+say --when-idle . <"$tmp/text"
+status_is 2 "so is one that comes later"
+not_ok "nothing has run" test -e "$tmp/ran"
+say --command . -- "!touch '$tmp/ran'"
+status_is 0 "--command lets it"
+ok "and it runs" wait_until 20 test -e "$tmp/ran"
+
+# --- elsewhere: other servers, other folders, no tmux
+mkdir "$tmp/other folder"
+tmux -L mine -f /dev/null new-session -d -s work -c "$tmp" "$HOME/bin/claude"
+CLAUDE_CONFIG_DIR="$tmp/other folder" tmux -L third -f /dev/null new-session -d -s deep -c "$tmp" "$HOME/bin/claude"
+ok "a session in another server is listed" wait_until 20 stands work '["idle",null,"mine"]'
+ok "so is one with a folder of its own" wait_until 20 stands deep '["idle",null,"third"]'
+start outside python3 -c 'import os, pty, sys, time
+child, fd = pty.fork()
+if child == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+print(child, flush=True)
+while os.read(fd, 65536):
+    pass' "$HOME/bin/claude"
+outside=$pid
+named() { tmux-attach -l . 2>/dev/null | jq -c 'select(.process) | [.name, .process, .state, .windows]'; }
+seen() { [ "$(named)" = "[\"site-3f\",$(cat "$tmp/outside.out"),\"idle\",0]" ]; }
+ok "one outside tmux is listed with its process" wait_until 20 seen
+t 1 "nothing can be typed there" sh -c 'echo x | tmux-attach -s site-3f -t .'
+run tmux-attach -l -o line .
+out_is "4 idle" "all of them count"
+tmux -L riff kill-server
+run tmux-attach -l .
+is "$status$(jq -r .name "$out" | sort | xargs)" "0deep site-3f work" "they are listed without a server of one's own"
+kill -9 "$(cat "$tmp/outside.out")"
+gone() { [ -z "$(named)" ]; }
+ok "one that was killed is gone, though its file is there" wait_until 20 gone
+stop "$outside"
+t 0 "tmux-attach -l of another server" tmux-attach -l --label mine .
+is "$(jq -r 'select(.name == "work") | "\(.state) \(.label)"' "$out")" "idle null" "has it for its own"
+# A number that another process has got.
+kill -9 "$(tmux -L mine list-panes -a -F '#{pane_pid}')"
+set -- "$HOME"/.claude/sessions/*.json
+mv "$1" "$HOME/.claude/sessions/$$.json"
+run tmux-attach -l .
+is "$(jq -r .name "$out")" deep "a process that has the number of another is not taken for it"
+for text in '' '{' '[]' '{"sessionId":1,"status":2}' '{"sessionId":"x","status":"idle","name":"\u001b[31m\n|"}'; do
+  printf '%s' "$text" >"$HOME/.claude/sessions/$$.json"
+  run tmux-attach -l -o table .
+  is "$status$(grep -c "$(printf '\033')" "$out")" 00 "a file that is damaged or hostile does no harm: $text"
+done
+rm "$HOME"/.claude/sessions/*
+
+# --- whether it may work in the folder
+mkdir "$tmp/strange"
+tmux -L riff -f /dev/null new-session -d -s riff -c "$tmp/strange" "CLAUDE_ASKS_TRUST=1 '$HOME/bin/claude'"
+ok "that it asks for trust is known without a file" wait_until 20 stands riff '["waiting","trust this folder?",null]'
+say . -- hello
+status_is 75 "nothing is typed then"
+say --answer . -- yes
+status_is 0 "the answer is chosen, without numbers"
+ok "and it begins" wait_until 20 stands riff '["idle",null,null]'
+done_testing
