@@ -94,9 +94,9 @@ struct AttachOptions {
       Option(
         nil, "return-delay", "SECONDS", "how long before Return (default: 0.3)", .seconds
       ) { $0.returnDelay = $1 }.rare,
-      Option(nil, "answer", "choose the entry of its dialog that standard input names") {
+      Option(nil, "answer", "choose what the agent offers, by its label") {
         $0.answers = true
-      },
+      }.rare,
       Option(nil, "command", "type what the agent runs in a shell, too: ! and a command") {
         $0.isCommand = true
       }.rare,

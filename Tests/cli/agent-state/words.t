@@ -117,6 +117,19 @@ event Notification 'waiting|Claude needs your permission to use Bash' \
   ',"message":"Claude needs your permission to use Bash","notification_type":"permission_prompt"'
 event PostToolUse 'working|' ',"tool_response":{"hook_event_name":"Stop","a":["}",{"b":"\\\""}]},"x":[1,2]'
 event PermissionRequest 'waiting|asks for permission'
+event PermissionRequest 'waiting|asks for permission: Bash: touch "a"; true' \
+  ',"tool_name":"Bash","tool_input":{"description":"Run it","command":"touch \"a\"; true"},"x":{"command":"no"}' \
+  "a tool, and what it is to do"
+event Notification 'waiting|asks for permission: Bash: touch "a"; true' \
+  ',"message":"Claude needs your permission","notification_type":"permission_prompt"' "a notice says no less of it"
+event PermissionRequest 'waiting|asks for permission: Write: /a b' \
+  ',"tool_name":"Write","tool_input":{"content":{"url":"no"},"file_path":"/a b"}' "a file, not what is in it"
+event PermissionRequest 'waiting|asks: Which harbour?' \
+  ',"tool_name":"AskUserQuestion","tool_input":{"questions":[{"header":"H","question":"Which harbour?"}]}' "a question"
+event PermissionRequest 'waiting|asks for permission: mcp__x' ',"tool_name":"mcp__x","tool_input":{}' "a tool of another"
+event StopFailure 'idle|failed: billing_error: Out of money' \
+  ',"error":"billing_error","last_assistant_message":"Out of money"'
+event Stop 'idle|done: All tests pass.' ',"last_assistant_message":"All tests\npass."' "what it said last"
 event PreToolUse 'working|'
 event Notification 'working|' ',"notification_type":"auth_success","message":"in"' "a notice of something else"
 event Notification 'idle|done' ',"notification_type":"idle_prompt","message":"x"' "an idle prompt"
