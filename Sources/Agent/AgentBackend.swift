@@ -146,6 +146,9 @@ public protocol AgentBackend: Sendable {
     with agent: AgentAccess, _ wishes: ChatWishes
   ) throws(Failure) -> any ChatLine
 
+  /// A line to talk on with an agent whose place is a host (`chat`).
+  func chat(at host: HostPlace, _ wishes: ChatWishes) throws(Failure) -> any ChatLine
+
   /// A line on which it asks for approval (`approvals`).
   ///
   /// - Parameters:
@@ -198,6 +201,13 @@ extension AgentBackend {
   }
 
   /// None.
+  public func chat(
+    at host: HostPlace, _ wishes: ChatWishes
+  ) throws(Failure) -> any ChatLine {
+    throw Failure(name, AgentCapability.chat.unsupportedReason)
+  }
+
+  /// None.
   public func approvals(
     of agent: AgentAccess, _ wishes: ApprovalWishes, policy: StreamPolicy
   ) throws(Failure) -> any ApprovalLine {
@@ -214,6 +224,7 @@ extension KindFacts {
     "joelclaw": JoelclawBackend(),
     "riff": RiffBackend(),
     "pds": PDSBackend(),
+    "claude": ClaudeBackend(),
   ]
 
   /// How agents of this kind are asked.

@@ -24,7 +24,7 @@ public struct KindFacts: Sendable, Equatable {
   public static func == (one: KindFacts, other: KindFacts) -> Bool { one.name == other.name }
 
   /// All kinds.
-  public static let all: [KindFacts] = [clanky, openclaw, pincer, joelclaw, riff, pds]
+  public static let all: [KindFacts] = [clanky, openclaw, pincer, joelclaw, riff, pds, claude]
 
   /// The kind of this name.
   public static func named(_ name: String) -> KindFacts? { all.first { $0.name == name } }

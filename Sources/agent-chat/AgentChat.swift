@@ -1,6 +1,7 @@
 import Agent
 import CLibc
 import Core
+import Kinds
 import Screen
 import Web
 
@@ -9,10 +10,7 @@ public func agentChatMain() { ChatOptions.table.run(ChatOptions(), verbose: \.is
 
 private func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
   try Question.check(options)
-  let agent = try AgentAccess(
-    options.access, for: .chat, maxTime: options.reconnect.maxTime, diagnostics: diagnostics)
-  let line = try agent.profile.kind.backend.chat(
-    with: agent, options.wishes)
+  let (line, profile, client) = try line(options, diagnostics)
   if options.key != nil, !line.knowsKeys {
     throw Failure(
       "--key", "\(line.place) cannot tell a second try from a new message")
@@ -24,14 +22,14 @@ private func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> E
     throw Failure("--\(part.rawValue)", "\(line.place) cannot be told that")
   }
   let loop = ChatLoop(
-    line, agent, view: view(options), options: options, diagnostics: diagnostics)
+    line, profile, client, view: view(options), options: options, diagnostics: diagnostics)
   switch options.mode {
   case .message:
     let question = try Question.read(options)
     let speech = try options.speech.map { try SpeechFile($0) }
     EndSignals.watch()
     if options.isQueued {
-      return try QueuedQuestion(question, agent, line, loop, options, diagnostics).ask()
+      return try QueuedQuestion(question, profile, line, loop, options, diagnostics).ask()
     }
     diagnostics.note("key \(question.key)")
     return try loop.answer(question, speech)
@@ -42,6 +40,22 @@ private func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> E
     EndSignals.watch()
     return try ChatLists(loop, options: options, diagnostics).run()
   }
+}
+
+private func line(
+  _ options: ChatOptions, _ diagnostics: Diagnostics
+) throws -> (any ChatLine, Settings.Profile, WebClient) {
+  let settings = try Settings()
+  let named = try? settings.profile(options.access.profile)
+  if let profile = named, case .host(let name)? = profile.place {
+    try profile.require(.chat, for: diagnostics.program)
+    let line = try profile.kind.backend.chat(at: HostPlace(name), options.wishes)
+    return (line, profile, try options.access.client(diagnostics.program))
+  }
+  let agent = try AgentAccess(
+    options.access, for: .chat, maxTime: options.reconnect.maxTime, diagnostics: diagnostics)
+  let line = try agent.profile.kind.backend.chat(with: agent, options.wishes)
+  return (line, agent.profile, agent.client)
 }
 
 private func view(_ options: ChatOptions) -> any ChatView {

@@ -44,14 +44,14 @@ final class ChatLoop: ChatWaiter {
   private static let longestAside = 400
 
   init(
-    _ line: any ChatLine, _ agent: AgentAccess, view: any ChatView, options: ChatOptions,
-    diagnostics: Diagnostics
+    _ line: any ChatLine, _ agent: Settings.Profile, _ client: WebClient, view: any ChatView,
+    options: ChatOptions, diagnostics: Diagnostics
   ) {
     (self.line, self.view, self.options, self.diagnostics) = (line, view, options, diagnostics)
-    self.agent = agent.profile
+    self.agent = agent
     speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
     deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
-    super.init(agent.client)
+    super.init(client)
   }
 
   // MARK: - What is asked for

@@ -14,12 +14,12 @@ struct QueuedQuestion {
   private let file: OutboxFile
 
   init(
-    _ question: ChatQuestion, _ agent: AgentAccess, _ line: any ChatLine, _ loop: ChatLoop,
+    _ question: ChatQuestion, _ agent: Settings.Profile, _ line: any ChatLine, _ loop: ChatLoop,
     _ options: ChatOptions, _ diagnostics: Diagnostics
   ) throws(Failure) {
     (self.question, self.line, self.loop) = (question, line, loop)
     (self.options, self.diagnostics) = (options, diagnostics)
-    file = try OutboxFile(profile: agent.profile.name, diagnostics)
+    file = try OutboxFile(profile: agent.name, diagnostics)
   }
 
   /// Asks now if that is possible, else keeps it.

@@ -1,6 +1,7 @@
 import Agent
 import CLibc
 import Core
+import Kinds
 
 final class NoticeSource {
   private var reader: LineReader
@@ -20,7 +21,8 @@ final class NoticeSource {
 
   /// Standard input; or `agent-tail -L -p NAMES | action-filter -a FILTERS`, which follow
   /// agents from now on, and `agent-approve -p NAME -w` for each that asks for approvals:
-  /// a gateway tells them to nobody who may only read.
+  /// a gateway tells them to nobody who may only read. Of an agent at a terminal it is
+  /// `tmux-attach -w HOST`, which tells when it waits.
   static func all(
     following profiles: [String], filters: [String], maxTime: Double?
   ) throws -> [NoticeSource] {
@@ -28,19 +30,28 @@ final class NoticeSource {
     let filter = ["action-filter", "-a"] + filters
     if !filters.isEmpty { try check(filter) }
     let limit = maxTime.map { ["--max-time", NumberText.of($0)] } ?? []
-    let names = profiles.joined(separator: ",")
-    let tail = try start(["agent-tail", "-L", "-p", names] + limit)
+    let settings = try Settings()
+    let hosts = profiles.compactMap { name in
+      if case .host(let place)? = (try? settings.profile(name))?.place { place } else { nil }
+    }
+    let sessions = try Set(hosts.map { HostPlace($0).host }).sorted().map { host in
+      NoticeSource([try start(["tmux-attach", "-w", "-o", "json", host])])
+    }
+    let others = profiles.filter { name in
+      if case .host? = (try? settings.profile(name))?.place { false } else { true }
+    }
+    if others.isEmpty { return sessions }
+    let tail = try start(["agent-tail", "-L", "-p", others.joined(separator: ",")] + limit)
     var children = [tail]
     if !filters.isEmpty {
       children.append(try start(filter, input: .given(tail.output)))
       tail.closeEnds()
     }
-    let settings = try Settings()
-    let asking = profiles.filter { name in
+    let asking = others.filter { name in
       guard let profile = try? settings.profile(name) else { return false }
       return (try? profile.require(.approvals, for: "agent-notify")) != nil
     }
-    return [NoticeSource(children)]
+    return [NoticeSource(children)] + sessions
       + (try asking.map { NoticeSource([try start(["agent-approve", "-w", "-p", $0] + limit)]) })
   }
 

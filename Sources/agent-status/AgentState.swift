@@ -204,7 +204,11 @@ struct AgentState {
   private func money(_ dollars: Double) -> String { "$" + Amount.fixed(dollars, 2) }
 
   private func span(_ time: Timestamp) -> String {
-    let seconds = max(0, Timestamp.now().seconds - time.seconds)
+    Self.words(of: Timestamp.now().seconds - time.seconds)
+  }
+
+  static func words(of seconds: Int64) -> String {
+    let seconds = max(0, seconds)
     switch seconds {
     case ..<60: return "\(seconds)s"
     case ..<3600: return "\(seconds / 60)m"

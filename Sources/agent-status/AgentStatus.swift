@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Kinds
 
 /// agent-status(1): how agents are, in one, four or eight lines, or as a block of a status bar.
 ///
@@ -9,8 +10,19 @@ import Core
 public func agentStatusMain() {
   StatusOptions.table.run(StatusOptions()) { options, diagnostics in
     let isOfSeveral = options.profiles.count > 1
-    let profiles: [String?] = options.profiles.isEmpty ? [nil] : options.profiles
-    let shown = try states(of: profiles, options, diagnostics).map { $0.shown(options.form) }
+    let settings = try Settings()
+    let profiles: [String?] = options.profiles.isEmpty ? [usual(settings)] : options.profiles
+    // What its agent is asked is another matter where that is at a terminal.
+    let hosts = try profiles.map { name throws(Failure) -> HostState? in
+      guard let profile = try? settings.profile(name), case .host(let place)? = profile.place else {
+        return nil
+      }
+      return try HostState(profile.name ?? place, at: place, options)
+    }
+    HostState.wait(for: hosts.compactMap { $0 })
+    let others = zip(profiles, hosts).filter { $0.1 == nil }.map(\.0)
+    var asked = others.isEmpty ? [] : try states(of: others, options, diagnostics)[...]
+    let shown = hosts.map { $0?.shown ?? asked.removeFirst().shown(options.form) }
     var text = ""
     for (name, state) in zip(profiles, shown) {
       report(state.faults, of: isOfSeveral ? name : nil, diagnostics)
@@ -37,6 +49,14 @@ public func agentStatusMain() {
     }
     Process.exit(code: worst ?? 0)
   }
+}
+
+/// The agent that is meant when none is named: those at the terminals of this machine where nothing at
+/// all is configured.
+private func usual(_ settings: Settings) -> String? {
+  let isNamed = ["AGENT_URL", "AGENT_PROFILE"].contains { Process.environment($0) != nil }
+  let isConfigured = isNamed || !settings.configuration.profiles.isEmpty
+  return isConfigured || settings.configuration.defaultFault != nil ? nil : "."
 }
 
 private func states(

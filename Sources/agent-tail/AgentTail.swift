@@ -7,7 +7,9 @@ public func agentTailMain() {
   AgentTailOptions.table.run(AgentTailOptions(), verbose: \.follow.isVerbose) {
     options, diagnostics in
     var settings = try options.settings()
-    if options.isSeveral { return try Supervisor(options, settings, diagnostics).run() }
+    if options.isSeveral || options.host(in: settings) != nil {
+      return try Supervisor(options, settings, diagnostics).run()
+    }
     settings.limitToken(options.follow.reconnect.maxTime)
     return try follow(options, settings, diagnostics).run()
   }
@@ -55,13 +57,15 @@ final class Supervisor {
     let name: String
     let process: ChildProcess
     var lines = ByteQueue()
+    /// Whether it follows transcripts: each line is an event.
+    let isOfHost: Bool
     let file: StateFile?
     /// The state of what was printed, and what of it is in the file.
     var (state, saved): ([UInt8], [UInt8]) = ([], [])
     var savedAt = -Double.infinity
 
-    init(_ name: String, _ process: ChildProcess, _ file: StateFile?) {
-      (self.name, self.process, self.file) = (name, process, file)
+    init(_ name: String, _ process: ChildProcess, _ file: StateFile?, isOfHost: Bool = false) {
+      (self.name, self.process, self.file, self.isOfHost) = (name, process, file, isOfHost)
     }
   }
 
@@ -73,16 +77,23 @@ final class Supervisor {
   private var worst = ExitStatus.success
   private var failure: WriteFailure?
   private var signal: Int32?
+  /// When all is to be over, seconds of `Clock.monotonic`: transcripts have no end of their own.
+  private let deadline: Double
 
   init(
     _ options: AgentTailOptions, _ settings: Settings, _ diagnostics: Diagnostics
   ) throws(Failure) {
     (self.options, self.diagnostics) = (options, diagnostics)
+    deadline = options.follow.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     EndSignals.watch()
     let isTerminal = isatty(1) == 1
     var isWhole = true
-    for name in options.profiles {
+    for name in options.profiles.isEmpty ? [options.host(in: settings)?.name ?? ""] : options.profiles {
       if (try? settings.profile(name)) == nil { isWhole = false }
+      if let host = options.host(name, in: settings) {
+        children.append(try transcripts(of: host))
+        continue
+      }
       let file = try options.state(of: name).map { StateFile(path: $0.path) }
       do throws(Failure) {
         let process = try ChildProcess(
@@ -98,13 +109,29 @@ final class Supervisor {
     if isWhole { settings.configuration.report(to: diagnostics) }
   }
 
+  /// What follows the transcripts of a host.
+  private func transcripts(of host: (name: String, place: HostPlace)) throws(Failure) -> Child {
+    for (name, isGiven) in options.ofServers where isGiven {
+      throw Failure("--\(name)", "of no use for the transcripts of \(host.name)")
+    }
+    let words =
+      ["transcript-tail", "--new"] + (options.follow.lifecycle ? ["-L"] : [])
+      + (options.follow.isVerbose ? ["-v"] : options.follow.isQuiet ? ["-q"] : [])
+    do throws(Failure) {
+      let process = try ChildProcess(words + (try host.place.words()), input: .ours)
+      return Child(host.name, process, nil, isOfHost: true)
+    } catch {
+      throw Failure(host.name, error.message, error.status)
+    }
+  }
+
   private var isCounted: Bool { options.follow.count.map { printed >= $0 } ?? false }
 
   /// Prints what they tell, until all have ended, or nothing more is wanted. Returns how to leave;
   /// a signal or a closed pipe ends the process itself.
   func run() -> ExitStatus {
-    while !children.isEmpty, !isCounted, failure == nil, signal == nil {
-      wait(until: saveStates(force: false))
+    while !children.isEmpty, !isCounted, failure == nil, signal == nil, Clock.monotonic < deadline {
+      wait(until: min(saveStates(force: false), deadline))
       for child in children where !isCounted { pass(child) }
       flush()
       if OutputEnd.isClosed { failure = WriteFailure(code: EPIPE) }
@@ -155,6 +182,7 @@ final class Supervisor {
       } else if line.starts(with: FollowParent.stateMark.utf8) {
         note(line, child)
       } else {
+        if child.isOfHost { printed += 1 }
         write(line)
       }
       child.lines.drop(line.count)

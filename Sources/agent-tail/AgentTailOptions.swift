@@ -1,6 +1,7 @@
 import Agent
 import CLibc
 import Core
+import Kinds
 
 struct AgentTailOptions {
   /// The profiles that are named, each once; none for the usual one.
@@ -74,6 +75,22 @@ struct AgentTailOptions {
   @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {
     if argument.words.contains("") { throw argument.fault("an empty name") }
     return argument.words
+  }
+
+  /// A profile whose agent is at a terminal: what it is called, and where; nil for any other.
+  func host(_ name: String? = nil, in settings: Settings) -> (name: String, place: HostPlace)? {
+    guard let profile = try? settings.profile(name ?? profiles.first),
+      case .host(let place)? = profile.place
+    else { return nil }
+    return (profile.name ?? place, HostPlace(place))
+  }
+
+  /// What was asked for that only servers have, by the names of the options.
+  var ofServers: [(String, Bool)] {
+    [
+      ("from", wishes.from != nil), ("state", state != nil), ("resume", resume != nil),
+      ("received-at", follow.receivedAt),
+    ]
   }
 
   /// Whether each of several profiles is followed by a process of its own, of which this is none.

@@ -77,6 +77,7 @@ public struct Settings: Sendable {
       return Profile(place: url.map(AgentPlace.url), kind: .usual(at: url))
     }
     guard let section = configuration.profiles[name] else {
+      if Self.isHost(name) { return Profile(name: name, place: .host(name), kind: .claude) }
       let hint = NearestWord.hint(for: name, among: configuration.profiles.keys.sorted())
       let help = hint.isEmpty ? "; 'agent-setup -p \(name)' writes it" : hint
       throw Failure("profile \(name)", "not in \(configuration.path)\(help)")
@@ -109,6 +110,11 @@ public struct Settings: Sendable {
       profile.kind = usual
     }
     return profile
+  }
+
+  /// Whether a name that no profile has is a host's: `.` or `box:`, with a session behind the colon.
+  private static func isHost(_ name: String) -> Bool {
+    name == "." || name.dropFirst().utf8.contains(UInt8(ascii: ":"))
   }
 
   /// The certificate that the server of a URL may show, where a profile at its origin names one.

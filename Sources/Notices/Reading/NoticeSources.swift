@@ -128,13 +128,14 @@ struct NoticeSources {
       notice.text = record["notes"]?.string
       notice.about = .init(type: type, id: id)
     default:
-      guard record["state"]?.string == "waiting", let name = record["name"]?.string else {
-        return nil
-      }
+      let hasFailed =
+        record["state"]?.string == "idle" && record["reason"]?.string?.hasPrefix("failed") == true
+      guard record["state"]?.string == "waiting" || hasFailed, let name = record["name"]?.string
+      else { return nil }
       // Since when tells one time that it waits from the next.
       if let since = record["since"]?.string { notice.id = "session/\(name)/\(since)" }
       notice.category = "session"
-      notice.title = "\(name) waits"
+      notice.title = "\(name) \(hasFailed ? "failed" : "waits")"
       let folder = record["directory"]?.string?.split(separator: "/").last.map(String.init)
       if folder != name { notice.place = folder }
       notice.about = .init(type: "session", id: name)

@@ -159,7 +159,7 @@ struct PaneFacts {
 
   static let isWaiting = "#{==:#{@agent_state},waiting}"
 
-  var isClaude: Bool { claude != nil }
+  var conversation: String? { claude?.id }
 
   /// What its agent says, unless that one has gone.
   var agentState: AgentState {

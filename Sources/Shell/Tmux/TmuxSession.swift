@@ -34,8 +34,8 @@ public struct TmuxSession: Equatable, Sendable {
   public var command: [UInt8]
   /// How its agent stands; of several, the one that most needs somebody.
   public var state = AgentState.unknown
-  /// Whether an agent there is Claude Code.
-  var isClaude = false
+  /// The id of the conversation of Claude Code there: its transcript's name.
+  public var conversation: String?
   /// Where the agent is.
   public var agentPane = AgentPane.unknown(panes: 0)
 
@@ -72,7 +72,7 @@ public struct TmuxSession: Equatable, Sendable {
       .number("attached", attached).time(created, as: "created").time(activity, as: "activity")
       .string("directory", String(decoding: directory, as: UTF8.self))
       .string("command", String(decoding: command, as: UTF8.self))
-    return state.add(to: record)
+    return state.add(to: record).string("conversation", conversation)
   }
 }
 
@@ -84,7 +84,7 @@ extension TmuxSession {
       place: .process(claude.processes[0]), id: claude.id, name: claude.name, windows: 0,
       attached: 0, created: time, activity: claude.since ?? time,
       directory: Array(claude.folder.utf8), command: Array("claude".utf8),
-      state: AgentState(claude, hooks: .unknown))
+      state: AgentState(claude, hooks: .unknown), conversation: claude.id)
   }
 }
 
@@ -190,7 +190,7 @@ enum SessionRows {
         found[index].state = .mostUrgent([found[index].state, state])
       } else {
         var session = session
-        (session.place, session.state) = (place, state)
+        (session.place, session.state, session.conversation) = (place, state, claude.id)
         session.activity = state.since ?? session.created
         found.append(session)
       }
@@ -207,7 +207,7 @@ enum SessionRows {
       id: text[0], name: text[1], windows: windows, attached: attached,
       created: Timestamp(seconds: created), activity: Timestamp(seconds: activity),
       directory: fields[6], command: fields[7], state: .mostUrgent(panes.map(\.agentState)),
-      isClaude: panes.contains(where: \.isClaude),
+      conversation: panes.compactMap(\.conversation).first,
       agentPane: PaneFacts.agentPane(panes, remembered: text[8]))
   }
 

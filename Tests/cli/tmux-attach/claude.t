@@ -4,23 +4,8 @@
 # shellcheck disable=SC2154  # of ssh.sh
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../ssh.sh"
-needs perl
+. "${0%/*}/../claude.sh"
 
-mkdir -m 700 "$tmp/sessions"
-mkdir -p "$HOME/bin"
-cp "$cli/servers/claude.pl" "$HOME/bin/claude"
-chmod +x "$HOME/bin/claude"
-# shellcheck disable=SC2016
-echo 'PATH=$HOME/bin:$PATH' >"$HOME/.profile"
-TMUX_TMPDIR=$tmp/sessions AGENTUTILS_SSH=$tmp/no-ssh SHELL=/bin/sh CLAUDE_STUB_LOG=$tmp/told
-export TMUX_TMPDIR AGENTUTILS_SSH SHELL CLAUDE_STUB_LOG
-unset TMUX TMUX_PANE CLAUDE_CONFIG_DIR
-at_end="$at_end end_here"
-end_here() { end_tmux "$TMUX_TMPDIR"; }
-: >"$tmp/told"
-
-row() { tmux-attach -l . 2>/dev/null | jq -c "select(.name == \"$1\") | [.state, .reason, .label]"; }
-stands() { [ "$(row "$1")" = "$2" ]; }
 told() { [ "$(jq -rs 'last | "\(.pasted) \(.said)"' "$tmp/told")" = "$1" ]; }
 say() { run agent-say --return-delay 0.1 "$@"; }
 keys() { tmux -L riff send-keys -t =riff: "$@"; }
@@ -162,9 +147,9 @@ stop "$outside"
 t 0 "tmux-attach -l of another server" tmux-attach -l --label mine .
 is "$(jq -r 'select(.name == "work") | "\(.state) \(.label)"' "$out")" "idle null" "has it for its own"
 # A number that another process has got.
-kill -9 "$(tmux -L mine list-panes -a -F '#{pane_pid}')"
-set -- "$HOME"/.claude/sessions/*.json
-mv "$1" "$HOME/.claude/sessions/$$.json"
+mine=$(tmux -L mine list-panes -a -F '#{pane_pid}')
+kill -9 "$mine"
+mv "$HOME/.claude/sessions/$mine.json" "$HOME/.claude/sessions/$$.json"
 run tmux-attach -l .
 is "$(jq -r .name "$out")" deep "a process that has the number of another is not taken for it"
 for text in '' '{' '[]' '{"sessionId":1,"status":2}' '{"sessionId":"x","status":"idle","name":"\u001b[31m\n|"}'; do

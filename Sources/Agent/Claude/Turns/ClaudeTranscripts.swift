@@ -27,6 +27,14 @@ public enum ClaudeTranscripts {
   /// The same folder of a host: an expression of its shell, to stand in double quotes.
   public static let folderOnHost = "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/projects"
 
+  /// The name of the folder in it that has the transcripts of a working folder.
+  public static func slug(of folder: String) -> String {
+    String(folder.unicodeScalars.map { scalar in
+      let isPlain = scalar.isASCII && scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+      return isPlain ? Character(scalar) : "-"
+    })
+  }
+
   /// Whose transcript a file is: its name without the suffix.
   ///
   /// - Parameter path: of the file; it need not be UTF-8, see `FileName`.

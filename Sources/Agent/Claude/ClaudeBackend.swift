@@ -1,0 +1,111 @@
+public import Core
+import Records
+import Turns
+import Web
+
+/// Claude Code at a terminal (Agent/Claude/CONTRACT.md). It has no server: tmux-attach(1) tells how
+/// its sessions stand and types, transcript-tail(1) reads what was said.
+struct ClaudeBackend: AgentBackend {
+  let name = "Claude Code"
+  let has: Set<AgentCapability> = [.follow, .chat, .approvals]
+  let speaks: Set<AgentCapability> = [.follow, .chat]
+
+  func chat(at host: HostPlace, _ wishes: ChatWishes) throws(Failure) -> any ChatLine {
+    ClaudeChat(host, wishes)
+  }
+}
+
+/// A machine on which an agent runs at a terminal, and one of its sessions.
+public struct HostPlace: Sendable, Equatable {
+  /// As tmux-attach(1) takes it: `.` is this machine.
+  public let host: String
+  /// A session of tmux there; nil where none is named.
+  public let session: String?
+
+  /// Reads `HOST:`, `HOST:SESSION`, `.` or `.:SESSION`.
+  public init(_ text: String) {
+    let end = text.lastIndex(of: ":")
+    // In brackets are the colons of an address.
+    let isAddress = end.map { text[$0...].contains("]") } ?? true
+    host = isAddress ? text : String(text[..<(end ?? text.endIndex)])
+    let name = isAddress ? "" : String(text[text.index(after: end ?? text.startIndex)...])
+    session = name.isEmpty ? nil : name
+  }
+
+  /// All transcripts there, as transcript-tail(1) takes them.
+  public var transcripts: [String] { host == "." ? [] : ["\(host):"] }
+
+  /// The transcript of a session there, as transcript-tail(1) takes it.
+  func transcript(of session: HostSession) throws(Failure) -> String {
+    guard let conversation = session.conversation else {
+      throw Failure("session \(session.name)", "its agent keeps no transcript", .negative)
+    }
+    let folder =
+      host == "." ? ClaudeTranscripts.folder(home: Folders().home) : "\(host):.claude/projects"
+    return "\(folder)/\(ClaudeTranscripts.slug(of: session.folder))/\(conversation).jsonl"
+  }
+
+  /// The words of transcript-tail(1) for what is named: all of the host, or one session.
+  ///
+  /// - Throws: `Failure` where the host cannot be asked, or has no such session.
+  public func words() throws(Failure) -> [String] {
+    guard let session else { return transcripts }
+    let list = try ChildProcess(["tmux-attach", "-l", "-o", "json", host])
+    var lines = LineReader(descriptor: list.output)
+    while let line = try? lines.next() {
+      if let found = HostSession(Array(line.bytes)), found.name == session {
+        return [try transcript(of: found)]
+      }
+    }
+    throw Failure(host, "no session \(session)", .negative)
+  }
+}
+
+/// A session as tmux-attach(1) lists it.
+public struct HostSession: Sendable {
+  /// What it is called.
+  public let name: String
+  /// `waiting`, `working`, `idle` or `unknown`.
+  public let state: String
+  /// What the agent says of that; from anywhere.
+  public let reason: String?
+  /// The id of its conversation; nil where its agent keeps no transcript that is known.
+  public let conversation: String?
+  /// The server of tmux, where it is another; empty for no server.
+  public let elsewhere: String?
+  /// Its working folder.
+  public let folder: String
+  /// Since when it is in that state.
+  public let since: Timestamp?
+
+  /// Reads a line with a record `session`.
+  public init?(_ line: [UInt8]) {
+    guard let value = try? line.withUnsafeBytes({ try JSONValue.parse($0) }) else { return nil }
+    self.init(value)
+  }
+
+  /// Reads a line with a record `session_change`.
+  static func change(_ line: [UInt8]) -> (change: String, session: HostSession)? {
+    guard let value = try? line.withUnsafeBytes({ try JSONValue.parse($0) }),
+      let change = value["change"]?.string, let session = HostSession(value)
+    else { return nil }
+    return (change, session)
+  }
+
+  /// Whether it is the same session, however it stands.
+  func isSame(as other: HostSession) -> Bool { name == other.name && elsewhere == other.elsewhere }
+
+  private init?(_ value: JSONValue) {
+    guard let name = value["name"]?.string else { return nil }
+    self.name = name
+    state = value["state"]?.string ?? "unknown"
+    reason = value["reason"]?.string
+    conversation = value["conversation"]?.string
+    elsewhere = value["label"]?.string ?? (value["process"] == nil ? nil : "")
+    folder = value["directory"]?.string ?? ""
+    since = value["since"]?.string.flatMap { Timestamp(rfc3339: $0) }
+  }
+
+  /// What people call it: `waits: permission prompt`.
+  public var words: String { state + (reason.map { ": \($0)" } ?? "") }
+}

@@ -1,0 +1,73 @@
+#!/bin/sh
+# agent-chat with Claude Code at a terminal: what is said is typed once, the answer is that of its
+# transcript, and what it asks is told.
+# shellcheck disable=SC2154  # of ssh.sh
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ssh.sh"
+. "${0%/*}/../claude.sh"
+
+t 1 "without a session there is nobody to talk to" agent-chat -p . hello
+err_like 'no Claude Code runs there in tmux; --new begins one' "and the message says what begins one"
+tmux-attach -N -s riff . >/dev/null
+wait_until 20 stands riff '["idle",null,null]'
+mkdir -p "$HOME/.claude/projects"
+
+t 0 "the only session is talked to" agent-chat -p . hello there
+out_is "hello there" "the answer is printed"
+t 0 "a session is named behind the colon" agent-chat -p .:riff again
+out_is again "and answers"
+t 0 "or by -t" agent-chat -p . -t riff 'and again'
+out_is "and again" "and answers"
+t 1 "a session that is not there is said so" agent-chat -p .:rif hello
+err_like 'no session rif: did you mean riff' "with the one that was meant"
+t 0 "what it says before it calls a tool is not the answer" agent-chat -p . tool ls
+out_is "Done: ls" "only the last text is"
+run agent-chat -p . -o json tool ls
+is "$(jq -r 'select(.type == "tool_call") | .state' "$out" | tail -n 1)" succeeded "its tools are told as records"
+is "$(jq -r 'select(.type == "turn") | .state' "$out" | tail -n 1)" completed "so is the end of the turn"
+awk 'BEGIN { for (i = 0; i < 300; i++) print "line " i }' >"$tmp/long"
+run agent-chat -p . <"$tmp/long"
+is "$status$(cksum <"$out")" "0$(cksum <"$tmp/long")" "a long text is answered as it was typed"
+t 1 "an error of the API is told" agent-chat -p . fail
+err_is "agent-chat: the agent failed: API Error: 529 overloaded" "with its words"
+
+# --- what it asks
+t 75 "a permission that it asks for ends the wait" agent-chat -p . run make
+err_is "agent-chat: the agent waits for a person: permission prompt" "and the message says what it waits for"
+out_empty "nothing is printed"
+t 75 "nothing more is said to it then" agent-chat -p . Yes
+is "$(grep -c '"said":"Yes' "$tmp/told")" 0 "it was not told"
+run agent-say --answer . -- yes
+wait_until 20 stands riff '["idle",null,null]'
+start chat agent-chat -w -p . run make install
+ok "with -w it is waited for" wait_until 20 stands riff '["waiting","permission prompt",null]'
+agent-say --answer . -- yes
+finished "$pid"
+is "$status$(cat "$tmp/chat.out")" "0Done: make install" "the answer comes when it was allowed"
+start chat agent-chat -p . slow 60
+ok "a turn that is under way" wait_until 20 stands riff '["working",null,null]'
+t 0 "is ended by --abort" agent-chat -p . --abort
+finished "$pid"
+is "$status" 1 "who waits for it ends"
+like "$(cat "$tmp/chat.err")" 'aborted' "and says why"
+
+# --- lists
+t 0 "what was said is listed" agent-chat -p . --history -n 3
+out_like '^user: slow 60' "with what the person said"
+run agent-chat -p . --history -n 1000 -o json
+is "$(jq -rs 'map(select(.text == "hello there") | .role) | join(" ")' "$out")" "user assistant" "from its beginning"
+run agent-chat -p . --threads
+out_like '^riff	idle' "the sessions are its conversations"
+t 0 "a new session is begun" agent-chat -p . --new hello
+out_is hello "and answers"
+is "$(tmux-attach -l . | jq -r .name | xargs)" "riff riff-2" "it is there"
+t 1 "of several, one is to be named" agent-chat -p . hello
+err_like 'several sessions: name one with -t: riff, riff-2' "and the message names them"
+t 2 "no file goes with a message" agent-chat -p .:riff --attach "$tmp/long" look
+err_like 'share-inbox hands files' "and the message says what takes one"
+
+# --- as a profile
+printf '[profile box]\nkind = claude\nhost = .:riff\n' >"$XDG_CONFIG_HOME/agentutils/config"
+t 0 "a profile may name the place" agent-chat hello
+out_is hello "and is the default one"
+done_testing

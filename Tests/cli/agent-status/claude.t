@@ -1,0 +1,57 @@
+#!/bin/sh
+# agent-status, agent-tail and agent-notify of Claude Code at the terminals of a host.
+# shellcheck disable=SC2154  # of ssh.sh
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ssh.sh"
+. "${0%/*}/../claude.sh"
+unset AGENT_URL AGENT_PROFILE
+
+t 1 "where nothing is configured and nothing runs" agent-status
+out_is "○ no agent
+claude in tmux makes one: tmux-attach ." "the words say what makes an agent"
+tmux-attach -N -s riff . >/dev/null
+wait_until 20 stands riff '["idle",null,null]'
+mkdir -p "$HOME/.claude/projects"
+t 0 "this machine is the default where nothing is configured" agent-status
+is "$(sed 's/ for .*//' "$out")" "● 1 idle
+riff  idle" "its sessions are shown"
+
+# --- its events and what is to be known of them
+start tail agent-tail -L -p .
+tail=$pid
+opened() { grep -q '"type":"open"' "$tmp/tail.out"; }
+wait_until 20 opened || bail "the transcripts are not followed"
+start told agent-notify -p .: --settle 0.1 --to line
+told=$pid
+watched() { pgrep -P "$told" tmux-attach >/dev/null; }
+wait_until 20 watched
+agent-say . -- run make
+ok "that it waits is told" wait_until 20 has "$tmp/told.out" 'riff waits'
+has "$tmp/told.out" 'permission prompt' || bail "no reason"
+t 0 "agent-status tells it, too" agent-status -p .:
+out_like '^○ 1 waiting' "in its first line"
+out_like '^riff  waiting for [0-9]+s: permission prompt$' "and with the reason"
+t 0 "in one line" agent-status -o small -p .
+out_is "○ 1 waiting" "there are counts"
+t 0 "of one session" agent-status -o small -p .:riff
+t 1 "one that is not there has no agent" agent-status -p .:none
+out_like '^○ no agent in session none' "and that is said"
+t 0 "in a bar" agent-status -o waybar -p .
+is "$(jq -r .alt "$out")" waiting "the block is that of tmux-attach"
+agent-say --answer . -- no
+typed() { jq -r '.data.message.content' "$tmp/tail.out" 2>/dev/null | grep -q '^run make'; }
+ok "agent-tail has the transcript's lines" wait_until 20 typed
+stop "$tail"
+is "$status" 143 "a signal ends it"
+stop "$told"
+start count agent-tail -n 1 -p .:riff
+sleep_until() { pgrep -P "$pid" transcript-tail >/dev/null; }
+wait_until 20 sleep_until
+agent-say --when-idle . -- hello
+finished "$pid"
+is "$status$(wc -l <"$tmp/count.out" | tr -d ' ')" 01 "-n ends it after so many events"
+t 0 "--max-time ends it" agent-tail --max-time 0.3 -p .
+t 2 "what only servers have is refused" agent-tail --state "$tmp/state" -p .
+err_like '^agent-tail: --state: of no use for the transcripts of \.$' "and the message says so"
+t 1 "a session that is not there has no transcript" agent-tail -p .:none
+done_testing
