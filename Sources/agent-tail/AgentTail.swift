@@ -77,7 +77,7 @@ final class Supervisor {
   private var worst = ExitStatus.success
   private var failure: WriteFailure?
   private var signal: Int32?
-  /// When all is to be over, seconds of `Clock.monotonic`: transcripts have no end of their own.
+  /// When transcripts, which have no end of their own, are to end, seconds of `Clock.monotonic`.
   private let deadline: Double
 
   init(
@@ -130,8 +130,14 @@ final class Supervisor {
   /// Prints what they tell, until all have ended, or nothing more is wanted. Returns how to leave;
   /// a signal or a closed pipe ends the process itself.
   func run() -> ExitStatus {
-    while !children.isEmpty, !isCounted, failure == nil, signal == nil, Clock.monotonic < deadline {
-      wait(until: min(saveStates(force: false), deadline))
+    while !children.isEmpty, !isCounted, failure == nil, signal == nil {
+      let isTimeUp = Clock.monotonic >= deadline
+      for child in children where isTimeUp && child.isOfHost {
+        child.process.kill(SIGKILL)
+        children.removeAll { $0 === child }
+      }
+      if children.isEmpty { break }
+      wait(until: min(saveStates(force: false), isTimeUp ? .infinity : deadline))
       for child in children where !isCounted { pass(child) }
       flush()
       if OutputEnd.isClosed { failure = WriteFailure(code: EPIPE) }

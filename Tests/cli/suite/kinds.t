@@ -26,7 +26,7 @@ refuses() {
 # --- a kind that nobody knows
 printf '[profile good]\nurl = %s\n[profile claw]\nurl = %s\nkind = dashbord\n' \
   "$url" "$url" >"$config"
-reason='unknown kind dashbord: clanky, openclaw, pincer, joelclaw, riff or pds'
+reason='unknown kind dashbord: clanky, openclaw, pincer, joelclaw, riff, pds or claude'
 for command in 'agent-call health' 'mem-search x' 'mem-search --offline x' voice-state \
   agent-tail 'sse-tail activity'; do
   name=${command%% *}
