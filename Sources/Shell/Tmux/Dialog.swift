@@ -1,5 +1,5 @@
+import CLibc
 import Core
-import Records
 
 /// The choices that an agent shows, one of them under its cursor.
 struct Dialog: Equatable {
@@ -11,16 +11,18 @@ struct Dialog: Equatable {
 
   /// Reads a screen; nil where it shows no choices.
   ///
-  /// They stand below each other, with `❯` in front of one. With numbers there may be more lines to
-  /// each.
+  /// They stand below each other, with `❯` in front of one, and below them what Escape does. With
+  /// numbers there may be more lines to each.
   init?(screen: String) {
     let lines = screen.split(separator: "\n", omittingEmptySubsequences: false).map(Array.init)
-    func start(of line: [Character]) -> Int? { line.firstIndex { $0 != " " } }
+    // Behind the mark of its prompt is a blank that does not break.
+    func isBlank(_ character: Character) -> Bool { character == " " || character == "\u{a0}" }
+    func start(of line: [Character]) -> Int? { line.firstIndex { !isBlank($0) } }
     guard
       let row = lines.lastIndex(where: { line in
-        start(of: line).map { line[$0] == "❯" && line[($0 + 1)...].contains { $0 != " " } } ?? false
+        start(of: line).map { line[$0] == "❯" && !line[($0 + 1)...].allSatisfy(isBlank) } ?? false
       }), let mark = start(of: lines[row]),
-      let column = lines[row][(mark + 1)...].firstIndex(where: { $0 != " " })
+      let column = lines[row][(mark + 1)...].firstIndex(where: { !isBlank($0) })
     else { return nil }
     func choice(_ row: Int) -> (number: Int?, label: String)? {
       guard lines.indices.contains(row), let first = start(of: lines[row]),
@@ -54,6 +56,9 @@ struct Dialog: Equatable {
         next += step
       }
     }
+    // What the person said stands behind the same mark.
+    let isDialog = lines[row...].contains { String($0).holds("Esc to ") }
+    guard found.count > 1, isDialog else { return nil }
     (labels, numbers) = (found.map(\.label), found.map(\.number))
   }
 
@@ -88,11 +93,13 @@ extension RemoteTmux {
     }
     let (pane, state) = try session.agent()
     guard state.kind == .waiting else { throw .noChoice(name, why: "its agent asks nothing") }
-    // What is drawn meanwhile is another screen.
-    for _ in 0..<10 {
+    // What is drawn meanwhile is another screen, and what it says it asks it has still to draw.
+    for attempt in 1...10 {
       let (sum, text) = try screen(of: pane, in: name)
       guard let dialog = Dialog(screen: text) else {
-        throw .noChoice(name, why: "its agent shows no choices")
+        guard attempt < 10 else { throw .noChoice(name, why: "its agent shows no choices") }
+        usleep(100_000)
+        continue
       }
       guard let index = dialog.index(of: word) else {
         let labels = dialog.labels.map { String($0.prefix(60)) }.joined(separator: "; ")
@@ -100,13 +107,19 @@ extension RemoteTmux {
       }
       let way = index - dialog.cursor
       if way == 0 {
-        if try press("Enter", in: pane, of: name, seeing: sum) { return }
+        guard try press("Enter", in: pane, of: name, seeing: sum) else { continue }
+        // A dialog takes no key in its first moments, and the next one is another question.
+        for _ in 0..<8 {
+          let now = try sessions().first { $0.name == name }
+          if now?.state != state { return }
+          usleep(100_000)
+        }
       } else {
         let keys = repeatElement(way < 0 ? "Up" : "Down", count: abs(way))
         _ = try press(keys.joined(separator: " "), in: pane, of: name, seeing: sum)
       }
     }
-    throw .noChoice(name, why: "its screen changes all the time")
+    throw .noChoice(name, why: "its agent takes no answer")
   }
 
   private func screen(of pane: String, in name: String) throws(HostFailure) -> (String, String) {
