@@ -89,7 +89,9 @@ struct AttachOptions {
       Option(nil, "reconcile", "compare the sessions known here with the host's") {
         $0.jobs.append(.reconcile)
       }.rare,
-      Option("t", "type", "type standard input into the session") { $0.jobs.append(.type) },
+      Option("t", "type", "for scripts: type standard input; people use agent-say") {
+        $0.jobs.append(.type)
+      },
       Option("r", "return", "press Return after what is typed") { $0.pressesReturn = true },
       Option(
         nil, "return-delay", "SECONDS", "how long before Return (default: 0.3)", .seconds
