@@ -25,8 +25,7 @@ agentutils-records = \
 	action-format \
 	turn-fold \
 	turn-format \
-	notify-route \
-	task-format \
+	task \
 	script-options \
 	agent-status \
 	agent-setup \
@@ -55,6 +54,10 @@ agentutils-remote = \
 	bus-get \
 	mail-triage \
 	voice-token
+# Names of earlier versions, which are links alone.
+agentutils-records-former = task-add task-format task-list
+agentutils-web-former = mem-pick notify-route
+FORMER = $(foreach program,$(PROGRAMS),$($(program)-former))
 # A program of its own.
 SERVER = agent-serve
 COMMANDS = $(foreach program,$(PROGRAMS),$($(program))) $(SERVER)
@@ -63,9 +66,6 @@ RECIPES = \
 	agent-browse \
 	agent-archive \
 	agent-cost \
-	task-list \
-	task-add \
-	mem-pick \
 	agent-say \
 	agent-talk \
 	agent-state \
@@ -91,7 +91,7 @@ endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build links check test quick unit cli peers real lint bench bench-filter bench-ssh bench-inbox bench-bus bench-archive bench-size bench-all figures fuzz demo install uninstall built deb tarball dist formula aur clean commands recipes
+.PHONY: all deps build links check test quick unit cli peers real lint bench bench-filter bench-ssh bench-inbox bench-bus bench-archive bench-size bench-all figures fuzz demo install uninstall built deb tarball dist formula aur clean commands recipes former
 
 all: deps build
 
@@ -107,7 +107,7 @@ build:
 # LINKS=debug puts the debug build into bin.
 LINKS = release
 links:
-	@$(foreach program,$(PROGRAMS),for command in $($(program)); do \
+	@$(foreach program,$(PROGRAMS),for command in $($(program)) $($(program)-former); do \
 		ln -sf "../.build/$(LINKS)/$(program)" "bin/$$command"; done;) \
 	for command in $(SERVER); do ln -sf "../.build/$(LINKS)/$$command" "bin/$$command"; done
 
@@ -197,7 +197,7 @@ demo: all
 
 # Root only puts in place what somebody built.
 built:
-	@for command in $(COMMANDS); do \
+	@for command in $(COMMANDS) $(FORMER); do \
 		test -x "bin/$$command" && continue; \
 		test "$$(id -u)" -ne 0 || { \
 			echo "bin/$$command is not built, and root builds nothing: run make as yourself" >&2; \
@@ -211,7 +211,7 @@ PLACES = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' BINDIR='$(BINDIR)' PROGRAMDIR='
 	DATADIR='$(DATADIR)' NOTE='$(NOTE)' SYSTEM='$(SYSTEM)'
 
 install: built
-	@$(PLACES) COMMANDS='$(COMMANDS)' RECIPES='$(RECIPES)' MANUALS='$(MANUALS)' sh .ci/install
+	@$(PLACES) COMMANDS='$(COMMANDS)' FORMER='$(FORMER)' RECIPES='$(RECIPES)' MANUALS='$(MANUALS)' sh .ci/install
 
 uninstall:
 	@$(PLACES) sh .ci/install remove
@@ -240,6 +240,9 @@ commands:
 recipes:
 	@echo $(RECIPES)
 
+former:
+	@echo $(FORMER)
+
 clean:
 	rm -rf .build
-	rm -f $(addprefix bin/,$(COMMANDS))
+	rm -f $(addprefix bin/,$(COMMANDS) $(FORMER))

@@ -91,9 +91,8 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
       Command("action-format", "Records", "Screen"),
       Command("turn-fold", "Records", "Turns"),
       Command("turn-format", "Records", "Screen"),
-      Command("notify-route", "Records", "Notices"),
       // Turns: what tasks are on a personal data server.
-      Command("task-format", "Records", "Screen", "Turns"),
+      Command("task", "Records", "Screen", "Turns"),
       Command("script-options", "CLibc"),
       Command("agent-status", "Screen", "CLibc"),
       Command("agent-setup", "CLibc"),
@@ -257,7 +256,7 @@ var targets: [Target] = [
     dependencies: [
       "sse-tail", "agent-tail", "agent-chat", "agent-notify", "action-filter", "action-format",
       "turn-format", "voice-state", "agent-call", "agent-approve", "mem-search", "reply-narrate",
-      "tmux-attach", "share-inbox", "transcript-tail", "mail-triage", "task-format", "Agent",
+      "tmux-attach", "share-inbox", "transcript-tail", "mail-triage", "task", "Agent",
       "Archive", "Core", "Kinds", "Notices", "Records", "Screen", "Shell", "Web", "CLibc",
       "TestSupport",
     ] + (withServe ? ["agent-serve"] : []), exclude: withServe ? [] : ["Serve"],
@@ -267,7 +266,7 @@ var targets: [Target] = [
 // What waits for others or for a person is to be small rather than quick.
 let small: Set = [
   "agent-approve", "agent-call", "agent-plot", "agent-setup", "agent-status", "agentutils",
-  "mail-draft", "mem-search", "task-format", "voice-state", "voice-token",
+  "mail-draft", "mem-search", "task", "voice-state", "voice-token",
 ]
 let size: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 

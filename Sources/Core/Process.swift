@@ -32,9 +32,10 @@ public enum Process {
   /// of a file: see `FileName`.
   public static var arguments: [String] {
     let given = CommandLine.unsafeArgv
-    return (0..<Int(CommandLine.argc)).dropFirst(isCommandNamed ? 2 : 1).compactMap {
-      given[$0].map { FileName.text($0) }
-    }
+    return meant
+      ?? (0..<Int(CommandLine.argc)).dropFirst(isCommandNamed ? 2 : 1).compactMap {
+        given[$0].map { FileName.text($0) }
+      }
   }
 
   /// What the process is called: the last part of the path of its program.
@@ -51,4 +52,9 @@ public enum Process {
   /// From now on `arguments` begin behind their first word: it named one of several commands.
   /// Called once, before anything else runs.
   static func takeCommand() { isCommandNamed = true }
+
+  nonisolated(unsafe) private static var meant: [String]?
+
+  /// From now on these are `arguments`. Called once, before anything else runs.
+  static func mean(_ words: [String]) { meant = words }
 }

@@ -1,8 +1,7 @@
 public import Core
 public import Records
 
-/// The options that say how notifications are routed where the records do not: the same in
-/// notify-route(1) and agent-notify(1).
+/// The options of agent-notify(1) that say how notifications are routed where the records do not.
 public struct RouteOptions: Sendable {
   /// The urgency of actions that tell of no fault; nil when they are no notifications.
   public var actions: NotificationRecord.Urgency?
@@ -21,7 +20,7 @@ public struct RouteOptions: Sendable {
       .choice(of: NotificationRecord.Urgency.self)
     ) { $0.actions = $1 },
     Option(
-      nil, "context", "FILE", "what your devices say: asleep, driving, ...; read each time", .path
+      nil, "context", "FILE", "what your devices say: asleep, driving, ...", .path
     ) {
       $0.context = $1
     },

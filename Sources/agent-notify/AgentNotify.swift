@@ -4,6 +4,7 @@ import Records
 /// agent-notify(1): tells a person what an agent's records say.
 public func agentNotifyMain() {
   NotifyOptions.table.run(NotifyOptions()) { options, diagnostics in
+    if options.isRoute { return try route(options, diagnostics) }
     if options.isHistory { return try printHistory(options) }
     if options.isCheck { return try NtfyCheck.run(options, diagnostics) }
     var loop = try NotifyLoop(options, diagnostics)

@@ -32,11 +32,14 @@ struct NotifyOptions {
   /// `--max-time`, seconds.
   var maxTime: Double?
   var isHistory = false
+  var isRoute = false
+  /// Of `--route`.
+  var files: [String] = []
 
   static let table = OptionTable<NotifyOptions>(
     program: "agent-notify",
     summary: "Tell a person what an agent's records say, now or later, each once.",
-    synopsis: "[options] [-p NAME,... | --bus SUBJECT,... [-- OPTION ...]]", operands: .none,
+    synopsis: "[options] [-p NAME,... [-- OPTION ...] | --route [FILE ...]]",
     guesses: ["--test": "--check sends one", "-t": "--check sends one"],
     options: [
       Option(
@@ -86,6 +89,9 @@ struct NotifyOptions {
         nil, "rate", "COUNT", "tell at most COUNT a minute (default: 6)",
         .wholeNumber(in: 1...1000)
       ) { $0.limits.rate = $1 }.rare,
+      Option(nil, "route", "tell nothing: print where notifications go") {
+        $0.isRoute = true
+      },
       Option(nil, "settle", "TIME", "wait for more of the same (default: 2s)", .seconds) {
         $0.limits.settle = min($1, 3600)
       }.rare,
@@ -100,6 +106,14 @@ struct NotifyOptions {
     ] + RouteOptions.options.at(\.routes)
       + AccessOptions.credentials.filter { $0.entry.name != "token-file" }.at(\.access)
   ) { options, words throws(UsageError) in
+    if options.isRoute {
+      let routing = RouteOptions.options.map(\.entry.name) + ["route"]
+      if let name = words.names.first(where: { !routing.contains($0) }) {
+        throw UsageError("--\(name) is not for --route")
+      }
+      options.files = words.paths.isEmpty ? ["-"] : words.paths
+      return
+    }
     options.filters = words.operands
     if !options.subjects.isEmpty, !options.profiles.isEmpty {
       throw UsageError("--bus and --profile: one of them")

@@ -6,9 +6,8 @@ import agent_setup
 import agent_status
 import agentutils
 import mail_draft
-import notify_route
 import script_options
-import task_format
+import task
 import turn_fold
 import turn_format
 
@@ -23,8 +22,7 @@ enum RecordsProgram {
         "action-format": actionFormatMain,
         "turn-fold": turnFoldMain,
         "turn-format": turnFormatMain,
-        "notify-route": notifyRouteMain,
-        "task-format": taskFormatMain,
+        "task": taskMain,
         "script-options": scriptOptionsMain,
         "agent-status": agentStatusMain,
         "agent-setup": agentSetupMain,

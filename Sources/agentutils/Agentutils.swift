@@ -65,7 +65,7 @@ struct FrontOptions {
     options.words = words.paths
     guard let word = words.operands.first else { return }
     let own = ["demo", "doctor", "help"]
-    guard (own + Overview.names).contains(word) else {
+    guard (own + Overview.names + FormerName.all.map(\.name)).contains(word) else {
       let hint = NearestWord.hint(for: word, among: own + Overview.names)
       throw UsageError("\(word): not a command\(hint.isEmpty ? "; try 'agentutils help'" : hint)")
     }
@@ -88,17 +88,14 @@ private struct Overview {
       ]
     ),
     ("ask", ["agent-status", "agent-cost", "voice-state", "agent-call"], ["agent-plot"]),
-    ("talk", ["agent-chat", "agent-approve", "mem-search"], ["mem-pick"]),
-    ("be told", ["agent-notify"], ["notify-route", "mail-triage"]),
+    ("talk", ["agent-chat", "agent-approve", "mem-search"], []),
+    ("be told", ["agent-notify"], ["mail-triage"]),
     (
       "terminal", ["tmux-attach", "agent-say", "share-inbox"],
       ["agent-state", "riff-up", "riff-claude", "riff-worktree-remove"]
     ),
     ("voice", [], ["agent-talk", "clip-transcribe", "reply-narrate", "voice-token"]),
-    (
-      "records", ["task-list", "task-add", "pds-record", "outbox"],
-      ["task-format", "mail-draft", "script-options"]
-    ),
+    ("records", ["task", "pds-record", "outbox"], ["mail-draft", "script-options"]),
     ("machines", [], ["bus-up", "bus-put", "bus-get"]),
   ]
 
@@ -162,7 +159,7 @@ private struct Overview {
       }
     }
     if last.isEmpty { row("running", "no agent in tmux", "tmux-attach . starts one") }
-    let uses = ["clanky": "agent-pulse", "pds": "task-list", "riff": "agent-talk"]
+    let uses = ["clanky": "agent-pulse", "pds": "task list", "riff": "agent-talk"]
     let places =
       profiles.map { name in
         let kind = configuration.profiles[name].map(\.kind.name) ?? ""
@@ -227,7 +224,7 @@ private struct Doctor {
   /// The programs of others, and who needs one of each line.
   private static let programs: [(names: [String], need: String)] = [
     (["tmux"], "tmux-attach ."), (["ssh"], "hosts of ~/.ssh/config"), (["git"], "riff-claude"),
-    (["fzf"], "agent-browse and mem-pick"), (["gnuplot"], "the pictures of agent-plot"),
+    (["fzf"], "agent-browse and mem-search --pick"), (["gnuplot"], "the pictures of agent-plot"),
     (["nats-server"], "bus-up"), (["arecord", "pw-record", "sox"], "agent-talk"),
   ]
 

@@ -23,6 +23,8 @@ struct MemOptions {
   var minScore: Double?
   var count: Int?
   var isOffline = false
+  /// Of `--pick`.
+  var filter: String?
   var fact: String?
   var confidence: String?
   var evidence: String?
@@ -39,7 +41,7 @@ struct MemOptions {
   static let table = OptionTable<MemOptions>(
     program: "mem-search",
     summary: "Search, browse and correct what the agent remembers.",
-    synopsis: "[options] QUERY ... | -f [TEXT] | -R [RUN] | --delete ID ...",
+    synopsis: "[options] QUERY ... | -f [TEXT] | --pick | --delete ID ...",
     operands: .none,
     guesses: ["--list": "-f lists all facts", "-l": "-f lists all facts"],
     options: [
@@ -73,6 +75,12 @@ struct MemOptions {
       },
       Option(nil, "mirror", "keep a copy of all facts on this machine") {
         $0.modes.append(.mirror)
+      }.rare,
+      Option(nil, "pick", "choose facts with fzf: edit, delete, copy, print") {
+        $0.modes.append(.pick)
+      },
+      Option(nil, "filter", "WORDS", "with --pick: print what fits, without a screen", .word) {
+        $0.filter = $1
       }.rare,
       Option(nil, "offline", "search the copy that --mirror made") { $0.isOffline = true }.rare,
       Option(
@@ -153,7 +161,9 @@ struct MemOptions {
     operands = words.operands
     try checkOperands()
     if mode == .edit, types.count > 1 { throw UsageError("--type: a fact has one") }
-    if access.tokenFile == "-", operands.contains("-") || (mode == .edit && !isSure) {
+    if access.tokenFile == "-",
+      operands.contains("-") || (mode == .edit && !isSure) || mode == .pick
+    {
       throw UsageError("standard input cannot be the token and an answer")
     }
   }

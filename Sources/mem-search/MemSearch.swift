@@ -44,5 +44,6 @@ private func answer(
   case .delete: return try Delete(memory).run()
   case .undo: return try Undo(memory).run()
   case .mirror: return try memory.mirror()
+  case .pick: return try Pick(memory).run()
   }
 }

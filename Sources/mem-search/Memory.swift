@@ -37,12 +37,19 @@ struct Memory {
 
   /// `GET /api/memory/facts`, as often as it takes.
   func facts() throws -> ExitStatus {
-    let found = try fetch().all(subject: options.subject, text: options.text)
-    let filter = FactFilter(types: options.types)
-    let isAll = options.subject == nil && options.text.isEmpty && options.types.isEmpty
-    let status = try write(
-      filter.wanted(found.rows), none: isAll ? "no facts yet: \(Self.origin)" : "no facts")
+    let found = try wanted()
+    let status = try write(found.rows, none: found.none)
     return found.isWhole ? status : .failure
+  }
+
+  /// The facts that are asked for, whether these are all, and what is said if there are none.
+  func wanted() throws -> (rows: [[UInt8]], isWhole: Bool, none: String) {
+    let found = try fetch().all(subject: options.subject, text: options.text)
+    let isAll = options.subject == nil && options.text.isEmpty && options.types.isEmpty
+    return (
+      FactFilter(types: options.types).wanted(found.rows), found.isWhole,
+      isAll ? "no facts yet: \(Self.origin)" : "no facts"
+    )
   }
 
   /// `GET /api/memory/subjects`.

@@ -73,7 +73,7 @@ final class ItemOutput {
 
   func tellEmpty(_ diagnostics: Diagnostics) {
     rows.tellEmpty(
-      "nothing waits to be sent: --queue of agent-chat and task-add keeps it here when offline",
+      "nothing waits to be sent: --queue of agent-chat and task add keeps it here when offline",
       diagnostics)
   }
 

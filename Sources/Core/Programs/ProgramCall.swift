@@ -3,6 +3,7 @@ import CLibc
 /// A run of a program to its end, for all that it prints and says.
 public final class ProgramCall {
   private let child: ChildProcess
+  private var input: ArraySlice<UInt8>
   private var output: [UInt8] = []
   private var error: [UInt8] = []
 
@@ -10,20 +11,20 @@ public final class ProgramCall {
   ///
   /// - Parameters:
   ///   - environment: what is set or, with nil, unset beside our own environment.
-  ///   - input: what it reads on standard input, no more than a pipe holds.
+  ///   - input: what it reads on standard input.
   ///   - file: an open file that it reads instead.
+  ///   - leadsGroup: false for one that may ask a person at the terminal.
   public init(
     _ words: [String], environment: [String: String?] = [:], input: [UInt8] = [],
-    reading file: Int32? = nil
+    reading file: Int32? = nil, leadsGroup: Bool = true
   ) throws(Failure) {
     var environment = environment
     environment["AGENTUTILS_PROGRAM"] = Process.name
     child = try ChildProcess(
       words, environment: environment,
       input: file.map { .given($0) } ?? (input.isEmpty ? .nothing : .pipe), error: .pipe,
-      leadsGroup: true)
-    if !input.isEmpty { _ = write(child.input, input, input.count) }
-    child.closeInput()
+      leadsGroup: leadsGroup)
+    self.input = input[...]
   }
 
   /// Whether a program is in PATH.
@@ -44,6 +45,7 @@ public final class ProgramCall {
       for (call, open) in zip(calls, isOpen) {
         let ends = [open.output ? call.child.output : -1, open.error ? call.child.error : -1]
         files += ends.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        files.append(pollfd(fd: call.child.input, events: Int16(POLLOUT), revents: 0))
       }
       _ = poll(&files, nfds_t(files.count), -1)
       if let signal = EndSignals.next() {
@@ -52,15 +54,27 @@ public final class ProgramCall {
         Process.die(by: signal)
       }
       for (index, call) in calls.enumerated() {
-        if files[index * 2 + 1].revents != 0 {
+        if files[index * 3 + 1].revents != 0 {
           isOpen[index].output = append(call.child.output, to: &call.output)
         }
-        if files[index * 2 + 2].revents != 0 {
+        if files[index * 3 + 2].revents != 0 {
           isOpen[index].error = append(call.child.error, to: &call.error)
         }
+        if files[index * 3 + 3].revents != 0 { call.feed() }
       }
     }
-    for call in calls { _ = call.child.waitForEnd() }
+    for call in calls {
+      call.child.closeInput()
+      _ = call.child.waitForEnd()
+    }
+  }
+
+  /// Who does not read it all has read enough.
+  private func feed() {
+    let count = input.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
+    if count < 0, systemError == EAGAIN || systemError == EINTR { return }
+    input = count < 0 ? [] : input.dropFirst(count)
+    if input.isEmpty { child.closeInput() }
   }
 
   /// False at the end.

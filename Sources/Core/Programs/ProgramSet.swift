@@ -1,3 +1,5 @@
+import CLibc
+
 /// Several commands in one program, which is whichever of them it is called: a link to the
 /// program has a command's name.
 public struct ProgramSet {
@@ -33,7 +35,14 @@ public struct ProgramSet {
   }
 
   private func command(_ name: String) -> (() -> Void)? {
-    commands.first { $0.key == name }?.value
+    if let command = commands.first(where: { $0.key == name })?.value { return command }
+    guard let former = FormerName.all.first(where: { $0.name == name }),
+      let command = commands.first(where: { $0.key == former.words[0] })?.value
+    else { return nil }
+    return {
+      former.become()
+      command()
+    }
   }
 
   private func linked() -> (() -> Void)? {

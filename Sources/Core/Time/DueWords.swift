@@ -1,6 +1,6 @@
 /// A day or a time to come, in the words of people: `tomorrow 9:00`, `next fri`, `in 3 days`,
 /// `first monday of december`, `2026-12-01 09:00`. What names no zone is in the user's.
-/// task-format(1) has the table of all phrases; `DueDays` reads the days of it, `ClockTime` the
+/// task(1) has the table of all phrases; `DueDays` reads the days of it, `ClockTime` the
 /// times.
 public enum DueWords {
   /// What was read.

@@ -1,6 +1,6 @@
 public import Core
 
-/// Where a person is, and so how they can be reached: notify-route(1). In the order in which
+/// Where a person is, and so how they can be reached: agent-notify(1). In the order in which
 /// they are looked for; the last two are for who is nowhere else.
 public enum PersonState: String, CaseIterable, Sendable {
   case driving, sleeping, workout
@@ -52,7 +52,7 @@ public struct PersonContext: Equatable, Sendable {
   /// Nothing reported.
   public init() {}
 
-  /// - Parameter object: with the members that notify-route(1) names; one of another type
+  /// - Parameter object: with the members that agent-notify(1) names; one of another type
   ///   counts as missing.
   public init(_ object: JSONValue) {
     activeDevice = object["activeDevice"]?.string

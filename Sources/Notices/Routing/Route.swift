@@ -48,7 +48,7 @@ public struct RouteInput: Sendable {
   }
 }
 
-/// Where a notification goes now, and how: notify-route(1).
+/// Where a notification goes now, and how: agent-notify(1).
 public struct Route: Equatable, Sendable {
   /// Where the person is.
   public var state: PersonState

@@ -49,7 +49,7 @@ public struct RouteCell: Equatable, Sendable {
 }
 
 /// What is done with a notification of each urgency in each state: the table of
-/// notify-route(1).
+/// agent-notify(1).
 public enum RouteTable {
   private static let archive = RouteCell(.archive)
   private static let drive = RouteCell(.hold, flush: "drive-end")

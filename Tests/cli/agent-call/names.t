@@ -86,9 +86,9 @@ run mem-search --offline -g REPAIR-CAFÉ -f the key
 is "$(jq .id "$out")" 1 "--offline knows the names"
 t 2 "another guild is refused" mem-search --offline -g nonsense -f
 if command -v fzf >/dev/null 2>&1; then
-  run mem-pick -g repair-café -f 'key hangs'
-  like "$(cat "$out")" "^1	" "mem-pick -g takes a name"
-  t 2 "mem-pick -g nonsense is refused" mem-pick -g nonsense -f key
+  run mem-search --pick -g repair-café --filter 'key hangs'
+  like "$(cat "$out")" "^1	" "--pick -g takes a name"
+  t 2 "--pick -g nonsense is refused" mem-search --pick -g nonsense --filter key
 else
   skip 2 "no fzf"
 fi

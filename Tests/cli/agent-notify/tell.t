@@ -124,7 +124,7 @@ exec 3>&-
 finished "$pid"
 
 # Routed elsewhere, for somebody asleep.
-start live sh -c "notify-route --quiet-hours 00:00-23:59 <'$tmp/live' | exec agent-notify --exec cat --digest 0.2"
+start live sh -c "agent-notify --route --quiet-hours 00:00-23:59 <'$tmp/live' | exec agent-notify --exec cat --digest 0.2"
 exec 3>"$tmp/live"
 notice urgent later >&3
 wait_until 20 has "$state" later
@@ -140,7 +140,7 @@ printf '%s\n' \
   '{"id":2,"kind":"bot_error","created_at":"2026-03-01T10:00:00.000Z","content":"x"}' >"$tmp/rows"
 tell <"$tmp/rows"
 out_empty "a row from before the start is no news"
-notify-route <"$tmp/rows" | tell
+agent-notify --route <"$tmp/rows" | tell
 out_empty "nor when it was routed elsewhere"
 sed 's/2026-03-01/2199-03-01/' "$tmp/rows" | tell
 is "$(said '"\(.title) \(.count)"')" "bot_error 2" "a later one is"

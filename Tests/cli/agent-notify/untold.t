@@ -139,7 +139,7 @@ mkdir -p "$tmp/mail/new" "$tmp/mail/cur" "$tmp/mail/tmp"
 printf 'From: ada@example.org\nSubject: the boiler\nMessage-ID: <b1@example.org>\n\nIt broke.\n' \
   >"$tmp/mail/new/1"
 printf 'urgent from ada@example.org\n' >"$tmp/rules"
-triage() { mail-triage --rules "$tmp/rules" --state "$tmp/triage" "$tmp/mail" | notify-route; }
+triage() { mail-triage --rules "$tmp/rules" --state "$tmp/triage" "$tmp/mail" | agent-notify --route; }
 triage >"$tmp/in"
 t 75 "mail that cannot be told" agent-notify --exec 'exit 1' <"$tmp/in"
 triage >"$tmp/in"

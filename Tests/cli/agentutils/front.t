@@ -49,7 +49,7 @@ share-inbox add "$tmp/shot.png" >"$tmp/other"
 t 0 "what is here is shown" agentutils
 out_like 'running +1 session in tmux +tmux-attach -l \.$' "a session of an agent is counted, others are not"
 out_like 'clanky \(clanky\) +agent-pulse -p clanky' "a profile is shown with a command for it"
-out_like 'mine \(pds\) +task-list -p mine' "another kind has another command"
+out_like 'mine \(pds\) +task list -p mine' "another kind has another command"
 out_like 'the host box +tmux-attach box' "a host is shown"
 out_like ' +1 file in the inbox +share-inbox list' "a file in the inbox waits"
 out_like '1 more' "of many things that wait, the number of the others is shown"

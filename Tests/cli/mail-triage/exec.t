@@ -79,7 +79,7 @@ jq -r '[.urgency, .title, .text] | join("|")' >>told
 END
 chmod +x tell
 t 0 "a mail, where it goes, and a person" \
-  sh -c 'mail-triage --rules rules mail | notify-route | agent-notify --state told.state --exec ./tell'
+  sh -c 'mail-triage --rules rules mail | agent-notify --route | agent-notify --state told.state --exec ./tell'
 ok "the urgent mail is told" grep -q '^urgent|ops@work.example: the harbour is down|all of it; \$(touch evil)' told
 not_ok "nothing of it is run on its way" test -e evil
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# mem-search --mirror and --offline, ten thousand facts, and mem-pick.
+# mem-search --mirror and --offline, ten thousand facts, and --pick.
 . "${0%/*}/../lib.sh"
 needs mem-search python3 jq curl
 
@@ -77,7 +77,7 @@ err_like '^mem-search: fact 1: not found: 500 of 700 facts of one can be had, ot
   "is not said to be gone"
 stop "$pid"
 
-# --- mem-pick
+# --- --pick
 
 if ! command -v fzf >/dev/null 2>&1; then
   skip 9 "no fzf"
@@ -85,53 +85,59 @@ if ! command -v fzf >/dev/null 2>&1; then
 fi
 start_server pick python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
 AGENT_URL=$url
-t 0 "mem-pick prints what fits" mem-pick -f sailing --subject __lore__ -t other
+t 0 "--pick prints what fits" mem-search --pick --filter sailing --subject __lore__ -t other
 cp "$out" "$tmp/picked"
 is "$(cut -f 1 "$out")" 40 "they are printed as TSV"
-FZF_DEFAULT_OPTS='--filter=nothing --print0 --header-lines=9' run mem-pick -f sailing --subject __lore__ -t other
+FZF_DEFAULT_OPTS='--filter=nothing --print0 --header-lines=9' run mem-search --pick --filter sailing --subject __lore__ -t other
 ok "whatever fzf is to do elsewhere" cmp -s "$out" "$tmp/picked"
-t 1 "the status is 1 when nothing was chosen" mem-pick --filter=zeppelin
-run perl -e 'use POSIX; my $child = fork; if (!$child) { POSIX::setsid(); exec "mem-pick" }
+t 1 "the status is 1 when nothing was chosen" mem-search --pick --filter=zeppelin
+run perl -e 'use POSIX; my $child = fork; if (!$child) { POSIX::setsid(); exec "mem-search", "--pick" }
   waitpid $child, 0; exit $? >> 8'
 status_is 2 "a screen needs a terminal"
-err_is "mem-pick: no terminal: -f WORDS prints without one" "it says how to go without"
-t 0 "--help succeeds" mem-pick --help
+err_is "mem-search: no terminal: --filter WORDS prints without one" "it says how to go without"
 # A backend whose ids are words.
 mkdir "$tmp/pick"
-cat >"$tmp/pick/mem-search" <<'END'
-#!/bin/sh
-case " $* " in
-*' -f '*) printf '%s\tada\tother\t0.5\ta fact\n' "$ID" ;;
-*) printf '%s\n' "$*" >>"$DID" ;;
-esac
-END
+harbour=$url
+echo '{"guild":{"id":"1","name":"Odd"}}' >"$tmp/odd-facts"
+for id in '"-ypother 5"' '"-y"' '"5 6"' '"5x"' '""' '"-"' 7; do
+  echo '{"id":'"$id"',"fact":"a fact"}'
+done >>"$tmp/odd-facts"
+start_server odd python3 "$cli/servers/memory.py" "$tmp/odd-facts"
 cat >"$tmp/pick/fzf" <<'END'
 #!/bin/sh
 printf '%s' "$SHELL" >"$DID.shell"
 [ ! -e "$DID.open" ] || exit 130
 : >"$DID.open"
 printf '\n%s\n' "$KEY"
-cat
+awk -F '\t' -v id="$ID" '$1 "" == id'
 END
-chmod +x "$tmp/pick"/*
+chmod +x "$tmp/pick/fzf"
+# picks SCRIPT: the stub chooses $ID and $KEY.
+picks() {
+  rm -f "$tmp/did.open"
+  printf '%s' "$1" | ID=$ID KEY=$KEY DID=$tmp/did AGENT_URL=$url EDITOR=true SHELL=/bin/false \
+    PATH=$tmp/pick:$PATH run python3 "$cli/talk.py" mem-search --pick
+}
 for KEY in ctrl-d ctrl-e; do
-  for ID in '-ypother 5' -y '5 6' 5x '' 7; do
-    rm -f "$tmp/did" "$tmp/did.open"
-    [ "$ID" = 7 ] && script='' || script='Enter goes on|'
-    printf '%s' "${script:+$script
-}" | ID=$ID KEY=$KEY DID=$tmp/did SHELL=/bin/false PATH=$tmp/pick:$PATH run python3 "$cli/talk.py" mem-pick
-    case $KEY$ID in
-    ctrl-d7) is "$(cat "$tmp/did")" "--delete -o table -- 7" "ctrl-d: a number is one" ;;
-    ctrl-e7) is "$(cat "$tmp/did")" "-o table --edit=7" "ctrl-e: a number is one" ;;
-    *)
-      not_ok "$KEY: '$ID' is no word for mem-search" test -e "$tmp/did"
-      out_like "^mem-pick: an id is no number: $ID.?\$" "$KEY: the screen says that '$ID' is none"
-      ;;
-    esac
+  for ID in '-ypother 5' -y '5 6' 5x ''; do
+    picks 'Enter goes on|'
+    out_like "fact $ID: not a fact's id" "$KEY: the screen says that '$ID' is no id"
   done
 done
+ID=7
+picks ''
+out_like 'fact 7: nothing changed' "ctrl-e: a number is one"
+KEY=ctrl-d
+picks 'Delete this fact|n
+Enter goes on|'
+out_like 'nothing was deleted' "ctrl-d: a number is one, and a person is asked"
+ID=-
+picks 'Enter goes on|'
+out_like "no terminal to ask at" "a fact that is called - does not stand for standard input"
+is "$(curl -sS "$url/control/facts" | grep -c 'a fact')" 7 "and all facts are still there"
+url=$harbour
 is "$(cat "$tmp/did.shell")" /bin/sh "the preview is for sh, whatever shell the user has"
-t 2 "a wrong option is refused" mem-pick --nonsense
+t 2 "a wrong option is refused" mem-search --pick --nonsense
 if ! command -v tmux >/dev/null 2>&1; then
   skip 4 "no tmux"
   done_testing
@@ -148,7 +154,7 @@ shows() { pane capture-pane -p | grep -q -e "$1"; }
 # The list is open, not only its words on the screen.
 lists() { shows 'Enter print' && shows "$1"; }
 pane -f /dev/null new-session -d -x 100 -y 30 \
-  "env AGENT_URL=$url EDITOR='$tmp/editor' mem-pick; echo status \$?; cat"
+  "env AGENT_URL=$url EDITOR='$tmp/editor' mem-search --pick; echo status \$?; cat"
 server=$(pane display-message -p '#{pid}')
 started="$started $server"
 ok "the list opens" wait_until 30 lists 'sailing club'

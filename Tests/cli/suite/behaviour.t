@@ -59,7 +59,7 @@ action-filter  action-filter -n 3 $tmp/day.ndjson
 action-format  action-format $tmp/day.ndjson
 turn-format    turn-format $root/Tests/fixtures/turns.ndjson
 turn-fold      turn-fold $tmp/day.ndjson
-notify-route   notify-route $tmp/day.ndjson
+agent-notify   agent-notify --route $tmp/day.ndjson
 agent-notify   sh -c 'exec agent-notify --to line <$tmp/notice'
 mail-triage    mail-triage $tmp/mail
 voice-state    voice-state $tmp/day.ndjson
@@ -69,7 +69,7 @@ clip-transcribe  clip-transcribe --command 'echo hello' $tmp/words
 reply-narrate  reply-narrate $root/Tests/fixtures/turns.ndjson
 pds-record     AGENT_URL=$pds pds-record --repo a.test describe
 outbox         XDG_CONFIG_HOME=$tmp/claw XDG_STATE_HOME=$tmp/claw outbox -p a list
-task-format    task-format $tmp/tasks
+task           task format $tmp/tasks
 agent-status   AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-status
 voice-token    voice-token -k key -s $tmp/secret room
 script-options  sh -c 'exec script-options --visible <$tmp/words'
@@ -120,9 +120,9 @@ while read -r name line; do
   t 0 "$name works without HOME" \
     sh -c "unset HOME XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME XDG_RUNTIME_DIR; $line"
   run sh -c "unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME XDG_RUNTIME_DIR; HOME=/dev/null $line"
-  case $name in
+  case $line in
   # These keep something there: they say which folder cannot be.
-  tmux-attach | agent-notify)
+  tmux-attach* | *'agent-notify --to'*)
     status_is 2 "$name needs a state folder"
     err_one_line "$name" "$name says so in one line"
     ;;

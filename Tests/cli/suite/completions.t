@@ -123,9 +123,10 @@ voice-state hi|history
 voice-state day|day.ndjson
 tmux-attach ''|. box cellar shed
 agent-cost -o ''|table tsv json line
-task-list -o ''|table tsv json text line
-task-list -p ''|clanky
-task-add -p ''|clanky
+task ''|list add done format
+task list -o ''|table tsv json text line
+task list -p ''|clanky
+task format day|day.ndjson
 transcript-tail ce|cellar:
 transcript-tail --state st d|day.ndjson
 tmux-attach -s ri|riff-2
@@ -152,7 +153,7 @@ agent-archive --folder d|day.ndjson
 agent-archive --bus -b ''|home
 mail-triage --rules d|day.ndjson
 mail-draft --sen|--sendmail
-mem-pick --type pre|preference
+mem-search --pick --type pre|preference
 riff-up --session ri|riff-2
 riff-worktree-remove --fo|--force
 bus-get -b ''|home

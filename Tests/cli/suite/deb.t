@@ -99,7 +99,8 @@ used() {
   for page in "$root"/man/*.[0-9]; do
     name=${page##*/}
     run man -M "$1/share/man" -w "${name##*.}" "${name%.*}"
-    out_is "$1/share/man/man${name##*.}/$name.gz" "man finds ${name%.*}(${name##*.})"
+    out_is "$1/share/man/$(sed -n 's/^[.]so //p' "$page" | grep . || echo "man${name##*.}/$name").gz" \
+      "man finds ${name%.*}(${name##*.})"
   done
 
   [ -x "$1/bin/agent-serve" ] || { skip 2 "no agent-serve" && return; }

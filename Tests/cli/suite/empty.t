@@ -56,6 +56,6 @@ empty 1 'nothing waits for an answer: -w shows what the agent asks for' \
   agent-approve -p pin --max-time 20 -l
 empty 0 'no conversations yet: agent-chat MESSAGE begins one' agent-chat -p pin --threads
 empty 1 'no jobs: the agent begins one for work that takes longer' agent-call -p pin jobs
-empty 1 'nothing waits to be sent: --queue of agent-chat and task-add keeps it here when offline' \
+empty 1 'nothing waits to be sent: --queue of agent-chat and task add keeps it here when offline' \
   outbox -p pin list
 done_testing

@@ -151,6 +151,7 @@ GIT_COMMITTER_NAME=Ada GIT_COMMITTER_EMAIL=ada@box.invalid
 export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 
 for page in "$root"/man/*.[0-9]; do
+  ! grep -q '^[.]so ' "$page" || continue
   name=${page##*/}
   mkdir "$tmp/here"
   cp "$tmp/day.ndjson" "$root/Tests/fixtures/turns.ndjson" "$tmp/clip.wav" "$tmp/here"
@@ -160,7 +161,7 @@ for page in "$root"/man/*.[0-9]; do
   unset AGENT_TOKEN_FILE AGENT_URL AGENT_PROFILE
   case $name in
   agent-approve.1 | agent-chat.1 | agent-talk.1 | clip-transcribe.1 | reply-narrate.1) ;;
-  outbox.1 | pds-record.1 | task-add.1 | task-list.1)
+  outbox.1 | pds-record.1 | task.1)
     if [ -z "${peers-}" ]; then
       skip "$(lines "$tmp/examples")" "needs the Python packages of make peers"
       rm -rf "$tmp/here"

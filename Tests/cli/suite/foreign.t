@@ -2,7 +2,7 @@
 # All that commands read of text: a byte order mark in front is passed over, and what is no UTF-8
 # is named as what it is, once.
 . "${0%/*}/../lib.sh"
-needs mail-triage notify-route agent-call agent-notify task-format voice-state bus-put python3 jq
+needs mail-triage agent-call agent-notify task voice-state bus-put python3 jq
 cd "$tmp" || exit 1
 marked() { { printf '\357\273\277'; cat; } >"$1"; }
 sixteen() { python3 -c 'import sys; sys.stdout.buffer.write(sys.stdin.read().encode("utf-16"))' >"$1"; }
@@ -32,11 +32,11 @@ forms "rules of mail-triage" "urgent subject hello" 'mail-triage --rules file ma
 forms mail-triage '{"type":"message","backend":"claw","thread":"t","id":"1","role":"user","text":"x"}' \
   'mail-triage file'
 forms "a mail" "$(cat mail)" 'mail-triage file | jq -c "del(.time)"'
-forms notify-route "$notice" 'notify-route file | jq -c .title'
-forms "notify-route, standard input" "$notice" 'cat file | notify-route | jq -c .title'
+forms "agent-notify --route" "$notice" 'agent-notify --route file | jq -c .title'
+forms "agent-notify --route, standard input" "$notice" 'cat file | agent-notify --route | jq -c .title'
 forms agent-notify "$notice" 'rm -f told; cat file | agent-notify --exec "jq -r .title >>told" &&
   cat told'
-forms "quick tasks" 'buy milk' 'task-format --quick file | jq -r .title'
+forms "quick tasks" 'buy milk' 'task format --quick file | jq -r .title'
 forms voice-state '{"sessions":[],"activeCount":0}' 'voice-state file'
 mkdir -p "$XDG_CONFIG_HOME/agentutils"
 forms settings '[profile box]

@@ -41,11 +41,11 @@ for hours in 22:00-24:00 00:00-24:00; do
 done
 zone() { date -u +%H | awk -v want="$1" '{ offset = $1 - want; if (offset > 12) offset -= 24; if (offset < -12) offset += 24; printf "XXX%+d", offset }'; }
 for hour in 22 23; do
-  run env TZ="$(zone $hour)" notify-route --quiet-hours 22:00-24:00 <"$tmp/notice"
+  run env TZ="$(zone $hour)" agent-notify --route --quiet-hours 22:00-24:00 <"$tmp/notice"
   is "$(jq -r .action "$out")" brief "at $hour hours nothing is told"
 done
 for hour in 0 21; do
-  run env TZ="$(zone $hour)" notify-route --quiet-hours 22:00-24:00 <"$tmp/notice"
+  run env TZ="$(zone $hour)" agent-notify --route --quiet-hours 22:00-24:00 <"$tmp/notice"
   not_ok "at $hour hours it is" grep -q '"action":"brief"' "$out"
 done
 for hours in 24:00-07:00 22:00-24:01 22:00-25:00; do

@@ -42,7 +42,7 @@ if [ "$(uname -s)" != Linux ] || ! [ -x "$root/bin/sse-tail" ]; then
 fi
 # makepkg's way, but for the build: the clone has the built commands.
 tar -xzf "$archive" -C "$tmp"
-for command in $(make -s -C "$root" commands); do
+for command in $(make -s -C "$root" commands former); do
   ln -s "$root/bin/$command" "$tmp/agentutils-$version/bin/$command"
 done
 # shellcheck disable=SC2016  # for bash to expand

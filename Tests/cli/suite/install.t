@@ -56,7 +56,13 @@ for page in "$root"/man/*.[0-9]; do
   name=${page##*/}
   section=${name##*.}
   run man -M "$dest/usr/share/man" -w "$section" "${name%.*}"
-  out_is "$dest/usr/share/man/man$section/$name" "man finds ${name%.*}($section)"
+  # A name of earlier versions has the page of the new one.
+  out_is "$dest/usr/share/man/$(sed -n 's/^[.]so //p' "$page" | grep . || echo "man$section/$name")" \
+    "man finds ${name%.*}($section)"
+done
+for former in $(make -s -C "$root" former); do
+  like "$("$dest/usr/bin/$former" --help 2>/dev/null)" "^usage: " "$former runs where it is"
+  is "$(find "$dest" -path '*complet*' -name "*$former*")" "" "$former has no completions"
 done
 
 # Again, over an older version that had more.
@@ -108,7 +114,7 @@ cat >"$tmp/codesign" <<'END'
 #!/bin/sh
 END
 chmod +x "$tmp/codesign"
-PATH=$tmp:$PATH install_in PREFIX=/usr/local SYSTEM=Darwin COMMANDS=
+PATH=$tmp:$PATH install_in PREFIX=/usr/local SYSTEM=Darwin COMMANDS= FORMER=
 ok "agents of launchd are installed" \
   test -s "$dest/usr/local/share/agentutils/launchd/agentutils.agent-archive.plist"
 uninstall_in PREFIX=/usr/local

@@ -78,12 +78,12 @@ agent-talk --recoder x|unknown option --recoder: did you mean --recorder?
 agent-talk --sesion x|unknown option --sesion: did you mean --session?
 bus-up --prot 1|unknown option --prot: did you mean --port?
 mail-draft --subjcet x|unknown option --subjcet: did you mean --subject?
-mem-pick --flter x|unknown option --flter: did you mean --filter?
+mem-search --pick --flter x|unknown option --flter: did you mean --filter?
 riff-up --lable x|unknown option --lable: did you mean --label?
 riff-worktree-remove --froce x|unknown option --froce: did you mean --force?
-task-add --qeue x|unknown option --qeue: did you mean --queue?
-task-list --dnoe|unknown option --dnoe: did you mean --done?
-task-list -o tabel|--output tabel: not table, tsv, json, text or line: did you mean table?
+task add --qeue x|unknown option --qeue: did you mean --queue?
+task list --dnoe|unknown option --dnoe: did you mean --done?
+task list -o tabel|--output tabel: not table, tsv, json, text or line: did you mean table?
 voice-token --nmae x room|unknown option --nmae: did you mean --name?
 agent-pulse --errors|unknown option --errors: did you mean --domain error?
 agent-browse --errors|unknown option --errors: did you mean --domain error?
@@ -100,7 +100,7 @@ for file in "$root"/bin/*; do
       "${file##*/}: an option that all have"
   }
 done
-is "$found" 13 "every script was tried"
+is "$found" 10 "every script was tried"
 
 # What is missing is named, and where it belongs.
 nothing=$tmp/nothing/agentutils/config

@@ -55,11 +55,7 @@ while IFS='|' read -r words want; do
   t 2 "$words" $words
   is "$(head -n 1 "$err")" "${words%% *}: $want" "is told by ${words%% *}"
 done <<END
-task-list -aqo|option -o needs an argument: FORM
-task-list -aqox|--output x: not table, tsv, json, text or line
-task-list -aq-a|unknown option -q-a
 agent-cost -qS|option -S needs an argument: TIME
-task-add -qZ|unknown option -Z
 agent-state -vvZ|unknown option -Z
 END
 
@@ -72,7 +68,7 @@ for name in agent-setup agent-status riff-up riff-worktree-remove; do
 done
 
 # Words are shown as they are, whatever a shell's echo makes of them, and on one line.
-for name in bus-up mem-pick riff-up task-list; do
+for name in agent-cost agent-talk bus-up riff-up; do
   run "$name" "--$(printf 'a\\057b\033[31m\n\302\233c\342\200\256\342\200\213\342\201\246\303\274\233\330\234\357\273\277\355\240\200\357\277\271\363\240\201\201\341\240\216')"
   is "$(head -n 1 "$err")" "$name: unknown option --a\\057b?[31m??c???ü?????????" "$name shows a hostile option harmless"
 done
@@ -103,22 +99,14 @@ agent-archive -p home -n x|--count x: not a whole number
 agent-status -p wrok|profile wrok: not in $XDG_CONFIG_HOME/agentutils/config: did you mean work?
 agent-status -p home --max-time x|--max-time x: not a time: seconds, or 90s 15m 2h 3d
 END
-if command -v fzf >/dev/null; then
-  run mem-pick -p wrok -f x
-  is "$status $(sed 's/: not in.*:/:/' "$err")" "2 mem-pick: profile wrok: did you mean work?" \
-    "mem-pick tells it, too"
-else
-  skip 1 "no fzf"
-fi
 run agent-status -p home -p work -o small
 is "$(cut -d ' ' -f 1 "$out" | tr '\n' ' ')" "home work " "agent-status -p may be repeated"
 run agent-call -p home -p work health
 err_like '^agent-call: one profile at a time: work; agent-tail follows several$' "agent-call's not"
-for command in task-add task-list agent-talk 'mem-pick -f x'; do
-  # shellcheck disable=SC2086  # words
-  run $command -p home --profile=work
-  is "$status $(head -n 1 "$err")" "2 ${command%% *}: one profile at a time: work" "${command%% *} takes one profile"
-done
+run agent-talk -p home --profile=work
+is "$status $(head -n 1 "$err")" "2 agent-talk: one profile at a time: work" "agent-talk takes one profile"
+run task list -p home --profile=work
+is "$status $(head -n 1 "$err")" "2 task: one profile at a time: work; tasks are on one server" "task, too"
 rm "$XDG_CONFIG_HOME/agentutils/config"
 for command in agent-pulse agent-status agent-archive 'agent-call health' 'sse-tail activity' agent-tail; do
   # shellcheck disable=SC2086  # words

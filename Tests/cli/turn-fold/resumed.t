@@ -96,20 +96,23 @@ with open("deep", "a") as file:
     print(deep % ("[" * 3000 + "]" * 3000), file=file)
     print('{"type":"notification","urgency":"high","x":%s}' % ("[" * 3000 + "]" * 3000), file=file)
 PY
-for command in turn-fold reply-narrate action-format notify-route; do
-  t 2 "$command refuses a line nested 3000 deep" "$command" deep
+for command in turn-fold reply-narrate action-format 'agent-notify --route'; do
+  # shellcheck disable=SC2086  # words
+  t 2 "$command refuses a line nested 3000 deep" $command deep
   err_like "deep:[23]: nested too deep" "$command names the line"
 done
 
 # --- what is no UTF-8
-for command in turn-fold turn-format reply-narrate notify-route action-format mail-triage; do
+for command in turn-fold turn-format reply-narrate 'agent-notify --route' action-format mail-triage; do
   python3 -c 'import sys
 sys.stdout.buffer.write(open(sys.argv[1]).read().encode("utf-16"))' "$session" >foreign
-  run "$command" foreign
-  is "$status $(cat "$err")" "2 $command: foreign: it is UTF-16 text" "$command tells UTF-16 once"
+  # shellcheck disable=SC2086  # words
+  run $command foreign
+  is "$status $(cat "$err")" "2 ${command%% *}: foreign: it is UTF-16 text" "$command tells UTF-16 once"
   { printf '\357\273\277'; cat "$session"; } >mark
   run sh -c "$command mark 2>mark.err >mark.out; cp mark.err /dev/stderr; cp mark.out /dev/stdout"
-  "$command" "$session" >plain.out 2>plain.err
+  # shellcheck disable=SC2086
+  $command "$session" >plain.out 2>plain.err
   is "$(cat mark.out)" "$(cat plain.out)" "$command passes over a byte order mark"
 done
 

@@ -94,7 +94,7 @@ import Testing
     #expect(throws: Failure(reason)) { try read(text) }
   }
 
-  /// The table of task-format(1).
+  /// The table of task(1).
   @Test(arguments: [
     ("the day after tomorrow", "2026-11-25"), ("a week from friday", "2026-12-04"),
     ("a week on friday", "2026-12-04"), ("friday week", "2026-12-04"),

@@ -1,5 +1,5 @@
 #!/bin/sh
-# notify-route decides as the samples say, and finds what is to be told in any record.
+# agent-notify --route decides as the samples say, and finds what is to be told in any record.
 . "${0%/*}/../lib.sh"
 needs jq python3
 
@@ -7,14 +7,14 @@ routes=$root/Tests/fixtures/joelclaw-routes.json
 defaults='{error, value, state, urgency, action, rule, sound: (.sound // false),
   critical: (.critical // false), haptic: (.haptic // "none"), flush, mods: (.mods // [])}'
 jq -c '.vectors[].in' "$routes" >"$tmp/in"
-t 0 "the samples are decided" notify-route "$tmp/in"
+t 0 "the samples are decided" agent-notify --route "$tmp/in"
 is "$(jq -c "$defaults" "$out")" "$(jq -c ".vectors[].out | $defaults" "$routes")" \
   "as they should be, one line each, in their order"
-run notify-route <"$tmp/in"
+run agent-notify --route <"$tmp/in"
 is "$(lines "$out")" 9 "standard input is read, too"
 
 # route OPTION...; said MEMBERS: of what it wrote.
-route() { run notify-route "$@"; }
+route() { run agent-notify --route "$@"; }
 said() { jq -r "$1" "$out"; }
 
 # --- what the command line says
@@ -50,7 +50,7 @@ context "\"lastInteractionAt\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\""
 route --context "$tmp/context" <"$tmp/one"
 is "$(said .state)" desk "who touched something is at the desk"
 mkfifo "$tmp/live"
-start live sh -c "exec notify-route --context '$tmp/context' <'$tmp/live'"
+start live sh -c "exec agent-notify --route --context '$tmp/context' <'$tmp/live'"
 exec 3>"$tmp/live"
 cat "$tmp/one" >&3
 ok "a decision is written at once" wait_until 20 at_least "$tmp/live.out" 1
@@ -64,7 +64,7 @@ echo '{"focus":' >"$tmp/context"
 cat "$tmp/one" "$tmp/one" >"$tmp/two"
 route --context "$tmp/context" <"$tmp/two"
 status_is 0 "a file that makes no sense does not keep anything from being told"
-err_one_line notify-route "it is named once"
+err_one_line agent-notify "it is named once"
 is "$(said .state | xargs)" "desk-idle desk-idle" "no more is said"
 route --context "$tmp/none" <"$tmp/one"
 err_empty "a file that is not there yet is no fault"
@@ -151,12 +151,12 @@ is "$(said '.value | tojson')" '5
 "5"
 null' "and what it was stays it"
 route <"$tmp/bad"
-is "$(grep -c '^notify-route: standard input:[3456]: ' "$err")" 4 "each is named"
+is "$(grep -c '^agent-notify: standard input:[3456]: ' "$err")" 4 "each is named"
 for words in '--as loud' '--quiet-hours 23:00' '--quiet-hours 24:00-07:00' '--override x' \
   '--override x=loud' '--override =info' '--mute ,'; do
   # shellcheck disable=SC2086
-  t 2 "notify-route $words is refused" notify-route $words
-  err_like "^notify-route: ${words%% *} " "says what is wrong"
+  t 2 "agent-notify --route $words is refused" agent-notify --route $words
+  err_like "^agent-notify: ${words%% *} " "says what is wrong"
 done
 
 # --- texts of strangers

@@ -1,13 +1,13 @@
 #!/bin/sh
-# task-format: rows of a personal data server shown to people and scripts, and tasks read from
+# task: rows of a personal data server shown to people and scripts, and tasks read from
 # words; by a clock and in zones that the test names.
 . "${0%/*}/../lib.sh"
-needs task-format jq python3
+needs task jq python3
 
 now=2026-11-23T10:30:00Z
 TZ=Europe/Berlin
 export TZ
-format() { run task-format --now $now "$@" "$tmp/rows"; }
+format() { run task format --now $now "$@" "$tmp/rows"; }
 row() { printf '{"uri":"at://did:web:alice.test/dev.joelclaw.task.item/%s","cid":"c","value":%s}\n' "$1" "$2"; }
 {
   row 3kaaaaaaaaa22 '{"title":"no day, urgent","status":"open","priority":1}'
@@ -34,7 +34,7 @@ tomorrow, due Tue 24 Nov 00:30
 no day, urgent, !1
 no day, low, !3
 no day, @bob.test' "overdue, today, by the day, by the priority; what is over is left out"
-run env TZ=America/New_York task-format --now $now -o text "$tmp/rows"
+run env TZ=America/New_York task format --now $now -o text "$tmp/rows"
 is "$(sed -n '4,5p' "$out")" 'tomorrow, due Mon 23 Nov 18:30
 some time today, due Mon 23 Nov, #ops #home' "in another zone it is another day"
 format -a -o text
@@ -54,7 +54,7 @@ out_is 'last week, due Mon 16 Nov, +attic' "--project selects tasks"
 format -q
 status_is 0 "-q: there are some"
 out_empty "and nothing is printed"
-t 1 "of what is over no line" sh -c "grep over $tmp/rows | task-format -o line"
+t 1 "of what is over no line" sh -c "grep over $tmp/rows | task format -o line"
 
 # --- records
 
@@ -119,16 +119,16 @@ out_empty "what is done is not done again"
 row 3x "$(jq -nc '{status: "open", due: "2026-11-01", labels: ["a\tb"],
   title: "\u001b]0;x\u0007 red\u001b[31m\r\n\u202egnp.exe", notes: "a\nb"}')" >"$tmp/rows"
 row 3y '{"title":"calm","status":"open","priority":2}' >>"$tmp/rows"
-TERM=xterm-256color python3 "$cli/terminal.py" 24x100 task-format --now $now "$tmp/rows" >"$tmp/seen"
+TERM=xterm-256color python3 "$cli/terminal.py" 24x100 task format --now $now "$tmp/rows" >"$tmp/seen"
 escape=$(printf '\033')
 is "$(sed "s/$escape\[[0-9;]*m//g" "$tmp/seen" | tr -d '\r' | sed 's/ *$//')" \
   'ID  DUE        !  TASK                                    LABELS  NOTES
 3x  Sun 1 Nov     \e]0;x\x07 red\e[31m ↵ \u{202e}gnp.exe  #a b    a ↵ b
 3y             2  calm' "a table, in which nothing is obeyed"
 like "$(grep '3x' "$tmp/seen")" "$escape\[[0-9;]*mSun 1 Nov" "what is overdue has a colour"
-is "$(NO_COLOR=1 TERM=xterm-256color python3 "$cli/terminal.py" task-format --now $now "$tmp/rows" |
+is "$(NO_COLOR=1 TERM=xterm-256color python3 "$cli/terminal.py" task format --now $now "$tmp/rows" |
   grep -c "$escape")" 0 "NO_COLOR leaves the colours out"
-run task-format --color always -o table --now $now "$tmp/rows"
+run task format --color always -o table --now $now "$tmp/rows"
 like "$(cat "$out")" "$escape\[[0-9;]*mSun" "--color always keeps the colours"
 format --color never -o table -W 20
 is "$(head -n 1 "$out")" 'ID  DUE        !  T…' "-W cuts the table"
@@ -140,22 +140,22 @@ is "$(lines "$out")" 2 "TSV has a line for each task"
 
 # --- words
 
-quick() { run sh -c 'printf "%s\n" "$1" | task-format --quick --now "$2"' sh "$1" $now; }
+quick() { run sh -c 'printf "%s\n" "$1" | task format --quick --now "$2"' sh "$1" $now; }
 quick 'deploy the pipeline tomorrow 9:00 !1 #ops'
 out_is '{"title":"deploy the pipeline","status":"open","priority":1,"due":"2026-11-24T08:00:00.000Z","dueText":"tomorrow 9:00","labels":["ops"]}' \
   "a task is read from words"
 quick 'minutes of dec 7'
-is "$status $(cat "$err")" "2 task-format: standard input:1: not understood: of dec 7; \\ before a word keeps it in the title" \
+is "$status $(cat "$err")" "2 task: standard input:1: not understood: of dec 7; \\ before a word keeps it in the title" \
   "of a day, which is another matter"
 t 2 "lines that are not understood" \
-  sh -c 'printf "%s\n" "x 31 feb" "" "next fri y" "z 25:00" "#a" | task-format --quick --now "$1"' sh $now
+  sh -c 'printf "%s\n" "x 31 feb" "" "next fri y" "z 25:00" "#a" | task format --quick --now "$1"' sh $now
 is "$(sed "s/^[^:]*: [^:]*://" "$err")" '1: no such date: 31 feb
 4: no such time: 25:00
 5: no title' "each line is named"
 is "$(jq -r .due "$out")" 2026-12-04 "and the others are read"
 for word in x 'x tomorrow '; do
   yes "$word" | head -n 9000000 | tr -d '\n' | { cat && printf '\ncall Ada tomorrow\n'; } >"$tmp/endless"
-  t 2 "a line without end" sh -c 'task-format --quick --now "$1" <"$2"' sh $now "$tmp/endless"
+  t 2 "a line without end" sh -c 'task format --quick --now "$1" <"$2"' sh $now "$tmp/endless"
   like "$(cat "$err")" '1: a line of more than 65536 bytes$' "the line is named"
   is "$(jq -r .title "$out")" "call Ada" "and the next one is read"
 done
@@ -207,15 +207,15 @@ null' "what is no date stays"
 quick 'paint #ops, #home. +house, !1, @alice.test.'
 is "$(jq -c '[.title, .labels, .project, .priority, .assignee]' "$out")" \
   '["paint",["ops","home"],"house",1,"alice.test"]' "signs behind words are none of theirs"
-t 2 "a day before the year 0 is refused" sh -c 'echo x tomorrow | task-format --quick --now 900000d'
-err_is "task-format: standard input:1: no such date: tomorrow" "cannot be written"
+t 2 "a day before the year 0 is refused" sh -c 'echo x tomorrow | task format --quick --now 900000d'
+err_is "task: standard input:1: no such date: tomorrow" "cannot be written"
 echo '2  l milk #1 fri' >"$tmp/item"
-run task-format --quick --list at://a.test/dev.joelclaw.family.list/l "$tmp/item"
+run task format --quick --list at://a.test/dev.joelclaw.family.list/l "$tmp/item"
 out_is '{"list":"at://a.test/dev.joelclaw.family.list/l","text":"2 l milk #1 fri","done":false}' \
   "an item of a list is text as a whole"
 printf 'caf\351\n' >"$tmp/latin"
-t 2 "what is not UTF-8" task-format --quick "$tmp/latin"
-err_is "task-format: $tmp/latin:1: not UTF-8" "the line is named"
+t 2 "what is not UTF-8" task format --quick "$tmp/latin"
+err_is "task: $tmp/latin:1: not UTF-8" "the line is named"
 
 # --- done
 
@@ -235,17 +235,17 @@ is "$(jq -c .value "$out")" \
   "an item of a list is done once"
 format --done 3ka,22,44,nothing,3kc,3kaab22
 status_is 2 "a key that fits more than one is refused"
-is "$(sort "$err")" 'task-format: 22: several tasks: 3kaaa22, 3kaab22
-task-format: 3ka: several tasks: 3kaaa22, 3kaab22
-task-format: 3kc: several tasks: 3kccc33, 3kcdd44
-task-format: nothing: no such task' "the names of those that are not done"
+is "$(sort "$err")" 'task: 22: several tasks: 3kaaa22, 3kaab22
+task: 3ka: several tasks: 3kaaa22, 3kaab22
+task: 3kc: several tasks: 3kccc33, 3kcdd44
+task: nothing: no such task' "the names of those that are not done"
 is "$(jq -r .value.title "$out")" two "and the others are"
 format --done 3kcd
 status_is 0 "what is done already is no error"
 out_empty "is not written again"
 format --done 3kcc
 status_is 1 "what was cancelled"
-err_is "task-format: 3kccc33: already cancelled" "it stays cancelled"
+err_is "task: 3kccc33: already cancelled" "it stays cancelled"
 
 row 3k '{"title":"two of them","status":"open","updatedAt":"x","n":1,"n":2,"st\u0061tus":"open"}' >"$tmp/rows"
 format --done 3k
@@ -258,8 +258,8 @@ like "$(cat "$out")" '"status":"done".*"n":1,"n":2,' "if it is one that changes"
 for words in '--done a --quick' '--list at://a/b/c' '--quick --list groceries' '--done a -o json' '--quick -q' '--quick -a' '--done a --label x' \
   '--now soon' '-o xml'; do
   # shellcheck disable=SC2086  # words
-  t 2 "$words" task-format $words /dev/null
+  t 2 "$words" task format $words /dev/null
 done
-t 2 "a file that is not there is an error" task-format "$tmp/missing"
+t 2 "a file that is not there is an error" task format "$tmp/missing"
 
 done_testing

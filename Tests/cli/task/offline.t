@@ -1,8 +1,8 @@
 #!/bin/sh
-# task-list and task-add --queue while the server is away: the copy, what waits over it, and what
+# task list and task add --queue while the server is away: the copy, what waits over it, and what
 # comes of it when the server is back.
 . "${0%/*}/../lib.sh"
-needs task-add task-list task-format pds-record outbox jq curl python3
+needs task pds-record outbox jq curl python3
 needs_peers
 . "${0%/*}/../pds.sh"
 start_pds me
@@ -10,20 +10,20 @@ server=$pid
 TZ=UTC
 export TZ
 titles() { jq -r '[.title, .state] | join(" ")' "$out" | sort | xargs; }
-task-add -q -p me 'water the plants !2'
-t 0 "a list that is kept has status 0" task-list -p me --queue
+task add -q -p me 'water the plants !2'
+t 0 "a list that is kept has status 0" task list -p me --queue
 
 stop "$server"
 t 75 "a task that cannot be written now has status 75" \
-  task-add -p me --queue 'feed the cat tomorrow'
+  task add -p me --queue 'feed the cat tomorrow'
 is "$(titles)" "feed the cat open" "is told all the same"
 id=$(jq -r .id "$out")
-t 0 "the list is shown without a server" task-list -p me --queue
+t 0 "the list is shown without a server" task list -p me --queue
 is "$(titles)" "feed the cat open water the plants open" "has what was read and what waits"
-err_like '^task-list: .*this is what was there at' "and says that it is a copy"
-t 75 "done, while the server is away" task-list -p me --queue --done "${id##*/}"
+err_like '^task: .*this is what was there at' "and says that it is a copy"
+t 75 "done, while the server is away" task list -p me --queue --done "${id##*/}"
 is "$(titles)" "feed the cat done" "the task is done here"
-run task-list -p me --queue
+run task list -p me --queue
 is "$(titles)" "water the plants open" "and not to be done any more"
 is "$(outbox -p me list | jq -r .op | xargs)" "put" "both changes are one"
 status_is 0 "the list is shown again"

@@ -1,11 +1,11 @@
 #!/bin/sh
-# task-add against arroba: tasks in words, in several zones; what is not understood is not sent.
+# task add against arroba: tasks in words, in several zones; what is not understood is not sent.
 . "${0%/*}/../lib.sh"
-needs task-add task-format pds-record jq curl python3
+needs task pds-record jq curl python3
 needs_peers
 . "${0%/*}/../pds.sh"
 start_pds me
-add() { run task-add -p me "$@"; }
+add() { run task add -p me "$@"; }
 # tomorrow ZONE: the date; at ZONE TIME: an instant in UTC, of tomorrow.
 tomorrow() { TZ=$1 date -d tomorrow +%F 2>/dev/null || TZ=$1 date -v +1d +%F; }
 at() {
@@ -17,7 +17,7 @@ at() {
 
 for zone in Europe/Berlin America/New_York Asia/Kathmandu UTC; do
   t 0 "a task is added in $zone" \
-    env TZ=$zone task-add -p me 'deploy the pipeline' tomorrow 9:00 '!1' '#ops'
+    env TZ=$zone task add -p me 'deploy the pipeline' tomorrow 9:00 '!1' '#ops'
   is "$(stored me | jq -sr '.[0] | [.title, .status, .priority, .due, .dueText, .labels[0]] | join("|")')" \
     "deploy the pipeline|open|1|$(at $zone 9:00)|tomorrow 9:00|ops" "is there, at nine on the wall"
 done
@@ -25,7 +25,7 @@ is "$(jq -r '[.type, .profile, .title, .state, (.id | startswith("at://"))] | jo
   'task me deploy the pipeline open true' "in a pipe the record is printed"
 is "$(stored me | jq -r '.["$type"] + " " + (.createdAt | length | tostring)' | sort -u)" \
   "$task 24" "it has its type and the time"
-run env TZ=UTC LC_ALL=C TERM=xterm python3 "$cli/terminal.py" task-add -p me 'call Ada tomorrow #home +boat'
+run env TZ=UTC LC_ALL=C TERM=xterm python3 "$cli/terminal.py" task add -p me 'call Ada tomorrow #home +boat'
 is "$(tr -d '\r' <"$out")" \
   "added: call Ada, due $(LC_ALL=C TZ=UTC date -d "$(tomorrow UTC)" '+%a %-d %b'), +boat, #home" \
   "a person is told what was understood"
@@ -45,7 +45,7 @@ requests=$(lines "$tmp/me.log")
 while read -r reason words; do
   add "$words"
   status_is 2 "$words"
-  err_is "task-add: $(printf %s "$reason" | tr _ ' ')" "the message says why"
+  err_is "task: $(printf %s "$reason" | tr _ ' ')" "the message says why"
 done <<'END'
 no_such_date:_31_feb pay the rent 31 feb
 no_such_time:_25:00 pay the rent 25:00
@@ -54,17 +54,26 @@ a_task_is_for_one_day:_every_monday stand-up every monday
 END
 add ''
 status_is 2 "an empty title is no task"
-err_is "task-add: no task" "the message says so"
+err_is "task: no task" "the message says so"
 is "$(lines "$tmp/me.log")" "$requests" "and nothing was sent"
 
 # --- many
 
 t 2 "lines of which one is not understood" \
-  sh -c "printf '%s\n' 'one !1' '' 'two 31 feb' 'three fri' | task-add -p me -"
-err_is "task-add: standard input:3: no such date: 31 feb" "the line is named"
+  sh -c "printf '%s\n' 'one !1' '' 'two 31 feb' 'three fri' | task add -p me -"
+err_is "task: standard input:3: no such date: 31 feb" "the line is named"
 is "$(jq -r .title "$out" | tr '\n' ' ')" 'one three ' "the others are written, in their order"
-run sh -c "echo four | task-add -p me"
+run sh -c "echo four | task add -p me"
 is "$(stored me | jq -sr '.[0].title')" four "without words standard input is read"
+
+cat >"$tmp/pds-record" <<'END'
+#!/bin/sh
+cat >"$GOT"
+END
+chmod +x "$tmp/pds-record"
+yes 'one of many' | head -n 20000 | PATH=$tmp:$PATH GOT=$tmp/got run task add -q
+is "$(lines "$tmp/got")" 20000 "more than a pipe holds is written as well"
+rm "$tmp/pds-record"
 
 # --- a family's list
 
@@ -73,7 +82,7 @@ status_is 2 "an item needs a list"
 err_like 'an item belongs to a list: --list' "the message says so"
 add --list groceries milk
 status_is 1 "a list that is not there has status 1"
-err_is "task-add: groceries: no such list" "the message names the list"
+err_is "task: groceries: no such list" "the message names the list"
 echo '{"title":"groceries","sharedWith":[]}' |
   pds-record -p me put dev.joelclaw.family.list groceries >"$tmp/put"
 add --list groceries 2 fri milk '#1'
@@ -85,7 +94,9 @@ is "$(pds-record -p me list dev.joelclaw.family.item | jq -r '.value | [.list, .
 at://did:web:alice.test/dev.joelclaw.family.list/groceries 2 fri milk #1 false' "as they were said"
 add --list at://did:web:bob.test/dev.joelclaw.task.item/theirs bread
 status_is 2 "a record that is no list is an error"
-err_like '^task-add: --list: not of dev.joelclaw.family.list: at://' "the message says so"
+err_like '^task: --list: not of dev.joelclaw.family.list: at://' "the message says so"
+add --list at://did:web:bob.test/dev.joelclaw.family.list/ bread
+status_is 2 "a list without a key"
 add --list 'at://x' bread
 status_is 2 "what is no address"
 
@@ -94,7 +105,7 @@ status_is 2 "what is no address"
 fault me '{"method": "putRecord", "status": 400, "text": "no"}'
 add refused
 status_is 2 "a server that refuses is an error"
-err_like '^task-add: .*no$' "its words are told"
+err_like '^task: .*no$' "its words are told"
 fault me '{"method": "putRecord", "lose": true}'
 add -q lost and found
 status_is 0 "an answer that is lost"
@@ -105,7 +116,7 @@ add denied
 status_is 77 "a wrong password is refused"
 for words in '-o json x' '--list' '-C= x' '--profile= x'; do
   # shellcheck disable=SC2086  # words
-  t 2 "task-add $words is refused" task-add $words
+  t 2 "task add $words is refused" task add $words
 done
 
 done_testing

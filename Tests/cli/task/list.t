@@ -1,12 +1,12 @@
 #!/bin/sh
-# task-list against arroba: what is to be done, what is done by id while others write, a family's
+# task list against arroba: what is to be done, what is done by id while others write, a family's
 # items, and a server that is away.
 . "${0%/*}/../lib.sh"
-needs task-list task-format pds-record action-filter jq curl python3
+needs task pds-record action-filter jq curl python3
 needs_peers
 . "${0%/*}/../pds.sh"
 start_pds me
-tasks() { run task-list -p me "$@"; }
+tasks() { run task list -p me "$@"; }
 day() { date -d "$1 days" +%F 2>/dev/null || date -v "$1d" +%F; }
 here=at://did:web:alice.test/$task
 
@@ -14,14 +14,14 @@ tasks
 status_is 1 "the status is 1 without tasks"
 out_empty "print nothing"
 err_empty "no word is said"
-is "$(python3 "$cli/terminal.py" task-list -p me | tr -d '\r')" 'nothing to do' \
+is "$(python3 "$cli/terminal.py" task list -p me | tr -d '\r')" 'nothing to do' \
   "a person is told that there is nothing to do"
 tasks -o line
 status_is 1 "the status is 1 in a bar, too"
 out_empty "nothing is printed"
 tasks --done 3k
 status_is 1 "none can be done"
-err_is "task-list: 3k: no such task" "as is told"
+err_is "task: 3k: no such task" "as is told"
 
 row() { jq -nc --arg uri "$here/$1" --argjson value "$2" '{uri: $uri, value: $value}'; }
 {
@@ -42,6 +42,9 @@ status_is 0 "tasks are listed"
 is "$(jq -r '.type + " " + .profile + " " + .title' "$out" | head -n 3)" 'task me late
 task me today
 task me sometime' "records come with the most urgent first"
+cp "$out" "$tmp/listed"
+run task -p me
+ok "without a command it lists" cmp -s "$out" "$tmp/listed"
 tasks -o tsv
 is "$(cut -f 1,5 "$out" | tr '\t' ' ')" "$here/3kbbb33 late
 $here/3kaab22 today
@@ -59,7 +62,7 @@ tasks --project none -q
 status_is 1 "the status is 1 when none is selected"
 is "$(asked me com.atproto.server.createSession)" "$logins" "nobody logged in again"
 escape=$(printf '\033')
-TERM=xterm-256color python3 "$cli/terminal.py" 24x80 task-list -p me >"$tmp/seen"
+TERM=xterm-256color python3 "$cli/terminal.py" 24x80 task list -p me >"$tmp/seen"
 is "$(sed "s/$escape\[[0-9;]*m//g" "$tmp/seen" | sed -n '1s/  */ /gp' | tr -d '\r')" \
   'ID DUE ! TASK PROJECT LABELS' "a terminal gets a table"
 is "$(sed "s/$escape\[[0-9;]*m//g" "$tmp/seen" | LC_ALL=C tr -d '\r\n -~' | LC_ALL=C sed 's/\xe2\x86\xb5//g')" \
@@ -75,15 +78,19 @@ is "$(jq -r '.value | [.status, .project, (.completedAt[:10]), (.updatedAt | len
   "done attic $(date -u +%F) 24" "and written with the time; the rest stays"
 tasks --done 3kbbb33 3ka
 status_is 2 "a name that two have is an error"
-err_is 'task-list: 3ka: several tasks: 3kaab22, 3kaaa22' "names both"
+err_is 'task: 3ka: several tasks: 3kaab22, 3kaaa22' "names both"
 tasks --done nothing "$here/3kccc33"
 status_is 1 "one that is not there has status 1"
-err_is 'task-list: nothing: no such task' "the task is named"
+err_is 'task: nothing: no such task' "the task is named"
 is "$(jq -r .id "$out")" "$here/3kccc33" "and the other is done"
 tasks --done 3kccc33
 status_is 0 "done already is done"
 out_empty "it is not written again"
-is "$(python3 "$cli/terminal.py" task-list -p me --done 3kccc33 | tr -d '\r')" 'done already' \
+run task -p me "done" -q 3kddd 3kccc
+status_is 0 "task done does the same"
+run task "done" -p me 3kddd nothing
+err_is 'task: nothing: no such task' "and says what is not there"
+is "$(python3 "$cli/terminal.py" task list -p me --done 3kccc33 | tr -d '\r')" 'done already' \
   "a person is told"
 
 # --- somebody else writes in between
@@ -104,15 +111,15 @@ END
 chmod +x "$tmp/pds-record"
 row 3kaaa22 '{"title":"sometime","status":"open","notes":"theirs"}' >"$tmp/others"
 t 0 "a record that changed meanwhile has status 0" \
-  env PATH="$tmp:$PATH" task-list -p me --done 3kaaa22 -o text
+  env PATH="$tmp:$PATH" task list -p me --done 3kaaa22 -o text
 err_empty "nothing is said about it"
 is "$(pds-record -p me get $task 3kaaa22 | jq -r '.value | .status + " " + .notes')" 'done theirs' \
   "and what was written is kept"
 for n in 1 2 3 4 5 6; do row 3kaab22 '{"title":"today","status":"open","notes":"'$n'"}'; done >"$tmp/others"
 t 1 "one that changes again and again has status 1" \
-  env PATH="$tmp:$PATH" task-list -p me --done 3kaab22
-err_like '^task-list: 3kaab22: ' "is named by its key"
-err_like '^task-list: .*nothing was written' "is given up, and told"
+  env PATH="$tmp:$PATH" task list -p me --done 3kaab22
+err_like '^task: 3kaab22: ' "is named by its key"
+err_like '^task: .*nothing was written' "is given up, and told"
 rm "$tmp/pds-record"
 
 # --- a family's items
@@ -135,7 +142,7 @@ is "$(pds-record -p me get dev.joelclaw.family.item i1 | jq -c '.value | [.text,
 fault me '{"method": "listRecords", "status": 400, "text": "no"}'
 tasks
 status_is 2 "a server that refuses is an error"
-err_like '^task-list: http' "the server is named"
+err_like '^task: http' "the server is named"
 printf '[profile away]\nkind = pds\nurl = http://127.0.0.1:9\nidentifier = alice.test\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 # pds-record waits a minute for a server.
@@ -144,14 +151,14 @@ cat >"$tmp/pds-record" <<END
 exec "$(command -v pds-record)" --max-retries 0 "\$@"
 END
 chmod +x "$tmp/pds-record"
-t 75 "a server that is away has status 75" env PATH="$tmp:$PATH" task-list -p away -o line
+t 75 "a server that is away has status 75" env PATH="$tmp:$PATH" task list -p away -o line
 out_is '○ unreachable' "has a line for a bar"
 rm "$tmp/pds-record"
-for words in '--done' '3kaaa' '-o xml' '--done -a 3k' '--done a,b' '-W wide' '--label' '-z' '--label='; do
+for words in '--done' '3kaaa' 'done' 'dnoe 3k' '-o xml' '--done -a 3k' '--done a,b' '-W wide' '--label' '-z' '--label='; do
   # shellcheck disable=SC2086  # words
   tasks $words
-  status_is 2 "task-list $words is refused"
-  like "$(sed -n 2p "$err")" '^usage: task-list' "its usage is shown"
+  status_is 2 "task list $words is refused"
+  like "$(sed -n 2p "$err")" '^usage: task ' "its usage is shown"
 done
 
 done_testing

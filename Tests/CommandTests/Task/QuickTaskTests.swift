@@ -2,7 +2,7 @@ import Core
 import Testing
 import Turns
 
-@testable import task_format
+@testable import task
 
 @Suite struct QuickTaskTests {
   private func read(_ text: String) throws -> TaskDraft {
