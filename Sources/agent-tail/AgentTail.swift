@@ -88,7 +88,9 @@ final class Supervisor {
     EndSignals.watch()
     let isTerminal = isatty(1) == 1
     var isWhole = true
-    for name in options.profiles.isEmpty ? [options.host(in: settings)?.name ?? ""] : options.profiles {
+    for name in options.profiles.isEmpty
+      ? [options.host(in: settings)?.name ?? ""] : options.profiles
+    {
       if (try? settings.profile(name)) == nil { isWhole = false }
       if let host = options.host(name, in: settings) {
         children.append(try transcripts(of: host))

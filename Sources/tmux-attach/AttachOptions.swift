@@ -21,7 +21,8 @@ struct AttachOptions {
       case "session": [.attach, .new, .type, .capture].contains(self)
       case "directory", "worktree": self == .attach || self == .new
       case "harness": [.attach, .new, .check].contains(self)
-      case "return", "return-delay", "raw", "when-idle", "max-wait", "answer", "command": self == .type
+      case "return", "return-delay", "raw", "when-idle", "max-wait", "answer", "command":
+        self == .type
       case "follow": self == .capture
       case "max-retries": [.attach, .watch, .capture].contains(self)
       case "output": [.list, .watch, .new, .reconcile, .capture].contains(self)

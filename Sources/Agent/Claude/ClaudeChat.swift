@@ -73,7 +73,9 @@ final class ClaudeChat: ChatLine {
       if let end = reply.end { return end }
       if tail.hasEnded { return .lost(tail.failure.message) }
       while let line = watch.line() {
-        guard let (change, now) = HostSession.change(line), now.isSame(as: session) else { continue }
+        guard let (change, now) = HostSession.change(line), now.isSame(as: session) else {
+          continue
+        }
         if change == "dropped" { return .lost("the session has ended") }
         guard say.hasEnded, now.state == "waiting" else { continue }
         let reason = now.reason ?? "it asks something"
@@ -231,7 +233,8 @@ struct ClaudeReply {
   private mutating func receive(_ record: ConversationRecord, _ tell: (ChatNews) -> Void) {
     switch record {
     case .message(let message) where message.role == .user:
-      guard turn == nil, let newest, message.turn == newest.id, Self.plain(message.text).holds(words)
+      guard turn == nil, let newest, message.turn == newest.id,
+        Self.plain(message.text).holds(words)
       else { return }
       turn = newest
       tell(.message(message))
@@ -336,7 +339,9 @@ final class HostProgram {
       write()
       while let line = line() { lines.append(line) }
       if hasEnded { return lines }
-      try waiter.wait(until: Clock.monotonic + (isThrough ? 0.02 : 60)) { () throws(LinkEnd) in files }
+      try waiter.wait(until: Clock.monotonic + (isThrough ? 0.02 : 60)) { () throws(LinkEnd) in
+        files
+      }
     }
   }
 

@@ -55,7 +55,8 @@ public struct BatchDelivery: Sendable {
     return ControlRequest(
       TmuxScript.opening + (files.first?.typing.permission ?? "") + Self.script,
       [
-        label, files.first?.typing.target ?? "", files.first?.typing.target ?? "", folder, ".part-" + nonce,
+        label, files.first?.typing.target ?? "", files.first?.typing.target ?? "", folder,
+        ".part-" + nonce,
         String(files.count), String(files.reduce(0) { $0 + $1.content.count }),
       ],
       input: .bytes(archive.finished))

@@ -94,7 +94,9 @@ public struct RemoteTmux {
     }
     var typing = typing
     if typing.text.isLong {
-      typing.isInPieces = try sessions().contains { $0.name == typing.session && $0.conversation != nil }
+      typing.isInPieces = try sessions().contains {
+        $0.name == typing.session && $0.conversation != nil
+      }
     }
     return try atAgent(typing) { typing throws(HostFailure) in
       try typeOnce(typing, progress: progress)

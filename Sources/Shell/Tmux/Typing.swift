@@ -64,7 +64,8 @@ public struct Typing: Sendable {
     let lists = lists(nonce: nonce, isBuffer: isBuffer)
     let hasBuffer = !lists.buffer.isEmpty
     let hasReturn = !lists.pause.isEmpty
-    let loading = pieces.count > 1 ? Self.loadingPieces : hasBuffer ? Self.loading : Self.nothingToLoad
+    let loading =
+      pieces.count > 1 ? Self.loadingPieces : hasBuffer ? Self.loading : Self.nothingToLoad
     // A short call is a quick one: only what this one needs goes to the host.
     return ControlRequest(
       TmuxScript.opening + permission + loading + Self.typing
@@ -399,7 +400,8 @@ public struct TypedText: Equatable, Sendable {
   /// `E` at the end.
   static func lines(of pieces: [ArraySlice<UInt8>]) -> [UInt8] {
     pieces.reduce(into: []) { lines, piece in
-      for (index, line) in piece.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
+      for (index, line) in piece.split(separator: 10, omittingEmptySubsequences: false).enumerated()
+      {
         lines += [index == 0 ? UInt8(ascii: "P") : UInt8(ascii: "L")] + line + [10]
       }
     } + Array("E\n".utf8)

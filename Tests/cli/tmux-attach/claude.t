@@ -49,7 +49,7 @@ ok "so is what it asks for" wait_until 20 stands riff '["waiting","asks for perm
 
 # --- into what it asks nothing is typed
 lines=$(wc -l <"$tmp/told")
-say . -- Yes, do it
+say . -- "Yes, do it"
 status_is 75 "a text that would be an answer is not typed"
 err_is "agent-say: .: session riff: its agent asks something, and nothing was typed (agent-say --answer answers)" \
   "and the message says how to answer"

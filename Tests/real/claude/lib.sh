@@ -6,6 +6,7 @@
 #   stands STATE        whether that session has this state and reason, as `waiting permission prompt`
 #   keys KEY...         keys for it
 
+# shellcheck disable=SC2034  # read by the tests
 box_home=$HOME box_folder=$PWD
 . "${0%/*}/../../cli/lib.sh"
 : "${CLAUDE_BOX:?make real runs this}"
@@ -14,6 +15,7 @@ HOME=$box_home TMUX_TMPDIR=$tmp/sessions
 unset XDG_CONFIG_HOME TMUX TMUX_PANE
 export HOME TMUX_TMPDIR
 mkdir -m 700 "$TMUX_TMPDIR"
+# shellcheck disable=SC2034  # read by the tests
 requests=$CLAUDE_BOX/log/requests.ndjson
 at_end="$at_end end_claude"
 end_claude() { for label in riff mine; do tmux -L "$label" kill-server 2>/dev/null; done; }

@@ -118,7 +118,9 @@ public struct ClaudeStatus: Equatable, Sendable {
     guard fields.count == 4,
       let object = try? fields[3].withUnsafeBytes({ try JSONValue.parse($0) })
     else { return nil }
-    processes = fields[2].split(separator: 0x20).compactMap { Int(String(decoding: $0, as: UTF8.self)) }
+    processes = fields[2].split(separator: 0x20).compactMap {
+      Int(String(decoding: $0, as: UTF8.self))
+    }
     let began = String(decoding: fields[0], as: UTF8.self)
     if let told = object["procStart"]?.string, !began.isEmpty, told != began { return nil }
     guard !processes.isEmpty, let id = object["sessionId"]?.string else { return nil }

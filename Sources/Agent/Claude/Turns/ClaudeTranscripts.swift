@@ -29,10 +29,12 @@ public enum ClaudeTranscripts {
 
   /// The name of the folder in it that has the transcripts of a working folder.
   public static func slug(of folder: String) -> String {
-    String(folder.unicodeScalars.map { scalar in
-      let isPlain = scalar.isASCII && scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
-      return isPlain ? Character(scalar) : "-"
-    })
+    String(
+      folder.unicodeScalars.map { scalar in
+        let isPlain =
+          scalar.isASCII && scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+        return isPlain ? Character(scalar) : "-"
+      })
   }
 
   /// Whose transcript a file is: its name without the suffix.

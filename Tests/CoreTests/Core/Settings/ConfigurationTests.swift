@@ -143,7 +143,8 @@ import Testing
     let configuration = try read(
       "[profile a]\nkind = pincer\n[profile b]\nurl = u\n[profile c]\nkind = Pincer\n")
     let fault = Configuration.Fault(
-      line: 6, reason: "unknown kind Pincer: clanky, openclaw, pincer, joelclaw, riff, pds or claude")
+      line: 6,
+      reason: "unknown kind Pincer: clanky, openclaw, pincer, joelclaw, riff, pds or claude")
     #expect(configuration.faults == [fault])
     #expect(
       configuration.profiles == [
