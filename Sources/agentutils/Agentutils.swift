@@ -128,31 +128,29 @@ private struct Overview {
   init() throws(Failure) {
     let settings = try Settings()
     let configuration = settings.configuration
-    let sessions = ["riff", "default"].compactMap {
-      try? ProgramCall(["tmux-attach", "--label", $0, "-l", "-o", "json", "."])
-    }
+    let servers = AgentSessions.all(configuration)
     let inbox = try? ProgramCall(["share-inbox", "list", "-o", "json"])
     let profiles = configuration.profiles.keys.sorted()
     let outboxes = profiles.compactMap { name in
       (try? ProgramCall(["outbox", "-p", name, "list", "-o", "json"])).map { (name, $0) }
     }
-    ProgramCall.wait(for: sessions + outboxes.map(\.1) + [inbox].compactMap { $0 })
+    ProgramCall.wait(for: servers.map(\.call) + outboxes.map(\.1) + [inbox].compactMap { $0 })
 
     var text = "agentutils \(suiteVersion)\n"
     var last = ""
     func row(_ title: String, _ line: String, _ advice: String) {
-      text += padded(title == last ? "" : title, to: 12) + padded(line, to: 34) + advice + "\n"
+      text += padded(title == last ? "" : title, to: 12) + padded(Visible.masked(line), to: 34) + Visible.masked(advice) + "\n"
       last = title
     }
     var waiting: [(line: String, advice: String)] = []
-    for (label, call) in zip(["", "--label default "], sessions) {
-      let found = call.lines.compactMap { try? JSONValue.parse(text: $0) }.filter {
-        label.isEmpty || $0["state"]?.string != "unknown" || isHarness($0["command"]?.string)
-      }
+    for server in servers {
+      let found = server.sessions
       if found.isEmpty { continue }
+      let isUsual = server.label == AgentSessions.usualLabel(configuration)
+      let label = isUsual ? "" : "--label \(server.label) "
       row("running", count(found.count, "session", "in tmux"), "tmux-attach \(label)-l .")
       waiting += found.filter { $0["state"]?.string == "waiting" }.map {
-        let name = Visible.masked($0["name"]?.string ?? "")
+        let name = $0["name"]?.string ?? ""
         // An agent can name its session, and what stands here is to be typed.
         let word = name.map { $0 == "'" ? "'\\''" : String($0) }.joined()
         return ("\(name) waits for you", "tmux-attach \(label)-s '\(word)' .")
@@ -164,9 +162,11 @@ private struct Overview {
       profiles.map { name in
         let kind = configuration.profiles[name].map(\.kind.name) ?? ""
         return ("\(name) (\(kind))", "\(uses[kind] ?? "agent-tail") -p \(name)")
-      } + configuration.hosts.keys.sorted().map { ("the host \($0)", "tmux-attach \($0)") }
+      } + configuration.hosts.sorted { $0.key < $1.key }.map { name, host in
+        ("the host \(name)" + (host.kind.map { " (\($0))" } ?? ""), "tmux-attach \(name)")
+      }
     for (what, use) in places.prefix(Self.most) {
-      row("configured", Visible.masked(what), Visible.masked(use))
+      row("configured", what, use)
     }
     if places.count > Self.most {
       row("configured", "\(places.count - Self.most) more", "agentutils doctor")
@@ -176,7 +176,6 @@ private struct Overview {
       waiting.append((count(inbox.lines.count, "file", "in the inbox"), "share-inbox list"))
     }
     for (name, call) in outboxes where !call.lines.isEmpty {
-      let name = Visible.masked(name)
       waiting.append(
         (count(call.lines.count, "change", "of \(name) not sent"), "outbox -p \(name) list"))
     }
@@ -206,11 +205,6 @@ private func padded(_ text: String, to width: Int) -> String {
 
 private func count(_ number: Int, _ what: String, _ rest: String) -> String {
   "\(number) \(what)\(number == 1 ? "" : "s") \(rest)"
-}
-
-private func isHarness(_ command: String?) -> Bool {
-  ["aider", "amp", "claude", "codex", "cursor-agent", "gemini", "goose", "opencode"]
-    .contains(command)
 }
 
 // MARK: - Whether all is in place
@@ -248,8 +242,7 @@ private struct Doctor {
       say("FAILED", "config", "\(configuration.path):\(fault.line): \(fault.reason)")
     }
     let profiles = configuration.profiles.sorted { $0.key < $1.key }
-    let hosts = configuration.hosts.keys.sorted()
-    if profiles.isEmpty, hosts.isEmpty {
+    if profiles.isEmpty, configuration.hosts.isEmpty {
       say("missing", "config", "no agent and no host in \(configuration.path)")
       advice.append("agent-setup")
     } else if configuration.faults.isEmpty {
@@ -258,7 +251,7 @@ private struct Doctor {
     try ask(
       profiles.filter { $0.value.fault == nil && $0.value.kind.setup != nil }
         .map { ($0.key, $0.value.kind) })
-    try look(at: hosts.filter { configuration.hosts[$0]?.fault == nil }, configuration.path)
+    try look(at: configuration.hosts.filter { $0.value.fault == nil }, configuration.path)
     hooks(settings.folders)
     let terminal = Process.environment("TERM") ?? ""
     let names = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { Process.environment($0) }
@@ -300,7 +293,10 @@ private struct Doctor {
   }
 
   /// Whether the hosts have what they need, all at once.
-  private mutating func look(at hosts: [String], _ file: String) throws(Failure) {
+  private mutating func look(
+    at sections: [String: Configuration.HostSection], _ file: String
+  ) throws(Failure) {
+    let hosts = sections.keys.sorted()
     var calls: [ProgramCall] = []
     for host in hosts {
       calls.append(try ProgramCall(["tmux-attach", "--check", "--max-time", "10", host]))
@@ -313,7 +309,7 @@ private struct Doctor {
       // Those of the file are said already.
       let faults =
         wrong + (call.status == 0 ? [] : call.faults.filter { !$0.hasPrefix("\(file):") })
-      if faults.isEmpty { say("ok", "host", host) }
+      if faults.isEmpty { say("ok", "host", host + (sections[host]?.kind.map { ": \($0)" } ?? "")) }
       for fault in faults { say("FAILED", "host", "\(host): \(fault)") }
       if !faults.isEmpty { advice.append("tmux-attach --check \(host)") }
     }

@@ -5,6 +5,7 @@ final class HostHandover: Handover {
   private let options: InboxOptions
   let name: String
   private let session: String
+  private let label: String
   private let calls: HostCalls
   private var folder: String?
   private var canBatch = true
@@ -13,10 +14,9 @@ final class HostHandover: Handover {
   private static let batchCount = 32
   private static let batchSize = 1 << 20
 
-  init(_ options: InboxOptions, name: String, session: String, _ calls: HostCalls) {
+  init(_ options: InboxOptions, name: String, session: String, label: String, _ calls: HostCalls) {
     self.options = options
-    self.name = name
-    self.session = session
+    (self.name, self.session, self.label) = (name, session, label)
     self.calls = calls
   }
 
@@ -106,7 +106,7 @@ final class HostHandover: Handover {
     _ question: (RemoteTmux) throws(HostFailure) -> Answer
   ) throws(HostFailure) -> Answer {
     do throws(HostFailure) {
-      return try question(RemoteTmux(calls, label: options.connect.label))
+      return try question(RemoteTmux(calls, label: label))
     } catch {
       switch error {
       case .noSession, .noTmux, .busy, .asks, .stateUnknown, .noAgentPane: break

@@ -123,6 +123,7 @@ struct DeliveryJob {
     case .local:
       return HostHandover(
         options, name: "this machine", session: options.session ?? SessionName.base,
+        label: options.connect.label ?? Configuration.HostSection.usualLabel,
         HostCalls(maxTime: options.connect.maxTime) { _ in LocalLink() })
     case .host:
       var request = try LinkRequest.make(
@@ -135,7 +136,7 @@ struct DeliveryJob {
       request.tell = { [diagnostics] in diagnostics.say($0) }
       request.ask = { Prompt.ask($0) }
       return HostHandover(
-        options, name: request.destination.name, session: session,
+        options, name: request.destination.name, session: session, label: request.label,
         HostCalls(request, maxTime: options.connect.maxTime))
     }
   }

@@ -22,7 +22,7 @@ enum AttachCommand {
     request.tell = { talk.say($0) }
     request.ask = { talk.ask($0, with: Prompt.ask) }
     let line = AttachLine(
-      start: start, label: options.connect.label, client: random(), nonce: random(), term: term,
+      start: start, label: request.label, client: random(), nonce: random(), term: term,
       hasTrueColour: ["truecolor", "24bit"].contains(Process.environment("COLORTERM")))
     let loop = AttachLoop(
       AttachPlan(

@@ -28,7 +28,7 @@ enum HereAttach {
     let target = ShellWord.tmuxArgument("=" + start.name)
     // Its end takes the terminal to no other session.
     become(
-      ["tmux", "-u", "-L", request.options.label, "attach-session", "-t", target, ";"]
+      ["tmux", "-u", "-L", request.label, "attach-session", "-t", target, ";"]
         + ["set-option", "-qt", "=\(start.name):", "detach-on-destroy", "on"])
     diagnostics.error("tmux", systemReason(systemError))
     return ExitStatus.failure.rawValue

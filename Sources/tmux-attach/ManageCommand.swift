@@ -93,7 +93,7 @@ final class HostVisit {
     (self.options, self.diagnostics, self.request) = (options, diagnostics, request)
     memoryPath = SessionMemory.path(for: request)
     calls = HostCalls(request, maxTime: options.connect.maxTime)
-    tmux = RemoteTmux(calls, label: request.options.label)
+    tmux = RemoteTmux(calls, label: request.label)
   }
 
   var base: String { request.destination.section?.session ?? SessionName.base }

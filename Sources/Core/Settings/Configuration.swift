@@ -56,8 +56,14 @@ public struct Configuration: Sendable, Equatable {
     public var session: String?
     /// The folder on that machine.
     public var directory: String?
-    /// What runs there.
+    /// The command that starts the agent.
     public var harness: String?
+    /// The label of the tmux server, as tmux -L; nil for the usual one.
+    public var label: String?
+    /// The label where nothing says one.
+    public static let usualLabel = "riff"
+    /// What is there, for people: `claude`.
+    public var kind: String?
     /// The first line of the section that could not be understood.
     public var fault: Fault?
 
@@ -70,6 +76,8 @@ public struct Configuration: Sendable, Equatable {
       case "session": session = value
       case "directory": directory = value
       case "harness": harness = value
+      case "label": label = value
+      case "kind": kind = value
       default: return false
       }
       return true

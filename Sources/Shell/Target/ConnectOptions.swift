@@ -19,8 +19,8 @@ public struct ConnectOptions: Sendable {
   public var pins: String?
   /// OpenSSH's file of host keys to honour, too; empty for the user's own, nil for none.
   public var knownHosts: String?
-  /// tmux -L.
-  public var label = "riff"
+  /// tmux -L; wins over the section's.
+  public var label: String?
   /// 1 to 65535; wins over the one written with the host.
   public var port: Int?
   /// Which transport.
@@ -49,7 +49,7 @@ public struct ConnectOptions: Sendable {
       nil, "known-hosts", "[FILE]", "trust OpenSSH's known hosts, too (~/.ssh/known_hosts)",
       .path
     ) { $0.knownHosts = $1 }.rare,
-    Option(nil, "label", "LABEL", "the tmux server's label (default: riff)", Reading(label)) {
+    Option(nil, "label", "LABEL", "the tmux server's label (default: \(Configuration.HostSection.usualLabel))", Reading(label)) {
       $0.label = $1
     }.rare,
     Option(
@@ -64,10 +64,12 @@ public struct ConnectOptions: Sendable {
   ]
 
   @Sendable private static func label(_ argument: OptionArgument) throws(UsageError) -> String {
-    let label = argument.value
-    guard !label.isEmpty, !label.hasPrefix("-"),
-      label.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") })
-    else { throw argument.fault("no label") }
-    return label
+    guard isLabel(argument.value) else { throw argument.fault("no label") }
+    return argument.value
+  }
+
+  static func isLabel(_ text: String) -> Bool {
+    !text.isEmpty && !text.hasPrefix("-")
+      && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
   }
 }

@@ -95,6 +95,9 @@ extension Destination {
       }
       user = login
     }
+    if let label = section.label, !ConnectOptions.isLabel(label) {
+      throw Failure("host \(name)", "label \(label): not a label of tmux")
+    }
     if port == nil { port = section.port }
   }
 }

@@ -30,7 +30,10 @@ public struct LinkRequest: Sendable {
   /// Takes what a person must be told in any case: a host key that is pinned
   /// for the first time, with its fingerprint.
   public var tell: @Sendable (String) -> Void = { _ in }
-
+  /// The label of the host's tmux server: tmux -L.
+  public var label: String {
+    options.label ?? destination.section?.label ?? Configuration.HostSection.usualLabel
+  }
 }
 
 extension LinkRequest {

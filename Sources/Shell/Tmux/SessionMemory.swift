@@ -72,7 +72,7 @@ extension SessionMemory {
     let target = request.destination
     var name = Destination.pinName(host: target.host, port: target.port ?? 22)
     if let user = target.user { name = user + "@" + name }
-    return request.stateFolder + "/" + prefix + encoded(name + "+" + request.options.label)
+    return request.stateFolder + "/" + prefix + encoded(name + "+" + request.label)
   }
 
   /// What is remembered; nothing without a file, or when it cannot be understood.

@@ -191,4 +191,20 @@ is "$(seat_says nested .status)" 2 "inside tmux it is an error"
 ok "the screen says why" grep -q "this terminal is tmux's already" "$tmp/nested.screen"
 run tmux-attach -l .
 is "$(jq -r .name "$out" | tr '\n' ' ')" "fresh riff " "no session is made"
+
+# --- the label of the configuration
+mkdir -p "$XDG_CONFIG_HOME/agentutils"
+config=$XDG_CONFIG_HOME/agentutils/config
+printf '[host .]\nlabel = other\nkind = claude\n[host bad]\nhostname = .\nlabel = a/b\n' >"$config"
+t 1 "another label has other sessions" tmux-attach -l .
+run tmux-attach -N -s mine -H cat .
+is "$(tmux -L other list-sessions -F '#{session_name}')" mine "a session is made in that server"
+run tmux-attach --label riff -l .
+is "$(jq -r .name "$out" | tr '\n' ' ')" "fresh riff " "--label overrides the configuration"
+echo file >"$tmp/file"
+share-inbox add "$tmp/file" >"$tmp/added"
+t 0 "a file goes into the session of that server" share-inbox drain -s mine .
+tmux -L other kill-server
+t 2 "a label that is none is refused" tmux-attach -l bad
+err_like 'host bad: label a/b: not a label of tmux' "the error names it"
 done_testing

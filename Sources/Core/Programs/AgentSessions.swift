@@ -1,0 +1,36 @@
+/// The agents in one tmux server of this machine, as `tmux-attach -l` tells of them.
+public struct AgentSessions {
+  /// The server's label, as tmux -L.
+  public let label: String
+  /// Asks for them; they are there once it has ended.
+  public let call: ProgramCall
+
+  private static let mine = "default"
+
+  /// The label that `tmux-attach .` uses.
+  public static func usualLabel(_ configuration: Configuration) -> String {
+    configuration.hosts["."]?.label ?? Configuration.HostSection.usualLabel
+  }
+
+  /// The servers to look into: those of tmux-attach, and the user's own.
+  public static func all(_ configuration: Configuration) -> [AgentSessions] {
+    let usual = usualLabel(configuration)
+    let others = [Configuration.HostSection.usualLabel, mine].filter { $0 != usual }
+    return ([usual] + others).compactMap { label in
+      let call = try? ProgramCall(["tmux-attach", "--label", label, "-l", "-o", "json", "."])
+      return call.map { AgentSessions(label: label, call: $0) }
+    }
+  }
+
+  /// The records of those in which an agent is: in a server for agents that is all of them.
+  public var sessions: [JSONValue] {
+    call.lines.compactMap { try? JSONValue.parse(text: $0) }.filter {
+      label != Self.mine || $0["state"]?.string != "unknown"
+        || Self.harnesses.contains($0["command"]?.string)
+    }
+  }
+
+  private static let harnesses: [String?] = [
+    "aider", "amp", "claude", "codex", "cursor-agent", "gemini", "goose", "opencode",
+  ]
+}
