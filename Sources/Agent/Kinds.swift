@@ -71,6 +71,16 @@ public struct SetupFacts: Sendable {
   public var word = ["health"]
   /// Whether an answer without a row is one.
   public var mayBeEmpty = false
+  /// The commands that a person tries next, without the profile.
+  public var next = ["agent-tail", "agent-chat -i", "agent-call health"]
 
   public init() {}
+
+  /// `next` with a profile.
+  public func commands(_ profile: String) -> [String] {
+    next.map { command in
+      let end = command.firstIndex(of: " ") ?? command.endIndex
+      return command[..<end] + " -p \(profile)" + command[end...]
+    }
+  }
 }

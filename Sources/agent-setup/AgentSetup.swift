@@ -14,8 +14,14 @@ public func agentSetupMain() {
     let file = try ProfileFile()
     let talk = SetupTalk(diagnostics)
     defer { talk.clean() }
-    var setup = Setup(options, file, talk)
-    let code = try setup.run()
+    let code: Int32
+    if options.isFinding {
+      code = try Finding(file, talk).write()
+    } else {
+      if options.isEmpty, isatty(0) == 1 { try Finding(file, talk).show() }
+      var setup = Setup(options, file, talk)
+      code = try setup.run()
+    }
     talk.clean()
     Process.exit(code: code)
   }
@@ -24,13 +30,17 @@ public func agentSetupMain() {
 struct SetupOptions {
   var kind: KindFacts?
   var profile: String?
+  var isFinding = false
+
+  /// Whether nothing says what is to be set up.
+  var isEmpty: Bool { kind == nil && profile == nil }
 
   static let kinds: [KindFacts] = KindFacts.all.filter { $0.setup != nil }
 
   static let table = OptionTable<SetupOptions>(
     program: "agent-setup",
     summary: "Ask for an agent's URL and token, check them, and write a profile.",
-    synopsis: "[-k KIND] [-p NAME]", operands: .none,
+    synopsis: "[-k KIND] [-p NAME] | --found", operands: .none,
     options: [
       Option(
         "k", "kind", "KIND",
@@ -40,8 +50,14 @@ struct SetupOptions {
         "p", "profile", "NAME", "the profile to write (default: asked for)",
         .text.offering(CompletionNames.profiles)
       ) { $0.profile = $1 },
+      Option(
+        nil, "found", "write what is found here: gateways, agents in tmux, hosts of ~/.ssh/config"
+      ) { $0.isFinding = true },
     ]
-  ) { _, words throws(UsageError) in
+  ) { options, words throws(UsageError) in
+    if options.isFinding, !options.isEmpty {
+      throw UsageError("--found takes neither --kind nor --profile")
+    }
     if let word = words.operands.first { throw UsageError("no operand is taken: \(word)") }
   }
 }

@@ -43,6 +43,10 @@ struct ProfileFile {
 
   func has(_ profile: String) -> Bool { said.contains { $0.profile == profile } }
 
+  func has(section kind: String, _ name: String) -> Bool {
+    said.contains { $0.what == .heading(kind: kind, name: name) }
+  }
+
   func profiles(of kind: KindFacts) -> [String] {
     said.filter { $0.what == .setting(key: "kind", value: kind.name) }.map(\.profile)
       .filter { !$0.isEmpty && Self.isName($0) }
@@ -86,6 +90,20 @@ struct ProfileFile {
       if !text.isEmpty { text.append([]) }
       text += ["[profile \(profile)]"].map { Array($0.utf8) } + settings.map { Array($0.utf8) }
     }
+    try replace(with: text)
+  }
+
+  /// Puts sections below what is there.
+  func add(_ sections: [[String]]) throws(Failure) {
+    var text = lines.map(Array.init)
+    for section in sections {
+      if !text.isEmpty { text.append([]) }
+      text += section.map { Array($0.utf8) }
+    }
+    try replace(with: text)
+  }
+
+  private func replace(with text: [[UInt8]]) throws(Failure) {
     try Folders.make(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
     try StateFile(path: path).replace(with: text.flatMap { $0 + [10] })
     if let mode { chmod(path, mode) }

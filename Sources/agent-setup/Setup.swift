@@ -68,6 +68,7 @@ struct Setup {
     } else {
       explain()
     }
+    if code == 0 { talk.say(next: (kind.setup ?? SetupFacts()).commands(profile)) }
     if Self.heard.contains(where: { Process.environment($0) != nil }) {
       talk.say("AGENT_URL, AGENT_PROFILE and AGENT_TOKEN_FILE win over profiles: unset them.")
     }

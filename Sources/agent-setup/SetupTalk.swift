@@ -16,6 +16,12 @@ struct SetupTalk {
 
   func say(_ words: String) { put(Visible.masked(words) + "\n") }
 
+  /// What to type next.
+  func say(next commands: [String]) {
+    say("next:")
+    for command in commands.prefix(3) { say("  \(command)") }
+  }
+
   func fail(_ words: String, _ status: ExitStatus = .failure) -> Never {
     clean()
     diagnostics.fail(words, status)

@@ -8,6 +8,7 @@ extension KindFacts {
     setup.address = "URL of the server (https://...)"
     setup.secret = "App password, not shown; none to read only"
     setup.word = ["login"]
+    setup.next = ["pds-record describe", "agent-tail", "outbox list"]
     facts.setup = setup
     return facts
   }()

@@ -5,6 +5,7 @@ extension KindFacts {
     var setup = SetupFacts()
     setup.secret = "Pairing code or token, not shown; none to ask the server for a code"
     (setup.word, setup.mayBeEmpty) = (["threads"], true)
+    setup.next = ["agent-chat -i", "agent-tail", "agent-approve -l"]
     facts.setup = setup
     return facts
   }()
