@@ -11,6 +11,8 @@ final class StreamWatch: StreamLoop {
   private let backend: ClankyVoice
   private let wire: FollowedStream
   private var history: Fetch?
+  private var guilds: Fetch?
+  private var hasAskedGuilds = false
   private var faults: FaultLog
 
   init(_ watch: Watch, _ backend: ClankyVoice) throws(Failure) {
@@ -20,7 +22,10 @@ final class StreamWatch: StreamLoop {
     var policy = watch.options.reconnect.policy(usualSilence: wire.usualSilence)
     policy.maxEventBytes = Fetch.largest
     super.init(backend.agent.client, wire.place, policy, judge: wire.judge)
-    watch.onEmpty = { [unowned self] in askHistory() }
+    watch.onEmpty = { [unowned self] in
+      askGuilds()
+      askHistory()
+    }
   }
 
   func run() throws(Failure) -> ExitStatus {
@@ -44,7 +49,7 @@ final class StreamWatch: StreamLoop {
   }
 
   override func willWait() throws(LinkEnd) -> Double {
-    let next = lookAtHistory()
+    let next = min(lookAtGuilds(), lookAtHistory())
     watch.look(force: false)
     if isOver { throw .over }
     return min(next, watch.nextLook)
@@ -61,6 +66,24 @@ final class StreamWatch: StreamLoop {
     history = backend.fetchPast(guild: watch.options.filter.guild, limit: NoSession.recent)
   }
 
+  /// Guilds go by their names on a screen.
+  private func askGuilds() {
+    guard watch.screen != nil, !watch.options.isVerbose, !hasAskedGuilds else { return }
+    hasAskedGuilds = true
+    guilds = backend.fetchGuilds()
+  }
+
+  /// - Returns: when to look again at the latest, seconds of `Clock.monotonic`.
+  private func lookAtGuilds() -> Double {
+    guard let guilds else { return .infinity }
+    let due = guilds.due(Clock.monotonic)
+    guard let end = guilds.end else { return due }
+    self.guilds = nil
+    watch.guilds = backend.guildNames(in: end)
+    watch.changed(isState: false)
+    return .infinity
+  }
+
   /// - Returns: when to look again at the latest, seconds of `Clock.monotonic`.
   private func lookAtHistory() -> Double {
     guard let history else { return .infinity }
@@ -68,7 +91,8 @@ final class StreamWatch: StreamLoop {
     guard let end = history.end else { return due }
     self.history = nil
     if let past = backend.past(in: end) {
-      watch.screen?.past = past.limited(count: NoSession.recent).lines(at: .now())
+      watch.screen?.past = past.limited(count: NoSession.recent).lines(
+        at: .now(), guilds: watch.guilds)
       watch.changed(isState: false)
     }
     return .infinity
@@ -77,6 +101,8 @@ final class StreamWatch: StreamLoop {
   // MARK: - What the stream tells
 
   override func opened(_ place: String, isFirst: Bool, down: Double?) {
+    // An agent that was away may be in other guilds.
+    hasAskedGuilds = false
     watch.link.phase = .open
     watch.changed(isState: false)
     if watch.screen == nil {
@@ -106,6 +132,7 @@ final class StreamWatch: StreamLoop {
     case .state(let state):
       watch.feed.receive(state, at: .now())
       watch.changed(isState: true)
+      if !state.sessions.isEmpty { askGuilds() }
     case .news(let news):
       watch.feed.receive(news)
       watch.changed(isState: false)

@@ -26,6 +26,8 @@ final class Watch {
   var onWish: (LiveView.Wish) -> Void = { _ in }
   /// Called once each time the last session has gone.
   var onEmpty: () -> Void = {}
+  /// Names by ids, as far as they are known.
+  var guilds: [String: String] = [:]
 
   private(set) var ending: Ending?
   private var lastWords: [String] = []
@@ -92,7 +94,10 @@ final class Watch {
     guard ending == nil else { return }
     let clock = Clock.monotonic
     guard force || isChanged || clock >= wanted else { return }
-    let sessions = feed.sessions()
+    var sessions = feed.sessions()
+    for index in sessions.indices {
+      sessions[index].guildName = sessions[index].guildId.flatMap { guilds[$0] }
+    }
     if feed.isKnown && sessions.isEmpty != wasEmpty {
       wasEmpty = sessions.isEmpty
       if wasEmpty { onEmpty() }

@@ -27,6 +27,11 @@ run voice-state --panel session
 out_like 'guild Repair Café 🔧' "So has the guild of a session that goes on."
 run voice-state -v --panel session
 out_like 'guild 1184019000000000513' "With -v it has its id."
+printf 'Repair Caf|q\\c\n' >keys
+t 0 "a live screen tells the guild by its name" python3 "$cli/talk.py" voice-state -w <keys
+printf '1184019000000000513|q\\c\n' >keys
+t 0 "with -v, a live screen tells its id" python3 "$cli/talk.py" voice-state -wv <keys
+out_unlike 'Repair' "with -v, no name is on the live screen"
 echo '{"sessions":[]}' |
   curl -sf -o "$tmp/put" -X PUT -H 'content-type: application/json' --data-binary @- "$url/api/voice/state"
 run voice-state history -n 1

@@ -68,18 +68,30 @@ package struct ClankyVoice {
   /// Asks for sessions that have ended without waiting for the answer, which `past(in:)` reads;
   /// nil when there is nothing to ask.
   package func fetchPast(guild: String?, limit: Int) -> Fetch? {
-    let path = ClankyPath.pastSessions(guild: guild, limit: limit)
-    return (try? agent.backend.request(path)).map {
-      Fetch(agent.client, $0, now: Clock.monotonic)
-    }
+    fetch(ClankyPath.pastSessions(guild: guild, limit: limit))
   }
 
   /// The sessions in an answer; nil where there are none in it.
-  package func past(in end: FetchEnd) -> [PastSession]? {
+  package func past(in end: FetchEnd) -> [PastSession]? { rows(in: end)?.map(PastSession.init) }
+
+  /// Asks for the guilds as `fetchPast` asks for sessions.
+  package func fetchGuilds() -> Fetch? { fetch(ClankyPath.guilds) }
+
+  /// The names in an answer by the guilds' ids.
+  package func guildNames(in end: FetchEnd) -> [String: String] {
+    let guilds = GuildChoice.guilds(in: rows(in: end)?.map(\.bytes) ?? [])
+    return Dictionary(guilds.filter { !$0.name.isEmpty }.map { ($0.id, $0.name) }) { one, _ in one }
+  }
+
+  private func fetch(_ path: String) -> Fetch? {
+    (try? agent.backend.request(path)).map { Fetch(agent.client, $0, now: Clock.monotonic) }
+  }
+
+  private func rows(in end: FetchEnd) -> [RawList.Row]? {
     guard case .response(let head, let body) = end,
       agent.backend.problem(of: head, body) == nil
     else { return nil }
-    return RawList.objects(body)?.map(PastSession.init)
+    return RawList.objects(body)
   }
 
   /// The events of a past session, oldest first; those that are not objects are left
