@@ -14,18 +14,19 @@ post() { curl -sf --data-binary "{\"kind\":\"$2\",\"content\":\"$3\"}" "$1/api/a
 for number in 1 2 3; do post "$home" note "before$number"; done
 
 browse -p home
-ok "the history is there" wait_until 20 shows '^> home .*before3'
+ok "the history is there" wait_until 20 shows '^> .*before3'
+ok "the rows of the only profile have no name" hides ' home '
 post "$home" note live1
-ok "what happens comes below it" wait_until 20 shows '^> home .*live1'
+ok "what happens comes below it" wait_until 20 shows '^> .*live1'
 keys Up
 ok "moving up pauses the list" wait_until 20 shows '^paused >'
 post "$home" note live2
 kept() { grep -q live2 "$tmp"/made/agent-browse.*/all; }
 ok "what happens is kept" wait_until 20 kept
 ok "it is not shown" hides live2
-ok "the pointer stays" shows '^> home .*before3'
+ok "the pointer stays" shows '^> .*before3'
 keys C-s
-ok "it goes on" wait_until 20 shows 'home .*live2'
+ok "it goes on" wait_until 20 shows 'live2'
 ok "and says no more that it is paused" wait_until 20 shows '^> *$'
 keys C-s
 ok "it pauses a second time" wait_until 20 shows '^paused >'
