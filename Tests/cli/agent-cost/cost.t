@@ -1,7 +1,7 @@
 #!/bin/sh
 # agent-cost: what was spent, of files and of agents, on a terminal, in a pipe and in a bar.
 . "${0%/*}/../lib.sh"
-needs agent-serve action-filter action-format python3
+needs agent-serve action-filter action-format jq python3
 cd "$tmp" || exit
 day=$root/Tests/fixtures/sample-day.ndjson
 TMPDIR=$tmp/tmp
@@ -70,6 +70,29 @@ t 1 "the limit is passed" agent-cost -o line --limit 4 "$day"
 out_like '^\$4\.05 of \$4  170 calls' "the line tells the limit"
 run agent-cost -o table --limit 4 "$day"
 is "$status $(tail -n 1 "$out")" "1 over the limit of \$4" "so does a table"
+
+# --- this month, this week
+python3 - >lately <<'END'
+import datetime, json
+now = datetime.datetime.now().astimezone()
+day = now.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+month, week = day.replace(day=1), day - datetime.timedelta(now.weekday())
+def spend(at, usd):
+    at = at.astimezone(datetime.timezone.utc)
+    print(json.dumps({"id": usd, "kind": "llm_call", "created_at": at.strftime("%Y-%m-%dT%H:%M:%SZ"), "usd_cost": usd}))
+second = datetime.timedelta(seconds=1)
+spend(month, 1)
+spend(month - second, 2)
+spend(week, 4)
+spend(week - second, 8)
+json.dump([sum(usd for at, usd in ((month, 1), (month - second, 2), (week, 4), (week - second, 8)) if at >= since)
+           for since in (month, week)], open("sums", "w"))
+END
+spent() { agent-cost -o json "$@" lately | tail -n 1 | jq .usd_cost; }
+is "$(spent --month)" "$(jq '.[0]' sums)" "--month counts since the first day of the month"
+is "$(spent --week)" "$(jq '.[1]' sums)" "--week counts since Monday"
+t 2 "--month and --week exclude each other" agent-cost --month --week
+t 2 "--month and --since exclude each other" agent-cost --month -S today
 
 # --- nothing
 t 0 "nothing was spent" agent-cost -S 1h --by user,hour "$day"
