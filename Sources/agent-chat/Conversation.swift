@@ -34,7 +34,15 @@ final class Conversation {
         guard line.utf8.contains(where: { $0 != 32 && $0 != 9 }) else { continue }
         editor.add(line)
         history.add(line)
-        try say(line)
+        switch line {
+        case "/help": end(Self.help)
+        case "/quit":
+          loop.stop()
+          return .success
+        // So the agent's own words of these names can be said.
+        case " /help", " /quit": try say(String(line.dropFirst()))
+        default: try say(line)
+        }
       case .end:
         end("\n")
         loop.stop()
@@ -46,6 +54,15 @@ final class Conversation {
       }
     }
   }
+
+  private static let help = """
+    /help     show this
+    /quit     leave, as Ctrl-D does
+    Ctrl-C    end an answer; at the prompt, leave
+    Up, Down  bring back what was typed before
+    All else goes to the agent, also /new or /status; a blank in front sends /help itself.
+
+    """
 
   private func say(_ text: String) throws {
     var question = ChatQuestion(

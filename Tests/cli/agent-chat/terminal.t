@@ -132,6 +132,22 @@ state=$(order end 20)
 like "$state" '"status": 130' "^C at a prompt ends by the signal"
 like "$state" '"termios": true' "and the terminal is as before"
 
+run python3 "$cli/talk.py" agent-chat -p claw -i -t words --color never <<'END'
+> |/help
+/quit     leave|-
+> |/status
+You said: /status|-
+> | /help
+You said: /help|-
+> |/helpless
+You said: /helpless|-
+> |/quit
+END
+status_is 0 "/quit leaves"
+out_like '^ *Ctrl-C +end an answer' "/help shows the keys"
+is "$(frames claw chat.send | jq -r 'select(.sessionKey | test("words")).message' | tr '\n' ' ')" \
+  "/status /help /helpless " "other lines go to the agent, and with a blank in front /help goes to it"
+
 start_gateway shy --pair
 sit agent-chat -i -p shy
 order expect 'openclaw devices approve pr-9' >/dev/null

@@ -47,7 +47,7 @@ start_gateway claw --token gw-secret
 rm "$config"
 OPENCLAW_GATEWAY_PORT=${url##*:}
 talk <<END
-Found here|-\c
+Found here|-
 Name of the profile|^C
 END
 out_like '^Found here:' "at a terminal, what is found is shown first"
