@@ -67,6 +67,14 @@ struct NotifyLoop {
   private static func channels(
     _ options: NotifyOptions, _ client: WebClient?, _ outcome: Outcome
   ) throws(Failure) -> [Channel] {
+    let ways = try ways(options, client, outcome)
+    return ways.isEmpty ? [Channel(usual(outcome))] : ways.map { Channel([$0]) }
+  }
+
+  /// Those that were asked for; without a client there are no topics.
+  static func ways(
+    _ options: NotifyOptions, _ client: WebClient?, _ outcome: Outcome
+  ) throws(Failure) -> [any Way] {
     var ways: [any Way] = options.ways.map { way in
       switch way {
       case .bell: BellWay()
@@ -81,8 +89,7 @@ struct NotifyLoop {
         ways.append(NtfyWay(topic, click: options.click, client, outcome))
       }
     }
-    ways += options.commands.map { Programs.command($0, outcome) as any Way }
-    return ways.isEmpty ? [Channel(usual(outcome))] : ways.map { Channel([$0]) }
+    return ways + options.commands.map { Programs.command($0, outcome) as any Way }
   }
 
   /// The best that there is, and what stands in for it.

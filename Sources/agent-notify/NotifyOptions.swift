@@ -36,11 +36,13 @@ struct NotifyOptions {
   /// Of `--route`.
   var files: [String] = []
 
+  private static let check = "--check sends one notice by --to, --ntfy and --exec"
+
   static let table = OptionTable<NotifyOptions>(
     program: "agent-notify",
     summary: "Tell a person what an agent's records say, now or later, each once.",
     synopsis: "[options] [-p NAME,... [-- OPTION ...] | --route [FILE ...]]",
-    guesses: ["--test": "--check sends one", "-t": "--check sends one"],
+    guesses: ["--test": Self.check, "-t": Self.check],
     options: [
       Option(
         "p", "profile", "NAME,...", "follow these profiles; repeatable",
@@ -52,7 +54,7 @@ struct NotifyOptions {
         nil, "bus", "SUBJECT,...", "tell what comes on a bus, on one machine; repeatable",
         Reading(names)
       ) { $0.subjects += $1 },
-      Option(nil, "check", "say who may read the topic, and send one notice") {
+      Option(nil, "check", "send one notice, and say who may read the topic") {
         $0.isCheck = true
       }.rare,
       Option(nil, "click", "URL", "what a tap on a notice of ntfy opens", Reading(link)) {
@@ -122,8 +124,9 @@ struct NotifyOptions {
       throw UsageError("\(word): the options of the filter need --profile or --bus")
     }
     if options.token != nil { throw UsageError("--ntfy-token is for --ntfy") }
-    if options.ntfy.isEmpty, options.click != nil || options.isCheck {
-      throw UsageError("--\(options.isCheck ? "check" : "click") is for --ntfy")
+    if options.ntfy.isEmpty, options.click != nil { throw UsageError("--click is for --ntfy") }
+    if options.isCheck, options.ntfy.isEmpty, options.ways.isEmpty, options.commands.isEmpty {
+      throw UsageError("--check needs a way: --to, --ntfy or --exec")
     }
     if options.state?.isEmpty == true { throw UsageError("--state: no file is named") }
   }

@@ -12,6 +12,7 @@ struct NtfyCheck {
 
   static func run(_ options: NotifyOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
     let topics = try NtfyTopic.all(options)
+    if topics.isEmpty { return try WayCheck.run(options, diagnostics) }
     let check = NtfyCheck(
       client: try options.access.client(diagnostics.program), diagnostics: diagnostics,
       click: options.click)
@@ -22,7 +23,9 @@ struct NtfyCheck {
         worst = worst == .denied ? worst : error.status
       }
     }
-    return worst
+    if options.ways.isEmpty, options.commands.isEmpty { return worst }
+    let other = try WayCheck.run(options, diagnostics)
+    return worst == .success ? other : worst
   }
 
   private func look(_ topic: NtfyTopic) throws {
@@ -35,12 +38,8 @@ struct NtfyCheck {
       let isReader = try mayRead(topic, withToken: true)
       try say(topic, "with the token it may \(isReader ? "" : "not ")be read")
     }
-    let title = "agent-notify --check"
-    let text = "This topic may be written."
-    let delivery = Delivery(
-      title: title, body: text, urgency: .attention, hasSound: false, category: "check",
-      sequence: Bundle.newSequence(), record: [])
-    let body = NtfyMessage.body(delivery, topic: topic.topic, click: click)
+    let body = NtfyMessage.body(
+      .check("This topic may be written."), topic: topic.topic, click: click)
     let (head, answer) = try ask(topic, topic.publishing(body))
     guard answer?["id"]?.string != nil, (200...299).contains(head.status) else {
       throw Failure("not the answer of an ntfy server", .failure)

@@ -220,4 +220,23 @@ exec 3>&-
 is "$status" 143 "a signal ends it"
 ok "and what it runs" wait_until 5 gone "$(cat "$tmp/held.child")"
 
+# --- --check
+mkdir -p "$tmp/bin"
+stub notify-send
+PATH=$tmp/bin:$PATH
+t 0 "--check sends one notice in each way" agent-notify --check --to line,notify-send --exec "cat >$tmp/record"
+like "$(head -n 1 "$out")" '^[0-9:]* attention  agent-notify --check: One notice' "it is told in a line"
+is "$(sed 1d "$out")" "line: one notice was sent
+notify-send: one notice was sent
+cat >$tmp/record: one notice was sent" "each way is said to work"
+is "$(word -2)" "agent-notify --check" "the desktop is given a title"
+is "$(jq -r '.type + " " + .category' "$tmp/record")" "notification check" "a command is given a record"
+t 75 "a way that fails is told" agent-notify --check --exec 'exit 3' --to line
+err_is 'agent-notify: exit 3: status 3' "its reason is told"
+out_like '^line: one notice was sent' "the others are tried"
+t 75 "tmux without anybody is told" env TMUX_TMPDIR="$tmp/none" agent-notify --check --to tmux
+err_like '^agent-notify: tmux: ' "the message names it"
+run agent-notify --told
+out_unlike 'check' "a check is not remembered"
+
 done_testing
