@@ -18,7 +18,7 @@ struct FormatOptions {
 
   static let table = OptionTable<FormatOptions>(
     program: "action-format", summary: "Show an agent's actions to a person, one row each.",
-    synopsis: "[options] [FILE ...]",
+    synopsis: "[options] [FILE ...]", guesses: ["--json": "it reads JSON, and shows it"],
     options: [
       Option("t", "absolute", "date and local time instead of the age") { $0.isAbsolute = true },
       Option("x", "expand", "everything an action holds, below its row") { $0.isExpanded = true },

@@ -27,7 +27,7 @@ struct GetOptions {
     program: "bus-get",
     summary: "Print the records of a stream on a bus, a line each.",
     synopsis: "[options] [SUBJECT ...]",
-    operands: .none,
+    operands: .none, guesses: ["--json": "it prints JSON anyway"],
     options: BusOptions.options.at(\.bus) + [
       Option(
         "d", "durable", "NAME", "share the records with all readers that give NAME",

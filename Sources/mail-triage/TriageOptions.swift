@@ -23,7 +23,7 @@ struct TriageOptions {
   static let table = OptionTable<TriageOptions>(
     program: "mail-triage",
     summary: "Read mail and messages, and write a notification for each, by urgency.",
-    synopsis: "[options] [MAILDIR | FILE ...]",
+    synopsis: "[options] [MAILDIR | FILE ...]", guesses: ["--json": "it prints JSON anyway"],
     options: [
       Option("f", "follow", "wait for more mail in the maildirs") { $0.isFollowing = true },
       Option("n", "count", "COUNT", "end after COUNT notifications", .wholeNumber(in: 1...Int.max))

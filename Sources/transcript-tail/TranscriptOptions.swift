@@ -21,7 +21,7 @@ struct TranscriptOptions {
     program: "transcript-tail",
     summary: "Follow a coding agent's own transcripts, one JSON record per line.",
     synopsis: "[options] [FILE | DIR | HOST:[PATH]]",
-    operands: .fileOr(CompletionNames.hostNames),
+    operands: .fileOr(CompletionNames.hostNames), guesses: ["--json": "it prints JSON anyway"],
     options: [
       Option(nil, "all", "of all sessions, from their beginning") { $0.wishes.all = true },
       Option(nil, "new", "only what is added from now on") { $0.wishes.new = true },

@@ -17,7 +17,7 @@ struct FoldOptions {
   static let table = OptionTable<FoldOptions>(
     program: "turn-fold",
     summary: "Fold an agent's events into turns, calls of tools and messages.",
-    synopsis: "[options] [FILE ...]",
+    synopsis: "[options] [FILE ...]", guesses: ["--json": "it prints JSON anyway"],
     options: [
       Option("f", "final", "only what is finished, each once") { $0.isFinal = true },
       Option(

@@ -17,7 +17,7 @@ struct WsOptions {
   static let table = OptionTable<WsOptions>(
     program: "ws-tail",
     summary: "Follow a WebSocket, one JSON record per message.",
-    synopsis: "[options] URL",
+    synopsis: "[options] URL", guesses: ["--json": "it prints JSON anyway"],
     options: [
       Option("d", "data-only", "print only the data of each message") { $0.dataOnly = true },
       Option(

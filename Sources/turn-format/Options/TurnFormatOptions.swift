@@ -17,7 +17,7 @@ struct TurnFormatOptions {
 
   static let table = OptionTable<TurnFormatOptions>(
     program: "turn-format", summary: "Show what an agent does, turn by turn, to a person.",
-    synopsis: "[options] [FILE ...]",
+    synopsis: "[options] [FILE ...]", guesses: ["--json": "it reads JSON, and shows it"],
     options: [
       Option("n", "count", "COUNT", "stop after COUNT turns", .wholeNumber(in: 1...Int.max)) {
         $0.count = $1
