@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154
 # browser.sh: for tests of agent-browse, in a tmux of their own. After lib.sh.
 #
-#   browse WORD...     agent-browse on a screen of 100x30; what it prints, and its status,
+#   browse WORD...     agent-browse on a screen of 100x30, or of $wide and $high; what it prints, and its status,
 #                      are in $tmp/printed and $tmp/status; it reads the pipe $tmp/feed
 #                      where there is one
 #   keys KEY...        as tmux send-keys names them
@@ -38,7 +38,7 @@ echo $? >"$tmp/status"
 exec tail -f /dev/null
 END
   mux kill-session -t =look 2>/dev/null
-  mux new-session -d -x 100 -y 30 -s look sh "$tmp/browse" "$tmp" "$@"
+  mux new-session -d -x "${wide:-100}" -y "${high:-30}" -s look sh "$tmp/browse" "$tmp" "$@"
 }
 keys() { mux send-keys -t =look: "$@"; }
 screen() { mux capture-pane -p -t =look: >"$tmp/screen" 2>/dev/null; }

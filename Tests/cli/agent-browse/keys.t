@@ -21,7 +21,7 @@ ok "the newest is next to the prompt" wait_until 20 shows '^> .*number59'
 ok "the day is above it" shows 'number50'
 ok "what a row holds is below" wait_until 20 shows 'note +note59; touch evil; \{1\} \{q\}'
 ok "with the odd id made visible" shows "id +'59.*touch evil"
-ok "the keys are named" shows 'Enter detail.*\? keys'
+ok "the keys are named" shows 'Enter detail  Ctrl-S pause.*\? keys'
 
 keys number6
 ok "words search the rows" wait_until 20 shows '^  1/60 '
@@ -163,6 +163,19 @@ for words in '--filter x yesterday' 'yesterday' '--filter x day.ndjson yesterday
   esac
   is "$status $(cat "$err")" "2 $want" "agent-browse $words names what is wrong"
 done
+wide=160 browse day.ndjson
+ok "on a wide screen the detail is beside the rows" wait_until 20 shows '^  .*number50.*│ .*│$'
+at_top() { screen && head -n 2 "$tmp/screen" | grep -q '│ .*? k'; }
+ok "the detail begins in the first rows of the screen" wait_until 20 at_top
+keys Enter
+ok "in less the detail has all of the screen" wait_until 20 shows '^\(END\)|^:'
+keys q
+keys Escape
+wait_until 20 left
+high=16 browse day.ndjson
+ok "the counter of fzf covers nothing of the detail" wait_until 20 shows '^│ .*number59 .*…  +1/[0-9]+│'
+keys Escape
+wait_until 20 left
 browse yesterday
 ok "a file that is not there" wait_until 20 left
 ok "is told on the screen, too" shows '^agent-browse: yesterday: no such file or directory'
