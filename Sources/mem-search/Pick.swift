@@ -36,7 +36,7 @@ struct Pick {
         [
           "--multi", "--with-nth", "5,2,3", "--query", query, "--print-query",
           "--expect", "ctrl-e,ctrl-d,ctrl-y",
-          "--header", "Enter print  C-e edit  C-d delete  C-y copy",
+          "--header", "Enter print  Ctrl-E edit  Ctrl-D delete  Ctrl-Y copy",
           "--preview", Self.preview, "--preview-window", "down,12,wrap",
         ], list, .given(chosen))
       guard status == 0 else { return status == 1 || status == 130 ? .negative : .failure }
@@ -69,9 +69,9 @@ struct Pick {
     }
   }
 
-  /// For sh(1), as whose words fzf quotes the fields.
+  /// For sh(1), as whose words fzf quotes the fields. Over the end of its first row fzf puts a counter.
   private static let preview = #"""
-    printf "%s\n" {5} "" {6} "" "subject     "{2} "type        "{3} "confidence  "{4} \
+    printf "%s\n" "" {5} {6} "" "subject     "{2} "type        "{3} "confidence  "{4} \
       "scope       "{7} "updated     "{13} "id          "{1}
     [ -z {15} ] || printf "guild       %s\n" {15}
     """#
