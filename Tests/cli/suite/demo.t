@@ -21,6 +21,29 @@ ok "no byte of it controls a terminal" perl -0777 -ne 'exit(/[\x00-\x08\x0b-\x1f
 ok "its server is gone" wait_until 30 no_server
 ok "its folder is gone, too" nothing_left
 
+# What is played is not faster than one reads, and never silent for long.
+"$root/Tests/fixtures/as-of-now" "$root/Tests/fixtures/sample-day.ndjson" >"$tmp/day"
+"$root/Tests/fixtures/as-of-now" --silence 2 "$root/Tests/fixtures/sample-day.ndjson" >"$tmp/brisk"
+ok "silences are shortened to two seconds, and all else takes as long as it did" python3 - "$tmp/day" "$tmp/brisk" <<'END'
+import datetime, json, sys
+def times(name):
+    records = map(json.loads, open(name, encoding="utf-8"))
+    return [datetime.datetime.fromisoformat(record["received_at"][:-1]) for record in records if "received_at" in record]
+def gaps(times):
+    return [round((later - earlier).total_seconds(), 3) for earlier, later in zip(times, times[1:])]
+day, brisk = (times(name) for name in sys.argv[1:])
+assert gaps(brisk) == [min(gap, 2) for gap in gaps(day)]
+assert max(gaps(day)) > 60 and abs((brisk[-1] - day[-1]).total_seconds()) < 60
+END
+AGENT_URL=http://127.0.0.1:9 start pace "$root/Tests/demo" 30
+wait_until 30 has "$tmp/pace.out" voice_session_start
+before=$(lines "$tmp/pace.out")
+sleep 4 # of the demonstration
+passed=$(($(lines "$tmp/pace.out") - before))
+ok "in four seconds no more rows appear than one can read: $passed" test "$passed" -le 30
+ok "some do" test "$passed" -ge 3
+stop "$pid"
+
 # A small Debian has perl-base alone.
 for module in Time/HiRes Time/Local; do
   mkdir -p "$tmp/perl/${module%/*}"
