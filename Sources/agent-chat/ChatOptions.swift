@@ -55,7 +55,7 @@ struct ChatOptions {
       ) {
         $0.agent = $1
       },
-      Option("i", "interactive", "talk at the terminal until ^D") {
+      Option("i", "interactive", "talk at the terminal until Ctrl-D") {
         $0.modes.append(.interactive)
       },
       Option(
@@ -159,7 +159,7 @@ struct ChatOptions {
       throw UsageError("--interactive is for a person: no --output json")
     }
     if mode == .interactive, reconnect.maxTime != nil {
-      throw UsageError("--interactive ends by ^D, not by --max-time")
+      throw UsageError("--interactive ends by Ctrl-D, not by --max-time")
     }
     try receive(words.paths)
     if access.tokenFile == "-", mode == .message, self.words == nil {

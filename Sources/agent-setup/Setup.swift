@@ -395,7 +395,7 @@ struct Setup {
   /// For a quarter of an hour; a gateway is not to be asked often.
   private mutating func isLetIn() throws -> Bool {
     talk.say("  \(said)")
-    talk.say("Waiting until somebody has done that; ^C ends.")
+    talk.say("Waiting until somebody has done that; Ctrl-C ends.")
     for _ in 0..<180 {
       talk.pause(seconds: 5)
       if try isHealthy() { return true }

@@ -19,11 +19,11 @@ enum StatusLine {
     return switch state {
     case .connecting: "\(host): connecting"
     case .waiting(let why, let attempt, let seconds):
-      "\(host): reconnecting in \(seconds) s (try \(attempt); Return: now, ~.: end): "
+      "\(host): reconnecting in \(seconds) s (try \(attempt); Enter: now, ~.: end): "
         + Visible.line(why)
     case .trying(let why, let attempt):
       "\(host): reconnecting (try \(attempt); ~.: end): \(Visible.line(why))"
-    case .escapes: "~.  end   ~^Z  suspend   ~~  send ~   ~?  this list"
+    case .escapes: "~.  end   ~Ctrl-Z  suspend   ~~  send ~   ~?  this list"
     }
   }
 

@@ -3,10 +3,10 @@ import Screen
 enum KeyHelp {
   private static let always = [
     ("q", "quit"), ("p", "choose panels"), ("/", "search in what is shown"),
-    ("n, N", "the next line found, the one before"), ("Escape", "end the search"),
+    ("n, N", "the next line found, the one before"), ("Esc", "end the search"),
     ("t", "times by the clock, or ages"), ("Up, Down, k, j", "move by a line"),
     ("PgUp, PgDn", "move by a window"), ("Home, End, g, G", "go to the beginning, the end"),
-    ("^L", "redraw the screen"), ("^Z", "suspend; fg goes on"), ("?", "these keys"),
+    ("Ctrl-L", "redraw the screen"), ("Ctrl-Z", "suspend; fg goes on"), ("?", "these keys"),
   ]
 
   private static let replay = [

@@ -76,11 +76,11 @@ final class LiveView: WatchView {
   }
 
   private var keys: String {
-    if chooser != nil { return "space choose  a all  enter done" }
+    if chooser != nil { return "Space choose  a all  Enter done" }
     if helps { return "any key goes back" }
-    if let finder { return finder.isTyping ? "enter find  esc end" : "n next  N back  esc end" }
+    if let finder { return finder.isTyping ? "Enter find  Esc end" : "n next  N back  Esc end" }
     return isReplay
-      ? "q quit  space pause  +- speed  n next  ? help" : "q quit  p panels  / search  ? help"
+      ? "q quit  Space pause  +- speed  n next  ? help" : "q quit  p panels  / search  ? help"
   }
 
   /// Ages tick once a second, in step with the age of the state.
