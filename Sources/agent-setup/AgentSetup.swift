@@ -18,7 +18,8 @@ public func agentSetupMain() {
     if options.isFinding {
       code = try Finding(file, talk).write()
     } else {
-      if options.isEmpty, isatty(0) == 1 { try Finding(file, talk).show() }
+      // It is an addition: what hinders it is no fault of the dialogue.
+      if options.isEmpty, isatty(0) == 1 { try? Finding(file, talk).show() }
       var setup = Setup(options, file, talk)
       code = try setup.run()
     }

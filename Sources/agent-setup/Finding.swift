@@ -9,7 +9,7 @@ struct Finding {
   private let all: [Find]
   private var missing: [Find] { all.filter { !file.has(section: $0.kind, $0.name) } }
 
-  private struct Find {
+  private struct Find: Equatable {
     /// Of its section.
     let kind: String
     let name: String
@@ -24,42 +24,50 @@ struct Finding {
   init(_ file: ProfileFile, _ talk: SetupTalk) throws {
     (self.file, self.talk) = (file, talk)
     let settings = try Settings()
-    let servers = AgentSessions.all(settings.configuration)
+    let configuration = settings.configuration
+    let servers = AgentSessions.all(configuration)
     // A port of its own is what these servers read, too.
-    func url(_ variable: String, _ port: Int) -> String {
+    func address(_ variable: String, _ port: Int) -> String {
       let own = Process.environment(variable).flatMap { Int($0) } ?? port
       return "127.0.0.1:\((1...65535).contains(own) ? own : port)"
     }
-    let addresses = [url("OPENCLAW_GATEWAY_PORT", 18789), url("DASHBOARD_PORT", 8787)]
-    var environment: [String: String?] = ["XDG_CONFIG_HOME": talk.folder]
-    for name in ["AGENT_PROFILE", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"] {
-      environment[name] = .some(nil)
-    }
-    let questions = try addresses.map { address throws(Failure) in
-      environment["AGENT_URL"] = "http://" + address
+    func ask(_ address: String, _ words: [String]) throws(Failure) -> ProgramCall {
+      var environment: [String: String?] = [
+        "XDG_CONFIG_HOME": talk.folder, "AGENT_URL": "http://" + address,
+      ]
+      for name in ["AGENT_PROFILE", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"] {
+        environment[name] = .some(nil)
+      }
       return try ProgramCall(
-        ["agent-call", "--max-time", "3", "-o", "json", "get", "/health"], environment: environment)
+        ["agent-call", "--max-time", "3", "-o", "json"] + words, environment: environment)
     }
-    ProgramCall.wait(for: servers.map(\.call) + questions, clean: talk.clean)
+    let gateway = address("OPENCLAW_GATEWAY_PORT", 18789)
+    let dashboard = address("DASHBOARD_PORT", 8787)
+    let isGateway = try ask(gateway, ["get", "/health"])
+    let isDashboard = try ask(dashboard, ["health"])
+    ProgramCall.wait(for: servers.map(\.call) + [isGateway, isDashboard], clean: talk.clean)
 
     var all: [Find] = []
-    for (address, question) in zip(addresses, questions) {
-      let answer = question.lines.first.flatMap { try? JSONValue.parse(text: $0) }
-      if answer?["status"]?.string == "live" {
-        all.append(
-          Self.profile("openclaw", .openclaw, "ws://" + address, "an OpenClaw gateway"))
-      } else if question.status == 0 || question.status == 77 {
-        all.append(Self.profile("clanky", .clanky, "http://" + address, "a Clanky dashboard"))
-      }
+    let answer = isGateway.lines.first.flatMap { try? JSONValue.parse(text: $0) }
+    if answer?["status"]?.string == "live" {
+      all.append(
+        Self.profile("openclaw", .openclaw, "ws://" + gateway, "an OpenClaw gateway", configuration)
+      )
+    }
+    if isDashboard.status == 0
+      || isDashboard.status == 77 && isDashboard.faults.contains(where: { $0.holds("no token") })
+    {
+      all.append(
+        Self.profile("clanky", .clanky, "http://" + dashboard, "a Clanky dashboard", configuration))
     }
     if access("/tmp/joelclaw/gateway.ws.port", R_OK) == 0 {
-      all.append(Self.profile("joelclaw", .joelclaw, "", "a joelclaw gateway"))
+      all.append(Self.profile("joelclaw", .joelclaw, nil, "a joelclaw gateway", configuration))
     }
     // Where several have agents, the first is the one that tmux-attach uses.
     if let server = servers.first(where: { !$0.sessions.isEmpty }) {
       let commands = Set(server.sessions.compactMap { $0["command"]?.string })
       let kind = commands.count == 1 ? commands.filter(ProfileFile.isName) : []
-      let usual = AgentSessions.usualLabel(settings.configuration)
+      let usual = AgentSessions.usualLabel(configuration)
       let count = server.sessions.count
       all.append(
         Find(
@@ -78,12 +86,20 @@ struct Finding {
     self.all = all
   }
 
+  /// One that has a profile already goes by its name.
   private static func profile(
-    _ name: String, _ kind: KindFacts, _ url: String, _ what: String
+    _ usual: String, _ kind: KindFacts, _ url: String?, _ what: String,
+    _ configuration: Configuration
   ) -> Find {
-    Find(
-      kind: "profile", name: name, what: what + (url.isEmpty ? "" : " at \(url)"),
-      lines: (kind == .clanky ? [] : ["kind = \(kind.name)"]) + (url.isEmpty ? [] : ["url = \(url)"]),
+    let own = configuration.profiles.filter { _, profile in
+      guard let url else { return profile.kind == kind && profile.url == nil }
+      let there = profile.url?.exchanging(text: "//localhost", for: "//127.0.0.1")
+      return there == url || there?.hasPrefix(url + "/") == true
+    }
+    let name = own.keys.min() ?? usual
+    return Find(
+      kind: "profile", name: name, what: what + (url.map { " at \($0)" } ?? ""),
+      lines: (kind == .clanky ? [] : ["kind = \(kind.name)"]) + (url.map { ["url = \($0)"] } ?? []),
       next: (kind.setup ?? SetupFacts()).commands(name))
   }
 
@@ -122,10 +138,8 @@ struct Finding {
       try file.add(chosen.map(\.section))
       talk.say("Wrote \(chosen.map(\.name).joined(separator: ", ")) to \(file.path).")
     }
-    let others = all.filter { find in
-      !chosen.contains { $0.kind == find.kind && $0.name == find.name }
-    }
-    let next = try (chosen + others).prefix(2).map { find in
+    let there = all.filter { chosen.contains($0) || !missing.contains($0) }
+    let next = try there.prefix(2).map { find in
       guard find.kind == "profile", let said = try refusal(of: find.name) else { return find.next }
       talk.say("\(find.name): \(said)")
       return ["agent-setup -p \(find.name)"]

@@ -2,7 +2,7 @@
 # agent-setup: what it finds on this machine, and writes without asking about it.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../gateway.sh"
-needs agent-call tmux-attach python3 tmux
+needs agent-call tmux-attach jq python3 tmux
 
 TMUX_TMPDIR=$tmp
 export TMUX_TMPDIR
@@ -85,6 +85,19 @@ out_like '^mine' "the session is found without an option"
 t 0 "the front page uses it, too" agentutils
 out_like 'running +1 session in tmux +tmux-attach -l \.$' "the session needs no option there"
 out_like 'the host \. \(sleep\) +tmux-attach \.' "what is there is shown"
+
+printf '[profile claw]\nkind = openclaw\nurl = %s/\n' "$(echo "$url" | sed s/127.0.0.1/localhost/)" >"$config"
+t 0 "a gateway that has a profile is found" agent-setup --found
+not_ok "it gets no second one" grep -q 'profile openclaw' "$config"
+err_like '^  agent-setup -p claw$' "the profile is the one that is named"
+echo token >"$tmp/token"
+chmod 600 "$tmp/token"
+if [ -x "$root/bin/agent-serve" ]; then
+  start_server serve agent-serve -l 127.0.0.1:0 -D "$tmp/serve.sqlite" --token-file "$tmp/token"
+  DASHBOARD_PORT=${url##*:} agent-setup --found 2>"$err"
+  is "$(sed -n '/profile clanky/,$p' "$config" | head -n 2)" "[profile clanky]
+url = $url" "a dashboard that wants a token gets a profile"
+fi
 
 # --- some of it
 

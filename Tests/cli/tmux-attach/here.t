@@ -204,6 +204,8 @@ is "$(jq -r .name "$out" | tr '\n' ' ')" "fresh riff " "--label overrides the co
 echo file >"$tmp/file"
 share-inbox add "$tmp/file" >"$tmp/added"
 t 0 "a file goes into the session of that server" share-inbox drain -s mine .
+run agentutils doctor
+out_like '^ok +host +\.: claude$' "doctor shows what is there"
 tmux -L other kill-server
 t 2 "a label that is none is refused" tmux-attach -l bad
 err_like 'host bad: label a/b: not a label of tmux' "the error names it"
