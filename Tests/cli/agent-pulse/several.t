@@ -39,7 +39,8 @@ out_is "n4 n5" "--records may stand anywhere, too"
 run agent-pulse -p "a,$odd" --profile "$odd" -n 4 -- --color never -n 4
 is "$(rows "$out")" "a n4 $odd n4 a n5 $odd n5" "a name is a name, whatever is in it"
 run agent-pulse -p a,a -p a -n 2 -- --color never -n 2
-is "$(rows "$out")" "a n4 a n5" "one that is named twice is one"
+is "$(sed 's/.* \(n[0-9]*\)$/\1/' "$out" | paste -s -d ' ' -)" "n4 n5" "one that is named twice is one"
+out_unlike '^a ' "the only one has no name in its rows"
 ok "nothing is left of these" nothing_left
 
 # As it happens: more than the history has.
