@@ -107,7 +107,8 @@ struct PlotOptions {
 
   static let table = OptionTable<PlotOptions>(
     program: "agent-plot", summary: "Draw counts, as action-filter --by prints them.",
-    synopsis: "[--png FILE | --svg FILE] [FILE ...]", guesses: ["--json": "it reads JSON, and shows it"],
+    synopsis: "[--png FILE | --svg FILE] [FILE ...]",
+    guesses: ["--json": "it reads JSON, and shows it"],
     options: [
       Option(nil, "png", "FILE", "write a PNG picture to FILE, by gnuplot", .path) {
         $0.pictures.append(Picture(form: .png, file: $1))

@@ -139,7 +139,9 @@ private struct Overview {
     var text = "agentutils \(suiteVersion)\n"
     var last = ""
     func row(_ title: String, _ line: String, _ advice: String) {
-      text += padded(title == last ? "" : title, to: 12) + padded(Visible.masked(line), to: 34) + Visible.masked(advice) + "\n"
+      text +=
+        padded(title == last ? "" : title, to: 12) + padded(Visible.masked(line), to: 34)
+        + Visible.masked(advice) + "\n"
       last = title
     }
     var waiting: [(line: String, advice: String)] = []
@@ -162,7 +164,8 @@ private struct Overview {
       profiles.map { name in
         let kind = configuration.profiles[name].map(\.kind.name) ?? ""
         return ("\(name) (\(kind))", "\(uses[kind] ?? "agent-tail") -p \(name)")
-      } + configuration.hosts.sorted { $0.key < $1.key }.map { name, host in
+      }
+      + configuration.hosts.sorted { $0.key < $1.key }.map { name, host in
         ("the host \(name)" + (host.kind.map { " (\($0))" } ?? ""), "tmux-attach \(name)")
       }
     for (what, use) in places.prefix(Self.most) {

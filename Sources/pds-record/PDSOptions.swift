@@ -72,7 +72,8 @@ struct PDSOptions {
       COMMAND: list, get, create, put, delete, watch, describe, login, export, blob.
       """,
     synopsis: "[options] COMMAND [NAME ...]",
-    operands: .verbs(Verb.allCases.map { .init($0.rawValue) }), guesses: ["--json": "it prints JSON anyway"],
+    operands: .verbs(Verb.allCases.map { .init($0.rawValue) }),
+    guesses: ["--json": "it prints JSON anyway"],
     options: [
       Option("n", "count", "COUNT", "list, watch: end after this many", .wholeNumber()) {
         $0.follow.count = $1

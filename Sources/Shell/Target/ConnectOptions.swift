@@ -49,7 +49,10 @@ public struct ConnectOptions: Sendable {
       nil, "known-hosts", "[FILE]", "trust OpenSSH's known hosts, too (~/.ssh/known_hosts)",
       .path
     ) { $0.knownHosts = $1 }.rare,
-    Option(nil, "label", "LABEL", "the tmux server's label (default: \(Configuration.HostSection.usualLabel))", Reading(label)) {
+    Option(
+      nil, "label", "LABEL",
+      "the tmux server's label (default: \(Configuration.HostSection.usualLabel))", Reading(label)
+    ) {
       $0.label = $1
     }.rare,
     Option(
