@@ -51,9 +51,12 @@ let markdown =
 
 // The rooms of Sources/Agent, and what of them is of which target. Besides there are pages, and the
 // sources of the other targets, about which the builder would warn.
-let rooms = among([""]) { !$0.hasSuffix(".swift") && !$0.hasSuffix(".md") && $0 != "Turns" }
+let rooms = among([""]) {
+  !$0.hasSuffix(".swift") && !$0.hasSuffix(".md") && $0 != "Turns" && $0 != "Costs"
+}
 let files = among(rooms.map { "\($0)/" }) { _ in true }
-let turns = ["Turns"] + files.filter { $0.hasSuffix("/Turns") }
+let turns =
+  ["Turns", "Costs"] + files.filter { $0.hasSuffix("/Turns") || $0.hasSuffix("/Costs") }
 let kinds = ["AgentPlace.swift", "Kinds.swift"] + files.filter { $0.hasSuffix("Kind.swift") }
 let contracts = files.filter { $0.hasSuffix(".md") }
 let all = among([""]) { !rooms.contains($0) } + files
@@ -87,7 +90,8 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
   (
     "agentutils-records",
     [
-      Command("action-filter", "Records", "Archive", "CLibc"),
+      // Turns: what the answers in transcripts cost.
+      Command("action-filter", "Records", "Archive", "Turns", "CLibc"),
       Command("action-format", "Records", "Screen"),
       Command("turn-fold", "Records", "Turns"),
       Command("turn-format", "Records", "Screen"),

@@ -36,6 +36,9 @@ struct FilterOptions {
   var output = Output.original
   var grouping = Grouping()
   var rejects: String?
+  /// The list of prices for transcripts; nil for that of the configuration.
+  var prices: String?
+  var isVerbose = false
   /// Files to read; `-` is standard input.
   var files: [String] = []
 
@@ -116,6 +119,20 @@ struct FilterOptions {
       Option("B", "before", "TIME", "older than 15m, 2h, today, tue 9:00, or a time", .moment) {
         $0.predicate.indexed.before = $1.timestamp(now: $0.now)
       },
+      Option(nil, "until", "TIME", "older than that time; of a day, to its end", .moment) {
+        let time = $1.timestamp(now: $0.now)
+        var days = TimeBuckets(.day)
+        let isDay = time.nanoseconds == 0 && days.start(of: time.seconds) == time.seconds
+        $0.predicate.indexed.before =
+          isDay ? Timestamp(seconds: days.next(after: time.seconds)) : time
+      }.rare,
+      Option(nil, "last", "DAYS", "of the last days, today among them", .wholeNumber(in: 1...36_500)) {
+        var days = TimeBuckets(.day)
+        let today = days.start(of: $0.now.seconds)
+        // Noon is in the day before, whatever the clocks did.
+        $0.predicate.indexed.since = Timestamp(
+          seconds: days.start(of: today - Int64($1 - 1) * 86_400 + 43_200))
+      }.rare,
       Option("x", "min-cost", "USD", "that cost at least this much", Reading(cost)) {
         $0.predicate.minCost = $1
       }.rare,
@@ -166,6 +183,12 @@ struct FilterOptions {
         $0.predicate.isUsage = true
         $0.grouping.isUsage = true
       }.rare,
+      Option(
+        nil, "prices", "FILE", "with --usage: what models cost, for transcripts", .path
+      ) { $0.prices = $1 }.rare,
+      Option(
+        nil, "verbose", "with --usage: count the lines of transcripts that cannot be read"
+      ) { $0.isVerbose = true }.rare,
       Option(nil, "strict", "check all of the grammar and UTF-8 of every line") {
         $0.isStrict = true
       }.rare,

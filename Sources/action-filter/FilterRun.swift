@@ -13,6 +13,8 @@ struct FilterRun {
   /// Where records are written, if that is a file: reading it would not end.
   private let target: FileIdentity?
   private let queue: InputQueue
+  /// Nil where nobody asks what was spent.
+  private var transcripts: TranscriptInput?
 
   init(
     _ options: FilterOptions, _ diagnostics: Diagnostics, to descriptor: Int32 = 1,
@@ -27,6 +29,7 @@ struct FilterRun {
     faults = FaultLog(diagnostics)
     pieces = PieceRun(options, size: pieceSize, copy: copy)
     target = options.printsRecords ? FileIdentity(descriptor: descriptor) : nil
+    transcripts = options.predicate.isUsage ? TranscriptInput(options) : nil
     queue = InputQueue(InputList.entries(options), writtenTo: target)
     if let path = options.rejects {
       rejects = Self.open(path, queue.entries.compactMap(\.path), diagnostics)
@@ -65,6 +68,11 @@ struct FilterRun {
         try read(input)
       }
     }
+    try transcripts?.finish(diagnostics) { (line) throws(WriteFailure) in
+      if filter.output.isDone { return }
+      _ = try filter.handle(
+        RecordInput.Line(line, number: 0, isTerminated: true, isFirst: false))
+    }
     try filter.output.finish()
     keep { rejects throws(WriteFailure) in try rejects.finish() }
     faults.finish()
@@ -80,6 +88,12 @@ struct FilterRun {
 
   private mutating func read(_ file: InputQueue.Input) throws {
     do {
+      if transcripts != nil, TranscriptInput.isTranscript(file.place) {
+        var input = try RecordInput(path: file.place, writtenTo: target, .lines)
+        try transcripts?.begin(file.path)
+        defer { transcripts?.end() }
+        return try readLines(of: &input, file.path)
+      }
       if let stream = StreamSource(file.place, named: file.path, writtenTo: target) {
         return try read(stream)
       }
@@ -152,6 +166,7 @@ struct FilterRun {
         input.skipLines(until: prefilter.find)
         continue
       }
+      if try transcripts?.receive(line.bytes) == true { continue }
       try handle(line, of: path)
     }
   }

@@ -4,6 +4,7 @@ import Records
 /// What actions may have in common: a key of `--by`.
 enum GroupKey: String, CaseIterable, Sendable {
   case kind, domain, model, provider, guild, channel, thread, user, agent, profile
+  case session, project, subagent
   case minute, hour, day, week, month
 
   var unit: TimeBuckets.Unit? { TimeBuckets.Unit(rawValue: rawValue) }

@@ -34,6 +34,14 @@ enum InputList {
         entries.append(.file(path: path))
         continue
       }
+      if options.predicate.isUsage {
+        let transcripts = TranscriptInput.files(
+          in: path, since: readsAll ? nil : options.predicate.indexed.since)
+        if let transcripts {
+          entries += transcripts.map { .file(path: $0) }
+          continue
+        }
+      }
       do throws(Failure) {
         let names = try ArchiveFolder(path).files(in: window, now: .now()).map(\.name)
         // Two names may be the same text, and are two files.

@@ -25,15 +25,29 @@ struct Tally {
   private struct Tokens {
     var input = CostSum()
     var output = CostSum()
+    /// As `TokenUsage.details`; empty where no action had any.
+    var details: [CostSum] = []
+    /// The models without a price.
+    var unpriced: Set<String> = []
+    /// Of the session that the group is of.
+    var title: String?
 
-    mutating func add(_ usage: TokenUsage) {
+    mutating func add(_ usage: TokenUsage, _ fields: ActionFields) {
       input.add(usage.input)
       output.add(usage.output)
+      if usage.details.isEmpty { return }
+      if details.isEmpty { details = Array(repeating: CostSum(), count: usage.details.count) }
+      for index in details.indices { details[index].add(usage.details[index]) }
+      if usage.isUnpriced { unpriced.insert(Tally.model.resolve(fields.metadata).string ?? "?") }
     }
 
     mutating func add(_ other: Tokens) {
       input.add(other.input)
       output.add(other.output)
+      unpriced.formUnion(other.unpriced)
+      title = title ?? other.title
+      if details.isEmpty { details = other.details; return }
+      for index in other.details.indices { details[index].add(other.details[index]) }
     }
   }
 
@@ -44,6 +58,8 @@ struct Tally {
   private var total = Sums()
   private var tokens: [Tokens] = []
   private var totalTokens = Tokens()
+  /// The day of the prices of transcripts; nil where none were read.
+  private var prices: String?
   private var buckets: TimeBuckets?
   /// The values of several keys, one behind the other, see `GroupName`.
   private var name: [UInt8] = []
@@ -70,9 +86,10 @@ struct Tally {
     _ fields: ActionFields, _ profile: ScanValue, _ scratch: ScanScratch
   ) {
     let usage = grouping.isUsage ? TokenUsage(fields.metadata) : nil
+    if prices == nil, let date = usage?.prices, date.isString { prices = date.string }
     if grouping.hasTotal {
       total.add(fields)
-      if let usage { totalTokens.add(usage) }
+      if let usage { totalTokens.add(usage, fields) }
     }
     let keys = grouping.keys
     if keys.isEmpty { return }
@@ -89,7 +106,12 @@ struct Tally {
       if usage != nil { tokens.append(Tokens()) }
     }
     sums[number].add(fields)
-    if let usage { tokens[number].add(usage) }
+    if let usage {
+      tokens[number].add(usage, fields)
+      if hasTitles, tokens[number].title == nil {
+        tokens[number].title = Self.title.resolve(fields.metadata).string
+      }
+    }
   }
 
   @inline(__always)
@@ -138,6 +160,11 @@ struct Tally {
       return value.rawText.map { scratch.text(of: $0) }
     case .provider:
       return Self.provider.resolve(fields.metadata).rawText.map { scratch.text(of: $0) }
+    case .session:
+      return ThreadTest.session.resolve(fields.metadata).rawText.map { scratch.text(of: $0) }
+    case .project: return Self.project.resolve(fields.metadata).rawText.map { scratch.text(of: $0) }
+    case .subagent:
+      return Self.subagent.resolve(fields.metadata).rawText.map { scratch.text(of: $0) }
     case .domain, .minute, .hour, .day, .week, .month: return nil
     }
   }
@@ -146,6 +173,11 @@ struct Tally {
   private static let responseModel = JSONPointer(member: "responseModel")
   private static let agent = JSONPointer(member: "agent")
   private static let provider = JSONPointer(member: "provider")
+  private static let project = JSONPointer(member: "project")
+  private static let subagent = JSONPointer(member: "subagent")
+  private static let title = JSONPointer(member: "title")
+
+  private var hasTitles: Bool { grouping.keys.contains(.session) }
 
   /// Adds what another tally by the same keys came to: all sums are exact, so that it does
   /// not matter which actions were counted where.
@@ -162,6 +194,7 @@ struct Tally {
     }
     total.add(other.total)
     totalTokens.add(other.totalTokens)
+    prices = prices ?? other.prices
   }
 
   mutating func clear() {
@@ -245,11 +278,20 @@ struct Tally {
     var record = RecordText(.count)
     for (key, value) in zip(grouping.keys, values) {
       record = record.stringOrNull(key.rawValue, value.text)
+      if key == .session, prices != nil { record = record.stringOrNull("title", tokens.title) }
     }
     record = record.number("count", sums.count).json("usd_cost", sums.cost.text)
     if grouping.isUsage {
       record = record.json("input_tokens", tokens.input.text)
         .json("output_tokens", tokens.output.text)
+    }
+    if let prices, grouping.isUsage {
+      for (index, detail) in TokenUsage.details.enumerated() {
+        record = record.json(
+          detail.name, tokens.details.isEmpty ? "0" : tokens.details[index].text)
+      }
+      let names = tokens.unpriced.sorted().map(JSONQuote.string).joined(separator: ",")
+      record = record.json("unpriced", "[\(names)]").string("prices", prices)
     }
     return record.text
   }

@@ -7,7 +7,7 @@ import Records
 struct ThreadTest: Equatable {
   private let id: IDTest
 
-  private static let session = JSONPointer(member: "sessionId")
+  static let session = JSONPointer(member: "sessionId")
 
   init(_ text: String) { id = IDTest(text) }
 

@@ -6,31 +6,66 @@ import Records
 struct TokenUsage {
   private(set) var input = ScanValue.absent
   private(set) var output = ScanValue.absent
+  /// What the answers in transcripts say besides, in the order of `details`; empty for any other.
+  private(set) var details: [ScanValue] = []
+  /// The day of the prices, and whether there was none for the model.
+  private(set) var prices = ScanValue.absent
+  private(set) var isUnpriced = false
+
+  /// The members of a count, and where the metadata of an action have each.
+  static let details: [(name: String, isCost: Bool, member: String)] =
+    ["cache_write_5m", "cache_write_1h", "cache_read"].map {
+      ("\($0)_tokens", false, "\($0)_tokens")
+    }
+    + [("web_searches", false, "web_searches")]
+    + ["input", "output", "cache_write_5m", "cache_write_1h", "cache_read", "web_search"].map {
+      ("\($0)_usd", true, $0)
+    }
 
   /// Looks at `usage`, then `responseUsage`, then the metadata itself. The usage inside
   /// `llm` is that of another action, the call behind a reply, and does not count again.
   init(_ metadata: ScanValue) {
     guard metadata.isObject, var members = try? ScanMembers(metadata.bytes) else { return }
-    var (usage, response) = (ScanValue.absent, ScanValue.absent)
+    var (usage, response, dollars) = (ScanValue.absent, ScanValue.absent, ScanValue.absent)
     while (try? members.next()) == true {
       if members.value.isObject {
         if isKey(members, "usage") {
           usage = members.value
         } else if isKey(members, "responseUsage") {
           response = members.value
+        } else if isKey(members, "usd") {
+          dollars = members.value
         }
       } else if members.value.isNumber {
         add(members)
+      } else if isKey(members, "prices") {
+        prices = members.value
+      } else if isKey(members, "unpriced") {
+        isUnpriced = members.value.bytes.elementsEqual("true".utf8)
       }
     }
     let inside = usage.isObject ? usage : response
     guard inside.isObject, var parts = try? ScanMembers(inside.bytes) else { return }
     (input, output) = (.absent, .absent)
     while (try? parts.next()) == true { if parts.value.isNumber { add(parts) } }
+    if !prices.isAbsent { readDetails(inside, dollars) }
+  }
+
+  private mutating func readDetails(_ usage: ScanValue, _ dollars: ScanValue) {
+    details = Array(repeating: .absent, count: Self.details.count)
+    for (object, isCost) in [(usage, false), (dollars, true)] where object.isObject {
+      guard var members = try? ScanMembers(object.bytes) else { continue }
+      while (try? members.next()) == true {
+        for (index, detail) in Self.details.enumerated()
+        where detail.isCost == isCost && members.key.bytes.elementsEqual(detail.member.utf8) {
+          details[index] = members.value
+        }
+      }
+    }
   }
 
   var isSome: Bool {
-    [input, output].contains { value in ScanNumber(value).map { !$0.isZero } ?? false }
+    ([input, output] + details).contains { value in ScanNumber(value).map { !$0.isZero } ?? false }
   }
 
   private mutating func add(_ members: ScanMembers) {

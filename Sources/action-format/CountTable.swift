@@ -23,37 +23,60 @@ struct CountTable {
 
   private static let sums = ["count", "usd_cost"]
   private static let tokens = ["input_tokens", "output_tokens"]
+  private static let kinds = ["cache_write_5m", "cache_write_1h", "cache_read"]
+  /// What there is besides where transcripts were read.
+  private static let details =
+    kinds.map { "\($0)_tokens" } + ["web_searches"]
+    + (["input", "output"] + kinds + ["web_search"]).map { "\($0)_usd" } + ["unpriced"]
 
   private let keys: [String]
   private let isUsage: Bool
+  private let isDetailed: Bool
+  private let hasTitles: Bool
   private var groups: [Group] = []
   private var total: Group?
 
   init(_ first: JSONValue) {
-    keys = first.members.map(\.name).filter {
-      $0 != "type" && !Self.sums.contains($0) && !Self.tokens.contains($0)
-    }
     isUsage = Self.tokens.allSatisfy { first[$0] != nil }
+    isDetailed = isUsage && first["prices"] != nil && Self.details.allSatisfy { first[$0] != nil }
+    hasTitles = isDetailed && first["title"] != nil
+    var others = ["type"] + Self.sums + Self.tokens
+    if isDetailed { others += Self.details + ["prices", "title"] }
+    keys = first.members.map(\.name).filter { !others.contains($0) }
   }
 
   /// The members of a record, in the order of a line of TSV.
-  var fields: [String] { keys + Self.sums + (isUsage ? Self.tokens : []) }
+  var fields: [String] { keys + (hasTitles ? ["title"] : []) + values }
+
+  private var values: [String] {
+    Self.sums + (isUsage ? Self.tokens : []) + (isDetailed ? Self.details : [])
+  }
 
   /// Takes a record; one with other members begins another table, as does one behind
   /// the sum of all. Returns whether it was taken.
   mutating func add(_ record: JSONValue, _ told: Names) -> Bool {
-    let isTotal = record.members.count == fields.count + 1 - keys.count
-    guard total == nil, isTotal || record.members.count == fields.count + 1,
-      (isTotal ? fields.dropFirst(keys.count) : fields[...]).allSatisfy({ record[$0] != nil }),
-      let count = record["count"]
+    let unlisted = isDetailed ? 2 : 1
+    let isTotal = record.members.count == values.count + unlisted
+    guard total == nil, isTotal || record.members.count == fields.count + unlisted,
+      (isTotal ? values : fields).allSatisfy({ record[$0] != nil }), let count = record["count"]
     else { return false }
     let cost = record["usd_cost"]
+    var costText = cost?.number == 0 ? Line.Span("") : Cell.money(cost).span
+    if record["unpriced"]?.elements.isEmpty == false {
+      costText = Line.Span(
+        costText.text.isEmpty ? "no price" : (isTotal ? "at least " : "≥") + costText.text)
+    }
+    let written = Self.kinds.dropLast().reduce(0) { $0 + (record["\($1)_tokens"]?.number ?? 0) }
+    let cached = isDetailed ? [written, record["cache_read_tokens"]?.number ?? 0] : []
     let group = Group(
-      names: isTotal ? [] : keys.map { Self.name(record[$0], of: $0, told) },
+      names: isTotal ? [] : keys.map { name in
+        let title = name == "session" ? record["title"]?.string : nil
+        return title.map { Cell.words($0).span } ?? Self.name(record[name], of: name, told)
+      },
       time: keys.lazy.compactMap { key in CountTime(key).flatMap { _ in record[key]?.time } }.first,
       count: count.number ?? 0, cost: cost?.number ?? 0, countText: Cell.text(count).span,
-      costText: cost?.number == 0 ? Line.Span("") : Cell.money(cost).span,
-      tokens: isUsage ? Self.tokens.map { Self.amount(record[$0]) } : [])
+      costText: costText,
+      tokens: (isUsage ? Self.tokens.map { Self.amount(record[$0]) } : []) + cached.map(Self.amount))
     if isTotal { total = group } else { groups.append(group) }
     return true
   }
@@ -62,7 +85,8 @@ struct CountTable {
     _ value: JSONValue?, of key: String, _ told: Names
   ) -> Line.Span {
     guard let text = value?.text else {
-      return value?.isNull == true ? Line.Span("(none)", .dim) : Cell.text(value).span
+      let none = CountTime(key) == nil ? "(none)" : "no date"
+      return value?.isNull == true ? Line.Span(none, .dim) : Cell.text(value).span
     }
     if key == "user" || key == "guild", let name = told[text] { return Cell.words(name).span }
     if let unit = CountTime(key), let time = value?.time { return Line.Span(unit.text(time)) }
@@ -71,7 +95,11 @@ struct CountTable {
 
   private static func amount(_ value: JSONValue?) -> Line.Span {
     guard let number = value?.number else { return Cell.text(value).span }
-    return Line.Span(number == 0 ? "" : Amount.count(number))
+    return amount(number)
+  }
+
+  private static func amount(_ number: Double) -> Line.Span {
+    Line.Span(number == 0 ? "" : Amount.count(number))
   }
 
   // MARK: - A table
@@ -80,7 +108,9 @@ struct CountTable {
   func lines(width: Int?, depth: ColourDepth) -> [String] {
     // What is of everything has no key to stand below.
     let labels = keys.isEmpty ? [""] : keys
-    let numbers = isUsage ? ["calls", "in", "out"] : ["count"]
+    let numbers =
+      !isUsage
+      ? ["count"] : ["calls", "in", "out"] + (isDetailed ? ["cache write", "cache read"] : [])
     let headings = labels.map { Plain.line($0, limit: 100) } + numbers + ["share", "cost", ""]
     let weights = groups.map(weight)
     let sum = weights.reduce(0) { $0 + max(0, $1) }

@@ -35,16 +35,7 @@ private func become(_ words: [String]) throws(Failure) {
 
 /// Where the script of the demonstration is: beside the commands, installed or in the tree.
 private func demo() throws(Failure) -> String {
-  let folders =
-    Process.startedPath.map { [String($0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.startIndex))] }
-    ?? []
-  let path = (Process.environment("PATH") ?? "").split(separator: ":").map(String.init)
-  for folder in folders + path where access(Folders.join(folder, "agentutils"), X_OK) == 0 {
-    for place in ["../share/agentutils/demo", "../Tests/demo"] {
-      let script = Folders.join(folder, place)
-      if access(script, X_OK) == 0 { return script }
-    }
-  }
+  if let script = SharedFile.path("share/agentutils/demo", "Tests/demo") { return script }
   throw Failure("demo", "share/agentutils/demo: not found beside the commands")
 }
 

@@ -127,6 +127,8 @@ public struct Configuration: Sendable, Equatable {
   public internal(set) var defaultProfile: String?
   /// The host that the file names as the default: a section's name, or any other host.
   public internal(set) var defaultHost: String?
+  /// The list of prices that the file names, as written.
+  public internal(set) var prices: String?
   /// The first line for which the default profile or host cannot be told: a broken
   /// heading, or a broken line before the first one.
   public internal(set) var defaultFault: Fault?

@@ -157,6 +157,9 @@ struct ConfigurationParser {
     case .top where name == "host":
       configuration.defaultHost = value
       known = true
+    case .top where name == "prices":
+      configuration.prices = value
+      known = true
     case .profile(let profile) where name == "kind":
       known = true
       if let kind = KindFacts.named(value) {

@@ -61,6 +61,9 @@ public struct Settings: Sendable {
     if let diagnostics { configuration.report(to: diagnostics) }
   }
 
+  /// The list of prices that the file names; nil where it names none.
+  public var prices: String? { configuration.prices.map(folders.expand) }
+
   /// The profile to use: the option's, else `AGENT_PROFILE`'s, else the file's
   /// default (`profile = NAME` at its top, the one named `default`, or the only
   /// one). None at all is a profile without a name.

@@ -1,0 +1,107 @@
+import CLibc
+import Core
+import Turns
+
+/// The transcripts among what is read: what their answers cost becomes actions when all is read.
+struct TranscriptInput {
+  private let options: FilterOptions
+  private var costs: ClaudeCosts?
+
+  private static let ending = ".jsonl"
+  /// A folder in a folder, and so on: a link may lead back.
+  private static let deepest = 16
+  private static let mostLooked = 1 << 16
+
+  init(_ options: FilterOptions) { self.options = options }
+
+  /// The transcripts in a folder and below it, by their names; nil where it has none.
+  ///
+  /// - Parameter since: those that nothing was written to since an hour before are left out.
+  static func files(in folder: String, since: Timestamp?) -> [String]? {
+    var hasSome = false
+    var found: [String] = []
+    func look(in folder: String, depth: Int) {
+      guard depth < deepest, let names = try? FolderFile.names(in: folder) else { return }
+      for name in names.sorted() where !name.hasPrefix(".") {
+        let path = Folders.join(folder, name)
+        guard let status = stat(following: path) else { continue }
+        if status.isFolder {
+          look(in: path, depth: depth + 1)
+        } else if status.isRegular, name.hasSuffix(ending) {
+          hasSome = true
+          let written = FileVersion(status).modified / 1_000_000_000
+          if let since, written < since.seconds - 3600 { continue }
+          found.append(path)
+        }
+      }
+    }
+    look(in: folder, depth: 0)
+    return hasSome ? found : nil
+  }
+
+  /// Whether a file is a transcript: it is called one, or begins as one.
+  static func isTranscript(_ path: String) -> Bool {
+    guard let status = stat(following: path), status.isRegular else { return false }
+    if path.hasSuffix(ending) { return true }
+    let file = clibc_open(path, O_RDONLY)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: mostLooked)
+    let count = pread(file, &bytes, bytes.count, 0)
+    guard count > 0 else { return false }
+    return bytes.withUnsafeBytes { bytes in
+      bytes.prefix(count).split(separator: 10).contains {
+        ClaudeCosts.isLine(UnsafeRawBufferPointer(rebasing: $0))
+      }
+    }
+  }
+
+  /// What is wrong with the list of prices, without which nothing is worth reading.
+  struct PricesFault: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// Begins with the lines of a file.
+  mutating func begin(_ path: String) throws(PricesFault) {
+    try prepare()
+    costs?.open(path)
+  }
+
+  /// Takes a line that is of a transcript.
+  mutating func receive(_ line: UnsafeRawBufferPointer) throws(PricesFault) -> Bool {
+    if costs == nil {
+      guard ClaudeCosts.isLine(line) else { return false }
+      try prepare()
+    }
+    return costs?.receive(line) ?? false
+  }
+
+  mutating func end() { costs?.close() }
+
+  private mutating func prepare() throws(PricesFault) {
+    if costs != nil { return }
+    do throws(Failure) {
+      let named = options.prices
+      let path = named == nil ? try Settings().prices : named
+      costs = ClaudeCosts(try PriceList(path))
+    } catch {
+      throw PricesFault(description: error.message)
+    }
+  }
+
+  /// Hands over what came of it, and says what is to be known of it.
+  mutating func finish(
+    _ diagnostics: Diagnostics, _ receive: (UnsafeRawBufferPointer) throws(WriteFailure) -> Void
+  ) throws(WriteFailure) {
+    guard var costs else { return }
+    try costs.forEachAction(receive)
+    for note in costs.notes(isWhole: options.predicate.indexed.since == nil) {
+      diagnostics.say(note)
+    }
+    if options.isVerbose {
+      for (path, count) in costs.badLines {
+        diagnostics.error(path, "\(count) \(count == 1 ? "line is" : "lines are") no JSON")
+      }
+    }
+  }
+}
