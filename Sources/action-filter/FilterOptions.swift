@@ -39,6 +39,8 @@ struct FilterOptions {
   /// The list of prices for transcripts; nil for that of the configuration.
   var prices: String?
   var isVerbose = false
+  /// Where counts by hour go besides.
+  var times: String?
   /// Files to read; `-` is standard input.
   var files: [String] = []
 
@@ -176,6 +178,9 @@ struct FilterOptions {
       Option(nil, "pack", "compress a file with zstd, with an index that skips what cannot match") {
         $0.mode = .pack
       }.rare,
+      Option(nil, "times", "FILE", "with --by: write the counts of each hour to a file", .path) {
+        $0.times = $1
+      }.rare,
       Option(nil, "total", "print the count and cost of all, behind the groups of --by") {
         $0.grouping.hasTotal = true
       }.rare,
@@ -220,6 +225,7 @@ struct FilterOptions {
     }
     if isCount { output = .count }
     if !grouping.keys.isEmpty || grouping.hasTotal { output = .groups }
+    if times != nil, output != .groups { throw UsageError("--times is for --by") }
     if isQuiet {
       output = .nothing
       maxCount = min(maxCount, 1)

@@ -10,6 +10,8 @@ struct FilterOutput {
   var onReuse: ((String) -> Void)?
   private var reused = (count: 0, profiles: Set<String>())
   private var tally: Tally?
+  /// The hours, of `--times`.
+  private var hours: Tally?
   private var parts: PieceParts?
   private(set) var count = 0
   private(set) var others = 0
@@ -18,6 +20,9 @@ struct FilterOutput {
     (self.options, self.writer) = (options, writer)
     if isPiece && options.output == .original { parts = PieceParts() }
     if options.output == .groups { tally = Tally(options.grouping) }
+    if options.times != nil, !isPiece {
+      hours = Tally(Grouping(keys: [.hour], isUsage: options.grouping.isUsage))
+    }
   }
 
   /// Whether nothing that follows can change the answer.
@@ -43,7 +48,9 @@ struct FilterOutput {
     case .original: try write(bytes)
     case .fields(let projection): try projection.write(fields, action, profile, to: writer)
     case .canonical: try CanonicalRow.write(fields, action, profile, to: writer)
-    case .groups: tally?.add(fields, profile, scratch)
+    case .groups:
+      tally?.add(fields, profile, scratch)
+      hours?.add(fields, profile, scratch)
     case .count, .nothing: break
     }
   }
@@ -107,10 +114,35 @@ struct FilterOutput {
   mutating func finish() throws(WriteFailure) {
     if options.output == .count { try writer.write("\(count)\n") }
     let writer = writer
+    try Self.write(&tally, to: writer)
+    try writer.flush()
+  }
+
+  /// Writes the counts of the hours, of `--times`.
+  mutating func writeHours(to writer: RecordWriter) throws(WriteFailure) {
+    try Self.write(&hours, to: writer)
+  }
+
+  private static func write(_ tally: inout Tally?, to writer: RecordWriter) throws(WriteFailure) {
     try tally?.forEachRecord { (record) throws(WriteFailure) in
       try writer.write(record)
       try writer.newline()
     }
+  }
+
+  /// What was counted, and by the hour, as it would be written.
+  mutating func counts() -> (groups: [UInt8], hours: [UInt8]) {
+    func records(_ tally: inout Tally?) -> [UInt8] {
+      var text: [UInt8] = []
+      tally?.forEachRecord { text += $0.utf8 + [10] }
+      return text
+    }
+    return (records(&tally), records(&hours))
+  }
+
+  /// Writes what was counted at another time.
+  func finish(with counts: [UInt8]) throws(WriteFailure) {
+    try writer.write(counts)
     try writer.flush()
   }
 }

@@ -1,4 +1,5 @@
 import Archive
+import CLibc
 import Core
 import Records
 
@@ -58,6 +59,11 @@ struct FilterRun {
   }
 
   mutating func run() throws -> ExitStatus {
+    let memory = CountMemory(options, queue.entries)
+    if let counts = memory?.recall() {
+      try write(counts)
+      return counts.hasSome ? .success : .negative
+    }
     let isNameLost = filter.names != nil && !learnFromFiles()
     // With the names that were learned.
     let judge = FrameJudge(filter.options, queue.entries, isNameLost: isNameLost)
@@ -68,12 +74,23 @@ struct FilterRun {
         try read(input)
       }
     }
-    try transcripts?.finish(diagnostics) { (line) throws(WriteFailure) in
-      if filter.output.isDone { return }
-      _ = try filter.handle(
-        RecordInput.Line(line, number: 0, isTerminated: true, isFirst: false))
+    let notes =
+      try transcripts?.finish { (line) throws(WriteFailure) in
+        if filter.output.isDone { return }
+        _ = try filter.handle(
+          RecordInput.Line(line, number: 0, isTerminated: true, isFirst: false))
+      } ?? []
+    if let memory, !faults.hasFault {
+      let (groups, hours) = filter.output.counts()
+      let counts = CountMemory.Counts(
+        records: groups, times: hours, notes: notes, hasSome: filter.output.count > 0)
+      if !filter.output.hasOpenGap { memory.keep(counts) }
+      try write(counts)
+    } else {
+      for note in notes { diagnostics.say(note) }
+      try Self.writeTimes(options.times) { (writer) throws(WriteFailure) in try filter.output.writeHours(to: writer) }
+      try filter.output.finish()
     }
-    try filter.output.finish()
     keep { rejects throws(WriteFailure) in try rejects.finish() }
     faults.finish()
     if let time = options.grouping.time, filter.output.hasOpenGap {
@@ -84,6 +101,24 @@ struct FilterRun {
     if options.output == .nothing && filter.output.count > 0 { return .success }
     if faults.hasFault { return .failure }
     return filter.output.count > 0 ? .success : .negative
+  }
+
+  private mutating func write(_ counts: CountMemory.Counts) throws(WriteFailure) {
+    for note in counts.notes { diagnostics.say(note) }
+    try Self.writeTimes(options.times) { (writer) throws(WriteFailure) in try writer.write(counts.times) }
+    try filter.output.finish(with: counts.records)
+  }
+
+  private static func writeTimes(
+    _ path: String?, _ write: (RecordWriter) throws(WriteFailure) -> Void
+  ) throws(WriteFailure) {
+    guard let path else { return }
+    let file = clibc_create(path)
+    guard file >= 0, ftruncate(file, 0) == 0 else { throw WriteFailure(code: systemError) }
+    defer { close(file) }
+    let writer = RecordWriter(descriptor: file)
+    try write(writer)
+    try writer.flush()
   }
 
   private mutating func read(_ file: InputQueue.Input) throws {

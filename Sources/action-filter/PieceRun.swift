@@ -13,8 +13,8 @@ final class PieceRun {
   init?(_ options: FilterOptions, size: Int, copy: @escaping () -> FilterOptions?) {
     jobs = options.jobs == 0 ? Int(clibc_cores()) : options.jobs
     (self.options, self.size, self.copy) = (options, size, copy)
-    // Who is meant by a name may change with every line.
-    if jobs < 2 || options.hasNames { return nil }
+    // Who is meant by a name may change with every line. What is counted twice is counted here.
+    if jobs < 2 || options.hasNames || options.times != nil && !options.isUnique { return nil }
   }
 
   /// The spans of a file; nil for one that a thread has read before others have begun.

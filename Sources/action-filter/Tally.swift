@@ -25,29 +25,43 @@ struct Tally {
   private struct Tokens {
     var input = CostSum()
     var output = CostSum()
-    /// As `TokenUsage.details`; empty where no action had any.
-    var details: [CostSum] = []
-    /// The models without a price.
-    var unpriced: Set<String> = []
-    /// Of the session that the group is of.
-    var title: String?
+    /// None or one: only the answers of transcripts have them.
+    private(set) var details: [Details] = []
 
-    mutating func add(_ usage: TokenUsage, _ fields: ActionFields) {
+    mutating func add(_ usage: TokenUsage, _ fields: ActionFields, hasTitle: Bool) {
       input.add(usage.input)
       output.add(usage.output)
       if usage.details.isEmpty { return }
-      if details.isEmpty { details = Array(repeating: CostSum(), count: usage.details.count) }
-      for index in details.indices { details[index].add(usage.details[index]) }
-      if usage.isUnpriced { unpriced.insert(Tally.model.resolve(fields.metadata).string ?? "?") }
+      if details.isEmpty { details.append(Details()) }
+      details[0].add(usage, fields, hasTitle)
     }
 
     mutating func add(_ other: Tokens) {
       input.add(other.input)
       output.add(other.output)
+      guard let theirs = other.details.first else { return }
+      if details.isEmpty { details.append(theirs) } else { details[0].add(theirs) }
+    }
+  }
+
+  private struct Details {
+    /// As `TokenUsage.details`.
+    var sums = [CostSum](repeating: CostSum(), count: TokenUsage.details.count)
+    /// The models without a price.
+    var unpriced: Set<String> = []
+    /// Of the session that the group is of.
+    var title: String?
+
+    mutating func add(_ usage: TokenUsage, _ fields: ActionFields, _ hasTitle: Bool) {
+      for index in sums.indices { sums[index].add(usage.details[index]) }
+      if usage.isUnpriced { unpriced.insert(Tally.model.resolve(fields.metadata).string ?? "?") }
+      if hasTitle, title == nil { title = Tally.title.resolve(fields.metadata).string }
+    }
+
+    mutating func add(_ other: Details) {
+      for index in sums.indices { sums[index].add(other.sums[index]) }
       unpriced.formUnion(other.unpriced)
       title = title ?? other.title
-      if details.isEmpty { details = other.details; return }
-      for index in other.details.indices { details[index].add(other.details[index]) }
     }
   }
 
@@ -89,7 +103,7 @@ struct Tally {
     if prices == nil, let date = usage?.prices, date.isString { prices = date.string }
     if grouping.hasTotal {
       total.add(fields)
-      if let usage { totalTokens.add(usage, fields) }
+      if let usage { totalTokens.add(usage, fields, hasTitle: false) }
     }
     let keys = grouping.keys
     if keys.isEmpty { return }
@@ -106,12 +120,7 @@ struct Tally {
       if usage != nil { tokens.append(Tokens()) }
     }
     sums[number].add(fields)
-    if let usage {
-      tokens[number].add(usage, fields)
-      if hasTitles, tokens[number].title == nil {
-        tokens[number].title = Self.title.resolve(fields.metadata).string
-      }
-    }
+    if let usage { tokens[number].add(usage, fields, hasTitle: hasTitles) }
   }
 
   @inline(__always)
@@ -211,9 +220,9 @@ struct Tally {
   ///
   /// With a time they are in its order, a bucket without any action among them, and what
   /// has no time is last. Else the largest come first, the nameless last among equals.
-  mutating func forEachRecord(
-    _ receive: (String) throws(WriteFailure) -> Void
-  ) throws(WriteFailure) {
+  mutating func forEachRecord<Fault: Error>(
+    _ receive: (String) throws(Fault) -> Void
+  ) throws(Fault) {
     var left = Self.mostEmpty
     var last: Int64?
     let starts = starts
@@ -278,7 +287,9 @@ struct Tally {
     var record = RecordText(.count)
     for (key, value) in zip(grouping.keys, values) {
       record = record.stringOrNull(key.rawValue, value.text)
-      if key == .session, prices != nil { record = record.stringOrNull("title", tokens.title) }
+      if key == .session, prices != nil {
+        record = record.stringOrNull("title", tokens.details.first?.title)
+      }
     }
     record = record.number("count", sums.count).json("usd_cost", sums.cost.text)
     if grouping.isUsage {
@@ -286,11 +297,11 @@ struct Tally {
         .json("output_tokens", tokens.output.text)
     }
     if let prices, grouping.isUsage {
-      for (index, detail) in TokenUsage.details.enumerated() {
-        record = record.json(
-          detail.name, tokens.details.isEmpty ? "0" : tokens.details[index].text)
+      let details = tokens.details.first ?? Details()
+      for (name, sum) in zip(TokenUsage.details, details.sums) {
+        record = record.json(name, sum.text)
       }
-      let names = tokens.unpriced.sorted().map(JSONQuote.string).joined(separator: ",")
+      let names = details.unpriced.sorted().map(JSONQuote.string).joined(separator: ",")
       record = record.json("unpriced", "[\(names)]").string("prices", prices)
     }
     return record.text

@@ -12,15 +12,18 @@ struct TokenUsage {
   private(set) var prices = ScanValue.absent
   private(set) var isUnpriced = false
 
-  /// The members of a count, and where the metadata of an action have each.
-  static let details: [(name: String, isCost: Bool, member: String)] =
-    ["cache_write_5m", "cache_write_1h", "cache_read"].map {
-      ("\($0)_tokens", false, "\($0)_tokens")
-    }
-    + [("web_searches", false, "web_searches")]
-    + ["input", "output", "cache_write_5m", "cache_write_1h", "cache_read", "web_search"].map {
-      ("\($0)_usd", true, $0)
-    }
+  /// The members of a count.
+  static let details = tokens + costs.map { "\($0)_usd" }
+  private static let tokens = [
+    "cache_write_5m_tokens", "cache_write_1h_tokens", "cache_read_tokens", "web_searches",
+  ]
+  private static let costs = [
+    "input", "output", "cache_write_5m", "cache_write_1h", "cache_read", "web_search",
+  ]
+  /// The members of the usage and of the costs, by their place among `details`.
+  private static let tokenNames = NameTable<Int>(tokens.enumerated().map { ($1, $0) })
+  private static let costNames = NameTable<Int>(
+    costs.enumerated().map { ($1, $0 + tokens.count) })
 
   /// Looks at `usage`, then `responseUsage`, then the metadata itself. The usage inside
   /// `llm` is that of another action, the call behind a reply, and does not count again.
@@ -53,13 +56,10 @@ struct TokenUsage {
 
   private mutating func readDetails(_ usage: ScanValue, _ dollars: ScanValue) {
     details = Array(repeating: .absent, count: Self.details.count)
-    for (object, isCost) in [(usage, false), (dollars, true)] where object.isObject {
-      guard var members = try? ScanMembers(object.bytes) else { continue }
+    for (object, names) in [(usage, Self.tokenNames), (dollars, Self.costNames)] {
+      guard object.isObject, var members = try? ScanMembers(object.bytes) else { continue }
       while (try? members.next()) == true {
-        for (index, detail) in Self.details.enumerated()
-        where detail.isCost == isCost && members.key.bytes.elementsEqual(detail.member.utf8) {
-          details[index] = members.value
-        }
+        if let index = names[members.key] { details[index] = members.value }
       }
     }
   }

@@ -7,7 +7,7 @@ struct TranscriptInput {
   private let options: FilterOptions
   private var costs: ClaudeCosts?
 
-  private static let ending = ".jsonl"
+  static let ending = ".jsonl"
   /// A folder in a folder, and so on: a link may lead back.
   private static let deepest = 16
   private static let mostLooked = 1 << 16
@@ -89,19 +89,21 @@ struct TranscriptInput {
     }
   }
 
-  /// Hands over what came of it, and says what is to be known of it.
+  /// Hands over what came of it.
+  ///
+  /// - Returns: what is to be said of it, a line each.
   mutating func finish(
-    _ diagnostics: Diagnostics, _ receive: (UnsafeRawBufferPointer) throws(WriteFailure) -> Void
-  ) throws(WriteFailure) {
-    guard var costs else { return }
+    _ receive: (UnsafeRawBufferPointer) throws(WriteFailure) -> Void
+  ) throws(WriteFailure) -> [String] {
+    guard var costs else { return [] }
+    self.costs = nil
     try costs.forEachAction(receive)
-    for note in costs.notes(isWhole: options.predicate.indexed.since == nil) {
-      diagnostics.say(note)
-    }
+    var notes = costs.notes(isWhole: options.predicate.indexed.since == nil)
     if options.isVerbose {
       for (path, count) in costs.badLines {
-        diagnostics.error(path, "\(count) \(count == 1 ? "line is" : "lines are") no JSON")
+        notes.append("\(path): \(count) \(count == 1 ? "line is" : "lines are") no JSON")
       }
     }
+    return notes
   }
 }

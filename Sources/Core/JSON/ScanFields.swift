@@ -3,17 +3,18 @@ import CLibc
 /// The members of one object that a wire has, by their names. A decoder keeps one of each kind, so
 /// that reading the next object takes no memory.
 public struct ScanFields<Name: ScanName> {
-  private var values = [ScanValue](repeating: .absent, count: Name.allCases.count)
+  @usableFromInline var values = [ScanValue](repeating: .absent, count: Name.allCases.count)
 
-  public init() {}
+  @inlinable public init() {}
 
   /// Reads an object; what is behind a fault in it is absent.
-  public init(_ object: UnsafeRawBufferPointer) { try? read(object) }
+  @inlinable public init(_ object: UnsafeRawBufferPointer) { try? read(object) }
 
   /// Reads an object instead of the one before; what is read is valid as long as its bytes are. Of
   /// members of the same name the last one counts.
   ///
   /// - Throws: `ScanFault` where it is none; what stands before the fault was read.
+  @inlinable
   public mutating func read(_ object: UnsafeRawBufferPointer) throws(ScanFault) {
     for index in values.indices { values[index] = .absent }
     var members = try ScanMembers(object)
@@ -23,9 +24,10 @@ public struct ScanFields<Name: ScanName> {
   }
 
   /// Absent for a member that is not there.
-  public subscript(name: Name) -> ScanValue { values[name.rawValue] }
+  @inlinable public subscript(name: Name) -> ScanValue { values[name.rawValue] }
 
   /// The first of two that is there.
+  @inlinable
   public subscript(name: Name, or other: Name) -> ScanValue {
     self[name].isAbsent ? self[other] : self[name]
   }
@@ -40,16 +42,16 @@ public protocol ScanName: CaseIterable, RawRepresentable, Sendable where RawValu
 /// Tells the names of members, or words, from each other without making texts of them. A table is
 /// made once and stays for good: keep it in a `static let`.
 public struct NameTable<Name: Sendable>: @unchecked Sendable {
-  private struct Entry {
-    var text: UnsafeMutablePointer<UInt8>
-    var name: Name
+  @usableFromInline struct Entry {
+    @usableFromInline var text: UnsafeMutablePointer<UInt8>
+    @usableFromInline var name: Name
   }
 
   /// By the length of the text; never changed once it is made.
-  private let entries: UnsafeMutablePointer<Entry>
+  @usableFromInline let entries: UnsafeMutablePointer<Entry>
   /// Where the texts of a length begin, and behind the last one.
-  private let starts: UnsafeMutablePointer<Int>
-  private let longest: Int
+  @usableFromInline let starts: UnsafeMutablePointer<Int>
+  @usableFromInline let longest: Int
 
   /// - Parameter names: the texts, of plain ASCII, and what they mean.
   public init(_ names: [(String, Name)]) {
@@ -70,26 +72,41 @@ public struct NameTable<Name: Sendable>: @unchecked Sendable {
   }
 
   /// What a key means, its bytes between its quotes; nil for one that is not in the table.
+  @inlinable
   public subscript(key: ScanValue) -> Name? {
     if let name = find(UnsafeRawBufferPointer(start: key.start, count: key.count)) { return name }
-    guard key.count > 0, memchr(key.start, 0x5c, key.count) != nil else { return nil }
+    guard key.holdsEscape else { return nil }
     var text = key.unescaped
     return text.withUTF8 { find(UnsafeRawBufferPointer($0)) }
   }
 
   /// What a string means; nil for one that is not in the table, and for what is no string.
+  @inlinable
   public func word(_ value: ScanValue) -> Name? {
     value.isString ? self[ScanValue(start: value.start + 1, count: value.count - 2)] : nil
   }
 
-  private func find(_ text: UnsafeRawBufferPointer) -> Name? {
+  /// Whether some bytes are those of a text.
+  @usableFromInline
+  func areEqual(
+    _ bytes: UnsafeRawPointer, _ text: UnsafeMutablePointer<UInt8>, _ count: Int
+  ) -> Bool {
+    memcmp(bytes, text, count) == 0
+  }
+
+  @inlinable
+  func find(_ text: UnsafeRawBufferPointer) -> Name? {
     guard text.count <= longest, let start = text.baseAddress else { return nil }
     for index in starts[text.count]..<starts[text.count + 1]
-    where memcmp(start, entries[index].text, text.count) == 0 {
+    where areEqual(start, entries[index].text, text.count) {
       return entries[index].name
     }
     return nil
   }
+}
+
+extension ScanValue {
+  @usableFromInline var holdsEscape: Bool { count > 0 && memchr(start, 0x5c, count) != nil }
 }
 
 extension NameTable where Name: CaseIterable {

@@ -9,6 +9,8 @@ public struct Folders: Sendable, Equatable {
   public let config: String
   /// `$XDG_STATE_HOME/agentutils`, by default `~/.local/state/agentutils`.
   public let state: String
+  /// `$XDG_CACHE_HOME/agentutils`, by default `~/.cache/agentutils`.
+  public let cache: String
 
   public init(environment: (String) -> String? = Process.environment) {
     let home = environment("HOME") ?? Self.passwordHome ?? "/"
@@ -20,6 +22,7 @@ public struct Folders: Sendable, Equatable {
     }
     config = folder("XDG_CONFIG_HOME", ".config")
     state = folder("XDG_STATE_HOME", ".local/state")
+    cache = folder("XDG_CACHE_HOME", ".cache")
   }
 
   /// The configuration file.
