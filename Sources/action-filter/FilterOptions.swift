@@ -128,7 +128,9 @@ struct FilterOptions {
         $0.predicate.indexed.before =
           isDay ? Timestamp(seconds: days.next(after: time.seconds)) : time
       }.rare,
-      Option(nil, "last", "DAYS", "of the last days, today among them", .wholeNumber(in: 1...36_500)) {
+      Option(
+        nil, "last", "DAYS", "of the last days, today among them", .wholeNumber(in: 1...36_500)
+      ) {
         var days = TimeBuckets(.day)
         let today = days.start(of: $0.now.seconds)
         // Noon is in the day before, whatever the clocks did.

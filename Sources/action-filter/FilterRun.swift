@@ -88,7 +88,9 @@ struct FilterRun {
       try write(counts)
     } else {
       for note in notes { diagnostics.say(note) }
-      try Self.writeTimes(options.times) { (writer) throws(WriteFailure) in try filter.output.writeHours(to: writer) }
+      try Self.writeTimes(options.times) { (writer) throws(WriteFailure) in
+        try filter.output.writeHours(to: writer)
+      }
       try filter.output.finish()
     }
     keep { rejects throws(WriteFailure) in try rejects.finish() }
@@ -105,7 +107,9 @@ struct FilterRun {
 
   private mutating func write(_ counts: CountMemory.Counts) throws(WriteFailure) {
     for note in counts.notes { diagnostics.say(note) }
-    try Self.writeTimes(options.times) { (writer) throws(WriteFailure) in try writer.write(counts.times) }
+    try Self.writeTimes(options.times) { (writer) throws(WriteFailure) in
+      try writer.write(counts.times)
+    }
     try filter.output.finish(with: counts.records)
   }
 

@@ -69,14 +69,17 @@ struct CountTable {
     let written = Self.kinds.dropLast().reduce(0) { $0 + (record["\($1)_tokens"]?.number ?? 0) }
     let cached = isDetailed ? [written, record["cache_read_tokens"]?.number ?? 0] : []
     let group = Group(
-      names: isTotal ? [] : keys.map { name in
-        let title = name == "session" ? record["title"]?.string : nil
-        return title.map { Cell.words($0).span } ?? Self.name(record[name], of: name, told)
-      },
+      names: isTotal
+        ? []
+        : keys.map { name in
+          let title = name == "session" ? record["title"]?.string : nil
+          return title.map { Cell.words($0).span } ?? Self.name(record[name], of: name, told)
+        },
       time: keys.lazy.compactMap { key in CountTime(key).flatMap { _ in record[key]?.time } }.first,
       count: count.number ?? 0, cost: cost?.number ?? 0, countText: Cell.text(count).span,
       costText: costText,
-      tokens: (isUsage ? Self.tokens.map { Self.amount(record[$0]) } : []) + cached.map(Self.amount))
+      tokens: (isUsage ? Self.tokens.map { Self.amount(record[$0]) } : []) + cached.map(Self.amount)
+    )
     if isTotal { total = group } else { groups.append(group) }
     return true
   }

@@ -12,8 +12,9 @@ commands that are missing are skipped with a word.
     BENCH_VOICE_SECONDS  length of the voice stream that is replayed fast (3600)
     BENCH_FACTS    number of facts that are searched (100000)
     BENCH_FOLD_MB  size of the events that are folded, MB (100)
+    BENCH_COSTS_MB size of the transcripts that are counted, MB (200)
     BENCH_ONLY     some of: stream latency socket fanout serve startup voice
-                   question memory fold
+                   question memory fold costs
 """
 import os
 import platform
@@ -23,6 +24,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import costs  # noqa: E402
 import fanout  # noqa: E402
 import fold  # noqa: E402
 import latency  # noqa: E402
@@ -37,7 +39,7 @@ import websocket  # noqa: E402
 
 PARTS = {"stream": stream, "latency": latency, "socket": websocket, "fanout": fanout,
          "serve": serve, "startup": startup, "voice": voice, "question": question,
-         "memory": memory, "fold": fold}
+         "memory": memory, "fold": fold, "costs": costs}
 
 
 def version(command):

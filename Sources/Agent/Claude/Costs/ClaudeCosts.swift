@@ -224,7 +224,9 @@ public struct ClaudeCosts {
         return
       }
       let old = answers[number].usage.tokens
-      if (usage.tokens.output, usage.tokens.sum) > (old.output, old.sum) { set(number, usage, line) }
+      if (usage.tokens.output, usage.tokens.sum) > (old.output, old.sum) {
+        set(number, usage, line)
+      }
       if isEarlier(source, than: Int(answers[number].source)) {
         answers[number].source = Int32(source)
         answers[number].subagent = subagent(line, source, isProgress)
@@ -457,8 +459,7 @@ public struct ClaudeCosts {
       for number in numbers {
         let usage = answers[Int(number)].usage
         for (call, tokens) in [(usage.call, usage.tokens)] + usage.advice {
-          guard let rate = rate(call) else { isWhole = false; break }
-          sum += Dollars(tokens, rate).sum
+          if let rate = rate(call) { sum += Dollars(tokens, rate).sum } else { isWhole = false }
         }
       }
       let own = Dollars.number(sum)

@@ -14,10 +14,15 @@ struct ClaudeUsage {
   }
 
   private enum Usage: Int, ScanName {
-    case input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens
-    case cache_creation, server_tool_use, speed, inference_geo, iterations, type, model
-    case ephemeral_5m_input_tokens, ephemeral_1h_input_tokens, web_search_requests
-    static let table = NameTable<Usage>()
+    case input, output, read, written, split, tools, speed, region, iterations, type, model
+    case fiveMinutes, hour, searches
+    static let table = NameTable<Usage>([
+      ("input_tokens", .input), ("output_tokens", .output), ("cache_read_input_tokens", .read),
+      ("cache_creation_input_tokens", .written), ("cache_creation", .split),
+      ("ephemeral_5m_input_tokens", .fiveMinutes), ("ephemeral_1h_input_tokens", .hour),
+      ("server_tool_use", .tools), ("web_search_requests", .searches), ("speed", .speed),
+      ("inference_geo", .region), ("iterations", .iterations), ("type", .type), ("model", .model),
+    ])
   }
 
   /// The message's id and its usage, without a copy of either.
@@ -49,7 +54,7 @@ struct ClaudeUsage {
 
   init(_ usage: ScanValue, model: ScanValue, _ calls: inout Calls) {
     let fields = ScanFields<Usage>(usage.bytes)
-    let region = fields[.inference_geo]
+    let region = fields[.region]
     call = calls.number(
       model: model, region: region,
       isFast: fields[.speed].rawText?.elementsEqual("fast".utf8) == true)
@@ -68,19 +73,19 @@ struct ClaudeUsage {
 
   private static func tokens(_ fields: ScanFields<Usage>) -> TokenCounts {
     var tokens = TokenCounts(
-      input: count(fields[.input_tokens]), output: count(fields[.output_tokens]),
-      read: count(fields[.cache_read_input_tokens]))
-    if fields[.cache_creation].isObject {
-      let split = ScanFields<Usage>(fields[.cache_creation].bytes)
-      tokens.write5m = count(split[.ephemeral_5m_input_tokens])
-      tokens.write1h = count(split[.ephemeral_1h_input_tokens])
+      input: count(fields[.input]), output: count(fields[.output]),
+      read: count(fields[.read]))
+    if fields[.split].isObject {
+      let split = ScanFields<Usage>(fields[.split].bytes)
+      tokens.write5m = count(split[.fiveMinutes])
+      tokens.write1h = count(split[.hour])
     }
     // What the split does not have is kept for five minutes.
-    let written = count(fields[.cache_creation_input_tokens])
+    let written = count(fields[.written])
     tokens.write5m += max(0, written - tokens.write5m - tokens.write1h)
-    if fields[.server_tool_use].isObject {
-      let tools = ScanFields<Usage>(fields[.server_tool_use].bytes)
-      tokens.searches = count(tools[.web_search_requests])
+    if fields[.tools].isObject {
+      let tools = ScanFields<Usage>(fields[.tools].bytes)
+      tokens.searches = count(tools[.searches])
     }
     return tokens
   }
