@@ -30,8 +30,13 @@ struct CountMemory {
     var question = suiteVersion + "\n" + here + "\n" + (Process.environment("TZ") ?? "")
     var words = Process.arguments[...]
     while let word = words.popFirst() {
-      // Where to write it to does not change it.
-      if word == "--times" { _ = words.popFirst() } else { question += "\0" + word }
+      // Where it is written to does not change it, and times are among the facts: who asks each
+      // minute for the last hour asks the same.
+      if ["--times", "-S", "-B"].contains(word) {
+        _ = words.popFirst()
+      } else {
+        question += "\0" + word
+      }
     }
     let folders = Folders()
     let prices = options.prices ?? (try? Settings())?.prices

@@ -2,10 +2,12 @@ import CLibc
 import Core
 import Turns
 
-/// The transcripts among what is read: what their answers cost becomes actions when all is read.
+/// The transcripts and the turns among what is read: what they cost becomes actions when all is
+/// read.
 struct TranscriptInput {
   private let options: FilterOptions
   private var costs: ClaudeCosts?
+  private var turns = TurnCosts()
 
   static let ending = ".jsonl"
   /// A folder in a folder, and so on: a link may lead back.
@@ -51,7 +53,8 @@ struct TranscriptInput {
     guard count > 0 else { return false }
     return bytes.withUnsafeBytes { bytes in
       bytes.prefix(count).split(separator: 10).contains {
-        ClaudeCosts.isLine(UnsafeRawBufferPointer(rebasing: $0))
+        let line = UnsafeRawBufferPointer(rebasing: $0)
+        return ClaudeCosts.isLine(line) || TurnCosts.isLine(line)
       }
     }
   }
@@ -69,6 +72,7 @@ struct TranscriptInput {
 
   /// Takes a line that is of a transcript.
   mutating func receive(_ line: UnsafeRawBufferPointer) throws(PricesFault) -> Bool {
+    if TurnCosts.isLine(line) { return turns.receive(line) }
     if costs == nil {
       guard ClaudeCosts.isLine(line) else { return false }
       try prepare()
@@ -95,6 +99,7 @@ struct TranscriptInput {
   mutating func finish(
     _ receive: (UnsafeRawBufferPointer) throws(WriteFailure) -> Void
   ) throws(WriteFailure) -> [String] {
+    try turns.forEachAction(receive)
     guard var costs else { return [] }
     self.costs = nil
     try costs.forEachAction(receive)

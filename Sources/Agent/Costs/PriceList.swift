@@ -23,6 +23,9 @@ public struct PriceList: Sendable {
   private var regions: [String: Int64] = [:]
   private var search: Int64 = 0
 
+  /// The list of the configuration, or the installed one; nil where it cannot be read.
+  static let usual: PriceList? = try? PriceList(Settings().prices)
+
   private static let one: Int64 = 1_000_000
   private static let sizeLimit = 1 << 20
 

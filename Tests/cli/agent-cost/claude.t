@@ -173,7 +173,7 @@ line $home/$one.jsonl
 for word in 'model tide-1 1 2 3 4' 'model tide-1 1 2 3 4 -5' 'model a 1 2 3 4 0.0000001' 'fast 2 none' \
   'above 1 none 1 2 3 4 5' 'price 1' 'search x' 'region us'; do
   printf 'date 2030-01-02\n%s\n' "$word" >bad
-  t 2 "a list with “$word” is refused" agent-cost --prices bad all
+  t 2 "a list with a bad line is refused: $word" agent-cost --prices bad all
   err_like '^agent-cost: bad:2: not a price$' "with its line: $word"
 done
 t 2 "a list that is not there is an error" agent-cost --prices nowhere all
@@ -282,6 +282,12 @@ run sh -c "cat all/$home/*.jsonl | agent-cost -o json -"
 is "$(tail -n 1 "$out" | jq .count)" 2 "a pipe is read"
 run sh -c 'transcript-tail --once --all all | agent-cost --by session -'
 is "$(sed 1d "$out" | cut -f 3 | sort | tr '\n' ' ')" "1 4 " "so is that of transcript-tail"
+run sh -c "cat all/$home/$one.jsonl all/$home/$one/subagents/*.jsonl | turn-fold | agent-cost -o json -"
+is "$(tail -n 1 "$out" | jq -c '[.usd_cost, .input_tokens, .output_tokens]')" '[0.0132,6400,40]' \
+  "so is that of turn-fold, whose turns tell what they cost"
+turn-fold all/$home/$one.jsonl >turns
+run agent-cost -o json turns
+is "$(tail -n 1 "$out" | jq -c '[.count, .usd_cost]')" '[1,0.0033]' "a turn counts once, as it was at last"
 printf '%s\n' '{"id":7,"kind":"llm_call","usd_cost":0.5}' >actions
 run agent-cost -o json actions all
 is "$(tail -n 1 "$out" | jq -c '[.count, .usd_cost]')" '[6,0.5165]' "actions may stand beside transcripts"
@@ -334,6 +340,34 @@ for made in "$one $two" "$two $one"; do
   fi
   rm -rf all
 done
+
+# --- the limit
+now=$(date +%s)
+line $home/$one.jsonl ".timestamp = \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\""
+line $home/$one.jsonl ".timestamp = (($now - 14500) | todate)"
+limits() { printf '{"model":{"id":"x"},\n"rate_limits" : {"five_hour":{%s},"seven_day":{"used_percentage":3,"resets_at":99}}}\n' "$1"; }
+limits '"used_percentage":41.5,"resets_at":'$((now + 14400)) >told
+run agent-cost --window -o line all <told
+# shellcheck disable=SC2016  # a dollar
+out_like '^\$0\.0033  \$0\.00[0-9]+/h  41% of 5 h until [0-2][0-9]:[0-5][0-9]  1 calls' \
+  "--window counts since the limit began anew, and tells how much of it is used"
+mkdir -p "$HOME/.claude"
+cp -R all "$HOME/.claude/projects"
+run agent-cost --window -o json <told
+is "$(tail -n 1 "$out" | jq .count)" 1 "of all transcripts"
+limits '"used_percentage":null' >told
+run agent-cost --window -o line all <told
+# shellcheck disable=SC2016  # a dollar
+out_like '^\$0\.0066  \$0\.00[0-9]+/h  2 calls' "without a limit it is the last 5 hours"
+limits '"used_percentage":10,"resets_at":'$((now - 60)) >told
+run agent-cost --window -o line all <told
+out_unlike 'of 5 h' "as with one that has passed"
+is "$(agent-cost --window -o line all <"$out" | grep -c calls)" 1 "and with anything else"
+t 2 "--window with -S is refused" sh -c 'agent-cost --window -S 1h all <told'
+for again in 1 2 3; do agent-cost --window -o json all <told >"$again"; sleep 1; done
+is "$(find "$HOME/.cache/agentutils/counts" -type f -newer told | wc -l | tr -d ' ')" 1 \
+  "one who asks again and again is remembered once"
+rm -rf all
 
 # --- mistakes
 for words in '--zone Nowhere/At_All' '--zone ../../etc/passwd' '--zone /etc/passwd' '--last 0' '--last x' \

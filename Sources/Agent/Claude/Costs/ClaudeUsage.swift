@@ -71,6 +71,23 @@ struct ClaudeUsage {
     }
   }
 
+  /// What the answer of a line cost, in 10^-18 dollars; nil where a model has no price.
+  static func dollars(of line: ScanValue) -> UInt128? {
+    guard let prices = PriceList.usual,
+      let message = try? ScanMembers.value(of: "message", in: line.bytes), message.isObject
+    else { return nil }
+    let parts = parts(message)
+    guard parts.usage.isObject else { return nil }
+    var calls = Calls()
+    let usage = ClaudeUsage(parts.usage, model: parts.model, &calls)
+    var sum: UInt128 = 0
+    for (call, tokens) in [(usage.call, usage.tokens)] + usage.advice {
+      guard let rate = prices.rate(for: calls.all[Int(call)]) else { return nil }
+      sum += Dollars(tokens, rate).sum
+    }
+    return sum
+  }
+
   private static func tokens(_ fields: ScanFields<Usage>) -> TokenCounts {
     var tokens = TokenCounts(
       input: count(fields[.input]), output: count(fields[.output]),

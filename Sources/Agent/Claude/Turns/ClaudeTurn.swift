@@ -11,6 +11,8 @@ struct ClaudeTurn {
   /// By the answers of the API, as the last line of each has them.
   private var tokens: [String: (input: Int64, output: Int64)] = [:]
   private var sum: (input: Int64, output: Int64) = (0, 0)
+  /// What each cost; nil for one whose model has no price.
+  private var dollars: [String: UInt128?] = [:]
   private var questions: [String: String] = [:]
 
   init(
@@ -101,6 +103,10 @@ struct ClaudeTurn {
       time: line.time)
     turn.reason = questions.values.min()
     turn.usage = TurnRecord.Usage(inputTokens: Int(sum.input), outputTokens: Int(sum.output))
+    dollars[name] = ClaudeUsage.dollars(of: line.line.object)
+    let known = dollars.values.compactMap { $0 }
+    // Of a part of the answers it would be too little.
+    if known.count == dollars.count { turn.cost = Dollars.number(known.reduce(0, +)) }
     add(.setTurn(turn), line, &events)
   }
 
