@@ -36,6 +36,9 @@ public struct ArchiveFolder {
 
   private let path: String
 
+  /// Whether a file of this name is one of an archive.
+  public static func holds(_ name: String) -> Bool { File(name: name) != nil }
+
   public init(_ path: String) { self.path = path }
 
   /// The regular files that may hold actions of a time, and those that cannot be looked at.

@@ -35,10 +35,10 @@ enum InputList {
         continue
       }
       if options.predicate.isUsage {
-        let transcripts = TranscriptInput.files(
+        let transcripts = TranscriptInput.entries(
           in: path, since: readsAll ? nil : options.predicate.indexed.since)
         if let transcripts {
-          entries += transcripts.map { .file(path: $0) }
+          entries += transcripts
           continue
         }
       }

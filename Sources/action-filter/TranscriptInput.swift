@@ -1,3 +1,4 @@
+import Archive
 import CLibc
 import Core
 import Turns
@@ -16,28 +17,35 @@ struct TranscriptInput {
 
   init(_ options: FilterOptions) { self.options = options }
 
-  /// The transcripts in a folder and below it, by their names; nil where it has none.
+  /// The transcripts in a folder and below it, by their names, and what cannot be looked at; nil
+  /// where it has none, or is an archive.
   ///
   /// - Parameter since: those that nothing was written to since an hour before are left out.
-  static func files(in folder: String, since: Timestamp?) -> [String]? {
+  static func entries(in folder: String, since: Timestamp?) -> [InputList.Entry]? {
     var hasSome = false
-    var found: [String] = []
-    func look(in folder: String, depth: Int) {
-      guard depth < deepest, let names = try? FolderFile.names(in: folder) else { return }
+    var found: [InputList.Entry] = []
+    func look(in names: [String], of folder: String, depth: Int) {
       for name in names.sorted() where !name.hasPrefix(".") {
         let path = Folders.join(folder, name)
         guard let status = stat(following: path) else { continue }
-        if status.isFolder {
-          look(in: path, depth: depth + 1)
+        if status.isFolder, depth < deepest {
+          do throws(Failure) {
+            look(in: try FolderFile.names(in: path), of: path, depth: depth + 1)
+          } catch {
+            found.append(.fault(path: path, reason: error.reason))
+          }
         } else if status.isRegular, name.hasSuffix(ending) {
           hasSome = true
           let written = FileVersion(status).modified / 1_000_000_000
           if let since, written < since.seconds - 3600 { continue }
-          found.append(path)
+          found.append(.file(path: path))
         }
       }
     }
-    look(in: folder, depth: 0)
+    guard let names = try? FolderFile.names(in: folder),
+      !names.contains(where: { ArchiveFolder.holds($0) })
+    else { return nil }
+    look(in: names, of: folder, depth: 0)
     return hasSome ? found : nil
   }
 

@@ -28,6 +28,11 @@ err_empty "a line that was cut is passed over"
 run action-filter --usage --verbose --prices list -N all
 err_is "action-filter: all/project/s.jsonl: 1 line is no JSON" "--verbose counts it"
 t 1 "without --usage, a folder is an archive" action-filter -N all
+mkdir archive archive/old
+cp all/project/s.jsonl archive/old
+echo '{"id":1,"kind":"llm_call","usd_cost":1}' >archive/2026-05-04.ndjson
+run action-filter --usage -N archive
+out_is 1 "an archive with transcripts below it is an archive"
 count() { run action-filter --usage --prices list -N "$@" all; }
 count --until 2026-05-04
 out_is 2 "--until has the whole of a day"
