@@ -131,13 +131,13 @@ struct FilterOutput {
   }
 
   /// What was counted, and by the hour, as it would be written.
-  mutating func counts() -> (groups: [UInt8], hours: [UInt8]) {
-    func records(_ tally: inout Tally?) -> [UInt8] {
+  mutating func counts() throws(WriteFailure) -> (groups: [UInt8], hours: [UInt8]) {
+    func records(_ tally: inout Tally?) throws(WriteFailure) -> [UInt8] {
       var text: [UInt8] = []
-      tally?.forEachRecord { text += $0.utf8 + [10] }
+      try tally?.forEachRecord { (record) throws(WriteFailure) in text += record.utf8 + [10] }
       return text
     }
-    return (records(&tally), records(&hours))
+    return (try records(&tally), try records(&hours))
   }
 
   /// Writes what was counted at another time.

@@ -81,7 +81,7 @@ struct FilterRun {
           RecordInput.Line(line, number: 0, isTerminated: true, isFirst: false))
       } ?? []
     if let memory, !faults.hasFault {
-      let (groups, hours) = filter.output.counts()
+      let (groups, hours) = try filter.output.counts()
       let counts = CountMemory.Counts(
         records: groups, times: hours, notes: notes, hasSome: filter.output.count > 0)
       if !filter.output.hasOpenGap { memory.keep(counts) }

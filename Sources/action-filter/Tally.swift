@@ -220,9 +220,9 @@ struct Tally {
   ///
   /// With a time they are in its order, a bucket without any action among them, and what
   /// has no time is last. Else the largest come first, the nameless last among equals.
-  mutating func forEachRecord<Fault: Error>(
-    _ receive: (String) throws(Fault) -> Void
-  ) throws(Fault) {
+  mutating func forEachRecord(
+    _ receive: (String) throws(WriteFailure) -> Void
+  ) throws(WriteFailure) {
     var left = Self.mostEmpty
     var last: Int64?
     let starts = starts
