@@ -5,7 +5,7 @@ import Turns
 import Web
 
 /// A line to a session of Claude Code: what is said is typed at its prompt when it is idle, and what
-/// comes of it stands in its transcript (CONTRACT.md 1 to 8). It is typed once, whatever happens.
+/// comes of it stands in its transcript (CONTRACT.md 1 to 9). It is typed once, whatever happens.
 final class ClaudeChat: ChatLine {
   let place: String
   var knowsKeys: Bool { false }

@@ -198,7 +198,7 @@ at() { listed riff "select(.state == \"$1\" and (.reason // \"\") == \"$2\")"; }
 ok "riff-claude: a session begins idle" wait_until 20 at idle ""
 is "$(agent_says riff 'select(.what == "start").env.TMUX')" null "tmux is hidden"
 is "$(agent_says riff 'select(.what == "start").arguments[1]' | jq -c '[.[] | keys[]]')" \
-  '["Notification","PostToolUse","PreToolUse","SessionEnd","SessionStart","Stop","UserPromptSubmit"]' "the hooks are these"
+  '["Notification","PermissionRequest","PostToolUse","PreToolUse","SessionEnd","SessionStart","Stop","StopFailure","UserPromptSubmit"]' "the hooks are these"
 say() { run agent-say $attach_args "$@"; }
 say -- work hard
 ok "a prompt is work" wait_until 20 at working ""

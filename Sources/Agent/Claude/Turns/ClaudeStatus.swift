@@ -1,6 +1,6 @@
 public import Core
 
-/// What a session of Claude Code tells of itself: CONTRACT.md, 7.
+/// What a session of Claude Code tells of itself: CONTRACT.md, 8.
 public struct ClaudeStatus: Equatable, Sendable {
   /// What it is doing.
   public enum Kind: String, Sendable { case busy, waiting, idle }
