@@ -13,14 +13,19 @@ public func agentStatusMain() {
     let settings = try Settings()
     let profiles: [String?] = options.profiles.isEmpty ? [usual(settings)] : options.profiles
     // What its agent is asked is another matter where that is at a terminal.
-    let hosts = try profiles.map { name throws(Failure) -> HostState? in
+    var hosts = try profiles.map { name throws(Failure) -> HostState? in
       guard let profile = try? settings.profile(name), case .host(let place)? = profile.place else {
         return nil
       }
       return try HostState(profile.name ?? place, at: place, options)
     }
     HostState.wait(for: hosts.compactMap { $0 })
-    let others = zip(profiles, hosts).filter { $0.1 == nil }.map(\.0)
+    // Nobody named this machine, and nothing runs here: what has to be configured is said.
+    if options.profiles.isEmpty, hosts[0]?.isEmpty == true {
+      hosts[0] = nil
+      diagnostics.tellPerson("no agent runs here in tmux: tmux-attach . begins one")
+    }
+    let others = zip(profiles, hosts).filter { $0.1 == nil }.map { $0.0 == "." ? nil : $0.0 }
     var asked = others.isEmpty ? [] : try states(of: others, options, diagnostics)[...]
     let shown = hosts.map { $0?.shown ?? asked.removeFirst().shown(options.form) }
     var text = ""

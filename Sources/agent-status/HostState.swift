@@ -31,6 +31,9 @@ struct HostState {
   /// Waits for what all of them say.
   static func wait(for states: [HostState]) { ProgramCall.wait(for: states.map(\.call)) }
 
+  /// Whether the host was asked and has no session.
+  var isEmpty: Bool { call.status == 1 || call.status == 0 && call.lines.isEmpty }
+
   /// What is shown, as of `AgentState`.
   var shown: AgentState.Shown {
     if form.isBar {

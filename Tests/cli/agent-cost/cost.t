@@ -91,8 +91,6 @@ END
 spent() { agent-cost -o json "$@" lately | tail -n 1 | jq .usd_cost; }
 is "$(spent --month)" "$(jq '.[0]' sums)" "--month counts since the first day of the month"
 is "$(spent --week)" "$(jq '.[1]' sums)" "--week counts since Monday"
-t 2 "--month and --week exclude each other" agent-cost --month --week
-t 2 "--month and --since exclude each other" agent-cost --month -S today
 
 # --- nothing
 t 0 "nothing was spent" agent-cost -S 1h --by user,hour "$day"

@@ -6,9 +6,11 @@
 . "${0%/*}/../claude.sh"
 unset AGENT_URL AGENT_PROFILE
 
-t 1 "where nothing is configured and nothing runs" agent-status
+t 1 "where nothing runs" agent-status -p .
 out_is "○ no agent
 claude in tmux makes one: tmux-attach ." "the words say what makes an agent"
+t 2 "where nothing is configured either" agent-status
+err_like 'agent-setup' "what configures one is named"
 tmux-attach -N -s riff . >/dev/null
 wait_until 20 stands riff '["idle",null,null]'
 mkdir -p "$HOME/.claude/projects"
