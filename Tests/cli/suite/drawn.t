@@ -2,14 +2,15 @@
 # What is drawn for a terminal of a size is what a terminal of that size shows: no row is wrapped,
 # and none is cut too early, with characters that are wide, combine, or have no width.
 . "${0%/*}/../lib.sh"
-needs tmux jq action-filter action-format agent-cost
+needs tmux jq action-format agent-cost
 
 mkdir -m 700 "$tmp/sessions"
 TMUX_TMPDIR=$tmp/sessions LC_ALL=C.UTF-8 TZ=UTC
 export TMUX_TMPDIR LC_ALL TZ
 at_end="$at_end end_tmux_here"
 end_tmux_here() { tmux -L drawn kill-server 2>/dev/null; }
-day=$root/Tests/fixtures/sample-day.ndjson
+# A server that stays while sessions come and go.
+tmux -L drawn -f /dev/null new-session -d -s base cat
 
 number=0
 while IFS= read -r words; do
@@ -33,18 +34,16 @@ drawn() {
   printf '%s' "$*" >"$tmp/run"
   echo " --color never -W $columns >'$tmp/want'; stty -echo; $* --color never; touch '$tmp/done'; exec cat" >>"$tmp/run"
   rm -f "$tmp/done"
-  tmux -L drawn -f /dev/null new-session -d -x "$columns" -y 200 -s drawn "cd '$tmp' && . '$tmp/run'"
+  tmux -L drawn new-session -d -x "$columns" -y 200 -s drawn "cd '$tmp' && . '$tmp/run'"
   ok "$columns columns: $* is drawn" wait_until 30 test -e "$tmp/done"
   sed 's/ *$//' "$tmp/want" | grep . >"$tmp/text"
   shows() { tmux -L drawn capture-pane -p -t =drawn: | sed 's/ *$//' | grep . >"$tmp/shown" && cmp -s "$tmp/text" "$tmp/shown"; }
   ok "and shown as it was meant" wait_until 30 shows
   is "$(wc -l <"$tmp/text")" "$(wc -l <"$tmp/shown")" "with no row more"
-  tmux -L drawn kill-server
+  tmux -L drawn kill-session -t =drawn
 }
 for columns in 41 42 60 61 80; do
   drawn "$columns" action-format -t "$tmp/rows"
   drawn "$columns" agent-cost -o table --by user "$tmp/rows"
 done
-action-filter -u "$day" | head -n 150 >"$tmp/day"
-drawn 72 action-format -t "$tmp/day"
 done_testing

@@ -43,7 +43,7 @@ import Testing
 
   /// The state in a row of panes, each as its fields stand in it.
   private func state(_ panes: String...) -> AgentState? {
-    let groups = panes.map { "P|%1|1|0|\($0)|" }.joined()
+    let groups = panes.map { "P|%1|1|0|\($0)|4|0|" }.joined()
     return parse("S|$0|n|1|0|1|1|/|c||\(groups).\n")?.first?.state
   }
 

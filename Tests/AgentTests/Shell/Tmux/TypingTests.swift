@@ -47,21 +47,50 @@ import Testing
   @Test func onlyTheNamedSession() throws {
     let typing = Typing(session: "riff-1", text: try TypedText(Array("x;".utf8)))
     let request = typing.request(label: "riff", nonce: "n")
-    #expect(request.arguments.count == 2)
-    #expect(request.arguments[1].holds("send-keys -l -t =riff-1: -- '\\''x; '\\''"))
-    #expect(request.arguments[1].hasPrefix("if-shell -F -t =riff-1: "))
+    #expect(request.arguments.count == 3)
+    #expect(request.arguments[2].holds("send-keys -l -t =riff-1: -- '\\''x; '\\''"))
+    #expect(request.arguments[2].hasPrefix("if-shell -F -t =riff-1: "))
+  }
+
+  @Test func piecesThatAnAgentTakesForWords() throws {
+    for text in [
+      String(repeating: "word ", count: 900), String(repeating: "a\n", count: 50),
+      String(repeating: "👩‍👩‍👧 ", count: 400), "\n\n\n\nx", "e\u{301}" + String(repeating: "\u{301}", count: 2000),
+    ] {
+      let typed = try TypedText(Array(("x" + text + "x").utf8))
+      let pieces = typed.pieces(atMost: 1000)
+      #expect(typed.isLong)
+      #expect(pieces.flatMap { $0 } == typed.bytes)
+      for piece in pieces {
+        let text = String(decoding: piece, as: UTF8.self)
+        #expect(text.utf16.count <= 800 || text.count == 1)
+        #expect(piece.count { $0 == 10 } <= 2)
+      }
+      let lines = String(decoding: TypedText.lines(of: pieces), as: UTF8.self)
+      #expect(lines.hasSuffix("E\n") && lines.split(separator: "\n").allSatisfy { "PLE".contains($0.first!) })
+    }
+    #expect(try !TypedText(Array(String(repeating: "x", count: 799).utf8)).isLong)
+    #expect(try TypedText(Array("a\nb\nc\nd".utf8)).pieces(atMost: 1).count == 1)
+  }
+
+  @Test func whatWouldRunInAShell() throws {
+    for (text, isCommand) in [
+      ("!ls", true), ("a\n \t!ls", true), ("a !ls", false), ("", false), ("wow!", false),
+    ] {
+      #expect(try TypedText(Array(text.utf8)).isCommand == isCommand, "\(text)")
+    }
   }
 
   @Test func onceForAMark() throws {
     let typing = Typing(
       session: "a'b", text: try TypedText(Array("it's".utf8)), mark: "id_1", returnAfter: 0.3)
     let request = typing.request(label: "riff", nonce: "n")
-    let list = request.arguments[1]
+    let list = request.arguments[2]
     let marked = try #require(list.place(of: "set-option"))
     #expect(list.hasPrefix("if-shell -F "))
     #expect(marked.lowerBound < list.place(of: "send-keys")!.lowerBound)
-    #expect(request.arguments[5].holds("@riff_ret_id_1"))
-    #expect(request.arguments[4] == "0.300")
+    #expect(request.arguments[6].holds("@riff_ret_id_1"))
+    #expect(request.arguments[5] == "0.300")
     #expect(typing.outcome(ControlAnswer(status: 0, output: Array("ALREADY\n".utf8))) == .already)
     #expect(typing.outcome(ControlAnswer(status: 0, output: Array("typed\n".utf8))) == .typed)
   }
