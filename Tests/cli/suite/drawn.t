@@ -27,8 +27,8 @@ half ﾊﾝｶｸ and full ｆｕｌｌｗｉｄｔｈ letters that go on until 
 mixed עברית and العربية words that are long enough to be cut at the end
 END
 
-# drawn COLUMNS COMMAND WORD...: on a terminal of that width, and as text of that width.
-drawn() {
+# draws COLUMNS COMMAND WORD...: on a terminal of that width, and as text of that width.
+draws() {
   columns=$1
   shift
   printf '%s' "$*" >"$tmp/run"
@@ -43,7 +43,7 @@ drawn() {
   tmux -L drawn kill-session -t =drawn
 }
 for columns in 41 42 60 61 80; do
-  drawn "$columns" action-format -t "$tmp/rows"
-  drawn "$columns" agent-cost -o table --by user "$tmp/rows"
+  draws "$columns" action-format -t "$tmp/rows"
+  draws "$columns" agent-cost -o table --by user "$tmp/rows"
 done
 done_testing

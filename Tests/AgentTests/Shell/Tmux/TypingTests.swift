@@ -55,7 +55,8 @@ import Testing
   @Test func piecesThatAnAgentTakesForWords() throws {
     for text in [
       String(repeating: "word ", count: 900), String(repeating: "a\n", count: 50),
-      String(repeating: "👩‍👩‍👧 ", count: 400), "\n\n\n\nx", "e\u{301}" + String(repeating: "\u{301}", count: 2000),
+      String(repeating: "👩‍👩‍👧 ", count: 400), "\n\n\n\nx",
+      "e\u{301}" + String(repeating: "\u{301}", count: 2000),
     ] {
       let typed = try TypedText(Array(("x" + text + "x").utf8))
       let pieces = typed.pieces(atMost: 1000)
@@ -67,7 +68,9 @@ import Testing
         #expect(piece.count { $0 == 10 } <= 2)
       }
       let lines = String(decoding: TypedText.lines(of: pieces), as: UTF8.self)
-      #expect(lines.hasSuffix("E\n") && lines.split(separator: "\n").allSatisfy { "PLE".contains($0.first!) })
+      #expect(
+        lines.hasSuffix("E\n")
+          && lines.split(separator: "\n").allSatisfy { "PLE".contains($0.first!) })
     }
     #expect(try !TypedText(Array(String(repeating: "x", count: 799).utf8)).isLong)
     #expect(try TypedText(Array("a\nb\nc\nd".utf8)).pieces(atMost: 1).count == 1)
