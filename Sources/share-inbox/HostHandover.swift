@@ -71,12 +71,18 @@ final class HostHandover: Handover {
     let name = item.item.name
     let path = Folders.join(folder, name.text)
     let text = PathText.text(options.format, path: path)
-    let typing = Typing(
+    var typing = Typing(
       session: session, text: TypedText(raw: FileName.bytes(text)), mark: Self.mark(name),
       returnAfter: options.pressesReturn ? 0.3 : nil,
       idleWait: options.waitsForIdle ? options.maxWait : nil)
+    let ending = name.text.split(separator: ".").last?.lowercased() ?? ""
+    // Among other words it is a word.
+    typing.isPicture = Self.pictures.contains(ending) && text.trimmed == path
     return (path, typing)
   }
+
+  /// The endings of what an agent looks at.
+  private static let pictures: Set<String> = ["png", "jpg", "jpeg", "gif", "webp"]
 
   var isOpen: Bool { calls.isOpen }
 

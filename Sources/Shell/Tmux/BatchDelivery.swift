@@ -27,7 +27,7 @@ public struct BatchDelivery: Sendable {
 
   /// Whether a text can be typed in a batch.
   public static func fits(_ typing: Typing) -> Bool {
-    typing.text.isArgument && typing.returnAfter == nil && typing.mark != nil
+    typing.text.isArgument && !typing.isPicture && typing.returnAfter == nil && typing.mark != nil
   }
 
   /// In the order in which they are typed; not empty, all for one session.

@@ -40,6 +40,9 @@ public struct Typing: Sendable {
   public var returnAfter: Double?
   /// Seconds to wait until the agent is idle: only then is anything typed. Nil types at once.
   public var idleWait: Double?
+  /// Whether it is the path of a picture: agents attach the picture where the path comes in a paste
+  /// of its own, and take it for words where it is typed.
+  public var isPicture = false
   /// Whether the agent may run it as a command of the shell, which some do without asking with a line
   /// that begins with `!`.
   public var isCommand = false
@@ -126,13 +129,13 @@ public struct Typing: Sendable {
     nonce: String, isBuffer: Bool? = nil
   ) -> (typed: String, entered: String, buffer: String, pause: String) {
     let hasPieces = isBuffer != nil && pieces.count > 1
-    let isBuffer = isBuffer ?? !text.isArgument
+    let isBuffer = isPicture || isBuffer ?? !text.isArgument
     let buffer = isBuffer ? (hasPieces ? "au-" + nonce.prefix(12) : "agentutils-" + nonce) : ""
     let keys: [[String]]
     if !isBuffer {
       keys = [["send-keys", "-l", "-t", target, "--", String(decoding: text.bytes, as: UTF8.self)]]
     } else {
-      let flags = text.isPaste || isInPieces ? "-drpb" : "-drb"
+      let flags = text.isPaste || isInPieces || isPicture ? "-drpb" : "-drb"
       let buffers = hasPieces ? pieces.indices.map { "\(buffer).\($0 + 1)" } : [buffer]
       keys = buffers.map { ["pasteb", flags, $0, "-t", target] }
     }

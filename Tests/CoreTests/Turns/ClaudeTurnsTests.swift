@@ -47,6 +47,71 @@ import Testing
     #expect(folded.last("message", "b")?["turn"]?.string == "u")
   }
 
+  @Test func whatWasPastedHasNoMarks() throws {
+    for (said, words) in [
+      (#"\n\n<pasted_content id=\"3128\">\none\ntwo\n</pasted_content id=\"3128\">\n"#, "one\ntwo"),
+      (
+        #"look: <pasted_content id=\"1\">\na\n</pasted_content id=\"1\"> and <pasted_content id=\"2\">\nb\n</pasted_content id=\"2\">"#,
+        "look: a and b"
+      ), (#"<pasted_content id=\"3\" is what I see"#, #"<pasted_content id="3" is what I see"#),
+    ] {
+      let folded = try fold(user("u", said))
+      #expect(folded.last("message", "u")?["text"]?.string == words)
+    }
+  }
+
+  @Test func whatTheProgramSaysInPlaceOfAPerson() throws {
+    let folded = try fold(
+      user(
+        "u", "<task-notification>done</task-notification>",
+        #","origin":{"kind":"task-notification"}"#),
+      says("a", "m", text("I see"), stop: #""end_turn""#))
+    #expect(folded.last("message", "u")?["role"]?.string == "system")
+    #expect(folded.last("turn")?["state"]?.string == "completed", "it begins a turn all the same")
+  }
+
+  @Test func anAnswerThatWasTooLongGoesOn() throws {
+    let folded = try fold(
+      user("u", "count"), says("a", "m1", text("1 2"), stop: #""max_tokens""#),
+      says("b", "m2", text("3"), stop: #""end_turn""#))
+    #expect(folded.states("u").last == "completed")
+    #expect(folded.last("message", "b")?["turn"]?.string == "u", "it is one turn")
+  }
+
+  @Test func anAnswerThatWasCutOffIsAborted() throws {
+    let folded = try fold(
+      user("u", "tides?"), says("a", "m", text("six o"), #","isAbortedMidStream":true"#),
+      user("i", "[Request interrupted by user]"))
+    #expect(folded.last("message", "a")?["state"]?.string == "aborted")
+    #expect(folded.last("turn")?["state"]?.string == "aborted")
+  }
+
+  @Test func whoSaidNo() throws {
+    let words = "The user doesn't want to proceed with this tool use."
+    for (members, state) in [
+      ("", "rejected"),
+      (#","toolDenialKind":"user-rejected","toolDenialBeforeRun":true"#, "rejected"),
+      (#","toolDenialKind":"user-rejected""#, "rejected"),
+      (#","toolDenialBeforeRun":true"#, "failed"),
+    ] {
+      let use = #"{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}"#
+      let result =
+        #""message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"\#(words)"}]}\#(members)"#
+      let folded = try fold(user("u", "list"), says("a", "m", use), line("user", "r", result))
+      #expect(folded.last("tool_call")?["state"]?.string == state, "\(members)")
+    }
+  }
+
+  @Test func aPersonsTitleGoesBeforeTheOthers() throws {
+    func title(_ type: String, _ member: String, _ words: String) -> String {
+      #"{"type":"\#(type)","\#(member)":"\#(words)","sessionId":"s"}"#
+    }
+    let folded = try fold(
+      title("agent-name", "agentName", "site-3f"), title("custom-title", "customTitle", "Tides"),
+      title("agent-name", "agentName", "tide-tables"))
+    #expect(folded.last("thread", "s")?["title"]?.string == "Tides")
+  }
+
   @Test func anEndWithoutAWordIsNone() throws {
     let folded = try fold(
       user("u", "tides?"), says("a", "m", text(""), stop: #""end_turn""#))

@@ -7,7 +7,8 @@
 #     ask         asks a question            fail        ends with an error of the API
 #     tool        says something, calls a tool, goes on
 #
-# Anything else is repeated. `!WORDS` runs in a shell. Of its environment: CLAUDE_ASKS_TRUST asks
+# Anything else is repeated. `!WORDS` runs in a shell. A paste of nothing but the path of a picture is
+# one. Of its environment: CLAUDE_ASKS_TRUST asks
 # whether it may work in the folder; CLAUDE_STUB_LOG is a file for what it was told, a line of JSON each,
 # with whether that came as something pasted.
 use strict;
@@ -196,6 +197,7 @@ while (1) {
         if ($rest =~ s/^\e\[200~(.*?)\e\[201~//s) {
             my $paste = decode 'UTF-8', $1;
             $is_pasted = 1 if length(encode 'UTF-16LE', $paste) > 1600 || ($paste =~ tr/\n//) > 2;
+            $paste = '[Image #1] ' if $paste =~ m{^\s*(/\S+\.(?:png|jpe?g|gif|webp))\s*$} && -e $1;
             $line .= $paste =~ s/\t/    /gr;
         } elsif ($rest =~ s/^\r//) {
             my $said = $line =~ s/\s+$//r;

@@ -89,6 +89,13 @@ run share-inbox -q drain -r .
 status_is 0 "the file goes when it asks nothing more"
 wait_until 20 stands riff '["idle",null,null]'
 
+printf '\211PNG\r\n\032\n' >"$tmp/shot one.png"
+t 0 "a picture is queued" share-inbox -q add "$tmp/shot one.png"
+run share-inbox -q drain .
+say . -- what is on it
+ok "the agent sees the picture, not its path" wait_until 20 told "false [Image #1] what is on it"
+wait_until 20 stands riff '["idle",null,null]'
+
 # --- long texts arrive as what the person says
 typed() {
   say --when-idle . <"$tmp/text"

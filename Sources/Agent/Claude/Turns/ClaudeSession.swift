@@ -4,6 +4,7 @@ import Records
 struct ClaudeSession {
   private let thread: String
   private let origin: RecordOrigin
+  private var isNamed = false
   /// What the person and the agent say to each other.
   private var main: ClaudeTurn?
   private var begun: [(time: Timestamp, id: String)] = []
@@ -19,8 +20,10 @@ struct ClaudeSession {
   }
 
   mutating func receive(_ line: ClaudeLine, into events: inout [TurnEvent]) {
-    if line.kind == .summary {
-      guard let title = line.value["summary"]?.string else { return }
+    if line.kind != .user, line.kind != .assistant {
+      // What a person calls it goes before what the program does.
+      guard let title = line.title, !isNamed || line.kind == .`custom-title` else { return }
+      isNamed = isNamed || line.kind == .`custom-title`
       var record = ThreadRecord(origin, id: thread, time: line.time)
       record.title = title
       events.append(TurnEvent(origin, thread: thread, time: line.time, .setThread(record)))

@@ -36,7 +36,7 @@ struct ClaudeTurn {
   mutating func receive(_ line: ClaudeLine, _ events: inout [TurnEvent]) {
     if line.kind == .assistant { return answer(line, &events) }
     if line.isPrompt, !line.isInterruption {
-      say(line.id, isSide ? .system : .user, line.text ?? "", line, &events)
+      say(line.id, isSide || line.isOfProgram ? .system : .user, line.words ?? "", line, &events)
     }
     for block in line.blocks where block["type"]?.string == "tool_result" {
       result(block, line, &events)
@@ -71,7 +71,8 @@ struct ClaudeTurn {
     let stop = message["stop_reason"]?.string
     if stop == "end_turn", !text.isEmpty {
       end(.completed, reason: nil, answer: line.id, line, &events)
-    } else if stop == "refusal" || stop == "max_tokens" {
+    } else if stop == "refusal" {
+      // Behind max_tokens the program goes on by itself, or says that it cannot.
       end(.failed, reason: stop, line, &events)
     }
   }
@@ -81,7 +82,8 @@ struct ClaudeTurn {
     _ events: inout [TurnEvent]
   ) {
     var record = MessageRecord(
-      origin, id: id, thread: thread, role: role, text: text, state: .final, time: line.time)
+      origin, id: id, thread: thread, role: role, text: text,
+      state: line.value["isAbortedMidStream"]?.bool == true ? .aborted : .final, time: line.time)
     record.turn = self.id
     add(.setMessage(record, text: .whole), line, &events)
   }
@@ -142,7 +144,10 @@ struct ClaudeTurn {
       content?.string
       ?? content.map { $0.elements.compactMap { $0["text"]?.string }.joined(separator: "\n") }
     let isError = block["is_error"]?.bool == true
-    let isRefused = isError && said?.hasPrefix("The user doesn't want to proceed") == true
+    // What never ran, and what was interrupted, has the words of a No; newer versions say who it was.
+    let hasWords = isError && said?.hasPrefix("The user doesn't want to proceed") == true
+    let isUnrun = line.value["toolDenialBeforeRun"]?.bool == true
+    let isRefused = hasWords && (line.value["toolDenialKind"] != nil || !isUnrun)
     var call = ToolCallRecord(
       origin, id: name, thread: thread, tool: "",
       state: isRefused ? .rejected : isError ? .failed : .succeeded, time: line.time)
@@ -151,7 +156,7 @@ struct ClaudeTurn {
     let result = line.value["toolUseResult"]
     call.stdout = result?["stdout"]?.string ?? said
     call.stderr = result?["stderr"]?.string.flatMap { $0.isEmpty ? nil : $0 }
-    if isRefused { call.reason = "not allowed" }
+    if isRefused { call.reason = "not allowed" } else if hasWords { call.reason = "did not run" }
     add(.setToolCall(call), line, &events)
     if questions.removeValue(forKey: name) != nil, questions.isEmpty {
       state(.running, nil, line, &events)

@@ -79,7 +79,7 @@ extension ClaudeTurns {
 /// A line of a transcript (CONTRACT.md 1).
 struct ClaudeLine {
   enum Kind: Sendable, CaseIterable {
-    case user, assistant, summary
+    case user, assistant, summary, `custom-title`, `agent-name`
 
     private static let table = NameTable<Kind>()
     private enum Member: Int, ScanName {
@@ -124,6 +124,35 @@ struct ClaudeLine {
     let texts = blocks.filter { $0["type"]?.string == "text" }.compactMap { $0["text"]?.string }
     return texts.isEmpty ? nil : texts.joined(separator: "\n")
   }
+
+  /// What the session is called; nil for a line that says nothing of it.
+  var title: String? {
+    switch kind {
+    case .summary: value["summary"]?.string
+    case .`custom-title`: value["customTitle"]?.string
+    case .`agent-name`: value["agentName"]?.string
+    case .user, .assistant: nil
+    }
+  }
+
+  /// The text without the marks around what was pasted.
+  var words: String? {
+    guard let text, text.holds("<pasted_content id=") else { return text }
+    var (words, rest) = ("", text[...])
+    while let tag = rest.place(of: "pasted_content id="),
+      let end = rest[tag.upperBound...].firstIndex(of: ">"),
+      let mark = rest[..<tag.lowerBound].lastIndex(of: "<")
+    {
+      let isEnd = rest[mark...].hasPrefix("</")
+      words += isEnd && rest[..<mark].hasSuffix("\n") ? rest[..<mark].dropLast() : rest[..<mark]
+      rest = rest[rest.index(after: end)...]
+      if !isEnd, rest.first == "\n" { rest.removeFirst() }
+    }
+    return String((words + rest).trimming { $0 == "\n" })
+  }
+
+  /// Whether the program says it in place of a person: what came of a task in the background.
+  var isOfProgram: Bool { value["origin"]?["kind"]?.string == "task-notification" }
 
   /// Whether somebody said something to the agent (CONTRACT.md 2).
   var isPrompt: Bool {
