@@ -1,7 +1,6 @@
 import Agent
 import CLibc
 import Core
-import Kinds
 import Screen
 import Web
 
@@ -47,7 +46,7 @@ private func line(
 ) throws -> (any ChatLine, Settings.Profile, WebClient) {
   let settings = try Settings()
   let named = try? settings.profile(options.access.profile)
-  if let profile = named, case .host(let name)? = profile.place {
+  if let profile = named, let name = profile.host {
     try profile.require(.chat, for: diagnostics.program)
     let line = try profile.kind.backend.chat(at: HostPlace(name), options.wishes)
     return (line, profile, try options.access.client(diagnostics.program))

@@ -1,7 +1,6 @@
 import Agent
 import CLibc
 import Core
-import Kinds
 
 final class NoticeSource {
   private var reader: LineReader
@@ -31,15 +30,11 @@ final class NoticeSource {
     if !filters.isEmpty { try check(filter) }
     let limit = maxTime.map { ["--max-time", NumberText.of($0)] } ?? []
     let settings = try Settings()
-    let hosts = profiles.compactMap { name in
-      if case .host(let place)? = (try? settings.profile(name))?.place { place } else { nil }
-    }
+    let hosts = profiles.compactMap { (try? settings.profile($0))?.host }
     let sessions = try Set(hosts.map { HostPlace($0).host }).sorted().map { host in
       NoticeSource([try start(["tmux-attach", "-w", "-o", "json", host])])
     }
-    let others = profiles.filter { name in
-      if case .host? = (try? settings.profile(name))?.place { false } else { true }
-    }
+    let others = profiles.filter { (try? settings.profile($0))?.host == nil }
     if others.isEmpty { return sessions }
     let tail = try start(["agent-tail", "-L", "-p", others.joined(separator: ",")] + limit)
     var children = [tail]

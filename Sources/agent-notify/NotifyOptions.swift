@@ -42,7 +42,9 @@ struct NotifyOptions {
     program: "agent-notify",
     summary: "Tell a person what an agent's records say, now or later, each once.",
     synopsis: "[options] [-p NAME,... [-- OPTION ...] | --route [FILE ...]]",
-    guesses: ["--test": Self.check, "-t": Self.check],
+    guesses: [
+      "--test": Self.check, "-t": Self.check, "--json": "with --route it prints JSON anyway",
+    ],
     options: [
       Option(
         "p", "profile", "NAME,...", "follow these profiles; repeatable",

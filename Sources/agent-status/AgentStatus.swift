@@ -1,6 +1,5 @@
 import CLibc
 import Core
-import Kinds
 
 /// agent-status(1): how agents are, in one, four or eight lines, or as a block of a status bar.
 ///
@@ -14,9 +13,7 @@ public func agentStatusMain() {
     let profiles: [String?] = options.profiles.isEmpty ? [usual(settings)] : options.profiles
     // What its agent is asked is another matter where that is at a terminal.
     var hosts = try profiles.map { name throws(Failure) -> HostState? in
-      guard let profile = try? settings.profile(name), case .host(let place)? = profile.place else {
-        return nil
-      }
+      guard let profile = try? settings.profile(name), let place = profile.host else { return nil }
       return try HostState(profile.name ?? place, at: place, options)
     }
     HostState.wait(for: hosts.compactMap { $0 })

@@ -1,7 +1,6 @@
 import Agent
 import CLibc
 import Core
-import Kinds
 
 struct AgentTailOptions {
   /// The profiles that are named, each once; none for the usual one.
@@ -79,8 +78,7 @@ struct AgentTailOptions {
 
   /// A profile whose agent is at a terminal: what it is called, and where; nil for any other.
   func host(_ name: String? = nil, in settings: Settings) -> (name: String, place: HostPlace)? {
-    guard let profile = try? settings.profile(name ?? profiles.first),
-      case .host(let place)? = profile.place
+    guard let profile = try? settings.profile(name ?? profiles.first), let place = profile.host
     else { return nil }
     return (profile.name ?? place, HostPlace(place))
   }

@@ -11,6 +11,10 @@ public struct Settings: Sendable {
     public var place: AgentPlace?
     /// The base URL; nil where the place is none.
     public var url: String? { place?.url }
+    /// The host at whose terminals the agent is; nil where its kind is not found there.
+    public var host: String? {
+      if case .host(let name)? = place, kind.places.contains(.host) { name } else { nil }
+    }
     /// The section's command that prints the token. Nil, as `tokenFile` is,
     /// when `AGENT_URL` leads to another origin than the section's `url`: a
     /// token goes only where it was configured for.
