@@ -31,6 +31,9 @@ let strict: [SwiftSetting] = [
   let (wslay, cmark): (String?, String?) = (nil, nil)
 #endif
 
+// For what waits for other machines.
+let size: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
 // Flags of the linker that make the programs smaller, with commas between: see .ci/lean.
 let leanFlags = (Context.environment["AGENTUTILS_LEAN"] ?? "").split(separator: ",")
 let lean: [LinkerSetting] =
@@ -233,7 +236,7 @@ var targets: [Target] = [
   // Turns: what agents tell of themselves on their host.
   .target(
     name: "Shell", dependencies: ["Core", "Records", "Turns", "CLibc", "CSSH2", "CCrypto"],
-    swiftSettings: strict),
+    swiftSettings: strict + size),
   // CCrypto: message ids are digests, and a key signs for its public half.
   .target(
     name: "Bus", dependencies: ["Core", "Records", "CLibc", "CCrypto", "CNats"],
@@ -269,10 +272,11 @@ var targets: [Target] = [
 
 // What waits for others or for a person is to be small rather than quick.
 let small: Set = [
-  "agent-approve", "agent-call", "agent-plot", "agent-setup", "agent-status", "agentutils",
-  "mail-draft", "mem-search", "task", "voice-state", "voice-token",
+  "agent-approve", "agent-call", "agent-chat", "agent-notify", "agent-plot", "agent-setup",
+  "agent-status", "agentutils", "clip-transcribe", "mail-draft", "mail-triage", "mem-search",
+  "outbox", "pds-record", "reply-narrate", "script-options", "share-inbox", "task", "tmux-attach",
+  "voice-state", "voice-token",
 ]
-let size: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 for program in programs {
   targets += program.commands.map {
