@@ -212,7 +212,7 @@ var targets: [Target] = [
   .target(
     name: "Archive", dependencies: ["Core", "CLibc", "CZstd"], exclude: ["CONTRACT.md"],
     swiftSettings: strict),
-  .target(name: "Screen", dependencies: ["Core", "Records"], swiftSettings: strict),
+  .target(name: "Screen", dependencies: ["Core", "Records"], swiftSettings: strict + size),
   // The frames of WebSockets, for both sides, without the network: a server links no libcurl
   // for them.
   .target(
@@ -228,11 +228,11 @@ var targets: [Target] = [
   .target(
     name: "Agent",
     dependencies: ["Core", "Kinds", "Records", "Turns", "Frames", "Web", "CLibc", "CCrypto"],
-    exclude: contracts + turns + kinds, swiftSettings: strict),
+    exclude: contracts + turns + kinds, swiftSettings: strict + size),
   // What a person is told of, and where it goes.
   .target(
     name: "Notices", dependencies: ["Core", "Records", "Screen", "Turns", "CLibc"],
-    swiftSettings: strict),
+    swiftSettings: strict + size),
   // Turns: what agents tell of themselves on their host.
   .target(
     name: "Shell", dependencies: ["Core", "Records", "Turns", "CLibc", "CSSH2", "CCrypto"],
@@ -275,7 +275,7 @@ let small: Set = [
   "agent-approve", "agent-call", "agent-chat", "agent-notify", "agent-plot", "agent-setup",
   "agent-status", "agentutils", "clip-transcribe", "mail-draft", "mail-triage", "mem-search",
   "outbox", "pds-record", "reply-narrate", "script-options", "share-inbox", "task", "tmux-attach",
-  "voice-state", "voice-token",
+  "turn-format", "voice-state", "voice-token",
 ]
 
 for program in programs {

@@ -45,7 +45,7 @@ struct HostState {
       return AgentState.Shown(text: text + "\n", status: call.status)
     }
     let rows = call.lines.compactMap { try? JSONValue.parse(text: $0) }.filter {
-      session == nil || $0["name"]?.string == session && $0["label"] == nil
+      session == nil || $0["name"]?.string == session && $0["label"] == nil && $0["process"] == nil
     }
     let states = rows.map { $0["state"]?.string ?? "unknown" }
     let kinds = Self.order.filter(states.contains)

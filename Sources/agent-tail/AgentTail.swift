@@ -93,7 +93,12 @@ final class Supervisor {
     {
       if (try? settings.profile(name)) == nil { isWhole = false }
       if let host = options.host(name, in: settings) {
-        children.append(try transcripts(of: host))
+        do throws(Failure) { children.append(try transcripts(of: host)) } catch {
+          // It does not hold up the others.
+          guard options.isSeveral else { throw error }
+          diagnostics.say(error.message)
+          worst = worst.worse(error.status)
+        }
         continue
       }
       let file = try options.state(of: name).map { StateFile(path: $0.path) }
@@ -190,7 +195,7 @@ final class Supervisor {
       } else if line.starts(with: FollowParent.stateMark.utf8) {
         note(line, child)
       } else {
-        if child.isOfHost { printed += 1 }
+        if child.isOfHost, line.starts(with: #"{"event":"#.utf8) { printed += 1 }
         write(line)
       }
       child.lines.drop(line.count)

@@ -52,10 +52,18 @@ public struct HostPlace: Sendable, Equatable {
     guard let session else { return transcripts }
     let list = try ChildProcess(["tmux-attach", "-l", "-o", "json", host])
     var lines = LineReader(descriptor: list.output)
+    var found: HostSession?
     while let line = try? lines.next() {
-      if let found = HostSession(Array(line.bytes)), found.name == session {
-        return [try transcript(of: found)]
+      if let one = HostSession(Array(line.bytes)), one.name == session, one.elsewhere == nil {
+        found = one
       }
+    }
+    _ = list.waitForEnd()
+    if let found { return [try transcript(of: found)] }
+    // Why it cannot be asked it has said itself.
+    guard let status = list.exitStatus, status < 2 else {
+      let status = list.exitStatus.flatMap(ExitStatus.init) ?? .failure
+      throw Failure(host, "its sessions cannot be listed", status)
     }
     throw Failure(host, "no session \(session)", .negative)
   }
@@ -102,7 +110,7 @@ public struct HostSession: Sendable {
     reason = value["reason"]?.string
     conversation = value["conversation"]?.string
     elsewhere = value["label"]?.string ?? (value["process"] == nil ? nil : "")
-    folder = value["directory"]?.string ?? ""
+    folder = value["project"]?.string ?? value["directory"]?.string ?? ""
     since = value["since"]?.string.flatMap { Timestamp(rfc3339: $0) }
   }
 

@@ -30,6 +30,10 @@ final class ClaudeChat: ChatLine {
     if question.agent != nil {
       return .refused(Failure("an agent at a terminal has no name; -t names its session", .failure))
     }
+    if "/!#".contains(question.text.first ?? " ") {
+      return .refused(
+        Failure("a command for Claude Code itself has no answer; agent-say types it", .failure))
+    }
     do throws(LinkEnd) {
       let session =
         try question.isNew ? begin(waiter) : session(question.thread ?? host.session, waiter)
@@ -64,26 +68,38 @@ final class ClaudeChat: ChatLine {
         NumberText.of(wishes.patience ?? Self.patience), "-s", session.name, host.host,
       ], input: Array(question.text.utf8))
     let watch = try HostProgram(["tmux-attach", "-w", "-o", "json", host.host])
+    // How it stands now, and for what and since when it was told that it waits.
+    var (now, told) = (session, "")
     while true {
       say.write()
       if say.hasEnded, say.status != 0 {
         return say.status == 75 ? .lost(say.failure.message) : .refused(say.failure)
       }
-      while let line = tail.line() { reply.receive(line) { waiter.news($0) } }
+      // What is said before that is somebody else's.
+      while say.hasEnded, let line = tail.line() { reply.receive(line) { waiter.news($0) } }
       if let end = reply.end { return end }
-      if tail.hasEnded { return .lost(tail.failure.message) }
+      if say.hasEnded, tail.hasEnded { return .lost(tail.failure.message) }
       while let line = watch.line() {
-        guard let (change, now) = HostSession.change(line), now.isSame(as: session) else {
+        guard let change = HostSession.change(line), change.session.isSame(as: session) else {
           continue
         }
-        if change == "dropped" { return .lost("the session has ended") }
-        guard say.hasEnded, now.state == "waiting" else { continue }
+        if change.change == "dropped" { return .lost("the session has ended") }
+        now = change.session
+      }
+      if say.hasEnded, now.conversation != session.conversation {
+        return .lost("its agent has ended, or begun another conversation")
+      }
+      let stands = now.words + (now.since?.rfc3339 ?? "")
+      if say.hasEnded, now.state == "waiting", stands != told {
+        told = stands
         let reason = now.reason ?? "it asks something"
         if let record = reply.paused(reason) { waiter.news(.turn(record)) }
         if !wishes.waits { return .paused(reason) }
       }
-      let files = tail.files + watch.files + say.files
-      try waiter.wait(until: .infinity) { () throws(LinkEnd) in files }
+      let files = (say.hasEnded ? tail.files : say.files) + watch.files
+      // Its output may end a moment before it does.
+      let soon = say.hasEnded ? .infinity : say.files.isEmpty ? Clock.monotonic + 0.02 : .infinity
+      try waiter.wait(until: soon) { () throws(LinkEnd) in files }
     }
   }
 
@@ -234,7 +250,7 @@ struct ClaudeReply {
     switch record {
     case .message(let message) where message.role == .user:
       guard turn == nil, let newest, message.turn == newest.id,
-        Self.plain(message.text).holds(words)
+        Self.plain(message.text) == words
       else { return }
       turn = newest
       tell(.message(message))

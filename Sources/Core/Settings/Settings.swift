@@ -121,7 +121,7 @@ public struct Settings: Sendable {
 
   /// Whether a name that no profile has is a host's: `.` or `box:`, with a session behind the colon.
   private static func isHost(_ name: String) -> Bool {
-    name == "." || name.dropFirst().utf8.contains(UInt8(ascii: ":"))
+    name == "." || name.dropFirst().utf8.contains(UInt8(ascii: ":")) && !name.holds("/")
   }
 
   /// The certificate that the server of a URL may show, where a profile at its origin names one.

@@ -102,7 +102,7 @@ struct PaneFacts {
   private let state: String
   private let since: String
   private let reason: String
-  private let claude: ClaudeStatus?
+  let claude: ClaudeStatus?
   private let asksForTrust: Bool
 
   init(_ fields: [[UInt8]], _ claudes: [ClaudeStatus]) {
@@ -158,8 +158,6 @@ struct PaneFacts {
   }()
 
   static let isWaiting = "#{==:#{@agent_state},waiting}"
-
-  var conversation: String? { claude?.id }
 
   /// What its agent says, unless that one has gone.
   var agentState: AgentState {

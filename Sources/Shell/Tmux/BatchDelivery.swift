@@ -104,7 +104,7 @@ public struct BatchDelivery: Sendable {
       permit "$list" </dev/null
       say=${withheld:-$(x if-shell -F 1 "$list" 2>&1 </dev/null)} || fail "$say"
       case $say in
-      \(Typing.several) | \(Typing.busy) | \(Typing.asks)) echo "$say" && exit 0 ;;
+      \(Typing.several) | \(Typing.busy) | \(Typing.asks) | \(Typing.bang)) echo "$say" && exit 0 ;;
       esac
       [ "$say" != \(Typing.deaf) ] || no "what ran there has ended, or takes no input"
     done <../typing

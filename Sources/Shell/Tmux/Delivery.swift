@@ -107,7 +107,7 @@ public struct Delivery: Sendable {
     [ "$say" != \(Typing.deaf) ] || no "what ran there has ended, or takes no input"
     printf '%s\\n' "${say:-typed}"
     case $say in
-    \(Typing.several) | \(Typing.busy) | \(Typing.asks)) exit 0 ;;
+    \(Typing.several) | \(Typing.busy) | \(Typing.asks) | \(Typing.bang)) exit 0 ;;
     esac
     [ -n "$9" ] || exit 0
     sleep "$9"

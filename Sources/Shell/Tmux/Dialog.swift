@@ -8,6 +8,8 @@ struct Dialog: Equatable {
   /// Which is under the cursor.
   private(set) var cursor: Int
   private var numbers: [Int?]
+  /// All of it, from the line above it on.
+  private let text: [String]
 
   /// Reads a screen; nil where it shows no choices.
   ///
@@ -25,7 +27,8 @@ struct Dialog: Equatable {
       let column = lines[row][(mark + 1)...].firstIndex(where: { !isBlank($0) })
     else { return nil }
     func choice(_ row: Int) -> (number: Int?, label: String)? {
-      guard lines.indices.contains(row), let first = start(of: lines[row]),
+      guard lines.indices.contains(row), lines[row].count > column,
+        let first = start(of: lines[row]),
         first == column || first == mark && lines[row][first] == "❯"
       else { return nil }
       let text = lines[row][column...]
@@ -60,6 +63,10 @@ struct Dialog: Equatable {
     let isDialog = lines[row...].contains { String($0).holds("Esc to ") }
     guard found.count > 1, isDialog else { return nil }
     (labels, numbers) = (found.map(\.label), found.map(\.number))
+    let above = lines[..<row].lastIndex { line in
+      line.count > 20 && line.allSatisfy { "─▔".contains($0) }
+    }
+    text = lines[(above ?? 0)...].map { String($0) }
   }
 
   private static func label(_ text: ArraySlice<Character>) -> String {
@@ -93,36 +100,50 @@ extension RemoteTmux {
     }
     let (pane, state) = try session.agent()
     guard state.kind == .waiting else { throw .noChoice(name, why: "its agent asks nothing") }
-    // What is drawn meanwhile is another screen, and what it says it asks it has still to draw.
-    for attempt in 1...10 {
+    // What it says it asks it has still to draw, and in its first moments a dialog takes no key.
+    var seen: Dialog?
+    for attempt in 1...20 {
       let (sum, text) = try screen(of: pane, in: name)
       guard let dialog = Dialog(screen: text) else {
         guard attempt < 10 else { throw .noChoice(name, why: "its agent shows no choices") }
         usleep(100_000)
         continue
       }
+      let isSettled = seen == dialog
+      seen = dialog
       guard let index = dialog.index(of: word) else {
         let labels = dialog.labels.map { String($0.prefix(60)) }.joined(separator: "; ")
         throw .noChoice(name, why: "its agent offers no \(word.prefix(60)): \(labels)")
       }
+      guard isSettled else {
+        usleep(UInt32(Self.settling * 1e6))
+        continue
+      }
       let way = index - dialog.cursor
       if way == 0 {
         guard try press("Enter", in: pane, of: name, seeing: sum) else { continue }
-        // A dialog takes no key in its first moments, and the next one is another question.
-        for _ in 0..<8 {
-          let now = try sessions().first { $0.name == name }
-          if now?.state != state { return }
+        // Once: what stands there next may be another question.
+        for _ in 0..<30 {
+          if try sessions().first(where: { $0.name == name })?.state != state { return }
+          if Dialog(screen: try screen(of: pane, in: name).text) != dialog { return }
           usleep(100_000)
         }
+        break
       } else {
         let keys = repeatElement(way < 0 ? "Up" : "Down", count: abs(way))
         _ = try press(keys.joined(separator: " "), in: pane, of: name, seeing: sum)
+        seen = nil
       }
     }
     throw .noChoice(name, why: "its agent takes no answer")
   }
 
-  private func screen(of pane: String, in name: String) throws(HostFailure) -> (String, String) {
+  /// How long a dialog must have stood as it is before a key is pressed, seconds.
+  private static let settling = 0.4
+
+  private func screen(
+    of pane: String, in name: String
+  ) throws(HostFailure) -> (sum: String, text: String) {
     let lines = try call(TmuxScript.screen, [pane], session: name).output
     let end = lines.firstIndex(of: 10) ?? lines.endIndex
     return (

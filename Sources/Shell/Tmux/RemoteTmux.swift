@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Turns
 
@@ -116,7 +117,7 @@ public struct RemoteTmux {
       }
       switch try attempt(typing) {
       case .several where typing.pane == nil: typing.pane = try pane(of: typing.session)
-      case .busy where Clock.monotonic < end, .asking where Clock.monotonic < end: continue
+      case .busy where Clock.monotonic < end, .asking where Clock.monotonic < end: usleep(200_000)
       case .busy: throw .busy(typing.session, state: AgentState.Kind.working.rawValue)
       case .asking: throw .asks(typing.session)
       case .command: throw .command(typing.session)

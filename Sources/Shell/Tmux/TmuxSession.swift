@@ -36,6 +36,8 @@ public struct TmuxSession: Equatable, Sendable {
   public var state = AgentState.unknown
   /// The id of the conversation of Claude Code there: its transcript's name.
   public var conversation: String?
+  /// The folder in which that was begun.
+  public var project: String?
   /// Where the agent is.
   public var agentPane = AgentPane.unknown(panes: 0)
 
@@ -73,6 +75,7 @@ public struct TmuxSession: Equatable, Sendable {
       .string("directory", String(decoding: directory, as: UTF8.self))
       .string("command", String(decoding: command, as: UTF8.self))
     return state.add(to: record).string("conversation", conversation)
+      .string("project", project)
   }
 }
 
@@ -84,7 +87,8 @@ extension TmuxSession {
       place: .process(claude.processes[0]), id: claude.id, name: claude.name, windows: 0,
       attached: 0, created: time, activity: claude.since ?? time,
       directory: Array(claude.folder.utf8), command: Array("claude".utf8),
-      state: AgentState(claude, hooks: .unknown), conversation: claude.id)
+      state: AgentState(claude, hooks: .unknown), conversation: claude.id,
+      project: claude.folder)
   }
 }
 
@@ -190,7 +194,8 @@ enum SessionRows {
         found[index].state = .mostUrgent([found[index].state, state])
       } else {
         var session = session
-        (session.place, session.state, session.conversation) = (place, state, claude.id)
+        (session.place, session.state) = (place, state)
+        (session.conversation, session.project) = (claude.id, claude.folder)
         session.activity = state.since ?? session.created
         found.append(session)
       }
@@ -207,7 +212,8 @@ enum SessionRows {
       id: text[0], name: text[1], windows: windows, attached: attached,
       created: Timestamp(seconds: created), activity: Timestamp(seconds: activity),
       directory: fields[6], command: fields[7], state: .mostUrgent(panes.map(\.agentState)),
-      conversation: panes.compactMap(\.conversation).first,
+      conversation: panes.compactMap(\.claude).first?.id,
+      project: panes.compactMap(\.claude).first?.folder,
       agentPane: PaneFacts.agentPane(panes, remembered: text[8]))
   }
 

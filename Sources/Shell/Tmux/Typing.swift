@@ -142,12 +142,11 @@ public struct Typing: Sendable {
     let leaving = TmuxWord.leavingModes(target)
     return (
       once(
-        leaving + keys, mark.map(Self.option),
-        unless: "#{&&:#{!=:\(Self.isKnown),1},\(PaneFacts.isNotIdle)}"),
+        leaving + keys, mark.map(Self.option), unless: PaneFacts.isNotIdle),
       // What asks meanwhile would take Return for a yes.
       once(
         leaving + [["send-keys", "-t", target, "Enter"]], mark.map { "@riff_ret_" + $0 },
-        unless: "#{&&:#{!=:\(Self.isKnown),1},\(PaneFacts.isWaiting)}"),
+        unless: PaneFacts.isWaiting),
       buffer, returnAfter.map(Self.seconds) ?? ""
     )
   }
@@ -183,12 +182,10 @@ public struct Typing: Sendable {
     // Where there is no such session, the first command says so.
     var list = [["has-session", "-t", target]]
     let isAsking = PaneFacts.isAskingForTrust
-    var condition = "#{||:\(isAsking),\(isDeaf)}"
-    var answer = "#{?\(isDeaf),\(Self.deaf),\(Self.asks)}"
-    if idleWait != nil {
-      condition = "#{||:\(isBusy),\(condition)}"
-      answer = "#{?#{||:\(isAsking),\(isDeaf)},\(answer),\(Self.busy)}"
-    }
+    // What the screen and the hooks say counts where the agent itself says nothing.
+    let hinders = idleWait == nil ? isAsking : "#{||:\(isAsking),\(isBusy)}"
+    var condition = "#{||:#{&&:#{!=:\(Self.isKnown),1},\(hinders)},\(isDeaf)}"
+    var answer = "#{?\(isDeaf),\(Self.deaf),#{?\(isAsking),\(Self.asks),\(Self.busy)}}"
     if let mark {
       list.append(["set-option", "-g", mark, markValue])
       condition = "#{||:#{\(mark)},\(condition)}"

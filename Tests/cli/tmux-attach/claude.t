@@ -154,11 +154,11 @@ stop "$outside"
 t 0 "tmux-attach -l of another server" tmux-attach -l --label mine .
 is "$(jq -r 'select(.name == "work") | "\(.state) \(.label)"' "$out")" "idle null" "has it for its own"
 # A number that another process has got.
-mine=$(tmux -L mine list-panes -a -F '#{pane_pid}')
-kill -9 "$mine"
-mv "$HOME/.claude/sessions/$mine.json" "$HOME/.claude/sessions/$$.json"
-run tmux-attach -l .
-is "$(jq -r .name "$out")" deep "a process that has the number of another is not taken for it"
+tmux -L mine kill-server
+set -- "$tmp/other folder"/sessions/*.json
+cp "$1" "$HOME/.claude/sessions/$$.json"
+alone() { [ "$(tmux-attach -l . | jq -r .name)" = deep ]; }
+ok "a process that has the number of another is not taken for it" wait_until 20 alone
 for text in '' '{' '[]' '{"sessionId":1,"status":2}' '{"sessionId":"x","status":"idle","name":"\u001b[31m\n|"}'; do
   printf '%s' "$text" >"$HOME/.claude/sessions/$$.json"
   run tmux-attach -l -o table .

@@ -22,8 +22,8 @@ struct ClaudeSession {
   mutating func receive(_ line: ClaudeLine, into events: inout [TurnEvent]) {
     if line.kind != .user, line.kind != .assistant {
       // What a person calls it goes before what the program does.
-      guard let title = line.title, !isNamed || line.kind == .`custom-title` else { return }
-      isNamed = isNamed || line.kind == .`custom-title`
+      guard let title = line.title, !isNamed || line.kind == .customTitle else { return }
+      isNamed = isNamed || line.kind == .customTitle
       var record = ThreadRecord(origin, id: thread, time: line.time)
       record.title = title
       events.append(TurnEvent(origin, thread: thread, time: line.time, .setThread(record)))

@@ -35,6 +35,8 @@ public struct ClaudeStatus: Equatable, Sendable {
         {
           printf '%s\n' "${CLAUDE_CONFIG_DIR:-$HOME/.claude}"
           grep -slx claude /proc/[0-9]*/comm | while IFS= read -r d; do
+            # Whoever lives in another home is no session of this person.
+            [ -O "$d" ] && tr '\000' '\n' <"${d%comm}environ" | grep -qxF "HOME=$HOME" || continue
             tr '\000' '\n' <"${d%comm}environ" | sed -n 's/^CLAUDE_CONFIG_DIR=//p'
           done
         } 2>/dev/null | sort -u
@@ -44,7 +46,7 @@ public struct ClaudeStatus: Equatable, Sendable {
       f=$1 p=$2 began= front= chain= tries=0
       until IFS= read -r line <"$f"; case $line in '{'*'}') ;; *) [ "$tries" -ge 5 ] ;; esac; do
         tries=$((tries + 1))
-        sleep 0.02 || break
+        sleep 0.02 || sleep 1
       done
       q=$p
       while [ "${q:-0}" -gt 1 ]; do
@@ -70,6 +72,8 @@ public struct ClaudeStatus: Equatable, Sendable {
           p=${f##*/}
           p=${p%.json}
           case $p in *[!0-9]*) continue ;; esac
+          # Root sees everybody's processes, and believes nobody else's files.
+          [ -f "$f" ] && [ -O "$f" ] || continue
           kill -0 "$p" && claude_row "$f" "$p"
         done
       done 2>/dev/null

@@ -78,10 +78,13 @@ extension ClaudeTurns {
 
 /// A line of a transcript (CONTRACT.md 1).
 struct ClaudeLine {
-  enum Kind: Sendable, CaseIterable {
-    case user, assistant, summary, `custom-title`, `agent-name`
+  enum Kind: Sendable {
+    case user, assistant, summary, customTitle, agentName
 
-    private static let table = NameTable<Kind>()
+    private static let table = NameTable<Kind>([
+      ("user", .user), ("assistant", .assistant), ("summary", .summary),
+      ("custom-title", .customTitle), ("agent-name", .agentName),
+    ])
     private enum Member: Int, ScanName {
       case type, sessionId, leafUuid
       static let table = NameTable<Member>()
@@ -129,8 +132,8 @@ struct ClaudeLine {
   var title: String? {
     switch kind {
     case .summary: value["summary"]?.string
-    case .`custom-title`: value["customTitle"]?.string
-    case .`agent-name`: value["agentName"]?.string
+    case .customTitle: value["customTitle"]?.string
+    case .agentName: value["agentName"]?.string
     case .user, .assistant: nil
     }
   }
