@@ -63,6 +63,7 @@ done
 for former in $(make -s -C "$root" former); do
   like "$("$dest/usr/bin/$former" --help 2>/dev/null)" "^usage: " "$former runs where it is"
   is "$(find "$dest" -path '*complet*' -name "*$former*")" "" "$former has no completions"
+  like "$(cat "$dest/usr/share/man/man1/$former.1")" '^\.so man1/[a-z-]+\.1$' "its page is another's"
 done
 
 # Again, over an older version that had more.

@@ -30,6 +30,22 @@ import Testing
     #expect(dialog.labels == ["No, exit", "Yes, I trust this folder"] && dialog.cursor == 0)
   }
 
+  @Test func linesThatAreShorterThanTheMark() throws {
+    let dialog = try #require(
+      Dialog(screen: " ❯\n❯\n ❯ 1. Yes\n   2. No\n\n Esc to cancel"))
+    #expect(dialog.labels == ["Yes", "No"])
+  }
+
+  @Test func anotherQuestionIsAnother() throws {
+    let rule = String(repeating: "─", count: 40)
+    func dialog(_ command: String, above: String = "") throws -> Dialog {
+      try #require(
+        Dialog(screen: "\(above)\n\(rule)\n \(command)\n ❯ 1. Yes\n   2. No\n Esc to cancel"))
+    }
+    #expect(try dialog("rm a") == dialog("rm a", above: "what is drawn above changes nothing"))
+    #expect(try dialog("rm a") != dialog("rm b"))
+  }
+
   @Test func whatIsNone() {
     for screen in [
       "", "❯\u{a0}", "❯ words\n  of the person\n● an answer", "❯ 1. one\n  Esc to cancel",
