@@ -3,7 +3,7 @@ import Screen
 
 /// How the agents at the terminals of a host are: of each session a line.
 struct HostState {
-  private let profile: String
+  private let host: String
   private let session: String?
   private let call: ProgramCall
   private let form: StatusOptions.Form
@@ -18,7 +18,7 @@ struct HostState {
     let end = place.last == "]" ? nil : place.lastIndex(of: ":")
     let host = end.map { String(place[..<$0]) } ?? place
     let name = end.map { String(place[place.index(after: $0)...]) } ?? ""
-    (self.profile, form) = (profile, options.form)
+    (self.host, form) = (host, options.form)
     session = name.isEmpty ? nil : name
     if form.isBar, session != nil {
       throw Failure(profile, "a block is of a whole host: \(host):", .failure)
@@ -53,7 +53,9 @@ struct HostState {
     let sign = kinds.first == "waiting" || kinds.isEmpty ? "○" : "●"
     let none = "no agent" + (session.map { " in session \(Visible.masked($0))" } ?? "")
     var lines = ["\(sign) " + (kinds.isEmpty ? none : head.joined(separator: " · "))]
-    if kinds.isEmpty { lines.append("claude in tmux makes one: tmux-attach \(profile)") }
+    if kinds.isEmpty {
+      lines.append("claude in tmux makes one: tmux-attach \(Visible.masked(host))")
+    }
     if form != .small {
       let width = min(rows.map { ($0["name"]?.string ?? "").count }.max() ?? 0, 20)
       lines += rows.map { line($0, width) }

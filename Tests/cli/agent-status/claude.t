@@ -38,6 +38,9 @@ out_is "○ 1 waiting" "there are counts"
 t 0 "of one session" agent-status -o small -p .:riff
 t 1 "one that is not there has no agent" agent-status -p .:none
 out_like '^○ no agent in session none' "and that is said"
+run agent-status -p "$(printf '.:a\033[31m')"
+out_like 'in session a.{1,3}\[31m' "a name with an escape is shown as text"
+is "$(grep -c "$(printf '\033')" "$out")" 0 "and obeyed by no terminal"
 t 0 "in a bar" agent-status -o waybar -p .
 is "$(jq -r .alt "$out")" waiting "the block is that of tmux-attach"
 agent-say --answer . -- no
