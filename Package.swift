@@ -120,7 +120,8 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
       Command("agent-notify", "Records", "Notices", "Screen", "Web", "Agent", "CLibc"),
       Command("voice-state", "Records", "Screen", "Web", "Agent"),
       Command("agent-call", "Records", "Screen", "Web", "Agent"),
-      Command("agent-approve", "Records", "Screen", "Web", "Agent"),
+      // Turns: what Claude Code asks.
+      Command("agent-approve", "Records", "Screen", "Turns", "Web", "Agent"),
       Command("mem-search", "Records", "Screen", "Web", "Agent"),
       Command("clip-transcribe", "Records", "Web", "Agent", "CLibc"),
       // Web: the audio of a voice server.

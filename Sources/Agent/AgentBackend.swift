@@ -71,9 +71,11 @@ public struct ApprovalWishes: Sendable {
   public var waits = false
   /// Whether what other devices' runs ask is wanted, too, where that takes a right of its own.
   public var isAll = false
+  /// Whether answers are to be expected.
+  public var answers = true
 
-  public init(waits: Bool = false, isAll: Bool = false) {
-    (self.waits, self.isAll) = (waits, isAll)
+  public init(waits: Bool = false, isAll: Bool = false, answers: Bool = true) {
+    (self.waits, self.isAll, self.answers) = (waits, isAll, answers)
   }
 }
 
@@ -157,6 +159,11 @@ public protocol AgentBackend: Sendable {
   func approvals(
     of agent: AgentAccess, _ wishes: ApprovalWishes, policy: StreamPolicy
   ) throws(Failure) -> any ApprovalLine
+
+  /// A line on which an agent whose place is a host asks for approval (`approvals`).
+  func approvals(
+    of host: HostPlace, profile: String?, _ wishes: ApprovalWishes
+  ) throws(Failure) -> any ApprovalLine
 }
 
 extension AgentBackend {
@@ -210,6 +217,13 @@ extension AgentBackend {
   /// None.
   public func approvals(
     of agent: AgentAccess, _ wishes: ApprovalWishes, policy: StreamPolicy
+  ) throws(Failure) -> any ApprovalLine {
+    throw Failure(name, AgentCapability.approvals.unsupportedReason)
+  }
+
+  /// None.
+  public func approvals(
+    of host: HostPlace, profile: String?, _ wishes: ApprovalWishes
   ) throws(Failure) -> any ApprovalLine {
     throw Failure(name, AgentCapability.approvals.unsupportedReason)
   }

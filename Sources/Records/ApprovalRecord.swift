@@ -156,21 +156,24 @@ public struct ApprovalDecision: Equatable, Sendable {
   /// What is answered to questions, one for each: choices, or words of one's own. Where there are
   /// none, `decision` is a choice.
   public let answers: [String]
+  /// What is to be done instead of what was asked for: the tool's input, as JSON; nil for that.
+  public let input: [UInt8]?
 
   /// A decision of the command line.
   ///
   /// - Parameters:
   ///   - decision: as it was spelled.
   ///   - reason: what the agent is told; nil for nothing.
-  public init(id: String, decision: String, reason: String? = nil) {
-    (self.id, self.decision, self.reason) = (id, decision, reason)
+  ///   - input: what is to be done instead, as JSON; nil for what was asked for.
+  public init(id: String, decision: String, reason: String? = nil, input: [UInt8]? = nil) {
+    (self.id, self.decision, self.reason, self.input) = (id, decision, reason, input)
     (profile, decisions, answers) = (nil, [], [])
   }
 
   /// The answers to questions, in their order.
   public init(id: String, answers: [String]) {
     (self.id, self.answers, decision) = (id, answers, answers.joined(separator: "; "))
-    (profile, decisions, reason) = (nil, [], nil)
+    (profile, decisions, reason, input) = (nil, [], nil, nil)
   }
 
   /// - Parameters:
@@ -211,6 +214,9 @@ public struct ApprovalDecision: Equatable, Sendable {
       }
       self.reason = reason?.string
     }
+    let changed = decision == nil ? record[either: "input"] : nil
+    guard changed?.isObject != false else { throw Failure("the input is not an object") }
+    input = changed.map { Array($0.compact().utf8) }
     profile = record["profile"]?.string
     decisions = record["decisions"]?.elements.compactMap(\.string) ?? []
   }

@@ -1,7 +1,8 @@
 public import Core
 
 /// One question to a person, of the `request` of an approval whose tool is `question`. The names
-/// of its members are those of OpenClaw (Agent/OpenClaw/CONTRACT.md 8.3), most of them Claude's, too.
+/// of its members are those of OpenClaw (Agent/OpenClaw/CONTRACT.md 8.3) and of Claude Code
+/// (Agent/Claude/CONTRACT.md 10), which takes words of one's own to all of them.
 public struct AskedQuestion: Equatable, Sendable {
   /// What may be chosen.
   public struct Choice: Equatable, Sendable {
@@ -29,7 +30,7 @@ public struct AskedQuestion: Equatable, Sendable {
   /// The tool of an approval that is a question.
   public static let tool = "question"
 
-  private init?(_ value: JSONValue, number: Int) {
+  private init?(_ value: JSONValue, number: Int, isOpen: Bool) {
     guard let text = value["question"]?.string else { return nil }
     self.text = text
     id = value[either: "questionId", "id"]?.string ?? String(number)
@@ -40,14 +41,15 @@ public struct AskedQuestion: Equatable, Sendable {
       }
     }
     takesSeveral = value["multiSelect"]?.bool == true
-    takesWords = choices.isEmpty || value["isOther"]?.bool == true
+    takesWords = isOpen || choices.isEmpty || value["isOther"]?.bool == true
     isSecret = value["isSecret"]?.bool == true
   }
 
   /// The questions of a request, in the order in which they are answered; none where it has none.
   public static func all(in request: JSONValue?) -> [AskedQuestion] {
-    (request?["questions"]?.elements ?? []).enumerated().compactMap {
-      AskedQuestion($0.element, number: $0.offset + 1)
+    let inner = request?["tool_name"]?.string == "AskUserQuestion" ? request?["tool_input"] : nil
+    return ((inner ?? request)?["questions"]?.elements ?? []).enumerated().compactMap {
+      AskedQuestion($0.element, number: $0.offset + 1, isOpen: inner != nil)
     }
   }
 

@@ -1,6 +1,7 @@
 import Core
 import Records
 import Screen
+import Turns
 
 /// An approval as a person decides on it: what would run, where, and all else that the
 /// backend says of it, whole and escaped. What it does not say is not guessed.
@@ -13,7 +14,13 @@ struct ApprovalCard {
   /// The members that have a place and a name of their own, in this order.
   private static let named = [
     ("cwd", "in"), ("host", "host"), ("resolvedPath", "program"), ("agentId", "agent"),
-    ("sessionKey", "session"),
+    ("sessionKey", "session"), ("session", "session"), ("title", "title"),
+    ("agent_type", "subagent"),
+  ]
+  /// What Claude Code tells its hooks beside that, and what is shown in another way.
+  private static let hook = [
+    "tool_name", "tool_input", "permission_suggestions", "session_id", "transcript_path",
+    "prompt_id", "permission_mode", "hook_event_name", "effort", "agent_id",
   ]
   private static let command = ["commandArgv", "command"]
   /// What the model may have written to look harmless.
@@ -46,13 +53,19 @@ struct ApprovalCard {
     if !questions.isEmpty {
       return lines + questions.flatMap(questionLines)
     }
-    let known = Set(Self.named.map(\.0) + Self.command + Self.words + ["allowedDecisions"])
+    let isHook = request?["tool_name"] != nil
+    let known = Set(
+      Self.named.map(\.0) + Self.command + Self.words + ["allowedDecisions"]
+        + (isHook ? Self.hook : []))
     for (name, value) in request?.members ?? [] where !known.contains(name) && !value.isNull {
       lines.append(row(Visible.line(name), Self.text(value)))
     }
     for name in Self.words {
       guard let value = request?[name], !value.isNull else { continue }
       lines.append(row("preview", "\(Self.text(value)) (not the command: words about it)", .dim))
+    }
+    for offer in request.map(ClaudeAsk.suggestions) ?? [] {
+      lines.append(row(offer.decision, Visible.line(offer.words), .bold))
     }
     lines.append(row("answers", approval.decisions.map(Visible.line).joined(separator: ", ")))
     return lines
@@ -79,6 +92,9 @@ struct ApprovalCard {
   }
 
   private var commandLines: [Line] {
+    if let input = request?["tool_input"], request?["tool_name"] != nil {
+      return questions.isEmpty ? inputLines(input) : []
+    }
     let given = request?["command"].flatMap { $0.isNull ? nil : $0 }
     guard let words = argv else {
       return given.map { [row("command", Self.text($0), .bold)] } ?? []
@@ -90,6 +106,61 @@ struct ApprovalCard {
       lines.append(row("command", Self.text(given!), .bold))
     }
     return lines
+  }
+
+  /// What a tool of Claude Code is to do, as its dialog shows it: a command, a change of a file, a
+  /// plan; then all else that it is given.
+  private func inputLines(_ input: JSONValue) -> [Line] {
+    var lines: [Line] = []
+    var shown: Set<String> = []
+    func take(_ name: String) -> String? {
+      guard let text = input[name]?.string else { return nil }
+      shown.insert(name)
+      return text
+    }
+    if let command = take("command") { lines += rows("runs", command.lines) }
+    if let path = take("file_path") ?? take("notebook_path") {
+      lines.append(row("file", Self.word(path), .bold))
+    }
+    if let plan = take("plan") { lines += rows("plan", plan.lines) }
+    if let text = take("content") ?? take("new_source") { lines += diff("", text) }
+    if let old = take("old_string"), let new = take("new_string") { lines += diff(old, new) }
+    if let edits = input["edits"], edits.kind == .array,
+      edits.elements.allSatisfy({ $0["old_string"]?.string != nil && $0["new_string"]?.string != nil })
+    {
+      shown.insert("edits")
+      lines += edits.elements.flatMap {
+        diff($0["old_string"]?.string ?? "", $0["new_string"]?.string ?? "")
+      }
+    }
+    for (name, value) in input.members where !shown.contains(name) && !value.isNull {
+      let isWords = name == "description"
+      lines.append(
+        row(
+          isWords ? "says" : Visible.line(name),
+          Self.text(value) + (isWords ? " (not the command: words about it)" : ""),
+          isWords ? .dim : .plain))
+    }
+    return lines
+  }
+
+  private func rows(_ name: String, _ texts: [String]) -> [Line] {
+    texts.enumerated().map { row($0.offset == 0 ? name : "", Visible.line($0.element), .bold) }
+  }
+
+  /// What becomes of a text, line by line; what stays around it stands there, too.
+  private func diff(_ old: String, _ new: String) -> [Line] {
+    let (old, new) = (old.isEmpty ? [] : old.lines, new.isEmpty ? [] : new.lines)
+    let most = min(old.count, new.count)
+    let head = (0..<most).first { old[$0] != new[$0] } ?? most
+    let tail =
+      (0..<most - head).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? most - head
+    let changes =
+      old[..<head].map { ("  ", $0, Style.dim) }
+      + old[head..<old.count - tail].map { ("- ", $0, Style(Palette.error)) }
+      + new[head..<new.count - tail].map { ("+ ", $0, Style(Palette.positive)) }
+      + new[(new.count - tail)...].map { ("  ", $0, Style.dim) }
+    return changes.map { mark, text, style in row("", mark + Visible.line(text), style) }
   }
 
   private var argv: [String]? {
@@ -108,8 +179,11 @@ struct ApprovalCard {
 
   /// As a shell's word where not all of it can be seen; anything else as JSON.
   private static func text(_ value: JSONValue) -> String {
-    guard let text = value.string else { return Visible.line(value.compact()) }
-    return !text.isEmpty && ShellText.isPlain(text) ? text : ShellText.word(text)
+    value.string.map(word) ?? Visible.line(value.compact())
+  }
+
+  private static func word(_ text: String) -> String {
+    !text.isEmpty && ShellText.isPlain(text) ? text : ShellText.word(text)
   }
 
   // MARK: - Single lines
@@ -133,5 +207,14 @@ struct ApprovalCard {
     line.add(word, Style(isFine ? Palette.positive : Palette.error))
     if let reason = answer.reason { line.add(" (\(Visible.line(reason)))", .dim) }
     return line
+  }
+}
+
+extension String {
+  /// Without an empty one behind the last line feed.
+  fileprivate var lines: [String] {
+    var lines = split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    if lines.count > 1, lines.last == "" { lines.removeLast() }
+    return lines
   }
 }

@@ -68,6 +68,35 @@ struct ApproveOptions {
 
   var waitsForPairing: Bool { waits || task == .watch || task == .ask }
 
+  /// Whose approvals they are: `-p box:,claw`.
+  var profiles: [String] {
+    var names: [String] = []
+    for name in (access.profile ?? "").split(separator: ",").map(String.init)
+    where !names.contains(name) {
+      names.append(name)
+    }
+    return names
+  }
+
+  /// Whether this is one of several that another of the same name reads.
+  var isPart: Bool { task == .watch && Process.environment(ProgramApprovals.isPart) != nil }
+
+  var wishes: ApprovalWishes {
+    ApprovalWishes(
+      waits: waitsForPairing, isAll: isAll, answers: ![.list, .watch].contains(task))
+  }
+
+  /// The words of the same command for one of several profiles, without the task.
+  func words(for profile: String) -> [String] {
+    let flags = [
+      ("--all", isAll), ("--wait", waits), ("--allow-plaintext", access.allowPlaintext),
+      ("--verbose", isVerbose),
+    ]
+    return ["agent-approve", "-o", "json", "-p", profile] + flags.filter(\.1).map(\.0)
+      + (access.authorities.map { ["--cacert", $0] } ?? [])
+      + (reconnect.maxRetries.map { ["--max-retries", String($0)] } ?? [])
+  }
+
   /// How long one question and its answer may take, seconds, unless something else is
   /// asked for.
   static let usualTime = 30.0
@@ -99,6 +128,9 @@ struct ApproveOptions {
       }
     } else {
       try decide(reason: operands)
+    }
+    if access.tokenFile != nil, profiles.count > 1 {
+      throw UsageError("--token-file: one token for several profiles")
     }
     if task == .ask, isatty(0) != 1 || isatty(1) != 1 {
       throw UsageError("--interactive needs a terminal")

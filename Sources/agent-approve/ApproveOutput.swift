@@ -60,6 +60,9 @@ final class ApproveOutput {
     }
   }
 
+  /// All that waits was told, to who reads it as a part.
+  func opened() throws(WriteFailure) { try json(RecordText(.open).time(.now()).bytes) }
+
   func lines(_ lines: [Line]) throws(WriteFailure) { for each in lines { try line(each) } }
 
   func text(_ text: String) throws(WriteFailure) { if !isQuiet { try writer.write(text) } }

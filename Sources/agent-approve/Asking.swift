@@ -208,8 +208,4 @@ final class Asking: OpenLine {
   private func say(_ words: String) throws(WriteFailure) {
     try output.lines([Line("  " + words, .dim)])
   }
-
-  private func write(_ body: () throws(WriteFailure) -> Void) {
-    do throws(WriteFailure) { try body() } catch { failure = failure ?? error }
-  }
 }

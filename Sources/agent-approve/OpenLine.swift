@@ -26,21 +26,45 @@ class OpenLine: ApprovalWaiter {
   private var hadFault = false
 
   init(_ options: ApproveOptions, _ diagnostics: Diagnostics) throws(Failure) {
-    let agent = try AgentAccess(
-      options.access, for: .approvals, maxTime: options.reconnect.maxTime,
-      diagnostics: diagnostics)
-    line = try agent.profile.kind.backend.approvals(
-      of: agent, ApprovalWishes(waits: options.waitsForPairing, isAll: options.isAll),
-      policy: options.reconnect.policy(usualSilence: nil))
+    let client: WebClient
+    (line, profile, client) = try Self.line(options, diagnostics)
     EndSignals.watch()
     self.options = options
-    profile = agent.profile.name
     output = ApproveOutput(
       form: options.form, look: options.look, isQuiet: options.isQuiet)
     self.diagnostics = diagnostics
     speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
     deadline = options.maxTime.map { Clock.monotonic + $0 } ?? .infinity
-    super.init(agent.client)
+    super.init(client)
+  }
+
+  private static func line(
+    _ options: ApproveOptions, _ diagnostics: Diagnostics
+  ) throws(Failure) -> (any ApprovalLine, profile: String?, WebClient) {
+    let wishes = options.wishes
+    let names = options.profiles
+    let client = { () throws(Failure) in try options.access.client(diagnostics.program) }
+    if names.count > 1 {
+      let settings = try Settings()
+      for name in names {
+        try settings.profile(name).require(.approvals, for: diagnostics.program)
+      }
+      settings.configuration.report(to: diagnostics)
+      let agents = names.map { ProgramApprovals.Agent.profile($0, words: options.words(for: $0)) }
+      return (ProgramApprovals(agents, wishes), nil, try client())
+    }
+    if let profile = try? Settings().profile(options.access.profile), let place = profile.host {
+      try profile.require(.approvals, for: diagnostics.program)
+      let host = HostPlace(place)
+      let line = try profile.kind.backend.approvals(of: host, profile: profile.name, wishes)
+      return (line, profile.name, try client())
+    }
+    let agent = try AgentAccess(
+      options.access, for: .approvals, maxTime: options.reconnect.maxTime,
+      diagnostics: diagnostics)
+    let line = try agent.profile.kind.backend.approvals(
+      of: agent, wishes, policy: options.reconnect.policy(usualSilence: nil))
+    return (line, agent.profile.name, agent.client)
   }
 
   /// Goes on until something is there, or it is over.
@@ -165,7 +189,15 @@ class OpenLine: ApprovalWaiter {
   /// Something is said about the link.
   func willSay() {}
 
-  override func listed() { isListed = true }
+  override func listed() {
+    isListed = true
+    if options.isPart { write { () throws(WriteFailure) in try output.opened() } }
+  }
+
+  /// Writes; where that fails, it is over.
+  func write(_ body: () throws(WriteFailure) -> Void) {
+    do throws(WriteFailure) { try body() } catch { writing = writing ?? error }
+  }
 
   override func failed(_ failure: Failure) {
     end = failure.status

@@ -4,7 +4,7 @@ import Shell
 
 struct AttachOptions {
   enum Job: Equatable {
-    case attach, list, watch, new, reconcile, type, capture
+    case attach, list, watch, new, reconcile, type, capture, asks, decide
     case close(String)
     case fingerprint, forget, authorize, check
 
@@ -24,7 +24,7 @@ struct AttachOptions {
       case "return", "return-delay", "raw", "when-idle", "max-wait", "answer", "command":
         self == .type
       case "follow": self == .capture
-      case "max-retries": [.attach, .watch, .capture].contains(self)
+      case "max-retries": [.attach, .watch, .capture, .asks, .decide].contains(self)
       case "output": [.list, .watch, .new, .reconcile, .capture].contains(self)
       default: true
       }
@@ -111,6 +111,12 @@ struct AttachOptions {
       Option(nil, "capture", "print what the session shows") { $0.jobs.append(.capture) }
         .formerly("c"),
       Option(nil, "follow", "with --capture: again whenever it changes") { $0.follows = true }.rare,
+      Option(nil, "asks", "print what agents there ask permission for, as it comes") {
+        $0.jobs.append(.asks)
+      }.rare,
+      Option(nil, "decide", "answer it: an id and the hook's output, a line each") {
+        $0.jobs.append(.decide)
+      }.rare,
       Option(nil, "fingerprint", "show the pinned host key") { $0.jobs.append(.fingerprint) }.rare,
       Option(nil, "forget", "drop the pinned host key") { $0.jobs.append(.forget) }.rare,
       Option(nil, "authorize", "show your public key and how to let it in") {

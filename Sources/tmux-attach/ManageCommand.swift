@@ -37,7 +37,7 @@ enum ManageCommand {
     let visit = HostVisit(options, diagnostics, request)
     defer { visit.calls.close() }
     // Without its output, a job that has no other purpose would be none.
-    let isQuiet = options.quiet && options.job != .watch && options.job != .capture
+    let isQuiet = options.quiet && ![.watch, .capture, .asks, .decide].contains(options.job)
     let output = RowOutput(form: options.form?.rows, look: options.look, isQuiet: isQuiet)
     EndSignals.watch()
     do {
@@ -70,6 +70,12 @@ enum ManageCommand {
       return try job.run()
     case .capture:
       var job = CaptureJob(visit, output)
+      return try job.run()
+    case .asks:
+      var job = AsksJob(visit, output)
+      return try job.run()
+    case .decide:
+      var job = DecideJob(visit, output)
       return try job.run()
     case .type:
       guard let text else { return 0 }

@@ -13,7 +13,7 @@ public func tmuxAttachMain() {
 private func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
   switch options.job {
   case .attach: try AttachCommand.run(options, diagnostics)
-  case .list, .watch, .new, .close, .reconcile, .type, .capture:
+  case .list, .watch, .new, .close, .reconcile, .type, .capture, .asks, .decide:
     try ManageCommand.run(options, diagnostics)
   case .fingerprint, .forget, .authorize, .check: try KeysCommand.run(options, diagnostics)
   }

@@ -8,10 +8,16 @@ import Web
 struct ClaudeBackend: AgentBackend {
   let name = "Claude Code"
   let has: Set<AgentCapability> = [.follow, .chat, .approvals]
-  let speaks: Set<AgentCapability> = [.follow, .chat]
+  let speaks: Set<AgentCapability> = [.follow, .chat, .approvals]
 
   func chat(at host: HostPlace, _ wishes: ChatWishes) throws(Failure) -> any ChatLine {
     ClaudeChat(host, wishes)
+  }
+
+  func approvals(
+    of host: HostPlace, profile: String?, _ wishes: ApprovalWishes
+  ) throws(Failure) -> any ApprovalLine {
+    ProgramApprovals([.host(host, profile: profile)], wishes)
   }
 }
 

@@ -1,0 +1,110 @@
+import CLibc
+import Core
+import Web
+
+/// A command of the suite that runs beside this one, whose lines are read as they come.
+final class HostProgram {
+  private let child: ChildProcess
+  private var output = ByteQueue(), errors: [UInt8] = []
+  private var input: ArraySlice<UInt8>
+  /// Whether there may be more of it.
+  private let staysOpen: Bool
+  private var isThrough = false
+
+  /// - Parameters:
+  ///   - input: what it reads.
+  ///   - staysOpen: whether that has no end.
+  /// - Throws: `LinkEnd.failed`.
+  init(
+    _ words: [String], input: [UInt8] = [], staysOpen: Bool = false,
+    environment: [String: String?] = [:]
+  ) throws(LinkEnd) {
+    self.staysOpen = staysOpen
+    do throws(Failure) {
+      child = try ChildProcess(
+        words, environment: environment, input: input.isEmpty && !staysOpen ? .nothing : .pipe,
+        error: .pipe)
+    } catch {
+      throw .failed(error)
+    }
+    self.input = input[...]
+  }
+
+  /// Its status once it has ended.
+  var status: Int32 { child.exitStatus ?? 2 }
+  /// Whether all of it was read and it has ended.
+  var hasEnded: Bool { isThrough && child.waitStatus != nil }
+  /// What is to be waited for.
+  var files: [pollfd] {
+    if isThrough { return [] }
+    return Waiter.reading(child.output) + Waiter.reading(child.error)
+      + (input.isEmpty ? [] : [pollfd(fd: child.input, events: Int16(POLLOUT), revents: 0)])
+  }
+
+  /// What it said last, in its own words but for its name.
+  var failure: Failure {
+    let lines = String(decoding: errors, as: UTF8.self).split(separator: "\n")
+    let said = lines.last.map { $0.drop { $0 != ":" }.dropFirst(2) } ?? ""
+    return Failure(
+      said.isEmpty ? "ended with status \(status)" : String(said),
+      ExitStatus(rawValue: status) ?? .failure)
+  }
+
+  /// Gives it what there is of its input, as much as it takes.
+  func write() {
+    while !input.isEmpty {
+      let count = input.withUnsafeBytes { CLibc.write(child.input, $0.baseAddress, $0.count) }
+      if count < 0 {
+        if systemError == EAGAIN || systemError == EINTR { break }
+        input = []
+        break
+      }
+      input = input.dropFirst(count)
+    }
+    if input.isEmpty, !staysOpen { child.closeInput() }
+    receive()
+  }
+
+  /// Gives it more to read.
+  func send(_ bytes: [UInt8]) {
+    input += bytes
+    write()
+  }
+
+  /// The next line that is there; nil for none now.
+  func line() -> [UInt8]? {
+    if output.bytes.firstIndex(of: 10) == nil { receive() }
+    guard let end = output.bytes.firstIndex(of: 10) else { return nil }
+    let line = Array(output.bytes[..<end])
+    output.drop(end + 1)
+    return line
+  }
+
+  /// All lines, once it has ended.
+  func lines(_ waiter: Waiter) throws(LinkEnd) -> [[UInt8]] {
+    var lines: [[UInt8]] = []
+    while true {
+      write()
+      while let line = line() { lines.append(line) }
+      if hasEnded { return lines }
+      try waiter.wait(until: Clock.monotonic + (isThrough ? 0.02 : 60)) { () throws(LinkEnd) in
+        files
+      }
+    }
+  }
+
+  private func receive() {
+    while !isThrough {
+      let room = output.room(64 << 10)
+      let count = read(child.output, room.baseAddress, room.count)
+      if count < 0, systemError == EINTR { continue }
+      if count < 0, systemError == EAGAIN { break }
+      if count <= 0 { isThrough = true } else { output.put(count) }
+    }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    while case let count = read(child.error, &bytes, bytes.count), count > 0 {
+      errors = Array((errors + bytes[..<count]).suffix(8192))
+    }
+    if isThrough { _ = child.reap() }
+  }
+}

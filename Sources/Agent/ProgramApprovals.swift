@@ -1,0 +1,310 @@
+import CLibc
+import Core
+public import Records
+import Turns
+import Web
+
+/// Approvals that other commands of this suite follow and answer, one for each agent: tmux-attach(1)
+/// what is asked on a host, agent-approve(1) what the agent of one of several profiles asks.
+public final class ProgramApprovals: ApprovalLine {
+  /// Who is followed.
+  public enum Agent: Sendable {
+    /// The agents on a host.
+    case host(HostPlace, profile: String?)
+    /// That of a profile, by the words of agent-approve(1).
+    case profile(String, words: [String])
+  }
+
+  /// Of agent-approve(1) as a part of another: it says when all that waits was told.
+  public static let isPart = "AGENTUTILS_APPROVALS_PART"
+
+  private final class Part {
+    let agent: Agent
+    let watch: HostProgram
+    var answers: HostProgram?
+    var isListed = false
+    var hasEnded = false
+    /// What was sent and has no reply yet.
+    var sent: [(decision: ApprovalDecision, word: String, number: Int)] = []
+
+    init(_ agent: Agent, _ watch: HostProgram) { (self.agent, self.watch) = (agent, watch) }
+  }
+
+  public let origin: RecordOrigin
+  private let agents: [Agent]
+  private let wishes: ApprovalWishes
+  private var parts: [Part] = []
+  private var waiting: [(decision: ApprovalDecision, number: Int)] = []
+  /// What was told, by its id, and whose it is.
+  private var told: [String: (approval: ApprovalRecord, part: Int)] = [:]
+  private var isOpen = false
+  private var wasOpen = false
+
+  /// More than anybody looks back at.
+  private static let mostTold = 10_000
+
+  /// - Parameters:
+  ///   - agents: at least one.
+  ///   - wishes: what is wanted of them.
+  public init(_ agents: [Agent], _ wishes: ApprovalWishes) {
+    (self.agents, self.wishes) = (agents, wishes)
+    if case .host(_, let profile) = agents[0], agents.count == 1 {
+      origin = RecordOrigin(.claude, profile: profile)
+    } else {
+      origin = RecordOrigin(.claude)
+    }
+  }
+
+  public func answer(_ decision: ApprovalDecision, number: Int) {
+    waiting.append((decision, number))
+  }
+
+  public func stop() { parts = [] }
+
+  public func follow(_ waiter: ApprovalWaiter) {
+    do throws(LinkEnd) {
+      while true {
+        if parts.isEmpty { try begin() }
+        for (number, part) in parts.enumerated() { read(part, number, waiter) }
+        if parts.allSatisfy(\.hasEnded) { return end(waiter) }
+        if !isOpen, parts.allSatisfy({ $0.isListed || $0.hasEnded }) {
+          waiter.link(.open(place: place, isFirst: !wasOpen, down: nil))
+          (isOpen, wasOpen) = (true, true)
+          waiter.listed()
+        }
+        if wasOpen { try send(waiter) }
+        // A program may end a moment behind its output.
+        let isEnding = parts.contains { !$0.hasEnded && $0.watch.files.isEmpty }
+        try waiter.wait(until: isEnding ? Clock.monotonic + 0.02 : .infinity) {
+          () throws(LinkEnd) in
+          parts.flatMap { $0.watch.files + ($0.answers?.files ?? []) }
+        }
+      }
+    } catch .failed(let failure, _) {
+      waiter.link(.ended(failure))
+    } catch {
+      // The waiter has enough.
+    }
+  }
+
+  private var place: String { agents.map(\.name).joined(separator: ", ") }
+
+  private func begin() throws(LinkEnd) {
+    for agent in agents {
+      let part = Part(
+        agent, try HostProgram(agent.watch(wishes), environment: agent.environment))
+      parts.append(part)
+      if wishes.answers { try open(part) }
+    }
+  }
+
+  private func open(_ part: Part) throws(LinkEnd) {
+    part.answers = try HostProgram(
+      part.agent.answers, staysOpen: true, environment: part.agent.environment)
+  }
+
+  // MARK: - What is told
+
+  private func read(_ part: Part, _ number: Int, _ waiter: ApprovalWaiter) {
+    while let line = part.watch.line() { receive(line, part, number, waiter) }
+    if let answers = part.answers {
+      answers.write()
+      while let line = answers.line(), !part.sent.isEmpty {
+        let (decision, word, number) = part.sent.removeFirst()
+        let origin = told[decision.id]?.approval.origin ?? self.origin
+        waiter.answered(part.agent.result(line, decision, word, origin), number: number)
+      }
+      if answers.hasEnded {
+        let reason = answers.failure.reason
+        for each in part.sent {
+          waiter.answered(result(each.decision, each.word, .unknown, reason), number: each.number)
+        }
+        (part.answers, part.sent) = (nil, [])
+      }
+    }
+    guard part.watch.hasEnded, !part.hasEnded else { return }
+    part.hasEnded = true
+    let failure = part.watch.failure
+    if parts.count > 1 { waiter.link(.fault("\(part.agent.name): \(failure.reason)")) }
+  }
+
+  private func receive(_ line: [UInt8], _ part: Part, _ number: Int, _ waiter: ApprovalWaiter) {
+    guard let value = try? line.withUnsafeBytes({ try JSONValue.parse($0) }) else { return }
+    switch value["type"]?.string {
+    case "open": part.isListed = true
+    case "lost":
+      (part.isListed, isOpen) = (false, false)
+      waiter.link(.lost(value["reason"]?.string ?? "", wait: value["retry_in"]?.number ?? 1))
+    case "approval":
+      guard var approval = Self.approval(line) else { return }
+      guard part.agent.wants(approval) else { return }
+      if case .host(_, let profile?) = part.agent {
+        approval.origin = RecordOrigin(approval.origin.backend, profile: profile)
+      }
+      if told.count >= Self.mostTold { told = told.filter { $0.value.approval.state == .pending } }
+      told[approval.id] = (approval, number)
+      waiter.changed(approval)
+    default: break
+    }
+  }
+
+  private static func approval(_ line: [UInt8]) -> ApprovalRecord? {
+    line.withUnsafeBytes { bytes in
+      guard let fields = try? RecordFields(bytes) else { return nil }
+      return try? ApprovalRecord(reading: fields)
+    }
+  }
+
+  private func end(_ waiter: ApprovalWaiter) {
+    let failures = parts.map(\.watch.failure)
+    for each in waiting {
+      let reason = "it was not sent: \(failures[0].reason)"
+      waiter.answered(
+        result(each.decision, each.decision.decision, .refused, reason), number: each.number)
+    }
+    waiting = []
+    let worst = failures.reduce(ExitStatus.success) { $0.worse($1.status) }
+    waiter.link(
+      .ended(parts.count == 1 ? failures[0] : Failure("no agent is followed any more", worst)))
+  }
+
+  // MARK: - Answers
+
+  private func send(_ waiter: ApprovalWaiter) throws(LinkEnd) {
+    let all = waiting
+    waiting = []
+    for (decision, number) in all {
+      guard let (approval, index) = told[decision.id], decision.isFor(approval) else {
+        let ours = result(decision, decision.decision, .notFound, nil)
+        waiter.answered(ours, number: number)
+        continue
+      }
+      let part = parts[index]
+      if approval.state != .pending, case .host = part.agent {
+        let word = ClaudeAsk.word(decision, to: approval.request)
+        waiter.answered(result(decision, word, .late, approval.reason), number: number)
+        continue
+      }
+      let (word, line): (String, [UInt8])
+      do throws(Failure) { (word, line) = try part.agent.line(decision, approval) } catch {
+        let word = decision.decision
+        waiter.answered(result(decision, word, .refused, error.reason), number: number)
+        continue
+      }
+      if part.answers == nil { try open(part) }
+      part.sent.append((decision, word, number))
+      part.answers?.send(line + [10])
+    }
+  }
+
+  private func result(
+    _ decision: ApprovalDecision, _ word: String, _ result: ApprovalAnswer.Result,
+    _ reason: String?
+  ) -> ApprovalAnswer {
+    let origin = told[decision.id]?.approval.origin ?? origin
+    var answer = ApprovalAnswer(
+      origin, id: decision.id, decision: word, result: result, time: .now())
+    answer.reason = reason
+    return answer
+  }
+}
+
+extension ApprovalDecision {
+  fileprivate func isFor(_ approval: ApprovalRecord) -> Bool {
+    profile == nil || approval.origin.profile == nil || profile == approval.origin.profile
+  }
+}
+
+extension ProgramApprovals.Agent {
+  fileprivate var name: String {
+    switch self {
+    case .host(let place, let profile): profile ?? place.host
+    case .profile(let name, _): name
+    }
+  }
+
+  fileprivate func watch(_ wishes: ApprovalWishes) -> [String] {
+    switch self {
+    case .host(let place, _): ["tmux-attach", "-q", "--asks", place.host]
+    case .profile(_, let words): words + ["-w"]
+    }
+  }
+
+  fileprivate var answers: [String] {
+    switch self {
+    case .host(let place, _): ["tmux-attach", "-q", "--decide", place.host]
+    case .profile(_, let words): words + ["-"]
+    }
+  }
+
+  /// A token of one agent must not go to the others.
+  fileprivate var environment: [String: String?] {
+    switch self {
+    case .host: [:]
+    case .profile:
+      [
+        ProgramApprovals.isPart: "1", "AGENT_URL": nil, "AGENT_TOKEN_FILE": nil,
+        "CREDENTIALS_DIRECTORY": nil,
+      ]
+    }
+  }
+
+  fileprivate func wants(_ approval: ApprovalRecord) -> Bool {
+    guard case .host(let place, _) = self, let session = place.session else { return true }
+    let request = try? approval.request.withUnsafeBytes { try JSONValue.parse($0) }
+    return request?["session"]?.string == session
+  }
+
+  /// The word for a decision, and the line that gives it.
+  fileprivate func line(
+    _ decision: ApprovalDecision, _ approval: ApprovalRecord
+  ) throws(Failure) -> (String, [UInt8]) {
+    switch self {
+    case .host:
+      let output = try ClaudeAsk.output(decision, to: approval.request)
+      let word = ClaudeAsk.word(decision, to: approval.request)
+      return (word, Array("\(decision.id) ".utf8) + output)
+    case .profile:
+      var record = RecordText().string("id", decision.id)
+      if decision.answers.isEmpty {
+        record = record.string("decision", decision.decision)
+      } else {
+        record = record.strings("answers", decision.answers)
+      }
+      record = record.string("reason", decision.reason).json("input", bytes: decision.input)
+      return (decision.decision, record.bytes)
+    }
+  }
+
+  /// What a line of those that answer says came of it.
+  fileprivate func result(
+    _ line: [UInt8], _ decision: ApprovalDecision, _ word: String, _ origin: RecordOrigin
+  ) -> ApprovalAnswer {
+    func answer(_ result: ApprovalAnswer.Result, _ reason: String?) -> ApprovalAnswer {
+      var answer = ApprovalAnswer(
+        origin, id: decision.id, decision: word, result: result, time: .now())
+      answer.reason = reason
+      return answer
+    }
+    switch self {
+    case .host:
+      let words = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 1)
+      switch words.first {
+      case "taken": return answer(.accepted, nil)
+      case "late": return answer(.late, "somebody else was faster")
+      case "over": return answer(.late, "it was answered there, or the turn went on")
+      case "notFound": return answer(.late, "it does not wait any more")
+      case "silent": return answer(.unknown, "its hook does not take the answer")
+      default: return answer(.unknown, words.count > 1 ? String(words[1]) : "no reply")
+      }
+    case .profile:
+      let told = try? line.withUnsafeBytes { try JSONValue.parse($0) }
+      let result = told?["result"]?.string.flatMap(ApprovalAnswer.Result.init)
+      var answer = ApprovalAnswer(
+        origin, id: decision.id, decision: told?["decision"]?.string ?? word,
+        result: result ?? .unknown, time: .now())
+      answer.reason = told?["reason"]?.string
+      return answer
+    }
+  }
+}
