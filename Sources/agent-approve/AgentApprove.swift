@@ -10,6 +10,7 @@ public func agentApproveMain() {
     case .list: try Following(options, diagnostics).list()
     case .watch: try Following(options, diagnostics).watch()
     case .ask: try Asking(options, diagnostics).run()
+    case .edit(let id): try Editing(options, diagnostics).edit(id)
     case .decide(let decisions): try Answering(options, diagnostics).give(decisions)
     case .read: try Answering(options, diagnostics).read()
     case .readIDs(let decision, let reason):

@@ -4,7 +4,7 @@ import Records
 
 /// Answers that were decided elsewhere: on the command line, or by a filter whose records
 /// come on standard input. One result a line, in the order of the decisions.
-final class Answering: OpenLine {
+class Answering: OpenLine {
   /// What came of each that was not printed yet; nil while it is under way.
   private var results: [ApprovalAnswer?] = []
   private var decisions: [ApprovalDecision] = []

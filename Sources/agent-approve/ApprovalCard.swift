@@ -42,13 +42,13 @@ struct ApprovalCard {
     }
     var lines = [head] + commandLines
     for (member, name) in Self.named {
-      if let value = request?[member], !value.isNull { lines.append(row(name, Self.text(value))) }
+      if let value = request?[member], !value.isNull { lines.append(Self.row(name, Self.text(value))) }
     }
     if approval.tool == "exec", request?[either: "cwd"] == nil {
-      lines.append(row("in", "not said", .dim))
+      lines.append(Self.row("in", "not said", .dim))
     }
     if request?[either: "sessionKey"] == nil, let thread = approval.thread {
-      lines.append(row("thread", Visible.line(thread)))
+      lines.append(Self.row("thread", Visible.line(thread)))
     }
     if !questions.isEmpty {
       return lines + questions.flatMap(questionLines)
@@ -58,28 +58,28 @@ struct ApprovalCard {
       Self.named.map(\.0) + Self.command + Self.words + ["allowedDecisions"]
         + (isHook ? Self.hook : []))
     for (name, value) in request?.members ?? [] where !known.contains(name) && !value.isNull {
-      lines.append(row(Visible.line(name), Self.text(value)))
+      lines.append(Self.row(Visible.line(name), Self.text(value)))
     }
     for name in Self.words {
       guard let value = request?[name], !value.isNull else { continue }
-      lines.append(row("preview", "\(Self.text(value)) (not the command: words about it)", .dim))
+      lines.append(Self.row("preview", "\(Self.text(value)) (not the command: words about it)", .dim))
     }
     for offer in request.map(ClaudeAsk.suggestions) ?? [] {
-      lines.append(row(offer.decision, Visible.line(offer.words), .bold))
+      lines.append(Self.row(offer.decision, Visible.line(offer.words), .bold))
     }
-    lines.append(row("answers", approval.decisions.map(Visible.line).joined(separator: ", ")))
+    lines.append(Self.row("answers", approval.decisions.map(Visible.line).joined(separator: ", ")))
     return lines
   }
 
   /// What is asked, and what may be chosen, by number.
   private func questionLines(_ question: AskedQuestion) -> [Line] {
     let header = question.header.map { " (\(Visible.line($0)))" } ?? ""
-    var lines = [row("asks", Visible.line(question.text) + header, .bold)]
+    var lines = [Self.row("asks", Visible.line(question.text) + header, .bold)]
     for (index, choice) in question.choices.enumerated() {
       let more = choice.description.map { ": \(Visible.line($0))" } ?? ""
-      lines.append(row("  \(index + 1)", Visible.line(choice.label) + more))
+      lines.append(Self.row("  \(index + 1)", Visible.line(choice.label) + more))
     }
-    return lines + [row("answers", Self.hint(question), .dim)]
+    return lines + [Self.row("answers", Self.hint(question), .dim)]
   }
 
   /// What may be answered: `1 to 3, or your own words`.
@@ -97,13 +97,13 @@ struct ApprovalCard {
     }
     let given = request?["command"].flatMap { $0.isNull ? nil : $0 }
     guard let words = argv else {
-      return given.map { [row("command", Self.text($0), .bold)] } ?? []
+      return given.map { [Self.row("command", Self.text($0), .bold)] } ?? []
     }
     let shown = ShellText.line(words)
-    var lines = [row("runs", shown, .bold)]
+    var lines = [Self.row("runs", shown, .bold)]
     // Where both are given and differ, both are shown: which one counts is not said.
     if let text = given?.string, text != shown, text != words.joined(separator: " ") {
-      lines.append(row("command", Self.text(given!), .bold))
+      lines.append(Self.row("command", Self.text(given!), .bold))
     }
     return lines
   }
@@ -120,23 +120,23 @@ struct ApprovalCard {
     }
     if let command = take("command") { lines += rows("runs", command.lines) }
     if let path = take("file_path") ?? take("notebook_path") {
-      lines.append(row("file", Self.word(path), .bold))
+      lines.append(Self.row("file", Self.word(path), .bold))
     }
     if let plan = take("plan") { lines += rows("plan", plan.lines) }
-    if let text = take("content") ?? take("new_source") { lines += diff("", text) }
-    if let old = take("old_string"), let new = take("new_string") { lines += diff(old, new) }
+    if let text = take("content") ?? take("new_source") { lines += Self.diff("", text) }
+    if let old = take("old_string"), let new = take("new_string") { lines += Self.diff(old, new) }
     if let edits = input["edits"], edits.kind == .array,
       edits.elements.allSatisfy({ $0["old_string"]?.string != nil && $0["new_string"]?.string != nil })
     {
       shown.insert("edits")
       lines += edits.elements.flatMap {
-        diff($0["old_string"]?.string ?? "", $0["new_string"]?.string ?? "")
+        Self.diff($0["old_string"]?.string ?? "", $0["new_string"]?.string ?? "")
       }
     }
     for (name, value) in input.members where !shown.contains(name) && !value.isNull {
       let isWords = name == "description"
       lines.append(
-        row(
+        Self.row(
           isWords ? "says" : Visible.line(name),
           Self.text(value) + (isWords ? " (not the command: words about it)" : ""),
           isWords ? .dim : .plain))
@@ -145,11 +145,11 @@ struct ApprovalCard {
   }
 
   private func rows(_ name: String, _ texts: [String]) -> [Line] {
-    texts.enumerated().map { row($0.offset == 0 ? name : "", Visible.line($0.element), .bold) }
+    texts.enumerated().map { Self.row($0.offset == 0 ? name : "", Visible.line($0.element), .bold) }
   }
 
   /// What becomes of a text, line by line; what stays around it stands there, too.
-  private func diff(_ old: String, _ new: String) -> [Line] {
+  static func diff(_ old: String, _ new: String) -> [Line] {
     let (old, new) = (old.isEmpty ? [] : old.lines, new.isEmpty ? [] : new.lines)
     let most = min(old.count, new.count)
     let head = (0..<most).first { old[$0] != new[$0] } ?? most
@@ -171,7 +171,7 @@ struct ApprovalCard {
     return words.count == list.count ? words : nil
   }
 
-  private func row(_ name: String, _ text: String, _ style: Style = .plain) -> Line {
+  private static func row(_ name: String, _ text: String, _ style: Style = .plain) -> Line {
     var line = Line("  " + name + Fit.spaces(max(1, 9 - CellWidth.of(name))), .dim)
     line.add(text, style)
     return line

@@ -7,6 +7,7 @@ import Screen
 struct ApproveOptions {
   enum Task: Equatable {
     case list, watch, ask
+    case edit(String)
     case decide([ApprovalDecision])
     case read
     case readIDs(decision: String, reason: String?)
@@ -31,7 +32,7 @@ struct ApproveOptions {
       List, follow and answer what an agent asks approval for.
       With - or nothing, standard input says what to answer, a record each.
       """,
-    synopsis: "[options] -l|-w|-i|-|--approve ID|--deny ID|--answer ID ...",
+    synopsis: "[options] -l|-w|-i|-|--approve ID|--deny ID|--edit ID|--answer ID ...",
     operands: .none,
     options: [
       Option(
@@ -49,6 +50,9 @@ struct ApproveOptions {
       },
       Option(nil, "deny", "ID", "deny this, - for all of standard input; repeatable", .word) {
         $0.words.append(($1, "deny"))
+      },
+      Option(nil, "edit", "ID", "allow this with another command, written in $EDITOR", .word) {
+        $0.choose("edit", .edit($1))
       },
       Option("i", "interactive", "ask on the terminal for each that waits") {
         $0.choose("interactive", .ask)
@@ -104,7 +108,7 @@ struct ApproveOptions {
   var maxTime: Double? {
     switch task {
     case .list, .decide: reconnect.maxTime ?? (waits ? nil : Self.usualTime)
-    case .watch, .ask, .read, .readIDs: reconnect.maxTime
+    case .watch, .ask, .edit, .read, .readIDs: reconnect.maxTime
     }
   }
 

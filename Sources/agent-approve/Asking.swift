@@ -12,6 +12,8 @@ final class Asking: OpenLine {
   private var current: ApprovalRecord?
   /// What is asked of the current one, where it is a question, and what was answered so far.
   private var (questions, answers): ([AskedQuestion], [String]) = ([], [])
+  /// The current one, where it can be changed.
+  private var change: ApprovalEdit?
   private var isSending = false
   private var isPrompting = false
   /// A question went away under the fingers of who answered it: until when a line is
@@ -71,6 +73,7 @@ final class Asking: OpenLine {
     typed = []
     let card = ApprovalCard(next)
     (questions, answers) = (card.questions, [])
+    change = try? ApprovalEdit(next)
     try output.lines(card.lines(now: .now()))
   }
 
@@ -82,7 +85,10 @@ final class Asking: OpenLine {
   }
 
   private var promptText: String {
-    guard answers.count < questions.count else { return "allow it once? y, n or later [n]" }
+    guard answers.count < questions.count else {
+      let edit = change == nil ? "" : ", e to change it"
+      return "allow it once? y, n\(edit) or later [n]"
+    }
     let question = questions[answers.count]
     let which = questions.count == 1 ? "answer" : Visible.line(question.header ?? question.text)
     return "\(which)? \(ApprovalCard.hint(question)); deny or later:"
@@ -161,7 +167,16 @@ final class Asking: OpenLine {
     if !questions.isEmpty, !["l", "later"].contains(word) {
       return try receive(words.trimmed, for: current)
     }
+    // Words behind it are for the agent.
+    let given = words.trimmed
+    if let space = given.firstIndex(of: " "),
+      ["deny", "n", "no"].contains(given[..<space].lowercased())
+    {
+      let reason = String(given[space...]).trimmed
+      return answer(ApprovalDecision(id: current.id, decision: "deny", reason: reason))
+    }
     switch word {
+    case "e" where change != nil, "edit" where change != nil: try edit(current)
     case "y", "yes": answer(current, "approve")
     case "", "n", "no": answer(current, "deny")
     case "l", "later":
@@ -174,6 +189,16 @@ final class Asking: OpenLine {
         "y allows it once, n or Enter denies it, later puts it off; or one of its answers,"
           + " spelled out")
     }
+  }
+
+  private func edit(_ approval: ApprovalRecord) throws(WriteFailure) {
+    let input: [UInt8]?
+    do throws(Failure) { input = try change?.input(diagnostics) } catch {
+      return try say(error.message)
+    }
+    guard let input else { return try say("nothing changed") }
+    guard Confirmation.isYes("  Allow that?") else { return try say("nothing was sent") }
+    answer(ApprovalDecision(id: approval.id, decision: "approve", input: input))
   }
 
   /// An answer to the next of the questions: when all are there, they go out.

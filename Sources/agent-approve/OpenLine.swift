@@ -171,7 +171,7 @@ class OpenLine: ApprovalWaiter {
 
   private var isHasty: Bool {
     switch options.task {
-    case .list, .decide: !options.waits && options.reconnect.maxRetries == nil
+    case .list, .decide, .edit: !options.waits && options.reconnect.maxRetries == nil
     case .watch, .ask, .read, .readIDs: false
     }
   }

@@ -53,7 +53,7 @@ struct Edit {
           "Fact \(shown.id)\(shown.guildID.map { " of guild \($0)" } ?? ""),"
             + " written \(shown.updatedAt ?? "some time ago").",
           "Lines that begin with # are left out. An empty form changes nothing.",
-        ]), id: shown.id)
+        ]), name: "mem-search.\(shown.id)")
     let draft: FactDraft?
     do {
       draft = try written(in: editor, base)

@@ -6,7 +6,11 @@
 #     slow N      works for N seconds        run WORDS   asks whether it may, then "runs" it
 #     ask         asks a question            fail        ends with an error of the API
 #     tool        says something, calls a tool, goes on
+#     sub WORDS   as run, of a subagent in the background: no dialog while a hook holds it
 #
+# Hooks for PermissionRequest, of settings.json and --settings, are run as the program runs them: each
+# in a process group of its own, which a No ends, and of which a Yes says nothing. The first that prints
+# a decision closes the dialog.
 # Anything else is repeated. `!WORDS` runs in a shell. A paste of nothing but the path of a picture is
 # one. Of its environment: CLAUDE_ASKS_TRUST asks
 # whether it may work in the folder; CLAUDE_STUB_LOG is a file for what it was told, a line of JSON each,
@@ -19,6 +23,7 @@ use Fcntl qw(:flock);
 use JSON::PP;
 use POSIX qw(strftime);
 use Time::HiRes qw(time sleep);
+my @arguments = @ARGV;
 
 unless ($ENV{CLAUDE_STUB_NAMED}) {
     $ENV{CLAUDE_STUB_NAMED} = 1;
@@ -33,7 +38,7 @@ my $place  = "$config/sessions/$$.json";
 my $slug   = $cwd =~ s/[^A-Za-z0-9]/-/gr;
 my $transcript = "$config/projects/$slug/$id.jsonl";
 my %state = (status => 'idle');
-my ($last, $number) = (undef, 0);
+my ($last, $number, %allowed) = (undef, 0);
 
 sub stamp { my $t = time; strftime('%Y-%m-%dT%H:%M:%S', gmtime $t) . sprintf('.%03dZ', ($t - int $t) * 1000) }
 
@@ -105,13 +110,88 @@ sub bytes {
 sub leave { unlink $place; system 'stty', 'sane'; exit 0 }
 $SIG{TERM} = $SIG{HUP} = \&leave;
 
-# Which of these is chosen: its number in the list; undef for Escape.
+# The commands that are called when a permission is asked for.
+sub hooks {
+    my @settings = map { decode_json($_) } map { $arguments[$_] eq '--settings' ? encode('UTF-8', $arguments[$_ + 1]) : () } 0 .. $#arguments - 1;
+    if (open my $file, '<', "$config/settings.json") { local $/; push @settings, decode_json(<$file>) }
+    return map { $_->{command} } map { @{ $_->{hooks} } } map { @{ $_->{hooks}{PermissionRequest} // [] } } @settings;
+}
+
+# Calls them: [output, process, what it printed], and none of them is waited for.
+sub asked {
+    my (%request) = @_;
+    my $text = $json->utf8->encode({
+        session_id => $id, transcript_path => $transcript, cwd => $cwd, permission_mode => 'default',
+        hook_event_name => 'PermissionRequest', %request,
+    });
+    $json->utf8(0);
+    return map {
+        my $command = $_;
+        pipe my $its, my $give;
+        pipe my $take, my $out;
+        my $child = fork // die "fork: $!";
+        unless ($child) {
+            setpgrp;
+            $SIG{$_} = 'DEFAULT' for qw(TERM HUP);
+            open STDIN, '<&', $its;
+            open STDOUT, '>&', $out;
+            open STDERR, '>', '/dev/null';
+            close $_ for $give, $take;
+            exec '/bin/sh', '-c', $command or exit 127;
+        }
+        close $_ for $its, $out;
+        syswrite $give, $text;
+        close $give;
+        [$take, $child, ''];
+    } hooks();
+}
+
+# The decision that one of them has printed by now, within some seconds; keys end the wait, too.
+sub decided {
+    my ($seconds, $hooks) = @_;
+    my $set = '';
+    vec($set, fileno $_, 1) = 1 for \*STDIN, map { $_->[0] } @$hooks;
+    select $set, undef, undef, $seconds;
+    for my $hook (@$hooks) {
+        next unless vec $set, fileno $hook->[0], 1;
+        next if sysread $hook->[0], $hook->[2], 65536, length $hook->[2];
+        @$hooks = grep { $_ != $hook } @$hooks;
+        waitpid $hook->[1], 0;
+        my $said = eval { decode_json($hook->[2])->{hookSpecificOutput}{decision} };
+        return $said if $said;
+    }
+    return undef;
+}
+
+# Which of these is chosen: its number in the list; undef for Escape; an object for what a hook decided.
 sub choose {
     my ($cursor, $has_numbers, @labels) = @_;
+    my $hooks = ref $labels[0] ? shift @labels : [];
+    my $chosen = choose_with($hooks, $cursor, $has_numbers, @labels);
+    unless (ref $chosen || defined $chosen && $labels[$chosen] ne 'No') {
+        kill 'TERM', -$_->[1] for @$hooks;
+        my $end = time + 1.6;
+        for my $hook (@$hooks) {
+            sleep 0.02 until waitpid($hook->[1], POSIX::WNOHANG()) || time > $end;
+            kill 'KILL', -$hook->[1];
+        }
+    }
+    return $chosen;
+}
+
+sub choose_with {
+    my ($hooks, $cursor, $has_numbers, @labels) = @_;
     while (1) {
         show("\e[J", (map {
             ($_ == $cursor ? ' ❯ ' : '   ') . ($has_numbers ? ($_ + 1) . '. ' : '') . "$labels[$_]\n"
         } 0 .. $#labels), " Enter to confirm · Esc to cancel\n", sprintf "\e[%dA", @labels + 1);
+        my $set = '';
+        if (@$hooks) {
+            my $said = decided(60, $hooks);
+            if ($said) { show("\e[J"); return $said }
+            vec($set, 0, 1) = 1;
+            next unless select $set, undef, undef, 0;
+        }
         my $keys = bytes(60);
         while ($keys =~ s/^(\e\[[AB]|\e\[200~.*?\e\[201~|.)//s) {
             my $key = $1;
@@ -144,13 +224,34 @@ sub turn {
     if ($said =~ /^slow ([\d.]+)/) {
         return interrupt() unless work($1);
         answer('end_turn', text_block("slept $1"));
-    } elsif ($said =~ /^(run|tool) (.*)/) {
-        my $call = { type => 'tool_use', id => "toolu_$number", name => 'Bash', input => { command => $2 } };
+    } elsif ($said =~ /^(run|tool|sub) (.*)/) {
+        my ($does, $command) = ($1, $2);
+        my $call = { type => 'tool_use', id => "toolu_$number", name => 'Bash', input => { command => $command } };
         answer('tool_use', text_block('I will run that.'), $call);
-        if ($1 eq 'run') {
-            stand('waiting', 'permission prompt');
-            show("\n Bash command\n $2\n Do you want to proceed?\n");
-            my $chosen = choose(0, 1, 'Yes', "Yes, and don't ask again for $2", 'No');
+        if ($does ne 'tool' && !$allowed{$command}) {
+            my %asks = (tool_name => 'Bash', tool_input => { command => $command, description => 'Run what was asked' },
+                permission_suggestions => [{ type => 'addRules', behavior => 'allow', destination => 'session',
+                    rules => [{ toolName => 'Bash', ruleContent => $command }] }]);
+            my @hooks = asked(%asks, $does eq 'sub' ? (agent_id => 'a4a13f9f391547476', agent_type => 'general-purpose') : ());
+            my $chosen;
+            while ($does eq 'sub' && @hooks) { last if $chosen = decided(60, \@hooks) }
+            unless ($chosen) {
+                stand('waiting', 'permission prompt');
+                show("\n Bash command\n $command\n Do you want to proceed?\n");
+                $chosen = choose(0, 1, \@hooks, 'Yes', "Yes, and don't ask again for $command", 'No');
+            }
+            if (ref $chosen) {
+                $allowed{$command} = 1 if $chosen->{updatedPermissions};
+                $command = $chosen->{updatedInput}{command} // $command;
+                my $message = $chosen->{behavior} eq 'deny' ? $chosen->{message} // 'Permission denied by hook' : undef;
+                stand('busy');
+                if (defined $message) {
+                    line(type => 'user', message => { role => 'user', content => [{
+                        type => 'tool_result', tool_use_id => $call->{id}, is_error => JSON::PP::true, content => $message }] });
+                    return answer('end_turn', text_block("Not done: $message"));
+                }
+                $chosen = 0;
+            }
             stand('busy') if ($chosen // 2) < 2;
             unless (($chosen // 2) < 2) {
                 line(type => 'user', toolDenialKind => 'user-rejected', message => { role => 'user', content => [{
@@ -161,13 +262,21 @@ sub turn {
             }
         }
         line(type => 'user', message => { role => 'user', content => [{
-            type => 'tool_result', tool_use_id => $call->{id}, content => "did $2" }] });
-        answer('end_turn', text_block("Done: $2"));
+            type => 'tool_result', tool_use_id => $call->{id}, content => "did $command" }] });
+        answer('end_turn', text_block("Done: $command"));
     } elsif ($said =~ /^ask/) {
         stand('waiting', 'input needed');
         show("\nWhich harbour do you mean?\n");
-        my $chosen = choose(0, 1, 'Inner', 'Outer');
+        my $harbours = { question => 'Which harbour do you mean?', header => 'Harbour', multiSelect => JSON::PP::false,
+            options => [{ label => 'Inner', description => 'The inner one' }, { label => 'Outer', description => 'The outer one' }] };
+        my @hooks = asked(tool_name => 'AskUserQuestion', tool_input => { questions => [$harbours] });
+        my $chosen = choose(0, 1, \@hooks, 'Inner', 'Outer');
         return interrupt() unless defined $chosen;
+        if (ref $chosen) {
+            stand('busy');
+            return answer('end_turn', text_block("Not said: " . ($chosen->{message} // ''))) if $chosen->{behavior} eq 'deny';
+            return answer('end_turn', text_block("You mean: $chosen->{updatedInput}{answers}{'Which harbour do you mean?'}"));
+        }
         answer('end_turn', text_block('You mean the ' . ('inner', 'outer')[$chosen]));
     } elsif ($said =~ /^fail/) {
         line(type => 'assistant', isApiErrorMessage => JSON::PP::true, message => {

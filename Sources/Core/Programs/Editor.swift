@@ -1,16 +1,17 @@
-import Agent
 import CLibc
-import Core
-import Screen
 
-struct Editor {
-  let path: String
+/// A file in a person's own editor.
+public struct Editor {
+  /// Where it is.
+  public let path: String
 
   /// Makes the file, for the user alone.
-  init(_ text: String, id: String) throws {
+  ///
+  /// - Parameter name: what it begins with, without a folder.
+  public init(_ text: String, name: String) throws(Failure) {
     let folder = Process.environment("TMPDIR") ?? "/tmp"
     let descriptor: Int32
-    (descriptor, path) = temporaryFile(beside: "\(folder)/mem-search.\(id)")
+    (descriptor, path) = temporaryFile(beside: "\(folder)/\(name)")
     guard descriptor >= 0 else { throw Failure(path, systemReason(systemError), .failure) }
     close(descriptor)
     try write(text)
@@ -22,10 +23,13 @@ struct Editor {
   }
 
   /// Whether the environment names an editor, which then needs no terminal.
-  static var isNamed: Bool { named != nil }
+  public static var isNamed: Bool { named != nil }
 
   /// Without a name in the environment the editor is vi.
-  func edit() throws -> [UInt8] {
+  ///
+  /// - Returns: what is in the file then.
+  /// - Throws: `Failure` where the editor failed.
+  public func edit() throws(Failure) -> [UInt8] {
     let command = Self.named ?? "vi"
     let name = "'" + path.exchanging("'", for: "'\\''") + "'"
     // What it prints is none of our records. system(3) leaves the keys that
@@ -42,32 +46,10 @@ struct Editor {
     return try StateFile(path: path).read() ?? []
   }
 
-  func remove() { unlink(path) }
+  /// Removes the file.
+  public func remove() { unlink(path) }
 
   private func write(_ text: String) throws(Failure) {
     try StateFile(path: path).replace(with: Array(text.utf8))
-  }
-}
-
-struct NoteOutput {
-  /// The most cells of a line; nil where nobody reads along.
-  let width: Int?
-  private let depth: ColourDepth
-  private let isQuiet: Bool
-
-  init(_ options: MemOptions) {
-    let isTerminal = isatty(2) == 1
-    isQuiet = options.quiet
-    depth = ColourDepth.detect(
-      options.look.colour, isTerminal: isTerminal, environment: Process.environment)
-    width = options.look.width(on: 2, isTerminal: isTerminal)
-  }
-
-  /// Writes the lines; a standard error that cannot be written is nobody's loss.
-  func show(_ lines: [Line]) {
-    if isQuiet { return }
-    let writer = RecordWriter(descriptor: 2)
-    try? writer.write(lines.map { $0.render(width: width, depth: depth) + "\n" }.joined())
-    try? writer.flush()
   }
 }
