@@ -45,7 +45,8 @@ private func line(
   _ options: ChatOptions, _ diagnostics: Diagnostics
 ) throws -> (any ChatLine, Settings.Profile, WebClient) {
   let settings = try Settings()
-  let named = try? settings.profile(options.access.profile)
+  let named = try? settings.profile(
+    settings.profileOrHere(options.access.profile, diagnostics))
   if let profile = named, let name = profile.host {
     try profile.require(.chat, for: diagnostics.program)
     let line = try profile.kind.backend.chat(at: HostPlace(name), options.wishes)

@@ -7,6 +7,8 @@ public func agentNotifyMain() {
     if options.isRoute { return try route(options, diagnostics) }
     if options.isHistory { return try printHistory(options) }
     if options.isCheck { return try NtfyCheck.run(options, diagnostics) }
+    var options = options
+    try options.choose(diagnostics)
     var loop = try NotifyLoop(options, diagnostics)
     return try loop.run()
   }

@@ -1,4 +1,5 @@
 import Agent
+import CLibc
 import Core
 import Notices
 
@@ -131,6 +132,22 @@ struct NotifyOptions {
       throw UsageError("--check needs a way: --to, --ntfy or --exec")
     }
     if options.state?.isEmpty == true { throw UsageError("--state: no file is named") }
+  }
+
+  /// Where nothing is named and nobody hands records over, the agents of this machine are meant, if
+  /// nothing is configured.
+  mutating func choose(_ diagnostics: Diagnostics) throws(Failure) {
+    guard profiles.isEmpty, subjects.isEmpty else {
+      return diagnostics.tellPerson("waits for news of \((profiles + subjects).joined(separator: ", "))")
+    }
+    var status = stat()
+    guard fstat(0, &status) == 0, status.st_mode & mode_t(S_IFMT) == mode_t(S_IFCHR) else { return }
+    if let name = try Settings().profileOrHere(nil, diagnostics) {
+      profiles = [name]
+      diagnostics.tellPerson("waits for news of the agents on this machine")
+    } else if isatty(0) == 1 {
+      diagnostics.tellPerson("waits for records on standard input; -p NAME follows an agent")
+    }
   }
 
   @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {

@@ -10,7 +10,7 @@ public func agentStatusMain() {
   StatusOptions.table.run(StatusOptions()) { options, diagnostics in
     let isOfSeveral = options.profiles.count > 1
     let settings = try Settings()
-    let profiles: [String?] = options.profiles.isEmpty ? [usual(settings)] : options.profiles
+    let profiles: [String?] = options.profiles.isEmpty ? [settings.namesNoAgent ? "." : nil] : options.profiles
     // What its agent is asked is another matter where that is at a terminal.
     var hosts = try profiles.map { name throws(Failure) -> HostState? in
       guard let profile = try? settings.profile(name), let place = profile.host else { return nil }
@@ -20,7 +20,7 @@ public func agentStatusMain() {
     // Nobody named this machine, and nothing runs here: what has to be configured is said.
     if options.profiles.isEmpty, hosts[0]?.isEmpty == true {
       hosts[0] = nil
-      diagnostics.tellPerson("no agent runs here in tmux: tmux-attach . begins one")
+      diagnostics.tellPerson(AgentSessions.noneHere)
     }
     let others = zip(profiles, hosts).filter { $0.1 == nil }.map { $0.0 == "." ? nil : $0.0 }
     var asked = others.isEmpty ? [] : try states(of: others, options, diagnostics)[...]
@@ -51,14 +51,6 @@ public func agentStatusMain() {
     }
     Process.exit(code: worst ?? 0)
   }
-}
-
-/// The agent that is meant when none is named: those at the terminals of this machine where nothing at
-/// all is configured.
-private func usual(_ settings: Settings) -> String? {
-  let isNamed = ["AGENT_URL", "AGENT_PROFILE"].contains { Process.environment($0) != nil }
-  let isConfigured = isNamed || !settings.configuration.profiles.isEmpty
-  return isConfigured || settings.configuration.defaultFault != nil ? nil : "."
 }
 
 private func states(

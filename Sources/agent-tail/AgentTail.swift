@@ -1,17 +1,21 @@
 import Agent
 import CLibc
 import Core
+import Web
 
 /// agent-tail(1): follows one agent or several, and never loses an event.
 public func agentTailMain() {
   AgentTailOptions.table.run(AgentTailOptions(), verbose: \.follow.isVerbose) {
     options, diagnostics in
-    var settings = try options.settings()
+    var (options, settings) = (options, try options.settings())
+    options.choose(settings, diagnostics)
     if options.isSeveral || options.host(in: settings) != nil {
       return try Supervisor(options, settings, diagnostics).run()
     }
     settings.limitToken(options.follow.reconnect.maxTime)
-    return try follow(options, settings, diagnostics).run()
+    let follow = try follow(options, settings, diagnostics)
+    if options.tellsPerson { diagnostics.tellPerson("\(follow.place): waits for events") }
+    return follow.run()
   }
 }
 
@@ -110,6 +114,14 @@ final class Supervisor {
         children.append(Child(name, process, file))
       } catch {
         throw Failure(name, error.message)
+      }
+    }
+    if options.tellsPerson {
+      let names = options.profiles.isEmpty ? children.map(\.name) : options.profiles
+      for name in names {
+        guard let host = options.host(name, in: settings) else { continue }
+        let words = (try? host.place.sessions()).map(host.place.waits)
+        if let words { diagnostics.about(host.name).tellPerson(words) }
       }
     }
     // A fault of a profile in use is an error, which its process tells; others are warnings.

@@ -76,6 +76,12 @@ struct AgentTailOptions {
     return argument.words
   }
 
+  /// Follows the agents of this machine where nothing is named and nothing is configured.
+  mutating func choose(_ settings: Settings, _ diagnostics: Diagnostics) {
+    guard profiles.isEmpty, let name = settings.profileOrHere(nil, diagnostics) else { return }
+    profiles = [name]
+  }
+
   /// A profile whose agent is at a terminal: what it is called, and where; nil for any other.
   func host(_ name: String? = nil, in settings: Settings) -> (name: String, place: HostPlace)? {
     guard let profile = try? settings.profile(name ?? profiles.first), let place = profile.host
@@ -90,6 +96,9 @@ struct AgentTailOptions {
       ("received-at", follow.receivedAt),
     ]
   }
+
+  /// Whether a person has nothing else on the screen.
+  var tellsPerson: Bool { isatty(1) == 1 && !follow.isQuiet && follow.parent == nil }
 
   /// Whether each of several profiles is followed by a process of its own, of which this is none.
   var isSeveral: Bool { profiles.count > 1 && follow.parent == nil }

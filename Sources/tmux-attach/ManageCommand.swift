@@ -25,13 +25,16 @@ enum ManageCommand {
   private static func manage(
     _ options: AttachOptions, _ diagnostics: Diagnostics
   ) throws -> Int32 {
+    var request = try options.request(diagnostics)
     // What is typed is read, and found good, before anybody is called.
+    if options.job == .type, isatty(0) == 1 {
+      diagnostics.tellPerson("waits for the text to type; Ctrl-D ends it")
+    }
     let text = options.job == .type ? TypeJob.read(options, diagnostics) : nil
     if let text, text.isEmpty {
       diagnostics.note("nothing to type")
       return ExitStatus.success.rawValue
     }
-    var request = try options.request(diagnostics)
     request.connectTimeout = options.connect.maxTime
     if options.quiet { request.tell = { _ in } }
     let visit = HostVisit(options, diagnostics, request)

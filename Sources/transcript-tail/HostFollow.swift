@@ -106,7 +106,8 @@ final class HostFollow {
   private func look(_ visit: inout Visit) throws {
     let found = try ask(HostScript.look, &visit) { $0.files() }
     try back(over: visit.link)
-    if found.files == nil, plan.isEmpty {
+    // Of what is added from now on, the first may be the first of all.
+    if found.files == nil, plan.isEmpty, !(path.isEmpty && options.wishes.new) {
       throw Failure(path.isEmpty ? name : "\(name):\(path)", "no such file or folder")
     }
     for path in found.denied { output.fault(path, systemReason(EACCES)) }

@@ -13,13 +13,14 @@ struct LocalTranscripts {
   private static let mostWatched = 100
   private var buffer = [UInt8](repeating: 0, count: 256 << 10)
 
-  init(_ path: String) throws(Failure) {
+  init(_ path: String, mayBeMissing: Bool) throws(Failure) {
     self.path = path
-    guard let status = stat(following: path) else {
+    if let status = stat(following: path) {
+      guard status.isFolder || status.isRegular else {
+        throw Failure(path, "not a file or folder")
+      }
+    } else if !mayBeMissing || systemError != ENOENT {
       throw Failure(path, systemReason(systemError))
-    }
-    guard status.isFolder || status.isRegular else {
-      throw Failure(path, "not a file or folder")
     }
     var target = stat()
     if fstat(1, &target) != 0 { target = stat() }

@@ -23,10 +23,15 @@ public enum TranscriptTail {
     case .here(let path):
       if let name = options.ofHost { throw UsageError("--\(name) is for a host") }
       if let hint = hint(path) { throw Failure(path, systemReason(ENOENT) + hint) }
+      // Of what is added from now on, the first may be the first of all.
+      let isAwaited = options.place == nil && options.wishes.new
       if options.place == nil, stat(following: path) == nil, systemError == ENOENT {
-        throw Failure(path, systemReason(ENOENT) + ": name a file, a folder or HOST:")
+        guard isAwaited else {
+          throw Failure(path, systemReason(ENOENT) + ": name a file, a folder or HOST:")
+        }
+        if !options.isQuiet { diagnostics.tellPerson("\(path): not there yet: waits for it") }
       }
-      let place = try LocalTranscripts(absolute(path))
+      let place = try LocalTranscripts(absolute(path), mayBeMissing: isAwaited)
       return try withState(options, source: place.path, diagnostics) { plan, output in
         var follow = LocalFollow(place, plan, output, once: options.once)
         return try follow.run()

@@ -51,27 +51,38 @@ public struct HostPlace: Sendable, Equatable {
     return "\(folder)/\(ClaudeTranscripts.slug(of: session.folder))/\(conversation).jsonl"
   }
 
+  /// The sessions there.
+  ///
+  /// - Throws: `Failure` where the host cannot be asked.
+  public func sessions() throws(Failure) -> [HostSession] {
+    let list = try ChildProcess(["tmux-attach", "-l", "-o", "json", host])
+    var lines = LineReader(descriptor: list.output)
+    var found: [HostSession] = []
+    while let line = try? lines.next() {
+      if let session = HostSession(Array(line.bytes)) { found.append(session) }
+    }
+    _ = list.waitForEnd()
+    // Why it cannot be asked it has said itself; 1: there are none.
+    if let status = list.exitStatus, status < 2 { return found }
+    let status = list.exitStatus.flatMap(ExitStatus.init) ?? .failure
+    throw Failure(host, "its sessions cannot be listed", status)
+  }
+
   /// The words of transcript-tail(1) for what is named: all of the host, or one session.
   ///
   /// - Throws: `Failure` where the host cannot be asked, or has no such session.
   public func words() throws(Failure) -> [String] {
     guard let session else { return transcripts }
-    let list = try ChildProcess(["tmux-attach", "-l", "-o", "json", host])
-    var lines = LineReader(descriptor: list.output)
-    var found: HostSession?
-    while let line = try? lines.next() {
-      if let one = HostSession(Array(line.bytes)), one.name == session, one.elsewhere == nil {
-        found = one
-      }
-    }
-    _ = list.waitForEnd()
+    let found = try sessions().first { $0.name == session && $0.elsewhere != "" }
     if let found { return [try transcript(of: found)] }
-    // Why it cannot be asked it has said itself.
-    guard let status = list.exitStatus, status < 2 else {
-      let status = list.exitStatus.flatMap(ExitStatus.init) ?? .failure
-      throw Failure(host, "its sessions cannot be listed", status)
-    }
     throw Failure(host, "no session \(session)", .negative)
+  }
+
+  /// What is said to a person who waits for what agents there say.
+  public func waits(for sessions: [HostSession]) -> String {
+    let names = sessions.filter { $0.conversation != nil }.map(\.name)
+    if names.isEmpty { return "no Claude Code runs there yet: tmux-attach \(host) begins one" }
+    return "waits for what is said in \(session ?? names.joined(separator: ", "))"
   }
 }
 
@@ -108,6 +119,9 @@ public struct HostSession: Sendable {
 
   /// Whether it is the same session, however it stands.
   func isSame(as other: HostSession) -> Bool { name == other.name && elsewhere == other.elsewhere }
+
+  /// The words of tmux-attach(1) for it, where it is in tmux.
+  var target: [String] { (elsewhere.map { ["--label", $0] } ?? []) + ["-s", name] }
 
   private init?(_ value: JSONValue) {
     guard let name = value["name"]?.string else { return nil }

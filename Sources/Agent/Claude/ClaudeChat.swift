@@ -65,8 +65,8 @@ final class ClaudeChat: ChatLine {
     let say = try HostProgram(
       [
         "tmux-attach", "-q", "-t", "-r", "--when-idle", "--max-wait",
-        NumberText.of(wishes.patience ?? Self.patience), "-s", session.name, host.host,
-      ], input: Array(question.text.utf8))
+        NumberText.of(wishes.patience ?? Self.patience),
+      ] + session.target + [host.host], input: Array(question.text.utf8))
     let watch = try HostProgram(["tmux-attach", "-w", "-o", "json", host.host])
     // How it stands now, and for what and since when it was told that it waits.
     var (now, told) = (session, "")
@@ -107,7 +107,8 @@ final class ClaudeChat: ChatLine {
 
   /// The session that is meant: by its name, its conversation, or the only one with an agent.
   private func session(_ name: String?, _ waiter: ChatWaiter) throws(LinkEnd) -> HostSession {
-    let sessions = try sessions(waiter).filter { $0.elsewhere == nil }
+    // Those of the server that is meant come first; outside tmux nobody can type.
+    let sessions = try sessions(waiter).filter { $0.elsewhere != "" }
     if let name {
       if let found = sessions.first(where: { $0.name == name || $0.conversation == name }) {
         return found
@@ -165,7 +166,7 @@ final class ClaudeChat: ChatLine {
         let session = try session(name ?? host.session, waiter)
         guard session.state == "working" else { return .success([]) }
         let escape = try HostProgram(
-          ["tmux-attach", "-q", "-t", "--raw", "-s", session.name, host.host], input: [0x1b])
+          ["tmux-attach", "-q", "-t", "--raw"] + session.target + [host.host], input: [0x1b])
         _ = try escape.lines(waiter)
         if escape.status != 0 { throw .failed(escape.failure) }
         return .success([RecordText().string("id", session.name).bytes])

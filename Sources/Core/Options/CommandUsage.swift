@@ -160,6 +160,7 @@ extension Diagnostics {
   public func usage(_ error: UsageError, _ usage: CommandUsage) -> Never {
     say(error.problem)
     if program == usage.program { emit(usage.line + "\n") }
+    if let advice = error.advice { say(advice) }
     Process.exit(.failure)
   }
 

@@ -186,6 +186,11 @@ public struct UsageError: Error, Equatable, Sendable {
   /// What is wrong, lower case: `unknown option --colour`.
   public let problem: String
 
+  /// What could be meant, said behind the usage: one line, or nil.
+  public let advice: String?
+
   /// - Parameter problem: one line, lower case, no full stop.
-  public init(_ problem: String) { self.problem = problem }
+  public init(_ problem: String, advice: String? = nil) {
+    (self.problem, self.advice) = (problem, advice)
+  }
 }

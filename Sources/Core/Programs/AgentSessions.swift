@@ -7,6 +7,9 @@ public struct AgentSessions {
 
   private static let mine = "default"
 
+  /// What makes an agent where none runs.
+  public static let noneHere = "no agent runs here in tmux: tmux-attach . begins one"
+
   /// The label that `tmux-attach .` uses.
   public static func usualLabel(_ configuration: Configuration) -> String {
     configuration.hosts["."]?.label ?? Configuration.HostSection.usualLabel
@@ -33,4 +36,19 @@ public struct AgentSessions {
   private static let harnesses: [String?] = [
     "aider", "amp", "claude", "codex", "cursor-agent", "gemini", "goose", "opencode",
   ]
+}
+
+extension Settings {
+  /// The profile that is meant: the one that is named; where nothing at all is configured and an agent
+  /// runs at a terminal of this machine, `.`.
+  ///
+  /// Where none runs, a person is told what makes one, and the caller says what could be configured.
+  public func profileOrHere(_ named: String?, _ diagnostics: Diagnostics) -> String? {
+    guard named == nil, namesNoAgent else { return named }
+    let list = try? ProgramCall(["tmux-attach", "-l", "-o", "json", "."])
+    ProgramCall.wait(for: [list].compactMap { $0 })
+    if list?.lines.isEmpty == false { return "." }
+    diagnostics.tellPerson(AgentSessions.noneHere)
+    return nil
+  }
 }

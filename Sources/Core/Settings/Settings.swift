@@ -119,6 +119,13 @@ public struct Settings: Sendable {
     return profile
   }
 
+  /// Whether nothing at all says which agent is meant when none is named.
+  public var namesNoAgent: Bool {
+    ["AGENT_URL", "AGENT_PROFILE"].allSatisfy { environment($0) == nil }
+      && configuration.profiles.isEmpty && configuration.defaultProfile == nil
+      && configuration.defaultFault == nil
+  }
+
   /// Whether a name that no profile has is a host's: `.` or `box:`, with a session behind the colon.
   private static func isHost(_ name: String) -> Bool {
     name == "." || name.dropFirst().utf8.contains(UInt8(ascii: ":")) && !name.holds("/")

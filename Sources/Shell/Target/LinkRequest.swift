@@ -54,7 +54,9 @@ extension LinkRequest {
   ) throws -> LinkRequest {
     guard let text = try host ?? settings.defaultHost() else {
       let path = settings.configuration.path
-      throw UsageError("a HOST is needed, or a line 'host = NAME' in \(path)")
+      throw UsageError(
+        "a HOST is needed, or a line 'host = NAME' in \(path)",
+        advice: "'.' as HOST is this machine")
     }
     var destination = try Destination(text)
     if let section = try settings.host(destination.name) {

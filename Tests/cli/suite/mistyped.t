@@ -114,6 +114,8 @@ clip-transcribe|no voice server: name its profile with -p, or give --command; se
 tmux-attach|a HOST is needed, or a line 'host = NAME' in $nothing
 outbox|a command is needed: add, list, flush, drop
 END
+run env XDG_CONFIG_HOME="$tmp/nothing" tmux-attach </dev/null
+is "$(tail -n 1 "$err")" "tmux-attach: '.' as HOST is this machine" "and what this machine is called"
 for command in 'sse-tail activity' 'agent-call health' agent-status; do
   # shellcheck disable=SC2086  # words
   run env AGENT_URL=localhost:8787 $command </dev/null
