@@ -138,7 +138,8 @@ struct NotifyOptions {
   /// nothing is configured.
   mutating func choose(_ diagnostics: Diagnostics) throws(Failure) {
     guard profiles.isEmpty, subjects.isEmpty else {
-      return diagnostics.tellPerson("waits for news of \((profiles + subjects).joined(separator: ", "))")
+      return diagnostics.tellPerson(
+        "waits for news of \((profiles + subjects).joined(separator: ", "))")
     }
     var status = stat()
     guard fstat(0, &status) == 0, status.st_mode & mode_t(S_IFMT) == mode_t(S_IFCHR) else { return }

@@ -10,7 +10,8 @@ public func agentStatusMain() {
   StatusOptions.table.run(StatusOptions()) { options, diagnostics in
     let isOfSeveral = options.profiles.count > 1
     let settings = try Settings()
-    let profiles: [String?] = options.profiles.isEmpty ? [settings.namesNoAgent ? "." : nil] : options.profiles
+    let profiles: [String?] =
+      options.profiles.isEmpty ? [settings.namesNoAgent ? "." : nil] : options.profiles
     // What its agent is asked is another matter where that is at a terminal.
     var hosts = try profiles.map { name throws(Failure) -> HostState? in
       guard let profile = try? settings.profile(name), let place = profile.host else { return nil }
