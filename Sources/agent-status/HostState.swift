@@ -71,6 +71,7 @@ struct HostState {
     if let since = row["since"]?.string.flatMap({ Timestamp(rfc3339: $0) }) {
       words += " for " + AgentState.words(of: now.seconds - since.seconds)
     }
+    if words == "unknown", let agent = row["agent"]?.string { words += " (\(agent))" }
     if let reason = row["reason"]?.string { words += ": " + Plain.line(reason, limit: 200) }
     if let label = row["label"]?.string { words += " (--label \(Plain.line(label, limit: 60)))" }
     if row["process"] != nil { words += " (outside tmux)" }

@@ -72,10 +72,6 @@ struct PaneFacts {
     "sh", "ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "nu", "tcsh", "zsh",
   ]
 
-  private static let agents: Set<String> = [
-    "aider", "amp", "claude", "codex", "cursor-agent", "gemini", "goose", "opencode",
-  ]
-
   /// What ends a group of fields' beginning; the fields are in the order of `init`. What we
   /// started tells the agent its pane, see `SessionStart`.
   static let format =
@@ -102,10 +98,11 @@ struct PaneFacts {
   private let state: String
   private let since: String
   private let reason: String
-  let claude: ClaudeStatus?
+  /// The agent that has the pane, as it is known by its process.
+  let agent: AgentProcess?
   private let asksForTrust: Bool
 
-  init(_ fields: [[UInt8]], _ claudes: [ClaudeStatus]) {
+  init(_ fields: [[UInt8]], _ agents: [AgentProcess]) {
     let text = fields.map { String(decoding: $0, as: UTF8.self) }
     id = text[0]
     isActive = text[1] == "1"
@@ -117,7 +114,7 @@ struct PaneFacts {
     since = text[7]
     reason = text[8]
     process = Int(text[9])
-    claude = process.flatMap(claudes.session)
+    agent = process.flatMap(agents.agent)
     asksForTrust = text[10] == "1"
   }
 
@@ -138,7 +135,7 @@ struct PaneFacts {
     }
     if !stating.isEmpty { return .unknown(panes: panes.count) }
     if let own { return found(own) }
-    let named = live.filter { agents.contains($0.command) }
+    let named = live.filter { $0.harness != nil }
     if named.count == 1 { return found(named[0]) }
     if !remembered.isEmpty { return .gone }
     let ours = live.filter(\.isOurs)
@@ -159,10 +156,13 @@ struct PaneFacts {
 
   static let isWaiting = "#{==:#{@agent_state},waiting}"
 
+  /// The harness of its agent; nil where none is known to run there.
+  var harness: String? { isDead ? nil : agent?.harness ?? Harness.of(command: command) }
+
   /// What its agent says, unless that one has gone.
   var agentState: AgentState {
     if isDead { return .unknown }
-    if let claude { return AgentState(claude, hooks: told) }
+    if let claude = agent?.claude { return AgentState(claude, hooks: told) }
     return asksForTrust ? AgentState(.waiting, reason: "trust this folder?") : told
   }
 

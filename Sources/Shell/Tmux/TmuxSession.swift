@@ -34,6 +34,8 @@ public struct TmuxSession: Equatable, Sendable {
   public var command: [UInt8]
   /// How its agent stands; of several, the one that most needs somebody.
   public var state = AgentState.unknown
+  /// The harness of its agent, `codex`; nil where none is known to run there.
+  public var harness: String?
   /// The id of the conversation of Claude Code there: its transcript's name.
   public var conversation: String?
   /// The folder in which that was begun.
@@ -74,21 +76,24 @@ public struct TmuxSession: Equatable, Sendable {
       .number("attached", attached).time(created, as: "created").time(activity, as: "activity")
       .string("directory", String(decoding: directory, as: UTF8.self))
       .string("command", String(decoding: command, as: UTF8.self))
-    return state.add(to: record).string("conversation", conversation)
+    return state.add(to: record.string("agent", harness)).string("conversation", conversation)
       .string("project", project)
   }
 }
 
 extension TmuxSession {
   /// An agent outside tmux.
-  fileprivate init(_ claude: ClaudeStatus) {
-    let time = claude.started ?? claude.since ?? Timestamp(seconds: 0)
+  fileprivate init(_ agent: AgentProcess) {
+    let claude = agent.claude
+    let time = claude?.started ?? claude?.since ?? Timestamp(seconds: 0)
     self.init(
-      place: .process(claude.processes[0]), id: claude.id, name: claude.name, windows: 0,
-      attached: 0, created: time, activity: claude.since ?? time,
-      directory: Array(claude.folder.utf8), command: Array("claude".utf8),
-      state: AgentState(claude, hooks: .unknown), conversation: claude.id,
-      project: claude.folder)
+      place: .process(agent.processes[0]), id: claude?.id ?? "",
+      name: claude?.name ?? agent.harness,
+      windows: 0, attached: 0, created: time, activity: claude?.since ?? time,
+      directory: Array(agent.folder.utf8), command: Array(agent.harness.utf8))
+    harness = agent.harness
+    guard let claude else { return }
+    (state, conversation, project) = (AgentState(claude, hooks: .unknown), claude.id, agent.folder)
   }
 }
 
@@ -118,29 +123,21 @@ enum SessionRows {
   static func parse(_ bytes: [UInt8]) -> [TmuxSession]? {
     var sessions: [TmuxSession] = []
     var rest = bytes[...]
-    let claudes = ClaudeStatus.parse(&rest)
-    guard let others = otherPanes(&rest) else { return nil }
-    var processes = Set(others.map(\.process))
+    let agents = AgentProcess.parse(&rest)
+    guard let others = elsewhere(&rest, agents) else { return nil }
+    var processes = Set(others.processes)
     while !rest.isEmpty {
       guard rest.starts(with: [0x53, 0x7c]) else {
         rest = rest[((rest.firstIndex(of: 10) ?? rest.endIndex - 1) + 1)...]
         continue
       }
       rest = rest.dropFirst(2)
-      var fields: [[UInt8]] = []
-      while fields.count < fieldCount {
-        guard let field = takeField(&rest) else { return nil }
-        fields.append(field)
-      }
+      guard let fields = takeFields(fieldCount, &rest) else { return nil }
       var panes: [PaneFacts] = []
       while rest.starts(with: [0x50, 0x7c]) {
         rest = rest.dropFirst(2)
-        var facts: [[UInt8]] = []
-        while facts.count < PaneFacts.fieldCount {
-          guard let field = takeField(&rest) else { return nil }
-          facts.append(field)
-        }
-        panes.append(PaneFacts(facts, claudes))
+        guard let facts = takeFields(PaneFacts.fieldCount, &rest) else { return nil }
+        panes.append(PaneFacts(facts, agents))
       }
       processes.formUnion(panes.compactMap(\.process))
       guard rest.first == 0x2e else { return nil }
@@ -152,55 +149,53 @@ enum SessionRows {
       sessions.append(session)
     }
     // Of an agent that was stopped in its pane, nothing is told.
-    let outside = claudes.filter { processes.isDisjoint(with: $0.processes) }
-    return sessions + elsewhere(others, claudes) + outside.map(TmuxSession.init)
+    let outside = agents.filter { processes.isDisjoint(with: $0.processes) }
+    return sessions + others.sessions + outside.map(TmuxSession.init)
   }
 
-  /// A row for each pane of the user's other servers: `O|`, the label, the pane's process, and the
-  /// fields of its session.
+  /// A row for each pane of the user's other servers: `O|`, the label, the fields of its session, and
+  /// those of the pane.
   static let otherFormat =
-    "#{pane_pid}|#{session_id}|#{q:session_name}|#{session_windows}|#{session_attached}|"
+    "#{session_id}|#{q:session_name}|#{session_windows}|#{session_attached}|"
     + "#{session_created}|0|#{?pane_current_path,#{q:pane_current_path},#{q:session_path}}|"
-    + "#{q:pane_current_command}|"
+    + "#{q:pane_current_command}||\(PaneFacts.format)"
 
-  private static func otherPanes(
-    _ rest: inout ArraySlice<UInt8>
-  ) -> [(process: Int, label: String, session: TmuxSession)]? {
-    var panes: [(process: Int, label: String, session: TmuxSession)] = []
+  /// The sessions of other servers in which an agent runs, and the processes of all panes there.
+  private static func elsewhere(
+    _ rest: inout ArraySlice<UInt8>, _ agents: [AgentProcess]
+  ) -> (sessions: [TmuxSession], processes: [Int])? {
+    var (found, processes): ([TmuxSession], [Int]) = ([], [])
     while rest.starts(with: [0x4f, 0x7c]) {
       rest = rest.dropFirst(2)
-      var fields: [[UInt8]] = []
-      while fields.count < fieldCount + 1 {
-        guard let field = takeField(&rest) else { return nil }
-        fields.append(field)
-      }
-      let process = Int(String(decoding: fields[1], as: UTF8.self))
-      guard let process, let session = session(Array(fields[2...]) + [[]], []) else { return nil }
-      panes.append((process, String(decoding: fields[0], as: UTF8.self), session))
+      guard let label = takeField(&rest), let fields = takeFields(fieldCount, &rest),
+        rest.starts(with: [0x50, 0x7c])
+      else { return nil }
+      rest = rest.dropFirst(2)
+      guard let facts = takeFields(PaneFacts.fieldCount, &rest) else { return nil }
       rest = rest.dropFirst()
-    }
-    return panes
-  }
-
-  private static func elsewhere(
-    _ panes: [(process: Int, label: String, session: TmuxSession)], _ claudes: [ClaudeStatus]
-  ) -> [TmuxSession] {
-    var found: [TmuxSession] = []
-    for (process, label, session) in panes {
-      guard let claude = claudes.session(at: process) else { continue }
-      let state = AgentState(claude, hooks: .unknown)
-      let place = TmuxSession.Place.server(label)
-      if let index = found.firstIndex(where: { $0.place == place && $0.id == session.id }) {
-        found[index].state = .mostUrgent([found[index].state, state])
+      let pane = PaneFacts(facts, agents)
+      guard var session = session(fields, [pane]) else { return nil }
+      processes += [pane.process].compactMap { $0 }
+      if pane.agent == nil, pane.agentState == .unknown { continue }
+      session.place = .server(String(decoding: label, as: UTF8.self))
+      session.activity = session.state.since ?? session.created
+      session.agentPane = .unknown(panes: 0)
+      if let index = found.firstIndex(where: { $0.place == session.place && $0.id == session.id }) {
+        found[index].state = .mostUrgent([found[index].state, session.state])
       } else {
-        var session = session
-        (session.place, session.state) = (place, state)
-        (session.conversation, session.project) = (claude.id, claude.folder)
-        session.activity = state.since ?? session.created
         found.append(session)
       }
     }
-    return found
+    return (found, processes)
+  }
+
+  private static func takeFields(_ count: Int, _ rest: inout ArraySlice<UInt8>) -> [[UInt8]]? {
+    var fields: [[UInt8]] = []
+    while fields.count < count {
+      guard let field = takeField(&rest) else { return nil }
+      fields.append(field)
+    }
+    return fields
   }
 
   private static func session(_ fields: [[UInt8]], _ panes: [PaneFacts]) -> TmuxSession? {
@@ -212,8 +207,9 @@ enum SessionRows {
       id: text[0], name: text[1], windows: windows, attached: attached,
       created: Timestamp(seconds: created), activity: Timestamp(seconds: activity),
       directory: fields[6], command: fields[7], state: .mostUrgent(panes.map(\.agentState)),
-      conversation: panes.compactMap(\.claude).first?.id,
-      project: panes.compactMap(\.claude).first?.folder,
+      harness: panes.compactMap(\.harness).first,
+      conversation: panes.compactMap(\.agent?.claude).first?.id,
+      project: panes.compactMap(\.agent).first { $0.claude != nil }?.folder,
       agentPane: PaneFacts.agentPane(panes, remembered: text[8]))
   }
 

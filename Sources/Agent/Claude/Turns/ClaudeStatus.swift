@@ -1,20 +1,19 @@
 public import Core
 
+extension Harness {
+  /// Claude Code.
+  static let claude = Harness(name: "claude", rows: "claude_rows")
+}
+
 /// What a session of Claude Code tells of itself: CONTRACT.md, 8.
 public struct ClaudeStatus: Equatable, Sendable {
   /// What it is doing.
   public enum Kind: String, Sendable { case busy, waiting, idle }
 
-  /// Its process and those above it, itself first.
-  public let processes: [Int]
-  /// Whether it has the terminal that it was started in: one that was stopped there has not.
-  public let isInFront: Bool
   /// What its transcript is named after.
   public let id: String
   /// What it is called; from anywhere.
   public let name: String
-  /// Its working folder.
-  public let folder: String
   /// What it is doing; nil for what is not known here.
   public let kind: Kind?
   /// Since when.
@@ -24,8 +23,10 @@ public struct ClaudeStatus: Equatable, Sendable {
   /// When it was started.
   public let started: Timestamp?
 
-  /// Words for sh: `claude_folders` sets `folders`, `claude_rows` prints a row for each session that
-  /// lives, as `parse` reads it. Where there is a /proc, the rows take no process but one for all.
+  /// Words for sh: `agent_process PROCESS` sets `chain` to the process and those above it, `began`,
+  /// `tty`, and `front` to 1 if it has its terminal. `claude_folders` sets `folders`, `claude_rows`
+  /// prints a row for each session that lives, as `AgentProcess.parse` reads it. Where there is a
+  /// /proc, the rows take no process but one for all.
   ///
   /// A row is `C|`, when its process began in ticks, `1` if it has the terminal, the processes, and
   /// the object, with `|` between. A file may be read while it is written: then once more.
@@ -42,28 +43,34 @@ public struct ClaudeStatus: Equatable, Sendable {
         } 2>/dev/null | sort -u
       )
     }
-    claude_row() {
-      f=$1 p=$2 began= front= chain= tries=0
-      until IFS= read -r line <"$f"; case $line in '{'*'}') ;; *) [ "$tries" -ge 5 ] ;; esac; do
-        tries=$((tries + 1))
-        sleep 0.02 || sleep 1
-      done
-      q=$p
+    agent_process() {
+      own=$1 q=$1 began= front= tty= chain=
       while [ "${q:-0}" -gt 1 ]; do
         chain="$chain $q"
         if IFS= read -r line_of <"/proc/$q/stat"; then
           set -f
           set -- ${line_of##*) }
           set +f
-          [ "$q" != "$p" ] || [ "$3" != "$6" ] || front=1
-          [ "$q" != "$p" ] || began=${20}
+          if [ "$q" = "$own" ]; then
+            began=${20} tty=$5
+            [ "$3" != "$6" ] || front=1
+          fi
           q=$2
         else
-          set -- $(ps -o ppid= -o stat= -p "$q")
-          case $q:$2 in "$p":*+*) front=1 ;; esac
+          set -- $(ps -o ppid= -o tty= -o stat= -p "$q")
+          [ "$q" != "$own" ] || tty=$2
+          case $q:$3 in "$own":*+*) front=1 ;; esac
           q=$1
         fi
       done
+    }
+    claude_row() {
+      f=$1 tries=0
+      until IFS= read -r line <"$f"; case $line in '{'*'}') ;; *) [ "$tries" -ge 5 ] ;; esac; do
+        tries=$((tries + 1))
+        sleep 0.02 || sleep 1
+      done
+      agent_process "$2"
       [ -z "$line" ] || printf 'C|%s|%s|%s|%s\n' "$began" "$front" "${chain# }" "$line"
     }
     claude_rows() {
@@ -99,38 +106,22 @@ public struct ClaudeStatus: Equatable, Sendable {
 
     """#
 
-  /// The rows that bytes begin with; what cannot be read is left out. Each session once, and none of
-  /// a process that has its number from another.
-  public static func parse(_ bytes: inout ArraySlice<UInt8>) -> [ClaudeStatus] {
-    var found: [ClaudeStatus] = []
-    while bytes.starts(with: [0x43, 0x7c]) {
-      let end = bytes.firstIndex(of: 10) ?? bytes.endIndex
-      if let status = ClaudeStatus(row: bytes[bytes.startIndex + 2..<end]),
-        !found.contains(where: { $0.processes[0] == status.processes[0] })
-      {
-        found.append(status)
-      }
-      bytes = bytes[min(end + 1, bytes.endIndex)...]
-    }
-    // What another session runs, `claude -p` in a tool, is that one's work.
-    let all = Set(found.map { $0.processes[0] })
-    return found.filter { all.isDisjoint(with: $0.processes.dropFirst()) }
-  }
-
-  private init?(row: ArraySlice<UInt8>) {
+  /// The agent of a row, behind its first field.
+  static func agent(row: ArraySlice<UInt8>) -> AgentProcess? {
     let fields = row.split(separator: 0x7c, maxSplits: 3, omittingEmptySubsequences: false)
     guard fields.count == 4,
-      let object = try? fields[3].withUnsafeBytes({ try JSONValue.parse($0) })
+      let object = try? fields[3].withUnsafeBytes({ try JSONValue.parse($0) }),
+      let status = ClaudeStatus(object, began: String(decoding: fields[0], as: UTF8.self))
     else { return nil }
-    processes = fields[2].split(separator: 0x20).compactMap {
-      Int(String(decoding: $0, as: UTF8.self))
-    }
-    let began = String(decoding: fields[0], as: UTF8.self)
+    return AgentProcess(
+      Harness.claude.name, front: fields[1], chain: fields[2], folder: object["cwd"]?.string ?? "",
+      status)
+  }
+
+  private init?(_ object: JSONValue, began: String) {
     if let told = object["procStart"]?.string, !began.isEmpty, told != began { return nil }
-    guard !processes.isEmpty, let id = object["sessionId"]?.string else { return nil }
+    guard let id = object["sessionId"]?.string else { return nil }
     self.id = id
-    isInFront = fields[1].elementsEqual([0x31])
-    folder = object["cwd"]?.string ?? ""
     name = object["name"]?.string ?? String(id.prefix(8))
     kind = object["status"]?.string.flatMap(Kind.init)
     waitingFor = kind == .waiting ? object["waitingFor"]?.string : nil
@@ -142,14 +133,5 @@ public struct ClaudeStatus: Equatable, Sendable {
     guard milliseconds > 0, milliseconds < 1e16 else { return nil }
     let whole = Int64(milliseconds)
     return Timestamp(seconds: whole / 1000, nanoseconds: Int32(whole % 1000) * 1_000_000)
-  }
-}
-
-extension [ClaudeStatus] {
-  /// The session that has the terminal of a process: a pane's.
-  public func session(at process: Int) -> ClaudeStatus? {
-    // The nearest to it: what that one runs is its work.
-    filter { $0.isInFront && $0.processes.contains(process) }
-      .min { $0.processes.count < $1.processes.count }
   }
 }
