@@ -149,6 +149,10 @@ private struct Overview {
         return ("\(name) waits for you", "tmux-attach \(label)-s '\(word)' .")
       }
     }
+    let outside = servers.first?.outside ?? []
+    if !outside.isEmpty {
+      row("running", count(outside.count, "agent", "outside tmux"), "agent-status -p .")
+    }
     if last.isEmpty { row("running", "no agent in tmux", "tmux-attach . starts one") }
     let uses = ["clanky": "agent-pulse", "pds": "task list", "riff": "agent-talk"]
     let places =
@@ -246,6 +250,7 @@ private struct Doctor {
       profiles.filter { $0.value.fault == nil && $0.value.kind.setup != nil }
         .map { ($0.key, $0.value.kind) })
     try look(at: configuration.hosts.filter { $0.value.fault == nil }, configuration.path)
+    agents(configuration)
     hooks(settings.folders)
     let terminal = Process.environment("TERM") ?? ""
     let names = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { Process.environment($0) }
@@ -307,6 +312,19 @@ private struct Doctor {
       for fault in faults { say("FAILED", "host", "\(host): \(fault)") }
       if !faults.isEmpty { advice.append("tmux-attach --check \(host)") }
     }
+  }
+
+  /// What runs at the terminals of this machine.
+  private mutating func agents(_ configuration: Configuration) {
+    let servers = AgentSessions.all(configuration)
+    ProgramCall.wait(for: servers.map(\.call))
+    let found = servers.flatMap(\.sessions) + (servers.first?.outside ?? [])
+    if found.isEmpty { return say("missing", "agents", AgentSessions.noneHere) }
+    let names = Set(found.map { $0["agent"]?.string ?? $0["command"]?.string ?? "" }).sorted()
+    let run = found.count == 1 ? "1 runs" : "\(found.count) run"
+    say(
+      "ok", "agents", "\(run) here (\(names.joined(separator: ", "))): agent-status -p . shows them"
+    )
   }
 
   /// Whether Claude Code on this machine tells what it does.

@@ -25,17 +25,19 @@ public struct AgentSessions {
     }
   }
 
-  /// The records of those in which an agent is: in a server for agents that is all of them.
+  private var rows: [JSONValue] { call.lines.compactMap { try? JSONValue.parse(text: $0) } }
+
+  /// The records of the sessions of this server in which an agent is: in a server for agents that is
+  /// all of them.
   public var sessions: [JSONValue] {
-    call.lines.compactMap { try? JSONValue.parse(text: $0) }.filter {
-      label != Self.mine || $0["state"]?.string != "unknown"
-        || Self.harnesses.contains($0["command"]?.string)
+    rows.filter {
+      $0["label"] == nil && $0["process"] == nil
+        && (label != Self.mine || $0["state"]?.string != "unknown" || $0["agent"] != nil)
     }
   }
 
-  private static let harnesses: [String?] = [
-    "aider", "amp", "claude", "codex", "cursor-agent", "gemini", "goose", "opencode",
-  ]
+  /// The records of the agents outside tmux, which every server's list has.
+  public var outside: [JSONValue] { rows.filter { $0["process"] != nil } }
 }
 
 extension Settings {

@@ -90,6 +90,7 @@ out_like 'config:8: unknown key profile: it belongs in front of all sections$' "
 : >"$config"
 mkdir -p "$HOME/.claude"
 t 0 "doctor finds nothing wrong where nothing is" env TERM=dumb agentutils doctor
+out_like '^ok +agents +[0-9]+ runs? here \(sleep\): agent-status -p \. shows them$' "it says what runs here"
 out_like '^missing +config +no agent and no host' "it says that nothing is configured"
 out_like '^missing +hooks +Claude Code is here' "it says that Claude Code tells nothing"
 out_like '^missing +terminal +TERM' "it says that the terminal shows no screens"

@@ -72,6 +72,10 @@ ok "one outside tmux is listed with its process" wait_until 20 listed "codex cod
 is "$(tmux-attach -l . | jq .process)" "$(cat "$tmp/outside.out")" "which is its own"
 t 0 "agent-status shows it" agent-status -p .
 out_like '^codex  unknown \(codex\) \(outside tmux\)$' "as what it is"
+t 0 "agentutils shows it" agentutils
+out_like 'running +1 agent outside tmux +agent-status -p \.$' "with what shows more"
+run agentutils doctor
+out_like '^ok +agents +1 runs here \(codex\): agent-status -p \. shows them$' "so does its doctor"
 tmux -L mine -f /dev/null new-session -d -s work -c "$tmp" "$HOME/bin/claude"
 ok "Claude Code beside it is as exact as ever" wait_until 20 listed "codex codex unknown -
 work claude idle mine"
