@@ -63,13 +63,21 @@ final class Supervisor {
     var lines = ByteQueue()
     /// Whether it follows transcripts: each line is an event.
     let isOfHost: Bool
+    /// What of a host is followed, where that is one session; of the program that watches it, too.
+    let session: SessionLines?
+    /// Whether it tells how that session stands, and prints nothing.
+    let isWatch: Bool
     let file: StateFile?
     /// The state of what was printed, and what of it is in the file.
     var (state, saved): ([UInt8], [UInt8]) = ([], [])
     var savedAt = -Double.infinity
 
-    init(_ name: String, _ process: ChildProcess, _ file: StateFile?, isOfHost: Bool = false) {
+    init(
+      _ name: String, _ process: ChildProcess, _ file: StateFile?, isOfHost: Bool = false,
+      session: SessionLines? = nil, isWatch: Bool = false
+    ) {
       (self.name, self.process, self.file, self.isOfHost) = (name, process, file, isOfHost)
+      (self.session, self.isWatch) = (session, isWatch)
     }
   }
 
@@ -97,7 +105,7 @@ final class Supervisor {
     {
       if (try? settings.profile(name)) == nil { isWhole = false }
       if let host = options.host(name, in: settings) {
-        do throws(Failure) { children.append(try transcripts(of: host)) } catch {
+        do throws(Failure) { children += try transcripts(of: host) } catch {
           // It does not hold up the others.
           guard options.isSeveral else { throw error }
           diagnostics.say(error.message)
@@ -117,7 +125,7 @@ final class Supervisor {
       }
     }
     if options.tellsPerson {
-      let names = options.profiles.isEmpty ? children.map(\.name) : options.profiles
+      let names = options.profiles.isEmpty ? [children[0].name] : options.profiles
       for name in names {
         guard let host = options.host(name, in: settings) else { continue }
         let words = (try? host.place.sessions()).map(host.place.waits)
@@ -128,8 +136,8 @@ final class Supervisor {
     if isWhole { settings.configuration.report(to: diagnostics) }
   }
 
-  /// What follows the transcripts of a host.
-  private func transcripts(of host: (name: String, place: HostPlace)) throws(Failure) -> Child {
+  /// What follows the transcripts of a host; of one session also what watches which one it has.
+  private func transcripts(of host: (name: String, place: HostPlace)) throws(Failure) -> [Child] {
     for (name, isGiven) in options.ofServers where isGiven {
       throw Failure("--\(name)", "of no use for the transcripts of \(host.name)")
     }
@@ -137,8 +145,12 @@ final class Supervisor {
       ["transcript-tail", "--new"] + (options.follow.lifecycle ? ["-L"] : [])
       + (options.follow.isVerbose ? ["-v"] : options.follow.isQuiet ? ["-q"] : [])
     do throws(Failure) {
-      let process = try ChildProcess(words + (try host.place.words()), input: .ours)
-      return Child(host.name, process, nil, isOfHost: true)
+      let session = try host.place.found().map { SessionLines($0) }
+      let tail = try ChildProcess(words + host.place.transcripts, input: .ours)
+      let child = Child(host.name, tail, nil, isOfHost: true, session: session)
+      guard let session else { return [child] }
+      let watch = try ChildProcess(["tmux-attach", "-q", "-w", "-o", "json", host.place.host])
+      return [child, Child(host.name, watch, nil, session: session, isWatch: true)]
     } catch {
       throw Failure(host.name, error.message, error.status)
     }
@@ -151,7 +163,7 @@ final class Supervisor {
   func run() -> ExitStatus {
     while !children.isEmpty, !isCounted, failure == nil, signal == nil {
       let isTimeUp = Clock.monotonic >= deadline
-      for child in children where isTimeUp && child.isOfHost {
+      for child in children where isTimeUp && (child.isOfHost || child.isWatch) {
         child.process.kill(SIGKILL)
         children.removeAll { $0 === child }
       }
@@ -207,11 +219,32 @@ final class Supervisor {
       } else if line.starts(with: FollowParent.stateMark.utf8) {
         note(line, child)
       } else {
-        if child.isOfHost, line.starts(with: #"{"event":"#.utf8) { printed += 1 }
-        write(line)
+        pass(line, of: child)
       }
       child.lines.drop(line.count)
     }
+  }
+
+  private func pass(_ line: UnsafeRawBufferPointer, of child: Child) {
+    if child.isWatch {
+      for line in child.session?.watch(line) ?? [] where !isCounted {
+        line.withUnsafeBytes { print($0, of: child) }
+      }
+    } else if child.session?.holds(line) != false {
+      print(line, of: child)
+    }
+  }
+
+  /// Prints a line of what follows a profile. That of a host does not know that it is one of several.
+  private func print(_ line: UnsafeRawBufferPointer, of child: Child) {
+    let isEvent = line.starts(with: #"{"event":"#.utf8)
+    if child.isOfHost || child.isWatch, isEvent { printed += 1 }
+    let next = isEvent ? #","data":"# : ","
+    guard child.isOfHost || child.isWatch, options.isSeveral, let place = line.place(of: next)
+    else { return write(line) }
+    write(UnsafeRawBufferPointer(rebasing: line[..<place]))
+    Array(",\"profile\":\(JSONQuote.string(child.name))".utf8).withUnsafeBytes(write)
+    write(UnsafeRawBufferPointer(rebasing: line[place...]))
   }
 
   private func note(_ mark: UnsafeRawBufferPointer, _ child: Child) {
@@ -221,6 +254,11 @@ final class Supervisor {
 
   private func remove(_ child: Child) {
     children.removeAll { $0 === child }
+    // Neither of the two that follow a session is of use without the other.
+    if let session = child.session {
+      for other in children where other.session === session { other.process.kill(SIGTERM) }
+      children.removeAll { $0.session === session }
+    }
     _ = child.process.waitForEnd()
     if let number = child.process.endSignal {
       // The terminal's goes to all, and who is to end ends them.
@@ -290,10 +328,67 @@ final class Supervisor {
 
   private func tellEnd() {
     guard options.follow.lifecycle, failure == nil, isCounted else { return }
-    for child in children {
+    for child in children where !child.isWatch {
       let record = LinkNotes.ended("count", profile: child.name)
       Array(record.utf8).withUnsafeBytes(write)
     }
     flush()
+  }
+}
+
+/// The lines of one session of a host, which may begin another conversation, with a transcript of its
+/// own, at any time.
+final class SessionLines {
+  private var session: HostSession
+  /// Lines of other conversations, and when they came: one of them may be the session's next, of which
+  /// its file tells before it does.
+  private var held: [(conversation: [UInt8], line: [UInt8], time: Double)] = []
+  private var size = 0
+
+  /// So much is held for so long, bytes and seconds.
+  private static let (most, patience) = (1 << 20, 10.0)
+
+  init(_ session: HostSession) { self.session = session }
+
+  /// Whether a line of a transcript is the session's, or of no transcript.
+  func holds(_ line: UnsafeRawBufferPointer) -> Bool {
+    // The event's name cannot hold that, being quoted.
+    let begin = #","id":""#
+    guard line.starts(with: #"{"event":"#.utf8), let place = line.place(of: begin)
+    else { return true }
+    let conversation = line[(place + begin.utf8.count)...].prefix { $0 != UInt8(ascii: "/") }
+    if let own = session.conversation, conversation.elementsEqual(own.utf8) { return true }
+    held.append((Array(conversation), Array(line), Clock.monotonic))
+    size += line.count
+    while let first = held.first,
+      size > Self.most || Clock.monotonic - first.time > Self.patience
+    {
+      size -= first.line.count
+      held.removeFirst()
+    }
+    return false
+  }
+
+  /// Reads a change of the host's sessions. Returns the lines of the conversation that this one has
+  /// begun.
+  func watch(_ line: UnsafeRawBufferPointer) -> [[UInt8]] {
+    guard let change = HostSession.change(Array(line)), change.session.isSame(as: session),
+      let begun = change.session.conversation, begun != session.conversation
+    else { return [] }
+    session = change.session
+    let own = held.filter {
+      $0.conversation.elementsEqual(begun.utf8) && Clock.monotonic - $0.time <= Self.patience
+    }
+    (held, size) = ([], 0)
+    return own.map(\.line)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Where a text begins in it for the first time.
+  fileprivate func place(of text: String) -> Int? {
+    guard let begin = baseAddress else { return nil }
+    var text = text
+    return text.withUTF8 { clibc_memmem(begin, count, $0.baseAddress, $0.count).map { $0 - begin } }
   }
 }

@@ -68,14 +68,15 @@ public struct HostPlace: Sendable, Equatable {
     throw Failure(host, "its sessions cannot be listed", status)
   }
 
-  /// The words of transcript-tail(1) for what is named: all of the host, or one session.
+  /// The session that is named; nil where none is.
   ///
   /// - Throws: `Failure` where the host cannot be asked, or has no such session.
-  public func words() throws(Failure) -> [String] {
-    guard let session else { return transcripts }
+  public func found() throws(Failure) -> HostSession? {
+    guard let session else { return nil }
     let found = try sessions().first { $0.name == session && $0.elsewhere != "" }
-    if let found { return [try transcript(of: found)] }
-    throw Failure(host, "no session \(session)", .negative)
+    guard let found else { throw Failure(host, "no session \(session)", .negative) }
+    _ = try transcript(of: found)
+    return found
   }
 
   /// What is said to a person who waits for what agents there say.
@@ -110,7 +111,7 @@ public struct HostSession: Sendable {
   }
 
   /// Reads a line with a record `session_change`.
-  static func change(_ line: [UInt8]) -> (change: String, session: HostSession)? {
+  public static func change(_ line: [UInt8]) -> (change: String, session: HostSession)? {
     guard let value = try? line.withUnsafeBytes({ try JSONValue.parse($0) }),
       let change = value["change"]?.string, let session = HostSession(value)
     else { return nil }
@@ -118,7 +119,7 @@ public struct HostSession: Sendable {
   }
 
   /// Whether it is the same session, however it stands.
-  func isSame(as other: HostSession) -> Bool { name == other.name && elsewhere == other.elsewhere }
+  public func isSame(as other: HostSession) -> Bool { name == other.name && elsewhere == other.elsewhere }
 
   /// The words of tmux-attach(1) for it, where it is in tmux.
   var target: [String] { (elsewhere.map { ["--label", $0] } ?? []) + ["-s", name] }

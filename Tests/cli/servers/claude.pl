@@ -11,7 +11,9 @@
 # Hooks for PermissionRequest, of settings.json and --settings, are run as the program runs them: each
 # in a process group of its own, which a No ends, and of which a Yes says nothing. The first that prints
 # a decision closes the dialog.
-# Anything else is repeated. `!WORDS` runs in a shell. A paste of nothing but the path of a picture is
+#
+# `/clear` begins another conversation, `/resume ID` goes on with an earlier one. Anything else is
+# repeated. `!WORDS` runs in a shell. A paste of nothing but the path of a picture is
 # one. Of its environment: CLAUDE_ASKS_TRUST asks
 # whether it may work in the folder; CLAUDE_STUB_LOG is a file for what it was told, a line of JSON each,
 # with whether that came as something pasted.
@@ -33,12 +35,19 @@ if (open my $name, '>', "/proc/$$/comm") { syswrite $name, 'claude' }
 my $json   = JSON::PP->new->canonical;
 my $config = $ENV{CLAUDE_CONFIG_DIR} // "$ENV{HOME}/.claude";
 my ($cwd)  = (qx(pwd -P) =~ /(.*)/);
-my $id     = join '-', map { join '', map { sprintf '%x', rand 16 } 1 .. $_ } 8, 4, 4, 4, 12;
+my $id;
 my $place  = "$config/sessions/$$.json";
 my $slug   = $cwd =~ s/[^A-Za-z0-9]/-/gr;
-my $transcript = "$config/projects/$slug/$id.jsonl";
+my $transcript;
 my %state = (status => 'idle');
 my ($last, $number, %allowed) = (undef, 0);
+
+sub begin {
+    $id = $_[0] // join '-', map { join '', map { sprintf '%x', rand 16 } 1 .. $_ } 8, 4, 4, 4, 12;
+    $transcript = "$config/projects/$slug/$id.jsonl";
+    ($last, $number) = (undef, int(rand 1000) * 10);
+}
+begin();
 
 sub stamp { my $t = time; strftime('%Y-%m-%dT%H:%M:%S', gmtime $t) . sprintf('.%03dZ', ($t - int $t) * 1000) }
 
@@ -320,6 +329,7 @@ while (1) {
             }
             if ($said =~ /^!(.*)/) { system 'sh', '-c', $1; prompt(); next }
             leave() if $said eq '/exit';
+            if ($said =~ m{^/(?:clear|resume (\S+))$}) { begin($1); stand('idle'); prompt(); next }
             turn(encode 'UTF-8', $said);
             stand('idle');
             prompt();
