@@ -72,9 +72,10 @@ final class HostHandover: Handover {
     let path = Folders.join(folder, name.text)
     let text = PathText.text(options.format, path: path)
     var typing = Typing(
-      session: session, text: TypedText(raw: FileName.bytes(text)), mark: Self.mark(name),
+      session: session, text: TypedText(untrimmed: FileName.bytes(text)), mark: Self.mark(name),
       returnAfter: options.pressesReturn ? 0.3 : nil,
       idleWait: options.waitsForIdle ? options.maxWait : nil)
+    typing.isCommand = options.isCommand
     let ending = name.text.split(separator: ".").last?.lowercased() ?? ""
     // Among other words it is a word.
     typing.isPicture = Self.pictures.contains(ending) && text.trimmed == path

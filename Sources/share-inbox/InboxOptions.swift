@@ -27,7 +27,7 @@ struct InboxOptions {
     case "move", "extension": return ["add"]
     case "max-size", "bus": return ["add"] + handing
     case "age": return ["purge"] + handing
-    case "session", "format", "return", "local", "exec", "when-idle", "max-wait": return handing
+    case "session", "format", "command", "return", "local", "exec", "when-idle", "max-wait": return handing
     default: return ConnectOptions.options.contains { $0.entry.name == option } ? handing : nil
     }
   }
@@ -38,6 +38,7 @@ struct InboxOptions {
   var suffix: String?
   var session: String?
   var format = PathText.usual
+  var isCommand = false
   var pressesReturn = false
   var waitsForIdle = false
   /// Seconds that this may take.
@@ -77,6 +78,9 @@ struct InboxOptions {
         nil, "format", "TEXT", "type this, {path} being the file's path (default: '{path} ')",
         Reading(PathText.checked)
       ) { $0.format = $1 },
+      Option(nil, "command", "type what the agent runs in a shell, too: ! in front of --format") {
+        $0.isCommand = true
+      }.rare,
       Option("r", "return", "press Return after the path") { $0.pressesReturn = true },
       Option(nil, "when-idle", "type only when the agent is idle") { $0.waitsForIdle = true },
       Option(

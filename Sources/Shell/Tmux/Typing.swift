@@ -349,6 +349,11 @@ public struct TypedText: Equatable, Sendable {
     bytes = scalars.isEmpty ? [] : Array(String(scalars).utf8) + [0x20]
   }
 
+  /// Words as they are: nothing is trimmed.
+  ///
+  /// - Parameter words: without control characters.
+  public init(untrimmed words: [UInt8]) { (bytes, isRaw) = (words, false) }
+
   /// Bytes as they are.
   public init(raw bytes: [UInt8]) {
     isRaw = true

@@ -123,6 +123,17 @@ not_ok "nothing has run" test -e "$tmp/ran"
 say --command . -- "!touch '$tmp/ran'"
 status_is 0 "--command lets it"
 ok "and it runs" wait_until 20 test -e "$tmp/ran"
+lines=$(wc -l <"$tmp/told")
+for number in 1 2; do share-inbox -q add "$tmp/a.txt"; done
+t 2 "so is a file whose --format has a ! in front" share-inbox -q drain -r --format "!touch '$tmp/read'; cat {path}" .
+err_like 'would run a line that begins with ! in a shell \(--command lets it\)' "and the message says what lets it"
+run share-inbox -q drain --format " !cat {path}" .
+is "$status$(share-inbox list | wc -l)" 22 "also without Return, behind a blank, and of several files"
+is "$(wc -l <"$tmp/told")" "$lines" "the agent was told nothing"
+t 0 "--command lets it, too" share-inbox -q drain -r --command --format "!touch '$tmp/read'; cat {path}" .
+ok "and it runs" wait_until 20 test -e "$tmp/read"
+is "$(share-inbox list | wc -l)" 0 "the files are handed over"
+wait_until 20 stands riff '["idle",null,null]'
 
 # --- elsewhere: other servers, other folders, no tmux
 mkdir "$tmp/other folder"
