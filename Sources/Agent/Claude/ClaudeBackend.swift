@@ -119,7 +119,9 @@ public struct HostSession: Sendable {
   }
 
   /// Whether it is the same session, however it stands.
-  public func isSame(as other: HostSession) -> Bool { name == other.name && elsewhere == other.elsewhere }
+  public func isSame(as other: HostSession) -> Bool {
+    name == other.name && elsewhere == other.elsewhere
+  }
 
   /// The words of tmux-attach(1) for it, where it is in tmux.
   var target: [String] { (elsewhere.map { ["--label", $0] } ?? []) + ["-s", name] }

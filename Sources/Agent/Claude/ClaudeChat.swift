@@ -70,7 +70,16 @@ final class ClaudeChat: ChatLine {
     let watch = try HostProgram(["tmux-attach", "-w", "-o", "json", host.host])
     // How it stands now, and for what and since when it was told that it waits.
     var (now, told) = (session, "")
+    var interrupt: HostProgram?
+    waiter.endsItself = true
+    defer { waiter.endsItself = false }
     while true {
+      if waiter.isAborted, interrupt == nil {
+        // What was not typed yet never is; and its dialogs are not answered by the way.
+        guard say.hasEnded, now.state != "waiting" else { return .aborted(nil) }
+        interrupt = try escape(session)
+      }
+      interrupt?.write()
       say.write()
       if say.hasEnded, say.status != 0 {
         return say.status == 75 ? .lost(say.failure.message) : .refused(say.failure)
@@ -96,7 +105,8 @@ final class ClaudeChat: ChatLine {
         if let record = reply.paused(reason) { waiter.news(.turn(record)) }
         if !wishes.waits { return .paused(reason) }
       }
-      let files = (say.hasEnded ? tail.files : say.files) + watch.files
+      let files =
+        (say.hasEnded ? tail.files : say.files) + watch.files + (interrupt?.files ?? [])
       // Its output may end a moment before it does.
       let soon = say.hasEnded ? .infinity : say.files.isEmpty ? Clock.monotonic + 0.02 : .infinity
       try waiter.wait(until: soon) { () throws(LinkEnd) in files }
@@ -165,8 +175,7 @@ final class ClaudeChat: ChatLine {
       case .ending(let name, _):
         let session = try session(name ?? host.session, waiter)
         guard session.state == "working" else { return .success([]) }
-        let escape = try HostProgram(
-          ["tmux-attach", "-q", "-t", "--raw"] + session.target + [host.host], input: [0x1b])
+        let escape = try escape(session)
         _ = try escape.lines(waiter)
         if escape.status != 0 { throw .failed(escape.failure) }
         return .success([RecordText().string("id", session.name).bytes])
@@ -174,6 +183,12 @@ final class ClaudeChat: ChatLine {
     } catch .failed(let failure, _) {
       return .failure(failure)
     }
+  }
+
+  /// Presses Esc, which interrupts what it does.
+  private func escape(_ session: HostSession) throws(LinkEnd) -> HostProgram {
+    try HostProgram(
+      ["tmux-attach", "-q", "-t", "--raw"] + session.target + [host.host], input: [0x1b])
   }
 
   private func thread(_ session: HostSession) -> ThreadRecord {

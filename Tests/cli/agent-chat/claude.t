@@ -51,9 +51,41 @@ finished "$pid"
 is "$status" 1 "who waits for it ends"
 like "$(cat "$tmp/chat.err")" 'aborted' "and says why"
 
+start chat agent-chat -p . slow 61
+ok "a turn that is under way" wait_until 20 stands riff '["working",null,null]'
+began() { grep -q '"slow 61"' "$HOME"/.claude/projects/*/*.jsonl; }
+wait_until 20 began
+kill -INT "$pid"
+finished "$pid"
+is "$status" 130 "^C ends the command as that signal does"
+ok "and the turn, before its time" wait_until 2 stands riff '["idle",null,null]'
+is "$(tail -n 1 "$HOME"/.claude/projects/*/*.jsonl | jq -r '.message.content[0].text')" "[Request interrupted by user]" \
+  "which was interrupted"
+agent-say . -- slow 3
+wait_until 20 stands riff '["working",null,null]'
+start chat agent-chat -p . never said
+typing() { pgrep -P "$pid" tmux-attach >/dev/null; }
+wait_until 20 typing
+kill -INT "$pid"
+finished "$pid"
+is "$status" 130 "^C before it was told ends the wait alone"
+ok "what was under way goes on to its end" wait_until 20 stands riff '["idle",null,null]'
+is "$(grep -c 'slept 3' "$HOME"/.claude/projects/*/*.jsonl)" 1 "as it would have"
+is "$(grep -c 'never said' "$tmp/told")" 0 "and nothing is typed"
+start chat agent-chat -w -p . run make never
+ok "a permission is waited for" wait_until 20 stands riff '["waiting","permission prompt",null]'
+told() { grep -q 'paused\|waits' "$tmp/chat.err" || pgrep -P "$pid" transcript-tail >/dev/null; }
+wait_until 20 told
+kill -INT "$pid"
+finished "$pid"
+is "$status" 130 "^C while it asks ends the wait"
+ok "and answers nothing" stands riff '["waiting","permission prompt",null]'
+agent-say --answer . -- no
+wait_until 20 stands riff '["idle",null,null]'
+
 # --- lists
 t 0 "what was said is listed" agent-chat -p . --history -n 3
-out_like '^user: slow 60' "with what the person said"
+out_like '^user: run make never' "with what the person said"
 run agent-chat -p . --history -n 1000 -o json
 is "$(jq -rs 'map(select(.text == "hello there") | .role) | join(" ")' "$out")" "user assistant" "from its beginning"
 run agent-chat -p . --threads
