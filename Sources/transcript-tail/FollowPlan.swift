@@ -6,7 +6,8 @@ import Turns
 final class FollowPlan {
   struct Piece: Equatable {
     var path: String
-    var number: UInt64
+    /// Of the file that it is a piece of; nil for any, which may be shorter.
+    var number: UInt64?
     var offset: Int64
     var count: Int
   }
@@ -24,6 +25,8 @@ final class FollowPlan {
     var all = false
     /// Of none: only what is added later.
     var new = false
+    /// Of those that were written to since then, and of no other.
+    var since: Timestamp?
     /// The longest line, bytes.
     var limit = 256 << 20
   }
@@ -57,7 +60,8 @@ final class FollowPlan {
   /// that changed.
   func look(_ seen: [SeenFile]) -> [Loss] {
     var losses: [Loss] = []
-    let isChoosing = isFirst && !isResumed && !wishes.all && !wishes.new
+    let isChoosing =
+      isFirst && !isResumed && !wishes.all && !wishes.new && wishes.since == nil
     let newest = isChoosing ? Self.newest(of: seen) : nil
     for file in seen {
       let key = FileKey(file.path)
@@ -98,6 +102,10 @@ final class FollowPlan {
   private func readOn(
     _ file: FollowedFile, _ output: TranscriptOutput, _ read: Read
   ) throws -> Bool {
+    if file.asks > 0 {
+      file.asks -= 1
+      try readOrigin(of: file, output, read)
+    }
     var isOver = true
     var copied: String?
     let piece = piece(of: file, from: file.cutter.position, to: file.size)
@@ -109,6 +117,17 @@ final class FollowPlan {
     if let copied { try readOriginals(copied, of: file, output, read) }
     try output.settleSome(self)
     return !isOver
+  }
+
+  /// Looks for what stands beside the transcript of a subagent. It may be written a moment later.
+  private func readOrigin(
+    of file: FollowedFile, _ output: TranscriptOutput, _ read: Read
+  ) throws {
+    guard let path = ClaudeTranscripts.originFile(ofSubagent: file.path) else { return }
+    let piece = Piece(path: path, number: nil, offset: 0, count: ClaudeTranscripts.originLimit)
+    try read(piece) { bytes in
+      if try output.print(origin: bytes, of: file) { file.asks = 0 }
+    }
   }
 
   private func piece(of file: FollowedFile, from start: Int64, to end: Int64) -> Piece {
@@ -195,7 +214,8 @@ final class FollowPlan {
       guard let loss = known.loss(file) else { return known }
       return begin(file, instead: known, loss, &losses)
     }
-    let isWanted = !isFirst || isResumed || wishes.all || isNewest
+    let isRecent = wishes.since.map { file.modified / 1_000_000_000 >= $0.seconds } ?? false
+    let isWanted = !isFirst || isResumed || wishes.all || isNewest || isRecent
     let found = FollowedFile(file, offset: isWanted ? 0 : file.size, limit: limit)
     found.isSkipped = !isWanted
     return found

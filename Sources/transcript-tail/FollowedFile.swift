@@ -18,6 +18,8 @@ final class FollowedFile {
   /// The first id of its lines; looked for where it is read from its beginning.
   var first: String?
   let isWhole: Bool
+  /// How often it is still looked for what says who made this subagent.
+  var asks: Int
   /// Up to where only an earlier run has read it, bytes.
   var unseen: Int64 = 0
 
@@ -29,6 +31,7 @@ final class FollowedFile {
     size = file.size
     modified = file.modified
     isWhole = offset == 0
+    asks = ClaudeTranscripts.isOfSubagent(path) ? 2 : 0
     cutter = LineCutter(offset: offset, limit: limit)
   }
 
@@ -67,7 +70,7 @@ struct SeenFile: Equatable {
   var born: Int64 = 0
   /// Bytes.
   var size: Int64
-  /// When it was written to last; any unit.
+  /// When it was written to last, nanoseconds since 1970.
   var modified: Int64
 }
 

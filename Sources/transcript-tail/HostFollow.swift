@@ -121,6 +121,12 @@ final class HostFollow {
     let found = try ask(HostScript.read(piece), &visit) { talk throws(HostFailure) in
       try talk.piece(piece.count)
     }
+    if piece.number == nil {
+      if !found.isBad, found.size <= piece.count {
+        try found.bytes.prefix(Int(found.size)).withUnsafeBytes(bytes)
+      }
+      return
+    }
     if found.isBad, found.number == piece.number { output.fault(piece.path, "cannot be read") }
     if found.isBad || found.number != piece.number
       || found.size < piece.offset + Int64(piece.count)

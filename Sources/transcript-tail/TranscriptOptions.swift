@@ -10,6 +10,8 @@ struct TranscriptOptions {
   private(set) var state: String?
   private(set) var lifecycle = false
   private(set) var isQuiet = false
+  /// Whether lines that are no JSON are passed over without a word.
+  private(set) var isLenient = false
   private(set) var isVerbose = false
   /// Failed tries in a row before the host is given up; nil for no end.
   private(set) var maxRetries: Int?
@@ -24,6 +26,12 @@ struct TranscriptOptions {
     operands: .fileOr(CompletionNames.hostNames), guesses: ["--json": "it prints JSON anyway"],
     options: [
       Option(nil, "all", "of all sessions, from their beginning") { $0.wishes.all = true },
+      Option("S", "since", "TIME", "of sessions that were written to since a time", .moment) {
+        $0.wishes.since = $1.timestamp(now: .now())
+      },
+      Option(nil, "lenient", "pass over lines that are not JSON without a word") {
+        $0.isLenient = true
+      }.rare,
       Option(nil, "new", "only what is added from now on") { $0.wishes.new = true },
       Option(nil, "once", "end when all that is there is printed") { $0.once = true },
       Option(nil, "state", "FILE", "remember the place in FILE, and go on there next time", .path) {
@@ -51,6 +59,9 @@ struct TranscriptOptions {
     if state?.isEmpty == true { throw UsageError("--state: no file is named") }
     if wishes.new, wishes.all || once {
       throw UsageError("--new leaves nothing for --\(once ? "once" : "all")")
+    }
+    if wishes.since != nil, wishes.new || wishes.all {
+      throw UsageError("--since and --\(wishes.new ? "new" : "all"): one of them")
     }
     if words.paths.count > 1 {
       throw UsageError("one place at a time: \(FileName.repaired(words.paths[1]))")

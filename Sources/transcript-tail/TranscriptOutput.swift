@@ -1,6 +1,7 @@
 import CLibc
 import Core
 import Records
+import Turns
 
 /// Standard output, the state behind it, and the words about both: what a follower of this
 /// machine and one of a host have in common.
@@ -8,6 +9,7 @@ final class TranscriptOutput {
   let diagnostics: Diagnostics
   let speaks: Bool
   private let lifecycle: Bool
+  private let isLenient: Bool
   private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
   private var record = TranscriptRecord(isTerminal: isatty(1) == 1)
   private var state: TranscriptState?
@@ -18,6 +20,7 @@ final class TranscriptOutput {
     self.state = state
     self.diagnostics = diagnostics
     lifecycle = options.lifecycle
+    isLenient = options.isLenient
     speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
     faults = FaultLog(diagnostics)
   }
@@ -31,9 +34,24 @@ final class TranscriptOutput {
       if hasMark { bytes = UnsafeRawBufferPointer(rebasing: bytes[3...]) }
       let fault = try record.write(
         bytes, session: file.session, begin: begin, end: end, to: writer)
-      if let fault { faults.place(file.path, byte: begin, fault) }
+      if let fault, !isLenient { faults.place(file.path, byte: begin, fault) }
     case .tooLong: faults.place(file.path, byte: begin, "the line is too long")
     }
+  }
+
+  /// Prints what is said of who made a subagent, in front of its lines.
+  ///
+  /// - Returns: false where that is no object of JSON.
+  func print(
+    origin bytes: UnsafeRawBufferPointer, of file: FollowedFile
+  ) throws(WriteFailure) -> Bool {
+    guard (try? ClaudeTranscripts.names(of: bytes)) != nil else { return false }
+    // In a string there is no line feed.
+    var line = ByteBuffer()
+    for byte in bytes { line.append(byte == 10 ? 32 : byte) }
+    return try record.write(
+      line.bytes, event: ClaudeTranscripts.originEvent, session: file.session, begin: 0, end: 0,
+      to: writer) == nil
   }
 
   /// Takes it that a line was printed by an earlier run.

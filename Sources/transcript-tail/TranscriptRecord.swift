@@ -13,10 +13,14 @@ struct TranscriptRecord: ~Copyable {
 
   init(isTerminal: Bool) { self.isTerminal = isTerminal }
 
-  /// What is wrong with the line, or a part of it; `end`: its end in its file, a resume point.
+  /// What is wrong with the line, or a part of it.
+  ///
+  /// - Parameters:
+  ///   - event: what it is called; nil for its type.
+  ///   - end: its end in its file, a resume point.
   mutating func write(
-    _ line: UnsafeRawBufferPointer, session: String, begin: Int64, end: Int64,
-    to writer: RecordWriter
+    _ line: UnsafeRawBufferPointer, event: String? = nil, session: String, begin: Int64,
+    end: Int64, to writer: RecordWriter
   ) throws(WriteFailure) -> String? {
     let names: (type: String?, id: String?)
     do throws(ScanFault) {
@@ -35,7 +39,8 @@ struct TranscriptRecord: ~Copyable {
     if let id = names.id, !id.isEmpty, !seen.insert(id) { return nil }
     text.removeAll(keepingAtMost: 1 << 20)
     append("{\"event\":")
-    JSONQuote.append(names.type.flatMap { $0.isEmpty ? nil : $0 } ?? "message", to: &text)
+    let type = event ?? names.type ?? ""
+    JSONQuote.append(type.isEmpty ? "message" : type, to: &text)
     append(",\"id\":")
     JSONQuote.append("\(session)/\(end)", to: &text)
     append(",\"data\":")

@@ -36,4 +36,39 @@ for place in "$HOME/.claude/projects" .:; do
   stop "$pid"
   rm -r "$site/later"
 done
+
+# --- who made it
+echo '{"agentType": "Explore",
+  "toolUseId": "toolu_1"}' >"${agent%.jsonl}.meta.json"
+for place in "$HOME/.claude/projects" .:; do
+  run transcript-tail --once --state state "$place"
+  is "$status $(jq -c 'select(.event == "agent-meta") | [.id, .data]' "$out")" \
+    '0 ["agent-a1/0",{"agentType":"Explore","toolUseId":"toolu_1"}]' "$place: what is said of it is printed"
+  is "$(jq -r '.id | select(startswith("agent-a1"))' "$out" | head -n 1)" agent-a1/0 "$place: in front of its lines"
+  run transcript-tail --once --state state "$place"
+  out_empty "$place: not again where nothing was added"
+  rm state
+  for text in garbage '[1]' '' "$(perl -e 'print q({"x":"), "y" x 70000, q("})')"; do
+    printf '%s' "$text" >"$site/other/subagents/agent-b.meta.json"
+    run transcript-tail --once --all "$place"
+    is "$status $(grep -c agent-meta "$out")" "0 1" "$place: what is no object is left alone"
+  done
+  rm "$site/other/subagents/agent-b.meta.json"
+done
+
+# --- since a time
+for place in "$HOME/.claude/projects" .:; do
+  run transcript-tail --once -S 2019-12-31 "$place"
+  is "$(jq -r '.data.n // empty' "$out" | sort | xargs)" "2 3" "$place: -S prints what was written to since then"
+  run transcript-tail --once -S 2020-01-02 "$place"
+  is "$(jq -r '.id | split("/")[0]' "$out" | uniq | xargs)" "$name agent-a1" "$place: and nothing older"
+done
+t 2 "-S with --all is refused" transcript-tail -S 1h --all
+t 2 "so is a time that is none" transcript-tail -S soon
+
+# --- lines that a crash leaves
+{ printf '{"type":"user","timest\ngarbage\n' && head -n 1 "$agent"; } >torn.jsonl
+t 2 "a line that is not JSON is an error" transcript-tail --once torn.jsonl
+t 0 "--lenient passes over it" transcript-tail --lenient --once torn.jsonl
+is "$(lines "$out")$(cat "$err")" 1 "without a word, and the others are printed"
 done_testing

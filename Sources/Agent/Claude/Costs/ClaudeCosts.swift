@@ -22,6 +22,8 @@ public struct ClaudeCosts {
   private struct Source {
     var path: String?
     var session: String
+    /// Whose it is, where several are read.
+    var profile = ""
     var isSubagent = false
     /// What files are ordered by: what comes first in it, and when it was made.
     var first: Timestamp?
@@ -43,7 +45,7 @@ public struct ClaudeCosts {
 
   private enum Line: Int, ScanName {
     case type, message, timestamp, uuid, sessionId, cwd, isSidechain, attributionAgent, costUSD
-    case isApiErrorMessage, isMeta, data, event, id, kind, leafUuid
+    case isApiErrorMessage, isMeta, data, event, id, kind, leafUuid, profile
     case customTitle, agentName, totalCostUSD, hasUnknownModelCost
     static let table = NameTable<Line>()
   }
@@ -71,6 +73,10 @@ public struct ClaudeCosts {
   private var known: [ActionKey: Int32] = [:]
   private var sources: [Source] = []
   private var streamed: [String: Int] = [:]
+  /// In a stream, whose lines these are, the subagent whose they are, and the kinds of those.
+  private var profile = ""
+  private var agent = ""
+  private var agentKinds: [String: String] = [:]
   private var titles: [String: Title] = [:]
   /// What older versions say that an answer cost, by its number.
   private var toldCosts: [Int32: String] = [:]
@@ -105,12 +111,15 @@ public struct ClaudeCosts {
 
   /// What the file beside a subagent's says of its kind.
   private static func told(beside path: String) -> String {
-    let name = path.dropLast(ClaudeTranscripts.suffix.count) + ".meta.json"
-    guard let bytes = try? BoundedFile.given(String(name), limit: 1 << 20) else { return "" }
-    return bytes.withUnsafeBytes { bytes in
-      (try? ScanMembers.value(of: "agentType", in: bytes))
-        .flatMap { $0.isString ? $0.string : nil } ?? ""
-    }
+    guard let name = ClaudeTranscripts.originFile(ofSubagent: path),
+      let bytes = try? BoundedFile.given(name, limit: ClaudeTranscripts.originLimit)
+    else { return "" }
+    return bytes.withUnsafeBytes { kind(in: $0) }
+  }
+
+  private static func kind(in origin: UnsafeRawBufferPointer) -> String {
+    (try? ScanMembers.value(of: "agentType", in: origin))
+      .flatMap { $0.isString ? $0.string : nil } ?? ""
   }
 
   // MARK: - Lines
@@ -119,9 +128,14 @@ public struct ClaudeCosts {
   public static func isLine(_ line: UnsafeRawBufferPointer) -> Bool {
     var fields = ScanFields<Line>(line)
     if fields[.event].isString, fields[.data].isObject {
+      if isOrigin(fields) { return true }
       fields = ScanFields<Line>(fields[.data].bytes)
     }
     return isLine(fields)
+  }
+
+  private static func isOrigin(_ fields: ScanFields<Line>) -> Bool {
+    fields[.event].rawText?.elementsEqual(ClaudeTranscripts.originEvent.utf8) == true
   }
 
   private static func isLine(_ fields: ScanFields<Line>) -> Bool {
@@ -145,11 +159,20 @@ public struct ClaudeCosts {
       return true
     }
     var session = ""
+    (profile, agent) = ("", "")
     if fields[.event].isString {
       guard fields[.data].isObject else { return false }
+      profile = text(fields[.profile])
       // The file's, which for a session that was resumed is another one than that of its lines.
       session = fields[.id].string?.split(separator: "/").first.map(String.init) ?? ""
-      if ClaudeTranscripts.isOfSubagent(session) { session = "" }
+      if ClaudeTranscripts.isOfSubagent(session) {
+        agent = "\(profile)\n\(session)"
+        session = ""
+        if Self.isOrigin(fields) {
+          agentKinds[agent] = Self.kind(in: fields[.data].bytes)
+          return true
+        }
+      }
       try? inner.read(fields[.data].bytes)
       swap(&fields, &inner)
     }
@@ -183,9 +206,10 @@ public struct ClaudeCosts {
       if sources[current].session.isEmpty { sources[current].session = session }
       return current
     }
-    if let known = streamed[session] { return known }
-    streamed[session] = sources.count
-    sources.append(Source(session: session))
+    let key = "\(profile)\n\(session)"
+    if let known = streamed[key] { return known }
+    streamed[key] = sources.count
+    sources.append(Source(session: session, profile: profile))
     return sources.count - 1
   }
 
@@ -251,7 +275,7 @@ public struct ClaudeCosts {
   private func subagent(_ line: ScanFields<Line>, _ source: Int, _ isProgress: Bool) -> String? {
     guard isProgress || sources[source].isSubagent || isTrue(line[.isSidechain]) else { return "" }
     let name = text(line[.attributionAgent])
-    return name.isEmpty ? nil : name
+    return name.isEmpty ? agentKinds[agent].flatMap { $0.isEmpty ? nil : $0 } : name
   }
 
   /// What makes two lines one answer, and its id.
@@ -376,6 +400,7 @@ public struct ClaudeCosts {
     add(#"{"id":"#)
     JSONQuote.append(advice.map { "\(answer.id)/\($0 + 1)" } ?? answer.id, to: &text)
     if let time = answer.time { add(#","created_at":"#, time.rfc3339) }
+    add(#","profile":"#, source.profile)
     add(#","kind":"llm_call","metadata":{"agent":"claude""#)
     add(#","model":"#, calls.all[Int(call)].model)
     add(#","sessionId":"#, source.session)

@@ -66,6 +66,20 @@ public enum ClaudeTranscripts {
     return String(path[..<parts[parts.count - 3].endIndex]) + suffix
   }
 
+  /// The file that says who made the subagent whose transcript a file is: its kind, and the call.
+  ///
+  /// - Returns: nil when it is not of a subagent.
+  public static func originFile(ofSubagent path: String) -> String? {
+    guard isOfSubagent(path), path.hasSuffix(suffix) else { return nil }
+    return path.dropLast(suffix.count) + ".meta.json"
+  }
+
+  /// What transcript-tail(1) calls what stands in that file.
+  public static let originEvent = "agent-meta"
+
+  /// The most that such a file has, bytes.
+  public static let originLimit = 16 << 10
+
   /// The type of a line and its id, unescaped.
   ///
   /// - Returns: nil for what it does not say.
