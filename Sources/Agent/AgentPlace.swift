@@ -30,6 +30,14 @@ public enum AgentPlace: Sendable, Equatable {
     }
   }
 
+  /// The host, and the session of tmux there, of `box:`, `box:site`, `.` or `.:site`.
+  public static func parts(ofHost text: String) -> (host: String, session: String?) {
+    // In brackets are the colons of an address.
+    guard let end = text.lastIndex(of: ":"), !text[end...].contains("]") else { return (text, nil) }
+    let name = text[text.index(after: end)...]
+    return (String(text[..<end]), name.isEmpty ? nil : String(name))
+  }
+
   /// The URL, where it is one.
   public var url: String? {
     if case .url(let text) = self { text } else { nil }

@@ -1,4 +1,5 @@
 import Core
+import Kinds
 import Screen
 
 /// How the agents at the terminals of a host are: of each session a line.
@@ -15,11 +16,8 @@ struct HostState {
   ///
   /// - Parameter place: `box:`, `box:site` or `.`.
   init(_ profile: String, at place: String, _ options: StatusOptions) throws(Failure) {
-    let end = place.last == "]" ? nil : place.lastIndex(of: ":")
-    let host = end.map { String(place[..<$0]) } ?? place
-    let name = end.map { String(place[place.index(after: $0)...]) } ?? ""
-    (self.host, form) = (host, options.form)
-    session = name.isEmpty ? nil : name
+    form = options.form
+    (host, session) = AgentPlace.parts(ofHost: place)
     if form.isBar, session != nil {
       throw Failure(profile, "a block is of a whole host: \(host):", .failure)
     }

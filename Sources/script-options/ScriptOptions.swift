@@ -9,6 +9,7 @@ public func scriptOptionsMain() {
     case .tell:
       diagnostics.say(Visible.masked(options.words.joined(separator: " ")))
     case .give: try options.words.isEmpty ? copy(diagnostics) : print(options.words.joined())
+    case .host: try print(ScriptHost(of: options.words.first).words)
     case .visible: try mask(diagnostics)
     case .section(let kind):
       let section = try ScriptSection(kind)
@@ -106,7 +107,7 @@ private func eachPiece(
 
 struct ScriptCommand {
   enum Job {
-    case words, tell, give, visible
+    case words, tell, give, host, visible
     case section(ScriptSection.Kind)
   }
 
@@ -124,6 +125,9 @@ struct ScriptCommand {
         nil, "ask", "COMMAND", "what the help has of COMMAND is asked of it", .word
       ) { $0.asked = $1 },
       Option(nil, "give", "print the words, or standard input") { $0.job = .give },
+      Option(nil, "host", "print the host of a profile whose agent is at a terminal") {
+        $0.job = .host
+      },
       Option(
         nil, "section", "KIND", "print what a section of the configuration has",
         .choice(of: ScriptSection.Kind.self)
@@ -138,6 +142,9 @@ struct ScriptCommand {
     if case .section = options.job {
       if let word = words.paths.dropFirst().first { throw UsageError("\(word): one word too many") }
       if words.paths == [""] { throw UsageError("--section: nothing is named") }
+    }
+    if case .host = options.job, let word = words.paths.dropFirst().first {
+      throw UsageError("\(word): one word too many")
     }
     guard case .words = options.job else { return }
     guard let name = words.paths.first else { throw UsageError("which script?") }

@@ -1,4 +1,5 @@
 public import Core
+import Kinds
 import Records
 import Turns
 import Web
@@ -30,12 +31,7 @@ public struct HostPlace: Sendable, Equatable {
 
   /// Reads `HOST:`, `HOST:SESSION`, `.` or `.:SESSION`.
   public init(_ text: String) {
-    let end = text.lastIndex(of: ":")
-    // In brackets are the colons of an address.
-    let isAddress = end.map { text[$0...].contains("]") } ?? true
-    host = isAddress ? text : String(text[..<(end ?? text.endIndex)])
-    let name = isAddress ? "" : String(text[text.index(after: end ?? text.startIndex)...])
-    session = name.isEmpty ? nil : name
+    (host, session) = AgentPlace.parts(ofHost: text)
   }
 
   /// All transcripts there, as transcript-tail(1) takes them.

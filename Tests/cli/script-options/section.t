@@ -124,6 +124,33 @@ is "$status $(head -n 1 "$err")" "2 script-options: b: one word too many" "one n
 section host ''
 is "$status $(head -n 1 "$err")" "2 script-options: --section: nothing is named" \
   "a name that is empty is refused"
+
+# --- the host of a profile
+unset AGENT_URL AGENT_PROFILE
+host() { run script-options --host "$@"; }
+rm -f "$config"
+host
+is "$status $(cat "$out")" "0 host='.'
+conversation=''" "where nothing is configured, it is this machine"
+for name in . .: box: ; do
+  host -- "$name"
+  is "$(head -n 1 "$out")" "host='${name%:}'" "of $name, the host is told"
+done
+host "it's:"
+eval "$(cat "$out")"
+# shellcheck disable=SC2154  # of the line before
+is "$host" "it's" "a shell reads it back"
+printf '[profile desk]\nkind = claude\nhost = box\n' | configure
+host
+is "$(head -n 1 "$out")" "host='box'" "the usual profile may have one"
+printf '[profile web]\nurl = http://127.0.0.1:1\n' | configure
+for name in '' web nobody; do
+  host ${name:+"$name"}
+  is "$status $(head -n 1 "$out")$(cat "$err")" "0 host=''" "of another agent none is told: $name"
+done
+host a b
+is "$status $(head -n 1 "$err")" "2 script-options: b: one word too many" "one profile is taken"
+
 chmod g+w "$config"
 section host
 is "$status $(cat "$err")" "2 script-options: $config: refused: others can write to it (chmod go-w)" \
