@@ -68,16 +68,26 @@ struct CountMemory {
     return String(key.high, radix: 16) + "-" + String(key.low, radix: 16)
   }
 
-  /// What was counted when all was as it is now.
-  func recall() -> Counts? {
+  /// The lock of whoever counts. Nobody is waited for where there are older counts.
+  ///
+  /// - Returns: nil while another run has it.
+  func lock() throws(Failure) -> LockFile? {
+    try Folders.make(folder)
+    return try LockFile(file.path + ".lock", patience: recall(isExact: false) == nil ? 10 : 0)
+  }
+
+  /// What was counted when all was as it is now, or else at any time.
+  func recall(isExact: Bool = true) -> Counts? {
     guard stat(following: file.path) != nil, let bytes = try? file.read(limit: Self.sizeLimit),
       let end = bytes.firstIndex(of: 10)
     else { return nil }
     let words = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
-    guard words.count == 5, words[0] == state, let records = Int(words[2]),
+    guard words.count == 5, !isExact || words[0] == state, let records = Int(words[2]),
       let times = Int(words[3]), let notes = Int(words[4]),
       records >= 0, times >= 0, notes >= 0, records + times + notes == bytes.count - end - 1
     else { return nil }
+    // It is asked for still.
+    _ = utimensat(AT_FDCWD, file.path, nil, 0)
     let body = bytes[(end + 1)...]
     let told = String(decoding: body.suffix(notes), as: UTF8.self)
     return Counts(

@@ -39,6 +39,8 @@ struct FilterOptions {
   /// The list of prices for transcripts; nil for that of the configuration.
   var prices: String?
   var isVerbose = false
+  /// Whether counts of another run, the last ones, are as good while it makes new ones.
+  var isShared = false
   /// Where counts by hour go besides.
   var times: String?
   /// Files to read; `-` is standard input.
@@ -193,6 +195,9 @@ struct FilterOptions {
       Option(
         nil, "prices", "FILE", "with --usage: what models cost, for transcripts", .path
       ) { $0.prices = $1 }.rare,
+      Option(nil, "shared", "with --usage: print the last counts while another run counts the same") {
+        $0.isShared = true
+      }.rare,
       Option(
         nil, "verbose", "with --usage: count the lines of transcripts that cannot be read"
       ) { $0.isVerbose = true }.rare,

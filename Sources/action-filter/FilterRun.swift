@@ -64,6 +64,21 @@ struct FilterRun {
       try write(counts)
       return counts.hasSome ? .success : .negative
     }
+    var lock: LockFile?
+    defer { lock?.release() }
+    if options.isShared, let memory {
+      var counts: CountMemory.Counts?
+      do throws(Failure) {
+        lock = try memory.lock()
+        counts = memory.recall(isExact: lock != nil)
+      } catch {
+        // Where there is no place for a lock, each counts for itself.
+      }
+      if let counts {
+        try write(counts)
+        return counts.hasSome ? .success : .negative
+      }
+    }
     let isNameLost = filter.names != nil && !learnFromFiles()
     // With the names that were learned.
     let judge = FrameJudge(filter.options, queue.entries, isNameLost: isNameLost)

@@ -355,6 +355,10 @@ mkdir -p "$HOME/.claude"
 cp -R all "$HOME/.claude/projects"
 run agent-cost --window -o json <told
 is "$(tail -n 1 "$out" | jq .count)" 1 "of all transcripts"
+run agent-cost --window -o line all </dev/null
+# shellcheck disable=SC2016  # a dollar
+out_like '^\$0\.0033  \$0\.00[0-9]+/h  41% of 5 h until ' "what was told last is kept for other bars"
+rm "$HOME/.cache/agentutils/limit"
 limits '"used_percentage":null' >told
 run agent-cost --window -o line all <told
 # shellcheck disable=SC2016  # a dollar
@@ -367,7 +371,46 @@ t 2 "--window with -S is refused" sh -c 'agent-cost --window -S 1h all <told'
 for again in 1 2 3; do agent-cost --window -o json all <told >"$again"; sleep 1; done
 is "$(find "$HOME/.cache/agentutils/counts" -type f -newer told | wc -l | tr -d ' ')" 1 \
   "one who asks again and again is remembered once"
-rm -rf all
+
+# Whoever counts has the lock, and the others tell what was counted last.
+counts=$HOME/.cache/agentutils/counts
+rm -rf "$counts"
+limits '"used_percentage":10,"resets_at":'$((now + 14400)) >told
+run agent-cost --window -o line all <told
+before=$(cat "$out")
+line $home/$one.jsonl ".timestamp = \"$(date -u +%Y-%m-%dT%H:%M:%SZ)\""
+start holder python3 -c '
+import fcntl, sys, time
+files = [open(name) for name in sys.argv[1:]]
+for file in files: fcntl.flock(file, fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(1000)' "$counts"/*.lock
+wait_until 10 has holder.out held
+run agent-cost --window -o line all <told
+like "$(cat "$out")" "^\\\$0\\.0033 .*  1 calls" "while another run counts, its last value is told"
+is "$(sed 's/  .*//' "$out")" "${before%%  *}" "which is that of before"
+is "$(agent-cost -S 5h -o json all | tail -n 1 | jq .count)" 3 "who is no bar counts anyway"
+kill -9 "$pid"
+finished "$pid"
+run agent-cost --window -o json all <told
+is "$(tail -n 1 "$out" | jq .count)" 2 "when it was killed, the next one counts"
+rm -rf "$counts"
+for number in 1 2 3 4 5 6; do
+  start "bar$number" sh -c 'exec agent-cost --window -o json all <told'
+  bars="${bars:-} $pid"
+done
+for bar in $bars; do
+  finished "$bar"
+  was="${was:-}$status"
+done
+is "$was $(cat bar*.out | jq -c 'select(.model == null) | .count' | sort -u)" "000000 2" \
+  "several at once tell the same"
+rm -rf "$counts"
+mkdir -p "$HOME/.cache/agentutils"
+: >"$counts"
+run agent-cost --window -o json all <told
+is "$status $(tail -n 1 "$out" | jq .count)" "0 2" "where there is no place for a lock, it counts"
+rm -rf "$counts" all
 
 # --- mistakes
 for words in '--zone Nowhere/At_All' '--zone ../../etc/passwd' '--zone /etc/passwd' '--last 0' '--last x' \
