@@ -195,9 +195,9 @@ struct FilterOptions {
       Option(
         nil, "prices", "FILE", "with --usage: what models cost, for transcripts", .path
       ) { $0.prices = $1 }.rare,
-      Option(nil, "shared", "with --usage: print the last counts while another run counts the same") {
-        $0.isShared = true
-      }.rare,
+      Option(
+        nil, "shared", "with --usage: print the last counts while another run counts the same"
+      ) { $0.isShared = true }.rare,
       Option(
         nil, "verbose", "with --usage: count the lines of transcripts that cannot be read"
       ) { $0.isVerbose = true }.rare,

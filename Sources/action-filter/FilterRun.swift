@@ -145,7 +145,7 @@ struct FilterRun {
       if transcripts != nil, TranscriptInput.isTranscript(file.place) {
         var input = try RecordInput(path: file.place, writtenTo: target, .lines)
         try transcripts?.begin(file.path)
-        defer { transcripts?.end() }
+        defer { if let reason = transcripts?.end() { faults.file(file.path, reason) } }
         return try readLines(of: &input, file.path)
       }
       if let stream = StreamSource(file.place, named: file.path, writtenTo: target) {

@@ -9,6 +9,8 @@ struct TranscriptInput {
   private let options: FilterOptions
   private var costs: ClaudeCosts?
   private var turns = TurnCosts()
+  /// Whether the file that is read has any.
+  private var hasTurns = false
 
   static let ending = ".jsonl"
   /// A folder in a folder, and so on: a link may lead back.
@@ -75,12 +77,16 @@ struct TranscriptInput {
   /// Begins with the lines of a file.
   mutating func begin(_ path: String) throws(PricesFault) {
     try prepare()
+    hasTurns = false
     costs?.open(path)
   }
 
   /// Takes a line that is of a transcript.
   mutating func receive(_ line: UnsafeRawBufferPointer) throws(PricesFault) -> Bool {
-    if TurnCosts.isLine(line) { return turns.receive(line) }
+    if TurnCosts.isLine(line) {
+      hasTurns = true
+      return turns.receive(line)
+    }
     if costs == nil {
       guard ClaudeCosts.isLine(line) else { return false }
       try prepare()
@@ -88,7 +94,12 @@ struct TranscriptInput {
     return costs?.receive(line) ?? false
   }
 
-  mutating func end() { costs?.close() }
+  /// Ends it.
+  ///
+  /// - Returns: why it is no transcript at all; nil where it may be one.
+  mutating func end() -> String? {
+    costs?.close() == true && !hasTurns ? "no transcript: no line of it is JSON" : nil
+  }
 
   private mutating func prepare() throws(PricesFault) {
     if costs != nil { return }

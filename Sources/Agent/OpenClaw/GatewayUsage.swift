@@ -45,8 +45,18 @@ enum GatewayUsage {
     if let since { params = params.string("startDate", day(since)).string("endDate", day(now)) }
     let end = min(Clock.monotonic + patience, call.caller.deadline)
     while true {
-      // Without it, a late gateway tells of the default agent alone.
-      let payload = try caller.call(method, params, late: "agentScope", #""all""#)
+      let payload: [UInt8]
+      do throws(Failure) {
+        // Without it, a late gateway tells of the default agent alone.
+        payload = try caller.call(method, params, late: "agentScope", #""all""#)
+      } catch {
+        // Who asks for costs has not asked for a method.
+        guard call.diagnostics.program != "agent-call", error.reason.holds("unknown method") else {
+          throw error
+        }
+        let name = call.caller.backend.profile?.name ?? call.caller.backend.base.display
+        throw Failure(name, "this server does not tell what was spent")
+      }
       let answer = try payload.withUnsafeBytes { try JSONValue.parse($0) }
       let next = Clock.monotonic + pause
       if !isCounting(answer) || next >= end { return answer }

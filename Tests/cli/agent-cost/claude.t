@@ -300,6 +300,24 @@ is "$status" 1 "one that is not met is passed"
 mkdir none
 run agent-cost -o table none
 out_is 'nothing was spent' "an empty folder has nothing"
+# --- what is no transcript at all
+perl -e 'srand 5; print chr int rand 256 for 1 .. 20000' >noise.jsonl
+printf 'one\ntwo\n' >text.jsonl
+for name in noise text; do
+  t 2 "$name that is called a transcript is none" agent-cost "$name.jsonl"
+  err_is "agent-cost: $name.jsonl: no transcript: no line of it is JSON" "one line says so: $name"
+done
+cp noise.jsonl "all/$home/noise.jsonl"
+for again in 1 2; do
+  t 2 "so it is in a folder" agent-cost -o json all
+  err_is "agent-cost: all/$home/noise.jsonl: no transcript: no line of it is JSON" "its path is named"
+  is "$(tail -n 1 "$out" | jq .count)" 5 "and the others are counted: $again"
+done
+rm "all/$home/noise.jsonl"
+: >empty.jsonl
+printf '{"display":"x"}\n' >other.jsonl
+t 0 "an empty file, and lines of JSON that are something else, have nothing" agent-cost empty.jsonl other.jsonl
+err_empty "and nothing is said"
 rm -rf all
 
 # --- what Claude Code counted

@@ -39,6 +39,13 @@ run agent-cost -p claw,dash -S 2026-01-01 --by profile -o json
 is "$(jq -c '[.profile, .count > 0]' "$out")" '["dash",true]
 ["claw",true]
 [null,true]' "a dashboard is counted beside it"
+# A server that counts nothing says so in its own words, which are about a method.
+serve_agent loud -D :memory: --gateway 0
+printf '[profile loud]\nkind = openclaw\nurl = %s\n' \
+  "$(jq -r 'select(.type == "gateway") | .url' "$tmp/loud.out")" >>"$XDG_CONFIG_HOME/agentutils/config"
+t 2 "a server that does not count is an error" agent-cost -p loud --week
+err_is "agent-cost: loud: this server does not tell what was spent" "one line says so plainly"
+
 tell claw door '{"error":{"type":"down"}}'
 t 75 "a gateway that is away gives status 75" agent-cost -p claw -o line
 out_is '○ unreachable' "a bar says so"

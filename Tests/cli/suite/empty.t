@@ -24,6 +24,11 @@ empty 0 'no turns: turn-fold makes them of what agent-tail prints' turn-format /
 printf '{"kind":"llm_call","createdAt":"2026-01-01T00:00:00Z"}\n' >"$tmp/day"
 empty 0 'here stands what calls of models cost; -S 7d looks at the last week' \
   agent-cost -o table "$tmp/day"
+for words in --week '-S 1h' '--last 1' '--until 2025-01-01'; do
+  # shellcheck disable=SC2086  # words
+  empty 0 'here stands what calls of models cost; there was none at the time that was asked for' \
+    agent-cost -o table $words "$tmp/day"
+done
 
 serve_agent serve
 AGENT_URL=$url

@@ -34,6 +34,7 @@ public struct ClaudeCosts {
     /// What the program itself counted, as long as no answer followed.
     var counted: Double?
     var badLines = 0
+    var hasGoodLines = false
   }
 
   private struct Title {
@@ -107,7 +108,12 @@ public struct ClaudeCosts {
   }
 
   /// Ends the file: what follows is of a stream.
-  public mutating func close() { current = nil }
+  ///
+  /// - Returns: whether it had lines, and none was JSON.
+  public mutating func close() -> Bool {
+    defer { current = nil }
+    return current.map { sources[$0].badLines > 0 && !sources[$0].hasGoodLines } ?? false
+  }
 
   /// What the file beside a subagent's says of its kind.
   private static func told(beside path: String) -> String {
@@ -158,6 +164,7 @@ public struct ClaudeCosts {
       for record in torn?.records ?? [] { _ = receive(record) }
       return true
     }
+    if let current { sources[current].hasGoodLines = true }
     var session = ""
     (profile, agent) = ("", "")
     if fields[.event].isString {
