@@ -46,6 +46,8 @@ public struct TurnRecord: ReadableRecord {
   /// The turn that it is a part of, as a call of a model is. Its cost and tokens are a part
   /// of what that one says.
   public var parent: String?
+  /// The id of the call that started it, as that of a subagent does.
+  public var toolCall: String?
   /// The agent's id.
   public var agent: String?
   /// How far it is.
@@ -62,6 +64,8 @@ public struct TurnRecord: ReadableRecord {
   public var started: Timestamp?
   /// When it ended.
   public var ended: Timestamp?
+  /// How long it took, as the agent says.
+  public var milliseconds: Int?
   /// Whether it was put into its turn by place and time alone.
   public var isInferred: Bool?
   public var time: Timestamp?
@@ -75,10 +79,11 @@ public struct TurnRecord: ReadableRecord {
 
   public func add(to record: consuming RecordText) -> RecordText {
     record.string("id", id).string("thread", thread).string("parent", parent)
-      .string("agent", agent)
+      .string("tool_call", toolCall).string("agent", agent)
       .string("state", state.rawValue).string("reason", reason).string("message", message)
       .object("usage", usage?.object).number("usd_cost", cost)
-      .time(started, as: "started").time(ended, as: "ended").bool("inferred", isInferred)
+      .time(started, as: "started").time(ended, as: "ended").number("duration_ms", milliseconds)
+      .bool("inferred", isInferred)
   }
 
   public init(reading fields: RecordFields) throws(RecordFields.Fault) {
@@ -86,6 +91,7 @@ public struct TurnRecord: ReadableRecord {
     id = try fields.required("id")
     thread = try fields.required("thread")
     parent = try fields.string("parent")
+    toolCall = try fields.string("tool_call")
     agent = try fields.string("agent")
     state = try fields.requiredWord("state")
     reason = try fields.string("reason")
@@ -94,6 +100,7 @@ public struct TurnRecord: ReadableRecord {
     cost = try fields.number("usd_cost")
     started = try fields.time("started")
     ended = try fields.time("ended")
+    milliseconds = try fields.integer("duration_ms")
     isInferred = try fields.bool("inferred")
     time = try fields.time()
   }

@@ -108,12 +108,15 @@ final class FollowPlan {
     }
     var isOver = true
     var copied: String?
+    var made: FollowedFile?
     let piece = piece(of: file, from: file.cutter.position, to: file.size)
     try read(piece) { bytes in
       if output.isForeign(bytes, piece) { file.isForeign = true }
       isOver = file.isForeign || bytes.isEmpty
-      if !isOver { copied = try append(bytes, to: file, output) }
+      if !isOver { (copied, made) = try append(bytes, to: file, output) }
     }
+    // What a subagent did is told within the turn that made it.
+    if let made { while made.isBehind, try readOn(made, output, read) {} }
     if let copied { try readOriginals(copied, of: file, output, read) }
     try output.settleSome(self)
     return !isOver
@@ -137,14 +140,16 @@ final class FollowPlan {
   }
 
   /// - Returns: the first id of a session of which the file is a copy, as that of a session that
-  ///   was resumed is; its originals are to be read first.
+  ///   was resumed is; its originals are to be read first. Then the transcript of a subagent that
+  ///   was made, which is to be read before the rest.
   private func append(
     _ bytes: UnsafeRawBufferPointer, to file: FollowedFile, _ output: TranscriptOutput
-  ) throws -> String? {
+  ) throws -> (copied: String?, made: FollowedFile?) {
+    var made: (file: FollowedFile, end: Int64)?
     var losses: [Loss] = []
     var copied: (id: String, begin: Int64)?
     try file.cutter.append(bytes) { what, begin, end throws(WriteFailure) in
-      if !losses.isEmpty || copied != nil { return }
+      if !losses.isEmpty || copied != nil || made != nil { return }
       let mark: LineMark? =
         if case .whole(let bytes) = what { LineMark(begin: begin, of: bytes) } else { nil }
       if let claim = file.claim {
@@ -163,14 +168,21 @@ final class FollowPlan {
       }
       (file.line, file.isSkipped) = (mark, false)
       try output.print(what, of: file, begin, end)
+      if case .whole(let bytes) = what,
+        let path = ClaudeTranscripts.subagentFile(madeBy: bytes, in: file.path),
+        let other = files[FileKey(path)], other !== file, other.isBehind
+      {
+        made = (other, end)
+      }
     }
+    if let made { file.cutter = LineCutter(offset: made.end, limit: wishes.limit) }
     if let copied { file.cutter = LineCutter(offset: copied.begin, limit: wishes.limit) }
     if !losses.isEmpty {
       (file.line, file.first) = (nil, nil)
       file.cutter = LineCutter(offset: 0, limit: wishes.limit)
     }
     try output.tell(losses)
-    return copied?.id
+    return (copied?.id, made?.file)
   }
 
   private func originals(_ id: String, of file: FollowedFile) -> [FollowedFile] {

@@ -8,6 +8,7 @@ struct FoldOptions {
 
   var form = Form.records
   var isFinal = false
+  var isVerbose = false
   var threads: [String] = []
   var turns: [String] = []
   var files: [String] = []
@@ -28,6 +29,7 @@ struct FoldOptions {
         $0.threads.append($1)
       },
       Option(nil, "turn", "ID", "of this turn; repeatable", .word) { $0.turns.append($1) },
+      Option.verbose("count the lines of transcripts whose type is unknown").at(\.isVerbose),
     ]
   ) { options, words throws(UsageError) in
     if options.form == .state {

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Turns
 
 /// Writes what changed, each whole.
@@ -7,6 +8,8 @@ struct FoldOutput {
   private let writer = RecordWriter()
   private let pen = RecordPen()
   private var pace = FoldPace()
+  /// Of what is written once: a turn that has ended. How long it took may be told behind that.
+  private var ended: (any FoldedEntity)?
   private(set) var hasTold = false
 
   init(_ options: FoldOptions) { self.options = options }
@@ -14,8 +17,10 @@ struct FoldOutput {
   mutating func tell(_ changed: [any FoldedEntity]) throws(WriteFailure) {
     for entity in changed where isWanted(entity) {
       if options.isFinal {
+        if ended === entity { continue }
+        try writeEnded()
         if entity.isEnded, entity.marks.toldSize == nil, !entity.marks.isWithdrawal {
-          try write(entity)
+          if case .turn = entity.entity { ended = entity } else { try write(entity) }
         }
         continue
       }
@@ -40,8 +45,15 @@ struct FoldOutput {
 
   /// Tells all that waits, before a read that may block and at the end.
   mutating func flush() throws(WriteFailure) {
+    try writeEnded()
     for entity in pace.rest() { try write(entity) }
     try writer.flush()
+  }
+
+  private mutating func writeEnded() throws(WriteFailure) {
+    guard let entity = ended else { return }
+    ended = nil
+    try write(entity)
   }
 
   private func isWanted(_ entity: any FoldedEntity) -> Bool {

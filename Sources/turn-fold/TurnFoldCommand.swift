@@ -14,9 +14,10 @@ public func turnFoldMain() {
 struct FoldRun {
   private let options: FoldOptions
   private let fold: TurnFold
-  private var sources = TurnSources()
+  private var sources: TurnSources
   private var output: FoldOutput
   private var faults: FaultLog
+  private let diagnostics: Diagnostics
   private var changed: [any FoldedEntity] = []
   /// Where records are written, if that is a file: reading it would not end.
   private let target = FileIdentity(descriptor: 1)
@@ -26,7 +27,9 @@ struct FoldRun {
     // Who asks for one conversation says whose the events are that name none.
     let thread = options.threads.count == 1 ? options.threads[0] : ""
     fold = TurnFold(keepsAll: options.form == .state, thread: thread)
+    sources = TurnSources(countsUnknown: options.isVerbose)
     output = FoldOutput(options)
+    self.diagnostics = diagnostics
     faults = FaultLog(diagnostics)
   }
 
@@ -38,11 +41,19 @@ struct FoldRun {
     if options.form == .state { try output.write(states: fold.states) }
     try output.flush()
     faults.finish()
+    if let types = sources.unknown, !types.isEmpty {
+      let words = types.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        .map { "\($0.value) \(Visible.masked($0.key))" }
+      diagnostics.say("lines of unknown types: " + words.joined(separator: ", "))
+    }
     if faults.hasFault { return .failure }
     return options.isSearch && !output.hasTold ? .negative : .success
   }
 
   private mutating func readLines(of input: inout RecordInput) throws {
+    if let line = ClaudeTranscripts.originLine(ofSubagent: input.path) {
+      try line.withUnsafeBytes { try receive($0, of: input.path, 0) }
+    }
     while let line = try input.next(beforeBlocking: { _ in try pause() }) {
       try receive(line.bytes, of: input.path, line.number)
     }

@@ -6,6 +6,11 @@ struct TurnSources {
   private var decoders = TurnDecoders()
   private var scan = RecordScan()
   private var events: [TurnEvent] = []
+  /// How many lines of transcripts have a type that is unknown, by the type; nil where nobody asks.
+  private(set) var unknown: [String: Int]?
+  private static let mostUnknown = 100
+
+  init(countsUnknown: Bool) { unknown = countsUnknown ? [:] : nil }
 
   enum Line {
     case event(TurnEvent)
@@ -25,10 +30,17 @@ struct TurnSources {
       return error == .empty ? .other : .bad(error.reason)
     }
     if line.shape == .own, let own = Self.own(line) { return own }
+    if unknown != nil, let type = ClaudeTurns.unknownType(line) { count(type) }
     events.removeAll(keepingCapacity: true)
     let isRead = decoders.decode(line, into: &events)
     if events.isEmpty, line.isTooDeep { return .bad(TurnLine.tooDeep) }
     return isRead ? .events(events) : .other
+  }
+
+  private mutating func count(_ type: String) {
+    guard let types = unknown else { return }
+    let isFull = types.count >= Self.mostUnknown && types[type] == nil
+    unknown?[isFull ? "others" : type, default: 0] += 1
   }
 
   /// What waited for earlier events, when nothing more is to be read for now.

@@ -39,6 +39,7 @@ extension TurnRecord {
     guard state.mayBecome(new.state) else { return false }
     let before = self
     parent = new.parent ?? parent
+    toolCall = new.toolCall ?? toolCall
     agent = new.agent ?? agent
     if state != new.state { reason = nil }
     state = new.state
@@ -57,6 +58,7 @@ extension TurnRecord {
     }
     if let earlier = new.started { started = min(started ?? earlier, earlier) }
     ended = new.ended ?? ended
+    milliseconds = new.milliseconds ?? milliseconds
     isInferred = new.isInferred ?? isInferred
     return keepTime(new, before)
   }

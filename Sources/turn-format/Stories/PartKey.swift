@@ -37,8 +37,11 @@ extension ConversationRecord {
   }
 
   var call: PartKey? {
-    guard case .approval(let approval) = self else { return nil }
-    return approval.toolCall.map { PartKey(approval.origin, .call, $0) }
+    switch self {
+    case .approval(let approval): approval.toolCall.map { PartKey(approval.origin, .call, $0) }
+    case .turn(let turn): turn.toolCall.map { PartKey(turn.origin, .call, $0) }
+    default: nil
+    }
   }
 
   func isAnswer(_ state: MessageRecord.State) -> Bool {

@@ -12,6 +12,11 @@ struct ClaudeSession {
   private var sides: [String: ClaudeTurn] = [:]
   private var roots: [String: String] = [:]
   private var beginnings: [String: String] = [:]
+  /// By the ids of subagents, the call that made each, and those that go on when the turn is over.
+  private var calls: [String: String] = [:]
+  private var background: Set<String> = []
+  /// By the ids of calls, the turn in which each was made.
+  private var makers: [String: String] = [:]
 
   private static let (mostLines, mostSides, mostBegun) = (8192, 64, 256)
 
@@ -19,8 +24,13 @@ struct ClaudeSession {
     (self.thread, self.origin) = (thread, origin)
   }
 
-  mutating func receive(_ line: ClaudeLine, into events: inout [TurnEvent]) {
-    if line.kind != .user, line.kind != .assistant {
+  /// - Parameter call: what made the subagent that the line is of; nil where that is not known.
+  mutating func receive(
+    _ line: ClaudeLine, madeBy call: String?, into events: inout [TurnEvent]
+  ) {
+    if line.kind == .system {
+      system(line, &events)
+    } else if line.kind != .user, line.kind != .assistant {
       // What a person calls it goes before what the program does.
       guard let title = line.title, !isNamed || line.kind == .customTitle else { return }
       isNamed = isNamed || line.kind == .customTitle
@@ -28,7 +38,7 @@ struct ClaudeSession {
       record.title = title
       events.append(TurnEvent(origin, thread: thread, time: line.time, .setThread(record)))
     } else if line.isSide {
-      side(line, &events)
+      side(line, call, &events)
     } else if line.isInterruption {
       end(.aborted, reason: "interrupted", line, &events)
       main = nil
@@ -36,6 +46,10 @@ struct ClaudeSession {
       end(.completed, reason: nil, line, &events)
       main = begin(line.id, line, &events)
       main?.receive(line, &events)
+    } else if let command = line.shellCommand {
+      end(.completed, reason: nil, line, &events)
+      main = begin(line.id, line, &events)
+      main?.run(command, line, &events)
     } else {
       // A session may be followed from its middle.
       if line.kind == .assistant, main?.isLeft(by: line) ?? true {
@@ -43,8 +57,48 @@ struct ClaudeSession {
       }
       let wasOver = main?.isOver ?? true
       main?.receive(line, &events)
+      if let id = main?.id { note(line, of: id) }
+      learn(line, &events)
       if !wasOver, main?.isOver == true { endSides(.completed, reason: nil, line, &events) }
     }
+  }
+
+  /// What the program says of itself.
+  private mutating func system(_ line: ClaudeLine, _ events: inout [TurnEvent]) {
+    guard !line.isSide else { return }
+    var said = ""
+    switch line.value["subtype"]?.string {
+    case "turn_duration":
+      if let milliseconds = line.value["durationMs"]?.integer, milliseconds >= 0 {
+        main?.took(Int(milliseconds), line, &events)
+      }
+    case "compact_boundary":
+      said = line.value["content"]?.string ?? "Conversation compacted"
+      let tokens = line.value["compactMetadata"]
+      if let before = tokens?["preTokens"]?.integer, let after = tokens?["postTokens"]?.integer {
+        said += ": \(before) tokens became \(after)"
+      }
+    case "local_command":
+      let run = line.value["commandRun"]
+      let words = [run?["command"]?.string.map { "/\($0)" }, run?["args"]?.string]
+      let lines = [
+        words.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: " "),
+        line.value["content"]?.string.flatMap {
+          ClaudeLine.part("local-command-stdout", of: $0)
+        } ?? "",
+      ]
+      said = lines.filter { !$0.isEmpty }.joined(separator: "\n")
+    default: break
+    }
+    if said.isEmpty || line.id.isEmpty { return }
+    var record = MessageRecord(
+      origin, id: line.id, thread: thread, role: .system, text: said, state: .final,
+      time: line.time)
+    if let main, !main.isOver { record.turn = main.id }
+    var event = TurnEvent(
+      origin, thread: thread, time: line.time, .setMessage(record, text: .whole))
+    event.turn = record.turn ?? ""
+    events.append(event)
   }
 
   mutating func leave(at line: ClaudeLine, into events: inout [TurnEvent]) {
@@ -73,13 +127,18 @@ struct ClaudeSession {
     _ state: TurnRecord.State, reason: String?, _ line: ClaudeLine, _ events: inout [TurnEvent]
   ) {
     endSides(state, reason: reason, line, &events)
-    sides = [:]
+    sides = sides.filter { background.contains($0.key) && !$0.value.isOver }
+    if let told = line.endedTask {
+      sides[told.id]?.end(told.isWell ? .completed : .failed, reason: nil, line, &events)
+    }
     main?.end(state, reason: reason, line, &events)
   }
 
   // MARK: - Subagents
 
-  private mutating func side(_ line: ClaudeLine, _ events: inout [TurnEvent]) {
+  private mutating func side(
+    _ line: ClaudeLine, _ call: String?, _ events: inout [TurnEvent]
+  ) {
     let root = root(of: line)
     if sides[root].map({ $0.isOver && line.isPrompt || $0.isLeft(by: line) }) ?? true {
       if sides[root] == nil, sides.count >= Self.mostSides {
@@ -92,16 +151,44 @@ struct ClaudeSession {
       if isFirst { beginnings[root] = line.id }
       let id = isFirst ? root : line.answer
       // What a subagent does is a part of what the agent does.
-      sides[root] = ClaudeTurn(origin, thread, id: id, parent: turn(at: line), line, &events)
+      let call = calls[root] ?? call
+      let parent = call.flatMap { makers[$0] } ?? turn(at: line)
+      sides[root] = ClaudeTurn(
+        origin, thread, id: id, parent: parent, madeBy: call, line, &events)
     }
     sides[root]?.receive(line, &events)
+    if let id = sides[root]?.id { note(line, of: id) }
+    learn(line, &events)
+  }
+
+  /// Keeps in which turn calls were made.
+  private mutating func note(_ line: ClaudeLine, of turn: String) {
+    guard line.kind == .assistant else { return }
+    for block in line.blocks where block["type"]?.string == "tool_use" {
+      if makers.count >= Self.mostLines { makers = [:] }
+      if let id = block["id"]?.string { makers[id] = turn }
+    }
+  }
+
+  /// Learns from the result of a call which subagent it made.
+  private mutating func learn(_ line: ClaudeLine, _ events: inout [TurnEvent]) {
+    guard line.kind == .user, let result = line.value["toolUseResult"],
+      let agent = result["agentId"]?.string,
+      let call = line.blocks.lazy.compactMap({ $0["tool_use_id"]?.string }).first
+    else { return }
+    if calls.count >= Self.mostLines { (calls, background) = ([:], []) }
+    calls[agent] = call
+    if result["isAsync"]?.bool == true { background.insert(agent) }
+    sides[agent]?.isMade(by: call, in: makers[call], line, &events)
   }
 
   /// Not every version says the end of a subagent: it is at the latest that of the agent.
   private mutating func endSides(
     _ state: TurnRecord.State, reason: String?, _ line: ClaudeLine, _ events: inout [TurnEvent]
   ) {
-    for root in sides.keys.sorted() { sides[root]?.end(state, reason: reason, line, &events) }
+    for root in sides.keys.sorted() where !background.contains(root) {
+      sides[root]?.end(state, reason: reason, line, &events)
+    }
   }
 
   private mutating func root(of line: ClaudeLine) -> String {

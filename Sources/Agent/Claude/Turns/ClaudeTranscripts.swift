@@ -66,6 +66,18 @@ public enum ClaudeTranscripts {
     return String(path[..<parts[parts.count - 3].endIndex]) + suffix
   }
 
+  /// The transcript of the subagent that a line says was made; nil for any other line.
+  ///
+  /// - Parameter path: of the transcript that the line is of.
+  public static func subagentFile(madeBy line: UnsafeRawBufferPointer, in path: String) -> String? {
+    guard let result = try? ScanMembers.value(of: "toolUseResult", in: line), result.isObject,
+      let agent = try? ScanMembers.value(of: "agentId", in: result.bytes), agent.isString,
+      let id = agent.string, (sessionFile(ofSubagent: path) ?? path).hasSuffix(suffix)
+    else { return nil }
+    let session = (sessionFile(ofSubagent: path) ?? path).dropLast(suffix.count)
+    return "\(session)/subagents/agent-\(id)\(suffix)"
+  }
+
   /// The file that says who made the subagent whose transcript a file is: its kind, and the call.
   ///
   /// - Returns: nil when it is not of a subagent.
@@ -76,6 +88,25 @@ public enum ClaudeTranscripts {
 
   /// What transcript-tail(1) calls what stands in that file.
   public static let originEvent = "agent-meta"
+
+  /// What transcript-tail(1) prints in front of the transcript of a subagent; nil where nothing
+  /// stands beside it.
+  public static func originLine(ofSubagent path: String) -> [UInt8]? {
+    guard let name = originFile(ofSubagent: path),
+      let bytes = try? BoundedFile.given(name, limit: originLimit)
+    else { return nil }
+    var line = ByteBuffer()
+    func add(_ text: StaticString) {
+      line.append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+    add(#"{"event":"agent-meta","id":"#)
+    JSONQuote.append(session(of: path) + "/0", to: &line)
+    add(#","data":"#)
+    bytes.withUnsafeBytes { line.append($0) }
+    add("}")
+    let isObject = (try? names(of: line.bytes)) != nil
+    return isObject ? Array(line.bytes) : nil
+  }
 
   /// The most that such a file has, bytes.
   public static let originLimit = 16 << 10

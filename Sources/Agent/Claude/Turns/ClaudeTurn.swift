@@ -6,7 +6,9 @@ struct ClaudeTurn {
   private let origin: RecordOrigin
   private let thread: String
   private let isSide: Bool
-  private(set) var isOver = false
+  private var ended: TurnRecord.State?
+  /// The call that made it.
+  private var maker: String?
   private var answers: Set<String> = []
   /// By the answers of the API, as the last line of each has them.
   private var tokens: [String: (input: Int64, output: Int64)] = [:]
@@ -16,16 +18,20 @@ struct ClaudeTurn {
   private var questions: [String: String] = [:]
 
   init(
-    _ origin: RecordOrigin, _ thread: String, id: String, parent: String?, _ line: ClaudeLine,
-    _ events: inout [TurnEvent]
+    _ origin: RecordOrigin, _ thread: String, id: String, parent: String?,
+    madeBy call: String? = nil, _ line: ClaudeLine, _ events: inout [TurnEvent]
   ) {
     (self.origin, self.thread, self.id) = (origin, thread, id)
     isSide = line.isSide
+    maker = call
     var turn = TurnRecord(origin, id: id, thread: thread, state: .running, time: line.time)
     turn.parent = parent
+    turn.toolCall = call
     turn.started = line.time
     add(.setTurn(turn), line, &events)
   }
+
+  var isOver: Bool { ended != nil }
 
   /// Whether the agent goes on behind the end with this line, told by nobody: a hook may want
   /// more of it. More lines of an answer that was heard are no sign of that.
@@ -41,6 +47,7 @@ struct ClaudeTurn {
     for block in line.blocks where block["type"]?.string == "tool_result" {
       result(block, line, &events)
     }
+    if let output = line.shellOutput { ran(output, line, &events) }
   }
 
   // MARK: - What the agent says
@@ -163,14 +170,66 @@ struct ClaudeTurn {
     }
   }
 
+  // MARK: - What the person runs
+
+  /// A line that began with `!`.
+  mutating func run(_ command: String, _ line: ClaudeLine, _ events: inout [TurnEvent]) {
+    say(line.id, .user, "!" + command, line, &events)
+    var call = ToolCallRecord(
+      origin, id: id, thread: thread, tool: "Bash", state: .running, time: line.time)
+    call.turn = id
+    call.label = command
+    call.arguments = RecordText().string("command", command).line.dropLast()
+    call.started = line.time
+    add(.setToolCall(call), line, &events)
+  }
+
+  private mutating func ran(
+    _ output: (stdout: String, stderr: String), _ line: ClaudeLine, _ events: inout [TurnEvent]
+  ) {
+    // How it ended is not told.
+    var call = ToolCallRecord(
+      origin, id: id, thread: thread, tool: "", state: .succeeded, time: line.time)
+    call.turn = id
+    call.ended = line.time
+    call.stdout = output.stdout
+    call.stderr = output.stderr.isEmpty ? nil : output.stderr
+    add(.setToolCall(call), line, &events)
+    // Otherwise the agent answers.
+    if line.value["turnOrigin"] == nil { end(.completed, reason: nil, line, &events) }
+  }
+
   // MARK: - Its end
+
+  /// How long it took; nothing else may have said that it is over.
+  mutating func took(_ milliseconds: Int, _ line: ClaudeLine, _ events: inout [TurnEvent]) {
+    end(.completed, reason: nil, line, &events)
+    var turn = TurnRecord(
+      origin, id: id, thread: thread, state: ended ?? .completed, time: line.time)
+    turn.milliseconds = milliseconds
+    turn.ended = line.time
+    add(.setTurn(turn), line, &events)
+  }
+
+  /// It turns out which call made it.
+  mutating func isMade(
+    by call: String, in parent: String?, _ line: ClaudeLine, _ events: inout [TurnEvent]
+  ) {
+    if maker == call { return }
+    maker = call
+    var turn = TurnRecord(
+      origin, id: id, thread: thread, state: ended ?? .running, time: line.time)
+    turn.toolCall = call
+    turn.parent = parent
+    add(.setTurn(turn), line, &events)
+  }
 
   mutating func end(
     _ state: TurnRecord.State, reason: String?, answer: String? = nil, _ line: ClaudeLine,
     _ events: inout [TurnEvent]
   ) {
     if isOver { return }
-    isOver = true
+    ended = state
     var turn = TurnRecord(origin, id: id, thread: thread, state: state, time: line.time)
     turn.reason = reason
     turn.message = answer

@@ -15,6 +15,8 @@ public struct ClaudeTurns: TurnDecoder {
   private var ends: [String: String] = [:]
   private var tips: [String: String] = [:]
   private var copied: [String: String] = [:]
+  /// By the ids of subagents, the call that made each.
+  private var origins: [String: String] = [:]
 
   /// An id of fewer bytes is one of a provider that counts in each session by itself.
   private static let shortest = 12
@@ -24,6 +26,10 @@ public struct ClaudeTurns: TurnDecoder {
   public init() {}
 
   public mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool {
+    if line.isWrapped, line.event == ClaudeTranscripts.originEvent {
+      learn(line)
+      return true
+    }
     guard line.shape == .own || line.isWrapped, let kind = ClaudeLine.Kind(line.object) else {
       return false
     }
@@ -40,11 +46,29 @@ public struct ClaudeTurns: TurnDecoder {
     if sessions.count >= Self.mostSessions, sessions[session] == nil {
       (sessions, ends, tips, copied) = ([:], [:], [:], [:])
     }
-    if entry.isPrompt, !entry.isSide { leave(for: session, at: entry, into: &events) }
+    if entry.isPrompt || entry.shellCommand != nil, !entry.isSide {
+      leave(for: session, at: entry, into: &events)
+    }
     note(entry, of: session)
     sessions[session, default: ClaudeSession(session, line.origin(.claude))]
-      .receive(entry, into: &events)
+      .receive(
+        entry, madeBy: entry.value["agentId"]?.string.flatMap { origins[$0] }, into: &events)
     return true
+  }
+
+  /// Keeps which call made a subagent.
+  private mutating func learn(_ line: TurnLine) {
+    let name = line.id.split(separator: "/").first ?? ""
+    guard name.hasPrefix("agent-"), let call = line.value?["toolUseId"]?.string else { return }
+    if origins.count >= Self.mostOwners { origins = [:] }
+    origins[String(name.dropFirst("agent-".count))] = call
+  }
+
+  /// The type of a line of a transcript of which nothing is known here, with its subtype; nil for
+  /// any other.
+  public static func unknownType(_ line: TurnLine) -> String? {
+    guard line.shape == .own || line.isWrapped else { return nil }
+    return ClaudeLine.unknownType(line)
   }
 }
 
@@ -79,10 +103,10 @@ extension ClaudeTurns {
 /// A line of a transcript (CONTRACT.md 1).
 struct ClaudeLine {
   enum Kind: Sendable {
-    case user, assistant, summary, customTitle, agentName
+    case user, assistant, system, summary, customTitle, agentName
 
-    private static let table = NameTable<Kind>([
-      ("user", .user), ("assistant", .assistant), ("summary", .summary),
+    fileprivate static let table = NameTable<Kind>([
+      ("user", .user), ("assistant", .assistant), ("system", .system), ("summary", .summary),
       ("custom-title", .customTitle), ("agent-name", .agentName),
     ])
     private enum Member: Int, ScanName {
@@ -134,8 +158,64 @@ struct ClaudeLine {
     case .summary: value["summary"]?.string
     case .customTitle: value["customTitle"]?.string
     case .agentName: value["agentName"]?.string
-    case .user, .assistant: nil
+    case .user, .assistant, .system: nil
     }
+  }
+
+  /// The types and subtypes that tell nothing of turns, besides those of `Kind`.
+  private static let silent: Set<String> = [
+    "mode", "permission-mode", "atis-latch", "file-history-snapshot", "file-history-delta",
+    "queue-operation", "last-prompt", "tools-used", "attachment", "api-request",
+    "api-request-shape", "api-request-blob", "cost-state", "progress",
+    ClaudeTranscripts.originEvent,
+    "system/turn_duration", "system/stop_hook_summary", "system/local_command",
+    "system/compact_boundary", "system/informational", "system/model_refusal_no_fallback",
+  ]
+
+  private enum Name: Int, ScanName {
+    case type, subtype, sessionId
+    static let table = NameTable<Name>()
+  }
+
+  static func unknownType(_ line: TurnLine) -> String? {
+    if line.event == ClaudeTranscripts.originEvent { return nil }
+    let fields = ScanFields<Name>(line.object.bytes)
+    guard fields[.type].isString, var type = fields[.type].string,
+      fields[.sessionId].isString || line.isWrapped && line.event == type && line.id.contains("/")
+    else { return nil }
+    if type != "system" {
+      return Kind.table.word(fields[.type]) != nil || silent.contains(type) ? nil : type
+    }
+    type += "/" + (fields[.subtype].isString ? fields[.subtype].string ?? "" : "")
+    return silent.contains(type) ? nil : type
+  }
+
+  /// What stands between two tags of a name; nil where they do not.
+  static func part(_ name: String, of text: String) -> String? {
+    guard let start = text.place(of: "<\(name)>"),
+      let end = text[start.upperBound...].place(of: "</\(name)>")
+    else { return nil }
+    return String(text[start.upperBound..<end.lowerBound])
+  }
+
+  /// What a person runs in a shell.
+  var shellCommand: String? {
+    guard kind == .user, let text, text.hasPrefix("<bash-input>") else { return nil }
+    return Self.part("bash-input", of: text)
+  }
+
+  /// What that printed.
+  var shellOutput: (stdout: String, stderr: String)? {
+    guard kind == .user, let text, text.hasPrefix("<bash-stdout>") else { return nil }
+    return Self.part("bash-stdout", of: text).map {
+      ($0, Self.part("bash-stderr", of: text) ?? "")
+    }
+  }
+
+  /// A task in the background that has ended, as the program says in place of a person.
+  var endedTask: (id: String, isWell: Bool)? {
+    guard isOfProgram, let text, let id = Self.part("task-id", of: text) else { return nil }
+    return (id, Self.part("status", of: text) == "completed")
   }
 
   /// The text without the marks around what was pasted.
