@@ -15,8 +15,7 @@ public struct RouteOptions: Sendable {
   /// All of them.
   public static let options: [Option<RouteOptions>] = [
     Option(
-      nil, "as", "URGENCY",
-      "tell every action, with this urgency: emergency, urgent, attention, info or noise",
+      nil, "as", "URGENCY", "tell every action; URGENCY is info, attention, ...",
       .choice(of: NotificationRecord.Urgency.self)
     ) { $0.actions = $1 },
     Option(

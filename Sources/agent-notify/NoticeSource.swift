@@ -7,13 +7,15 @@ final class NoticeSource {
   /// Readable when there are lines, or no more.
   let descriptor: Int32
   private let children: [ChildProcess]
+  /// Whose approvals it tells, from agent-approve(1); nil for another source.
+  let profile: String?
   private(set) var isEnded = false
   private var number = 0
   private var pump: NoticePump?
   private var confirmed = 0
 
-  private init(_ children: [ChildProcess] = []) {
-    self.children = children
+  private init(_ children: [ChildProcess] = [], approvalsOf profile: String? = nil) {
+    (self.children, self.profile) = (children, profile)
     descriptor = children.last?.output ?? 0
     reader = LineReader(descriptor: descriptor, passesHoles: true)
   }
@@ -35,19 +37,22 @@ final class NoticeSource {
       NoticeSource([try start(["tmux-attach", "-w", "-o", "json", host])])
     }
     let others = profiles.filter { (try? settings.profile($0))?.host == nil }
-    if others.isEmpty { return sessions }
+    let asking = profiles.filter { name in
+      guard let profile = try? settings.profile(name) else { return false }
+      return (try? profile.require(.approvals, for: "agent-notify")) != nil
+    }
+    let approvals = try asking.map { name in
+      NoticeSource(
+        [try start(["agent-approve", "-w", "-p", name] + limit)], approvalsOf: name)
+    }
+    if others.isEmpty { return sessions + approvals }
     let tail = try start(["agent-tail", "-L", "-p", others.joined(separator: ",")] + limit)
     var children = [tail]
     if !filters.isEmpty {
       children.append(try start(filter, input: .given(tail.output)))
       tail.closeEnds()
     }
-    let asking = others.filter { name in
-      guard let profile = try? settings.profile(name) else { return false }
-      return (try? profile.require(.approvals, for: "agent-notify")) != nil
-    }
-    return [NoticeSource(children)] + sessions
-      + (try asking.map { NoticeSource([try start(["agent-approve", "-w", "-p", $0] + limit)]) })
+    return [NoticeSource(children)] + sessions + approvals
   }
 
   /// What comes on a bus from now on, shared with all machines that ask: each line comes to one,

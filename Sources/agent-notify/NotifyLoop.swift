@@ -12,6 +12,7 @@ struct NotifyLoop {
   private let told: ToldFile
   private var channels: [Channel]
   private let client: WebClient?
+  private let answers: PhoneAnswers?
   private let outcome: Outcome
   private var faults: FaultLog
   /// Rows that are older were there before, and are nobody's news.
@@ -45,14 +46,24 @@ struct NotifyLoop {
     timeLimit = options.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     outcome = Outcome(diagnostics)
     client = options.ntfy.isEmpty ? nil : try options.access.client(diagnostics.program)
-    channels = try Self.channels(options, client, outcome)
+    let topics = client == nil ? [] : try NtfyTopic.all(options)
+    if let client, options.answers != nil {
+      answers = try PhoneAnswers(options, notices: topics, client, outcome)
+    } else {
+      answers = nil
+    }
+    channels = Self.channels(options, topics, answers, client, outcome)
     isBus = !options.subjects.isEmpty
     told = try ToldFile(
       options.state, profiles: options.profiles, isBus: isBus, now: Clock.monotonic)
     bundler = Bundler(options.limits)
+    // A question is asked anew, with other codes, if it still waits.
+    let answers = answers
+    let waiting = told.waiting.filter { answers?.isQuestion($0.notice) != true }
     bundler.restore(
-      told.kept, others: told.others, waiting: told.waiting.filter(\.ways.isEmpty))
-    untold = told.waiting.filter { !$0.ways.isEmpty }
+      told.kept.filter { answers?.isQuestion($0.notice) != true }, others: told.others,
+      waiting: waiting.filter(\.ways.isEmpty))
+    untold = waiting.filter { !$0.ways.isEmpty }
     retryAt = untold.isEmpty ? .infinity : 0
     reader = NoticeReader(options.routes, diagnostics: diagnostics)
     faults = FaultLog(diagnostics)
@@ -65,17 +76,20 @@ struct NotifyLoop {
   }
 
   private static func channels(
-    _ options: NotifyOptions, _ client: WebClient?, _ outcome: Outcome
-  ) throws(Failure) -> [Channel] {
-    let ways = try ways(options, client, outcome)
+    _ options: NotifyOptions, _ topics: [NtfyTopic], _ answers: PhoneAnswers?,
+    _ client: WebClient?, _ outcome: Outcome
+  ) -> [Channel] {
+    var ways = ways(options, outcome)
+    if let client {
+      ways += topics.map { NtfyWay($0, click: options.click, answers, client, outcome) }
+    }
+    ways += options.commands.map { Programs.command($0, outcome) }
     return ways.isEmpty ? [Channel(usual(outcome))] : ways.map { Channel([$0]) }
   }
 
-  /// Those that were asked for; without a client there are no topics.
-  static func ways(
-    _ options: NotifyOptions, _ client: WebClient?, _ outcome: Outcome
-  ) throws(Failure) -> [any Way] {
-    var ways: [any Way] = options.ways.map { way in
+  /// Those of `--to`.
+  static func ways(_ options: NotifyOptions, _ outcome: Outcome) -> [any Way] {
+    options.ways.map { way in
       switch way {
       case .bell: BellWay()
       case .line: LineWay()
@@ -84,12 +98,6 @@ struct NotifyLoop {
       case .tmux: TmuxWay(outcome)
       }
     }
-    if let client {
-      for topic in try NtfyTopic.all(options) {
-        ways.append(NtfyWay(topic, click: options.click, client, outcome))
-      }
-    }
-    return ways + options.commands.map { Programs.command($0, outcome) as any Way }
   }
 
   /// The best that there is, and what stands in for it.
@@ -137,10 +145,10 @@ struct NotifyLoop {
       isAsking = false
       try tell(now: now, isEnd: isEnd)
       client?.perform()
-      var next = Double.infinity
+      var next = try ask(now)
       for index in channels.indices { next = min(next, channels[index].work(now: now)) }
       if try hear(now: Clock.monotonic) { next = now }
-      let isIdle = channels.allSatisfy(\.isIdle)
+      let isIdle = channels.allSatisfy(\.isIdle) && answers?.isIdle != false
       let isLate = now > deadline ?? .infinity
       let isOver = !isAsking && (tellings.isEmpty || isHeld) && isIdle || isLate
       if isEnd, isOver {
@@ -159,6 +167,19 @@ struct NotifyLoop {
       }
       wait(until: hasMore ? now : next, now: now, isEnd: isEnd)
     }
+  }
+
+  /// Hears and gives what a phone answers. Returns when to be called again at the latest.
+  private func ask(_ now: Double) throws -> Double {
+    guard let answers else { return .infinity }
+    let next = try answers.work(now: now)
+    for delivery in answers.takeNews() {
+      for index in channels.indices where channels[index].way is NtfyWay {
+        guard !channels[index].isClosed else { continue }
+        try channels[index].way.post(Telling(delivery, of: [], wasKept: false, by: [index]))
+      }
+    }
+    return next
   }
 
   private func giveUp() {
@@ -184,14 +205,15 @@ struct NotifyLoop {
       var found = NoticeReader.Line.routes([])
       var number = 0
       let isThere = try source.next {
+        if let profile = source.profile { answers?.read($0, of: profile) }
         found = reader.read($0)
         number = $1
       }
       guard isThere else { return false }
       switch found {
-      case .routes(let routes): for routed in routes { receive(routed) }
+      case .routes(let routes): for routed in routes { receive(routed, from: source) }
       case .torn(let routes, let reason):
-        for routed in routes { receive(routed) }
+        for routed in routes { receive(routed, from: source) }
         faults.line("-", number, reason)
       case .bad(let reason): faults.line("-", number, reason)
       }
@@ -215,13 +237,23 @@ struct NotifyLoop {
       + tellings.count { $0.bundles.contains(where: isPressing) } < Bundler.mostPressing
   }
 
-  private mutating func receive(_ routed: RoutedNotice) {
+  private mutating func receive(_ routed: RoutedNotice, from source: NoticeSource) {
     givenState = routed.givenState
     guard let action = routed.action, action != .archive else { return }
     // A bus brings what nobody had yet, however old.
     if !isBus, routed.notice.isPast, routed.notice.time ?? started < started { return }
     let id = ToldFile.id(of: routed.notice)
-    guard told.isNew(id) else { return }
+    if let answers, answers.isQuestion(routed.notice) {
+      // Once in each run, and as it is told by who takes the answer, while there is one.
+      if source.profile == nil {
+        let isTold = sources.contains { $0.profile != nil && !$0.isEnded }
+        guard !isTold, told.isNew(id) else { return }
+      } else if !answers.tells(routed.notice) {
+        return
+      }
+    } else {
+      guard told.isNew(id) else { return }
+    }
     bundler.receive(routed, id: id, isNow: action.isNow, now: Clock.monotonic)
     told.add(action.isNow ? [] : id.map { [$0] } ?? [])
   }
@@ -373,7 +405,7 @@ struct NotifyLoop {
     }
     if let deadline { until = min(until, deadline) }
     var seconds = min(max(until - now, 0), 60)
-    var files = [EndSignals.descriptor]
+    var files = [EndSignals.descriptor] + (answers?.descriptors ?? [])
     if !isEnd, mayRead {
       for source in sources where !source.isEnded {
         if let more = source.descriptors { files += more } else { seconds = min(seconds, 0.02) }

@@ -26,6 +26,13 @@ struct NotifyOptions {
   /// Of a topic that is not yet named.
   private var token: String?
   var click: String?
+  /// The topic that answers are posted to; where a phone posts them, if it has another address;
+  /// and the file of the token that it does so with.
+  var answers: String?
+  var buttons: String?
+  var buttonsToken: String?
+  /// Whether only No is offered.
+  var deniesOnly = false
   var isCheck = false
   var access = AccessOptions()
   var limits = BundleLimits()
@@ -54,9 +61,27 @@ struct NotifyOptions {
         for name in names where !options.profiles.contains(name) { options.profiles.append(name) }
       },
       Option(
+        nil, "answers", "URL", "buttons, heard at this topic; deny: only No", .word
+      ) {
+        options, word throws(UsageError) in
+        if word == "deny" {
+          options.deniesOnly = true
+        } else if options.answers == nil {
+          options.answers = word
+        } else {
+          throw UsageError("--answers: two topics")
+        }
+      },
+      Option(
         nil, "bus", "SUBJECT,...", "tell what comes on a bus, on one machine; repeatable",
         Reading(names)
       ) { $0.subjects += $1 },
+      Option(
+        nil, "buttons", "URL", "where a phone posts to, if not the URL of --answers", .word
+      ) { $0.buttons = $1 }.rare,
+      Option(
+        nil, "buttons-token", "FILE", "read the token that is in the buttons from FILE", .path
+      ) { $0.buttonsToken = $1 }.rare,
       Option(nil, "check", "send one notice, and say who may read the topic") {
         $0.isCheck = true
       }.rare,
@@ -128,6 +153,7 @@ struct NotifyOptions {
     }
     if options.token != nil { throw UsageError("--ntfy-token is for --ntfy") }
     if options.ntfy.isEmpty, options.click != nil { throw UsageError("--click is for --ntfy") }
+    try options.checkAnswers()
     if options.isCheck, options.ntfy.isEmpty, options.ways.isEmpty, options.commands.isEmpty {
       throw UsageError("--check needs a way: --to, --ntfy or --exec")
     }
@@ -149,6 +175,17 @@ struct NotifyOptions {
     } else if isatty(0) == 1 {
       diagnostics.tellPerson("waits for records on standard input; -p NAME follows an agent")
     }
+  }
+
+  private func checkAnswers() throws(UsageError) {
+    guard answers != nil else {
+      if deniesOnly { throw UsageError("--answers deny needs --answers URL, too") }
+      if buttons != nil { throw UsageError("--buttons is for --answers") }
+      if buttonsToken != nil { throw UsageError("--buttons-token is for --answers") }
+      return
+    }
+    if ntfy.isEmpty { throw UsageError("--answers is for --ntfy") }
+    if profiles.isEmpty, !isCheck { throw UsageError("--answers needs --profile: whom to answer") }
   }
 
   @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {

@@ -4,7 +4,7 @@ import Screen
 
 /// What an approval asks for, of the backend's object: what would be done, and where. Words about
 /// it, which a model may have written, are not looked at.
-struct Asked {
+public struct Asked {
   private let request: JSONValue?
 
   /// Where the arguments of a call stand: of OpenClaw and Codex, of a Claude hook, of ACP, of a
@@ -17,13 +17,14 @@ struct Asked {
   )
   private static let places = ["cwd", "workdir", "directory"]
 
-  init(_ request: [UInt8]) {
+  /// - Parameter request: the member of the approval.
+  public init(_ request: [UInt8]) {
     self.request = try? request.withUnsafeBytes { try JSONValue.parse($0) }
   }
 
   /// The command; of a call without one its arguments; of questions all that may be chosen; nil
   /// where the request says neither.
-  var text: String? {
+  public var text: String? {
     guard let request else { return nil }
     let questions = AskedQuestion.all(in: request)
     if !questions.isEmpty { return questions.map(Self.lines).joined(separator: "\n") }

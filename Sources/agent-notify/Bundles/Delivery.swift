@@ -16,6 +16,8 @@ struct Delivery: Equatable {
   var sequence: String
   /// The record `notification`, with a LF.
   var record: [UInt8]
+  /// The approval that it tells of, and nothing beside it.
+  var question: String?
 }
 
 /// Many deliveries in one, and no more of them in memory than are shown.
@@ -218,7 +220,8 @@ struct Bundle {
       .string("place", notice.place).number("count", count > 1 ? count : nil).time(notice.time)
     return Delivery(
       title: title, body: notice.text ?? "", urgency: urgency, hasSound: hasSound, count: count,
-      time: notice.time, category: key.category, sequence: sequence, record: record.line)
+      time: notice.time, category: key.category, sequence: sequence, record: record.line,
+      question: count == 1 && notice.category == "approval" ? Asks.key(notice) : nil)
   }
 
   /// Many in one.

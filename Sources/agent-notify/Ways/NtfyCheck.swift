@@ -23,6 +23,13 @@ struct NtfyCheck {
         worst = worst == .denied ? worst : error.status
       }
     }
+    if let answers = options.answers, worst == .success {
+      EndSignals.watch()
+      try PhoneAnswers(options, notices: topics, check.client, Outcome(diagnostics)).prove()
+      try check.writer.write(
+        "\(Visible.line(answers)): who gets the notices can answer, and is heard\n")
+      try check.writer.flush()
+    }
     if options.ways.isEmpty, options.commands.isEmpty { return worst }
     let other = try WayCheck.run(options, diagnostics)
     return worst == .success ? other : worst

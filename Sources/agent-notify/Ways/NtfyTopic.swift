@@ -9,6 +9,8 @@ final class NtfyToken {
   fileprivate let held: HeldToken
   fileprivate let file: String
   fileprivate let origin: Origin
+  /// What stands in the buttons of a notice.
+  let secret: Secret
   /// After 30 wrong tokens a server lets nobody of this address in: one is never tried twice, nor
   /// at two topics before the answer to one.
   var isRefused = false
@@ -16,7 +18,7 @@ final class NtfyToken {
   var isAsked = false
 
   fileprivate init(_ token: Secret, file: String, _ credentials: Credentials, _ origin: Origin) {
-    (self.file, self.origin) = (file, origin)
+    (self.file, self.origin, secret) = (file, origin, token)
     held = HeldToken(
       token, of: origin,
       header: { token, _ in Header("Authorization", "Bearer \(token.reveal())") },
@@ -30,7 +32,7 @@ struct NtfyTopic {
   let token: NtfyToken?
   /// For messages.
   let display: String
-  private let base: WebAddress
+  let base: WebAddress
   private let isDirect: Bool
   private let trust: ServerTrust
 
@@ -45,6 +47,20 @@ struct NtfyTopic {
         try NtfyTopic(place, allowPlaintext: options.access.allowPlaintext, options.ntfy, &tokens))
     }
     return topics
+  }
+
+  /// A topic that others use, by a token of theirs.
+  static func other(
+    _ url: String, token: String?, allowPlaintext: Bool, _ tokens: inout [NtfyToken]
+  ) throws(Failure) -> NtfyTopic {
+    try NtfyTopic(
+      NotifyOptions.Topic(url: url, token: token), allowPlaintext: allowPlaintext, [], &tokens)
+  }
+
+  /// The same with the token of another one on its server.
+  init(_ topic: NtfyTopic, tokenOf other: NtfyTopic) {
+    (self.topic, display, base, trust) = (topic.topic, topic.display, topic.base, topic.trust)
+    (token, isDirect) = (other.token, other.isDirect)
   }
 
   private init(
@@ -113,11 +129,15 @@ struct NtfyTopic {
   }
 
   /// A request that publishes a message.
-  func publishing(_ body: [UInt8]) -> Request {
+  ///
+  /// - Parameter actions: its buttons, whose codes are for nobody else.
+  func publishing(_ body: [UInt8], actions: String? = nil) -> Request {
     var request = Request(
       base, method: "POST",
       headers: [Header("Accept", "application/json"), Header("Content-Type", "application/json")],
       body: body)
+    if let actions { request.privateHeaders = [Header("Actions", actions)] }
+    request.staysAtOrigin = actions != nil
     request.staysEncrypted = true
     request.trust = trust
     authorize(&request)
@@ -130,6 +150,40 @@ struct NtfyTopic {
       try base.appending("\(topic)/auth"), headers: [Header("Accept", "application/json")])
     request.trust = trust
     if withToken { authorize(&request) }
+    return request
+  }
+
+  /// A request that follows what is posted there, from now on or from behind a place.
+  func following(since: String?) throws(Failure) -> Request {
+    var request = Request(
+      try base.appending("\(topic)/json" + (since.map { "?since=\($0)" } ?? "")),
+      headers: [Header("Accept", "application/x-ndjson, application/json")])
+    request.staysAtOrigin = true
+    request.trust = trust
+    authorize(&request)
+    return request
+  }
+
+  /// A request that posts a text as it is.
+  func posting(_ text: String) throws(Failure) -> Request {
+    var request = Request(
+      try base.appending(topic), method: "POST",
+      headers: [Header("Accept", "application/json"), Header("Content-Type", "text/plain")],
+      body: Array(text.utf8))
+    request.staysAtOrigin = true
+    request.staysEncrypted = true
+    request.trust = trust
+    authorize(&request)
+    return request
+  }
+
+  /// A request that asks whose the token is. The answer has all tokens of that user.
+  func askingAccount() throws(Failure) -> Request {
+    var request = Request(
+      try base.appending("v1/account"), headers: [Header("Accept", "application/json")])
+    request.staysAtOrigin = true
+    request.trust = trust
+    authorize(&request)
     return request
   }
 
@@ -148,8 +202,18 @@ enum NtfyMessage {
   /// Of a title, bytes: it is a line on a telephone.
   private static let mostTitle = 500
 
+  /// Of a notice with buttons, bytes as a telephone gets it: more is not passed on to all.
+  static let mostWithButtons = 3500
+
   /// The JSON.
   static func body(_ delivery: Delivery, topic: String, click: String?) -> [UInt8] {
+    whole(delivery, topic: topic, click: click, most: mostJSON).body
+  }
+
+  /// The JSON, and whether all of the text is in it.
+  static func whole(
+    _ delivery: Delivery, topic: String, click: String?, most mostJSON: Int
+  ) -> (body: [UInt8], isWhole: Bool) {
     let title = cut(WayText.title(delivery), mostTitle)
     let text = Plain.lines(delivery.body).joined(separator: "\n")
     // A message without anything to read would become `triggered`, and a title that stands below
@@ -164,7 +228,7 @@ enum NtfyMessage {
       let message = cut(isBare ? title : text, most)
       let bytes = head.string("message", message).members(Array(tail.bytes.dropFirst().dropLast()))
         .bytes
-      if bytes.count <= mostJSON || most == 0 { return bytes }
+      if bytes.count <= mostJSON || most == 0 { return (bytes, !isBare && message == text) }
       most = max(0, min(most, message.utf8.count) - (bytes.count - mostJSON))
     }
   }

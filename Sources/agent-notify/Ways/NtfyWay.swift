@@ -9,7 +9,10 @@ final class NtfyWay: Way {
   private let client: WebClient
   private let place: NtfyTopic
   private let click: String?
+  private let answers: PhoneAnswers?
   private var queue = WayQueue()
+  /// Questions, while nobody may be asked yet.
+  private var early: [Telling] = []
   var ended: [WayEnd] = []
   private var current: (delivery: Delivery, of: [Telling])?
   private var fetch: Fetch?
@@ -28,11 +31,15 @@ final class NtfyWay: Way {
   /// How long nobody is let in who had too many wrong tokens, seconds.
   private static let lockout = 60.0
 
-  init(_ place: NtfyTopic, click: String?, _ client: WebClient, _ outcome: Outcome) {
+  init(
+    _ place: NtfyTopic, click: String?, _ answers: PhoneAnswers?, _ client: WebClient,
+    _ outcome: Outcome
+  ) {
     (self.place, self.click, self.client, self.outcome) = (place, click, client, outcome)
+    self.answers = answers
   }
 
-  var isIdle: Bool { current == nil && queue.isEmpty }
+  var isIdle: Bool { current == nil && queue.isEmpty && early.isEmpty }
   var isClosed: Bool { isForbidden || place.token?.isRefused == true }
 
   func post(_ telling: Telling) { queue.add(telling) }
@@ -46,17 +53,36 @@ final class NtfyWay: Way {
     }
     // The token was refused to another topic of the server.
     if isClosed, !isIdle { giveUpAll("not tried with a token that was refused", .denied) }
-    if current == nil {
-      current = queue.next { outcome.noteSum(name, $0) }.map { ($0.0, $0.of) }
+    if !early.isEmpty, answers?.mayAsk != false {
+      for telling in early { queue.add(telling) }
+      early = []
     }
-    guard let current else { return .infinity }
-    if now < retryAt { return retryAt }
+    while true {
+      if current == nil {
+        current = queue.next { outcome.noteSum(name, $0) }.map { ($0.0, $0.of) }
+      }
+      guard let current else { return .infinity }
+      if now < retryAt { return retryAt }
+      switch answers?.message(current.delivery, to: place) ?? .plain {
+      case .wait:
+        early += current.of
+        self.current = nil
+      case .gone: settle(nil)
+      case .plain:
+        let body = NtfyMessage.body(current.delivery, topic: place.topic, click: click)
+        return post(place.publishing(body), now)
+      case .question(let body, let actions):
+        return post(place.publishing(body, actions: actions), now)
+      }
+    }
+  }
+
+  private func post(_ request: Request, _ now: Double) -> Double {
     if let token = place.token, !token.isTaken {
       if token.isAsked { return now + 0.02 }
       token.isAsked = true
     }
-    let body = NtfyMessage.body(current.delivery, topic: place.topic, click: click)
-    fetch = Fetch(client, place.publishing(body), now: now, silence: 20, limit: 1 << 20)
+    fetch = Fetch(client, request, now: now, silence: 20, limit: 1 << 20)
     return now
   }
 
@@ -121,7 +147,8 @@ final class NtfyWay: Way {
 
   /// What is wrong with the server is wrong for all that waits for it.
   private func giveUpAll(_ reason: String, _ status: ExitStatus) {
-    let all = (current?.of ?? []) + queue.drain()
+    let all = (current?.of ?? []) + queue.drain() + early
+    early = []
     ended.append(
       WayEnd(tellings: all, failure: WayFailure(reason: reason, status: status)))
     current = nil

@@ -11,7 +11,9 @@ struct WayCheck {
     EndSignals.watch()
     let check = WayCheck(diagnostics: diagnostics)
     var worst = ExitStatus.success
-    for way in try NotifyLoop.ways(options, nil, Outcome(diagnostics)) {
+    let outcome = Outcome(diagnostics)
+    let commands = options.commands.map { Programs.command($0, outcome) as any Way }
+    for way in NotifyLoop.ways(options, outcome) + commands {
       if let failure = try check.failure(of: way) {
         diagnostics.error(way.name, failure.reason)
         worst = failure.status

@@ -8,7 +8,7 @@ It lacks /ws (always 400), tiers and reservations, dates in words, e-mail, Fireb
 and TLS. Cached messages do not expire.
 
 ntfy.py [OPTION...]; durations are 500ms, 30s, 5m, 1h. The file of --auth-file is read again when
-it changes: {"NAME": {"password": "...", "tokens": ["tk_..."], "topics": {"PATTERN":
+it changes: {"NAME": {"password": "...", "tokens": ["tk_..."], "role": "user", "topics": {"PATTERN":
 "rw|ro|wo|deny"}}}, NAME "everyone" for all. It writes a record `listening` to its standard output,
 and a line for each request to its standard error, never with a token.
 """
@@ -389,7 +389,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with lock:
             mine = cfg["users"][who].setdefault("tokens", [])
             if method == "GET":
-                return self.answer({"username": who, "role": "user", "tokens": [{"token": t} for t in mine]})
+                return self.answer({"username": who, "role": cfg["users"][who].get("role", "user"), "tokens": [{"token": t} for t in mine]})
             if method == "POST":
                 t = "tk_" + word(29).lower()
                 mine.append(t)

@@ -1,0 +1,448 @@
+import Agent
+import CLibc
+import Core
+import Notices
+import Records
+import Screen
+import Web
+
+/// Asks a person on their phone, and hears the answers: buttons under a notice post a code to a
+/// topic that is listened to here, and what it stands for is given to the agent by
+/// agent-approve(1).
+///
+/// The codes are in memory alone. Whoever reads one can answer, so none is written to a disk; after
+/// a restart what waits is asked again, and the buttons of before do nothing.
+final class PhoneAnswers {
+  private let topic: NtfyTopic
+  private let buttons: NtfyTopic
+  /// Where the buttons post to, as the phone reaches it.
+  private let buttonURL: String
+  private let click: String?
+  private let client: WebClient
+  private let outcome: Outcome
+  private let check: AnswerCheck
+  private var asks: Asks
+  /// Those whose questions are told here alone.
+  private var profiles: Set<String>
+
+  private var stream: LineStream?
+  private var retryAt = 0.0
+  private var backoff = Backoff(base: 0.5, cap: 30)
+  /// The last message that the server keeps, behind which a stream goes on; before there is one,
+  /// when the first stream was opened, by the server's clock.
+  private var last: String?
+  private var begun: String?
+  private var isLost = false
+  /// A code of no question, which shows that those of questions are heard.
+  private let test = Ask.newCode()
+  private enum Proof {
+    /// It is posted at that time, once somebody listens.
+    case due(Double)
+    case posting(Fetch)
+    /// It is to be heard by then.
+    case posted(Double)
+    case heard
+  }
+  private var proof = Proof.due(.infinity)
+  private(set) var isClosed = false
+
+  private var waiting: [(ask: Ask, button: Button)] = []
+  private var givings: [Giving] = []
+  /// What is to be told because of answers.
+  private(set) var news: [Delivery] = []
+
+  /// The server says something every 45 seconds.
+  private static let silence = 60.0
+  /// How long the test code has, seconds.
+  private static let patience = 20.0
+  private static let mostGivings = 8
+  /// Messages of one turn: whoever makes noise must not keep the rest waiting.
+  private static let mostLines = 1000
+
+  init(
+    _ options: NotifyOptions, notices: [NtfyTopic], _ client: WebClient, _ outcome: Outcome
+  ) throws(Failure) {
+    var tokens: [NtfyToken] = []
+    func other(_ url: String, token: String?) throws(Failure) -> NtfyTopic {
+      try NtfyTopic.other(
+        url, token: token, allowPlaintext: options.access.allowPlaintext, &tokens)
+    }
+    let url = options.answers ?? ""
+    buttons = try other(url, token: options.buttonsToken)
+    let origin = buttons.base.origin
+    guard let notice = notices.first(where: { $0.base.origin == origin }) else {
+      throw Failure(buttons.display, "not on a server of --ntfy")
+    }
+    topic = NtfyTopic(buttons, tokenOf: notice)
+    let display = buttons.display
+    guard !notices.contains(where: { $0.display == display }) else {
+      throw Failure(display, "the answers need a topic of their own")
+    }
+    buttonURL = options.buttons ?? url
+    guard !buttonURL.holds("=?") else { throw Failure(topic.display, "the address has '=?'") }
+    // What the phone sends travels there, too.
+    let phones = try other(buttonURL, token: options.buttonsToken)
+    guard phones.topic == topic.topic else {
+      throw Failure(phones.display, "another topic than that of --answers")
+    }
+    var seen = [buttons]
+    for place in options.ntfy {
+      let one = try other(place.url, token: options.buttonsToken)
+      if one.base.origin == origin { seen.append(one) }
+    }
+    check = try AnswerCheck(
+      notices: notices, answers: topic, buttons: seen, client, outcome)
+    (self.client, self.outcome, click) = (client, outcome, options.click)
+    asks = Asks(deniesOnly: options.deniesOnly)
+    profiles = Set(options.profiles)
+  }
+
+  var name: String { topic.display }
+  /// Whether no answer is on its way.
+  var isIdle: Bool { givings.isEmpty && waiting.isEmpty }
+  /// To be waited for.
+  var descriptors: [Int32] { givings.compactMap(\.descriptor) }
+
+  // MARK: - What is asked
+
+  /// Looks at a line of what follows the approvals of a profile.
+  func read(_ line: UnsafeRawBufferPointer, of profile: String) {
+    guard case .approval(let approval)? = try? ConversationRecord(reading: line) else { return }
+    if let name = approval.origin.profile { profiles.insert(name) }
+    say(asks.changed(approval, of: profile, now: Clock.monotonic))
+  }
+
+  /// Whether a notice is of an approval that is asked here, whoever told of it: events of one
+  /// profile do not name it.
+  func isQuestion(_ notice: Notice) -> Bool {
+    notice.category == "approval" && notice.about?.type == "approval"
+      && notice.profile.map(profiles.contains) != false
+  }
+
+  /// Whether it is to be told now: once, when all is known of it.
+  func tells(_ notice: Notice) -> Bool {
+    guard let ask = asks[Asks.key(notice)], ask.notice == nil, ask.state == .open else {
+      return false
+    }
+    ask.tell(notice)
+    return true
+  }
+
+  /// Whether `message` has something else than `wait` for a question.
+  var mayAsk: Bool { isProven || isClosed }
+
+  enum Message {
+    /// Nobody may be asked yet.
+    case wait
+    /// It waits no more.
+    case gone
+    case plain
+    case question(body: [UInt8], actions: String)
+  }
+
+  /// How a delivery is sent to a topic.
+  func message(_ delivery: Delivery, to place: NtfyTopic) -> Message {
+    guard let ask = asks[delivery.question] else { return .plain }
+    guard ask.state == .open else { return .gone }
+    if isClosed { return .plain }
+    guard isProven else { return .wait }
+    ask.delivery = delivery
+    var delivery = delivery
+    if let always = ask.always { delivery.body += "\nAlways: \(always)" }
+    var shown = Array(zip(ask.buttons, ask.codes))
+    while true {
+      let actions = actions(shown)
+      let (body, isWhole) = NtfyMessage.whole(
+        delivery, topic: place.topic, click: click,
+        most: NtfyMessage.mostWithButtons - actions.utf8.count)
+      let rest = shown.filter { $0.0 == .no }
+      if isWhole || shown.count == rest.count {
+        // One word of ours: of what looks like one, the server makes something else.
+        return .question(
+          body: body, actions: "=?UTF-8?B?\(Base64.text(Array(actions.utf8)))?=")
+      }
+      // Nobody can allow what they have not seen.
+      shown = rest
+    }
+  }
+
+  private func actions(_ shown: [(Button, String)]) -> String {
+    let token = buttons.token.map {
+      RecordText().string("Authorization", "Bearer \($0.secret.reveal())")
+    }
+    var list = shown.map { button, code in
+      RecordText().string("action", "http").string("label", button.label)
+        .string("url", buttonURL).string("method", "POST").object("headers", token)
+        .string("body", code).bool("clear", true)
+    }
+    // Who cannot answer here is shown where.
+    if let click, list.count < 2 {
+      list.append(
+        RecordText().string("action", "view").string("label", "Open").string("url", click))
+    }
+    return "["
+      + list.map { String(decoding: $0.bytes, as: UTF8.self) }.joined(separator: ",") + "]"
+  }
+
+  // MARK: - What goes on
+
+  /// Goes on. Returns when to be called again at the latest.
+  ///
+  /// - Throws: what is wrong, while nobody was asked yet.
+  func work(now: Double) throws(Failure) -> Double {
+    for outcome in asks.expire(now: now) { say(outcome) }
+    var due = Double.infinity
+    if !isClosed {
+      due = check.isDone ? try listen(now: now) : try check.work(now: now)
+      due = min(due, try prove(now: now))
+    }
+    return min(due, give(now: now), asks.nextDeadline)
+  }
+
+  private func listen(now: Double) throws(Failure) -> Double {
+    guard let stream else {
+      if now < retryAt { return retryAt }
+      self.stream = LineStream(client, try topic.following(since: last ?? begun))
+      return now + Self.silence
+    }
+    if stream.head.map({ (200...299).contains($0.status) }) == true {
+      for _ in 0..<Self.mostLines {
+        guard let line = stream.next() else { break }
+        hear(line)
+      }
+    }
+    let limit = stream.lastHeard + Self.silence
+    if stream.end == nil, now < limit { return limit }
+    self.stream = nil
+    stream.cancel()
+    try lose(stream, now)
+    return retryAt
+  }
+
+  private func hear(_ line: [UInt8]) {
+    guard let event = try? line.withUnsafeBytes({ try JSONValue.parse($0) }) else { return }
+    switch event["event"]?.string {
+    case "open":
+      begun = begun ?? event["time"]?.integer.map(String.init)
+      backoff.reset()
+      if isLost { outcome.note(name, "listening again") }
+      isLost = false
+      if case .due = proof { proof = .due(0) }
+    case "message":
+      // Ours to put into an address.
+      if event["expires"] != nil, let id = event["id"]?.string, id.utf8.count <= 64,
+        id.utf8.allSatisfy({ $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 })
+      {
+        last = id
+      }
+      guard let code = event["message"]?.string, Ask.isCode(code) else { return }
+      if code == test {
+        proof = .heard
+        return
+      }
+      // One that comes again, as after a cut, stands for what it stood for, and that has ended.
+      switch asks.receive(code) {
+      case .give(let ask, let button): waiting.append((ask, button))
+      case .late(let outcome): say(outcome)
+      case .nothing: break
+      }
+    default: break
+    }
+  }
+
+  /// The stream is gone, or was not to be had.
+  private func lose(_ stream: LineStream, _ now: Double) throws(Failure) {
+    var reason = "nothing came for 60 s"
+    var wait: Double?
+    if let head = stream.head, !(200...299).contains(head.status) {
+      let error = NtfyError(head, stream.rest)
+      switch head.status {
+      case 401: return try close(AnswerCheck.refusal(topic, error.line))
+      case 403: return try close(Failure(name, "\(error.line): it may not be read", .denied))
+      case _ where head.isTransient: wait = AnswerCheck.wait(head, error.code)
+      default: return try close(Failure(name, error.line))
+      }
+      reason = error.line
+    } else if let end = stream.end {
+      switch end {
+      case .network(let why): reason = why
+      case .unusable(let failure): return try close(Failure(name, failure.reason, failure.status))
+      case .complete, .stopped: reason = "the server closed the stream"
+      }
+    }
+    if !isLost { outcome.note(name, "\(reason): tried again") }
+    isLost = true
+    retryAt = now + max(backoff.next(random: Double.random(in: 0..<1)), wait ?? 0)
+  }
+
+  /// No answer is heard any more: what comes then is told without buttons.
+  private func close(_ failure: Failure) throws(Failure) {
+    guard isProven else { throw failure }
+    isClosed = true
+    outcome.fail(name, "\(failure.reason); nobody is asked there any more", failure.status)
+  }
+
+  private var isProven: Bool { if case .heard = proof { true } else { false } }
+
+  /// Posts a code as a button does, and sees whether it is heard.
+  private func prove(now: Double) throws(Failure) -> Double {
+    switch proof {
+    case .heard: return .infinity
+    case .due(let time):
+      guard now >= time else { return time }
+      proof = .posting(
+        Fetch(client, try buttons.posting(test), now: now, silence: 20, limit: 1 << 16))
+    case .posting(let fetch):
+      let due = fetch.due(now)
+      guard let end = fetch.end else { return due }
+      proof = try posted(end, now)
+    case .posted(let time):
+      guard now >= time else { return time }
+      // A server without a file has lost it when it was started again.
+      guard isLost else { throw Failure(name, "a code that was posted was not heard", .temporary) }
+      proof = .due(.infinity)
+    }
+    return now
+  }
+
+  private func posted(_ end: FetchEnd, _ now: Double) throws(Failure) -> Proof {
+    var wait: Double?
+    if case .response(let head, let body) = end {
+      let error = NtfyError(head, body)
+      switch head.status {
+      case 200...299: return .posted(now + Self.patience)
+      case 401: throw AnswerCheck.refusal(buttons, error.line)
+      case 403:
+        let whose = buttons.token == nil ? "everyone" : "the buttons' user"
+        throw Failure(
+          name, "the buttons may not write it: make it write-only for \(whose)", .denied)
+      case _ where head.isTransient: wait = AnswerCheck.wait(head, error.code)
+      default: throw Failure(name, error.line)
+      }
+    }
+    return .due(now + (wait ?? 5))
+  }
+
+  // MARK: - What is answered
+
+  /// Gives answers to the agents. Returns when to be called again at the latest.
+  private func give(now: Double) -> Double {
+    for giving in givings where giving.isDone(now: now) {
+      let (result, reason) = giving.result
+      let ask = giving.ask
+      say(asks.answered(ask, giving.button, result, reason: reason))
+      let hasFailed = result == nil || result == .refused || result == .unknown
+      if hasFailed, let next = asks.again(ask, now: now), let delivery = next.delivery {
+        news.append(delivery)
+      }
+    }
+    givings.removeAll { $0.isOver }
+    while givings.count < Self.mostGivings, !waiting.isEmpty {
+      let (ask, button) = waiting.removeFirst()
+      givings.append(Giving(ask, button, now: now))
+    }
+    // The end of a program is nothing that can be polled for.
+    if givings.isEmpty { return .infinity }
+    return now + (givings.contains { $0.descriptor == nil } ? 0.01 : 1)
+  }
+
+  private func say(_ outcome: Asks.Outcome?) {
+    guard let outcome else { return }
+    let line = NtfyMessage.cut(Plain.line(outcome.ask.line), 300)
+    let text = [line, outcome.reason.map { Plain.line($0, limit: 300) }].compactMap(\.self)
+    news.append(
+      Delivery(
+        title: outcome.title, body: text.joined(separator: "\n"), urgency: .info, hasSound: false,
+        category: "answer", sequence: Bundle.newSequence(), record: []))
+  }
+
+  func takeNews() -> [Delivery] {
+    defer { news = [] }
+    return news
+  }
+
+  // MARK: - Trying it
+
+  /// Waits until it is known that answers are heard.
+  ///
+  /// - Throws: what is wrong.
+  func prove() throws(Failure) {
+    while !isProven {
+      client.perform()
+      let now = Clock.monotonic
+      let due = try work(now: now)
+      client.wait(seconds: max(0, min(due - Clock.monotonic, 1)), reading: [EndSignals.descriptor])
+      if let signal = EndSignals.next() { Process.die(by: signal) }
+    }
+  }
+}
+
+/// An answer on its way to an agent: agent-approve(1), with the decision on its standard input.
+private final class Giving {
+  let ask: Ask
+  let button: Button
+  private var child: ChildProcess?
+  private var said: [UInt8] = []
+  private var hasSaidAll = false
+  private var reason = ""
+  private(set) var isOver = false
+  private let deadline: Double
+
+  /// How long the agent may take, seconds.
+  private static let patience = 120
+
+  init(_ ask: Ask, _ button: Button, now: Double) {
+    (self.ask, self.button) = (ask, button)
+    deadline = now + Double(Self.patience) + 10
+    let decision = RecordText().string("id", ask.approval.id).string("decision", button.decision)
+    do throws(Failure) {
+      let child = try ChildProcess(
+        ["agent-approve", "-p", ask.profile, "-o", "json", "--max-time", "\(Self.patience)"],
+        environment: ["AGENTUTILS_PROGRAM": "agent-notify"], input: .pipe, error: .pipe)
+      // A line that a pipe has room for.
+      let line = decision.line
+      _ = write(child.input, line, line.count)
+      child.closeInput()
+      self.child = child
+    } catch {
+      reason = error.message
+    }
+  }
+
+  /// Readable when it says something; nil when it says no more.
+  var descriptor: Int32? { hasSaidAll ? nil : child?.output }
+
+  /// Whether it has just ended.
+  func isDone(now: Double) -> Bool {
+    guard let child else {
+      isOver = true
+      return true
+    }
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while !hasSaidAll {
+      let count = read(child.output, &piece, piece.count)
+      if count < 0, systemError == EINTR { continue }
+      if count < 0, systemError == EAGAIN { break }
+      hasSaidAll = count <= 0 || said.count > piece.count
+      said += piece.prefix(max(0, count))
+    }
+    if now > deadline { child.kill(SIGKILL) }
+    guard hasSaidAll || now > deadline, child.reap() else { return false }
+    reason = ProgramWay.firstLine(of: child.error)
+    isOver = true
+    return true
+  }
+
+  /// What came of it; nothing where the agent said nothing.
+  var result: (ApprovalAnswer.Result?, reason: String?) {
+    let lines = said.split(separator: 10)
+    for line in lines {
+      guard let record = try? Array(line).withUnsafeBytes({ try JSONValue.parse($0) }),
+        record["type"]?.string == RecordType.approvalAnswer.rawValue,
+        let result = record["result"]?.string.flatMap({ ApprovalAnswer.Result(rawValue: $0) })
+      else { continue }
+      return (result, record["reason"]?.string)
+    }
+    return (nil, reason.isEmpty ? "the agent could not be asked" : reason)
+  }
+}
