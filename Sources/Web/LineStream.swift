@@ -10,6 +10,8 @@ public final class LineStream: Exchange {
   /// When something came last, seconds of `Clock.monotonic`; before that, when it was asked for.
   public private(set) var lastHeard = Clock.monotonic
   private var bytes: [UInt8] = []
+  /// Where the next line begins.
+  private var start = 0
   private var isTooLong = false
   private let longest: Int
 
@@ -24,13 +26,17 @@ public final class LineStream: Exchange {
 
   /// The next line without its LF; nil when there is none for now.
   public func next() -> [UInt8]? {
-    guard let end = bytes.firstIndex(of: 10) else { return nil }
-    defer { bytes.removeSubrange(...end) }
-    return Array(bytes[..<end])
+    guard let end = bytes[start...].firstIndex(of: 10) else {
+      bytes.removeSubrange(..<start)
+      start = 0
+      return nil
+    }
+    defer { start = end + 1 }
+    return Array(bytes[start..<end])
   }
 
   /// What came behind the last line: of an error, its body.
-  public var rest: [UInt8] { bytes }
+  public var rest: [UInt8] { Array(bytes[start...]) }
 
   override func received(_ head: ResponseHead) -> Bool {
     self.head = head
@@ -41,9 +47,7 @@ public final class LineStream: Exchange {
   override func received(_ piece: UnsafeRawBufferPointer) -> BodyFlow {
     lastHeard = Clock.monotonic
     bytes += piece
-    // Whoever reads has taken all lines before.
-    let tail = bytes.count - (bytes.lastIndex(of: 10).map { $0 + 1 } ?? 0)
-    isTooLong = tail > longest
+    isTooLong = bytes.count - (bytes.lastIndex(of: 10) ?? 0) > longest
     return isTooLong ? .stop : .taken
   }
 

@@ -251,7 +251,8 @@ struct Asks {
     case .already: return end(ask, "answered at the desk", button.outcome)
     case .late: return end(ask, "too late", reason)
     case .notFound: return end(ask, "too late", "it does not wait any more")
-    case .refused, .unknown, nil: return end(ask, "not answered", reason)
+    case .unknown: return end(ask, "perhaps answered", reason)
+    case .refused, nil: return end(ask, "not answered", reason)
     }
   }
 
