@@ -12,7 +12,7 @@ struct NotifyLoop {
   private let told: ToldFile
   private var channels: [Channel]
   private let client: WebClient?
-  private let answers: PhoneAnswers?
+  private let answers: Answers?
   private let outcome: Outcome
   private var faults: FaultLog
   /// Rows that are older were there before, and are nobody's news.
@@ -47,11 +47,11 @@ struct NotifyLoop {
     outcome = Outcome(diagnostics)
     client = options.ntfy.isEmpty ? nil : try options.access.client(diagnostics.program)
     let topics = client == nil ? [] : try NtfyTopic.all(options)
+    var topic: AnswerTopic?
     if let client, options.answers != nil {
-      answers = try PhoneAnswers(options, notices: topics, client, outcome)
-    } else {
-      answers = nil
+      topic = try AnswerTopic(options, notices: topics, client, outcome)
     }
+    answers = topic == nil ? nil : Answers(options, topic)
     channels = Self.channels(options, topics, answers, client, outcome)
     isBus = !options.subjects.isEmpty
     told = try ToldFile(
@@ -76,7 +76,7 @@ struct NotifyLoop {
   }
 
   private static func channels(
-    _ options: NotifyOptions, _ topics: [NtfyTopic], _ answers: PhoneAnswers?,
+    _ options: NotifyOptions, _ topics: [NtfyTopic], _ answers: Answers?,
     _ client: WebClient?, _ outcome: Outcome
   ) -> [Channel] {
     var ways = ways(options, outcome)

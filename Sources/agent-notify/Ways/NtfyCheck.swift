@@ -25,7 +25,7 @@ struct NtfyCheck {
     }
     if let answers = options.answers, worst == .success {
       EndSignals.watch()
-      try PhoneAnswers(options, notices: topics, check.client, Outcome(diagnostics)).prove()
+      try AnswerTopic(options, notices: topics, check.client, Outcome(diagnostics)).prove()
       try check.writer.write(
         "\(Visible.line(answers)): who gets the notices can answer, and is heard\n")
       try check.writer.flush()

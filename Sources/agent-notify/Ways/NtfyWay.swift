@@ -9,7 +9,7 @@ final class NtfyWay: Way {
   private let client: WebClient
   private let place: NtfyTopic
   private let click: String?
-  private let answers: PhoneAnswers?
+  private let answers: Answers?
   private var queue = WayQueue()
   /// Questions, while nobody may be asked yet.
   private var early: [Telling] = []
@@ -32,7 +32,7 @@ final class NtfyWay: Way {
   private static let lockout = 60.0
 
   init(
-    _ place: NtfyTopic, click: String?, _ answers: PhoneAnswers?, _ client: WebClient,
+    _ place: NtfyTopic, click: String?, _ answers: Answers?, _ client: WebClient,
     _ outcome: Outcome
   ) {
     (self.place, self.click, self.client, self.outcome) = (place, click, client, outcome)
@@ -53,7 +53,7 @@ final class NtfyWay: Way {
     }
     // The token was refused to another topic of the server.
     if isClosed, !isIdle { giveUpAll("not tried with a token that was refused", .denied) }
-    if !early.isEmpty, answers?.mayAsk != false {
+    if !early.isEmpty, answers?.topic?.mayAsk != false {
       for telling in early { queue.add(telling) }
       early = []
     }
@@ -63,7 +63,7 @@ final class NtfyWay: Way {
       }
       guard let current else { return .infinity }
       if now < retryAt { return retryAt }
-      switch answers?.message(current.delivery, to: place) ?? .plain {
+      switch answers?.onPhone(current.delivery) ?? .plain {
       case .wait:
         early += current.of
         self.current = nil
@@ -71,7 +71,9 @@ final class NtfyWay: Way {
       case .plain:
         let body = NtfyMessage.body(current.delivery, topic: place.topic, click: click)
         return post(place.publishing(body), now)
-      case .question(let body, let actions):
+      case .question(let ask, let delivery):
+        guard let topic = answers?.topic else { return .infinity }
+        let (body, actions) = topic.message(delivery, of: ask, to: place)
         return post(place.publishing(body, actions: actions), now)
       }
     }

@@ -6,13 +6,9 @@ import Records
 import Screen
 import Web
 
-/// Asks a person on their phone, and hears the answers: buttons under a notice post a code to a
-/// topic that is listened to here, and what it stands for is given to the agent by
-/// agent-approve(1).
-///
-/// The codes are in memory alone. Whoever reads one can answer, so none is written to a disk; after
-/// a restart what waits is asked again, and the buttons of before do nothing.
-final class PhoneAnswers {
+/// Where answers of a phone are heard: buttons under a notice post a code to a topic that is listened
+/// to here.
+final class AnswerTopic {
   private let topic: NtfyTopic
   private let buttons: NtfyTopic
   /// Where the buttons post to, as the phone reaches it.
@@ -21,9 +17,6 @@ final class PhoneAnswers {
   private let client: WebClient
   private let outcome: Outcome
   private let check: AnswerCheck
-  private var asks: Asks
-  /// Those whose questions are told here alone.
-  private var profiles: Set<String>
 
   private var stream: LineStream?
   private var openedAt = Double.infinity
@@ -47,10 +40,8 @@ final class PhoneAnswers {
   private var proof = Proof.due(.infinity)
   private(set) var isClosed = false
 
-  private var waiting: [(ask: Ask, button: Button)] = []
-  private var givings: [Giving] = []
-  /// What is to be told because of answers.
-  private(set) var news: [Delivery] = []
+  /// The codes that were heard.
+  private var heard: [String] = []
 
   /// The server says something every 45 seconds.
   private static let silence = 60.0
@@ -58,7 +49,6 @@ final class PhoneAnswers {
   private static let patience = 20.0
   /// A stream that lived so long was a good one, seconds.
   private static let calm = 10.0
-  private static let mostGivings = 8
   /// Messages of one turn: whoever makes noise must not keep the rest waiting.
   private static let mostLines = 1000
 
@@ -88,6 +78,15 @@ final class PhoneAnswers {
     guard phones.topic == topic.topic else {
       throw Failure(phones.display, "another topic than that of --answers")
     }
+    for address in [buttons.base, phones.base] + notices.map(\.base) {
+      let mayTravel = Credentials.mayTravel(
+        scheme: address.scheme, host: address.host,
+        allowPlaintext: options.access.allowPlaintext)
+      guard mayTravel else {
+        throw Failure(
+          address.display, "the codes would travel over plain http; see --allow-plaintext")
+      }
+    }
     var seen = [buttons]
     for place in options.ntfy {
       let one = try other(place.url, token: options.buttonsToken)
@@ -96,62 +95,24 @@ final class PhoneAnswers {
     check = try AnswerCheck(
       notices: notices, answers: topic, buttons: seen, client, outcome)
     (self.client, self.outcome, click) = (client, outcome, options.click)
-    asks = Asks(deniesOnly: options.deniesOnly)
-    profiles = Set(options.profiles)
   }
 
   var name: String { topic.display }
-  /// Whether no answer is on its way.
-  var isIdle: Bool { givings.isEmpty && waiting.isEmpty }
-  /// To be waited for.
-  var descriptors: [Int32] { givings.compactMap(\.descriptor) }
+
+  func takeHeard() -> [String] {
+    defer { heard = [] }
+    return heard
+  }
 
   // MARK: - What is asked
-
-  /// Looks at a line of what follows the approvals of a profile.
-  func read(_ line: UnsafeRawBufferPointer, of profile: String) {
-    guard case .approval(let approval)? = try? ConversationRecord(reading: line) else { return }
-    if let name = approval.origin.profile { profiles.insert(name) }
-    say(asks.changed(approval, of: profile, now: Clock.monotonic))
-  }
-
-  /// Whether a notice is of an approval that is asked here, whoever told of it: events of one
-  /// profile do not name it.
-  func isQuestion(_ notice: Notice) -> Bool {
-    notice.category == "approval" && notice.about?.type == "approval"
-      && notice.profile.map(profiles.contains) != false
-  }
-
-  /// Whether it is to be told now: once, when all is known of it.
-  func tells(_ notice: Notice) -> Bool {
-    guard let ask = asks[Asks.key(notice)], ask.notice == nil, ask.state == .open else {
-      return false
-    }
-    ask.tell(notice)
-    return true
-  }
 
   /// Whether `message` has something else than `wait` for a question.
   var mayAsk: Bool { isProven || isClosed }
 
-  enum Message {
-    /// Nobody may be asked yet.
-    case wait
-    /// It waits no more.
-    case gone
-    case plain
-    case question(body: [UInt8], actions: String)
-  }
-
-  /// How a delivery is sent to a topic.
-  func message(_ delivery: Delivery, to place: NtfyTopic) -> Message {
-    guard let ask = asks[delivery.question] else { return .plain }
-    guard ask.state == .open else { return .gone }
-    if isClosed { return .plain }
-    guard isProven else { return .wait }
-    ask.delivery = delivery
-    var delivery = delivery
-    if let always = ask.always { delivery.body += "\nAlways: \(always)" }
+  /// The message that asks, and its buttons.
+  func message(
+    _ delivery: Delivery, of ask: Ask, to place: NtfyTopic
+  ) -> (body: [UInt8], actions: String) {
     var shown = Array(zip(ask.buttons, ask.codes))
     while true {
       let actions = actions(shown)
@@ -161,8 +122,7 @@ final class PhoneAnswers {
       let rest = shown.filter { $0.0 == .no }
       if isWhole || shown.count == rest.count {
         // One word of ours: of what looks like one, the server makes something else.
-        return .question(
-          body: body, actions: "=?UTF-8?B?\(Base64.text(Array(actions.utf8)))?=")
+        return (body, "=?UTF-8?B?\(Base64.text(Array(actions.utf8)))?=")
       }
       // Nobody can allow what they have not seen.
       shown = rest
@@ -193,13 +153,9 @@ final class PhoneAnswers {
   ///
   /// - Throws: what is wrong, while nobody was asked yet.
   func work(now: Double) throws(Failure) -> Double {
-    for outcome in asks.expire(now: now) { say(outcome) }
-    var due = Double.infinity
-    if !isClosed {
-      due = check.isDone ? try listen(now: now) : try check.work(now: now)
-      due = min(due, try prove(now: now))
-    }
-    return min(due, give(now: now), asks.nextDeadline)
+    if isClosed { return .infinity }
+    let due = check.isDone ? try listen(now: now) : try check.work(now: now)
+    return min(due, try prove(now: now))
   }
 
   private func listen(now: Double) throws(Failure) -> Double {
@@ -244,12 +200,7 @@ final class PhoneAnswers {
         proof = .heard
         return
       }
-      // One that comes again, as after a cut, stands for what it stood for, and that has ended.
-      switch asks.receive(code) {
-      case .give(let ask, let button): waiting.append((ask, button))
-      case .late(let outcome): say(outcome)
-      case .nothing: break
-      }
+      heard.append(code)
     default: break
     }
   }
@@ -329,44 +280,6 @@ final class PhoneAnswers {
     return .due(now + (wait ?? 5))
   }
 
-  // MARK: - What is answered
-
-  /// Gives answers to the agents. Returns when to be called again at the latest.
-  private func give(now: Double) -> Double {
-    for giving in givings where giving.isDone(now: now) {
-      let (result, reason) = giving.result
-      let ask = giving.ask
-      say(asks.answered(ask, giving.button, result, reason: reason))
-      let hasFailed = result == nil || result == .refused || result == .unknown
-      if hasFailed, let next = asks.again(ask, now: now), let delivery = next.delivery {
-        news.append(delivery)
-      }
-    }
-    givings.removeAll { $0.isOver }
-    while givings.count < Self.mostGivings, !waiting.isEmpty {
-      let (ask, button) = waiting.removeFirst()
-      givings.append(Giving(ask, button, now: now))
-    }
-    // The end of a program is nothing that can be polled for.
-    if givings.isEmpty { return .infinity }
-    return now + (givings.contains { $0.descriptor == nil } ? 0.01 : 1)
-  }
-
-  private func say(_ outcome: Asks.Outcome?) {
-    guard let outcome else { return }
-    let line = NtfyMessage.cut(Plain.line(outcome.ask.line), 300)
-    let text = [line, outcome.reason.map { Plain.line($0, limit: 300) }].compactMap(\.self)
-    news.append(
-      Delivery(
-        title: outcome.title, body: text.joined(separator: "\n"), urgency: .info, hasSound: false,
-        category: "answer", sequence: Bundle.newSequence(), record: []))
-  }
-
-  func takeNews() -> [Delivery] {
-    defer { news = [] }
-    return news
-  }
-
   // MARK: - Trying it
 
   /// Waits until it is known that answers are heard.
@@ -382,75 +295,5 @@ final class PhoneAnswers {
       client.wait(seconds: max(0, min(due - Clock.monotonic, 1)), reading: [EndSignals.descriptor])
       if let signal = EndSignals.next() { Process.die(by: signal) }
     }
-  }
-}
-
-/// An answer on its way to an agent: agent-approve(1), with the decision on its standard input.
-private final class Giving {
-  let ask: Ask
-  let button: Button
-  private var child: ChildProcess?
-  private var said: [UInt8] = []
-  private var hasSaidAll = false
-  private var reason = ""
-  private(set) var isOver = false
-  private let deadline: Double
-
-  /// How long the agent may take, seconds.
-  private static let patience = 120
-
-  init(_ ask: Ask, _ button: Button, now: Double) {
-    (self.ask, self.button) = (ask, button)
-    deadline = now + Double(Self.patience) + 10
-    let decision = RecordText().string("id", ask.approval.id).string("decision", button.decision)
-    do throws(Failure) {
-      let child = try ChildProcess(
-        ["agent-approve", "-p", ask.profile, "-o", "json", "--max-time", "\(Self.patience)"],
-        environment: ["AGENTUTILS_PROGRAM": "agent-notify"], input: .pipe, error: .pipe)
-      // A line that a pipe has room for.
-      let line = decision.line
-      _ = write(child.input, line, line.count)
-      child.closeInput()
-      self.child = child
-    } catch {
-      reason = error.message
-    }
-  }
-
-  /// Readable when it says something; nil when it says no more.
-  var descriptor: Int32? { hasSaidAll ? nil : child?.output }
-
-  /// Whether it has just ended.
-  func isDone(now: Double) -> Bool {
-    guard let child else {
-      isOver = true
-      return true
-    }
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while !hasSaidAll {
-      let count = read(child.output, &piece, piece.count)
-      if count < 0, systemError == EINTR { continue }
-      if count < 0, systemError == EAGAIN { break }
-      hasSaidAll = count <= 0 || said.count > piece.count
-      said += piece.prefix(max(0, count))
-    }
-    if now > deadline { child.kill(SIGKILL) }
-    guard hasSaidAll || now > deadline, child.reap() else { return false }
-    reason = ProgramWay.firstLine(of: child.error)
-    isOver = true
-    return true
-  }
-
-  /// What came of it; nothing where the agent said nothing.
-  var result: (ApprovalAnswer.Result?, reason: String?) {
-    let lines = said.split(separator: 10)
-    for line in lines {
-      guard let record = try? Array(line).withUnsafeBytes({ try JSONValue.parse($0) }),
-        record["type"]?.string == RecordType.approvalAnswer.rawValue,
-        let result = record["result"]?.string.flatMap({ ApprovalAnswer.Result(rawValue: $0) })
-      else { continue }
-      return (result, record["reason"]?.string)
-    }
-    return (nil, reason.isEmpty ? "the agent could not be asked" : reason)
   }
 }
