@@ -18,6 +18,8 @@ struct ApproveOptions {
   private(set) var isQuiet = false
   private(set) var waits = false
   private(set) var isAll = false
+  /// With `ask`: until nothing waits any more.
+  private(set) var isOnce = false
   /// Nil: text on a terminal, else JSON.
   private(set) var form: RowOutput.Form?
   private(set) var look = LookOptions()
@@ -32,7 +34,7 @@ struct ApproveOptions {
       List, follow and answer what an agent asks approval for.
       With - or nothing, standard input says what to answer, a record each.
       """,
-    synopsis: "[options] -l|-w|-i|-|--approve ID|--deny ID|--edit ID|--answer ID ...",
+    synopsis: "[options] -l|-w|-i|-|--approve ID|--deny ID|--answer ID ...",
     operands: .none,
     options: [
       Option(
@@ -58,6 +60,7 @@ struct ApproveOptions {
         $0.choose("interactive", .ask)
       },
       Option("l", "list", "print what waits for an answer") { $0.choose("list", .list) },
+      Option(nil, "once", "with -i: end when nothing waits any more") { $0.isOnce = true },
       Option("w", "watch", "print approvals as they come and change") {
         $0.choose("watch", .watch)
       },
@@ -139,6 +142,7 @@ struct ApproveOptions {
     if task == .ask, isatty(0) != 1 || isatty(1) != 1 {
       throw UsageError("--interactive needs a terminal")
     }
+    if isOnce, task != .ask { throw UsageError("--once is for --interactive") }
     if task == .ask, form != nil || isQuiet {
       throw UsageError("--interactive: the terminal shows text alone")
     }

@@ -24,19 +24,28 @@ final class Asking: OpenLine {
   private var failure: WriteFailure?
   private var hasGreeted = false
 
+  private var hasAsked = false
+
   /// Seconds.
   private static let reactionTime = 1.0
+  /// How long what somebody was told of may take to be listed, seconds.
+  private static let listingTime = 5.0
   /// Who is asked more than this answers nothing any more.
   private static let mostHeld = 4096
   private static let mostTyped = 1024
 
   func run() throws(WriteFailure) -> ExitStatus {
+    let limit = deadline
+    if options.isOnce { deadline = min(limit, Clock.monotonic + Self.listingTime) }
     while end == nil {
       try askNext()
+      if hasAsked { deadline = limit }
+      if options.isOnce, hasAsked, !isWanted, !isSending { break }
       try prompt()
       try greet()
       try run(reading: 0) {
         failure != nil || (!isSending && !isPrompting && isWanted) || (!hasGreeted && isListed)
+          || (options.isOnce && hasAsked && !isWanted && !isSending)
       }
       if let failure { throw failure }
       if end == nil, isReadable, !(try read()) { break }
@@ -44,7 +53,7 @@ final class Asking: OpenLine {
     breakLine()
     let left = queue.count + later.count + (current == nil ? 0 : 1)
     if left > 0 { diagnostics.say("\(left) not answered") }
-    return try leave(status)
+    return try leave(options.isOnce && !hasAsked ? status.worse(.negative) : status)
   }
 
   private var isWanted: Bool { current != nil || !queue.isEmpty }
@@ -60,13 +69,13 @@ final class Asking: OpenLine {
   private func greet() throws(WriteFailure) {
     guard !hasGreeted, isListed else { return }
     hasGreeted = true
-    if !isWanted { try say("nothing waits; ^D ends") }
+    if !isWanted, !options.isOnce { try say("nothing waits; ^D ends") }
   }
 
   private func askNext() throws(WriteFailure) {
     guard current == nil, !queue.isEmpty, isListed else { return }
     let next = queue.removeFirst()
-    current = next
+    (current, hasAsked) = (next, true)
     isPrompting = false
     // What was typed before the question was seen is no answer to it.
     tcflush(0, TCIFLUSH)

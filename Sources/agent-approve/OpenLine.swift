@@ -53,7 +53,10 @@ class OpenLine: ApprovalWaiter {
       let agents = names.map { ProgramApprovals.Agent.profile($0, words: options.words(for: $0)) }
       return (ProgramApprovals(agents, wishes), nil, try client())
     }
-    if let profile = try? Settings().profile(options.access.profile), let place = profile.host {
+    let settings = try Settings()
+    if let profile = try? settings.profile(
+      settings.profileOrHere(options.access.profile, diagnostics)), let place = profile.host
+    {
       try profile.require(.approvals, for: diagnostics.program)
       let host = HostPlace(place)
       let line = try profile.kind.backend.approvals(of: host, profile: profile.name, wishes)

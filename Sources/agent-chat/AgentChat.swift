@@ -49,7 +49,10 @@ private func line(
     settings.profileOrHere(options.access.profile, diagnostics))
   if let profile = named, let name = profile.host {
     try profile.require(.chat, for: diagnostics.program)
-    let line = try profile.kind.backend.chat(at: HostPlace(name), options.wishes)
+    var wishes = options.wishes
+    // What it asks meanwhile is answered in the same place.
+    if options.mode == .interactive { wishes.waits = true }
+    let line = try profile.kind.backend.chat(at: HostPlace(name), wishes)
     return (line, profile, try options.access.client(diagnostics.program))
   }
   let agent = try AgentAccess(

@@ -30,6 +30,8 @@ final class ChatLoop: ChatWaiter {
   private let agent: Settings.Profile
   /// How an approval is given was said for this question.
   private var isAdvised = false
+  /// agent-approve(1), which asks the person of a conversation in its place.
+  private var asking: ChildProcess?
 
   private(set) var trace = PromptTrace()
   /// Called before the words of a question go out; why they must not.
@@ -42,6 +44,8 @@ final class ChatLoop: ChatWaiter {
   private static let abortTime = 5.5
   /// How much is told of what the agent says to somebody else, characters.
   private static let longestAside = 400
+  /// How long whoever asks the person may take once the answer is there, seconds.
+  private static let askingTime = 2.0
 
   init(
     _ line: any ChatLine, _ agent: Settings.Profile, _ client: WebClient, view: any ChatView,
@@ -74,9 +78,17 @@ final class ChatLoop: ChatWaiter {
     do throws(LinkEnd) { end = try line.ask(question, self) } catch {}
     if let writing, writing.code != EINTR { throw writing }
     if gone { throw WriteFailure(code: EPIPE) }
+    endAsking()
     let outcome = end ?? .aborted(nil)
     if writing == nil { try view.finish(outcome) }
     return outcome
+  }
+
+  /// Who was asked is told what came of it before the answer is over.
+  private func endAsking() {
+    let limit = Clock.monotonic + Self.askingTime
+    while let asking, !asking.reap(), Clock.monotonic < limit { usleep(10_000) }
+    asking = nil
   }
 
   private var limitOfSilence: Double {
@@ -256,12 +268,19 @@ final class ChatLoop: ChatWaiter {
     if case .approval(let approval) = news, approval.state == .pending, !view.isScreen, speaks {
       say("waits for an approval: \(approval.tool): \(approval.summary ?? approval.id)")
     }
-    if !isAdvised, let advice = news.adviceOnApproval,
-      agent.kind.backend.has.contains(.approvals), view.isScreen || speaks
-    {
+    guard let advice = news.adviceOnApproval, agent.kind.backend.has.contains(.approvals) else {
+      return
+    }
+    let words = ["agent-approve"] + (agent.name.map { ["-p", $0] } ?? []) + ["-i"]
+    if advice == ChatNews.elsewhere, options.mode == .interactive {
+      if asking?.reap() != false {
+        breakLine()
+        let colour = ["--color", options.look.colour.rawValue]
+        asking = try? ChildProcess(words + ["--once"] + colour, input: .ours, output: .ours)
+      }
+    } else if !isAdvised, view.isScreen || speaks {
       isAdvised = true
-      let name = agent.name.map { ["-p", $0] } ?? []
-      say("\(advice): \(ShellText.line(["agent-approve"] + name + ["-i"]))")
+      say("\(advice): \(ShellText.line(words))")
     }
   }
 
@@ -287,9 +306,14 @@ final class ChatLoop: ChatWaiter {
 
   private func say(_ words: String) {
     aside?.before()
-    if writing == nil { do { try view.breakLine() } catch { writing = error } }
+    breakLine()
     diagnostics.say(words)
     aside?.behind()
+  }
+
+  private func breakLine() {
+    guard writing == nil else { return }
+    do { try view.breakLine() } catch { writing = error }
   }
 
   private static func short(_ seconds: Double) -> String {
@@ -300,14 +324,15 @@ final class ChatLoop: ChatWaiter {
 
 extension ChatNews {
   /// A gateway denies at once what nobody who is connected could allow (its CONTRACT.md 8.1).
+  fileprivate static let elsewhere = "in another terminal"
   private static let lonely = "cannot wait for interactive exec approval"
 
   /// When the command that answers is to run; nil for what is no approval.
   fileprivate var adviceOnApproval: String? {
     switch self {
-    case .approval(let approval) where approval.state == .pending: "in another terminal"
-    case .toolCall(let call) where call.state == .waitingApproval: "in another terminal"
-    case .turn(let turn) where turn.state == .paused: "in another terminal"
+    case .approval(let approval) where approval.state == .pending: Self.elsewhere
+    case .toolCall(let call) where call.state == .waitingApproval: Self.elsewhere
+    case .turn(let turn) where turn.state == .paused: Self.elsewhere
     case .toolCall(let call) where call.state == .failed && call.stdout?.holds(Self.lonely) == true:
       "nobody was there to allow it; before the next try, in another terminal"
     default: nil

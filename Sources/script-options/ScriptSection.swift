@@ -96,7 +96,8 @@ struct ScriptHost {
   init(of profile: String?) throws {
     let settings = try Settings()
     // What is wrong with a profile says who asks its agent.
-    guard let place = (try? settings.profile(profile ?? (settings.namesNoAgent ? "." : nil)))?.host else { return }
+    let name = profile ?? (settings.namesNoAgent ? "." : nil)
+    guard let place = (try? settings.profile(name))?.host else { return }
     let (host, session) = AgentPlace.parts(ofHost: place)
     self.host = host
     guard let session else { return }

@@ -166,3 +166,5 @@ END
 err_like 'no session of Claude Code' "and says why nothing was decided"
 t 2 "words are refused" agent-ask now
 err_like '^agent-ask: takes no words: now$' "by name"
+
+done_testing

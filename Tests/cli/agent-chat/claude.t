@@ -102,4 +102,21 @@ err_like 'share-inbox hands files' "and the message says what takes one"
 printf '[profile box]\nkind = claude\nhost = .:riff\n' >"$XDG_CONFIG_HOME/agentutils/config"
 t 0 "a profile may name the place" agent-chat hello
 out_is hello "and is the default one"
+
+# --- a conversation at a terminal, in which it asks
+cp "$root/bin/agent-ask" "$HOME/bin"
+cat >"$HOME/.claude/settings.json" <<'END'
+{"hooks":{"PermissionRequest":[{"hooks":[{"type":"command","command":"agent-ask","timeout":86400}]}]}}
+END
+run python3 "$cli/talk.py" agent-chat -i -p .:riff --color never <<'END'
+> |run make talk
+allow it once? y, n, e to change it or later [n] |y
+allow: accepted|-
+Done: make talk|-
+> |ask
+answer? 1 to 2, or your own words; deny or later: |2
+You mean: Outer|-
+> |^D
+END
+status_is 0 "a permission and a question are answered in the conversation itself"
 done_testing
