@@ -51,7 +51,10 @@ struct NotifyLoop {
     if let client, options.answers != nil {
       topic = try AnswerTopic(options, notices: topics, client, outcome)
     }
-    answers = topic == nil ? nil : Answers(options, topic)
+    let asksAtDesktop =
+      !options.profiles.isEmpty && Self.usesDesktop(options) && DesktopWay.isThere
+    answers =
+      topic != nil || asksAtDesktop ? Answers(options, topic, isAtDesktop: asksAtDesktop) : nil
     channels = Self.channels(options, topics, answers, client, outcome)
     isBus = !options.subjects.isEmpty
     told = try ToldFile(
@@ -79,36 +82,51 @@ struct NotifyLoop {
     _ options: NotifyOptions, _ topics: [NtfyTopic], _ answers: Answers?,
     _ client: WebClient?, _ outcome: Outcome
   ) -> [Channel] {
-    var ways = ways(options, outcome)
+    var ways = ways(options, answers, outcome)
     if let client {
       ways += topics.map { NtfyWay($0, click: options.click, answers, client, outcome) }
     }
     ways += options.commands.map { Programs.command($0, outcome) }
-    return ways.isEmpty ? [Channel(usual(outcome))] : ways.map { Channel([$0]) }
+    return ways.isEmpty ? [Channel(usual(answers, outcome))] : ways.map { Channel([$0]) }
   }
 
   /// Those of `--to`.
-  static func ways(_ options: NotifyOptions, _ outcome: Outcome) -> [any Way] {
+  static func ways(
+    _ options: NotifyOptions, _ answers: Answers?, _ outcome: Outcome
+  ) -> [any Way] {
     options.ways.map { way in
       switch way {
       case .bell: BellWay()
       case .line: LineWay()
-      case .notifySend: Programs.notifySend(outcome)
+      case .notifySend: desktop(answers, outcome)
       case .osascript: Programs.osascript(outcome)
       case .tmux: TmuxWay(outcome)
       }
     }
   }
 
+  private static func usesDesktop(_ options: NotifyOptions) -> Bool {
+    let isUsual = options.ways.isEmpty && options.ntfy.isEmpty && options.commands.isEmpty
+    return options.ways.contains(.notifySend) || isUsual && hasDisplay
+  }
+
+  private static var hasDisplay: Bool {
+    ["WAYLAND_DISPLAY", "DISPLAY"].contains { Process.environment($0) != nil }
+  }
+
+  private static func desktop(_ answers: Answers?, _ outcome: Outcome) -> any Way {
+    let plain = Programs.notifySend(outcome)
+    guard let answers, answers.isAtDesktop else { return plain }
+    return DesktopWay(plain, answers)
+  }
+
   /// The best that there is, and what stands in for it.
-  private static func usual(_ outcome: Outcome) -> [any Way] {
+  private static func usual(_ answers: Answers?, _ outcome: Outcome) -> [any Way] {
     #if os(macOS)
       let desktop: [any Way] = [Programs.osascript(outcome)]
     #else
-      let displays = ["WAYLAND_DISPLAY", "DISPLAY"]
-      let hasDisplay = displays.contains { Process.environment($0) != nil }
       let desktop: [any Way] =
-        hasDisplay && Programs.has("notify-send") ? [Programs.notifySend(outcome)] : []
+        hasDisplay && Programs.has("notify-send") ? [desktop(answers, outcome)] : []
     #endif
     if Process.environment("TMUX") != nil, Programs.has("tmux") {
       return desktop + [TmuxWay(outcome)]
@@ -147,7 +165,7 @@ struct NotifyLoop {
       client?.perform()
       var next = try ask(now)
       for index in channels.indices { next = min(next, channels[index].work(now: now)) }
-      if try hear(now: Clock.monotonic) { next = now }
+      if try hear(now: Clock.monotonic) || answers?.isDue == true { next = now }
       let isIdle = channels.allSatisfy(\.isIdle) && answers?.isIdle != false
       let isLate = now > deadline ?? .infinity
       let isOver = !isAsking && (tellings.isEmpty || isHeld) && isIdle || isLate
@@ -174,9 +192,11 @@ struct NotifyLoop {
     guard let answers else { return .infinity }
     let next = try answers.work(now: now)
     for delivery in answers.takeNews() {
-      for index in channels.indices where channels[index].way is NtfyWay {
-        guard !channels[index].isClosed else { continue }
-        try channels[index].way.post(Telling(delivery, of: [], wasKept: false, by: [index]))
+      for index in channels.indices where !channels[index].isClosed {
+        // What came of a question is seen at the desktop: the notice goes.
+        let way = channels[index].way
+        guard way is NtfyWay || way is DesktopWay && delivery.question != nil else { continue }
+        try way.post(Telling(delivery, of: [], wasKept: false, by: [index]))
       }
     }
     return next
@@ -406,6 +426,7 @@ struct NotifyLoop {
     if let deadline { until = min(until, deadline) }
     var seconds = min(max(until - now, 0), 60)
     var files = [EndSignals.descriptor] + (answers?.descriptors ?? [])
+    files += channels.flatMap(\.descriptors)
     if !isEnd, mayRead {
       for source in sources where !source.isEnded {
         if let more = source.descriptors { files += more } else { seconds = min(seconds, 0.02) }

@@ -178,14 +178,15 @@ struct NotifyOptions {
   }
 
   private func checkAnswers() throws(UsageError) {
-    guard answers != nil else {
-      if deniesOnly { throw UsageError("--answers deny needs --answers URL, too") }
-      if buttons != nil { throw UsageError("--buttons is for --answers") }
-      if buttonsToken != nil { throw UsageError("--buttons-token is for --answers") }
-      return
+    let isAsking = answers != nil || deniesOnly
+    if isAsking, profiles.isEmpty, !isCheck {
+      throw UsageError("--answers needs --profile: whom to answer")
     }
-    if ntfy.isEmpty { throw UsageError("--answers is for --ntfy") }
-    if profiles.isEmpty, !isCheck { throw UsageError("--answers needs --profile: whom to answer") }
+    if answers != nil, ntfy.isEmpty { throw UsageError("--answers is for --ntfy") }
+    guard answers == nil else { return }
+    if buttons != nil { throw UsageError("--buttons is for --answers") }
+    if buttonsToken != nil { throw UsageError("--buttons-token is for --answers") }
+    if deniesOnly, !ntfy.isEmpty { throw UsageError("--answers deny needs --answers URL, too") }
   }
 
   @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {

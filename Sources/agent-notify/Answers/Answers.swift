@@ -12,6 +12,8 @@ import Screen
 final class Answers {
   /// Where a phone's are heard; nil for none.
   let topic: AnswerTopic?
+  /// Whether notices of the desktop have buttons.
+  let isAtDesktop: Bool
   private var asks: Asks
   /// Those whose questions are told here alone.
   private var profiles: Set<String>
@@ -22,14 +24,16 @@ final class Answers {
 
   private static let mostGivings = 8
 
-  init(_ options: NotifyOptions, _ topic: AnswerTopic?) {
-    self.topic = topic
+  init(_ options: NotifyOptions, _ topic: AnswerTopic?, isAtDesktop: Bool) {
+    (self.topic, self.isAtDesktop) = (topic, isAtDesktop)
     asks = Asks(deniesOnly: options.deniesOnly)
     profiles = Set(options.profiles)
   }
 
   /// Whether no answer is on its way.
   var isIdle: Bool { givings.isEmpty && waiting.isEmpty }
+  /// Whether there is one to be given now.
+  var isDue: Bool { !waiting.isEmpty && givings.count < Self.mostGivings }
   /// To be waited for.
   var descriptors: [Int32] { givings.compactMap(\.descriptor) }
 

@@ -109,17 +109,19 @@ enum Programs {
   }
 
   static func notifySend(_ outcome: Outcome) -> ProgramWay {
-    ProgramWay("notify-send", outcome) { delivery in
-      let urgency =
-        switch delivery.urgency {
-        case .emergency: "critical"
-        case .urgent, .attention: "normal"
-        case .info, .noise: "low"
-        }
-      return ["notify-send", "-a", "agentutils", "-u", urgency]
-        + (delivery.hasSound ? ["-h", "string:sound-name:message-new-instant"] : [])
-        + ["--", WayText.title(delivery), WayText.markup(WayText.body(delivery))]
-    }
+    ProgramWay("notify-send", outcome) { notifySendWords($0, options: []) }
+  }
+
+  static func notifySendWords(_ delivery: Delivery, options: [String]) -> [String] {
+    let urgency =
+      switch delivery.urgency {
+      case .emergency: "critical"
+      case .urgent, .attention: "normal"
+      case .info, .noise: "low"
+      }
+    return ["notify-send", "-a", "agentutils", "-u", urgency]
+      + (delivery.hasSound ? ["-h", "string:sound-name:message-new-instant"] : []) + options
+      + ["--", WayText.title(delivery), WayText.markup(WayText.body(delivery))]
   }
 
   /// The words of the script are the same for all; what is told are its arguments, behind

@@ -13,6 +13,8 @@ protocol Way: AnyObject {
   func post(_ telling: Telling) throws(WriteFailure)
   /// Goes on. Returns when to be called again at the latest.
   func work(now: Double) -> Double
+  /// What to wait for beside.
+  var descriptors: [Int32] { get }
   /// Ends what goes on: nobody is there any more to wait for it.
   func stop()
   var ended: [WayEnd] { get set }
@@ -24,6 +26,7 @@ extension Way {
   func isThere(now: Double) -> Bool? { true }
   var unsupportedReason: String { "" }
   func work(now: Double) -> Double { .infinity }
+  var descriptors: [Int32] { [] }
   func stop() {}
 }
 
@@ -66,6 +69,7 @@ struct Channel {
   var way: any Way { ways[current] }
   var isIdle: Bool { ways.allSatisfy(\.isIdle) }
   var isClosed: Bool { ways.allSatisfy(\.isClosed) }
+  var descriptors: [Int32] { ways.flatMap(\.descriptors) }
 
   func isThere(now: Double) -> Bool? { way.isThere(now: now) }
   func stop() { for way in ways { way.stop() } }

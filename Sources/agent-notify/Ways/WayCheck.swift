@@ -13,7 +13,7 @@ struct WayCheck {
     var worst = ExitStatus.success
     let outcome = Outcome(diagnostics)
     let commands = options.commands.map { Programs.command($0, outcome) as any Way }
-    for way in NotifyLoop.ways(options, outcome) + commands {
+    for way in NotifyLoop.ways(options, nil, outcome) + commands {
       if let failure = try check.failure(of: way) {
         diagnostics.error(way.name, failure.reason)
         worst = failure.status

@@ -6,11 +6,20 @@ import Screen
 enum WayText {
   static func title(_ delivery: Delivery) -> String { Plain.line(delivery.title) }
 
+  private static let (mostLines, mostLine) = (12, 1000)
+
   static func body(_ delivery: Delivery) -> String {
     if delivery.body.isEmpty { return "" }
     let lines = Plain.lines(delivery.body)
-    let shown = lines.count > 12 ? lines.prefix(11) + ["…"] : lines[...]
-    return shown.map { NtfyMessage.cut($0, 1000) }.joined(separator: "\n")
+    let shown = lines.count > mostLines ? lines.prefix(mostLines - 1) + ["…"] : lines[...]
+    return shown.map { NtfyMessage.cut($0, mostLine) }.joined(separator: "\n")
+  }
+
+  /// Whether all of the text is in `body`.
+  static func isWhole(_ delivery: Delivery) -> Bool {
+    let lines = Plain.lines(delivery.body)
+    return !delivery.body.isEmpty && lines.count <= mostLines
+      && lines.allSatisfy { $0.utf8.count <= mostLine }
   }
 
   static func line(_ delivery: Delivery) -> String {

@@ -157,6 +157,16 @@ is "$(got 'select(.message | startswith("evil")).actions[] | [.label, .url]' | s
 press No 'evil'
 ok "No is No" wait_until 20 said denied 'evil'
 is "$(resolved | tail -n 1)" "e2 deny" "for the agent, too"
+wants e4 '{"command":"npm test","allowedDecisions":["allow","always","deny"],"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm test:*"}],"behavior":"allow"}]}'
+is "$(got 'select(.message | startswith("npm test")) | [.message, (.actions | map(.label))]')" \
+  '["npm test\nAlways: [{type: addRules, rules: [{toolName: Bash, ruleContent: npm test:*}], behavior: allow}]",["Yes","Always","No"]]' \
+  "what Always would allow is shown where the agent says it"
+press Always 'npm test'
+ok "and answers in the agent's word" wait_until 20 said 'always allowed' 'npm test'
+is "$(resolved | tail -n 1)" "e4 always" "for that"
+tell claw ask e5 '{"command":"npm run","allowedDecisions":["allow","always","deny"]}'
+wait_until 20 asked_for 'npm run'
+is "$(got 'select(.message == "npm run").actions[].label' | xargs)" "Yes No" "and not offered where it does not"
 tell claw ask e3 '{"commandPreview":"harmless, says the model"}'
 wait_until 20 asked_for 'harmless'
 is "$(got 'select(.message | contains("harmless")).actions[].label' | xargs)" "No" \
