@@ -140,7 +140,8 @@ final class Answers {
     news.append(
       Delivery(
         title: outcome.title, body: text.joined(separator: "\n"), urgency: .info, hasSound: false,
-        category: "answer", sequence: Bundle.newSequence(), record: []))
+        category: "answer", sequence: outcome.ask.delivery?.sequence ?? Bundle.newSequence(),
+        record: []))
   }
 
   func takeNews() -> [Delivery] {

@@ -197,7 +197,6 @@ struct Asks {
     let next = add(ask.approval, of: ask.profile, now: now)
     if let notice = ask.notice { next.tell(notice) }
     next.delivery = ask.delivery
-    next.delivery?.sequence = Bundle.newSequence()
     return next
   }
 

@@ -112,7 +112,9 @@ struct Bundle {
   init(_ routed: RoutedNotice, now: Double) {
     notice = Self.cut(routed.notice)
     key = Key(notice, routed.urgency ?? .attention)
-    sequence = Self.newSequence()
+    // An approval has one for ever: where it is asked again, that takes the place of before.
+    let id = notice.category == "approval" ? ToldFile.id(of: notice) : nil
+    sequence = id ?? Self.newSequence()
     texts = [Self.line(of: notice)]
     first = now
     last = now

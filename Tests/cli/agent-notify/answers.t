@@ -7,7 +7,7 @@
 needs jq python3 curl agent-approve openssl
 bound=300
 
-start_ntfy
+start_ntfy --later
 start_gateway claw
 resolved() { frames claw exec.approval.resolve | jq -r '"\(.id) \(.decision)"'; }
 # wants ID JSON: the agent asks, and so does the phone.
@@ -49,6 +49,8 @@ is "$(got 'select(.expires == null)')" "" "and all is kept by the server, as a p
 press Yes 'make one'
 ok "Yes allows it, and a quiet notice says so" wait_until 20 said allowed 'claw site: make one'
 is "$(resolved)" "a1 allow-once" "the agent gets it once"
+is "$(got 'select(.message | contains("make one")).sequence_id' | sort | uniq -c | awk '{ print $1 }')" 2 \
+  "what came of it takes the place of the question, where a server can do that"
 wants a2 '{"command":"make two","cwd":"/srv/site"}'
 press Always 'make two'
 ok "Always allows it from now on" wait_until 20 said 'always allowed' 'make two'
