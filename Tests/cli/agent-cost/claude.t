@@ -412,6 +412,8 @@ kill -9 "$pid"
 finished "$pid"
 run agent-cost --window -o json all <told
 is "$(tail -n 1 "$out" | jq .count)" 2 "when it was killed, the next one counts"
+run action-filter --usage --shared --total all
+is "$(jq .count "$out")" 3 "action-filter counts by itself in this way, too"
 rm -rf "$counts"
 for number in 1 2 3 4 5 6; do
   start "bar$number" sh -c 'exec agent-cost --window -o json all <told'

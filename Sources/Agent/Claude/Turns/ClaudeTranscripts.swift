@@ -1,3 +1,4 @@
+import CLibc
 public import Core
 
 /// Where Claude Code keeps its transcripts, and what their names and lines say by themselves
@@ -70,7 +71,10 @@ public enum ClaudeTranscripts {
   ///
   /// - Parameter path: of the transcript that the line is of.
   public static func subagentFile(madeBy line: UnsafeRawBufferPointer, in path: String) -> String? {
-    guard let result = try? ScanMembers.value(of: "toolUseResult", in: line), result.isObject,
+    let mark = #""agentId""#
+    // Few lines have it.
+    guard clibc_memmem(line.baseAddress, line.count, mark, mark.utf8.count) != nil,
+      let result = try? ScanMembers.value(of: "toolUseResult", in: line), result.isObject,
       let agent = try? ScanMembers.value(of: "agentId", in: result.bytes), agent.isString,
       let id = agent.string, (sessionFile(ofSubagent: path) ?? path).hasSuffix(suffix)
     else { return nil }
