@@ -6,8 +6,7 @@ import Turns
 final class FollowPlan {
   struct Piece: Equatable {
     var path: String
-    /// Of the file that it is a piece of; nil for any, which may be shorter.
-    var number: UInt64?
+    var number: UInt64
     var offset: Int64
     var count: Int
   }
@@ -91,20 +90,25 @@ final class FollowPlan {
   /// read: it is looked at again first.
   typealias Read = (Piece, _ bytes: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
 
+  /// Reads a file of at most `ClaudeTranscripts.originLimit` bytes; nil where there is none.
+  typealias ReadWhole = (_ path: String) throws -> [UInt8]?
+
   /// Reads all that there is to be read.
-  func read(to output: TranscriptOutput, _ read: Read) throws {
+  func read(
+    to output: TranscriptOutput, whole: ReadWhole = { _ in nil }, _ read: Read
+  ) throws {
     for file in unread.reversed() {
-      while file.isBehind, try readOn(file, output, read) {}
+      while file.isBehind, try readOn(file, output, whole, read) {}
     }
   }
 
   /// - Returns: whether there may be more of it.
   private func readOn(
-    _ file: FollowedFile, _ output: TranscriptOutput, _ read: Read
+    _ file: FollowedFile, _ output: TranscriptOutput, _ whole: ReadWhole, _ read: Read
   ) throws -> Bool {
     if file.asks > 0 {
       file.asks -= 1
-      try readOrigin(of: file, output, read)
+      try tellOrigin(of: file, output, whole)
     }
     var isOver = true
     var copied: String?
@@ -116,21 +120,21 @@ final class FollowPlan {
       if !isOver { (copied, made) = try append(bytes, to: file, output) }
     }
     // What a subagent did is told within the turn that made it.
-    if let made { while made.isBehind, try readOn(made, output, read) {} }
+    if let made { while made.isBehind, try readOn(made, output, whole, read) {} }
     if let copied { try readOriginals(copied, of: file, output, read) }
     try output.settleSome(self)
     return !isOver
   }
 
   /// Looks for what stands beside the transcript of a subagent. It may be written a moment later.
-  private func readOrigin(
-    of file: FollowedFile, _ output: TranscriptOutput, _ read: Read
+  private func tellOrigin(
+    of file: FollowedFile, _ output: TranscriptOutput, _ whole: ReadWhole
   ) throws {
-    guard let path = ClaudeTranscripts.originFile(ofSubagent: file.path) else { return }
-    let piece = Piece(path: path, number: nil, offset: 0, count: ClaudeTranscripts.originLimit)
-    try read(piece) { bytes in
-      if try output.print(origin: bytes, of: file) { file.asks = 0 }
-    }
+    guard let path = ClaudeTranscripts.originFile(ofSubagent: file.path),
+      let bytes = try whole(path)
+    else { return }
+    let isTold = try bytes.withUnsafeBytes { try output.print(origin: $0, of: file) }
+    if isTold { file.asks = 0 }
   }
 
   private func piece(of file: FollowedFile, from start: Int64, to end: Int64) -> Piece {

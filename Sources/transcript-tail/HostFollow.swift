@@ -2,6 +2,7 @@ import CLibc
 import Core
 import Records
 import Shell
+import Turns
 
 /// Follows transcripts of a host over one connection, and over a new one when that is lost:
 /// the command's loop where there is a host. How far each file was read is known here alone,
@@ -95,9 +96,12 @@ final class HostFollow {
     var visit = Visit(
       link: link, channel: channel, talk: HostTalk(nonce: nonce), deadline: limit)
     _ = try receive(&visit) { $0.begin() }
+    func readWhole(_ path: String) throws -> [UInt8]? { try self.readWhole(path, &visit) }
     while true {
       try look(&visit)
-      try plan.read(to: output) { piece, bytes in try read(piece, &visit, bytes) }
+      try plan.read(to: output, whole: readWhole) { piece, bytes in
+        try read(piece, &visit, bytes)
+      }
       nextSave = try output.settle(plan, isLast: options.once)
       if options.once { return }
     }
@@ -121,12 +125,6 @@ final class HostFollow {
     let found = try ask(HostScript.read(piece), &visit) { talk throws(HostFailure) in
       try talk.piece(piece.count)
     }
-    if piece.number == nil {
-      if !found.isBad, found.size <= piece.count {
-        try found.bytes.prefix(Int(found.size)).withUnsafeBytes(bytes)
-      }
-      return
-    }
     if found.isBad, found.number == piece.number { output.fault(piece.path, "cannot be read") }
     if found.isBad || found.number != piece.number
       || found.size < piece.offset + Int64(piece.count)
@@ -135,6 +133,15 @@ final class HostFollow {
     }
     plan.most = min(plan.most * 2, Self.mostAtOnce)
     try found.bytes.withUnsafeBytes(bytes)
+  }
+
+  private func readWhole(_ path: String, _ visit: inout Visit) throws -> [UInt8]? {
+    let count = ClaudeTranscripts.originLimit
+    let piece = FollowPlan.Piece(path: path, number: 0, offset: 0, count: count)
+    let found = try ask(HostScript.read(piece), &visit) { talk throws(HostFailure) in
+      try talk.piece(count)
+    }
+    return found.isBad || found.size > count ? nil : Array(found.bytes.prefix(Int(found.size)))
   }
 
   // MARK: - The talk

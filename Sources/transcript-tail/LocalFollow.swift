@@ -1,6 +1,7 @@
 import Core
 import Records
 import Shell
+import Turns
 
 struct LocalFollow {
   private var place: LocalTranscripts
@@ -26,7 +27,7 @@ struct LocalFollow {
       while true {
         place.forget()
         try output.tell(plan.look(look()))
-        try plan.read(to: output) { piece, bytes in
+        try plan.read(to: output, whole: Self.readWhole) { piece, bytes in
           output.check(plan)
           try place.read(piece, bytes)
         }
@@ -51,6 +52,10 @@ struct LocalFollow {
     // A tenth of the time at most, or a fiftieth.
     next = (now + 9 * (now - began), now + max(1, 49 * (now - began)))
     return files
+  }
+
+  private static func readWhole(_ path: String) -> [UInt8]? {
+    try? BoundedFile.given(path, limit: ClaudeTranscripts.originLimit)
   }
 
   private func wait(until end: Double) {

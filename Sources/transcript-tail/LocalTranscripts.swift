@@ -140,9 +140,9 @@ struct LocalTranscripts {
     }
     defer { close(file) }
     var status = stat()
-    guard fstat(file, &status) == 0, status.isRegular,
-      piece.number == nil || UInt64(status.st_ino) == piece.number
-    else { return 0 }
+    guard fstat(file, &status) == 0, status.isRegular, UInt64(status.st_ino) == piece.number else {
+      return 0
+    }
     while true {
       let count = pread(file, &buffer, min(piece.count, buffer.count), off_t(piece.offset))
       if count >= 0 { return count }
