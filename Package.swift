@@ -116,8 +116,8 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
       Command("ws-tail", "Records", "Web", "Agent"),
       Command("agent-tail", "Web", "Agent"),
       Command("agent-chat", "Records", "Screen", "Web", "Agent", "CEdit"),
-      // Web: what ntfy is sent.
-      Command("agent-notify", "Records", "Notices", "Screen", "Web", "Agent", "CLibc"),
+      // Web: what ntfy is sent. Turns: what Claude Code asks.
+      Command("agent-notify", "Records", "Notices", "Screen", "Turns", "Web", "Agent", "CLibc"),
       Command("voice-state", "Records", "Screen", "Web", "Agent"),
       Command("agent-call", "Records", "Screen", "Web", "Agent"),
       // Turns: what Claude Code asks.

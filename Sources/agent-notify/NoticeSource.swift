@@ -9,13 +9,17 @@ final class NoticeSource {
   private let children: [ChildProcess]
   /// Whose approvals it tells, from agent-approve(1); nil for another source.
   let profile: String?
+  /// The machine whose sessions it tells; nil for another source.
+  let host: String?
   private(set) var isEnded = false
   private var number = 0
   private var pump: NoticePump?
   private var confirmed = 0
 
-  private init(_ children: [ChildProcess] = [], approvalsOf profile: String? = nil) {
-    (self.children, self.profile) = (children, profile)
+  private init(
+    _ children: [ChildProcess] = [], approvalsOf profile: String? = nil, sessionsOf host: String? = nil
+  ) {
+    (self.children, self.profile, self.host) = (children, profile, host)
     descriptor = children.last?.output ?? 0
     reader = LineReader(descriptor: descriptor, passesHoles: true)
   }
@@ -34,7 +38,7 @@ final class NoticeSource {
     let settings = try Settings()
     let hosts = profiles.compactMap { (try? settings.profile($0))?.host }
     let sessions = try Set(hosts.map { HostPlace($0).host }).sorted().map { host in
-      NoticeSource([try start(["tmux-attach", "-w", "-o", "json", host])])
+      NoticeSource([try start(["tmux-attach", "-w", "-o", "json", host])], sessionsOf: host)
     }
     let others = profiles.filter { (try? settings.profile($0))?.host == nil }
     let asking = profiles.filter { name in
@@ -53,6 +57,14 @@ final class NoticeSource {
       tail.closeEnds()
     }
     return [NoticeSource(children)] + sessions + approvals
+  }
+
+  /// The session that asks by an approval, as `host:session`; nil for one of a server.
+  static func place(_ line: UnsafeRawBufferPointer) -> String? {
+    guard let request = (try? JSONValue.parse(line))?["request"], request["tool_name"] != nil,
+      let host = request["host"]?.string, let session = request["session"]?.string
+    else { return nil }
+    return "\(host):\(session)"
   }
 
   /// What comes on a bus from now on, shared with all machines that ask: each line comes to one,

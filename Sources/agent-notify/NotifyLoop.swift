@@ -28,6 +28,9 @@ struct NotifyLoop {
   private var retryAt = Double.infinity
   private var backoff = Backoff(base: 60, cap: 300)
   private var isHeld = false
+  /// Agents at a terminal that wait: what they ask is told in place of that, where it is held there.
+  private var prompts: [(place: String, routed: RoutedNotice, due: Double)] = []
+  private var asked: [String: Double] = [:]
   private var isAsking = false
   private let timeLimit: Double
   /// When all is to be over, after a signal or the time limit.
@@ -39,6 +42,8 @@ struct NotifyLoop {
   private static let grace = 5.0
   /// How often what changed is written down, seconds.
   private static let saving = 0.1
+  /// How long what an agent asks may come before or behind that it waits, seconds.
+  private static let askingTime = 2.0
   /// While so many are being told, no more of them are made.
   private static let mostTellings = 1000
 
@@ -161,9 +166,13 @@ struct NotifyLoop {
       let isEnd = sources[0].isEnded || isStopped
       now = Clock.monotonic
       isAsking = false
+      for prompt in prompts where isEnd || prompt.due <= now {
+        take(prompt.routed, from: sources[0])
+      }
+      prompts.removeAll { isEnd || $0.due <= now }
       try tell(now: now, isEnd: isEnd)
       client?.perform()
-      var next = try ask(now)
+      var next = prompts.reduce(try ask(now)) { min($0, $1.due) }
       for index in channels.indices { next = min(next, channels[index].work(now: now)) }
       if try hear(now: Clock.monotonic) || answers?.isDue == true { next = now }
       let isIdle = channels.allSatisfy(\.isIdle) && answers?.isIdle != false
@@ -223,13 +232,20 @@ struct NotifyLoop {
   private mutating func read(_ source: NoticeSource) throws -> Bool {
     for _ in 0..<Self.mostLines where mayRead {
       var found = NoticeReader.Line.routes([])
-      var number = 0
+      var (number, place): (Int, String?) = (0, nil)
       let isThere = try source.next {
-        if let profile = source.profile { answers?.read($0, of: profile) }
+        if let profile = source.profile {
+          answers?.read($0, of: profile)
+          place = NoticeSource.place($0)
+        }
         found = reader.read($0)
         number = $1
       }
       guard isThere else { return false }
+      if let place {
+        asked[place] = Clock.monotonic
+        prompts.removeAll { $0.place == place }
+      }
       switch found {
       case .routes(let routes): for routed in routes { receive(routed, from: source) }
       case .torn(let routes, let reason):
@@ -258,6 +274,16 @@ struct NotifyLoop {
   }
 
   private mutating func receive(_ routed: RoutedNotice, from source: NoticeSource) {
+    guard let host = source.host, let name = routed.notice.about?.id else {
+      return take(routed, from: source)
+    }
+    let place = "\(host):\(name)"
+    let now = Clock.monotonic
+    if now < (asked[place] ?? -.infinity) + Self.askingTime { return }
+    prompts.append((place, routed, now + Self.askingTime))
+  }
+
+  private mutating func take(_ routed: RoutedNotice, from source: NoticeSource) {
     givenState = routed.givenState
     guard let action = routed.action, action != .archive else { return }
     // A bus brings what nobody had yet, however old.

@@ -2,6 +2,7 @@ import Core
 import Notices
 import Records
 import Screen
+import Turns
 
 /// A button under a question. Its label is a fixed word: what a stranger wrote could pass for
 /// another button.
@@ -50,8 +51,9 @@ struct Button: Equatable {
 
   private static func always(_ approval: ApprovalRecord, _ request: JSONValue) -> String? {
     if approval.decisions.contains("allow-always") { return "allow-always" }
-    let isSaid = request["permission_suggestions"]?.elements.isEmpty == false
-    return approval.decisions.contains("always") && isSaid ? "always" : nil
+    // What it allows from then on must be said: what a program offers, and one thing alone.
+    let offers = ClaudeAsk.suggestions(request)
+    return offers.count == 1 && approval.decisions.contains("always") ? "always" : nil
   }
 }
 
@@ -103,7 +105,7 @@ final class Ask {
   var always: String? {
     guard buttons.contains(where: { $0.decision == "always" }) else { return nil }
     let request = try? approval.request.withUnsafeBytes { try JSONValue.parse($0) }
-    return request?["permission_suggestions"].map { Brief.text($0, limit: 4096, unwraps: false) }
+    return request.map(ClaudeAsk.suggestions)?.first?.words
   }
 
   /// It is to be told.
