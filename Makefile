@@ -68,6 +68,7 @@ RECIPES = \
 	agent-cost \
 	agent-say \
 	agent-talk \
+	agent-ask \
 	agent-state \
 	bus-up \
 	riff-up \

@@ -60,7 +60,8 @@ struct ApproveOptions {
         $0.choose("interactive", .ask)
       },
       Option("l", "list", "print what waits for an answer") { $0.choose("list", .list) },
-      Option(nil, "once", "with -i: end when nothing waits any more") { $0.isOnce = true },
+      Option(nil, "once", "with -i: end when nothing waits any more") { $0.isOnce = true }
+        .rare,
       Option("w", "watch", "print approvals as they come and change") {
         $0.choose("watch", .watch)
       },

@@ -55,6 +55,10 @@ struct HostState {
       lines.append("claude in tmux makes one: tmux-attach \(Visible.masked(host))")
     }
     if form != .small {
+      if kinds.first == "waiting" {
+        let name = host == "." ? "." : "\(host):"
+        lines.append("agent-approve -p \(Visible.masked(name)) -i answers what waits")
+      }
       let width = min(rows.map { ($0["name"]?.string ?? "").count }.max() ?? 0, 20)
       lines += rows.map { line($0, width) }
     }

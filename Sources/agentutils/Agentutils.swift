@@ -83,7 +83,7 @@ private struct Overview {
     ("be told", ["agent-notify"], ["mail-triage"]),
     (
       "terminal", ["tmux-attach", "agent-say", "share-inbox"],
-      ["agent-state", "riff-up", "riff-claude", "riff-worktree-remove"]
+      ["agent-ask", "agent-state", "riff-up", "riff-claude", "riff-worktree-remove"]
     ),
     ("voice", [], ["agent-talk", "clip-transcribe", "reply-narrate", "voice-token"]),
     ("records", ["task", "pds-record", "outbox"], ["mail-draft", "script-options"]),
@@ -335,6 +335,7 @@ private struct Doctor {
     let settings = (try? BoundedFile.given(file)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     if settings.holds("agent-state") {
       say("ok", "hooks", "Claude Code tells by agent-state what it does")
+      if !settings.holds("agent-ask") { advice.append("man agent-ask") }
     } else {
       say("missing", "hooks", "Claude Code is here, and \(file) has no hook with agent-state")
       advice.append("man agent-state")
