@@ -376,7 +376,6 @@ is "$(tail -n 1 "$out" | jq .count)" 1 "of all transcripts"
 run agent-cost --window -o line all </dev/null
 # shellcheck disable=SC2016  # a dollar
 out_like '^\$0\.0033  \$0\.00[0-9]+/h  41% of 5 h until ' "what was told last is kept for other bars"
-rm "$HOME/.cache/agentutils/limit"
 limits '"used_percentage":null' >told
 run agent-cost --window -o line all <told
 # shellcheck disable=SC2016  # a dollar
