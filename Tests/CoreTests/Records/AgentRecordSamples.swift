@@ -58,10 +58,10 @@ struct AgentRecordSample: CustomTestStringConvertible {
     TurnRecord(origin, id: "u", thread: "t", state: .queued, time: nil),
     words: ["state": words(TurnRecord.State.self)]
   ) {
-    ($0.parent, $0.isInferred) = ("v", false)
+    ($0.parent, $0.toolCall, $0.isInferred) = ("v", "c", false)
     ($0.agent, $0.reason, $0.message, $0.cost) = ("a", "r", "m", 0.1)
     $0.usage = TurnRecord.Usage(inputTokens: 7, outputTokens: nil)
-    ($0.started, $0.ended) = (time, time)
+    ($0.started, $0.ended, $0.milliseconds) = (time, time, 12)
   }
 
   private static let toolCall = AgentRecordSample(
