@@ -40,6 +40,10 @@ final class FollowPlan {
   /// Files with something unread, the next one last.
   private var unread: [FollowedFile] = []
   private var isFirst = true
+  /// How many subagents made each other, down to the one whose transcript is read. What files say may
+  /// go round in circles.
+  private var depth = 0
+  private static let deepest = 16
   /// Files that had something unread, the latest first: at these somebody is at work.
   private(set) var recent: [String] = []
   private static let mostRecent = 8
@@ -120,7 +124,11 @@ final class FollowPlan {
       if !isOver { (copied, made) = try append(bytes, to: file, output) }
     }
     // What a subagent did is told within the turn that made it.
-    if let made { while made.isBehind, try readOn(made, output, whole, read) {} }
+    if let made {
+      depth += 1
+      defer { depth -= 1 }
+      while made.isBehind, try readOn(made, output, whole, read) {}
+    }
     if let copied { try readOriginals(copied, of: file, output, read) }
     try output.settleSome(self)
     return !isOver
@@ -172,7 +180,7 @@ final class FollowPlan {
       }
       (file.line, file.isSkipped) = (mark, false)
       try output.print(what, of: file, begin, end)
-      if case .whole(let bytes) = what,
+      if depth < Self.deepest, case .whole(let bytes) = what,
         let path = ClaudeTranscripts.subagentFile(madeBy: bytes, in: file.path),
         let other = files[FileKey(path)], other !== file, other.isBehind
       {

@@ -22,9 +22,11 @@ import Testing
     #expect(
       try text(.turn, most: true)
         == #"{"type":"turn","backend":"claudio","profile":"p\u001b","id":"u","thread":"t","#
-        + #""parent":"v","agent":"a","state":"queued","reason":"r","message":"m","usage":{"input_tokens":7},"#
+        + #""parent":"v","tool_call":"c","agent":"a","state":"queued","reason":"r","message":"m","#
+        + #""usage":{"input_tokens":7},"#
         + #""usd_cost":0.1,"started":"1970-01-01T00:01:00.000Z","#
-        + #""ended":"1970-01-01T00:01:00.000Z","inferred":false,"time":"1970-01-01T00:00:01.000Z"}"#
+        + #""ended":"1970-01-01T00:01:00.000Z","duration_ms":12,"inferred":false,"#
+        + #""time":"1970-01-01T00:00:01.000Z"}"#
     )
     #expect(
       try text(.message, most: true).contains(

@@ -56,6 +56,20 @@ for place in "$HOME/.claude/projects" .:; do
   rm "$site/other/subagents/agent-b.meta.json"
 done
 
+# --- what they say of each other
+mkdir -p circle/s/subagents
+for pair in 'a b' 'b a'; do
+  # shellcheck disable=SC2086  # two words
+  set -- $pair
+  awk -v id="$1" -v other="$2" 'BEGIN { for (i = 0; i < 20000; i++)
+    printf "{\"type\":\"user\",\"uuid\":\"%s%d\",\"toolUseResult\":{\"agentId\":\"%s\"}}\n", id, i, other }' \
+    >"circle/s/subagents/agent-$1.jsonl"
+done
+echo '{"type":"user","toolUseResult":{"agentId":"a"}}' >circle/s.jsonl
+run transcript-tail --once --all circle
+is "$status $(lines "$out") $(head -n 2 "$out" | jq -r .id | cut -d / -f 1 | xargs)" "0 40001 s agent-a" \
+  "all is printed once, what a subagent did behind the line that made it"
+
 # --- since a time
 for place in "$HOME/.claude/projects" .:; do
   run transcript-tail --once -S 2019-12-31 "$place"
