@@ -44,6 +44,9 @@ final class FollowPlan {
   /// go round in circles.
   private var depth = 0
   private static let deepest = 16
+  /// By sessions, their subagents of which something is unread, and those whose call is known, by it.
+  private var subagents: [FileKey: [FollowedFile]] = [:]
+  private var calls: [String: FollowedFile] = [:]
   /// Files that had something unread, the latest first: at these somebody is at work.
   private(set) var recent: [String] = []
   private static let mostRecent = 8
@@ -79,6 +82,10 @@ final class FollowPlan {
     }
     isFirst = false
     unread = Self.ordered(files.values.filter(\.isBehind))
+    subagents = Dictionary(grouping: unread.filter { $0.asks > 0 }) { file in
+      ClaudeTranscripts.sessionFile(ofSubagent: file.path).map(FileKey.init) ?? file.key
+    }
+    calls = [:]
     if !unread.isEmpty {
       let grown = unread.prefix(Self.mostRecent)
       let keys = Set(grown.map(\.key))
@@ -110,9 +117,18 @@ final class FollowPlan {
   private func readOn(
     _ file: FollowedFile, _ output: TranscriptOutput, _ whole: ReadWhole, _ read: Read
   ) throws -> Bool {
-    if file.asks > 0 {
+    for other in subagents.removeValue(forKey: file.key) ?? [] {
+      try readOrigin(of: other, whole)
+      if let call = other.origin?.withUnsafeBytes(ClaudeTranscripts.call(inOrigin:)) {
+        calls[call] = other
+      }
+    }
+    if file.asks > 0, file.isBehind {
+      if file.origin == nil { try readOrigin(of: file, whole) }
       file.asks -= 1
-      try tellOrigin(of: file, output, whole)
+      let isTold = try file.origin?.withUnsafeBytes { try output.print(origin: $0, of: file) }
+      if isTold == true { file.asks = 0 }
+      file.origin = nil
     }
     var isOver = true
     var copied: String?
@@ -134,15 +150,22 @@ final class FollowPlan {
     return !isOver
   }
 
-  /// Looks for what stands beside the transcript of a subagent. It may be written a moment later.
-  private func tellOrigin(
-    of file: FollowedFile, _ output: TranscriptOutput, _ whole: ReadWhole
-  ) throws {
-    guard let path = ClaudeTranscripts.originFile(ofSubagent: file.path),
-      let bytes = try whole(path)
-    else { return }
-    let isTold = try bytes.withUnsafeBytes { try output.print(origin: $0, of: file) }
-    if isTold { file.asks = 0 }
+  /// Reads what stands beside the transcript of a subagent, which may be written a moment later.
+  private func readOrigin(of file: FollowedFile, _ whole: ReadWhole) throws {
+    if let path = ClaudeTranscripts.originFile(ofSubagent: file.path) {
+      file.origin = try whole(path)
+    }
+  }
+
+  /// The subagent that a line says was made, by its result or by the call.
+  private func subagent(
+    madeBy line: UnsafeRawBufferPointer, in file: FollowedFile
+  ) -> FollowedFile? {
+    if let path = ClaudeTranscripts.subagentFile(madeBy: line, in: file.path) {
+      return files[FileKey(path)]
+    }
+    if calls.isEmpty { return nil }
+    return ClaudeTranscripts.calls(endedBy: line).lazy.compactMap { self.calls[$0] }.first
   }
 
   private func piece(of file: FollowedFile, from start: Int64, to end: Int64) -> Piece {
@@ -181,8 +204,7 @@ final class FollowPlan {
       (file.line, file.isSkipped) = (mark, false)
       try output.print(what, of: file, begin, end)
       if depth < Self.deepest, case .whole(let bytes) = what,
-        let path = ClaudeTranscripts.subagentFile(madeBy: bytes, in: file.path),
-        let other = files[FileKey(path)], other !== file, other.isBehind
+        let other = subagent(madeBy: bytes, in: file), other !== file, other.isBehind
       {
         made = (other, end)
       }

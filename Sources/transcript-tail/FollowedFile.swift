@@ -18,7 +18,8 @@ final class FollowedFile {
   /// The first id of its lines; looked for where it is read from its beginning.
   var first: String?
   let isWhole: Bool
-  /// How often it is still looked for what says who made this subagent.
+  /// What says who made this subagent, until it was printed, and how often that is still looked for.
+  var origin: [UInt8]?
   var asks: Int
   /// Up to where only an earlier run has read it, bytes.
   var unseen: Int64 = 0

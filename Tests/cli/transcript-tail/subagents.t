@@ -75,7 +75,7 @@ for place in "$HOME/.claude/projects" .:; do
   run transcript-tail --once -S 2019-12-31 "$place"
   is "$(jq -r '.data.n // empty' "$out" | sort | xargs)" "2 3" "$place: -S prints what was written to since then"
   run transcript-tail --once -S 2020-01-02 "$place"
-  is "$(jq -r '.id | split("/")[0]' "$out" | uniq | xargs)" "$name agent-a1" "$place: and nothing older"
+  is "$(jq -r '.id | split("/")[0]' "$out" | sort -u | xargs)" "$name agent-a1" "$place: and nothing older"
 done
 t 2 "-S with --all is refused" transcript-tail -S 1h --all
 t 2 "so is a time that is none" transcript-tail -S soon

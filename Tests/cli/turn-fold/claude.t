@@ -79,6 +79,17 @@ run turn-fold -f "$site/$one.jsonl" "$agent"
 is "$(turns <"$out" | grep '"a1"')" '["a1","completed","u1","toolu_1"]' "what stands beside a file is read"
 run sh -c 'transcript-tail --once | turn-fold -f'
 is "$(turns <"$out" | grep '"a1"')" '["a1","completed","u1","toolu_1"]' "transcript-tail hands it on"
+{
+  sed -n 1,2p plain
+  result 09 r2 toolu_1 '{stdout: "done"}'
+  sed '1,2d' plain
+} >"$site/$one.jsonl"
+for place in '' .:; do
+  # shellcheck disable=SC2086  # none or one
+  transcript-tail --once $place >lines
+  run sh -c 'turn-fold lines | turn-format --tree -W 80'
+  out_like '^│  └─ .*✓ turn' "it is printed behind the result of that call: ${place:-here}"
+done
 echo '[' >"${agent%.jsonl}.meta.json"
 t 0 "one that cannot be read is left alone" turn-fold -f "$agent"
 

@@ -82,6 +82,32 @@ public enum ClaudeTranscripts {
     return "\(session)/subagents/agent-\(id)\(suffix)"
   }
 
+  /// The calls whose results a line has.
+  public static func calls(endedBy line: UnsafeRawBufferPointer) -> [String] {
+    let mark = #""tool_use_id""#
+    guard clibc_memmem(line.baseAddress, line.count, mark, mark.utf8.count) != nil,
+      let message = try? ScanMembers.value(of: "message", in: line), message.isObject,
+      let content = try? ScanMembers.value(of: "content", in: message.bytes),
+      var blocks = try? ScanElements(content.bytes)
+    else { return [] }
+    var calls: [String] = []
+    while (try? blocks.next()) == true {
+      guard blocks.value.isObject,
+        let id = try? ScanMembers.value(of: "tool_use_id", in: blocks.value.bytes), id.isString
+      else { continue }
+      calls.append(id.string ?? "")
+    }
+    return calls
+  }
+
+  /// The call in what `originFile` has; nil where it does not say.
+  public static func call(inOrigin bytes: UnsafeRawBufferPointer) -> String? {
+    guard let id = try? ScanMembers.value(of: "toolUseId", in: bytes), id.isString else {
+      return nil
+    }
+    return id.string
+  }
+
   /// The file that says who made the subagent whose transcript a file is: its kind, and the call.
   ///
   /// - Returns: nil when it is not of a subagent.
