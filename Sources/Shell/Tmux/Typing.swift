@@ -93,7 +93,8 @@ public struct Typing: Sendable {
       permit() {
         list=$1 withheld= stands= word='\(Self.isKnown)'
         [ -n "$(claude_rows)" ] || return 0
-        stands=$(claude_state "$(x display-message -p -t "$target" '#{pane_pid}' 2>/dev/null)")
+        process=$(x display-message -p -t "$target" '#{pane_pid}' 2>/dev/null)
+        stands=$(claude_state "$process")
         case $stands in
         ?*) withheld=\(text.isCommand && !isCommand ? Self.bang : "") ;;
         esac
@@ -302,9 +303,13 @@ public struct Typing: Sendable {
 
   /// `$4` is the wait before Return, `$5` what tmux runs for it.
   private static let entering = """
+    told() {
+      claude_rows
+      [ "$stands" != idle ] || claude_said "$process"
+    }
     is_typed=1
     sleep "$4"
-    had=$(claude_rows)
+    had=$(told)
     enter "$5"
     """
 
@@ -312,7 +317,7 @@ public struct Typing: Sendable {
   private static let confirming = """
 
     i=0
-    while [ "$stands" = idle ] && [ "$(claude_rows)" = "$had" ]; do
+    while [ "$stands" = idle ] && [ "$(told)" = "$had" ]; do
       [ "$i" -lt 60 ] || fail "its agent has not begun with it"
       i=$((i + 1))
       sleep 0.05 || i=60

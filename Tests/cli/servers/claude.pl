@@ -7,6 +7,7 @@
 #     ask         asks a question            fail        ends with an error of the API
 #     tool        says something, calls a tool, goes on
 #     sub WORDS   as run, of a subagent in the background: no dialog while a hook holds it
+#     blink       is through with it before its file says that it was at work
 #
 # Hooks for PermissionRequest, of settings.json and --settings, are run as the program runs them: each
 # in a process group of its own, which a No ends, and of which a Yes says nothing. The first that prints
@@ -228,7 +229,7 @@ sub interrupt {
 sub turn {
     my ($said) = @_;
     my $began = time;
-    stand('busy');
+    stand('busy') unless $said =~ /^blink/;
     line(type => 'user', promptSource => 'typed', message => { role => 'user', content => $said });
     if ($said =~ /^slow ([\d.]+)/) {
         return interrupt() unless work($1);
@@ -331,7 +332,7 @@ while (1) {
             leave() if $said eq '/exit';
             if ($said =~ m{^/(?:clear|resume (\S+))$}) { begin($1); stand('idle'); prompt(); next }
             turn(encode 'UTF-8', $said);
-            stand('idle');
+            stand('idle') unless $said =~ /^blink/;
             prompt();
         } elsif ($rest =~ s/^([^\e\r]+|\e)//) {
             my $text = decode 'UTF-8', $1;

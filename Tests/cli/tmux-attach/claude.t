@@ -18,6 +18,8 @@ say --when-idle . -- slow 1
 status_is 0 "a text is typed where it is idle by its own word alone"
 ok "it is at work at once" stands riff '["working",null,null]'
 ok "and idle when the turn has ended" wait_until 20 stands riff '["idle",null,null]'
+say . -- blink
+status_is 0 "a turn that is over before its file tells of it has begun"
 say . -- run make
 ok "a permission that it asks for is waited for" wait_until 20 stands riff '["waiting","permission prompt",null]'
 last() { [ "$(jq -r .state "$tmp/watch.out" | tail -n 1)" = "$1" ]; }

@@ -89,19 +89,32 @@ public struct ClaudeStatus: Equatable, Sendable {
     """#
 
   /// Words for sh, behind `script`: `claude_state PROCESS` prints the status of the session that has
-  /// the terminal of a pane's process, nothing where there is none.
+  /// the terminal of a pane's process, nothing where there is none; `claude_said PROCESS`, how its
+  /// transcript stands: of a turn that is over at once its file need not tell.
   public static let stateScript = #"""
-    claude_state() {
+    claude_session() {
       claude_rows | while IFS='|' read -r line began front chain line; do
         case "$front $chain " in "1 "*" $1 "* | "1 $1 "*) ;; *) continue ;; esac
         case $line in
         *"\"procStart\":\"$began\""*) ;;
         *'"procStart":'*) [ -z "$began" ] || continue ;;
         esac
-        case $line in *'"status":"'*) ;; *) continue ;; esac
-        line=${line#*'"status":"'}
-        printf '%s %s\n' "$(set -- $chain && echo $#)" "${line%%'"'*}"
-      done | sort -n | sed -n '1s/.* //p'
+        printf '%s %s\n' "$(set -- $chain && echo $#)" "$line"
+      done | sort -n | sed -n '1s/^[0-9]* //p'
+    }
+    claude_member() {
+      line=$(claude_session "$1")
+      case $line in *"\"$2\":\""*) ;; *) return ;; esac
+      line=${line#*"\"$2\":\""}
+      printf '%s\n' "${line%%'"'*}"
+    }
+    claude_state() { claude_member "$1" status; }
+    claude_said() {
+      id=$(claude_member "$1" sessionId)
+      case $id in '' | *[!A-Za-z0-9-]*) return ;; esac
+      printf '%s\n' "$folders" | while IFS= read -r d; do
+        ls -l "$d"/projects/*/"$id.jsonl" 2>/dev/null
+      done
     }
 
     """#
