@@ -27,7 +27,8 @@ struct InboxOptions {
     case "move", "extension": return ["add"]
     case "max-size", "bus": return ["add"] + handing
     case "age": return ["purge"] + handing
-    case "session", "format", "command", "return", "local", "exec", "when-idle", "max-wait": return handing
+    case "session", "format", "command", "return", "local", "exec", "when-idle", "max-wait":
+      return handing
     default: return ConnectOptions.options.contains { $0.entry.name == option } ? handing : nil
     }
   }

@@ -126,7 +126,8 @@ say --command . -- "!touch '$tmp/ran'"
 status_is 0 "--command lets it"
 ok "and it runs" wait_until 20 test -e "$tmp/ran"
 lines=$(wc -l <"$tmp/told")
-for number in 1 2; do share-inbox -q add "$tmp/a.txt"; done
+share-inbox -q add "$tmp/a.txt"
+share-inbox -q add "$tmp/a.txt"
 t 2 "so is a file whose --format has a ! in front" share-inbox -q drain -r --format "!touch '$tmp/read'; cat {path}" .
 err_like 'would run a line that begins with ! in a shell \(--command lets it\)' "and the message says what lets it"
 run share-inbox -q drain --format " !cat {path}" .
