@@ -149,9 +149,12 @@ private struct Overview {
         return ("\(name) waits for you", "tmux-attach \(label)-s '\(word)' .")
       }
     }
-    let outside = servers.first?.outside ?? []
-    if !outside.isEmpty {
-      row("running", count(outside.count, "agent", "outside tmux"), "agent-status -p .")
+    let others = AgentSessions.elsewhere(servers)
+    if !others.isEmpty {
+      let isOutside = others.allSatisfy { $0["process"] != nil }
+      row(
+        "running", count(others.count, "agent", isOutside ? "outside tmux" : "elsewhere"),
+        "agent-status -p .")
     }
     if last.isEmpty { row("running", "no agent in tmux", "tmux-attach . starts one") }
     let uses = ["clanky": "agent-pulse", "pds": "task list", "riff": "agent-talk"]
@@ -318,7 +321,7 @@ private struct Doctor {
   private mutating func agents(_ configuration: Configuration) {
     let servers = AgentSessions.all(configuration)
     ProgramCall.wait(for: servers.map(\.call))
-    let found = servers.flatMap(\.sessions) + (servers.first?.outside ?? [])
+    let found = servers.flatMap(\.sessions) + AgentSessions.elsewhere(servers)
     if found.isEmpty { return say("missing", "agents", AgentSessions.noneHere) }
     let names = Set(found.map { $0["agent"]?.string ?? $0["command"]?.string ?? "" }).sorted()
     let run = found.count == 1 ? "1 runs" : "\(found.count) run"

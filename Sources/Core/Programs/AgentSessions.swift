@@ -36,8 +36,14 @@ public struct AgentSessions {
     }
   }
 
-  /// The records of the agents outside tmux, which every server's list has.
-  public var outside: [JSONValue] { rows.filter { $0["process"] != nil } }
+  /// The records of the agents outside tmux and in servers that were not asked, which the list of each
+  /// server has.
+  public static func elsewhere(_ servers: [AgentSessions]) -> [JSONValue] {
+    (servers.first?.rows ?? []).filter { row in
+      let label = row["label"]?.string
+      return row["process"] != nil || label != nil && !servers.contains { $0.label == label }
+    }
+  }
 }
 
 extension Settings {

@@ -299,20 +299,20 @@ enum TmuxScript {
       printf '%s\\n' "$say"
       """
 
-  /// `look FORMAT` prints the agents, the panes of other servers, and the list; its first failure is
-  /// the list's, unless there is anything elsewhere.
+  /// `look FORMAT` prints the agents, for these the panes of other servers, and the list; its first
+  /// failure is the list's, unless there are agents elsewhere.
   static let looking =
     ClaudeStatus.script + AgentProcess.script + """
       look() {
-        rows=$(
-          agent_rows
+        rows=$(agent_rows)
+        if [ -n "$rows" ]; then
+          printf '%s\\n' "$rows"
           for k in "${k%/*}"/*; do
             case ${k##*/} in "$label" | -* | *[!A-Za-z0-9._-]*) continue ;; esac
             [ ! -S "$k" ] || tmux -S "$k" list-panes -a \
               -F "O|${k##*/}|\(SessionRows.otherFormat)" </dev/null 2>/dev/null
           done
-        )
-        [ -z "$rows" ] || printf '%s\\n' "$rows"
+        fi
         t list-sessions -F "$1" 2>&1 || [ -n "$rows" ]
       }
 

@@ -176,7 +176,7 @@ enum SessionRows {
       let pane = PaneFacts(facts, agents)
       guard var session = session(fields, [pane]) else { return nil }
       processes += [pane.process].compactMap { $0 }
-      if pane.agent == nil, pane.agentState == .unknown { continue }
+      if pane.agent == nil { continue }
       session.place = .server(String(decoding: label, as: UTF8.self))
       session.activity = session.state.since ?? session.created
       session.agentPane = .unknown(panes: 0)

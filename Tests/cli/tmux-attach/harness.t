@@ -77,6 +77,8 @@ out_like 'running +1 agent outside tmux +agent-status -p \.$' "with what shows m
 run agentutils doctor
 out_like '^ok +agents +1 runs here \(codex\): agent-status -p \. shows them$' "so does its doctor"
 tmux -L mine -f /dev/null new-session -d -s work -c "$tmp" "$HOME/bin/claude"
+both() { agentutils | grep -q 'running  *2 agents elsewhere  *agent-status -p \.$'; }
+ok "agentutils counts one in a third server of tmux, too" wait_until 20 both
 ok "Claude Code beside it is as exact as ever" wait_until 20 listed "codex codex unknown -
 work claude idle mine"
 stop "$pid"
