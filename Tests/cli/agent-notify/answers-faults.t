@@ -23,7 +23,7 @@ button() {
 }
 listen() {
   start notify agent-notify -p claw --settle 0 --ntfy "$notices" --ntfy-token "$tmp/host" \
-    --answers "$answers" --buttons-token "$tmp/buttons" "$@"
+    --answers "$answers" --buttons-token "$tmp/buttons"
   notify=$pid
 }
 listen

@@ -20,8 +20,6 @@ asked_for() { got 'select(.actions) | .message' | jq -r . | grep -qF -- "$1"; }
 said() {
   got "select(.priority == 2 and .title == \"$1\").message" | jq -r . | grep -qF -- "$2"
 }
-quiet() { got 'select(.priority == 2).title' | jq -r .; }
-heard() { [ "$(asked | grep -c '^POST /answers-ada ')" -ge "$1" ]; }
 button() { # button LABEL TEXT: its code, without a tap
   got 'select(.actions)' | jq -rs --arg name "$1" --arg text "$2" '
     [.[] | select(.message | contains($text)) | .actions[] | select(.label == $name)] | last.body'
@@ -81,7 +79,6 @@ is "$(resolved | tail -n +4 | xargs)" "b1 allow-once b2 allow-once" "nothing of 
 
 # --- what is no code of it
 wants c1 '{"command":"guarded"}'
-count=$(asked | grep -c '^POST /answers-ada ')
 for word in AAAAAAAAAAAAAAAAAAAAAA Yes approve '' c1 "$(button Yes 'guarded') " \
   "$(button Yes 'guarded' | tr 'a-zA-Z' 'A-Za-z')" "$(button Yes 'make one')" \
   "$(button Yes 'guarded'; button No 'guarded')" '{"id":"c1","decision":"approve"}'; do
@@ -178,7 +175,6 @@ stop "$notify"
 
 # --- what a phone may not do
 is "$(ls -l "$XDG_STATE_HOME/agentutils/notify-claw" | cut -c 5-10)" "------" "the state is nobody else's"
-code=$(button Yes 'Of four?')
 not_ok "and has no codes" grep -rqE "$(got 'select(.actions).actions[].body' | jq -r . | tr '\n' '|' | sed 's/|$//')" \
   "$XDG_STATE_HOME"
 start notify agent-notify -p claw --settle 0 --ntfy "$notices" --ntfy-token "$tmp/host" \

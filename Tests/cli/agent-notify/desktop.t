@@ -35,7 +35,7 @@ resolved() { frames claw exec.approval.resolve | jq -r '"\(.id) \(.decision)"'; 
 # shown STATE TEXT: the notice that has it.
 shown() { grep -lxF -- "$2" "$tmp/shown"/*."$1" 2>/dev/null | tail -n 1; }
 is_shown() { [ -n "$(shown "$1" "$2")" ]; }
-labels() { grep -A 1 '^-A$' "$1" | grep = | xargs; }
+labels() { grep -A 1 '^-A$' "$1" | grep '=' | xargs; }
 press() { # press TEXT WORD
   _notice=$(shown asks "$1")
   echo "$2" >"${_notice%.asks}.typed"
