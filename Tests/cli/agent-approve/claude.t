@@ -98,6 +98,15 @@ t 0 "it is denied" agent-approve -p . --deny "$id" ask me later
 idle
 is "$(said)" "Not said: ask me later" "with words"
 
+asks run make once
+run python3 "$cli/talk.py" agent-approve -p . -i --once --color never <<'END'
+allow it once? y, n, e to change it or later [n] |no not like this
+deny: accepted|-
+END
+status_is 0 "-i --once asks a person, and ends when nothing waits any more"
+idle
+is "$(said)" "Not done: not like this" "words behind no are for the agent"
+
 # --- at the desk
 start watch agent-approve -p . -w -o json
 asks run make local

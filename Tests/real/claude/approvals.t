@@ -103,3 +103,5 @@ diag "the longest of ten took $withdrawn s"
 ok "within two seconds" test "$(echo "$withdrawn < 2" | bc)" = 1
 ok "nothing is left" wait_until 5 clean
 exec 9>&-
+
+done_testing
