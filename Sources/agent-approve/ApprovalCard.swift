@@ -25,6 +25,7 @@ struct ApprovalCard {
   private static let command = ["commandArgv", "command"]
   /// What the model may have written to look harmless.
   private static let words = ["commandPreview"]
+  private static let isAbout = " (not the command: words about it)"
 
   init(_ approval: ApprovalRecord) {
     self.approval = approval
@@ -42,7 +43,8 @@ struct ApprovalCard {
     }
     var lines = [head] + commandLines
     for (member, name) in Self.named {
-      if let value = request?[member], !value.isNull { lines.append(Self.row(name, Self.text(value))) }
+      guard let value = request?[member], !value.isNull else { continue }
+      lines.append(Self.row(name, Self.text(value)))
     }
     if approval.tool == "exec", request?[either: "cwd"] == nil {
       lines.append(Self.row("in", "not said", .dim))
@@ -62,7 +64,7 @@ struct ApprovalCard {
     }
     for name in Self.words {
       guard let value = request?[name], !value.isNull else { continue }
-      lines.append(Self.row("preview", "\(Self.text(value)) (not the command: words about it)", .dim))
+      lines.append(Self.row("preview", Self.text(value) + Self.isAbout, .dim))
     }
     for offer in request.map(ClaudeAsk.suggestions) ?? [] {
       lines.append(Self.row(offer.decision, Visible.line(offer.words), .bold))
@@ -125,20 +127,19 @@ struct ApprovalCard {
     if let plan = take("plan") { lines += rows("plan", plan.lines) }
     if let text = take("content") ?? take("new_source") { lines += Self.diff("", text) }
     if let old = take("old_string"), let new = take("new_string") { lines += Self.diff(old, new) }
-    if let edits = input["edits"], edits.kind == .array,
-      edits.elements.allSatisfy({ $0["old_string"]?.string != nil && $0["new_string"]?.string != nil })
-    {
+    let edits = (input["edits"]?.elements ?? []).map {
+      ($0["old_string"]?.string, $0["new_string"]?.string)
+    }
+    if !edits.isEmpty, edits.allSatisfy({ $0 != nil && $1 != nil }) {
       shown.insert("edits")
-      lines += edits.elements.flatMap {
-        Self.diff($0["old_string"]?.string ?? "", $0["new_string"]?.string ?? "")
-      }
+      lines += edits.flatMap { Self.diff($0 ?? "", $1 ?? "") }
     }
     for (name, value) in input.members where !shown.contains(name) && !value.isNull {
       let isWords = name == "description"
       lines.append(
         Self.row(
           isWords ? "says" : Visible.line(name),
-          Self.text(value) + (isWords ? " (not the command: words about it)" : ""),
+          Self.text(value) + (isWords ? Self.isAbout : ""),
           isWords ? .dim : .plain))
     }
     return lines

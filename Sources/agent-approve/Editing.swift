@@ -36,16 +36,16 @@ struct ApprovalEdit {
   private let input: JSONValue
   private let text: String
   private let isCommand: Bool
-  private let id: String
 
   /// - Throws: `Failure` for what cannot be changed.
   init(_ approval: ApprovalRecord) throws(Failure) {
     let request = try? approval.request.withUnsafeBytes { try JSONValue.parse($0) }
     guard let input = request?["tool_input"], input.isObject, approval.tool != AskedQuestion.tool
     else {
-      throw Failure(Visible.line(approval.id), "only what a tool of Claude Code asks can be changed")
+      throw Failure(
+        Visible.line(approval.id), "only what a tool of Claude Code asks can be changed")
     }
-    (self.input, id) = (input, approval.id)
+    self.input = input
     isCommand = input["command"]?.string != nil
     text = input["command"]?.string ?? input.compact()
   }

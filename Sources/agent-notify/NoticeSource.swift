@@ -17,7 +17,8 @@ final class NoticeSource {
   private var confirmed = 0
 
   private init(
-    _ children: [ChildProcess] = [], approvalsOf profile: String? = nil, sessionsOf host: String? = nil
+    _ children: [ChildProcess] = [], approvalsOf profile: String? = nil,
+    sessionsOf host: String? = nil
   ) {
     (self.children, self.profile, self.host) = (children, profile, host)
     descriptor = children.last?.output ?? 0

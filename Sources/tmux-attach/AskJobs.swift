@@ -28,7 +28,9 @@ struct AsksJob {
     }
     while true {
       let ids = isOpen ? Array(known.keys) : nil
-      let asks = try keeper.ask { tmux throws(HostFailure) in try tmux.asks(known: ids, host: host) }
+      let asks = try keeper.ask { tmux throws(HostFailure) in
+        try tmux.asks(known: ids, host: host)
+      }
       for (id, record) in known where !asks.ids.contains(id) {
         known[id] = nil
         var record = record

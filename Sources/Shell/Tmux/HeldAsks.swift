@@ -36,7 +36,9 @@ extension RemoteTmux {
         [known?.sorted().joined(separator: " ") ?? "-", String(Self.patience)]),
       session: nil, more: Double(Self.patience) + 1)
     var lines = answer.output.split(separator: 10, omittingEmptySubsequences: false)[...]
-    let ids = (lines.popFirst() ?? []).split(separator: 32).map { String(decoding: $0, as: UTF8.self) }
+    let ids = (lines.popFirst() ?? []).split(separator: 32).map {
+      String(decoding: $0, as: UTF8.self)
+    }
     var new: [ApprovalRecord] = []
     while lines.count >= 4 {
       let parts = (0..<4).map { _ in Array(lines.removeFirst()) }
@@ -131,21 +133,24 @@ private enum AskScript {
       exec 2>/dev/null
       umask 077
       d=$asks/$1
-      own=$asks/.answer-$$
-      leave() { rm -f "$own"; }
-      cat >"$own"
-      [ "$(wc -c <"$own")" -eq "$2" ] || exit 1
       if [ ! -d "$d" ] || ! lives "$d"; then echo none && exit; fi
+      # It goes with the folder; what is said behind it is read all the same.
+      own=$d/.answer-$$
+      if cat >"$own" && exec 3<"$own"; then :; else echo over && exit; fi
+      [ "$(wc -c <&3)" -eq "$2" ] || exit 1
+      exec 3<"$own"
       if ! ln "$own" "$d/answer"; then
         if [ -e "$d/answer" ]; then echo late; else echo over; fi
+        rm -f "$own"
         exit
       fi
+      rm -f "$own"
       i=0
       while [ -d "$d" ] && lives "$d" && [ "$i" -lt 60 ]; do
         sleep 0.1 || sleep 1
         i=$((i + 1))
       done
-      case $(tail -n 1 "$own") in
+      case $(tail -n 1 <&3) in
       *taken) echo taken ;;
       *) if [ -d "$d" ]; then echo silent; else echo over; fi ;;
       esac

@@ -48,7 +48,6 @@ is "$status" 0 "the box is reached"
 # Each line behind the time at which it came.
 stamp='use Time::HiRes "time"; $| = 1; while (<STDIN>) { printf "%.3f %s", time, $_ }'
 start watch sh -c "agent-approve -p box: -w -o json | perl -e '$stamp'"
-watcher=$pid
 mkfifo "$tmp/answers"
 start answer sh -c "agent-approve -p box: -o json <$tmp/answers | perl -e '$stamp'"
 exec 9>"$tmp/answers"

@@ -18,14 +18,14 @@ id=
 held() { id=$(ls "$asks" 2>/dev/null); [ "${#id}" -eq 32 ]; }
 hook() { sed -n 1p "$asks/$id/about"; }
 give() { agent-approve -p . "$@" -o json >>"$tmp/given" 2>/dev/null; }
-allowed='' round=0 wrong=0 before=00000000000000000000000000000000
+round=0 wrong=0 before=00000000000000000000000000000000
 while [ "$round" -lt "$rounds" ]; do
   round=$((round + 1))
   agent-say -q --when-idle . -- "run echo $round >>$tmp/ran"
   wait_until 30 held || { diag "round $round: nothing was held"; wrong=$((wrong + 1)); }
   # Pressed keys are for a dialog that is drawn.
   wait_until 30 stands "waiting permission prompt"
-  sleep 0.4
+  sleep 1
   may=yes
   case $((round % 10)) in
   0) give --approve "$id" ;;

@@ -17,9 +17,8 @@ public enum ClaudeAsk {
     id: String, _ hook: [UInt8], session: [UInt8], host: String, name: String?,
     _ origin: RecordOrigin
   ) -> ApprovalRecord? {
-    guard let request = parse(hook), request.isObject, let tool = request["tool_name"]?.string else {
-      return nil
-    }
+    guard let request = parse(hook), request.isObject, let tool = request["tool_name"]?.string
+    else { return nil }
     let told = parse(session)
     let title = told?["name"]?.string
     // Its own members keep their bytes.
@@ -117,7 +116,8 @@ public enum ClaudeAsk {
       let answers = try AskedQuestion.answers(decision, to: questions)
       // By their own words, which are no names of ours.
       let chosen = zip(questions, answers).reduce(RecordText()) {
-        $0.members(Array("\(JSONQuote.string($1.0.text)):\(JSONQuote.string($1.1.joined(separator: ", ")))".utf8))
+        let answer = JSONQuote.string($1.1.joined(separator: ", "))
+        return $0.members(Array("\(JSONQuote.string($1.0.text)):\(answer)".utf8))
       }
       let input = object(members("tool_input", of: request), chosen, as: "answers")
       return output(words.string("behavior", allow).object("updatedInput", input))
