@@ -35,8 +35,9 @@ public struct AgentProcess: Equatable, Sendable {
   /// What it tells of itself; nil for a harness that tells nothing.
   public let claude: ClaudeStatus?
 
-  /// Words for sh, behind `ClaudeStatus.script`: `agent_rows` prints a row for each agent, as `parse`
-  /// reads it: what its harness prints, or `A|`, the harness, `1` if it has the terminal, the
+  /// Words for sh, behind `ClaudeStatus.script`: `agent_find` looks for those that tell nothing of
+  /// themselves, which takes longer than a state may; `agent_rows` prints a row for each agent, as
+  /// `parse` reads it: what its harness prints, or `A|`, the harness, `1` if it has the terminal, the
   /// processes, and its folder, with `|` between.
   public static let script = #"""
     agent_name() {
@@ -69,19 +70,24 @@ public struct AgentProcess: Equatable, Sendable {
         done
       fi
     }
+    agent_find() {
+      agents=$(
+        agent_processes 2>/dev/null | while read -r p name; do
+          [ -n "$name" ] || continue
+          agent_process "$p"
+          d=$(readlink "/proc/$p/cwd")
+          case $d in *[[:cntrl:]]*) d= ;; esac
+          case $tty in
+          0 | '' | '?'* | -) ;;
+          *) printf 'A|%s|%s|%s|%s\n' "$name" "$front" "${chain# }" "$d" ;;
+          esac
+        done 2>/dev/null
+      )
+    }
     agent_rows() {
       \#(all.compactMap(\.rows).joined(separator: "\n  "))
-      agent_processes | while read -r p name; do
-        [ -n "$name" ] || continue
-        agent_process "$p"
-        d=$(readlink "/proc/$p/cwd")
-        case $d in *[[:cntrl:]]*) d= ;; esac
-        case $tty in
-        0 | '' | '?'* | -) ;;
-        *) printf 'A|%s|%s|%s|%s\n' "$name" "$front" "${chain# }" "$d" ;;
-        esac
-      done
-    } 2>/dev/null
+      [ -z "$agents" ] || printf '%s\n' "$agents"
+    }
 
     """#
 

@@ -294,6 +294,7 @@ enum TmuxScript {
   static let list =
     opening + looking + """
       claude_folders
+      agent_find
       sweep
       say=$(look "$1") || fail "$say"
       printf '%s\\n' "$say"

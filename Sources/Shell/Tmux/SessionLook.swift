@@ -104,6 +104,7 @@ extension TmuxScript {
         t wait-for -S agent-state
       }
       claude_folders
+      agent_find
       sweep
       had=$(claude_rows)
       seen=$(look "$2")

@@ -83,6 +83,18 @@ import Testing
     #expect(reason?.unicodeScalars.count == 500)
   }
 
+  @Test func agentsKnownByTheirProcesses() throws {
+    let sessions = try #require(
+      parse(
+        "A|codex|1|44 40 1|/home/a\nA|rm -r|1|50|/\nA|gemini|1|60 1|/g\nA|aider|1|70 44 40|/\n"
+          + "O|mine|$0|w|1|0|10|0|/home/a|node||P|%0|1|0|0|node|||||40|0|\n"
+          + "S|$3|here|1|0|1|1|/|sh||.\n"))
+    #expect(sessions.map(\.name) == ["here", "w", "gemini"])
+    #expect(sessions.map(\.harness) == [nil, "codex", "gemini"])
+    #expect(sessions.map(\.place) == [.here, .server("mine"), .process(60)])
+    #expect(sessions.allSatisfy { $0.state == .unknown && $0.conversation == nil })
+  }
+
   @Test func whatIsNoList() {
     for text in [
       "S|$0|riff|1|2|10|20|/home/a|claude|", "S|$0|riff|1|2|10|20|/home/a|claude||.x",
