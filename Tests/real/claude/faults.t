@@ -86,7 +86,7 @@ while [ "$round" -lt "$rounds" ]; do
 done
 is "$wrong" 0 "$rounds rounds, none wrong"
 is "$(ls -A "$asks")" "" "nothing is left behind"
-hooks() { pgrep -f "$CLAUDE_BIN/agent-ask" >/dev/null; }
+hooks() { pgrep -f "$(command -v agent-ask)" >/dev/null; }
 not_ok "no hook lives on" hooks
 ok "no dialog is open" stands idle
 done_testing
