@@ -19,6 +19,12 @@ public struct AccessOptions: Sendable {
   /// Nothing given.
   public init() {}
 
+  /// The same for another command, but for the profile.
+  public var words: [String] {
+    (tokenFile.map { ["--token-file", $0] } ?? []) + (authorities.map { ["--cacert", $0] } ?? [])
+      + (allowPlaintext ? ["--allow-plaintext"] : [])
+  }
+
   /// `-p` of a command that asks one backend.
   public static let profile = Option<AccessOptions>(
     "p", "profile", "NAME", "use this profile, see agentutils.conf(5)",

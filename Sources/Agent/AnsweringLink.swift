@@ -73,9 +73,14 @@ class AnsweringLink: ServedLink<ApprovalWaiter>, ApprovalLine {
   // MARK: - Answers
 
   final func answer(_ decision: ApprovalDecision, number: Int) {
-    waiting.append(
-      GivenAnswer(
-        decision: decision, word: word(decision), born: count, number: number))
+    let answer = GivenAnswer(
+      decision: decision, word: word(decision), born: count, number: number)
+    // What was asked for must not be allowed in its stead.
+    if decision.input != nil {
+      finish(answer, .refused, "it takes no other input")
+    } else {
+      waiting.append(answer)
+    }
     settle()
   }
 

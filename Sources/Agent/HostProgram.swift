@@ -65,6 +65,9 @@ final class HostProgram {
     receive()
   }
 
+  /// Ends it, and what it has begun with it.
+  func end() { _ = child.end(within: 0.5) }
+
   /// Gives it more to read.
   func send(_ bytes: [UInt8]) {
     input += bytes

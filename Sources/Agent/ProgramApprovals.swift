@@ -34,7 +34,9 @@ public final class ProgramApprovals: ApprovalLine {
   private let agents: [Agent]
   private let wishes: ApprovalWishes
   private var parts: [Part] = []
-  private var waiting: [(decision: ApprovalDecision, number: Int)] = []
+  /// Answers to be given; `until` is how long what they answer may take to be told, seconds of
+  /// `Clock.monotonic`.
+  private var waiting: [(decision: ApprovalDecision, number: Int, until: Double)] = []
   /// What was told, by its id, and whose it is.
   private var told: [String: (approval: ApprovalRecord, part: Int)] = [:]
   private var isOpen = false
@@ -56,10 +58,15 @@ public final class ProgramApprovals: ApprovalLine {
   }
 
   public func answer(_ decision: ApprovalDecision, number: Int) {
-    waiting.append((decision, number))
+    // All that waited when the line was opened is known; what came since may be on its way.
+    let until = isOpen ? Clock.monotonic + agents.reduce(0) { max($0, $1.lag) } : 0
+    waiting.append((decision, number, until))
   }
 
-  public func stop() { parts = [] }
+  public func stop() {
+    for part in parts { part.watch.end() }
+    parts = []
+  }
 
   public func follow(_ waiter: ApprovalWaiter) {
     do throws(LinkEnd) {
@@ -75,7 +82,8 @@ public final class ProgramApprovals: ApprovalLine {
         if wasOpen { try send(waiter) }
         // A program may end a moment behind its output.
         let isEnding = parts.contains { !$0.hasEnded && $0.watch.files.isEmpty }
-        try waiter.wait(until: isEnding ? Clock.monotonic + 0.02 : .infinity) {
+        let next = wasOpen ? waiting.reduce(.infinity) { min($0, $1.until) } : .infinity
+        try waiter.wait(until: isEnding ? Clock.monotonic + 0.02 : next) {
           () throws(LinkEnd) in
           parts.flatMap { $0.watch.files + ($0.answers?.files ?? []) }
         }
@@ -141,6 +149,11 @@ public final class ProgramApprovals: ApprovalLine {
       if case .host(_, let profile?) = part.agent {
         approval.origin = RecordOrigin(approval.origin.backend, profile: profile)
       }
+      // Whoever is shown one must not answer another: a server chooses its ids itself.
+      if let other = told[approval.id], other.part != number {
+        let names = "\(agents[other.part].name) and \(part.agent.name)"
+        return waiter.link(.fault("\(names) ask under one id: the second is left out"))
+      }
       if told.count >= Self.mostTold { told = told.filter { $0.value.approval.state == .pending } }
       told[approval.id] = (approval, number)
       waiter.changed(approval)
@@ -173,8 +186,12 @@ public final class ProgramApprovals: ApprovalLine {
   private func send(_ waiter: ApprovalWaiter) throws(LinkEnd) {
     let all = waiting
     waiting = []
-    for (decision, number) in all {
+    for (decision, number, until) in all {
       guard let (approval, index) = told[decision.id], decision.isFor(approval) else {
+        if Clock.monotonic < until {
+          waiting.append((decision, number, until))
+          continue
+        }
         let ours = result(decision, decision.decision, .notFound, nil)
         waiter.answered(ours, number: number)
         continue
@@ -220,6 +237,14 @@ extension ProgramApprovals.Agent {
     switch self {
     case .host(let place, let profile): profile ?? place.host
     case .profile(let name, _): name
+    }
+  }
+
+  /// How long what waits may take to be told, seconds: a Pincer server is asked every two.
+  fileprivate var lag: Double {
+    switch self {
+    case .host: 2
+    case .profile: 4
     }
   }
 
@@ -299,6 +324,7 @@ extension ProgramApprovals.Agent {
       }
     case .profile:
       let told = try? line.withUnsafeBytes { try JSONValue.parse($0) }
+      guard told?["id"]?.string == decision.id else { return answer(.unknown, "no reply to it") }
       let result = told?["result"]?.string.flatMap(ApprovalAnswer.Result.init)
       var answer = ApprovalAnswer(
         origin, id: decision.id, decision: told?["decision"]?.string ?? word,

@@ -53,7 +53,7 @@ struct ApprovalCard {
       lines.append(Self.row("thread", Visible.line(thread)))
     }
     if !questions.isEmpty {
-      return lines + questions.flatMap(questionLines)
+      return lines + questions.flatMap(questionLines) + otherLines
     }
     let isHook = request?["tool_name"] != nil
     let known = Set(
@@ -70,6 +70,24 @@ struct ApprovalCard {
       lines.append(Self.row(offer.decision, Visible.line(offer.words), .bold))
     }
     lines.append(Self.row("answers", approval.decisions.map(Visible.line).joined(separator: ", ")))
+    return lines
+  }
+
+  /// What else a question of Claude Code was given.
+  private var otherLines: [Line] {
+    let input = request?["tool_input"]
+    var lines: [Line] = []
+    for (name, value) in input?.members ?? [] where name != "questions" && !value.isNull {
+      lines.append(Self.row(Visible.line(name), Self.text(value)))
+    }
+    for question in input?["questions"]?.elements ?? [] {
+      for (index, option) in (question["options"]?.elements ?? []).enumerated() {
+        for (name, value) in option.members
+        where !["label", "description"].contains(name) && !value.isNull {
+          lines.append(Self.row("  \(index + 1)", "\(Visible.line(name)): \(Self.text(value))"))
+        }
+      }
+    }
     return lines
   }
 
@@ -126,13 +144,15 @@ struct ApprovalCard {
     }
     if let plan = take("plan") { lines += rows("plan", plan.lines) }
     if let text = take("content") ?? take("new_source") { lines += Self.diff("", text) }
-    if let old = take("old_string"), let new = take("new_string") { lines += Self.diff(old, new) }
-    let edits = (input["edits"]?.elements ?? []).map {
-      ($0["old_string"]?.string, $0["new_string"]?.string)
+    if input["old_string"]?.string != nil, input["new_string"]?.string != nil {
+      lines += Self.diff(take("old_string") ?? "", take("new_string") ?? "")
     }
-    if !edits.isEmpty, edits.allSatisfy({ $0 != nil && $1 != nil }) {
+    let edits = (input["edits"]?.elements ?? []).map {
+      (old: $0["old_string"]?.string, new: $0["new_string"]?.string, count: $0.count)
+    }
+    if !edits.isEmpty, edits.allSatisfy({ $0.old != nil && $0.new != nil && $0.count == 2 }) {
       shown.insert("edits")
-      lines += edits.flatMap { Self.diff($0 ?? "", $1 ?? "") }
+      lines += edits.flatMap { Self.diff($0.old ?? "", $0.new ?? "") }
     }
     for (name, value) in input.members where !shown.contains(name) && !value.isNull {
       let isWords = name == "description"
@@ -151,17 +171,24 @@ struct ApprovalCard {
 
   /// What becomes of a text, line by line; what stays around it stands there, too.
   static func diff(_ old: String, _ new: String) -> [Line] {
+    let (hadEnd, hasEnd) = (old.utf8.last == 10, new.utf8.last == 10)
+    let isOther = !old.isEmpty && !new.isEmpty && hadEnd != hasEnd
     let (old, new) = (old.isEmpty ? [] : old.lines, new.isEmpty ? [] : new.lines)
     let most = min(old.count, new.count)
-    let head = (0..<most).first { old[$0] != new[$0] } ?? most
+    // Swift takes some characters for the same that no shell does.
+    let isSame = { (a: String, b: String) in a.utf8.elementsEqual(b.utf8) }
+    let head = (0..<most).first { !isSame(old[$0], new[$0]) } ?? most
     let tail =
-      (0..<most - head).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? most - head
+      (0..<most - head).first { !isSame(old[old.count - 1 - $0], new[new.count - 1 - $0]) }
+      ?? most - head
     let changes =
       old[..<head].map { ("  ", $0, Style.dim) }
       + old[head..<old.count - tail].map { ("- ", $0, Style(Palette.error)) }
       + new[head..<new.count - tail].map { ("+ ", $0, Style(Palette.positive)) }
       + new[(new.count - tail)...].map { ("  ", $0, Style.dim) }
+    let end = hasEnd ? "with a line feed at the end now" : "without a line feed at the end now"
     return changes.map { mark, text, style in row("", mark + Visible.line(text), style) }
+      + (isOther ? [row("", "(\(end))", .dim)] : [])
   }
 
   private var argv: [String]? {

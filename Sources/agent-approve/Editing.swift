@@ -33,7 +33,8 @@ final class Editing: Answering {
 
 /// What a tool is to be given instead of what was asked for.
 struct ApprovalEdit {
-  private let input: JSONValue
+  /// The members but the command, with their bytes.
+  private var members: [[UInt8]] = []
   private let text: String
   private let isCommand: Bool
 
@@ -45,9 +46,20 @@ struct ApprovalEdit {
       throw Failure(
         Visible.line(approval.id), "only what a tool of Claude Code asks can be changed")
     }
-    self.input = input
     isCommand = input["command"]?.string != nil
-    text = input["command"]?.string ?? input.compact()
+    let bytes = approval.request.withUnsafeBytes { request in
+      (try? ScanMembers.value(of: "tool_input", in: request)).map { Array($0.bytes) } ?? []
+    }
+    text = input["command"]?.string ?? String(decoding: bytes, as: UTF8.self)
+    members = bytes.withUnsafeBytes { bytes in
+      guard var scan = try? ScanMembers(bytes) else { return [] }
+      var members: [[UInt8]] = []
+      while (try? scan.next()) == true {
+        if scan.key.unescaped == "command" { continue }
+        members.append([0x22] + Array(scan.key.bytes) + [0x22, 0x3a] + Array(scan.value.bytes))
+      }
+      return members
+    }
   }
 
   /// Has it changed, and shows on standard error what is another; nil where nothing is.
@@ -60,21 +72,17 @@ struct ApprovalEdit {
     }
     if new.hasSuffix("\n") { new.removeLast() }
     // What is edited away altogether is given up.
-    guard new != text, !new.trimmed.isEmpty else { return nil }
+    guard !new.utf8.elementsEqual(text.utf8), !new.trimmed.isEmpty else { return nil }
     let writer = RecordWriter(descriptor: 2)
     let lines = ApprovalCard.diff(text, new).map { $0.render(width: nil, depth: .none) + "\n" }
     try? writer.write(lines.joined())
     try? writer.flush()
     if isCommand {
-      let members = input.members.filter { $0.name != "command" }
-      let rest = members.reduce(RecordText()) {
-        $0.members(Array("\(JSONQuote.string($1.name)):\($1.value.compact())".utf8))
-      }
-      return rest.string("command", new).bytes
+      return members.reduce(RecordText()) { $0.members($1) }.string("command", new).bytes
     }
-    guard let value = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) }), value.isObject else {
+    guard (try? bytes.withUnsafeBytes({ try JSONValue.parse($0) }))?.isObject == true else {
       throw Failure("what was written", "not a JSON object")
     }
-    return Array(value.compact().utf8)
+    return RowText.line(bytes)
   }
 }

@@ -76,6 +76,7 @@ final class ChatLoop: ChatWaiter {
     trace = PromptTrace()
     view.begin()
     do throws(LinkEnd) { end = try line.ask(question, self) } catch {}
+    if writing != nil || gone { asking = nil }
     if let writing, writing.code != EINTR { throw writing }
     if gone { throw WriteFailure(code: EPIPE) }
     endAsking()
@@ -225,6 +226,7 @@ final class ChatLoop: ChatWaiter {
   func stop() { line.stop() }
 
   func die(_ signal: Int32) -> Never {
+    _ = asking?.end(within: 0.5)
     line.stop()
     Process.die(by: signal)
   }
@@ -272,11 +274,14 @@ final class ChatLoop: ChatWaiter {
       return
     }
     let words = ["agent-approve"] + (agent.name.map { ["-p", $0] } ?? []) + ["-i"]
-    if advice == ChatNews.elsewhere, options.mode == .interactive {
+    if advice == ChatNews.elsewhere, options.mode == .interactive,
+      (0...2).allSatisfy({ isatty($0) == 1 })
+    {
       if asking?.reap() != false {
         breakLine()
-        let colour = ["--color", options.look.colour.rawValue]
-        asking = try? ChildProcess(words + ["--once"] + colour, input: .ours, output: .ours)
+        asking = try? ChildProcess(
+          words + ["--once", "--color", options.look.colour.rawValue] + options.access.words,
+          input: .ours, output: .ours)
       }
     } else if !isAdvised, view.isScreen || speaks {
       isAdvised = true

@@ -60,12 +60,14 @@ final class NoticeSource {
     return [NoticeSource(children)] + sessions + approvals
   }
 
-  /// The session that asks by an approval, as `host:session`; nil for one of a server.
-  static func place(_ line: UnsafeRawBufferPointer) -> String? {
-    guard let request = (try? JSONValue.parse(line))?["request"], request["tool_name"] != nil,
-      let host = request["host"]?.string, let session = request["session"]?.string
+  /// The session that asks by an approval, as `host:session`, and whether it waits still; nil for
+  /// one of a server.
+  static func place(_ line: UnsafeRawBufferPointer) -> (name: String, isPending: Bool)? {
+    guard let record = try? JSONValue.parse(line), let request = record["request"],
+      request["tool_name"] != nil, let host = request["host"]?.string,
+      let session = request["session"]?.string
     else { return nil }
-    return "\(host):\(session)"
+    return ("\(host):\(session)", record["state"]?.string == "pending")
   }
 
   /// What comes on a bus from now on, shared with all machines that ask: each line comes to one,

@@ -232,7 +232,7 @@ struct NotifyLoop {
   private mutating func read(_ source: NoticeSource) throws -> Bool {
     for _ in 0..<Self.mostLines where mayRead {
       var found = NoticeReader.Line.routes([])
-      var (number, place): (Int, String?) = (0, nil)
+      var (number, place): (Int, (name: String, isPending: Bool)?) = (0, nil)
       let isThere = try source.next {
         if let profile = source.profile {
           answers?.read($0, of: profile)
@@ -243,8 +243,8 @@ struct NotifyLoop {
       }
       guard isThere else { return false }
       if let place {
-        asked[place] = Clock.monotonic
-        prompts.removeAll { $0.place == place }
+        asked[place.name] = place.isPending ? Clock.monotonic : nil
+        if place.isPending { prompts.removeAll { $0.place == place.name } }
       }
       switch found {
       case .routes(let routes): for routed in routes { receive(routed, from: source) }
@@ -274,7 +274,9 @@ struct NotifyLoop {
   }
 
   private mutating func receive(_ routed: RoutedNotice, from source: NoticeSource) {
-    guard let host = source.host, let name = routed.notice.about?.id else {
+    guard let host = source.host, let name = routed.notice.about?.id,
+      routed.notice.title == "\(name) waits"
+    else {
       return take(routed, from: source)
     }
     let place = "\(host):\(name)"

@@ -19,6 +19,8 @@ struct AsksJob {
   /// Goes on until a signal, a closed pipe or a link that cannot be kept.
   mutating func run() throws -> Int32 {
     var known: [String: ApprovalRecord] = [:]
+    // Also those that cannot be read.
+    var ids: [String] = []
     var isOpen = false
     let (output, host) = (output, host)
     keeper.lost = { failure in
@@ -27,10 +29,11 @@ struct AsksJob {
       try? output.flush()
     }
     while true {
-      let ids = isOpen ? Array(known.keys) : nil
+      let seen = isOpen ? ids : nil
       let asks = try keeper.ask { tmux throws(HostFailure) in
-        try tmux.asks(known: ids, host: host)
+        try tmux.asks(known: seen, host: host)
       }
+      ids = asks.ids
       for (id, record) in known where !asks.ids.contains(id) {
         known[id] = nil
         var record = record

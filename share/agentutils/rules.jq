@@ -4,11 +4,12 @@
 #   agent-approve -p box: -w | jq -c --unbuffered -f rules.jq | agent-approve -p box:
 #
 # A command is compared as a whole: a pattern is met by a command that does more.
-select(.state == "pending") | .request as $asked | $asked.tool_input as $input
-| ["git status", "git diff", "git log --oneline -n 20", "ls"] as $looks
+select(.state == "pending" and (.request.tool_input | type) == "object") | (.request.cwd | tostring) as $here
+| .request.tool_input as $input | ["git status", "git diff", "git log --oneline -n 20", "ls"] as $looks
 | ($input.file_path // $input.notebook_path // $input.path // null) as $path
-| if .tool == "Bash" and ($looks | index([$input.command])) then .decision = "allow"
-  elif ($path | type) == "string" and
-    (($path | startswith($asked.cwd + "/") | not) or ($path | test("(^|/)[.][.](/|$)")))
-  then .decision = "deny" | .reason = "\($path) is outside \($asked.cwd)"
+| if .tool == "Bash" and ($looks | index([$input.command])) and ($input | keys - ["command", "description"]) == []
+  then .decision = "allow"
+  elif ($path | type) == "string" and $path != $here and ($path | test("(^|/)[.][.](/|$)") or
+    startswith("/") and (startswith($here + "/") | not))
+  then .decision = "deny" | .reason = "\($path) is outside \($here)"
   else empty end

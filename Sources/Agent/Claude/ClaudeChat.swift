@@ -76,8 +76,11 @@ final class ClaudeChat: ChatLine {
     while true {
       if waiter.isAborted, interrupt == nil {
         // What was not typed yet never is; and its dialogs are not answered by the way.
-        guard say.hasEnded, now.state != "waiting" else { return .aborted(nil) }
-        interrupt = try escape(session)
+        // It is being typed where the agent was idle: then that is waited for.
+        guard say.hasEnded || session.state == "idle", now.state != "waiting" else {
+          return .aborted(nil)
+        }
+        if say.hasEnded { interrupt = try escape(session) }
       }
       interrupt?.write()
       say.write()

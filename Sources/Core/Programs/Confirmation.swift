@@ -15,7 +15,10 @@ public enum Confirmation {
     var byte: UInt8 = 0
     while true {
       let count = read(0, &byte, 1)
-      if count < 0 && systemError == EINTR { continue }
+      if count < 0 && systemError == EINTR {
+        if EndSignals.hasPending { return false }
+        continue
+      }
       if count <= 0 || byte == 10 { break }
       if answer.count < 100 { answer.append(byte) }
     }

@@ -136,9 +136,10 @@ private enum AskScript {
       if [ ! -d "$d" ] || ! lives "$d"; then echo none && exit; fi
       # It goes with the folder; what is said behind it is read all the same.
       own=$d/.answer-$$
-      if cat >"$own" && exec 3<"$own"; then :; else echo over && exit; fi
+      # Without command(1) a shell may end where there is no such file.
+      if ! cat >"$own" || ! command exec 3<"$own"; then echo over && exit; fi
       [ "$(wc -c <&3)" -eq "$2" ] || exit 1
-      exec 3<"$own"
+      if ! command exec 3<"$own"; then echo over && exit; fi
       if ! ln "$own" "$d/answer"; then
         if [ -e "$d/answer" ]; then echo late; else echo over; fi
         rm -f "$own"
@@ -152,7 +153,14 @@ private enum AskScript {
       done
       case $(tail -n 1 <&3) in
       *taken) echo taken ;;
-      *) if [ -d "$d" ]; then echo silent; else echo over; fi ;;
+      *)
+        if [ -d "$d" ] && lives "$d"; then
+          echo silent
+        else
+          rm -rf "$d"
+          echo over
+        fi
+        ;;
       esac
       """#
 }

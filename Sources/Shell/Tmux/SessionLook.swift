@@ -90,20 +90,38 @@ extension TmuxScript {
   /// list, `$4` how many seconds to wait. The answer is the mark and the list.
   ///
   /// A timer wakes like a change does: tmux would keep what waits for ever of a client that
-  /// is killed. So does Claude Code: its files are looked at more often than tmux is asked.
+  /// is killed. So does Claude Code: its files are looked at more often than tmux is asked; with
+  /// inotifywait(1) a change of one is told at once.
   static let look =
     opening + looking + """
       wake() {
         for n in 1 2 3; do
-          sleep 0.3 || {
-            sleep 1
-            break
-          }
+          # 0 is a change, 2 that there was none in the time.
+          case $([ -z "$notes" ] || noted >&2; echo $?)$notes in
+          0?* | 2?*) n=3 ;;
+          *)
+            sleep 0.3 || {
+              sleep 1
+              break
+            }
+            ;;
+          esac
           [ "$(claude_rows)" = "$had" ] || break
+          [ "$n" != 3 ] || break
         done
         t wait-for -S agent-state
       }
+      noted() (
+        IFS='|'
+        inotifywait -qq -t 1 -e close_write -e create -e delete $notes
+      )
       claude_folders
+      notes=
+      if command -v inotifywait >/dev/null 2>&1; then
+        notes=$(printf '%s\\n' "$folders" | while IFS= read -r d; do
+          [ ! -d "$d/sessions" ] || printf '%s|' "$d/sessions"
+        done)
+      fi
       agent_find
       sweep
       had=$(claude_rows)

@@ -22,7 +22,12 @@ decides Write '{"file_path":"/srv/site/a/b","content":"x"}' ''
 decides Write '{"file_path":"/etc/passwd","content":"x"}' deny
 decides Write '{"file_path":"/srv/site/../other","content":"x"}' deny
 decides Write '{"file_path":"/srv/site2/x","content":"x"}' deny
-decides Edit '{"file_path":"/srv/site","old_string":"a","new_string":"b"}' deny
+decides Glob '{"pattern":"*","path":"/srv/site"}' ''
+decides Glob '{"pattern":"*","path":"src"}' ''
+decides Glob '{"pattern":"*","path":"src/../../x"}' deny
+decides Bash '{"command":"git status","dangerouslyDisableSandbox":true}' ''
+decides Bash '{"command":"git status","description":"look"}' allow
+decides Bash '"git status"' ''
 decides Edit '{"file_path":7}' ''
 decides NotebookEdit '{"notebook_path":"/srv/other.ipynb"}' deny
 decides Glob '{"pattern":"*","path":"/home"}' deny

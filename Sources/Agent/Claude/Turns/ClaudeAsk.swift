@@ -58,22 +58,39 @@ public enum ClaudeAsk {
   }
 
   private static func words(_ suggestion: JSONValue) -> String {
+    // What is not wholly understood is shown as it is.
     let what: String?
+    let own: Set<String>
     switch suggestion["type"]?.string {
     case "addRules":
-      let rules = (suggestion["rules"]?.elements ?? []).map { rule in
-        (rule["toolName"]?.string ?? "") + (rule["ruleContent"]?.string.map { "(\($0))" } ?? "")
+      own = ["rules", "behavior"]
+      let list = suggestion["rules"]?.elements ?? []
+      let rules = list.compactMap { rule -> String? in
+        let content = rule["ruleContent"]
+        let isKnown = Set(rule.members.map(\.name)).isSubset(of: ["toolName", "ruleContent"])
+        guard isKnown, let tool = rule["toolName"]?.string, content == nil || content?.string != nil
+        else { return nil }
+        return tool + (content?.string.map { "(\($0))" } ?? "")
       }
-      what = suggestion["behavior"]?.string.map { "\($0) \(rules.joined(separator: ", "))" }
-    case "setMode": what = suggestion["mode"]?.string.map { "switch to the mode \($0)" }
+      what =
+        rules.isEmpty || rules.count < list.count
+        ? nil : suggestion["behavior"]?.string.map { "\($0) \(rules.joined(separator: ", "))" }
+    case "setMode":
+      own = ["mode"]
+      what = suggestion["mode"]?.string.map { "switch to the mode \($0)" }
     case "addDirectories":
-      let folders = (suggestion["directories"]?.elements ?? []).compactMap(\.string)
-      what = "work in \(folders.joined(separator: ", "))"
-    default: what = nil
+      own = ["directories"]
+      let list = suggestion["directories"]?.elements ?? []
+      let folders = list.compactMap(\.string)
+      what =
+        folders.isEmpty || folders.count < list.count
+        ? nil : "work in \(folders.joined(separator: ", "))"
+    default: (own, what) = ([], nil)
     }
-    guard let what, let place = suggestion["destination"]?.string else {
-      return suggestion.compact()
-    }
+    let names = Set(suggestion.members.map(\.name))
+    guard let what, let place = suggestion["destination"]?.string,
+      names.isSubset(of: own.union(["type", "destination"]))
+    else { return suggestion.compact() }
     let places = [
       "session": "in this session", "localSettings": "in this project, for you",
       "projectSettings": "in this project, for everybody", "userSettings": "everywhere",
@@ -112,6 +129,7 @@ public enum ClaudeAsk {
     }
     let tool = value["tool_name"]?.string
     if tool == question {
+      if decision.input != nil { throw Failure("a question takes no other input") }
       let questions = AskedQuestion.all(in: value)
       let answers = try AskedQuestion.answers(decision, to: questions)
       // By their own words, which are no names of ours.
