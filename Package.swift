@@ -207,7 +207,7 @@ var targets: [Target] = [
   .target(name: "Records", dependencies: ["Core", "CLibc"], swiftSettings: strict),
   // What a voice reads aloud of Markdown.
   .target(
-    name: "Prose", dependencies: ["Core", "CCMark"], swiftSettings: strict,
+    name: "Prose", dependencies: ["Core", "CCMark"], swiftSettings: strict + size,
     linkerSettings: markdown.map { .linkedLibrary($0) }),
   // The files of an archive: packed, with an index. Of action-filter alone.
   .target(
@@ -241,7 +241,7 @@ var targets: [Target] = [
   // CCrypto: message ids are digests, and a key signs for its public half.
   .target(
     name: "Bus", dependencies: ["Core", "Records", "CLibc", "CCrypto", "CNats"],
-    swiftSettings: strict),
+    swiftSettings: strict + size),
 
   // What the tests of several targets need.
   .target(
@@ -274,6 +274,8 @@ var targets: [Target] = [
 // What waits for others or for a person is to be small rather than quick.
 let small: Set = [
   "agent-approve", "agent-call", "agent-chat", "agent-notify", "agent-plot", "agent-setup",
+  "action-format", "agent-tail", "bus-get", "bus-put", "sse-tail", "transcript-tail", "turn-fold",
+  "ws-tail",
   "agent-status", "agentutils", "clip-transcribe", "mail-draft", "mail-triage", "mem-search",
   "outbox", "pds-record", "reply-narrate", "script-options", "share-inbox", "task", "tmux-attach",
   "turn-format", "voice-state", "voice-token",

@@ -17,6 +17,8 @@ final class ClaudeChat: ChatLine {
 
   /// How long a session may take to begin, and how long to be idle, seconds.
   private static let (starting, patience) = (30.0, 600.0)
+  /// How long words may take to be typed that an agent is idle for, seconds.
+  private static let typing = 1.0
 
   init(_ host: HostPlace, _ wishes: ChatWishes) {
     (self.host, self.wishes) = (host, wishes)
@@ -71,16 +73,19 @@ final class ClaudeChat: ChatLine {
     // How it stands now, and for what and since when it was told that it waits.
     var (now, told) = (session, "")
     var interrupt: HostProgram?
+    var abortLimit: Double?
     waiter.endsItself = true
     defer { waiter.endsItself = false }
     while true {
       if waiter.isAborted, interrupt == nil {
         // What was not typed yet never is; and its dialogs are not answered by the way.
-        // It is being typed where the agent was idle: then that is waited for.
-        guard say.hasEnded || session.state == "idle", now.state != "waiting" else {
-          return .aborted(nil)
-        }
-        if say.hasEnded { interrupt = try escape(session) }
+        // It may be being typed just now, or stand there already.
+        let limit = abortLimit ?? Clock.monotonic + Self.typing
+        abortLimit = limit
+        if !say.hasEnded { while let line = tail.line() { reply.receive(line) { _ in } } }
+        guard now.state != "waiting", say.hasEnded || reply.hasBegun || Clock.monotonic < limit
+        else { return .aborted(nil) }
+        if say.hasEnded || reply.hasBegun { interrupt = try escape(session) }
       }
       interrupt?.write()
       say.write()
@@ -108,10 +113,12 @@ final class ClaudeChat: ChatLine {
         if let record = reply.paused(reason) { waiter.news(.turn(record)) }
         if !wishes.waits { return .paused(reason) }
       }
-      let files =
-        (say.hasEnded ? tail.files : say.files) + watch.files + (interrupt?.files ?? [])
+      var files = watch.files + (interrupt?.files ?? [])
+      if !say.hasEnded { files += say.files }
+      if say.hasEnded || waiter.isAborted { files += tail.files }
       // Its output may end a moment before it does.
-      let soon = say.hasEnded ? .infinity : say.files.isEmpty ? Clock.monotonic + 0.02 : .infinity
+      let limit = interrupt == nil ? abortLimit ?? .infinity : .infinity
+      let soon = !say.hasEnded && say.files.isEmpty ? Clock.monotonic + 0.02 : limit
       try waiter.wait(until: soon) { () throws(LinkEnd) in files }
     }
   }
@@ -240,6 +247,9 @@ struct ClaudeReply {
   init(_ words: String, _ thread: String?) {
     (self.words, self.thread) = (Self.plain(words), thread)
   }
+
+  /// Whether the agent has what was said.
+  var hasBegun: Bool { turn != nil }
 
   /// The turn as it waits for a person.
   func paused(_ reason: String) -> TurnRecord? {
