@@ -225,7 +225,7 @@ var targets: [Target] = [
   // backends, and the commands that only read records link no libcurl for them.
   .target(
     name: "Turns", dependencies: ["Core", "Records", "CLibc"], path: "Sources/Agent",
-    exclude: notTurns, sources: turns, swiftSettings: strict),
+    exclude: notTurns, sources: turns, swiftSettings: strict + size),
   .target(
     name: "Agent",
     dependencies: ["Core", "Kinds", "Records", "Turns", "Frames", "Web", "CLibc", "CCrypto"],
