@@ -23,6 +23,8 @@ public struct AgentState: Equatable, Sendable {
   public var since: Timestamp?
   /// What it said of it; from anywhere.
   public var reason: String?
+  /// Whether nothing but a title says so, which is not enough to type by.
+  var isByTitle = false
 
   /// Nobody said.
   public static let unknown = AgentState(.unknown)
@@ -78,13 +80,20 @@ struct PaneFacts {
     "P|#{pane_id}|#{&&:#{window_active},#{pane_active}}|#{m:*AGENT_PANE=*,#{pane_start_command}}|"
     + "#{pane_dead}|#{q:pane_current_command}|#{q:@agent_command}|#{q:@agent_state}|"
     + "#{q:@agent_since}|#{q:@agent_reason}|#{pane_pid}|"
-    + "\(isAskingForTrust)|"
+    + "#{?\(isAskingForTrust),trust,\(titleState)}|"
   static let fieldCount = 11
   /// Words for tmux: whether Claude Code asks whether it may work in the folder. Before that is
   /// answered, there is nothing else that tells.
   static let isAskingForTrust =
     "#{&&:#{||:#{==:#{pane_current_command},claude},#{m:*claude*,#{pane_start_command}}},"
     + "#{C:Yes, I trust this folder}}"
+
+  /// Words for tmux: what Claude Code's title says where nothing better does; it may be old.
+  private static let titleState: String = {
+    let begins = { (sign: String) in "#{m:\(sign)*,#{pane_title}}" }
+    let working = "#{?#{||:\(begins("◐")),\(begins("◑"))},working,}"
+    return "#{?\(begins("✳")),idle,\(working)}"
+  }()
 
   let id: String
   /// The one that tmux started there.
@@ -100,7 +109,8 @@ struct PaneFacts {
   private let reason: String
   /// The agent that has the pane, as it is known by its process.
   let agent: AgentProcess?
-  private let asksForTrust: Bool
+  /// What its screen or its title says: `trust`, `idle` or `working`.
+  private let seen: String
 
   init(_ fields: [[UInt8]], _ agents: [AgentProcess]) {
     let text = fields.map { String(decoding: $0, as: UTF8.self) }
@@ -115,7 +125,7 @@ struct PaneFacts {
     reason = text[8]
     process = Int(text[9])
     agent = process.flatMap(agents.agent)
-    asksForTrust = text[10] == "1"
+    seen = text[10]
   }
 
   /// The remembered pane, else the one with a state, a known agent, or the only one.
@@ -163,7 +173,13 @@ struct PaneFacts {
   var agentState: AgentState {
     if isDead { return .unknown }
     if let claude = agent?.claude { return AgentState(claude, hooks: told) }
-    return asksForTrust ? AgentState(.waiting, reason: "trust this folder?") : told
+    if seen == "trust" { return AgentState(.waiting, reason: "trust this folder?") }
+    let told = told
+    guard told.kind == .unknown, harness == "claude", let kind = AgentState.Kind(rawValue: seen)
+    else { return told }
+    var state = AgentState(kind)
+    state.isByTitle = true
+    return state
   }
 
   /// What was said of it by agent-state(1).

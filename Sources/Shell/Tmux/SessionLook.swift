@@ -62,6 +62,7 @@ extension RemoteTmux {
       }
       let (pane, state) = try found.agent()
       switch state.kind {
+      case .idle where state.isByTitle: throw .stateUnknown(session)
       case .idle: return pane
       case .unknown: throw .stateUnknown(session)
       case .waiting, .working: break

@@ -15,7 +15,7 @@
 #
 # `/clear` begins another conversation, `/resume ID` goes on with an earlier one. Anything else is
 # repeated. `!WORDS` runs in a shell. A paste of nothing but the path of a picture is
-# one. Of its environment: CLAUDE_ASKS_TRUST asks
+# one. Of its environment: CLAUDE_STUB_OLD keeps no file in sessions/, CLAUDE_ASKS_TRUST asks
 # whether it may work in the folder; CLAUDE_STUB_LOG is a file for what it was told, a line of JSON each,
 # with whether that came as something pasted.
 use strict;
@@ -62,6 +62,8 @@ sub began {
 sub stand {
     my ($status, $waits) = @_;
     $state{status} = $status;
+    show("\e]0;", $status eq 'busy' ? "\x{25d0}" : "\x{2733}", " site\a");
+    return if $ENV{CLAUDE_STUB_OLD};
     my $now  = int(time * 1000);
     my %said = (
         pid => $$ + 0, sessionId => $id, cwd => $cwd, startedAt => $now, procStart => began(),

@@ -189,4 +189,14 @@ status_is 75 "nothing is typed then"
 say --answer . -- yes
 status_is 0 "the answer is chosen, without numbers"
 ok "and it begins" wait_until 20 stands riff '["idle",null,null]'
+
+# --- an older one, which keeps no file of its own
+tmux-attach -q --close riff .
+tmux -L riff -f /dev/null new-session -d -s riff "exec env CLAUDE_STUB_OLD=1 $HOME/bin/claude"
+ok "its title says that it is at rest" wait_until 20 stands riff '["idle",null,null]'
+say . -- slow 3
+ok "and that it is at work" wait_until 20 stands riff '["working",null,null]'
+ok "and at rest again" wait_until 20 stands riff '["idle",null,null]'
+say --when-idle --max-wait 2 . -- hello
+status_is 1 "which is not enough to type by"
 done_testing
