@@ -156,9 +156,9 @@ is "$(got 'select(.message | startswith("evil")).actions[] | [.label, .url]' | s
 press No 'evil'
 ok "No is No" wait_until 20 said denied 'evil'
 is "$(resolved | tail -n 1)" "e2 deny" "for the agent, too"
-wants e4 '{"command":"npm test","allowedDecisions":["allow","always","deny"],"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm test:*"}],"behavior":"allow"}]}'
+wants e4 '{"command":"npm test","allowedDecisions":["allow","always","deny"],"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm test:*"}],"behavior":"allow","destination":"session"}]}'
 is "$(got 'select(.message | startswith("npm test")) | [.message, (.actions | map(.label))]')" \
-  '["npm test\nAlways: [{type: addRules, rules: [{toolName: Bash, ruleContent: npm test:*}], behavior: allow}]",["Yes","Always","No"]]' \
+  '["npm test\nAlways: allow Bash(npm test:*), in this session",["Yes","Always","No"]]' \
   "what Always would allow is shown where the agent says it"
 press Always 'npm test'
 ok "and answers in the agent's word" wait_until 20 said 'always allowed' 'npm test'
