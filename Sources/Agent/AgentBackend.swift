@@ -74,6 +74,7 @@ public struct ApprovalWishes: Sendable {
   /// Whether answers are to be expected.
   public var answers = true
 
+  /// What is wanted of a line; see the members.
   public init(waits: Bool = false, isAll: Bool = false, answers: Bool = true) {
     (self.waits, self.isAll, self.answers) = (waits, isAll, answers)
   }

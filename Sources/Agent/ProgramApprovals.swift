@@ -30,6 +30,7 @@ public final class ProgramApprovals: ApprovalLine {
     init(_ agent: Agent, _ watch: HostProgram) { (self.agent, self.watch) = (agent, watch) }
   }
 
+  /// Whose the records are.
   public let origin: RecordOrigin
   private let agents: [Agent]
   private let wishes: ApprovalWishes
@@ -57,17 +58,20 @@ public final class ProgramApprovals: ApprovalLine {
     }
   }
 
+  /// Answers, once what it answers is known; see `ApprovalLine`.
   public func answer(_ decision: ApprovalDecision, number: Int) {
     // All that waited when the line was opened is known; what came since may be on its way.
     let until = isOpen ? Clock.monotonic + agents.reduce(0) { max($0, $1.lag) } : 0
     waiting.append((decision, number, until))
   }
 
+  /// Ends the programs.
   public func stop() {
     for part in parts { part.watch.end() }
     parts = []
   }
 
+  /// Follows what waits until the waiter has enough, or all programs have ended.
   public func follow(_ waiter: ApprovalWaiter) {
     do throws(LinkEnd) {
       while true {

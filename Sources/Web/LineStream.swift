@@ -12,12 +12,13 @@ public final class LineStream: Exchange {
   private var bytes: [UInt8] = []
   /// Where the next line begins.
   private var start = 0
-  private var isTooLong = false
+  /// Whether what comes is of a line that is too long.
+  private var isSkipping = false
   private let longest: Int
 
   /// Asks; redirects are followed.
   ///
-  /// - Parameter longest: the longest line, bytes; a longer one ends the stream.
+  /// - Parameter longest: the longest line, bytes; a longer one is left out.
   public init(_ client: WebClient, _ request: Request, longest: Int = 1 << 17) {
     self.longest = longest
     super.init(client, request)
@@ -46,12 +47,21 @@ public final class LineStream: Exchange {
 
   override func received(_ piece: UnsafeRawBufferPointer) -> BodyFlow {
     lastHeard = Clock.monotonic
+    var piece = piece[...]
+    if isSkipping {
+      guard let end = piece.firstIndex(of: 10) else { return .taken }
+      isSkipping = false
+      piece = piece[(end + 1)...]
+    }
     bytes += piece
-    isTooLong = bytes.count - (bytes.lastIndex(of: 10) ?? 0) > longest
-    return isTooLong ? .stop : .taken
+    // Whoever may write one must not end what others are read from.
+    let last = bytes.lastIndex(of: 10).map { $0 + 1 } ?? 0
+    if bytes.count - last > longest {
+      bytes.removeSubrange(last...)
+      isSkipping = true
+    }
+    return .taken
   }
 
-  override func ended(_ end: ExchangeEnd) {
-    self.end = isTooLong ? .network("a line is longer than \(longest) bytes") : end
-  }
+  override func ended(_ end: ExchangeEnd) { self.end = end }
 }

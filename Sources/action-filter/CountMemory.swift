@@ -73,7 +73,7 @@ struct CountMemory {
   /// - Returns: nil while another run has it.
   func lock() throws(Failure) -> LockFile? {
     try Folders.make(folder)
-    return try LockFile(file.path + ".lock", patience: recall(isExact: false) == nil ? 10 : 0)
+    return try LockFile(file.path + ".lock", patience: recall(isExact: false) == nil ? 2 : 0)
   }
 
   /// What was counted when all was as it is now, or else at any time.

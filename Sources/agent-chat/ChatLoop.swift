@@ -89,6 +89,11 @@ final class ChatLoop: ChatWaiter {
   private func endAsking() {
     let limit = Clock.monotonic + Self.askingTime
     while let asking, !asking.reap(), Clock.monotonic < limit { usleep(10_000) }
+    if let asking, asking.waitStatus == nil {
+      _ = asking.end(within: 0.5)
+      // What was typed for it is said to nobody.
+      tcflush(0, TCIFLUSH)
+    }
     asking = nil
   }
 
@@ -328,8 +333,8 @@ final class ChatLoop: ChatWaiter {
 }
 
 extension ChatNews {
-  /// A gateway denies at once what nobody who is connected could allow (its CONTRACT.md 8.1).
   fileprivate static let elsewhere = "in another terminal"
+  /// A gateway denies at once what nobody who is connected could allow (its CONTRACT.md 8.1).
   private static let lonely = "cannot wait for interactive exec approval"
 
   /// When the command that answers is to run; nil for what is no approval.

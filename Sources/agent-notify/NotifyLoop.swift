@@ -220,6 +220,7 @@ struct NotifyLoop {
 
   private mutating func end() -> ExitStatus {
     faults.finish()
+    for channel in channels { channel.stop() }
     if isHeld { outcome.fail(absentees, "what there is to tell waits for the next run") }
     let isTimeUp = Clock.monotonic >= timeLimit
     let followed = sources.map { $0.end(isTimeUp: isTimeUp) }[0]
@@ -294,7 +295,10 @@ struct NotifyLoop {
     if let answers, answers.isQuestion(routed.notice) {
       // Once in each run, and as it is told by who takes the answer, while there is one.
       if source.profile == nil {
-        let isTold = sources.contains { $0.profile != nil && !$0.isEnded }
+        let whose = routed.notice.profile
+        let isTold = sources.contains {
+          !$0.isEnded && $0.profile != nil && (whose == nil || whose == $0.profile)
+        }
         guard !isTold, told.isNew(id) else { return }
       } else if !answers.tells(routed.notice) {
         return

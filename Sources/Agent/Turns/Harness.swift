@@ -54,7 +54,10 @@ public struct AgentProcess: Equatable, Sendable {
       case $name in \#(names.joined(separator: " | "))) ;; *) return ;; esac
       # A server at a terminal is no agent at it.
       IFS= read -r word
-      case $word in app-server | *mcp* | serve | web | acp | --acp) ;; *) echo "$name" ;; esac
+      case $word in
+      app-server | mcp | mcp-server | serve | web | acp | --acp) ;;
+      *) echo "$name" ;;
+      esac
     }
     agent_processes() {
       if [ -r /proc/self/cmdline ]; then
@@ -64,7 +67,8 @@ public struct AgentProcess: Equatable, Sendable {
           echo "${d#/proc/} $(tr '\000' '\n' <"$d/cmdline" | agent_name)"
         done
       else
-        ps -U "$(id -u)" -o pid= -o args= | grep -E '\#(pattern)( |$)' | while read -r p words; do
+        ps -U "$(id -u)" -o pid= -o args= |
+          sed 's/^ *\([0-9]*\) */\1\//' | grep -E '\#(pattern)( |$)' | sed 's/\// /' | while read -r p words; do
           set -f
           echo "$p $(printf '%s\n' $words | agent_name)"
         done

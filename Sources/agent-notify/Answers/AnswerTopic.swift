@@ -160,6 +160,10 @@ final class AnswerTopic {
 
   private func listen(now: Double) throws(Failure) -> Double {
     guard let stream else {
+      if topic.token?.isRefused == true {
+        try close(AnswerCheck.refusal(topic, "not tried with a token"))
+        return .infinity
+      }
       if now < retryAt { return retryAt }
       self.stream = LineStream(client, try topic.following(since: last ?? begun))
       openedAt = now

@@ -167,7 +167,10 @@ private final class Giving {
   init(_ ask: Ask, _ button: Button, now: Double) {
     (self.ask, self.button) = (ask, button)
     deadline = now + Double(Self.patience) + 10
-    let decision = RecordText().string("id", ask.approval.id).string("decision", button.decision)
+    let id = RecordText().string("id", ask.approval.id)
+    let decision =
+      button.isChoice
+      ? id.strings("answers", [button.decision]) : id.string("decision", button.decision)
     do throws(Failure) {
       let child = try ChildProcess(
         ["agent-approve", "-p", ask.profile, "-o", "json", "--max-time", "\(Self.patience)"],

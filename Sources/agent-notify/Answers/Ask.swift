@@ -12,6 +12,8 @@ struct Button: Equatable {
   let decision: String
   /// What is said when it counts.
   let outcome: String
+  /// Whether it chooses, so that a choice named No denies nothing.
+  var isChoice = false
 
   static let no = Button(label: "No", decision: "deny", outcome: "denied")
   /// A notice has no place for more.
@@ -22,8 +24,9 @@ struct Button: Equatable {
   /// - Parameter deniesOnly: whether nothing is to be allowed from there.
   static func all(of approval: ApprovalRecord, deniesOnly: Bool) -> [Button] {
     // What is only described by words about it cannot be allowed by who sees nothing else.
-    guard !deniesOnly, Asked(approval.request).text != nil,
-      let request = try? approval.request.withUnsafeBytes({ try JSONValue.parse($0) })
+    guard !deniesOnly, let text = Asked(approval.request).text,
+      let request = try? approval.request.withUnsafeBytes({ try JSONValue.parse($0) }),
+      isWhole(text, of: request)
     else { return [no] }
     let questions = AskedQuestion.all(in: request)
     if approval.tool == AskedQuestion.tool || !questions.isEmpty {
@@ -32,9 +35,13 @@ struct Button: Equatable {
       }
       let labels = questions[0].choices.map(\.label)
       let isOdd = labels.contains { ["", "deny", "later"].contains($0.lowercased()) }
-      guard (1...most).contains(labels.count), !isOdd else { return [no] }
+      guard (1...most).contains(labels.count), !isOdd,
+        Set(labels.map { $0.lowercased() }).count == labels.count
+      else { return [no] }
       let choices = labels.enumerated().map { index, label in
-        Button(label: "\(index + 1)", decision: label, outcome: "answered with \(index + 1)")
+        Button(
+          label: "\(index + 1)", decision: label, outcome: "answered with \(index + 1)",
+          isChoice: true)
       }
       return choices + (choices.count < most ? [no] : [])
     }
@@ -47,6 +54,21 @@ struct Button: Equatable {
       buttons.append(Button(label: "Always", decision: word, outcome: "always allowed"))
     }
     return buttons + [no]
+  }
+
+  /// What a notice has room for, bytes and lines.
+  private static let (longest, mostLines) = (3300, 12)
+  /// What a tool is given beside a command that changes nothing of what it does.
+  private static let aside = ["command", "description", "run_in_background", "timeout"]
+
+  /// Whether a notice shows all that is asked: nobody allows what could not be seen.
+  private static func isWhole(_ text: String, of request: JSONValue) -> Bool {
+    guard text.utf8.count <= longest, text.split(separator: "\n").count <= mostLines else {
+      return false
+    }
+    // Of a call with a command, that alone is shown.
+    guard let input = request["tool_input"], input["command"]?.string == text else { return true }
+    return input.members.allSatisfy { aside.contains($0.name) }
   }
 
   private static func always(_ approval: ApprovalRecord, _ request: JSONValue) -> String? {
