@@ -61,7 +61,7 @@ struct NotifyOptions {
         for name in names where !options.profiles.contains(name) { options.profiles.append(name) }
       },
       Option(
-        nil, "answers", "URL", "put buttons under questions, heard at URL; deny: No alone", .word
+        nil, "answers", "URL", "buttons, heard at this topic; deny: No alone", .word
       ) {
         options, word throws(UsageError) in
         if word == "deny" {
