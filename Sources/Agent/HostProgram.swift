@@ -44,7 +44,9 @@ final class HostProgram {
   /// What it said last, in its own words but for its name.
   var failure: Failure {
     let lines = String(decoding: errors, as: UTF8.self).split(separator: "\n")
-    let said = lines.last.map { $0.drop { $0 != ":" }.dropFirst(2) } ?? ""
+    // Behind what is wrong with its words, how it is used is of no use here.
+    let last = lines.last { !$0.hasPrefix("usage: ") }
+    let said = last.map { $0.drop { $0 != ":" }.dropFirst(2) } ?? ""
     return Failure(
       said.isEmpty ? "ended with status \(status)" : String(said),
       ExitStatus(rawValue: status) ?? .failure)
