@@ -19,7 +19,8 @@ out_is '{"type":"count","hour":"2026-03-01T10:00:00.000Z","count":2,"usd_cost":0
 {"type":"count","hour":"2026-03-01T11:00:00.000Z","count":0,"usd_cost":0}
 {"type":"count","hour":"2026-03-01T12:00:00.000Z","count":0,"usd_cost":0}
 {"type":"count","hour":"2026-03-01T13:00:00.000Z","count":2,"usd_cost":0}
-{"type":"count","hour":null,"count":1,"usd_cost":0}' "hours in their order, the empty ones, and what has no time"
+{"type":"count","hour":null,"count":1,"usd_cost":0}' \
+  "--by hour has hours in order, empty ones too, and what has no time"
 run action-filter --by kind,hour -B 2026-03-02 day
 out_is '{"type":"count","kind":"llm_call","hour":"2026-03-01T10:00:00.000Z","count":2,"usd_cost":0.3}
 {"type":"count","kind":null,"hour":"2026-03-01T11:00:00.000Z","count":0,"usd_cost":0}
@@ -30,15 +31,15 @@ run action-filter --by model --usage --total day
 out_is '{"type":"count","model":"m","count":2,"usd_cost":0.3,"input_tokens":11,"output_tokens":5}
 {"type":"count","model":"rt","count":1,"usd_cost":0,"input_tokens":7,"output_tokens":1}
 {"type":"count","count":3,"usd_cost":0.3,"input_tokens":18,"output_tokens":6}' \
-  "--usage: tokens, and the reply does not count its call's again"
+  "--usage adds tokens, and a reply does not count those of its call again"
 run action-filter --usage -N day
-out_is 3 "--usage selects"
+out_is 3 "--usage selects what has tokens"
 run action-filter --usage -v -o kind day
 out_is '{"kind":"sent_reply"}
-{"kind":"note"}' "-v selects the others"
+{"kind":"note"}' "--usage -v selects the others"
 run action-filter --total day
 out_is '{"type":"count","count":5,"usd_cost":0.3}' "--total works alone"
-t 1 "nothing selected" action-filter --total --by kind -k none day
+t 1 "a count of nothing has status 1" action-filter --total --by kind -k none day
 out_is '{"type":"count","count":0,"usd_cost":0}' "the sum of nothing is printed"
 is "$(TZ=Asia/Kathmandu action-filter --by day -n 1 day)" \
   '{"type":"count","day":"2026-02-28T18:15:00.000Z","count":1,"usd_cost":0.1}' "a day is one of the local zone"
@@ -49,14 +50,14 @@ is "$(TZ=Europe/Berlin action-filter --by hour -n 1 day)" \
 { cat day; echo '{"created_at":"0001-01-01T00:00:00Z","kind":"old"}'; } >old
 t 0 "a time of long ago is taken" action-filter --by minute old
 err_is 'action-filter: --by minute: a gap has too many empty minutes to print' "the gap is told"
-is "$(lines "$out")" 183 "and the gap behind it left open, others not"
+is "$(lines "$out")" 183 "a gap that is too long is left open, and others are filled"
 python3 -c '
 for day in range(1, 29):
   for month in range(1, 13):
     print("{\"kind\":\"a\",\"created_at\":\"2026-%02d-%02dT00:00:00Z\"}" % (month, day))' >year
 run action-filter --by minute year
-ok "many do not need more lines, either" test "$(lines "$out")" -le 100336
-err_one_line action-filter "which is told once"
+ok "many gaps do not need more lines than one" test "$(lines "$out")" -le 100336
+err_one_line action-filter "a gap left open is told once for many of them"
 run action-filter --by hour year
 is "$(lines "$out") $(cat "$err")" "$((361 * 24 + 1)) " "a year of hours is filled"
 
@@ -80,11 +81,11 @@ for by in kind "kind,user --total" minute,kind "kind --usage"; do
 done
 is "$(action-filter --by minute,kind many | sed -n '1p;300000p' | tr -d '\n')" \
   '{"type":"count","minute":"2026-01-01T00:00:00.000Z","kind":"kind_000000","count":1,"usd_cost":0.1}{"type":"count","minute":"2026-01-01T00:59:00.000Z","kind":"kind_299999","count":1,"usd_cost":0.3}' \
-  "they are in their order"
+  "300,000 groups are in their order"
 
 for keys in '' ',' hour,,kind 'kind,' ,kind 'kind,,,' day,hour kind,kind hours Kind; do
   t 2 "--by '$keys' is refused" action-filter --by "$keys" day
-  out_empty "and nothing is written"
-  err_like "^action-filter: --by.*: " "the reason is told"
+  out_empty "nothing is written when --by '$keys' is refused"
+  err_like "^action-filter: --by.*: " "the reason is told when --by '$keys' is refused"
 done
 done_testing

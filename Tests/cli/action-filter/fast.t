@@ -35,19 +35,21 @@ for options in "-k llm_error" "-k llm_*" "-k *error" "-k ll?_error" "-k [l]lm_er
 done
 
 # Faults are those of the lines that may match, and their numbers are right.
-t 2 "a line that may match and is bad: status 2" action-filter --fast -N -k llm_error day
-err_is "action-filter: day:8: a comma is missing" "it is named by its number"
+t 2 "--fast has status 2 for a bad line that may match" action-filter --fast -N -k llm_error day
+err_is "action-filter: day:8: a comma is missing" \
+  "the bad line that may match is named by its number"
 sed 8d day >without
 t 0 "a bad line that cannot match is not looked at" action-filter --fast -N -k llm_error without
-out_is 5 "and the others are found"
-err_empty "and nothing is said of it"
+out_is 5 "the lines beside a bad one are found"
+err_empty "nothing is said of a bad line that cannot match"
 for option in --strict -v -a "-R rejects"; do
   # shellcheck disable=SC2086
   run action-filter --fast -N $option -k none without
   is "$(grep -c without:3 "$err")" 1 "$option looks at every line all the same"
 done
 run action-filter --fast -N -d error without
-err_is "action-filter: without:3: not a JSON object" "and so do options that name no text"
+err_is "action-filter: without:3: not a JSON object" \
+  "an option that names no text looks at every line, too"
 
 # Lines around the borders of what is read at once, and lines far longer.
 python3 - >long <<'END'
@@ -61,14 +63,15 @@ action-filter -k llm_error long >want
 action-filter --fast -k llm_error long >got
 ok "borders of the buffer hide nothing" cmp got want
 action-filter --fast -k llm_error <long >got
-ok "standard input is read so, too" cmp got want
+ok "standard input is read as the file is" cmp got want
 # shellcheck disable=SC2002  # a pipe is meant
 cat long | action-filter --fast -k llm_error >got
-ok "a pipe is read so, too" cmp got want
-is "$(lines got)" 663 "all of them are there"
+ok "a pipe is read as the file is" cmp got want
+is "$(lines got)" 663 "all lines that match are there"
 (cat long && echo '{"kind":"llm_error"') >bad
 run action-filter --fast -k none,llm_error -N bad
-err_is "action-filter: bad:$(lines bad): unbalanced brackets" "lines passed over are counted"
+err_is "action-filter: bad:$(lines bad): unbalanced brackets" \
+  "lines that were passed over are counted"
 
 # At random, all options, held against Python's json; `make fuzz` goes on for longer.
 FUZZ_SECONDS=4 python3 "$root/Tests/fuzz/filter.py" >said 2>&1

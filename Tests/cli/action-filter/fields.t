@@ -18,10 +18,11 @@ out_is '{"id":1,"created_at":"2026-03-01T10:00:00.000Z","kind":"llm_call","usd_c
 {"id":null,"created_at":"2026-03-01T11:00:00.000Z","kind":"asr_error","usd_cost":0}
 {"id":null,"created_at":null,"kind":"last","usd_cost":0}
 {"id":3,"created_at":null,"kind":"a","usd_cost":2}
-{"id":4,"created_at":null,"kind":"b","usd_cost":0}' "both spellings, wrapped, bare and lists"
+{"id":4,"created_at":null,"kind":"b","usd_cost":0}' \
+  "-o prints both spellings, wrapped and bare ones, and lists"
 fields usd_cost,metadata,content -k llm_call
 out_is '{"usd_cost":1.10,"metadata":{"a/b":[1, {"k":"v"}],"n":null},"content":"a\u0020b"}' \
-  "the order asked for, and the values' own bytes"
+  "-o keeps the order asked for, and the bytes of the values"
 fields guild_id,channel_id,message_id,user_id,level -n 2
 out_is '{"guild_id":"1","channel_id":"10","message_id":null,"user_id":"7","level":null}
 {"guild_id":"2","channel_id":null,"message_id":null,"user_id":null,"level":"error"}' \
@@ -41,7 +42,8 @@ out_is '{"createdAt":"2026-03-01T11:00:00.000Z","created_at":"2026-03-01T11:00:0
   "a live name is the member of that name"
 if command -v jq >/dev/null; then
   is "$(action-filter -o id,kind,content,usd_cost day | jq -c .)" \
-    "$(action-filter -o canonical day | jq -c '{id,kind,content,usd_cost}')" "jq reads them"
+    "$(action-filter -o canonical day | jq -c '{id,kind,content,usd_cost}')" \
+    "jq reads what -o prints"
 fi
 
 done_testing

@@ -21,7 +21,7 @@ echo other >a/readme.txt
 mkdir a/2026-03-07.ndjson
 mkfifo a/2026-03-08.ndjson
 t 0 "a folder is read" action-filter -o kind a
-err_empty "says nothing of what holds no records"
+err_empty "nothing is said of files that hold no records"
 is "$(jq -r .kind "$out" | xargs)" "d01 d02 d03 d04 d05 more d06 b c" \
   "days come first, then other files"
 is "$(kinds a/ a/b.ndjson)" "d01 d02 d03 d04 d05 more d06 b c b" \
@@ -30,22 +30,24 @@ is "$(kinds -n 3 a)" "d01 d02 d03" "-n works in a folder"
 is "$(action-filter -u -N a a)" 9 "-u works in a folder"
 is "$(action-filter --by kind a | lines /dev/stdin)" 9 "--by works in a folder"
 t 1 "an empty folder is no fault" action-filter empty
-err_empty "nothing is said about it"
+err_empty "nothing is said about an empty folder"
 chmod 0 empty
 if [ "$(id -u)" -ne 0 ]; then
   run action-filter empty
-  err_is "action-filter: empty: permission denied" "a folder that cannot be read"
+  err_is "action-filter: empty: permission denied" "a folder that cannot be read is told"
 fi
 chmod 700 empty
 echo bad >a/2026-03-09.ndjson
 t 2 "a bad line in a folder is an error" action-filter a
-err_is "action-filter: a/2026-03-09.ndjson:1: not a JSON object" "is told with folder and file"
+err_is "action-filter: a/2026-03-09.ndjson:1: not a JSON object" \
+  "a bad line is told with its folder and file"
 run action-filter -R bad a
 is "$(cat bad)" bad "-R gets the bad line"
 rm a/2026-03-09.ndjson
 t 0 "the bad lines may go into the folder, where they are new" action-filter -R a/rejects.ndjson a
 run action-filter -R a/rejects.ndjson a
-err_is "action-filter: a/rejects.ndjson: is read and written at once" "but not into a file that is read"
+err_is "action-filter: a/rejects.ndjson: is read and written at once" \
+  "-R does not write into a file that is read"
 rm a/rejects.ndjson
 t 2 "an output in the folder is not read" sh -c 'action-filter a >a/out.ndjson'
 err_is "action-filter: a/out.ndjson: is read and written at once" "the file is named"
@@ -60,11 +62,13 @@ for tool in "action-filter --pack" "zstd -cq" "gzip -c"; do
   end=.zst
   [ "${tool#gzip}" = "$tool" ] || end=.gz
   $tool <day/2026-04-01.ndjson >"day/2026-04-01.ndjson$end"
-  is "$(kinds day)" "one two three" "$tool: all of it is read"
-  is "$(action-filter --by day day | jq .count)" 3 "$tool: counted once"
+  is "$(kinds day)" "one two three" "$tool: all of a plain file and its packed copy is read"
+  is "$(action-filter --by day day | jq .count)" 3 \
+    "$tool: a plain file and its packed copy are counted once"
   sed 1d day/2026-04-01.ndjson >day/part
   mv day/part day/2026-04-01.ndjson
-  is "$(kinds day)" "one two three" "$tool: the end of it"
+  is "$(kinds day)" "one two three" \
+    "$tool: a plain file that is the end of the packed one is counted once"
   record 2026-04-01 four >>day/2026-04-01.ndjson
   is "$(kinds day)" "one two three two three four" "$tool: one line more is read, too"
   record 2026-04-01 four >day/2026-04-01.ndjson
@@ -95,8 +99,8 @@ for step in removed changed; do
   more=
   [ "$step" = removed ] || more=" four"
   is "$status $(jq -r .kind found | xargs)" "0 first one two three$more" \
-    "it loses nothing when the file is $step meanwhile"
-  is "$(cat said)" "" "nothing is said about it"
+    "no record is lost when the file is $step meanwhile"
+  is "$(cat said)" "" "nothing is said when the file is $step meanwhile"
   { record 2026-04-01 one; record 2026-04-01 two; record 2026-04-01 three; } >day/2026-04-01.ndjson
 done
 for step in removed kept; do
@@ -105,7 +109,7 @@ for step in removed kept; do
   gzip -c <plain >day/2026-04-01.ndjson.gz
   record 2026-04-01 zero | zstd -cq >day/2026-04-01.ndjson.zst
   [ "$step" = kept ] || rm day/2026-04-01.ndjson
-  is "$(kinds day)" "zero one two three" "it loses nothing beside two compressed files: $step"
+  is "$(kinds day)" "zero one two three" "no record is lost beside two compressed files: $step"
   cp plain day/2026-04-01.ndjson
 done
 rm day/2026-04-01.ndjson.*
@@ -145,7 +149,7 @@ for tool in "action-filter --pack" "zstd -cq" "gzip -c"; do
     wait "$reader"
     status=$?
     is "$status $(cat said)$(cat old late.ndjson | cmp - found 2>&1)" "0 " \
-      "$tool, $step: each comes once"
+      "$tool, $step: each record comes once"
   done
 done
 # The plain file alone was there when the folder was listed.
@@ -192,8 +196,10 @@ record 2025-03-01 one | action-filter --pack >"odd/$one.ndjson.zst"
 record 2026-03-01 two | action-filter --pack >"odd/$two.ndjson.zst"
 if [ "$(find odd -name '*.zst' | wc -l)" -eq 2 ]; then
   action-filter --contents odd >odd/.index
-  is "$(kinds -S 2025-03-01T00:00:00Z -B 2025-03-02T00:00:00Z odd)" one "names of equal letters"
-  is "$(kinds -S 2026-03-01T00:00:00Z -B 2026-03-02T00:00:00Z odd)" two "they are two files"
+  is "$(kinds -S 2025-03-01T00:00:00Z -B 2025-03-02T00:00:00Z odd)" one \
+    "the first of two names that look the same is found"
+  is "$(kinds -S 2026-03-01T00:00:00Z -B 2026-03-02T00:00:00Z odd)" two \
+    "the second of two names that look the same is found"
 else
   skip 2 "a file system that knows but one of them"
 fi
@@ -204,10 +210,11 @@ if [ "$(id -u)" -eq 0 ] && nobody "$tmp/action-filter" --version >/dev/null 2>&1
   chmod 744 odd
   t 2 "a folder that lets nobody in is an error" \
     setpriv --reuid=65534 --clear-groups "$tmp/action-filter" odd
-  err_like "odd/$one.ndjson.zst: permission denied" "is not an empty one"
+  err_like "odd/$one.ndjson.zst: permission denied" \
+    "a folder that lets nobody in is not taken for an empty one"
   chmod 755 odd
   chmod 600 odd/*
-  t 2 "--contents of files that cannot be read" \
+  t 2 "--contents of files that cannot be read has status 2" \
     setpriv --reuid=65534 --clear-groups "$tmp/action-filter" --contents odd
   err_like "odd/$two.ndjson.zst: permission denied" "the forbidden file is named"
 else
@@ -219,16 +226,16 @@ for day in 2025-12-31 2026-02-28 2026-03-03 2026-03-20; do echo garbage >"a/$day
 rm a/2026-03-03.ndjson.zst
 t 2 "up to an hour before the time, the day before is opened" \
   action-filter -S 2026-03-04T00:59:00Z -B 2026-03-05T00:00:00Z a
-err_like "a/2026-03-03.ndjson:1" "its fault is told"
+err_like "a/2026-03-03.ndjson:1" "the bad line of the day before is told"
 t 0 "from that hour on it is not opened" \
   action-filter -o kind -S 2026-03-04T01:00:00Z -B 2026-03-05T00:00:00Z a
 is "$(jq -r .kind "$out" | xargs)" "d04" "the day itself is read"
 err_empty "no other day is read"
 run action-filter -S 2026-02-28T23:00:00Z -B 2026-03-01T00:00:00Z a
 err_like "a/2026-02-28.ndjson:1" "the day itself is opened"
-unlike "$(cat "$err")" "2026-03-03|12-31|03-20" "and those outside are not"
+unlike "$(cat "$err")" "2026-03-03|12-31|03-20" "days outside the time are not opened"
 run action-filter -B 2026-03-02T00:00:00Z a
-err_like "a/2026-03-03.ndjson:1" "a day after -B, for what is told late"
+err_like "a/2026-03-03.ndjson:1" "a day after -B is opened, for what is told late"
 unlike "$(cat "$err")" "03-20" "no day more is opened"
 run env TZ=Europe/Amsterdam action-filter -S 2026-03-04 -B 2026-03-05 a
 err_like "a/2026-03-03.ndjson:1" "midnight is that of the local time zone"
@@ -244,12 +251,12 @@ action-filter --contents a >index.new
 mv index.new a/.index
 run action-filter -o kind -S 2026-01-01T00:00:00Z -B 2026-01-02T00:00:00Z a
 is "$(jq -r .kind "$out")" late "an action that was told months later is found"
-status_is 0 "and of the others no file is opened"
+status_is 0 "files that the index rules out are not opened"
 # As long as before, and not what the index was made of.
 printf '%*s' "$(wc -c <a/2026-03-04.ndjson.zst)" garbage >a/2026-03-04.ndjson.zst
 t 1 "a time between two actions selects none" \
   action-filter -o kind -S 2026-03-03T12:00:00Z -B 2026-03-04T12:00:00Z a
-err_empty "opens neither file"
+err_empty "neither file is opened for a time between two actions"
 echo more >>a/2026-03-04.ndjson.zst
 run action-filter -S 2026-03-03T12:00:00Z -B 2026-03-04T12:00:00Z a
 err_like "a/2026-03-04.ndjson.zst:1" "a file of another size goes by its name"
@@ -257,6 +264,6 @@ for line in 'not json' '{"name":"2026-03-04.ndjson.zst"}' '{"name":"2026-03-04.n
   echo "$line" >a/.index
   run action-filter -S 2026-03-04T01:00:00Z -B 2026-03-05T00:00:00Z a
   err_like "^action-filter: a/2026-03-04.ndjson.zst:1: [^:]*$" \
-    "it is not believed when the index has: $line"
+    "an index is not believed when it has: $line"
 done
 done_testing

@@ -12,11 +12,12 @@ for id in 5 6; do row "$id" 3 "again$id"; done >"$tmp/third"
 told() { jq -r .content "$out" | sort | tr '\n' ' '; }
 
 run action-filter -u "$tmp/old" "$tmp/restored"
-is "$(told)" "new4 new5 new6 old1 old2 old3 old4 old5 old6 " "each is there"
-is "$(lines "$err")" 1 "which is said once"
+is "$(told)" "new4 new5 new6 old1 old2 old3 old4 old5 old6 " \
+  "each action of an id that was given anew is there"
+is "$(lines "$err")" 1 "ids that begin anew are told in one line"
 run action-filter -u "$tmp/old" "$tmp/restored" "$tmp/old" "$tmp/restored" "$tmp/old"
-is "$(told)" "new4 new5 new6 old1 old2 old3 old4 old5 old6 " "copies are told once"
-is "$(lines "$err")" 1 "one line says it"
+is "$(told)" "new4 new5 new6 old1 old2 old3 old4 old5 old6 " "copies of actions are told once"
+is "$(lines "$err")" 1 "ids that begin anew are told in one line, however often they are read"
 run action-filter -u "$tmp/third" "$tmp/old" "$tmp/restored" "$tmp/third" "$tmp/restored"
 is "$(told)" "again5 again6 new4 new5 new6 old1 old2 old3 old4 old5 old6 " \
   "three actions of one id are told apart"

@@ -46,9 +46,9 @@ selects "sent_reply " -g repair-café -U 7 -k sent_reply
 selects "reacted voice_runtime voice_runtime asr_call tts_call music_player " -v -U nóor-0x
 selects "reacted " --fast -U 'Tomas "T" #{pane_id}'
 is "$(action-filter -U bo -N <day):$(gzip -c day >day.gz; action-filter -U bo -N day.gz)" 1:1 \
-  "from standard input that is a file, and from a compressed one"
+  "a name is known from standard input, and from a compressed file"
 is "$({ sed -n 1p day; cat day; } | (read -r _; action-filter -U tomas-t-pane-id -N - 2>/dev/null))" 0 \
-  "a pipe tells it late"
+  "a name that a pipe tells late does not select what was before"
 is "$( (read -r _; action-filter -U nóor-0x -N) <day)" 1 "standard input is read from its place on"
 
 # What there is to say.
@@ -57,19 +57,19 @@ body' day
 status_is 1 "a name that nothing tells has status 1"
 err_is 'action-filter: user no\nbody: no such id, and no record tells the name' "the name is told"
 t 1 "-q selects nothing, either" action-filter -qU nobody day
-err_empty "it is not"
+err_empty "-q does not say that a name is unknown"
 t 1 "the agent's own words name nobody" action-filter -U Fig day
 run sh -c 'cat day | action-filter -U tomas-t-pane-id'
 err_is "action-filter: user tomas-t-pane-id: is 8, which was told late; earlier actions of it were passed over" \
-  "a pipe that tells a name late"
+  "a pipe that tells a name late is told"
 run sh -c 'cat day | action-filter -U bo'
-err_empty "nothing was passed over"
+err_empty "nothing is said when nothing was passed over"
 run sh -c 'tail -n 2 day | cat - day | action-filter -U robert -N'
-err_empty "a name that is told in front"
-out_is 1 "is known from there on"
+err_empty "nothing is said when a name is told in front"
+out_is 1 "a name that is told in front is known from there on"
 printf '{"type":"name","of":"user","id":"%s","name":"noor"}\n' 7 8 '9\u001b[31m' >twins
 run action-filter -U Noor twins day
-is "$(lines "$out")" 3 "one name of several: all are selected"
+is "$(lines "$out")" 3 "a name that several have selects all of them"
 err_is 'action-filter: user Noor: several have this name: 7, 8
 action-filter: user Noor: several have this name: 7, 8, 9\e[31m' "all who have it are named"
 run action-filter -a -k reacted twins
@@ -89,8 +89,8 @@ print('{"type":"name","of":"user","id":"2","name":"b\\ud800"}')
 print('{"kind":"k","userId":"1"}')
 END
 t 2 "bad records are an error" action-filter -U a odd
-out_empty "tell nothing"
-err_like '^action-filter: odd:1: ' "and are told once"
+out_empty "bad records tell no name"
+err_like '^action-filter: odd:1: ' "bad records are told"
 is "$(grep -c 'odd:1:' "$err")" 1 "each is told once"
 printf '{"type":"name","of":"user","id":"1","name":"a\377"}\n' >>odd
 run action-filter -U a odd
@@ -111,11 +111,12 @@ ok "the format learns names, and shows no row of them" \
 # --- a frame that tells a name and cannot be read is told, however little is in it
 pack_with_names >packed
 run action-filter -U Nobody -N packed
-out_is 1 "a name that a frame of a packed file tells"
+out_is 1 "a name that a frame of a packed file tells is known"
 python3 -c 'import sys
 data = bytearray(sys.stdin.buffer.read())
 data[12] ^= 0x40
 sys.stdout.buffer.write(data)' <packed >damaged
-t 2 "damaged, it is an error" action-filter -U Nobody -N damaged
-err_like '^action-filter: damaged: frame 1, bytes 0 to [0-9]*, not read: ' "and the frame is named"
+t 2 "a damaged frame that tells a name has status 2" action-filter -U Nobody -N damaged
+err_like '^action-filter: damaged: frame 1, bytes 0 to [0-9]*, not read: ' \
+  "the damaged frame is named"
 done_testing

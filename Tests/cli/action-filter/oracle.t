@@ -20,8 +20,8 @@ for seed in 1 2 3; do
       diag "$(diff "$want" "$tmp/got" | head -n 3)"
     fi
   done
-  is "$wrong" 0 "seed $seed: 60 sets of options"
-  ok "seed $seed: they select something" test "$selected" -gt 500
+  is "$wrong" 0 "seed $seed: 60 sets of options select what an oracle does"
+  ok "seed $seed: the sets of options select something" test "$selected" -gt 500
   action-filter -u "$tmp/cases/events" >"$tmp/got"
   ok "seed $seed: an action is known by its row, whatever its members are" cmp "$tmp/got" "$tmp/cases/unique"
   rm -r "$tmp/cases"

@@ -25,7 +25,7 @@ is "$(kinds)" "one two five " "--profile selects one"
 run action-filter --profile b,c mixed
 is "$(kinds)" "three " "it takes a list of them"
 run action-filter --profile b --profile a -k 't*' mixed
-is "$(kinds)" "two three " "repeated, and with other options"
+is "$(kinds)" "two three " "--profile may be repeated, and stand with other options"
 run action-filter -v --profile a mixed
 is "$(kinds)" "three four six " "-v selects all others"
 run action-filter -v -k three --profile b mixed
@@ -42,26 +42,27 @@ run action-filter -o canonical -k three,one,four mixed
 is "$(cat "$out")" '{"id":1,"created_at":"2026-03-01T12:00:01.000Z","guild_id":null,"channel_id":null,"message_id":null,"user_id":null,"kind":"one","content":null,"metadata":null,"usd_cost":0,"profile":"a"}
 {"id":null,"created_at":"2026-03-01T12:00:03.000Z","guild_id":null,"channel_id":null,"message_id":null,"user_id":null,"kind":"three","content":null,"metadata":null,"usd_cost":0,"profile":"b"}
 {"id":null,"created_at":"2026-03-01T12:00:04.000Z","guild_id":null,"channel_id":null,"message_id":null,"user_id":null,"kind":"four","content":null,"metadata":null,"usd_cost":0,"profile":"mine"}' \
-  "canonical rows keep it, as their last member"
+  "canonical rows keep the profile, as their last member"
 cp "$out" canonical
 run action-filter -o canonical canonical
-ok "they stay so the second time" cmp "$out" canonical
+ok "canonical rows stay as they are the second time" cmp "$out" canonical
 run action-filter -o profile,kind -k three,four,one mixed
 is "$(cat "$out")" '{"profile":"a","kind":"one"}
 {"profile":"b","kind":"three"}
-{"profile":"mine","kind":"four"}' "-o profile prints it"
+{"profile":"mine","kind":"four"}' "-o profile prints the profile"
 run action-filter --by profile mixed
 is "$(cat "$out")" '{"type":"count","profile":"a","count":4,"usd_cost":0}
 {"type":"count","profile":null,"count":2,"usd_cost":0}
-{"type":"count","profile":"b","count":1,"usd_cost":0}' "--by profile counts them"
+{"type":"count","profile":"b","count":1,"usd_cost":0}' "--by profile counts by the profiles"
 action-format --color never "$out" >table
-ok "is shown as a table" grep -q '^profile' table
+ok "action-format shows counts by profile as a table" grep -q '^profile' table
 
 # A list with a fault in it.
 echo '{"profile":"b","actions":[{"kind":"good"},7,{"kind":"better"}]}' >faulty
 run action-filter --profile a faulty
 is "$status $(lines "$err") $(kinds)" "2 1 " "a fault in another's list is told"
 run action-filter -v --profile a faulty
-is "$status $(lines "$err") $(kinds)" "2 1 better good " "its rows are selected by -v"
+is "$status $(lines "$err") $(kinds)" "2 1 better good " \
+  "the good rows of a list with a fault are selected by -v"
 t 2 "an empty name is refused" action-filter --profile '' mixed
 done_testing

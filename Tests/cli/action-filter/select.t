@@ -99,10 +99,10 @@ ok "-o canonical writes rows" cmp got want
 is "$(action-filter -o canonical got | cmp - got)" "" "-o canonical keeps rows"
 
 run action-filter -N day
-out_is 5 "-N counts"
+out_is 5 "-N counts what is selected"
 run action-filter -N -k none day
 out_is 0 "-N counts nothing"
-status_is 1 "the status says so"
+status_is 1 "-N has status 1 when it counts nothing"
 run action-filter --by domain day
 out_is '{"type":"count","domain":"text","count":2,"usd_cost":0}
 {"type":"count","domain":"asr","count":1,"usd_cost":0}
@@ -116,9 +116,9 @@ sum() { printf '{"kind":"k","usd_cost":%s}\n' "$@" | action-filter --by kind | s
 is "$(sum 0.1 0.2) $(sum 1e-30 1) $(sum 4e-7) $(sum 0.30000000000000004)" \
   "0.3 1.000000000000000000000000000001 0.0000004 0.30000000000000004" "sums are exact"
 is "$(sum 1e17 0.25 -1e17) $(sum -0 -0.0) $(sum 1e300 -1e300 -1e-300) $(sum 9007199254740993)" \
-  "0.25 0 -1e-300 9007199254740993" "of all sizes and signs"
+  "0.25 0 -1e-300 9007199254740993" "sums are exact for all sizes and signs"
 is "$(sum '"5"' null true '[1]' 0.5)" 0.5 "what is no number adds nothing"
-is "$(sum 1e999999999 -1e-999999999 1E309 0.5)" 0.5 "nor does what no double holds"
+is "$(sum 1e999999999 -1e-999999999 1E309 0.5)" 0.5 "a cost that does not fit a double adds nothing"
 { for digit in 1 2 3 4 5 6 7 8 9; do printf '{"kind":"k","usd_cost":%s' $digit; head -c 900000 /dev/zero | tr '\0' $digit
   echo '}'; done; echo '{"kind":"k","usd_cost":0.125}'; } >digits
 ok "digits without end take no memory" python3 "$cli/resident.py" 32768 action-filter --by kind digits
@@ -126,28 +126,28 @@ is "$(action-filter --by kind digits)" '{"type":"count","kind":"k","count":10,"u
 action-filter --by kind day >kinds
 run action-filter kinds
 out_empty "a count is no action, though it names a kind"
-err_empty "it is no fault, either"
+err_empty "a count is not a fault, either"
 is "$(action-filter -a kinds)" "$(cat kinds)" "-a passes counts"
 run action-filter --by hour -g 1 day
 out_is '{"type":"count","hour":"2026-03-01T10:00:00.000Z","count":1,"usd_cost":0.1}' \
   "--by hour counts hours"
 
 # Status.
-t 0 "0: selected" action-filter -k llm_call day
-t 1 "1: nothing selected" action-filter -k none day
-out_empty "nothing is written"
+t 0 "status 0 says that something was selected" action-filter -k llm_call day
+t 1 "status 1 says that nothing was selected" action-filter -k none day
+out_empty "nothing is written when nothing is selected"
 t 1 "-n 0 selects nothing" action-filter -n 0 day
-t 0 "-q: 0 when selected" action-filter -q -k llm_call day
+t 0 "-q has status 0 when something is selected" action-filter -q -k llm_call day
 out_empty "-q writes nothing"
 t 1 "-q has status 1 when nothing is selected" action-filter -q -k none day
 t 0 "-q has status 0 even after a bad line" \
   sh -c 'printf "bad\n{\"kind\":\"a\"}\n" | action-filter -q'
 
-t 2 "2: a file is missing" action-filter -k llm_call day none day
+t 2 "status 2 says that a file is missing" action-filter -k llm_call day none day
 err_is "action-filter: none: no such file or directory" "the missing file is named"
-is "$(wc -l <"$out")" 2 "and the others are read"
+is "$(wc -l <"$out")" 2 "the files beside a missing one are read"
 t 1 "a folder without records selects nothing" action-filter .
-err_is "" "nothing is said about it"
+err_is "" "nothing is said about a folder without records"
 run sh -c 'action-filter -N - day <day'
 out_is 10 "- is standard input"
 

@@ -80,8 +80,9 @@ done
 
 for word in soon '' 25:00 2026-02-30 '2026-11-22 5' tomorrow "$(printf 'to\033[31mday')"; do
   run action-filter -S "$word" here
-  status_is 2 "no time: $(printf %s "$word" | tr -d '\033')"
+  status_is 2 "-S refuses what is not a time: $(printf %s "$word" | tr -d '\033')"
 done
 err_is "action-filter: --since to\\e[31mday: not a time: 15m, 2h, 3d, today, yesterday, tue, 14:30, 2026-11-22 14:30, RFC 3339
-usage: action-filter [options] [FILE ...]" "what is understood is said, and nothing is obeyed"
+usage: action-filter [options] [FILE ...]" \
+  "the message says what times are understood, and obeys nothing"
 done_testing

@@ -10,40 +10,41 @@ kinds() { jq -r .kind "$out" | xargs; }
 printf '{"kind":"a"}\n\0\0\0{"kind":"b"}\n\0\0\0\0\n{"kind":"c"}\n\0\0' >whole
 run action-filter whole
 is "$status $(kinds)" "0 a b c" "NUL bytes in front of records are passed over, and lines of them"
-err_empty "nothing is said about them"
+err_empty "nothing is said about NUL bytes in front of records"
 printf '{"kind":"a"}{"kind":"b"}\n{"kind":"c"}\0\0\n{"kind":"d"}\0{"kind":"e"}\n' >whole
 run action-filter whole
 is "$status $(kinds)" "2 a b c d e" \
   "two records on a line are read, and NUL bytes behind records passed over"
 is "$(cat "$err")" "action-filter: whole:1: text after the value
 action-filter: whole:2: text after the value
-action-filter: whole:3: text after the value" "are told, and read"
+action-filter: whole:3: text after the value" \
+  "lines with two records or with NUL bytes behind them are told"
 try() {
   printf "$1\n" >torn
   run action-filter torn
-  is "$status $(kinds)" "2 $2" "$3"
-  is "$(lines "$err")" 1 "and one fault is told"
+  is "$status $(kinds)" "2 $2" "only whole records are read: $3"
+  is "$(lines "$err")" 1 "one fault is told: $3"
 }
 try '{"kind":"x","n {"kind":"c"}' c "cut in a name"
 try '{"kind":"x","n":"open {"kind":"c"}' c "cut in a text"
-try '{"kind":"x","n":"open { "kind": "c" }' c "also with blanks"
+try '{"kind":"x","n":"open { "kind": "c" }' c "cut in a text, with blanks"
 try '{"kind":"x","n":12{"kind":"c"}' c "cut in a number"
 try '{"kind":"x","n":tr{"kind":"c"}' c "cut in a word"
-try '{"kind":"x",{"kind":"c"}{"kind":"d"}' "c d" "cut behind a comma, by two"
+try '{"kind":"x",{"kind":"c"}{"kind":"d"}' "c d" "cut behind a comma by two records"
 try '{"kind":"x","n":"a\\\\\\\\{"kind":"c"}' c "cut behind a backslash"
-try '{"kind":"a"}{"kind":"x","n":"op{"kind":"c"}' "a c" "cut in the second"
+try '{"kind":"a"}{"kind":"x","n":"op{"kind":"c"}' "a c" "cut in the second record"
 try '{"kind":"x","n":"op{"kind":"y","m {"kind":"c"}' c "cut twice"
 try '{"kind":"a"}{"kind":"x","n' a "cut at the end"
 try '{"kind":"x","n":"op\0\0\0{"kind":"c"}' c "a hole instead of the rest"
-try '{"kind":"x","m":{"kind":"inner"}' "" "what may be a part of a record is none"
-try '{"kind":"x","m":bad,"n":{"kind":"inner"}}' "" "nor what is surely one"
-try '{"kind":"x","n":"text {} and {"kind":"c"}' c "nor braces in a text"
+try '{"kind":"x","m":{"kind":"inner"}' "" "what may be a part of a record"
+try '{"kind":"x","m":bad,"n":{"kind":"inner"}}' "" "what is surely a part of a record"
+try '{"kind":"x","n":"text {} and {"kind":"c"}' c "braces in a text"
 run action-filter --strict whole
-out_is "" "--strict takes none of it"
+out_is "" "--strict takes nothing of lines with two records"
 printf '{"kind":"a"}{"kind":"b"}\n' >packed
 action-filter --pack packed >packed.zst
 run action-filter -k b packed.zst
-is "$status $(kinds)" "2 b" "it is so in an archive, too"
+is "$status $(kinds)" "2 b" "two records on a line are read in an archive, too"
 
 # --- a hole
 printf '{"kind":"a"}\n' >hole
@@ -58,7 +59,7 @@ run sh -c 'ulimit -v 2000000; exec action-filter hole'
 is "$(kinds)" "a b d" "what is behind holes of 2 GB is read, in little memory"
 run sh -c 'dd if=hole bs=1M count=300 2>/dev/null | { cat; echo; echo "{\"kind\":\"b\"}"; } |
     { ulimit -v 200000; exec action-filter; }'
-  is "$status $(kinds)" "0 a b" "a pipe is read so, too"
+  is "$status $(kinds)" "0 a b" "a hole is passed over in a pipe, too"
 
 # --- what is no UTF-8
 printf '\357\273\277{"kind":"a"}\n' >mark
@@ -70,7 +71,7 @@ sys.stdout.buffer.write("{\"kind\":\"a\"}\n{\"kind\":\"b\"}\n".encode(sys.argv[1
   case $form in *32) name=UTF-32 ;; *) name=UTF-16 ;; esac
   run action-filter foreign mark
   is "$status $(kinds) $(cat "$err")" "2 a action-filter: foreign: it is $name text" \
-    "$form is told once"
+    "a file of $form is told once"
   run sh -c 'cat foreign | action-filter'
   is "$status $(cat "$err")" "2 action-filter: standard input: it is $name text" \
     "$form is told of a pipe, too"
@@ -103,9 +104,9 @@ for filter in . '{actions: .}' '{event: "actions_backfill", data: {actions: .}}'
   jq "$filter" rows >pretty
   run action-filter pretty
   is "$status $(jq -c . "$out")" "0 $(jq -c . want)" "what jq '$filter' prints is read"
-  is "$(lines "$out")" 2 "there are two lines"
+  is "$(lines "$out")" 2 "what jq '$filter' prints makes two lines"
   run sh -c 'cat pretty | action-filter -k a'
-  is "$status $(kinds)" "0 a" "it is read from a pipe, too"
+  is "$status $(kinds)" "0 a" "what jq '$filter' prints is read from a pipe, too"
 done
 printf '[{"kind":"a","id":2},\n {"kind":"b","id":1}]\n{"kind":"c"}\n' >pretty
 run action-filter pretty
@@ -124,7 +125,7 @@ is "$status $(kinds)" "2 b" "what has other text behind it is no record"
 printf '{"kind":"a"}{"kind":"b"}\n' >torn
 run action-filter -R bad torn
 is "$status $(cat bad)" "2 $(cat torn)" "with -R, bad lines are kept whole"
-out_is "" "and nothing of them is printed"
+out_is "" "nothing of a bad line is printed with -R"
 printf '{\n{"kind":"a"}\n' >pretty
 run action-filter pretty
 is "$status $(kinds) $(cat "$err")" "2 a action-filter: pretty:1: unbalanced brackets" \
@@ -135,8 +136,8 @@ rows = [{"kind": "a" if i % 2 else "b", "id": i, "content": "x" * 50} for i in r
 json.dump(rows, open("pretty", "w"), indent=2)
 PY
 run action-filter -k a -N pretty
-is "$status $(cat "$out")" "0 20000" "a long list is read so, too"
+is "$status $(cat "$out")" "0 20000" "a long list over several lines is read, too"
 run action-format pretty
-is "$status $(lines "$out")" "0 40000" "action-format reads it as well"
+is "$status $(lines "$out")" "0 40000" "action-format reads a long list over several lines"
 
 done_testing

@@ -26,7 +26,8 @@ is "$(jq -c .metadata "$out" | head -n 1)" '{"agent":"claude","model":"tide-1","
   "its metadata say whose it is, and what it cost for what"
 err_empty "a line that was cut is passed over"
 run action-filter --usage --verbose --prices list -N all
-err_is "action-filter: all/project/s.jsonl: 1 line is no JSON" "--verbose counts it"
+err_is "action-filter: all/project/s.jsonl: 1 line is no JSON" \
+  "--verbose counts the line that was cut"
 t 1 "without --usage, a folder is an archive" action-filter -N all
 mkdir archive archive/old
 cp all/project/s.jsonl archive/old
@@ -44,7 +45,7 @@ run action-filter --last 1 -N all/project/s.jsonl
 out_is 0 "--last is for any action"
 run action-filter --last 36500 --usage --prices list --by session,project,subagent all
 is "$(jq -c '[.session, .title, .project, .subagent, .count]' "$out")" '["s",null,"/home/ada/tide",null,4]' \
-  "they are counted by session, project and subagent"
+  "answers are counted by session, project and subagent"
 
 # --- what was counted once
 XDG_CACHE_HOME=$tmp/cache
@@ -61,18 +62,19 @@ counted
 is "$(jq .count "$out") $(jq -s 'map(.count) | max' times)" "7 8" "an unchanged folder is not read again"
 answer 5 2026-05-06T00:00:00Z >>all/project/s.jsonl
 counted
-is "$(jq .count "$out")" 5 "one that changed is"
+is "$(jq .count "$out")" 5 "a folder that changed is read again"
 counted
-is "$(jq .count "$out")" 5 "and remembered again"
+is "$(jq .count "$out")" 5 "a folder that changed is remembered again"
 printf 'date 2030-01-03\nmodel tide-1 2 20 0 0 0\n' >list
 counted
-is "$(jq -c '[.usd_cost, .prices]' "$out")" '[0.011,"2030-01-03"]' "so is one whose prices changed"
+is "$(jq -c '[.usd_cost, .prices]' "$out")" '[0.011,"2030-01-03"]' \
+  "a folder whose prices changed is read again"
 TZ=Asia/Tokyo counted
-is "$(jq .count "$out")" 5 "another zone is another question"
+is "$(jq .count "$out")" 5 "a folder is read again in another time zone"
 rm -rf cache
 echo x >cache
 counted
-is "$status$(jq .count "$out")" 05 "where nothing can be remembered it is counted"
+is "$status$(jq .count "$out")" 05 "answers are counted where nothing can be remembered"
 rm cache
 t 2 "--times without --by is refused" action-filter --usage --times times all
 run action-filter --usage --prices list --by model --times none/times all
@@ -83,6 +85,6 @@ for words in '--last 0' '--last 1.5' '--until x'; do
   t 2 "$words is refused" action-filter $words all
 done
 t 2 "a list that cannot be read ends it" action-filter --usage --prices all all
-out_empty "nothing is printed then"
+out_empty "nothing is printed when the list cannot be read"
 
 done_testing

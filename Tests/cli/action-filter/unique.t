@@ -16,18 +16,18 @@ is "$(unique <<END
 {"id":"1",$row,"n":3}
 {"id":2,$row,"n":4}
 END
-)" "1 4 " "rows by their id, equal rows are several"
+)" "1 4 " "rows are told apart by their id, and equal rows are several"
 is "$({ event action_event 1; event voice_event 2; echo "{\"id\":1,$row,\"n\":3}"; } | unique)" "1 " \
   "an event, its copy on the voice stream and its row are one"
 is "$({ echo "{\"id\":1,$row,\"n\":1}"; event action_event 2; event voice_event 3; } | unique)" "1 " \
   "a row and its events are one"
 is "$({ event action_event 1; event action_event 2; event voice_event 3; event voice_event 4
   echo "{\"actions\":[{\"id\":2,$row,\"n\":6},{\"id\":1,$row,\"n\":5}]}"; } | unique)" "1 2 " \
-  "two equal actions are two, and their rows are theirs"
+  "two equal actions are two, and their rows belong to them"
 is "$({ event action_event 1; echo "{\"actions\":[{\"id\":2,$row,\"n\":3},{\"id\":1,$row,\"n\":2}]}"; } | unique)" \
   "1 3 " "a row that no event showed is new"
 is "$({ echo "{$live,\"n\":1}"; echo "{$live,\"n\":2}"; event action_event 3; } | unique)" "1 2 " \
-  "bare ones count among themselves"
+  "bare events count among themselves"
 is "$({ event action_event 1; event action_event 2 | sed 's/12:00:00/12:00:01/'
   event action_event 3 | sed 's/"2"/"3"/'; } | unique)" "1 2 3 " "another time or user is another action"
 
@@ -41,7 +41,7 @@ row = {"id": 5, "created_at": live["createdAt"], "guild_id": None, "channel_id":
 print(json.dumps({"event": "action_event", "id": "", "data": live}, separators=(",", ":")))
 print(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
 END
-is "$(unique <./cut)" "1 " "a long content and its cut row"
+is "$(unique <./cut)" "1 " "a long content and its cut row are one action"
 
 # What a dashboard's store makes of a live value: null of what JavaScript takes
 # for false, else its String.
@@ -100,7 +100,7 @@ print(json.dumps({"event": "actions_backfill", "id": "", "data": {"actions": row
 END
 action-filter -u -o canonical drops | jq -r '"\(.created_at) \(.content)"' | sort >got
 sort all >want
-ok "every action once across drops" cmp got want
+ok "every action comes once across drops" cmp got want
 
 # Memory, with more actions than are remembered.
 python3 - >many <<'END'
@@ -114,7 +114,8 @@ ok "another thread takes at most 10 MB more" \
 # Of 131,072 it is known that they were there.
 head -n 131073 many >beyond
 is "$(cat beyond beyond | action-filter -u -N)" 262146 "what is far back is passed again"
-is "$({ tail -n 30000 many; tail -n 30000 many; } | action-filter -u -N)" 30000 "what is near is not"
+is "$({ tail -n 30000 many; tail -n 30000 many; } | action-filter -u -N)" 30000 \
+  "what is near is not passed again"
 
 # --- of several profiles
 of() { sed "s/,\"data\":/,\"profile\":\"$1\"&/"; }
@@ -128,7 +129,7 @@ is "$(unique <<END
 {"event":"x","id":"","profile":"b","data":{"actions":[{"id":1,$row,"n":4},{"id":2,$row,"n":5}]}}
 {"id":2,$row,"n":6,"profile":"b"}
 END
-)" "1 2 3 5 " "so are equal ids"
+)" "1 2 3 5 " "equal ids of two profiles are two actions"
 
 # --- a database that was replaced
 other=$(echo "$row" | sed 's/12:00:00/12:30:00/')
@@ -139,16 +140,18 @@ is "$(unique <<END
 {"event":"activity_snapshot","id":"","data":{"actions":[{"id":2,$other,"n":6},{"id":1,$other,"n":5}]}}
 {"id":3,$other,"n":7}
 END
-)" "1 2 3 4 7 " "ids that begin anew are of other actions, each once"
+)" "1 2 3 4 7 " "ids that begin anew are of other actions, and each is told once"
 printf '%s\n' "{\"id\":1,$row}" "{\"id\":2,$row}" "{\"id\":1,$other}" "{\"id\":2,$other}" >replaced
-t 0 "that is no fault" action-filter -u replaced
-is "$(lines "$out")" 4 "all are there"
-err_is "action-filter: ids begin anew: these actions are of another database" "it is told once"
+t 0 "ids that begin anew are not a fault" action-filter -u replaced
+is "$(lines "$out")" 4 "all actions of ids that begin anew are there"
+err_is "action-filter: ids begin anew: these actions are of another database" \
+  "ids that begin anew are told once"
 sed 's/}$/,"profile":"box"}/' replaced >named
 run action-filter -u named replaced
-is "$(lines "$out")" 8 "it is so in each profile"
+is "$(lines "$out")" 8 "ids that begin anew are seen in each profile"
 err_is "action-filter: box: ids begin anew: these actions are of another database
-action-filter: ids begin anew: these actions are of another database" "the profile is named"
+action-filter: ids begin anew: these actions are of another database" \
+  "the profile whose ids begin anew is named"
 
 # The same from real servers, over a reconnect.
 serve_agent first
