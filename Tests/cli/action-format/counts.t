@@ -8,23 +8,25 @@ day=$root/Tests/fixtures/sample-day.ndjson
 action-filter -u --usage --total --by model "$day" >models
 for width in 40 80 200; do
   t 0 "counts fit $width columns" action-format -W "$width" models
-  is "$(lines "$out")" "$(($(lines models) + 1))" "each record has a row below the headings"
-  ok "none is wider" python3 -c '
+  is "$(lines "$out")" "$(($(lines models) + 1))" \
+    "each record has a row below the headings at $width columns"
+  ok "no row of counts is wider than $width columns" python3 -c '
 import sys
 assert max(len(line.rstrip("\n")) for line in open(sys.argv[1])) <= int(sys.argv[2])' "$out" "$width"
-  like "$(tail -n 1 "$out")" '^total +170 +405k +50k +\$4\.05$' "the last is the sum"
+  like "$(tail -n 1 "$out")" '^total +170 +405k +50k +\$4\.05$' \
+    "the last row is the sum at $width columns"
 done
 # shellcheck disable=SC2016  # dollars
 like "$(sed -n 1,2p "$out" | tr '\n' '|')" \
   '^model +calls +in +out +share +cost\|claude-opus-4-6 +45 +129k +15k +75% +\$3\.05  █{30}\|$' \
-  "the bars are of the cost"
+  "the bars show the cost"
 
 cat >free <<'END'
 {"type":"count","model":"llama","count":3,"usd_cost":0,"input_tokens":10,"output_tokens":2}
 {"type":"count","model":"gemma","count":1,"usd_cost":0,"input_tokens":20,"output_tokens":2}
 END
 run action-format -W 80 free
-out_like '^llama +3 +10 +2 +75%  █{30}$' "without any cost they are of the calls"
+out_like '^llama +3 +10 +2 +75%  █{30}$' "the bars show the calls where there is no cost"
 
 # Times in the zone, as long as they are.
 cat >hours <<'END'
@@ -36,8 +38,8 @@ cat >hours <<'END'
 END
 export TZ=Asia/Kathmandu
 run action-format -W 80 hours
-out_like '^2026-03-01 14:45  a +2 ' "an hour is told"
-out_like '^2026-03-01 15:45  \(none\) +0 *$' "an empty one has no bar"
+out_like '^2026-03-01 14:45  a +2 ' "an hour is shown in the local zone"
+out_like '^2026-03-01 15:45  \(none\) +0 *$' "an empty hour has no bar"
 for key in minute:16 day:10 week:10 month:7; do
   echo "{\"type\":\"count\",\"${key%:*}\":\"2026-02-28T18:15:00.000Z\",\"count\":1,\"usd_cost\":0}" >one
   run action-format one
@@ -46,15 +48,16 @@ done
 run action-format -o spark hours
 out_is '▅▁█  2026-03-01 14:45 to 16:45' "bars fit one line"
 run action-format -W 28 -o spark hours
-out_is '█  2026-03-01 14:45 to 16:45' "in less room they are added together"
+out_is '█  2026-03-01 14:45 to 16:45' "bars are added together where there is less room"
 run action-format -o spark models
-out_is '█▂▂▁▁▁▁▁▁▁▁' "of counts that are by no time"
+out_is '█▂▂▁▁▁▁▁▁▁▁' "bars are drawn of counts that are by no time"
 python3 -c '
 for day in range(1, 29):
   for hour in range(24):
     print("{\"type\":\"count\",\"hour\":\"2026-02-%02dT%02d:00:00Z\",\"count\":%d,\"usd_cost\":0}" % (day, hour, day))' >many
 run action-format -o spark many
-is "$(python3 -c 'import sys; print(len(open(sys.argv[1]).read().split()[0]))' "$out")" 60 "at most 60 of them are drawn"
+is "$(python3 -c 'import sys; print(len(open(sys.argv[1]).read().split()[0]))' "$out")" 60 \
+  "at most 60 bars are drawn"
 
 # TSV keeps every digit.
 printf '%s\n' '{"type":"count","user":"a\tb\u001b[2J\n\\","hour":"2026-03-01T09:00:00.000Z","count":3,"usd_cost":0.30000000000000000000000004}' \
@@ -71,14 +74,14 @@ a	4	1e-25' "TSV has the digits of the records, and nothing that a terminal obeys
 run action-format -o tsv -t odd
 is "$(sed -n '2s/^[^	]*	\([^	]*\).*/\1/p' "$out")" "2026-03-01 14:45" "-t writes local times"
 run action-format -W 80 odd
-out_unlike "$(printf '\033')" "nor does the table"
+out_unlike "$(printf '\033')" "the table has nothing that a terminal obeys, either"
 for form in tsv spark; do
   echo '{"kind":"sent_reply","content":"no count"}' >none
-  t 1 "-o $form of no counts" action-format -o "$form" none
-  out_empty "nothing is printed"
+  t 1 "-o $form of no counts has status 1" action-format -o "$form" none
+  out_empty "-o $form of no counts prints nothing"
   err_is "action-format: no counts in the input: pipe it through action-filter --by" \
-    "the message says what is missing"
-  t 0 "nothing at all is no mistake" action-format -o "$form" /dev/null
+    "-o $form of no counts says what is missing"
+  t 0 "-o $form of no input at all is not a mistake" action-format -o "$form" /dev/null
 done
 t 2 "an unknown form is refused" action-format -o csv odd
 err_like 'action-format: --output csv: not text, tsv or spark' "the message names the form"

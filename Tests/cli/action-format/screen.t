@@ -19,19 +19,19 @@ not_ok "a pipe gets no colour" coloured "$out"
 run action-format --color always bare
 ok "--color always colours a pipe" coloured "$out"
 NO_COLOR=1 TERM=dumb run action-format --color always bare
-ok "whatever the environment says" coloured "$out"
+ok "--color always colours a pipe whatever the environment says" coloured "$out"
 TERM=xterm run $terminal action-format bare
 ok "a terminal has colour" coloured "$out"
-like "$(screen)" "$esc\[35m◆" "it is one of the 16"
+like "$(screen)" "$esc\[35m◆" "the colour of a plain terminal is one of 16"
 TERM=xterm-256color run $terminal action-format bare
-like "$(screen)" "$esc\[38;5;[0-9]+m◆" "it is one of the 256"
+like "$(screen)" "$esc\[38;5;[0-9]+m◆" "the colour of xterm-256color is one of 256"
 TERM=xterm COLORTERM=truecolor run $terminal action-format bare
-like "$(screen)" "$esc\[38;2;139;92;246m◆" "it is one of all"
-like "$(screen)" "$esc\[1;38;2;220;38;38m✗" "and failures are in the dashboard's red"
+like "$(screen)" "$esc\[38;2;139;92;246m◆" "the colour of a truecolor terminal is the exact one"
+like "$(screen)" "$esc\[1;38;2;220;38;38m✗" "failures are in the dashboard's red"
 TERM=xterm NO_COLOR=1 run $terminal action-format bare
 not_ok "NO_COLOR is heeded" coloured "$out"
 TERM=xterm NO_COLOR='' run $terminal action-format bare
-ok "an empty one is none" coloured "$out"
+ok "an empty NO_COLOR is not heeded" coloured "$out"
 TERM=dumb run $terminal action-format bare
 not_ok "a dumb terminal has no colour" coloured "$out"
 TERM=xterm run $terminal action-format --color never bare
@@ -59,14 +59,15 @@ for text in ("漢字" * 200, "e\u0301" * 200, "한글 words " * 90, "🌊" * 300
 END
   run action-format -W "$width" cjk
   ok "wide text is not wider than -W $width, either" python3 wide.py "$width" <"$out"
-  is "$(lines "$out")" 4 "each action has a row"
+  is "$(lines "$out")" 4 "each wide text has one row with -W $width"
 done
 run action-format -W 70 cjk
 like "$(head -n 1 "$out")" '漢…$' "a cut row ends in an ellipsis"
-like "$(sed -n 2p "$out")" "$(printf 'e\314\201…$')" "and keeps accents with their letters"
+like "$(sed -n 2p "$out")" "$(printf 'e\314\201…$')" "a cut row keeps accents with their letters"
 run action-format bare
 out_like 'xxxxxxxxxxxxx$' "a pipe cuts nothing"
-ok "2100 characters are not cut, either" python3 -c 'import sys; sys.exit(max(map(len, open(sys.argv[1]))) < 2100)' "$out"
+ok "2100 characters are not cut in a pipe, either" \
+  python3 -c 'import sys; sys.exit(max(map(len, open(sys.argv[1]))) < 2100)' "$out"
 
 # Nothing from outside is obeyed: with every escape of ours taken away there is
 # no control left, in no place that text can come from.
@@ -99,8 +100,9 @@ END
 for options in "" "-x" "-x -W 40" "--stats -t" "-x --stats --color always"; do
   # shellcheck disable=SC2086  # several words
   t 0 "hostile text is read with '$options'" action-format $options hostile
-  ok "and nothing of it is obeyed" perl harmless.pl <"$out"
-  ok "it is UTF-8" perl -MEncode -e 'undef $/; decode("UTF-8", <STDIN>, Encode::FB_CROAK)' <"$out"
+  ok "nothing of hostile text is obeyed with '$options'" perl harmless.pl <"$out"
+  ok "hostile text comes out as UTF-8 with '$options'" \
+    perl -MEncode -e 'undef $/; decode("UTF-8", <STDIN>, Encode::FB_CROAK)' <"$out"
 done
 printf '%s\n' "$(printf 'bad\033[31m \302\233')" >"$(printf 'odd\033[31mname')"
 run action-format odd*
@@ -109,16 +111,17 @@ err_like '^action-format: odd\\e\[31mname:1: ' "a file's name in a message is ma
 # The line of stats.
 run action-format --stats wrapped
 is "$(tail -n 1 "$out" | cut -d' ' -f1)" today "in a pipe the stats are the last line"
-out_like '^today \$[0-9.]+ · total \$0\.08 .*voice_error 1.*llm_call 2' "with cost and counts"
-is "$(grep -c '^today' "$out")" 1 "once, as a file has no pauses"
+out_like '^today \$[0-9.]+ · total \$0\.08 .*voice_error 1.*llm_call 2' \
+  "the line of stats has cost and counts"
+is "$(grep -c '^today' "$out")" 1 "the line of stats stands once, as a file has no pauses"
 run action-format wrapped
-out_unlike '^today' "without -s there is none"
+out_unlike '^today' "the line of stats is not shown without --stats"
 
 mkfifo feed
 start live sh -c 'exec action-format --stats <feed'
 exec 9<>feed
 grep stats_update wrapped | head -n 1 >&9
-ok "a pause writes them" wait_until 30 has "$tmp/live.out" '^today'
+ok "the line of stats is written in a pause" wait_until 30 has "$tmp/live.out" '^today'
 grep stats_update wrapped | head -n 1 >&9
 echo '{"kind":"a","content":"marker"}' >&9
 ok "the feed goes on" wait_until 30 has "$tmp/live.out" marker
@@ -127,9 +130,10 @@ finished "$pid"
 is "$(grep -c '^today' "$tmp/live.out")" 1 "the same counters are not said twice"
 
 TERM=xterm run $terminal 24x100 action-format --stats --color never wrapped
-like "$(screen | tail -n 1)" '^today .* total' "a terminal has it as the last row at the end"
+like "$(screen | tail -n 1)" '^today .* total' \
+  "a terminal has the line of stats as the last row at the end"
 TERM=dumb run $terminal 24x100 action-format --stats wrapped
-unlike "$(screen)" "$esc" "a dumb terminal does not have it in place"
+unlike "$(screen)" "$esc" "a dumb terminal does not have the line of stats in place"
 
 # In place: a real terminal shows the rows and the line below them, and at the
 # end, by itself or by a signal, nothing of the line is left.
@@ -146,18 +150,19 @@ if command -v tmux >/dev/null 2>&1; then
       "sh -c 'echo \$\$ >format.pid; exec action-format --stats <feed'; echo ended; cat"
     exec 9<>feed
     grep stats_update wrapped | head -n 1 >&9
-    ok "the line is drawn" wait_until 30 shown '^today'
+    ok "the line of stats is drawn before $end" wait_until 30 shown '^today'
     echo '{"kind":"a","content":"a row above"}' >&9
-    ok "a row appears" wait_until 30 shown 'a row above'
-    like "$(grep -v '^ *$' "$tmp/pane" | tail -n 1)" '^today' "and the line stays below it"
-    is "$(grep -c '^today' "$tmp/pane")" 1 "it stands there once"
+    ok "a row appears above the line of stats before $end" wait_until 30 shown 'a row above'
+    like "$(grep -v '^ *$' "$tmp/pane" | tail -n 1)" '^today' \
+      "the line of stats stays below the row before $end"
+    is "$(grep -c '^today' "$tmp/pane")" 1 "the line of stats stands there once before $end"
     case $end in
     eof) exec 9>&- ;;
     *) kill "-$end" "$(cat format.pid)" ;;
     esac
     ok "$end ends it" wait_until 30 shown '^ended'
-    ok "and nothing of the line is left" gone_from '^today'
-    ok "the row stays" has "$tmp/pane" 'a row above'
+    ok "nothing of the line of stats is left after $end" gone_from '^today'
+    ok "the row stays after $end" has "$tmp/pane" 'a row above'
     exec 9>&-
     mux kill-session -t format
   done
