@@ -12,42 +12,44 @@ start_gateway claw --token gw-secret
 printf 'token-command = printf gw-secret\n' >>"$XDG_CONFIG_HOME/agentutils/config"
 
 t 1 "nothing waits" agent-approve -p claw -l
-out_empty "and nothing is printed"
-err_empty "nothing is said, either"
+out_empty "nothing is printed when nothing waits"
+err_empty "nothing is said when nothing waits"
 is "$(frames claw connect | jq -c .scopes)" '["operator.read","operator.approvals","operator.questions"]' \
   "no more is asked for than reading and answering, also questions"
 
 asks a1 '{"command":"rm -rf build","commandArgv":["rm","-rf","build dir"],"cwd":"/srv/site","host":"gateway","agentId":"heron","sessionKey":"agent:heron:main","commandPreview":"tidy up","n":1.10}'
 ok "what waits is listed" wait_until 20 listed a1
-t 0 "which is a yes" agent-approve -p claw -l
+t 0 "-l has status 0 when something waits" agent-approve -p claw -l
 is "$(jq -c '[.type, .backend, .profile, .id, .thread, .tool, .summary, .decisions, .state]' "$out")" \
   '["approval","openclaw","claw","a1","agent:heron:main","exec","tidy up",["allow-once","allow-always","deny"],"pending"]' \
-  "it is a record"
+  "what waits is listed as a record"
 out_like '"request":\{"command":"rm -rf build","commandArgv":.*"n":1.1' \
-  "it has the gateway's object"
+  "the record has the gateway's object"
 t 0 "-q tells by the status" agent-approve -q -p claw -l
 out_empty "-q prints nothing"
 run agent-approve -p claw -l -o tsv
 is "$(cut -f 1-4 "$out")" "a1	pending	exec	agent:heron:main" "-o tsv prints fields"
 run agent-approve -p claw -l -o tsv --header
 is "$(cut -f 1-4 "$out")" "id	state	tool	thread
-a1	pending	exec	agent:heron:main" "--header names them"
+a1	pending	exec	agent:heron:main" "--header names the fields"
 
-t 0 "it is approved" agent-approve -p claw --approve a1
+t 0 "--approve has status 0 for what waits" agent-approve -p claw --approve a1
 is "$(jq -c '[.type, .backend, .profile, .id, .decision, .result]' "$out")" \
-  '["approval_answer","openclaw","claw","a1","allow-once","accepted"]' "the answer counts"
-is "$(resolved)" "a1 allow-once" "it goes out once"
-t 1 "what does not wait is not found" agent-approve -p claw --approve a1
-is "$(jq -r .result "$out")" not_found "the result says so"
-is "$(resolved)" "a1 allow-once" "and was never sent: earlier gateways take a part of an id"
+  '["approval_answer","openclaw","claw","a1","allow-once","accepted"]' \
+  "the answer of --approve is accepted"
+is "$(resolved)" "a1 allow-once" "--approve is sent once"
+t 1 "--approve of what does not wait has status 1" agent-approve -p claw --approve a1
+is "$(jq -r .result "$out")" not_found "the result of what does not wait is not_found"
+is "$(resolved)" "a1 allow-once" \
+  "what does not wait is not sent: earlier gateways take a part of an id"
 
 asks a2 '{"command":"make"}'
 asks a3 '{"command":"make","allowedDecisions":["allow-once","deny"]}'
 ok "another one waits" wait_until 20 listed a3
-t 0 "it is denied" agent-approve -p claw --deny a2 not on a Sunday
+t 0 "--deny with a reason has status 0" agent-approve -p claw --deny a2 not on a Sunday
 is "$(jq -r '.result + ": " + .reason' "$out")" \
-  "accepted: a gateway takes no reason: yours was not sent" "what is not sent is said"
-is "$(resolved | tail -n 1)" "a2 deny" "no more than the decision is sent"
+  "accepted: a gateway takes no reason: yours was not sent" "a reason that is not sent is told"
+is "$(resolved | tail -n 1)" "a2 deny" "--deny sends no more than the decision"
 
 # Decisions on standard input, one result a line, in their order.
 asks a4 '{"command":"make"}'
@@ -66,20 +68,22 @@ agent-approve -p claw -l | jq -c 'select(.id == "a5") | .decision = "approve"' >
   echo '{"id":"a3","decision":"approve","profile":"other"}'
   printf '{"id":"a3","decision":"reject"}'
 } >"$tmp/decisions"
-t 2 "bad input counts" sh -c 'agent-approve -p claw <"$1"' - "$tmp/decisions"
+t 2 "bad input among decisions has status 2" sh -c 'agent-approve -p claw <"$1"' - "$tmp/decisions"
 is "$(jq -r '"\(.id) \(.decision) \(.result)"' "$out")" "a4 allow-always accepted
 a3 allow-always refused
 gone deny not_found
 a5 allow-once accepted
 a5 deny late
 a3 approve refused
-a3 deny accepted" "each has a result on a line, in their order"
+a3 deny accepted" "each decision has a result on a line, in their order"
 err_like '^agent-approve: standard input:3: not JSON: ' "a bad line is named"
-err_like '^agent-approve: standard input:5: has no decision$' "and another, and all goes on"
+err_like '^agent-approve: standard input:5: has no decision$' \
+  "another bad line is named, and the rest goes on"
 is "$(resolved | tail -n 3 | sort)" "a3 deny
 a4 allow-always
 a5 allow-once" "only what may be answered was sent"
-is "$(sed -n 2p "$out" | jq -r .reason)" "the gateway takes: allow-once, deny" "what it takes is said"
+is "$(sed -n 2p "$out" | jq -r .reason)" "the gateway takes: allow-once, deny" \
+  "the decisions that the gateway takes are told"
 
 # A live pipe: each decision goes out when it comes.
 asks b1 '{"command":"make"}'
@@ -92,9 +96,10 @@ came_frames claw connect 1
 echo '{"id":"b1","decision":"approve"}' >&3
 ok "a decision is answered while the pipe is open" wait_until 20 has "$tmp/live.out" '"id":"b1".*accepted'
 asks b2 '{"command":"make"}'
-ok "it is asked" wait_until 20 listed b2
+ok "another approval is listed while the pipe is open" wait_until 20 listed b2
 echo '{"id":"b2","decision":"approve"}' >&3
-ok "also of what comes later" wait_until 20 has "$tmp/live.out" '"id":"b2".*accepted'
+ok "a decision for an approval that comes later is answered, too" \
+  wait_until 20 has "$tmp/live.out" '"id":"b2".*accepted'
 exec 3>&-
 finished "$live"
 is "$status" 0 "the end of the input is the end"
@@ -110,13 +115,14 @@ err_is "agent-approve: home: a Clanky dashboard asks for no approvals" \
 printf '[profile dead]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 t 75 "a gateway that is not there may be there later" agent-approve -p dead -l
-err_one_line agent-approve "which is one line"
+err_one_line agent-approve "a gateway that is not there is told in one line"
 start_gateway poor --grant operator.read
 t 77 "without the scope nothing can be approved" agent-approve -p poor -l
 err_like 'does not grant operator.approvals to this device' "the message names the scope"
 start_gateway shy --pair
 t 77 "a device that is not paired is refused" agent-approve -p shy -l
-err_like 'run on the gateway: openclaw devices approve pr-9' "is told what to do"
+err_like 'run on the gateway: openclaw devices approve pr-9' \
+  "a device that is not paired is told what to do"
 start waits agent-approve -p shy --wait -l
 wait_until 20 came_frames shy connect 2
 tell shy pair
@@ -132,17 +138,19 @@ t 0 "--token-file lets in" \
   agent-approve -v -l -p claw --token-file "$tmp/token" --idle-timeout 5 --max-time 10
 err_like '^agent-approve: link is open: ' "-v tells of the link"
 t 75 "--max-retries gives up later" agent-approve -v -l -p dead --max-retries 1 --retry-wait 0.1
-is "$(grep -c 'link is down' "$err")" 1 "after so many tries"
-t 75 "decisions for a gateway that is not there" \
+is "$(grep -c 'link is down' "$err")" 1 "--max-retries gives up after so many tries"
+t 75 "decisions for a gateway that is not there have status 75" \
   sh -c 'echo "{\"id\":\"x\",\"decision\":\"deny\"}" | agent-approve -p dead --max-time 0.5'
 is "$(jq -r '"\(.result) \(.reason)"' "$out")" "refused it was not sent: the link was never open" \
-  "were not sent, which is said"
-t 2 "authorities that cannot be read" agent-approve -l -p claw --cacert "$tmp/nothing"
+  "decisions for a gateway that is not there are told as not sent"
+t 2 "authorities that cannot be read are an error" agent-approve -l -p claw --cacert "$tmp/nothing"
 printf '[profile far]\nkind = openclaw\nurl = ws://gateway.invalid:1\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 t 2 "nothing goes to another machine in clear text" agent-approve -l -p far
-t 75 "unless that is wanted" agent-approve -l -p far --allow-plaintext
-not_ok "no secret in what was printed and said" grep -rqE 'gw-secret|dt-[0-9a-f]' "$out" "$err" "$tmp/live.out" "$tmp/live.err"
+t 75 "--allow-plaintext lets clear text go to another machine" \
+  agent-approve -l -p far --allow-plaintext
+not_ok "no secret is printed or said" \
+  grep -rqE 'gw-secret|dt-[0-9a-f]' "$out" "$err" "$tmp/live.out" "$tmp/live.err"
 
 # --- the reply is read
 for version in early late; do

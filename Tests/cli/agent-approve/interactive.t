@@ -33,16 +33,18 @@ END
 status_is 0 "what was approved is accepted"
 is "$(resolved)" "a1 allow-once" "the answer is sent"
 like "$(shown)" "^  runs     sh -c \\$'rm -rf \"\\\$HOME\"; echo it\\\\'s\\\\n\\\\e\[2Jgone \\\\342\\\\200\\\\256' $long '' 'a;b' -f\$" \
-  "the words as a shell reads them, whole"
-ok "which is to the byte what would run" test "$(shown | sed -n 's/^  runs     sh -c \(.*\) x*xxx .*/\1/p' | sed 's/^/printf %s /' | bash | od -c)" = \
+  "the words of a command are shown as a shell reads them, whole"
+ok "the words shown are to the byte what would run" \
+  test "$(shown | sed -n 's/^  runs     sh -c \(.*\) x*xxx .*/\1/p' | sed 's/^/printf %s /' | bash | od -c)" = \
   "$(printf 'rm -rf "$HOME"; echo it'"'"'s\n\033[2Jgone \342\200\256' | od -c)"
-like "$(shown)" '^  command  sh -c x$' "a command that differs from it is shown too"
-like "$(shown)" '^  in       /srv/my site$' "it is told where"
-like "$(shown)" "^  host     \\$'gateway.e\]0;x.007'\$" "on which machine, made visible"
-like "$(shown)" '^  program  /bin/sh$' "it is told which program"
-like "$(shown)" '^  preview  tidy up \(not the command: words about it\)$' "what was written about it is told apart"
-like "$(shown)" '^  env      \{"A": ?"1"\}$' "whatever else the gateway says"
-like "$(shown)" '^  answers  allow-once, deny$' "what may be answered"
+like "$(shown)" '^  command  sh -c x$' "a command that differs from its words is shown too"
+like "$(shown)" '^  in       /srv/my site$' "-i tells in which folder"
+like "$(shown)" "^  host     \\$'gateway.e\]0;x.007'\$" "-i tells on which machine, made visible"
+like "$(shown)" '^  program  /bin/sh$' "-i tells which program"
+like "$(shown)" '^  preview  tidy up \(not the command: words about it\)$' \
+  "a preview is told apart from the command"
+like "$(shown)" '^  env      \{"A": ?"1"\}$' "-i tells whatever else the gateway says"
+like "$(shown)" '^  answers  allow-once, deny$' "-i tells what may be answered"
 not_ok "no control byte of the request reaches the terminal" grep -q "$(printf '[\033\007\342]')" "$out"
 
 # Enter alone denies; later puts off; another of its answers, spelled out.
@@ -62,8 +64,9 @@ approval b2|-
 [n] |n
 b2 deny: accepted|^D
 END
-status_is 0 "all of them are answered"
-is "$(resolved | tail -n 3 | xargs)" "b1 deny b3 allow-always b2 deny" "no is the default, later comes back"
+status_is 0 "all approvals are answered, some of them later"
+is "$(resolved | tail -n 3 | xargs)" "b1 deny b3 allow-always b2 deny" \
+  "no is the default, and later comes back"
 like "$(shown)" '^  command  make a$' "a line of which the words are not known is called a command"
 like "$(shown)" '^  in       not said$' "what is not known is not invented"
 
@@ -80,10 +83,10 @@ approval c2|-
 once more|-
 [n] |^D
 END
-status_is 0 "it ends"
+status_is 0 "-i ends when another answers in between"
 like "$(shown)" '^approval c1 rejected: deny by someone$' "a question that somebody else answered goes away"
-is "$(resolved | grep -c c2)" 0 "what was typed for it answers no other"
-like "$(shown)" '^agent-approve: 1 not answered$' "what is left is told"
+is "$(resolved | grep -c c2)" 0 "what was typed for a question that went away answers no other"
+like "$(shown)" '^agent-approve: 1 not answered$' "a question left unanswered is told"
 tell claw resolve c2 deny
 
 # The link goes while it asks: the question stays, and the answer counts.
@@ -97,7 +100,8 @@ link is back|-
 d1 allow-once: accepted|^C
 END
 status_is 130 "^C ends it by the signal"
-is "$(resolved | tail -n 1)" "d1 allow-once" "the link lives while it asks"
+is "$(resolved | tail -n 1)" "d1 allow-once" \
+  "the link comes back while -i asks, and the answer counts"
 
 t 2 "without a terminal nobody can be asked" agent-approve -p claw -i </dev/null
 err_like '^agent-approve: --interactive needs a terminal$' "the message asks for a terminal"
@@ -105,7 +109,8 @@ ask e1 '{"command":"make","commandArgv":["make","-j"],"cwd":"/srv"}'
 run python3 "$cli/terminal.py" agent-approve -p claw -l --color never
 like "$(tr -d '\r' <"$out")" '^  runs     make -j$' "-l on a terminal is for people"
 run python3 "$cli/terminal.py" agent-approve -p claw -l -o json --color always
-like "$(tr -d '\r' <"$out")" '^\{"type":"approval"' "unless records are wanted"
+like "$(tr -d '\r' <"$out")" '^\{"type":"approval"' \
+  "-l on a terminal prints records where they are wanted"
 run python3 "$cli/terminal.py" agent-approve -p claw --deny e1
-like "$(tr -d '\r' <"$out")" '^approval e1 deny: .*accepted' "and so is a result"
+like "$(tr -d '\r' <"$out")" '^approval e1 deny: .*accepted' "a result on a terminal is for people"
 done_testing

@@ -17,16 +17,16 @@ tell claw ask mine '{"command":"make","runId":"r1","toolCallId":"t1","sessionKey
 tell claw foreign theirs '{"command":"uname -s"}'
 approve -l
 is "$status $(jq -r .id "$out")" "0 mine" "what runs of this device ask is listed"
-err_is "$unseen" "and that there may be more is said"
+err_is "$unseen" "-l says that there may be more to see"
 is "$(jq -r '[.thread, .turn, .tool_call] | join(" ")' "$out")" "agent:heron:main r1 t1" \
   "an approval says its thread, its turn and its call"
 approve -l --all
 is "$status $(jq -r .id "$out" | tr '\n' ' ')" "0 mine theirs " "--all lists what others ask"
-err_empty "and nothing more is to be said"
+err_empty "nothing is said when --all sees everything"
 approve -l
 is "$status $(jq -r .id "$out" | tr '\n' ' ')" "0 mine theirs " \
   "what the gateway has granted once is used again"
-err_empty "nothing is said"
+err_empty "nothing is said when a granted scope is used again"
 approve --approve theirs
 status_is 0 "what others ask is answered, too"
 
@@ -35,12 +35,13 @@ status_is 0 "what others ask is answered, too"
 tell claw resolve mine deny
 approve --approve mine -o json
 is "$status $(jq -r '.result' "$out")" "1 late" "a second answer is late"
-like "$(jq -r .reason "$out")" '^it was answered: deny( .by device dddddddddddd.)?$' "and hears what the first was"
+like "$(jq -r .reason "$out")" '^it was answered: deny( .by device dddddddddddd.)?$' \
+  "a late answer hears what the first was"
 tell claw ask a2 '{"command":"make"}'
 tell claw settle a2 allow-once
 approve --deny a2 -o json
 is "$(jq -r .reason "$out")" 'it was answered: allow-once (by device dddddddddddd)' \
-  "it is told by whom"
+  "a late answer hears who gave the first"
 
 # --- how it ends
 
@@ -56,33 +57,35 @@ stop "$watch"
 is "$(jq -r 'select(.state != "pending") | [.id, .state, .decision // "-", .reason // "-"] | join(" ")' "$tmp/watch.out")" \
   'e1 expired - deny
 e2 cancelled - its run was ended
-e3 rejected deny -' "nobody's deny is an end by time, that of a run an end of its own"
+e3 rejected deny -' "a deny by nobody is an end by time, and the end of a run has its own word"
 
 # --- scopes
 
 start_gateway poor --grant operator.read,operator.write
 run agent-chat -p poor hello
-is "$status $(cat "$out")" "0 You said: hello" "without the right to ask for approval a question is asked"
+is "$status $(cat "$out")" "0 You said: hello" "a turn begins without the right to ask for approval"
 err_is "agent-chat: the gateway does not grant operator.approvals; what needs approval fails in the turns that are begun here" \
-  "and it is said once what will not do"
+  "what fails without that right is told once"
 start_gateway half --approved operator.read,operator.write
 run agent-chat -p half hello
-is "$status $(cat "$out")" "0 You said: hello" "nor where a person would have to grant it first"
+is "$status $(cat "$out")" "0 You said: hello" \
+  "a turn begins where a person would have to grant the right first"
 err_like 'operator.approvals: this device wants more than it was approved for: run on the gateway: openclaw devices approve pr-11;' \
-  "who is told"
+  "the person who would grant the right is told how"
 run agent-approve -p half -l
-is "$status" 77 "approvals cannot be seen without it"
+is "$status" 77 "approvals cannot be seen without operator.approvals"
 start_gateway most --approvals late --approved operator.read,operator.write,operator.approvals
 run agent-approve -p most -l --all
-is "$status" 77 "all of them cannot be seen without the administrator's right"
-err_like 'openclaw devices approve pr-11$' "which is a person's to grant"
+is "$status" 77 "approvals of others cannot be seen without the administrator's right"
+err_like 'openclaw devices approve pr-11$' "how to grant the administrator's right is told"
 # In a pipe.
 start_gateway shy --pair --approvals late
 start shy agent-approve -p shy -w --retry-wait 0.1
-ok "also in a pipe it says that it waits to be let in" \
+ok "a device that waits to be let in is told so in a pipe, too" \
   wait_until 20 has "$tmp/shy.err" 'openclaw devices approve pr-9; waiting until somebody has done that'
 tell shy pair
 wait_until 20 came_frames shy exec.approval.list 1
-is "$(grep -c 'openclaw devices approve' "$tmp/shy.err")" 1 "it is told once"
+is "$(grep -c 'openclaw devices approve' "$tmp/shy.err")" 1 \
+  "a device that waits to be let in is told so once"
 stop "$pid"
 done_testing

@@ -24,11 +24,12 @@ for number in range(4000):
 out.write(b'{"id":"a1","decision":"deny"}\n')
 PYTHON
 t 2 "200 KB of noise are bad input" sh -c 'agent-approve -p claw <"$1"' - "$tmp/noise"
-is "$(lines "$err")" 11 "of which ten lines are named"
-like "$(tail -n 1 "$err")" '^agent-approve: 4[0-9]{3} more bad lines$' "and the others counted"
-not_ok "nothing of them is shown" grep -q "$(printf '[\033\007\377]')" "$err"
+is "$(lines "$err")" 11 "ten lines of the noise are named"
+like "$(tail -n 1 "$err")" '^agent-approve: 4[0-9]{3} more bad lines$' \
+  "the other lines of the noise are counted"
+not_ok "nothing of the noise is shown" grep -q "$(printf '[\033\007\377]')" "$err"
 is "$(jq -r '"\(.id) \(.decision) \(.result)"' "$out")" "a1 deny accepted" \
-  "the decision behind them counts"
+  "the decision behind the noise counts"
 
 ask a2
 {
@@ -42,18 +43,21 @@ t 0 "lines of 16 MB take some times their length" \
   python3 "$cli/resident.py" $((110 * 1024)) sh -c \
   'agent-approve -p claw <"$1" >"$2" 2>"$3"; [ $? -eq 2 ]' - "$tmp/long" "$tmp/said" "$tmp/noted"
 diag "$(cat "$out")"
-like "$(cat "$tmp/noted")" '^agent-approve: standard input:1: not JSON: ' "one is named"
-ok "it is named in one short line" test "$(wc -c <"$tmp/noted")" -lt 200
+like "$(cat "$tmp/noted")" '^agent-approve: standard input:1: not JSON: ' \
+  "a line of 16 MB that is not a decision is named"
+ok "a line of 16 MB is named in one short line" test "$(wc -c <"$tmp/noted")" -lt 200
 is "$(jq -r '"\(.id) \(.decision) \(.result)"' "$tmp/said")" "a2 deny accepted" \
-  "one that decides does so"
+  "a line of 16 MB that decides does so"
 
 # What an approval or a decision is called is escaped where a person sees it.
 id=$(printf 'b\033[2J\n\342\200\256')
 jq -cn --arg id "$id" '{id: $id, decision: "deny"}' >"$tmp/odd"
 t 1 "an id that a terminal would obey has status 1" sh -c 'agent-approve -p claw <"$1"' - "$tmp/odd"
-is "$(jq -r .id "$out")" "$id" "is kept in the record"
+is "$(jq -r .id "$out")" "$id" "an id that a terminal would obey is kept in the record"
 run python3 "$cli/terminal.py" sh -c 'agent-approve -p claw - <"$1"' - "$tmp/odd"
-unlike "$(sed 's/\x1b\[[0-9;]*m//g' "$out")" "$(printf '[\033]|\342\200\256')" "and made visible to a person"
+unlike "$(sed 's/\x1b\[[0-9;]*m//g' "$out")" "$(printf '[\033]|\342\200\256')" \
+  "an id that a terminal would obey is made visible to a person"
 run python3 "$cli/terminal.py" agent-approve -p claw --color never --deny "$id"
-unlike "$(cat "$out")" "$(printf '[\033]|\342\200\256')" "that of the command line is shown so, too"
+unlike "$(cat "$out")" "$(printf '[\033]|\342\200\256')" \
+  "an id of the command line is made visible, too"
 done_testing

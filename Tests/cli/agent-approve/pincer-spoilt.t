@@ -27,21 +27,21 @@ is "$#" 2 "The ids of actions are those of the planned calls."
 approve -l
 status_is 0 "What waits is told without the list."
 is "$(jq -r .id "$out" | sort | xargs)" "$(printf '%s\n' "$plain" "$1" "$2" | sort | xargs)" \
-  "All of it is told, also what no event proposes."
+  "All that waits is told, also what no event proposes."
 is "$(jq -r 'select(.id == "'"$1"'") | .request' "$out")" \
   "$(jq -n '{tool: "bash", riskClass: "HIGH", preview: {command: "tide --port KIL --day 0"}}')" \
-  "The request of one whose proposal is lost is what the call was planned with."
+  "A request whose proposal is lost is what the call was planned with."
 err_like 'cannot list what waits' "It is said that the list cannot be read."
 
 approve --approve "$1"
-is "$status: $(results)" "0: $1 approve accepted" "It is approved by its id."
+is "$status: $(results)" "0: $1 approve accepted" "A spoilt request is approved by its id."
 approve --approve "$1"
 is "$status: $(results)" "0: $1 approve already" \
-  "What became of it is known from its thread, as no list can tell."
+  "What became of a spoilt request is known from its thread, as no list can tell."
 approve --deny "$1"
-is "$status: $(results)" "1: $1 reject late" "Another answer to it comes late."
+is "$status: $(results)" "1: $1 reject late" "Another answer to a spoilt request comes late."
 approve --deny "$2"
-is "$status: $(results)" "0: $2 reject accepted" "The other one is denied."
+is "$status: $(results)" "0: $2 reject accepted" "The other spoilt request is denied."
 asked "spoilt 1"
 id=$(calls_of)
 tell pin settle "$id" deny
@@ -64,7 +64,7 @@ thread=$(new_thread pin)
 run agent-chat -p pin -t "$thread" spoilt
 status_is 75 "A turn waits for an action that nothing proposes."
 err_like 'waits for a person: bash \(HIGH\) .*"tide --port KIL --day 0".*, approval tc_[0-9a-f]+' \
-  "It is said which, by the call that was planned."
+  "The action that the turn waits for is told by the call that was planned."
 
 # --- messages
 
@@ -77,16 +77,18 @@ tell pin spoil "$thread" 4
 run agent-chat -p pin -t "$thread" --history -o json
 is "$(jq -r .text "$out" | xargs)" "You said: one two three You said: three" \
   "The messages around those that cannot be sent are read."
-err_like "message 1 of thread $thread: .*not UTF-8" "The first of them is named."
-err_like "message 4 of thread $thread: " "So is the second."
+err_like "message 1 of thread $thread: .*not UTF-8" \
+  "The first message that cannot be sent is named."
+err_like "message 4 of thread $thread: " "The second message that cannot be sent is named, too."
 run agent-chat -p pin -t "$thread" --history -n 2 -o json
-is "$(jq -r .text "$out" | xargs)" "three You said: three" "The last ones are whole."
-err_empty "What is not asked for is not named."
+is "$(jq -r .text "$out" | xargs)" "three You said: three" "The last messages are read whole."
+err_empty "A spoilt message that is not asked for is not named."
 run agent-chat -p pin -t "$thread" hello
-is "$status: $(cat "$out")" "0: You said: hello" "One can talk in such a thread."
+is "$status: $(cat "$out")" "0: You said: hello" "One can talk in a thread with spoilt messages."
 tell pin lose TurnsService/StartTurn
 run agent-chat -p pin --retry-wait 0.05 --timeout 20 -t "$thread" lost words
-is "$status: $(cat "$out")" "0: You said: lost words" "What was lost is found in it."
+is "$status: $(cat "$out")" "0: You said: lost words" \
+  "A lost reply is found in a thread with spoilt messages."
 run agent-tail -p pin "$thread" --from 0 -n 3 --max-time 10
-is "$(lines "$out")" 3 "It can be followed."
+is "$(lines "$out")" 3 "A thread with spoilt messages can be followed."
 done_testing

@@ -22,53 +22,57 @@ decided() { calls pin ApprovalsService/ApproveAction; calls pin ApprovalsService
 results() { jq -r '"\(.id) \(.decision) \(.result)" + (.reason // "" | if . == "" then . else ": " + . end)' "$out"; }
 
 approve -l
-status_is 1 "nothing waits"
-out_empty "and nothing is printed"
-err_empty "nothing is said, either"
+status_is 1 "-l has status 1 when nothing waits"
+out_empty "nothing is printed when nothing waits"
+err_empty "nothing is said when nothing waits"
 
 wants 2
 # shellcheck disable=SC2046  # two words
 set -- $(ids)
 approve -l
-status_is 0 "what waits"
+status_is 0 "-l has status 0 when something waits"
 is "$(jq -c '[.type, .backend, .profile, .id, .tool, .risk, .decisions, .state]' "$out" | head -n 1)" \
   "[\"approval\",\"pincer\",\"pin\",\"$1\",\"bash\",\"HIGH\",[\"approve\",\"reject\"],\"pending\"]" \
-  "it is a record"
+  "what waits is listed as a record"
 is "$(jq -c .request "$out" | head -n 1)" \
   '{"tool":"bash","riskClass":"HIGH","preview":{"command":"tide --port KIL --day 0"}}' \
   "what is decided on is not in the model's words"
 is "$(jq -r '.expires != null and .thread == "thr_0000000000000001"' "$out" | sort -u)" true \
-  "it says until when, and where"
+  "an approval says until when it waits, and in which thread"
 out_unlike "$(printf '\033')" "a summary is made visible"
 is "$(calls pin ApprovalsService/ListApprovals | sort -u)" '{"status":"PENDING"}' \
-  "what waits is all that is asked for"
+  "-l asks for nothing but what waits"
 
 approve --approve "$1"
-status_is 0 "it is approved"
+status_is 0 "--approve has status 0 for what waits"
 is "$(jq -c '[.type, .backend, .profile, .id, .decision, .result]' "$out")" \
-  "[\"approval_answer\",\"pincer\",\"pin\",\"$1\",\"approve\",\"accepted\"]" "the answer counts"
+  "[\"approval_answer\",\"pincer\",\"pin\",\"$1\",\"approve\",\"accepted\"]" \
+  "the answer of --approve is accepted"
 carried_out() { [ "$(state "$1")" = EXECUTED ]; }
-ok "it is carried out" wait_until 20 carried_out "$1"
+ok "what is approved is carried out" wait_until 20 carried_out "$1"
 approve --deny "$2" not on a Sunday
-status_is 0 "it is denied"
+status_is 0 "--deny with a reason has status 0"
 is "$(calls pin ApprovalsService/RejectAction)" \
-  "{\"actionId\":\"$2\",\"reason\":\"not on a Sunday\"}" "the reason goes with it"
+  "{\"actionId\":\"$2\",\"reason\":\"not on a Sunday\"}" "the reason of --deny is sent with it"
 
 approve --approve "$1"
-status_is 0 "the same answer may come again"
-is "$(results)" "$1 approve already" "the result says that it is known"
+status_is 0 "the same approval may come again"
+is "$(results)" "$1 approve already" "the result of the same approval is already"
 approve --deny "$2"
-status_is 0 "and so is the same denial"
-is "$(results)" "$2 reject already: not on a Sunday" "with what was said of it"
+status_is 0 "the same denial may come again"
+is "$(results)" "$2 reject already: not on a Sunday" \
+  "the result of the same denial has the first reason"
 approve --deny "$1"
-status_is 1 "another answer"
-is "$(results)" "$1 reject late: it was answered: approve" "comes late"
+status_is 1 "another answer to what was approved has status 1"
+is "$(results)" "$1 reject late: it was answered: approve" \
+  "another answer to what was approved is late"
 approve --approve "$2"
-status_is 1 "and so does this"
-is "$(results)" "$2 approve late: it was answered: reject (not on a Sunday)" "with what was said"
+status_is 1 "another answer to what was denied has status 1"
+is "$(results)" "$2 approve late: it was answered: reject (not on a Sunday)" \
+  "another answer to what was denied is late, and told the reason"
 approve --approve tc_none
-status_is 1 "what there is not"
-is "$(results)" "tc_none approve not_found" "the result says that it is not there"
+status_is 1 "an answer to what is not there has status 1"
+is "$(results)" "tc_none approve not_found" "the result of what is not there is not_found"
 
 wants 2
 # shellcheck disable=SC2046
@@ -76,11 +80,13 @@ set -- $(ids)
 tell pin expire "$1"
 tell pin age "$2"
 approve --approve "$1"
-is "$status: $(results)" "1: $1 approve late: it is expired" "what the server has given up"
+is "$status: $(results)" "1: $1 approve late: it is expired" \
+  "an approval of what the server has given up is late"
 approve --approve "$2"
-is "$status: $(results)" "1: $2 approve late: it is expired" "what it finds too old now"
+is "$status: $(results)" "1: $2 approve late: it is expired" \
+  "an approval of what the server finds too old now is late"
 approve --deny "$2"
-is "$status: $(results)" "1: $2 reject late: it is expired" "an expired one is no denial"
+is "$status: $(results)" "1: $2 reject late: it is expired" "a denial of what is expired is late"
 
 # --- standard input
 
@@ -91,12 +97,13 @@ t 1 "ids come from standard input" \
   sh -c 'printf "%s\n" "$@" | agent-approve -p pin --approve -' - "$1" tc_none '' "$2"
 is "$(results)" "$1 approve accepted
 tc_none approve not_found
-$2 approve accepted" "each has a result on a line, in their order"
+$2 approve accepted" "each id has a result on a line, in their order"
 t 0 "a list of what waits has status 0" \
   sh -c 'agent-approve -p pin -l | agent-approve -p pin --deny - not so many'
 is "$(results)" "$3 reject accepted
 $4 reject accepted" "a list is denied as a whole"
-is "$(calls pin ApprovalsService/RejectAction | tail -n 1 | jq -r .reason)" "not so many" "the reason is sent"
+is "$(calls pin ApprovalsService/RejectAction | tail -n 1 | jq -r .reason)" "not so many" \
+  "the reason is sent when a list is denied"
 wants 3
 # shellcheck disable=SC2046
 set -- $(ids)
@@ -107,12 +114,14 @@ set -- $(ids)
   echo "{\"id\":\"$1\",\"decision\":\"deny\"}"
   echo "{\"id\":\"$3\",\"decision\":\"always\"}"
 } >"$tmp/decisions"
-t 2 "decisions, and a line that is none" sh -c 'agent-approve -p pin <"$1"' - "$tmp/decisions"
+t 2 "a line among decisions that is none has status 2" \
+  sh -c 'agent-approve -p pin <"$1"' - "$tmp/decisions"
 is "$(results | sed 's/late: .*/late/')" "$1 approve accepted
 $2 reject accepted
 $1 reject late
-$3 always refused: the server takes: approve, reject" "each has a result on a line, in their order"
-err_like '^agent-approve: standard input:2: not JSON: ' "the line is named"
+$3 always refused: the server takes: approve, reject" \
+  "each decision has a result on a line, in their order"
+err_like '^agent-approve: standard input:2: not JSON: ' "the line that is not a decision is named"
 approve --deny "$3"
 
 # --- losses: an answer is not given twice unless it still waits
@@ -124,16 +133,18 @@ before=$(decided | wc -l)
 tell pin lose ApprovalsService/ApproveAction
 approve --approve "$1"
 is "$status: $(results)" "0: $1 approve already" "an answer whose reply is lost was given"
-is "$(decided | wc -l)" $((before + 1)) "it is given once"
+is "$(decided | wc -l)" $((before + 1)) "an answer whose reply is lost is given once"
 tell pin close ApprovalsService/ApproveAction
 approve --approve "$2"
-is "$status: $(results)" "0: $2 approve accepted" "one that was not taken is given again"
+is "$status: $(results)" "0: $2 approve accepted" "an answer that was not taken is given again"
 tell pin answer ApprovalsService/ApproveAction 502 text/html '<html>'
 approve --approve "$3"
-is "$status: $(results)" "0: $3 approve accepted" "and so is one that somebody on the way refused"
+is "$status: $(results)" "0: $3 approve accepted" \
+  "an answer that somebody on the way refused is given again"
 tell pin refuse ApprovalsService/ApproveAction internal odd
 approve --approve "$4"
-is "$status: $(results)" "0: $4 approve accepted" "the server may refuse for now"
+is "$status: $(results)" "0: $4 approve accepted" \
+  "an answer that the server refused for now is given again"
 
 # --- what happens to them, live
 
@@ -144,7 +155,7 @@ wait_until 20 came_calls pin ApprovalsService/ListApprovals $((listings + 1))
 wants 3
 # shellcheck disable=SC2046
 set -- $(ids)
-ok "-w: what is asked" wait_until 20 has "$tmp/watch.out" "\"id\":\"$3\".*\"pending\""
+ok "-w tells what is asked" wait_until 20 has "$tmp/watch.out" "\"id\":\"$3\".*\"pending\""
 tell pin settle "$1" approve
 tell pin settle "$2" reject
 tell pin expire "$3"
@@ -155,7 +166,7 @@ ok "what expires is told, too" \
   wait_until 20 has "$tmp/watch.out" "\"id\":\"$3\".*\"state\":\"expired\""
 ok "what was approved is carried out in the end" \
   wait_until 20 has "$tmp/watch.out" "\"id\":\"$1\".*\"state\":\"executed\""
-is "$(jq -r '.id + " " + .state' "$tmp/watch.out" | sort | uniq -d)" "" "each is told once"
+is "$(jq -r '.id + " " + .state' "$tmp/watch.out" | sort | uniq -d)" "" "-w tells nothing twice"
 tell pin refuse ApprovalsService/ListApprovals unavailable later
 listings=$(calls pin ApprovalsService/ListApprovals | wc -l)
 wait_until 20 came_calls pin ApprovalsService/ListApprovals $((listings + 3))
@@ -168,7 +179,7 @@ stop "$watch"
 tell pin refuse ApprovalsService/ListApprovals unauthenticated unauthorized
 approve -l
 status_is 77 "a token that is refused has status 77"
-err_one_line agent-approve "one line says it"
+err_one_line agent-approve "a token that is refused is told in one line"
 tell pin answer ApprovalsService/ListApprovals 401 application/json '{"error":"unauthorized"}'
 approve -l
 status_is 77 "a refusal may have another shape"
@@ -177,12 +188,13 @@ approve -l
 status_is 2 "another server is an error"
 tell pin refuse ApprovalsService/ListApprovals unavailable "$(printf 'a\033[31mb')"
 approve -l
-status_is 75 "one that is away has status 75"
-err_like 'a\\e\[31mb' "in its words, made visible"
+status_is 75 "a server that is away has status 75"
+err_like 'a\\e\[31mb' "a server that is away is told in its words, made visible"
 tell pin revoke
 t 77 "a token that was revoked is refused" sh -c 'echo tc_1 | agent-approve -p pin --approve -'
-is "$(jq -r .result "$out")" refused "nothing was sent"
-not_ok "no token in what was said" grep -rq "${pincer_token#*.}" "$out" "$err" "$tmp/watch.out" "$tmp/watch.err"
+is "$(jq -r .result "$out")" refused "nothing is sent with a token that was revoked"
+not_ok "the token is nowhere in what was said" \
+  grep -rq "${pincer_token#*.}" "$out" "$err" "$tmp/watch.out" "$tmp/watch.err"
 
 # --- the reply is read
 # reply WORD METHOD JSON STATUS RESULT: what is decided, what is said to that, what it means.

@@ -28,7 +28,7 @@ asked() { agent-approve -p claw -l 2>/dev/null >"$tmp/list"; }
 ok "what an agent asks is listed" wait_until 20 asked
 is "$(frames claw connect | jq -c .scopes | sort -u)" '["operator.read","operator.approvals","operator.questions"]
 ["operator.read","operator.write","operator.approvals","operator.questions"]' \
-  "a scope of its own is asked for, which who begins a turn needs as well"
+  "a scope of its own is asked for, as well by who begins a turn"
 id=$(jq -r .id "$tmp/list")
 is "$(jq -c '[.type, .tool, .thread, .turn == .request.runId, .state, .summary, .decisions]' "$tmp/list")" \
   '["approval","question","agent:heron:main",true,"pending","Which harbour? (North, South)",["North","South","deny"]]' \
@@ -51,7 +51,7 @@ stop "$talk" 2>/dev/null
 approve --answer "$id" South
 is "$status $(result)" "1 late South it was answered: North (by agent-approve)" "a second answer hears the first"
 approve --answer "$id" 1
-is "$status $(result)" "0 already 1 by agent-approve" "the same again is no other"
+is "$status $(result)" "0 already 1 by agent-approve" "the same answer again is already given"
 approve --deny "$id"
 is "$status $(result)" "1 late deny it was answered: North (by agent-approve)" "what was answered cannot be denied any more"
 
@@ -73,7 +73,8 @@ approve --answer a1 'the old one'
 is "$status $(result)" "0 accepted the old one -" "words of one's own are taken where the question takes them"
 ask a2 "$strict"
 approve --answer a2 'the old one'
-is "$status $(result)" "1 refused the old one the old one is none of: 1 North, 2 South" "where it does not, they are refused"
+is "$status $(result)" "1 refused the old one the old one is none of: 1 North, 2 South" \
+  "words of one's own are refused where the question does not take them"
 agent-approve -p claw -l 2>/dev/null | jq -c '.decision = "South"' >"$tmp/south"
 approve <"$tmp/south"
 is "$status $(result)" "0 accepted South -" "a record names a choice as its decision"
@@ -110,9 +111,9 @@ wait_until 20 has "$tmp/secret.out" '"state":"approved"'
 stop "$pid" 2>/dev/null
 is "$(jq -r 'select(.id == "s1" and .state == "approved").decision' "$tmp/secret.out")" answered \
   "what somebody else answers to a question for a secret is not told"
-not_ok "the secret is nowhere" has "$tmp/secret.out" hidden-key
+not_ok "the secret is nowhere in what -w tells" has "$tmp/secret.out" hidden-key
 approve --answer s1 another
-err_unlike 'hidden-key' "nor is it told to who answers late"
+err_unlike 'hidden-key' "a secret is not told to who answers late, either"
 ask a9 "$harbour"
 approve --answer a9 -- -9223372036854775808
 is "$(jq -r .result "$out")" refused "the smallest number is a number that no choice has"
@@ -120,13 +121,16 @@ approve --deny a9
 tell claw ask e1 '{"command":"ls"}'
 wait_until 20 listed e1 || bail "e1 is not asked"
 approve --answer e1 yes
-is "$status $(result)" "1 refused allow-once it is no question" "an answer to what is no question allows nothing"
-is "$(frames claw approval.resolve | grep -c e1)" 0 "nothing is sent for it"
+is "$status $(result)" "1 refused allow-once it is no question" \
+  "an answer to what is not a question allows nothing"
+is "$(frames claw approval.resolve | grep -c e1)" 0 \
+  "nothing is sent for an answer to what is not a question"
 approve --deny e1
 approve --deny a6
 t 2 "an answer has words" agent-approve -p claw --answer a6
 err_is "agent-approve: --answer: what is to be answered?
-usage: agent-approve [options] -l|-w|-i|-|--approve ID|--deny ID|--answer ID ..." "that no words are given is said"
+usage: agent-approve [options] -l|-w|-i|-|--approve ID|--deny ID|--answer ID ..." \
+  "--answer without words is told as a mistake"
 
 # A reply that is lost: what still waits is answered again, and what was answered is not.
 ask c1 "$harbour"
@@ -139,7 +143,8 @@ tell claw cut question.resolve
 approve --answer c2 North
 is "$status $(jq -r '[.result, .decision] | join(" ")' "$out")" "0 already North" \
   "an answer whose reply was lost is found"
-is "$(frames claw question.resolve | wc -l)" $((before + 1)) "it is sent once"
+is "$(frames claw question.resolve | wc -l)" $((before + 1)) \
+  "an answer whose reply was lost is sent once"
 
 # --- how it ends
 
@@ -157,7 +162,8 @@ e2 expired -
 e3 cancelled -' "what somebody else answers, nobody answers or is withdrawn is told"
 tell claw drop
 tell claw question e4 "$harbour"
-ok "what is asked meanwhile is listed anew" wait_until 20 has "$tmp/watch.out" '"id":"e4"'
+ok "a question that is asked while the link is down is listed anew" \
+  wait_until 20 has "$tmp/watch.out" '"id":"e4"'
 stop "$watch"
 approve --deny e4
 

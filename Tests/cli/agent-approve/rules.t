@@ -8,7 +8,7 @@ decides() {
   jq -cn --arg tool "$1" --argjson input "$2" '{type: "approval", id: "1", state: "pending", tool: $tool,
     request: {cwd: "/srv/site", tool_name: $tool, tool_input: $input}}' |
     jq -r -f "$root/share/agentutils/rules.jq" | jq -r '.decision' >"$tmp/decision"
-  is "$(cat "$tmp/decision")" "$3" "$1 $2: ${3:-a person is asked}"
+  is "$(cat "$tmp/decision")" "$3" "the rules answer $1 $2 with ${3:-nothing, so a person is asked}"
 }
 decides Bash '{"command":"git status"}' allow
 decides Bash '{"command":"ls"}' allow
@@ -34,5 +34,5 @@ decides Glob '{"pattern":"*","path":"/home"}' deny
 decides question '{"questions":[]}' ''
 is "$(echo '{"type":"approval","id":"1","state":"cancelled","tool":"Bash","request":{"tool_input":{"command":"ls"}}}' |
   jq -f "$root/share/agentutils/rules.jq")" "" "what does not wait any more is let be"
-ok "it has ten lines at most" test "$(grep -cv "^#" "$root/share/agentutils/rules.jq")" -le 10
+ok "rules.jq has ten lines at most" test "$(grep -cv "^#" "$root/share/agentutils/rules.jq")" -le 10
 done_testing

@@ -26,31 +26,32 @@ ask() {
 }
 
 approve -l
-status_is 1 "nothing waits"
+status_is 1 "-l has status 1 when nothing waits"
 ask one hello
 is "$(tail -n 1 "$tmp/watch.out" | jq -c '[.type, .state, .tool, .request.commandArgv[:2], .request.host]')" \
   '["approval","pending","exec",["/bin/sh","-c"],"gateway"]' "-w tells what would run"
 approve -l
-status_is 0 "-l tells it, too"
-is "$(jq -r .id "$out")" "$id" "it has the same id"
-not_ok "and it does not run yet" test -e "$tmp/ran"
+status_is 0 "-l has status 0 for what -w tells"
+is "$(jq -r .id "$out")" "$id" "-l tells the same id as -w"
+not_ok "a command that waits does not run yet" test -e "$tmp/ran"
 approve --approve "$id"
 status_is 0 "--approve succeeds"
 is "$(jq -r '"\(.decision) \(.result)"' "$out")" "allow-once accepted" "the answer is accepted"
 finished "$asked"
-is "$status: $(cat "$tmp/one.out")" "0: HELLO" "and the answer comes"
+is "$status: $(cat "$tmp/one.out")" "0: HELLO" "the answer of the agent comes when it is approved"
 ok "-w tells that it was approved" wait_until 20 has "$tmp/watch.out" '"id":"'"$id"'".*"approved"'
 approve --approve "$id"
-status_is 0 "a second time it is approved already"
-like "$(cat "$out")" '"result":"already"' "the result says so"
+status_is 0 "a second --approve has status 0"
+like "$(cat "$out")" '"result":"already"' "a second --approve has the result already"
 
 ask two hello
 approve --deny "$id"
 status_is 0 "--deny succeeds"
 finished "$asked"
-is "$status: $(cat "$tmp/two.out")" "1: " "leaves the question without an answer"
-is "$(cat "$tmp/two.err")" "agent-chat: the agent failed: refusal: the reply was denied" "the message says that it was denied"
-is "$(cat "$tmp/ran")" ran "nothing ran"
+is "$status: $(cat "$tmp/two.out")" "1: " "--deny leaves the question without an answer"
+is "$(cat "$tmp/two.err")" "agent-chat: the agent failed: refusal: the reply was denied" \
+  "the message says that the reply was denied"
+is "$(cat "$tmp/ran")" ran "nothing runs when it is denied"
 
 ask three hello
 run sh -c 'agent-approve -p claw -l |
@@ -58,7 +59,7 @@ run sh -c 'agent-approve -p claw -l |
   agent-approve -p claw'
 status_is 0 "a policy answers with records"
 finished "$asked"
-is "$(cat "$tmp/three.out")" HELLO "lets it answer"
+is "$(cat "$tmp/three.out")" HELLO "an approval by a policy lets the agent answer"
 
 ask four hello
 run python3 "$cli/talk.py" agent-approve -p claw -i --color never <<'END'
@@ -66,16 +67,16 @@ allow it once? y, n or later [n] |y
 accepted|^D
 END
 status_is 0 "a person answers at the terminal"
-like "$(cat "$out")" "^  runs     /bin/sh -c .*tr a-z A-Z" "sees the whole command"
+like "$(cat "$out")" "^  runs     /bin/sh -c .*tr a-z A-Z" "a person sees the whole command"
 finished "$asked"
-is "$(cat "$tmp/four.out")" HELLO "the answer allows it"
+is "$(cat "$tmp/four.out")" HELLO "a yes at the terminal lets the agent answer"
 ask five hello
 run python3 "$cli/talk.py" agent-approve -p claw -i --color never <<'END'
 allow it once? y, n or later [n] |
 deny: accepted|^D
 END
 finished "$asked"
-is "$status" 1 "Enter denies it"
+is "$status" 1 "Enter at the terminal denies the request"
 is "$(lines "$tmp/ran")" 3 "what was allowed ran, and nothing else"
 
 stop "$watch"

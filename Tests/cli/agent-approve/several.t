@@ -21,36 +21,38 @@ idle
 resolved() { frames claw exec.approval.resolve | jq -r '"\(.id) \(.decision)"'; }
 lists() { [ "$(agent-approve -p .,claw -l -o json 2>/dev/null | jq -r .profile | sort | xargs)" = "$1" ]; }
 
-t 1 "where neither asks anything nothing is listed" agent-approve -p .,claw -l
+t 1 "nothing is listed where neither profile asks anything" agent-approve -p .,claw -l
 tell claw ask a1 '{"command":"make gateway","cwd":"/srv/site"}'
 agent-say -q . -- run make terminal
-ok "what both ask is listed, each by its profile" wait_until 20 lists ". claw"
+ok "what both profiles ask is listed, each by its profile" wait_until 20 lists ". claw"
 id=$(agent-approve -p . -l -o json | jq -r .id)
 start watch agent-approve -p .,claw -w -o json
-ok "and followed" wait_until 20 grep -q a1 "$tmp/watch.out"
-t 0 "answers go to whom they are for" sh -c "agent-approve -p .,claw -l -o json | jq -c '.decision = \"approve\"' | agent-approve -p .,claw -o json"
+ok "what both profiles ask is followed" wait_until 20 grep -q a1 "$tmp/watch.out"
+t 0 "answers go to the profiles they are for" \
+  sh -c "agent-approve -p .,claw -l -o json | jq -c '.decision = \"approve\"' | agent-approve -p .,claw -o json"
 is "$(jq -r '[.profile, .decision, .result] | join(" ")' "$out" | sort | xargs)" ". allow accepted claw allow-once accepted" \
-  "and each result names its own"
+  "each result names its own profile"
 is "$(resolved)" "a1 allow-once" "the gateway has its answer"
 idle
 over() { [ "$(jq -r 'select(.state != "pending").profile' "$tmp/watch.out" | sort -u | xargs)" = ". claw" ]; }
-ok "that both are over is told" wait_until 20 over
-t 1 "an answer to what neither asks" agent-approve -p .,claw --approve "$id" -o json
-is "$(jq -r .result "$out")" not_found "finds nothing"
+ok "the ends of both approvals are told" wait_until 20 over
+t 1 "an answer to what neither profile asks has status 1" \
+  agent-approve -p .,claw --approve "$id" -o json
+is "$(jq -r .result "$out")" not_found "an answer to what neither profile asks finds nothing"
 tell claw ask a2 '{"command":"make gateway"}'
 wait_until 20 lists claw
-t 1 "an answer for another profile than asked" agent-approve -p .,claw <<END
+t 1 "an answer for another profile than asked has status 1" agent-approve -p .,claw <<END
 {"id":"a2","decision":"approve","profile":"."}
 END
-is "$(resolved | wc -l | tr -d ' ')" 1 "is given to nobody"
+is "$(resolved | wc -l | tr -d ' ')" 1 "an answer for another profile than asked is given to nobody"
 run python3 "$cli/talk.py" agent-approve -p .,claw -i --once --color never <<'END'
 approval a2|-
 allow it once? y, n or later [n] |y
 a2 allow-once: accepted|-
 END
-status_is 0 "a person is asked what any of them asks"
-t 2 "one that there is not is refused" agent-approve -p .,none -l
-err_like '^agent-approve: profile none' "by name"
-t 2 "a token is for one" agent-approve -p .,claw --token-file /nowhere -l
+status_is 0 "a person is asked what any of the profiles asks"
+t 2 "a profile that does not exist is refused" agent-approve -p .,none -l
+err_like '^agent-approve: profile none' "the profile that does not exist is named"
+t 2 "--token-file is refused for several profiles" agent-approve -p .,claw --token-file /nowhere -l
 stop_gateway claw 2>/dev/null || tell claw die 2>/dev/null || :
 done_testing
