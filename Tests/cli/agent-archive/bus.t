@@ -18,19 +18,23 @@ archive=$tmp/archive
 content() { action-filter -o content "$1"/2* | jq -r .content; }
 compressed() { [ -n "$(find "$1" -name "$2.ndjson.*")" ] && [ ! -e "$1/$2.ndjson" ]; }
 
-t 2 "a wrong option of bus-get" agent-archive --bus --no-such-option
-err_like "^agent-archive: unknown option --no-such-option" "is told by our name"
-t 2 "and so is a wrong subject" agent-archive --folder "$archive" --bus 'a..b'
+t 2 "an option that bus-get does not know has status 2" agent-archive --bus --no-such-option
+err_like "^agent-archive: unknown option --no-such-option" \
+  "an option that bus-get does not know is told by our name"
+t 2 "a wrong subject has status 2" agent-archive --folder "$archive" --bus 'a..b'
 t 2 "--index behind another option is not understood" agent-archive -s "$bus" --bus --index
-t 2 "and what --archive is not for" agent-archive -d x --folder "$archive" --bus
-err_like "^agent-archive: --archive keeps a place of its own" "the reason is told"
+t 2 "--archive has status 2 beside --bus" agent-archive -d x --folder "$archive" --bus
+err_like "^agent-archive: --archive keeps a place of its own" \
+  "the message says why --archive is refused beside --bus"
 
 start live env LD_PRELOAD="$tmp/clock.so" agent-archive --folder "$archive" --bus -s "$bus" 'actions.>'
 live=$pid
 ok "what the stream holds is written" wait_until 20 at_least "$archive/$today.ndjson" 200
 t 2 "a second archiver is refused" agent-archive --folder "$archive" --bus -s "$bus"
-err_is "agent-archive: $archive: another archiver is at work" "is refused, by our name"
-t 2 "and so is one of a stream" agent-archive --folder "$archive" http://127.0.0.1:9/
+err_is "agent-archive: $archive: another archiver is at work" \
+  "a second archiver is refused by our name"
+t 2 "a second archiver, of a stream, is refused" \
+  agent-archive --folder "$archive" http://127.0.0.1:9/
 echo 86400 >"$CLOCK"
 rows 50 201 | bus-put -s "$bus"
 ok "at midnight the day is compressed" wait_until 20 compressed "$archive" "$today"
@@ -56,7 +60,7 @@ for turn in 1 2 3 4 5 6 7 8; do
   stop "$pid" KILL
   [ "$status" -ne 137 ] || killed=$((killed + 1))
 done
-is "$killed" 8 "killed eight times"
+is "$killed" 8 "the archiver is killed eight times"
 run env LD_PRELOAD="$tmp/clock.so" agent-archive --folder "$tmp/killed" --bus -s "$bus" -t many -e
 one_left() { [ "$(find "$tmp/killed" -name '*.ndjson' | wc -l)" -eq 1 ]; }
 ok "all days but the last are compressed" wait_until 20 one_left

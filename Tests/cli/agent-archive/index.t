@@ -15,7 +15,8 @@ err_is "agent-archive: $tmp/kept: no such folder" "a missing folder is named"
 status_is 2 "a missing folder is an error"
 mkdir kept
 run agent-archive --folder kept --index -n 1
-err_like "^agent-archive: --index takes no other options" "an option that is for another task"
+err_like "^agent-archive: --index takes no other options" \
+  "--index refuses an option for another task"
 t 0 "an empty folder is no error" agent-archive --folder kept --index
 
 XDG_STATE_HOME=here run agent-archive --index
@@ -35,21 +36,22 @@ records 2025-01-07 100 | tee -a all >kept/2025-01-07.ndjson
 cp kept/2025-01-04.ndjson.zst packed
 ls -i kept/2025-01-04.ndjson.zst >inode
 t 0 "--index succeeds" agent-archive --folder kept --index
-out_empty "nothing is printed"
-err_empty "nothing is said"
+out_empty "--index prints nothing"
+err_empty "--index says nothing"
 for day in 1 2 3 4 6; do
   ok "day $day has an index" has_index "kept/2025-01-0$day.ndjson.zst"
 done
-ok "a file that had one is left alone" test "$(ls -i kept/2025-01-04.ndjson.zst)" = "$(cat inode)"
-not_ok "what is compressed with gzip has none" has_index kept/2025-01-05.ndjson.gz
+ok "a file that had an index is left alone" \
+  test "$(ls -i kept/2025-01-04.ndjson.zst)" = "$(cat inode)"
+not_ok "a file that is compressed with gzip has no index" has_index kept/2025-01-05.ndjson.gz
 run action-filter kept
-ok "every record is there" cmp "$out" all
+ok "every record is there after --index" cmp "$out" all
 is "$(jq -r .name kept/.index | xargs)" \
   "$(for day in 1 2 3 4 6; do printf '2025-01-0%s.ndjson.zst ' "$day"; done | sed 's/ $//')" \
-  "the folder's index names them"
+  "the folder's index names the files that have one"
 is "$(stat -c %a kept/.index kept/2025-01-01.ndjson.zst | xargs)" "600 600" \
-  "they are for the user alone"
-is "$(left)" "" "nothing else is left"
+  "the indexes are for the user alone"
+is "$(left)" "" "nothing else is left by --index"
 
 # --- what cannot be read
 head -c 300 packed >kept/2025-02-01.ndjson.zst
@@ -61,11 +63,11 @@ t 2 "a damaged file is an error" agent-archive --folder kept --index
 err_is "agent-archive: $tmp/kept/2025-02-01.ndjson.zst: no index was added" \
   "the damaged file is named"
 is "$(wc -c <kept/2025-02-01.ndjson.zst | tr -d ' ')" 300 "the damaged file stays"
-ok "a link is not followed" cmp victim before
+ok "a link to a packed file is not followed" cmp victim before
 rm kept/2025-02-0*
 ln -sf "$tmp/victim" kept/.index
 run agent-archive --folder kept --index
-ok "nor is one in the place of the index" cmp victim before
+ok "a link in the place of the folder's index is not followed" cmp victim before
 rm kept/.index
 
 # --- killed at any moment
@@ -87,13 +89,13 @@ os.execvp(sys.argv[1], sys.argv[1:])' agent-archive --folder kept --index
   wait "$pid" 2>/dev/null
   action-filter kept | sort | cmp -s - want || break
 done
-is "$turn" 9 "killed $killed times, every record is there each time"
-ok "it was killed at work" test "$killed" -gt 0
-t 0 "the next one ends it" agent-archive --folder kept --index
-ok "the file then has an index" has_index kept/2025-03-02.ndjson.zst
+is "$turn" 9 "every record is there each time --index is killed, $killed times"
+ok "--index was killed at work" test "$killed" -gt 0
+t 0 "the next --index ends what was begun" agent-archive --folder kept --index
+ok "the file that was being packed then has an index" has_index kept/2025-03-02.ndjson.zst
 action-filter kept | sort >got
-ok "every record is still there" cmp got want
-is "$(left)" "" "nothing else is left"
+ok "every record is still there after the next --index" cmp got want
+is "$(left)" "" "nothing else is left by the next --index"
 
 start_server numbered python3 "$cli/servers/numbered.py" --rate 100
 # --- compressing, killed at any moment
@@ -120,7 +122,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' agent-archive --folder kept "$url/events"
   [ -z "$(find kept -name '.2*')" ] || break
   rest=$pause
 done
-is "$rest" 0.5 "killed eight times, every record is there once when the next one has begun"
+is "$rest" 0.5 "every record is there once, after an archiver was killed eight times"
 
 # --- beside an archiver, and what that one writes
 rm -rf kept
@@ -132,14 +134,14 @@ records 2025-01-03 100 >kept/2025-01-03.ndjson
 start live agent-archive --folder kept "$url/events"
 live=$pid
 ok "an archiver compresses the files" wait_until 20 test ! -e kept/2025-01-03.ndjson -a ! -e kept/2025-01-02.ndjson
-t 0 "--index works beside it" agent-archive --folder kept --index
+t 0 "--index works beside an archiver" agent-archive --folder kept --index
 for day in 1 2 3; do ok "day $day has an index" has_index "kept/2025-01-0$day.ndjson.zst"; done
 is "$(zstd -dcq kept/2025-01-02.ndjson.zst | jq -r .kind | uniq -c | xargs)" "100 tick 50 more" \
   "more of a day is behind what there was"
-is "$(action-filter -N -k more kept/2025-01-02.ndjson.zst)" 50 "and found by the index"
+is "$(action-filter -N -k more kept/2025-01-02.ndjson.zst)" 50 "more of a day is found by the index"
 noted() { [ "$(wc -l <kept/.index)" -eq 3 ]; }
-ok "the folder's index has all of them" wait_until 20 noted
-is "$(jq -s 'map(.lines) | add' kept/.index)" 350 "as they are now"
+ok "the folder's index has all files" wait_until 20 noted
+is "$(jq -s 'map(.lines) | add' kept/.index)" 350 "the folder's index has the files as they are now"
 stop "$live"
 
 # Without the one that packs, zstd compresses.
@@ -151,10 +153,10 @@ records 2025-01-04 10 >kept/2025-01-04.ndjson
 t 0 "the archive works without action-filter" \
   env PATH="$tmp/bin" "$(command -v agent-archive)" --folder kept -n 1 "$url/events"
 done_4() { [ ! -e kept/2025-01-04.ndjson ]; }
-ok "days are compressed" wait_until 20 done_4
+ok "days are compressed without action-filter" wait_until 20 done_4
 is "$(zstd -dcq kept/2025-01-04.ndjson.zst | wc -l | tr -d ' ')" 10 \
-  "all records are there as before"
-not_ok "such a file has no index" has_index kept/2025-01-04.ndjson.zst
+  "all records are there as before without action-filter"
+not_ok "a file that zstd compressed has no index" has_index kept/2025-01-04.ndjson.zst
 # --- what cannot be brought to the disk stays as it is
 mkdir broken stub
 records 2025-01-01 10 >broken/2025-01-01.ndjson
@@ -168,6 +170,7 @@ exit 1
 END
 chmod +x stub/sync
 run env PATH="$tmp/stub:$PATH" agent-archive --folder broken --max-time 1 http://127.0.0.1:9/
-is "$(cd broken && echo 2025*)" 2025-01-01.ndjson "a disk that fails: the plain file stays"
-err_like "broken/2025-01-01.ndjson: not compressed; the next start tries again" "and that is told"
+is "$(cd broken && echo 2025*)" 2025-01-01.ndjson "the plain file stays when the disk fails"
+err_like "broken/2025-01-01.ndjson: not compressed; the next start tries again" \
+  "a day that was not compressed is told"
 done_testing

@@ -27,7 +27,7 @@ begin() {
   archive=$tmp/$1
   start keeper agent-archive --folder "$archive" activity
   keeper=$pid
-  ok "$1: it is open" wait_until 20 test -s "$archive/$(date -u +%Y-%m-%d).ndjson"
+  ok "$1: the file of today is open" wait_until 20 test -s "$archive/$(date -u +%Y-%m-%d).ndjson"
   say 1 10
   ok "$1: the first database is archived" wait_until 30 holds "$archive" 10
   stop "$keeper"
@@ -43,7 +43,8 @@ for count in 3 10 40; do
   say 11 $((10 + count))
   for each in "$archive" "$archive.damaged"; do
     keep "$each" $((10 + count))
-    is "$(held "$each" | xargs)" "$(seq -s ' ' 1 $((10 + count)))" "$count: ${each##*/}: all others are there, too"
+    is "$(held "$each" | xargs)" "$(seq -s ' ' 1 $((10 + count)))" \
+      "$count: ${each##*/}: the actions before are there, too"
     like "$(cat "$tmp/keeper.err")" 'the ids of the actions began again' \
       "$count: the message says that the ids began again"
   done
@@ -56,5 +57,6 @@ jq -c '.newest = "2020-01-01T00:00:00.000Z" | .last_event_id = "1"' "$archive/.s
 cp "$tmp/state" "$archive/.state"
 say 11 20
 keep "$archive" 20
-is "$(grep -c '"event":"action_event"' "$archive"/2*)" 20 "a state that is behind: each is there once"
+is "$(grep -c '"event":"action_event"' "$archive"/2*)" 20 \
+  "each action is there once after a state that is behind"
 done_testing

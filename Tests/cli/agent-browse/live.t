@@ -14,43 +14,43 @@ post() { curl -sf --data-binary "{\"kind\":\"$2\",\"content\":\"$3\"}" "$1/api/a
 for number in 1 2 3; do post "$home" note "before$number"; done
 
 browse -p home
-ok "the history is there" wait_until 20 shows '^> .*before3'
+ok "the history is on the screen" wait_until 20 shows '^> .*before3'
 ok "the rows of the only profile have no name" hides ' home '
 post "$home" note live1
-ok "what happens comes below it" wait_until 20 shows '^> .*live1'
+ok "what happens comes below the history" wait_until 20 shows '^> .*live1'
 keys Up
 ok "moving up pauses the list" wait_until 20 shows '^paused >'
 post "$home" note live2
 kept() { grep -q live2 "$tmp"/made/agent-browse.*/all; }
-ok "what happens is kept" wait_until 20 kept
-ok "it is not shown" hides live2
-ok "the pointer stays" shows '^> .*before3'
+ok "what happens in a pause is kept" wait_until 20 kept
+ok "what happens in a pause is not shown" hides live2
+ok "the pointer stays in a pause" shows '^> .*before3'
 keys C-s
-ok "it goes on" wait_until 20 shows 'live2'
-ok "and says no more that it is paused" wait_until 20 shows '^> *$'
+ok "Ctrl-S lets the list go on" wait_until 20 shows 'live2'
+ok "the prompt does not say any more that the list is paused" wait_until 20 shows '^> *$'
 keys C-s
-ok "it pauses a second time" wait_until 20 shows '^paused >'
+ok "Ctrl-S pauses the list a second time" wait_until 20 shows '^paused >'
 post "$home" other live3
 keys C-o
-ok "a choice goes on, too" wait_until 20 shows '^note > *$'
+ok "choosing a kind lets the list go on, too" wait_until 20 shows '^note > *$'
 ok "the list then has the rows of one kind" wait_until 20 shows '^. 5/5 '
 post "$home" note live4
 post "$home" other live5
-ok "and those that come" wait_until 20 shows '^. 6/6 '
-ok "no other row is shown" hides 'live[35]'
+ok "new rows of that kind come" wait_until 20 shows '^. 6/6 '
+ok "no row of another kind is shown" hides 'live[35]'
 keys Escape
-ok "it is left" wait_until 20 left
+ok "Escape leaves the browser" wait_until 20 left
 no_feed() { ! ps -e -o args= | grep -qE "^(sse-tail|agent-tail|tail).*( -p home|$tmp)"; }
 ok "what was started is gone" wait_until 20 no_feed
-ok "nothing is left" nothing_left
+ok "nothing is left when Escape leaves" nothing_left
 
 # Two agents.
 post "$url" note elsewhere
 browse --print -p home,work
-ok "both are there" wait_until 20 shows '^. work .*elsewhere'
+ok "the rows of both agents are there" wait_until 20 shows '^. work .*elsewhere'
 ok "each row has the name of its agent" shows '^. home .*live5'
 post "$home" note live6
-ok "and what one does" wait_until 20 shows '^> home .*live6'
+ok "what one of two agents does is shown" wait_until 20 shows '^> home .*live6'
 keys C-o
 wait_until 20 shows '^note > *$'
 keys Escape
@@ -68,7 +68,7 @@ echo '{"type":"lost","reason":"reset","retry_in":3}' >&9
 ok "what happens to the stream is a row, too" wait_until 20 shows '^> .*stream lost .*reset'
 exec 9>&-
 keys Escape
-ok "it is left" wait_until 20 left
+ok "Escape leaves a stream that goes on" wait_until 20 left
 rm "$tmp/feed"
 
 # No agent: told, not an empty screen.
@@ -76,8 +76,9 @@ printf '[profile gone]\nurl = http://127.0.0.1:9\ntoken-file = /nowhere\n' \
   >"$XDG_CONFIG_HOME/agentutils/config"
 browse -p gone
 ok "an agent that cannot be followed ends it" wait_until 20 left
-isnt "$(cat "$tmp/status")" 0 "the status is an error"
-ok "the reason is shown" wait_until 20 shows '^agent-browse: .*/nowhere'
-ok "nothing is left" nothing_left
+isnt "$(cat "$tmp/status")" 0 "the status of an agent that cannot be followed is an error"
+ok "the reason why an agent cannot be followed is shown" \
+  wait_until 20 shows '^agent-browse: .*/nowhere'
+ok "nothing is left of an agent that cannot be followed" nothing_left
 
 done_testing
