@@ -31,7 +31,7 @@ all() {
   is "$status $(cat "$err")" "0 " "$2"
   seq "$(($1 - 1))" -1 0 | sed 's/^/n/' >"$tmp/wanted"
   jq -r .content "$out" >"$tmp/got"
-  ok "$2: each row is there, newest first" cmp "$tmp/got" "$tmp/wanted"
+  ok "$2: each row is there once, newest first" cmp "$tmp/got" "$tmp/wanted"
 }
 requests() { curl -sf "$url/control/state" | jq '.requests | length'; }
 
@@ -39,9 +39,9 @@ requests() { curl -sf "$url/control/state" | jq '.requests | length'; }
 fresh --guilds 1,7
 post 2400 'kind = "voice_runtime"; guild = n % 3 + 1'
 run agent-call actions
-all 2400 "one kind in three guilds, of which the agent has left two"
+all 2400 "actions of one kind are fetched in three guilds, of which two are left"
 run agent-call actions -k voice_runtime
-all 2400 "by name"
+all 2400 "actions of one kind are fetched by name"
 stop "$pid"
 
 # A guild that comes to light when the others were asked for already.
@@ -59,7 +59,7 @@ stop "$pid"
 fresh
 post 1200 'kind = n % 3 ? "llm_call" : "invented_kind"'
 run agent-call actions
-all 1200 "a kind that was seen is asked for"
+all 1200 "actions of a kind that was seen are fetched"
 stop "$pid"
 
 # --- actions of no guild cannot be asked for by guild
@@ -69,14 +69,15 @@ post 100 'kind = "llm_call"'
 run agent-call actions
 is "$status $(jq .id "$out" | sort -n | uniq | wc -l)" "2 1200" "what cannot be reached ends with 2"
 err_like '^agent-call: actions: bot_runtime of no guild before 2026-01-01T00:00:00.500Z cannot be reached: ' \
-  "the kind is named"
-is "$(lines "$err")" 1 "it is named once"
+  "the kind of no guild that cannot be reached is named"
+is "$(lines "$err")" 1 "the kind that cannot be reached is named once"
 run agent-call actions -k bot_runtime
-is "$status $(lines "$err")" "2 1" "it is named where a kind is asked for, too"
+is "$status $(lines "$err")" "2 1" \
+  "the kind that cannot be reached is named where it is asked for, too"
 run agent-call actions -k llm_call
-is "$status $(lines "$out") $(cat "$err")" "0 100 " "what can be reached is not told of"
+is "$status $(lines "$out") $(cat "$err")" "0 100 " "nothing is said of a kind that can be reached"
 run agent-call actions -n 700
-is "$status $(lines "$out") $(cat "$err")" "0 700 " "nor where enough is there"
+is "$status $(lines "$out") $(cat "$err")" "0 700 " "nothing is said where there are enough actions"
 stop "$pid"
 
 # --- one kind by name: the ids of the others are no holes
@@ -85,7 +86,7 @@ post 3000 'kind = n % 2 ? "llm_call" : "asr_call"; guild = n % 4 < 2 ? 1 : 2'
 run agent-call actions -k llm_call
 is "$status $(lines "$out") $(cat "$err")" "0 1500 " "rows of other kinds are not missing"
 run agent-call actions
-all 3000 "all of them"
+all 3000 "actions of two kinds in two guilds are all fetched"
 ok "few requests are made" test "$(requests)" -lt 30
 stop "$pid"
 
@@ -95,9 +96,10 @@ post 449 'kind = "llm_call"'
 post 1000 'kind = "llm_call"'
 post 100 'kind = "asr_call"; guild = 0'
 run agent-call actions
-is "$status $(lines "$out")" "2 1100" "more of one kind in one guild than an answer holds"
+is "$status $(lines "$out")" "2 1100" \
+  "more of a kind in a guild than an answer holds ends with status 2"
 err_is "agent-call: actions: llm_call of guild 1 before 2026-01-01T00:00:00.449Z cannot be reached: the backend gives the newest 1000" \
-  "that is told once"
+  "more of a kind in a guild than an answer holds is told once"
 stop "$pid"
 
 # --- the oldest are of no guild
@@ -109,7 +111,7 @@ for words in "" "-k llm_call"; do
   run agent-call actions $words
   is "$status $(lines "$out") $(lines "$err")" "2 1500 1" "ids that nothing accounts for are told: $words"
   err_like '^agent-call: actions: llm_call of no guild before .* cannot be reached' \
-    "they are told by their kind"
+    "ids that nothing accounts for are told by their kind: $words"
 done
 stop "$pid"
 
@@ -117,6 +119,6 @@ stop "$pid"
 fresh
 post 1500 'kind = "llm_call"; guild = n % 2 + 1'
 run agent-call actions
-all 1500 "guilds that were seen, where the list is empty"
+all 1500 "actions are fetched by guilds that were seen, where the list is empty"
 
 done_testing

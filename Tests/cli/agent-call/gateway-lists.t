@@ -19,10 +19,10 @@ tell claw answers sessions.usage "$tmp/both"
 t 0 "a gateway says what was spent" agent-call -p claw -S "$day" actions
 is "$(frames claw sessions.usage | wc -l | tr -d ' ')" 2 "a gateway that counts is asked again"
 is "$(frames claw sessions.usage | tail -n 1 | jq -c '[.agentScope, .limit, .startDate]')" \
-  '["all",1000,"2026-11-29"]' "it is asked for all agents"
+  '["all",1000,"2026-11-29"]' "the gateway is asked for what all agents spent"
 is "$(frames claw connect | tail -n 1 | jq -c .scopes)" '["operator.read"]' "reading is enough"
 err_is "agent-call: sessions.usage: 1 answer has no price (tide-2): the dollars are at least what was spent" \
-  "a line says what has no price, and no more"
+  "a line says what has no price, and nothing more is said"
 is "$(jq -s 'map(.usd_cost) | add * 1e7 | round' "$out")" \
   "$(jq '.totals.totalCost * 1e7 | round' "$tmp/fresh")" "the dollars are as many as the gateway counts"
 is "$(jq -s 'map(.metadata.usage | .inputTokens + .outputTokens + .cacheReadTokens) | add' "$out")" \
@@ -33,14 +33,15 @@ is "$(jq -c 'select(.metadata.sessionId == "agent:main:both") | [.kind, .metadat
 is "$(jq -r 'select(.metadata.sessionId == "agent:main:asks") | .created_at' "$out")" \
   '2026-11-29T10:34:02.656Z
 2026-11-29T10:15:00.000Z' "there is a row for each quarter of an hour, the last with the time of what was last said"
-is "$(jq -r .created_at "$out" | sort -r)" "$(jq -r .created_at "$out")" "the newest comes first"
+is "$(jq -r .created_at "$out" | sort -r)" "$(jq -r .created_at "$out")" \
+  "the newest row comes first"
 is "$(jq -c 'select(.usd_cost == 0) | .metadata.sessionId' "$out")" '"agent:main:both"' \
-  "where nothing was spent, there is no row"
+  "a conversation without costs has no row"
 is "$(action-filter -u --usage --by thread,agent --total "$out" | tail -n 1 | jq .count)" \
-  "$(lines "$out")" "action-filter takes each for an action of its own"
+  "$(lines "$out")" "action-filter takes each row for an action of its own"
 t 0 "a later time may be given" agent-call -p claw -S 2026-11-29T10:35:00Z -n 20 -o tsv actions
 like "$(tail -n 1 "$out")" "^agent:main:works [^$tab]*${tab}2026-11-29T10:35:10.982Z${tab}usage${tab}${tab}${tab}${tab}${tab}0.00059${tab}${tab}\{" \
-  "what is older is left out"
+  "a row older than the time is left out"
 t 0 "one row may be asked for" agent-call -p claw -S "$day" -n 1 actions
 is "$(jq -r .metadata.agent "$out")" stoat "-n prints the first row"
 run python3 "$cli/terminal.py" agent-call -p claw -S "$day" actions
@@ -51,17 +52,18 @@ run agent-call -p claw -S "$day" actions
 err_like 'sessions.usage: some was spent in conversations that the gateway does not list$' "a line says that not all is listed"
 tell claw answers sessions.usage "$tmp/old"
 t 75 "a gateway that does not end counting gives status 75" agent-call -p claw --max-time 3 -S "$day" actions
-err_is "agent-call: sessions.usage: the gateway still counts: the numbers are old" "its numbers are said to be old"
+err_is "agent-call: sessions.usage: the gateway still counts: the numbers are old" \
+  "the numbers of a gateway that still counts are said to be old"
 printf '%s\n' '{"sessions":[{"key":7,"usage":{"totalTokens":1e300,"dailyBreakdown":[{"date":"x"},{"date":"2026-11-29","totalCost":-1e300,"totalTokens":1}],"utcQuarterHourTokenUsage":[{"date":"2026-11-29","quarterIndex":1e300,"totalCost":1}],"lastActivity":-1e300}}],"totals":{"totalTokens":"many","missingCostEntries":-9223372036854775808}}' '{}' '"x"' >"$tmp/odd"
 tell claw answers sessions.usage "$tmp/odd"
 t 0 "numbers that cannot be are taken" agent-call -p claw actions
 is "$(jq -c '[.created_at, .usd_cost, .metadata]' "$out")" \
-  '["2026-11-29T23:45:00.000Z",1,{"sessionId":"","usage":{}}]' "they do no harm"
+  '["2026-11-29T23:45:00.000Z",1,{"sessionId":"","usage":{}}]' "numbers that cannot be do no harm"
 for _ in 1 2; do t 1 "an answer without conversations is an empty list" agent-call -p claw actions; done
 start_gateway early --old
 t 1 "an early gateway has an empty list, too" agent-call -p early actions
 is "$(frames early sessions.usage | jq -c .)" '{"limit":1000,"agentScope":"all"}
-{"limit":1000}' "it is asked again without what it does not know"
+{"limit":1000}' "an early gateway is asked again without what it does not know"
 
 # --- audit
 t 1 "an empty list of notes has status 1" agent-call -p claw audit
@@ -79,15 +81,17 @@ t 0 "a gateway says what was noted" agent-call -p claw audit
 is "$(jq -r .sequence "$out")" "$(seq 1200 -1 1)" "the list is read to its end, the newest first"
 is "$(frames claw audit.activity.list | tail -n 3 | jq -c .)" '{"limit":500}
 {"limit":500,"cursor":"701"}
-{"limit":500,"cursor":"201"}' "it is read page by page"
+{"limit":500,"cursor":"201"}' "the list of notes is read page by page"
 tell claw answers audit.activity.list "$tmp/pages"
 t 0 "the first notes may be asked for" agent-call -p claw -n 502 -o tsv audit
 is "$(lines "$out") $(tail -n 1 "$out")" "502 699${tab}1795947447959${tab}tool.action.finished${tab}failed${tab}${tab}agent:main:main${tab}${tab}exec${tab}${tab}tool_failed" "-n prints so many of them"
-is "$(frames claw audit.activity.list | tail -n 1)" '{"limit":2,"cursor":"701"}' "no more are asked for"
+is "$(frames claw audit.activity.list | tail -n 1)" '{"limit":2,"cursor":"701"}' \
+  "no more notes are asked for than -n"
 sed 1q "$tmp/pages" >"$tmp/endless"
 tell claw answers audit.activity.list "$tmp/endless"
 t 2 "a list without an end is an error" agent-call -p claw audit
-err_is "agent-call: audit.activity.list: the pages of the list have no end" "a line says so"
+err_is "agent-call: audit.activity.list: the pages of the list have no end" \
+  "a line says that the pages have no end"
 
 # --- health
 tell claw answers health "$tmp/health"
@@ -115,7 +119,7 @@ printf '%s\n' '{"ok":false,"agents":[{"agentId":"heron","sessions":{"count":1e30
 tell claw answers health "$tmp/odd"
 t 1 "values that cannot be are taken" agent-call -p claw -o tsv health
 is "$(cut -f 1,2 "$out")" "gateway${tab}degraded
-heron${tab}healthy" "they do no harm to the rows"
+heron${tab}healthy" "values that cannot be do no harm to the rows"
 
 # --- titles
 needs agent-chat
@@ -126,15 +130,17 @@ is "$(jq -c '[.key, .label, .derivedTitle]' "$out")" '["agent:heron:notes","Harb
   "titles are asked for and printed"
 t 0 "an early gateway takes a message" agent-chat -p early -t notes hello
 t 0 "an early gateway lists its threads" agent-call -p early threads
-is "$(jq -c .key "$out")" '"agent:heron:notes"' "they are listed without titles"
+is "$(jq -c .key "$out")" '"agent:heron:notes"' \
+  "the threads of an early gateway are listed without titles"
 is "$(frames early sessions.list | jq -c .)" '{"limit":1000,"includeDerivedTitles":true}
-{"limit":1000}' "it is asked again without the member"
+{"limit":1000}' "an early gateway is asked again for threads without the member"
 printf '%s\n' '{"sessions":[{"key":"agent:heron:a"}],"hasMore":true}' >"$tmp/more"
 tell claw answers sessions.list "$tmp/more"
 t 0 "a list that is too long is printed" agent-call -p claw threads
 err_is "agent-call: sessions.list: there are more than these: the gateway gives no more at a time" "a line says that there are more"
-t 0 "who wants no more has status 0" agent-call -p claw -n 1 threads
-err_empty "nothing is said of others"
-t 2 "agent-chat gives status 2" agent-chat -p claw --threads
-err_like 'there are more than these: the gateway gives no more at a time$' "a line of it says that there are more"
+t 0 "threads with a limit that is reached have status 0" agent-call -p claw -n 1 threads
+err_empty "nothing is said of threads beyond the limit"
+t 2 "agent-chat has status 2 for a list of threads that is too long" agent-chat -p claw --threads
+err_like 'there are more than these: the gateway gives no more at a time$' \
+  "agent-chat says that there are more threads"
 done_testing

@@ -58,11 +58,11 @@ status_is 2 "a password of Redis does not go in clear text to another machine"
 err_is "agent-call: redis://192.0.2.1:6379: the password would travel in clear text; use rediss" \
   "the message says why"
 call health
-status_is 2 "the status says that trying again betters nothing"
-not_ok "and is not sent" test -e "$tmp/got"
+status_is 2 "health has status 2 where trying again would not help"
+not_ok "the password of Redis is not sent in clear text" test -e "$tmp/got"
 profile 'redis-url = rediss://192.0.2.1' "redis-password-file = $tmp/password"
 call loops
-like "$(cat "$tmp/got")" '^AUTH "hush"' "with TLS it is"
+like "$(cat "$tmp/got")" '^AUTH "hush"' "the password of Redis is sent over TLS"
 
 # --- programs
 
@@ -75,9 +75,10 @@ for _ in 1 2 3 4 5 6; do
   call loops
   codes="$codes $status"
 done
-is "$codes" " 75 75 75 75 75 75" "a program that does not read what it is given"
+is "$codes" " 75 75 75 75 75 75" "a program that does not read what it is given has status 75"
 call -o tsv health
-is "$(row worker)" "healthy|2 functions" "keeps no other from being asked"
+is "$(row worker)" "healthy|2 functions" \
+  "a program that does not read keeps no other part from being asked"
 stand_in kubectl <<'END'
 exec >&- 2>&-
 exec sleep 20.125
@@ -85,14 +86,15 @@ END
 profile 'kubectl-context = c'
 start=$(date +%s)
 call -o tsv --max-time 1 health
-is "$(row kubernetes)" "timeout|no answer in 1 s" "a program that prints no more and stays"
-ok "its time is over, too" test $(($(date +%s) - start)) -lt 8
-ok "the program is ended" wait_until 20 none_left 20.125
+is "$(row kubernetes)" "timeout|no answer in 1 s" \
+  "a program that prints no more and stays is timed out"
+ok "a program that prints no more does not hold up the command" test $(($(date +%s) - start)) -lt 8
+ok "a program that prints no more is ended" wait_until 20 none_left 20.125
 stand_in kubectl <<'END'
 sleep 20.25
 END
 call --max-time 0.5 health
-ok "with what it started" wait_until 20 none_left 20.25
+ok "what a program started is ended with it" wait_until 20 none_left 20.25
 stand_in kubectl <<'END'
 sleep 20.375
 END
@@ -101,7 +103,7 @@ wait_until 20 sh -c 'ps -eo args | grep -q "[s]leep 20.375"'
 kill -INT "$pid"
 finished "$pid"
 is "$status" 130 "^C ends the command"
-ok "its programs end, too" wait_until 20 none_left 20.375
+ok "the programs end with the command" wait_until 20 none_left 20.375
 stand_in kubectl <<'END'
 echo '{"items":7}'
 END
@@ -113,8 +115,9 @@ echo '["5",["agent-loop:prd:a"]]'
 END
 profile "redis-url = redis://127.0.0.1:$redis"
 call loops
-status_is 75 "a list of keys without an end"
-err_like 'the list of keys did not end in time' "is cut, which is said"
+status_is 75 "a list of keys without an end has status 75"
+err_like 'the list of keys did not end in time' \
+  "a list of keys without an end is cut, which is told"
 rm "$tmp/bin/redis-cli"
 
 # --- Redis
@@ -129,23 +132,23 @@ for path in '' / /0 /2 /two /-1 '?db=2' /2/x /99; do
 done
 is "$said" " 0:zero 0:zero 0:zero 0:two 2: 2: 2: 2: 2:" \
   "a database is named by its number, and by nothing else"
-err_like 'DB index is out of range' "one that is not there"
+err_like 'DB index is out of range' "a database that is not there is told"
 profile "redis-url = redis://127.0.0.1:80"
 call loops
 err_like '127.0.0.1:80: Conn' "port 80 is port 80"
 profile "redis-url = redis://127.0.0.1:$redis"
 redis_says SET joelclaw:gateway:messages text
 call -o tsv health
-like "$(row redis)" '^degraded.WRONGTYPE' "a command that fails"
+like "$(row redis)" '^degraded.WRONGTYPE' "a command of Redis that fails is told"
 printf '{"title":"caf\351","stories":[]}' | redis-cli -p "$redis" -x SET agent-loop:prd:Z >/dev/null
 redis_says SET "$(printf 'agent-loop:prd:k\351')" '{"title":"q","stories":[]}'
 redis_says HSET agent-loop:prd:H a b
 call -o tsv loops
-status_is 0 "keys and values that are odd"
+status_is 0 "keys and values that are odd have status 0"
 is "$(cut -f 1,2 "$out" | tr '\t' ' ')" "A zero
-Z caf$(printf '\357\277\275')" "leave the others as they are"
-is "$(sed 's/: .*//' "$err" | uniq -c | tr -s ' ')" " 2 agent-call" "both are named"
-err_like 'agent-loop:prd:H: no text stands there' "each of them is named"
+Z caf$(printf '\357\277\275')" "odd keys and values leave the others as they are"
+is "$(sed 's/: .*//' "$err" | uniq -c | tr -s ' ')" " 2 agent-call" "both odd keys are named"
+err_like 'agent-loop:prd:H: no text stands there' "a key that holds no text is told as such"
 python3 - <<'END' | redis-cli -p "$redis" --pipe >/dev/null
 for number in range(60):
     key = "agent-loop:prd:%03d%s" % (number, "k" * 2500)
@@ -168,11 +171,12 @@ for word in page empty stopped refuse; do
     stopped) echo "1 healthy|, degraded|stopped, 2 functions, healthy|1 collection" ;;
     refuse) echo "77 down|401 Unauthorized, down|401 Unauthorized, down|401 Unauthorized" ;;
     esac
-  )" "health: $word"
+  )" "a health of parts whose answer is $word is told"
 done
 call workers
 status_is 77 "a worker that wants a token has status 77"
-err_like '401 Unauthorized: worker gets no token$' "gets none, which is said"
+err_like '401 Unauthorized: worker gets no token$' \
+  "a worker that wants a token is told that it gets none"
 for words in bare words; do
   fault "$words"
   for list in runs functions logs; do
@@ -185,13 +189,13 @@ is "$(cat "$tmp/said")" '2 the answer has no runs
 2 the answer has no logs
 2 boom
 2 boom
-2 boom' "an answer without the list, or with errors of any form"
+2 boom' "an answer without the list, or with errors of any form, has status 2"
 fault many
 call -n 120 runs
 is "$(jq -r .state "$out" | sort | uniq -c | tr -s ' ' | tr '\n' ,)" " 119 done, 1 running," \
   "any number of runs is looked up"
 err_is "agent-call: 1 of the runs that the list shows at work could not be looked up: no such run" \
-  "and the one that cannot be is told"
+  "a run that cannot be looked up is told"
 fault endless
 call -n 1200 runs
 is "$(lines "$out")" 1000 "no more than a thousand rows come"

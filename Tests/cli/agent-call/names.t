@@ -20,14 +20,16 @@ serve_agent serve --ingest day
 AGENT_URL=$url
 export AGENT_URL
 
-t 0 "agent-call names" agent-call names
+t 0 "the names are listed" agent-call names
 is "$(jq -r '[.type, .of, .id] | join(" ")' "$out" | tr '\n' ';')" \
   "name guild 10;name guild 20;name guild 21;name guild 30;name user 9;name user 8;name user 7;" \
   "guilds come first, then people"
-is "$(jq -r 'select(.id == "7").name' "$out")" "$(printf 'Noor \033]0;x\007')" "as they were told"
-ok "without a byte that a terminal obeys" sh -c '! LC_ALL=C grep -q "[[:cntrl:]]" out' 
+is "$(jq -r 'select(.id == "7").name' "$out")" "$(printf 'Noor \033]0;x\007')" \
+  "names are printed as they were told"
+ok "names are printed without a byte that a terminal obeys" \
+  sh -c '! LC_ALL=C grep -q "[[:cntrl:]]" out'
 run agent-call names -o table
-ok "a table has no such byte, either" sh -c '! LC_ALL=C grep -q "[[:cntrl:]]" out'
+ok "a table of names has no such byte, either" sh -c '! LC_ALL=C grep -q "[[:cntrl:]]" out'
 is "$(agent-call names -n 2 -o tsv | cut -f 1,2 | tr '\t\n' ' ;')" "guild 10;guild 20;" \
   "-n limits the names"
 
@@ -43,15 +45,16 @@ known='10 (Repair Café 🔧), 20 (Twins), 21 (twins!), 30 (\e[31mred\n$(touch e
 for words in "-g nonsense actions" "-g 999 stats" "-g 999 actions" "channels nonsense" \
   "-g nonsense automations" "-g 999 runs" "-g nonsense browser-sessions" "join nonsense"; do
   # shellcheck disable=SC2086  # words
-  t 2 "agent-call $words" agent-call $words
-  out_empty "nothing is printed"
+  t 2 "agent-call $words is refused" agent-call $words
+  out_empty "nothing is printed by agent-call $words"
   err_like "^agent-call: guild (nonsense|999): no such guild; there are 10 " \
-    "the message names the guilds there are"
+    "agent-call $words names the guilds there are"
 done
-err_is "agent-call: guild nonsense: no such guild; there are $known" "with all there are, to be seen"
+err_is "agent-call: guild nonsense: no such guild; there are $known" \
+  "an unknown guild is told with all there are, made visible"
 t 2 "a name that two guilds have is an error" agent-call -g tWINS actions
 err_is 'agent-call: guild tWINS: several have this name, give an id: 20 (Twins), 21 (twins!)' \
-  "is refused with both"
+  "a name that two guilds have is told with both"
 
 run agent-call join 10 -u noor-0x
 is "$(jq -r .requesterUserId "$out")" 7 "-u takes a name"
@@ -60,31 +63,33 @@ err_is 'agent-call: user BO: several have this name, give an id: 9 (bo), 8 (Bo)'
   "the message asks for an id"
 t 2 "a name that nobody has is an error" agent-call join 10 -u nobody
 err_is 'agent-call: user nobody: nobody of this name is known, an id will do; there are 9 (bo), 8 (Bo), 7 (Noor \e]0;x\x07)' \
-  "is refused with all there are"
+  "a name that nobody has is told with all there are"
 
 # --- the memory
 run mem-search -g repair-café key
 is "$(jq -r .id "$out")" 1 "mem-search -g takes a name"
 run mem-search sailing boat
-is "$(jq -c '[.id, .guild_name]' "$out")" '[2,null]' "without -g, also what is known of persons"
+is "$(jq -c '[.id, .guild_name]' "$out")" '[2,null]' "facts of persons are found, too, without -g"
 err_is "mem-search: search: no hit among the facts of a guild; of all facts, these have the words in them" \
-  "which is told"
+  "mem-search tells that it looked at all facts"
 run mem-search -o table -f
-out_like '^ *1 +Repair Café 🔧 +__lore__' "each says where it was found"
+out_like '^ *1 +Repair Café 🔧 +__lore__' "each fact says where it was found"
 out_like '^ *2 +[(]person[)] +7 ' "facts of a person say whose they are"
 for words in "key" "-f" "-f -t other" "--subjects" "-R" "-M" "--mirror" "--edit 1 --fact x" "-y --delete 1"; do
   # shellcheck disable=SC2086  # words
   t 2 "mem-search -g nonsense $words is refused" mem-search -g nonsense $words
-  err_is "mem-search: guild nonsense: no such guild; there are $known" "is refused"
+  err_is "mem-search: guild nonsense: no such guild; there are $known" \
+    "mem-search -g nonsense $words names the guilds there are"
 done
 t 0 "--edit finds the guild" mem-search --edit 1 --confidence 0.75
-is "$(mem-search -g 10 -f the key | jq .confidence)" 0.75 "and changes the fact"
+is "$(mem-search -g 10 -f the key | jq .confidence)" 0.75 \
+  "--edit changes the fact of the guild it found"
 run mem-search --fact-profile noor-0x -g repair-café -o table
 out_like '^user id +7$' "--fact-profile takes a name"
 mem-search --mirror >/dev/null
 run mem-search --offline -g REPAIR-CAFÉ -f the key
 is "$(jq .id "$out")" 1 "--offline knows the names"
-t 2 "another guild is refused" mem-search --offline -g nonsense -f
+t 2 "--offline refuses an unknown guild" mem-search --offline -g nonsense -f
 if command -v fzf >/dev/null 2>&1; then
   run mem-search --pick -g repair-café --filter 'key hangs'
   like "$(cat "$out")" "^1	" "--pick -g takes a name"
@@ -97,9 +102,9 @@ fi
 for words in "" "history" "-o json" "-w -n 1"; do
   # shellcheck disable=SC2086  # words
   t 2 "voice-state -g nonsense $words is refused" voice-state -g nonsense $words
-  out_empty "nothing is printed"
+  out_empty "voice-state -g nonsense $words prints nothing"
   err_is "voice-state: guild nonsense: no such guild; there are $known" \
-    "the message names the guilds there are"
+    "voice-state -g nonsense $words names the guilds there are"
 done
 t 0 "voice-state -g takes a name" voice-state -g repair-café
 t 1 "-q says by the status that nobody is there" voice-state -q -g repair-café
@@ -108,31 +113,31 @@ cat >records <<'END'
 {"type":"name","of":"guild","id":"20","name":"Twins"}
 END
 run voice-state -g twins -o json records
-is "$(jq -r .sessionId "$out")" b "of records that tell the name"
+is "$(jq -r .sessionId "$out")" b "voice-state -g takes a name that the records of a file tell"
 run sh -c 'voice-state -g twins -o json - <records'
 is "$(jq -r .sessionId "$out")" b "the name is found on standard input"
-t 2 "of records that do not" voice-state -g nonsense records
+t 2 "voice-state -g refuses a name that no record of a file tells" voice-state -g nonsense records
 err_is "voice-state: guild nonsense: no such id, and no record of a file tells the name" "the message says that nothing tells the name"
 
 # --- the feed
 t 0 "agent-pulse -U takes a name" agent-pulse -U noor-0x -n 2 -- -n 2 -W 0
-is "$(lines "$out")" 2 "has the history, too"
-out_like 'one' "from before the name was told"
-err_empty "nothing is said"
+is "$(lines "$out")" 2 "agent-pulse -U has the history, too"
+out_like 'one' "agent-pulse -U has what was before the name was told"
+err_empty "nothing is said by agent-pulse -U"
 run agent-pulse -g REPAIR-CAFÉ -k sent_reply -n 1 -- -n 1
 is "$(lines "$out")" 1 "agent-pulse -g takes a name"
 for name in nobody Bo; do
   t 2 "agent-pulse -U $name is refused" agent-pulse -U "$name" -n 1
-  out_empty "nothing is printed"
+  out_empty "agent-pulse -U $name prints nothing"
   err_like "^agent-pulse: user $name: (nobody tells this name; agent-call names|several have this name: 9, 8$)" \
-    "the message says why"
+    "agent-pulse -U $name says why it is refused"
 done
 is "$({ agent-call names; agent-call actions; } | action-filter -U noor-0x -o content | jq -r .content | tail -n 1)" \
-  one "names in front of a pipe"
+  one "names in front of a pipe are known behind it"
 
 # --- what the shell offers
 is "$(agent-call --completions words -g '' | tr '\n' ' ')" "Repair-Café 20 21 31mred-touch-evil " \
-  "guilds, by their names where these tell them apart"
+  "agent-call completes guilds by their names where these tell them apart"
 is "$(voice-state --completions words -g '' | tr '\n' ' ')" "Repair-Café 20 21 31mred-touch-evil " "voice-state completes guilds"
 for command in action-filter agent-pulse agent-browse agent-cost; do
   is "$($command --completions words -g '' | tr '\n' ' ')" "Repair-Café 20 21 31mred-touch-evil " "$command completes guilds"
@@ -140,9 +145,9 @@ done
 is "$(action-filter --completions words -U '' | tr '\n' ' ')" "9 8 Noor-0-x " "action-filter completes people"
 is "$(mem-search --completions words -u '' | tr '\n' ' ')" "9 8 Noor-0-x " \
   "mem-search completes people"
-t 1 "what is offered is understood" agent-call -g 31mred-touch-evil actions
+t 1 "a guild's name that is offered is understood" agent-call -g 31mred-touch-evil actions
 no_file() { [ ! -e evil ]; }
-ok "and nothing was run" no_file
+ok "nothing is run by a name that is offered" no_file
 # Nothing answers, or a token is waited for.
 printf '[profile slow]\nurl = %s\ntoken-command = sleep 30\n' "$url" >"$XDG_CONFIG_HOME/agentutils/config"
 start silent python3 -c 'import socket, time

@@ -38,34 +38,35 @@ list() {
   filter=$2
   shift 2
   forget
-  t 0 "$*" agent-call "$@"
-  err_empty "nothing else is said"
+  t 0 "agent-call $* succeeds" agent-call "$@"
+  err_empty "nothing else is said by agent-call $*"
   is "$(jq -c . "$out")" "$(body "$name" | jq -c "$filter")" \
-    "$*: the records are those of the answer"
+    "the records of agent-call $* are those of the answer"
   # The bytes of all lines, joined by commas, stand in the answer.
-  ok "$*: they have their bytes" python3 -c '
+  ok "the records of agent-call $* have their bytes" python3 -c '
 import sys
 body, lines = open(sys.argv[1], "rb").read(), open(sys.argv[2], "rb").read().split(b"\n")
 assert lines.pop() == b"" and b",".join(lines) in body' "$tmp/$name.http" "$out"
 }
 guild=100000000000000001
 list guilds '.[]' guilds
-is "$(targets)" "GET /api/guilds " "one request is made"
+is "$(targets)" "GET /api/guilds " "one request is made for guilds"
 list guild-channels '.[]' channels $guild
 list automations '.rows[]' automations -g $guild
 is "$(targets)" "GET /api/guilds 
-GET /api/automations?guildId=$guild&limit=120 " "asks for all there are"
+GET /api/automations?guildId=$guild&limit=120 " "automations are asked for up to the limit"
 list automations-runs '.rows[]' runs 1 -g $guild
 is "$(targets)" "GET /api/guilds 
 GET /api/automations/runs?guildId=$guild&automationId=1&limit=120 " \
-  "runs of an automation"
+  "runs of one automation are asked for"
 list agents-browser-sessions '.sessions[]' browser-sessions
-is "$(targets)" "GET /api/agents/browser-sessions?limit=200 " "those of all guilds are asked for"
+is "$(targets)" "GET /api/agents/browser-sessions?limit=200 " \
+  "browser sessions of all guilds are asked for"
 list mcp-status '.servers[]' mcp
 list voice-asr-sessions '.sessions[]' asr-sessions
 list voice-tool-events '.events[]' tool-events
 list actions-after-stream '.[]' actions
-is "$(targets)" "GET /api/actions?limit=1000 " "actions: as many as an answer holds"
+is "$(targets)" "GET /api/actions?limit=1000 " "as many actions are asked for as an answer holds"
 
 # --- what is asked for
 run agent-call guilds -n 1
@@ -75,7 +76,7 @@ run agent-call actions -n 3 -k llm_call,sent_reply --kind asr_call -g $guild --s
 is "$(lines "$out")" 3 "-n cuts actions"
 like "$(targets | tail -n 1)" \
   "^GET /api/actions\?limit=3&kinds=llm_call%2Csent_reply%2Casr_call&sinceHours=2(\.[0-9]+)?&guildId=$guild $" \
-  "kinds, time and guild are the backend's affair"
+  "kinds, time and guild are sent to the backend"
 forget
 run agent-call automations -g $guild --status paused,deleted -c 77 --count 5
 is "$(targets | tail -n 1)" \
@@ -89,39 +90,41 @@ run agent-call automations -g $guild -c 'a&b=c'
 like "$(targets)" "&channelId=a%26b%3Dc&" "a value stays a value in the query"
 forget
 t 2 "a value does not change the path" agent-call channels '../stats?x'
-is "$(targets)" "GET /api/guilds " "for there is no such guild"
+is "$(targets)" "GET /api/guilds " "a guild that is not known is not asked for"
 forget
 run agent-call runs -g $guild
 is "$(targets)" "GET /api/guilds 
 GET /api/automations?guildId=$guild&status=all&limit=120 
 GET /api/automations/runs?guildId=$guild&automationId=2&limit=120 
-GET /api/automations/runs?guildId=$guild&automationId=1&limit=120 " "runs of every automation"
-is "$(lines "$out")" 4 "one is asked for after the other"
+GET /api/automations/runs?guildId=$guild&automationId=1&limit=120 " \
+  "runs of every automation are asked for"
+is "$(lines "$out")" 4 "the runs of both automations are printed"
 forget
 run agent-call guilds -n 0
-is "$status $(lines "$out") $(targets)" "0 0 " "none are none, unasked"
+is "$status $(lines "$out") $(targets)" "0 0 " "-n 0 has no records, and asks for none"
 
 # --- the guild when none is named
 t 2 "with two guilds it asks which one" agent-call automations
 err_is "agent-call: guilds: there are several, name one with --guild: 100000000000000001 (The Workshop), 100000000000000002 (Fern & Co. 🌿)" \
-  "is asked, with their names"
-out_empty "nothing else is printed"
+  "two guilds are told with their names"
+out_empty "nothing is printed when the guild is not clear"
 
 
 # --- one record
 t 0 "health succeeds" agent-call health
 is "$(jq -c '[.type, .ok, (.latency_ms | type), .url]' "$out")" \
-  "[\"health\",true,\"number\",\"$url/api/health\"]" "is a record of ours"
+  "[\"health\",true,\"number\",\"$url/api/health\"]" "health is a record of ours"
 like "$(cat "$out")" '^\{"type":"health","ok":true,"latency_ms":[0-9]+\.[0-9],"url":' \
-  "its type comes first"
+  "the type of health comes first"
 for pair in stats:stats tunnel:public-https; do
-  t 0 "${pair%:*}" agent-call "${pair%:*}"
-  is "$(cat "$out")" "$(body "${pair#*:}")" "is the backend's own"
+  t 0 "agent-call ${pair%:*} succeeds" agent-call "${pair%:*}"
+  is "$(cat "$out")" "$(body "${pair#*:}")" "the record of ${pair%:*} is the backend's own"
 done
 run agent-call get /api/voice/state
-is "$(cat "$out")" "$(body voice-state)" "get of an object"
+is "$(cat "$out")" "$(body voice-state)" "get prints an object as it is"
 run agent-call get api/guilds -n 1
-out_is '{"id":"100000000000000001","name":"The Workshop"}' "get of an array, a line a record"
+out_is '{"id":"100000000000000001","name":"The Workshop"}' \
+  "get prints an array with a record on each line"
 forget
 run agent-call get 'api/actions?limit=2&x=a b'
 is "$(targets)" "GET /api/actions?limit=2&x=a+b " "get takes a query"
@@ -134,25 +137,27 @@ out_is 'ID                  NAME
 run agent-call tool-events -o table -W 60
 wide='import sys; print(max(len(line) for line in sys.stdin.read().splitlines()))'
 is "$(python3 -c "$wide" <"$out")" 60 "rows are cut at the width"
-out_like '^2026-11-21 06:03:13  running ' "a call without an end runs"
-out_like '^2026-11-21 06:02:58  ok  ' "another is done"
+out_like '^2026-11-21 06:03:13  running ' "a tool call without an end is shown as running"
+out_like '^2026-11-21 06:02:58  ok  ' "a tool call with an end is shown as ok"
 run agent-call mcp --output table
-out_like '^chat +down +0 +timeout$' "a server that is down, and why"
+out_like '^chat +down +0 +timeout$' "a server that is down is shown with the reason"
 run agent-call automations -g $guild -o table
 out_like '^ 1  active  daily 09:00  2026-01-05 09:00:00 ' "a schedule is told in words"
 out_like '^ 2  paused  every 4h ' "another schedule is, too"
 run agent-call runs 1 -g $guild -o table
-out_like '^ 2 +1  error +2026-11-21 05:03:06  5.0s +channel unavailable$' "a run that failed"
+out_like '^ 2 +1  error +2026-11-21 05:03:06  5.0s +channel unavailable$' \
+  "a run that failed is shown with the reason"
 run agent-call browser-sessions -o table
-out_like ' failed .* TimeoutError: page did not load$' "a session that failed"
+out_like ' failed .* TimeoutError: page did not load$' \
+  "a session that failed is shown with the reason"
 run agent-call asr-sessions -o table
-out_like '^ben +closed +idle_ttl ' "a recogniser that is closed"
+out_like '^ben +closed +idle_ttl ' "a recogniser that is closed is shown with the reason"
 run agent-call actions -o table
 is "$(head -n 1 "$out" | tr -s ' ')" "TIME KIND COST USER CONTENT" "actions have headings"
 is "$(lines "$out")" 15 "each action has a row"
 run agent-call stats -o table
 out_like '^agent +connected as sample-bot#0001$' "stats have the agent"
-out_like '^24 h llm_call +1$' "counts"
+out_like '^24 h llm_call +1$' "stats have the counts"
 out_like '^cost kept +\$0\.0689 ' "stats have the cost"
 run agent-call health -o table
 out_like '^latency +[0-9]+\.[0-9] ms$' "health has the latency"
@@ -168,36 +173,36 @@ out_is "100000000000000001${tab}The Workshop
 run agent-call guilds -o tsv --header
 is "$(head -n 2 "$out" | tail -n 1)" "100000000000000001${tab}The Workshop" \
   "--header puts a line above"
-is "$(head -n 1 "$out")" "id${tab}name" "of the names of the columns"
+is "$(head -n 1 "$out")" "id${tab}name" "the line of --header has the names of the columns"
 run agent-call tunnel -o tsv --header
 is "$(head -n 1 "$out")" "name${tab}value" "--header works for one record, too"
 run agent-call guilds -o json --header
-is "$(jq -r .id "$out" | head -n 1)" 100000000000000001 "JSON has none"
+is "$(jq -r .id "$out" | head -n 1)" 100000000000000001 "JSON has no header"
 run agent-call runs 1 -g $guild -o tsv
 is "$(cut -f 3,6,7 "$out")" "error$tab${tab}channel unavailable
-ok${tab}posted$tab" "empty for null, for cut and awk"
+ok${tab}posted$tab" "null is an empty field, for cut and awk"
 run agent-call actions -o tsv
-is "$(awk -F '\t' '{ print NF }' "$out" | uniq)" 10 "each row has as many fields"
+is "$(awk -F '\t' '{ print NF }' "$out" | uniq)" 10 "each row of actions has as many fields"
 is "$(cut -f 9 "$out" | sed -n '/^line one/p')" \
   "line one\\nline two: data: not a field\\n\\nline four \\u{2028} after U+2028 🌿" \
-  "line ends are escaped"
+  "line ends in a field are escaped"
 run agent-call tunnel -o tsv
 is "$(grep '^pid' "$out")" "pid${tab}4242" "one record has a name and a value in each line"
 run agent-call stats -o tsv
-out_like "^runtime\.gateway\.reconnectAttempts${tab}0$" "names joined by dots"
+out_like "^runtime\.gateway\.reconnectAttempts${tab}0$" "names of members are joined by dots"
 run agent-call get /api/automations -o tsv
-out_like "^limit${tab}30$" "any answer has such lines"
+out_like "^limit${tab}30$" "any answer has a name and a value in each line"
 
 # --- on a terminal
 terminal="python3 $cli/terminal.py"
 run $terminal 24x40 env TERM=xterm agent-call guilds
 out_like "^.\[1mID.\[0m +.\[1mNAME" "a terminal gets a table"
 run $terminal 24x30 env TERM=xterm NO_COLOR=1 agent-call tool-events
-is "$(python3 -c "$wide" <"$out")" 30 "it is as wide as the terminal"
+is "$(python3 -c "$wide" <"$out")" 30 "a table is as wide as the terminal"
 run $terminal env TERM=dumb agent-call guilds --output json
-out_like '^\{"id":"100000000000000001"' "JSON there when asked for"
+out_like '^\{"id":"100000000000000001"' "JSON is printed on a terminal when asked for"
 run agent-call guilds -o table --color always
-out_like "^.\[1mID" "colour in a pipe when asked for"
+out_like "^.\[1mID" "colour is printed in a pipe when asked for"
 
 # --- quiet and loud
 run agent-call -q guilds
@@ -207,7 +212,7 @@ err_is "agent-call: GET $url/api/guilds
 $(sed -n 2p "$err")" "-v names the request"
 err_like '^agent-call: 200 OK, [0-9]+ bytes in [0-9.]+ ms$' "-v names the answer, too"
 run agent-call guilds --quiet --verbose
-out_empty "nothing is printed with both"
+out_empty "nothing is printed with -q and -v"
 
 # --- the only guild there is
 printf 'on /api/guilds\nstatus 200 application/json [{"id":77}]\n---\non /api/automations\nfile automations.http\n' |
@@ -215,6 +220,6 @@ printf 'on /api/guilds\nstatus 200 application/json [{"id":77}]\n---\non /api/au
 run agent-call automations
 is "$status $(lines "$out")" "0 2" "the only guild is meant"
 is "$(targets)" "GET /api/guilds 
-GET /api/automations?guildId=77&limit=120 " "and found out first"
+GET /api/automations?guildId=77&limit=120 " "the only guild is found out first"
 
 done_testing
