@@ -39,10 +39,10 @@ wild() {
     fi
   done
   is "$bad" 0 "protocol $2: $asked replies through $3 drops are exact"
-  ok "as many drops were made" test \
+  ok "protocol $2: as many drops were made as asked for" test \
     "$(($(grep -c '"method": *"connect"' "$tmp/$1.log") - asked))" -ge "$losses"
   run agent-chat -p "$1" --threads
-  is "$(lines "$out")" "$asked" "and every question is there"
+  is "$(lines "$out")" "$asked" "protocol $2: every question is in the list of threads"
   twice=0
   number=0
   while [ "$number" -lt "$asked" ]; do
@@ -50,7 +50,7 @@ wild() {
     run agent-chat -p "$1" -t "t$number" --history
     [ "$(grep -c '^user: ' "$out")" -eq 1 ] || twice=$((twice + 1))
   done
-  is "$twice" 0 "each is said once"
+  is "$twice" 0 "protocol $2: each question is said once"
 }
 wild four 4 "$drops"
 wild three 3 $((drops / 4))

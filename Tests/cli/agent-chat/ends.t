@@ -31,14 +31,15 @@ ended() {
   finished "$chat"
   text=$(jq -r 'select(.type == "message" and .role == "assistant") | .state + " " + .text' \
     "$tmp/chat$number.out" | tail -n 1)
-  is "$status $text" "$3 $4" "$1, $2: $3"
+  is "$status $text" "$3 $4" "the end $1 with the loss $2 has status $3"
 }
 for loss in none cut hole lost; do
   case $loss in
   cut | hole) ended error $loss 1 'failed half more' ;;
   *) ended error $loss 1 'failed half ' ;;
   esac
-  ok "the reason is told" has "$tmp/chat$number.err" 'rate_limit'
+  ok "the reason of a failed run is told with the loss $loss" \
+    has "$tmp/chat$number.err" 'rate_limit'
   ended silent $loss 0 ''
 done
 for loss in cut hole; do ended bare $loss 0 'final half more'; done

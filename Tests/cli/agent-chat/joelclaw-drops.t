@@ -15,14 +15,16 @@ ok "a prompt behind which the connection is lost is looked for" \
   wait_until 20 has "$tmp/cutoff.out" '"role":"user".*"state":"final"'
 tell joel go
 finished "$pid"
-is "$(user "$tmp/cutoff.out")" "queued sent unconfirmed final " "the prompt is found"
-is "$(prompts)" 1 "not sent again"
+is "$(user "$tmp/cutoff.out")" "queued sent unconfirmed final " \
+  "a prompt behind which the connection is lost is found"
+is "$(prompts)" 1 "a prompt behind which the connection is lost is not sent again"
 tell joel lose
 chat --timeout 0.5 -o json never stored
 status_is 75 "a prompt that never arrived has status 75"
-is "$(user "$out")" "queued sent unconfirmed " "the prompt is unconfirmed"
-err_like "whether the message was taken is not known$" "nobody claims more"
-is "$(prompts)" 2 "nor sends it again"
+is "$(user "$out")" "queued sent unconfirmed " "a prompt that never arrived is unconfirmed"
+err_like "whether the message was taken is not known$" \
+  "nobody claims that a prompt that never arrived was taken"
+is "$(prompts)" 2 "a prompt that never arrived is not sent again"
 
 start torn agent-chat -p joel --retry-wait 0.1 -o json hold
 wait_until 20 has "$tmp/torn.out" '"state":"partial"'
@@ -31,9 +33,9 @@ next=$(($(jq .connection "$tmp/joel.log" | tail -n 1) + 1))
 wait_until 20 has "$tmp/joel.log" "\"connection\": $next,"
 tell joel go
 finished "$pid"
-is "$status" 75 "an answer of which a part is lost with the connection"
+is "$status" 75 "an answer of which a part is lost with the connection has status 75"
 is "$(jq -r 'select(.role == "assistant") | .state' "$tmp/torn.out" | tail -n 1)" aborted \
-  "is no final text"
+  "an answer of which a part is lost is not a final text"
 like "$(cat "$tmp/torn.err")" 'a part of the answer is lost, and nobody keeps it$' \
   "the message says that a part is lost"
 
@@ -43,14 +45,14 @@ tell joel restart 1500
 finished "$pid"
 is "$status" 0 "a gateway that is restarted begins again with what it did not finish"
 is "$(jq -r 'select(.role == "assistant" and .state == "final") | .text' "$tmp/again.out")" \
-  "$(seq -s " " 0 199) " "and the answer is whole"
-is "$(prompts)" 4 "no second prompt is sent"
+  "$(seq -s " " 0 199) " "the answer behind a restart is whole"
+is "$(prompts)" 4 "no second prompt is sent behind a restart"
 start head agent-chat -p joel --retry-wait 0.5 count 300
 wait_until 20 came_frames joel prompt 5
 wait_until 20 has "$tmp/joel.out" '"taken":"count 300"'
 tell joel restart 0
 finished "$pid"
-is "$status" 75 "one whose beginning came before the link was back is not taken for whole"
+is "$status" 75 "an answer whose beginning came before the link was back is not whole"
 
 start raw agent-chat -p joel -o json forever
 wait_until 20 has "$tmp/raw.out" '"state":"partial"'
@@ -62,13 +64,14 @@ tell joel raw '{"type":"error","message":"\u001b[2Jbad"}'
 tell joel bytes x
 kill -INT "$pid"
 finished "$pid"
-is "$status" 130 "frames that are none, and of the wrong kind"
+is "$status" 130 "^C ends the command behind frames of the wrong kind"
 ok "a frame that cannot be read is named" \
   has "$tmp/raw.err" '^agent-chat: a frame that cannot be read: '
-not_ok "and nothing reaches a terminal as it is" grep -q "$(printf '\033')" "$tmp/raw.err"
+not_ok "nothing of such a frame reaches a terminal as it is" \
+  grep -q "$(printf '\033')" "$tmp/raw.err"
 
 chat huge 70
-status_is 75 "an answer without an end"
+status_is 75 "an answer without an end has status 75"
 err_like 'the answer is longer than what is kept$' "the message says that it is too long"
 stop "$(cat "$tmp/joel.pid")"
 chat --max-retries 1 anybody there

@@ -48,8 +48,9 @@ for mode in steer followup collect; do
   began() { frames claw chat.send | grep -q "agent:heron:$mode"; }
   wait_until 20 began
   chat -t "$mode" --busy "$mode" and high water
-  is "$status $(cat "$out")" "0 Also: and high water" "$mode: the answer is found"
-  is "$(said | jq -r .queueMode)" "$mode" "$mode: the gateway is told"
+  is "$status $(cat "$out")" "0 Also: and high water" \
+    "$mode: the answer is found in a busy conversation"
+  is "$(said | jq -r .queueMode)" "$mode" "$mode: the gateway is told what to do with the words"
   wait "$first"
 done
 start first agent-chat -p claw -t cut "slow 500 0.2"
@@ -57,7 +58,8 @@ first=$pid
 began() { frames claw chat.send | grep -q agent:heron:cut; }
 wait_until 20 began
 chat -t cut --busy interrupt and high water
-is "$status $(cat "$out")" "0 You said: and high water" "interrupt: it is answered"
+is "$status $(cat "$out")" "0 You said: and high water" \
+  "interrupt: the words that interrupt are answered"
 status=0
 wait "$first" || status=$?
 is "$status" 1 "interrupt: what was at work is ended"
@@ -95,8 +97,8 @@ err_like 'agent-chat: --new and --thread exclude each other' "a conversation tha
 . "${0%/*}/../pincer.sh"
 start_pincer pin
 run agent-chat -p pin --new -v hello
-is "$status $(cat "$out")" "0 You said: hello" "a Pincer server makes one anyway"
-err_like '^agent-chat: a new conversation: ' "the name of its conversation is told"
+is "$status $(cat "$out")" "0 You said: hello" "a Pincer server makes a new conversation anyway"
+err_like '^agent-chat: a new conversation: ' "the name of a Pincer server's conversation is told"
 
 # --- who cannot be told
 

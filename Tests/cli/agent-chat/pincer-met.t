@@ -23,11 +23,11 @@ play -o json play "$met" 50 77
 is "$status" 0 "A turn with two approved actions ends well."
 is "$(jq -r 'select(.role == "assistant" and .state == "final") | .text' "$out")" "Two commands.
 Both resolved.
-Now both have run." "Its last answer comes though it was called complete before."
+Now both have run." "The last answer of such a turn comes though it was called complete before."
 is "$(jq -r 'select(.type == "turn") | .state' "$out" | tail -n 2 | xargs)" "running completed" \
-  "Its record says completed at the end."
+  "The last record of such a turn says completed."
 is "$(jq -r 'select(.type == "turn" and .state == "completed") | .message' "$out")" \
-  msg_0889b9e1c2423c71 "It says so once, with the last answer."
+  msg_0889b9e1c2423c71 "The record says completed once, with the last answer."
 play play "$met" 50 73
 is "$status: $(tail -n 1 "$out")" "0: Both resolved." \
   "A turn that does not go on behind its last action ends all the same."
@@ -43,18 +43,19 @@ is "$status $(jq -r 'select(.type == "tool_call") | .state + " " + (.reason // "
 play play "$met" 106 109
 status_is 1 "A model that fails is a failed turn."
 out_empty "What the server says of that is not printed as an answer."
-err_like 'the agent failed: Planner error: the model answered 500$' "It is told on standard error."
+err_like 'the agent failed: Planner error: the model answered 500$' \
+  "The failure of a model is told on standard error."
 
 play play "$restart" 1 18
 is "$status: $(tail -n 1 "$out")" "0: Done with bash." \
   "A command that is run again by a restarted server does not end the turn."
 play play "$restart" 19 23
 status_is 0 "A turn that a restarted server begins anew is the same turn."
-is "$(lines "$out")" 1 "Its answer comes once."
+is "$(lines "$out")" 1 "The answer of a turn that is begun anew comes once."
 
 run python3 "$cli/terminal.py" agent-chat -p pin --wait -t "$(new_thread pin)" play "$met" 19 36
 out_unlike 'run_bash run_bash' "The name of a tool is not said twice on a terminal."
-out_like 'run_bash .*echo low water' "What it is called with is."
+out_like 'run_bash .*echo low water' "What a tool is called with is said on a terminal."
 
 # --- a turn that the server gives up
 
@@ -65,8 +66,9 @@ tell pin cut error internal internal error
 begun=$(date +%s)
 finished "$pid"
 is "$status" 75 "A turn that the server gives up is given up, too."
-ok "That is noticed at once, though the thread was watched before." test $(($(date +%s) - begun)) -lt 15
-like "$(cat "$tmp/given.err")" 'the turn is over, and how it ended is not said' "It is said."
+ok "A turn that the server gives up is noticed at once." test $(($(date +%s) - begun)) -lt 15
+like "$(cat "$tmp/given.err")" 'the turn is over, and how it ended is not said' \
+  "The message says that it is not known how the turn ended."
 
 # --- the same by turn-fold
 
@@ -96,7 +98,8 @@ is "$(jq -r 'select(.id == "turn_f9cf3fb358194b84") | .state' "$out" | tail -n 1
   "A turn that may go on is not told to be complete."
 fold "$tmp/part" -o state
 is "$(jq -r '.turns[-1] | .status + " " + .ended_at' "$out")" \
-  "completed $(sed -n 70p "$met" | jq -r .occurredAt)" "Its state is what the events say."
+  "completed $(sed -n 70p "$met" | jq -r .occurredAt)" \
+  "The state of a turn that may go on is what the events say."
 head -n 74 "$met" >"$tmp/part"
 fold "$tmp/part" -o state
 is "$(jq -r '.turns[-1] | .status + " " + (.ended_at // "no end")' "$out") $(jq -r .active_turn "$out")" \
