@@ -45,7 +45,7 @@ double='2 200 20 400 600 2000 0.0066'
 line $home/$one.jsonl
 # shellcheck disable=SC2086  # seven words
 costs "an answer costs what its tokens cost" $usual
-err_empty "nothing is said beside it"
+err_empty "nothing is said beside the costs of an answer"
 line $home/$one.jsonl '.m.id = "msg_of_one_answer" | .u.output_tokens = 1'
 line $home/$one.jsonl '.m.id = "msg_of_one_answer"'
 line $home/$one.jsonl '.m.id = "msg_of_one_answer" | .u.output_tokens = 4 | .requestId = "other"'
@@ -75,7 +75,8 @@ line $home/$one.jsonl "$progress"
 costs "what a subagent was answered counts where only its progress tells it" $usual
 line $home/$one.jsonl "$progress"
 line $home/$one/subagents/agent-a1.jsonl '.m.id = "msg_of_subagent" | .u.output_tokens = 1 | .isSidechain = true'
-costs "and counts by the subagent's own file where there is one" 1 100 1 200 300 1000 0.003165
+costs "what a subagent was answered counts by the subagent's own file where there is one" \
+  1 100 1 200 300 1000 0.003165
 line $home/$one.jsonl '.m.id = "msg_1"'
 line $home/$two.jsonl '.m.id = "msg_1"'
 # shellcheck disable=SC2086
@@ -87,7 +88,7 @@ err_is "agent-cost: msg_1 is an answer in several sessions: such ids count in ea
 line $home/$one.jsonl 'del(.u.cache_creation)'
 costs "what is written without a time is for five minutes" 1 100 10 500 0 1000 0.002625
 line $home/$one.jsonl '.u.cache_creation_input_tokens = 700'
-costs "so is what the parts do not have" 1 100 10 400 300 1000 0.00405
+costs "tokens that the parts do not have are written for five minutes" 1 100 10 400 300 1000 0.00405
 line $home/$one.jsonl '.u.cache_creation_input_tokens = 100'
 # shellcheck disable=SC2086
 costs "parts that are more than their sum count" $usual
@@ -102,14 +103,14 @@ costs "what another model advised costs more, by its own price" 2 1100 110 200 3
 line $home/$one.jsonl '.m.model = "claude-haiku-5-5" | .u.cache_read_input_tokens = 99400'
 costs "up to a threshold the usual prices hold" 1 100 10 200 300 99400 0.001094
 line $home/$one.jsonl '.m.model = "claude-haiku-5-5" | .u.cache_read_input_tokens = 99401'
-costs "above it others hold, for all tokens" 1 100 10 200 300 99401 0.00547005
+costs "above a threshold other prices hold, for all tokens" 1 100 10 200 300 99401 0.00547005
 line $home/$one.jsonl '.u.speed = "fast" | .m.model = "claude-opus-4-6"'
 costs "fast mode costs more" 1 100 10 200 300 1000 0.033
 line $home/$one.jsonl '.u.speed = "fast"'
 # shellcheck disable=SC2086
-costs "but not with a model that has none" $usual
+costs "fast mode costs the usual with a model that has no price for it" $usual
 line $home/$one.jsonl '.u.inference_geo = "us"'
-costs "so does a region" 1 100 10 200 300 1000 0.00363
+costs "a region costs more" 1 100 10 200 300 1000 0.00363
 line $home/$one.jsonl '.u.server_tool_use = {web_search_requests: 2, web_fetch_requests: 5}'
 costs "searches cost, fetches do not" 1 100 10 200 300 1000 0.0233
 line $home/$one.jsonl '.u.service_tier = "batch" | .costUSD = 9'
@@ -132,20 +133,22 @@ cp -R all kept
 costs "tokens without a price are counted" 3 300 30 600 900 3000 0.0033
 err_is "agent-cost: answers of ?, tide-1 have no price: the dollars are at least what was spent" \
   "a line says which models have no price"
-is "$(tail -n 1 "$out" | jq -c .unpriced)" '["?","tide-1"]' "the total names them"
+is "$(tail -n 1 "$out" | jq -c .unpriced)" '["?","tide-1"]' \
+  "the total names the models without a price"
 run agent-cost -o table kept
 out_like '^tide-1 .* no price' "a row says that there is no price"
 out_like '^total .* at least \$0\.0033' "the total of a table is at least that"
 out_like '^by the list prices of 20' "a table tells the day of the prices"
 run agent-cost -o line kept
 # shellcheck disable=SC2016  # a dollar
-out_like '^at least \$0\.0033  3 calls' "so is that of a bar"
-is "$(agent-cost -q kept 2>&1)" "" "-q says nothing of it"
+out_like '^at least \$0\.0033  3 calls' "a bar says that its dollars are at least what was spent"
+is "$(agent-cost -q kept 2>&1)" "" "-q says nothing of models without a price"
 line $home/$one.jsonl '.m.model = "tide-1" | .costUSD = 0.25'
 costs "where there is no price, a cost in the line counts" 1 100 10 200 300 1000 0.25
 line $home/$one.jsonl '.m.model = "tide-1" | .costUSD = 0'
-costs "unless it is 0" 1 100 10 200 300 1000 0
-err_like 'answers of tide-1 have no price' "which is no price"
+costs "a cost of 0 in the line does not count as a price" 1 100 10 200 300 1000 0
+err_like 'answers of tide-1 have no price' \
+  "a cost of 0 in the line leaves the model without a price"
 
 # --- another list
 cat >list <<'END'
@@ -163,7 +166,7 @@ for way in option file; do
     printf 'prices = ~/list\n' >>"$XDG_CONFIG_HOME/agentutils/config"
     cp list "$HOME/list"
     is "$(agent-cost -o json all | tail -n 1 | jq -c '[.usd_cost, .prices]')" \
-      '[0.0028800000015,"2030-01-02"]' "so does the configuration"
+      '[0.0028800000015,"2030-01-02"]' "the configuration names another list"
     rm "$XDG_CONFIG_HOME/agentutils/config"
     ;;
   esac
@@ -174,10 +177,10 @@ for word in 'model tide-1 1 2 3 4' 'model tide-1 1 2 3 4 -5' 'model a 1 2 3 4 0.
   'above 1 none 1 2 3 4 5' 'price 1' 'search x' 'region us'; do
   printf 'date 2030-01-02\n%s\n' "$word" >bad
   t 2 "a list with a bad line is refused: $word" agent-cost --prices bad all
-  err_like '^agent-cost: bad:2: not a price$' "with its line: $word"
+  err_like '^agent-cost: bad:2: not a price$' "the bad line of a list is named: $word"
 done
 t 2 "a list that is not there is an error" agent-cost --prices nowhere all
-err_like 'agent-cost: nowhere: no such file' "which is named"
+err_like 'agent-cost: nowhere: no such file' "the list that is not there is named"
 rm -rf all
 
 # --- lines and times of all kinds
@@ -197,7 +200,7 @@ for how in 's/^/   /' 's/$/\r/' 's/":/" : /g; s/,"/ , "/g'; do
 done
 mv bom all/$home/$one.jsonl
 # shellcheck disable=SC2086
-costs "nor does a byte order mark" $usual
+costs "a byte order mark does not matter" $usual
 line $home/$one.jsonl
 {
   echo garbage
@@ -210,7 +213,8 @@ cp -R all torn
 costs "an answer behind a line that was cut is counted" $double
 err_empty "lines that are no JSON are passed over"
 run agent-cost -v torn
-err_is "agent-cost: torn/$home/$one.jsonl: 3 lines are no JSON" "-v counts them"
+err_is "agent-cost: torn/$home/$one.jsonl: 3 lines are no JSON" \
+  "-v counts the lines that are not JSON"
 for time in '"2026-05-04T23:30:00"' '"2026-05-04 23:30:00Z"' '"2026-05-04T23:30:00.123456Z"' \
   '"2026-05-05T01:30:00+02:00"' 1777937400000 1777937400; do
   line $home/$one.jsonl ".timestamp = $time"
@@ -224,7 +228,7 @@ line $home/$one.jsonl 'del(.timestamp)'
 run agent-cost -o table --by day all
 out_like '^no date +2 ' "what has no time is at no date"
 # shellcheck disable=SC2086
-costs "and is counted" 3 300 30 600 900 3000 0.0099
+costs "an answer without a time is counted" 3 300 30 600 900 3000 0.0099
 
 # --- by what
 mkdir -p all/$home
@@ -243,8 +247,8 @@ is "$(cut -f 1-4 "$out" | sed 1d)" "$one${tab}When is${tab}4${tab}0.0132
 $two${tab}Ship \\e]0;x\\x07${tab}1${tab}0.0033" "subagents are of their session, which has a title"
 run agent-cost -o table --by session all
 out_like '^When is +4 ' "a table has the titles alone"
-out_like '^Ship ' "that of a person before that of the agent"
-out_unlike "$(printf '\033')|$(printf '\007')" "with nothing that a terminal obeys"
+out_like '^Ship ' "the title of a person is shown before that of the agent"
+out_unlike "$(printf '\033')|$(printf '\007')" "a table has nothing that a terminal obeys"
 run agent-cost --by subagent all
 is "$(sed 1d "$out" | cut -f 1,2 | sort)" "${tab}2
 Explore${tab}1
@@ -259,7 +263,7 @@ is "$(sed 1d "$out" | cut -f 1,2)" "2026-05-04T04:00:00.000Z${tab}5" "--zone say
 run agent-cost --until 2026-05-04 all
 is "$(cut -f 2 "$out" | tail -n 1)" 4 "--until has all of a day"
 run agent-cost --until '2026-05-04 09:00' all
-is "$(lines "$out")" 1 "but of an hour only what is before"
+is "$(lines "$out")" 1 "--until an hour has only what is before it"
 run agent-cost -S 2026-05-05 all
 is "$(cut -f 2 "$out" | tail -n 1)" 1 "-S leaves out what is before"
 touch -t 202605040100 all/$home/$one.jsonl
@@ -277,14 +281,14 @@ run agent-cost -o json all/$home/$one.jsonl
 is "$(tail -n 1 "$out" | jq .count)" 1 "a file is read alone"
 cp all/$home/$one.jsonl a-name
 run agent-cost -o json a-name
-is "$(tail -n 1 "$out" | jq .count)" 1 "whatever it is called"
+is "$(tail -n 1 "$out" | jq .count)" 1 "a file is read whatever it is called"
 run sh -c "cat all/$home/*.jsonl | agent-cost -o json -"
 is "$(tail -n 1 "$out" | jq .count)" 2 "a pipe is read"
 run sh -c 'transcript-tail --once --all all | agent-cost --by session -'
-is "$(sed 1d "$out" | cut -f 3 | sort | tr '\n' ' ')" "1 4 " "so is that of transcript-tail"
+is "$(sed 1d "$out" | cut -f 3 | sort | tr '\n' ' ')" "1 4 " "a pipe of transcript-tail is read"
 run sh -c "cat all/$home/$one.jsonl all/$home/$one/subagents/*.jsonl | turn-fold | agent-cost -o json -"
 is "$(tail -n 1 "$out" | jq -c '[.usd_cost, .input_tokens, .output_tokens]')" '[0.0132,6400,40]' \
-  "so is that of turn-fold, whose turns tell what they cost"
+  "a pipe of turn-fold is read, whose turns tell what they cost"
 turn-fold all/$home/$one.jsonl >turns
 run agent-cost -o json turns
 is "$(tail -n 1 "$out" | jq -c '[.count, .usd_cost]')" '[1,0.0033]' "a turn counts once, as it was at last"
@@ -296,7 +300,7 @@ is "$(action-filter --usage all | jq -c '[.kind, .metadata.agent]' | sort -u)" '
 run agent-cost --limit 0.0165 -q all
 is "$status" 0 "a limit that is met is not passed"
 run agent-cost --limit 0.01649 -q all
-is "$status" 1 "one that is not met is passed"
+is "$status" 1 "a limit that is not met is passed"
 mkdir none
 run agent-cost -o table none
 out_is 'nothing was spent' "an empty folder has nothing"
@@ -304,20 +308,22 @@ out_is 'nothing was spent' "an empty folder has nothing"
 perl -e 'srand 5; print chr int rand 256 for 1 .. 20000' >noise.jsonl
 printf 'one\ntwo\n' >text.jsonl
 for name in noise text; do
-  t 2 "$name that is called a transcript is none" agent-cost "$name.jsonl"
-  err_is "agent-cost: $name.jsonl: no transcript: no line of it is JSON" "one line says so: $name"
+  t 2 "$name that is called a transcript is an error" agent-cost "$name.jsonl"
+  err_is "agent-cost: $name.jsonl: no transcript: no line of it is JSON" \
+    "a file without any JSON is told in one line: $name"
 done
 cp noise.jsonl "all/$home/noise.jsonl"
 for again in 1 2; do
-  t 2 "so it is in a folder" agent-cost -o json all
-  err_is "agent-cost: all/$home/noise.jsonl: no transcript: no line of it is JSON" "its path is named"
-  is "$(tail -n 1 "$out" | jq .count)" 5 "and the others are counted: $again"
+  t 2 "a file without any JSON is an error in a folder: $again" agent-cost -o json all
+  err_is "agent-cost: all/$home/noise.jsonl: no transcript: no line of it is JSON" \
+    "the path of a file without any JSON is named: $again"
+  is "$(tail -n 1 "$out" | jq .count)" 5 "the other files in the folder are counted: $again"
 done
 rm "all/$home/noise.jsonl"
 : >empty.jsonl
 printf '{"display":"x"}\n' >other.jsonl
 t 0 "an empty file, and lines of JSON that are something else, have nothing" agent-cost empty.jsonl other.jsonl
-err_empty "and nothing is said"
+err_empty "nothing is said of empty files and other JSON"
 rm -rf all
 
 # --- what Claude Code counted
@@ -327,18 +333,18 @@ line $home/$one/subagents/agent-a1.jsonl '.isSidechain = true'
 state 0.1
 state 0.00661
 # shellcheck disable=SC2086
-costs "what was counted at the end is no cost" $double
-err_empty "nothing is said where the last of it is the same"
+costs "what Claude Code counted at the end is not added" $double
+err_empty "nothing is said where Claude Code counted the same"
 line $home/$one.jsonl
 state 0.005
 run agent-cost all
 err_is "agent-cost: session $one: Claude Code counted \$0.0050, its answers are worth \$0.0033" \
-  "a line says where it differs"
+  "a line says where Claude Code counted otherwise"
 run agent-cost -S 2026-01-01 all
-err_empty "but not of a part of the time"
+err_empty "nothing is said of the count for a part of the time"
 line $home/$one.jsonl
 run agent-cost all
-err_empty "nor where answers follow"
+err_empty "nothing is said of the count where answers follow it"
 rm -rf all
 
 # --- the earliest file
@@ -372,22 +378,23 @@ out_like '^\$0\.0033  \$0\.00[0-9]+/h  41% of 5 h until [0-2][0-9]:[0-5][0-9]  1
 mkdir -p "$HOME/.claude"
 cp -R all "$HOME/.claude/projects"
 run agent-cost --window -o json <told
-is "$(tail -n 1 "$out" | jq .count)" 1 "of all transcripts"
+is "$(tail -n 1 "$out" | jq .count)" 1 "--window without a folder counts all transcripts"
 run agent-cost --window -o line all </dev/null
 # shellcheck disable=SC2016  # a dollar
 out_like '^\$0\.0033  \$0\.00[0-9]+/h  41% of 5 h until ' "what was told last is kept for other bars"
 limits '"used_percentage":null' >told
 run agent-cost --window -o line all <told
 # shellcheck disable=SC2016  # a dollar
-out_like '^\$0\.0066  \$0\.00[0-9]+/h  2 calls' "without a limit it is the last 5 hours"
+out_like '^\$0\.0066  \$0\.00[0-9]+/h  2 calls' "--window without a limit counts the last 5 hours"
 limits '"used_percentage":10,"resets_at":'$((now - 60)) >told
 run agent-cost --window -o line all <told
-out_unlike 'of 5 h' "as with one that has passed"
-is "$(agent-cost --window -o line all <"$out" | grep -c calls)" 1 "and with anything else"
+out_unlike 'of 5 h' "--window does not tell a limit that has passed"
+is "$(agent-cost --window -o line all <"$out" | grep -c calls)" 1 \
+  "--window takes any other input for no limit"
 t 2 "--window with -S is refused" sh -c 'agent-cost --window -S 1h all <told'
 for again in 1 2 3; do agent-cost --window -o json all <told >"$again"; sleep 1; done
 is "$(find "$HOME/.cache/agentutils/counts" -type f -newer told | wc -l | tr -d ' ')" 1 \
-  "one who asks again and again is remembered once"
+  "a bar that asks again and again is remembered once"
 
 # Whoever counts has the lock, and the others tell what was counted last.
 counts=$HOME/.cache/agentutils/counts
@@ -404,15 +411,16 @@ print("held", flush=True)
 time.sleep(1000)' "$counts"/*.lock
 wait_until 10 has holder.out held
 run agent-cost --window -o line all <told
-like "$(cat "$out")" "^\\\$0\\.0033 .*  1 calls" "while another run counts, its last value is told"
-is "$(sed 's/  .*//' "$out")" "${before%%  *}" "which is that of before"
-is "$(agent-cost -S 5h -o json all | tail -n 1 | jq .count)" 3 "who is no bar counts anyway"
+like "$(cat "$out")" "^\\\$0\\.0033 .*  1 calls" "the last value is told while another run counts"
+is "$(sed 's/  .*//' "$out")" "${before%%  *}" "the value that is told meanwhile is that of before"
+is "$(agent-cost -S 5h -o json all | tail -n 1 | jq .count)" 3 \
+  "a run that is not a bar counts while another counts"
 kill -9 "$pid"
 finished "$pid"
 run agent-cost --window -o json all <told
-is "$(tail -n 1 "$out" | jq .count)" 2 "when it was killed, the next one counts"
+is "$(tail -n 1 "$out" | jq .count)" 2 "the next run counts when the one that counted was killed"
 run action-filter --usage --shared --total all
-is "$(jq .count "$out")" 3 "action-filter counts by itself in this way, too"
+is "$(jq .count "$out")" 3 "action-filter --shared counts by itself, too"
 rm -rf "$counts"
 for number in 1 2 3 4 5 6; do
   start "bar$number" sh -c 'exec agent-cost --window -o json all <told'
@@ -423,12 +431,12 @@ for bar in $bars; do
   was="${was:-}$status"
 done
 is "$was $(cat bar*.out | jq -c 'select(.model == null) | .count' | sort -u)" "000000 2" \
-  "several at once tell the same"
+  "several bars at once tell the same"
 rm -rf "$counts"
 mkdir -p "$HOME/.cache/agentutils"
 : >"$counts"
 run agent-cost --window -o json all <told
-is "$status $(tail -n 1 "$out" | jq .count)" "0 2" "where there is no place for a lock, it counts"
+is "$status $(tail -n 1 "$out" | jq .count)" "0 2" "a bar counts where there is no place for a lock"
 rm -rf "$counts" all
 
 # --- mistakes

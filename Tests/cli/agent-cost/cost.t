@@ -12,7 +12,7 @@ escape=$(printf '\033')
 
 # --- files
 t 0 "a recorded day can be read" agent-cost -o table "$day"
-err_empty "nothing is said beside it"
+err_empty "nothing is said beside a table"
 like "$(head -n 1 "$out")" '^model +calls +in +out +share +cost *$' "the table has headings"
 like "$(sed -n 2p "$out")" '^claude-opus-4-6 +45 +129k +15k +75% +\$3\.05  █{30}$' "the most expensive model comes first"
 like "$(tail -n 2 "$out" | head -n 1)" '^total +170 +405k +50k +\$4\.05$' "the last row sums all"
@@ -20,7 +20,7 @@ is "$(tail -n 1 "$out")" '▂▂█▃▄▃▃▄▂▃▃▁▂▂▂  2026-03
   "a line of bars says when it was spent"
 run agent-cost "$day"
 is "$(head -n 2 "$out")" "model${tab}count${tab}usd_cost${tab}input_tokens${tab}output_tokens
-claude-opus-4-6${tab}45${tab}3.046185${tab}129079${tab}14800" "in a pipe it is TSV"
+claude-opus-4-6${tab}45${tab}3.046185${tab}129079${tab}14800" "a pipe gets TSV"
 is "$(lines "$out")" 12 "TSV has no sum"
 run agent-cost --by day,kind -o json "$day"
 is "$(tail -n 1 "$out")" '{"type":"count","count":170,"usd_cost":4.0507614,"input_tokens":405324,"output_tokens":49815}' \
@@ -48,14 +48,15 @@ is "$(agent-cost twice | cut -f 2,3 | tail -n 1)" "1${tab}0.5" "each action coun
 
 # --- a terminal
 TERM=xterm-256color python3 "$cli/terminal.py" 24x60 agent-cost --by kind "$day" >seen
-ok "on a terminal it is a table" grep -q total seen
+ok "a terminal gets a table" grep -q total seen
 ok "the table is in colour" grep -q "$escape\\[" seen
 sed "s/$escape\\[[0-9;]*m//g" seen | tr -d '\r' >plain
-ok "as wide as it may be" python3 -c '
+ok "the table is as wide as it may be" python3 -c '
 import sys
 assert max(len(line.rstrip("\n")) for line in open("plain")) in range(50, 61)'
 is "$(TERM=xterm python3 "$cli/terminal.py" agent-cost --color never "$day" | grep -c "$escape")" 0 "--color never leaves the colours out"
-is "$(python3 "$cli/terminal.py" agent-cost -o tsv "$day" | head -n 1 | cut -f 1)" model "TSV if that is wanted"
+is "$(python3 "$cli/terminal.py" agent-cost -o tsv "$day" | head -n 1 | cut -f 1)" model \
+  "-o tsv prints TSV on a terminal"
 
 # --- the limit, to the last digit
 for limit in 4.0507614 5 4.05076140 1e1; do
@@ -69,7 +70,7 @@ done
 t 1 "the limit is passed" agent-cost -o line --limit 4 "$day"
 out_like '^\$4\.05 of \$4  170 calls' "the line tells the limit"
 run agent-cost -o table --limit 4 "$day"
-is "$status $(tail -n 1 "$out")" "1 over the limit of \$4" "so does a table"
+is "$status $(tail -n 1 "$out")" "1 over the limit of \$4" "a table tells the limit, too"
 
 # --- this month, this week
 python3 - >lately <<'END'
@@ -93,10 +94,10 @@ is "$(spent --month)" "$(jq '.[0]' sums)" "--month counts since the first day of
 is "$(spent --week)" "$(jq '.[1]' sums)" "--week counts since Monday"
 
 # --- nothing
-t 0 "nothing was spent" agent-cost -S 1h --by user,hour "$day"
+t 0 "agent-cost has status 0 when nothing was spent" agent-cost -S 1h --by user,hour "$day"
 out_is "user${tab}hour${tab}count${tab}usd_cost${tab}input_tokens${tab}output_tokens" "only the headings are printed"
 run agent-cost -o table -S 1h "$day"
-out_is 'nothing was spent' "a word where a table would be empty"
+out_is 'nothing was spent' "a table says that nothing was spent"
 run agent-cost -o line -S 1h "$day"
 # shellcheck disable=SC2016  # a dollar
 out_is '$0  0 calls' "the line has no bars"
@@ -131,30 +132,35 @@ cat >names <<'END'
 {"id":2,"kind":"llm_call","user_id":"'; touch owned; '","metadata":{"model":"\"},{\"usd_cost\":9"},"usd_cost":0.25}
 END
 for form in table tsv json line; do
-  t 0 "hostile names: $form" agent-cost -o "$form" --by user,model names
-  out_unlike "$escape|$(printf '\302\233')|$(printf '\007')" "nothing that a terminal obeys: $form"
+  t 0 "hostile names are read with -o $form" agent-cost -o "$form" --by user,model names
+  out_unlike "$escape|$(printf '\302\233')|$(printf '\007')" \
+    "-o $form prints nothing that a terminal obeys"
 done
 run agent-cost --by user,model names
-is "$(lines "$out"):$(awk -F '\t' '{ print NF }' "$out" | sort -u)" 3:6 "there is a line each, with six fields each"
-is "$(agent-cost -o json --by model names | tail -n 1 | cut -c 1-42)" '{"type":"count","count":2,"usd_cost":0.75,' "and the sum is the sum"
-not_ok "nothing was run" test -e owned
+is "$(lines "$out"):$(awk -F '\t' '{ print NF }' "$out" | sort -u)" 3:6 \
+  "each hostile name has one line, with six fields"
+is "$(agent-cost -o json --by model names | tail -n 1 | cut -c 1-42)" '{"type":"count","count":2,"usd_cost":0.75,' \
+  "the sum of hostile names is exact"
+not_ok "nothing of hostile names was run" test -e owned
 
 # --- agents
 "$root/Tests/fixtures/as-of-now" "$day" >now
 serve_four --ingest now
 t 0 "an agent is asked" agent-cost -p a -S 48h -o json
 is "$(tail -n 1 "$out")" '{"type":"count","count":170,"usd_cost":4.0507614,"input_tokens":405324,"output_tokens":49815}' \
-  "what it kept is what was recorded"
+  "the costs of an agent are those that were recorded"
 run agent-cost -p b,a -S 48h --by profile
 is "$(cut -f 1-3 "$out" | tail -n 2 | sort | tr '\t\n' '  ')" "a 170 4.0507614 b 170 4.0507614 " "two agents are asked"
 run agent-cost -p b --profile a -p b -S 48h -o json
-is "$(tail -n 1 "$out" | jq -c '[.count, .usd_cost]')" '[340,8.1015228]' "named one by one, each once"
+is "$(tail -n 1 "$out" | jq -c '[.count, .usd_cost]')" '[340,8.1015228]' \
+  "agents that are named one by one are each asked once"
 run agent-cost -p a -g 1184019000000000771 -S 48h --by guild
 is "$(sed 1d "$out" | cut -f 1)" 1184019000000000771 "a guild is selected"
 run agent-cost -p a -g 'repair café' -S 48h --by guild
 is "$(sed 1d "$out" | cut -f 1)$(cat "$err")" 1184019000000000513 "a guild is selected by its name"
 run agent-cost -p a -U bo -S 48h
-is "$(sed 1d "$out" | cut -f 2,3)$(cat "$err")" "1${tab}0.21" "a user by the name, before it was told in the feed"
+is "$(sed 1d "$out" | cut -f 2,3)$(cat "$err")" "1${tab}0.21" \
+  "a user is selected by a name that the feed tells later"
 run agent-cost -p a -S 48h --by user,guild -o table
 is "$(sed -n 's/ *[0-9].*//; /^Bo /s/   */ in /p' "$out")$(cat "$err")" "Bo in Repair Café 🔧" \
   "A table has the names of people and guilds."
@@ -165,8 +171,8 @@ is "$(cut -f 1-3 "$out" | sed 1d | sort | tr '\t\n' '  ')" "a 1 0.21 b 1 0.21 " 
   "a user is selected at two agents"
 for words in '-U nobody' '-g nowhere'; do
   # shellcheck disable=SC2086  # two words
-  t 2 "nobody tells the name: $words" agent-cost -p a $words
-  out_empty "that is not nothing spent: $words"
+  t 2 "a name that nobody tells is an error: $words" agent-cost -p a $words
+  out_empty "nothing is printed for a name that nobody tells: $words"
   err_like '^agent-cost: (user nobody|guild nowhere): nobody tells this name; agent-call names prints' "the message says that nobody tells the name: $words"
 done
 for words in "-g :Repair-Café" "-U :Noor" "--by :kind" "--by :hour"; do
@@ -175,11 +181,11 @@ for words in "-g :Repair-Café" "-U :Noor" "--by :kind" "--by :hour"; do
     "$words is completed"
 done
 t 77 "a wrong token is refused" agent-cost -p wrong -S 48h
-out_empty "nothing is said to have been spent"
+out_empty "nothing is said to have been spent with a wrong token"
 err_like '^agent-cost: ' "the reason is told"
-err_unlike 'wrong$|agent-call' "it is told in its own name, without the token"
-t 75 "one of two is down" agent-cost -p down,a -S 48h --limit 1 -o line
-out_like '^\$4\.05 of \$1  170 calls' "the other is counted"
+err_unlike 'wrong$|agent-call' "a wrong token is told in our own name, without the token"
+t 75 "two agents of which one is down have status 75" agent-cost -p down,a -S 48h --limit 1 -o line
+out_like '^\$4\.05 of \$1  170 calls' "the other of two agents is counted"
 if action-filter -S today -N </dev/null >/dev/null 2>&1 || [ "$?" -eq 1 ]; then
   t 0 "what was spent today can be asked for" agent-cost -p a -o json
   is "$(tail -n 1 "$out")" "$(agent-cost -p a -S today -o json | tail -n 1)" "today is the default"
@@ -194,11 +200,11 @@ for words in "-o csv" "--by nothing" "--by hour,day" "--by ''" "-S soon" "-W x" 
   t 2 "agent-cost $words is refused" sh -c "agent-cost $words"
   out_empty "nothing is printed: $words"
   is "$(head -n 1 "$err" | grep -c '^agent-cost: ')$(sed -n 2p "$err" | grep -c '^usage: agent-cost')" 11 \
-    "says why and how: $words"
+    "the reason and the usage are told: $words"
 done
 t 2 "a file that is not there is an error" agent-cost -o line missing "$day"
 err_is "agent-cost: missing: no such file or directory" "the missing file is named"
-out_like '170 calls' "the other is counted"
+out_like '170 calls' "the file beside a missing one is counted"
 
 # --- it leaves nothing behind
 mkfifo slow
@@ -207,11 +213,12 @@ exec 9>slow
 kill -TERM "$pid"
 exec 9>&-
 finished "$pid"
-is "$status" 143 "a signal ends it"
+is "$status" 143 "a signal ends agent-cost that reads a pipe"
 # --- a full disk
 if [ -c /dev/full ]; then
   t 2 "a full disk is an error" sh -c 'agent-cost "$1" >/dev/full' - "$day"
-  err_is "agent-cost: standard output: no space left on device" "is told in its own name"
+  err_is "agent-cost: standard output: no space left on device" \
+    "a full disk is told in our own name"
 fi
 
 for form in table tsv json line; do
@@ -220,7 +227,7 @@ for form in table tsv json line; do
   run env TMPDIR="$tmp/folders" perl -e 'pipe(my $r, my $w); close $r; open(STDOUT, ">&", $w); close $w;
     $SIG{PIPE} = "DEFAULT"; exec @ARGV' agent-cost -o "$form" "$day"
   is "$status$(cat "$err")" 141 "$form: a closed pipe ends it by SIGPIPE"
-  not_ok "$form: and nothing is left" rmdir "$tmp/folders/"*
+  not_ok "$form: nothing is left after a closed pipe" rmdir "$tmp/folders/"*
   rmdir "$tmp/folders"
   [ -c /dev/full ] || continue
   run sh -c 'agent-cost -o "$2" "$1" >/dev/full' - "$day" "$form"
@@ -231,7 +238,7 @@ done
 # --- nobody there
 t 75 "an agent that cannot be reached has status 75" \
   env AGENT_URL=http://127.0.0.1:9 agent-cost -o line
-out_is '○ unreachable' "is no bar without a word"
+out_is '○ unreachable' "a bar says that an agent cannot be reached"
 
 # --- ended while nobody answers
 start silent python3 -c '
@@ -247,17 +254,18 @@ wait_until 10 grep -q asked "$tmp/silent.out"
 asks=$(cat "$TMPDIR"/agent-cost.*/asks)
 began=$(date +%s)
 stop "$pid"
-is "$status" 143 "a signal ends it"
-ok "it ends at once" test "$(($(date +%s) - began))" -lt 10
-ok "the question ends, too" wait_until 5 gone "$asks"
+is "$status" 143 "a signal ends agent-cost that waits for an agent"
+ok "a signal ends agent-cost at once" test "$(($(date +%s) - began))" -lt 10
+ok "the question to the agent ends, too" wait_until 5 gone "$asks"
 mkfifo "$tmp/never"
 start reads sh -c "exec agent-cost - <>'$tmp/never'"
 wait_until 10 sh -c "[ -s '$TMPDIR'/agent-cost.*/reads ]"
 reads=$(cat "$TMPDIR"/agent-cost.*/reads)
 stop "$pid" INT
-ok "nobody goes on reading" wait_until 5 gone "$reads"
+ok "nobody goes on reading after a signal" wait_until 5 gone "$reads"
 run env TMPDIR="$tmp/none" agent-cost "$day"
-is "$status $(cat "$err")" "2 agent-cost: $tmp/none: no folder can be made" "no folder for what is between"
+is "$status $(cat "$err")" "2 agent-cost: $tmp/none: no folder can be made" \
+  "a TMPDIR that is not there is told"
 
-is "$(ls -A "$TMPDIR")" "" "and nothing is left"
+is "$(ls -A "$TMPDIR")" "" "nothing is left behind by any run"
 done_testing

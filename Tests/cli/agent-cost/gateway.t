@@ -29,7 +29,7 @@ is "$(jq -r .hour "$out" | head -n 1)" 2026-11-29T09:30:00.000Z "the hours are t
 cost -o table -W 80 --by thread
 like "$(sed -n 1p "$out")" '^thread +calls +in +out +share +cost' "a table has a row for each conversation"
 cost -q --limit 0.005
-status_is 1 "the limit holds"
+status_is 1 "a limit holds for a gateway"
 cost -S 2026-11-29T10:35:00Z -o json
 is "$(tail -n 1 "$out" | jq .count)" 5 "what was spent before a time is left out"
 
@@ -38,15 +38,16 @@ profile dash "$url"
 run agent-cost -p claw,dash -S 2026-01-01 --by profile -o json
 is "$(jq -c '[.profile, .count > 0]' "$out")" '["dash",true]
 ["claw",true]
-[null,true]' "a dashboard is counted beside it"
+[null,true]' "a dashboard is counted beside a gateway"
 # A server that counts nothing says so in its own words, which are about a method.
 serve_agent loud -D :memory: --gateway 0
 printf '[profile loud]\nkind = openclaw\nurl = %s\n' \
   "$(jq -r 'select(.type == "gateway") | .url' "$tmp/loud.out")" >>"$XDG_CONFIG_HOME/agentutils/config"
 t 2 "a server that does not count is an error" agent-cost -p loud --week
-err_is "agent-cost: loud: this server does not tell what was spent" "one line says so plainly"
+err_is "agent-cost: loud: this server does not tell what was spent" \
+  "a server that does not count is told in one plain line"
 
 tell claw door '{"error":{"type":"down"}}'
 t 75 "a gateway that is away gives status 75" agent-cost -p claw -o line
-out_is '○ unreachable' "a bar says so"
+out_is '○ unreachable' "a bar says that a gateway is away"
 done_testing
