@@ -30,7 +30,7 @@ listen
 
 # --- the server
 for signal in KILL TERM; do
-  ok "$signal: it is asked" wants "s$signal" "server $signal"
+  ok "$signal: a question is asked on the phone" wants "s$signal" "server $signal"
   stop "$ntfy_pid" "$signal"
   start_ntfy
   press Yes "server $signal"
@@ -43,7 +43,8 @@ tell claw expire s3
 start_ntfy
 press Yes 'withdrawn meanwhile'
 ok "what ended while the server was away is too late" wait_until 30 said 'too late' 'withdrawn meanwhile'
-is "$(resolved | xargs)" "sKILL allow-once sTERM allow-once" "and the agent is asked nothing"
+is "$(resolved | xargs)" "sKILL allow-once sTERM allow-once" \
+  "nothing is sent to the agent for what ended meanwhile"
 
 # --- the agent
 for how in lose cut; do
@@ -52,7 +53,8 @@ for how in lose cut; do
   press Yes "gateway $how"
   done_now() { said allowed "gateway $how" || said 'answered at the desk' "gateway $how" || said 'too late' "gateway $how"; }
   ok "a connection that is cut ($how) costs no answer" wait_until 30 done_now
-  is "$(resolved | sort -u | grep "^$how")" "$how allow-once" "which is the one that was given"
+  is "$(resolved | sort -u | grep "^$how")" "$how allow-once" \
+    "the answer through a connection that is cut ($how) is the one that was given"
 done
 wants r1 'refused once'
 tell claw reply exec.approval.resolve '{"ok":false}'
@@ -60,27 +62,28 @@ first=$(button Yes 'refused once')
 press Yes 'refused once'
 ok "an answer that the agent does not take is told" wait_until 20 said 'not answered' 'refused once'
 again() { [ "$(button Yes 'refused once')" != "$first" ]; }
-ok "and asked for again, with other codes" wait_until 20 again
+ok "a refused answer is asked for again, with other codes" wait_until 20 again
 press Yes 'refused once'
-ok "which count" wait_until 20 said allowed 'refused once'
+ok "an answer with the other codes counts" wait_until 20 said allowed 'refused once'
 
 # --- this program
 wants k1 'killed between'
 old=$(button Yes 'killed between')
 kill -9 "$notify"
 finished "$notify"
-is "$(post "$old")" 200 "what is tapped while it is gone the server takes"
+is "$(post "$old")" 200 "the server takes what is tapped while the program is gone"
 listen
 renewed() { [ "$(button Yes 'killed between')" != "$old" ]; }
-ok "after kill -9 what still waits is asked again, with other codes" wait_until 30 renewed
+ok "what still waits after kill -9 is asked again, with other codes" wait_until 30 renewed
 post "$old" >/dev/null
 wants k2 'behind it'
 press No 'behind it'
-ok "others are answered" wait_until 20 said denied 'behind it'
-is "$(resolved | grep k1)" "" "a code of before does nothing"
+ok "another question is answered after kill -9" wait_until 20 said denied 'behind it'
+is "$(resolved | grep k1)" "" "a code from before kill -9 does nothing"
 press Yes 'killed between'
-ok "the new one counts" wait_until 20 said allowed 'killed between'
-is "$(got 'select(.actions and .message == "killed between").message' | wc -l | tr -d ' ')" 2 "it was asked twice"
+ok "the new code counts after kill -9" wait_until 20 said allowed 'killed between'
+is "$(got 'select(.actions and .message == "killed between").message' | wc -l | tr -d ' ')" 2 \
+  "a question is asked twice over a kill -9"
 stop "$notify"
 
 # --- many at once, and a server with little patience
@@ -92,8 +95,9 @@ proven() { asked | grep -q '^POST /answers-ada 200'; }
 wait_until 20 proven || bail "it does not listen"
 seq 30 | while read -r number; do tell claw ask "m$number" "{\"command\":\"many $number.\"}"; done
 all_asked() { [ "$(got 'select(.actions).message' | grep -c many)" -ge 30 ]; }
-ok "thirty in a burst are asked" wait_until 60 all_asked
-is "$(got 'select(.actions).message' | grep many | sort -u | wc -l | tr -d ' ')" 30 "each by itself"
+ok "thirty questions in a burst are asked" wait_until 60 all_asked
+is "$(got 'select(.actions).message' | grep many | sort -u | wc -l | tr -d ' ')" 30 \
+  "each of thirty questions is asked by itself"
 : >"$tmp/taps"
 got 'select(.actions) | [.message, (.actions | map({(.label): .body}) | add)]' |
   jq -r '(.[0] | capture("(?<n>[0-9]+)").n | tonumber) as $n |
@@ -102,9 +106,9 @@ got 'select(.actions) | [.message, (.actions | map({(.label): .body}) | add)]' |
     until [ "$(post "$code")" = 200 ]; do sleep 0.3; done
   done
 all_done() { [ "$(resolved | grep -c '^m')" -ge 30 ]; }
-ok "all are answered" wait_until 60 all_done
+ok "all of thirty questions are answered" wait_until 60 all_done
 is "$(resolved | grep '^m' | sort)" "$(seq 30 | awk '{ print "m" $1, $1 % 3 == 0 ? "deny" : $1 % 3 == 1 ? "allow-once" : "allow-always" }' | sort)" \
-  "each with what was tapped"
+  "each of thirty questions is answered with what was tapped"
 stop "$notify"
 
 # --- a server that keeps nothing
@@ -127,7 +131,7 @@ mv "$tmp/users.new" "$tmp/users"
 stop "$ntfy_pid"
 start_ntfy
 finished "$notify"
-status_is 77 "a token that was taken back ends it"
-is "$(asked | grep -c ' 401$')" 1 "and is tried once"
+status_is 77 "a token that was taken back ends the command"
+is "$(asked | grep -c ' 401$')" 1 "a token that was taken back is tried once"
 
 done_testing

@@ -26,8 +26,8 @@ listen() {
 # refused WHAT LINE: status 77, one line, and nobody was asked.
 refused() {
   status_is 77 "$1 is refused"
-  err_is "agent-notify: $2" "one line says what to change"
-  is "$(got 'select(.actions)')" "" "nobody is asked"
+  err_is "agent-notify: $2" "one line says what to change: $1"
+  is "$(got 'select(.actions)')" "" "nobody is asked: $1"
 }
 
 fresh
@@ -83,7 +83,7 @@ for file in host buttons; do
   listen
   cp "$tmp/kept" "$tmp/$file"
   refused "a wrong token of the $file" "$answers: 401 Unauthorized: unauthorized (40101): the token was refused"
-  is "$(asked | grep -c ' 401$')" 1 "and tried once"
+  is "$(asked | grep -c ' 401$')" 1 "a wrong token of the $file is tried once"
 done
 fresh --auth-file '' --auth-default-access read-write
 listen
@@ -108,16 +108,19 @@ for words in "--answers $notices" "--answers http://127.0.0.1:1/answers-ada" "--
   "--answers $answers --buttons http://127.0.0.1:1/other" "--answers $answers --buttons http://far.example/answers-ada"; do
   # shellcheck disable=SC2086  # words
   t 2 "--ntfy $words is refused" agent-notify -p claw --ntfy "$notices" --buttons-token "$tmp/buttons" $words
-  is "$(lines "$err")" 1 "in one line"
+  is "$(lines "$err")" 1 "--ntfy $words is refused in one line"
 done
 
 # --- what will be
 fresh
-t 0 "--check tries it" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/host" \
+t 0 "--check has status 0 when answers are heard" \
+  agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/host" \
   --answers "$answers" --buttons-token "$tmp/buttons"
-is "$(tail -n 1 "$out")" "$answers: who gets the notices can answer, and is heard" "and says so"
+is "$(tail -n 1 "$out")" "$answers: who gets the notices can answer, and is heard" \
+  "--check says that answers are heard"
 rights '.buttons.topics["notices-ada"] = "ro"'
-t 77 "--check tells what is wrong" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/host" \
+t 77 "--check has status 77 when a token may read too much" \
+  agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/host" \
   --answers "$answers" --buttons-token "$tmp/buttons"
 rights '.'
 stop "$ntfy_pid"
@@ -125,12 +128,14 @@ rm -f "$tmp/cache"
 start notify agent-notify -p claw --settle 0 --to line --ntfy "$notices" --ntfy-token "$tmp/host" \
   --answers "$answers" --buttons-token "$tmp/buttons"
 notify=$pid
-ok "while the server is away the other ways tell it" wait_until 20 has "$tmp/notify.out" 'make test'
-ok "and it is tried again" wait_until 20 has "$tmp/notify.err" 'tried again'
+ok "other ways tell a question while the server is away" \
+  wait_until 20 has "$tmp/notify.out" 'make test'
+ok "the server that is away is tried again" wait_until 20 has "$tmp/notify.err" 'tried again'
 start_ntfy
 asked_for() { got 'select(.actions) | .message' | grep -q "$1"; }
-ok "when it is back the phone is asked" wait_until 30 asked_for 'make test'
+ok "the phone is asked when the server is back" wait_until 30 asked_for 'make test'
 stop "$notify"
-is "$(cat "$tmp/notify.err")" "$(grep 'tried again$' "$tmp/notify.err" | head -n 1)" "that was said once"
+is "$(cat "$tmp/notify.err")" "$(grep 'tried again$' "$tmp/notify.err" | head -n 1)" \
+  "the server that is away is told once"
 
 done_testing

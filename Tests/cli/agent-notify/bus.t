@@ -28,28 +28,28 @@ wait_until 20 settled
 printf '%s\n' '{"kind":"llm_error","content":"now","created_at":"2026-03-14T08:00:00.000Z"}' \
   '{"kind":"sent_reply","content":"hello","created_at":"2026-03-14T08:00:01.000Z"}' |
   bus_client put actions.118.llm_error
-ok "what comes is told" wait_until 20 has "$tmp/told.out" llm_error
+ok "what comes on the bus is told" wait_until 20 has "$tmp/told.out" llm_error
 notices 1 1
 count=2
-ok "whatever it is" wait_until 20 told "$tmp/told.out"
-is "$(titles "$tmp/told.out" | xargs)" "llm_error t1" "and nothing that was there before"
-ok "all is acknowledged" wait_until 20 settled
+ok "what comes on the bus is told, whatever it is" wait_until 20 told "$tmp/told.out"
+is "$(titles "$tmp/told.out" | xargs)" "llm_error t1" "nothing that was on the bus before is told"
+ok "all that was told is acknowledged" wait_until 20 settled
 t 2 "a second one on this machine is refused" agent-notify --bus '>'
 err_is "agent-notify: $XDG_STATE_HOME/agentutils/notify+bus: in use by another agent-notify" "the message says that another is at work"
 
 # --- a way that is not through with it
 stop "$told"
-status_is 143 "a signal ends it"
+status_is 143 "a signal ends agent-notify"
 start slow agent-notify --bus '>' --settle 0.1 --exec 'cat; exec sleep 30'
 slow=$pid
 notices 2 3
-ok "one is being told" wait_until 20 test -s "$tmp/slow.out"
-ok "they are taken over" wait_until 20 settled
+ok "one record is being told by a slow way" wait_until 20 test -s "$tmp/slow.out"
+ok "the records for a slow way are taken over" wait_until 20 settled
 kill -9 "$slow"
 finished "$slow"
 start again agent-notify --bus '>' --settle 0.1 --to line
 both() { [ "$(awk '{ print $NF }' "$tmp/again.out" | sort -u | xargs)" = "t2 t3" ]; }
-ok "what it was at, or what waited, is told by the next one" wait_until 20 both
+ok "what a killed run was at, or what waited, is told by the next one" wait_until 20 both
 stop "$pid"
 
 # --- more than there are places for
@@ -62,25 +62,26 @@ seq 1 300 |
 bus_client put records.job <"$tmp/many"
 is_full() { [ "$(waiting)" -ge 200 ]; }
 ok "emergencies that wait are taken over" wait_until 20 is_full
-is "$(waiting)" 200 "as many as have a place"
+is "$(waiting)" 200 "as many emergencies wait as have a place"
 kill -9 "$full"
 finished "$full"
 start rest agent-notify --bus '>' --settle 0.1 --to line
 all_told() { [ "$(awk '{ print $NF }' "$tmp/rest.out" | sort -u | grep -c '^e')" -eq 300 ]; }
-ok "and all are told by the next one" wait_until 60 all_told
+ok "all emergencies are told by the next run" wait_until 60 all_told
 wait_until 20 settled
 stop "$pid"
 
 # --- a way that fails
 start fails agent-notify --bus '>' --settle 0.1 --exec 'exit 1'
 notices 4 4
-ok "a way that fails is said" wait_until 20 has "$tmp/fails.err" 'exit 1: status 1'
-ok "and its record is acknowledged" wait_until 20 settled
+ok "a way that fails is told" wait_until 20 has "$tmp/fails.err" 'exit 1: status 1'
+ok "the record of a way that fails is acknowledged" wait_until 20 settled
 stop "$pid"
 start next agent-notify --bus '>' --settle 0.1 --to line
 notices 5 5
-ok "the next one tells what is new" wait_until 20 has "$tmp/next.out" t5
-is "$(awk '{ print $NF }' "$tmp/next.out" | sort | xargs)" "t4 t5" "and what could not be told before"
+ok "the next run tells what is new" wait_until 20 has "$tmp/next.out" t5
+is "$(awk '{ print $NF }' "$tmp/next.out" | sort | xargs)" "t4 t5" \
+  "the next run tells what could not be told before"
 stop "$pid"
 
 # --- what is kept
@@ -88,11 +89,11 @@ start kept agent-notify --bus '>' --settle 0.1 --to line
 echo '{"id":"k1","urgency":"info","category":"job","title":"later"}' | bus_client put records.job
 in_file() { jq -e '.kept[0].title == "later"' "$XDG_STATE_HOME/agentutils/notify+bus"; }
 ok "what is kept is on disk" wait_until 20 in_file
-ok "it is acknowledged then" wait_until 20 settled
+ok "what is kept is acknowledged when it is on disk" wait_until 20 settled
 kill -9 "$pid"
 finished "$pid"
 start kept agent-notify --bus '>' --settle 0.1 --digest 0.1 --to line
-ok "and told by the next one" wait_until 20 has "$tmp/kept.out" later
+ok "what is kept is told by the next run" wait_until 20 has "$tmp/kept.out" later
 stop "$pid"
 
 # --- killed at any moment, with bus-get or without it
@@ -115,10 +116,10 @@ done
 start one agent-notify --bus '>' --settle 0.1 --rate 1000 --exec "cat >>'$tmp/all'"
 one=$pid
 count=$((3 * kills))
-ok "after $kills kills each was told" wait_until 60 told "$tmp/all"
-ok "and all is acknowledged" wait_until 60 settled
+ok "each record was told after $kills kills" wait_until 60 told "$tmp/all"
+ok "all records are acknowledged after $kills kills" wait_until 60 settled
 twice=$(titles "$tmp/all" | uniq -d | wc -l | tr -d ' ')
-ok "few of them were told twice ($twice)" test "$twice" -le "$kills"
+ok "few records were told twice ($twice)" test "$twice" -le "$kills"
 
 # --- two machines
 XDG_STATE_HOME=$tmp/other start other agent-notify --bus '>' --settle 0.1 --rate 1000 \
@@ -132,8 +133,9 @@ while [ "$i" -lt 240 ]; do
   i=$((i + 4))
 done
 count=40
-ok "two machines tell all" wait_until 60 told "$tmp/all" "$tmp/all-other"
-is "$(titles "$tmp/all" "$tmp/all-other" | uniq -d)" "" "each was told once"
+ok "two machines tell all records" wait_until 60 told "$tmp/all" "$tmp/all-other"
+is "$(titles "$tmp/all" "$tmp/all-other" | uniq -d)" "" \
+  "each record was told by one of two machines"
 diag "$(lines "$tmp/all") and $(lines "$tmp/all-other")"
 stop "$one"
 stop "$other"
@@ -145,11 +147,12 @@ for content in elsewhere 'on the reef'; do
   echo '{"kind":"voice_session_start","content":"'"$content"'","created_at":"2026-03-14T08:00:00.000Z"}'
 done | bus_client put actions.118.voice_session_start
 ok "what the filter selects is told" wait_until 20 has "$tmp/told.out" reef
-is "$(jq -r .text "$tmp/told.out")" "on the reef" "no other is told"
-ok "and all is acknowledged" wait_until 20 settled
+is "$(jq -r .text "$tmp/told.out")" "on the reef" "no other record is told"
+ok "what the filter leaves out is acknowledged, too" wait_until 20 settled
 stop "$pid"
 t 2 "an option that the filter does not have is an error" agent-notify --bus '>' -- --no-such
-err_like '^agent-notify: unknown option --no-such$' "is told before anything is asked for"
+err_like '^agent-notify: unknown option --no-such$' \
+  "an unknown option is told before anything is asked for"
 
 t 2 "a bus and a profile exclude each other" agent-notify --bus '>' -p x
 t 2 "bus-get looks at the subject" agent-notify --bus 'a..b'

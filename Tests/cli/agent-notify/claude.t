@@ -18,7 +18,8 @@ tmux-attach -N -s riff . >/dev/null
 idle
 start plain agent-notify -p . --settle 0 --state "$tmp/plain.state" --to line
 agent-say -q --when-idle . -- run make plain
-ok "that it waits is told, where its host holds nothing" wait_until 20 told 'riff waits: permission prompt' plain
+ok "a session that waits is told where its host holds nothing" \
+  wait_until 20 told 'riff waits: permission prompt' plain
 agent-say --answer . -- yes
 idle
 
@@ -32,18 +33,19 @@ start_ntfy --later
 start phone agent-notify -p . --settle 0 --ntfy "$notices" --ntfy-token "$tmp/host" \
   --answers "$answers" --buttons-token "$tmp/buttons"
 agent-say -q --when-idle . -- run make held
-ok "what it asks is told by its command" wait_until 20 told 'make held' plain
-ok "and asked on the phone" wait_until 20 asked_for 'make held'
+ok "what a session asks is told by its command" wait_until 20 told 'make held' plain
+ok "what a session asks is asked on the phone" wait_until 20 asked_for 'make held'
 is "$(got 'select(.actions) | .message' | jq -r . | tail -n 1)" "Always: allow Bash(make held), in this session" \
-  "with what Always would allow"
+  "the phone is told what Always would allow"
 press Yes 'make held'
-ok "a tap allows it" wait_until 20 said allowed 'make held'
+ok "a tap allows the command" wait_until 20 said allowed 'make held'
 idle
-is "$(grep -c 'riff waits' "$tmp/plain.out")" 1 "that it waits is not told beside that"
+is "$(grep -c 'riff waits' "$tmp/plain.out")" 1 \
+  "a session that waits is not told beside what it asks"
 agent-say -q --when-idle . -- ask
 ok "a question has its choices as buttons" wait_until 20 asked_for 'Which harbour do you mean?'
 press 2 'Which harbour'
-ok "a tap chooses one" wait_until 20 said 'answered with 2' 'Which harbour'
+ok "a tap chooses one of the choices" wait_until 20 said 'answered with 2' 'Which harbour'
 idle
 agent-say -q --when-idle . -- run make desk
 wait_until 20 asked_for 'make desk'

@@ -24,22 +24,24 @@ told=$pid
 wait_until 30 connected || bail "nobody follows"
 act sent_reply hello
 act llm_error now
-ok "what happens is told" wait_until 20 has "$tmp/told.out" llm_error
-is "$(titles told)" "llm_error now" "what was there before is not, and what is no fault is not"
+ok "what happens at an agent is told" wait_until 20 has "$tmp/told.out" llm_error
+is "$(titles told)" "llm_error now" "neither what was there before nor what is not a fault is told"
 
 # --- a burst over the wire
 seq 200 | sed 's/.*/{"kind":"asr_error","content":"empty &"}/' |
   curl -sf --data-binary @- "$url/control/actions" >/dev/null
 ok "200 errors are told" wait_until 20 has "$tmp/told.out" asr_error
-is "$(jq -c 'select(.title == "asr_error").count' "$tmp/told.out")" 200 "as one, with a count"
+is "$(jq -c 'select(.title == "asr_error").count' "$tmp/told.out")" 200 \
+  "200 errors are told as one, with a count"
 
 # --- what happened while the link was down
 curl -s -d '' "$url/control/drop?away=1" >/dev/null
 act tts_error 'while it was down'
 curl -s -d '' "$url/control/back" >/dev/null
-ok "what happened meanwhile is told, too" wait_until 30 has "$tmp/told.out" 'while it was down'
+ok "what happened while the link was down is told, too" \
+  wait_until 30 has "$tmp/told.out" 'while it was down'
 act bot_error last
-ok "and what comes next" wait_until 20 has "$tmp/told.out" last
+ok "what comes after the link was down is told" wait_until 20 has "$tmp/told.out" last
 is "$(titles told | sort | uniq -d)" "" "nothing is told twice"
 is "$(grep -c before "$tmp/told.out")" 0 "the backlog is never told"
 
@@ -51,8 +53,8 @@ finished "$told"
 start told agent-notify -p clanky --settle 0.2 --exec cat
 wait_until 30 connected 1
 act voice_error 'after the restart'
-ok "after a restart what is new is told" wait_until 20 has "$tmp/told.out" 'after the restart'
-is "$(titles told)" "voice_error after the restart" "nothing else is told"
+ok "what is new after a restart is told" wait_until 20 has "$tmp/told.out" 'after the restart'
+is "$(titles told)" "voice_error after the restart" "nothing else is told after a restart"
 ok "its memory is that of the profile" test -s "$XDG_STATE_HOME/agentutils/notify-clanky"
 t 2 "a second one of the same profile is refused" agent-notify -p clanky
 err_is "agent-notify: $XDG_STATE_HOME/agentutils/notify-clanky: in use by another agent-notify" \
@@ -60,10 +62,10 @@ err_is "agent-notify: $XDG_STATE_HOME/agentutils/notify-clanky: in use by anothe
 # The programs that it started.
 children=$(ps -e -o pid= -o ppid= | awk -v parent="$pid" '$2 == parent { print $1 }')
 stop "$pid" TERM
-status_is 143 "a signal ends it"
+status_is 143 "a signal ends agent-notify"
 children_gone() { for child in $children; do gone "$child" || return 1; done; }
-ok "and what it started" wait_until 20 children_gone
-isnt "$children" "" "it had started something"
+ok "a signal ends what agent-notify started" wait_until 20 children_gone
+isnt "$children" "" "agent-notify had started something"
 
 # --- filters
 start told agent-notify -p clanky --settle 0.2 --exec cat --as urgent -- -k voice_session_start,bot_error -v
@@ -75,12 +77,13 @@ act bot_error reef
 act voice_session_start elsewhere
 act voice_session_start 'on the reef'
 ok "what the filter selects is told" wait_until 20 has "$tmp/told.out" reef
-is "$(titles told)" "voice_session_start on the reef" "no other is told"
+is "$(titles told)" "voice_session_start on the reef" "what the filter does not select is not told"
 stop "$pid"
 t 2 "an option that the filter does not have is an error" agent-notify -p clanky -- --no-such
-err_like '^agent-notify: unknown option --no-such$' "is told under the name of the command"
+err_like '^agent-notify: unknown option --no-such$' \
+  "an unknown option is told under the name of the command"
 err_like '^usage: agent-notify' "its usage is shown"
-is "$(lines "$err")" 2 "it takes two lines"
+is "$(lines "$err")" 2 "an unknown option is told in two lines"
 
 # --- several profiles
 first=$url
@@ -91,31 +94,35 @@ wait_until 30 connected 1
 act llm_error there
 url=$first
 act llm_error here
-ok "each names its profile" wait_until 20 has "$tmp/told.out" 'clanky: llm_error: here'
-ok "it is told as text" wait_until 20 grep -qF '$(touch x)/..: llm_error: there' "$tmp/told.out"
+ok "a record of one of several profiles is told with its name" \
+  wait_until 20 has "$tmp/told.out" 'clanky: llm_error: here'
+ok "an odd name of a profile is told as text" \
+  wait_until 20 grep -qF '$(touch x)/..: llm_error: there' "$tmp/told.out"
 stop "$pid"
 is "$(find "$XDG_STATE_HOME/agentutils" -name 'notify-clanky+*' ! -name '*.lock' | wc -l | tr -d ' ')" 1 \
-  "a name of a profile is no path"
+  "the name of a profile is not taken for a path"
 
 # --- --max-time
-t 0 "--max-time ends it" agent-notify -p clanky --settle 60 --max-time 2 --exec cat
-out_empty "and that is nothing to be told"
+t 0 "--max-time ends agent-notify with status 0" \
+  agent-notify -p clanky --settle 60 --max-time 2 --exec cat
+out_empty "nothing is told before --max-time is over"
 printf '[profile away]\nurl = http://127.0.0.1:9\n' >>"$config"
 t 75 "an agent that could not be followed has status 75" \
   agent-notify -p away --max-time 1 --exec cat
 printf '[profile hung]\nurl = %s\ntoken-command = exec sleep 1000\n' "$first" >>"$config"
 bound=20 run agent-notify -p hung --max-time 1 --exec cat
 isnt "$status" 142 "a token that does not come is not waited for"
-isnt "$status" 0 "and is a fault"
+isnt "$status" 0 "a token that does not come is an error"
 t 0 "a filter can be given" agent-notify -p clanky --max-time 2 --exec cat -- -k bot_error
 
 # --- what ends it
 t 2 "a profile that is not there is an error" agent-notify -p nobody
-err_is "agent-notify: profile nobody: not in $config; 'agent-setup -p nobody' writes it" "is told, in one line"
+err_is "agent-notify: profile nobody: not in $config; 'agent-setup -p nobody' writes it" \
+  "a profile that is not there is told in one line"
 start_server guarded python3 "$cli/servers/dashboard.py" --token secret
 printf '[profile locked]\nurl = %s\n' "$url" >"$config"
 t 77 "credentials that are refused are status 77" agent-notify -p locked
-t 2 "it needs agent-tail" env PATH="$tmp:/usr/bin:/bin" "$root/bin/agent-notify" -p locked
+t 2 "agent-notify needs agent-tail" env PATH="$tmp:/usr/bin:/bin" "$root/bin/agent-notify" -p locked
 err_is "agent-notify: agent-tail: no such file or directory" "the message names agent-tail"
 
 # --- a gateway's questions
@@ -127,9 +134,9 @@ wait_until 30 followed || bail "nobody follows the gateway"
 tell claw ask q1 '{"command":"make test","commandArgv":["make","test"],"cwd":"/srv/site","host":"gateway"}'
 ok "what an agent asks permission for is told" wait_until 20 has "$tmp/told.out" approval/q1
 is "$(jq -r '"\(.title) \(.urgency) \(.category)"' "$tmp/told.out")" \
-  "exec waits urgent approval" "it is urgent"
+  "exec waits urgent approval" "a request for permission is urgent"
 is "$(jq -r '[.profile, .place, .text] | @csv' "$tmp/told.out")" '"claw","site","make test"' \
-  "with who asks, where, and what"
+  "a request for permission says who asks, where, and what"
 stop "$pid"
 start_gateway asks --approvals late --questions
 start told agent-notify -p asks --settle 0.2 --exec cat

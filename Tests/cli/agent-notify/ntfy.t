@@ -17,9 +17,10 @@ bodies() { requests .body | tee "$tmp/bodies"; }
 t 0 "a message is posted" agent-notify --ntfy "$url/alerts" <"$tmp/one"
 is "$(bodies | jq -c 'del(.sequence_id)')" \
   '{"topic":"alerts","title":"it <fell>\\e[31m","message":"why","priority":4,"tags":["warning"]}' \
-  "it goes to the topic as JSON"
-ok "with an id for all tries" jq -e '.sequence_id | test("^[-_A-Za-z0-9]{1,64}$")' "$tmp/bodies"
-is "$(requests '.method + " " + .path')" "POST /" "it goes to the server's root"
+  "a message goes to the topic as JSON"
+ok "a message has an id for all tries" \
+  jq -e '.sequence_id | test("^[-_A-Za-z0-9]{1,64}$")' "$tmp/bodies"
+is "$(requests '.method + " " + .path')" "POST /" "a message goes to the server's root"
 is "$(requests '.headers | tojson' | grep -ci authorization)" 0 "no token is sent"
 for urgency in emergency:5 attention:3; do
   script <<END
@@ -27,7 +28,8 @@ forever
 status 200 application/json $ok
 END
   printf '{"urgency":"%s","category":"x","title":"t"}\n' "${urgency%:*}" | run agent-notify --ntfy "$url/a"
-  is "$(bodies | jq -c '[.priority, .message]')" "[${urgency#*:},\"t\"]" "$urgency"
+  is "$(bodies | jq -c '[.priority, .message]')" "[${urgency#*:},\"t\"]" \
+    "$urgency is the priority of a message"
 done
 
 # --- the token
@@ -41,9 +43,10 @@ chmod 644 "$tmp/token"
 t 77 "a token that others can read is refused" \
   agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" <"$tmp/one"
 chmod 600 "$tmp/token"
-t 2 "over plain http it goes to this machine alone" \
+t 2 "a token goes over plain http to this machine alone" \
   agent-notify --ntfy "http://ntfy.invalid/a" --ntfy-token "$tmp/token" <"$tmp/one"
-err_like "would travel over plain http; see --allow-plaintext" "and that is said"
+err_like "would travel over plain http; see --allow-plaintext" \
+  "a token over plain http to another machine is told"
 export AGENT_TOKEN_FILE="$tmp/token"
 : >"$log"
 run agent-notify --ntfy "$url/a" <"$tmp/one"
@@ -63,7 +66,8 @@ forever
 status 200 application/json $ok
 END
 t 0 "a redirect is followed" agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" <"$tmp/one"
-is "$(requests '.headers | tojson' | grep -c secret-of-ntfy)" 1 "the token is not"
+is "$(requests '.headers | tojson' | grep -c secret-of-ntfy)" 1 \
+  "the token does not go to the place of a redirect"
 script <<END
 redirect 302 $url/login
 ---
@@ -71,7 +75,7 @@ forever
 status 200 text/html <p>sign in</p>
 END
 t 75 "a page to sign in is not taken for success" agent-notify --ntfy "$url/a" <"$tmp/one"
-err_like "not the answer of an ntfy server" "the message says so"
+err_like "not the answer of an ntfy server" "the message says that it is not an ntfy server"
 
 # --- faults that pass
 script <<END
@@ -83,9 +87,10 @@ status 429 text/plain slower
 status 200 application/json $ok
 END
 t 0 "a fault of the server is tried again" agent-notify --ntfy "$url/a" <"$tmp/one"
-is "$(requests .n | wc -l | tr -d ' ')" 3 "until it works"
-ok "and not before it asks to" jq -se '[.[] | select(.what == "request").at] | .[2] - .[1] >= 6' "$log"
-is "$(grep -c 'tried again' "$err")" 1 "and that is told once"
+is "$(requests .n | wc -l | tr -d ' ')" 3 "a fault of the server is tried again until it works"
+ok "a fault is not tried again before the server asks to" \
+  jq -se '[.[] | select(.what == "request").at] | .[2] - .[1] >= 6' "$log"
+is "$(grep -c 'tried again' "$err")" 1 "a fault that is tried again is told once"
 
 # --- faults that do not
 script <<END
@@ -98,17 +103,17 @@ exec 3>"$tmp/live"
 cat "$tmp/one" >&3
 finished "$pid"
 exec 3>&-
-status_is 77 "a token that is refused ends it at once"
+status_is 77 "a token that is refused ends agent-notify at once"
 like "$(cat "$tmp/live.err")" "403.*refused" "the message tells the refusal"
 script <<END
 forever
 status 404 text/plain nothing here
 END
-t 2 "what is no such server has status 2" agent-notify --ntfy "$url/a" --to line <"$tmp/one"
-out_like fell "another way tells it"
+t 2 "what is not an ntfy server has status 2" agent-notify --ntfy "$url/a" --to line <"$tmp/one"
+out_like fell "another way tells what the server does not take"
 for bad in "$url" "$url/" "$url/a%20b" "$url/a?x=1" ftp://x/a; do
   t 2 "--ntfy $bad is refused" agent-notify --ntfy "$bad" <"$tmp/one"
-  err_one_line agent-notify "$bad is no topic"
+  err_one_line agent-notify "--ntfy $bad is told in one line"
 done
 
 # --- a server that does not answer holds up nobody else
@@ -119,10 +124,10 @@ END
 start live sh -c "exec agent-notify --settle 0 --to line --ntfy '$url/a' <'$tmp/live'"
 exec 3>"$tmp/live"
 cat "$tmp/one" >&3
-ok "the line comes" wait_until 20 has "$tmp/live.out" fell
+ok "a line is told while the server does not answer" wait_until 20 has "$tmp/live.out" fell
 stop "$pid" TERM
 exec 3>&-
-status_is 143 "and a signal ends it in the middle of a request"
+status_is 143 "a signal ends agent-notify in the middle of a request"
 
 # --- over TLS
 start_tls 'Authorization: Bearer secret-of-ntfy' "$ok" ''

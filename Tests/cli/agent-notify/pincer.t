@@ -15,7 +15,7 @@ say "ask 1"
 ok "An approval that waits is told, whatever its thread." wait_until 20 has "$tmp/told.out" approval
 thread=$(new_thread pin)
 say "fail LATER"
-ok "So is a turn that fails in a thread that is made meanwhile." \
+ok "A turn that fails in a thread that is made meanwhile is told, too." \
   wait_until 20 has "$tmp/told.out" 'LATER'
 not_ok "What was there before is no news." has "$tmp/told.out" 'before'
 stop "$pid"

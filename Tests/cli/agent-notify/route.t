@@ -9,7 +9,7 @@ defaults='{error, value, state, urgency, action, rule, sound: (.sound // false),
 jq -c '.vectors[].in' "$routes" >"$tmp/in"
 t 0 "the samples are decided" agent-notify --route "$tmp/in"
 is "$(jq -c "$defaults" "$out")" "$(jq -c ".vectors[].out | $defaults" "$routes")" \
-  "as they should be, one line each, in their order"
+  "the samples are decided as they should be, one line each, in their order"
 run agent-notify --route <"$tmp/in"
 is "$(lines "$out")" 9 "standard input is read, too"
 
@@ -21,7 +21,8 @@ said() { jq -r "$1" "$out"; }
 echo '{"urgency":"urgent","category":"task","title":"due","id":"n1"}' >"$tmp/one"
 route <"$tmp/one"
 is "$(said '[.notification, .state, .action, .sound, .title, .rule] | @csv')" \
-  '"n1","desk-idle","push",true,"due","desk-idle/urgent"' "with nothing said, somebody idle"
+  '"n1","desk-idle","push",true,"due","desk-idle/urgent"' \
+  "somebody is idle at the desk where nothing is said"
 now=$(date -u +%Y-%m-%dT%H:%M:)
 like "$(said .time)" "^${now%??}" "the time is the clock's"
 route --mute health,task <"$tmp/one"
@@ -31,13 +32,13 @@ is "$(said .action)" archive "--mute may be given twice"
 route --override task=noise <"$tmp/one"
 is "$(said '.action + " " + .mods[0]')" "archive override" "--override sets the urgency"
 route --override "task=$(jq -r .urgency "$tmp/one")" <"$tmp/one"
-is "$(said '.mods | index("override")')" null "one that changes nothing is not noted"
+is "$(said '.mods | index("override")')" null "an --override that changes nothing is not noted"
 TZ=UTC0 route --quiet-hours 00:00-23:59 <"$tmp/one"
 is "$(said '.state + " " + .flush')" "sleeping wake" "--quiet-hours go by the local clock"
 # An hour that is two behind, as python counts.
 before=$(python3 -c 'import time; h = (time.gmtime().tm_hour + 22) % 24; print(f"{h:02}:00-{h:02}:30")')
 route --quiet-hours "$before" <"$tmp/one"
-is "$(said .state)" desk-idle "outside these hours nobody sleeps"
+is "$(said .state)" desk-idle "nobody sleeps outside of the quiet hours"
 jq -c '. + {prefs: {muted: ["task"]}}' "$tmp/one" | route --override task=info
 is "$(said '.rule + .urgency')" muteurgent "what a notification says itself counts alone"
 
@@ -48,7 +49,7 @@ route --context "$tmp/context" <"$tmp/one"
 is "$(said '.state + " " + .action')" "driving speak" "--context tells what the person does"
 context "\"lastInteractionAt\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\""
 route --context "$tmp/context" <"$tmp/one"
-is "$(said .state)" desk "who touched something is at the desk"
+is "$(said .state)" desk "a person who touched something is at the desk"
 mkfifo "$tmp/live"
 start live sh -c "exec agent-notify --route --context '$tmp/context' <'$tmp/live'"
 exec 3>"$tmp/live"
@@ -59,13 +60,14 @@ cat "$tmp/one" >&3
 ok "the next one is written at once, too" wait_until 20 at_least "$tmp/live.out" 2
 exec 3>&-
 finished "$pid"
-is "$(jq -r .state "$tmp/live.out" | xargs)" "desk driving" "the file is read anew"
+is "$(jq -r .state "$tmp/live.out" | xargs)" "desk driving" \
+  "the file of --context is read anew for each record"
 echo '{"focus":' >"$tmp/context"
 cat "$tmp/one" "$tmp/one" >"$tmp/two"
 route --context "$tmp/context" <"$tmp/two"
 status_is 0 "a file that makes no sense does not keep anything from being told"
-err_one_line agent-notify "it is named once"
-is "$(said .state | xargs)" "desk-idle desk-idle" "no more is said"
+err_one_line agent-notify "a file that makes no sense is named once"
+is "$(said .state | xargs)" "desk-idle desk-idle" "all is decided beside a file that makes no sense"
 route --context "$tmp/none" <"$tmp/one"
 err_empty "a file that is not there yet is no fault"
 
@@ -108,7 +110,7 @@ urgent approval turn waits for a person: a plan to approve
 attention session riff-2 waits: may I run make?
 attention system events were lost: null
 urgent system the agent is not well: null
-attention task failed: index: null' "tell what a person may want to know"
+attention task failed: index: null' "records of all kinds tell what a person may want to know"
 is "$(said 'select(.title == "llm_error").notification' | sort -u | wc -l | tr -d ' ')" 1 \
   "an action and its row have one id"
 is "$(said 'select(.title | startswith("turn w")) | "\(.notification) \(.about.type)"')" \
@@ -131,12 +133,14 @@ is "$(said '"\(.title) \(.past)"' | xargs)" "asr_error true llm_error true" \
 echo '{"event":"exec.approval.requested","id":"","profile":"claw","data":{"id":"a9","request":{"command":"make"},"createdAtMs":1772359200000,"expiresAtMs":1772359800000}}' | route
 is "$(said '"\(.notification) \(.profile) \(.backend)"')" "approval/a9 claw openclaw" \
   "a gateway's question is found"
-is "$(said '[.title, .text, .place] | tojson')" '["exec waits","make",null]' "with what it asks"
+is "$(said '[.title, .text, .place] | tojson')" '["exec waits","make",null]' \
+  "a gateway's question is told with what it asks"
 echo '{"type":"approval","backend":"claude","id":"a1","tool":"Bash","summary":"tidy up","request":{"tool_input":{"command":"rm -r build"},"cwd":"/home/ada/site/"},"decisions":[],"state":"pending"}' | route
 is "$(said '[.title, .text, .place] | tojson')" '["Bash waits","rm -r build","site"]' \
-  "it has the command's words and not the model's, and where it runs"
+  "a request has the command's words and not the model's, and where it runs"
 echo '{"type":"session","name":"riff-2","state":"waiting","directory":"/home/ada/src/site"}' | route
-is "$(said '[.title, .place] | tojson')" '["riff-2 waits","site"]' "a session says where, too"
+is "$(said '[.title, .place] | tojson')" '["riff-2 waits","site"]' \
+  "a session that waits says where, too"
 
 # --- what is bad
 printf '%s\n' '{"urgency":"loud","category":"x"}' '{"category":"x"}' '{"urgency":"urgent"' \
@@ -144,19 +148,19 @@ printf '%s\n' '{"urgency":"loud","category":"x"}' '{"category":"x"}' '{"urgency"
 route <"$tmp/bad"
 status_is 2 "bad lines are status 2"
 is "$(said '"\(.error) \(.value)"')" 'bad-urgency loud
-bad-urgency null' "an urgency that nobody knows is an answer, and no delivery"
+bad-urgency null' "an unknown urgency is an answer, and not a delivery"
 printf '%s\n' '{"urgency":5}' '{"urgency":{"a":["b"]}}' '{"urgency":"5"}' '{"urgency":null}' | route
 is "$(said '.value | tojson')" '5
 {"a":["b"]}
 "5"
-null' "and what it was stays it"
+null' "an unknown urgency stays what it was"
 route <"$tmp/bad"
-is "$(grep -c '^agent-notify: standard input:[3456]: ' "$err")" 4 "each is named"
+is "$(grep -c '^agent-notify: standard input:[3456]: ' "$err")" 4 "each bad line is named"
 for words in '--as loud' '--quiet-hours 23:00' '--quiet-hours 24:00-07:00' '--override x' \
   '--override x=loud' '--override =info' '--mute ,'; do
   # shellcheck disable=SC2086
   t 2 "agent-notify --route $words is refused" agent-notify --route $words
-  err_like "^agent-notify: ${words%% *} " "says what is wrong"
+  err_like "^agent-notify: ${words%% *} " "agent-notify --route $words says what is wrong"
 done
 
 # --- texts of strangers
@@ -170,7 +174,7 @@ sys.stdout.write(json.dumps({"urgency": "urgent", "category": "x", "title": "x" 
 END
 route <"$tmp/hostile"
 status_is 0 "hostile texts are data"
-ok "and come out as JSON in UTF-8" python3 -c '
+ok "hostile texts come out as JSON in UTF-8" python3 -c '
 import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
 sent = json.loads(open(sys.argv[2], "rb").readline())

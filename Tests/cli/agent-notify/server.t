@@ -24,7 +24,7 @@ start_ntfy
 seq 40 | while read -r number; do notice emergency "e$number."; done >"$tmp/in"
 tell <"$tmp/in"
 status_is 0 "40 emergencies arrive at once"
-is "$(got .message | jq -r . | sort -u | wc -l | tr -d ' ')" 40 "they are 40 notices"
+is "$(got .message | jq -r . | sort -u | wc -l | tr -d ' ')" 40 "40 emergencies are 40 notices"
 fresh
 {
   seq 30 | while read -r number; do notice attention "a$number."; done
@@ -36,12 +36,13 @@ is "$(got .message | jq -r . | sed -n 1,6p | xargs)" "last rm n1 rm n2 rm n3 rm 
   "what is pressing is told first, and five approvals are five notices"
 is "$(got .message | jq -r . | grep -oE 'a[0-9]+\.' | sort -u | wc -l | tr -d ' ')" 30 \
   "the sum of the rest says what is in it"
-err_like 'too slow: [0-9]+ notifications are told in one' "and that is said"
+err_like 'too slow: [0-9]+ notifications are told in one' \
+  "the notifications that are told in one are counted"
 fresh
 seq 40 | while read -r number; do notice urgent failed "job n$number."; done >"$tmp/in"
 tell <"$tmp/in"
 is "$(got .message | jq -r . | grep -c '^job n')" 40 "of 40 with one title each text is told"
-ok "in few notices" test "$(got | wc -l)" -le 6
+ok "40 of one title are told in few notices" test "$(got | wc -l)" -le 6
 
 # --- an outage
 mkfifo "$tmp/live"
@@ -68,10 +69,11 @@ for signal in TERM KILL HUP; do
 done
 exec 3>&-
 finished "$live"
-is "$status" 0 "all is told in the end"
+is "$status" 0 "agent-notify has status 0 when all is told"
 got .message | jq -r . | grep -E '^[A-Z]+ (n|fire )[0-9]+$' | sort >"$tmp/arrived"
-is "$(sort -u "$tmp/arrived" | wc -l | tr -d ' ')" 120 "all that is pressing"
-is "$(uniq -d "$tmp/arrived")" "" "nothing of it comes twice"
+is "$(sort -u "$tmp/arrived" | wc -l | tr -d ' ')" 120 \
+  "all that is pressing arrives over three outages"
+is "$(uniq -d "$tmp/arrived")" "" "nothing that is pressing comes twice"
 
 fresh
 stop "$ntfy_pid"
@@ -84,7 +86,7 @@ ok "a server that is gone is waited for" wait_until 20 has "$tmp/late.err" 'trie
 start_ntfy
 finished "$late"
 is "$status $(got '.title, .message' | grep -oE 'm[0-9]+\.' | sort -u | wc -l | tr -d ' ')" "0 60" \
-  "and all of 60 notices is told when it is back"
+  "all of 60 notices are told when the server is back"
 
 # --- one of many
 start_ntfy_pace() { fresh --visitor-request-limit-burst 3 --visitor-request-limit-replenish 500ms; }
@@ -93,14 +95,15 @@ seq 5 | while read -r number; do notice emergency "p$number"; done >"$tmp/in"
 tell <"$tmp/in"
 is "$status $(got .message | wc -l | tr -d ' ')" "0 5" "a server that takes few at once gets all"
 err_is "agent-notify: $notices: 429 Too Many Requests: limit reached: too many requests (42901): the rest is told more slowly" \
-  "more slowly, which is said once in its own words"
+  "a server that takes few at once is told so in its own words, once"
 fresh --visitor-message-daily-limit 2
 tell <"$tmp/in"
-status_is 75 "the end of the day's messages"
+status_is 75 "the end of the day's messages has status 75"
 err_is "agent-notify: $notices: 429 Too Many Requests: limit reached: daily message quota reached (42908)" \
-  "is said at once, for all"
-is "$(asked | grep -c ' 429$')" 1 "and not tried again"
-is "$(jq '.waiting | length' "$XDG_STATE_HOME/agentutils/notify")" 3 "the rest waits"
+  "the end of the day's messages is told at once, for all"
+is "$(asked | grep -c ' 429$')" 1 "the end of the day's messages is not tried again"
+is "$(jq '.waiting | length' "$XDG_STATE_HOME/agentutils/notify")" 3 \
+  "what is beyond the day's messages waits"
 
 # --- what a stranger wrote
 fresh
@@ -109,7 +112,7 @@ evil=$(word 'ok\nsecond \033[31m')
 notice urgent "x $evil" "$evil" >"$tmp/in"
 tell --click "https://box.example/?a=$(word 'x')" <"$tmp/in"
 is "$(got .title | jq -r .)" "x $evil" "an encoded word in a title stays as it was written"
-is "$(got .message | jq -r .)" "$evil" "it stays so in a text, too"
+is "$(got .message | jq -r .)" "$evil" "an encoded word in a text stays as it was written"
 is "$(got .click | jq -r .)" "https://box.example/?a=$(word 'x')" "--click says what a tap opens"
 fresh
 invisible=$(python3 -c 'print("\u200b" * 1000)')
@@ -123,9 +126,10 @@ invisible=$(python3 -c 'print("\u200b" * 1000)')
 } >"$tmp/in"
 tell <"$tmp/in"
 is "$status $(got | wc -l | tr -d ' ')" "0 6" "what is long, invisible or full of escapes arrives"
-is "$(got 'select((.message | utf8bytelength) > 4095 or .attachment)')" "" "it arrives as a message"
+is "$(got 'select((.message | utf8bytelength) > 4095 or .attachment)')" "" \
+  "what is long, invisible or full of escapes arrives as a message"
 is "$(got 'select(.title == "invisible").message' | jq -r . | grep -c '^\(\\u{200b}\)*…$')" 1 \
-  "and no escape is cut in two"
+  "no escape is cut in two"
 fresh
 { notice emergency fire; notice attention psst there; notice urgent Bash rm approval; notice info tea; } >"$tmp/in"
 tell --digest 0 <"$tmp/in"
@@ -135,7 +139,7 @@ is "$(got '[.title, .message, .priority, .tags[0]]' | sort | xargs)" \
 fresh
 notice urgent odd "$(printf ' \302\240\n')" >"$tmp/in"
 tell <"$tmp/in"
-is "$(got '[.title, .message]')" '[null,"odd"]' "a blank text is none"
+is "$(got '[.title, .message]')" '[null,"odd"]' "a blank text is not sent"
 
 # --- who asks, where, and what
 fresh
@@ -154,7 +158,7 @@ is "$(got '[.title, .message]' | sort)" "$(sort <<'END'
 ["write_file waits","path: /etc/hosts, bytes: 3"]
 ["plugin waits","send it"]
 END
-)" "the title says who and where, the text what is asked and not the words about it"
+)" "the title says who and where, and the text what is asked"
 
 # --- two copies of one
 stop "$ntfy_pid"
@@ -164,21 +168,23 @@ notice urgent once >"$tmp/in"
 notice urgent other >>"$tmp/in"
 tell <"$tmp/in"
 is "$(got .message | sort | uniq -c | awk '{ print $1, $2 }' | xargs)" '2 once 1 other' \
-  "a lost answer makes two of one"
+  "a lost answer makes two copies of one notice"
 is "$(got 'select(.message == "once").sequence_id' | sort -u | wc -l | tr -d ' ') $(got .sequence_id | sort -u | wc -l | tr -d ' ')" "1 2" \
-  "which have one sequence_id, as others have not"
+  "two copies have one sequence_id, and other notices another"
 
 # --- who may
 fresh
 notice urgent hello >"$tmp/in"
 t 77 "a wrong token is refused" agent-notify --ntfy "$notices" --ntfy "${notices%/*}/open" --ntfy-token "$tmp/wrong" <"$tmp/in"
-is "$(asked | xargs)" "POST / 401" "is never tried twice, nor at another topic of the server"
-err_like "notices-ada: 401 Unauthorized: unauthorized \(40101\): the token was refused" "which is said in the server's words"
+is "$(asked | xargs)" "POST / 401" \
+  "a wrong token is not tried twice, nor at another topic of the server"
+err_like "notices-ada: 401 Unauthorized: unauthorized \(40101\): the token was refused" \
+  "a wrong token is told in the server's words"
 fresh
 t 77 "a topic that is another's is refused" agent-notify --to line --ntfy "$notices" --ntfy-token "$tmp/phone" <"$tmp/in"
 err_is "agent-notify: $notices: 403 Forbidden: forbidden (40301): writing with this token was refused; nothing more is told there" \
-  "is told from a wrong token"
-out_like hello "and ends this way alone"
+  "a topic that is another's is told apart from a wrong token"
+out_like hello "a topic that is another's ends this way alone"
 fresh
 mkfifo "$tmp/two"
 start two sh -c "exec agent-notify --settle 0 --state '$tmp/two.state' \
@@ -191,16 +197,16 @@ for title in one two three; do
 done
 exec 3>&-
 finished "$two"
-is "$(asked | grep -c 403)" 1 "which was not asked again"
+is "$(asked | grep -c 403)" 1 "a topic that is another's is not asked again"
 is "$(got 'select(.topic == "open").message' | sort | xargs)" "one three two" "--ntfy may be given twice"
 is "$(jq -c '[.waiting[] | [.title, .ways[0]]]' "$tmp/two.state")" "[[\"one\",\"$notices\"]]" \
-  "what it was to tell waits for another run"
+  "what could not be told there waits for another run"
 
 # --- https that is none
 t 2 "https to a server of http is an error" agent-notify --ntfy "https://127.0.0.1:$ntfy_port/open" --state "$tmp/https" <"$tmp/in"
 start_tls '' '{"id":"m1"}' ''
 t 2 "a certificate that nobody vouches for is refused" agent-notify --ntfy "$url/open" --state "$tmp/tls" <"$tmp/in"
-err_like 'certificate' "is said at once"
+err_like 'certificate' "a certificate that nobody vouches for is told at once"
 
 cat >"$tmp/redirect.py" <<'END'
 import http.server, ssl, sys
@@ -222,27 +228,30 @@ fresh
 start_server secure python3 "$tmp/redirect.py" "$tmp/authority" "$tmp/key" "${notices%/*}/"
 t 2 "a redirect from https to http is not followed" \
   agent-notify --ntfy "$url/open" --cacert "$tmp/authority" --state "$tmp/down" <"$tmp/in"
-err_like '307.*: bad location: from https to http$' "is refused at once"
-is "$(asked)" "" "and nothing is sent there"
+err_like '307.*: bad location: from https to http$' "a redirect from https to http is told at once"
+is "$(asked)" "" "nothing is sent where a redirect to http leads"
 
 # --- --check
 fresh
-t 0 "--check" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/host" </dev/null
+t 0 "--check has status 0 for a topic that may be written" \
+  agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/host" </dev/null
 out_is "$notices: nobody may read it without a token
 $notices: with the token it may not be read
-$notices: it may be written: one notice was sent" "says who may read, and whether it may be written"
+$notices: it may be written: one notice was sent" \
+  "--check says who may read, and whether the topic may be written"
 is "$(got .message)" '"This topic may be written."' "one notice is sent"
 t 77 "a topic that may only be read is refused" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/phone"
 out_is "$notices: nobody may read it without a token
-$notices: with the token it may be read" "is said to be that"
+$notices: with the token it may be read" "a topic that may only be read is told as that"
 err_is "agent-notify: $notices: 403 Forbidden: forbidden (40301): it may not be written" "the server's words are told"
 t 0 "an open topic is checked" agent-notify --check --ntfy "${notices%/*}/open"
-out_like 'open: anybody may read it$' "is said to be one"
+out_like 'open: anybody may read it$' "an open topic is told as that"
 fresh
-t 77 "a wrong token is refused" agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/wrong"
-is "$(asked | grep -c 401)" 1 "the token is tried once"
+t 77 "--check refuses a wrong token" \
+  agent-notify --check --ntfy "$notices" --ntfy-token "$tmp/wrong"
+is "$(asked | grep -c 401)" 1 "--check tries a wrong token once"
 stop "$ntfy_pid"
-t 75 "without a server the status is 75" agent-notify --check --ntfy "$notices"
+t 75 "--check has status 75 without a server" agent-notify --check --ntfy "$notices"
 for words in --check '--click https://x.example' "--ntfy $notices --click x" \
   "--ntfy $notices --ntfy-token a --ntfy-token b"; do
   # shellcheck disable=SC2086  # words
