@@ -13,16 +13,17 @@ action-filter -u --by kind "$day" >kinds
 
 # --- the terminal
 action-format counts >want
-t 0 "bars need no file to write" agent-plot counts
-ok "it is the table of action-format" cmp "$out" want
+t 0 "agent-plot without a file to write has status 0" agent-plot counts
+ok "agent-plot without a file to write prints the table of action-format" cmp "$out" want
 run sh -c 'agent-plot <counts'
-ok "it draws standard input, too" cmp "$out" want
+ok "agent-plot draws standard input, too" cmp "$out" want
 head -n 3 "$day" >rows
 for how in 'agent-plot rows' 'agent-plot <rows' 'agent-plot - <rows' 'agent-plot </dev/null' \
   'agent-plot --svg none.svg rows'; do
-  t 1 "no counts: $how" sh -c "$how"
-  out_empty "it prints nothing"
-  err_is "agent-plot: no counts in the input: pipe it through action-filter --by" "but it says why"
+  t 1 "an input without counts has status 1: $how" sh -c "$how"
+  out_empty "nothing is printed for an input without counts: $how"
+  err_is "agent-plot: no counts in the input: pipe it through action-filter --by" \
+    "the message says why nothing is drawn: $how"
 done
 t 2 "a file that is not there fails" agent-plot missing
 err_is "agent-plot: missing: no such file or directory" "the missing file is named"
@@ -36,22 +37,24 @@ for node in xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("text"):
     print("".join(part.data for part in node.childNodes).strip())' "$1"
 }
 t 0 "a drawing is made" agent-plot --svg a.svg counts
-out_empty "nothing else is printed"
-err_empty "nothing is said"
+out_empty "nothing is printed when a drawing is made"
+err_empty "nothing is said when a drawing is made"
 texts a.svg >words
 for word in 'US dollars' 2026-03-14 06:00 20:00 claude-opus-4-6 '3 others'; do
-  ok "it has $word" grep -qxF -e "$word" words
+  ok "the drawing has $word" grep -qxF -e "$word" words
 done
 run agent-plot --svg b.svg kinds
 texts b.svg >words
-is "$(grep -c -x -e actions -e llm_call words)" 2 "kinds are of actions, and have no colours to explain"
-ok "there is room for thirty" grep -qx '[0-9]* others' words
+is "$(grep -c -x -e actions -e llm_call words)" 2 \
+  "kinds are drawn as actions, without colours to explain"
+ok "a drawing has room for thirty bars" grep -qx '[0-9]* others' words
 run agent-plot --png - kinds
 is "$status $(head -c 4 ./- | tail -c 3)" "0 PNG" "a picture is written, whatever the name of its file"
 run agent-plot --png c.png --size 600x300 --value tokens counts
 is "$status $(python3 -c '
 import struct
-print(struct.unpack(">II", open("c.png", "rb").read()[16:24]))')" "0 (600, 300)" "it is as large as is asked for"
+print(struct.unpack(">II", open("c.png", "rb").read()[16:24]))')" "0 (600, 300)" \
+  "a picture is as large as is asked for"
 is "$(agent-plot --svg d.svg --value count counts; texts d.svg | grep -c -x actions)" 1 "another value can be drawn"
 
 # What is drawn is what was counted: the heights of bars are as the counts.
@@ -76,17 +79,17 @@ for number, name in enumerate(names):
     print(json.dumps({"type": "count", "user": name, "count": 20 - number, "usd_cost": 0}))
 END
 t 0 "hostile names are drawn" agent-plot --svg evil.svg evil
-err_empty "nothing is said about them"
+err_empty "nothing is said about hostile names"
 texts evil.svg >words
 for word in '”; system(”touch owned”) #' "'\\n!touch owned\\n'" '$(touch owned)' '{/Bold x}_2^3 @y' \
   '<script>alert(1)</script>&amp;' '\e]0;owned\x07\u{202e}' 'a\tb\\n' '?' '#' 'NaN' '(none)' '|touch owned' '%s%n'; do
-  ok "it is a label: $word" grep -qxF -e "$word" words
+  ok "a hostile name is a label: $word" grep -qxF -e "$word" words
 done
-ok "long ones are cut" grep -qx 'x\{48\}…' words
-ok "they are cut between letters" grep -qx '潮汐\(潮汐\)*.*…' words
+ok "long names are cut" grep -qx 'x\{48\}…' words
+ok "long names are cut between letters" grep -qx '潮汐\(潮汐\)*.*…' words
 sed 's/"user"/"hour":"2026-03-01T00:00:00Z","user"/' evil >series
-t 0 "they are drawn as groups of a time" agent-plot --svg series.svg series
-ok "they are names there, too" sh -c 'python3 -c "
+t 0 "hostile names are drawn as groups of a time" agent-plot --svg series.svg series
+ok "hostile names are names in groups of a time, too" sh -c 'python3 -c "
 import sys, xml.dom.minidom
 print(xml.dom.minidom.parse(sys.argv[1]).toxml())" series.svg | grep -qF "{/Bold x}_2^3 @y"'
 for name in "');!touch owned;('" "2026');!touch o" "'.system('touch owned').'"; do
@@ -94,15 +97,15 @@ for name in "');!touch owned;('" "2026');!touch o" "'.system('touch owned').'"; 
 import json, sys
 for end in "ab":
     print(json.dumps({"type": "count", "hour": sys.argv[1] + end, "count": 1, "usd_cost": 0}))' "$name" >hours
-  t 0 "a time that is none has status 0: $name" agent-plot --svg hours.svg hours
+  t 0 "a time that is not one has status 0: $name" agent-plot --svg hours.svg hours
 done
 for name in '|touch owned' "a'b.svg" '$(touch owned)' '-x.svg'; do
   run agent-plot --svg "$name" kinds
-  is "$status" 0 "a file called $name"
-  ok "it is there" test -s "./$name"
+  is "$status" 0 "a drawing in a file called $name succeeds"
+  ok "the file called $name is there" test -s "./$name"
   rm -f "./$name"
 done
-is "$(find . -name owned -o -name o)" "" "nothing was run"
+is "$(find . -name owned -o -name o)" "" "nothing of hostile names was run"
 
 
 # What is no XML: the end of another kind of text, and two characters.
@@ -113,23 +116,24 @@ for number, name in enumerate(["a]]>b", "]]>]]]>", "]]&gt;", "\uffff\ufffe", "\u
 END
 sed 's/"hour":[^,]*,//; s/"hour": [^,]*, //' evil >names
 for input in evil names; do
-  t 0 "labels that XML does not have: $input" agent-plot --svg evil.svg "$input"
+  t 0 "labels that XML does not have are drawn: $input" agent-plot --svg evil.svg "$input"
   python3 -c '
 import sys, xml.dom.minidom
 print("\n".join("".join(part.data for part in node.childNodes).strip()
     for kind in ("text", "title") for node in xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName(kind)))' \
     evil.svg >words
   for word in 'a]]>b' ']]>]]]>' ']]&gt;' '\u{ffff}\u{fffe}' '�'; do
-    ok "it is a label: $word" grep -qxF -e "$word" words
+    ok "a text that XML does not have is a label: $word" grep -qxF -e "$word" words
   done
 done
 
 # --- what cannot be drawn
 rm -f none.svg
 for input in '' '{"kind":"sent_reply"}' '{"type":"count","count":3,"usd_cost":0}'; do
-  t 1 "no counts: $input" sh -c 'printf "%s\n" "$1" | agent-plot --svg none.svg' - "$input"
+  t 1 "counts that cannot be drawn have status 1: $input" \
+    sh -c 'printf "%s\n" "$1" | agent-plot --svg none.svg' - "$input"
   err_is "agent-plot: no counts in the input: pipe it through action-filter --by" \
-    "the message says what to do"
+    "the message says what to do: $input"
 done
 run agent-plot --svg none.svg kinds counts
 is "$status $(cat "$err")" "2 agent-plot: the counts are not all by the same keys" "two kinds of counts are refused"
@@ -140,22 +144,23 @@ is "$status $(cat "$err")" "2 agent-plot: missing: no such file or directory" "a
 echo not json >bad
 run agent-plot --svg none.svg bad
 is "$status $(lines "$err")" "2 1" "a line that is no record is told once"
-err_like '^agent-plot: ' "it is told in our name"
-not_ok "there is no drawing" test -e none.svg
+err_like '^agent-plot: ' "a line that is no record is told in our name"
+not_ok "no drawing is made of what cannot be drawn" test -e none.svg
 echo kept >kept.svg
 run agent-plot --svg kept.svg bad
-is "$(cat kept.svg)" kept "an older one is kept"
+is "$(cat kept.svg)" kept "an older drawing is kept"
 run agent-plot --svg no/such/x.svg kinds
 is "$status $(cat "$err")" "2 agent-plot: no/such/x.svg: cannot be written" "a folder that is not there is told"
 mkdir path
 for name in script-options action-format cat dirname grep mktemp sed sh tr awk; do ln -s "$(command -v $name)" path/; done
-t 2 "it fails without gnuplot" env PATH="$tmp/path" "$root/bin/agent-plot" --svg none.svg kinds
+t 2 "agent-plot --svg fails without gnuplot" \
+  env PATH="$tmp/path" "$root/bin/agent-plot" --svg none.svg kinds
 err_is "agent-plot: gnuplot: not found" "the message names gnuplot"
 for words in "--svg" "--svg ''" "--svg a --png b" "--size 1 --svg a" "--size 1x2x3 --svg a" "--size '10x10;!x' --svg a" \
   "--value x --svg a" "--value cost counts" "--size 100 --svg a" "--size x --svg a" "--size 100x --svg a"; do
   t 2 "agent-plot $words is refused" sh -c "agent-plot $words </dev/null"
   is "$(head -n 1 "$err" | grep -c '^agent-plot: ')$(sed -n 2p "$err" | grep -c '^usage: agent-plot')" 11 \
-    "says why and how: $words"
+    "the reason and the usage are told: $words"
 done
 # A line end begins another command of gnuplot.
 line='
@@ -165,15 +170,17 @@ for size in "100x100$line!touch owned" "!touch owned${line}100x100" "100x100$lin
   for form in svg png; do
     t 2 "a size of several lines, or with more in it, is refused" \
       agent-plot "--$form" none.svg --size "$size" kinds
-    like "$(head -n 1 "$err")" '^agent-plot: --size .*: not WIDTHxHEIGHT' "it is no size"
+    like "$(head -n 1 "$err")" '^agent-plot: --size .*: not WIDTHxHEIGHT' \
+      "the message says that it is not a size"
   done
 done
-not_ok "it runs nothing" test -e owned
+not_ok "a size runs nothing" test -e owned
 mkdir 'tmp\n\t"x'
 run env TMPDIR="$PWD/tmp\\n\\t\"x" agent-plot --svg odd.svg kinds
 is "$status $(cat "$err")" "0 " "a folder with backslashes in its name is that folder"
 run agent-plot missing
-is "$status $(cat "$err")" "2 agent-plot: missing: no such file or directory" "it speaks in its own name for bars, too"
+is "$status $(cat "$err")" "2 agent-plot: missing: no such file or directory" \
+  "agent-plot speaks in its own name for bars, too"
 {
   cat kinds
   printf '\000\377\n'
@@ -183,14 +190,16 @@ is "$status $(cut -d : -f 1 "$err")" "2 agent-plot" "bytes that are no record ar
 mkfifo pipe.svg
 cat pipe.svg >piped &
 t 0 "a drawing can be written to a pipe" agent-plot --svg pipe.svg kinds
-ok "it stays one" test -p pipe.svg
+ok "a pipe that gets a drawing stays one" test -p pipe.svg
 wait "$!"
-ok "it gets the drawing" grep -q '<svg' piped
+ok "a pipe gets the drawing" grep -q '<svg' piped
 mkdir folder
 run agent-plot --svg folder kinds
-is "$status $(cat "$err") $(ls folder)" "2 agent-plot: folder: cannot be written " "a folder gets none"
+is "$status $(cat "$err") $(ls folder)" "2 agent-plot: folder: cannot be written " \
+  "a folder in place of the file is refused"
 run env TMPDIR="$tmp/none" agent-plot --svg none.svg kinds
-is "$status $(cat "$err")" "2 agent-plot: $tmp/none: no folder can be made" "a folder for what is between is needed"
+is "$status $(cat "$err")" "2 agent-plot: $tmp/none: no folder can be made" \
+  "a TMPDIR that is not there is told"
 mkdir slow
 printf '#!/bin/sh\nsleep 5\n' >slow/gnuplot
 chmod +x slow/gnuplot
@@ -198,7 +207,7 @@ for signal in INT TERM; do
   start plot env PATH="$tmp/slow:$PATH" agent-plot --svg none.svg kinds
   wait_until 10 sh -c 'test -e "$TMPDIR"/agent-plot.*/picture'
   stop "$pid" "$signal"
-  is "$(kill -l "$status")" "$signal" "$signal ends it while gnuplot draws"
+  is "$(kill -l "$status")" "$signal" "$signal ends agent-plot while gnuplot draws"
 done
-is "$(ls -A "$TMPDIR")" "" "nothing is left"
+is "$(ls -A "$TMPDIR")" "" "nothing is left behind by any run"
 done_testing

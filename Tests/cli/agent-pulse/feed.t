@@ -9,24 +9,26 @@ export TMPDIR
 nothing_left() { [ -z "$(ls -A "$TMPDIR")" ]; }
 
 t 0 "agent-pulse --help succeeds" agent-pulse --help
-out_like "^usage: agent-pulse" "says how it is called"
+out_like "^usage: agent-pulse" "--help says how agent-pulse is called"
 t 0 "agent-pulse --version succeeds" agent-pulse --version
-out_is "agent-pulse ${suite:=$(sse-tail -V | sed 's/.* //')}" "is that of the suite"
+out_is "agent-pulse ${suite:=$(sse-tail -V | sed 's/.* //')}" "the version is that of the suite"
 
 # Mistakes are told before anything is asked of the network.
 AGENT_URL=http://127.0.0.1:9
 export AGENT_URL
 t 2 "an option that the filter does not know is an error" agent-pulse --no-such-option
-out_empty "nothing is printed"
-err_like "^agent-pulse: unknown option --no-such-option" "and is named by us"
+out_empty "nothing is printed for an option that the filter does not know"
+err_like "^agent-pulse: unknown option --no-such-option" \
+  "an option that the filter does not know is named by us"
 t 2 "an option that the format does not know is an error" agent-pulse -- --no-such-option
-err_like "^agent-pulse: unknown option --no-such-option" "is named by us"
+err_like "^agent-pulse: unknown option --no-such-option" \
+  "an option that the format does not know is named by us"
 # What the filter has beside its filters is no feed.
 while read -r words; do
   t 2 "agent-pulse $words is refused" sh -c "agent-pulse $words </dev/null"
-  out_empty "nothing is printed"
-  like "$(head -n 1 "$err")" '^agent-pulse: ' "is told by us"
-  like "$(sed -n 2p "$err")" '^usage: agent-pulse ' "our usage is shown"
+  out_empty "nothing is printed by agent-pulse $words"
+  like "$(head -n 1 "$err")" '^agent-pulse: ' "agent-pulse $words is refused by our name"
+  like "$(sed -n 2p "$err")" '^usage: agent-pulse ' "our usage is shown for agent-pulse $words"
 done <<'END'
 --count
 -N
@@ -57,10 +59,10 @@ day.ndjson
 -p ''
 --bus=
 END
-ok "nor is a file made" test ! -e file
+ok "no file is made by words that are refused" test ! -e file
 t 2 "-p needs an argument" agent-pulse -p
-err_like "^agent-pulse: option -p needs an argument" "the message says so"
-ok "nothing is left of these" nothing_left
+err_like "^agent-pulse: option -p needs an argument" "the message says that -p needs an argument"
+ok "nothing is left of words that are refused" nothing_left
 
 AGENT_URL=http://127.0.0.1:9
 for words in "-n 5 --help" "-k x -h" "--records -h -- -x"; do
@@ -74,8 +76,8 @@ out_is "agent-pulse $suite" "the version is given anywhere, too"
 
 # Its status is that of the command that failed.
 unset AGENT_URL
-t 2 "no agent is configured" agent-pulse
-err_like "^agent-pulse: " "the message is our own"
+t 2 "agent-pulse without an agent is an error" agent-pulse
+err_like "^agent-pulse: " "the message about no agent is our own"
 umask 077
 echo right-token >"$tmp/right"
 echo wrong-token >"$tmp/wrong"
@@ -84,16 +86,17 @@ AGENT_URL=$url
 AGENT_TOKEN_FILE=$tmp/wrong
 export AGENT_URL AGENT_TOKEN_FILE
 t 77 "a wrong token is refused" agent-pulse
-ok "nothing is left of these, either" nothing_left
+ok "nothing is left of a wrong token" nothing_left
 
 # Filters before --, looks behind it.
 AGENT_TOKEN_FILE=$tmp/right
-t 0 "it ends with -n of the format" agent-pulse -k sent_reply -n 3 -- --color never --width 60 -n 3
+t 0 "agent-pulse ends with -n of the format" \
+  agent-pulse -k sent_reply -n 3 -- --color never --width 60 -n 3
 is "$(grep -c sent_reply "$out")" 3 "three actions were chosen"
 is "$(grep -vc sent_reply "$out")" "$(grep -c 'cost\|\$' "$out" | sed 's/.*/0/')" \
   "no other action was chosen"
 ok "the rows fit into 60 columns" perl -CSD -ne 'chomp; exit 1 if length > 60' "$out"
-err_empty "nothing is said beside them"
+err_empty "nothing is said beside the rows"
 
 cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
 [profile other]
@@ -102,17 +105,17 @@ token-file = $tmp/right
 END
 t 0 "a profile can be followed" \
   env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p other -k sent_reply -n 1 -- -n 1
-out_like 'sent_reply' "it is followed"
+out_like 'sent_reply' "the profile is followed"
 out_unlike 'other' "the row of the only profile has no name"
 
 # The records themselves, for another command.
 run sh -c 'agent-pulse --records -k sent_reply -n 3 | head -n 3'
 is "$(action-filter -N -k sent_reply "$out") $(lines "$out")" "3 3" "--records prints what rows are made of"
 if [ -c /dev/full ]; then
-  t 2 "a full disk ends it" sh -c 'agent-pulse >/dev/full'
+  t 2 "a full disk ends agent-pulse" sh -c 'agent-pulse >/dev/full'
   err_is "agent-pulse: standard output: no space left on device" \
     "the message says that the disk is full"
-  ok "nothing is left" nothing_left
+  ok "nothing is left after a full disk" nothing_left
 fi
 
 # Live, and ended by a signal: everything it started is gone.
@@ -144,12 +147,12 @@ for signal in TERM INT HUP; do
   done
   ok "an action that is posted is shown" grep -q "$kind .*hello" "$tmp/pulse.out"
   children=$(below "$pid")
-  ok "several commands show it" test "$(echo "$children" | wc -l)" -ge 3
+  ok "several commands show an action" test "$(echo "$children" | wc -l)" -ge 3
   stop "$pid" "$signal"
   is "$(kill -l "$status" 2>/dev/null)" "$signal" "$signal ends it by that signal"
-  ok "its commands are gone" wait_until 30 no_children
-  ok "its folder is gone" nothing_left
-  is "$(cat "$tmp/pulse.err")" "" "nothing is said"
+  ok "$signal ends the commands of agent-pulse" wait_until 30 no_children
+  ok "the folder of agent-pulse is gone after $signal" nothing_left
+  is "$(cat "$tmp/pulse.err")" "" "nothing is said after $signal"
 done
 
 # Ctrl-C at a terminal.
@@ -172,7 +175,7 @@ status = os.waitpid(child, 0)[1]
 print(os.WTERMSIG(status) if os.WIFSIGNALED(status) else "status %d" % os.WEXITSTATUS(status))
 END
 out_is 2 "an interrupt at a terminal ends it by that signal"
-ok "its folder is gone then, too" nothing_left
+ok "the folder is gone after an interrupt, too" nothing_left
 
 # The last so many of the history, far behind what a snapshot has, oldest first.
 serve_url=$AGENT_URL
@@ -190,10 +193,10 @@ log() { curl -sf --data-binary @- "$url/control/actions" >/dev/null; }
   n++
 }' | log
 shown() { grep -oE '(broke|fixed) [0-9]+' "$1" | xargs; }
-t 0 "-n: it begins" agent-pulse -d error -n 5 -- --color never -n 5
+t 0 "-n of the filter has status 0" agent-pulse -d error -n 5 -- --color never -n 5
 is "$(shown "$out")" "broke 4 broke 5 broke 6 broke 7 broke 8" \
-  "it begins with the newest five, oldest first"
-err_empty "nothing is said"
+  "the feed begins with the newest five, oldest first"
+err_empty "nothing is said beside the newest five"
 run agent-pulse -n 3 -k asr_call,llm_call -- --color never -n 3
 is "$(grep -oE 'c[0-9]{4}' "$out" | xargs)" "c2998 c2999 c3000" \
   "the newest of thousands are found, too"
@@ -201,12 +204,12 @@ seq 6 | sed 's/.*/{"kind":"gif_call","content":"one &","createdAt":"2026-01-01T0
 run agent-pulse -k gif_call -n 2 -- --color never -n 2
 is "$(grep -oE 'one [0-9]' "$out" | xargs)" "one 5 one 6" \
   "the newest of one millisecond are found, too"
-ok "nothing is left" nothing_left
+ok "nothing is left after -n" nothing_left
 
 # Then what happens, whatever -n was.
 start pulse agent-pulse -d error -n 2 -- --color never -n 4
 pulse=$pid
-ok "the newest are shown" wait_until 30 has "$tmp/pulse.out" "broke 8"
+ok "the newest are shown before what happens" wait_until 30 has "$tmp/pulse.out" "broke 8"
 echo '{"kind":"asr_error","content":"fixed 1"}' | log
 echo '{"kind":"asr_error","content":"fixed 2"}' | log
 finished "$pulse"
@@ -218,23 +221,23 @@ pulse=$pid
 ok "a filter that the snapshot has none for shows what was" \
   wait_until 30 has "$tmp/pulse.out" "fixed 2"
 echo '{"kind":"asr_error","content":"fixed 3"}' | log
-ok "what comes is shown, too" wait_until 30 has "$tmp/pulse.out" "fixed 3"
+ok "what comes is shown behind a history of its own" wait_until 30 has "$tmp/pulse.out" "fixed 3"
 is "$(shown "$tmp/pulse.out" | wc -w | tr -d ' ')" 22 "each action is shown once"
 stop "$pulse"
 start pulse agent-pulse -k asr_call,llm_call,asr_error -- --color never
 pulse=$pid
 ok "the newest of thousands are shown" wait_until 30 has "$tmp/pulse.out" "fixed 3"
 echo '{"kind":"asr_error","content":"fixed 4"}' | log
-ok "then what comes" wait_until 30 has "$tmp/pulse.out" "fixed 4"
+ok "what comes is shown behind the newest of thousands" wait_until 30 has "$tmp/pulse.out" "fixed 4"
 curl -sf -X POST "$url/control/drop" >/dev/null
 echo '{"kind":"asr_error","content":"fixed 5"}' | log
-ok "and what was missed" wait_until 30 has "$tmp/pulse.out" "fixed 5"
+ok "what was missed in a lost connection is shown" wait_until 30 has "$tmp/pulse.out" "fixed 5"
 grep -oE '(c|fixed )[0-9]+' "$tmp/pulse.out" >"$tmp/shown"
 {
   seq 2784 3000 | sed 's/^/c/'
   seq 5 | sed 's/^/fixed /'
 } >"$tmp/wanted"
-ok "as many as a snapshot holds, each once and in order" cmp "$tmp/shown" "$tmp/wanted"
+ok "as many as a snapshot holds are shown, each once and in order" cmp "$tmp/shown" "$tmp/wanted"
 stop "$pulse"
 
 # On a terminal of 30 rows it is what fits; an interrupt leaves no line of counts.
@@ -260,7 +263,7 @@ print(os.WTERMSIG(status), len(rows), rows[0].decode(), rows[-1].decode())
 print(repr(shown.split(b"\n")[-1][-4:]))
 END
 run python3 "$tmp/look.py"
-is "$(head -n 1 "$out")" "2 28 c2973 c3000" "on a terminal, what fits"
+is "$(head -n 1 "$out")" "2 28 c2973 c3000" "a terminal is shown the newest that fit"
 is "$(tail -n 1 "$out")" "b'\\r\\x1b[K'" "the line of counts is wiped at the end"
 stop "$dashboard"
 AGENT_URL=$serve_url
@@ -276,7 +279,7 @@ printf '[profile slow%s]\nurl = %s\n' $$ "$url" >"$XDG_CONFIG_HOME/agentutils/co
 t 0 "a history that takes long has status 0" \
   env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p slow$$ -n 1 -- -n 1
 no_call() { ! ps -e -o args= | grep -q "^agent-call .*slow$$"; }
-ok "is not asked for any more" no_call
+ok "a history that takes long is not asked for any more" no_call
 stop "$slow"
 
 # A reader that goes away, which the next action shows.
@@ -290,10 +293,10 @@ url=$serve_url
 posts &
 poster=$!
 started="$started $poster"
-t 0 "a closed pipe ends it" sh -c 'agent-pulse | head -n 1'
-is "$(lines "$out")" 1 "after the line that was wanted"
-err_empty "nothing is said"
-ok "nothing is left" nothing_left
+t 0 "a closed pipe ends agent-pulse" sh -c 'agent-pulse | head -n 1'
+is "$(lines "$out")" 1 "a closed pipe has the line that was wanted"
+err_empty "nothing is said about a closed pipe"
+ok "nothing is left after a closed pipe" nothing_left
 # It ends a while after it was told to.
 mkdir "$tmp/slow"
 cat >"$tmp/slow/sse-tail" <<END
@@ -306,7 +309,7 @@ wait "\$child"
 END
 chmod +x "$tmp/slow/sse-tail"
 run env PATH="$tmp/slow:$PATH" sh -c 'agent-pulse | head -n 1'
-err_empty "nor is it told when the stream takes its time to end"
+err_empty "nothing is said when the stream takes its time to end"
 kill "$poster"
 
 # A dashboard that sends everything again after a lost connection.
@@ -320,11 +323,11 @@ seq 5 | sed 's/.*/{"kind":"during","content":"&"}/' | log
 ok "what comes is shown, too" wait_until 30 has "$tmp/pulse.out" "during .*5"
 curl -sf -X POST "$url/control/drop" >/dev/null
 seq 5 | sed 's/.*/{"kind":"missed","content":"&"}/' | log
-ok "and what was missed" wait_until 30 has "$tmp/pulse.out" "missed .*5"
+ok "what was missed is shown when all is sent again" wait_until 30 has "$tmp/pulse.out" "missed .*5"
 seq 1 | sed 's/.*/{"kind":"after","content":"&"}/' | log
-ok "and what comes then" wait_until 30 has "$tmp/pulse.out" "after .*1"
+ok "what comes after that is shown, too" wait_until 30 has "$tmp/pulse.out" "after .*1"
 is "$(grep -oE '[?] (before|during|missed|after) ' "$tmp/pulse.out" | sort | uniq -c | xargs)" \
-  "1 ? after 5 ? before 5 ? during 5 ? missed" "each action is shown once"
+  "1 ? after 5 ? before 5 ? during 5 ? missed" "each action is shown once when all is sent again"
 stop "$pid"
 
 # Events that are none: said, with the line, and the next one is shown.
@@ -346,10 +349,10 @@ t 2 "bad events are an error" env AGENT_URL="$url" agent-pulse
 is "$(grep -oE 'first|second' "$out" | xargs)" "first second" "bad events hide no good one"
 err_like '^agent-pulse: .*: action 0: not a JSON object$' "a row of a snapshot is told"
 err_like '^agent-pulse: .*: action_event: the data is not a JSON object$' \
-  "an event that is none is told"
-is "$(lines "$err")" 2 "each is told once"
+  "an event that is not JSON is told"
+is "$(lines "$err")" 2 "each bad event is told once"
 sed '/^send event: action_event/d' "$tmp/bad" | script
-t 2 "what only the filter could not read" env AGENT_URL="$url" agent-pulse
-ok "nothing is left" nothing_left
+t 2 "an event that only the filter could not read is an error" env AGENT_URL="$url" agent-pulse
+ok "nothing is left of bad events" nothing_left
 
 done_testing

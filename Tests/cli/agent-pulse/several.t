@@ -28,20 +28,21 @@ post "$b" 1 5 5
 
 t 0 "-n works for several agents" agent-pulse -p a,b -n 4 -- --color never -n 4
 is "$(rows "$out")" "a n4 b n4 a n5 b n5" "the newest of all come oldest first, each with its name"
-err_empty "nothing is said beside them"
+err_empty "nothing is said beside the rows of several agents"
 run agent-pulse -p a --profile b -n 4 -- --color never -n 4
-is "$(rows "$out")" "a n4 b n4 a n5 b n5" "an option for each does the same"
+is "$(rows "$out")" "a n4 b n4 a n5 b n5" "an option for each agent does the same"
 t 2 "what is behind -- is the format's" agent-pulse -n 2 --profile=a -p b -- --color never -p -n 2
 run agent-pulse --profile a -n 4 -pb -- --color never -n 4
-is "$(rows "$out")" "a n4 b n4 a n5 b n5" "which may stand anywhere"
+is "$(rows "$out")" "a n4 b n4 a n5 b n5" "options of profiles may stand anywhere"
 run sh -c 'agent-pulse -n 2 --records -p b | head -n 2 | jq -r .content | paste -s -d " " -'
 out_is "n4 n5" "--records may stand anywhere, too"
 run agent-pulse -p "a,$odd" --profile "$odd" -n 4 -- --color never -n 4
-is "$(rows "$out")" "a n4 $odd n4 a n5 $odd n5" "a name is a name, whatever is in it"
+is "$(rows "$out")" "a n4 $odd n4 a n5 $odd n5" "a name of a profile may have anything in it"
 run agent-pulse -p a,a -p a -n 2 -- --color never -n 2
-is "$(sed 's/.* \(n[0-9]*\)$/\1/' "$out" | paste -s -d ' ' -)" "n4 n5" "one that is named twice is one"
-out_unlike '^a ' "the only one has no name in its rows"
-ok "nothing is left of these" nothing_left
+is "$(sed 's/.* \(n[0-9]*\)$/\1/' "$out" | paste -s -d ' ' -)" "n4 n5" \
+  "a profile that is named twice is one"
+out_unlike '^a ' "the rows of the only profile have no name"
+ok "nothing is left of several agents" nothing_left
 
 # As it happens: more than the history has.
 start pulse agent-pulse -p b,a -d error -- --color never
@@ -55,6 +56,6 @@ wait_until 30 has "$tmp/pulse.out" '^b .*n6'
 stop "$pulse"
 is "$(rows "$tmp/pulse.out")" "a n1 b n1 a n2 b n2 a n3 b n3 a n4 b n4 a n5 b n5 a n6 b n6" \
   "the feed has history and life, and nothing twice"
-is "$(cat "$tmp/pulse.err")" "" "nothing is said"
-ok "nothing is left" nothing_left
+is "$(cat "$tmp/pulse.err")" "" "nothing is said beside history and life"
+ok "nothing is left after history and life" nothing_left
 done_testing
