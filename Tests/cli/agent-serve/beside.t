@@ -16,35 +16,37 @@ is "$(put voice/state '{"activeCount":1,"sessions":[{"sessionId":"s","guildId":"
   200 "a voice session is stored"
 joins() { get 'actions?kinds=voice_runtime' | jq -c 'map(select(.content == "dashboard_voice_join"))'; }
 for refused in '{"guildId":"999"}' '{"guildId":"2"}' '{"guildId":"1","requesterUserId":"7"}'; do
-  is "$(post voice/join "$refused" | jq .ok)" false "refused: $refused"
+  is "$(post voice/join "$refused" | jq .ok)" false "a join is refused: $refused"
 done
 is "$(joins)" "[]" "what is refused is not an action"
 is "$(post voice/join '{}' | jq -c '[.ok, .textChannelId, .requesterUserId]')" '[true,"10","5"]' "the agent joins"
 is "$(joins | jq -c '.[0] | [.guild_id, .channel_id, .user_id, .metadata]')" \
   '["1","10","5",{"source":"dashboard_voice_tab","reason":"already_in_channel","requestedGuildId":null,"requestedRequesterUserId":null,"requestedTextChannelId":null,"voiceChannelId":"20","handled":true,"joinedTargetChannel":true}]' \
-  "is an action with what was asked and what became of it"
+  "a join is an action with what was asked and what became of it"
 channel() { post voice/join "{\"guildId\":\"1\",\"textChannelId\":\"$1\"}" | jq -r '"\(.ok) \(.textChannelId)"'; }
 is "$(channel 11)" "true 11" "a text channel of the guild is taken"
-is "$(channel 404)" "true 10" "for one that is not there another one"
-is "$(joins | jq -c '.[0] | [.channel_id, .metadata.requestedTextChannelId]')" '["10","404"]' "as its action tells"
+is "$(channel 404)" "true 10" "another text channel is taken for one that is not there"
+is "$(joins | jq -c '.[0] | [.channel_id, .metadata.requestedTextChannelId]')" '["10","404"]' \
+  "the action of a join tells what was asked for"
 is "$(channel 20)" "true 10" "another one is taken for a voice channel"
 is "$(post voice/join 'guildId=2' application/x-www-form-urlencoded | jq -r .reason)" no_voice_members_found \
-  "a form is read, too"
+  "a join by a form is read, too"
 
 # --- who a turn is about
 people() {
   post memory/runtime-snapshot "$1" | jq -c '[.counts.participantCount, (.participants | map([.userId, .displayName, .source]))]'
 }
 is "$(people '{"guildId":"1","userId":"5","mode":"text"}')" '[1,[["5","5","primary_user"]]]' \
-  "text: who asks alone, by the id"
-is "$(people '{"guildId":"1","userId":"5"}')" '[1,[["5","5","primary_user"]]]' "text is what it is without a mode"
+  "a text turn has who asks alone, by the id"
+is "$(people '{"guildId":"1","userId":"5"}')" '[1,[["5","5","primary_user"]]]' \
+  "a turn without a mode is text"
 is "$(people '{"guildId":"1","userId":"5","recentMessages":[{"authorId":"5","authorName":"Ada","content":"x"}]}')" \
-  '[1,[["5","Ada","primary_user"]]]' "a name that the request tells"
+  '[1,[["5","Ada","primary_user"]]]' "a turn has a name that the request tells"
 is "$(people '{"guildId":"1","userId":"5","mode":"voice"}')" \
   '[2,[["5","ada","primary_user"],["6","ben","active_voice_session"]]]' \
-    "a voice session has everybody, by name"
+    "a voice turn has everybody in the session, by name"
 is "$(post memory/runtime-snapshot '{"guildId":"1"}' | jq -r .activeVoiceSession.sessionId)" s \
-  "the session is told in both"
+  "a text turn tells the session, too"
 
 # --- durations
 {
@@ -59,7 +61,8 @@ post actions '{"kind":"sent_reply","metadata":{"performance":{"totalMs":40,"queu
 post actions '{"kind":"sent_reply","metadata":{"performance":{"totalMs":60,"queueMs":20,"ingestMs":-1}}}' >"$tmp/body"
 is "$(phase .totalMs)$(phase .phases.queueMs)" '[2,40,60][2,0,20]' "a phase that is null counts as 0"
 is "$(phase .phases.sendMs)$(phase .phases.llm1Ms)$(phase .phases.ingestMs)$(phase .phases.typingDelayMs)" \
-  '[1,7,7][0,null,null][0,null,null][0,null,null]' "one that is absent or no number does not count"
+  '[1,7,7][0,null,null][0,null,null][0,null,null]' \
+  "a phase that is absent or no number does not count"
 
 # --- numbers as JavaScript reads them
 seq 30 | sed 's/.*/{"kind":"n","content":"&"}/' | curl -s -o "$tmp/body" --data-binary @- "$url/api/actions"
@@ -90,8 +93,10 @@ Infinity 30
 5,0 30
 NaN 30
 END
-is "$(get 'memory/search?guildId=1&q=a&limit=0x10' | jq .limit)" 16 "as a limit that is told again"
-is "$(get 'memory/search?guildId=1&q=a&limit=Infinity' | jq .limit)" null "or is none"
+is "$(get 'memory/search?guildId=1&q=a&limit=0x10' | jq .limit)" 16 \
+  "a limit of a search is read as JavaScript does"
+is "$(get 'memory/search?guildId=1&q=a&limit=Infinity' | jq .limit)" null \
+  "a limit of a search may be infinite"
 
 # --- paths
 for path in %68ealth h%65alth %68%65%61%6C%74%68; do
@@ -116,15 +121,16 @@ url=$open
 run curl -s -i -H 'Content-Type: application/json' -d '{"guildId":' "$url/api/memory/runtime-snapshot"
 out_like '^Content-Type: application/json;charset=utf-8' "what is not JSON is told with a charset"
 run curl -s -i -H 'Content-Type: application/json' -d '{"guildId":' "$url/api/voice/join"
-out_like '^Content-Type: application/json;charset=utf-8' "so it is of a join"
+out_like '^Content-Type: application/json;charset=utf-8' \
+  "what is not JSON for a join is told with a charset, too"
 date='^Date: (Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT'
 for path in api/health api/none; do
   run curl -s -i "$url/$path"
   out_like "$date" "$path is dated"
 done
 start stream curl -siN "$url/api/voice/events"
-ok "and so is a stream" wait_until 30 has "$tmp/stream.out" "$date"
+ok "a stream is dated, too" wait_until 30 has "$tmp/stream.out" "$date"
 said=$(sed -n 's/^Date: //p' "$tmp/stream.out" | tr -d '\r')
 late=$(jq -n --arg said "$said" 'now - ($said | strptime("%a, %d %b %Y %H:%M:%S GMT") | mktime) | floor')
-ok "it has the present time ($late s ago)" test "$late" -ge 0 -a "$late" -le 30
+ok "the date of a stream is the present time ($late s ago)" test "$late" -ge 0 -a "$late" -le 30
 done_testing

@@ -34,20 +34,20 @@ post A 10
 serve two
 two=$pid
 post B 10
-each_once one A 10 "those of a database"
-each_once two B 10 "and of its copy"
+each_once one A 10 "the actions of a database are published"
+each_once two B 10 "the actions of its copy are published"
 stop "$one"
 stop "$two"
 
 copy two kept
 serve two
 post C 10
-each_once two C 10 "what comes after a copy is made"
+each_once two C 10 "actions that come after a copy is made are published"
 stop "$pid"
 copy kept two
 serve two
 post D 10
-each_once two D 10 "and when it was put back"
+each_once two D 10 "actions that come when the copy was put back are published"
 stop "$pid"
 
 # The bus is looked at for what may be there.
@@ -56,7 +56,7 @@ start_server two agent-serve -l 127.0.0.1:0 -D "$tmp/two.sqlite"
 post E 10
 stop "$pid"
 serve two
-each_once two E 10 "what was stored meanwhile is not taken for what is there"
+each_once two E 10 "actions that were stored meanwhile are not taken for what is there"
 stop "$pid"
 
 # What an older version published, whose ids were shorter.
@@ -71,6 +71,6 @@ print("%s-%d" % (db.execute("SELECT store FROM bus_marks").fetchone()[0],
 END
 echo '{"content":"F1"}' | bus_client put two.actions.-.daily "$(cat "$tmp/id")"
 serve two
-each_once two F 2 "what an older version published is there once"
+each_once two F 2 "an action that an older version published is there once"
 stop "$pid"
 done_testing

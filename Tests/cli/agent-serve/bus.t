@@ -24,7 +24,8 @@ all_are_there() {
 each_once() {
   wait_until 30 all_are_there
   sort -n "$tmp/published" >"$tmp/sorted"
-  ok "$1: each of $(lines "$tmp/stored") is there once" cmp -s "$tmp/stored" "$tmp/sorted"
+  ok "$1: each of $(lines "$tmp/stored") actions is on the bus once" \
+    cmp -s "$tmp/stored" "$tmp/sorted"
 }
 # Posts actions, fifty at a time, until the server is gone.
 number=1000
@@ -79,15 +80,16 @@ grep '^{"event":"action_event"' "$tmp/tail.out" | grep -v '"kind":"larger"' >"$t
 ok "what sse-tail prints is what comes by the bus" cmp -s "$tmp/want" "$out"
 bus_client dump agents | cut -d ' ' -f 1 >"$tmp/subjects"
 is "$(xargs <"$tmp/subjects")" "actions.118.llm_call actions.%3E%20%2A%20%2E%20%24JS.a%2Eb%20%3E%20%2A actions.-.voice_turn actions.-.large actions.-.last" \
-  "strangers make no level and no wildcard"
+  "names of strangers make no level and no wildcard"
 is "$(action-filter -k llm_call "$out" | jq -c '.data | [.id, .level]')" '[3,"warn"]' \
-  "action-filter knows it"
+  "action-filter knows an action of the bus"
 is "$(bus_client ids agents | sed 's/^[A-Za-z0-9_-]\{16\}-\([0-9]*\)-[A-Za-z0-9_-]\{12\}$/\1/' | xargs)" "3 4 5 6 8" \
   "what was there before is not published"
 like "$(cat "$tmp/serve.err")" \
   '^agent-serve: action 7: not published: a record of [0-9]+ bytes is larger than the server takes' \
   "what is too large for the bus is named, and kept"
-unlike "$(cat "$tmp/serve.err")" "$(printf '\033')" "nothing of it reaches a terminal"
+unlike "$(cat "$tmp/serve.err")" "$(printf '\033')" \
+  "nothing of an action too large reaches a terminal"
 stop "$tail"
 python3 -c 'import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as db: db.execute("DELETE FROM actions WHERE id = 7")' "$database"
@@ -128,28 +130,28 @@ done
 finished "$load"
 each_once "nats-server killed"
 stop "$server"
-is "$status" 0 "a signal ends it"
+is "$status" 0 "a signal ends agent-serve with a bus"
 
 # --- a bus that is down: nothing happens to serving
 kill -9 "$bus_pid"
 serve --bus box
 rows 500 | post >"$tmp/answer"
-is "$(jq .stored "$tmp/answer")" 500 "without a bus actions are stored"
+is "$(jq .stored "$tmp/answer")" 500 "actions are stored without a bus"
 wait_until 20 has "$tmp/serve.err" 'waiting'
-is "$(lines "$tmp/serve.err")" 1 "which is said in one line"
+is "$(lines "$tmp/serve.err")" 1 "a bus that is down is told in one line"
 child=$(pgrep -P "$server" -x bus-put)
 kill -9 "$server"
 finished "$server"
-ok "bus-put ends with it" wait_until 20 gone "$child"
+ok "bus-put ends with agent-serve" wait_until 20 gone "$child"
 serve --bus box
 wait_until 20 has "$tmp/serve.err" 'waiting'
 stop "$server"
-is "$status" 0 "it ends all the same"
+is "$status" 0 "agent-serve ends without a bus all the same"
 serve --bus box
 wait_until 20 has "$tmp/serve.err" 'waiting'
 restart_bus a
 each_once "a bus that comes later"
-is "$(lines "$tmp/serve.err")" 2 "and one more line when it is there"
+is "$(lines "$tmp/serve.err")" 2 "a bus that comes later is told in one line more"
 stop "$server"
 
 # --- a stream that is full, and an agent's name
@@ -160,7 +162,8 @@ post <"$tmp/sixty" | jq -c .stored >"$tmp/answer"
 is "$(cat "$tmp/answer")" 60 "a full stream does not stop anything"
 wait_until 20 has "$tmp/serve.err" 'maximum messages exceeded; waiting'
 run bus-get -b crew -d work --all -n 60 'ada.>'
-is "$(jq -r .data.content "$out")" "$(jq -r .content "$tmp/sixty")" "and has all in the end, in order"
+is "$(jq -r .data.content "$out")" "$(jq -r .content "$tmp/sixty")" \
+  "a full stream has all actions in the end, in order"
 stop "$server"
 
 # --- whoever may not look, or finds too little, says so once and goes on
@@ -195,7 +198,7 @@ for user in writer root; do
   if [ "$user" = writer ]; then bus_client purge agents; fi
 done
 is "$(grep -c 'bus writer: it does not let us look what is there: ' "$tmp/writer.err")" 1 \
-  "not permitted to look"
+  "a user who may not look at the bus is told once"
 is "$(grep -c 'bus root: the stream no longer holds what was sent last: ' "$tmp/root.err")" 1 \
-  "the stream forgot"
+  "a stream that forgot is told once"
 done_testing

@@ -23,7 +23,7 @@ start_server after agent-serve -l 127.0.0.1:0 -D "$database"
 newest() { curl -s "$url/api/actions?limit=1000" | jq 'map(.id) | max'; }
 client events "$url" "$(newest)" 0 | jq -r '"\(.id) \(.content)"' | sort >"$tmp/kept"
 is "$(comm -23 "$tmp/answered" "$tmp/kept" | head -n 3)" "" \
-  "$(lines "$tmp/answered") answered, all of them kept"
+  "$(lines "$tmp/answered") actions were answered, and all are kept"
 stop "$pid"
 
 # --- SIGTERM while somebody listens and somebody posts
@@ -43,11 +43,12 @@ finished "$last"
 start_server again agent-serve -l 127.0.0.1:0 -D "$database"
 client events "$url" "$(newest)" 0 |
   jq -r '"\(.id) \(.content)"' | sort >"$tmp/kept"
-is "$(sort "$tmp/last" | comm -23 - "$tmp/kept" | head -n 3)" "" "what was answered is kept"
+is "$(sort "$tmp/last" | comm -23 - "$tmp/kept" | head -n 3)" "" \
+  "what was answered before SIGTERM is kept"
 stop "$pid" INT
 is "$status" 0 "SIGINT ends it with status 0"
 is "$(find "$tmp" -name 'actions.sqlite-wal' -size +0 | wc -l | tr -d ' ')" 0 \
-  "and the write-ahead log is written back"
+  "the write-ahead log is written back at the end"
 
 # --- a store that cannot be written answers no success
 start_server full sh -c 'ulimit -f 4096; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D "$tmp/full.sqlite"
@@ -60,10 +61,11 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
   if [ "$code" = 200 ]; then stored=$((stored + 2)); else refused=$code; fi
 done
 is "$refused" 500 "without room the answer is 500"
-ok "the answer has a reason" jq -e '.error | length > 3' "$tmp/body"
-is "$(curl -s "$url/api/actions?limit=1000" | jq length)" "$stored" "what was answered is there"
-is "$(curl -s "$url/api/health")" '{"ok":true}' "and the server goes on"
-is "$(grep -c . "$tmp/full.err")" 1 "and has said once why"
+ok "the answer without room has a reason" jq -e '.error | length > 3' "$tmp/body"
+is "$(curl -s "$url/api/actions?limit=1000" | jq length)" "$stored" \
+  "what was answered without an error is there"
+is "$(curl -s "$url/api/health")" '{"ok":true}' "the server goes on without room"
+is "$(grep -c . "$tmp/full.err")" 1 "the server says once why it cannot store"
 
 # --- nor are the actions of such a request kept, which would be there twice after another try
 start_server mixed sh -c 'ulimit -f 4096; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D "$tmp/mixed.sqlite"
@@ -74,15 +76,15 @@ start_server mixed sh -c 'ulimit -f 4096; exec agent-serve "$@"' sh -l 127.0.0.1
 } >"$tmp/mixed"
 is "$(curl -s -o "$tmp/body" -w '%{http_code}' --data-binary "@$tmp/mixed" "$url/api/actions")" 500 \
   "without room for the facts of a request the answer is 500"
-is "$(curl -s "$url/api/actions")" '[]' "and none of its actions is stored"
+is "$(curl -s "$url/api/actions")" '[]' "none of the actions of such a request is stored"
 sed 10q "$tmp/mixed" >"$tmp/few"
 for _ in 1 2; do curl -s --data-binary "@$tmp/few" "$url/api/actions" >"$tmp/body"; done
 mark=$(printf '\357\273\277')
 is "$(printf '%s{"kind":"a"}\n{"kind":"b"}\n' "$mark" | curl -s --data-binary @- "$url/api/actions" |
   jq -c '[.ok, .stored]')" '[true,2]' "a byte order mark in front does not count"
 is "$(printf '%s[]' "$mark" | curl -s -X PUT --data-binary @- "$url/api/guilds")" '{"ok":true}' \
-  "one in front of a document does not, either"
+  "a byte order mark in front of a document does not count, either"
 curl -s --data-binary "@$tmp/few" "$url/api/actions" >"$tmp/body"
 is "$(jq -c '[.ok, .stored]' "$tmp/body") $(curl -s "$url/api/memory/facts?guildId=1" | jq '.facts | length')" \
-  '[true,1] 9' "facts that are there already are no fault"
+  '[true,1] 9' "facts that are there already are not a fault"
 done_testing

@@ -26,7 +26,7 @@ last=$!
 started="$started $last"
 wait_until 10 has "$tmp/shutdown" connected
 stop "$pid"
-is "$status" 0 "it ends"
+is "$status" 0 "agent-serve ends with clients at its gateway"
 finished "$last"
 is "$(sed 1d "$tmp/shutdown")" "ok the end is told, and a new start promised" \
   "all are told the end, and that a new start will come"

@@ -37,14 +37,14 @@ is "$(curl -s -o /dev/null -w '%{http_code}' -d '{}' "$http/v1/responses")" 401 
 is "$(curl -s -H 'Authorization: Bearer wrong' -d '{}' "$http/v1/responses" | jq -c .error)" \
   '{"message":"Unauthorized","type":"unauthorized"}' "a wrong token is refused"
 is "$(curl -s -o /dev/null -w '%{http_code}' "$http/api/agents")" 401 "the agents are refused, too"
-is "$(ask /v1/responses | status_of)" 405 "a GET of what is posted"
-is "$(ask /api/tts -d '{}' | status_of)" 404 "what there is not"
+is "$(ask /v1/responses | status_of)" 405 "a GET of what is posted is refused"
+is "$(ask /api/tts -d '{}' | status_of)" 404 "a path that does not exist is not found"
 
 # --- POST /v1/responses
 post '{"model":"openclaw","input":"hello there"}'
 is "$(jq -c 'select(.object) | [.status, .model, .output[0].content[0].text]' "$out" 2>/dev/null |
-  head -n 1)" '["completed","openclaw","hello there"]' "a question and its answer"
-is "$(status_of <"$out")" 200 "the status is 200"
+  head -n 1)" '["completed","openclaw","hello there"]' "a question has its answer"
+is "$(status_of <"$out")" 200 "the status of an answer is 200"
 like "$(head -n 1 "$out" | jq -r .id)" '^resp_' "the answer has an id"
 items='{"model":"openclaw/main","input":[{"type":"message","role":"system","content":"be short"},
   {"type":"message","role":"user","content":"first"},
@@ -52,18 +52,18 @@ items='{"model":"openclaw/main","input":[{"type":"message","role":"system","cont
   {"type":"message","role":"user","content":[{"type":"input_text","text":"last"},
     {"type":"input_text","text":"words"}]}]}'
 is "$(responses "$items" | head -n 1 | jq -r '.output[0].content[0].text')" "last" \
-  "of several messages the last one counts, here its first line"
+  "the last of several messages counts, here its first line"
 is "$(responses '{"model":"openclaw","input":[{"type":"function_call_output","call_id":"c","output":"42"}]}' |
-  head -n 1 | jq -r '.output[0].content[0].text')" "42" "or what a tool said"
+  head -n 1 | jq -r '.output[0].content[0].text')" "42" "what a tool said counts as the message"
 is "$(responses '{"model":"openclaw","input":"silent"}' | head -n 1 | jq -r '.output[0].content[0].text')" \
-  "No response from OpenClaw." "where nothing is said, that is said"
+  "No response from OpenClaw." "a reply without a word says so"
 post '{"model":"openclaw","input":"fail"}'
 is "$(head -n 1 "$out" | jq -c '[.status, .error.message]')" \
-  '["failed","reply command: exit status 1: no luck"]' "a failure is answered"
-is "$(status_of <"$out")" 500 "its status is 500"
+  '["failed","reply command: exit status 1: no luck"]' "a reply that fails is answered as failed"
+is "$(status_of <"$out")" 500 "the status of a reply that fails is 500"
 while read -r body; do
   post "$body"
-  is "$(status_of <"$out")" 400 "400: $body"
+  is "$(status_of <"$out")" 400 "a body is refused with 400: $body"
 done <<'END'
 {"model":"openclaw","input":"x","colour":"red"}
 {"model":"openclaw"}
@@ -81,14 +81,14 @@ sed -n 's/^event: //p' "$out" | uniq >"$tmp/events"
 is "$(tr '\n' ' ' <"$tmp/events")" "response.created response.in_progress \
 response.output_item.added response.content_part.added response.output_text.delta \
 response.output_text.done response.content_part.done response.output_item.done \
-response.completed " "the events are in their order"
+response.completed " "the events of a stream are in their order"
 is "$(sed -n 's/^data: {/{/p' "$out" | jq -r 'select(.type == "response.output_text.delta").delta' |
-  tr -d '\n')" "a stream of words" "the pieces are the text"
+  tr -d '\n')" "a stream of words" "the pieces of a stream are the text"
 is "$(sed -n 's/^data: {/{/p' "$out" | jq -r 'select(.type == "response.output_text.done").text')" \
-  "a stream of words" "and the end has it whole"
+  "a stream of words" "the end of a stream has the text whole"
 is "$(sed -n '/^event: /{N; s/event: \(.*\)\ndata: {"type":"\([^"]*\)".*/\1 \2/p;}' "$out" |
-  awk '$1 != $2' | wc -l | tr -d ' ')" 0 "each event is named twice alike"
-is "$(grep -c '^data: \[DONE\]$' "$out")" 1 "the last line says that it is"
+  awk '$1 != $2' | wc -l | tr -d ' ')" 0 "each event of a stream is named twice alike"
+is "$(grep -c '^data: \[DONE\]$' "$out")" 1 "the last line of a stream says that it is the last"
 post '{"model":"openclaw","input":"fail","stream":true}'
 is "$(sed -n 's/^event: //p' "$out" | tail -n 1)" response.failed "a failure ends a stream"
 
@@ -97,18 +97,19 @@ start gone curl -sN -H @"$tmp/header" -d '{"model":"openclaw","input":"slow","st
   "$http/v1/responses"
 ok "a slow reply begins" wait_until 10 has "$tmp/gone.out" begun
 stop "$pid"
-ok "a client that goes away ends it" wait_until 10 gone "$(cat "$tmp/place")"
+ok "a client that goes away ends its reply" wait_until 10 gone "$(cat "$tmp/place")"
 for form in '/v1/responses {"model":"openclaw","input":"slow"}' \
   '/api/chat/agent {"messages":[{"role":"user","content":"slow"}]}'; do
   rm -f "$tmp/place"
   start gone curl -s -H @"$tmp/header" -d "${form#* }" "$http${form%% *}"
   ok "${form%% *}: a slow reply begins" wait_until 10 test -s "$tmp/place"
   stop "$pid"
-  ok "${form%% *}: and ends with its client" wait_until 10 gone "$(cat "$tmp/place")"
+  ok "${form%% *}: a slow reply ends with its client" wait_until 10 gone "$(cat "$tmp/place")"
 done
 
 # --- Claudio's form
-is "$(ask /api/agents | head -n 1 | jq -r '.agents[0].id')" main "its agents are listed"
+is "$(ask /api/agents | head -n 1 | jq -r '.agents[0].id')" main \
+  "the agents are listed in Claudio's form"
 is "$(ask /api/chat/agent -d '{"messages":[{"role":"user","content":"old"},
   {"role":"assistant","content":"x"},{"role":"user","content":"new words"}],"agent":"main"}' |
   head -n 1 | jq -c .)" '{"choices":[{"message":{"role":"assistant","content":"new words"}}]}' \
@@ -118,5 +119,5 @@ is "$(ask /api/chat/agent -d '{"messages":[]}' | status_of)" 400 \
 is "$(ask /api/chat/agent -d '{"messages":[{"role":"user","content":"x"}],"agent":"other"}' |
   status_of)" 400 "a chat with another agent is refused"
 is "$(ask /api/chat/agent -d '{"messages":[{"role":"user","content":"fail"}]}' | status_of)" 500 \
-  "a failure there is answered"
+  "a chat that fails is answered with 500"
 done_testing

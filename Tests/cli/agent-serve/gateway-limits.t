@@ -8,7 +8,7 @@ start_gateway approving -D :memory: --reply-command cat --approve-replies
 checks gateway-limits.py decisions "$gateway"
 checks gateway-limits.py ends "$gateway"
 stop "$pid"
-is "$status" 0 "it ends"
+is "$status" 0 "agent-serve ends with approvals that are over"
 
 start_gateway replying -D "$tmp/chat.sqlite" --reply-command 'wc -c'
 before=$(ps -o rss= -p "$pid" | tr -d " ")

@@ -53,18 +53,19 @@ mkdir "$STEPS"
 export STEPS
 start_gateway notes -D :memory: --reply-command "sh $tmp/reply"
 checks gateway-notes.py told "$gateway" "$STEPS"
-is "$(cat "$tmp/notes.err")" "" "nothing is wrong with that"
+is "$(cat "$tmp/notes.err")" "" "nothing is wrong with notes of all kinds"
 checks gateway-notes.py odd "$gateway" "$STEPS"
 notes=$(cat "$tmp/notes.err")
 like "$notes" '^agent-serve: reply command: descriptor 3:1: not JSON: ' "a bad line is named"
-like "$notes" 'descriptor 3:5: no id$' "with what is missing"
+like "$notes" 'descriptor 3:5: no id$' "a note without an id is named with what is missing"
 like "$notes" 'descriptor 3:9: a message whose role is not thinking$' \
-  "what it has too much is named"
+  "a note with a role too many is named"
 like "$notes" '^agent-serve: [0-9]+ more bad lines$' \
-  "ten of a reply are named, and how many more there are"
-like "$notes" 'more than 4194304 bytes; the rest is not read$' "that there is too much"
-like "$notes" 'more than 1000 calls$' "too many calls are told"
-unlike "$notes" "$(printf '\033')" "nothing of the lines is shown"
+  "ten bad lines of a reply are named, and the rest is counted"
+like "$notes" 'more than 4194304 bytes; the rest is not read$' \
+  "notes that are too many bytes are told"
+like "$notes" 'more than 1000 calls$' "a reply with too many calls is told"
+unlike "$notes" "$(printf '\033')" "nothing of bad lines is shown"
 stop "$pid"
-is "$status" 0 "it ends as ever"
+is "$status" 0 "agent-serve ends as ever after bad notes"
 done_testing

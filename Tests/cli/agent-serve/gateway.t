@@ -5,7 +5,8 @@
 needs agent-serve curl jq
 
 start_gateway open -D :memory: --reply-command cat
-is "$(jq -r .type "$tmp/open.out" | tr '\n' ' ')" "gateway listening " "it says where both are"
+is "$(jq -r .type "$tmp/open.out" | tr '\n' ' ')" "gateway listening " \
+  "the two records say where both ports are"
 checks gateway-door.py hello "$gateway"
 checks gateway-door.py closed "$gateway"
 checks gateway-door.py proof "$gateway"
@@ -27,16 +28,16 @@ upgrade() {
 is "$(upgrade -H 'Origin: http://evil.example' "$http/")" \
   '403 {"error":"cross_origin_post_needs_a_token"}' "a page of a browser opens no WebSocket"
 is "$(upgrade -H 'Host: evil.example' "$http/")" '421 {"error":"misdirected_request"}' \
-  "nor one whose name points here"
+  "a WebSocket whose name only points here is refused"
 is "$(upgrade -H 'Sec-WebSocket-Version: 12' -H 'Sec-WebSocket-Version;' "$http/" | cut -c 1-3)" \
   426 "another version is refused"
 like "$(answer -m 1 -i -N -H 'Connection: Upgrade' -H 'Upgrade: websocket' \
   -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==' "$http/any"
 cat "$tmp/body")" 'ccept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=' "the answer to a key is that of RFC 6455"
-is "$(answer "$url/healthz")" '404 Not found.' "the other port is as it was"
+is "$(answer "$url/healthz")" '404 Not found.' "the other port answers as before"
 stop "$pid"
 is "$status" 0 "SIGTERM ends it with status 0"
-is "$(cat "$tmp/open.err")" "" "and nothing was said"
+is "$(cat "$tmp/open.err")" "" "nothing was said until SIGTERM"
 
 # --- with a token
 printf 'sample-token\n' >"$tmp/token"
@@ -49,8 +50,9 @@ unlike "$(cat "$tmp/guarded.err" "$tmp/guarded.out")" sample-token "the token is
 
 # --- the command line
 t 2 "a reply command needs a gateway" agent-serve --reply-command cat
-err_like '^agent-serve: --reply-command: it needs --gateway' "says what is missing"
-t 2 "approvals of replies that nothing makes" agent-serve --gateway 0 --approve-replies
+err_like '^agent-serve: --reply-command: it needs --gateway' \
+  "the message says that a reply command needs a gateway"
+t 2 "approvals of replies need a reply command" agent-serve --gateway 0 --approve-replies
 t 2 "pairing needs a gateway" agent-serve --pairing
 t 2 "a port that does not exist is refused" agent-serve --gateway 65536
 done_testing

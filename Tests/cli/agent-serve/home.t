@@ -20,9 +20,10 @@ is "$(join '{}')" "$unavailable" "there is nobody to join anything"
 is "$(join '{"guildId":"1"}' text/plain)" "$unavailable" "a body of another type is not read"
 is "$(join '{"guildId":"1"}' | jq -r .reason 2>/dev/null)" "guild_not_found" \
   "an unknown guild is not found"
-is "$(join '{"guildId":')" '{"error":"invalid_json_body"} 400' "a body that breaks off"
-is "$(join '[1]')" "$unavailable" "an array asks for nothing"
-is "$(join '')" "$unavailable" "nor does an empty body"
+is "$(join '{"guildId":')" '{"error":"invalid_json_body"} 400' \
+  "a join whose body breaks off is refused"
+is "$(join '[1]')" "$unavailable" "an array asks for no join"
+is "$(join '')" "$unavailable" "an empty body asks for no join"
 
 # --- the order of channels, that of JavaScript's localeCompare
 names='["_x","-x","#q","🎮game","1","10","2","a","ä","Ä","B","e","E","é","ok","Ok","ok 1","ok_3","ok-2","okay","Z","zz","привет","字"]'
@@ -31,7 +32,7 @@ put guilds "$(jq -c '[{id: "7", name: "Seven", channels: (to_entries | reverse
 $names
 END
 )" >/dev/null
-is "$(get guilds/7/channels | jq -c 'map(.name)')" "$names" "names"
+is "$(get guilds/7/channels | jq -c 'map(.name)')" "$names" "channels are sorted by their names"
 put guilds "$(jq -c '[{id: "7", name: "Seven", channels: (to_entries | reverse
   | map({id: "\(.key)", name: "x", category: .value}))}]' <<END
 $names
@@ -51,17 +52,17 @@ is "$(get guilds/1/channels | jq -c 'map([.id, .type, .category])')" \
   "channels are sorted by category and name"
 is "$(get guilds/2/channels)$(get guilds/%32/channels)$(get guilds/1%2F2/channels)" "[][][]" "a guild may have no channels"
 is "$(curl -s -w ' %{http_code}' "$url/api/guilds/%20/channels")" '{"error":"guildId is required"} 400' \
-  "a guild of blanks is none"
+  "a guild of blanks is refused"
 is "$(curl -s -w ' %{http_code}' -X DELETE "$url/api/memory/reflections/%20")" \
-  '{"ok":false,"error":"runId required"} 400' "a run of blanks"
+  '{"ok":false,"error":"runId required"} 400' "a run of blanks is refused"
 for path in guilds/ guilds/1 guilds/1/ guilds//channels guilds/1/channels/ guilds/1/2/channels \
   guilds/../health automations/ automations/runs/1; do
-  is "$(get "$path")" "Not found." "404: $path"
+  is "$(get "$path")" "Not found." "a path is not found: $path"
 done
 is "$(join '{}' | cut -d, -f2)" '"reason":"no_voice_members_found"' "nobody is in voice"
 is "$(join '{"guildId":2,"requesterUserId":" 5 "}' | cut -d, -f2-)" \
   '"reason":"requester_not_in_voice","guildId":"2","voiceChannelId":null,"textChannelId":null,"requesterUserId":"5"} 200' \
-  "nor is one who asks"
+  "who asks is not in voice, either"
 
 # --- automations
 put automations '{"rows":[
@@ -70,11 +71,12 @@ put automations '{"rows":[
   {"id":3,"guild_id":"1","status":"deleted","schedule":{"kind":"once","n":1.10}},
   {"id":4,"guild_id":"2","updated_at":"2026-01-03T00:00:00.000Z"},
   {"id":5,"guild_id":"1","updated_at":"2026-01-03T00:00:00.000Z","extra":[1]}]}' >/dev/null
-is "$(rows 'automations?guildId=1')" "[5,2,1]" "active and paused, last change first"
+is "$(rows 'automations?guildId=1')" "[5,2,1]" \
+  "automations are active and paused ones, the last change first"
 is "$(rows 'automations?guildId=1&status=all')" "[5,2,1,3]" "all are selected by status=all"
 is "$(rows 'automations?guildId=1&status=PAUSED,%20')" "[2]" "a status selects"
 is "$(get 'automations?guildId=1&status=no,%20such' | jq -c '[.statuses, .rows]')" '[["no","such"],[]]' \
-  "an unknown one is echoed and selects nothing"
+  "a status that is not known is echoed and selects nothing"
 is "$(rows 'automations?guildId=1&q=bins%20%20SAY')$(rows 'automations?guildId=1&q=Tidy')" "[1][2]" "words select"
 is "$(rows 'automations?guildId=1&channelId=10')" "[1]" "a channel selects"
 is "$(rows 'automations?guildId=1&limit=0')$(rows 'automations?guildId=1&limit=x')" "[5][5,2,1]" "a limit holds"
@@ -89,18 +91,20 @@ like "$(get 'automations?guildId=1&status=deleted')" '"schedule":\{"kind":"once"
 # --- runs
 put automations/runs '[{"id":1,"automation_id":1,"created_at":"2026-01-01T00:00:00.000Z"},
   {"id":2,"automation_id":1,"created_at":"2026-01-02T00:00:00.000Z"},{"id":3,"automation_id":4}]' >/dev/null
-is "$(rows 'automations/runs?guildId=1&automationId=1')" "[2,1]" "runs, newest first"
+is "$(rows 'automations/runs?guildId=1&automationId=1')" "[2,1]" "runs come newest first"
 is "$(rows 'automations/runs?guildId=1&automationId=1&limit=1')" "[2]" "a limit holds for runs"
 is "$(rows 'automations/runs?guildId=2&automationId=1')" "[]" \
   "runs of another guild's automation are not shown"
 for query in '' 'guildId=1' 'automationId=1' 'guildId=1&automationId=x' 'guildId=1&automationId=0' \
   'guildId=1&automationId=1.5' 'guildId=1&automationId=1e400'; do
-  is "$(get "automations/runs?$query")" '{"error":"guildId and automationId are required"}' "400: $query"
+  is "$(get "automations/runs?$query")" '{"error":"guildId and automationId are required"}' \
+    "the runs are refused without both: $query"
 done
 
 # --- what is refused, with the reason
 bad() {
-  is "$(put "$1" "$2") $(jq -r '.error + ": " + .reason' "$tmp/body")" "400 $3" "400: $1 $2"
+  is "$(put "$1" "$2") $(jq -r '.error + ": " + .reason' "$tmp/body")" "400 $3" \
+    "a put is refused with 400: $1 $2"
 }
 bad guilds '{}' 'invalid_guilds: not an array'
 bad guilds '[1]' 'invalid_guilds: an element is not an object'
@@ -113,7 +117,7 @@ bad automations/runs '[{"id":1}]' 'invalid_automation_runs: element 1: no intege
 bad public-https '7' 'invalid_public_https: neither an object nor null'
 bad llm/models '[]' 'invalid_llm_models: not an object'
 bad llm/models '{"a":' 'invalid_json_body: unbalanced brackets'
-is "$(get guilds | jq length)" 2 "what was there stays"
+is "$(get guilds | jq length)" 2 "what was there before a refused put stays"
 is "$(put health '{}')$(put guilds/1/channels '[]')$(put actions '[]')" 404404404 "nothing else is put"
 
 # --- browser sessions out of odd rows
@@ -125,24 +129,26 @@ curl -s -o "$tmp/body" --data-binary @- "$url/api/actions" <<'END'
 {"kind":"browser_browse_failed","metadata":"text"}
 END
 is "$(get agents/browser-sessions | jq -c '.sessions | map(.sessionId[0:6]) | sort')" \
-  '["browse","browse","k"]' "there are three sessions"
+  '["browse","browse","k"]' "rows of three sessions make three sessions"
 is "$(get agents/browser-sessions |
   jq -c '.sessions[] | select(.sessionId == "k") | [.totalCostUsd, .durationMs, (.toolSteps | map([.tool, .step]))]')" \
-  '[0.5,12,[["7",0],["a",2]]]' "with what they tell"
-is "$(get 'agents/browser-sessions?guildId=9' | jq -c '[.guildId, (.sessions | length)]')" '["9",1]' "they can be those of a guild"
+  '[0.5,12,[["7",0],["a",2]]]' "a session has what its rows tell"
+is "$(get 'agents/browser-sessions?guildId=9' | jq -c '[.guildId, (.sessions | length)]')" '["9",1]' \
+  "the sessions of a guild can be asked for"
 is "$(get 'agents/browser-sessions?limit=0' | jq '.sessions | length')" 1 \
   "a limit holds for sessions"
-is "$(get 'agents/browser-sessions?sinceHours=-1' | jq '.sessions | length')" 3 "junk is the default"
+is "$(get 'agents/browser-sessions?sinceHours=-1' | jq '.sessions | length')" 3 \
+  "a time that makes no sense is the default for sessions"
 
 # --- large bodies
 head -c 8388608 /dev/zero | tr '\0' ' ' >"$tmp/large"
 for path in guilds automations automations/runs public-https llm/models; do
   is "$(curl -s -X PUT --data-binary @"$tmp/large" "$url/api/$path")" '{"error":"payload_too_large"}' \
-    "413: $path"
+    "a body that is too large is refused: $path"
 done
 is "$(curl -s --data-binary @"$tmp/large" "$url/api/voice/join")" '{"error":"payload_too_large"}' "a body that is too large for joining is refused"
 { printf '{"a":' && head -c 3000000 /dev/zero | tr '\0' '[' && head -c 3000000 /dev/zero | tr '\0' ']' &&
   printf '}'; } >"$tmp/deep"
 is "$(curl -s -X PUT --data-binary @"$tmp/deep" "$url/api/llm/models")" '{"ok":true}' "nesting of any depth is taken"
-ok "comes back" sh -c "curl -s '$url/api/llm/models' | cmp - '$tmp/deep'"
+ok "a deep value comes back as it was" sh -c "curl -s '$url/api/llm/models' | cmp - '$tmp/deep'"
 done_testing

@@ -39,7 +39,7 @@ start_server serve agent-serve -l 127.0.0.1:0 -D "$tmp/memory.sqlite"
   jq -sc 'sort_by(.id)[]' >"$tmp/facts"
 is "$(lines "$tmp/facts")" 8 "there are eight facts"
 is "$(curl -s --data-binary @"$tmp/facts" "$url/api/memory/facts")" \
-  '{"ok":true,"stored":8,"ids":[1,2,3,4,5,6,7,8],"errors":[]}' "are posted, one a line"
+  '{"ok":true,"stored":8,"ids":[1,2,3,4,5,6,7,8],"errors":[]}' "eight facts are posted, one a line"
 sed -n '/^event: activity_snapshot/{n;s/^data: //p;}' "$recorded/activity.sse" |
   jq -c '.actions | sort_by(.id)[]' | curl -s -o "$tmp/answer" --data-binary @- "$url/api/actions"
 body voice-state | curl -s -o "$tmp/answer" -X PUT --data-binary @- "$url/api/voice/state"
@@ -67,7 +67,7 @@ is "$(curl -s "$m?guildId=$guild" | jq -r .markdown)" '# Memory
 
 - Use short replies in the evening.
 - The Workshop holds a fern show every May.' "the memory of a guild is told as text"
-is "$(curl -s "$m" | jq -r .markdown | grep -c '^- ')" 8 "all of it is told without a guild"
+is "$(curl -s "$m" | jq -r .markdown | grep -c '^- ')" 8 "all of the memory is told without a guild"
 alike memory 'del(.ok) | .markdown = ""' \
   -H 'Content-Type: application/json' -d "{\"guildId\":\"$guild\"}" "$m/refresh"
 is "$(json POST /api/memory/refresh -d '{}' | jq -c 'keys_unsorted, .ok, .guildId' | xargs)" \
@@ -108,17 +108,19 @@ delete() { same "$1" -X DELETE -H 'Content-Type: application/json' -d "{\"guildI
 delete memory-fact-delete
 delete memory-fact-delete-again
 is "$(curl -s "$m/facts?guildId=$guild" | jq -c '.facts | map(.id)')" '[1,8,5,6,4,3]' \
-  "what was edited is the latest, what was deleted is gone"
+  "what was edited is the latest, and what was deleted is gone"
 is "$(curl -s "$m/search?q=moss&guildId=$guild" | jq '.results | length')" 0 "facts of persons are not searched"
 
 # --- reflections are actions
 is "$(json DELETE /api/memory/reflections/run-sample-1)" '{"ok":true,"deleted":2}' "a run is deleted"
 is "$(json DELETE /api/memory/reflections/run-sample-1)" '{"ok":true,"deleted":0}' \
-  "it is deleted once"
-is "$(curl -s "$m/reflections" | jq -c '[.guildId, (.runs | map(.runId))]')" '[null,["run-sample-2"]]' "one is left"
-is "$(curl -s "$url/api/actions?kinds=memory_reflection_complete")" "[]" "the other one's actions are gone"
+  "a run is deleted once"
+is "$(curl -s "$m/reflections" | jq -c '[.guildId, (.runs | map(.runId))]')" '[null,["run-sample-2"]]' \
+  "one reflection is left"
+is "$(curl -s "$url/api/actions?kinds=memory_reflection_complete")" "[]" \
+  "the actions of the run that was deleted are gone"
 stats=$(curl -s "$url/api/stats" | jq -c .stats)
 stop "$pid"
 start_server again agent-serve -l 127.0.0.1:0 -D "$tmp/memory.sqlite"
-is "$stats" "$(curl -s "$url/api/stats" | jq -c .stats)" "and the stats are those of what is left"
+is "$stats" "$(curl -s "$url/api/stats" | jq -c .stats)" "the stats are those of what is left"
 done_testing

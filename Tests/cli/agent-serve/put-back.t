@@ -19,12 +19,13 @@ follow() { # STREAM ID TIME
 }
 at 01 a1 a2 a3
 at 10 voice_b4 voice_b5 voice_b6
-is "$(follow activity 6 05)" "4 5 6 " "the newest id is the last one of before: what is newer"
-is "$(follow voice 6 05)" "4 5 6 " "the voice stream goes on so, too"
-is "$(follow activity 5 05)" "4 5 6 " "an id in the middle goes on so, too"
-is "$(follow activity 6 10)" "" "nothing is newer"
-is "$(follow activity 4 10)" "5 6 " "an id that is its own"
-is "$(follow activity 6 00)" "1 2 3 4 5 6 " "all are newer"
+is "$(follow activity 6 05)" "4 5 6 " \
+  "what is newer comes when the newest id is the last one of before"
+is "$(follow voice 6 05)" "4 5 6 " "what is newer comes on the voice stream, too"
+is "$(follow activity 5 05)" "4 5 6 " "what is newer comes behind an id in the middle, too"
+is "$(follow activity 6 10)" "" "nothing comes when nothing is newer"
+is "$(follow activity 4 10)" "5 6 " "what is newer comes behind an id that is its own"
+is "$(follow activity 6 00)" "1 2 3 4 5 6 " "all actions come when all are newer"
 # Rows of earlier come in later.
 at 02 a7
 is "$(follow activity 6 05)" "4 5 6 7 " "nothing newer is passed over for a row that came in late"

@@ -64,9 +64,10 @@ same public-https /api/public-https
 is "$(curl -s "$url/api/stats" | jq -c '.runtime.publicHttps')" "$(body public-https)" \
   "the tunnel is in the stats"
 is "$(curl -s "$url/api/stats" | jq -c '.runtime.voice')" "$(cat "$tmp/state")" \
-  "the whole voice state is in them, too"
+  "the whole voice state is in the stats, too"
 is "$(curl -s "$url/api/stats" | jq -c '.runtime | keys_unsorted')" \
-  "$(jq -c '.stats.runtime | keys_unsorted' "$tmp/snapshot")" "with the members that it has there"
+  "$(jq -c '.stats.runtime | keys_unsorted' "$tmp/snapshot")" \
+  "the runtime of the stats has the members of the recording"
 
 # --- joining
 join() {
@@ -75,5 +76,5 @@ join() {
 is "$(join '{}')" "$(body voice-join-already)" "a session that is there already is told"
 is "$(join '{"guildId":"999"}')" "$(body voice-join-unknown-guild)" "an unknown guild is told"
 is "$(join '{"guildId": "100000000000000001", "requesterUserId": "300000000000000055"}')" \
-  "$(body voice-join-requester-absent)" "a person who is not there"
+  "$(body voice-join-requester-absent)" "a person who is not there is told"
 done_testing

@@ -25,8 +25,8 @@ ages = [(now - datetime.datetime.fromisoformat(a["createdAt"].replace("Z", "+00:
         for a in got]
 print(-1 < min(ages) <= max(ages) < 60, sorted(ages, reverse=True) == ages)
 END
-is "$(head -n 1 "$tmp/said")" True "in their order, with what they said"
-is "$(tail -n 1 "$tmp/said")" "True True" "their time is the present"
+is "$(head -n 1 "$tmp/said")" True "the actions are played in their order, with what they said"
+is "$(tail -n 1 "$tmp/said")" "True True" "the time of the actions is the present"
 stop "$pid"
 
 # --- the pauses
@@ -43,7 +43,7 @@ paces() {
 paces four 4 >"$tmp/paced"
 stop "$pid"
 is "$(jq '.[0] > 0.99 and .[0] < 2.5 and add > 1.49 and add < 3' "$tmp/paced")" true \
-  "four times faster: a quarter of the pauses"
+  "a speed of four makes a quarter of the pauses"
 like "$(cat "$tmp/four.err")" "^agent-serve: $tmp/pauses:3: [a-z ]*$" \
   "a bad line is named and passed over"
 start_server slow agent-serve -l 127.0.0.1:0 -D :memory: --replay "$tmp/pauses" --speed 0.001
@@ -54,5 +54,5 @@ is "$status" 0 "SIGTERM ends it in the middle of a pause"
 # --- who listens meanwhile gets them live
 start_server live agent-serve -l 127.0.0.1:0 -D :memory: --replay "$tmp/pauses" --speed 2
 is "$(client events "$url" 3 0 | jq -r .kind | xargs)" "k0 k1 k2" "a subscriber gets them as they happen"
-ok "and the server goes on" curl -s -f -o "$tmp/health" "$url/api/health"
+ok "the server goes on behind a recording" curl -s -f -o "$tmp/health" "$url/api/health"
 done_testing

@@ -17,8 +17,10 @@ follow voice 1 voice
 states() { [ "$(grep -c '^event: voice_state' "$tmp/voice.out")" -ge 2 ]; }
 ok "the voice stream is live" wait_until 30 states
 post '{"kind":"voice_turn_in"}'
-ok "what comes then is delivered" wait_until 30 has "$tmp/voice.out" '"kind":"voice_turn_in"'
-is "$(grep -c '^event: voice_event' "$tmp/voice.out")" 1 "it comes alone"
+ok "what comes on the voice stream then is delivered" \
+  wait_until 30 has "$tmp/voice.out" '"kind":"voice_turn_in"'
+is "$(grep -c '^event: voice_event' "$tmp/voice.out")" 1 \
+  "what comes on the voice stream then comes alone"
 
 # --- the newest action was deleted
 post '{"kind":"memory_reflection_start","metadata":{"runId":"r1"}}'
@@ -27,7 +29,9 @@ follow activity 4 activity
 updated() { has "$tmp/activity.out" '^event: stats_update'; }
 ok "the activity stream is live" wait_until 30 updated
 post '{"kind":"after"}'
-ok "what comes then is delivered" wait_until 30 has "$tmp/activity.out" '"kind":"after"'
-is "$(grep -c '^event: action_event' "$tmp/activity.out")" 1 "it comes alone"
+ok "what comes on the activity stream then is delivered" \
+  wait_until 30 has "$tmp/activity.out" '"kind":"after"'
+is "$(grep -c '^event: action_event' "$tmp/activity.out")" 1 \
+  "what comes on the activity stream then comes alone"
 
 done_testing

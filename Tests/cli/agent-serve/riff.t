@@ -32,9 +32,10 @@ clip 'first clip'
 good=$(sign "$tmp/clip")
 plain() { curl -sS -m 20 -o "$out" -w '%{http_code}' "$@" 2>"$err"; }
 is "$(plain "$url/riff/health")" 401 "a request needs a signature"
-is "$(cat "$out")" '{"error":"unauthorized"}' "nobody gets in"
+is "$(cat "$out")" '{"error":"unauthorized"}' "nobody gets in without a signature"
 is "$(fetch /riff/health)" 200 "the signature of nothing is enough"
-is "$(jq -c '[.ok, .transcriber, (.ts | type)]' "$out")" '[true,true,"number"]' "it is there"
+is "$(jq -c '[.ok, .transcriber, (.ts | type)]' "$out")" '[true,true,"number"]' \
+  "the health says that a transcriber is there"
 is "$(plain "$url/riff/transcribe-only" --data-binary "@$tmp/clip")" 401 \
   "a clip needs its signature"
 is "$(plain "$url/riff/transcribe-only" -H "X-Riff-Secret: $(sign "$tmp/nothing")" \
@@ -45,61 +46,66 @@ for wrong in "$(printf %s "$good" | tr 0-9a-f 1-9a-f0)" "$(printf %s "$good" | t
     "@$tmp/clip")" 401 "a forged signature is refused: ${wrong:-none}"
 done
 is "$(plain "$url/riff/transcribe-only" -H "X-Riff-Secret: $good" -H "X-Riff-Secret: $good" \
-  --data-binary "@$tmp/clip")" 401 "two of them are refused"
+  --data-binary "@$tmp/clip")" 401 "two signatures are refused"
 is "$(plain "$url/riff/nowhere")" 401 "what is not there is not told"
-is "$(fetch /riff/nowhere)" 404 "but to who may ask"
-is "$(cat "$out")" '{"error":"Not found."}' "as all errors are"
-is "$(fetch /riff/health -I)" 200 "a HEAD is a GET"
+is "$(fetch /riff/nowhere)" 404 "a path that is not there is told to who may ask"
+is "$(cat "$out")" '{"error":"Not found."}' \
+  "the error of a path that is not there is as all errors are"
+is "$(fetch /riff/health -I)" 200 "a HEAD is answered as a GET"
 is "$(plain "$url/riff/nowhere" -H "X-Riff-Secret: $(sign "$tmp/nothing")" --data-binary x)" 401 \
-  "nor is it to who forges a body"
-is "$(fetch /riff/transcribe-only)" 404 "a GET of what is posted"
-is "$(post "$tmp/clip" /riff/health)" 404 "a POST of what is not"
-is "$(fetch /riff/health -H 'Host: box.example')" 200 "it answers under any name"
-is "$(plain "$url/api/health" -H 'Host: box.example')" 421 "which is for these alone"
-is "$(lines "$HEARD")" 0 "nothing was heard so far"
+  "a path that is not there is not told to who forges a body"
+is "$(fetch /riff/transcribe-only)" 404 "a GET of what is posted is not found"
+is "$(post "$tmp/clip" /riff/health)" 404 "a POST of what is not posted is not found"
+is "$(fetch /riff/health -H 'Host: box.example')" 200 "the voice server answers under any name"
+is "$(plain "$url/api/health" -H 'Host: box.example')" 421 \
+  "the dashboard does not answer under any name"
+is "$(lines "$HEARD")" 0 "nothing was heard of what was refused"
 
 # --- clips
 is "$(hear -H 'X-Riff-Audio-Format: m4a')" 200 "a clip is heard"
-is "$(cat "$out")" '{"transcript":"one two"}' "is what was said, on one line"
-like "$(tail -n 1 "$HEARD")" '/clip\.[^/]*/clip\.m4a$' "its file has the name of what it is"
+is "$(cat "$out")" '{"transcript":"one two"}' "the text of a clip is one line"
+like "$(tail -n 1 "$HEARD")" '/clip\.[^/]*/clip\.m4a$' \
+  "the file of a clip has the name of its format"
 is "$(sort -u "$HEARD.modes" | head -n 2 | tr '\n' ' ')" "-rw------- drwx------ " \
-  "for nobody else to read"
+  "the file of a clip is for nobody else to read"
 is "$(ls "$tmp/scratch")" "" "the clip is gone"
 is "$(hear) $(cat "$out") $(lines "$HEARD")" '200 {"transcript":"one two"} 1' \
   "the same clip is not heard again"
 for format in '../../x' 'a b' "\$(touch $tmp/made)" wavwavwav ''; do
   clip "named $format"
   hear -H "X-Riff-Audio-Format: $format" >/dev/null
-  like "$(tail -n 1 "$HEARD")" '/clip\.[^/]*/clip$' "a format that is none: $format"
+  like "$(tail -n 1 "$HEARD")" '/clip\.[^/]*/clip$' \
+    "a format that is not one is left out of the name: $format"
 done
 clip 'quiet'
-is "$(hear) $(cat "$out")" '200 {"transcript":""}' "where nothing is said"
+is "$(hear) $(cat "$out")" '200 {"transcript":""}' "a clip where nothing is said has an empty text"
 clip 'fail now'
-is "$(hear)" 502 "a transcriber that fails"
+is "$(hear)" 502 "a transcriber that fails has the status 502"
 is "$(jq -r .error "$out")" "the transcriber failed: exit status 3: no such voice" \
-  "the answer says why"
-ok "it is told here, too" \
+  "the answer says why the transcriber failed"
+ok "a transcriber that fails is told by the server, too" \
   has "$tmp/ears.err" '^agent-serve: transcriber: exit status 3: no such voice$'
 before=$(lines "$HEARD")
-is "$(hear) $(lines "$HEARD")" "502 $((before + 1))" "and is asked again"
+is "$(hear) $(lines "$HEARD")" "502 $((before + 1))" "a transcriber that failed is asked again"
 clip 'kill now'
-is "$(hear)" 502 "one that is killed"
+is "$(hear)" 502 "a transcriber that is killed has the status 502"
 : >"$tmp/clip"
 is "$(hear)" 400 "an empty clip is refused"
-is "$(ls "$tmp/scratch")" "" "none of them leaves a file"
+is "$(ls "$tmp/scratch")" "" "no clip leaves a file"
 
 # --- large ones
 head -c 26214400 /dev/zero | tr '\0' R | sed 's/^RRRR/RIFF/' >"$tmp/clip"
-is "$(hear -H 'Expect:') $(jq -r .transcript "$out")" "200 26214400" "25 MiB are heard"
+is "$(hear -H 'Expect:') $(jq -r .transcript "$out")" "200 26214400" "a clip of 25 MiB is heard"
 printf R >>"$tmp/clip"
 before=$(lines "$HEARD")
-is "$(hear -H 'Expect:')" 413 "not a byte more is heard"
-is "$(jq -r .error "$out")" payload_too_large "the answer says so"
+is "$(hear -H 'Expect:')" 413 "a clip of one byte more is refused"
+is "$(jq -r .error "$out")" payload_too_large "the answer says that a clip is too large"
 is "$(hear -H 'Expect:' -H 'Transfer-Encoding: chunked')" 413 \
-  "a larger one is refused in chunks, too"
+  "a larger clip is refused in chunks, too"
 is "$(plain "$url/riff/transcribe-only" -H 'Expect:' -H 'Content-Length: 99999999999' \
-  -H "X-Riff-Secret: $good" --data-binary x)" 413 "what is announced need not come"
-is "$(lines "$HEARD")" "$before" "nobody hears these"
+  -H "X-Riff-Secret: $good" --data-binary x)" 413 \
+  "a clip that is announced as too large need not come"
+is "$(lines "$HEARD")" "$before" "nobody hears clips that are too large"
 # These clients send all of it before they look for an answer, and take their time.
 cat >"$tmp/whole.py" <<'END'
 import http.client, sys, time
@@ -117,7 +123,7 @@ for link in links:
 END
 run python3 "$tmp/whole.py" "$port" "$good" none
 out_is "413
-401" "who sends all of it first sees why, too"
+401" "a client that sends all of it first sees why it is refused, too"
 cat >"$tmp/raw.py" <<'END'
 import socket, struct, sys, time
 port, folder, signature, what = sys.argv[1:]
@@ -151,14 +157,14 @@ END
 raw() { run python3 "$tmp/raw.py" "$port" "$tmp" "$@"; }
 raw "$good" expect
 out_is "b'HTTP/1.1 100 Continue'
-b'HTTP/1.1 200 OK'" "who asks first is told to go on"
+b'HTTP/1.1 200 OK'" "a client that asks first is told to go on"
 raw "$good" short
-out_like '^b.HTTP/1.1 400' "a body that ends before its end is no request"
+out_like '^b.HTTP/1.1 400' "a body that ends before its end is refused"
 start hold python3 "$tmp/raw.py" "$port" "$tmp" "$(printf '%064d' 0)" hold
 hold=$pid
 ok "many announce a clip and send nothing" wait_until 10 test -e "$tmp/held"
 clip 'while they wait'
-is "$(hear)" 200 "which keeps nobody out"
+is "$(hear)" 200 "clips that are announced and not sent keep nobody out"
 stop "$hold"
 printf 'POST /riff/transcribe-only HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n' \
   >"$tmp/short"
@@ -170,7 +176,7 @@ link.sendall(open("$tmp/short", "rb").read())
 link.settimeout(10)
 print(link.recv(1000).decode())
 END
-out_like '^HTTP/1.1 401' "a body that is longer than it says is cut there"
+out_like '^HTTP/1.1 401' "a body that is longer than it says is cut"
 
 # --- many at once
 # later NAME WORDS: sends a clip of its own and waits elsewhere.
@@ -181,36 +187,36 @@ later() {
     "$url/riff/transcribe-only"
 }
 later one 'wait one'
-ok "one is heard" wait_until 10 test -s "$HEARD.waits"
+ok "one clip is being heard" wait_until 10 test -s "$HEARD.waits"
 before=$(lines "$HEARD")
 later same 'wait one'
 for number in 1 2 3 4 5 6 7 8 9 10 11 12; do later "many$number" "wait $number"; done
 busy() { [ "$(cat "$tmp"/many*.out | grep -c '^503 [1-9]')" = 3 ]; }
-ok "too many are refused, for a moment" wait_until 20 busy
-is "$(lines "$HEARD")" $((before + 1)) "two are heard at a time"
+ok "too many clips are refused for a moment" wait_until 20 busy
+is "$(lines "$HEARD")" $((before + 1)) "two clips are heard at a time"
 : >"$HEARD.go"
-ok "who sends one twice" wait_until 20 has "$tmp/one.out" waited
-ok "gets its text twice" wait_until 20 has "$tmp/same.out" waited
+ok "the first of two equal clips gets its text" wait_until 20 has "$tmp/one.out" waited
+ok "the second of two equal clips gets the same text" wait_until 20 has "$tmp/same.out" waited
 rest() { [ "$(cat "$tmp"/many*.out | grep -c ^200)" = 9 ]; }
-ok "the others have their turn" wait_until 20 rest
-is "$(lines "$HEARD")" $((before + 9)) "each is heard once"
+ok "the other clips have their turn" wait_until 20 rest
+is "$(lines "$HEARD")" $((before + 9)) "each clip is heard once"
 
 # --- the client of the suite
 printf '[profile ears]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/secret" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 printf 'RIFF\044\000\000\000WAVEfmt rest' >"$tmp/one.wav"
 t 0 "clip-transcribe is answered" clip-transcribe -p ears "$tmp/one.wav"
-out_is 20 "gets along with it"
+out_is 20 "clip-transcribe prints the answer"
 
 # --- the end
 rm -f "$HEARD.go" "$HEARD.waits"
 later last 'wait for the end'
 ok "a clip is being heard" wait_until 10 test -s "$HEARD.waits"
 stop "$ears"
-is "$status" 0 "the server stops"
-ok "and so does the transcriber" wait_until 10 gone "$(cat "$HEARD.waits")"
-ok "who waits is told" wait_until 10 has "$tmp/last.out" '^503'
-is "$(ls "$tmp/scratch")" "" "no file is left"
+is "$status" 0 "the server stops while a clip is heard"
+ok "the transcriber stops with the server" wait_until 10 gone "$(cat "$HEARD.waits")"
+ok "a client that waits is told of the end" wait_until 10 has "$tmp/last.out" '^503'
+is "$(ls "$tmp/scratch")" "" "no file is left at the end"
 # hearing NAME: a server that has begun to hear a clip, whose client is gone.
 hearing() {
   rm -f "$HEARD.go"
@@ -226,14 +232,14 @@ for signal in TERM HUP; do
   isnt "$(ls "$tmp/scratch")" "" "a clip is being heard for who is gone"
   stop "$ears" "$signal"
   is "$status" 0 "SIG$signal ends the server"
-  ok "the transcriber ends, too" gone "$(cat "$HEARD.waits")"
-  is "$(ls "$tmp/scratch")" "" "before it ends, with its file"
+  ok "the transcriber ends with SIG$signal, too" gone "$(cat "$HEARD.waits")"
+  is "$(ls "$tmp/scratch")" "" "the file of the clip is gone after SIG$signal"
 done
 start_server nohup nohup agent-serve -l 127.0.0.1:0 -D :memory: --voice-secret-file "$tmp/secret"
 kill -HUP "$pid"
-is "$(fetch /riff/health)" 200 "it does not end under nohup"
+is "$(fetch /riff/health)" 200 "SIGHUP does not end the server under nohup"
 stop "$pid"
-is "$status" 0 "which ends as any other"
+is "$status" 0 "the server ends as ever under nohup"
 
 # --- without
 start_server deaf agent-serve -l 127.0.0.1:0 -D :memory: --voice-secret-file "$tmp/secret"
@@ -255,5 +261,5 @@ chmod 600 "$tmp/short"
 t 2 "a secret that cannot be one is an error" \
   agent-serve --voice-secret-file "$tmp/short" -l 127.0.0.1:0 -D :memory:
 err_is "agent-serve: $tmp/short: the secret is not 64 hexadecimal digits" \
-  "the message says what is wrong with it"
+  "the message says what is wrong with the secret"
 done_testing

@@ -10,7 +10,7 @@ Content-Type: text/event-stream
 Date: now
 HTTP/1.1 200 OK
 Transfer-Encoding: chunked
-X-Accel-Buffering: no" "its head is the dashboard's"
+X-Accel-Buffering: no" "the head of the stream is the dashboard's"
 }
 
 # post TEXT: actions.

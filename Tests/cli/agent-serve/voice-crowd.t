@@ -4,11 +4,11 @@
 needs agent-serve curl jq python3
 
 start_server crowd agent-serve -l 127.0.0.1:0 -D "$tmp/crowd.sqlite"
-ok "200 voice subscribers get each event, the activity stream is not slower" \
+ok "200 voice subscribers get each event, and the activity stream is not slower" \
   bounded 90 python3 "$cli/clients/voice.py" crowd "$url" 200 60
 sed 's/^/# /' "$tmp/ok.said"
 descriptors() { [ ! -d "/proc/$pid/fd" ] || [ "$(ls "/proc/$pid/fd" | wc -l)" -lt 100 ]; }
-ok "those who left are forgotten" wait_until 30 descriptors
+ok "voice subscribers that left are forgotten" wait_until 30 descriptors
 stop "$pid"
-is "$status" 0 "and the server ends as ever"
+is "$status" 0 "the server ends as ever after a crowd"
 done_testing

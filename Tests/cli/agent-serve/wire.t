@@ -19,7 +19,7 @@ while IFS='|' read -r want title _; do
   2?? | 404 | 421) want="${want% } 200" ;;
   *) want=${want% } ;;
   esac
-  is "${line%% |*}" "$want" "$want:${title% }"
+  is "${line%% |*}" "$want" "a raw request is answered with $want:${title% }"
 done <<END
 $(paste -d '\n' "$tmp/table" "$tmp/statuses")
 END
@@ -29,11 +29,11 @@ is "$(answer "$url/api/health")" '200 {"ok":true}' "the server goes on"
 
 # --- its names
 is "$(answer -H 'Host: evil.example' "$url/api/actions")" "$misdirected" "another name is refused"
-is "$(answer -0 -H 'Host:' "$url/api/health")" '200 {"ok":true}' "HTTP/1.0 need not name it"
+is "$(answer -0 -H 'Host:' "$url/api/health")" '200 {"ok":true}' "HTTP/1.0 need not name the server"
 is "$(answer --http2 "$url/api/health" "$url/api/health")" '200 {"ok":true}200 {"ok":true}' \
-  "who offers another protocol is answered, too"
+  "a client that offers another protocol is answered, too"
 run curl -s -i -m 5 -H 'Host: evil.example' "$url/api/activity/events"
-out_like '^HTTP/1.1 421 Misdirected Request' "a stream of another name is none"
+out_like '^HTTP/1.1 421 Misdirected Request' "a stream of another name is refused"
 stop "$pid"
 
 start_server named agent-serve -l 127.0.0.1:0 -D :memory: --host Box --host tunnel.example:443
@@ -46,7 +46,7 @@ done
 stop "$pid"
 for name in '' 'a b' http://box/ box:x :80; do
   run agent-serve -l 127.0.0.1:0 -D :memory: --host "$name"
-  is "$status" 2 "--host '$name' is none"
+  is "$status" 2 "--host '$name' is refused"
 done
 
 printf 'sample-token\n' >"$tmp/token"
@@ -54,15 +54,15 @@ chmod 600 "$tmp/token"
 printf 'x-dashboard-token: sample-token' >"$tmp/header"
 start_server guarded agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token"
 is "$(answer -H @"$tmp/header" -H 'Host: any.trycloudflare.com' "$url/api/health")" \
-  '200 {"ok":true}' "with a token any name does"
+  '200 {"ok":true}' "any name is answered with a token"
 is "$(answer -H 'Host: any.trycloudflare.com' "$url/api/health")" \
-  '401 {"error":"Unauthorized. Provide x-dashboard-token."}' "without it none does"
+  '401 {"error":"Unauthorized. Provide x-dashboard-token."}' "no name is answered without the token"
 stop "$pid"
 start_server both agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token" --host box
 is "$(answer -H @"$tmp/header" -H 'Host: evil.example' "$url/api/health")" "$misdirected" \
-  "with a token and names, these names"
+  "other names are refused with a token and names"
 is "$(answer -H @"$tmp/header" -H 'Host: box' "$url/api/health")" '200 {"ok":true}' \
-  "one of these names is answered"
+  "one of the names is answered with a token"
 stop "$pid"
 
 # --- who stops in the middle of a request
@@ -72,17 +72,18 @@ for case in 'GET /api/hea' 'GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ' 
   'POST /api/actions HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{' \
   'POST /api/actions HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffb\r\n{'; do
   client late "$url" "$case" >"$tmp/late.$((tests + 1))" 2>"$tmp/late.err" &
-  pass "it has begun: $case"
+  pass "a client has begun: $case"
 done
 client late "$url" '' >"$tmp/late.none" 2>"$tmp/late.err" &
 client late "$url" 'GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /api/hea' \
   >"$tmp/late.next" 2>"$tmp/late.err" &
 ended() { [ "$(cat "$tmp"/late.[0-9n]* | wc -l)" -eq 7 ]; }
-ok "all of them come to an end" wait_until 40 ended
+ok "all requests that stop in the middle come to an end" wait_until 40 ended
 is "$(cat "$tmp"/late.[0-9]* | sort | uniq -c | tr -s ' ')" " 4 408 closed
- 1 413 closed" "with 408, and at once who claims a chunk without end"
-is "$(cat "$tmp/late.next")" "200 408 closed" "one that came together with another, too"
-is "$(cat "$tmp/late.none")" "none closed" "who said nothing gets nothing"
+ 1 413 closed" "a request that stops ends with 408, and a chunk without end at once"
+is "$(cat "$tmp/late.next")" "200 408 closed" \
+  "a request behind another that stops ends with 408, too"
+is "$(cat "$tmp/late.none")" "none closed" "a client that says nothing gets nothing"
 stop "$pid"
 
 # --- more silent connections than descriptors
@@ -102,22 +103,22 @@ for kind in nothing head body kept unread; do
   start silent python3 "$cli/clients/wire.py" silent "$url" 100 "$kind"
   silent=$pid
   ok "100 connections are held ($kind)" wait_until 30 has "$tmp/silent.out" silent
-  ok "keep nobody out" wait_until 30 answers
+  ok "connections that are held keep nobody out ($kind)" wait_until 30 answers
   stop "$silent"
 done
 curl -s -o /dev/null -d '{"kind":"news"}' "$url/api/actions"
-ok "the stream lives on" wait_until 30 has "$tmp/stream.out" '"kind":"news"'
-ok "it is still the first one" kill -0 "$stream"
+ok "the stream lives on beside held connections" wait_until 30 has "$tmp/stream.out" '"kind":"news"'
+ok "the stream is still the first one" kill -0 "$stream"
 stop "$few"
-is "$status" 0 "and the server ends as ever"
-is "$(grep -c accept "$tmp/few.err")" 1 "it has complained once"
+is "$status" 0 "the server ends as ever after held connections"
+is "$(grep -c accept "$tmp/few.err")" 1 "the server has complained once"
 
 # --- hardly more descriptors than it needs itself
 start_server tiny sh -c 'ulimit -n 20; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D :memory:
 tiny=$pid
 start silent python3 "$cli/clients/wire.py" silent "$url" 50 nothing
 ok "20 descriptors are taken" wait_until 30 has "$tmp/silent.out" silent
-ok "and nobody is kept out" wait_until 30 answers
+ok "nobody is kept out of 20 descriptors" wait_until 30 answers
 stop "$tiny"
 
 # --- more streams than descriptors: whoever comes then waits, and no core burns
@@ -131,12 +132,12 @@ while [ "$count" -lt 40 ]; do
   streams="$streams $pid"
 done
 crowded() { [ "$(cat "$tmp"/stream[0-9]*.out | grep -c '^event: voice_state')" -ge 30 ]; }
-ok "streams take what there is" wait_until 30 crowded
+ok "streams take what descriptors there are" wait_until 30 crowded
 ticks() { awk '{ print $14 + $15 }' "/proc/$full/stat" 2>/dev/null || echo 0; }
 before=$(ticks)
 # The time in which it has nothing to do; that it needs none of it is the test.
 sleep 1
 ok "the server rests ($(($(ticks) - before)) ticks of a second)" test $(($(ticks) - before)) -lt 50
 for stream in $streams; do stop "$stream"; done
-ok "when they are gone there is room" wait_until 30 answers
+ok "the server has room when the streams are gone" wait_until 30 answers
 done_testing
