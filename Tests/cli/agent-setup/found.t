@@ -19,14 +19,14 @@ export OPENCLAW_GATEWAY_PORT DASHBOARD_PORT
 
 # --- nothing
 
-t 1 "where nothing is, nothing is found" agent-setup --found
-err_like '^Nothing was found: ' "it says so"
-err_like '^  agentutils demo$' "it says what else there is"
-not_ok "nothing is written" test -e "$config"
+t 1 "--found finds nothing where nothing is" agent-setup --found
+err_like '^Nothing was found: ' "--found says that nothing was found"
+err_like '^  agentutils demo$' "--found says what else there is"
+not_ok "nothing is written where nothing was found" test -e "$config"
 talk <<END
 Name of the profile|^C
 END
-out_unlike 'Found' "without anything to find, the dialogue begins at once"
+out_unlike 'Found' "the dialogue begins at once without anything to find"
 
 # --- hosts, an agent and a gateway
 
@@ -50,16 +50,16 @@ talk <<END
 Found here|-
 Name of the profile|^C
 END
-out_like '^Found here:' "at a terminal, what is found is shown first"
-out_like '^  box +a host of ~/.ssh/config' "a host is one of it"
-out_like 'agent-setup --found writes that' "it says how that is written"
-not_ok "it is not written" test -e "$config"
+out_like '^Found here:' "a terminal is shown first what is found"
+out_like '^  box +a host of ~/.ssh/config' "a host is among what is found"
+out_like 'agent-setup --found writes that' "agent-setup says how what is found is written"
+not_ok "what is found is not written without --found" test -e "$config"
 run agent-setup </dev/null
-err_unlike 'Found here' "without a terminal, nothing is shown"
+err_unlike 'Found here' "nothing found is shown without a terminal"
 printf '[profile openclaw-old]\nurl = http://127.0.0.1:1\n# mine\n[host pi]\nport = 22\n' >"$config"
 cp "$config" "$tmp/before"
 t 0 "what is found is written" agent-setup --found
-is "$(sed '$!d' "$tmp/before")" "$(sed -n 5p "$config")" "what was there stays"
+is "$(sed '$!d' "$tmp/before")" "$(sed -n 5p "$config")" "what was in the configuration stays"
 is "$(sed 1,6d "$config")" "[profile openclaw]
 kind = openclaw
 url = $url
@@ -77,19 +77,20 @@ is "$(sed -n '/^next:/,$p' "$err")" 'next:
   tmux-attach -l .
   agentutils doctor' "the next three commands are those for what was found"
 cp "$config" "$tmp/before"
-t 0 "all is there already" agent-setup --found
-err_like '^All that was found here is in ' "it says so"
-ok "nothing is written again" cmp "$config" "$tmp/before"
+t 0 "--found has status 0 when all is there already" agent-setup --found
+err_like '^All that was found here is in ' "--found says that all is there already"
+ok "nothing is written when all is there already" cmp "$config" "$tmp/before"
 t 0 "the label that was written is used" tmux-attach -l -o tsv .
 out_like '^mine' "the session is found without an option"
-t 0 "the front page uses it, too" agentutils
-out_like 'running +1 session in tmux +tmux-attach -l \.$' "the session needs no option there"
-out_like 'the host \. \(sleep\) +tmux-attach \.' "what is there is shown"
+t 0 "the front page uses the label, too" agentutils
+out_like 'running +1 session in tmux +tmux-attach -l \.$' \
+  "the session needs no option on the front page"
+out_like 'the host \. \(sleep\) +tmux-attach \.' "the host is shown on the front page"
 
 printf '[profile claw]\nkind = openclaw\nurl = %s/\n' "$(echo "$url" | sed s/127.0.0.1/localhost/)" >"$config"
 t 0 "a gateway that has a profile is found" agent-setup --found
-not_ok "it gets no second one" grep -q 'profile openclaw' "$config"
-err_like '^  agent-setup -p claw$' "the profile is the one that is named"
+not_ok "a gateway that has a profile gets no second one" grep -q 'profile openclaw' "$config"
+err_like '^  agent-setup -p claw$' "the profile of the gateway is named as the next step"
 echo token >"$tmp/token"
 chmod 600 "$tmp/token"
 if [ -x "$root/bin/agent-serve" ]; then
@@ -106,15 +107,15 @@ talk --found <<END
 Write which of them|nope
 Write which of them|lab, pi
 END
-status_is 0 "at a terminal, some can be chosen"
-out_like 'nope: not one of them' "another word is refused"
+status_is 0 "some of what is found can be chosen at a terminal"
+out_like 'nope: not one of them' "a word that names nothing found is refused"
 is "$(cat "$config")" "[host pi]
 
-[host lab]" "only those are written"
+[host lab]" "only what was chosen is written"
 talk --found <<END
 Write which of them|none
 END
-status_is 1 "none can be chosen"
+status_is 1 "none of what is found can be chosen"
 
 # --- what is wrong
 
@@ -132,5 +133,5 @@ OPENCLAW_GATEWAY_PORT=nonsense
 rm "$config"
 run agent-setup --found
 not_ok "an escape in the name of a host is not printed" has "$err" "$esc"
-not_ok "a name that is none is not written" grep -q 'host a\|000' "$config"
+not_ok "a name that is not one of a host is not written" grep -q 'host a\|000' "$config"
 done_testing

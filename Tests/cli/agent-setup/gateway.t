@@ -25,17 +25,18 @@ Where to keep the token|file
 END
 status_is 0 "a gateway gets a profile"
 out_like "does not accept this token" "a wrong token is told"
-out_like "The agent answers" "a right one lets in"
-out_like "agent-call -p claw agents: ok" "and so does the profile"
-like "$(tr -d '\r' <"$out")" '^Asking ws://' "which begins a line behind the unseen token"
+out_like "The agent answers" "a right token lets in"
+out_like "agent-call -p claw agents: ok" "the profile of the gateway works"
+like "$(tr -d '\r' <"$out")" '^Asking ws://' "a line begins behind the unseen token"
 is "$(cat "$config")" "[profile claw]
 kind = openclaw
 url = $url
-token-file = claw.token" "what is written"
+token-file = claw.token" "the profile of the gateway is written"
 is "$(frames claw connect | head -n 1 | jq -c .scopes)" \
   '["operator.read","operator.write","operator.approvals","operator.questions"]' \
-  "what the commands need is asked for together, so that one approval does"
-out_like 'agent-approve sees what runs of this device ask.*operator.admin' "and what is not, is said"
+  "the scopes for all commands are asked for together"
+out_like 'agent-approve sees what runs of this device ask.*operator.admin' \
+  "what agent-approve does not see is said"
 out_unlike 'gw-secret' "the terminal never shows the token"
 ok "nothing is left in TMPDIR" test -z "$(ls -A "$TMPDIR")"
 
@@ -46,9 +47,10 @@ Token, not shown|stale
 END
 status_is 0 "a token that the device's own covers has status 0"
 out_like 'This is an OpenClaw gateway' "the address of its dashboard is recognised"
-out_like 'does not accept this token. It knows this device' "and the wrong token is told"
+out_like 'does not accept this token. It knows this device' \
+  "a wrong token of a known device is told"
 is "$(sed '1,/known/d' "$config")" "kind = openclaw
-url = $url" "the token is not kept"
+url = $url" "a wrong token of a known device is not kept"
 
 # One that is to let this device in first.
 start_gateway shy --pair
@@ -59,14 +61,15 @@ URL of the agent|$url
 Token, not shown|
 Waiting until somebody has done that|!echo pair >"$tmp/shy.fifo"
 END
-status_is 0 "it waits until the device is let in"
-out_like 'run on the gateway: openclaw devices approve pr-9' "and says what to run"
-out_like 'The gateway lets this device in' "the person is told"
+status_is 0 "agent-setup waits until the device is let in"
+out_like 'run on the gateway: openclaw devices approve pr-9' \
+  "agent-setup says what to run to let the device in"
+out_like 'The gateway lets this device in' "the person is told that the device is let in"
 is "$(cat "$config")" "[profile shy]
 kind = openclaw
 url = $url
 # kept" "the kind is replaced with the URL"
-ok "it did not ask often" test "$(frames shy connect | wc -l)" -le 4
+ok "agent-setup did not ask the gateway often" test "$(frames shy connect | wc -l)" -le 4
 
 # What else answers.
 serve <<'END'
@@ -78,9 +81,9 @@ URL of the agent|ws://${url#http://}
 Token, not shown|
 another token|q
 END
-isnt "$status" 0 "what is no gateway"
+isnt "$status" 0 "what is not a gateway gets no profile"
 out_like 'Something answers there, but it is not a gateway|did not answer properly' \
-  "the person is told"
+  "the person is told that it is not a gateway"
 talk -p far <<END
 URL of the agent|ws://gateway.invalid:1
 Token, not shown|

@@ -20,19 +20,19 @@ Where to keep the token|file
 END
 status_is 0 "a gateway gets a profile"
 out_like "does not accept this token" "a wrong token is told"
-out_like "agent-call -p joel get health: ok" "and the profile tried"
+out_like "agent-call -p joel get health: ok" "the profile of a joelclaw gateway is tried"
 is "$(cat "$config")" "[profile joel]
 kind = joelclaw
 url = $url
-token-file = joel.token" "what is written"
+token-file = joel.token" "the profile of a joelclaw gateway is written"
 talk -k joelclaw -p joel <<END
 Replace its URL and token|y
 URL of the agent|ws://127.0.0.1:1
 Token, not shown|
 Another URL|q
 END
-status_is 75 "where nobody is"
-out_like "Nothing answers at this address" "the person is told"
+status_is 75 "a gateway that is not there has status 75"
+out_like "Nothing answers at this address" "the person is told that nothing answers"
 talk -k joelclaw -p far <<END
 URL of the agent|box.invalid:3018
 Token, not shown|
@@ -44,7 +44,7 @@ URL of the agent|
 Token, not shown|
 Another URL|w
 END
-out_like 'Asking the gateway of this machine' "no URL means the one of this machine"
+out_like 'Asking the gateway of this machine' "an empty URL means the gateway of this machine"
 is "$(sed -n '/here/,$p' "$config")" "[profile here]
-kind = joelclaw" "and is not written"
+kind = joelclaw" "the URL of the gateway of this machine is not written"
 done_testing

@@ -41,22 +41,23 @@ Where to keep the app password|file
 END
 status_is 0 "a profile for records is made"
 out_like "does not let alice.test in with this password" "a wrong password is told"
-out_like "pds-record -p records login: ok" "and the profile tried"
+out_like "pds-record -p records login: ok" "the profile for records is tried"
 is "$(cat "$config")" "[profile records]
 kind = pds
 url = $pds
 identifier = alice.test
-token-file = records.token" "what is written"
+token-file = records.token" "the profile for records is written"
 is "$(cat "$XDG_CONFIG_HOME/agentutils/records.token")" "$password" "the password is kept"
-is "$(stat -c %a "$XDG_CONFIG_HOME/agentutils/records.token")" 600 "it is for its owner alone"
-not_ok "the terminal never shows it" has "$out" "$password"
-not_ok "no command is given it" grep -q "$password" "$SEEN"
+is "$(stat -c %a "$XDG_CONFIG_HOME/agentutils/records.token")" 600 \
+  "the app password is for its owner alone"
+not_ok "the terminal never shows the app password" has "$out" "$password"
+not_ok "the app password is given to no command" grep -q "$password" "$SEEN"
 is "$(ls -A "$TMPDIR")" "" "nothing is left in TMPDIR"
 run pds-record -p records login
-out_is '{"did":"did:web:alice.test","handle":"alice.test"}' "who one is"
+out_is '{"did":"did:web:alice.test","handle":"alice.test"}' "the login tells whose records they are"
 : >"$tmp/me.log"
 echo '{}' | pds-record -p records create $task >"$tmp/written"
-is "$(asked me createSession)" 0 "who has logged in need not do it again"
+is "$(asked me createSession)" 0 "no login is needed a second time"
 
 talk -k pds -p by-did <<END
 URL of the server|$pds
@@ -66,8 +67,8 @@ has no account of this name|-
 quit (u/h/p/w/q) [h]|
 Handle of the account|did:web:alice.test
 END
-status_is 0 "an account by its DID, only to be read"
-out_like "did:web:alice.test is alice.test" "its handle is shown"
+status_is 0 "an account by its DID gets a profile without a password"
+out_like "did:web:alice.test is alice.test" "the handle of an account by its DID is shown"
 is "$(tail -n 4 "$config")" "[profile by-did]
 kind = pds
 url = $pds
@@ -79,8 +80,9 @@ Handle of the account|did:web:alice.test
 App password, not shown|$password
 Where to keep|file
 END
-status_is 0 "logging in by a DID"
-is "$(sed -n 4p "$config")" "identifier = alice.test" "is by the handle"
+status_is 0 "an account by its DID gets a profile with a password"
+is "$(sed -n 4p "$config")" "identifier = alice.test" \
+  "the handle is written for an account by its DID"
 
 # What a server says of a handle is a claim, and a line of the configuration is not endless.
 long=$(printf '%0200d' 0 | tr 0 a).test
@@ -96,7 +98,7 @@ Handle of the account|did:web:alice.test
 App password, not shown|
 END
   is "$(sed -n '/^\[profile claimed\]/,$s/^identifier = //p' "$config")" "$want" \
-    "a handle only if it is known to be right: $(printf %.40s "$answer")"
+    "a handle is written only if it is right: $(printf %.40s "$answer")"
 done
 sed -i '/^\[profile claimed\]/,$d' "$config"
 
@@ -115,8 +117,8 @@ status_is 0 "an agent gets a profile"
 is "$(tail -n 4 "$config")" "[profile joel]
 kind = joelclaw
 url = $gate
-pds = records" "names its server"
-t 0 "by which its records are found" pds-record -p joel get $task
+pds = records" "the profile of an agent names the server of its records"
+t 0 "the records of an agent are found by its profile" pds-record -p joel get $task
 talk -k joelclaw -p joel <<END
 Replace|y
 URL of the agent|$gate
@@ -125,7 +127,7 @@ none [records]|none
 END
 is "$(tail -n 3 "$config")" "[profile joel]
 kind = joelclaw
-url = $gate" "it may have none any more"
+url = $gate" "an agent may have no server of records any more"
 
 # --- what is no such server
 
@@ -140,15 +142,15 @@ App password, not shown|$password
 quit (u/h/p/w/q) [u]|q
 END
 status_is 75 "something else is no such server"
-out_like "not a personal data server" "the person is told"
-not_ok "and gets no password" grep -rq "$password" "$log"
+out_like "not a personal data server" "the person is told that it is not a personal data server"
+not_ok "what is not a personal data server gets no password" grep -rq "$password" "$log"
 talk -k pds -p away <<END
 URL of the server|127.0.0.1:9
 Handle of the account|alice.test
 App password, not shown|$password
 quit (u/h/p/w/q) [u]|q
 END
-status_is 75 "an unreachable server is told"
-out_like "Nothing answers at this address" "is told at once"
+status_is 75 "a server that cannot be reached has status 75"
+out_like "Nothing answers at this address" "the person is told at once that nothing answers"
 
 done_testing

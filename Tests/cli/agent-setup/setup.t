@@ -43,13 +43,13 @@ PATH=$tmp/tools:$PATH
 talk() { run python3 "$cli/talk.py" agent-setup "$@"; }
 unseen() {
   not_ok "$1: the terminal never shows the token" has "$out" "$token"
-  not_ok "$1: no command is given it, and none has it in its environment" grep -q "$token" "$SEEN"
+  not_ok "$1: no command has the token in its words or environment" grep -q "$token" "$SEEN"
   ok "$1: the terminal is left as it was" has "$out" "^echo on"
   ok "$1: nothing is left in TMPDIR" test -z "$(ls -A "$TMPDIR")"
 }
 
 t 0 "--help succeeds" agent-setup --help
-out_like "^usage: agent-setup" "says how it is called"
+out_like "^usage: agent-setup" "--help says how agent-setup is called"
 run agent-setup --version
 out_is "agent-setup $(agent-call -V | sed 's/.* //')" "--version is that of the suite"
 for words in --nonsense operand -p; do
@@ -57,8 +57,9 @@ for words in --nonsense operand -p; do
   is "$(lines "$err")" 2 "two lines are said: $words"
 done
 
-t 2 "it needs a home" env -u HOME -u XDG_CONFIG_HOME agent-setup </dev/null
-err_is "agent-setup: HOME is not set: there is no place for a profile" "nothing is asked"
+t 2 "agent-setup needs a home" env -u HOME -u XDG_CONFIG_HOME agent-setup </dev/null
+err_is "agent-setup: HOME is not set: there is no place for a profile" \
+  "agent-setup asks nothing without a home"
 
 talk <<END
 Name of the profile|clanky
@@ -71,7 +72,7 @@ out_like "The agent answers" "the agent is asked before anything is written"
 out_like "agent-call -p clanky health: ok" "the profile is tried afterwards"
 is "$(cat "$config")" "[profile clanky]
 url = $agent
-token-file = clanky.token" "what is written"
+token-file = clanky.token" "the profile with a token in a file is written"
 is "$(find "$XDG_CONFIG_HOME/agentutils" -type f -perm 600 | wc -l | tr -d ' ')" 2 "the files are for their owner alone"
 is "$(ls -A "$XDG_CONFIG_HOME/agentutils")" "clanky.token
 config" "nothing else is written"
@@ -83,7 +84,7 @@ talk -p clanky <<END
 There is a profile clanky|n
 END
 status_is 1 "a profile is not replaced without a yes"
-ok "it stays" cmp "$config" "$tmp/before"
+ok "the profile stays without a yes" cmp "$config" "$tmp/before"
 printf '# mine\nprofile = clanky\n\n[ profile   clanky ]\nurl = http://old\n# kept\ntoken-file=old\n  token-command = old\n[host box]\nport = 22\r\nhostname = url = x' >"$config"
 mv "$config" "$tmp/elsewhere"
 ln -s "$tmp/elsewhere" "$config"
@@ -96,12 +97,12 @@ END
 status_is 0 "a profile is replaced"
 ok "a link stays a link" test -L "$config"
 printf '# mine\nprofile = clanky\n\n[ profile   clanky ]\nurl = %s\ntoken-file = clanky.token\n# kept\n[host box]\nport = 22\r\nhostname = url = x\n' "$agent" >"$tmp/want"
-ok "and all the rest as it was" cmp "$config" "$tmp/want"
+ok "all else stays as it was when a profile is replaced" cmp "$config" "$tmp/want"
 chmod 770 "${config%/*}"
 run agent-setup -p clanky
 is "$status $(cat "$err")" \
   "2 agent-setup: $config: a symbolic link that others could have made: not followed" \
-  "but not in a folder that others can write to"
+  "a link is not followed in a folder that others can write to"
 chmod 700 "${config%/*}"
 talk --profile=second <<END
 URL of the agent|$agent
@@ -110,8 +111,8 @@ Where to keep|file
 END
 status_is 0 "another profile is added"
 is "$(tail -n 4 "$config" | head -n 2)" "
-[profile second]" "stands below"
-is "$(sed -n 1,10p "$config")" "$(cat "$tmp/want")" "behind what was there"
+[profile second]" "another profile stands below the first"
+is "$(sed -n 1,10p "$config")" "$(cat "$tmp/want")" "another profile is added behind what was there"
 
 # Whatever the commands take for this profile is replaced: a secret of before goes nowhere else.
 cp "$config" "$tmp/kept-config"
@@ -125,12 +126,12 @@ for heading in '[profile home] ; my server' "${mark}[profile home]" '[profile ho
     printf 'y\n%s\n%s\nfile\n' "$agent" "$token" >"$tmp/answers"
     run agent-setup -p home <"$tmp/answers"
     is "$status $(grep -c 'There is a profile home' "$err") $(grep -c '0ldSecret' "$config")" "0 1 0" \
-      "$heading: $line"
+      "a profile is replaced below $heading with: $line"
     is "$(cat "$config")" "$heading
 url = $agent
 token-file = home.token
 [host box]
-port = 22" "is replaced where it stands"
+port = 22" "$heading with $line is replaced where it stands"
   done
 done
 # What they take for no heading of it is left as it is.
@@ -139,26 +140,27 @@ for heading in "[profile${tab}home]" "[${tab}profile home]" '[profile home] x' '
   printf '%s\n' "$heading" 'token-command = echo 0ldSecret' >"$config"
   printf '%s\n%s\nfile\n' "$agent" "$token" | agent-setup -p home >"$out" 2>"$err"
   is "$(sed 2q "$config")" "$heading
-token-command = echo 0ldSecret" "this is no heading: $heading"
+token-command = echo 0ldSecret" "this is not a heading of the profile: $heading"
   is "$(sed 1,3d "$config")" "[profile home]
 url = $agent
-token-file = home.token" "so one is added"
+token-file = home.token" "a profile is added behind: $heading"
 done
 cp "$tmp/kept-config" "$config"
 mkdir "$tmp/relative"
 run sh -c 'cd "$1" && printf "%s\n" "$2" "$3" file | XDG_CONFIG_HOME=here XDG_STATE_HOME=there agent-setup -p relative' \
   - "$tmp/relative" "$agent" "$token"
 is "$status $(ls -A "$tmp/relative")" "0 " "a relative XDG_CONFIG_HOME counts for nothing"
-ok "as it does for the commands" grep -q '^\[profile relative\]' "$HOME/.config/agentutils/config"
+ok "the commands take a relative XDG_CONFIG_HOME for nothing, too" \
+  grep -q '^\[profile relative\]' "$HOME/.config/agentutils/config"
 cp "$tmp/kept-config" "$config"
 
 # What others may have written is not taken over.
 cp "$config" "$tmp/before"
 chmod 664 "$tmp/elsewhere"
-t 2 "a file that its group can write to" agent-setup -p third </dev/null
+t 2 "a configuration that its group can write to is refused" agent-setup -p third </dev/null
 err_is "agent-setup: $tmp/elsewhere: refused: others own it or can write to it: look through it, then chmod go-w or chown" \
-  "nothing is asked"
-ok "it stays as it was" cmp "$config" "$tmp/before"
+  "nothing is asked about a configuration that is refused"
+ok "a configuration that is refused stays as it was" cmp "$config" "$tmp/before"
 chmod 600 "$tmp/elsewhere"
 
 # Password managers.
@@ -169,9 +171,9 @@ Token, not shown|$token
 Where to keep the token: pass, secret-tool, file|$tool
 END
   status_is 0 "the token goes to $tool"
-  is "$(cat "$KEPT/$tool")" "$token" "$tool has it"
-  out_like "agent-call -p $tool health: ok" "and gives it back"
-  ok "no file has it" test ! -e "$XDG_CONFIG_HOME/agentutils/$tool.token"
+  is "$(cat "$KEPT/$tool")" "$token" "$tool has the token"
+  out_like "agent-call -p $tool health: ok" "$tool gives the token back"
+  ok "no file has the token in $tool" test ! -e "$XDG_CONFIG_HOME/agentutils/$tool.token"
   unseen "$tool"
 done
 
@@ -204,9 +206,9 @@ Token, not shown|$2
 quit (u/t/w/q)|q
 END
   status_is "$3" "$1: the status is $3"
-  out_like "$4" "$1: $4"
+  out_like "$4" "$1: the person is told: $4"
   out_like "Nothing was changed" "$1: nothing was changed"
-  ok "$1: and so it is" cmp "$config" "$tmp/before"
+  ok "$1: the configuration is as before" cmp "$config" "$tmp/before"
 }
 wrong "$agent" other-token 77 "does not accept this token"
 wrong "$agent" "" 77 "wants a token"
@@ -250,10 +252,10 @@ quit|w
 Where to keep|file
 END
 status_is 75 "a profile of an agent that sleeps has status 75"
-ok "is written if that is wanted" has "$config" "profile asleep"
+ok "a profile of an agent that sleeps is written if that is wanted" has "$config" "profile asleep"
 t 0 "answers may come from a pipe" \
   sh -c 'printf "%s\n" "$@" | agent-setup -p piped' sh "$agent" "$token" file
-not_ok "they are not shown, either" grep -q "$token" "$err" "$out" "$SEEN"
+not_ok "answers from a pipe are not shown, either" grep -q "$token" "$err" "$out" "$SEEN"
 
 # On this machine there is no TLS; elsewhere a name gets it.
 talk -p near <<END
@@ -262,11 +264,11 @@ Token, not shown|$token
 Where to keep|file
 END
 status_is 0 "an address of this machine can be given"
-out_like "^Asking $agent " "is asked over http at once"
-ok "it is written so" has "$config" "url = $agent\$"
+out_like "^Asking $agent " "an address of this machine is asked over http at once"
+ok "an address of this machine is written with http" has "$config" "url = $agent\$"
 while read -r address asked; do
   run sh -c 'printf "%s\n" "$@" | agent-setup -p far' sh "$address" x q
-  err_like "Asking $asked [.]" "$address: $asked"
+  err_like "Asking $asked [.]" "$address is asked as $asked"
 done <<'END'
 localhost:9/x http://localhost:9/x
 127.0.0.1.invalid https://127.0.0.1.invalid
@@ -274,7 +276,7 @@ localhost.invalid:9 https://localhost.invalid:9
 [::1]:9 http://\[::1\]:9
 END
 run sh -c 'printf "%s\n" "$@" | agent-setup -k openclaw -p far' sh 127.0.0.1:9 x q
-err_like 'Asking ws://127.0.0.1:9 ' "a gateway gets ws"
+err_like 'Asking ws://127.0.0.1:9 ' "a gateway on this machine is asked over ws"
 
 # A token that a server has refused is for no other one.
 serve <<'END'
@@ -290,8 +292,8 @@ Token, not shown|third-token
 Where to keep|file
 END
 status_is 0 "another agent can be given"
-unlike "$(cat "$log")" other-token "gets no token of the first"
-like "$(cat "$log")" third-token "it gets its own"
+unlike "$(cat "$log")" other-token "another agent gets no token of the first"
+like "$(cat "$log")" third-token "another agent gets its own token"
 
 # The terminal is never left silent.
 cp "$config" "$tmp/before"
@@ -313,8 +315,8 @@ Token, not shown|^Z
 Where to keep|^C
 END
 out_like "^Where to keep" "^Z does not stop it at the token"
-status_is 130 "^C ends it"
+status_is 130 "^C ends agent-setup after ^Z"
 unseen "^Z"
-ok "no half profile is left" cmp "$config" "$tmp/before"
+ok "no half profile is left after ^C" cmp "$config" "$tmp/before"
 
 done_testing

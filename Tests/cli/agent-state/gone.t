@@ -37,13 +37,13 @@ told() {
   rm -f "$1.pid"
   t new-session -d -s "$1" "$3"
   ok "$1: the agent runs" wait_until 20 test -s "$1.pid"
-  is "$(state "$1")" "$2" "and its state is known"
+  is "$(state "$1")" "$2" "$1: the state of the agent is known"
 }
 killed() {
   kill -9 "$(cat "$1.pid")"
-  ok "$1: its state goes with it" wait_until 20 stands "$1" unknown
+  ok "$1: the state goes with the agent" wait_until 20 stands "$1" unknown
   is "$(t display-message -p -t "=$1:" '#{@agent_state}#{@agent_since}#{@agent_reason}#{@agent_command}#{@agent_process}')" \
-    "" "and nothing of it is left"
+    "" "$1: nothing of the state is left"
 }
 
 told keep idle "agent-state idle; echo 1 >keep.pid; exec cat"
@@ -53,16 +53,16 @@ told helper idle "$agent helper.pid $(command -v env) python3 -c 'import os; os.
 told script working "sh agent.sh script.pid agent-state working; exec sh"
 told other idle "$agent other.pid agent-state idle well; cat"
 told nested working "sh -c \"$agent nested.pid agent-state working; sh\"; exec sh"
-ok "they stay while it runs" stands plain working
+ok "states stay while their agents run" stands plain working
 for name in plain hook helper script other nested; do killed "$name"; done
-is "$(state keep)" idle "a shell that told it itself is still there"
+is "$(state keep)" idle "the state of a shell that told it itself is still there"
 
 # Another agent in the same pane, which says the same.
 t new-session -d -s again "$agent again.pid agent-state working; $agent second.pid agent-state working; exec sh"
 ok "again: an agent runs" wait_until 20 test -s again.pid
 kill -9 "$(cat again.pid)"
-ok "another agent runs behind it" wait_until 20 test -s second.pid
-is "$(state again)" working "whose state it is, though it is the same"
+ok "another agent runs behind the first" wait_until 20 test -s second.pid
+is "$(state again)" working "the state is the other agent's, though it is the same"
 mv second.pid again.pid
 killed again
 
@@ -70,23 +70,23 @@ killed again
 told watched idle "$agent watched.pid agent-state idle; exec sh"
 start watch tmux-attach --label here -w .
 heard() { jq -e -s "any(.[]; .name == \"watched\" and .state == \"$1\")" watch.out >/dev/null; }
-ok "tmux-attach -w tells of it" wait_until 20 heard idle
+ok "tmux-attach -w tells of a state" wait_until 20 heard idle
 kill -9 "$(cat watched.pid)"
-ok "and when it has gone" wait_until 20 heard unknown
+ok "tmux-attach -w tells when the agent has gone" wait_until 20 heard unknown
 run sh -c 'echo "touch typed" | tmux-attach --label here -t -r --when-idle -s watched .'
-status_is 1 "nothing is typed at a shell in its place"
-not_ok "not even what would run" test -e typed
+status_is 1 "nothing is typed at a shell that stands where the agent was"
+not_ok "what would run in the shell is not typed" test -e typed
 
 # A process that is not of the pane is none that it goes with.
 AGENT_PANE=$(t display-message -p -t =keep: '#{pane_id}')@$(t display-message -p '#{socket_path}')
 export AGENT_PANE
 sh -c 'agent-state waiting; true'
-is "$(state keep)" waiting "told from elsewhere, it stays"
+is "$(state keep)" waiting "a state that is told from elsewhere stays"
 # What stands there need not be a number.
 for process in 'x' '1;kill-server' '%1' '$(touch evil)' '-1' '99999999999999999999'; do
   t set-option -p -t =keep: @agent_process "$process"
   state keep >said
 done
 ok "an odd process ends nothing" t has-session -t =keep
-not_ok "and is no command" test -e evil
+not_ok "an odd process is not run as a command" test -e evil
 done_testing
