@@ -12,12 +12,13 @@ show() { run agent-status -p claw "$@"; }
 
 show
 status_is 0 "a gateway that is well has status 0"
-out_is "● healthy" "a line says so"
-err_empty "nothing is on standard error"
+out_is "● healthy" "a gateway that is well is told in a line"
+err_empty "nothing is said of a gateway that is well"
 show -o large
-out_like '^gateway +healthy, version 2026.9.6, up [0-9]+s$' "a large form tells the version and the time since the start"
-out_like '^heron +healthy, 5 conversations, idle$' "it has a line for an agent"
-out_like '^stoat +healthy, 1 conversation, idle$' "it has a line for the other agent"
+out_like '^gateway +healthy, version 2026.9.6, up [0-9]+s$' \
+  "-o large tells the version and the time since the start"
+out_like '^heron +healthy, 5 conversations, idle$' "-o large has a line for an agent"
+out_like '^stoat +healthy, 1 conversation, idle$' "-o large has a line for the other agent"
 
 talk() {
   _talk=$1
@@ -39,7 +40,7 @@ talk four -t b forever
 four=$pid
 talk five -t c forever
 five=$pid
-ok "no more than three are named" wait_until 20 at_work "a b c and 1 more"
+ok "no more than three conversations at work are named" wait_until 20 at_work "a b c and 1 more"
 for each in $one $two $three $four $five; do stop "$each" INT; done
 ok "an agent that has ended is idle" wait_until 20 sh -c 'agent-status -p claw -o large | grep -q "^heron .* idle\$"'
 
@@ -49,15 +50,16 @@ tell claw answers health "$tmp/ill"
 show
 status_is 1 "a channel that does not answer gives status 1"
 out_is '◐ degraded: telegram
-telegram degraded, 401\e[31m' "it is told, and nothing of it reaches the terminal"
+telegram degraded, 401\e[31m' \
+  "a channel that does not answer is told, and nothing reaches the terminal"
 show -o waybar
 is "$(jq -c '[.alt, .class]' "$out")" '["degraded",["degraded"]]' "-o waybar has the state"
 show -o tmux
 out_is '#[fg=#d97706]◐#[default] claw telegram' "-o tmux names the channel"
 tell claw door '{"error":{"type":"down"}}'
 t 75 "a gateway that is away gives status 75" agent-status -p claw -o small
-out_like '^○ down' "it is down"
+out_like '^○ down' "a gateway that is away is down"
 start_gateway shy --pair
 t 77 "a device that is not let in gives status 77" agent-status -p shy -o small
-out_is '○ refused' "it is refused"
+out_is '○ refused' "a device that is not let in is refused"
 done_testing

@@ -10,17 +10,17 @@ serve_four
 t 0 "-o small takes several" agent-status -o small -p b,a
 # shellcheck disable=SC2016  # a dollar
 out_is 'b         ● connected  $0.00 today
-a         ● connected  $0.00 today' "each has a line, in their order"
+a         ● connected  $0.00 today' "each agent has a line, in their order"
 t 0 "what the environment says of one is not said of all" \
   env AGENT_URL=http://127.0.0.1:9 AGENT_TOKEN_FILE="$tmp/wrong" agent-status -o small -p a,b
-t 77 "the worst counts" agent-status -o small -p wrong,a,down
-out_like '^wrong     ○ refused: ' "one is refused"
-out_like '^a         ● connected' "one is there"
-out_like '^down      ○ unreachable: ' "one is not"
-t 75 "the worst status counts" agent-status -o small --max-time 5 -p down,a
+t 77 "the worst status of three agents counts" agent-status -o small -p wrong,a,down
+out_like '^wrong     ○ refused: ' "an agent that refuses is told"
+out_like '^a         ● connected' "an agent that is there is told beside others"
+out_like '^down      ○ unreachable: ' "an agent that is not there is told"
+t 75 "the worst status of two agents counts" agent-status -o small --max-time 5 -p down,a
 t 2 "an unknown profile is an error" agent-status -o small -p nobody,a
-err_like '^agent-status: nobody: profile nobody: not in ' "it is named"
-out_like '^a         ● connected' "the other is shown"
+err_like '^agent-status: nobody: profile nobody: not in ' "the unknown profile is named"
+out_like '^a         ● connected' "the agent beside an unknown profile is shown"
 printf '[profile mac]\nkind = riff\nurl = http://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
 run agent-status -p mac,a
 err_is "agent-status: mac: this version of agent-status does not speak to a riff voice server" \
@@ -40,13 +40,15 @@ done
 odd=$(printf 'a\302\233b\342\200\256c\377')
 for form in small medium large tmux waybar i3; do
   run agent-status -o "$form" -p "$odd"
-  unlike "$(LC_ALL=C od -An -v -tx1 "$out" "$err" | tr -d ' \n')" 'c29b|e280ae|63ff' "$form: one odd name is harmless"
+  unlike "$(LC_ALL=C od -An -v -tx1 "$out" "$err" | tr -d ' \n')" 'c29b|e280ae|63ff' \
+    "$form: an odd name alone is harmless"
   case $form in waybar | i3) continue ;; esac
   run agent-status -o "$form" -p "$odd,a"
-  unlike "$(LC_ALL=C od -An -v -tx1 "$out" "$err" | tr -d ' \n')" 'c29b|e280ae|63ff' "$form: one of two is harmless"
+  unlike "$(LC_ALL=C od -An -v -tx1 "$out" "$err" | tr -d ' \n')" 'c29b|e280ae|63ff' \
+    "$form: an odd name beside another is harmless"
 done
 mkdir "$tmp/relative"
 run sh -c 'cd "$1" && XDG_STATE_HOME=here agent-status -p a' - "$tmp/relative"
 is "$status $(ls -A "$tmp/relative")" "0 " "a relative XDG_STATE_HOME counts for nothing"
-is "$(ls -A "$TMPDIR")" "" "nothing is left"
+is "$(ls -A "$TMPDIR")" "" "nothing is left in TMPDIR"
 done_testing

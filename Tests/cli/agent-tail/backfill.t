@@ -27,13 +27,14 @@ curl -sf -d '' "$a/control/drop?how=between&away=1" >/dev/null
 post "$a" 11 400
 post "$b" 11 400
 came b 400
-ok "the other goes on" has "$tmp/tail.out" '"profile":"b".*"n400"'
+ok "the other dashboard goes on while one is lost" has "$tmp/tail.out" '"profile":"b".*"n400"'
 curl -sf -d '' "$a/control/back" >/dev/null
 came a 400
 post "$a" 401 401
 came a 401
-ok "what one missed is fetched" has "$tmp/tail.out" '"event":"actions_backfill","id":"","profile":"a"'
-not_ok "it is fetched for that one alone" \
+ok "what one dashboard missed is fetched" \
+  has "$tmp/tail.out" '"event":"actions_backfill","id":"","profile":"a"'
+not_ok "what one dashboard missed is fetched for that one alone" \
   has "$tmp/tail.out" '"event":"actions_backfill","id":"","profile":"b"'
 not_ok "no gap is reported" has "$tmp/tail.out" '"type":"gap"'
 for name in a b; do
@@ -42,5 +43,6 @@ for name in a b; do
   seq "$([ "$name" = a ] && echo 401 || echo 400)" >"$tmp/wanted"
   ok "$name: each action comes once" cmp "$tmp/numbers" "$tmp/wanted"
 done
-is "$(action-filter -u "$tmp/tail.out" | wc -l | tr -d ' ')" 801 "equal actions of two are two"
+is "$(action-filter -u "$tmp/tail.out" | wc -l | tr -d ' ')" 801 \
+  "equal actions of two profiles are two"
 done_testing

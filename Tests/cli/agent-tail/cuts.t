@@ -31,8 +31,8 @@ tell claw say near count 3
 came '"runId":"said-1","sessionKey":"agent:heron:near","seq":[0-9]*,"state":"final"'
 ok "a conversation that was heard is marked" wait_until 20 came_frames claw chat.history 1
 is "$(frames claw chat.history | head -n 1 | jq -c .)" '{"sessionKey":"agent:heron:near","limit":1}' \
-  "its last row is the mark"
-not_ok "and nothing is printed of it" has "$tmp/tail.out" 'chat.history'
+  "the last row of a conversation is its mark"
+not_ok "nothing is printed of a mark" has "$tmp/tail.out" 'chat.history'
 
 away claw
 tell claw say near short words
@@ -40,29 +40,31 @@ tell claw say far wide 20000
 tell claw say near tool
 tell claw rest
 back claw
-ok "what was said meanwhile is fetched" came '"event":"chat.history".*"said-4"'
-ok "also in a conversation of which nothing was heard" came '"event":"chat.history".*"said-3"'
-not_ok "where nothing is missing no gap is told" has "$tmp/tail.out" '"type":"gap"'
+ok "what was said in a loss is fetched" came '"event":"chat.history".*"said-4"'
+ok "what was said in a conversation that was not heard is fetched, too" \
+  came '"event":"chat.history".*"said-3"'
+not_ok "no gap is told where nothing is missing" has "$tmp/tail.out" '"type":"gap"'
 is "$(frames claw chat.history | jq -r 'select(.cursor) | .sessionKey')" "agent:heron:near" \
-  "behind the mark, where there is one"
+  "a conversation with a mark is fetched from behind it"
 is "$(turns | sort)" "said-1 completed 0 1 2 
 said-2 completed You said: short words
 said-3 completed 20000
-said-4 completed Looking. High at 06:12." "each turn is told once, with all of its text"
+said-4 completed Looking. High at 06:12." "each turn over a loss is told once, with all of its text"
 is "$(turn-fold "$tmp/tail.out" | jq -r 'select(.role == "user") | "\(.turn) \(.text)"' | sort)" \
   "said-1 count 3
 said-2 short words
 said-3 wide 20000
-said-4 tool" "and what was said to the agent"
+said-4 tool" "what was said to the agent in a loss is told"
 
 # A reply that is under way.
 tell claw say near slow 6 0.3
 came '"runId":"said-5".*"deltaText":"0 "'
 away claw
 back claw
-ok "of a reply under way the text is fetched" came '"chat.history".*"inFlightRun":{"runId":"said-5"'
+ok "the text of a reply under way is fetched" came '"chat.history".*"inFlightRun":{"runId":"said-5"'
 came '"runId":"said-5".*"state":"final"'
-is "$(turns | grep said-5)" "said-5 completed 0 1 2 3 4 5 " "and none of it is missing or twice"
+is "$(turns | grep said-5)" "said-5 completed 0 1 2 3 4 5 " \
+  "nothing of a reply under way is missing or twice"
 
 # A hole in the numbers, in which there was a row.
 tell claw skip 1
@@ -79,17 +81,19 @@ tell claw compact
 tell claw say near after the marks
 tell claw rest
 back claw
-ok "where the mark does not hold the last rows are fetched" came '"chat.history".*after the marks'
-is "$(turns | grep said-7)" "said-7 completed You said: after the marks" "of which those count that are new"
-is "$(turns | sort | uniq -d)" "" "nothing is told twice"
-is "$(jq -r 'select(.type == "gap" and .unreached)' "$tmp/tail.out")" "" "and nothing is missing"
+ok "the last rows are fetched where the mark does not hold" came '"chat.history".*after the marks'
+is "$(turns | grep said-7)" "said-7 completed You said: after the marks" \
+  "only new rows count where the mark does not hold"
+is "$(turns | sort | uniq -d)" "" "no turn is told twice"
+is "$(jq -r 'select(.type == "gap" and .unreached)' "$tmp/tail.out")" "" \
+  "no conversation is told as out of reach"
 away claw
 tell claw compact
 for number in $(seq 101); do tell claw say near "$number"; done
 tell claw rest
 back claw
 ok "more than can be had is a gap" came '"type":"gap",.*"unreached":\[{"thread":"agent:heron:near"}\]'
-ok "behind which it goes on" came '"chat.history".*You said: 101'
+ok "the tail goes on behind a gap" came '"chat.history".*You said: 101'
 
 # What the gateway does not give.
 away claw
@@ -101,7 +105,8 @@ ok "a text that is not to be had whole is named" \
   wait_until 20 has "$tmp/tail.err" 'agent-tail: agent:heron:far: the gateway gave a part of a message'
 came '"chat.history".*truncated'
 is "$(turn-fold "$tmp/tail.out" | jq -r 'select(.role == "assistant" and .reason) | "\(.id) \(.state) \(.reason) \(.text|length)"')" \
-  "said-109 final the gateway gave a part of it 8018" "it is known as such in the turn"
+  "said-109 final the gateway gave a part of it 8018" \
+  "a turn of which a part was given is known as such"
 stop "$tail"
 
 # One conversation alone.
@@ -117,14 +122,14 @@ tell one event exec.approval.requested '{"id":"a","request":{"command":"ls","ses
 tell one event exec.approval.requested '{"id":"b","request":{"command":"ls","sessionKey":"agent:heron:near"}}'
 came '"id":"b"'
 is "$(jq -r '.event // empty' "$tmp/tail.out" | sort -u)" exec.approval.requested \
-  "of one conversation neither others nor the clock are told"
+  "neither others nor the clock are told of one conversation"
 away one
 tell one say near within
 tell one say far elsewhere
 tell one rest
 back one
-ok "what was said in it is fetched" came '"chat.history".*You said: within'
-not_ok "no other conversation is" has "$tmp/tail.out" elsewhere
+ok "what was said in one conversation is fetched" came '"chat.history".*You said: within'
+not_ok "nothing of another conversation is fetched" has "$tmp/tail.out" elsewhere
 stop "$pid"
 
 # A gateway that is just starting.
@@ -148,7 +153,8 @@ ok "a tail over twenty cuts has every turn" wait_until 60 all
 want=$(for number in $(seq 40); do
   printf 'said-%s completed %s \n' "$number" "$(seq 0 $((number % 7 + 1)) | tr '\n' ' ' | sed 's/ $//')"
 done | sort)
-is "$(turns | sort)" "$want" "each is there once, with its whole text"
-is "$(jq -r 'select(.type == "gap") | .unreached' "$tmp/tail.out" | grep -vc null)" 0 "no gap names one as unreached"
+is "$(turns | sort)" "$want" "each turn over twenty cuts is there once, with its whole text"
+is "$(jq -r 'select(.type == "gap") | .unreached' "$tmp/tail.out" | grep -vc null)" 0 \
+  "no gap over twenty cuts names a thread out of reach"
 stop "$pid"
 done_testing

@@ -25,15 +25,15 @@ came '"activeRequest": ?\{"id": ?"req-1"'
 ok "what the agent is at is asked for when it speaks" true
 came 'High at'
 come_to_rest() { [ "$(grep -c '"activeRequest": \?null' "$tmp/tail.out")" -ge 2 ]; }
-ok "and asked for again until it is over" wait_until 20 come_to_rest
+ok "what the agent is at is asked for again until it is over" wait_until 20 come_to_rest
 is "$(grep -c '"event":"status"' "$tmp/tail.out")" 3 "a status that tells nothing new is not printed"
-isnt "$(asked)" 2 "though there were more"
+isnt "$(asked)" 2 "more statuses were asked for than were printed"
 turn-fold <"$tmp/tail.out" >"$tmp/folded"
 is "$(jq -r 'select(.type == "turn") | .id + " " + .state' "$tmp/folded" | uniq)" \
   'req-1 running
-req-1 completed' "so that turn-fold knows when a turn begins and ends"
+req-1 completed' "turn-fold knows when a turn begins and ends"
 is "$(jq -r 'select(.state == "final") | .turn + " " + .text' "$tmp/folded" | tail -n 1)" \
-  'req-1 High at 06:12.' "and whose its messages are"
+  'req-1 High at 06:12.' "turn-fold knows which turn a message is of"
 rested=$(asked)
 
 tell joel drop
@@ -44,20 +44,21 @@ tell joel raw '["type"]'
 tell joel bytes binary
 tell joel raw '{"type":"odd","t":"\u001b[2J"}'
 came '"event":"odd"'
-ok "what is no frame is named, the next one is taken" \
+ok "what is not a frame is named, and the next one is taken" \
   has "$tmp/tail.err" '^agent-tail: a frame that cannot be read: '
-ok "and so is a binary one" has "$tmp/tail.err" '^agent-tail: a frame that is not text$'
-is "$(asked)" "$rested" "while the agent rests nothing is asked"
+ok "a frame that is not text is named, too" \
+  has "$tmp/tail.err" '^agent-tail: a frame that is not text$'
+is "$(asked)" "$rested" "nothing is asked while the agent rests"
 stop "$tail"
 not_ok "no token is in records and messages" grep -q jc-secret "$tmp/tail.out" "$tmp/tail.err"
 wait_until 10 test -s "$tmp/joel.log.closed"
-like "$(cat "$tmp/joel.log.closed")" '^1000$' "and the gateway is told that nobody listens"
+like "$(cat "$tmp/joel.log.closed")" '^1000$' "the gateway is told that nobody listens any more"
 
 # A gateway that answers nothing, and pings neither.
 start silent agent-tail -p joel -L --retry-wait 0.1 --idle-timeout 0.6
 wait_until 20 has "$tmp/silent.out" '"type":"open"'
 ok "a gateway that says nothing but answers pings is alive" sleep 1
-not_ok "nothing is lost" has "$tmp/silent.out" '"type":"lost"'
+not_ok "nothing is lost while pings are answered" has "$tmp/silent.out" '"type":"lost"'
 tell joel mute
 ok "two pings without an answer are a loss" wait_until 20 has "$tmp/silent.out" '"type":"lost"'
 stop "$pid"
@@ -68,10 +69,11 @@ printf '[profile bare]\nkind = joelclaw\nurl = %s\n[profile far]\nkind = joelcla
 t 77 "a proxy that wants a token has status 77" agent-tail -p bare
 err_like 'no token was sent \(profile bare\)' "the message says that no token was sent"
 t 2 "nothing goes in clear text to another machine" agent-tail -p far
-err_like 'clear text; see --allow-plaintext' "unless one wants that"
-t 2 "there are no numbers" agent-tail -p joel --from 3
-t 2 "there are no threads, either" agent-tail -p joel side
-err_is 'agent-tail: a joelclaw gateway: has one conversation: name no thread' "the message says so"
+err_like 'clear text; see --allow-plaintext' "the message says how to allow clear text"
+t 2 "--from is refused, as the frames have no numbers" agent-tail -p joel --from 3
+t 2 "a thread is refused, as the gateway has one conversation" agent-tail -p joel side
+err_is 'agent-tail: a joelclaw gateway: has one conversation: name no thread' \
+  "the message says that there is one conversation"
 
 # The port file of a gateway on this machine.
 printf '[profile here]\nkind = joelclaw\n' >>"$XDG_CONFIG_HOME/agentutils/config"
@@ -82,16 +84,18 @@ if mkdir "$folder" 2>/dev/null; then
   at_end=remove
   file=$folder/gateway.ws.port
   run agent-tail -p here --max-retries 0 --max-time 5
-  err_like '^agent-tail: ws://127.0.0.1:3018/' "without a url and a port file it is the usual port"
+  err_like '^agent-tail: ws://127.0.0.1:3018/' \
+    "the usual port is meant without a url and a port file"
   start_joelgate near
   printf '%s\n' "$port" >"$file"
   t 0 "a gateway on this machine is found by its port file" agent-tail -p here -n 1
-  out_like '"event":"status"' "it is followed"
+  out_like '"event":"status"' "a gateway by its port file is followed"
   for rubbish in '' 0 65536 '80 81' 3018x '-1' "$(printf '\033[2J')"; do
     printf '%s\n' "$rubbish" >"$file"
     run agent-tail -p here
     [ "$status" -eq 2 ] || break
-    err_is "agent-tail: $file: not a port number" "$(printf '%s' "$rubbish" | tr -d '\033'): rubbish in it"
+    err_is "agent-tail: $file: not a port number" \
+      "a port file is refused: $(printf '%s' "$rubbish" | tr -d '\033')"
   done
   chmod g+w "$file"
   run agent-tail -p here

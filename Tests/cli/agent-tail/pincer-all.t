@@ -14,7 +14,7 @@ wait_until 20 watched pin 1
 say "$old" again
 ok "What happens in a thread that was there is told." \
   wait_until 20 has "$tmp/all.out" 'You said: again'
-not_ok "What happened before is not." has "$tmp/all.out" 'You said: before'
+not_ok "What happened in a thread before is not told." has "$tmp/all.out" 'You said: before'
 new=$(new_thread pin)
 say "$new" hello
 ok "A thread that is made meanwhile is followed from its first event." \
@@ -22,32 +22,34 @@ ok "A thread that is made meanwhile is followed from its first event." \
 job=$(ask pin JobsService/CreateJob '{"goal":"tides"}' | jq -r '.item.jobId + " " + .item.threadId')
 tell pin thread "${job#* }" of a job
 tell pin event "${job#* }" '{"jobStatusChanged":{"jobId":"'"${job% *}"'","status":"RUNNING"}}'
-ok "So is that of a job." wait_until 20 has "$tmp/all.out" '"event":"jobStatusChanged"'
+ok "The thread of a job is followed, too." \
+  wait_until 20 has "$tmp/all.out" '"event":"jobStatusChanged"'
 tell pin cut bare
 say "$old" "once more"
-ok "What is cut goes on." wait_until 20 has "$tmp/all.out" 'You said: once more'
+ok "A stream that is cut goes on." wait_until 20 has "$tmp/all.out" 'You said: once more'
 is "$(jq -r '.data.eventId' "$tmp/all.out" | sort | uniq -d)" "" "Each event is told once."
 is "$(jq -r '.data.threadId' "$tmp/all.out" | sort -u | wc -l | tr -d ' ')" 3 \
-  "Each says which thread it is of."
+  "Each event says which thread it is of."
 stop "$all"
 run agent-tail -p pin --from 0 --max-time 4
 is "$(jq -r '.data.assistantMessageCommitted.fullText // empty' "$out" | sort | xargs)" \
   "You said: again You said: before You said: hello You said: once more" \
   "With --from 0 what is stored is told."
 t 2 "A number is one of a thread." agent-tail -p pin --from 7
-err_like 'events of a Pincer server have numbers in each thread' "It is said."
+err_like 'events of a Pincer server have numbers in each thread' \
+  "The message says that each thread has its numbers."
 
 run agent-status -p pin
 is "$status" 0 "A server with a model is healthy."
-out_like 'healthy' "It is shown."
+out_like 'healthy' "A server with a model is shown as healthy."
 run agent-call -p pin -o json health
 is "$(jq -r '.source + " " + .status + " " + .summary' "$out")" "server healthy 
 jobs healthy 1 jobs, 1 running, 0 wait for a person
-approvals healthy 0 wait for a person" "Its parts are told."
+approvals healthy 0 wait for a person" "The parts of a server are told."
 say "$new" "spoilt 1"
 run agent-status -p pin
-is "$status" 1 "One that cannot list its approvals is degraded."
-out_like 'degraded: approvals' "It is shown what is wrong."
+is "$status" 1 "A server that cannot list its approvals is degraded."
+out_like 'degraded: approvals' "A server that cannot list its approvals is shown with that."
 
 start_pincer two
 ask two TurnsService/SendTurn "{\"threadId\":\"$(new_thread two)\",\"userText\":\"ask 1\"}" >"$tmp/said"

@@ -19,17 +19,18 @@ until used || [ "$turns" -ge $((drops * 2)) ]; do
   say "slow 50"
   turns=$((turns + 1))
 done
-ok "cut $drops times (seed $seed)" used
+ok "the stream was cut $drops times (seed $seed)" used
 say "slow 50"
 turns=$((turns + 1))
 last=$(ask pin ThreadsService/GetThreadSnapshot "{\"threadId\":\"$thread\"}" | jq -r .lastSequence)
 all() { [ "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 1)" = "$last" ]; }
 ok "the last event comes" wait_until 40 all
-is "$(ids "$tmp/tail.out")" "$(seq -s ' ' 1 "$last")" "all $last of them come in order, each once"
+is "$(ids "$tmp/tail.out")" "$(seq -s ' ' 1 "$last")" "all $last events come in order, each once"
 is "$(jq -r 'select(.event == "toolExecutionOutputDelta") | .data.toolExecutionOutputDelta.chunk' \
   "$tmp/tail.out" | base64 -di | xargs)" "$(turn=0; while [ "$turn" -lt "$turns" ]; do
-    seq -s ' ' 0 49; turn=$((turn + 1)); done | xargs)" "with what they say"
-not_ok "and no gap is told" has "$tmp/tail.out" '"type":"gap"'
+    seq -s ' ' 0 49; turn=$((turn + 1)); done | xargs)" \
+  "all events say what they said without a cut"
+not_ok "no gap is told over the cuts" has "$tmp/tail.out" '"type":"gap"'
 stop "$pid"
 
 # More than a server sends of what it has stored; nothing new comes that would show it.
@@ -37,7 +38,7 @@ thread=$(new_thread pin)
 tell pin fill "$thread" 4100
 run agent-tail -p pin -n 4100 --retry-wait 0.02 "$thread"
 is "$(ids "$out" | md5sum)" "$(seq -s ' ' 1 4100 | md5sum)" \
-  "4100 events, of which the server sends 2000 at a time"
+  "4100 events come, of which the server sends 2000 at a time"
 
 # Killed again and again, with a file for the resume point.
 start_pincer die --pace 0.004
@@ -58,5 +59,5 @@ last=$(ask die ThreadsService/GetThreadSnapshot "{\"threadId\":\"$thread\"}" | j
 run agent-tail -p die --state "$tmp/state" --max-time 1 "$thread"
 cat "$out" >>"$tmp/all"
 is "$(jq -R 'fromjson? | .id | tonumber' "$tmp/all" | sort -nu | xargs)" "$(seq -s ' ' 1 "$last")" \
-  "killed $round times: nothing is lost"
+  "nothing is lost when agent-tail is killed $round times"
 done_testing

@@ -17,13 +17,15 @@ printf '[profile gate]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' \
 
 # --- who may say it
 t 2 "--resume and several profiles exclude each other" agent-tail -p one,gate --resume "$tmp/place"
-err_like "^agent-tail: --resume is not for several profiles" "the message says so"
+err_like "^agent-tail: --resume is not for several profiles" \
+  "the message says that --resume is for one profile"
 t 2 "--resume and --state exclude each other" \
   agent-tail -p one --resume "$tmp/place" --state "$tmp/place"
-err_like "^agent-tail: --resume is not for --state" "the message says so"
+err_like "^agent-tail: --resume is not for --state" \
+  "the message says that --resume is not for --state"
 t 2 "a gateway cannot be resumed" agent-tail -p gate --resume "$tmp/place"
 err_is "agent-tail: --resume: an OpenClaw gateway repeats no events: there is nothing to resume" \
-  "is refused by its name"
+  "a gateway without events to resume is named"
 
 # start_pipe WORD...: agent-tail with these words, $teller, to bus-put, $putter.
 mkfifo "$tmp/wire"
@@ -68,7 +70,7 @@ is_stored() { bus-get -s "$bus" --all -e 'actions.>' | grep -q "\"$1\""; }
 start_pipe -p one
 ok "an agent is followed" wait_until 20 test -s "$tmp/place"
 post 1 1
-ok "what it does is stored" wait_until 20 is_stored 1
+ok "what an agent does is stored" wait_until 20 is_stored 1
 {
   number=2
   while [ ! -e "$tmp/enough" ]; do
@@ -86,13 +88,13 @@ kill_pipes 4 -p one
 wait "$posting"
 last=$(cat "$tmp/last")
 start_pipe -p one
-ok "$last actions, and killed five times: the last is stored" wait_until 20 is_stored "$last"
+ok "the last of $last actions is stored, after five kills" wait_until 20 is_stored "$last"
 stop "$teller"
 finished "$putter"
-is "$status" 0 "all is acknowledged"
+is "$status" 0 "all actions are acknowledged"
 bus-get -s "$bus" --all -e 'actions.>' | jq -r .data.content >"$tmp/got"
 seq "$last" >"$tmp/want"
-ok "each is there once, in order" cmp -s "$tmp/got" "$tmp/want"
+ok "each action is there once, in order" cmp -s "$tmp/got" "$tmp/want"
 
 # --- a thread whose events have numbers
 start_pincer pin --pace 0.004
@@ -105,9 +107,9 @@ wait "$turn"
 last=$(ask pin ThreadsService/GetThreadSnapshot "{\"threadId\":\"$thread\"}" | jq -r .lastSequence)
 start_pipe -p pin "$thread"
 is_told() { [ "$(jq -r .last_event_id "$tmp/place")" = "$last" ]; }
-ok "a thread: its last event is stored" wait_until 20 is_told
+ok "the last event of a thread is stored" wait_until 20 is_told
 stop "$teller"
 finished "$putter"
 bus-get -s "$bus" --all -e 'events.>' | jq -r 'select(.data.threadId) | .id' >"$tmp/got"
-is "$(xargs <"$tmp/got")" "$(seq -s ' ' 1 "$last")" "each of them is there once, in order"
+is "$(xargs <"$tmp/got")" "$(seq -s ' ' 1 "$last")" "each event of a thread is there once, in order"
 done_testing

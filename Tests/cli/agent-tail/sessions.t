@@ -27,26 +27,27 @@ say site /clear
 another() { [ "$(conversation site)" != "$first" ]; }
 wait_until 20 another
 say site two
-ok "after /clear its new transcript is, without a restart" wait_until 20 said 2
+ok "the new transcript of a session is followed after /clear" wait_until 20 said 2
 second=$(conversation site)
 say site "/resume $first"
 back() { [ "$(conversation site)" = "$first" ]; }
 wait_until 20 back
 say site three
-ok "so is one that it goes on with" wait_until 20 said 3
+ok "a transcript that a session resumes is followed" wait_until 20 said 3
 say site /clear
 gone_on() { [ "$(conversation site)" != "$first" ]; }
 wait_until 20 gone_on
 say other more
 say site 'slow 0'
-ok "and the next one" wait_until 20 said 4
+ok "the next transcript of a session is followed" wait_until 20 said 4
 is "$(jq -r 'select(.event == "user") | .data.message.content' "$tmp/tail.out" | paste -sd' ' -)" "one two three slow 0" \
-  "each line comes once, and none of another session"
-is "$(jq -r 'select(.event == "user") | .id | split("/")[0]' "$tmp/tail.out" | sort -u | wc -l)" 3 "of three conversations"
-isnt "$second" "$first" "which differ"
+  "each line of a session comes once, and none of another session"
+is "$(jq -r 'select(.event == "user") | .id | split("/")[0]' "$tmp/tail.out" | sort -u | wc -l)" 3 \
+  "the events have the ids of three conversations"
+isnt "$second" "$first" "the conversations of a session differ"
 stop "$tail"
-is "$status" 143 "a signal ends it"
-not_ok "and what it started" pgrep -P "$tail"
+is "$status" 143 "a signal ends agent-tail"
+not_ok "a signal ends what agent-tail started" pgrep -P "$tail"
 
 # --- several
 printf '[profile box]\nkind = claude\nhost = .:other\n' >"$XDG_CONFIG_HOME/agentutils/config"
@@ -55,21 +56,21 @@ tail=$pid
 both() { [ "$(grep -c '"type":"open"' "$tmp/tail.out")" -eq 2 ]; }
 wait_until 20 both
 is "$(jq -r 'select(.type == "open") | .profile' "$tmp/tail.out" | sort | paste -sd' ' -)" ".:site box" \
-  "of several, a record about the connection names its profile"
+  "a record about a connection names its profile"
 say site here
 say other there
 named() {
   [ "$(jq -r 'select(.event == "user") | "\(.profile) \(.data.message.content)"' "$tmp/tail.out" | sort | paste -sd, -)" = ".:site here,box there" ]
 }
-ok "so does each event" wait_until 20 named
+ok "each event names its profile" wait_until 20 named
 is "$(jq -r 'select(.event == "user") | keys_unsorted | join(" ")' "$tmp/tail.out" | sort -u)" "event id profile data" \
-  "in the place where those of servers have it"
+  "the profile of an event stands where those of servers have it"
 stop "$tail"
 start count agent-tail -n 2 -p box,.:site
 sleep_until() { [ "$(pgrep -P "$pid" transcript-tail | wc -l)" -eq 2 ]; }
 wait_until 20 sleep_until
 say other last
 finished "$pid"
-is "$status$(wc -l <"$tmp/count.out" | tr -d ' ')" 02 "-n counts them all"
+is "$status$(wc -l <"$tmp/count.out" | tr -d ' ')" 02 "-n counts the events of all profiles"
 t 1 "a session that is not there is told" agent-tail -p .:none
 done_testing

@@ -27,28 +27,29 @@ post "$a" 1 5
 run sse-tail -n 1 -p a activity
 cp "$out" "$tmp/want"
 t 0 "one profile is followed" agent-tail -n 1 -p a
-ok "prints what sse-tail does" cmp "$tmp/want" "$out"
-err_empty "nothing is said"
+ok "agent-tail of one profile prints what sse-tail does" cmp "$tmp/want" "$out"
+err_empty "nothing is said beside the events of one profile"
 run agent-tail -n 1 -p a,a
-ok "a profile that is named twice is one" cmp "$tmp/want" "$out"
+ok "a profile that is named twice is followed once" cmp "$tmp/want" "$out"
 run env AGENT_URL="$a" agent-tail -n 1
-ok "so does a URL without a profile" cmp "$tmp/want" "$out"
+ok "a URL without a profile prints the same" cmp "$tmp/want" "$out"
 
 # --- two
 t 0 "two profiles are followed" agent-tail -L -n 2 -p a -p b
 is "$(grep activity_snapshot "$out" | cut -c 1-64 | sort)" \
   '{"event":"activity_snapshot","id":"0","profile":"b","data":{"act
-{"event":"activity_snapshot","id":"5","profile":"a","data":{"act' "the name is behind the id"
+{"event":"activity_snapshot","id":"5","profile":"a","data":{"act' \
+  "the profile of an event is behind the id"
 is "$(grep '"type":"open"' "$out" | sed 's/"time".*//' | sort)" \
   "{\"type\":\"open\",\"profile\":\"a\",\"url\":\"$a/api/activity/events\",
 {\"type\":\"open\",\"profile\":\"b\",\"url\":\"$b/api/activity/events\"," \
-  "it is behind the type, too"
+  "the profile of a record is behind the type"
 is "$(grep '"type":"end"' "$out" | sed 's/"time".*//' | sort)" \
   '{"type":"end","profile":"a","reason":"count",
-{"type":"end","profile":"b","reason":"count",' "each ends"
+{"type":"end","profile":"b","reason":"count",' "the end of each profile is told"
 run agent-tail -T -n 2 -p a,b
 is "$(head -n 1 "$out" | jq -c keys_unsorted)" '["event","id","profile","received_at","data"]' \
-  "and comes before the time"
+  "the profile of an event comes before the time"
 
 # --- killed in the middle, restarted on the same port and database
 start tail agent-tail -L --retry-wait 0.1 -p a,b
@@ -62,7 +63,7 @@ stop "$a_pid" KILL
 wait_until 30 has "$tmp/tail.out" '"type":"lost","profile":"a"'
 post "$b" 111 120
 wait_until 30 has "$tmp/tail.out" '"profile":"b".*"n120"'
-ok "one that is down holds up no other" has "$tmp/tail.out" '"profile":"b".*"n120"'
+ok "a profile that is down holds up no other" has "$tmp/tail.out" '"profile":"b".*"n120"'
 serve_on a "127.0.0.1:$a_port"
 post "$a" 111 120
 post "$b" 121 130
@@ -78,31 +79,31 @@ numbers() {
 seq 101 130 >"$tmp/wanted"
 for name in a b; do
   numbers "$name" >"$tmp/numbers"
-  ok "$name: nothing lost, nothing doubled" cmp "$tmp/numbers" "$tmp/wanted"
+  ok "$name: nothing is lost or doubled" cmp "$tmp/numbers" "$tmp/wanted"
 done
 action-format --color never "$tmp/passed" >"$tmp/rows"
 is "$(grep -c llm_call "$tmp/rows")" 65 "each action has a row"
-is "$(grep llm_call "$tmp/rows" | grep -vc '^[ab]  ')" 0 "each row has its name"
-ok "what happens to a stream has its name, too" has "$tmp/rows" '^a  .*! stream lost'
+is "$(grep llm_call "$tmp/rows" | grep -vc '^[ab]  ')" 0 "each row has the name of its profile"
+ok "a lost stream has the name of its profile" has "$tmp/rows" '^a  .*! stream lost'
 is "$(jq -r 'select(.event) | .profile' "$tmp/tail.out" | sort -u | tr '\n' ' ')" "a b " \
   "each event has its name"
 not_ok "b was never lost" has "$tmp/tail.out" '"type":"lost","profile":"b"'
 stop "$tail" TERM
-is "$status" 143 "a signal ends it"
+is "$status" 143 "a signal ends agent-tail"
 is "$(tail -n 2 "$tmp/tail.out" | jq -r '[.type,.profile,.reason] | join(" ")' | sort)" \
   "end a signal 15
-end b signal 15" "with the end of each"
+end b signal 15" "a signal ends each profile with a record"
 
 # --- states, one for each
-t 0 "--state keeps a file for each" agent-tail -n 2 --state "$tmp/states" -p a,b
+t 0 "--state has status 0 for two profiles" agent-tail -n 2 --state "$tmp/states" -p a,b
 is "$(jq -r .source "$tmp/states/a.state" "$tmp/states/b.state")" "activity of a
-activity of b" "is a file for each in the folder"
+activity of b" "--state is a file for each profile in the folder"
 post "$a" 201 202
 post "$b" 201 201
 run agent-tail -n 3 --state "$tmp/states" -p a,b
 is "$(jq -r '"\(.profile) \(.data.content)"' "$out" | sort)" "a n201
 a n202
-b n201" "and each goes on where it ended"
+b n201" "each profile goes on where it ended"
 # What a process has read and nobody has printed is not lost, and what was printed not told again.
 post "$a" 301 340
 post "$b" 301 340
@@ -113,19 +114,20 @@ while [ "$count" -lt 16 ]; do
   count=$((count + 1))
 done
 is "$(jq -r '"\(.profile) \(.data.content)"' "$tmp/all" | sort | uniq -c | sort -u -k 1,1 | wc -l) \
-$(wc -l <"$tmp/all")" "1 80" "5 at a time, each of 80 is told once"
+$(wc -l <"$tmp/all")" "1 80" "each of 80 events is told once, 5 at a time"
 post "$a" 203 203
 run agent-tail -n 1 --state "$tmp/states" -p a
-is "$(jq -r .data.content "$out")" "n203" "it is used for one alone, too"
+is "$(jq -r .data.content "$out")" "n203" \
+  "the state in the folder is used for one profile alone, too"
 run agent-tail -n 1 --state "$tmp/one.state" -p a
 ok "one profile keeps its state in the file itself" test -f "$tmp/one.state"
-t 2 "which is no other profile's" agent-tail -n 1 --state "$tmp/one.state" -p b
-err_one_line agent-tail "it is told in one line"
+t 2 "the state of another profile is refused" agent-tail -n 1 --state "$tmp/one.state" -p b
+err_one_line agent-tail "the state of another profile is told in one line"
 cp "$tmp/states/a.state" "$tmp/states/b.state"
 run agent-tail -n 1 --max-time 5 --state "$tmp/states" -p a,b
 err_is "agent-tail: b: $tmp/states/b.state: holds the state of activity of a, not of activity of b" \
-  "a wrong state is told with the name"
+  "a wrong state is told with the name of the profile"
 printf '[profile ../x/y]\nurl = %s\n' "$a" >>"$config"
 run agent-tail -n 2 --state "$tmp/odd" -p a,../x/y
-ok "a name leads out of no folder" test -f "$tmp/odd/%2E.%2Fx%2Fy.state"
+ok "the name of a profile leads out of no folder" test -f "$tmp/odd/%2E.%2Fx%2Fy.state"
 done_testing

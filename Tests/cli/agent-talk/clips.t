@@ -40,13 +40,13 @@ clip("more", loud, len(loud) - 44, b"LIST\4\0\0\0abcd")
 END
 for clip in unknown largest listed; do
   recorded "cat '$tmp/$clip.wav'"
-  is "$(sizes)" "32000 True" "$clip: the sizes are mended"
+  is "$(sizes)" "32000 True" "$clip: the sizes in the clip are mended"
 done
 recorded "cat '$tmp/short.wav'"
-is "$(sizes)" "15989 True" "one that was cut off"
+is "$(sizes)" "15989 True" "a clip that was cut off has the sizes of what there is"
 for clip in loud more; do
   recorded "cat '$tmp/$clip.wav'"
-  ok "$clip: true sizes stay" cmp "$tmp/heard.wav" "$tmp/$clip.wav"
+  ok "$clip: sizes that are true stay" cmp "$tmp/heard.wav" "$tmp/$clip.wav"
 done
 { printf 'OggS\000\002' && head -c 100 /dev/zero; } >"$tmp/clip.ogg"
 recorded "cat '$tmp/clip.ogg' >\"\$1\""
@@ -99,24 +99,25 @@ printf '[profile ears]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/
 for words in '-p ears' -pears '--profile ears' --profile=ears; do
   # shellcheck disable=SC2086  # words
   run $terminal sh -c "agent-talk $words --recorder 'cat \"$tmp/loud.wav\"' >'$tmp/printed'"
-  is "$status $(cat "$tmp/printed")" "0 hello there" "$words: printed into a file"
+  is "$status $(cat "$tmp/printed")" "0 hello there" "the text is printed into a file with $words"
 done
 t 2 "a full disk is an error" \
   $terminal sh -c "agent-talk -p ears --recorder 'cat \"$tmp/loud.wav\"' >/dev/full"
-out_like 'agent-talk: not printed: hello there' "does not lose the words"
-is "$(jq -s 'map(select(.signed and .bytes == 64044)) | length' "$tmp/log")" 5 "each was sent whole"
-ok "and none was typed" session_empty
+out_like 'agent-talk: not printed: hello there' "a full disk does not lose the words"
+is "$(jq -s 'map(select(.signed and .bytes == 64044)) | length' "$tmp/log")" 5 \
+  "each clip was sent whole"
+ok "none of the texts was typed" session_empty
 echo '{"status":401,"body":"{}"}' >"$tmp/answers"
 # shellcheck disable=SC2086
 TMPDIR=$tmp/scratch run $terminal sh -c "agent-talk -p ears --recorder 'cat \"$tmp/loud.wav\"' | cat; :"
 out_like "agent-talk: kept $tmp/scratch/.*/clip.wav, to try again" "a refusal does not lose the clip"
 echo '{"body":"{\"transcript\":\"after all\"}"}' >"$tmp/answers"
 run clip-transcribe -p ears "$tmp"/scratch/*/clip.wav
-out_is "after all" "which clip-transcribe then hears"
+out_is "after all" "clip-transcribe hears the clip that was kept"
 # shellcheck disable=SC2086
 run $terminal env -u HOME -u XDG_STATE_HOME agent-talk --command 'echo homeless' \
   --recorder "cat '$tmp/loud.wav'" -- .
-like "$(cat "$out")" homeless "it works without a home"
+like "$(cat "$out")" homeless "agent-talk works without a home"
 
 mkdir "$tmp/relative"
 # shellcheck disable=SC2086
@@ -127,7 +128,7 @@ is "$(grep -c relative "$out") $(ls -A "$tmp/relative")" "1 " "a relative XDG_ST
 # --- mistakes are told first
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
-  t 2 "$words" agent-talk $words --recorder "touch '$tmp/begun'"
+  t 2 "agent-talk $words is refused" agent-talk $words --recorder "touch '$tmp/begun'"
   is "$(head -n 1 "$err")" "agent-talk: $want" "the message says why: $words"
 done <<'END'
 -p x --command y|--profile and --command: one of them hears the clip
@@ -141,7 +142,8 @@ printf '[profile open]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/
   >>"$XDG_CONFIG_HOME/agentutils/config"
 for words in '-p nosuch' '-p nosuch .'; do
   # shellcheck disable=SC2086  # words
-  t 2 "$words" $terminal agent-talk $words --recorder "touch '$tmp/begun'"
+  t 2 "agent-talk $words is refused at a terminal" \
+    $terminal agent-talk $words --recorder "touch '$tmp/begun'"
   out_like '^agent-talk: profile nosuch: not in ' "the message names the profile: $words"
 done
 t 77 "a profile without its secret is refused" \
@@ -149,8 +151,8 @@ t 77 "a profile without its secret is refused" \
 out_like "^agent-talk: .*$tmp/none" "the message names the secret"
 run agent-talk --recorder
 err_like '^agent-talk: option --recorder needs an argument: COMMAND$' "an option without its argument is refused"
-t 2 "it needs a terminal" \
+t 2 "agent-talk needs a terminal" \
   perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' agent-talk --command : --recorder "touch '$tmp/begun'" .
 err_is "agent-talk: no terminal: a key ends the recording" "the message asks for a terminal"
-not_ok "nothing of these was recorded" test -e "$tmp/begun"
+not_ok "nothing was recorded of what was refused" test -e "$tmp/begun"
 done_testing

@@ -60,7 +60,7 @@ done <"$tmp/sentences"
 ok "$heard of ten words stand at the prompt" test "$heard" -ge 7
 diag "$(cat "$tmp/screen")"
 [ "$heard" -ge 7 ] || diag "$(cat "$tmp"/?.said)"
-ok "they were typed, and not run" grep -q '^prompt> [a-z]' "$tmp/screen"
-is "$(grep -c prompt "$tmp/screen")" 1 "all of it stands at one prompt"
+ok "the words were typed, and not run" grep -q '^prompt> [a-z]' "$tmp/screen"
+is "$(grep -c prompt "$tmp/screen")" 1 "all words stand at one prompt"
 ok "no clip is left" nothing_left
 done_testing
