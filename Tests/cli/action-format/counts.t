@@ -26,7 +26,7 @@ cat >free <<'END'
 {"type":"count","model":"gemma","count":1,"usd_cost":0,"input_tokens":20,"output_tokens":2}
 END
 run action-format -W 80 free
-out_like '^llama +3 +10 +2 +75%  █{30}$' "the bars show the calls where there is no cost"
+out_like '^llama +3 +10 +2 +75%  █{30}$' "the bars show the calls where nothing has a cost"
 
 # Times in the zone, as long as they are.
 cat >hours <<'END'

@@ -114,7 +114,7 @@ set -- $(ids)
   echo "{\"id\":\"$1\",\"decision\":\"deny\"}"
   echo "{\"id\":\"$3\",\"decision\":\"always\"}"
 } >"$tmp/decisions"
-t 2 "a line among decisions that is none has status 2" \
+t 2 "a line that is not a decision has status 2" \
   sh -c 'agent-approve -p pin <"$1"' - "$tmp/decisions"
 is "$(results | sed 's/late: .*/late/')" "$1 approve accepted
 $2 reject accepted

@@ -67,7 +67,7 @@ ok "a link to a packed file is not followed" cmp victim before
 rm kept/2025-02-0*
 ln -sf "$tmp/victim" kept/.index
 run agent-archive --folder kept --index
-ok "a link in the place of the folder's index is not followed" cmp victim before
+ok "a link instead of the folder's index is not followed" cmp victim before
 rm kept/.index
 
 # --- killed at any moment

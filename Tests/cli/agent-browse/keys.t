@@ -156,7 +156,7 @@ err_like '^agent-browse: option -p needs an argument: NAME' \
   "an option of our own without its argument is refused"
 run perl -MPOSIX -e 'setsid() or fork && exit; setsid(); exec @ARGV' agent-browse day.ndjson
 err_is "agent-browse: no terminal: --filter WORDS prints without one" "the browser needs a terminal"
-ok "nothing is left when there is no terminal" nothing_left
+ok "nothing is left without a terminal" nothing_left
 
 
 # What goes wrong is told in its own name.

@@ -436,7 +436,7 @@ rm -rf "$counts"
 mkdir -p "$HOME/.cache/agentutils"
 : >"$counts"
 run agent-cost --window -o json all <told
-is "$status $(tail -n 1 "$out" | jq .count)" "0 2" "a bar counts where there is no place for a lock"
+is "$status $(tail -n 1 "$out" | jq .count)" "0 2" "a bar counts where a lock has no place"
 rm -rf "$counts" all
 
 # --- mistakes

@@ -91,7 +91,7 @@ for word in AAAAAAAAAAAAAAAAAAAAAA Yes approve '' c1 "$(button Yes 'guarded') " 
 done
 wants c2 '{"command":"the next one"}'
 press No 'the next one'
-ok "another question is answered beside words that are no code" \
+ok "another question is answered beside words that are not a code" \
   wait_until 20 said denied 'the next one'
 is "$(resolved | grep c1)" "c1 allow-once" "a code with a blank behind it is that code, as the server cuts it"
 wants c3 '{"command":"guarded more"}'

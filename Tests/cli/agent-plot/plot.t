@@ -144,7 +144,7 @@ is "$status $(cat "$err")" "2 agent-plot: missing: no such file or directory" "a
 echo not json >bad
 run agent-plot --svg none.svg bad
 is "$status $(lines "$err")" "2 1" "a line that is no record is told once"
-err_like '^agent-plot: ' "a line that is no record is told in our name"
+err_like '^agent-plot: ' "a line that is not a record is told in our name"
 not_ok "no drawing is made of what cannot be drawn" test -e none.svg
 echo kept >kept.svg
 run agent-plot --svg kept.svg bad
