@@ -78,7 +78,8 @@ t 0 "a reader may leave" \
 is "$(cat code)" 141 "SIGPIPE ends it when its reader leaves"
 if [ -c /dev/full ]; then
   t 2 "a full disk is an error" sh -c 'action-filter -j 3 good >/dev/full'
-  err_is "action-filter: standard output: no space left on device" "the message says why"
+  err_is "action-filter: standard output: no space left on device" \
+    "the message says that the disk is full"
 fi
 
 run action-filter -j 0 -N good

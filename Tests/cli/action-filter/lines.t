@@ -46,7 +46,7 @@ action-filter: standard input:1: action 2: a colon is missing' "bad rows are nam
 t 0 "an array of rows is read" \
   sh -c 'printf "\357\273\277 [{\"kind\":\"b\",\"id\":2}, {\"kind\":\"a\",\"id\":1}] \n[]\n" | action-filter -u'
 out_is '{"kind":"a","id":1}
-{"kind":"b","id":2}' "its rows come with the oldest first"
+{"kind":"b","id":2}' "the rows of an array come with the oldest first"
 err_empty "nothing is said about an array of rows"
 t 2 "a bad row, or a list without its end, has status 2" \
   sh -c 'printf "[5,{\"kind\":\"a\"}]\n[{\"kind\":\"b\"}\n" | action-filter'

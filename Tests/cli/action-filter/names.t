@@ -91,7 +91,7 @@ END
 t 2 "bad records are an error" action-filter -U a odd
 out_empty "bad records tell no name"
 err_like '^action-filter: odd:1: ' "bad records are told"
-is "$(grep -c 'odd:1:' "$err")" 1 "each is told once"
+is "$(grep -c 'odd:1:' "$err")" 1 "each bad record is told once"
 printf '{"type":"name","of":"user","id":"1","name":"a\377"}\n' >>odd
 run action-filter -U a odd
 out_is '{"kind":"k","userId":"1"}' "a byte that is not UTF-8 is no letter"

@@ -37,7 +37,7 @@ run action-filter --pack --contents odd
 err_like "^action-filter: --pack and --contents exclude each other" "two tasks exclude each other"
 if [ -w /dev/full ]; then
   t 2 "a full disk is an error" sh -c "action-filter --pack '$day' >/dev/full"
-  err_like "^action-filter: standard output: no space left" "the message says why"
+  err_like "^action-filter: standard output: no space left" "the message says that the disk is full"
 fi
 
 t 0 "--contents succeeds" action-filter --contents day.zst

@@ -21,9 +21,9 @@ is "$(head -n 3 "$out")" '{"profile":"a"}
 {"id":2,"created_at":"2026-03-01T12:00:02.000Z","kind":"two","profile":"a"}' \
   "the rows of a list keep the name of their record, behind their bytes"
 run action-filter --profile a mixed
-is "$(kinds)" "one two five " "--profile selects one"
+is "$(kinds)" "one two five " "--profile selects the records of a profile"
 run action-filter --profile b,c mixed
-is "$(kinds)" "three " "it takes a list of them"
+is "$(kinds)" "three " "--profile takes a list of profiles"
 run action-filter --profile b --profile a -k 't*' mixed
 is "$(kinds)" "two three " "--profile may be repeated, and stand with other options"
 run action-filter -v --profile a mixed

@@ -118,7 +118,7 @@ jq '.[]' rows >pretty
 run action-filter pretty
 is "$status $(kinds)" "0 a b" "one object may follow the other"
 run action-filter -k b pretty
-is "$status $(kinds)" "0 b" "a filter selects among them"
+is "$status $(kinds)" "0 b" "a filter selects among objects over several lines"
 printf '{"kind":"a"} and more\n{"kind":"b"}\n' >torn
 run action-filter torn
 is "$status $(kinds)" "2 b" "what has other text behind it is no record"

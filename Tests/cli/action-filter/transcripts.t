@@ -23,7 +23,7 @@ t 0 "transcripts in a folder are read" action-filter --usage --prices list all
 is "$(jq -c '[.id, .kind, .usd_cost]' "$out" | head -n 1)" '["msg_of_answer_1","llm_call",0.0011]' \
   "an answer is an action, by the prices of the list"
 is "$(jq -c .metadata "$out" | head -n 1)" '{"agent":"claude","model":"tide-1","sessionId":"s","project":"/home/ada/tide","usage":{"input_tokens":1000,"output_tokens":10,"cache_write_5m_tokens":0,"cache_write_1h_tokens":0,"cache_read_tokens":0,"web_searches":0},"prices":"2030-01-02","usd":{"input":0.001,"output":0.0001,"cache_write_5m":0,"cache_write_1h":0,"cache_read":0,"web_search":0}}' \
-  "its metadata say whose it is, and what it cost for what"
+  "the metadata of an answer say whose it is, and what it cost for what"
 err_empty "a line that was cut is passed over"
 run action-filter --usage --verbose --prices list -N all
 err_is "action-filter: all/project/s.jsonl: 1 line is no JSON" \
@@ -84,7 +84,7 @@ for words in '--last 0' '--last 1.5' '--until x'; do
   # shellcheck disable=SC2086  # two words
   t 2 "$words is refused" action-filter $words all
 done
-t 2 "a list that cannot be read ends it" action-filter --usage --prices all all
+t 2 "a list of prices that cannot be read is an error" action-filter --usage --prices all all
 out_empty "nothing is printed when the list cannot be read"
 
 done_testing

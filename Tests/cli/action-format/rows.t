@@ -141,7 +141,7 @@ err_empty "nothing is said of counts"
 out_is 'kind       count  share      cost
 llm_call      80    80%     $2.25  █████
 llm_error     19    19%            █▎
-(none)         1     1%  -$0.5000  ▏' "they are a table with bars"
+(none)         1     1%  -$0.5000  ▏' "counts are shown as a table with bars"
 run action-format counts
 out_like "^llm_call +80 +80% +\\\$2\\.25  █{30}\$" "the longest bar has 30 cells where nothing is cut"
 run action-format -W 24 counts
@@ -157,7 +157,7 @@ printf '%s\n' '{"type":"count","user":"1","count":3,"usd_cost":1e309}' '{"kind":
 TZ=UTC0 run action-format odd
 status_is 0 "odd counts are no fault"
 is "$(grep -n -e '^user' -e between -e '^hour' "$out" | cut -c 1-6 | tr '\n' ' ')" "1:user 3:     4:hour 6:user " \
-  "they stay in their order, a table for each member"
+  "odd counts stay in their order, with a table for each member"
 out_like '^2026-03-01 10:00 +2 +100% +\$1\.00  █{30}$' "an hour is a time"
 out_unlike "$(printf '\033')" "nothing in odd counts reaches the terminal"
 

@@ -45,7 +45,7 @@ is "$(resolved)" "a1 allow-once" \
 
 asks a2 '{"command":"make"}'
 asks a3 '{"command":"make","allowedDecisions":["allow-once","deny"]}'
-ok "another one waits" wait_until 20 listed a3
+ok "another approval waits for --deny" wait_until 20 listed a3
 t 0 "--deny with a reason has status 0" agent-approve -p claw --deny a2 not on a Sunday
 is "$(jq -r '.result + ": " + .reason' "$out")" \
   "accepted: a gateway takes no reason: yours was not sent" "a reason that is not sent is told"
@@ -87,7 +87,7 @@ is "$(sed -n 2p "$out" | jq -r .reason)" "the gateway takes: allow-once, deny" \
 
 # A live pipe: each decision goes out when it comes.
 asks b1 '{"command":"make"}'
-ok "one more waits" wait_until 20 listed b1
+ok "another approval waits for the pipe" wait_until 20 listed b1
 mkfifo "$tmp/policy"
 start live sh -c 'exec agent-approve -p claw - <"$1"' - "$tmp/policy"
 live=$pid
@@ -106,7 +106,7 @@ is "$status" 0 "the end of the input is the end"
 
 # Bad command lines, bad agents.
 for words in "-l -w" "--approve a -l" "-l x" "word" "--approve a --deny b why" "--approve a --deny a" "--deny '' x" "-i"; do
-  t 2 "refused: $words" sh -c "agent-approve -p claw $words </dev/null"
+  t 2 "agent-approve $words is refused" sh -c "agent-approve -p claw $words </dev/null"
 done
 printf '[profile home]\nurl = http://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
 t 2 "a dashboard asks for no approvals" agent-approve -p home -l
@@ -133,7 +133,7 @@ is "$status" 1 "--wait waits until it is paired"
 echo gw-secret >"$tmp/token"
 chmod 600 "$tmp/token"
 asks f1 '{"command":"make"}'
-ok "one waits" wait_until 20 listed f1
+ok "an approval waits for --token-file" wait_until 20 listed f1
 t 0 "--token-file lets in" \
   agent-approve -v -l -p claw --token-file "$tmp/token" --idle-timeout 5 --max-time 10
 err_like '^agent-approve: link is open: ' "-v tells of the link"

@@ -32,7 +32,7 @@ is "$(frames claw connect | jq -c .scopes | sort -u)" '["operator.read","operato
 id=$(jq -r .id "$tmp/list")
 is "$(jq -c '[.type, .tool, .thread, .turn == .request.runId, .state, .summary, .decisions]' "$tmp/list")" \
   '["approval","question","agent:heron:main",true,"pending","Which harbour? (North, South)",["North","South","deny"]]' \
-  "it is told as an approval, whose choices are its decisions"
+  "a question is told as an approval, whose choices are its decisions"
 is "$(jq -c .request.questions "$tmp/list")" "$harbour" "the gateway's own object is its request"
 wait_until 20 has "$tmp/talk.out" '"state":"paused"'
 is "$(jq -r 'select(.type == "turn").state' "$tmp/talk.out" | tail -n 1)" paused "the turn that asks waits"
@@ -214,9 +214,10 @@ tell less ask x1 '{"command":"make"}'
 run agent-approve -p less --retry-wait 0.1 --approve x1
 is "$status $(jq -r .result "$out")" "0 accepted" "without the scope for questions approvals are answered"
 is "$(grep -c 'operator.questions: .*devices approve pr-11; what agents ask a person is not seen' "$err")" 1 \
-  "it is said once how to get that scope"
+  "how to get the scope for questions is said once"
 run agent-approve -p less --retry-wait 0.1 --answer ask_1 North
-is "$status $(result)" "1 refused North the gateway does not grant operator.questions" "a question is not answered without it"
+is "$status $(result)" "1 refused North the gateway does not grant operator.questions" \
+  "a question is not answered without the scope for questions"
 run agent-chat -p less "ask_user $harbour"
 is "$status $(cat "$out")" "0 Session-scoped access requires a verified user profile." "a turn that is begun without it can ask nothing"
 err_like 'operator.questions: .*; what asks a person fails in the turns that are begun here$' "that turns cannot ask is said"

@@ -75,7 +75,7 @@ rm "$tmp/feed"
 printf '[profile gone]\nurl = http://127.0.0.1:9\ntoken-file = /nowhere\n' \
   >"$XDG_CONFIG_HOME/agentutils/config"
 browse -p gone
-ok "an agent that cannot be followed ends it" wait_until 20 left
+ok "an agent that cannot be followed ends the browser" wait_until 20 left
 isnt "$(cat "$tmp/status")" 0 "the status of an agent that cannot be followed is an error"
 ok "the reason why an agent cannot be followed is shown" \
   wait_until 20 shows '^agent-browse: .*/nowhere'

@@ -56,7 +56,7 @@ profile 'redis-url = redis://192.0.2.1' "redis-password-file = $tmp/password"
 call loops
 status_is 2 "a password of Redis does not go in clear text to another machine"
 err_is "agent-call: redis://192.0.2.1:6379: the password would travel in clear text; use rediss" \
-  "the message says why"
+  "the message says that the password would travel in clear text"
 call health
 status_is 2 "health has status 2 where trying again would not help"
 not_ok "the password of Redis is not sent in clear text" test -e "$tmp/got"

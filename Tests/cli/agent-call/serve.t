@@ -62,7 +62,8 @@ err_is "agent-call: join: the agent is in no such guild (guild_not_found)" \
   "the message says that there is no such guild"
 run sh -c 'echo "{\"kind\":\"llm_call\",\"content\":\"by hand\"}" | agent-call post /api/actions'
 is "$status $(jq -c .ok "$out")" "0 true" "post sends an action"
-is "$(agent-call actions -n 1 | jq -r .content)" "by hand" "it is the newest action"
+is "$(agent-call actions -n 1 | jq -r .content)" "by hand" \
+  "the action that was posted is the newest"
 run agent-call put /api/voice/state -d '{"activeCount":0,"sessions":[]}'
 is "$status $(cat "$out")" '0 {"ok":true}' "put is accepted"
 run agent-call mcp

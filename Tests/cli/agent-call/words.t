@@ -104,7 +104,7 @@ run agent-call guilds -n 0
 is "$status $(lines "$out") $(targets)" "0 0 " "-n 0 has no records, and asks for none"
 
 # --- the guild when none is named
-t 2 "with two guilds it asks which one" agent-call automations
+t 2 "automations without a guild asks which of two is meant" agent-call automations
 err_is "agent-call: guilds: there are several, name one with --guild: 100000000000000001 (The Workshop), 100000000000000002 (Fern & Co. 🌿)" \
   "two guilds are told with their names"
 out_empty "nothing is printed when the guild is not clear"
@@ -143,7 +143,7 @@ run agent-call mcp --output table
 out_like '^chat +down +0 +timeout$' "a server that is down is shown with the reason"
 run agent-call automations -g $guild -o table
 out_like '^ 1  active  daily 09:00  2026-01-05 09:00:00 ' "a schedule is told in words"
-out_like '^ 2  paused  every 4h ' "another schedule is, too"
+out_like '^ 2  paused  every 4h ' "another schedule is told in words, too"
 run agent-call runs 1 -g $guild -o table
 out_like '^ 2 +1  error +2026-11-21 05:03:06  5.0s +channel unavailable$' \
   "a run that failed is shown with the reason"

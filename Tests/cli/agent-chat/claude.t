@@ -103,7 +103,7 @@ out_like '^riff	idle' "the sessions are its conversations"
 t 0 "a new session is begun" agent-chat -p . --new hello
 out_is hello "a new session answers"
 is "$(tmux-attach -l . | jq -r .name | xargs)" "riff riff-2" "a new session is there"
-t 1 "of several, one is to be named" agent-chat -p . hello
+t 1 "a message is an error where there are several sessions" agent-chat -p . hello
 err_like 'several sessions: name one with -t: riff, riff-2' \
   "the message names the sessions to choose from"
 t 2 "no file goes with a message" agent-chat -p .:riff --attach "$tmp/long" look

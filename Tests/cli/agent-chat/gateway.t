@@ -213,7 +213,7 @@ is "$(grep -c pr-9 "$tmp/waits.err")" 1 "--wait says once that the device is not
 start_gateway poor --grant operator.read
 t 77 "a scope that is not granted is refused" agent-chat -p poor hello
 err_like 'does not grant operator.write' "the message names the scope"
-t 0 "who only reads does not need it" agent-chat -p poor --history
+t 0 "reading a history does not need the scope for writing" agent-chat -p poor --history
 printf '[profile away]\nkind = openclaw\nurl = ws://127.0.0.1:1\n[profile web]\nurl = http://127.0.0.1:1\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 t 75 "a gateway that is not there has status 75" \

@@ -87,10 +87,10 @@ t 0 "the agents are listed" agent-chat -p c --agents
 is "$(od -An -c "$out" | tr -d ' \n')" 'heron\tGreyHeron\nstoat\tSt\e[31moat\n' \
   "a pipe has their ids and names"
 run python3 "$cli/terminal.py" agent-chat -p c --agents
-out_like 'heron +Grey Heron' "a terminal has a table of them"
+out_like 'heron +Grey Heron' "a terminal has a table of the agents"
 out_like 'St\\e\[31moat' "the name of an agent is made visible in the table"
 run agent-chat -p c --agents -o json
-is "$(jq -r .id "$out" | tr '\n' ' ')" "heron stoat " "they are listed as rows"
+is "$(jq -r .id "$out" | tr '\n' ' ')" "heron stoat " "the agents are listed as rows"
 
 # --- audio
 

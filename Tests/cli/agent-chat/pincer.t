@@ -192,7 +192,7 @@ is "$(jq -r '.state + " " + .backend' "$out" | sort -u)" "final pincer" \
 t 2 "a history needs a thread" agent-chat -p pin --history
 t 2 "a turn cannot be ended" agent-chat -p pin --abort -t "$thread"
 t 2 "a key is refused by a server without keys" agent-chat -p pin --key k hello
-err_like 'cannot tell a second try from a new message' "the message says why"
+err_like 'cannot tell a second try from a new message' "the message says why a key is refused"
 t 2 "a server without files refuses a file" agent-chat -p pin --attach "$out" hello
 is "$(calls pin TurnsService/StartTurn | grep -c hello)" 0 "nothing was sent with a key or a file"
 

@@ -137,7 +137,7 @@ is "$(tail -n 1 "$out" | jq -c .unpriced)" '["?","tide-1"]' \
   "the total names the models without a price"
 run agent-cost -o table kept
 out_like '^tide-1 .* no price' "a row says that there is no price"
-out_like '^total .* at least \$0\.0033' "the total of a table is at least that"
+out_like '^total .* at least \$0\.0033' "the total of a table says that it is at least so much"
 out_like '^by the list prices of 20' "a table tells the day of the prices"
 run agent-cost -o line kept
 # shellcheck disable=SC2016  # a dollar

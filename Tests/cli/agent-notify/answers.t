@@ -49,10 +49,11 @@ is "$(got 'select(.expires == null)')" "" \
 
 # --- each button
 press Yes 'make one'
-ok "Yes allows it, and a quiet notice says so" wait_until 20 said allowed 'claw site: make one'
+ok "Yes allows a request, and a quiet notice says so" \
+  wait_until 20 said allowed 'claw site: make one'
 is "$(resolved)" "a1 allow-once" "the agent gets a Yes once"
 is "$(got 'select(.message | contains("make one")).sequence_id' | sort | uniq -c | awk '{ print $1 }')" 2 \
-  "what came of it takes the place of the question, where a server can do that"
+  "what came of a request replaces the question, where a server can do that"
 wants a2 '{"command":"make two","cwd":"/srv/site"}'
 press Always 'make two'
 ok "Always allows a request from now on" wait_until 20 said 'always allowed' 'make two'
@@ -78,7 +79,7 @@ ok "the second of two phones is told that it is too late" wait_until 20 said 'to
 post "$no" >/dev/null
 press Yes 'make one'
 press No 'make one'
-ok "who answers once more is told that it is too late" wait_until 20 said 'too late' 'make one'
+ok "a second answer is told that it is too late" wait_until 20 said 'too late' 'make one'
 is "$(resolved | tail -n +4 | xargs)" "b1 allow-once b2 allow-once" \
   "nothing of a second answer reaches the agent"
 

@@ -55,7 +55,8 @@ wait_until 30 connected 1
 act voice_error 'after the restart'
 ok "what is new after a restart is told" wait_until 20 has "$tmp/told.out" 'after the restart'
 is "$(titles told)" "voice_error after the restart" "nothing else is told after a restart"
-ok "its memory is that of the profile" test -s "$XDG_STATE_HOME/agentutils/notify-clanky"
+ok "the memory of agent-notify -p is that of the profile" \
+  test -s "$XDG_STATE_HOME/agentutils/notify-clanky"
 t 2 "a second one of the same profile is refused" agent-notify -p clanky
 err_is "agent-notify: $XDG_STATE_HOME/agentutils/notify-clanky: in use by another agent-notify" \
   "the message says that another is at work"
@@ -82,7 +83,7 @@ stop "$pid"
 t 2 "an option that the filter does not have is an error" agent-notify -p clanky -- --no-such
 err_like '^agent-notify: unknown option --no-such$' \
   "an unknown option is told under the name of the command"
-err_like '^usage: agent-notify' "its usage is shown"
+err_like '^usage: agent-notify' "the usage is shown for an unknown option"
 is "$(lines "$err")" 2 "an unknown option is told in two lines"
 
 # --- several profiles
@@ -148,7 +149,7 @@ ok "what an agent asks a person is told" wait_until 20 has "$tmp/told.out" appro
 is "$(jq -r '[.title, .urgency, .profile, .place, .text] | @csv' "$tmp/told.out")" \
   '"heron asks","urgent","asks","agent:heron:main","Which harbour?
 1 North: deep
-2 South"' "it is told once who asks, in which conversation, and what may be chosen"
+2 South"' "a question says who asks, in which conversation, and what may be chosen"
 stop "$pid"
 stop "$told"
 

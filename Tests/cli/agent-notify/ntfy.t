@@ -50,12 +50,13 @@ err_like "would travel over plain http; see --allow-plaintext" \
 export AGENT_TOKEN_FILE="$tmp/token"
 : >"$log"
 run agent-notify --ntfy "$url/a" <"$tmp/one"
-is "$(requests '.headers | tojson' | grep -ci authorization)" 0 "the agent's own token never goes there"
+is "$(requests '.headers | tojson' | grep -ci authorization)" 0 \
+  "the agent's own token is never sent to ntfy"
 unset AGENT_TOKEN_FILE
 http_proxy=$other run agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" <"$tmp/one"
 http_proxy=$other run agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" \
   --allow-plaintext <"$tmp/one"
-is "$(requests .port | xargs)" "main main other" "--allow-plaintext lets a proxy carry it"
+is "$(requests .port | xargs)" "main main other" "--allow-plaintext lets a proxy carry the token"
 
 # A redirect to another place does not take it along, and an answer that is no answer of
 # ntfy is no delivery.

@@ -57,7 +57,7 @@ cat "$tmp/one" >&3
 ok "a decision is written at once" wait_until 20 at_least "$tmp/live.out" 1
 context '"focus":"driving"'
 cat "$tmp/one" >&3
-ok "the next one is written at once, too" wait_until 20 at_least "$tmp/live.out" 2
+ok "the next decision is written at once, too" wait_until 20 at_least "$tmp/live.out" 2
 exec 3>&-
 finished "$pid"
 is "$(jq -r .state "$tmp/live.out" | xargs)" "desk driving" \

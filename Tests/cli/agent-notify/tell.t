@@ -231,7 +231,7 @@ t 0 "a state is free again when its user has ended, however it did" \
   agent-notify --to line --state "$tmp/locked" <"$tmp/info"
 t 2 "a state that cannot be kept is an error" \
   agent-notify --to line --state "$tmp/no/such" <"$tmp/one"
-err_one_line agent-notify "one line says it"
+err_one_line agent-notify "a state that cannot be kept is told in one line"
 out_empty "nothing is told before a state that cannot be kept is refused"
 
 # --- a disk that fails

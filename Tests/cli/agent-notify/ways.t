@@ -145,7 +145,8 @@ t 75 "agent-notify has status 75 when nobody is attached" agent-notify <"$tmp/al
 err_is "agent-notify: tmux: nobody is attached: what there is to tell waits for the next run" "the message says that it waits"
 run agent-notify --told
 out_unlike alone "what nobody saw is not in --told"
-t 0 "another way tells it" agent-notify --to tmux,line --state "$tmp/other" <"$tmp/fire"
+t 0 "another way tells what tmux could not" \
+  agent-notify --to tmux,line --state "$tmp/other" <"$tmp/fire"
 out_like fire "the line tells what tmux could not"
 mkfifo "$tmp/control"
 start control sh -c "exec tmux -C attach -t told <'$tmp/control'"

@@ -28,7 +28,7 @@ is "$(channel 11)" "true 11" "a text channel of the guild is taken"
 is "$(channel 404)" "true 10" "another text channel is taken for one that is not there"
 is "$(joins | jq -c '.[0] | [.channel_id, .metadata.requestedTextChannelId]')" '["10","404"]' \
   "the action of a join tells what was asked for"
-is "$(channel 20)" "true 10" "another one is taken for a voice channel"
+is "$(channel 20)" "true 10" "another text channel is taken for a voice channel"
 is "$(post voice/join 'guildId=2' application/x-www-form-urlencoded | jq -r .reason)" no_voice_members_found \
   "a join by a form is read, too"
 

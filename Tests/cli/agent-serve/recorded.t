@@ -16,7 +16,8 @@ same() {
   ok "$1: the body is that of the dashboard" cmp "$tmp/want" "$tmp/got"
 }
 put() {
-  is "$(curl -s -w ' %{http_code}' -X PUT --data-binary @"$2" "$url$1")" '{"ok":true} 200' "PUT $1"
+  is "$(curl -s -w ' %{http_code}' -X PUT --data-binary @"$2" "$url$1")" '{"ok":true} 200' \
+    "a PUT of $1 is accepted"
 }
 
 # --- from actions: the 26 rows of the snapshot, oldest first, as they were logged

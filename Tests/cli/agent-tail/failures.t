@@ -44,7 +44,8 @@ t 2 "profiles of which none can be followed are an error" agent-tail -p nobody,b
 # --- down
 t 75 "a profile that is down among others has status 75" \
   agent-tail --max-retries 1 --retry-wait 0.05 --max-time 1 -p down,a
-err_like "^agent-tail: down: http://127.0.0.1:9/api/activity/events: gave up after 1 retries: " "it is told of the one that is down"
+err_like "^agent-tail: down: http://127.0.0.1:9/api/activity/events: gave up after 1 retries: " \
+  "the profile that is down is told with its name"
 ok "the profile beside one that is down is followed" has "$out" '"profile":"a"'
 t 75 "down when the time is up" agent-tail --max-time 1 -p down,a
 err_like "^agent-tail: down: .*: time is up and the stream is not open: .*onnect" \

@@ -12,7 +12,7 @@ start tail agent-tail -p claw -L --retry-wait 0.1
 tail=$pid
 came '"type":"open"'
 is "$(frames claw connect | jq -c '[.minProtocol, .maxProtocol, .scopes]')" \
-  '[3,4,["operator.read"]]' "it offers both protocols and asks for no more than reading"
+  '[3,4,["operator.read"]]' "agent-tail offers both protocols and asks for no more than reading"
 came_frames claw sessions.subscribe 1
 tell claw event chat '{"runId":"r1","sessionKey":"agent:heron:main","seq":1,"state":"delta","deltaText":"a","x":1.10}'
 came '"event":"chat","id":"1","data":{"runId":"r1","sessionKey":"agent:heron:main","seq":1,"state":"delta","deltaText":"a","x":1.1'

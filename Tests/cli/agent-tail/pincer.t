@@ -168,7 +168,7 @@ tail_it -n 1 "$thread"
 status_is 77 "a missing token is told in the server's own shape"
 tell pin refuse EventsService/WatchThread unauthenticated unauthorized
 tail_it -n 1 "$thread"
-status_is 77 "it is told in the shape of Connect"
+status_is 77 "a missing token is told in the shape of Connect, too"
 err_one_line agent-tail "a missing token is told in one line"
 tell pin refuse EventsService/WatchThread unavailable later
 tail_it -n 1 --max-retries 0 "$thread"

@@ -85,8 +85,10 @@ out_like '^  tmux-attach --check box$' "what to type for a host is said"
 printf 'harness = claude\n[host box]\nurl = http://127.0.0.1:1\nservers = x\nport = 1\nhostname = 127.0.0.1\n[bus a]\nprofile = box\nkind = pds\n' >"$config"
 run agentutils doctor
 out_like 'config:1: unknown key harness: it belongs under \[host NAME\]$' "a key in front of all sections is sent to its own"
-out_like 'config:3: unknown key url: it belongs under \[profile NAME\]$' "a key of a profile is sent there"
-out_like 'config:4: unknown key servers: it belongs under \[bus NAME\]$' "a key of a bus is sent there"
+out_like 'config:3: unknown key url: it belongs under \[profile NAME\]$' \
+  "a key of a profile is sent to a profile's section"
+out_like 'config:4: unknown key servers: it belongs under \[bus NAME\]$' \
+  "a key of a bus is sent to a bus's section"
 out_like 'config:8: unknown key profile: it belongs in front of all sections$' "the default profile is sent to the top"
 : >"$config"
 mkdir -p "$HOME/.claude"
