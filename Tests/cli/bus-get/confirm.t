@@ -70,8 +70,9 @@ is "$(contents "$out" | cut -d ' ' -f 1,298)" "3 300" \
   "what waits for its verdict is kept from others, however long"
 printf '0\n0\n' >&5
 finished "$slow"
-status_is 0 "until it is judged"
-is "$(consumer slow)" '{"pending":0,"unacknowledged":0}' "which the server knows"
+status_is 0 "a record without a verdict is waited for until it is judged"
+is "$(consumer slow)" '{"pending":0,"unacknowledged":0}' \
+  "the server knows that the late verdicts came"
 exec 5>&-
 
 # What is no verdict, and one too many.

@@ -15,14 +15,14 @@ bus-put -q -s "$bus" --create </dev/null
   printf '{"type":"health","bytes":"%05000000d"}\n' 5
   rows 1 301
 } >"$tmp/in"
-t 0 "small and large ones are stored" bus-put -s "$bus" <"$tmp/in"
+t 0 "small and large records are stored" bus-put -s "$bus" <"$tmp/in"
 for way in '--idle 20' '-d shared'; do
   # shellcheck disable=SC2086  # words
-  t 0 "they come out again: $way" bus-get -s "$bus" --all -n 306 $way
-  ok "they are in their order" cmp -s "$out" "$tmp/in"
+  t 0 "small and large records come out again: $way" bus-get -s "$bus" --all -n 306 $way
+  ok "small and large records come in their order: $way" cmp -s "$out" "$tmp/in"
 done
 # shellcheck disable=SC2016  # the command's own
 run bus-get -s "$bus" -d each -n 5 -x 'wc -c' 'records.>' --all
 is "$(tr -d ' ' <"$out" | tr '\n' ' ')" '3000029 3000029 1000029 7000029 5000029 ' \
-  "a command is given them"
+  "a command is given large records"
 done_testing

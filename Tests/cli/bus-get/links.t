@@ -14,10 +14,10 @@ bus-put -s "$bus" --create <"$tmp/in" || bail "no records"
 # Killed again and again, with a place in a file.
 : >"$tmp/file"
 killed=$(kill_often 12 0.03 0.2 /dev/null "$tmp/file" bus-get -q -s "$bus" --all --state "$tmp/state")
-ok "killed in the middle" test "$killed" -ge 8
+ok "bus-get is killed in the middle" test "$killed" -ge 8
 run sh -c "bus-get -s '$bus' --all -e --state '$tmp/state' >>'$tmp/file'"
 ok "each record is in the file once, in order" cmp -s "$tmp/in" "$tmp/file"
-is "$(jq .seq "$tmp/state")" 20000 "and the place is its end"
+is "$(jq .seq "$tmp/state")" 20000 "the place is the end of the file after the kills"
 
 # The first kill may come before the first record: then, too, a state tells of the file.
 echo before >"$tmp/other"
@@ -51,7 +51,7 @@ for turn in 1 2 3 4 5; do
   kill "$getter"
   wait_until 20 gone "$getter"
   wait_until 20 test -s "$tmp/ended"
-  is "$(cat "$tmp/ended")" 143 "told to end, it ends by that signal"
+  is "$(cat "$tmp/ended")" 143 "bus-get that is told to end ends by that signal"
   echo >"$tmp/hold$turn"
   finished "$reader"
   rm "$tmp/ended"
@@ -61,9 +61,9 @@ for turn in 1 2 3 4 5; do
 done
 begun=$(date +%s)
 bus-get -s "$bus" -d work -n "$((300 - $(lines "$tmp/all")))" --idle 20 >>"$tmp/all"
-ok "nothing is kept back" test $(($(date +%s) - begun)) -lt 12
+ok "nothing is kept back from the next reader" test $(($(date +%s) - begun)) -lt 12
 is "$(sort "$tmp/all" | uniq -d | wc -l)" 0 "nothing comes twice"
-is "$(sort -u "$tmp/all" | wc -l)" 300 "and nothing is missing"
+is "$(sort -u "$tmp/all" | wc -l)" 300 "nothing is missing after bus-get was told to end"
 
 # A reader that stands still for longer than the ack wait keeps what it has, and no more.
 bus-get -s "$bus" -d slow --all --ack-wait 1 -n 20000 'actions.>' | {
@@ -77,10 +77,10 @@ ok "a reader that stands still gets each record once" cmp -s "$tmp/in" "$tmp/slo
 run bash -c 'bus-get -s "$1" -d gone --all | head -n 3 >"$2"; echo "${PIPESTATUS[0]}"' - \
   "$bus" "$tmp/three"
 out_is 141 "a reader that goes ends it by SIGPIPE"
-err_empty "nothing is said"
+err_empty "nothing is said when the reader goes"
 begun=$(date +%s)
 bus-get -s "$bus" -d gone -n 19000 >"$tmp/rest"
-ok "and what it had is given back at once" test $(($(date +%s) - begun)) -lt 15
+ok "what a gone reader had is given back at once" test $(($(date +%s) - begun)) -lt 15
 
 # Through a link that is cut, and one that hangs.
 mkfifo "$tmp/control"
@@ -95,7 +95,7 @@ for at in 2000 6000 10000; do
   echo cut >&7
 done
 finished "$cut"
-is "$status" 0 "a link that is cut"
+is "$status" 0 "reading goes on over a link that is cut"
 ok "each record is in the file once, in order, again" cmp -s "$tmp/in" "$tmp/cut"
 
 start live bus-get -s "$relay"
@@ -121,11 +121,11 @@ restart_bus a
 rows 3 90011 | bus-put -s "$bus"
 wait_until 30 has "$tmp/live.out" 90013
 wait_until 30 has "$tmp/work.out" 90013
-is "$(grep -c '9001[123]' "$tmp/live.out")" 3 "a server that was killed"
+is "$(grep -c '9001[123]' "$tmp/live.out")" 3 "what comes after the server was killed is read"
 # It notes what a shared consumer delivered a moment later: then that comes again.
 is "$(grep '9001[123]' "$tmp/work.out" | sort -u | wc -l | tr -d ' ')" 3 \
-  "those of a shared consumer come, too"
-is "$(grep -c . "$tmp/live.err")" 4 "two lines each time, lost and back"
+  "a shared consumer's records come after the server was killed, too"
+is "$(grep -c . "$tmp/live.err")" 4 "two lines are told each time, link lost and link back"
 
 # A link on which nothing arrives any more, though nobody closes it.
 echo hang >&7
@@ -135,11 +135,11 @@ done
 rows 2 90021 | bus-put -s "$bus"
 echo open >&7
 wait_until 30 has "$tmp/live.out" 90022
-is "$(grep -c '9002' "$tmp/live.out")" 2 "and what came meanwhile comes"
+is "$(grep -c '9002' "$tmp/live.out")" 2 "what came while a link hung comes"
 # What the server gave to the old link comes again after the ack wait.
 stop "$live"
 stop "$work"
-is "$status" 143 "both end by the signal"
+is "$status" 143 "both readers end by the signal"
 # A consumer that is deleted under a reader is made anew, and asked at once.
 start deleted bus-get -s "$bus" -d under
 deleted=$pid
@@ -149,7 +149,8 @@ bus_client forget agents under
 begun=$(date +%s)
 wait_until 20 under
 rows 3 95001 | bus-put -s "$bus"
-ok "a consumer was deleted: the next records come" wait_until 20 at_least "$tmp/deleted.out" 3
-ok "it does not wait for them" test "$(($(date +%s) - begun))" -lt 30
+ok "the next records come when a consumer was deleted" wait_until 20 at_least "$tmp/deleted.out" 3
+ok "reading does not wait long for a consumer that was deleted" \
+  test "$(($(date +%s) - begun))" -lt 30
 stop "$deleted"
 done_testing

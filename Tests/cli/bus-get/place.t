@@ -14,7 +14,7 @@ get "--state '$tmp/empty' -e" f
 status_is 1 "an empty stream has status 1"
 rows 5 | bus-put -s "$bus"
 get "--state '$tmp/empty' -e" f
-is "$(lines "$tmp/f")" 5 "what came since a place was begun on it"
+is "$(lines "$tmp/f")" 5 "what came since a place was begun on an empty stream is read"
 
 # Begun, written to and killed before the place was saved again.
 start one sh -c "exec bus-get -s '$bus' --state '$tmp/place' >>'$tmp/o'"
@@ -30,7 +30,7 @@ stop "$pid" KILL
 rows 10 201 | bus-put -s "$bus"
 get "--state '$tmp/place' -e" o
 is "$(jq -r .content "$tmp/o" | xargs)" "$(seq -s ' ' 101 110) $(seq -s ' ' 201 210)" \
-  "after a kill each is there once"
+  "each record is there once after a kill"
 
 # What is stored while it reads is not of this run.
 rows 2000 301 | bus-put -s "$bus"
@@ -76,6 +76,6 @@ err_is "bus-get: stream agents: it ends at 3, and the state at 25" "the message 
 t 75 "--idle counts from when there is a server" \
   bus-get -s nats://127.0.0.1:1 -d x --idle 1 -q --max-wait 2
 for words in "bus-put --create --max-age 1000000d" "bus-get -d x --ack-wait 1000000d"; do
-  t 2 "$words" sh -c "$words -s '$bus' </dev/null"
+  t 2 "$words is refused" sh -c "$words -s '$bus' </dev/null"
 done
 done_testing

@@ -24,11 +24,13 @@ begin() {
 is_told() {
   finished "$reader"
   is "$status" 2 "$1: a reader ends"
-  like "$(grep -v link "$tmp/read$1.err")" "^bus-get: stream agents: $lost $2\$" "$1: and tells why"
+  like "$(grep -v link "$tmp/read$1.err")" "^bus-get: stream agents: $lost $2\$" \
+    "$1: the reader tells why it ends"
   finished "$archiver"
   is "$status" 2 "$1: an archiver ends"
-  like "$(grep -v link "$tmp/file$1.err")" "^bus-get: stream agents: $lost $2\$" "$1: and tells why"
-  like "$(cat "$archive$1/.state")" "\"seq\":$2," "$1: its place is saved"
+  like "$(grep -v link "$tmp/file$1.err")" "^bus-get: stream agents: $lost $2\$" \
+    "$1: the archiver tells why it ends"
+  like "$(cat "$archive$1/.state")" "\"seq\":$2," "$1: the archiver's place is saved"
 }
 
 begin deleted 20
@@ -42,7 +44,7 @@ begin lost 20
 bus_client purge agents
 rows 5 301 | bus-put -s "$bus"
 ok "an emptied stream is read on" wait_until 20 at_least "$tmp/readlost.out" 25
-ok "it is archived, too" wait_until 20 at_least "${archive}lost/$today.ndjson" 25
+ok "an emptied stream is archived on, too" wait_until 20 at_least "${archive}lost/$today.ndjson" 25
 
 kill -9 "$bus_pid"
 wait_until 20 gone "$bus_pid"
@@ -59,7 +61,7 @@ remake() { # COUNT FIRST
 }
 remake 20 501
 run sh -c "bus-get -s '$bus' --state '$tmp/place' --all -e >'$tmp/placed'"
-is "$(lines "$tmp/placed")" 20 "a place is kept"
+is "$(lines "$tmp/placed")" 20 "--state keeps a place at the end of the stream"
 run bus-get -s "$bus" --archive "$tmp/kept" -e
 start worker bus-get -s "$bus" -d work --all
 worker=$pid
@@ -81,14 +83,14 @@ stop "$reader"
 remake 40 801
 run sh -c "bus-get -s '$bus' --state '$tmp/place' -e >>'$tmp/placed'"
 is "$status $(cat "$err")" "2 bus-get: stream agents: $other the state at 20 is of the one before" \
-  "a place in a stream that was made anew and is longer"
+  "a place in a stream that was made anew and is longer is refused"
 run bus-get -s "$bus" --archive "$tmp/kept" -e
 is "$status $(cat "$err")" "2 bus-get: stream agents: $other the state at 23 is of the one before" \
   "an archive of another one is refused"
 run agent-archive --folder "$tmp/kept" --bus -s "$bus" -e
 is "$status $(cat "$err")" \
   "2 agent-archive: stream agents: $other the state at 23 is of the one before" \
-  "and so says agent-archive"
+  "agent-archive refuses an archive of another stream, too"
 run bus-get -s "$bus" -d work --all -n 40
 is "$(count_of "$out")" 40 "a durable went with its stream, and begins anew"
 
@@ -96,16 +98,17 @@ is "$(count_of "$out")" 40 "a durable went with its stream, and begins anew"
 begin grown 40
 start worker bus-get -s "$bus" -d labour --all
 worker=$pid
-ok "a durable reads it, too" wait_until 20 at_least "$tmp/worker.out" 40
+ok "a durable reads the longer stream, too" wait_until 20 at_least "$tmp/worker.out" 40
 kill -STOP "$reader" "$archiver" "$worker"
 remake 90 901
 kill -CONT "$reader" "$archiver" "$worker"
 for each in "$reader" "$archiver" "$worker"; do
   finished "$each"
-  is "$status" 2 "a stream that was made anew and is longer while somebody reads"
+  is "$status" 2 "a reader ends when its stream was made anew and is longer"
 done
 for each in readgrown filegrown worker; do
   like "$(grep -v link "$tmp/$each.err")" \
-    "^bus-get: stream agents: $other what was read at 40 is of the one before\$" "$each tells why"
+    "^bus-get: stream agents: $other what was read at 40 is of the one before\$" \
+      "$each tells why it ended"
 done
 done_testing

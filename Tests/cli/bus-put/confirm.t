@@ -18,16 +18,18 @@ bus-put -s "$bus" --create </dev/null
   awk 'BEGIN { printf "{\"a\":\""; for (i = 0; i < 200000; i++) printf "0123456789"; print "\"}" }'
   rows 1 3
 } >"$tmp/in"
-t 2 "a bad line is a bad line, confirmed or not" bus-put -s "$bus" --confirm <"$tmp/in"
+t 2 "a bad line has status 2 with --confirm, too" bus-put -s "$bus" --confirm <"$tmp/in"
 out_is '{"type":"bus_ack","line":1,"stream":"agents","seq":1,"duplicate":false}
 {"type":"bus_ack","line":2,"stream":"agents","seq":2,"duplicate":false}
 {"type":"bus_ack","line":4,"reason":"not a JSON object"}
 {"type":"bus_ack","line":5,"stream":"agents","seq":3,"duplicate":false}
 {"type":"bus_ack","line":6,"reason":"a record of 2000008 bytes is larger than the server takes (1048064)"}
-{"type":"bus_ack","line":7,"stream":"agents","seq":4,"duplicate":false}' "what became of each"
+{"type":"bus_ack","line":7,"stream":"agents","seq":4,"duplicate":false}' \
+  "--confirm tells what became of each line"
 rows 2 >"$tmp/two"
 run bus-put -s "$bus" --confirm <"$tmp/two"
-is "$(jq -c '[.seq, .duplicate]' "$out" | xargs)" "[1,true] [2,true]" "what is there is told, and where"
+is "$(jq -c '[.seq, .duplicate]' "$out" | xargs)" "[1,true] [2,true]" \
+  "--confirm tells that a record is there already, and where"
 bus_client stream little subjects=little.x max_msg_size=200
 { echo '{"a":1}' && printf '{"a":"%300s"}\n' x && echo '{"a":2}'; } >"$tmp/in"
 run bus-put -s "$bus" -t little -u little.x --confirm <"$tmp/in"
@@ -44,7 +46,7 @@ for number in 11 12 13; do
   read -r said <&8
   echo "$said"
 done >"$tmp/words"
-is "$(jq -c .line "$tmp/words" | xargs)" "1 2 3" "each is told at once"
+is "$(jq -c .line "$tmp/words" | xargs)" "1 2 3" "each line is confirmed at once"
 # A reader that goes ends it, even while there is nothing to tell.
 exec 8<&-
 finished "$one"
@@ -66,13 +68,13 @@ still() {
 }
 _now=
 ok "a reader that stands still stops it" wait_until 20 still
-ok "long before the end" test "$_now" -lt 8000
+ok "a reader that stands still stops it long before the end" test "$_now" -lt 8000
 cat <&8 >"$tmp/rest"
 finished "$slow"
 exec 8<&-
-is "$status" 0 "and it goes on with the reader"
-is "$(jq .line "$tmp/rest" | tail -n 1)" 20000 "it comes to the last line"
-ok "the lines are in order" sh -c "jq .line '$tmp/rest' | sort -nc"
+is "$status" 0 "bus-put goes on with its reader"
+is "$(jq .line "$tmp/rest" | tail -n 1)" 20000 "bus-put comes to the last line with its reader"
+ok "the confirmed lines are in order" sh -c "jq .line '$tmp/rest' | sort -nc"
 
 # A server that is killed and comes back after the ids are forgotten: nothing is sent a second
 # time without somebody having looked.
@@ -91,7 +93,8 @@ is "$status" 75 "what may be stored is not sent again when its id is forgotten"
 like "$(cat "$tmp/short.err")" 'stream short: what was sent [0-9]+ s ago may be stored: look before it is sent again' \
   "the message says what may be stored"
 bus_client dump short >"$tmp/dump"
-is "$(count_of "$tmp/dump")" "$(lines "$tmp/dump")" "nothing is there twice"
+is "$(count_of "$tmp/dump")" "$(lines "$tmp/dump")" \
+  "nothing is there twice after the ids are forgotten"
 ok "what was confirmed is there" test "$(lines "$tmp/dump")" -ge "$(lines "$tmp/short.out")"
 
 # A stream with all that can be in it, to another bus.
@@ -137,9 +140,9 @@ cat >"$tmp/in" <<'END'
 END
 printf '{"type":"bus_message","id":"%0129d","data":{"kind":"k"}}\n' 1 >>"$tmp/in"
 t 2 "what cannot be published is refused" bus-put -m -s "$bus" --confirm <"$tmp/in"
-is "$(jq -r 'select(.seq).line' "$out")" "" "all of it is refused"
-is "$(lines "$out")" 16 "each has a reason"
-is "$(bus_client info agents | jq .messages)" "$before" "and nothing is stored"
+is "$(jq -r 'select(.seq).line' "$out")" "" "each record that cannot be published is refused"
+is "$(lines "$out")" 16 "each refused record has a reason"
+is "$(bus_client info agents | jq .messages)" "$before" "nothing of what was refused is stored"
 bus_client stream ada subjects='ada.>'
 printf '%s\n' '{"type":"bus_message","subject":"x.y","data": {"kind":"k"} }' \
   '{"type":"bus_message","subject":null,"id":null,"data":{"kind":"k"}}' >"$tmp/in"

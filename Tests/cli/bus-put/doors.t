@@ -34,29 +34,29 @@ bound=20
 for command in bus-put bus-get; do
   t 75 "$command: a token that does not come is waited for so long" \
     "$command" -b hung --max-wait 0.5 </dev/null
-  err_one_line "$command" "and that is told"
+  err_one_line "$command" "$command: the wait for a token is told in one line"
 done
 AGENT_BUS=right run bus-get -e
 status_is 1 "AGENT_BUS names the bus"
 t 77 "another token is refused" bus-put -b wrong </dev/null
-err_one_line bus-put "is refused in one line"
+err_one_line bus-put "another token is refused in one line"
 section renewed "servers = $bus" "token-command = cat $tmp/next && cp $tmp/s3cr3t $tmp/next"
 cp "$tmp/wrong" "$tmp/next"
 run bus-put -b renewed </dev/null
-is "$status $(cat "$err")" "0 " "one that was replaced meanwhile is looked up again"
+is "$status $(cat "$err")" "0 " "a token that was replaced meanwhile is looked up again"
 section failing "servers = $bus" "token-command = cat $tmp/wrong && echo ran >>$tmp/runs"
 run bus-put -b failing </dev/null
-is "$status $(lines "$tmp/runs")" "77 2" "it runs once for each try"
-t 77 "and so is none" bus-put -s "$bus" </dev/null
+is "$status $(lines "$tmp/runs")" "77 2" "a token command runs once for each try"
+t 77 "access without a token is refused" bus-put -s "$bus" </dev/null
 t 77 "a file that others can read is refused" bus-put -b open </dev/null
 err_like 'open: refused: not for its owner alone' "the file is named"
 t 77 "a secret does not travel in plain text" bus-put -b far --max-wait 0 </dev/null
-t 75 "but where one wants that, to a server that is not there" \
+t 75 "--allow-plaintext lets a secret travel to a server that is not there" \
   bus-put -b far --max-wait 0 --allow-plaintext </dev/null
-t 75 "bus-get alike" bus-get -b far --max-wait 0 --allow-plaintext --verbose
-t 2 "there is one secret" bus-put -b both </dev/null
+t 75 "bus-get has --allow-plaintext, too" bus-get -b far --max-wait 0 --allow-plaintext --verbose
+t 2 "two secrets for one bus are an error" bus-put -b both </dev/null
 t 2 "a bus that is not in the configuration is an error" bus-put -b nowhere </dev/null
-err_unlike s3cr3t "and no secret is told"
+err_unlike s3cr3t "no secret is told"
 
 # --- a user who may do little
 cat >"$tmp/user.conf" <<'END'
@@ -76,13 +76,13 @@ done
 rows 50 >"$tmp/in"
 run bus-put -b root --create </dev/null
 t 0 "who may only write, writes" bus-put -b writer <"$tmp/in"
-err_empty "nothing is said"
+err_empty "a writer that may only write says nothing"
 t 77 "not every place may be written" bus-put -b writer -u other.place <"$tmp/in"
 err_like 'ermissions Violation for Publish to "other.place"' "the subject is named"
 t 0 "who may only read, reads" bus-get -b reader -d work --all -e
-ok "all of it is read" cmp -s "$tmp/in" "$out"
+ok "all of it is read by a reader that may only read" cmp -s "$tmp/in" "$out"
 run bus-get -b reader --all -e
-ok "a place of its own can be read, too" cmp -s "$tmp/in" "$out"
+ok "a reader that may only read can keep a place of its own, too" cmp -s "$tmp/in" "$out"
 
 # --- an nkey
 seed=SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY
@@ -116,15 +116,17 @@ section trusting "servers = nats://localhost:$port" "ca = $tmp/authority.pem" "t
 rows 20000 >"$tmp/many"
 t 0 "TLS works" bus-put -b good --create <"$tmp/many"
 run bus-get -b good --all -e
-ok "carries all of it" cmp -s "$tmp/many" "$out"
+ok "TLS carries all of the records" cmp -s "$tmp/many" "$out"
 t 2 "a certificate that is not trusted ends it at once" bus-put -b stranger --max-wait 10 </dev/null
-err_like 'the certificate is not trusted' "the message says so"
-t 2 "one of another name does, too" bus-put -b name --max-wait 10 </dev/null
-err_like 'the certificate is not trusted: .*mismatch' "the reason is told"
+err_like 'the certificate is not trusted' "the message says that the certificate is not trusted"
+t 2 "a certificate for another name ends it at once, too" bus-put -b name --max-wait 10 </dev/null
+err_like 'the certificate is not trusted: .*mismatch' \
+  "the message says that the certificate's name is another"
 t 2 "a server that wants TLS ends it" bus-put -b plain --max-wait 10 </dev/null
-err_like 'the server wants TLS: tls://' "and is said to"
-t 2 "whatever certificates are trusted" bus-put -b trusting --max-wait 10 </dev/null
-err_like 'the server wants TLS: tls://' "which are not to blame"
+err_like 'the server wants TLS: tls://' "the message says how to reach a server that wants TLS"
+t 2 "a server that wants TLS ends it, whatever certificates are trusted" \
+  bus-put -b trusting --max-wait 10 </dev/null
+err_like 'the server wants TLS: tls://' "the message does not blame the trusted certificates"
 
 # --- three servers, of which the leader is killed
 ports=$(free_ports 6)
@@ -162,7 +164,8 @@ shift "$((${leader#c} - 1))"
 echo >"$tmp/go" &
 kill -9 "$1"
 finished "$put"
-is "$status" 0 "the leader is killed"
-t 0 "to its end" bus-get -s "$all" --all -e
-is "$(diff "$tmp/in" "$out" | head -n 4)" "" "all is there once, in order"
+is "$status" 0 "bus-put ends well though the leader is killed"
+t 0 "the stream is read to its end though the leader was killed" bus-get -s "$all" --all -e
+is "$(diff "$tmp/in" "$out" | head -n 4)" "" \
+  "all records are there once, in order, though the leader was killed"
 done_testing

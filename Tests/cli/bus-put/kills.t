@@ -24,15 +24,15 @@ kill_often 200 0.01 0.12 "$tmp/in" /dev/null \
 wait "$getting"
 stored=$(bus_client info put | jq .messages)
 ok "bus-put was killed on its way" test "$stored" -gt 0
-is "$(cat "$tmp/put.killed")" 200 "200 times"
+is "$(cat "$tmp/put.killed")" 200 "bus-put was killed 200 times"
 run bus-put -s "$bus" -t put -u put.x <"$tmp/in"
 bus_client dump put | cut -d ' ' -f 2- >"$tmp/got"
-ok "all is stored once, in order" cmp -s "$tmp/in" "$tmp/got"
+ok "all is stored once, in order, after the kills" cmp -s "$tmp/in" "$tmp/got"
 
 ok "bus-get was killed on its way" test -s "$tmp/file"
-is "$(cat "$tmp/get.killed")" 200 "200 times"
+is "$(cat "$tmp/get.killed")" 200 "bus-get was killed 200 times"
 run sh -c "bus-get -s '$bus' --all -e --state '$tmp/state' >>'$tmp/file'"
-ok "all is in the file once, in order" cmp -s "$tmp/in" "$tmp/file"
+ok "all is in the file once, in order, after the kills" cmp -s "$tmp/in" "$tmp/file"
 
 # Getters that share: what a killed one had in hand comes again.
 : >"$tmp/shared"
@@ -40,6 +40,7 @@ killed=$(kill_often 20 0.05 0.15 /dev/null "$tmp/shared" \
   bus-get -q -s "$bus" -d work --all --ack-wait 1)
 ok "a getter of several is killed" test "$killed" -ge 10
 bus-get -s "$bus" -d work --idle 3 >>"$tmp/shared"
-is "$(count_of "$tmp/shared")" 20000 "nothing is missing"
-is "$(bus_client consumer agents work | jq -c .)" '{"pending":0,"unacknowledged":0}' "nothing is left"
+is "$(count_of "$tmp/shared")" 20000 "no record is missing when getters that share are killed"
+is "$(bus_client consumer agents work | jq -c .)" '{"pending":0,"unacknowledged":0}' \
+  "nothing is left when getters that share are killed"
 done_testing

@@ -26,21 +26,21 @@ t 0 "records of 32 and 20 MB are stored" bus-put -s "$bus" --create --max-wait 4
 err_empty "nothing is said"
 # What is in hand is bounded, and the next one is larger than that.
 bus-get -s "$bus" -d work --all -e >"$tmp/got"
-ok "they come out of a shared consumer as they went in" cmp -s "$tmp/in" "$tmp/got"
+ok "large records come out of a shared consumer as they went in" cmp -s "$tmp/in" "$tmp/got"
 bus-get -s "$bus" --all -e | cat >"$tmp/got"
-ok "they come through a pipe, too" cmp -s "$tmp/in" "$tmp/got"
+ok "large records come through a pipe, too" cmp -s "$tmp/in" "$tmp/got"
 
 : >"$tmp/file"
 killed=$(kill_often 8 0.05 0.4 /dev/null "$tmp/file" bus-get -q -s "$bus" --all --state "$tmp/state")
-ok "killed in the middle" test "$killed" -ge 4
+ok "bus-get is killed in the middle of large records" test "$killed" -ge 4
 run sh -c "bus-get -s '$bus' --all -e --state '$tmp/state' >>'$tmp/file'"
-ok "they are in a file, each once" cmp -s "$tmp/in" "$tmp/file"
+ok "large records are in a file, each once" cmp -s "$tmp/in" "$tmp/file"
 
 { large $((most + 1)) 3 && large 60000000 4 && rows 1 31; } >"$tmp/larger"
-t 2 "a byte more is too large" bus-put -s "$bus" <"$tmp/larger"
+t 2 "a record that is a byte larger is refused" bus-put -s "$bus" <"$tmp/larger"
 err_is "bus-put: standard input:1: a record of $((most + 1)) bytes is larger than the server takes ($most)
 bus-put: standard input:2: a record of 60000000 bytes is larger than the server takes ($most)" \
   "the lines are named"
 bus-get -s "$bus" --all -e | tail -n 1 >"$tmp/last"
-is "$(cat "$tmp/last")" "$(rows 1 31)" "and the next one is stored"
+is "$(cat "$tmp/last")" "$(rows 1 31)" "the record behind the large ones is stored"
 done_testing

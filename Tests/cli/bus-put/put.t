@@ -9,20 +9,21 @@ bound=20
 start_bus a
 
 t 0 "a stream is made" bus-put -s "$bus" --create
-err_empty "and nothing is said"
+err_empty "nothing is said when a stream is made"
 bus_client info agents >"$tmp/info"
 is "$(jq -c '[.subjects, .retention, .discard, .storage, .duplicate_window]' "$tmp/info")" \
   '[["actions.>","events.>","records.>","voice.>"],"limits","old","file",600000000000]' \
-  "as the manual says"
+  "a stream is made as the manual says"
 run bus-put -s "$bus" --create --max-age 5 --replicas 1
 is "$(bus_client info agents | jq .max_age)" "$(jq .max_age "$tmp/info")" \
-  "one that is there is not changed"
+  "a stream that is there is not changed"
 first=$bus
 start_bus b
 t 0 "another stream on another server is taken" \
   bus-put -s "$bus" -t other --create --prefix ada --max-bytes 100000 --max-age 1h
 is "$(bus_client info other | jq -c '[.subjects[0], .max_bytes, .max_age, .duplicate_window]')" \
-  '["*.actions.>",100000,3600000000000,600000000000]' "limits, and names in front"
+  '["*.actions.>",100000,3600000000000,600000000000]' \
+    "a new stream has the limits and the names in front"
 other=$bus
 t 2 "a stream for all would have the records of a group" \
   bus-put -s "$bus" -t west --create --prefix west.ada </dev/null
@@ -55,9 +56,9 @@ actions.-.a%2Eb%20%3E%20%2A
 records.health
 events.stats_update
 voice.9
-events.activity_snapshot" "under what they are about"
+events.activity_snapshot" "subjects are made from what the records are about"
 cut -d ' ' -f 2- "$tmp/dump" >"$tmp/bytes"
-ok "with the bytes that they have" cmp -s "$tmp/in" "$tmp/bytes"
+ok "records have the bytes that they had" cmp -s "$tmp/in" "$tmp/bytes"
 
 run bus-put -s "$bus" -v <"$tmp/in"
 is "$(bus_client info agents | jq .messages)" 6 "what is sent again is stored once"
@@ -73,7 +74,8 @@ echo '{"kind":"k","n":{"id":"mine-1"}}' >"$tmp/one"
 run bus-put -s "$bus" --id /n/id <"$tmp/one"
 bus_client ids agents >"$tmp/ids"
 is "$(tail -n 1 "$tmp/ids")" mine-1 "a member can be the id"
-like "$(head -n 1 "$tmp/ids")" '^[0-9a-f]{24}\.1$' "else it is a digest and a number"
+like "$(head -n 1 "$tmp/ids")" '^[0-9a-f]{24}\.1$' \
+  "without a member the id is a digest and a number"
 
 run bus-put -s "$other" -t other --prefix ada <"$tmp/live"
 is "$(bus=$other && bus_client dump other | cut -d ' ' -f 1)" ada.actions.118.llm_call "a name stands in front"
@@ -85,8 +87,9 @@ is "$(bus_client dump agents | tail -n 1 | cut -d ' ' -f 1)" records.mine \
 printf '{"a":1}\n\nnonsense\n[1]\n{"b":2}' >"$tmp/bad"
 t 2 "what is no record is bad input" bus-put -s "$bus" -u records.bad <"$tmp/bad"
 err_is "bus-put: standard input:3: not a JSON object
-bus-put: standard input:4: not a JSON object" "named by its line"
-is "$(bus_client dump agents | grep -c '^records.bad ')" 2 "and the others are stored"
+bus-put: standard input:4: not a JSON object" "bad input is named by its line"
+is "$(bus_client dump agents | grep -c '^records.bad ')" 2 \
+  "the good lines beside bad ones are stored"
 
 {
   echo '{"a":1}'
@@ -97,7 +100,8 @@ is "$(bus_client dump agents | grep -c '^records.bad ')" 2 "and the others are s
 t 2 "a record can be too large" bus-put -s "$bus" -u records.large <"$tmp/large"
 err_like '^bus-put: standard input:2: a record of 3000008 bytes is larger than the server takes \(1048064\)$' \
   "the line is named"
-is "$(bus_client dump agents | grep '^records.large ' | wc -c)" 1040045 "one that just fits is stored"
+is "$(bus_client dump agents | grep '^records.large ' | wc -c)" 1040045 \
+  "a record that just fits is stored"
 
 mkdir "$tmp/state"
 cat >"$tmp/in" <<'END'
@@ -107,7 +111,7 @@ END
 run bus-put -s "$bus" --state "$tmp/state/file" <"$tmp/in"
 is "$(cat "$tmp/state/file")" \
   '{"type":"sse_state","source":"","last_event_id":"42","newest":"2026-03-14T08:00:01.000Z"}' \
-  "the resume point of what is stored"
+  "--state keeps the resume point of what is stored"
 
 bus_client stream small max_msgs=2 discard=new subjects=small.x
 rows 3 >"$tmp/three"
@@ -117,12 +121,13 @@ err_like '^bus-put: stream small: maximum messages exceeded$' "the message says 
 is "$(bus_client info small | jq .messages)" 2 "a full stream takes no more"
 
 t 2 "a secret on the command line is refused" bus-put -s nats://user:hunter2@127.0.0.1:1
-err_unlike hunter2 "and it is not repeated"
+err_unlike hunter2 "a secret on the command line is not repeated"
 t 2 "--replicas is for --create" bus-put -s "$bus" --replicas 3
 run bus-put -s "$bus" -t queue -u queue.file --create --work-queue </dev/null
 is "$status $(bus_client info queue | jq -r .retention)" "0 workqueue" "a queue of work is made"
-t 75 "which takes no more when it is full" \
+t 75 "a queue of work takes no more when it is full" \
   bus-put -s "$bus" -t strict -u strict.x --create --work-queue --max-bytes 300 --max-wait 0.5 <"$tmp/three"
-ok "no record is forgotten" jq -e '.messages < 3 and .first_seq == 1' "$(bus_client info strict >"$tmp/strict"; echo "$tmp/strict")"
-t 2 "which is for --create" bus-put -s "$bus" --work-queue </dev/null
+ok "no record of a full queue of work is forgotten" \
+  jq -e '.messages < 3 and .first_seq == 1' "$(bus_client info strict >"$tmp/strict"; echo "$tmp/strict")"
+t 2 "--work-queue is for --create" bus-put -s "$bus" --work-queue </dev/null
 done_testing

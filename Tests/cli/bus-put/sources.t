@@ -22,11 +22,13 @@ hub=$bus
 bus-put -s "$hub" --create </dev/null
 t 0 "a stream of what is here and at edges that are not there yet" \
   bus-put -s "$hub" -t all --create --source agents,agents@ada --source=agents@ines </dev/null
-err_empty "and nothing is said"
+err_empty "nothing is said when a stream with sources is made"
 is "$(bus_client info all | jq -c '[.subjects // [], [.sources[] | [.name, .external.api // .external]]]')" \
-  '[[],[["agents",null],["agents","$JS.ada.API"],["agents","$JS.ines.API"]]]' "it is what was asked for"
+  '[[],[["agents",null],["agents","$JS.ada.API"],["agents","$JS.ines.API"]]]' \
+    "a stream has the sources that were asked for"
 run bus-put -s "$hub" -t all --create </dev/null
-is "$(bus_client info all | jq -c '.subjects // []')" '[]' "one that is there is not changed"
+is "$(bus_client info all | jq -c '.subjects // []')" '[]' \
+  "a stream with sources that is there is not changed"
 
 edge() {
   cat >"$tmp/$1.conf" <<END
@@ -56,7 +58,8 @@ has_all() {
 ok "each edge is heard when it first comes up" wait_until 30 has_all 600
 sort "$tmp/got" >"$tmp/sorted"
 sort "$tmp/here" "$tmp/ada.rows" "$tmp/ines.rows" >"$tmp/want"
-ok "all of it, once, with the bytes that were put" cmp -s "$tmp/sorted" "$tmp/want"
+ok "all records of the edges come once, with the bytes that were put" \
+  cmp -s "$tmp/sorted" "$tmp/want"
 
 # An edge that is cut off for a while, with records on both sides.
 echo close >&7
@@ -64,14 +67,14 @@ wait_until 20 has "$tmp/ada.err" 'Leafnode connection closed'
 rows 2000 3001 >"$tmp/more"
 t 0 "an edge stores without the hub" bus-put -s "$ada" <"$tmp/more"
 run bus-get -s "$hub" -t all --all -e
-is "$(lines "$out")" 600 "nothing of it is here"
+is "$(lines "$out")" 600 "nothing that a cut-off edge stores is at the hub"
 echo open >&7
-ok "it comes when the link is back" wait_until 40 has_all 2600
+ok "what a cut-off edge stored comes when the link is back" wait_until 40 has_all 2600
 grep -F -x -f "$tmp/more" "$tmp/got" >"$tmp/mine"
-ok "each is there once, in order" cmp -s "$tmp/mine" "$tmp/more"
+ok "each record of the edge is there once, in order" cmp -s "$tmp/mine" "$tmp/more"
 rows 5 8001 | bus-put -s "$hub"
 rows 5 9001 | bus-put -s "$ada"
-ok "what is stored at both ends comes" wait_until 20 has_all 2610
+ok "what is stored at both ends comes to the hub" wait_until 20 has_all 2610
 for bus in "$hub" "$ada"; do bus_client info agents | jq .messages; done >"$tmp/counts"
 is "$(xargs <"$tmp/counts")" "105 2305" "each end keeps its subjects to itself"
 

@@ -33,26 +33,29 @@ mkfifo "$tmp/pipe"
 start put sh -c "exec bus-put -s '$bus' --create --replicas 3 <'$tmp/pipe'"
 put=$pid
 exec 7>"$tmp/pipe"
-ok "alone it has no leader" wait_until 30 has "$tmp/put.err" 'no leader'
+ok "a server alone has no leader" wait_until 30 has "$tmp/put.err" 'no leader'
 # Nobody else holds the pipe.
 server b "$2" "$5" "$routes" 7>&-
 server c "$3" "$6" "$routes" 7>&-
 start get bus-get -s "$bus" --all -n 3 7>&-
 get=$pid
 echo '{"n":1}' >&7
-ok "the others come" wait_until 40 has "$tmp/get.out" '"n":1'
+ok "the first record comes when the other servers are there" \
+  wait_until 40 has "$tmp/get.out" '"n":1'
 kill -9 "$named"
 echo '{"n":2}' >&7
-ok "the one that was named is gone, and the others are asked" wait_until 60 has "$tmp/get.out" '"n":2'
+ok "the other servers are asked when the one that was named is gone" \
+  wait_until 60 has "$tmp/get.out" '"n":2'
 echo '{"n":3}' >&7
 exec 7>&-
 finished "$put"
 is "$status" 0 "bus-put ends well"
 finished "$get"
-is "$(grep -v link "$tmp/get.err" | grep 'it ends')" "" "no copy that is behind is another stream"
+is "$(grep -v link "$tmp/get.err" | grep 'it ends')" "" \
+  "a copy that is behind is not taken for another stream"
 is "$(cat "$tmp/get.out")" '{"n":1}
 {"n":2}
-{"n":3}' "and bus-get has all, once"
+{"n":3}' "bus-get has all records, once"
 for one in a b c; do stop "$(cat "$tmp/$one.pid")" KILL; done
 
 # --- one that is told is another's
@@ -92,24 +95,27 @@ tried() { [ "$(grep -c dialled "$tmp/$1.log")" -ge "$2" ]; }
 
 start_server fake python3 "$cli/servers/fake_nats.py" "$tmp/open.log"
 tell open "" "[bus open]" "servers = nats://127.0.0.1:PORT"
-ok "without a secret it is asked" wait_until 20 has "$tmp/open.log" '^CONNECT'
+ok "a server that was told of is asked when there is no secret" \
+  wait_until 20 has "$tmp/open.log" '^CONNECT'
 stop "$put"
 
 start_server fake python3 "$cli/servers/fake_nats.py" "$tmp/token.log"
 tell token 'authorization { token: s3cr3t }' "[bus token]" "servers = nats://127.0.0.1:PORT" \
   "token-file = $tmp/token"
-ok "all that may be asked were" wait_until 20 has "$tmp/token.err" 'no server available'
+ok "all servers that may be asked were asked" \
+  wait_until 20 has "$tmp/token.err" 'no server available'
 stop "$put"
-not_ok "with a secret, and no TLS, it is not among them" test -e "$tmp/token.log"
+not_ok "a secret without TLS goes to no server that was told of" test -e "$tmp/token.log"
 
 start_server fake python3 "$cli/servers/fake_nats.py" "$tmp/tls.log" "$tmp/bad.pem" "$tmp/bad.key"
 tell tls "tls { cert_file: \"$tmp/good.pem\", key_file: \"$tmp/good.key\" }
 authorization { token: s3cr3t }" "[bus tls]" "servers = tls://127.0.0.1:PORT" \
   "ca = $tmp/good.pem" "token-file = $tmp/token"
-ok "with TLS it is" wait_until 20 tried tls 2
-ok "and that it is another's ends nothing" kill -0 "$put"
+ok "a server that was told of is asked when there is TLS" wait_until 20 tried tls 2
+ok "a certificate of another one ends nothing" kill -0 "$put"
 stop "$put"
-is "$(grep -c -v dialled "$tmp/tls.log")" 0 "but it is sent nothing"
+is "$(grep -c -v dialled "$tmp/tls.log")" 0 \
+  "a server with another one's certificate is sent nothing"
 
 # --- told by a server that lets nobody in
 
@@ -123,7 +129,7 @@ refusing() {
   printf '%s\n' "$@" >>"$conf"
   start "$name" bus-put -b "$name"
   put=$pid
-  ok "$name: the server is asked, again" wait_until 20 owned "$name" 3
+  ok "$name: the server is asked again" wait_until 20 owned "$name" 3
   stop "$put"
 }
 owned() { [ "$(grep -c CONNECT "$tmp/$1.own")" -ge "$2" ]; }
@@ -131,7 +137,7 @@ printf 'ada:s3cr3t\n' >"$tmp/user"
 refusing first-token "token-file = $tmp/token"
 not_ok "a token goes to no server that it told of" test -e "$tmp/first-token.log"
 refusing first-user "user-file = $tmp/user"
-not_ok "a name and a password go to none" test -e "$tmp/first-user.log"
+not_ok "a name and a password go to no server that it told of" test -e "$tmp/first-user.log"
 refusing first-open
-ok "without a secret it is asked" test -e "$tmp/first-open.log"
+ok "another server that it told of is asked when there is no secret" test -e "$tmp/first-open.log"
 done_testing

@@ -23,7 +23,8 @@ awk -v dir="$tmp" '
     gsub(/\\\(aq/, "\047"); gsub(/\\e/, "\\")
     print >(dir "/block" n)
   }' "$root/README.md" "$root/man/bus-up.1"
-is "$(find "$tmp" -name 'block*' | wc -l | tr -d ' ')" 10 "each block is run below"
+is "$(find "$tmp" -name 'block*' | wc -l | tr -d ' ')" 10 \
+  "each block of the README and the manual is run below"
 
 # --- what stands for what
 
@@ -116,7 +117,7 @@ worked() {
   post note more
   test -s handled && test -s all.ndjson
 }
-ok "and handled, and kept" wait_until 30 worked
+ok "what an agent does is handled and kept" wait_until 30 worked
 follow feed agent-pulse
 follow archive agent-archive
 follow notify agent-notify
@@ -130,8 +131,8 @@ told() {
   for _name in feed notify; do has "$tmp/$_name.out" "the tide is late" || return; done
   grep -q "the tide is late" "$XDG_STATE_HOME"/agentutils/archive/*.ndjson
 }
-ok "shown, told and archived" wait_until 30 told
-is "$(line 2 . | wc -l | tr -d ' ')" 9 "those are all"
+ok "what an agent does is shown, told and archived" wait_until 30 told
+is "$(line 2 . | wc -l | tr -d ' ')" 9 "the block has nine lines, each of which was run"
 for name in shown source place work feed archive notify; do unfollow "$name"; done
 stop "$(cat "$tmp/home.pid")"
 cd "$tmp" || bail "no $tmp"
@@ -144,9 +145,9 @@ conf=$XDG_CONFIG_HOME/agentutils
 cp "$tmp/one/bus.pem" "$tmp/one/bus-token" "$tmp/home"
 on home 4
 rows 10 >"$tmp/ten"
-t 0 "records go in" bus-put -b team <"$tmp/ten"
+t 0 "records go in by TLS and a token" bus-put -b team <"$tmp/ten"
 run bus-get -b team --all -e
-ok "they come out again" cmp -s "$tmp/ten" "$out"
+ok "records come out again by TLS and a token" cmp -s "$tmp/ten" "$out"
 stop "$(cat "$tmp/one.pid")"
 
 # --- three, of which the leader is killed
@@ -160,7 +161,7 @@ for box in one two three; do serve "$box" 5; done
 for box in one two three; do ok "$box is up" wait_until 30 is_ready "$box"; done
 line 6 bus-put >"$tmp/made"
 run sh "$tmp/made"
-status_is 0 "$(cat "$tmp/made")"
+status_is 0 "the command works: $(cat "$tmp/made")"
 # leader STREAM: the server that was the last to say that it leads it.
 leader() {
   for _box in one two three; do
@@ -176,22 +177,22 @@ put=$pid
 start get bus-get -b team --all -n 6000
 get=$pid
 run bus-get -b team --since-seq 1000 -n 1
-ok "one of them leads" wait_until 30 leads agents
+ok "one of the three servers leads" wait_until 30 leads agents
 first=$(leader agents)
 echo >"$tmp/go" &
 kill -9 "$(cat "$tmp/$first.pid")"
 finished "$put"
-is "$status" 0 "the leader is killed"
+is "$status" 0 "bus-put ends well though the leader is killed"
 finished "$get"
-is "$status" 0 "for who reads, too"
+is "$status" 0 "bus-get ends well though the leader is killed"
 ok "who reads gets each record once, in order" cmp -s "$tmp/in" "$tmp/get.out"
 run bus-get -b team --all -e
-ok "and each is stored once, in order" cmp -s "$tmp/in" "$out"
+ok "each record is stored once, in order, though the leader was killed" cmp -s "$tmp/in" "$out"
 cd "$tmp/$first" || bail "no $first"
 # shellcheck disable=SC2046  # words of a command
 start "$first" $(commands 5 "$first" | tail -n 1)
 cd "$tmp" || bail "no $tmp"
-ok "it comes back" wait_until 30 is_ready "$first"
+ok "the server that was killed comes back" wait_until 30 is_ready "$first"
 
 # --- an edge that is cut off and comes back
 
@@ -200,10 +201,10 @@ serve edge 7
 ok "the edge is up" wait_until 30 is_ready edge
 servers=$(commands 8 edge)
 printf '[bus ada]\n%s\ntoken-file = %s\n' "$servers" "$conf/bus-token" >>"$conf/config"
-t 0 "its stream is made there" bus-put -b ada --create </dev/null
+t 0 "the edge's stream is made there" bus-put -b ada --create </dev/null
 line 9 bus-put >"$tmp/all"
 run sh "$tmp/all"
-status_is 0 "$(cat "$tmp/all")"
+status_is 0 "the command works: $(cat "$tmp/all")"
 rows 500 10001 | bus-put -b ada
 all_has() {
   bus-get -b team -t all --all -e >"$tmp/there"
@@ -214,20 +215,20 @@ link close
 wait_until 20 has "$tmp/edge.err" 'Leafnode connection closed|Leafnode Error'
 rows 500 20001 | bus-put -b ada
 rows 500 30001 | bus-put -b team
-ok "what is stored here is there" wait_until 40 all_has 7000
+ok "what the team stores is there while the edge is cut off" wait_until 40 all_has 7000
 link open
-ok "and what was stored meanwhile comes when the link is back" wait_until 40 all_has 7500
-is "$(lines "$tmp/there")" 7500 "each of it is there once"
+ok "what the edge stored meanwhile comes when the link is back" wait_until 40 all_has 7500
+is "$(lines "$tmp/there")" 7500 "each record of the edge is there once"
 run bus-get -b team --all -e
 is "$(lines "$out")" 6500 "the edge keeps its subjects"
 run bus-get -b ada --all -e
-is "$(lines "$out")" 1000 "and does not take others'"
+is "$(lines "$out")" 1000 "the edge does not take the subjects of others"
 follow shown action-format 9
 shown() {
   rows 1 "$(date +%s)" | bus-put -b ada
   test -s "$tmp/shown.out"
 }
-ok "and it can be watched as it comes" wait_until 30 shown
+ok "what an edge stores can be watched as it comes" wait_until 30 shown
 unfollow shown
 
 # --- files: a queue at either end
@@ -237,7 +238,7 @@ for end in ada team; do
   t 0 "a file is put in by $end" env "AGENT_BUS=$end" share-inbox add -q --bus "$end.md"
 done
 run env AGENT_BUS=ada share-inbox drain -q --bus --exec cat
-is "$status $(cat "$out")" "0 by ada" "it comes there"
+is "$status $(cat "$out")" "0 by ada" "a file that the team put in comes to the edge"
 
 # --- who may do what
 
@@ -256,12 +257,13 @@ done
 t 77 "the token is refused from now on" bus-put -b team </dev/null
 rows 3 40001 >"$tmp/rows"
 t 0 "who may write, writes" bus-put -b ada-only <"$tmp/rows"
-t 77 "and does not read" bus-get -b ada-only --all -e
+t 77 "who may only write does not read" bus-get -b ada-only --all -e
 t 0 "who may read, reads" bus-get -b ines-only --all -e actions.118.llm_call
 is "$(count_of "$out")" 6503 "all of it can be read"
 run env AGENT_BUS=ines-only share-inbox drain -q --bus --inbox "$tmp/other" --exec cat
-is "$status $(cat "$out")" "0 by team" "and takes the files that were put in here, and only these"
-t 75 "and does not wait longer than is asked for a stream that is not there" \
+is "$status $(cat "$out")" "0 by team" \
+  "a reader takes the files that were put in by the team, and only these"
+t 75 "a reader waits no longer than --max-wait for a stream that is not there" \
   bus-get -b ines-only -t none -d place --max-wait 1
-t 77 "and does not write" bus-put -b ines-only <"$tmp/ten"
+t 77 "who may only read does not write" bus-put -b ines-only <"$tmp/ten"
 done_testing
