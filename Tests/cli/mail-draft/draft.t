@@ -44,14 +44,15 @@ err_is "mail-draft: no terminal to ask at: nothing is sent; -n prints the mail" 
   "the message says that nothing is sent"
 t 2 "a draft that is not there is an error" mail-draft none
 err_is "mail-draft: none: No such file or directory" "the missing draft is named"
-t 2 "whatever says yes" sh -c 'yes | head -n 9 | perl alone mail-draft'
-not_ok "nothing was sent" test -e sent
+t 2 "a yes on standard input sends nothing without a terminal" \
+  sh -c 'yes | head -n 9 | perl alone mail-draft'
+not_ok "nothing was sent without a terminal" test -e sent
 
 # --- yes and no
 ask mail y -- mail-draft
 status_is 0 "y sends it"
-is "$(cat sent)" "$(cat mail)" "as it was"
-is "$(grep -c '^Today?$' screen)" 1 "it was shown"
+is "$(cat sent)" "$(cat mail)" "a draft is sent as it was"
+is "$(grep -c '^Today?$' screen)" 1 "a draft was shown before it was sent"
 not_ok "what was sent is not kept" test -d "$drafts"
 for answer in '' yy yes Y ^D; do
   ask mail "$answer" -- mail-draft
@@ -59,17 +60,18 @@ for answer in '' yy yes Y ^D; do
   not_ok "nothing is sent" test -e sent
 done
 is "$(kept)" "$(cat mail)" "the draft is kept"
-is "$(find "$drafts" -maxdepth 0 -perm 700 | wc -l | tr -d ' ')" 1 "where nobody else looks"
-like "$(cat screen)" "^mail-draft: the draft is in $drafts/" "and its place is told"
+is "$(find "$drafts" -maxdepth 0 -perm 700 | wc -l | tr -d ' ')" 1 \
+  "the folder of drafts is for its owner alone"
+like "$(cat screen)" "^mail-draft: the draft is in $drafts/" "the place of the kept draft is told"
 ask mail early n -- mail-draft
 status_is 1 "a y that was typed before the question is no answer"
 ask mail ^C -- mail-draft
 status_is 130 "^C ends it"
-is "$(kept)" "$(cat mail)" "and keeps the draft"
+is "$(kept)" "$(cat mail)" "^C keeps the draft"
 mkdir "d'q\$(touch ran)"
 TMPDIR="$tmp/d'q\$(touch ran)" ask mail ^C -- mail-draft
-is "$(kept)" "$(cat mail)" "whatever the temporary folder is called"
-not_ok "whose name is only a name" test -e ran
+is "$(kept)" "$(cat mail)" "the draft is kept whatever the temporary folder is called"
+not_ok "no command is made of the temporary folder's name" test -e ran
 
 # --- the editor
 cat >editor <<'END'
@@ -80,14 +82,14 @@ END
 chmod +x editor
 EDITOR='./editor twice' ask - e y -- mail-draft mail
 status_is 0 "e opens the editor again"
-is "$(xargs <edits)" "twice twice" "which may have words of its own"
+is "$(xargs <edits)" "twice twice" "the editor may have words of its own"
 is "$(tail -n 1 sent)" "Tomorrow?" "what was edited is sent"
 is "$(tail -n 1 mail)" "Today?" "the edit is not written into the file"
 VISUAL=./editor EDITOR=false ask mail n -- mail-draft
-status_is 1 "VISUAL wins"
+status_is 1 "VISUAL wins over EDITOR"
 EDITOR=false ask mail y -- mail-draft
 status_is 2 "an editor that fails sends nothing"
-is "$(kept)" "$(cat mail)" "and keeps the draft"
+is "$(kept)" "$(cat mail)" "an editor that fails keeps the draft"
 
 cat >look <<'END'
 #!/bin/sh
@@ -114,13 +116,13 @@ print([a.addr_spec for a in mail["To"].addresses], mail["To"].addresses[0].displ
 for address in '{"name":"Ada"}' '{"email":7}' '{"email":"a@b, c@d"}' '{"email":"a@b>\n"}'; do
   printf '{"to":%s,"body":"b"}\n' "$address" >objects
   ask objects y -- mail-draft
-  status_is 2 "The address $address is none."
+  status_is 2 "the address $address is refused"
 done
 printf '{"to":"a@example.com","subject":{"email":"a@b"},"body":"b"}\n' >objects
 ask objects y -- mail-draft
 status_is 2 "A subject is no address."
 ask record y -- mail-draft
-status_is 0 "a record is no message"
+status_is 0 "a record is sent as a message"
 is "$(sed '/^$/q' sent | cut -d : -f 1 | xargs)" \
   "To Bcc Subject MIME-Version Content-Type Content-Transfer-Encoding" \
   "a line end in a member makes no header"
@@ -129,7 +131,7 @@ import email, email.policy, sys
 mail = email.message_from_binary_file(open("sent", "rb"), policy=email.policy.default)
 print(mail["To"], mail["Bcc"], mail["Subject"], repr(mail.get_content()), sep="|")')" \
   "ada@example.com, bob@example.com|eve@example.com|lunch Bcc: mallory@example.com X-Evil: 1|'Größe\\nBcc: no header\\n\\n'" \
-  "as Python reads it"
+  "Python reads the message of a record as it was meant"
 is "$(grep -c '^Bcc: eve@example.com$' screen)" 2 "a hidden recipient is shown"
 printf 'To: a@x\rBcc: b@x\nResent-To: c@x\nCC:\n d@x\nSubject: \033[2J\342\200\256hi\n\n\033]0;x\007\n' >odd
 ask odd n -- mail-draft
@@ -158,8 +160,9 @@ To: p9@x
 Apparently-To: eve@y
 (2990 more recipients)
 send? [y/N/e] n" "the recipients of each field stand above the question"
-ok "and the text before it is cut" test "$(wc -c <screen)" -lt 4000
-is "$(grep -c '^Errors-To: mallory@x$\|^Other fields: X-Odd$' screen)" 2 "no field is kept quiet"
+ok "the text before the recipients is cut" test "$(wc -c <screen)" -lt 4000
+is "$(grep -c '^Errors-To: mallory@x$\|^Other fields: X-Odd$' screen)" 2 \
+  "no field of the header is hidden"
 # Where a name looks like the address, and what may be one to whoever sends it.
 python3 - >names <<'END'
 x = "x" * 900
@@ -189,10 +192,12 @@ To: postmaster
 To: evil6@x
 To: evil7@x
 send? [y/N/e] n' "no name hides who it is for"
-is "$(sed -n '/^To: evil5/p' screen | tr -d '\r' | tr -d '\n' | wc -c | tr -d ' ')" 79 "and each has a line"
+is "$(sed -n '/^To: evil5/p' screen | tr -d '\r' | tr -d '\n' | wc -c | tr -d ' ')" 79 \
+  "each recipient has a line"
 printf 'To: "a <b@x>, (c@x\nCc: (d@x) "e\nSubject: hi\n\nx\n' >torn
 ask torn n -- mail-draft
-is "$(grep -c '^To: b@x$\|^To: (c@x$\|^Cc: "e$' screen)" 3 "a quote or a comment without an end hides none"
+is "$(grep -c '^To: b@x$\|^To: (c@x$\|^Cc: "e$' screen)" 3 \
+  "a quote or a comment without an end hides no recipient"
 printf 'To: ada@x\nSubject: hi\n\na\233b\330\234c\357\273\277d\033[2J\n' >raw
 for option in '' -n; do
   # shellcheck disable=SC2086  # no word, or one
@@ -206,7 +211,7 @@ run mail-draft -n note
 is "$(sed 1d "$out")" "$(cat note)" "a text may begin as a header does"
 printf '\357\273\277' | cat - record >marked
 run mail-draft -n marked
-is "$(grep -c '^Bcc: eve@example.com$' "$out")" 1 "a byte order mark stands before no record"
+is "$(grep -c '^Bcc: eve@example.com$' "$out")" 1 "a record may begin with a byte order mark"
 echo 'See you.' >words
 ask words y n -- mail-draft
 status_is 1 "without a recipient a yes sends nothing"
@@ -217,31 +222,34 @@ is "$(python3 -c '
 import email, email.policy
 mail = email.message_from_binary_file(open("sent", "rb"), policy=email.policy.default)
 print(mail["To"], mail["Subject"], mail.get_content().strip(), sep="|")')" \
-  "ada@example.com|Größe und mehr, so dass es lang wird: 日本語 日本語 日本語|See you." "as Python reads it"
+  "ada@example.com|Größe und mehr, so dass es lang wird: 日本語 日本語 日本語|See you." \
+    "Python reads recipient, subject and text as they were given"
 run mail-draft -s 'a
 Bcc: eve@x' mail
 status_is 2 "a line end in an option is refused"
-err_like "a subject or an address holds a control character" "the message says why"
+err_like "a subject or an address holds a control character" \
+  "the message says why a line end in an option is refused"
 for bad in '[1' '{"to":3}' '{"to":"a"}{"to":"b"}'; do
   run sh -c 'printf "%s\n" "$1" | mail-draft -n' - "$bad"
   case $bad in
   '{'*)
     status_is 2 "$bad is no draft"
-    err_one_line mail-draft "one line says why"
+    err_one_line mail-draft "one line says why $bad is refused"
     ;;
   *) status_is 0 "$bad is a text" ;;
   esac
 done
 run mail-draft -n mail
-is "$(cat "$out")" "$(cat mail)" "-n prints it, without a terminal"
+is "$(cat "$out")" "$(cat mail)" "-n prints the mail without a terminal"
 if [ -w /dev/full ]; then
   t 2 "a full disk is an error" sh -c 'exec mail-draft -n mail >/dev/full'
-  err_is "mail-draft: standard output: no space left on device" "is told in our name"
+  err_is "mail-draft: standard output: no space left on device" \
+    "a full disk is told in the name of mail-draft"
 fi
 mkdir tmp
 run sh -c '(TMPDIR=$PWD/tmp mail-draft -n long; echo $? >ended) | head -n 1'
 is "$(cat ended)$(ls tmp)" 141 \
-  "who does not read it all ends it, and nothing is left"
+  "a reader that goes ends it, and no file is left"
 run mail-draft -nV
 out_like "^mail-draft [0-9]" "flags may stand together"
 t 2 "a file that is not there is an error" \
@@ -251,17 +259,18 @@ err_is "mail-draft: missing: No such file or directory" "the missing file is nam
 # --- what sends mail fails
 echo 75 >refuse
 ask mail y -- mail-draft
-status_is 75 "a later try may work"
+status_is 75 "status 75 of what sends mail is passed on"
 is "$(kept)" "$(cat mail)" "the draft is kept"
-like "$(cat screen)" "^mail-draft: ./deliver: mailbox full$" "the reason is told"
+like "$(cat screen)" "^mail-draft: ./deliver: mailbox full$" \
+  "the reason why a mail was not sent is told"
 echo 67 >refuse
 ask mail y -- mail-draft
 status_is 2 "an unknown user is an error"
-is "$(kept)" "$(cat mail)" "the draft is kept, too"
+is "$(kept)" "$(cat mail)" "a draft to an unknown user is kept, too"
 rm refuse
 SENDMAIL=false ask mail y -- mail-draft --sendmail 'cat >other'
 status_is 0 "--sendmail wins over SENDMAIL"
-ok "and got the mail" cmp mail other
+ok "the command of --sendmail got the mail" cmp mail other
 
 # A line of megabytes: some awks would take hours for it.
 cat >lines.py <<'END'
@@ -278,15 +287,17 @@ END
 is "$(python3 lines.py)" "quoted-printable True True" "a paragraph on one line goes out in short ones"
 printf 'To: a@b.c\nSubject: s\n\n%s\n' "$(head -c 998 /dev/zero | tr '\0' x)" >short
 run mail-draft -n <short
-out_unlike 'quoted-printable' "as long as it may be it stays as it is"
+out_unlike 'quoted-printable' "a paragraph as long as it may be stays as it is"
 python3 -c 'print("x" * 50000000)' >long
 (echo 'To: a@example.org' && echo && cat long) >headed
 bound=40
 t 0 "a text of one line of 50 MB is taken" mail-draft -n long
-ok "it is the body" sh -c 'sed "1,/^\$/d" "$1" | base64 -d | cmp - long' - "$out"
-ok "its lines are short" test "$(wc -L <"$out")" -le 76
+ok "a text of one line of 50 MB is the body" \
+  sh -c 'sed "1,/^\$/d" "$1" | base64 -d | cmp - long' - "$out"
+ok "the lines of such a body are short" test "$(wc -L <"$out")" -le 76
 t 0 "such a text is taken behind a header, too" mail-draft -n headed
-ok "it is the body then, too" sh -c 'sed "1,/^\$/d" "$1" | base64 -d | cmp - long' - "$out"
+ok "a text of 50 MB behind a header is the body, too" \
+  sh -c 'sed "1,/^\$/d" "$1" | base64 -d | cmp - long' - "$out"
 { printf 'Subject: ' && cat long; } >subject
 t 2 "a header of that size is refused" mail-draft -n subject
 err_is "mail-draft: not a draft: its header is longer than 100,000 bytes" \

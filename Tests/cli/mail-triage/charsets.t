@@ -31,13 +31,14 @@ with open("cut", "wb") as mail:
 END
 t 0 "thirteen charsets are read" sh -c 'mail-triage m*'
 jq -r '.title + "|" + .text' "$out" | sed 's/^[^:]*: //;s/ *$//' >got
-ok "their words are right" diff want got
+ok "the words of thirteen charsets are right" diff want got
 cmp -s want got || diag "$(diff want got)"
 run mail-triage odd
-like "$(jq -r .title "$out")" 'café au lait and П' "blanks in an encoded word stay, and two charsets"
-like "$(jq -r .title "$out")" 'no//TRANSLIT' "a charset that is none stays as it is"
+like "$(jq -r .title "$out")" 'café au lait and П' \
+  "blanks in an encoded word stay, and two charsets are read"
+like "$(jq -r .title "$out")" 'no//TRANSLIT' "a word in an unknown charset stays as it is"
 run mail-triage cut
-like "$(jq -r .text "$out")" '^会' "what is cut is read as far as it goes"
+like "$(jq -r .text "$out")" '^会' "a text that is cut is read as far as it goes"
 
 # --- parts that are damaged
 shown() {
@@ -46,19 +47,21 @@ shown() {
   like "$(jq -r .text "$out")" "$2" "$3"
 }
 shown 'Content-Type: multipart/mixed\n\n--b1\nContent-Type: text/plain\n\nhere I am\n--b1--\n' '^here I am' \
-  "parts without a boundary"
+  "parts without a boundary are read"
 shown 'Content-Type: multipart/mixed; boundary="other"\n\npreamble\n--=_b1\n\nhere I am\n--=_b1--\n' '^here I am' \
-  "with another one"
-shown 'Content-Type: multipart/mixed; boundary=\n\nhere I am\n' '^here I am' "with none at all"
+  "parts with another boundary are read"
+shown 'Content-Type: multipart/mixed; boundary=\n\nhere I am\n' '^here I am' \
+  "parts with an empty boundary are read"
 for type in '' text text/ /plain 'text/plain charset=utf-8' 'text plain; charset=utf-8' '; charset=utf-8' \
   'text/plain/x' garbage '"text/plain"'; do
-  shown "Content-Type: $type\n\nhere I am\n" '^here I am' "a type like '$type'"
+  shown "Content-Type: $type\n\nhere I am\n" '^here I am' "a text of the type '$type' is read"
 done
-shown 'Content-Type: text/html charset=utf-8\n\n<p>here <b>I</b> am\n' '^here I am' "a type of HTML"
+shown 'Content-Type: text/html charset=utf-8\n\n<p>here <b>I</b> am\n' '^here I am' \
+  "a text of a broken HTML type is read"
 
 # --- names of characters
 shown 'Content-Type: text/html; charset=utf-8\n\n<p>caf&eacute; &Auml;&szlig; &thetasym;&nbsp;&rarr; &frac12; &hearts;&amp;&nosuch; &check;\n' \
-  '^café Äß ϑ → ½ ♥&&nosuch; ✓' "names of HTML"
+  '^café Äß ϑ → ½ ♥&&nosuch; ✓' "names of characters in HTML are read"
 
 python3 - <<'END'
 import html, html.entities, json
@@ -74,14 +77,14 @@ with open("want", "w") as want, open("names", "w") as mails:
 END
 run mail-triage names
 jq -c '.text | rtrimstr("\n")' "$out" >got
-ok "all of them are read ($(wc -l <want))" cmp want got
+ok "all names of characters are read ($(wc -l <want))" cmp want got
 cmp -s want got || diag "$(diff want got | head -n 6)"
 
 # --- dates as old mailers wrote them
 while IFS='|' read -r date want; do
   printf 'From: a@example.org\nSubject: s\nDate: %s\n\nx\n' "$date" >dated
   run mail-triage dated
-  is "$(jq -r .time "$out")" "$want" "$date"
+  is "$(jq -r .time "$out")" "$want" "the date $date is read"
 done <<'END'
 Mon, 23 Nov 2026 10:00:00 +0100|2026-11-23T09:00:00.000Z
 Tue, 03 Nov 2026 10:00:00 -0530|2026-11-03T15:30:00.000Z
@@ -99,7 +102,7 @@ Mon, 23 Nov 26 10:00:00 UT|2026-11-23T10:00:00.000Z
 END
 for date in '2026-11-T' '--T' '2026-11-23' 'Nov' 'Mon' '2026-13-45T99:99:99Z' '23-Nov-26' 'Nov 23 2026' '-' ''; do
   printf 'From: a@example.org\nSubject: s\nDate: %s\n\nx\n' "$date" >dated
-  t 0 "'$date' is no date" mail-triage dated
+  t 0 "a mail with the date '$date' is read" mail-triage dated
 done
 
 cat >box <<'END'
@@ -118,6 +121,8 @@ printf '\nFrom - Tue Nov 24 01:02:03 2026\nFrom: b@example.org\nSubject: two\n\n
 printf '\nFrom c@example.org\nFrom: c@example.org\nSubject: three\n\nx\n' >>box
 printf '\nFrom "d e"@example.org  Tue Nov  4 1:02 2026 remote from x\nFrom: d@example.org\nSubject: four\n\nx\n' >>box
 run mail-triage box
-is "$(jq -r .title "$out" | grep -o 'one\|two\|three\|four' | xargs)" "one two three four" "a sentence begins no mail"
-like "$(jq -r 'select(.title | test("one")).text' "$out")" 'From Berlin we go on' "it is text"
+is "$(jq -r .title "$out" | grep -o 'one\|two\|three\|four' | xargs)" "one two three four" \
+  "a sentence that begins with From begins no mail"
+like "$(jq -r 'select(.title | test("one")).text' "$out")" 'From Berlin we go on' \
+  "a sentence that begins with From is text"
 done_testing

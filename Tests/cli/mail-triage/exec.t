@@ -36,27 +36,31 @@ chmod +x model
 t 0 "a command judges the mails" mail-triage --exec ./model mail
 is "$(urgencies)" "mail/m0@x urgent mail/m1@x noise mail/m2@x attention" \
   "its first word counts, or the urgency of its object"
-is "$(jq -r '.type + .category' record | head -n 1)" notificationemail "it reads the record"
-not_ok "nothing of a mail is in its words or its environment" grep -Eq 'harbour|evil|lunch' around
+is "$(jq -r '.type + .category' record | head -n 1)" notificationemail \
+  "the command reads the record of the mail"
+not_ok "nothing of a mail is in the command's words or environment" \
+  grep -Eq 'harbour|evil|lunch' around
 not_ok "nothing of a mail is run" test -e evil
 
 echo 'info any *harbour*' >rules
 t 2 "a command that fails is told" \
   mail-triage --rules rules --exec 'grep -q harbour && exit 3; echo soon' mail
-is "$(urgencies)" "mail/m0@x info mail/m1@x info mail/m2@x info" "the rules decide then"
+is "$(urgencies)" "mail/m0@x info mail/m1@x info mail/m2@x info" \
+  "the rules decide where the command fails"
 is "$(sort "$err")" "mail-triage: --exec: mail/m0@x: ended with status 3
 mail-triage: --exec: mail/m1@x: printed no urgency
-mail-triage: --exec: mail/m2@x: printed no urgency" "each has a line"
+mail-triage: --exec: mail/m2@x: printed no urgency" \
+  "each mail that the command failed at has a line"
 t 2 "a command that hangs is ended" \
   mail-triage -n 1 --timeout 0.2 --exec 'sleep 100 & exec sleep 100' mail
 err_like "^mail-triage: --exec: mail/m[0-2]@x: took too long$" \
   "the message says that it took too long"
-is "$(lines "$out")" 1 "the mail is told with it"
+is "$(lines "$out")" 1 "a mail whose command hangs is told"
 run mail-triage -n 1 --exec 'yes urgent' mail
-err_like "printed more than 65536 bytes$" "one that never stops is ended, too"
-t 0 "one that does not read is none that fails" \
+err_like "printed more than 65536 bytes$" "a command that never stops printing is ended, too"
+t 0 "a command that does not read its mail may succeed" \
   mail-triage -n 1 --exec 'exec <&-; sleep 0.05; echo URGENT!' mail
-is "$(jq -r .urgency "$out")" urgent "its word counts"
+is "$(jq -r .urgency "$out")" urgent "the word of a command that does not read counts"
 
 run mail-triage -n 1 --exec 'echo "{\"urgent\": false}"' mail
 err_like ": printed no urgency$" "an object without that member has no word that counts"
@@ -66,10 +70,10 @@ start slow mail-triage --state state --exec 'echo $$ >>pids; test $(wc -l <pids)
 wait_until 20 at_least pids 2
 stop "$pid"
 status_is 143 "a signal ends it by the signal"
-ok "the command ends, too" wait_until 10 gone "$(tail -n 1 pids)"
-is "$(lines slow.out)" 1 "one was told"
+ok "the command ends with mail-triage" wait_until 10 gone "$(tail -n 1 pids)"
+is "$(lines slow.out)" 1 "one mail was told before the signal"
 run mail-triage --state state mail
-is "$(lines "$out")" 2 "the others are told by the next run"
+is "$(lines "$out")" 2 "the other mails are told by the next run"
 
 # --- to a person
 echo 'urgent from ops@*' >rules
@@ -78,9 +82,9 @@ cat >tell <<'END'
 jq -r '[.urgency, .title, .text] | join("|")' >>told
 END
 chmod +x tell
-t 0 "a mail, where it goes, and a person" \
+t 0 "an urgent mail goes by agent-notify to a person" \
   sh -c 'mail-triage --rules rules mail | agent-notify --route | agent-notify --state told.state --exec ./tell'
 ok "the urgent mail is told" grep -q '^urgent|ops@work.example: the harbour is down|all of it; \$(touch evil)' told
-not_ok "nothing of it is run on its way" test -e evil
+not_ok "nothing of a mail is run on its way to a person" test -e evil
 
 done_testing

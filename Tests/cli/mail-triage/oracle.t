@@ -7,12 +7,13 @@ needs python3
 
 mkdir "$tmp/mails"
 python3 "$cli/mail-triage/oracle.py" "$tmp/mails" || bail "no mails"
-is "$(lines "$tmp/mails/want")" 300 "the mails are there"
+is "$(lines "$tmp/mails/want")" 300 "three hundred mails are there"
 
 for place in dir box; do
   t 0 "all of the $place is read" mail-triage "$tmp/mails/$place"
-  err_empty "nothing is said against it"
-  ok "as Python reads it" python3 "$cli/mail-triage/compare.py" "$tmp/mails/want" "$out"
+  err_empty "nothing is said against the $place"
+  ok "the $place is read as Python reads it" \
+    python3 "$cli/mail-triage/compare.py" "$tmp/mails/want" "$out"
 done
 
 # The same from standard input, where its first line says what it is.

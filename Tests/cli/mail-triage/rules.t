@@ -89,7 +89,7 @@ is "$(verdicts | xargs -n 3 | tr '\n' ',')" \
   "nothing is urgent, and an answer is told to whom it is delivered to"
 is "$(told mail/delivered@x '.thread + " " + .about.type + " " + .about.id + " " + .title')" \
   "root@x mail delivered@x ada@work.example: Re: lunch" "a notification says what it is about"
-is "$(told mail/plain@x '.thread + " " + .title')" "plain@x Ada: lunch" "it names the person"
+is "$(told mail/plain@x '.thread + " " + .title')" "plain@x Ada: lunch" "a title names the person"
 # shellcheck disable=SC2086
 triage --me other@x,Me@Home.example $mails
 is "$(verdicts | grep attention | xargs)" "reply attention email delivered attention email" \
@@ -99,7 +99,7 @@ triage records
 status_is 0 "records of several kinds are read"
 is "$(verdicts | xargs -n 3 | tr '\n' ',')" \
   "telegram/c1/m1 attention message,slack/c2/m2 info message,openclaw/claw/main/a1 info message,cv1/2026-11-23T09:00:00Z info email,ms1 info email," \
-  "what came in, and neither one's own words nor what is old"
+  "only what came in and is not old is told"
 is "$(told message/telegram/c1/m1 '[.title, .text, .thread, .time, .about.id] | join(" ")')" \
   "Bob B are you there? t1 2026-11-23T10:00:00.000Z telegram/c1/m1" "an event is told"
 is "$(told message/openclaw/claw/main/a1 '[.backend, .profile, .title, .text] | join(" ")')" \
@@ -109,7 +109,7 @@ is "$(told mail/ms1 '[.title, .text, .thread] | join(" ")')" "Eve: Lease please 
 jq -c 'select(.id == "ms1")' records | mail-triage | cmp - /dev/stdin <<END
 $(jq -c 'select(.about.id == "ms1")' "$out")
 END
-is "$?" 0 "standard input gives the same"
+is "$?" 0 "records on standard input give the same notifications"
 
 # --- rules: the first that is about it decides
 mkdir -p "$XDG_CONFIG_HOME/agentutils"
@@ -137,7 +137,7 @@ is "$(verdicts)" "plain info email" "--rules FILE is used instead"
 # The name is whatever a stranger likes.
 printf 'From: "eve@x.example" <mallory@x>\nMessage-ID: <spoof@x>\n\n' >spoof
 triage spoof
-is "$(verdicts)" "spoof info email" "a name is no address"
+is "$(verdicts)" "spoof info email" "a name that looks like an address is not taken for one"
 
 cat >bad <<'END'
 urgnt from a
@@ -150,7 +150,7 @@ urgent subject fine
 END
 triage --rules bad plain
 status_is 2 "bad rules are bad usage"
-out_empty "nothing is read"
+out_empty "nothing is read under bad rules"
 is "$(sed 's/^mail-triage: bad://; s|/(/: .*|/(/|' "$err")" "1: urgnt: not emergency, urgent, attention, info or noise: did you mean urgent?
 2: form: not from, to, subject, text, list, any, platform or is: did you mean from?
 3: not URGENCY FIELD PATTERN
@@ -166,17 +166,19 @@ printf '%s\n' nonsense '{"kind":"llm_call"}' '[]' '{"contractVersion":3}' >stran
 head -n 1 records >>strange
 triage strange
 status_is 2 "what is not known is bad input"
-is "$(cut -d : -f 2-3 "$err" | xargs)" "strange:1 strange:2 strange:3 strange:4" "named by its line"
+is "$(cut -d : -f 2-3 "$err" | xargs)" "strange:1 strange:2 strange:3 strange:4" \
+  "bad input is named by its line"
 is "$(lines "$out")" 1 "the next record is read"
 triage -n 2 plain reply copy
-is "$(verdicts | xargs)" "plain info food reply noise email" "-n ends it"
+is "$(verdicts | xargs)" "plain info food reply noise email" "-n 2 ends it after two mails"
 triage plain plain
 is "$(lines "$out")" 1 "a mail is told once"
 triage -f
 status_is 2 "-f needs a maildir"
 triage -f plain
 status_is 2 "-f refuses a file"
-err_like "^mail-triage: plain: --follow is for maildirs" "the message says so"
+err_like "^mail-triage: plain: --follow is for maildirs" \
+  "the message says that --follow is for maildirs"
 triage --timeout 3
 status_is 2 "--timeout needs --exec"
 
