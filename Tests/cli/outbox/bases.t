@@ -26,18 +26,19 @@ forget
   line delete later ",\"base\":\"$none\""
 } | outbox add >"$tmp/other"
 t 1 "a deletion keeps its own base behind an edit that has none" outbox flush
-is "$(jq -r '.state + " " + .reason' "$out")" "dropped changed" "and is not done to another record"
-is "$(value later)" '{"title":"theirs"}' "which is still there"
+is "$(jq -r '.state + " " + .reason' "$out")" "dropped changed" \
+  "a deletion is not done to another record"
+is "$(value later)" '{"title":"theirs"}' "the record of others is still there"
 outbox drop --all >"$tmp/other"
 
 other anew '{"title":"old"}'
 fault me '{"method":"deleteRecord","lose":true}'
 timeout -s KILL 0.9 pds-record --queue delete $task anew >"$tmp/other" 2>&1
-is "$(value anew)" "" "a deletion whose answer is lost"
+is "$(value anew)" "" "a deletion whose answer is lost is done"
 other anew '{"title":"new of others"}'
 : >"$tmp/me.faults"
-t 1 "is not done again" outbox flush
-is "$(value anew)" '{"title":"new of others"}' "to what was made anew"
+t 1 "a deletion whose answer is lost is not done again" outbox flush
+is "$(value anew)" '{"title":"new of others"}' "what others made anew is not deleted"
 outbox drop --all >"$tmp/other"
 
 other again '{"title":"a","notes":"secret"}'
@@ -57,15 +58,15 @@ forget
 given '{"title":"b","status":"open"}' pds-record --queue put $task lost
 status_is 1 "an edit of which nothing is left has status 1"
 is "$(jq -r '.state + " " + .conflicts[0].of' "$out") $(value lost)" \
-  'merged ours {"status":"done","title":"a"}' "the record says so"
+  'merged ours {"status":"done","title":"a"}' "the record says that an edit lost to others"
 forget
 line put lost ',"record":{"title":"b","status":"open"}' | outbox add >"$tmp/other"
-t 1 "flush refuses it, too" outbox flush
+t 1 "flush refuses an edit of which nothing is left, too" outbox flush
 outbox drop --all >"$tmp/other"
 forget
 line put lost ',"record":{"title":"a","n":1}' | outbox add >"$tmp/other"
 run outbox flush
-is "$? $(jq -r .state "$out")" "0 merged" "what others added does it no harm"
+is "$? $(jq -r .state "$out")" "0 merged" "what others added does an edit no harm"
 
 other stale '{"title":"a","n":1,"updatedAt":"2026-01-01T00:00:00Z"}'
 pds list $task
@@ -95,12 +96,12 @@ is "$? $(jq -r '.uri | split("/")[-1]' "$out") $(value "$key" | jq -c .due)" "0 
   "what was created once is not created again"
 pds-record delete $task "$key" >"$tmp/other"
 create
-is "$? $(value "$key")" "0 " "if it is gone, either"
+is "$? $(value "$key")" "0 " "what was created and is gone is not created again"
 jq -c 'select(.state == null)' "$tmp/book" >"$tmp/older"
 cp "$tmp/older" "$tmp/book"
 other "$key" '{"title":"m"}'
 forget
 create
-is "$(value "$key")" '{"title":"m"}' "what was perhaps created is looked at first"
+is "$(value "$key")" '{"title":"m"}' "what was perhaps created is looked at before it is created"
 
 done_testing

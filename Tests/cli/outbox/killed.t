@@ -61,8 +61,8 @@ while [ $number -lt $rounds ]; do
 done
 diag "$told changes and $(lines "$tmp/created") new records of $rounds rounds were told"
 : >"$tmp/me.faults"
-t 0 "what is left is sent" outbox flush
-t 1 "nothing waits, and nothing was taken for another's" outbox list --all
+t 0 "what is left after the kills is sent" outbox flush
+t 1 "nothing waits after the kills, and nothing was taken for another's" outbox list --all
 curl -s "$(cat "$tmp/me.url")/xrpc/com.atproto.repo.listRecords?repo=alice.test&collection=$task&limit=100" \
   >"$tmp/there"
 for may in "$tmp/may/"*; do
@@ -72,9 +72,9 @@ for may in "$tmp/may/"*; do
   ok "$key is what it may be" grep -qxF -- "${value:-none}" "$may"
 done
 jq -r '.records[].value | select(.title == null).n' "$tmp/there" | sort >"$tmp/new"
-is "$(uniq -d "$tmp/new")" "" "nothing is there twice"
-is "$(sort "$tmp/created" | comm -23 - "$tmp/new" | xargs)" "" "and nothing is missing"
+is "$(uniq -d "$tmp/new")" "" "no new record is there twice"
+is "$(sort "$tmp/created" | comm -23 - "$tmp/new" | xargs)" "" "no new record is missing"
 is "$(find "$XDG_STATE_HOME/agentutils/outbox" -name '*.ndjson.*' | wc -l | tr -d ' ')" 0 \
-  "no half file is left" || ls -la "$XDG_STATE_HOME/agentutils/outbox"
+  "no half file is left after the kills" || ls -la "$XDG_STATE_HOME/agentutils/outbox"
 
 done_testing

@@ -43,11 +43,11 @@ for profile in me did; do
         waiting=$(outbox list -p "$profile" 2>"$tmp/other" | jq -r '.op + " " + .rkey')
         is "$status $(jq -r '.op + " " + .rkey' "$out")" \
           "$([ $how = add ] && echo 0 || echo 75) $waiting" "$what: waits"
-        is "${waiting#* }" one "it is in the outbox"
+        is "${waiting#* }" one "$what: it is in the outbox"
         up me
         run outbox flush -p "$profile"
         is "$status $(jq -r .state "$out") $(stored me | jq -r .title)" \
-          "0 done $([ $how = delete ] || echo new)" "and is done when the server is back"
+          "0 done $([ $how = delete ] || echo new)" "$what: it is done when the server is back"
       done
     done
   done
@@ -59,19 +59,19 @@ reset
 down me
 row bob.test stolen >"$tmp/line"
 t 75 "somebody else's row is kept before any login" pds-record --queue --timeout 2 put <"$tmp/line"
-is "$(jq -r .repo "$out")" bob.test "is kept under that name"
+is "$(jq -r .repo "$out")" bob.test "a row of somebody else is kept under that name"
 given '{"title":"mine"}' pds-record --queue --timeout 2 put $task two
 pds-record --queue list $task 2>"$tmp/other" | jq -r .value.title >"$tmp/titles"
-is "$(cat "$tmp/titles")" mine "and is not laid over one's own records"
+is "$(cat "$tmp/titles")" mine "somebody else's row is not laid over one's own records"
 up me
-t 1 "it is given up" outbox flush
+t 1 "somebody else's row is given up after a login" outbox flush
 is "$(jq -r '.state + " " + (.reason // "")' "$out" | sort | tr '\n' '|')" \
-  "done |dropped somebody else's record|" "when a login has told whose it is"
+  "done |dropped somebody else's record|" "the record says that a row is somebody else's"
 is "$(stored me | jq -r .title | sort | xargs)" "mine one" "one's own is written"
 pds-record delete $task two >"$tmp/other" || bail "no deletion"
 row bob.test stolen >"$tmp/line"
-t 2 "after a login it is refused" pds-record --queue put <"$tmp/line"
-t 2 "outbox refuses it, too" outbox add <"$tmp/line"
+t 2 "somebody else's row is refused after a login" pds-record --queue put <"$tmp/line"
+t 2 "outbox refuses somebody else's row, too" outbox add <"$tmp/line"
 
 reset
 down me
@@ -82,7 +82,8 @@ down me
 is "$(outbox list | wc -l)" 2 "two names of one record are two things at first"
 up me
 run outbox flush
-is "$(jq -r .state "$out") $(stored me | jq -r .title)" "done last" "and one when that is known"
+is "$(jq -r .state "$out") $(stored me | jq -r .title)" "done last" \
+  "two names of one record are one thing after a login"
 
 # --- deletions, after any command that read or wrote
 
@@ -105,10 +106,10 @@ for how in get list put lines; do
     up me
     run outbox flush
     if [ $change = no ]; then
-      is "$status $(stored me)" "0 " "the change is done"
+      is "$status $(stored me)" "0 " "a deletion after a plain $how is done"
     else
       is "$status $(jq -r .reason "$out") $(stored me | jq -r .title)" "1 changed of others" \
-        "keeps what others wrote"
+        "a deletion after a plain $how keeps what others wrote"
     fi
     outbox drop --all >"$tmp/other" 2>&1
   done
@@ -121,9 +122,9 @@ t 75 "a deletion of what was never read has status 75" \
 up me
 run outbox flush
 is "$status $(jq -r .reason "$out") $(stored me | jq -r .title)" \
-  "1 nothing tells what was to be deleted one" "is not done behind one's back"
+  "1 nothing tells what was to be deleted one" "a deletion of what was never read is not done later"
 outbox drop --all >"$tmp/other"
 run pds-record --queue delete $task one
-is "$status $(stored me)" "0 " "but at once, where the server is there"
+is "$status $(stored me)" "0 " "a deletion of what was never read is done where the server is there"
 
 done_testing

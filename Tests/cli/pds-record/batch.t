@@ -13,15 +13,16 @@ want() { jq -r '.value | "\(.n) \(.v)"' "$tmp/rows" | sort -n | xargs -n 2 | cks
 rows 1 450 1 >"$tmp/rows"
 put
 is "$status $(lines "$out")" "0 450" "450 rows are written"
-is "$(asked me applyWrites) $(asked me putRecord)" "3 0" "three commits are made"
+is "$(asked me applyWrites) $(asked me putRecord)" "3 0" "450 rows are written in three commits"
 is "$(jq -r '.uri | split("/")[-1]' "$out" | xargs)" "$(jq -r .rkey "$tmp/rows" | xargs)" \
-  "and told in the order of the input"
-is "$(jq -r 'select(.cid and .commit.rev).uri' "$out" | lines /dev/stdin)" 450 "each has its CID and its commit"
-is "$(there)" "$(want)" "they are there"
+  "written rows are told in the order of the input"
+is "$(jq -r 'select(.cid and .commit.rev).uri' "$out" | lines /dev/stdin)" 450 \
+  "each written row has its CID and its commit"
+is "$(there)" "$(want)" "450 written rows are there"
 pds-record list $task | jq -c '.value.v = 2' >"$tmp/rows"
 : >"$tmp/me.log"
 put
-is "$status $(asked me putRecord) $(there)" "0 0 $(want)" "they are written over in the same way"
+is "$status $(asked me putRecord) $(there)" "0 0 $(want)" "rows are written over in the same way"
 
 # --- lost answers
 
@@ -32,28 +33,31 @@ is "$status $(lines "$out") $(there)" "0 450 $(want)" "a commit whose answer is 
 rows 501 600 1 >"$tmp/rows"
 fault me '{"method":"applyWrites","lose":true}'
 put --swap none
-is "$status $(lines "$out")" "0 100" "nor for records that must not be there"
+is "$status $(lines "$out")" "0 100" "a lost answer is no harm for records that must not be there"
 put --swap none
-is "$status $(lines "$out") $(asked me putRecord)" "0 100 200" "which are done then"
+is "$status $(lines "$out") $(asked me putRecord)" "0 100 200" \
+  "records that must not be there are done where they are the same"
 jq -c '.value.v = 9' "$tmp/rows" >"$tmp/others"
 mv "$tmp/others" "$tmp/rows"
 put --swap none
 is "$status $(lines "$out") $(grep -c 'nothing was written' "$err")" "1 0 100" \
-  "while others are each a conflict"
+  "records that others changed are each a conflict"
 
 # --- some of each
 
 { rows 590 600 4; rows 601 610 4; echo '{"rkey":"a/b","value":{}}'; rows 590 590 5; } >"$tmp/rows"
 put
-is "$status $(lines "$out")" "2 22" "of old, new and bad ones the good are written"
-err_is "pds-record: standard input:22: neither an AT URI nor a record key: a/b" "and the bad are named"
-is "$(pds-record get $task k590 | jq .value.v)" 5 "of two of one key the last counts"
+is "$status $(lines "$out")" "2 22" "the good rows of old, new and bad ones are written"
+err_is "pds-record: standard input:22: neither an AT URI nor a record key: a/b" \
+  "the bad row is named"
+is "$(pds-record get $task k590 | jq .value.v)" 5 "the last of two rows of one key counts"
 fault me '{"method":"applyWrites","status":400,"text":"{\"error\":\"InvalidRequest\"}"}'
 fault me '{"method":"applyWrites","status":400,"text":"{\"error\":\"InvalidRequest\"}"}'
 fault me '{"method":"putRecord","status":400,"text":"{\"error\":\"InvalidRequest\",\"message\":\"bad\"}"}'
 rows 1 20 6 >"$tmp/rows"
 put
-is "$status $(lines "$out")" "2 19" "of those that the server does not want one keeps none from being written"
+is "$status $(lines "$out")" "2 19" \
+  "a row that the server refuses keeps no other from being written"
 err_like '^pds-record: standard input:1: .*InvalidRequest: bad' "the unwanted line is named"
 : >"$tmp/me.log"
 printf '%s\n' "{\"rkey\":\"big1\",\"value\":{\"t\":\"$(printf '%0600000d' 0)\"}}" \
@@ -72,14 +76,14 @@ for number in 1 2 3; do
 done
 exec 5>&-
 finished "$pid"
-is "$status $(lines "$tmp/slow.out")" "0 3" "are written at once"
+is "$status $(lines "$tmp/slow.out")" "0 3" "lines that come one by one are written at once"
 
 # --- an account that is not active
 
 rows 1 20 8 >"$tmp/rows"
 echo deactivated >"$tmp/me.faults.state"
 put
-status_is 77 "where nobody may write"
-err_one_line pds-record "that is said once"
+status_is 77 "rows of an account that may not write have status 77"
+err_one_line pds-record "one line says that an account may not write"
 
 done_testing

@@ -55,14 +55,15 @@ list --timeout 0 com.example.a|--timeout: above 0
 create --token-file - com.example.a|standard input cannot be the password and the records
 get --token-file - com.example.a|standard input cannot be the password and the records
 END
-is "$(requests .n | wc -l | tr -d ' ')" 0 "nobody is asked"
+is "$(requests .n | wc -l | tr -d ' ')" 0 "nobody is asked for what is refused"
 t 0 "a name that is good has status 0" pds-record describe
 is "$(requests .target)" "/xrpc/com.atproto.repo.describeRepo?repo=a.test" "the name is asked for"
 t 0 "reading takes no password" pds-record -p me --token-file /dev/null describe
 t 77 "without a password nobody logs in" pds-record -p me login
-err_like 'no app password' "and it is said"
+err_like 'no app password' "the message says that there is no app password"
 printf '[profile c]\nurl = %s\n' "$url" >>"$XDG_CONFIG_HOME/agentutils/config"
 t 2 "an agent without records is refused" pds-record -p c describe
-err_is "pds-record: c: a Clanky dashboard keeps no records of the AT Protocol" "the message says so"
+err_is "pds-record: c: a Clanky dashboard keeps no records of the AT Protocol" \
+  "the message says that a dashboard keeps no records"
 
 done_testing

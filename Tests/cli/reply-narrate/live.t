@@ -33,19 +33,21 @@ speaker_is() { case $(ps -o stat= -p "$(cat "$tmp/speaker")") in $1*) return 0 ;
 
 narrate live
 turn 1 >&9
-ok "the first is spoken as soon as it is there" wait_until 10 said "Turn 1."
+ok "the first turn is spoken as soon as it is there" wait_until 10 said "Turn 1."
 for id in 2 3 4; do turn "$id"; done >&9
-ok "of those that come meanwhile" wait_until 10 has "$tmp/live.err" '^reply-narrate: 3: skipped'
-is "$(grep -c skipped "$tmp/live.err")" 2 "all but the newest are skipped"
+ok "a turn that comes while another is spoken may be skipped" \
+  wait_until 10 has "$tmp/live.err" '^reply-narrate: 3: skipped'
+is "$(grep -c skipped "$tmp/live.err")" 2 "all but the newest of the waiting turns are skipped"
 pass_gate
-ok "which is spoken next" wait_until 10 said "Turn 1. done Turn 4."
+ok "the newest of the waiting turns is spoken next" wait_until 10 said "Turn 1. done Turn 4."
 turn 5 >&9
 exec 9>&-
 pass_gate
-ok "what waits at the end is spoken, too" wait_until 10 said "Turn 1. done Turn 4. done Turn 5."
+ok "a turn that waits at the end is spoken, too" \
+  wait_until 10 said "Turn 1. done Turn 4. done Turn 5."
 pass_gate
 finished "$pid"
-is "$status" 0 "and then all is done"
+is "$status" 0 "reply-narrate ends when all turns are spoken"
 
 narrate every --all
 for id in 1 2 3; do turn "$id"; done >&9
@@ -55,7 +57,7 @@ for count in 1 3 5; do
   pass_gate
 done
 finished "$pid"
-ok "or none is skipped" said "Turn 1. done Turn 2. done Turn 3. done"
+ok "--all skips no turn" said "Turn 1. done Turn 2. done Turn 3. done"
 
 # --- silence
 
@@ -67,24 +69,25 @@ silent=$pid
 turn 1 >&9
 wait_until 10 said "Turn 1."
 echo "$recorder" >"$mark"
-ok "while a clip is recorded the command stands still" wait_until 10 speaker_is T
+ok "the command stands still while a clip is recorded" wait_until 10 speaker_is T
 rm "$mark"
-ok "and goes on afterwards" wait_until 10 speaker_is S
+ok "the command goes on when the clip is recorded" wait_until 10 speaker_is S
 pass_gate
-ok "to its end" wait_until 10 said "Turn 1. done"
+ok "the command goes on to its end" wait_until 10 said "Turn 1. done"
 echo "$recorder" >"$mark.new"
 mv "$mark.new" "$mark"
 wait_until 10 has "$tmp/silent.err" 'silent while'
 : >"$tmp/silent.err"
 turn 2 >&9
 turn 3 >&9
-ok "what comes meanwhile waits" wait_until 10 has "$tmp/silent.err" '2: skipped'
-not_ok "and is not spoken" has "$tmp/said" 'Turn [23]'
+ok "a turn that comes while a clip is recorded waits" \
+  wait_until 10 has "$tmp/silent.err" '2: skipped'
+not_ok "a turn that waits for a clip is not spoken" has "$tmp/said" 'Turn [23]'
 stop "$recorder"
-ok "until whoever recorded is gone" wait_until 10 said "Turn 1. done Turn 3."
+ok "a turn is spoken when whoever recorded is gone" wait_until 10 said "Turn 1. done Turn 3."
 for words in '' 0 -1 x "$recorder"; do
   echo "$words" >"$mark"
-  ok "a mark that means nothing: $words" speaker_is S
+  ok "a mark that means nothing stops nobody: $words" speaker_is S
 done
 
 # --- a folder of the state that was made again
@@ -97,14 +100,15 @@ start recorder sleep 100
 echo "$pid" >"$mark"
 : >"$tmp/silent.err"
 turn 4 >&9
-ok "the mark in it is seen before something is spoken" wait_until 5 has "$tmp/silent.err" 'silent while'
-not_ok "the turn waits" has "$tmp/said" 'Turn 4'
+ok "a mark in a new folder is seen before something is spoken" \
+  wait_until 5 has "$tmp/silent.err" 'silent while'
+not_ok "the turn waits while the mark is in the new folder" has "$tmp/said" 'Turn 4'
 rm "$mark"
-ok "until it is gone" wait_until 5 said "Turn 1. done Turn 3. done Turn 4."
+ok "the turn is spoken when the mark is gone" wait_until 5 said "Turn 1. done Turn 3. done Turn 4."
 echo "$pid" >"$mark"
-ok "also while it is spoken" wait_until 5 speaker_is T
+ok "the mark stops a turn that is spoken, too" wait_until 5 speaker_is T
 stop "$pid"
-ok "the speaker goes on" wait_until 5 speaker_is S
+ok "the speaker goes on when whoever recorded is gone" wait_until 5 speaker_is S
 
 # --- the end
 
@@ -113,17 +117,17 @@ echo "$pid" >"$mark"
 wait_until 10 speaker_is T
 speaker=$(cat "$tmp/speaker")
 stop "$silent"
-is "$status" 143 "a signal ends it"
-ok "and the command, which stood still" gone "$speaker"
+is "$status" 143 "a signal ends reply-narrate"
+ok "a signal ends the command, which stood still" gone "$speaker"
 exec 9>&-
 rm "$mark"
 : >"$tmp/speaker"
 start held reply-narrate --exec "trap '' TERM INT; echo \$\$ >'$tmp/speaker'; sleep 100 & wait; wait" \
   "$root/Tests/fixtures/transcript.ndjson"
-ok "a command that does not want to end" wait_until 10 test -s "$tmp/speaker"
+ok "a command that ignores TERM is at work" wait_until 10 test -s "$tmp/speaker"
 stop "$pid" INT
-is "$status" 130 "it is ended by the signal"
-ok "the speaker is gone" gone "$(cat "$tmp/speaker")"
+is "$status" 130 "a signal ends reply-narrate though its command ignores TERM"
+ok "a command that ignores TERM is gone" gone "$(cat "$tmp/speaker")"
 
 # What the command started and that ignores TERM.
 cat >"$tmp/deaf" <<'END'
@@ -135,14 +139,14 @@ END
 t 2 "a command that takes too long is an error" \
   reply-narrate --timeout 0.6 --latest --exec "sh '$tmp/deaf' '$tmp/left' & wait" \
   "$root/Tests/fixtures/transcript.ndjson"
-ok "leaves nothing behind" wait_until 5 gone "$(cat "$tmp/left")"
+ok "a command that takes too long leaves nothing behind" wait_until 5 gone "$(cat "$tmp/left")"
 rm "$tmp/left"
 start held reply-narrate --exec "sh '$tmp/deaf' '$tmp/left' & wait" \
   "$root/Tests/fixtures/transcript.ndjson"
 wait_until 10 test -s "$tmp/left"
 stop "$pid"
-is "$status" 143 "neither does one that is ended by a signal"
-ok "it ends with us" wait_until 5 gone "$(cat "$tmp/left")"
+is "$status" 143 "a signal ends reply-narrate whose command left something"
+ok "what the command left ends with reply-narrate" wait_until 5 gone "$(cat "$tmp/left")"
 
 # A signal while a file is read.
 jq -nc '{type:"assistant",isSidechain:true,sessionId:"s1",uuid:"x",message:{}}' >"$tmp/line"

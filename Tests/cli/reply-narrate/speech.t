@@ -25,8 +25,9 @@ is "$(echo *.wav)" "0.wav 1.wav 2.wav 3.wav 4.wav" "each turn has a file"
 length() {
   python3 -c 'import sys, wave; f = wave.open(sys.argv[1]); print(10 * f.getnframes() // f.getframerate())' "$1"
 }
-ok "the first takes as long as its words" sh -c "[ $(length 0.wav) -gt 20 ] && [ $(length 0.wav) -lt 80 ]"
-ok "the second has fewer" test "$(length 1.wav)" -lt "$(length 0.wav)"
+ok "the first turn takes as long as its words" \
+  sh -c "[ $(length 0.wav) -gt 20 ] && [ $(length 0.wav) -lt 80 ]"
+ok "the second turn is shorter, as it has fewer words" test "$(length 1.wav)" -lt "$(length 0.wav)"
 
 if ! command -v pocketsphinx_continuous >/dev/null 2>&1; then
   skip 3 "needs pocketsphinx_continuous"
