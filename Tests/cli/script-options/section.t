@@ -102,7 +102,7 @@ run env AGENT_URL=https://other.example script-options --section profile home
 like "$(cat "$out")" "url='https://home.example'" "the environment does not stand for the file"
 section profile query
 is "$(sed -n '/^url\|^token/p' "$out" | paste -s -d ' ' -)" "url='' token_file='/secret'" \
-  "a query is not printed"
+  "a URL with a query is not printed"
 for words in 'host box' 'bus local' 'profile home' 'profile query' host bus profile; do
   eval "section $words"
   is "$(grep -c hunter2 "$out")" 0 "$words: no secret is printed"
@@ -134,19 +134,20 @@ is "$status $(cat "$out")" "0 host='.'
 conversation=''" "where nothing is configured, it is this machine"
 for name in . .: box: ; do
   host -- "$name"
-  is "$(head -n 1 "$out")" "host='${name%:}'" "of $name, the host is told"
+  is "$(head -n 1 "$out")" "host='${name%:}'" "the host of the profile $name is told"
 done
 host "it's:"
 eval "$(cat "$out")"
 # shellcheck disable=SC2154  # of the line before
-is "$host" "it's" "a shell reads it back"
+is "$host" "it's" "a shell reads the host of a profile back"
 printf '[profile desk]\nkind = claude\nhost = box\n' | configure
 host
-is "$(head -n 1 "$out")" "host='box'" "the usual profile may have one"
+is "$(head -n 1 "$out")" "host='box'" "the usual profile may name a host"
 printf '[profile web]\nurl = http://127.0.0.1:1\n' | configure
 for name in '' web nobody; do
   host ${name:+"$name"}
-  is "$status $(head -n 1 "$out")$(cat "$err")" "0 host=''" "of another agent none is told: $name"
+  is "$status $(head -n 1 "$out")$(cat "$err")" "0 host=''" \
+    "a profile of another agent has no host: $name"
 done
 host a b
 is "$status $(head -n 1 "$err")" "2 script-options: b: one word too many" "one profile is taken"

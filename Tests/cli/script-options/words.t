@@ -48,7 +48,7 @@ PATH=$tmp:$PATH
 # --- words
 while IFS='@' read -r words want; do
   eval "run $words"
-  is "$status $(cat "$out" "$err")" "0 $want" "$words"
+  is "$status $(cat "$out" "$err")" "0 $want" "these words are taken: $words"
 done <<'END'
 try@|||||||
 try -qa@1|||||1||
@@ -79,9 +79,9 @@ is "$(od -An -tx1 "$out" | tr -d ' \n')" 7c7c7c7c7c7c7ce92e7478747c "a name is i
 # --- mistakes: the problem in the script's name, and its usage
 while IFS='@' read -r words want; do
   eval "run $words"
-  is "$status $(head -n 1 "$err")" "2 ${words%% *}: $want" "$words"
+  is "$status $(head -n 1 "$err")" "2 ${words%% *}: $want" "these words are refused: $words"
   out_empty "nothing is printed: $words"
-  is "$(sed 1d "$err" | cut -d ' ' -f 1,2)" "usage: ${words%% *}" "but the usage is said"
+  is "$(sed 1d "$err" | cut -d ' ' -f 1,2)" "usage: ${words%% *}" "the usage is shown: $words"
 done <<'END'
 try -Z@unknown option -Z
 try --quite@unknown option --quite: did you mean --quiet?
@@ -105,8 +105,8 @@ END
 run sh -c 'echo "those of no-such-command" | script-options --ask no-such-command x'
 is "$status $(cat "$err")" "2 x: no-such-command is not in PATH" "a command that is not there is named"
 run env PATH=/nonexistent /bin/sh "$tmp/try"
-isnt "$status" 0 "a missing helper fails"
-err_like 'script-options' "and it is named"
+isnt "$status" 0 "a missing script-options ends the script"
+err_like 'script-options' "a missing script-options is named"
 run script-options
 is "$status $(head -n 1 "$err")" "2 script-options: which script?" "a name is needed"
 
@@ -155,7 +155,7 @@ err_is "does: a?[31m???ü?" "a message is one line, and harmless"
 run does tell_person no
 err_empty "what is for a person is not said in a pipe"
 run python3 "$cli/terminal.py" "$tmp/does" tell_person no
-is "$(tr -d '\r' <"$out")" "does: no" "at a terminal it is"
+is "$(tr -d '\r' <"$out")" "does: no" "what is for a person is told at a terminal"
 run does fail no 77
 is "$status $(cat "$err")" "77 does: no" "a failure has a status"
 run does misused no
@@ -235,7 +235,7 @@ wait_until 20 sh -c "test -s '$TMPDIR'/goes.*/self"
 stop "$pid" INT
 is "$status $(xargs <"$tmp/goes.out")" "143 begun interrupted" \
   "a script with interrupted goes on after an interrupt, and ends whom it knows"
-is "$(ls -A "$TMPDIR")" "" "its folder goes as well"
+is "$(ls -A "$TMPDIR")" "" "the folder of an interrupted script goes as well"
 run goes steady
 out_is steady "what is steady ignores an interrupt and a hangup"
 is "$(goes folder_in /a .b) $(goes folder_in a .b)" "/a/agentutils $HOME/.b/agentutils" \

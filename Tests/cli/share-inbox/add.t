@@ -16,7 +16,7 @@ field() { jq -r ".$1" "$out"; }
 
 inbox
 status_is 2 "a command is needed"
-err_like '^share-inbox: a command is needed: add' "and it says which there are"
+err_like '^share-inbox: a command is needed: add' "the message says which commands there are"
 inbox fetch
 status_is 2 "an unknown word is refused"
 inbox add
@@ -57,16 +57,17 @@ for words in "list -m" "list --max-size 1G" "list -a 1h" "list -s main" "list --
   inbox $words
   option=$(printf '%s\n' $words | sed -n '/^-/{p;q;}')
   status_is 2 "$option is not for ${words%% *}"
-  err_like "^share-inbox: --[a-z-]* is not for ${words%% *}\$" "and it says so"
+  err_like "^share-inbox: --[a-z-]* is not for ${words%% *}\$" \
+    "the message says that $option is not for ${words%% *}"
 done
-not_ok "none of them made an inbox" test -e "$folder"
+not_ok "no inbox is made for words that are refused" test -e "$folder"
 
 # --- add
 
 inbox list
-status_is 1 "an empty inbox: the answer is no"
+status_is 1 "an empty inbox has status 1"
 is "$(stat -c %a "$folder" 2>/dev/null || stat -f %Lp "$folder")" 700 \
-  "the folder is the user's alone"
+  "the folder of the inbox is the user's alone"
 
 # Names are bytes; not every disk has these.
 odd=$tmp/$(printf 'a\377.png')
@@ -74,8 +75,8 @@ other=$tmp/$(printf 'a\376.jpg')
 if echo 1 2>/dev/null >"$odd" && echo two >"$other"; then
   inbox add -m "$odd" "$other"
   is "$status $(jq -r '"\(.path[-4:]) \(.size)"' "$out" | tr '\n' ' ')" "0 .png 2 .jpg 4 " \
-    "names that are not UTF-8"
-  not_ok "and they are moved" test -e "$odd"
+    "names that are not UTF-8 are taken"
+  not_ok "files whose names are not UTF-8 are moved" test -e "$odd"
   clear_inbox
 else
   skip 2 "names are UTF-8 here"
@@ -84,23 +85,24 @@ fi
 printf 'a note\n' >"$tmp/a note.TXT"
 inbox add "$tmp/a note.TXT"
 status_is 0 "a file is added"
-is "$(jq -r '[.type, .state, .size] | join(" ")' "$out")" "inbox_item queued 7" "a record tells it"
-like "$(field id)" "^$name\$" "its id is a time and a UUID"
-is "$(field path)" "$folder/$(field id)-a-note.txt" "its path has the file's own name"
-like "$(field time)" '^2[0-9]{3}-.*Z$' "its time is there"
-ok "it is a copy" cmp "$tmp/a note.TXT" "$(field path)"
+is "$(jq -r '[.type, .state, .size] | join(" ")' "$out")" "inbox_item queued 7" \
+  "a record tells the added file"
+like "$(field id)" "^$name\$" "the id of an item is a time and a UUID"
+is "$(field path)" "$folder/$(field id)-a-note.txt" "the path of an item has the file's own name"
+like "$(field time)" '^2[0-9]{3}-.*Z$' "the time of an item is there"
+ok "an item is a copy of the file" cmp "$tmp/a note.TXT" "$(field path)"
 is "$(stat -c %a "$(field path)" 2>/dev/null || stat -f %Lp "$(field path)")" 600 \
-  "that is the user's alone"
+  "the copy is the user's alone"
 
 inbox add -m "$tmp/a note.TXT"
 status_is 0 "a file is moved"
-not_ok "it has left its place" test -e "$tmp/a note.TXT"
-is "$(cat "$(field path)")" 'a note' "and it is here"
+not_ok "a moved file has left its place" test -e "$tmp/a note.TXT"
+is "$(cat "$(field path)")" 'a note' "a moved file is in the inbox"
 
 inbox add -x md - <"$0"
 status_is 0 "standard input is added"
-ok "it is the same, byte for byte" cmp "$0" "$(field path)"
-like "$(field path)" '\.md$' "with the suffix that was asked for"
+ok "standard input is added, byte for byte" cmp "$0" "$(field path)"
+like "$(field path)" '\.md$' "an item has the suffix that was asked for"
 
 printf 'x' >"$tmp/plain"
 printf '\211PNG\r\n\032\n....' >"$tmp/shot"
@@ -113,26 +115,26 @@ inbox add "$tmp/plain" "$tmp/shot" "$tmp/.photo" "$tmp/pic.not-a-suffix" "$tmp/f
   "$tmp/data" "$tmp/empty"
 status_is 0 "files without a suffix are added"
 is "$(field path | sed 's/.*\.//' | tr '\n' ' ')" "txt png jpg webp mov bin txt " \
-  "their type is that of their first bytes"
+  "the type of a file without a suffix is that of its first bytes"
 inbox add - <"$tmp/film"
-like "$(field path)" '\.mov$' "standard input gets its type so, too"
+like "$(field path)" '\.mov$' "standard input gets its type from its first bytes, too"
 
 clear_inbox
 mkdir "$tmp/folder"
 inbox add "$tmp/plain" "$tmp/nowhere" "$tmp/folder" "$tmp/data"
 status_is 2 "what cannot be added is an error"
 is "$(cat "$err")" "share-inbox: $tmp/nowhere: no such file or directory
-share-inbox: $tmp/folder: is a directory" "each one named"
-is "$(lines "$out") $(left) $(hidden)" "2 2 0" "and the others are added"
+share-inbox: $tmp/folder: is a directory" "each file that cannot be added is named"
+is "$(lines "$out") $(left) $(hidden)" "2 2 0" "the files beside bad ones are added"
 inbox add "$(printf 'no\033[31m\nwhere')"
 is "$(lines "$err")" 1 "a hostile name is one line"
-not_ok "no escape is in it" grep -q "$(printf '\033')" "$err"
+not_ok "no escape of a hostile name is printed" grep -q "$(printf '\033')" "$err"
 inbox add -q "$tmp/plain"
 out_empty "--quiet prints no record"
 clear_inbox
 if [ -e /dev/full ]; then
   share-inbox add "$tmp/plain" "$tmp/data" >/dev/full 2>"$err"
-  is "$? $(left)" "2 2" "records that cannot be written: an error, and the files are there"
+  is "$? $(left)" "2 2" "records that cannot be written are an error, and the files are there"
   clear_inbox
 fi
 # What may have no end, or nobody at its other end.
@@ -140,7 +142,8 @@ mkfifo "$tmp/pipe"
 inbox add /dev/zero "$tmp/pipe" "$tmp/plain"
 is "$status $(left) $(hidden)" "2 1 0" "a device and a FIFO are not added, a file is"
 is "$(cat "$err")" "share-inbox: /dev/zero: a device, not a regular file; - reads standard input
-share-inbox: $tmp/pipe: a FIFO, not a regular file; - reads standard input" "each one named"
+share-inbox: $tmp/pipe: a FIFO, not a regular file; - reads standard input" \
+  "a device and a FIFO are named"
 ln -s "$tmp/plain" "$tmp/link"
 inbox add "$tmp/link"
 is "$status $(field size)" "0 1" "a link to a file is that file"
@@ -148,13 +151,13 @@ truncate -s 209715201 "$tmp/sparse"
 inbox add "$tmp/sparse" "$tmp/plain"
 is "$status $(lines "$out") $(hidden)" "2 1 0" "a file that is too large is not added, the next is"
 err_is "share-inbox: $tmp/sparse: too large (201 MB > 200 MB); --max-size allows more" \
-  "and it says what allows more"
+  "the message says what allows a larger file"
 inbox add -m --max-size 201M "$tmp/sparse"
-is "$status $(field size)" "0 209715201" "--max-size allows it"
+is "$status $(field size)" "0 209715201" "--max-size allows a larger file"
 inbox add --max-size 5000 - </dev/zero
-is "$status $(hidden)" "2 0" "standard input that does not end"
+is "$status $(hidden)" "2 0" "standard input that does not end is an error"
 err_is "share-inbox: standard input: too large (more than 5000 B); --max-size allows more" \
-  "is named, and nothing of it is left"
+  "standard input that does not end is named"
 head -c 5000 /dev/zero >"$tmp/exact"
 for limit in 5000 5001; do
   inbox add --max-size $limit - <"$tmp/exact"
@@ -164,19 +167,19 @@ printf 'ab\ncd\n' >"$tmp/six"
 # shellcheck disable=SC2016
 run sh -c '{ dd bs=3 count=1 && share-inbox add --max-size 3 -; } <"$1" 2>/dev/null' - "$tmp/six"
 is "$status $(tail -n 1 "$out" | jq -r .size)" "0 3" \
-  "of standard input that has been read in part, the rest is measured"
+  "the rest of standard input that has been read in part is measured"
 if [ -r /proc/cpuinfo ]; then
   # Its size is said to be 0, as that of a file that grows while it is copied.
   inbox add --max-size 99 /proc/cpuinfo
-  is "$status $(hidden)" "2 0" "a file of more bytes than were measured, and nothing is left of it"
+  is "$status $(hidden)" "2 0" "a file of more bytes than were measured leaves nothing"
   err_is "share-inbox: /proc/cpuinfo: too large (more than 99 B); --max-size allows more" \
-    "the message names it, too"
+    "a file of more bytes than were measured is named"
 else
   skip 2 "needs /proc"
 fi
 cat "$tmp/exact" >"$tmp/pipe" &
 inbox add --max-size 4999 - <"$tmp/pipe"
-status_is 2 "more than 4999 are refused in a pipe, too"
+status_is 2 "more than 4999 bytes are refused in a pipe, too"
 clear_inbox
 
 half() { find "$folder" -name '.add-*' -size 4c | grep -q .; }
@@ -190,10 +193,10 @@ while [ "$i" -lt 8 ]; do
   i=$((i + 1))
 done
 wait
-is "$(left) $(hidden)" "24 0" "eight at once are all added"
+is "$(left) $(hidden)" "24 0" "files of eight adds at once are all added"
 inbox list
 is "$(field id | sort -c && field id | sort -u | wc -l | tr -d ' ')" 24 \
-  "each has an id of its own, the oldest comes first"
+  "each item has an id of its own, and the oldest comes first"
 clear_inbox
 
 # A disk of its own, for it is to be full.
@@ -205,18 +208,19 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m none "$small" 2>/dev/null; 
   head -c 3000000 /dev/urandom >"$tmp/large.png"
   inbox --inbox "$small/inbox" add "$tmp/large.png" "$tmp/plain"
   status_is 2 "a disk that is full is an error"
-  err_is "share-inbox: $small/inbox: no space left on device" "it is told in one line"
+  err_is "share-inbox: $small/inbox: no space left on device" "a full disk is told in one line"
   is "$(find "$small/inbox" -type f | wc -l | tr -d ' ') $(lines "$out")" "1 1" \
-    "nothing half-written is left, and the small one fits"
+    "nothing half-written is left on a full disk, and the small file fits"
   inbox --inbox "$small/inbox" add -m "$tmp/large.png"
   ok "a file that cannot be moved stays" test -s "$tmp/large.png"
   inbox --inbox "$small/inbox" add - <"$tmp/large.png"
-  status_is 2 "standard input fails so, too"
-  is "$(find "$small/inbox" -type f | wc -l | tr -d ' ')" 1 "nothing of it is left"
+  status_is 2 "standard input on a full disk is an error, too"
+  is "$(find "$small/inbox" -type f | wc -l | tr -d ' ')" 1 \
+    "nothing of standard input is left on a full disk"
   head -c 300000 "$tmp/large.png" >"$tmp/fits.png"
   inbox --inbox "$small/inbox" add -m "$tmp/fits.png"
   is "$status $(field size)" "0 300000" "a file is moved from another disk"
-  not_ok "and has left its place" test -e "$tmp/fits.png"
+  not_ok "a file moved from another disk has left its place" test -e "$tmp/fits.png"
 else
   skip 8 "needs root and a tmpfs"
 fi
@@ -236,21 +240,23 @@ moves() {
   PATH=$tmp/fake:$PATH run share-inbox add --bus --move "$tmp/notes.txt"
   status_is "$2" "$1"
 }
-moves "a file that is moved to a bus" 0 true
-not_ok "has left its place" test -e "$tmp/notes.txt"
-ok "it has come to the inbox" test -s "$tmp/published"
-moves "one in whose place another is put" 2 "echo second >'$tmp/new'; mv '$tmp/new' '$tmp/notes.txt'"
+moves "a file is moved to a bus" 0 true
+not_ok "a file that was moved to a bus has left its place" test -e "$tmp/notes.txt"
+ok "a file that was moved to a bus has been published" test -s "$tmp/published"
+moves "a file in whose place another is put is an error" \
+  2 "echo second >'$tmp/new'; mv '$tmp/new' '$tmp/notes.txt'"
 err_is "share-inbox: $tmp/notes.txt: copied, but changed since: kept" \
   "the message says that it was kept"
-is "$(cat "$tmp/notes.txt")" second "and the other one is kept"
-moves "one to which something is added" 2 "echo second >>'$tmp/notes.txt'"
-is "$(cat "$tmp/notes.txt" | tr '\n' ' ')" "first second " "it is kept"
+is "$(cat "$tmp/notes.txt")" second "the other file is kept"
+moves "a file to which something is added is an error" 2 "echo second >>'$tmp/notes.txt'"
+is "$(cat "$tmp/notes.txt" | tr '\n' ' ')" "first second " \
+  "a file to which something was added is kept"
 echo first >"$tmp/target.txt"
 ln -sf target.txt "$tmp/link.txt"
 echo true >"$tmp/meanwhile"
 PATH=$tmp/fake:$PATH run share-inbox add --bus --move "$tmp/link.txt"
-is "$status $(cat "$tmp/target.txt")" "0 first" "a symbolic link: its file stays"
-not_ok "and the link has left its place" test -L "$tmp/link.txt"
+is "$status $(cat "$tmp/target.txt")" "0 first" "the file of a symbolic link that is moved stays"
+not_ok "a symbolic link that is moved has left its place" test -L "$tmp/link.txt"
 
 # A signal leaves nothing half-written.
 mkfifo "$tmp/slow"
@@ -261,7 +267,8 @@ echo text >&7
 half_written() { find "$folder" -name '.add-*' -size +0 | grep -q .; }
 ok "standard input is copied as it comes" wait_until 30 half_written
 stop "$slow"
-is "$status $(find "$folder" -name '.add-*' | wc -l | tr -d ' ')" "143 0" "and a signal leaves nothing of it"
+is "$status $(find "$folder" -name '.add-*' | wc -l | tr -d ' ')" "143 0" \
+  "a signal leaves nothing of standard input"
 exec 7>&-
 
 # --- list, retry, remove
@@ -270,12 +277,13 @@ inbox add "$tmp/plain" "$tmp/shot" "$tmp/data"
 cp "$out" "$tmp/added"
 inbox list
 status_is 0 "the items are listed"
-is "$(jq -c 'del(.time)' "$out")" "$(jq -c 'del(.time)' "$tmp/added")" "as they were added"
+is "$(jq -c 'del(.time)' "$out")" "$(jq -c 'del(.time)' "$tmp/added")" \
+  "the items are listed as they were added"
 inbox list -o table
 out_like '^NAME +STATE +SIZE +TIME +ID$' "a table is printed, its ids last"
 out_like "^[a-z]+\.[a-z]+ +queued +[0-9]+ B .* $name\$" "each item has a line"
 inbox list -o table --color always
-ok "in colour, when asked" grep -q "$(printf '\033')\\[" "$out"
+ok "--color always prints a table in colour" grep -q "$(printf '\033')\\[" "$out"
 inbox list -o tsv
 is "$(cut -f 2,3,9 "$out" | tr '\t\n' '  ')" \
   "queued 1 plain.txt queued 12 shot.png queued 2 data.bin " "TSV is printed"
@@ -284,30 +292,32 @@ is "$(cut -f 2,3,9 "$out" | head -n 2 | tr '\t\n' '  ')" "state size name queued
   "--header names the fields"
 first=$(head -n 1 "$tmp/added" | jq -r .id)
 inbox remove "$first" nothing
-status_is 1 "an id that is none: the answer is no"
-err_is 'share-inbox: nothing: no such item' "and it is named"
-is "$(field id) $(left)" "$first 2" "the other one is removed, and said to be"
+status_is 1 "an id that does not exist has status 1"
+err_is 'share-inbox: nothing: no such item' "an id that does not exist is named"
+is "$(field id) $(left)" "$first 2" "the item beside it is removed, and said to be"
 second=$(sed -n 2p "$tmp/added" | jq -r .id)
 inbox drain --exec 'exit 3'
-status_is 75 "what is not taken stays"
-is "$(left)" 2 "all of it stays"
+status_is 75 "an item that a command does not take stays"
+is "$(left)" 2 "all items that a command does not take stay"
 inbox list
 is "$(jq -r '.state + " " + .reason' "$out" | sort -u)" "queued ended with status 3" \
-  "and the reason is known"
+  "the reason why an item stays is known"
 inbox drain --exec cat --max-size 10
 status_is 2 "a file that is too large is an error"
 err_is "share-inbox: $folder/$second-shot.png: too large (12 B > 10 B)" "the file is named"
-like "$(tr '\n' ' ' <"$out")" '"state":"failed".*"state":"delivered"' "the others are taken"
+like "$(tr '\n' ' ' <"$out")" '"state":"failed".*"state":"delivered"' \
+  "the items beside one that is too large are taken"
 inbox drain --exec cat
-is "$status $(left)" "0 1" "it is not tried again"
+is "$status $(left)" "0 1" "an item that failed is not tried again"
 inbox list
 is "$(jq -r '[.state, .reason] | join(": ")' "$out")" "failed: too large (12 B > 10 B)" \
-  "the list says why"
+  "the list says why an item failed"
 inbox retry "${second#*-}"
-is "$status $(field state)" "0 queued" "until asked for, by its UUID alone"
+is "$status $(field state)" "0 queued" "retry queues an item by its UUID alone"
 inbox drain --exec "cat >'$tmp/taken'"
-is "$status $(left) $(hidden)" "0 0 0" "then it is, and nothing is left of it"
-ok "it is the same, byte for byte" cmp "$tmp/shot" "$tmp/taken"
+is "$status $(left) $(hidden)" "0 0 0" \
+  "an item that is tried again is taken, and nothing of it is left"
+ok "an item that is tried again is taken byte for byte" cmp "$tmp/shot" "$tmp/taken"
 
 # --- what is none of its own
 
@@ -334,7 +344,8 @@ for word in list 'drain --exec cat'; do
   err_like "/1-$uuid.txt: a symbolic link, left alone" "$word: a link is left alone"
   err_like "/2-$uuid.txt: a FIFO, left alone" "$word: a FIFO is left alone"
   err_like "/3-$uuid.txt: a folder, left alone" "$word: a folder is left alone"
-  err_like "/7-$uuid.txt: a file with several names, left alone" "$word: one with two names"
+  err_like "/7-$uuid.txt: a file with several names, left alone" \
+    "$word: a file with two names is left alone"
   err_like "/notes.txt: not an item's name, left alone" "$word: another name is left alone"
   if [ "$others" -eq 11 ]; then
     err_like "/5-$uuid.txt: a device, left alone" "$word: a device is left alone"
@@ -342,17 +353,17 @@ for word in list 'drain --exec cat'; do
       "$word: the file of somebody else is left alone"
   fi
 done
-out_like '^x\{' "only the item was handed over"
+out_like '^x\{' "a drain hands over the item alone"
 inbox purge -a 0
 is "$(field id 2>/dev/null) $(find "$folder" -mindepth 1 -maxdepth 1 -exec echo . \; | wc -l | tr -d ' ')" \
-  " $others" "purge leaves them alone, too"
+  " $others" "purge leaves other things alone, too"
 inbox remove "1-$uuid" "3-$uuid" "7-$uuid"
-is "$status $(cat "$tmp/secret")" "1 secret" "and they cannot be removed by an id"
+is "$status $(cat "$tmp/secret")" "1 secret" "other things cannot be removed by an id"
 find "$folder" -mindepth 1 -delete
 touch "$folder/notes.txt"
 inbox add -q "$tmp/shot"
 inbox drain --exec 'cat >/dev/null'
-is "$status $(left)" "0 0" "a name that is no item's is no failure"
+is "$status $(left)" "0 0" "a name that is not an item's is no failure"
 clear_inbox
 
 # What somebody else put beside an item leads nowhere.
@@ -368,7 +379,7 @@ for kind in link FIFO; do
   inbox drain --exec 'exit 3'
   is "$status $(cat "$tmp/victim")" "75 mine" "nothing is written through a $kind"
   inbox list
-  is "$(field reason)" "ended with status 3" "it is a file of ours then"
+  is "$(field reason)" "ended with status 3" "a note is a file of our own in spite of a $kind"
   clear_inbox
 done
 
@@ -390,20 +401,21 @@ touch "$folder/.add-now"
 inbox purge
 is "$(jq -r '.path + " " + .reason' "$out")" "$folder/$((epoch - 90000))-$uuid.old purged
 $folder/$((epoch + 90000))-$uuid.lost purged" "what is older than a day is purged"
-is "$(left) $(hidden)" "2 1" "and what an add that was killed left; nothing else"
+is "$(left) $(hidden)" "2 1" "purge removes what a killed add left, and nothing else"
 inbox purge -a 22h
-is "$(jq -r .path "$out")" "$folder/$((epoch - 80000))-$uuid.new" "--age says how old"
+is "$(jq -r .path "$out")" "$folder/$((epoch - 80000))-$uuid.new" \
+  "purge --age says how old an item may be"
 item $((epoch - 90000)) old old "$epoch"
 item $((epoch - 80000)) new "old content" $((epoch - 900000))
 inbox drain --exec false
-is "$(left)" 3 "a drain purges nothing unasked: it may be the only copy"
-err_unlike purged "and says nothing of it"
+is "$(left)" 3 "a drain purges nothing unasked"
+err_unlike purged "a drain says nothing of purging"
 inbox drain -a 24h --exec false
-is "$(left)" 2 "--age purges the old ones"
+is "$(left)" 2 "drain --age purges the old items"
 err_like "$((epoch - 90000))-$uuid.old: purged: it could not be delivered in time" \
-  "the message says so"
+  "the message says that an item was purged"
 inbox drain -a 22h --exec false
-is "$(left)" 1 "its own age counts"
+is "$(left)" 1 "drain --age goes by the age of the name"
 clear_inbox
 
 # --- the folder
@@ -412,12 +424,12 @@ mkdir -m 777 "$tmp/open"
 chmod 777 "$tmp/open"
 inbox list --inbox "$tmp/open"
 status_is 2 "a folder that everyone can write to is refused"
-err_one_line share-inbox "it is told in one line"
+err_one_line share-inbox "a folder that everyone can write to is told in one line"
 cd "$tmp" || exit
 printf 'x' >"$tmp/plain"
 inbox add --inbox here plain
 is "$status $(field path | sed 's,/[^/]*$,,')" "0 $tmp/here" "--inbox may be relative"
 touch "$tmp/file"
 inbox list --inbox "$tmp/file"
-status_is 2 "a file is no inbox"
+status_is 2 "a file is refused as an inbox"
 done_testing

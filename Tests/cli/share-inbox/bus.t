@@ -20,21 +20,24 @@ take='cat >"'$tmp'/got/$INBOX_NAME"'
 head -c 70000 /dev/urandom >"$tmp/shot one.png"
 t 0 "a file is put on the bus" share-inbox add --bus "$tmp/shot one.png"
 is "$(jq -c '[.type, .name, .size, .state, .path]' "$out")" \
-  '["inbox_item","shot-one.png",70000,"queued",null]' "a record tells it"
+  '["inbox_item","shot-one.png",70000,"queued",null]' \
+    "a record tells the file that was put on the bus"
 id=$(jq -r .id "$out")
-is "$(waiting) $(left)" "1 0" "it is there, and not in the folder"
+is "$(waiting) $(left)" "1 0" "a file on the bus is in the stream, and not in the folder"
 is "$(bus_client info inbox | jq -c '[.retention, .subjects]')" '["workqueue",["inbox.file"]]' \
-  "which is a queue of work"
+  "the stream of an inbox is a queue of work"
 run bus-get -t inbox -d share-inbox --all --ack-wait 1 -n 1 -x "cat >'$tmp/dump'" inbox.file
 bus_client put inbox.file <"$tmp/dump"
 is "$(jq -c '[.type, .id, .name, .size, .sha256]' "$tmp/dump")" \
   "[\"inbox_file\",\"$id\",\"shot-one.png\",70000,\"$(sums "$tmp/shot one.png")\"]" "the record has its digest"
-t 0 "another machine takes it" share-inbox drain --bus --exec "$take"
-is "$(jq -c '[.id, .state]' "$out")" "[\"$id\",\"delivered\"]" "it is delivered there"
-ok "it is the same, byte for byte" cmp "$tmp/shot one.png" "$tmp/got/$id-shot-one.png"
-is "$(waiting) $(left)" "0 0" "nothing is left"
+t 0 "another machine takes a file from the bus" share-inbox drain --bus --exec "$take"
+is "$(jq -c '[.id, .state]' "$out")" "[\"$id\",\"delivered\"]" \
+  "a file is delivered on the other machine"
+ok "a file from the bus is the same, byte for byte" \
+  cmp "$tmp/shot one.png" "$tmp/got/$id-shot-one.png"
+is "$(waiting) $(left)" "0 0" "nothing is left on the bus when a file was taken"
 t 0 "an empty queue is no error" share-inbox drain --bus --exec "$take"
-out_empty "is nothing to tell of"
+out_empty "an empty queue prints nothing"
 
 # --- a machine that is killed with a file: the queue's acknowledgements have a second
 echo held >"$tmp/held.log"
@@ -43,7 +46,7 @@ mkfifo "$tmp/silent"
 exec 5<>"$tmp/silent"
 start holder sh -c "exec bus-get --confirm -t inbox -d share-inbox inbox.file <'$tmp/silent'"
 ok "a machine has a file" wait_until 20 test -s "$tmp/holder.out"
-t 75 "another one does not get it" share-inbox drain --bus --exec "$take"
+t 75 "a file that another machine has is not given twice" share-inbox drain --bus --exec "$take"
 err_is "share-inbox: stream inbox: 1 record is with another reader, or given back until later" "the message says where the record is"
 kill -9 "$pid"
 exec 5>&-
@@ -51,23 +54,26 @@ comes_again() {
   run share-inbox drain --bus --exec "$take"
   [ "$status" -eq 0 ]
 }
-ok "when it is killed" wait_until 30 comes_again
-is "$(cat "$tmp"/got/*-held.log) $(waiting)" "held 0" "the file comes to the other"
+ok "a file comes again when its machine was killed" wait_until 30 comes_again
+is "$(cat "$tmp"/got/*-held.log) $(waiting)" "held 0" \
+  "the file of a killed machine comes to the other"
 
 # --- what cannot be added
 echo text >"$tmp/move.txt"
 run share-inbox add -q -m -x md --bus "$tmp/move.txt"
-not_ok "-m takes it from its place" test -e "$tmp/move.txt"
+not_ok "-m takes a file from its place" test -e "$tmp/move.txt"
 head -c 7000000 /dev/urandom >"$tmp/large.bin"
 t 2 "a file that the server does not take is an error" share-inbox add --bus "$tmp/large.bin" "$tmp"
-err_like "^share-inbox: $tmp/large\\.bin: too large for the bus \\(7000000 bytes > 62[0-9]{5} bytes\\)$" "is named"
+err_like "^share-inbox: $tmp/large\\.bin: too large for the bus \\(7000000 bytes > 62[0-9]{5} bytes\\)$" \
+  "a file that the server does not take is named"
 run share-inbox add --bus --max-size 1K "$tmp/large.bin"
-err_is "share-inbox: $tmp/large.bin: too large (7000000 B > 1024 B); --max-size allows more" "as is one over --max-size"
-is "$(waiting)" 1 "nothing of it is sent"
+err_is "share-inbox: $tmp/large.bin: too large (7000000 B > 1024 B); --max-size allows more" \
+  "a file over --max-size is named"
+is "$(waiting)" 1 "nothing of files that are too large is sent"
 t 0 "standard input is added" sh -c "echo said | share-inbox add -q --bus -"
 run share-inbox drain -q --bus --exec "$take"
 is "$(cat "$tmp"/got/*-move.md "$tmp"/got/*.txt)" "text
-said" "they come, too"
+said" "a moved file and standard input come, too"
 
 # --- what strangers publish
 good=$(jq -c '.id = "1700000000-019cce2e-8f2a-7c01-9d3e-4b5a6c7d8e9f"' "$tmp/dump")
@@ -87,22 +93,24 @@ change() { printf '%s\n' "$good" | jq -c "$1"; }
   printf '%s\n' "$good"
 } | bus_client put inbox.file
 : >"$tmp/delivered"
-t 2 "what is no file" share-inbox drain --bus --exec 'cat >>"'"$tmp/delivered"'"'
-ok "is named, and the others come" cmp "$tmp/delivered" "$tmp/shot one.png"
+t 2 "records that are not files are an error" \
+  share-inbox drain --bus --exec 'cat >>"'"$tmp/delivered"'"'
+ok "the file behind records that are not files comes" cmp "$tmp/delivered" "$tmp/shot one.png"
 is "$(grep -c 'refused with status 65' "$err") $(grep -c 'seq 16 on inbox.file: not a record: ' "$err") $(tail -n 1 "$err")" \
-  "9 1 share-inbox: 1 more bad event" "the place is told"
+  "9 1 share-inbox: 1 more bad event" "the place of a record that is not a file is told"
 is "$(grep -cE '^share-inbox: (17000|[.][.]/x).*: (not a |its data is not )' "$err")" 10 \
-  "ten of them are told"
-unlike "$(cat "$err")" "$(printf '\033')" "they are plain text"
-is "$(waiting) $(left)" "0 0" "it does not come again"
-is "$(find "$tmp" -name 'x*.png' -o -name .profile)" "" "no name leads anywhere else"
+  "ten records that are not files are told"
+unlike "$(cat "$err")" "$(printf '\033')" "bad records are told in plain text"
+is "$(waiting) $(left)" "0 0" "a record that is not a file does not come again"
+is "$(find "$tmp" -name 'x*.png' -o -name .profile)" "" "a name in a record leads nowhere else"
 printf '%s\n' "$good" | bus_client put inbox.file
 run share-inbox drain --bus --exec "$take"
-is "$status $(cat "$out") $(waiting)" "0  0" "the same id again is not delivered again"
+is "$status $(cat "$out") $(waiting)" "0  0" "a file whose id came before is not delivered again"
 big=$(printf '%s\n' "$good" | jq -c '.id = "1700000001-019cce2e-8f2a-7c01-9d3e-4b5a6c7d8e9f"')
 printf '%s\n' "$big" | bus_client put inbox.file
 run share-inbox drain --bus --max-size 10K --exec "$take"
-is "$status $(waiting) $(grep -c 'too large (70000 B > 10240 B)' "$err")" "2 0 1" "one over --max-size is refused"
+is "$status $(waiting) $(grep -c 'too large (70000 B > 10240 B)' "$err")" "2 0 1" \
+  "a file from the bus over --max-size is refused"
 
 # --- two days on the bus
 old=$(($(date +%s) - 172800))-019cce2e-8f2a-7c01-9d3e-4b5a6c7d8e9f
@@ -111,7 +119,7 @@ run share-inbox drain --bus --exec 'exit 75'
 is "$status $(waiting) $(left)" "75 0 1" "what could not be delivered stays, however long it was on the way"
 touch -t 202001010000 "$folder/.taken-$old"
 run share-inbox purge
-is "$(jq -r .id "$out") $(left)" "$old 0" "until it is old here, too"
+is "$(jq -r .id "$out") $(left)" "$old 0" "a file of the bus is purged when it is old here, too"
 
 # --- killed, and two machines
 start_box
@@ -129,9 +137,9 @@ cp "$out" "$tmp/files"
 # shellcheck disable=SC2086
 start watch share-inbox watch -q --bus $inbox_args
 watch=$pid
-ok "after 20 kills all is taken" wait_until 60 none_waits
+ok "all files are taken from the bus after 20 kills" wait_until 60 none_waits
 nothing_left() { [ "$(left)" -eq 0 ]; }
-ok "all is delivered" wait_until 60 nothing_left
+ok "all files are delivered after 20 kills" wait_until 60 nothing_left
 # shellcheck disable=SC2046
 came_once killed $(cat "$tmp/files")
 forget_typed
@@ -167,18 +175,19 @@ for bytes in 1200 20000; do
 done
 link pass
 link cut 1200
-t 75 "bus-get: the same" timeout 20 bus-get -s "$early" -t plain --all -e -q --max-wait 2
+t 75 "bus-get gives up a link that brings nothing, too" \
+  timeout 20 bus-get -s "$early" -t plain --all -e -q --max-wait 2
 err_like 'link lost' "the message says that the link was lost"
-t 75 "once is enough for --max-wait 0" \
+t 75 "--max-wait 0 tries such a link once" \
   timeout 20 bus-get -s "$early" -t plain --all -e -q --max-wait 0
 link pass
 link cut 20000 up
 head -c 100000 /dev/zero | tr '\0' x | sed 's/.*/{"content":"&"}/' >"$tmp/large"
-t 75 "bus-put: one that takes nothing" \
+t 75 "bus-put gives up a link that takes nothing" \
   timeout 20 bus-put -s "$early" -t inbox -u inbox.file -q --max-wait 2 <"$tmp/large"
 link pass
 t 0 "a link that is whole again has status 0" timeout 60 share-inbox drain --bus --exec "$take"
-is "$(waiting)" 0 "brings the file"
+is "$(waiting)" 0 "a link that is whole again brings the file"
 printf '[bus local]\nservers = %s\n' "$bus" >"$XDG_CONFIG_HOME/agentutils/config"
 stop "$bus_pid"
 t 75 "without a server the status is 75" share-inbox drain --bus --exec "$take"
@@ -189,6 +198,6 @@ wait_until 30 child_of
 began=$(date +%s)
 stop "$drain"
 took=$(($(date +%s) - began))
-is "$status" 143 "a signal ends the wait for one"
-ok "it ends at once ($took s)" test "$took" -le 4
+is "$status" 143 "a signal ends the wait for a server"
+ok "a signal ends the wait at once ($took s)" test "$took" -le 4
 done_testing

@@ -37,7 +37,7 @@ forget_typed
 run sh "$there/shot.sh"
 is "$status $(cat "$err" | grep -cv 'new host')" "0 0" "the key for screenshots works"
 came_once "a screenshot" "$tmp/shot.png"
-like "$(typed_now)" '\.png $' "it is a picture"
+like "$(typed_now)" '\.png $' "a screenshot is a picture"
 
 # --- a folder that something else fills
 mkdir "$tmp/fill"
@@ -57,9 +57,10 @@ again() {
   for file in "$tmp/fill/a b.txt" "$tmp/fill/c"; do perl -e 'open F, "+<", shift' "$file"; done
   both
 }
-ok "a folder that something else fills" wait_until 30 again
+ok "a folder that something else fills is watched" wait_until 30 again
 stop "$fill"
-is "$(find "$tmp/fill" -type f | wc -l | tr -d ' ')" 0 "its files have moved into the inbox"
+is "$(find "$tmp/fill" -type f | wc -l | tr -d ' ')" 0 \
+  "the files of the folder have moved into the inbox"
 
 # --- the services' commands, and their files
 command_of() { sed -n 's,^ExecStart=/usr/local/bin/,,p' "$there/share-inbox.service"; }
@@ -67,25 +68,25 @@ forget_typed
 # shellcheck disable=SC2046
 run $(command_of)
 is "$status $(left)" "0 0" "the command of the service works: $(command_of)"
-is "$(typed_paths | wc -l | tr -d ' ')" 2 "delivers what is there"
+is "$(typed_paths | wc -l | tr -d ' ')" 2 "the command of the service delivers what is there"
 rtmux kill-session -t =riff
 share-inbox add -q "$tmp/shot.png"
 # shellcheck disable=SC2046
 run $(command_of)
-not_ok "and fails with a status that has it started again" grep -Eq \
+not_ok "the service fails with a status that has it started again" grep -Eq \
   "RestartPreventExitStatus=(.* )?$status( |\$)" "$there/share-inbox.service"
-is "$status" 75 "while something is queued"
+is "$status" 75 "the service has status 75 while something is queued"
 
 python3 -c '
 import plistlib, sys
 said = plistlib.load(open(sys.argv[1], "rb"))
 assert said["RunAtLoad"] is True and said["KeepAlive"] == {"SuccessfulExit": False}
 print(" ".join(said["ProgramArguments"]))' "$there/share-inbox.plist" >"$tmp/arguments"
-is "$(cat "$tmp/arguments")" "/usr/local/bin/share-inbox watch -q" "launchd's file is one"
+is "$(cat "$tmp/arguments")" "/usr/local/bin/share-inbox watch -q" "launchd's file has the command of the watch"
 # shellcheck disable=SC2046
 start agent $(sed 's,/usr/local/bin/,,' "$tmp/arguments")
 start_agent riff
-ok "its command delivers" wait_until 30 eval '[ "$(left)" -eq 0 ]'
+ok "the command of launchd's file delivers" wait_until 30 eval '[ "$(left)" -eq 0 ]'
 stop "$pid"
 
 if command -v systemd-analyze >/dev/null; then

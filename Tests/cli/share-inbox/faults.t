@@ -67,7 +67,7 @@ for transport in $transports; do
   done
   is "$odd" "" "$transport: a link that is cut ends it with 75 and one line"
   diag "$cut_short of $count were cut before they were through"
-  ok "$transport: most were" test "$cut_short" -ge $((count / 2))
+  ok "$transport: most of the links were cut" test "$cut_short" -ge $((count / 2))
 
   # Silence, in the middle of a file.
   for silence in blackhole 'silence up' 'silence down'; do
@@ -86,7 +86,7 @@ for transport in $transports; do
     link $silence
     finished "$pid"
     is "$status $(lines "$tmp/still.err")" "75 1" \
-      "$transport, $silence: it is noticed, with 75 and one line"
+      "$transport, $silence: a silent link is noticed, with 75 and one line"
   done
 
   # A byte that changed on its way is noticed by SSH.
@@ -118,7 +118,7 @@ for transport in $transports; do
   head -c 700000 /dev/urandom >"$made/slow.bin"
   share-inbox add -q "$made/slow.bin"
   inbox drain --max-time 1.5
-  is "$status $(cat "$err")" "0 " "$transport: a slow line has its time"
+  is "$status $(cat "$err")" "0 " "$transport: a slow line delivers in spite of --max-time"
   came_once "$transport, slow" "$made/slow.bin"
   link pass
 done

@@ -26,9 +26,9 @@ for transport in $transports; do
     share-inbox add -q -- share-inbox drain $inbox_args
   status_is 0 "$transport: after all kills a last drain goes well"
   diag "$(tail -n 1 "$err")"
-  err_like "^$kills of " "$transport: so many were killed"
+  err_like "^$kills of " "$transport: drains were killed $kills times"
   cp "$out" "$tmp/files"
-  is "$(left)" 0 "$transport: nothing is left"
+  is "$(left)" 0 "$transport: no file is left after the kills"
   # shellcheck disable=SC2046  # names without blanks
   came_once "$transport, killed" $(cat "$tmp/files")
 done
@@ -60,7 +60,7 @@ for one in $crowd; do
   finished "$one"
   [ "$status" -eq 0 ] || bad=$((bad + 1))
 done
-is "$bad $(left)" "0 0" "eight drains at once end well, nothing is left"
+is "$bad $(left)" "0 0" "eight drains at once end well, and no file is left"
 came_once "eight at once" "$@"
 is "$(cat "$tmp"/crowd-*.out | jq -r .id | sort | uniq -d)" "" \
   "each file has one record of its delivery"

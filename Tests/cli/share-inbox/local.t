@@ -31,37 +31,37 @@ is "$status $(cat "$err")" "75 share-inbox: this machine: no session nobody; 1 f
   "--local needs the session"
 rtmux -L other new-session -d -s riff cat
 local_inbox drain --label other -r
-is "$status $(left)" "0 0" "--local: --label is the tmux server's"
+is "$status $(left)" "0 0" "--local uses the tmux server of --label"
 wait_until 30 eval 'rtmux -L other capture-pane -p -t =riff: | tr -d "\n" | grep -q /.riff/inbox/'
 is "$(rtmux -L other capture-pane -p -t =riff: | tr -d '\n' | grep -o '/\.riff/inbox/' | wc -l | tr -d ' ')" 2 \
-  "--local: and Return is pressed there"
+  "--local presses Return on the server of --label"
 rtmux -L other kill-server
 
 # --- --exec
 head -c 200000 /dev/urandom >"$tmp/c.bin"
 share-inbox add "$tmp/c.bin" "$tmp/a.txt" >"$tmp/added"
 run share-inbox drain --exec "echo \"\$INBOX_ID \$INBOX_NAME\" >>'$tmp/names'; cat >>'$tmp/all'"
-is "$status $(left)" "0 0" "--exec: a command takes them"
+is "$status $(left)" "0 0" "--exec: a command takes the files"
 ok "--exec gives every byte, the oldest file first" sh -c "cat '$tmp/c.bin' '$tmp/a.txt' | cmp - '$tmp/all'"
 is "$(cat "$tmp/names")" "$(jq -r '.id + " " + (.path | split("/") | last)' "$tmp/added")" \
-  "--exec: and are told which they are"
+  "--exec: a command is told the files' ids and names"
 is "$(jq -r '[.state, .session, .remote_path] | tostring' "$out" | sort -u)" \
-  '["delivered",null,null]' "--exec: nothing is known of where they went"
+  '["delivered",null,null]' "--exec: the record does not say where a file went"
 put one
 put two
 # shellcheck disable=SC2016
 run share-inbox drain --exec 'read -r line; [ "$line" = two ] || kill $$'
 is "$status $(left)" "75 1" "--exec: a command that fails keeps its file, the next is handed on"
-err_like ': stays queued: ended by signal 15$' "--exec: and it is said how"
+err_like ': stays queued: ended by signal 15$' "--exec: the message says how a command ended"
 run share-inbox drain --exec 'no-such-command'
 is "$status $(jq -r .reason <"$(find "$folder" -name '.note-*')")" \
-  "75 ended with status 127" "--exec: a command that is not there"
+  "75 ended with status 127" "--exec: a command that is not there keeps the file"
 # shellcheck disable=SC2016
 start caught share-inbox drain --exec "echo \$\$ >'$tmp/begun'; trap 'exit 3' TERM; sleep 60 & wait"
 wait_until 30 test -s "$tmp/begun"
 stop "$pid"
 is "$status $(left)" "143 1" "--exec: TERM is handed on, and the file stays"
-ok "--exec: nothing of it goes on" gone "$(cat "$tmp/begun")"
+ok "--exec: no process of an ended command goes on" gone "$(cat "$tmp/begun")"
 put more
 start taken share-inbox drain --exec "trap '' TERM; cat >'$tmp/taken-now'; kill -TERM \$PPID; sleep 0.1"
 finished "$pid"
@@ -75,7 +75,8 @@ wait_until 30 has "$tmp/dead.out" again
 kill -9 "$pid"
 finished "$pid"
 run share-inbox drain --exec 'cat >&2'
-is "$status $(left) $(cat "$err")" "0 0 again" "--exec: killed, it hands the file on again at once"
+is "$status $(left) $(cat "$err")" "0 0 again" \
+  "--exec: a killed drain hands its file on again at once"
 kill "$(cat "$tmp/lives")"
 
 # --- files that change
@@ -84,11 +85,12 @@ grows=$(share-inbox list | jq -r .path)
 exec 9>>"$grows"
 inbox drain
 is "$status $(left)" "75 1" "a file that is being written waits"
-err_like ': stays queued: still being written$' "and it is said why"
+err_like ': stays queued: still being written$' "the message says that a file is being written"
 printf ', grown' >&9
 exec 9>&-
 inbox drain
-is "$status $(cat "$(jq -r .remote_path "$out")")" "0 growing, grown" "until it is whole"
+is "$status $(cat "$(jq -r .remote_path "$out")")" "0 growing, grown" \
+  "a file that was written is delivered whole"
 
 # One that is opened for each piece, more often than a quiet half second would be.
 pieces() {
@@ -108,11 +110,13 @@ writer=$!
 wait_until 30 test -s "$by_pieces"
 inbox drain
 is "$status $(left)" "75 1" "a file that grows by pieces waits"
-err_like ': stays queued: still being written$' "and it is said why"
+err_like ': stays queued: still being written$' \
+  "the message says that a file is still being written"
 : >"$tmp/enough"
 wait "$writer"
 inbox drain
-is "$status $(tail -n 1 "$(jq -r .remote_path "$out")")" "0 last" "until all are there"
+is "$status $(tail -n 1 "$(jq -r .remote_path "$out")")" "0 last" \
+  "a file that grew by pieces is delivered with all of them"
 
 # It grows when its sending has begun: over a slow link, by another that opens it then.
 start_proxy slow
@@ -129,13 +133,14 @@ for change in grows shrinks; do
   if [ "$change" = grows ]; then echo more >>"$moving"; else truncate -s 100000 "$moving"; fi
   finished "$pid"
   is "$status $(left)" "75 1" "a file that $change while it is sent stays"
-  ok "nothing of it is at the host" wait_until 30 eval '[ "$(parts)" -eq 0 ]'
+  ok "nothing of a file that $change is at the host" wait_until 30 eval '[ "$(parts)" -eq 0 ]'
   like "$(cat "$tmp/$change.err")" ': stays queued: the file (changed while it was sent|became shorter)' \
-    "and it is said why: $change"
+    "the message says that the file $change"
   link rate 0
   inbox drain
   is "$status $(left) $(jq -r .size "$out")" \
-    "0 0 $([ "$change" = grows ] && echo 12000005 || echo 100000)" "the next drain delivers it"
+    "0 0 $([ "$change" = grows ] && echo 12000005 || echo 100000)" \
+      "the next drain delivers the file that $change"
   link rate 4000000
 done
 # What comes when all has been read is not in what was sent, and not to be removed.
@@ -149,9 +154,10 @@ wait_until 30 sends
 echo more >>"$late"
 finished "$pid"
 is "$status $(left) $(jq -r .state "$tmp/late.out")" "2 1 failed" "a file that changes when it has been read stays"
-like "$(cat "$tmp/late.err")" ': delivered, but changed since: kept here$' "and it is said why"
+like "$(cat "$tmp/late.err")" ': delivered, but changed since: kept here$' \
+  "the message says that a file changed after it was delivered"
 inbox drain
-is "$status $(left)" "0 1" "and is not sent twice"
+is "$status $(left)" "0 1" "a file that changed after it was delivered is not sent twice"
 share-inbox remove "$(share-inbox list | jq -r .id)" >"$tmp/removed"
 link pass
 
@@ -188,7 +194,7 @@ while kill -0 "$swapper" 2>/dev/null; do
 done
 wait "$swapper"
 diag "$count drains, $(wc -c <"$tmp/swapped") bytes"
-ok "files were handed over meanwhile" grep -q harmless "$tmp/swapped"
-not_ok "but never what a link points to" grep -q secret "$tmp/swapped"
-is "$(cat "$tmp/secret")" secret "which is there as before"
+ok "files were handed over while names were swapped" grep -q harmless "$tmp/swapped"
+not_ok "a file that a link points to is never sent" grep -q secret "$tmp/swapped"
+is "$(cat "$tmp/secret")" secret "the file that a link points to is there as before"
 done_testing

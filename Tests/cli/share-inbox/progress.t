@@ -18,7 +18,8 @@ fits() { shown "$1" | awk -v most=$(($2 - 1)) '{ gsub(/…/, "."); if (length > 
 
 share-inbox add -q "$tmp/$long.bin"
 inbox drain
-is "$status $(grep -vc 'new host' "$err")" "0 0" "no progress where standard error is no terminal"
+is "$status $(grep -vc 'new host' "$err")" "0 0" \
+  "no progress is shown where standard error is not a terminal"
 
 size='[0-9.]+ .?B of 2\.86 MB'
 rate='[0-9.]+ .?B/s'
@@ -31,7 +32,7 @@ shows() {
   sit "wide-$1" "24x$1" sh -c 'exec share-inbox drain "$@" >/dev/null' - $inbox_args
   ok "$1 columns: the files are delivered" wait_until 30 all_gone
   at "wide-$1" end 30 >"$tmp/end"
-  like "$(shown "wide-$1" | tail -n 1)" "^$2\$" "$1 columns: what there is room for"
+  like "$(shown "wide-$1" | tail -n 1)" "^$2\$" "$1 columns: the line shows what there is room for"
   ok "$1 columns: it takes no more than one line" fits "wide-$1" "$1"
 }
 shows 200 "$long\\.bin  [0-9]+%  $size  $rate  $left"
@@ -39,7 +40,8 @@ shows 80 "a-rather-[a-z-]+…[a-z-]+\\.bin  [0-9]+%  $size  $rate  $left"
 shows 40 "a-rat[a-z-]*…[a-z.]+bin  [0-9]+%  $rate  $left"
 shows 20 "[0-9]+% $rate ${left% left}"
 shows 8 "[0-9]+%( ${left% left})?"
-ok "the line is taken away" test "$(tail -c 4 "$tmp/wide-40.screen" | tr '\r' '.')" = "$(printf '.\033[K')"
+ok "the line of progress is taken away" \
+  test "$(tail -c 4 "$tmp/wide-40.screen" | tr '\r' '.')" = "$(printf '.\033[K')"
 
 share-inbox add -q "$tmp/$long.bin"
 inbox_args
@@ -68,5 +70,5 @@ sit copy 24x80 sh -c 'exec share-inbox add "$1" >/dev/null' - "$tmp/large.bin"
 at copy end 60 >"$tmp/end"
 diag "$(shown copy | tail -n 1)"
 is "$(shown copy | grep -Evc "^large\\.bin  [0-9]+%  ([0-9.]+ .B of 100\\.00 MB  )?$rate  $left\$")" 0 \
-  "and of a file all that is known"
+  "the progress of a file shows all that is known"
 done_testing

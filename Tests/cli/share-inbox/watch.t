@@ -21,7 +21,7 @@ is_at_rest() {
     before=$(($(ticks)))
     # The time in which it has nothing to do; that it needs none of it is the test.
     sleep 2
-    ok "$transport: it sleeps where there is nothing to do" test $(($(ticks) - before)) -le 2
+    ok "$transport: the watch sleeps where there is nothing to do" test $(($(ticks) - before)) -le 2
   else
     skip 1 "needs /proc"
   fi
@@ -34,7 +34,7 @@ is_ended() {
   share-inbox add -q "$tmp/last.bin"
   wait_until 30 sends
   stop "$watch" INT
-  is "$status $(left)" "130 1" "$transport: a signal ends it at once, the file stays"
+  is "$status $(left)" "130 1" "$transport: a signal ends the watch at once, and the file stays"
   link pass
   inbox drain -q
 }
@@ -50,21 +50,21 @@ start_proxy
 forget_typed
 put
 watch
-ok "what was there goes" wait_until 30 wait_left 0
+ok "files that are there when the watch begins go" wait_until 30 wait_left 0
 put
-ok "what comes goes, too" wait_until 30 wait_left 0
+ok "a file that comes goes, too" wait_until 30 wait_left 0
 # Renamed into the folder by somebody else.
 head -c 1000 /dev/urandom >"$tmp/put-$((put + 1)).bin"
 put=$((put + 1))
 cp "$tmp/put-$put.bin" "$folder/.coming"
 mv "$folder/.coming" "$folder/$(date +%s)-11111111-2222-3333-4444-$(printf %012d "$put").png"
-ok "and what others put there" wait_until 30 wait_left 0
+ok "a file that others put there goes, too" wait_until 30 wait_left 0
 wait_until 30 at_least "$tmp/watch.out" 3
 is "$(jq -r .state "$tmp/watch.out" | sort | uniq -c | tr -s ' ')" " 3 delivered" \
-  "each has a record at once"
+  "each file that goes has a record at once"
 # Ten at a time.
 for _ in 1 2 3 4 5 6 7 8 9 10; do put; done
-ok "ten are handed over at a time" wait_until 30 wait_left 0
+ok "ten files are handed over at a time" wait_until 30 wait_left 0
 
 is_at_rest
 
@@ -79,21 +79,22 @@ touch "$folder/hint-2"
 rm "$folder/hint-2"
 # Behind the one that waits: when this has gone, that was looked at again.
 put
-ok "the next one goes past it" wait_until 30 wait_left 1
-is "$(grep -c "$waiting" "$tmp/watch.err") $(left)" "1 1" "and is named once"
+ok "the next file goes past one that is being written" wait_until 30 wait_left 1
+is "$(grep -c "$waiting" "$tmp/watch.err") $(left)" "1 1" \
+  "a file that is being written is named once"
 exec 9>&-
-ok "it goes as soon as it is closed" wait_until 30 wait_left 0
+ok "a file goes as soon as it is closed" wait_until 30 wait_left 0
 
 # The link is cut, and nobody is there for a while.
 link drop
 link refuse
 put
-ok "a host that is away: it is said" wait_until 30 said 'share-inbox: 127.0.0.1: '
-is "$(left)" 1 "the file stays queued"
+ok "a host that is away is told of" wait_until 30 said 'share-inbox: 127.0.0.1: '
+is "$(left)" 1 "a file stays queued while the host is away"
 put
 link pass
-ok "reconnected, both go" wait_until 30 wait_left 0
-ok "and that is said" wait_until 30 said 'files are delivered again'
+ok "both files go when the host is back" wait_until 30 wait_left 0
+ok "the message says that files are delivered again" wait_until 30 said 'files are delivered again'
 
 # The host goes down, and comes up with no session.
 stop_sshd
@@ -107,17 +108,17 @@ start_sshd
 port=$proxy
 in_again() { grep -q 'Starting session: command' "$sshd_log"; }
 ok "a host that is up again is called again" wait_until 30 in_again
-is "$(left)" 1 "a host that is up again, without the session: it stays queued"
+is "$(left)" 1 "a file stays queued on a host without the session"
 start_agent elsewhere
 rtmux rename-session -t =elsewhere riff
 typed_before=0
-ok "the session appears: it goes" wait_until 30 wait_left 0
-came_once "after all that" "$tmp/put-$put.bin"
+ok "a file goes when the session appears" wait_until 30 wait_left 0
+came_once "after all faults" "$tmp/put-$put.bin"
 
 # The folder is replaced.
 mv "$folder" "$folder.old"
 put
-ok "a folder that was put in the place of the old one" wait_until 30 wait_left 0
+ok "a file in a new folder in place of the old one goes" wait_until 30 wait_left 0
 find "$folder.old" -delete
 
 is_ended
@@ -131,12 +132,12 @@ for words in 'exit 3' 'exit $(($$ % 200 + 1))'; do
   wait_until 30 has "$tmp/failing.err" 'stays queued'
   # The time in which nothing is to happen.
   sleep 1.5
-  is "$(tries_of tries)" 1 "$words: tried once"
+  is "$(tries_of tries)" 1 "$words: a file is tried once"
   put_there=$tmp/failing/$(date +%s)-01a20f46-e485-7738-a0a8-cedc057117f3.bin
   cp "$tmp/put-1.bin" "$tmp/failing/.copy"
   mv "$tmp/failing/.copy" "$put_there"
   more() { [ "$(tries_of tries)" -ge 3 ]; }
-  ok "$words: what comes is a hint" wait_until 10 more
+  ok "$words: a file that comes has all tried again" wait_until 10 more
   stop "$pid"
   rm -rf "$tmp/failing"
 done
@@ -153,7 +154,8 @@ chmod +x "$remote_home/bin/mv"
 put
 inbox drain
 status_is 75 "a host that moves nothing has status 75"
-like "$(cat "$err")" "mv: cannot move '[0-9]+-[^' ]*\\.bin': no\$" "the part's name is not in its words"
+like "$(cat "$err")" "mv: cannot move '[0-9]+-[^' ]*\\.bin': no\$" \
+  "the message does not show the name of the part"
 rm "$remote_home/bin/mv"
 inbox drain -q
 
@@ -162,14 +164,14 @@ for transport in ${transports#"${transports%% *}"}; do
   start_proxy "$transport"
   put
   watch
-  ok "$transport: what was there goes" wait_until 30 wait_left 0
+  ok "$transport: files that are there when the watch begins go" wait_until 30 wait_left 0
   is_at_rest
   link drop
   link refuse
   put
-  ok "$transport: a host that is away: it is said" wait_until 30 said 'share-inbox: 127.0.0.1: '
+  ok "$transport: a host that is away is told of" wait_until 30 said 'share-inbox: 127.0.0.1: '
   link pass
-  ok "$transport: reconnected, it goes" wait_until 30 wait_left 0
+  ok "$transport: the file goes when the host is back" wait_until 30 wait_left 0
   is_ended
 done
 done_testing
