@@ -70,9 +70,10 @@ came 20
 away 21 200 between same
 post 201 201
 came 201
-all 201 "fewer than a snapshot holds were missed: each once"
-is "$(fetches)" "" "nothing more is asked for"
-is "$(events)" "activity_snapshot action_event activity_snapshot action_event " "they come in the server's own records"
+all 201 "actions that the snapshot holds come once each"
+is "$(fetches)" "" "nothing more is asked for than the snapshot"
+is "$(events)" "activity_snapshot action_event activity_snapshot action_event " \
+  "actions of the snapshot come in the server's own records"
 stop "$tail"
 stop "$dashboard"
 
@@ -88,14 +89,15 @@ for how in inside reset; do
   came 901
   numbers | sort -n >"$tmp/numbers"
   # What was there before it began may come or not.
-  is "$(sed '/^301$/,$!d' "$tmp/numbers" | cksum)" "$(seq 301 901 | cksum)" "$how: none is missed"
-  is "$(uniq -d "$tmp/numbers")" "" "$how: none comes twice"
+  is "$(sed '/^301$/,$!d' "$tmp/numbers" | cksum)" "$(seq 301 901 | cksum)" \
+    "$how: no action is missed"
+  is "$(uniq -d "$tmp/numbers")" "" "$how: no action comes twice"
   is "$(fetches)" "/api/actions?limit=1000" "$how: the missing rows need one question"
   is "$(events)" "activity_snapshot action_event actions_backfill activity_snapshot action_event " \
-    "$how: a record of them comes before newer events"
+    "$how: a record of missing rows comes before newer events"
   like "$(grep '"event":"actions_backfill"' "$tmp/tail.out")" \
     '^\{"event":"actions_backfill","id":"","data":\{"actions":\[\{"id":[0-9]+,"created_at":' \
-    "$how: with the rows as they are"
+    "$how: the record has the rows as they are"
   is "$(cat "$tmp/tail.err")" "" "$how: no gap is reported"
   stop "$tail"
   stop "$dashboard"
@@ -111,15 +113,16 @@ away 52 1200 between
 post 1201 1201
 came 1201
 gap=$(jq -c 'select(.type == "gap")' "$tmp/tail.out")
-like "$gap" '^\{"type":"gap"' "more than 1000 were missed: a gap is a record"
+like "$gap" '^\{"type":"gap"' "a gap is a record when more than 1000 actions were missed"
 is "$(printf '%s' "$gap" | jq -c '(.after | test("^20.*Z$")) and (.before | test("^20.*Z$")) and .after < .before')" \
-  true "with the times between which actions may be lost"
-is "$(printf '%s\n' "$gap" | wc -l | tr -d ' ')" 1 "it is told once"
+  true "a gap has the times between which actions may be lost"
+is "$(printf '%s\n' "$gap" | wc -l | tr -d ' ')" 1 "a gap is told once"
 is "$(grep -c '^sse-tail: .*gap' "$tmp/tail.err")" 1 "one line on stderr tells it, without -v"
-like "$(cat "$tmp/tail.err")" "$(printf '%s' "$gap" | jq -r .after)" "the line has the time"
+like "$(cat "$tmp/tail.err")" "$(printf '%s' "$gap" | jq -r .after)" \
+  "the line of a gap has the time"
 numbers | sort -n >"$tmp/numbers"
-is "$(uniq -d "$tmp/numbers")" "" "what came, came once"
-is "$(tail -n 1000 "$tmp/numbers" | head -n 1)" 202 "and the newest 1000 are there"
+is "$(uniq -d "$tmp/numbers")" "" "what came with a gap came once"
+is "$(tail -n 1000 "$tmp/numbers" | head -n 1)" 202 "the newest 1000 actions are there with a gap"
 stop "$tail"
 stop "$dashboard"
 
@@ -139,10 +142,10 @@ came 60
 away 61 2900 between mixed
 post 2901 2910
 came 2910
-in_order 2910 "2840 missed, of several kinds and guilds: each once and in order"
-not_ok "no gap is reported" has "$tmp/tail.out" '"type":"gap"'
-is "$(cat "$tmp/tail.err")" "" "nothing is said, either"
-ok "few requests are made" test "$(fetches | wc -l)" -le 15
+in_order 2910 "2840 missed actions of several kinds and guilds come once and in order"
+not_ok "no gap is reported when pages bring all" has "$tmp/tail.out" '"type":"gap"'
+is "$(cat "$tmp/tail.err")" "" "nothing is said when pages bring all"
+ok "few requests are made for the pages" test "$(fetches | wc -l)" -le 15
 is "$(jq -c 'select(.event == "actions_backfill") | .data.actions | length <= 1000' "$tmp/tail.out" |
   sort -u)" true "no record has more rows than an answer"
 stop "$tail"
@@ -163,8 +166,8 @@ while [ "$from" -lt 3000 ]; do
   from=$((from + 25))
 done
 came 3000
-in_order 3000 "what comes meanwhile is neither lost nor doubled"
-not_ok "and is no gap" has "$tmp/tail.out" '"type":"gap"'
+in_order 3000 "actions that come meanwhile are neither lost nor doubled"
+not_ok "actions that come meanwhile leave no gap" has "$tmp/tail.out" '"type":"gap"'
 stop "$tail"
 stop "$dashboard"
 
@@ -187,9 +190,10 @@ back
 post 1201 1201
 came 1201
 ok "a kind that was seen is asked for" has "$tmp/tail.out" '"content":"seen_once"'
-not_ok "one that nobody has seen cannot be" has "$tmp/tail.out" '"content":"never_seen"'
+not_ok "a kind that nobody has seen cannot be asked for" \
+  has "$tmp/tail.out" '"content":"never_seen"'
 is "$(jq -c 'select(.type == "gap") | .after' "$tmp/tail.out")" '"2026-01-01T00:00:00.051Z"' \
-  "the hole in the ids tells of it: a gap, once"
+  "a hole in the ids is told as one gap"
 stop "$tail"
 stop "$dashboard"
 
@@ -247,9 +251,9 @@ away 52 1500 between mixed
 pages() { fetches | grep -q kinds; }
 ok "pages are asked for" wait_until 30 pages
 stop "$tail"
-is "$(kill -l "$status" 2>/dev/null)" TERM "a signal meanwhile ends it at once"
+is "$(kill -l "$status" 2>/dev/null)" TERM "a signal while pages are fetched ends it at once"
 is "$(jq -r .newest "$tmp/paged")" 2026-01-01T00:00:00.051Z \
-  "and the next run begins behind what was printed"
+  "the next run begins behind what was printed"
 stop "$dashboard"
 
 # The pages cannot be had.
@@ -270,7 +274,7 @@ came 1501
 is "$(jq -c 'select(.type == "gap") | .unreached | length' "$tmp/tail.out")" 1 \
   "pages that fail three times leave one gap"
 is "$(numbers | sed '/^507$/,$!d' | cksum)" "$(seq 507 1501 | cksum)" \
-  "behind which all is there that the first answer held"
+  "all that the first answer held is there behind the gap"
 stop "$tail"
 stop "$dashboard"
 
@@ -284,7 +288,7 @@ came 3
 away 4 100 inside
 post 101 101
 came 101
-all 101 "a server without actions at first"
+all 101 "a server without actions at first is followed"
 not_ok "no gap is reported there" has "$tmp/tail.out" '"type":"gap"'
 stop "$tail"
 stop "$dashboard"
@@ -296,7 +300,7 @@ away 2 1000 between
 post 1001 1001
 came 1001
 all 1001 "the 1000 newest hold all that was missed"
-not_ok "then there is no gap" has "$tmp/tail.out" '"type":"gap"'
+not_ok "no gap is reported when the 1000 newest hold all" has "$tmp/tail.out" '"type":"gap"'
 stop "$tail"
 stop "$dashboard"
 
@@ -353,6 +357,6 @@ away 6 500 between
 post 501 501
 came 501
 all 501 "a backfill that fails is tried again, and nothing is lost"
-not_ok "nor is a gap reported" has "$tmp/tail.out" '"type":"gap"'
-is "$through" "$AGENT_URL" "through a proxy that cuts"
+not_ok "no gap is reported when a backfill succeeds at last" has "$tmp/tail.out" '"type":"gap"'
+is "$through" "$AGENT_URL" "the client goes through a proxy that cuts"
 done_testing

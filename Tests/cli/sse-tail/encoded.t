@@ -44,18 +44,18 @@ for each in compress:gzip utf-8:gzip gzip:members gzip:damaged 'gzip, nonsense:g
 done
 encoded gzip members
 follow --max-retries 2 -H 'Accept-Encoding: gzip'
-status_is 2 "also where it was asked for"
+status_is 2 "an encoding that was asked for is refused, too"
 
 # --- errors, and single answers
 printf '%s\n' 'status 401 text/plain no' '+ Content-Encoding: compress' | script
 follow
-is "$status $(asked)" "77 1" "a refusal is one, however it is encoded"
+is "$status $(asked)" "77 1" "a refusal is final, however it is encoded"
 printf '%s\n' 'status 503 text/plain no' '+ Content-Encoding: compress' | script
 follow
-is "$status $(asked)" "0 2" "and what passes is asked again"
+is "$status $(asked)" "0 2" "a failure that passes is asked again"
 AGENT_URL=$url
 export AGENT_URL
 printf '%s\n' forever 'status 200 application/json {}' '+ Content-Encoding: compress' | script
-t 2 "an answer that cannot be read" agent-call health
+t 2 "an answer that cannot be read is an error" agent-call health
 err_like 'the encoding of the answer cannot be read \(compress\)$' "the encoding is named"
 done_testing

@@ -23,15 +23,15 @@ stall
 S
 timed sh -c 'sse-tail "$1" | head -n 1' sh "$url/s"
 out_like '^\{' "| head -1 gets its line"
-err_empty "nothing is said"
-ok "and ends at once" test "$took" -le 10
+err_empty "nothing is said of a closed pipe"
+ok "sse-tail ends at once when its pipe closes" test "$took" -le 10
 script <<'S'
 stream
 send data: 1\n\n
 stall
 S
 timed sh -c 'sse-tail "$1" | head -n 1' sh "$url/s"
-ok "also when the stream is silent afterwards ($took s)" test "$took" -le 10
+ok "a silent stream ends when its pipe closes ($took s)" test "$took" -le 10
 script <<'S'
 stream
 send data: 1\n\n
@@ -41,7 +41,7 @@ mkfifo "$tmp/pipe"
 start closed sh -c 'exec sse-tail "$1" >"$2"' sh "$url/s" "$tmp/pipe"
 head -n 1 <"$tmp/pipe" >/dev/null
 finished "$pid"
-is "$status" 141 "it ends by SIGPIPE"
+is "$status" 141 "sse-tail ends by SIGPIPE"
 script <<'S'
 stream
 send data: 1\n\n
@@ -50,7 +50,7 @@ mkfifo "$tmp/pipe2"
 start closed sh -c 'exec sse-tail --retry-wait 30 "$1" >"$2"' sh "$url/s" "$tmp/pipe2"
 head -n 1 <"$tmp/pipe2" >/dev/null
 finished "$pid"
-is "$status" 141 "also in the wait between two tries"
+is "$status" 141 "sse-tail ends by SIGPIPE in the wait between two tries, too"
 
 # --- a full disk
 if [ -c /dev/full ]; then
@@ -60,8 +60,8 @@ send data: 1\n\n
 stall
 S
   t 2 "a full disk is an error" sh -c 'exec sse-tail "$1" >/dev/full' sh "$url/s"
-  err_one_line sse-tail "it is told in a line"
-  err_like 'space' "the line says so"
+  err_one_line sse-tail "a full disk is told in a line"
+  err_like 'space' "the line says that there is no space"
 else
   skip 3 "no /dev/full"
 fi
@@ -83,19 +83,19 @@ S
   start signalled sse-tail "$url/s"
   wait_until 30 has "$tmp/signalled.out" 1
   stop "$pid" "$signal"
-  is "$status" "$want" "SIG$signal ends it by itself"
+  is "$status" "$want" "SIG$signal ends sse-tail by itself"
   is "$(cat "$tmp/signalled.err")" "" "SIG$signal: nothing is said"
 done
 printf 'status 500\n' | script
 start signalled sse-tail -v --retry-wait 30 "$url/s"
 wait_until 30 has "$tmp/signalled.err" 500
 stop "$pid"
-is "$status" 143 "in the wait between two tries"
+is "$status" 143 "TERM ends sse-tail in the wait between two tries"
 printf 'stall\n' | script
 start signalled sse-tail "$url/s"
 wait_until 30 has "$log" request
 stop "$pid"
-is "$status" 143 "while it waits for an answer"
+is "$status" 143 "TERM ends sse-tail while it waits for an answer"
 script <<'S'
 stream
 send data: 1\n\n
@@ -106,7 +106,7 @@ start signalled sh -c 'exec sse-tail "$1" >"$2"' sh "$url/s" "$tmp/slow"
 exec 4<"$tmp/slow"
 dd bs=1 count=10 <&4 >/dev/null 2>&1
 stop "$pid"
-is "$status" 143 "while nobody reads its output"
+is "$status" 143 "TERM ends sse-tail while nobody reads its output"
 exec 4<&-
 
 # --- wrong usage: the problem, a usage line, and 2
@@ -148,14 +148,14 @@ x" 'javascript:1' 'http//x'; do
   wrong "$address"
 done
 t 2 "a broken URL with secrets is refused" sse-tail 'http://joe:s3cret@[bad/?key=s3cret'
-err_unlike s3cret "does not show them"
+err_unlike s3cret "a broken URL does not show its secrets"
 run sse-tail "$(printf 'http://\033[2J/')"
 unlike "$(LC_ALL=C cat -v "$err")" '\^\[' "an escape sequence does not reach the terminal"
 
 t 0 "--help succeeds" sse-tail --help
-out_like '^usage: sse-tail \[options\] URL' "it shows the usage"
+out_like '^usage: sse-tail \[options\] URL' "--help shows the usage"
 run sse-tail --version
-out_like '^sse-tail [0-9]' "--version is printed"
+out_like '^sse-tail [0-9]' "--version prints the version"
 run sse-tail --completions words --last
 out_like '^--last-event-id' "--completions words offers options"
 done_testing

@@ -52,13 +52,13 @@ is "$(asked)" "/api/activity/events -
 /api/activity/events 2
 /api/actions -
 /api/activity/events 2
-/api/actions -" "it resumes behind what was printed, not behind what was held"
+/api/actions -" "the stream resumes behind what was printed, not behind what was held"
 is "$(jq -r '[.event, (.data | (.actions // [.])[].id)] | join(" ")' "$tmp/out")" \
   "activity_snapshot 1
 action_event 2
 actions_backfill 3
 activity_snapshot 10 9" "what was missed comes before the snapshot, each once"
-is "$(jq -r .last_event_id "$tmp/state")" 10 "and the resume point is the snapshot's"
+is "$(jq -r .last_event_id "$tmp/state")" 10 "the resume point is the snapshot's"
 
 # --- -n ends on the rows: the snapshot behind them was not printed
 script <<EOT
@@ -75,9 +75,9 @@ EOT
 rm -f "$tmp/state"
 t 0 "-n ends on the backfill" \
   env AGENT_URL="$url" sse-tail --retry-wait 0.1 -n 2 --state "$tmp/state" activity
-is "$(jq -r .event "$tmp/out" | tail -n 1)" actions_backfill "which is the last record"
+is "$(jq -r .event "$tmp/out" | tail -n 1)" actions_backfill "the backfill is the last record"
 is "$(jq -r '.last_event_id + " " + .newest' "$tmp/state")" "1 2026-05-09T12:00:01.000Z" \
-  "and the state is that of the event before"
+  "the state is that of the event before the backfill"
 
 # --- a connection that never was open before
 script <<EOT
@@ -98,6 +98,6 @@ send data: half
 EOT
 t 75 "partial events do not start the tries over" \
   sse-tail --retry-wait 0.05 --flush-partial --max-retries 2 "$url/s"
-is "$(wc -l <"$tmp/out" | tr -d ' ')" 3 "each try prints one"
+is "$(wc -l <"$tmp/out" | tr -d ' ')" 3 "each try prints one partial event"
 
 done_testing

@@ -29,8 +29,9 @@ send "\n\ndata: after\n\n
 S
 measured "$tmp/big" sse-tail --max-retries 0 "$url/s"
 is "$(size "$tmp/big")" $((33554432 + 2 + 36 + 43)) "32 MB in one line are read in pieces of 1 KB"
-ok "it takes linear time ($took s)" test "$took" -le 15
-ok "it takes little more memory than the event ($rss KB)" test "$rss" -le $((32768 + overhead))
+ok "an event of 32 MB takes linear time ($took s)" test "$took" -le 15
+ok "an event of 32 MB takes little more memory than itself ($rss KB)" \
+  test "$rss" -le $((32768 + overhead))
 rm -f "$tmp/big"
 
 script <<'S'
@@ -41,7 +42,7 @@ send \ndata: after\n\n
 S
 measured "$out" sse-tail --max-retries 0 "$url/s"
 is "$(jq -r .data "$out" | tr '\n' ' ')" "1 after " "a comment of 32 MB is passed over"
-ok "it takes bounded memory ($rss KB)" test "$rss" -le "$overhead"
+ok "a comment of 32 MB takes bounded memory ($rss KB)" test "$rss" -le "$overhead"
 script <<'S'
 stream
 send data: 1\n\nwhat: 
@@ -51,8 +52,8 @@ fill 16777216 y
 send \ndata: after\n\n
 S
 measured "$out" sse-tail --max-retries 0 "$url/s"
-is "$(jq -r .data "$out" | tr '\n' ' ')" "1 after " "so are fields that nobody knows"
-ok "it takes bounded memory ($rss KB)" test "$rss" -le "$overhead"
+is "$(jq -r .data "$out" | tr '\n' ' ')" "1 after " "fields that nobody knows are passed over"
+ok "fields that nobody knows take bounded memory ($rss KB)" test "$rss" -le "$overhead"
 script <<'S'
 stream
 send event: x\nid: 1\ndata: 1\n\n
@@ -60,8 +61,8 @@ fill 33554432 : c\n\nevent: y\n
 send \ndata: after\n\n
 S
 measured "$out" sse-tail --max-retries 0 "$url/s"
-is "$(jq -r .data "$out" | tr '\n' ' ')" "1 after " "so are millions of them"
-ok "it takes bounded memory ($rss KB)" test "$rss" -le "$overhead"
+is "$(jq -r .data "$out" | tr '\n' ' ')" "1 after " "millions of comments are passed over"
+ok "millions of comments take bounded memory ($rss KB)" test "$rss" -le "$overhead"
 
 script <<'S'
 stream
@@ -77,7 +78,7 @@ send \n
 S
 measured "$out" sse-tail --max-retries 0 "$url/s"
 is "$(jq '.data | length' "$out")" 199999 "100,000 data lines are one event"
-ok "it takes linear time ($took s)" test "$took" -le 5
+ok "100,000 data lines take linear time ($took s)" test "$took" -le 5
 
 # --- --max-event-bytes
 script <<'S'
@@ -87,7 +88,7 @@ fill 1000000 x
 send \n\nid: 5\ndata: after\n\n
 S
 run sse-tail --max-retries 0 --max-event-bytes 1000 "$url/s"
-is "$(jq -r .data "$out" | tr '\n' ' ')" "small after " "--max-event-bytes drops larger ones"
+is "$(jq -r .data "$out" | tr '\n' ' ')" "small after " "--max-event-bytes drops larger events"
 err_like '1000' "the message tells the limit"
 script <<'S'
 stream
@@ -110,7 +111,7 @@ send \n\ndata: after\n\n
 S
 measured "$out" sse-tail --max-retries 0 --max-event-bytes 1000 "$url/s"
 is "$(jq -r .data "$out" | tr '\n' ' ')" "after " "32 MB are not kept"
-ok "it takes bounded memory ($rss KB)" test "$rss" -le "$overhead"
+ok "a dropped event of 32 MB takes bounded memory ($rss KB)" test "$rss" -le "$overhead"
 
 # --- a slow reader
 script <<'S'
@@ -127,5 +128,5 @@ sleep 1
 exec 4<&-
 wait "$!"
 read -r status rss took <"$tmp/measured"
-ok "a slow reader slows the server down, it fills no memory ($rss KB)" test "$rss" -le "$overhead"
+ok "a slow reader fills no memory ($rss KB)" test "$rss" -le "$overhead"
 done_testing

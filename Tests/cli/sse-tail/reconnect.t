@@ -44,9 +44,9 @@ stream
 send data: 5\n\n
 S
 follow
-status_is 0 "204 ends it well"
-is "$(data)" "1 2 3 4 5 " "clean end, reset, cut chunk, short body, half a head, none, nonsense, 503"
-err_empty "without a word to one who is no terminal"
+status_is 0 "204 ends sse-tail well"
+is "$(data)" "1 2 3 4 5 " "sse-tail survives every way to lose a connection"
+err_empty "nothing is said where standard error is not a terminal"
 is "$(requests .path | sort -u)" /s "the same path is asked for each time"
 
 for code in 408 425 429 500 502 503 504 530 599; do
@@ -76,7 +76,7 @@ server.sockets[0].close()
 server.sockets[0] = socket.create_server(("127.0.0.1", int(sys.argv[3])))
 server.run()' "$cli/servers" "$tmp/late.script" "$free"
 finished "$later"
-is "$status $(jq -r .data "$tmp/late.out")" "0 at last" "until the server is there"
+is "$status $(jq -r .data "$tmp/late.out")" "0 at last" "sse-tail waits until the server is there"
 
 # --- where it resumes
 script <<'S'
@@ -106,18 +106,18 @@ stream
 send id\ndata: f\n\n
 S
 follow
-is "$(ids)" "- 1 2 2 2 2 ü→ 5 5 - " "Last-Event-ID: across failures, of whole events, by id alone, cleared"
-is "$(jq -r .id "$out" | tr '\n' ' ')" "1 2 2 ü→ 5  " "and each event shows the last id"
-is "$(requests .headers.accept | sort -u)" text/event-stream "Accept each time"
+is "$(ids)" "- 1 2 2 2 2 ü→ 5 5 - " "Last-Event-ID is the last id of whole events, across failures"
+is "$(jq -r .id "$out" | tr '\n' ' ')" "1 2 2 ü→ 5  " "each event shows the last id"
+is "$(requests .headers.accept | sort -u)" text/event-stream "Accept is sent each time"
 is "$(requests '.headers["cache-control"]' | sort -u)" no-cache "Cache-Control is sent each time"
-is "$(requests .method | sort -u)" GET "by GET"
+is "$(requests .method | sort -u)" GET "each request is a GET"
 
 script <<'S'
 stream
 send data: a\n\n
 S
 follow --last-event-id 'from here'
-is "$(ids)" "from here from here " "--last-event-id is the start"
+is "$(ids)" "from here from here " "--last-event-id is where the stream starts"
 
 state=$tmp/state
 script <<'S'
@@ -137,7 +137,7 @@ run sse-tail --state "$state" -n 1 "$url/s"
 follow --state "$state"
 follow --state "$state"
 is "$(ids)" "- 7 9 10 10 " "--state resumes behind the last event that came out"
-is "$(cd "$tmp" && echo state*)" state "and leaves nothing beside its file"
+is "$(cd "$tmp" && echo state*)" state "--state leaves nothing beside its file"
 
 script <<'S'
 stream
@@ -149,11 +149,11 @@ wait_until 30 has "$tmp/killed.out" '"a"'
 stop "$pid"
 script </dev/null
 follow --state "$state"
-is "$(ids)" "11 " "a signal does not lose it"
+is "$(ids)" "11 " "a signal does not lose the state"
 follow --state "$state" --last-event-id 3
-is "$(ids)" "11 3 " "--last-event-id wins over it"
+is "$(ids)" "11 3 " "--last-event-id wins over the state"
 t 2 "a state file that cannot be one is an error" sse-tail --state "$tmp/home" "$url/s"
-err_one_line sse-tail "is named in a line"
+err_one_line sse-tail "a bad state file is named in a line"
 
 # --- silence
 script <<'S'
@@ -179,7 +179,7 @@ send \ndata: c\n\n
 S
 follow --idle-timeout 0.6
 is "$(data)" "a b c " "--idle-timeout ends silence in the body, the head and half a head"
-is "$(requests .n | wc -l | tr -d ' ')" 5 "any byte counts as life"
+is "$(requests .n | wc -l | tr -d ' ')" 5 "any byte counts as life for --idle-timeout"
 
 # --- when it gives up
 script <<'S'
@@ -188,9 +188,9 @@ status 500 text/html <h1>no</h1>
 S
 follow --max-retries 2
 status_is 75 "--max-retries gives up"
-is "$(requests .n | wc -l | tr -d ' ')" 3 "after so many further tries"
-err_one_line sse-tail "a line tells it"
-err_like '500' "the line says why"
+is "$(requests .n | wc -l | tr -d ' ')" 3 "--max-retries gives up after so many further tries"
+err_one_line sse-tail "a line tells that it gives up"
+err_like '500' "the line tells the last status"
 follow --max-retries 0
 is "$status $(requests .n | wc -l | tr -d ' ')" "75 4" "--max-retries 0 does not try again"
 script <<'S'
@@ -204,7 +204,7 @@ stream
 send data: c\n\n
 S
 follow --max-retries 1
-is "$status $(data)" "0 a b c " "an event starts the count over"
+is "$status $(data)" "0 a b c " "an event starts the count of tries over"
 script <<'S'
 stream
 send data: a\n\n
@@ -213,7 +213,7 @@ S
 began=$(date +%s)
 follow --max-time 1
 status_is 0 "--max-time ends a stream"
-ok "it ends in time" test $(($(date +%s) - began)) -le 10
+ok "--max-time ends a stream in time" test $(($(date +%s) - began)) -le 10
 script <<'S'
 forever
 status 500
@@ -234,11 +234,12 @@ send data: b\n\n
 S
 follow -L --retry-wait 0.1
 is "$(jq -r '.type // .data' "$out" | tr '\n' ' ')" "open a lost lost resumed b lost end " \
-  "-L: open, lost, resumed, end"
+  "-L tells open, lost, resumed and end"
 is "$(jq -c 'select(.type == "lost") | (.reason | length > 3) and (.retry_in > 0)' "$out" | sort -u)" \
-  true "lost has a reason and the wait"
-like "$(jq -r 'select(.type == "lost") | .reason' "$out" | sed -n 2p)" 502 "which is the status"
-err_empty "stderr is silent"
+  true "a lost link's record has a reason and the wait"
+like "$(jq -r 'select(.type == "lost") | .reason' "$out" | sed -n 2p)" 502 \
+  "the reason of a lost link is the status"
+err_empty "-L says nothing on stderr"
 script <<'S'
 stream
 send data: a\n\n
@@ -249,8 +250,8 @@ stream
 send data: b\n\n
 S
 follow -v
-err_like '502' "-v tells on stderr"
-is "$(grep -cv '^sse-tail: ' "$err")" 0 "each has a line of its own"
+err_like '502' "-v tells of a lost link on stderr"
+is "$(grep -cv '^sse-tail: ' "$err")" 0 "each message has a line of its own"
 script <<'S'
 stream
 send data: a\n\n
@@ -261,7 +262,8 @@ S
 run python3 "$cli/terminal.py" sse-tail --retry-wait 0.1 "$url/s"
 like "$(grep '^sse-tail: ' "$out" | head -n 1)" '0\.[0-9]|second|[0-9] ?s' \
   "a person at a terminal is told that it is down, and for how long"
-ok "and when it is back" test "$(grep -c '^sse-tail: ' "$out")" -ge 2
+ok "a person at a terminal is told when the link is back" \
+  test "$(grep -c '^sse-tail: ' "$out")" -ge 2
 script <<'S'
 stream
 send data: a\n\n
@@ -270,7 +272,7 @@ stream
 send data: b\n\n
 S
 run python3 "$cli/terminal.py" sse-tail -q --retry-wait 0.1 "$url/s"
-is "$(grep -c '^sse-tail: ' "$out")" 0 "-q does not tell"
+is "$(grep -c '^sse-tail: ' "$out")" 0 "-q does not tell of a lost link"
 
 if command -v ss >/dev/null 2>&1; then
   script <<'S'

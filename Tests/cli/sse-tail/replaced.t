@@ -41,9 +41,10 @@ for count in 3 11 30; do
   agent=$pid
   for stream in activity voice; do
     ok "$stream: a new database with $count actions is followed" came "$stream" $((10 + count))
-    is "$(numbers "$stream")" "$(seq 1 $((10 + count)) | tr '\n' ' ')" "each is there, once"
+    is "$(numbers "$stream")" "$(seq 1 $((10 + count)) | tr '\n' ' ')" \
+      "$stream: each action is there, once"
     is "$(grep -c 'the ids of the actions began again: [0-9]* comes behind 10' "$tmp/$stream.err")" 1 \
-      "which is said once"
+      "$stream: new ids are told once"
   done
   for tail in $tails; do stop "$tail"; done
   for stream in activity voice; do mv "$tmp/$stream.out" "$tmp/$stream.first"; done
@@ -56,9 +57,10 @@ for count in 3 11 30; do
   say 101 $((101 + count))
   for stream in activity voice; do
     start "$stream" sse-tail --state "$tmp/$stream.state.$count" "$stream"
-    ok "$stream: from run to run" came "$stream" $((101 + count))
+    ok "$stream: a new database is followed from run to run" came "$stream" $((101 + count))
     stop "$pid"
-    is "$(numbers "$stream")" "$(seq 101 $((101 + count)) | tr '\n' ' ')" "each is there"
+    is "$(numbers "$stream")" "$(seq 101 $((101 + count)) | tr '\n' ' ')" \
+      "$stream: each action is there in the next run"
   done
   stop "$agent"
 done

@@ -26,7 +26,7 @@ wait_until 30 has "$log" /api/activity/events
 began=$(date +%s)
 ok "a silent stream is lost" wait_until 60 has "$tmp/activity.err" 'down'
 took=$(($(date +%s) - began))
-ok "it is lost after 45 s ($took s)" test "$took" -ge 43 -a "$took" -le 50
+ok "a silent stream is lost after 45 s ($took s)" test "$took" -ge 43 -a "$took" -le 50
 ok "a silent server is lost, too" wait_until 30 has "$tmp/voice.err" 'down'
-not_ok "a URL's stream is not" has "$tmp/url.err" 'down'
+not_ok "a silent stream of a URL is not lost" has "$tmp/url.err" 'down'
 done_testing

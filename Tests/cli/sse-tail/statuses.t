@@ -15,8 +15,8 @@ event='send data: a\n\n'
 
 # --- statuses
 answered 'status 204'
-is "$status $(requested)" "0 1" "204 ends it"
-err_empty "nothing is said"
+is "$status $(requested)" "0 1" "204 ends sse-tail"
+err_empty "nothing is said of a 204"
 for code in 401 403; do
   answered "status $code application/json {\"error\":\"Unauthorized\"}"
   is "$status $(requested)" "77 1" "$code: credentials are refused"
@@ -34,7 +34,7 @@ for code in 400 404 405 407 410 418 451 205 206 299 304 300; do
   err_unlike 'hidden' "$code: the line does not have its query"
 done
 answered 'status 404 text/event-stream data: x\n\n'
-out_empty "the body of a failure is no stream"
+out_empty "the body of a failure is not read as a stream"
 
 # --- content types
 for type in 'text/event-stream' 'Text/Event-Stream' 'text/event-stream;charset=utf-8' \
@@ -49,17 +49,17 @@ for type in 'text/html' 'text/event-streams' 'application/json' 'text/event-stre
   answered "stream
 + Content-Type: $type
 $event"
-  is "$status $(requested)" "2 1" "refused: '$type'"
-  err_one_line sse-tail "it is told in a line: '$type'"
+  is "$status $(requested)" "2 1" "this type is refused: '$type'"
+  err_one_line sse-tail "this type is told in a line: '$type'"
 done
 answered "stream
 - Content-Type
 $event"
-is "$status $(requested)" "2 1" "refused: none at all"
-err_like "$url/s" "the URL is named"
+is "$status $(requested)" "2 1" "an answer without a type is refused"
+err_like "$url/s" "the URL of an answer without a type is named"
 answered 'status 200 text/html <html>\x1b[2Jhi</html>'
-is "$status" 2 "a page is no stream"
-unlike "$(LC_ALL=C cat -v "$err")" '\^\[' "and its bytes do not reach the terminal"
+is "$status" 2 "a page is refused"
+unlike "$(LC_ALL=C cat -v "$err")" '\^\[' "the bytes of a page do not reach the terminal"
 
 # --- redirects
 for code in 301 302 303 307 308; do
@@ -102,28 +102,29 @@ is "$status $(requests .path | tr '\n' ' ')" "0 /s /1 /2 /3 /4 " \
 answered 'redirect 302 /1
 ---
 status 401'
-is "$status" 77 "the last answer counts"
+is "$status" 77 "the last answer behind a redirect counts"
 answered 'redirect 302 /1
 ---
 status 200 text/html x'
-is "$status" 2 "so does its type"
+is "$status" 2 "the type of the last answer counts, too"
 answered 'redirect 302 /1
 ---
 status 503
 ---
 status 204'
-is "$status $(requests .path | tr '\n' ' ')" "0 /s /1 /s " "and its failure is retried from the start"
+is "$status $(requests .path | tr '\n' ' ')" "0 /s /1 /s " \
+  "a failure behind a redirect is retried from the start"
 answered 'forever
 redirect 302 /loop'
-is "$status" 2 "a loop ends"
-ok "it takes at most 21 requests" test "$(requested)" -le 21
-err_one_line sse-tail "it is told in a line"
-err_unlike 'hidden' "the query is not shown"
+is "$status" 2 "a loop of redirects ends"
+ok "a loop of redirects takes at most 21 requests" test "$(requested)" -le 21
+err_one_line sse-tail "a loop of redirects is told in a line"
+err_unlike 'hidden' "the query is not shown for a loop of redirects"
 for location in '' 'file:///etc/passwd' 'ftp://127.0.0.1/' 'http://' 'http://[/' 'javascript:1' \
   'http://127.0.0.1:99999/'; do
   answered "redirect 302 $location"
-  is "$status $(requested)" "2 1" "not followed: '$location'"
-  err_one_line sse-tail "it is told in a line: '$location'"
+  is "$status $(requested)" "2 1" "a redirect to '$location' is not followed"
+  err_one_line sse-tail "a redirect to '$location' is told in a line"
 done
 answered 'redirect 302 @OTHER@/x?key=buried
 ---
@@ -149,11 +150,11 @@ S
 secrets
 is "$status $(requests .port | tr '\n' ' ')" "0 main main other main " "a redirect away is followed"
 is "$(requests 'select(.path == "/same") | .headers | [.authorization, .["x-api-key"], .["x-two"]] | join(" ")')" \
-  "Bearer s3cret s3cret s3cret" "headers stay on the same origin"
+  "Bearer s3cret s3cret s3cret" "headers stay with a redirect on the same origin"
 away=$(requests 'select(.port == "other") | .headers | tojson')
 unlike "$away" s3cret "nothing secret crosses to another port, and no cookie"
 is "$(printf '%s' "$away" | jq -r '[.accept, .["cache-control"], .["last-event-id"]] | join(" ")')" \
-  "text/event-stream no-cache 9" "what the standard asks for does"
+  "text/event-stream no-cache 9" "what the standard asks for crosses to another port"
 err_unlike s3cret "no secret is on stderr, even with -v"
 out_unlike s3cret "no secret is in the records"
 script <<S
@@ -177,30 +178,31 @@ stall
 S
 start ps sse-tail -H "@$tmp/headers" "$url/s"
 wait_until 30 has "$tmp/ps.out" '"a"'
-unlike "$(ps -o args= -p "$pid")" s3cret "-H @FILE keeps it out of ps"
+unlike "$(ps -o args= -p "$pid")" s3cret "-H @FILE keeps a secret out of ps"
 stop "$pid"
 is "$(requests '.headers["x-api-key"]')" s3cret "the secret is sent"
 
 script </dev/null
 run sse-tail -v "http://joe:s3cret@127.0.0.1:$port/s"
 is "$(requests .headers.authorization)" "Basic $(printf joe:s3cret | base64)" "user and password of a URL are sent"
-err_unlike s3cret "they are not shown"
+err_unlike s3cret "user and password of a URL are not shown"
 script <<'S'
 status 404
 S
 run sse-tail "http://joe:s3cret@127.0.0.1:$port/s"
-err_unlike s3cret "they are not in an error"
+err_unlike s3cret "user and password of a URL are not in an error"
 script <<'S'
 stream
 send data: a\n\n
 S
 run sse-tail -L --max-retries 0 "http://joe:s3cret@127.0.0.1:$port/s?key=hidden"
-out_unlike 's3cret' "they are not in a record"
+out_unlike 's3cret' "user and password of a URL are not in a record"
 
 # --- headers and methods
 script </dev/null
 run sse-tail -H 'X-A: 1' -H 'X-B:2' -H 'Accept: text/plain' -H 'User-Agent: me' "$url/s"
-is "$(requests '.headers | [.["x-a"], .["x-b"], .["user-agent"]] | join(" ")')" "1 2 me" "-H adds"
+is "$(requests '.headers | [.["x-a"], .["x-b"], .["user-agent"]] | join(" ")')" "1 2 me" \
+  "-H adds headers"
 script <<'S'
 stream
 send id: 1\ndata: a\n\n
@@ -212,7 +214,7 @@ run sse-tail --retry-wait 0.01 --data '{"q":"é"}' -H 'Content-Type: application
 is "$(requests '[.method, .body, .headers["content-type"]] | join(" ")' | sort | uniq -c | sed 's/^ *//')" \
   '3 POST {"q":"é"} application/json' "--data is posted again at each reconnect"
 is "$(requests '.headers["last-event-id"] // "-"' | tr '\n' ' ')" "- 1 1 " \
-  "the last id is sent with it"
+  "the last id is sent with --data"
 script </dev/null
 run sse-tail -X REPORT --data x "$url/s"
 is "$(requests '[.method, .body] | join(" ")')" "REPORT x" "-X sets the method"

@@ -71,7 +71,8 @@ came 210
 threes 31 210 "what was missed in three breaks comes, each once and in order"
 not_ok "no gap is reported" has "$tmp/tail.out" '"type":"gap"'
 is "$(jq -r '.event // .type' "$tmp/tail.out" | grep -A1 actions_backfill | grep -v '^-' | sort -u |
-  tr '\n' ' ')" "actions_backfill voice_state " "before the state that follows it"
+  tr '\n' ' ')" "actions_backfill voice_state " \
+    "missed actions come before the state that follows them"
 is "$(fetches | sort | uniq -c | tr -s ' ')" \
   " 3 /api/actions?limit=1000
  1 /api/actions?limit=20" "one question is asked at the start, and one for each break"
@@ -83,13 +84,13 @@ post 1 30
 tail_it -L
 away 31 60
 came 60
-threes 31 60 "a break before the first event"
+threes 31 60 "a break before the first event loses nothing"
 finish
 follow
 tail_it -L
 away 1 60
 came 60
-threes 1 60 "and at a server without actions"
+threes 1 60 "a break at a server without actions loses nothing"
 not_ok "no gap is reported" has "$tmp/tail.out" '"type":"gap"'
 finish
 
@@ -102,9 +103,9 @@ came 33
 away 34 3600
 post 3601 3603
 came 3603
-threes 31 3603 "more were missed than an answer holds: each once and in order"
+threes 31 3603 "more actions than an answer holds come once and in order"
 not_ok "no gap is reported" has "$tmp/tail.out" '"type":"gap"'
-is "$(cat "$tmp/tail.err")" "" "nothing is said, either"
+is "$(cat "$tmp/tail.err")" "" "nothing is said when all missed actions come"
 ok "few requests are made" test "$(fetches | wc -l)" -le 12
 finish
 
@@ -116,7 +117,8 @@ away 4 30
 away 31 2400 quiet
 post 2401 2403
 came 2403
-is "$(numbers | tr '\n' ' ')" "3 6 9 12 15 18 21 24 27 30 2403 " "of many that are not of voice"
+is "$(numbers | tr '\n' ' ')" "3 6 9 12 15 18 21 24 27 30 2403 " \
+  "the voice actions among many others come"
 finish
 not_ok "many that are not of voice leave no gap" has "$tmp/tail.out" '"type":"gap"'
 
@@ -128,10 +130,10 @@ away 4 4003 voice
 post 4004 4005 voice
 came 4005
 is "$(numbers | sed '/^2006$/,$!d' | cksum)" "$(seq 2006 4005 | cksum)" \
-  "more of one kind in one guild than an answer holds: what can be had is there"
+  "the newest of more actions than an answer holds are there"
 is "$(jq -c 'select(.type == "gap") | [.unreached | sort_by(.guild_id)[] | .kind, .guild_id]' "$tmp/tail.out")" \
-  '["voice_runtime","1","voice_runtime","2"]' "and the rest is a gap"
-is "$(grep -c '^sse-tail: possible gap: .*voice_runtime' "$tmp/tail.err")" 1 "which is told once"
+  '["voice_runtime","1","voice_runtime","2"]' "actions that cannot be had are a gap"
+is "$(grep -c '^sse-tail: possible gap: .*voice_runtime' "$tmp/tail.err")" 1 "the gap is told once"
 finish
 
 follow --guilds 1,2
@@ -140,11 +142,11 @@ post 1 3
 came 3
 away 4 90 odd
 came 90
-threes 3 90 "kinds that nobody knows come, too"
+threes 3 90 "actions of unknown voice kinds come, too"
 away 91 1500 odd
 post 1501 1503
 came 1503
-threes 3 1503 "also from behind the newest 1000, when they were seen before"
+threes 3 1503 "actions of kinds seen before come from behind the newest 1000"
 finish
 
 follow --guilds 1,2
@@ -156,7 +158,7 @@ post 4 30 odd
 post 31 1400 quiet
 curl -sf -d '' "$url/control/back" >/dev/null
 wait_until 30 has "$tmp/tail.out" '"type":"gap"'
-ok "of kinds that nobody knows and nobody can ask for, a gap is left" has "$tmp/tail.out" '"type":"gap"'
+ok "kinds that nobody can ask for leave a gap" has "$tmp/tail.out" '"type":"gap"'
 finish
 
 # --- from run to run
@@ -191,7 +193,8 @@ away 34 60
 wait_until 30 has "$tmp/tail.out" '"type":"gap"'
 is "$(jq -r 'select(.type == "gap") | .after' "$tmp/tail.out")" 2026-01-01T00:00:00.033Z \
   "rows that cannot be fetched leave a gap, from the last event on"
-is "$(grep -c '^sse-tail: possible gap' "$tmp/tail.err")" 1 "told once"
+is "$(grep -c '^sse-tail: possible gap' "$tmp/tail.err")" 1 \
+  "a gap of rows that cannot be fetched is told once"
 post 61 63
 came 63
 finish
@@ -215,7 +218,7 @@ agent=$pid
 say 10 20
 came 20
 is "$(numbers | tr '\n' ' ')" "$(seq 1 20 | tr '\n' ' ')" "a server with ids sends them itself"
-not_ok "nothing is fetched" has "$tmp/tail.out" actions_backfill
+not_ok "nothing is fetched from a server with ids" has "$tmp/tail.out" actions_backfill
 stop "$agent"
 
 # Another database behind the same address.
@@ -225,7 +228,7 @@ agent=$pid
 say 21 25
 wait_until 30 has "$tmp/tail.out" '"content":"n25"'
 is "$(numbers | tail -n 5 | tr '\n' ' ')" "$(seq 21 25 | tr '\n' ' ')" \
-  "in a new database everything is new"
+  "everything is new in a new database"
 stop "$tail"
 stop "$agent"
 done_testing

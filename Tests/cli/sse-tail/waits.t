@@ -37,12 +37,12 @@ status 500
 status 500
 S
 follow --retry-wait 0.2
-waits 1 200 1500 "the base"
-waits 2 400 2000 "twice the base"
+waits 1 200 1500 "the first wait is the base"
+waits 2 400 2000 "the second wait is twice the base"
 waits 3 800 5000 "a connection without an event does not reset it"
-waits 4 200 1550 "an event does"
-waits 5 200 2000 "and it grows"
-ok "the wait is as long again" test "$(waited 6)" -ge 390
+waits 4 200 1550 "an event resets the wait"
+waits 5 200 2000 "the wait grows after the reset"
+ok "the last wait is as long again" test "$(waited 6)" -ge 390
 
 script <<'S'
 stream
@@ -56,8 +56,8 @@ send data: c\n\n
 S
 follow
 waits 1 300 3000 "retry: sets the wait, without an event or a blank line"
-waits 2 300 3000 "what is no number is ignored, the last one is kept"
-waits 3 300 3000 "for later, too"
+waits 2 300 3000 "a retry: that is not a number is ignored, and the last one is kept"
+waits 3 300 3000 "a retry: is kept for later waits, too"
 
 script <<'S'
 forever
@@ -65,7 +65,7 @@ stream
 send retry: 0\ndata: a\n\n
 S
 follow --max-time 1
-ok "retry: 0 is no busy loop ($(requests .n | wc -l) requests in a second)" \
+ok "retry: 0 makes no busy loop ($(requests .n | wc -l) requests in a second)" \
   test "$(requests .n | wc -l)" -le 40
 script <<'S'
 stream
@@ -74,7 +74,7 @@ S
 follow --max-time 0.5 -L
 is "$(jq -r 'select(.event) | .data' "$out")" a "a huge retry: does no harm"
 is "$(jq 'select(.type == "lost") | .retry_in | . > 3 and . < 1e12' "$out")" true \
-  "the wait is bounded"
+  "the wait of a huge retry: is bounded"
 
 script <<'S'
 forever
@@ -85,10 +85,10 @@ follow --retry-wait 0.2 --max-time 3
 jq -s '[.[] | select(.what == "request") | .at] as $asked
   | [.[] | select(.what == "end") | .at] as $ended
   | range(1; $asked | length) | $asked[.] - $ended[. - 1]' "$log" >"$tmp/waits"
-ok "enough waits to judge" at_least "$tmp/waits" 5
+ok "there are enough waits to judge" at_least "$tmp/waits" 5
 is "$(jq -s 'min >= 0.195' "$tmp/waits")" true "jitter never undercuts the wait"
-is "$(jq -s 'sort | .[length / 2 | floor] < 0.4' "$tmp/waits")" true "it adds little"
-is "$(jq -s 'max - min > 0.005' "$tmp/waits")" true "it adds something"
+is "$(jq -s 'sort | .[length / 2 | floor] < 0.4' "$tmp/waits")" true "jitter adds little"
+is "$(jq -s 'max - min > 0.005' "$tmp/waits")" true "jitter adds something"
 
 script <<'S'
 status 503 text/plain x
@@ -106,10 +106,10 @@ stream
 send data: a\n\n
 S
 follow
-waits 1 1000 8000 "Retry-After in seconds"
-waits 2 10 950 "counts once"
-waits 3 1800 9000 "Retry-After as a date"
-waits 4 10 1000 "nonsense does not count"
+waits 1 1000 8000 "Retry-After in seconds is waited for"
+waits 2 10 950 "Retry-After counts once"
+waits 3 1800 9000 "Retry-After as a date is waited for"
+waits 4 10 1000 "a Retry-After of nonsense does not count"
 
 # A redirect is followed at once, as curl and browsers do; what it asks to wait is of no later answer.
 for wait in 7 @DATE+7@ 0; do
@@ -164,11 +164,11 @@ status 503
 S
 follow --max-time 30
 is "$status" 0 "no date is waited for by our own clock"
-waits 1 2000 3500 "a server whose clock is an hour ahead"
-waits 2 2000 3500 "RFC 850"
-waits 3 1000 2500 "asctime"
-waits 4 10 950 "a date that is past"
-waits 5 1800 9000 "our clock, where the date of the answer is damaged"
-waits 7 10 950 "a number with a sign is no date"
-waits 8 10 950 "nor is a small one"
+waits 1 2000 3500 "a date of a server whose clock is an hour ahead is waited for"
+waits 2 2000 3500 "a date of RFC 850 is waited for"
+waits 3 1000 2500 "a date of asctime is waited for"
+waits 4 10 950 "a date that is past is not waited for"
+waits 5 1800 9000 "our clock counts where the date of the answer is damaged"
+waits 7 10 950 "a number with a sign is not waited for"
+waits 8 10 950 "a small number with a sign is not waited for"
 done_testing
