@@ -262,8 +262,9 @@ seated() {
 }
 # ended NAME STATUS TITLE: it has, and the terminal is as it was.
 ended() {
-  ok "$3: ends" at "$1" end 30
-  is "$(seat_says "$1" '[.status, .termios, .modes]')" "[$2,true,[]]" "$3: all as before"
+  ok "$3: the command ends" at "$1" end 30
+  is "$(seat_says "$1" '[.status, .termios, .modes]')" "[$2,true,[]]" \
+    "$3: the terminal is as before"
 }
 
 # --- what the agent saw

@@ -82,7 +82,8 @@ import plistlib, sys
 said = plistlib.load(open(sys.argv[1], "rb"))
 assert said["RunAtLoad"] is True and said["KeepAlive"] == {"SuccessfulExit": False}
 print(" ".join(said["ProgramArguments"]))' "$there/share-inbox.plist" >"$tmp/arguments"
-is "$(cat "$tmp/arguments")" "/usr/local/bin/share-inbox watch -q" "launchd's file has the command of the watch"
+is "$(cat "$tmp/arguments")" "/usr/local/bin/share-inbox watch -q" \
+  "launchd's file has the command of the watch"
 # shellcheck disable=SC2046
 start agent $(sed 's,/usr/local/bin/,,' "$tmp/arguments")
 start_agent riff

@@ -31,17 +31,17 @@ for transport in $transports; do
   : >"$sshd_log"
   rm -f "$remote_home/came"
   attach "$transport"
-  ok "$transport: all of it comes" at "$transport" within 60 expect 'THAT WAS ALL'
+  ok "$transport: all of the 12 MB comes" at "$transport" within 60 expect 'THAT WAS ALL'
   perl -e 'local $/; $_ = <>; print substr $_, index($_, "HERE IT COMES") + 13' "$tmp/$transport.screen" |
     head -c 12000000 >"$tmp/went"
   ok "$transport: 12 MB came as they were" cmp "$tmp/went" "$remote_home/down"
   at "$transport" paste "$remote_home/up"
   ok "$transport: 3 MB are typed" at "$transport" within 60 expect 'GOT ALL'
-  ok "$transport: and arrive as they were" cmp "$remote_home/came" "$remote_home/up"
+  ok "$transport: the 3 MB arrive as they were" cmp "$remote_home/came" "$remote_home/up"
   ok "$transport: the keys were exchanged anew" at_least_rekeys 10
   at "$transport" send '\r~.'
-  ok "$transport: ~. ends it" at "$transport" end 30
-  is "$(seat_says "$transport" '.termios')" true "$transport: and gives the terminal back"
+  ok "$transport: ~. ends the terminal" at "$transport" end 30
+  is "$(seat_says "$transport" '.termios')" true "$transport: ~. gives the terminal back"
 done
 rm "$remote_home/bin/tmux"
 
@@ -54,7 +54,7 @@ attach_args libssh2
 t 0 "400 KB are typed" tmux-attach $attach_args -t <"$tmp/text"
 printf ' ' >>"$tmp/text"
 wait_until 30 cmp "$tmp/text" "$tmp/typed"
-ok "and arrive byte for byte" cmp "$tmp/text" "$tmp/typed"
+ok "400 KB arrive byte for byte" cmp "$tmp/text" "$tmp/typed"
 rekeyed=$(grep -c 'rekeying' "$sshd_log")
-ok "with new keys on the way ($rekeyed times)" test "$rekeyed" -ge 2
+ok "keys are exchanged anew on the way ($rekeyed times)" test "$rekeyed" -ge 2
 done_testing

@@ -29,13 +29,13 @@ for transport in $transports; do
   link to "$other_port"
   link rst
   ok "$transport: the command ends" at "$transport" end 30
-  is "$(seat_says "$transport" '.status')" 77 "$transport: 77"
+  is "$(seat_says "$transport" '.status')" 77 "$transport: a changed key has status 77"
   is "$(seat_says "$transport" '.termios')" true "$transport: the terminal is as it was"
-  is "$(seat_says "$transport" '.modes')" '[]' "$transport: and nothing is left on"
+  is "$(seat_says "$transport" '.modes')" '[]' "$transport: no mode of the terminal is left on"
   screen=$(tr '\r' '\n' <"$tmp/$transport.screen")
   ok "$transport: the new fingerprint is shown" grep -qF "$new_print" "$tmp/$transport.screen"
-  like "$screen" 'man in the middle' "$transport: and what it may mean"
-  like "$screen" '--forget' "$transport: it tells how to pin anew"
+  like "$screen" 'man in the middle' "$transport: the message says what a new fingerprint may mean"
+  like "$screen" '--forget' "$transport: the message tells how to pin anew"
   is "$(connections "$other_log")" 1 "$transport: the other box is connected to once"
   not_ok "$transport: no authentication was sent" grep -Eq 'userauth-request|Accepted|Failed' "$other_log"
   ok "$transport: the pins are as before" cmp "$tmp/pins" "$tmp/pins.before"
@@ -44,7 +44,7 @@ for transport in $transports; do
   # shellcheck disable=SC2086
   t 77 "$transport: a list has status 77" tmux-attach $attach_args -l
   out_empty "$transport: no record is printed"
-  ok "$transport: it says why" grep -qF "$new_print" "$err"
+  ok "$transport: the message of a list shows the new fingerprint" grep -qF "$new_print" "$err"
   not_ok "$transport: nobody authenticated" grep -Eq 'userauth-request|Accepted|Failed' "$other_log"
   ok "$transport: the pins are as before" cmp "$tmp/pins" "$tmp/pins.before"
 

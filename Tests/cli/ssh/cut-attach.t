@@ -29,7 +29,7 @@ for transport in $transports; do
     fi
     [ "$found" = '[75,true,[]]' ] || bad="$bad $place:$found"
   done
-  is "$bad" '' "$transport: cut at any of $size bytes: 75, and the terminal as it was"
+  is "$bad" '' "$transport: a cut at any of $size bytes has status 75, the terminal as it was"
 done
 is "$(rtmux list-sessions -F '#{session_name}' | wc -l | tr -d ' ')" \
   "$(printf '%s\n' "$transports" | wc -w | tr -d ' ')" 'the sessions stay'

@@ -22,7 +22,7 @@ for transport in $transports; do
   list
   status_is 0 "$transport: the list comes"
   cp "$out" "$tmp/want"
-  is "$(jq -r .name "$tmp/want" | tr '\n' ' ')" 'alpha beta gamma ' "$transport: is right"
+  is "$(jq -r .name "$tmp/want" | tr '\n' ' ')" 'alpha beta gamma ' "$transport: the list is right"
   # OpenSSH's master keeps its connection for the next call.
   link drop
   size=$(jq 'select(.what == "close").down' "$tmp/link-$transport.log" | head -n 1)
@@ -45,9 +45,11 @@ for transport in $transports; do
     run "$python" "$cli/clients/cuts.py" "$tmp/want" $(((to - from) / by)) \
       tmux-attach $attach_args -l
     [ ! -s "$err" ] || diag "$(sort "$err" | uniq -c)"
-    out_like '^75 ' "$transport: cut at $step, it fails for now"
-    out_unlike 'wrong|untold|hangs' "$transport: never with a wrong answer, and says why"
-    out_unlike '^(1|2|77|126|127|[12][0-9][0-9]) ' "$transport: never as if something else were wrong"
+    out_like '^75 ' "$transport: a list that is cut at $step fails for now"
+    out_unlike 'wrong|untold|hangs' \
+      "$transport: a list that is cut never has a wrong answer, and says why"
+    out_unlike '^(1|2|77|126|127|[12][0-9][0-9]) ' \
+      "$transport: a list that is cut never fails as if something else were wrong"
   done
 
   # So it is when the box seems to close the connection in order.
@@ -58,7 +60,7 @@ for transport in $transports; do
     list --max-time 3
     [ "$status $(lines "$err")" = "75 1" ] || wrong="$wrong $place:$status"
   done
-  is "$wrong" '' "$transport: cut in order, it fails for now"
+  is "$wrong" '' "$transport: a list whose link ends in order fails for now"
 
   link pass
   # Nobody has refused us, and no packet is left out. What is wrong with names of
@@ -101,9 +103,9 @@ for transport in $transports; do
     began=$(date +%s)
     list --max-time 3
     took=$(($(date +%s) - began))
-    status_is 75 "$transport: $fault: 75"
+    status_is 75 "$transport: $fault: the status is 75"
     err_one_line tmux-attach "$transport: $fault: the reason is told"
-    ok "$transport: $fault: it ends in time ($took s)" test "$took" -le 12
+    ok "$transport: $fault: the list ends in time ($took s)" test "$took" -le 12
     link pass
   done
 done

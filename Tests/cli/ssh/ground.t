@@ -7,7 +7,7 @@ start_sshd box
 like "$(remote 'echo "$HOME"; command -v claude || echo none')" "^$remote_home\$" 'the box has its own home'
 like "$(remote 'command -v claude || echo none')" '^none$' 'the agent is not on the plain PATH'
 like "$(remote 'exec "$SHELL" -lc "command -v claude"')" "^$remote_home/bin/claude\$" \
-  'and is on the login PATH'
+  'the agent is on the login PATH'
 
 start_proxy
 ssh_args
@@ -16,21 +16,22 @@ line="exec \"\$SHELL\" -lc 'exec tmux -u -L riff new-session -A -s riff env -u T
 sit me 30x100 ssh -tt $ssh_args "$line"
 ok 'the prompt comes' at me expect 'claude> '
 at me send 'inc\r'
-ok 'and the agent obeys' at me expect 'count 1'
+ok 'the agent obeys keys' at me expect 'count 1'
 ok 'every byte was logged' wait_until 30 typed riff "$(printf 'inc\r')"
-is "$(agent_says riff 'select(.what == "start").env.HOME')" "$remote_home" 'it has the home of the box'
+is "$(agent_says riff 'select(.what == "start").env.HOME')" "$remote_home" \
+  'the agent has the home of the box'
 at me resize 40x90
 agent_sized() { agent_says riff 'select(.what == "size").columns' | grep -qx "$1"; }
-ok 'it hears of a new size' wait_until 30 agent_sized 90
+ok 'the agent hears of a new size' wait_until 30 agent_sized 90
 at me send 'mouse on\r'
-ok 'modes are seen' wait_until 30 sh -c "grep -q 1000h '$tmp/me.screen'"
+ok 'modes of the terminal are seen' wait_until 30 sh -c "grep -q 1000h '$tmp/me.screen'"
 is "$(tries)" 1 "there is one connection"
 
 link rst
 ok 'a reset ends ssh' at me end 30
-is "$(seat_says me '.status')" 255 "its status is 255"
-is "$(seat_says me '.termios')" true 'and the terminal as it was'
-like "$(seat_says me '.modes')" '1049' 'but the modes were left on'
+is "$(seat_says me '.status')" 255 "a reset ends ssh with status 255"
+is "$(seat_says me '.termios')" true 'a reset leaves the terminal as it was'
+like "$(seat_says me '.modes')" '1049' 'a reset leaves the modes on'
 ok 'the session stays' rtmux has-session -t =riff
 
 link cut 40
@@ -51,7 +52,7 @@ out_is late 'a slow link carries all'
 link pass
 link rate 20000
 run_remote 'head -c 10000 /dev/zero'
-is "$(wc -c <"$out" | tr -d ' ')" 10000 'and so does a narrow one'
+is "$(wc -c <"$out" | tr -d ' ')" 10000 'a narrow link carries all'
 
 stop_sshd
 run_remote true

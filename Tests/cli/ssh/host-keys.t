@@ -40,8 +40,8 @@ for transport in $transports; do
   is "$(perl -e 'printf "%o", (stat shift)[2] & 0777' "$pins")" 600 \
     "$transport: the pins are for the user alone"
   check
-  out_like "^ok +host key .*$shown_re, as pinned" "$transport: the second time it is known"
-  is "$(wc -l <"$pins")" 1 "$transport: and not pinned again"
+  out_like "^ok +host key .*$shown_re, as pinned" "$transport: the key is known the second time"
+  is "$(wc -l <"$pins")" 1 "$transport: the key is not pinned again"
   run tmux-attach --transport "$transport" --pins "$pins" --fingerprint "$remote_user@127.0.0.1:$port"
   out_is "$(ssh-keygen -lf "$pins")" "$transport: --fingerprint is what ssh-keygen -l says"
 
@@ -52,18 +52,20 @@ for transport in $transports; do
     check
     status_is 77 "$transport: a host with another key than the pinned $kind is refused"
     err_like "$shown_re" "$transport, $kind: the offered fingerprint is shown"
-    err_like "$(re "$(print_of "$tmp/$kind.pub") ($pins:1)")" "$transport, $kind: and the pinned one, with its place"
-    err_like "tmux-attach --forget 127.0.0.1:$port" "$transport, $kind: it tells how to pin again"
-    out_like '^FAILED +host key' "$transport, $kind: the check failed there"
+    err_like "$(re "$(print_of "$tmp/$kind.pub") ($pins:1)")" \
+      "$transport, $kind: the pinned fingerprint is shown with its place"
+    err_like "tmux-attach --forget 127.0.0.1:$port" \
+      "$transport, $kind: the message tells how to pin again"
+    out_like '^FAILED +host key' "$transport, $kind: the check fails at the host key"
     ok "$transport, $kind: nothing was sent that could let somebody in" nothing_sent
     is "$(connections)" 1 "$transport, $kind: there was no second try"
     ok "$transport, $kind: the pins are as they were" cmp "$pins" "$tmp/before"
   done
   t 0 "$transport: the pin is dropped" \
     tmux-attach --transport "$transport" --pins "$pins" --forget "127.0.0.1:$port"
-  is "$(cat "$pins")" "" "$transport: and nothing is left of it"
+  is "$(cat "$pins")" "" "$transport: nothing is left of a dropped pin"
   check
-  out_like "$shown_re, new" "$transport: the new key is pinned then"
+  out_like "$shown_re, new" "$transport: the new key is pinned when the pin was dropped"
 
   # --- damage
   while read -r damage; do
@@ -82,7 +84,7 @@ EOF
   rm -f "$pins"
   mkdir "$pins"
   check
-  status_is 77 "$transport: a folder is no file of pins"
+  status_is 77 "$transport: a folder is refused as a file of pins"
   rmdir "$pins"
 
   # --- what OpenSSH knows
@@ -90,41 +92,43 @@ EOF
   ssh-keygen -q -H -f "$known" 2>/dev/null
   check --known-hosts "$known"
   status_is 0 "$transport: a hashed name is found in OpenSSH's file"
-  out_like "^ok +host key +known to $known" "$transport: and that is said"
+  out_like "^ok +host key +known to $known" \
+    "$transport: the message says that OpenSSH's file knows the key"
   not_ok "$transport: what that file knows is not pinned" test -s "$pins"
   mkdir -p "$HOME/.ssh"
   { echo "rubbish" && sed 's/$/\r/' "$known"; } >"$HOME/.ssh/known_hosts"
   check --known-hosts
-  out_like "known to $HOME/.ssh/known_hosts" "$transport: without a name it is the user's own file, garbage, CR and all"
+  out_like "known to $HOME/.ssh/known_hosts" \
+    "$transport: --known-hosts reads the user's own file, garbage, CR and all"
   line_of '[127.0.0.*]:*,!nobody' "$host_key" >"$known"
   check --known-hosts "$known"
   out_like 'known to' "$transport: a pattern fits"
   line_of '*,!*127.0.0.1*' "$host_key" >"$known"
   check --known-hosts "$known"
-  out_like "$shown_re, new" "$transport: one that leaves the host out does not"
+  out_like "$shown_re, new" "$transport: a pattern that leaves the host out does not fit"
   rm -f "$pins"
   line_of "$place" "$tmp/other.pub" >"$known"
   check --known-hosts "$known"
   status_is 77 "$transport: another key than that file's is refused"
-  ok "$transport: with nothing sent" nothing_sent
-  not_ok "$transport: and nothing pinned" test -s "$pins"
+  ok "$transport: nothing is sent to another key than that file's" nothing_sent
+  not_ok "$transport: another key than that file's is not pinned" test -s "$pins"
 
   # A pin holds, whatever that file says; a revoked key is never believed.
   line_of "$place" "$tmp/other.pub" >"$pins"
   line_of "$place" "$host_key" >"$known"
   check --known-hosts "$known"
   status_is 77 "$transport: a pin counts more than OpenSSH's file"
-  ok "$transport: so that nothing is sent" nothing_sent
+  ok "$transport: nothing is sent to a host whose pin differs" nothing_sent
   line_of "$place" "$host_key" >"$pins"
   line_of '@revoked *' "$host_key" >"$known"
   check --known-hosts "$known"
   status_is 77 "$transport: a revoked key is refused though it is pinned"
-  ok "$transport: before anything is sent" nothing_sent
+  ok "$transport: nothing is sent to a revoked key" nothing_sent
   cat "$out" "$err" >"$tmp/said"
-  ok "$transport: and that is said" grep -qi revoked "$tmp/said"
+  ok "$transport: the message says that the key is revoked" grep -qi revoked "$tmp/said"
   rm -f "$pins"
   check --known-hosts /nowhere/known_hosts
-  status_is 77 "$transport: a file that is not there is no licence"
+  status_is 77 "$transport: a missing file of OpenSSH lets no host pass"
   rm -rf "$HOME/.ssh"
 done
 
@@ -138,14 +142,15 @@ export AGENTUTILS_SSH
 rm -f "$pins"
 run tmux-attach -i "$id" --pins "$pins" --check work
 out_like "^ok +reach +office, by ssh" "an alias goes by ssh"
-is "$(cat "$pins")" "$(line_of office "$host_key")" "its key is pinned by the alias for keys"
+is "$(cat "$pins")" "$(line_of office "$host_key")" \
+  "the key of an alias is pinned by the alias for keys"
 run tmux-attach --pins "$pins" --fingerprint work
-out_is "256 $shown office (ED25519)" "the key is found again"
+out_is "256 $shown office (ED25519)" "the key of an alias is found again"
 line_of office "$tmp/other.pub" >"$pins"
 : >"$sshd_log"
-t 77 "another key is refused" tmux-attach -i "$id" --pins "$pins" --check work
-ok "before anything is sent" nothing_sent
-err_like '--forget work' "and the way out is told in the user's words"
+t 77 "another key of an alias is refused" tmux-attach -i "$id" --pins "$pins" --check work
+ok "nothing is sent to another key of an alias" nothing_sent
+err_like '--forget work' "the way out is told in the user's words"
 run tmux-attach --pins "$pins" --forget work
 is "$status $(cat "$pins")" "0 " "--forget works"
 unset AGENTUTILS_SSH
@@ -165,7 +170,7 @@ out_is "256 $shown BOX (ED25519)
 256 $(print_of "$tmp/ecdsa.pub") BOX (ECDSA)" "all keys of a host are shown"
 pin_job --forget -v box
 status_is 0 "the key is dropped"
-err_like "dropped 256 $shown_re" "-v tells it"
+err_like "dropped 256 $shown_re" "-v tells the dropped key"
 is "$(cat "$pins")" "# of the office
 $(line_of 'a,[box]:2222,b' "$tmp/other.pub")
 $(line_of boxer "$tmp/ecdsa.pub")" "keys of other hosts and of other ports stay"
@@ -173,17 +178,18 @@ pin_job --forget -P 2222 box
 is "$(sed -n 2p "$pins")" "$(line_of a,b "$tmp/other.pub")" "a name among others is taken out"
 cp "$pins" "$tmp/before"
 pin_job --forget box
-status_is 1 "no pin to drop"
-err_one_line tmux-attach "is said in a line"
-ok "nothing is changed" cmp "$pins" "$tmp/before"
+status_is 1 "--forget without a pin has status 1"
+err_one_line tmux-attach "a missing pin is told in a line"
+ok "--forget without a pin changes nothing" cmp "$pins" "$tmp/before"
 pin_job --fingerprint box
-status_is 1 "no pin to show"
-out_empty "shows nothing"
+status_is 1 "--fingerprint without a pin has status 1"
+out_empty "--fingerprint without a pin shows nothing"
 pin_job --fingerprint
-status_is 2 "no host at all is a wrong usage"
+status_is 2 "--fingerprint without a host is a wrong usage"
 printf 'host = office\n[host office]\nhostname = boxer\n' >"$XDG_CONFIG_HOME/agentutils/config"
 pin_job --fingerprint
-out_is "256 $(print_of "$tmp/ecdsa.pub") boxer (ECDSA)" "the configured host, by the name it is connected to"
+out_is "256 $(print_of "$tmp/ecdsa.pub") boxer (ECDSA)" \
+  "--fingerprint shows the configured host by the name it is connected to"
 
 # --- damaged pins, at a terminal
 for transport in libssh2 ssh auto; do

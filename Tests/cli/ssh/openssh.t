@@ -50,18 +50,20 @@ END
 list
 status_is 1 "a hostile configuration does no harm"
 err_like "new host, pinned its ED25519 key $(ssh-keygen -lf "$host_key" | cut -d ' ' -f 2 | tr + .)" \
-  'the fingerprint is told'
-is "$(cut -d ' ' -f 1,2 "$tmp/pins")" "[127.0.0.1]:$port ssh-ed25519" 'the key is pinned, in plain'
+  'the fingerprint of a new host is told'
+is "$(cut -d ' ' -f 1,2 "$tmp/pins")" "[127.0.0.1]:$port ssh-ed25519" \
+  'the key of a new host is pinned in plain'
 sit me 30x100 tmux-attach $attach_args
 ok 'a hostile configuration: an agent is sat at' at me expect 'claude> '
 at me send 'xyz inc\r'
 at me send 'inc\r'
-ok 'it takes keys' at me expect 'count 1'
-like "$(agent_typed)" 'xyz inc' "no escape character eats any"
+ok 'an agent behind a hostile configuration takes keys' at me expect 'count 1'
+like "$(agent_typed)" 'xyz inc' "no escape character eats a key"
 at me resize 20x70
-ok "sizes follow" wait_until 30 sh -c "tmux -S '$remote_tmp'/tmux-*/riff list-clients -F '#{client_width}' | grep -q 70"
+ok "sizes follow the terminal" \
+  wait_until 30 sh -c "tmux -S '$remote_tmp'/tmux-*/riff list-clients -F '#{client_width}' | grep -q 70"
 at me send '\r~.'
-ok 'it is left' at me end 30
+ok '~. leaves an agent behind a hostile configuration' at me end 30
 is "$(seat_says me '[.termios, .modes]')" '[true,[]]' 'the terminal is as before'
 not_ok 'no command ran here' test -e "$tmp/local-command"
 is "$(find "$tmp" -maxdepth 1 -name 'theirs-*')" '' 'no connection of another kind was shared'
@@ -72,10 +74,10 @@ before=$(cat "$tmp/pins")
 printf '[127.0.0.1]:%s %s\n' "$port" "$(cut -d ' ' -f 1,2 "$ssh_dir/box/host.pub")" >"$tmp/wrong"
 t 77 'a changed key is refused' \
   tmux-attach --transport ssh -i "$id" --pins "$tmp/wrong" -P "$port" "$remote_user@127.0.0.1" -l
-err_like 'HOST KEY CHANGED' "it is warned of"
+err_like 'HOST KEY CHANGED' "the message warns of a changed key"
 err_like "pinned is: .*wrong:1" "the place of the pin is told"
-ok 'nothing was sent' lacks "$sshd_log" 'userauth-request'
-is "$(cat "$tmp/pins")" "$before" "nothing is pinned"
+ok 'nothing was sent to a changed key' lacks "$sshd_log" 'userauth-request'
+is "$(cat "$tmp/pins")" "$before" "nothing is pinned for a changed key"
 stop_sshd other
 
 # --- one connection for many calls
@@ -104,18 +106,18 @@ start_proxy
 attach_args ssh
 through() { run tmux-attach $attach_args --keepalive 1 -l "$@"; }
 through
-status_is 0 "it works through a link"
+status_is 0 "a list works through a link"
 link blackhole
 begun=$(date +%s)
 through
 status_is 0 'a dead connection is not waited for'
-ok "it does not take long" test $(($(date +%s) - begun)) -le 12
-is "$(tries)" 2 'another one is made'
+ok "a dead connection does not take long" test $(($(date +%s) - begun)) -le 12
+is "$(tries)" 2 'another connection is made for a dead one'
 link blackhole all
 begun=$(date +%s)
 through --max-time 2
 status_is 75 'a dead link is given up'
-ok "it is given up in time" test $(($(date +%s) - begun)) -le 12
+ok "a dead link is given up in time" test $(($(date +%s) - begun)) -le 12
 link pass
 
 # --- what others have left behind
@@ -125,7 +127,8 @@ mkfifo "$left/log.old" "$left/other"
 touch -t 202001010000 "$left/mold" "$left/log.old" "$left/other"
 cp "$id" "$tmp/third"
 run tmux-attach --transport ssh -i "$tmp/third" --pins "$tmp/pins" -P "$box" "$remote_user@127.0.0.1" -l
-is "$(find "$left" -name mold -o -name log.old -o -name other)" "$left/other" 'is swept away, and nothing else'
+is "$(find "$left" -name mold -o -name log.old -o -name other)" "$left/other" \
+  'old sockets and logs are swept away, and nothing else'
 
 # --- many at once
 pids=
@@ -158,17 +161,17 @@ Host box
 END
 remote_tmp=$ssh_dir/box/tm
 t 0 "a host behind a jump is reached" tmux-attach -v --pins "$tmp/pins" box -l
-err_like 'by ssh: (an alias|ssh_config has ProxyJump)' "OpenSSH does it"
+err_like 'by ssh: (an alias|ssh_config has ProxyJump)' "a host behind a jump is reached by OpenSSH"
 sit me 30x100 tmux-attach --pins "$tmp/pins" box
-ok 'it is sat at' at me expect 'claude> '
+ok 'a host behind a jump is sat at' at me expect 'claude> '
 at me send '\r~.'
-ok "~. leaves it" at me end 30
+ok "~. leaves a host behind a jump" at me end 30
 echo >"$ssh_dir/jump/authorized_keys"
 stop_sshd jump
 sit me 30x100 tmux-attach --pins "$tmp/pins" box
-ok 'without the jump: ends' at me end 30
-is "$(seat_says me .status)" 75 'as a link that cannot be made'
-like "$(tail -c 1000 "$tmp/me.screen")" 'efused' 'for the reason that the jump has'
+ok 'an attach without the jump ends' at me end 30
+is "$(seat_says me .status)" 75 'an attach without the jump has status 75'
+like "$(tail -c 1000 "$tmp/me.screen")" 'efused' 'the message tells the reason that the jump has'
 
 # --- questions
 : >"$config"
@@ -179,14 +182,14 @@ sit me 30x100 tmux-attach --transport ssh -i "$tmp/locked" --pins "$tmp/pins" -P
   "$remote_user@127.0.0.1"
 ok 'a passphrase is asked for' at me expect "passphrase for key '$tmp/locked'"
 at me send 'pass word\r'
-ok 'and opens the key' at me expect 'claude> '
+ok 'a passphrase opens the key' at me expect 'claude> '
 at me send '\r~.'
-ok 'left' at me end 30
-not_ok 'it was not shown' has "$tmp/me.screen" 'pass word'
-t 77 'with nobody to ask it fails at once' \
+ok '~. leaves a terminal with a passphrase' at me end 30
+not_ok 'the passphrase was not shown' has "$tmp/me.screen" 'pass word'
+t 77 'a passphrase with nobody to ask fails at once' \
   tmux-attach --transport ssh -i "$tmp/locked" --pins "$tmp/pins" -P "$port" \
   "$remote_user@127.0.0.1" -l
-err_like "access refused .*$tmp/locked" 'and names the key'
+err_like "access refused .*$tmp/locked" 'the message names the key with a passphrase'
 
 # --- a master that is lost as soon as it has begun a command
 rm -f "$XDG_RUNTIME_DIR/agentutils"/m*

@@ -15,26 +15,27 @@ check="tmux-attach --transport libssh2 -i $tmp/locked --check $remote_user@127.0
   sit one $check
   ok "the passphrase is asked for, by the key's name" at one expect "Passphrase of $tmp/locked"
   at one send 'open wide\r'
-  ok "the right one lets us in" at one expect "accepted"
+  ok "the right passphrase lets us in" at one expect "accepted"
   is "$(at one end | jq -c '[.status, .termios, .modes]')" '[0,true,[]]' \
-    "and the terminal is as it was"
-  not_ok "it was never shown" grep -q wide "$tmp/one.screen"
+    "the terminal is as it was after a passphrase"
+  not_ok "the passphrase was never shown" grep -q wide "$tmp/one.screen"
 
   sit wrong $check
   at wrong expect "Passphrase of"
   at wrong send 'wrong\r'
-  ok "a wrong one is asked for again" at wrong expect "Passphrase of"
+  ok "a wrong passphrase is asked for again" at wrong expect "Passphrase of"
   at wrong send 'wrong again\r'
   at wrong expect "Passphrase of"
   at wrong send '\x04'
-  is "$(at wrong end | jq -c '[.status, .termios]')" '[77,true]' "^D gives up"
+  is "$(at wrong end | jq -c '[.status, .termios]')" '[77,true]' \
+    "^D gives up the question for a passphrase"
 
   # --- standard input and output are other files
   printf '%s </dev/null | cat\n' "$check" >"$tmp/piped"
   sit piped sh "$tmp/piped"
   at piped expect "Passphrase of"
   at piped send 'open wide\r'
-  ok "the terminal is asked though standard input is none" at piped expect "accepted"
+  ok "the terminal is asked though standard input is a file" at piped expect "accepted"
   at piped end >"$tmp/said"
 
   # --- a terminal in raw mode
@@ -47,7 +48,7 @@ check="tmux-attach --transport libssh2 -i $tmp/locked --check $remote_user@127.0
   at raw kill KILL
   at raw end >"$tmp/said"
   grep -aE '^[0-9a-f]+(:[0-9a-f]+)+' "$tmp/raw.screen" | tr -d ' \r' | sort -u >"$tmp/modes"
-  is "$(lines "$tmp/modes")" 1 "and is raw again afterwards"
+  is "$(lines "$tmp/modes")" 1 "a raw terminal is raw again afterwards"
 
   # --- signals
   for signal in INT:130 TERM:143 HUP:129; do
@@ -61,7 +62,8 @@ check="tmux-attach --transport libssh2 -i $tmp/locked --check $remote_user@127.0
   sit break $check
   at break expect "Passphrase of"
   at break send '\x03'
-  is "$(at break end | jq -c '[.status, .termios]')" "[130,true]" "^C gives up, too"
+  is "$(at break end | jq -c '[.status, .termios]')" "[130,true]" \
+    "^C gives up the question for a passphrase, too"
 
   # --- asked by OpenSSH
   ssh_check="tmux-attach --transport ssh -i $tmp/locked -l $remote_user@127.0.0.1:$port"
@@ -75,12 +77,13 @@ check="tmux-attach --transport libssh2 -i $tmp/locked --check $remote_user@127.0
   sit sshbreak $ssh_check
   at sshbreak within 10 expect "passphrase for key"
   at sshbreak send '\x03'
-  is "$(at sshbreak end | jq -c '[.status, .termios]')" "[130,true]" "^C gives up with ssh, too"
+  is "$(at sshbreak end | jq -c '[.status, .termios]')" "[130,true]" \
+    "^C gives up ssh's question, too"
 }
 
 # --- nobody to ask
 # shellcheck disable=SC2086
 t 77 "without a terminal the key is not used" perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' $check
-like "$(cat "$out" "$err")" 'passphrase' "and the reason is said"
+like "$(cat "$out" "$err")" 'passphrase' "the message says that the key has a passphrase"
 
 done_testing

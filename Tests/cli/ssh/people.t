@@ -34,7 +34,7 @@ for transport in $transports; do
     share-inbox --inbox "$tmp/inbox" drain $attach_args >"$tmp/out" 2>"$tmp/err" ||
       failed=$((failed + 1))
   done
-  is "$failed" 0 "$transport: every file is handed over" || diag "$(cat "$tmp/err")"
+  is "$failed" 0 "$transport: MaxSessions 1: every file is handed over" || diag "$(cat "$tmp/err")"
 done
 
 # --- none at all
@@ -43,7 +43,7 @@ for transport in $transports; do
   attach_args
   list
   ok "$transport: MaxSessions 0 is not for another try" [ "$status" -eq 2 ]
-  err_like 'grants no session' "$transport: and said"
+  err_like 'grants no session' "$transport: the message says that the host grants no session"
 done
 
 # --- login files that run something else, and a command that the host forces
@@ -55,7 +55,8 @@ for transport in $transports; do
     printf '%s\n' "$line" >"$remote_home/.bash_profile"
     list
     status_is 2 "$transport: $line: another try is not advised"
-    err_like 'login shell there ran no command' "$transport: $line: said"
+    err_like 'login shell there ran no command' \
+      "$transport: $line: the message says that the login shell ran no command"
     attach me
     # At a terminal their own status counts, as with ssh.
     case $line in
@@ -63,16 +64,18 @@ for transport in $transports; do
     *) own=2 ;;
     esac
     ended me "$own" "$transport: $line: attaching"
-    ok "$transport: $line: says so, too" has "$tmp/me.screen" 'login shell there ran no command'
+    ok "$transport: $line: attaching says that the login shell ran no command" \
+      has "$tmp/me.screen" 'login shell there ran no command'
     rm -f "$tmp/me.screen"
   done
-  err_like '/no/shell' "$transport: its words are told"
+  err_like '/no/shell' "$transport: the words of the login shell are told"
   tail_host
-  status_is 2 "$transport: transcript-tail ends so, too"
-  err_like 'login shell there ran no command' "$transport: it uses the same words"
+  status_is 2 "$transport: transcript-tail has status 2 for such a login shell, too"
+  err_like 'login shell there ran no command' "$transport: transcript-tail uses the same words"
   echo 'echo not available; exit 1' >"$remote_home/.bash_profile"
   tail_host
-  err_like 'ran no command: not available' "$transport: and what it printed"
+  err_like 'ran no command: not available' \
+    "$transport: transcript-tail tells what the login shell printed"
   # shellcheck disable=SC2016
   printf 'echo welcome\nread -r line\nPATH=$HOME/bin:$PATH\n' >"$remote_home/.bash_profile"
   list -q
@@ -96,7 +99,8 @@ for transport in $transports; do
   attach_args
   list
   status_is 2 "$transport: ForceCommand is not tried again"
-  err_like 'only backups here.*ForceCommand' "$transport: with what it said"
+  err_like 'only backups here.*ForceCommand' \
+    "$transport: the message tells what ForceCommand printed"
 done
 
 # --- an agent with nine keys
@@ -113,10 +117,11 @@ for transport in $transports; do
   t 77 "$transport: too many keys are refused" \
     tmux-attach --transport "$transport" --agent --pins "$tmp/pins" -P "$port" \
     "$remote_user@127.0.0.1" -l
-  err_like 'Too many authentication failures.*-i KEY.pub' "$transport: are called so, with what to do"
+  err_like 'Too many authentication failures.*-i KEY.pub' \
+    "$transport: the message about too many keys says what to do"
   run tmux-attach --transport "$transport" --agent -i "$tmp/right.pub" --pins "$tmp/pins" \
     -P "$port" "$remote_user@127.0.0.1" -q -l
-  isnt "$status" 77 "$transport: and that helps" || diag "$(cat "$tmp/err")"
+  isnt "$status" 77 "$transport: naming a key with -i helps" || diag "$(cat "$tmp/err")"
 done
 kill "$agent_pid"
 unset SSH_AUTH_SOCK
@@ -154,11 +159,11 @@ err_like 'take --transport ssh' "the message says what to do"
 sign elsewhere
 visit auto
 status_is 77 "a certificate for another host does not count"
-not_ok "and nothing is pinned at first sight" pinned
+not_ok "a certificate for another host does not pin at first sight" pinned
 believe "*,!127.0.0.1,![127.0.0.1]:$port"
 visit libssh2
-isnt "$status" 77 "an authority for others means nothing here"
-ok "the key is pinned" pinned
+isnt "$status" 77 "an authority for other hosts does not count"
+ok "the key of a host without an authority is pinned" pinned
 rm -f "$ssh_dir/signed/host" "$ssh_dir/signed/host.pub"
 ssh-keygen -q -t ed25519 -N '' -f "$ssh_dir/signed/host"
 sign
@@ -166,6 +171,6 @@ believe '*'
 for transport in $transports; do
   visit "$transport"
   status_is 77 "$transport: a pin outweighs a good certificate"
-  err_like 'HOST KEY CHANGED' "$transport: and that is said"
+  err_like 'HOST KEY CHANGED' "$transport: the message says that the key changed"
 done
 done_testing

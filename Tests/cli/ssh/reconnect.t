@@ -33,12 +33,12 @@ back() {
     at "$transport" expect 'claude> '
     at "$transport" quiet 0.3
     at "$transport" send 'token\r'
-    ok "$transport: $1: it is at the same agent" at "$transport" expect \
+    ok "$transport: $1: the terminal is at the same agent" at "$transport" expect \
       "token $(agent_says "$transport" 'select(.what == "start").token')"
     at "$transport" quiet 0.3
     at "$transport" seen
     is "$(rtmux list-clients -t "=$transport" | wc -l | tr -d ' ')" 1 \
-      "$transport: $1: it is the only client"
+      "$transport: $1: the terminal is the only client"
   done
 }
 
@@ -53,7 +53,7 @@ done
 back 'a reset'
 for link in $transports; do
   waits=$(waits)
-  ok "$link: tried after 1, 2 and 4 s ($waits)" \
+  ok "$link: tries come after 1, 2 and 4 s ($waits)" \
     matches "$waits" '^(9|1[0-8])	(19|2[0-9]|3[0-8])	(39|[4-7][0-9])$'
 done
 
@@ -62,9 +62,9 @@ each rst
 for transport in $transports; do at "$transport" resize 40x90; done
 back 'another'
 for link in $transports; do
-  ok "$link: tried after 1 s again" matches "$(waits)" '	(9|1[0-8])$'
+  ok "$link: the first try comes after 1 s again" matches "$(waits)" '	(9|1[0-8])$'
   is "$(rtmux display-message -p -t "=$link:" '#{client_width}x#{window_width}')" 90x90 \
-    "$link: it has the size that the terminal got while it was away"
+    "$link: the session has the size that the terminal got while it was away"
 done
 
 # Half-open: in time, by default.
@@ -75,7 +75,7 @@ for link in $transports; do
   ok "$link: a silent link is noticed within 20 s" wait_until 20 tried $(($(cat "$tmp/$link.tries") + 1))
 done
 took=$(($(date +%s) - began))
-ok "it is not noticed before its time ($took s)" test "$took" -ge 8
+ok "a silent link is not noticed before its time ($took s)" test "$took" -ge 8
 back 'a silent link'
 
 each drop
@@ -112,6 +112,6 @@ for link in $transports; do
   done
   at "$link" quiet 0.3
   keys=$(agent_says "$link" 'select(.what == "input").hex' | tr -d '\n' | fold -w 2 | sort -u | tr '\n' ' ')
-  is "$keys" "04 0d 61 " "$link: keys as they were typed"
+  is "$keys" "04 0d 61 " "$link: keys come as they were typed"
 done
 done_testing

@@ -22,7 +22,8 @@ for transport in $transports; do
   port=$direct
   attach_args
   # shellcheck disable=SC2086
-  t 1 "$transport: noisy login files: no sessions is an answer" tmux-attach $attach_args -l
+  t 1 "$transport: noisy login files: a list without sessions has status 1" \
+    tmux-attach $attach_args -l
   err_empty "$transport: no reason is told"
   out_empty "$transport: the answer is empty"
   start_proxy "$transport"
@@ -37,9 +38,9 @@ for transport in $transports; do
   ok "$transport: the screen is back" at "$transport" expect '\e[?1049h'
   # As with ssh, login files may have something to say, or to ask; once.
   is "$(grep -ac 'last words' "$tmp/$transport.screen")" 1 \
-    "$transport: back at the session, their noise is not shown again"
+    "$transport: the noise of login files is not shown again after a loss"
   at "$transport" send '\r~.'
-  ok "$transport: ended" at "$transport" end 30
+  ok "$transport: ~. ends a terminal with noisy login files" at "$transport" end 30
   rtmux kill-server
 done
 rm "$remote_home/.bashrc"
@@ -54,11 +55,11 @@ for transport in $transports; do
   ok "$transport: the prompt is there" at "$transport" expect 'claude> '
   link delay 300
   at "$transport" send 'inc\r'
-  ok "$transport: far away, a key is seen" at "$transport" expect 'count 1'
+  ok "$transport: a key is seen over a far link" at "$transport" expect 'count 1'
   # A farewell that waited for the host would take 20 s.
   link delay 10000
   at "$transport" send '\r~.'
-  ok "$transport: and ~. works at once" at "$transport" end 10
+  ok "$transport: ~. works at once over a far link" at "$transport" end 10
   link delay 300
   attach "far$transport" -s "$transport"
   ok "$transport: an attach from far away works" at "far$transport" expect 'claude> '
@@ -67,11 +68,11 @@ for transport in $transports; do
   at "far$transport" send 'flood 200000\r'
   ok "$transport: a flood comes over a narrow link" at "far$transport" within 40 expect flooded
   at "far$transport" send 'inc\r'
-  ok "$transport: keys work after it" at "far$transport" expect 'count 2'
+  ok "$transport: keys work after a flood" at "far$transport" expect 'count 2'
   link pass
   at "far$transport" kill TERM
-  ok "$transport: TERM ends it" at "far$transport" end 30
+  ok "$transport: TERM ends the terminal" at "far$transport" end 30
   is "$(seat_says "far$transport" '.termios, .modes')" 'true
-[]' "$transport: and the terminal is as it was"
+[]' "$transport: TERM leaves the terminal as it was"
 done
 done_testing

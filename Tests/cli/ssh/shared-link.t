@@ -28,26 +28,29 @@ shares() {
     call "$@"
     [ "$(sign_ins)" -ne "$_before" ] || break
   done
-  is "$status $(sign_ins)" "0 $_before" "$_title: it goes over the terminal's connection"
+  is "$status $(sign_ins)" "0 $_before" "$_title: the command goes over the terminal's connection"
 }
 # parts_with TITLE ARG...: it works, over a connection of its own.
 parts_with() {
   _title=$1 _before=$(sign_ins)
   shift
   call "$@"
-  is "$status $(sign_ins)" "0 $((_before + 1))" "$_title: it goes over a connection of its own"
+  is "$status $(sign_ins)" "0 $((_before + 1))" \
+    "$_title: the command goes over a connection of its own"
 }
 
 ok "a terminal is attached" seated me
-is "$(find "$XDG_RUNTIME_DIR/agentutils" -type s -perm 600 | wc -l)" 1 "its socket is for the user alone"
+is "$(find "$XDG_RUNTIME_DIR/agentutils" -type s -perm 600 | wc -l)" 1 \
+  "the socket of a terminal is for the user alone"
 pid_of_seat=$(seat_says me .pid)
 shares list -l
-is "$(jq -r .name "$out")" riff "and the list is right"
-err_empty "nothing is said"
+is "$(jq -r .name "$out")" riff "a list over the terminal's connection is right"
+err_empty "nothing is said of the terminal's connection"
 shares "-v" -v -l
-err_like "by libssh2: shares the connection of process $pid_of_seat" "which is said with it"
+err_like "by libssh2: shares the connection of process $pid_of_seat" \
+  "-v tells whose connection is shared"
 shares capture --capture
-like "$(cat "$out")" 'claude>' "and the screen is right"
+like "$(cat "$out")" 'claude>' "a screen over the terminal's connection is right"
 forget_typed
 printf 'a word' >"$tmp/word"
 _before=$(sign_ins)
@@ -55,16 +58,16 @@ attach_args
 run sh -c "tmux-attach $attach_args -t <'$tmp/word'"
 is "$status $(sign_ins)" "0 $_before" "text is typed over the terminal's connection"
 typed_is() { [ "$(typed_now)" = "$1" ]; }
-ok "and is typed once" wait_until 30 typed_is 'a word '
+ok "text over the terminal's connection is typed once" wait_until 30 typed_is 'a word '
 call --close nobody
-status_is 1 "an answer that is no keeps its status"
+status_is 1 "an answer that is a no keeps its status"
 : >"$tmp/lists"
 _before=$(sign_ins)
 # shellcheck disable=SC2016
 for _ in 1 2 3 4 5 6; do tmux-attach $attach_args -l >>"$tmp/lists" 2>&1 & done
 wait_until 30 at_least "$tmp/lists" 6
 is "$(jq -r .name "$tmp/lists" | sort | uniq -c | tr -s ' ') $(sign_ins)" " 6 riff $_before" \
-  "six at once go over the terminal's connection"
+  "six commands at once go over the terminal's connection"
 
 # --- what is another connection
 cp "$tmp/pins" "$tmp/other-pins"
@@ -75,7 +78,7 @@ kept=$port port=$(cat "$ssh_dir/box/port")
 parts_with "another port" -l
 port=$kept
 call --check
-status_is 0 "--check goes all of the way"
+status_is 0 "--check passes"
 # The last one was pinned, which makes the file another one.
 attach_args
 at me send '\r~.'
@@ -132,10 +135,10 @@ start harm "$python" "$tmp/harm.py" "$socket"
 harm=$pid
 wait_until 30 has "$tmp/harm.out" there
 at me send '\rinc\r'
-ok "the terminal does not feel it" at me expect 'count '
+ok "the terminal does not feel those who do harm" at me expect 'count '
 shares "beside them" -l
 rss=$(awk '/VmRSS/ { print $2 }' "/proc/$(seat_says me .pid)/status" 2>/dev/null || echo 0)
-ok "nothing grows: $rss kB" test "$rss" -lt 60000
+ok "the memory of the terminal does not grow: $rss kB" test "$rss" -lt 60000
 kill "$harm"
 finished "$harm"
 
@@ -149,13 +152,13 @@ start drain share-inbox drain $inbox_args
 drain=$pid
 wait_until 30 sh -c "[ -n \"\$(find '$remote_inbox' -name '.part-*' -size +100k)\" ]"
 at me send '\rinc\r'
-ok "while a file goes up, the terminal answers" at me expect 'count '
-is "$(parts)" 1 "and the file is still on its way"
+ok "the terminal answers while a file goes up" at me expect 'count '
+is "$(parts)" 1 "the file is still on its way while the terminal answers"
 finished "$drain"
 link rate 0
-is "$(left) $(sign_ins)" "0 $_before" "it went over the terminal's connection"
+is "$(left) $(sign_ins)" "0 $_before" "a file goes over the terminal's connection"
 is "$(sums "$(jq -r .remote_path "$tmp/drain.out")")" "$(sums "$tmp/large.bin")" \
-  "it is the same, byte for byte"
+  "a file over the terminal's connection is the same, byte for byte"
 
 # --- the link is cut in the middle
 attach_args
@@ -165,8 +168,9 @@ cut=$pid
 wait_until 30 has "$tmp/cut.err" 'shares the connection'
 link rst
 finished "$cut"
-like "$(cat "$tmp/cut.err")" 'connection lost: the shared connection is gone|the process that had it' "a call that is cut says so"
-is "$(cat "$tmp/cut.out")" "" "and has no half of an answer"
+like "$(cat "$tmp/cut.err")" 'connection lost: the shared connection is gone|the process that had it' \
+  "a call that is cut says that the connection was lost"
+is "$(cat "$tmp/cut.out")" "" "a call that is cut prints no half of an answer"
 link delay 0
 link pass
 ok "the terminal comes back, and serves again" wait_until 30 sockets_are 1
@@ -192,10 +196,11 @@ END
 parts_with "with many who wait for it" -l
 _before=$(sign_ins)
 run sh -c "tmux-attach $attach_args -t <'$tmp/word'"
-is "$status $(sign_ins)" "0 $((_before + 1))" "typing needs one sign-in, too"
+is "$status $(sign_ins)" "0 $((_before + 1))" \
+  "typing needs one sign-in where the terminal is stopped"
 at me continue
 shares "when it goes on" -l
-ok "and nothing was typed twice" typed_is 'a word '
+ok "no text was typed twice" typed_is 'a word '
 
 # --- two of them
 attach she --keepalive 1
@@ -203,24 +208,24 @@ at she expect 'claude> '
 shares "beside two terminals" -l
 at she send '\r~.'
 at she end >/dev/null
-ok "when the second leaves, the first serves again" wait_until 30 sockets_are 1
+ok "the first terminal serves again when the second leaves" wait_until 30 sockets_are 1
 shares "with the first" -l
 
 # --- killed
 at me kill KILL
 at me end >/dev/null
-ok "a socket is left" sockets_are 1
+ok "a terminal that was killed leaves its socket" sockets_are 1
 parts_with "after a terminal that was killed" -l
-err_empty "nothing is said"
-ok "the next terminal takes its place" seated me
+err_empty "nothing is said of a terminal that was killed"
+ok "the next terminal takes the place of the killed one" seated me
 shares "with the next one" -l
 at me send '\r~.'
 at me end >/dev/null
 
 # --- a host that grants one command to a connection
 start_sshd tight 'MaxSessions 1'
-ok "a terminal is attached there" seated we
+ok "a terminal is attached to a host of one session" seated we
 parts_with "what is not granted" -v -l
-err_like 'shares no connection: it does not take the command' "which is said with -v"
+err_like 'shares no connection: it does not take the command' "-v tells why no connection is shared"
 
 done_testing

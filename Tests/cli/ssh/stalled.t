@@ -78,15 +78,15 @@ busy 'a stalled terminal' 60
 for transport in $transports; do
   _grown=
   eval "_grown=\$((\$(peak \$pid_$transport) - peak_$transport))"
-  ok "$transport: no memory is taken, either ($_grown kB)" test "$_grown" -lt 16384
+  ok "$transport: a stalled terminal takes no memory ($_grown kB)" test "$_grown" -lt 16384
   at "$transport" read
 done
 for transport in $transports; do
   link=$transport
-  ok "$transport: it goes on" at "$transport" within 60 expect flooded
+  ok "$transport: a stalled terminal goes on" at "$transport" within 60 expect flooded
   at "$transport" send 'inc\r'
-  ok "$transport: and takes keys" at "$transport" expect 'count 1'
-  is "$(tries)" 1 "$transport: it is the same link"
+  ok "$transport: a stalled terminal takes keys again" at "$transport" expect 'count 1'
+  is "$(tries)" 1 "$transport: a stalled terminal keeps its link"
 done
 
 # Real time: longer than a silent link is given (6 s); nothing was wrong with this one.
@@ -96,8 +96,9 @@ for transport in $transports; do at "$transport" continue; done
 for transport in $transports; do
   link=$transport
   at "$transport" send 'inc\r'
-  ok "$transport: stopped and continued, it takes keys" at "$transport" expect 'count 2'
-  is "$(tries)" 1 "$transport: it is the same link"
+  ok "$transport: a terminal that was stopped and continued takes keys" \
+    at "$transport" expect 'count 2'
+  is "$(tries)" 1 "$transport: a terminal that was stopped keeps its link"
 done
 
 for transport in $transports; do
@@ -112,8 +113,8 @@ for transport in $transports; do
   link=$transport
   link pass
   at "$transport" send 'inc\r'
-  ok "$transport: a link that comes back is the same" at "$transport" expect 'count 3'
-  is "$(tries)" 1 "$transport: no other connection is made"
+  ok "$transport: a link that was held brings keys again" at "$transport" expect 'count 3'
+  is "$(tries)" 1 "$transport: no other connection is made for a held link"
 done
 
 # An ssh that is held back must not stay when nobody is left to let it go on. tmux
@@ -131,8 +132,8 @@ for transport in $transports; do
   ours=$pid_ssh
   child=$(pgrep -P "$ours" ssh)
   at ssh stall
-  ok "ssh: held back" wait_until 30 held_back "$child"
+  ok "ssh: an ssh that is held back is stopped" wait_until 30 held_back "$child"
   kill -9 "$ours"
-  ok "ssh: it is gone with us" wait_until 30 gone "$child"
+  ok "ssh: an ssh that is held back goes with its parent" wait_until 30 gone "$child"
 done
 done_testing
