@@ -105,15 +105,15 @@ while read -r name line; do
   cp "$out" "$tmp/usual"
 
   t 2 "$name: a full disk is status 2" sh -c "$line >/dev/full"
-  err_like "^$name: standard output: no space left on device$" "$name says so"
-  err_one_line "$name" "$name says it in one line"
+  err_like "^$name: standard output: no space left on device$" "$name says that the disk is full"
+  err_one_line "$name" "$name says in one line that the disk is full"
 
   t 2 "$name: a closed standard output is status 2" sh -c "$line >&-"
-  err_one_line "$name" "$name says so in one line"
+  err_one_line "$name" "$name says in one line that standard output is closed"
 
   t 141 "$name: a pipe that nobody reads ends it by SIGPIPE" \
     perl "$tmp/unread" sh -c "exec env $line"
-  err_empty "$name says nothing of it"
+  err_empty "$name says nothing of a pipe that nobody reads"
 
   t 0 "$name works in LANG=C" sh -c "LC_ALL=C LANG=C $line"
 
@@ -124,16 +124,16 @@ while read -r name line; do
   # These keep something there: they say which folder cannot be.
   tmux-attach* | *'agent-notify --to'*)
     status_is 2 "$name needs a state folder"
-    err_one_line "$name" "$name says so in one line"
+    err_one_line "$name" "$name says in one line that it needs a state folder"
     ;;
-  *) status_is 0 "$name works with a home that is none" ;;
+  *) status_is 0 "$name works with a home that cannot be used" ;;
   esac
 
   t 0 "$name works on a dumb terminal" sh -c "env -u NO_COLOR TERM=dumb $terminal 24x80 env $line"
-  not_ok "$name sends it no escape sequence" shows "$out"
+  not_ok "$name sends no escape sequence to a dumb terminal" shows "$out"
 
   t 0 "$name works with NO_COLOR" sh -c "NO_COLOR=1 TERM=xterm-256color $terminal 24x80 env $line"
-  not_ok "$name shows no colour then" colours "$out"
+  not_ok "$name shows no colour with NO_COLOR" colours "$out"
 
   t 0 "$name works on 20 columns" sh -c "NO_COLOR=1 TERM=xterm-256color $terminal 24x20 env $line"
 done <"$tmp/table"
@@ -142,9 +142,9 @@ done <"$tmp/table"
 
 t 2 "agent-serve: a full disk is status 2" \
   sh -c 'agent-serve --listen 127.0.0.1:0 --database :memory: >/dev/full'
-err_one_line "agent-serve" "agent-serve says so in one line"
+err_one_line "agent-serve" "agent-serve says in one line that the disk is full"
 t 2 "agent-serve: a closed standard output is status 2" \
   sh -c 'agent-serve --listen 127.0.0.1:0 --database :memory: >&-'
-err_one_line "agent-serve" "agent-serve says so in one line"
+err_one_line "agent-serve" "agent-serve says in one line that standard output is closed"
 
 done_testing

@@ -42,7 +42,7 @@ export OPENSSL_CONF
 umask 077
 echo 0123456789abcdef0123456789abcdef >secret
 t 0 "voice-token works with a broken openssl.cnf" voice-token -k KEY -s secret room
-err_empty "nothing is said"
+err_empty "voice-token says nothing of a broken openssl.cnf"
 unset OPENSSL_CONF
 
 # --- gzip and zstd
@@ -54,7 +54,7 @@ export GZIP ZSTD_NBTHREADS
 run env AGENT_URL=http://127.0.0.1:9 agent-archive --folder archive --max-retries 0
 compressed() { [ -f archive/2025-01-01.ndjson.zst ]; }
 ok "a day is compressed" wait_until 20 compressed
-err_unlike '%|replaced' "and nothing is told of it"
+err_unlike '%|replaced' "nothing is told of the compression of a day"
 unset GZIP ZSTD_NBTHREADS
 
 # --- git
@@ -88,14 +88,15 @@ export CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 riff() { run env RIFF_WORKTREE=1 RIFF_SESSION=s "$@"; }
 riff riff-claude
 status_is 0 "riff-claude works in the middle of another git"
-like "$(sed -n 1p "$out")" "^$tmp/data/riff/worktrees/repo-" "makes a worktree of the repository where it is"
-is "$(sed -n 2p "$out")" repo "and claude is in that one"
+like "$(sed -n 1p "$out")" "^$tmp/data/riff/worktrees/repo-" \
+  "riff-claude makes a worktree of the repository where it is"
+is "$(sed -n 2p "$out")" repo "claude is in the worktree of that repository"
 tree=$(sed -n 1p "$out")
 : >"$tree/new file"
 riff riff-worktree-remove s "$tmp/repo"
-ok "what is new is kept, whatever git is to show" test -e "$tree/new file"
-err_unlike 'use --force' "and git's advice is not ours"
+ok "a new file keeps the worktree, whatever git is to show" test -e "$tree/new file"
+err_unlike 'use --force' "the advice of git is not repeated"
 rm "$tree/new file"
 riff riff-worktree-remove s "$tmp/repo"
-not_ok "without it the worktree goes" test -e "$tree"
+not_ok "the worktree goes when the new file is gone" test -e "$tree"
 done_testing

@@ -49,23 +49,24 @@ for command in $(make -s -C "$root" commands recipes); do
   [ -x "$root/bin/$command" ] || continue
   for shell in bash zsh fish; do
     "$command" --completions "$shell" >"$tmp/$command.$shell"
-    ok "$command --completions $shell prints some" test -s "$tmp/$command.$shell"
+    ok "$command --completions $shell prints completions" test -s "$tmp/$command.$shell"
     if ! command -v "$shell" >/dev/null 2>&1; then
       skip 1 "no $shell"
     elif [ "$shell" = fish ]; then
-      ok "fish accepts it" fish --no-execute "$tmp/$command.fish"
+      ok "fish accepts the completions of $command" fish --no-execute "$tmp/$command.fish"
     else
-      ok "$shell accepts it" "$shell" -n "$tmp/$command.$shell"
+      ok "$shell accepts the completions of $command" "$shell" -n "$tmp/$command.$shell"
     fi
   done
 
   t 2 "$command --completions tcsh is refused" "$command" --completions tcsh
-  err_like "^$command: --completions tcsh: not bash" "says which shells there are"
+  err_like "^$command: --completions tcsh: not bash" \
+    "$command says which shells it has completions for"
 
   if command -v bash >/dev/null 2>&1; then
     is "$(complete_bash "$command" --vers)" "--version" "bash completes $command --vers"
     like "$(complete_bash "$command" --completions f | tr '\n' ' ')" "^fish $" \
-      "bash completes the words of an argument"
+      "bash completes the words of an argument of $command"
     # A script may have those of a command, too.
     "$command" --completions list | awk '{ print $2 }' | sort >"$tmp/long"
     complete_bash "$command" -- | sort >"$tmp/offered"
@@ -76,7 +77,7 @@ for command in $(make -s -C "$root" commands recipes); do
   if command -v fish >/dev/null 2>&1; then
     is "$(complete_fish "$command" "$command --vers")" "--version" "fish completes $command --vers"
     is "$(complete_fish "$command" "$command --completions f")" "fish" \
-      "fish completes the words of an argument"
+      "fish completes the words of an argument of $command"
   else
     skip 2 "no fish"
   fi

@@ -44,17 +44,18 @@ is "$(shape "$tmp/plain")" "$(shape "$recorded/activity.sse")" "the snapshot has
 
 seq 300 | sed 's/.*/{"kind":"burst","content":"&"}/' | post >/dev/null
 snapshot() { curl -sN -m 20 "$url/api/activity/events" | sed -n '2{s/^data: //p;q;}'; }
-is "$(snapshot | jq '.actions | length')" 220 "a snapshot holds 220"
+is "$(snapshot | jq '.actions | length')" 220 "a snapshot holds 220 actions"
 is "$(snapshot | jq -c '[.actions[:3][].content]')" '["1","2","3"]' \
   "rows of one millisecond ascend by id"
 count() { curl -s "$url/api/actions$1" | jq length; }
 is "$(count '')" 200 "200 rows come by default"
-is "$(count '?limit=0') $(count '?limit=abc')" "1 200" "limits are clamped, junk is the default"
+is "$(count '?limit=0') $(count '?limit=abc')" "1 200" \
+  "limits are clamped, and a limit of junk is the default"
 seq 900 | sed 's/.*/{"kind":"burst","content":"&"}/' | post >/dev/null
 is "$(count '?limit=5000')" 1000 "at most 1000 rows come"
-is "$(count '?limit=50&kinds=llm_call,tts_call')" 1 "kinds select"
-is "$(count '?limit=50&kinds=bot_error&sinceHours=0.0001')" 0 "sinceHours selects"
-is "$(count '?guildId=100000000000000001')" 10 "guildId selects"
+is "$(count '?limit=50&kinds=llm_call,tts_call')" 1 "kinds select rows"
+is "$(count '?limit=50&kinds=bot_error&sinceHours=0.0001')" 0 "sinceHours selects rows"
+is "$(count '?guildId=100000000000000001')" 10 "guildId selects rows"
 is "$(printf '%s' '{"kind":"cut","content":"'"$(head -c 1999 /dev/zero | tr '\0' x)"'🌿!"}' |
   post >/dev/null && curl -s "$url/api/actions?limit=1" | jq -c '.[0].content[1998:]')" \
   '"x�"' "content is cut at 2000 UTF-16 units"
@@ -65,15 +66,16 @@ for how in between inside reset; do
   curl -s -d '' "$url/control/drop?how=$how" >/dev/null
   finished "$pid"
   case $how in
-  between) is "$status" 0 "drop between frames" ;;
-  *) isnt "$status" 0 "drop: $how ($status)" ;;
+  between) is "$status" 0 "the stream ends in order when it is dropped between frames" ;;
+  *) isnt "$status" 0 "the stream breaks off when it is dropped: $how ($status)" ;;
   esac
 done
 
 start_server guarded python3 "$cli/servers/dashboard.py" --token secret
 is "$(curl -s -w ' %{http_code}' "$url/api/activity/events")" \
   '{"error":"Unauthorized. Provide x-dashboard-token."} 401' "no stream comes without a token"
-is "$(curl -s -H 'x-dashboard-token: secret' "$url/api/health")" '{"ok":true}' "with it, an answer"
+is "$(curl -s -H 'x-dashboard-token: secret' "$url/api/health")" '{"ok":true}' \
+  "an answer comes with the token"
 is "$(curl -s -w ' %{http_code}' -H 'x-dashboard-token: secret' "$url/api/nothing-here")" \
   'Not found. 404' "an unknown path is not found"
 done_testing

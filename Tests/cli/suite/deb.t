@@ -16,8 +16,8 @@ export PACKAGES DEBCOMPRESSION
 mkdir "$tmp/machine"
 printf '#!/bin/sh\necho "$@" >>"%s/swift-ran"\nexit 1\n' "$tmp" >"$tmp/machine/swift"
 chmod +x "$tmp/machine/swift"
-t 0 "make deb" env PATH="$tmp/machine:$PATH" make -s -C "$root" deb
-not_ok "it builds no Swift" test -e "$tmp/swift-ran"
+t 0 "make deb succeeds" env PATH="$tmp/machine:$PATH" make -s -C "$root" deb
+not_ok "make deb builds no Swift" test -e "$tmp/swift-ran"
 version=$(sse-tail --version)
 version=${version#* }
 architecture=$(dpkg --print-architecture)
@@ -25,14 +25,15 @@ package=$tmp/agentutils_${version}_$architecture.deb
 server=$tmp/agentutils-serve_${version}_$architecture.deb
 [ -x "$root/bin/agent-serve" ] || server=
 is "$(tail -n 2 "$out" | grep '\.deb$')" "$package${server:+
-$server}" "named by their version"
+$server}" "packages are named by their version"
 
 # depends_on PACKAGE LIBRARY...
 depends_on() {
   depends=$(dpkg-deb -f "$1" Depends)
   shift
   for library; do
-    like "$depends" "(^|, )${library}[^,]* \(>= [^)]+\)" "it depends on $library, of a version"
+    like "$depends" "(^|, )${library}[^,]* \(>= [^)]+\)" \
+      "the package depends on $library, of a version"
   done
 }
 depends_on "$package" libc6 libcurl libssh2 libjansson libedit
@@ -40,34 +41,41 @@ unlike "$depends" sqlite "the clients have no database"
 
 inside=$tmp/inside
 for each in $package $server; do
-  is "$(dpkg-deb -f "$each" Version)" "$version" "it has the version of the suite: ${each##*/}"
-  is "$(dpkg-deb -c "$each" | awk '$2 != "root/root"')" "" "everything is root's"
+  is "$(dpkg-deb -f "$each" Version)" "$version" \
+    "the package has the version of the suite: ${each##*/}"
+  is "$(dpkg-deb -c "$each" | awk '$2 != "root/root"')" "" \
+    "everything in the package is root's: ${each##*/}"
   is "$(dpkg-deb -c "$each" | awk '$1 !~ /^l/ && $1 ~ /^.....w|^........w|s/')" "" \
-    "and nobody else's to write"
+    "nobody else may write in the package: ${each##*/}"
   rm -rf "$inside" "$tmp/control"
   dpkg-deb -x "$each" "$inside"
   dpkg-deb -e "$each" "$tmp/control"
-  ok "the sums are right" sh -c 'cd "$1" && md5sum --quiet -c "$2/md5sums"' - "$inside" "$tmp/control"
-  is "$(ls "$tmp/control" | tr '\n' ' ')" "control md5sums " "no scripts that run at installation"
+  ok "the sums are right: ${each##*/}" \
+    sh -c 'cd "$1" && md5sum --quiet -c "$2/md5sums"' - "$inside" "$tmp/control"
+  is "$(ls "$tmp/control" | tr '\n' ' ')" "control md5sums " \
+    "the package has no scripts that run at installation: ${each##*/}"
 done
 if [ -n "$server" ]; then
   depends_on "$server" libc6 libsqlite3 libevent-core
-  unlike "$depends" libcurl "and on nothing that only embeddings need"
-  like "$(dpkg-deb -f "$server" Recommends)" "(^|, )curl(,|$)" "for which curl is recommended"
+  unlike "$depends" libcurl "the server's package does not depend on what only embeddings need"
+  like "$(dpkg-deb -f "$server" Recommends)" "(^|, )curl(,|$)" \
+    "the server's package recommends curl"
   is "$(cd "$inside" && find . -type f ! -path './usr/share/doc/*' ! -name '*agent-serve*')" "" \
     "the server's package has the server's files"
 fi
-is "$(dpkg-deb -c "$package" | grep agent-serve)" "" "the other one has none of them"
+is "$(dpkg-deb -c "$package" | grep agent-serve)" "" \
+  "the package of the clients has none of the server's files"
 dpkg-deb -x "$package" "$inside"
 for file in usr/lib/systemd/user/agent-archive.service usr/share/doc/agentutils/copyright \
   usr/share/doc/agentutils/changelog.gz usr/share/doc/agentutils/CHANGES.md.gz \
   usr/share/zsh/vendor-completions/_sse-tail \
   usr/share/fish/vendor_completions.d/sse-tail.fish \
   usr/share/bash-completion/completions/sse-tail; do
-  ok "$file" test -s "$inside/$file"
+  ok "the package has $file" test -s "$inside/$file"
 done
 is "$(find "$inside" -name '*.wants')" "" "no unit is enabled"
-is "$(find "$inside/usr/share/man" -type f ! -name '*.gz')" "" "manuals are compressed"
+is "$(find "$inside/usr/share/man" -type f ! -name '*.gz')" "" \
+  "the manuals of the package are compressed"
 
 if command -v lintian >/dev/null 2>&1; then
   t 0 "lintian finds nothing wrong" \
@@ -110,7 +118,7 @@ used() {
     'sse-tail -n 1 activity | action-filter -u -d voice | action-format -tW 100'
   out_like "^[0-9-]{10} .* voice_" \
     "actions from the installed server come through the installed commands"
-  err_empty "nothing is said"
+  err_empty "nothing is said by the installed commands"
   stop "$pid"
 }
 
@@ -140,17 +148,17 @@ if free; then
   at_end=purge
   # Systems in containers often leave out the manuals of packages.
   # shellcheck disable=SC2086  # two
-  t 0 "dpkg installs them" dpkg --path-include='/usr/share/*' -i $package $server
+  t 0 "dpkg installs the packages" dpkg --path-include='/usr/share/*' -i $package $server
   used /usr
   # shellcheck disable=SC2086
   run dpkg --verify agentutils ${server:+agentutils-serve}
-  out_empty "nothing is changed by its use"
+  out_empty "nothing is changed by use of the package"
   # shellcheck disable=SC2086
-  t 0 "dpkg removes them" dpkg -r agentutils ${server:+agentutils-serve}
+  t 0 "dpkg removes the packages" dpkg -r agentutils ${server:+agentutils-serve}
   at_end=
   system >"$tmp/after"
-  ok "and nothing is left" cmp "$tmp/before" "$tmp/after"
-  not_ok "and it is forgotten" dpkg -s agentutils
+  ok "nothing is left of removed packages" cmp "$tmp/before" "$tmp/after"
+  not_ok "removed packages are forgotten" dpkg -s agentutils
 else
   used "$inside/usr"
 fi

@@ -13,13 +13,14 @@ no_server() { ! ps -e -o args= | grep "^agent-serve .*$TMPDIR" | grep -q .; }
 AGENT_URL=http://127.0.0.1:9 run "$root/Tests/demo" 4
 status_is 0 "the demo ends by itself"
 err_empty "nothing is said on standard error"
-out_like "answers at http://127\.0\.0\.1:[0-9]+ for 4 seconds" "it says where"
-out_like "memory_fact" "shows what was stored before"
-out_like "voice_session_start" "and what happens while it runs"
+out_like "answers at http://127\.0\.0\.1:[0-9]+ for 4 seconds" "the demo says where it answers"
+out_like "memory_fact" "the demo shows what was stored before"
+out_like "voice_session_start" "the demo shows what happens while it runs"
 out_like "voice_turn_in" "the demo goes on"
-ok "no byte of it controls a terminal" perl -0777 -ne 'exit(/[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]/ ? 1 : 0)' "$out"
-ok "its server is gone" wait_until 30 no_server
-ok "its folder is gone, too" nothing_left
+ok "no byte of the demo controls a terminal" \
+  perl -0777 -ne 'exit(/[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]/ ? 1 : 0)' "$out"
+ok "the demo's server is gone afterwards" wait_until 30 no_server
+ok "the demo's folder is gone afterwards" nothing_left
 
 # What is played is not faster than one reads, and never silent for long.
 "$root/Tests/fixtures/as-of-now" "$root/Tests/fixtures/sample-day.ndjson" >"$tmp/day"
@@ -41,7 +42,7 @@ before=$(lines "$tmp/pace.out")
 sleep 4 # of the demonstration
 passed=$(($(lines "$tmp/pace.out") - before))
 ok "in four seconds no more rows appear than one can read: $passed" test "$passed" -le 30
-ok "some do" test "$passed" -ge 3
+ok "some rows appear in four seconds" test "$passed" -ge 3
 stop "$pid"
 
 # A small Debian has perl-base alone.
@@ -49,27 +50,28 @@ for module in Time/HiRes Time/Local; do
   mkdir -p "$tmp/perl/${module%/*}"
   echo "die 'not of perl-base'" >"$tmp/perl/$module.pm"
 done
-t 0 "it needs no more of Perl than perl-base" env PERL5LIB="$tmp/perl" "$root/Tests/demo" 3
-err_empty "nothing is missing"
-out_like "memory_fact" "the day is there"
+t 0 "the demo needs no more of Perl than perl-base" env PERL5LIB="$tmp/perl" "$root/Tests/demo" 3
+err_empty "nothing is missing with perl-base alone"
+out_like "memory_fact" "the demo shows the day with perl-base alone"
 mkdir "$tmp/demo"
 cp "$root/Tests/demo" "$tmp/demo"
 gzip -c "$root/Tests/fixtures/sample-day.ndjson" >"$tmp/demo/sample-day.ndjson.gz"
 printf '#!/bin/sh\nexit 9\n' >"$tmp/demo/as-of-now"
 chmod +x "$tmp/demo/as-of-now"
 t 2 "a day that cannot be moved to now ends it" "$tmp/demo/demo" 3
-out_empty "nothing is shown"
-ok "its folder is gone, too" nothing_left
+out_empty "nothing is shown of a day that cannot be moved to now"
+ok "the folder of a demo that failed is gone" nothing_left
 
-t 0 "it runs on a terminal, too" python3 "$root/Tests/cli/terminal.py" 24x80 "$root/Tests/demo" 3
-out_like "memory_fact" "it shows the feed"
+t 0 "the demo runs on a terminal, too" \
+  python3 "$root/Tests/cli/terminal.py" 24x80 "$root/Tests/demo" 3
+out_like "memory_fact" "the demo shows the feed on a terminal"
 # The last screen of what was stored, and what happened while it ran.
 first=$(tr -d '\r' <"$out" | grep -n 'voice_session_start.*openai' | sed 's/:.*//;q')
 tr -d '\r' <"$out" | sed 's/'"$(printf '\033')"'\[[0-9;]*[mK]//g' | sed -n "$((first - 20)),$((first + 3))p" >"$tmp/first"
 is "$(grep -cE '^ *([0-9]+[smh]|now)  ' "$tmp/first")" 24 "a screen of rows is shown"
-is "$(grep -E '^ *[0-9]+h' "$tmp/first")" "" "all are of the last hour"
-ok "its server is gone" wait_until 30 no_server
-ok "its folder is gone, too" nothing_left
+is "$(grep -E '^ *[0-9]+h' "$tmp/first")" "" "all rows on the screen are of the last hour"
+ok "the server is gone after a demo on a terminal" wait_until 30 no_server
+ok "the folder is gone after a demo on a terminal" nothing_left
 
 for signal in TERM INT; do
   start demo "$root/Tests/demo" 40
@@ -77,8 +79,8 @@ for signal in TERM INT; do
   stop "$pid" "$signal"
   is "$status" $((128 + $(kill -l "$signal" 2>/dev/null || /bin/kill -l "$signal"))) \
     "$signal ends the demo"
-  ok "its server is gone" wait_until 30 no_server
-  ok "its folder is gone, too" nothing_left
+  ok "the server is gone after $signal" wait_until 30 no_server
+  ok "the folder is gone after $signal" nothing_left
 done
 
 done_testing

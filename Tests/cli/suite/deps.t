@@ -30,9 +30,9 @@ stub id 'echo 0'
 deps() { run env PATH="$machine" "TMPDIR=$tmp" sh "$root/.ci/deps"; }
 
 deps
-status_is 0 "nothing is missing"
-out_empty "and nothing is said"
-err_empty "nothing is said on standard error, either"
+status_is 0 "deps succeeds where nothing is missing"
+out_empty "deps says nothing where nothing is missing"
+err_empty "deps says nothing on standard error where nothing is missing"
 
 # apt-get that can: it is asked for what is missing, by name.
 # shellcheck disable=SC2016  # for the stub to expand
@@ -44,9 +44,9 @@ rm "$machine/mandoc" "$machine/jq"
 deps
 status_is 0 "what is missing is installed"
 out_is "deps: installing mandoc jq" "what is installed is named"
-like "$(cat "$tmp/asked")" "^install .* mandoc jq$" "and asked for, alone"
+like "$(cat "$tmp/asked")" "^install .* mandoc jq$" "apt-get is asked for what is missing alone"
 deps
-out_empty "it is said once"
+out_empty "deps says once what it installs"
 
 # A library is looked for by pkg-config.
 # shellcheck disable=SC2016
@@ -54,25 +54,27 @@ stub pkg-config '[ "$2" != jansson ]'
 stub apt-get 'echo "E: no network" >&2; exit 100'
 deps
 status_is 2 "an installation that fails is an error"
-err_like "^E: no network$" "shows why"
-err_like "^deps: missing, install as root: apt-get install libjansson-dev$" "and what to do"
+err_like "^E: no network$" "a failed installation shows why"
+err_like "^deps: missing, install as root: apt-get install libjansson-dev$" \
+  "a failed installation says what to do"
 
 # Nobody to be root.
 stub id 'echo 1000'
 deps
 status_is 2 "without root and sudo it is an error"
-err_is "deps: missing, install as root: apt-get install libjansson-dev" "says what to do"
+err_is "deps: missing, install as root: apt-get install libjansson-dev" \
+  "deps without root and sudo says what to do"
 # shellcheck disable=SC2016
 stub sudo 'echo "$*" >>"'"$tmp"'/sudo"; exit 1'
-t 2 "sudo that wants a password nobody can type" \
+t 2 "sudo that wants a password nobody can type is an error" \
   env PATH="$machine" "TMPDIR=$tmp" sh "$root/.ci/deps" </dev/null
-like "$(head -n 1 "$tmp/sudo")" "^-n apt-get update" "is not waited for"
+like "$(head -n 1 "$tmp/sudo")" "^-n apt-get update" "deps does not wait for a password of sudo"
 
 # Other systems.
 rm "$machine/apt-get" "$machine/sudo" "$machine/groff"
 deps
-status_is 2 "no apt-get"
-err_like "by their Debian names: libjansson-dev groff$" "names of Debian"
+status_is 2 "a system without apt-get is an error"
+err_like "by their Debian names: libjansson-dev groff$" "the names of Debian are told"
 err_like "by their Homebrew names: jansson groff$" "the names of Homebrew are told"
 stub uname 'echo Darwin'
 rm "$machine/lexgrog"
@@ -92,17 +94,17 @@ for version in "${wanted%.*}.$((${wanted#*.} - 1))" "$((${wanted%.*} - 1)).99"; 
   deps
   status_is 2 "Swift $version is too old"
   err_like "^deps: Swift $version is too old: install Swift $wanted or newer from https:" \
-    "is too old, and that is said"
+    "the message says that Swift $version is too old"
 done
 stub swift 'echo noise'
 deps
 status_is 2 "a swift that says no version is an error"
-err_one_line deps "one line says it"
+err_one_line deps "one line tells of a swift that says no version"
 
 rm "$machine/swift"
 deps
 status_is 2 "a missing Swift is an error"
 err_like "^deps: swift is missing: install Swift $wanted .*https://www.swift.org/install" \
-  "and where it is to be had"
+  "the message says where Swift is to be had"
 
 done_testing

@@ -18,9 +18,9 @@ given() {
   : >seen
   run "$@"
 }
-alone() { is "$(sort -u seen)" "open: " "$1: nothing else is open"; [ -s seen ] || diag "$(cat "$err")"; }
+alone() { is "$(sort -u seen)" "open: " "$1: no other descriptor is open"; [ -s seen ] || diag "$(cat "$err")"; }
 ./look
-like "$(cat seen)" "^open: 7 8" "what is looked at would be seen"
+like "$(cat seen)" "^open: 7 8" "a descriptor that is left open would be seen"
 
 # --- what tells a token
 serve <<'S'

@@ -38,8 +38,8 @@ draws() {
   ok "$columns columns: $* is drawn" wait_until 30 test -e "$tmp/done"
   sed 's/ *$//' "$tmp/want" | grep . >"$tmp/text"
   shows() { tmux -L drawn capture-pane -p -t =drawn: | sed 's/ *$//' | grep . >"$tmp/shown" && cmp -s "$tmp/text" "$tmp/shown"; }
-  ok "and shown as it was meant" wait_until 30 shows
-  is "$(wc -l <"$tmp/text")" "$(wc -l <"$tmp/shown")" "with no row more"
+  ok "$columns columns: $* is shown as it was meant" wait_until 30 shows
+  is "$(wc -l <"$tmp/text")" "$(wc -l <"$tmp/shown")" "$columns columns: $* has no row more"
   tmux -L drawn kill-session -t =drawn
 }
 for columns in 41 42 60 61 80; do

@@ -14,9 +14,9 @@ empty() {
   shift 2
   run python3 "$cli/terminal.py" 24x120 "$@"
   is "$status $(tr -d '\r' <"$out" | tail -n 1)" "$_wanted $1: $_said" \
-    "At a terminal, '$*' says what makes something."
+    "at a terminal, '$*' says what makes something"
   run "$@"
-  is "$status $(head -c 400 "$err")" "$_wanted " "In a pipe, '$*' says nothing more."
+  is "$status $(head -c 400 "$err")" "$_wanted " "in a pipe, '$*' says nothing more"
 }
 
 empty 1 'no file waits in the inbox: share-inbox add FILE puts one there' share-inbox list

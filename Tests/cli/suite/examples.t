@@ -191,11 +191,11 @@ for page in "$root"/man/*.[0-9]; do
     run "$@" sh -c "cd '$tmp/here' && $command"
     if [ "$status" -ne "$want" ] || { [ "$output" = yes ] && [ ! -s "$out" ]; } ||
       { [ "$output" = no ] && [ -s "$out" ]; }; then
-      fail "$name: $command"
+      fail "$name: the example works: $command"
       diag "status $status, want $want; $(wc -c <"$out") bytes of output, want $output"
       diag "$(head -c 1000 "$err")"
     else
-      pass "$name: $command"
+      pass "$name: the example works: $command"
     fi
   done <"$tmp/examples"
   rm -rf "$tmp/here"

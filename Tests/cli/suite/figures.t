@@ -17,7 +17,7 @@ figures=$tree/Tests/bench/figures/figures.ndjson
 
 check
 status_is 0 "README states what was noted"
-out_empty "nothing is said"
+out_empty "the check of figures says nothing"
 
 # --- by hand
 perl -pi -e 's/(\| jq )(\d+)×/$1 . ($2 + 1) . "×"/e' "$tree/README.md"
@@ -26,7 +26,7 @@ status_is 1 "a figure in the table that was changed has status 1"
 out_like '^README\.md: not what figures\.ndjson says' "the message names the file"
 again
 check
-status_is 0 "and written as it was"
+status_is 0 "a changed figure is written as it was"
 perl -pi -e 's/(<!-- figures: jq -->)\d+/${1}99/' "$tree/README.md"
 check
 status_is 1 "a wrong figure in the text is found"
@@ -38,13 +38,14 @@ err_like 'README\.md: no place for figures: jq' "the message names the place"
 cp "$root/README.md" "$tree"
 perl -pi -e 's/"by": "curl", (.*?)"value": [0-9.]+/"by": "curl", $1"value": 777/ if /"delay"/' "$figures"
 check
-status_is 1 "a figure that was noted, and is not written yet"
-out_like '^README\.md: not' "README does not have it"
-out_like '^Tests/bench/figures/figures\.md: not' "the table of all does not have it"
+status_is 1 "a figure that was noted, and is not written yet, has status 1"
+out_like '^README\.md: not' "the check says that README lacks the figure"
+out_like '^Tests/bench/figures/figures\.md: not' \
+  "the check says that the table of all lacks the figure"
 again
 check
-status_is 0 "they are written"
-ok "both have them" has "$tree/README.md" '777 µs'
+status_is 0 "the noted figure is written"
+ok "README has the noted figure" has "$tree/README.md" '777 µs'
 
 # --- what a bench notes
 cat >"$tmp/noting.py" <<'END'
@@ -60,7 +61,7 @@ try:
 except OSError:
     pass
 END
-t 0 "a bench notes" \
+t 0 "a bench notes its figures" \
   env BENCH_FIGURES="$tmp/noted" BENCH_WHEN=2026-01-02T03:04:05Z \
   python3 "$tmp/noting.py" "$tree/Tests/bench"
 is "$(jq -c '[.group, .part, .name, .against, .value, .min, .max, .runs, .unit, .must, .when]' \
@@ -68,8 +69,8 @@ is "$(jq -c '[.group, .part, .name, .against, .value, .min, .max, .runs, .unit, 
   '["ssh","attach","way","a-peer",1,0.5,1.5,3,"x",1.2,"2026-01-02T03:04:05Z"]' \
     "each figure has one record"
 is "$(jq -c 'select(.done) | [.group, .part]' "$tmp/noted")" '["ssh","attach"]' \
-  "and which part came to its end"
-t 0 "without a file for them it notes nothing" python3 "$tmp/noting.py" "$tree/Tests/bench"
+  "a part of a bench that came to its end is noted"
+t 0 "a bench without a file for figures notes nothing" python3 "$tmp/noting.py" "$tree/Tests/bench"
 
 # --- old and new
 old() {
@@ -92,6 +93,6 @@ END
 run python3 "$tmp/merging.py" "$tree/Tests/bench/figures" "$tmp/old" "$tmp/noted"
 out_is "attach way 1.0
 attach gone 7
-echo key 7" "the new one, one whose peer is not here, and a part that broke off"
+echo key 7" "a merge keeps new figures, missing peers and broken parts"
 
 done_testing

@@ -83,16 +83,16 @@ answer 'URL of the agent' "${reef#http://}"
 answer 'Token, not shown' "$token"
 answer 'Where to keep the token' file
 seen "1 an agent is set up, by host and port alone" 'agent-call .*health: ok'
-ok "1 and the token was not shown" hides "$token"
+ok "1 the token was not shown" hides "$token"
 command_line 'agent-setup -p claw'
 answer 'URL of the agent' "$claw"
 answer 'Token, not shown' ''
-seen "1 a gateway, too" 'agent-call -p claw agents: ok'
+seen "1 a gateway is set up, too" 'agent-call -p claw agents: ok'
 
 # --- 2: watch
 command_line 'agent-pulse'
-seen "2 the feed" ' (now|[0-9]+s ago) .*voice_'
-left_with "2 ^C leaves it" C-c
+seen "2 the feed is shown" ' (now|[0-9]+s ago) .*voice_'
+left_with "2 ^C leaves the feed" C-c
 
 # --- 3: be told, of what is wrong and of what waits
 command_line 'agent-notify -p default,claw --to line'
@@ -109,24 +109,24 @@ errors asr_error 200
 seen "3 two hundred errors are one notification, with their number" 'asr_error.*200'
 tell claw ask q1 '{"command":"make test","commandPreview":"run all tests"}'
 seen "3 an agent asks" 'claw: exec waits: make test'
-is "$(grep -c asr_error "$tmp/screen")" 1 "3 no second is told"
-left_with "3 ^C leaves it" C-c
+is "$(grep -c asr_error "$tmp/screen")" 1 "3 no second notification is told"
+left_with "3 ^C leaves the notifications" C-c
 command_line 'agent-approve -p claw -i'
-seen "3 for what is told" '^ +command +make test'
+seen "3 a waiting command is shown for an answer" '^ +command +make test'
 answer 'allow it once\?' y
-seen "3 and it is answered" '^approval q1 allow-once: accepted'
-left_with "3 ^C leaves that, too" C-c
+seen "3 a waiting command is answered" '^approval q1 allow-once: accepted'
+left_with "3 ^C leaves agent-approve" C-c
 
 # --- 4: look around
 command_line agent-browse
-seen "4 the rows, and everything about the newest" 'content +hum number 200'
+seen "4 the rows are shown, and everything about the newest" 'content +hum number 200'
 press b o t
-seen "4 a search" '^>.* bot_error'
+seen "4 a search selects rows" '^>.* bot_error'
 press Enter
-seen "4 the whole action, in less" '^\(END\)'
+seen "4 the whole action is shown in less" '^\(END\)'
 press q
 wait_until 20 shows '^ +Enter detail'
-left_with "4 Escape leaves it" Escape
+left_with "4 Escape leaves the browser" Escape
 
 # --- 5: find a memory and mend it
 command_line 'mem-search who keeps the key'
@@ -135,21 +135,22 @@ fact=$(sed -n 's/^ *\([0-9]*\) .*Noor keeps the key.*/\1/p' "$tmp/screen")
 command_line "EDITOR='perl -pi -e s/Saturday/Sunday/' mem-search --edit $fact"
 answer 'Change fact' y
 seen "5 the change is shown" '^\+ fact .* until Sunday'
-seen "5 and kept" '^\$ *$'
-is "$(AGENT_PROFILE=default mem-search -f 'until Sunday' | jq -r .id)" "$fact" "5 the agent has it"
+seen "5 the change is kept" '^\$ *$'
+is "$(AGENT_PROFILE=default mem-search -f 'until Sunday' | jq -r .id)" "$fact" \
+  "5 the agent has the change"
 
 # --- 6: see the cost
 command_line 'agent-cost -S 24h'
-seen "6 what was spent, on what and when" '^total '
+seen "6 the cost is shown, on what and when" '^total '
 command_line 'agent-cost -S 24h -o json >cost'
-seen "6 for a script" '^\$ *$'
+seen "6 the cost is written for a script" '^\$ *$'
 agent-call -p default actions -S 24h >"$tmp/actions"
 is "$(tail -n 1 "$HOME/cost" | grep -o '"usd_cost":[0-9.]*')" "$(python3 - "$tmp/actions" <<'END'
 import decimal, json, sys
 rows = [json.loads(line, parse_float=decimal.Decimal) for line in open(sys.argv[1])]
 print(f'"usd_cost":{sum(row.get("usd_cost") or 0 for row in rows).normalize():f}')
 END
-)" "6 it is the same to the last digit"
+)" "6 the cost is the same to the last digit"
 
 # --- 7: another machine
 command_line 'cat >>.config/agentutils/config'
@@ -161,7 +162,7 @@ left_with "7 another machine has a name" C-d
 command_line 'tmux-attach -l box'
 seen "7 its agents are listed" '^riff +idle'
 command_line 'tmux-attach -w -o line box'
-seen "7 a bar" '^2 idle'
+seen "7 a bar shows the agents" '^2 idle'
 rtmux send-keys -t =riff: 'ask May I run make?' Enter
 # The hook that says so begins when the one before it has ended.
 perl -MTime::HiRes=time,sleep -e '
@@ -175,14 +176,14 @@ took=$(jq -n "($(cat "$tmp/told") - $before) * 1000 | round")
 seen "7 an agent waits" '^1 waiting · 1 idle'
 diag "the bar says so after $took ms"
 # A busy machine may take its time; on a quiet one it is well below a second.
-ok "7 is told soon" test "$took" -lt 8000
-left_with "7 ^C leaves it" C-c
+ok "7 a waiting agent is told soon" test "$took" -lt 8000
+left_with "7 ^C leaves the bar" C-c
 command_line 'tmux-attach -l box'
-seen "7 which, and for what" '^riff +waiting'
+seen "7 the list shows which agent waits, and for what" '^riff +waiting'
 command_line 'agent-say box -- allow'
-seen "7 it is answered" '^\$ *$'
+seen "7 the waiting agent is answered" '^\$ *$'
 works() { [ "$(tmux-attach -l box | jq -r 'select(.name == "riff").state')" = working ]; }
-ok "7 and works on" wait_until 20 works
+ok "7 the answered agent works on" wait_until 20 works
 
 echo "# a first day: $commands commands, $pressed keys"
 printf '\n%s commands, %s keys\n' "$commands" "$pressed" >>"$tmp/transcript"

@@ -18,15 +18,16 @@ for names in 'one, two' ' one ,two ' 'one	,	two'; do
 done
 for command in agent-tail agent-notify agent-pulse agent-cost; do
   t 2 "$command: an empty name between others is refused" $command -p 'one, ,two'
-  err_like 'an empty name' "the message says so: $command"
+  err_like 'an empty name' "$command: the message says that a name is empty"
 done
-t 75 "bus-get -s with blanks" bus-get -s 'nats://127.0.0.1:1 , nats://127.0.0.1:2' --max-wait 0
-t 75 "and with nothing at the end" bus-get -s 'nats://127.0.0.1:1, ,' --max-wait 0
+t 75 "bus-get -s takes blanks between servers" \
+  bus-get -s 'nats://127.0.0.1:1 , nats://127.0.0.1:2' --max-wait 0
+t 75 "bus-get -s takes an empty server at the end" bus-get -s 'nats://127.0.0.1:1, ,' --max-wait 0
 day=$root/Tests/fixtures/sample-day.ndjson
 for by in 'kind, day' ' kind , day '; do
   t 0 "--by '$by' is understood" action-filter -u --by "$by" "$day"
 done
-ok "is the same as without" sh -c "action-filter -u --by kind,day '$day' | cmp - '$out'"
+ok "--by with blanks groups as without" sh -c "action-filter -u --by kind,day '$day' | cmp - '$out'"
 run action-filter -u -k 'llm_call, sent_reply' "$day"
 ok "blanks between kinds are understood" \
   sh -c "action-filter -u -k llm_call,sent_reply '$day' | cmp - '$out'"
@@ -42,21 +43,23 @@ done
 zone() { date -u +%H | awk -v want="$1" '{ offset = $1 - want; if (offset > 12) offset -= 24; if (offset < -12) offset += 24; printf "XXX%+d", offset }'; }
 for hour in 22 23; do
   run env TZ="$(zone $hour)" agent-notify --route --quiet-hours 22:00-24:00 <"$tmp/notice"
-  is "$(jq -r .action "$out")" brief "at $hour hours nothing is told"
+  is "$(jq -r .action "$out")" brief "nothing is told at $hour hours"
 done
 for hour in 0 21; do
   run env TZ="$(zone $hour)" agent-notify --route --quiet-hours 22:00-24:00 <"$tmp/notice"
-  not_ok "at $hour hours it is" grep -q '"action":"brief"' "$out"
+  not_ok "a notice is told at $hour hours" grep -q '"action":"brief"' "$out"
 done
 for hours in 24:00-07:00 22:00-24:01 22:00-25:00; do
-  t 2 "--quiet-hours $hours is none" agent-notify --to line --quiet-hours "$hours" <"$tmp/notice"
+  t 2 "--quiet-hours $hours are refused" \
+    agent-notify --to line --quiet-hours "$hours" <"$tmp/notice"
 done
 
 # --- a comment behind a value
 while IFS= read -r line; do
   printf '[profile p]\n%b\n' "$line" >"$config"
-  t 2 "$line" agent-call -p p health
-  err_like "^agent-call: .*: a comment behind the value of [a-z-]*: comments stand on lines of their own" "the message says what is wrong"
+  t 2 "a comment behind a value is refused: $line" agent-call -p p health
+  err_like "^agent-call: .*: a comment behind the value of [a-z-]*: comments stand on lines of their own" \
+    "the message says where comments stand: $line"
 done <<'END'
 url = http://127.0.0.1:1\t# mine
 url = http://127.0.0.1:1 # mine
@@ -65,7 +68,7 @@ url = http://127.0.0.1:1\nguild = 1 \t# the first
 END
 printf '[profile p]\nurl = http://127.0.0.1:1/#a;b\ntoken-command = echo x # not this\n' >"$config"
 run agent-call -p p health
-err_unlike 'comment' "a sign inside of a word is none, and the shell has its own"
+err_unlike 'comment' "a sign inside of a word begins no comment, and the shell has its own"
 
 # --- a proxy that lets nobody through
 cat >"$tmp/proxy.py" <<'END'
@@ -85,7 +88,10 @@ start proxy python3 "$tmp/proxy.py"
 wait_until 20 test -s "$tmp/proxy.out"
 proxy=$(cat "$tmp/proxy.out")
 bound=10
-refused() { err_like '407' "$1: is said"; status_is 2 "and final"; }
+refused() {
+  err_like '407' "$1: the refusal of the proxy is told"
+  status_is 2 "$1: the refusal of the proxy is final"
+}
 run env https_proxy="$proxy" sse-tail https://example.invalid/s
 refused "sse-tail over TLS"
 run env http_proxy="$proxy" sse-tail http://example.invalid/s

@@ -12,29 +12,30 @@ target() { run make -s --no-print-directory -C "$tmp/clone" "$@"; }
 version=$(sed -n 's/.*suiteVersion = "\(.*\)"/\1/p' "$tmp/clone/Sources/Core/Version.swift")
 
 target dist
-status_is 0 "make dist"
-out_is ".build/agentutils-$version.tar.gz" "names the archive"
+status_is 0 "make dist succeeds"
+out_is ".build/agentutils-$version.tar.gz" "make dist names the archive"
 archive=$tmp/clone/$(cat "$out")
 sum=$(openssl dgst -sha256 -r "$archive" | cut -d ' ' -f 1)
-is "$(tar -tzf "$archive" | grep -v "^agentutils-$version/")" "" "it has one folder"
+is "$(tar -tzf "$archive" | grep -v "^agentutils-$version/")" "" "the archive has one folder"
 target dist
-is "$(openssl dgst -sha256 -r "$archive" | cut -d ' ' -f 1)" "$sum" "the same bytes come again"
+is "$(openssl dgst -sha256 -r "$archive" | cut -d ' ' -f 1)" "$sum" \
+  "make dist makes the same bytes again"
 
 target formula
-status_is 0 "make formula"
+status_is 0 "make formula succeeds"
 cp "$out" "$tmp/agentutils.rb"
 ok "the formula has the sum" has "$tmp/agentutils.rb" "^  sha256 \"$sum\"$"
-ok "it has the archive" has "$tmp/agentutils.rb" "^  url \"file://$archive\"$"
+ok "the formula has the archive" has "$tmp/agentutils.rb" "^  url \"file://$archive\"$"
 if command -v ruby >/dev/null 2>&1; then
-  ok "ruby accepts it" ruby -c "$tmp/agentutils.rb"
+  ok "ruby accepts the formula" ruby -c "$tmp/agentutils.rb"
 else
   skip 1 "no ruby"
 fi
 target formula URL=https://example.org/a.tar.gz
-out_like '^  url "https://example.org/a.tar.gz"$' "URL= is where it will be"
+out_like '^  url "https://example.org/a.tar.gz"$' "URL= says where the archive will be"
 
 target aur
-status_is 0 "make aur"
+status_is 0 "make aur succeeds"
 cp "$out" "$tmp/PKGBUILD"
 if [ "$(uname -s)" != Linux ] || ! [ -x "$root/bin/sse-tail" ]; then
   skip 3 "nothing to install"
@@ -48,12 +49,12 @@ done
 # shellcheck disable=SC2016  # for bash to expand
 run bash -euc 'cd "$0"; . ./PKGBUILD; pkgdir=$0/pkg
   echo "$pkgname $pkgver ${sha256sums[*]}"; package >&2' "$tmp"
-status_is 0 "its package() installs"
-out_is "agentutils $version $sum" "it is about the archive"
+status_is 0 "package() of the PKGBUILD installs"
+out_is "agentutils $version $sum" "the PKGBUILD is about the archive"
 for file in bin/sse-tail share/man/man7/agentutils.7 lib/systemd/user/agent-serve.service \
   share/licenses/agentutils/LICENSE; do
-  ok "$file" test -s "$tmp/pkg/usr/$file"
+  ok "package() installs $file" test -s "$tmp/pkg/usr/$file"
 done
-not_ok "it has no note of its own" test -e "$tmp/pkg/usr/share/agentutils/installed"
+not_ok "package() leaves no note of its own" test -e "$tmp/pkg/usr/share/agentutils/installed"
 
 done_testing

@@ -70,20 +70,21 @@ each old
 "$peers" "$cli/clients/frames.py" "$root/Tests/fixtures/openclaw-schema.json" "$tmp/new.log" \
   "$tmp/old.log" >"$tmp/frames" 2>"$tmp/frames.err"
 is "$?" 0 "every frame is as the contract has it, and every signature is the device's"
-is "$(grep '^fault' "$tmp/frames"; cat "$tmp/frames.err")" "" "there is no fault"
+is "$(grep '^fault' "$tmp/frames"; cat "$tmp/frames.err")" "" "no frame has a fault"
 methods=$(jq -r '."$defs" | keys[]' "$root/Tests/fixtures/openclaw-schema.json" |
   grep -v '^plugin\.')
 for method in $methods; do
-  ok "$method was among them" grep -q "^$method [1-9]" "$tmp/frames"
+  ok "the method $method was among the frames" grep -q "^$method [1-9]" "$tmp/frames"
 done
 is "$(jq -r '.frame.method' "$tmp/new.log" "$tmp/old.log" | sort -u | grep -vxF "$methods")" "" \
-  "and nothing that the schema does not know"
+  "no frame has a method that the schema does not know"
 
 # A frame with a member too many is refused, and so is a signature of something else.
 jq -c 'select(.frame.method == "connect") | .frame.params.colour = 1' "$tmp/new.log" | head -n 1 >"$tmp/odd"
-not_ok "a member too many would be a fault" "$peers" "$cli/clients/frames.py" "$root/Tests/fixtures/openclaw-schema.json" "$tmp/odd"
+not_ok "a frame with a member too many would be a fault" \
+  "$peers" "$cli/clients/frames.py" "$root/Tests/fixtures/openclaw-schema.json" "$tmp/odd"
 jq -c 'select(.frame.method == "connect") | .frame.params.device.nonce = "other"' "$tmp/new.log" |
   head -n 1 >"$tmp/odd"
-not_ok "and so would another nonce" "$peers" "$cli/clients/frames.py" \
+not_ok "a frame with another nonce would be a fault" "$peers" "$cli/clients/frames.py" \
   "$root/Tests/fixtures/openclaw-schema.json" "$tmp/odd"
 done_testing

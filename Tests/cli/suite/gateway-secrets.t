@@ -16,10 +16,10 @@ printf 'token-command = env >>%s; cat %s\n' "$tmp/child.env" "$tmp/token" \
 t 0 "the token lets in" agent-call -p claw models
 state=$XDG_STATE_HOME/agentutils/openclaw
 device=$(jq -r '.tokens[].token' "$state"/tokens-*.json | head -n 1)
-like "$device" '^dt-' "and a token for this device is kept"
+like "$device" '^dt-' "a token for this device is kept"
 # The key as it is on disk, and its 32 bytes in hex and both base 64.
 key=$(sed -n 2p "$state/device.pem")
-like "$key" '^[A-Za-z0-9+/=]{60,}$' "and so is its key"
+like "$key" '^[A-Za-z0-9+/=]{60,}$' "the key of the device is kept"
 python3 - "$token" "$device" "$key" >"$tmp/secrets" <<'PYTHON'
 import base64, sys
 token, device, key = sys.argv[1:]
@@ -79,7 +79,8 @@ wait_until 20 has "$tmp/again.err" 'stream is open'
 tell claw door "$(jq -cn --arg token "$token" '{error: "bad token \($token)"}')"
 tell claw drop
 wait_until 20 gone "$again"
-like "$(cat "$tmp/again.err")" 'gave up after 2 retries: 503' "so is an answer that is none"
+like "$(cat "$tmp/again.err")" 'gave up after 2 retries: 503' \
+  "an answer that is not a WebSocket is told"
 tell claw door
 tell claw refuse "$(jq -cn --arg token "$token" --arg device "$device" \
   '{code: "INVALID_REQUEST", message: "no: \($token), \($device)", details: {code: "AUTH_TOKEN_MISMATCH"}}')"
@@ -89,19 +90,21 @@ agent-approve -v -v -p claw -l >"$tmp/refused.approve" 2>&1
 tell claw refuse
 for each in $started; do kill "$each" 2>/dev/null; done
 like "$(cat "$tmp/refused.err")" 'AUTH_TOKEN_MISMATCH|no: ' "a refusal is told"
-clean "none is printed or noted" "$tmp"/again.* "$tmp"/tail.* "$tmp"/watch.* "$tmp"/chat.* "$tmp"/call.* \
+clean "no secret is printed or noted" \
+  "$tmp"/again.* "$tmp"/tail.* "$tmp"/watch.* "$tmp"/chat.* "$tmp"/call.* \
   "$tmp"/answer.* "$tmp"/refused.* "$out" "$err"
-clean "none is in the environment of the command that fetches the token" "$tmp/child.env"
-ok "that command was asked" test -s "$tmp/child.env"
+clean "no secret is in the environment of the command that fetches the token" "$tmp/child.env"
+ok "the command that fetches the token was asked" test -s "$tmp/child.env"
 
 # --- on disk
 
 find "$HOME" -type f ! -path "$state/tokens-*.json" ! -path "$state/device.pem" \
   -exec cat {} + >"$tmp/files"
-ok "there are other files" test -s "$tmp/files"
-clean "none is in another file" "$tmp/files"
-is "$(find "$state" -type f ! -perm 600 | wc -l | tr -d ' ')" 0 "their own files are for their owner"
-is "$(grep -lFf "$tmp/secrets" "$state"/* | wc -l | tr -d ' ')" 2 "of which there are two"
+ok "there are other files than those of secrets" test -s "$tmp/files"
+clean "no secret is in another file" "$tmp/files"
+is "$(find "$state" -type f ! -perm 600 | wc -l | tr -d ' ')" 0 \
+  "the files of secrets are for their owner"
+is "$(grep -lFf "$tmp/secrets" "$state"/* | wc -l | tr -d ' ')" 2 "two files have secrets"
 
 # --- another server
 
@@ -109,8 +112,8 @@ start_gateway there --token "$token"
 there=http://127.0.0.1:$port
 # The reason of a failed run may quote it.
 run env AGENT_URL="ws${there#http}" AGENT_TOKEN_FILE="$tmp/token" agent-chat -v -v "fail of $token"
-err_like 'the agent failed: .*\(secret\)' "a failure is told"
-clean "without the token in it" "$err"
+err_like 'the agent failed: .*\(secret\)' "a failure of the agent is told"
+clean "the token is not in the failure that is told" "$err"
 : >"$tmp/there.log"
 serve <<SCRIPT
 forever
@@ -122,9 +125,10 @@ for words in "agent-chat -p moved hello" "agent-approve -p moved -l" "agent-call
   "agent-tail -p moved --max-time 5"; do
   # shellcheck disable=SC2086
   t 2 "$words: a redirect to another server is not followed" $words
-  err_like 'leads to another server$' "the message says so: $words"
+  err_like 'leads to another server$' \
+    "the message says that a redirect leads to another server: $words"
 done
-not_ok "and nothing is said there" test -s "$tmp/there.log"
+not_ok "nothing is said to the other server" test -s "$tmp/there.log"
 ok "the redirect was met" has "$log" '"what": *"request"'
-clean "nor is a secret in the request for a WebSocket" "$log"
+clean "no secret is in the request for a WebSocket" "$log"
 done_testing

@@ -40,7 +40,7 @@ err_unlike 'did you mean' "a host may be called ls"
 printf 'minute\tcount\n10:00\t3\n' >"$tmp/table"
 t 2 "a table is no input for agent-plot" sh -c "agent-plot <$tmp/table"
 err_like 'agent-cost -o json prints those' "the error of agent-plot says where to get records"
-err_one_line agent-plot "it says so once"
+err_one_line agent-plot "agent-plot says in one line where to get records"
 run python3 "$cli/terminal.py" agent-plot
 like "$status $(cat "$out")" '^2 agent-plot: nothing to read: a pipe of counts' "agent-plot alone at a terminal says what it needs"
 

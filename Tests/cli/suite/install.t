@@ -18,8 +18,8 @@ touch "$dest/usr/bin/other"
 tree >"$tmp/before"
 
 install_in PREFIX=/usr
-status_is 0 "make install"
-out_is "installed in $dest/usr" "it says where"
+status_is 0 "make install succeeds"
+out_is "installed in $dest/usr" "make install says where it has installed"
 for command in $commands; do
   file=$dest/usr/bin/$command
   is "$("$file" --version)" "$("$root/bin/$command" --version)" "$command runs where it is"
@@ -63,7 +63,8 @@ done
 for former in $(make -s -C "$root" former); do
   like "$("$dest/usr/bin/$former" --help 2>/dev/null)" "^usage: " "$former runs where it is"
   is "$(find "$dest" -path '*complet*' -name "*$former*")" "" "$former has no completions"
-  like "$(cat "$dest/usr/share/man/man1/$former.1")" '^\.so man1/[a-z-]+\.1$' "its page is another's"
+  like "$(cat "$dest/usr/share/man/man1/$former.1")" '^\.so man1/[a-z-]+\.1$' \
+    "the page of $former is another's"
 done
 
 # Again, over an older version that had more.
@@ -71,35 +72,35 @@ tree >"$tmp/installed"
 echo /usr/bin/of-old >>"$dest/usr/share/agentutils/installed"
 touch "$dest/usr/bin/of-old"
 install_in PREFIX=/usr
-status_is 0 "make install once more"
+status_is 0 "make install succeeds once more"
 tree >"$tmp/again"
-ok "leaves what this version has" cmp "$tmp/installed" "$tmp/again"
+ok "make install leaves what this version has" cmp "$tmp/installed" "$tmp/again"
 
 uninstall_in PREFIX=/usr
-status_is 0 "make uninstall"
+status_is 0 "make uninstall succeeds"
 tree >"$tmp/after"
-ok "leaves what was there before, and nothing else" cmp "$tmp/before" "$tmp/after"
+ok "make uninstall leaves what was there before, and nothing else" cmp "$tmp/before" "$tmp/after"
 uninstall_in PREFIX=/usr
-status_is 0 "make uninstall once more"
-out_is "nothing is installed in $dest/usr" "has nothing to do"
+status_is 0 "make uninstall succeeds once more"
+out_is "nothing is installed in $dest/usr" "make uninstall says that nothing is installed"
 
 mkdir -p "$dest/home/deep/er" && ln -s deep/er "$dest/home/bin"
 install_in PREFIX=/home BINDIR=/home//bin
 status_is 0 "a folder for commands that is a link has status 0"
 is "$(readlink "$dest/home/deep/er/sse-tail")" "/home/libexec/agentutils/agentutils-web" \
-  "has links that do not depend on where it is"
+  "links do not depend on a folder that is a link"
 uninstall_in PREFIX=/home BINDIR=/home//bin
-ok "links are removed, too" test ! -L "$dest/home/deep/er/sse-tail"
+ok "make uninstall removes links, too" test ! -L "$dest/home/deep/er/sse-tail"
 rm -r "${dest:?}/home"
 
 install_in PREFIX=usr
-status_is 2 "a prefix that is no path from the root is an error"
+status_is 2 "a prefix that is not a path from the root is an error"
 
-t 0 "it is installed without the server" \
+t 0 "make install works without the server" \
   env AGENTUTILS_WITHOUT_SERVE=1 make -s -C "$root" DESTDIR="$dest" PREFIX=/clients install
 out_is "installed in $dest/clients" "the clients are installed"
-is "$(find "$dest/clients" -name '*agent-serve*')" "" "nothing that comes with it"
-ok "the commands are there" test -x "$dest/clients/bin/agent-tail"
+is "$(find "$dest/clients" -name '*agent-serve*')" "" "nothing of the server is installed"
+ok "the commands of the clients are there" test -x "$dest/clients/bin/agent-tail"
 uninstall_in PREFIX=/clients
 
 # For somebody who reads along and has no other place: folders are for others, too.
@@ -120,7 +121,7 @@ ok "agents of launchd are installed" \
   test -s "$dest/usr/local/share/agentutils/launchd/agentutils.agent-archive.plist"
 uninstall_in PREFIX=/usr/local
 tree >"$tmp/after"
-ok "are removed as well" cmp "$tmp/before" "$tmp/after"
+ok "agents of launchd are removed as well" cmp "$tmp/before" "$tmp/after"
 
 # Root builds nothing: a tree with the Makefile alone.
 mkdir -p "$tmp/unbuilt/bin" "$tmp/machine"
@@ -128,10 +129,11 @@ cp -R "$root/Makefile" "$root/.ci" "$tmp/unbuilt/"
 printf '#!/bin/sh\necho 0\n' >"$tmp/machine/id"
 chmod +x "$tmp/machine/id"
 for target in install deb tarball; do
-  t 2 "make $target as root, with nothing built" \
+  t 2 "make $target as root, with nothing built, is an error" \
     env PATH="$tmp/machine:$PATH" make -s -C "$tmp/unbuilt" DESTDIR="$tmp/none" $target
-  err_like "^bin/.* is not built, and root builds nothing: run make as yourself$" "says what to do"
-  not_ok "nothing is done" test -e "$tmp/none" -o -e "$tmp/unbuilt/.build"
+  err_like "^bin/.* is not built, and root builds nothing: run make as yourself$" \
+    "make $target as root says what to do"
+  not_ok "make $target as root does nothing" test -e "$tmp/none" -o -e "$tmp/unbuilt/.build"
 done
 
 done_testing

@@ -18,7 +18,7 @@ profile() {
 # refuses STATUS LINE TITLE: it failed with this line, and nobody was asked.
 refuses() {
   is "$status" "$1" "$3"
-  err_is "$2" "$3: says so"
+  err_is "$2" "$3: the message says why"
   is "$(requests .n | wc -l | tr -d ' '):$(cat "$tmp/marks" 2>/dev/null)" 0: \
     "$3: nobody is asked, not even for the token"
 }
@@ -33,11 +33,11 @@ for command in 'agent-call health' 'mem-search x' 'mem-search --offline x' voice
   # shellcheck disable=SC2086  # words
   run "$name" -p claw ${command#"$name"}
   refuses 2 "$name: profile claw: line 5 of $config is at fault: $reason" \
-    "$command: an unknown kind"
+    "$command: an unknown kind is refused"
 done
 run agent-call -p good -o json health
 is "$status" 0 "another profile is good"
-err_is "agent-call: $config:5: $reason" "and the fault is told"
+err_is "agent-call: $config:5: $reason" "the fault in another profile is told"
 
 # --- a dashboard, said or not
 for kind in '' clanky; do
@@ -55,31 +55,33 @@ while read -r kind words; do
   for command in '' '--facts' '--offline'; do
     # shellcheck disable=SC2086  # words
     run mem-search -p claw $command x
-    refuses 2 "mem-search: claw: $words has no memory to search" "mem-search $command of $kind"
+    refuses 2 "mem-search: claw: $words has no memory to search" \
+      "mem-search $command of $kind is refused"
   done
   for command in '' '-w' history 'replay x'; do
     # shellcheck disable=SC2086  # words
     run voice-state -p claw $command
-    refuses 2 "voice-state: claw: $words has no voice sessions" "voice-state $command of $kind"
+    refuses 2 "voice-state: claw: $words has no voice sessions" \
+      "voice-state $command of $kind is refused"
   done
   none="has no voice sessions"
   run sse-tail -p claw voice
-  refuses 2 "sse-tail: claw: $words $none" "sse-tail voice of $kind"
+  refuses 2 "sse-tail: claw: $words $none" "sse-tail voice of $kind is refused"
   none="this version of sse-tail does not speak to $words"
   [ "$kind" != riff ] || none="$words has no events to follow"
   case $kind in
   openclaw | pincer | joelclaw | pds) none="$words has no activity stream: use agent-tail" ;;
   esac
   run sse-tail -p claw activity
-  refuses 2 "sse-tail: claw: $none" "sse-tail activity of $kind"
+  refuses 2 "sse-tail: claw: $none" "sse-tail activity of $kind is refused"
   case $kind in openclaw | pincer | joelclaw | pds) continue ;; esac
   none="this version of agent-tail does not speak to $words"
   [ "$kind" != riff ] || none="$words has no events to follow"
   run agent-tail -p claw
-  refuses 2 "agent-tail: claw: $none" "agent-tail of $kind"
+  refuses 2 "agent-tail: claw: $none" "agent-tail of $kind is refused"
   run agent-call -p claw get /health
   refuses 2 "agent-call: claw: this version of agent-call does not speak to $words" \
-    "agent-call of $kind"
+    "agent-call of $kind is refused"
 done <<'END'
 openclaw an OpenClaw gateway
 pincer a Pincer server
@@ -92,7 +94,8 @@ END
 while read -r kind words; do
   profile "$kind"
   run sse-tail -p claw activity
-  refuses 2 "sse-tail: claw: $words has no activity stream: use agent-tail" "sse-tail activity of $kind"
+  refuses 2 "sse-tail: claw: $words has no activity stream: use agent-tail" \
+    "sse-tail activity of $kind names agent-tail"
 done <<'END'
 openclaw an OpenClaw gateway
 pincer a Pincer server
@@ -110,7 +113,7 @@ run env AGENT_URL="$url" XDG_CONFIG_HOME="$tmp/none" agent-call -o json health
 is "$status" 0 "a URL alone is a dashboard's"
 printf '[profile claw]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' >"$config"
 run env AGENT_URL="$url" agent-call -o json health
-is "$status" 0 "and so it is where only the default profile is a gateway's"
+is "$status" 0 "a URL is a dashboard's where only the default profile is a gateway's"
 
 
 # --- no kind, and the address of a WebSocket
@@ -118,9 +121,11 @@ port=$(free_ports)
 printf '[profile claw]\nurl = %s\n' "ws://127.0.0.1:$port" >"$config"
 run agent-chat --max-time 2 -p claw hello
 is "$status" 75 "a profile with ws:// and without a kind is a gateway"
-err_like 'ws://127.0.0.1:[0-9]*/: no answer in 2 s' "which does not answer"
+err_like 'ws://127.0.0.1:[0-9]*/: no answer in 2 s' \
+  "the gateway of a profile with ws:// does not answer"
 printf 'kind = clanky\n' >>"$config"
 run agent-chat -p claw hello
-is "$status" 2 "but for one that says otherwise"
-err_is "agent-chat: claw: a Clanky dashboard takes no messages" "and that is said"
+is "$status" 2 "a profile with ws:// and another kind is refused"
+err_is "agent-chat: claw: a Clanky dashboard takes no messages" \
+  "the message says that a dashboard takes no messages"
 done_testing

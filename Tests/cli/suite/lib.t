@@ -28,7 +28,7 @@ started_before=$pid
 
 t 0 "terminal.py gives a terminal" \
   python3 "$cli/terminal.py" 10x50 sh -c 'stty size; test -t 1 && test -t 2'
-out_like '^10 50' "of the size asked for"
+out_like '^10 50' "terminal.py gives a terminal of the size asked for"
 
 # A second shell that includes the library and fails in each way.
 mkdir -p "$tmp/inner/Tests/cli/inner"

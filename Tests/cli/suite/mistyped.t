@@ -17,7 +17,7 @@ END
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
   run $words </dev/null
-  is "$(head -n 1 "$err")" "${words%% *}: $want" "$words"
+  is "$(head -n 1 "$err")" "${words%% *}: $want" "$words says what is meant"
   isnt "$status" 0 "$words is refused"
 done <<END
 sse-tail --verison|unknown option --verison: did you mean --version?
@@ -41,7 +41,7 @@ err_like '^action-filter: --domain voise: .*: did you mean voice\?$' "a domain i
 run voice-state --panel tolos
 err_like '^voice-state: --panel tolos: .*: did you mean tools\?$' "a panel is meant"
 run tmux-attach --transport libssh2 -l elsewhere.invalid
-err_unlike 'did you mean' "a name that is far from every host"
+err_unlike 'did you mean' "a name that is far from every host is told alone"
 run tmux-attach --transport libssh2 -l worksation
 err_like '^tmux-attach: worksation: .*: did you mean workstation\?$' "a host is meant"
 
@@ -50,9 +50,9 @@ found=0
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
   run $words </dev/null
-  is "$(head -n 1 "$err")" "${words%% *}: $want" "$words"
+  is "$(head -n 1 "$err")" "${words%% *}: $want" "$words says what is meant"
   status_is 2 "$words has status 2"
-  is "$(sed 1d "$err" | cut -d ' ' -f 1,2)" "usage: ${words%% *}" "the usage is shown"
+  is "$(sed 1d "$err" | cut -d ' ' -f 1,2)" "usage: ${words%% *}" "$words shows the usage"
 done <<'END'
 agent-archive --foldr x|unknown option --foldr: did you mean --folder?
 agent-archive --max-evnt-bytes 1|unknown option --max-evnt-bytes: did you mean --max-event-bytes?
@@ -97,7 +97,7 @@ for file in "$root"/bin/*; do
     found=$((found + 1))
     run "${file##*/}" --complteions bash </dev/null
     is "$(head -n 1 "$err")" "${file##*/}: unknown option --complteions: did you mean --completions?" \
-      "${file##*/}: an option that all have"
+      "${file##*/} knows an option that all have"
   }
 done
 is "$found" 11 "every script was tried"
@@ -115,7 +115,8 @@ tmux-attach|a HOST is needed, or a line 'host = NAME' in $nothing
 outbox|a command is needed: add, list, flush, drop
 END
 run env XDG_CONFIG_HOME="$tmp/nothing" tmux-attach </dev/null
-is "$(tail -n 1 "$err")" "tmux-attach: '.' as HOST is this machine" "and what this machine is called"
+is "$(tail -n 1 "$err")" "tmux-attach: '.' as HOST is this machine" \
+  "the message says what this machine is called"
 for command in 'sse-tail activity' 'agent-call health' agent-status; do
   # shellcheck disable=SC2086  # words
   run env AGENT_URL=localhost:8787 $command </dev/null
@@ -129,5 +130,5 @@ run agent-call -p "$(printf 'a\033[31mc')" health
 ok "nothing reaches a terminal as it is" sh -c '! grep -q "$(printf "\033")" "$1"' - "$err"
 run sse-tail "--$(printf '%070000d' 1)"
 is "$status" 2 "a long word is refused"
-err_unlike 'did you mean' "is compared with nothing"
+err_unlike 'did you mean' "a long word is compared with nothing"
 done_testing

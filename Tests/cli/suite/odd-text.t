@@ -27,11 +27,13 @@ if not re.search("[\u0300-\u036f]{8}", text): faults.append("too few marks")
 for fault in faults: print("#", fault, file=sys.stderr)
 sys.exit(1 if faults else 0)
 END
-legible() { ok "$2" sh -c 'python3 "$1/legible.py" <"$2"' sh "$tmp" "$1"; }
+legible() {
+  ok "$2 shows an odd text legibly" sh -c 'python3 "$1/legible.py" <"$2"' sh "$tmp" "$1"
+}
 
 printf '{"kind":"sent_reply","content":"%s"}\n' "$odd" >action
 run action-format action
-legible "$out" "action-format: a row"
+legible "$out" "action-format"
 run action-format -x -W 300 action
 legible "$out" "action-format -x"
 run env TERM=xterm python3 "$cli/terminal.py" sh -c 'COLUMNS=500 action-format -W 500 action'
@@ -40,7 +42,7 @@ legible "$out" "action-format on a terminal"
 printf '{"type":"message","backend":"clanky","id":"m","thread":"t","role":"user","text":"%s","state":"final"}\n' \
   "$odd" >message
 run turn-format message
-legible "$out" "turn-format: a message"
+legible "$out" "turn-format of a message"
 run turn-format --tree -W 600 message
 legible "$out" "turn-format --tree"
 
@@ -59,21 +61,21 @@ END
 AGENT_URL=$url
 export AGENT_URL
 run mem-search -g 1 -f -o table -W 600
-legible "$out" "mem-search: a table"
+legible "$out" "mem-search -o table"
 run mem-search -g 1 -f -o tsv
-legible "$out" "mem-search: fields"
+legible "$out" "mem-search -o tsv"
 run env TERM=xterm python3 "$cli/terminal.py" mem-search -g 1 -f -o json
-legible "$out" "records on a terminal"
+legible "$out" "mem-search -o json on a terminal"
 t 2 "a failure is told" agent-call stats
-legible "$err" "its words"
+legible "$err" "a failure of agent-call"
 t 2 "an option that nobody can read is an error" sse-tail "--$(printf '"%s"' "$odd" | jq -r .)"
-legible "$err" "is told legibly"
+legible "$err" "the message about an option"
 
 jq --arg text "$(printf '"%s"' "$odd" | jq .)" \
   '($text | fromjson) as $t | .sessions[0].recentTurns[-1].text = $t | .sessions[0].focusedSpeaker.displayName = $t' \
   "$root/Tests/fixtures/voice/full.json" >voice
 run voice-state --panel transcript -W 300 voice
-legible "$out" "voice-state: a panel"
+legible "$out" "a panel of voice-state"
 
 # What it costs: four times the text, about four times the time.
 cpu() {

@@ -60,10 +60,10 @@ for command in $(make -s -C "$root" commands); do
   out_like "^usage: $command" "$command --help begins with the usage"
   is "$(awk 'length > 100' "$out")" "" "$command --help fits a terminal"
   t 2 "$command --no-such-option is refused" "$command" --no-such-option
-  out_empty "a usage error leaves standard output alone"
-  err_like "^$command: unknown option --no-such-option$" "it says what is wrong"
+  out_empty "$command writes no usage error to standard output"
+  err_like "^$command: unknown option --no-such-option$" "$command says that an option is unknown"
   err_like "^usage: $command" "the usage is shown: $command"
-  is "$(lines "$err")" 2 "they are two lines"
+  is "$(lines "$err")" 2 "$command says a usage error in two lines"
 done
 
 # --- a letter means the same in every command that has it, see agentutils(7)
@@ -115,14 +115,14 @@ awk '
   ($2 in meaning) && meaning[$2] != $3 { print $1, $2, $3 }' "$tmp/meanings" "$tmp/letters" |
   sort >"$tmp/others"
 is "$(comm -13 "$tmp/exceptions" "$tmp/others")" "" "a letter means the same everywhere"
-is "$(comm -23 "$tmp/exceptions" "$tmp/others")" "" "only these do not"
+is "$(comm -23 "$tmp/exceptions" "$tmp/others")" "" "only the known exceptions mean something else"
 # With an argument and without one, a name is two things. ws-tail is meant to have the
 # letters of sse-tail, and bus-get those of bus-put.
 awk '$1 != "ws-tail" && $1 != "bus-get" && $2 != "-" { print $2, $3, $4 == "-" }' "$tmp/letters" | sort | uniq -d |
   sed 's/^-//; s/ [01]$//' >"$tmp/shared"
 sed 's/.* -\([A-Za-z] \)/\1/' "$tmp/exceptions" | sort -u "$tmp/meanings" - >"$tmp/known"
 is "$(comm -13 "$tmp/known" "$tmp/shared")" "" \
-  "what several commands have is among them"
+  "a letter that several commands have is among the known ones"
 
 awk '$2 != "-" && $1 == "sse-tail" { theirs[$2] = $3 }
   $1 == "ws-tail" && ($2 in theirs) && theirs[$2] != $3' "$tmp/letters" >"$tmp/others"
@@ -131,7 +131,8 @@ is "$(cat "$tmp/others")" "" "ws-tail has the letters of sse-tail"
 # The page names the same letters, before its exceptions and in them.
 sed -n '/^These options mean the same/,/^The exceptions are/s/^\.Fl \([A-Za-z]\).*/\1/p' \
   man/agentutils.7 | sort >"$tmp/page"
-is "$(cat "$tmp/page")" "$(cut -d ' ' -f 1 "$tmp/meanings" | sort)" "agentutils(7) lists them"
+is "$(cat "$tmp/page")" "$(cut -d ' ' -f 1 "$tmp/meanings" | sort)" \
+  "agentutils(7) lists the letters"
 
 # Letters of earlier versions.
 while read -r command words; do

@@ -20,11 +20,11 @@ for kind in connect pincer; do
   cp "$out" "$tmp/$kind.story"
   service=ThreadsService/ListThreads
   is "$(post -X POST)" '{"error":"unauthorized"}
- 401 application/json' "$kind: who does not speak Connect is refused in its own shape"
+ 401 application/json' "$kind: who does not speak Connect is refused in the server's own shape"
   like "$(post -H 'Content-Type: application/json' -d '{}')" '"unauthenticated".* 401 ' \
-    "$kind: and who does, in that of Connect"
+    "$kind: who speaks Connect is refused in the shape of Connect"
   like "$(post -H 'Content-Type: application/json' -H "Authorization: Bearer $pincer_token" -d '')" \
-    '"invalid_argument".* 400 ' "$kind: no body is none that can be read"
+    '"invalid_argument".* 400 ' "$kind: an empty body is an invalid argument"
   service=EventsService/WatchThread
   like "$(post -H 'Content-Type: application/json' -H "Authorization: Bearer $pincer_token" -d '{}')" \
     '^ 415 ' "$kind: a stream takes no bare object"
@@ -34,10 +34,10 @@ for kind in connect pincer; do
   talked() { ask "$kind" ThreadsService/GetThreadSnapshot "{\"threadId\":\"$thread\"}" |
     jq -e '.lastSequence == "7"'; }
   ok "$kind: a turn stops where it is held" wait_until 20 talked
-  is "$(cat "$tmp/sent")" "" "$kind: and has no answer"
+  is "$(cat "$tmp/sent")" "" "$kind: a held turn has no answer"
   tell "$kind" release end
-  ok "$kind: until it is let go" wait_until 20 has "$tmp/sent" 'High water'
+  ok "$kind: a held turn is answered when it is let go" wait_until 20 has "$tmp/sent" 'High water'
 done
 is "$(jq -r .step "$tmp/connect.story" | tail -n 1)" page "the story was told to its end"
-is "$(cat "$tmp/pincer.story")" "$(cat "$tmp/connect.story")" "and both servers tell the same"
+is "$(cat "$tmp/pincer.story")" "$(cat "$tmp/connect.story")" "both servers tell the same story"
 done_testing

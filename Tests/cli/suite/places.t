@@ -18,9 +18,9 @@ while read -r place kind words; do
     name=${command%% *}
     # shellcheck disable=SC2086  # words
     run "$name" -p away ${command#"$name"}
-    is "$status" 2 "$command: a $place is no place for $kind"
+    is "$status" 2 "$command: a $place is refused as a place of $kind"
     err_is "$name: away: its place is a $place; $name asks $words by url only" \
-      "$command: says so of a $place"
+      "$command: the message tells where $kind is asked"
   done
 done <<'END'
 command clanky a Clanky dashboard
@@ -35,13 +35,13 @@ is "$(cat "$tmp/marks" 2>/dev/null)" "" "no token was asked for"
 # --- two places
 printf '[profile two]\nurl = http://127.0.0.1:9\nhost = box\n' >"$config"
 run agent-call -p two health
-is "$status" 2 "a profile has one place"
+is "$status" 2 "a profile with two places is refused"
 err_is "agent-call: profile two: line 3 of $config is at fault: a second place: the profile has a url" \
-  "and a second one is a fault"
+  "the message tells the second place"
 printf '[profile two]\ncommand = one\ncommand = two\n' >"$config"
 run agent-call -p two health
 err_is "agent-call: two: its place is a command; agent-call asks a Clanky dashboard by url only" \
-  "the same key twice is none: the later counts"
+  "the later of two equal keys counts"
 
 # --- a URL of the environment goes before it, without the profile's token
 serve <<'END'
@@ -51,5 +51,5 @@ printf '[profile away]\ncommand = nc box\ntoken-command = echo x; echo ran >>%s\
   >"$config"
 run env AGENT_URL="$url" agent-call -o json health
 is "$status" 0 "AGENT_URL goes before a command"
-is "$(cat "$tmp/marks" 2>/dev/null)" "" "and the token of the profile does not go there"
+is "$(cat "$tmp/marks" 2>/dev/null)" "" "the token of the profile does not go to AGENT_URL"
 done_testing

@@ -18,12 +18,13 @@ while [ -f "$tmp/$number.command" ]; do
   case $command in
   cd\ *) eval "$command" || bail "$command" ;;
   *)
-    t 0 "$command" sh -c "$command"
-    is "$(cat "$out")" "$(cat "$tmp/$number.want")" "prints what the README says"
+    t 0 "the command of the README works: $command" sh -c "$command"
+    is "$(cat "$out")" "$(cat "$tmp/$number.want")" \
+      "the command prints what the README says: $command"
     ;;
   esac
   number=$((number + 1))
 done
-ok "there are such blocks" test "$number" -gt 3
+ok "the README has console blocks" test "$number" -gt 3
 
 done_testing

@@ -55,17 +55,18 @@ sized 500 2000 >"$tmp/in"
 for agent in agent1001 agent1002 agent1003; do
   t 0 "$agent has its records stored" bus-put -s "$bus" --create --prefix "$agent" <"$tmp/in"
 done
-is "$(state agents messages)" 1500 "all of them are there"
+is "$(state agents messages)" 1500 "all records of three agents are there"
 is "$(state agents num_subjects)" 3 "each agent has a subject of its own"
 each=$(($(state agents bytes) / 1500))
 near "$each" "$(predicted 'stored(2000)')" 1 "a record takes $each bytes, as predicted"
 sized 500 300 >"$tmp/in"
 run bus-put -s "$bus" -t small --create -u small --id none <"$tmp/in"
 each=$(($(state small bytes) / 500))
-near "$each" "$(predicted 'stored(300, 5, 0)')" 1 "a small one without an id $each"
+near "$each" "$(predicted 'stored(300, 5, 0)')" 1 \
+  "a small record without an id takes $each bytes, as predicted"
 disk=$(find "$tmp/bus.store" -type f -exec cat {} + | wc -c)
 near "$disk" "$(predicted '1500 * stored(2000) + 500 * stored(300, 5, 0)')" 3 \
-  "and the files hold little else"
+  "the files of the store hold little else"
 
 # --- ids
 sized 60000 120 >"$tmp/in"
@@ -84,7 +85,8 @@ for one in 1 2 3 4 5 6 7 8 9 10 11 12; do
 done
 is "$(state small consumer_count)" 12 "there are twelve durable readers"
 each=$((($(live) - before) / 12))
-near "$each" "$(predicted LIVE_DURABLE)" 60 "one takes $each bytes of memory, as predicted"
+near "$each" "$(predicted LIVE_DURABLE)" 60 \
+  "a durable reader takes $each bytes of memory, as predicted"
 
 # --- the page says what the model says
 python3 - "$model" "$root/man/agentutils-scale.7" >"$tmp/page" <<'END'
@@ -102,8 +104,8 @@ for line in open(sys.argv[2]):
         for told, case in ((row[1], busy), (row[2], quiet)):
             print(told.replace(",", ""), case.get(row[3], 0), row[3])
 END
-is "$(lines "$tmp/page")" 14 "what runs out, for busy and for quiet agents"
+is "$(lines "$tmp/page")" 14 "the manual has a table of what runs out"
 while read -r told predicted what; do
-  near "$told" "$predicted" 5 "the manual: $what at $told"
+  near "$told" "$predicted" 5 "the manual says that this happens at $told agents: $what"
 done <"$tmp/page"
 done_testing

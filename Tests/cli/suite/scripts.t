@@ -13,8 +13,8 @@ for file in "$root"/bin/*; do
   for option in -h --help; do
     bare "$name" "$option"
     status_is 0 "$name $option works without a home"
-    like "$(head -n 1 "$out")" "^usage: $name( |\$)" "says how it is called"
-    err_empty "nothing else is said"
+    like "$(head -n 1 "$out")" "^usage: $name( |\$)" "$name $option shows the usage"
+    err_empty "$name $option says nothing else"
   done
   for option in -V --version; do
     bare "$name" "$option"
@@ -42,18 +42,20 @@ for file in "$root"/bin/*; do
     ok "$name $words: letters stand together" cmp -s "$out" "$tmp/alone"
   done
   for option in -Z --no-such; do
-    t 2 "$name $option" "$name" "$option"
-    like "$(head -n 1 "$err")" "^$name: unknown option $option\$" "is named by $name"
-    is "$(sed -n '2,$p' "$err" | cut -d ' ' -f 1,2)" "usage: $name" "and its usage follows"
+    t 2 "$name $option is refused" "$name" "$option"
+    like "$(head -n 1 "$err")" "^$name: unknown option $option\$" \
+      "$name names the unknown option $option"
+    is "$(sed -n '2,$p' "$err" | cut -d ' ' -f 1,2)" "usage: $name" \
+      "$name shows its usage behind an unknown option"
   done
 done
-is "$found" "$(make -s -C "$root" recipes | wc -w | tr -d ' ')" "that were all scripts"
+is "$found" "$(make -s -C "$root" recipes | wc -w | tr -d ' ')" "all scripts were tried"
 
 # Letters in front of one with an argument, and what is no letter.
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
-  t 2 "$words" $words
-  is "$(head -n 1 "$err")" "${words%% *}: $want" "is told by ${words%% *}"
+  t 2 "$words is refused" $words
+  is "$(head -n 1 "$err")" "${words%% *}: $want" "${words%% *} tells what is wrong with $words"
 done <<END
 agent-cost -qS|option -S needs an argument: TIME
 agent-state -vvZ|unknown option -Z
@@ -62,9 +64,9 @@ END
 # No operands behind -- are as good as none at all, and an option there is a word.
 for name in agent-setup agent-status riff-up riff-worktree-remove; do
   run "$name" -- </dev/null
-  unlike "$(cat "$err")" 'unknown option' "$name --"
-  t 2 "$name -- -Z is an operand" "$name" -- -Z --no-such end
-  unlike "$(cat "$err")" 'unknown option' "that is an operand"
+  unlike "$(cat "$err")" 'unknown option' "$name -- has no unknown option"
+  t 2 "$name -- -Z takes an operand" "$name" -- -Z --no-such end
+  unlike "$(cat "$err")" 'unknown option' "$name -- -Z names no unknown option"
 done
 
 # Words are shown as they are, whatever a shell's echo makes of them, and on one line.
@@ -83,9 +85,10 @@ hostname = 127.0.0.1
 END
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
-  t 2 "$words" $words </dev/null
-  is "$(head -n 1 "$err")" "${words%% *}: $want" "is told by ${words%% *}"
-  is "$(sed 1d "$err" | grep -v "^usage: ${words%% *} ")" "" "and at most its own usage follows"
+  t 2 "$words is refused" $words </dev/null
+  is "$(head -n 1 "$err")" "${words%% *}: $want" "${words%% *} tells what is wrong: $words"
+  is "$(sed 1d "$err" | grep -v "^usage: ${words%% *} ")" "" \
+    "${words%% *} shows at most its own usage: $words"
 done <<END
 agent-say -s a.b box -- x|session a.b: no name for a session: . in it
 agent-say --sesion x box -- x|unknown option --sesion: did you mean --session?
@@ -102,11 +105,13 @@ END
 run agent-status -p home -p work -o small
 is "$(cut -d ' ' -f 1 "$out" | tr '\n' ' ')" "home work " "agent-status -p may be repeated"
 run agent-call -p home -p work health
-err_like '^agent-call: one profile at a time: work; agent-tail follows several$' "agent-call's not"
+err_like '^agent-call: one profile at a time: work; agent-tail follows several$' \
+  "agent-call -p may not be repeated"
 run agent-talk -p home --profile=work
 is "$status $(head -n 1 "$err")" "2 agent-talk: one profile at a time: work" "agent-talk takes one profile"
 run task list -p home --profile=work
-is "$status $(head -n 1 "$err")" "2 task: one profile at a time: work; tasks are on one server" "task, too"
+is "$status $(head -n 1 "$err")" "2 task: one profile at a time: work; tasks are on one server" \
+  "task list takes one profile, too"
 rm "$XDG_CONFIG_HOME/agentutils/config"
 for command in agent-pulse agent-status agent-archive 'agent-call health' 'sse-tail activity' agent-tail; do
   # shellcheck disable=SC2086  # words
@@ -119,7 +124,7 @@ run riff-up -s 'a\057.b'
 err_is 'riff-up: session a\057.b: no name for a session' "a hostile session is refused"
 bare riff-up -L example
 is "$status $(cat "$err")" "2 riff-up: no home: name a directory with -d" \
-  "a home to start in is needed"
+  "riff-up needs a home to start in"
 t 2 "an option without its argument is refused" riff-up -L
 like "$(head -n 1 "$err")" '^riff-up: option -L needs an argument$' "the message names the option"
 done_testing

@@ -28,8 +28,9 @@ wait_until 20 has "$tmp/lock.out" held
 bound=60
 run agent-serve --listen 127.0.0.1:0 -D "$tmp/store.sqlite"
 ok "agent-serve with a store that is locked is started again" again agent-serve.service "$status"
-is "$status" 75 "with the status of what mends"
-err_is "agent-serve: $tmp/store.sqlite: database is locked" "the message says why"
+is "$status" 75 "agent-serve with a locked store has status 75"
+err_is "agent-serve: $tmp/store.sqlite: database is locked" \
+  "the message says that the store is locked"
 stop "$lock"
 
 # --- a state that is damaged, of an archive that says where it ends
@@ -43,7 +44,8 @@ put() { curl -fsS -H 'X-Dashboard-Token: right-token-0123456789' -d "{\"kind\":\
 kept() { cat "$tmp/archive"/2*.ndjson 2>/dev/null | jq -r 'select(.event == "action_event").data.content' | xargs; }
 in_archive() { [ "$(kept)" = "$1" ]; }
 start archive agent-archive --folder "$tmp/archive" --lifecycle
-ok "an archive follows" wait_until 20 sh -c "cat '$tmp/archive'/2*.ndjson | grep -q activity_snapshot"
+ok "an archive follows a dashboard" \
+  wait_until 20 sh -c "cat '$tmp/archive'/2*.ndjson | grep -q activity_snapshot"
 put one
 ok "the archive is kept" wait_until 20 in_archive one
 stop "$pid"
@@ -51,22 +53,25 @@ put two
 for damage in garbage '{"half' '{"type":"other"}'; do
   printf '%s' "$damage" >"$tmp/archive/.state"
   start archive agent-archive --folder "$tmp/archive"
-  ok "with a state like $damage it goes on where it ended" wait_until 20 in_archive "one two"
-  ok "the message says so" wait_until 20 has "$tmp/archive.err" 'not a resume point'
+  ok "an archive with a state like $damage goes on where it ended" \
+    wait_until 20 in_archive "one two"
+  ok "the message says that a state like $damage is not a resume point" \
+    wait_until 20 has "$tmp/archive.err" 'not a resume point'
   stop "$pid"
-  is "$(cat "$tmp/archive.err")" "agent-archive: $tmp/archive/.state: not a resume point; the archive itself says where it ends" "it is said in one line"
+  is "$(cat "$tmp/archive.err")" "agent-archive: $tmp/archive/.state: not a resume point; the archive itself says where it ends" \
+    "a damaged state like $damage is told in one line"
 done
 mkdir "$tmp/empty"
 echo garbage >"$tmp/empty/.state"
-t 2 "where nothing else says it, that is an error" agent-archive --folder "$tmp/empty"
+t 2 "a damaged state without an archive is an error" agent-archive --folder "$tmp/empty"
 
 # --- a token that was changed
 printf 'other-token-0123456789\n' >"$tmp/token"
 t 77 "a token that is refused has status 77" agent-archive --folder "$tmp/archive"
-ok "may be another one at the next start" again agent-archive.service 77
-ok "so it is for agent-notify" again agent-notify@.service 77
+ok "agent-archive with a refused token is started again" again agent-archive.service 77
+ok "agent-notify with a refused token is started again" again agent-notify@.service 77
 printf 'right-token-0123456789\n' >"$tmp/token"
 put three
 start archive agent-archive --folder "$tmp/archive"
-ok "then it goes on" wait_until 20 in_archive "one two three"
+ok "the archive goes on with the right token" wait_until 20 in_archive "one two three"
 done_testing

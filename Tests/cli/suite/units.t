@@ -28,7 +28,7 @@ done
 
 [ "$(uname -s)" = Linux ] || { done_testing; }
 # A place with a space, for once.
-t 0 "make install" make -s -C "$root" PREFIX="$tmp/a usr" install
+t 0 "make install succeeds" make -s -C "$root" PREFIX="$tmp/a usr" install
 units="$tmp/a usr/share/systemd/user"
 mkdir "$tmp/broken"
 
@@ -44,14 +44,14 @@ if command -v systemd-analyze >/dev/null 2>&1; then
     fi
     verify "$units/$unit.service"
     status_is 0 "systemd accepts $unit.service"
-    is "$(cat "$out" "$err")" "" "and says nothing of it"
+    is "$(cat "$out" "$err")" "" "systemd says nothing of $unit.service"
   done
   verify "$units/outbox.timer"
   is "$status$(cat "$out" "$err")" 0 "systemd accepts outbox.timer"
   # That it would say so.
   sed 's/^UMask/UMaks/' "$units/share-inbox@.service" >"$tmp/broken/share-inbox@.service"
   verify "$tmp/broken/share-inbox@box.service"
-  err_like "UMaks" "a wrong word is seen"
+  err_like "UMaks" "systemd tells a wrong word"
 else
   skip 14 "no systemd-analyze"
 fi
