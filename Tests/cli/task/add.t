@@ -19,12 +19,13 @@ for zone in Europe/Berlin America/New_York Asia/Kathmandu UTC; do
   t 0 "a task is added in $zone" \
     env TZ=$zone task add -p me 'deploy the pipeline' tomorrow 9:00 '!1' '#ops'
   is "$(stored me | jq -sr '.[0] | [.title, .status, .priority, .due, .dueText, .labels[0]] | join("|")')" \
-    "deploy the pipeline|open|1|$(at $zone 9:00)|tomorrow 9:00|ops" "is there, at nine on the wall"
+    "deploy the pipeline|open|1|$(at $zone 9:00)|tomorrow 9:00|ops" \
+      "a task of $zone is there, at nine on the wall"
 done
 is "$(jq -r '[.type, .profile, .title, .state, (.id | startswith("at://"))] | join(" ")' "$out")" \
   'task me deploy the pipeline open true' "in a pipe the record is printed"
 is "$(stored me | jq -r '.["$type"] + " " + (.createdAt | length | tostring)' | sort -u)" \
-  "$task 24" "it has its type and the time"
+  "$task 24" "a task has its type and the time"
 run env TZ=UTC LC_ALL=C TERM=xterm python3 "$cli/terminal.py" task add -p me 'call Ada tomorrow #home +boat'
 is "$(tr -d '\r' <"$out")" \
   "added: call Ada, due $(LC_ALL=C TZ=UTC date -d "$(tomorrow UTC)" '+%a %-d %b'), +boat, #home" \
@@ -44,8 +45,8 @@ is "$(stored me | jq -sr '.[0].title')" "two lines $(printf '\033')[31m" "a titl
 requests=$(lines "$tmp/me.log")
 while read -r reason words; do
   add "$words"
-  status_is 2 "$words"
-  err_is "task: $(printf %s "$reason" | tr _ ' ')" "the message says why"
+  status_is 2 "$words is not understood"
+  err_is "task: $(printf %s "$reason" | tr _ ' ')" "the message says why $words is not understood"
 done <<'END'
 no_such_date:_31_feb pay the rent 31 feb
 no_such_time:_25:00 pay the rent 25:00
@@ -54,17 +55,18 @@ a_task_is_for_one_day:_every_monday stand-up every monday
 END
 add ''
 status_is 2 "an empty title is no task"
-err_is "task: no task" "the message says so"
-is "$(lines "$tmp/me.log")" "$requests" "and nothing was sent"
+err_is "task: no task" "the message says that there is no task"
+is "$(lines "$tmp/me.log")" "$requests" "nothing was sent of what is not understood"
 
 # --- many
 
-t 2 "lines of which one is not understood" \
+t 2 "lines of which one is not understood are an error" \
   sh -c "printf '%s\n' 'one !1' '' 'two 31 feb' 'three fri' | task add -p me -"
 err_is "task: standard input:3: no such date: 31 feb" "the line is named"
-is "$(jq -r .title "$out" | tr '\n' ' ')" 'one three ' "the others are written, in their order"
+is "$(jq -r .title "$out" | tr '\n' ' ')" 'one three ' \
+  "the lines that are understood are written, in their order"
 run sh -c "echo four | task add -p me"
-is "$(stored me | jq -sr '.[0].title')" four "without words standard input is read"
+is "$(stored me | jq -sr '.[0].title')" four "standard input is read without words"
 
 cat >"$tmp/pds-record" <<'END'
 #!/bin/sh
@@ -72,14 +74,14 @@ cat >"$GOT"
 END
 chmod +x "$tmp/pds-record"
 yes 'one of many' | head -n 20000 | PATH=$tmp:$PATH GOT=$tmp/got run task add -q
-is "$(lines "$tmp/got")" 20000 "more than a pipe holds is written as well"
+is "$(lines "$tmp/got")" 20000 "more tasks than a pipe holds are written as well"
 rm "$tmp/pds-record"
 
 # --- a family's list
 
 add -C dev.joelclaw.family.item milk
 status_is 2 "an item needs a list"
-err_like 'an item belongs to a list: --list' "the message says so"
+err_like 'an item belongs to a list: --list' "the message says that an item belongs to a list"
 add --list groceries milk
 status_is 1 "a list that is not there has status 1"
 err_is "task: groceries: no such list" "the message names the list"
@@ -91,25 +93,28 @@ add --list at://did:web:bob.test/dev.joelclaw.family.list/theirs bread
 status_is 0 "a list is found by its address"
 is "$(pds-record -p me list dev.joelclaw.family.item | jq -r '.value | [.list, .text, .done] | join(" ")')" \
   'at://did:web:bob.test/dev.joelclaw.family.list/theirs bread false
-at://did:web:alice.test/dev.joelclaw.family.list/groceries 2 fri milk #1 false' "as they were said"
+at://did:web:alice.test/dev.joelclaw.family.list/groceries 2 fri milk #1 false' \
+  "items are stored as they were said"
 add --list at://did:web:bob.test/dev.joelclaw.task.item/theirs bread
 status_is 2 "a record that is no list is an error"
-err_like '^task: --list: not of dev.joelclaw.family.list: at://' "the message says so"
+err_like '^task: --list: not of dev.joelclaw.family.list: at://' \
+  "the message says that the record is not a list"
 add --list at://did:web:bob.test/dev.joelclaw.family.list/ bread
-status_is 2 "a list without a key"
+status_is 2 "a list without a key is refused"
 add --list 'at://x' bread
-status_is 2 "what is no address"
+status_is 2 "an address that is not one is refused"
 
 # --- what goes wrong
 
 fault me '{"method": "putRecord", "status": 400, "text": "no"}'
 add refused
 status_is 2 "a server that refuses is an error"
-err_like '^task: .*no$' "its words are told"
+err_like '^task: .*no$' "the words of a server that refuses are told"
 fault me '{"method": "putRecord", "lose": true}'
 add -q lost and found
-status_is 0 "an answer that is lost"
-is "$(stored me | jq -r .title | grep -c 'lost and found')" 1 "and the task is there once"
+status_is 0 "a task whose answer is lost is added"
+is "$(stored me | jq -r .title | grep -c 'lost and found')" 1 \
+  "a task whose answer is lost is there once"
 printf 'wrong-pass\n' >"$tmp/pds.password"
 rm -rf "${XDG_STATE_HOME:?}/agentutils/pds"
 add denied

@@ -33,28 +33,29 @@ some time today, due Mon 23 Nov, #ops #home
 tomorrow, due Tue 24 Nov 00:30
 no day, urgent, !1
 no day, low, !3
-no day, @bob.test' "overdue, today, by the day, by the priority; what is over is left out"
+no day, @bob.test' \
+  "tasks come overdue, today, by the day and by priority, without those that are over"
 run env TZ=America/New_York task format --now $now -o text "$tmp/rows"
 is "$(sed -n '4,5p' "$out")" 'tomorrow, due Mon 23 Nov 18:30
-some time today, due Mon 23 Nov, #ops #home' "in another zone it is another day"
+some time today, due Mon 23 Nov, #ops #home' "a task is on another day in another zone"
 format -a -o text
 is "$(tail -n 2 "$out")" 'over, due Sun 1 Nov
-off' "with -a, what is over comes last"
+off' "-a prints what is over last"
 format -a -o text --unsorted
 is "$(sed -n 1p "$out")" 'no day, urgent, !1' "--unsorted keeps the order"
 format -o line
 out_is '2 overdue, 2 today' "a bar gets one line"
 format -o line --label nothing
-status_is 1 "nothing is 1"
-out_empty "no line is printed then"
+status_is 1 "a bar without a task has status 1"
+out_empty "a bar without a task prints no line"
 format -o text --label home
 out_is 'some time today, due Mon 23 Nov, #ops #home' "--label selects tasks"
 format -o text --project attic
 out_is 'last week, due Mon 16 Nov, +attic' "--project selects tasks"
 format -q
-status_is 0 "-q: there are some"
-out_empty "and nothing is printed"
-t 1 "of what is over no line" sh -c "grep over $tmp/rows | task format -o line"
+status_is 0 "-q has status 0 when there are tasks"
+out_empty "-q prints nothing"
+t 1 "what is over gives no line in a bar" sh -c "grep over $tmp/rows | task format -o line"
 
 # --- records
 
@@ -62,7 +63,8 @@ format -o json
 is "$(jq -r 'select(.title == "some time today") | keys_unsorted | join(" ")' "$out")" \
   'type backend id title state kind due labels' "records are as agentutils-records(5) says"
 is "$(jq -rs '.[0] | [.type, .backend, .id, .state, .kind] | join(" ")' "$out")" \
-  'task joelclaw at://did:web:alice.test/dev.joelclaw.task.item/3kaaaaaaaae22 open task' "each record is whole"
+  'task joelclaw at://did:web:alice.test/dev.joelclaw.task.item/3kaaaaaaaae22 open task' \
+    "the first record is whole"
 format -p me
 is "$(jq -rs '.[0].profile' "$out")" me "records have the profile"
 format -o tsv --header
@@ -84,14 +86,14 @@ at://did:web:alice.test/dev.joelclaw.task.item/3kaaaaaaaac22;open;;2026-11-23;so
   echo
 } >"$tmp/rows"
 format -o tsv
-status_is 2 "what is no row"
+status_is 2 "lines that are not rows are an error"
 is "$(sed "s/^[^:]*: [^:]*://" "$err")" '5: has no value
 6: a word without quotes
-7: the member uri is not a string' "is named by its line"
+7: the member uri is not a string' "each line that is not a row is named"
 is "$(cut -f 2- "$out" | tr '\t' ';')" 'open;;;;;;;
 open;;;;;;;
 open;;;paper towels;at://did:web:bob.test/dev.joelclaw.family.list/groceries;;;quantity 2' \
-  "and the others are shown as far as can be"
+  "odd rows are shown as far as can be"
 format -o text --project groceries
 out_is 'paper towels, +groceries' "an item is found by the key of its list"
 
@@ -109,9 +111,10 @@ format -o tsv
 is "$(cut -f 2,4 "$out" | tr '\t' ' ')" 'open 2026-11-23T11:00:00.000Z
 open 2026-11-23T11:00:30.000Z' "a time without a zone is local, and what is completed is done"
 format -a -o tsv
-is "$(cut -f 2 "$out" | sort | tr '\n' ' ')" 'cancelled done done done open open ' "each task is in its state"
+is "$(cut -f 2 "$out" | sort | tr '\n' ' ')" 'cancelled done done done open open ' \
+  "a task in other words is in its state"
 format --done 3c,3d
-out_empty "what is done is not done again"
+out_empty "what is done is not done again by --done"
 
 # --- a terminal
 
@@ -124,8 +127,8 @@ escape=$(printf '\033')
 is "$(sed "s/$escape\[[0-9;]*m//g" "$tmp/seen" | tr -d '\r' | sed 's/ *$//')" \
   'ID  DUE        !  TASK                                    LABELS  NOTES
 3x  Sun 1 Nov     \e]0;x\x07 red\e[31m ↵ \u{202e}gnp.exe  #a b    a ↵ b
-3y             2  calm' "a table, in which nothing is obeyed"
-like "$(grep '3x' "$tmp/seen")" "$escape\[[0-9;]*mSun 1 Nov" "what is overdue has a colour"
+3y             2  calm' "a table shows control characters, and obeys none"
+like "$(grep '3x' "$tmp/seen")" "$escape\[[0-9;]*mSun 1 Nov" "a task that is overdue has a colour"
 is "$(NO_COLOR=1 TERM=xterm-256color python3 "$cli/terminal.py" task format --now $now "$tmp/rows" |
   grep -c "$escape")" 0 "NO_COLOR leaves the colours out"
 run task format --color always -o table --now $now "$tmp/rows"
@@ -134,7 +137,7 @@ format --color never -o table -W 20
 is "$(head -n 1 "$out")" 'ID  DUE        !  T…' "-W cuts the table"
 format -o text
 is "$(LC_ALL=C tr -d '\n -~' <"$out" | LC_ALL=C sed 's/\xe2\x86\xb5//g')" "" \
-  "a line of text obeys nothing, either"
+  "a line of text shows control characters, and obeys none"
 format -o tsv
 is "$(lines "$out")" 2 "TSV has a line for each task"
 
@@ -146,24 +149,26 @@ out_is '{"title":"deploy the pipeline","status":"open","priority":1,"due":"2026-
   "a task is read from words"
 quick 'minutes of dec 7'
 is "$status $(cat "$err")" "2 task: standard input:1: not understood: of dec 7; \\ before a word keeps it in the title" \
-  "of a day, which is another matter"
-t 2 "lines that are not understood" \
+  "a day of which more is said is refused"
+t 2 "lines that are not understood are an error" \
   sh -c 'printf "%s\n" "x 31 feb" "" "next fri y" "z 25:00" "#a" | task format --quick --now "$1"' sh $now
 is "$(sed "s/^[^:]*: [^:]*://" "$err")" '1: no such date: 31 feb
 4: no such time: 25:00
-5: no title' "each line is named"
-is "$(jq -r .due "$out")" 2026-12-04 "and the others are read"
+5: no title' "each line that is not understood is named"
+is "$(jq -r .due "$out")" 2026-12-04 "the lines that are understood are read"
 for word in x 'x tomorrow '; do
   yes "$word" | head -n 9000000 | tr -d '\n' | { cat && printf '\ncall Ada tomorrow\n'; } >"$tmp/endless"
-  t 2 "a line without end" sh -c 'task format --quick --now "$1" <"$2"' sh $now "$tmp/endless"
-  like "$(cat "$err")" '1: a line of more than 65536 bytes$' "the line is named"
-  is "$(jq -r .title "$out")" "call Ada" "and the next one is read"
+  t 2 "a line without end is an error" \
+    sh -c 'task format --quick --now "$1" <"$2"' sh $now "$tmp/endless"
+  like "$(cat "$err")" '1: a line of more than 65536 bytes$' "a line without end is named"
+  is "$(jq -r .title "$out")" "call Ada" "the line behind one without end is read"
 done
 quick 'clean the home-directory and reach zero-defects'
-is "$(jq -r .title "$out")" "clean the home-directory and reach zero-defects" "a word with a dash is no date"
+is "$(jq -r .title "$out")" "clean the home-directory and reach zero-defects" \
+  "a word with a dash is not taken for a date"
 while IFS=\| read -r due words; do
   quick "pay Ada $words"
-  is "$(jq -r '.title + " " + .due' "$out")" "pay Ada $due" "$words"
+  is "$(jq -r '.title + " " + .due' "$out")" "pay Ada $due" "the words $words are read as a date"
 done <<'END'
 2026-11-25|the day after tomorrow
 2026-12-04|a week from friday
@@ -184,9 +189,9 @@ done <<'END'
 END
 while IFS=\| read -r phrase words; do
   quick "pay Ada $words"
-  status_is 2 "$words"
-  like "$(cat "$err")" "$phrase" "is refused with the phrase"
-  out_empty "and is no task"
+  status_is 2 "the words $words are refused"
+  like "$(cat "$err")" "$phrase" "the refused phrase of $words is named"
+  out_empty "a task of $words is not printed"
 done <<'END'
 after friday|after friday
 last friday|last friday
@@ -203,18 +208,19 @@ tomorrow, and friday|tomorrow or friday
 END
 quick 'version 1.2.3 is open 24/7 for 24.12 a month, half an hour by 5'
 is "$(jq -r '.title, .due' "$out")" 'version 1.2.3 is open 24/7 for 24.12 a month, half an hour by 5
-null' "what is no date stays"
+null' "what is not a date stays in the title"
 quick 'paint #ops, #home. +house, !1, @alice.test.'
 is "$(jq -c '[.title, .labels, .project, .priority, .assignee]' "$out")" \
-  '["paint",["ops","home"],"house",1,"alice.test"]' "signs behind words are none of theirs"
+  '["paint",["ops","home"],"house",1,"alice.test"]' "signs behind words are not part of them"
 t 2 "a day before the year 0 is refused" sh -c 'echo x tomorrow | task format --quick --now 900000d'
-err_is "task: standard input:1: no such date: tomorrow" "cannot be written"
+err_is "task: standard input:1: no such date: tomorrow" \
+  "the message says that the day cannot be written"
 echo '2  l milk #1 fri' >"$tmp/item"
 run task format --quick --list at://a.test/dev.joelclaw.family.list/l "$tmp/item"
 out_is '{"list":"at://a.test/dev.joelclaw.family.list/l","text":"2 l milk #1 fri","done":false}' \
   "an item of a list is text as a whole"
 printf 'caf\351\n' >"$tmp/latin"
-t 2 "what is not UTF-8" task format --quick "$tmp/latin"
+t 2 "a line that is not UTF-8 is an error" task format --quick "$tmp/latin"
 err_is "task: $tmp/latin:1: not UTF-8" "the line is named"
 
 # --- done
@@ -228,37 +234,37 @@ err_is "task: $tmp/latin:1: not UTF-8" "the line is named"
 } >"$tmp/rows"
 format --done 3kaaa
 out_is '{"uri":"at://did:web:alice.test/dev.joelclaw.task.item/3kaaa22","cid":"c","value":{"$type":"x.y.z","title":"one","status":"done","more":{"a":[1,2]},"n\u0061me":"é","completedAt":"2026-11-23T10:30:00.000Z","updatedAt":"2026-11-23T10:30:00.000Z"}}' \
-  "done, and all else as it was"
+  "--done changes the state, and all else stays as it was"
 format --done b33,at://alice.test/dev.joelclaw.task.item/3kbbb33
 is "$(jq -c .value "$out")" \
   '{"text":"three","done":true,"doneBy":"did:web:alice.test","updatedAt":"2026-11-23T10:30:00.000Z"}' \
-  "an item of a list is done once"
+  "an item of a list is done once by two names"
 format --done 3ka,22,44,nothing,3kc,3kaab22
 status_is 2 "a key that fits more than one is refused"
 is "$(sort "$err")" 'task: 22: several tasks: 3kaaa22, 3kaab22
 task: 3ka: several tasks: 3kaaa22, 3kaab22
 task: 3kc: several tasks: 3kccc33, 3kcdd44
-task: nothing: no such task' "the names of those that are not done"
-is "$(jq -r .value.title "$out")" two "and the others are"
+task: nothing: no such task' "the names of tasks that are not done are told"
+is "$(jq -r .value.title "$out")" two "the task that a key fits alone is done"
 format --done 3kcd
-status_is 0 "what is done already is no error"
-out_empty "is not written again"
+status_is 0 "a task that is done already is no error"
+out_empty "a task that is done already is not written again"
 format --done 3kcc
-status_is 1 "what was cancelled"
-err_is "task: 3kccc33: already cancelled" "it stays cancelled"
+status_is 1 "a task that was cancelled is not done"
+err_is "task: 3kccc33: already cancelled" "the message says that a task was cancelled"
 
 row 3k '{"title":"two of them","status":"open","updatedAt":"x","n":1,"n":2,"st\u0061tus":"open"}' >"$tmp/rows"
 format --done 3k
 is "$(jq -c --stream 'select(length == 2) | [.[0][-1], .[1]]' "$out" | grep -c '^."status"')" 1 \
   "a member that is there twice is there once"
-like "$(cat "$out")" '"status":"done".*"n":1,"n":2,' "if it is one that changes"
+like "$(cat "$out")" '"status":"done".*"n":1,"n":2,' "members that do not change stay twice"
 
 # --- usage
 
 for words in '--done a --quick' '--list at://a/b/c' '--quick --list groceries' '--done a -o json' '--quick -q' '--quick -a' '--done a --label x' \
   '--now soon' '-o xml'; do
   # shellcheck disable=SC2086  # words
-  t 2 "$words" task format $words /dev/null
+  t 2 "task format $words is refused" task format $words /dev/null
 done
 t 2 "a file that is not there is an error" task format "$tmp/missing"
 

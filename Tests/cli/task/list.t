@@ -12,16 +12,16 @@ here=at://did:web:alice.test/$task
 
 tasks
 status_is 1 "the status is 1 without tasks"
-out_empty "print nothing"
-err_empty "no word is said"
+out_empty "nothing is printed without tasks"
+err_empty "no word is said without tasks"
 is "$(python3 "$cli/terminal.py" task list -p me | tr -d '\r')" 'nothing to do' \
   "a person is told that there is nothing to do"
 tasks -o line
-status_is 1 "the status is 1 in a bar, too"
-out_empty "nothing is printed"
+status_is 1 "a bar without tasks has status 1, too"
+out_empty "a bar without tasks prints nothing"
 tasks --done 3k
-status_is 1 "none can be done"
-err_is "task: 3k: no such task" "as is told"
+status_is 1 "--done of a missing task has status 1"
+err_is "task: 3k: no such task" "a missing task is named"
 
 row() { jq -nc --arg uri "$here/$1" --argjson value "$2" '{uri: $uri, value: $value}'; }
 {
@@ -44,7 +44,7 @@ task me today
 task me sometime' "records come with the most urgent first"
 cp "$out" "$tmp/listed"
 run task -p me
-ok "without a command it lists" cmp -s "$out" "$tmp/listed"
+ok "task without a command lists" cmp -s "$out" "$tmp/listed"
 tasks -o tsv
 is "$(cut -f 1,5 "$out" | tr '\t' ' ')" "$here/3kbbb33 late
 $here/3kaab22 today
@@ -53,7 +53,7 @@ $here/3kccc33 \\e]0;x\\x07\\ttab\\n\\u{202e}red" "TSV has the id first and a lin
 tasks -o line
 out_is '1 overdue, 1 today' "a bar gets one line"
 tasks -a -o text
-is "$(tail -n 1 "$out")" 'gone by' "-a: what is done, too"
+is "$(tail -n 1 "$out")" 'gone by' "-a prints what is done, too"
 tasks --label ops -o text
 is "$(cut -d, -f 1 "$out")" today "--label selects tasks"
 tasks --project=attic -o text
@@ -66,32 +66,33 @@ TERM=xterm-256color python3 "$cli/terminal.py" 24x80 task list -p me >"$tmp/seen
 is "$(sed "s/$escape\[[0-9;]*m//g" "$tmp/seen" | sed -n '1s/  */ /gp' | tr -d '\r')" \
   'ID DUE ! TASK PROJECT LABELS' "a terminal gets a table"
 is "$(sed "s/$escape\[[0-9;]*m//g" "$tmp/seen" | LC_ALL=C tr -d '\r\n -~' | LC_ALL=C sed 's/\xe2\x86\xb5//g')" \
-  "" "in which nothing is obeyed"
+  "" "no control character of a task reaches a terminal"
 
 # --- done
 
 tasks --done 3kbbb
 status_is 0 "a task is done by the beginning of its key"
-is "$(jq -r '[.id, .state] | join(" ")' "$out")" "$here/3kbbb33 done" "printed as it is now"
+is "$(jq -r '[.id, .state] | join(" ")' "$out")" "$here/3kbbb33 done" \
+  "a task that was done is printed as it is now"
 pds-record -p me get $task 3kbbb33 >"$tmp/row"
 is "$(jq -r '.value | [.status, .project, (.completedAt[:10]), (.updatedAt | length)] | join(" ")' "$tmp/row")" \
-  "done attic $(date -u +%F) 24" "and written with the time; the rest stays"
+  "done attic $(date -u +%F) 24" "a task that was done has the time, and the rest stays"
 tasks --done 3kbbb33 3ka
 status_is 2 "a name that two have is an error"
-err_is 'task: 3ka: several tasks: 3kaab22, 3kaaa22' "names both"
+err_is 'task: 3ka: several tasks: 3kaab22, 3kaaa22' "both tasks of a name are told"
 tasks --done nothing "$here/3kccc33"
-status_is 1 "one that is not there has status 1"
+status_is 1 "a task that is not there has status 1"
 err_is 'task: nothing: no such task' "the task is named"
-is "$(jq -r .id "$out")" "$here/3kccc33" "and the other is done"
+is "$(jq -r .id "$out")" "$here/3kccc33" "the task beside a missing one is done"
 tasks --done 3kccc33
-status_is 0 "done already is done"
-out_empty "it is not written again"
+status_is 0 "a task that is done already has status 0"
+out_empty "a task that is done already is not written again"
 run task -p me "done" -q 3kddd 3kccc
-status_is 0 "task done does the same"
+status_is 0 "task done does the same as --done"
 run task "done" -p me 3kddd nothing
-err_is 'task: nothing: no such task' "and says what is not there"
+err_is 'task: nothing: no such task' "task done says what is not there"
 is "$(python3 "$cli/terminal.py" task list -p me --done 3kccc33 | tr -d '\r')" 'done already' \
-  "a person is told"
+  "a person is told that a task is done already"
 
 # --- somebody else writes in between
 
@@ -112,14 +113,15 @@ chmod +x "$tmp/pds-record"
 row 3kaaa22 '{"title":"sometime","status":"open","notes":"theirs"}' >"$tmp/others"
 t 0 "a record that changed meanwhile has status 0" \
   env PATH="$tmp:$PATH" task list -p me --done 3kaaa22 -o text
-err_empty "nothing is said about it"
+err_empty "nothing is said of a record that changed meanwhile"
 is "$(pds-record -p me get $task 3kaaa22 | jq -r '.value | .status + " " + .notes')" 'done theirs' \
-  "and what was written is kept"
+  "what was written meanwhile is kept"
 for n in 1 2 3 4 5 6; do row 3kaab22 '{"title":"today","status":"open","notes":"'$n'"}'; done >"$tmp/others"
-t 1 "one that changes again and again has status 1" \
+t 1 "a record that changes again and again has status 1" \
   env PATH="$tmp:$PATH" task list -p me --done 3kaab22
-err_like '^task: 3kaab22: ' "is named by its key"
-err_like '^task: .*nothing was written' "is given up, and told"
+err_like '^task: 3kaab22: ' "a record that changes again and again is named by its key"
+err_like '^task: .*nothing was written' \
+  "a record that changes again and again is given up, and told"
 rm "$tmp/pds-record"
 
 # --- a family's items
@@ -135,7 +137,7 @@ out_is 'milk, +groceries' "items of a list are shown"
 tasks -C dev.joelclaw.family.item --done i1
 status_is 0 "an item can be bought"
 is "$(pds-record -p me get dev.joelclaw.family.item i1 | jq -c '.value | [.text, .qty, .done, .doneBy]')" \
-  '["milk",2,true,"did:web:alice.test"]' "by whom is written"
+  '["milk",2,true,"did:web:alice.test"]' "a bought item says by whom"
 
 # --- what goes wrong
 
@@ -152,13 +154,13 @@ exec "$(command -v pds-record)" --max-retries 0 "\$@"
 END
 chmod +x "$tmp/pds-record"
 t 75 "a server that is away has status 75" env PATH="$tmp:$PATH" task list -p away -o line
-out_is '○ unreachable' "has a line for a bar"
+out_is '○ unreachable' "a server that is away has a line for a bar"
 rm "$tmp/pds-record"
 for words in '--done' '3kaaa' 'done' 'dnoe 3k' '-o xml' '--done -a 3k' '--done a,b' '-W wide' '--label' '-z' '--label='; do
   # shellcheck disable=SC2086  # words
   tasks $words
   status_is 2 "task list $words is refused"
-  like "$(sed -n 2p "$err")" '^usage: task ' "its usage is shown"
+  like "$(sed -n 2p "$err")" '^usage: task ' "task list $words shows its usage"
 done
 
 done_testing

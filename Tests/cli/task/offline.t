@@ -16,16 +16,17 @@ t 0 "a list that is kept has status 0" task list -p me --queue
 stop "$server"
 t 75 "a task that cannot be written now has status 75" \
   task add -p me --queue 'feed the cat tomorrow'
-is "$(titles)" "feed the cat open" "is told all the same"
+is "$(titles)" "feed the cat open" "a task that cannot be written now is told all the same"
 id=$(jq -r .id "$out")
 t 0 "the list is shown without a server" task list -p me --queue
-is "$(titles)" "feed the cat open water the plants open" "has what was read and what waits"
-err_like '^task: .*this is what was there at' "and says that it is a copy"
-t 75 "done, while the server is away" task list -p me --queue --done "${id##*/}"
-is "$(titles)" "feed the cat done" "the task is done here"
+is "$(titles)" "feed the cat open water the plants open" \
+  "the list without a server has what was read and what waits"
+err_like '^task: .*this is what was there at' "the message says that the list is a copy"
+t 75 "a task done while the server is away has status 75" task list -p me --queue --done "${id##*/}"
+is "$(titles)" "feed the cat done" "the task is done in the copy"
 run task list -p me --queue
-is "$(titles)" "water the plants open" "and not to be done any more"
-is "$(outbox -p me list | jq -r .op | xargs)" "put" "both changes are one"
+is "$(titles)" "water the plants open" "a task that is done in the copy is not to be done any more"
+is "$(outbox -p me list | jq -r .op | xargs)" "put" "both changes of a task are one"
 status_is 0 "the list is shown again"
 
 done_testing

@@ -30,7 +30,7 @@ each() { for link in $transports; do link "$@"; done; }
 printed() {
   for transport in $transports; do has "follow-$transport.out" "\"n\":$1," || return 1; done
 }
-ok "what is there comes" wait_until 60 printed 1000
+ok "what is there comes over both transports" wait_until 60 printed 1000
 # losing COUNT: each transport has lost so many connections, or more.
 losing() {
   for transport in $transports; do
@@ -50,7 +50,7 @@ for fault in 'cuts 3000 1999' 'cut 30011' 'cut 60013 fin' pass; do
   wait_until 30 losing "$losses"
 done
 each pass
-ok "all lines come" wait_until 60 printed $((next - 1))
+ok "all lines come after lost connections" wait_until 60 printed $((next - 1))
 each blackhole
 lines_of "$next" $((next + 9)) >>"$site/s.jsonl"
 next=$((next + 10))
@@ -64,7 +64,8 @@ for transport in $transports; do
   ok "$transport: many connections were needed" \
     test "$(grep -c '"type":"resumed"' "follow-$transport.out")" -ge 2
   like "$(cat "follow-$transport.err")" 'link is down: .*; next try in 1 s$' "$transport: a person is told"
-  like "$(cat "follow-$transport.err")" 'link is back after [0-9]+ s$' "$transport: and when it is back"
+  like "$(cat "follow-$transport.err")" 'link is back after [0-9]+ s$' \
+    "$transport: a person is told when the link is back"
 done
 for pid in $follows; do stop "$pid"; done
 
@@ -80,5 +81,6 @@ link listen off
 link rst
 finished "$given"
 is "$status" 75 "a host is given up when it is asked for"
-like "$(tail -n 1 given.out)" '"type":"end","reason":"' "and that is told"
+like "$(tail -n 1 given.out)" '"type":"end","reason":"' \
+  "a host that is given up is told by --lifecycle"
 done_testing

@@ -16,7 +16,7 @@ mkdir -p "$site" "$HOME/bin" "$HOME/bsd"
 cp "$sample" "$site/$name.jsonl"
 transcript-tail --once >want || bail "no transcript here"
 t 0 "this machine can be the host" transcript-tail --once .:
-ok "is read as it is" cmp "$out" want
+ok "this machine as a host is read as it is" cmp "$out" want
 ln -s "$(command -v bash)" "$HOME/bin/sh"
 real=$(command -v stat)
 cat >"$HOME/bsd/stat" <<END
@@ -38,11 +38,11 @@ chmod +x "$HOME/bsd/stat"
 for folder in bin bsd; do
   echo "PATH=$HOME/$folder:\$PATH; echo noise; cat" >"$HOME/.profile"
   run transcript-tail --once .:
-  ok "so it is with other tools ($folder)" cmp "$out" want
+  ok "this machine is read as it is with other tools ($folder)" cmp "$out" want
 done
 echo 'exit 3' >"$HOME/.profile"
 t 2 "a login that runs nothing is an error" transcript-tail --once .:
-err_one_line transcript-tail "one line says it"
+err_one_line transcript-tail "one line tells of a login that runs nothing"
 
 # A host that is slow to list: what is asked for there is looked at again at the end.
 mkdir "$HOME/slow" "$HOME/strange" "$HOME/elsewhere"
@@ -71,10 +71,11 @@ perl -e 'print "{\"type\":\"user\",\"n\":$_,\"x\":\"", "y" x 100, "\"}\n" for 1 
 echo "PATH=$HOME/strange:\$PATH" >"$HOME/.profile"
 start held transcript-tail --once .:elsewhere
 ok "what came of a long transcript is printed" wait_until 10 has held.out '"n":100,'
-ok "while the rest has not come yet" test "$(lines held.out)" -lt 200
+ok "the beginning of a long transcript is printed before the rest comes" \
+  test "$(lines held.out)" -lt 200
 touch go
 finished "$pid"
-is "$status $(lines held.out)" "2 200" "all lines come"
+is "$status $(lines held.out)" "2 200" "all lines of a slow host come"
 is "$(cat held.err)" "transcript-tail: /home/ada/secret: permission denied" \
   "a folder that may not be read is told"
 rm "$HOME/.profile"
@@ -95,7 +96,7 @@ odd=$(printf 'caf\351')
 mkdir "$HOME/$odd"
 cp "$sample" "$HOME/$odd/$odd.jsonl"
 run transcript-tail --once ".:$odd/$odd.jsonl"
-is "$status $(lines "$out")" "0 $(lines "$sample")" "a name that is not UTF-8"
+is "$status $(lines "$out")" "0 $(lines "$sample")" "a name that is not UTF-8 is taken"
 t 2 "a place that does not exist is an error" transcript-tail --once .:nowhere
 err_is "transcript-tail: .:nowhere: no such file or folder" "the place is named"
 printf '[host box]\nhostname = .\n' >"$XDG_CONFIG_HOME/agentutils/config"
@@ -104,8 +105,9 @@ err_is "transcript-tail: box: no such file or directory: did you mean box:?" \
   "the message says what is meant"
 cp "$sample" "$HOME/$(printf 'a\nb')"
 t 2 "a line feed is refused, too" transcript-tail --once "$(printf '.:a\nb')"
-err_like 'a path on a host cannot hold control characters$' "the message says so"
-err_one_line transcript-tail "it is told in one line"
+err_like 'a path on a host cannot hold control characters$' \
+  "the message says that control characters cannot be in a path"
+err_one_line transcript-tail "a line feed in a path is told in one line"
 echo '{"type":"user","n":1}' >"$site/$(printf 'a\nb').jsonl"
 run transcript-tail --once --all .:
 is "$status $(lines "$out")" "0 26" "names with line feeds are left out"
@@ -128,24 +130,25 @@ start follow transcript-tail -L --state state .:
 follow=$pid
 ok "the session is printed" wait_until 10 has_lines follow.out 1
 line 2 >>"$site/a.jsonl"
-ok "what is added, too" wait_until 10 has_lines follow.out 1,2
+ok "what is added to a session is printed, too" wait_until 10 has_lines follow.out 1,2
 printf '{"type":"user",' >>"$site/a.jsonl"
 line 3 >"$site/b.jsonl"
-ok "and a session that begins" wait_until 10 has_lines follow.out 1,2,3
+ok "a session that begins is printed" wait_until 10 has_lines follow.out 1,2,3
 printf '"n":4}\n' >>"$site/a.jsonl"
 ok "a line is printed when it is whole" wait_until 10 has_lines follow.out 1,2,3,4
 line 5 >"$site/a.jsonl"
 ok "a file that became shorter is read again" wait_until 10 has_lines follow.out 1,2,3,4,5
-like "$(cat follow.out)" '"reason":"truncated"' "a gap says so"
+like "$(cat follow.out)" '"reason":"truncated"' "a gap tells that a file became shorter"
 stop "$follow"
-is "$status" 143 "a signal ends it"
-is "$(jq -r 'select(.type) | .type' follow.out | xargs)" "open gap end" "and is told by --lifecycle"
+is "$status" 143 "a signal ends transcript-tail"
+is "$(jq -r 'select(.type) | .type' follow.out | xargs)" "open gap end" \
+  "--lifecycle tells the end by a signal"
 line 6 >>"$site/b.jsonl"
 run transcript-tail --once --state state .:
-ok "later it goes on" has_lines "$out" 6
+ok "a later run goes on behind what was printed" has_lines "$out" 6
 perl -e 'print "{\"type\":\"user\",\"x\":\"", "y" x 20_000_000, "\"}\n"' >"$site/big.jsonl"
 run sh -c 'transcript-tail --once .: | jq -r ".data.x | length"'
-out_is 20000000 "a long line passes"
+out_is 20000000 "a line of 20 MB passes"
 
 # --- a host
 
@@ -157,7 +160,7 @@ for transport in $transports; do
   attach_args
   # shellcheck disable=SC2086
   t 0 "$transport: the transcripts of a host come" transcript-tail --once $attach_args:
-  ok "$transport: is read as it is" cmp "$out" want
+  ok "$transport: the transcript of a host is read as it is" cmp "$out" want
   # shellcheck disable=SC2086
   start live sh -c 'transcript-tail "$@" | turn-fold | turn-format -W 80' - $attach_args:
   ok "$transport: turn-format shows it at work" wait_until 20 has live.out 'tide table still build'
@@ -170,20 +173,21 @@ for transport in $transports; do
   t 77 "$transport: a key that is refused has status 77" \
     transcript-tail --once --transport "$transport" -i "other-$transport" --pins pins \
     -P "$port" "$remote_user@127.0.0.1:"
-  err_one_line transcript-tail "$transport: is told"
-  t 75 "$transport: nobody is there" \
+  err_one_line transcript-tail "$transport: a key that is refused is told in one line"
+  t 75 "$transport: a host where nobody answers has status 75" \
     transcript-tail --transport "$transport" -i "$id" --pins pins -P 1 "$remote_user@127.0.0.1:"
-  err_one_line transcript-tail "$transport: is told"
+  err_one_line transcript-tail "$transport: a host where nobody answers is told in one line"
 done
 printf '[127.0.0.1]:%s ' "$port" | cat - "$host_key" >known
 eval "$(ssh-agent -s)" >/dev/null
 ssh-add -q "$id"
 t 0 "an agent's key, and a key that OpenSSH knows has status 0" \
   transcript-tail --once --agent --known-hosts=known -P "$port" "$remote_user@127.0.0.1:"
-err_empty "need no words"
+err_empty "nothing is said of an agent's key and a known host"
 ssh-agent -k >/dev/null
 
-ok "a host that lists slowly" wait_until 10 sh -c 'test $(($(date +%s) - $1)) -ge 7' - "$slow_since"
-is "$(grep -c 'link is down' slow.err)" 0 "keeps its connection"
+ok "a host lists slowly for seven seconds" \
+  wait_until 10 sh -c 'test $(($(date +%s) - $1)) -ge 7' - "$slow_since"
+is "$(grep -c 'link is down' slow.err)" 0 "a host that lists slowly keeps its connection"
 stop "$slow"
 done_testing

@@ -23,18 +23,20 @@ mkdir -p "$folder"
   printf '{"type":"user",\r\t"blanks":1}\n'
 } >lines.jsonl
 t 2 "bad lines are told" transcript-tail --once lines.jsonl
-is "$(jq -r .data.n "$out" | xargs)" "1 2 3 4 5 null" "the good ones are printed"
-is "$(sed 's/.*jsonl: byte \([0-9]*\): .*/\1/' "$err" | xargs)" "27 36 56 205" "each bad one has its place"
+is "$(jq -r .data.n "$out" | xargs)" "1 2 3 4 5 null" "the good lines among bad ones are printed"
+is "$(sed 's/.*jsonl: byte \([0-9]*\): .*/\1/' "$err" | xargs)" "27 36 56 205" \
+  "each bad line has its place"
 is "$(jq -r .event "$out" | sed -n 2p)" "$escape]0;x$(printf '\007')" "a type may be anything"
-ok "it is escaped" sh -c '! grep -q "$1" "$2"' - "$escape" "$out"
+ok "a hostile type is escaped" sh -c '! grep -q "$1" "$2"' - "$escape" "$out"
 is "$(jq -r .event "$out" | sed -n 4p)" message "a type may be nothing, too"
 is "$(jq -r 'select(.data.n == 4).data.text' "$out")" "caf�" "what is not UTF-8 is replaced"
 run python3 "$cli/terminal.py" transcript-tail --once lines.jsonl
-out_like '\\u009b \\u202e' "at a terminal nothing is obeyed"
+out_like '\\u009b \\u202e' "a terminal obeys nothing of a transcript"
 out_like '"type":"user",  "blanks":1' "blanks between tokens stay"
 yes bad | head -n 30 >bad.jsonl
 run transcript-tail --once bad.jsonl
-is "$(lines "$err") $(tail -n 1 "$err")" "11 transcript-tail: 20 more bad lines" "ten are named"
+is "$(lines "$err") $(tail -n 1 "$err")" "11 transcript-tail: 20 more bad lines" \
+  "ten bad lines are named, and the others are counted"
 
 # --- names
 
@@ -51,14 +53,16 @@ perl -MPOSIX -e 'mkfifo "$ARGV[0]/fifo.jsonl", 0600' "$folder"
 run transcript-tail --once --all --state state
 is "$(jq -r .data.n "$out" | sort | xargs)" "1 2 3" "files are found by their names"
 is "$(jq -r .id "$out" | sort | head -n 1)" "../22" "a session may be called anything"
-is "$(jq -r 'select(.data.n == 3).id' "$out")" 'caf\xe9/22' "what is not UTF-8 is shown"
-ok "no name gets out" sh -c '! grep -q "$1" "$2" "$3"' - "$escape" "$out" "$err"
-err_one_line transcript-tail "one line is one line"
+is "$(jq -r 'select(.data.n == 3).id' "$out")" 'caf\xe9/22' \
+  "a name that is not UTF-8 is shown by its bytes"
+ok "no control character of a name is printed" \
+  sh -c '! grep -q "$1" "$2" "$3"' - "$escape" "$out" "$err"
+err_one_line transcript-tail "one bad line is told in one line"
 echo '{"type":"user","n":5}' >>"$folder/$odd.jsonl"
 run transcript-tail --once --all --state state
-is "$(jq -r .data.n "$out" | xargs)" 5 "and all are known again"
-t 2 "a pipe is no transcript" transcript-tail --once "$folder/fifo.jsonl"
-err_one_line transcript-tail "and nobody waits for it"
+is "$(jq -r .data.n "$out" | xargs)" 5 "all files of odd names are known again"
+t 2 "a pipe is not taken for a transcript" transcript-tail --once "$folder/fifo.jsonl"
+err_one_line transcript-tail "a pipe is not waited for"
 if [ "$(id -u)" -ne 0 ]; then
   chmod 0 "$folder/...jsonl"
   t 2 "a file that may not be read is an error" transcript-tail --once --all
@@ -68,8 +72,9 @@ else
 fi
 
 echo '{"type":"user","n":6}' >own.jsonl
-t 2 "what is written is not read" sh -c 'transcript-tail --once own.jsonl >>own.jsonl'
-err_is "transcript-tail: $tmp/own.jsonl: is the output: not read" "and that is told"
+t 2 "a file that is the output is not read" sh -c 'transcript-tail --once own.jsonl >>own.jsonl'
+err_is "transcript-tail: $tmp/own.jsonl: is the output: not read" \
+  "the message says that the file is the output"
 
 # --- long lines
 
@@ -78,9 +83,9 @@ began=$(date +%s)
 ok "a line of 100 MB passes, and is in memory once" \
   python3 "$cli/resident.py" 150000 transcript-tail --once big.jsonl
 run sh -c 'transcript-tail --once big.jsonl | wc -c | tr -d " "'
-out_is "$(($(wc -c <big.jsonl) + 90))" "it comes whole"
-ok "it comes in time" test $(($(date +%s) - began)) -lt 20
-ok "one that is too long is never in memory" \
+out_is "$(($(wc -c <big.jsonl) + 90))" "a line of 100 MB comes whole"
+ok "a line of 100 MB comes in time" test $(($(date +%s) - began)) -lt 20
+ok "a line that is too long is never in memory" \
   python3 "$cli/resident.py" 40000 sh -c 'transcript-tail --once --max-line 1000000 big.jsonl; true'
 run transcript-tail --once --max-line 1000000 big.jsonl
 is "$status $(jq -c .data "$out")" '2 {"type":"user","n":1}' "a line that is too long is skipped"
@@ -93,8 +98,8 @@ sleep 0.3
 perl -e 'open my $file, ">>", "big.jsonl" or die; $file->autoflush; print $file "{\"type\":\"user\",\"z\":\"";
   for (1 .. 300) { print $file "z" x 100_000; select undef, undef, undef, 0.002 }
   print $file "\"}\n"'
-ok "a line that comes in pieces" wait_until 20 has pieces.out 'z"}'
-is "$(lines pieces.out)" 1 "it is one event"
+ok "a line that comes in pieces is printed" wait_until 20 has pieces.out 'z"}'
+is "$(lines pieces.out)" 1 "a line that comes in pieces is one event"
 stop "$pieces"
 
 # --- killed at any moment
@@ -128,9 +133,10 @@ status_is 0 "a follower that is killed again and again has status 0"
 jq -r '.data.n' all >numbers
 seq 2000 >want
 uniq numbers | sort -n -u >got
-ok "loses nothing" cmp got want
+ok "a follower that is killed loses nothing" cmp got want
 # Between the output and the note of it, what was printed comes again: all of a piece.
-ok "and takes nothing apart" sh -c 'jq -r .id all | sort | uniq | wc -l | grep -qx 2000'
+ok "a follower that is killed takes no line apart" \
+  sh -c 'jq -r .id all | sort | uniq | wc -l | grep -qx 2000'
 
 start quiet transcript-tail --state state
 quiet=$pid
@@ -143,6 +149,6 @@ done
 stop "$quiet" KILL
 printf '{"type":"user","n":4}\n' >>"$folder/s.jsonl"
 run transcript-tail --once --state state
-is "$(jq -r .data.n "$out" | xargs)" 4 "when it is killed then, nothing comes twice"
+is "$(jq -r .data.n "$out" | xargs)" 4 "nothing comes twice when a quiet follower is killed"
 
 done_testing

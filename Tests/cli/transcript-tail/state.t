@@ -18,14 +18,14 @@ state_of() {
 state_of 127.0.0.1:/P >st
 t 75 "a host that cannot be reached has status 75" \
   transcript-tail --all --once --state st -P 1 127.0.0.1:/P
-is "$(cat st)" "$(state_of 127.0.0.1:/P)" "loses no mark"
+is "$(cat st)" "$(state_of 127.0.0.1:/P)" "a host that cannot be reached loses no mark"
 state_of .:/P >st
 echo "touch $tmp/reached; exec sleep 5" >"$HOME/.profile"
 start follow transcript-tail --all --state st .:/P
 wait_until 10 test -e reached
 stop "$pid"
-is "$status" 143 "nor does a signal before the first look"
-is "$(cat st)" "$(state_of .:/P)" "lose one"
+is "$status" 143 "a signal before the first look ends transcript-tail"
+is "$(cat st)" "$(state_of .:/P)" "a signal before the first look loses no mark"
 rm "$HOME/.profile"
 
 # --- files that come and go
@@ -39,11 +39,11 @@ for place in "$folder" .:t; do
   mv "$folder/p2.jsonl" away
   line 3 >>"$folder/p1.jsonl"
   run transcript-tail --all --once --state st "$place"
-  is "$(numbers)" 3 "$place: one is away"
+  is "$(numbers)" 3 "$place: a transcript that is away does no harm"
   mv away "$folder/p2.jsonl"
   line 4 >>"$folder/p2.jsonl"
   run transcript-tail --all --once --state st "$place"
-  is "$status $(numbers)" "0 4" "$place: when it is back, it goes on"
+  is "$status $(numbers)" "0 4" "$place: a transcript that is back goes on"
 
   # Names that look alike.
   line 5 >"$folder/$(printf 'caf\303\251').jsonl"
@@ -51,9 +51,10 @@ for place in "$folder" .:t; do
   start follow transcript-tail --all "$place"
   wait_until 10 at_least follow.out 6
   line 7 >>"$folder/p1.jsonl"
-  ok "$place: names that are equal in Unicode" wait_until 10 has follow.out '"n":7}'
+  ok "$place: names that are equal in Unicode are followed" wait_until 10 has follow.out '"n":7}'
   stop "$pid"
-  is "$(lines follow.out) $(cat follow.err)" "7 " "$place: are two files"
+  is "$(lines follow.out) $(cat follow.err)" "7 " \
+    "$place: names that are equal in Unicode are two files"
 
   # Half a line is there at the beginning.
   rm -f "$folder"/*
@@ -100,9 +101,10 @@ perl -e 'print "{\"type\":\"user\",\"n\":$_,\"x\":\"", "y" x 1000, "\"}\n" for 1
 for place in "$folder" .:t; do
   rm -f st
   run sh -c 'transcript-tail --all --state st "$1" | head -n 10000 >printed' - "$place"
-  is "$(lines printed)" 10000 "$place: a reader that leaves"
-  ok "$place: is remembered" test "$(jq '.files[0].offset' st)" -gt 0
+  is "$(lines printed)" 10000 "$place: a reader leaves in the middle"
+  ok "$place: the place of a reader that left is remembered" \
+    test "$(jq '.files[0].offset' st)" -gt 0
   run sh -c 'transcript-tail --once --all --state st "$1" | head -n 1 | jq .data.n' - "$place"
-  ok "$place: and nothing is left out" test "$(cat "$out")" -le 10200
+  ok "$place: nothing is left out behind a reader that left" test "$(cat "$out")" -le 10200
 done
 done_testing

@@ -17,22 +17,22 @@ touch -d 2020-01-01 "$site/other.jsonl" "$site/other/subagents/agent-b.jsonl"
 for place in "$HOME/.claude/projects" .:; do
   t 0 "$place: a session with a subagent is read" transcript-tail --once "$place"
   is "$(jq -r '.id | split("/")[0]' "$out" | uniq | xargs)" "$name agent-a1" \
-    "$place: which stands behind it"
+    "$place: a subagent stands behind its session"
   turn-fold -f "$out" | jq -r 'select(.type == "turn") | "\(.state) \(.parent // "-" | .[-2:])"' \
     >turns
-  is "$(grep -v ' -$' turns)" "completed 03" "$place: and is a part of the turn that sent it"
+  is "$(grep -v ' -$' turns)" "completed 03" "$place: a subagent is a part of the turn that sent it"
   run sh -c 'transcript-tail --once "$1" | turn-fold | turn-format -W 80' - "$place"
-  out_like 'All 365 days, twice each' "$place: as turn-format shows"
+  out_like 'All 365 days, twice each' "$place: turn-format shows the words of a subagent"
   run transcript-tail --once --all "$place"
   is "$(jq -r '.data.n // empty' "$out" | sort | xargs)" "2 3" "$place: other files are left alone"
   start follow transcript-tail --new -L "$place"
   wait_until 10 has follow.out '"open"'
   sleep 0.3
   echo '{"type":"system","isSidechain":true,"agentId":"a1"}' >>"$agent"
-  ok "$place: it is followed" wait_until 10 has follow.out '"id":"agent-a1/'
+  ok "$place: a subagent is followed" wait_until 10 has follow.out '"id":"agent-a1/'
   mkdir -p "$site/later/subagents"
   cp "$agent" "$site/later/subagents/agent-c.jsonl"
-  ok "$place: and so is one that begins" wait_until 10 has follow.out '"id":"agent-c/'
+  ok "$place: a subagent that begins is followed" wait_until 10 has follow.out '"id":"agent-c/'
   stop "$pid"
   rm -r "$site/later"
 done
@@ -43,15 +43,18 @@ echo '{"agentType": "Explore",
 for place in "$HOME/.claude/projects" .:; do
   run transcript-tail --once --state state "$place"
   is "$status $(jq -c 'select(.event == "agent-meta") | [.id, .data]' "$out")" \
-    '0 ["agent-a1/0",{"agentType":"Explore","toolUseId":"toolu_1"}]' "$place: what is said of it is printed"
-  is "$(jq -r '.id | select(startswith("agent-a1"))' "$out" | head -n 1)" agent-a1/0 "$place: in front of its lines"
+    '0 ["agent-a1/0",{"agentType":"Explore","toolUseId":"toolu_1"}]' \
+      "$place: what is said of a subagent is printed"
+  is "$(jq -r '.id | select(startswith("agent-a1"))' "$out" | head -n 1)" agent-a1/0 \
+    "$place: what is said of a subagent is in front of its lines"
   run transcript-tail --once --state state "$place"
-  out_empty "$place: not again where nothing was added"
+  out_empty "$place: what is said of a subagent is not printed again"
   rm state
   for text in garbage '[1]' '' "$(perl -e 'print q({"x":"), "y" x 70000, q("})')"; do
     printf '%s' "$text" >"$site/other/subagents/agent-b.meta.json"
     run transcript-tail --once --all "$place"
-    is "$status $(grep -c agent-meta "$out")" "0 1" "$place: what is no object is left alone"
+    is "$status $(grep -c agent-meta "$out")" "0 1" \
+      "$place: a description that is not an object is left alone"
   done
   rm "$site/other/subagents/agent-b.meta.json"
 done
@@ -68,21 +71,22 @@ done
 echo '{"type":"user","toolUseResult":{"agentId":"a"}}' >circle/s.jsonl
 run transcript-tail --once --all circle
 is "$status $(lines "$out") $(head -n 2 "$out" | jq -r .id | cut -d / -f 1 | xargs)" "0 40001 s agent-a" \
-  "all is printed once, what a subagent did behind the line that made it"
+  "all is printed once, with a subagent behind the line that made it"
 
 # --- since a time
 for place in "$HOME/.claude/projects" .:; do
   run transcript-tail --once -S 2019-12-31 "$place"
   is "$(jq -r '.data.n // empty' "$out" | sort | xargs)" "2 3" "$place: -S prints what was written to since then"
   run transcript-tail --once -S 2020-01-02 "$place"
-  is "$(jq -r '.id | split("/")[0]' "$out" | sort -u | xargs)" "$name agent-a1" "$place: and nothing older"
+  is "$(jq -r '.id | split("/")[0]' "$out" | sort -u | xargs)" "$name agent-a1" \
+    "$place: -S prints nothing older"
 done
 t 2 "-S with --all is refused" transcript-tail -S 1h --all
-t 2 "so is a time that is none" transcript-tail -S soon
+t 2 "a time of -S that makes no sense is refused" transcript-tail -S soon
 
 # --- lines that a crash leaves
 { printf '{"type":"user","timest\ngarbage\n' && head -n 1 "$agent"; } >torn.jsonl
 t 2 "a line that is not JSON is an error" transcript-tail --once torn.jsonl
-t 0 "--lenient passes over it" transcript-tail --lenient --once torn.jsonl
-is "$(lines "$out")$(cat "$err")" 1 "without a word, and the others are printed"
+t 0 "--lenient passes over a line that is not JSON" transcript-tail --lenient --once torn.jsonl
+is "$(lines "$out")$(cat "$err")" 1 "--lenient says no word, and the other lines are printed"
 done_testing

@@ -21,8 +21,9 @@ numbers() { jq -r .data.n "${1:-$out}" | xargs; }
 } >"$folder/a.jsonl"
 run transcript-tail --once "$folder"
 is "$status $(numbers)" "2 1 2 3 4 5 6" "the whole records of torn lines come"
-is "$(lines "$err")" 2 "two faults are told"
-is "$(jq -r .id "$out" | sort -u | wc -l | xargs)" 6 "each has an id of its own"
+is "$(lines "$err")" 2 "two faults of torn lines are told"
+is "$(jq -r .id "$out" | sort -u | wc -l | xargs)" 6 \
+  "each record of torn lines has an id of its own"
 rm "$folder"/*
 
 # --- a hole
@@ -34,7 +35,7 @@ with open(sys.argv[1], "r+b") as file:
     file.write(b'{"type":"user","n":2}\n')
 PY
 run sh -c 'ulimit -v 1000000; exec transcript-tail --once "$1"' - "$folder"
-is "$status $(numbers)" "0 1 2" "what is behind a hole of 1 GB"
+is "$status $(numbers)" "0 1 2" "what is behind a hole of 1 GB is read"
 rm "$folder"/*
 
 # --- replaced by a synchroniser
@@ -51,21 +52,23 @@ for place in "$folder" .:t; do
   is "$(numbers)" "1 2" "$place: a transcript comes"
   { line 1; line 2; line 3; } | replace
   run transcript-tail --once --state st "$place"
-  is "$status $(numbers) $(cat "$err")" "0 3 " "$place: replaced by itself and more, what is new is told"
+  is "$status $(numbers) $(cat "$err")" "0 3 " "$place: the new lines of a replaced file are told"
   cat "$folder/a.jsonl" | replace
   run transcript-tail --once --state st "$place"
   is "$status $(numbers) $(cat "$err")" "0  " "$place: a file replaced by itself gives nothing"
   { line 8; line 9; } >"$folder/.new"
   mv "$folder/.new" "$folder/b.jsonl"
   run transcript-tail --once --state st "$place"
-  is "$status $(numbers) $(cat "$err")" "0 9 " "$place: one of which nothing was wanted"
+  is "$status $(numbers) $(cat "$err")" "0 9 " \
+    "$place: the new lines of a replaced session without interest are told"
   { line 6; line 7; line 5; line 4; } | replace
   run transcript-tail --once --state st "$place"
   is "$(jq -r '.data.n // .reason' "$out" | xargs)" "replaced 6 7 5 4" \
     "$place: a file replaced by another is read"
   { line 6; line 7; } | replace
   run transcript-tail --once --state st "$place"
-  is "$(jq -r '.data.n // .reason' "$out" | xargs)" "replaced 6 7" "$place: a shorter one is another"
+  is "$(jq -r '.data.n // .reason' "$out" | xargs)" "replaced 6 7" \
+    "$place: a shorter file is another one"
   start follow transcript-tail --state st "$place"
   line 10 >>"$folder/a.jsonl"
   wait_until 10 has follow.out '"n":10'
@@ -74,7 +77,7 @@ for place in "$folder" .:t; do
   line 12 >>"$folder/a.jsonl"
   wait_until 10 has follow.out '"n":12'
   stop "$pid"
-  is "$(numbers follow.out) $(cat follow.err)" "10 11 12 " "$place: while it is followed"
+  is "$(numbers follow.out) $(cat follow.err)" "10 11 12 " "$place: a replaced file is followed"
 done
 rm -f "$folder"/*
 
@@ -86,7 +89,8 @@ touch -d 2020-01-01 "$folder/a.jsonl"
 run transcript-tail --all --once "$folder"
 is "$(jq -r .data.uuid "$out" | xargs)" "u1 u2 u3" "what a resumed session begins with is told once"
 run transcript-tail --once "$folder"
-is "$(jq -r .data.uuid "$out" | xargs)" "u1 u2 u3" "where it is the only one, too"
+is "$(jq -r .data.uuid "$out" | xargs)" "u1 u2 u3" \
+  "what a resumed session begins with is printed where it is alone"
 for place in "$folder" .:t; do
   rm -f "$folder"/* st
   { echo '{"type":"summary"}'; said u1 a; said u2 a; said w a; } >"$folder/a.jsonl"
@@ -103,15 +107,16 @@ for place in "$folder" .:t; do
   is "$(jq -r .data.uuid "$out" | sort | xargs)" "u5 x2" \
     "$place: a copy of both gives nothing twice"
   run transcript-tail --once --state st "$place"
-  is "$(cat "$out")" "" "$place: and then nothing is new"
+  is "$(cat "$out")" "" "$place: a further run finds nothing new"
 done
 rm -f "$folder"/* st
 { said "$(printf '%0100000d' 0)" a; said v1 a; } >"$folder/a.jsonl"
 run transcript-tail --once --all --state st "$folder"
-is "$(lines "$out") $(wc -c <st | awk '{ print ($1 < 2000) }')" "2 1" "a state holds no id without end"
+is "$(lines "$out") $(wc -c <st | awk '{ print ($1 < 2000) }')" "2 1" \
+  "a state does not keep an id without end"
 { said v1 b; said v2 b; } >"$folder/b.jsonl"
 run transcript-tail --once --state st "$folder"
-is "$(jq -r .data.uuid "$out")" v2 "but the first that is one"
+is "$(jq -r .data.uuid "$out")" v2 "the first id that can be kept is found in a copy"
 rm -f "$folder"/* st
 { said u1 b; said u2 b; said u3 b; } >"$folder/b.jsonl"
 start again transcript-tail "$folder/b.jsonl"
@@ -131,7 +136,7 @@ sys.stdout.buffer.write(sys.stdin.read().encode("utf-16"))' >"$folder/a.jsonl"
 line 1 | gzip >"$folder/b.jsonl"
 line 2 >"$folder/c.jsonl"
 run transcript-tail --all --once "$folder"
-is "$status $(numbers)" "2 2" "files that are no text of UTF-8"
+is "$status $(numbers)" "2 2" "files that are not text of UTF-8 are an error"
 is "$(sed 's/.*\///' "$err" | sort)" "a.jsonl: it is UTF-16 text
 b.jsonl: it is compressed by gzip" "each file is named once"
 
