@@ -33,18 +33,22 @@ for transport in $transports; do
   holds "$one" "$hostile"
   # shellcheck disable=SC2086
   start watch tmux-attach --asks $attach_args
-  ok "$transport: what waits is told, and then that it was all" wait_until 20 grep -q '"type":"open"' "$tmp/watch.out"
+  ok "$transport: what waits is told, and then that it was all" \
+    wait_until 20 grep -q '"type":"open"' "$tmp/watch.out"
   is "$(sed -n 1p "$tmp/watch.out" | jq -r '[.type, .id, .state, .tool, .request.session, .request.title, .request.tool_input.command] | join("|")')" \
-    "approval|$one|pending|Bash|site|the site|$hostile" "a record, with the text as it came"
-  not_ok "no control byte is in it" grep -q "$(printf '[\033\007]')" "$tmp/watch.out"
+    "approval|$one|pending|Bash|site|the site|$hostile" \
+      "$transport: a record has the text of a request as it came"
+  not_ok "$transport: no control byte is in a record" \
+    grep -q "$(printf '[\033\007]')" "$tmp/watch.out"
   holds "$two"
-  ok "what comes is told" wait_until 5 grep -q "$two" "$tmp/watch.out"
+  ok "$transport: a request that comes is told" wait_until 5 grep -q "$two" "$tmp/watch.out"
   printf '%s %s\n' "$one" "$allow" "$two" "$allow" "$one" "$allow" ../../x "$allow" >"$tmp/answers"
   # shellcheck disable=SC2086
-  t 0 "answers are taken there" tmux-attach --decide $attach_args <"$tmp/answers"
-  is "$(xargs <"$out")" "taken taken notFound notFound" "a word says what came of each"
+  t 0 "$transport: answers are taken on the host" tmux-attach --decide $attach_args <"$tmp/answers"
+  is "$(xargs <"$out")" "taken taken notFound notFound" \
+    "$transport: a word says what came of each answer"
   gone() { [ "$(grep -c cancelled "$tmp/watch.out")" -eq 2 ]; }
-  ok "and that they do not wait any more is told" wait_until 5 gone
+  ok "$transport: requests that do not wait any more are told" wait_until 5 gone
   holds "$three"
   touch "$asks/$three/deaf"
   hook=$pid
@@ -54,14 +58,14 @@ for transport in $transports; do
   start give sh -c "tmux-attach --decide $attach_args <$tmp/answers"
   wait_until 5 test -s "$asks/$three/answer"
   # shellcheck disable=SC2086
-  t 0 "of two answers" tmux-attach --decide $attach_args <"$tmp/answers"
-  out_is late "one counts"
+  t 0 "$transport: a second answer is given" tmux-attach --decide $attach_args <"$tmp/answers"
+  out_is late "$transport: the second of two answers is late"
   stop "$hook" KILL
-  ok "a hook that was killed holds nothing" wait_until 5 test ! -e "$asks/$three"
+  ok "$transport: a hook that was killed holds nothing" wait_until 5 test ! -e "$asks/$three"
   finished_give() { [ -s "$tmp/give.out" ]; }
   wait_until 10 finished_give
-  is "$(cat "$tmp/give.out")" over "and takes no answer"
-  is "$(ls -A "$asks")" "" "nothing is left"
+  is "$(cat "$tmp/give.out")" over "$transport: a hook that was killed takes no answer"
+  is "$(ls -A "$asks")" "" "$transport: nothing is left of the requests"
   stop "$(cat "$tmp/watch.pid")"
 done
 
@@ -74,8 +78,8 @@ start watch tmux-attach --asks $attach_args
 wait_until 20 grep -q '"type":"open"' "$tmp/watch.out"
 link drop
 lost() { grep -q '"type":"lost"' "$tmp/watch.out"; }
-ok "that the link is lost is told" wait_until 20 lost
+ok "a lost link is told" wait_until 20 lost
 again() { [ "$(grep -c '"type":"open"' "$tmp/watch.out")" -eq 2 ]; }
-ok "and that it is back" wait_until 40 again
-is "$(grep -c "$one.*pending" "$tmp/watch.out")" 1 "what waits still is not told again"
+ok "a link that is back is told" wait_until 40 again
+is "$(grep -c "$one.*pending" "$tmp/watch.out")" 1 "a request that still waits is not told again"
 done_testing

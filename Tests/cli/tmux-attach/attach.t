@@ -39,18 +39,18 @@ riff" "$title: the session is remembered"
 
   # Another terminal of the same user is not disturbed.
   ok "$title: a second terminal sits beside it" seated she
-  ok "$title: both are there" clients_are 2
+  ok "$title: both terminals are there" clients_are 2
   at she send '\x02d'
   ended she 0 "$title: ^B d"
-  ok "$title: the first one stays" clients_are 1
+  ok "$title: the first terminal stays" clients_are 1
 
   at me send '~~\r~x\r'
   ok "$title: ~~ is a tilde" wait_until 30 typed_line '~' 
   at me send '\r~?'
   ok "$title: ~? lists the escapes" at me expect 'suspend'
   at me send 'inc\r'
-  ok "$title: which are gone with the next key" at me expect 'claude> '
-  ok "$title: and nothing of it was typed" wait_until 30 untyped '?'
+  ok "$title: the list of escapes is gone with the next key" at me expect 'claude> '
+  ok "$title: nothing of an escape was typed" wait_until 30 untyped '?'
 
   at me send '\r~.'
   ended me 0 "$title: ~."
@@ -65,7 +65,7 @@ riff" "$title: the session is remembered"
   done
   ok "$title: the terminal is back after the signals" seated me
   at me hangup
-  ok "$title: ends when the terminal goes" at me end 30
+  ok "$title: the command ends when the terminal goes" at me end 30
 
   # A long text, as fast as it goes.
   ok "$title: the terminal is back once more" seated me
@@ -85,14 +85,14 @@ riff" "$title: the session is remembered"
   at me expect '1006h'
   at me stop
   at me continue
-  ok "$title: goes on after SIGSTOP" at me expect 'claude> '
+  ok "$title: the session goes on after SIGSTOP" at me expect 'claude> '
   at me send 'token\r'
-  ok "$title: and takes keys" at me expect 'token '
+  ok "$title: the session takes keys after SIGSTOP" at me expect 'token '
 
   # The session ends by itself.
   at me send 'exit 0\r'
   ended me 0 "$title: the agent's end"
-  not_ok "$title: takes the session along" rtmux has-session -t =riff
+  not_ok "$title: the agent's end takes the session along" rtmux has-session -t =riff
 done
 
 # A shell that controls jobs: stops by an escape and by a signal, and continues.
@@ -114,37 +114,37 @@ at shell expect 'claude> '
 at shell send 'mouse on\r'
 at shell expect '1006h'
 at shell send '\r~\x1a'
-ok 'a stop: modes are off' at shell expect '1006l'
-ok 'a stop: the shell is told' at shell expect 'stopped 148'
-ok 'and has its terminal' at shell expect 'sane'
-ok 'continues: modes are on again' at shell expect '1006h'
-ok 'and the screen is drawn anew' at shell expect 'claude> '
+ok 'an escape to stop turns the modes off' at shell expect '1006l'
+ok 'an escape to stop tells the shell' at shell expect 'stopped 148'
+ok 'the shell has its terminal after a stop' at shell expect 'sane'
+ok 'modes are on again when a stopped command continues' at shell expect '1006h'
+ok 'the screen is drawn anew when a stopped command continues' at shell expect 'claude> '
 at shell send 'inc\r'
-ok 'keys arrive' at shell expect 'count 1'
+ok 'keys arrive when a stopped command continues' at shell expect 'count 1'
 kill -TSTP "$(pgrep -P "$(seat_says shell .pid)" tmux-attach)"
-ok 'SIGTSTP: modes are off' at shell expect '1006l'
-ok 'SIGTSTP: stops' at shell expect 'stopped again 148'
-ok "its modes are on again when it continues" at shell expect '1006h'
+ok 'SIGTSTP turns the modes off' at shell expect '1006l'
+ok 'SIGTSTP stops the command' at shell expect 'stopped again 148'
+ok "modes are on again when the command continues after SIGTSTP" at shell expect '1006h'
 at shell send '\r~.'
-ok 'ends' at shell expect 'left 0'
+ok '~. ends a command that was stopped' at shell expect 'left 0'
 
 # Who is no terminal, and options that do not fit.
 t 2 "a session needs a terminal" tmux-attach $attach_args </dev/null
-err_like '^tmux-attach: .*terminal' "the message says so"
+err_like '^tmux-attach: .*terminal' "the message says that a terminal is needed"
 for name in '' -x a.b a:b '#(x)' '=x'; do
-  t 2 "no session is named '$name'" tmux-attach -s "$name" $attach_args
+  t 2 "a session named '$name' is refused" tmux-attach -s "$name" $attach_args
 done
 t 2 'a worktree is for claude' tmux-attach --worktree -H codex $attach_args
 run tmux-attach -d 'a
 b' $attach_args
-status_is 2 'a folder has no line end'
+status_is 2 'a folder with a line end is refused'
 for words in "--list -s riff" "--watch -d /tmp" "--new --raw" "--close x -s riff" "--check -r" \
   "--reconcile -H claude" "--type --worktree" "--type -o json" "--type --follow" \
   "--capture --return" "--capture --return-delay 1" "--authorize -o json" \
   "--fingerprint -s riff" "--forget --max-retries 1"; do
   # shellcheck disable=SC2086  # words
-  t 2 "$words" tmux-attach $words $attach_args
-  err_like "^tmux-attach: --[a-z-]* is not for ${words%% *}\$" "the message names both options"
+  t 2 "$words exclude each other" tmux-attach $words $attach_args
+  err_like "^tmux-attach: --[a-z-]* is not for ${words%% *}\$" "the message names both of $words"
 done
 for option in -r --raw --follow --return-delay=1 -otsv; do
   run tmux-attach "$option" $attach_args

@@ -39,7 +39,7 @@ for transport in $transports; do
   # Terminals are used again: its log may be of the agent before.
   wait_until 30 prompts
   say 'word'
-  ok "$transport: typed" wait_until 30 typed riff 'word '
+  ok "$transport: a word is typed" wait_until 30 typed riff 'word '
   is "$(calls)" 1 "$transport: tmux is asked once"
   say ' more' -r --return-delay 0
   ok "$transport: Return is pressed, too" wait_until 30 typed riff "word more $(printf '\r')"
@@ -48,24 +48,27 @@ for transport in $transports; do
   ok "$transport: more than ASCII is typed" \
     wait_until 30 typed riff "word more $(printf '\r')Grüße "
   is "$(calls)" 2 "$transport: tmux is asked once for the buffer and once for the session"
-  t 0 "$transport: the list is asked for" tmux-attach $attach_args -l
+  t 0 "$transport: a list comes after typing" tmux-attach $attach_args -l
 
   # --- nobody is there
   for text in 'x' 'two\nlines'; do
     say "$text" -s gone
-    status_is 1 "$transport: there is no such session: $text"
-    err_is "tmux-attach: 127.0.0.1: no session gone" "and that is said"
+    status_is 1 "$transport: a session that does not exist has status 1: $text"
+    err_is "tmux-attach: 127.0.0.1: no session gone" \
+      "$transport: the message names the missing session: $text"
   done
-  is "$(rtmux list-buffers)" "" "no buffer is left behind"
+  is "$(rtmux list-buffers)" "" "$transport: no buffer is left behind without a session"
   rtmux select-pane -d -t =riff:
   for text in 'x' 'two\nlines'; do
     say "$text"
     status_is 2 "$transport: a pane that takes no keys is an error: $text"
-    err_is "tmux-attach: 127.0.0.1: tmux: nothing reads there: the program has ended, or the pane takes no keys" "and that is said"
+    err_is "tmux-attach: 127.0.0.1: tmux: nothing reads there: the program has ended, or the pane takes no keys" \
+      "$transport: the message says that nothing reads there: $text"
   done
   rtmux select-pane -e -t =riff:
-  is "$(rtmux list-buffers)" "" "no buffer is left behind"
-  is "$(agent_typed riff)" "word more $(printf '\r')Grüße " "and nothing was typed"
+  is "$(rtmux list-buffers)" "" "$transport: no buffer is left behind where nothing reads"
+  is "$(agent_typed riff)" "word more $(printf '\r')Grüße " \
+    "$transport: nothing was typed where nothing reads"
 done
 transport=${transports%% *}
 attach_args
@@ -76,7 +79,7 @@ for name in "it's;" '"a b"' '{x} %%1' '~*?' 'Ü!!' '+1'; do
   wait_until 30 agent_log "$name"
   say 'to you' -s "$name"
   status_is 0 "text is typed into $name"
-  ok "it came" wait_until 30 typed "$name" 'to you '
+  ok "text has come to $name" wait_until 30 typed "$name" 'to you '
 done
 
 # --- the session ends between the text and Return
@@ -92,8 +95,9 @@ wait_until 30 typed brief 'bye '
 rtmux kill-session -t =brief
 touch "$tmp/go"
 finished "$brief"
-is "$status" 1 "the session ends before Return"
-is "$(cat "$tmp/brief.err")" "tmux-attach: 127.0.0.1: the text was typed, but Return may be missing: no session brief" "and that is said"
+is "$status" 1 "a session that ends before Return has status 1"
+is "$(cat "$tmp/brief.err")" "tmux-attach: 127.0.0.1: the text was typed, but Return may be missing: no session brief" \
+  "the message says that Return may be missing: no session"
 
 # --- or what runs in it does
 # Terminals are used again: what the agent before got is not to be taken for this one's.
@@ -111,11 +115,13 @@ dead() { [ "$(rtmux display-message -p -t =brief: '#{pane_dead}')" = 1 ]; }
 wait_until 30 dead
 touch "$tmp/go"
 finished "$brief"
-is "$status" 2 "the program ends before Return"
-like "$(cat "$tmp/brief.err")" 'Return may be missing: tmux: nothing reads there' "and that is said"
+is "$status" 2 "a program that ends before Return has status 2"
+like "$(cat "$tmp/brief.err")" 'Return may be missing: tmux: nothing reads there' \
+  "the message says that Return may be missing: nothing reads there"
 
 rtmux kill-server
 say 'x'
-status_is 1 "there is no server"
-err_is "tmux-attach: 127.0.0.1: no session riff" "and that is said"
+status_is 1 "a host without a tmux server has status 1"
+err_is "tmux-attach: 127.0.0.1: no session riff" \
+  "the message says that there is no session without a server"
 done_testing

@@ -16,8 +16,8 @@ ok "Claude Code at its prompt is idle" wait_until 20 stands riff '["idle",null,n
 start watch tmux-attach -w .
 say --when-idle . -- slow 1
 status_is 0 "a text is typed where it is idle by its own word alone"
-ok "it is at work at once" stands riff '["working",null,null]'
-ok "and idle when the turn has ended" wait_until 20 stands riff '["idle",null,null]'
+ok "Claude Code is at work at once when a text is typed" stands riff '["working",null,null]'
+ok "Claude Code is idle when the turn has ended" wait_until 20 stands riff '["idle",null,null]'
 say . -- blink
 status_is 0 "a turn that is over before its file tells of it has begun"
 say . -- run make
@@ -27,12 +27,12 @@ ok "tmux-attach -w tells of it" wait_until 20 last waiting
 keys Escape
 ok "Escape, of which no hook tells, is seen" wait_until 20 stands riff '["idle",null,null]'
 say . -- ask
-ok "so is a question" wait_until 20 stands riff '["waiting","input needed",null]'
-ok "and told of" wait_until 20 last waiting
+ok "a question of Claude Code is seen" wait_until 20 stands riff '["waiting","input needed",null]'
+ok "tmux-attach -w tells of a question" wait_until 20 last waiting
 keys Escape
-ok "to its end" wait_until 20 last idle
+ok "tmux-attach -w tells the end of a question" wait_until 20 last idle
 late() { jq -s 'map(select(.since) | ((.time | sub("\\..*"; "Z") | fromdate) - (.since | sub("\\..*"; "Z") | fromdate))) | .[1:] | max' "$tmp/watch.out"; }
-is "$(late | jq '. <= 1')" true "within a second"
+is "$(late | jq '. <= 1')" true "tmux-attach -w tells a state within a second"
 stop "$pid"
 
 # --- its hooks say more of the same, and nothing of another
@@ -43,52 +43,55 @@ its() {
 its working
 ok "what a hook said of another state is not believed" stands riff '["idle",null,null]'
 its idle 'done: all is well'
-ok "what it said of this state is the reason" stands riff '["idle","done: all is well",null]'
+ok "what a hook said of this state is the reason" stands riff '["idle","done: all is well",null]'
 say . -- run make
 wait_until 20 stands riff '["waiting","permission prompt",null]'
 its waiting 'asks for permission: Bash: make'
-ok "so is what it asks for" wait_until 20 stands riff '["waiting","asks for permission: Bash: make",null]'
+ok "what a hook says of a permission is the reason" \
+  wait_until 20 stands riff '["waiting","asks for permission: Bash: make",null]'
 
 # --- into what it asks nothing is typed
 lines=$(wc -l <"$tmp/told")
 say . -- "Yes, do it"
 status_is 75 "a text that would be an answer is not typed"
 err_is "agent-say: .: session riff: its agent asks something, and nothing was typed (agent-say --answer answers)" \
-  "and the message says how to answer"
+  "the message says how to answer a question"
 say --when-idle --max-wait 0.5 . -- more
-status_is 75 "nor when it is to be idle first"
+status_is 75 "a text is not typed into a question with --when-idle"
 echo picture >"$tmp/a.txt"
 t 0 "a file is queued" share-inbox -q add "$tmp/a.txt"
 run share-inbox -q drain .
-status_is 75 "a file's path is not typed either"
-is "$(share-inbox list | wc -l)" 1 "it stays in the inbox"
-is "$(wc -l <"$tmp/told")" "$lines" "the agent was told nothing"
+status_is 75 "a file's path is not typed into a question"
+is "$(share-inbox list | wc -l)" 1 "a file stays in the inbox while the agent asks"
+is "$(wc -l <"$tmp/told")" "$lines" "the agent was told nothing while it asked"
 ok "the question still stands" stands riff '["waiting","asks for permission: Bash: make",null]'
 
 # --- answers, by their labels
 say --answer . -- perhaps
-status_is 1 "what it does not offer is no answer"
+status_is 1 "an answer that is not offered has status 1"
 err_is "agent-say: .: session riff: its agent offers no perhaps: Yes; Yes, and don't ask again for make; No" \
-  "and the message tells what it offers"
+  "the message tells which answers are offered"
 say --answer . -- no
 status_is 0 "an answer is chosen by its label"
-ok "it was the right one" wait_until 20 stands riff '["idle",null,null]'
+ok "the answer chosen by its label was the right one" wait_until 20 stands riff '["idle",null,null]'
 is "$(grep -c user-rejected "$HOME"/.claude/projects/*/*.jsonl)" 2 "the agent took it for a no, as it did Escape"
 say --answer . -- yes
 status_is 1 "nothing is answered where nothing is asked"
-err_is "agent-say: .: session riff: its agent asks nothing" "and that is said"
+err_is "agent-say: .: session riff: its agent asks nothing" \
+  "the message says that the agent asks nothing"
 say . -- run make
 wait_until 20 stands riff '["waiting","permission prompt",null]'
 say --answer . -- 2
-ok "a number chooses, too" wait_until 20 stands riff '["idle",null,null]'
-ok "and the tool has run" grep -q 'did make' "$HOME"/.claude/projects/*/*.jsonl
+ok "an answer is chosen by its number, too" wait_until 20 stands riff '["idle",null,null]'
+ok "the allowed tool has run" grep -q 'did make' "$HOME"/.claude/projects/*/*.jsonl
 say . -- ask
 wait_until 20 stands riff '["waiting","input needed",null]'
 say --answer . -- OUTER
-ok "capitals make no difference" wait_until 20 stands riff '["idle",null,null]'
-ok "the other one was meant" grep -q 'You mean the outer' "$HOME"/.claude/projects/*/*.jsonl
+ok "an answer is chosen in capitals, too" wait_until 20 stands riff '["idle",null,null]'
+ok "the other interpretation was chosen" \
+  grep -q 'You mean the outer' "$HOME"/.claude/projects/*/*.jsonl
 run share-inbox -q drain -r .
-status_is 0 "the file goes when it asks nothing more"
+status_is 0 "the file goes when the agent asks nothing more"
 wait_until 20 stands riff '["idle",null,null]'
 
 printf '\211PNG\r\n\032\n' >"$tmp/shot one.png"
@@ -102,7 +105,7 @@ wait_until 20 stands riff '["idle",null,null]'
 typed() {
   say --when-idle . <"$tmp/text"
   status_is 0 "$1 is typed"
-  ok "and arrives as it was" wait_until 20 told "false $(cat "$tmp/text")"
+  ok "$1 arrives as it was" wait_until 20 told "false $(cat "$tmp/text")"
 }
 awk 'BEGIN { for (i = 0; i < 600; i++) printf "%s word", i }' >"$tmp/text"
 typed "a line of 5 KB"
@@ -117,25 +120,30 @@ is "$(tmux -L riff list-buffers | wc -l)" 0 "no buffer is left behind"
 # --- what would run in a shell
 say . -- "!touch '$tmp/ran'"
 status_is 2 "a line with ! in front is refused"
-err_like 'would run a line that begins with ! in a shell' "and the message says why"
+err_like 'would run a line that begins with ! in a shell' \
+  "the message says why a line with ! is refused"
 printf 'look:\n  !rm -r .' >"$tmp/text"
 say --when-idle . <"$tmp/text"
-status_is 2 "so is one that comes later"
-not_ok "nothing has run" test -e "$tmp/ran"
+status_is 2 "a later line with ! in front is refused, too"
+not_ok "nothing has run in a shell" test -e "$tmp/ran"
 say --command . -- "!touch '$tmp/ran'"
-status_is 0 "--command lets it"
-ok "and it runs" wait_until 20 test -e "$tmp/ran"
+status_is 0 "--command lets a line with ! be typed"
+ok "a line with ! runs by --command" wait_until 20 test -e "$tmp/ran"
 lines=$(wc -l <"$tmp/told")
 share-inbox -q add "$tmp/a.txt"
 share-inbox -q add "$tmp/a.txt"
-t 2 "so is a file whose --format has a ! in front" share-inbox -q drain -r --format "!touch '$tmp/read'; cat {path}" .
-err_like 'would run a line that begins with ! in a shell \(--command lets it\)' "and the message says what lets it"
+t 2 "a file whose --format has a ! in front is refused" \
+  share-inbox -q drain -r --format "!touch '$tmp/read'; cat {path}" .
+err_like 'would run a line that begins with ! in a shell \(--command lets it\)' \
+  "the message says what lets a line with ! be typed"
 run share-inbox -q drain --format " !cat {path}" .
-is "$status$(share-inbox list | wc -l)" 22 "also without Return, behind a blank, and of several files"
-is "$(wc -l <"$tmp/told")" "$lines" "the agent was told nothing"
-t 0 "--command lets it, too" share-inbox -q drain -r --command --format "!touch '$tmp/read'; cat {path}" .
-ok "and it runs" wait_until 20 test -e "$tmp/read"
-is "$(share-inbox list | wc -l)" 0 "the files are handed over"
+is "$status$(share-inbox list | wc -l)" 22 \
+  "a --format with ! is refused without Return, behind a blank, and for several files"
+is "$(wc -l <"$tmp/told")" "$lines" "the agent was told nothing of refused files"
+t 0 "--command lets a --format with ! be typed" \
+  share-inbox -q drain -r --command --format "!touch '$tmp/read'; cat {path}" .
+ok "a --format with ! runs by --command" wait_until 20 test -e "$tmp/read"
+is "$(share-inbox list | wc -l)" 0 "the files are handed over by --command"
 wait_until 20 stands riff '["idle",null,null]'
 
 # --- elsewhere: other servers, other folders, no tmux
@@ -143,7 +151,8 @@ mkdir "$tmp/other folder"
 tmux -L mine -f /dev/null new-session -d -s work -c "$tmp" "$HOME/bin/claude"
 CLAUDE_CONFIG_DIR="$tmp/other folder" tmux -L third -f /dev/null new-session -d -s deep -c "$tmp" "$HOME/bin/claude"
 ok "a session in another server is listed" wait_until 20 stands work '["idle",null,"mine"]'
-ok "so is one with a folder of its own" wait_until 20 stands deep '["idle",null,"third"]'
+ok "a session with a configuration folder of its own is listed" \
+  wait_until 20 stands deep '["idle",null,"third"]'
 start outside python3 -c 'import os, pty, sys, time
 child, fd = pty.fork()
 if child == 0:
@@ -154,19 +163,22 @@ while os.read(fd, 65536):
 outside=$pid
 named() { tmux-attach -l . 2>/dev/null | jq -c 'select(.process) | [.name, .process, .state, .windows]'; }
 seen() { [ "$(named)" = "[\"site-3f\",$(cat "$tmp/outside.out"),\"idle\",0]" ]; }
-ok "one outside tmux is listed with its process" wait_until 20 seen
-t 1 "nothing can be typed there" sh -c 'echo x | tmux-attach -s site-3f -t .'
+ok "a Claude Code outside tmux is listed with its process" wait_until 20 seen
+t 1 "nothing can be typed to a Claude Code outside tmux" \
+  sh -c 'echo x | tmux-attach -s site-3f -t .'
 run tmux-attach -l -o line .
-out_is "4 idle" "all of them count"
+out_is "4 idle" "Claude Code of all servers and of none counts"
 tmux -L riff kill-server
 run tmux-attach -l .
-is "$status$(jq -r .name "$out" | sort | xargs)" "0deep site-3f work" "they are listed without a server of one's own"
+is "$status$(jq -r .name "$out" | sort | xargs)" "0deep site-3f work" \
+  "sessions are listed without a server of one's own"
 kill -9 "$(cat "$tmp/outside.out")"
 gone() { [ -z "$(named)" ]; }
-ok "one that was killed is gone, though its file is there" wait_until 20 gone
+ok "a Claude Code that was killed is gone, though its file is there" wait_until 20 gone
 stop "$outside"
-t 0 "tmux-attach -l of another server" tmux-attach -l --label mine .
-is "$(jq -r 'select(.name == "work") | "\(.state) \(.label)"' "$out")" "idle null" "has it for its own"
+t 0 "tmux-attach -l lists another server" tmux-attach -l --label mine .
+is "$(jq -r 'select(.name == "work") | "\(.state) \(.label)"' "$out")" "idle null" \
+  "a session of another server is its own there"
 # A number that another process has got.
 tmux -L mine kill-server
 set -- "$tmp/other folder"/sessions/*.json
@@ -183,20 +195,24 @@ rm "$HOME"/.claude/sessions/*
 # --- whether it may work in the folder
 mkdir "$tmp/strange"
 tmux -L riff -f /dev/null new-session -d -s riff -c "$tmp/strange" "CLAUDE_ASKS_TRUST=1 '$HOME/bin/claude'"
-ok "that it asks for trust is known without a file" wait_until 20 stands riff '["waiting","trust this folder?",null]'
+ok "a question of trust is known without a file" \
+  wait_until 20 stands riff '["waiting","trust this folder?",null]'
 say . -- hello
-status_is 75 "nothing is typed then"
+status_is 75 "nothing is typed into a question of trust"
 say --answer . -- yes
-status_is 0 "the answer is chosen, without numbers"
-ok "and it begins" wait_until 20 stands riff '["idle",null,null]'
+status_is 0 "the answer to a question of trust is chosen"
+ok "Claude Code begins when it is trusted" wait_until 20 stands riff '["idle",null,null]'
 
 # --- an older one, which keeps no file of its own
 tmux-attach -q --close riff .
 tmux -L riff -f /dev/null new-session -d -s riff "exec env CLAUDE_STUB_OLD=1 $HOME/bin/claude"
-ok "its title says that it is at rest" wait_until 20 stands riff '["idle",null,null]'
+ok "the title of an older Claude Code says that it is at rest" \
+  wait_until 20 stands riff '["idle",null,null]'
 say . -- slow 3
-ok "and that it is at work" wait_until 20 stands riff '["working",null,null]'
-ok "and at rest again" wait_until 20 stands riff '["idle",null,null]'
+ok "the title of an older Claude Code says that it is at work" \
+  wait_until 20 stands riff '["working",null,null]'
+ok "the title of an older Claude Code says that it is at rest again" \
+  wait_until 20 stands riff '["idle",null,null]'
 say --when-idle --max-wait 2 . -- hello
-status_is 1 "which is not enough to type by"
+status_is 1 "the title of an older Claude Code is not enough to type by"
 done_testing

@@ -39,8 +39,8 @@ for transport in $transports; do
     at me stop
     sleep 4
     at me continue
-    ok "$title: goes on" at me expect 'count 1'
-    ok "$title: it is on the same link" at me unseen reconnecting
+    ok "$title: a stopped screen goes on" at me expect 'count 1'
+    ok "$title: a stopped screen is on the same link" at me unseen reconnecting
   fi
 
   # A reset; meanwhile the window gets another size, and keys go nowhere.
@@ -52,11 +52,11 @@ for transport in $transports; do
   at other resize 50x95
   link listen on
   ok "$title: a try is told" at me expect 'reconnecting (try'
-  ok "$title: is back" at me expect 'count 1'
-  ok "$title: and says so" at me expect 'connected again'
+  ok "$title: the screen is back after a reset" at me expect 'count 1'
+  ok "$title: the screen says that it is connected again" at me expect 'connected again'
   at me send 'inc\r'
-  ok "$title: it is at the same agent" at me expect 'count 2'
-  ok "$title: what was typed meanwhile is not" untyped lost
+  ok "$title: the screen is at the same agent" at me expect 'count 2'
+  ok "$title: what was typed while the link was down is not typed" untyped lost
   ok "$title: the size has followed" wait_until 30 sized 90
   ok "$title: the other screen stays" wait_until 30 clients_are 2
 
@@ -70,14 +70,14 @@ for transport in $transports; do
   ok "$title: silence is noticed" at me within 20 expect 'nothing heard'
   at me send '\r'
   ok "$title: Return tries at once" wait_until 3 tried $((tries + 1))
-  ok "$title: and is back" at me within 10 expect 'count 2'
-  ok "$title: there are two again" wait_until 30 clients_are 2
-  is "$(client_of 95)" "$other" "$title: the one that was well"
-  isnt "$(client_of 90)" "$mine" "$title: and not the one that was lost"
+  ok "$title: the screen is back when Return was pressed" at me within 10 expect 'count 2'
+  ok "$title: there are two clients again" wait_until 30 clients_are 2
+  is "$(client_of 95)" "$other" "$title: the client that was well stays"
+  isnt "$(client_of 90)" "$mine" "$title: the client that was lost is another"
   at other send 'inc\r'
   ok "$title: the other screen lives" at other expect 'count 3'
   at other send '\x02d'
-  ok "$title: and is left" at other end 30
+  ok "$title: the other screen is left" at other end 30
 
   # One wrong byte in what comes before the session: in the host's name for itself, in
   # the exchange of keys, in the answers to ours. That is no refusal. OpenSSH says much the
@@ -90,13 +90,13 @@ for transport in $transports; do
     link flip "$place"
     tries=$(tries)
     link rst
-    ok "$title: byte $place is wrong" wait_until 30 tried $((tries + 1))
+    ok "$title: a wrong byte $place breaks the link" wait_until 30 tried $((tries + 1))
     link pass
     # Once that has failed, Return need not wait for the next.
     at me expect 'reconnecting (try'
     at me expect 'reconnecting in'
     at me send '\r'
-    ok "$title: byte $place: is back" at me within 40 expect 'count 3'
+    ok "$title: the screen is back after a wrong byte $place" at me within 40 expect 'count 3'
   done
 
   # The escape needs no network: in silence, between tries, during one.
@@ -138,15 +138,16 @@ for transport in $transports; do
   rtmux kill-server
   link listen on
   ended me 1 "$title: a session that is gone"
-  ok "$title: says so" shows me 'session riff ended while the link was down'
-  not_ok "$title: and begins no other" rtmux has-session -t =riff
+  ok "$title: the screen says that the session ended" \
+    shows me 'session riff ended while the link was down'
+  not_ok "$title: no other session is begun" rtmux has-session -t =riff
 
   # So many tries and no more.
   fresh --max-retries 1
   link listen off
   link rst
   ended me 75 "$title: --max-retries"
-  ok "$title: says so" shows me 'gave up after 1 more try'
+  ok "$title: the screen says that it gave up" shows me 'gave up after 1 more try'
   link listen on
   fresh --max-retries 0
   link rst
@@ -158,7 +159,7 @@ for transport in $transports; do
   # shellcheck disable=SC2086
   sit me 30x100 tmux-attach $attach_args
   ended me 75 "$title: refused at first"
-  ok "$title: says so" shows me 'efused'
+  ok "$title: the screen says that the host refused" shows me 'efused'
   link listen on
 
   # A terminal that takes nothing, before a flood.
@@ -172,16 +173,16 @@ for transport in $transports; do
   at other send 'flood 20000000\r'
   ok "$title: a stalled terminal holds nobody up" at other within 20 expect 'flooded'
   grown=$(($(rss) - before))
-  ok "$title: does not grow ($grown KB)" test "$grown" -lt 4096
+  ok "$title: a stalled terminal does not grow ($grown KB)" test "$grown" -lt 4096
   # ssh itself waits for its terminal.
   at me send 'inc\r'
   if [ "$transport" = libssh2 ]; then
-    ok "$title: and takes keys" at other expect 'count 1'
+    ok "$title: a stalled terminal takes keys" at other expect 'count 1'
   fi
   at other send '\x02d'
   at me send '\r~.'
-  ok "$title: ~. ends it there, too" at me end 30
-  is "$(seat_says me .termios)" true "$title: its modes are as before"
+  ok "$title: ~. ends a stalled terminal, too" at me end 30
+  is "$(seat_says me .termios)" true "$title: the modes of a stalled terminal are as before"
 done
 # tmux drops what the host's terminal has not passed on when it takes it over, now and
 # then the answer of the script before it. Here it never comes.

@@ -48,22 +48,22 @@ cats() { [ "$(rtmux display-message -p -t =riff: '#{pane_current_command}')" = c
 ok "another pane is active" wait_until 30 cats
 say 'one' -s riff
 status_is 0 "text is typed"
-ok "it goes into the agent's pane" wait_until 30 heard 'one '
-not_ok "it goes nowhere else" shows "$pane" one
+ok "text goes into the agent's pane" wait_until 30 heard 'one '
+not_ok "text goes into no other pane" shows "$pane" one
 run tmux-attach $attach_args --capture -s riff
 out_like 'claude> one' "--capture shows the agent's pane"
 rtmux new-window -t =riff: cat
 say ' two' -s riff
-ok "another window is no matter" wait_until 30 heard 'one two '
+ok "text goes to the agent when another window is active" wait_until 30 heard 'one two '
 rtmux new-window -t =riff: cat
 rtmux rename-window -t =riff: claude
 rtmux select-window -t =riff:0
 rtmux swap-pane -s =riff:0.0 -t =riff:0.1
 say 'three' -s riff
-ok "nor is the order of the panes" wait_until 30 heard 'one two three '
+ok "text goes to the agent whatever the order of the panes" wait_until 30 heard 'one two three '
 rtmux break-pane -d -s "$agent"
 say 'four' -s riff
-ok "a window of its own changes nothing" wait_until 30 heard 'one two three four '
+ok "text goes to the agent in a window of its own" wait_until 30 heard 'one two three four '
 
 # --- panes that a hook makes
 rtmux set-hook -g session-created 'split-window cat'
@@ -73,44 +73,47 @@ agent hooked
 wait_until 30 heard ''
 is "$(rtmux list-panes -t =hooked | wc -l | tr -d ' ')" 2 "a hook has made a second pane"
 say 'five' -s hooked
-ok "text goes to the agent's" wait_until 30 heard 'five '
+ok "text goes to the agent beside the pane of a hook" wait_until 30 heard 'five '
 
 # --- the agent's pane has gone
 rtmux kill-pane -t "$agent"
 say 'rm -rf build' -s hooked -r
-status_is 1 "where the agent's pane has gone, nothing is typed"
-err_like 'session hooked: the pane in which its agent was started is gone' "and that is said"
-not_ok "neither in what is left" shows =hooked: rm
-t 1 "nor is another one shown" tmux-attach $attach_args --capture -s hooked
+status_is 1 "nothing is typed where the agent's pane has gone"
+err_like 'session hooked: the pane in which its agent was started is gone' \
+  "the message says that the agent's pane is gone"
+not_ok "nothing is typed into the pane that is left" shows =hooked: rm
+t 1 "--capture shows no other pane than the agent's" tmux-attach $attach_args --capture -s hooked
 
 ln -s "$(command -v cat)" "$tmp/codex"
 rtmux split-window -d -t =hooked: "exec $tmp/codex"
 say 'six' -s hooked
-status_is 0 "unless another agent is there"
-not_ok "it is again not in the shell" shows =hooked: six
+status_is 0 "text is typed where another agent is in the session"
+not_ok "text is not typed into the shell beside another agent" shows =hooked: six
 
 # --- sessions that others have made
 rtmux new-session -d -s plain cat
 say 'seven' -s plain
-ok "the only pane is meant" wait_until 30 shows =plain: seven
+ok "text goes into the only pane of a session" wait_until 30 shows =plain: seven
 shell plain
 say 'seven and a half' -s plain
-status_is 1 "of two that nobody knows neither is"
-err_like 'session plain: in which of its 2 panes the agent is, nothing says' "and that is said"
+status_is 1 "nothing is typed where two panes may be the agent's"
+err_like 'session plain: in which of its 2 panes the agent is, nothing says' \
+  "the message says that nothing tells the agent's pane"
 first=$(rtmux list-panes -t =plain -F '#{pane_id}' | head -n 1)
 stated "$first" idle
 say 'eight' -s plain --when-idle
-status_is 0 "the one whose agent tells its state is"
-ok "whichever is active" wait_until 30 shows "$first" eight
-not_ok "and the other is not" shows "$pane" eight
+status_is 0 "text is typed into the pane whose agent tells its state"
+ok "text goes to the agent that tells its state, whichever pane is active" \
+  wait_until 30 shows "$first" eight
+not_ok "text does not go to the pane without a state" shows "$pane" eight
 stated "$pane" working
 say 'nine' -s plain
-ok "of two such agents the active one is typed to" wait_until 30 shows "$pane" nine
+ok "text goes to the active one of two agents" wait_until 30 shows "$pane" nine
 say 'ten' -s plain --when-idle --max-wait 0.5
-status_is 75 "and its state is waited for, not the other's"
+status_is 75 "the state of the active one of two agents is waited for"
 rtmux select-pane -t "$first"
 say 'eleven' -s plain --when-idle --max-wait 5
-ok "as is that of an idle one beside one that works" wait_until 30 shows "$first" eleven
+ok "text goes to an idle agent beside one that works" wait_until 30 shows "$first" eleven
 
 # --- an agent that somebody else has started
 rtmux new-session -d -s hand cat
@@ -120,7 +123,7 @@ is "$(rtmux show-options -v -t =hand: @agent_pane)" "$pane" "agent-state remembe
 rtmux split-window -t =hand: cat
 rtmux kill-pane -t "$pane"
 say 'twelve' -s hand
-status_is 1 "and where that has gone, too, nothing is typed"
+status_is 1 "nothing is typed where a pane known from agent-state has gone"
 
 # --- a tmux.conf that would have it otherwise
 no_server
@@ -143,11 +146,11 @@ wait_until 30 prompts
 run tmux-attach -q $attach_args -N -s other
 ok "another session is made" test "$(rtmux list-sessions | wc -l)" -eq 2
 say 'one' -s own
-ok "text goes to it" wait_until 30 heard 'one '
+ok "text goes to the agent in spite of the tmux.conf" wait_until 30 heard 'one '
 shell own
 say ' two' -s own
-ok "though all panes are to get the same keys" wait_until 30 heard 'one two '
-not_ok "it goes to no other pane" shows "$pane" two
+ok "text goes to the agent in spite of synchronized panes" wait_until 30 heard 'one two '
+not_ok "text goes to no other pane in spite of synchronized panes" shows "$pane" two
 rtmux kill-pane -t "$pane"
 attach seat -s own
 seat=$pid
@@ -157,10 +160,10 @@ is "$(rtmux list-panes -s -t =own | wc -l)" 1 "no hook adds a pane when one atta
 rtmux send-keys -t "$agent" Enter
 say 'exit 0' -s own -r
 
-ok "when the agent ends, so does tmux-attach" at seat end
-is "$(rtmux list-clients)" "" "and one is in no other session"
+ok "tmux-attach ends when the agent ends" at seat end
+is "$(rtmux list-clients)" "" "no client is left in another session"
 stop "$seat"
-is "$(rtmux list-sessions -F '#{session_name}')" "other" "though there is one"
+is "$(rtmux list-sessions -F '#{session_name}')" "other" "the other session is still there"
 rm "$remote_home/.tmux.conf"
 
 # --- a socket that a cleaner of /tmp has removed
@@ -171,15 +174,15 @@ for way in socket folder; do
   *) rm -r "$remote_tmp"/tmux-* ;;
   esac
   run tmux-attach $attach_args -l
-  is "$(jq -r .name "$out")" other "the $way was removed: its server makes it anew"
+  is "$(jq -r .name "$out")" other "the server makes its $way anew"
 done
 rm "$remote_tmp"/tmux-*/riff
 attach again -s other
 wait_until 30 sh -c "[ -S '$remote_tmp/tmux-$(id -u)/riff' ]"
 stop "$pid"
 rm "$remote_tmp"/tmux-*/riff
-t 0 "riff-up finds the session, too" \
+t 0 "riff-up finds a session whose socket was removed" \
   env HOME="$remote_home" TMUX_TMPDIR="$remote_tmp" riff-up -s other -H cat
 is "$(rtmux display-message -p '#{pid}') $(rtmux list-sessions -F '#{session_name}')" "$server other" \
-  "and nobody has started a second agent"
+  "riff-up starts no second agent"
 done_testing

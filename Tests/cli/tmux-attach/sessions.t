@@ -25,78 +25,80 @@ attach -q -l
 # --- both forms of an exact zero
 attach -l
 status_is 1 "without a server there are no sessions"
-out_empty "no record is printed"
-err_empty "no word is said"
+out_empty "-l without a server prints no record"
+err_empty "-l without a server says no word"
 # shellcheck disable=SC2086  # several
 run python3 "$cli/terminal.py" tmux-attach $attach_args -l
 out_like '^tmux-attach: no sessions: tmux-attach begins one, -N without attaching' \
-  "a terminal gets a word"
+  "a terminal is told how to begin a session"
 other() { env -u TMUX TMUX_TMPDIR="$remote_tmp" tmux -L "$@"; }
 other own new-session -d cat \; new-session -d cat
 other 'odd name' new-session -d cat
 run python3 "$cli/terminal.py" tmux-attach $attach_args -l
 is "$(tr -d '\r' <"$out" | tail -n 1)" "tmux-attach: 2 sessions in the server own: --label own" \
-  "A terminal is told of the sessions of other servers."
-is "$status $(grep -c 'in the server' "$out")" "1 1" "A label that needs quotes is not."
+  "a terminal is told of the sessions of other servers"
+is "$status $(grep -c 'in the server' "$out")" "1 1" "a label that needs quotes is not told"
 run python3 "$cli/terminal.py" tmux-attach $attach_args --label own -l
-is "$status $(grep -c 'in the server' "$out")" "0 0" "The server that is asked is no other one."
+is "$status $(grep -c 'in the server' "$out")" "0 0" \
+  "the server that is asked is not told as another one"
 attach -l
-err_empty "A pipe is told of none."
+err_empty "a pipe is told of no other servers"
 other own kill-server
 other 'odd name' kill-server
 attach -l -o tsv --header
 is "$(cut -f 1,2 "$out")" "name	windows" "--header is printed without a row"
 rtmux start-server \; set-option -s exit-empty off
 attach -l
-status_is 1 "a server without sessions is a zero, too"
-out_empty "no record is printed"
+status_is 1 "a server without sessions has status 1, too"
+out_empty "a server without sessions prints no record"
 no_server
 
 # --- new
 attach -N
 status_is 0 "a new session is made"
 is "$(jq -r '[.type,.name,.windows,.attached,.directory,.command]|@csv' "$out")" \
-  "\"session\",\"riff-2\",1,0,\"$remote_home\",\"python3\"" "its record is printed"
-like "$(jq -r .created "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' "the record has a time"
+  "\"session\",\"riff-2\",1,0,\"$remote_home\",\"python3\"" "the record of a new session is printed"
+like "$(jq -r .created "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' "the record of a new session has a time"
 attach -l -o tsv --header
 is "$(cut -f 1,2 "$out")" "name	windows
 riff-2	1" "--header stands above the rows"
 attach -l -o table --color always
 out_like 'riff-2' "a table is printed"
-ok "in colour, when asked" grep -q "$(printf '\033')\\[" "$out"
+ok "--color always prints a table in colour" grep -q "$(printf '\033')\\[" "$out"
 bare riff-1
 bare riff-10
 attach -N -d '~' -H 'cat -u'
-is "$(names)" "riff-3 " "the lowest free name, beside what is there"
+is "$(names)" "riff-3 " "a new session gets the lowest free name"
 attach -l
 status_is 0 "the sessions are listed"
-is "$(names)" "riff-1 riff-10 riff-2 riff-3 " "all of them are there"
-is "$(jq -r 'select(.name == "riff-3").command' "$out")" cat "the harness as it was given"
+is "$(names)" "riff-1 riff-10 riff-2 riff-3 " "all sessions are in the list"
+is "$(jq -r 'select(.name == "riff-3").command' "$out")" cat \
+  "a session shows the harness as it was given"
 attach -N -s riff-10
-status_is 2 "a name that is asked for is never another's"
-err_like "session riff-10: already exists" "and that is said"
+status_is 2 "a name of another session is refused"
+err_like "session riff-10: already exists" "the message says that the session exists"
 attach -N -s riff.3
 status_is 2 "a name that tmux would change is refused"
 
 # --- close
 rtmux kill-session -t =riff-1
 attach --close riff-1
-status_is 1 "riff-1 is not riff-10"
-err_is "tmux-attach: 127.0.0.1: no session riff-1" "and that is said"
+status_is 1 "--close does not take riff-10 for riff-1"
+err_is "tmux-attach: 127.0.0.1: no session riff-1" "the message names the session to close"
 attach -l
-is "$(names)" "riff-10 riff-2 riff-3 " "nothing was closed"
+is "$(names)" "riff-10 riff-2 riff-3 " "nothing was closed by another name"
 # What tmux would take for another session, or for the one it likes best.
 first=$(rtmux display-message -p -t =riff-2: '#{session_id}')
 for name in '' '=' ':' 'riff-2:' 'riff-2:0' 'riff-2.0' 'riff-*' "$first" '@0' '%0' '!' '{last}' '~'; do
   attach --close "$name"
-  status_is 1 "no session is named '$name'"
+  status_is 1 "--close finds no session named '$name'"
 done
 attach -l
-is "$(names)" "riff-10 riff-2 riff-3 " "all are there"
+is "$(names)" "riff-10 riff-2 riff-3 " "all sessions are there after odd names"
 attach --close riff-2
 status_is 0 "a session is closed"
 attach -l
-is "$(names)" "riff-10 riff-3 " "it is closed by its exact name"
+is "$(names)" "riff-10 riff-3 " "a session is closed by its exact name"
 
 # What has left the terminal ends with the session, or is named.
 cat >"$remote_home/bin/leaves" <<END
@@ -126,31 +128,31 @@ lives() { ! ended "$1"; }
 bare other
 rtmux new-window -d -t =other: "$remote_home/bin/leaves other"
 attach -N -s leaves -H leaves
-ok "six have begun" wait_until 30 at_least "$tmp/left" 6
+ok "six processes have begun" wait_until 30 at_least "$tmp/left" 6
 rtmux new-window -d -t =leaves: "$remote_home/bin/leaves linked"
-ok "one more has begun" wait_until 30 at_least "$tmp/left" 7
+ok "a seventh process has begun" wait_until 30 at_least "$tmp/left" 7
 rtmux link-window -d -s =leaves:1 -t =other:9
 attach --close leaves
-is "$status $(cat "$err")" "0 " "close: what has left the terminal"
-ok "descendants end" ended nohup setsid
+is "$status $(cat "$err")" "0 " "close ends what has left the terminal"
+ok "descendants of the session end" ended nohup setsid
 if [ -r /proc/self/environ ]; then
-  ok "and what is none any more" ended orphan gone
+  ok "processes whose parents have gone end, too" ended orphan gone
 else
-  ok "and what has the terminal" ended orphan
+  ok "processes of the terminal end, too" ended orphan
 fi
-ok "no daemon ends" lives daemon
-ok "nor what is in another session" lives other
-ok "nor in a window that is another's, too" lives linked
+ok "a daemon of a closed session does not end" lives daemon
+ok "a process in another session does not end" lives other
+ok "a process in a window that another session has does not end" lives linked
 kill "$(sed -n 's/^daemon=//p' "$tmp/left")"
 rtmux kill-session -t =other
 : >"$tmp/left"
 touch "$tmp/stubborn"
 attach -N -s leaves -H leaves
-ok "six have begun once more" wait_until 30 at_least "$tmp/left" 6
+ok "six processes have begun once more" wait_until 30 at_least "$tmp/left" 6
 attach --close leaves
 if [ -r /proc/self/environ ]; then
   is "$status $(cat "$err")" "0 tmux-attach: still running: $(sed -n 's/^stubborn=//p' "$tmp/left") sleep" \
-    "close: what does not end is named"
+    "close names a process that does not end"
 else
   skip 1 "needs /proc"
 fi
@@ -160,23 +162,25 @@ rm "$tmp/stubborn"
 # --- memory: riff-2 is free, riff-3 still is known when it is gone
 rtmux kill-session -t =riff-3
 attach -N
-is "$(names)" "riff-2 " "what was closed is free"
+is "$(names)" "riff-2 " "the name of a closed session is free"
 attach -N
-is "$(names)" "riff-4 " "what is remembered is not"
+is "$(names)" "riff-4 " "a name that is remembered is not free"
 bare riff
 attach --reconcile
 status_is 0 "--reconcile succeeds"
 is "$(jq -r '.change + " " + .name' "$out" | tr '\n' ,)" \
-  "dropped riff-3,kept riff-2,kept riff-4,added riff,added riff-10," "what became of each"
+  "dropped riff-3,kept riff-2,kept riff-4,added riff,added riff-10," \
+    "--reconcile tells what became of each session"
 rtmux kill-session -t =riff
 attach --reconcile
 is "$(jq -r '.change + " " + .name' "$out" | tr '\n' ,)" \
   "kept riff-2,kept riff-4,kept riff,kept riff-10," "the base is never dropped"
 rtmux kill-session -t =riff-2
-t 75 "a failed probe" tmux-attach $attach_args -P 1 --reconcile
-out_empty "says nothing of sessions"
+t 75 "a --reconcile that fails has status 75" tmux-attach $attach_args -P 1 --reconcile
+out_empty "a --reconcile that fails says nothing of sessions"
 attach --reconcile
-is "$(jq -r '.change + " " + .name' "$out" | head -n 1)" "dropped riff-2" "nothing is changed"
+is "$(jq -r '.change + " " + .name' "$out" | head -n 1)" "dropped riff-2" \
+  "a --reconcile that failed has changed nothing"
 
 # --- hostile names and folders: every one is one record
 attach_args ssh
@@ -186,18 +190,20 @@ mkdir "$odd"
 (cd "$odd" && rtmux new-session -d -s "we \"ird' ;|x" cat)
 rtmux new-session -d -s "$(printf 'tab\there')" cat
 attach -l
-status_is 0 "hostile names and folders"
-is "$(jq -sc 'length' "$out")" 2 "there is a record for each, and all are JSON"
-is "$(jq -sr '.[] | select(.name | startswith("we")).name' "$out")" "we \"ird' ;|x" "the name is exact"
+status_is 0 "hostile names and folders are listed"
+is "$(jq -sc 'length' "$out")" 2 "each hostile session is one record of JSON"
+is "$(jq -sr '.[] | select(.name | startswith("we")).name' "$out")" "we \"ird' ;|x" \
+  "a hostile name is exact"
 is "$(jq -sr '.[] | select(.name | startswith("we")).directory' "$out")" \
-  "$(printf '%s' "$odd" | iconv -c -f utf-8 -t utf-8 | sed 's/n d"/n d\xef\xbf\xbd"/')" "the folder is exact, too"
+  "$(printf '%s' "$odd" | iconv -c -f utf-8 -t utf-8 | sed 's/n d"/n d\xef\xbf\xbd"/')" \
+    "a hostile folder is exact"
 attach --close "we \"ird' ;|x"
-status_is 0 "and it can be closed by its name"
+status_is 0 "a session of a hostile name can be closed by it"
 rtmux new-session -d -s '$(id)' cat
 attach --close '$(id)'
-status_is 0 "so can one whose name tmux would take for a number"
+status_is 0 "a session whose name tmux would take for a number can be closed"
 attach -l
-is "$(jq -s 'length' "$out")" 1 "no other is closed"
+is "$(jq -s 'length' "$out")" 1 "no other session is closed by such names"
 
 # --- start folders that could be commands
 n=0
@@ -205,19 +211,19 @@ for name in "with blanks" "it's" 'dollar$(touch PWNED)' 'back`touch PWNED`' 'sem
   '#[x' 'quote"s' 'back\slash' '-dash'; do
   mkdir -p "$remote_home/$name"
   attach -N -d "~/$name"
-  is "$(jq -r .directory "$out")" "$remote_home/$name" "starts in: $name"
+  is "$(jq -r .directory "$out")" "$remote_home/$name" "a session starts in the folder: $name"
   attach --close "$(jq -r .name "$out")"
   n=$((n + 1))
 done
 attach -N -d "~/not there"
 status_is 2 "a folder that is not there is an error"
-err_one_line tmux-attach "one line is said about it"
+err_one_line tmux-attach "a missing folder is told in one line"
 attach -N -H not-there
 status_is 2 "a harness that is not there is an error"
-err_like 'not-there: not on the login PATH' "and what to do"
+err_like 'not-there: not on the login PATH' "the message says what to do about a missing harness"
 attach -N -H 'sh -c "exit 3"'
 status_is 2 "a harness that ends at once is an error"
-is "$(find "$remote_home" "$tmp" -name PWNED | wc -l)" 0 "nothing of it was run"
+is "$(find "$remote_home" "$tmp" -name PWNED | wc -l)" 0 "nothing of the names was run"
 
 # --- eight at once give eight names
 attach_args libssh2
@@ -230,8 +236,9 @@ for n in 1 2 3 4 5 6 7 8; do
 done
 for job in $jobs; do wait "$job"; done
 is "$(cat "$tmp"/new.[1-8] | jq -r .name | sort -V | tr '\n' ' ')" \
-  "riff-2 riff-3 riff-4 riff-5 riff-6 riff-7 riff-8 riff-9 " "eight at once are eight sessions"
-is "$(cat "$tmp/new.err")" "" "nothing is said"
+  "riff-2 riff-3 riff-4 riff-5 riff-6 riff-7 riff-8 riff-9 " \
+    "eight new sessions at once have eight names"
+is "$(cat "$tmp/new.err")" "" "nothing is said of eight sessions at once"
 
 # --- more than the transport carries
 long="cat #$(printf '%0130000d' 0)"
@@ -239,12 +246,13 @@ for transport in $transports; do
   attach_args "$transport"
   attach -N -H "$long"
   status_is 2 "$transport: a command that is too long is an error"
-  err_is 'tmux-attach: 127.0.0.1: the command is too long' "the message says so"
+  err_is 'tmux-attach: 127.0.0.1: the command is too long' \
+    "$transport: the message says that the command is too long"
 done
 attach_args libssh2
 sit long 10x80 tmux-attach $attach_args -s other -H "$long"
 at long end 20 >"$tmp/ended"
-is "$(seat_says long .status)" 2 "so it is where one attaches"
+is "$(seat_says long .status)" 2 "a command that is too long is an error where one attaches"
 
 # --- another one takes the name between the list and the creation
 no_server
@@ -259,7 +267,7 @@ exec $tmux "\$@"
 END
 chmod +x "$remote_home/bin/tmux"
 attach -N
-is "$(names)" "riff-3 " "a name that was taken meanwhile is bumped"
+is "$(names)" "riff-3 " "a name that was taken meanwhile is passed over"
 
 # --- a server that ends while it is asked
 no_server
@@ -279,8 +287,8 @@ attach -N -s next
 is "$(names)" "next " "the next server makes the session"
 echo list-sessions >"$tmp/ending"
 attach -l
-status_is 1 "it has no sessions"
-err_empty "and that is no fault"
+status_is 1 "a server that ends while it is asked has no sessions"
+err_empty "nothing is said of a server that ends while it is asked"
 cat >"$remote_home/bin/tmux" <<END
 #!/bin/sh
 case " \$* " in
@@ -293,11 +301,12 @@ esac
 exec $tmux "\$@"
 END
 attach -N
-status_is 75 "one that is long in ending has status 75"
+status_is 75 "a server that is long in ending has status 75"
 err_like 'tmux: the server is still ending; try again$' "the message says that it is ending"
-is "$(wc -l <"$tmp/endings" | tr -d ' ')" 11 "it is told after a second"
+is "$(wc -l <"$tmp/endings" | tr -d ' ')" 11 \
+  "a server that is long in ending is told after a second"
 attach -l
-is "$(names)" "next " "and nothing was made"
+is "$(names)" "next " "no session was made while the server ended"
 rm "$remote_home/bin/tmux"
 
 # --- watch
@@ -306,13 +315,14 @@ start watch tmux-attach $attach_args -w
 watch=$pid
 changes() { [ "$(jq -r '.change + " " + .name' "$tmp/watch.out" | tr '\n' ,)" = "$1" ]; }
 bare one
-ok "watch: added" wait_until 30 changes "added one,"
+ok "watch tells a session that is added" wait_until 30 changes "added one,"
 rtmux new-window -t =one: cat
-ok "watch: changed" wait_until 30 changes "added one,changed one,"
+ok "watch tells a session that is changed" wait_until 30 changes "added one,changed one,"
 rtmux kill-session -t =one
-ok "watch: dropped" wait_until 30 changes "added one,changed one,dropped one,"
+ok "watch tells a session that is dropped" \
+  wait_until 30 changes "added one,changed one,dropped one,"
 stop "$watch"
-is "$status" 143 "a signal ends it"
+is "$status" 143 "a signal ends watch"
 
 # --- a reader that reads nothing
 i=0
@@ -322,7 +332,7 @@ while [ "$i" -lt 20 ]; do
 done
 for job in -l -w --reconcile; do
   run python3 "$cli/clients/stall.py" tmux-attach $attach_args "$job"
-  is "$(cat "$out")" "SIGTERM" "$job: a signal ends it"
+  is "$(cat "$out")" "SIGTERM" "$job: a signal ends it when nobody reads"
 done
 no_server
 
@@ -334,9 +344,10 @@ if [ -w /dev/full ] && [ "$(id -u)" -eq 0 ] && mkdir "$tmp/small" &&
   mkdir -p "$tmp/small/agentutils"
   dd if=/dev/zero of="$tmp/small/fill" bs=1k 2>/dev/null
   bound=30 run env XDG_STATE_HOME="$tmp/small" tmux-attach $attach_args -N -s kept
-  is "$status $(names)" "0 kept " "a full disk: the session that is made is told"
-  err_like 'no space left on device' "and why it is not remembered"
-  t 0 "the session is closed" env XDG_STATE_HOME="$tmp/small" tmux-attach $attach_args --close kept
+  is "$status $(names)" "0 kept " "a session that is made on a full disk is told"
+  err_like 'no space left on device' "the message says why a session is not remembered"
+  t 0 "a session is closed on a full disk" \
+    env XDG_STATE_HOME="$tmp/small" tmux-attach $attach_args --close kept
 else
   skip 3 "needs a small disk"
 fi
@@ -348,18 +359,19 @@ cp "$remote_home/.profile" "$tmp/profile"
 # shellcheck disable=SC2016
 echo 'PATH=$HOME/none' >>"$remote_home/.profile"
 attach -l
-status_is 2 "no tmux is no empty list"
-err_like 'tmux: not on the login PATH of the host \(install' "and what to do"
+status_is 2 "a host without tmux is not an empty list"
+err_like 'tmux: not on the login PATH of the host \(install' \
+  "the message says what to do without tmux"
 echo 'exit 0' >>"$remote_home/.profile"
 attach -l
-status_is 2 "a login that ends early is no empty list"
-out_empty "no record is printed"
+status_is 2 "a login that ends early is not an empty list"
+out_empty "a login that ends early prints no record"
 cp "$tmp/profile" "$remote_home/.profile"
 # Longer than anybody waits.
 echo 'sleep 20' >>"$remote_home/.profile"
 attach --max-time 0.5 -l
-status_is 75 "nor is one that never answers"
-err_like 'no answer within 0.5 s' "and that is told apart"
+status_is 75 "a login that never answers is not an empty list"
+err_like 'no answer within 0.5 s' "the message says that no answer came"
 
 # --- whatever the login shell is
 for shell in fish zsh bash dash; do
@@ -378,11 +390,11 @@ for shell in fish zsh bash dash; do
   attach_args libssh2
   attach -N -d "~/it's \\ \$x" -s "it's"
   is "$(jq -r '.name + .directory + .command' "$out")" \
-    "it's$remote_home/it's \\ \$xpython3" "the login shell is $shell"
+    "it's$remote_home/it's \\ \$xpython3" "a session is made where the login shell is $shell"
   head -c 9000 /dev/zero | tr '\0' x >"$tmp/long"
   run sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/long" $attach_args -t -s "it's"
   long() { [ "$(agent_typed "it's" | wc -c)" -eq 9001 ]; }
-  ok "and what is typed gets past its login files" wait_until 30 long
+  ok "what is typed gets past the login files of $shell" wait_until 30 long
 done
 
 done_testing

@@ -24,31 +24,34 @@ rtmux -f /dev/null new-session -d -s one cat
 rtmux new-session -d -s two cat
 attach -l
 is "$(jq -c '[.state, .since, .reason]' "$out" | tr '\n' ' ')" \
-  '["unknown",null,null] ["unknown",null,null] ' "nobody has said anything"
+  '["unknown",null,null] ["unknown",null,null] ' \
+    "a session of which nobody has said anything is unknown"
 in_pane one waiting "needs you"
 attach -l
-is "$(shown one) $(shown two)" "waiting|needs you unknown|-" "one has"
+is "$(shown one) $(shown two)" "waiting|needs you unknown|-" \
+  "a session of which something was said waits"
 like "$(jq -r 'select(.name == "one").since' "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' \
-  "the time is there"
+  "a state has its time"
 in_pane one working
 attach -l -o tsv
-is "$(cut -f 1,8,10 "$out")" "$(printf 'one\tworking\t\ntwo\tunknown\t')" "in tsv, at the end"
+is "$(cut -f 1,8,10 "$out")" "$(printf 'one\tworking\t\ntwo\tunknown\t')" \
+  "-o tsv has the states at the end"
 attach -l -o table
-out_like '^NAME +STATE +SINCE ' "a table has them at the beginning"
+out_like '^NAME +STATE +SINCE ' "-o table has the states at the beginning"
 
 # --- of several panes, the most urgent
 rtmux split-window -t =one: cat
 in_pane one idle
 attach -l
-is "$(shown one)" "working|-" "one works, one is idle"
+is "$(shown one)" "working|-" "a session with one agent at work and one idle works"
 rtmux new-window -t =one: cat
 in_pane one waiting here
 rtmux select-window -t =one:0
 attach -l
-is "$(shown one)" "waiting|here" "one waits in another window"
+is "$(shown one)" "waiting|here" "a session with an agent that waits in another window waits"
 rtmux kill-window -t =one:1
 attach -l
-is "$(shown one)" "working|-" "the reason has gone"
+is "$(shown one)" "working|-" "a session works again when the agent that waits is gone"
 
 # --- an agent that has gone is nobody's state
 rtmux new-session -d -s gone "sh -c 'cat; exec sh'"
@@ -71,14 +74,14 @@ is "$(shown back)" "working|-" "an agent under a shell is seen"
 rtmux send-keys -t =back: C-d
 wait_until 20 runs back sh
 attach -l
-is "$(shown back)" "unknown|-" "the shell is back"
+is "$(shown back)" "unknown|-" "a shell that is back has no state"
 in_pane two working
 rtmux set-option -w -t =two: remain-on-exit on
 rtmux send-keys -t =two: C-d
 died() { [ "$(rtmux display-message -p -t "=$1:" '#{pane_dead}')" = 1 ]; }
 wait_until 20 died two
 attach -l
-is "$(shown two)" "unknown|-" "a pane that is dead"
+is "$(shown two)" "unknown|-" "a pane that is dead has no state"
 no_server
 
 # --- text of others
@@ -91,67 +94,69 @@ rtmux set-option -p -t "$pane" @agent_state waiting \; set-option -p -t "$pane" 
   set-option -p -t "$pane" @agent_since 'P|0|x|'
 attach -l
 is "$(jq -s length "$out") $(jq -r .state "$out") $(jq -r .since "$out")" "1 waiting null" "hostile options are one record"
-is "$(jq -r .reason "$out")" "$reason" "with the reason as it is"
+is "$(jq -r .reason "$out")" "$reason" "a hostile reason is printed as it is"
 for form in table tsv line waybar tmux i3; do
   attach -l -o "$form"
   status_is 0 "hostile options do no harm as $form"
-  is "$(LC_ALL=C tr -d '\n\t' <"$out" | LC_ALL=C grep -c '[[:cntrl:]]')" 0 "no control is printed"
+  is "$(LC_ALL=C tr -d '\n\t' <"$out" | LC_ALL=C grep -c '[[:cntrl:]]')" 0 \
+    "no control character is printed as $form"
 done
 attach -l -o waybar
 is "$(jq -r .text "$out") $(jq -c .class "$out") $(jq -r .alt "$out")" '1 waiting ["waiting"] waiting' "waybar gets the count and a class"
 like "$(jq -r .tooltip "$out")" '^we "ird. &lt;b&gt;&amp;;\|: waiting: a\|b .* &lt;b&gt;&amp;amp; ' "pango is escaped"
-is "$(jq -r .tooltip "$out" | wc -l)" 1 "each session has one line"
+is "$(jq -r .tooltip "$out" | wc -l)" 1 "waybar's tooltip has one line for each session"
 rtmux set-option -p -t "$pane" @agent_reason "$(head -c 12000 /dev/zero | tr '\0' x)"
 attach -l
-is "$(jq '.reason | length' "$out")" 500 "12 KB, the most that tmux takes, are cut here, too"
+is "$(jq '.reason | length' "$out")" 500 "a reason of 12 KB is cut"
 rtmux set-option -p -t "$pane" @agent_state 'work|ing'
 attach -l
-is "$(jq -r .state "$out")" unknown "a state that is none"
-is "$(find "$tmp" -name PWNED)" "" "nothing of it was run"
+is "$(jq -r .state "$out")" unknown "an unknown state is told as unknown"
+is "$(find "$tmp" -name PWNED)" "" "nothing of hostile options was run"
 
 # --- the forms of bars
 no_server
 attach -l -o tmux
-is "$status$(cat "$out")" 0 "without a session the block is empty"
+is "$status$(cat "$out")" 0 "a block of tmux is empty without a session"
 attach -l -o waybar
-is "$status$(jq -r '.text + .alt' "$out")" 0none "waybar hides it, too"
+is "$status$(jq -r '.text + .alt' "$out")" 0none "a block of waybar is hidden without a session"
 attach -l -o line
-is "$status$(cat "$out")" "1no session" "a line says that there is none"
+is "$status$(cat "$out")" "1no session" "-o line says that there is no session"
 for name in a b c d e f; do rtmux -f /dev/null new-session -d -s "$name" cat; done
 for name in a b; do in_pane "$name" waiting; done
 in_pane c working
 for name in d e f; do in_pane "$name" idle; done
 attach -l -o line
-out_is "2 waiting · 1 working · 3 idle" "counts"
+out_is "2 waiting · 1 working · 3 idle" "-o line counts the states"
 attach -l -o tmux
 out_is "#[fg=#d97706]●#[default] 2 waiting · 1 working · 3 idle" \
   "tmux gets the counts with a colour"
 attach -l -o i3
 is "$(jq -r '.full_text + .short_text + .color' "$out")" "2 waiting · 1 working · 3 idlewaiting#d97706" "i3 gets the counts with a colour"
 attach -o line
-status_is 2 "a summary is of the list alone"
+status_is 2 "a summary is refused where no list is asked for"
 attach --capture -o waybar
-err_like 'output waybar is not for --capture' "and that is said"
+err_like 'output waybar is not for --capture' "the message says that a summary is not for --capture"
 run tmux-attach $attach_args -P 1 -l -o waybar
-is "$status$(jq -r '.text + .alt' "$out")" "0○ unreachableunreachable" "a host that is down, for a bar"
+is "$status$(jq -r '.text + .alt' "$out")" "0○ unreachableunreachable" \
+  "a bar shows a host that is down"
 for job in -l -w; do
   for form in waybar tmux i3; do
     run tmux-attach $attach_args "$job" -o "$form" -i "$tmp/no-such-key"
     like "$(cat "$out")" '○.*unknown' "a mistake in the settings is shown ($job -o $form)"
-    [ "$job" = -w ] || status_is 0 "it is a block"
+    [ "$job" = -w ] || status_is 0 "a mistake in the settings is a block ($job -o $form)"
   done
 done
 run tmux-attach $attach_args -P 1 -l -o line
-is "$status$(sed 's/:.*//' "$out")" "75○ unreachable" "a line shows it, too"
+is "$status$(sed 's/:.*//' "$out")" "75○ unreachable" "-o line shows a host that is down, too"
 
 # --- told within a second
 no_server
 start bar tmux-attach $attach_args -w -o line
 bar=$pid
 last() { [ "$(tail -n 1 "$tmp/bar.out")" = "$1" ]; }
-ok "there is nothing yet" wait_until 20 last "no session"
+ok "watch shows that there is no session yet" wait_until 20 last "no session"
 rtmux -f /dev/null new-session -d -s one cat
-ok "a session appears" wait_until 20 last "1 unknown"
+ok "watch shows a session that appears" wait_until 20 last "1 unknown"
 AGENT_PANE=$(rtmux list-panes -a -F '#{pane_id}')@$(rtmux display-message -p '#{socket_path}')
 export AGENT_PANE
 perl -MTime::HiRes=time,sleep -e '
@@ -178,7 +183,7 @@ diag "a state is told after $median ms (median), $most ms (the longest)"
 ok "each state is told soon" test "${most:-9999}" -lt 8000
 is "$(grep -c . "$tmp/bar.out")" 17 "each state has one line, and there is no other"
 rtmux kill-session -t =one
-ok "the session has gone" wait_until 20 last "no session"
+ok "watch shows that the session has gone" wait_until 20 last "no session"
 stop "$bar"
 unset AGENT_PANE
 rtmux -f /dev/null new-session -d -s one cat
@@ -187,7 +192,7 @@ changes=$pid
 told() { jq -e "select(.change == \"changed\" and .state == \"idle\" and .reason == \"so\")" "$tmp/changes.out"; }
 wait_until 20 test -s "$tmp/changes.out"
 in_pane one idle so
-ok "records of changes have it" wait_until 20 told
+ok "records of changes have state and reason" wait_until 20 told
 stop "$changes"
 
 # --- claude's own hooks, by riff-claude
@@ -196,52 +201,55 @@ no_server
 attach -N -H riff-claude -s riff
 at() { listed riff "select(.state == \"$1\" and (.reason // \"\") == \"$2\")"; }
 ok "riff-claude: a session begins idle" wait_until 20 at idle ""
-is "$(agent_says riff 'select(.what == "start").env.TMUX')" null "tmux is hidden"
+is "$(agent_says riff 'select(.what == "start").env.TMUX')" null \
+  "riff-claude hides tmux from the agent"
 is "$(agent_says riff 'select(.what == "start").arguments[1]' | jq -c '[.[] | keys[]]')" \
-  '["Notification","PermissionRequest","PostToolUse","PreToolUse","SessionEnd","SessionStart","Stop","StopFailure","UserPromptSubmit"]' "the hooks are these"
+  '["Notification","PermissionRequest","PostToolUse","PreToolUse","SessionEnd","SessionStart","Stop","StopFailure","UserPromptSubmit"]' \
+    "riff-claude sets these hooks"
 say() { run agent-say $attach_args "$@"; }
 say -- work hard
-ok "a prompt is work" wait_until 20 at working ""
+ok "a prompt begins work" wait_until 20 at working ""
 say -- ask 'Claude needs \x23(touch PWNED) \x1b[31m\n to use Bash'
 ok "a permission is waited for" wait_until 20 at waiting "Claude needs #(touch PWNED) [31m to use Bash"
 say -- allow
 ok "the permission is granted" wait_until 20 at working ""
 say -- "done"
-ok "stopped" wait_until 20 at idle "done"
+ok "a turn that ends is idle with its reason" wait_until 20 at idle "done"
 is "$(agent_says riff 'select(.what == "hook") | [.status, .said]' | sort -u)" '[0,""]' \
   "no hook failed or said a word"
-is "$(find "$tmp" -name PWNED)" "" "nothing of it was run"
+is "$(find "$tmp" -name PWNED)" "" "nothing of what the agent asked was run"
 
 # --- typing waits
 say -- work again
 wait_until 20 at working ""
 begin=$(date +%s)
 say --when-idle --max-wait 1 -- too early
-status_is 75 "--when-idle: not while it works"
-ok "and waits no longer than it may" test "$(($(date +%s) - begin))" -lt 6
-err_like 'session riff: still working' "and that is said"
+status_is 75 "--when-idle does not type while the agent works"
+ok "--when-idle waits no longer than it may" test "$(($(date +%s) - begin))" -lt 6
+err_like 'session riff: still working' "the message says that the agent still works"
 say -- ask may I
 wait_until 20 at waiting "may I"
 say --when-idle --max-wait 1 -- too early
-status_is 75 "--when-idle: not while it waits for an answer"
+status_is 75 "--when-idle does not type while the agent waits for an answer"
 start patient agent-say $attach_args --when-idle -- at last
 patient=$pid
 say -- "done"
-ok "--when-idle types then" wait_until 20 gone "$patient"
+ok "--when-idle types when the agent is idle" wait_until 20 gone "$patient"
 arrived() { agent_typed riff | tr '\r' '\n' | grep -qx 'at last '; }
-ok "it is typed" wait_until 20 arrived
-not_ok "and what came too early is not" sh -c "$(cat <<END
+ok "the text of --when-idle is typed" wait_until 20 arrived
+not_ok "a text that came too early is not typed" sh -c "$(cat <<END
 grep -q 'too early' '$(agent_log riff)'
 END
 )"
 rtmux -f /dev/null new-session -d -s mute cat
 say -s mute --when-idle -- hello
-status_is 1 "--when-idle: nobody says anything"
-err_like 'session mute: nothing says whether its agent is idle; see agent-state\(1\)' "and that is said"
+status_is 1 "--when-idle has status 1 where nobody tells a state"
+err_like 'session mute: nothing says whether its agent is idle; see agent-state\(1\)' \
+  "the message says that nothing tells the state"
 say -s none --when-idle -- hello
 status_is 1 "--when-idle needs a session"
 attach -l --when-idle
-status_is 2 "--when-idle is for typing"
+status_is 2 "--when-idle is refused where nothing is typed"
 
 # --- without hooks
 say -- exit 0
@@ -252,12 +260,15 @@ begun() {
   grep -q "\"start\", \"pid\": $_agent," "$(agent_log "$1")"
 }
 wait_until 20 begun plain
-is "$(agent_says plain 'select(.what == "start").arguments | join(" ")')" "--model x" "RIFF_HOOKS=0 leaves them out"
+is "$(agent_says plain 'select(.what == "start").arguments | join(" ")')" "--model x" \
+  "RIFF_HOOKS=0 leaves the hooks out"
 rtmux new-session -d -s own "exec env PATH=$remote_home/bin:\$PATH STUB_LOGS=$agents riff-claude --settings '{}'"
 wait_until 20 begun own
-is "$(agent_says own 'select(.what == "start").arguments | join(" ")')" "--settings {}" "so do settings of the caller's"
+is "$(agent_says own 'select(.what == "start").arguments | join(" ")')" "--settings {}" \
+  "settings of the caller's leave the hooks out"
 rm "$remote_home/bin/agent-state"
 rtmux new-session -d -s bare "exec env PATH=$remote_home/bin:/usr/bin:/bin STUB_LOGS=$agents riff-claude"
 wait_until 20 begun bare
-is "$(agent_says bare 'select(.what == "start").arguments | join(" ")')" "" "and a host without agent-state"
+is "$(agent_says bare 'select(.what == "start").arguments | join(" ")')" "" \
+  "a host without agent-state has no hooks"
 done_testing
