@@ -52,33 +52,41 @@ want='["u1","completed",null,null]
 ["a1","completed","u1","toolu_1"]
 ["n1","completed",null,null]'
 run sh -c 'transcript-tail --once | turn-fold -f'
-is "$(turns <"$out" | sort)" "$(printf '%s\n' "$want" | sort)" "a subagent is a part of the turn that made it, and of the call"
+is "$(turns <"$out" | sort)" "$(printf '%s\n' "$want" | sort)" \
+  "a subagent belongs to the turn and to the call that made it"
 run sh -c 'transcript-tail --once | turn-fold | turn-format --tree -W 80'
 out_like '^├─ .*✓ Agent' "the call is drawn"
-out_like '^│  └─ .*✓ turn' "and the subagent below it"
-out_like '^│     └─ .*At nine' "with what it said"
-t 0 "in whatever order the files are read" turn-fold -f "$agent" "$site/$one.jsonl"
-is "$(turns <"$out" | grep '"a1"' | cut -d , -f 1,2)" '["a1","completed"' "it has ended"
+out_like '^│  └─ .*✓ turn' "the turn of a subagent is drawn below its call"
+out_like '^│     └─ .*At nine' "the tree shows what the subagent said"
+t 0 "a subagent is folded in whatever order the files are read" \
+  turn-fold -f "$agent" "$site/$one.jsonl"
+is "$(turns <"$out" | grep '"a1"' | cut -d , -f 1,2)" '["a1","completed"' \
+  "a subagent whose file is read first has ended"
 # As they were written.
 cat "$site/$one.jsonl" "$agent" | jq -sc 'sort_by(.timestamp)[]' >live
 run turn-fold live
-is "$(last <"$out" | grep '"a1"')" '["a1","completed","u1","toolu_1"]' "what is made in the background is known by the result of the call"
+is "$(last <"$out" | grep '"a1"')" '["a1","completed","u1","toolu_1"]' \
+  "a subagent in the background is known by the result of its call"
 is "$(jq -c 'select(.type == "turn" and .id == "a1").state' "$out" | uniq | xargs)" "running completed" \
-  "and does not end with the turn that made it"
+  "a subagent in the background does not end with the turn that made it"
 grep -v '"s3"' live >killed
 run turn-fold killed
-is "$(last <"$out" | grep '"a1"' | cut -d , -f 2)" '"completed"' "the program says that it has ended, at the latest"
+is "$(last <"$out" | grep '"a1"' | cut -d , -f 2)" '"completed"' \
+  "a subagent has ended at the latest when the program says so"
 sed 's/completed/killed/' killed >failed
 run turn-fold failed
-is "$(last <"$out" | grep '"a1"' | cut -d , -f 2)" '"failed"' "or that it was ended"
+is "$(last <"$out" | grep '"a1"' | cut -d , -f 2)" '"failed"' \
+  "a subagent that the program ended has failed"
 
 # Of one that says nothing at its end, the file beside it tells.
 printf '{"agentType":"Explore","toolUseId":"toolu_1"}\n' >"${agent%.jsonl}.meta.json"
 grep -v '"r1"' "$site/$one.jsonl" >plain && cp plain "$site/$one.jsonl"
 run turn-fold -f "$site/$one.jsonl" "$agent"
-is "$(turns <"$out" | grep '"a1"')" '["a1","completed","u1","toolu_1"]' "what stands beside a file is read"
+is "$(turns <"$out" | grep '"a1"')" '["a1","completed","u1","toolu_1"]' \
+  "the file beside a transcript tells which call made the subagent"
 run sh -c 'transcript-tail --once | turn-fold -f'
-is "$(turns <"$out" | grep '"a1"')" '["a1","completed","u1","toolu_1"]' "transcript-tail hands it on"
+is "$(turns <"$out" | grep '"a1"')" '["a1","completed","u1","toolu_1"]' \
+  "transcript-tail hands on what the file beside a transcript tells"
 {
   sed -n 1,2p plain
   result 09 r2 toolu_1 '{stdout: "done"}'
@@ -88,15 +96,16 @@ for place in '' .:; do
   # shellcheck disable=SC2086  # none or one
   transcript-tail --once $place >lines
   run sh -c 'turn-fold lines | turn-format --tree -W 80'
-  out_like '^│  └─ .*✓ turn' "it is printed behind the result of that call: ${place:-here}"
+  out_like '^│  └─ .*✓ turn' "a subagent is printed behind the result of its call: ${place:-here}"
 done
 echo '[' >"${agent%.jsonl}.meta.json"
-t 0 "one that cannot be read is left alone" turn-fold -f "$agent"
+t 0 "a file beside a transcript that cannot be read is left alone" turn-fold -f "$agent"
 
 # --- how long it took
 run turn-fold -f "$site/$one.jsonl"
 is "$(jq -c 'select(.id == "u1" and .type == "turn") | [.started, .ended, .duration_ms]' "$out")" \
-  '["2026-05-04T10:00:01.000Z","2026-05-04T10:00:05.000Z",4200]' "the time that a turn took is told, also with -f"
+  '["2026-05-04T10:00:01.000Z","2026-05-04T10:00:05.000Z",4200]' \
+    "the time that a turn took is told also with -f"
 {
   said 01 u1 hello
   answers 02 a1 stop_sequence "$(text 'Yes.')"
@@ -104,7 +113,8 @@ is "$(jq -c 'select(.id == "u1" and .type == "turn") | [.started, .ended, .durat
 } >plain
 run turn-fold -f plain
 is "$(jq -c 'select(.type == "turn") | [.state, .ended, .duration_ms]' "$out")" \
-  '["completed","2026-05-04T10:00:03.000Z",2100]' "it ends a turn that nothing else ends"
+  '["completed","2026-05-04T10:00:03.000Z",2100]' \
+    "a record of how long a turn took ends it where nothing else does"
 
 # --- what a person runs
 {
@@ -114,17 +124,22 @@ is "$(jq -c 'select(.type == "turn") | [.state, .ended, .duration_ms]' "$out")" 
 run turn-fold bash
 is "$(jq -sc 'map(select(.type == "tool_call")) | last | [.turn, .tool, .arguments.command, .state, .stdout, .stderr]' "$out")" \
   '["b1","Bash","ls\nwc x","succeeded","a\nb","no x"]' "a command of the person is a call, with what it printed"
-is "$(jq -c 'select(.type == "message") | [.role, .text]' "$out")" '["user","!ls\nwc x"]' "and what was typed"
-is "$(last <"$out")" '["b1","running",null,null]' "the agent answers it"
+is "$(jq -c 'select(.type == "message") | [.role, .text]' "$out")" '["user","!ls\nwc x"]' \
+  "what the person typed as a command is a message"
+is "$(last <"$out")" '["b1","running",null,null]' \
+  "a turn of a person's command runs until the agent answers"
 answers 04 a1 end_turn "$(text 'Two files.')" >>bash
-is "$(turn-fold -f bash | turns)" '["b1","completed",null,null]' "in the same turn"
+is "$(turn-fold -f bash | turns)" '["b1","completed",null,null]' \
+  "the answer to a person's command is in the same turn"
 jq -c 'del(.turnOrigin)' bash | head -n 2 >plain
-is "$(turn-fold -f plain | turns)" '["b1","completed",null,null]' "a version that says nothing of a turn gives it to nobody"
+is "$(turn-fold -f plain | turns)" '["b1","completed",null,null]' \
+  "a command whose line names no turn has a turn that ends with the answer"
 {
   said 01 u1 hello
   cat bash
 } >plain
-is "$(turn-fold -f plain | turns | head -n 1)" '["u1","completed",null,null]' "it ends the turn before"
+is "$(turn-fold -f plain | turns | head -n 1)" '["u1","completed",null,null]' \
+  "a command of the person ends the turn before"
 
 # --- what the program does
 {
@@ -142,7 +157,8 @@ is "$(jq -c 'select(.type == "message" and .role != "assistant") | [.role, .turn
 ["system",null,"Conversation compacted: 17025 tokens became 2883"]
 ["system",null,"/clear\n\u001b[2mgone\u001b[22m"]
 ["user","u2","and now?"]' "compaction and commands of the program are messages"
-is "$(jq -c 'select(.type == "turn").id' "$out" | xargs)" u1 "and no turns"
+is "$(jq -c 'select(.type == "turn").id' "$out" | xargs)" u1 \
+  "compaction and commands of the program make no turns"
 run sh -c 'turn-fold program | turn-format -W 80'
 out_unlike "$(printf '\033')" "what a terminal would obey is made visible"
 
@@ -152,7 +168,8 @@ run turn-fold fork
 is "$(jq -r 'select(.type == "turn") | .thread + " " + .id' "$out" | sort -u | cut -c 1,37-)" "a u1
 a u2
 b u3" "the lines of a fork that are copies are told once"
-is "$(jq -r 'select(.type == "message" and .role == "system").id' "$out" | sort | xargs)" "c1 l1" "those of the program, too"
+is "$(jq -r 'select(.type == "message" and .role == "system").id' "$out" | sort | xargs)" "c1 l1" \
+  "the lines of the program in a fork are told once, too"
 
 # --- what is unknown
 {
@@ -163,16 +180,16 @@ is "$(jq -r 'select(.type == "message" and .role == "system").id' "$out" | sort 
   printf '{"type":"file-history-delta","messageId":"x"}\n{"type":"odd"}\n'
   line 08 xb "{type: \"$(printf 'a\\u001b[31m')\"}"
 } >unknown
-t 0 "a line of an unknown type is no fault" turn-fold -f unknown
-err_empty "nothing is said of it"
-t 0 "-v counts them" turn-fold -v -f unknown
+t 0 "a line of an unknown type has status 0" turn-fold -f unknown
+err_empty "nothing is said of a line of an unknown type"
+t 0 "-v with lines of unknown types has status 0" turn-fold -v -f unknown
 err_is 'turn-fold: lines of unknown types: 2 tide-note, 1 a?[31m, 1 moon-note, 1 system/tide_change' \
-  "one line says how many of which type"
+  "one line says how many lines are of which unknown type"
 run turn-fold -v -f program
 err_empty "-v says nothing where all are known"
 cp unknown session.jsonl
 run transcript-tail --once session.jsonl
 is "$(jq -c .data "$out")" "$(jq -c . unknown)" "transcript-tail loses none of them"
 run sh -c 'transcript-tail --once session.jsonl | turn-fold -v -f'
-err_like '2 tide-note.* 1 odd' "and they are counted behind it"
+err_like '2 tide-note.* 1 odd' "-v counts unknown lines behind transcript-tail, too"
 done_testing

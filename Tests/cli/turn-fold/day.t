@@ -10,20 +10,20 @@ cd "$tmp" || exit 1
 action-filter -u "$day" >once
 t 0 "the day is folded" turn-fold once
 cp "$out" records
-t 0 "and shown as trees" turn-format --tree -W 100 records
+t 0 "a folded day is shown as trees" turn-format --tree -W 100 records
 [ -z "${AGENTUTILS_UPDATE_GOLDEN-}" ] || cp "$out" "$golden/day-tree.txt"
-ok "which are what they were" diff "$golden/day-tree.txt" "$out"
+ok "the trees of a day are what they were" diff "$golden/day-tree.txt" "$out"
 
 # The last record of each turn.
 jq -s 'map(select(.type == "turn")) | group_by(.id) | map(last)' records >turns
 is "$(jq 'map(select(.parent | not).usd_cost // 0) | add * 1e7 | round' turns)" \
   "$(action-filter --by kind once | jq -s 'map(select(.kind | IN("llm_call", "llm_tool_call",
     "voice_runtime")).usd_cost) | add * 1e7 | round')" \
-  "what the models cost is in the turns, each once"
+  "what the models cost is in the turns once each"
 is "$(jq 'map(select(.parent)) | all(.inferred == true)' turns)" true \
   "a call without a message id is said to be placed by channel, user and time"
 is "$(jq -r '[.[].id] as $ids | map(select(.parent and (.parent | IN($ids[]) | not))) | length' \
-  turns)" 0 "and its turn is there"
+  turns)" 0 "the turn that a placed call names as its parent is there"
 is "$(jq -r 'select(.type == "message" and .role == "assistant" and .state == "final").id' \
   records | sort | uniq -d | wc -l | tr -d ' ')" 0 "nothing is said twice"
 run turn-fold "$day"
@@ -38,7 +38,7 @@ sed '1!G;h;$!d' once | turn-fold | last_steps >backwards
 is "$(jq -r '[.state, (.arguments | type), (.stdout | type)] | join(" ")' forwards |
   sort | uniq -c | tr -s ' ')" " 3 succeeded object string" \
   "a browser's steps are whole calls"
-ok "and they are the same when the newest comes first" cmp forwards backwards
+ok "a browser's steps are the same when the newest comes first" cmp forwards backwards
 # A channel alone is the same as among the others. Calls for a voice session do not name it.
 thread=$(jq -r 'select(.type == "turn" and .parent).thread' records | grep '^[0-9]*$' | sed -n 1p)
 action-filter --thread "$thread" once | turn-fold -f | jq -S -c 'del(.time)' | sort >alone

@@ -25,7 +25,7 @@ is "$(printf '{"event":"chat","id":"","data":{"runId":"r","sessionKey":"s","stat
 seq 3000 | jq -c '{event: "agent", id: "", data: {runId: "r", sessionKey: "s", stream: "tool",
   data: {phase: "start", name: "exec", toolCallId: "c\(.)"}}}' >"$tmp/calls"
 is "$(turn-fold "$tmp/calls" | jq -r 'select(.type == "tool_call").id' | sort -u | wc -l | tr -d ' ')" \
-  3000 "of a turn that uses tools without end each call is told"
+  3000 "each call of a turn that uses tools without end is told"
 
 phase() {
   printf '{"event":"agent","id":"","data":{"runId":"r","sessionKey":"s","stream":"lifecycle","data":{"phase":"%s"}}}\n' "$@"
@@ -69,7 +69,7 @@ is "$(recorded chat | jq -r 'select(.role == "assistant") | "\(.id[:4]) \(.state
 d0a3 final 8 word9 end.
 f41d aborted  word6 word7
 086c final  word19 end.
-5550 final third" "and each answer is told once"
+5550 final third" "each recorded answer is told once"
 
 is "$(turn-fold "$cli/../fixtures/recorded/openclaw-approvals.ndjson" |
   jq -rs 'map(select(.type == "approval")) | group_by(.id) | map(last) | .[]
@@ -79,7 +79,7 @@ is "$(turn-fold "$cli/../fixtures/recorded/openclaw-approvals.ndjson" |
 6d0ede expired make test
 817063 approved null
 9a26d7 pending uname -p" \
-  "and each approval has its end, none answered is rejected"
+  "each recorded approval has its end and an answered one is not rejected"
 
 # Rows that were fetched.
 rows() {
@@ -93,7 +93,7 @@ is "$(rows "$(row assistant one a ''),$(row assistant two b '')" | told)" "messa
 two
 turn r completed " "what a run said in two rows is one answer"
 is "$({ rows "$(row assistant one a '')" && rows "$(row assistant one a '')"; } | told | wc -l | tr -d ' ')" \
-  2 "each is told once"
+  2 "a row that was fetched twice is told once"
 is "$(rows "$(row assistant Looking. a ''),$(printf '{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"exec","arguments":{"command":"ls"}}],"__openclaw":{"id":"a","runId":"r"}}'),$(row toolResult tides b ',"toolCallId":"c","toolName":"exec"'),$(row assistant Done. c '')" | told)" \
   "tool_call c succeeded tides
 message r final Done.
@@ -101,13 +101,13 @@ turn r completed " "what was said beside a call is no part of it, and the call i
 is "$(rows "$(row assistant half a ',"openclawAbort":{"aborted":true}')" | told)" "message r aborted half
 turn r aborted " "a run that was ended is aborted"
 is "$(rows "$(row assistant 'rate limit' a ',"stopReason":"error"')" | told)" "turn r failed rate limit" \
-  "and one that failed said nothing"
+  "a run that failed said nothing"
 is "$(rows "$(row assistant 'a part' a '')" '"inFlightRun":{"runId":"r","text":"a part and"}' | told)" "" \
   "a run that is at work is not over"
 is "$({ phase start && rows '' '"sessionInfo":{"activeRunIds":[]}'; } | told)" "turn r completed " \
-  "and one that is at work no more is, where nothing was kept of it"
+  "a run that is no longer at work is over also where no row of it was kept"
 is "$({ phase start && rows '' '"sessionInfo":{"hasActiveRun":true}'; } | told)" "" \
-  "but not where nobody says so"
+  "a run is not over where nobody says so"
 person='{"role":"user","content":"hello","idempotencyKey":"r:user","__openclaw":{"id":"a"}}'
 own='{"role":"user","content":"go on","provenance":{"kind":"internal_system"},"__openclaw":{"id":"b"}}'
 is "$(rows "$person,$own" | told)" \
@@ -121,6 +121,6 @@ for odd in null 7 '"x"' '{}' '[null,7,{"role":7},{"role":"user"}]'; do
   printf '{"event":"chat.history","id":"","data":{"sessionKey":"s","messages":%s}}\n' "$odd"
   printf '{"event":"session.message","id":"","data":{"sessionKey":"s","message":%s}}\n' "$odd"
 done >"$tmp/odd"
-t 0 "rows that are none are no turns" turn-fold "$tmp/odd"
-out_is "" "and nothing is made of them"
+t 0 "rows of odd types have status 0" turn-fold "$tmp/odd"
+out_is "" "nothing is made of rows of odd types"
 done_testing

@@ -31,8 +31,9 @@ start ask agent-chat -p claw what time is it
 ask=$pid
 ok "a turn is shown that runs" wait_until 20 has "$tmp/pipe.out" ' running '
 ok "a thought is shown while the agent works" wait_until 20 has "$tmp/pipe.out" 'They ask for the time'
-ok "and a tool that it has begun" wait_until 20 has "$tmp/pipe.out" '▸ shell'
-ok "and a text before it ends" wait_until 20 has "$tmp/records" '"role":"assistant","text":"Looking\."'
+ok "a tool that the agent has begun is shown" wait_until 20 has "$tmp/pipe.out" '▸ shell'
+ok "a text is folded before it ends" \
+  wait_until 20 has "$tmp/records" '"role":"assistant","text":"Looking\."'
 not_ok "nothing has ended yet" has "$tmp/records" '"state":"(completed|succeeded|final)"'
 touch "$STEPS/tool"
 finished "$ask"
@@ -43,24 +44,26 @@ ok "the answer is shown" has "$tmp/pipe.out" 'It is .* UTC'
 # last TYPE: the last record of it.
 last() { jq -c --arg type "$1" 'select(.type == $type)' "$tmp/records" | tail -n 1; }
 is "$(last turn | jq -c '[.state, .thread, .usage, .usd_cost]')" \
-  '["completed","agent:main:main",{"input_tokens":9,"output_tokens":4},0.001]' "the turn is over"
+  '["completed","agent:main:main",{"input_tokens":9,"output_tokens":4},0.001]' \
+    "the turn is completed with its usage and cost"
 is "$(last tool_call | jq -c '[.state, .tool, .label, .arguments.command, (.stdout | length > 10)]')" \
-  '["succeeded","shell","date -u","date -u",true]' "the call, too"
+  '["succeeded","shell","date -u","date -u",true]' "the call has succeeded with its output"
 is "$(last message | jq -r '[.state, .text] | join(" ")')" \
   "final $(cat "$tmp/ask.out")" "what is folded is what was answered"
-is "$(jq -r 'select(.type == "tool_call").id' "$tmp/records" | sort -u | wc -l | tr -d ' ')" 1 "one call is one"
+is "$(jq -r 'select(.type == "tool_call").id' "$tmp/records" | sort -u | wc -l | tr -d ' ')" 1 \
+  "one call of a tool has one id in all records"
 
 # A reply that fails.
 touch "$STEPS/tool"
 t 1 "a reply that fails has status 1" agent-chat -p claw -t side fail now
-ok "is shown as that" wait_until 20 has "$tmp/pipe.out" '✗ failed'
+ok "a turn that fails is shown as failed" wait_until 20 has "$tmp/pipe.out" '✗ failed'
 kill "$(cat "$tmp/tail")"
 finished "$pipe"
 is "$status" 0 "the pipe ends with its source"
 # What was told live is what a file says.
 turn-fold "$tmp/events" >"$tmp/again"
 is "$(jq -c '[.type, .id]' "$tmp/again" | sort -u | cksum)" \
-  "$(jq -c '[.type, .id]' "$tmp/records" | sort -u | cksum)" "a recording tells the same"
+  "$(jq -c '[.type, .id]' "$tmp/records" | sort -u | cksum)" "a recording tells the same records"
 turn-fold "$tmp/events" | turn-format >"$tmp/shown"
 ok "the tool is shown again" has "$tmp/shown" '✓ shell'
 done_testing

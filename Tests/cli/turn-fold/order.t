@@ -26,7 +26,7 @@ for file in one "$(sed '1!G;h;$!d' one >eno && echo eno)"; do
 done
 sed 's/"performance":{[^}]*},//' one >silent
 is "$(turn-fold silent | turns | jq -r 'select(.id == "t").started')" 2026-03-01T10:00:06.339Z \
-  "where nothing tells how long it took, with the first that is known of it"
+  "a turn whose length nobody tells begins with the first that is known of it"
 sed 's/"messageId":"t"/&,"durationMs":5000/' silent >took
 is "$(turn-fold took | turns | jq -r .started | xargs)" \
   "2026-03-01T10:00:01.339Z 2026-03-01T10:00:01.339Z" "a call with a duration began before it"
@@ -35,7 +35,7 @@ printf '%s\n' '{"id":3,"created_at":"2026-03-01T10:00:09.000Z","kind":"voice_ses
   '{"id":5,"created_at":"2026-03-01T10:00:11.000Z","kind":"voice_runtime","content":"voice_brain_tool_call",'"$row"',"metadata":{"sessionId":"s","callId":"k","durationMs":800}}' >voice
 is "$(turn-fold voice | turns | jq -r '"\(.id) \(.started)"' | sort | xargs)" \
   "4 2026-03-01T10:00:09.300Z 4/turn 2026-03-01T10:00:09.300Z k 2026-03-01T10:00:10.200Z" \
-  "so did one in a voice session"
+  "a call in a voice session began before it, too"
 
 # --- the order of the input
 cat >make.py <<'END'
@@ -95,14 +95,14 @@ for form in row live wrapped; do
     python3 make.py "$form" "$seed" >forwards
     turn-fold forwards | turns >turns.want
     turn-fold -f forwards | finals >finals.want
-    ok "$form $seed: there are turns" [ "$(grep -c '"message":"m' turns.want)" -gt 10 ]
+    ok "$form $seed: the rows make turns" [ "$(grep -c '"message":"m' turns.want)" -gt 10 ]
     is "$(jq -s 'map(select(.type == "turn" and .state != "running" and (.parent | not)).usd_cost // 0) | add * 1000 | round' turns.want)" \
       "$(jq -s 'map(select(.type == "turn" and .state != "running" and (.parent | not)).usd_cost // 0) | add * 1000 | round' finals.want)" \
       "$form $seed: what is over costs the same with and without -f"
     sed '1!G;h;$!d' forwards >backwards
-    ok "$form $seed: the order may be reversed" same a backwards
+    ok "$form $seed: rows in reverse order give the same" same a backwards
     mix <forwards >mixed
-    ok "$form $seed: as it comes" same a mixed
+    ok "$form $seed: rows in mixed order give the same" same a mixed
     # A pipe may be empty at any line.
     python3 slow.py backwards | turn-fold | turns >piped
     ok "$form $seed: a pipe gives the same" cmp piped turns.want
@@ -125,7 +125,7 @@ END
 ok "memory is bounded where the newest comes first" \
   python3 "$cli/resident.py" $((140 * 1024)) turn-fold -f many
 is "$(turn-fold many | jq -r 'select(.type == "turn" and .parent).id' | sort -u | wc -l | tr -d " ")" 30000 \
-  "and all is told"
+  "each of 30000 turns is told where the newest comes first"
 
 # --- live, nothing waits for what may never come
 mkfifo pipe
@@ -134,6 +134,7 @@ exec 7>pipe
 sed -n 1p one >&7
 ok "a live pipe has no delay" wait_until 20 has live.out '"state":"running"'
 sed -n 2p one >&7
-ok "nor has the end of a turn" wait_until 20 has live.out '"id":"t".*"state":"completed"'
+ok "the end of a turn has no delay in a live pipe" \
+  wait_until 20 has live.out '"id":"t".*"state":"completed"'
 exec 7>&-
 done_testing

@@ -19,18 +19,18 @@ END
 cat copy new >resumed
 t 0 "a session that was resumed has status 0" turn-fold -f "$session" resumed
 is "$(turns "$out")" "$({ turns records; echo "new-prompt-000001 completed 7"; } | sort)" \
-  "each turn is told once, and what it cost"
+  "each turn of a resumed session is told once with its cost"
 is "$(messages "$out")" "$({ messages records; echo new-answer-000001; echo new-prompt-000001; } |
   sort)" "each message is told once"
 is "$(jq -r 'select(.id == "new-prompt-000001").thread' "$out" | sort -u)" resumed \
-  "and what is new, in the new session"
+  "what is new is in the new session"
 run sh -c 'turn-fold "$1" resumed | jq -r "select(.type == \"turn\" and .id[-2:] == \"03\").state" |
   tail -n 1' - "$session"
 out_is completed "a turn that ended stays ended"
 run turn-fold -o state "$session" resumed
 is "$(jq -s '[.. | .usage? // empty | .output_tokens // 0] | add' "$out")" \
   "$(turn-fold -o state "$session" new | jq -s '[.. | .usage? // empty | .output_tokens // 0] | add')" \
-  "tokens count once"
+  "the tokens of a resumed session count once"
 jq -c 'if .type == "assistant" then .uuid = "other-\(.uuid)" | .message.id += "-0123456789" else . end' \
   "$session" >long
 jq -c '.sessionId = "forked" | .uuid = "forked-\(.uuid)"' long >forked
@@ -50,19 +50,19 @@ states() {
   turn-fold "$@" |
     jq -rs 'map(select(.type == "turn")) | group_by(.id)[] | last | "\(.id) \(.state)"' | xargs
 }
-is "$(states left)" "prompt-1 running" "a turn that was left"
+is "$(states left)" "prompt-1 running" "a turn that was left runs"
 { sed 's/"one"/"two"/' left && line two user prompt-2 y; } >copied
 line two user prompt-2 said-1 >behind
 for each in copied behind; do
   is "$(states left "$each")" "prompt-1 completed prompt-2 running" \
-    "$each: has ended where its session goes on"
+    "a turn that was left has ended where its session goes on ($each)"
 done
 line two user prompt-2 prompt-1 >fork
 is "$(states left fork)" "prompt-1 running prompt-2 running" \
-  "but not by one that goes on from the middle"
+  "a session that goes on from the middle does not end the turn that was left"
 line one assistant said-2 said-1 >added
 is "$(states left added behind)" "prompt-1 running prompt-2 running" \
-  "nor where more came since"
+  "a turn does not end by a session left before more came"
 
 # --- torn
 python3 - "$session" <<'PY'
@@ -74,18 +74,18 @@ for number, line in enumerate(lines):
     torn.write([b"\n", b"", b"\0" * 100, b"\n\0\0\n", b'\n{"type":"user","sessionId":"s","message":{"te'][number % 5])
 torn.write(b"\n")
 PY
-t 2 "a transcript with holes and torn lines is read" turn-fold -f torn
-is "$(cat "$out")" "$(cat records)" "loses no whole record"
+t 2 "a transcript with holes and torn lines has status 2" turn-fold -f torn
+is "$(cat "$out")" "$(cat records)" "torn lines cost no whole record"
 run sh -c 'turn-fold "$1" | turn-format' - "$session"
 cp "$out" want
 turn-fold "$session" | python3 -c 'import sys
 text = sys.stdin.buffer.read().replace(b"\n", b"\0\0", 3)
 sys.stdout.buffer.write(text)' >joined
 run turn-format joined
-is "$status $(cat "$out")" "2 $(cat want)" "turn-format shows the same"
+is "$status $(cat "$out")" "2 $(cat want)" "turn-format shows joined lines as whole ones"
 reply-narrate -o text "$session" >want 2>/dev/null
 run reply-narrate -o text torn
-is "$(cat "$out")" "$(cat want)" "reply-narrate says the same"
+is "$(cat "$out")" "$(cat want)" "reply-narrate says the same of torn lines"
 
 # --- nested too deep
 python3 - <<'PY'

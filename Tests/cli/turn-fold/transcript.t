@@ -8,14 +8,14 @@ python3 "$root/Tests/fixtures/make-transcript.py" >made
 ok "the sample is what its maker makes" cmp made "$session"
 
 t 0 "a transcript is folded" turn-fold -f "$session"
-err_empty "nothing is said"
+err_empty "nothing is said on standard error of a transcript"
 cp "$out" records
 is "$(jq -r 'select(.type == "turn") | [.id[-2:], .state, .reason // "-", .parent[-2:]? // "-"] |
   join(" ")' records)" "09 completed - 03
 03 completed - -
 15 aborted interrupted -
 19 completed - -
-23 failed API Error: 529 overloaded -" "its turns, and that of a subagent"
+23 failed API Error: 529 overloaded -" "a transcript has its turns and that of a subagent"
 is "$(jq -r 'select(.type == "turn" and .id[-2:] == "03").usage | [.input_tokens, .output_tokens] |
   join(" ")' records)" "30875 165" "the tokens of each answer count once"
 is "$(jq -r 'select(.type == "tool_call") | [.tool, .label // "-", .state] | join("|")' records)" \
@@ -23,19 +23,19 @@ is "$(jq -r 'select(.type == "tool_call") | [.tool, .label // "-", .state] | joi
 Grep|2026-02-30|succeeded
 Task|Check the rows|succeeded
 Bash|rm old.csv|rejected
-AskUserQuestion|-|succeeded" "its tools are there"
+AskUserQuestion|-|succeeded" "a transcript has its tools"
 is "$(jq -r 'select(.type == "message" and .role == "user").text' records)" \
   "does the tide table still build?
 delete the old table
 what would you call the new one?
-and in Chinese?" "what a person typed, and nothing else"
+and in Chinese?" "a user's message is what a person typed and nothing else"
 run sh -c 'turn-fold "$1" | jq -r "select(.type == \"turn\" and .id[-2:] == \"19\").state" |
   uniq | xargs' - "$session"
 out_is "running paused running completed" "a question pauses its turn"
 head -n 22 "$session" >asked
 run turn-fold asked
 is "$(jq -r 'select(.type == "turn") | "\(.state) \(.reason)"' "$out" | tail -n 1)" \
-  "paused a question" "and stays so while nobody answers"
+  "paused a question" "a turn stays paused while nobody answers"
 
 cat "$session" "$session" >twice
 run turn-fold -f twice
@@ -43,7 +43,7 @@ is "$(jq -S -c 'del(.time)' "$out" | sort -u | wc -l)" \
   "$(jq -S -c 'del(.time)' records | sort -u | wc -l)" "a copy of its lines says nothing new"
 head -n 8 "$session" >running
 run turn-fold running
-is "$(jq -r 'select(.type == "turn").state' "$out" | tail -n 1)" running "one that goes on, runs"
+is "$(jq -r 'select(.type == "turn").state' "$out" | tail -n 1)" running "a turn that goes on runs"
 run sh -c 'turn-fold "$1" | turn-format -W 80' - "$session"
 out_like 'tides-26\.csv \\e\[31mred' "what a terminal would obey is made visible"
 {
@@ -52,8 +52,8 @@ out_like 'tides-26\.csv \\e\[31mred' "what a terminal would obey is made visible
   printf '{"type":"user","sessionId":"s","uuid":7,"message":[]}\n{"type":"assistant","sessionId":"s"}\n'
   cat "$session"
 } >noise
-t 2 "noise is told" turn-fold -f noise
+t 2 "a transcript behind noise has status 2" turn-fold -f noise
 is "$(jq -c 'select(.type == "turn")' "$out" | wc -l)" "$(jq -c 'select(.type == "turn")' records | wc -l)" \
-  "it hides nothing"
+  "noise hides no turn"
 
 done_testing

@@ -14,9 +14,9 @@ ok "the fixture is what its script makes" \
 kept() {
   name=$1
   shift
-  t 0 "$name" turn-format "$@" "$turns"
+  t 0 "turn-format gives $name with status 0" turn-format "$@" "$turns"
   [ -z "${AGENTUTILS_UPDATE_GOLDEN-}" ] || cp "$out" "$golden/$name"
-  ok "is what it was" diff "$golden/$name" "$out"
+  ok "$name is what it was" diff "$golden/$name" "$out"
 }
 kept cards-40.txt -W 40
 kept cards-80.txt -W 80
@@ -48,9 +48,9 @@ ok "a pipe folds nothing, as -W 0 does" cmp whole "$out"
 run sh -c 'cat "$1" | turn-format' sh "$turns"
 ok "standard input is a file like others" cmp whole "$out"
 run turn-format - <"$turns"
-ok "it may have its name, too" cmp whole "$out"
+ok "standard input may have its name, too" cmp whole "$out"
 run sh -c 'perl -e "\$| = 1; while (sysread STDIN, my \$piece, 1013) { syswrite STDOUT, \$piece }" <"$1" | turn-format' sh "$turns"
-ok "whatever the pieces are that it comes in" cmp whole "$out"
+ok "standard input may come in pieces of any size" cmp whole "$out"
 run turn-format "$turns" "$turns"
 is "$(grep -c 'completed' "$out")" 2 "what is said again of a turn that was shown shows nothing"
 
@@ -58,29 +58,30 @@ is "$(grep -c 'completed' "$out")" 2 "what is said again of a turn that was show
 
 run turn-format -n 1 "$turns"
 is "$(grep -c 'Harbour plans' "$out")" 1 "-n 1 is the first turn"
-out_unlike 'clank' "no other turn is shown"
+out_unlike 'clank' "-n 1 shows no other turn"
 run turn-format --count 2 -o tree "$turns"
-out_like 'clank' "--count 2 is two"
-out_unlike 'RATE_LIMIT' "no third turn is shown"
+out_like 'clank' "--count 2 shows two turns"
+out_unlike 'RATE_LIMIT' "--count 2 shows no third turn"
 run turn-format --tail 2 "$turns"
 out_like '10 lines above' "--tail 2 leaves two lines of output"
-out_unlike 'test 10' "the last ones are shown"
-out_like 'test 12' "all twelve are counted"
+out_unlike 'test 10' "--tail 2 hides the lines before the last ones"
+out_like 'test 12' "--tail 2 shows the last line of twelve"
 run turn-format --tail 0 "$turns"
-out_unlike '│' "--tail 0 leaves none"
+out_unlike '│' "--tail 0 leaves no line of output"
 run turn-format --expand -W 60 "$turns"
-out_like 'test 1 ' "--expand shows all of it"
-out_unlike 'lines above' "with nothing left out"
-like "$(grep -A1 '~ ' "$out" | tail -n 1)" 'the datasheet' "the thoughts are whole, too"
+out_like 'test 1 ' "--expand shows all of an output"
+out_unlike 'lines above' "--expand leaves nothing out"
+like "$(grep -A1 '~ ' "$out" | tail -n 1)" 'the datasheet' "--expand shows thoughts whole"
 t 2 "--expand and --tail exclude each other" turn-format --expand --tail 3 "$turns"
-err_like '^turn-format: --expand shows all lines: not with --tail$' "the reason is told"
-t 2 "what has no effect is a mistake" turn-format --tree --expand "$turns"
-t 2 "it is one in both forms" turn-format -o tree --tail 3 "$turns"
-t 2 "another form is refused" turn-format -o table "$turns"
+err_like '^turn-format: --expand shows all lines: not with --tail$' \
+  "the message says that --expand does not go with --tail"
+t 2 "--expand without effect is refused" turn-format --tree --expand "$turns"
+t 2 "--tail without effect is refused" turn-format -o tree --tail 3 "$turns"
+t 2 "another form is refused with status 2" turn-format -o table "$turns"
 run turn-format --color always "$turns"
 out_like "$(printf '\033\\[1;3[0-9;]*m‖ paused')" "--color always colours"
 run turn-format --color never "$turns"
-ok "--color never does not" cmp whole "$out"
+ok "--color never does not colour" cmp whole "$out"
 
 # --- costs and tokens are counted once
 
@@ -92,14 +93,15 @@ turn() { printf '{"type":"turn","backend":"clanky","thread":"c","id":"%s","state
   turn top ''
 } >parts
 run turn-format parts
-like "$(grep ' = ' "$out")" '= 110 in · 1 out · \$1\.50$' "what parts say is added up, once"
+like "$(grep ' = ' "$out")" '= 110 in · 1 out · \$1\.50$' "what parts say is added up once"
 sed 's/"id":"top"/"id":"top","usd_cost":2/' parts >own
 run turn-format own
-like "$(grep ' = ' "$out")" '= 110 in · 1 out · \$2\.00$' "what the turn says counts before that"
+like "$(grep ' = ' "$out")" '= 110 in · 1 out · \$2\.00$' \
+  "what the turn says of its cost counts before its parts"
 is "$(grep -c 'completed' "$out")" 1 "the parts have no cards of their own"
 { turn b ',"parent":"a"'; turn a ',"parent":"b"'; turn c ',"parent":"c"'; } >knot
-t 0 "parts of each other do no harm" turn-format --tree knot
-is "$(grep -c '✓' "$out")" 3 "are shown once each"
+t 0 "parts of each other have status 0" turn-format --tree knot
+is "$(grep -c '✓' "$out")" 3 "parts of each other are shown once each"
 
 # --- the order of things, ends, and what has no turn
 
@@ -116,13 +118,13 @@ printf '%s\n' \
 run turn-format late
 is "$(sed -n 2p "$out")" "  the answer" "what is said right behind the end belongs to the card"
 out_like '^» user: another$' "a message without a turn stands by itself"
-out_like '^« assistant: too late$' "and so does what comes later: nothing is lost"
+out_like '^« assistant: too late$' "a message that comes later than its turn's end is not lost"
 printf '%s\n' \
   '{"type":"approval","backend":"openclaw","profile":"my claw","id":"-x'"'"'$(reboot)","tool":"exec","request":{"command":"ls"},"decisions":[],"state":"pending"}' >ask
 run turn-format ask
 # shellcheck disable=SC2016  # of the text
 is "$(tail -n 1 "$out")" "    agent-approve -p 'my claw' --approve='-x'\\''\$(reboot)'" \
-  "what is to be pasted is quoted"
+  "a command that is to be pasted is quoted"
 
 # --- what a person is asked while the turn goes on
 
@@ -140,15 +142,15 @@ for form in cards tree; do
   ok "a question is told before the end of its turn: $form" \
     wait_until 20 grep -q "agent-approve -p home --approve a" shown
   is "$(head -n 1 shown)" '? approval bash  Tidy \e[2Jup · pending · home · Harbour plans' \
-    "in a line that says whose it is"
+    "a question's line says whose it is: $form"
   { asked a pending; asked b pending; } >&7
-  ok "another one is asked, too" wait_until 20 grep -q "approve b" shown
+  ok "another question is told, too: $form" wait_until 20 grep -q "approve b" shown
   { asked a approved; asked b rejected; said turn t ',"state":"completed"'; } >&7
   exec 7>&-
   wait "$pid"
-  is "$?" 0 "the turn goes on"
-  is "$(grep -c 'approval bash .*pending' shown)" 2 "and each was asked once"
-  like "$(cat shown)" 'completed' "the turn's own end is shown"
+  is "$?" 0 "turn-format goes on to the end of the turn: $form"
+  is "$(grep -c 'approval bash .*pending' shown)" 2 "each question was asked once: $form"
+  like "$(cat shown)" 'completed' "the end of the turn is shown: $form"
 done
 { said turn t ',"state":"running"'; asked a pending; asked a approved; said turn t ',"state":"completed"'; } >answered
 run sh -c 'cat answered | turn-format'
@@ -160,10 +162,11 @@ printf '%s\n' '{"kind":"llm_call","createdAt":"2026-03-14T08:00:00Z"}' '{"type":
 for options in "" "--tree" "-o dot"; do
   # shellcheck disable=SC2086
   t 1 "actions with '$options' are no turns" turn-format $options actions
-  is "$(cat "$err")" "turn-format: no turns in the input: pipe it through turn-fold" "and it says so"
+  is "$(cat "$err")" "turn-format: no turns in the input: pipe it through turn-fold" \
+    "the message says that actions with '$options' need turn-fold"
 done
 printf '{"type":"thread","backend":"pincer","id":"x"}\n' >>actions
-t 0 "a conversation without turns is nothing to show" turn-format actions
+t 0 "a conversation without turns has status 0" turn-format actions
 run turn-format "$turns" actions
 ok "other records among turns are passed over" cmp whole "$out"
 
@@ -179,17 +182,17 @@ is "$(cat "$err")" "$(printf '%s\n' \
   'turn-format: both:1: a word without quotes' \
   'turn-format: both:2: has no id' \
   'turn-format: both:4: not a JSON object' \
-  'turn-format: no-file: no such file or directory')" "each is told, and no others"
-ok "and all else is shown" cmp whole "$out"
+  'turn-format: no-file: no such file or directory')" "each bad line is told and no other is"
+ok "all records beside bad lines are shown" cmp whole "$out"
 t 2 "a file that is read and written at once is an error" sh -c 'turn-format both >both'
 gzip -c "$turns" >turns.gz
 run turn-format turns.gz
 ok "a compressed file is read" cmp whole "$out"
-t 0 "nothing to show" turn-format /dev/null
-out_empty "shows nothing"
+t 0 "empty input has status 0" turn-format /dev/null
+out_empty "empty input shows nothing"
 run turn-format -o dot /dev/null
 out_is "$(printf 'digraph turns {\n  rankdir=LR;\n  node [shape=box, fontname="sans-serif"];\n}')" \
-  "but a graph is one"
+  "a graph of empty input is an empty graph"
 
 # --- a graph is one that graphviz reads
 
@@ -204,13 +207,14 @@ line = rf"  (?:rankdir=LR|node {attributes}|n\d+ {attributes}|n\d+ -> n\d+(?: {a
 sys.exit(not re.fullmatch(rf"digraph turns {{\n(?:{line})*}}\n", text))
 END
 run turn-format -o dot "$turns"
-ok "the graph follows the grammar" python3 graph.py <"$out"
+ok "a graph follows the grammar of graphviz" python3 graph.py <"$out"
 if command -v dot >/dev/null 2>&1; then
-  ok "dot draws it" dot -T svg -o graph.svg "$out"
+  ok "dot draws a graph of turn-format" dot -T svg -o graph.svg "$out"
 else
   skip 1 "no dot"
 fi
-not_ok "one with a quote too many is none" sh -c 'sed "s/reef/re\"ef/" "$1" | python3 graph.py' sh "$out"
+not_ok "a graph with a quote too many does not follow the grammar" \
+  sh -c 'sed "s/reef/re\"ef/" "$1" | python3 graph.py' sh "$out"
 
 # --- text that means harm
 
@@ -250,11 +254,12 @@ END
 for options in "" "--expand" "-W 40" "--tree" "-o dot" "--expand --color always"; do
   # shellcheck disable=SC2086  # several words
   t 0 "hostile text is read with '$options'" turn-format $options hostile
-  ok "and nothing of it is obeyed" perl harmless.pl <"$out"
-  ok "it is UTF-8" perl -MEncode -e 'undef $/; decode("UTF-8", <STDIN>, Encode::FB_CROAK)' <"$out"
+  ok "nothing of hostile text is obeyed with '$options'" perl harmless.pl <"$out"
+  ok "hostile text is shown as UTF-8 with '$options'" \
+    perl -MEncode -e 'undef $/; decode("UTF-8", <STDIN>, Encode::FB_CROAK)' <"$out"
 done
 run turn-format -o dot hostile
-ok "a graph stays one" python3 graph.py <"$out"
+ok "a graph of hostile text follows the grammar" python3 graph.py <"$out"
 
 # --- much
 
@@ -265,7 +270,7 @@ print('{"type":"turn","backend":"clanky","thread":"c","id":"0","state":"complete
 END
 for options in "" "--tree" "-o dot"; do
   # shellcheck disable=SC2086
-  t 0 "turns in turns in turns, 20000 deep, with '$options'" turn-format -W 80 $options deep
+  t 0 "turns in turns, 20000 deep, are shown with '$options'" turn-format -W 80 $options deep
 done
 cat >much.py <<'END'
 import json, sys
@@ -284,6 +289,7 @@ python3 -c '
 import json
 print(json.dumps({"type": "message", "backend": "pincer", "thread": "x", "id": "m", "role": "assistant", "text": "word " * 500000, "state": "final"}))' >long
 t 0 "one message of 2.5 MB is shown" turn-format -W 80 long
-is "$(tr -d '\n' <"$out" | tr ' ' '\n' | grep -c word)" 500000 "all its words are there"
+is "$(tr -d '\n' <"$out" | tr ' ' '\n' | grep -c word)" 500000 \
+  "all words of a message of 2.5 MB are there"
 
 done_testing

@@ -35,12 +35,12 @@ for shape in calls down up mixed; do
     # Under ten seconds however busy the machine is; they took minutes.
     bound=30
     # shellcheck disable=SC2086  # two words
-    t 0 "20,000 $shape: $form" turn-format $form records
+    t 0 "20,000 turns or calls ($shape) are shown with $form" turn-format $form records
   done
   run turn-format --tree -W 0 records
-  is "$(lines "$out")" "$((all + 2))" "$shape: each has its line"
+  is "$(lines "$out")" "$((all + 2))" "each turn or call has its line in a tree: $shape"
   run turn-format -o dot records
-  is "$(grep -c -- '->' "$out")" "$((all + 1))" "$shape: each has its edge"
+  is "$(grep -c -- '->' "$out")" "$((all + 1))" "each turn or call has its edge in a graph: $shape"
 done
 # The order and the depth are those of a chain that is told from its beginning.
 for shape in down up; do python3 make.py "$shape" 300 | turn-format --tree -W 0 >"$shape.tree"; done
