@@ -60,9 +60,9 @@ def grow(value, name=""):
 print(json.dumps(grow(json.load(open(sys.argv[1]))), ensure_ascii=False))
 END
 bound=600
-ok "the record is large" test "$(wc -c <record)" -gt 8000000
-t 0 "megabytes are shown" voice-state -W 80 --color always record
-ok "megabytes fit 80 cells" python3 "$check" "$out" 80
-ok "and take few lines" test "$(wc -l <"$out")" -lt 400
+ok "the record of long texts is large" test "$(wc -c <record)" -gt 8000000
+t 0 "a record of megabytes is shown" voice-state -W 80 --color always record
+ok "a record of megabytes fits 80 cells" python3 "$check" "$out" 80
+ok "a record of megabytes takes few lines" test "$(wc -l <"$out")" -lt 400
 
 done_testing

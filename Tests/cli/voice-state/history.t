@@ -11,27 +11,29 @@ AGENT_URL=$url
 export AGENT_URL
 
 t 0 "the history is printed as json" voice-state history -o json
-ok "its rows are the backend's own" sh -c 'curl -sf "$AGENT_URL/api/voice/history/sessions" | jq -c ".[]" | cmp - out'
+ok "the rows of the history are the backend's own" \
+  sh -c 'curl -sf "$AGENT_URL/api/voice/history/sessions" | jq -c ".[]" | cmp - out'
 count=$(lines "$out")
-ok "there are some: $count" test "$count" -ge 2
+ok "the history has sessions: $count" test "$count" -ge 2
 id=$(head -n 1 "$out" | jq -r .sessionId)
 last=$(tail -n 1 "$out" | jq -r .sessionId)
 guild=$(tail -n 1 "$out" | jq -r .guildId)
 run voice-state history
-is "$(lines "$out")" "$((count + 1))" "each has a row, below a head"
-like "$(sed -n 2p "$out")" "^20[0-9-]* [0-9:]* .* $id\$" "the latest comes first, with its id last"
-out_like ' Repair Café 🔧 +[-0-9a-f]+$' "Guilds have their names."
+is "$(lines "$out")" "$((count + 1))" "each session of the history has a row, below a head"
+like "$(sed -n 2p "$out")" "^20[0-9-]* [0-9:]* .* $id\$" \
+  "the latest session comes first, with its id last"
+out_like ' Repair Café 🔧 +[-0-9a-f]+$' "guilds have their names in the history"
 sed "s/640100000000000007/1184019000000000513/" "$root/Tests/fixtures/voice/full.json" |
   curl -sf -o "$tmp/put" -X PUT -H 'content-type: application/json' --data-binary @- "$url/api/voice/state"
 run voice-state --panel session
-out_like 'guild Repair Café 🔧' "So has the guild of a session that goes on."
+out_like 'guild Repair Café 🔧' "a session that goes on has the name of its guild"
 run voice-state -v --panel session
-out_like 'guild 1184019000000000513' "With -v it has its id."
+out_like 'guild 1184019000000000513' "-v shows the id of the guild"
 printf 'Repair Caf|q\\c\n' >keys
 t 0 "a live screen tells the guild by its name" python3 "$cli/talk.py" voice-state -w <keys
 printf '1184019000000000513|q\\c\n' >keys
-t 0 "with -v, a live screen tells its id" python3 "$cli/talk.py" voice-state -wv <keys
-out_unlike 'Repair' "with -v, no name is on the live screen"
+t 0 "-v shows the id of the guild on a live screen" python3 "$cli/talk.py" voice-state -wv <keys
+out_unlike 'Repair' "-v shows no name of the guild on a live screen"
 echo '{"sessions":[]}' |
   curl -sf -o "$tmp/put" -X PUT -H 'content-type: application/json' --data-binary @- "$url/api/voice/state"
 run voice-state history -n 1
@@ -41,34 +43,37 @@ is "$(jq -r .guildId "$out" | sort -u)" "$guild" "-g selects a guild"
 run voice-state history -s "$(printf %s "$last" | cut -c1-8)" -o json
 is "$(jq -r .sessionId "$out")" "$last" "-s selects a session"
 run voice-state history --since 1s -o json
-out_empty "--since finds none so young"
+out_empty "--since finds no session so young"
 run voice-state history -S 3d -o json
-is "$(lines "$out")" "$count" "all of three days are found"
+is "$(lines "$out")" "$count" "--since 3d finds all sessions of three days"
 run voice-state history -W 40
 ok "-W cuts rows" python3 -c 'import sys; sys.exit(max(map(len, open(sys.argv[1], encoding="utf-8").read().split("\n"))) > 40)' "$out"
 
 t 0 "a session is replayed in a pipe" voice-state replay "$id"
-like "$(head -n 1 "$out")" "Z $(printf %s "$id" | cut -c1-8) begins: " "begins"
-like "$(tail -n 3 "$out")" " (ends|agent: |[A-Z][a-z]*: )" "and tells what was said"
-like "$(tail -n 1 "$out")" "Z $(printf %s "$id" | cut -c1-8) ends: inactivity_timeout$" "and how it ended"
-is "$(grep -c ' begins: ' "$out")" 1 "it begins once"
-out_like ' tool [a-z_]* runs$' "it tells which tools ran"
-out_like ' tool [a-z_]* done in ' "it tells how long they took"
-out_like ' reply after ' "how long answers took"
-ok "the events are in order" sh -c 'cut -d" " -f1 out | sort -c'
+like "$(head -n 1 "$out")" "Z $(printf %s "$id" | cut -c1-8) begins: " \
+  "a replay begins with the beginning of the session"
+like "$(tail -n 3 "$out")" " (ends|agent: |[A-Z][a-z]*: )" "a replay tells what was said"
+like "$(tail -n 1 "$out")" "Z $(printf %s "$id" | cut -c1-8) ends: inactivity_timeout$" \
+  "a replay ends with how the session ended"
+is "$(grep -c ' begins: ' "$out")" 1 "a replay tells the beginning once"
+out_like ' tool [a-z_]* runs$' "a replay tells which tools ran"
+out_like ' tool [a-z_]* done in ' "a replay tells how long tools took"
+out_like ' reply after ' "a replay tells how long answers took"
+ok "the events of a replay are in order" sh -c 'cut -d" " -f1 out | sort -c'
 cp out whole
 run voice-state replay "$(printf %s "$id" | cut -c1-8)"
-ok "the beginning of the id will do" cmp -s out whole
+ok "replay takes the beginning of an id" cmp -s out whole
 run voice-state replay -n 4 "$id"
 is "$(lines "$out")" 4 "-n limits the events"
 run voice-state replay -o json "$id"
-ok "json has the backend's rows" sh -c 'curl -sf "$AGENT_URL/api/voice/history/sessions/'"$id"'/events" | jq -c ".[]" | cmp - out'
+ok "replay -o json prints the backend's rows" \
+  sh -c 'curl -sf "$AGENT_URL/api/voice/history/sessions/'"$id"'/events" | jq -c ".[]" | cmp - out'
 run voice-state replay -o text -W 100 --panel session,transcript,tools "$id"
-out_like '^-- ' "text: the panels at its end"
-t 1 "there is no such session" voice-state replay nobody
+out_like '^-- ' "replay -o text shows the panels at the end of the session"
+t 1 "a replay of a session that does not exist has status 1" voice-state replay nobody
 err_is "voice-state: session nobody: the backend knows no events of it" \
-  "the message names the session"
-t 1 "an id is no path" voice-state replay ../../../stats
+  "the message names the session that the backend does not know"
+t 1 "an id with a path has status 1" voice-state replay ../../../stats
 
 # Speed: the first and last events of the session are minutes apart.
 span=$(curl -sf "$url/api/voice/history/sessions/$id/events" |
@@ -77,7 +82,7 @@ began=$(date +%s%N)
 run voice-state replay --speed "$span" "$id"
 took=$((($(date +%s%N) - began) / 1000000))
 ok "--speed plays $span seconds in one: $took ms" test "$took" -ge 900 -a "$took" -le 20000
-is "$(cut -d' ' -f2- out)" "$(cut -d' ' -f2- whole)" "the lines are the same"
+is "$(cut -d' ' -f2- out)" "$(cut -d' ' -f2- whole)" "--speed leaves the lines as they are"
 
 # On a terminal.
 if command -v tmux >/dev/null 2>&1; then
@@ -88,7 +93,7 @@ if command -v tmux >/dev/null 2>&1; then
   ok "a replay runs on the screen" \
     wait_until 30 shows ' 0:0[0-9]/[0-9]+:[0-9]+|^0:0[0-9]/[0-9]+:[0-9]+'
   mux send-keys -t replay Space
-  ok "space stops it" wait_until 30 shows 'paused'
+  ok "space stops a replay" wait_until 30 shows 'paused'
   mux send-keys -t replay n
   mux send-keys -t replay Space + + +
   ok "plus doubles the speed" wait_until 30 shows ' x8 '
@@ -99,10 +104,10 @@ if command -v tmux >/dev/null 2>&1; then
     mux send-keys -t replay +
     i=$((i + 1))
   done
-  ok "its end stays" wait_until 30 shows 'end of the session'
+  ok "the end of a replay stays on the screen" wait_until 30 shows 'end of the session'
   mux send-keys -t replay q
-  ok "q ends it" wait_until 30 test -s after
-  ok "and gives the terminal back" cmp before after
+  ok "q ends a replay" wait_until 30 test -s after
+  ok "a replay gives the terminal back as it was" cmp before after
   mux kill-session -t replay
   mux new-session -d -x 110 -y 40 -s replay "voice-state replay --max-time 1 $id; echo status \$?; cat"
   ok "--max-time ends a replay" wait_until 30 shows '^status 0'
@@ -126,10 +131,10 @@ on /api/voice/history/sessions/y/events
 status 200 application/json [{"kind":"voice_runtime"},{"kind":"voice_turn_in","content":"voice_activity_started","created_at":"x","metadata":{"sessionId":"y"}},7]
 END
 AGENT_URL=$url
-t 2 "history that is no list" voice-state history
-t 0 "rows without members do no harm" voice-state history
-unlike "$(cat "$out")" "$(printf '\033')" "escapes are left out"
-t 2 "events that are no list" voice-state replay x
-t 0 "events without times" voice-state replay y
+t 2 "history that is not a list has status 2" voice-state history
+t 0 "history rows without members have status 0" voice-state history
+unlike "$(cat "$out")" "$(printf '\033')" "escapes are left out of the history"
+t 2 "events that are not a list have status 2" voice-state replay x
+t 0 "events without times have status 0" voice-state replay y
 
 done_testing

@@ -37,14 +37,14 @@ ok "the last line names the keys" wait_until 30 last 'q quit  p panels  / search
 
 press '?'
 ok "? lists the keys" wait_until 30 shows '^  PgUp, PgDn +move by a window$'
-ok "and how to go back" wait_until 30 last 'any key goes back$'
+ok "the help says how to go back" wait_until 30 last 'any key goes back$'
 cat states >&9
 press x
-ok "any key goes back" wait_until 30 shows 'Transcript'
+ok "any key leaves the help" wait_until 30 shows 'Transcript'
 
 # --- times
 
-ok "times are ages" wait_until 30 shows '2m the|[0-9]m Kei +the Needle'
+ok "times are shown as ages" wait_until 30 shows '2m the|[0-9]m Kei +the Needle'
 press t
 ok "t tells them by the clock" wait_until 30 shows '^21:00:05 Kei +the Needle'
 press t
@@ -56,48 +56,48 @@ reversed() { pane -e | grep -Fq "$(printf '\033[7m')$1"; }
 not_found() { ! pane -e | grep -Fq "$(printf '\033[7m')"; }
 press / n e e d l
 ok "/ asks for what to look for" wait_until 30 last '^/needl_ '
-ok "which is seen while it is typed, in either case" wait_until 30 reversed Needl
+ok "a match is marked while it is typed, in either case" wait_until 30 reversed Needl
 press e BSpace e Enter
-ok "Enter goes to the first" wait_until 30 last '^/needle  1 of 3 lines '
+ok "Enter goes to the first match" wait_until 30 last '^/needle  1 of 3 lines '
 press n
-ok "n goes to the next" wait_until 30 last '^/needle  2 of 3 lines '
+ok "n goes to the next match" wait_until 30 last '^/needle  2 of 3 lines '
 press n n
-ok "n goes from the last one to the first" wait_until 30 last '^/needle  1 of 3 lines '
+ok "n goes from the last match to the first" wait_until 30 last '^/needle  1 of 3 lines '
 press N
-ok "N goes back" wait_until 30 last '^/needle  3 of 3 lines '
-ok "beside wide signs, too" wait_until 30 reversed needle
+ok "N goes back from the first match to the last" wait_until 30 last '^/needle  3 of 3 lines '
+ok "a match beside wide signs is marked" wait_until 30 reversed needle
 press Escape
-ok "Escape ends it" wait_until 30 last ' q quit '
-ok "with all marks" not_found
+ok "Escape ends the search" wait_until 30 last ' q quit '
+ok "Escape removes all marks" not_found
 press / p r o m p t s Enter
-ok "what is below the window" wait_until 30 last '^/prompts  1 of '
-ok "comes into it" shows 'Prompts'
+ok "a match below the window is found" wait_until 30 last '^/prompts  1 of '
+ok "a match below the window comes into it" shows 'Prompts'
 press n N g
-ok "other keys are what they are" wait_until 30 last ' 1-19/'
+ok "other keys move the text during a search" wait_until 30 last ' 1-19/'
 press /
-ok "Escape ends it while it is typed" wait_until 30 last '^/_'
+ok "/ asks anew during a search" wait_until 30 last '^/_'
 press Escape
-ok "Escape ends the search as well" wait_until 30 last ' q quit '
+ok "Escape ends a search while it is typed" wait_until 30 last ' q quit '
 press / z z z Enter
-ok "what is not there is said" wait_until 30 last '^/zzz  not found'
+ok "a text that is not there is told as not found" wait_until 30 last '^/zzz  not found'
 press /
-ok "/ begins another one" wait_until 30 last '^/_'
+ok "/ begins another search after one that found nothing" wait_until 30 last '^/_'
 press Enter
-ok "nothing is nothing to look for" wait_until 30 last ' q quit '
+ok "Enter without a text ends the search" wait_until 30 last ' q quit '
 # A paste of what means harm.
 press /
 mux set-buffer "$(printf '#{pane_id}#(touch owned)\342\200\256\302\233x')"
 mux paste-buffer -t keys
 ok "a hostile paste is shown as it is" wait_until 30 last '#\{pane_id\}#\(touch owned\)\\u\{?202e'
 press C-u n o Space p i n Enter
-ok "^U takes it back" wait_until 30 last '^/no pin  1 of 1 line '
+ok "^U removes what was typed" wait_until 30 last '^/no pin  1 of 1 line '
 press Escape
 wait_until 30 last ' q quit '
 press / '#' '{' p a n e _ i d Enter
 ok "hostile text is found as it stands there" wait_until 30 last '^/#\{pane_id  1 of 1 line '
 press / '\' u '{' 2 0 2 e Enter
-ok "it is found in its visible form" wait_until 30 last '^/\\u\{202e  1 of 1 line '
-not_ok "nothing of it was obeyed" test -e owned
+ok "hostile text is found in its visible form" wait_until 30 last '^/\\u\{202e  1 of 1 line '
+not_ok "nothing of hostile text was obeyed" test -e owned
 mux resize-window -t keys -x 30 -y 10
 ok "a narrow window keeps the search" wait_until 30 last '^/\\u'
 mux resize-window -t keys -x 100 -y 20
@@ -105,10 +105,10 @@ mux resize-window -t keys -x 100 -y 20
 # --- the end
 
 press C-c
-ok "^C ends it" wait_until 30 test -s after
-is "$(cat status)" 130 "it ends by that signal"
-is "$(pane | tr -d '\n')" "" "and leaves no line behind"
-ok "the modes are as they were" cmp before after
+ok "^C ends voice-state" wait_until 30 test -s after
+is "$(cat status)" 130 "voice-state ends by the signal of ^C"
+is "$(pane | tr -d '\n')" "" "voice-state leaves no line behind on the screen"
+ok "the modes of the terminal are as they were before voice-state" cmp before after
 exec 9>&-
 
 mux kill-server

@@ -46,31 +46,33 @@ id=$(jq -r .sessionId session)
 
 for shape in wrapped bare session stats snapshot list two "$voice/full.json"; do
   t 0 "${shape##*/} is read" voice-state -o line "$shape"
-  out_like "Z $(printf %s "$id" | cut -c1-8) processing · Kei talks" "it is shown"
+  out_like "Z $(printf %s "$id" | cut -c1-8) processing · Kei talks" \
+    "a session of ${shape##*/} is shown"
   cat "$shape" | voice-state -o line - >"$tmp/piped"
-  is "$(cut -d' ' -f2- "$tmp/piped")" "$(cut -d' ' -f2- "$out")" "a pipe is read, too"
+  is "$(cut -d' ' -f2- "$tmp/piped")" "$(cut -d' ' -f2- "$out")" \
+    "${shape##*/} is read from a pipe, too"
 done
-is "$(lines "$out")" 1 "printed over several lines it is one record"
+is "$(lines "$out")" 1 "a record over several lines is one record"
 run voice-state -o line two
 is "$(lines "$out")" 2 "two sessions are read"
 run voice-state -o line -g 2 two
-is "$(lines "$out")" 1 "-g selects one of them"
+is "$(lines "$out")" 1 "-g selects one of two sessions"
 printf '{"activeCount":2,"sessions":[{"sessionId":"vs-10"},{"sessionId":"vs-1"}]}\n' >tens
 run voice-state -o json -s vs tens
-is "$(lines "$out")" 2 "the beginning of two ids means both"
+is "$(lines "$out")" 2 "the beginning of two ids selects both"
 run voice-state -o json -s vs-1 tens
-out_is '{"sessionId":"vs-1"}' "a whole id means one"
+out_is '{"sessionId":"vs-1"}' "a whole id selects one session"
 run voice-state -o json session
-ok "json: a bare session keeps its bytes" cmp "$out" session
+ok "-o json keeps the bytes of a bare session" cmp "$out" session
 run voice-state -o json two
 jq -s '{activeCount: 2, sessions: .}' "$out" >again
 run voice-state -o line again
 is "$(lines "$out")" 2 "what json prints can be read again"
 voice-state -o json two | voice-state -o json - >again
 run voice-state -o json two
-ok "and stays as it is" cmp again "$out"
+ok "json that was read again stays as it is" cmp again "$out"
 t 0 "records without voice are passed over" voice-state others
-out_is "No voice session." "nothing is said of them"
+out_is "No voice session." "records without voice show no session"
 run voice-state empty
 out_is "No voice session." "the last state counts"
 t 0 "-q reads records" voice-state -q wrapped
@@ -79,49 +81,50 @@ t 2 "a missing file is an error" voice-state nowhere
 err_is "voice-state: nowhere: no such file or directory" "the missing file is named"
 mkdir folder
 t 2 "a folder is an error" voice-state folder
-err_one_line voice-state "one line says it"
+err_one_line voice-state "a folder is told in one line"
 
 # The time is the records'.
 run voice-state -o line wrapped
 out_like '^2026-06-15T21:00:05.000Z' "received_at tells the time"
 run voice-state -o line bare
-out_like '^2026-0[0-9-]*T' "else what the state tells"
+out_like '^2026-0[0-9-]*T' "the state tells the time where received_at is missing"
 
 # Events between states.
-t 0 "what happens, line by line" voice-state -w events
+t 0 "-w tells what happens line by line" voice-state -w events
 cut -d' ' -f3- "$out" >words
-like "$(head -n 1 words)" '^now: processing · Kei talks' "first what is"
+like "$(head -n 1 words)" '^now: processing · Kei talks' "-w begins with the state now"
 is "$(sed -n '2,$p' words)" 'tool moon_phase runs
 Zoe is there
 Zoe: good evening
 tool moon_phase done in 3.0s: found
 Zoe has left
-ends: inactivity_timeout' "then each change, once"
-is "$(sed -n 2p "$out" | cut -d' ' -f1)" 2026-06-15T21:00:06.000Z "it is told at its time"
+ends: inactivity_timeout' "-w tells each change once"
+is "$(sed -n 2p "$out" | cut -d' ' -f1)" 2026-06-15T21:00:06.000Z "a change is told at its time"
 run voice-state -w -n 3 events
-is "$(lines "$out")" 3 "-n ends it"
+is "$(lines "$out")" 3 "-n 3 ends -w after three lines"
 for form in line json; do
   run voice-state -w -n 1 -o "$form" two
-  is "$(lines "$out")" 1 "in the midst of what one record brings, too: $form"
+  is "$(lines "$out")" 1 "-n 1 ends -w amid what one record brings: $form"
 done
 run voice-state -w -o json events
-is "$(lines "$out")" 2 "json has every state"
+is "$(lines "$out")" 2 "-w -o json prints every state"
 run voice-state -W 100 --panel tools running
 out_like 'star_chart' "a tool that runs is shown, though no state holds it"
 run voice-state -w -o waybar running
-is "$(tail -n 1 "$out" | jq -c .class)" '["processing","tool"]' "a bar shows it, too"
+is "$(tail -n 1 "$out" | jq -c .class)" '["processing","tool"]' \
+  "a bar shows a tool that runs, though no state holds it"
 
 # Only events: sessions are rebuilt.
 jq -c 'select(.event == "voice_event")' events | sed '$d' >only
 t 0 "events alone are enough" voice-state -W 100 only
-out_like 'Zoe' "tell who is there"
+out_like 'Zoe' "events alone tell who is there"
 run voice-state -w only
 out_like 'begins|now: ' "a session begins with its first event"
 jq -c .data only >rows
 run voice-state -w rows
-out_like 'Zoe: good evening' "bare actions are read, too"
+out_like 'Zoe: good evening' "bare actions are read by -w"
 jq -s 'map(.data) | reverse' only >list
-t 0 "a list of them is read, too" voice-state -w list
+t 0 "a list of actions is read by -w" voice-state -w list
 
 { cat only; tail -n 1 events; head -n 1 only; } >late
 run voice-state -w late
@@ -151,21 +154,23 @@ for watch in "" -w; do
   # shellcheck disable=SC2086  # an option or none
   run voice-state $watch -o line junk
   is "$(lines "$err")" 11 "of many bad lines ten are named: $watch"
-  is "$(tail -n 1 "$err")" "voice-state: 13 more bad lines" "and the rest counted: $watch"
+  is "$(tail -n 1 "$err")" "voice-state: 13 more bad lines" \
+    "bad lines after the tenth are counted: $watch"
 done
 t 2 "bad lines have status 2" voice-state -o line bad
-out_like 'processing · Kei talks' "the good one is shown"
-err_like '^voice-state: bad:1: ' "the message has the line"
-err_like '^voice-state: bad:3: ' "each bad line is told"
-is "$(lines "$err")" 4 "nothing else is said"
+out_like 'processing · Kei talks' "the good record beside bad lines is shown"
+err_like '^voice-state: bad:1: ' "the message on a bad line has its number"
+err_like '^voice-state: bad:3: ' "a later bad line is told with its number"
+is "$(lines "$err")" 4 "each of four bad lines is told once and nothing else is"
 # A word that is none, deep in a session: nothing of it is passed on.
 sed 's/"guildId": "[0-9]*"/"guildId": nope/' wrapped >word
 run voice-state -o json word
-is "$status $(lines "$out")" "2 0" "what is no JSON comes out of nothing"
-err_is "voice-state: word:1: a word without quotes" "and is a bad line"
+is "$status $(lines "$out")" "2 0" "what is not JSON is not passed on"
+err_is "voice-state: word:1: a word without quotes" \
+  "a record that is not JSON is told as a bad line"
 head -c 3000 wrapped >half
 t 2 "a record that is cut off is an error" voice-state half
-err_one_line voice-state "one line says it"
+err_one_line voice-state "a record that is cut off is told in one line"
 
 # Text that means harm reaches no terminal, in no form.
 cat >harmless.pl <<'END'
@@ -193,18 +198,19 @@ END
 for options in "-o text" "-o text --color always -W 40" "-w" "-w -o waybar" "-w -o tmux" "-w -o i3" "-o line"; do
   # shellcheck disable=SC2086  # several words
   t 0 "hostile text does no harm with '$options'" voice-state $options hostile
-  ok "nothing in it is obeyed with '$options'" perl harmless.pl <"$out"
+  ok "nothing of hostile text is obeyed with '$options'" perl harmless.pl <"$out"
 done
 run voice-state -w -o waybar hostile
-is "$(jq -r 'select(.text == null or .class == null) | "bad"' "$out")" "" "and what is printed for waybar is JSON"
-unlike "$(jq -r '.text, .tooltip' "$out")" '<b>' "the markup of others is left out"
+is "$(jq -r 'select(.text == null or .class == null) | "bad"' "$out")" "" \
+  "what is printed of hostile text for waybar is JSON"
+unlike "$(jq -r '.text, .tooltip' "$out")" '<b>' "markup in hostile text is left out for waybar"
 run python3 "$cli/terminal.py" voice-state -o json hostile
 ok "json on a terminal shows no control, either" perl -e 'undef $/; $_ = <STDIN>; exit(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]/ ? 1 : 0)' <"$out"
 
 # A full disk, and a reader that goes away.
 if [ -w /dev/full ]; then
   t 2 "a full disk is an error" sh -c 'voice-state two >/dev/full'
-  err_one_line voice-state "one line says it"
+  err_one_line voice-state "a full disk is told in one line"
 else
   skip 2 "no /dev/full"
 fi
@@ -213,7 +219,7 @@ mkfifo held
 start reader sh -c '{ voice-state -w - <held; echo $? >status; } | head -n 1'
 exec 9>held
 cat events >&9
-ok "a reader that goes away ends it at once" wait_until 30 grep -qx 141 status
+ok "a reader that goes away ends voice-state at once" wait_until 30 grep -qx 141 status
 exec 9>&-
 
 done_testing

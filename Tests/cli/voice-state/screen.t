@@ -79,7 +79,7 @@ is_live() {
   sed -n "${sent}p" states >&9
   false
 }
-ok "the last line tells the link" wait_until 30 is_live
+ok "the last line tells the state of the link" wait_until 30 is_live
 
 # Scrolling.
 mux send-keys -t frames End
@@ -89,7 +89,7 @@ ok "Home goes to the beginning" wait_until 30 shows frames ' 1-29/'
 mux send-keys -t frames Down j Down
 ok "the arrow and j go down by a line" wait_until 30 shows frames ' 4-32/'
 mux send-keys -t frames Up k
-ok "the arrow and k go back" wait_until 30 shows frames ' 2-30/'
+ok "the arrow and k go back by a line" wait_until 30 shows frames ' 2-30/'
 mux send-keys -t frames NPage
 ok "PgDn goes on by a window" wait_until 30 shows frames ' 30-58/'
 mux send-keys -t frames PPage
@@ -99,20 +99,20 @@ ok "PgUp goes back by a window" wait_until 30 shows frames ' 2-30/'
 mux send-keys -t frames p
 ok "p lists the panels" wait_until 30 shows frames '^> \[x\] '
 mux send-keys -t frames a
-ok "a chooses none" wait_until 30 shows frames '^> \[ \] '
+ok "a chooses no panel" wait_until 30 shows frames '^> \[ \] '
 mux send-keys -t frames Down Down Space Enter
-ok "one is chosen" wait_until 30 shows frames '^── '
-ok "no other is chosen" test "$(pane frames | grep -c '^── ')" -le 2
+ok "space chooses the panel at the mark" wait_until 30 shows frames '^── '
+ok "the panels that were not chosen are hidden" test "$(pane frames | grep -c '^── ')" -le 2
 mux send-keys -t frames p a Escape
-ok "Escape is done, all are back" wait_until 30 shows frames ' 1-29/|-[0-9]*/'
+ok "Escape leaves the list with all panels shown" wait_until 30 shows frames ' 1-29/|-[0-9]*/'
 
 # q
 mux send-keys -t frames q
-ok "q ends it" closed frames
-is "$(cat frames.status)" 0 "the status is 0"
-ok "the modes are as they were" cmp frames.before frames.after
-unlike "$(pane frames)" 'q quit' "and so is the screen"
-is "$(cat frames.err)" "" "nothing is said"
+ok "q ends voice-state" closed frames
+is "$(cat frames.status)" 0 "q ends voice-state with status 0"
+ok "the modes of the terminal are as they were after q" cmp frames.before frames.after
+unlike "$(pane frames)" 'q quit' "the screen is as it was after q"
+is "$(cat frames.err)" "" "nothing is said on standard error after q"
 mux kill-session -t frames
 exec 9>&-
 
@@ -121,21 +121,21 @@ for end in C-c TERM HUP QUIT ABRT SEGV eof; do
   screen other "voice-state -w --max-time 60 - <feed"
   exec 9<>feed
   head -n 1 states >&9
-  ok "$end: the screen is there" wait_until 30 shows other 'q quit'
+  ok "$end: the screen of voice-state is there" wait_until 30 shows other 'q quit'
   is "$(mux display-message -p -t other '#{alternate_on} #{cursor_flag}')" "1 0" "$end: the screen is an alternate one, without a cursor"
   case $end in
   C-c) mux send-keys -t other C-c ;;
   eof)
     exec 9>&-
-    ok "the end of the input is told" wait_until 30 shows other '^end of the records'
+    ok "the end of the input is told on the screen" wait_until 30 shows other '^end of the records'
     mux send-keys -t other q
     ;;
   *) kill "-$end" "$(cat other.pid)" ;;
   esac
-  ok "$end ends it" closed other
+  ok "$end ends voice-state" closed other
   case $end in C-c) want=130 ;; TERM) want=143 ;; HUP) want=129 ;; QUIT) want=131 ;; ABRT) want=134 ;; SEGV) want=139 ;; *) want=0 ;; esac
   is "$(cat other.status)" "$want" "$end: the status is $want"
-  ok "$end: the modes are as they were" cmp other.before other.after
+  ok "$end: the modes of the terminal are as they were" cmp other.before other.after
   is "$(mux display-message -p -t other '#{alternate_on} #{cursor_flag}')" "0 1" "$end: screen and cursor are as they were, too"
   mux kill-session -t other
   exec 9>&-
@@ -148,14 +148,15 @@ if command -v bash >/dev/null 2>&1; then
   exec 9<>feed
   mux send-keys -t jobs "stty -a >jobs.before; voice-state -w - <feed; stty -a >jobs.after" Enter
   head -n 1 states >&9
-  ok "it runs in a shell" wait_until 30 shows jobs 'q quit'
+  ok "voice-state runs in a shell with jobs" wait_until 30 shows jobs 'q quit'
   mux send-keys -t jobs C-z
-  ok "^Z stops it" wait_until 30 shows jobs 'Stopped'
-  is "$(mux display-message -p -t jobs '#{alternate_on} #{cursor_flag}')" "0 1" "with the screen as it was"
+  ok "^Z stops voice-state" wait_until 30 shows jobs 'Stopped'
+  is "$(mux display-message -p -t jobs '#{alternate_on} #{cursor_flag}')" "0 1" \
+    "the screen is as it was after ^Z"
   mux send-keys -t jobs "fg" Enter
-  ok "fg brings it back" wait_until 30 shows jobs 'q quit'
+  ok "fg brings voice-state back" wait_until 30 shows jobs 'q quit'
   head -n 1 states | sed 's/"Kei"/"Keiko"/g' >&9
-  ok "it is alive" wait_until 30 shows jobs 'Keiko'
+  ok "voice-state takes states after fg" wait_until 30 shows jobs 'Keiko'
   # Stopped unseen.
   command_pid=$(ps -o pid=,args= -t "$(mux display-message -p -t jobs '#{pane_tty}')" | awk '/voice-state -w/ {print $1; exit}')
   kill -STOP "$command_pid"
@@ -163,9 +164,9 @@ if command -v bash >/dev/null 2>&1; then
   mux send-keys -t jobs "stty sane; echo scribble" Enter
   wait_until 30 shows jobs '^scribble'
   mux send-keys -t jobs "fg" Enter
-  ok "nor does a stop that it cannot see keep it" wait_until 30 shows jobs 'q quit'
+  ok "voice-state comes back from a stop that it cannot see" wait_until 30 shows jobs 'q quit'
   mux send-keys -t jobs q
-  ok "it ends" wait_until 30 test -s jobs.after
+  ok "q ends voice-state in a shell with jobs" wait_until 30 test -s jobs.after
   exec 9>&-
   mux kill-session -t jobs
 else
@@ -175,12 +176,13 @@ fi
 # Once on a terminal: its width.
 mux new-session -d -x 57 -y 60 -s once "head -n 2 states | voice-state --panel session -; cat"
 ok "one look is as wide as the terminal" wait_until 30 shows once '━$'
-is "$(pane once | head -n 1 | python3 -c 'import sys; print(len(sys.stdin.readline().rstrip()))')" 57 "it has 57 columns"
+is "$(pane once | head -n 1 | python3 -c 'import sys; print(len(sys.stdin.readline().rstrip()))')" 57 \
+  "one look has 57 columns"
 mux kill-session -t once
 
 # A terminal that cannot place the cursor has lines.
 TERM=dumb run python3 "$cli/terminal.py" sh -c 'head -n 1 states | voice-state -w -'
-like "$(tr -d '\r' <"$out")" '^20.* now: ' "a dumb terminal has lines"
+like "$(tr -d '\r' <"$out")" '^20.* now: ' "a dumb terminal gets lines"
 
 mux kill-server
 done_testing

@@ -36,24 +36,26 @@ for words in -q '-w -n 1' history; do
   well
   # shellcheck disable=SC2086
   t 0 "$words takes --token-file" voice-state --token-file "$tmp/token" -v $words
-  is "$(asked | cut -d ' ' -f 2- | uniq)" "$token main" "sends it"
-  is "$(cat "$out" "$err" | grep -c $token)" 0 "and does not show it"
+  is "$(asked | cut -d ' ' -f 2- | uniq)" "$token main" "$words sends the token"
+  is "$(cat "$out" "$err" | grep -c $token)" 0 "$words does not show the token"
 done
 t 0 "a token comes from standard input" voice-state --token-file - -q <"$tmp/token"
-is "$(asked | tail -n 1)" "/api/voice/state $token main" "it is sent"
+is "$(asked | tail -n 1)" "/api/voice/state $token main" "a token from standard input is sent"
 chmod 644 "$tmp/token"
 t 77 "a token that others can read is refused" voice-state --token-file "$tmp/token" -q
 chmod 600 "$tmp/token"
 t 77 "a token that is not there is refused" voice-state --token-file "$tmp/none" -w
-err_one_line voice-state "one line says it"
+err_one_line voice-state "a token that is not there is told in one line"
 
 # Refused: the source is named, the token is not.
 for words in -q '' '-w' history 'replay s1'; do
   printf 'forever\nstatus 401 application/json {"error":"no %s"}\n' $token | script
   # shellcheck disable=SC2086
-  t 77 "refused: $words" voice-state --token-file "$tmp/token" -v $words
-  err_like "401.*the token from $tmp/token was refused \(no profile\)$" "names its file"
-  is "$(cat "$out" "$err" | grep -c $token)" 0 "not what it holds"
+  t 77 "a token that the backend refuses has status 77: $words" \
+    voice-state --token-file "$tmp/token" -v $words
+  err_like "401.*the token from $tmp/token was refused \(no profile\)$" \
+    "the message names the file of the refused token: $words"
+  is "$(cat "$out" "$err" | grep -c $token)" 0 "the refused token is not shown: $words"
 done
 
 # Another origin.
@@ -65,11 +67,12 @@ is "$(asked)" "/api/voice/state $token main
 for words in -q -w history; do
   t 2 "no token goes over plain http: $words" \
     env AGENT_URL=http://example.invalid voice-state --token-file "$tmp/token" $words
-  err_like 'would travel over plain http; see --allow-plaintext$' "and it says so"
+  err_like 'would travel over plain http; see --allow-plaintext$' \
+    "the message on plain http names --allow-plaintext: $words"
 done
-t 75 "--allow-plaintext: then it is tried" \
+t 75 "--allow-plaintext lets a question be tried" \
   env AGENT_URL=http://example.invalid voice-state --allow-plaintext --token-file "$tmp/token" -q
-t 75 "the stream tries it as well" \
+t 75 "--allow-plaintext lets a stream be tried" \
   env AGENT_URL=http://example.invalid voice-state --allow-plaintext --token-file "$tmp/token" \
   -w --max-retries 0
 
@@ -80,14 +83,14 @@ data: $state
 
 "
   AGENT_URL=$url
-  t 0 "an authority that is named is believed, the token goes" \
+  t 0 "a named authority is believed, and the token goes" \
     voice-state --cacert "$tmp/authority" --token-file "$tmp/token" -q
   run voice-state --cacert "$tmp/authority" --token-file "$tmp/token" -w -n 1
-  is "$status $(lines "$out")" "0 1" "the stream believes it as well"
+  is "$status $(lines "$out")" "0 1" "a named authority is believed for the stream"
   t 75 "a certificate that nobody vouches for is refused" voice-state --token-file "$tmp/token" -q
-  err_like certificate "and it says so"
+  err_like certificate "the message on an unknown authority names the certificate"
   t 2 "an authority that is not there is an error" voice-state --cacert "$tmp/none" -q
-  err_one_line voice-state "one line says it"
+  err_one_line voice-state "an authority that is not there is told in one line"
 else
   skip 6 "no openssl"
 fi

@@ -29,20 +29,23 @@ sid=$(jq -r '.sessions[0].sessionId' "$root/Tests/fixtures/voice/full.json")
 sed -i "s/@ID@/$sid/" "$tmp/script"
 AGENT_URL=$url
 export AGENT_URL
-t 2 "204 ends the watch, in which an event was bad" voice-state -w --retry-wait 0.05 -v
+t 2 "a watch that ends by 204 has status 2 after a bad event" voice-state -w --retry-wait 0.05 -v
 err_like "^voice-state: $url/api/voice/events: voice_state: not JSON: unterminated string at byte [0-9]+\$" \
-  "which is told, with the stream and the reason"
+  "a bad event is told with the stream and the reason"
 words "$out" >"$tmp/words"
-like "$(sed -n 1p "$tmp/words")" "^$id now: processing · Kei talks" "first what is"
+like "$(sed -n 1p "$tmp/words")" "^$id now: processing · Kei talks" \
+  "a watch begins with the state now"
 is "$(sed -n 2p "$tmp/words")" "$id tool dome_turn runs" "an event is told at once"
-like "$(sed -n 3p "$tmp/words")" '^- down for 0 s, next try in 1 s, state 0 s old: ' "that the link is down"
-is "$(sed -n 4p "$tmp/words")" "- live" "that it is back"
-is "$(sed -n 5p "$tmp/words")" "$id ends" "and the end of the session"
+like "$(sed -n 3p "$tmp/words")" '^- down for 0 s, next try in 1 s, state 0 s old: ' \
+  "a watch tells that the link is down"
+is "$(sed -n 4p "$tmp/words")" "- live" "a watch tells that the link is back"
+is "$(sed -n 5p "$tmp/words")" "$id ends" "a watch tells the end of the session"
 unlike "$(cat "$tmp/words")" 'dome_turn done' "a call whose end was missed is not told to have ended"
 err_like '^voice-state: stream is down: .*; next try in ' "-v notes the link on standard error"
-err_like '^voice-state: stream is back after ' "-v notes its return"
-is "$(requests '.headers | (.accept // .Accept)' | sort -u)" "text/event-stream" "it asks for a stream"
-is "$(requests .path | sort -u)" "/api/voice/events" "it asks for the voice stream"
+err_like '^voice-state: stream is back after ' "-v notes the return of the link on standard error"
+is "$(requests '.headers | (.accept // .Accept)' | sort -u)" "text/event-stream" \
+  "voice-state asks for a stream"
+is "$(requests .path | sort -u)" "/api/voice/events" "voice-state asks for the voice stream"
 
 # Bad events: each is told, ten of them by name; what follows is shown.
 script <<'END'
@@ -57,16 +60,17 @@ send event: voice_state\ndata: {"activeCount":1,"sessions":[{"sessionId":"s2"}]}
 ---
 status 204
 END
-t 2 "bad events: the status tells at the end" voice-state -w -o json --retry-wait 0.05
-is "$(jq -r .sessionId "$out" | xargs)" "s1 s2" "the good ones are shown"
-is "$(lines "$err") $(tail -n 1 "$err")" "11 voice-state: 8 more bad events" "ten are told, the others counted"
+t 2 "bad events have status 2 at the end" voice-state -w -o json --retry-wait 0.05
+is "$(jq -r .sessionId "$out" | xargs)" "s1 s2" "good events beside bad ones are shown"
+is "$(lines "$err") $(tail -n 1 "$err")" "11 voice-state: 8 more bad events" \
+  "ten bad events are told and the others counted"
 is "$(sed -n "s|^voice-state: $url/api/voice/events: ||p" "$err" | head -n 7)" "voice_state: not a voice state
 voice_state: not JSON: a word without quotes at byte 0
 voice_state: 1 of 2 sessions are not objects
 voice_event: not JSON: a word without quotes at byte 0
 voice_event: not an action
 action_event: not an action
-voice_state: not a voice state" "their reasons are told"
+voice_state: not a voice state" "the reasons of bad events are told"
 script <<'END'
 stream
 send event: voice_state\ndata: "
@@ -77,7 +81,8 @@ status 204
 END
 run voice-state -w -o json --retry-wait 0.05
 is "$status $(jq -r .sessionId "$out")" "2 s3" "an event of more than 64 MiB is dropped"
-err_like ": event of [0-9]+ bytes or more dropped: over 67108864\$" "the message tells the limit"
+err_like ": event of [0-9]+ bytes or more dropped: over 67108864\$" \
+  "the message on an event that is too large tells the limit"
 
 # Counting.
 script <<'END'
@@ -86,11 +91,11 @@ stream
 file state
 stall
 END
-t 0 "-n 1 ends it" voice-state -w -n 1
-is "$(lines "$out")" 1 "one line is printed"
+t 0 "-n 1 ends a watch" voice-state -w -n 1
+is "$(lines "$out")" 1 "-n 1 prints one line"
 run voice-state -w -n 1 -o json
-is "$(jq -r .sessionId "$out")" "$sid" "the line has one session's bytes"
-t 0 "--max-time ends it with the stream open" voice-state -w --max-time 0.3 -o tmux
+is "$(jq -r .sessionId "$out")" "$sid" "-n 1 -o json prints one session's bytes"
+t 0 "--max-time ends a watch with the stream open" voice-state -w --max-time 0.3 -o tmux
 is "$(lines "$out")" 1 "the bar is printed once when nothing changes"
 
 # Stale within ten seconds, in words; and fresh again.
@@ -102,13 +107,13 @@ file state
 stall
 END
 start watch voice-state -w
-ok "the state is told" wait_until 30 has "$tmp/watch.out" ' now: '
+ok "the state of a watch is told" wait_until 30 has "$tmp/watch.out" ' now: '
 began=$(date +%s)
 ok "a state that does not come is stale" wait_until 30 has "$tmp/watch.out" '^20[^ ]* - stale: state 1[0-9] s old$'
 took=$(($(date +%s) - began))
-ok "it is stale after ten seconds: $took" test "$took" -ge 8 -a "$took" -le 25
+ok "a state is stale after ten seconds: $took" test "$took" -ge 8 -a "$took" -le 25
 : >"$tmp/fresh"
-ok "and live when it comes again" wait_until 30 has "$tmp/watch.out" ' - live$'
+ok "a state that comes again is live" wait_until 30 has "$tmp/watch.out" ' - live$'
 
 # What ends it.
 for signal in INT TERM HUP; do
@@ -127,21 +132,21 @@ script <<'END'
 forever
 status 401 application/json {"error":"Unauthorized. Provide x-dashboard-token."}
 END
-t 77 "401" voice-state -w
-err_one_line voice-state "one line says it"
-err_like 'no token was sent' "that says what was sent"
+t 77 "a stream that answers 401 has status 77" voice-state -w
+err_one_line voice-state "an answer 401 is told in one line"
+err_like 'no token was sent' "the message on an answer 401 says that no token was sent"
 script <<'END'
 forever
 status 404 text/plain Not found.
 END
-t 2 "404" voice-state -w
-err_one_line voice-state "one line says it"
+t 2 "a stream that answers 404 has status 2" voice-state -w
+err_one_line voice-state "an answer 404 is told in one line"
 script <<'END'
 forever
 status 503 text/plain busy
 END
-t 75 "gave up" voice-state -w --max-retries 2 --retry-wait 0.01
-err_like 'gave up after 2 retries: 503' "it gave up after the retries"
+t 75 "a watch that gives up has status 75" voice-state -w --max-retries 2 --retry-wait 0.01
+err_like 'gave up after 2 retries: 503' "the message of a watch that gives up names the retries"
 is "$(requests .n | wc -l | tr -d ' ')" 3 "two retries were made"
 t 75 "a stream that does not come in time is an error" voice-state -w --max-time 0.2 --retry-wait 5
 script <<'END'
@@ -159,7 +164,7 @@ file state
 stall
 END
 run sh -c 'voice-state -w | head -n 1'
-ok "a reader that goes away ends it" test "$status" -eq 0
+ok "a reader that goes away ends a watch" test "$status" -eq 0
 
 # In a bar nothing stays that is no longer known.
 block() {
@@ -177,17 +182,19 @@ for form in waybar tmux i3; do
     printf 'stream\nfile state\n---\nforever\nstatus %s\n' "${want%:*}" | script
     t "${want##*:}" "$form: ${want%:*} after a session ends it" \
       voice-state -w -o "$form" --max-retries 1 --retry-wait 0.01
-    is "$(block "$form")" "○ $state" "the last block says so"
-    isnt "$(head -n 1 "$out")" "$(tail -n 1 "$out")" "it comes behind the block of the session"
-    unlike "$(cat "$out")" "$(printf '\033')" "without escapes"
+    is "$(block "$form")" "○ $state" "the last block of $form is $state after a session"
+    isnt "$(head -n 1 "$out")" "$(tail -n 1 "$out")" \
+      "the block of the failure comes behind that of the session: $form"
+    unlike "$(cat "$out")" "$(printf '\033')" "the blocks of $form have no escapes"
   done
   t 77 "$form: a token that is not there is refused" \
     voice-state -w -o "$form" --token-file "$tmp/no-such"
-  is "$(block "$form") $(lines "$out")" "○ refused 1" "is a block, too"
+  is "$(block "$form") $(lines "$out")" "○ refused 1" \
+    "a token that is not there gives a block, too: $form"
   t 2 "$form: a mistake in the settings is an error" env AGENT_URL= voice-state -w -o "$form"
-  is "$(block "$form")" "○ unknown" "the block says unknown"
+  is "$(block "$form")" "○ unknown" "a mistake in the settings gives the block unknown: $form"
 done
 run voice-state -w -o line --token-file "$tmp/no-such"
-out_empty "a line for each change says nothing of it"
+out_empty "-o line prints nothing of a token that is not there"
 
 done_testing

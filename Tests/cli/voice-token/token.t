@@ -35,12 +35,12 @@ t 0 "a token is made" \
   voice-token -k APIx -s "$tmp/secret" -i 'ada "A" \o/' --name 'Zoë ☕' -t 60 'kitchen table'
 unset secret inner outer signature key
 secret=$(cat "$tmp/secret")
-ok "is a good one" claims "$out" "$secret"
+ok "the token of a named person is a good one" claims "$out" "$secret"
 is "$(jq -c 'del(.nbf, .exp)' "$tmp/claims")" '{"iss":"APIx","sub":"ada \"A\" \\o/","name":"Zoë ☕","video":{"room":"kitchen table","roomJoin":true,"canPublish":true,"canSubscribe":true,"canPublishData":true}}' \
-  "says who may do what"
-ok "it says how long it holds" jq -e ".exp - .nbf == 60 and .nbf - $now < 5" "$tmp/claims"
-not_ok "it is signed" claims "$out" "$secret."
-is "$(cat "$tmp/claims")" InvalidSignatureError "only this secret has signed it"
+  "a token says who may do what"
+ok "a token says how long it holds" jq -e ".exp - .nbf == 60 and .nbf - $now < 5" "$tmp/claims"
+not_ok "a token does not fit another secret" claims "$out" "$secret."
+is "$(cat "$tmp/claims")" InvalidSignatureError "a token's signature does not fit another secret"
 not_ok "no command is given the secret, and none has it in its environment" \
   grep -q s3cret-that "$tmp/seen"
 
@@ -53,9 +53,10 @@ done
 printf '%31s\n' '' | tr ' ' '~' >"$tmp/short"
 chmod 600 "$tmp/short"
 t 77 "a secret of 31 characters is refused" voice-token -k K -s "$tmp/short" r
-err_is "voice-token: $tmp/short: the secret is too short: it needs 32 characters at least" "the message tells the length"
+err_is "voice-token: $tmp/short: the secret is too short: it needs 32 characters at least" \
+  "the message on a short secret tells the length"
 is "$(jq -r '.sub, has("name")' "$tmp/claims" | xargs)" "$(id -un) false" \
-  "who it is for if nobody is named"
+  "a token without a named person is for the caller"
 
 # --- what else a token says
 # says WORDS WANT: the claims besides those that all have.
@@ -64,7 +65,7 @@ says() {
   voice-token -k K -s "$tmp/secret" $1 r >"$tmp/token"
   claims "$tmp/token" "$secret"
   is "$(jq -c 'del(.nbf, .exp, .iss, .sub, .video.room, .video.roomJoin, .video.canSubscribe)' "$tmp/claims")" \
-    "$2" "$1"
+    "$2" "the claims of $1 are right"
 }
 says --listen '{"video":{"canPublish":false,"canPublishData":false}}'
 says '--source microphone --source screen_share,microphone' \
@@ -78,11 +79,12 @@ says '--agent greeter --agent clerk:{"n":1}:"' \
 
 mkdir -p "$XDG_CONFIG_HOME/agentutils"
 cp -p "$tmp/secret" "$XDG_CONFIG_HOME/agentutils/livekit"
-t 0 "the key is from the environment, the secret from its place" env LIVEKIT_API_KEY=K voice-token r
+t 0 "the key comes from the environment and the secret from its file" \
+  env LIVEKIT_API_KEY=K voice-token r
 chmod 640 "$XDG_CONFIG_HOME/agentutils/livekit"
 t 77 "a file that others can read is refused" voice-token -k K r
 err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: refused: not for its owner alone (chmod 600)" \
-  "the message says what to do"
+  "the message on a file that others can read says what to do"
 cd "$tmp" || exit
 cp -p secret ./-sec
 t 0 "a name that begins with a dash has status 0" voice-token -k K -s -sec r
@@ -94,9 +96,11 @@ done
 printf 's3cr\0et\n' >nul
 chmod 600 nul
 run voice-token -k K -s nul r
-is "$status $(cat "$err")" "77 voice-token: nul: not one line of visible characters" "a NUL is no visible character"
+is "$status $(cat "$err")" "77 voice-token: nul: not one line of visible characters" \
+  "a secret with a NUL is refused"
 run sh -c 'voice-token -k K -s - r <nul'
-is "$status $(cat "$err")" "77 voice-token: standard input: not one line of visible characters" "nor is it one on standard input"
+is "$status $(cat "$err")" "77 voice-token: standard input: not one line of visible characters" \
+  "a secret with a NUL on standard input is refused"
 printf 'a\nb\n' >nul
 run voice-token -k K -s nul r
 is "$status $(cat "$err")" "77 voice-token: nul: more than one line" \
@@ -111,21 +115,23 @@ run env -u XDG_CONFIG_HOME voice-token -k K r
 cp "$out" "$tmp/by-home"
 run env XDG_CONFIG_HOME=rel voice-token -k K r
 ok "a relative XDG_CONFIG_HOME counts for nothing" claims "$out" "$secret"
-t 77 "a missing file is an error" voice-token -k K -s "$tmp/none" r
+t 77 "a missing secret file has status 77" voice-token -k K -s "$tmp/none" r
 printf 'a b\n' >"$XDG_CONFIG_HOME/agentutils/livekit"
 chmod 600 "$XDG_CONFIG_HOME/agentutils/livekit"
-t 77 "something that is no secret is refused" voice-token -k K r
+t 77 "a secret with a space in it is refused" voice-token -k K r
 printf 'one\ntwo\n' >"$XDG_CONFIG_HOME/agentutils/livekit"
-t 77 "two lines are refused there, too" voice-token -k K r
-err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: more than one line" "the message says so"
+t 77 "a secret of two lines in its usual file is refused" voice-token -k K r
+err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: more than one line" \
+  "the message on a secret of two lines names its file"
 t 0 "a room that begins with a dash has status 0" voice-token -k K -s "$tmp/secret" -- -r
-ok "the token is a good one" claims "$out" "$secret"
-is "$(jq -r .video.room "$tmp/claims")" -r "and the one that is meant"
+ok "the token for a room that begins with a dash is a good one" claims "$out" "$secret"
+is "$(jq -r .video.room "$tmp/claims")" -r "the token names the room that begins with a dash"
 
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words
   t 2 "voice-token $words is refused" voice-token $words
-  is "$(head -n 1 "$err")" "voice-token: $want" "$words: what is wrong"
+  is "$(head -n 1 "$err")" "voice-token: $want" \
+    "the message on voice-token $words says what is wrong"
 done <<'END'
 -k K|which ROOM?
 -k K -- a b|one room alone: b
@@ -146,10 +152,10 @@ r|which API key? give -k, or set LIVEKIT_API_KEY
 -k K --nonsense=1 r|unknown option --nonsense
 END
 run voice-token -k K -s "$tmp/secret" "$(printf 'a\tb')"
-err_is "voice-token: a?b: a control character" "a name that is none"
+err_is "voice-token: a?b: a control character" "a name with a control character is refused"
 run voice-token -k K -s "$tmp/secret" "$(printf 'a\377')"
-err_like 'not UTF-8' "so is one that is no text"
-status_is 2 "the status is 2"
+err_like 'not UTF-8' "a name that is not UTF-8 is refused"
+status_is 2 "a name that is not UTF-8 has status 2"
 t 0 "--help succeeds" voice-token --help
 run voice-token --version
 out_is "voice-token $(agent-call -V | sed 's/.* //')" "--version is that of the suite"
