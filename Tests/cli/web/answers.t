@@ -38,8 +38,8 @@ means() {
   for command in $commands; do
     script <"$tmp/answer"
     ask "$command"
-    is "$status $(said)" "$1 $2" "$command: $3"
-    is "$(lines "$err")" 1 "$command: it is told in one line"
+    is "$status $(said)" "$1 $2" "$command has status $1 for $3"
+    is "$(lines "$err")" 1 "$command tells $3 in one line"
   done
 }
 refused="the token from $tmp/token was refused (no profile)"
@@ -57,32 +57,33 @@ commands="call watch tail archive"
 always "status 503 text/plain {\"error\":\"$required\"}
 + Retry-After: 1"
 means 77 "503 Status: the backend has a public tunnel and no token of its own ($required)" \
-  "whatever the media type"
+  "a tunnel without a token and with any media type"
 always 'status 401 application/json {"error":"Unauthorized. Provide x-dashboard-token."}'
-means 77 "401 Status: $refused" "401"
+means 77 "401 Status: $refused" "an answer 401"
 always 'status 403 text/html <html>no</html>'
-means 77 "403 Status: a page, not the backend's answer" "403 of a page"
+means 77 "403 Status: a page, not the backend's answer" "an answer 403 of a page"
 always 'status 404 text/html <html>gone</html>'
-means 2 "404 Status: no such path" "404 of a page"
+means 2 "404 Status: no such path" "an answer 404 of a page"
 always 'status 404 application/json {"error":"no such thing"}'
-means 2 "404 Status: no such thing" "404 of another kind"
+means 2 "404 Status: no such thing" "an answer 404 of another kind"
 always 'status 404 application/json {"ok":false,"error":"not_found"}'
-means 1 "404 Status: not_found" "404 that is an answer"
+means 1 "404 Status: not_found" "an answer 404 with ok false"
 always 'status 409 application/json {"ok":false,"error":"duplicate"}'
-means 1 "409 Status: duplicate" "409"
+means 1 "409 Status: duplicate" "an answer 409"
 always 'status 400 application/json {"error":"guildId is required"}'
-means 2 "400 Status: guildId is required" "400"
+means 2 "400 Status: guildId is required" "an answer 400"
 always 'redirect 307 /there
 ---
 on /there
 forever
 status 404 application/json {"error":"Not found."}'
-means 77 "404 Status: a tunnel answers so when $refused" "behind a redirect"
+means 77 "404 Status: a tunnel answers so when $refused" "a 404 of a tunnel behind a redirect"
 printf 'forever\nsend HTTP/1.1 401 No\\r\\nContent-Length: 90\\r\\n\\r\\n{"err\nstall\n' >"$tmp/half"
 # What follows a stream gives that five seconds, whichever command it is.
 script <"$tmp/half"
 ask watch
-is "$status $(said)" "77 401 No: $refused" "watch: a refusal whose body does not end"
+is "$status $(said)" "77 401 No: $refused" \
+  "watch has status 77 for a refusal whose body does not end"
 
 # --- what is tried again
 for command in watch tail; do
@@ -99,9 +100,9 @@ S
   ask $command -v
   is "$status $(requests .n | wc -l | tr -d ' ')" "0 4" "$command: other 5xx are tried again"
   err_like 'stream is down: 503 Status: the bot restarts; next try in' \
-    "$command: the reason is told"
+    "$command tells the reason of a 503"
   err_like "stream is down: 502 Status: the tunnel's page: .*; next try in" \
-    "$command: a page is told as one line"
+    "$command tells a page as one line"
   # In the middle: what came before is good.
   for answer in '401 application/json {}' '404 application/json {"error":"Not found."}' \
     "503 application/json {\"error\":\"$required\"}"; do
@@ -110,7 +111,7 @@ S
       "status $answer" | script
     ask $command
     is "$status $(said | cut -c 1-3)" "77 ${answer%% *}" \
-      "$command: ${answer%% *} at a reconnect ends it"
+      "$command ends after ${answer%% *} at a reconnect"
   done
 done
 script <<'S'
@@ -120,7 +121,8 @@ stall
 status 204
 S
 ask tail
-is "$status $(requests .n | wc -l | tr -d ' ')" "0 2" "tail: also one whose body does not end"
+is "$status $(requests .n | wc -l | tr -d ' ')" "0 2" \
+  "tail tries again where the body of a 503 does not end"
 
 # --- no secret is shown
 # spelled TEXT: the token in several spellings.
@@ -145,7 +147,7 @@ hides() {
     cat "$out" "$err" >"$tmp/shown"
     # A short piece of it: no other text of these tests has it, nor its base64.
     is "$(grep -i -c -e "same" -e u0061me -e 73616d65 -e "$(printf 'a:%s' "$token" | base64 | cut -c 4-9)" \
-      "$tmp/shown")" 0 "$command: $1"
+      "$tmp/shown")" 0 "$command hides the token $1"
   done
 }
 for spelling in "$token" "$percent" "$twice" "$json" "$html" "$entity" "$base" "$upper" "$hex"; do
@@ -153,7 +155,7 @@ for spelling in "$token" "$percent" "$twice" "$json" "$html" "$entity" "$base" "
   for code in 401 500; do
     # The script's own escapes are not the server's.
     always "send HTTP/1.1 $code $spelling\\r\\nContent-Type: a/$spelling\\r\\nConnection: close\\r\\n\\r\\nno $spelling here"
-    hides "$code with $shown"
+    hides "in a $code with $shown"
   done
 done
 always "status 500 application/json {\"error\":\"$(printf '%290s' '' | tr ' ' y)$token\"}"
@@ -174,27 +176,27 @@ done
 printf 'same/x\n' >"$tmp/slash"
 AGENT_TOKEN_FILE=$tmp/slash
 always 'redirect 302 same/x'
-hides "a part of it in the addresses of many redirects"
+hides "in the addresses of many redirects"
 always "redirect 302 http://same/x"
-hides "nor as the name of a host"
+hides "as the name of a host"
 AGENT_TOKEN_FILE=$tmp/token
 always "status 200 application/json {\"ok\":false,\"error\":\"no $token\"}"
 commands=search
 hides "in a refusal that comes with 200"
 printf 'forever\nstatus 200 application/json {"ok":false,"reason":"no %s"}\n' "$token" | script
 run agent-call -v -o tsv join
-is "$status $(grep -c same "$err")" "1 0" "join hides it in its refusal"
+is "$status $(grep -c same "$err")" "1 0" "agent-call join hides the token in its refusal"
 printf 'forever\nstatus 400 text/plain no %s\n' "Bearer abcdefgh12345 and pass1234" | script
 run sse-tail -H 'Authorization: Bearer abcdefgh12345' -H 'Cookie: sid=pass1234' "$url/s?k=0123456789"
 err_like '400 Status: no (Bearer )?\(secret\) and \(secret\)$' "headers of the command line are hidden, too"
 printf 'forever\nstatus 400 text/plain Cannot GET /s?k=0123456789\n' | script
 run sse-tail "$url/s?k=0123456789"
-err_like '400 Status: Cannot GET /s\?k=\(secret\)$' "the query of its URL is hidden"
+err_like '400 Status: Cannot GET /s\?k=\(secret\)$' "the query of the URL is hidden"
 printf 'forever\nstatus 401 text/plain no\n' | script
 t 77 "a token of the command line that is refused has status 77" \
   sse-tail -H "x-dashboard-token: $token" activity
 err_like '401 Status: the token from the command line was refused \(no profile\)$' \
-  "the message says where it was from"
+  "the message says that the token was from the command line"
 
 # --- size
 # measured CMD...: $rss in KiB, $code.
@@ -213,16 +215,17 @@ for answer in '500 75' '404 2' '200 2'; do
     # shellcheck disable=SC2086
     measured $command
     is "$code" "${answer#* }" "$command takes 100 MB with ${answer% *}"
-    is "$(lines "$err")" 1 "it is told in one line"
+    is "$(lines "$err")" 1 "$command tells ${answer% *} with 100 MB in one line"
     most=65536
     case ${answer% *} in 200) most=$((65536 + 40960)) ;; esac
-    ok "it takes little memory ($rss KiB)" test "$rss" -le $most
+    ok "$command takes little memory with ${answer% *} ($rss KiB)" test "$rss" -le $most
   done
 done
 printf 'forever\nstatus 200 application/json {}\n+ Content-Length: 100000000\nstall\n' | script
 measured agent-call health
-is "$code" 2 "an answer that is announced as too large"
-err_like ': the answer is larger than 67108864 bytes$' "is not waited for"
+is "$code" 2 "an answer that is announced as too large has status 2"
+err_like ': the answer is larger than 67108864 bytes$' \
+  "an answer that is announced as too large is not waited for"
 
 # --- files of ours that something made large: 2 GB, of zeros
 large() { python3 -c 'import sys; open(sys.argv[1], "wb").truncate(2 << 30)' "$1"; }
@@ -234,7 +237,7 @@ refuses() {
   large "$file"
   measured "$@"
   is "$code $(cat "$err")" "2 $1: $file: larger than $limit bytes" "$1: ${file##*/} of 2 GB is refused"
-  ok "it takes little memory ($rss KiB)" test "$rss" -le 65536
+  ok "$1 takes little memory with ${file##*/} of 2 GB ($rss KiB)" test "$rss" -le 65536
   rm -f "$file"
 }
 script </dev/null
@@ -258,9 +261,11 @@ run agent-status -o small
 mark=$(find "$state/agent-status" -type f)
 large "$mark"
 measured agent-status -o small
-is "$code $(cat "$err")" "0 " "agent-status: a mark that is none is written anew"
-ok "it takes little memory ($rss KiB)" test "$rss" -le 65536
-ok "the mark is small" test "$(wc -c <"$mark")" -le 20
-t 2 "standard input without an end" sh -c 'head -c 100000000 /dev/zero | agent-call post /api/x'
-err_is "agent-call: standard input: larger than 67108864 bytes" "the message tells the limit"
+is "$code $(cat "$err")" "0 " "agent-status writes a broken mark anew"
+ok "agent-status takes little memory with a broken mark ($rss KiB)" test "$rss" -le 65536
+ok "the mark that agent-status wrote anew is small" test "$(wc -c <"$mark")" -le 20
+t 2 "standard input that is too large has status 2" \
+  sh -c 'head -c 100000000 /dev/zero | agent-call post /api/x'
+err_is "agent-call: standard input: larger than 67108864 bytes" \
+  "the message on large standard input tells the limit"
 done_testing

@@ -20,7 +20,7 @@ follow() {
 
 mute 2 0 text/event-stream 'data: 1\n\n'
 follow -n 1
-is "$status $(asked)" "0 1 2 3 " "no head comes"
+is "$status $(asked)" "0 1 2 3 " "a stream whose head does not come is asked for again"
 
 mute 1 1 text/event-stream 'data: 1\n\n'
 follow -n 3
@@ -39,8 +39,11 @@ watch() { # FIRST ANSWERED
 for answered in 0 1 2 3; do
   watch 1 "$answered" 4
   # The mute one is asked for what it answers, and once more.
-  is "$(uniq "$tmp/log" | grep -c "^1$")" 1 "a poll that got $answered answers leaves it"
-  is "$(grep -c '^1$' "$tmp/log")" $((answered + 1)) "it asks at once"
-  ok "it is answered" at_least "$tmp/log" $((answered + 4))
+  is "$(uniq "$tmp/log" | grep -c "^1$")" 1 \
+    "a poll that got $answered answers leaves a mute connection"
+  is "$(grep -c '^1$' "$tmp/log")" $((answered + 1)) \
+    "a poll that got $answered answers asks a mute connection once more"
+  ok "a poll that left a mute connection after $answered answers is answered" \
+    at_least "$tmp/log" $((answered + 4))
 done
 done_testing

@@ -32,17 +32,17 @@ for code in 401 403; do
   refusing "$code" stream 'send data: 1\n\n'
   run sse-tail --token-file "$tmp/token" --max-retries 0 -n 1 "$url/s"
   is "$status $(sent)" "0 first second " "sse-tail reads a file again after $code"
-  err_empty "sse-tail says nothing"
+  err_empty "sse-tail says nothing after $code"
   refusing "$code" switch 'frame 81 1'
   run ws-tail --token-file "$tmp/token" --max-retries 0 -n 1 "$ws/s"
   is "$status $(sent)" "0 first second " "ws-tail reads a file again after $code"
   refusing "$code" 'status 200 application/json {}'
   run agent-call --token-file "$tmp/token" health
-  is "$status $(sent)" "0 first second " "agent-call: a file, $code"
+  is "$status $(sent)" "0 first second " "agent-call reads a file again after $code"
 done
 refusing 404 stream 'send data: 1\n\n'
 run sse-tail --token-file "$tmp/token" --max-retries 0 -n 1 activity
-is "$status $(sent)" "0 first second " "a tunnel's 404 counts, too"
+is "$status $(sent)" "0 first second " "sse-tail reads a file again after a tunnel's 404"
 
 # --- what has not changed is refused
 for command in 'sse-tail activity' 'agent-call health' 'mem-search -g 7 tea' voice-state; do
@@ -66,17 +66,20 @@ is "$status $(sent)" "0 token1 token2 token2 " "a command is run again, and what
 echo 1 >"$tmp/count"
 printf '%s\n' forever 'status 401' | script
 run sse-tail -p home --retry-wait 0.01 activity
-is "$status $(sent)$(cat "$tmp/count")" "77 token1 token2 3" "each refusal makes it run once"
+is "$status $(sent)$(cat "$tmp/count")" "77 token1 token2 3" \
+  "each refusal makes a token command run once"
 echo 1 >"$tmp/count"
 printf '%s\n' forever 'status 404 text/plain no' | script
 run agent-call -p home health
-is "$status $(cat "$tmp/count")" "2 2" "and not because a path is not there"
+is "$status $(cat "$tmp/count")" "2 2" \
+  "a path that is not there does not make a token command run again"
 printf '%s\n' "[profile home]" "url = $url" \
   "token-command = cd $tmp && if [ -e gone ]; then exit 1; fi; touch gone; echo once" >"$config"
 printf '%s\n' forever 'status 401' | script
 run agent-call -p home health
-is "$status $(sent)" "77 once " "a command that fails then: the refusal stays one"
-err_like 'the token from token-command of profile home was refused' "the message says so"
+is "$status $(sent)" "77 once " "a token command that fails after a refusal leaves status 77"
+err_like 'the token from token-command of profile home was refused' \
+  "the message says that the token of the token command was refused"
 
 # --- a gateway, which is told the token in a message
 start_gateway claw --token token2
@@ -84,19 +87,19 @@ echo 1 >"$tmp/count"
 echo "token-command = cd $tmp && $counting" >>"$config"
 run agent-call -p claw agents
 is "$status $(frames claw connect | jq -r .auth.token | xargs)" "0 token1 token2" \
-  "a gateway makes it run, too"
+  "a refusal by a gateway makes a token command run again"
 rm -rf "$XDG_STATE_HOME"
 start_gateway other --token token9
 echo 1 >"$tmp/count"
 echo "token-command = cd $tmp && $counting" >>"$config"
 run agent-call -p other agents
 is "$status $(frames other connect | jq -r .auth.token | xargs)" "77 token1 token2" \
-  "it runs once for each refusal"
+  "a token command runs once for each refusal by a gateway"
 url=$first
 
 # --- to its own server alone
 printf '%s\n' 'redirect 307 @OTHER@/there' --- 'status 401' | script
 echo first >"$tmp/token"
 run sse-tail --token-file "$tmp/token" --max-retries 0 "$url/s"
-is "$status $(sent)" "77 first - " "another server gets neither"
+is "$status $(sent)" "77 first - " "a token and its replacement do not go to another server"
 done_testing

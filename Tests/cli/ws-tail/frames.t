@@ -26,8 +26,8 @@ pi='\xcf\x80'
 while IFS=';' read -r bytes want code title; do
   for sending in send 'pieces 1'; do
     taken "$sending" "$bytes\\x88\\x02\\x03\\xe8"
-    is "$(printed)" "$want" "$title ($sending)"
-    is "$(answered)" "$code " "and the close is answered ($sending)"
+    is "$(printed)" "$want" "ws-tail takes $title ($sending)"
+    is "$(answered)" "$code " "a close behind $title is answered ($sending)"
   done
 done <<S
 \x81\x05hello;"hello" ;1000;a text
@@ -48,11 +48,11 @@ while IFS=';' read -r bytes want code title; do
   for sending in send 'pieces 1'; do
     # Whatever follows is not looked at.
     taken "$sending" "$bytes\\x81\\x04late"
-    is "$(printed)" "$want" "$title: prints what came before ($sending)"
-    is "$(answered)" "$code " "fails with $code ($sending)"
-    is "$status" 75 "and the connection is lost ($sending)"
+    is "$(printed)" "$want" "ws-tail prints what came before $title ($sending)"
+    is "$(answered)" "$code " "$title fails with $code ($sending)"
+    is "$status" 75 "$title costs the connection ($sending)"
     err_like "^ws-tail: ws://[^ ]*/s: the server broke the protocol: .*; closed with $code$" \
-      "which is told ($sending)"
+      "the message tells the breach by $title ($sending)"
   done
 done <<S
 \xc1\x01x;;1002;RSV1
@@ -65,7 +65,7 @@ done <<S
 \x8f\x01x;;1002;opcode 15
 \x81\x81\x01\x02\x03\x04\x60;;1002;a masked frame
 \x80\x01x;;1002;a continuation of nothing
-\x81\x01a\x00\x01x;"a" ;1002;another one, behind a message
+\x81\x01a\x00\x01x;"a" ;1002;a continuation behind a message
 \x01\x01a\x81\x01x;;1002;a text within a text
 \x01\x01a\x02\x01x;;1002;binary within a text
 \x09\x01x;;1002;half a ping
@@ -79,11 +79,11 @@ done <<S
 \x81\x01\xff;;1007;a byte that UTF-8 has not
 \x81\x01a\x81\x02\xc0\xaf;"a" ;1007;an overlong character
 \x81\x03\xed\xa0\x80;;1007;a surrogate
-\x81\x04\xf4\x90\x80\x80;;1007;beyond Unicode
+\x81\x04\xf4\x90\x80\x80;;1007;a character beyond Unicode
 \x81\x01\xcf;;1007;half a character
 \x01\x01\xcf\x80\x01a;;1007;half a character, and a letter in the next frame
 \x01\x01\xcf\x80\x00;;1007;half a character, and the end in the next frame
-\x01\x02\xed\xa0;;1007;seen before the end of the message
+\x01\x02\xed\xa0;;1007;a surrogate seen before the end of the message
 \x88\x01x;;1002;half a close code
 \x88\x02\x00\x00;;1002;code 0
 \x88\x02\x03\xe7;;1002;code 999
@@ -92,7 +92,7 @@ done <<S
 \x88\x02\x03\xf7;;1002;code 1015
 \x88\x02\x0b\xb7;;1002;code 2999
 \x88\x02\x13\x88;;1002;code 5000
-\x88\x04\x03\xe8\xcf(;;1007;a close reason that is no UTF-8
+\x88\x04\x03\xe8\xcf(;;1007;a close reason that is not UTF-8
 S
 
 # --- pings are answered, with what they carry
@@ -133,7 +133,8 @@ S
 run ws-tail -dv --max-retries 0 "$url/"
 out_is '"a"' "what follows a close is not printed"
 is "$(answered)" "4000 " "the close is echoed with its code"
-err_like "the server closed the connection: 4000, gone$" "its code and its reason are told"
+err_like "the server closed the connection: 4000, gone$" \
+  "the code and the reason of a close are told"
 
 # --- every breach is told, and counts at the end
 script <<'S'
@@ -147,7 +148,7 @@ frame 81 2
 stall
 S
 t 2 "a breach is an error at the end" ws-tail -d --retry-wait 0.01 -n 2 "$url/"
-is "$(printed)" "1 2 " "the next connection goes on"
-err_one_line ws-tail "and it is told once"
+is "$(printed)" "1 2 " "the next connection after a breach goes on"
+err_one_line ws-tail "a breach is told once"
 
 done_testing

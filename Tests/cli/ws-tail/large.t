@@ -36,8 +36,8 @@ listen
 S
 start_clock=$(date +%s)
 run ws-tail -d --max-retries 0 "$ws/"
-is "$(jq -r length "$out")" 8000000 "16 MB of text in 16,000 fragments, characters cut by them"
-ok "it does not take long" test $(($(date +%s) - start_clock)) -lt 15
+is "$(jq -r length "$out")" 8000000 "16 MB of text come in 16,000 fragments that cut characters"
+ok "16 MB of text in fragments do not take long" test $(($(date +%s) - start_clock)) -lt 15
 
 # --- memory
 # holds KIB TITLE OPTION...: never more than that, by the script on standard input.
@@ -49,25 +49,25 @@ holds() {
   ok "$title" python3 "$cli/resident.py" "$most" sh -c '"$@"; exit 0' sh \
     ws-tail --max-retries 0 "$@" "$ws/"
 }
-holds 65536 "100 MB that are dropped" --max-message-bytes 1000 <<'S'
+holds 65536 "100 MB that are dropped take little memory" --max-message-bytes 1000 <<'S'
 switch
 bytes 100000000 x
 frame 81 1
 frame 88 \x03\xe8
 listen
 S
-holds 65536 "100,000 messages" <<'S'
+holds 65536 "100,000 messages take little memory" <<'S'
 switch
 repeat 100000 \x81\x7e\x01\x00"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 frame 88 \x03\xe8
 listen
 S
-holds 65536 "a flood of pings to one who does not read the answers" <<'S'
+holds 65536 "a flood of pings whose answers are not read takes little memory" <<'S'
 switch
 repeat 3000000 \x89\x08pingping
 frame 88 \x03\xe8
 S
-holds 65536 "a length that is claimed and never comes" <<'S'
+holds 65536 "a length that is claimed and never comes takes little memory" <<'S'
 switch
 send \x82\x7f\x00\x00\x00\x00\x3f\xff\xff\xffx
 S

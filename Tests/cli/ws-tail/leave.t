@@ -16,9 +16,9 @@ quits() {
   left
   is "$(cat "$out") $(said)" "1 $want " "$title"
 }
-quits 1000 "the count is reached" -n 1
-quits 1000 "the time is up" --max-time 0.3
-quits 1001 "a server that is too slow" --idle-timeout 0.3 --max-retries 0
+quits 1000 "-n sends a close frame when the count is reached" -n 1
+quits 1000 "--max-time sends a close frame when the time is up" --max-time 0.3
+quits 1001 "a server that is too slow is sent a close frame" --idle-timeout 0.3 --max-retries 0
 
 for signal in INT TERM HUP; do
   printf '%s\n' switch 'frame 81 1' listen | script
@@ -32,7 +32,7 @@ done
 # One that sends more than is read is told, too.
 printf '%s\n' switch 'repeat 200000 \x81\x05"abc"' listen | script
 run ws-tail -d -n 1 "$url/"
-is "$status $(cat "$out")" '0 "abc"' "it leaves in the middle of a flood"
+is "$status $(cat "$out")" '0 "abc"' "-n ends ws-tail in the middle of a flood"
 
 # Each ping is answered, also of a burst.
 printf '%s\n' switch 'send \x89\x011\x89\x012\x81\x01a\x89\x013\x88\x02\x03\xe8' listen | script

@@ -23,12 +23,15 @@ is "$(jq -r '.data // empty | length' "$out")" 8388608 "16 MB of text come"
 is "$(jq -r '.binary // empty' "$out" | base64 -d | wc -c)" 16777216 "16 MB of bytes come"
 
 run ws-tail -d -n 1 "$url/pings"
-out_is '{"pongs": 10}' "its pings are answered"
+out_is '{"pongs": 10}' "the pings of the server are answered"
 
-t 75 "the server may close" sh -c "echo x | ws-tail -v --send --max-retries 0 $url/closes"
-err_like 'the server closed the connection: 4001, that is enough$' "code and reason are told"
-ok "it ends" ended /closes
-is "$(jq -r 'select(.path == "/closes") | .code' "$tmp/log")" 4001 "and has our echo of the code"
+t 75 "a connection that the server closes has status 75" \
+  sh -c "echo x | ws-tail -v --send --max-retries 0 $url/closes"
+err_like 'the server closed the connection: 4001, that is enough$' \
+  "the code and the reason of the server's close are told"
+ok "a connection that the server closes ends" ended /closes
+is "$(jq -r 'select(.path == "/closes") | .code' "$tmp/log")" 4001 \
+  "the server has our echo of its close code"
 
 run sh -c "echo x | ws-tail -d --send -n 1 --subprotocol v1 --subprotocol v3 $url/echo"
 wait_until 5 grep -q '"v1"' "$tmp/log"

@@ -45,8 +45,9 @@ stall
 S
 follow -n 6
 status_is 0 "the messages of all connections are counted"
-is "$(data)" "1 2 3 4 5 6 " "close, reset, end, a cut frame, half a message, half a head, nothing, 503"
-err_empty "without a word to one who is no terminal"
+is "$(data)" "1 2 3 4 5 6 " \
+  "ws-tail goes on after a close, a reset, a cut frame, half a message, no head, 503"
+err_empty "nothing is said of a loss where there is no terminal"
 
 # --- what is told
 script <<'S'
@@ -69,7 +70,8 @@ is "$(jq -c 'del(.time, .received_at, .retry_in, .down)' "$out")" \
 {\"type\":\"end\",\"reason\":\"count\"}" "the records of a link are printed"
 is "$(jq -r 'select(.data or .binary) | keys_unsorted | join(" ")' "$out" | tr '\n' ,)" \
   "received_at data,received_at binary," "the time of receipt stands in front"
-like "$(jq -r '.received_at // empty' "$out" | head -n 1)" '^20[0-9-]*T[0-9:.]*Z$' "it is a time"
+like "$(jq -r '.received_at // empty' "$out" | head -n 1)" '^20[0-9-]*T[0-9:.]*Z$' \
+  "the time of receipt is a time"
 script <<'S'
 switch
 frame 81 1
@@ -80,8 +82,8 @@ stall
 S
 follow -v -n 2
 err_like '^ws-tail: stream is down: the connection ended without a close frame; next try in 0.[01] s$' \
-  "-v tells that it is down"
-err_like '^ws-tail: stream is back after 0.[0-9] s$' "-v tells that it is back"
+  "-v tells that the link is down"
+err_like '^ws-tail: stream is back after 0.[0-9] s$' "-v tells that the link is back"
 
 # --- until when
 script <<'S'
@@ -92,19 +94,20 @@ listen
 S
 follow --max-retries 2
 is "$status $(requested)" "75 3" "--max-retries gives up"
-err_like "gave up after 2 retries: the server closed the connection: 1000" "the message says so"
+err_like "gave up after 2 retries: the server closed the connection: 1000" \
+  "the message tells the retries and the last loss"
 script <<'S'
 switch
 stall
 S
 follow --max-time 0.3
-status_is 0 "--max-time while it is open"
+status_is 0 "--max-time has status 0 while the link is open"
 script <<'S'
 forever
 status 500
 S
 follow --max-time 0.3 -q
-status_is 75 "--max-time while it is down"
+status_is 75 "--max-time has status 75 while the link is down"
 script <<'S'
 switch
 frame 81 1
@@ -113,7 +116,7 @@ S
 start tail ws-tail "$ws/s"
 ok "a message is there at once" wait_until 5 test -s "$tmp/tail.out"
 stop "$pid" INT
-is "$status" 130 "a signal ends it by that signal"
+is "$status" 130 "a signal ends ws-tail by that signal"
 
 # --- a link that is only half open
 script <<'S'
@@ -128,7 +131,7 @@ S
 follow -L --idle-timeout 0.3 -n 2
 is "$(data)" "1 2 " "silence is noticed"
 is "$(jq -r 'select(.type == "lost") | .reason' "$out")" "nothing came for 0.3 s" \
-  "the record says so"
+  "the record tells that silence was the reason"
 script <<'S'
 switch
 frame 81 1
@@ -140,7 +143,8 @@ await never
 S
 follow -L --ping 0.2 -n 2
 is "$(data)" "1 2 " "a ping without an answer is noticed"
-is "$(jq -r 'select(.type == "lost") | .reason' "$out")" "no answer to a ping within 0.2 s" "the record says so"
+is "$(jq -r 'select(.type == "lost") | .reason' "$out")" "no answer to a ping within 0.2 s" \
+  "the record tells that a ping without an answer was the reason"
 script <<'S'
 switch
 receive 1
@@ -155,7 +159,7 @@ stall
 S
 follow --ping 0.2 -n 1
 is "$(requests .n | wc -l) $(jq -r 'select(.what == "frame") | .first' "$log" | tr '\n' ' ')" \
-  "1 89 89 89 89 " "pings that are answered keep it"
+  "1 89 89 89 89 " "pings that are answered keep the link"
 
 # --- a limit
 script <<'S'
@@ -171,9 +175,9 @@ stall
 S
 follow --max-message-bytes 10 -n 2
 is "$(data)" "01234567 last " "--max-message-bytes drops what is larger"
-status_is 2 "which is an error at the end"
-is "$(lines "$err")" 3 "and told of each"
+status_is 2 "a message that is too large has status 2 at the end"
+is "$(lines "$err")" 3 "each message that is too large is told"
 err_like '^ws-tail: message of 100000 bytes or more dropped: over --max-message-bytes$' \
-  "it is told in a line"
+  "a message that is too large is told in one line"
 
 done_testing

@@ -33,8 +33,8 @@ run ws-tail -d --data "@$tmp/hello" -n 1 "$ws/"
 is "$(jq -r 'select(.what == "frame") | .size' "$log" | head -n 1)" 12 "@FILE is sent byte for byte"
 t 2 "a file that is not there is an error" ws-tail --data "@$tmp/missing" "$ws/"
 printf 'a\377' >"$tmp/hello"
-t 2 "what is no text" ws-tail --data "@$tmp/hello" "$ws/"
-err_like '^ws-tail: --data: not UTF-8$' "the message says so"
+t 2 "data that is not UTF-8 has status 2" ws-tail --data "@$tmp/hello" "$ws/"
+err_like '^ws-tail: --data: not UTF-8$' "the message says that the data is not UTF-8"
 
 # --- --send
 script <<'S'
@@ -44,11 +44,12 @@ frame 81 "thanks"
 listen
 S
 run sh -c "printf 'one\n\ntwo π' | ws-tail -d --send -n 1 $ws/"
-is "$status $(cat "$out")" '0 "thanks"' "the answer to lines"
+is "$status $(cat "$out")" '0 "thanks"' "lines that are sent get an answer"
 is "$(said)" 'one
 
-two π' "lines are texts, an empty one and one without an end, too"
-is "$(jq -r 'select(.first == "81") | .mask' "$log" | sort -u | wc -l)" 3 "each has a mask of its own"
+two π' "lines are sent as texts, also an empty one and one without an end"
+is "$(jq -r 'select(.first == "81") | .mask' "$log" | sort -u | wc -l)" 3 \
+  "each line has a mask of its own"
 
 # Its end is not the end: the stream is followed on.
 mkfifo "$tmp/lines"
@@ -65,7 +66,8 @@ echo hello >"$tmp/lines"
 ok "a line is answered" wait_until 5 test -s "$tmp/tail.out"
 touch "$tmp/more"
 finished "$pid"
-is "$status $(tr '\n' ' ' <"$tmp/tail.out")" "0 1 2 " "standard input has ended, the stream has not"
+is "$status $(tr '\n' ' ' <"$tmp/tail.out")" "0 1 2 " \
+  "the stream goes on after the end of standard input"
 rm "$tmp/more"
 
 # Lines wait while the link is down.
@@ -102,8 +104,8 @@ frame 81 1
 listen
 S
 run sh -c "ws-tail -d --send -n 1 $ws/ <$tmp/input"
-is "$status $(said | tr '\n' ' ')" "2 ok fine " "a line that is no text is passed over"
-err_is 'ws-tail: standard input:2: not UTF-8' "and told, with its number"
+is "$status $(said | tr '\n' ' ')" "2 ok fine " "a line that is not UTF-8 is passed over"
+err_is 'ws-tail: standard input:2: not UTF-8' "a line that is not UTF-8 is told with its number"
 
 # --- input that never pauses
 mkfifo "$tmp/endless"
@@ -115,8 +117,8 @@ switch
 listen
 S
   run sh -c "timeout -s KILL 20 ws-tail --send --max-time 1 $ws/ <$source"
-  status_is "${case%% *}" "$source: the time is up nonetheless"
-  ok "$source: little is said" test "$(lines "$err")" -le 10
+  status_is "${case%% *}" "--max-time ends a ws-tail that reads $source"
+  ok "little is said of the lines of $source" test "$(lines "$err")" -le 10
 done
 printf '\377\n%.0s' $(seq 13) >"$tmp/input"
 script <<'S'
@@ -140,9 +142,11 @@ python3 -c "
 import sys
 for size in (16 << 20, 5000000, 70000): print('x' * size)" >"$tmp/large"
 t 0 "lines of 16 MB are sent" sh -c "ws-tail --send -n 2 $ws/ <$tmp/large"
-is "$(jq -r 'select(.first == "81") | .size' "$log" | tr '\n' ' ')" "16777216 5000000 70000 " "arrive whole"
+is "$(jq -r 'select(.first == "81") | .size' "$log" | tr '\n' ' ')" "16777216 5000000 70000 " \
+  "lines of 16 MB arrive whole"
 is "$(jq -r 'select(.first == "81") | .sha1' "$log" | head -n 1)" \
-  "$(head -c 16777216 "$tmp/large" | sha1sum | cut -d ' ' -f 1)" "they are the same, byte for byte"
+  "$(head -c 16777216 "$tmp/large" | sha1sum | cut -d ' ' -f 1)" \
+    "a line of 16 MB arrives the same, byte for byte"
 
 for words in '--data @-' '-H @-'; do
   # shellcheck disable=SC2086  # words

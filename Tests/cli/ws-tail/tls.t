@@ -21,8 +21,8 @@ S
 t 0 "an authority that is named is believed" \
   sh -c "echo hi | ws-tail --cacert '$tmp/authority' --send -n 2 $wss/s"
 out_is '{"data":"hello"}
-{"binary":"Ynl0ZXM="}' "messages arrive"
-is "$(jq -r 'select(.first == "81") | .text' "$log")" hi "and one is sent"
+{"binary":"Ynl0ZXM="}' "messages arrive over TLS"
+is "$(jq -r 'select(.first == "81") | .text' "$log")" hi "a message is sent over TLS"
 
 # TLS hands over 16 KB at a time: what it still holds is not waited for.
 script <<'S'
@@ -37,7 +37,8 @@ S
 head -c 3000000 /dev/zero | tr '\0' z >"$tmp/large"
 t 0 "large messages go both ways" \
   sh -c "ws-tail --cacert '$tmp/authority' --send -n 5 $wss/s <$tmp/large"
-is "$(jq -r '.data // (.binary | length)' "$out" | tr '\n' ' ')" "a b c 4000000 end " "arrive whole"
+is "$(jq -r '.data // (.binary | length)' "$out" | tr '\n' ' ')" "a b c 4000000 end " \
+  "large messages arrive whole over TLS"
 script <<'S'
 switch
 frame 81 1
@@ -48,12 +49,12 @@ run ws-tail -d --cacert "$tmp/authority" --max-retries 0 "$wss/s"
 is "$(jq -r 'select(.what == "frame") | .code' "$log")" 1000 "a close is answered over TLS"
 
 t 75 "a certificate that nobody vouches for is refused" ws-tail -v --max-retries 0 "$wss/"
-out_empty "nothing is printed"
-err_like "certificate" "and the reason is said"
-t 75 "the certificate is for another name" \
+out_empty "nothing is printed of a server that is refused"
+err_like "certificate" "the message on a refused server names the certificate"
+t 75 "a certificate for another name is refused" \
   ws-tail --cacert "$tmp/authority" --max-retries 0 "wss://127.0.0.1:$port/"
 run ws-tail --cacert "$tmp/missing" "$wss/"
-isnt "$status" 0 "a file that is not there"
+isnt "$status" 0 "an authority that is not there is an error"
 
 # A connection that breaks while much is being sent is a loss, and no signal.
 script <<'S'
@@ -65,7 +66,7 @@ frame 81 1
 listen
 S
 run sh -c "ws-tail -d --cacert '$tmp/authority' --send --retry-wait 0.01 -n 1 $wss/ <$tmp/large"
-is "$status $(cat "$out")" "0 1" "it goes on behind a reset"
+is "$status $(cat "$out")" "0 1" "ws-tail goes on behind a reset"
 
 # --- proxies
 cat >"$tmp/proxy.py" <<'END'
@@ -112,18 +113,21 @@ listen
 S
 run env https_proxy="$proxy" ws-tail -d --cacert "$tmp/authority" -n 1 -H 'X-Key: abc' "$wss/s"
 is "$status $(cat "$out")" "0 1" "wss goes through a proxy"
-like "$(cat "$tmp/proxied")" '^CONNECT localhost:[0-9]+ ' "it goes by a tunnel"
-unlike "$(cat "$tmp/proxied")" 'X-Key' "which sees no header of the request"
+like "$(cat "$tmp/proxied")" '^CONNECT localhost:[0-9]+ ' "wss goes by a tunnel of the proxy"
+unlike "$(cat "$tmp/proxied")" 'X-Key' "the proxy sees no header of the request"
 fingerprint=$(openssl x509 -noout -fingerprint -sha256 -in "$tmp/authority")
 config=$XDG_CONFIG_HOME/agentutils/config
 printf '[profile own]\nurl = %s\ntls-fingerprint = %s\n' "$wss" "${fingerprint#*=}" >"$config"
 run env https_proxy="$proxy" ws-tail -p own -d -n 1 "$wss/s"
-is "$status $(cat "$out")" "0 1" "to a server that is known by its fingerprint"
+is "$status $(cat "$out")" "0 1" \
+  "a server that is known by its fingerprint is reached through a proxy"
 printf '[profile own]\nurl = %s\ntls-fingerprint = %064d\n' "$wss" 0 >"$config"
 : >"$log"
-t 77 "which is looked at behind the proxy" env https_proxy="$proxy" ws-tail -p own -n 1 "$wss/s"
-err_like 'certificate has changed' "as anywhere"
-is "$(requests .path)" "" "before anything is sent"
+t 77 "a wrong fingerprint is refused behind the proxy" \
+  env https_proxy="$proxy" ws-tail -p own -n 1 "$wss/s"
+err_like 'certificate has changed' \
+  "the message behind the proxy says that the certificate has changed"
+is "$(requests .path)" "" "nothing is sent to a changed certificate behind the proxy"
 
 serve </dev/null
 script <<'S'
@@ -135,7 +139,7 @@ S
 : >"$tmp/proxied"
 run env http_proxy="$proxy" ws-tail -d -n 1 "ws${url#http}/s"
 is "$status $(cat "$out")" "0 1" "ws goes through a proxy"
-like "$(cat "$tmp/proxied")" '^CONNECT 127.0.0.1:[0-9]+ ' "it goes by a tunnel, too"
+like "$(cat "$tmp/proxied")" '^CONNECT 127.0.0.1:[0-9]+ ' "ws goes by a tunnel of the proxy, too"
 : >"$tmp/proxied"
 echo secret-token-1 >"$tmp/token"
 chmod 600 "$tmp/token"
