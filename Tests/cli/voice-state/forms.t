@@ -122,7 +122,8 @@ usage() {
     "the usage is shown after voice-state $*"
 }
 usage --panel nothing
-is "$(head -n 1 "$err")" "voice-state: --panel nothing: no such panel; there are $(voice-state --completions words --panel '' | paste -s -d , - | sed 's/,/, /g')" "with the names of all panels"
+is "$(head -n 1 "$err")" "voice-state: --panel nothing: no such panel; there are $(voice-state --completions words --panel '' | paste -s -d , - | sed 's/,/, /g')" \
+  "the message on a bad --panel names all panels"
 usage -o html
 usage --prompt secret
 usage -q -w
