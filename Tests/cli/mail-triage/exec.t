@@ -35,7 +35,7 @@ END
 chmod +x model
 t 0 "a command judges the mails" mail-triage --exec ./model mail
 is "$(urgencies)" "mail/m0@x urgent mail/m1@x noise mail/m2@x attention" \
-  "its first word counts, or the urgency of its object"
+  "the first word of a command counts, or the urgency of its object"
 is "$(jq -r '.type + .category' record | head -n 1)" notificationemail \
   "the command reads the record of the mail"
 not_ok "nothing of a mail is in the command's words or environment" \

@@ -44,13 +44,13 @@ is "$(jq -c 'del(.profile)' "$out")" "$(jq -c . records)" \
 # --- records of ours pass, as they are
 sed 's/"backend"/"new_member":1.10,"backend"/' records >own
 run turn-fold own
-ok "its own records pass byte for byte" cmp -s "$out" own
+ok "turn-fold's own records pass byte for byte" cmp -s "$out" own
 run sh -c 'cat own own | turn-fold'
 ok "the same records a second time change nothing" cmp -s "$out" own
 run sh -c 'tac own | turn-fold | jq -r "\"\(.id) \(.state)\"" | xargs'
 out_is "u completed m final stream_assistant_u aborted c succeeded" "an end never turns back"
 run sh -c 'turn-fold -f own | jq -r .state | xargs'
-out_is "succeeded aborted final completed" "-f prints the ends of its own records"
+out_is "succeeded aborted final completed" "-f prints the ends of turn-fold's own records"
 printf '{"type":"turn","backend":"pincer","id":"n","thread":"t","state":"pondering"}\n' >news
 run turn-fold news
 ok "a state that is not known passes" cmp -s "$out" news
