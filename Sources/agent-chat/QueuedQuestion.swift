@@ -35,7 +35,7 @@ struct QueuedQuestion {
     let entries = try file.add { waiting in
       // One that nobody repeats is for its writer to decide on; it keeps nobody waiting.
       let waits = waiting.open.contains {
-        $0.place == nil && ($0.sent.isEmpty || line.knowsKeys)
+        $0.place == nil && (!$0.wasSent || line.knowsKeys)
       }
       isFirst = isFirst && !waits
       return [.prompt(text: question.text, thread: question.thread)]
@@ -54,7 +54,7 @@ struct QueuedQuestion {
     var question = question
     question.key = item.id.description
     loop.onSending = {
-      do throws(Failure) { try file.note(OutboxAttempt(), of: item) } catch {
+      do throws(Failure) { try file.noteSending(item) } catch {
         return error
       }
       return nil

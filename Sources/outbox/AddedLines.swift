@@ -9,7 +9,7 @@ struct AddedLines {
   private let records: PDSRecords?
   private let copies: RecordCopies?
   private var faults: FaultLog
-  private var changes: [OutboxEntry.Change] = []
+  private var changes: [OutboxChange] = []
 
   private static let most = 256
 
@@ -51,17 +51,12 @@ struct AddedLines {
     try output.write(entries.map { OutboxItem($0) }, of: file)
   }
 
-  private func change(_ line: UnsafeRawBufferPointer) throws(Failure) -> OutboxEntry.Change {
-    let member = { (name: String) -> String? in
-      guard let value = try? ScanMembers.value(of: name, in: line), value.isString else {
-        return nil
-      }
-      return value.string
-    }
+  private func change(_ line: UnsafeRawBufferPointer) throws(Failure) -> OutboxChange {
+    let member = { ScanMembers.text(of: $0, in: line) }
     if let (fault, offset) = ScanValidator.firstFault(line) {
       throw Failure("\(fault.reason) at byte \(offset)")
     }
-    if member("op") != nil { return try OutboxEntry.Change(reading: line) }
+    if member("op") != nil { return try OutboxChange(reading: line) }
     if member("type") == "message" {
       guard member("role") == "user" else { throw Failure("a message that is not the user's") }
       guard let text = member("text"), !text.isEmpty else {

@@ -45,9 +45,7 @@ struct Flush {
     let file = try OutboxFile(profile: profile, diagnostics)
     try file.look()
     if file.fold.isIdle { return try file.compact() }
-    guard let lock = try file.sender(patience: options.maxTime) else {
-      throw Failure(file.path, "another process sends what is in it", .temporary)
-    }
+    let lock = try file.sendingLock(patience: options.maxTime)
     defer { lock.release() }
     try file.compact()
     let waiting = file.fold.open
@@ -90,14 +88,14 @@ struct Flush {
     _ items: [OutboxItem], _ file: OutboxFile, _ diagnostics: Diagnostics
   ) throws {
     if items.isEmpty { return }
-    var line: (any PromptSender)?
+    var line: PromptLine?
     do { line = try self.line(file, diagnostics) } catch { fail(error, diagnostics) }
     for item in items {
       guard let there = line else {
         try say(item, file)
         continue
       }
-      if !item.sent.isEmpty, !there.mayRepeat(item) {
+      if item.wasSent, !there.mayRepeat {
         diagnostics.error(
           item.id.description, "it was perhaps said, and is not said again by itself")
         try say(item, file)
@@ -112,7 +110,7 @@ struct Flush {
         continue
       }
       do {
-        try say(try OutboxSender.say(item, there, file), file)
+        try say(try there.say(item, of: file), file)
       } catch let failure as Failure {
         fail(failure, diagnostics)
         line = nil
@@ -136,7 +134,7 @@ struct Flush {
     return !Confirmation.isYes("\(words)\n\(item.id), \(since). Say it now?")
   }
 
-  private func line(_ file: OutboxFile, _ diagnostics: Diagnostics) throws -> any PromptSender {
+  private func line(_ file: OutboxFile, _ diagnostics: Diagnostics) throws -> PromptLine {
     var access = options.access
     access.profile = file.profile
     return try PromptLine(
@@ -149,10 +147,7 @@ struct Flush {
   ) throws -> OutboxSender {
     var access = options.access
     access.profile = file.profile
-    var limits = PDSLimits()
-    limits.maxRetries = .max
-    limits.timeout = options.maxTime
-    limits.option = "--max-time"
+    let limits = PDSLimits(timeout: options.maxTime, maxRetries: .max, option: "--max-time")
     let records = PDSRecords(
       try PDSAccess(access, tokenTime: options.tokenTime, diagnostics: diagnostics),
       repository: nil, limits, diagnostics)

@@ -38,9 +38,7 @@ private func drop(
   _ options: OutboxOptions, _ file: OutboxFile, _ output: ItemOutput, _ diagnostics: Diagnostics
 ) throws -> ExitStatus {
   // What is on its way just now cannot be called back.
-  guard let lock = try file.sender(patience: 10) else {
-    throw Failure(file.path, "another process sends what is in it", .temporary)
-  }
+  let lock = try file.sendingLock(patience: 10)
   defer { lock.release() }
   try file.look()
   let known = file.fold.open + file.fold.closed

@@ -58,11 +58,9 @@ struct PDSOptions {
   var tokenTime: Double? { verb == .watch ? follow.reconnect.maxTime : timeout }
 
   var limits: PDSLimits {
-    var limits = PDSLimits()
-    if let timeout { limits.timeout = timeout }
     // What is kept can be tried again later.
-    limits.maxRetries = follow.reconnect.maxRetries ?? (isQueued ? 0 : limits.maxRetries)
-    return limits
+    PDSLimits(
+      timeout: timeout, maxRetries: follow.reconnect.maxRetries ?? (isQueued ? 0 : nil))
   }
 
   static let table = OptionTable<PDSOptions>(

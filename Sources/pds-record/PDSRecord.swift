@@ -66,11 +66,9 @@ private func run(
     var lines = RecordLines(options, records, queue, copies, output, diagnostics)
     return try lines.run()
   case .watch:
-    let firehose = try PDSFirehose(
-      access, repository: options.repository, options.limits, diagnostics)
-    let stream = try firehose.stream(
-      of: options.watched, from: options.from.map(Int64.init),
-      state: options.state.map { ResumeFile($0) })
+    let stream = try access.stream(
+      of: options.repository, options.watched, from: options.from.map(Int64.init),
+      state: options.state.map { ResumeFile($0) }, options.limits, diagnostics)
     let output = EventOutput(receivedAt: options.follow.receivedAt)
     return Follow(options.follow, access.client, stream, output: output, diagnostics).run()
   }

@@ -192,7 +192,7 @@ struct RecordLines {
     }
     let isSettled = book?.isSettled(key) == true
     let history = isSettled ? RecordQueue.History.kept : known == nil ? .new : .perhapsKept
-    let outcome = try queue.write(.put(place, draft, base: .absent, was: nil), history)
+    let outcome = try queue.write(.put(place, draft, base: .absent), history)
     // What was given up can be tried again.
     if outcome.status != .negative { try book?.settle(key, for: line) }
     return kept(outcome)
@@ -211,7 +211,7 @@ struct RecordLines {
       return try written(
         try records.put(draft, place.collection, place.key, swap: swap), place, draft)
     }
-    return kept(try queue.write(.put(place, draft, base: swap, was: nil)))
+    return kept(try queue.write(.put(place, draft, base: swap)))
   }
 
   private mutating func delete(_ place: RecordPlace, _ swap: RecordSwap) throws -> [UInt8] {

@@ -20,7 +20,7 @@ final class RecordQueue {
     file = try OutboxFile(profile: profile, diagnostics)
     self.copies = copies ?? RecordCopies(profile: file.profile, account: records.account)
     sender = OutboxSender(file, records, self.copies)
-    patience = options.limits.timeout
+    patience = options.timeout ?? 60
     (self.records, self.diagnostics) = (records, diagnostics)
   }
 
@@ -40,7 +40,7 @@ final class RecordQueue {
   }
 
   func write(
-    _ change: OutboxEntry.Change, _ history: History = .new
+    _ change: OutboxChange, _ history: History = .new
   ) throws(Failure) -> (row: [UInt8], status: ExitStatus) {
     guard let place = change.place else { return ([], .failure) }
     var change = try seen(change.made(from: copies))
@@ -54,12 +54,15 @@ final class RecordQueue {
         }
         if let row = earlier(place, change, history) { return (row, .success) }
         // What is there is to be looked at before anything is written.
-        if failure != nil, case .put(_, let draft, _, _) = change {
-          change = .put(place, draft, base: .any, was: nil)
+        if failure != nil, case .put(let draft) = change.action {
+          change = .put(place, draft, base: .any)
         }
       }
     }
-    let kept = if let waiting { waiting } else { try keep(change) }
+    let kept =
+      if let waiting { waiting } else {
+        OutboxItem(try file.add { _ in [change.made(from: copies)] }[0])
+      }
     if failure == nil {
       do throws(Failure) {
         if let item = try send(place) { return answer(item) }
@@ -80,10 +83,10 @@ final class RecordQueue {
 
   /// A deletion of what is there now, where nothing else says of what: who asks for it now means
   /// that, and what comes behind it is somebody else's.
-  private func seen(_ change: OutboxEntry.Change) throws(Failure) -> OutboxEntry.Change {
-    guard case .delete(let place, .any) = change, place.owner == nil, failure == nil else {
-      return change
-    }
+  private func seen(_ change: OutboxChange) throws(Failure) -> OutboxChange {
+    guard case .delete = change.action, change.base == .any, let place = change.place,
+      place.owner == nil, failure == nil
+    else { return change }
     try file.look()
     if file.fold.item(of: place) != nil { return change }
     do throws(Failure) {
@@ -107,7 +110,7 @@ final class RecordQueue {
   /// The row of a record that an earlier run wrote, and that was perhaps edited or deleted since;
   /// nil where none did, or nobody knows.
   private func earlier(
-    _ place: RecordPlace, _ change: OutboxEntry.Change, _ history: History
+    _ place: RecordPlace, _ change: OutboxChange, _ history: History
   ) -> [UInt8]? {
     var copy = copies.record(place)
     do throws(Failure) {
@@ -126,16 +129,8 @@ final class RecordQueue {
     }
   }
 
-  private func keep(_ change: OutboxEntry.Change) throws(Failure) -> OutboxItem {
-    OutboxItem(try file.add(change.made(from: copies)))
-  }
-
   private func send(_ place: RecordPlace) throws(Failure) -> OutboxItem? {
-    let lock: LockFile?
-    lock = try file.sender(patience: patience)
-    guard let lock else {
-      throw Failure(file.path, "another process sends what is in it", .temporary)
-    }
+    let lock = try file.sendingLock(patience: patience)
     defer { lock.release() }
     try sender.settle()
     return try sender.send(place)
@@ -151,12 +146,12 @@ final class RecordQueue {
 
   /// What came of a change that waits no more: another process sent it, or a person dropped it.
   private func taken(
-    _ kept: OutboxItem, _ place: RecordPlace, _ change: OutboxEntry.Change
+    _ kept: OutboxItem, _ place: RecordPlace, _ change: OutboxChange
   ) throws(Failure) -> (row: [UInt8], status: ExitStatus) {
     let uri = ATURI(try records.repository(), place.collection, place.key)
     let there = try records.get(uri).flatMap { CopiedRecord(row: $0, time: .now()) }
     var wanted: CID?
-    if case .put(_, let draft, _, _) = change { wanted = draft.cid }
+    if case .put(let draft) = change.action { wanted = draft.cid }
     if there?.cid == wanted { return (try row(place, change), .success) }
     var item = kept
     let reason = "another process took it, and it is not what is there"
@@ -165,11 +160,11 @@ final class RecordQueue {
   }
 
   private func row(
-    _ place: RecordPlace, _ change: OutboxEntry.Change
+    _ place: RecordPlace, _ change: OutboxChange
   ) throws(Failure) -> [UInt8] {
     let uri = ATURI(try records.repository(), place.collection, place.key)
     let text = RecordText().string("uri", uri.description)
-    guard case .put(_, let draft, _, _) = change else { return text.bytes }
+    guard case .put(let draft) = change.action else { return text.bytes }
     return text.string("cid", draft.cid.description).bytes
   }
 

@@ -154,15 +154,16 @@ public final class OutboxFile {
       Result<OutboxLine, Failure> { () throws(Failure) in try OutboxLine(pointer) }
     }
     var found = try result.get()
-    if case .entry(let entry) = found, let place = entry.change.place, let owner = place.owner,
+    if case .entry(var entry) = found, let place = entry.change.place, let owner = place.owner,
       isOwn(owner)
     {
-      found = .entry(OutboxEntry(id: entry.id, time: entry.time, entry.change.of(place.own)))
+      entry.change.place = RecordPlace(place.collection, place.key)
+      found = .entry(entry)
     }
     guard fold.receive(found) else { throw Failure("an id that was there before") }
     switch found {
     case .entry(let entry): lines.append((line, [entry.id]))
-    case .sending(_, let ids), .ack(_, let ids, _): lines.append((line, ids))
+    case .sending(_, _, let ids), .ack(_, let ids, _): lines.append((line, ids))
     case .other: lines.append((line, nil))
     }
   }
@@ -174,29 +175,31 @@ public final class OutboxFile {
   /// - Parameter changes: what is to happen, made of what waits already.
   /// - Throws: `Failure`; none of them is there then.
   public func add(
-    _ changes: (OutboxFold) -> [OutboxEntry.Change]
+    _ changes: (OutboxFold) -> [OutboxChange]
   ) throws(Failure) -> [OutboxEntry] {
     try writing { () throws(Failure) in
-      let entries = changes(fold).map { OutboxEntry(id: newID(), time: .now(), $0) }
-      try append(entries: entries.map(\.bytes))
+      let entries = changes(fold).map { OutboxEntry(id: newID(), time: .now(), change: $0) }
+      let more = entries.reduce(0) { $0 + $1.bytes.count + 1 }
+      guard offset + more <= Self.mostToAdd else {
+        throw Failure(path, "full: it would be larger than \(Self.mostToAdd) bytes")
+      }
+      try append(entries.map(\.bytes))
       return entries
-    }
-  }
-
-  /// The same of one.
-  public func add(_ change: OutboxEntry.Change) throws(Failure) -> OutboxEntry {
-    try writing { () throws(Failure) in
-      let entry = OutboxEntry(id: newID(), time: .now(), change)
-      try append(entries: [entry.bytes])
-      return entry
     }
   }
 
   /// Says that something is sent now.
   ///
   /// - Throws: `Failure`; it must not be sent then.
-  public func note(_ attempt: OutboxAttempt, of item: OutboxItem) throws(Failure) {
-    try writing { () throws(Failure) in try append([attempt.bytes(item.ids, .now())]) }
+  public func noteSending(_ item: OutboxItem) throws(Failure) {
+    try noteSending(item, nil, [])
+  }
+
+  func noteSending(
+    _ item: OutboxItem, _ cid: CID?, _ conflicts: [[UInt8]]
+  ) throws(Failure) {
+    let line = OutboxLine.sending(cid, conflicts: conflicts, item.ids, .now())
+    try writing { () throws(Failure) in try append([line]) }
   }
 
   /// Says what became of an item.
@@ -228,9 +231,15 @@ public final class OutboxFile {
     }
   }
 
-  /// Who sends: one process at a time.
+  /// As long as it is held, no other process sends.
   ///
-  /// - Returns: nil when another one does for longer than that.
+  /// - Throws: `Failure`, also when another one does for longer than that.
+  public func sendingLock(patience: Double) throws(Failure) -> LockFile {
+    if let lock = try sender(patience: patience) { return lock }
+    throw Failure(path, "another process sends what is in it", .temporary)
+  }
+
+  /// The same; nil when another one does.
   public func sender(patience: Double) throws(Failure) -> LockFile? {
     try Folders.make(place.folder)
     return try LockFile(place.sender, patience: patience)
@@ -241,14 +250,6 @@ public final class OutboxFile {
       let id = clock.next(now: Clock.unix)
       if !fold.knows(id) { return id }
     }
-  }
-
-  private func append(entries: [[UInt8]]) throws(Failure) {
-    let more = entries.reduce(0) { $0 + $1.count + 1 }
-    guard offset + more <= Self.mostToAdd else {
-      throw Failure(path, "full: it would be larger than \(Self.mostToAdd) bytes")
-    }
-    try append(entries)
   }
 
   private func append(_ added: [[UInt8]]) throws(Failure) {

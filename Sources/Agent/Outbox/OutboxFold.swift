@@ -67,18 +67,18 @@ public struct OutboxFold: Sendable {
       } else {
         prompts.append((entry, []))
       }
-    case .sending(let attempt, let ids): receive(attempt, ids)
+    case .sending(let cid, let conflicts, let ids): receive(sending: cid, conflicts, ids)
     case .ack(let ack, let ids, let time): receive(ack, ids, time)
     case .other: break
     }
     return true
   }
 
-  private mutating func receive(_ attempt: OutboxAttempt, _ ids: [TID]) {
+  private mutating func receive(sending cid: CID?, _ conflicts: [[UInt8]], _ ids: [TID]) {
     guard let last = ids.last, let place = places[last] else { return }
     guard let place else {
       guard let index = prompts.firstIndex(where: { $0.entry.id == last }) else { return }
-      prompts[index].sent.append(.init(cid: nil, record: nil, conflicts: []))
+      prompts[index].sent.append(.init())
       return
     }
     guard var waiting = records[place] else { return }
@@ -87,12 +87,11 @@ public struct OutboxFold: Sendable {
     let item = Self.item(place, waiting)
     guard case .put(let draft) = item.action else {
       // From here on it is a deletion of that, and of nothing that comes behind it.
-      if let cid = attempt.cid, item.base == .any { records[place]?.base = (.cid(cid), nil) }
-      records[place]?.sent.append(.init(cid: nil, record: nil, conflicts: []))
+      if let cid, item.change.base == .any { records[place]?.base = (.cid(cid), nil) }
+      records[place]?.sent.append(.init())
       return
     }
-    records[place]?.sent.append(
-      .init(cid: attempt.cid, record: draft.bytes, conflicts: attempt.conflicts))
+    records[place]?.sent.append(.init(cid: cid, record: draft.bytes, conflicts: conflicts))
   }
 
   private mutating func receive(_ ack: OutboxAck, _ ids: [TID], _ time: Timestamp) {
@@ -134,27 +133,27 @@ public struct OutboxFold: Sendable {
     switch item.action {
     case .put(let draft) where state == .done || state == .merged: (.cid(draft.cid), draft.bytes)
     case .delete where state == .done: (.absent, nil)
-    default: (item.base, item.was)
+    default: (item.change.base, item.change.was)
     }
   }
 
   private static func item(_ place: RecordPlace, _ waiting: Waiting) -> OutboxItem {
-    let first = OutboxItem(waiting.entries[0])
-    var (base, was) = waiting.base ?? (first.base, first.was)
-    var action = OutboxItem(waiting.entries[waiting.entries.count - 1]).action
+    let changes = waiting.entries.map(\.change)
+    var change = changes[0]
+    if let base = waiting.base { (change.base, change.was) = base }
+    change.action = changes[changes.count - 1].action
     // One that was sent is perhaps there.
-    if case .delete = action, base == .absent, waiting.sent.isEmpty { action = .nothing }
-    // Whoever changed it next knew what is there.
-    if base == .any,
-      let next = waiting.entries.lazy.map({ OutboxItem($0) }).first(where: { $0.base != .any })
-    {
-      (base, was) = (next.base, next.was)
+    if case .delete = change.action, change.base == .absent, waiting.sent.isEmpty {
+      change.action = .nothing
     }
-    var item = OutboxItem(
-      ids: waiting.entries.map(\.id), time: first.time, place: place, action: action)
-    (item.base, item.was, item.sent) = (base, was, waiting.sent)
-    item.isRenewed = waiting.entries.dropLast().contains {
-      if case .delete = $0.change { true } else { false }
+    // Whoever changed it next knew what is there.
+    if change.base == .any, let next = changes.first(where: { $0.base != .any }) {
+      (change.base, change.was) = (next.base, next.was)
+    }
+    var item = OutboxItem(waiting.entries, change)
+    item.sent = waiting.sent
+    item.isRenewed = changes.dropLast().contains {
+      if case .delete = $0.action { true } else { false }
     }
     return item
   }

@@ -73,27 +73,13 @@ public struct OutboxAck: Sendable {
   }
 }
 
-/// Said before something is sent: from here on it may be there.
-public struct OutboxAttempt: Sendable {
-  /// What was sent; of a deletion what is to be gone, where the entry does not say that; nil
-  /// for any other deletion and for a prompt.
-  public var cid: CID?
-  /// What lost in the merge that made it, one JSON object each.
-  public var conflicts: [[UInt8]]
-
-  public init(cid: CID? = nil, conflicts: [[UInt8]] = []) {
-    (self.cid, self.conflicts) = (cid, conflicts)
-  }
-
-  func bytes(_ ids: [TID], _ time: Timestamp) -> [UInt8] {
-    OutboxLine.about(ids, op: "sending", time).string("cid", cid?.description)
-      .list("conflicts", conflicts.isEmpty ? nil : conflicts).bytes
-  }
-}
-
+/// A line of the file (Agent/Outbox/CONTRACT.md 1).
 enum OutboxLine {
   case entry(OutboxEntry)
-  case sending(OutboxAttempt, ids: [TID])
+  /// Something is sent now: from here on it may be there. The CID is that of what is sent; of a
+  /// deletion that of what is to be gone, where the entry does not say that; nil for any other
+  /// deletion and for a prompt. The conflicts are what lost in the merge that made it.
+  case sending(CID?, conflicts: [[UInt8]], ids: [TID])
   case ack(OutboxAck, ids: [TID], Timestamp)
   /// Of another version, left alone.
   case other
@@ -111,36 +97,100 @@ enum OutboxLine {
     guard let time = try fields.text("at").flatMap({ Timestamp(rfc3339: $0) }) else {
       throw Failure("at is not a time")
     }
-    let ids = fields.texts("covers").compactMap { TID($0) } + [id]
-    switch op {
-    case "sending":
-      self = .sending(
-        OutboxAttempt(
-          cid: try fields.text("cid").flatMap { CID($0) }, conflicts: fields.elements("conflicts")),
-        ids: ids)
-    case "ack":
-      guard let state = try fields.text("state").flatMap({ OutboxState(rawValue: $0) }),
-        state.isEnd
-      else {
-        self = .other
-        return
-      }
-      var ack = OutboxAck(
-        state, cid: try fields.text("cid").flatMap { CID($0) }, reason: try fields.text("reason"),
-        conflicts: fields.elements("conflicts"))
-      ack.ours = fields.object("ours").map { Array($0.bytes) }
-      ack.theirs = fields.object("theirs").map { Array($0.bytes) }
-      ack.isByHand = try fields.text("by") == "hand"
-      self = .ack(ack, ids: ids, time)
-    default:
-      self = .entry(
-        OutboxEntry(id: id, time: time, try OutboxEntry.Change(reading: line)))
+    if op != "sending", op != "ack" {
+      self = .entry(OutboxEntry(id: id, time: time, change: try OutboxChange(reading: line)))
+      return
     }
+    let ids = fields.elements("covers").compactMap { Self.text($0).flatMap { TID($0) } } + [id]
+    let cid = try fields.text("cid").flatMap { CID($0) }
+    let conflicts = fields.elements("conflicts")
+    if op == "sending" {
+      self = .sending(cid, conflicts: conflicts, ids: ids)
+      return
+    }
+    guard let state = try fields.text("state").flatMap({ OutboxState(rawValue: $0) }), state.isEnd
+    else {
+      self = .other
+      return
+    }
+    var ack = OutboxAck(
+      state, cid: cid, reason: try fields.text("reason"), conflicts: conflicts)
+    (ack.ours, ack.theirs) = (fields.object("ours"), fields.object("theirs"))
+    ack.isByHand = try fields.text("by") == "hand"
+    self = .ack(ack, ids: ids, time)
+  }
+
+  /// The text of a value that is a string.
+  static func text(_ value: [UInt8]?) -> String? {
+    value?.withUnsafeBytes { bytes in
+      let value = ScanValue(bytes)
+      return value.isString ? value.string : nil
+    }
+  }
+
+  static func sending(
+    _ cid: CID?, conflicts: [[UInt8]] = [], _ ids: [TID], _ time: Timestamp
+  ) -> [UInt8] {
+    about(ids, op: "sending", time).string("cid", cid?.description)
+      .list("conflicts", conflicts.isEmpty ? nil : conflicts).bytes
   }
 
   static func about(_ ids: [TID], op: String, _ time: Timestamp) -> RecordText {
     let covers = ids.dropLast().map(\.description)
     return RecordText().string("id", ids.last?.description).string("op", op).time(time, as: "at")
       .strings("covers", covers.isEmpty ? nil : covers)
+  }
+}
+
+/// The members of one JSON object.
+struct OutboxFields {
+  private let line: UnsafeRawBufferPointer
+
+  init(_ line: UnsafeRawBufferPointer) throws(Failure) {
+    try RecordDraft.checkText(line)
+    guard line.first == UInt8(ascii: "{") else { throw Failure("not an object") }
+    self.line = line
+  }
+
+  private func value(_ name: String) -> ScanValue {
+    (try? ScanMembers.value(of: name, in: line)) ?? .absent
+  }
+
+  func object(_ name: String) -> [UInt8]? {
+    let value = value(name)
+    return value.isObject ? Array(value.bytes) : nil
+  }
+
+  func text(_ name: String) throws(Failure) -> String? {
+    let value = value(name)
+    if value.isNull { return nil }
+    guard value.isString, let text = value.string else { throw Failure("\(name) is not a string") }
+    return text
+  }
+
+  func elements(_ name: String) -> [[UInt8]] { Answer.elements(Array(value(name).bytes)) ?? [] }
+
+  /// `collection` and `rkey`, and `repo` where somebody has yet to say whose that is.
+  func place() throws(Failure) -> RecordPlace {
+    guard let collection = try text("collection").flatMap({ NSID($0) }) else {
+      throw Failure("collection is not the name of a collection")
+    }
+    guard let key = try text("rkey").flatMap({ RecordKey($0) }) else {
+      throw Failure("rkey is not a record key")
+    }
+    let name = try text("repo")
+    let owner = name.flatMap { Repository($0) }
+    if owner == nil, name != nil { throw Failure("repo is neither a DID nor a handle") }
+    return RecordPlace(collection, key, of: owner)
+  }
+
+  /// `base`: missing where it is not known, null where there was none.
+  func base() throws(Failure) -> RecordSwap {
+    let value = value("base")
+    if value.isNull { return value.isAbsent ? .any : .absent }
+    guard value.isString, let cid = value.string.flatMap({ CID($0) }) else {
+      throw Failure("base is neither a CID nor null")
+    }
+    return .cid(cid)
   }
 }

@@ -1,35 +1,17 @@
 public import Core
 import Records
 
-/// Says the prompts of an outbox to an agent.
-public protocol PromptSender {
-  /// Whether a prompt that was perhaps said may be said again, because the agent's server knows
-  /// it by its id.
-  func mayRepeat(_ prompt: OutboxItem) -> Bool
-  /// Says one, after those before it were answered.
-  ///
-  /// - Parameters:
-  ///   - prompt: of the action `prompt`. One of the state `unconfirmed` was perhaps said before:
-  ///     only a backend that knows it again by its id may be told it once more.
-  ///   - begin: to be called before a byte of it is on the wire.
-  /// - Returns: what came of it; nil when it goes on waiting as it is.
-  /// - Throws: `Failure` when nothing more can be said now.
-  func send(
-    _ prompt: OutboxItem, begin: @escaping () throws(Failure) -> Void
-  ) throws(Failure) -> OutboxAck?
-}
-
 /// Sends what waits in an outbox, each thing once (Agent/Outbox/CONTRACT.md 4). Whoever calls it
 /// has the lock `OutboxFile.sender`.
 public struct OutboxSender {
   private let file: OutboxFile
   private let records: PDSRecords
-  private let copies: RecordCopies?
+  private let copies: RecordCopies
 
   static let mostRounds = 5
 
   /// - Parameter copies: told what is there in the end.
-  public init(_ file: OutboxFile, _ records: PDSRecords, _ copies: RecordCopies?) {
+  public init(_ file: OutboxFile, _ records: PDSRecords, _ copies: RecordCopies) {
     (self.file, self.records, self.copies) = (file, records, copies)
     records.isQueued = true
     file.isOwn = records.isOwn
@@ -42,7 +24,7 @@ public struct OutboxSender {
     let owners = Set(file.fold.open.compactMap { $0.place?.owner })
     if owners.isEmpty { return }
     for owner in owners { _ = try records.owns(owner) }
-    try local { () throws(Failure) in try file.lookAgain() }
+    try file.lookAgain()
   }
 
   /// Sends what waits for a record.
@@ -51,11 +33,11 @@ public struct OutboxSender {
   /// - Throws: `Failure` when it could not be sent, or the answer could not be kept: it
   ///   waits then as before. `failure` is about this record: others may be sent all the same.
   public func send(_ place: RecordPlace) throws(Failure) -> OutboxItem? {
-    try local { () throws(Failure) in try file.look() }
+    try file.look()
     guard let item = file.fold.item(of: place) else { return nil }
     if let owner = place.owner, !(try records.owns(owner)) {
       let ack = OutboxAck(.dropped, reason: "somebody else's record")
-      return try local { () throws(Failure) in try file.answer(item, ack) }
+      return try file.answer(item, ack)
     }
     let ack: OutboxAck
     switch item.action {
@@ -64,32 +46,11 @@ public struct OutboxSender {
     case .nothing: ack = OutboxAck(.done, reason: "it was never sent")
     case .prompt: return nil
     }
-    return try local { () throws(Failure) in try file.answer(item, ack) }
+    return try file.answer(item, ack)
   }
 
   /// Whether only a page was answered, while the server is there: others may be sent then.
   public var isServerThereBehindPage: Bool { records.isThereBehindPage }
-
-  /// Says a prompt.
-  ///
-  /// - Parameter prompts: how; nil where nothing knows.
-  /// - Returns: the prompt, with its answer if it has one.
-  /// - Throws: `Failure` as above.
-  public static func say(
-    _ item: OutboxItem, _ prompts: (any PromptSender)?, _ file: OutboxFile
-  ) throws(Failure) -> OutboxItem {
-    let ack = try prompts?.send(item) { () throws(Failure) in
-      try file.note(OutboxAttempt(), of: item)
-    }
-    guard let ack else { return item }
-    return try file.answer(item, ack)
-  }
-
-  private func local<Result>(
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    return try body()
-  }
 
   // MARK: - Records
 
@@ -103,20 +64,20 @@ public struct OutboxSender {
       row = try records.get(uri)
     }
     guard let row else {
-      copies?.note(place, nil)
+      copies.note(place, nil)
       return nil
     }
     guard let found = CopiedRecord(row: row, time: .now()) else {
       throw Failure(uri.description, "the server's answer has no record", .failure)
     }
-    copies?.note(place, found)
+    copies.note(place, found)
     return found
   }
 
   private func put(
     _ draft: RecordDraft, _ place: RecordPlace, _ item: OutboxItem
   ) throws(Failure) -> OutboxAck {
-    var swap = item.base
+    var swap = item.change.base
     var (sent, isMerged) = (draft, false)
     var conflicts: [[UInt8]] = []
     // A server may ignore that nothing is to be there, and what was sent is perhaps there.
@@ -125,12 +86,10 @@ public struct OutboxSender {
     while true {
       var refusal: String?
       if !isLookedFirst {
-        try local { () throws(Failure) in
-          try file.note(OutboxAttempt(cid: sent.cid, conflicts: conflicts), of: item)
-        }
+        try file.noteSending(item, sent.cid, conflicts)
         switch try records.put(sent, place.collection, place.key, swap: swap) {
         case .done(let row):
-          copies?.note(place, sent, row)
+          copies.note(place, sent, row)
           var ack = OutboxAck(isMerged ? .merged : .done, cid: sent.cid, conflicts: conflicts)
           ack.row = row
           return ack
@@ -164,7 +123,7 @@ public struct OutboxSender {
       }
       let merge: ThreeWayMerge
       (merge, conflicts) = merged(draft, item, theirs)
-      guard let next = Self.draft(merge.record, place.collection) else {
+      guard let next = try? RecordDraft(merge.record, for: place.collection) else {
         return conflict("it cannot be merged with what is there", draft, theirs)
       }
       (sent, isMerged) = (next, next.cid != draft.cid || !conflicts.isEmpty)
@@ -179,7 +138,7 @@ public struct OutboxSender {
 
   /// Whether what is there is what the person knew, for all that is known.
   private func isExpected(_ theirs: CopiedRecord, _ item: OutboxItem) -> Bool {
-    item.base == .any || item.base == .cid(theirs.cid)
+    item.change.base == .any || item.change.base == .cid(theirs.cid)
       || item.sent.contains { $0.cid == theirs.cid }
   }
 
@@ -187,8 +146,8 @@ public struct OutboxSender {
     _ draft: RecordDraft, _ item: OutboxItem, _ theirs: CopiedRecord
   ) -> (ThreeWayMerge, [[UInt8]]) {
     let own = item.sent.last { $0.cid == theirs.cid }
-    var was = own?.record ?? item.was
-    if own == nil, case .cid(let base) = item.base, base == theirs.cid { was = theirs.value }
+    var was = own?.record ?? item.change.was
+    if own == nil, case .cid(let base) = item.change.base, base == theirs.cid { was = theirs.value }
     let merge = ThreeWayMerge(was: was, ours: draft.bytes, theirs: theirs.value)
     return (merge, (own?.conflicts ?? []) + merge.conflicts)
   }
@@ -196,8 +155,8 @@ public struct OutboxSender {
   /// Nothing is there: nil when the record is to be written all the same.
   private func onDeletion(_ draft: RecordDraft, _ item: OutboxItem) -> OutboxAck? {
     if item.isRenewed { return nil }
-    guard case .cid = item.base else { return nil }
-    guard let was = item.was else {
+    guard case .cid = item.change.base else { return nil }
+    guard let was = item.change.was else {
       return conflict("deleted by others", draft, nil)
     }
     if ThreeWayMerge.outlivesDeletion(was: was, ours: draft.bytes) { return nil }
@@ -212,29 +171,23 @@ public struct OutboxSender {
     return ack
   }
 
-  private static func draft(_ record: [UInt8], _ collection: NSID) -> RecordDraft? {
-    record.withUnsafeBytes { bytes in
-      try? RecordDraft(bytes, for: collection, created: nil)
-    }
-  }
-
   private func delete(
     _ place: RecordPlace, _ item: OutboxItem
   ) throws(Failure) -> OutboxAck {
-    var swap = item.base
-    let base = item.base
+    var swap = item.change.base
+    let base = item.change.base
     var isLookedFirst = base == .absent || base == .any || !item.sent.isEmpty
     var answer: [UInt8]?
     for _ in 0...Self.mostRounds {
       var refusal: String?
       if !isLookedFirst {
-        try local { () throws(Failure) in try file.note(OutboxAttempt(), of: item) }
+        try file.noteSending(item)
         switch try records.delete(place.collection, place.key, swap: swap) {
         case .done(let row):
           answer = row
           // Without one the server only said that nothing is there.
-          if PDSRecords.hasCommit(row) {
-            copies?.note(place, nil)
+          if ScanMembers.copy(of: "commit", in: row) != nil {
+            copies.note(place, nil)
             return gone(answer)
           }
         case .refused(let reason, _), .altered(let reason): refusal = reason

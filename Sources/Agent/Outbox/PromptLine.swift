@@ -2,7 +2,7 @@ public import Core
 public import Web
 
 /// Says the prompts of an outbox on a line to the profile's agent, one after the other.
-public final class PromptLine: ChatWaiter, PromptSender {
+public final class PromptLine: ChatWaiter {
   private let line: any ChatLine
   private let maxSilence: Double
   /// When something was heard last, seconds of `Clock.monotonic`.
@@ -22,26 +22,30 @@ public final class PromptLine: ChatWaiter, PromptSender {
 
   deinit { line.stop() }
 
-  public func mayRepeat(_ prompt: OutboxItem) -> Bool { line.knowsKeys }
+  /// Whether a prompt that was perhaps said may be said again, because the agent's server knows
+  /// it by its id.
+  public var mayRepeat: Bool { line.knowsKeys }
 
-  public func send(
-    _ prompt: OutboxItem, begin: @escaping () throws(Failure) -> Void
-  ) throws(Failure) -> OutboxAck? {
-    guard case .prompt(let text, let thread) = prompt.action else { return nil }
-    if !prompt.sent.isEmpty, !line.knowsKeys { return nil }
+  /// Says a prompt, after those before it were answered.
+  ///
+  /// - Returns: the prompt, with its answer if it has one.
+  /// - Throws: `Failure` when nothing more can be said now, or the answer could not be kept.
+  public func say(_ prompt: OutboxItem, of file: OutboxFile) throws(Failure) -> OutboxItem {
+    guard case .prompt(let text, let thread) = prompt.action, !prompt.wasSent || mayRepeat else {
+      return prompt
+    }
     var question = ChatQuestion(
       thread: thread, agent: nil, text: text, key: prompt.id.description)
-    if !prompt.sent.isEmpty { question.firstSaid = prompt.time }
+    if prompt.wasSent { question.firstSaid = prompt.time }
     if !line.hasLink { try probe() }
     (trace, lastLoss, lastNews) = (PromptTrace(), nil, Clock.monotonic)
-    self.begin = begin
-    defer { self.begin = nil }
+    begin = { () throws(Failure) in try file.noteSending(prompt) }
+    defer { begin = nil }
     let end: ChatEnd
     do throws(LinkEnd) { end = try line.ask(question, self) } catch { end = .lost(patience) }
     switch trace.outcome(end, knowsKeys: line.knowsKeys) {
-    case .ack(let ack): return ack
-    case .waits(let problem):
-      throw Failure(line.place, problem.message, problem.status)
+    case .ack(let ack): return try file.answer(prompt, ack)
+    case .waits(let problem): throw Failure(line.place, problem.message, problem.status)
     }
   }
 

@@ -19,14 +19,12 @@ public struct CopiedRecord: Sendable {
 
   /// Of a row that a server gave; nil when it has no CID or no value.
   public init?(row: [UInt8], time: Timestamp) {
-    let parts = row.withUnsafeBytes { bytes -> (CID, [UInt8], String)? in
-      guard let fields = try? OutboxFields(bytes), let value = fields.object("value"),
-        let cid = try? fields.text("cid").flatMap({ CID($0) })
-      else { return nil }
-      return (cid, Array(value.bytes), ((try? fields.text("uri")) ?? nil) ?? "")
-    }
-    guard let (cid, value, uri) = parts else { return nil }
-    self.init(cid: cid, value: value, uri: uri, time: time)
+    guard row.withUnsafeBytes(UTF8Text.isValid),
+      let value = ScanMembers.copy(of: "value", in: row), value.first == UInt8(ascii: "{"),
+      let cid = ScanMembers.text(of: "cid", in: row).flatMap({ CID($0) })
+    else { return nil }
+    self.init(
+      cid: cid, value: value, uri: ScanMembers.text(of: "uri", in: row) ?? "", time: time)
   }
 }
 
@@ -154,7 +152,7 @@ public final class RecordCopies {
   ///
   /// - Parameter row: the server's answer.
   public func note(_ place: RecordPlace, _ draft: RecordDraft, _ row: [UInt8]) {
-    let uri = PDSRecords.member("uri", of: row) ?? ""
+    let uri = ScanMembers.text(of: "uri", in: row) ?? ""
     note(place, CopiedRecord(cid: draft.cid, value: draft.bytes, uri: uri, time: .now()))
   }
 
@@ -211,24 +209,19 @@ public final class RecordCopies {
     guard let lines = try? JournalFile(path: path).records(), let head = lines.first else {
       return found
     }
-    let isOurs = head.withUnsafeBytes { bytes -> Bool in
-      guard let fields = try? OutboxFields(bytes), (try? fields.text("account")) == account else {
-        return false
+    guard ScanMembers.text(of: "account", in: head) == account else { return found }
+    found.time = Self.time(of: head)
+    for line in lines.dropFirst() where line.withUnsafeBytes(UTF8Text.isValid) {
+      guard let key = ScanMembers.text(of: "rkey", in: line).flatMap({ RecordKey($0) }) else {
+        continue
       }
-      found.time = (try? fields.text("at")).flatMap { $0.flatMap { Timestamp(rfc3339: $0) } }
-      return true
-    }
-    guard isOurs else { return CopiedCollection() }
-    for line in lines.dropFirst() {
-      line.withUnsafeBytes { bytes in
-        guard let fields = try? OutboxFields(bytes),
-          let key = (try? fields.text("rkey")).flatMap({ $0.flatMap { RecordKey($0) } })
-        else { return }
-        let time = (try? fields.text("at")).flatMap { $0.flatMap { Timestamp(rfc3339: $0) } }
-        let at = time ?? Timestamp(seconds: 0)
-        found.receive(key, CopiedRecord(row: line, time: at), gone: at)
-      }
+      let time = Self.time(of: line) ?? Timestamp(seconds: 0)
+      found.receive(key, CopiedRecord(row: line, time: time), gone: time)
     }
     return found
+  }
+
+  private static func time(of line: [UInt8]) -> Timestamp? {
+    ScanMembers.text(of: "at", in: line).flatMap { Timestamp(rfc3339: $0) }
   }
 }

@@ -33,25 +33,25 @@ public struct ThreeWayMerge: Equatable, Sendable {
   /// Whether a change is worth more than a deletion by somebody else: one of what it says.
   public static func outlivesDeletion(was: [UInt8], ours: [UInt8]) -> Bool {
     let (was, ours) = (MergeSide(was), MergeSide(ours))
-    return texts.contains { !MergeValue.isSame(was[$0]?.value, ours[$0]?.value) }
+    return texts.contains { !isSame(was[$0]?.value, ours[$0]?.value) }
   }
 
   private mutating func choose(
     _ name: String, _ base: MergeSide?, _ ours: MergeSide, _ theirs: MergeSide
   ) -> [UInt8]? {
     let (own, other) = (ours[name]?.value, theirs[name]?.value)
-    if MergeValue.isSame(own, other) { return other }
+    if Self.isSame(own, other) { return other }
     if let base {
       let before = base[name]?.value
-      if MergeValue.isSame(before, own) { return other }
-      if MergeValue.isSame(before, other) { return own }
+      if Self.isSame(before, own) { return other }
+      if Self.isSame(before, other) { return own }
     } else if own == nil || other == nil {
       return own ?? other
     }
     if name == "updatedAt" { return ours.isNewer(than: theirs) ? own : other }
     if Self.sets.contains(name), let set = Self.set(base?[name]?.value, own, other) { return set }
-    if Self.counters.contains(name), let mine = MergeValue.number(own),
-      let yours = MergeValue.number(other)
+    if Self.counters.contains(name), let mine = Self.number(own),
+      let yours = Self.number(other)
     {
       return mine > yours ? own : other
     }
@@ -68,10 +68,10 @@ public struct ThreeWayMerge: Equatable, Sendable {
 
   /// What was there, with what either side added, without what either took away.
   private static func set(_ base: [UInt8]?, _ ours: [UInt8]?, _ theirs: [UInt8]?) -> [UInt8]? {
-    guard let base = MergeValue.elements(base), let ours = MergeValue.elements(ours),
-      let theirs = MergeValue.elements(theirs)
+    guard let base = Answer.elements(base ?? none), let ours = Answer.elements(ours ?? none),
+      let theirs = Answer.elements(theirs ?? none)
     else { return nil }
-    let has = { (set: [[UInt8]], one: [UInt8]) in set.contains { MergeValue.isSame($0, one) } }
+    let has = { (set: [[UInt8]], one: [UInt8]) in set.contains { isSame($0, one) } }
     var found: [[UInt8]] = []
     for one in theirs + ours where !has(found, one) {
       // Taken away by the side that has not what was there.
@@ -83,10 +83,57 @@ public struct ThreeWayMerge: Equatable, Sendable {
 
   /// Done beats open; cancelled beats both if it is the newer one. Nil for other words.
   private static func isStatusOurs(_ ours: MergeSide, _ theirs: MergeSide) -> Bool? {
-    let words = [ours, theirs].map { MergeValue.text($0["status"]?.value) }
+    let words = [ours, theirs].map { OutboxLine.text($0["status"]?.value) }
     guard words.allSatisfy({ ["open", "done", "cancelled"].contains($0) }) else { return nil }
     if words[0] == "cancelled" { return ours.isNewer(than: theirs) }
     if words[1] == "cancelled" { return !theirs.isNewer(than: ours) }
     return words[0] == "done"
+  }
+
+  private static let none = Array("[]".utf8)
+
+  /// Whether two values mean the same, however they are spelled.
+  private static func isSame(_ one: [UInt8]?, _ other: [UInt8]?) -> Bool {
+    if one == other { return true }
+    guard let one, let other else { return false }
+    let trees = [one, other].map { bytes in
+      bytes.withUnsafeBytes { try? RecordTree.value(of: $0) }
+    }
+    guard let first = trees[0], let second = trees[1] else { return false }
+    return first.encoded == second.encoded
+  }
+
+  private static func number(_ value: [UInt8]?) -> Int64? {
+    value.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
+  }
+}
+
+/// A record as a merge sees it: its members in their order, each with its own bytes.
+private struct MergeSide {
+  private(set) var names: [String] = []
+  /// By the bytes of the name: texts that look alike are two names. The key is what stands between
+  /// the quotes, escapes and all.
+  private var members: [[UInt8]: (key: [UInt8], value: [UInt8])] = [:]
+  /// When it was changed, by `updatedAt`; nil where it does not say.
+  private(set) var updated: Timestamp?
+
+  init(_ record: [UInt8]) {
+    record.withUnsafeBytes { bytes in
+      guard var scan = try? ScanMembers(bytes) else { return }
+      while (try? scan.next()) == true {
+        let name = scan.key.unescaped
+        let member = (Array(scan.key.bytes), Array(scan.value.bytes))
+        if members.updateValue(member, forKey: Array(name.utf8)) == nil { names.append(name) }
+      }
+    }
+    updated = OutboxLine.text(self["updatedAt"]?.value).flatMap { Timestamp(rfc3339: $0) }
+  }
+
+  subscript(name: String) -> (key: [UInt8], value: [UInt8])? { members[Array(name.utf8)] }
+
+  /// Whether this side's word counts where both changed something: it is the newer one.
+  func isNewer(than other: MergeSide) -> Bool {
+    guard let updated else { return false }
+    return other.updated.map { $0 < updated } ?? true
   }
 }

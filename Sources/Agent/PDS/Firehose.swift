@@ -100,7 +100,7 @@ final class Firehose {
     {
     case .success(let (head, body)):
       guard PDSRecords.isObject(body),
-        let did = PDSRecords.member("did", of: body).flatMap({ DID($0) })
+        let did = ScanMembers.text(of: "did", in: body).flatMap({ DID($0) })
       else { throw failed("\(head.summary): \(name): no DID in the answer") }
       if let reason = expected(did) { throw failed(reason) }
       visit.succeeded()
@@ -132,7 +132,7 @@ final class Firehose {
       follow, "com.atproto.sync.getLatestCommit", [("did", repository.description)],
       limit: 1 << 20)
     {
-    case .success(let (_, body)): found = PDSRecords.member("rev", of: body)
+    case .success(let (_, body)): found = ScanMembers.text(of: "rev", in: body)
     case .failure(let error) where error.isPage: throw .lost(error.line)
     case .failure(let error):
       if error.isAboutAccount, !isMarked { follow.note(error.line) }
@@ -259,9 +259,8 @@ final class Firehose {
     if revision <= replayed { return true }
     guard event.name == "#commit" else { return false }
     if let since = event.since, since > replayed {
-      var gap = StreamGap(thing: "commits")
-      (gap.after, gap.before) = (start?.rfc3339, event.time?.rfc3339)
-      follow.report(gap)
+      follow.report(
+        StreamGap(thing: "commits", after: start?.rfc3339, before: event.time?.rfc3339))
     }
     self.replayed = nil
     return false
@@ -325,10 +324,10 @@ final class Firehose {
       guard PDSRecords.isObject(body) else {
         throw .lost(Self.words("\(head.summary): the answer is not an object"))
       }
-      guard PDSRecords.member("cid", of: body) == change.cid?.description else {
+      guard ScanMembers.text(of: "cid", in: body) == change.cid?.description else {
         return .success(nil)
       }
-      return .success(RepositoryPoll.value(of: body))
+      return .success(ScanMembers.copy(of: "value", in: body))
     case .response(let head, let body):
       let error = XRPCError(head, body, now: Clock.unix)
       if error.isAbsence { return .success(nil) }
@@ -428,14 +427,13 @@ final class RepositoryPoll {
   private func look() throws(LinkEnd) -> (String, [FirehoseChange]) {
     let did = repository.description
     let commit = try ask("com.atproto.sync.getLatestCommit", [("did", did)])
-    let found = try wanted(PDSRecords.member("rev", of: commit.body), commit.head)
+    let found = try wanted(ScanMembers.text(of: "rev", in: commit.body), commit.head)
     if found == revision { return (found, []) }
     listing.restart()
     var names = collections
     if names.isEmpty {
       let answer = try ask("com.atproto.repo.describeRepo", [("repo", did)])
-      let json = try? answer.body.withUnsafeBytes { try JSONValue.parse($0) }
-      let all = try wanted(json?["collections"]?.elements, answer.head)
+      let all = try wanted(JSONValue(answer.body)?["collections"]?.elements, answer.head)
       names = all.compactMap { $0.string.flatMap { NSID($0) } }
     }
     for name in names { try list(name) }
@@ -459,20 +457,16 @@ final class RepositoryPoll {
         PDSRecords.page(of: answer.body) { follow.fault($0) }, answer.head)
       var isNews = false
       for row in rows {
-        let cid = PDSRecords.member("cid", of: row.bytes).flatMap { CID($0) }
-        if let cid, listing.receive(row.path, cid, Self.value(of: row.bytes)) { isNews = true }
+        let cid = ScanMembers.text(of: "cid", in: row.bytes).flatMap { CID($0) }
+        if let cid, listing.receive(row.path, cid, ScanMembers.copy(of: "value", in: row.bytes)) {
+          isNews = true
+        }
       }
       // A list that breaks off must not make deletions of the rest.
       do throws(Failure) { cursor = try cursors.next(after: answer.body, isNews: isNews) } catch {
         throw .failed(Failure(error.reason, .failure))
       }
     } while cursor != nil
-  }
-
-  static func value(of row: [UInt8]) -> [UInt8]? {
-    row.withUnsafeBytes { bytes in
-      (try? ScanMembers.value(of: "value", in: bytes)).map { Array($0.bytes) }
-    }
   }
 
   // MARK: - Asking

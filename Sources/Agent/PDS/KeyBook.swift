@@ -42,12 +42,13 @@ public struct KeyBook {
     _ journal: JournalFile
   ) throws(Failure) -> [(place: String, digest: String, key: TID, isSettled: Bool)] {
     try journal.records().map { record throws(Failure) in
-      guard let place = text("place", record), let digest = text("sha256", record),
-        let key = text("rkey", record).flatMap({ TID($0) })
+      let text = { ScanMembers.text(of: $0, in: record) }
+      guard let place = text("place"), let digest = text("sha256"),
+        let key = text("rkey").flatMap({ TID($0) })
       else {
         throw Failure(journal.path, "holds other records than the keys of create --state")
       }
-      return (place, digest, key, text("state", record) == "settled")
+      return (place, digest, key, text("state") == "settled")
     }
   }
 
@@ -85,11 +86,5 @@ public struct KeyBook {
     let digits = Array("0123456789abcdef".utf8)
     return String(
       decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
-
-  private static func text(_ name: String, _ record: [UInt8]) -> String? {
-    record.withUnsafeBytes { bytes in
-      (try? ScanMembers.value(of: name, in: bytes)).flatMap { $0.isString ? $0.string : nil }
-    }
   }
 }

@@ -24,17 +24,9 @@ struct PDSBackend: AgentBackend {
       }
       return [collection]
     }
-    let access = try PDSAccess(agent)
-    let firehose: PDSFirehose
     // Others are to be followed, too.
-    var limits = PDSLimits()
-    (limits.timeout, limits.maxRetries) = (10, 0)
-    do throws(Failure) {
-      firehose = try PDSFirehose(
-        access, repository: nil, limits, Diagnostics(program: agent.client.agent))
-    } catch {
-      throw Failure(name, error.message, error.status)
-    }
-    return try firehose.stream(of: collections ?? [], from: wishes.from, state: wishes.state)
+    return try PDSAccess(agent).stream(
+      of: nil, collections ?? [], from: wishes.from, state: wishes.state,
+      PDSLimits(timeout: 10, maxRetries: 0), Diagnostics(program: agent.client.agent))
   }
 }

@@ -17,9 +17,7 @@ final class PDSChat: ChatLine {
 
   init(_ access: PDSAccess, _ origin: RecordOrigin, _ wishes: ChatWishes) {
     place = access.server.base.display
-    var limits = PDSLimits()
-    limits.timeout = wishes.patience ?? limits.timeout
-    limits.maxRetries = wishes.policy.maxRetries ?? limits.maxRetries
+    let limits = PDSLimits(timeout: wishes.patience, maxRetries: wishes.policy.maxRetries)
     records = PDSRecords(
       access, repository: nil, limits, Diagnostics(program: access.client.agent))
     reader = PDSConversations(origin)

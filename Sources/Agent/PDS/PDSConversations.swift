@@ -63,7 +63,7 @@ struct PDSConversations {
   }
 
   private static func parts(_ row: [UInt8]) -> (ATURI, JSONValue)? {
-    guard let row = try? row.withUnsafeBytes({ try JSONValue.parse($0) }),
+    guard let row = JSONValue(row),
       let uri = row["uri"]?.string.flatMap({ ATURI($0) }), uri.key != nil,
       let value = row["value"], value.isObject
     else { return nil }

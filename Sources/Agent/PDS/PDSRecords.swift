@@ -111,7 +111,7 @@ public final class PDSRecords {
     ]
     let answer = try object(Self.getting, query)
     guard case .found(let row) = answer else { return answer }
-    let name = Self.member("uri", of: row).flatMap { ATURI($0) }
+    let name = ScanMembers.text(of: "uri", in: row).flatMap { ATURI($0) }
     guard let name, name.collection == uri.collection, name.key == uri.key else {
       return .refused("the answer is \(name?.description.cut ?? "no row of a record")")
     }
@@ -170,7 +170,7 @@ public final class PDSRecords {
         throw Failure(place(method), error.line, .denied)
       case .answer(_, let body):
         guard Self.isObject(body) else { return }
-        let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+        let json = JSONValue(body)
         if json?["active"]?.bool == false {
           let state = json?["status"]?.string ?? "not active"
           throw Failure(place(method), "the account \(did) is \(state.cut)", .denied)
@@ -190,9 +190,7 @@ public final class PDSRecords {
     _ method: String, _ query: [(name: String, value: String?)], mostFaults: Int = .max,
     isAny: Bool = false
   ) throws(Failure) -> XRPCLine.Reply {
-    let request = try made { () throws(Failure) in
-      try server.request(method, query: query)
-    }
+    let request = try server.request(method, query: query)
     let reply = try line.call(request, mostFaults: mostFaults, isAny: isAny)
     guard case .refused(let error) = reply, error.isLoginWanted, !error.name.isEmpty,
       server.identifier != nil
@@ -221,14 +219,11 @@ public final class PDSRecords {
       let most = RecordDraft.largest
       return .refused("a request of \(body.count) bytes; servers take \(most)", .failure)
     }
-    let reply = try session.call { tokens throws(Failure) in
-      try server.request(
-        "com.atproto.repo.putRecord", body: body, token: tokens.access, secrets: tokens.others)
-    }
-    switch reply {
+    let method = "com.atproto.repo.putRecord"
+    switch try write(method, { _ in body }) {
     case .answer(let head, let body):
-      guard let cid = Self.member("cid", of: body), Self.isObject(body) else {
-        return try odd("\(head.summary): the answer tells no CID", "com.atproto.repo.putRecord")
+      guard let cid = ScanMembers.text(of: "cid", in: body), Self.isObject(body) else {
+        return try odd("\(head.summary): the answer tells no CID", method)
       }
       if cid == draft.cid.description { return .done(RowText.line(body)) }
       let other = CID(cid)?.description ?? "no CID, \(head.quoted(String(cid.cut)))"
@@ -237,14 +232,15 @@ public final class PDSRecords {
       // The first answer may have been lost.
       let uri = ATURI(Repository(try session.account().did), collection, key)
       switch try look(uri) {
-      case .found(let row) where Self.member("cid", of: row) == draft.cid.description: break
+      case .found(let row) where ScanMembers.text(of: "cid", in: row) == draft.cid.description:
+        break
       case .found, .absent: return .conflict(error.line)
       case .refused(let reason):
         return .refused("\(error.line), and what is there is not told: \(reason)", .failure)
       }
       return .done(
         RecordText().string("uri", uri.description).string("cid", draft.cid.description).bytes)
-    case .refused(let error): return try refusal(error, "com.atproto.repo.putRecord")
+    case .refused(let error): return try refusal(error, method)
     }
   }
 
@@ -265,34 +261,26 @@ public final class PDSRecords {
       RecordText().string("$type", kind).string("collection", place.collection.description)
         .string("rkey", place.key.description).json("value", bytes: draft.bytes)
     }
-    let reply = try session.call(isProbe: true) { tokens throws(Failure) in
-      let text = RecordText().string("repo", tokens.did.description).objects("writes", list)
-      return try server.request(
-        method, body: text.bytes, token: tokens.access, secrets: tokens.others)
+    let reply = try write(method, isProbe: true) { tokens in
+      RecordText().string("repo", tokens.did.description).objects("writes", list).bytes
     }
     guard case .answer(_, let body) = reply else {
       if case .refused(let error) = reply, error.exit == .denied { _ = try refusal(error, method) }
       return nil
     }
-    let rows = body.withUnsafeBytes { bytes -> [[UInt8]]? in
-      guard let value = try? ScanMembers.value(of: "results", in: bytes), value.isArray else {
-        return nil
-      }
-      return Answer.elements(Array(value.bytes))
-    }
+    let rows = ScanMembers.copy(of: "results", in: body).flatMap(Answer.elements)
     guard let rows, rows.count == writes.count else { return nil }
-    let commit = Self.commit(of: body)
     return zip(writes, rows).map { write, row in
-      let cid = Self.member("cid", of: row)
+      let cid = ScanMembers.text(of: "cid", in: row)
       guard cid == write.draft.cid.description else {
         let other = cid.flatMap { CID($0)?.description } ?? "no CID"
         return .altered(
           "the server keeps another record than was sent: \(other), not \(write.draft.cid)")
       }
       return .done(
-        RecordText().string("uri", Self.member("uri", of: row)).string("cid", cid)
-          .json("commit", bytes: commit.isEmpty ? nil : commit)
-          .string("validationStatus", Self.member("validationStatus", of: row)).bytes)
+        RecordText().string("uri", ScanMembers.text(of: "uri", in: row)).string("cid", cid)
+          .json("commit", bytes: ScanMembers.copy(of: "commit", in: body))
+          .string("validationStatus", ScanMembers.text(of: "validationStatus", in: row)).bytes)
     }
   }
 
@@ -304,22 +292,19 @@ public final class PDSRecords {
   ) throws(Failure) -> WriteOutcome {
     let uri = ATURI(Repository(try session.account().did), collection, key)
     let unanswered = line.unanswered
-    let reply = try session.call { tokens throws(Failure) in
-      try server.request(
-        "com.atproto.repo.deleteRecord", body: target(tokens, collection, key, swap).bytes,
-        token: tokens.access, secrets: tokens.others)
-    }
+    let method = "com.atproto.repo.deleteRecord"
+    let reply = try write(method) { target($0, collection, key, swap).bytes }
     // An earlier try may have deleted it.
     let isFirst = line.unanswered == unanswered
     switch reply {
     case .answer(let head, let body):
       guard Self.isObject(body) else {
         if case .absent = try look(uri) { return gone(uri, swap, isFirst) }
-        return try odd(
-          "\(head.summary): the answer is not an object", "com.atproto.repo.deleteRecord")
+        return try odd("\(head.summary): the answer is not an object", method)
       }
-      let commit = Self.commit(of: body)
-      if commit.isEmpty { return gone(uri, swap, isFirst) }
+      guard let commit = ScanMembers.copy(of: "commit", in: body) else {
+        return gone(uri, swap, isFirst)
+      }
       return .done(
         RecordText().string("uri", uri.description).json("commit", bytes: commit).bytes)
     case .refused(let error):
@@ -330,7 +315,17 @@ public final class PDSRecords {
         return gone(uri, swap, isFirst)
       }
       if error.isConflict { return .conflict(error.line) }
-      return try refusal(error, "com.atproto.repo.deleteRecord")
+      return try refusal(error, method)
+    }
+  }
+
+  func write(
+    _ method: String, isProbe: Bool = false, type: String = "application/json",
+    _ body: (PDSTokens) -> [UInt8]
+  ) throws(Failure) -> XRPCLine.Reply {
+    try session.call(isProbe: isProbe) { tokens throws(Failure) in
+      try server.request(
+        method, body: body(tokens), type: type, token: tokens.access, secrets: tokens.others)
     }
   }
 
@@ -372,23 +367,10 @@ public final class PDSRecords {
 
   // MARK: - Parts
 
-  private func made(_ body: () throws(Failure) -> Request) throws(Failure) -> Request {
-    return try body()
-  }
-
   static func isObject(_ body: [UInt8]) -> Bool {
     body.withUnsafeBytes { bytes in
       bytes.first { ![9, 10, 13, 32].contains($0) } == UInt8(ascii: "{")
         && ScanValidator.isValue(bytes)
-    }
-  }
-
-  static func member(_ name: String, of body: [UInt8]) -> String? {
-    body.withUnsafeBytes { bytes in
-      guard let value = try? ScanMembers.value(of: name, in: bytes), value.isString else {
-        return nil
-      }
-      return value.string
     }
   }
 }
@@ -495,16 +477,11 @@ extension PDSRecords {
   static func page(
     of body: [UInt8], _ fault: (String) -> Void
   ) -> [RecordPages.Row]? {
-    let list = body.withUnsafeBytes { bytes -> [UInt8]? in
-      guard let value = try? ScanMembers.value(of: "records", in: bytes), value.isArray else {
-        return nil
-      }
-      return Array(value.bytes)
-    }
-    guard isObject(body), let list, let rows = Answer.elements(list) else { return nil }
+    let list = ScanMembers.copy(of: "records", in: body)
+    guard isObject(body), let rows = list.flatMap(Answer.elements) else { return nil }
     return rows.compactMap { bytes in
-      guard let uri = member("uri", of: bytes).flatMap(ATURI.init), let collection = uri.collection,
-        let key = uri.key
+      guard let uri = ScanMembers.text(of: "uri", in: bytes).flatMap(ATURI.init),
+        let collection = uri.collection, let key = uri.key
       else {
         fault("a record without an AT URI")
         return nil
@@ -532,14 +509,6 @@ extension PDSRecords {
     // A server of few words has its names for that.
     case .refused(let error) where !error.name.isEmpty: return
     case .refused(let error): throw Failure(place(method), error.line, .temporary)
-    }
-  }
-
-  static func hasCommit(_ row: [UInt8]) -> Bool { !commit(of: row).isEmpty }
-
-  static func commit(of body: [UInt8]) -> [UInt8] {
-    body.withUnsafeBytes { bytes in
-      (try? ScanMembers.value(of: "commit", in: bytes)).map { Array($0.bytes) } ?? []
     }
   }
 }

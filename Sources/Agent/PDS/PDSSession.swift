@@ -26,7 +26,7 @@ final class PDSSession {
   func call(
     isProbe: Bool = false, _ request: (PDSTokens) throws(Failure) -> Request
   ) throws(Failure) -> XRPCLine.Reply {
-    var tokens = try current()
+    var tokens = try account()
     // There are servers that answer 500 to a token which they cannot read.
     let mostFaults = isProbe ? 1 : isProven ? .max : limits.maxRetries > 0 ? 2 : 1
     var reply = try line.call(try made(request, tokens), mostFaults: mostFaults)
@@ -53,9 +53,7 @@ final class PDSSession {
   private func replaced(_ old: PDSTokens) throws(Failure) -> PDSTokens {
     let file = try opened()
     return try file.alone(patience: limits.timeout) { () throws(Failure) in
-      if let found = try settings({ () throws(Failure) in try file.read() }),
-        found.access.reveal() != old.access.reveal()
-      {
+      if let found = try file.read(), found.access.reveal() != old.access.reveal() {
         return try keep(found, file, isNew: false)
       }
       let made: PDSTokens
@@ -74,16 +72,6 @@ final class PDSSession {
     return try request(tokens)
   }
 
-  /// Tokens in place of `old`; `canRefresh`: its refresh token may still be good.
-  func tokens(
-    after old: PDSTokens?, canRefresh: Bool
-  ) throws(Failure) -> (tokens: PDSTokens, isNew: Bool) {
-    guard let old else { return (try current(), false) }
-    return try renewed(after: old, canRefresh: canRefresh)
-  }
-
-  func account() throws(Failure) -> PDSTokens { try current() }
-
   func logInAnew() throws(Failure) -> PDSTokens {
     let file = try opened()
     return try file.alone(patience: limits.timeout) { () throws(Failure) in
@@ -96,29 +84,26 @@ final class PDSSession {
 
   // MARK: - Tokens
 
-  private func current() throws(Failure) -> PDSTokens {
+  func account() throws(Failure) -> PDSTokens {
     if let tokens { return tokens }
     let file = try opened()
-    if let found = try settings({ () throws(Failure) in try file.read() }) {
+    if let found = try file.read() {
       tokens = found
       return found
     }
     return try file.alone(patience: limits.timeout) { () throws(Failure) in
-      let found = try settings { () throws(Failure) in try file.read() }
-      if let found { return try keep(found, file, isNew: false) }
+      if let found = try file.read() { return try keep(found, file, isNew: false) }
       return try keep(try logIn(), file, isNew: true)
     }
   }
 
-  /// `canRefresh`: whether the refresh token of `old` is still good, for all one knows.
-  private func renewed(
+  /// Tokens in place of `old`; `canRefresh`: its refresh token is still good, for all one knows.
+  func renewed(
     after old: PDSTokens, canRefresh: Bool
   ) throws(Failure) -> (tokens: PDSTokens, isNew: Bool) {
     let file = try opened()
     return try file.alone(patience: limits.timeout) { () throws(Failure) in
-      if let found = try settings({ () throws(Failure) in try file.read() }),
-        found.access.reveal() != old.access.reveal()
-      {
+      if let found = try file.read(), found.access.reveal() != old.access.reveal() {
         return (try keep(found, file, isNew: false), false)
       }
       if canRefresh, let next = try refresh(old) {
@@ -133,7 +118,7 @@ final class PDSSession {
     _ found: PDSTokens, _ file: PDSTokenFile, isNew: Bool
   ) throws(Failure) -> PDSTokens {
     if isNew {
-      try settings { () throws(Failure) in try file.keep(found) }
+      try file.keep(found)
       isProven = true
     }
     tokens = found
@@ -147,26 +132,17 @@ final class PDSSession {
         server.profile.name.map { "profile \($0)" } ?? server.base.display,
         "no identifier to log in with; see agentutils.conf(5)", .failure)
     }
-    let opened = try settings { () throws(Failure) in
-      try PDSTokenFile(server, identifier.description, in: Folders())
-    }
+    let opened = try PDSTokenFile(server, identifier.description, in: Folders())
     file = opened
     return opened
-  }
-
-  private func settings<Result>(
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    return try body()
   }
 
   // MARK: - Calls
 
   /// Nil when the refresh token is not taken.
   private func refresh(_ old: PDSTokens) throws(Failure) -> PDSTokens? {
-    let request = try settings { () throws(Failure) in
-      try server.request("com.atproto.server.refreshSession", body: [], token: old.refresh)
-    }
+    let request = try server.request(
+      "com.atproto.server.refreshSession", body: [], token: old.refresh)
     switch try line.call(request) {
     case .answer(let head, let body):
       return try read(body, head, request.address.display, of: old.did)
@@ -180,7 +156,7 @@ final class PDSSession {
   private func logIn(
     mostFaults: Int = .max, isAsked: Bool = false
   ) throws(Failure) -> PDSTokens {
-    let password = try settings { () throws(Failure) in try server.password() }
+    let password = try server.password()
     let file = try opened()
     if !isAsked, file.wantsCode(with: password) {
       throw Failure(server.base.display, "\(Self.advice) (no log-in was tried)", .denied)
@@ -189,10 +165,8 @@ final class PDSSession {
     while true {
       let name = names.removeFirst()
       let text = RecordText().string("identifier", name).string("password", password.reveal())
-      let request = try settings { () throws(Failure) in
-        try server.request(
-          "com.atproto.server.createSession", body: text.bytes, secrets: [password])
-      }
+      let request = try server.request(
+        "com.atproto.server.createSession", body: text.bytes, secrets: [password])
       let place = request.address.display
       let reply = try line.call(request, mostFaults: mostFaults)
       if case .refused(let error) = reply, !names.isEmpty, error.mayKnowOtherName {
@@ -214,7 +188,7 @@ final class PDSSession {
       file.forgetCode()
       return tokens
     case .refused(let error) where error.name == "AuthFactorTokenRequired":
-      try settings { () throws(Failure) in try file.keepCode(with: password) }
+      try file.keepCode(with: password)
       throw Failure(place, "\(error.line): \(Self.advice)", .denied)
     case .refused(let error) where error.isAboutAccount:
       throw Failure(place, error.line, .denied)
@@ -237,13 +211,10 @@ final class PDSSession {
     let kept = (try? file.read()) ?? nil
     guard let did = identifier.did ?? kept?.did else { return [identifier.description] }
     let others = identifier.did == nil ? [identifier.description] : []
-    let request = try settings { () throws(Failure) in
-      try server.request(
-        "com.atproto.repo.describeRepo", query: [("repo", did.description)])
-    }
+    let request = try server.request(
+      "com.atproto.repo.describeRepo", query: [("repo", did.description)])
     guard case .answer(_, let body) = try line.call(request),
-      let json = try? body.withUnsafeBytes({ try JSONValue.parse($0) }),
-      let handle = json["handle"]?.string.flatMap({ Handle($0) })
+      let handle = JSONValue(body)?["handle"]?.string.flatMap({ Handle($0) })
     else { return [did.description] + others }
     return [handle.description]
   }
@@ -251,8 +222,7 @@ final class PDSSession {
   private func read(
     _ body: [UInt8], _ head: ResponseHead, _ place: String, of did: DID?
   ) throws(Failure) -> PDSTokens {
-    let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
-    guard let tokens = PDSTokens(json, source: place) else {
+    guard let tokens = PDSTokens(JSONValue(body), source: place) else {
       throw Failure(place, "\(head.summary): no session in the answer", .failure)
     }
     if let did, tokens.did != did {

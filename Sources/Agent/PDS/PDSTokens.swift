@@ -67,7 +67,7 @@ struct PDSTokenFile {
     if let status = stat(following: file.path), status.st_mode & 0o077 != 0 {
       throw Failure(file.path, "refused: not for its owner alone (chmod 600)", .denied)
     }
-    let json = try? bytes.withUnsafeBytes { try JSONValue.parse($0) }
+    let json = JSONValue(bytes)
     guard json?["origin"]?.string == origin, json?["identifier"]?.string == identifier else {
       return nil
     }

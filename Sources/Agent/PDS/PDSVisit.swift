@@ -17,8 +17,7 @@ final class PDSVisit {
   init(_ access: PDSAccess, _ diagnostics: Diagnostics) {
     server = access.server
     // Nothing else is done meanwhile. What did not work is tried again as a lost link is.
-    var limits = PDSLimits()
-    (limits.timeout, limits.maxRetries) = (10, 0)
+    let limits = PDSLimits(timeout: 10, maxRetries: 0)
     // The other transfers of a client must not go on from within a stream's tick.
     let client = WebClient(
       agent: access.client.agent, connectTimeout: limits.timeout,
@@ -66,8 +65,12 @@ final class PDSVisit {
     }
     do throws(Failure) {
       try server.requirePrivacy("the token")
-      let canRefresh = error.name == "ExpiredToken"
-      (tokens, isNew) = try session.tokens(after: tokens, canRefresh: canRefresh)
+      if let old = tokens {
+        let canRefresh = error.name == "ExpiredToken"
+        (tokens, isNew) = try session.renewed(after: old, canRefresh: canRefresh)
+      } else {
+        tokens = try session.account()
+      }
       refusals += 1
     } catch {
       throw error.mayPass ? .lost(error.message) : .failed(error, at: base.display)

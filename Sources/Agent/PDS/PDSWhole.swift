@@ -7,7 +7,9 @@ extension PDSRecords {
   ///
   /// - Returns: nil when there is no such repository.
   public func file() throws(Failure) -> [UInt8]? {
-    guard let row = try describe(), let did = Self.member("did", of: row) else { return nil }
+    guard let row = try describe(), let did = ScanMembers.text(of: "did", in: row) else {
+      return nil
+    }
     let method = "com.atproto.sync.getRepo"
     // Not every server says what it is.
     switch try read(method, [("did", did)], isAny: true) {
@@ -29,7 +31,7 @@ extension PDSRecords {
   /// - Returns: whether there is such a repository.
   /// - Throws: `Failure`, or what `row` throws.
   public func export(fault: (String) -> Void, row: ([UInt8]) throws -> Void) throws -> Bool {
-    guard let repository = try describe().flatMap({ Self.member("did", of: $0) }),
+    guard let repository = try describe().flatMap({ ScanMembers.text(of: "did", in: $0) }),
       let file = try file()
     else { return false }
     try file.withUnsafeBytes { bytes in
@@ -63,19 +65,11 @@ extension PDSRecords {
   /// - Returns: the object to put into a record.
   public func putBlob(_ blob: [UInt8], type: String) throws(Failure) -> [UInt8] {
     let method = "com.atproto.repo.uploadBlob"
-    let reply = try session.call { tokens throws(Failure) in
-      try server.request(
-        method, body: blob, type: type, token: tokens.access, secrets: tokens.others)
-    }
-    switch reply {
+    switch try write(method, type: type, { _ in blob }) {
     case .refused(let error): throw Failure(place(method), error.line, error.exit)
     case .answer(let head, let body):
-      let found = body.withUnsafeBytes { bytes in
-        (try? ScanMembers.value(of: "blob", in: bytes)).flatMap {
-          $0.isObject ? Array($0.bytes) : nil
-        }
-      }
-      guard let found else {
+      let found = ScanMembers.copy(of: "blob", in: body)
+      guard let found, found.first == UInt8(ascii: "{") else {
         throw Failure(place(method), "\(head.summary): no blob in the answer", .failure)
       }
       return RowText.line(found)
@@ -87,7 +81,9 @@ extension PDSRecords {
   /// - Returns: nil when there is none.
   /// - Throws: `Failure`; what has not this CID is one, too.
   public func blob(_ cid: CID) throws(Failure) -> [UInt8]? {
-    guard let row = try describe(), let did = Self.member("did", of: row) else { return nil }
+    guard let row = try describe(), let did = ScanMembers.text(of: "did", in: row) else {
+      return nil
+    }
     let method = "com.atproto.sync.getBlob"
     let query = [("did", Optional(did)), ("cid", cid.description)]
     switch try read(method, query, isAny: true) {

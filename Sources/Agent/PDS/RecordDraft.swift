@@ -22,12 +22,9 @@ public struct RecordDraft: Sendable {
   ///   - collection: where it goes, and what its `$type` must be.
   ///   - created: the time for a missing `createdAt`; nil adds none.
   public init(
-    _ text: UnsafeRawBufferPointer, for collection: NSID, created: Timestamp?
+    _ text: UnsafeRawBufferPointer, for collection: NSID, created: Timestamp? = nil
   ) throws(Failure) {
-    if let (fault, offset) = ScanValidator.firstFault(text) {
-      throw Failure("\(fault.reason) at byte \(offset)")
-    }
-    guard UTF8Text.isValid(text) else { throw Failure("not UTF-8") }
+    try Self.checkText(text)
     guard case .map(let members) = try RecordTree.value(of: text) else {
       throw Failure("not an object")
     }
@@ -47,6 +44,22 @@ public struct RecordDraft: Sendable {
       throw Failure("larger than \(Self.largest) bytes")
     }
     cid = CID(of: CBORValue.map(added + members).encoded)
+  }
+
+  /// Reads a record that is kept.
+  public init(_ text: [UInt8], for collection: NSID) throws(Failure) {
+    let draft = text.withUnsafeBytes { bytes in
+      Result<Self, Failure> { () throws(Failure) in try Self(bytes, for: collection) }
+    }
+    self = try draft.get()
+  }
+
+  /// Makes sure that something is JSON in UTF-8.
+  static func checkText(_ text: UnsafeRawBufferPointer) throws(Failure) {
+    if let (fault, offset) = ScanValidator.firstFault(text) {
+      throw Failure("\(fault.reason) at byte \(offset)")
+    }
+    guard UTF8Text.isValid(text) else { throw Failure("not UTF-8") }
   }
 
   private static func joined(

@@ -19,7 +19,7 @@ struct XRPCError: Error {
   init(_ head: ResponseHead, _ body: [UInt8], now: Double) {
     status = head.status
     summary = head.summary
-    let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+    let json = JSONValue(body)
     name = json?["error"]?.string.map(head.quoted) ?? ""
     isPage = Self.isPage(head, body)
     if json?.isObject == true {

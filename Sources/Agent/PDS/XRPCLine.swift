@@ -5,14 +5,16 @@ import Web
 /// How long a server is asked for one thing, and how often.
 public struct PDSLimits: Sendable {
   /// Seconds for a call with all its tries.
-  public var timeout = 60.0
+  let timeout: Double
   /// The most tries after the first.
-  public var maxRetries = 6
+  let maxRetries: Int
   /// The option that sets the time.
-  public var option = "--timeout"
+  let option: String
 
-  /// A minute, seven tries.
-  public init() {}
+  /// A minute, seven tries, where nothing else is given.
+  public init(timeout: Double? = nil, maxRetries: Int? = nil, option: String = "--timeout") {
+    (self.timeout, self.maxRetries, self.option) = (timeout ?? 60, maxRetries ?? 6, option)
+  }
 }
 
 /// Calls of a server, one at a time, each asked again while the server is busy or away.

@@ -33,6 +33,12 @@ extension JSONValue {
         ? "unfinished JSON" : "invalid JSON at byte \(max(position, 1))")
   }
 
+  /// The value that bytes hold, see `parse(_:)`; nil where that is none.
+  public init?(_ bytes: [UInt8]) {
+    guard let value = try? bytes.withUnsafeBytes({ try Self.parse($0) }) else { return nil }
+    self = value
+  }
+
   /// Reads a text, see `parse(_:)`.
   public static func parse(text: String) throws(Failure) -> JSONValue {
     let bytes = Array(text.utf8)

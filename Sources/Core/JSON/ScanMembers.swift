@@ -50,6 +50,25 @@ public struct ScanMembers {
     }
     return found
   }
+
+  /// The text of a member that is a string; nil for any other, and for what is no object.
+  public static func text(of name: String, in bytes: UnsafeRawBufferPointer) -> String? {
+    guard let value = try? value(of: name, in: bytes), value.isString else { return nil }
+    return value.string
+  }
+
+  /// The same of an object that is kept.
+  public static func text(of name: String, in object: [UInt8]) -> String? {
+    object.withUnsafeBytes { text(of: name, in: $0) }
+  }
+
+  /// A member with its own bytes; nil for one that is not there, and for what is no object.
+  public static func copy(of name: String, in object: [UInt8]) -> [UInt8]? {
+    object.withUnsafeBytes { bytes in
+      guard let value = try? value(of: name, in: bytes), !value.isAbsent else { return nil }
+      return Array(value.bytes)
+    }
+  }
 }
 
 extension ScanValue {

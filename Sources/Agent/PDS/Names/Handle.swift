@@ -9,8 +9,8 @@ public struct Handle: Hashable, Sendable, CustomStringConvertible {
     guard text.utf8.count <= 253 else { return nil }
     let parts = Array(text.utf8).split(
       separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard parts.count >= 2, let last = parts.last, NameBytes.beginsWithLetter(last),
-      parts.allSatisfy({ NameBytes.isLabel($0) })
+    guard parts.count >= 2, let last = parts.last, NSID.beginsWithLetter(last),
+      parts.allSatisfy({ NSID.isLabel($0) })
     else { return nil }
     description = text
   }

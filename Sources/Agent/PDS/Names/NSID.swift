@@ -12,15 +12,15 @@ public struct NSID: Hashable, Sendable, CustomStringConvertible {
     guard parts.count >= 3, let first = parts.first, let name = parts.last else { return nil }
     let domain = parts.dropLast()
     guard domain.reduce(domain.count - 1, { $0 + $1.count }) <= 253,
-      domain.allSatisfy({ NameBytes.isLabel($0) }), NameBytes.beginsWithLetter(first),
-      (1...63).contains(name.count), NameBytes.beginsWithLetter(name),
-      name.allSatisfy({ NameBytes.isAlphanumeric($0) })
+      domain.allSatisfy({ Self.isLabel($0) }), Self.beginsWithLetter(first),
+      (1...63).contains(name.count), Self.beginsWithLetter(name),
+      name.allSatisfy({ Self.isAlphanumeric($0) })
     else { return nil }
     description = text
   }
 }
 
-enum NameBytes {
+extension NSID {
   static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte | 0x20) }
 
   static func isAlphanumeric(_ byte: UInt8) -> Bool {

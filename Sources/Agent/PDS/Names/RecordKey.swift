@@ -7,7 +7,7 @@ public struct RecordKey: Hashable, Sendable, CustomStringConvertible {
   ///   neither `.` nor `..`.
   public init?(_ text: String) {
     guard (1...512).contains(text.utf8.count), text != ".", text != "..",
-      text.utf8.allSatisfy({ NameBytes.isAlphanumeric($0) || ".-_:~".utf8.contains($0) })
+      text.utf8.allSatisfy({ NSID.isAlphanumeric($0) || ".-_:~".utf8.contains($0) })
     else { return nil }
     description = text
   }

@@ -35,15 +35,15 @@ struct History {
   }
 
   @discardableResult
-  mutating func add(_ change: OutboxEntry.Change) -> TID {
-    let entry = OutboxEntry(id: clock.next(now: 1), time: now, change)
+  mutating func add(_ change: OutboxChange) -> TID {
+    let entry = OutboxEntry(id: clock.next(now: 1), time: now, change: change)
     receive(entry.bytes, [entry.id])
     return entry.id
   }
 
   @discardableResult
   mutating func put(_ number: Int, _ base: RecordSwap = .absent, _ key: String = "k") -> TID {
-    add(.put(Self.place(key), Self.draft(number), base: base, was: nil))
+    add(.put(Self.place(key), Self.draft(number), base: base))
   }
 
   @discardableResult
@@ -52,7 +52,7 @@ struct History {
   }
 
   mutating func sending(_ ids: [TID], _ cid: CID?) {
-    receive(OutboxAttempt(cid: cid).bytes(ids, now), ids)
+    receive(OutboxLine.sending(cid, ids, now), ids)
   }
 
   mutating func ack(_ ids: [TID], _ ack: OutboxAck) { receive(ack.bytes(ids, now), ids) }
@@ -79,7 +79,7 @@ extension OutboxItem {
       case .prompt(let text, _): "prompt \(text)"
       }
     let from =
-      switch base {
+      switch change.base {
       case .any: "unknown"
       case .absent: "null"
       case .cid(let cid): cid.description
@@ -151,7 +151,7 @@ struct OutboxFoldTests {
     history.put(3, Self.base)
     history.ack(first, OutboxAck(.done, cid: History.draft(2).cid))
     #expect(history.fold.open.map(\.words) == ["put 3 from \(History.draft(2).cid)"])
-    #expect(history.fold.open[0].was == History.draft(2).bytes)
+    #expect(history.fold.open[0].change.was == History.draft(2).bytes)
     #expect(history.compacted.open.map(\.words) == history.fold.open.map(\.words))
   }
 
