@@ -245,7 +245,7 @@ public struct ErrorAnswer {
       reason = "a page, not the backend's answer"
       return
     }
-    json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+    json = JSONValue(body)
     guard let json else {
       let first = text.split(whereSeparator: \.isNewline).first.map(String.init)
       reason = first.map(head.quoted)

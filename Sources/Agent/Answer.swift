@@ -71,7 +71,7 @@ public enum Answer {
   /// `{"ok":false,"reason":"..."}`; nil for any other.
   public var refusal: String? {
     guard case .record(let record) = self,
-      let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
+      let value = JSONValue(record),
       value["ok"]?.bool == false
     else { return nil }
     return value[either: "error", "reason", "message"]?.text ?? "refused"

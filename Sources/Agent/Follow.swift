@@ -4,14 +4,6 @@ public import Frames
 import Records
 public import Web
 
-/// What is read beside a stream: lines to be sent, for one.
-public protocol LoopInput: AnyObject {
-  /// The file to wait for; nil while nothing is wanted of it.
-  var descriptor: Int32? { get }
-  /// Does what can be done without waiting. Called behind each wait.
-  func turn()
-}
-
 /// A stream that is printed: what was printed last, how much is wanted, and why all ends.
 public final class Follow: StreamLoop {
   enum End {
@@ -25,12 +17,14 @@ public final class Follow: StreamLoop {
   public let diagnostics: Diagnostics
   private let options: FollowOptions
   private let output: EventOutput
-  private let notes: LinkNotes
+  /// Whether a person is told how the link is.
+  private let speaks: Bool
   private let stream: FollowedStream
   /// Whose it is, a JSON string; nil where that need not be said.
   private let profile: [UInt8]?
-  /// What is read beside the stream; nil for nothing.
-  public var input: (any LoopInput)?
+  /// What is read beside the stream, lines to be sent, for one: the file to wait for, nil while
+  /// nothing is wanted of it, and what does all that can be done without waiting.
+  public var input: (descriptor: () -> Int32?, turn: () -> Void)?
   /// The number of the last event that was printed or skipped, where events have numbers.
   public private(set) var lastNumber: Int64?
   /// When that was, by the server's clock; nil where that is not known.
@@ -58,10 +52,7 @@ public final class Follow: StreamLoop {
     self.output = output
     self.diagnostics = options.parent.map { diagnostics.about($0.profile) } ?? diagnostics
     profile = options.parent.map { Array(JSONQuote.string($0.profile).utf8) }
-    notes = LinkNotes(
-      diagnostics: self.diagnostics, profile: options.parent?.profile,
-      speaks: options.isVerbose || (isatty(2) == 1 && !options.isQuiet),
-      recordsWanted: options.lifecycle)
+    speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
     resume = stream.resume
     lastNumber = stream.isNumbered ? Int64(stream.lastEventID) : nil
     lastTime = stream.resume?.state.newest.flatMap { Timestamp(rfc3339: $0) }
@@ -89,12 +80,20 @@ public final class Follow: StreamLoop {
 
   public override func opened(_ place: String, isFirst: Bool, down: Double?) {
     (isOpen, lastLoss) = (true, nil)
-    lifecycle(notes.opened(place, isFirst: isFirst, down: down))
+    let wait = down.map { Latency.text($0 / 1000) }
+    if let wait {
+      if speaks { diagnostics.say("stream is \(isFirst ? "open" : "back") after \(wait) s") }
+    } else {
+      diagnostics.note("stream is open: \(place)")
+    }
+    lifecycle(isFirst ? .open : .resumed) { $0.string("url", place).json("down", wait) }
   }
 
   public override func lost(_ reason: String, wait: Double) {
     (lastLoss, isOpen) = (reason, false)
-    lifecycle(notes.lost(reason, wait: wait))
+    let wait = Latency.text(wait / 1000)
+    if speaks { diagnostics.say("stream is down: \(reason); next try in \(wait) s") }
+    lifecycle(.lost) { $0.string("reason", reason).json("retry_in", wait) }
   }
 
   public override func ended(_ outcome: StreamEnd, at place: String) {
@@ -182,20 +181,30 @@ public final class Follow: StreamLoop {
     case .event(let event): try print(event)
     case .comment(let text): output.write(comment: text)
     case .oversize(let bytes): oversize(bytes: bytes)
-    case .message(let message): try print(message)
-    case .fault(let reason): fault(reason, at: place)
     case .retry: break
     }
   }
 
   public override func missed(_ numbers: ClosedRange<Int64>) {
-    var gap = StreamGap()
-    gap.numbers = numbers
-    report(gap)
+    let (first, last) = (numbers.lowerBound, numbers.upperBound)
+    let what = first == last ? "event \(first) was" : "events \(first) to \(last) were"
+    diagnostics.say("gap: \(what) lost")
+    lifecycle(.gap) { $0.number("from", first).number("to", last) }
   }
 
   /// Events may be missing.
-  public func report(_ gap: StreamGap) { lifecycle(notes.gap(gap)) }
+  func report(_ gap: StreamGap) {
+    let names = gap.parts.map(\.words)
+    let named = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", and others" : "")
+    let what = names.isEmpty || names.contains("") ? "" : " of \(named)"
+    let time = "between \(gap.after ?? "the start") and \(gap.before ?? "now")"
+    diagnostics.say("possible gap: \(gap.thing)\(what) \(time) may be missing")
+    let list = gap.parts.map(\.record).joined(separator: ",")
+    lifecycle(.gap) {
+      $0.stringOrNull("after", gap.after).stringOrNull("before", gap.before)
+        .json("unreached", gap.parts.isEmpty ? nil : "[\(list)]")
+    }
+  }
 
   public override func oversize(bytes: Int) {
     let thing = options.thing
@@ -212,8 +221,10 @@ public final class Follow: StreamLoop {
 
   public override func note(_ words: String) { diagnostics.error(place, words) }
 
-  private func lifecycle(_ record: String) {
-    if notes.recordsWanted { output.write(record: record) }
+  private func lifecycle(_ type: RecordType, _ members: (RecordText) -> RecordText) {
+    if !options.lifecycle { return }
+    let record = members(RecordText(type).string("profile", options.parent?.profile))
+    output.write(record: record.time(.now()).text + "\n")
   }
 
   // MARK: - Waiting
@@ -244,7 +255,7 @@ public final class Follow: StreamLoop {
     try willGoOn()
   }
 
-  public override var files: [pollfd] { Self.signalsAndOutput + Self.reading(input?.descriptor) }
+  public override var files: [pollfd] { Self.signalsAndOutput + Self.reading(input?.descriptor()) }
 
   private func timeIsUp() {
     if !isOpen {
@@ -299,9 +310,9 @@ public final class Follow: StreamLoop {
     failIfUnwritten()
     let outcome = end
     switch outcome {
-    case .counted: lifecycle(notes.ended("count"))
-    case .signal(let number): lifecycle(notes.ended("signal \(number)"))
-    case .ended(_, let reason): lifecycle(notes.ended(reason))
+    case .counted: tellEnd("count")
+    case .signal(let number): tellEnd("signal \(number)")
+    case .ended(_, let reason): tellEnd(reason)
     case .writing, nil: break
     }
     // A signal does not wait for a slow reader.
@@ -317,6 +328,8 @@ public final class Follow: StreamLoop {
     if case .ended(let status, _) = outcome, status != .success { return status }
     return hadFault ? .failure : .success
   }
+
+  private func tellEnd(_ reason: String) { lifecycle(.end) { $0.string("reason", reason) } }
 
   private func failIfUnwritten() {
     guard case .writing(let failure, let file) = end else { return }

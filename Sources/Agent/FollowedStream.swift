@@ -51,23 +51,14 @@ extension FollowedStream {
 }
 
 /// A time of which something may be missing.
-public struct StreamGap: Equatable {
+struct StreamGap {
   /// What may be missing, for people.
-  public var thing = "actions"
-  /// What was not to be had, where that is known.
-  public struct Part: Equatable {
-    /// For people: `llm_call in guild 1`; empty when it may be anything.
-    public var words: String
-    /// One JSON object.
-    public var record: String
-  }
-
+  var thing = "actions"
   /// The time of the newest thing printed before it, nil if there was none.
-  public var after: String?
+  var after: String?
   /// The time of the oldest thing known behind it.
-  public var before: String?
-  /// What could not be had, where that is known.
-  public var parts: [Part] = []
-  /// The numbers of the events that were lost, where events have numbers.
-  public var numbers: ClosedRange<Int64>?
+  var before: String?
+  /// What could not be had, where that is known: words, `llm_call in guild 1`, empty when it may be
+  /// anything; and one JSON object.
+  var parts: [(words: String, record: String)] = []
 }

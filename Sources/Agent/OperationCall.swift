@@ -34,7 +34,7 @@ public struct OperationCall {
     let answer = try Answer(try caller.call(path), place: place)
     switch answer {
     case .record(let record):
-      let value = try? record.withUnsafeBytes { try JSONValue.parse($0) }
+      let value = JSONValue(record)
       try output.record(record, facts: value.flatMap(facts))
       if arguments.isQuiet, value.map(isWell) == false { return .negative }
       return answer.refusal == nil ? .success : .negative

@@ -141,7 +141,7 @@ public final class ProgramApprovals: ApprovalLine {
   }
 
   private func receive(_ line: [UInt8], _ part: Part, _ number: Int, _ waiter: ApprovalWaiter) {
-    guard let value = try? line.withUnsafeBytes({ try JSONValue.parse($0) }) else { return }
+    guard let value = JSONValue(line) else { return }
     switch value["type"]?.string {
     case "open": part.isListed = true
     case "lost":
@@ -280,7 +280,7 @@ extension ProgramApprovals.Agent {
 
   fileprivate func wants(_ approval: ApprovalRecord) -> Bool {
     guard case .host(let place, _) = self, let session = place.session else { return true }
-    let request = try? approval.request.withUnsafeBytes { try JSONValue.parse($0) }
+    let request = JSONValue(approval.request)
     return request?["session"]?.string == session
   }
 
@@ -327,7 +327,7 @@ extension ProgramApprovals.Agent {
       default: return answer(.unknown, words.count > 1 ? String(words[1]) : "no reply")
       }
     case .profile:
-      let told = try? line.withUnsafeBytes { try JSONValue.parse($0) }
+      let told = JSONValue(line)
       guard told?["id"]?.string == decision.id else { return answer(.unknown, "no reply to it") }
       let result = told?["result"]?.string.flatMap(ApprovalAnswer.Result.init)
       var answer = ApprovalAnswer(

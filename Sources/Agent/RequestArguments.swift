@@ -4,6 +4,23 @@ public import Web
 /// What the command lines of commands that follow any URL say of a request: headers, a
 /// body, whose token.
 public enum RequestArguments {
+  /// `-H`.
+  public static let header = Option<[String]>(
+    "H", "header", "LINE", "add a header, 'Name: value'; @FILE: those in FILE",
+    .path.offering(.none)
+  ) { $0.append($1) }
+
+  /// A token of RFC 9110, section 5.6.2; `what` it is, for messages.
+  public static func token(_ what: String) -> Reading<String> {
+    Reading { argument throws(UsageError) in
+      let value = argument.value
+      guard !value.isEmpty, Header(value, "") == Header(line: value + ":") else {
+        throw argument.fault("not \(what)")
+      }
+      return value
+    }
+  }
+
   /// The headers of `-H LINE` and `-H @FILE`, in their order.
   ///
   /// - Throws: `Failure` for what is no header line; it quotes no value.
@@ -86,5 +103,17 @@ public enum RequestArguments {
   public static func fault(of url: String, _ error: Failure) -> Failure {
     let shown = url.split(separator: "?").first.map(String.init) ?? url
     return Failure(shown.contains("@") ? "url" : shown, error.reason)
+  }
+}
+
+extension Settings {
+  /// The profile of a command that follows a URL, too, which need not be there where nobody asks for
+  /// it by name.
+  ///
+  /// - Parameter isNeeded: whether it is in any case.
+  public func profile(
+    _ access: AccessOptions, isNeeded: Bool
+  ) throws(Failure) -> Profile? {
+    access.profile == nil && !isNeeded ? try? profile() : try profile(access.profile)
   }
 }

@@ -15,3 +15,17 @@ public enum Clock {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 }
+
+/// Short spans of time in words.
+public enum Latency {
+  /// Milliseconds with one decimal.
+  public static func text(_ seconds: Double) -> String {
+    let tenths = Int64((min(max(seconds, 0), 1e12) * 10_000).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  /// Seconds, without decimals where there are none.
+  public static func seconds(_ seconds: Double) -> String {
+    seconds == seconds.rounded() && seconds < 1e15 ? "\(Int64(seconds))" : "\(seconds)"
+  }
+}

@@ -29,10 +29,10 @@ public final class EventWire {
       request.headers += [Header("Last-Event-ID", id)] + resuming
     }
     let response = try LiveResponse.open(loop, request, idle: loop.policy.idleTimeout)
-    switch response.head.flatMap({ StreamVerdict.judge($0) }) {
-    case .noContent: throw .noContent
-    case .failed(let problem): throw .failed(problem, at: response.place)
-    case .open, .retry, nil: break
+    if let head = response.head, head.status != 200 || !head.isEventStream {
+      if head.status == 204 { throw .noContent }
+      let what = head.status == 200 ? ": not an event stream: \(head.typeText)" : ""
+      throw .failed(Failure(head.summary + what, .failure), at: response.place)
     }
     parser.lastEventID = loop.lastID
     parser.restart()

@@ -1,6 +1,54 @@
 public import Core
 
-/// How a request with its redirects ended.
+/// What is known of a request over all its redirects, of which the origin is compared at each
+/// (`Request.redirected`): libcurl itself would carry the user's headers along.
+struct RequestRoute {
+  /// The most redirects that are followed.
+  private static let most = 20
+
+  /// What no message may quote, whatever server on the way sends it.
+  private(set) var mask: SecretMask
+  private let first: WebAddress
+  private var redirects = 0
+  /// A location may have put a secret into a host or a path, in part.
+  private var isMasked = false
+
+  init(_ request: Request) {
+    mask = request.mask
+    first = request.address
+  }
+
+  /// The request goes out once more, with another token.
+  mutating func renew(_ request: Request) { mask = request.mask }
+
+  var origin: Origin { first.origin }
+
+  /// The address of the request on its way, for messages.
+  func place(of request: Request, as shown: (WebAddress) -> String) -> String {
+    redirects == 0 || isMasked ? shown(first) : mask.hide(shown(request.address))
+  }
+
+  func hide(_ reason: String) -> String {
+    isMasked ? "the redirect failed" : mask.hide(reason)
+  }
+
+  mutating func next(
+    _ request: Request, _ head: ResponseHead, to location: String
+  ) throws(Failure) -> Request {
+    redirects += 1
+    isMasked = isMasked || mask.hide(location) != location
+    let next: Request
+    do throws(Failure) {
+      next = try request.redirected(status: head.status, to: location)
+    } catch {
+      throw Failure("\(head.summary): bad location: \(error.reason)", .failure)
+    }
+    if redirects > Self.most { throw Failure("\(head.summary): too many redirects", .failure) }
+    return next
+  }
+}
+
+/// How a request with its redirects ended, or one of its transfers.
 public enum ExchangeEnd: Equatable, Sendable {
   /// The whole response came.
   case complete
@@ -13,29 +61,20 @@ public enum ExchangeEnd: Equatable, Sendable {
   case unusable(Failure)
 }
 
-/// A request whose redirects are followed, with the origin compared at each
-/// (`Request.redirected`): libcurl itself would carry the user's headers along.
+/// A request whose redirects are followed.
 public class Exchange {
-  /// The most redirects that are followed.
-  public static let maxRedirects = 20
-
   private let client: WebClient
   private var transfer: Transfer?
-  private var redirects = 0
+  private var route: RequestRoute
   private var next: Result<Request, Failure>?
-  private var redirectSummary = ""
   /// The same request with another token, as the one that it had was refused.
   private var renewed: Request?
   private var hasRenewed = false
-  private var encoding = ""
+  /// That of the body, for messages.
+  private(set) final var encoding = ""
   private var receivedBefore: Int64 = 0
   /// The request on its way now; after redirects, the last one.
   public private(set) var request: Request
-  /// What no message may quote, whatever server on the way sends it.
-  private var mask: SecretMask
-  /// A location may have put a secret into a host or a path, in part.
-  private var isMasked = false
-  private let first: WebAddress
 
   /// Whether it failed since the server's certificate is not trusted, or it speaks no TLS.
   public private(set) var isMistrusted = false
@@ -52,8 +91,7 @@ public class Exchange {
     var request = request
     request.token?.authorize(&request)
     self.request = request
-    mask = request.mask
-    first = request.address
+    route = RequestRoute(request)
     self.onSend = onSend
   }
 
@@ -81,10 +119,7 @@ public class Exchange {
   final var receivedCount: Int64 { receivedBefore + (transfer?.received ?? 0) }
 
   /// The address of the request on its way, for messages.
-  final var currentPlace: String {
-    if redirects == 0 || isMasked { return first.display }
-    return mask.hide(request.address.display)
-  }
+  final var currentPlace: String { route.place(of: request) { $0.display } }
 
   /// Sends the request.
   final func start() {
@@ -105,7 +140,7 @@ public class Exchange {
   /// The head of a transfer; false ends that.
   final func transferred(_ head: ResponseHead) -> Bool {
     var head = head
-    head.mask = mask
+    head.mask = route.mask
     encoding = head.value("Content-Encoding").map { " (\(head.quoted($0)))" } ?? ""
     if !hasRenewed, let other = request.renewed(after: head) {
       renewed = other
@@ -114,52 +149,34 @@ public class Exchange {
     if request.followsRedirects, head.isRedirect, let location = head.value("Location"),
       !location.isEmpty
     {
-      redirectSummary = head.summary
-      isMasked = isMasked || mask.hide(location) != location
-      do throws(Failure) {
-        next = .success(try request.redirected(status: head.status, to: location))
-      } catch {
-        next = .failure(error)
-      }
+      next = Result { () throws(Failure) in try route.next(request, head, to: location) }
       return false
     }
     return received(head)
   }
 
   /// The end of a transfer.
-  final func transferred(_ end: TransferEnd) {
+  final func transferred(_ end: ExchangeEnd) {
     receivedBefore += transfer?.received ?? 0
     isMistrusted = transfer?.isMistrusted ?? false
     transfer = nil
     if let other = renewed {
       (renewed, hasRenewed) = (nil, true)
       request = other
-      mask = other.mask
+      route.renew(other)
       return start()
     }
     if let redirect = next {
       next = nil
-      redirects += 1
       switch redirect {
-      case .failure(let error):
-        unusable("\(redirectSummary): bad location: \(error.reason)")
-      case .success where redirects > Self.maxRedirects:
-        unusable("\(redirectSummary): too many redirects")
+      case .failure(let problem): ended(.unusable(problem))
       case .success(let request):
         self.request = request
         start()
       }
       return
     }
-    switch end {
-    case .complete: ended(.complete)
-    case .stopped: ended(.stopped)
-    case .unreadable: unusable("the encoding of the answer cannot be read\(encoding)")
-    case .final(let failure): ended(.unusable(failure))
-    case .network(let reason):
-      ended(.network(isMasked ? "the redirect failed" : mask.hide(reason)))
-    }
+    if case .network(let reason) = end { return ended(.network(route.hide(reason))) }
+    ended(end)
   }
-
-  private func unusable(_ reason: String) { ended(.unusable(Failure(reason, .failure))) }
 }

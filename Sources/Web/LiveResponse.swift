@@ -119,7 +119,7 @@ public final class LiveResponse: Exchange {
     }
     let limit = lastHeard + (idle ?? .infinity)
     if let idle, Clock.monotonic >= limit {
-      throw .lost("nothing came for \(StreamPolicy.seconds(idle)) s")
+      throw .lost("nothing came for \(Latency.seconds(idle)) s")
     }
     try waiter.wait(until: min(limit, until))
     guard let found, countBefore < 0 else { return }

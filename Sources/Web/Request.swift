@@ -48,16 +48,6 @@ public struct Header: Sendable, Equatable {
   }
 }
 
-/// Keeps the token of a server, and looks for another when it is refused.
-public protocol TokenKeeper: Sendable {
-  /// Puts the newest token that is known into a request to its server.
-  func authorize(_ request: inout Request)
-  /// Looks for another token than a refused request had, and puts that in.
-  ///
-  /// - Returns: whether there is one.
-  func renew(_ request: inout Request, status: Int) -> Bool
-}
-
 /// What is asked of a server.
 public struct Request: Sendable {
   /// Where.
@@ -87,7 +77,7 @@ public struct Request: Sendable {
   /// By what its server is believed to be itself; it stays with the origin.
   public var trust = ServerTrust.authorities
   /// Who has its token; nil for a request without one, or with one that cannot be replaced.
-  public var token: (any TokenKeeper)?
+  public var token: HeldToken?
   /// More that no message may quote from the answer: what the address carries in its
   /// query, for one.
   public var unquotable: [String] = []

@@ -1,5 +1,4 @@
 public import Core
-public import Frames
 
 /// How a stream is followed.
 public struct StreamPolicy: Sendable {
@@ -23,11 +22,6 @@ public struct StreamPolicy: Sendable {
 
   /// How long the body of an error may take, seconds; then the head alone counts.
   static let errorWait = 5.0
-
-  /// `45` for 45.0, `1.5` for 1.5.
-  static func seconds(_ value: Double) -> String {
-    value == value.rounded() && value < 1e15 ? "\(Int64(value))" : "\(value)"
-  }
 }
 
 /// What a stream carries, as the parser hands it over. Pointers are valid
@@ -42,10 +36,6 @@ public enum StreamItem {
   case retry(milliseconds: UInt64)
   /// An event that was dropped because it passed the limit; its size so far.
   case oversize(bytes: Int)
-  /// A message of a WebSocket.
-  case message(SocketMessage)
-  /// What came was against the rules, and the connection ends for it; one line.
-  case fault(String)
 }
 
 /// One event, in the parser's buffers or where it came.
@@ -122,43 +112,4 @@ public enum StreamEnd: Equatable, Sendable {
   case failed(Failure)
   /// The tries were used up; the last reason.
   case gaveUp(String)
-}
-
-/// What a response means for the stream (WHATWG HTML 9.2.3, with the wish of every
-/// user of a tunnel that an overloaded server is asked again).
-public enum StreamVerdict: Equatable, Sendable {
-  /// The stream is open.
-  case open
-  /// 204: the server wants no further connection.
-  case noContent
-  /// An answer that a later try would not better.
-  case failed(Failure)
-  /// 408, 425, 429 or 5xx: try again, not before that many seconds.
-  case retry(String, after: Double?)
-
-  /// Judges the head of a final response.
-  ///
-  /// - Parameter head: of the response behind all redirects.
-  /// - Returns: nil for an error, of which the body tells more.
-  public static func judge(_ head: ResponseHead) -> StreamVerdict? {
-    switch head.status {
-    case 200 where head.isEventStream: .open
-    case 200:
-      .failed(
-        Failure("\(head.summary): not an event stream: \(head.typeText)", .failure))
-    case 204: .noContent
-    case 201...299: .failed(Failure(head.summary, .failure))
-    default: nil
-    }
-  }
-
-  /// Judges an error by the rule for single requests.
-  ///
-  /// - Parameter now: seconds since 1970, for an answer without a date of its own.
-  public static func judge(
-    _ problem: Failure, _ head: ResponseHead, now: Double
-  ) -> StreamVerdict {
-    guard problem.status == .temporary else { return .failed(problem) }
-    return .retry(problem.message, after: head.wait(now: now))
-  }
 }

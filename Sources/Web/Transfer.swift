@@ -1,6 +1,6 @@
 import CCurl
 import CLibc
-public import Core
+import Core
 
 /// What a transfer's owner does with a piece of the body.
 public enum BodyFlow {
@@ -10,20 +10,6 @@ public enum BodyFlow {
   case pause
   /// End the transfer.
   case stop
-}
-
-/// How a transfer ended.
-public enum TransferEnd: Equatable, Sendable {
-  /// The whole response came.
-  case complete
-  /// The owner ended it.
-  case stopped
-  /// The network, the TLS layer or the transfer coding failed; one line.
-  case network(String)
-  /// Nothing came through, and another try would bring nothing either.
-  case final(Failure)
-  /// The body is encoded in a way that libcurl does not know, or cannot read.
-  case unreadable
 }
 
 /// One HTTP exchange, without redirects, on a libcurl easy handle.
@@ -148,16 +134,17 @@ public final class Transfer {
       isMistrusted = true
       owner.transferred(.network(mistrust + ServerTrust.hint(ServerTrust.fingerprint(handle))))
     } else if let fault {
-      owner.transferred(.final(fault))
+      owner.transferred(.unusable(fault))
     } else if stopped {
       owner.transferred(.stopped)
     } else if code == CURLE_OK {
       owner.transferred(.complete)
     } else if code == CURLE_BAD_CONTENT_ENCODING || code == CURLE_WRITE_ERROR {
       // We take all that is written, unless we stop: what fails to write is a decoder.
-      owner.transferred(.unreadable)
+      let words = "the encoding of the answer cannot be read\(owner.encoding)"
+      owner.transferred(.unusable(Failure(words, .failure)))
     } else if let refusal = Self.proxyRefusal(handle) {
-      owner.transferred(.final(refusal))
+      owner.transferred(.unusable(refusal))
     } else if request.trust.isToBeShown(behind: code) {
       mistrust = Self.reason(code, errorText)
       ServerTrust.takeAny(handle)

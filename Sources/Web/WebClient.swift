@@ -118,15 +118,10 @@ public final class WebClient {
   ///
   /// - Parameters:
   ///   - seconds: 0 or more.
-  ///   - closing: files watched for their other end going away only.
-  public func wait(
-    seconds: Double, reading descriptors: [Int32] = [], writing: [Int32] = [],
-    closing: [Int32] = []
-  ) {
-    var files = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    files += writing.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
-    files += closing.map { pollfd(fd: $0, events: 0, revents: 0) }
-    wait(seconds: seconds, files)
+  ///   - files: what is waited for until it can be read.
+  public func wait(seconds: Double, reading files: [Int32], writing: [Int32] = []) {
+    let others = writing.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
+    wait(seconds: seconds, files.flatMap { Waiter.reading($0) } + others)
   }
 
   /// The same, for files as poll(2) has them.

@@ -1,6 +1,7 @@
 import Agent
 import CLibc
 import Core
+import Records
 import Web
 
 /// agent-tail(1): follows one agent or several, and never loses an event.
@@ -329,8 +330,8 @@ final class Supervisor {
   private func tellEnd() {
     guard options.follow.lifecycle, failure == nil, isCounted else { return }
     for child in children where !child.isWatch {
-      let record = LinkNotes.ended("count", profile: child.name)
-      Array(record.utf8).withUnsafeBytes(write)
+      let record = RecordText(.end).string("profile", child.name).string("reason", "count")
+      record.time(.now()).line.withUnsafeBytes(write)
     }
     flush()
   }

@@ -61,7 +61,7 @@ struct AgentTailOptions {
     let operands = words.operands
     if operands.count > 1 { throw UsageError("one thread at a time: \(operands[1])") }
     wishes.thread = operands.first
-    if let reason = wishes.thread.flatMap(ThreadName.fault) {
+    if let reason = wishes.thread.flatMap(Reading.faultOfThreadName) {
       throw UsageError("THREAD: \(reason)")
     }
     if isSeveral, let name = Process.environment(Self.childProfile), profiles.contains(name) {

@@ -17,28 +17,21 @@ struct Archive {
     for file in folder.plain.reversed() where lastEventID == nil {
       if let compressed = folder.compressed, file < compressed { break }
       try folder.mend(file) { bytes in
-        let found = ArchiveTail.read(bytes)
+        let found = Self.tail(of: bytes)
         (lastEventID, newest) = (found.lastEventID, found.newest)
         return found.size
       }
     }
     try folder.begin()
   }
-}
 
-/// The end of a day file as a crash may have left it.
-enum ArchiveTail {
-  struct Finding: Equatable {
-    /// How many bytes are whole records; what follows was cut by a crash.
-    var size: Int
-    /// The stream's id at the last event, empty when it has none; nil without an event.
-    var lastEventID: String?
-    var newest: String?
-  }
-
-  /// Looks at a file from its end.
-  static func read(_ bytes: UnsafeRawBufferPointer) -> Finding {
-    var finding = Finding(size: bytes.count)
+  /// The end of a day file as a crash may have left it: how many bytes are whole records, as what
+  /// follows was cut; the stream's id at the last event, empty when it has none, nil without an
+  /// event; and when the newest action was.
+  static func tail(
+    of bytes: UnsafeRawBufferPointer
+  ) -> (size: Int, lastEventID: String?, newest: String?) {
+    var finding: (size: Int, lastEventID: String?, newest: String?) = (bytes.count, nil, nil)
     // Half a line, and what the disk had not yet got when the power went: zeros.
     while let line = lastLine(bytes, to: finding.size) {
       if line.isWhole && !holdsZero(line.bytes) { break }
@@ -73,24 +66,19 @@ enum ArchiveTail {
   }
 
   private static func actionTime(_ line: UnsafeRawBufferPointer) -> String? {
-    guard let event = try? ScanMembers.value(of: "event", in: line).string,
-      ["action_event", "voice_event"].contains(event),
+    guard ["action_event", "voice_event"].contains(ScanMembers.text(of: "event", in: line)),
       let data = try? ScanMembers.value(of: "data", in: line), data.isObject
     else { return nil }
-    for name in ["createdAt", "created_at"] {
-      let time = try? ScanMembers.value(of: name, in: data.bytes)
-      if let time, time.isString { return time.string }
-    }
-    return nil
+    return ScanMembers.text(of: "createdAt", in: data.bytes)
+      ?? ScanMembers.text(of: "created_at", in: data.bytes)
   }
 
   /// The id at an event; nil for a line that is none, and for missed actions that were asked
   /// for, which come from elsewhere.
   private static func eventID(_ line: UnsafeRawBufferPointer) -> String? {
-    guard let id = try? ScanMembers.value(of: "id", in: line), id.isString,
-      let event = try? ScanMembers.value(of: "event", in: line), event.isString
-    else { return nil }
-    if event.string == "actions_backfill" { return nil }
-    return id.string
+    guard let event = ScanMembers.text(of: "event", in: line), event != "actions_backfill" else {
+      return nil
+    }
+    return ScanMembers.text(of: "id", in: line)
   }
 }

@@ -14,7 +14,8 @@ private func follow(
 ) throws(Failure) -> Follow {
   var settings = try Settings()
   settings.limitToken(options.follow.reconnect.maxTime)
-  let profile = try profile(options, settings)
+  let profile = try settings.profile(
+    options.access, isNeeded: DashboardStream(rawValue: options.target) != nil)
   // A fault of the profile in use is an error, told once; others are warnings.
   settings.configuration.report(to: diagnostics)
   if let stream = DashboardStream(rawValue: options.target) {
@@ -41,8 +42,7 @@ private func follow(
     if let id = archive?.lastEventID { point.receive(id, newest: archive?.newest) }
     return point
   }
-  let (request, server) = try TailRequest(options).make(
-    target, settings: settings, profile: profile)
+  let (request, server) = try request(options, target, settings: settings, profile: profile)
   var stream = FollowedStream(request, server, resume: resume)
   if let dashboard = target.dashboard {
     stream = dashboard.stream.followed(request, server, base: dashboard.base, resume: resume)
@@ -53,15 +53,4 @@ private func follow(
     output: EventOutput(
       events: options.events, dataOnly: options.dataOnly,
       receivedAt: options.follow.receivedAt, archive: archive?.folder), diagnostics)
-}
-
-/// A stream of the dashboard needs the profile, a URL does not; one that is
-/// asked for by name must be there.
-private func profile(
-  _ options: TailOptions, _ settings: Settings
-) throws(Failure) -> Settings.Profile? {
-  if options.access.profile == nil && DashboardStream(rawValue: options.target) == nil {
-    return try? settings.profile()
-  }
-  return try settings.profile(options.access.profile)
 }

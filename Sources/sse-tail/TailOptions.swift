@@ -35,12 +35,10 @@ struct TailOptions {
       Option(nil, "flush-partial", "print an unfinished event at the end of a connection") {
         $0.follow.flushPartial = true
       }.rare,
+      RequestArguments.header.at(\.headers),
       Option(
-        "H", "header", "LINE", "add a header, 'Name: value'; @FILE: those in FILE",
-        .path.offering(.none)
-      ) { $0.headers.append($1) },
-      Option("X", "request", "METHOD", "the request method", Reading(method)) { $0.method = $1 }
-        .rare,
+        "X", "request", "METHOD", "the request method", RequestArguments.token("a method")
+      ) { $0.method = $1 }.rare,
       Option(
         nil, "data", "DATA", "the body of a POST request; @FILE: what FILE has",
         .path.offering(.none)
@@ -82,14 +80,6 @@ struct TailOptions {
     }
     if operands.count > 1 { throw UsageError("one stream at a time: \(operands[1])") }
     target = first
-  }
-
-  @Sendable private static func method(_ argument: OptionArgument) throws(UsageError) -> String {
-    let value = argument.value
-    guard !value.isEmpty, Header(value, "") == Header(line: value + ":") else {
-      throw argument.fault("not a method")
-    }
-    return value
   }
 
   @Sendable private static func eventID(_ argument: OptionArgument) throws(UsageError) -> String {

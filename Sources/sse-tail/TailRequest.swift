@@ -2,45 +2,37 @@ import Agent
 import Core
 import Web
 
-struct TailRequest {
-  private let options: TailOptions
+/// What each connection says anew, or the body does.
+private let own = [
+  "last-event-id": "changes with each event: use --last-event-id",
+  "content-length": "follows from --data", "transfer-encoding": "follows from --data",
+]
+private let ownOfDashboard = ["x-last-event-time": "changes with each event: see --state"]
 
-  /// What each connection says anew, or the body does.
-  private static let own = [
-    "last-event-id": "changes with each event: use --last-event-id",
-    "content-length": "follows from --data", "transfer-encoding": "follows from --data",
-  ]
-  private static let ownOfDashboard = [
-    "x-last-event-time": "changes with each event: see --state"
-  ]
-
-  init(_ options: TailOptions) { self.options = options }
-
-  func make(
-    _ target: Target, settings: Settings, profile: Settings.Profile?
-  ) throws(Failure) -> (request: Request, server: AgentServer) {
-    var request = Request(target.address, method: options.method ?? "GET")
-    if target.dashboard == nil { request.unquotable = target.address.queryValues }
-    request.privateHeaders = try RequestArguments.headers(options.headers)
-    try RequestArguments.refuse(request.privateHeaders, Self.own)
-    if target.dashboard != nil {
-      try RequestArguments.refuse(request.privateHeaders, Self.ownOfDashboard)
-    }
-    if let data = options.data {
-      let body = try RequestArguments.data(data)
-      request.body = body
-      if options.method == nil { request.method = "POST" }
-      if !request.privateHeaders.contains(where: { $0.isNamed("Content-Type") }) {
-        let isJSON = body.withUnsafeBytes { ScanValidator.isValue($0) }
-        let type = isJSON ? "application/json" : "application/x-www-form-urlencoded"
-        request.headers.append(Header("Content-Type", type))
-      }
-    }
-    let server = try RequestArguments.authorize(
-      &request, settings: settings, profile: profile, access: options.access,
-      isProfiles: target.dashboard != nil)
-    return (request, server)
+func request(
+  _ options: TailOptions, _ target: Target, settings: Settings, profile: Settings.Profile?
+) throws(Failure) -> (request: Request, server: AgentServer) {
+  var request = Request(target.address, method: options.method ?? "GET")
+  if target.dashboard == nil { request.unquotable = target.address.queryValues }
+  request.privateHeaders = try RequestArguments.headers(options.headers)
+  try RequestArguments.refuse(request.privateHeaders, own)
+  if target.dashboard != nil {
+    try RequestArguments.refuse(request.privateHeaders, ownOfDashboard)
   }
+  if let data = options.data {
+    let body = try RequestArguments.data(data)
+    request.body = body
+    if options.method == nil { request.method = "POST" }
+    if !request.privateHeaders.contains(where: { $0.isNamed("Content-Type") }) {
+      let isJSON = body.withUnsafeBytes { ScanValidator.isValue($0) }
+      let type = isJSON ? "application/json" : "application/x-www-form-urlencoded"
+      request.headers.append(Header("Content-Type", type))
+    }
+  }
+  let server = try RequestArguments.authorize(
+    &request, settings: settings, profile: profile, access: options.access,
+    isProfiles: target.dashboard != nil)
+  return (request, server)
 }
 
 struct Target {

@@ -7,7 +7,7 @@ import Web
 /// Sends the lines of standard input: `--send`.
 ///
 /// While the link is down they wait, and when many do, whoever writes them waits, too.
-final class SentLines: LoopInput {
+final class SentLines {
   /// The longest line, bytes.
   static let longest = 64 << 20
   /// With so many bytes of lines waiting, no more are read.
@@ -65,7 +65,7 @@ final class SentLines: LoopInput {
     isEnded = true
     // The last line may have no end.
     if let last = waiting.bytes.last ?? (isSkipping ? 0 : nil), last != 10 {
-      waiting.append(byte: 10)
+      withUnsafeBytes(of: UInt8(10)) { waiting.append($0) }
     }
     send()
     return false
@@ -111,11 +111,5 @@ final class SentLines: LoopInput {
   private func fault(_ reason: String) {
     faults.line("-", number, reason)
     onFault()
-  }
-}
-
-extension ByteQueue {
-  fileprivate mutating func append(byte: UInt8) {
-    withUnsafeBytes(of: byte) { append($0) }
   }
 }

@@ -20,10 +20,7 @@ struct WsOptions {
     synopsis: "[options] URL", guesses: ["--json": "it prints JSON anyway"],
     options: [
       Option("d", "data-only", "print only the data of each message") { $0.dataOnly = true },
-      Option(
-        "H", "header", "LINE", "add a header, 'Name: value'; @FILE: those in FILE",
-        .path.offering(.none)
-      ) { $0.headers.append($1) },
+      RequestArguments.header.at(\.headers),
       Option(
         nil, "data", "DATA", "send this text on each connection; @FILE: what FILE has",
         .path.offering(.none)
@@ -32,7 +29,8 @@ struct WsOptions {
         $0.sends = true
       },
       Option(
-        nil, "subprotocol", "NAME", "offer a subprotocol; repeatable", Reading(subprotocol)
+        nil, "subprotocol", "NAME", "offer a subprotocol; repeatable",
+        RequestArguments.token("the name of a subprotocol")
       ) { $0.subprotocols.append($1) },
       Option(nil, "ping", "SECONDS", "send a ping this often; 0 never", .seconds) {
         $0.ping = $1 > 0 ? $1 : nil
@@ -55,15 +53,5 @@ struct WsOptions {
     }
     url = first
     follow.thing = "message"
-  }
-
-  @Sendable private static func subprotocol(
-    _ argument: OptionArgument
-  ) throws(UsageError) -> String {
-    let value = argument.value
-    guard !value.isEmpty, Header(value, "") == Header(line: value + ":") else {
-      throw argument.fault("not the name of a subprotocol")
-    }
-    return value
   }
 }

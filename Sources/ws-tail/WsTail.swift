@@ -12,7 +12,7 @@ private func follow(
 ) throws(Failure) -> Follow {
   var settings = try Settings()
   settings.limitToken(options.follow.reconnect.maxTime)
-  let profile = try profile(options, settings)
+  let profile = try settings.profile(options.access, isNeeded: false)
   settings.configuration.report(to: diagnostics)
   var request = Request(try address(options.url))
   request.unquotable = request.address.queryValues
@@ -36,7 +36,7 @@ private func follow(
   let place = request.address.socketDisplay
   var stream = FollowedStream(place) { [request, socket] follow in
     lines?.onFault = { [unowned follow] in follow.hadFault = true }
-    follow.input = lines
+    follow.input = lines.map { lines in ({ lines.descriptor }, { lines.turn() }) }
     return { () throws(LinkEnd) in
       let open = try LiveSocket.connect(
         follow, request, options: socket, idle: follow.policy.idleTimeout)
@@ -66,12 +66,4 @@ private func address(_ url: String) throws(Failure) -> WebAddress {
   do throws(Failure) { return try WebAddress(socket: url) } catch {
     throw RequestArguments.fault(of: url, error)
   }
-}
-
-/// A profile that is asked for by name must be there.
-private func profile(
-  _ options: WsOptions, _ settings: Settings
-) throws(Failure) -> Settings.Profile? {
-  options.access.profile == nil
-    ? try? settings.profile() : try settings.profile(options.access.profile)
 }

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Web
 
 /// Fetches the rows that a new snapshot does not reach: one answer where that is
@@ -9,12 +10,8 @@ struct ActivityBackfill {
     var rows: [[UInt8]] = []
     var unreached: [ActionPages.Unreached] = []
     var first: [[UInt8]] = []
-  }
-
-  enum End {
-    case found(Found)
-    /// The reason, whether a later try may be better, and what is in hand.
-    case failed(String, isTransient: Bool, Found)
+    /// Why this is not all, and whether a later try may be better; nil where it is.
+    var failure: (reason: String, isTransient: Bool)?
   }
 
   /// The bounds of paging: requests, seconds, and bytes in memory.
@@ -44,13 +41,13 @@ struct ActivityBackfill {
       names: ledger.names)
   }
 
-  mutating func run() throws(LinkEnd) -> End {
+  mutating func run() throws(LinkEnd) -> Found {
     while true {
       if requests >= Self.mostRequests || bytes > Self.mostBytes || isLate { pages.stop() }
       let query: ActionPages.Query?
       let path: String
       switch pages.next() {
-      case .done: return .found(found())
+      case .done: return found()
       case .askGuilds: (query, path) = (nil, ClankyPath.guilds)
       case .ask(let next):
         (query, path) = (next, next.path(limit: ActionPages.mostRows, sinceHours: hours))
@@ -80,7 +77,7 @@ struct ActivityBackfill {
         if requests == 1 {
           first = list
           switch ledger.reach(of: list) {
-          case .whole: return .found(Found(rows: list, first: list))
+          case .whole: return Found(rows: list, first: list)
           case .edge: isOnEdge = true
           case .short: break
           }
@@ -124,8 +121,10 @@ struct ActivityBackfill {
     return found
   }
 
-  private mutating func failed(_ reason: String, _ isTransient: Bool) -> End {
+  private mutating func failed(_ reason: String, _ isTransient: Bool) -> Found {
     pages.stop()
-    return .failed(reason, isTransient: isTransient, first.isEmpty ? Found() : found())
+    var found = first.isEmpty ? Found() : found()
+    found.failure = (reason, isTransient)
+    return found
   }
 }

@@ -143,18 +143,12 @@ final class ActivityFollower {
   /// what does not pass, or fails for the third time, leaves a gap.
   private func backfill(before event: HeldEvent) throws(LinkEnd) {
     var backfill = ActivityBackfill(follow, request, base: base, ledger: ledger)
-    let found: ActivityBackfill.Found
-    switch try backfill.run() {
-    case .failed(let reason, isTransient: true, _) where failures + 1 < Self.mostTries:
+    let found = try backfill.run()
+    if let failure = found.failure, failure.isTransient, failures + 1 < Self.mostTries {
       failures += 1
-      throw .lost("missed actions: \(reason)")
-    case .failed(_, _, let rest):
-      found = rest
-      report(found.unreached, before: event)
-    case .found(let all):
-      found = all
-      if !found.unreached.isEmpty { report(found.unreached, before: event) }
+      throw .lost("missed actions: \(failure.reason)")
     }
+    if found.failure != nil || !found.unreached.isEmpty { report(found.unreached, before: event) }
     let missed = event.data.withUnsafeBytes { ledger.missed(in: found.rows, snapshot: $0) }
     // Oldest first, each newest first in itself, as a snapshot.
     var end = missed.count
@@ -168,28 +162,20 @@ final class ActivityFollower {
   }
 
   private func report(_ unreached: [ActionPages.Unreached], before event: HeldEvent) {
-    follow.report(event.data.withUnsafeBytes { ledger.gap(unreached, before: $0) }.told)
-  }
-}
-
-extension ActivityLedger.Gap {
-  fileprivate var told: StreamGap {
-    StreamGap(
-      after: after, before: before,
-      parts: unreached.map { StreamGap.Part(words: $0.words, record: $0.record) })
+    follow.report(event.data.withUnsafeBytes { ledger.gap(unreached, before: $0) })
   }
 }
 
 extension ActionPages.Unreached {
   /// `llm_call in guild 1`; empty when it may be anything.
-  fileprivate var words: String {
+  var words: String {
     guard let kind else { return "" }
     return kind + (guild.map { $0.isEmpty ? " in no guild" : " in guild \($0)" } ?? "")
   }
 
   /// `{"kind":"llm_call","guild_id":"1","before":"..."}`; what is not known is
   /// left out.
-  fileprivate var record: String {
+  var record: String {
     RecordText().string("kind", kind)
       .json("guild_id", guild.map { $0.isEmpty ? "null" : JSONQuote.string($0) })
       .time(before, as: "before").text

@@ -5,14 +5,6 @@ import Records
 /// reconnect has missed (Agent/Clanky/CONTRACT.md 2.3: no event ids; on the activity
 /// stream a snapshot of the newest rows at each connection, newest first).
 struct ActivityLedger {
-  struct Gap: Equatable {
-    /// The `created_at` of the newest action printed before it, nil if there was none.
-    var after: String?
-    /// The `created_at` of the oldest action known behind it.
-    var before: String?
-    var unreached: [ActionPages.Unreached] = []
-  }
-
   enum Reach {
     /// To before the newest action printed: everything behind that is there.
     case whole
@@ -122,16 +114,13 @@ struct ActivityLedger {
 
   func gap(
     _ unreached: [ActionPages.Unreached], before snapshot: UnsafeRawBufferPointer
-  ) -> Gap {
-    var gap = Gap(after: newest?.text ?? floor?.text, unreached: unreached)
-    gap.before = unreached.map(\.before).max()?.rfc3339
-    if gap.before == nil {
-      let marks = Self.rows(ofSnapshot: snapshot).compactMap { row in
-        (try? ActionFields(row)).flatMap(Self.mark)
-      }
-      gap.before = marks.min { $0.time < $1.time }?.text
-    }
-    return gap
+  ) -> StreamGap {
+    let rows = Self.rows(ofSnapshot: snapshot)
+    let marks = rows.compactMap { row in (try? ActionFields(row)).flatMap(Self.mark) }
+    return StreamGap(
+      after: newest?.text ?? floor?.text,
+      before: unreached.map(\.before).max()?.rfc3339 ?? marks.min { $0.time < $1.time }?.text,
+      parts: unreached.map { ($0.words, $0.record) })
   }
 
   /// Of these rows none will be missed any more, whatever their kind.
@@ -194,19 +183,14 @@ struct ActivityLedger {
   }
 
   private static func rows(ofSnapshot data: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer] {
-    guard let actions = try? ScanMembers.value(of: "actions", in: data), actions.isArray else {
-      return []
-    }
-    return elements(actions.bytes) ?? []
-  }
-
-  private static func elements(_ array: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer]? {
-    guard var elements = try? ScanElements(array) else { return nil }
+    guard let actions = try? ScanMembers.value(of: "actions", in: data),
+      var elements = try? ScanElements(actions.bytes)
+    else { return [] }
     var found: [UnsafeRawBufferPointer] = []
     do throws(ScanFault) {
       while try elements.next() { found.append(elements.value.bytes) }
     } catch {
-      return nil
+      return []
     }
     return found
   }

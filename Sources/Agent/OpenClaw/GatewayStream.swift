@@ -199,13 +199,10 @@ final class GatewayStream {
   }
 
   private func report(_ session: String) {
-    var gap = StreamGap()
-    gap.after = Timestamp(milliseconds: Int64((behind ?? heard) * 1000)).rfc3339
-    gap.parts = [
-      StreamGap.Part(
-        words: session, record: RecordText().string("thread", session).text)
-    ]
-    follow.report(gap)
+    follow.report(
+      StreamGap(
+        after: Timestamp(milliseconds: Int64((behind ?? heard) * 1000)).rfc3339,
+        parts: [(session, RecordText().string("thread", session).text)]))
   }
 }
 

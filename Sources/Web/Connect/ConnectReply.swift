@@ -83,7 +83,7 @@ public final class ConnectReply {
     case .oversize(let bytes): return .oversize(bytes: bytes)
     case .fault(let reason): throw unusable(reason)
     case .end(let content):
-      let value = content.withUnsafeBytes { try? JSONValue.parse($0) }
+      let value = JSONValue(content)
       guard let value, value.isObject else {
         throw unusable("the last envelope of the stream cannot be read")
       }

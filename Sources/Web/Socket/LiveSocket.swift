@@ -24,7 +24,7 @@ public final class LiveSocket {
   public private(set) var place: String
   /// The subprotocol that the server took.
   public private(set) var subprotocol: String?
-  private let route: RequestRoute
+  private var route: RequestRoute
   private var connection: RawConnection?
   private var writer = FrameWriter()
   private let reader: FrameReader
@@ -92,7 +92,7 @@ public final class LiveSocket {
       if head.status == 101 {
         if let fault = upgrade.fault(of: head) { throw .failed(Failure(fault, .failure)) }
         subprotocol = upgrade.subprotocol(of: head)
-        place = route.place(of: request)
+        place = route.place(of: request) { $0.socketDisplay }
         isOpen = true
         pingedAt = Clock.monotonic
         return
@@ -106,12 +106,14 @@ public final class LiveSocket {
       guard head.isRedirect, let location = head.value("Location"), !location.isEmpty else {
         throw .refused(head, body)
       }
-      switch route.next(request, head, to: WebAddress.webText(location)) {
-      case .failure(let problem): throw .failed(Failure(problem.reason, .failure))
-      case .success(let next) where options.staysAtOrigin && next.address.origin != route.origin:
+      do throws(Failure) {
+        request = try route.next(request, head, to: WebAddress.webText(location))
+      } catch {
+        throw .failed(error)
+      }
+      if options.staysAtOrigin, request.address.origin != route.origin {
         let reason = "\(head.summary): the redirect leads to another server"
         throw .failed(Failure(reason, .failure))
-      case .success(let next): request = next
       }
     }
   }
@@ -151,7 +153,7 @@ public final class LiveSocket {
         try wait(until: min(until, lastHeard + (idle ?? .infinity)))
       case .nothing where Clock.monotonic < until: throw silent(idle)
       case .nothing where !reader.hasHead:
-        throw lost("no answer within \(StreamPolicy.seconds(options.answerWait)) s")
+        throw lost("no answer within \(Latency.seconds(options.answerWait)) s")
       case .nothing, .end: progress = reader.finish()
       case .failed(let reason): throw lost(reason)
       }
@@ -247,7 +249,7 @@ public final class LiveSocket {
     if now - pingedAt >= pingEvery {
       unanswered = hasPinged && lastHeard < pingedAt ? unanswered + 1 : 0
       if unanswered >= mostUnanswered {
-        let waited = StreamPolicy.seconds(pingEvery * Double(mostUnanswered))
+        let waited = Latency.seconds(pingEvery * Double(mostUnanswered))
         throw .lost("no answer to a ping within \(waited) s")
       }
       writer.add(.ping, [])
@@ -287,7 +289,7 @@ public final class LiveSocket {
   }
 
   private func silent(_ idle: Double?) -> LinkEnd {
-    .lost("nothing came for \(StreamPolicy.seconds(idle ?? 0)) s")
+    .lost("nothing came for \(Latency.seconds(idle ?? 0)) s")
   }
 
   private func violated(_ fault: FrameFault) throws(LinkEnd) -> LinkEnd {

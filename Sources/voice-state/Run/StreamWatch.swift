@@ -123,7 +123,7 @@ final class StreamWatch: StreamLoop {
       if isRead, watch.screen == nil { watch.look() }
     case .oversize(let bytes):
       faults.event(openPlace, "event of \(bytes) bytes or more dropped: over \(Fetch.largest)")
-    case .comment, .retry, .message, .fault: break
+    case .comment, .retry: break
     }
   }
 

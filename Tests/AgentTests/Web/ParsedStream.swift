@@ -8,8 +8,6 @@ enum ParsedItem: Equatable, CustomStringConvertible {
   case comment(String)
   case retry(UInt64)
   case oversize
-  /// What no event stream has.
-  case other
 
   init(_ item: StreamItem) {
     switch item {
@@ -21,7 +19,6 @@ enum ParsedItem: Equatable, CustomStringConvertible {
     case .comment(let bytes): self = .comment(String(decoding: bytes, as: UTF8.self))
     case .retry(let time): self = .retry(time)
     case .oversize: self = .oversize
-    case .message, .fault: self = .other
     }
   }
 
@@ -32,7 +29,6 @@ enum ParsedItem: Equatable, CustomStringConvertible {
     case .comment(let text): "comment(\(text.debugDescription))"
     case .retry(let time): "retry(\(time))"
     case .oversize: "oversize"
-    case .other: "other"
     }
   }
 }

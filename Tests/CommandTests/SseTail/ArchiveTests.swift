@@ -6,16 +6,15 @@ import Testing
 /// What is pure of `--archive`: the names of the days, and the end of a file as a crash
 /// leaves it.
 @Suite struct ArchiveTests {
-  private func tail(_ text: String) -> ArchiveTail.Finding {
-    Array(text.utf8).withUnsafeBytes { ArchiveTail.read($0) }
+  private func tail(_ text: String) -> (size: Int, lastEventID: String?, newest: String?) {
+    Array(text.utf8).withUnsafeBytes { Archive.tail(of: $0) }
   }
 
   private let first = "{\"event\":\"e\",\"id\":\"1\",\"data\":1}\n"
   private let second = "{\"event\":\"e\",\"id\":\"2\",\"data\":{\"id\":\"9\"}}\n"
 
   @Test func theLastIDIsThatOfTheLastEvent() {
-    #expect(
-      tail(first + second) == .init(size: first.utf8.count + second.utf8.count, lastEventID: "2"))
+    #expect(tail(first + second) == (first.utf8.count + second.utf8.count, "2", nil))
     let other = "{\"type\":\"lost\",\"reason\":\"x\"}\n{\"event\":\"e\",\"id\":\"\",\"data\":1}\n"
     #expect(tail(first + second + other).lastEventID == "", "the stream took its id back")
     #expect(tail(first + "{\"type\":\"lost\",\"reason\":\"x\"}\n").lastEventID == "1")
@@ -30,8 +29,8 @@ import Testing
   ])
   func halfARecordIsCutOff(rest: String) {
     let whole = first + second
-    #expect(tail(whole + rest) == .init(size: whole.utf8.count, lastEventID: "2"))
-    #expect(tail(rest) == .init(size: 0, lastEventID: nil))
+    #expect(tail(whole + rest) == (whole.utf8.count, "2", nil))
+    #expect(tail(rest) == (0, nil, nil))
   }
 
   @Test func whatIsWholeStays() {
