@@ -14,7 +14,7 @@ private func run(
   let clip: Clip
   if let command = options.command {
     clip = try Clip(options.file, limit: BoundedFile.largest)
-    said = try Recogniser(command, timeout: options.timeout).text(of: clip)
+    said = try text(of: clip, by: command, timeout: options.timeout)
   } else {
     // Whoever has no server learns that before a clip is read.
     let agent = try AgentAccess(

@@ -1,51 +1,38 @@
 import CLibc
 import Core
 
-struct RecogniserFailure: Reported {
-  let message: String
-  let status: ExitStatus
-}
+/// The most that a recogniser says, bytes: more is no speech.
+private let mostOfText = 1 << 20
 
-struct Recogniser {
-  private let command: String
-  private let timeout: Double
-
-  /// More is no speech, bytes.
-  private static let mostOfText = 1 << 20
-
-  init(_ command: String, timeout: Double) {
-    (self.command, self.timeout) = (command, timeout)
-  }
-
-  func text(of clip: Clip) throws -> String {
-    // Nothing of the clip stays behind, whatever ends us.
-    EndSignals.watch(withQuit: true)
-    // Whatever a recogniser takes, it takes files; one that was piped in gets a name.
-    let scratch = try clip.path == nil ? ScratchFile(clip) : nil
-    defer { scratch?.remove() }
-    let file = scratch?.path ?? clip.path ?? ""
-    // A name in front of which no option is seen.
-    let name = file.hasPrefix("-") ? "./" + file : file
-    let run = CommandRun(
-      ["sh", "-c", command, "sh", name], limit: Self.mostOfText, timeout: timeout)
-    do throws(CommandRun.Failure) {
-      return String(decoding: try run.output(), as: UTF8.self)
-    } catch {
-      switch error {
-      case .interrupted(let signal):
-        scratch?.remove()
-        Process.die(by: signal)
-      case .late:
-        throw failure(
-          "no text in \(Int(timeout.rounded(.up))) s; see --timeout", ExitStatus.temporary)
-      case .tooLong(let limit): throw failure("more than \(limit) bytes of text")
-      default: throw failure(error.reason)
-      }
+/// What a recogniser on this machine hears in a clip.
+///
+/// - Parameters:
+///   - command: for sh(1).
+///   - timeout: seconds.
+func text(of clip: Clip, by command: String, timeout: Double) throws -> String {
+  // Nothing of the clip stays behind, whatever ends us.
+  EndSignals.watch(withQuit: true)
+  // Whatever a recogniser takes, it takes files; one that was piped in gets a name.
+  let scratch = try clip.path == nil ? ScratchFile(clip) : nil
+  defer { scratch?.remove() }
+  let file = scratch?.path ?? clip.path ?? ""
+  // A name in front of which no option is seen.
+  let name = file.hasPrefix("-") ? "./" + file : file
+  let run = CommandRun(
+    ["sh", "-c", command, "sh", name], limit: mostOfText, timeout: timeout)
+  do throws(CommandRun.Failure) {
+    return String(decoding: try run.output(), as: UTF8.self)
+  } catch {
+    switch error {
+    case .interrupted(let signal):
+      scratch?.remove()
+      Process.die(by: signal)
+    case .late:
+      throw Failure(
+        "--command", "no text in \(Int(timeout.rounded(.up))) s; see --timeout", .temporary)
+    case .tooLong(let limit): throw Failure("--command", "more than \(limit) bytes of text")
+    default: throw Failure("--command", error.reason)
     }
-  }
-
-  private func failure(_ reason: String, _ status: ExitStatus = .failure) -> RecogniserFailure {
-    RecogniserFailure(message: "--command: \(reason)", status: status)
   }
 }
 

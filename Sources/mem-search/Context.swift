@@ -62,15 +62,15 @@ extension MemoryContext {
         Line.Span(Plain.line(text, limit: 500)),
       ])
     }
-    lines += Section.texts("participants", people.map { ("", $0) }, width: width)
+    lines += FactRows.section("participants", people.map { ("", $0) }, width: width)
     for list in facts {
-      lines += Section.facts(Plain.line(list.title, limit: 100), list.facts, width: width)
+      lines += FactRows.section(Plain.line(list.title, limit: 100), list.facts, width: width)
     }
-    lines += Section.texts("recent conversation", conversations.map(Self.said), width: width)
-    lines += Section.texts("recent voice sessions", voiceSessions.map(Self.said), width: width)
+    lines += FactRows.section("recent conversation", conversations.map(Self.said), width: width)
+    lines += FactRows.section("recent voice sessions", voiceSessions.map(Self.said), width: width)
     if let session = activeVoiceSession {
       let who = session.people.joined(separator: ", ")
-      lines += Section.texts("active voice session", [(session.id, who)], width: width)
+      lines += FactRows.section("active voice session", [(session.id, who)], width: width)
     }
     return lines
   }

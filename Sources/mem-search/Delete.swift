@@ -5,32 +5,24 @@ import Records
 import Screen
 import Web
 
-/// `mem-search --delete`: looks the facts up, asks, and deletes one after the
-/// other, each written down first.
-struct Delete {
-  let memory: Memory
-  private var options: MemOptions { memory.options }
-  private var diagnostics: Diagnostics { memory.diagnostics }
-
-  init(_ memory: Memory) { self.memory = memory }
-
-  func run() throws -> ExitStatus {
+extension Memory {
+  /// `mem-search --delete`: looks the facts up, asks, and deletes one after the
+  /// other, each written down first.
+  func delete() throws -> ExitStatus {
     let asks = !options.isSure
     if asks, !Confirmation.canAsk || options.operands.contains("-") {
       throw Failure("--delete", "no terminal to ask at: give --yes", .failure)
     }
-    let ids = try FactIDs.all(options.operands)
+    let ids = try ids()
     if ids.isEmpty { return .negative }
-    let fetch = try memory.fetch()
-    let log: DeleteLog
-    log = try DeleteLog(Folders(), url: memory.caller.backend.base.display)
+    let fetch = try fetch()
+    let log = try DeleteLog(Folders(), url: caller.backend.base.display)
     let shown = try fetch.find(ids)
     var now = shown
     if asks {
       let facts = ids.compactMap { shown[$0] }.compactMap { Fact(record: $0) }
       if !facts.isEmpty {
-        let notes = NoteOutput(options)
-        notes.show(FactRows(facts, width: notes.width).lines())
+        show { FactRows(facts, width: $0).lines() }
         let words = facts.count == 1 ? "this fact" : "these \(facts.count) facts"
         if !Confirmation.isYes("Delete \(words)?") {
           diagnostics.say("nothing was deleted")
@@ -62,78 +54,70 @@ struct Delete {
       try tell(record)
       return false
     }
-    try log.note(.sent, id: id, guild: guild, fact: now)
+    try log.note("sent", id: id, guild: guild, fact: now)
     let path = ClankyPath.fact(id)
     let reply: Caller.Reply
     do throws(Failure) {
-      reply = try memory.caller.answer(
-        path, method: "DELETE", body: FactWire.deleting(guild: guild))
+      reply = try caller.answer(path, method: "DELETE", body: FactWire.deleting(guild: guild))
     } catch {
       record.result = "unknown"
       record.reason = error.message
-      try memory.output.result(record)
+      try output.result(record)
       throw error
     }
-    let problem = memory.caller.backend.problem(of: reply.head, reply.body, method: "DELETE")
+    let problem = caller.backend.problem(of: reply.head, reply.body, method: "DELETE")
     if let problem, problem.status != .negative {
       // A fault in the middle of a server's work says nothing about the fact.
-      if reply.head.status < 500 { try log.note(.kept, id: id, guild: guild) }
-      throw Failure(memory.caller.place(path), problem.message, problem.status)
+      if reply.head.status < 500 { try log.note("kept", id: id, guild: guild) }
+      throw Failure(caller.place(path), problem.message, problem.status)
     }
-    let isGone = problem == nil
     let isMissing = reply.head.status == 404
-    record.result = isGone ? "deleted" : isMissing ? "not_found" : "kept"
-    if !isGone && !isMissing { record.reason = problem?.message }
-    let result: DeleteLog.Result = isGone ? .deleted : isMissing ? .missing : .kept
-    try log.note(result, id: id, guild: guild)
+    record.result = problem == nil ? "deleted" : isMissing ? "not_found" : "kept"
+    if !isMissing { record.reason = problem?.message }
+    try log.note(record.result, id: id, guild: guild)
     try tell(record)
-    return isGone
+    return problem == nil
   }
 
   private func tell(_ record: DeleteRecord) throws(WriteFailure) {
-    try memory.output.result(record)
-    if record.result != "deleted", memory.output.form != .table, !options.quiet {
+    try output.result(record)
+    if record.result != "deleted", output.form != .table, !options.quiet {
       diagnostics.error(
         "fact \(record.id)", record.reason ?? record.result.exchanging("_", for: " "))
     }
   }
-}
 
-enum FactIDs {
-  /// An id of the backend: digits alone.
-  static func checked(_ text: String) throws(Failure) -> String {
-    guard isID(text) else { throw Failure("fact \(text)", "not a fact's id", .failure) }
+  // MARK: - Ids
+
+  /// Makes sure that a text is an id of the backend: digits alone.
+  static func checked(_ text: String, _ place: String? = nil) throws(Failure) -> String {
+    let isID =
+      !text.isEmpty && text.utf8.count <= 19 && text.utf8.first != 48
+      && text.utf8.allSatisfy { $0 &- 48 < 10 }
+    guard isID else { throw Failure(place ?? "fact \(text)", "not a fact's id", .failure) }
     return text
   }
 
-  private static func isID(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.count <= 19 && text.utf8.first != 48
-      && text.utf8.allSatisfy { $0 &- 48 < 10 }
-  }
-
-  /// The ids of operands, each once; `-` stands for those of standard input.
-  static func all(_ operands: [String]) throws(Failure) -> [String] {
+  /// The ids of the operands, each once; `-` stands for those of standard input.
+  func ids() throws(Failure) -> [String] {
     var ids: [String] = []
     var seen: Set<String> = []
-    for operand in operands {
-      let found = operand == "-" ? try read() : [try checked(operand)]
+    for operand in options.operands {
+      let found = operand == "-" ? try Self.readIDs() : [try Self.checked(operand)]
       for id in found where seen.insert(id).inserted { ids.append(id) }
     }
     return ids
   }
 
   /// One a line: bare, the first field of TSV, or the `id` of a record.
-  private static func read() throws(Failure) -> [String] {
+  private static func readIDs() throws(Failure) -> [String] {
     var ids: [String] = []
     do {
       var input = try RecordInput(path: "-", .lines)
       while let line = try input.next() {
         let text = id(of: Array(line.bytes))
         if text.isEmpty { continue }
-        guard isID(text) else {
-          throw Failure("standard input:\(line.number)", "not a fact's id", .failure)
-        }
-        ids.append(text)
+        ids.append(try checked(text, "standard input:\(line.number)"))
       }
     } catch {
       let failure = error as? Failure ?? Failure("cannot be read")
@@ -142,11 +126,8 @@ enum FactIDs {
     return ids
   }
 
-  static func id(of line: [UInt8]) -> String {
-    if line.first == UInt8(ascii: "{") {
-      let value = try? line.withUnsafeBytes { try JSONValue.parse($0) }
-      return value?["id"]?.text ?? "?"
-    }
+  private static func id(of line: [UInt8]) -> String {
+    if line.first == UInt8(ascii: "{") { return JSONValue(line)?["id"]?.text ?? "?" }
     return FactText.folded(String(decoding: line.prefix { $0 != 9 }, as: UTF8.self))
   }
 }

@@ -9,25 +9,6 @@ import Web
 /// of it follows. So whatever ends the process, a fact that is gone is written
 /// down.
 struct DeleteLog {
-  enum Result: String {
-    /// About to be asked for: gone or not, nobody knows.
-    case sent
-    case deleted
-    case missing = "not_found"
-    /// The backend refused; the fact is still there.
-    case kept
-    case restored
-  }
-
-  struct Entry: Equatable {
-    var id: String
-    var guild: String
-    var time: String
-    var result: Result
-    /// The bytes of the backend's record.
-    var fact: [UInt8]
-  }
-
   private let file: JournalFile
   private let url: String
 
@@ -36,37 +17,35 @@ struct DeleteLog {
     self.url = url
   }
 
+  /// `result`: `sent`, before it is asked for: from here on it is gone or not, and nobody knows;
+  /// `deleted`, `not_found`, `kept` where the backend refused, `restored`.
   func note(
-    _ result: Result, id: String, guild: String, fact: [UInt8]? = nil
+    _ result: String, id: String, guild: String, fact: [UInt8]? = nil
   ) throws(Failure) {
     let record = RecordText(.factDelete).time(.now()).string("url", url).string("guild_id", guild)
-      .string("id", id).string("result", result.rawValue)
+      .string("id", id).string("result", result)
     try file.append(record.json("fact", bytes: fact).bytes)
   }
 
-  func entries(guilds: [String]) throws(Failure) -> [Entry] {
-    var entries: [Entry] = []
-    for record in try file.records() {
-      guard let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
-        value["type"]?.string == "fact_delete", value["url"]?.string == url,
-        let guild = value["guild_id"]?.string, guilds.contains(guild),
-        let id = value["id"]?.string,
-        let result = value["result"]?.string.flatMap({ Result(rawValue: $0) })
+  /// What is gone, or perhaps is, the last first: `deleted` or `sent`.
+  func entries(guilds: [String]) throws(Failure) -> [DeleteRecord] {
+    var entries: [DeleteRecord] = []
+    for line in try file.records() {
+      guard let value = JSONValue(line), value["type"]?.string == "fact_delete",
+        value["url"]?.string == url, let guild = value["guild_id"]?.string,
+        guilds.contains(guild), let id = value["id"]?.string
       else { continue }
       let last = entries.lastIndex { $0.id == id }
-      switch result {
-      case .sent:
-        let fact = record.withUnsafeBytes { bytes in
-          (try? ScanMembers.value(of: "fact", in: bytes)).map { Array($0.bytes) } ?? []
-        }
+      switch value["result"]?.string {
+      case "sent":
         if let last { entries.remove(at: last) }
         entries.append(
-          Entry(
-            id: id, guild: guild, time: value["time"]?.string ?? "", result: .sent, fact: fact))
-      case .deleted, .missing:
-        if let last { entries[last].result = .deleted }
-      case .kept, .restored:
-        if let last { entries.remove(at: last) }
+          DeleteRecord(
+            id: id, guild: guild, result: "sent", time: value["time"]?.string ?? "",
+            fact: ScanMembers.copy(of: "fact", in: line) ?? []))
+      case "deleted", "not_found": if let last { entries[last].result = "deleted" }
+      case "kept", "restored": if let last { entries.remove(at: last) }
+      default: break
       }
     }
     return entries.reversed()
@@ -79,7 +58,7 @@ struct DeleteRecord {
   var type = RecordType.factDelete
   var id: String
   var guild: String
-  /// `deleted`, `not_found`, `changed`, `unknown`, `restored`, `lost`.
+  /// `deleted`, `not_found`, `changed`, `unknown`, `kept`, `restored`, `lost`.
   var result: String
   var reason: String?
   var time: String?
@@ -100,7 +79,7 @@ struct DeleteRecord {
       .joined(separator: "\t")
   }
 
-  func line() -> Line {
+  var line: Line {
     let isDone = result == "deleted" || result == "restored"
     let word = result.exchanging("_", for: " ")
     var line = Line([
@@ -121,7 +100,7 @@ extension RowOutput {
   func result(_ record: DeleteRecord) throws(WriteFailure) {
     try records(
       [record.json], fields: ["id", "result", "reason", "new_id", "fact"],
-      tsv: { _ in [record.tsv] }, lines: { _, _ in [record.line()] })
+      tsv: { _ in [record.tsv] }, lines: { _, _ in [record.line] })
     try flush()
   }
 }

@@ -4,26 +4,17 @@ import Core
 import Screen
 import Web
 
-/// `mem-search --edit`: fetches the fact, changes it, looks whether somebody else
-/// changed it meanwhile, and sends it whole.
-struct Edit {
-  let memory: Memory
-  private var options: MemOptions { memory.options }
-  private let notes: NoteOutput
-
-  init(_ memory: Memory) {
-    self.memory = memory
-    notes = NoteOutput(memory.options)
-  }
-
-  func run() throws -> ExitStatus {
-    let id = try FactIDs.checked(options.id)
+extension Memory {
+  /// `mem-search --edit`: fetches the fact, changes it, looks whether somebody else
+  /// changed it meanwhile, and sends it whole.
+  func edit() throws -> ExitStatus {
+    let id = try Self.checked(options.id)
     if !options.hasChange, !Confirmation.canAsk, !(options.isSure && Editor.isNamed) {
       throw Failure(
         "--edit", "no terminal to ask at: give --fact, --subject or --type",
         .failure)
     }
-    let fetch = try memory.fetch()
+    let fetch = try fetch()
     guard let row = try fetch.find([id])[id], let shown = Fact(record: row) else {
       throw Failure("fact \(id)", "not found", .negative)
     }
@@ -63,7 +54,7 @@ struct Edit {
     }
     guard let draft else {
       editor.remove()
-      memory.diagnostics.say("fact \(shown.id): nothing was sent")
+      diagnostics.say("fact \(shown.id): nothing was sent")
       return .negative
     }
     // A person's words are not to be lost to somebody else's, nor to the network.
@@ -72,7 +63,7 @@ struct Edit {
       if isSent {
         editor.remove()
       } else {
-        memory.diagnostics.say("the form is kept in \(editor.path)")
+        diagnostics.say("the form is kept in \(editor.path)")
       }
     }
     let status = try send(draft, base, shown, row, fetch)
@@ -91,7 +82,7 @@ struct Edit {
         return draft
       } catch {
         guard Confirmation.canAsk else { throw Failure("form", error.problem, .failure) }
-        memory.diagnostics.error("form", error.problem)
+        diagnostics.error("form", error.problem)
         if !Confirmation.isYes("Edit it again?") { return nil }
       }
     }
@@ -102,32 +93,32 @@ struct Edit {
   ) throws -> ExitStatus {
     let what = "fact \(shown.id)"
     if draft == base {
-      memory.tellPerson("\(what): nothing changed")
-      try memory.output.facts([row])
+      tellPerson("\(what): nothing changed")
+      try output.facts([row])
       return .success
     }
     if let fault = draft.fault { throw Failure(what, fault, .failure) }
     if !options.hasChange || isatty(2) == 1 {
-      notes.show(FactDiff.lines(base, draft, width: notes.width))
+      show { FactForm.difference(base, draft, width: $0) }
     }
     if !options.hasChange, !options.isSure, !Confirmation.isYes("Change \(what)?") {
-      memory.diagnostics.say("\(what): nothing was sent")
+      diagnostics.say("\(what): nothing was sent")
       return .negative
     }
     // Where nobody took time to think it was seen just now.
     if !options.hasChange, !(try isStill(shown, base, row, fetch)) { return .negative }
     let path = ClankyPath.fact(shown.id)
-    let place = memory.caller.place(path)
-    let reply = try memory.caller.call(
+    let place = caller.place(path)
+    let reply = try caller.call(
       path, method: "PUT", body: draft.body(guild: shown.guildID ?? fetch.guild))
     guard case .record(let record) = try Answer(reply, place: place),
       let stored = FactWire.stored(record)
     else { throw Failure(place, "the answer has no fact", .failure) }
-    try memory.output.facts([stored])
+    try output.facts([stored])
     if let kept = Fact(record: stored).map(FactDraft.init), kept != draft {
       for name in FactDraft.names where kept[name] != draft[name] {
         if name == "confidence", Double(kept[name]) == Double(draft[name]) { continue }
-        memory.diagnostics.error(what, "the backend keeps another \(name) than was sent")
+        diagnostics.error(what, "the backend keeps another \(name) than was sent")
       }
     }
     return .success
@@ -141,8 +132,8 @@ struct Edit {
     guard let now = try fetch.again([shown.id: row])[shown.id].flatMap({ Fact(record: $0) })
     else { throw Failure(what, "deleted meanwhile; nothing was sent", .negative) }
     if now.isSameVersion(as: shown) { return true }
-    memory.diagnostics.error(what, "changed meanwhile; nothing was sent")
-    notes.show(FactDiff.lines(base, FactDraft(now), width: notes.width))
+    diagnostics.error(what, "changed meanwhile; nothing was sent")
+    show { FactForm.difference(base, FactDraft(now), width: $0) }
     return false
   }
 }

@@ -68,16 +68,12 @@ enum FactForm {
     guard let name = FactDraft.names.first(where: { line.hasPrefix("\($0):") }) else { return nil }
     return (name, String(line.dropFirst(name.count + 1)))
   }
-}
-
-enum FactDiff {
-  private static let old = Style(Palette.error)
-  private static let new = Style(Palette.positive)
 
   /// With `-` and `+` for each member that is not the same; nothing when all are.
-  static func lines(_ a: FactDraft, _ b: FactDraft, width: Int?) -> [Line] {
+  static func difference(_ a: FactDraft, _ b: FactDraft, width: Int?) -> [Line] {
     FactDraft.names.filter { a[$0] != b[$0] }.flatMap { name in
-      lines("-", name, a[name], old, width) + lines("+", name, b[name], new, width)
+      lines("-", name, a[name], Style(Palette.error), width)
+        + lines("+", name, b[name], Style(Palette.positive), width)
     }
   }
 

@@ -168,8 +168,8 @@ extension Fact {
   }
 }
 
-enum Section {
-  static func facts(_ title: String, _ values: [JSONValue], width: Int?) -> [Line] {
+extension FactRows {
+  static func section(_ title: String, _ values: [JSONValue], width: Int?) -> [Line] {
     if values.isEmpty { return [] }
     let facts = values.compactMap { Fact($0) }
     let odd = values.filter { Fact($0) == nil }.flatMap { value in
@@ -178,7 +178,7 @@ enum Section {
     return heading(title, values.count) + FactRows(facts, width: width).lines(heading: false) + odd
   }
 
-  static func texts(
+  static func section(
     _ title: String, _ texts: [(head: String, text: String)], width: Int?
   ) -> [Line] {
     if texts.isEmpty { return [] }

@@ -40,10 +40,10 @@ private func answer(
   case .factProfile: return try memory.factProfile()
   case .markdown: return try memory.markdown()
   case .snapshot: return try memory.snapshot()
-  case .edit: return try Edit(memory).run()
-  case .delete: return try Delete(memory).run()
-  case .undo: return try Undo(memory).run()
+  case .edit: return try memory.edit()
+  case .delete: return try memory.delete()
+  case .undo: return try memory.undo()
   case .mirror: return try memory.mirror()
-  case .pick: return try Pick(memory).run()
+  case .pick: return try memory.pick()
   }
 }

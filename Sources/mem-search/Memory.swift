@@ -12,7 +12,7 @@ struct Memory {
   let diagnostics: Diagnostics
 
   /// The guilds that are meant: the one that is named, or all there are.
-  func guilds() throws(Failure) -> [GuildChoice.Guild] {
+  func guilds() throws(Failure) -> [ToldName] {
     guard let id = options.guild ?? caller.backend.profile?.guild else {
       let all = try GuildChoice.guilds(caller)
       // It says why.
@@ -99,9 +99,7 @@ struct Memory {
   /// At a terminal, rows about people say who that is, as far as the backend tells names.
   private func named(_ rows: [[UInt8]]) -> [[UInt8]] {
     guard output.form == .table, isatty(1) == 1, !options.verbose else { return rows }
-    let subjects = rows.map { row in
-      (try? row.withUnsafeBytes { try JSONValue.parse($0) })?["subject"]?.text ?? ""
-    }
+    let subjects = rows.map { JSONValue($0)?["subject"]?.text ?? "" }
     guard subjects.contains(where: NameKey.isID),
       let users = try? UserChoice.users(caller)
     else { return rows }
@@ -122,6 +120,19 @@ struct Memory {
     }
     try output.list(named(Array(rows.prefix(options.count ?? .max))), listing)
     return .success
+  }
+
+  /// Shows a person lines on standard error, given how wide they may be. One that cannot be written
+  /// to is nobody's loss.
+  func show(_ lines: (_ width: Int?) -> [Line]) {
+    if options.quiet { return }
+    let isTerminal = isatty(2) == 1
+    let depth = ColourDepth.detect(
+      options.look.colour, isTerminal: isTerminal, environment: Process.environment)
+    let width = options.look.width(on: 2, isTerminal: isTerminal)
+    let writer = RecordWriter(descriptor: 2)
+    try? writer.write(lines(width).map { $0.render(width: width, depth: depth) + "\n" }.joined())
+    try? writer.flush()
   }
 
   /// Tells what a person at a terminal wants to know and a script sees by the status.

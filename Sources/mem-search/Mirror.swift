@@ -21,8 +21,7 @@ extension Memory {
   }
 
   private func keep(_ section: MirrorFile.Section) throws {
-    let file: MirrorFile
-    file = try MirrorFile(Folders(), url: caller.backend.base.display)
+    let file = try MirrorFile(Folders(), url: caller.backend.base.display)
     try file.replace(section)
     let facts = section.rows.count == 1 ? "1 fact" : "\(section.rows.count) facts"
     try output.record(
@@ -103,7 +102,7 @@ struct MirrorFile {
   /// Facts have no `type` in front; nothing of theirs is taken for a head.
   private static func head(_ line: [UInt8]) -> Section? {
     guard line.starts(with: Array("{\"type\":\"memory_mirror\",".utf8)),
-      let value = try? line.withUnsafeBytes({ try JSONValue.parse($0) }),
+      let value = JSONValue(line),
       let guild = value["guild_id"]?.string, let time = value["time"]?.string
     else { return nil }
     return Section(

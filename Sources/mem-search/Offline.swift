@@ -34,7 +34,7 @@ struct Offline {
     var wanted = options.guild ?? profile.guild
     let sections = try MirrorFile(settings.folders, url: url).sections()
     if let name = wanted, !sections.isEmpty {
-      let guilds = sections.map { GuildChoice.Guild(id: $0.guild, name: $0.name) }
+      let guilds = sections.map { ToldName(.guild, id: $0.guild, name: $0.name) }
       // Of a guild that is an id there may be no copy.
       if !NameKey.isID(name) { wanted = try GuildChoice.named(name, of: guilds).id }
     }
@@ -65,39 +65,25 @@ struct Offline {
     return .success
   }
 
-  /// Counted here, so the records are ours to make: as the backend makes them.
+  /// A record a subject, as `GET /api/memory/subjects` has it, last seen first. Counted here, so the
+  /// records are ours to make.
   private func subjects(_ facts: [[UInt8]]) throws -> ExitStatus {
-    let rows = SubjectCount.rows(facts.compactMap { Fact(record: $0) })
-    if rows.isEmpty { return .negative }
-    try output.list(Array(rows.prefix(options.count ?? .max)), .subjects)
+    let groups = Dictionary(grouping: facts.compactMap { Fact(record: $0) }) {
+      [$0.scope, $0.guildID, $0.userID, $0.subject]
+    }
+    let subjects = groups.values.map { facts in
+      (fact: facts[0], count: facts.count, last: facts.map { $0.updatedAt ?? "" }.max() ?? "")
+    }
+    let sorted = subjects.sorted { a, b in
+      a.last != b.last ? a.last > b.last : a.fact.subject < b.fact.subject
+    }
+    if sorted.isEmpty { return .negative }
+    let rows = sorted.prefix(options.count ?? .max).map { fact, count, last in
+      RecordText().stringOrNull("scope", fact.scope).stringOrNull("guild_id", fact.guildID)
+        .stringOrNull("user_id", fact.userID).stringOrNull("subject", fact.subject)
+        .string("last_seen_at", last).number("fact_count", count).bytes
+    }
+    try output.list(rows, .subjects)
     return .success
-  }
-}
-
-enum SubjectCount {
-  private struct Key: Hashable {
-    var scope: String?
-    var guildID: String?
-    var userID: String?
-    var subject: String
-  }
-
-  /// A record a subject, as `GET /api/memory/subjects` has it, last seen first.
-  static func rows(_ facts: [Fact]) -> [[UInt8]] {
-    var counts: [Key: (count: Int, last: String)] = [:]
-    for fact in facts {
-      let key = Key(
-        scope: fact.scope, guildID: fact.guildID, userID: fact.userID, subject: fact.subject)
-      let known = counts[key] ?? (0, "")
-      counts[key] = (known.count + 1, max(known.last, fact.updatedAt ?? ""))
-    }
-    let sorted = counts.sorted { a, b in
-      a.value.last != b.value.last ? a.value.last > b.value.last : a.key.subject < b.key.subject
-    }
-    return sorted.map { key, value in
-      RecordText().stringOrNull("scope", key.scope).stringOrNull("guild_id", key.guildID)
-        .stringOrNull("user_id", key.userID).stringOrNull("subject", key.subject)
-        .string("last_seen_at", value.last).number("fact_count", value.count).bytes
-    }
   }
 }

@@ -3,16 +3,10 @@ import CLibc
 import Core
 import Screen
 
-/// `mem-search --pick`: facts in fzf(1), to edit, delete, copy or print them. The list is opened
-/// again after each change.
-struct Pick {
-  let memory: Memory
-  private var options: MemOptions { memory.options }
-  private var diagnostics: Diagnostics { memory.diagnostics }
-
-  init(_ memory: Memory) { self.memory = memory }
-
-  func run() throws -> ExitStatus {
+extension Memory {
+  /// `mem-search --pick`: facts in fzf(1), to edit, delete, copy or print them. The list is opened
+  /// again after each change.
+  func pick() throws -> ExitStatus {
     guard ProgramCall.isThere("fzf") else { throw Failure("fzf", "not found", .failure) }
     let terminal = clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
     guard options.filter != nil || terminal >= 0 else {
@@ -21,9 +15,9 @@ struct Pick {
     defer { if terminal >= 0 { close(terminal) } }
     var query = ""
     while true {
-      let found = try memory.wanted()
+      let found = try wanted()
       if !found.isWhole { return .failure }
-      if found.rows.isEmpty { return try memory.write([], none: found.none) }
+      if found.rows.isEmpty { return try write([], none: found.none) }
       let list = try file(found.rows.map { FactRows.tsv($0) + "\n" }.joined())
       defer { close(list) }
       if let filter = options.filter {
@@ -63,7 +57,7 @@ struct Pick {
         try copy(texts.map { ($0.dropFirst(4).first ?? "") + "\n" }.joined(), terminal)
         return .success
       default:
-        try memory.output.text(facts.joined(separator: "\n"))
+        try output.text(facts.joined(separator: "\n"))
         return .success
       }
     }
@@ -104,17 +98,17 @@ struct Pick {
     change(&options)
     let output = RowOutput(form: .table, look: options.look, isQuiet: false)
     let memory = Memory(
-      options: options, caller: memory.caller, output: output, diagnostics: diagnostics)
+      options: options, caller: caller, output: output, diagnostics: diagnostics)
     var status = ExitStatus.failure
     do {
-      status = try options.mode == .edit ? Edit(memory).run() : Delete(memory).run()
+      status = try options.mode == .edit ? memory.edit() : memory.delete()
     } catch let failure as any Reported {
       diagnostics.say(failure.message)
     }
     try output.flush()
     if status == .success { return }
     let words = Array("\(diagnostics.program): Enter goes on ".utf8)
-    _ = write(2, words, words.count)
+    _ = CLibc.write(2, words, words.count)
     var byte: UInt8 = 0
     while read(terminal, &byte, 1) == 1, byte != 10 {}
   }

@@ -50,7 +50,7 @@ extension Reflection {
       }
     }
     for list in facts {
-      lines += Section.facts(Plain.line(list.title, limit: 60), list.facts, width: width)
+      lines += FactRows.section(Plain.line(list.title, limit: 60), list.facts, width: width)
     }
     for (title, text) in texts {
       lines.append(Line())

@@ -42,8 +42,9 @@ extension Memory {
       let (x, y) = (a.element.score, b.element.score)
       return x != y ? x > y : a.offset < b.offset
     }
-    let mark = GuildMark(guilds)
-    return FactRow.unique(sorted.map(\.element.row)).prefix(limit).map { mark.marked($0) }
+    return FactRow.unique(sorted.map(\.element.row)).prefix(limit).map {
+      GuildChoice.marked($0, among: guilds)
+    }
   }
 
   /// The hits in the guilds, as they came: a dashboard may answer with those of any guild

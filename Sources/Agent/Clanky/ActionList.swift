@@ -2,23 +2,10 @@ import Core
 import Records
 import Web
 
-/// Asks for one answer after the other until everything is there, and writes what is certain.
-struct ActionList {
-  private let call: OperationCall
-  private let options: OperationArguments
-  private let caller: Caller
-  private let output: any OperationOutput
-  private let diagnostics: Diagnostics
-
-  init(_ call: OperationCall) {
-    self.call = call
-    options = call.arguments
-    caller = call.caller
-    output = call.output
-    diagnostics = call.diagnostics
-  }
-
-  func run() throws -> ExitStatus {
+extension OperationCall {
+  /// Asks for one answer after the other until everything is there, and writes what is certain.
+  func actions() throws -> ExitStatus {
+    let options = arguments
     var pages = ActionPages(
       kinds: options.kinds.isEmpty ? nil : options.kinds, guild: options.guild)
     var left = options.isQuiet ? 1 : options.count ?? .max
@@ -63,53 +50,48 @@ struct ActionList {
     for doubt in doubts { diagnostics.error("actions", doubt) }
     if !doubts.isEmpty || !isComplete { return .failure }
     if written > 0 || options.count == 0 { return .success }
-    call.tellNone(of: .actions)
+    tellNone(of: .actions)
     return .negative
   }
 
   /// Whether a row is of the kinds asked for, should the backend not know how.
   private func isWanted(_ row: ActionPages.Row) -> Bool {
-    options.kinds.isEmpty || options.kinds.contains(row.kind)
+    arguments.kinds.isEmpty || arguments.kinds.contains(row.kind)
   }
 
   private func ask(_ query: ActionPages.Query, limit: Int) throws(Failure) -> [[UInt8]] {
-    let path = query.path(limit: limit, sinceHours: options.since?.hours(now: .now()))
-    let reply = try caller.call(path)
-    let place = "actions"
-    return try Answer.list(reply, nil, place: place)
+    let path = query.path(limit: limit, sinceHours: arguments.since?.hours(now: .now()))
+    return try Answer.list(try caller.call(path), nil, place: "actions")
   }
 
   private func guilds() throws(Failure) -> [String]? {
-    let failure: Failure
     do throws(Failure) {
       return try GuildChoice.guilds(caller).map(\.id)
     } catch {
-      failure = error
+      if error.status != .failure { throw error }
+      diagnostics.say(error.message)
+      return nil
     }
-    if failure.status != .failure { throw failure }
-    diagnostics.say(failure.message)
-    return nil
   }
 
   /// How many of the actions asked for there are, without what came meanwhile; nil if not told.
   private func count(_ pages: ActionPages) -> Int? {
     var first: Timestamp?
-    if case .time(let time) = options.since { first = time }
+    if case .time(let time) = arguments.since { first = time }
     let path = ClankyPath.actionCount(
-      guild: options.guild, kinds: options.kinds.isEmpty ? nil : options.kinds,
-      sinceHours: first == nil ? options.since?.hours(now: .now()) : nil, since: first?.rfc3339,
+      guild: arguments.guild, kinds: arguments.kinds.isEmpty ? nil : arguments.kinds,
+      sinceHours: first == nil ? arguments.since?.hours(now: .now()) : nil, since: first?.rfc3339,
       upTo: pages.span?.upperBound)
     guard let reply = try? caller.answer(path), reply.head.status == 200,
-      let value = try? reply.body.withUnsafeBytes({ try JSONValue.parse($0) }),
-      let count = value["count"]?.integer
+      let count = JSONValue(reply.body)?["count"]?.integer
     else { return nil }
     return Int(count)
   }
 
   /// What ids show to be missing, of all that the backend keeps, behind the oldest row.
   private func unaccounted(_ pages: ActionPages) throws(Failure) -> [ActionPages.Unreached] {
-    let missing = options.since == nil ? pages.unaccounted(now: .now()) : []
-    if missing.isEmpty || options.kinds.isEmpty { return missing }
+    let missing = arguments.since == nil ? pages.unaccounted(now: .now()) : []
+    if missing.isEmpty || arguments.kinds.isEmpty { return missing }
     // The smaller ids may be those of other kinds.
     var all = ActionPages(kinds: nil, guild: nil)
     while true {
@@ -141,7 +123,7 @@ struct ActionList {
         doubts.append("\(missing) before \(before) may be missing: of unknown kinds, or removed")
       }
     } else {
-      let guild = options.guild == nil ? "" : " in this guild"
+      let guild = arguments.guild == nil ? "" : " in this guild"
       doubts.append("before \(before) those of unknown kinds\(guild) may be missing")
     }
     return doubts

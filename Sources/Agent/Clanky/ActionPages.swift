@@ -225,12 +225,18 @@ public struct ActionPages {
   /// What may be behind the smallest id that was found: older actions of no guild, of kinds
   /// that were asked for by guild.
   func unaccounted(now: Timestamp) -> [Unreached] {
-    guard let least = ids.least, least > 1,
-      !Retention.explains(oldest: oldest, count: ids.count, now: now)
-    else { return [] }
+    guard let least = ids.least, least > 1, !isAllKept(now: now) else { return [] }
     return byGuild.filter { part in
       !guildless.contains(part.kind) && !lost.contains { $0.kind == part.kind }
     }.map { Unreached(kind: $0.kind, guild: "", before: $0.bound) }
+  }
+
+  /// Whether what a dashboard keeps (Agent/Clanky/CONTRACT.md 3.1) is the reason that older actions
+  /// are gone: it drops what is two weeks old, and the oldest after every 250 writes.
+  private func isAllKept(now: Timestamp) -> Bool {
+    if ids.count >= 120_000 - 250 { return true }
+    guard let oldest else { return false }
+    return (13.0...16.0).contains(Double(now.seconds - oldest.seconds) / 86_400)
   }
 
   var span: ClosedRange<Int64>? {
@@ -240,18 +246,4 @@ public struct ActionPages {
 
   /// Whether there is no proof in the answers that nothing is missing.
   var isOpen: Bool { !byGuild.isEmpty || !lost.isEmpty || blindBefore != nil }
-}
-
-/// What a dashboard keeps (Agent/Clanky/CONTRACT.md 3.1): where that is the reason that older
-/// actions are gone, their ids are accounted for.
-enum Retention {
-  private static let days = 13.0...16.0
-  /// It drops the oldest after every 250 writes.
-  private static let mostRows = 120_000 - 250
-
-  static func explains(oldest: Timestamp?, count: Int, now: Timestamp) -> Bool {
-    if count >= mostRows { return true }
-    guard let oldest else { return false }
-    return days.contains(Double(now.seconds - oldest.seconds) / 86_400)
-  }
 }

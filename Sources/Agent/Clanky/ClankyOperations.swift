@@ -19,7 +19,7 @@ enum ClankyOperations {
       facts: { ClankyFacts.stats($0, now: .now()) }),
     Operation(
       "actions", options: ["guild", "count", "since", "kind"], listing: .actions,
-      run: { try ActionList($0).run() }),
+      run: { try $0.actions() }),
     Operation(list: "guilds", of: .guilds, path: { _ in ClankyPath.guilds }),
     Operation("names", options: ["count"], listing: .names, run: names),
     Operation(
@@ -75,7 +75,7 @@ enum ClankyOperations {
   }
 
   private static func names(_ call: OperationCall) throws -> ExitStatus {
-    let guilds = try GuildChoice.guilds(call.caller).map(\.told)
+    let guilds = try GuildChoice.guilds(call.caller)
     let all = guilds.filter { !$0.name.isEmpty } + (try UserChoice.users(call.caller))
     return try call.finish(all.map(\.record), .names)
   }
@@ -83,8 +83,8 @@ enum ClankyOperations {
   private static func health(_ call: OperationCall) throws -> ExitStatus {
     let reply = try call.caller.call(ClankyPath.health)
     let url = call.caller.place(ClankyPath.health)
-    guard case .record(let record) = try Answer(reply, place: url),
-      let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }), value.isObject
+    guard case .record(let record) = try Answer(reply, place: url), let value = JSONValue(record),
+      value.isObject
     else { throw Failure(url, "the answer is not an object", .failure) }
     let isWell = value["ok"]?.bool != false
     let latency = Latency.text(reply.seconds)
@@ -104,9 +104,7 @@ enum ClankyOperations {
     if automations.isEmpty {
       let path = ClankyPath.automations(
         guild: guild, statuses: ["all"], limit: Listing.automations.most)
-      automations = try call.rows(.automations, path).compactMap { row in
-        (try? row.withUnsafeBytes { try JSONValue.parse($0) })?["id"]?.text
-      }
+      automations = try call.rows(.automations, path).compactMap { JSONValue($0)?["id"]?.text }
     }
     var found: [[UInt8]] = []
     for automation in automations where found.count < most {
@@ -122,13 +120,10 @@ enum ClankyOperations {
     let body = VoiceJoin.body(guild: guild, user: asked.user, channel: asked.channel)
     let path = ClankyPath.voiceJoin
     let reply = try call.caller.call(path, method: "POST", body: body)
-    guard case .record(let record) = try Answer(reply, place: call.caller.place(path)),
-      let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
-      let outcome = VoiceJoin.outcome(value)
-    else {
-      throw Failure(
-        call.caller.place(path), "the answer does not say what came of it", .failure)
-    }
+    let place = call.caller.place(path)
+    guard case .record(let record) = try Answer(reply, place: place),
+      let value = JSONValue(record), let outcome = VoiceJoin.outcome(value)
+    else { throw Failure(place, "the answer does not say what came of it", .failure) }
     if outcome.isJoined || !output.isTable {
       try output.record(record, facts: [("join", .words(outcome.words))])
     }
@@ -137,11 +132,9 @@ enum ClankyOperations {
       call.diagnostics.error("join", reply.head.quoted(outcome.words))
       return .negative
     }
-    if let words = VoiceJoin.difference(
+    let difference = VoiceJoin.difference(
       value, guild: guild, user: asked.user, channel: asked.channel)
-    {
-      call.diagnostics.error("join", words)
-    }
+    if let difference { call.diagnostics.error("join", difference) }
     return .success
   }
 }

@@ -66,7 +66,7 @@ public struct Fact: Equatable, Sendable {
 
   /// Reads the bytes of a record.
   public init?(record: [UInt8]) {
-    guard let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }) else { return nil }
+    guard let value = JSONValue(record) else { return nil }
     self.init(value)
   }
 

@@ -23,26 +23,20 @@ public struct FactDraft: Equatable {
   /// The members in the order in which they are shown.
   public static let names = ["subject", "type", "confidence", "fact", "evidence"]
 
+  private static func path(_ name: String) -> WritableKeyPath<FactDraft, String> {
+    switch name {
+    case "subject": \.subject
+    case "type": \.type
+    case "confidence": \.confidence
+    case "fact": \.fact
+    default: \.evidence
+    }
+  }
+
   /// A member by its name.
   public subscript(name: String) -> String {
-    get {
-      switch name {
-      case "subject": subject
-      case "type": type
-      case "confidence": confidence
-      case "fact": fact
-      default: evidence
-      }
-    }
-    set {
-      switch name {
-      case "subject": subject = newValue
-      case "type": type = newValue
-      case "confidence": confidence = newValue
-      case "fact": fact = newValue
-      default: evidence = newValue
-      }
-    }
+    get { self[keyPath: Self.path(name)] }
+    set { self[keyPath: Self.path(name)] = newValue }
   }
 
   /// The draft as the backend will keep it: white space folded, the type in
@@ -110,16 +104,13 @@ public enum FactWire {
 
   /// The text in the answer of `GET /api/memory`; nil when there is none.
   public static func markdown(_ record: [UInt8]) -> String? {
-    (try? record.withUnsafeBytes { try JSONValue.parse($0) })?["markdown"]?.string
+    JSONValue(record)?["markdown"]?.string
   }
 
   /// The fact in the answer to a change, with its own bytes; nil when there is none.
   public static func stored(_ record: [UInt8]) -> [UInt8]? {
-    record.withUnsafeBytes { bytes in
-      guard let value = try? ScanMembers.value(of: "fact", in: bytes), value.isObject else {
-        return nil
-      }
-      return Array(value.bytes)
+    ScanMembers.copy(of: "fact", in: record).flatMap {
+      $0.first == UInt8(ascii: "{") ? $0 : nil
     }
   }
 
@@ -139,7 +130,7 @@ public enum FactWire {
 
   /// The id that the answer gives a fact that was made again.
   public static func newID(_ body: [UInt8]) -> String? {
-    let value = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+    let value = JSONValue(body)
     return value?["fact"]?["id"]?.text ?? value?["facts"]?.element(0)?["id"]?.text
       ?? value?["ids"]?.element(0)?.text ?? value?["id"]?.text
   }

@@ -1,27 +1,24 @@
 public import Core
+public import Records
 import Web
 
 /// Fetches facts of guilds, however many there are.
 public struct FactFetch {
   private let caller: Caller
   /// Those that are asked; one at least.
-  public let guilds: [GuildChoice.Guild]
+  public let guilds: [ToldName]
   private let diagnostics: Diagnostics
 
   /// - Parameter guilds: whose facts; one at least.
-  public init(caller: Caller, guilds: [GuildChoice.Guild], diagnostics: Diagnostics) {
+  public init(caller: Caller, guilds: [ToldName], diagnostics: Diagnostics) {
     self.caller = caller
     self.guilds = guilds
     self.diagnostics = diagnostics
   }
 
-  /// Facts, the newest update first.
-  public struct Found {
-    /// As the backend sent them.
-    public internal(set) var rows: [[UInt8]] = []
-    /// False when some are known to be missing; it was said.
-    public internal(set) var isWhole = true
-  }
+  /// Facts, the newest update first, as the backend sent them; not whole when some are known to be
+  /// missing, which was said.
+  public typealias Found = (rows: [[UInt8]], isWhole: Bool)
 
   /// A guild that a fact of no guild can be named with.
   public var guild: String { guilds.first?.id ?? "" }
@@ -31,8 +28,8 @@ public struct FactFetch {
   public func belonging(_ rows: [[UInt8]]) -> [[UInt8]] {
     let ids = Set(guilds.map(\.id))
     return rows.filter { row in
-      guard let value = try? row.withUnsafeBytes({ try JSONValue.parse($0) }),
-        let guild = value[either: "guild_id", "guildId"]?.text, !guild.isEmpty
+      guard let value = JSONValue(row), let guild = value[either: "guild_id", "guildId"]?.text,
+        !guild.isEmpty
       else { return true }
       return ids.contains(guild) || Fact.isOfPerson(scope: value["scope"]?.text)
     }
@@ -44,7 +41,7 @@ public struct FactFetch {
   ///   - subject: of this subject alone; nil for all.
   ///   - text: with this text in one of their members; empty for all.
   public func all(subject: String? = nil, text: String = "") throws(Failure) -> Found {
-    var found = Found()
+    var found: Found = ([], true)
     for guild in guilds {
       let more = try all(of: guild, subject: subject, text: text)
       found.rows += more.rows
@@ -55,24 +52,23 @@ public struct FactFetch {
   }
 
   private func all(
-    of guild: GuildChoice.Guild, subject: String?, text: String
+    of guild: ToldName, subject: String?, text: String
   ) throws(Failure) -> Found {
     if !text.isEmpty {
       let rows = try ask(guild, FactPages.Query(subject: subject, text: text))
-      if rows.count != FactPages.most { return Found(rows: belonging(rows)) }
+      if rows.count != FactPages.most { return (belonging(rows), true) }
     }
     let pages = try read(guild, subject: subject)
     for shortage in pages.shortages { diagnostics.error(place, Self.words(shortage)) }
     let filter = FactFilter(texts: text.isEmpty ? [] : [text.lowercased()])
-    return Found(
-      rows: belonging(filter.wanted(pages.newestFirst)), isWhole: pages.shortages.isEmpty)
+    return (belonging(filter.wanted(pages.newestFirst)), pages.shortages.isEmpty)
   }
 
   /// The newest facts that have each of some words in them.
   ///
   /// - Parameter words: in any case.
   public func holding(_ words: [String], subject: String?) throws(Failure) -> Found {
-    var found = Found()
+    var found: Found = ([], true)
     // The longest is likely the rarest.
     let tries = words.sorted { $0.utf8.count > $1.utf8.count }.prefix(4)
     for guild in guilds {
@@ -85,8 +81,7 @@ public struct FactFetch {
       found.isWhole = found.isWhole && isWhole
     }
     let filter = FactFilter(texts: words.map { $0.lowercased() })
-    found.rows = belonging(filter.wanted(FactRow.unique(found.rows)))
-    found.rows = merged(found.rows)
+    found.rows = merged(belonging(filter.wanted(FactRow.unique(found.rows))))
     return found
   }
 
@@ -132,7 +127,7 @@ public struct FactFetch {
   }
 
   private func read(
-    _ guild: GuildChoice.Guild, subject: String?, until ids: Set<String> = [""]
+    _ guild: ToldName, subject: String?, until ids: Set<String> = [""]
   ) throws(Failure) -> FactPages {
     // The facts of persons come with the first guild.
     var pages = FactPages(
@@ -153,12 +148,12 @@ public struct FactFetch {
   }
 
   private func ask(
-    _ guild: GuildChoice.Guild, _ query: FactPages.Query
+    _ guild: ToldName, _ query: FactPages.Query
   ) throws(Failure) -> [[UInt8]] {
     try Answer.list(try caller.call(path(guild, query)), "facts", place: place)
   }
 
-  private func path(_ guild: GuildChoice.Guild, _ query: FactPages.Query) -> String {
+  private func path(_ guild: ToldName, _ query: FactPages.Query) -> String {
     ClankyPath.facts(
       guild: guild.id, subject: query.subject, text: query.text, limit: FactPages.most)
   }
@@ -166,8 +161,11 @@ public struct FactFetch {
   /// Each fact once, the newest update first, with the guild's name.
   private func merged(_ rows: [[UInt8]]) -> [[UInt8]] {
     if guilds.count == 1 { return rows }
-    let mark = GuildMark(guilds)
-    return FactRow.newestFirst(FactRow.unique(rows).map { FactRow($0) }).map { mark.marked($0) }
+    return FactRow.newestFirst(FactRow.unique(rows).map { FactRow($0) }).map(marked)
+  }
+
+  private func marked(_ row: [UInt8]) -> [UInt8] {
+    GuildChoice.marked(row, among: guilds)
   }
 
   /// The subjects of the guilds, as the backend lists them; those of persons once.
@@ -176,19 +174,17 @@ public struct FactFetch {
   public func subjects() throws(Failure) -> (rows: [[UInt8]], isWhole: Bool) {
     var rows: [[UInt8]] = []
     var isWhole = true
-    let mark = GuildMark(guilds)
     for guild in guilds {
       let more = try subjects(of: guild)
       isWhole = isWhole && more.count < FactPages.most
-      rows += belonging(more).map { mark.marked($0) }
+      rows += belonging(more).map(marked)
     }
     return (guilds.count == 1 ? rows : FactRow.unique(rows), isWhole)
   }
 
-  private func subjects(of guild: GuildChoice.Guild) throws(Failure) -> [[UInt8]] {
+  private func subjects(of guild: ToldName) throws(Failure) -> [[UInt8]] {
     let path = ClankyPath.subjects(guild: guild.id, limit: FactPages.most)
-    let place = caller.place(path)
-    return try Answer.list(try caller.call(path), "subjects", place: place)
+    return try Answer.list(try caller.call(path), "subjects", place: caller.place(path))
   }
 
   private var place: String { caller.place(ClankyPath.facts) }

@@ -110,9 +110,7 @@ struct FactPages {
     var names: [String] = []
     var ofGuild: Set<String> = []
     for bytes in subjects {
-      guard let row = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) }),
-        let name = row["subject"]?.text
-      else { continue }
+      guard let row = JSONValue(bytes), let name = row["subject"]?.text else { continue }
       // One subject may be there in several scopes.
       if expected[name] == nil { names.append(name) }
       expected[name, default: 0] += Int(row["fact_count"]?.integer ?? 0)

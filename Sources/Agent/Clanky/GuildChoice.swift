@@ -1,39 +1,23 @@
 public import Core
-import Records
+public import Records
 import Web
 
 /// The guilds of the agent, and which one is meant when none is named.
 public enum GuildChoice {
-  /// A guild, as `GET /api/guilds` lists it.
-  public struct Guild: Equatable, Sendable {
-    /// As the wire has it.
-    public var id: String
-    /// Empty when there is none.
-    public var name: String
-
-    /// - Parameter name: empty when there is none.
-    public init(id: String, name: String) {
-      self.id = id
-      self.name = name
-    }
-  }
-
   /// All of them.
-  public static func guilds(_ caller: Caller) throws(Failure) -> [Guild] {
+  public static func guilds(_ caller: Caller) throws(Failure) -> [ToldName] {
     let reply = try caller.call(ClankyPath.guilds)
     let rows = try Answer.list(reply, nil, place: "guilds")
-    return guilds(in: rows).map { Guild(id: $0.id, name: reply.head.quoted($0.name)) }
+    return guilds(in: rows).map { ToldName(.guild, id: $0.id, name: reply.head.quoted($0.name)) }
   }
 
   /// Those of a list; anything else in it is passed over.
   ///
   /// - Parameter rows: the elements of `GET /api/guilds`.
-  public static func guilds(in rows: [[UInt8]]) -> [Guild] {
+  public static func guilds(in rows: [[UInt8]]) -> [ToldName] {
     rows.compactMap { row in
-      guard let guild = try? row.withUnsafeBytes({ try JSONValue.parse($0) }),
-        let id = guild["id"]?.text, !id.isEmpty
-      else { return nil }
-      return Guild(id: id, name: guild["name"]?.text ?? "")
+      guard let guild = JSONValue(row), let id = guild["id"]?.text, !id.isEmpty else { return nil }
+      return ToldName(.guild, id: id, name: guild["name"]?.text ?? "")
     }
   }
 
@@ -51,8 +35,8 @@ public enum GuildChoice {
   /// The guild of an id or a name.
   ///
   /// - Throws: `Failure`, also for a guild that the agent is not in.
-  public static func named(_ text: String, _ caller: Caller) throws(Failure) -> Guild {
-    let all: [Guild]
+  public static func named(_ text: String, _ caller: Caller) throws(Failure) -> ToldName {
+    let all: [ToldName]
     do throws(Failure) { all = try guilds(caller) } catch {
       // A backend without such a list; what is else at fault, the next answer tells.
       guard error.status == .failure else { throw error }
@@ -66,12 +50,10 @@ public enum GuildChoice {
   ///
   /// - Throws: `Failure`: `failure` for another, which names those there are, and for a
   ///   name that several have.
-  public static func named(_ text: String, of guilds: [Guild]) throws(Failure) -> Guild {
-    if guilds.isEmpty, NameKey.isID(text) { return Guild(id: text, name: "") }
-    if let one = try NameChoice.one(text, .guild, of: guilds.map(\.told)) {
-      return Guild(id: one.id, name: one.name)
-    }
-    let known = guilds.isEmpty ? "the backend lists none" : "there are \(names(guilds))"
+  public static func named(_ text: String, of guilds: [ToldName]) throws(Failure) -> ToldName {
+    if guilds.isEmpty, NameKey.isID(text) { return ToldName(.guild, id: text, name: "") }
+    if let one = try NameChoice.one(text, .guild, of: guilds) { return one }
+    let known = guilds.isEmpty ? "the backend lists none" : "there are \(NameChoice.list(guilds))"
     throw Failure("guild \(text)", "no such guild; \(known)", .failure)
   }
 
@@ -79,33 +61,17 @@ public enum GuildChoice {
   ///
   /// - Throws: `Failure`: `negative` when there is none, `failure` when
   ///   there are several.
-  public static func only(of guilds: [Guild]) throws(Failure) -> String {
+  public static func only(of guilds: [ToldName]) throws(Failure) -> String {
     if guilds.count == 1 { return guilds[0].id }
     if guilds.isEmpty { throw Failure("guilds", "the agent is in none", .negative) }
     throw Failure(
-      "guilds", "there are several, name one with --guild: \(names(guilds))", .failure)
+      "guilds", "there are several, name one with --guild: \(NameChoice.list(guilds))", .failure)
   }
 
-  private static func names(_ guilds: [Guild]) -> String { NameChoice.list(guilds.map(\.told)) }
-}
-
-extension GuildChoice.Guild {
-  var told: ToldName { ToldName(.guild, id: id, name: name) }
-}
-
-/// Says of records in which guild they were found, where several were asked.
-public struct GuildMark {
-  private let guilds: [GuildChoice.Guild]
-
-  public init(_ guilds: [GuildChoice.Guild]) { self.guilds = guilds }
-
-  /// The record with a last member `guild_name`, null for one of no guild; as it
-  /// came where one guild is asked.
-  ///
-  /// - Parameter row: one JSON value.
-  public func marked(_ row: [UInt8]) -> [UInt8] {
-    guard guilds.count > 1, let value = try? row.withUnsafeBytes({ try JSONValue.parse($0) }),
-      value.isObject, !value.members.isEmpty
+  /// A record with a last member that says in which of several guilds it was found, null for one of
+  /// no guild; as it came where one guild is asked.
+  public static func marked(_ row: [UInt8], among guilds: [ToldName]) -> [UInt8] {
+    guard guilds.count > 1, let value = JSONValue(row), value.isObject, !value.members.isEmpty
     else { return row }
     let id = value[either: "guild_id", "guildId"]?.text
     let guild = guilds.first { $0.id == id }

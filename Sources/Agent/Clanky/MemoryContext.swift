@@ -28,11 +28,10 @@ public struct MemoryContext: Sendable {
   /// - Parameter record: the answer.
   /// - Returns: nil when it is not an object.
   public init?(_ record: [UInt8]) {
-    guard let answer = try? record.withUnsafeBytes({ try JSONValue.parse($0) }), answer.isObject
-    else { return nil }
+    guard let answer = JSONValue(record), answer.isObject else { return nil }
     words = answer.members.compactMap { name, value in
       guard let text = value.text, !text.isEmpty else { return nil }
-      return (MemberName.words(name), text)
+      return (inWords(name), text)
     }
     people = Self.people(answer)
     facts = Self.facts(answer)
@@ -60,7 +59,7 @@ public struct MemoryContext: Sendable {
           lists.append(("participant \(who)", profile["facts"]?.elements ?? []))
         }
       } else {
-        lists.append((MemberName.words(name), value.elements))
+        lists.append((inWords(name), value.elements))
       }
     }
     return lists.filter { !$0.facts.isEmpty }
@@ -97,11 +96,11 @@ public struct Reflection: Sendable {
 
   /// - Parameter row: of the list of runs; anything else has nothing in it.
   public init(_ row: [UInt8]) {
-    let run = try? row.withUnsafeBytes { try JSONValue.parse($0) }
+    let run = JSONValue(row)
     members = (run?.members ?? []).compactMap { name, value in
       value.isNull || Self.lists.contains(name) ? nil : (name, value, name.hasSuffix("At"))
     }
-    facts = Self.lists.map { (MemberName.words($0), run?[$0]?.elements ?? []) }
+    facts = Self.lists.map { (inWords($0), run?[$0]?.elements ?? []) }
     names = [run?["runId"]?.text, run?["dateKey"]?.text]
   }
 
@@ -109,9 +108,7 @@ public struct Reflection: Sendable {
   public func isNamed(_ name: String) -> Bool { names.contains(name) }
 }
 
-private enum MemberName {
-  /// In words: `userFacts`, `user facts`.
-  static func words(_ name: String) -> String {
-    name.prefix(60).map { $0.isUppercase ? " \($0.lowercased())" : String($0) }.joined()
-  }
+/// A member's name in words: `userFacts`, `user facts`.
+private func inWords(_ name: String) -> String {
+  name.prefix(60).map { $0.isUppercase ? " \($0.lowercased())" : String($0) }.joined()
 }

@@ -12,7 +12,7 @@ public enum OfferedNames {
 
   /// The guilds that the agent is in.
   public static let guilds = Completion.live {
-    look { caller throws(Failure) in try GuildChoice.guilds(caller).map(\.told) }
+    look { caller throws(Failure) in try GuildChoice.guilds(caller) }
   }
 
   /// The people whose names are known.

@@ -32,20 +32,11 @@ public enum VoiceJoin {
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
 
-  /// What came of it.
-  public struct Outcome: Equatable {
-    /// `joined`, `already_in_channel`, or why not; the backend's word.
-    public var reason: String
-    /// Whether the agent is there now.
-    public var isJoined: Bool
-    /// In words.
-    public var words: String
-  }
-
   /// Reads the answer.
   ///
-  /// - Returns: nil when it does not say whether the agent joined.
-  public static func outcome(_ answer: JSONValue) -> Outcome? {
+  /// - Returns: whether the agent is there now, and what came of it in words; nil when it does not
+  ///   say whether the agent joined.
+  public static func outcome(_ answer: JSONValue) -> (isJoined: Bool, words: String)? {
     guard let ok = answer["ok"]?.bool else { return nil }
     let reason = answer["reason"]?.text ?? ""
     let known = words[reason]
@@ -55,11 +46,9 @@ public enum VoiceJoin {
     ].compactMap { $0 }.joined(separator: ", ")
     if ok {
       let said = known ?? (reason.isEmpty ? "joined" : reason)
-      return Outcome(
-        reason: reason, isJoined: true, words: place.isEmpty ? said : "\(said): \(place)")
+      return (true, place.isEmpty ? said : "\(said): \(place)")
     }
-    let said = known.map { "\($0) (\(reason))" } ?? (reason.isEmpty ? "refused" : reason)
-    return Outcome(reason: reason, isJoined: false, words: said)
+    return (false, known.map { "\($0) (\(reason))" } ?? (reason.isEmpty ? "refused" : reason))
   }
 
   private static let words = [

@@ -102,13 +102,13 @@ public struct HostSession: Sendable {
 
   /// Reads a line with a record `session`.
   public init?(_ line: [UInt8]) {
-    guard let value = try? line.withUnsafeBytes({ try JSONValue.parse($0) }) else { return nil }
+    guard let value = JSONValue(line) else { return nil }
     self.init(value)
   }
 
   /// Reads a line with a record `session_change`.
   public static func change(_ line: [UInt8]) -> (change: String, session: HostSession)? {
-    guard let value = try? line.withUnsafeBytes({ try JSONValue.parse($0) }),
+    guard let value = JSONValue(line),
       let change = value["change"]?.string, let session = HostSession(value)
     else { return nil }
     return (change, session)

@@ -9,7 +9,7 @@ final class FoldBook {
   private var approvals: [Key: FoldedApproval] = [:]
   private var conversations: [Key: FoldedThread] = [:]
   /// What is over and still known: late events may tell more of it.
-  private var leaving: [Departure] = []
+  private var leaving: [(type: RecordType, key: Key, forget: () -> Void)] = []
   private var ended = EndedIDs()
   /// Whether something was forgotten, so that threads may be idle now.
   var hasForgotten = false
@@ -20,12 +20,6 @@ final class FoldBook {
   struct Key: Hashable {
     var origin: RecordOrigin
     var id: String
-  }
-
-  private struct Departure {
-    var type: RecordType
-    var key: Key
-    var forget: () -> Void
   }
 
   init(keepsAll: Bool) { self.keepsAll = keepsAll }
@@ -51,7 +45,7 @@ final class FoldBook {
   ) {
     if keepsAll || entity.marks.isLeaving { return }
     entity.marks.isLeaving = true
-    leaving.append(Departure(type: type, key: Key(origin: origin, id: id), forget: forget))
+    leaving.append((type, Key(origin: origin, id: id), forget))
     // In steps, so that taking from the front costs little.
     guard leaving.count >= Self.mostLeaving * 2 else { return }
     for departure in leaving.prefix(Self.mostLeaving) {

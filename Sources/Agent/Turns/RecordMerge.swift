@@ -46,11 +46,7 @@ extension TurnRecord {
     reason = new.reason ?? reason
     message = new.message ?? message
     if addsCost {
-      if let more = new.usage {
-        usage = Usage(
-          inputTokens: Self.sum(usage?.inputTokens, more.inputTokens),
-          outputTokens: Self.sum(usage?.outputTokens, more.outputTokens))
-      }
+      if let more = new.usage { usage = usage.map { $0 + more } ?? more }
       if let more = new.cost { cost = (cost ?? 0) + more }
     } else {
       usage = new.usage ?? usage
@@ -62,10 +58,17 @@ extension TurnRecord {
     isInferred = new.isInferred ?? isInferred
     return keepTime(new, before)
   }
+}
 
-  private static func sum(_ first: Int?, _ second: Int?) -> Int? {
-    guard let first, let second else { return first ?? second }
-    return first.addingReportingOverflow(second).partialValue
+extension TurnRecord.Usage {
+  static func + (a: Self, b: Self) -> Self {
+    func sum(_ a: Int?, _ b: Int?) -> Int? {
+      guard let a, let b else { return a ?? b }
+      return a.addingReportingOverflow(b).overflow ? a : a + b
+    }
+    return Self(
+      inputTokens: sum(a.inputTokens, b.inputTokens),
+      outputTokens: sum(a.outputTokens, b.outputTokens))
   }
 }
 

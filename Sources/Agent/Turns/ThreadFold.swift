@@ -685,11 +685,9 @@ extension ThreadFold {
   /// What a call was made with, for people: its first text that is not blank, by the names of
   /// the members; nil where there is nothing.
   static func preview(_ arguments: [UInt8]?, _ tool: String) -> String? {
-    guard let arguments,
-      let value = arguments.withUnsafeBytes({ try? JSONValue.parse($0) }), value.count > 0
-    else { return nil }
+    guard let value = arguments.flatMap({ JSONValue($0) }), value.count > 0 else { return nil }
     let texts = value.members.sorted { $0.name < $1.name }.compactMap(\.value.string)
-    return texts.first { !TurnWords.isBlank($0) } ?? tool
+    return texts.first { !$0.trimmed.isEmpty } ?? tool
   }
 
   func run(
@@ -875,8 +873,4 @@ extension ThreadFold {
     record.time = event.time
     book.receive(record)
   }
-}
-
-enum TurnWords {
-  static func isBlank(_ text: String) -> Bool { text.trimmed.isEmpty }
 }

@@ -62,7 +62,7 @@ import Testing
   ])
   func pathsAndQueries(path: String, whole: String) { #expect(path == whole) }
 
-  private func outcome(_ json: String) throws -> VoiceJoin.Outcome? {
+  private func outcome(_ json: String) throws -> (isJoined: Bool, words: String)? {
     VoiceJoin.outcome(try JSONValue.parse(text: json))
   }
 

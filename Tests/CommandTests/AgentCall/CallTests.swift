@@ -1,6 +1,7 @@
 import Agent
 import Core
 import Kinds
+import Records
 import Screen
 import Testing
 
@@ -70,12 +71,12 @@ import Testing
   }
 
   @Test func theOnlyGuildIsMeant() throws {
-    let one = GuildChoice.Guild(id: "1", name: "a")
+    let one = ToldName(.guild, id: "1", name: "a")
     #expect(try GuildChoice.only(of: [one]) == "1")
     #expect(throws: Failure("guilds", "the agent is in none", .negative)) {
       try GuildChoice.only(of: [])
     }
-    let two = GuildChoice.Guild(id: "2", name: "")
+    let two = ToldName(.guild, id: "2", name: "")
     #expect(
       throws: Failure(
         "guilds", "there are several, name one with --guild: 1 (a), 2", .failure)
@@ -83,7 +84,7 @@ import Testing
   }
 
   @Test func aGuildIsAmongThoseThereAre() throws {
-    let one = GuildChoice.Guild(id: "1", name: "a")
+    let one = ToldName(.guild, id: "1", name: "a")
     #expect(try GuildChoice.named("1", of: [one]) == one)
     // A backend that lists none cannot tell; an id it can be.
     #expect(try GuildChoice.named("7", of: []).id == "7")
@@ -98,7 +99,7 @@ import Testing
 
   @Test func aGuildIsNamedAsPeopleRememberIt() throws {
     let all = [("1", "Repair Café 🔧"), ("2", "Twins"), ("3", "twins!"), ("4", "🔧"), ("5", "1")]
-      .map { GuildChoice.Guild(id: $0.0, name: $0.1) }
+      .map { ToldName(.guild, id: $0.0, name: $0.1) }
     #expect(try GuildChoice.named("repair-café", of: all).id == "1")
     // The very name first, and an id before all names.
     #expect(try GuildChoice.named("twins!", of: all).id == "3")

@@ -7,7 +7,8 @@ import Records
 /// shows that no earlier ones come: at the end, when nothing more is there to be read and the
 /// last one came in order, or when so many came in order.
 struct ActionOrder {
-  private var held: [Held] = []
+  /// With the row's number; those of one instant stand by it.
+  private var held: [(time: Timestamp, id: Double?, number: Int, bytes: [UInt8])] = []
   private var size = 0
   private var newest: Timestamp?
   /// The time of the last one.
@@ -22,14 +23,6 @@ struct ActionOrder {
   /// What is written at once may be a little out of order.
   private static let slack = Duration.seconds(1)
 
-  private struct Held {
-    let time: Timestamp
-    /// The row's number; those of one instant stand by it.
-    let id: Double?
-    let number: Int
-    let bytes: [UInt8]
-  }
-
   /// An action without a time stays with the one before it.
   mutating func add(_ time: Timestamp?, id: Double?, _ bytes: [UInt8]) {
     let time = time ?? last ?? Timestamp(seconds: 0)
@@ -38,7 +31,7 @@ struct ActionOrder {
     // A time in the future does not hold up all that is done until then.
     isForward = !isLate || last.map { $0 < time } ?? true
     (last, newest) = (time, max(newest ?? time, time))
-    held.append(Held(time: time, id: id, number: held.count, bytes: bytes))
+    held.append((time, id, held.count, bytes))
     size += bytes.count
   }
 
@@ -51,10 +44,7 @@ struct ActionOrder {
     let rest = held.count - Self.window / 2
     let taken = held.prefix(rest).map(\.bytes)
     held.removeFirst(rest)
-    for index in held.indices {
-      let old = held[index]
-      held[index] = Held(time: old.time, id: old.id, number: index, bytes: old.bytes)
-    }
+    for index in held.indices { held[index].number = index }
     size = held.reduce(0) { $0 + $1.bytes.count }
     inOrder = held.count
     return taken
@@ -75,9 +65,9 @@ struct ActionOrder {
   private mutating func sort() {
     // Those of one instant without numbers come as the others do.
     let isBackwards = held.last.map { $0.time < held[0].time } ?? false
-    func rank(_ held: Held) -> (Timestamp, Double, Int) {
-      (held.time, held.id ?? .infinity, isBackwards ? -held.number : held.number)
+    held.sort { a, b in
+      let (one, other) = isBackwards ? (b.number, a.number) : (a.number, b.number)
+      return (a.time, a.id ?? .infinity, one) < (b.time, b.id ?? .infinity, other)
     }
-    held.sort { rank($0) < rank($1) }
   }
 }

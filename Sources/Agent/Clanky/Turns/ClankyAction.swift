@@ -119,15 +119,3 @@ extension ScanValue {
       UnsafeRawBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
   }
 }
-
-extension TurnRecord.Usage {
-  static func + (a: Self, b: Self) -> Self {
-    func sum(_ a: Int?, _ b: Int?) -> Int? {
-      guard let a, let b else { return a ?? b }
-      return a.addingReportingOverflow(b).overflow ? a : a + b
-    }
-    return Self(
-      inputTokens: sum(a.inputTokens, b.inputTokens),
-      outputTokens: sum(a.outputTokens, b.outputTokens))
-  }
-}

@@ -56,9 +56,10 @@ public struct ClankyNotices {
     guard let urgency = fault ?? others else { return nil }
     // The same for a live action and its row.
     let key = ActionKey(fields, scratch: scratch)
-    let number = equals.number(of: key, id: fields.id.storedText, source, origin.profile)
+    let name = Self.hex(key.high) + Self.hex(key.low)
+    let number = equals.number(of: name, id: fields.id.storedText, source, origin.profile)
     var record = NotificationRecord(
-      origin, id: Self.hex(key.high) + Self.hex(key.low) + (number > 1 ? "-\(number)" : ""),
+      origin, id: name + (number > 1 ? "-\(number)" : ""),
       urgency: urgency,
       category: fault == nil ? ActionKind.domain(of: kind).rawValue : "system", title: kind,
       time: fields.createdAt.string.flatMap { Timestamp(rfc3339: $0) })
@@ -85,41 +86,33 @@ public struct ClankyNotices {
 /// Numbers equal actions of one millisecond, which are several: each source counts its own, so
 /// that a live action and its row have the same number (Agent/Clanky/CONTRACT.md 3.2).
 struct EqualActions {
-  private struct Key: Hashable {
-    let profile: String?
-    let key: ActionKey
-  }
+  private var counts = TwoAges<SIMD4<UInt32>>()
+  private var numbers = TwoAges<UInt32>()
 
-  private struct ID: Hashable {
-    let profile: String?
-    let id: String
-  }
-
-  private var counts = TwoAges<Key, SIMD4<UInt32>>()
-  private var numbers = TwoAges<ID, UInt32>()
-
+  /// `key`: what makes actions equal, as text.
   mutating func number(
-    of key: ActionKey, id: String?, _ source: ActionWindow.Source, _ profile: String?
+    of key: String, id: String?, _ source: ActionWindow.Source, _ profile: String?
   ) -> UInt32 {
-    let id = id.map { ID(profile: profile, id: $0) }
+    let key = "\(profile ?? "")\n\(key)"
+    let id = id.map { "\(profile ?? "")\n\($0)" }
     if let known = id.flatMap({ numbers[$0] }) { return known }
     // A list may be sent again and again.
     if id == nil, source == .row { return 1 }
-    var count = counts[Key(profile: profile, key: key)] ?? SIMD4()
+    var count = counts[key] ?? SIMD4()
     count[source.rawValue] &+= 1
-    counts[Key(profile: profile, key: key)] = count
+    counts[key] = count
     if let id { numbers[id] = count[source.rawValue] }
     return count[source.rawValue]
   }
 }
 
 /// A dictionary of what came lately: at least the last `most`.
-private struct TwoAges<Key: Hashable, Value> {
-  private var new: [Key: Value] = [:]
-  private var old: [Key: Value] = [:]
+private struct TwoAges<Value> {
+  private var new: [String: Value] = [:]
+  private var old: [String: Value] = [:]
   private let most = 1 << 14
 
-  subscript(key: Key) -> Value? {
+  subscript(key: String) -> Value? {
     get { new[key] ?? old[key] }
     set {
       new[key] = newValue

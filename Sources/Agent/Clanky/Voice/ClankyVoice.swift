@@ -87,11 +87,20 @@ package struct ClankyVoice {
     (try? agent.backend.request(path)).map { Fetch(agent.client, $0, now: Clock.monotonic) }
   }
 
-  private func rows(in end: FetchEnd) -> [RawList.Row]? {
-    guard case .response(let head, let body) = end,
-      agent.backend.problem(of: head, body) == nil
+  private func rows(in end: FetchEnd) -> [Row]? {
+    guard case .response(let head, let body) = end, agent.backend.problem(of: head, body) == nil
     else { return nil }
-    return RawList.objects(body)
+    return Self.objects(body)
+  }
+
+  /// An element of a list: its own bytes on one line, and what they say.
+  typealias Row = (bytes: [UInt8], value: JSONValue)
+
+  /// The elements that are objects; nil when this is not a list.
+  private static func objects(_ list: [UInt8]) -> [Row]? {
+    Answer.elements(list)?.compactMap { bytes in
+      JSONValue(bytes).flatMap { $0.isObject ? (bytes.oneLine, $0) : nil }
+    }
   }
 
   /// The events of a past session, oldest first; those that are not objects are left
@@ -105,14 +114,14 @@ package struct ClankyVoice {
     }
   }
 
-  private func rows(_ path: String) throws(Failure) -> [RawList.Row] {
-    if let rows = RawList.objects(try caller.call(path).body) { return rows }
+  private func rows(_ path: String) throws(Failure) -> [Row] {
+    if let rows = Self.objects(try caller.call(path).body) { return rows }
     throw Failure(caller.place(path), "the answer is not a list", .failure)
   }
 }
 
 extension PastSession {
-  init(_ row: RawList.Row) {
+  init(_ row: ClankyVoice.Row) {
     let value = row.value
     bytes = row.bytes
     id = value["sessionId"]?.text

@@ -15,41 +15,19 @@ package struct RawSession: Sendable, Equatable {
       if members.isKey("sessionId") { id = members.value }
       if members.isKey("guildId") { guild = members.value }
     }
-    bytes = value.oneLine
+    bytes = Array(value.bytes).oneLine
     self.id = id.string
     self.guild = guild.string
   }
 
   /// What the bytes say, nil when they are not JSON.
-  package var session: VoiceSession? {
-    (try? bytes.withUnsafeBytes { try JSONValue.parse($0) }).map { VoiceSession($0) }
-  }
+  package var session: VoiceSession? { JSONValue(bytes).map { VoiceSession($0) } }
 }
 
-enum RawList {
-  /// An element: its own bytes on one line, and what they say.
-  typealias Row = (bytes: [UInt8], value: JSONValue)
-
-  /// The elements that are objects; nil when this is not a list.
-  static func objects(_ list: [UInt8]) -> [Row]? {
-    try? list.withUnsafeBytes { bytes in
-      var rows: [Row] = []
-      var elements = try ScanElements(bytes)
-      while try elements.next() {
-        guard elements.value.isObject, let value = try? JSONValue.parse(elements.value.bytes)
-        else { continue }
-        rows.append((elements.value.oneLine, value))
-      }
-      return rows
-    }
-  }
-}
-
-extension ScanValue {
-  /// The bytes on one line: a line end can only stand between tokens.
+extension [UInt8] {
+  /// JSON on one line: a line end can only stand between tokens.
   var oneLine: [UInt8] {
-    guard bytes.contains(10) || bytes.contains(13) else { return Array(bytes) }
-    return bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }
+    contains(10) || contains(13) ? map { $0 == 10 || $0 == 13 ? 32 : $0 } : self
   }
 }
 

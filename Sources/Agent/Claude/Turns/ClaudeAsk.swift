@@ -195,6 +195,6 @@ public enum ClaudeAsk {
   }
 
   private static func parse(_ bytes: [UInt8]) -> JSONValue? {
-    try? bytes.withUnsafeBytes { try JSONValue.parse($0) }
+    JSONValue(bytes)
   }
 }

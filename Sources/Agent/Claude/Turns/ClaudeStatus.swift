@@ -123,7 +123,7 @@ public struct ClaudeStatus: Equatable, Sendable {
   static func agent(row: ArraySlice<UInt8>) -> AgentProcess? {
     let fields = row.split(separator: 0x7c, maxSplits: 3, omittingEmptySubsequences: false)
     guard fields.count == 4,
-      let object = try? fields[3].withUnsafeBytes({ try JSONValue.parse($0) }),
+      let object = JSONValue(Array(fields[3])),
       let status = ClaudeStatus(object, began: String(decoding: fields[0], as: UTF8.self))
     else { return nil }
     return AgentProcess(
