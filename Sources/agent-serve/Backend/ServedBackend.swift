@@ -91,27 +91,60 @@ struct ServedBackend: Sendable {
     }
   }
 
+  /// What the store is asked for, by the path.
+  private static let lists: [String: @Sendable (QueryParameters, Database) throws -> WholeAnswer] =
+    [
+      "/api/actions": {
+        .json(ActionEncoder.rows(try ActionStore.actions(ActionQuery($0, now: .now()), $1)))
+      },
+      "/api/actions/count": {
+        let count = try ActionStore.count(ActionQuery(counting: $0, now: .now()), $1)
+        return .json(RecordText().number("count", count))
+      },
+      "/api/agents/browser-sessions": { .json(try BrowserSessions.json($0, $1)) },
+      "/api/memory": {
+        .json(try FactMarkdown.json($0.word("guildId"), isRefresh: false, $1))
+      },
+      "/api/memory/facts": { .json(try FactLists.facts($0, $1)) },
+      "/api/memory/reflections": { .json(try Reflections.json($0, $1)) },
+      "/api/memory/subjects": { .json(try FactLists.subjects($0, $1)) },
+      "/api/voice/history/sessions": { .json(try VoiceHistory.sessions($0, $1)) },
+    ]
+
   private func read(_ head: RequestHead) async throws -> WholeAnswer? {
     let query = QueryParameters(head.query)
+    if let list = Self.lists[head.path] { return try await store.read { try list(query, $0) } }
+    func panels() -> VoicePanels { VoicePanels(documents.bytes(.voiceState)) }
+    func guilds() -> Guilds { Guilds(documents.bytes(.guilds)) }
     switch head.path {
     case "/api/health": return .healthy
     case "/api/stats": return try await statistics(query)
-    case "/api/actions":
-      let actions = try await store.actions(ActionQuery(query, now: .now()))
-      return .json(ActionEncoder.rows(actions))
-    case "/api/actions/count":
-      let count = try await store.count(ActionQuery(counting: query, now: .now()))
-      return .json(RecordText().number("count", Int(count)))
     case "/api/activity/events", "/api/voice/events":
       // Of a HEAD; a GET is a stream.
       return WholeAnswer(status: 200, type: "text/event-stream", body: [], isStream: true)
-    default:
-      if let answer = try await memory.read(head.path, query, voice: documents.bytes(.voiceState)) {
-        return answer
-      }
-      if let answer = try await readSession(head, query) { return answer }
-      return try await readHome(head, query)
+    case "/api/memory/search": return .json(try await memory.search(FactSearch(query)))
+    case "/api/memory/fact-profile":
+      return .json(try await memory.profile(query, voice: documents.bytes(.voiceState)))
+    case "/api/voice/state": return .json(documents.bytes(.voiceState))
+    case "/api/voice/asr-sessions": return .json(panels().asrSessions(now: .now()))
+    case "/api/voice/tool-events": return .json(panels().toolEvents)
+    case "/api/mcp/status": return .json(panels().mcpStatus)
+    case "/api/guilds": return .json(guilds().json)
+    case "/api/automations": return Automations.list(query, documents.bytes(.automations))
+    case "/api/automations/runs":
+      return Automations.runs(
+        query, documents.bytes(.automationRuns), of: documents.bytes(.automations))
+    case "/api/public-https": return .json(documents.bytes(.publicHTTPS))
+    case "/api/llm/models": return .json(documents.bytes(.models))
+    default: break
     }
+    if let session = head.segment(after: "/api/voice/history/sessions/", before: "/events") {
+      return .json(
+        ActionEncoder.rows(try await store.read { try VoiceHistory.events(session, $0) }))
+    }
+    guard let guild = head.segment(after: "/api/guilds/", before: "/channels") else { return nil }
+    if guild.trimmingBlanks().isEmpty { return .error("guildId is required", status: 400) }
+    return .json(guilds().channels(of: guild))
   }
 
   private func statistics(_ query: QueryParameters) async throws -> WholeAnswer {
@@ -122,54 +155,6 @@ struct ServedBackend: Sendable {
       try StatsBook.load($0, guild: (guild, costs), now: now)
     }
     return .json(stats.json(guild: book, now: now))
-  }
-}
-
-extension ServedBackend {
-  func readSession(_ head: RequestHead, _ query: QueryParameters) async throws -> WholeAnswer? {
-    switch head.path {
-    case "/api/voice/state": return .json(documents.bytes(.voiceState))
-    case "/api/voice/asr-sessions": return .json(voicePanels.asrSessions(now: .now()))
-    case "/api/voice/tool-events": return .json(voicePanels.toolEvents)
-    case "/api/mcp/status": return .json(voicePanels.mcpStatus)
-    case "/api/voice/history/sessions":
-      let history = VoiceHistory(
-        limit: query.integer("limit", default: 100, in: 1...200), since: query.since(now: .now()),
-        guild: query.word("guildId"))
-      return .json(try await store.read { try history.sessions($0) })
-    default:
-      guard
-        let session = head.segment(after: "/api/voice/history/sessions/", before: "/events")
-      else { return nil }
-      return .json(
-        ActionEncoder.rows(try await store.read { try VoiceHistory.events(session, $0) }))
-    }
-  }
-
-  private var voicePanels: VoicePanels { VoicePanels(documents.bytes(.voiceState)) }
-}
-
-extension ServedBackend {
-  func readHome(_ head: RequestHead, _ query: QueryParameters) async throws -> WholeAnswer? {
-    switch head.path {
-    case "/api/guilds": return .json(Guilds(documents.bytes(.guilds)).json)
-    case "/api/automations":
-      return Automations.list(query, documents.bytes(.automations))
-    case "/api/automations/runs":
-      return Automations.runs(
-        query, documents.bytes(.automationRuns), of: documents.bytes(.automations))
-    case "/api/agents/browser-sessions":
-      let sessions = BrowserSessions(query, now: .now())
-      return .json(try await store.read { try sessions.json($0) })
-    case "/api/public-https": return .json(documents.bytes(.publicHTTPS))
-    case "/api/llm/models": return .json(documents.bytes(.models))
-    default:
-      guard let guild = head.segment(after: "/api/guilds/", before: "/channels") else { return nil }
-      if guild.trimmingBlanks().isEmpty {
-        return .json(#"{"error":"guildId is required"}"#, status: 400)
-      }
-      return .json(Guilds(documents.bytes(.guilds)).channels(of: guild))
-    }
   }
 }
 

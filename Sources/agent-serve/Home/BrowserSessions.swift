@@ -3,25 +3,18 @@ import Records
 
 /// `GET /api/agents/browser-sessions`: browser_* rows, grouped by the session
 /// that they name (Agent/Clanky/CONTRACT.md 5.4).
-struct BrowserSessions: Sendable {
-  /// 1 to 200.
-  let limit: Int
-  let since: String
-  let guild: String?
-
+enum BrowserSessions {
   private static let kinds = [
     "browser_browse_call", "browser_browse_failed", "browser_tool_step",
     "browser_agent_session_turn",
   ]
 
-  init(_ query: QueryParameters, now: Timestamp) {
-    limit = query.integer("limit", default: 50, in: 1...200)
-    since = query.since(now: now) ?? now.before(hours: 24).rfc3339
-    guild = query.word("guildId")
-  }
-
-  func json(_ db: Database) throws -> RecordText {
-    let kinds = Self.kinds.map { "'\($0)'" }.joined(separator: ",")
+  static func json(_ query: QueryParameters, _ db: Database) throws -> RecordText {
+    let now = Timestamp.now()
+    let limit = query.integer("limit", default: 50, in: 1...200)
+    let since = query.since(now: now) ?? now.before(hours: 24).rfc3339
+    let guild = query.word("guildId")
+    let kinds = kinds.map { "'\($0)'" }.joined(separator: ",")
     // A session may have many rows: as the dashboard does, enough of them for
     // the sessions that are wanted, and not all.
     let rows = try db.rows(
@@ -34,10 +27,7 @@ struct BrowserSessions: Sendable {
     var sessions: [String: BrowserSession] = [:]
     while let row = try rows.next() {
       let stored = StoredAction(row: row)
-      var metadata = stored.action.metadata ?? "{}"
-      metadata.withUTF8 { bytes in
-        let row = UnsafeRawBufferPointer(bytes)
-        let facts = ScanObject(row) ?? ScanObject()
+      stored.action.facts { facts in
         let named = (facts.text("sessionId") ?? facts.text("sessionKey") ?? "").trimmingBlanks()
         let id = named.isEmpty ? "browse-\(stored.id)" : named
         if sessions[id] == nil { order.append(id) }
@@ -53,11 +43,8 @@ struct BrowserSessions: Sendable {
 struct BrowserSession {
   private var startedAt: String
   private let lastActiveAt: String
+  /// By their names in the answer.
   private var texts: [String: String] = [:]
-  private var guild: String?
-  private var channel: String?
-  private var user: String?
-  private var instruction: String?
   private var cost = 0.0
   private var steps = 0
   private var hitStepLimit = false
@@ -65,50 +52,43 @@ struct BrowserSession {
   private var isFailed = false
   private var tools: [(tool: String, step: Int, time: String)] = []
 
-  init(_ newest: String) {
-    startedAt = newest
-    lastActiveAt = newest
-  }
+  init(_ newest: String) { (startedAt, lastActiveAt) = (newest, newest) }
 
   mutating func add(_ action: LoggedAction, _ facts: ScanObject) {
     startedAt = min(startedAt, action.createdAt)
-    guild = guild ?? action.guild
-    channel = channel ?? action.channel
-    user = user ?? action.user
-    for name in ["source", "runtime", "provider", "model", "currentUrl"] where texts[name] == nil {
-      texts[name] = facts.text(name)
+    note("guildId", action.guild)
+    note("channelId", action.channel)
+    note("userId", action.user)
+    for name in ["source", "runtime", "provider", "model", "currentUrl"] {
+      note(name, facts.text(name))
     }
-    switch action.kind {
-    case "browser_tool_step":
+    if action.kind == "browser_tool_step" {
       let step = max(0, facts.number("step") ?? 0).rounded(.down)
-      tools.append(
-        (
-          facts.text("tool") ?? action.content ?? "unknown", Int(exactly: step) ?? 0,
-          action.createdAt
-        ))
-    case "browser_agent_session_turn":
-      instruction = instruction ?? action.content
+      let tool = facts.text("tool") ?? action.content ?? "unknown"
+      tools.append((tool, Int(exactly: step) ?? 0, action.createdAt))
+      return
+    }
+    note("instruction", action.content)
+    if action.kind == "browser_agent_session_turn" {
       steps += Self.count(facts)
       cost += facts.number("turnCostUsd") ?? action.usd
-      add(duration: facts)
-    default:
-      if action.kind == "browser_browse_failed" {
-        isFailed = true
-        for name in ["errorName", "errorMessage"] where texts[name] == nil {
-          texts[name] = facts.text(name)
-        }
-      }
-      instruction = instruction ?? action.content
+    } else {
       steps = max(steps, Self.count(facts))
-      if facts.isTrue("hitStepLimit") { hitStepLimit = true }
       cost += facts.number("totalCostUsd") ?? action.usd
-      add(duration: facts)
+      if facts.isTrue("hitStepLimit") { hitStepLimit = true }
+    }
+    if action.kind == "browser_browse_failed" {
+      isFailed = true
+      for name in ["errorName", "errorMessage"] { note(name, facts.text(name)) }
+    }
+    if !facts["durationMs"].isNull, let more = facts.number("durationMs") {
+      duration = (duration ?? 0) + more
     }
   }
 
-  private mutating func add(duration facts: ScanObject) {
-    if facts["durationMs"].isNull { return }
-    if let more = facts.number("durationMs") { duration = (duration ?? 0) + more }
+  /// The first row that has a text tells it.
+  private mutating func note(_ name: String, _ text: String?) {
+    texts[name] = texts[name] ?? text
   }
 
   private static func count(_ facts: ScanObject) -> Int {
@@ -120,16 +100,14 @@ struct BrowserSession {
     let steps = tools.reversed().sorted { $0.step < $1.step }.map {
       RecordText().string("tool", $0.tool).number("step", $0.step).string("timestamp", $0.time)
     }
+    func text(_ name: String) -> String? { texts[name] }
     return RecordText().string("sessionId", id).string("startedAt", startedAt)
-      .string("lastActiveAt", lastActiveAt).stringOrNull("source", texts["source"])
-      .stringOrNull("guildId", guild).stringOrNull("channelId", channel)
-      .stringOrNull("userId", user).stringOrNull("instruction", instruction)
+      .string("lastActiveAt", lastActiveAt)
+      .texts("source", "guildId", "channelId", "userId", "instruction", of: text)
       .json("totalCostUsd", JSONText.number(cost)).number("totalSteps", self.steps)
       .bool("hitStepLimit", hitStepLimit).json("durationMs", milliseconds)
-      .stringOrNull("runtime", texts["runtime"]).stringOrNull("provider", texts["provider"])
-      .stringOrNull("model", texts["model"]).stringOrNull("currentUrl", texts["currentUrl"])
-      .bool("failed", isFailed).stringOrNull("errorName", texts["errorName"])
-      .stringOrNull("errorMessage", texts["errorMessage"]).objects("toolSteps", steps)
+      .texts("runtime", "provider", "model", "currentUrl", of: text).bool("failed", isFailed)
+      .texts("errorName", "errorMessage", of: text).objects("toolSteps", steps)
   }
 
   /// What was told, else the time from the first row to the last.
@@ -138,8 +116,6 @@ struct BrowserSession {
     guard let start = Timestamp(rfc3339: startedAt), let end = Timestamp(rfc3339: lastActiveAt),
       end > start
     else { return "null" }
-    return String(
-      (end.seconds - start.seconds) * 1000
-        + Int64(end.nanoseconds / 1_000_000 - start.nanoseconds / 1_000_000))
+    return String(end.milliseconds - start.milliseconds)
   }
 }

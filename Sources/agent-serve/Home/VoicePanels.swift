@@ -15,11 +15,9 @@ struct VoicePanels {
         ends = now.adding(.milliseconds(min(max(limit - idle, 0), 1e12))).rfc3339
       }
       return session.string("userId", row.text("userId") ?? "")
-        .stringOrNull("displayName", row.text("displayName"))
-        .bool("connected", row.isTrue("connected"))
+        .texts("displayName", of: row.text).bool("connected", row.isTrue("connected"))
         .stringOrNull("createdAt", row.text("connectedAt"))
-        .stringOrNull("lastTranscriptAt", row.text("lastTranscriptAt"))
-        .stringOrNull("idleTimerEndsAt", ends)
+        .texts("lastTranscriptAt", of: row.text).stringOrNull("idleTimerEndsAt", ends)
         .stringOrNull("closedReason", Self.closedReason(row))
     }
     return RecordText().objects("sessions", rows)
@@ -39,10 +37,9 @@ struct VoicePanels {
         .string("toolName", row.text("toolName") ?? "")
         .string("toolType", row.text("toolType") ?? "function")
         .json("arguments", arguments ? row.json("arguments") : "{}")
-        .stringOrNull("startedAt", row.text("startedAt"))
-        .stringOrNull("completedAt", row.text("completedAt")).json("runtimeMs", runtime ?? "null")
+        .texts("startedAt", "completedAt", of: row.text).json("runtimeMs", runtime ?? "null")
         .bool("success", row.isTrue("success")).stringOrNull("outputSummary", Self.summary(row))
-        .stringOrNull("error", row.text("error"))
+        .texts("error", of: row.text)
     }
     return RecordText().objects("events", rows)
   }
@@ -118,54 +115,38 @@ struct VoicePanels {
 }
 
 /// The voice sessions that are over (Agent/Clanky/CONTRACT.md 5.5).
-struct VoiceHistory: Sendable {
-  /// 1 to 200.
-  let limit: Int
-  let since: String?
-  let guild: String?
-
-  private struct Start {
-    let guild: String
-    let mode: String
-    let time: String
-  }
-
+enum VoiceHistory {
   /// `GET /api/voice/history/sessions`: with a start and an end, the newest end first.
-  func sessions(_ db: Database) throws -> String {
+  static func sessions(_ query: QueryParameters, _ db: Database) throws -> String {
+    let limit = query.integer("limit", default: 100, in: 1...200)
     let rows = try db.rows(
       sql: """
-        SELECT session, kind, created_at, guild_id, CAST(content AS BLOB), metadata FROM actions
-        WHERE kind IN ('voice_session_start', 'voice_session_end') AND session IS NOT NULL
+        \(ActionStore.columns) WHERE kind IN ('voice_session_start', 'voice_session_end') AND session IS NOT NULL
           AND created_at >= ?1 AND (?2 IS NULL OR guild_id = ?2)
         ORDER BY created_at DESC, id DESC
-        """, arguments: [since ?? "", guild])
-    var starts: [String: Start] = [:]
-    var ends: [(session: String, time: String, reason: String, duration: Int?)] = []
+        """, arguments: [query.since(now: .now()) ?? "", query.word("guildId")])
+    var starts: [String: LoggedAction] = [:]
+    var ends: [(session: String, action: LoggedAction)] = []
     var seen: Set<String> = []
     while let row = try rows.next() {
-      let session: String = row[0]
-      let kind: String = row[1]
-      var metadata: String = row[5]
-      if kind == "voice_session_start" {
-        if starts[session] != nil { continue }
-        let mode = metadata.withUTF8 { ScanObject(UnsafeRawBufferPointer($0))?.text("mode") }
-        starts[session] = Start(guild: row[3] ?? "", mode: mode ?? "voice_agent", time: row[2])
+      let action = StoredAction(row: row).action
+      guard let session = LoggedAction.session(metadata: action.metadata) else { continue }
+      if action.kind == "voice_session_start" {
+        starts[session] = starts[session] ?? action
       } else if seen.insert(session).inserted {
-        let duration = metadata.withUTF8 {
-          ScanObject(UnsafeRawBufferPointer($0))?.number("durationSeconds")
-        }
-        let content: [UInt8]? = row[4]
-        let reason = content.map { String(decoding: $0, as: UTF8.self) } ?? ""
-        ends.append((session, row[2], reason, duration.flatMap { Int(exactly: $0.rounded()) }))
+        ends.append((session, action))
       }
     }
     // An end without a start tells nothing; the store's order is that of the ends.
-    let list = ends.lazy.compactMap { end in
-      starts[end.session].map { start in
-        RecordText().string("sessionId", end.session).string("guildId", start.guild)
-          .string("mode", start.mode).string("startedAt", start.time).string("endedAt", end.time)
-          .number("durationSeconds", end.duration ?? Self.seconds(start.time, end.time))
-          .string("endReason", end.reason.isEmpty ? "unknown" : end.reason).text
+    let list = ends.lazy.compactMap { session, end in
+      starts[session].map { start in
+        let told = end.facts { $0.number("durationSeconds") }.flatMap { Int(exactly: $0.rounded()) }
+        let reason = end.content ?? ""
+        return RecordText().string("sessionId", session).string("guildId", start.guild ?? "")
+          .string("mode", start.facts { $0.text("mode") } ?? "voice_agent")
+          .string("startedAt", start.createdAt).string("endedAt", end.createdAt)
+          .number("durationSeconds", told ?? seconds(start.createdAt, end.createdAt))
+          .string("endReason", reason.isEmpty ? "unknown" : reason).text
       }
     }
     return "[\(list.prefix(limit).joined(separator: ","))]"

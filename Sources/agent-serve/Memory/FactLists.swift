@@ -2,22 +2,7 @@ import Core
 import Records
 
 /// `GET /api/memory/facts` and `/subjects` (Agent/Clanky/CONTRACT.md 5.2).
-struct FactLists: Sendable {
-  /// Whose; nil answers nothing.
-  let guild: String?
-  let subject: String?
-  /// A text that must be in a fact, in any case; empty for all.
-  let text: String
-  /// 1 to 500.
-  let limit: Int
-
-  init(_ query: QueryParameters, limit: Int) {
-    guild = query.word("guildId")
-    subject = query.word("subject")
-    text = (query["q"] ?? "").trimmingBlanks()
-    self.limit = query.integer("limit", default: limit, in: 1...500)
-  }
-
+enum FactLists {
   /// What a guild may see: its own facts and those of persons.
   private static let visible = """
     f.deleted_at IS NULL AND (f.guild_id = ?1 OR f.scope IN ('user', 'owner'))
@@ -29,11 +14,14 @@ struct FactLists: Sendable {
       OR instr(lower(f.source_message_id), ?3) OR instr(lower(f.channel_id), ?3))
     """
 
-  func facts(_ db: Database) throws -> RecordText {
-    guard let guild else {
+  static func facts(_ query: QueryParameters, _ db: Database) throws -> RecordText {
+    let text = (query["q"] ?? "").trimmingBlanks()
+    let limit = query.integer("limit", default: 120, in: 1...500)
+    guard let guild = query.word("guildId") else {
       return RecordText().string("guildId", "").objects("facts", []).number("limit", limit)
         .string("queryText", text)
     }
+    let subject = query.word("subject")
     // A subject's own index, which only an exact condition makes use of.
     let condition = subject == nil ? "?2 IS NULL" : "f.subject = ?2"
     let wanted = text.lowercased()
@@ -42,7 +30,7 @@ struct FactLists: Sendable {
     let rows = try db.rows(
       sql: """
         SELECT \(FactTable.columns) FROM memory_facts f
-        WHERE \(Self.visible) AND \(condition) AND \(isFolded ? Self.holding : "?3 IS NOT NULL")
+        WHERE \(visible) AND \(condition) AND \(isFolded ? holding : "?3 IS NOT NULL")
         ORDER BY f.updated_at DESC, f.id
         """, arguments: [guild, subject, wanted])
     var list: [RecordText] = []
@@ -54,14 +42,15 @@ struct FactLists: Sendable {
       .stringOrNull("subject", subject).string("queryText", text).objects("facts", list)
   }
 
-  func subjects(_ db: Database) throws -> RecordText {
-    guard let guild else {
+  static func subjects(_ query: QueryParameters, _ db: Database) throws -> RecordText {
+    let limit = query.integer("limit", default: 200, in: 1...500)
+    guard let guild = query.word("guildId") else {
       return RecordText().string("guildId", "").objects("subjects", []).number("limit", limit)
     }
     let rows = try db.rows(
       sql: """
         SELECT f.scope, f.guild_id, f.user_id, f.subject, max(f.updated_at) AS seen, count(*)
-        FROM memory_facts f WHERE \(Self.visible)
+        FROM memory_facts f WHERE \(visible)
         GROUP BY f.scope, f.guild_id, f.user_id, f.subject
         ORDER BY seen DESC, f.subject LIMIT \(limit)
         """, arguments: [guild])
@@ -86,33 +75,27 @@ extension StoredFact {
 
 /// The memory as text: `GET /api/memory`. No client reads it but a person, so it is
 /// not the dashboard's text: a heading for each subject, and its facts.
-struct FactMarkdown: Sendable {
-  let guild: String?
-
+enum FactMarkdown {
   private static let limit = 500
 
   /// `{"guildId":...,"markdown":...}` (Agent/Clanky/CONTRACT.md 9.5).
-  func json(isRefresh: Bool, _ db: Database) throws -> RecordText {
-    RecordText().bool("ok", isRefresh ? true : nil).stringOrNull("guildId", guild)
-      .string("markdown", try text(db))
-  }
-
-  private func text(_ db: Database) throws -> String {
+  static func json(_ guild: String?, isRefresh: Bool, _ db: Database) throws -> RecordText {
     let scope = guild == nil ? "?1 IS NULL" : "f.scope NOT IN ('user', 'owner') AND f.guild_id = ?1"
     let rows = try db.rows(
       sql: """
         SELECT \(FactTable.columns) FROM memory_facts f WHERE f.deleted_at IS NULL AND \(scope)
-        ORDER BY f.updated_at DESC, f.id LIMIT \(Self.limit)
+        ORDER BY f.updated_at DESC, f.id LIMIT \(limit)
         """, arguments: [guild])
     var subjects: [String] = []
     var facts: [String: [String]] = [:]
     for fact in try rows.map(StoredFact.init(row:)) {
-      let subject = Self.line(fact.subject)
+      let subject = line(fact.subject)
       if facts[subject] == nil { subjects.append(subject) }
-      facts[subject, default: []].append("- \(Self.line(fact.text))\n")
+      facts[subject, default: []].append("- \(line(fact.text))\n")
     }
     let parts = subjects.map { "\n## \($0)\n\n\(facts[$0, default: []].joined())" }
-    return "# Memory\n" + parts.joined()
+    return RecordText().bool("ok", isRefresh ? true : nil).stringOrNull("guildId", guild)
+      .string("markdown", "# Memory\n" + parts.joined())
   }
 
   /// Facts hold no line ends; whatever else could end a line becomes a blank.

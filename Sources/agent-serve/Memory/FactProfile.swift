@@ -2,21 +2,15 @@ import Core
 import Records
 
 /// The facts that a prompt would be given (Agent/Clanky/CONTRACT.md 5.3), by whom they are about.
-struct FactProfile: Sendable {
-  static let limit = 40
+enum FactProfile {
+  private static let limit = 40
 
   static func user(_ id: String, _ db: Database) throws -> [StoredFact] {
     try facts("f.scope = 'user' AND f.user_id = ?1", [id], db)
   }
 
-  struct Shared: Sendable {
-    var selves: [StoredFact]
-    var lore: [StoredFact]
-    var guidance: [StoredFact]
-    var behavioral: [StoredFact]
-  }
-
-  static func shared(isPortable: Bool, _ db: Database) throws -> Shared {
+  /// Those of no person: `self`, `lore`, `guidance` and `behavioral`.
+  static func shared(isPortable: Bool, _ db: Database) throws -> [String: [StoredFact]] {
     let plain = "f.fact_type NOT IN ('guidance', 'behavioral')"
     let scope = isPortable ? "f.scope IN ('guild', 'user')" : "f.scope = 'guild'"
     func about(_ subject: String) throws -> [StoredFact] {
@@ -26,9 +20,10 @@ struct FactProfile: Sendable {
       try facts(
         "\(scope) AND f.subject IN ('__lore__', '__self__') AND f.fact_type = '\(type)'", [], db)
     }
-    return Shared(
-      selves: try about("__self__"), lore: try about("__lore__"),
-      guidance: try typed("guidance"), behavioral: try typed("behavioral"))
+    return [
+      "self": try about("__self__"), "lore": try about("__lore__"),
+      "guidance": try typed("guidance"), "behavioral": try typed("behavioral"),
+    ]
   }
 
   private static func facts(
@@ -53,21 +48,20 @@ struct FactProfile: Sendable {
     let text = (query["queryText"] ?? "").trimmingBlanks()
     let head = RecordText().string("guildId", guild ?? "").stringOrNull("userId", user)
       .stringOrNull("channelId", channel).string("queryText", text)
-    func profile(_ facts: [StoredFact], _ shared: Shared?) -> RecordText {
-      RecordText().objects("userFacts", facts.map(\.profile))
-        .objects("selfFacts", shared?.selves.map(\.profile) ?? [])
-        .objects("loreFacts", shared?.lore.map(\.profile) ?? [])
-        .objects("guidanceFacts", shared?.guidance.map(\.profile) ?? [])
+    func profile(_ facts: [String: [StoredFact]]) -> RecordText {
+      ["user", "self", "lore", "guidance"].reduce(RecordText()) { record, name in
+        record.objects(name + "Facts", facts[name, default: []].map(\.profile))
+      }
     }
     guard let guild else {
-      return head.object("durableProfile", profile([], nil))
+      return head.object("durableProfile", profile([:]))
         .object("promptContext", RecordText().objects("recentConversationHistory", []))
         .json("activeVoiceSession", "null")
     }
-    let shared = try shared(isPortable: false, db)
-    let facts = try user.map { try Self.user($0, db) } ?? []
+    var facts = try shared(isPortable: false, db)
+    facts["user"] = try user.map { try Self.user($0, db) }
     let context = try PromptContext(guild: guild, channel: channel, text: text, now: .now(), db)
-    return head.object("durableProfile", profile(facts, shared))
+    return head.object("durableProfile", profile(facts))
       .object("promptContext", context.json)
       .json("activeVoiceSession", voice?.json(user: user).text ?? "null")
   }
@@ -77,20 +71,15 @@ struct FactProfile: Sendable {
 ///
 /// Valid as long as the bytes of the voice state are.
 struct LoadedMemory {
-  struct Person {
-    let id: String
-    let name: String?
-  }
-
   private let session: ScanObject
-  let participants: [Person]
+  let participants: [(id: String, name: String?)]
 
   init?(_ state: UnsafeRawBufferPointer, guild: String) {
     let sessions = ScanObject(state)?.objects("sessions") ?? []
     guard let session = sessions.first(where: { $0.text("guildId") == guild }) else { return nil }
     self.session = session
     participants = session.objects("participants").compactMap { row in
-      row.text("userId").map { Person(id: $0, name: row.text("displayName")) }
+      row.text("userId").map { ($0, row.text("displayName")) }
     }
   }
 
@@ -105,13 +94,9 @@ struct LoadedMemory {
       RecordText().string("userId", $0.id).stringOrNull("displayName", $0.name)
     }
     let mine = profiles.first { user != nil && $0.text("userId") == user }.map { profile in
-      Self.head(profile).objects("userFacts", Self.facts(profile, "userFacts"))
-        .objects("guidanceFacts", Self.facts(profile, "guidanceFacts"))
+      Self.facts(["userFacts", "guidanceFacts"], of: profile, behind: Self.head(profile))
     }
-    func id(_ name: String) -> String? { session.text(name) }
-    return RecordText().stringOrNull("sessionId", id("sessionId"))
-      .stringOrNull("voiceChannelId", id("voiceChannelId"))
-      .stringOrNull("textChannelId", id("textChannelId"))
+    return RecordText().texts("sessionId", "voiceChannelId", "textChannelId", of: session.text)
       .number("participantCount", participants.count).objects("participants", people)
       .objects("cachedUsers", profiles.map(Self.head))
       .json("userFactProfile", mine?.text ?? "null")
@@ -123,31 +108,30 @@ struct LoadedMemory {
 
   private var guildProfile: RecordText? {
     guard let profile = ScanObject(memory["guildFactProfile"].bytes) else { return nil }
-    return RecordText().stringOrNull("loadedAt", profile.text("loadedAt"))
-      .objects("selfFacts", Self.facts(profile, "selfFacts"))
-      .objects("loreFacts", Self.facts(profile, "loreFacts"))
-      .objects("guidanceFacts", Self.facts(profile, "guidanceFacts"))
+    return Self.facts(
+      ["selfFacts", "loreFacts", "guidanceFacts"], of: profile,
+      behind: RecordText().texts("loadedAt", of: profile.text))
   }
 
   private static func head(_ profile: ScanObject) -> RecordText {
     RecordText().string("userId", profile.text("userId") ?? "")
-      .stringOrNull("displayName", profile.text("displayName"))
-      .stringOrNull("loadedAt", profile.text("loadedAt"))
+      .texts("displayName", "loadedAt", of: profile.text)
       .number("factCount", profile.objects("userFacts").count)
   }
 
-  private static func facts(_ profile: ScanObject, _ name: String) -> [RecordText] {
-    profile.objects(name).map { row in
-      var metadata = RecordText()
-      for name in [
-        "createdAt", "updatedAt", "guildId", "channelId", "evidenceText", "sourceMessageId",
-      ] {
-        metadata = metadata.stringOrNull(name, row.text(name))
-      }
-      return RecordText().json("id", row.json("id")).json("scope", "null").json("userId", "null")
-        .stringOrNull("subject", row.text("subject")).stringOrNull("factType", row.text("factType"))
-        .string("fact", row.text("fact") ?? "").json("confidence", row.json("confidence"))
-        .object("metadata", metadata.bool("isLegacy", false))
-    }
+  private static func facts(
+    _ lists: [String], of profile: ScanObject, behind head: RecordText
+  ) -> RecordText {
+    lists.reduce(head) { $0.objects($1, profile.objects($1).map(fact)) }
+  }
+
+  private static func fact(_ row: ScanObject) -> RecordText {
+    let metadata = RecordText().texts(
+      "createdAt", "updatedAt", "guildId", "channelId", "evidenceText", "sourceMessageId",
+      of: row.text)
+    return RecordText().json("id", row.json("id")).json("scope", "null").json("userId", "null")
+      .texts("subject", "factType", of: row.text)
+      .string("fact", row.text("fact") ?? "").json("confidence", row.json("confidence"))
+      .object("metadata", metadata.bool("isLegacy", false))
   }
 }

@@ -100,7 +100,7 @@ struct FactQuery {
           AND f.deleted_at IS NULL
         ORDER BY \(order) LIMIT \(depth)
         """, arguments: [match, guild]
-    ).map { (StoredFact(row: $0), $0["rank"]) }
+    ).map { (StoredFact(row: $0), $0[15]) }
   }
 
   /// How much of the text a fact has, 0 to 1: words that few facts have count

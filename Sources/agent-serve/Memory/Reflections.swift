@@ -2,30 +2,23 @@ import Core
 import Records
 
 /// `GET /api/memory/reflections` (Agent/Clanky/CONTRACT.md 5.2), made of the actions of the runs.
-struct Reflections: Sendable {
-  let guild: String?
-  /// 1 to 100.
-  let limit: Int
-
-  init(_ query: QueryParameters) {
-    guild = query.word("guildId")
-    limit = query.integer("limit", default: 20, in: 1...100)
-  }
-
+enum Reflections {
   private static let kinds =
     "'memory_reflection_start', 'memory_reflection_complete', 'memory_reflection_error'"
 
-  func json(_ db: Database) throws -> RecordText {
+  static func json(_ query: QueryParameters, _ db: Database) throws -> RecordText {
+    let guild = query.word("guildId")
+    let limit = query.integer("limit", default: 20, in: 1...100)
     // A run has two rows, or one while it goes on or when nobody gave it a name.
     let rows = try db.rows(
       sql: """
-        \(ActionStore.columns) WHERE kind IN (\(Self.kinds)) AND (?1 IS NULL OR guild_id = ?1)
+        \(ActionStore.columns) WHERE kind IN (\(kinds)) AND (?1 IS NULL OR guild_id = ?1)
         ORDER BY created_at DESC, id DESC LIMIT \(limit * 4)
         """, arguments: [guild])
     var runs: [String: ReflectionRun] = [:]
     while let row = try rows.next() {
       let stored = StoredAction(row: row)
-      runs[Self.name(stored.action) ?? "\0\(stored.id)", default: ReflectionRun()].add(stored)
+      runs[name(stored.action) ?? "\0\(stored.id)", default: ReflectionRun()].add(stored)
     }
     let list = runs.values.sorted { ($0.time, $0.actions[0]) > ($1.time, $1.actions[0]) }
     return RecordText().stringOrNull("guildId", guild)
@@ -35,17 +28,14 @@ struct Reflections: Sendable {
   static func actions(of run: String, _ db: Database) throws -> [Int64] {
     let rows = try db.rows(
       sql: "\(ActionStore.columns) WHERE kind IN (\(kinds)) AND instr(metadata, 'runId')")
-    var ids: [Int64] = []
-    while let row = try rows.next() {
+    return try rows.compactMap { row in
       let stored = StoredAction(row: row)
-      if name(stored.action) == run { ids.append(stored.id) }
+      return name(stored.action) == run ? stored.id : nil
     }
-    return ids
   }
 
   private static func name(_ action: LoggedAction) -> String? {
-    guard var metadata = action.metadata else { return nil }
-    return metadata.withUTF8 { ScanObject(UnsafeRawBufferPointer($0))?.text("runId") }
+    action.facts { $0.text("runId") }
   }
 }
 
@@ -68,14 +58,8 @@ struct ReflectionRun {
   var time: String { (start ?? end)?.action.createdAt ?? "" }
 
   var json: RecordText {
-    var texts = (start?.action.metadata ?? "{}", end?.action.metadata ?? "{}")
-    return texts.0.withUTF8 { first in
-      texts.1.withUTF8 { last in
-        json(
-          ScanObject(UnsafeRawBufferPointer(first)) ?? ScanObject(),
-          ScanObject(UnsafeRawBufferPointer(last)) ?? ScanObject())
-      }
-    }
+    guard let first = start ?? end, let last = end ?? start else { return RecordText() }
+    return first.action.facts { first in last.action.facts { last in json(first, last) } }
   }
 
   private func json(_ first: ScanObject, _ last: ScanObject) -> RecordText {
@@ -93,21 +77,17 @@ struct ReflectionRun {
     let failed = end?.action.kind == "memory_reflection_error"
     let ended = end?.action.createdAt
     let content = end?.action.content
-    var run = RecordText().stringOrNull("runId", text("runId"))
-      .stringOrNull("dateKey", text("dateKey"))
+    var run = RecordText().texts("runId", "dateKey", of: text)
       .stringOrNull("guildId", text("guildId") ?? row?.guild)
       .stringOrNull("channelId", row?.channel)
       .string("status", end == nil ? "running" : failed ? "error" : "completed")
       .stringOrNull("startedAt", start?.action.createdAt)
       .stringOrNull("completedAt", failed ? nil : ended)
       .stringOrNull("erroredAt", failed ? ended : nil).json("durationMs", duration ?? "null")
-    for name in [
-      "strategy", "provider", "model", "extractorProvider", "extractorModel",
-      "adjudicatorProvider", "adjudicatorModel",
-    ] {
-      run = run.stringOrNull(name, text(name))
-    }
-    run = run.json("usdCost", JSONText.number(cost))
+      .texts(
+        "strategy", "provider", "model", "extractorProvider", "extractorModel",
+        "adjudicatorProvider", "adjudicatorModel", of: text
+      ).json("usdCost", JSONText.number((start?.action.usd ?? 0) + (end?.action.usd ?? 0)))
     for name in ["maxFacts", "journalEntryCount", "authorCount"] {
       run = run.json(name, number(name).map(JSONText.number) ?? "null")
     }
@@ -125,15 +105,11 @@ struct ReflectionRun {
       .stringOrNull("errorContent", failed ? content : nil)
   }
 
-  private var cost: Double { (start?.action.usd ?? 0) + (end?.action.usd ?? 0) }
-
   /// Milliseconds between its two actions, whatever they tell of it.
   private var duration: String? {
     guard let start = start.flatMap({ Timestamp(rfc3339: $0.action.createdAt) }),
       let end = end.flatMap({ Timestamp(rfc3339: $0.action.createdAt) }), end >= start
     else { return nil }
-    return String(
-      (end.seconds - start.seconds) * 1000
-        + Int64(end.nanoseconds / 1_000_000 - start.nanoseconds / 1_000_000))
+    return String(end.milliseconds - start.milliseconds)
   }
 }

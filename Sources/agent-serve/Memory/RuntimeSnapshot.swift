@@ -4,11 +4,7 @@ import Records
 /// `POST /api/memory/runtime-snapshot` (Agent/Clanky/CONTRACT.md 5.3): what a turn of talk would
 /// be told.
 struct RuntimeSnapshot: Sendable {
-  private struct Participant {
-    let id: String
-    let name: String?
-    let source: String
-  }
+  private typealias Participant = (id: String, name: String?, source: String)
 
   let guild: String
   private let channel: String?
@@ -30,28 +26,14 @@ struct RuntimeSnapshot: Sendable {
     user = word("userId")
     text = KeptText.folded(body.text("queryText") ?? "", limit: 420)
     mode = word("mode") == "voice" ? "voice" : "text"
-    let list = body["participantIds"]
+    let list = ScanObject.elements(body["participantIds"].bytes)
     asked =
-      list.isArray
-      ? Self.texts(list.bytes)
-      : (body.text("participantIds") ?? "").split { $0 == "," || $0.isWhitespace }.map(String.init)
+      list?.compactMap(\.string).filter { !$0.isEmpty }
+      ?? (body.text("participantIds") ?? "").split { $0 == "," || $0.isWhitespace }.map(String.init)
     authors = body.objects("recentMessages").compactMap { row in
       guard let id = row.text("authorId"), row.text("content") != nil else { return nil }
       return (id, row.text("authorName"))
     }
-  }
-
-  private static func texts(_ bytes: UnsafeRawBufferPointer) -> [String] {
-    var texts: [String] = []
-    do throws(ScanFault) {
-      var elements = try ScanElements(bytes)
-      while try elements.next() {
-        if let text = elements.value.string, !text.isEmpty { texts.append(text) }
-      }
-    } catch {
-      // No array: nobody is in it.
-    }
-    return texts
   }
 
   func json(voice: LoadedMemory?, _ db: Database) throws -> RecordText {
@@ -60,7 +42,8 @@ struct RuntimeSnapshot: Sendable {
     let primary = profiles.filter { $0.0.id == user }.flatMap(\.1)
     let shared = try FactProfile.shared(isPortable: true, db)
     let relevant =
-      profiles.filter { $0.0.id != user }.flatMap(\.1) + shared.selves + shared.lore
+      profiles.filter { $0.0.id != user }.flatMap(\.1) + shared["self", default: []]
+      + shared["lore", default: []]
     let context = try PromptContext(guild: guild, channel: channel, text: text, now: .now(), db)
     func named(_ person: Participant) -> RecordText {
       RecordText().string("userId", person.id).string("displayName", person.name ?? person.id)
@@ -68,19 +51,17 @@ struct RuntimeSnapshot: Sendable {
     let parts = profiles.map { person, facts in
       named(person).bool("isPrimary", person.id == user).objects("facts", facts.map(\.profile))
     }
-    let lists = [
-      ("user", primary), ("relevant", relevant), ("self", shared.selves), ("lore", shared.lore),
-      ("guidance", shared.guidance), ("behavioral", shared.behavioral),
-    ]
+    let lists = shared.merging(["user": primary, "relevant": relevant]) { $1 }
     var counts = RecordText().number("participantCount", people.count)
       .number("participantProfileCount", profiles.count)
     var slice = RecordText().objects("participantProfiles", parts)
-    for (name, facts) in lists {
+    for name in ["user", "relevant", "self", "lore", "guidance", "behavioral"] {
+      let facts = lists[name, default: []]
       counts = counts.number(name + "FactCount", facts.count)
       slice = slice.objects(name + "Facts", facts.map(\.profile))
     }
-    counts = counts.number("conversationWindowCount", context.windowCount)
-      .number("recentVoiceSessionCount", context.recapCount)
+    counts = counts.number("conversationWindowCount", context.windows.count)
+      .number("recentVoiceSessionCount", context.recaps.count)
     return RecordText().string("guildId", guild).stringOrNull("channelId", channel)
       .stringOrNull("userId", user).string("queryText", text).string("mode", mode)
       .objects("participants", people.map { named($0).string("source", $0.source) })
@@ -95,7 +76,7 @@ struct RuntimeSnapshot: Sendable {
     var people: [Participant] = []
     func add(_ id: String, _ name: String?, _ source: String) {
       guard people.count < Self.crowd, seen.insert(id).inserted else { return }
-      people.append(Participant(id: id, name: name ?? voice?.name(of: id), source: source))
+      people.append((id, name ?? voice?.name(of: id), source))
     }
     func name(_ id: String) -> String? { authors.first { $0.id == id }?.name }
     if let user { add(user, name(user), "primary_user") }
@@ -111,23 +92,8 @@ struct RuntimeSnapshot: Sendable {
 ///
 /// Of what was said only the agent's own messages are known here.
 struct PromptContext: Sendable {
-  private var windows: [RecordText] = []
-  private var recaps: [RecordText] = []
-
-  var windowCount: Int { windows.count }
-  var recapCount: Int { recaps.count }
-
-  private struct Message {
-    let id: String?
-    let time: String
-    let author: String?
-    let content: String
-
-    var json: RecordText {
-      RecordText().stringOrNull("messageId", id).string("timestamp", time)
-        .stringOrNull("author", author).string("content", content)
-    }
-  }
+  private(set) var windows: [RecordText] = []
+  let recaps: [RecordText]
 
   init(guild: String, channel: String?, text: String, now: Timestamp, _ db: Database) throws {
     let words = FactWords.query(text)
@@ -143,39 +109,46 @@ struct PromptContext: Sendable {
       .objects("recentVoiceSessionContext", recaps)
   }
 
-  private static func messages(_ guild: String, _ channel: String, _ db: Database) throws
-    -> [Message]
-  {
+  private static func messages(
+    _ guild: String, _ channel: String, _ db: Database
+  ) throws -> [LoggedAction] {
     try db.rows(
       sql: """
         \(ActionStore.columns) WHERE kind IN ('sent_reply', 'sent_message') AND channel_id = ?
           AND guild_id = ? AND content IS NOT NULL ORDER BY created_at DESC, id DESC LIMIT 300
         """, arguments: [channel, guild]
     ).map { row in
-      let action = StoredAction(row: row).action
-      return Message(
-        id: action.message, time: action.createdAt, author: action.user,
-        content: KeptText.folded(action.content ?? "", limit: 420))
+      var action = StoredAction(row: row).action
+      action.content = KeptText.folded(action.content ?? "", limit: 420)
+      return action
     }.reversed()
   }
 
   /// The three messages with the most of the words, each with those beside it.
   private static func windows(
-    _ messages: [Message], _ words: [String], _ now: Timestamp
+    _ messages: [LoggedAction], _ words: [String], _ now: Timestamp
   ) -> [RecordText] {
     let scores = messages.map { message in
-      let have = Set(FactWords.indexed(message.content).split(separator: " ").map(String.init))
+      let have = Set(
+        FactWords.indexed(message.content ?? "").split(separator: " ").map(String.init))
       return Double(words.filter(have.contains).count) / Double(words.count)
     }
     let places = scores.indices.filter { scores[$0] > 0 }
       .sorted { (scores[$0], $0) > (scores[$1], $1) }.prefix(3)
     return places.map { place in
+      let anchor = messages[place]
       let around = messages[max(place - 2, 0)...min(place + 1, messages.count - 1)]
-      return RecordText().stringOrNull("anchorMessageId", messages[place].id)
-        .string("createdAt", messages[place].time)
+      return RecordText().stringOrNull("anchorMessageId", anchor.message)
+        .string("createdAt", anchor.createdAt)
         .number("score", (scores[place] * 1000).rounded() / 1000).json("semanticScore", "null")
-        .number("ageMinutes", age(messages[place].time, now))
-        .objects("messages", around.map(\.json))
+        .number("ageMinutes", age(anchor.createdAt, now))
+        .objects(
+          "messages",
+          around.map { message in
+            RecordText().stringOrNull("messageId", message.message)
+              .string("timestamp", message.createdAt).stringOrNull("author", message.user)
+              .string("content", message.content)
+          })
     }
   }
 
@@ -190,9 +163,9 @@ struct PromptContext: Sendable {
         """, arguments: [guild, now.before(hours: 24).rfc3339])
     return try rows.compactMap { row in
       let action = StoredAction(row: row).action
-      var metadata = action.metadata ?? ""
-      let text = metadata.withUTF8 { ScanObject(UnsafeRawBufferPointer($0))?.text("summaryText") }
-      guard let text, let session = LoggedAction.session(metadata: action.metadata) else {
+      guard let text = action.facts({ $0.text("summaryText") }),
+        let session = LoggedAction.session(metadata: action.metadata)
+      else {
         return nil
       }
       return RecordText().string("sessionId", session).stringOrNull("guildId", action.guild)

@@ -5,34 +5,16 @@ struct ServedMemory: Sendable {
   let store: ActionStore
   let embedder: Embedder?
 
-  func read(_ path: String, _ query: QueryParameters, voice: [UInt8]) async throws -> WholeAnswer? {
-    switch path {
-    case "/api/memory":
-      let markdown = FactMarkdown(guild: query.word("guildId"))
-      return .json(try await store.read { try markdown.json(isRefresh: false, $0) })
-    case "/api/memory/facts":
-      let lists = FactLists(query, limit: 120)
-      return .json(try await store.read { try lists.facts($0) })
-    case "/api/memory/subjects":
-      let lists = FactLists(query, limit: 200)
-      return .json(try await store.read { try lists.subjects($0) })
-    case "/api/memory/search": return .json(try await search(FactSearch(query)))
-    case "/api/memory/reflections":
-      let reflections = Reflections(query)
-      return .json(try await store.read { try reflections.json($0) })
-    case "/api/memory/fact-profile":
-      return .json(
-        try await store.read { db in
-          try voice.withUnsafeBytes { state in
-            let session = LoadedMemory(state, guild: query.word("guildId") ?? "")
-            return try FactProfile.json(query, voice: session, db)
-          }
-        })
-    default: return nil
+  func profile(_ query: QueryParameters, voice: [UInt8]) async throws -> RecordText {
+    try await store.read { db in
+      try voice.withUnsafeBytes { state in
+        let session = LoadedMemory(state, guild: query.word("guildId") ?? "")
+        return try FactProfile.json(query, voice: session, db)
+      }
     }
   }
 
-  private func search(_ search: FactSearch) async throws -> RecordText {
+  func search(_ search: FactSearch) async throws -> RecordText {
     guard search.isComplete, let guild = search.guild else { return search.json([]) }
     if search.wantsAll { return search.json(try await store.read { try search.all($0) }) }
     let likeness = await embedder?.nearest(search.text, in: guild, limit: FactSearch.depth)
@@ -92,8 +74,8 @@ extension ServedMemory {
       switch write {
       case .add: return .noSuchMethod
       case .refresh:
-        let markdown = FactMarkdown(guild: object.members { $0.text("guildId") })
-        return .json(try await store.read { try markdown.json(isRefresh: true, $0) })
+        let guild = object.members { $0.text("guildId") }
+        return .json(try await store.read { try FactMarkdown.json(guild, isRefresh: true, $0) })
       case .snapshot:
         let snapshot = try object.members { try RuntimeSnapshot($0) }
         return .json(

@@ -18,16 +18,6 @@ struct Row {
     let value: Value? = self[column]
     return value ?? Value()
   }
-
-  subscript<Value: SQLValue>(_ name: String) -> Value? {
-    rows.statement.columns[name].flatMap { self[$0] }
-  }
-
-  /// A column by its name, that is never NULL.
-  subscript<Value: SQLValue>(_ name: String) -> Value {
-    let value: Value? = self[name]
-    return value ?? Value()
-  }
 }
 
 final class Rows {

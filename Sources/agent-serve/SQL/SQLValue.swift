@@ -8,17 +8,7 @@ protocol SQLValue {
   init()
 }
 
-extension Int64: SQLValue {
-  func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
-    sqlite3_bind_int64(statement, place, self)
-  }
-
-  init(_ statement: OpaquePointer, column: Int32) {
-    self = sqlite3_column_int64(statement, column)
-  }
-}
-
-extension Int: SQLValue {
+extension FixedWidthInteger {
   func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
     sqlite3_bind_int64(statement, place, Int64(self))
   }
@@ -27,6 +17,9 @@ extension Int: SQLValue {
     self.init(truncatingIfNeeded: sqlite3_column_int64(statement, column))
   }
 }
+
+extension Int64: SQLValue {}
+extension Int: SQLValue {}
 
 extension Bool: SQLValue {
   func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
@@ -57,30 +50,11 @@ extension String: SQLValue {
   }
 
   init(_ statement: OpaquePointer, column: Int32) {
-    // The text first: SQLite counts the bytes of what it converted to.
+    // The text first: SQLite counts the bytes of what it converted to. Of a blob they may have a
+    // NUL among them.
     let text = sqlite3_column_text(statement, column)
     let count = Int(sqlite3_column_bytes(statement, column))
     self.init(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
-  }
-}
-
-/// A text as a blob: with NUL in it, it can be bound in no other way.
-struct TextBlob: SQLValue {
-  private let text: String
-
-  init(_ text: String) { self.text = text }
-
-  init() { text = "" }
-
-  init(_ statement: OpaquePointer, column: Int32) {
-    text = String(decoding: [UInt8](statement, column: column), as: UTF8.self)
-  }
-
-  func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
-    var text = text
-    return text.withUTF8 {
-      csqlite_bind_blob(statement, place, $0.baseAddress, UInt64($0.count))
-    }
   }
 }
 

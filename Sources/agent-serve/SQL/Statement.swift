@@ -6,7 +6,6 @@ typealias Arguments = [(any SQLValue)?]
 final class Statement {
   let handle: OpaquePointer
   private let connection: OpaquePointer
-  private(set) lazy var columns: [String: Int32] = names()
 
   init(_ sql: String, _ connection: OpaquePointer) throws(DatabaseError) {
     var handle: OpaquePointer?
@@ -59,13 +58,5 @@ final class Statement {
   func reset() {
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
-  }
-
-  private func names() -> [String: Int32] {
-    var names: [String: Int32] = [:]
-    for column in 0..<sqlite3_column_count(handle) {
-      if let name = sqlite3_column_name(handle, column) { names[String(cString: name)] = column }
-    }
-    return names
   }
 }

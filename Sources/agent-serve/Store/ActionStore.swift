@@ -48,7 +48,7 @@ final class ActionStore: Sendable {
       for action in actions {
         try statement.execute([
           action.createdAt, action.guild, action.channel, action.message, action.user,
-          action.kind, action.content.map(TextBlob.init), action.metadata, action.cost,
+          action.kind, action.content.map { Array($0.utf8) }, action.metadata, action.cost,
           action.extra, LoggedAction.session(metadata: action.metadata),
         ])
         ids.append(db.lastInsertedRowID)
@@ -60,10 +60,6 @@ final class ActionStore: Sendable {
   /// The newest id ever given, 0 when there is none.
   func newestID() async throws -> Int64 {
     try await database.read { try Self.newestID($0) }
-  }
-
-  func actions(_ query: ActionQuery) async throws -> [StoredAction] {
-    try await database.read { try Self.actions(query, $0) }
   }
 
   func time(of id: Int64) async throws -> Timestamp? {
@@ -81,12 +77,10 @@ final class ActionStore: Sendable {
     }
   }
 
-  func count(_ query: ActionQuery) async throws -> Int64 {
+  static func count(_ query: ActionQuery, _ db: Database) throws -> Int64 {
     let (condition, arguments) = query.condition
-    return try await database.read { db in
-      try db.value(
-        Int64.self, sql: "SELECT count(*) FROM actions \(condition)", arguments: arguments) ?? 0
-    }
+    return try db.value(
+      Int64.self, sql: "SELECT count(*) FROM actions \(condition)", arguments: arguments) ?? 0
   }
 
   /// The newest actions together with the newest id, of one instant.
@@ -156,25 +150,21 @@ final class ActionStore: Sendable {
     try db.value(Int64.self, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'actions'") ?? 0
   }
 
-  private static func actions(_ query: ActionQuery, _ db: Database) throws -> [StoredAction] {
+  static func actions(_ query: ActionQuery, _ db: Database) throws -> [StoredAction] {
     let (condition, arguments) = query.condition
-    let rows = try db.rows(
+    return try db.rows(
       sql: "\(columns) \(condition) ORDER BY created_at DESC, id LIMIT \(query.limit)",
-      arguments: arguments)
-    var actions: [StoredAction] = []
-    while let row = try rows.next() { actions.append(StoredAction(row: row)) }
-    return actions
+      arguments: arguments
+    ).map(StoredAction.init(row:))
   }
 }
 
 extension StoredAction {
   init(row: Row) {
     id = row[0]
-    let content: [UInt8]? = row[7]
     action = LoggedAction(
       createdAt: row[1], guild: row[2], channel: row[3], message: row[4], user: row[5],
-      kind: row[6], content: content.map { String(decoding: $0, as: UTF8.self) },
-      metadata: row[8], cost: row[9], extra: row[10])
+      kind: row[6], content: row[7], metadata: row[8], cost: row[9], extra: row[10])
   }
 }
 
@@ -218,9 +208,7 @@ extension ActionQuery {
     since = query.since(now: now)
     guild = query.word("guildId")
   }
-}
 
-extension ActionQuery {
   /// Reads the parameters of a request for a count (Agent/Clanky/CONTRACT.md 9.7).
   init(counting query: QueryParameters, now: Timestamp) {
     self.init(query, now: now)

@@ -31,14 +31,18 @@ struct LoggedAction: Sendable, Equatable {
     }
   }
 
+  /// Hands over the members of the metadata, which must not leave `body`.
+  func facts<Result>(_ body: (ScanObject) -> Result) -> Result {
+    var metadata = metadata ?? "{}"
+    return metadata.withUTF8 { body(ScanObject(UnsafeRawBufferPointer($0)) ?? ScanObject()) }
+  }
+
   /// US dollars; 0 when unknown or beyond what a double holds.
   var usd: Double {
     guard let cost, let value = Double(cost), value.isFinite else { return 0 }
     return value
   }
-}
 
-extension LoggedAction {
   static func session(metadata: String?) -> String? {
     guard var metadata, metadata.holds("sessionId") else { return nil }
     return metadata.withUTF8 { bytes in

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// The members of one JSON object with the bytes they came in, read with
 /// JavaScript's eyes: what is of another type than expected is as good as
@@ -19,32 +20,27 @@ struct ScanObject {
     }
   }
 
-  /// The objects of an array; nil when it is none, or holds anything else.
-  static func list(_ bytes: UnsafeRawBufferPointer) -> [ScanObject]? {
-    var objects: [ScanObject] = []
+  /// The elements of an array; nil when it is none.
+  static func elements(_ bytes: UnsafeRawBufferPointer) -> [ScanValue]? {
+    var values: [ScanValue] = []
     do throws(ScanFault) {
       var elements = try ScanElements(bytes)
-      while try elements.next() {
-        guard let object = ScanObject(elements.value.bytes) else { return nil }
-        objects.append(object)
-      }
+      while try elements.next() { values.append(elements.value) }
     } catch {
       return nil
     }
-    return objects
+    return values
+  }
+
+  /// The objects of an array; nil when it is none, or holds anything else.
+  static func list(_ bytes: UnsafeRawBufferPointer) -> [ScanObject]? {
+    guard let values = elements(bytes) else { return nil }
+    let objects = values.compactMap { ScanObject($0.bytes) }
+    return objects.count == values.count ? objects : nil
   }
 
   func objects(_ name: String) -> [ScanObject] {
-    var objects: [ScanObject] = []
-    do throws(ScanFault) {
-      var elements = try ScanElements(self[name].bytes)
-      while try elements.next() {
-        if let object = ScanObject(elements.value.bytes) { objects.append(object) }
-      }
-    } catch {
-      // No array: nothing is in it.
-    }
-    return objects
+    Self.elements(self[name].bytes)?.compactMap { ScanObject($0.bytes) } ?? []
   }
 
   /// The last member of a name, or absent.
@@ -91,5 +87,12 @@ struct ScanObject {
   func json(_ name: String) -> String {
     let value = self[name]
     return value.isAbsent ? "null" : JSONText.oneLine(value.bytes)
+  }
+}
+
+extension RecordText {
+  /// Texts by the names that they have where they come from; null for those that are not there.
+  func texts(_ names: String..., of text: (String) -> String?) -> RecordText {
+    names.reduce(self) { $0.stringOrNull($1, text($1)) }
   }
 }

@@ -35,7 +35,7 @@ struct DatabaseTests {
         let rows = try db.rows(sql: "SELECT a FROM t ORDER BY rowid")
         let number: Int64? = try rows.next()?[0]
         let real: Double? = try rows.next()?[0]
-        let text: String? = try rows.next()?["a"]
+        let text: String? = try rows.next()?[0]
         let blob: [UInt8]? = try rows.next()?[0]
         let flag: Bool? = try rows.next()?[0]
         let nothing = try #require(try rows.next())

@@ -4,6 +4,12 @@ import Testing
 
 @testable import agent_serve
 
+extension ActionStore {
+  fileprivate func actions(_ query: ActionQuery) async throws -> [StoredAction] {
+    try await read { try Self.actions(query, $0) }
+  }
+}
+
 @Suite("The store")
 struct StoreTests {
   private func store() throws -> ActionStore { try ActionStore(path: ":memory:") }

@@ -66,15 +66,13 @@ extension ActionStore {
           """, arguments: [session, limit + 1, offset])
       var size = 0
       while let row = try rows.next() {
-        let text: [UInt8] = row[1]
-        size += text.count
+        let text: String = row[1]
+        size += text.utf8.count
         if page.messages.count == limit || (size > Self.pageSize && !page.messages.isEmpty) {
           page.hasMore = true
           break
         }
-        page.messages.append(
-          ChatMessage(
-            role: row[0], text: String(decoding: text, as: UTF8.self), time: row[2], id: row[3]))
+        page.messages.append(ChatMessage(role: row[0], text: text, time: row[2], id: row[3]))
       }
       page.messages.reverse()
       return page
@@ -103,14 +101,12 @@ extension ActionStore {
           """)
       var sessions: [ChatSession] = []
       while sessions.count < limit, let row = try rows.next() {
-        let key: String = row["key"]
+        let key: String = row[0]
         guard isWanted(key) else { continue }
-        let (said, text) = try (first.value([UInt8].self, [key]), last.value([UInt8].self, [key]))
         sessions.append(
           ChatSession(
-            key: key, id: row["id"], updated: row["updated_at"],
-            first: said.map { String(decoding: $0, as: UTF8.self) },
-            last: text.map { String(decoding: $0, as: UTF8.self) }))
+            key: key, id: row[1], updated: row[2], first: try first.value(String.self, [key]),
+            last: try last.value(String.self, [key])))
       }
       return sessions
     }

@@ -4,15 +4,17 @@ extension ActionStore {
   /// The most devices that are kept: beyond it nobody new comes in.
   static let deviceLimit = 1000
 
+  private static let deviceColumns =
+    "id, public_key, client, platform, name, scopes, token, approved_at"
+
   func pairedDevices() async throws -> [PairedDevice] {
     try await read { db in
-      try db.rows(sql: "SELECT * FROM gateway_devices").map { row in
-        let scopes: String = row["scopes"]
+      try db.rows(sql: "SELECT \(Self.deviceColumns) FROM gateway_devices").map { row in
+        let scopes: String = row[5]
         return PairedDevice(
-          id: row["id"], publicKey: row["public_key"], client: row["client"],
-          platform: row["platform"], name: row["name"],
+          id: row[0], publicKey: row[1], client: row[2], platform: row[3], name: row[4],
           scopes: Set(scopes.split(separator: ",").compactMap { Scope(rawValue: String($0)) }),
-          token: row["token"], approvedAt: row["approved_at"])
+          token: row[6], approvedAt: row[7])
       }
     }
   }
@@ -22,8 +24,7 @@ extension ActionStore {
     try await write { db in
       try db.execute(
         sql: """
-          INSERT OR REPLACE INTO gateway_devices
-            (id, public_key, client, platform, name, scopes, token, approved_at)
+          INSERT OR REPLACE INTO gateway_devices (\(Self.deviceColumns))
           VALUES (?, ?, ?, ?, ?, ?, ?, ?)
           """,
         arguments: [
