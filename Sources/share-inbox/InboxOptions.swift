@@ -43,7 +43,7 @@ struct InboxOptions {
   var pressesReturn = false
   var waitsForIdle = false
   /// Seconds that this may take.
-  var maxWait = IdleWait.usual
+  var maxWait = RemoteTmux.usualIdleWait
   var target = Target.host
   private var targets: [Target] = []
   /// Bytes.

@@ -126,15 +126,12 @@ struct DeliveryJob {
         label: options.connect.label ?? Configuration.HostSection.usualLabel,
         HostCalls(maxTime: options.connect.maxTime) { _ in LocalLink() })
     case .host:
-      var request = try LinkRequest.make(
-        host: host, options: options.connect, settings: settings)
+      let request = try LinkRequest.make(
+        host: host, options: options.connect, settings: settings, diagnostics: diagnostics)
       let memory = try? SessionMemory.load(SessionMemory.path(for: request))
       let session =
         options.session ?? memory?.last
         ?? request.destination.section?.session ?? SessionName.base
-      request.note = { [diagnostics] in diagnostics.note($0) }
-      request.tell = { [diagnostics] in diagnostics.say($0) }
-      request.ask = { Prompt.ask($0) }
       return HostHandover(
         options, name: request.destination.name, session: session, label: request.label,
         HostCalls(request, maxTime: options.connect.maxTime))

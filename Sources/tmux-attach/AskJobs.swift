@@ -4,36 +4,21 @@ import Records
 import Screen
 import Shell
 
-/// `--asks`: a record for each permission that is asked for, and another when it is over. `open` says
-/// that all that waits was told, `lost` that the link is down.
-struct AsksJob {
-  private let output: RowOutput
-  private let host: String
-  private var keeper: LinkKeeper
-
-  init(_ visit: HostVisit, _ output: RowOutput) {
-    (self.output, host) = (output, visit.request.destination.name)
-    keeper = LinkKeeper(visit)
-  }
-
-  /// Goes on until a signal, a closed pipe or a link that cannot be kept.
-  mutating func run() throws -> Int32 {
+extension HostVisit {
+  /// `--asks`: a record for each permission that is asked for, and another when it is over. `open` says
+  /// that all that waits was told, `lost` that the link is down. Goes on until a signal, a closed pipe
+  /// or a link that cannot be kept.
+  func asks() throws {
     var known: [String: ApprovalRecord] = [:]
-    // Also those that cannot be read.
-    var ids: [String] = []
-    var isOpen = false
-    let (output, host) = (output, host)
-    keeper.lost = { failure in
-      isOpen = false
+    // Also those that cannot be read; nil where the link is not open.
+    var ids: [String]?
+    lost = { [output] failure in
+      ids = nil
       try? output.record(RecordText(.lost).string("reason", failure.reason).time(.now()).bytes)
       try? output.flush()
     }
     while true {
-      let seen = isOpen ? ids : nil
-      let asks = try keeper.ask { tmux throws(HostFailure) in
-        try tmux.asks(known: seen, host: host)
-      }
-      ids = asks.ids
+      let asks = try ask(try tmux.asks(known: ids, host: host))
       for (id, record) in known where !asks.ids.contains(id) {
         known[id] = nil
         var record = record
@@ -45,49 +30,37 @@ struct AsksJob {
         known[record.id] = record
         try output.record(record.bytes)
       }
-      if !isOpen {
-        isOpen = true
+      if ids == nil {
         try output.record(RecordText(.open).string("host", host).time(.now()).bytes)
       }
+      ids = asks.ids
       try output.flush()
       if OutputEnd.isClosed { Process.die(by: SIGPIPE) }
     }
   }
-}
 
-/// `--decide`: takes the answers of standard input to the host, a line each: an id, a blank, and what
-/// the agent's hook is to print. A word for each line says what came of it; behind `unknown`, why.
-struct DecideJob {
-  private let visit: HostVisit
-  private let output: RowOutput
-  private var keeper: LinkKeeper
-
-  init(_ visit: HostVisit, _ output: RowOutput) {
-    (self.visit, self.output) = (visit, output)
-    keeper = LinkKeeper(visit)
-  }
-
-  /// Goes on to the end of standard input.
-  mutating func run() throws -> Int32 {
+  /// `--decide`: takes the answers of standard input to the host, a line each: an id, a blank, and what
+  /// the agent's hook is to print. A word for each line says what came of it; behind `unknown`, why.
+  func decide() throws {
     // Who waits for the first answer waits for no link.
-    try visit.calls.connect()
+    try calls.connect()
     var lines = LineReader(descriptor: 0)
     while let line = try lines.next() {
       let bytes = Array(line.bytes)
       let end = bytes.firstIndex(of: 32) ?? bytes.endIndex
       let id = String(decoding: bytes[..<end], as: UTF8.self)
-      let words = Array(bytes[end...].dropFirst())
       // It is not sent twice: the first may have arrived.
-      _ = try keeper.ask { _ throws(HostFailure) in try visit.calls.connect() }
+      _ = try ask(try calls.connect())
       var word: String
-      do throws(HostFailure) { word = "\(try visit.tmux.answer(id, with: words))" } catch {
+      do throws(HostFailure) {
+        word = try tmux.answer(id, with: Array(bytes[end...].dropFirst()))
+      } catch {
         if case .interrupted = error { throw error }
-        visit.calls.close()
+        calls.close()
         word = "unknown \(error.reason)"
       }
       try output.text("\(word)\n")
       try output.flush()
     }
-    return ExitStatus.success.rawValue
   }
 }

@@ -2,64 +2,79 @@ import CLibc
 import Core
 import Shell
 
-enum AttachCommand {
-  static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
-    var request = try options.request(diagnostics)
-    let section = request.destination.section
-    let start = try SessionStart(
-      name: options.session ?? section?.session,
-      directory: options.directory ?? section?.directory,
-      harness: options.harness ?? section?.harness, usesWorktree: options.usesWorktree)
-    if request.destination.isHere {
-      return try HereAttach.run(options, start, request, diagnostics)
-    }
-    guard let terminal = SeatTerminal() else {
-      throw UsageError("standard input and output must be a terminal")
-    }
-    let talk = AttachTalk(diagnostics)
-    request.isForTerminal = true
-    request.note = { talk.note($0) }
-    request.tell = { talk.say($0) }
-    request.ask = { talk.ask($0, with: Prompt.ask) }
-    let line = AttachLine(
-      start: start, label: request.label, client: random(), nonce: random(), term: term,
-      hasTrueColour: ["truecolor", "24bit"].contains(Process.environment("COLORTERM")))
-    let loop = AttachLoop(
-      AttachPlan(
-        request: request, line: line, maxRetries: options.maxRetries, quiet: options.quiet),
-      terminal, talk)
-    let outcome = loop.run()
-    // The terminal is the user's again before anything is said.
-    terminal.leave()
-    if canSay {
-      talk.release()
-      for text in outcome.messages { diagnostics.say(text) }
-    }
-    if let signal = outcome.signal { Process.die(by: signal) }
-    return outcome.status
+/// Attaches to a session, and makes it if there is none.
+func attach(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
+  var request = try options.request(diagnostics)
+  let start = try options.start(
+    options.session ?? request.destination.section?.session, in: request)
+  guard isatty(0) == 1, isatty(1) == 1 else {
+    throw UsageError("standard input and output must be a terminal")
   }
+  if request.destination.isHere {
+    return try attachHere(start, HostVisit(options, diagnostics, request))
+  }
+  let terminal = SeatTerminal()
+  let talk = AttachTalk(diagnostics)
+  request.isForTerminal = true
+  request.note = { talk.note($0) }
+  request.tell = { talk.say($0) }
+  request.ask = { talk.ask($0, with: askSecret) }
+  let term = Process.environment("TERM").flatMap {
+    // One that cannot draw is taken for the usual one.
+    $0 == "dumb" || ShellWord.holdsControls($0) ? nil : $0
+  }
+  let line = AttachLine(
+    start: start, label: request.label, client: String(HostCalls.nonce().prefix(16)),
+    nonce: HostCalls.nonce(), term: term ?? "xterm-256color",
+    hasTrueColour: ["truecolor", "24bit"].contains(Process.environment("COLORTERM")))
+  let outcome = AttachLoop(options, request, line, terminal, talk).run()
+  // The terminal is the user's again before anything is said.
+  terminal.leave()
+  if canSay {
+    talk.release()
+    for text in outcome.messages { diagnostics.say(text) }
+  }
+  if let signal = outcome.signal { Process.die(by: signal) }
+  return outcome.status
+}
 
-  /// Whether what is said is taken: a terminal that stands still must not keep us.
-  private static var canSay: Bool {
-    guard isatty(2) == 1 else { return true }
-    var set = PollSet()
-    set.add(2, reading: false, writing: true)
-    set.wait(seconds: 0.5)
-    return set.isWritable(2)
-  }
+/// Whether what is said is taken: a terminal that stands still must not keep us.
+private var canSay: Bool {
+  guard isatty(2) == 1 else { return true }
+  var set = PollSet()
+  set.add(2, reading: false, writing: true)
+  set.wait(seconds: 0.5)
+  return set.isWritable(2)
+}
 
-  /// 64 bits as hexadecimal digits.
-  private static func random() -> String {
-    let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
+/// Sits down at a session of this machine: tmux does it itself, at the user's terminal.
+private func attachHere(_ start: SessionStart, _ visit: HostVisit) throws -> Int32 {
+  // tmux would say so, too, but only when the session has been made.
+  guard Process.environment("TMUX") == nil else {
+    throw UsageError("this terminal is tmux's already (unset TMUX to nest)")
   }
-
-  /// The terminal's kind; one that cannot draw is taken for the usual one.
-  private static var term: String {
-    guard let term = Process.environment("TERM"), term != "dumb", !ShellWord.holdsControls(term)
-    else { return "xterm-256color" }
-    return term
+  do throws(HostFailure) {
+    if try !visit.tmux.sessions().contains(where: { $0.name == start.name }) {
+      _ = try visit.tmux.new(start)
+    }
+  } catch .duplicate {
+    // Another one was quicker.
+  } catch {
+    return visit.fail(error)
   }
+  visit.calls.close()
+  try? SessionMemory.update(visit.memoryPath) { $0.used(start.name) }
+  let target = ShellWord.tmuxArgument("=" + start.name)
+  // Its end takes the terminal to no other session.
+  let words =
+    ["tmux", "-u", "-L", visit.request.label, "attach-session", "-t", target, ";"]
+    + ["set-option", "-qt", "=\(start.name):", "detach-on-destroy", "on"]
+  var arguments = words.map { strdup($0) } + [nil]
+  clibc_keep_others_private()
+  // It comes back only when that fails.
+  _ = execvp(words[0], &arguments)
+  visit.diagnostics.error("tmux", systemReason(systemError))
+  return ExitStatus.failure.rawValue
 }
 
 /// What is said to a person beside the session: notes, new host keys, questions. While

@@ -14,7 +14,9 @@ final class AttachLoop {
     case waiting(until: Double, why: String)
   }
 
-  let plan: AttachPlan
+  private let options: AttachOptions
+  private let request: LinkRequest
+  private let line: AttachLine
   let terminal: SeatTerminal
   private let talk: AttachTalk
   let signals = TerminalSignals(window: true)
@@ -28,7 +30,7 @@ final class AttachLoop {
   private static let keyLimit = 256 << 10
   var keyRoom: Int { max(0, Self.keyLimit - keys.count) }
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
-  var status: SeatStatus
+  var status: StatusLine
   var set = PollSet()
   var outcome: AttachOutcome?
   var toldSize = WindowSize(columns: 80, rows: 24)
@@ -38,12 +40,18 @@ final class AttachLoop {
   private var isStale = false
   private var lastWhy = ""
 
-  init(_ plan: AttachPlan, _ terminal: SeatTerminal, _ talk: AttachTalk) {
-    (self.plan, self.terminal, self.talk) = (plan, terminal, talk)
-    reconnect = Reconnect(maxRetries: plan.maxRetries)
-    filter = AttachAnswerFilter(nonce: plan.line.nonce)
-    status = SeatStatus(host: plan.host, isSilent: plan.quiet)
+  init(
+    _ options: AttachOptions, _ request: LinkRequest, _ line: AttachLine, _ terminal: SeatTerminal,
+    _ talk: AttachTalk
+  ) {
+    (self.options, self.request, self.line) = (options, request, line)
+    (self.terminal, self.talk) = (terminal, talk)
+    reconnect = Reconnect(maxRetries: options.maxRetries)
+    filter = AttachAnswerFilter(nonce: line.nonce)
+    status = StatusLine(host: request.destination.name, isSilent: options.quiet)
   }
+
+  private var host: String { request.destination.name }
 
   func run() -> AttachOutcome {
     guard terminal.enter() else {
@@ -115,20 +123,20 @@ final class AttachLoop {
   private func connect() {
     phase = .opening
     isTalking = false
-    filter = AttachAnswerFilter(nonce: plan.line.nonce)
+    filter = AttachAnswerFilter(nonce: line.nonce)
     talk.beginTry(keepingAnswers: reconnect.hasAnswered)
     show(
       reconnect.hasAnswered || reconnect.failures > 0
         ? .trying(why: lastWhy, attempt: reconnect.failures) : .connecting)
     terminal.flush()
     do throws(HostFailure) {
-      let link = try Connector.link(for: plan.request) { [self] set, until throws(HostFailure) in
+      let link = try Connector.link(for: request) { [self] set, until throws(HostFailure) in
         try wait(&set, until: until)
       }
       self.link = link
       toldSize = terminal.size
-      let line = reconnect.hasAnswered ? plan.line.again : plan.line.first
-      channel = try link.openTerminal(line, size: toldSize, term: plan.line.term)
+      channel = try link.openTerminal(
+        reconnect.hasAnswered ? line.again : line.first, size: toldSize, term: line.term)
       phase = .starting
       exchange(Clock.monotonic)
     } catch {
@@ -219,7 +227,7 @@ final class AttachLoop {
       escapes.reset()
       keys.append(AttachLine.acknowledgement)
     }
-    if let link { talk.note("\(plan.host): connected by \(link.transport.rawValue)") }
+    if let link { talk.note("\(host): connected by \(link.transport.rawValue)") }
     phase = .attached
     reconnect.answered()
     talk.isHeld = true
@@ -230,8 +238,8 @@ final class AttachLoop {
   /// Nothing depends on it: a session goes on when the disk is full.
   private func remember() {
     do throws(Failure) {
-      let name = plan.line.start.name
-      try SessionMemory.update(SessionMemory.path(for: plan.request)) { $0.used(name) }
+      let name = line.start.name
+      try SessionMemory.update(SessionMemory.path(for: request)) { $0.used(name) }
     } catch {
       talk.note(error.message)
     }
@@ -244,7 +252,7 @@ final class AttachLoop {
     channel = nil
     nudgeEnd = nil
     lastWhy = ending.reason
-    talk.note("\(plan.host): \(lastWhy)")
+    talk.note("\(host): \(lastWhy)")
     terminal.setRaw(false)
     if reconnect.hasAnswered {
       keys.removeAll()
@@ -252,7 +260,8 @@ final class AttachLoop {
     }
     let failures = reconnect.failures
     guard case .failed(let failure) = ending, let seconds = try? reconnect.lost(failure) else {
-      outcome = .ended(ending, plan, answer: answer, failures: failures)
+      outcome = .ended(
+        ending, of: line.start, on: host, answer: answer, failures: failures)
       return
     }
     phase = .waiting(until: now + seconds, why: lastWhy)
@@ -275,7 +284,7 @@ extension AttachLoop {
     }
     if taken.isResized || taken.isStopped {
       tellSize()
-      status.refresh()
+      status.forget()
     }
   }
 
@@ -288,7 +297,7 @@ extension AttachLoop {
     }
     // The signal that woke us is not a second stop.
     _ = signals.take()
-    status.refresh()
+    status.forget()
     nudge()
   }
 
@@ -328,15 +337,15 @@ extension AttachLoop {
     }
     for part in escapes.receive(bytes[..<count]) {
       switch part {
-      case .command(.end):
+      case .end:
         // What was typed before goes out if it can at once.
         sendKeys()
         link?.advance(PollSet(), now: Clock.monotonic)
-        outcome = .left(plan, hasAttached: reconnect.hasAnswered)
+        outcome = .left(host, isQuiet: options.quiet, hasAttached: reconnect.hasAnswered)
         terminal.forgetOutput()
         return
-      case .command(.suspend): suspend()
-      case .command(.list): show(.escapes)
+      case .suspend: suspend()
+      case .list: show(.escapes)
       case .keys(let typed): receive(typed)
       }
     }

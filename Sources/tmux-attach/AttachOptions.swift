@@ -57,7 +57,7 @@ struct AttachOptions {
   /// With `type`: not before the agent is idle.
   var waitsForIdle = false
   /// Seconds that this may take.
-  var maxWait = IdleWait.usual
+  var maxWait = RemoteTmux.usualIdleWait
   var form: ListForm?
   var look = LookOptions()
   var quiet = false
@@ -137,6 +137,17 @@ struct AttachOptions {
     ] + ConnectOptions.options.at(\.connect)
   ) { options, words throws(UsageError) in try options.finish(words) }
 
+  /// The form of a list in a few words; nil for one in rows.
+  var summary: ListForm? { form.flatMap { $0.rows == nil ? $0 : nil } }
+
+  /// What a session begins with, by these options and the section of its host.
+  func start(_ name: String?, in request: LinkRequest) throws(UsageError) -> SessionStart {
+    let section = request.destination.section
+    return try SessionStart(
+      name: name, directory: directory ?? section?.directory, harness: harness ?? section?.harness,
+      usesWorktree: usesWorktree)
+  }
+
   private mutating func finish(_ words: CommandWords) throws(UsageError) {
     for job in jobs { try choose(job) }
     let operands = words.operands
@@ -148,8 +159,8 @@ struct AttachOptions {
     if let name = words.names.first(where: { !job.takes($0) }) {
       throw UsageError("--\(name) is not for \(job.name)")
     }
-    if let form, form.rows == nil, job != .list, job != .watch {
-      throw UsageError("--output \(form.rawValue) is not for \(job.name)")
+    if let summary, job != .list, job != .watch {
+      throw UsageError("--output \(summary.rawValue) is not for \(job.name)")
     }
   }
 

@@ -3,30 +3,26 @@ import Shell
 
 /// What `--check` found: a line for each thing that must be in place, and what to do
 /// about one that is not.
-struct CheckReport: Equatable {
-  struct Line: Equatable {
-    var isGood: Bool
-    /// `reach`, `host key`, `our key`, `tmux`, `harness`.
-    var what: String
-    /// What was found, and what to do. May hold text of the host.
-    var says: String
+struct CheckReport {
+  /// What it is about (`reach`, `host key`, `our key`, `tmux`, `harness`), and what was found, and
+  /// what to do; that may hold text of the host.
+  private(set) var lines: [(isGood: Bool, what: String, says: String)] = []
+  /// The exit status of the first thing that failed.
+  private(set) var status: Int32 = 0
 
-    var text: String {
+  var text: [String] {
+    lines.map { isGood, what, says in
       let what = what + String(repeating: " ", count: max(1, 10 - what.count))
       return (isGood ? "ok      " : "FAILED  ") + what + Visible.line(says)
     }
   }
 
-  var lines: [Line] = []
-  /// The exit status of the first thing that failed.
-  var status: Int32 = 0
-
   mutating func good(_ what: String, _ says: String) {
-    lines.append(Line(isGood: true, what: what, says: says))
+    lines.append((true, what, says))
   }
 
   mutating func bad(_ what: String, _ says: String, _ status: Int32) {
-    lines.append(Line(isGood: false, what: what, says: says))
+    lines.append((false, what, says))
     if self.status == 0 { self.status = status }
   }
 
@@ -98,64 +94,56 @@ struct CheckReport: Equatable {
 }
 
 /// `--check`: goes the way of an attach up to the door of the session.
-enum Check {
-  static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
-    var request = try options.request(diagnostics)
-    // The report tells of a new key.
-    request.tell = request.note
-    request.isFresh = true
-    let section = request.destination.section
-    let harness = words(options.harness ?? section?.harness ?? "")
-    let report = try look(request, options, harness: harness, diagnostics)
-    try KeysCommand.write(report.lines.map(\.text))
-    return report.status
-  }
+func check(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
+  var request = try options.request(diagnostics)
+  // The report tells of a new key.
+  request.tell = request.note
+  request.isFresh = true
+  let section = request.destination.section
+  let harness = options.harness ?? section?.harness ?? ""
+  let isNamed = harness.utf8.contains { $0 != 0x20 && $0 != 9 }
+  var report = CheckReport()
+  try report.look(request, options, harness: isNamed ? harness : "claude", diagnostics)
+  try printLines(report.text)
+  return report.status
+}
 
-  private static func look(
+extension CheckReport {
+  fileprivate mutating func look(
     _ request: LinkRequest, _ options: AttachOptions, harness: String, _ diagnostics: Diagnostics
-  ) throws(Failure) -> CheckReport {
-    var report = CheckReport()
-    if request.destination.isHere {
-      programs(
-        HostCalls(request, maxTime: options.connect.maxTime), harness: harness, &report)
-      return report
-    }
+  ) throws(Failure) {
+    let calls = HostCalls(request, maxTime: options.connect.maxTime)
+    defer { calls.close() }
+    if request.destination.isHere { return programs(calls, harness: harness) }
     let place = try request.hostKeyPlace()
     let before: [HostKey]
     do throws(Failure) {
       before = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
     } catch {
-      report.bad("host key", error.message, error.status.rawValue)
-      return report
+      return bad("host key", error.message, error.status.rawValue)
     }
-    let calls = HostCalls(request, maxTime: options.connect.maxTime)
-    defer { calls.close() }
     let transport: TransportName
     do throws(HostFailure) {
       transport = try calls.connect().transport
     } catch {
       if case .hostKeyChanged(let lines) = error { for line in lines { diagnostics.say(line) } }
-      report.receive(
+      return receive(
         error, host: options.host ?? request.destination.name, place: place.name,
-        hostKey: (try? hostKey(request, place, before)) ?? "accepted")
-      return report
+        hostKey: (try? Self.hostKey(request, place, before)) ?? "accepted")
     }
-    report.good("reach", "\(place.name), by \(transport.rawValue)")
-    report.good("host key", try hostKey(request, place, before))
-    report.good("our key", "accepted\(request.destination.user.map { " for \($0)" } ?? "")")
-    programs(calls, harness: harness, &report)
-    return report
+    good("reach", "\(place.name), by \(transport.rawValue)")
+    good("host key", try Self.hostKey(request, place, before))
+    good("our key", "accepted\(request.destination.user.map { " for \($0)" } ?? "")")
+    programs(calls, harness: harness)
   }
 
-  private static func programs(
-    _ calls: HostCalls, harness: String, _ report: inout CheckReport
-  ) {
+  private mutating func programs(_ calls: HostCalls, harness: String) {
     do throws(HostFailure) {
-      let word = firstWord(harness)
-      let answer = try calls.call(CheckReport.request(word: word))
-      report.receive(answer.text, harness: harness, word: word)
+      let word = Self.firstWord(harness)
+      let answer = try calls.call(Self.request(word: word))
+      receive(answer.text, harness: harness, word: word)
     } catch {
-      report.bad("login", "\(error.reason); what do the shell's login files do?", error.exitStatus)
+      bad("login", "\(error.reason); what do the shell's login files do?", error.exitStatus)
     }
   }
 
@@ -167,10 +155,6 @@ enum Check {
     if !before.isEmpty { return "\(shown), as pinned" }
     if !now.isEmpty { return "\(shown), new and pinned now: compare it on the host" }
     return request.options.knownHosts.map { "known to \($0)" } ?? "known"
-  }
-
-  private static func words(_ text: String) -> String {
-    text.utf8.allSatisfy { $0 == 0x20 || $0 == 9 } ? "claude" : text
   }
 
   /// The program's name where it is a plain one: the line is the user's, for the host's

@@ -4,18 +4,14 @@
 /// What the terminal itself sends in between (the mouse, the focus, answers) makes
 /// no difference: Return, a move of the mouse and `~.` is an escape still.
 struct EscapeKeys {
-  enum Command: Equatable {
+  enum Part: Equatable {
+    case keys([UInt8])
     /// `~.`
     case end
     /// `~^Z`
     case suspend
     /// `~?`
     case list
-  }
-
-  enum Part: Equatable {
-    case keys([UInt8])
-    case command(Command)
   }
 
   private enum State {
@@ -45,7 +41,7 @@ struct EscapeKeys {
       if let command = Self.commands[byte] {
         if !keys.isEmpty { parts.append(.keys(keys)) }
         keys = []
-        parts.append(.command(command))
+        parts.append(command)
         state = .lineStart
       } else {
         keys.append(UInt8(ascii: "~"))
@@ -61,7 +57,7 @@ struct EscapeKeys {
 
   mutating func reset() { self = EscapeKeys() }
 
-  private static let commands: [UInt8: Command] = [
+  private static let commands: [UInt8: Part] = [
     UInt8(ascii: "."): .end, 0x1a: .suspend, UInt8(ascii: "?"): .list,
   ]
 

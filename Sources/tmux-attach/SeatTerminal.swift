@@ -17,9 +17,8 @@ final class SeatTerminal {
   private var isRaw = false
   private var hasFailed = false
 
-  /// Nil unless standard input and output are a terminal.
-  init?() {
-    guard isatty(0) == 1, isatty(1) == 1 else { return nil }
+  /// Standard input and output are a terminal.
+  init() {
     let name = ttyname(1).map { String(cString: $0) }
     let opened = name.map { clibc_open($0, O_WRONLY | O_NOCTTY | O_NONBLOCK) } ?? -1
     isOwn = opened >= 0

@@ -4,116 +4,122 @@ import Records
 import Screen
 import Shell
 
-struct SessionJobs {
-  private static let mostTries = 100
-
-  private let visit: HostVisit
-  private let output: RowOutput
-  private var tmux: RemoteTmux { visit.tmux }
-
-  init(_ visit: HostVisit, _ output: RowOutput) {
-    self.visit = visit
-    self.output = output
-  }
-
+extension HostVisit {
   /// 1 when there are none: a true zero.
-  func list() throws -> Int32 {
+  func list() throws -> ExitStatus {
     let sessions = try tmux.everything()
-    if let form = visit.options.form, form.rows == nil {
-      try SummaryOutput(form, output).show(SessionSummary(form).line(sessions))
-      if form.isBar { return ExitStatus.success.rawValue }
+    if let form = options.summary {
+      try output.text(form.line(sessions))
+      if form.isBar { return .success }
     } else {
       try output.list(sessions.map(\.record), .sessions)
     }
-    if sessions.isEmpty, !visit.options.quiet {
-      visit.diagnostics.tellPerson("no sessions: tmux-attach begins one, -N without attaching")
-    }
-    if !visit.options.quiet, isatty(2) == 1 {
-      try output.flush()
-      // They are an addition: what hinders them is no fault of the list.
-      for other in (try? tmux.others()) ?? [] {
-        let sessions = other.count == 1 ? "1 session" : "\(other.count) sessions"
-        visit.diagnostics.say("\(sessions) in the server \(other.label): --label \(other.label)")
+    if !options.quiet {
+      if sessions.isEmpty {
+        diagnostics.tellPerson("no sessions: tmux-attach begins one, -N without attaching")
       }
+      if isatty(2) == 1 { try tellOthers() }
     }
-    return (sessions.isEmpty ? ExitStatus.negative : .success).rawValue
+    return sessions.isEmpty ? .negative : .success
   }
 
-  func new() throws -> Int32 {
-    let session: TmuxSession
-    if let name = visit.options.session {
-      session = try tmux.new(start(name))
-    } else {
-      session = try newWithFreeName()
+  /// They are an addition: what hinders them is no fault of the list.
+  private func tellOthers() throws {
+    try output.flush()
+    for other in (try? tmux.others()) ?? [] {
+      let sessions = other.count == 1 ? "1 session" : "\(other.count) sessions"
+      diagnostics.say("\(sessions) in the server \(other.label): --label \(other.label)")
     }
+  }
+
+  func new() throws {
+    let session =
+      if let name = options.session { try tmux.new(options.start(name, in: request)) } else {
+        try newWithFreeName()
+      }
     try output.list([session.record], .sessions)
     remember { $0.made(session.name) }
-    return ExitStatus.success.rawValue
   }
 
   /// The host alone decides: a name that another took meanwhile is a reason to try the next.
   private func newWithFreeName() throws -> TmuxSession {
     // Wrong options are told before the host is asked.
-    _ = try start(visit.base)
+    _ = try options.start(base, in: request)
     var taken = Set(try tmux.sessions().map(\.name))
-    taken.formUnion(try SessionMemory.load(visit.memoryPath).known)
-    for _ in 0..<Self.mostTries {
+    taken.formUnion(try SessionMemory.load(memoryPath).known)
+    let tries = 100
+    for _ in 0..<tries {
       let name = SessionMemory.freeName(taken: taken)
-      let start = try start(name)
-      if let session = try newUnlessTaken(start) { return session }
-      visit.diagnostics.note("\(name) was taken meanwhile")
-      taken.insert(name)
+      do {
+        return try tmux.new(options.start(name, in: request))
+      } catch HostFailure.duplicate {
+        diagnostics.note("\(name) was taken meanwhile")
+        taken.insert(name)
+      }
     }
-    throw HostFailure.refused("\(Self.mostTries) names in a row were taken")
+    throw HostFailure.refused("\(tries) names in a row were taken")
   }
 
-  private func newUnlessTaken(_ start: SessionStart) throws(HostFailure) -> TmuxSession? {
-    do throws(HostFailure) {
-      return try tmux.new(start)
-    } catch {
-      if case .duplicate = error { return nil }
-      throw error
-    }
-  }
-
-  func close(_ name: String) throws -> Int32 {
-    for line in try tmux.close(name) where !visit.options.quiet { visit.diagnostics.say(line) }
+  func close(_ name: String) throws {
+    for line in try tmux.close(name) where !options.quiet { diagnostics.say(line) }
     remember { $0.closed(name) }
-    return ExitStatus.success.rawValue
   }
 
   /// What the host has done is done, also where nothing can be written here: it is said.
   private func remember(_ change: (inout SessionMemory) -> Void) {
     do throws(Failure) {
-      try SessionMemory.update(visit.memoryPath, change)
+      try SessionMemory.update(memoryPath, change)
     } catch {
-      visit.diagnostics.say(error.message)
+      diagnostics.say(error.message)
     }
   }
 
   /// Holds what is known here against the host's list; a record for each session.
-  func reconcile() throws -> Int32 {
+  func reconcile() throws {
     let sessions = try tmux.sessions()
-    let changes = try SessionMemory.update(visit.memoryPath) { [base = visit.base] in
+    let changes = try SessionMemory.update(memoryPath) { [base] in
       $0.reconcile(with: sessions.map(\.name), base: base)
     }
     let now = Timestamp.now()
-    let records = changes.map { change in
+    let records = changes.map { kind, name in
       SessionChange(
-        kind: change.kind.rawValue, name: change.name,
-        session: sessions.first { $0.name == change.name }, time: now
+        kind: kind, name: name, session: sessions.first { $0.name == name }, time: now
       ).record
     }
     try output.list(records, .sessionChanges)
-    return ExitStatus.success.rawValue
   }
 
-  private func start(_ name: String) throws -> SessionStart {
-    let options = visit.options
-    let section = visit.request.destination.section
-    return try SessionStart(
-      name: name, directory: options.directory ?? section?.directory,
-      harness: options.harness ?? section?.harness, usesWorktree: options.usesWorktree)
+  /// `--watch`: one record for each change of the list, those that are there at the start first; or
+  /// its summary, whenever that is another. Goes on until a signal, a closed pipe or a link that
+  /// cannot be kept.
+  func watch() throws {
+    var shown: String?
+    func show(_ line: String) throws {
+      if line == shown { return }
+      shown = line
+      try output.text(line)
+      try output.flush()
+    }
+    if let form = options.summary {
+      // A reader that has gone is met by the next line.
+      lost = { try? show(form.trouble($0)) }
+    }
+    var last: SessionLook?
+    while true {
+      let look = try ask(try tmux.sessions(after: last))
+      if let form = options.summary {
+        try show(form.line(look.sessions))
+      } else {
+        let changes = SessionChange.between(
+          last?.sessions ?? [], look.sessions, time: Timestamp.now())
+        try output.list(changes.map(\.record), .sessionChanges)
+        try output.flush()
+      }
+      last = look
+      // There is nothing to wait for.
+      if look.isFleeting { try idle(seconds: 1) }
+      if OutputEnd.isClosed { Process.die(by: SIGPIPE) }
+    }
   }
 }
 

@@ -13,11 +13,8 @@ enum ListForm: String, CaseIterable, Sendable {
   var isBar: Bool { rows == nil && self != .line }
 }
 
-struct SessionSummary {
-  private let form: ListForm
-
-  init(_ form: ListForm) { self.form = form }
-
+extension ListForm {
+  /// The list in a few words.
   func line(_ sessions: [TmuxSession]) -> String {
     let kinds = AgentState.Kind.allCases.filter { kind in
       sessions.contains { $0.state.kind == kind }
@@ -26,7 +23,7 @@ struct SessionSummary {
       "\(sessions.count { $0.state.kind == kind }) \(kind.rawValue)"
     }.joined(separator: " · ")
     let state = kinds.first?.rawValue ?? "none"
-    switch form {
+    switch self {
     case .waybar:
       let tooltip = sessions.map(Self.words).joined(separator: "\n")
       return BarBlock.waybar(
@@ -46,7 +43,7 @@ struct SessionSummary {
     let state = BarBlock.trouble(status)
     let text = "○ \(state)"
     let words = "\(text): \(Visible.line(reason))"
-    switch form {
+    switch self {
     case .waybar: return BarBlock.waybar(text, alt: state, tooltip: words, classes: [state])
     case .i3: return i3(text, "○", BarBlock.troubleColour)
     case .tmux: return tmux("○", BarBlock.troubleColour, state)
@@ -78,24 +75,5 @@ struct SessionSummary {
     case .idle: nil
     case .unknown: "#9ca3af"
     }
-  }
-}
-
-/// Prints a line whenever it is another.
-final class SummaryOutput {
-  let summary: SessionSummary
-  private let output: RowOutput
-  private var shown: String?
-
-  init(_ form: ListForm, _ output: RowOutput) {
-    summary = SessionSummary(form)
-    self.output = output
-  }
-
-  func show(_ line: String) throws(WriteFailure) {
-    guard line != shown else { return }
-    shown = line
-    try output.text(line)
-    try output.flush()
   }
 }

@@ -4,7 +4,9 @@ import Shell
 
 /// The one line that tells a person about the link, and leaves the screen as it
 /// was: before there is a session on the line of the cursor, later on the last row.
-enum StatusLine {
+///
+/// It is drawn only when it changes.
+struct StatusLine {
   enum State: Equatable {
     case connecting
     /// Lost: the reason, the number of the next try, and in how many seconds it is made.
@@ -12,6 +14,15 @@ enum StatusLine {
     case trying(why: String, attempt: Int)
     /// What `~?` asks for.
     case escapes
+  }
+
+  private let host: String
+  private let isSilent: Bool
+  private var shown: String?
+  private var isOnLastRow = false
+
+  init(host: String, isSilent: Bool) {
+    (self.host, self.isSilent) = (host, isSilent)
   }
 
   static func text(_ state: State, host: String) -> String {
@@ -38,50 +49,33 @@ enum StatusLine {
     "\r" + fitted(text, size.columns - 1) + "\u{1b}[K"
   }
 
-  static let clearHere = "\r\u{1b}[K"
-
   private static func fitted(_ text: String, _ columns: Int) -> String {
     Fit.truncate(text, to: max(1, columns))
-  }
-}
-
-/// What the status line shows now, so that it is drawn only when it changes.
-struct SeatStatus {
-  private let host: String
-  private let isSilent: Bool
-  private var shown: String?
-  private var isOnLastRow = false
-
-  init(host: String, isSilent: Bool) {
-    (self.host, self.isSilent) = (host, isSilent)
   }
 
   var isShown: Bool { shown != nil }
 
   mutating func show(
-    _ state: StatusLine.State, _ size: WindowSize, onLastRow: Bool, isInSequence: Bool
+    _ state: State, _ size: WindowSize, onLastRow: Bool, isInSequence: Bool
   ) -> String {
     if isSilent && state != .escapes { return "" }
-    let text = StatusLine.text(state, host: host)
+    let text = Self.text(state, host: host)
     if text == shown { return "" }
     shown = text
     isOnLastRow = onLastRow
     return onLastRow
-      ? StatusLine.onLastRow(text, size, isInSequence: isInSequence)
-      : StatusLine.here(text, size)
+      ? Self.onLastRow(text, size, isInSequence: isInSequence) : Self.here(text, size)
   }
 
   mutating func clear(_ size: WindowSize) -> String {
     defer { shown = nil }
     guard shown != nil else { return "" }
     return isOnLastRow
-      ? StatusLine.onLastRow("", size, isInSequence: false) : StatusLine.clearHere
+      ? Self.onLastRow("", size, isInSequence: false) : Self.here("", size)
   }
 
-  mutating func forget() { shown = nil }
-
   /// It is drawn again in any case: the screen is another one.
-  mutating func refresh() { shown = nil }
+  mutating func forget() { shown = nil }
 
   /// When the countdown to a time shows another second.
   func nextChange(until: Double, now: Double) -> Double {

@@ -57,11 +57,9 @@ public enum TranscriptTail {
     _ host: String, _ options: TranscriptOptions, _ diagnostics: Diagnostics
   ) throws -> LinkRequest {
     var request = try LinkRequest.make(
-      host: host, options: options.connect, settings: Settings(diagnostics: diagnostics))
+      host: host, options: options.connect, settings: Settings(diagnostics: diagnostics),
+      diagnostics: diagnostics)
     request.connectTimeout = options.connect.maxTime
-    request.note = { diagnostics.note($0) }
-    request.tell = { diagnostics.say($0) }
-    request.ask = { Prompt.ask($0) }
     return request
   }
 

@@ -47,10 +47,11 @@ extension LinkRequest {
   /// - Parameters:
   ///   - host: the operand; nil for the configured default.
   ///   - options: how it is to be reached; in the request its paths are absolute.
+  ///   - diagnostics: is told what there is to tell.
   /// - Throws: `UsageError` when no host is named, or what is named is not one;
   ///   `Failure` for a section that is at fault and a key file that cannot be read.
   public static func make(
-    host: String?, options: ConnectOptions, settings: Settings
+    host: String?, options: ConnectOptions, settings: Settings, diagnostics: Diagnostics
   ) throws -> LinkRequest {
     guard let text = try host ?? settings.defaultHost() else {
       let path = settings.configuration.path
@@ -77,7 +78,8 @@ extension LinkRequest {
     }
     return LinkRequest(
       destination: destination, options: options, identity: chosen, pins: pins,
-      stateFolder: folders.state)
+      stateFolder: folders.state, ask: askSecret, note: { diagnostics.note($0) },
+      tell: { diagnostics.say($0) })
   }
 
   /// OpenSSH's own, which need not exist, where the option stands alone.
@@ -93,21 +95,14 @@ extension LinkRequest {
   }
 }
 
-/// Questions whose answers must not be seen.
-public enum Prompt {
-  /// The longest answer, bytes.
-  private static let limit = 1024
-
-  /// Asks the user on the terminal of the process, wherever standard input comes from,
-  /// without showing what is typed. Blocks; the terminal may be in any mode.
-  ///
-  /// - Parameter prompt: what is asked; made safe to show.
-  /// - Returns: the answer without its line feed, which may be empty; nil when there is
-  ///   no terminal, or it was given up (^C, ^D).
-  public static func ask(_ prompt: String) -> [UInt8]? {
-    var answer = [CChar](repeating: 0, count: limit)
-    let count = clibc_ask_secret(Visible.line(prompt), &answer, limit)
-    defer { answer.withUnsafeMutableBytes { clibc_wipe($0.baseAddress, $0.count) } }
-    return count < 0 ? nil : answer[..<count].map { UInt8(bitPattern: $0) }
-  }
+/// Asks the user for a secret on the terminal of the process, wherever standard input comes from,
+/// without showing what is typed. Blocks; the terminal may be in any mode.
+///
+/// - Returns: the answer without its line feed, which may be empty; nil when there is no terminal, or
+///   it was given up (^C, ^D).
+public func askSecret(_ prompt: String) -> [UInt8]? {
+  var answer = [CChar](repeating: 0, count: 1024)
+  let count = clibc_ask_secret(Visible.line(prompt), &answer, answer.count)
+  defer { answer.withUnsafeMutableBytes { clibc_wipe($0.baseAddress, $0.count) } }
+  return count < 0 ? nil : answer[..<count].map { UInt8(bitPattern: $0) }
 }

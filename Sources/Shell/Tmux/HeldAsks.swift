@@ -2,34 +2,19 @@ import Core
 public import Records
 import Turns
 
-/// What agents on the host ask permission for, as agent-ask(1) holds it there.
-public struct HeldAsks: Sendable {
-  /// Their ids.
-  public let ids: [String]
-  /// Those that were not known before.
-  public let new: [ApprovalRecord]
-}
-
-/// What came of an answer that was taken to the host.
-public enum HeldAnswer: Sendable {
-  /// The agent was told.
-  case taken
-  /// Somebody else was faster; it is over; it never was there.
-  case late, over, notFound
-  /// Who holds it does not take it.
-  case silent
-}
-
 extension RemoteTmux {
   /// Seconds that a look waits for a change.
   private static let patience = 4
 
-  /// What is held, as soon as it is other than what is known, or after some seconds.
+  /// What agents on the host ask permission for, as agent-ask(1) holds it there, as soon as it is other than what is known, or after some seconds.
   ///
   /// - Parameters:
   ///   - known: ids; nil does not wait.
   ///   - host: what the machine is called here.
-  public func asks(known: [String]?, host: String) throws(HostFailure) -> HeldAsks {
+  /// - Returns: the ids of all that can be answered, and what was not known before.
+  public func asks(
+    known: [String]?, host: String
+  ) throws(HostFailure) -> (ids: [String], new: [ApprovalRecord]) {
     let answer = try self.answer(
       ControlRequest(
         AskScript.look,
@@ -50,27 +35,24 @@ extension RemoteTmux {
         new.append(one)
       }
     }
-    return HeldAsks(ids: ids, new: new)
+    return (ids, new)
   }
 
   /// Gives an answer to what is held.
   ///
   /// - Parameter output: what its hook is to print.
-  public func answer(_ id: String, with output: [UInt8]) throws(HostFailure) -> HeldAnswer {
+  /// - Returns: `taken` where the agent was told, `late` where somebody else was faster, `over`,
+  ///   `notFound`, or `silent` where who holds it does not take it.
+  public func answer(_ id: String, with output: [UInt8]) throws(HostFailure) -> String {
     // It is a path on the host.
     guard id.utf8.count == 32, id.utf8.allSatisfy({ "0123456789abcdef".utf8.contains($0) }) else {
-      return .notFound
+      return "notFound"
     }
     let answer = try self.answer(
       ControlRequest(AskScript.answer, [id, String(output.count)], input: .bytes(output)),
       session: nil, more: 7)
-    switch answer.text {
-    case "taken": return .taken
-    case "late": return .late
-    case "over": return .over
-    case "none": return .notFound
-    default: return .silent
-    }
+    let known = ["taken", "late", "over", "notFound"].contains(answer.text)
+    return known ? answer.text : "silent"
   }
 }
 
@@ -133,7 +115,7 @@ private enum AskScript {
       exec 2>/dev/null
       umask 077
       d=$asks/$1
-      if [ ! -d "$d" ] || ! lives "$d"; then echo none && exit; fi
+      if [ ! -d "$d" ] || ! lives "$d"; then echo notFound && exit; fi
       # It goes with the folder; what is said behind it is read all the same.
       own=$d/.answer-$$
       # Without command(1) a shell may end where there is no such file.

@@ -161,7 +161,7 @@ public final class HostCalls {
   }
 
   /// 96 bits that nobody can guess.
-  static func nonce() -> String {
+  public static func nonce() -> String {
     var generator = SystemRandomNumberGenerator()
     return (0..<6).map { _ in
       let digits = String(generator.next(upperBound: UInt32(1 << 16)), radix: 16)

@@ -10,13 +10,10 @@ public struct SessionLook: Sendable {
   public var isFleeting: Bool { mark.isEmpty }
 }
 
-/// The wait for an idle agent.
-public enum IdleWait {
-  /// Seconds, unless somebody says more or less.
-  public static let usual = 600.0
-}
-
 extension RemoteTmux {
+  /// How long an idle agent is waited for unless somebody says more or less, seconds.
+  public static let usualIdleWait = 600.0
+
   /// Seconds that a look waits for a change: the link is not left alone for longer.
   private static let patience = 4
 

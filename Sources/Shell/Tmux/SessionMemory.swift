@@ -13,30 +13,22 @@ public struct SessionMemory: Equatable, Sendable {
   /// Nothing remembered.
   public init() {}
 
-  /// One step of `reconcile`.
-  public struct Change: Equatable, Sendable {
-    /// What became of it.
-    public enum Kind: String, Sendable { case added, dropped, kept }
-    /// What was done.
-    public let kind: Kind
-    /// The session's name.
-    public let name: String
-  }
-
   /// Holds what is known against the host's list: what was forgotten is added behind the
   /// others, what is gone is dropped, but never the base.
   ///
   /// - Parameter base: the session that is never dropped.
-  /// - Returns: what became of each, in the order of the new list, dropped ones where
-  ///   they stood.
-  public mutating func reconcile(with names: [String], base: String) -> [Change] {
+  /// - Returns: what became of each, `added`, `dropped` or `kept`, in the order of the new list,
+  ///   dropped ones where they stood.
+  public mutating func reconcile(
+    with names: [String], base: String
+  ) -> [(kind: String, name: String)] {
     let there = Set(names)
     var changes = known.map { name in
-      Change(kind: there.contains(name) || name == base ? .kept : .dropped, name: name)
+      (kind: there.contains(name) || name == base ? "kept" : "dropped", name: name)
     }
     let old = Set(known)
-    changes += names.filter { !old.contains($0) }.map { Change(kind: .added, name: $0) }
-    known = changes.filter { $0.kind != .dropped }.map(\.name)
+    changes += names.filter { !old.contains($0) }.map { ("added", $0) }
+    known = changes.filter { $0.kind != "dropped" }.map(\.name)
     if let last, !there.contains(last) { self.last = nil }
     return changes
   }
@@ -115,13 +107,8 @@ extension SessionMemory {
   public static let names = Completion.live {
     let folder = Folders().state
     var names: Set<String> = []
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        FileName.text(Array(bytes.prefix { $0 != 0 }))
-      }
-      guard name.hasPrefix(prefix), let memory = try? load(folder + "/" + name) else { continue }
+    for name in (try? FolderFile.names(in: folder)) ?? [] where name.hasPrefix(prefix) {
+      guard let memory = try? load(folder + "/" + name) else { continue }
       names.formUnion(memory.known)
     }
     return names.sorted()

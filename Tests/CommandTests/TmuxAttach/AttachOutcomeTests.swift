@@ -5,20 +5,12 @@ import Testing
 @testable import tmux_attach
 
 @Suite struct AttachOutcomeTests {
-  private func plan(quiet: Bool = false) throws -> AttachPlan {
-    let request = LinkRequest(
-      destination: try Destination("ada@box"), options: ConnectOptions(), identity: nil,
-      pins: "/pins", stateFolder: "/state")
-    let line = AttachLine(
-      start: try SessionStart(directory: "/srv", harness: "codex --x"), label: "riff", client: "c",
-      nonce: "n")
-    return AttachPlan(request: request, line: line, maxRetries: nil, quiet: quiet)
-  }
-
   private func ended(
     _ ending: Ending, _ answer: AttachAnswer?, failures: Int = 0
   ) throws -> AttachOutcome {
-    .ended(ending, try plan(), answer: answer, failures: failures)
+    .ended(
+      ending, of: try SessionStart(directory: "/srv", harness: "codex --x"), on: "box",
+      answer: answer, failures: failures)
   }
 
   @Test func theRemoteStatusPasses() throws {
@@ -52,9 +44,12 @@ import Testing
   }
 
   @Test func leaving() throws {
-    #expect(AttachOutcome.left(try plan(), hasAttached: true).status == 0)
-    #expect(AttachOutcome.left(try plan(), hasAttached: false).status == 75)
-    #expect(AttachOutcome.left(try plan(), hasAttached: true).messages == ["box: disconnected"])
-    #expect(AttachOutcome.left(try plan(quiet: true), hasAttached: true).messages == [])
+    func left(isQuiet: Bool, hasAttached: Bool) -> AttachOutcome {
+      .left("box", isQuiet: isQuiet, hasAttached: hasAttached)
+    }
+    #expect(left(isQuiet: false, hasAttached: true).status == 0)
+    #expect(left(isQuiet: false, hasAttached: false).status == 75)
+    #expect(left(isQuiet: false, hasAttached: true).messages == ["box: disconnected"])
+    #expect(left(isQuiet: true, hasAttached: true).messages == [])
   }
 }

@@ -55,7 +55,7 @@ import Testing
     var report = CheckReport()
     report.receive("tmux\t/\u{1b}]0;x\u{7}\ttmux\r", harness: "c", word: "c")
     #expect(
-      report.lines.allSatisfy { line in line.text.unicodeScalars.allSatisfy { $0.value >= 0x20 } })
+      report.text.allSatisfy { line in line.unicodeScalars.allSatisfy { $0.value >= 0x20 } })
   }
 
   @Test func theFirstWordOfAHarness() {
@@ -64,12 +64,12 @@ import Testing
       ("$SHELL", "$SHELL"),
       ("~/bin/x -y", "~/bin/x"), ("/opt/a.b_c-d/e", "/opt/a.b_c-d/e"), ("$(x)", nil), ("`x`", nil),
       ("a;b", nil), ("A=1 x", nil), ("'a b'", nil), ("~", nil), ("$HOME/x", nil),
-    ] as [(String, String?)] { #expect(Check.firstWord(harness) == word, "\(harness)") }
+    ] as [(String, String?)] { #expect(CheckReport.firstWord(harness) == word, "\(harness)") }
   }
 
   @Test func theLineToPasteHoldsTheKey() {
     #expect(
-      KeysCommand.command(authorizing: "ssh-ed25519 AAAA me").holds(
+      command(authorizing: "ssh-ed25519 AAAA me").holds(
         "echo 'ssh-ed25519 AAAA me' >> ~/.ssh/authorized_keys"))
   }
 }

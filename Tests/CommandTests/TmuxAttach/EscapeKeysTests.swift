@@ -22,11 +22,11 @@ import Testing
   private func keys(_ text: String) -> EscapeKeys.Part { .keys(Array(text.utf8)) }
 
   @Test func escapesWhereALineBegins() {
-    #expect(typed("~.") == [.command(.end)])
-    #expect(typed("~", ".") == [.command(.end)])
-    #expect(typed("ls\r~.") == [keys("ls\r"), .command(.end)])
-    #expect(typed("ls\n~?x") == [keys("ls\n"), .command(.list), keys("x")])
-    #expect(typed("\r~\u{1a}~.") == [keys("\r"), .command(.suspend), .command(.end)])
+    #expect(typed("~.") == [.end])
+    #expect(typed("~", ".") == [.end])
+    #expect(typed("ls\r~.") == [keys("ls\r"), .end])
+    #expect(typed("ls\n~?x") == [keys("ls\n"), .list, keys("x")])
+    #expect(typed("\r~\u{1a}~.") == [keys("\r"), .suspend, .end])
   }
 
   @Test func noEscapeWithinALine() {
@@ -39,7 +39,7 @@ import Testing
   @Test func aTildeIsHeldForOneByte() {
     #expect(typed("~") == [])
     #expect(typed("~", "x") == [keys("~x")])
-    #expect(typed("~", "\r", "~.") == [keys("~\r"), .command(.end)])
+    #expect(typed("~", "\r", "~.") == [keys("~\r"), .end])
     // An unknown one is not an escape.
     #expect(typed("~R", "~B") == [keys("~R~B")])
     #expect(typed("~\u{1b}[A") == [keys("~\u{1b}[A")])
@@ -48,14 +48,14 @@ import Testing
   @Test func noEscapeInPastedText() {
     let paste = "\u{1b}[200~one\r~.\r~?\u{1b}[201~"
     #expect(typed(paste) == [keys(paste)])
-    #expect(typed(paste, "\r~.") == [keys(paste + "\r"), .command(.end)])
+    #expect(typed(paste, "\r~.") == [keys(paste + "\r"), .end])
     #expect(
       typed("\u{1b}[20", "0~x\r~.", "\u{1b}[201", "~") == [keys("\u{1b}[200~x\r~.\u{1b}[201~")])
   }
 
   @Test(arguments: ["\u{1b}[I", "\u{1b}[O", "\u{1b}[<35;10;5M", "\u{1b}[<0;1;1m", "\u{1b}[?62;c"])
   func whatTheTerminalSendsIsNotTyped(_ sent: String) {
-    #expect(typed("\r", sent, "~.") == [keys("\r" + sent), .command(.end)])
+    #expect(typed("\r", sent, "~.") == [keys("\r" + sent), .end])
     #expect(typed("x", sent, "~.") == [keys("x" + sent + "~.")])
   }
 

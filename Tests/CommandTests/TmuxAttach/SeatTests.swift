@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func statusIsDrawnOnceAndTakenBack() {
-    var status = SeatStatus(host: "box", isSilent: false)
+    var status = StatusLine(host: "box", isSilent: false)
     func show(_ state: StatusLine.State) -> String {
       status.show(state, size, onLastRow: false, isInSequence: false)
     }
@@ -32,15 +32,15 @@ import Testing
     #expect(status.clear(size) == "\r\u{1b}[K")
     #expect(status.clear(size) == "")
     #expect(show(.connecting) != "")
-    var silent = SeatStatus(host: "box", isSilent: true)
+    var silent = StatusLine(host: "box", isSilent: true)
     #expect(silent.show(.connecting, size, onLastRow: true, isInSequence: false) == "")
   }
 
   @Test func theCountdownChangesOnceASecond() {
-    let status = SeatStatus(host: "box", isSilent: false)
+    let status = StatusLine(host: "box", isSilent: false)
     #expect(status.nextChange(until: 10, now: 7.5) == 8)
     #expect(status.nextChange(until: 10, now: 8) == 9)
     #expect(status.nextChange(until: 10, now: 9.5) == 10)
-    #expect(SeatStatus(host: "", isSilent: true).nextChange(until: 10, now: 1) == 10)
+    #expect(StatusLine(host: "", isSilent: true).nextChange(until: 10, now: 1) == 10)
   }
 }

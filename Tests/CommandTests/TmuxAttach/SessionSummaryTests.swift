@@ -12,7 +12,7 @@ import Testing
   }
 
   private func line(_ form: ListForm, _ kinds: AgentState.Kind...) -> String {
-    SessionSummary(form).line(kinds.map { session("n", AgentState($0)) })
+    form.line(kinds.map { session("n", AgentState($0)) })
   }
 
   @Test func counts() {
@@ -37,13 +37,13 @@ import Testing
   @Test func nothingOfOthersIsAControlOrMarkup() throws {
     let state = AgentState(.waiting, reason: "<b>\u{1b}[31m\u{202e}#(x)\nline")
     for form in [ListForm.line, .tmux, .waybar, .i3] {
-      let line = SessionSummary(form).line([session("<i>#[x]\r\n", state)])
+      let line = form.line([session("<i>#[x]\r\n", state)])
       #expect(!line.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202e })
-      let trouble = SessionSummary(form).trouble(.connectFailed(why: "#(x) <b>\u{1b}\n"))
+      let trouble = form.trouble(.connectFailed(why: "#(x) <b>\u{1b}\n"))
       #expect(!trouble.unicodeScalars.contains { $0.value < 0x20 })
       #expect(trouble.contains("○ unreachable") || form == .tmux)
     }
-    let bar = try JSONValue.parse(text: SessionSummary(.waybar).line([session("<i>", state)]))
+    let bar = try JSONValue.parse(text: ListForm.waybar.line([session("<i>", state)]))
     #expect(bar["tooltip"]?.string?.hasPrefix("&lt;i&gt;: waiting: &lt;b&gt;") == true)
   }
 }

@@ -17,7 +17,8 @@ import Testing
     let settings = try Settings(environment: { $0 == "HOME" ? path : nil })
     var options = ConnectOptions()
     change(&options)
-    return try LinkRequest.make(host: host, options: options, settings: settings)
+    return try LinkRequest.make(
+      host: host, options: options, settings: settings, diagnostics: Diagnostics(program: "test"))
   }
 
   @Test func aPlainHost() throws {

@@ -1,16 +1,7 @@
 import Core
 import Shell
 
-struct AttachPlan {
-  var request: LinkRequest
-  var line: AttachLine
-  /// Failed tries in a row before the link is given up; nil for no end.
-  var maxRetries: Int?
-  var quiet: Bool
-
-  var host: String { request.destination.name }
-}
-
+/// What comes of attaching.
 struct AttachOutcome: Equatable {
   var status: Int32 = 0
   /// Ends the process instead.
@@ -18,24 +9,23 @@ struct AttachOutcome: Equatable {
   var messages: [String] = []
 
   /// The user ended it, by an escape.
-  static func left(_ plan: AttachPlan, hasAttached: Bool) -> AttachOutcome {
+  static func left(_ host: String, isQuiet: Bool, hasAttached: Bool) -> AttachOutcome {
     AttachOutcome(
       status: (hasAttached ? ExitStatus.success : .temporary).rawValue,
-      messages: plan.quiet ? [] : ["\(plan.host): disconnected"])
+      messages: isQuiet ? [] : ["\(host): disconnected"])
   }
 
   static func ended(
-    _ ending: Ending, _ plan: AttachPlan, answer: AttachAnswer?, failures: Int
+    _ ending: Ending, of start: SessionStart, on host: String, answer: AttachAnswer?, failures: Int
   ) -> AttachOutcome {
-    let start = plan.line.start
     func refusal(_ failure: HostFailure) -> AttachOutcome {
-      AttachOutcome(status: failure.exitStatus, messages: failure.lines(of: plan.host))
+      AttachOutcome(status: failure.exitStatus, messages: failure.lines(of: host))
     }
     switch (ending, answer) {
     case (.remoteExit, .gone):
       return AttachOutcome(
         status: ExitStatus.negative.rawValue,
-        messages: ["\(plan.host): session \(start.name) ended while the link was down"])
+        messages: ["\(host): session \(start.name) ended while the link was down"])
     case (.remoteExit, .noTmux): return refusal(.noTmux)
     case (.remoteExit, .noFolder): return refusal(.noFolder(start.directory))
     case (.remoteExit, .noHarness): return refusal(.noHarness(start.firstWord ?? start.harness))
@@ -56,7 +46,7 @@ struct AttachOutcome: Equatable {
       let tries =
         failures == 0 ? "" : "gave up after \(failures) more \(failures == 1 ? "try" : "tries"): "
       return AttachOutcome(
-        status: ending.exitStatus, messages: ["\(plan.host): \(tries)\(ending.reason)"])
+        status: ending.exitStatus, messages: ["\(host): \(tries)\(ending.reason)"])
     }
   }
 }
