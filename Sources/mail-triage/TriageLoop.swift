@@ -5,7 +5,7 @@ import Records
 final class TriageLoop {
   private let options: TriageOptions
   private let rules: RuleBook
-  private let command: UrgencyCommand?
+  private let command: CommandRun?
   private let diagnostics: Diagnostics
   private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
   private var told: ToldItems
@@ -20,7 +20,9 @@ final class TriageLoop {
     _ options: TriageOptions, _ rules: RuleBook, _ told: ToldItems, _ diagnostics: Diagnostics
   ) {
     (self.options, self.rules, self.told, self.diagnostics) = (options, rules, told, diagnostics)
-    command = options.command.map { UrgencyCommand($0, timeout: options.timeout) }
+    command = options.command.map {
+      CommandRun(["/bin/sh", "-c", $0], limit: 64 << 10, timeout: options.timeout)
+    }
     faults = FaultLog(diagnostics)
   }
 
@@ -171,16 +173,16 @@ final class TriageLoop {
     guard let line else {
       return faults.line(path, number, "longer than \(Incoming.longestRecord) bytes")
     }
-    let found: RecordItem
+    let found: Item?
     do throws(Failure) {
-      found = try RecordItem(line)
+      found = try Item.read(record: line)
     } catch {
       guard let torn = TornLine(line) else { return faults.line(path, number, error.reason) }
       for part in torn.records { try receive(record: part, path, number) }
       if let fault = torn.fault { faults.line(path, number, fault.reason) }
       return
     }
-    if case .item(let item) = found { try tell(item) }
+    if let found { try tell(found) }
   }
 
   private func tell(_ item: Item) throws {
@@ -191,7 +193,9 @@ final class TriageLoop {
       // It may take long: what is there is not kept back.
       try settle(isLast: false)
       do throws(CommandRun.Failure) {
-        verdict.urgency = try command.urgency(of: item.record(verdict))
+        let answer = try command.output(input: item.record(verdict))
+        guard let urgency = Self.urgency(in: answer) else { throw .broken("printed no urgency") }
+        verdict.urgency = urgency
       } catch {
         if case .interrupted(let signal) = error { try leave(by: signal) }
         faults.file("--exec: \(item.kind)/\(item.id)", error.reason)
@@ -203,6 +207,22 @@ final class TriageLoop {
     told.add(item)
     count += 1
     try told.save(isLast: false)
+  }
+
+  /// What a command of the user's says of how soon an item matters: the first word that it prints, or
+  /// that member of its JSON object. Of other JSON, whole or not, no word is an answer. Nothing of the
+  /// item stands in its words or its environment: it reads the record.
+  static func urgency(in answer: [UInt8]) -> NotificationRecord.Urgency? {
+    let text = String(decoding: answer, as: UTF8.self)
+    let word: String?
+    if let value = try? answer.withUnsafeBytes({ try JSONValue.parse($0) }) {
+      word = value["urgency"]?.string
+    } else if let first = text.first(where: { !$0.isWhitespace }), "{[".contains(first) {
+      word = nil
+    } else {
+      word = text.split { !$0.isLetter }.first.map(String.init)
+    }
+    return word.flatMap { NotificationRecord.Urgency(rawValue: $0.lowercased()) }
   }
 
   /// Writes what is complete, before something that may take time.

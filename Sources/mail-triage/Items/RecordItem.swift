@@ -1,28 +1,21 @@
 import Core
 import Records
 
-enum RecordItem {
-  case item(Item)
-  /// Known, and nothing to be told of: one's own words, half a message, what was read.
-  case nothing
-
-  init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-    let object: JSONValue
-    object = try JSONValue.parse(bytes)
+extension Item {
+  /// What a record is; nil for one that is known, and of which nothing is to be told: one's own
+  /// words, half a message, what was read.
+  static func read(record bytes: UnsafeRawBufferPointer) throws(Failure) -> Item? {
+    let object = try JSONValue.parse(bytes)
     guard object.isObject else { throw Failure("not a JSON object") }
-    let found: Item?
-    if object["contractVersion"] != nil {
-      found = try Self.event(object)
-    } else if object["type"]?.string == RecordType.message.rawValue, object["backend"] != nil {
-      found = try Self.message(bytes)
-    } else if object["conversationId"] != nil, object["body"] != nil || object["bodyPlain"] != nil {
-      found = try Self.mail(object)
-    } else if object["lastMessageAt"] != nil, object["subject"] != nil {
-      found = try Self.conversation(object)
-    } else {
-      throw Failure("nothing that comes in, as far as is known")
+    if object["contractVersion"] != nil { return try event(object) }
+    if object["type"]?.string == RecordType.message.rawValue, object["backend"] != nil {
+      return try message(bytes)
     }
-    self = found.map(RecordItem.item) ?? .nothing
+    if object["conversationId"] != nil, object["body"] != nil || object["bodyPlain"] != nil {
+      return try mail(object)
+    }
+    if object["lastMessageAt"] != nil, object["subject"] != nil { return try conversation(object) }
+    throw Failure("nothing that comes in, as far as is known")
   }
 
   private static func event(_ object: JSONValue) throws(Failure) -> Item? {
@@ -40,7 +33,7 @@ enum RecordItem {
       throw Failure("has no messageId")
     }
     var item = Item(
-      kind: "message", id: Item.joined([platform, place, message].compactMap { $0 }),
+      kind: "message", id: joined([platform, place, message].compactMap { $0 }),
       platform: platform, category: "message")
     item.name = actor["displayName"]?.string ?? actor["userName"]?.string ?? ""
     item.senders = [actor["userName"]?.text, actor["platformUserId"]?.text].compactMap { $0 }
@@ -69,7 +62,7 @@ enum RecordItem {
     let backend = message.origin.backend.rawValue
     let place = [backend, message.origin.profile, message.thread, message.id]
     var item = Item(
-      kind: "message", id: Item.joined(place.compactMap { $0 }), platform: backend,
+      kind: "message", id: joined(place.compactMap { $0 }), platform: backend,
       category: "message")
     item.name = message.author ?? message.origin.profile ?? backend
     item.senders = [message.author].compactMap { $0 }
@@ -86,7 +79,7 @@ enum RecordItem {
     guard let id = object["id"]?.text else { throw Failure("has no id") }
     if object["isInbound"]?.bool == false { return nil }
     var item = Item(kind: "mail", id: id, platform: "mail", category: "email")
-    fill(&item, object)
+    item.fill(object)
     let plain = cut(object["bodyPlain"])
     item.text = plain.isEmpty ? HTMLText.plain(cut(object["body"])) : plain
     item.thread = object["conversationId"]?.text
@@ -102,23 +95,23 @@ enum RecordItem {
     // What comes later in a conversation is other news.
     let last = object["lastMessageAt"]?.text ?? ""
     var item = Item(kind: "mail", id: "\(id)/\(last)", platform: "mail", category: "email")
-    fill(&item, object)
+    item.fill(object)
     item.text = cut(object["preview"])
     item.thread = id
     item.time = time(object["lastMessageAt"])
     return item
   }
 
-  private static func fill(_ item: inout Item, _ object: JSONValue) {
-    if let from = object["from"].flatMap(addresses)?.first {
-      item.name = from.name
-      item.senders = [from.address].filter { !$0.isEmpty }
+  private mutating func fill(_ object: JSONValue) {
+    if let from = object["from"].flatMap(Self.addresses)?.first {
+      name = from.name
+      senders = [from.address].filter { !$0.isEmpty }
     }
-    item.recipients = ["to", "cc"].flatMap { name in
-      (object[name]?.elements ?? []).prefix(MailAddress.most).flatMap { addresses($0) }
+    recipients = ["to", "cc"].flatMap { name in
+      (object[name]?.elements ?? []).prefix(MailAddress.most).flatMap(Self.addresses)
         .map(\.address)
     }
-    item.subject = PlainText.line(cut(object["subject"]))
+    subject = PlainText.line(Self.cut(object["subject"]))
   }
 
   private static func addresses(_ value: JSONValue) -> [MailAddress] {

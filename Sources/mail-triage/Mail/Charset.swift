@@ -1,4 +1,5 @@
 import CLibc
+import Core
 
 /// The texts that bytes of a mail stand for: those of UTF-8, and by iconv(3) of all others.
 struct Charset: Equatable {
@@ -17,14 +18,9 @@ struct Charset: Equatable {
       return
     }
     // Anything else in it would be more than a name to iconv(3).
-    guard
-      name.utf8.allSatisfy({ byte in
-        switch byte {
-        case 0x30...0x39, 0x61...0x7a, 0x28, 0x29, 0x2b, 0x2d, 0x2e, 0x3a, 0x5f: true
-        default: false
-        }
-      })
-    else { return nil }
+    guard name.utf8.allSatisfy({ $0.isAlphanumeric || "()+-.:_".utf8.contains($0) }) else {
+      return nil
+    }
     let known = Self.wider[name] ?? name
     guard !name.isEmpty, clibc_charset_is_known(known) != 0 else { return nil }
     self.name = known.uppercased()

@@ -1,11 +1,5 @@
 /// The words of a header that are not ASCII, `=?utf-8?Q?caf=C3=A9?=` (RFC 2047).
 enum EncodedWords {
-  private struct Word {
-    let charset: Charset
-    let bytes: [UInt8]
-    let end: Int
-  }
-
   /// A header's text with its encoded words decoded, and the blanks between two of them
   /// left out. Those with a character set that is not known stay as they are.
   static func decode(_ header: String) -> String {
@@ -44,7 +38,9 @@ enum EncodedWords {
   /// What is longer, without an end, is none, bytes: 75 are allowed.
   private static let mostOfWord = 2000
 
-  private static func word(_ text: [UInt8], _ start: Int) -> Word? {
+  private static func word(
+    _ text: [UInt8], _ start: Int
+  ) -> (charset: Charset, bytes: [UInt8], end: Int)? {
     let question = UInt8(ascii: "?")
     guard start + 1 < text.count, text[start + 1] == question else { return nil }
     // The names of character sets have 40 letters at most; a language may follow.
@@ -65,6 +61,6 @@ enum EncodedWords {
     case UInt8(ascii: "b"): bytes = TransferCode.base64(code[..<end])
     default: return nil
     }
-    return Word(charset: charset, bytes: bytes, end: end + 2)
+    return (charset, bytes, end + 2)
   }
 }

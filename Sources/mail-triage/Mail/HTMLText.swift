@@ -1,3 +1,5 @@
+import Core
+
 /// What a page of HTML says, without its tags. Enough for a preview: nothing is laid out, and
 /// what is hidden by a style is not.
 enum HTMLText {
@@ -92,11 +94,5 @@ enum HTMLText {
       number > 0, let scalar = Unicode.Scalar(number)
     else { return nil }
     return (String(scalar), close + 1)
-  }
-}
-
-extension UInt8 {
-  var isAlphanumeric: Bool {
-    (0x30...0x39).contains(self) || (0x61...0x7a).contains(self | 0x20)
   }
 }

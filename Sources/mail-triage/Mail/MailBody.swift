@@ -1,3 +1,5 @@
+import Core
+
 /// What the body of a mail says first: its text, and what else came with it (RFC 2045, 2046).
 struct MailBody {
   private(set) var text: String?

@@ -4,14 +4,10 @@ import Core
 /// made out: what is broken is passed over.
 enum TransferCode {
   /// The bytes of base64. What is none of its letters is passed over; the first `=` ends it.
-  static func base64(_ code: some Sequence<UInt8>) -> [UInt8] {
-    var letters: [UInt8] = []
-    for byte in code {
-      if byte == UInt8(ascii: "=") { break }
-      switch byte {
-      case 0x41...0x5a, 0x61...0x7a, 0x30...0x39, 0x2b, 0x2f: letters.append(byte)
-      default: continue
-      }
+  static func base64(_ code: some Collection<UInt8>) -> [UInt8] {
+    let end = UInt8(ascii: "=")
+    var letters = code.prefix { $0 != end }.filter {
+      $0.isAlphanumeric || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/")
     }
     if letters.count % 4 == 1 { letters.removeLast() }
     return letters.withUnsafeBytes { Base64.bytes(of: $0) }

@@ -69,7 +69,7 @@ import Testing
     ("{\"urgency\":\"INFO\"}\n", "info"), ("urgent, for {it} is", "urgent"),
   ])
   func answers(text: String, word: String?) {
-    #expect(UrgencyCommand.urgency(Array(text.utf8))?.rawValue == word)
+    #expect(TriageLoop.urgency(in: Array(text.utf8))?.rawValue == word)
   }
 }
 
