@@ -141,8 +141,9 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
       Command("share-inbox", "Records", "Screen", "Shell", "CCrypto"),
       Command("bus-put", "Records", "Bus", "CLibc"),
       Command("bus-get", "Records", "Bus", "CLibc"),
-      // The charsets of iconv(3) are files of the system, which a static program may not fit.
-      Command("mail-triage", "Records", "CLibc"),
+      // The charsets of iconv(3) are files of the system, which a static program may not fit. Prose:
+      // the names of characters in HTML.
+      Command("mail-triage", "Records", "Prose", "CLibc"),
       // CCrypto: the signature of a token.
       Command("voice-token", "CLibc", "CCrypto"),
     ], []

@@ -1,4 +1,5 @@
 import Core
+import Prose
 
 /// What a page of HTML says, without its tags. Enough for a preview: nothing is laid out, and
 /// what is hidden by a style is not.
@@ -76,7 +77,8 @@ enum HTMLText {
     return nil
   }
 
-  private static let blanks = [
+  private static let usual = [
+    "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
     "nbsp": " ", "ensp": " ", "emsp": " ", "thinsp": " ", "shy": "", "zwnj": "", "zwj": "",
     "lrm": "", "rlm": "", "ZeroWidthSpace": "",
   ]
@@ -87,7 +89,7 @@ enum HTMLText {
     guard let close = code.firstIndex(of: UInt8(ascii: ";")) else { return nil }
     let word = String(decoding: code[..<close], as: UTF8.self)
     if !word.hasPrefix("#") {
-      return (blanks[word] ?? HTMLNames.text(word)).map { ($0, close + 1) }
+      return (usual[word] ?? characters(named: word)).map { ($0, close + 1) }
     }
     let isHex = word.hasPrefix("#x") || word.hasPrefix("#X")
     guard let number = UInt32(word.dropFirst(isHex ? 2 : 1), radix: isHex ? 16 : 10),
