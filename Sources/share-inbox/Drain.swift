@@ -1,16 +1,17 @@
 import CLibc
 import Core
+import Screen
 import Shell
 
 /// Hands over what is in the inbox, the oldest first. A file leaves only when it has
 /// arrived; whatever happens before, it is still queued.
 struct Drain {
-  let folder: InboxFolder
+  var folder: InboxFolder
   let options: InboxOptions
-  let output: ItemOutput
+  let output: RowOutput
   let diagnostics: Diagnostics
   let handover: any Handover
-  var said = Said()
+  private let said = Said()
 
   struct Result {
     var status = ExitStatus.success.rawValue
@@ -19,30 +20,35 @@ struct Drain {
     var failure: HostFailure?
   }
 
-  private var notes: ItemNotes { ItemNotes(folder: folder) }
+  init(
+    _ folder: InboxFolder, _ options: InboxOptions, _ output: RowOutput, _ diagnostics: Diagnostics,
+    _ handover: any Handover
+  ) {
+    (self.folder, self.options, self.output) = (folder, options, output)
+    (self.diagnostics, self.handover) = (diagnostics, handover)
+  }
 
   /// Hands over all that is there, then purges what has been there for longer than one says.
   func run(saysForeign: Bool) throws -> Result {
     var result = Result()
     let found = try folder.scan()
     say(found.foreign.filter { saysForeign || $0.isItem })
-    let waiting = found.items.filter { notes.note($0.name)?.isFinal != true }
+    let waiting = found.items.filter { folder.note(of: $0.name)?.isFinal != true }
     if !waiting.isEmpty { try hand(over: waiting, &result) }
     try output.flush()
     if result.status == ExitStatus.success.rawValue, found.foreign.contains(where: \.isItem) {
       result.status = ExitStatus.failure.rawValue
     }
     // It may be the only copy: nothing goes unasked.
-    for old in try Purge(folder: folder, age: options.age ?? .infinity, now: .now()).run() {
+    for old in try folder.purge(olderThan: options.age ?? .infinity, now: .now()) {
       diagnostics.error(old.item.path, old.problem ?? "purged: it could not be delivered in time")
     }
     return result
   }
 
   private func hand(over items: [InboxItem], _ result: inout Result) throws {
-    var pending = items
     // Nothing that will never be sent needs a connection.
-    pending = try pending.filter { item in
+    let pending = try items.filter { item in
       guard item.size > options.maxSize else { return true }
       try report(obstacle(to: item), item, &result)
       return false
@@ -113,7 +119,7 @@ struct Drain {
     }
     // All have been typed: none stays queued because another one cannot be written.
     let items = zip(open, receipts).map { finish($0, $1, &result) }
-    try output.write(items)
+    try output.list(items.map(\.record), .inboxItems)
     try output.flush()
     return true
   }
@@ -142,7 +148,7 @@ struct Drain {
       return error
     }
     progress.clear()
-    try output.write([finish(open, receipt, &result)])
+    try output.list([finish(open, receipt, &result).record], .inboxItems)
     try output.flush()
     return nil
   }
@@ -161,8 +167,7 @@ struct Drain {
       let reason = "delivered, but changed since: kept here"
       diagnostics.error(item.path, reason)
       keep(reason, isFinal: true, item)
-      item.state = .failed
-      item.reason = reason
+      (item.state, item.reason) = (.failed, reason)
       result.status = ExitStatus.failure.rawValue
     } else {
       let code = folder.remove(name, opened: open.descriptor)
@@ -171,7 +176,7 @@ struct Drain {
         diagnostics.error(item.path, "delivered, but cannot be removed: \(why)")
         result.status = ExitStatus.failure.rawValue
       }
-      notes.drop(name)
+      folder.dropNote(of: name)
       item.state = .delivered
     }
     result.delivered += 1
@@ -202,10 +207,8 @@ struct Drain {
       diagnostics.error(item.path, reason)
       keep(reason, isFinal: true, item)
       var failed = item
-      failed.state = .failed
-      failed.reason = reason
-      failed.time = .now()
-      try output.write([failed])
+      (failed.state, failed.reason, failed.time) = (.failed, reason, .now())
+      try output.list([failed.record], .inboxItems)
       if result.status == ExitStatus.success.rawValue {
         result.status = ExitStatus.failure.rawValue
       }
@@ -214,7 +217,7 @@ struct Drain {
 
   private func keep(_ reason: String, isFinal: Bool, _ item: InboxItem) {
     do throws(Failure) {
-      try notes.keep(.init(isFinal: isFinal, reason: reason, time: .now()), of: item.name)
+      try folder.keep(reason, isFinal: isFinal, of: item.name)
     } catch {
       diagnostics.say(error.message)
     }

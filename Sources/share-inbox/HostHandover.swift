@@ -5,8 +5,8 @@ final class HostHandover: Handover {
   private let options: InboxOptions
   let name: String
   private let session: String
-  private let label: String
   private let calls: HostCalls
+  private let tmux: RemoteTmux
   private var folder: String?
   private var canBatch = true
 
@@ -14,26 +14,27 @@ final class HostHandover: Handover {
   private static let batchCount = 32
   private static let batchSize = 1 << 20
 
-  init(_ options: InboxOptions, name: String, session: String, label: String, _ calls: HostCalls) {
-    self.options = options
-    (self.name, self.session, self.label) = (name, session, label)
-    self.calls = calls
+  init(_ options: InboxOptions, name: String, session: String, _ calls: HostCalls, label: String) {
+    (self.options, self.name, self.session, self.calls) = (options, name, session, calls)
+    tmux = RemoteTmux(calls, label: label)
   }
 
   func begin() throws(HostFailure) {
-    folder = try asking { tmux throws(HostFailure) in try tmux.inbox(for: session) }
+    folder = try asking(try tmux.inbox(for: session))
+  }
+
+  private func inbox() throws(HostFailure) -> String {
+    if folder == nil { try begin() }
+    return folder ?? ""
   }
 
   func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HostFailure) -> Receipt {
-    if folder == nil { try begin() }
-    let folder = folder ?? ""
+    let folder = try inbox()
     let (path, typing) = typing(item, folder)
     let delivery = Delivery(
       typing: typing, folder: folder, name: item.item.name.text,
       file: (item.descriptor, item.size))
-    let outcome = try asking { tmux throws(HostFailure) in
-      try tmux.deliver(delivery, progress: progress)
-    }
+    let outcome = try asking(try tmux.deliver(delivery, progress: progress))
     return Receipt(session: session, remotePath: path, isOther: outcome == .other)
   }
 
@@ -42,8 +43,7 @@ final class HostHandover: Handover {
   }
 
   func hand(_ items: [OpenItem]) throws(HostFailure) -> [Receipt]? {
-    if folder == nil { try begin() }
-    let folder = folder ?? ""
+    let folder = try inbox()
     var files: [BatchDelivery.File] = []
     var receipts: [Receipt] = []
     for item in items {
@@ -56,9 +56,7 @@ final class HostHandover: Handover {
       receipts.append(Receipt(session: session, remotePath: path))
     }
     do throws(HostFailure) {
-      try asking { tmux throws(HostFailure) in
-        try tmux.deliver(BatchDelivery(files, folder: folder))
-      }
+      try asking(try tmux.deliver(BatchDelivery(files, folder: folder)))
     } catch {
       // Its host may have no tar; or whatever it is, it is found out one at a time.
       if !error.stopsDrain { canBatch = false }
@@ -110,10 +108,10 @@ final class HostHandover: Handover {
 
   /// A link that brought no answer is given up.
   private func asking<Answer>(
-    _ question: (RemoteTmux) throws(HostFailure) -> Answer
+    _ question: @autoclosure () throws(HostFailure) -> Answer
   ) throws(HostFailure) -> Answer {
     do throws(HostFailure) {
-      return try question(RemoteTmux(calls, label: label))
+      return try question()
     } catch {
       switch error {
       case .noSession, .noTmux, .busy, .asks, .stateUnknown, .noAgentPane: break
@@ -154,18 +152,12 @@ enum PathText {
   static func word(_ path: String) -> String {
     var text = ""
     for scalar in path.unicodeScalars {
-      if scalar.isASCII && !isPlain(UInt8(scalar.value)) { text += "\\" }
+      let isPlain =
+        UInt8(exactly: scalar.value)?.isAlphanumeric ?? true
+        || "/._-+:,@%=".unicodeScalars.contains(scalar)
+      if scalar.isASCII && !isPlain { text += "\\" }
       text.unicodeScalars.append(scalar)
     }
     return text
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: Array("/._-+:,@%=".utf8).contains(byte)
-    }
   }
 }

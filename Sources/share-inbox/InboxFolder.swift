@@ -105,76 +105,125 @@ final class InboxFolder {
   }
 }
 
-/// What is remembered of an item beside its file: why it is still in the inbox,
-/// and whether it is to be tried again. Kept in hidden files of the inbox.
-struct ItemNotes {
-  struct Note: Equatable {
-    var isFinal: Bool
-    /// One line, lower case.
-    var reason: String
-    var time: Timestamp
-  }
-
-  let folder: InboxFolder
-
-  /// The note of an item, nil without one or when it cannot be read: then the item is
-  /// queued, which loses nothing.
-  func note(_ name: ItemName) -> Note? {
-    guard
-      let bytes = FolderFile.read(Self.fileName(name), in: folder.descriptor, limit: 1 << 16),
+/// What is remembered of an item beside its file: why it is still in the inbox, and whether it is to
+/// be tried again. Kept in hidden files of the inbox.
+extension InboxFolder {
+  /// Nil without a note or when it cannot be read: then the item is queued, which loses nothing.
+  /// The reason is one line, lower case.
+  func note(of name: ItemName) -> (isFinal: Bool, reason: String, time: Timestamp)? {
+    guard let bytes = FolderFile.read(Self.noteFile(name), in: descriptor, limit: 1 << 16),
       let value = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) }),
       let reason = value["reason"]?.string
     else { return nil }
     let time = value["time"]?.string.flatMap { Timestamp(rfc3339: $0) }
-    return Note(
-      isFinal: value["state"]?.string == InboxItem.State.failed.rawValue, reason: reason,
-      time: time ?? Timestamp(seconds: name.epoch))
+    let isFinal = value["state"]?.string == InboxItem.State.failed.rawValue
+    return (isFinal, reason, time ?? Timestamp(seconds: name.epoch))
   }
 
   /// Keeps a note; one that says what is known already is not written again.
-  func keep(_ note: Note, of name: ItemName) throws(Failure) {
-    if let known = self.note(name), known.isFinal == note.isFinal, known.reason == note.reason {
-      return
-    }
-    let state: InboxItem.State = note.isFinal ? .failed : .queued
-    let text =
-      RecordText().string("state", state.rawValue).string("reason", note.reason).time(note.time)
-      .text
-      + "\n"
-    let file = Self.fileName(name)
-    let code = FolderFile.replace(file, in: folder.descriptor, with: Array(text.utf8))
-    guard code == 0 else {
-      throw Failure(Folders.join(folder.path, file), systemReason(code))
-    }
+  func keep(_ reason: String, isFinal: Bool, of name: ItemName) throws(Failure) {
+    if let known = note(of: name), known.isFinal == isFinal, known.reason == reason { return }
+    let state: InboxItem.State = isFinal ? .failed : .queued
+    let line = RecordText().string("state", state.rawValue).string("reason", reason).time(.now())
+      .line
+    let file = Self.noteFile(name)
+    let code = FolderFile.replace(file, in: descriptor, with: line)
+    guard code == 0 else { throw Failure(Folders.join(path, file), systemReason(code)) }
   }
 
-  func drop(_ name: ItemName) { unlinkat(folder.descriptor, Self.fileName(name), 0) }
+  func dropNote(of name: ItemName) { unlinkat(descriptor, Self.noteFile(name), 0) }
 
+  /// An item with what is remembered of it.
   func completed(_ item: InboxItem) -> InboxItem {
     var item = item
-    if let note = note(item.name) {
+    if let note = note(of: item.name) {
       item.state = note.isFinal ? .failed : .queued
-      item.reason = note.reason
-      item.time = note.time
+      (item.reason, item.time) = (note.reason, note.time)
     }
     if isHeld(item.name) { item.state = .sending }
     return item
   }
 
   private func isHeld(_ name: ItemName) -> Bool {
-    let file = clibc_open_in(folder.descriptor, name.text, O_RDONLY)
+    let file = clibc_open_in(descriptor, name.text, O_RDONLY)
     guard file >= 0 else { return false }
     defer { close(file) }
     return clibc_lock(file) != 0 && systemError == EWOULDBLOCK
   }
 
-  static func id(ofFile name: [UInt8]) -> String? {
-    let text = FileName.text(name)
+  static func id(ofNote text: String) -> String? {
     guard text.hasPrefix(prefix), text.hasSuffix(suffix) else { return nil }
     return String(text.dropFirst(prefix.count).dropLast(suffix.count))
   }
 
   private static let prefix = ".note-"
   private static let suffix = ".json"
-  private static func fileName(_ name: ItemName) -> String { prefix + name.id + suffix }
+  private static func noteFile(_ name: ItemName) -> String { prefix + name.id + suffix }
+}
+
+extension InboxFolder {
+  /// Seconds.
+  static let usualAge = 86_400.0
+
+  /// Removes what is older; an item that is being sent now stays. What could not be removed has a
+  /// problem. With an infinite age, in seconds, leftovers alone go.
+  func purge(
+    olderThan age: Double, now: Timestamp
+  ) throws(Failure) -> [(item: InboxItem, problem: String?)] {
+    var results: [(InboxItem, String?)] = []
+    var kept: Set<String> = []
+    for item in try scan().items {
+      guard isOld(item, age, now) else {
+        kept.insert(item.name.id)
+        continue
+      }
+      let file = clibc_open_in(descriptor, item.name.text, O_RDONLY)
+      guard file >= 0 else { continue }
+      defer { close(file) }
+      guard clibc_lock(file) == 0 else {
+        kept.insert(item.name.id)
+        continue
+      }
+      var gone = item
+      (gone.state, gone.reason, gone.time) = (.failed, "purged", now)
+      let code = remove(item.name, opened: file)
+      if code == 0 { dropNote(of: item.name) } else { kept.insert(item.name.id) }
+      results.append((gone, code == 0 ? nil : systemReason(code)))
+    }
+    try removeLeftovers(kept, age, now)
+    return results
+  }
+
+  /// By the time in its name, which is when it was dropped: a picture of last year
+  /// that was moved in just now is new here. A time that is still to come says nothing;
+  /// that of the content has to do. What waited on a bus is here since it came.
+  private func isOld(_ item: InboxItem, _ age: Double, _ now: Timestamp) -> Bool {
+    let since = max(item.name.epoch, BusIntake.arrival(of: item.name, in: self) ?? 0)
+    guard since > now.seconds else { return Double(now.seconds - since) >= age }
+    return self.age(of: item.name.text, now).map { $0 >= age } ?? false
+  }
+
+  /// How long nothing was written to a regular file, seconds; nil where there is none.
+  private func age(of name: String, _ now: Timestamp) -> Double? {
+    var status = stat()
+    guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.isRegular else {
+      return nil
+    }
+    return Double(now.seconds - FileVersion(status).modified / 1_000_000_000)
+  }
+
+  /// Files that an interrupted `add` left, and notes of items that have gone.
+  private func removeLeftovers(
+    _ kept: Set<String>, _ age: Double, _ now: Timestamp
+  ) throws(Failure) {
+    for name in try names().map(FileName.text) where name.hasPrefix(".") {
+      if let id = Self.id(ofNote: name) {
+        if !kept.contains(id) { unlinkat(descriptor, name, 0) }
+      } else if let since = self.age(of: name, now) {
+        let least = age.isFinite ? max(age, Self.usualAge) : Self.usualAge
+        let isLeft = name.hasPrefix(Deposit.temporaryPrefix) && since >= least
+        if isLeft || BusIntake.isLeft(name, age: since) { unlinkat(descriptor, name, 0) }
+      }
+    }
+  }
 }

@@ -26,28 +26,12 @@ struct InboxItem: Sendable {
   }
 }
 
-final class ItemOutput {
-  private let rows: RowOutput
-
-  init(_ options: InboxOptions) {
-    rows = RowOutput(form: options.form, look: options.look, isQuiet: options.quiet)
-  }
-
-  func write(_ items: [InboxItem]) throws(WriteFailure) {
-    try rows.list(items.map(\.record), Self.listing)
-  }
-
-  func tellEmpty(_ diagnostics: Diagnostics) {
-    rows.tellEmpty("no file waits in the inbox: share-inbox add FILE puts one there", diagnostics)
-  }
-
-  func flush() throws(WriteFailure) { try rows.flush() }
-
-  private static let listing = Listing(
+extension Listing {
+  static let inboxItems = Listing(
     columns: [
       .text("NAME", "name", gives: true),
       .status("STATE", "state"),
-      Listing.Column("SIZE", isRight: true) { .bytes($0["size"]?.integer ?? 0) },
+      Column("SIZE", isRight: true) { .bytes($0["size"]?.integer ?? 0) },
       .time("TIME", "time"),
       .text("SESSION", "session"),
       .text("REMOTE", "remote_path", gives: true),

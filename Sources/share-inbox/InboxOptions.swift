@@ -141,29 +141,20 @@ struct InboxOptions {
   }
 
   private static func job(_ word: String, _ rest: [String]) throws(UsageError) -> Job {
-    func atMost(_ count: Int) throws(UsageError) {
-      if rest.count > count { throw UsageError("\(word): \(rest[count]) is one word too many") }
+    let most = ["list": 0, "purge": 0, "drain": 1, "watch": 1][word]
+    if let most, rest.count > most {
+      throw UsageError("\(word): \(rest[most]) is one word too many")
     }
-    func atLeastOne(_ what: String) throws(UsageError) -> [String] {
-      if rest.isEmpty { throw UsageError("\(word): no \(what)") }
-      return rest
-    }
+    let what = ["add": "file", "retry": "id", "remove": "id"][word]
+    if let what, rest.isEmpty { throw UsageError("\(word): no \(what)") }
     switch word {
-    case "add": return .add(try atLeastOne("file"))
-    case "list":
-      try atMost(0)
-      return .list
-    case "drain":
-      try atMost(1)
-      return .drain(rest.first)
-    case "watch":
-      try atMost(1)
-      return .watch(rest.first)
-    case "purge":
-      try atMost(0)
-      return .purge
-    case "retry": return .retry(try atLeastOne("id"))
-    case "remove": return .remove(try atLeastOne("id"))
+    case "add": return .add(rest)
+    case "list": return .list
+    case "drain": return .drain(rest.first)
+    case "watch": return .watch(rest.first)
+    case "purge": return .purge
+    case "retry": return .retry(rest)
+    case "remove": return .remove(rest)
     default:
       let same = ["ls": "list", "rm": "remove", "delete": "remove", "send": "add", "upload": "add"]
       let hint =

@@ -6,39 +6,31 @@ import Shell
 /// be made again, when the session appears. What the system tells of the folder is a
 /// hint; the folder is looked at in any case.
 final class InboxWatch {
-  private let path: String
-  private let makeDrain: (InboxFolder) -> Drain
-  private let makeIntake: () throws(Failure) -> BusIntake?
+  private var drain: Drain
+  private let bus: InboxBus?
   /// What takes files from a bus; nil without one, and while it is not started again.
   private var intake: BusIntake?
   private var intakeDue = 0.0
-  private let handover: any Handover
   private let host: HostHandover?
-  private let diagnostics: Diagnostics
-  private var folder: InboxFolder
   private var hint: Int32
   /// What was there before the last drain, where the system does not tell what has come.
   private var known: Set<[UInt8]> = []
   private var schedule = WatchSchedule()
   private var isDown = false
   private var lastUse = 0.0
-
   /// Seconds from one start of what takes files from a bus to the next.
   private static let intakeRest = 2.0
   /// Seconds for which an idle link is kept.
   private static let linkLife = 60.0
 
-  init(
-    _ folder: InboxFolder, _ handover: any Handover, diagnostics: Diagnostics,
-    makeDrain: @escaping (InboxFolder) -> Drain,
-    makeIntake: @escaping () throws(Failure) -> BusIntake?
-  ) {
-    path = folder.path
-    (self.folder, self.handover) = (folder, handover)
-    host = handover as? HostHandover
-    (self.diagnostics, self.makeDrain, self.makeIntake) = (diagnostics, makeDrain, makeIntake)
-    hint = clibc_folder_watch(folder.path)
+  init(_ drain: Drain, _ bus: InboxBus?) {
+    (self.drain, self.bus) = (drain, bus)
+    host = drain.handover as? HostHandover
+    hint = clibc_folder_watch(drain.folder.path)
   }
+
+  private var folder: InboxFolder { drain.folder }
+  private var diagnostics: Diagnostics { drain.diagnostics }
 
   /// Until a signal, which ends the process, or a failure that no later try can mend.
   func run() throws -> Int32 {
@@ -48,7 +40,7 @@ final class InboxWatch {
       if schedule.isDue(now) {
         try reopen()
         known = names
-        let result = try makeDrain(folder).run(saysForeign: schedule.isFirst)
+        let result = try drain.run(saysForeign: schedule.isFirst)
         if let failure = result.failure {
           if case .interrupted(let signal) = failure { Process.die(by: signal) }
           if !WatchSchedule.isWorthWaiting(failure) {
@@ -68,7 +60,9 @@ final class InboxWatch {
   private func takeIn() throws -> Int32? {
     let now = Clock.monotonic
     if intake == nil, now >= intakeDue {
-      intake = try makeIntake()
+      if let bus {
+        intake = try BusIntake(bus, ends: false, maxSize: drain.options.maxSize, diagnostics)
+      }
       intakeDue = intake == nil ? .infinity : now + Self.intakeRest
     }
     guard let intake else { return nil }
@@ -118,15 +112,14 @@ final class InboxWatch {
   /// A folder that was removed or put aside is looked for by its name again.
   private func reopen() throws {
     var ours = stat()
-    if let named = stat(following: path), fstat(folder.descriptor, &ours) == 0,
-      named.st_ino == ours.st_ino,
-      named.st_dev == ours.st_dev
+    if let named = stat(following: folder.path), fstat(folder.descriptor, &ours) == 0,
+      named.st_ino == ours.st_ino, named.st_dev == ours.st_dev
     {
       return
     }
-    folder = try InboxFolder(path: path)
+    drain.folder = try InboxFolder(path: folder.path)
     if hint >= 0 { close(hint) }
-    hint = clibc_folder_watch(path)
+    hint = clibc_folder_watch(folder.path)
   }
 
   private func tell(_ result: Drain.Result) {
@@ -140,7 +133,7 @@ final class InboxWatch {
   }
 
   private func say(_ failure: HostFailure) {
-    for line in failure.lines(of: handover.name) { diagnostics.say(line) }
+    for line in failure.lines(of: drain.handover.name) { diagnostics.say(line) }
   }
 }
 

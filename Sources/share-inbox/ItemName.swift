@@ -96,18 +96,14 @@ struct ItemName: Equatable, Sendable {
 
   /// Whether a suffix is one: 1 to 8 letters and digits of ASCII.
   static func isSuffix(_ bytes: [UInt8]) -> Bool {
-    1...8 ~= bytes.count && bytes.allSatisfy { isDigit($0) || isLetter($0) }
+    1...8 ~= bytes.count && bytes.allSatisfy(\.isAlphanumeric)
   }
 
   private static let dash = UInt8(ascii: "-")
   private static let dot = UInt8(ascii: ".")
 
   private static func isPlain(_ byte: UInt8) -> Bool {
-    isDigit(byte) || isLetter(byte) || byte == dash || byte == dot || byte == UInt8(ascii: "_")
-  }
-
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")) ~= byte | 0x20
+    byte.isAlphanumeric || byte == dash || byte == dot || byte == UInt8(ascii: "_")
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
