@@ -48,16 +48,8 @@ final class Feed {
     let drawsStats = options.showsStats && isatty(1) == 1
     let signals = drawsStats ? TerminalSignals(window: true, stops: false) : nil
     self.signals = signals
-    let taken = Box()
-    screen = FeedScreen(options) {
-      if taken.signal == nil { taken.signal = signals?.take().ending }
-      return taken.signal != nil
-    }
-    interrupted = taken
+    screen = FeedScreen(options) { signals?.isEnding == true }
   }
-
-  private final class Box { var signal: Int32? }
-  private let interrupted: Box
 
   func run() throws {
     try RecordInput.each(
@@ -71,7 +63,7 @@ final class Feed {
   }
 
   func endIfSignalled() {
-    if let signal = ending ?? interrupted.signal { Process.die(by: signal) }
+    if let signal = ending ?? signals?.take().ending { Process.die(by: signal) }
   }
 
   private func readLines(of input: inout RecordInput) throws {

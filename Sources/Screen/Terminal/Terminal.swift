@@ -159,7 +159,7 @@ public enum TerminalCodes {
 }
 
 /// The signals that a command handles with the terminal: those that end it, and the window's.
-public struct TerminalSignals {
+public final class TerminalSignals {
   /// What came since the last look.
   public struct Taken {
     /// The process is to end by this signal.
@@ -170,10 +170,10 @@ public struct TerminalSignals {
     public var isStopped = false
     /// The process goes on after a stop (CONT).
     public var isContinued = false
-
-    /// Nothing came.
-    public init() {}
   }
+
+  /// What `isEnding` found.
+  private var pending = Taken()
 
   /// Starts watching; one that the parent had ignored stays ignored.
   ///
@@ -200,9 +200,17 @@ public struct TerminalSignals {
     return poll(&entries, 2, milliseconds) > 0 && entries[0].revents != 0
   }
 
+  /// Whether one that ends the process came; asked by writes that wait. All that came stays to be
+  /// taken.
+  public var isEnding: Bool {
+    pending = take()
+    return pending.ending != nil
+  }
+
   /// Takes what came.
   public func take() -> Taken {
-    var taken = Taken()
+    var taken = pending
+    pending = Taken()
     while let number = EndSignals.next() {
       switch number {
       case SIGWINCH: taken.isResized = true
