@@ -19,6 +19,12 @@ struct CardLayout {
   var isNarrow: Bool { (width ?? .max) < 60 }
   var limit: Int { width.map { max($0, Self.least) * 4 } ?? 2000 }
 
+  func cut(_ line: Line) -> Line { width.map { line.cut(to: $0) } ?? line }
+
+  func line(_ text: String, _ style: Style) -> Line {
+    cut(Line(Plain.line(text, limit: (width ?? 4000) * 4), style))
+  }
+
   /// The cells behind an indent; nil for no limit.
   func room(behind indent: Int) -> Int? { width.map { max($0 - indent, Self.least) } }
 

@@ -1,3 +1,5 @@
+import Core
+import Records
 import Screen
 
 struct Row {
@@ -32,5 +34,71 @@ struct Row {
       line.add(fact.text, fact.style)
     }
     return line
+  }
+
+  mutating func took(_ milliseconds: Double?) {
+    if let milliseconds { facts.append(Line.Span(Amount.duration(milliseconds), .dim)) }
+  }
+}
+
+// MARK: - The parts of a turn
+
+extension Row {
+  /// A part as it stands in a tree, or in a node of a graph.
+  init(_ record: ConversationRecord, limit: Int) {
+    switch record {
+    case .thread: break
+    case .message(let message):
+      let mark = Mark(message.role)
+      gap = 1
+      head.add("\(mark.sign) ", mark.style)
+      head.add("\(message.author.map { Plain.line($0, limit: 80) } ?? mark.word):", .dim)
+      subject.add(
+        Plain.line(message.text, limit: limit), message.role == .thinking ? .dim : .plain)
+      if message.state != .final {
+        facts.append(Line.Span(message.state.rawValue, Style(Palette.warning)))
+      }
+    case .turn(let turn):
+      self = Row(turn, limit: limit)
+    case .toolCall(let call):
+      self = Row(CallView(call), limit: limit)
+    case .approval(let approval):
+      let mark = Mark(approval.state)
+      head.add("\(mark.sign) ", mark.style)
+      head.add("approval \(Self.name(approval.tool, 40))")
+      if let summary = approval.summary { subject.add(Plain.line(summary, limit: limit)) }
+      facts.append(Line.Span(mark.word, mark.style))
+    }
+  }
+
+  /// A turn within another.
+  ///
+  /// - Parameter now: the time where that is to count for one that goes on.
+  init(_ turn: TurnRecord, limit: Int, indent: Int = 0, now: Timestamp? = nil) {
+    let mark = Mark(turn.state)
+    head.add(Fit.spaces(indent))
+    head.add("\(mark.sign) ", mark.style)
+    head.add(Self.name(turn.agent ?? "turn", 40), .bold)
+    if let reason = turn.reason { subject.add(Plain.line(reason, limit: limit), .dim) }
+    if turn.state != .completed { facts.append(Line.Span(mark.word, mark.style)) }
+    facts += Totals(turn).facts
+    took((turn.ended ?? now)?.milliseconds(since: turn.started))
+  }
+
+  init(_ call: CallView, limit: Int, indent: Int = 0, most: Int = 40, now: Timestamp? = nil) {
+    let record = call.record
+    let mark = Mark(record.state)
+    head.add(Fit.spaces(indent))
+    head.add("\(mark.sign) ", mark.style)
+    head.add(Self.name(record.tool, most), Style(Palette.tool))
+    if let text = call.renderer.subject(of: call) { subject.add(Plain.line(text, limit: limit)) }
+    if record.state != .succeeded { facts.append(Line.Span(mark.word, mark.style)) }
+    facts += call.renderer.facts(call)
+    let end = record.ended ?? (record.state == .running ? now : nil)
+    took(record.milliseconds.map { Double($0) } ?? end?.milliseconds(since: record.started))
+  }
+
+  static func name(_ text: String, _ cells: Int) -> String {
+    Fit.truncate(Plain.line(text, limit: 200), to: cells)
   }
 }

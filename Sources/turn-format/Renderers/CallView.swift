@@ -9,11 +9,13 @@ struct CallView {
   static let longest = 400
 
   let record: ToolCallRecord
+  let renderer: CallRenderer
   /// What it was called with; nil when nothing was told, or too much.
   let arguments: JSONValue?
 
   init(_ record: ToolCallRecord) {
     self.record = record
+    renderer = CallRenderer.of(record.tool)
     arguments = record.arguments.flatMap { bytes in
       bytes.count > Self.mostRead ? nil : bytes.withUnsafeBytes { try? JSONValue.parse($0) }
     }

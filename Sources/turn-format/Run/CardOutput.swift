@@ -50,13 +50,6 @@ final class CardOutput {
     }
   }
 
-  func write(plain lines: [String]) throws(WriteFailure) {
-    for line in lines {
-      try writer.write(line)
-      try writer.newline()
-    }
-  }
-
   func draw(_ live: [Line]) throws(WriteFailure) {
     try writer.write(region.update(settled: settled, live: live, size: size, depth: depth))
     settled = []
@@ -75,4 +68,55 @@ final class CardOutput {
   }
 
   func forget() { region.forget() }
+}
+
+extension [[Line]] {
+  /// Cards that go on, in so many rows.
+  func fitted(to rows: Int) -> [Line] {
+    guard count <= rows else {
+      let hidden = count - rows + 1
+      return [Line("… \(hidden) more turns", .dim)]
+        + dropFirst(hidden).map { $0.first ?? Line() }
+    }
+    var room = shares(of: rows)
+    // What short cards leave went to the long ones; the newest is seen best.
+    var left = rows - room.reduce(0, +)
+    for index in indices.reversed() {
+      let more = Swift.min(left, self[index].count - room[index])
+      room[index] += more
+      left -= more
+    }
+    return zip(self, room).flatMap { Self.cut($0, to: $1) }
+  }
+
+  private func shares(of rows: Int) -> [Int] {
+    var open = [Int](indices)
+    var room = map { _ in 0 }
+    var left = rows
+    while !open.isEmpty {
+      let share = left / open.count
+      let small = open.filter { self[$0].count <= share }
+      if small.isEmpty {
+        for index in open { room[index] = share }
+        return room
+      }
+      for index in small {
+        room[index] = self[index].count
+        left -= self[index].count
+      }
+      open.removeAll { self[$0].count <= share }
+    }
+    return room
+  }
+
+  private static func cut(_ card: [Line], to rows: Int) -> [Line] {
+    guard card.count > rows, let first = card.first else { return card }
+    switch rows {
+    case ..<1: return []
+    case 1: return [first]
+    default:
+      let last = card.suffix(rows - 2)
+      return [first, Line("  … \(card.count - 1 - last.count) more lines", .dim)] + last
+    }
+  }
 }

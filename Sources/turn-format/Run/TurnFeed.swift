@@ -24,31 +24,20 @@ final class TurnFeed {
   var isMistaken: Bool { hasOthers && !hasTurns }
   var isEmpty: Bool { !hasOthers && !hasTurns }
 
-  private final class Box { var taken = TerminalSignals.Taken() }
-  private let interrupted = Box()
-
   init(_ options: TurnFormatOptions, _ diagnostics: Diagnostics) {
     self.options = options
     faults = FaultLog(diagnostics)
-    pages = StoryPages(options)
+    pages = StoryPages(options.form)
     left = options.count ?? .max
     // Only what is drawn in place has to be put in order before the end.
     let draws = options.form != .dot && Terminal.canDraw(1)
     let signals = draws ? TerminalSignals(window: true) : nil
     self.signals = signals
-    let box = interrupted
-    output = CardOutput(options) {
-      guard let signals else { return false }
-      let taken = signals.take()
-      box.taken.ending = box.taken.ending ?? taken.ending
-      box.taken.isResized = box.taken.isResized || taken.isResized
-      box.taken.isStopped = box.taken.isStopped || taken.isStopped
-      return box.taken.ending != nil
-    }
+    output = CardOutput(options) { signals?.isEnding == true }
   }
 
   func run() throws {
-    try output.write(plain: pages.start)
+    if options.form == .dot { try output.write(DotGraph.start.map { Line($0) }) }
     try RecordInput.each(
       options.files, writtenTo: FileIdentity(descriptor: 1), until: { left <= 0 },
       fault: { file, reason in try fault { $0.file(file, reason) } },
@@ -58,7 +47,7 @@ final class TurnFeed {
   }
 
   func endIfSignalled() {
-    if let signal = ending ?? interrupted.taken.ending { Process.die(by: signal) }
+    if let signal = ending ?? signals?.take().ending { Process.die(by: signal) }
   }
 
   private func readLines(of input: inout RecordInput) throws {
@@ -93,13 +82,8 @@ final class TurnFeed {
 
   private func show(_ stories: [Story]) throws(WriteFailure) {
     for story in stories where left > 0 {
-      let layout = self.layout(isLive: false)
-      let thread = book.thread(of: story)
-      if options.form == .dot {
-        try output.write(plain: pages.graph(story, thread, layout))
-      } else {
-        try output.write(pages.lines(story, thread, layout))
-      }
+      let text = StoryText(story, book.thread(of: story), layout(isLive: false))
+      try output.write(pages.lines(text))
       if story.key.kind == .turn { left -= 1 }
     }
   }
@@ -108,7 +92,7 @@ final class TurnFeed {
 
   private func layout(isLive: Bool) -> CardLayout {
     var layout = CardLayout(width: output.width, isExpanded: options.isExpanded)
-    if let tail = options.tail { layout.tail = tail }
+    layout.tail = options.isExpanded ? .max : options.tail ?? layout.tail
     if isLive { (layout.now, layout.rows) = (.now(), output.rows) }
     return layout
   }
@@ -120,7 +104,7 @@ final class TurnFeed {
 
   private func finish() throws(WriteFailure) {
     if left > 0 { try show(book.finish()) }
-    try output.write(plain: pages.end)
+    if options.form == .dot { try output.write(DotGraph.end.map { Line($0) }) }
     try output.settle()
   }
 
@@ -158,10 +142,12 @@ final class TurnFeed {
     let open = book.open
     // Of more than the window has rows, one line each is seen of the last.
     let hidden = max(0, open.count - output.rows)
-    let cards = open.enumerated().map { index, story in
-      index < hidden ? [] : pages.live(story, book.thread(of: story), layout)
+    let cards = open.enumerated().map { index, story -> [Line] in
+      if index < hidden { return [] }
+      let text = StoryText(story, book.thread(of: story), layout)
+      return options.form == .cards ? text.card : text.tree
     }
-    try output.draw(LiveCards.fit(cards, rows: output.rows))
+    try output.draw(cards.fitted(to: output.rows))
   }
 
   private func isReadable(
@@ -178,17 +164,13 @@ final class TurnFeed {
 
   private func handleSignals() throws(WriteFailure) {
     guard let signals else { return }
-    var taken = signals.take()
-    taken.ending = taken.ending ?? interrupted.taken.ending
-    let isResized = taken.isResized || interrupted.taken.isResized
-    let isStopped = taken.isStopped || interrupted.taken.isStopped
-    interrupted.taken = TerminalSignals.Taken()
+    let taken = signals.take()
     if let signal = taken.ending {
       ending = signal
       try finish()
       Process.die(by: signal)
     }
-    if isStopped {
+    if taken.isStopped {
       try output.leave()
       clibc_stop()
       // Among them is the one that let it go on.
@@ -196,7 +178,7 @@ final class TurnFeed {
     } else if taken.isContinued {
       output.forget()
     }
-    if isStopped || taken.isContinued || isResized {
+    if taken.isStopped || taken.isContinued || taken.isResized {
       output.measure()
       nextDraw = -.infinity
     }

@@ -27,13 +27,8 @@ struct PartKey: Hashable {
 
 extension ConversationRecord {
   var parent: PartKey? {
-    switch self {
-    case .thread: nil
-    case .message(let message): message.turn.map { PartKey(message.origin, .turn, $0) }
-    case .turn(let turn): turn.parent.map { PartKey(turn.origin, .turn, $0) }
-    case .toolCall(let call): call.turn.map { PartKey(call.origin, .turn, $0) }
-    case .approval(let approval): approval.turn.map { PartKey(approval.origin, .turn, $0) }
-    }
+    if case .turn(let turn) = self { return turn.parent.map { PartKey(turn.origin, .turn, $0) } }
+    return turn.map { PartKey(record.origin, .turn, $0) }
   }
 
   var call: PartKey? {

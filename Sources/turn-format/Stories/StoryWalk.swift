@@ -1,5 +1,6 @@
 import Core
 import Records
+import Screen
 
 extension Story {
   struct Step {
@@ -85,15 +86,11 @@ struct Totals: Equatable {
   init(_ story: Story, steps: [Story.Step]) {
     self.init(story.turn)
     let turns = steps.compactMap { step in
-      if case .turn(let turn) = step.part.record { (turn, step.depth) } else { nil }
+      if case .turn(let turn) = step.part.record { (Totals(turn), step.depth) } else { nil }
     }
-    if inputTokens == nil {
-      inputTokens = Self.sum(turns.map { ($0.usage?.inputTokens, $1) }, Self.add)
-    }
-    if outputTokens == nil {
-      outputTokens = Self.sum(turns.map { ($0.usage?.outputTokens, $1) }, Self.add)
-    }
-    if cost == nil { cost = Self.sum(turns.map { ($0.cost, $1) }, +) }
+    inputTokens = inputTokens ?? Self.sum(turns.map { ($0.inputTokens, $1) }, Self.add)
+    outputTokens = outputTokens ?? Self.sum(turns.map { ($0.outputTokens, $1) }, Self.add)
+    cost = cost ?? Self.sum(turns.map { ($0.cost, $1) }, +)
   }
 
   private static func add(_ one: Int, _ other: Int) -> Int {
@@ -115,5 +112,15 @@ struct Totals: Equatable {
     return total
   }
 
-  var isEmpty: Bool { inputTokens == nil && outputTokens == nil && cost == nil }
+  var facts: [Line.Span] {
+    var facts: [Line.Span] = []
+    if let count = inputTokens {
+      facts.append(Line.Span("\(Amount.count(Double(count))) in", .dim))
+    }
+    if let count = outputTokens {
+      facts.append(Line.Span("\(Amount.count(Double(count))) out", .dim))
+    }
+    if let cost { facts.append(Line.Span(Amount.money(cost))) }
+    return facts
+  }
 }

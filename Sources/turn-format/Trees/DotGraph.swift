@@ -15,33 +15,27 @@ struct DotGraph {
   private var count = 0
   private var threads: [String: String] = [:]
 
-  mutating func lines(_ story: Story, thread: StoryBook.Thread, _ layout: CardLayout) -> [String] {
+  mutating func lines(_ text: StoryText) -> [String] {
+    let story = text.story
     var lines: [String] = []
-    let home = node(of: story, thread, &lines)
-    let steps = story.walk()
+    let home = node(of: story, text.thread, &lines)
     let top = next()
     var words: [String]
     if story.key.kind == .turn {
-      words = [Mark(story.turn?.state).word]
-      words += [story.turn?.agent ?? thread.agent, story.turn?.reason].compactMap(\.self)
-        .map { Self.short($0) }
-      words.append(Facts.of(Totals(story, steps: steps)).map(\.text).joined(separator: " · "))
+      words = [Mark(story.turn?.state).word] + text.words.map { Self.short($0) }
+      words.append(text.totals.facts.map(\.text).joined(separator: " · "))
     } else {
       words = story.parts[story.key].map { Self.words(of: $0.record) } ?? []
     }
     if let started = story.started {
-      words.append(layout.clock(started))
-      if story.key.kind == .turn,
-        let took = (story.ended ?? story.latest)?.milliseconds(since: started)
-      {
-        words.append(Amount.duration(took))
-      }
+      words.append(text.layout.clock(started))
+      if story.key.kind == .turn, let took = text.took { words.append(Amount.duration(took)) }
     }
     lines.append(Self.node(top, words, colour: story.parts[story.key]?.record))
     lines.append("  \(home) -> \(top);")
     // The node of the part that each depth is in.
     var above = [top]
-    for step in steps {
+    for step in text.steps {
       let name = next()
       above.removeLast(max(0, above.count - step.depth - 1))
       lines.append(Self.node(name, Self.words(of: step.part.record), colour: step.part.record))
@@ -73,7 +67,7 @@ struct DotGraph {
   }
 
   private static func words(of record: ConversationRecord) -> [String] {
-    let label = StepLabel(record, limit: 4 * widest)
+    let label = Row(record, limit: 4 * widest)
     let first = label.head.text + (label.subject.spans.isEmpty ? "" : " " + label.subject.text)
     return [Fit.truncate(first, to: widest), label.facts.map(\.text).joined(separator: " · ")]
   }

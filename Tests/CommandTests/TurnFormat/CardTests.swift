@@ -17,26 +17,24 @@ import Testing
   }
 
   private func details(_ call: CallView, tail: Int = 5) -> [String] {
-    CallRenderers.of(call.record.tool).details(of: call, DetailRoom(cells: 40, tail: tail))
-      .map(\.text)
+    call.renderer.details(call, CardLayout(width: 40, tail: tail)).map(\.text)
   }
 
   private func facts(_ call: CallView) -> [String] {
-    CallRenderers.of(call.record.tool).facts(of: call).map(\.text)
+    call.renderer.facts(call).map(\.text)
   }
 
   @Test(arguments: [
-    ("run_bash", "ShellRenderer"), ("Bash", "ShellRenderer"), ("web_search", "SearchRenderer"),
-    ("mcp__web__search", "SearchRenderer"), ("Browser.fetch", "FetchRenderer"),
-    ("fs/read_file", "FileRenderer"), ("a:b", "OtherRenderer"), ("", "OtherRenderer"),
-    ("__", "OtherRenderer"),
+    ("run_bash", CallRenderer.shell), ("Bash", .shell), ("web_search", .search),
+    ("mcp__web__search", .search), ("Browser.fetch", .fetch), ("fs/read_file", .file),
+    ("a:b", .other), ("", .other), ("__", .other),
   ])
-  func areFoundByTheToolsName(_ tool: String, _ renderer: String) {
-    #expect("\(CallRenderers.of(tool))" == renderer)
+  func areFoundByTheToolsName(_ tool: String, _ renderer: CallRenderer) {
+    #expect(CallRenderer.of(tool).tools == renderer.tools)
   }
 
   @Test func eachToolHasOne() {
-    let tools = CallRenderers.all.flatMap { Array($0.tools) }
+    let tools = CallRenderer.all.flatMap(\.tools)
     #expect(Set(tools).count == tools.count)
     #expect(tools.allSatisfy { $0 == $0.lowercased() })
   }
@@ -63,7 +61,7 @@ import Testing
   ])
   func aSearchShowsItsFirstResults(_ output: String, _ facts: [String], _ details: [String]) {
     let call = call("web_search", #"{"query":"q"}"#, output)
-    #expect(SearchRenderer.subject(of: call) == "q")
+    #expect(call.renderer.subject(of: call) == "q")
     #expect(self.facts(call) == facts)
     #expect(self.details(call) == details)
   }
@@ -76,7 +74,7 @@ import Testing
   ])
   func aPageShowsItsStatusSizeAndTitle(_ output: String, _ facts: [String], _ details: [String]) {
     let call = call("web_fetch", #"{"url":"https://u"}"#, output)
-    #expect(FetchRenderer.subject(of: call) == "https://u")
+    #expect(call.renderer.subject(of: call) == "https://u")
     #expect(self.facts(call) == facts)
     #expect(self.details(call).map { $0.trimmingEnd } == details.map { $0.trimmingEnd })
   }
@@ -127,7 +125,7 @@ extension String {
     let cards = heights.enumerated().map { card, height in
       (0..<height).map { Line("\(card).\($0)") }
     }
-    return LiveCards.fit(cards, rows: rows).map(\.text)
+    return cards.fitted(to: rows).map(\.text)
   }
 
   @Test func whatFitsIsWhole() {
