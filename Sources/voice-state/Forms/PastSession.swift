@@ -3,48 +3,23 @@ import Core
 import Screen
 
 extension [PastSession] {
-  func lines(at now: Timestamp, guilds: [String: String] = [:]) -> [Line] {
+  func lines(at now: Timestamp, guilds: [String: String]) -> [Line] {
+    let titles = ["started", "ended", "took", "mode", "end", "guild", "session"].map(\.dim)
     let rows = map { session in
-      [
-        session.startedAt.map { TimeText.absolute($0, zone: TimeText.local) } ?? "-",
-        Age.text(session.endedAt, at: now) ?? "-",
-        session.seconds.map { Amount.duration($0 * 1000) } ?? "-",
-        Untrusted.text(session.mode, or: "-"), Untrusted.text(session.reason, or: "-"),
-        Untrusted.text(session.guild.flatMap { guilds[$0] })
-          ?? Untrusted.text(session.guild, or: "-"),
-        Untrusted.text(session.id, or: "-"),
+      let reason = Untrusted.text(session.reason, or: "-")
+      let isBad = reason.holds("error") || reason.holds("lost")
+      let guild = session.guild.flatMap { guilds[$0] }
+      return [
+        Line(session.startedAt.map { TimeText.absolute($0, zone: TimeText.local) } ?? "-"),
+        Line(session.endedAt.map { TimeText.relative($0, now: now) } ?? "-"),
+        Line(session.seconds.map { Amount.duration($0 * 1000) } ?? "-"),
+        Line(Untrusted.text(session.mode, or: "-")), Line(reason, isBad ? .error : .plain),
+        (Untrusted.text(guild) ?? Untrusted.text(session.guild, or: "-")).dim,
+        Line(Untrusted.text(session.id, or: "-")),
       ]
     }
-    let titles = ["started", "ended", "took", "mode", "end", "guild", "session"]
-    let widths = titles.indices.map { column in
-      (rows + [titles]).map { CellWidth.of($0[column]) }.max() ?? 0
-    }
-    func line(_ cells: [String], _ style: (Int) -> Style) -> Line {
-      var line = Line()
-      for (column, cell) in cells.enumerated() {
-        let isLast = column == cells.count - 1
-        let text = column == 2 ? Fit.padStart(cell, to: widths[column]) : cell
-        line.add(isLast ? text : Fit.padEnd(text, to: widths[column]), style(column))
-        if !isLast { line.add("  ") }
-      }
-      return line
-    }
-    guard !rows.isEmpty else { return [] }
-    return [line(titles) { _ in .dim }]
-      + rows.map { cells in
-        line(cells) { column in
-          switch column {
-          case 4:
-            cells[4].holds("error") || cells[4].holds("lost") ? Style(Palette.error) : .plain
-          case 5: .dim
-          default: .plain
-          }
-        }
-      }
-  }
-
-  func filtered(_ filter: SessionFilter) -> [PastSession] {
-    self.filter { filter.takes(id: $0.id, guild: $0.guild) }
+    let columns: [Grid.Column] = [.left, .left, .right, .left, .left, .left, .left]
+    return rows.isEmpty ? [] : Grid.lines(columns, width: .max) { [titles] + rows }
   }
 
   func limited(since: Timestamp? = nil, count: Int?) -> [PastSession] {

@@ -6,6 +6,11 @@ import Screen
 /// for each where there is no colour. Both take one cell, so nothing moves. The dot
 /// between facts stays, as in the forms of one line.
 enum Drawing {
+  private static let signs = "─━│▏▎▍▌▋▊▉█▁▂▃▄▅▆▇●◆○◌✓✗×…↵→▸←◂♪↑↓–—“”‘’"
+  private static let letters = "-=||||#####___--^^**oo+xx~/>><<#^v--\"\"''"
+  private static let plain = Dictionary(
+    uniqueKeysWithValues: zip(signs.unicodeScalars, letters.unicodeScalars))
+
   static func line(_ line: Line, depth: ColourDepth) -> Line {
     depth == .none ? ascii(line) : line
   }
@@ -17,42 +22,11 @@ enum Drawing {
 
   static func ascii(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
-    var out = ""
-    out.reserveCapacity(text.utf8.count)
-    for scalar in text.unicodeScalars { out.unicodeScalars.append(plain(scalar) ?? scalar) }
-    return out
-  }
-
-  private static func plain(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
-    switch scalar {
-    case "─", "━": scalar == "━" ? "=" : "-"
-    case "│", "▏", "▎", "▍": "|"
-    case "▌", "▋", "▊", "▉", "█": "#"
-    case "▁", "▂", "▃": "_"
-    case "▄", "▅": "-"
-    case "▆", "▇": "^"
-    case "●", "◆": "*"
-    case "○", "◌": "o"
-    case "✓": "+"
-    case "✗", "×": "x"
-    case "…": "~"
-    case "↵": "/"
-    case "→", "▸": ">"
-    case "←", "◂": "<"
-    case "♪": "#"
-    case "↑": "^"
-    case "↓": "v"
-    case "–", "—": "-"
-    case "“", "”": "\""
-    case "‘", "’": "'"
-    default: nil
-    }
+    return String(String.UnicodeScalarView(text.unicodeScalars.map { plain[$0] ?? $0 }))
   }
 }
 
 struct Canvas {
-  static let usualWidth = 80
-
   let depth: ColourDepth
   private let fixed: Int?
 
@@ -71,7 +45,7 @@ struct Canvas {
     {
       return number
     }
-    return Self.usualWidth
+    return 80
   }
 
   func text(_ lines: [Line], width: Int) -> String {
