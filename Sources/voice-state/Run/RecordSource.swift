@@ -6,44 +6,34 @@ import Screen
 
 final class RecordSource {
   private let name: String
-  private var input: RecordInput
-  private let onFault: (_ file: String, _ line: Int, _ reason: String) -> Void
-  private var joiner = RecordJoiner()
-  private(set) var hasFaults = false
-  var clock: RecordClock
   private let isFile: Bool
+  private var input: RecordInput
+  private var joiner = RecordJoiner()
+  var faults: FaultLog
+  var clock: RecordClock
 
-  enum Effect {
-    case none, action, state
-    case link(String, String?, Double?)
-  }
-
-  init(
-    _ file: String, speed: Double = 1,
-    onFault: @escaping (_ file: String, _ line: Int, _ reason: String) -> Void
-  ) throws(Failure) {
-    self.onFault = onFault
+  init(_ file: String, speed: Double, _ faults: FaultLog) throws(Failure) {
+    self.faults = faults
     clock = RecordClock(speed: speed)
     name = file == "-" ? "standard input" : file
     input = try RecordInput(path: file, .lines)
     isFile = input.isFile
   }
 
-  /// Reads to the end.
+  /// Reads to the end, or until no more is to be waited for or received.
   func read(
     wait: (Int32) -> Bool, receive: (VoiceRecord, Timestamp?) -> Bool
   ) throws {
     var goesOn = true
+    func take(_ bytes: UnsafeRawBufferPointer, _ number: Int) {
+      if goesOn { goesOn = self.receive(bytes, number, receive) }
+    }
     while goesOn,
       let line = try input.next(beforeBlocking: { if !wait($0) { throw Enough() } })
     {
-      joiner.add(line.bytes) { bytes, number in
-        if goesOn { goesOn = self.receive(bytes, number, receive) }
-      }
+      joiner.add(line.bytes, take)
     }
-    joiner.finish { bytes, number in
-      if goesOn { _ = self.receive(bytes, number, receive) }
-    }
+    joiner.finish(take)
   }
 
   private func receive(
@@ -61,30 +51,25 @@ final class RecordSource {
         goesOn = self.receive(record, line, receive)
       }
       if let reason = torn == nil ? error.reason : torn?.fault?.reason {
-        hasFaults = true
-        onFault(name, line, reason)
+        faults.line(name, line, reason)
       }
     }
     return goesOn
   }
 
-  func apply(_ record: VoiceRecord, _ received: Timestamp?, to feed: inout VoiceFeed) -> Effect {
+  func apply(_ record: VoiceRecord, _ received: Timestamp?, to feed: inout VoiceFeed) {
     let at = Clock.monotonic
     switch record {
     case .state(let state):
       feed.receive(state, at: received)
       setClock(received, feed: &feed, at)
-      return .state
     case .session(let session):
       feed.receive(session, at: received)
       setClock(received, feed: &feed, at)
-      return .state
     case .news(let news):
       feed.receive(news)
       if let time = received ?? news.at { clock.set(time, at: at) }
-      return .action
-    case .link(let type, let reason, let wait): return .link(type, reason, wait)
-    case .other: return .none
+    case .link, .other: break
     }
   }
 
@@ -104,7 +89,7 @@ struct RecordClock {
   private let speed: Double
   private var stopped: Timestamp?
 
-  init(speed: Double = 1) { self.speed = speed }
+  init(speed: Double) { self.speed = speed }
 
   /// A record came that tells the time.
   mutating func set(_ time: Timestamp, at clock: Double) {

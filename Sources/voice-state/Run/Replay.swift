@@ -3,18 +3,11 @@ import CLibc
 import Core
 import Screen
 
-final class Replay {
-  private let options: StateOptions
-  private let diagnostics: Diagnostics
-  /// Oldest first.
-  private var events: [ClankyVoice.PastEvent] = []
-
-  init(_ options: StateOptions, _ diagnostics: Diagnostics) {
-    (self.options, self.diagnostics) = (options, diagnostics)
-  }
-
-  func run(_ backend: ClankyVoice, _ wanted: String) throws -> ExitStatus {
-    events = try backend.events(of: wanted)
+/// A past session, as its events tell it.
+extension Run {
+  func replay(_ backend: ClankyVoice, _ wanted: String) throws -> ExitStatus {
+    // Oldest first.
+    var events = try backend.events(of: wanted)
     if events.isEmpty {
       let past = try backend.past(guild: options.filter.guild, limit: ClankyVoice.mostPast)
       let ids = Set(past.compactMap(\.id).filter { $0.hasPrefix(wanted) })
@@ -24,30 +17,22 @@ final class Replay {
       }
       if let one = ids.first, one != wanted { events = try backend.events(of: one) }
     }
-    guard !events.isEmpty else {
+    guard let last = events.last else {
       diagnostics.error("session \(wanted)", "the backend knows no events of it")
       return .negative
     }
-    return try show()
-  }
-
-  private func show() throws -> ExitStatus {
     if options.isQuiet { return .success }
-    if options.form == .json { return try json() }
-    let isScreen = isatty(1) == 1 && options.form ?? .text == .text
-    if !isScreen && options.form == .text { return try once() }
-    return try watched()
-  }
-
-  private func once() throws -> ExitStatus {
-    var feed = VoiceFeed(keepsEnded: true)
-    for event in events { feed.receive(event.news) }
-    return try Once(options, diagnostics).show(&feed, at: events.last?.at ?? .now())
+    if options.form == .json { return try write(events) }
+    if options.form == .text, isatty(1) != 1 {
+      var feed = VoiceFeed(keepsEnded: true)
+      for event in events { feed.receive(event.news) }
+      return try show(&feed, at: last.at)
+    }
+    return try watch(events)
   }
 
   /// The events' own bytes.
-  private func json() throws -> ExitStatus {
-    let writer = RecordWriter()
+  private func write(_ events: [ClankyVoice.PastEvent]) throws -> ExitStatus {
     var timeline = Timeline(events.map(\.at), speed: options.speed)
     for (index, event) in events.prefix(options.count ?? events.count).enumerated() {
       if let due = timeline.due(index, at: Clock.monotonic) {
@@ -56,20 +41,20 @@ final class Replay {
           poll(nil, 0, Int32(min(max((due - Clock.monotonic) * 1000, 1), 60_000)))
         }
       }
-      try JSONLines.write(event.bytes, to: writer)
+      try writer.write(record: event.bytes)
     }
     try writer.flush()
     return .success
   }
 
-  private func watched() throws -> ExitStatus {
-    let watch = try Watch.make(options, diagnostics)
+  private func watch(_ events: [ClankyVoice.PastEvent]) throws -> ExitStatus {
+    let watch = try Watch(options, diagnostics)
     let isScreen = watch.screen != nil
     // A pipe is not kept waiting unless it is asked for.
     var timeline = Timeline(events.map(\.at), speed: options.speed ?? (isScreen ? 1 : nil))
     watch.link.phase = .open
     var index = 0
-    watch.time = { [events] in
+    watch.time = {
       timeline.now(at: Clock.monotonic) ?? events[min(max(index - 1, 0), events.count - 1)].at
     }
     watch.note = { timeline.words(at: Clock.monotonic) }
@@ -171,8 +156,8 @@ struct Timeline {
   /// `3:12/10:05 x2`.
   func words(at clock: Double) -> String {
     guard let speed, let last = offsets.last else { return "" }
-    let done = Self.clock(position(at: clock))
-    var text = "\(done)/\(Self.clock(last))"
+    func text(of seconds: Double) -> String { Amount.clock(Int64(min(max(seconds, 0), 1e12))) }
+    var text = "\(text(of: position(at: clock)))/\(text(of: last))"
     if speed != 1 { text += " x" + Self.number(speed) }
     if isPaused && position < last { text += " paused" }
     return text
@@ -185,13 +170,5 @@ struct Timeline {
 
   private static func number(_ value: Double) -> String {
     value == value.rounded() ? "\(Int64(value))" : "\((value * 100).rounded() / 100)"
-  }
-
-  private static func clock(_ seconds: Double) -> String {
-    let whole = Int64(min(max(seconds, 0), 1e12))
-    func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
-    let minutes = whole / 60
-    return minutes < 60
-      ? "\(minutes):\(two(whole % 60))" : "\(minutes / 60):\(two(minutes % 60)):\(two(whole % 60))"
   }
 }

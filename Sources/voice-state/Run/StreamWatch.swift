@@ -141,12 +141,7 @@ final class StreamWatch: StreamLoop {
   }
 
   override func lost(_ reason: String, wait: Double) {
-    let clock = Clock.monotonic
-    var since = clock
-    if case .down(_, let first, _) = watch.link.phase { since = first }
-    watch.link.phase = .down(reason: Visible.line(reason), since: since, retryAt: clock + wait)
-    watch.feed.linkLost()
-    watch.changed(isState: false)
+    watch.lost(reason, wait: wait)
     if watch.screen == nil {
       say("stream is down: \(reason); next try in \(Amount.duration(wait * 1000))")
     }

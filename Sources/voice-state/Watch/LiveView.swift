@@ -12,7 +12,6 @@ final class LiveView: WatchView {
   let terminal: Terminal
   private let canvas: Canvas
   private let isReplay: Bool
-  private let interrupted: () -> Bool
   private var differ = FrameDiffer()
   private var scroll = ScrollState()
   private var decoder = KeyDecoder()
@@ -24,55 +23,52 @@ final class LiveView: WatchView {
   private var helps = false
   private var tellsClock = false
   private var size: WindowSize
+  /// Past sessions, for who looks at an empty screen.
   var past: [Line] = []
 
-  init(
-    _ terminal: Terminal, _ options: StateOptions, isReplay: Bool,
-    interrupted: @escaping () -> Bool
-  ) {
-    (self.terminal, self.isReplay, self.interrupted) = (terminal, isReplay, interrupted)
+  init(_ terminal: Terminal, _ options: StateOptions, isReplay: Bool) {
+    (self.terminal, self.isReplay) = (terminal, isReplay)
     canvas = Canvas(options.look)
     panels = options.panels
     size = terminal.size
   }
 
-  func show(_ moment: WatchMoment, most: Int) throws(WriteFailure) -> Int {
+  func show(_ watch: Watch, most: Int) throws(WriteFailure) -> Int {
     let height = max(1, size.rows - 1)
     let lines: [Line]
-    var seen = ScrollState()
     if let chooser {
       lines = chooser.lines(height: height)
-      seen.fit(total: lines.count, height: height)
     } else if helps {
-      lines = KeyHelp.lines(isReplay: isReplay)
-      seen.fit(total: lines.count, height: height)
+      lines = Self.keyHelp(isReplay: isReplay)
     } else {
-      drawn = self.lines(moment)
+      drawn = self.lines(watch)
       lines = finder?.mark(drawn) ?? drawn
       scroll.fit(total: lines.count, height: height)
-      seen = scroll
+    }
+    var seen = scroll
+    if chooser != nil || helps {
+      seen = ScrollState()
+      seen.fit(total: lines.count, height: height)
     }
     // A search takes the place of what else is to say.
-    let note = finder?.status ?? moment.note
-    let status = LiveFrame.status(
-      moment.link.words(at: moment.clock), note: note, scroll: seen, keys: keys,
-      width: size.columns)
-    let rows = LiveFrame(size: size, depth: canvas.depth).rows(lines, seen, status: status)
-    try terminal.show(differ.update(to: rows), interrupted: interrupted)
-    return moment.isState ? 1 : 0
+    let status = Self.status(
+      watch.link.words(at: watch.clock), note: finder?.status ?? watch.note(), scroll: seen,
+      keys: keys, width: size.columns)
+    let rows = Self.rows(lines, seen, status: status, size: size, depth: canvas.depth)
+    try terminal.show(differ.update(to: rows), interrupted: { watch.isInterrupted })
+    return watch.isState ? 1 : 0
   }
 
-  private func lines(_ moment: WatchMoment) -> [Line] {
-    guard moment.sessions.isEmpty else {
+  private func lines(_ watch: Watch) -> [Line] {
+    guard watch.sessions.isEmpty else {
       let cockpit = Cockpit(
-        sessions: moment.sessions, now: Now(moment.now, tellsClock: tellsClock),
+        sessions: watch.sessions, now: Now(watch.now, tellsClock: tellsClock),
         panels: panels.map { $0.compactMap(Panels.named) }, width: size.columns)
       return cockpit.frame(keeping: &arrangements)
     }
     arrangements = []
-    guard moment.isKnown || moment.link.word(at: moment.clock) == "ended" else { return [] }
-    let words = Line([.init(NoSession.words, .dim)])
-    return past.isEmpty ? [words] : [words, Line()] + past
+    guard watch.feed.isKnown || watch.link.word(at: watch.clock) == "ended" else { return [] }
+    return [NoSession.words.dim] + (past.isEmpty ? [] : [Line()] + past)
   }
 
   private var keys: String {
@@ -84,13 +80,14 @@ final class LiveView: WatchView {
   }
 
   /// Ages tick once a second, in step with the age of the state.
-  func nextLook(after moment: WatchMoment) -> Double {
-    let since = moment.link.stateAt ?? moment.clock
-    let whole = (moment.clock - since).rounded(.down) + 1
+  func nextLook(after watch: Watch) -> Double {
+    let since = watch.link.stateAt ?? watch.clock
+    let whole = (watch.clock - since).rounded(.down) + 1
     // A little late rather than a tick early.
-    return min(moment.clock + 1, since + whole + 0.005)
+    return min(watch.clock + 1, since + whole + 0.005)
   }
 
+  /// A window of another size, or a screen that was used by someone else.
   func redraw() {
     size = terminal.size
     differ.forget()
@@ -98,7 +95,7 @@ final class LiveView: WatchView {
     arrangements = []
   }
 
-  func close() { terminal.leave() }
+  // MARK: - Keys
 
   var isKeyPending: Bool { decoder.isPending }
 
@@ -109,13 +106,9 @@ final class LiveView: WatchView {
   }
 
   private func handle(_ key: Key) -> Wish? {
-    if chooser != nil {
-      if chooser?.handle(key) == .close {
-        panels = chooser?.selection
-        chooser = nil
-      } else {
-        panels = chooser?.selection
-      }
+    if let isOpen = chooser?.handle(key) {
+      panels = chooser?.selection
+      if !isOpen { chooser = nil }
       arrangements = []
       return nil
     }
@@ -125,56 +118,65 @@ final class LiveView: WatchView {
     }
     if let step = finder?.handle(key), step != .other {
       if step == .close { finder = nil }
-      if step == .next || step == .previous {
+      if step == .next || step == .previous,
         let line = finder?.find(step, in: drawn, from: scroll.top)
-        if let line { scroll.show(line) }
+      {
+        scroll.show(line)
       }
       return nil
     }
     switch key {
     case .character("q"), .character("Q"): return .quit
-    case .character("?"):
-      helps = true
-      return nil
-    case .character("/"):
-      finder = Finder()
-      return nil
-    case .character("t"):
-      tellsClock.toggle()
-      return nil
+    case .character("?"): helps = true
+    case .character("/"): finder = Finder()
+    case .character("t"): tellsClock.toggle()
     case .character("p"):
       let shown = panels ?? Panels.fitting(width: size.columns).map { $0.name }
-      chooser = PanelChooser(
-        panels: Panels.all.map { ($0.name, $0.title) }, chosen: Set(shown))
-      return nil
-    case .control("l"):
-      redraw()
-      return nil
+      chooser = PanelChooser(Panels.all.map { ($0.name, $0.title) }, chosen: Set(shown))
+    case .control("l"): redraw()
     case .character(" ") where isReplay: return .pause
     case .character("+"), .character("="): return isReplay ? .speed(2) : nil
     case .character("-"): return isReplay ? .speed(0.5) : nil
     case .character("n"): return isReplay ? .skip : nil
-    default:
-      _ = scroll.handle(key)
-      return nil
+    default: _ = scroll.handle(key)
     }
+    return nil
   }
-}
 
-struct LiveFrame {
-  let size: WindowSize
-  let depth: ColourDepth
+  static func keyHelp(isReplay: Bool) -> [Line] {
+    let replay = [
+      ("Space", "stop the time, let it go on"), ("+, -", "double the speed, halve it"),
+      ("n", "the next event"),
+    ]
+    let keys = [
+      ("q", "quit"), ("p", "choose panels"), ("/", "search in what is shown"),
+      ("n, N", "the next line found, the one before"), ("Esc", "end the search"),
+      ("t", "times by the clock, or ages"), ("Up, Down, k, j", "move by a line"),
+      ("PgUp, PgDn", "move by a window"), ("Home, End, g, G", "go to the beginning, the end"),
+      ("Ctrl-L", "redraw the screen"), ("Ctrl-Z", "suspend; fg goes on"), ("?", "these keys"),
+    ]
+    return [Line("Keys", .bold), Line()]
+      + (keys + (isReplay ? replay : [])).map { key, words in
+        Line {
+          Line("  " + Fit.padEnd(key, to: 17), .bold)
+          words
+        }
+      }
+  }
 
-  func rows(_ lines: [Line], _ scroll: ScrollState, status: Line) -> [FrameDiffer.Row] {
+  // MARK: - Rows
+
+  static func rows(
+    _ lines: [Line], _ scroll: ScrollState, status: Line, size: WindowSize, depth: ColourDepth
+  ) -> [FrameDiffer.Row] {
     func row(_ line: Line) -> FrameDiffer.Row {
       FrameDiffer.Row(
         Drawing.line(line.cut(to: size.columns), depth: depth), width: size.columns, depth: depth)
     }
-    var rows = lines[scroll.visible].map(row)
+    let height = max(0, size.rows - 1)
+    let rows = lines[scroll.visible].prefix(height).map(row)
     let empty = FrameDiffer.Row("", isFull: false)
-    while rows.count < size.rows - 1 { rows.append(empty) }
-    if size.rows > 1 { rows = Array(rows.prefix(size.rows - 1)) } else { rows = [] }
-    return rows + [row(status)]
+    return rows + Array(repeating: empty, count: height - rows.count) + [row(status)]
   }
 
   /// The status row: the link on the left, where one is and the keys on the right.
@@ -184,23 +186,20 @@ struct LiveFrame {
   ) -> Line {
     let style: Style =
       switch words.mood {
-      case .good: Style(Palette.positive)
-      case .odd: Style(Palette.warning)
+      case .good: .positive
+      case .odd: .warning
       case .bad: Style(Palette.error, bold: true)
       }
-    var left = Line([.init(note.isEmpty ? "" : note + "  ", .plain), .init(words.text, style)])
-    left.spans.removeAll { $0.text.isEmpty }
+    var left = Line(note.isEmpty ? "" : note + "  ")
+    left.add(words.text, style)
     let position =
       scroll.isNeeded
       ? "\(scroll.visible.lowerBound + 1)-\(scroll.visible.upperBound)/\(scroll.total)  " : ""
-    for right in [position + keys, position, ""] {
-      let room = width - left.cells - CellWidth.of(right)
-      guard room >= 2 || right.isEmpty else { continue }
-      if !right.isEmpty {
-        left.add(Fit.spaces(room))
-        left.add(right, .dim)
-      }
-      break
+    // What there is room for.
+    let right = [position + keys, position].first { left.cells + CellWidth.of($0) + 2 <= width }
+    if let right, !right.isEmpty {
+      left.add(Fit.spaces(width - left.cells - CellWidth.of(right)))
+      left.add(right, .dim)
     }
     return left
   }

@@ -1,52 +1,47 @@
 import Core
 import Screen
 
-struct PanelChooser: Equatable {
-  enum Step: Equatable { case stay, close }
-
+struct PanelChooser {
   private let names: [String], titles: [String]
   private(set) var chosen: Set<String>
   private(set) var cursor = 0
 
-  init(panels: [(name: String, title: String)], chosen: Set<String>) {
-    names = panels.map(\.name)
-    titles = panels.map(\.title)
-    self.chosen = chosen
+  init(_ panels: [(name: String, title: String)], chosen: Set<String>) {
+    (names, titles, self.chosen) = (panels.map(\.name), panels.map(\.title), chosen)
   }
 
   var selection: [String] { names.filter(chosen.contains) }
 
-  /// Takes a key: arrows move, space and `x` choose, `a` chooses all or none.
-  mutating func handle(_ key: Key) -> Step {
+  /// Takes a key: arrows move, space and `x` choose, `a` chooses all or none. Returns whether it
+  /// goes on.
+  mutating func handle(_ key: Key) -> Bool {
     switch key {
     case .up, .character("k"): cursor = max(0, cursor - 1)
     case .down, .character("j"): cursor = min(names.count - 1, cursor + 1)
     case .home: cursor = 0
     case .end: cursor = names.count - 1
-    case .character(" "), .character("x"):
-      guard names.indices.contains(cursor) else { break }
-      chosen.formSymmetricDifference([names[cursor]])
+    case .character(" "), .character("x"): chosen.formSymmetricDifference([names[cursor]])
     case .character("a"): chosen = chosen.count == names.count ? [] : Set(names)
-    case .enter, .escape, .character("p"), .character("q"): return .close
+    case .enter, .escape, .character("p"), .character("q"): return false
     default: break
     }
-    return .stay
+    return true
   }
 
   func lines(height: Int) -> [Line] {
     var scroll = ScrollState()
     scroll.fit(total: names.count, height: max(1, height - 2))
     scroll.show(cursor)
-    let head = Line([.init("Panels", .bold)])
-    return [head, Line()]
+    return [Line("Panels", .bold), Line()]
       + scroll.visible.map { index in
         let isChosen = chosen.contains(names[index])
-        let mark = index == cursor ? "> " : "  "
-        return Line([
-          .init(mark, .bold), .init(isChosen ? "[x] " : "[ ] ", isChosen ? .plain : .dim),
-          .init(titles[index], index == cursor ? .bold : isChosen ? .plain : .dim),
-          .init("  \(names[index])", .dim),
-        ])
+        let style: Style = isChosen ? .plain : .dim
+        return Line {
+          Line(index == cursor ? "> " : "  ", .bold)
+          Line(isChosen ? "[x] " : "[ ] ", style)
+          Line(titles[index], index == cursor ? .bold : style)
+          "  \(names[index])".dim
+        }
       }
   }
 }
@@ -55,8 +50,6 @@ struct ScrollState: Equatable, Sendable {
   private(set) var top = 0
   private(set) var total = 0
   private(set) var height = 1
-
-  init() {}
 
   var furthest: Int { max(0, total - height) }
 

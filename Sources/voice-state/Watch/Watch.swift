@@ -4,6 +4,15 @@ import Core
 import Records
 import Screen
 
+protocol WatchView: AnyObject {
+  /// Shows what there is, in so many lines at most; called when something came and when the view
+  /// asked for it. Returns how many of what `--count` counts were shown.
+  func show(_ watch: Watch, most: Int) throws(WriteFailure) -> Int
+
+  /// When it wants to be shown again though nothing came, `Clock.monotonic`.
+  func nextLook(after watch: Watch) -> Double
+}
+
 /// Keeps the sessions, shows them, handles keys and signals, and ends for the right reason.
 final class Watch {
   enum Ending {
@@ -14,14 +23,16 @@ final class Watch {
 
   let options: StateOptions
   let diagnostics: Diagnostics
-  let view: (any WatchView)
-  private let live: LiveView?
-  let signals: TerminalSignals
+  let screen: LiveView?
+  let lines: LineView?
+  private let view: any WatchView
+  private let signals: TerminalSignals
 
   var feed: VoiceFeed
   var link = BackendLink()
   /// What ages are told by; nil for the clock of the system.
   var time: (() -> Timestamp)?
+  /// What stands beside the link's words; empty as a rule.
   var note: () -> String = { "" }
   var onWish: (LiveView.Wish) -> Void = { _ in }
   /// Called once each time the last session has gone.
@@ -29,28 +40,52 @@ final class Watch {
   /// Names by ids, as far as they are known.
   var guilds: [String: String] = [:]
 
+  /// What is shown: the sessions, the time that ages are told by, and that of `Clock.monotonic`.
+  private(set) var sessions: [VoiceSession] = []
+  private(set) var now = Timestamp(seconds: 0)
+  private(set) var clock = -Double.infinity
+  /// Whether anything came since the last look, and whether that was a state.
+  private(set) var isChanged = true
+  private(set) var isState = false
+
   private(set) var ending: Ending?
+  private let deadline: Double
   private var lastWords: [String] = []
   private var trouble = ""
-  private var isChanged = true
-  private var isState = false
   private var wasEmpty = false
   private var shown = 0
-  private var lastLook = -Double.infinity
   private var wanted = -Double.infinity
   private var keyDeadline: Double?
 
+  /// With the view that the command line and standard output ask for.
+  ///
+  /// - Parameter readsInput: whether standard input is read for records.
   init(
-    _ options: StateOptions, _ diagnostics: Diagnostics, feed: VoiceFeed, view: any WatchView,
-    signals: TerminalSignals
-  ) {
-    (self.options, self.diagnostics, self.feed, self.view) = (options, diagnostics, feed, view)
-    self.signals = signals
-    live = view as? LiveView
+    _ options: StateOptions, _ diagnostics: Diagnostics, readsInput: Bool = false
+  ) throws(WriteFailure) {
+    (self.options, self.diagnostics) = (options, diagnostics)
     deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
+    let isReplay =
+      if case .replay = options.subject { true } else { false }
+    if options.form ?? .text == .text,
+      let terminal = Terminal(usesStandardInput: !readsInput)
+    {
+      signals = TerminalSignals(window: true)
+      let screen = LiveView(terminal, options, isReplay: isReplay || options.speed != nil)
+      (self.screen, lines, view) = (screen, nil, screen)
+      // What a person looks at does not go away with the end of a replay.
+      feed = VoiceFeed(options.filter, keepsEnded: isReplay)
+      try terminal.enter()
+    } else {
+      let signals = TerminalSignals(window: false)
+      let lines = LineView(options.form ?? .line, tellsAll: isReplay) { signals.isEnding }
+      (self.signals, screen, self.lines, view) = (signals, nil, lines, lines)
+      feed = VoiceFeed(options.filter)
+    }
   }
 
-  let deadline: Double
+  /// Whether a signal that ends the process came; asked by writes that wait.
+  var isInterrupted: Bool { signals.isEnding }
 
   func end(_ status: ExitStatus, _ words: String? = nil) {
     if let words { lastWords.append(words) }
@@ -71,7 +106,7 @@ final class Watch {
 
   func end(_ failure: WriteFailure) {
     guard ending == nil else { return }
-    if failure.code == EINTR, let number = pendingSignal ?? signals.take().ending {
+    if failure.code == EINTR, let number = signals.take().ending {
       ending = .signal(number)
     } else {
       ending = .writing(failure)
@@ -87,14 +122,20 @@ final class Watch {
     }
   }
 
+  func lost(_ reason: String, wait: Double?) {
+    link.lose(Visible.line(reason), at: Clock.monotonic, wait: wait)
+    feed.linkLost()
+    changed(isState: false)
+  }
+
   /// Shows what came. For a view that counts every change, after each; for a
   /// screen that would only draw what the next moment draws over, when the
   /// input pauses.
   func look(force: Bool = true) {
     guard ending == nil else { return }
-    let clock = Clock.monotonic
-    guard force || isChanged || clock >= wanted else { return }
-    var sessions = feed.sessions()
+    guard force || isChanged || Clock.monotonic >= wanted else { return }
+    clock = Clock.monotonic
+    sessions = feed.sessions()
     for index in sessions.indices {
       sessions[index].guildName = sessions[index].guildId.flatMap { guilds[$0] }
     }
@@ -102,30 +143,24 @@ final class Watch {
       wasEmpty = sessions.isEmpty
       if wasEmpty { onEmpty() }
     }
-    let reasons = feed
-    let moment = WatchMoment(
-      sessions: sessions, isKnown: feed.isKnown, raw: feed.raw, now: time?() ?? .now(),
-      clock: clock, link: link,
-      isChanged: isChanged, isState: isState, reason: { reasons.reason(of: $0) }, note: note())
-    isChanged = false
-    isState = false
-    lastLook = clock
+    now = time?() ?? .now()
     do throws(WriteFailure) {
-      shown += try view.show(moment, most: options.count.map { $0 - shown } ?? .max)
+      shown += try view.show(self, most: options.count.map { $0 - shown } ?? .max)
     } catch {
       return end(error)
     }
-    wanted = view.nextLook(after: moment)
+    (isChanged, isState) = (false, false)
+    wanted = view.nextLook(after: self)
     if let most = options.count, shown >= most { end(.success) }
   }
 
   /// When the loop must look again at the latest, `Clock.monotonic`.
   var nextLook: Double {
-    isChanged ? lastLook : min(wanted, deadline, keyDeadline ?? .infinity)
+    isChanged ? clock : min(wanted, deadline, keyDeadline ?? .infinity)
   }
 
   var descriptors: [Int32] {
-    live.map { [signals.descriptor, $0.terminal.input] } ?? [signals.descriptor]
+    [signals.descriptor] + (screen.map { [$0.terminal.input] } ?? [])
   }
 
   /// Looks, then waits until the file can be read, the time has come, or the
@@ -150,23 +185,15 @@ final class Watch {
     return false
   }
 
-  private var pendingSignal: Int32?
-
-  /// Whether a signal that ends the process came; asked by writes that wait.
-  func isInterrupted() -> Bool {
-    if pendingSignal == nil { pendingSignal = signals.take().ending }
-    return pendingSignal != nil
-  }
-
   /// Takes signals, keys, the end of the output and of the time.
   func handleSignals() {
     guard ending == nil else { return }
     let taken = signals.take()
-    if let number = pendingSignal ?? taken.ending {
+    if let number = taken.ending {
       ending = .signal(number)
       return
     }
-    if let live {
+    if let live = screen {
       if taken.isStopped { stop(live) }
       if taken.isResized || taken.isContinued || taken.isStopped {
         if taken.isContinued && !taken.isStopped { resume(live) }
@@ -223,7 +250,7 @@ final class Watch {
 
   /// Gives the terminal back, says the last words, and ends the process as `ending` says.
   func leave() -> ExitStatus {
-    view.close()
+    screen?.terminal.leave()
     for words in lastWords { diagnostics.say(words) }
     switch ending {
     case .signal(let number): Process.die(by: number)
@@ -231,7 +258,7 @@ final class Watch {
     case .status(let status):
       guard status != .success else { return status }
       do throws(WriteFailure) {
-        try view.failed(status, trouble)
+        try lines?.failed(status, trouble)
       } catch {
         diagnostics.fail(writing: error)
       }

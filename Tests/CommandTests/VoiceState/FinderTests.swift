@@ -82,8 +82,8 @@ import Testing
   }
 
   @Test func everyKeyIsListed() {
-    let replay = KeyHelp.lines(isReplay: true)
-    #expect(KeyHelp.lines(isReplay: false).count == replay.count - 3)
+    let replay = LiveView.keyHelp(isReplay: true)
+    #expect(LiveView.keyHelp(isReplay: false).count == replay.count - 3)
     #expect(replay.count < 24)
     #expect(replay.allSatisfy { $0.cells <= 60 })
   }

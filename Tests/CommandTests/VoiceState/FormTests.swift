@@ -22,25 +22,25 @@ import Testing
   @Test func bars() throws {
     let one = try speaking("Kei #1 <b>")
     #expect(
-      BarForm.line(.tmux, [one], at: now, link: "live") == "listening 1h10m · Kei ##1 <b> talks")
+      OutputForm.tmux.line([one], at: now, link: "live") == "listening 1h10m · Kei ##1 <b> talks")
     #expect(
-      BarForm.line(.tmux, [one, one], at: now, link: "stale")
+      OutputForm.tmux.line([one, one], at: now, link: "stale")
         == "listening 1h10m · Kei ##1 <b> talks · 2 sessions (stale)")
-    let waybar = try JSONValue.parse(text: BarForm.line(.waybar, [one], at: now, link: "down"))
+    let waybar = try JSONValue.parse(text: OutputForm.waybar.line([one], at: now, link: "down"))
     #expect(waybar["text"]?.string == "listening 1h10m · Kei #1 &lt;b&gt; talks (down)")
     #expect(waybar["class"]?.elements.map(\.string) == ["listening", "down"])
-    let i3 = try JSONValue.parse(text: BarForm.line(.i3, [one], at: now, link: nil))
+    let i3 = try JSONValue.parse(text: OutputForm.i3.line([one], at: now, link: nil))
     #expect(i3["full_text"]?.string == "listening 1h10m · Kei #1 <b> talks")
     #expect(i3["color"]?.string == "#60a5fa")
-    #expect(BarForm.line(.tmux, [], at: now, link: nil) == "")
-    let none = try JSONValue.parse(text: BarForm.line(.waybar, [], at: now, link: nil))
+    #expect(OutputForm.tmux.line([], at: now, link: nil) == "")
+    let none = try JSONValue.parse(text: OutputForm.waybar.line([], at: now, link: nil))
     #expect(none["text"]?.string == "" && none["alt"]?.string == "none")
   }
 
   @Test func nothingOfOthersIsAControl() throws {
     let hostile = try speaking("\\u001b[31mx\\nfoo\\u202e")
     for form in [OutputForm.tmux, .waybar, .i3] {
-      let line = BarForm.line(form, [hostile], at: now, link: nil)
+      let line = form.line([hostile], at: now, link: nil)
       #expect(!line.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202e })
     }
   }
@@ -49,9 +49,9 @@ import Testing
     // To a bar a `<` is one, whatever stands over it.
     let marked = try speaking("<\u{301}&\u{20e3}#\u{fe0f}\u{20e3}")
     #expect(
-      BarForm.line(.tmux, [marked], at: now, link: nil)
+      OutputForm.tmux.line([marked], at: now, link: nil)
         == "listening 1h10m · <\u{301}&\u{20e3}##\u{fe0f}\u{20e3} talks")
-    let waybar = try JSONValue.parse(text: BarForm.line(.waybar, [marked], at: now, link: nil))
+    let waybar = try JSONValue.parse(text: OutputForm.waybar.line([marked], at: now, link: nil))
     #expect(
       waybar["text"]?.string
         == "listening 1h10m · &lt;\u{301}&amp;\u{20e3}#\u{fe0f}\u{20e3} talks")
