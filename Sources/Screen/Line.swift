@@ -43,6 +43,26 @@ public struct Line: Equatable, Sendable {
     spans = text.isEmpty ? [] : [Span(text, style)]
   }
 
+  /// Cells in columns, each cut to its width; blanks at the end are left out.
+  ///
+  /// - Parameter isRight: whether the cells of a column end below each other, as numbers do.
+  public init(_ cells: [Line], widths: [Int], gap: Int, isRight: (Int) -> Bool = { _ in false }) {
+    self.init()
+    var blanks = 0
+    for (column, (cell, width)) in zip(cells, widths).enumerated() {
+      let part = cell.cut(to: width)
+      if part.spans.isEmpty {
+        blanks += width
+      } else {
+        let rest = max(0, width - part.cells)
+        add(Fit.spaces(blanks + (isRight(column) ? rest : 0)))
+        add(part)
+        blanks = isRight(column) ? 0 : rest
+      }
+      blanks += gap
+    }
+  }
+
   /// The line as bytes for a terminal, without a line end.
   ///
   /// - Parameter width: the most cells it may take, the last one an ellipsis when something is

@@ -42,7 +42,6 @@ public struct Table {
   ///
   /// - Parameter rows: a cell a column.
   public mutating func lines(_ rows: [[Line.Span]]) -> [String] {
-    let cells = rows.map { $0.map { CellWidth.of($0.text) } }
     let isFirst = shown == nil
     let shown =
       shown
@@ -51,16 +50,14 @@ public struct Table {
       }
     self.shown = shown
     for column in shown {
-      widths[column] = max(widths[column], cells.map { $0[column] }.max() ?? 0)
+      widths[column] = max(widths[column], rows.map { $0[column].cells }.max() ?? 0)
     }
     let room = fitted(shown)
     var lines: [String] = []
     if isFirst, columns.contains(where: { !$0.title.isEmpty }) {
-      let titles = columns.map { Line.Span($0.title, .bold) }
-      lines.append(line(titles, titles.map { CellWidth.of($0.text) }, shown, room))
+      lines.append(line(columns.map { Line.Span($0.title, .bold) }, shown, room))
     }
-    for (row, sizes) in zip(rows, cells) { lines.append(line(row, sizes, shown, room)) }
-    return lines
+    return lines + rows.map { line($0, shown, room) }
   }
 
   private func fitted(_ shown: [Int]) -> [Int] {
@@ -78,26 +75,12 @@ public struct Table {
     return room
   }
 
-  private func line(_ row: [Line.Span], _ sizes: [Int], _ shown: [Int], _ room: [Int]) -> String {
-    var line = Line()
-    var blanks = 0
-    for column in shown {
-      let cell = row[column]
-      let text =
-        sizes[column] > room[column] ? Fit.truncate(cell.text, to: room[column]) : cell.text
-      let size = sizes[column] > room[column] ? CellWidth.of(text) : sizes[column]
-      let rest = max(0, room[column] - size)
-      let isRight = columns[column].isRight
-      if !text.isEmpty {
-        line.add(Fit.spaces(blanks + (isRight ? rest : 0)))
-        line.add(text, cell.style)
-        blanks = isRight ? 0 : rest
-      } else {
-        blanks += room[column]
-      }
-      blanks += Self.gap
-    }
-    return line.render(width: width, depth: depth)
+  private func line(_ row: [Line.Span], _ shown: [Int], _ room: [Int]) -> String {
+    let cells = shown.map { row[$0].text.isEmpty ? Line() : Line([row[$0]]) }
+    return Line(
+      cells, widths: shown.map { room[$0] }, gap: Self.gap,
+      isRight: { columns[shown[$0]].isRight }
+    ).render(width: width, depth: depth)
   }
 }
 

@@ -36,9 +36,8 @@ struct Grid {
 
   /// The rows, none wider than `width`. Columns that are empty take no room.
   func lines(width: Int) -> [Line] {
-    let cells = rows.map { $0.map(\.cells) }
     var widths = columns.indices.map { column in
-      cells.map { column < $0.count ? $0[column] : 0 }.max() ?? 0
+      rows.map { column < $0.count ? $0[column].cells : 0 }.max() ?? 0
     }
     var over = widths.reduce(0, +) + gap * max(0, widths.count { $0 > 0 } - 1) - width
     for column in columns.indices.reversed() where columns[column].gives && over > 0 {
@@ -46,25 +45,13 @@ struct Grid {
       widths[column] -= given
       over -= given
     }
-    return rows.indices.map { row($0, cells[$0], widths).cut(to: width) }
-  }
-
-  private func row(_ index: Int, _ cells: [Int], _ widths: [Int]) -> Line {
-    var line = Line()
-    var blanks = 0
-    for (column, cell) in rows[index].enumerated() where widths[column] > 0 {
-      let part = cells[column] > widths[column] ? cell.cut(to: widths[column]) : cell
-      let rest = widths[column] - min(cells[column], widths[column])
-      if !part.spans.isEmpty {
-        line.add(Fit.spaces(blanks + (columns[column].isRight ? rest : 0)))
-        line.add(part)
-        blanks = columns[column].isRight ? 0 : widths[column] - part.cells
-      } else {
-        blanks += widths[column]
-      }
-      blanks += gap
+    let shown = columns.indices.filter { widths[$0] > 0 }
+    return rows.map { row in
+      Line(
+        shown.map { $0 < row.count ? row[$0] : Line() }, widths: shown.map { widths[$0] }, gap: gap,
+        isRight: { columns[shown[$0]].isRight }
+      ).cut(to: width)
     }
-    return line
   }
 }
 
@@ -114,20 +101,7 @@ enum Columns {
   static func join(_ blocks: [[Line]], widths: [Int], gap: Int) -> [Line] {
     let height = blocks.map(\.count).max() ?? 0
     return (0..<height).map { row in
-      var line = Line()
-      var blanks = 0
-      for (block, width) in zip(blocks, widths) {
-        if row < block.count, !block[row].spans.isEmpty {
-          let part = block[row].cut(to: width)
-          line.add(Fit.spaces(blanks))
-          line.add(part)
-          blanks = width - part.cells
-        } else {
-          blanks += width
-        }
-        blanks += gap
-      }
-      return line
+      Line(blocks.map { row < $0.count ? $0[row] : Line() }, widths: widths, gap: gap)
     }
   }
 
