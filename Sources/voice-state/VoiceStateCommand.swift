@@ -125,7 +125,7 @@ struct Run {
     case .line:
       let changes = Changes()
       for session in sessions {
-        let words = Summary(session, at: now).words
+        let words = Summary(session: session, now: now).words
         try writer.write(changes.line(session.sessionId ?? "", now, words) + "\n")
       }
       if sessions.isEmpty { try writer.write(changes.line("", now, "no voice session") + "\n") }
@@ -176,13 +176,13 @@ struct Run {
   /// One prompt of the first session that has it, every byte of it.
   private func show(_ name: PromptName, _ sessions: [VoiceSession]) throws -> ExitStatus {
     for session in sessions {
-      guard let text = name.text(of: session) else { continue }
+      guard let text = session.prompt(name)?.whole else { continue }
       let shown = isatty(1) == 1 ? Plain.lines(text).joined(separator: "\n") : text
       try writer.write(shown.hasSuffix("\n") ? shown : shown + "\n")
       try writer.flush()
       return .success
     }
-    diagnostics.error("prompt \(name.word)", sessions.isEmpty ? "no voice session" : "not known")
+    diagnostics.error("prompt \(name.rawValue)", sessions.isEmpty ? "no voice session" : "not known")
     return .negative
   }
 

@@ -56,7 +56,7 @@ struct Changes {
     of session: VoiceSession, _ now: Timestamp, _ tellsAll: Bool, _ word: String
   ) -> [String] {
     let id = session.sessionId ?? ""
-    let summary = Summary(session, at: now)
+    let summary = Summary(session: session, now: now)
     var lines: [String] = []
     var old = known[id] ?? Known()
     let isNew = known[id] == nil

@@ -37,7 +37,7 @@ extension RecordWriter {
 extension OutputForm {
   func line(_ sessions: [VoiceSession], at now: Timestamp, link: String?) -> String {
     if sessions.isEmpty, link == "down" { return trouble(.temporary, "the link is down") }
-    let all = sessions.map { Summary($0, at: now) }
+    let all = sessions.map { Summary(session: $0, now: now) }
     let stale = link == "stale" || link == "down" ? link : nil
     let state = all.first?.activity.rawValue
     var text = all.first?.brief ?? ""

@@ -45,11 +45,11 @@ struct StateOptions {
       ) { $0.filter.session = $1 },
       Option(
         nil, "panel", "NAME,...", "these panels (default: what fits the width)",
-        Reading(panels, completion: .words(Panels.all.map { $0.name } + ["all"]))
+        Reading(panels, completion: .words(Panels.names + ["all"]))
       ) { $0.panels = ($0.panels ?? []) + $1 },
       Option(
         nil, "prompt", "NAME", "print one prompt whole: system, classifier, generation, bridge",
-        Reading(prompt, completion: .words(PromptName.all))
+        .choice(of: PromptName.self)
       ) { $0.prompt = $1 },
       Option(
         "o", "output", "FORM", "text, json, line, waybar, tmux or i3",
@@ -124,30 +124,14 @@ struct StateOptions {
     }
   }
 
-  @Sendable private static func prompt(
-    _ argument: OptionArgument
-  ) throws(UsageError) -> PromptName {
-    guard let name = PromptName(argument.value) else {
-      throw argument.fault(noneOf: PromptName.all)
-    }
-    return name
-  }
-
   @Sendable private static func panels(_ argument: OptionArgument) throws(UsageError) -> [String] {
-    var names: [String] = []
-    for name in argument.words where !name.isEmpty {
-      if name == "all" {
-        names += Panels.all.map { $0.name }
-        continue
-      }
-      guard Panels.named(name) != nil else {
-        let known = Panels.all.map { $0.name }.joined(separator: ", ")
-        let hint = NearestWord.hint(for: name, among: Panels.all.map { $0.name })
-        throw UsageError("--panel \(name): no such panel; there are \(known), all\(hint)")
-      }
-      names.append(name)
+    let names = argument.words.filter { !$0.isEmpty }
+    for name in names where name != "all" && Panels.named(name) == nil {
+      let known = Panels.names.joined(separator: ", ")
+      let hint = NearestWord.hint(for: name, among: Panels.names)
+      throw UsageError("--panel \(name): no such panel; there are \(known), all\(hint)")
     }
     if names.isEmpty { throw argument.fault("nothing is named") }
-    return names
+    return names.flatMap { $0 == "all" ? Panels.names : [$0] }
   }
 }

@@ -40,9 +40,9 @@ enum Panels {
     ]
   }
 
-  static func fitting(width: Int) -> [any Panel.Type] {
-    all.filter { $0.leastWidth <= width }
-  }
+  static var names: [String] { all.map { $0.name } }
+
+  static func fitting(width: Int) -> [any Panel.Type] { all.filter { $0.leastWidth <= width } }
 
   static func named(_ name: String) -> (any Panel.Type)? { all.first { $0.name == name } }
 }

@@ -49,7 +49,8 @@ struct LatencyPanel: Panel {
   }
 
   func lines(width: Int) -> [Line] {
-    width >= LatencyTable.leastWidth ? table(width) : waterfall(width)
+    // Narrower than this, the bars of a table would say nothing.
+    width >= 60 ? table(width) : waterfall(width)
   }
 
   private var shown: ArraySlice<VoiceLatency.Turn> { turns.prefix(Self.most) }
@@ -71,153 +72,97 @@ struct LatencyPanel: Panel {
     )
   }
 
+  /// An age in each row, and for each stage a bar and a number that stand below those of the
+  /// other rows.
   private func table(_ width: Int) -> [Line] {
-    var table = LatencyTable(
-      width: width, leadCells: leadCells, most: most.stage, mostTotal: most.total)
-    var lines = [table.header(Self.stages)]
-    for turn in shown {
-      let values = turn.stages.all.enumerated().map { stage, value in
-        value.map { ($0, grade($0, stage)) }
-      }
-      lines.append(table.row(age(turn), .plain, values))
-    }
-    lines.append(table.row("median", .dim, latency.medians.map { $0.map { ($0, nil) } }))
-    lines.append(table.row("average", .dim, latency.averages.all.map { $0.map { ($0, nil) } }))
-    return table.hasMarks ? lines + [legend(width)] : lines
-  }
-
-  /// For narrow screens: the stages of the last answer below each other, each
-  /// beginning where the one before ended, then the totals of the answers before.
-  private func waterfall(_ width: Int) -> [Line] {
-    var rows = LatencyWaterfall(
-      width: width, leadCells: leadCells, most: max(most.stage, most.total))
-    for (index, turn) in shown.enumerated() {
-      let all = turn.stages.all
-      let grades = all.indices.map { stage in all[stage].map { grade($0, stage) } }
-      let count = index == 0 ? all.count : 1
-      rows.add(age(turn), Self.stages.suffix(count), all.suffix(count), grades.suffix(count))
-    }
-    rows.add("median", Self.stages, latency.medians, [])
-    rows.add("average", Self.stages.suffix(1), latency.averages.all.suffix(1), [])
-    return rows.hasMarks ? rows.lines + [legend(width)] : rows.lines
-  }
-
-  private func legend(_ width: Int) -> Line {
-    let text = "+ over 1.3 times its average, ! over twice; total + over 2s"
-    return Line(width >= 60 ? text : "+ over 1.3x, ! over 2x its average", .dim).cut(to: width)
-  }
-}
-
-/// The rows of the latency panel: an age, and for each stage a bar and a number
-/// that stand below those of the other rows.
-struct LatencyTable {
-  /// Narrower than this, the bars would say nothing.
-  static let leastWidth = 60
-
-  private static let numberCells = 5
-
-  private let width: Int
-  private let leadCells: Int
-  private let most: Double
-  private let mostTotal: Double
-  private let widths: [Int]
-  /// Whether a mark was set that wants to be explained.
-  private(set) var hasMarks = false
-
-  init(width: Int, leadCells: Int, most: Double, mostTotal: Double) {
-    (self.width, self.leadCells, self.most, self.mostTotal) = (width, leadCells, most, mostTotal)
+    let leadCells = leadCells
+    let most = most
     // A blank before each stage and the cell of a mark after it.
-    widths = Columns.widths(5, width: width - leadCells - 10, gap: 0)
-  }
-
-  func header(_ names: [String]) -> Line {
-    var line = Line(Fit.spaces(leadCells))
-    for (name, cells) in zip(names, widths) {
-      line.add(" " + Fit.padStart(Fit.truncate(name, to: cells), to: cells) + " ", .dim)
+    let widths = Columns.widths(5, width: width - leadCells - 10, gap: 0)
+    var header = Line(Fit.spaces(leadCells))
+    for (name, cells) in zip(Self.stages, widths) {
+      header.add(" " + Fit.padStart(Fit.truncate(name, to: cells), to: cells) + " ", .dim)
     }
-    return line.cut(to: width)
-  }
-
-  /// An age or a name, and for each stage milliseconds and how good they are; `style` is that
-  /// of the numbers that have no grade.
-  mutating func row(
-    _ lead: String, _ style: Style, _ values: [(Double, LatencyPanel.Grade?)?]
-  ) -> Line {
-    var line = Line(Fit.padStart(lead, to: leadCells), .dim)
-    for (stage, (value, cells)) in zip(values, widths).enumerated() {
-      line.add(" ")
-      guard let (milliseconds, grade) = value else {
-        line.add(Fit.padStart("-", to: cells) + " ", .dim)
-        continue
+    func row(_ lead: String, _ values: [Double?], isGraded: Bool = false) -> Line {
+      var line = Line(Fit.padStart(lead, to: leadCells), .dim)
+      for (stage, (value, cells)) in zip(values, widths).enumerated() {
+        line.add(" ")
+        guard let value else {
+          line.add(Fit.padStart("-", to: cells) + " ", .dim)
+          continue
+        }
+        let grade = isGraded ? self.grade(value, stage) : nil
+        let style = grade?.style ?? .dim
+        let number = Fit.truncate(Amount.duration(value), to: cells)
+        let room = cells - max(5, CellWidth.of(number)) - 1
+        let bar = Bar.text(value, of: stage == 4 ? most.total : most.stage, cells: room)
+        line.add(bar, style)
+        line.add(Fit.spaces(cells - CellWidth.of(bar) - CellWidth.of(number)))
+        line.add(number + (grade?.mark ?? " "), style)
       }
-      let number = Fit.truncate(Amount.duration(milliseconds), to: cells)
-      let numberCells = max(Self.numberCells, CellWidth.of(number))
-      let look = grade?.style ?? style
-      let bar = Bar.text(
-        milliseconds, of: stage == 4 ? mostTotal : most, cells: cells - numberCells - 1)
-      line.add(bar, look)
-      line.add(Fit.spaces(cells - CellWidth.of(bar) - CellWidth.of(number)))
-      line.add(number, look)
-      line.add(grade?.mark ?? " ", look)
-      if grade == .ok || grade == .bad { hasMarks = true }
+      return line.cut(to: width)
     }
-    return line.cut(to: width)
-  }
-}
-
-/// The rows of the latency panel on a narrow screen: a stage each, its bar
-/// beginning where the bar of the stage before ended.
-struct LatencyWaterfall {
-  private static let labelCells = 9
-  /// Narrower than this, age and stage share a column.
-  private static let tightWidth = 32
-
-  private let width: Int
-  private let leadCells: Int
-  private let most: Double
-  private(set) var lines: [Line] = []
-  /// Whether a mark was set that wants to be explained.
-  private(set) var hasMarks = false
-
-  init(width: Int, leadCells: Int, most: Double) {
-    (self.width, self.leadCells, self.most) = (width, leadCells, most)
+    return [header.cut(to: width)]
+      + shown.map { row(age($0), $0.stages.all, isGraded: true) }
+      + [row("median", latency.medians), row("average", latency.averages.all)]
+      + legend(width, shown.map { ($0, 0) })
   }
 
-  /// Adds the rows of one answer: an age or a name before the first, the names of the stages,
-  /// the last of which is the total, their milliseconds, and how good they are, if anybody can
-  /// tell.
-  mutating func add(
-    _ lead: String, _ labels: some Collection<String>, _ values: some Collection<Double?>,
-    _ grades: some Collection<LatencyPanel.Grade?>
-  ) {
-    var start = 0.0
-    var grades = grades.makeIterator()
-    for (index, (label, value)) in zip(labels, values).enumerated() {
-      let isTotal = index == labels.count - 1
-      let isTight = width < Self.tightWidth
-      // In a shared column the age stands at the total, where it is looked for.
-      let hasLead = isTight ? isTotal : index == 0
-      var line = Line()
-      if !isTight { line.add(Fit.padEnd(hasLead ? lead + " " : "", to: leadCells + 1), .dim) }
-      line.add(Fit.padEnd(isTight && hasLead ? lead + " " : label, to: Self.labelCells), .dim)
-      let grade = grades.next() ?? nil
-      let style = grade?.style ?? .plain
-      line.add(
-        Fit.padStart(value.map { Amount.duration($0) } ?? "-", to: 6), value == nil ? .dim : style)
-      line.add((grade?.mark ?? " ") + " ", style)
-      if grade == .ok || grade == .bad { hasMarks = true }
-      add(value, from: isTotal ? 0 : start, grade?.style ?? .dim, to: &line)
-      start += max(value ?? 0, 0)
-      lines.append(line.cut(to: width))
+  /// For narrow screens: the stages of the last answer below each other, each beginning where the
+  /// one before ended, then the totals of the answers before.
+  private func waterfall(_ width: Int) -> [Line] {
+    let leadCells = leadCells
+    let most = max(most.stage, most.total)
+    // Narrower than this, age and stage share a column.
+    let isTight = width < 32
+    func rows(
+      _ lead: String, _ values: [Double?], from first: Int = 0, isGraded: Bool = false
+    ) -> [Line] {
+      var start = 0.0
+      return (first..<values.count).map { stage in
+        let value = values[stage]
+        let isTotal = stage == 4
+        let grade = isGraded ? value.map { self.grade($0, stage) } : nil
+        // In a shared column the age stands at the total, where it is looked for.
+        let hasLead = isTight ? isTotal : stage == first
+        var line = Line()
+        if !isTight { line.add(Fit.padEnd(hasLead ? lead + " " : "", to: leadCells + 1), .dim) }
+        line.add(Fit.padEnd(isTight && hasLead ? lead + " " : Self.stages[stage], to: 9), .dim)
+        let style = grade?.style ?? .plain
+        line.add(
+          Fit.padStart(value.map { Amount.duration($0) } ?? "-", to: 6),
+          value == nil ? .dim : style)
+        line.add((grade?.mark ?? " ") + " ", style)
+        let room = width - line.cells
+        if room > 0, most > 0, let value, value > 0 {
+          // The last cell is kept for a bar that begins at the end.
+          let place = isTotal ? 0 : Int(min(start / most, 1) * Double(room))
+          let skipped = min(place, room - 1)
+          line.add(Fit.spaces(skipped))
+          let bar = Bar.text(value, of: most, cells: room).prefix(room - skipped)
+          line.add(String(bar), grade?.style ?? .dim)
+        }
+        start += max(value ?? 0, 0)
+        return line.cut(to: width)
+      }
     }
+    let firsts = shown.indices.map { (shown[$0], $0 == shown.startIndex ? 0 : 4) }
+    return firsts.flatMap { rows(age($0), $0.stages.all, from: $1, isGraded: true) }
+      + rows("median", latency.medians) + rows("average", latency.averages.all, from: 4)
+      + legend(width, firsts)
   }
 
-  private func add(_ value: Double?, from start: Double, _ style: Style, to line: inout Line) {
-    let room = width - line.cells
-    guard room > 0, most > 0, let value, value > 0 else { return }
-    // The last cell is kept for a bar that begins at the end.
-    let skipped = min(Int(min(start / most, 1) * Double(room)), room - 1)
-    line.add(Fit.spaces(skipped))
-    line.add(String(Bar.text(value, of: most, cells: room).prefix(room - skipped)), style)
+  /// What the marks say, where there are any in these turns from a stage on.
+  private func legend(_ width: Int, _ turns: [(VoiceLatency.Turn, first: Int)]) -> [Line] {
+    let hasMarks = turns.contains { turn, first in
+      turn.stages.all.enumerated().contains { stage, value in
+        stage >= first && value.map { grade($0, stage) != .good } == true
+      }
+    }
+    let text =
+      width >= 60
+      ? "+ over 1.3 times its average, ! over twice; total + over 2s"
+      : "+ over 1.3x, ! over 2x its average"
+    return hasMarks ? [Line(text, .dim).cut(to: width)] : []
   }
 }

@@ -9,12 +9,11 @@ struct PromptsPanel: Panel {
   static let name = "prompts", title = "Prompts"
   static let leastWidth = 80
 
-  private let prompts: [(name: String, prompt: VoicePrompt)]
-  private let now: Now
+  private let prompts: [(name: String, prompt: VoicePrompt)], now: Now
 
   init?(_ session: VoiceSession, at now: Now) {
-    prompts = PromptText.Name.allCases.compactMap { name in
-      PromptText.prompt(name, of: session).map { (name.rawValue, $0) }
+    prompts = PromptName.allCases.dropFirst().compactMap { name in
+      session.prompt(name).map { (name.rawValue, $0) }
     }
     self.now = now
     if prompts.isEmpty { return nil }
@@ -64,31 +63,30 @@ struct PromptsPanel: Panel {
   }
 }
 
-enum PromptText {
-  /// The prompts of a session, in the order in which a turn meets them.
-  enum Name: String, CaseIterable, Sendable {
-    case instructions
-    case classifier
-    case generation
-    case bridge
-  }
+/// Which prompt `--prompt` asks for, in the order in which a turn meets them.
+enum PromptName: String, CaseIterable {
+  /// Another word for the standing instructions.
+  case system
+  case instructions, classifier, generation, bridge
+}
 
-  static func prompt(_ name: Name, of session: VoiceSession) -> VoicePrompt? {
+extension VoiceSession {
+  func prompt(_ name: PromptName) -> VoicePrompt? {
     switch name {
-    case .instructions: session.promptState?.instructions
-    case .classifier: session.promptState?.classifier
-    case .generation: session.promptState?.generation
-    case .bridge: session.promptState?.bridge
+    case .system, .instructions: promptState?.instructions
+    case .classifier: promptState?.classifier
+    case .generation: promptState?.generation
+    case .bridge: promptState?.bridge
     }
   }
+}
 
+extension VoicePrompt {
   /// All texts of a prompt as they were sent, each below a line with its name and
   /// size, ending with a line end; tools by name and description.
   ///
-  /// The text is raw: for a terminal it must go through `Plain.lines`. Returns nil when the session
-  /// has no prompt of that name.
-  static func whole(_ name: Name, of session: VoiceSession) -> String? {
-    guard let prompt = prompt(name, of: session) else { return nil }
+  /// The text is raw: for a terminal it must go through `Plain.lines`.
+  var whole: String {
     var out = ""
     func section(_ title: String, _ text: VoiceText) {
       guard !text.isEmpty else { return }
@@ -96,14 +94,14 @@ enum PromptText {
       out += "== \(title) (\(Amount.bytes(text.byteCount)))\n\(whole)"
       if !whole.hasSuffix("\n") { out += "\n" }
     }
-    section("system", prompt.systemPrompt)
-    section("user", prompt.initialUserPrompt)
-    for (index, text) in prompt.followupUserPrompts.enumerated() {
+    section("system", systemPrompt)
+    section("user", initialUserPrompt)
+    for (index, text) in followupUserPrompts.enumerated() {
       section("follow-up \(index + 1)", text)
     }
-    if !prompt.tools.isEmpty {
-      out += "== tools (\(prompt.tools.count))\n"
-      for tool in prompt.tools {
+    if !tools.isEmpty {
+      out += "== tools (\(tools.count))\n"
+      for tool in tools {
         out += tool.name ?? "(no name)"
         if let description = tool.description { out += ": \(description)" }
         out += "\n"
@@ -111,23 +109,4 @@ enum PromptText {
     }
     return out
   }
-}
-
-/// Which prompt `--prompt` asks for.
-struct PromptName: Equatable {
-  let word: String
-  let name: PromptText.Name
-
-  /// What may be asked for: `system` are the standing instructions.
-  static var all: [String] { ["system"] + PromptText.Name.allCases.map(\.rawValue) }
-
-  /// Nil for a word that names no prompt.
-  init?(_ word: String) {
-    guard let name = word == "system" ? .instructions : PromptText.Name(rawValue: word) else {
-      return nil
-    }
-    (self.word, self.name) = (word, name)
-  }
-
-  func text(of session: VoiceSession) -> String? { PromptText.whole(name, of: session) }
 }

@@ -62,7 +62,8 @@ import Testing
     let calls = (1...500).map { "{\"callId\":\"\($0)\",\"toolName\":\"t\"}" }.joined(
       separator: ",")
     let crowd = Summary(
-      try session(",\"activeCaptures\":[\(captures)],\"toolCalls\":[\(calls)]"), at: now)
+      session: try session(",\"activeCaptures\":[\(captures)],\"toolCalls\":[\(calls)]"),
+      now: now)
     #expect(crowd.doing.hasSuffix(" · 1, 2, 3, 4, 5, 495 more talk"))
     #expect(crowd.words.contains("; 500 tools run"))
     #expect(crowd.words.count < 300)

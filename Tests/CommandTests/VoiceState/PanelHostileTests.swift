@@ -21,7 +21,7 @@ import Testing
         FrameCheck.expect(
           shown.lines(width: width), width: width, "\(panel.name) of \(subject())")
       }
-      for name in PromptText.Name.allCases { _ = PromptText.whole(name, of: session) }
+      for name in PromptName.allCases { _ = session.prompt(name)?.whole }
     }
   }
 

@@ -183,7 +183,7 @@ import Testing
 @Suite struct PromptTextTests {
   @Test func aPromptIsPrintedWhole() throws {
     let text = try #require(
-      PromptText.whole(.generation, of: try VoiceSamples.session("full")))
+      try VoiceSamples.session("full").prompt(.generation)?.whole)
     #expect(
       text.hasPrefix("== system (312 B)\nYou are Lantern, the voice of the Rooftop Astronomers.\n"))
     #expect(text.contains("\n== user (105 B)\nIlse: Lantern, when do"))
@@ -199,14 +199,14 @@ import Testing
     let session = try voiceSession(
       #"{"promptState":{"bridge":{"replyPrompts":{"systemPrompt":"\#(long.replacing("\n", with: "\\n"))"}}}}"#
     )
-    let text = try #require(PromptText.whole(.bridge, of: session))
+    let text = try #require(session.prompt(.bridge)?.whole)
     #expect(text.utf8.count > long.utf8.count && text.hasSuffix(long))
   }
 
   @Test func whatASessionHasNotIsNil() throws {
     let session = try VoiceSamples.session("minimal")
-    for name in PromptText.Name.allCases { #expect(PromptText.whole(name, of: session) == nil) }
+    for name in PromptName.allCases { #expect(session.prompt(name) == nil) }
     let empty = try voiceSession(#"{"promptState":{"classifier":{}}}"#)
-    #expect(PromptText.whole(.classifier, of: empty) == "")
+    #expect(empty.prompt(.classifier)?.whole == "")
   }
 }
