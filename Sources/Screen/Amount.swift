@@ -43,28 +43,27 @@ public enum Amount {
     if milliseconds < 9_950 { return fixed(milliseconds / 1000, 1) + "s" }
     guard milliseconds < 1e15 else { return "\(milliseconds)ms" }  // NaN too
     let seconds = Int64(milliseconds / 1000 + 0.5)
-    func two(_ value: Int64, _ unit: String) -> String {
-      value == 0 ? "" : value < 10 ? "0\(value)\(unit)" : "\(value)\(unit)"
-    }
+    func rest(_ value: Int64, _ unit: String) -> String { value == 0 ? "" : two(value) + unit }
     switch seconds {
     case ..<60: return "\(seconds)s"
-    case ..<3600: return "\(seconds / 60)m" + two(seconds % 60, "s")
-    case ..<86_400: return "\(seconds / 3600)h" + two(seconds / 60 % 60, "m")
-    default: return "\(seconds / 86_400)d" + two(seconds / 3600 % 24, "h")
+    case ..<3600: return "\(seconds / 60)m" + rest(seconds % 60, "s")
+    case ..<86_400: return "\(seconds / 3600)h" + rest(seconds / 60 % 60, "m")
+    default: return "\(seconds / 86_400)d" + rest(seconds / 3600 % 24, "h")
     }
   }
+
+  /// At least two digits.
+  private static func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
 
   /// A span of time on a clock: `0:28`, `44:32`, `1:04:32`, `2d03h`.
   ///
   /// - Parameter seconds: below zero counts as none.
   public static func clock(_ seconds: Int64) -> String {
     let seconds = max(0, seconds)
-    func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
-    switch seconds {
-    case ..<3600: return "\(seconds / 60):\(two(seconds % 60))"
-    case ..<86_400:
-      return "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
-    default: return "\(seconds / 86_400)d\(two(seconds / 3600 % 24))h"
+    return switch seconds {
+    case ..<3600: "\(seconds / 60):\(two(seconds % 60))"
+    case ..<86_400: "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+    default: "\(seconds / 86_400)d\(two(seconds / 3600 % 24))h"
     }
   }
 
@@ -76,7 +75,6 @@ public enum Amount {
     return "\(fixed(count / (1024 * 1024), 2)) MB"
   }
 
-  /// A size, see `bytes(_:)` of a number.
   public static func bytes(_ count: Int) -> String { bytes(Double(count)) }
 
   /// A number with so many decimals; what is too large for that, or no finite

@@ -9,24 +9,33 @@ public import Records
 /// neighbour of the same hue that a light ground bears too, and domains that
 /// the dashboard has no colour for take a hue that is free.
 public enum Palette {
-  /// The colour of a domain.
-  public static func colour(of domain: ActionDomain) -> Colour {
+  private static func look(of domain: ActionDomain) -> (rgb: UInt32, basic: UInt8, mark: String) {
     switch domain {
-    case .llm: Colour(0x8b5cf6, basic: 35)
-    case .voice: Colour(0x7c93b5, basic: 94)
-    case .asr: Colour(0x38bdf8, basic: 36)
-    case .tts: Colour(0x06b6d4, basic: 36)
-    case .text: Colour(0x8e949c, basic: 39)
-    case .memory: Colour(0x78716c, basic: 37)
-    case .browser: Colour(0x6366f1, basic: 34)
-    case .media: Colour(0xbe185d, basic: 95)
-    case .code: Colour(0xca8a04, basic: 93)
-    case .discovery: Colour(0x0d9488, basic: 96)
-    case .automation: Colour(0x65a30d, basic: 92)
-    case .initiative: Colour(0xc026d3, basic: 95)
-    case .system, .other: Colour(0x9ca3af, basic: 37)
+    case .llm: (0x8b5cf6, 35, "◆")
+    case .voice: (0x7c93b5, 94, "♪")
+    case .asr: (0x38bdf8, 36, "◂")
+    case .tts: (0x06b6d4, 36, "▸")
+    case .text: (0x8e949c, 39, "»")
+    case .memory: (0x78716c, 37, "■")
+    case .browser: (0x6366f1, 34, "◎")
+    case .media: (0xbe185d, 95, "▣")
+    case .code: (0xca8a04, 93, "λ")
+    case .discovery: (0x0d9488, 96, "○")
+    case .automation: (0x65a30d, 92, "↻")
+    case .initiative: (0xc026d3, 95, "✦")
+    case .system: (0x9ca3af, 37, "·")
+    case .other: (0x9ca3af, 37, "?")
     }
   }
+
+  /// The colour of a domain.
+  public static func colour(of domain: ActionDomain) -> Colour {
+    let look = look(of: domain)
+    return Colour(look.rgb, basic: look.basic)
+  }
+
+  /// The mark of a domain: one cell.
+  public static func mark(of domain: ActionDomain) -> String { look(of: domain).mark }
 
   /// The use of a tool, whatever its domain.
   public static let tool = Colour(0x059669, basic: 32)
@@ -43,26 +52,6 @@ public enum Palette {
     Colour(0x65a30d, basic: 32), Colour(0x6366f1, basic: 34), Colour(0xf472b6, basic: 95),
     Colour(0x0d9488, basic: 96), Colour(0xfb923c, basic: 93),
   ]
-
-  /// The mark of a domain: one cell.
-  public static func mark(of domain: ActionDomain) -> String {
-    switch domain {
-    case .llm: "◆"
-    case .voice: "♪"
-    case .asr: "◂"
-    case .tts: "▸"
-    case .text: "»"
-    case .memory: "■"
-    case .browser: "◎"
-    case .media: "▣"
-    case .code: "λ"
-    case .discovery: "○"
-    case .automation: "↻"
-    case .initiative: "✦"
-    case .system: "·"
-    case .other: "?"
-    }
-  }
 
   /// The mark of a failure.
   public static let errorMark = "✗"

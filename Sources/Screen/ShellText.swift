@@ -46,11 +46,7 @@ public enum ShellText {
   private static func isBare(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-    case UInt8(ascii: "_"), UInt8(ascii: "@"), UInt8(ascii: "%"), UInt8(ascii: "+"),
-      UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: ","), UInt8(ascii: "."),
-      UInt8(ascii: "/"), UInt8(ascii: "-"):
-      true
-    default: false
+    default: "_@%+=:,./-".utf8.contains(byte)
     }
   }
 

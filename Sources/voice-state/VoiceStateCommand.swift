@@ -182,7 +182,8 @@ struct Run {
       try writer.flush()
       return .success
     }
-    diagnostics.error("prompt \(name.rawValue)", sessions.isEmpty ? "no voice session" : "not known")
+    let reason = sessions.isEmpty ? "no voice session" : "not known"
+    diagnostics.error("prompt \(name.rawValue)", reason)
     return .negative
   }
 

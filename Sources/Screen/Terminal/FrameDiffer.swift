@@ -71,13 +71,9 @@ enum PlacedText {
     var out = ""
     var column = 0
     var isContested = false
-    guard line.spans.contains(where: { Self.mayBeContested($0.text) }) else {
-      for span in line.spans { out += span.style.apply(to: span.text, depth: depth) }
-      return (out, false)
-    }
     for span in line.spans {
       if !Self.mayBeContested(span.text) {
-        column += CellWidth.of(span.text)
+        column += span.cells
         out += span.style.apply(to: span.text, depth: depth)
         continue
       }

@@ -122,26 +122,22 @@ public struct KeyDecoder: Sendable {
       return isKey ? final(last) : .other
     }
     let number = parameters.prefix { (0x30...0x39).contains($0) }
-    switch String(decoding: number, as: UTF8.self) {
-    case "1", "7": return .home
-    case "2": return .insert
-    case "3": return .delete
-    case "4", "8": return .end
-    case "5": return .pageUp
-    case "6": return .pageDown
-    default: return .other
-    }
+    let keys: [String: Key] = [
+      "1": .home, "2": .insert, "3": .delete, "4": .end, "5": .pageUp, "6": .pageDown, "7": .home,
+      "8": .end,
+    ]
+    return keys[String(decoding: number, as: UTF8.self)] ?? .other
   }
 
   private static func final(_ byte: UInt8) -> Key {
-    switch byte {
-    case UInt8(ascii: "A"): .up
-    case UInt8(ascii: "B"): .down
-    case UInt8(ascii: "C"): .right
-    case UInt8(ascii: "D"): .left
-    case UInt8(ascii: "H"): .home
-    case UInt8(ascii: "F"): .end
-    case UInt8(ascii: "M"): .enter
+    switch Character(Unicode.Scalar(byte)) {
+    case "A": .up
+    case "B": .down
+    case "C": .right
+    case "D": .left
+    case "H": .home
+    case "F": .end
+    case "M": .enter
     default: .other
     }
   }

@@ -47,13 +47,6 @@ public struct LiveRegion: Sendable {
     return out + TerminalCodes.eraseBelow + TerminalCodes.endUpdate
   }
 
-  /// The bytes that take the live lines away, so that something else can be written.
-  public mutating func erase(size: WindowSize) -> String {
-    if rows.isEmpty { return "" }
-    defer { forget() }
-    return start(columns: size.columns) + TerminalCodes.eraseBelow
-  }
-
   /// Leaves what is drawn: the next update begins where the cursor is, which has to be the
   /// beginning of a line.
   public mutating func forget() { (rows, cells) = ([], []) }

@@ -51,11 +51,8 @@ import Testing
     #expect(update(&region, "1", columns: 9).contains("\r1\u{1b}[K"))
   }
 
-  @Test func isTakenAwayOrLeft() {
+  @Test func isLeft() {
     var region = LiveRegion()
-    _ = update(&region, "a", "b")
-    #expect(region.erase(size: size) == "\r\u{1b}[1A\u{1b}[J")
-    #expect(region.erase(size: size) == "")
     _ = update(&region, "a", "b")
     region.forget()
     #expect(update(&region, "a", "b").contains("\ra\u{1b}[K\nb"))
