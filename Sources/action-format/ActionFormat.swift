@@ -32,7 +32,8 @@ final class Feed {
   private var newest: Timestamp?
   /// The counts that came last; their table is known when all are there.
   private var counts: CountTable?
-  private var countLines = CountLines()
+  /// The names of TSV's columns, as they were written last.
+  private var headings: [String] = []
   private var hasCounts = false
   private var hasOthers = false
   private var left: Int
@@ -118,7 +119,7 @@ final class Feed {
     case .lifecycle(let type, let record):
       see(record["time"]?.string)
       let layout = layout
-      if let notice = Notice.line(type: type, record, layout) {
+      if let notice = layout.notice(type, record) {
         try screen.write(
           profiles.add(profile, to: notice), width: layout.width,
           key: RowKey.columns(options.keys, of: nil, profile: profile, line: number))
@@ -139,15 +140,18 @@ final class Feed {
       counts = table
     }
     guard options.form == .tsv, let fields = counts?.fields else { return }
-    let lines = countLines.lines(Array(line), fields: fields, isLocal: options.isAbsolute)
-    for line in lines { try screen.write(text: line) }
+    if fields != headings {
+      headings = fields
+      try screen.write(text: fields.map(RowText.escape).joined(separator: "\t"))
+    }
+    try screen.write(text: CountTable.tsv(Array(line), fields, isLocal: options.isAbsolute))
   }
 
   private func endCounts() throws(WriteFailure) {
     guard let table = counts else { return }
     counts = nil
     switch options.form {
-    case .text: try screen.write(table)
+    case .text: for line in screen.lines(of: table) { try screen.write(text: line) }
     case .spark: try screen.write(table.spark(width: screen.width), width: screen.width)
     case .tsv: break
     }
@@ -178,7 +182,7 @@ final class Feed {
     if options.showsStats { shown[profile ?? "", default: ShownCounts()].add(action.kind) }
     let layout = layout
     let key = RowKey.columns(options.keys, of: action, profile: profile, line: number)
-    let row = profiles.add(profile, to: Row.line(action, layout))
+    let row = profiles.add(profile, to: layout.row(action))
     try screen.write(row, width: layout.width, key: key)
     if options.isExpanded {
       for line in Expanded.lines(action, layout) {
@@ -199,11 +203,10 @@ final class Feed {
     guard let stats else { return }
     let now = Timestamp.now()
     let age = screen.drawsInPlace ? now.seconds - stats.at.seconds : 0
-    let server = profiles.add(stats.of, to: StatsLine.line(stats.value, now: now, age: age))
+    let server = profiles.add(stats.of, to: stats.value.line(now: now, age: age))
     if !screen.drawsInPlace && server == told { return }
     told = server
-    let counts = StatsLine.line(shown[stats.of ?? ""] ?? ShownCounts())
-    try screen.setBar(StatsLine.joined(server, counts))
+    try screen.setBar(server.joined(shown[stats.of ?? ""]?.line ?? Line()))
   }
 
   private func fault(_ tell: (inout FaultLog) -> Void) throws(WriteFailure) {

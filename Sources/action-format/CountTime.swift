@@ -23,22 +23,13 @@ extension JSONValue {
   var time: Timestamp? { string.flatMap { Timestamp(rfc3339: $0) } }
 }
 
-struct CountLines {
-  private var fields: [String] = []
-
-  /// The line of a record, and the headings before the first, and before the first that
-  /// has others.
-  mutating func lines(_ record: [UInt8], fields: [String], isLocal: Bool) -> [String] {
-    var lines: [String] = []
-    if fields != self.fields {
-      self.fields = fields
-      lines.append(fields.map(RowText.escape).joined(separator: "\t"))
-    }
-    let values = fields.map { field in
+extension CountTable {
+  /// The line of a record as TSV, with times of the user's zone where they are wanted.
+  static func tsv(_ record: [UInt8], _ fields: [String], isLocal: Bool) -> String {
+    fields.map { field in
       let value = RowText.tsv(record, fields: [field])
       guard isLocal, let unit = CountTime(field) else { return value }
       return Timestamp(rfc3339: value).map(unit.text) ?? value
-    }
-    return lines + [values.joined(separator: "\t")]
+    }.joined(separator: "\t")
   }
 }

@@ -2,57 +2,6 @@ import Core
 import Records
 import Screen
 
-enum Detail {
-  static func line(
-    _ action: Action, limit: Int = .max, isWide: Bool = true, names: Names = Names()
-  ) -> Line {
-    var phrase = Phrase(limit: limit, isWide: isWide, names: names)
-    build(&phrase, action)
-    if phrase.line.spans.isEmpty { phrase.generic(action) }
-    return phrase.line
-  }
-
-  private static func build(_ phrase: inout Phrase, _ action: Action) {
-    switch action.kind {
-    case "llm_call", "llm_tool_call": phrase.modelCall(action)
-    case "voice_session_start": phrase.sessionStart(action)
-    case "voice_session_end": phrase.sessionEnd(action)
-    case "voice_turn_in": phrase.turn(action, isAgent: false)
-    case "voice_turn_out": phrase.turn(action, isAgent: true)
-    case "voice_error": phrase.voiceFailure(action, Style(Palette.error))
-    case "voice_warn": phrase.voiceFailure(action, Style(Palette.warning))
-    case "voice_soundboard_play": phrase.soundboard(action)
-    case "asr_call": phrase.recognition(action)
-    case "tts_call", "speech": phrase.speech(action)
-    case "sent_reply", "sent_message", "initiative_post", "direct": phrase.message(action)
-    case "reply_skipped", "initiative_skip": phrase.skipped(action)
-    case "reacted": phrase.reaction(action)
-    case "memory_fact": phrase.fact(action)
-    case "memory_embedding_call": phrase.embedding(action)
-    case "memory_reflection_start", "memory_reflection_complete": phrase.reflection(action)
-    case "browser_tool_step", "browser_tool_result": phrase.browserTool(action)
-    case "search_call": phrase.search(action)
-    case "code_agent_call": phrase.codeAgent(action)
-    case let kind where ActionKind.isError(kind: kind): phrase.failed(action)
-    default: buildByDomain(&phrase, action)
-    }
-  }
-
-  private static func buildByDomain(_ phrase: inout Phrase, _ action: Action) {
-    if action.level == "error" {
-      phrase.failed(action)
-      return
-    }
-    switch action.domain {
-    case .voice: phrase.voiceEvent(action)
-    case .media: phrase.media(action)
-    case .browser: phrase.browser(action)
-    case .automation: phrase.automation(action)
-    default: phrase.generic(action)
-    }
-  }
-}
-
 /// The line that matters for an action, built part by part.
 ///
 /// Every part goes through `Plain`, so that nothing from outside can reach the
@@ -60,13 +9,46 @@ enum Detail {
 struct Phrase {
   private(set) var line = Line()
   /// About how many characters of a part are of use.
-  let limit: Int
-  let isWide: Bool
+  var limit = Int.max
+  var isWide = true
+  var names = Names()
 
-  let names: Names
+  mutating func detail(_ action: Action) {
+    build(action)
+    if line.spans.isEmpty { generic(action) }
+  }
 
-  init(limit: Int = .max, isWide: Bool = true, names: Names = Names()) {
-    (self.limit, self.isWide, self.names) = (limit, isWide, names)
+  private mutating func build(_ action: Action) {
+    switch action.kind {
+    case "llm_call", "llm_tool_call": modelCall(action)
+    case "voice_session_start": sessionStart(action)
+    case "voice_session_end": sessionEnd(action)
+    case "voice_turn_in": turn(action, isAgent: false)
+    case "voice_turn_out": turn(action, isAgent: true)
+    case "voice_error": voiceFailure(action, Style(Palette.error))
+    case "voice_warn": voiceFailure(action, Style(Palette.warning))
+    case "voice_soundboard_play": soundboard(action)
+    case "asr_call": recognition(action)
+    case "tts_call", "speech": speech(action)
+    case "sent_reply", "sent_message", "initiative_post", "direct": message(action)
+    case "reply_skipped", "initiative_skip": skipped(action)
+    case "reacted": reaction(action)
+    case "memory_fact": fact(action)
+    case "memory_embedding_call": embedding(action)
+    case "memory_reflection_start", "memory_reflection_complete": reflection(action)
+    case "browser_tool_step", "browser_tool_result": browserTool(action)
+    case "search_call": search(action)
+    case "code_agent_call": codeAgent(action)
+    case let kind where ActionKind.isError(kind: kind) || action.level == "error": failed(action)
+    default:
+      switch action.domain {
+      case .voice: voiceEvent(action)
+      case .media: media(action)
+      case .browser: browser(action)
+      case .automation: automation(action)
+      default: generic(action)
+      }
+    }
   }
 
   /// Adds a part after a dot; nothing for nil or blank text.
@@ -119,6 +101,14 @@ struct Phrase {
     guard let value, !value.isNull else { return }
     let text = Brief.text(value, limit: min(limit, 1000))
     if !text.isEmpty { add("→ " + text) }
+  }
+
+  /// Adds a number with its noun: `1 result`, `3 results`.
+  mutating func count(
+    _ number: Double?, _ many: String, one: String? = nil, _ style: Style = .dim
+  ) {
+    guard let number else { return }
+    add("\(Amount.count(number)) \(number == 1 ? one ?? many : many)", style)
   }
 
   mutating func fail(_ text: String?) { add(text, Style(Palette.error)) }

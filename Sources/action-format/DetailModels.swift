@@ -9,9 +9,7 @@ extension Phrase {
     add(Usage(action).brief, .dim)
     tools(action)
     took(action.milliseconds)
-    if let images = action.number("inputImages"), images > 0 {
-      add("\(Amount.count(images)) images", .dim)
-    }
+    if let images = action.number("inputImages"), images > 0 { count(images, "images") }
     stop(action.word("stopReason", "finishReason"))
     result(action.metadata?[either: "result", "output", "toolResult"])
     if let isOk = action.metadata?["success"]?.bool, !isOk { fail("failed") }
@@ -39,8 +37,8 @@ extension Phrase {
       add(names.elements.compactMap(\.text).joined(separator: ", "), Style(Palette.tool))
     } else if let text = names?.text, !text.isEmpty {
       add(text, Style(Palette.tool))
-    } else if let count = action.number("toolCallCount"), count > 0 {
-      add(Amount.count(count) + (count == 1 ? " tool" : " tools"), Style(Palette.tool))
+    } else if let calls = action.number("toolCallCount"), calls > 0 {
+      count(calls, "tools", one: "tool", Style(Palette.tool))
     }
   }
 
@@ -66,9 +64,7 @@ extension Phrase {
   mutating func speech(_ action: Action) {
     add(action.word("model") ?? action.content)
     add(action.word("voice", "voiceId"), .dim)
-    if let count = action.number("textChars", "characters") {
-      add("\(Amount.count(count)) chars", .dim)
-    }
+    count(action.number("textChars", "characters"), "chars")
     took(action.milliseconds)
     quote(action.word("text", "transcript"))
   }
@@ -76,8 +72,8 @@ extension Phrase {
   /// `memory_embedding_call`: model and sizes.
   mutating func embedding(_ action: Action) {
     add(action.word("model") ?? action.content)
-    if let count = action.number("inputChars") { add("\(Amount.count(count)) chars", .dim) }
-    if let count = action.number("vectorDims") { add("\(Amount.count(count)) dims", .dim) }
+    count(action.number("inputChars"), "chars")
+    count(action.number("vectorDims"), "dims")
     add(Usage(action).brief, .dim)
     took(action.milliseconds)
     add(action.word("traceSource"), .dim)
@@ -87,10 +83,8 @@ extension Phrase {
   mutating func media(_ action: Action) {
     let subject = action.word("model", "title", "query") ?? action.content
     add(subject)
-    add(action.word("size"), .dim)
-    add(action.word("variant"), .dim)
-    add(action.word("status"), .dim)
-    if let count = action.number("returnedResults") { add("\(Amount.count(count)) results", .dim) }
+    for name in ["size", "variant", "status"] { add(action.word(name), .dim) }
+    count(action.number("returnedResults"), "results")
     took(action.milliseconds)
     add(action.word("gifUrl", "url", "videoUrl", "imageUrl"), .dim)
     if action.word("model") == nil, action.content != subject { add(action.content) }
@@ -109,11 +103,9 @@ extension Phrase {
   /// `search_call`: what was asked, how much was found.
   mutating func search(_ action: Action) {
     quote(action.word("query") ?? action.content)
-    if let count = action.number("returnedResults") {
-      add(Amount.count(count) + (count == 1 ? " result" : " results"), .dim)
-    }
+    count(action.number("returnedResults"), "results", one: "result")
     if let pages = action.number("pageReadsSucceeded"), pages > 0 {
-      add(Amount.count(pages) + (pages == 1 ? " page read" : " pages read"), .dim)
+      count(pages, "pages read", one: "page read")
     }
     add(action.word("providerUsed", "provider"), .dim)
     took(action.milliseconds, slow: 3000)
@@ -134,9 +126,7 @@ extension Phrase {
   mutating func browser(_ action: Action) {
     step(action)
     add(action.content ?? action.word("instruction"))
-    if let steps = action.number("steps", "totalSteps") {
-      add(Amount.count(steps) + (steps == 1 ? " step" : " steps"), .dim)
-    }
+    count(action.number("steps", "totalSteps"), "steps", one: "step")
     if action.metadata?["hitStepLimit"]?.bool == true { add("step limit", Style(Palette.warning)) }
     took(action.milliseconds)
     add(action.word("model"), .dim)

@@ -58,7 +58,7 @@ extension Phrase {
       ("factsExtracted", "extracted"), ("factsSelected", "selected"), ("factsSaved", "saved"),
       ("factsSkipped", "skipped"),
     ] {
-      if let count = action.number(name) { add("\(Amount.count(count)) \(label)", .dim) }
+      count(action.number(name), label)
     }
     took(action.milliseconds)
     add(action.word("model"), .dim)

@@ -5,13 +5,8 @@ import Screen
 /// Everything an action holds, below its row: ids, the model's figures, the
 /// words, the prompts with their sizes, and the rest of the metadata.
 struct Expanded {
-  private enum Entry {
-    case field(label: String, text: String)
-    case prompt(String)
-  }
-
-  private static let indent = 4
-  private var entries: [Entry] = []
+  /// Each with its label; a prompt, which stands below its own, has none.
+  private var entries: [(label: String?, text: String)] = []
   private var shown: Set<String> = []
 
   static func lines(_ action: Action, _ layout: Layout) -> [Line] {
@@ -85,7 +80,7 @@ struct Expanded {
   private mutating func prompt(_ value: JSONValue?, _ label: String) -> Bool {
     guard let text = value?.string else { return false }
     field(label, text.count == 1 ? "1 char" : "\(text.count) chars")
-    if !text.isEmpty { entries.append(.prompt(text)) }
+    if !text.isEmpty { entries.append((nil, text)) }
     return true
   }
 
@@ -119,46 +114,27 @@ struct Expanded {
   }
 
   private mutating func field(_ label: String, _ text: String?) {
-    if let text { entries.append(.field(label: Plain.line(label, limit: 200), text: text)) }
+    if let text { entries.append((Plain.line(label, limit: 200), text)) }
   }
 
   private func lines(_ layout: Layout) -> [Line] {
-    let labels = entries.compactMap { entry in
-      if case .field(let label, _) = entry { CellWidth.of(label) } else { nil }
-    }
-    let room = layout.width.map { max($0 / 3, 12) } ?? 24
-    let column = min(labels.max() ?? 0, min(room, 24))
-    return entries.flatMap { entry in
-      switch entry {
-      case .field(let label, let text): Self.field(label, text, column, layout)
-      case .prompt(let text): Self.prompt(text, layout)
+    let widest = entries.compactMap(\.label).map(CellWidth.of).max() ?? 0
+    let column = min(widest, layout.width.map { max($0 / 3, 12) } ?? 24, 24)
+    let indent = Fit.spaces(4)
+    return entries.flatMap { label, text in
+      let start = label == nil ? 6 : column + 6
+      let parts = Paragraph.wrap(text, to: layout.width.map { max($0 - start, 12) })
+      return parts.enumerated().map { index, part in
+        var line = Line(indent)
+        if let label {
+          if index == 0 { line.add(Fit.truncate(label, to: column), .dim) }
+          line.fill(to: start)
+        } else {
+          line.add("│ ", .dim)
+        }
+        line.add(part)
+        return line.trimmed
       }
-    }
-  }
-
-  private static func field(
-    _ label: String, _ text: String, _ column: Int, _ layout: Layout
-  ) -> [Line] {
-    let start = indent + column + 2
-    let label = Fit.truncate(label, to: column)
-    let parts = Paragraph.wrap(text, to: layout.width.map { max($0 - start, 12) })
-    return parts.enumerated().map { index, part in
-      var line = Line()
-      line.add(Fit.spaces(indent))
-      if index == 0 { line.add(label, .dim) }
-      Row.fill(&line, to: start)
-      line.add(part)
-      return Row.trimmed(line)
-    }
-  }
-
-  private static func prompt(_ text: String, _ layout: Layout) -> [Line] {
-    Paragraph.wrap(text, to: layout.width.map { max($0 - indent - 2, 12) }).map { part in
-      var line = Line()
-      line.add(Fit.spaces(indent))
-      line.add("│ ", .dim)
-      line.add(part)
-      return Row.trimmed(line)
     }
   }
 }

@@ -26,10 +26,7 @@ final class FeedScreen {
     look = options.look
   }
 
-  var drawsInPlace: Bool {
-    guard isTerminal, let kind = Process.environment("TERM") else { return false }
-    return kind != "dumb"
-  }
+  let drawsInPlace = Terminal.canDraw(1)
 
   /// The cells of a row: as asked for, else the terminal's, else no limit.
   var width: Int? { look.width(on: 1, isTerminal: isTerminal) }
@@ -43,9 +40,7 @@ final class FeedScreen {
     try writer.newline()
   }
 
-  func write(_ table: CountTable) throws(WriteFailure) {
-    for line in table.lines(width: width, depth: depth) { try write(text: line) }
-  }
+  func lines(of table: CountTable) -> [String] { table.lines(width: width, depth: depth) }
 
   func write(text: String) throws(WriteFailure) {
     try erase()
@@ -64,7 +59,7 @@ final class FeedScreen {
       if drawsInPlace {
         if !isDrawn {
           // The last column stays free: some terminals wrap when it is written.
-          let room = (isTerminal ? WindowSize.told(by: 1)?.columns : nil).map { $0 - 1 }
+          let room = WindowSize.told(by: 1).map { $0.columns - 1 }
           try writer.write(bar.render(width: room, depth: depth))
           isDrawn = true
           wasDrawn = true

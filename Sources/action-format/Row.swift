@@ -27,10 +27,10 @@ struct Layout {
   var limit: Int { width.map { max($0, 16) * 8 } ?? .max }
 }
 
-enum Row {
-  static func line(_ action: Action, _ layout: Layout) -> Line {
+extension Layout {
+  func row(_ action: Action) -> Line {
     var line = Line()
-    line.add(time(action.createdAt, layout), .dim)
+    line.add(time(action.createdAt), .dim)
     line.add("  ")
     let style = kindStyle(action)
     let mark =
@@ -38,56 +38,48 @@ enum Row {
       ? Palette.errorMark : action.isWarning ? Palette.warningMark : Palette.mark(of: action.domain)
     line.add(mark, style)
     line.add(" ")
-    let event =
-      layout.tellsVoice && action.kind == "voice_runtime" ? VoiceEvent(action)?.label : nil
+    let event = tellsVoice && action.kind == "voice_runtime" ? VoiceEvent(action)?.label : nil
     if let event { line.add(event, style) }
-    if event == nil || !layout.isNarrow {
+    if event == nil || !isNarrow {
       let kind = Plain.line(action.kind, limit: 200)
       if event != nil { line.add(" ") }
       line.add(
         kind.isEmpty ? "(no kind)" : kind, kind.isEmpty || event != nil ? .dim : style)
     }
-    fill(&line, to: layout.timeCells + 4 + layout.kindCells)
+    line.fill(to: timeCells + 4 + kindCells)
     let cost = action.cost.map { $0 == 0 ? "" : Amount.money($0) } ?? ""
     let price = Line(cost, costStyle(action.cost ?? 0))
-    let detail = Detail.line(
-      action, limit: layout.limit, isWide: layout.isWide, names: layout.names)
-    if layout.isNarrow {
+    var phrase = phrase
+    phrase.detail(action)
+    if isNarrow {
       line.add("  ")
-      line.add(StatsLine.joined(price, detail))
+      line.add(price.joined(phrase.line))
     } else {
-      line.add(Fit.spaces(layout.costCells - cost.utf8.count))
+      line.add(Fit.spaces(costCells - cost.utf8.count))
       line.add(price)
       line.add("  ")
-      line.add(detail)
+      line.add(phrase.line)
     }
-    return trimmed(line)
+    return line.trimmed
   }
+
+  /// A phrase that fits.
+  private var phrase: Phrase { Phrase(limit: limit, isWide: isWide, names: names) }
 
   /// The column of times: a time that cannot be read is `?`, none is `-`.
-  static func time(_ text: String?, _ layout: Layout) -> String {
-    let shown: String
-    if let text, !text.isEmpty {
-      if let time = Timestamp(rfc3339: text) {
-        shown =
-          layout.isAbsolute
-          ? TimeText.absolute(time, zone: layout.zone) : age(of: time, layout)
-      } else {
-        shown = "?"
-      }
-    } else {
-      shown = "-"
+  private func time(_ text: String?) -> String {
+    var shown = text?.isEmpty == false ? "?" : "-"
+    if let time = text.flatMap({ Timestamp(rfc3339: $0) }) {
+      shown =
+        isAbsolute
+        ? TimeText.absolute(time, zone: zone) : TimeText.relative(time, now: now)
+      if isNarrow, !isAbsolute, shown.hasSuffix(" ago") { shown.removeLast(4) }
     }
-    return Fit.padStart(shown, to: layout.timeCells)
-  }
-
-  private static func age(of time: Timestamp, _ layout: Layout) -> String {
-    let age = TimeText.relative(time, now: layout.now)
-    return layout.isNarrow && age.hasSuffix(" ago") ? String(age.dropLast(4)) : age
+    return Fit.padStart(shown, to: timeCells)
   }
 
   /// Failures and warnings first, then tools, then the domain.
-  static func kindStyle(_ action: Action) -> Style {
+  private func kindStyle(_ action: Action) -> Style {
     if action.isError { return Style(Palette.error, bold: true) }
     if action.isWarning { return Style(Palette.warning, bold: true) }
     if action.kind == "llm_tool_call" || action.kind == "search_call" { return Style(Palette.tool) }
@@ -95,20 +87,66 @@ enum Row {
   }
 
   /// What costs a cent or more stands out, ten cents or more warns.
-  private static func costStyle(_ cost: Double) -> Style {
+  private func costStyle(_ cost: Double) -> Style {
     if cost >= 0.1 { return Style(Palette.warning, bold: true) }
     return cost >= 0.01 ? .bold : .plain
   }
 
-  static func fill(_ line: inout Line, to cells: Int) {
-    line.add(Fit.spaces(cells - line.cells))
+  /// The line for a lifecycle record, nil for those that a reader of the feed
+  /// need not know (`open`, `comment` and types of other commands).
+  func notice(_ type: String, _ record: JSONValue) -> Line? {
+    var phrase = phrase
+    var style = Style(Palette.warning)
+    switch type {
+    case "lost":
+      phrase.add(record["reason"]?.text)
+      if let wait = record["retry_in"]?.number {
+        phrase.add("next try in \(Amount.duration(wait * 1000))")
+      }
+    case "gap":
+      let after = record["after"]?.text.map(moment) ?? "the start"
+      let before = record["before"]?.text.map(moment) ?? "now"
+      phrase.add("actions between \(after) and \(before) may be missing")
+    case "resumed":
+      style = .dim
+      if let down = record["down"]?.number { phrase.add("after \(Amount.duration(down * 1000))") }
+    case "end":
+      style = .dim
+      phrase.add(record["reason"]?.text)
+    default: return nil
+    }
+    var line = Line()
+    line.add(time(record["time"]?.text), .dim)
+    line.add("  ")
+    line.add((style == .dim ? "─ " : "! ") + "stream \(type)", style)
+    line.fill(to: timeCells + 4 + kindCells + costCells)
+    if !phrase.line.spans.isEmpty { line.add("  ") }
+    for span in phrase.line.spans { line.add(span.text, style) }
+    return line.trimmed
   }
 
-  static func trimmed(_ line: Line) -> Line {
-    var line = line
+  private func moment(_ text: String) -> String {
+    Timestamp(rfc3339: text).map { TimeText.absolute($0, zone: zone) } ?? text
+  }
+}
+
+extension Line {
+  mutating func fill(to cells: Int) { add(Fit.spaces(cells - self.cells)) }
+
+  /// Without blanks at the end.
+  var trimmed: Line {
+    var line = self
     while let last = line.spans.last, last.text.allSatisfy({ $0 == " " }) {
       line.spans.removeLast()
     }
+    return line
+  }
+
+  /// With another one behind a dot.
+  func joined(_ other: Line) -> Line {
+    var line = self
+    if !spans.isEmpty && !other.spans.isEmpty { line.add(" · ", .dim) }
+    line.add(other)
     return line
   }
 }
@@ -136,46 +174,5 @@ struct ProfileColumn {
     var hash: UInt32 = 2_166_136_261
     for byte in name.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
     return Palette.names[Int(hash >> 8) % Palette.names.count]
-  }
-}
-
-enum Notice {
-  /// The line for a lifecycle record, nil for those that a reader of the feed
-  /// need not know (`open`, `comment` and types of other commands).
-  static func line(type: String, _ record: JSONValue, _ layout: Layout) -> Line? {
-    var phrase = Phrase(limit: layout.limit, isWide: layout.isWide)
-    var style = Style(Palette.warning)
-    switch type {
-    case "lost":
-      phrase.add(record["reason"]?.text)
-      if let wait = record["retry_in"]?.number {
-        phrase.add("next try in \(Amount.duration(wait * 1000))")
-      }
-    case "gap":
-      let after = record["after"]?.text.map { moment($0, layout) } ?? "the start"
-      let before = record["before"]?.text.map { moment($0, layout) } ?? "now"
-      phrase.add("actions between \(after) and \(before) may be missing")
-    case "resumed":
-      style = .dim
-      if let down = record["down"]?.number { phrase.add("after \(Amount.duration(down * 1000))") }
-    case "end":
-      style = .dim
-      phrase.add(record["reason"]?.text)
-    default: return nil
-    }
-    var line = Line()
-    line.add(Row.time(record["time"]?.text, layout), .dim)
-    line.add("  ")
-    line.add(style == .dim ? "─ " : "! ", style)
-    line.add("stream \(type)", style)
-    Row.fill(&line, to: layout.timeCells + 4 + layout.kindCells + layout.costCells)
-    if !phrase.line.spans.isEmpty { line.add("  ") }
-    for span in phrase.line.spans { line.add(span.text, style) }
-    return Row.trimmed(line)
-  }
-
-  private static func moment(_ text: String, _ layout: Layout) -> String {
-    guard let time = Timestamp(rfc3339: text) else { return text }
-    return TimeText.absolute(time, zone: layout.zone)
   }
 }

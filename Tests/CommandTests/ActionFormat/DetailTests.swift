@@ -8,9 +8,15 @@ import Testing
 /// The action of a JSON text.
 func formatAction(_ text: String) throws -> Action { Action(try JSONValue.parse(text: text)) }
 
+func detailText(_ action: Action, _ phrase: Phrase = Phrase()) -> String {
+  var phrase = phrase
+  phrase.detail(action)
+  return phrase.line.text
+}
+
 @Suite struct DetailTests {
   private func detail(_ text: String, isWide: Bool = true) throws -> String {
-    Detail.line(try formatAction(text), isWide: isWide).text
+    detailText(try formatAction(text), Phrase(isWide: isWide))
   }
 
   static let examples: [(String, String)] = [
@@ -147,7 +153,7 @@ func formatAction(_ text: String) throws -> Action { Action(try JSONValue.parse(
         var layout = Layout(width: 100)
         for width in [nil, 0, 1, 40, 100, 200] as [Int?] {
           layout.width = width
-          let lines = [Row.line(action, layout)] + Expanded.lines(action, layout)
+          let lines = [layout.row(action)] + Expanded.lines(action, layout)
           for line in lines {
             let text = line.render(width: width, depth: .none)
             #expect(
@@ -156,10 +162,10 @@ func formatAction(_ text: String) throws -> Action { Action(try JSONValue.parse(
             if let width { #expect(CellWidth.of(text) <= width) }
           }
         }
-        #expect(Row.line(action, Layout()).text.contains(kind))
+        #expect(Layout().row(action).text.contains(kind))
       }
       let plain = try formatAction("{\"kind\":\"\(kind)\",\"content\":\"these words\"}")
-      #expect(Detail.line(plain).text.contains("these words"), "\(kind)")
+      #expect(detailText(plain).contains("these words"), "\(kind)")
     }
   }
 }

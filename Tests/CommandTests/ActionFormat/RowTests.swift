@@ -11,7 +11,7 @@ import Testing
   private func row(_ text: String, _ width: Int? = nil, depth: ColourDepth = .none) throws -> String
   {
     let layout = Layout(width: width, now: now)
-    return Row.line(try formatAction(text), layout).render(width: width, depth: depth)
+    return layout.row(try formatAction(text)).render(width: width, depth: depth)
   }
 
   @Test func columnsStandBelowEachOther() throws {
@@ -111,8 +111,7 @@ import Testing
   private func notice(_ text: String) throws -> String? {
     let record = try JSONValue.parse(text: text)
     let now = Timestamp(rfc3339: "2026-05-09T18:35:00Z") ?? Timestamp(seconds: 0)
-    return Notice.line(
-      type: record["type"]?.string ?? "", record, Layout(now: now, zone: { _ in nil }))?.text
+    return Layout(now: now, zone: { _ in nil }).notice(record["type"]?.string ?? "", record)?.text
   }
 
   @Test func whatAReaderShouldKnow() throws {

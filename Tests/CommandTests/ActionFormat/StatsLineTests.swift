@@ -10,7 +10,7 @@ import Testing
 
   private func line(_ text: String, age: Int64 = 0) throws -> String {
     let stats = try #require(ActionStats(JSONValue.parse(text: text)))
-    return StatsLine.line(stats, now: now, age: age).text
+    return stats.line(now: now, age: age).text
   }
 
   @Test func costThenCounts() throws {
@@ -27,12 +27,12 @@ import Testing
 
   @Test func whatWasShownIsCounted() {
     var shown = ShownCounts()
-    #expect(StatsLine.line(shown).text == "")
+    #expect(shown.line.text == "")
     for kind in ["b", "a", "llm_call", "llm_call", "voice_error", "\u{1b}[2J", ""] {
       shown.add(kind)
     }
     #expect(
-      StatsLine.line(shown).text
+      shown.line.text
         == "7 shown · voice_error 1 · llm_call 2 · (no kind) 1 · \\e[2J 1 · a 1 · b 1")
     for number in 0..<2000 { shown.add("\(number)") }
     #expect(shown.total == 2007 && shown.kinds.count == 1000)
@@ -71,7 +71,7 @@ import Testing
     #expect(names["5"] == "Mika")
     #expect(names["6"] == nil)
     let turn = try formatAction(#"{"kind":"voice_turn_in","userId":"5","content":"c"}"#)
-    #expect(Detail.line(turn, names: names).text == "Mika · c")
+    #expect(detailText(turn, Phrase(names: names)) == "Mika · c")
   }
 }
 
