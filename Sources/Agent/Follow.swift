@@ -80,7 +80,7 @@ public final class Follow: StreamLoop {
 
   public override func opened(_ place: String, isFirst: Bool, down: Double?) {
     (isOpen, lastLoss) = (true, nil)
-    let wait = down.map { Latency.text($0 / 1000) }
+    let wait = down.map(Latency.short)
     if let wait {
       if speaks { diagnostics.say("stream is \(isFirst ? "open" : "back") after \(wait) s") }
     } else {
@@ -91,7 +91,7 @@ public final class Follow: StreamLoop {
 
   public override func lost(_ reason: String, wait: Double) {
     (lastLoss, isOpen) = (reason, false)
-    let wait = Latency.text(wait / 1000)
+    let wait = Latency.short(wait)
     if speaks { diagnostics.say("stream is down: \(reason); next try in \(wait) s") }
     lifecycle(.lost) { $0.string("reason", reason).json("retry_in", wait) }
   }

@@ -19,8 +19,11 @@ public enum Clock {
 /// Short spans of time in words.
 public enum Latency {
   /// Milliseconds with one decimal.
-  public static func text(_ seconds: Double) -> String {
-    let tenths = Int64((min(max(seconds, 0), 1e12) * 10_000).rounded())
+  public static func text(_ seconds: Double) -> String { short(seconds * 1000) }
+
+  /// Seconds with one decimal.
+  public static func short(_ seconds: Double) -> String {
+    let tenths = Int64((min(max(seconds, 0), 1e15) * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"
   }
 

@@ -11,7 +11,6 @@ class Answering: OpenLine {
   private var first = 0
   private lazy var faults = FaultLog(diagnostics)
   private var status = ExitStatus.success
-  private var failure: WriteFailure?
 
   /// How many may be under way: the rest waits in the pipe.
   private static let most = 64
@@ -50,16 +49,14 @@ class Answering: OpenLine {
 
   /// Goes on until there is something to read.
   private func waitForInput(_ source: Int32) throws {
-    try run(reading: source) { failure != nil }
-    if let failure { throw failure }
+    try run(reading: source) { false }
     if end != nil { throw Enough() }
   }
 
   /// A pipe that is faster than the agent waits, and a file does.
   private func waitForRoom() throws(WriteFailure) {
     guard results.count >= Self.most else { return }
-    try run { results.count < Self.most || failure != nil }
-    if let failure { throw failure }
+    try run { results.count < Self.most }
   }
 
   private func receive(_ record: RecordInput.Line) {
@@ -118,25 +115,20 @@ class Answering: OpenLine {
       results.removeFirst()
       decisions.removeFirst()
       first += 1
-      tell(result)
+      status = status.worse(result.result.status)
+      write { () throws(WriteFailure) in try output.answer(result) }
     }
   }
 
-  private func tell(_ answer: ApprovalAnswer) {
-    status = status.worse(answer.result.status)
-    do throws(WriteFailure) { try output.answer(answer) } catch { failure = failure ?? error }
-  }
-
   private func finish() throws -> ExitStatus {
-    try run { results.isEmpty || failure != nil }
+    try run { results.isEmpty }
     // The time is up. Nothing is sent before the list is there; later it may count or not.
-    while let decision = decisions.first, failure == nil {
+    while let decision = decisions.first {
       answered(
         isListed
           ? result(decision, .unknown, "no reply came in time")
           : result(decision, .refused, "it was not sent: the link was never open"), number: first)
     }
-    if let failure { throw failure }
     return try leave(status)
   }
 }

@@ -83,14 +83,6 @@ final class ApproveOutput {
   }
 
   private func json(_ record: [UInt8]) throws(WriteFailure) {
-    if isQuiet { return }
-    if isTerminal {
-      var shown = ByteBuffer()
-      record.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &shown) }
-      try writer.writeLine(shown.bytes)
-    } else {
-      try writer.write(record)
-      try writer.newline()
-    }
+    if !isQuiet { try writer.writeRecord(record, isShown: isTerminal) }
   }
 }

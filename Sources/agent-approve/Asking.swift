@@ -21,7 +21,6 @@ final class Asking: OpenLine {
   private var notBefore = 0.0
   private var typed: [UInt8] = []
   private var status = ExitStatus.success
-  private var failure: WriteFailure?
   private var hasGreeted = false
 
   private var hasAsked = false
@@ -44,11 +43,10 @@ final class Asking: OpenLine {
       try prompt()
       try greet()
       try run(reading: 0) {
-        failure != nil || (!isSending && !isPrompting && isWanted) || (!hasGreeted && isListed)
+        (!isSending && !isPrompting && isWanted) || (!hasGreeted && isListed)
           || (options.isOnce && hasAsked && !isWanted && !isSending)
       }
-      if let failure { throw failure }
-      if end == nil, isReadable, !(try read()) { break }
+      if end == nil, isReadable(0), !(try read()) { break }
     }
     breakLine()
     let left = queue.count + later.count + (current == nil ? 0 : 1)
@@ -57,11 +55,6 @@ final class Asking: OpenLine {
   }
 
   private var isWanted: Bool { current != nil || !queue.isEmpty }
-
-  private var isReadable: Bool {
-    var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
-    return poll(&entry, 1, 0) > 0
-  }
 
   // MARK: - The question
 

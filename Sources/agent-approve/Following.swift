@@ -7,7 +7,6 @@ import Screen
 final class Following: OpenLine {
   private var waiting: [ApprovalRecord] = []
   private var isPrinting = false
-  private var failure: WriteFailure?
 
   func list() throws(WriteFailure) -> ExitStatus {
     try run { isListed }
@@ -22,16 +21,12 @@ final class Following: OpenLine {
 
   func watch() throws(WriteFailure) -> ExitStatus {
     isPrinting = true
-    try run { failure != nil }
-    if let failure { throw failure }
+    try run { false }
     return try leave(.success)
   }
 
   override func changed(_ approval: ApprovalRecord) {
-    if isPrinting {
-      do throws(WriteFailure) { try output.approval(approval) } catch { failure = failure ?? error }
-      return
-    }
+    if isPrinting { return write { () throws(WriteFailure) in try output.approval(approval) } }
     waiting.removeAll { $0.id == approval.id }
     if approval.state == .pending { waiting.append(approval) }
   }

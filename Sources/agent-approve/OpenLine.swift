@@ -44,8 +44,8 @@ class OpenLine: ApprovalWaiter {
     let wishes = options.wishes
     let names = options.profiles
     let client = { () throws(Failure) in try options.access.client(diagnostics.program) }
+    let settings = try Settings()
     if names.count > 1 {
-      let settings = try Settings()
       for name in names {
         try settings.profile(name).require(.approvals, for: diagnostics.program)
       }
@@ -53,7 +53,6 @@ class OpenLine: ApprovalWaiter {
       let agents = names.map { ProgramApprovals.Agent.profile($0, words: options.words(for: $0)) }
       return (ProgramApprovals(agents, wishes), nil, try client())
     }
-    let settings = try Settings()
     if let profile = try? settings.profile(
       settings.profileOrHere(options.access.profile, diagnostics)), let place = profile.host
     {
@@ -106,17 +105,13 @@ class OpenLine: ApprovalWaiter {
     }
     if OutputEnd.isClosed { writing = WriteFailure(code: EPIPE) }
     // What the agent has said by now counts first: it is taken before the next wait.
-    if let file, Self.isReadable(file) { isReady = true }
+    if let file, isReadable(file) { isReady = true }
     if writing != nil { throw .over }
-  }
-
-  private static func isReadable(_ file: Int32) -> Bool {
-    var entry = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
-    return poll(&entry, 1, 0) > 0
   }
 
   func leave(_ status: ExitStatus) throws(WriteFailure) -> ExitStatus {
     line.stop()
+    if let writing { throw writing }
     try output.flush()
     let worst = status.worse(end ?? .success)
     return hadFault ? worst.worse(.failure) : worst
@@ -138,7 +133,7 @@ class OpenLine: ApprovalWaiter {
     case .open(let place, let isFirst, let down):
       isOpen = true
       if let down {
-        note("link is \(isFirst ? "open" : "back") after \(Self.tenths(down)) s")
+        note("link is \(isFirst ? "open" : "back") after \(Latency.short(down)) s")
       } else {
         diagnostics.note("link is open: \(place)")
       }
@@ -149,7 +144,7 @@ class OpenLine: ApprovalWaiter {
         end = .temporary
         return say(reason)
       }
-      note("link is down: \(reason); next try in \(Self.tenths(wait)) s")
+      note("link is down: \(reason); next try in \(Latency.short(wait)) s")
     case .waits(let words, let wait):
       isOpen = false
       // In a pipe as well: nobody else will see that a person is waited for.
@@ -157,7 +152,7 @@ class OpenLine: ApprovalWaiter {
         said = words
         say("\(words); waiting until somebody has done that")
       }
-      diagnostics.note("next try in \(Self.tenths(wait)) s")
+      diagnostics.note("next try in \(Latency.short(wait)) s")
     case .note(let words): say(words)
     case .fault(let reason):
       hadFault = true
@@ -186,8 +181,6 @@ class OpenLine: ApprovalWaiter {
     try? output.flush()
     diagnostics.say(words)
   }
-
-  private static func tenths(_ seconds: Double) -> String { Latency.text(seconds / 1000) }
 
   /// Something is said about the link.
   func willSay() {}

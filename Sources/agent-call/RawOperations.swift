@@ -1,4 +1,5 @@
 public import Agent
+import CLibc
 import Core
 import Records
 public import Screen
@@ -27,10 +28,7 @@ extension Operation {
       let shown = path.split(separator: "?", omittingEmptySubsequences: false).first ?? ""
       throw Failure(String(shown), "a path of the backend is needed, not a url", .failure)
     }
-    let body =
-      call.name == "get"
-      ? nil
-      : try RequestBody.read(call.arguments.data, readsInput: readInput.contains(call.name))
+    let body = call.name == "get" ? nil : try body(call)
     let reply = try call.caller.call(path, method: call.name.uppercased(), body: body)
     let answer = try Answer(reply, place: call.caller.place(path))
     switch answer {
@@ -47,5 +45,24 @@ extension Operation {
       try call.output.record(record, facts: nil)
       return answer.refusal == nil ? .success : .negative
     }
+  }
+
+  /// Nil when there is nothing to send.
+  private static func body(_ call: OperationCall) throws(Failure) -> [UInt8]? {
+    let given = call.arguments.data ?? (readInput.contains(call.name) ? "@-" : nil)
+    guard let given else { return nil }
+    var (name, body) = ("--data", FileName.bytes(given))
+    if given.hasPrefix("@") {
+      if call.arguments.data == nil, isatty(0) == 1 {
+        throw Failure("standard input", "a terminal; give the JSON with --data", .failure)
+      }
+      name = given == "@-" ? "standard input" : String(given.dropFirst())
+      body = try BoundedFile.text(String(given.dropFirst()))
+    }
+    if body.isEmpty { return body }
+    if let (fault, offset) = body.withUnsafeBytes({ ScanValidator.firstFault($0) }) {
+      throw Failure(name, "not JSON: \(fault.reason) at byte \(offset)", .failure)
+    }
+    return body
   }
 }

@@ -8,7 +8,7 @@ import Web
 public func agentChatMain() { ChatOptions.table.run(ChatOptions(), verbose: \.isVerbose, run) }
 
 private func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
-  try Question.check(options)
+  try options.checkTerminals()
   let (line, profile, client) = try line(options, diagnostics)
   if options.key != nil, !line.knowsKeys {
     throw Failure(
@@ -24,12 +24,10 @@ private func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> E
     line, profile, client, view: view(options), options: options, diagnostics: diagnostics)
   switch options.mode {
   case .message:
-    let question = try Question.read(options)
+    let question = try options.question()
     let speech = try options.speech.map { try SpeechFile($0) }
     EndSignals.watch()
-    if options.isQueued {
-      return try QueuedQuestion(question, profile, line, loop, options, diagnostics).ask()
-    }
+    if options.isQueued { return try loop.queue(question) }
     diagnostics.note("key \(question.key)")
     return try loop.answer(question, speech)
   case .interactive:
@@ -37,7 +35,7 @@ private func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> E
     return try Conversation(loop, options: options, diagnostics: diagnostics).run()
   case .agents, .threads, .history, .abort:
     EndSignals.watch()
-    return try ChatLists(loop, options: options, diagnostics).run()
+    return try loop.printList()
   }
 }
 
@@ -61,10 +59,10 @@ private func line(
   return (line, agent.profile, agent.client)
 }
 
-private func view(_ options: ChatOptions) -> any ChatView {
+private func view(_ options: ChatOptions) -> ChatView {
   let isTerminal = isatty(1) == 1
   if options.form == .json { return RecordView(isTerminal: isTerminal) }
-  if !isTerminal { return FinalView() }
+  if !isTerminal { return ChatView() }
   return ScreenView(
     depth: ColourDepth.detect(
       options.look.colour, isTerminal: true, environment: Process.environment))

@@ -9,7 +9,7 @@ import Web
 /// comes is handed to a view.
 final class ChatLoop: ChatWaiter {
   private let line: any ChatLine
-  private let view: any ChatView
+  private let view: ChatView
   private let options: ChatOptions
   private let diagnostics: Diagnostics
   private var place: String { line.place }
@@ -48,7 +48,7 @@ final class ChatLoop: ChatWaiter {
   private static let askingTime = 2.0
 
   init(
-    _ line: any ChatLine, _ agent: Settings.Profile, _ client: WebClient, view: any ChatView,
+    _ line: any ChatLine, _ agent: Settings.Profile, _ client: WebClient, view: ChatView,
     options: ChatOptions, diagnostics: Diagnostics
   ) {
     (self.line, self.view, self.options, self.diagnostics) = (line, view, options, diagnostics)
@@ -182,7 +182,7 @@ final class ChatLoop: ChatWaiter {
     let now = Clock.monotonic
     switch purpose {
     case .key:
-      if hasKey { throw .over }
+      if isReadable(0) { throw .over }
       return .infinity
     case .list:
       if now >= deadline { throw .over }
@@ -197,11 +197,6 @@ final class ChatLoop: ChatWaiter {
       if end != nil { throw .over }
       return min(deadline, limitOfSilence, abortUntil ?? .infinity)
     }
-  }
-
-  private var hasKey: Bool {
-    var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
-    return poll(&entry, 1, 0) > 0
   }
 
   override func hasWaited() throws(LinkEnd) {
@@ -244,16 +239,16 @@ final class ChatLoop: ChatWaiter {
     case .open(let place, let isFirst, let down):
       lastWait = nil
       guard let down else { return tell(isVerboseOnly: true, "link is open: \(place)") }
-      tell("link is \(isFirst ? "open" : "back") after \(Self.short(down)) s")
+      tell("link is \(isFirst ? "open" : "back") after \(Latency.short(down)) s")
     case .lost(let reason, let wait):
-      tell("link is down: \(reason); next try in \(Self.short(wait)) s")
+      tell("link is down: \(reason); next try in \(Latency.short(wait)) s")
     case .waits(let words, let wait):
       // A person has something to do: said once, whoever listens.
       if words != lastWait {
         lastWait = words
         say(words)
       }
-      tell(isVerboseOnly: true, "next try in \(Self.short(wait)) s")
+      tell(isVerboseOnly: true, "next try in \(Latency.short(wait)) s")
     case .note(let words), .fault(let words): say(words)
     case .ended(let problem): closed = problem
     }
@@ -325,11 +320,6 @@ final class ChatLoop: ChatWaiter {
     guard writing == nil else { return }
     do { try view.breakLine() } catch { writing = error }
   }
-
-  private static func short(_ seconds: Double) -> String {
-    let tenths = Int64((min(max(seconds, 0), 1e12) * 10).rounded())
-    return "\(tenths / 10).\(tenths % 10)"
-  }
 }
 
 extension ChatNews {
@@ -347,5 +337,187 @@ extension ChatNews {
       "nobody was there to allow it; before the next try, in another terminal"
     default: nil
     }
+  }
+}
+
+// MARK: - Lists
+
+extension ChatLoop {
+  func printList() throws -> ExitStatus {
+    let output = RowOutput(
+      form: options.form == .json ? .json : isatty(1) == 1 ? .table : .tsv, look: options.look,
+      isQuiet: false)
+    switch options.mode {
+    case .agents:
+      let rows = try list(.agents)
+      if rows.isEmpty {
+        output.tellEmpty("no agents: whoever runs the server makes them there", diagnostics)
+      }
+      if output.form == .tsv {
+        try tellAgents(rows, output)
+      } else {
+        try output.list(rows, .agents)
+      }
+    case .threads:
+      let rows = try list(.threads)
+      try output.list(rows, .threads)
+      if rows.isEmpty {
+        output.tellEmpty("no conversations yet: agent-chat MESSAGE begins one", diagnostics)
+      }
+    case .abort:
+      let runs = try list(.ending(thread: options.thread, agent: options.agent))
+      try output.list(runs, .runs)
+      try output.flush()
+      // There was nothing to end.
+      return runs.isEmpty ? .negative : .success
+    default:
+      let rows = try list(
+        .history(thread: options.thread, agent: options.agent, count: options.count))
+      if options.form == .json { try output.list(rows, .threads) } else { try tell(rows, output) }
+      if rows.isEmpty {
+        output.tellEmpty("nothing was said here yet: agent-chat MESSAGE begins", diagnostics)
+      }
+    }
+    try output.flush()
+    return isCut ? .failure : .success
+  }
+
+  /// `who: words`, a message after the other.
+  private func tell(_ rows: [[UInt8]], _ output: RowOutput) throws {
+    let isScreen = output.form == .table
+    for row in rows {
+      guard let message = try? row.withUnsafeBytes({ try JSONValue.parse($0) }) else { continue }
+      let who = Self.speaker(message["author"]?.string ?? message["role"]?.string ?? "?")
+      let files = message["attachments"]?.elements.count ?? 0
+      let words = [
+        message["text"]?.string ?? "",
+        files == 0 ? "" : files == 1 ? "(1 attachment)" : "(\(files) attachments)",
+      ].filter { !$0.isEmpty }.joined(separator: " ")
+      // No line of a message can pass for another's.
+      let lines = words.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      let text = "\(who): \(lines.joined(separator: "\n  "))"
+      try output.text(isScreen ? StreamedText.visible(text) : text)
+    }
+  }
+
+  /// Who speaks, whatever a stranger's record calls them: one line, and no colon but the last.
+  static func speaker(_ name: String) -> String {
+    let words = String(name.prefix(200)).split { $0.isWhitespace || $0.isNewline }
+      .map { $0.hasSuffix(":") ? $0.dropLast() : $0 }
+    return String(words.joined(separator: " ").prefix(60))
+  }
+
+  private func tellAgents(_ rows: [[UInt8]], _ output: RowOutput) throws {
+    for row in rows {
+      guard let agent = try? row.withUnsafeBytes({ try JSONValue.parse($0) }) else { continue }
+      let words = [agent["id"], agentName(agent)].map { RowText.escape($0?.text ?? "") }
+      try output.text(words.joined(separator: "\t"))
+    }
+  }
+}
+
+private func agentName(_ agent: JSONValue) -> JSONValue? {
+  agent["identity"]?["name"] ?? agent["name"] ?? agent["id"]
+}
+
+extension Listing {
+  fileprivate static let agents = Listing(
+    columns: [.text("ID", "id"), Column("NAME", gives: true) { .text(agentName($0)) }],
+    fields: ["id", "name"])
+  fileprivate static let threads = Listing(
+    columns: [.text("ID", "id"), .text("TITLE", "title", gives: true), .time("LAST", "last")],
+    fields: ["id", "title", "last"])
+  fileprivate static let runs = Listing(columns: [.text("ENDED", "id")], fields: ["id"])
+}
+
+// MARK: - By way of the outbox
+
+/// `--queue`: a question is on disk before anybody is asked, and stays there unless it is answered.
+extension ChatLoop {
+  /// Asks now if that is possible, else keeps it.
+  func queue(_ question: ChatQuestion) throws -> ExitStatus {
+    let file = try OutboxFile(profile: agent.name, diagnostics)
+    // What nobody will ever answer is not kept.
+    if let silence = line.silence {
+      diagnostics.error(line.place, silence)
+      return .failure
+    }
+    let lock = try file.sender(patience: 0)
+    defer { lock?.release() }
+    var isFirst = lock != nil
+    let entries = try file.add { waiting in
+      // One that nobody repeats is for its writer to decide on; it keeps nobody waiting.
+      let waits = waiting.open.contains {
+        $0.place == nil && (!$0.wasSent || line.knowsKeys)
+      }
+      isFirst = isFirst && !waits
+      return [.prompt(text: question.text, thread: question.thread)]
+    }
+    guard let item = entries.first.map({ OutboxItem($0) }) else { return .failure }
+    diagnostics.note("key \(item.id)")
+    guard isFirst else {
+      let reason = lock == nil ? "another process says what waits" : "others wait before it"
+      return try kept(item, Failure(reason, .temporary), file)
+    }
+    if !line.hasLink, let problem = try unsupportedReason() { return try kept(item, problem, file) }
+    var keyed = question
+    keyed.key = item.id.description
+    return try ask(keyed, item, file)
+  }
+
+  private func ask(
+    _ question: ChatQuestion, _ item: OutboxItem, _ file: OutboxFile
+  ) throws -> ExitStatus {
+    onSending = {
+      do throws(Failure) { try file.noteSending(item) } catch {
+        return error
+      }
+      return nil
+    }
+    let end = try ask(question)
+    if wasInterrupted, !trace.hasBegun {
+      var ack = OutboxAck(.dropped, reason: "interrupted")
+      ack.isByHand = true
+      _ = try file.answer(item, ack)
+      die(SIGINT)
+    }
+    switch trace.outcome(end, knowsKeys: line.knowsKeys) {
+    case .ack(let ack):
+      _ = try file.answer(item, ack)
+      try file.compact()
+      let status = report(end, key: question.key)
+      if wasInterrupted { die(SIGINT) }
+      line.stop()
+      return status
+    case .waits(let problem):
+      line.stop()
+      try file.look()
+      let status = try kept(file.fold.open.first { $0.ids == item.ids } ?? item, problem, file)
+      if wasInterrupted { die(SIGINT) }
+      return status
+    }
+  }
+
+  /// Why a server that tells nothing before it is asked cannot be asked; nil when it can.
+  private func unsupportedReason() throws -> Failure? {
+    do {
+      _ = try list(.agents)
+    } catch let failure as Failure {
+      return failure.unsupportedReason
+    }
+    return nil
+  }
+
+  private func kept(
+    _ item: OutboxItem, _ problem: Failure, _ file: OutboxFile
+  ) throws -> ExitStatus {
+    let what = item.state == .unconfirmed ? "it was perhaps said; see outbox(1)" : "it is kept"
+    diagnostics.error(line.place, "\(problem.message); \(what)")
+    if options.form == .json {
+      let view = RecordView(isTerminal: isatty(1) == 1)
+      try view.write(item.record(file.profile))
+      try view.flush()
+    }
+    return problem.status == .negative ? .failure : problem.status
   }
 }

@@ -3,28 +3,20 @@ import Core
 import Records
 import Screen
 
-protocol ChatView: AnyObject {
-  var isScreen: Bool { get }
-  var answer: String { get }
-  func begin()
-  func receive(_ news: ChatNews) throws(WriteFailure)
-  /// Ends a line that is not whole, before something else is told.
-  func breakLine() throws(WriteFailure)
-  func finish(_ end: ChatEnd) throws(WriteFailure)
-  func flush() throws(WriteFailure)
-}
-
 /// In a pipe: the final text once, as the agent wrote it, for a gateway may replace what it
 /// has streamed.
-final class FinalView: ChatView {
-  private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
+class ChatView {
+  fileprivate let writer = RecordWriter(interrupted: { EndSignals.hasPending })
   private var texts = FinalTexts()
 
   var isScreen: Bool { false }
-  var answer: String { texts.text }
+  final var answer: String { texts.text }
 
   func begin() { texts = FinalTexts() }
+
   func receive(_ news: ChatNews) throws(WriteFailure) { texts.receive(news) }
+
+  /// Ends a line that is not whole, before something else is told.
   func breakLine() throws(WriteFailure) {}
 
   func finish(_ end: ChatEnd) throws(WriteFailure) {
@@ -35,23 +27,16 @@ final class FinalView: ChatView {
     try writer.flush()
   }
 
-  func flush() throws(WriteFailure) {}
+  final func flush() throws(WriteFailure) { try writer.flush() }
 }
 
 final class RecordView: ChatView {
-  private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
   private let isTerminal: Bool
-  private var texts = FinalTexts()
 
   init(isTerminal: Bool) { self.isTerminal = isTerminal }
 
-  var isScreen: Bool { false }
-  var answer: String { texts.text }
-
-  func begin() { texts = FinalTexts() }
-
-  func receive(_ news: ChatNews) throws(WriteFailure) {
-    texts.receive(news)
+  override func receive(_ news: ChatNews) throws(WriteFailure) {
+    try super.receive(news)
     let bytes =
       switch news {
       case .message(let record), .ambient(let record): record.bytes
@@ -63,52 +48,39 @@ final class RecordView: ChatView {
     try write(bytes)
   }
 
-  /// Writes a record; on a terminal so that it obeys nothing of it.
   func write(_ record: [UInt8]) throws(WriteFailure) {
-    guard isTerminal else {
-      try writer.write(record)
-      return try writer.newline()
-    }
-    var shown = ByteBuffer()
-    record.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &shown) }
-    try writer.writeLine(shown.bytes)
+    try writer.writeRecord(record, isShown: isTerminal)
   }
 
-  func breakLine() throws(WriteFailure) {}
-  func finish(_ end: ChatEnd) throws(WriteFailure) { try writer.flush() }
-  func flush() throws(WriteFailure) { try writer.flush() }
+  override func finish(_ end: ChatEnd) throws(WriteFailure) { try flush() }
 }
 
 final class ScreenView: ChatView {
-  private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
   private let depth: ColourDepth
   private var reply: ReplyScreen
-  private var texts = FinalTexts()
 
   init(depth: ColourDepth) {
     self.depth = depth
     reply = ReplyScreen(depth: depth)
   }
 
-  var isScreen: Bool { true }
-  var answer: String { texts.text }
+  override var isScreen: Bool { true }
 
-  func begin() {
-    texts = FinalTexts()
+  override func begin() {
+    super.begin()
     reply = ReplyScreen(depth: depth)
   }
 
-  func receive(_ news: ChatNews) throws(WriteFailure) {
-    texts.receive(news)
+  override func receive(_ news: ChatNews) throws(WriteFailure) {
+    try super.receive(news)
     let width = WindowSize(of: 1).columns
     try writer.write(reply.receive(news, width: width > 0 ? width : nil))
   }
 
-  func breakLine() throws(WriteFailure) {
+  override func breakLine() throws(WriteFailure) {
     try writer.write(reply.breakLine())
-    try writer.flush()
+    try flush()
   }
 
-  func finish(_ end: ChatEnd) throws(WriteFailure) { try breakLine() }
-  func flush() throws(WriteFailure) { try writer.flush() }
+  override func finish(_ end: ChatEnd) throws(WriteFailure) { try breakLine() }
 }

@@ -65,10 +65,7 @@ final class Conversation {
     """
 
   private func say(_ text: String) throws {
-    var question = ChatQuestion(
-      thread: options.thread, agent: options.agent, text: text, key: RandomKey.make())
-    question.isAgain = options.isAgain
-    (question.isNew, question.manner) = (options.isNew, options.manner)
+    let question = options.question(text)
     let end = try loop.ask(question)
     // The end of the line is told above.
     if loop.closed == nil { _ = loop.report(end, key: question.key) }
@@ -84,8 +81,7 @@ final class Conversation {
   /// Goes on with everything else until a key is there.
   private func waitForKeys() -> Bool {
     while true {
-      var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
-      if poll(&entry, 1, 0) > 0 { return true }
+      if isReadable(0) { return true }
       do {
         switch try loop.waitForKey() {
         case nil: break

@@ -2,10 +2,10 @@ import Agent
 import CLibc
 import Core
 
-enum Question {
-  static func check(_ options: ChatOptions) throws(UsageError) {
-    switch options.mode {
-    case .message where options.words == nil && !options.isStandardInputNamed:
+extension ChatOptions {
+  func checkTerminals() throws(UsageError) {
+    switch mode {
+    case .message where words == nil && !isStandardInputNamed:
       if isatty(0) == 1 { throw UsageError("nothing to say: give words, or -i to talk") }
     case .interactive:
       if isatty(0) == 0 || isatty(1) == 0 { throw UsageError("--interactive needs a terminal") }
@@ -14,16 +14,19 @@ enum Question {
   }
 
   /// The whole message; reads standard input to its end.
-  static func read(_ options: ChatOptions) throws(Failure) -> ChatQuestion {
+  func question() throws(Failure) -> ChatQuestion {
     let text: String
-    if let words = options.words { text = words } else { text = try standardInput() }
+    if let words { text = words } else { text = try Self.standardInput() }
+    var question = question(text)
+    for file in files { question.attachments.append(try AttachedFile.read(file)) }
+    return question
+  }
+
+  func question(_ text: String) -> ChatQuestion {
     var question = ChatQuestion(
-      thread: options.thread, agent: options.agent, text: text, key: options.key ?? RandomKey.make()
-    )
-    question.isAgain = options.isAgain
-    question.mayBeSaid = options.key != nil
-    (question.isNew, question.manner) = (options.isNew, options.manner)
-    for file in options.files { question.attachments.append(try AttachedFile.read(file)) }
+      thread: thread, agent: agent, text: text, key: key ?? RandomKey.make())
+    (question.isAgain, question.mayBeSaid) = (isAgain, key != nil)
+    (question.isNew, question.manner) = (isNew, manner)
     return question
   }
 

@@ -114,7 +114,7 @@ final class XRPCLine {
       let words = "again in \(Int(pause.rounded(.up))) s, too late for \(limits.option)"
       throw Failure(place, "\(reason) (\(words))", .temporary)
     }
-    diagnostics.note("\(place): \(reason); again in \(Latency.text(pause / 1000)) s")
+    diagnostics.note("\(place): \(reason); again in \(Latency.short(pause)) s")
     let until = Clock.monotonic + pause
     while case let left = until - Clock.monotonic, left > 0 {
       usleep(UInt32(min(left, 60) * 1_000_000))

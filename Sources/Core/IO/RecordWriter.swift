@@ -98,6 +98,19 @@ public final class RecordWriter {
     try newline()
   }
 
+  /// Adds a record and a LF.
+  ///
+  /// - Parameter isShown: whether it goes to a terminal, which then obeys nothing of it.
+  public func writeRecord(_ record: [UInt8], isShown: Bool) throws(WriteFailure) {
+    guard isShown else {
+      try write(record)
+      return try newline()
+    }
+    var shown = ByteBuffer()
+    record.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &shown) }
+    try writeLine(shown.bytes)
+  }
+
   /// Adds a LF.
   public func newline() throws(WriteFailure) { try write(byte: 10) }
 

@@ -16,3 +16,9 @@ enum StandardFiles {
     return fstat(descriptor, &status) != 0 && systemError == EBADF
   }
 }
+
+/// Whether something can be read there now, or its end.
+public func isReadable(_ descriptor: Int32) -> Bool {
+  var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  return poll(&entry, 1, 0) > 0
+}
