@@ -54,16 +54,7 @@ final class HostProgram {
 
   /// Gives it what there is of its input, as much as it takes.
   func write() {
-    while !input.isEmpty {
-      let count = input.withUnsafeBytes { CLibc.write(child.input, $0.baseAddress, $0.count) }
-      if count < 0 {
-        if systemError == EAGAIN || systemError == EINTR { break }
-        input = []
-        break
-      }
-      input = input.dropFirst(count)
-    }
-    if input.isEmpty, !staysOpen { child.closeInput() }
+    child.feed(&input, staysOpen: staysOpen)
     receive()
   }
 
@@ -106,10 +97,8 @@ final class HostProgram {
       if count < 0, systemError == EAGAIN { break }
       if count <= 0 { isThrough = true } else { output.put(count) }
     }
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    while case let count = read(child.error, &bytes, bytes.count), count > 0 {
-      errors = Array((errors + bytes[..<count]).suffix(8192))
-    }
+    _ = ChildProcess.drain(child.error, into: &errors)
+    errors.removeFirst(max(0, errors.count - 8192))
     if isThrough { _ = child.reap() }
   }
 }

@@ -109,17 +109,10 @@ final class NoticeSource {
 
   /// Lets the filter look at its options, before anybody is asked for anything.
   private static func check(_ words: [String]) throws {
-    let child = try ChildProcess(words, output: .nothing, error: .pipe)
-    var lines = LineReader(descriptor: child.error)
-    var said = ""
-    while let line = try lines.next() {
-      if said.isEmpty { said = String(decoding: line.bytes, as: UTF8.self) }
-    }
-    _ = child.waitForEnd()
+    let call = try ProgramCall(words)
+    ProgramCall.wait(for: [call])
     // 1 is that nothing matched.
-    guard child.exitStatus ?? 2 > 1 else { return }
-    let name = words[0] + ": "
-    throw UsageError(said.hasPrefix(name) ? String(said.dropFirst(name.utf8.count)) : said)
+    if call.status > 1 { throw UsageError(call.faults.first ?? "") }
   }
 
   /// The next line that is there, and its number; nil when there is none for now, or no more.
@@ -128,10 +121,7 @@ final class NoticeSource {
     let descriptor = descriptor
     pump?.turn()
     do {
-      let line = try reader.next {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        if poll(&entry, 1, 0) < 1 { throw Enough() }
-      }
+      let line = try reader.next { if !isReadable(descriptor) { throw Enough() } }
       if number == 0, let reason = ForeignText.reason(of: reader.opening) {
         throw Failure("standard input", reason)
       }

@@ -98,7 +98,7 @@ struct NotifyLoop {
   /// Those of `--to`.
   static func ways(
     _ options: NotifyOptions, _ answers: Answers?, _ outcome: Outcome
-  ) -> [any Way] {
+  ) -> [Way] {
     options.ways.map { way in
       switch way {
       case .bell: BellWay()
@@ -119,21 +119,20 @@ struct NotifyLoop {
     ["WAYLAND_DISPLAY", "DISPLAY"].contains { Process.environment($0) != nil }
   }
 
-  private static func desktop(_ answers: Answers?, _ outcome: Outcome) -> any Way {
-    let plain = Programs.notifySend(outcome)
-    guard let answers, answers.isAtDesktop else { return plain }
-    return DesktopWay(plain, answers)
+  private static func desktop(_ answers: Answers?, _ outcome: Outcome) -> Way {
+    guard let answers, answers.isAtDesktop else { return Programs.notifySend(outcome) }
+    return DesktopWay(answers, outcome)
   }
 
   /// The best that there is, and what stands in for it.
-  private static func usual(_ answers: Answers?, _ outcome: Outcome) -> [any Way] {
+  private static func usual(_ answers: Answers?, _ outcome: Outcome) -> [Way] {
     #if os(macOS)
-      let desktop: [any Way] = [Programs.osascript(outcome)]
+      let desktop: [Way] = [Programs.osascript(outcome)]
     #else
-      let desktop: [any Way] =
-        hasDisplay && Programs.has("notify-send") ? [desktop(answers, outcome)] : []
+      let desktop: [Way] =
+        hasDisplay && ProgramCall.isThere("notify-send") ? [desktop(answers, outcome)] : []
     #endif
-    if Process.environment("TMUX") != nil, Programs.has("tmux") {
+    if Process.environment("TMUX") != nil, ProgramCall.isThere("tmux") {
       return desktop + [TmuxWay(outcome)]
     }
     return desktop + [LineWay(rings: isatty(1) != 0)]
@@ -363,7 +362,7 @@ struct NotifyLoop {
         for telling in end.tellings {
           telling.open.remove(index)
           if end.failure == nil { telling.wasTold = true }
-          if let failure = end.failure, !failure.isFinal { telling.failed.insert(index) }
+          if end.failure != nil, !end.isFinal { telling.failed.insert(index) }
         }
       }
     }

@@ -6,15 +6,6 @@ import Turns
 /// Finds in lines the turns that are finished, each once: in the records of turn-fold(1), and in
 /// the transcript of Claude Code itself. Pure.
 struct FinishedTurns {
-  private struct Answer {
-    let origin: RecordOrigin
-    let id: String
-    let thread: String
-    let turn: String?
-    let text: String
-    let time: Timestamp?
-  }
-
   private let after: Timestamp?
   private var scan = RecordScan()
   /// The last messages of agents, by their places, and in their order.
@@ -40,7 +31,7 @@ struct FinishedTurns {
     }
     if let answer = ClaudeAnswer(line) {
       return tell(
-        Answer(
+        Narration(
           origin: line.origin(.claude), id: answer.id, thread: answer.session, turn: nil,
           text: answer.text, time: answer.time))
     }
@@ -96,12 +87,12 @@ struct FinishedTurns {
 
   private mutating func tell(_ turn: TurnRecord, _ message: MessageRecord) -> Narration? {
     tell(
-      Answer(
+      Narration(
         origin: turn.origin, id: message.id, thread: turn.thread, turn: turn.id,
         text: message.text, time: turn.ended ?? turn.time ?? message.time))
   }
 
-  private mutating func tell(_ answer: Answer) -> Narration? {
+  private mutating func tell(_ answer: Narration) -> Narration? {
     // The lines of Claude Code have ids of their own, which sessions that go on copy.
     let isCopied = answer.origin.backend == .claude
     let place = Self.place(
@@ -111,9 +102,9 @@ struct FinishedTurns {
       guard let time = answer.time, time > after else { return nil }
     }
     guard seen.insert(place) else { return nil }
-    return Narration(
-      origin: answer.origin, id: answer.id, thread: answer.thread, turn: answer.turn,
-      text: Prose.of(answer.text), time: answer.time)
+    var narration = answer
+    narration.text = Prose.of(answer.text)
+    return narration
   }
 
   private static func place(_ origin: RecordOrigin, _ thread: String, _ id: String) -> String {
@@ -134,5 +125,27 @@ struct RecentIDs {
     if older.contains(id) || !ids.insert(id).inserted { return false }
     if ids.count >= most { (older, ids) = (ids, []) }
     return true
+  }
+}
+
+struct Narration: Equatable {
+  let origin: RecordOrigin
+  /// The id of the answer, where it has one; else that of the turn.
+  let id: String
+  let thread: String
+  /// The turn's id; nil where a line says only that one has ended.
+  let turn: String?
+  /// Prose, one line.
+  var text: String
+  let time: Timestamp?
+
+  func line(_ form: NarrateOptions.Form) -> [UInt8] {
+    switch form {
+    case .text: Array(text.utf8) + [10]
+    case .json:
+      RecordText(.narration).string("backend", origin.backend.rawValue)
+        .string("profile", origin.profile).string("id", id).string("thread", thread)
+        .string("turn", turn).string("text", text).number("chars", text.count).time(time).line
+    }
   }
 }

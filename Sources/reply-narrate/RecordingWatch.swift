@@ -33,9 +33,7 @@ final class RecordingWatch {
 
   /// Looks, when it is time to or something changed.
   func look(now: Double) -> Double {
-    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    let isHinted = descriptor >= 0 && poll(&entry, 1, 0) > 0
-    guard isHinted || now >= next else { return next }
+    guard descriptor >= 0 && isReadable(descriptor) || now >= next else { return next }
     watchFolder()
     // Behind it, so that nothing is missed.
     isRecording = mark.isSet

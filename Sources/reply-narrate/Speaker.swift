@@ -12,7 +12,9 @@ final class Speaker {
   private let command: String
   private let timeout: Double
   private let diagnostics: Diagnostics
-  private var queue: SpeechQueue<Item>
+  /// Whether of several that wait only the newest is spoken.
+  private let newestWins: Bool
+  private var queue: [Item] = []
   private var child: ChildProcess?
   private var rest: ArraySlice<UInt8> = []
   /// Seconds that the command may still run; what it stands still does not count.
@@ -28,22 +30,23 @@ final class Speaker {
   private static let linger = 0.25
 
   init(_ command: String, timeout: Double, newestWins: Bool, _ diagnostics: Diagnostics) {
-    (self.command, self.timeout, self.diagnostics) = (command, timeout, diagnostics)
-    queue = SpeechQueue(newestWins: newestWins)
+    (self.command, self.timeout, self.newestWins) = (command, timeout, newestWins)
+    self.diagnostics = diagnostics
   }
 
   var isIdle: Bool { child == nil && queue.isEmpty }
 
   func add(_ item: Item) {
-    if let skipped = queue.add(item) {
+    if newestWins, let skipped = queue.popLast() {
       diagnostics.note("\(skipped.name): skipped for a newer one")
     }
+    queue.append(item)
   }
 
   /// Does what can be done without waiting. Returns when to be called again at the latest.
   func work(now: Double, isRecording: Bool, mayStart: () -> Bool) -> Double {
     if let child { go(on: child, now, isRecording) }
-    while child == nil, !queue.isEmpty, mayStart(), let item = queue.next() { start(item, now) }
+    while child == nil, !queue.isEmpty, mayStart() { start(queue.removeFirst(), now) }
     // The end of a process is nothing that can be polled for.
     return child == nil ? .infinity : now + 0.02
   }
@@ -75,7 +78,7 @@ final class Speaker {
   }
 
   private func go(on child: ChildProcess, _ now: Double, _ isRecording: Bool) {
-    feed(child)
+    child.feed(&rest)
     let hasEnded = child.hasEnded
     if hasEnded, !isEnding {
       self.child = nil
@@ -103,17 +106,6 @@ final class Speaker {
     if !isEnding { fail("took longer than \(Int(timeout.rounded(.up))) s; see --timeout") }
     child.kill(isEnding ? SIGKILL : SIGTERM)
     (isEnding, left) = (true, Self.grace)
-  }
-
-  private func feed(_ child: ChildProcess) {
-    while !rest.isEmpty, child.input >= 0 {
-      let count = rest.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
-      if count < 0, systemError == EINTR { continue }
-      if count < 0, systemError == EAGAIN { return }
-      // Who does not read it all has read enough.
-      rest = count < 0 ? [] : rest.dropFirst(count)
-    }
-    child.closeInput()
   }
 
   private func fail(_ reason: String) {

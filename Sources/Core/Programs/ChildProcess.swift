@@ -127,6 +127,41 @@ public final class ChildProcess {
       terminal, Int32(clamping: size.columns), Int32(clamping: size.rows))
   }
 
+  /// Gives it what its standard input takes at once, and ends that behind the last byte. Who does
+  /// not read it all has read enough.
+  ///
+  /// - Parameter staysOpen: whether it is to read more.
+  public func feed(_ rest: inout ArraySlice<UInt8>, staysOpen: Bool = false) {
+    while !rest.isEmpty, input >= 0 {
+      let count = rest.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
+      if count < 0, systemError == EINTR { continue }
+      if count < 0, systemError == EAGAIN { return }
+      rest = count < 0 ? [] : rest.dropFirst(count)
+    }
+    if !staysOpen { closeInput() }
+  }
+
+  /// Reads what one of its ends has now, some of it where there is very much.
+  ///
+  /// - Parameters:
+  ///   - descriptor: `output` or `error`.
+  ///   - most: the most that is kept, bytes.
+  /// - Returns: whether more may come.
+  public static func drain(
+    _ descriptor: Int32, into bytes: inout [UInt8], most: Int = .max
+  ) -> Bool {
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    for _ in 0..<16 {
+      let count = read(descriptor, &piece, piece.count)
+      if count > 0 {
+        bytes += piece[..<min(count, most - bytes.count)]
+      } else if count == 0 || systemError != EINTR {
+        return count < 0 && systemError == EAGAIN
+      }
+    }
+    return true
+  }
+
   /// Ends its standard input.
   public func closeInput() {
     if input >= 0 { close(input) }

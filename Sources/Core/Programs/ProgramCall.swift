@@ -1,11 +1,14 @@
 import CLibc
 
-/// A run of a program to its end, for all that it prints and says.
+/// A run of a program to its end, for all that it prints and says. It is killed when it is let go.
 public final class ProgramCall {
-  private let child: ChildProcess
+  /// The program.
+  public let child: ChildProcess
   private var input: ArraySlice<UInt8>
-  private var output: [UInt8] = []
-  private var error: [UInt8] = []
+  /// What it printed so far, and what it said on standard error.
+  public private(set) var (output, error): ([UInt8], [UInt8]) = ([], [])
+  private let most: Int
+  private var (isOutputOpen, isErrorOpen) = (true, true)
 
   /// Starts it.
   ///
@@ -14,17 +17,23 @@ public final class ProgramCall {
   ///   - input: what it reads on standard input.
   ///   - file: an open file that it reads instead.
   ///   - leadsGroup: false for one that may ask a person at the terminal.
+  ///   - isOurs: whether it is a command of the suite, which speaks in our name.
+  ///   - passesOn: whether what it prints and says goes where ours goes.
+  ///   - most: the most that is kept of each, bytes.
   public init(
     _ words: [String], environment: [String: String?] = [:], input: [UInt8] = [],
-    reading file: Int32? = nil, leadsGroup: Bool = true
+    reading file: Int32? = nil, leadsGroup: Bool = true, isOurs: Bool = true,
+    passesOn: Bool = false, most: Int = .max
   ) throws(Failure) {
     var environment = environment
-    environment["AGENTUTILS_PROGRAM"] = Process.name
+    if isOurs { environment["AGENTUTILS_PROGRAM"] = Process.name }
     child = try ChildProcess(
       words, environment: environment,
-      input: file.map { .given($0) } ?? (input.isEmpty ? .nothing : .pipe), error: .pipe,
-      leadsGroup: leadsGroup)
+      input: file.map { .given($0) } ?? (input.isEmpty ? .nothing : .pipe),
+      output: passesOn ? .ours : .pipe, error: passesOn ? .ours : .pipe, leadsGroup: leadsGroup)
     self.input = input[...]
+    self.most = most
+    child.feed(&self.input)
   }
 
   /// Whether a program is in PATH.
@@ -34,17 +43,35 @@ public final class ProgramCall {
     }
   }
 
+  /// Whether it may still print or say something.
+  public var isTalking: Bool { isOutputOpen || isErrorOpen }
+
+  /// What is to be waited for until it can be read. Its end is nothing that can be waited for: behind
+  /// its last word `look` is to be called again soon.
+  public var reading: [Int32] {
+    [isOutputOpen ? child.output : -1, isErrorOpen ? child.error : -1].filter { $0 >= 0 }
+  }
+
+  /// Does what can be done without waiting: whether it has ended, and all of it is here.
+  @discardableResult
+  public func look() -> Bool {
+    child.feed(&input)
+    if isOutputOpen {
+      isOutputOpen = ChildProcess.drain(child.output, into: &output, most: most)
+    }
+    if isErrorOpen { isErrorOpen = ChildProcess.drain(child.error, into: &error, most: most) }
+    return !isTalking && child.reap()
+  }
+
   /// Waits until all have ended; a signal ends them, and us.
   ///
   /// - Parameter clean: puts things in order before a signal ends us.
   public static func wait(for calls: [ProgramCall], clean: () -> Void = {}) {
     EndSignals.watch(withQuit: true)
-    var isOpen = calls.map { _ in (output: true, error: true) }
-    while isOpen.contains(where: { $0.output || $0.error }) {
+    while calls.contains(where: \.isTalking) {
       var files = [pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0)]
-      for (call, open) in zip(calls, isOpen) {
-        let ends = [open.output ? call.child.output : -1, open.error ? call.child.error : -1]
-        files += ends.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      for call in calls {
+        files += call.reading.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         files.append(pollfd(fd: call.child.input, events: Int16(POLLOUT), revents: 0))
       }
       _ = poll(&files, nfds_t(files.count), -1)
@@ -53,36 +80,12 @@ public final class ProgramCall {
         clean()
         Process.die(by: signal)
       }
-      for (index, call) in calls.enumerated() {
-        if files[index * 3 + 1].revents != 0 {
-          isOpen[index].output = append(call.child.output, to: &call.output)
-        }
-        if files[index * 3 + 2].revents != 0 {
-          isOpen[index].error = append(call.child.error, to: &call.error)
-        }
-        if files[index * 3 + 3].revents != 0 { call.feed() }
-      }
+      for call in calls { call.look() }
     }
     for call in calls {
       call.child.closeInput()
       _ = call.child.waitForEnd()
     }
-  }
-
-  /// Who does not read it all has read enough.
-  private func feed() {
-    let count = input.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
-    if count < 0, systemError == EAGAIN || systemError == EINTR { return }
-    input = count < 0 ? [] : input.dropFirst(count)
-    if input.isEmpty { child.closeInput() }
-  }
-
-  /// False at the end.
-  private static func append(_ descriptor: Int32, to bytes: inout [UInt8]) -> Bool {
-    var piece = [UInt8](repeating: 0, count: 65536)
-    let count = read(descriptor, &piece, piece.count)
-    if count > 0 { bytes += piece[..<count] }
-    return count > 0 || count < 0 && (systemError == EINTR || systemError == EAGAIN)
   }
 
   /// Its status; a signal's is 2.

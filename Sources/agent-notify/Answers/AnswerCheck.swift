@@ -22,9 +22,6 @@ final class AnswerCheck {
   private var backoff = Backoff(base: 1, cap: 30)
   private var hasNoted = false
 
-  /// Answers to requests above its limit, and of who had too many wrong tokens, seconds.
-  private static let (pace, lockout) = (5.0, 60.0)
-
   /// - Parameters:
   ///   - notices: where the questions go.
   ///   - answers: with the token that it is read with.
@@ -79,11 +76,11 @@ final class AnswerCheck {
       guard let end = fetch.end else { return due }
       self.fetch = nil
       step.token?.isAsked = false
-      guard let (head, answer) = try receive(end, of: step.topic, fetch.isMistrusted, now) else {
+      guard let (status, answer) = try receive(NtfyAnswer(fetch, end), of: step.topic, now) else {
         return retryAt
       }
       step.token?.isTaken = true
-      guard step.isRight(head.status, answer) else {
+      guard step.isRight(status, answer) else {
         throw Failure(step.topic.display, step.fault, .denied)
       }
       steps.removeFirst()
@@ -91,7 +88,7 @@ final class AnswerCheck {
     }
     if now < retryAt { return retryAt }
     if let token = step.token {
-      if token.isRefused { throw Self.refusal(step.topic, "not tried with a token") }
+      if token.isRefused { throw step.topic.refusal("not tried with a token") }
       if !token.isTaken, token.isAsked { return now + 0.02 }
       token.isAsked = true
     }
@@ -99,49 +96,22 @@ final class AnswerCheck {
     return now
   }
 
-  /// The answer; nil where it is to be asked again.
+  /// Status and answer; nil where it is to be asked again.
   private func receive(
-    _ end: FetchEnd, of topic: NtfyTopic, _ isMistrusted: Bool, _ now: Double
-  ) throws(Failure) -> (ResponseHead, JSONValue?)? {
-    switch end {
-    case .response(let head, let body):
-      let answer = try? body.withUnsafeBytes { try JSONValue.parse($0) }
-      let error = NtfyError(head, body)
-      switch head.status {
-      case 200 where answer?.isObject == true, 403 where error.code == 40301:
-        return (head, answer)
-      case 401: throw Self.refusal(topic, error.line)
-      case _ where head.isTransient:
-        retry(topic, error.line, after: Self.wait(head, error.code), now)
-      case 200...299, 300...399: throw Failure(topic.display, "not the answer of an ntfy server")
-      default: throw Failure(topic.display, error.line)
-      }
-    case .failed(let reason) where isMistrusted: throw Failure(topic.display, reason)
-    case .failed(let reason): retry(topic, reason, after: nil, now)
-    case .late: retry(topic, "no answer", after: nil, now)
-    case .unusable(let failure): throw Failure(topic.display, failure.reason, failure.status)
-    }
-    return nil
-  }
-
-  private func retry(_ topic: NtfyTopic, _ reason: String, after wait: Double?, _ now: Double) {
-    if !hasNoted { outcome.note(topic.display, "\(reason): tried again") }
-    hasNoted = true
-    retryAt = now + max(backoff.next(random: Double.random(in: 0..<1)), wait ?? 0)
-  }
-
-  /// A token that was refused is never tried again: 30 wrong ones lock all out.
-  static func refusal(_ topic: NtfyTopic, _ reason: String) -> Failure {
-    topic.token?.isRefused = true
-    return Failure(topic.display, "\(reason): the token was refused", .denied)
-  }
-
-  /// How long a server that has enough of us is left alone.
-  static func wait(_ head: ResponseHead, _ code: Int?) -> Double? {
-    switch code {
-    case 42909: lockout
-    case 42901: pace
-    default: head.wait(now: Clock.unix).map { min($0, 300) }
+    _ answer: NtfyAnswer, of topic: NtfyTopic, _ now: Double
+  ) throws(Failure) -> (Int, JSONValue?)? {
+    switch answer {
+    case .done(let answer?) where answer.isObject: return (200, answer)
+    case .done: throw Failure(topic.display, "not the answer of an ntfy server")
+    case .forbidden(let error) where error.code == 40301: return (403, nil)
+    case .forbidden(let error): throw Failure(topic.display, error.line)
+    case .refused(let error): throw topic.refusal(error.line)
+    case .failed(_, let failure): throw Failure(topic.display, failure.reason, failure.status)
+    case .later(let error):
+      if !hasNoted { outcome.note(topic.display, "\(error.line): tried again") }
+      hasNoted = true
+      retryAt = now + max(backoff.next(random: Double.random(in: 0..<1)), error.wait ?? 0)
+      return nil
     }
   }
 }

@@ -161,7 +161,7 @@ final class AnswerTopic {
   private func listen(now: Double) throws(Failure) -> Double {
     guard let stream else {
       if topic.token?.isRefused == true {
-        try close(AnswerCheck.refusal(topic, "not tried with a token"))
+        try close(topic.refusal("not tried with a token"))
         return .infinity
       }
       if now < retryAt { return retryAt }
@@ -214,14 +214,14 @@ final class AnswerTopic {
     var reason = "nothing came for 60 s"
     var wait: Double?
     if let head = stream.head, !(200...299).contains(head.status) {
-      let error = NtfyError(head, stream.rest)
-      switch head.status {
-      case 401: return try close(AnswerCheck.refusal(topic, error.line))
-      case 403: return try close(Failure(name, "\(error.line): it may not be read", .denied))
-      case _ where head.isTransient: wait = AnswerCheck.wait(head, error.code)
-      default: return try close(Failure(name, error.line))
+      switch NtfyAnswer(head, stream.rest) {
+      case .refused(let error): return try close(topic.refusal(error.line))
+      case .forbidden(let error):
+        return try close(Failure(name, "\(error.line): it may not be read", .denied))
+      case .later(let error): (reason, wait) = (error.line, error.wait)
+      case .failed(let error, _): return try close(Failure(name, error.line))
+      case .done: break
       }
-      reason = error.line
     } else if let end = stream.end {
       switch end {
       case .network(let why): reason = why
@@ -256,7 +256,7 @@ final class AnswerTopic {
     case .posting(let fetch):
       let due = fetch.due(now)
       guard let end = fetch.end else { return due }
-      proof = try posted(end, now)
+      proof = try posted(NtfyAnswer(fetch, end), now)
     case .posted(let time):
       guard now >= time else { return time }
       // A server without a file has lost it when it was started again.
@@ -266,22 +266,17 @@ final class AnswerTopic {
     return now
   }
 
-  private func posted(_ end: FetchEnd, _ now: Double) throws(Failure) -> Proof {
-    var wait: Double?
-    if case .response(let head, let body) = end {
-      let error = NtfyError(head, body)
-      switch head.status {
-      case 200...299: return .posted(now + Self.patience)
-      case 401: throw AnswerCheck.refusal(buttons, error.line)
-      case 403:
-        let whose = buttons.token == nil ? "everyone" : "the buttons' user"
-        throw Failure(
-          name, "the buttons may not write it: make it write-only for \(whose)", .denied)
-      case _ where head.isTransient: wait = AnswerCheck.wait(head, error.code)
-      default: throw Failure(name, error.line)
-      }
+  private func posted(_ answer: NtfyAnswer, _ now: Double) throws(Failure) -> Proof {
+    switch answer {
+    case .done: return .posted(now + Self.patience)
+    case .refused(let error): throw buttons.refusal(error.line)
+    case .forbidden:
+      let whose = buttons.token == nil ? "everyone" : "the buttons' user"
+      throw Failure(
+        name, "the buttons may not write it: make it write-only for \(whose)", .denied)
+    case .failed(let error, _) where error.status != 0: throw Failure(name, error.line)
+    case .later(let error), .failed(let error, _): return .due(now + (error.wait ?? 5))
     }
-    return .due(now + (wait ?? 5))
   }
 
   // MARK: - Trying it

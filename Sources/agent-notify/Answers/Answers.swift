@@ -35,7 +35,7 @@ final class Answers {
   /// Whether there is one to be given now.
   var isDue: Bool { !waiting.isEmpty && givings.count < Self.mostGivings }
   /// To be waited for.
-  var descriptors: [Int32] { givings.compactMap(\.descriptor) }
+  var descriptors: [Int32] { givings.flatMap { $0.call?.reading ?? [] } }
 
   /// Looks at a line of what follows the approvals of a profile.
   func read(_ line: UnsafeRawBufferPointer, of profile: String) {
@@ -130,7 +130,7 @@ final class Answers {
     }
     // The end of a program is nothing that can be polled for.
     if givings.isEmpty { return .infinity }
-    return now + (givings.contains { $0.descriptor == nil } ? 0.01 : 1)
+    return now + (givings.contains { $0.call?.isTalking != true } ? 0.01 : 1)
   }
 
   private func say(_ outcome: Asks.Outcome?) {
@@ -154,9 +154,7 @@ final class Answers {
 private final class Giving {
   let ask: Ask
   let button: Button
-  private var child: ChildProcess?
-  private var said: [UInt8] = []
-  private var hasSaidAll = false
+  private(set) var call: ProgramCall?
   private var reason = ""
   private(set) var isOver = false
   private let deadline: Double
@@ -172,47 +170,28 @@ private final class Giving {
       button.isChoice
       ? id.strings("answers", [button.decision]) : id.string("decision", button.decision)
     do throws(Failure) {
-      let child = try ChildProcess(
+      call = try ProgramCall(
         ["agent-approve", "-p", ask.profile, "-o", "json", "--max-time", "\(Self.patience)"],
-        environment: ["AGENTUTILS_PROGRAM": "agent-notify"], input: .pipe, error: .pipe)
-      // A line that a pipe has room for.
-      let line = decision.line
-      _ = write(child.input, line, line.count)
-      child.closeInput()
-      self.child = child
+        input: decision.line, leadsGroup: false, most: 1 << 16)
     } catch {
       reason = error.message
     }
   }
 
-  /// Readable when it says something; nil when it says no more.
-  var descriptor: Int32? { hasSaidAll ? nil : child?.output }
-
   /// Whether it has just ended.
   func isDone(now: Double) -> Bool {
-    guard let child else {
-      isOver = true
-      return true
+    if let call {
+      if now > deadline { call.child.kill(SIGKILL) }
+      guard call.look() || now > deadline && call.child.reap() else { return false }
+      reason = call.said
     }
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while !hasSaidAll {
-      let count = read(child.output, &piece, piece.count)
-      if count < 0, systemError == EINTR { continue }
-      if count < 0, systemError == EAGAIN { break }
-      hasSaidAll = count <= 0 || said.count > piece.count
-      said += piece.prefix(max(0, count))
-    }
-    if now > deadline { child.kill(SIGKILL) }
-    guard hasSaidAll || now > deadline, child.reap() else { return false }
-    reason = ProgramWay.firstLine(of: child.error)
     isOver = true
     return true
   }
 
   /// What came of it; nothing where the agent said nothing.
   var result: (ApprovalAnswer.Result?, reason: String?) {
-    let lines = said.split(separator: 10)
-    for line in lines {
+    for line in call?.output.split(separator: 10) ?? [] {
       guard let record = try? Array(line).withUnsafeBytes({ try JSONValue.parse($0) }),
         record["type"]?.string == RecordType.approvalAnswer.rawValue,
         let result = record["result"]?.string.flatMap({ ApprovalAnswer.Result(rawValue: $0) })

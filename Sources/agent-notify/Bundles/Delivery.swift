@@ -39,9 +39,7 @@ struct Summary {
     hasSound = hasSound || delivery.hasSound
     time = delivery.time
     sequence = sequence ?? delivery.sequence
-    let order = NotificationRecord.Urgency.allCases
-    func rank(_ one: Delivery) -> Int { order.firstIndex(of: one.urgency) ?? 0 }
-    let place = shown.firstIndex { rank($0) > rank(delivery) } ?? shown.count
+    let place = shown.firstIndex { $0.urgency.rank > delivery.urgency.rank } ?? shown.count
     shown.insert(delivery, at: place)
     if shown.count > Self.mostShown { shown.removeLast() }
   }
@@ -158,7 +156,6 @@ struct Bundle {
   mutating func add(_ routed: RoutedNotice, id: String?, now: Double) {
     count += 1
     last = now
-    let order = NotificationRecord.Urgency.allCases
     let given = routed.urgency ?? .attention
     if count > 1, given.isPressing, var texts {
       let line = Self.line(of: Self.cut(routed.notice))
@@ -168,7 +165,7 @@ struct Bundle {
         notice.text = texts.filter { !$0.isEmpty }.joined(separator: "\n")
       }
     }
-    if order.firstIndex(of: given) ?? 0 < order.firstIndex(of: urgency) ?? 0 { urgency = given }
+    if given.rank < urgency.rank { urgency = given }
     hasSound = hasSound || routed.hasSound
     if let id, ids.count < ToldFile.most { ids.append(id) }
   }
@@ -188,9 +185,7 @@ struct Bundle {
   private mutating func absorb(_ other: Bundle) {
     count += other.count
     ids += other.ids.prefix(max(0, ToldFile.most - ids.count))
-    let order = NotificationRecord.Urgency.allCases
-    func rank(_ one: Bundle) -> Int { order.firstIndex(of: one.urgency) ?? 0 }
-    if rank(other) < rank(self) { urgency = other.urgency }
+    if other.urgency.rank < urgency.rank { urgency = other.urgency }
     hasSound = hasSound || other.hasSound
   }
 
@@ -263,4 +258,6 @@ struct Bundle {
 extension NotificationRecord.Urgency {
   /// Whether a person is to act on it soon.
   var isPressing: Bool { self == .emergency || self == .urgent }
+  /// 0 for the most pressing.
+  fileprivate var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }

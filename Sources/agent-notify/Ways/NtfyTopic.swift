@@ -107,6 +107,12 @@ struct NtfyTopic {
     token = new
   }
 
+  /// A token that was refused is never tried again: 30 wrong ones lock all out.
+  func refusal(_ reason: String) -> Failure {
+    token?.isRefused = true
+    return Failure(display, "\(reason): the token was refused", .denied)
+  }
+
   private static func address(_ url: String) throws(Failure) -> WebAddress {
     do throws(Failure) { return try WebAddress(split(url).base) } catch {
       throw RequestArguments.fault(of: url, error)
@@ -132,64 +138,47 @@ struct NtfyTopic {
   ///
   /// - Parameter actions: its buttons, whose codes are for nobody else.
   func publishing(_ body: [UInt8], actions: String? = nil) -> Request {
-    var request = Request(
-      base, method: "POST",
-      headers: [Header("Accept", "application/json"), Header("Content-Type", "application/json")],
-      body: body)
-    if let actions { request.privateHeaders = [Header("Actions", actions)] }
-    request.staysAtOrigin = actions != nil
-    request.staysEncrypted = true
-    request.trust = trust
-    authorize(&request)
+    var request = request(
+      to: base, staysAtOrigin: actions != nil, type: "application/json", body: body)
+    if let actions { request.privateHeaders.append(Header("Actions", actions)) }
     return request
   }
 
   /// A request that asks whether the topic may be read.
   func asking(withToken: Bool) throws(Failure) -> Request {
-    var request = Request(
-      try base.appending("\(topic)/auth"), headers: [Header("Accept", "application/json")])
-    request.trust = trust
-    if withToken { authorize(&request) }
-    return request
+    request(to: try base.appending("\(topic)/auth"), staysAtOrigin: false, withToken: withToken)
   }
 
   /// A request that follows what is posted there, from now on or from behind a place.
   func following(since: String?) throws(Failure) -> Request {
-    var request = Request(
-      try base.appending("\(topic)/json" + (since.map { "?since=\($0)" } ?? "")),
-      headers: [Header("Accept", "application/x-ndjson, application/json")])
-    request.staysAtOrigin = true
-    request.trust = trust
-    authorize(&request)
-    return request
+    request(
+      to: try base.appending("\(topic)/json" + (since.map { "?since=\($0)" } ?? "")),
+      accept: "application/x-ndjson, application/json")
   }
 
   /// A request that posts a text as it is.
   func posting(_ text: String) throws(Failure) -> Request {
-    var request = Request(
-      try base.appending(topic), method: "POST",
-      headers: [Header("Accept", "application/json"), Header("Content-Type", "text/plain")],
-      body: Array(text.utf8))
-    request.staysAtOrigin = true
-    request.staysEncrypted = true
-    request.trust = trust
-    authorize(&request)
-    return request
+    request(to: try base.appending(topic), type: "text/plain", body: Array(text.utf8))
   }
 
   /// A request that asks whose the token is. The answer has all tokens of that user.
-  func askingAccount() throws(Failure) -> Request {
-    var request = Request(
-      try base.appending("v1/account"), headers: [Header("Accept", "application/json")])
-    request.staysAtOrigin = true
-    request.trust = trust
-    authorize(&request)
-    return request
-  }
+  func askingAccount() throws(Failure) -> Request { request(to: try base.appending("v1/account")) }
 
-  private func authorize(_ request: inout Request) {
-    token?.held.authorize(&request)
-    request.isDirect = isDirect
+  private func request(
+    to address: WebAddress, accept: String = "application/json", staysAtOrigin: Bool = true,
+    withToken: Bool = true, type: String? = nil, body: [UInt8]? = nil
+  ) -> Request {
+    var request = Request(
+      address, method: body == nil ? "GET" : "POST",
+      headers: [Header("Accept", accept)] + (type.map { [Header("Content-Type", $0)] } ?? []),
+      body: body)
+    (request.staysAtOrigin, request.staysEncrypted) = (staysAtOrigin, body != nil)
+    request.trust = trust
+    if withToken {
+      token?.held.authorize(&request)
+      request.isDirect = isDirect
+    }
+    return request
   }
 }
 
@@ -281,16 +270,66 @@ enum NtfyMessage {
   }
 }
 
-/// What a server says, of an answer that is none of 2xx.
+/// What a server says, of an answer that is none of 2xx, or why there is none.
 struct NtfyError {
   /// `403 Forbidden: forbidden (40301)`.
   let line: String
   let code: Int?
+  /// Its status of HTTP; 0 where no answer came.
+  var status = 0
+  /// Not before so many seconds.
+  var wait: Double?
+
+  /// Answers to requests above its limit, and of who had too many wrong tokens, seconds.
+  private static let (pace, lockout) = (5.0, 60.0)
 
   init(_ head: ResponseHead, _ body: [UInt8]) {
     let answer = try? body.withUnsafeBytes { try JSONValue.parse($0) }
     code = answer?["code"]?.integer.map { Int(clamping: $0) }
     let words = answer?["error"]?.string.map { ": " + head.quoted($0) } ?? ""
     line = head.summary + words + (code.map { " (\($0))" } ?? "")
+    status = head.status
+    switch code {
+    case 42909: wait = Self.lockout
+    case 42901: wait = Self.pace
+    // A server that asks for hours gets them from nobody who is to be told something.
+    default: wait = head.wait(now: Clock.unix).map { min($0, 300) }
+    }
+  }
+
+  fileprivate init(_ reason: String) { (line, code) = (reason, nil) }
+}
+
+/// What came of a request.
+enum NtfyAnswer {
+  case done(JSONValue?)
+  /// 401.
+  case refused(NtfyError)
+  /// 403.
+  case forbidden(NtfyError)
+  /// A later try may do.
+  case later(NtfyError)
+  case failed(NtfyError, Failure)
+
+  init(_ head: ResponseHead, _ body: [UInt8]) {
+    let error = NtfyError(head, body)
+    switch head.status {
+    case 200...299: self = .done(try? body.withUnsafeBytes { try JSONValue.parse($0) })
+    case 401: self = .refused(error)
+    case 403: self = .forbidden(error)
+    case _ where head.isTransient: self = .later(error)
+    default: self = .failed(error, Failure(error.line))
+    }
+  }
+
+  init(_ fetch: Fetch, _ end: FetchEnd) {
+    switch end {
+    case .response(let head, let body): self.init(head, body)
+    case .failed(let reason) where fetch.isMistrusted:
+      self = .failed(NtfyError(reason), Failure(reason))
+    case .failed(let reason): self = .later(NtfyError(reason))
+    case .late: self = .later(NtfyError("no answer"))
+    case .unusable(let failure): self = .failed(NtfyError(failure.reason), failure)
+    }
   }
 }

@@ -4,20 +4,16 @@ import Records
 
 /// Runs a program for each notification, one after the other. No text of the notification
 /// reaches a shell.
-final class ProgramWay: Way {
-  let name: String
+class ProgramWay: Way {
   private let outcome: Outcome
-  private let words: (Delivery) -> [String]
   private let input: (Delivery) -> [UInt8]
+  private let words: (Delivery) -> [String]
   private let isOwn: Bool
-  var ended: [WayEnd] = []
   private var queue = WayQueue()
-  private var child: ChildProcess?
+  private var call: ProgramCall?
   private var current: [Telling] = []
-  private var rest: ArraySlice<UInt8> = []
   private var deadline = 0.0
   private var hasTimedOut = false
-
   /// One that takes longer is ended, seconds.
   private static let timeLimit = 60.0
 
@@ -26,88 +22,66 @@ final class ProgramWay: Way {
     input: @escaping (Delivery) -> [UInt8] = { _ in [] },
     _ words: @escaping (Delivery) -> [String]
   ) {
-    (self.name, self.outcome, self.isOwn, self.input) = (name, outcome, isOwn, input)
-    self.words = words
+    (self.outcome, self.isOwn, self.input, self.words) = (outcome, isOwn, input, words)
+    super.init(name)
   }
 
-  var isIdle: Bool { child == nil && queue.isEmpty }
+  func words(for delivery: Delivery) -> [String] { words(delivery) }
 
-  func post(_ telling: Telling) { queue.add(telling) }
+  override var isIdle: Bool { call == nil && queue.isEmpty }
 
-  func work(now: Double) -> Double {
-    if let child { go(on: child, now) }
-    while child == nil, let next = queue.next(summed: { outcome.noteSum(name, $0) }) {
+  override func post(_ telling: Telling) { queue.add(telling) }
+
+  override func work(now: Double) -> Double {
+    if let call { go(on: call, now) }
+    while call == nil, let next = queue.next(summed: { outcome.noteSum(name, $0) }) {
       current = next.of
       start(next.0, now)
     }
     // Its end is nothing that can be polled for.
-    return child == nil ? .infinity : now + 0.02
+    return call == nil ? .infinity : now + 0.02
   }
 
-  func stop() { child?.kill(SIGTERM) }
+  override func stop() { call?.child.kill(SIGTERM) }
 
   private func start(_ delivery: Delivery, _ now: Double) {
-    rest = input(delivery)[...]
-    hasTimedOut = false
+    (hasTimedOut, deadline) = (false, now + Self.timeLimit)
     do throws(Failure) {
-      let child = try ChildProcess(
-        words(delivery), input: rest.isEmpty ? .nothing : .pipe,
-        output: isOwn ? .ours : .nothing, error: isOwn ? .ours : .pipe, leadsGroup: true)
-      self.child = child
-      deadline = now + Self.timeLimit
-      go(on: child, now)
+      let call = try ProgramCall(
+        words(for: delivery), input: input(delivery), isOurs: false, passesOn: isOwn, most: 512)
+      self.call = call
+      go(on: call, now)
     } catch {
-      end(WayFailure(reason: systemReason(error.code)))
+      end(current, Failure(systemReason(error.code), .temporary))
     }
   }
 
-  private func go(on child: ChildProcess, _ now: Double) {
-    while !rest.isEmpty, child.input >= 0 {
-      let count = rest.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
-      if count < 0, systemError == EINTR { continue }
-      if count < 0, systemError == EAGAIN { break }
-      // Who does not read it all has read enough.
-      rest = count < 0 ? [] : rest.dropFirst(count)
-    }
-    if rest.isEmpty { child.closeInput() }
-    if child.reap() {
-      self.child = nil
-      end(failure(of: child))
+  private func go(on call: ProgramCall, _ now: Double) {
+    // What it started may hold its output open.
+    if call.look() || call.child.reap() {
+      self.call = nil
+      end(current, reason(call).map { Failure($0, .temporary) })
     } else if now > deadline {
-      child.kill(hasTimedOut ? SIGKILL : SIGTERM)
+      call.child.kill(hasTimedOut ? SIGKILL : SIGTERM)
       hasTimedOut = true
       deadline = now + 2
     }
   }
 
-  private func end(_ failure: WayFailure?) {
-    ended.append(WayEnd(tellings: current, failure: failure))
-    current = []
-  }
-
-  private func failure(of child: ChildProcess) -> WayFailure? {
-    if child.exitStatus == 0 { return nil }
-    if hasTimedOut { return WayFailure(reason: "took longer than 60 seconds") }
-    let said = isOwn ? "" : Self.firstLine(of: child.error)
-    let how = child.endSignal.map { "signal \($0)" } ?? "status \(child.exitStatus ?? 0)"
-    return WayFailure(reason: said.isEmpty ? how : said)
-  }
-
-  static func firstLine(of descriptor: Int32) -> String {
-    var bytes = [UInt8](repeating: 0, count: 512)
-    let count = read(descriptor, &bytes, bytes.count)
-    let line = bytes.prefix(max(0, count)).prefix { $0 != 10 }
-    return String(decoding: line, as: UTF8.self)
+  private func reason(_ call: ProgramCall) -> String? {
+    if call.child.exitStatus == 0 { return nil }
+    if hasTimedOut { return "took longer than 60 seconds" }
+    let how = call.child.endSignal.map { "signal \($0)" } ?? "status \(call.child.exitStatus ?? 0)"
+    return call.said.isEmpty ? how : call.said
   }
 }
 
-enum Programs {
-  static func has(_ name: String) -> Bool {
-    (Process.environment("PATH") ?? "").split(separator: ":").contains { folder in
-      access(Folders.join(String(folder), name), X_OK) == 0
-    }
-  }
+extension ProgramCall {
+  /// The first line of what it said on standard error.
+  var said: String { String(decoding: error.prefix { $0 != 10 }, as: UTF8.self) }
+}
 
+enum Programs {
   static func notifySend(_ outcome: Outcome) -> ProgramWay {
     ProgramWay("notify-send", outcome) { notifySendWords($0, options: []) }
   }

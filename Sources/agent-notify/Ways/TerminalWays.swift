@@ -4,30 +4,29 @@ import Records
 import Screen
 
 final class LineWay: Way {
-  let name = "line"
-  var ended: [WayEnd] = []
   private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
   private let rings: Bool
 
-  init(rings: Bool = false) { self.rings = rings }
+  init(rings: Bool = false) {
+    self.rings = rings
+    super.init("line")
+  }
 
-  func post(_ telling: Telling) throws(WriteFailure) {
+  override func post(_ telling: Telling) throws(WriteFailure) {
     let delivery = telling.delivery
     let time = TimeText.absolute(Timestamp.now(), zone: TimeText.local).dropFirst(11)
     try writer.write("\(time) \(delivery.urgency.rawValue)  \(WayText.line(delivery))\n")
     try writer.flush()
     if rings { _ = BellWay.ring() }
-    ended.append(WayEnd(tellings: [telling], failure: nil))
+    end([telling])
   }
 }
 
 final class BellWay: Way {
-  let name = "bell"
-  var ended: [WayEnd] = []
+  init() { super.init("bell") }
 
-  func post(_ telling: Telling) {
-    let failure = Self.ring() ? nil : WayFailure(reason: "no terminal")
-    ended.append(WayEnd(tellings: [telling], failure: failure))
+  override func post(_ telling: Telling) {
+    end([telling], Self.ring() ? nil : Failure("no terminal", .temporary))
   }
 
   /// Whether there is a terminal.

@@ -3,50 +3,35 @@ import Core
 
 /// A message in the status line of the terminal that was used last. Without a terminal tmux(1)
 /// shows it to nobody, and does not say so: it is asked who is there before.
-final class TmuxWay: Way {
-  let name = "tmux"
-  private(set) var unsupportedReason = ""
-  private let show: ProgramWay
-  private let seat: Seat
-  private var question: ChildProcess?
-  private var said: [UInt8] = []
+final class TmuxWay: ProgramWay {
+  private var reason = ""
+  /// The client of the terminal that was used last; empty for none.
+  private var seat = ""
+  private var question: ProgramCall?
   private var deadline = 0.0
   private var answer: (isThere: Bool, until: Double)?
-
-  private final class Seat {
-    var name = ""
-  }
-
   /// Seconds between two questions while nobody is there, and for an answer.
   private static let (pause, patience) = (2.0, 10.0)
   /// How long who was there is taken to be there, seconds.
   private static let trust = 0.25
 
-  init(_ outcome: Outcome) {
-    let seat = Seat()
-    self.seat = seat
-    show = ProgramWay(name, outcome) { delivery in
-      ["tmux", "display-message", "-d", "5000"] + (seat.name.isEmpty ? [] : ["-c", seat.name])
-        + ["--", WayText.tmux(WayText.line(delivery))]
-    }
+  init(_ outcome: Outcome) { super.init("tmux", outcome) { _ in [] } }
+
+  override var unsupportedReason: String { reason }
+
+  override func words(for delivery: Delivery) -> [String] {
+    ["tmux", "display-message", "-d", "5000"] + (seat.isEmpty ? [] : ["-c", seat])
+      + ["--", WayText.tmux(WayText.line(delivery))]
   }
 
-  var isIdle: Bool { show.isIdle }
-
-  func post(_ telling: Telling) { show.post(telling) }
-  var ended: [WayEnd] {
-    get { show.ended }
-    set { show.ended = newValue }
-  }
-
-  func isThere(now: Double) -> Bool? {
+  override func isThere(now: Double) -> Bool? {
     if let answer, now < answer.until { return answer.isThere }
     if question == nil { ask(now) }
     return question == nil ? answer?.isThere : nil
   }
 
-  func work(now: Double) -> Double {
-    let next = show.work(now: now)
+  override func work(now: Double) -> Double {
+    let next = super.work(now: now)
     if let question {
       go(on: question, now)
       // Somebody waits for the answer.
@@ -57,14 +42,11 @@ final class TmuxWay: Way {
     return min(next, answer.until)
   }
 
-  func stop() { show.stop() }
-
   private func ask(_ now: Double) {
     let form = "#{client_control_mode} #{client_activity} #{client_name}"
-    said = []
     do throws(Failure) {
-      question = try ChildProcess(
-        ["tmux", "list-clients", "-F", form], error: .pipe, leadsGroup: true)
+      question = try ProgramCall(
+        ["tmux", "list-clients", "-F", form], isOurs: false, most: 1 << 16)
       deadline = now + Self.patience
     } catch {
       // Who tells will say so.
@@ -72,28 +54,20 @@ final class TmuxWay: Way {
     }
   }
 
-  private func go(on question: ChildProcess, _ now: Double) {
-    let hasEnded = question.reap()
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while said.count < piece.count {
-      let count = read(question.output, &piece, piece.count)
-      if count <= 0 { break }
-      said += piece[..<count]
-    }
-    if hasEnded {
-      let reason = ProgramWay.firstLine(of: question.error)
+  private func go(on question: ProgramCall, _ now: Double) {
+    if question.look() {
       self.question = nil
-      seat.name = Self.lastUsed(String(decoding: said, as: UTF8.self))
-      unsupportedReason = reason.isEmpty ? "nobody is attached" : reason
+      seat = Self.lastUsed(String(decoding: question.output, as: UTF8.self))
+      reason = question.said.isEmpty ? "nobody is attached" : question.said
     } else if now > deadline {
-      question.kill(SIGKILL)
+      question.child.kill(SIGKILL)
       self.question = nil
-      seat.name = ""
-      unsupportedReason = "no answer"
+      seat = ""
+      reason = "no answer"
     } else {
       return
     }
-    let isThere = !seat.name.isEmpty
+    let isThere = !seat.isEmpty
     answer = (isThere, now + (isThere ? Self.trust : Self.pause))
   }
 

@@ -2,43 +2,40 @@ import Core
 import Records
 
 /// A way to tell a person something. None of them waits: what takes time goes on in `work`.
-protocol Way: AnyObject {
-  var name: String { get }
-  var isIdle: Bool { get }
-  /// Whether it tells nothing more, whatever is tried.
-  var isClosed: Bool { get }
-  /// Whether somebody can be told in this way now; nil while that is found out, in `work`.
-  func isThere(now: Double) -> Bool?
-  var unsupportedReason: String { get }
-  func post(_ telling: Telling) throws(WriteFailure)
-  /// Goes on. Returns when to be called again at the latest.
-  func work(now: Double) -> Double
-  /// What to wait for beside.
-  var descriptors: [Int32] { get }
-  /// Ends what goes on: nobody is there any more to wait for it.
-  func stop()
-  var ended: [WayEnd] { get set }
-}
+class Way {
+  let name: String
+  fileprivate(set) var ended: [WayEnd] = []
 
-extension Way {
+  init(_ name: String) { self.name = name }
+
   var isIdle: Bool { true }
+  /// Whether it tells nothing more, whatever is tried.
   var isClosed: Bool { false }
-  func isThere(now: Double) -> Bool? { true }
   var unsupportedReason: String { "" }
-  func work(now: Double) -> Double { .infinity }
+  /// What to wait for beside.
   var descriptors: [Int32] { [] }
+
+  /// Whether somebody can be told in this way now; nil while that is found out, in `work`.
+  func isThere(now: Double) -> Bool? { true }
+
+  func post(_ telling: Telling) throws(WriteFailure) {}
+
+  /// Goes on. Returns when to be called again at the latest.
+  func work(now: Double) -> Double { .infinity }
+
+  /// Ends what goes on: nobody is there any more to wait for it.
   func stop() {}
+
+  /// These were told; or, with a failure, not. A final one is of these alone: no later try betters it.
+  final func end(_ tellings: [Telling], _ failure: Failure? = nil, isFinal: Bool = false) {
+    ended.append(WayEnd(tellings: tellings, failure: failure, isFinal: isFinal))
+  }
 }
 
 struct WayEnd {
   let tellings: [Telling]
-  let failure: WayFailure?
-}
-
-struct WayFailure {
-  let reason: String
-  var status = ExitStatus.temporary
-  var isFinal = false
+  let failure: Failure?
+  let isFinal: Bool
 }
 
 final class Telling {
@@ -57,16 +54,16 @@ final class Telling {
 }
 
 struct Channel {
-  private let ways: [any Way]
+  private let ways: [Way]
   private var current = 0
   private var until = Double.infinity
 
   /// The first is tried again after so long, seconds.
   private static let rest = 300.0
 
-  init(_ ways: [any Way]) { self.ways = ways }
+  init(_ ways: [Way]) { self.ways = ways }
 
-  var way: any Way { ways[current] }
+  var way: Way { ways[current] }
   var isIdle: Bool { ways.allSatisfy(\.isIdle) }
   var isClosed: Bool { ways.allSatisfy(\.isClosed) }
   var descriptors: [Int32] { ways.flatMap(\.descriptors) }
@@ -80,14 +77,14 @@ struct Channel {
     return ways.map { $0.work(now: now) }.min() ?? .infinity
   }
 
-  func ended() -> [(way: any Way, end: WayEnd)] {
+  func ended() -> [(way: Way, end: WayEnd)] {
     ways.flatMap { way in
       defer { way.ended = [] }
       return way.ended.map { (way, $0) }
     }
   }
 
-  mutating func passes(_ way: any Way, now: Double) -> Bool {
+  mutating func passes(_ way: Way, now: Double) -> Bool {
     guard let place = ways.firstIndex(where: { $0 === way }), place + 1 < ways.count else {
       return false
     }
@@ -107,6 +104,10 @@ final class Outcome {
   func fail(_ way: String, _ reason: String, _ failure: ExitStatus = .temporary) {
     diagnostics.error(way, reason)
     if status != .denied { status = failure }
+  }
+
+  func noteSum(_ way: String, _ count: Int) {
+    note(way, "too slow: \(count) notifications are told in one")
   }
 
   func mend() {
@@ -154,10 +155,4 @@ struct WayQueue {
   }
 
   var isEmpty: Bool { pressing.isEmpty && waiting.isEmpty && rest.isEmpty }
-}
-
-extension Outcome {
-  func noteSum(_ way: String, _ count: Int) {
-    note(way, "too slow: \(count) notifications are told in one")
-  }
 }
