@@ -38,23 +38,24 @@ final class ClaudioChat: ChatLine {
     waiter.news(.turn(turn))
     // Why the words did not go out when they could.
     var withheld: Failure?
-    let reply: Result<Caller.Reply, AnswerFailure>
+    let reply: Caller.Reply
     do throws(LinkEnd) {
       reply = try self.reply("api/chat/agent", body, waiter) {
         withheld = waiter.sends()
         return withheld == nil
       }
     } catch {
-      guard waiter.isAborted else { throw error }
-      return finish(turn, .aborted(nil), waiter)
+      if let withheld { return finish(turn, .refused(withheld), waiter) }
+      switch error {
+      // A POST is not sent again: whether it was done, nobody knows.
+      case .lost(let reason, _): return finish(turn, .lost(reason), waiter)
+      case .failed(let problem, _): return finish(turn, .refused(problem), waiter)
+      default:
+        guard waiter.isAborted else { throw error }
+        return finish(turn, .aborted(nil), waiter)
+      }
     }
-    if let withheld { return finish(turn, .refused(withheld), waiter) }
-    switch reply {
-    // A POST is not sent again: whether it was done, nobody knows.
-    case .failure(.network(let reason)): return finish(turn, .lost(reason), waiter)
-    case .failure(.answer(let problem)): return finish(turn, .refused(problem), waiter)
-    case .success(let reply): return receive(reply, words, turn, waiter)
-    }
+    return receive(reply, words, turn, waiter)
   }
 
   private func receive(
@@ -94,79 +95,78 @@ final class ClaudioChat: ChatLine {
     guard case .agents = list else {
       return .failure(Failure(place, "Claudio's server keeps no threads", .failure))
     }
-    return Answer.list(try reply("api/agents", nil, waiter), "agents", place: place)
+    return try result { () throws(LinkEnd) in
+      try Answer.list(of: try reply("api/agents", nil, waiter), "agents", place: place)
+    }
   }
 
   func speak(
     _ text: String, agent: String?, _ waiter: ChatWaiter
   ) throws(LinkEnd) -> Result<[UInt8], Failure> {
     let body = RecordText().string("text", text).string("agent", agent)
-    switch try reply("api/tts", body, waiter) {
-    case .failure(let failure): return .failure(failure.at(place))
-    case .success(let reply):
+    return try result { () throws(LinkEnd) in
+      let reply = try reply("api/tts", body, waiter)
       let type = reply.head.value("Content-Type")?.lowercased() ?? "audio"
       let isAudio = type.hasPrefix("audio") || type.hasPrefix("application/octet-stream")
-      if isAudio, !reply.body.isEmpty { return .success(reply.body) }
-      return .failure(Failure(place, "\(reply.head.summary): no audio", .failure))
+      if isAudio, !reply.body.isEmpty { return reply.body }
+      throw .failed(Failure("\(reply.head.summary): no audio", .failure))
     }
   }
 
   private func reply(
     _ path: String, _ body: RecordText?, _ waiter: Waiter, onSend: (() -> Bool)? = nil
-  ) throws(LinkEnd) -> Result<Caller.Reply, AnswerFailure> {
+  ) throws(LinkEnd) -> Caller.Reply {
     let request: Request
     do throws(Failure) {
       request = try server.request(path, method: body == nil ? "GET" : "POST", body: body?.bytes)
     } catch {
-      return .failure(.answer(error))
+      throw .failed(error)
     }
     return try server.reply(to: request, waiter, silence: silence, onSend: onSend)
   }
 }
 
-enum AnswerFailure: Error {
-  case network(String)
-  case answer(Failure)
-
-  func at(_ place: String) -> Failure {
-    switch self {
-    case .network(let reason): Failure(place, reason, .temporary)
-    case .answer(let problem): Failure(place, problem)
+extension AgentServer {
+  /// Asks, and waits for an answer of 2xx.
+  ///
+  /// - Parameter silence: seconds without a byte after which the answer is given up.
+  /// - Throws: `LinkEnd.lost` where none came, `failed` for one that refuses.
+  func reply(
+    to request: Request, _ waiter: Waiter, silence: Double = 45, onSend: (() -> Bool)? = nil
+  ) throws(LinkEnd) -> Caller.Reply {
+    let start = Clock.monotonic
+    switch try waiter.end(of: request, silence: silence, onSend: onSend) {
+    case .failed(let reason): throw .lost(reason)
+    case .late: throw .lost("no answer")
+    case .unusable(let failure): throw .failed(failure.asStray)
+    case .response(let head, let body):
+      if let problem = problem(of: head, body, method: request.method) { throw .failed(problem) }
+      return Caller.Reply(head: head, body: body, seconds: Clock.monotonic - start)
     }
   }
 }
 
-extension AgentServer {
-  /// `silence`: seconds without a byte after which the answer is given up.
-  func reply(
-    to request: Request, _ waiter: Waiter, silence: Double = 45, onSend: (() -> Bool)? = nil
-  ) throws(LinkEnd) -> Result<Caller.Reply, AnswerFailure> {
-    let start = Clock.monotonic
-    switch try waiter.end(of: request, silence: silence, onSend: onSend) {
-    case .failed(let reason): return .failure(.network(reason))
-    case .late: return .failure(.network("no answer"))
-    case .unusable(let failure): return .failure(.answer(failure.asStray))
-    case .response(let head, let body):
-      if let problem = problem(of: head, body, method: request.method) {
-        return .failure(.answer(problem))
+extension ChatLine {
+  /// What is had of a server, or why it is not.
+  func result<Value>(
+    _ fetch: () throws(LinkEnd) -> Value
+  ) throws(LinkEnd) -> Result<Value, Failure> {
+    do throws(LinkEnd) { return .success(try fetch()) } catch {
+      switch error {
+      case .lost(let reason, _): return .failure(Failure(place, reason, .temporary))
+      case .failed(let problem, _):
+        return .failure(problem.place == nil ? Failure(place, problem) : problem)
+      default: throw error
       }
-      return .success(Caller.Reply(head: head, body: body, seconds: Clock.monotonic - start))
     }
   }
 }
 
 extension Answer {
   static func list(
-    _ reply: Result<Caller.Reply, AnswerFailure>, _ name: String, place: String
-  ) -> Result<[[UInt8]], Failure> {
-    do throws(Failure) {
-      switch reply {
-      case .failure(let failure): throw failure.at(place)
-      case .success(let reply): return .success(try list(reply, name, place: place))
-      }
-    } catch {
-      return .failure(error)
-    }
+    of reply: Caller.Reply, _ name: String, place: String
+  ) throws(LinkEnd) -> [[UInt8]] {
+    do throws(Failure) { return try list(reply, name, place: place) } catch { throw .failed(error) }
   }
 }
 

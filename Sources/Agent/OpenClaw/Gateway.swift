@@ -25,7 +25,25 @@ final class Gateway {
   let hello: GatewayHello
   private let loop: StreamLoop
   private let socket: LiveSocket
-  private var calls: GatewayCalls
+  /// The requests that wait for their answers: these come in any order, between events, and what is
+  /// answered twice is settled by the first.
+  private struct Call {
+    let number: Int
+    /// The id of the frame that went last.
+    var id: String
+    let method: String
+    let params: RecordText
+    let until: Double
+    /// When it is sent once more, because the gateway was only starting.
+    var again = Double.infinity
+
+    var frame: [UInt8] { Gateway.frame(id, method, params) }
+  }
+  private var waiting: [Call] = []
+  /// The first is that of the greeting.
+  private var lastID = 1
+  /// How long an answer may take, seconds.
+  static let usualTime = 30.0
   /// What is not worth sending.
   private var unsent: [(Int, GatewayReply)] = []
   private let mask: SecretMask
@@ -36,10 +54,9 @@ final class Gateway {
   private var shutdown: (reason: String, after: Double?)?
 
   private init(
-    _ loop: StreamLoop, _ socket: LiveSocket, _ hello: GatewayHello, _ calls: GatewayCalls,
-    _ mask: SecretMask
+    _ loop: StreamLoop, _ socket: LiveSocket, _ hello: GatewayHello, _ mask: SecretMask
   ) {
-    (self.loop, self.socket, self.hello, self.calls, self.mask) = (loop, socket, hello, calls, mask)
+    (self.loop, self.socket, self.hello, self.mask) = (loop, socket, hello, mask)
   }
 
   deinit { region.deallocate() }
@@ -90,8 +107,8 @@ final class Gateway {
   private static func greet(
     _ loop: StreamLoop, _ socket: LiveSocket, _ auth: inout GatewayAuth
   ) throws(LinkEnd) -> Gateway? {
-    var calls = GatewayCalls()
-    var id: String?
+    let id = "1"
+    var hasAnswered = false
     var until = Clock.monotonic + challengeTime
     while true {
       let frame = try receive(loop, socket, until: until, auth.mask) { code, words in
@@ -102,24 +119,22 @@ final class Gateway {
         }
       }
       if Clock.monotonic >= until {
-        throw .lost("no \(id == nil ? "challenge" : "greeting") came in time")
+        throw .lost("no \(hasAnswered ? "greeting" : "challenge") came in time")
       }
       switch frame {
-      case .event(let event) where id == nil && event.name == "connect.challenge":
+      case .event(let event) where !hasAnswered && event.name == "connect.challenge":
         guard let challenge = event.object else { continue }
         guard let params = auth.answer(to: challenge, now: Clock.unix) else {
           throw .failed(Failure("the gateway's challenge has no nonce", .failure))
         }
-        let new = calls.newID()
-        id = new
-        until = Clock.monotonic + answerTime
-        socket.send(text: GatewayCalls.frame(new, "connect", params))
-      case .response(let other, let answer) where other == id:
+        (hasAnswered, until) = (true, Clock.monotonic + answerTime)
+        socket.send(text: Self.frame(id, "connect", params))
+      case .response(id, let answer) where hasAnswered:
         let mask = auth.mask
         switch auth.judge(answer.mapError { $0.hiding(mask) }) {
         case .open(let hello):
           if let fault = auth.keep(hello) { loop.fault(fault.message, at: nil) }
-          return Gateway(loop, socket, hello, calls, auth.mask)
+          return Gateway(loop, socket, hello, auth.mask)
         case .pairing(let words, let least):
           throw auth.waitsForPairing
             ? .waits(words, after: least) : .failed(Failure(words, .denied))
@@ -173,17 +188,44 @@ final class Gateway {
   /// - Returns: the number under which `receive` brings the reply, unless the connection goes first.
   @discardableResult
   func ask(
-    _ method: String, _ params: RecordText = RecordText(), time: Double = GatewayCalls.usualTime
+    _ method: String, _ params: RecordText = RecordText(), time: Double = usualTime
   ) -> Int {
-    let (number, frame) = calls.add(method, params, until: Clock.monotonic + time)
+    let id = newID()
+    let call = Call(
+      number: lastID, id: id, method: method, params: params, until: Clock.monotonic + time)
+    let frame = call.frame
     if frame.count > hello.mostBytes {
       let words = "\(frame.count) bytes are more than the gateway takes"
-      calls.remove(number)
-      unsent.append((number, .refused(GatewayError(code: "", message: words))))
+      unsent.append((call.number, .refused(GatewayError(code: "", message: words))))
     } else {
+      waiting.append(call)
       socket.send(text: frame)
     }
-    return number
+    return call.number
+  }
+
+  /// An id that was not used on this link.
+  private func newID() -> String {
+    lastID += 1
+    return String(lastID)
+  }
+
+  private static func frame(_ id: String, _ method: String, _ params: RecordText) -> [UInt8] {
+    RecordText().string("type", "req").string("id", id).string("method", method)
+      .json("params", params.text).bytes
+  }
+
+  /// What an answer means for who asked; nil where nobody has, or it is asked again.
+  private func settle(_ id: String, _ answer: GatewayAnswer) -> Heard? {
+    guard let index = waiting.firstIndex(where: { $0.id == id }) else { return nil }
+    switch answer {
+    case .failure(let error) where error.isStarting:
+      // The same request again, as the gateway asks for, in a frame of its own.
+      waiting[index].again = Clock.monotonic + max(error.retryAfter ?? 1, 0.05)
+      return nil
+    case .failure(let error): return .reply(waiting.remove(at: index).number, .refused(error))
+    case .success(let payload): return .reply(waiting.remove(at: index).number, .answer(payload))
+    }
   }
 
   /// Waits for what is heard next.
@@ -202,11 +244,17 @@ final class Gateway {
     }
     let now = Clock.monotonic
     if let (number, reply) = unsent.popLast() { return .reply(number, reply) }
-    if let number = calls.expired(now: now) { return .reply(number, .late) }
-    for frame in calls.repeats(now: now) { socket.send(text: frame) }
+    if let index = waiting.firstIndex(where: { $0.until <= now }) {
+      return .reply(waiting.remove(at: index).number, .late)
+    }
+    for index in waiting.indices where waiting[index].again <= now {
+      (waiting[index].again, waiting[index].id) = (.infinity, newID())
+      socket.send(text: waiting[index].frame)
+    }
+    let next = waiting.reduce(until) { min($0, $1.until, $1.again) }
     let frame = try Self.receive(
       loop, socket, idle: loop.policy.idleTimeout.map { $0.isFinite ? $0 : hello.tick * 2 },
-      until: min(until, calls.next), mask
+      until: next, mask
     ) { _, words in .lost(shutdown?.reason ?? words, after: shutdown?.after) }
     switch frame {
     case .event(let event):
@@ -218,7 +266,7 @@ final class Gateway {
       }
       return hear(event)
     case .response(let id, let answer):
-      return calls.settle(id, answer.mapError { $0.hiding(mask) }).map { .reply($0, $1) }
+      return settle(id, answer.mapError { $0.hiding(mask) })
     case .other, nil: return nil
     }
   }
@@ -232,5 +280,17 @@ final class Gateway {
       shutdown = ("the gateway shuts down: \(mask.hide(why))", wait)
     }
     return .event(event)
+  }
+}
+
+enum GatewayReply {
+  /// The payload, valid until the next call of `Gateway.receive`.
+  case answer(ScanValue)
+  case refused(GatewayError)
+  case late
+
+  var object: JSONValue? {
+    guard case .answer(let payload) = self, !payload.isAbsent else { return nil }
+    return try? JSONValue.parse(payload.bytes)
   }
 }

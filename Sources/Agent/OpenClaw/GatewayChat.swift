@@ -196,7 +196,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   private func ask(
     _ method: String, _ params: RecordText, for what: Asked,
-    time: Double = GatewayCalls.usualTime
+    time: Double = Gateway.usualTime
   ) {
     if let gateway { asked[gateway.ask(method, params, time: time)] = what }
   }

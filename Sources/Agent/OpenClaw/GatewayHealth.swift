@@ -4,14 +4,8 @@ import Web
 
 /// How a gateway is, part by part: what agent-status(1) shows of it
 /// (Agent/OpenClaw/CONTRACT.md 6.2).
-enum GatewayHealth {
-  private struct Part {
-    let name: String
-    var troubles: [String] = []
-    var words: [String] = []
-  }
-
-  static func run(_ call: OperationCall) throws -> ExitStatus {
+extension GatewayOperations {
+  static func health(_ call: OperationCall) throws -> ExitStatus {
     let caller = GatewayCaller(call.caller, scopes: [.read])
     let start = Clock.monotonic
     let health = try JSONValue.parse(caller.call("health"))
@@ -22,15 +16,7 @@ enum GatewayHealth {
     let waiting = sessions.contains(where: isBusy) ? try asking(call) : []
     let parts =
       [gateway(health, caller.hello)] + agents(health, sessions, waiting) + channels(health)
-    let place = call.caller.backend.base.socketDisplay
-    let rows = parts.map { part in
-      RecordText(.health).string("source", part.name)
-        .string("status", part.troubles.isEmpty ? "healthy" : "degraded")
-        .string("summary", (part.troubles + part.words).joined(separator: ", "))
-        .number("latency_ms", latency).string("url", place).bytes
-    }
-    try call.output.list(rows, .joelclawHealth)
-    return parts.allSatisfy(\.troubles.isEmpty) ? .success : .negative
+    return try call.finish(parts, latency: latency, at: call.caller.backend.base.socketDisplay)
   }
 
   private static func isBusy(_ session: JSONValue) -> Bool { session["hasActiveRun"]?.bool == true }
@@ -43,8 +29,8 @@ enum GatewayHealth {
     return Set(entries.compactMap { $0["request"]?["sessionKey"]?.string })
   }
 
-  private static func gateway(_ health: JSONValue, _ hello: GatewayHello?) -> Part {
-    var part = Part(name: "gateway")
+  private static func gateway(_ health: JSONValue, _ hello: GatewayHello?) -> HealthPart {
+    var part = HealthPart(name: "gateway")
     if health["ok"]?.bool == false { part.troubles.append("it is not well, as it says") }
     if health["modelRuntime"]?["degraded"]?.bool == true {
       part.troubles.append("no model is ready")
@@ -61,7 +47,7 @@ enum GatewayHealth {
 
   private static func agents(
     _ health: JSONValue, _ sessions: [JSONValue], _ waiting: Set<String>
-  ) -> [Part] {
+  ) -> [HealthPart] {
     (health["agents"]?.elements ?? []).compactMap { agent in
       guard let id = agent["agentId"]?.string else { return nil }
       let own = sessions.filter { session in
@@ -71,7 +57,8 @@ enum GatewayHealth {
       // Its health may be older than the list.
       let told = (agent["sessions"]?["count"]?.integer).map(Int.init(clamping:)) ?? 0
       let count = max(told, own.count)
-      var part = Part(name: id, words: [count == 1 ? "1 conversation" : "\(count) conversations"])
+      var part = HealthPart(
+        name: id, words: [count == 1 ? "1 conversation" : "\(count) conversations"])
       let busy = own.filter(isBusy).compactMap { $0["key"]?.string }
       let asking = busy.filter(waiting.contains)
       let working = busy.filter { !waiting.contains($0) }
@@ -90,14 +77,14 @@ enum GatewayHealth {
       + (keys.count > most ? " and \(keys.count - most) more" : "")
   }
 
-  private static func channels(_ health: JSONValue) -> [Part] {
+  private static func channels(_ health: JSONValue) -> [HealthPart] {
     (health["channels"]?.members ?? []).compactMap { name, channel in
       let accounts = channel["accounts"]?.members.map(\.value) ?? []
       let all = (accounts.isEmpty ? [channel] : accounts).filter {
         $0["configured"]?.bool != false && $0["enabled"]?.bool != false
       }
       if all.isEmpty { return nil }
-      var part = Part(name: name)
+      var part = HealthPart(name: name)
       for account in all {
         if let trouble = trouble(of: account) { part.troubles.append(trouble) }
       }

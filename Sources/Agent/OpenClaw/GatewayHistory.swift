@@ -77,7 +77,7 @@ struct GatewayHistory {
       rows.lastIndex { $0.role == .user && $0.key == question.key }
       ?? rows.lastIndex { row in
         row.role == .user && (row.key == nil ? row.text.trimmed == wanted : row.collects(wanted))
-          && row.time.map { $0 >= Timestamp(milliseconds: since) } ?? true
+          && row.time.map { $0.milliseconds >= since } ?? true
       }
     guard let index else { return .absent }
     // What went into one run together is answered together.
@@ -109,10 +109,4 @@ extension OpenClawRow {
 extension Timestamp {
   /// Since 1970.
   var milliseconds: Int64 { seconds * 1000 + Int64(nanoseconds / 1_000_000) }
-
-  init(milliseconds: Int64) {
-    let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
-    self.init(
-      seconds: seconds, nanoseconds: Int32((milliseconds - seconds * 1000) * 1_000_000))
-  }
 }

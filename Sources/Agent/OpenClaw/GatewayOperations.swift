@@ -13,9 +13,9 @@ enum GatewayOperations {
     list("models", "models.list", in: ["models"], .gatewayModels),
     list("devices", "device.pair.list", in: ["pending", "paired"], .gatewayDevices, [.pairing]),
     list("cron", "cron.list", in: ["jobs", "items"], .gatewayCron),
-    Operation("health", listing: .joelclawHealth, run: GatewayHealth.run),
+    Operation("health", listing: .health, run: health),
     Operation(
-      "actions", options: ["count", "since"], listing: .gatewayUsage, run: GatewayUsage.run),
+      "actions", options: ["count", "since"], listing: .gatewayUsage, run: usage),
     Operation("audit", options: ["count"], listing: .gatewayAudit, run: audit),
     Operation("scopes", listing: .gatewayScopes, run: scopes),
     Operation(

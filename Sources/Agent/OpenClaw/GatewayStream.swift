@@ -201,7 +201,7 @@ final class GatewayStream {
   private func report(_ session: String) {
     follow.report(
       StreamGap(
-        after: Timestamp(milliseconds: Int64((behind ?? heard) * 1000)).rfc3339,
+        after: Timestamp(milliseconds: Int64((behind ?? heard) * 1000))?.rfc3339,
         parts: [(session, RecordText().string("thread", session).text)]))
   }
 }

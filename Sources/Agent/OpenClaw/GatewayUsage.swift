@@ -5,21 +5,21 @@ import Web
 
 /// What a gateway says of tokens and dollars, as actions that action-filter(1) sums up
 /// (Agent/OpenClaw/CONTRACT.md 6.1).
-enum GatewayUsage {
-  private static let method = "sessions.usage"
+extension GatewayOperations {
+  private static let usageMethod = "sessions.usage"
   /// The most conversations that are asked for.
   private static let most = 1000
   /// How long a gateway may go on counting until what it has is taken, and between two questions,
   /// seconds.
   private static let (patience, pause) = (20.0, 1.0)
 
-  static func run(_ call: OperationCall) throws -> ExitStatus {
+  static func usage(_ call: OperationCall) throws -> ExitStatus {
     let now = Timestamp.now()
     let since = call.arguments.since?.timestamp(now: now)
     let answer = try ask(call, since, now)
     let (rows, tokens) = rows(of: answer, since: since)
     let totals = answer["totals"]
-    func warn(_ words: String) { call.diagnostics.error(method, words) }
+    func warn(_ words: String) { call.diagnostics.error(usageMethod, words) }
     if let unpriced = totals?["missingCostEntries"]?.integer, unpriced > 0 {
       let models = unpricedModels(of: answer).joined(separator: ", ")
       let answers = unpriced == 1 ? "1 answer has" : "\(unpriced) answers have"
@@ -48,7 +48,7 @@ enum GatewayUsage {
       let payload: [UInt8]
       do throws(Failure) {
         // Without it, a late gateway tells of the default agent alone.
-        payload = try caller.call(method, params, late: "agentScope", #""all""#)
+        payload = try caller.call(usageMethod, params, late: "agentScope", #""all""#)
       } catch {
         // Who asks for costs has not asked for a method.
         guard call.diagnostics.program != "agent-call", error.reason.holds("unknown method") else {

@@ -190,11 +190,13 @@ final class ResponsesChat: ChatLine {
       let reason = "only agents can be listed over HTTP; a url with ws:// does the rest"
       return .failure(Failure(place, reason, .failure))
     }
-    let request: Request
-    do throws(Failure) { request = try self.request("models", body: nil) } catch {
-      return .failure(error)
+    return try result { () throws(LinkEnd) in
+      let request: Request
+      do throws(Failure) { request = try self.request("models", body: nil) } catch {
+        throw .failed(error)
+      }
+      return try Answer.list(of: try server.reply(to: request, waiter), "data", place: place)
     }
-    return Answer.list(try server.reply(to: request, waiter), "data", place: place)
   }
 
   /// A request to a path of the API, whose root or whose path `responses` the profile names.

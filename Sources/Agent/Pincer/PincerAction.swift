@@ -16,8 +16,7 @@ struct PincerAction {
   /// Nil for a row without an id.
   init?(_ row: [UInt8], asked: String, _ origin: RecordOrigin) {
     guard let value = row.withUnsafeBytes({ try? JSONValue.parse($0) }) else { return nil }
-    let id = value.pincerText("actionId")
-    if id.isEmpty { return nil }
+    guard let id = value.pincerWord("actionId") else { return nil }
     // A source has several names; its id tells.
     let source = value.pincerText("sourceId")
     let job = source.hasPrefix("job_") ? source : nil
@@ -25,17 +24,16 @@ struct PincerAction {
     var record = row.withUnsafeBytes { bytes in
       PincerApproval.record(
         origin, id: id, tool: value.pincerText("tool"),
-        risk: value.pincerEnum("riskClass", PincerWords.risks),
+        risk: value.pincerEnum("riskClass", PincerApproval.risks),
         preview: (try? ScanMembers.value(of: "preview", in: bytes)) ?? .absent, job: job,
         time: value.pincerTime("createdAt"))
     }
-    let summary = value.pincerText("deterministicSummary")
-    record.summary = summary.isEmpty ? nil : summary
+    record.summary = value.pincerWord("deterministicSummary")
     if source.hasPrefix("thr_") { record.thread = source }
     if source.hasPrefix("turn_") { record.turn = source }
     record.expires = value.pincerTime("expiresAt")
     Self.decide(
-      &record, value.pincerEnum("status", PincerWords.actionStates) ?? asked,
+      &record, value.pincerEnum("status", PincerApproval.states) ?? asked,
       reason: value.pincerText("rejectionReason"))
     self.record = record
   }

@@ -24,16 +24,14 @@ struct PincerActions {
       let id = call.pincerText("toolCallId")
       guard !id.isEmpty, !planned.contains(where: { $0.record.id == id }) else { return }
       var record = record(id, tool: call.pincerText("toolName"), call, preview: "args", time)
-      record.turn = turn.isEmpty ? nil : turn
+      record.turn = event.pincerWord("turnId")
       planned.append((turn, record))
     } else if let action = event.pincer("proposedActionCreated") {
-      let id = action.pincerText("actionId")
-      if id.isEmpty { return }
+      guard let id = action.pincerWord("actionId") else { return }
       var record = record(id, tool: action.pincerText("tool"), action, preview: "preview", time)
-      record.turn = turn.isEmpty ? nil : turn
+      record.turn = event.pincerWord("turnId")
       record.toolCall = id
-      let summary = action.pincerText("deterministicSummary")
-      record.summary = summary.isEmpty ? nil : summary
+      record.summary = action.pincerWord("deterministicSummary")
       record.expires = action.pincerTime("expiresAt")
       add(record)
     } else if let start = event.pincer("toolExecutionStarted") {
@@ -53,7 +51,7 @@ struct PincerActions {
     let text = Array((value.pincer(preview)?.compact() ?? "{}").utf8)
     var record = text.withUnsafeBytes { bytes in
       PincerApproval.record(
-        origin, id: id, tool: tool, risk: value.pincerEnum("riskClass", PincerWords.risks),
+        origin, id: id, tool: tool, risk: value.pincerEnum("riskClass", PincerApproval.risks),
         preview: ScanValue(bytes), job: job, time: time)
     }
     record.thread = thread
@@ -78,7 +76,7 @@ struct PincerActions {
     if let call = planned.first(where: { $0.record.id == id }) { add(call.record) }
     guard let index = records.firstIndex(where: { $0.id == id }) else { return }
     PincerAction.decide(
-      &records[index], change.pincerEnum("status", PincerWords.actionStates) ?? "PENDING",
+      &records[index], change.pincerEnum("status", PincerApproval.states) ?? "PENDING",
       reason: change.pincerText("reason"))
     records[index].time = time ?? records[index].time
   }

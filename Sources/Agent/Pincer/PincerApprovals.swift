@@ -90,7 +90,7 @@ final class PincerApprovals: AnsweringLink {
           .note("the server cannot list what waits (not UTF-8): its threads are read instead"))
       }
       isUnlisted = true
-      try readThreads()
+      try threads.read(self)
     }
     let waiting = (listed ?? threads.records).filter { $0.state == .pending }
     for record in waiting {
@@ -109,30 +109,29 @@ final class PincerApprovals: AnsweringLink {
 
   /// Nil where one of them keeps the server from listing any.
   private func records(_ status: String) throws(LinkEnd) -> [ApprovalRecord]? {
-    let outcome = try calls.ask(.listApprovals, RecordText().string("status", status), self)
-    if case .reply(let reply) = outcome {
-      let actions = PincerPages.items(reply.bytes).compactMap {
-        PincerAction($0, asked: status, origin)
-      }
-      if actions.contains(where: { $0.job.map { jobs[$0] == nil } ?? false }),
-        case .success(let names) = try PincerThreads.jobs(calls, self)
-      {
-        for name in names { if let job = name.job { jobs[job] = name.thread } }
-      }
-      return actions.map { action in
-        var record = action.record
-        record.thread = record.thread ?? action.job.flatMap { jobs[$0] }
-        return record
+    let reply: PincerCalls.Reply
+    switch try calls.ask(.listApprovals, RecordText().string("status", status), self) {
+    case .success(let found): reply = found
+    case .failure(let refusal) where refusal.isUnreadable: return nil
+    case .failure(let refusal): throw LinkEnd(refusal.problem)
+    }
+    let actions = PincerPages.items(reply.bytes).compactMap {
+      PincerAction($0, asked: status, origin)
+    }
+    if actions.contains(where: { $0.job.map { jobs[$0] == nil } ?? false }) {
+      do throws(LinkEnd) {
+        for name in try PincerThreads.jobs(calls, self) {
+          if let job = name.job { jobs[job] = name.thread }
+        }
+      } catch {
+        if case .over = error { throw error }
       }
     }
-    if outcome.isUnreadable { return nil }
-    let problem = outcome.problem ?? Failure("no answer", .temporary)
-    throw problem.status == .temporary ? .lost(problem.message) : .failed(problem)
-  }
-
-  private func readThreads() throws(LinkEnd) {
-    guard let problem = try threads.read(self) else { return }
-    throw problem.status == .temporary ? .lost(problem.message) : .failed(problem)
+    return actions.map { action in
+      var record = action.record
+      record.thread = record.thread ?? action.job.flatMap { jobs[$0] }
+      return record
+    }
   }
 
   /// Looks for actions in all lists, until each is found; in the threads where a list cannot be
@@ -149,7 +148,7 @@ final class PincerApprovals: AnsweringLink {
       take(records ?? [])
     }
     if !isWhole, found.count < ids.count {
-      try readThreads()
+      try threads.read(self)
       take(threads.records)
     }
     return found
@@ -215,16 +214,16 @@ final class PincerApprovals: AnsweringLink {
       sending[answer.decision.id] = try calls.begin(
         isYes ? .approveAction : .rejectAction, question)
     } catch {
-      return fate(of: answer, .refused(error, nil))
+      return fate(of: answer, .failure(.init(problem: error)))
     }
     return nil
   }
 
   private func fate(of answer: GivenAnswer, _ outcome: PincerCalls.Outcome) -> AnswerFate {
     switch outcome {
-    case .reply(let reply): return fate(of: answer, reply.value)
-    case .network(let reason): return .unclear(reason)
-    case .refused(let problem, let error):
+    case .success(let reply): return fate(of: answer, reply.value)
+    case .failure(let refusal):
+      let (problem, error) = (refusal.problem, refusal.error)
       switch error?.code {
       case .notFound: return .ended(.notFound, nil)
       case .failedPrecondition where error?.message.holds("expired") == true:
@@ -250,7 +249,7 @@ final class PincerApprovals: AnsweringLink {
       return .unclear("the server says that it is not done", mayRepeat: false)
     }
     let isYes = answer.word == "approve"
-    if let status = reply.pincerEnum("status", PincerWords.actionStates) {
+    if let status = reply.pincerEnum("status", PincerApproval.states) {
       let states = isYes ? ["APPROVED", "EXECUTED"] : ["REJECTED"]
       guard states.contains(where: { status == $0 || status.hasSuffix("_\($0)") }) else {
         return .unclear("the server says that it is \(status.lowercased())", mayRepeat: false)

@@ -22,7 +22,6 @@ final class PincerChat: ChatLine {
   var takes: Set<ChatManner.Part> { [.new] }
   private let calls: PincerCalls
   private let wishes: ChatWishes
-  private let lists: PincerLists
   private let origin: RecordOrigin
   private var made: String?
 
@@ -40,14 +39,7 @@ final class PincerChat: ChatLine {
     place = agent.backend.base.display
     origin = agent.origin(.pincer)
     calls = PincerCalls(agent.client, agent.backend)
-    lists = PincerLists(calls: calls, origin: origin, place: place)
     finder = PincerFinder(calls)
-  }
-
-  func list(
-    _ list: ChatList, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
-    try lists.fetch(list, waiter)
   }
 
   func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
@@ -58,11 +50,7 @@ final class PincerChat: ChatLine {
     if let problem { return .refused(Failure(problem, .failure)) }
     (turn, lastNews) = (nil, Clock.monotonic)
     do throws(LinkEnd) {
-      switch try prepare(question, waiter) {
-      case .failure(let end): return end.end
-      case .success(let (thread, base)):
-        turn = PincerTurn(question, origin, thread: thread, base: base)
-      }
+      if let end = try prepare(question, waiter) { return end }
       finder = PincerFinder(calls)
       (lastNews, isDead) = (Clock.monotonic, false)
       if let end = try send(question, waiter) { return end }
@@ -77,76 +65,55 @@ final class PincerChat: ChatLine {
 
   // MARK: - Asking
 
-  private struct Unasked: Error { let end: ChatEnd }
-
-  /// The thread, which is made if none is named, and the number of its last event. Nothing was
+  /// Finds the thread, which is made if none is named, and the number of its last event. Nothing was
   /// sent yet: it may be tried again.
   private func prepare(
     _ question: ChatQuestion, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<(thread: String, base: Int64), Unasked> {
-    var reconnect = Reconnect(wishes.policy)
-    let thread = question.thread ?? made
-    let method: PincerMethod = thread == nil ? .createThread : .listThreadMessages
-    var first = 0
-    let limit = wishes.patience.map { lastNews + $0 } ?? .infinity
-    while true {
-      let outcome = try calls.ask(
-        method, thread == nil ? RecordText() : PincerMessages.question(thread, at: first), waiter,
-        until: limit)
-      let now = Clock.monotonic
-      switch outcome {
-      case .refused where outcome.isUnreadable && now < limit && first < PincerMessages.furthest:
-        first = PincerMessages.other(than: first)
-        continue
-      case .reply(let reply):
-        let id = thread ?? reply.value.pincerText("threadId")
-        guard !id.isEmpty, let last = reply.value.pincerNumber("lastSequence") else {
-          let reason = "\(method.name): the answer has no thread"
-          return .failure(Unasked(end: .refused(Failure(reason, .failure))))
-        }
-        if thread == nil {
-          made = id
-          waiter.news(.thread(ThreadRecord(origin, id: id, time: .now())))
-        }
-        let (isFirst, down) = reconnect.opened(now: now)
-        waiter.link(.open(place: place, isFirst: isFirst, down: down))
-        return .success((id, last))
-      case .network, .refused:
-        guard now < limit, let problem = outcome.problem else { break }
-        guard problem.status == .temporary, let wait = reconnect.failed(now: now) else {
-          return .failure(Unasked(end: .refused(problem)))
-        }
-        waiter.link(.lost(problem.message, wait: wait))
-        let again = min(now + wait, limit)
-        while Clock.monotonic < again { try waiter.wait(until: again) }
+  ) throws(LinkEnd) -> ChatEnd? {
+    let loop = ThreadLoop(self, waiter.client, wishes.policy)
+    loop.serve(waiter) { () throws(LinkEnd) in
+      var (thread, last): (String?, Int64?) = (question.thread ?? made, nil)
+      let method: PincerMethod = thread == nil ? .createThread : .listThreadMessages
+      if let thread {
+        last = try calls.lastSequence(of: thread, loop)
+      } else {
+        let reply = try calls.get(method, RecordText(), loop).value
+        (thread, last) = (reply.pincerWord("threadId"), reply.pincerNumber("lastSequence"))
       }
-      if Clock.monotonic >= limit {
-        let seconds = Latency.seconds(wishes.patience ?? 0)
-        let reason = "no answer of the server in \(seconds) s; nothing was sent"
-        return .failure(Unasked(end: .lost(reason)))
+      guard let thread, let last else {
+        throw .failed(Failure("\(method.name): the answer has no thread", .failure))
       }
+      if question.thread == nil, made == nil {
+        made = thread
+        waiter.news(.thread(ThreadRecord(origin, id: thread, time: .now())))
+      }
+      loop.opened(place)
+      turn = PincerTurn(question, origin, thread: thread, base: last)
+      throw .over
     }
+    if let end = loop.end { return end }
+    if turn == nil { throw .over }
+    return nil
   }
 
   /// Nil when its own stream does not tell all, and the thread is to be watched.
   private func send(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd? {
     guard let turn else { return nil }
-    let request: Request
-    do throws(Failure) {
-      request = try calls.server.request(PincerMethod.startTurn.path, method: "POST", body: [])
-    } catch {
-      return .refused(error)
-    }
     let message = RecordText().string("threadId", turn.thread)
       .string("clientMessageId", question.key).string("userText", question.text)
       .string("triggerType", "CHAT_MESSAGE")
     // Whether there was a connection for the question, and why it was not used then.
     var isSent = false
     var withheld: Failure?
-    let reply = ConnectReply(waiter, request, message: message.bytes) {
-      withheld = waiter.sends()
-      isSent = withheld == nil
-      return isSent
+    let reply: ConnectReply
+    do throws(Failure) {
+      reply = try calls.stream(.startTurn, message, waiter) {
+        withheld = waiter.sends()
+        isSent = withheld == nil
+        return isSent
+      }
+    } catch {
+      return .refused(error)
     }
     do throws(LinkEnd) { return try receive(reply, waiter) } catch {
       if let withheld { return .refused(withheld) }
@@ -252,10 +219,17 @@ final class PincerChat: ChatLine {
     }
 
     override func opened(_ place: String, isFirst: Bool, down: Double?) {
-      if down != nil { super.opened(place, isFirst: false, down: down) }
+      // That the server is there was told before the words went out.
+      if chat.turn == nil || down != nil {
+        super.opened(place, isFirst: isFirst && chat.turn == nil, down: down)
+      }
     }
     override func oversize(bytes: Int) { fault("skipped an event of \(bytes) bytes", at: nil) }
     override func ended(_ end: StreamEnd, at place: String) {
+      guard chat.turn != nil else {
+        self.end = .refused(end.problem)
+        return
+      }
       let problem = Failure("\(end.problem.message); the turn may go on", end.problem.status)
       self.end = problem.status == .denied ? .refused(problem) : .lost(problem.message)
     }
@@ -297,7 +271,7 @@ final class PincerChat: ChatLine {
 
   /// When the question is given up, seconds of `Clock.monotonic`.
   private var deadline: Double {
-    guard let turn else { return .infinity }
+    guard let turn else { return lastNews + (wishes.patience ?? .infinity) }
     if turn.isStuck || isDead {
       return lastNews + min(Self.lastWord, wishes.patience ?? .infinity)
     }
@@ -311,7 +285,11 @@ final class PincerChat: ChatLine {
   }
 
   private func giveUp(_ waiter: ChatWaiter?) -> ChatEnd? {
-    guard let turn, Clock.monotonic >= deadline else { return nil }
+    guard Clock.monotonic >= deadline else { return nil }
+    guard let turn else {
+      let seconds = Latency.seconds(wishes.patience ?? 0)
+      return .lost("no answer of the server in \(seconds) s; nothing was sent")
+    }
     if turn.mayGoOn {
       for each in self.turn?.settle() ?? [] { waiter?.news(each) }
       return end
@@ -325,5 +303,67 @@ final class PincerChat: ChatLine {
     let seconds = Latency.seconds(wishes.patience ?? usual)
     let what = turn.id == nil ? "whether it arrived is not known" : "the turn may go on"
     return .lost("nothing of the answer came for \(seconds) s; \(what)")
+  }
+}
+
+// MARK: - Lists
+
+extension PincerChat {
+  func list(
+    _ list: ChatList, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
+    switch list {
+    case .agents: return refused("a Pincer server has one agent, and no list")
+    case .ending: return refused("a Pincer server ends no turn")
+    case .threads:
+      return try result { () throws(LinkEnd) in
+        try calls.rows(.listThreads, waiter).compactMap { Self.thread($0, origin)?.bytes }
+      }
+    case .history(nil, _, _):
+      return refused("name the thread with --thread; --threads lists them")
+    case .history(let thread?, _, let count):
+      var (rows, messages) = ([[UInt8]](), PincerMessages(calls, thread: thread))
+      while let page = try messages.next(waiter) {
+        switch page {
+        case .success(let reply): rows += PincerPages.items(reply.bytes)
+        case .failure(let refusal): return .failure(Failure(place, refusal.problem))
+        }
+      }
+      let missing = messages.missing.filter { $0 > rows.count + messages.missing.count - count }
+      for place in missing {
+        waiter.link(
+          .fault("message \(place) of thread \(thread): the server cannot send it: not UTF-8"))
+      }
+      return .success(
+        rows.suffix(max(count - missing.count, 0)).compactMap {
+          Self.message($0, thread, origin)?.bytes
+        })
+    }
+  }
+
+  private func refused(_ reason: String) -> Result<[[UInt8]], Failure> {
+    .failure(Failure(place, reason, .failure))
+  }
+
+  private static func thread(_ row: [UInt8], _ origin: RecordOrigin) -> ThreadRecord? {
+    guard let value = row.withUnsafeBytes({ try? JSONValue.parse($0) }) else { return nil }
+    guard let id = value.pincerWord("threadId") else { return nil }
+    let last = value.pincerTime("updatedAt")
+    var record = ThreadRecord(origin, id: id, time: last)
+    record.title = value.pincerWord("title")
+    record.messages = value.pincerNumber("messageCount").map(Int.init(clamping:))
+    record.last = last
+    return record
+  }
+
+  private static func message(
+    _ row: [UInt8], _ thread: String, _ origin: RecordOrigin
+  ) -> MessageRecord? {
+    guard let value = row.withUnsafeBytes({ try? JSONValue.parse($0) }) else { return nil }
+    guard let id = value.pincerWord("messageId") else { return nil }
+    return MessageRecord(
+      origin, id: id, thread: thread,
+      role: MessageRecord.Role(rawValue: value.pincerText("role")) ?? .system,
+      text: value.pincerText("content"), state: .final, time: value.pincerTime("createdAt"))
   }
 }

@@ -44,9 +44,8 @@ struct PincerFinder {
     var messages = PincerMessages(calls, thread: thread)
     while let page = try messages.next(waiter) {
       switch page {
-      case .refused(let problem, _) where problem.status != .temporary: return false
-      case .network, .refused: return nil
-      case .reply(let reply):
+      case .failure(let refusal): return refusal.problem.status == .temporary ? nil : false
+      case .success(let reply):
         let items = reply.value.pincer("items")?.elements ?? []
         if let item = items.first(where: { $0.pincerText("messageId") == id }) {
           return item.pincerText("content").trimmed == text.trimmed

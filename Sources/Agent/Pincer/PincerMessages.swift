@@ -29,7 +29,7 @@ struct PincerMessages {
       let outcome = try calls.ask(.listThreadMessages, question, waiter)
       count += 1
       if count > Self.most { isOver = true }
-      if outcome.isUnreadable, !isOver {
+      if case .failure(let refusal) = outcome, refusal.isUnreadable, !isOver {
         if size == 1 {
           passed += 1
           missing.append(passed)
@@ -39,7 +39,7 @@ struct PincerMessages {
         size = max(size / 2, 1)
         continue
       }
-      if case .reply(let reply) = outcome { turn(reply) }
+      if case .success(let reply) = outcome { turn(reply) }
       return outcome
     }
     return nil
@@ -66,12 +66,4 @@ struct PincerMessages {
   static func other(than place: Int) -> Int { max(place * 2, 1) }
   /// No thread has so many messages: then there is no other reason to ask on.
   static let furthest = 1 << 32
-}
-
-extension PincerCalls.Outcome {
-  /// Whether a text that is not UTF-8 keeps the server from answering.
-  var isUnreadable: Bool {
-    guard case .refused(_, let error?) = self else { return false }
-    return error.code == .internal && error.message.holds("UTF-8")
-  }
 }

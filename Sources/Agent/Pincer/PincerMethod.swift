@@ -38,6 +38,10 @@ extension JSONValue {
   func pincer(_ name: String) -> JSONValue? { self[either: name, PincerName.snake(name)] }
 
   func pincerText(_ name: String) -> String { pincer(name)?.string ?? "" }
+  /// Nil where nothing is said.
+  func pincerWord(_ name: String) -> String? {
+    pincer(name)?.string.flatMap { $0.isEmpty ? nil : $0 }
+  }
 
   /// A whole number; 0 where it was left out, nil for what is none.
   func pincerNumber(_ name: String) -> Int64? {

@@ -5,7 +5,7 @@ import Web
 /// What a Pincer server can be asked for by a word (Agent/Pincer/CONTRACT.md 3).
 enum PincerOperations {
   static let all: [Operation] = [
-    Operation("health", listing: .joelclawHealth, run: PincerHealth.run),
+    Operation("health", listing: .health, run: health),
     list("threads", .listThreads, .pincerThreads, page: 100), list("jobs", .listJobs, .pincerJobs),
     list("schedules", .listSchedules, .pincerSchedules),
     list("devices", .listDevices, .pincerDevices), list("audit", .listAudit, .pincerAudit),
@@ -187,6 +187,4 @@ enum PincerWords {
   static let triggerKinds = [
     "SCHEDULE_TRIGGER_CRON", "SCHEDULE_TRIGGER_INTERVAL", "SCHEDULE_TRIGGER_AT",
   ]
-  static let risks = ["READ", "WRITE", "EXFILTRATION", "DESTRUCTIVE", "HIGH"]
-  static let actionStates = ["PENDING", "APPROVED", "REJECTED", "EXECUTED"]
 }

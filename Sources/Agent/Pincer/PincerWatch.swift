@@ -51,7 +51,8 @@ final class PincerWatch {
     isUp = false
     askAt = lastLife + Self.headWait
     ledger.connect()
-    let stream = try connect()
+    let stream = try calls.watch(
+      thread, behind: ledger.last, loop, limit: loop.policy.maxEventBytes)
     var wasOpen = false
     while true {
       if let end = asking?.end { try learn(calls.outcome(end)) }
@@ -69,28 +70,11 @@ final class PincerWatch {
         loop.oversize(bytes: bytes)
       case .end(nil, _): throw .lost("the server ended the stream")
       case .end(let error?, let head):
-        let problem = calls.server.problem(of: error, head)
-        throw problem.status == .temporary ? .lost(problem.message) : failed(problem)
+        throw LinkEnd(calls.server.problem(of: error, head))
       case nil: continue
       }
     }
   }
-
-  private func connect() throws(LinkEnd) -> ConnectReply {
-    let request: Request
-    do throws(Failure) {
-      request = try calls.server.request(PincerMethod.watchThread.path, method: "POST", body: [])
-    } catch {
-      throw failed(error)
-    }
-    let question = RecordText().string("threadId", thread)
-      .string("fromSequence", String(ledger.last))
-    return ConnectReply(
-      loop, request, message: question.bytes,
-      limit: loop.policy.maxEventBytes ?? ConnectReply.largest)
-  }
-
-  private func failed(_ problem: Failure) -> LinkEnd { .failed(problem, at: loop.place) }
 
   /// The server is there: the head of the stream says so, or an answer that is faster.
   private func open(_ place: String) {
@@ -137,7 +121,7 @@ final class PincerWatch {
     do throws(Failure) {
       asking = try calls.begin(.listThreadMessages, question, silence: patience)
     } catch {
-      try learn(.refused(error, nil))
+      try learn(.failure(.init(problem: error)))
     }
   }
 
@@ -145,10 +129,7 @@ final class PincerWatch {
     asking = nil
     let now = Clock.monotonic
     switch outcome {
-    case .refused where outcome.isUnreadable && place < PincerMessages.furthest:
-      open(loop.place)
-      (lastLife, askAt, place) = (now, now, PincerMessages.other(than: place))
-    case .reply(let reply):
+    case .success(let reply):
       open(loop.place)
       (lastLife, askAt) = (now, now)
       // What is on its way now may still come.
@@ -156,9 +137,15 @@ final class PincerWatch {
       if last < givenBefore { throw beginAgain(last) }
       if last > ledger.known { lastNews = now }
       ledger.learn(last)
-    case .refused(let problem, _) where problem.status == .denied: throw failed(problem)
-    case .refused(let problem, _) where problem.status != .temporary: askAt = .infinity
-    case .network, .refused: askAt = now + Self.askAgain
+    case .failure(let refusal) where refusal.isUnreadable && place < PincerMessages.furthest:
+      open(loop.place)
+      (lastLife, askAt, place) = (now, now, PincerMessages.other(than: place))
+    case .failure(let refusal):
+      switch refusal.problem.status {
+      case .denied: throw .failed(refusal.problem)
+      case .temporary: askAt = now + Self.askAgain
+      default: askAt = .infinity
+      }
     }
   }
 

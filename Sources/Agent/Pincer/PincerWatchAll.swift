@@ -3,7 +3,9 @@ import Records
 import Web
 
 /// The events of all threads and jobs from now on. There is no stream of them all: each thread
-/// has its own, and is found in the lists (Agent/Pincer/CONTRACT.md 4.2).
+/// has its own, and is found in the lists (Agent/Pincer/CONTRACT.md 4.2). The list is the link, which
+/// `StreamLoop` makes again; a stream that ends is taken up behind the next list, without a wait of
+/// its own.
 final class PincerWatchAll {
   /// How often it is looked which threads there are, seconds.
   private static let interval = 2.0
@@ -52,23 +54,14 @@ final class PincerWatchAll {
   // MARK: - Which there are
 
   private func list() throws(LinkEnd) {
-    var names: [PincerThreads.Name]
-    switch try PincerThreads.list(calls, loop) {
-    case .failure(let problem): throw end(problem)
-    case .success(let found): names = found
+    let names = try PincerThreads.list(calls, loop).sorted {
+      ($0.updated?.seconds ?? 0) > ($1.updated?.seconds ?? 0)
     }
-    names.sort { ($0.updated?.seconds ?? 0) > ($1.updated?.seconds ?? 0) }
     let there = Set(names.map(\.thread))
     for thread in Array(threads.keys) where !there.contains(thread) { threads[thread] = nil }
     for name in names where threads[name.thread] == nil {
       // One that was made since begins with its first event.
-      var last: Int64 = 0
-      if !hasBegun {
-        switch try PincerThreads.lastSequence(of: name.thread, calls, loop) {
-        case .failure(let problem): throw end(problem)
-        case .success(let number): last = number
-        }
-      }
+      let last = hasBegun ? 0 : try calls.lastSequence(of: name.thread, loop) ?? 0
       threads[name.thread] = Watched(last: last, updated: name.updated)
     }
     hasBegun = true
@@ -89,23 +82,10 @@ final class PincerWatchAll {
       (watched.updated, watched.hasNews) = (name.updated, false)
     }
     if watched.reply == nil {
-      let request: Request
-      do throws(Failure) {
-        request = try calls.server.request(PincerMethod.watchThread.path, method: "POST", body: [])
-      } catch {
-        throw end(error)
-      }
-      let question = RecordText().string("threadId", name.thread)
-        .string("fromSequence", String(watched.last))
-      watched.reply = ConnectReply(
-        loop, request, message: question.bytes,
-        limit: loop.policy.maxEventBytes ?? ConnectReply.largest)
+      watched.reply = try calls.watch(
+        name.thread, behind: watched.last, loop, limit: loop.policy.maxEventBytes)
     }
     threads[name.thread] = watched
-  }
-
-  private func end(_ problem: Failure) -> LinkEnd {
-    problem.status == .temporary ? .lost(problem.message) : .failed(problem, at: loop.place)
   }
 
   // MARK: - What comes
@@ -129,7 +109,7 @@ final class PincerWatchAll {
       case .end(let error?, let head):
         threads[thread]?.reply = nil
         let problem = calls.server.problem(of: error, head)
-        if problem.status == .denied { throw end(problem) }
+        if problem.status == .denied { throw .failed(problem) }
       case .end(nil, _): threads[thread]?.reply = nil
       case nil: return
       }

@@ -110,8 +110,9 @@ enum InngestText {
   }
 }
 
-enum LoopText {
-  static func task(_ id: String, _ text: String, _ origin: RecordOrigin) -> [UInt8]? {
+extension TaskRecord {
+  /// A loop, of the text that Redis keeps of it.
+  static func loop(_ id: String, _ text: String, _ origin: RecordOrigin) -> [UInt8]? {
     guard let value = try? JSONValue.parse(text: text), value.isObject else { return nil }
     let stories = value["stories"]?.elements ?? []
     let passed = stories.filter { $0["passes"]?.bool == true }.count

@@ -6,7 +6,7 @@ import Web
 /// `health` asks all that the profile names at once.
 enum JoelclawOperations {
   static let all: [Operation] = [
-    Operation("health", listing: .joelclawHealth, run: health),
+    Operation("health", listing: .health, run: health),
     Operation("runs", options: ["count", "since"], listing: .joelclawTasks, run: runs),
     Operation("functions", options: ["count"], listing: .joelclawFunctions) { call in
       let system = try OperatorCall(call, time: listTime)
@@ -34,29 +34,30 @@ enum JoelclawOperations {
   // MARK: - Health
 
   private static func health(_ call: OperationCall) throws -> ExitStatus {
-    let places = try OperatorCall(call).places
+    let system = try OperatorCall(call)
     let time = call.caller.timeLeft(usual: OperatorCall.usualTime)
     var rows: [OperatorSource: [UInt8]] = [:]
     var (states, faults): ([OperatorHealth], [Failure]) = ([], [])
     var questions: [(OperatorSource, OperatorQuestion)] = []
-    for source in places.named {
+    for source in system.named {
       do throws(Failure) {
-        questions.append((source, try places.question(source)))
+        questions.append((source, try system.question(source)))
       } catch {
         // One that cannot be asked keeps no other from being asked.
         faults.append(error)
         let health = OperatorHealth(.down, error.message, isRefused: error.status == .denied)
         states.append(health)
-        rows[source] = health.record(source, place: places.place(source), seconds: 0)
+        rows[source] = health.record(source, place: system.place(source), seconds: 0)
       }
     }
-    let outcomes = OperatorRound(call.caller.client).ask(questions.map(\.1), time: time)
+    let outcomes = OperatorQuestion.ask(
+      questions.map(\.1), call.caller.client, time: time)
     for ((source, _), (outcome, seconds)) in zip(questions, outcomes) {
       let health = OperatorHealth(source, outcome, time: time)
       states.append(health)
-      rows[source] = health.record(source, place: places.place(source), seconds: seconds)
+      rows[source] = health.record(source, place: system.place(source), seconds: seconds)
     }
-    try call.output.list(places.named.compactMap { rows[$0] }, .joelclawHealth)
+    try call.output.list(system.named.compactMap { rows[$0] }, .health)
     if states.allSatisfy({ $0.state == .healthy }) { return .success }
     if states.contains(where: \.isRefused) { return .denied }
     if states.contains(where: \.isThere) { return .negative }
@@ -118,7 +119,7 @@ enum JoelclawOperations {
           call.diagnostics.error(key, "no text stands there, or its name is not UTF-8")
           continue
         }
-        guard let row = LoopText.task(id, text, system.origin) else {
+        guard let row = TaskRecord.loop(id, text, system.origin) else {
           call.diagnostics.error(key, "not the state of a loop")
           continue
         }
@@ -128,7 +129,7 @@ enum JoelclawOperations {
     let status = try call.finish(rows, .joelclawTasks)
     if isWhole { return status }
     throw Failure(
-      system.places.place(.redis), "the list of keys did not end in time; see --max-time",
+      system.place(.redis), "the list of keys did not end in time; see --max-time",
       .temporary)
   }
 
@@ -138,7 +139,7 @@ enum JoelclawOperations {
     while true {
       let reply = try system.redis(RedisText.loops(from: cursor))
       guard let next = reply.element(0)?.text else {
-        throw Failure(system.places.place(.redis), "the answer is not Redis's", .failure)
+        throw Failure(system.place(.redis), "the answer is not Redis's", .failure)
       }
       let some = (reply.element(1)?.elements ?? []).compactMap(\.string)
       keys.formUnion(some.filter { RedisText.loop($0) != nil })

@@ -6,7 +6,8 @@ import Web
 /// one time for all.
 struct OperatorCall {
   let call: OperationCall
-  let places: OperatorPlaces
+  private let profile: Settings.Profile?
+  private let settings: Settings
   /// For all questions, seconds of `Clock.monotonic`.
   private let limit: Double
   private let partTime: Double
@@ -23,7 +24,8 @@ struct OperatorCall {
     self.call = call
     limit = Clock.monotonic + call.caller.timeLeft(usual: time)
     self.partTime = call.caller.maxTime == nil ? partTime ?? time : .infinity
-    places = try OperatorPlaces(call.caller)
+    settings = try Settings()
+    profile = call.caller.backend.profile
   }
 
   var isLate: Bool { Clock.monotonic >= limit }
@@ -43,7 +45,7 @@ struct OperatorCall {
   func tellMore(_ count: Int) {
     if count == Self.most, call.arguments.count ?? 0 > Self.most {
       call.diagnostics.error(
-        places.place(.inngest), "there may be more than these \(count): no more are asked for")
+        place(.inngest), "there may be more than these \(count): no more are asked for")
     }
   }
 
@@ -51,19 +53,18 @@ struct OperatorCall {
 
   func inngest(_ query: String) throws(Failure) -> [UInt8] {
     let (data, fault) = try answer(query)
-    if let fault { throw Failure(places.place(.inngest), fault, .failure) }
+    if let fault { throw Failure(place(.inngest), fault, .failure) }
     guard let data else {
-      throw Failure(places.place(.inngest), "the answer has no data", .failure)
+      throw Failure(place(.inngest), "the answer has no data", .failure)
     }
     return data
   }
 
   /// For where an answer is of use beside its errors.
   func answer(_ query: String) throws(Failure) -> (data: [UInt8]?, fault: String?) {
-    let outcome = try ask(.inngest) { places throws(Failure) in
-      let (server, body) = (try places.server(.inngest), InngestText.body(query))
-      return .http(try server.request(InngestText.path, method: "POST", body: body))
-    }
+    let request = try server(.inngest).request(
+      InngestText.path, method: "POST", body: InngestText.body(query))
+    let outcome = ask(.inngest, .http(request))
     // Errors are told in the body, whatever the status.
     if case .response(_, let body) = outcome, let answer = Self.parsed(body),
       let fault = InngestText.fault(answer)
@@ -74,8 +75,8 @@ struct OperatorCall {
   }
 
   func redis(_ commands: [String]) throws(Failure) -> JSONValue {
-    let outcome = try ask(.redis) { places throws(Failure) in try places.redis(commands) }
-    let place = places.place(.redis)
+    let outcome = ask(.redis, try program(commands))
+    let place = place(.redis)
     guard case .output(let output, let error, _) = outcome else {
       throw failure(outcome, place)
     }
@@ -88,29 +89,24 @@ struct OperatorCall {
   }
 
   func worker() throws(Failure) -> [UInt8] {
-    let outcome = try ask(.worker) { places throws(Failure) in try places.question(.worker) }
-    return try body(outcome, .worker)
+    try body(ask(.worker, try question(.worker)), .worker)
   }
 
-  private func ask(
-    _ source: OperatorSource, _ question: (OperatorPlaces) throws(Failure) -> OperatorQuestion
-  ) throws(Failure) -> OperatorOutcome {
-    let asked: OperatorQuestion
-    asked = try question(places)
-    call.diagnostics.note("\(source.rawValue) at \(places.place(source))")
+  private func ask(_ source: OperatorSource, _ question: OperatorQuestion) -> OperatorOutcome {
+    call.diagnostics.note("\(source.rawValue) at \(place(source))")
     let time = min(max(limit - Clock.monotonic, 0), partTime)
-    return OperatorRound(call.caller.client).ask([asked], time: time)[0].0
+    return OperatorQuestion.ask([question], call.caller.client, time: time)[0].0
   }
 
   private func body(
     _ outcome: OperatorOutcome, _ source: OperatorSource
   ) throws(Failure) -> [UInt8] {
-    let place = places.place(source)
+    let place = place(source)
     guard case .response(let head, let body) = outcome else { throw failure(outcome, place) }
     if head.status == 401 || head.status == 403 {
       throw Failure(place, "\(head.summary): \(source.rawValue) gets no token", .denied)
     }
-    if let problem = try? places.server(source).problem(of: head, body) {
+    if let problem = try? server(source).problem(of: head, body) {
       throw Failure(place, problem.message, problem.status)
     }
     guard body.withUnsafeBytes({ ScanValidator.isValue($0) }) else {
@@ -124,6 +120,78 @@ struct OperatorCall {
     case .failed(let reason): Failure(place, reason, .temporary)
     default: Failure(place, "no whole answer in time; see --max-time", .temporary)
     }
+  }
+
+  // MARK: - Where the parts are
+
+  /// Those that are named, in the order of the table; the gateway always is.
+  var named: [OperatorSource] {
+    OperatorSource.allCases.filter { $0 == .gateway || profile?.own[$0.key] != nil }
+  }
+
+  /// Nothing of the URL that may be a secret; empty for one that cannot be read.
+  func place(_ source: OperatorSource) -> String {
+    if source == .gateway { return call.caller.backend.base.socketDisplay }
+    let value = profile?.own[source.key] ?? ""
+    switch source {
+    case .kubernetes: return value
+    case .redis: return (try? RedisPlace(value))?.display ?? ""
+    default:
+      let display = (try? WebAddress(value))?.display ?? ""
+      return display.hasSuffix("/") && !value.hasSuffix("/") ? String(display.dropLast()) : display
+    }
+  }
+
+  func question(_ source: OperatorSource) throws(Failure) -> OperatorQuestion {
+    switch source {
+    case .redis: try program(RedisText.health)
+    case .kubernetes:
+      .program(
+        ["kubectl", "--context=" + (try value(source)), "get", "pods", "-A", "-o", "json"],
+        input: [])
+    default: .http(try server(source).request(source.path))
+    }
+  }
+
+  func server(_ source: OperatorSource) throws(Failure) -> AgentServer {
+    if source == .gateway { return call.caller.backend }
+    let base: WebAddress
+    let url = try value(source)
+    do throws(Failure) { base = try WebAddress(url) } catch {
+      throw Failure(source.key, error.reason)
+    }
+    if base.user != nil || base.password != nil {
+      throw Failure(source.key, "names a user: no part but the gateway gets a credential")
+    }
+    return try AgentServer(
+      base: base, settings: settings, profile: nil, tokenFile: nil, allowPlaintext: false)
+  }
+
+  private func program(_ commands: [String]) throws(Failure) -> OperatorQuestion {
+    let place = try RedisPlace(try value(.redis))
+    var words = ["redis-cli", "--json", "-h", place.name, "-p", String(place.port)]
+    if place.isSecure { words.append("--tls") }
+    // The option of the program says nothing of a number that there is not.
+    var lines = place.number == 0 ? commands : ["SELECT \(place.number)"] + commands
+    if let file = profile?.own["redis-password-file"] {
+      let may = Credentials.mayTravel(
+        scheme: place.isSecure ? "https" : "http", host: place.host, allowPlaintext: false)
+      if !may {
+        throw Failure(place.display, "the password would travel in clear text; use rediss")
+      }
+      // A word of a command or a value of the environment is seen by others.
+      let secret = try settings.credentials.secret(inFile: settings.folders.expand(file))
+      lines.insert("AUTH " + RedisText.quoted(secret.reveal()), at: 0)
+    }
+    return .program(words, input: Array((lines.joined(separator: "\n") + "\n").utf8))
+  }
+
+  private func value(_ source: OperatorSource) throws(Failure) -> String {
+    guard let value = profile?.own[source.key] else {
+      throw Failure(
+        profile?.name ?? "AGENT_URL", "no \(source.key) is set; see agentutils.conf(5)")
+    }
+    return value
   }
 
   // MARK: - JSON
@@ -150,6 +218,6 @@ struct OperatorCall {
   }
 
   func missing(_ what: String) -> Failure {
-    Failure(places.place(.inngest), "the answer has no \(what)", .failure)
+    Failure(place(.inngest), "the answer has no \(what)", .failure)
   }
 }

@@ -163,8 +163,7 @@ struct OperatorHealth: Equatable {
   // MARK: - The row
 
   func record(_ source: OperatorSource, place: String, seconds: Double) -> [UInt8] {
-    RecordText(.health).string("source", source.rawValue).string("status", state.rawValue)
-      .string("summary", summary).json("latency_ms", Latency.text(seconds)).string("url", place)
-      .bytes
+    HealthPart.record(
+      source.rawValue, state.rawValue, summary, latency: Latency.text(seconds), place)
   }
 }

@@ -2,17 +2,6 @@ import Core
 import Records
 
 extension Listing {
-  static let joelclawHealth = Listing(
-    columns: [
-      .text("SOURCE", "source"),
-      Column("STATUS") { row in
-        let words = row["status"]?.text ?? ""
-        return .words(words, words == "healthy" ? .good : words == "degraded" ? .odd : .bad)
-      },
-      .milliseconds("LATENCY", "latency_ms"), .text("SUMMARY", "summary", gives: true),
-      .text("URL", "url", gives: true),
-    ], fields: ["source", "status", "latency_ms", "summary", "url"])
-
   static let joelclawTasks = Listing(
     columns: [
       .text("ID", "id"), .text("TITLE", "title", gives: true), .status("STATE", "state"),

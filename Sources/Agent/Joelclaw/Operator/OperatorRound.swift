@@ -5,6 +5,63 @@ import Web
 enum OperatorQuestion {
   case http(Request)
   case program([String], input: [UInt8])
+
+  /// The most that is taken of what a program prints, bytes.
+  private static let largest = 64 << 20
+  /// How often a program that has printed all is looked at until it ends, seconds.
+  private static let lookEvery = 0.02
+
+  /// Asks all at once, so many seconds at most. From the first program on INT, TERM, HUP and QUIT are
+  /// watched: each has its own process group.
+  ///
+  /// - Returns: for each what came of it, and after how many seconds.
+  static func ask(
+    _ questions: [OperatorQuestion], _ client: WebClient, time: Double
+  ) -> [(OperatorOutcome, Double)] {
+    let start = Clock.monotonic
+    var answers: [Int: (OperatorOutcome, Double)] = [:]
+    // What does not end by itself is killed when it is let go.
+    var (fetches, programs): ([Int: Fetch], [Int: ProgramCall]) = ([:], [:])
+    for (index, question) in questions.enumerated() {
+      switch question {
+      case .http(let request):
+        fetches[index] = Fetch(client, request, now: start, silence: .infinity)
+      case .program(let words, let input):
+        EndSignals.watch(withQuit: true)
+        do throws(Failure) {
+          programs[index] = try ProgramCall(words, input: input, isOurs: false, most: largest)
+        } catch {
+          answers[index] = (.failed(error.message), 0)
+        }
+      }
+    }
+    while Clock.monotonic < start + time {
+      client.perform()
+      for (index, fetch) in fetches {
+        guard let end = fetch.end else { continue }
+        fetches[index] = nil
+        answers[index] = (OperatorOutcome(end), Clock.monotonic - start)
+      }
+      for (index, program) in programs {
+        let hasEnded = program.look()
+        guard hasEnded || program.output.count >= largest else { continue }
+        programs[index] = nil
+        answers[index] = (OperatorOutcome(program, hasEnded), Clock.monotonic - start)
+      }
+      if answers.count == questions.count { break }
+      let isSilent = programs.values.contains { !$0.isTalking }
+      client.wait(
+        seconds: max(min(start + time - Clock.monotonic, isSilent ? lookEvery : 60), 0),
+        reading: (programs.isEmpty ? [] : [EndSignals.descriptor])
+          + programs.values.flatMap(\.reading),
+        writing: programs.values.map(\.child.input).filter { $0 >= 0 })
+      if !programs.isEmpty, let signal = EndSignals.next() {
+        for program in programs.values { program.child.kill(signal) }
+        Process.die(by: signal)
+      }
+    }
+    return questions.indices.map { answers[$0] ?? (.late, time) }
+  }
 }
 
 enum OperatorOutcome {
@@ -13,80 +70,22 @@ enum OperatorOutcome {
   /// Nobody is there; one line.
   case failed(String)
   case late
-}
 
-final class OperatorRound {
-  private final class Probe {
-    var outcome: OperatorOutcome?
-    var seconds = 0.0
-    var fetch: Fetch?
-    var program: OperatorProgram?
-  }
-
-  private let client: WebClient
-  private let start = Clock.monotonic
-
-  /// How often a program that has printed all is looked at until it ends, seconds.
-  private static let lookEvery = 0.02
-
-  init(_ client: WebClient) { self.client = client }
-
-  /// Watches INT, TERM, HUP and QUIT from the first program on: each has its own process group.
-  func ask(_ questions: [OperatorQuestion], time: Double) -> [(OperatorOutcome, Double)] {
-    let probes = questions.map(begin)
-    let limit = start + time
-    while Clock.monotonic < limit {
-      client.perform()
-      for probe in probes { look(probe) }
-      let open = probes.filter { $0.outcome == nil }
-      if open.isEmpty { break }
-      let programs = open.compactMap(\.program)
-      let longest = programs.contains(where: \.isSilent) ? Self.lookEvery : 60
-      let signals = programs.isEmpty ? [] : [EndSignals.descriptor]
-      client.wait(
-        seconds: max(min(limit - Clock.monotonic, longest), 0),
-        reading: signals + programs.flatMap(\.reading), writing: programs.flatMap(\.writing))
-      if !programs.isEmpty, let signal = EndSignals.next() {
-        for program in programs { program.kill(signal) }
-        Process.die(by: signal)
-      }
-    }
-    return probes.map { probe in
-      // What does not end by itself is killed when it is let go.
-      probe.program = nil
-      return (probe.outcome ?? .late, probe.outcome == nil ? time : probe.seconds)
+  init(_ end: FetchEnd) {
+    switch end {
+    case .response(let head, let body): self = .response(head, body)
+    case .failed(let reason): self = .failed(reason)
+    case .unusable(let failure): self = .failed(failure.reason)
+    case .late: self = .late
     }
   }
 
-  private func begin(_ question: OperatorQuestion) -> Probe {
-    let probe = Probe()
-    switch question {
-    case .http(let request):
-      probe.fetch = Fetch(client, request, now: start, silence: .infinity)
-    case .program(let words, let input):
-      EndSignals.watch(withQuit: true)
-      do throws(Failure) {
-        probe.program = try OperatorProgram(words, input: input)
-      } catch {
-        settle(probe, .failed(error.message))
-      }
-    }
-    return probe
-  }
-
-  private func look(_ probe: Probe) {
-    if probe.outcome != nil { return }
-    switch probe.fetch?.end {
-    case .response(let head, let body): settle(probe, .response(head, body))
-    case .failed(let reason): settle(probe, .failed(reason))
-    case .unusable(let failure): settle(probe, .failed(failure.reason))
-    case .late: settle(probe, .late)
-    case nil: if let outcome = probe.program?.look() { settle(probe, outcome) }
-    }
-  }
-
-  private func settle(_ probe: Probe, _ outcome: OperatorOutcome) {
-    probe.outcome = outcome
-    probe.seconds = Clock.monotonic - start
+  fileprivate init(_ program: ProgramCall, _ hasEnded: Bool) {
+    let words = String(decoding: program.error, as: UTF8.self)
+    let last = words.split(whereSeparator: \.isNewline).last.map(String.init) ?? ""
+    self =
+      hasEnded
+      ? .output(program.output, error: last, status: program.child.exitStatus)
+      : .failed("it printed too much")
   }
 }

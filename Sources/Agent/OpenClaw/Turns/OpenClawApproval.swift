@@ -15,38 +15,28 @@ public enum OpenClawApproval {
     _ payload: JSONValue, _ raw: ScanValue, _ tool: String, _ origin: RecordOrigin
   ) -> ApprovalRecord? {
     guard let id = payload["id"]?.string, !id.isEmpty else { return nil }
-    if tool == AskedQuestion.tool { return question(id, payload, raw, origin) }
-    guard let bytes = try? ScanMembers.value(of: "request", in: raw.bytes), bytes.isObject,
-      let json = bytes.json
-    else { return nil }
-    let request = payload["request"]
+    // What the gateway says of a question is the request.
+    let questions = tool == AskedQuestion.tool ? AskedQuestion.all(in: payload) : nil
+    let bytes = questions == nil ? try? ScanMembers.value(of: "request", in: raw.bytes) : raw
+    guard let bytes, bytes.isObject, let json = bytes.json, questions?.isEmpty != true else {
+      return nil
+    }
+    let request = questions == nil ? payload["request"] : payload
     let allowed = request?["allowedDecisions"]
+    var decisions =
+      allowed?.kind == .array ? allowed?.elements.compactMap(\.string) ?? [] : usual
+    if let questions {
+      decisions = (questions.count == 1 ? questions[0].choices.map(\.label) : []) + ["deny"]
+    }
     var approval = ApprovalRecord(
-      origin, id: id, tool: tool, request: json,
-      decisions: allowed?.kind == .array
-        ? allowed?.elements.compactMap(\.string) ?? [] : usual,
-      state: .pending, time: payload["createdAtMs"]?.instant)
+      origin, id: id, tool: tool, request: json, decisions: decisions, state: .pending,
+      time: payload["createdAtMs"]?.instant)
     approval.thread = request?["sessionKey"]?.string
     approval.turn = request?["runId"]?.string
-    approval.toolCall = request?["toolCallId"]?.string
-    approval.summary = request?[either: "commandPreview", "title", "description"]?.string
-    approval.expires = payload["expiresAtMs"]?.instant
-    return approval
-  }
-
-  /// A question that waits: what the gateway says of it is the request.
-  private static func question(
-    _ id: String, _ payload: JSONValue, _ raw: ScanValue, _ origin: RecordOrigin
-  ) -> ApprovalRecord? {
-    let questions = AskedQuestion.all(in: payload)
-    guard !questions.isEmpty, let json = raw.json else { return nil }
-    var approval = ApprovalRecord(
-      origin, id: id, tool: AskedQuestion.tool, request: json,
-      decisions: (questions.count == 1 ? questions[0].choices.map(\.label) : []) + ["deny"],
-      state: .pending, time: payload["createdAtMs"]?.instant)
-    approval.thread = payload["sessionKey"]?.string
-    approval.turn = payload["runId"]?.string
-    approval.summary = questions.map(\.line).joined(separator: "; ")
+    approval.toolCall = questions == nil ? request?["toolCallId"]?.string : nil
+    approval.summary =
+      questions?.map(\.line).joined(separator: "; ")
+      ?? request?[either: "commandPreview", "title", "description"]?.string
     approval.expires = payload["expiresAtMs"]?.instant
     return approval
   }

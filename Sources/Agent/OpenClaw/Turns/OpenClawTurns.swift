@@ -344,7 +344,7 @@ public struct OpenClawTurns: TurnDecoder {
 
 extension Timestamp {
   /// Nil for a year that RFC 3339 cannot write.
-  init?(milliseconds: Int64) {
+  package init?(milliseconds: Int64) {
     guard (-62_167_219_200_000..<253_402_300_800_000).contains(milliseconds) else { return nil }
     let rest = milliseconds % 1000
     self.init(

@@ -28,8 +28,10 @@ public enum PincerApproval {
     return record
   }
 
-  private static let risks = ["READ", "WRITE", "EXFILTRATION", "DESTRUCTIVE", "HIGH"]
-  private static let states = ["PENDING", "APPROVED", "REJECTED", "EXECUTED"]
+  /// The names of the classes of risk, from 1 (CONTRACT.md 5.4).
+  public static let risks = ["READ", "WRITE", "EXFILTRATION", "DESTRUCTIVE", "HIGH"]
+  /// The names of the states of an action, from 1.
+  public static let states = ["PENDING", "APPROVED", "REJECTED", "EXECUTED"]
 
   /// The name of a class of risk, by its name or number; nil for none.
   public static func risk(_ value: ScanValue) -> String? { name(value, risks) }
