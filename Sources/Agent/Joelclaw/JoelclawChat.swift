@@ -1,6 +1,7 @@
 import Core
 import Frames
 import Records
+import Turns
 import Web
 
 /// A line to the agent: one prompt in flight, which is never sent twice (CONTRACT.md 4).

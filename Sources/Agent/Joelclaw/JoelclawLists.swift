@@ -1,5 +1,6 @@
 import Core
 import Records
+import Turns
 
 /// What can be asked of a gateway's conversation beside a prompt: its name, and the end of what
 /// the agent is at. No network, no clock.

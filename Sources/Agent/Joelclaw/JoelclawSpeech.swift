@@ -1,5 +1,6 @@
 import Core
 import Records
+import Turns
 
 /// What a gateway streams, as records: messages, by where they end, and tools, by their ids. No
 /// frame says for whom it is; that is known by the status at most, and what comes is held until
@@ -36,7 +37,8 @@ struct JoelclawSpeech {
   /// Bytes and messages since it may be the answer.
   private var (size, number) = (0, 0)
   private var pace = TextPace()
-  private var tools = ToolsUnderWay()
+  /// The calls of tools that have no end yet, and whether there were any.
+  private var (open, usesTools): ([String: ToolCallRecord], Bool) = ([:], false)
   private var held: [Held] = []
   private var isWaiting = false
   /// Whether somebody else's request was seen since, and whether what is being said is of it.
@@ -44,6 +46,7 @@ struct JoelclawSpeech {
 
   /// The most that is kept of one answer: bytes, and messages.
   private static let (mostBytes, mostMessages) = (64 << 20, 10_000)
+  private static let mostOpen = 1000
 
   init(_ origin: RecordOrigin, key: String, thread: String) {
     self.origin = origin
@@ -56,7 +59,7 @@ struct JoelclawSpeech {
   /// What comes from now on may be the answer.
   mutating func mayBegin() {
     (isWaiting, isDisowned) = (true, false)
-    (held, tools) = ([], ToolsUnderWay())
+    (held, open, usesTools) = ([], [:], false)
     (text, isTalking, isTorn, isTooLong) = ("", false, false, false)
     (size, number, ends) = (0, 0, 0)
   }
@@ -71,7 +74,7 @@ struct JoelclawSpeech {
 
   mutating func disown() {
     (isDisowned, isOthers) = (true, isTalking)
-    (held, tools) = ([], ToolsUnderWay())
+    (held, open, usesTools) = ([], [:], false)
   }
 
   /// What came since `mayBegin` or `disown`, and what comes, is of a turn.
@@ -156,7 +159,7 @@ struct JoelclawSpeech {
   mutating func restart(_ now: Timestamp) -> [ChatNews] {
     let news = isTalking ? told(.aborted, now, "the gateway was restarted") : []
     (text, isTalking, isTorn, last) = ("", false, false, nil)
-    (tools, held, sure) = (ToolsUnderWay(), [], nil)
+    (open, usesTools, held, sure) = ([:], false, [], nil)
     (isSure, hasEnded, ends) = (true, false, 0)
     return news
   }
@@ -218,7 +221,7 @@ struct JoelclawSpeech {
 
   var length: Int { text.utf8.count }
 
-  var hasParts: Bool { number > 1 || tools.isUsed }
+  var hasParts: Bool { number > 1 || usesTools }
 
   private mutating func told(
     _ state: MessageRecord.State, _ now: Timestamp, _ reason: String? = nil
@@ -242,12 +245,18 @@ struct JoelclawSpeech {
 
   // MARK: - Tools
 
-  var isWorking: Bool { tools.isWorking }
+  var isWorking: Bool { !open.isEmpty }
 
   mutating func receive(_ event: JoelclawEvent, _ now: Timestamp) -> [ChatNews] {
-    guard turn != nil || isWaiting,
-      var call = tools.receive(event, origin, thread: thread, now)
-    else { return [] }
+    guard turn != nil || isWaiting, var call = event.call(origin, thread: thread, now) else {
+      return []
+    }
+    usesTools = true
+    if call.state == .running {
+      if open.count < Self.mostOpen { open[call.id] = call }
+    } else if let begun = open.removeValue(forKey: call.id) {
+      (call.tool, call.arguments, call.started) = (begun.tool, begun.arguments, begun.started)
+    }
     call.turn = turn
     if turn != nil, isSure { return rest(now) + [.toolCall(call)] }
     held.append(.call(call))

@@ -1,5 +1,6 @@
 import Core
 import Frames
+import Turns
 import Web
 
 /// The frames of a gateway as a stream of events (agentutils-records(5), "event"): the type of

@@ -1,5 +1,6 @@
 import Core
 import Records
+import Turns
 import Web
 
 /// One prompt and what becomes of it (CONTRACT.md 4). A gateway confirms nothing: how far it is

@@ -1,4 +1,5 @@
 import Core
+import Turns
 
 /// Which request of a gateway is ours: a prompt gets no id, and clocks differ (CONTRACT.md 4).
 /// No network, no clock.

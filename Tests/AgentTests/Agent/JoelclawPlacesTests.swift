@@ -1,5 +1,6 @@
 import Core
 import Testing
+import Turns
 import Web
 
 @testable import Agent

@@ -1,6 +1,7 @@
 import Core
 import Records
 import Testing
+import Turns
 import Web
 
 @testable import Agent

@@ -10,16 +10,28 @@ public struct JoelclawTurns: TurnDecoder {
 
   public mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool {
     guard line.shape == .own || line.shape == .event || line.isWrapped,
-      let kind = JoelclawFrame(line.object)
+      let type = try? ScanMembers.value(of: "type", in: line.object.bytes),
+      let kind = Self.kinds.word(type)
     else { return false }
     let origin = line.origin(.joelclaw)
-    if kind == .lost {
-      return rooms[origin]?.cut(line.received, &events) == true
-    }
-    // An error may be anybody's.
-    guard kind != .error || rooms[origin] != nil, let frame = line.value else { return false }
-    return rooms[origin, default: JoelclawRoom(origin)].receive(kind, frame, line, &events)
+    if kind == .lost { return rooms[origin]?.cut(line.received, &events) == true }
+    guard kind != .error || rooms[origin] != nil,
+      let event = try? JoelclawEvent(type: type.string ?? "", line.object.bytes)
+    else { return false }
+    return rooms[origin, default: JoelclawRoom(origin)].receive(event, line, &events)
   }
+
+  private enum Kind: Sendable {
+    case frame
+    /// It may be anybody's.
+    case error
+    case lost
+  }
+
+  private static let kinds = NameTable<Kind>([
+    ("status", .frame), ("text_delta", .frame), ("turn_end", .frame), ("tool_call", .frame),
+    ("tool_result", .frame), ("error", .error), ("lost", .lost),
+  ])
 }
 
 private struct JoelclawRoom {
@@ -39,19 +51,18 @@ private struct JoelclawRoom {
   init(_ origin: RecordOrigin) { self.origin = origin }
 
   mutating func receive(
-    _ kind: JoelclawFrame, _ frame: JSONValue, _ line: TurnLine, _ events: inout [TurnEvent]
+    _ event: JoelclawEvent, _ line: TurnLine, _ events: inout [TurnEvent]
   ) -> Bool {
     let time = line.received
-    switch kind {
+    switch event {
     case .status:
-      guard let data = frame["data"], data.isObject else { return false }
+      guard let data = line.value?["data"] else { return false }
       // On one connection agent-tail(1) tells no status twice.
       let told = data.compact()
       if line.isWrapped, isTalking, told == status { _ = cut(time, &events) }
       status = told
       receive(status: data, time, &events)
-    case .textDelta:
-      guard let piece = frame["delta"]?.piece else { return false }
+    case .text(let piece):
       failure = nil
       if !isTalking { count += 1 }
       isTalking = true
@@ -60,12 +71,12 @@ private struct JoelclawRoom {
       if isTalking { say(split.end(), .final, time, &events) }
       isTalking = false
     case .toolCall, .toolResult:
-      guard let call = call(frame, line.object, kind, time) else { return false }
+      guard var call = event.call(origin, thread: thread, time) else { return false }
+      call.turn = request
       add(.setToolCall(call), time, &events)
-    case .error:
-      // The agent may get over it.
-      if request != nil { failure = frame["message"]?.text ?? "no reason is given" }
-    case .lost: break
+    // The agent may get over it.
+    case .error(let reason): if request != nil { failure = reason }
+    case .other: return false
     }
     return true
   }
@@ -127,28 +138,6 @@ private struct JoelclawRoom {
     add(.setMessage(record, text: text), time, &events)
   }
 
-  private func call(
-    _ frame: JSONValue, _ raw: ScanValue, _ kind: JoelclawFrame, _ time: Timestamp?
-  ) -> ToolCallRecord? {
-    guard let id = frame["id"]?.text, !id.isEmpty else { return nil }
-    let tool = frame[either: "toolName", "name"]?.string ?? ""
-    var call = ToolCallRecord(
-      origin, id: id, thread: thread, tool: tool, state: .running, time: time)
-    call.turn = request
-    if kind == .toolCall {
-      let input = try? ScanMembers.value(of: "input", in: raw.bytes)
-      call.arguments = input.flatMap(\.json)
-      call.started = time
-    } else {
-      call.state = frame["isError"]?.bool == true ? .failed : .succeeded
-      let content = frame["content"]
-      call.stdout =
-        content?.string ?? content.map { $0.elements.compactMap { $0["text"]?.string }.joined() }
-      call.ended = time
-    }
-    return call
-  }
-
   private func add(
     _ change: TurnChange, _ time: Timestamp?,
     _ events: inout [TurnEvent], goesOn: Bool = true
@@ -156,22 +145,5 @@ private struct JoelclawRoom {
     var event = TurnEvent(origin, thread: thread, time: time, change)
     event.turn = goesOn ? request ?? "" : ""
     events.append(event)
-  }
-}
-
-private enum JoelclawFrame: Sendable {
-  case status, textDelta, turnEnd, toolCall, toolResult, error
-  case lost
-
-  private static let names = NameTable<JoelclawFrame>([
-    ("status", .status), ("text_delta", .textDelta), ("turn_end", .turnEnd),
-    ("tool_call", .toolCall), ("tool_result", .toolResult), ("error", .error), ("lost", .lost),
-  ])
-
-  init?(_ object: ScanValue) {
-    guard let type = try? ScanMembers.value(of: "type", in: object.bytes),
-      let kind = Self.names.word(type)
-    else { return nil }
-    self = kind
   }
 }

@@ -1,9 +1,8 @@
-import Core
-import Records
-import Turns
+package import Core
+package import Records
 
 /// A frame of a gateway, by what it tells (CONTRACT.md 1).
-enum JoelclawEvent {
+package enum JoelclawEvent {
   case status(JoelclawStatus)
   case text(TextPiece)
   case turnEnd
@@ -12,7 +11,7 @@ enum JoelclawEvent {
   case error(String)
   case other
 
-  static func type(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> String {
+  package static func type(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> String {
     if let (fault, offset) = ScanValidator.firstFault(bytes) {
       throw Failure("\(fault.reason) at byte \(offset)")
     }
@@ -25,8 +24,12 @@ enum JoelclawEvent {
     throw Failure("it has no type")
   }
 
-  init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-    let type = try Self.type(bytes)
+  package init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    try self.init(type: Self.type(bytes), bytes)
+  }
+
+  /// The same of JSON that was looked at.
+  init(type: String, _ bytes: UnsafeRawBufferPointer) throws(Failure) {
     self = .other
     guard Self.known.contains(type) else { return }
     // Text is not lost to what stands beside it.
@@ -50,7 +53,7 @@ enum JoelclawEvent {
       let tool = frame[either: "toolName", "name"]?.string
       if type == "tool_call" {
         let input = try? ScanMembers.value(of: "input", in: bytes)
-        self = .toolCall(id: id, tool: tool ?? "", arguments: input.flatMap(Self.json))
+        self = .toolCall(id: id, tool: tool ?? "", arguments: input.flatMap(\.json))
       } else {
         let content = frame["content"]
         let pieces = content.map { $0.elements.compactMap { $0["text"]?.string } }
@@ -65,24 +68,44 @@ enum JoelclawEvent {
     "status", "text_delta", "turn_end", "error", "tool_call", "tool_result",
   ]
 
-  private static func json(_ value: ScanValue) -> [UInt8]? {
-    value.isAbsent ? nil : RowText.line(Array(value.bytes))
+  /// The call that it tells of; nil for what is not of a tool.
+  package func call(
+    _ origin: RecordOrigin, thread: String, _ time: Timestamp?
+  ) -> ToolCallRecord? {
+    switch self {
+    case .toolCall(let id, let tool, let arguments):
+      var call = ToolCallRecord(
+        origin, id: id, thread: thread, tool: tool, state: .running, time: time)
+      (call.arguments, call.started) = (arguments, time)
+      return call
+    case .toolResult(let id, let tool, let output, let isError):
+      var call = ToolCallRecord(
+        origin, id: id, thread: thread, tool: tool ?? "", state: isError ? .failed : .succeeded,
+        time: time)
+      (call.stdout, call.ended) = (output, time)
+      return call
+    case .status, .text, .turnEnd, .error, .other: return nil
+    }
   }
 }
 
 /// What a status says of the agent (CONTRACT.md 2).
-struct JoelclawStatus: Equatable {
-  struct Request: Equatable {
-    let id: String
+package struct JoelclawStatus: Equatable {
+  package struct Request: Equatable {
+    package let id: String
     /// Who asked: `tui` is a client of the socket.
-    let source: String
+    package let source: String
     /// When, by the gateway's clock.
-    let enqueued: Timestamp?
+    package let enqueued: Timestamp?
+
+    package init(id: String, source: String, enqueued: Timestamp?) {
+      (self.id, self.source, self.enqueued) = (id, source, enqueued)
+    }
   }
 
   /// The agent's session, which is the conversation.
-  let session: String?
-  let active: Request?
+  package let session: String?
+  package let active: Request?
   /// The gateway's process: another one has been restarted.
   let process: Int64?
   /// How long it runs, ms.
@@ -92,7 +115,7 @@ struct JoelclawStatus: Equatable {
   /// `normal`, `redis_degraded`.
   let mode: String?
 
-  init?(_ data: JSONValue?) {
+  package init?(_ data: JSONValue?) {
     guard let data, data.isObject else { return nil }
     session = data["sessionId"]?.string.flatMap { $0.isEmpty ? nil : $0 }
     process = data["pid"]?.integer
@@ -110,25 +133,25 @@ struct JoelclawStatus: Equatable {
       })
   }
 
-  static let ours = "tui"
+  package static let ours = "tui"
 
   /// How long it runs is no news.
-  static func == (one: Self, other: Self) -> Bool {
+  package static func == (one: Self, other: Self) -> Bool {
     one.session == other.session && one.active == other.active && one.process == other.process
       && one.mode == other.mode
   }
 
   /// Whether what is sent now is lost.
-  var isWithoutRedis: Bool { mode == "redis_degraded" }
+  package var isWithoutRedis: Bool { mode == "redis_degraded" }
 
   /// Within so many ms of its start a gateway has said nothing yet, unless it says that it does.
   private static let silent: Int64 = 1000
 
   /// Whether a gateway that was restarted may have said something before it was asked.
-  var mayHaveBegun: Bool { active != nil && (isTalking || (uptime ?? .max) > Self.silent) }
+  package var mayHaveBegun: Bool { active != nil && (isTalking || (uptime ?? .max) > Self.silent) }
 
   /// Whether another process answers than the one before.
-  func isRestarted(since old: JoelclawStatus?) -> Bool {
+  package func isRestarted(since old: JoelclawStatus?) -> Bool {
     if let process, let before = old?.process, process != before { return true }
     guard let uptime, let before = old?.uptime else { return false }
     return uptime < before
