@@ -7,10 +7,7 @@ public enum RowText {
   ///
   /// - Parameter row: one JSON value that is valid but for its UTF-8.
   public static func line(_ row: [UInt8]) -> [UInt8] {
-    var bytes = row
-    if !bytes.withUnsafeBytes({ UTF8Text.isValid($0) }) {
-      bytes = bytes.withUnsafeBytes { UTF8Text.repaired($0) }
-    }
+    var bytes = UTF8Text.repaired(row)
     // Inside its strings valid JSON has none.
     if bytes.contains(where: { $0 == 10 || $0 == 13 }) {
       bytes = bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }

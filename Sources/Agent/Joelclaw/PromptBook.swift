@@ -40,7 +40,7 @@ struct PromptBook {
   /// The right to have a prompt in flight: two processes destroy each other's (CONTRACT.md 4).
   func turn() throws(Failure) -> PromptLock? {
     let lock = PromptLock(try OwnPath.append(lockPath))
-    return clibc_flock(lock.descriptor) == 0 ? lock : nil
+    return clibc_lock(lock.descriptor) == 0 ? lock : nil
   }
 
   /// Whether a prompt was sent and nobody saw it begin: it may wait in the gateway.

@@ -6,11 +6,12 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <math.h>
+#include <netdb.h>
 #include <poll.h>
 #include <locale.h>
 #include <pwd.h>
@@ -25,6 +26,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -78,10 +80,6 @@ static inline int clibc_append(const char *path) {
   return open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
               0600);
 }
-/* Takes the lock of an open file, for as long as that is open; never waits.
- * flock is a type to Swift. 0, or -1 with errno. */
-static inline int clibc_flock(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }
-static inline int clibc_close_on_exec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
 /* The process environment, for posix_spawn. */
 char **clibc_environ(void);

@@ -5,13 +5,6 @@ public enum Base64 {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
 
-  /// What each byte stands for, 64 for nothing.
-  private static let values: [UInt8] = {
-    var values = [UInt8](repeating: 64, count: 256)
-    for (value, letter) in letters.enumerated() { values[Int(letter)] = UInt8(value) }
-    return values
-  }()
-
   /// Adds the code of all the bytes at the end of a buffer.
   public static func append(_ bytes: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) {
     // A part at a time lies in the cache, and its size has no remainder of three.
@@ -49,38 +42,15 @@ public enum Base64 {
   ///
   /// - Returns: nil for anything that `text` would not have written.
   public static func bytes(_ code: some BidirectionalCollection<UInt8>) -> [UInt8]? {
-    code.count % 4 == 0 ? decode(withoutPadding(code)) : nil
+    let isOfURLs = code.contains { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+    if isOfURLs || code.count % 4 != 0 { return nil }
+    return code.withContiguousStorageIfAvailable { bytes(of: UnsafeRawBufferPointer($0)) }
+      ?? bytes(url: code)
   }
 
   /// The bytes that a code stands for, see `bytes(of:)`.
   public static func bytes(url code: some Sequence<UInt8>) -> [UInt8]? {
     Array(code).withUnsafeBytes { bytes(of: $0) }
-  }
-
-  private static func withoutPadding<Code: BidirectionalCollection<UInt8>>(
-    _ code: Code
-  ) -> Code.SubSequence {
-    code.dropLast(code.reversed().prefix(2).prefix { $0 == padding }.count)
-  }
-
-  private static func decode(_ letters: some Collection<UInt8>) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    // All at once: whoever wipes a secret can only wipe what is left of it at the end.
-    bytes.reserveCapacity(letters.count / 4 * 3 + 2)
-    var bits = 0 as UInt32
-    var count = 0
-    for letter in letters {
-      let value = values[Int(letter)]
-      guard value < 64 else { return nil }
-      bits = bits << 6 | UInt32(value)
-      count += 6
-      guard count >= 8 else { continue }
-      count -= 8
-      bytes.append(UInt8(bits >> count))
-      bits &= (1 << count) - 1
-    }
-    // A letter alone is no byte, and bits behind the last byte would be another code of it.
-    return count < 6 && bits == 0 ? bytes : nil
   }
 
   private static func encode(_ bytes: UnsafeRawBufferPointer, into code: inout [UInt8]) -> Int {
@@ -110,8 +80,9 @@ public enum Base64 {
   }
 
   /// The value of each letter of either alphabet; 64 for what is none.
-  private static let eitherValues: [UInt8] = {
-    var values = Self.values
+  private static let values: [UInt8] = {
+    var values = [UInt8](repeating: 64, count: 256)
+    for (value, letter) in letters.enumerated() { values[Int(letter)] = UInt8(value) }
     values[Int(UInt8(ascii: "-"))] = 62
     values[Int(UInt8(ascii: "_"))] = 63
     return values
@@ -126,9 +97,10 @@ public enum Base64 {
     while count > 0, code[count - 1] == UInt8(ascii: "=") { count -= 1 }
     guard code.count - count <= 2, count % 4 != 1 else { return nil }
     var bytes: [UInt8] = []
+    // All at once: whoever wipes a secret can only wipe what is left of it at the end.
     bytes.reserveCapacity(count / 4 * 3 + 2)
     var bits: UInt32 = 0
-    let isCode = eitherValues.withUnsafeBufferPointer { values in
+    let isCode = values.withUnsafeBufferPointer { values in
       for index in 0..<count {
         let value = values[Int(code[index])]
         if value == 64 { return false }

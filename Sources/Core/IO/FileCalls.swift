@@ -195,3 +195,14 @@ extension stat {
     if code != 0 { return nil }
   }
 }
+
+/// Writes all of some bytes to a file; the error number, 0 when that is done.
+func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    if count < 0, systemError != EINTR { return systemError }
+    rest = rest.dropFirst(max(count, 0))
+  }
+  return 0
+}

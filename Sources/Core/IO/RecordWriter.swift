@@ -75,11 +75,9 @@ public final class RecordWriter {
 
   /// Adds bytes of an array.
   public func write(_ bytes: [UInt8]) throws(WriteFailure) {
-    var failure: WriteFailure?
-    bytes.withUnsafeBytes { pointer in
-      do throws(WriteFailure) { try write(pointer) } catch { failure = error }
+    try bytes.withUnsafeBufferPointer { bytes throws(WriteFailure) in
+      try write(UnsafeRawBufferPointer(bytes))
     }
-    if let failure { throw failure }
   }
 
   /// Adds text as UTF-8.

@@ -41,11 +41,9 @@ extension JSONValue {
 
   /// Reads a text, see `parse(_:)`.
   public static func parse(text: String) throws(Failure) -> JSONValue {
-    let bytes = Array(text.utf8)
-    let result: Result<JSONValue, Failure> = bytes.withUnsafeBytes { pointer in
-      do throws(Failure) { return .success(try parse(pointer)) } catch { return .failure(error) }
+    try Array(text.utf8).withUnsafeBufferPointer { bytes throws(Failure) in
+      try parse(UnsafeRawBufferPointer(bytes))
     }
-    return try result.get()
   }
 
   private static func load(

@@ -75,7 +75,7 @@ public struct CommandRun {
       let ready = try pause(
         for: child, [(child.output, POLLIN), (child.input, POLLOUT)], seconds: 0.1, deadline)
       if end == .infinity, child.reap() { end = Clock.monotonic + Self.grace }
-      if ready[1] { feed(child, &rest) }
+      if ready[1] { child.feed(&rest) }
       guard ready[0] else { continue }
       let count = read(child.output, &buffer, buffer.count)
       if count == 0 { return printed }
@@ -90,14 +90,6 @@ public struct CommandRun {
       }
     }
     return printed
-  }
-
-  private func feed(_ child: ChildProcess, _ rest: inout ArraySlice<UInt8>) {
-    let count = rest.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
-    if count < 0, systemError == EAGAIN || systemError == EINTR { return }
-    // Who does not read it all has read enough.
-    rest = count < 0 ? [] : rest.dropFirst(count)
-    if rest.isEmpty { child.closeInput() }
   }
 
   private func pause(

@@ -149,43 +149,40 @@ struct ConfigurationParser {
         damaging: true)
       return
     }
-    var known = false
+    if !take(name, value) {
+      fault("unknown key \(name)" + home(of: name, value), damaging: false)
+    }
+  }
+
+  /// False for a key that the section does not have.
+  private mutating func take(_ name: String, _ value: String) -> Bool {
     switch section {
-    case .top where name == "profile":
-      configuration.defaultProfile = value
-      known = true
-    case .top where name == "host":
-      configuration.defaultHost = value
-      known = true
-    case .top where name == "prices":
-      configuration.prices = value
-      known = true
+    case .top where name == "profile": configuration.defaultProfile = value
+    case .top where name == "host": configuration.defaultHost = value
+    case .top where name == "prices": configuration.prices = value
+    case .top, .ignored: return false
     case .profile(let profile) where name == "kind":
-      known = true
       if let kind = KindFacts.named(value) {
         configuration.profiles[profile]?.statedKind = kind
       } else {
         fault("unknown kind \(value): \(KindFacts.list())", damaging: true)
       }
     case .profile(let profile) where name == "tls-fingerprint":
-      known = true
       configuration.profiles[profile]?.fingerprint = CertificateFingerprint(value)
       if configuration.profiles[profile]?.fingerprint == nil {
         fault("tls-fingerprint is not sha256: and 64 hexadecimal digits", damaging: true)
       }
-    case .profile(let profile) where AgentPlace.Sort(rawValue: name) != nil:
-      known = true
-      let place = AgentPlace.Sort(rawValue: name).map { AgentPlace($0, value) }
-      let old = configuration.profiles[profile]?.place?.sort
-      if let old, old != place?.sort {
+    case .profile(let profile):
+      guard let sort = AgentPlace.Sort(rawValue: name) else {
+        return configuration.profiles[profile]?.set(name, value) ?? false
+      }
+      let place = AgentPlace(sort, value)
+      if let old = configuration.profiles[profile]?.place?.sort, old != place.sort {
         fault("a second place: the profile has a \(old.rawValue)", damaging: true)
       } else {
         configuration.profiles[profile]?.place = place
       }
-    case .profile(let profile):
-      known = configuration.profiles[profile]?.set(name, value) ?? false
     case .host(let host) where name == "port":
-      known = true
       if value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(value),
         (1...65535).contains(port)
       {
@@ -193,13 +190,10 @@ struct ConfigurationParser {
       } else {
         fault("port is not a number from 1 to 65535", damaging: true)
       }
-    case .host(let host):
-      known = configuration.hosts[host]?.set(name, value) ?? false
-    case .bus(let bus):
-      known = configuration.buses[bus]?.set(name, value) ?? false
-    case .top, .ignored: break
+    case .host(let host): return configuration.hosts[host]?.set(name, value) ?? false
+    case .bus(let bus): return configuration.buses[bus]?.set(name, value) ?? false
     }
-    if !known { fault("unknown key \(name)" + home(of: name, value), damaging: false) }
+    return true
   }
 
   /// Where a key belongs that stands elsewhere.

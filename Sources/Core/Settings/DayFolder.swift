@@ -11,7 +11,7 @@ public final class DayFolder {
   public let compressed: DayFile?
   /// What is written to now; never an earlier one, whatever the clock does.
   public private(set) var day: DayFile
-  private let lock: Int32
+  private let lock: LockFile
   private var descriptor: Int32 = -1
   private var isDirty = false
   private var finished: [DayFile] = []
@@ -22,13 +22,10 @@ public final class DayFolder {
   public init(_ path: String, now: Timestamp) throws(Failure) {
     self.path = path
     try Folders.make(path)
-    lock = try OwnPath.append(Folders.join(path, ".lock"))
-    guard clibc_flock(lock) == 0 else {
-      let code = systemError
-      close(lock)
-      throw Failure(
-        path, code == EWOULDBLOCK ? "another archiver is at work" : systemReason(code))
+    guard let lock = try LockFile(Folders.join(path, ".lock"), patience: 0) else {
+      throw Failure(path, "another archiver is at work")
     }
+    self.lock = lock
     // Of a save that a crash cut off.
     let state = OwnPath.name(of: Self.state(in: path))
     for name in try FolderFile.names(in: path) where name.hasPrefix(state + ".") {
@@ -38,10 +35,7 @@ public final class DayFolder {
     day = [plain.last, compressed].compactMap(\.self).reduce(DayFile(now), max)
   }
 
-  deinit {
-    if descriptor >= 0 { close(descriptor) }
-    close(lock)
-  }
+  deinit { if descriptor >= 0 { close(descriptor) } }
 
   /// The state file of a folder, unless another one is named.
   public static func state(in path: String) -> String { Folders.join(path, ".state") }

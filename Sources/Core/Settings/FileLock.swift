@@ -15,19 +15,10 @@ public enum FileLock {
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let name = path + ".lock"
-    let descriptor = try OwnPath.append(name)
-    defer { close(descriptor) }
-    let deadline = Clock.monotonic + seconds
-    while clibc_flock(descriptor) != 0 {
-      let code = systemError
-      guard code == EWOULDBLOCK || code == EINTR else {
-        throw Failure(name, systemReason(code))
-      }
-      guard Clock.monotonic < deadline else {
-        throw Failure(name, "locked by another command", busy)
-      }
-      usleep(2000)
+    guard let lock = try LockFile(name, patience: seconds) else {
+      throw Failure(name, "locked by another command", busy)
     }
+    defer { lock.release() }
     return try body()
   }
 }
@@ -59,7 +50,7 @@ public final class LockFile {
         return nil
       }
       usleep(pause)
-      pause = min(pause * 2, 20_000)
+      pause = min(pause * 2, 4000)
     }
   }
 

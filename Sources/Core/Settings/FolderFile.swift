@@ -42,7 +42,7 @@ public enum FolderFile {
     let temporary = name + "." + chance()
     let descriptor = clibc_create_in(folder, temporary)
     guard descriptor >= 0 else { return }
-    let isWritten = write(bytes, to: descriptor) == 0
+    let isWritten = writeAll(bytes, to: descriptor) == 0
     close(descriptor)
     if !isWritten || renameat(folder, temporary, folder, name) != 0 {
       unlinkat(folder, temporary, 0)
@@ -82,7 +82,7 @@ public enum FolderFile {
       if descriptor >= 0 || systemError != EEXIST { break }
     }
     guard descriptor >= 0 else { return (systemError, false) }
-    var code = write(bytes, to: descriptor)
+    var code = writeAll(bytes, to: descriptor)
     if code == 0 && fsync(descriptor) != 0 { code = systemError }
     if close(descriptor) != 0 && code == 0 { code = systemError }
     if code == 0 { code = finish(temporary) }
@@ -128,20 +128,5 @@ public enum FolderFile {
     var generator = SystemRandomNumberGenerator()
     let number = UInt64.random(in: 36_028_797..<2_176_782_336, using: &generator)
     return String(number, radix: 36)
-  }
-
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
-    bytes.withUnsafeBytes { content in
-      var rest = content
-      while !rest.isEmpty {
-        let count = CLibc.write(descriptor, rest.baseAddress, rest.count)
-        if count < 0 {
-          if systemError == EINTR { continue }
-          return systemError
-        }
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      }
-      return 0
-    }
   }
 }

@@ -37,7 +37,8 @@ public struct JournalFile: Sendable {
     // One write, so that two processes do not mix their lines.
     do throws(Failure) {
       let start: [UInt8] = last == 10 ? [] : [10]
-      try write(records.reduce(into: start) { $0 += $1 + [10] }, to: descriptor)
+      let code = writeAll(records.reduce(into: start) { $0 += $1 + [10] }, to: descriptor)
+      guard code == 0 else { throw failure(code) }
       guard fsync(descriptor) == 0 else { throw failure(systemError) }
     } catch {
       if isAlone { _ = ftruncate(descriptor, status.st_size) }
@@ -54,18 +55,6 @@ public struct JournalFile: Sendable {
     return bytes.split(separator: 10).map(Array.init).filter { line in
       line.first == UInt8(ascii: "{")
         && line.withUnsafeBytes { ScanValidator.firstFault($0) } == nil
-    }
-  }
-
-  private func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { CLibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0 {
-        if systemError == EINTR { continue }
-        throw failure(systemError)
-      }
-      rest = rest.dropFirst(count)
     }
   }
 

@@ -89,11 +89,7 @@ public struct Settings: Sendable {
       let help = hint.isEmpty ? "; 'agent-setup -p \(name)' writes it" : hint
       throw Failure("profile \(name)", "not in \(configuration.path)\(help)")
     }
-    if let fault = section.fault {
-      throw Failure(
-        "profile \(name)",
-        "line \(fault.line) of \(configuration.path) is at fault: \(fault.reason)")
-    }
+    try check(section.fault, "profile \(name)")
     var profile = Profile(
       name: name, place: url.map(AgentPlace.url) ?? section.place,
       tokenCommand: section.tokenCommand,
@@ -146,10 +142,7 @@ public struct Settings: Sendable {
   /// - Throws: `Failure` when a line of it could not be understood.
   public func host(_ name: String) throws(Failure) -> Configuration.HostSection? {
     guard var section = configuration.hosts[name] else { return nil }
-    if let fault = section.fault {
-      throw Failure(
-        "host \(name)", "line \(fault.line) of \(configuration.path) is at fault: \(fault.reason)")
-    }
+    try check(section.fault, "host \(name)")
     section.identity = section.identity.map(folders.expand)
     return section
   }
@@ -183,12 +176,15 @@ public struct Settings: Sendable {
       let hint = NearestWord.hint(for: name, among: configuration.buses.keys.sorted())
       throw Failure("bus \(name)", "not in \(configuration.path)\(hint)")
     }
-    if let fault = section.fault {
-      throw Failure(
-        "bus \(name)", "line \(fault.line) of \(configuration.path) is at fault: \(fault.reason)")
-    }
+    try check(section.fault, "bus \(name)")
     section.files = section.files.mapValues(folders.expand)
     return section
+  }
+
+  private func check(_ fault: Configuration.Fault?, _ section: String) throws(Failure) {
+    guard let fault else { return }
+    throw Failure(
+      section, "line \(fault.line) of \(configuration.path) is at fault: \(fault.reason)")
   }
 
   /// Where tokens come from.

@@ -40,6 +40,11 @@ public enum UTF8Text {
     Array(String(decoding: bytes, as: UTF8.self).utf8)
   }
 
+  /// The same bytes where there is no such part.
+  public static func repaired(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.withUnsafeBytes { isValid($0) ? bytes : repaired($0) }
+  }
+
   /// The length of the well-formed sequence at `position`, 0 if there is none.
   private static func sequenceLength(_ position: UnsafeRawPointer, _ end: UnsafeRawPointer) -> Int {
     let first = position.load(as: UInt8.self)

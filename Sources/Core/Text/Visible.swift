@@ -11,24 +11,18 @@
 public enum Visible {
   /// One line of text: every control is escaped, tabs and newlines too, as
   /// `\n`, `\t`, `\e`, `\x07` or `\u{202e}`.
-  public static func line(_ text: String) -> String {
+  public static func line(_ text: String) -> String { shown(text, else: escape) }
+
+  /// The same with a question mark for each of them, as scripts show what they run into.
+  public static func masked(_ text: String) -> String { shown(text) { _ in "?" } }
+
+  private static func shown(_ text: String, else other: (Unicode.Scalar) -> String) -> String {
     if isPlain(text) { return text }
     var out = ""
     out.reserveCapacity(text.utf8.count + 16)
     var scalars = VisibleScalars(text)
     while let (scalar, isShown) = scalars.next() {
-      if isShown { out.unicodeScalars.append(scalar) } else { out += escape(scalar) }
-    }
-    return out
-  }
-
-  /// The same with a question mark for each of them, as scripts show what they run into.
-  public static func masked(_ text: String) -> String {
-    if isPlain(text) { return text }
-    var out = ""
-    var scalars = VisibleScalars(text)
-    while let (scalar, isShown) = scalars.next() {
-      out.unicodeScalars.append(isShown ? scalar : "?")
+      if isShown { out.unicodeScalars.append(scalar) } else { out += other(scalar) }
     }
     return out
   }

@@ -132,7 +132,7 @@ final class ToldFile {
   private static func locks(_ path: String) throws(Failure) -> Bool {
     // Never closed where it is ours. The file itself is replaced meanwhile.
     let descriptor = try OwnPath.append(try OwnPath.resolve(path) + ".lock")
-    if clibc_flock(descriptor) == 0 { return true }
+    if clibc_lock(descriptor) == 0 { return true }
     let code = systemError
     close(descriptor)
     if code == EWOULDBLOCK { return false }
