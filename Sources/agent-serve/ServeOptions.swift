@@ -138,13 +138,7 @@ struct ServeOptions: Equatable, Sendable {
     let words = argument.value.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     if words[0].isEmpty { throw argument.fault("no bus is named") }
     let agent = words.dropFirst().first.map(String.init)
-    let isWord = agent?.utf8.allSatisfy { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
-      default: false
-      }
-    }
-    if let agent, agent.isEmpty || agent.utf8.count > 64 || isWord == false {
+    if let agent, !isPlainWord(agent, atMost: 64) {
       throw argument.fault("the agent's name: letters, digits, - and _")
     }
     return BusFeed.Target(bus: String(words[0]), agent: agent)

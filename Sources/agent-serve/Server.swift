@@ -2,14 +2,6 @@ import CLibc
 import Core
 import Records
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
-
 struct Server {
   let options: ServeOptions
   let address: ListenAddress
@@ -18,11 +10,11 @@ struct Server {
   func run() async -> Never {
     // A client that went away, or a file that must not grow, is an error of one
     // write, not of the process.
-    signal(SIGPIPE, SIG_IGN)
-    signal(SIGXFSZ, SIG_IGN)
+    clibc_signal_ignore(SIGPIPE)
+    clibc_signal_ignore(SIGXFSZ)
     Self.raiseDescriptorLimit()
-    let token = accessToken()
-    let secret = voiceSecret()
+    let token = orFail { () throws(Failure) in try accessToken() }
+    let secret = orFail { () throws(Failure) in try voiceSecret() }
     if token == nil && !address.isLoopback {
       diagnostics.fail(
         "\(address.text): refused without a token: not a loopback address (see --token-file)",
@@ -42,15 +34,19 @@ struct Server {
       let riff = makeRiff(secret, store, replies)
       let backend = try await makeBackend(store, token: token, riff: riff, feed: feed)
       let gateway = await openGateway(replies, backend)
-      let listening = await listen(backend)
+      let listening = await listen(
+        address, backend, RecordType.listening, "http://", Self.listenOption)
       feed?.start()
       let pulse = Poller.start { await beat(backend) }
+      let ticking = replies.map { gateway in Task { await tick(gateway) } }
       let embedding = backend.memory.embedder.map { embedder in Task { await embedder.run() } }
       let replay = recording.map { file in Task { await play(file, backend) } }
       _ = await ended.value
       diagnostics.note("stopping")
       await listening.close()
       await gateway?.close()
+      ticking?.cancel()
+      await replies?.stop()
       replay?.cancel()
       pulse.cancel()
       embedding?.cancel()
@@ -58,7 +54,7 @@ struct Server {
       await stop(backend)
       await feed?.stop()
     } catch {
-      diagnostics.fail("the store: \(ErrorText.of(error))")
+      diagnostics.fail("the store: \(errorText(error))")
     }
     store.close()
     Core.Process.exit(.success)
@@ -101,34 +97,44 @@ struct Server {
     hub.beat(at: now) { frame }
   }
 
-  private func listen(_ backend: ServedBackend) async -> Listener {
+  private func listen(
+    _ place: ListenAddress, _ service: any RequestService, _ record: RecordType, _ scheme: String,
+    _ option: String
+  ) async -> Listener {
     do {
-      let listener = try await Listener(address, backend)
-      let url = "http://\(ListenAddress(address, port: listener.port).text)"
-      diagnostics.note("listening on \(url)")
-      announce(RecordText(.listening).string("url", url))
+      let listener = try await Listener(place, service)
+      let url = scheme + ListenAddress(place, port: listener.port).text
+      diagnostics.note("\(record == .gateway ? "gateway: " : "")listening on \(url)")
+      announce(RecordText(record).string("url", url))
       return listener
     } catch {
-      fail(address, error, Self.listenOption)
+      fail(place, error, option)
     }
   }
 
   private static let listenOption = "-l HOST:PORT"
-  static let gatewayOption = "--gateway PORT"
+  private static let gatewayOption = "--gateway PORT"
 
   private func probe(_ place: ListenAddress, _ option: String) {
     do { try place.probe() } catch { fail(place, error, option) }
   }
 
-  func fail(_ place: ListenAddress, _ error: any Error, _ option: String) -> Never {
-    let reason = "\(place.text): \(ErrorText.of(error))"
+  private func fail(_ place: ListenAddress, _ error: any Error, _ option: String) -> Never {
+    let reason = "\(place.text): \(errorText(error))"
     guard let error = error as? Failure, error.code == EADDRINUSE else {
       diagnostics.fail(reason)
     }
     diagnostics.fail("\(reason); \(option) names another")
   }
 
-  func announce(_ record: RecordText) {
+  /// Does what the server is nothing without.
+  private func orFail<Value>(_ body: () throws(Failure) -> Value) -> Value {
+    do throws(Failure) { return try body() } catch {
+      diagnostics.fail(error.message, error.status)
+    }
+  }
+
+  private func announce(_ record: RecordText) {
     if options.isQuiet { return }
     do throws(WriteFailure) {
       let writer = RecordWriter()
@@ -153,19 +159,6 @@ struct Server {
 }
 
 extension Server {
-  struct OpenGateway {
-    fileprivate let gateway: Gateway
-    /// Nil where only the voice server makes replies.
-    fileprivate let listener: Listener?
-    fileprivate let pulse: Task<Void, Never>
-
-    func close() async {
-      await listener?.close()
-      pulse.cancel()
-      await gateway.stop()
-    }
-  }
-
   /// Where the gateway listens: on the host of the rest. Nil for none.
   var gatewayAddress: ListenAddress? {
     options.gateway.map { ListenAddress(address, port: $0) }
@@ -173,34 +166,19 @@ extension Server {
 
   func makeGateway(_ store: ActionStore, token: AccessToken?) async throws -> Gateway? {
     guard options.gateway != nil || options.replyCommand != nil else { return nil }
-    return try await Gateway(
-      store,
-      GatewaySettings(
-        command: options.replyCommand, asksForReplies: options.asksForReplies,
-        asksForDevices: options.asksForDevices, token: token, backlogLimit: options.backlog),
-      diagnostics: diagnostics)
+    return try await Gateway(store, options, token: token, diagnostics: diagnostics)
   }
 
-  func openGateway(_ gateway: Gateway?, _ backend: ServedBackend) async -> OpenGateway? {
-    guard let gateway else { return nil }
-    let pulse = Task { await tick(gateway) }
-    guard let place = gatewayAddress else {
-      return OpenGateway(gateway: gateway, listener: nil, pulse: pulse)
-    }
+  /// Nil where only the voice server makes replies.
+  func openGateway(_ gateway: Gateway?, _ backend: ServedBackend) async -> Listener? {
+    guard let gateway, let place = gatewayAddress else { return nil }
     let service = GatewayService(
       gateway: gateway, connections: backend.connections, tickets: backend.tickets,
       backlogLimit: options.backlog, diagnostics: diagnostics, names: backend.names,
       token: backend.token)
-    do {
-      let listener = try await Listener(place, service)
-      let url = "ws://\(ListenAddress(place, port: listener.port).text)"
-      diagnostics.note("gateway: listening on \(url)")
-      announce(RecordText(.gateway).string("url", url))
-      if options.asksForDevices { readAnswers(for: gateway) }
-      return OpenGateway(gateway: gateway, listener: listener, pulse: pulse)
-    } catch {
-      fail(place, error, Self.gatewayOption)
-    }
+    let listener = await listen(place, service, .gateway, "ws://", Self.gatewayOption)
+    if options.asksForDevices { readAnswers(for: gateway) }
+    return listener
   }
 
   private func tick(_ gateway: Gateway) async {
@@ -233,39 +211,25 @@ extension Server {
 }
 
 extension Server {
-  func voiceSecret() -> RiffSecret? {
+  func voiceSecret() throws(Failure) -> RiffSecret? {
     guard let file = options.voiceSecretFile else { return nil }
-    do throws(Failure) {
-      let text = try Credentials(folders: Folders()).token(option: file, profile: nil)
-      if let secret = text.flatMap({ RiffSecret($0.reveal()) }) { return secret }
-      throw Failure(file, "the secret is not 64 hexadecimal digits")
-    } catch {
-      diagnostics.fail(error.message, error.status)
-    }
-  }
-
-  private var transcripts: String {
-    options.transcripts ?? Folders.join(Process.environment("HOME") ?? "", ".claude/projects")
+    let text = try Credentials(folders: Folders()).token(option: file, profile: nil)
+    if let secret = text.flatMap({ RiffSecret($0.reveal()) }) { return secret }
+    throw Failure(file, "the secret is not 64 hexadecimal digits")
   }
 
   func makeRiff(_ secret: RiffSecret?, _ store: ActionStore, _ gateway: Gateway?) -> RiffService? {
-    secret.map { secret in
-      let parts = RiffParts(
-        store: store, transcriber: options.transcriber.map { Transcriber($0) },
+    let transcripts =
+      options.transcripts ?? Folders.join(Process.environment("HOME") ?? "", ".claude/projects")
+    return secret.map { secret in
+      RiffService(
+        secret: secret, store: store, transcriber: options.transcriber.map { Transcriber($0) },
         gateway: options.replyCommand == nil ? nil : gateway,
-        narrator: options.speaker.map { Narrator($0, transcripts: transcripts) })
-      return RiffService(secret, parts, diagnostics: diagnostics)
+        narrator: options.speaker.map { Narrator($0, transcripts: transcripts) },
+        diagnostics: diagnostics)
     }
   }
 }
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
 
 extension Server {
   /// The store, in a file that only its owner can read.
@@ -275,23 +239,19 @@ extension Server {
       if options.database == nil { path = try Folders().stateFile("agent-serve.sqlite") }
       let mask = umask(0o077)
       defer { umask(mask) }
-      return try ActionStore(path: path == ":memory:" ? path : StoreLock.take(path))
+      return try ActionStore(path: path == ":memory:" ? path : ActionStore.lock(path))
     } catch let error as Failure {
       diagnostics.fail(error.message, error.status)
     } catch {
       // Who has it locked leaves it again.
       let isBusy = (error as? DatabaseError)?.isBusy == true
-      diagnostics.fail("\(path): \(ErrorText.of(error))", isBusy ? .temporary : .failure)
+      diagnostics.fail("\(path): \(errorText(error))", isBusy ? .temporary : .failure)
     }
   }
 
   func makeFeed(_ store: ActionStore) async throws -> BusFeed? {
     guard let target = options.bus else { return nil }
-    do {
-      _ = try Settings(diagnostics: diagnostics).bus(target.bus)
-    } catch {
-      diagnostics.fail(error.message, error.status)
-    }
+    _ = orFail { () throws(Failure) in try Settings(diagnostics: diagnostics).bus(target.bus) }
     return try await BusFeed(target, store, diagnostics)
   }
 
@@ -305,14 +265,9 @@ extension Server {
   }
 
   /// The token that requests need: the option's file, or one of the usual places.
-  func accessToken() -> AccessToken? {
-    do throws(Failure) {
-      let secret = try Credentials(folders: Folders()).token(
-        option: options.tokenFile, profile: nil)
-      return secret.map { AccessToken($0.reveal()) }
-    } catch {
-      diagnostics.fail(error.message, error.status)
-    }
+  func accessToken() throws(Failure) -> AccessToken? {
+    try Credentials(folders: Folders()).token(option: options.tokenFile, profile: nil)
+      .map { AccessToken($0.reveal()) }
   }
 
   /// What requests may call this server. A token is something that no page of a
@@ -379,16 +334,12 @@ extension Server {
 
   func play(_ file: RecordFile, _ backend: ServedBackend) async {
     do {
-      let count = try await Playback(
-        speed: options.speed, log: backend.log, documents: backend.documents, memory: backend.memory
-      ).play(file)
+      let count = try await backend.play(file, speed: options.speed)
       announce(RecordText(.replayed).number("actions", count))
     } catch is CancellationError {
       return
-    } catch let error as Failure {
-      diagnostics.error(options.replay ?? "", error.reason)
     } catch {
-      diagnostics.error(options.replay ?? "", ErrorText.of(error))
+      diagnostics.error(options.replay ?? "", errorText(error))
     }
   }
 }

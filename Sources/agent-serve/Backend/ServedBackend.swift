@@ -55,39 +55,48 @@ struct ServedBackend: Sendable {
     do {
       return try await answer(head, bytes)
     } catch {
-      diagnostics.errorRarely(head.path, ErrorText.of(error))
-      return .error(ErrorText.of(error), status: 500)
+      diagnostics.errorRarely(head.path, errorText(error))
+      return .error(errorText(error), status: 500)
     }
   }
 
   private func answer(_ head: RequestHead, _ body: [UInt8]) async throws -> WholeAnswer {
     if head.method == "GET" || head.method == "HEAD" { return try await read(head) ?? .noSuchPath }
     guard let write = write(of: head) else { return .noSuchMethod }
-    switch write {
-    case .actions: return try await post(body, type: head["content-type"] ?? "")
-    case .join: return try await join(body, type: head["content-type"] ?? "")
-    case .document(let document): return try await put(document, body)
-    case .memory(let write):
-      return try await memory.answer(
-        write, body, type: head["content-type"] ?? "", log: log,
-        voice: documents.bytes(.voiceState))
-    }
+    do { return try await write(body) } catch let refusal as Refusal { return refusal.answer }
   }
 
-  private enum Write {
-    case actions
-    case join
-    case document(Document)
-    case memory(ServedMemory.Write)
-  }
-
-  private func write(of head: RequestHead) -> Write? {
+  /// What a request writes; nil for one that writes nothing.
+  private func write(of head: RequestHead) -> (([UInt8]) async throws -> WholeAnswer)? {
+    let type = head["content-type"] ?? ""
+    func object(_ body: [UInt8]) throws(Refusal) -> RequestObject { try .init(body, type: type) }
     switch (head.method, head.path) {
-    case ("POST", "/api/actions"): .actions
-    case ("POST", "/api/voice/join"): .join
-    case ("PUT", let path) where Document(path: path) != nil:
-      Document(path: path).map(Write.document)
-    default: ServedMemory.Write(head).map(Write.memory)
+    case ("POST", "/api/actions"): return { try await post($0, type: type) }
+    case ("POST", "/api/voice/join"): return { try await join(object($0)) }
+    case ("POST", "/api/memory/refresh"): return { try await memory.refresh(object($0)) }
+    case ("POST", "/api/memory/runtime-snapshot"):
+      return { try await memory.snapshot(object($0), voice: documents.bytes(.voiceState)) }
+    case ("POST", "/api/memory/facts"): return { try await memory.add($0, type: type) }
+    case ("PUT", let path):
+      if let document = Document(path: path) { return { try await put(document, $0) } }
+    default: break
+    }
+    if let fact = head.segment(after: "/api/memory/facts/", before: "") {
+      switch head.method {
+      case "PUT": return { try await memory.edit(fact, object($0)) }
+      case "DELETE": return { try await memory.delete(fact, object($0)) }
+      default: return nil
+      }
+    }
+    guard head.method == "DELETE",
+      let run = head.segment(after: "/api/memory/reflections/", before: "")
+    else { return nil }
+    return { body in
+      _ = try object(body)
+      if run.trimmingBlanks().isEmpty { throw Refusal(fact: "runId required") }
+      let ids = try await store.read { try Reflections.actions(of: run, $0) }
+      try await log.remove(ids)
+      return .json(RecordText().bool("ok", true).number("deleted", ids.count))
     }
   }
 
@@ -230,17 +239,7 @@ struct PostedActions {
 
   init(_ body: [UInt8], now: Timestamp) {
     var reader = RecordReader(now: now, isUnique: false)
-    body.withUnsafeBytes { bytes in
-      if ScanValidator.isValue(bytes) {
-        receive(bytes, line: 1, &reader)
-        return
-      }
-      var line = 0
-      for piece in bytes.split(separator: 10, omittingEmptySubsequences: false) {
-        line += 1
-        receive(UnsafeRawBufferPointer(rebasing: piece), line: line, &reader)
-      }
-    }
+    forEachRecord(of: body) { receive($0, line: $1, &reader) }
     if actions.isEmpty && faults.isEmpty && documents.isEmpty && facts.isEmpty
       && body.allSatisfy({ $0 <= 0x20 })
     {
@@ -269,17 +268,16 @@ struct PostedActions {
 
 extension ServedBackend {
   func put(_ document: Document, _ body: [UInt8]) async throws -> WholeAnswer {
-    switch document.accept(body) {
-    case .success(let bytes):
-      try await documents.put(document, bytes)
-      return .json(#"{"ok":true}"#)
-    case .failure(let fault):
+    let bytes: [UInt8]
+    do throws(Failure) { bytes = try document.accept(body) } catch {
       // The first of the two is what the dashboard says of such a body.
       let isJSON = body.withUnsafeBytes { ScanValidator.isValue($0) }
-      let error = isJSON ? "invalid_\(document.rawValue)" : "invalid_json_body"
+      let word = isJSON ? "invalid_\(document.rawValue)" : "invalid_json_body"
       return .json(
-        RecordText().bool("ok", false).string("error", error).string("reason", fault.reason),
+        RecordText().bool("ok", false).string("error", word).string("reason", error.reason),
         status: 400)
     }
+    try await documents.put(document, bytes)
+    return .json(#"{"ok":true}"#)
   }
 }

@@ -95,8 +95,7 @@ struct VoiceJoin: Equatable {
 }
 
 extension ServedBackend {
-  func join(_ body: [UInt8], type: String) async throws -> WholeAnswer {
-    guard let object = RequestObject(body, type: type) else { return .invalidJSON }
+  func join(_ object: RequestObject) async throws -> WholeAnswer {
     let state = documents.bytes(.voiceState)
     let outcome = state.withUnsafeBytes { bytes in
       VoiceJoin(

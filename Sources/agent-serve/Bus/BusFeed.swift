@@ -1,14 +1,6 @@
 import CLibc
 import Core
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
-
 /// Publishes the actions of a store to a bus, each once, whatever is killed meanwhile.
 ///
 /// A thread of its own feeds bus-put from the store, in the order of the ids, and keeps how far
@@ -28,16 +20,16 @@ final class BusFeed: Sendable {
   init(_ target: Target, _ store: ActionStore, _ diagnostics: Diagnostics) async throws {
     let (mark, isNew) = try await store.busMark(target.bus)
     var ends: [Int32] = [-1, -1]
-    guard clibc_pipe(&ends, 0) == 0 else { throw Failure("bus", systemReason(systemError)) }
     // Whoever wakes does not wait: a full pipe wakes as well.
-    _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+    guard clibc_pipe(&ends, 1) == 0 else { throw Failure("bus", systemReason(systemError)) }
     let wakeEnds = (read: ends[0], write: ends[1])
     self.wakeEnds = wakeEnds
     let (over, continuation) = AsyncStream.makeStream(of: Void.self)
     self.over = over
     loop = { [isStopping] in
-      let loop = BusFeedLoop(target, store, mark, isNew: isNew, wake: wakeEnds.read, diagnostics)
-      loop.run { isStopping.withLock { $0 } }
+      BusFeedLoop(target, store, mark, isNew: isNew, wake: wakeEnds.read, diagnostics) {
+        isStopping.withLock { $0 }
+      }.run()
       continuation.finish()
     }
   }

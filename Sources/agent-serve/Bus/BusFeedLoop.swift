@@ -7,12 +7,6 @@ import Records
 /// What was given to bus-put and not acknowledged when that ended may be on the bus or not, and
 /// the stream forgets the ids by which it would know: so the loop looks before it sends again.
 final class BusFeedLoop {
-  private enum Stage {
-    case resting(until: Double)
-    case looking(BusChild, BusLook)
-    case feeding(BusChild)
-  }
-
   private struct Given {
     let row: Int64
     /// Where the newest acknowledged one stood then: this one is behind it.
@@ -22,7 +16,7 @@ final class BusFeedLoop {
   private let target: BusFeed.Target
   private let store: ActionStore
   private let wake: Int32
-  private var stage = Stage.resting(until: 0)
+  private let isStopping: () -> Bool
   private var backoff = Backoff(base: 0.1, factor: 2, cap: 5, jitter: 0.3)
   private var mark: BusMark
   private var kept: BusMark
@@ -55,87 +49,74 @@ final class BusFeedLoop {
 
   init(
     _ target: BusFeed.Target, _ store: ActionStore, _ mark: BusMark, isNew: Bool, wake: Int32,
-    _ diagnostics: Diagnostics
+    _ diagnostics: Diagnostics, isStopping: @escaping () -> Bool
   ) {
     (self.target, self.store, self.mark, self.wake) = (target, store, mark, wake)
+    self.isStopping = isStopping
     words = BusWords(target, diagnostics)
     (kept, newest, cursor, isDoubtful) = (mark, mark.place, mark.row, !isNew)
     faults = FaultLog(diagnostics)
   }
 
-  func run(until isStopping: () -> Bool) {
-    while true {
-      let now = Clock.monotonic
-      if endsBy == nil, isStopping() { endsBy = now + Self.grace }
-      if let endsBy, now >= endsBy { break }
-      advance(now: now)
-      if endsBy != nil, case .resting = stage { break }
-      if now >= keepAt || unkept >= Self.mostUnkept && !isStuck { keep(now: now) }
-      fill(now: now)
-      wait(now: now)
+  func run() {
+    while endsBy == nil {
+      do throws(Failure) {
+        let isKnown = try isDoubtful && hasRows ? look() : true
+        if isKnown { try feed() }
+      } catch {
+        words.tell(error.message)
+      }
+      if !given.isEmpty || !there.isEmpty { isDoubtful = true }
+      (given, there, cursor, mayHaveMore) = ([], [], mark.row, true)
+      words.end()
+      let pause = Clock.monotonic + backoff.next(random: Double.random(in: 0..<1))
+      while endsBy == nil, Clock.monotonic < pause { wait(nil, until: pause) }
     }
-    switch stage {
-    case .looking(let child, _), .feeding(let child): child.kill()
-    case .resting: break
-    }
-    keep(now: Clock.monotonic)
+    keep()
     faults.finish()
   }
 
-  private func advance(now: Double) {
-    switch stage {
-    case .resting(let until):
-      if now >= until, endsBy == nil { begin(now: now) }
-    case .looking(let child, var look):
+  /// Finds out what is there. Returns whether that is known.
+  private func look() throws(Failure) -> Bool {
+    let child = try BusChild(lookWords)
+    var look = BusLook(mark)
+    while !child.hasEnded {
+      wait(child)
       while let line = child.line() { look.receive(line) }
-      stage = .looking(child, look)
       words.hear(child)
       if endsBy != nil {
         child.kill()
-        rest(now: now)
-      } else if child.hasEnded {
-        looked(look, child.status, now: now)
+        return false
       }
-    case .feeding(let child):
+    }
+    switch child.status {
+    case 0, 1:
+      there = look.ids
+      if !look.isWhole { words.tellLoss("the stream no longer holds what was sent last") }
+    case 77: words.tellLoss("it does not let us look what is there")
+    default: return false
+    }
+    return true
+  }
+
+  /// Publishes what is stored, until bus-put ends or we do.
+  private func feed() throws(Failure) {
+    var command = ["bus-put", "--bus=\(target.bus)", "--meta", "--confirm"]
+    if let agent = target.agent { command.append("--prefix=\(agent)") }
+    let child = try BusChild(command)
+    (line, isDoubtful, mayHaveMore) = (1, false, true)
+    while !child.hasEnded {
+      fill(child)
+      wait(child)
       while let line = child.line() {
-        guard took(line, now: now) else {
+        guard took(line) else {
           child.kill()
           break
         }
       }
       words.hear(child)
-      if child.hasEnded { rest(now: now) }
+      if let endsBy, Clock.monotonic >= endsBy { return child.kill() }
     }
-  }
-
-  private func rest(now: Double) {
-    if !given.isEmpty || !there.isEmpty { isDoubtful = true }
-    given = []
-    cursor = mark.row
-    there = []
-    mayHaveMore = true
-    words.end()
-    stage = .resting(until: now + backoff.next(random: Double.random(in: 0..<1)))
-  }
-
-  private func begin(now: Double) {
-    do throws(Failure) {
-      if isDoubtful, hasRows {
-        stage = .looking(try BusChild(lookWords), BusLook(mark))
-      } else {
-        try feed()
-      }
-    } catch {
-      words.tell(error.message)
-      rest(now: now)
-    }
-  }
-
-  private func feed() throws(Failure) {
-    var words = ["bus-put", "--bus=\(target.bus)", "--meta", "--confirm"]
-    if let agent = target.agent { words.append("--prefix=\(agent)") }
-    stage = .feeding(try BusChild(words))
-    (line, isDoubtful, mayHaveMore) = (1, false, true)
   }
 
   private var lookWords: [String] {
@@ -147,31 +128,10 @@ final class BusFeedLoop {
   }
 
   private var hasRows: Bool {
-    do {
-      return try !store.actionsNow(after: mark.row, limit: 1, bytes: 1).isEmpty
-    } catch {
-      return true
-    }
+    (try? store.actionsNow(after: mark.row, limit: 1, bytes: 1).isEmpty) != true
   }
 
-  private func looked(_ look: BusLook, _ status: Int32?, now: Double) {
-    switch status {
-    case 0, 1:
-      there = look.ids
-      if !look.isWhole { words.tellLoss("the stream no longer holds what was sent last") }
-    case 77: words.tellLoss("it does not let us look what is there")
-    default:
-      rest(now: now)
-      return
-    }
-    do throws(Failure) { try feed() } catch {
-      words.tell(error.message)
-      rest(now: now)
-    }
-  }
-
-  private func fill(now: Double) {
-    guard case .feeding(let child) = stage else { return }
+  private func fill(_ child: BusChild) {
     while mayHaveMore, given.count <= Self.window / 2, child.waiting < Self.enough,
       unkept < Self.mostUnkept
     {
@@ -179,9 +139,9 @@ final class BusFeedLoop {
         let rows = try store.actionsNow(
           after: cursor, limit: Self.window - given.count, bytes: Self.enough)
         mayHaveMore = !rows.isEmpty
-        for row in rows { give(row, to: child, now: now) }
+        for row in rows { give(row, to: child) }
       } catch {
-        words.tell("the store: \(ErrorText.of(error))")
+        words.tell("the store: \(errorText(error))")
         child.kill()
         return
       }
@@ -189,14 +149,14 @@ final class BusFeedLoop {
     if endsBy != nil, !mayHaveMore { child.finish() }
   }
 
-  private func give(_ stored: StoredAction, to child: BusChild, now: Double) {
+  private func give(_ stored: StoredAction, to child: BusChild) {
     cursor = stored.id
     var event = Array("{\"event\":\"action_event\",\"id\":\"\(stored.id)\",\"data\":".utf8)
     ActionEncoder.appendLive(stored, to: &event)
     event.append(UInt8(ascii: "}"))
     let id = mark.id(of: stored.id, event, agent: target.agent)
     if there.remove(id) != nil || there.remove(mark.oldID(of: stored.id)) != nil {
-      if given.isEmpty { advanceMark(to: stored.id, now: now) }
+      if given.isEmpty { advanceMark(to: stored.id) }
       return
     }
     child.give(RecordText(.busMessage).string("id", id).json("data", bytes: event).line)
@@ -205,7 +165,7 @@ final class BusFeedLoop {
 
   /// Takes what bus-put says of the oldest row that it was given. Returns false for what it cannot
   /// say.
-  private func took(_ receipt: [UInt8], now: Double) -> Bool {
+  private func took(_ receipt: [UInt8]) -> Bool {
     guard let value = receipt.withUnsafeBytes({ try? JSONValue.parse($0) }),
       value["line"]?.integer == Int64(line), !given.isEmpty
     else { return false }
@@ -220,18 +180,18 @@ final class BusFeedLoop {
       faults.event("action \(row)", "not published: \(value["reason"]?.string ?? "no reason")")
     }
     // The rows between were there.
-    advanceMark(to: given.isEmpty ? cursor : row, now: now)
+    advanceMark(to: given.isEmpty ? cursor : row)
     return true
   }
 
-  private func advanceMark(to row: Int64, now: Double) {
+  private func advanceMark(to row: Int64) {
     mark.row = row
     mark.place = given.first.map(\.behind) ?? newest
     unkept += 1
-    if keepAt == .infinity { keepAt = now + Self.interval }
+    if keepAt == .infinity { keepAt = Clock.monotonic + Self.interval }
   }
 
-  private func keep(now: Double) {
+  private func keep() {
     guard mark != kept else {
       (keepAt, unkept) = (.infinity, 0)
       return
@@ -240,19 +200,18 @@ final class BusFeedLoop {
       try store.keep(mark, target.bus)
       (kept, keepAt, unkept, isStuck) = (mark, .infinity, 0, false)
     } catch {
-      if !isStuck { words.tell("the store: \(ErrorText.of(error))") }
-      (keepAt, isStuck) = (now + 1, true)
+      if !isStuck { words.tell("the store: \(errorText(error))") }
+      (keepAt, isStuck) = (Clock.monotonic + 1, true)
     }
   }
 
-  private func wait(now: Double) {
-    var until = min(keepAt, endsBy ?? .infinity, now + 60)
+  /// Waits for a child, for news, or for a time.
+  private func wait(_ child: BusChild?, until time: Double = .infinity) {
+    let now = Clock.monotonic
+    if endsBy == nil, isStopping() { endsBy = now + Self.grace }
+    if now >= keepAt || unkept >= Self.mostUnkept && !isStuck { keep() }
+    var until = min(time, keepAt, endsBy ?? .infinity, now + 60)
     var entries = [pollfd(fd: wake, events: Int16(POLLIN), revents: 0)]
-    var child: BusChild?
-    switch stage {
-    case .resting(let time): until = min(until, time)
-    case .looking(let one, _), .feeding(let one): child = one
-    }
     entries += child?.entries ?? []
     // Its output is over, and it ends in a moment.
     if let child, child.entries[1].fd < 0 { until = min(until, now + 0.02) }

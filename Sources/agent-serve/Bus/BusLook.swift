@@ -18,19 +18,9 @@ struct BusLook {
   mutating func receive(_ line: [UInt8]) {
     var (stream, sequence, id): (String?, Int64?, String?)
     line.withUnsafeBytes { bytes in
-      do throws(ScanFault) {
-        var members = try ScanMembers(bytes)
-        while try members.next() {
-          switch members.key.unescaped {
-          case "stream": stream = members.value.string
-          case "seq": sequence = members.value.string.flatMap { Int64($0) }
-          case "id": id = members.value.string
-          default: break
-          }
-        }
-      } catch {
-        // A line of ours is whole, or nothing.
-      }
+      let members = ScanObject(bytes) ?? ScanObject()
+      (stream, id) = (members["stream"].string, members["id"].string)
+      sequence = members["seq"].string.flatMap { Int64($0) }
     }
     if isFirst, let place { isWhole = stream == place.stream && sequence == place.sequence }
     isFirst = false

@@ -25,12 +25,7 @@ actor Embedder {
     (bell, ring) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  private struct Pending: Sendable {
-    let id: Int64
-    let revision: Int64
-    let guild: String
-    let text: String
-  }
+  private typealias Pending = (id: Int64, revision: Int64, guild: String, text: String)
 
   nonisolated func wake() { ring.yield() }
 
@@ -57,7 +52,7 @@ actor Embedder {
   }
 
   func run() async {
-    do { try await load() } catch { diagnostics.error("embeddings", ErrorText.of(error)) }
+    do { try await load() } catch { diagnostics.error("embeddings", errorText(error)) }
     ring.yield()
     var delay = 0.5
     for await _ in bell {
@@ -68,7 +63,7 @@ actor Embedder {
           delay = 0.5
           break
         } catch {
-          let reason = (error as? Failure)?.reason ?? ErrorText.of(error)
+          let reason = (error as? Failure)?.reason ?? errorText(error)
           if delay == 0.5 { diagnostics.error("embeddings", "\(reason); searching by words") }
           try? await Poller.sleep(for: .seconds(delay))
           delay = min(delay * 2, 60)
@@ -131,9 +126,7 @@ actor Embedder {
     ).map { row in
       let evidence: String? = row[4]
       let text: String = row[3]
-      return Pending(
-        id: row[0], revision: row[1], guild: row[2] ?? "",
-        text: evidence.map { "\(text)\n\($0)" } ?? text)
+      return (row[0], row[1], row[2] ?? "", evidence.map { "\(text)\n\($0)" } ?? text)
     }
   }
 
@@ -168,7 +161,7 @@ actor Embedder {
         }
       }
     } catch {
-      throw Failure(ErrorText.of(error), mayPass: true)
+      throw Failure(errorText(error), mayPass: true)
     }
     if isNew { wake() }
   }

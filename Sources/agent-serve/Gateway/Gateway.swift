@@ -1,17 +1,6 @@
 import Core
 import Records
 
-struct GatewaySettings: Sendable {
-  let command: String?
-  let asksForReplies: Bool
-  /// Whether each new device needs one, also on this machine.
-  let asksForDevices: Bool
-  /// What clients must show, nil for a server that is open to its machine.
-  let token: AccessToken?
-  /// How many bytes may wait for a client.
-  let backlogLimit: Int
-}
-
 /// The gateway (Agent/OpenClaw/CONTRACT.md): who is connected, what is said, what waits
 /// for somebody to decide. It knows one agent, whose replies a command makes.
 actor Gateway {
@@ -34,7 +23,9 @@ actor Gateway {
   static let tickInterval = Duration.seconds(15)
 
   let store: ActionStore
-  let settings: GatewaySettings
+  let options: ServeOptions
+  /// What clients must show, nil for a server that is open to its machine.
+  let token: AccessToken?
   let diagnostics: Diagnostics
   let started = Timestamp.now()
   var clients: [Int: Client] = [:]
@@ -58,9 +49,10 @@ actor Gateway {
   private(set) var isStopping = false
 
   init(
-    _ store: ActionStore, _ settings: GatewaySettings, diagnostics: Diagnostics
+    _ store: ActionStore, _ options: ServeOptions, token: AccessToken?, diagnostics: Diagnostics
   ) async throws {
-    (self.store, self.settings, self.diagnostics) = (store, settings, diagnostics)
+    (self.store, self.options, self.token) = (store, options, token)
+    self.diagnostics = diagnostics
     devices = Dictionary(
       try await store.pairedDevices().map { ($0.id, $0) }, uniquingKeysWith: { $1 })
   }
@@ -70,7 +62,7 @@ actor Gateway {
   func greet(_ peer: Peer) {
     peers[peer.number] = peer
     let challenge: JSONNode = ["nonce": .text(peer.nonce), "ts": .number(peer.greeted)]
-    peer.send(GatewayFrame.event("connect.challenge", challenge.bytes, sequence: nil))
+    peer.send(Peer.event("connect.challenge", challenge.bytes, sequence: nil))
     if isStopping { peer.close(CloseCode.restart, "service restart") }
   }
 
@@ -95,15 +87,15 @@ actor Gateway {
       // The client may have gone meanwhile.
       clients[peer.number] = client
       peer.isOpen = true
-      peer.send(GatewayFrame.answer(id, hello(client)))
+      peer.answer(id, hello(client))
       diagnostics.note(
         "gateway: \(Visible.line(client.connect.clientID)) connected from \(peer.address)")
     } catch let fault as GatewayFault {
-      peer.send(GatewayFrame.refusal(id, fault))
+      peer.refuse(id, fault)
       peer.close(fault.closeCode, fault.message)
     } catch {
-      diagnostics.errorRarely("gateway", ErrorText.of(error))
-      peer.send(GatewayFrame.refusal(id, .unavailable("internal error")))
+      diagnostics.errorRarely("gateway", errorText(error))
+      peer.refuse(id, .unavailable("internal error"))
       peer.close(CloseCode.later, "internal error")
     }
   }
@@ -132,10 +124,10 @@ actor Gateway {
       try method.check(request.params)
       try await answer(request, client)
     } catch let fault as GatewayFault {
-      peer.send(GatewayFrame.refusal(id, fault))
+      peer.refuse(id, fault)
     } catch {
-      diagnostics.errorRarely("gateway", ErrorText.of(error))
-      peer.send(GatewayFrame.refusal(id, .unavailable(ErrorText.of(error))))
+      diagnostics.errorRarely("gateway", errorText(error))
+      peer.refuse(id, .unavailable(errorText(error)))
     }
   }
 
@@ -149,7 +141,7 @@ actor Gateway {
       guard let bytes = payload(client) else { continue }
       clients[number]?.sequence += 1
       let count = client.version >= 4 ? client.sequence + 1 : sequence
-      client.peer.send(GatewayFrame.event(event, bytes, sequence: count))
+      client.peer.send(Peer.event(event, bytes, sequence: count))
     }
   }
 
@@ -160,7 +152,7 @@ actor Gateway {
 
   /// Sends an event to some clients alone; it is not part of the count.
   func tell(_ event: String, _ payload: JSONNode, to choice: (Client) -> Bool) {
-    let frame = GatewayFrame.event(event, payload.bytes, sequence: nil)
+    let frame = Peer.event(event, payload.bytes, sequence: nil)
     for client in clients.values where choice(client) { client.peer.send(frame) }
   }
 
@@ -194,7 +186,7 @@ actor Gateway {
 
 extension Gateway {
   func answer(_ request: GatewayRequest, _ client: Client) async throws {
-    let params = Params(request.params)
+    let reply = Self.reply(to: request, client)
     let payload: JSONNode
     switch request.method {
     case "health": payload = try await wholeHealth()
@@ -206,63 +198,56 @@ extension Gateway {
     case "agents.list": payload = agents
     case "models.list": payload = ["models": models]
     case "cron.list": payload = ["jobs": [], "total": 0, "offset": 0, "hasMore": false]
-    case "chat.send": return try await send(params, request, client)
-    case "chat.abort": payload = try await abort(params)
-    case "chat.history": payload = try await history(params)
-    case "agent": return try await runAgent(params, request, client)
-    case "agent.wait": return try wait(params, request, client)
-    case "sessions.list": payload = try await sessions(params)
+    case "chat.send": return try await send(request, client, reply)
+    case "chat.abort": payload = try await abort(request)
+    case "chat.history": payload = try await history(request)
+    case "agent": return try await runAgent(request, client, reply)
+    case "agent.wait": return try wait(request, client, reply)
+    case "sessions.list": payload = try await sessions(request)
     case "sessions.subscribe", "sessions.unsubscribe":
       let follows = request.method == "sessions.subscribe"
       clients[client.peer.number]?.followsSessions = follows
       payload = ["subscribed": .bool(follows)]
     case "sessions.messages.subscribe":
-      payload = try follow(try SessionKey(params.text("key")), client)
+      payload = try follow(try SessionKey(request.text("key")), client)
     case "sessions.messages.unsubscribe":
-      let key = try SessionKey(params.text("key"))
+      let key = try SessionKey(request.text("key"))
       clients[client.peer.number]?.followed.remove(key)
       payload = ["subscribed": false, "key": .text(key.text)]
     case "exec.approval.list": payload = .list(approvals.pending.map(\.node))
     case "exec.approval.get":
-      guard let approval = approvals.find(params.text("id")), approval.isPending else {
+      guard let approval = approvals.find(request.text("id")), approval.isPending else {
         throw GatewayFault.noApproval(protocol: client.version)
       }
       payload = approval.node
     case "plugin.approval.list", "openclaw.approval.list": payload = .list([])
     case "approval.get", "approval.resolve":
-      let isFirst = approvals.find(params.text("id"))?.isPending == true
-      if request.method == "approval.resolve", isFirst { _ = try resolve(params, client) }
-      guard let approval = approvals.find(params.text("id")) else {
+      let isFirst = approvals.find(request.text("id"))?.isPending == true
+      if request.method == "approval.resolve", isFirst { _ = try resolve(request, client) }
+      guard let approval = approvals.find(request.text("id")) else {
         throw GatewayFault.noApproval(protocol: client.version)
       }
       payload = [
         "applied": request.method == "approval.get" ? .absent : .bool(isFirst),
         "approval": approval.fate,
       ]
-    case "exec.approval.resolve": payload = try resolve(params, client)
-    case "exec.approval.request": return try ask(params, request, client)
-    case "exec.approval.waitDecision": return try waitForDecision(params, request, client)
+    case "exec.approval.resolve": payload = try resolve(request, client)
+    case "exec.approval.request": return try ask(request, client, reply)
+    case "exec.approval.waitDecision": return try waitForDecision(request, client, reply)
     case "device.pair.list": payload = pairedDevices
     case "device.pair.approve", "device.pair.reject":
       payload = try await decidePairing(
-        params.text("requestId"), approves: request.method == "device.pair.approve")
+        request.text("requestId"), approves: request.method == "device.pair.approve")
     default: throw GatewayFault.invalid("unknown method: \(request.method.prefix(80))")
     }
-    client.peer.send(GatewayFrame.answer(request.id, payload))
+    reply(payload)
   }
 
-  struct Params {
-    private let value: JSONValue?
+  typealias Reply = @Sendable (JSONNode) -> Void
 
-    init(_ value: JSONValue?) { self.value = value }
-
-    subscript(_ name: String) -> JSONValue? { value?[name] }
-
-    func text(_ name: String) -> String { value?[name]?.string ?? "" }
-
-    func number(_ name: String) -> Int? { value?[name]?.integer.map { Int($0) } }
-
-    func isTrue(_ name: String) -> Bool { value?[name]?.bool ?? false }
+  /// Answers a request. It is not kept for that: its message may be long.
+  private static func reply(to request: GatewayRequest, _ client: Client) -> Reply {
+    { [peer = client.peer, id = request.id] in peer.answer(id, $0) }
   }
 
   // MARK: - What there is
@@ -271,7 +256,7 @@ extension Gateway {
     [
       "ok": true, "ts": .time(.now()), "uptimeMs": .number(uptime),
       "defaultAgentId": .text(SessionKey.agent), "agents": [["agentId": .text(SessionKey.agent)]],
-      "replyCommand": .bool(settings.command != nil),
+      "replyCommand": .bool(options.replyCommand != nil),
     ]
   }
 
@@ -311,7 +296,8 @@ extension Gateway {
           "connId": .text("c-\(client.peer.number)"), "deviceId": .text(client.connect.device?.id),
           "host": .text(client.name), "version": .text(client.connect.clientVersion),
           "platform": .text(client.connect.platform), "mode": .text(client.connect.mode),
-          "roles": ["operator"], "scopes": .texts(scopeNames(client)), "ts": .time(client.since),
+          "roles": ["operator"], "scopes": .texts(Scope.names(client.scopes)),
+          "ts": .time(client.since),
         ]
       })
   }
@@ -330,7 +316,7 @@ extension Gateway {
   }
 
   private var models: JSONNode {
-    settings.command == nil
+    options.replyCommand == nil
       ? [] : [["id": "reply-command", "name": "reply command", "provider": "agent-serve"]]
   }
 
@@ -340,12 +326,7 @@ extension Gateway {
       "pending": .list(pairings.pending(now: now).map(\.node)),
       "paired": .list(
         devices.values.sorted { ($0.approvedAt, $0.id) < ($1.approvedAt, $1.id) }.map { device in
-          [
-            "deviceId": .text(device.id), "publicKey": .text(device.publicKey),
-            "displayName": .text(device.name), "platform": .text(device.platform),
-            "clientId": .text(device.client), "role": "operator",
-            "scopes": .texts(device.scopeNames), "approvedAtMs": .number(device.approvedAt),
-          ]
+          device.node.adding(["approvedAtMs": .number(device.approvedAt)])
         }),
     ]
   }
@@ -369,10 +350,10 @@ extension Gateway {
   private static let requestLimit = 256 * 1024
 
   /// `exec.approval.resolve`: the first answer wins.
-  func resolve(_ params: Params, _ client: Client) throws -> JSONNode {
-    let id = params.text("id")
+  func resolve(_ request: GatewayRequest, _ client: Client) throws -> JSONNode {
+    let id = request.text("id")
     guard let approval = approvals.find(id),
-      let decision = ApprovalDecision(rawValue: params.text("decision"))
+      let decision = ApprovalDecision(rawValue: request.text("decision"))
     else { throw GatewayFault.noApproval(protocol: client.version) }
     // Who says the same again, perhaps because the answer was lost, is right.
     if approval.decision == decision { return ["ok": true] }
@@ -380,7 +361,7 @@ extension Gateway {
     guard approval.allowed.contains(decision) else {
       throw GatewayFault.invalid("\(decision.rawValue) is not allowed for this approval")
     }
-    _ = approvals.settle(id, decision, by: client.name)
+    approvals.settle(id, decision, by: client.name)
     broadcast(
       "exec.approval.resolved", scope: .approvals,
       [
@@ -392,7 +373,7 @@ extension Gateway {
 
   /// `exec.approval.request`: answers with the decision; before that, where two answers
   /// are wanted, that it waits.
-  func ask(_ params: Params, _ request: GatewayRequest, _ client: Client) throws {
+  func ask(_ request: GatewayRequest, _ client: Client, _ reply: @escaping Reply) throws {
     guard let given = request.params, given["command"] != nil || given["commandArgv"] != nil else {
       throw GatewayFault.invalid("invalid exec.approval.request params: no command")
     }
@@ -400,39 +381,28 @@ extension Gateway {
     let members = given.members.filter { !own.contains($0.name) }
     let object = JSONNode.object(members.map { ($0.name, .value($0.value)) })
     let allowed = given["allowedDecisions"]?.elements.compactMap(\.string)
-    let id = params.text("id")
+    let id = request.text("id")
     let approval = try approve(
-      object, id: id.isEmpty ? nil : id, lifetime: params.number("timeoutMs"),
+      object, id: id.isEmpty ? nil : id, lifetime: request.number("timeoutMs"),
       allowed: allowed?.compactMap(ApprovalDecision.init(rawValue:)), asker: client.peer.number)
-    let (peer, name) = (client.peer, request.id)
-    let known: JSONNode = [
-      "id": .text(approval.id), "createdAtMs": .time(approval.created),
-      "expiresAtMs": .time(approval.expires),
-    ]
-    if params.isTrue("twoPhase") {
-      peer.send(GatewayFrame.answer(name, known.adding(["status": "accepted"])))
-    }
-    approvals.wait(approval.id, peer.number) { decision in
-      let payload = known.adding(["decision": decision.map { .text($0.rawValue) } ?? .null])
-      peer.send(GatewayFrame.answer(name, payload))
+    if request.isTrue("twoPhase") { reply(approval.head.adding(["status": "accepted"])) }
+    wait(for: approval, client, reply)
+  }
+
+  private func wait(for approval: Approval, _ client: Client, _ reply: @escaping Reply) {
+    // The approval itself would bring along all who waited before.
+    approvals.wait(approval.id, client.peer.number) { [head = approval.head] decision in
+      reply(head.adding(["decision": decision.map { .text($0.rawValue) } ?? .null]))
     }
   }
 
-  func waitForDecision(_ params: Params, _ request: GatewayRequest, _ client: Client) throws {
-    guard let approval = approvals.find(params.text("id")) else {
+  func waitForDecision(_ request: GatewayRequest, _ client: Client, _ reply: @escaping Reply) throws
+  {
+    guard let approval = approvals.find(request.text("id")) else {
       throw GatewayFault.noApproval(protocol: client.version)
     }
     if approval.isCrowded { throw GatewayFault.invalid("too many wait for this approval") }
-    // The approval itself would bring along all who waited before.
-    let (peer, name, id) = (client.peer, request.id, approval.id)
-    let (created, expires) = (approval.created, approval.expires)
-    approvals.wait(id, peer.number) { decision in
-      let payload: JSONNode = [
-        "id": .text(id), "decision": decision.map { .text($0.rawValue) } ?? .null,
-        "createdAtMs": .time(created), "expiresAtMs": .time(expires),
-      ]
-      peer.send(GatewayFrame.answer(name, payload))
-    }
+    wait(for: approval, client, reply)
   }
 
   /// Asks whether a reply may be made. Returns why it may not; nil when it may.
@@ -466,8 +436,6 @@ extension Gateway {
     }
   }
 
-  func cancelApproval(_ id: String) { _ = approvals.settle(id, nil) }
-
   /// Shows an approval to those who can decide; without any of them it is over at once.
   private func approve(
     _ object: JSONNode, id: String?, lifetime: Int?, allowed: [ApprovalDecision]?, asker: Int?
@@ -491,13 +459,13 @@ extension Gateway {
         && !client.connect.caps.isDisjoint(with: Self.showing)
     }
     guard isSeen else {
-      _ = approvals.settle(approval.id, nil)
+      approvals.settle(approval.id, nil)
       return approval
     }
     broadcast("exec.approval.requested", scope: .approvals, approval.node)
     let timer = Task {
       try await Poller.sleep(for: .milliseconds(milliseconds))
-      _ = approvals.settle(approval.id, nil)
+      approvals.settle(approval.id, nil)
     }
     approvals.expire(approval.id, by: timer)
     return approval
@@ -513,84 +481,72 @@ extension Gateway {
   static let replySeconds = 600
 
   /// `chat.send`: begins a run and says so; a key that is known already begins none.
-  func send(_ params: Params, _ request: GatewayRequest, _ client: Client) async throws {
-    let key = params.text("idempotencyKey")
-    let session = try SessionKey(params.text("sessionKey"))
+  func send(_ request: GatewayRequest, _ client: Client, _ reply: @escaping Reply) async throws {
+    let key = request.text("idempotencyKey")
+    let session = try SessionKey(request.text("sessionKey"))
     if let known = runs[key] {
-      return try client.peer.send(GatewayFrame.answer(request.id, known.result()))
+      return reply(try known.result())
     }
-    if Self.stopWords.contains(params.text("message").trimmingBlanks().lowercased()) {
+    if Self.stopWords.contains(request.text("message").trimmingBlanks().lowercased()) {
       let ids = await abort(session)
-      let payload: JSONNode = [
-        "ok": true, "aborted": .bool(!ids.isEmpty), "runIds": .texts(ids),
-      ]
-      return client.peer.send(GatewayFrame.answer(request.id, payload))
+      return reply(["ok": true, "aborted": .bool(!ids.isEmpty), "runIds": .texts(ids)])
     }
-    if params.text("queueMode") == "interrupt" { _ = await abort(session) }
-    let seconds = params.number("timeoutMs").map { Double($0) / 1000 }
+    if request.text("queueMode") == "interrupt" { _ = await abort(session) }
+    let seconds = request.number("timeoutMs").map { Double($0) / 1000 }
     let run = try await begin(
-      key, session, params.text("message"), seconds: seconds, client.peer.number)
-    client.peer.send(
-      GatewayFrame.answer(request.id, ["runId": .text(run.id), "status": "started"]))
+      key, session, request.text("message"), seconds: seconds, client.peer.number)
+    reply(["runId": .text(run.id), "status": "started"])
     startRuns()
   }
 
   /// `agent`: the same with two answers, the second one at the end.
-  func runAgent(_ params: Params, _ request: GatewayRequest, _ client: Client) async throws {
-    let agent = params.text("agentId")
+  func runAgent(_ request: GatewayRequest, _ client: Client, _ reply: @escaping Reply) async throws
+  {
+    let agent = request.text("agentId")
     if !agent.isEmpty { try SessionKey.check(agent: agent) }
-    let given = params.text("sessionKey")
+    let given = request.text("sessionKey")
     let session = try given.isEmpty ? SessionKey.main : SessionKey(given)
-    let key = params.text("idempotencyKey")
+    let key = request.text("idempotencyKey")
     let run: Run
     if let known = runs[key] {
       if known.isCrowded { throw GatewayFault.invalid("too many wait for this run") }
       run = known
     } else {
       run = try await begin(
-        key, session, params.text("message"),
-        seconds: params.number("timeout").map(Double.init), client.peer.number)
+        key, session, request.text("message"),
+        seconds: request.number("timeout").map(Double.init), client.peer.number)
     }
-    let accepted: JSONNode = [
-      "runId": .text(key), "status": "accepted", "acceptedAt": .time(.now()),
-    ]
-    // Not the request, whose message may be long.
-    let (peer, name) = (client.peer, request.id)
-    peer.send(GatewayFrame.answer(name, accepted))
+    reply(["runId": .text(key), "status": "accepted", "acceptedAt": .time(.now())])
+    let (peer, id) = (client.peer, request.id)
     atEnd(of: run, peer.number) { run in
-      do throws(GatewayFault) {
-        peer.send(GatewayFrame.answer(name, try run.result()))
-      } catch {
-        peer.send(GatewayFrame.refusal(name, error, payload: run.ending))
+      do throws(GatewayFault) { reply(try run.result()) } catch {
+        peer.refuse(id, error, payload: run.ending)
       }
     }
     startRuns()
   }
 
   /// `agent.wait`: answers when a run has ended, or when the time is over.
-  func wait(_ params: Params, _ request: GatewayRequest, _ client: Client) throws {
-    guard let run = runs[params.text("runId")] else {
+  func wait(_ request: GatewayRequest, _ client: Client, _ reply: @escaping Reply) throws {
+    guard let run = runs[request.text("runId")] else {
       throw GatewayFault(code: "AGENT_RESULT_NOT_FOUND", message: "unknown run")
     }
     if run.isCrowded { throw GatewayFault.invalid("too many wait for this run") }
-    let (peer, name) = (client.peer, request.id)
-    let number = atEnd(of: run, peer.number) { run in
-      peer.send(GatewayFrame.answer(name, run.ending))
-    }
+    let number = atEnd(of: run, client.peer.number) { reply($0.ending) }
     guard run.outcome == nil else { return }
-    let limit = min(params.number("timeoutMs") ?? 30_000, 3_600_000)
+    let limit = min(request.number("timeoutMs") ?? 30_000, 3_600_000)
     run.timers[number] = Task { [id = run.id] in
       try await Poller.sleep(for: .milliseconds(limit))
       guard let run = runs[id], run.waiters.removeValue(forKey: number) != nil else { return }
       run.timers[number] = nil
-      peer.send(GatewayFrame.answer(name, ["runId": .text(id), "status": "timeout"]))
+      reply(["runId": .text(id), "status": "timeout"])
     }
   }
 
   /// `chat.abort`: ends one run of a conversation, or all.
-  func abort(_ params: Params) async throws -> JSONNode {
-    let session = try SessionKey(params.text("sessionKey"))
-    let key = params.text("runId")
+  func abort(_ request: GatewayRequest) async throws -> JSONNode {
+    let session = try SessionKey(request.text("sessionKey"))
+    let key = request.text("runId")
     var ids: [String] = []
     if key.isEmpty {
       ids = await abort(session)
@@ -615,7 +571,7 @@ extension Gateway {
   func begin(
     _ key: String, _ session: SessionKey, _ message: String, seconds: Double?, _ client: Int?
   ) async throws -> Run {
-    guard settings.command != nil else {
+    guard options.replyCommand != nil else {
       throw GatewayFault.unavailable("no reply command is set (see agent-serve --reply-command)")
     }
     try checkIsOpen()
@@ -684,12 +640,12 @@ extension Gateway {
   private static let showing: Set = ["approvals", "exec-approvals", "plugin-approvals"]
 
   /// `chat.history`: what was said, and the run that is under way.
-  func history(_ params: Params) async throws -> JSONNode {
-    let session = try SessionKey(params.text("sessionKey"))
-    let offset = params.number("offset") ?? 0
+  func history(_ request: GatewayRequest) async throws -> JSONNode {
+    let session = try SessionKey(request.text("sessionKey"))
+    let offset = request.number("offset") ?? 0
     let page = try await store.chat(
-      session.text, offset: offset, limit: params.number("limit") ?? 200)
-    let limit = params.number("maxChars")
+      session.text, offset: offset, limit: request.number("limit") ?? 200)
+    let limit = request.number("maxChars")
     let running = (activeRuns + waitingRuns).filter { $0.session == session && $0.outcome == nil }
     return [
       "sessionKey": .text(session.text), "sessionId": .text(page.sessionID),
@@ -714,10 +670,10 @@ extension Gateway {
   }
 
   /// `sessions.list`.
-  func sessions(_ params: Params) async throws -> JSONNode {
+  func sessions(_ request: GatewayRequest) async throws -> JSONNode {
     let now = Timestamp.now().milliseconds
-    let since = params.number("activeMinutes").map { now - min($0, 100_000_000) * 60_000 } ?? 0
-    let rows = try await store.chatSessions(limit: params.number("limit") ?? 100, since: since)
+    let since = request.number("activeMinutes").map { now - min($0, 100_000_000) * 60_000 } ?? 0
+    let rows = try await store.chatSessions(limit: request.number("limit") ?? 100, since: since)
     let busy = Set((activeRuns + waitingRuns).filter { $0.outcome == nil }.map(\.session.text))
     return [
       "ts": .number(now), "count": .number(rows.count),
@@ -726,9 +682,9 @@ extension Gateway {
           [
             "key": .text(row.key), "sessionId": .text(row.id), "kind": "direct",
             "updatedAt": .number(row.updated), "hasActiveRun": .bool(busy.contains(row.key)),
-            "derivedTitle": params.isTrue("includeDerivedTitles")
+            "derivedTitle": request.isTrue("includeDerivedTitles")
               ? .text(row.first.map(Self.title)) : .absent,
-            "lastMessagePreview": params.isTrue("includeLastMessage") ? .text(row.last) : .absent,
+            "lastMessagePreview": request.isTrue("includeLastMessage") ? .text(row.last) : .absent,
           ]
         }),
     ]
@@ -775,8 +731,8 @@ extension Gateway {
   func admit(_ peer: Peer, _ connect: ConnectRequest) async throws -> Client {
     let now = Timestamp.now()
     let admission = Admission(
-      nonce: peer.nonce, greeted: peer.greeted, now: now.milliseconds, token: settings.token,
-      isLocal: peer.isLocal, asksForDevices: settings.asksForDevices)
+      nonce: peer.nonce, greeted: peer.greeted, now: now.milliseconds, token: token,
+      isLocal: peer.isLocal, asksForDevices: options.asksForDevices)
     let version = try admission.protocolVersion(connect)
     guard connect.role == "operator" else {
       throw GatewayFault.invalid("role \(connect.role): this gateway has no nodes")
@@ -793,19 +749,16 @@ extension Gateway {
     }
     let key: DeviceKey?
     let known: PairedDevice?
-    let proof: Admission.Proof
     do throws(GatewayFault) {
       key = try admission.device(connect)
       known = key.flatMap { devices[$0.deviceID] }
-      proof = try admission.proof(connect, known: known?.token)
+      try admission.checkProof(connect, known: known?.token)
     } catch {
       failures.note(name, now: now.milliseconds)
       throw error
     }
-    if proof == .device, let known, !isPart(connect.knownScopes, of: known.scopes) {
-      // The device may have more; its token does not.
-      try await pair(wanted(connect, key, known, now), "scope-upgrade", peer)
-    } else if let key, known.map({ !isPart(connect.knownScopes, of: $0.scopes) }) ?? true {
+    // What shows a device's token may ask for more than the device has.
+    if let key, known.map({ !isPart(connect.knownScopes, of: $0.scopes) }) ?? true {
       try await pair(
         wanted(connect, key, known, now), known == nil ? "not-paired" : "scope-upgrade", peer)
     }
@@ -830,12 +783,12 @@ extension Gateway {
         ],
       ],
       "auth": [
-        "role": "operator", "scopes": .texts(scopeNames(client)),
+        "role": "operator", "scopes": .texts(Scope.names(client.scopes)),
         "deviceToken": .text(device?.token), "issuedAtMs": .number(device?.approvedAt),
       ],
       "policy": [
         "maxPayload": .number(Self.messageLimit),
-        "maxBufferedBytes": .number(settings.backlogLimit),
+        "maxBufferedBytes": .number(options.backlog),
         "tickIntervalMs": .number(Int(Self.tickInterval.components.seconds) * 1000),
       ],
     ]
@@ -844,19 +797,15 @@ extension Gateway {
   /// Milliseconds since the start.
   var uptime: Int { Timestamp.now().milliseconds - started.milliseconds }
 
-  func scopeNames(_ client: Client) -> [String] {
-    Scope.allCases.filter(client.scopes.contains).map(\.rawValue)
-  }
-
   private func isPart(_ wanted: Set<Scope>, of allowed: Set<Scope>) -> Bool {
     wanted.allSatisfy { $0.isReached(by: allowed) }
   }
 
   private func wanted(
-    _ connect: ConnectRequest, _ key: DeviceKey?, _ known: PairedDevice?, _ now: Timestamp
+    _ connect: ConnectRequest, _ key: DeviceKey, _ known: PairedDevice?, _ now: Timestamp
   ) -> PairedDevice {
     PairedDevice(
-      id: connect.device?.id ?? "", publicKey: Base64.url(key?.raw ?? []),
+      id: connect.device?.id ?? "", publicKey: Base64.url(key.raw),
       client: connect.clientID, platform: connect.platform, name: connect.displayName,
       scopes: connect.knownScopes.union(known?.scopes ?? []),
       token: known?.token ?? Base64.random(bytes: 32), approvedAt: now.milliseconds)
@@ -868,7 +817,7 @@ extension Gateway {
     guard devices.count < ActionStore.deviceLimit || devices[device.id] != nil else {
       throw GatewayFault.unavailable("too many devices are paired")
     }
-    if peer.isLocal && !settings.asksForDevices {
+    if peer.isLocal && !options.asksForDevices {
       devices[device.id] = device
       try await store.put(device)
       return
@@ -1000,7 +949,7 @@ extension Gateway {
     promptedPairing = request.id
     let device = request.device
     let name = device.name.map { " \u{201c}\(Visible.line($0))\u{201d}" } ?? ""
-    let scopes = device.scopeNames.joined(separator: ", ")
+    let scopes = Scope.names(device.scopes).joined(separator: ", ")
     diagnostics.say(
       "device \(device.id.prefix(12))\(name) (\(Visible.line(device.client)), "
         + "\(Visible.line(device.platform))) from \(request.address) wants \(scopes); "
@@ -1020,7 +969,7 @@ extension Gateway {
       let result = request == nil ? "gone" : word == "y" ? "approved" : "rejected"
       diagnostics.say("request \(id): \(result)")
     } catch {
-      diagnostics.errorRarely("the store", ErrorText.of(error))
+      diagnostics.errorRarely("the store", errorText(error))
     }
     promptedPairing = nil
     promptForPairing()
@@ -1070,7 +1019,7 @@ extension Gateway {
 
   func abort(_ run: Run, reason: String) async {
     run.process?.stop()
-    if let id = run.approval { cancelApproval(id) }
+    if let id = run.approval { approvals.settle(id, nil) }
     waitingRuns.removeAll { $0 === run }
     await end(run, .aborted, reason: reason)
   }
@@ -1080,11 +1029,11 @@ extension Gateway {
       activeRuns.removeAll { $0 === run }
       startRuns()
     }
-    guard run.outcome == nil, let command = settings.command else { return }
+    guard run.outcome == nil, let command = options.replyCommand else { return }
     let now = Timestamp.now()
     run.started = now
     emit(run, "lifecycle", ["phase": "start", "startedAt": .time(now)])
-    if settings.asksForReplies {
+    if options.asksForReplies {
       // Before anybody is asked: who talks sees what the reply waits for.
       emitCall(run, "start", ["name": "exec", "args": ["command": .text(command)]])
       let refusal = await askForReply(run, command)
@@ -1111,7 +1060,7 @@ extension Gateway {
       case .notes(let lines): if run.outcome == nil { receive(lines, of: run) }
       case .ended(let ending):
         if let reason = ending.complaint { diagnostics.errorRarely("reply command", reason) }
-        if settings.asksForReplies {
+        if options.asksForReplies {
           emitCall(
             run, "result",
             ["isError": .bool(ending.outcome != .reply), "meta": .text(ending.complaint)])
@@ -1135,7 +1084,7 @@ extension Gateway {
     let text = run.text.text
     if !text.isEmpty && (outcome == .reply || outcome == .aborted) {
       do { run.kept = try await keep("assistant", text, run.session) } catch {
-        diagnostics.errorRarely("the store", ErrorText.of(error))
+        diagnostics.errorRarely("the store", errorText(error))
       }
     }
     let ended = JSONNode.number(run.ended?.milliseconds)

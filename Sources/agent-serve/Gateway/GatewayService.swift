@@ -102,8 +102,8 @@ extension GatewayService {
         return .whole(
           refusal(fault.message, isLater ? 503 : 400, isLater ? "api_error" : nil))
       } catch {
-        diagnostics.errorRarely(head.path, ErrorText.of(error))
-        return .whole(refusal(ErrorText.of(error), 500, "api_error"))
+        diagnostics.errorRarely(head.path, errorText(error))
+        return .whole(refusal(errorText(error), 500, "api_error"))
       }
     case ("GET", _), ("HEAD", _): return .whole(.noSuchPath)
     default: return .whole(.noSuchMethod)

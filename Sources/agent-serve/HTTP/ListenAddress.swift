@@ -1,14 +1,6 @@
 import CLibc
 import Core
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
-
 struct ListenAddress: Equatable, Sendable {
   /// Dotted, or IPv6 without brackets.
   let host: String

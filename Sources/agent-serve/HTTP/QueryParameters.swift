@@ -29,7 +29,7 @@ struct QueryParameters: Equatable {
     return now.before(hours: hours).rfc3339
   }
 
-  func number(_ name: String) -> Double? { self[name].flatMap(JavaScriptNumber.parse) }
+  func number(_ name: String) -> Double? { self[name].flatMap(Double.init(javaScript:)) }
 
   /// A number rounded down and clamped; the default for junk.
   func integer(_ name: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
@@ -65,15 +65,18 @@ struct QueryParameters: Equatable {
 struct RequestObject {
   private let json: [UInt8]
 
-  /// Nil for JSON that is none.
-  init?(_ body: [UInt8], type: String) {
+  init(_ body: [UInt8], type: String) throws(Refusal) {
     let type = type.lowercased()
     if type.holds("application/json") {
-      let body = body.withUnsafeBytes { UTF8Text.isValid($0) ? body : UTF8Text.repaired($0) }
-      guard body.isEmpty || body.withUnsafeBytes(ScanValidator.isValue) else { return nil }
+      let body = UTF8Text.repaired(body)
+      guard body.isEmpty || body.withUnsafeBytes(ScanValidator.isValue) else {
+        throw Refusal(.invalidJSON)
+      }
       json = body
     } else if type.holds("application/x-www-form-urlencoded") {
-      json = Array(QueryParameters(String(decoding: body, as: UTF8.self)).json.utf8)
+      let members = QueryParameters(String(decoding: body, as: UTF8.self)).pairs
+        .map { "\(JSONText.quoted($0.name)):\(JSONText.quoted($0.value))" }
+      json = Array("{\(members.joined(separator: ","))}".utf8)
     } else {
       json = []
     }
@@ -83,21 +86,8 @@ struct RequestObject {
   func members<Result, Failure: Error>(
     _ body: (ScanObject) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // withUnsafeBytes forgets the type of the error.
-    let result: Swift.Result<Result, Failure> = json.withUnsafeBytes { bytes in
-      do throws(Failure) {
-        return .success(try body(ScanObject(bytes) ?? ScanObject()))
-      } catch {
-        return .failure(error)
-      }
+    try json.withUnsafeBufferPointer { bytes throws(Failure) in
+      try body(ScanObject(UnsafeRawBufferPointer(bytes)) ?? ScanObject())
     }
-    return try result.get()
-  }
-}
-
-extension QueryParameters {
-  var json: String {
-    let members = pairs.map { "\(JSONText.quoted($0.name)):\(JSONText.quoted($0.value))" }
-    return "{\(members.joined(separator: ","))}"
   }
 }

@@ -28,7 +28,7 @@ final class RequestHead: Sendable {
     let value: String
 
     init(_ line: UnsafeRawBufferPointer) throws(Refusal) {
-      guard let colon = line.firstIndex(of: 0x3a), Token.isToken(line[..<colon]) else {
+      guard let colon = line.firstIndex(of: 0x3a), isToken(line[..<colon]) else {
         throw .malformed
       }
       name = String(unsafeUninitializedCapacity: colon) { room in
@@ -145,6 +145,9 @@ struct Refusal: Error, Equatable {
 
   init(_ answer: WholeAnswer) { self.answer = answer }
 
+  /// For what is no request of its kind.
+  init(bad reason: String) { answer = .error(reason, status: 400) }
+
   /// It is not an HTTP/1 request.
   static let malformed = Refusal(.error("bad_request", status: 400))
   /// Its head is longer than anybody's.
@@ -202,7 +205,7 @@ struct RequestTarget: Equatable, Sendable {
     self.authority = authority
     let parts = rest.split(separator: 0x3f, maxSplits: 1, omittingEmptySubsequences: false)
     let path = parts.first ?? []
-    self.path = path.isEmpty ? "/" : PathDecoding.decode(path)
+    self.path = path.isEmpty ? "/" : Self.decode(path)
     query = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : ""
   }
 
@@ -211,15 +214,13 @@ struct RequestTarget: Equatable, Sendable {
       given == byte || (given | 0x20 == byte && byte &- 0x61 < 26)
     }
   }
-}
 
-/// The percent-encoding of paths as JavaScript's `decodeURI` undoes it: what
-/// could end a segment or begin a query stays as it was written, and so does
-/// what is not UTF-8.
-enum PathDecoding {
   private static let kept = Set("%;/?:@&=+$,#".utf8)
 
-  static func decode(_ bytes: ArraySlice<UInt8>) -> String {
+  /// The percent-encoding of paths as JavaScript's `decodeURI` undoes it: what
+  /// could end a segment or begin a query stays as it was written, and so does
+  /// what is not UTF-8.
+  private static func decode(_ bytes: ArraySlice<UInt8>) -> String {
     guard bytes.contains(0x25) else { return String(decoding: bytes, as: UTF8.self) }
     var path: [UInt8] = []
     var at = bytes.startIndex
@@ -246,17 +247,8 @@ enum PathDecoding {
   }
 
   private static func escaped(_ bytes: ArraySlice<UInt8>) -> UInt8? {
-    guard bytes.count >= 3, bytes.first == 0x25,
-      let high = digit(bytes[bytes.startIndex + 1]), let low = digit(bytes[bytes.startIndex + 2])
-    else { return nil }
-    return high << 4 | low
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x41...0x46, 0x61...0x66: (byte | 0x20) - 0x61 + 10
-    default: nil
-    }
+    let digits = bytes.prefix(3).dropFirst()
+      .compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+    return bytes.first == 0x25 && digits.count == 2 ? UInt8(digits[0] << 4 | digits[1]) : nil
   }
 }

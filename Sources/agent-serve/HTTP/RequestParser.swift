@@ -141,16 +141,12 @@ struct RequestParser {
     var size: UInt64 = 0
     var digits = 0
     for byte in line {
-      let digit: UInt8
-      switch byte {
-      case 0x30...0x39: digit = byte - 0x30
-      case 0x41...0x46, 0x61...0x66: digit = (byte | 0x20) - 0x61 + 10
       // What an extension says is not looked at.
-      case 0x3b where digits > 0: return (Int(clamping: size), digits)
-      default: throw .malformed
+      if byte == 0x3b { break }
+      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, digits < 16 else {
+        throw .malformed
       }
       digits += 1
-      if digits > 16 { throw .malformed }
       size = size << 4 | UInt64(digit)
     }
     if digits == 0 { throw .malformed }
@@ -172,7 +168,7 @@ struct RequestLine: Equatable, Sendable {
     else { throw .malformed }
     let (name, target) = (text[..<first], text[(first + 1)..<last])
     let version = text[(last + 1)...]
-    guard Token.isToken(name), !target.isEmpty, version.count == 8,
+    guard isToken(name), !target.isEmpty, version.count == 8,
       version.starts(with: "HTTP/".utf8), version[last + 6] &- 0x30 < 10, version[last + 7] == 0x2e,
       version[last + 8] &- 0x30 < 10
     else { throw .malformed }
@@ -186,16 +182,14 @@ struct RequestLine: Equatable, Sendable {
 }
 
 /// The words of methods and of fields' names (RFC 9110, section 5.6.2).
-enum Token {
-  static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
-    !bytes.isEmpty
-      && bytes.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-        // ! # $ % & ' * + - . ^ _ ` | ~
-        case 0x21, 0x23...0x27, 0x2a, 0x2b, 0x2d, 0x2e, 0x5e...0x60, 0x7c, 0x7e: true
-        default: false
-        }
+func isToken(_ bytes: some Collection<UInt8>) -> Bool {
+  !bytes.isEmpty
+    && bytes.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+      // ! # $ % & ' * + - . ^ _ ` | ~
+      case 0x21, 0x23...0x27, 0x2a, 0x2b, 0x2d, 0x2e, 0x5e...0x60, 0x7c, 0x7e: true
+      default: false
       }
-  }
+    }
 }

@@ -59,7 +59,7 @@ struct WholeAnswer: Sendable, Equatable {
     bytes.reserveCapacity(256 + (isHead ? 0 : body.count))
     bytes += Self.statusLine(status).utf8
     bytes += "Date: ".utf8
-    bytes += HTTPDate.text(now).utf8
+    bytes += now.sharedDate.utf8
     // An answer without content has neither (RFC 9110, section 8.6), and of a stream nobody
     // knows the length.
     if status != 204 {
@@ -97,18 +97,17 @@ struct WholeAnswer: Sendable, Equatable {
   ]
 }
 
-enum HTTPDate {
-  private static let last = Guarded((seconds: Int64.min, text: ""))
+extension Timestamp {
+  private static let lastDate = Guarded((seconds: Int64.min, text: ""))
 
-  static func text(_ now: Timestamp) -> String {
-    last.withLock { last in
-      if last.seconds != now.seconds { last = (now.seconds, now.httpDate) }
+  /// `httpDate`, made once in a second.
+  var sharedDate: String {
+    Self.lastDate.withLock { last in
+      if last.seconds != seconds { last = (seconds, httpDate) }
       return last.text
     }
   }
-}
 
-extension Timestamp {
   /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7); never in the words of
   /// a locale.
   var httpDate: String {

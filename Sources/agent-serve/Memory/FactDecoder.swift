@@ -77,20 +77,9 @@ struct PostedFacts {
   private(set) var isUnreadable = true
 
   init(_ body: [UInt8], now: Timestamp) {
-    let body = body.withUnsafeBytes { UTF8Text.isValid($0) ? body : UTF8Text.repaired($0) }
     let decoder = FactDecoder(now: now)
-    body.withUnsafeBytes { bytes in
-      if ScanValidator.isValue(bytes) {
-        receive(bytes, line: 1, decoder)
-        return
-      }
-      var line = 0
-      for piece in bytes.split(separator: 10, omittingEmptySubsequences: false) {
-        line += 1
-        let piece = UnsafeRawBufferPointer(rebasing: piece)
-        if piece.allSatisfy({ $0 <= 0x20 }) { continue }
-        receive(piece, line: line, decoder)
-      }
+    forEachRecord(of: UTF8Text.repaired(body)) { bytes, line in
+      if !bytes.allSatisfy({ $0 <= 0x20 }) { receive(bytes, line: line, decoder) }
     }
     if facts.isEmpty && faults.isEmpty { faults.append((1, "no fact in the body")) }
   }

@@ -36,7 +36,7 @@ struct FactEdit: Sendable, Equatable {
   /// `Number(text)` where that is a whole number above 0.
   static func id(_ text: String) throws(Refusal) -> Int64 {
     let exact = Int64(text.trimmingBlanks())
-    guard let number = JavaScriptNumber.parse(text), let id = exact ?? Int64(exactly: number),
+    guard let number = Double(javaScript: text), let id = exact ?? Int64(exactly: number),
       id > 0
     else { throw Refusal(fact: "valid factId required") }
     return id

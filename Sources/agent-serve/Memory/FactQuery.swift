@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#else
-  import Musl
-#endif
+import CLibc
 
 /// A text as FTS5 is asked for it.
 ///

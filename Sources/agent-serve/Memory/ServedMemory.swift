@@ -35,83 +35,42 @@ struct ServedMemory: Sendable {
 }
 
 extension ServedMemory {
-  enum Write: Equatable {
-    case refresh
-    case snapshot
-    case add
-    case edit(String)
-    case delete(String)
-    case deleteRun(String)
-
-    init?(_ head: RequestHead) {
-      let fact = head.segment(after: "/api/memory/facts/", before: "")
-      switch (head.method, head.path) {
-      case ("POST", "/api/memory/refresh"): self = .refresh
-      case ("POST", "/api/memory/runtime-snapshot"): self = .snapshot
-      case ("POST", "/api/memory/facts"): self = .add
-      case ("PUT", _):
-        guard let fact else { return nil }
-        self = .edit(fact)
-      case ("DELETE", _):
-        if let fact {
-          self = .delete(fact)
-        } else if let run = head.segment(after: "/api/memory/reflections/", before: "") {
-          self = .deleteRun(run)
-        } else {
-          return nil
-        }
-      default: return nil
-      }
-    }
+  func refresh(_ object: RequestObject) async throws -> WholeAnswer {
+    let guild = object.members { $0.text("guildId") }
+    return .json(try await store.read { try FactMarkdown.json(guild, isRefresh: true, $0) })
   }
 
-  func answer(
-    _ write: Write, _ body: [UInt8], type: String, log: ActionLog, voice: [UInt8]
-  ) async throws -> WholeAnswer {
-    if write == .add { return try await add(body, type: type) }
-    guard let object = RequestObject(body, type: type) else { return .invalidJSON }
-    do {
-      switch write {
-      case .add: return .noSuchMethod
-      case .refresh:
-        let guild = object.members { $0.text("guildId") }
-        return .json(try await store.read { try FactMarkdown.json(guild, isRefresh: true, $0) })
-      case .snapshot:
-        let snapshot = try object.members { try RuntimeSnapshot($0) }
-        return .json(
-          try await store.read { db in
-            try voice.withUnsafeBytes { state in
-              try snapshot.json(voice: LoadedMemory(state, guild: snapshot.guild), db)
-            }
-          })
-      case .edit(let id):
-        let edit = try object.members { try FactEdit(id: id, $0) }
-        let fact = try await store.write {
-          try FactTable.edit(edit, now: Timestamp.now().rfc3339, $0)
+  func snapshot(_ object: RequestObject, voice: [UInt8]) async throws -> WholeAnswer {
+    let snapshot = try object.members { members throws(Refusal) in try RuntimeSnapshot(members) }
+    return .json(
+      try await store.read { db in
+        try voice.withUnsafeBytes { state in
+          try snapshot.json(voice: LoadedMemory(state, guild: snapshot.guild), db)
         }
-        embedder?.forget(fact.id)
-        embedder?.wake()
-        return .json(RecordText().bool("ok", true).object("fact", fact.editable))
-      case .delete(let text):
-        let guild = try object.members { try FactEdit.guild($0) }
-        let id = try FactEdit.id(text)
-        try await store.write {
-          try FactTable.delete(id, guild: guild, now: Timestamp.now().rfc3339, $0)
-        }
-        embedder?.forget(id)
-        return .json(#"{"ok":true,"deleted":1}"#)
-      case .deleteRun(let run):
-        if run.trimmingBlanks().isEmpty { throw Refusal(fact: "runId required") }
-        let ids = try await store.read { try Reflections.actions(of: run, $0) }
-        try await log.remove(ids)
-        return .json(RecordText().bool("ok", true).number("deleted", ids.count))
-      }
-    } catch let refusal as Refusal {
-      return refusal.answer
-    }
+      })
   }
 
-  private func add(_ body: [UInt8], type: String) async throws -> WholeAnswer {
+  func edit(_ id: String, _ object: RequestObject) async throws -> WholeAnswer {
+    let edit = try object.members { members throws(Refusal) in try FactEdit(id: id, members) }
+    let fact = try await store.write {
+      try FactTable.edit(edit, now: Timestamp.now().rfc3339, $0)
+    }
+    embedder?.forget(fact.id)
+    embedder?.wake()
+    return .json(RecordText().bool("ok", true).object("fact", fact.editable))
+  }
+
+  func delete(_ text: String, _ object: RequestObject) async throws -> WholeAnswer {
+    let guild = try object.members { members throws(Refusal) in try FactEdit.guild(members) }
+    let id = try FactEdit.id(text)
+    try await store.write {
+      try FactTable.delete(id, guild: guild, now: Timestamp.now().rfc3339, $0)
+    }
+    embedder?.forget(id)
+    return .json(#"{"ok":true,"deleted":1}"#)
+  }
+
+  func add(_ body: [UInt8], type: String) async throws -> WholeAnswer {
     var parsed = PostedFacts(body, now: .now())
     let facts = parsed.facts
     let ids = try await store(facts.map(\.fact))

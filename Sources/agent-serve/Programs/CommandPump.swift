@@ -43,13 +43,13 @@ struct CommandPump {
       pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
     ]
     guard poll(&entries, nfds_t(entries.count), 200) > 0 else { return false }
-    if entries[0].revents != 0 { send() }
+    if entries[0].revents != 0 { child.feed(&input) }
     if entries[1].revents != 0 {
-      isOutputOpen = read(child.output) { output += $0 }
+      isOutputOpen = ChildProcess.read(child.output, into: &output)
       count += output.count
     }
     if entries[2].revents != 0 {
-      isErrorOpen = read(child.error) { errors += $0 }
+      isErrorOpen = ChildProcess.read(child.error, into: &errors)
       errors = errors.suffix(Self.complaintLimit)
     }
     if entries[3].revents != 0 { readNotes() }
@@ -71,22 +71,8 @@ struct CommandPump {
   }
 
   private mutating func readNotes() {
-    areNotesOpen = read(child.notes) { notes += noteLines.add($0) }
-  }
-
-  private mutating func send() {
-    let sent = input.withUnsafeBytes { write(child.input, $0.baseAddress, min($0.count, 65536)) }
-    if sent < 0 && (systemError == EAGAIN || systemError == EINTR) { return }
-    // A program that does not read all of it is as good as any.
-    input = sent < 0 ? [] : input.dropFirst(sent)
-    if input.isEmpty { child.closeInput() }
-  }
-
-  /// Whether there may be more.
-  private func read(_ descriptor: Int32, _ receive: ([UInt8]) -> Void) -> Bool {
-    var block = [UInt8](repeating: 0, count: Self.piece)
-    let count = CLibc.read(descriptor, &block, block.count)
-    if count > 0 { receive(Array(block[..<count])) }
-    return count > 0 || (count < 0 && (systemError == EAGAIN || systemError == EINTR))
+    var bytes: [UInt8] = []
+    areNotesOpen = ChildProcess.read(child.notes, into: &bytes)
+    notes += noteLines.add(bytes)
   }
 }

@@ -2,10 +2,7 @@ import Core
 
 /// Runs commands of one kind, a few at a time; the others wait, as long as they are few.
 actor CommandQueue {
-  struct Result: Sendable {
-    let output: [UInt8]
-    let ending: CommandProcess.Ending
-  }
+  typealias Result = (output: [UInt8], ending: CommandProcess.Ending)
 
   private let limit: Int
   private let waitLimit: Int
@@ -40,7 +37,7 @@ actor CommandQueue {
       case .output(let bytes): output += bytes
       case .notes: break
       case .ended(.stopped): return nil
-      case .ended(let ending): return Result(output: output, ending: ending)
+      case .ended(let ending): return (output, ending)
       }
     }
     return nil

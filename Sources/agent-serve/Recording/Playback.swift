@@ -1,14 +1,8 @@
 import Core
 
-/// Plays a recording into the log as if its actions happened now.
-struct Playback: Sendable {
-  /// How many times faster than it was recorded; 0 for as fast as possible.
-  let speed: Double
-  let log: ActionLog
-  let documents: Documents
-  let memory: ServedMemory
-
-  /// Plays a file to its end.
+extension ServedBackend {
+  /// Plays a recording into the log as if its actions happened now, so many times faster than it
+  /// was recorded; 0 for as fast as possible.
   ///
   /// The time between two records is that between their `received_at`, or
   /// between the actions' own times where a record has none. Each action gets the
@@ -16,7 +10,7 @@ struct Playback: Sendable {
   /// record's. The rows of a snapshot tell what was before the recording and are
   /// not played, except for those that a later snapshot or backfill has and no
   /// event told.
-  func play(_ file: RecordFile) async throws -> Int {
+  func play(_ file: RecordFile, speed: Double) async throws -> Int {
     var pace = ReplayPace(speed: speed)
     var count = 0
     var hasEvents = false

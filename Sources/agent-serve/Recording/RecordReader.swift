@@ -39,25 +39,16 @@ struct RecordReader {
     if line.allSatisfy({ $0 == 0x20 || (9...13).contains($0) }) { return [] }
     if UTF8Text.isValid(line) { return try items(of: line) }
     // A bad byte costs no more than itself.
-    let repaired = UTF8Text.repaired(line)
-    var result: Result<[Item], Failure> = .success([])
-    repaired.withUnsafeBytes { bytes in
-      do throws(Failure) {
-        result = .success(try items(of: bytes))
-      } catch {
-        result = .failure(error)
-      }
+    return try UTF8Text.repaired(line).withUnsafeBufferPointer { bytes throws(Failure) in
+      try items(of: UnsafeRawBufferPointer(bytes))
     }
-    return try result.get()
   }
 
   private mutating func items(of line: UnsafeRawBufferPointer) throws(Failure) -> [Item] {
-    do throws(ScanFault) { try ScanValidator.validate(line) } catch {
-      throw Failure(error.reason)
-    }
+    try scanned { () throws(ScanFault) in try ScanValidator.validate(line) }
     if line.first(where: { $0 > 0x20 }) != UInt8(ascii: "[") { return try record(line) }
     var items: [Item] = []
-    for (index, element) in try elements(of: line).enumerated() {
+    for (index, element) in (ScanObject.elements(line) ?? []).enumerated() {
       do throws(Failure) { items += try record(element.bytes) } catch {
         throw Failure("element \(index + 1): \(error.reason)")
       }
@@ -67,15 +58,10 @@ struct RecordReader {
 
   private mutating func record(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> [Item] {
     var record = RecordScan()
-    let shape: RecordShape
-    let receivedAt: Timestamp?
-    do throws(ScanFault) {
-      shape = try record.read(bytes)
-      let received = try ScanMembers.value(of: "received_at", in: bytes)
-      receivedAt = received.string.flatMap { Timestamp(rfc3339: $0) }
-    } catch {
-      throw Failure(error.reason)
+    let (shape, received) = try scanned { () throws(ScanFault) in
+      (try record.read(bytes), try ScanMembers.value(of: "received_at", in: bytes))
     }
+    let receivedAt = received.string.flatMap { Timestamp(rfc3339: $0) }
     switch shape {
     case .own, .event, .stats, .voiceState:
       if let fact = try Self.fact(bytes, decoder.now) {
@@ -93,8 +79,8 @@ struct RecordReader {
     case .list:
       var items: [Item] = []
       // Rows stand newest first.
-      for row in try elements(of: record.rows.bytes).reversed() {
-        let fields = try Self.fields(row.bytes)
+      for row in (ScanObject.elements(record.rows.bytes) ?? []).reversed() {
+        let fields = try scanned { () throws(ScanFault) in try ActionFields(row.bytes) }
         let action = try decoder.decode(row.bytes, fields)
         if isNew(fields, .row, record.profile) {
           items.append(Item(content: .action(action), receivedAt: receivedAt, isListed: true))
@@ -134,9 +120,8 @@ struct RecordReader {
     } else {
       return nil
     }
-    switch document.accept(Array(body)) {
-    case .success(let bytes): return (document, bytes)
-    case .failure(let fault): throw Failure("\(document.rawValue): \(fault.reason)")
+    do throws(Failure) { return (document, try document.accept(Array(body))) } catch {
+      throw Failure("\(document.rawValue): \(error.reason)")
     }
   }
 
@@ -144,21 +129,6 @@ struct RecordReader {
     _ fields: ActionFields, _ source: ActionWindow.Source, _ profile: ScanValue
   ) -> Bool {
     window?.isNew(fields, source, profile: profile, scratch) ?? true
-  }
-
-  private func elements(of list: UnsafeRawBufferPointer) throws(Failure) -> [ScanValue] {
-    do throws(ScanFault) {
-      var values: [ScanValue] = []
-      var elements = try ScanElements(list)
-      while try elements.next() { values.append(elements.value) }
-      return values
-    } catch {
-      throw Failure(error.reason)
-    }
-  }
-
-  private static func fields(_ row: UnsafeRawBufferPointer) throws(Failure) -> ActionFields {
-    do throws(ScanFault) { return try ActionFields(row) } catch { throw Failure(error.reason) }
   }
 }
 

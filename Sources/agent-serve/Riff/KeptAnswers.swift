@@ -6,14 +6,8 @@ actor KeptAnswers<Answer: Sendable> {
   private let most = 100
   private let mostBytes: Int
 
-  private struct Entry {
-    let key: String
-    let answer: Answer
-    let end: ContinuousClock.Instant
-  }
-
   /// The oldest first.
-  private var entries: [Entry] = []
+  private var entries: [(key: String, answer: Answer, end: ContinuousClock.Instant)] = []
   private var underWay: [String: Task<Answer, Never>] = [:]
   private let size: @Sendable (Answer) -> Int?
 
@@ -35,7 +29,7 @@ actor KeptAnswers<Answer: Sendable> {
     let answer = await task.value
     underWay[key] = nil
     if keeps, size(answer) != nil {
-      entries.append(Entry(key: key, answer: answer, end: .now + time))
+      entries.append((key, answer, .now + time))
       while entries.count > most || bytes > mostBytes { entries.removeFirst() }
     }
     return answer

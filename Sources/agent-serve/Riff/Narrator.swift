@@ -1,12 +1,6 @@
 import Core
 
 struct Narrator: Sendable {
-  enum Outcome: Sendable {
-    case audio([UInt8])
-    case failed(String)
-    case busy
-  }
-
   /// How long a text may take, seconds.
   private static let seconds = 60.0
   /// The most of sound, bytes.
@@ -18,8 +12,8 @@ struct Narrator: Sendable {
   private let queue = CommandQueue(limit: 1, waitLimit: 8)
   private let isOver = Guarded(false)
   /// A text that is read to two is made into sound once.
-  private let spoken = KeptAnswers<Outcome>(bytes: 32 << 20) { outcome in
-    if case .audio(let sound) = outcome { sound.count } else { nil }
+  private let spoken = KeptAnswers<CommandMade<[UInt8]>>(bytes: 32 << 20) { made in
+    if case .done(let sound) = made { sound.count } else { nil }
   }
 
   init(_ command: String, transcripts: String) {
@@ -40,7 +34,7 @@ struct Narrator: Sendable {
     return nil
   }
 
-  func say(_ prose: String) async -> Outcome {
+  func say(_ prose: String) async -> CommandMade<[UInt8]> {
     await spoken.answer(prose) {
       let result = try? await queue.run {
         CommandProcess(
@@ -48,7 +42,7 @@ struct Narrator: Sendable {
       }
       guard let result else { return .busy }
       if let reason = result.ending.complaint { return .failed(reason) }
-      return result.output.isEmpty ? .failed("no sound") : .audio(result.output)
+      return result.output.isEmpty ? .failed("no sound") : .done(result.output)
     }
   }
 

@@ -8,12 +8,7 @@ enum RiffEndpoint: String, CaseIterable, Sendable {
   case narrate = "/riff/narrate-poll"
   case health = "/riff/health"
 
-  var method: String {
-    switch self {
-    case .transcribe, .audio, .message: "POST"
-    case .conversation, .sessions, .narrate, .health: "GET"
-    }
-  }
+  var method: String { limit == 0 ? "GET" : "POST" }
 
   /// The longest body, bytes.
   var limit: Int {

@@ -6,16 +6,16 @@ struct RiffMessage: Equatable, Sendable {
   /// Never blank.
   let text: String
 
-  init(_ body: [UInt8]) throws(Failure) {
+  init(_ body: [UInt8]) throws(Refusal) {
     guard let object = try? body.withUnsafeBytes({ try JSONValue.parse($0) }), object.isObject
-    else { throw Failure("not a JSON object") }
+    else { throw Refusal(bad: "not a JSON object") }
     conversation = try Conversation(object["conversation_id"]?.string)
     guard let text = object["text"]?.string, !text.trimmingBlanks().isEmpty else {
-      throw Failure("no text")
+      throw Refusal(bad: "no text")
     }
     self.text = text
     if let device = object["device_id"], !device.isNull, device.string == nil {
-      throw Failure("device_id is not a string")
+      throw Refusal(bad: "device_id is not a string")
     }
   }
 
@@ -25,26 +25,20 @@ struct RiffMessage: Equatable, Sendable {
 
     let id: String
 
-    init(_ id: String?) throws(Failure) {
-      guard let id, (1...Self.longest).contains(id.utf8.count), id.utf8.allSatisfy(Self.isPart)
-      else { throw Failure("bad conversation_id") }
+    init(_ id: String?) throws(Refusal) {
+      guard let id, isPlainWord(id, atMost: Self.longest) else {
+        throw Refusal(bad: "bad conversation_id")
+      }
       self.id = id
     }
 
     init?(key: String) {
-      guard key.hasPrefix(Self.keyStart) else { return nil }
-      do throws(Failure) { try self.init(String(key.dropFirst(Self.keyStart.count))) } catch {
-        return nil
-      }
+      guard key.hasPrefix(Self.keyStart),
+        let own = try? Self(String(key.dropFirst(Self.keyStart.count)))
+      else { return nil }
+      self = own
     }
 
     var key: String { Self.keyStart + id }
-
-    private static func isPart(_ byte: UInt8) -> Bool {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
-      default: false
-      }
-    }
   }
 }

@@ -3,23 +3,25 @@ import Records
 
 /// The endpoints of a voice server, under `/riff/` (Agent/Riff/CONTRACT.md).
 struct RiffService: Sendable {
+  private static let unsigned = WholeAnswer.error("unauthorized", status: 401)
+  private static let emptyClip = WholeAnswer.error("empty clip", status: 400)
+  private static let noReplies = WholeAnswer.error("no reply command", status: 503)
   /// How much of clips is kept at a time, bytes: sixteen of the largest ones.
   private static let clipLimit = 16 * RiffEndpoint.audio.limit
   private static let listenerLimit = 32
 
   let secret: RiffSecret
-  let parts: RiffParts
+  let store: ActionStore
+  let transcriber: Transcriber?
+  let gateway: Gateway?
+  let narrator: Narrator?
   let diagnostics: Diagnostics
-  let heard = KeptAnswers<Transcriber.Outcome> { outcome in
-    if case .text(let text) = outcome { text.utf8.count } else { nil }
+  private let heard = KeptAnswers<CommandMade<String>> { made in
+    if case .done(let text) = made { text.utf8.count } else { nil }
   }
-  let kept = KeptAnswers<WholeAnswer> { $0.status == 200 ? $0.body.count : nil }
-  let listeners = Tickets(limit: listenerLimit)
+  private let kept = KeptAnswers<WholeAnswer> { $0.status == 200 ? $0.body.count : nil }
+  private let listeners = Tickets(limit: listenerLimit)
   private let clips = ByteBudget(limit: clipLimit)
-
-  init(_ secret: RiffSecret, _ parts: RiffParts, diagnostics: Diagnostics) {
-    (self.secret, self.parts, self.diagnostics) = (secret, parts, diagnostics)
-  }
 
   static func isAsked(_ head: RequestHead) -> Bool { head.path.utf8.starts(with: "/riff/".utf8) }
 
@@ -36,19 +38,22 @@ struct RiffService: Sendable {
 
   /// The answer that is certain before the body has come: to who signs nothing.
   func refusal(of head: RequestHead) -> WholeAnswer? {
-    RiffSecret.isSignature(head["x-riff-secret"]) ? nil : .unsigned
+    RiffSecret.isSignature(head["x-riff-secret"]) ? nil : Self.unsigned
   }
 
   func answer(_ head: RequestHead, _ body: RequestBody) async -> WholeAnswer {
     let endpoint = endpoint(head)
     guard let signature = head["x-riff-secret"], RiffSecret.isSignature(signature) else {
-      return .unsigned
+      return Self.unsigned
     }
     // What was not kept cannot be compared with its signature.
     guard case .whole(let bytes) = body else {
-      return endpoint == .message ? .longMessage : .tooLarge
+      // The contract knows no other word for a message that is too long.
+      let limit = RiffEndpoint.message.limit
+      return endpoint == .message
+        ? .error("larger than \(limit) bytes", status: 400) : .tooLarge
     }
-    guard secret.signs(bytes, as: signature) else { return .unsigned }
+    guard secret.signs(bytes, as: signature) else { return Self.unsigned }
     do {
       let query = QueryParameters(head.query)
       switch endpoint {
@@ -61,15 +66,17 @@ struct RiffService: Sendable {
       case .health: return health
       case nil: return .noSuchMethod
       }
+    } catch let refusal as Refusal {
+      return refusal.answer
     } catch {
-      diagnostics.errorRarely(head.path, ErrorText.of(error))
-      return .error(ErrorText.of(error), status: 500)
+      diagnostics.errorRarely(head.path, errorText(error))
+      return .error(errorText(error), status: 500)
     }
   }
 
   func stop() async {
-    async let clips: Void? = parts.transcriber?.stop()
-    async let turns: Void? = parts.narrator?.stop()
+    async let clips: Void? = transcriber?.stop()
+    async let turns: Void? = narrator?.stop()
     _ = await (clips, turns)
   }
 
@@ -81,23 +88,9 @@ struct RiffService: Sendable {
   private var health: WholeAnswer {
     .json(
       RecordText().bool("ok", true).number("ts", Timestamp.now().epoch)
-        .bool("transcriber", parts.transcriber != nil).bool("replies", parts.gateway != nil)
-        .bool("speaker", parts.narrator != nil))
+        .bool("transcriber", transcriber != nil).bool("replies", gateway != nil)
+        .bool("speaker", narrator != nil))
   }
-}
-
-struct RiffParts: Sendable {
-  let store: ActionStore
-  let transcriber: Transcriber?
-  let gateway: Gateway?
-  let narrator: Narrator?
-}
-
-extension WholeAnswer {
-  fileprivate static let unsigned = error("unauthorized", status: 401)
-  /// More than a message may be; the contract knows no other word for it.
-  fileprivate static let longMessage = error(
-    "larger than \(RiffEndpoint.message.limit) bytes", status: 400)
 }
 
 extension Timestamp {
@@ -121,8 +114,8 @@ extension RiffService {
     _ head: RequestHead, _ clip: [UInt8], _ signature: String,
     _ answer: @Sendable (String) async -> WholeAnswer
   ) async -> WholeAnswer {
-    if clip.isEmpty { return .emptyClip }
-    guard let transcriber = parts.transcriber else {
+    if clip.isEmpty { return Self.emptyClip }
+    guard let transcriber else {
       return .error("no transcriber", status: 503)
     }
     let format = head["x-riff-audio-format"]
@@ -132,16 +125,11 @@ extension RiffService {
       return outcome
     }
     switch outcome {
-    case .text(let text): return await answer(text)
+    case .done(let text): return await answer(text)
     case .busy: return .busy
     case .failed(let reason): return .error("the transcriber failed: \(reason)", status: 502)
     }
   }
-}
-
-extension WholeAnswer {
-  /// A body of no bytes.
-  static let emptyClip = error("empty clip", status: 400)
 }
 
 /// What the coding agent says, read aloud (Agent/Riff/CONTRACT.md 4).
@@ -151,13 +139,13 @@ extension RiffService {
     guard let after = query.epoch("after") else { return .error("bad after", status: 400) }
     let slug = query["cwd_slug"].flatMap { $0.isEmpty ? nil : $0 }
     if let slug, !TranscriptFolder.isSlug(slug) { return .error("bad cwd_slug", status: 400) }
-    guard let narrator = parts.narrator else { return .error("no speaker", status: 503) }
+    guard let narrator else { return .error("no speaker", status: 503) }
     guard let listener = listeners.take() else { return .busy }
     let turn = await narrator.turn(slug: slug, after: after)
     withExtendedLifetime(listener) {}
     guard let turn else { return WholeAnswer(status: 204, type: "", body: []) }
     switch await narrator.say(turn.prose) {
-    case .audio(let sound):
+    case .done(let sound):
       return .json(
         RecordText().number("ts", Double(turn.time) / 1000)
           .string("audio_b64", Base64.text(sound)).number("chars", turn.prose.count))
@@ -178,10 +166,7 @@ extension RiffService {
   func talk(
     _ head: RequestHead, message body: [UInt8], _ signature: String
   ) async throws -> WholeAnswer {
-    let message: RiffMessage
-    do throws(Failure) { message = try RiffMessage(body) } catch {
-      return .error(error.reason, status: 400)
-    }
+    let message = try RiffMessage(body)
     // People say the same thing twice: only its time tells that it is the same message.
     let time = head["x-riff-ts"]
     return await kept.answer("message \(signature) \(time ?? "")", keeps: time != nil) {
@@ -193,14 +178,11 @@ extension RiffService {
   func talk(
     _ head: RequestHead, clip: [UInt8], _ signature: String
   ) async throws -> WholeAnswer {
-    let conversation: RiffMessage.Conversation
-    do throws(Failure) {
-      conversation = try RiffMessage.Conversation(head["x-riff-session-id"])
-    } catch {
+    guard let conversation = try? RiffMessage.Conversation(head["x-riff-session-id"]) else {
       return .error("bad X-Riff-Session-Id", status: 400)
     }
-    if clip.isEmpty { return .emptyClip }
-    if parts.gateway == nil { return .noReplies }
+    if clip.isEmpty { return Self.emptyClip }
+    if gateway == nil { return Self.noReplies }
     // The signature is that of the clip alone, which may be said elsewhere, too.
     let time = head["x-riff-ts"] ?? ""
     return await kept.answer("audio \(signature) \(conversation.id) \(time)") {
@@ -214,7 +196,7 @@ extension RiffService {
   private func reply(
     to text: String, _ conversation: RiffMessage.Conversation, transcript: String?
   ) async -> WholeAnswer {
-    guard let gateway = parts.gateway else { return .noReplies }
+    guard let gateway else { return Self.noReplies }
     do {
       let reply = try await gateway.wholeReply(
         to: text, SessionKey(conversation.key), id: RandomID.make(),
@@ -223,8 +205,8 @@ extension RiffService {
     } catch let fault as GatewayFault {
       return .error(fault.message, status: 503).retrying(after: 2)
     } catch {
-      diagnostics.errorRarely("the store", ErrorText.of(error))
-      return .error(ErrorText.of(error), status: 500)
+      diagnostics.errorRarely("the store", errorText(error))
+      return .error(errorText(error), status: 500)
     }
   }
 
@@ -247,13 +229,8 @@ extension RiffService {
 
   /// `GET /riff/conversation`.
   func conversation(_ query: QueryParameters) async throws -> WholeAnswer {
-    let conversation: RiffMessage.Conversation
-    do throws(Failure) {
-      conversation = try RiffMessage.Conversation(query["conversation_id"])
-    } catch {
-      return .error(error.reason, status: 400)
-    }
-    let page = try await parts.store.chat(
+    let conversation = try RiffMessage.Conversation(query["conversation_id"])
+    let page = try await store.chat(
       conversation.key, offset: 0, limit: query.limit(default: 200))
     let messages = page.messages.map { message in
       RecordText().stringOrNull("message_id", message.id.map { "\($0)" })
@@ -268,7 +245,7 @@ extension RiffService {
   func sessions(_ query: QueryParameters) async throws -> WholeAnswer {
     guard let since = query.epoch("since") else { return .error("bad since", status: 400) }
     // Clients of the gateway may name theirs as they like.
-    let rows = try await parts.store.chatSessions(
+    let rows = try await store.chatSessions(
       limit: query.limit(default: 100), since: since,
       where: { RiffMessage.Conversation(key: $0) != nil })
     let sessions = rows.map { row in
@@ -277,10 +254,6 @@ extension RiffService {
     }
     return .json(RecordText().objects("sessions", sessions))
   }
-}
-
-extension WholeAnswer {
-  fileprivate static let noReplies = error("no reply command", status: 503)
 }
 
 extension QueryParameters {
@@ -293,7 +266,7 @@ extension QueryParameters {
   /// is no such number.
   func epoch(_ name: String) -> Int? {
     guard let text = self[name], !text.isEmpty else { return 0 }
-    guard let seconds = JavaScriptNumber.parse(text), abs(seconds) < 1e12 else { return nil }
+    guard let seconds = Double(javaScript: text), abs(seconds) < 1e12 else { return nil }
     return Int((seconds * 1000).rounded())
   }
 }

@@ -1,14 +1,14 @@
 import CLibc
 import Core
 
-struct Transcriber: Sendable {
-  enum Outcome: Sendable {
-    /// What was said, as one line; empty for nothing.
-    case text(String)
-    case failed(String)
-    case busy
-  }
+/// What a command made of a clip or a text.
+enum CommandMade<Product: Sendable>: Sendable {
+  case done(Product)
+  case failed(String)
+  case busy
+}
 
+struct Transcriber: Sendable {
   static let seconds = 120.0
   /// More is no speech, bytes.
   private static let mostOfText = 1 << 20
@@ -18,7 +18,8 @@ struct Transcriber: Sendable {
 
   init(_ command: String) { self.command = command }
 
-  func hear(_ clip: [UInt8], format: String?) async -> Outcome {
+  /// What was said, as one line; empty for nothing.
+  func hear(_ clip: [UInt8], format: String?) async -> CommandMade<String> {
     let scratch = ScratchClip(format: format)
     let result: CommandQueue.Result?
     do throws(Failure) {
@@ -35,7 +36,7 @@ struct Transcriber: Sendable {
     if let reason = result.ending.complaint { return .failed(reason) }
     let text = String(decoding: result.output, as: UTF8.self)
     // A recogniser breaks lines where it likes; a person said one thing.
-    return .text(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
+    return .done(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
   }
 
   func stop() async { await queue.stop() }

@@ -13,15 +13,7 @@ actor TranscriptFolder {
   init(_ path: String) { self.path = path }
 
   /// Whether a name may be one of its folders: it leads nowhere else.
-  static func isSlug(_ name: String) -> Bool {
-    (1...255).contains(name.utf8.count)
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
-        default: false
-        }
-      }
-  }
+  static func isSlug(_ name: String) -> Bool { isPlainWord(name, atMost: 255) }
 
   /// The turn that ended last.
   func latest(slug: String?, after: Int) -> FinishedTurn? {

@@ -1,4 +1,5 @@
 import CSQLite
+import Core
 
 struct DatabaseError: Error, CustomStringConvertible {
   /// One of SQLite's result codes, the extended one.
@@ -23,4 +24,9 @@ struct DatabaseError: Error, CustomStringConvertible {
     SQLITE_CANTOPEN, "a write-ahead log cannot be kept in its folder")
 
   var description: String { message }
+}
+
+/// What is said of an error.
+func errorText(_ error: any Error) -> String {
+  (error as? Failure)?.reason ?? "\(error)"
 }

@@ -42,7 +42,25 @@ struct StatsBook: Sendable {
     }
   }
 
-  mutating func subtract(_ loss: StatsLoss) {
+  /// What a book no longer counts of actions that were deleted: to count all the others anew
+  /// would take seconds in a large store, in which nobody could write.
+  typealias Loss = (
+    costs: [(createdAt: String, usd: Double, guild: String?)], lastActionAt: String?
+  )
+
+  static func delete(_ ids: [Int64], _ db: Database) throws -> Loss {
+    var loss: Loss = ([], nil)
+    for id in ids {
+      let row = try db.rows(sql: "\(ActionStore.columns) WHERE id = ?", arguments: [id]).next()
+      guard let action = row.map(StoredAction.init(row:))?.action else { continue }
+      try db.execute(sql: "DELETE FROM actions WHERE id = ?", arguments: [id])
+      loss.costs.append((action.createdAt, action.usd, action.guild))
+    }
+    loss.lastActionAt = try db.value(String.self, sql: "SELECT max(created_at) FROM actions")
+    return loss
+  }
+
+  mutating func subtract(_ loss: Loss) {
     for (createdAt, usd, guild) in loss.costs {
       costs.subtract(createdAt, usd)
       guard let guild else { continue }
@@ -139,7 +157,7 @@ struct Costs: Sendable {
   }
 }
 
-struct MetricSummary: Equatable {
+struct MetricSummary {
   let count: Int
   /// Smallest, median, 95th percentile (nearest rank), mean and largest, in
   /// milliseconds; nil when there is no value.
@@ -168,8 +186,6 @@ struct MetricSummary: Equatable {
     let rest = product - whole
     return (rest > 0.5 || rest == 0.5 && lost >= 0 ? whole + 1 : whole) / 10
   }
-
-  static func == (a: MetricSummary, b: MetricSummary) -> Bool { a.json == b.json }
 
   var json: String {
     guard let figures else {

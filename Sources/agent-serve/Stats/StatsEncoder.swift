@@ -1,39 +1,27 @@
 import Core
 
-/// Writes the payload of `GET /api/stats` and `stats_update` (Agent/Clanky/CONTRACT.md 5.1).
-enum StatsEncoder {
-  struct Runtime {
-    /// The guilds that the agent told, or else those that were ever seen.
-    var guildCount: Int
-    /// When the bot wrote last, nil when never.
-    var lastBotMessageAt: String?
-    var lastActionAt: String?
-    /// The voice state, JSON on one line.
-    var voice: String
-    /// The tunnel, JSON on one line.
-    var publicHTTPS: String
-  }
-
-  static func json(_ book: StatsBook, runtime: Runtime, now: Timestamp) -> String {
+extension StatsBook {
+  /// The payload of `GET /api/stats` and `stats_update` (Agent/Clanky/CONTRACT.md 5.1).
+  func json(runtime: String, now: Timestamp) -> String {
     let since = now.before(hours: 24).rfc3339
-    let counts = zip(StatsBook.kinds, book.counts(since: since))
+    let counts = zip(Self.kinds, counts(since: since))
       .map { "\"\($0)\":\($1)" }.joined(separator: ",")
-    let days = book.dailyCost(since: String(now.before(hours: 14 * 24).rfc3339.prefix(10)))
+    let days = dailyCost(since: String(now.before(hours: 14 * 24).rfc3339.prefix(10)))
       .map { "{\"day\":\"\($0.day)\",\"usd\":\(JSONText.number($0.usd))}" }
       .joined(separator: ",")
     return """
-      {"stats":{"last24h":{\(counts)},"totalCostUsd":\(JSONText.number(book.totalCost)),\
-      "dailyCost":[\(days)],"performance":\(performance(book, since: since))},\
-      "runtime":\(self.runtime(runtime))}
+      {"stats":{"last24h":{\(counts)},"totalCostUsd":\(JSONText.number(totalCost)),\
+      "dailyCost":[\(days)],"performance":\(performance(since: since))},\
+      "runtime":\(runtime)}
       """
   }
 
-  private static func performance(_ book: StatsBook, since: String) -> String {
+  private func performance(since: String) -> String {
     let names = ReplyPerformance.members
     var values = [[Double]](repeating: [], count: names.count)
     var byKind: [String: Int] = [:]
-    let samples = book.samples.reversed().lazy.filter { $0.createdAt >= since }
-    for sample in samples.prefix(StatsBook.sampleLimit) {
+    let samples = samples.reversed().lazy.filter { $0.createdAt >= since }
+    for sample in samples.prefix(Self.sampleLimit) {
       guard let performance = sample.performance else { continue }
       byKind[sample.kind, default: 0] += 1
       for (index, value) in performance.values.enumerated() {
@@ -44,21 +32,24 @@ enum StatsEncoder {
       .joined(separator: ",")
     let metrics = zip(names, values).map { "\"\($0)\":\(MetricSummary($1).json)" }
     return """
-      {"windowHours":24,"sampleLimit":\(StatsBook.sampleLimit),"sampleCount":\(values[0].count),\
+      {"windowHours":24,"sampleLimit":\(Self.sampleLimit),"sampleCount":\(values[0].count),\
       "byKind":{\(kinds)},\(metrics[0]),\(metrics[1]),\
       "phases":{\(metrics[2...].joined(separator: ","))}}
       """
   }
 
   /// There is no bot here: what it alone would know is empty.
-  private static func runtime(_ runtime: Runtime) -> String {
+  func runtime(_ documents: Documents) -> String {
+    // The guilds that the agent told, or else those that were ever seen.
+    let told = documents.has(.guilds) ? Guilds(documents.bytes(.guilds)).all.count : nil
     return """
-      {"isReady":true,"userTag":null,"guildCount":\(runtime.guildCount),\
-      "lastBotMessageAt":\(JSONText.quoted(runtime.lastBotMessageAt)),\
+      {"isReady":true,"userTag":null,"guildCount":\(told ?? guilds.count),\
+      "lastBotMessageAt":\(JSONText.quoted(lastBotMessageAt)),\
       "replyQueue":{"channels":0,"pending":0},\
       "gateway":{"hasConnectedAtLeastOnce":true,"reconnectInFlight":false,"reconnectAttempts":0,\
-      "lastGatewayEventAt":\(JSONText.quoted(runtime.lastActionAt))},\
-      "voice":\(runtime.voice),"publicHttps":\(runtime.publicHTTPS),"screenShare":null}
+      "lastGatewayEventAt":\(JSONText.quoted(lastActionAt))},\
+      "voice":\(documents.line(.voiceState)),\
+      "publicHttps":\(documents.line(.publicHTTPS)),"screenShare":null}
       """
   }
 }
@@ -101,6 +92,6 @@ struct ReplyPerformance: Sendable, Equatable {
   private static func number(_ value: ScanValue) -> Double? {
     if value.isNull { return 0 }
     return value.isString
-      ? value.string.flatMap(JavaScriptNumber.parse) : ScanNumber(value)?.double
+      ? value.string.flatMap(Double.init(javaScript:)) : ScanNumber(value)?.double
   }
 }

@@ -24,7 +24,7 @@ final class StatsKeeper: Sendable {
     }
   }
 
-  func subtract(_ loss: StatsLoss) {
+  func subtract(_ loss: StatsBook.Loss) {
     state.withLock { state in
       state.book.subtract(loss)
       state.version += 1
@@ -41,7 +41,7 @@ final class StatsKeeper: Sendable {
         return cached.json
       }
       state.book.prune(since: now.before(hours: 24).rfc3339)
-      let json = StatsEncoder.json(state.book, runtime: runtime(state.book), now: now)
+      let json = state.book.json(runtime: state.book.runtime(documents), now: now)
       state.cached = (state.version, told, now, json)
       return json
     }
@@ -50,15 +50,7 @@ final class StatsKeeper: Sendable {
   func costs(of guild: String) -> Costs { state.withLock { $0.book.guilds[guild] ?? Costs() } }
 
   func json(guild: StatsBook, now: Timestamp) -> String {
-    StatsEncoder.json(guild, runtime: state.withLock { runtime($0.book) }, now: now)
-  }
-
-  private func runtime(_ book: StatsBook) -> StatsEncoder.Runtime {
-    let guilds = documents.has(.guilds) ? Guilds(documents.bytes(.guilds)).all.count : nil
-    return StatsEncoder.Runtime(
-      guildCount: guilds ?? book.guilds.count, lastBotMessageAt: book.lastBotMessageAt,
-      lastActionAt: book.lastActionAt, voice: documents.line(.voiceState),
-      publicHTTPS: documents.line(.publicHTTPS))
+    guild.json(runtime: state.withLock { $0.book.runtime(documents) }, now: now)
   }
 }
 

@@ -1,14 +1,8 @@
 import Core
 
 final class Documents: Sendable {
-  private struct Entry {
-    var bytes: [UInt8]
-    var line: String
-    var sequence: Int
-  }
-
   private let store: ActionStore
-  private let entries = Guarded<[Document: Entry]>([:])
+  private let entries = Guarded<[Document: (bytes: [UInt8], line: String, sequence: Int)]>([:])
   private let changes = Guarded(0)
 
   init(_ store: ActionStore) async throws {
@@ -45,7 +39,7 @@ final class Documents: Sendable {
     let line = bytes.withUnsafeBytes(JSONText.oneLine)
     entries.withLock { entries in
       if let known = entries[document], known.sequence > sequence { return }
-      entries[document] = Entry(bytes: bytes, line: line, sequence: sequence)
+      entries[document] = (bytes, line, sequence)
     }
   }
 }

@@ -6,22 +6,13 @@ import Core
 /// A caller gets its answer when its actions are on the disk. While one
 /// transaction is written, the next one collects.
 actor ActionLog {
-  private struct Entry {
-    let actions: [LoggedAction]
-    let answer: CheckedContinuation<[Int64], any Error>
-  }
-
-  private struct Removal {
-    let ids: [Int64]
-    let answer: CheckedContinuation<Void, any Error>
-  }
-
   private let store: ActionStore
   private let stats: StatsKeeper
   private let streams: Streams
   private let feed: BusFeed?
-  private var waiting: [Entry] = []
-  private var removals: [Removal] = []
+  private var waiting:
+    [(actions: [LoggedAction], answer: CheckedContinuation<[Int64], any Error>)] = []
+  private var removals: [(ids: [Int64], answer: CheckedContinuation<Void, any Error>)] = []
   private var isWriting = false
 
   init(store: ActionStore, stats: StatsKeeper, streams: Streams, feed: BusFeed?) {
@@ -31,7 +22,7 @@ actor ActionLog {
   func append(_ actions: [LoggedAction]) async throws -> [Int64] {
     if actions.isEmpty { return [] }
     return try await withCheckedThrowingContinuation { continuation in
-      waiting.append(Entry(actions: actions, answer: continuation))
+      waiting.append((actions, continuation))
       work()
     }
   }
@@ -40,7 +31,7 @@ actor ActionLog {
   func remove(_ ids: [Int64]) async throws {
     if ids.isEmpty { return }
     try await withCheckedThrowingContinuation { continuation in
-      removals.append(Removal(ids: ids, answer: continuation))
+      removals.append((ids, continuation))
       work()
     }
   }
@@ -82,7 +73,7 @@ actor ActionLog {
     self.removals = []
     for removal in removals {
       do {
-        stats.subtract(try await store.write { try StatsLoss(deleting: removal.ids, $0) })
+        stats.subtract(try await store.write { try StatsBook.delete(removal.ids, $0) })
         removal.answer.resume()
       } catch {
         removal.answer.resume(throwing: error)

@@ -44,7 +44,7 @@ final class EventSink: BlockTaker {
   func begin() async throws(Socket.Failure) {
     socket.prepareForStream()
     var head = WholeAnswer.statusLine(200)
-    head += "Date: \(HTTPDate.text(.now()))\r\nContent-Type: text/event-stream\r\n"
+    head += "Date: \(Timestamp.now().sharedDate)\r\nContent-Type: text/event-stream\r\n"
     head += "Cache-Control: no-cache\r\nConnection: \(closes ? "close" : "keep-alive")\r\n"
     head += "X-Accel-Buffering: no\r\n"
     if isChunked { head += "Transfer-Encoding: chunked\r\n" }

@@ -13,3 +13,14 @@ enum RandomID {
     return text
   }
 }
+
+/// Whether a text is of letters and digits of ASCII, `-` and `_`, so many at most.
+func isPlainWord(_ text: String, atMost limit: Int) -> Bool {
+  (1...limit).contains(text.utf8.count)
+    && text.utf8.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
+      default: false
+      }
+    }
+}

@@ -39,25 +39,19 @@ enum Document: String, CaseIterable, Sendable {
 }
 
 extension Document {
-  /// Those that came, but for bytes that are no UTF-8.
-  func accept(_ body: [UInt8]) -> Result<[UInt8], Failure> {
-    let bytes = body.withUnsafeBytes { UTF8Text.isValid($0) ? body : UTF8Text.repaired($0) }
-    return bytes.withUnsafeBytes { pointer in
-      do throws(Failure) {
-        try check(pointer)
-        return .success(bytes)
-      } catch {
-        return .failure(error)
-      }
+  /// The bytes to be stored: those that came, but for what is no UTF-8.
+  func accept(_ body: [UInt8]) throws(Failure) -> [UInt8] {
+    let bytes = UTF8Text.repaired(body)
+    try bytes.withUnsafeBufferPointer { bytes throws(Failure) in
+      try check(UnsafeRawBufferPointer(bytes))
     }
+    return bytes
   }
 
   /// Whether bytes can be stored as this document. Only what the answers are
   /// made with is asked for: an agent may add and leave out members.
   private func check(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-    do throws(ScanFault) { try ScanValidator.validate(bytes) } catch {
-      throw Failure(error.reason)
-    }
+    try scanned { () throws(ScanFault) in try ScanValidator.validate(bytes) }
     switch self {
     case .voiceState: try Self.checkState(bytes)
     case .guilds:

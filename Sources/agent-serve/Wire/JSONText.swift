@@ -86,35 +86,26 @@ enum JSONText {
 
 /// `Number(text)` of JavaScript (ECMA-262, StringToNumber), which the dashboard
 /// makes of every text that should be a number.
-enum JavaScriptNumber {
+extension Double {
   /// Nil for what is not a number, and for what is not finite. A text of blanks is 0.
-  static func parse(_ text: String) -> Double? {
+  init?(javaScript text: String) {
     let text = text.trimmingBlanks()
-    if text.isEmpty { return 0 }
-    let digits = text.utf8
-    switch digits.prefix(2).map({ $0 | 0x20 }) {
-    case Array("0x".utf8): return whole(digits.dropFirst(2), base: 16)
-    case Array("0o".utf8): return whole(digits.dropFirst(2), base: 8)
-    case Array("0b".utf8): return whole(digits.dropFirst(2), base: 2)
-    default: break
-    }
-    // Double reads more than this, and writes "inf" for "Infinity".
-    guard digits.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let value = Double(text),
-      value.isFinite
-    else { return nil }
-    return value
-  }
-
-  private static func whole(_ digits: Substring.UTF8View, base: Double) -> Double? {
-    var value = 0.0
-    for digit in digits {
-      guard let number = Character(Unicode.Scalar(digit)).hexDigitValue, Double(number) < base
-      else {
-        return nil
+    let bases: [String: Double] = ["0x": 16, "0o": 8, "0b": 2]
+    if text.isEmpty {
+      self = 0
+    } else if let base = bases[text.prefix(2).lowercased()] {
+      let digits = text.utf8.dropFirst(2).map { byte in
+        Character(Unicode.Scalar(byte)).hexDigitValue.map(Double.init) ?? .infinity
       }
-      value = value * base + Double(number)
+      self = digits.reduce(0) { $0 * base + ($1 < base ? $1 : .infinity) }
+      if digits.isEmpty { return nil }
+    } else {
+      // Double reads more than this, and writes "inf" for "Infinity".
+      guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let value = Double(text)
+      else { return nil }
+      self = value
     }
-    return digits.isEmpty || !value.isFinite ? nil : value
+    if !isFinite { return nil }
   }
 }
 

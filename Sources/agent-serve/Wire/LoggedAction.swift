@@ -105,15 +105,13 @@ struct ActionDecoder {
   /// As they stand; without the id, for the store numbers by itself.
   private func furtherMembers(of bytes: UnsafeRawBufferPointer) throws(Failure) -> String {
     var list: [String] = []
-    do throws(ScanFault) {
+    try scanned { () throws(ScanFault) in
       var members = try ScanMembers(bytes)
       while try members.next() {
         if Self.known.contains(members.key.unescaped) { continue }
         let name = String(decoding: members.key.bytes, as: UTF8.self)
         list.append("\"\(name)\":\(JSONText.oneLine(members.value.bytes))")
       }
-    } catch {
-      throw Failure(error.reason)
     }
     return list.joined(separator: ",")
   }

@@ -65,7 +65,7 @@ struct ScanObject {
     case "false" where !value.isString: return 0
     default: break
     }
-    return JavaScriptNumber.parse(text)
+    return Double(javaScript: text)
   }
 
   func integer(_ name: String) -> Int? {
@@ -94,5 +94,21 @@ extension RecordText {
   /// Texts by the names that they have where they come from; null for those that are not there.
   func texts(_ names: String..., of text: (String) -> String?) -> RecordText {
     names.reduce(self) { $0.stringOrNull($1, text($1)) }
+  }
+}
+
+/// The words for a fault that is met.
+func scanned<Value>(_ body: () throws(ScanFault) -> Value) throws(Failure) -> Value {
+  do throws(ScanFault) { return try body() } catch { throw Failure(error.reason) }
+}
+
+/// Hands over a body that is one JSON value, or each of its lines, with its number from 1.
+func forEachRecord(of body: [UInt8], _ receive: (UnsafeRawBufferPointer, Int) -> Void) {
+  body.withUnsafeBytes { bytes in
+    if ScanValidator.isValue(bytes) { return receive(bytes, 1) }
+    let lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() {
+      receive(UnsafeRawBufferPointer(rebasing: line), index + 1)
+    }
   }
 }

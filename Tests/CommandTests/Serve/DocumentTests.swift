@@ -7,7 +7,7 @@ import Testing
 @Suite("Documents")
 struct DocumentTests {
   private func put(_ document: Document, _ text: String) -> Result<[UInt8], Failure> {
-    document.accept(Array(text.utf8))
+    Result { () throws(Failure) in try document.accept(Array(text.utf8)) }
   }
 
   @Test("Every document has a path of its own, and what is absent passes its check")

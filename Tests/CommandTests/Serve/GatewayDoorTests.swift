@@ -84,13 +84,14 @@ import Testing
 
   @Test func secrets() throws {
     let good = try request(Self.newer())
-    #expect(try admission().proof(good, known: nil) == .secret)
-    #expect(try admission(token: nil).proof(good, known: nil) == .secret)
-    #expect(refusal { try admission(token: "x").proof(good, known: nil) } == "AUTH_TOKEN_MISMATCH")
+    #expect(refusal { try admission().checkProof(good, known: nil) } == nil)
+    #expect(refusal { try admission(token: nil).checkProof(good, known: nil) } == nil)
+    #expect(
+      refusal { try admission(token: "x").checkProof(good, known: nil) } == "AUTH_TOKEN_MISMATCH")
     let older = try request(Self.older)
-    #expect(try admission().proof(older, known: "dt-41") == .device)
-    #expect(refusal { try admission().proof(older, known: "dt-42") } == "AUTH_TOKEN_MISMATCH")
-    #expect(refusal { try admission().proof(older, known: nil) } == "AUTH_TOKEN_MISMATCH")
+    #expect(refusal { try admission().checkProof(older, known: "dt-41") } == nil)
+    #expect(refusal { try admission().checkProof(older, known: "dt-42") } == "AUTH_TOKEN_MISMATCH")
+    #expect(refusal { try admission().checkProof(older, known: nil) } == "AUTH_TOKEN_MISMATCH")
   }
 
   @Test func protocols() throws {

@@ -94,15 +94,14 @@ import Testing
     let decisions: [(String, ApprovalDecision?)] = [
       ("1", .deny), ("1", .once), ("2", nil), ("none", .once),
     ]
-    let counted = decisions.map { approvals.settle($0.0, $0.1) }
-    #expect(counted == [true, false, true, false])
+    for (id, decision) in decisions { approvals.settle(id, decision) }
     #expect(approvals.find("1")?.decision == .deny)
     #expect(approvals.find("2")?.isPending == false)
     #expect(approvals.pending.map(\.id) == ["0"])
     for number in 3..<500 {
       approvals.add(
         Approval(id: "\(number)", request: [], allowed: [], created: now, expires: now))
-      _ = approvals.settle("\(number)", .once)
+      approvals.settle("\(number)", .once)
     }
     #expect(approvals.find("0")?.isPending == true)
     #expect(approvals.find("3") == nil && approvals.find("499")?.decision == .once)

@@ -38,9 +38,9 @@ import Testing
     for wrong in [
       "", "a b", "a:b", "../a", "a\u{0}", "ä", String(repeating: "x", count: 65), "a\n",
     ] {
-      #expect(throws: Failure.self) { try RiffMessage.Conversation(wrong) }
+      #expect(throws: Refusal.self) { try RiffMessage.Conversation(wrong) }
     }
-    #expect(throws: Failure.self) { try RiffMessage.Conversation(nil) }
+    #expect(throws: Refusal.self) { try RiffMessage.Conversation(nil) }
     #expect(RiffMessage.Conversation(key: "agent:main:riff:a-1")?.id == "a-1")
     for other in ["agent:main:riff:", "agent:main:riff:a b", "agent:main:a", "a", "riff:a"] {
       #expect(RiffMessage.Conversation(key: other) == nil, "\(other)")
@@ -50,13 +50,13 @@ import Testing
   @Test func messages() throws {
     let message = try RiffMessage(Array(#"{"conversation_id":"a","text":" hi ","x":1}"#.utf8))
     #expect(message.text == " hi ")
-    #expect(throws: Failure("not a JSON object")) {
+    #expect(throws: Refusal(bad: "not a JSON object")) {
       try RiffMessage(Array("[".utf8))
     }
-    #expect(throws: Failure("no text")) {
+    #expect(throws: Refusal(bad: "no text")) {
       try RiffMessage(Array(#"{"conversation_id":"a","text":"\u2028 "}"#.utf8))
     }
-    #expect(throws: Failure("not a JSON object")) {
+    #expect(throws: Refusal(bad: "not a JSON object")) {
       try RiffMessage(Array("{\"conversation_id\":\"a\",\"text\":\"\u{1}".utf8) + [0xff])
     }
   }

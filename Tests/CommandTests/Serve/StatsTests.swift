@@ -22,18 +22,15 @@ struct StatsTests {
     Fixture.action("sent_message", at: "2026-03-10T10:00:02.000Z", metadata: #"{"x":1}"#),
   ]
 
-  private func json(_ book: StatsBook) throws -> [String: Any] {
-    let runtime = StatsEncoder.Runtime(
-      guildCount: book.guilds.count, lastBotMessageAt: book.lastBotMessageAt,
-      lastActionAt: book.lastActionAt, voice: #"{"activeCount":0,"sessions":[]}"#,
-      publicHTTPS: "null")
-    let text = StatsEncoder.json(book, runtime: runtime, now: now)
+  private func json(_ book: StatsBook) async throws -> [String: Any] {
+    let documents = try await Documents(ActionStore(path: ":memory:"))
+    let text = book.json(runtime: book.runtime(documents), now: now)
     return try #require(
       try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
   }
 
-  private func check(_ book: StatsBook) throws {
-    let payload = try json(book)
+  private func check(_ book: StatsBook) async throws {
+    let payload = try await json(book)
     let stats = try #require(payload["stats"] as? [String: Any])
     let counts = try #require(stats["last24h"] as? [String: Int])
     #expect(counts.count == 17)
@@ -67,12 +64,12 @@ struct StatsTests {
   }
 
   @Test("Counts, costs, days and durations, added one by one")
-  func incremental() throws {
+  func incremental() async throws {
     var book = StatsBook()
     for action in actions { book.add(action) }
-    try check(book)
+    try await check(book)
     book.prune(since: now.before(hours: 24).rfc3339)
-    try check(book)
+    try await check(book)
   }
 
   @Test("The same, read from the store")
@@ -81,7 +78,7 @@ struct StatsTests {
     _ = try await store.insert(actions)
     let now = now
     let all = try await store.read { try StatsBook.load($0, guild: nil, now: now) }
-    try check(all)
+    try await check(all)
     let costs = try #require(all.guilds["2"])
     let one = try await store.read { try StatsBook.load($0, guild: ("2", costs), now: now) }
     #expect(one.totalCost == 0.0021)
@@ -103,14 +100,14 @@ struct StatsTests {
     for action in actions + runs { book.add(action) }
     #expect(book.guilds.count == 3 && book.lastActionAt == "2026-03-11T01:00:00.000Z")
     // One that is not there is none.
-    book.subtract(try await store.write { try StatsLoss(deleting: ids + [99], $0) })
-    try check(book)
+    book.subtract(try await store.write { try StatsBook.delete(ids + [99], $0) })
+    try await check(book)
     #expect(book.dailyCost(since: "2026-01-01").count == 2)
     let now = now
     let left = try await store.read { try StatsBook.load($0, guild: nil, now: now) }
     #expect(book.totalCost == left.totalCost && book.guilds.keys == left.guilds.keys)
     #expect(book.lastActionAt == left.lastActionAt)
-    book.subtract(try await store.write { try StatsLoss(deleting: Array(1...8), $0) })
+    book.subtract(try await store.write { try StatsBook.delete(Array(1...8), $0) })
     #expect(book.lastActionAt == nil && book.guilds.isEmpty && abs(book.totalCost) < 1e-15)
   }
 

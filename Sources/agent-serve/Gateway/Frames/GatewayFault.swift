@@ -56,10 +56,8 @@ struct GatewayFault: Error, Sendable {
 
 /// How a WebSocket is closed (RFC 6455, section 7.4; Agent/OpenClaw/CONTRACT.md 3).
 enum CloseCode {
-  static let normal = 1000
   static let protocolError = 1002
   static let unsupported = 1003
-  static let notText = 1007
   static let policy = 1008
   static let tooLarge = 1009
   static let restart = 1012
@@ -75,6 +73,11 @@ enum Scope: String, CaseIterable, Sendable {
   case questions = "operator.questions"
   case talk = "operator.talk"
   case talkSecrets = "operator.talk.secrets"
+
+  /// The words for some, in their own order.
+  static func names(_ scopes: Set<Scope>) -> [String] {
+    allCases.filter(scopes.contains).map(\.rawValue)
+  }
 
   /// The administrator's scope is all of them, and who may write may read.
   func isReached(by scopes: Set<Scope>) -> Bool {

@@ -17,6 +17,12 @@ struct GatewayRequest: Sendable {
     params = frame["params"]
   }
 
+  func text(_ name: String) -> String { params?[name]?.string ?? "" }
+
+  func number(_ name: String) -> Int? { params?[name]?.integer.map { Int($0) } }
+
+  func isTrue(_ name: String) -> Bool { params?[name]?.bool ?? false }
+
   static func read(
     _ bytes: [UInt8]
   ) -> (id: String, request: Result<GatewayRequest, GatewayFault>) {
@@ -42,17 +48,17 @@ struct GatewayRequest: Sendable {
 }
 
 /// The frames that the gateway sends (Agent/OpenClaw/CONTRACT.md 1).
-enum GatewayFrame {
-  static func answer(_ id: String, _ payload: JSONNode) -> [UInt8] {
+extension Peer {
+  func answer(_ id: String, _ payload: JSONNode) {
     let frame: JSONNode = ["type": "res", "id": .text(id), "ok": true, "payload": payload]
-    return frame.bytes
+    send(frame.bytes)
   }
 
-  static func refusal(_ id: String, _ fault: GatewayFault, payload: JSONNode = .absent) -> [UInt8] {
+  func refuse(_ id: String, _ fault: GatewayFault, payload: JSONNode = .absent) {
     let frame: JSONNode = [
       "type": "res", "id": .text(id), "ok": false, "payload": payload, "error": fault.node,
     ]
-    return frame.bytes
+    send(frame.bytes)
   }
 
   /// An event.

@@ -9,18 +9,17 @@ struct GatewayMethod: Sendable {
   let scope: Scope?
   let params: ClosedObject
 
-  private init(_ name: String, _ scope: Scope?, _ params: ClosedObject) {
+  private init(_ name: String, _ scope: Scope?, _ params: ClosedObject = [:]) {
     (self.name, self.scope, self.params) = (name, scope, params)
   }
 
   static func named(_ name: String) -> GatewayMethod? { byName[name] }
 
   func check(_ params: JSONValue?) throws(GatewayFault) {
-    guard let params = params ?? Self.nothing else { return }
+    guard let params = params ?? (try? JSONValue.parse(text: "{}")) else { return }
     try self.params.check(params, "invalid \(name) params")
   }
 
-  private static let nothing = try? JSONValue.parse(text: "{}")
   private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
   private static let key = MemberShape.text(1...512)
   private static let page = MemberShape.integer(1...1000)
@@ -44,10 +43,10 @@ struct GatewayMethod: Sendable {
 
   static let all: [GatewayMethod] = [
     GatewayMethod("health", nil, ["probe?": .bool]),
-    GatewayMethod("status", .read, [:]),
-    GatewayMethod("system-presence", .read, [:]),
-    GatewayMethod("config.get", .read, [:]),
-    GatewayMethod("agents.list", .read, [:]),
+    GatewayMethod("status", .read),
+    GatewayMethod("system-presence", .read),
+    GatewayMethod("config.get", .read),
+    GatewayMethod("agents.list", .read),
     GatewayMethod("models.list", .read, ["view?": .words]),
     GatewayMethod(
       "cron.list", .read, ["includeDisabled?": .bool, "limit?": page, "offset?": .count]),
@@ -74,23 +73,23 @@ struct GatewayMethod: Sendable {
         "includeUnknown?": .bool, "includeDerivedTitles?": .bool, "includeLastMessage?": .bool,
         "agentId?": .name, "search?": .words,
       ]),
-    GatewayMethod("sessions.subscribe", .read, [:]),
-    GatewayMethod("sessions.unsubscribe", .read, [:]),
+    GatewayMethod("sessions.subscribe", .read),
+    GatewayMethod("sessions.unsubscribe", .read),
     GatewayMethod(
       "sessions.messages.subscribe", .read, ["key": key, "includeApprovals?": .bool]),
     GatewayMethod("sessions.messages.unsubscribe", .read, ["key": key]),
-    GatewayMethod("exec.approval.list", .approvals, [:]),
+    GatewayMethod("exec.approval.list", .approvals),
     GatewayMethod("exec.approval.get", .approvals, ["id": .name]),
     GatewayMethod("exec.approval.resolve", .approvals, ["id": .name, "decision": decision]),
     GatewayMethod("exec.approval.request", .approvals, approvalRequest),
     GatewayMethod("exec.approval.waitDecision", .approvals, ["id": .name]),
-    GatewayMethod("plugin.approval.list", .approvals, [:]),
-    GatewayMethod("openclaw.approval.list", .approvals, [:]),
+    GatewayMethod("plugin.approval.list", .approvals),
+    GatewayMethod("openclaw.approval.list", .approvals),
     GatewayMethod("approval.get", .approvals, ["id": .name]),
     GatewayMethod(
       "approval.resolve", .approvals,
       ["id": .name, "kind?": .word(["exec"]), "decision": decision, "grantExpiresInDays?": .count]),
-    GatewayMethod("device.pair.list", .pairing, [:]),
+    GatewayMethod("device.pair.list", .pairing),
     GatewayMethod("device.pair.approve", .pairing, ["requestId": .name]),
     GatewayMethod("device.pair.reject", .pairing, ["requestId": .name]),
   ]

@@ -68,22 +68,15 @@ struct Admission {
     return key
   }
 
-  enum Proof: Equatable {
-    /// By the server's token, or the server has none.
-    case secret
-    case device
-  }
-
-  /// Checks the secrets of a client.
-  func proof(_ connect: ConnectRequest, known: String?) throws(GatewayFault) -> Proof {
+  /// Checks the secrets of a client: one shows the server's token, if it has one, or that of its
+  /// device.
+  func checkProof(_ connect: ConnectRequest, known: String?) throws(GatewayFault) {
+    guard let token, !token.matches(connect.token) else { return }
     let known = known.map(AccessToken.init)
-    if let token, let given = connect.token, token.matches(given) { return .secret }
     // The official client sends a device's token as the gateway's when it has no other.
-    for given in [connect.deviceToken, connect.token].compactMap({ $0 })
-    where known?.matches(given) == true {
-      return .device
+    if known?.matches(connect.deviceToken) == true || known?.matches(connect.token) == true {
+      return
     }
-    if token == nil { return .secret }
     if connect.deviceToken != nil, connect.token == nil {
       throw .refused(
         "AUTH_DEVICE_TOKEN_MISMATCH", "unauthorized: device token mismatch",

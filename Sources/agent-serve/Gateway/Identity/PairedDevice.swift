@@ -14,5 +14,11 @@ struct PairedDevice: Equatable, Sendable {
   /// Milliseconds.
   var approvedAt: Int
 
-  var scopeNames: [String] { Scope.allCases.filter(scopes.contains).map(\.rawValue) }
+  var node: JSONNode {
+    [
+      "deviceId": .text(id), "publicKey": .text(publicKey), "displayName": .text(name),
+      "platform": .text(platform), "clientId": .text(client), "role": "operator",
+      "scopes": .texts(Scope.names(scopes)),
+    ]
+  }
 }

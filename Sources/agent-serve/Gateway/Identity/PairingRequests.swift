@@ -10,12 +10,8 @@ struct PairingRequest: Sendable {
   let time: Int
 
   var node: JSONNode {
-    [
-      "requestId": .text(id), "deviceId": .text(device.id), "publicKey": .text(device.publicKey),
-      "displayName": .text(device.name), "platform": .text(device.platform),
-      "clientId": .text(device.client), "role": "operator", "scopes": .texts(device.scopeNames),
-      "remoteIp": .text(address), "ts": .number(time),
-    ]
+    let head: JSONNode = ["requestId": .text(id)]
+    return head.adding(device.node).adding(["remoteIp": .text(address), "ts": .number(time)])
   }
 }
 

@@ -29,7 +29,7 @@ extension ActionStore {
           """,
         arguments: [
           device.id, device.publicKey, device.client, device.platform, device.name,
-          device.scopeNames.joined(separator: ","), device.token, device.approvedAt,
+          Scope.names(device.scopes).joined(separator: ","), device.token, device.approvedAt,
         ])
     }
   }

@@ -1,7 +1,7 @@
 import Core
 
 struct Approval {
-  fileprivate struct Waiter {
+  struct Waiter {
     /// The connection's number; nil for the gateway itself.
     let peer: Int?
     let call: @Sendable (ApprovalDecision?) -> Void
@@ -14,32 +14,23 @@ struct Approval {
   let allowed: [ApprovalDecision]
   let created: Timestamp
   let expires: Timestamp
-  fileprivate(set) var decision: ApprovalDecision?
-  fileprivate(set) var isGone = false
+  var decision: ApprovalDecision?
+  var isGone = false
   /// Who has decided, and when it was over.
-  fileprivate(set) var resolver: String?
-  fileprivate(set) var ended: Timestamp?
-  fileprivate var waiters: [Waiter] = []
-  fileprivate var timer: Task<Void, any Error>?
-
-  init(
-    id: String, request: [UInt8], allowed: [ApprovalDecision], created: Timestamp,
-    expires: Timestamp
-  ) {
-    (self.id, self.request, self.allowed) = (id, request, allowed)
-    (self.created, self.expires) = (created, expires)
-  }
+  var resolver: String?
+  var ended: Timestamp?
+  var waiters: [Waiter] = []
+  var timer: Task<Void, any Error>?
 
   var isPending: Bool { decision == nil && !isGone }
 
   var isCrowded: Bool { waiters.count >= Self.mostWaiters }
 
-  var node: JSONNode {
-    [
-      "id": .text(id), "request": .raw(request), "createdAtMs": .time(created),
-      "expiresAtMs": .time(expires),
-    ]
+  var head: JSONNode {
+    ["id": .text(id), "createdAtMs": .time(created), "expiresAtMs": .time(expires)]
   }
+
+  var node: JSONNode { head.adding(["request": .raw(request)]) }
 
   /// How it stands, also behind its end.
   var fate: JSONNode {
@@ -48,20 +39,19 @@ struct Approval {
     let argv = asked?["commandArgv"]?.elements.compactMap(\.string).joined(separator: " ")
     let status =
       isPending ? "pending" : decision.map { $0 == .deny ? "denied" : "allowed" } ?? "expired"
-    return [
-      "id": .text(id), "status": .text(status),
+    return head.adding([
+      "status": .text(status),
       "presentation": [
         "kind": "exec", "commandText": .text(asked?["command"]?.string ?? argv ?? ""),
         "commandPreview": word("commandPreview"), "host": word("host"),
         "agentId": word("agentId"), "allowedDecisions": .texts(allowed.map(\.rawValue)),
       ],
-      "createdAtMs": .time(created), "expiresAtMs": .time(expires),
       "resolvedAtMs": ended.map { .time($0) } ?? .absent,
       "reason": isPending ? .absent : decision == nil ? "timeout" : "user",
       "decision": .text(decision?.rawValue),
       "source": ["agentId": word("agentId"), "sessionKey": word("sessionKey")],
       "resolver": resolver.map { ["kind": "client", "id": .text($0)] } ?? .absent,
-    ]
+    ])
   }
 }
 
@@ -84,12 +74,9 @@ struct Approvals {
     }
   }
 
-  /// Decides about one that waits, or gives it up with nil, and tells those who wait. Returns
-  /// whether it was pending.
-  mutating func settle(
-    _ id: String, _ decision: ApprovalDecision?, by resolver: String? = nil
-  ) -> Bool {
-    guard let index = all.firstIndex(where: { $0.id == id && $0.isPending }) else { return false }
+  /// Decides about one that waits, or gives it up with nil, and tells those who wait.
+  mutating func settle(_ id: String, _ decision: ApprovalDecision?, by resolver: String? = nil) {
+    guard let index = all.firstIndex(where: { $0.id == id && $0.isPending }) else { return }
     all[index].decision = decision
     all[index].isGone = decision == nil
     (all[index].resolver, all[index].ended) = (resolver, .now())
@@ -98,7 +85,6 @@ struct Approvals {
     all[index].timer?.cancel()
     all[index].timer = nil
     for waiter in waiters { waiter.call(decision) }
-    return true
   }
 
   mutating func expire(_ id: String, by timer: Task<Void, any Error>) {

@@ -82,14 +82,11 @@ struct SessionKey: Hashable, Sendable {
   var text: String { "agent:\(Self.agent):\(name)" }
 
   init(_ text: String) throws(GatewayFault) {
-    guard text.unicodeScalars.allSatisfy({ !Visible.mustEscape($0) }) else {
-      throw .invalid("invalid session key")
-    }
-    guard let key = GatewayKey(text) else { throw .invalid("invalid session key") }
+    guard let key = GatewayKey(text),
+      text.unicodeScalars.allSatisfy({ !Visible.mustEscape($0) }),
+      key.agent != nil || !key.name.hasPrefix("agent:")
+    else { throw .invalid("invalid session key") }
     if let agent = key.agent { try Self.check(agent: agent) }
-    guard key.agent != nil || !key.name.hasPrefix("agent:") else {
-      throw .invalid("invalid session key")
-    }
     let riff = "agent:\(Self.agent):riff:"
     name = text.hasPrefix(riff) ? "riff:" + text.dropFirst(riff.count) : key.name
   }
