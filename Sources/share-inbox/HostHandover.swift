@@ -31,10 +31,10 @@ final class HostHandover: Handover {
   func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HostFailure) -> Receipt {
     let folder = try inbox()
     let (path, typing) = typing(item, folder)
-    let delivery = Delivery(
-      typing: typing, folder: folder, name: item.item.name.text,
-      file: (item.descriptor, item.size))
-    let outcome = try asking(try tmux.deliver(delivery, progress: progress))
+    let outcome = try asking(
+      try tmux.deliver(
+        typing, (item.descriptor, item.size), as: item.item.name.text, in: folder,
+        progress: progress))
     return Receipt(session: session, remotePath: path, isOther: outcome == .other)
   }
 
@@ -44,19 +44,18 @@ final class HostHandover: Handover {
 
   func hand(_ items: [OpenItem]) throws(HostFailure) -> [Receipt]? {
     let folder = try inbox()
-    var files: [BatchDelivery.File] = []
+    var files: [(name: String, content: [UInt8], modified: Int64, typing: Typing)] = []
     var receipts: [Receipt] = []
     for item in items {
       let (path, typing) = typing(item, folder)
-      canBatch = BatchDelivery.fits(typing)
+      canBatch = typing.fitsBatch
       guard canBatch, let content = item.content() else { return nil }
       let name = item.item.name
-      files.append(
-        .init(name: name.text, content: content, modified: name.epoch, typing: typing))
+      files.append((name.text, content, name.epoch, typing))
       receipts.append(Receipt(session: session, remotePath: path))
     }
     do throws(HostFailure) {
-      try asking(try tmux.deliver(BatchDelivery(files, folder: folder)))
+      try asking(try tmux.deliver(files, in: folder))
     } catch {
       // Its host may have no tar; or whatever it is, it is found out one at a time.
       if !error.stopsDrain { canBatch = false }

@@ -82,10 +82,7 @@ final class InboxWatch {
       let end = min(until, lastUse + Self.linkLife + 0.1)
       host.idle(until: end, also: [hint, source])
     } else {
-      var set = PollSet()
-      set.add(hint)
-      set.add(source)
-      set.add(EndSignals.descriptor)
+      var set = PollSet(hint, source, EndSignals.descriptor)
       set.wait(seconds: max(0, until - Clock.monotonic))
       dieIfAsked()
     }

@@ -130,7 +130,7 @@ final class AttachLoop {
         ? .trying(why: lastWhy, attempt: reconnect.failures) : .connecting)
     terminal.flush()
     do throws(HostFailure) {
-      let link = try Connector.link(for: request) { [self] set, until throws(HostFailure) in
+      let link = try request.link { [self] set, until throws(HostFailure) in
         try wait(&set, until: until)
       }
       self.link = link

@@ -164,10 +164,7 @@ extension CheckReport {
     guard let word = words.first else { return nil }
     if word == "$SHELL" { return "$SHELL" }
     let rest = word.hasPrefix("~/") ? word.dropFirst(2) : word
-    let plain = Array("/._-+@%,:".utf8)
-    let isPlain = rest.utf8.allSatisfy {
-      0x30...0x39 ~= $0 || 0x41...0x5a ~= $0 || 0x61...0x7a ~= $0 || plain.contains($0)
-    }
+    let isPlain = rest.utf8.allSatisfy { $0.isAlphanumeric || "/._-+@%,:".utf8.contains($0) }
     return isPlain && !rest.isEmpty ? String(word) : nil
   }
 }

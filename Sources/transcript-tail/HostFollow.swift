@@ -77,12 +77,12 @@ final class HostFollow {
 
   /// Over one connection.
   private func follow() throws {
-    let link = try Connector.link(for: request) { [self] set, until throws(HostFailure) in
+    let link = try request.link { [self] set, until throws(HostFailure) in
       try wait(&set, until: until)
     }
     hangUp = link.close
     defer { hangUp() }
-    let nonce = String(UInt64.random(in: .min ... .max), radix: 36)
+    let nonce = HostCalls.nonce()
     let (maxTime, limit) = (maxTime, Clock.monotonic + maxTime)
     let command = HostScript.command(path: path, nonce: nonce)
     let channel = try link.run(command) { [self] set, until throws(HostFailure) in
@@ -174,7 +174,11 @@ final class HostFollow {
         visit.deadline = Clock.monotonic + maxTime
         try visit.talk.append(buffer[..<count])
       }
-      if let ending = channel.ending { throw failure(ending, visit) }
+      if let ending = channel.ending {
+        if case .failed(let failure) = ending { throw failure }
+        let talk = visit.talk.hasBegun ? nil : visit.talk.greeted
+        throw HostCalls.failure(ending, visit.errors, talk: talk)
+      }
       if let failure = visit.link.ending { throw failure }
       if Clock.monotonic >= visit.deadline { throw HostFailure.late(seconds: maxTime, part: []) }
       var set = PollSet()
@@ -184,17 +188,6 @@ final class HostFollow {
       try wait(&set, until: due)
       visit.link.advance(set, now: Clock.monotonic)
     }
-  }
-
-  private func failure(_ ending: Ending, _ visit: Visit) -> HostFailure {
-    if case .failed(let failure) = ending { return failure }
-    let words = visit.errors.isEmpty ? visit.talk.greeted : visit.errors
-    let lines = String(decoding: words, as: UTF8.self).split { $0.isNewline }
-    let says = lines.last.map(String.init) ?? ending.reason
-    if case .remoteExit = ending, !visit.talk.hasBegun, !says.holds("temporarily") {
-      return .noShell(says: says)
-    }
-    return .cutShort(says: says, part: [])
   }
 
   /// The one place where it waits. A signal and a closed pipe end the process here.

@@ -3,21 +3,6 @@ import Shell
 
 /// Takes the answers of `HostScript` apart, wherever the pieces that they come in end. Pure.
 struct HostTalk {
-  /// The bytes of a piece, and whose they are now.
-  struct Piece: Equatable {
-    var bytes: [UInt8]
-    var number: UInt64
-    var size: Int64
-    var isBad: Bool
-  }
-
-  /// The transcripts that changed; nil when there is no such place. Then folders that may
-  /// not be read.
-  struct Files: Equatable {
-    var files: [SeenFile]?
-    var denied: [String] = []
-  }
-
   /// Whether the script has begun.
   private(set) var hasBegun = false
   private let greeting: [UInt8]
@@ -32,7 +17,7 @@ struct HostTalk {
   init(nonce: String) { greeting = HostScript.greeting(nonce) }
 
   /// The end of what came instead of the greeting.
-  var greeted: [UInt8] { hasBegun ? [] : Array(bytes.suffix(200)) }
+  var greeted: [UInt8] { Array(bytes.suffix(200)) }
 
   mutating func append(_ more: ArraySlice<UInt8>) throws(HostFailure) {
     if bytes.count > Self.limit { throw Self.nonsense }
@@ -47,8 +32,9 @@ struct HostTalk {
     return true
   }
 
-  /// Takes a list of transcripts.
-  mutating func files() -> Files? {
+  /// Takes a list of transcripts: those that changed, nil when there is no such place; and the
+  /// folders that may not be read.
+  mutating func files() -> (files: [SeenFile]?, denied: [String])? {
     // The end is a line of its own, and may be the first.
     let end = bytes.starts(with: [46, 10]) ? 0 : find([10, 46, 10]).map { $0 + 1 }
     guard let end else { return nil }
@@ -56,21 +42,22 @@ struct HostTalk {
     return Self.files(bytes[..<end])
   }
 
-  /// Takes so many bytes of a transcript.
-  mutating func piece(_ count: Int) throws(HostFailure) -> Piece? {
+  /// Takes so many bytes of a transcript, and whose they are now.
+  mutating func piece(
+    _ count: Int
+  ) throws(HostFailure) -> (bytes: [UInt8], number: UInt64, size: Int64, isBad: Bool)? {
     guard bytes.count > count else { return nil }
     searched = max(searched, count)
     guard let end = find([10]) else {
       if bytes.count > count + 200 { throw Self.nonsense }
       return nil
     }
-    let words = Self.words(bytes[count..<end], 3)
+    let words = bytes[count..<end].split(separator: 32, maxSplits: 3).map { Self.text($0) }
     guard words.count == 3, let number = UInt64(words[0]), let size = Int64(words[1]) else {
       throw Self.nonsense
     }
     defer { drop(end + 1) }
-    return Piece(
-      bytes: Array(bytes[..<count]), number: number, size: size, isBad: words[2] != "good")
+    return (Array(bytes[..<count]), number, size, words[2] != "good")
   }
 
   private mutating func drop(_ count: Int) {
@@ -85,11 +72,13 @@ struct HostTalk {
   }
 
   /// What a list tells. What is not as it should be is left out.
-  private static func files(_ lines: ArraySlice<UInt8>) -> Files {
+  private static func files(
+    _ lines: ArraySlice<UInt8>
+  ) -> (files: [SeenFile]?, denied: [String]) {
     var files: [SeenFile] = []
     var denied: [String] = []
     for line in lines.split(separator: 10) {
-      if line.elementsEqual([UInt8(ascii: "?")]) { return Files() }
+      if line.elementsEqual([UInt8(ascii: "?")]) { return (nil, []) }
       if line.first == UInt8(ascii: "!") {
         if let path = refused(line) { denied.append(path) }
         continue
@@ -104,7 +93,7 @@ struct HostTalk {
       let path = FileName.text(Array(fields[4]))
       files.append(SeenFile(path: path, number: number, born: born, size: size, modified: time))
     }
-    return Files(files: files, denied: denied)
+    return (files, denied)
   }
 
   /// The folder of which find(1) says that it may not be read; some quote it.
@@ -129,9 +118,5 @@ struct HostTalk {
 
   private static func text(_ bytes: ArraySlice<UInt8>) -> String {
     String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static func words(_ line: ArraySlice<UInt8>, _ most: Int) -> [String] {
-    line.split(separator: 32, maxSplits: most).map { String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -1,80 +1,72 @@
 import CLibc
 import Core
 
-/// Chooses what carries a link.
-public enum Connector {
-  /// Makes a link by the transport that the request asks for, or that fits the host.
-  public static func link(
-    for request: LinkRequest, _ wait: @escaping HostWait
-  ) throws(HostFailure) -> any Link {
-    if request.destination.isHere { return LocalLink() }
-    let choice = request.options.transport
+extension LinkRequest {
+  /// Makes a link by the transport that is asked for, or that fits the host.
+  public func link(_ wait: @escaping HostWait) throws(HostFailure) -> any Link {
+    if destination.isHere { return LocalLink() }
     func note(_ transport: TransportName, _ why: String) {
-      request.note("\(request.destination.name): by \(transport.rawValue): \(why)")
+      self.note("\(destination.name): by \(transport.rawValue): \(why)")
     }
-    switch choice {
+    switch options.transport {
     case .libssh2:
       note(.libssh2, "asked for")
-      return try libssh2(request, SharedLink(request), wait)
+      return try libssh2(SharedLink(self), wait)
     case .ssh:
       note(.ssh, "asked for")
-      return try openSSH(request, nil, wait)
+      return try openSSH(nil, wait)
     case .auto: break
     }
-    if !request.isForTerminal, !request.isFresh, OpenSSHLink.hasMaster(request) {
+    if !isForTerminal, !isFresh, OpenSSHLink.hasMaster(self) {
       // Chosen before by the same request: there is nothing to ask.
       note(.ssh, "a connection is up already")
-      return try openSSH(request, nil, wait)
+      return try openSSH(nil, wait)
     }
-    if let shared = SharedLink(request) {
+    if let shared = SharedLink(self) {
       note(.libssh2, "a terminal is attached by it")
-      return try libssh2(request, shared, wait)
+      return try libssh2(shared, wait)
     }
-    let settings = try SSHSettings.ask(request.destination, wait)
-    let fit = TransportChoice.choose(facts(request), settings)
-    note(fit.transport, fit.reason)
-    if fit.transport == .ssh { return try openSSH(request, settings, wait) }
+    let settings = try SSHSettings.ask(destination, wait)
+    if let settings, let reason = transportFacts.reasonForOpenSSH(settings) {
+      note(.ssh, reason)
+      return try openSSH(settings, wait)
+    }
+    note(.libssh2, settings == nil ? "no ssh here" : "a plain host")
     do throws(HostFailure) {
-      return try libssh2(request, SharedLink(request), wait)
+      return try libssh2(SharedLink(self), wait)
     } catch .noCommonAlgorithm(let detail) where settings != nil {
-      request.note(detail)
+      self.note(detail)
       note(.ssh, "libssh2 and the host do not agree")
-      return try openSSH(request, settings, wait)
+      return try openSSH(settings, wait)
     }
   }
 
   /// By libssh2: a link for calls shares that of a terminal, if there is one that answers.
-  private static func libssh2(
-    _ request: LinkRequest, _ shared: SharedLink?, _ wait: @escaping HostWait
+  private func libssh2(
+    _ shared: SharedLink?, _ wait: @escaping HostWait
   ) throws(HostFailure) -> any Link {
     if let shared, try shared.isAnswered(wait) { return shared }
-    return try SSH2Link(request, wait)
+    return try SSH2Link(self, wait)
   }
 
-  private static func openSSH(
-    _ request: LinkRequest, _ settings: SSHSettings?, _ wait: @escaping HostWait
+  private func openSSH(
+    _ settings: SSHSettings?, _ wait: @escaping HostWait
   ) throws(HostFailure) -> any Link {
     // What is written to an ssh that has ended must not end us.
     clibc_signal_ignore(SIGPIPE)
-    return request.isForTerminal
-      ? try SSHTerminalLink(request, settings, wait) : try OpenSSHLink(request, settings, wait)
+    return isForTerminal
+      ? try SSHTerminalLink(self, settings, wait) : try OpenSSHLink(self, settings, wait)
   }
 
-  private static func facts(_ request: LinkRequest) -> TransportChoice.Facts {
-    let destination = request.destination
-    var facts = TransportChoice.Facts(
-      host: destination.host, user: destination.user, login: login ?? "",
-      port: destination.port)
-    facts.usesAgent = request.options.usesAgent
-    facts.keyProblem = request.identity.flatMap(KeyFitness.problem)
+  private var transportFacts: TransportFacts {
+    let (host, port) = (destination.host, destination.port ?? 22)
     // A file that is damaged is the chosen link's to tell.
-    if let policy = try? HostKeyPolicy(pins: request.pins, knownHosts: request.options.knownHosts) {
-      facts.knownTypes = policy.preferredTypes(
-        host: destination.host, port: destination.port ?? 22)
-      facts.needsCertificate = policy.needsCertificate(
-        host: destination.host, port: destination.port ?? 22)
-    }
-    return facts
+    let policy = try? HostKeyPolicy(pins: pins, knownHosts: options.knownHosts)
+    return TransportFacts(
+      host: host, user: destination.user, login: Self.login ?? "", port: destination.port,
+      usesAgent: options.usesAgent, keyProblem: identity.flatMap(TransportFacts.problem),
+      knownTypes: policy?.preferredTypes(host: host, port: port) ?? [],
+      needsCertificate: policy?.needsCertificate(host: host, port: port) ?? false)
   }
 
   /// The user's name on this machine; nil where nobody knows it.

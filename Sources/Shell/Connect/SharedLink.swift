@@ -35,13 +35,7 @@ final class SharedLink: Link {
   /// Whether the other process answers.
   func isAnswered(_ wait: HostWait) throws(HostFailure) -> Bool {
     guard let contact else { return false }
-    let limit = Clock.monotonic + Self.patience
-    while contact.master == nil, contact.phase == .asked, Clock.monotonic < limit {
-      var set = PollSet()
-      contact.wants(&set)
-      try wait(&set, limit)
-      contact.update()
-    }
+    try contact.wait(atMost: Self.patience, wait) { contact.master != nil }
     switch contact.phase {
     case .refused(let why): noteOwn(why)
     case .gone: noteOwn("it has gone")
@@ -61,16 +55,19 @@ final class SharedLink: Link {
     let patience = request.options.keepalive * 3 + 1
     let contact = contact
     self.contact = nil
-    switch try MuxChannel.start(
+    let channel = try MuxChannel.start(
       command, path, over: contact, patience: patience, wait,
       cut: { _ in .failed(.linkLost(why: "the shared connection is gone")) })
-    {
-    case .opened(let channel): return channel
-    // It may have reached the host all the same: nobody does it twice.
-    case .silent: throw .silent(seconds: patience)
-    case .gone: throw .linkLost(why: "the process that had it is gone")
-    case .absent: noteOwn("it has gone")
-    case .refused: noteOwn("it does not take the command")
+    if let channel, let connection = channel.connection {
+      if connection.hasOpened { return channel }
+      switch connection.phase {
+      case .refused: noteOwn("it does not take the command")
+      case .gone: throw .linkLost(why: "the process that had it is gone")
+      // It may have reached the host all the same: nobody does it twice.
+      default: throw .silent(seconds: patience)
+      }
+    } else {
+      noteOwn("it has gone")
     }
     let own = try SSH2Link(request, wait)
     self.own = own

@@ -1,74 +1,54 @@
 import CLibc
 import Core
 
-/// Which transport fits a host: `--transport auto`.
-struct TransportChoice: Equatable, Sendable {
-  /// What carries the link.
-  var transport: TransportName
-  /// Why, in words.
-  var reason: String
+/// What decides which transport fits a host, beside OpenSSH's settings: `--transport auto`.
+struct TransportFacts: Sendable {
+  /// As the user named the host (or a section did).
+  var host: String
+  /// The user that was named; nil for none.
+  var user: String?
+  /// The user who asks.
+  var login: String
+  /// The port that was named; nil for none.
+  var port: Int?
+  /// Whether ssh-agent's keys are wanted.
+  var usesAgent = false
+  /// Why the key file that was named is nothing for libssh2; nil when it is fine,
+  /// or none was named.
+  var keyProblem: String?
+  /// Types of the host's known keys, as `HostKeyPolicy.preferredTypes`.
+  var knownTypes: [String] = []
+  /// Whether the host is to show a certificate, as `HostKeyPolicy.needsCertificate`.
+  var needsCertificate = false
 
-  /// What the decision rests on, beside OpenSSH's settings.
-  struct Facts: Sendable {
-    /// As the user named the host (or a section did).
-    var host: String
-    /// The user that was named; nil for none.
-    var user: String?
-    /// The user who asks.
-    var login: String
-    /// The port that was named; nil for none.
-    var port: Int?
-    /// Whether ssh-agent's keys are wanted.
-    var usesAgent = false
-    /// Why the key file that was named is nothing for libssh2; nil when it is fine,
-    /// or none was named.
-    var keyProblem: String?
-    /// Types of the host's known keys, as `HostKeyPolicy.preferredTypes`.
-    var knownTypes: [String] = []
-    /// Whether the host is to show a certificate, as `HostKeyPolicy.needsCertificate`.
-    var needsCertificate = false
+  /// Why OpenSSH is needed: its configuration says what libssh2 cannot do or would not do in the same
+  /// way. Nil where libssh2 will do.
+  func reasonForOpenSSH(_ settings: SSHSettings) -> String? {
+    keyProblem ?? knownKeys ?? alias(settings) ?? abilities(settings) ?? algorithms(settings)
   }
 
-  /// Decides: OpenSSH where its configuration says what libssh2 cannot do or would
-  /// not do in the same way; else libssh2.
-  ///
-  /// - Parameter settings: nil without OpenSSH.
-  static func choose(_ facts: Facts, _ settings: SSHSettings?) -> TransportChoice {
-    guard let settings else { return TransportChoice(transport: .libssh2, reason: "no ssh here") }
-    if let reason = facts.keyProblem ?? knownKeys(facts) ?? alias(facts, settings)
-      ?? abilities(facts, settings) ?? algorithms(settings)
-    {
-      return TransportChoice(transport: .ssh, reason: reason)
-    }
-    return TransportChoice(transport: .libssh2, reason: "a plain host")
-  }
-
-  private static func knownKeys(_ facts: Facts) -> String? {
-    if facts.needsCertificate { return "an authority signs its keys (@cert-authority)" }
-    guard !facts.knownTypes.isEmpty, !facts.knownTypes.contains(where: isForLibSSH2) else {
+  private var knownKeys: String? {
+    if needsCertificate { return "an authority signs its keys (@cert-authority)" }
+    guard !knownTypes.isEmpty, !knownTypes.contains(where: SSH2Algorithms.userKeys.contains) else {
       return nil
     }
-    return "only its \(HostKey.kind(of: facts.knownTypes[0])) key is known"
+    return "only its \(HostKey.kind(of: knownTypes[0])) key is known"
   }
 
-  private static func isForLibSSH2(_ type: String) -> Bool {
-    SSH2Algorithms.userKeys.contains(type)
-  }
-
-  private static func alias(_ facts: Facts, _ settings: SSHSettings) -> String? {
-    if let name = settings.hostname, name.lowercased() != facts.host.lowercased() {
+  private func alias(_ settings: SSHSettings) -> String? {
+    if let name = settings.hostname, name.lowercased() != host.lowercased() {
       return "an alias of ssh_config for \(name)"
     }
-    if facts.user == nil, let user = settings.user, user != facts.login {
+    if user == nil, let user = settings.user, user != login {
       return "ssh_config names the user \(user)"
     }
-    if facts.port == nil, settings.port != 22 {
+    if port == nil, settings.port != 22 {
       return "ssh_config names the port \(settings.port)"
     }
     return nil
   }
 
-  private static func abilities(_ facts: Facts, _ settings: SSHSettings) -> String? {
+  private func abilities(_ settings: SSHSettings) -> String? {
     let given = [
       "proxyjump": "ProxyJump", "proxycommand": "ProxyCommand", "hostkeyalias": "HostKeyAlias",
       "certificatefile": "CertificateFile", "pkcs11provider": "PKCS11Provider",
@@ -85,14 +65,14 @@ struct TransportChoice: Equatable, Sendable {
       return "ssh_config has AddressFamily"
     }
     if settings.namesIdentities { return "ssh_config names the key" }
-    if facts.usesAgent, settings.value("identityagent") != nil {
+    if usesAgent, settings.value("identityagent") != nil {
       return "ssh_config has IdentityAgent"
     }
     return nil
   }
 
   /// All that libssh2 would offer must be what the user lets OpenSSH use.
-  private static func algorithms(_ settings: SSHSettings) -> String? {
+  private func algorithms(_ settings: SSHSettings) -> String? {
     for (keyword, name, ours) in [
       ("kexalgorithms", "KexAlgorithms", SSH2Algorithms.exchange),
       ("hostkeyalgorithms", "HostKeyAlgorithms", Array(SSH2Algorithms.hostKey.prefix(2))),
@@ -107,9 +87,9 @@ struct TransportChoice: Equatable, Sendable {
   }
 }
 
-enum KeyFitness {
+extension TransportFacts {
   /// Why OpenSSH is needed for a key file; nil when libssh2 will do or it cannot be read at all.
-  static func problem(_ path: String) -> String? {
+  static func problem(ofKey path: String) -> String? {
     if access(path + "-cert.pub", F_OK) == 0 { return "a certificate lies beside the key" }
     guard let file = try? PrivateKeyFile(path: path) else { return nil }
     guard let type = file.publicKey?.type ?? typeBeside(path) else {

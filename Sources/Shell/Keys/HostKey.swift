@@ -47,7 +47,11 @@ public struct HostKey: Equatable, Sendable {
   }
 
   /// `SHA256:...`, as `ssh-keygen -l` shows it.
-  public var fingerprint: String { Fingerprint.sha256(blob) }
+  public var fingerprint: String {
+    var digest = [UInt8](repeating: 0, count: 32)
+    SHA256(blob, blob.count, &digest)
+    return "SHA256:" + Base64.text(digest).prefix { $0 != "=" }
+  }
 
   /// Type and base64, as they stand in OpenSSH's files.
   public var text: String { "\(type) \(Base64.text(blob))" }
@@ -105,17 +109,5 @@ public struct HostKey: Equatable, Sendable {
       point.count == 1 + 2 * ((bits + 7) / 8)
     else { return nil }
     return bits
-  }
-}
-
-/// What people compare keys by.
-public enum Fingerprint {
-  /// The SHA-256 of a key as OpenSSH writes it: `SHA256:` and base64 without padding.
-  ///
-  /// - Parameter blob: the key in its wire form.
-  public static func sha256(_ blob: [UInt8]) -> String {
-    var digest = [UInt8](repeating: 0, count: 32)
-    SHA256(blob, blob.count, &digest)
-    return "SHA256:" + Base64.text(digest).prefix { $0 != "=" }
   }
 }

@@ -10,12 +10,6 @@ struct HostKeyLine: Equatable, Sendable {
     case authority
   }
 
-  enum Content: Equatable, Sendable {
-    case nothing
-    case entry(HostKeyLine)
-    case damaged(String)
-  }
-
   let marker: Marker
   let hosts: HostNamePattern
   let key: HostKey
@@ -25,29 +19,29 @@ struct HostKeyLine: Equatable, Sendable {
   /// The longest line, bytes.
   static let limit = 16 * 1024
 
-  /// `line`: without its line feed; a carriage return in front of that is no part of it.
-  static func read(_ line: ArraySlice<UInt8>) -> Content {
+  /// Nil for a line that says nothing. `line`: without its line feed; a carriage return in front of that is no part of it.
+  static func read(_ line: ArraySlice<UInt8>) throws(Failure) -> HostKeyLine? {
     let line = line.last == 13 ? line.dropLast() : line
-    guard line.count <= limit else { return .damaged("longer than \(limit) bytes") }
+    guard line.count <= limit else { throw Failure("longer than \(limit) bytes") }
     guard line.allSatisfy({ $0 == 9 || $0 >= 0x20 && $0 != 0x7f }) else {
-      return .damaged("control character in the line")
+      throw Failure("control character in the line")
     }
     var rest = line.drop(while: isBlank)
-    guard let first = rest.first, first != UInt8(ascii: "#") else { return .nothing }
+    guard let first = rest.first, first != UInt8(ascii: "#") else { return nil }
     var marker = Marker.trusted
     if first == UInt8(ascii: "@") {
       switch String(decoding: word(&rest), as: UTF8.self) {
       case "@revoked": marker = .revoked
       case "@cert-authority": marker = .authority
-      default: return .damaged("unknown marker")
+      default: throw Failure("unknown marker")
       }
     }
-    guard let hosts = HostNamePattern(word(&rest)) else { return .damaged("damaged host name") }
+    guard let hosts = HostNamePattern(word(&rest)) else { throw Failure("damaged host name") }
     let type = String(decoding: word(&rest), as: UTF8.self)
     let base64 = word(&rest)
-    guard !type.isEmpty, !base64.isEmpty else { return .damaged("no key in the line") }
-    guard let key = HostKey(type: type, base64: base64) else { return .damaged("damaged key") }
-    return .entry(HostKeyLine(marker: marker, hosts: hosts, key: key))
+    guard !type.isEmpty, !base64.isEmpty else { throw Failure("no key in the line") }
+    guard let key = HostKey(type: type, base64: base64) else { throw Failure("damaged key") }
+    return HostKeyLine(marker: marker, hosts: hosts, key: key)
   }
 
   /// The lines of a file, each with its line feed if it has one.
@@ -68,12 +62,12 @@ struct HostKeyLine: Equatable, Sendable {
     var entries: [HostKeyLine] = []
     var faults: [(number: Int, reason: String)] = []
     for (index, line) in split(bytes).enumerated() {
-      switch read(line.last == 10 ? line.dropLast() : line) {
-      case .nothing: break
-      case .damaged(let reason): faults.append((index + 1, reason))
-      case .entry(var entry):
+      do throws(Failure) {
+        guard var entry = try read(line.last == 10 ? line.dropLast() : line) else { continue }
         entry.number = index + 1
         entries.append(entry)
+      } catch {
+        faults.append((index + 1, error.reason))
       }
     }
     return (entries, faults)

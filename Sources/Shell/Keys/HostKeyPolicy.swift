@@ -94,19 +94,11 @@ struct HostKeyPolicy: Sendable {
   func warning(
     host: String, port: Int, type: String, fingerprint: String
   ) -> HostKeyWarning {
-    if let revoked = revocation(fingerprint, host: host, port: port) {
-      return HostKeyWarning(
-        host: host, port: port, type: type, fingerprint: fingerprint, known: [revoked],
-        isRevoked: true)
-    }
+    let revoked = revocation(fingerprint, host: host, port: port)
     return HostKeyWarning(
       host: host, port: port, type: type, fingerprint: fingerprint,
-      known: trusted(host: host, port: port).map { place, entry in
-        HostKeyWarning.Known(
-          type: entry.key.type, fingerprint: entry.key.fingerprint, file: place, line: entry.number,
-          isPin: place == pins.path)
-      },
-      isRevoked: false)
+      known: revoked.map { [$0] } ?? trusted(host: host, port: port), pins: pins.path,
+      isRevoked: revoked != nil)
   }
 
   /// The files for OpenSSH's UserKnownHostsFile. It takes a key that any of them knows,
@@ -145,7 +137,7 @@ struct HostKeyPolicy: Sendable {
 
   private func revocation(
     _ fingerprint: String, host: String, port: Int
-  ) -> HostKeyWarning.Known? {
+  ) -> (file: String, entry: HostKeyLine)? {
     let files = [(pins.path, pins.entries)] + (knownHosts.map { [($0.path, $0.entries)] } ?? [])
     // A key that was stolen is not to be believed at another port, either.
     let names = [Self.name(host, port), Self.name(host, 22)]
@@ -154,10 +146,7 @@ struct HostKeyPolicy: Sendable {
         entry.marker == .revoked && names.contains(where: entry.hosts.matches)
           && entry.key.fingerprint == fingerprint
       }
-      guard let entry else { continue }
-      return HostKeyWarning.Known(
-        type: entry.key.type, fingerprint: fingerprint, file: path, line: entry.number,
-        isPin: path == pins.path)
+      if let entry { return (path, entry) }
     }
     return nil
   }
@@ -168,21 +157,7 @@ struct HostKeyPolicy: Sendable {
 }
 
 /// The wall before a host whose key is not the known one: what the user reads.
-struct HostKeyWarning: Equatable, Sendable {
-  /// A key that a file holds for the host.
-  struct Known: Equatable, Sendable {
-    /// `ssh-ed25519` and so on.
-    var type: String
-    /// `SHA256:...`
-    var fingerprint: String
-    /// The file's path.
-    var file: String
-    /// The line in it, from 1.
-    var line: Int
-    /// Whether the file is ours, and `--forget` drops the key.
-    var isPin: Bool
-  }
-
+struct HostKeyWarning {
   /// The host, as it is connected to.
   var host: String
   /// Its port.
@@ -194,7 +169,9 @@ struct HostKeyWarning: Equatable, Sendable {
   /// The fingerprint of it.
   var fingerprint: String
   /// What the files hold; of a revoked key, the line that revokes it.
-  var known: [Known]
+  var known: [(file: String, entry: HostKeyLine)]
+  /// Our own file, of which `--forget` drops a key.
+  var pins: String
   /// Whether the key is one that must never be believed.
   var isRevoked: Bool
 
@@ -210,24 +187,24 @@ struct HostKeyWarning: Equatable, Sendable {
         "\(name): HOST KEY REVOKED: this may be a man in the middle",
         "the host shows:  \(describe(type, fingerprint))",
       ]
-        + known.map { "which is revoked by \($0.file):\($0.line)" }
+        + known.map { "which is revoked by \($0.file):\($0.entry.number)" }
         + ["nothing was sent to it; connect when it has got a new key"]
     }
     var lines = [
       "\(name): HOST KEY CHANGED: this may be a man in the middle, reading along",
       "the host shows:  \(describe(type, fingerprint))",
     ]
-    for key in known {
+    for (file, entry) in known {
       lines.append(
-        "\(key.isPin ? "pinned is:      " : "known is:       ")"
-          + " \(describe(key.type, key.fingerprint)) (\(key.file):\(key.line))")
+        (file == pins ? "pinned is:       " : "known is:        ")
+          + "\(describe(entry.key.type, entry.key.fingerprint)) (\(file):\(entry.number))")
     }
     lines.append("nothing was sent to it, no key of yours either")
     lines.append(
       "ask its keeper, or look there: ssh-keygen -lf /etc/ssh/ssh_host_"
         + "\(HostKey.kind(of: type).lowercased())_key.pub")
     lines.append(
-      known.contains(where: \.isPin)
+      known.contains { $0.file == pins }
         ? "if the new key is right: tmux-attach --forget \(operand), and connect again"
         : "if the new key is right: ssh-keygen -R '\(name)' -f \(known.first?.file ?? "FILE")")
     return lines

@@ -44,7 +44,7 @@ public enum OwnKey {
     let beside = path.hasSuffix(".pub") ? path : path + ".pub"
     var bytes = try StateFile(path: beside).read()
     if bytes == nil {
-      let printed = try Keygen.run(["-y", "-f", path])
+      let printed = try keygen(["-y", "-f", path])
       guard printed.status == 0 else {
         throw Failure(path, "ssh-keygen finds no key in it")
       }
@@ -68,7 +68,7 @@ public enum OwnKey {
       for name in [new, new + ".pub"] { unlink(name) }
       rmdir(aside)
     }
-    let made = try Keygen.run([
+    let made = try keygen([
       "-q", "-t", "ed25519", "-N", "", "-C", "agentutils@\(hostName)", "-f", new,
     ])
     guard made.status == 0 else { throw Failure(path, "ssh-keygen made no key") }
@@ -91,20 +91,15 @@ public enum OwnKey {
       decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     return text.prefix { $0 != "." }.isEmpty ? "localhost" : String(text.prefix { $0 != "." })
   }
-}
 
-/// ssh-keygen(1): it knows every form in which keys are kept.
-enum Keygen {
-  static func run(
-    _ words: [String]
-  ) throws(Failure) -> (status: Int32, output: [UInt8]) {
-    let child: ChildProcess
-    child = try ChildProcess(
+  /// ssh-keygen(1): it knows every form in which keys are kept.
+  private static func keygen(_ words: [String]) throws(Failure) -> (status: Int32, output: [UInt8])
+  {
+    let child = try ChildProcess(
       ["ssh-keygen"] + words, input: .nothing, output: .pipe, error: .ours)
     var output: [UInt8] = []
     while output.count < 1 << 20, !PipeEnd.drain(child.output, into: &output, limit: 1 << 20) {
-      var set = PollSet()
-      set.add(child.output)
+      var set = PollSet(child.output)
       set.wait(seconds: nil)
     }
     child.closeEnds()

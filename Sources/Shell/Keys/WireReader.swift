@@ -37,6 +37,14 @@ struct WireReader {
 }
 
 enum Wire {
+  /// Takes bytes with their length in front off the front of others; nil until they are all there.
+  static func next(_ bytes: inout [UInt8]) -> ArraySlice<UInt8>? {
+    var reader = WireReader(bytes[...])
+    guard let body = reader.string() else { return nil }
+    bytes.removeFirst(4 + body.count)
+    return body
+  }
+
   /// Four bytes, the highest first.
   static func word(_ value: UInt32) -> [UInt8] {
     [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }

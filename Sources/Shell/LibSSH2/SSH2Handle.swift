@@ -29,6 +29,10 @@ final class SSH2Handle {
     return SSH2Handle(pointer, session)
   }
 
+  private func ask(_ call: @escaping (OpaquePointer) -> Int32) -> Int32 {
+    session.ask { [pointer] in call(pointer) }
+  }
+
   // MARK: To the host
 
   func mergeStreams() {
@@ -67,9 +71,7 @@ final class SSH2Handle {
     }
   }
 
-  func finishWriting() -> Int32 {
-    session.ask { [pointer] in libssh2_channel_send_eof(pointer) }
-  }
+  func finishWriting() -> Int32 { ask(libssh2_channel_send_eof) }
 
   // MARK: From the host
 
@@ -97,13 +99,9 @@ final class SSH2Handle {
 
   var hasEnded: Bool { libssh2_channel_eof(pointer) == 1 }
 
-  func waitForEnd() -> Int32 {
-    session.ask { [pointer] in libssh2_channel_wait_eof(pointer) }
-  }
+  func waitForEnd() -> Int32 { ask(libssh2_channel_wait_eof) }
 
-  func waitUntilClosed() -> Int32 {
-    session.ask { [pointer] in libssh2_channel_wait_closed(pointer) }
-  }
+  func waitUntilClosed() -> Int32 { ask(libssh2_channel_wait_closed) }
 
   /// How the remote command ended. Sure only once the host has closed the channel:
   /// libssh2 does not tell a status of 0 from none.
@@ -129,12 +127,8 @@ final class SSH2Handle {
 
   // MARK: The end
 
-  func close() -> Int32 {
-    session.ask { [pointer] in libssh2_channel_close(pointer) }
-  }
+  func close() -> Int32 { ask(libssh2_channel_close) }
 
   /// Frees what is closed. Nothing may be called after it.
-  func free() {
-    session.ask { [pointer] in libssh2_channel_free(pointer) }
-  }
+  func free() { _ = ask(libssh2_channel_free) }
 }

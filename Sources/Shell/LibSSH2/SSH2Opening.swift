@@ -86,8 +86,7 @@ final class SSH2Opening {
       guard Clock.monotonic < limit else {
         throw .connectFailed(why: "the name was not looked up in time")
       }
-      var set = PollSet()
-      set.add(resolver)
+      var set = PollSet(resolver)
       try wait(&set, limit)
       answer = clibc_resolved(resolver, &addresses)
     }
@@ -182,7 +181,7 @@ final class SSH2Opening {
   /// - Returns: with what.
   private func signIn(_ session: SSH2Session) throws(HostFailure) -> String {
     let user =
-      request.destination.user ?? Connector.login ?? Process.environment("LOGNAME") ?? "root"
+      request.destination.user ?? LinkRequest.login ?? Process.environment("LOGNAME") ?? "root"
     for (name, key) in try keys() {
       let result =
         switch key {

@@ -10,8 +10,10 @@ public typealias HostWait = (_ set: inout PollSet, _ until: Double?) throws(Host
 public struct PollSet {
   private var entries: [pollfd] = []
 
-  /// An empty set.
-  public init() {}
+  /// A set of what is to be read from; negative ones are left out.
+  public init(_ descriptors: Int32...) {
+    for descriptor in descriptors { add(descriptor) }
+  }
 
   /// Forgets all descriptors, for the next turn.
   public mutating func removeAll() { entries.removeAll(keepingCapacity: true) }

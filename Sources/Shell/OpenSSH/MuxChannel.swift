@@ -3,21 +3,7 @@ import Core
 
 /// A remote command without a terminal, over the connection of another process.
 final class MuxChannel: PipeChannel {
-  /// What became of one that was asked for.
-  enum Start {
-    /// The host runs it.
-    case opened(MuxChannel)
-    /// Nobody takes calls at this path; nothing has reached the host.
-    case absent
-    /// The other process says no; nothing has reached the host.
-    case refused(String)
-    /// The other process hung up.
-    case gone
-    /// There was no answer in time.
-    case silent(MuxConnection)
-  }
-
-  private var connection: MuxConnection?
+  private(set) var connection: MuxConnection?
   private let cut: (_ silence: Double) -> Ending
 
   private init(
@@ -28,7 +14,8 @@ final class MuxChannel: PipeChannel {
     super.init(ends)
   }
 
-  /// Asks for a command, and waits until the host runs it.
+  /// Asks for a command, and waits until the host runs it, or there is no answer in time: see the
+  /// phase of its connection. Nil when nobody takes calls at this path.
   ///
   /// - Parameters:
   ///   - contact: a connection to the process at this path, of which nothing was asked yet.
@@ -38,7 +25,7 @@ final class MuxChannel: PipeChannel {
   static func start(
     _ command: String, _ path: String, over contact: MuxConnection? = nil, patience: Double,
     _ wait: HostWait, cut: @escaping (_ silence: Double) -> Ending
-  ) throws(HostFailure) -> Start {
+  ) throws(HostFailure) -> MuxChannel? {
     let pipes = try StandardPipes()
     contact?.update()
     let connection: MuxConnection
@@ -50,22 +37,11 @@ final class MuxChannel: PipeChannel {
     } else {
       pipes.closeOurs()
       pipes.closeTheirs()
-      return .absent
+      return nil
     }
     let channel = MuxChannel(pipes.ours, connection, cut)
-    let limit = Clock.monotonic + patience
-    while true {
-      connection.update()
-      switch connection.phase {
-      case _ where connection.hasOpened: return .opened(channel)
-      case .refused(let why): return .refused(why)
-      case .gone: return .gone
-      default: if Clock.monotonic >= limit { return .silent(connection) }
-      }
-      var set = PollSet()
-      connection.wants(&set)
-      try wait(&set, limit)
-    }
+    try connection.wait(atMost: patience, wait) { connection.hasOpened }
+    return channel
   }
 
   override func wants(_ set: inout PollSet) {

@@ -5,10 +5,13 @@ import Core
 /// three descriptors there and its status back.
 final class MuxConnection {
   enum Phase: Equatable {
+    /// There is no answer yet.
     case asked
     case opened
     case exited(Int32)
+    /// The other process says no; nothing has reached the host.
     case refused(String)
+    /// The other process hung up.
     case gone
   }
 
@@ -54,6 +57,20 @@ final class MuxConnection {
     guard socket >= 0 else { return }
     send()
     receive()
+  }
+
+  /// Waits for an answer, or what else is enough, at most for so many seconds.
+  func wait(
+    atMost patience: Double, _ wait: HostWait, until isEnough: () -> Bool
+  ) throws(HostFailure) {
+    let limit = Clock.monotonic + patience
+    update()
+    while phase == .asked, !isEnough(), Clock.monotonic < limit {
+      var set = PollSet()
+      wants(&set)
+      try wait(&set, limit)
+      update()
+    }
   }
 
   func close() {

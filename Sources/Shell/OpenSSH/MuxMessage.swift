@@ -23,17 +23,8 @@ enum MuxMessage {
     return Wire.string(body)
   }
 
-  /// Takes the first whole message off the front.
-  ///
-  /// - Returns: nil when it has not come yet.
-  static func next(_ bytes: inout [UInt8]) -> Answer? {
-    var reader = WireReader(bytes[...])
-    guard let length = reader.word(), bytes.count >= 4 + length else { return nil }
-    let body = bytes[4..<(4 + length)]
-    let answer = read(body)
-    bytes.removeFirst(4 + length)
-    return answer
-  }
+  /// Takes the first whole message off the front; nil when it has not come yet.
+  static func next(_ bytes: inout [UInt8]) -> Answer? { Wire.next(&bytes).map(read) }
 
   private static func read(_ body: ArraySlice<UInt8>) -> Answer {
     var reader = WireReader(body)
@@ -66,17 +57,11 @@ enum MuxRequest: Equatable {
   /// The longest request, bytes: one argument of a command cannot be longer.
   static let limit = 160 << 10
 
-  /// Takes the first whole request off the front.
-  ///
-  /// - Returns: nil when it has not come yet.
+  /// Takes the first whole request off the front; nil when it has not come yet.
   static func next(_ bytes: inout [UInt8]) -> MuxRequest? {
     var reader = WireReader(bytes[...])
-    guard let length = reader.word() else { return nil }
-    guard length <= limit else { return .broken }
-    guard bytes.count >= 4 + length else { return nil }
-    let request = read(bytes[4..<(4 + length)])
-    bytes.removeFirst(4 + length)
-    return request
+    if let length = reader.word(), length > limit { return .broken }
+    return Wire.next(&bytes).map(read)
   }
 
   private static func read(_ body: ArraySlice<UInt8>) -> MuxRequest {

@@ -64,18 +64,19 @@ final class OpenSSHLink: Link {
       let contact = contact
       self.contact = nil
       let asked = Clock.monotonic
-      let start = try MuxChannel.start(
+      let channel = try MuxChannel.start(
         command, place.socket, over: contact, patience: patience, wait
       ) { [master, place] silence in
         MuxConnection.isTaken(place.socket)
           ? .remoteSignal(name: "unknown") : .failed(Self.loss(of: master, silence, keepalive))
       }
-      attempts += 1
-      switch start {
-      case .opened(let channel): return channel
-      case .absent:
-        attempts -= 1
+      guard let channel, let connection = channel.connection else {
         try makeMaster(wait)
+        continue
+      }
+      if connection.hasOpened { return channel }
+      attempts += 1
+      switch connection.phase {
       case .refused(let why) where why.holds("refused by peer"):
         attempts = 0
         let last = lastTry ?? Clock.monotonic + 2
@@ -97,35 +98,22 @@ final class OpenSSHLink: Link {
       case .gone:
         // It was ours, and ssh has had its time.
         if master != nil { throw Self.loss(of: master, Clock.monotonic - asked, keepalive) }
-      case .silent(let connection):
+      default:
         if let process = connection.master {
           request.note("ssh: its connection does not answer: a new one")
           _ = kill(process, SIGKILL)
           unlink(place.socket)
         }
-        let isUnheard = try Self.isUnheard(connection, wait)
+        // Whether the host never heard of a command whose master has been killed, so that it may go
+        // over another one: the end of the master's last words is the proof.
+        try connection.wait(atMost: 1, wait) { false }
+        let isUnheard = connection.phase == .gone && !connection.hasOpened
         if master != nil || !isUnheard {
           throw Self.loss(of: master, Clock.monotonic - asked, keepalive)
         }
       }
     }
     throw .linkLost(why: "no master takes calls")
-  }
-
-  /// Whether the host never heard of a command whose master has been killed, so that it may go
-  /// over another one: the end of the master's last words is the proof.
-  private static func isUnheard(
-    _ connection: MuxConnection, _ wait: HostWait
-  ) throws(HostFailure) -> Bool {
-    let limit = Clock.monotonic + 1
-    connection.update()
-    while connection.phase == .asked, Clock.monotonic < limit {
-      var set = PollSet()
-      connection.wants(&set)
-      try wait(&set, limit)
-      connection.update()
-    }
-    return connection.phase == .gone && !connection.hasOpened
   }
 
   private static func loss(

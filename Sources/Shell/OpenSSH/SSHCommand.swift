@@ -4,30 +4,20 @@ import Core
 /// The command lines of OpenSSH's client: what its configuration says stays, but for
 /// what would break us.
 struct SSHCommand: Sendable {
-  /// The program: `$AGENTUTILS_SSH`, by default `ssh`.
-  var program: String
-  /// The host, the port and the user that were named.
-  var destination: Destination
+  let program = OpenSSHLink.program
+  var request: LinkRequest
   /// What it says it would do.
   var settings: SSHSettings
   /// The files of host keys that it honours; new ones go into the first.
   var knownHosts: [String] = []
   /// Whether a key that is new is pinned.
   var pinsNew = true
-  /// The key file that was named; nil leaves it to its configuration.
-  var identity: String?
-  /// Whether other keys of ssh-agent are offered beside the one that was named.
-  var usesAgent = false
   /// Our own key, if there is one: offered behind all others.
   var ownKey: String?
-  /// Seconds.
-  var connectTimeout = 15.0
-  /// Seconds of silence after which the host is probed.
-  var keepalive = 4.0
 
   /// What it would do for a host.
-  static func question(program: String, _ destination: Destination) -> [String] {
-    [program, "-G"] + target(destination)
+  static func question(_ destination: Destination) -> [String] {
+    [OpenSSHLink.program, "-G"] + target(destination)
   }
 
   /// A remote command on the terminal that it is started on.
@@ -37,7 +27,7 @@ struct SSHCommand: Sendable {
     var words = [program, "-tt", "-E", log, "-S", "none", "-o", "ControlMaster=no"]
     if settings.knows("sessiontype") { words += ["-o", "SessionType=default"] }
     if settings.knows("forkafterauthentication") { words += ["-o", "ForkAfterAuthentication=no"] }
-    return words + common + Self.target(destination) + [command]
+    return words + common + Self.target(request.destination) + [command]
   }
 
   /// A master that takes calls at a socket, and ends a minute after the last one.
@@ -50,7 +40,7 @@ struct SSHCommand: Sendable {
       "-S", Self.literal(socket), "-o", "ControlPersist=60", "-o", "ClearAllForwardings=yes",
     ]
     if isAlone { words += ["-o", "BatchMode=yes"] }
-    return words + common + Self.target(destination)
+    return words + common + Self.target(request.destination)
   }
 
   private var common: [String] {
@@ -62,14 +52,14 @@ struct SSHCommand: Sendable {
       "GlobalKnownHostsFile=/dev/null", "HashKnownHosts=no", "UpdateHostKeys=no",
       "CheckHostIP=no", "NoHostAuthenticationForLocalhost=no", "VerifyHostKeyDNS=no",
       "ExitOnForwardFailure=no", "ConnectionAttempts=1",
-      "ConnectTimeout=\(Self.whole(connectTimeout))",
-      "ServerAliveInterval=\(Self.whole(keepalive))", "ServerAliveCountMax=2",
+      "ConnectTimeout=\(Self.whole(request.connectTimeout))",
+      "ServerAliveInterval=\(Self.whole(request.options.keepalive))", "ServerAliveCountMax=2",
     ]
     if settings.knows("stdinnull") { options.append("StdinNull=no") }
     if settings.value("knownhostscommand") != nil { options.append("KnownHostsCommand=none") }
-    if let identity {
+    if let identity = request.identity {
       // One more key of the agent's, and the host may have had enough of keys.
-      if !usesAgent { options.append("IdentitiesOnly=yes") }
+      if !request.options.usesAgent { options.append("IdentitiesOnly=yes") }
       options.append("IdentityFile=" + Self.quoted(identity))
     } else if let ownKey {
       // A key that is named keeps OpenSSH from its usual ones: name these, too.
@@ -126,8 +116,7 @@ final class SSHPlan {
     let place =
       settings.keyPlace ?? HostKeyPlace(host: destination.host, port: destination.port ?? 22)
     self.place = place
-    var command = SSHCommand(
-      program: OpenSSHLink.program, destination: destination, settings: settings)
+    var command = SSHCommand(request: request, settings: settings)
     do throws(Failure) {
       let policy = try HostKeyPolicy(pins: request.pins, knownHosts: request.options.knownHosts)
       for note in policy.notes { request.note(note) }
@@ -139,12 +128,8 @@ final class SSHPlan {
         ? .hostKeyUnknown(why: error.message) : .local(why: error.message)
     }
     command.pinsNew = !policy.needsCertificate(host: place.host, port: place.port)
-    command.identity = request.identity
-    command.usesAgent = request.options.usesAgent
     let own = OwnKey.path(in: request.stateFolder)
     command.ownKey = access(own, R_OK) == 0 ? own : nil
-    command.connectTimeout = request.connectTimeout
-    command.keepalive = request.options.keepalive
     self.command = command
   }
 
@@ -164,7 +149,7 @@ final class SSHPlan {
     let place = place
     let policy = policy
     let settings = command.settings
-    let destination = command.destination
+    let destination = request.destination
     var facts = SSHLog.Circumstances(changed: { type, fingerprint, isRevoked in
       var warning = policy.warning(
         host: place.host, port: place.port, type: type, fingerprint: fingerprint)
@@ -180,7 +165,7 @@ final class SSHPlan {
     facts.signal = child.endSignal
     facts.talk = talk
     facts.hasProxy = settings.value("proxyjump") != nil || settings.value("proxycommand") != nil
-    facts.silence = command.keepalive * 3
+    facts.silence = request.options.keepalive * 3
     facts.ours = { settings.list($0) }
     return log.ending(facts)
   }

@@ -23,13 +23,10 @@ final class SSHMaster {
     let socket = place.folder + "/" + place.ownName("m")
     pipe = try HostFailure.catching(
       try SSHLogPipe(in: place.folder, name: place.ownName("log")), HostFailure.local)
-    do throws(Failure) {
-      child = try ChildProcess(
+    child = try HostFailure.catching(
+      try ChildProcess(
         plan.command.master(socket: socket, log: pipe.path, isAlone: !hasPerson), output: .nothing,
-        error: hasPerson ? .ours : .pipe)
-    } catch {
-      throw .local(why: error.message)
-    }
+        error: hasPerson ? .ours : .pipe), HostFailure.local)
     // In the background it may hold this open for long.
     defer { child.closeEnds() }
     do throws(HostFailure) {
@@ -65,16 +62,15 @@ final class SSHMaster {
         case let ending: throw .connectFailed(why: ending.reason)
         }
       }
-      let patience = plan.command.connectTimeout
+      let patience = plan.command.request.connectTimeout
       let limit =
         hasPerson && pipe.log.hasAuthenticationBegun ? max(patience, Self.thinking) : patience
       if Clock.monotonic >= progress + limit {
         let why = "no answer for \(Int(limit.rounded())) s"
         throw pipe.log.isSignedIn ? .linkLost(why: why) : .connectFailed(why: why)
       }
-      var set = PollSet()
+      var set = PollSet(child.error)
       pipe.wants(&set)
-      set.add(child.error)
       // Its socket is there in a moment. Its end alone makes no descriptor readable: it is looked
       // for, at once behind the end of what it says.
       let look = pipe.log.takesCalls ? 0.002 : child.error < 0 && !hasPerson ? 0.005 : 0.25

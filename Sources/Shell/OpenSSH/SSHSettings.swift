@@ -70,7 +70,7 @@ extension SSHSettings {
   static func ask(
     _ destination: Destination, _ wait: HostWait
   ) throws(HostFailure) -> SSHSettings? {
-    let words = SSHCommand.question(program: OpenSSHLink.program, destination)
+    let words = SSHCommand.question(destination)
     let child: ChildProcess
     do throws(Failure) {
       child = try ChildProcess(words, output: .pipe, error: .pipe)
@@ -86,9 +86,7 @@ extension SSHSettings {
       guard Clock.monotonic < limit, output.count <= Self.limit else {
         throw .local(why: "ssh -G did not finish in time")
       }
-      var set = PollSet()
-      set.add(child.output)
-      set.add(child.error)
+      var set = PollSet(child.output, child.error)
       try wait(&set, limit)
     }
     let status = child.waitForEnd()

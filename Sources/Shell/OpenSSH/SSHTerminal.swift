@@ -41,16 +41,13 @@ final class SSHTerminalLink: Link {
     guard command.utf8.count <= OpenSSHLink.longestCommand else { throw .tooLong }
     let pipe = try HostFailure.catching(
       try SSHLogPipe(in: place.folder, name: place.ownName("log")), HostFailure.local)
-    do throws(Failure) {
-      let child = try ChildProcess(
+    let child = try HostFailure.catching(
+      try ChildProcess(
         plan.command.terminal(command, log: pipe.path), environment: ["TERM": term],
-        terminal: size, pipesOutput: true)
-      let terminal = SSHTerminal(child, pipe, plan, patience: request.connectTimeout + 2)
-      self.terminal = terminal
-      return terminal
-    } catch {
-      throw .local(why: error.message)
-    }
+        terminal: size, pipesOutput: true), HostFailure.local)
+    let terminal = SSHTerminal(child, pipe, plan, patience: request.connectTimeout + 2)
+    self.terminal = terminal
+    return terminal
   }
 
   func run(_ command: String, _ wait: @escaping HostWait) throws(HostFailure) -> any Channel {

@@ -74,7 +74,7 @@ struct PaneFacts {
     "sh", "ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "nu", "tcsh", "zsh",
   ]
 
-  /// What ends a group of fields' beginning; the fields are in the order of `init`. What we
+  /// What ends a group of fields' beginning; the fields are in the order of those here. What we
   /// started tells the agent its pane, see `SessionStart`.
   static let format =
     "P|#{pane_id}|#{&&:#{window_active},#{pane_active}}|#{m:*AGENT_PANE=*,#{pane_start_command}}|"
@@ -95,38 +95,29 @@ struct PaneFacts {
     return "#{?\(begins("✳")),idle,\(working)}"
   }()
 
-  let id: String
-  /// The one that tmux started there.
-  let process: Int?
-  private let isActive: Bool
-  private let isOurs: Bool
-  private let isDead: Bool
-  /// What runs there now, and what ran when the state was set.
-  private let command: String
-  private let setter: String
-  private let state: String
-  private let since: String
-  private let reason: String
+  private let fields: [String]
   /// The agent that has the pane, as it is known by its process.
   let agent: AgentProcess?
-  /// What its screen or its title says: `trust`, `idle` or `working`.
-  private let seen: String
 
   init(_ fields: [[UInt8]], _ agents: [AgentProcess]) {
-    let text = fields.map { String(decoding: $0, as: UTF8.self) }
-    id = text[0]
-    isActive = text[1] == "1"
-    isOurs = text[2] == "1"
-    isDead = text[3] == "1"
-    command = text[4]
-    setter = text[5]
-    state = text[6]
-    since = text[7]
-    reason = text[8]
-    process = Int(text[9])
-    agent = process.flatMap(agents.agent)
-    seen = text[10]
+    self.fields = fields.map { String(decoding: $0, as: UTF8.self) }
+    agent = Int(self.fields[9]).flatMap(agents.agent)
   }
+
+  var id: String { fields[0] }
+  private var isActive: Bool { fields[1] == "1" }
+  private var isOurs: Bool { fields[2] == "1" }
+  private var isDead: Bool { fields[3] == "1" }
+  /// What runs there now, and what ran when the state was set.
+  private var command: String { fields[4] }
+  private var setter: String { fields[5] }
+  private var state: String { fields[6] }
+  private var since: String { fields[7] }
+  private var reason: String { fields[8] }
+  /// The one that tmux started there.
+  var process: Int? { Int(fields[9]) }
+  /// What its screen or its title says: `trust`, `idle` or `working`.
+  private var seen: String { fields[10] }
 
   /// The remembered pane, else the one with a state, a known agent, or the only one.
   static func agentPane(_ panes: [PaneFacts], remembered: String) -> TmuxSession.AgentPane {

@@ -1,82 +1,17 @@
 import Core
 
-/// A call that brings several small files and types their paths: what `Delivery` does
-/// with each of them, in the time of one.
-///
-/// When it fails, nobody knows how many of them were typed. Each can then be delivered
-/// by itself: what has its mark is not typed again.
-public struct BatchDelivery: Sendable {
-  /// A file.
-  public struct File: Sendable {
-    /// As in `Delivery`.
-    public var name: String
-    /// All of it.
-    public var content: [UInt8]
-    /// Seconds since 1970.
-    public var modified: Int64
-    /// With a mark, without Return, and `fits`.
-    public var typing: Typing
-
-    public init(name: String, content: [UInt8], modified: Int64, typing: Typing) {
-      self.name = name
-      self.content = content
-      self.modified = modified
-      self.typing = typing
-    }
-  }
-
-  /// Whether a text can be typed in a batch.
-  public static func fits(_ typing: Typing) -> Bool {
-    typing.text.isArgument && !typing.isPicture && typing.returnAfter == nil && typing.mark != nil
-  }
-
-  /// In the order in which they are typed; not empty, all for one session.
-  public var files: [File]
-  /// The folder on the host, as `RemoteTmux.inbox` says.
-  public var folder: String
-
-  public init(_ files: [File], folder: String) {
-    self.files = files
-    self.folder = folder
-  }
-
-  func request(label: String, nonce: String) -> ControlRequest {
-    var archive = TarArchive()
-    var lines = ""
-    for file in files {
-      let option = Typing.option(mark: file.typing.mark ?? file.name)
-      var typing = file.typing
-      typing.markValue = "\(file.content.count)B"
-      lines += "\(file.name)\n\(option)\n\(typing.lists(nonce: nonce).typed)\n"
-    }
-    // What comes last is what a cut takes away, and that is counted.
-    archive.add("typing", Array(lines.utf8), modified: 0)
-    for file in files { archive.add("f/" + file.name, file.content, modified: file.modified) }
-    return ControlRequest(
-      TmuxScript.opening + (files.first?.typing.permission ?? "") + Self.script,
-      [
-        label, files.first?.typing.target ?? "", files.first?.typing.target ?? "", folder,
-        ".part-" + nonce,
-        String(files.count), String(files.reduce(0) { $0 + $1.content.count }),
-      ],
-      input: .bytes(archive.finished))
-  }
-
+extension TmuxScript {
   /// `$1` is the session, `$2` the folder, `$3` the part, which is a folder here, `$4`
   /// how many files there are, and `$5` how many bytes. Of `typing`, three lines are a
   /// file: its name, its mark, and what tmux runs.
-  private static let script = """
-    no() {
-      printf '%s\\n' "$1"
-      exit \(TmuxScript.noInbox)
-    }
+  static let deliverBatch = """
     has "$1"
     cd -- "$2" 2>/dev/null || no "$2 cannot be entered"
     [ ! -L "$2" ] && [ -O . ] || no "$2 is not the folder that it was"
     umask 077
     folder=$2 part=$3 count=$4 size=$5
     leave() { cd -- "$folder" && rm -rf -- "$part"; }
-    trap 'exit \(TmuxScript.noInbox)' 1 2 13 15
+    trap 'exit \(noInbox)' 1 2 13 15
     mkdir -- "$part" && cd -- "$part" || no "$folder: no folder can be made"
     say=$(tar -xf - 2>&1) || no "$say"
     cd f 2>/dev/null || no "no file came"
@@ -111,17 +46,50 @@ public struct BatchDelivery: Sendable {
     """
 }
 
+extension Typing {
+  /// Whether it can be typed in a batch.
+  public var fitsBatch: Bool {
+    text.isArgument && !isPicture && returnAfter == nil && mark != nil
+  }
+}
+
 extension RemoteTmux {
-  /// Brings files and types their paths.
+  /// Brings several small files and types their paths: what `deliver` does with each of them, in the
+  /// time of one.
   ///
-  /// - Throws: `HostFailure`; some of them may have been typed.
-  public func deliver(_ batch: BatchDelivery) throws(HostFailure) {
-    guard let typing = batch.files.first?.typing else { return }
-    _ = try atAgent(typing) { typing throws(HostFailure) in
-      var batch = batch
-      for index in batch.files.indices { batch.files[index].typing.pane = typing.pane }
-      let request = batch.request(label: label, nonce: HostCalls.nonce())
-      return typing.outcome(try answer(request, session: typing.session))
+  /// When it fails, nobody knows how many of them were typed. Each can then be delivered
+  /// by itself: what has its mark is not typed again.
+  ///
+  /// - Parameters:
+  ///   - files: in the order in which they are typed, all for one session; `typing` has a mark and
+  ///     fits. The time is in seconds since 1970.
+  ///   - folder: as `inbox` says.
+  public func deliver(
+    _ files: [(name: String, content: [UInt8], modified: Int64, typing: Typing)],
+    in folder: String
+  ) throws(HostFailure) {
+    guard let first = files.first?.typing else { return }
+    _ = try atAgent(first) { first throws(HostFailure) in
+      let nonce = HostCalls.nonce()
+      var archive = TarArchive()
+      var lines = ""
+      for file in files {
+        let option = Typing.option(mark: file.typing.mark ?? file.name)
+        var typing = file.typing
+        (typing.pane, typing.markValue) = (first.pane, "\(file.content.count)B")
+        lines += "\(file.name)\n\(option)\n\(typing.lists(nonce: nonce).typed)\n"
+      }
+      // What comes last is what a cut takes away, and that is counted.
+      archive.add("typing", Array(lines.utf8), modified: 0)
+      for file in files { archive.add("f/" + file.name, file.content, modified: file.modified) }
+      let request = ControlRequest(
+        TmuxScript.opening + first.permission + TmuxScript.refusing + TmuxScript.deliverBatch,
+        [
+          label, first.target, first.target, folder, ".part-" + nonce,
+          String(files.count), String(files.reduce(0) { $0 + $1.content.count }),
+        ],
+        input: .bytes(archive.finished))
+      return Typing.outcome(try answer(request, session: first.session))
     }
   }
 }

@@ -1,55 +1,20 @@
 import Core
 
-/// A call that brings a file to the host and types its path into a session, both
-/// exactly once however often it is made.
-///
-/// The file comes whole or not at all: into a part of its own, whose size is counted,
-/// and which is then renamed. The text is typed as `Typing` does with a mark, so that the
-/// tmux server itself knows what it has been given: a call that is cut off at any
-/// byte can be made again, and two at once do no harm.
-public struct Delivery: Sendable {
-  /// What to type, where; with a mark.
-  public var typing: Typing
-  /// The folder on the host, as `RemoteTmux.inbox` says.
-  public var folder: String
-  /// The file's name there: letters, digits, `-`, `_` and `.`, and no `.` in front.
-  public var name: String
-  /// The open file and its size in bytes.
-  public var file: (descriptor: Int32, size: Int)
+extension TmuxScript {
+  /// `no WHY` ends it where a file cannot be brought.
+  static let refusing = """
+    no() {
+      printf '%s\\n' "$1"
+      exit \(noInbox)
+    }
 
-  public init(
-    typing: Typing, folder: String, name: String, file: (descriptor: Int32, size: Int)
-  ) {
-    self.typing = typing
-    self.folder = folder
-    self.name = name
-    self.file = file
-  }
-
-  func request(label: String, nonce: String) -> ControlRequest {
-    var typing = typing
-    typing.markValue = "\(file.size)B"
-    let lists = typing.lists(nonce: nonce)
-    return ControlRequest(
-      TmuxScript.opening + typing.permission + Self.script,
-      [
-        label, typing.target, typing.target, folder, name, ".part-" + nonce,
-        String(file.size), Typing.option(mark: typing.mark ?? name),
-        String(decoding: typing.text.bytes, as: UTF8.self), lists.buffer, lists.pause,
-        lists.typed, lists.entered, typing.markValue,
-      ],
-      input: .file(descriptor: file.descriptor, size: file.size))
-  }
+    """
 
   /// The folder that files are brought into, made for the user alone. One that is a
   /// link or in a link, or another's, is not trusted. Parts that were left behind a day ago go.
   /// `$1` is the session.
-  static let inbox =
-    TmuxScript.opening + """
-      no() {
-        printf '%s\\n' "$1"
-        exit \(TmuxScript.noInbox)
-      }
+  static let makeInbox =
+    TmuxScript.opening + refusing + """
       has "$1"
       pane=$(x display-message -p -t "$1" '#{||:#{pane_dead},#{pane_input_off}} #{session_created}')
       [ "${pane% *}" != 1 ] || no "what ran there has ended, or takes no input"
@@ -70,11 +35,7 @@ public struct Delivery: Sendable {
   /// `$6` the mark, `$7` the text, `$8` the buffer or nothing, `$9` the wait before
   /// Return or nothing, then what tmux runs for the text and for Return, and what the
   /// mark is set to: a name that comes again with another size is not what was typed.
-  private static let script = """
-    no() {
-      printf '%s\\n' "$1"
-      exit \(TmuxScript.noInbox)
-    }
+  static let deliver = """
     say=$(x has-session -t "$1" \\; show-options -gqv "$6" 2>&1) || fail "$say"
     if [ -z "$say" ]; then
       cd -- "$2" 2>/dev/null || no "$2 cannot be entered"
@@ -83,7 +44,7 @@ public struct Delivery: Sendable {
       set -C
       part=$4
       leave() { rm -f -- "$part"; }
-      trap 'exit \(TmuxScript.noInbox)' 1 2 13 15
+      trap 'exit \(noInbox)' 1 2 13 15
       say=$(cat 2>&1 >"$4") || no "${say:-$2: cannot be written}"
       size=$(wc -c <"$4")
       [ "$size" -eq "$5" ] || no "only $size of $5 bytes came"
@@ -126,7 +87,7 @@ extension RemoteTmux {
   ///
   /// - Returns: the folder's absolute path.
   public func inbox(for session: String) throws(HostFailure) -> String {
-    let request = ControlRequest(Delivery.inbox, [label, try pane(of: session)])
+    let request = ControlRequest(TmuxScript.makeInbox, [label, try pane(of: session)])
     let answer = try answer(request, session: session, more: 2)
     guard answer.text.hasPrefix("/"), !ShellWord.holdsControls(answer.text) else {
       throw .noInbox("its path cannot be typed")
@@ -134,31 +95,45 @@ extension RemoteTmux {
     return answer.text
   }
 
-  /// Brings a file and types its path.
+  /// Brings a file to the host and types its path into a session, both exactly once however often
+  /// the call is made.
   ///
-  /// - Parameter progress: told how many bytes have gone out.
+  /// The file comes whole or not at all: into a part of its own, whose size is counted,
+  /// and which is then renamed. The text is typed as `Typing` does with a mark, so that the
+  /// tmux server itself knows what it has been given: a call that is cut off at any
+  /// byte can be made again, and two at once do no harm.
+  ///
+  /// - Parameters:
+  ///   - typing: what to type, where; with a mark.
+  ///   - name: the file's name in the folder: letters, digits, `-`, `_` and `.`, and no `.` in front.
+  ///   - folder: as `inbox` says.
+  ///   - progress: told how many bytes have gone out.
   public func deliver(
-    _ delivery: Delivery, progress: ((Int) -> Void)? = nil
+    _ typing: Typing, _ file: (descriptor: Int32, size: Int), as name: String,
+    in folder: String, progress: ((Int) -> Void)? = nil
   ) throws(HostFailure) -> Typing.Outcome {
-    try atAgent(delivery.typing) { typing throws(HostFailure) in
-      var delivery = delivery
-      delivery.typing = typing
-      return try deliverOnce(delivery, progress: progress)
-    }
-  }
-
-  private func deliverOnce(
-    _ delivery: Delivery, progress: ((Int) -> Void)?
-  ) throws(HostFailure) -> Typing.Outcome {
-    let nonce = HostCalls.nonce()
-    do throws(HostFailure) {
-      let answer = try answer(
-        delivery.request(label: label, nonce: nonce), session: delivery.typing.session,
-        more: delivery.typing.pause, progress: progress)
-      return delivery.typing.outcome(answer)
-    } catch .noInbox(let why) {
-      // The part has another name each time, and what is wrong is the same.
-      throw .noInbox(why.exchanging(text: ".part-" + nonce, for: delivery.name))
+    var typing = typing
+    typing.markValue = "\(file.size)B"
+    return try atAgent(typing) { typing throws(HostFailure) in
+      let nonce = HostCalls.nonce()
+      let lists = typing.lists(nonce: nonce)
+      let request = ControlRequest(
+        TmuxScript.opening + typing.permission + TmuxScript.refusing + TmuxScript.deliver,
+        [
+          label, typing.target, typing.target, folder, name, ".part-" + nonce,
+          String(file.size), Typing.option(mark: typing.mark ?? name),
+          String(decoding: typing.text.bytes, as: UTF8.self), lists.buffer, lists.pause,
+          lists.typed, lists.entered, typing.markValue,
+        ],
+        input: .file(descriptor: file.descriptor, size: file.size))
+      do throws(HostFailure) {
+        let answer = try answer(
+          request, session: typing.session, more: typing.pause, progress: progress)
+        return Typing.outcome(answer)
+      } catch .noInbox(let why) {
+        // The part has another name each time, and what is wrong is the same.
+        throw .noInbox(why.exchanging(text: ".part-" + nonce, for: name))
+      }
     }
   }
 }

@@ -95,10 +95,7 @@ extension RemoteTmux {
   /// - Throws: `HostFailure.noChoice` where the agent asks nothing, or offers no such thing; nothing
   ///   was chosen then.
   public func choose(_ word: String, in name: String) throws(HostFailure) {
-    guard let session = try sessions().first(where: { $0.name == name }) else {
-      throw .noSession(name)
-    }
-    let (pane, state) = try session.agent()
+    let (pane, state) = try session(name).agent()
     guard state.kind == .waiting else { throw .noChoice(name, why: "its agent asks nothing") }
     // What it says it asks it has still to draw, and in its first moments a dialog takes no key.
     var seen: Dialog?

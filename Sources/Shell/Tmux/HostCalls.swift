@@ -24,9 +24,7 @@ public final class HostCalls {
 
   /// Calls of the host of a request.
   public convenience init(_ request: LinkRequest, maxTime: Double) {
-    self.init(maxTime: maxTime) { wait throws(HostFailure) in
-      try Connector.link(for: request, wait)
-    }
+    self.init(maxTime: maxTime, link: request.link)
   }
 
   /// Whether there is a link.
@@ -92,7 +90,10 @@ public final class HostCalls {
       if let answer = frame.answer { return answer }
       if frame.isTooLong { throw .unfit(why: "the host's answer is too long") }
       if let ending = channel.ending {
-        throw Self.failure(ending, frame, errors, talk)
+        if case .failed(let failure) = ending {
+          throw failure == .closed && !frame.hasBegun ? failure : Self.cut(failure, frame.part)
+        }
+        throw Self.failure(ending, errors, talk: frame.hasBegun ? nil : talk, part: frame.part)
       }
       // Nothing is given to a login shell that never gets to the script.
       let before = input.sent
@@ -103,20 +104,20 @@ public final class HostCalls {
     }
   }
 
-  private static func failure(
-    _ ending: Ending, _ frame: ControlFrame, _ errors: [UInt8], _ talk: [UInt8]
+  /// Why the end of its channel keeps an answer from coming, of which a part may have come.
+  ///
+  /// - Parameters:
+  ///   - errors: the end of what it said on standard error.
+  ///   - talk: what came instead of the answer's beginning; nil when that has come.
+  public static func failure(
+    _ ending: Ending, _ errors: [UInt8], talk: [UInt8]?, part: [UInt8] = []
   ) -> HostFailure {
-    if case .failed(let failure) = ending {
-      if case .closed = failure, !frame.hasBegun { return failure }
-      return cut(failure, frame.part)
-    }
-    let words =
-      lastLine(errors) ?? (frame.hasBegun ? nil : lastLine(talk)) ?? ending.reason
+    let words = lastLine(errors) ?? talk.flatMap(lastLine) ?? ending.reason
     // A signal may be the host going down; that there is no room for a process passes.
-    if case .remoteExit = ending, !frame.hasBegun, !words.holds("temporarily") {
+    if case .remoteExit = ending, talk != nil, !words.holds("temporarily") {
       return .noShell(says: words)
     }
-    return .cutShort(says: words, part: frame.part)
+    return .cutShort(says: words, part: part)
   }
 
   /// What the loss of a link is to a call.

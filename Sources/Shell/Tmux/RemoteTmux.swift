@@ -133,7 +133,7 @@ public struct RemoteTmux {
     do throws(HostFailure) {
       let answer = try self.answer(
         request, session: typing.session, more: typing.pause, progress: progress)
-      return typing.outcome(answer)
+      return Typing.outcome(answer)
     } catch {
       let mark = Typing.typed + "\n"
       switch error {
@@ -149,10 +149,14 @@ public struct RemoteTmux {
   /// - Throws: `HostFailure.noAgentPane` where nothing says which it is: text is typed nowhere
   ///   else.
   public func pane(of name: String) throws(HostFailure) -> String {
+    try session(name).agent().pane
+  }
+
+  func session(_ name: String) throws(HostFailure) -> TmuxSession {
     guard let session = try sessions().first(where: { $0.name == name }) else {
       throw .noSession(name)
     }
-    return try session.agent().pane
+    return session
   }
 
   /// Makes sure that tmux takes a name for nothing but the session's: `=a:b` is a
@@ -160,9 +164,7 @@ public struct RemoteTmux {
   func makeSure(_ name: String) throws(HostFailure) -> String {
     if name.isEmpty || name.holds(":") { throw .noSession(name) }
     guard name.hasPrefix("$") || name.holds("/") else { return TmuxWord.target(name) }
-    guard let found = try sessions().first(where: { $0.name == name }) else {
-      throw .noSession(name)
-    }
+    let found = try session(name)
     return name.hasPrefix("$") ? found.id + ":" : TmuxWord.target(name)
   }
 

@@ -119,12 +119,10 @@ extension SessionMemory {
   private static func encoded(_ text: String) -> String {
     var out = ""
     for byte in text.utf8.prefix(180) {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
-        UInt8(ascii: "_"), UInt8(ascii: "@"), UInt8(ascii: "+"):
+      if byte.isAlphanumeric || ".-_@+".utf8.contains(byte) {
         out.unicodeScalars.append(Unicode.Scalar(byte))
-      default: out += "%" + String(Int(byte) + 256, radix: 16).dropFirst()
+      } else {
+        out += "%" + String(Int(byte) + 256, radix: 16).dropFirst()
       }
     }
     return out

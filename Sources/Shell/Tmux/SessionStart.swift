@@ -54,14 +54,7 @@ public struct SessionStart: Equatable, Sendable {
   /// The first word of the harness where it is a plain name or path.
   public var firstWord: String? {
     let word = harness.prefix { $0 != " " }
-    let isPlain = word.utf8.allSatisfy {
-      switch $0 {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-      case UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
-      default: false
-      }
-    }
+    let isPlain = word.utf8.allSatisfy { $0.isAlphanumeric || "/._-".utf8.contains($0) }
     return isPlain ? String(word) : nil
   }
 

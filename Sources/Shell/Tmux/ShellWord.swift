@@ -103,18 +103,8 @@ enum TmuxWord {
   /// A text as one word of a command that tmux itself parses. Plain words stay as they
   /// are: a list inside of a list is quoted twice, and a line is 16 KB at most.
   static func quoted(_ text: String) -> String {
-    if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
-    return "'" + text.exchanging("'", for: "'\\''") + "'"
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-    case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "/"), UInt8(ascii: "."): true
-    case UInt8(ascii: ":"), UInt8(ascii: "="), UInt8(ascii: "@"): true
-    default: false
-    }
+    let isPlain = text.utf8.allSatisfy { $0.isAlphanumeric || "-_/.:=@".utf8.contains($0) }
+    return isPlain && !text.isEmpty ? text : ShellWord.quoted(text)
   }
 
   /// A session as the target of any command, and no other whose name begins alike.

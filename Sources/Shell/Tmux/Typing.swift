@@ -10,20 +10,20 @@ import Turns
 /// server's sessions.
 public struct Typing: Sendable {
   /// What came of it.
-  public enum Outcome: Equatable, Sendable {
+  public enum Outcome: String, Sendable {
     case typed
     /// The mark was there: it had been typed before.
-    case already
+    case already = "ALREADY"
     /// It had been, for a file of this name with other content.
-    case other
+    case other = "OTHER"
     /// Nothing was typed: the session has several panes, or not the agent's.
-    case several
+    case several = "SEVERAL"
     /// Nothing was typed: the agent is no longer idle.
-    case busy
+    case busy = "BUSY"
     /// Nothing was typed: the agent asks something, and would take the text for the answer.
-    case asking
+    case asking = "ASKS"
     /// Nothing was typed: the agent would run it as a command of the shell.
-    case command
+    case command = "BANG"
   }
 
   /// The session's name.
@@ -157,23 +157,17 @@ public struct Typing: Sendable {
 
   /// What tmux answers where no program reads, where there are several panes, and where the agent
   /// is not idle: nothing is typed then, and nothing marked.
-  static let (deaf, several, busy, asks, bang) = ("DEAF", "SEVERAL", "BUSY", "ASKS", "BANG")
+  static let (deaf, several, busy) = ("DEAF", Outcome.several.rawValue, Outcome.busy.rawValue)
+  static let (asks, bang) = (Outcome.asking.rawValue, Outcome.command.rawValue)
 
   /// Why Return was not pressed, where tmux answers `several` or `busy`.
   static let (othersCame, asksNow) = (
     "other panes have come", "the agent asks something now: Return was not pressed"
   )
 
-  func outcome(_ answer: ControlAnswer) -> Outcome {
-    switch answer.text.split(separator: "\n").first {
-    case "ALREADY": .already
-    case "OTHER": .other
-    case .some(Substring(Self.several)): .several
-    case .some(Substring(Self.busy)): .busy
-    case .some(Substring(Self.asks)): .asking
-    case .some(Substring(Self.bang)): .command
-    default: .typed
-    }
+  static func outcome(_ answer: ControlAnswer) -> Outcome {
+    let word = answer.text.split(separator: "\n").first
+    return word.flatMap { Outcome(rawValue: String($0)) } ?? .typed
   }
 
   /// A list as one line for tmux, for a pane in which a program reads; with the mark set

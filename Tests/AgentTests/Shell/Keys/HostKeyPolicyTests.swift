@@ -175,16 +175,16 @@ import Testing
     #expect(box.read("known_hosts.revoked") == revoked + "\n")
   }
 
-  @Test func aWarningNamesTheHostAsItIsTyped() {
-    let known = HostKeyWarning.Known(
-      type: "ssh-ed25519", fingerprint: "SHA256:a", file: "/pins", line: 3, isPin: true)
+  @Test func aWarningNamesTheHostAsItIsTyped() throws {
+    let hosts = try #require(HostNamePattern(Array("box".utf8)[...]))
+    let known = HostKeyLine(marker: .trusted, hosts: hosts, key: key, number: 3)
     for (host, port, operand) in [
       ("box", 22, "box"), ("box", 2222, "box:2222"), ("::1", 22, "[::1]"),
       ("::1", 2222, "[::1]:2222"),
     ] {
       let lines = HostKeyWarning(
-        host: host, port: port, type: "ssh-rsa", fingerprint: "SHA256:b", known: [known],
-        isRevoked: false
+        host: host, port: port, type: "ssh-rsa", fingerprint: "SHA256:b",
+        known: [("/pins", known)], pins: "/pins", isRevoked: false
       ).lines
       #expect(lines.contains { $0.holds("--forget \(operand),") })
       #expect(lines.contains { $0.holds("ssh_host_rsa_key.pub") })

@@ -7,8 +7,10 @@ import Testing
   private func command(_ host: String = "ada@box:2222", _ settings: String = "") throws
     -> SSHCommand
   {
-    SSHCommand(
-      program: "ssh", destination: try Destination(host), settings: SSHSettings(settings))
+    let request = LinkRequest(
+      destination: try Destination(host), options: ConnectOptions(), identity: nil, pins: "",
+      stateFolder: "")
+    return SSHCommand(request: request, settings: SSHSettings(settings))
   }
 
   private func options(_ words: [String]) -> [String] {
@@ -19,7 +21,7 @@ import Testing
     let words = try command().terminal("exec sh", log: "/run/log")
     #expect(words.suffix(7) == ["-p", "2222", "-l", "ada", "--", "box", "exec sh"])
     #expect(
-      try SSHCommand.question(program: "ssh", Destination("box")) == ["ssh", "-G", "--", "box"])
+      try SSHCommand.question(Destination("box")).dropFirst() == ["-G", "--", "box"])
   }
 
   @Test func whatWouldBreakUsIsOverridden() throws {
@@ -58,12 +60,12 @@ import Testing
         "IdentityFile=~/.ssh/id_rsa", "IdentityFile=~/.ssh/id_ed25519",
         "IdentityFile=\"/state/id_ed25519\"",
       ])
-    command.identity = "/keys/it"
+    command.request.identity = "/keys/it"
     #expect(
       options(command.terminal("x", log: "l")).filter { $0.hasPrefix("Identit") } == [
         "IdentitiesOnly=yes", "IdentityFile=\"/keys/it\"",
       ])
-    command.usesAgent = true
+    command.request.options.usesAgent = true
     #expect(!options(command.terminal("x", log: "l")).contains("IdentitiesOnly=yes"))
   }
 

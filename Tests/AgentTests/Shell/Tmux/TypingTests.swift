@@ -94,8 +94,8 @@ import Testing
     #expect(marked.lowerBound < list.place(of: "send-keys")!.lowerBound)
     #expect(request.arguments[6].holds("@riff_ret_id_1"))
     #expect(request.arguments[5] == "0.300")
-    #expect(typing.outcome(ControlAnswer(status: 0, output: Array("ALREADY\n".utf8))) == .already)
-    #expect(typing.outcome(ControlAnswer(status: 0, output: Array("typed\n".utf8))) == .typed)
+    #expect(Typing.outcome(ControlAnswer(status: 0, output: Array("ALREADY\n".utf8))) == .already)
+    #expect(Typing.outcome(ControlAnswer(status: 0, output: Array("typed\n".utf8))) == .typed)
   }
 
   @Test func whatTmuxSays() {
