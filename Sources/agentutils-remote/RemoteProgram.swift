@@ -15,7 +15,7 @@ enum RemoteProgram {
       "agentutils-remote",
       [
         "tmux-attach": tmuxAttachMain,
-        "transcript-tail": TranscriptTail.main,
+        "transcript-tail": transcriptTailMain,
         "share-inbox": shareInboxMain,
         "bus-put": busPutMain,
         "bus-get": busGetMain,
