@@ -26,7 +26,7 @@ enum QuickTask {
         at += 1
       } else if try mark(word, &draft) {
         at += 1
-      } else if let found = try date(words[at...], now, zone) {
+      } else if let found = try DueWords.read(words[at...], now: now, zone: zone) {
         let said = words[at..<at + found.count].joined(separator: " ")
         if let other = draft.dueText { throw twice("dates", other, said) }
         (draft.due, draft.dueText) = (found.due, said)
@@ -58,12 +58,6 @@ enum QuickTask {
       throw Failure("a title of more than \(longest) characters")
     }
     return title
-  }
-
-  private static func date(
-    _ words: ArraySlice<String>, _ now: Timestamp, _ zone: LocalZone
-  ) throws(Failure) -> DueWords.Found? {
-    return try DueWords.read(words, now: now, zone: zone)
   }
 
   private static func quoteEnd(_ words: [String], _ at: Int) -> Int? {
@@ -110,7 +104,7 @@ enum QuickTask {
   static func isPerson(_ word: String) -> Bool {
     let bytes = Array(word.utf8)
     let isLetter = { (byte: UInt8) in (97...122).contains(byte | 32) }
-    let isName = { (byte: UInt8) in isLetter(byte) || (48...57).contains(byte) || byte == 45 }
+    let isName = { (byte: UInt8) in byte.isAlphanumeric || byte == 45 }
     if word.hasPrefix("did:") {
       let parts = bytes.split(separator: 58, maxSplits: 2, omittingEmptySubsequences: false)
       return parts.count == 3 && !parts[1].isEmpty

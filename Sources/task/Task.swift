@@ -145,26 +145,39 @@ struct TaskRun {
   func done(
     _ items: [TaskItem]
   ) -> (rows: [UInt8], keys: [String], faults: [String], status: ExitStatus) {
-    let tasks = TaskNames(items)
     var (rows, keys, faults): ([UInt8], [String], [String]) = ([], [], [])
     var status = ExitStatus.success
     for name in options.ids {
-      switch tasks[name] {
-      case .one(let item) where item.record.state == .done || keys.contains(item.key): break
-      case .one(let item) where item.record.state.isEnd:
+      let found = Self.tasks(named: name, of: items)
+      guard found.count == 1, let item = found.first else {
+        let others = found.map(\.key).joined(separator: ", ")
+        faults.append("\(name): " + (found.isEmpty ? "no such task" : "several tasks: \(others)"))
+        status = found.isEmpty ? status.worse(.negative) : .failure
+        continue
+      }
+      if item.record.state == .done || keys.contains(item.key) { continue }
+      if item.record.state.isEnd {
         faults.append("\(item.key): already \(item.record.state.rawValue)")
         status = status.worse(.negative)
-      case .one(let item):
+      } else {
         keys.append(item.key)
         rows += item.done(at: now) + [10]
-      case .none:
-        faults.append("\(name): no such task")
-        status = status.worse(.negative)
-      case .several(let keys):
-        faults.append("\(name): several tasks: \(keys.joined(separator: ", "))")
-        status = .failure
       }
     }
     return (rows, keys, faults, status)
+  }
+
+  /// The tasks that a name is for: an AT URI, the key of a record, or its beginning or end. Where only
+  /// a part of the key is given, tasks that are open go before others.
+  private static func tasks(named name: String, of items: [TaskItem]) -> [TaskItem] {
+    if let item = items.first(where: { $0.record.id == name || $0.key == name }) { return [item] }
+    // Some servers call the owner by another name.
+    if name.hasPrefix("at://") {
+      let path = { (uri: String) in uri.split(separator: "/").dropFirst(2) }
+      return Array(items.filter { path($0.record.id) == path(name) }.prefix(1))
+    }
+    let found = items.filter { $0.key.hasPrefix(name) || $0.key.hasSuffix(name) }
+    let open = found.filter { !$0.record.state.isEnd }
+    return open.isEmpty ? found : open
   }
 }

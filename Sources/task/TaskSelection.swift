@@ -14,7 +14,15 @@ struct TaskSelection {
   func tasks(of items: [TaskItem], now: Timestamp, zone: LocalZone) -> [TaskItem] {
     let wanted = items.filter(isWanted)
     if !isSorted { return wanted }
-    return wanted.map { ($0, Rank($0, now, zone)) }.sorted { $0.1 < $1.1 }.map(\.0)
+    let ranks = wanted.map { item in
+      let record = item.record
+      return (
+        record.state.isEnd ? 1 : 0, item.due?.distance(from: now, in: zone).rawValue ?? .max,
+        item.due?.instant(in: zone) ?? Timestamp(seconds: .max), record.priority ?? .max,
+        record.title, record.id
+      )
+    }
+    return zip(wanted, ranks).sorted { $0.1 < $1.1 }.map(\.0)
   }
 
   private func isWanted(_ item: TaskItem) -> Bool {
@@ -38,31 +46,5 @@ struct TaskSelection {
       return count == 0 ? nil : "\(count) \(name)"
     }
     return words.isEmpty ? "\(open.count) open" : words.joined(separator: ", ")
-  }
-}
-
-private struct Rank: Comparable {
-  private let isOver: Bool
-  private let distance: Int
-  private let due: Timestamp
-  private let priority: Int
-  private let title: String
-  private let id: String
-
-  init(_ item: TaskItem, _ now: Timestamp, _ zone: LocalZone) {
-    let record = item.record
-    isOver = record.state.isEnd
-    distance = item.due?.distance(from: now, in: zone).rawValue ?? .max
-    due = item.due?.instant(in: zone) ?? Timestamp(seconds: .max)
-    priority = record.priority ?? .max
-    (title, id) = (record.title, record.id)
-  }
-
-  static func < (a: Rank, b: Rank) -> Bool {
-    if a.isOver != b.isOver { return b.isOver }
-    if a.distance != b.distance { return a.distance < b.distance }
-    if a.due != b.due { return a.due < b.due }
-    if a.priority != b.priority { return a.priority < b.priority }
-    return (a.title, a.id) < (b.title, b.id)
   }
 }
