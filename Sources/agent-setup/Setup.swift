@@ -491,82 +491,66 @@ private struct Advice {
   static let all = [
     Advice(
       nil, nil, "certificate has changed",
-      say:
-        "Nothing was sent. A new fingerprint goes into the profile by hand, once it was compared."
-    ),
+      say: "Nothing was sent. A new fingerprint goes into the profile by hand, once it was "
+        + "compared."),
     Advice(
       .pds, nil, "plain http",
-      say: "Over plain http everybody on the way could read the password: use https, a "
-        + "tunnel, or ssh -L."),
-    Advice(
-      .pds, nil, "neither a handle",
-      say: "The name of the account is misspelled."),
-    Advice(
-      .pds, 1,
-      say: "The server is there, but has no account of this name."),
+      say: "Over plain http everybody on the way could read the password: use https, a tunnel, "
+        + "or ssh -L."),
+    Advice(.pds, nil, "neither a handle", say: "The name of the account is misspelled."),
+    Advice(.pds, 1, say: "The server is there, but has no account of this name."),
     Advice(
       .pds, 77,
-      say: "The server is there, but does not let IDENTIFIER in with this password: is "
-        + "it an app password of this account?"),
+      say: "The server is there, but does not let IDENTIFIER in with this password: is it an app "
+        + "password of this account?"),
     Advice(
       .pds, nil, "a page, not",
-      say: "Something answers there, but it is not a personal data server: is the path right, does "
-        + "the network want a sign-in?"),
+      say: "Something answers there, but it is not a personal data server: is the path right, "
+        + "does the network want a sign-in?"),
     Advice(
       .pds, 2,
-      say: "Something answers there, but it is not a personal data server: is the path "
-        + "right?"),
+      say: "Something answers there, but it is not a personal data server: is the path right?"),
     Advice(
-      nil, nil, "token-command of",
-      say: "The token cannot be read back from where it is kept."),
+      nil, nil, "token-command of", say: "The token cannot be read back from where it is kept."),
     Advice(
       nil, 77, "run on the gateway: ",
       say: "The gateway is there, but has not let this device in."),
     Advice(
       nil, 77, "invalid pairing code",
-      say: "The server is there, but the pairing code is wrong, used, or older than 10 "
-        + "minutes."),
+      say: "The server is there, but the pairing code is wrong, used, or older than 10 minutes."),
     Advice(
       nil, 77, "CreatePairingCode",
       say: "A device is paired already: make a code on it, with agent-call pairing-code."),
-    Advice(
-      nil, 77, "AUTH_TOKEN_MISSING",
-      say: "The gateway is there, but wants a token."),
-    Advice(
-      nil, 77, "no token was sent",
-      say: "The agent is there, but wants a token."),
+    Advice(nil, 77, "AUTH_TOKEN_MISSING", say: "The gateway is there, but wants a token."),
+    Advice(nil, 77, "no token was sent", say: "The agent is there, but wants a token."),
     Advice(
       nil, 77, "has a public tunnel",
       say: "The agent itself has no token yet: set one there, it is public."),
-    Advice(
-      nil, 77,
-      say: "The agent is there, but does not accept this token."),
+    Advice(nil, 77, say: "The agent is there, but does not accept this token."),
     Advice(
       nil, nil, "in clear text",
-      say: "Over plain ws everybody on the way could listen: use wss, a tunnel, or ssh "
-        + "-L."),
+      say: "Over plain ws everybody on the way could listen: use wss, a tunnel, or ssh -L."),
     Advice(
       nil, nil, "not a WebSocket", "not the greeting",
       say: "Something answers there, but it is not a gateway: is the port right?"),
     Advice(
       nil, nil, "plain http",
-      say: "Over plain http everybody on the way could read the token: use https, a "
-        + "tunnel, or ssh -L."),
+      say: "Over plain http everybody on the way could read the token: use https, a tunnel, or "
+        + "ssh -L."),
     Advice(
       nil, nil, "tunnel's page",
       say: "The tunnel is there, but the agent behind it is asleep or gone."),
     Advice(
       nil, nil, "esolve host", "esolving",
-      say: "This host name does not exist: is it spelled right, is the network up? A "
-        + "tunnel gets a new name when it restarts."),
+      say: "This host name does not exist: is it spelled right, is the network up? A tunnel gets "
+        + "a new name when it restarts."),
     Advice(
       nil, nil, "wrong version number", "packet length too long", "record layer",
-      say: "Something answers there, but not with TLS: is it http:// or, for a gateway, "
-        + "ws://?"),
+      say: "Something answers there, but not with TLS: is it http:// or, for a gateway, ws://?"),
     Advice(
       nil, nil, "ertificate", "SSL", "TLS",
-      say: "The other side cannot prove who it is: is the URL right? Name a certificate "
-        + "of your own in SSL_CERT_FILE, or its fingerprint in the profile."),
+      say: "The other side cannot prove who it is: is the URL right? Name a certificate of your "
+        + "own in SSL_CERT_FILE, or its fingerprint in the profile."),
     Advice(
       nil, nil, "refused", "onnect to",
       say: "Nothing answers at this address: is the agent running, is the port right?"),
@@ -575,10 +559,7 @@ private struct Advice {
       say: "No answer came in time: is the machine on, is a firewall between?"),
     Advice(
       nil, nil, "no such path", "not the backend", "not JSON", "place of JSON",
-      say: "Something answers there, but it is not the dashboard of an agent: is the "
-        + "path right?"),
-    Advice(
-      nil, 75,
-      say: "It did not answer properly; it may later."),
+      say: "Something answers there, but it is not the dashboard of an agent: is the path right?"),
+    Advice(nil, 75, say: "It did not answer properly; it may later."),
   ]
 }
