@@ -9,7 +9,7 @@ public func scriptOptionsMain() {
     case .tell:
       diagnostics.say(Visible.masked(options.words.joined(separator: " ")))
     case .give: try options.words.isEmpty ? copy(diagnostics) : print(options.words.joined())
-    case .host: try print(ScriptHost(of: options.words.first).words)
+    case .host: try print(hostWords(of: options.words.first))
     case .visible: try mask(diagnostics)
     case .section(let kind):
       let section = try ScriptSection(kind)

@@ -85,39 +85,33 @@ struct ScriptSection {
   }
 }
 
-/// Where the agent of a profile is at a terminal, for a script to evaluate.
-struct ScriptHost {
-  /// As tmux-attach(1) and transcript-tail(1) take it; empty for an agent that is elsewhere.
-  private var host = ""
-  /// The conversation of a session that is named; empty without one.
-  private var conversation = ""
-
-  /// - Parameter profile: nil for the usual one.
-  init(of profile: String?) throws {
-    let settings = try Settings()
-    // What is wrong with a profile says who asks its agent.
-    let name = profile ?? (settings.namesNoAgent ? "." : nil)
-    guard let place = (try? settings.profile(name))?.host else { return }
-    let (host, session) = AgentPlace.parts(ofHost: place)
-    self.host = host
-    guard let session else { return }
-    let list = try ProgramCall(["tmux-attach", "-l", "-o", "json", host])
-    ProgramCall.wait(for: [list])
-    if list.status > 1 {
-      let reason = list.faults.first ?? "\(host): its sessions cannot be listed"
-      throw Failure(reason, ExitStatus(rawValue: list.status) ?? .failure)
-    }
-    let found = list.lines.compactMap { try? JSONValue.parse(text: $0) }.last {
-      $0["name"]?.string == session && $0["label"] == nil && $0["process"] == nil
-    }
-    guard let found else { throw Failure(host, "no session \(session)") }
-    guard let id = found["conversation"]?.string else {
-      throw Failure("session \(session)", "its agent keeps no transcript")
-    }
-    conversation = id
-  }
-
-  var words: String {
+/// Where the agent of a profile is at a terminal, for a script to evaluate: the host as
+/// tmux-attach(1) and transcript-tail(1) take it, empty for an agent that is elsewhere, and the
+/// conversation of a session that is named, empty without one.
+///
+/// - Parameter profile: nil for the usual one.
+func hostWords(of profile: String?) throws -> String {
+  func words(_ host: String, _ conversation: String = "") -> String {
     "host=\(ScriptWords.quoted(host))\nconversation=\(ScriptWords.quoted(conversation))\n"
   }
+  let settings = try Settings()
+  // What is wrong with a profile says who asks its agent.
+  let name = profile ?? (settings.namesNoAgent ? "." : nil)
+  guard let place = (try? settings.profile(name))?.host else { return words("") }
+  let (host, session) = AgentPlace.parts(ofHost: place)
+  guard let session else { return words(host) }
+  let list = try ProgramCall(["tmux-attach", "-l", "-o", "json", host])
+  ProgramCall.wait(for: [list])
+  if list.status > 1 {
+    let reason = list.faults.first ?? "\(host): its sessions cannot be listed"
+    throw Failure(reason, ExitStatus(rawValue: list.status) ?? .failure)
+  }
+  let found = list.lines.compactMap { try? JSONValue.parse(text: $0) }.last {
+    $0["name"]?.string == session && $0["label"] == nil && $0["process"] == nil
+  }
+  guard let found else { throw Failure(host, "no session \(session)") }
+  guard let id = found["conversation"]?.string else {
+    throw Failure("session \(session)", "its agent keeps no transcript")
+  }
+  return words(host, id)
 }
