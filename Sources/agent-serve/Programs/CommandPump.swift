@@ -3,8 +3,6 @@ import Core
 
 struct CommandPump {
   private static let complaintLimit = 4096
-  /// How much is read at a time, bytes.
-  private static let piece = 65536
 
   var output: [UInt8] = []
   var notes: [NoteLines.Line] = []
@@ -45,11 +43,11 @@ struct CommandPump {
     guard poll(&entries, nfds_t(entries.count), 200) > 0 else { return false }
     if entries[0].revents != 0 { child.feed(&input) }
     if entries[1].revents != 0 {
-      isOutputOpen = ChildProcess.read(child.output, into: &output)
+      isOutputOpen = ChildProcess.drain(child.output, into: &output)
       count += output.count
     }
     if entries[2].revents != 0 {
-      isErrorOpen = ChildProcess.read(child.error, into: &errors)
+      isErrorOpen = ChildProcess.drain(child.error, into: &errors)
       errors = errors.suffix(Self.complaintLimit)
     }
     if entries[3].revents != 0 { readNotes() }
@@ -60,19 +58,13 @@ struct CommandPump {
 
   /// Reads what is left of the notes, without waiting for more.
   mutating func drainNotes() {
-    var pieces = NoteLines.most / Self.piece
-    while areNotesOpen, pieces > 0 {
-      var entry = pollfd(fd: child.notes, events: Int16(POLLIN), revents: 0)
-      guard poll(&entry, 1, 0) > 0 else { break }
-      readNotes()
-      pieces -= 1
-    }
+    if areNotesOpen { readNotes() }
     notes += noteLines.finish()
   }
 
   private mutating func readNotes() {
     var bytes: [UInt8] = []
-    areNotesOpen = ChildProcess.read(child.notes, into: &bytes)
+    areNotesOpen = ChildProcess.drain(child.notes, into: &bytes)
     notes += noteLines.add(bytes)
   }
 }
