@@ -84,39 +84,23 @@ public struct ArchiveFolder {
     bytes.withUnsafeBytes { bytes in
       for line in bytes.split(separator: 10) {
         let line = UnsafeRawBufferPointer(rebasing: line)
-        guard let entry = IndexLine(line) else { continue }
-        known[Array(entry.name.utf8)] = (entry.size, entry.oldest, entry.newest)
+        let fields = ScanFields<IndexMember>(line)
+        let (oldest, newest) = (fields[.oldest], fields[.newest])
+        // It must be trusted to say when the actions were.
+        guard oldest.isTime, newest.isTime, (oldest.time == nil) == (newest.time == nil) else {
+          continue
+        }
+        let size = fields[.size].wholeNumber ?? -1
+        known[Array((fields[.name].string ?? "").utf8)] = (size, oldest.time, newest.time)
       }
     }
     return known
   }
 }
 
-private struct IndexLine {
-  var name = ""
-  var size = -1
-  var oldest, newest: Timestamp?
-
-  /// Nil when it cannot be trusted to say when the actions were.
-  init?(_ line: UnsafeRawBufferPointer) {
-    var isKnown = (oldest: false, newest: false)
-    do throws(ScanFault) {
-      var members = try ScanMembers(line)
-      while try members.next() {
-        let value = members.value
-        switch members.key.unescaped {
-        case "name": name = value.string ?? ""
-        case "size": size = value.wholeNumber ?? -1
-        case "oldest": (isKnown.oldest, oldest) = (value.isTime, value.time)
-        case "newest": (isKnown.newest, newest) = (value.isTime, value.time)
-        default: break
-        }
-      }
-    } catch {
-      return nil
-    }
-    guard isKnown == (true, true), (oldest == nil) == (newest == nil) else { return nil }
-  }
+private enum IndexMember: Int, ScanName {
+  case name, size, oldest, newest
+  static let table = NameTable<IndexMember>()
 }
 
 extension ScanValue {

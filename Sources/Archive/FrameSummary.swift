@@ -32,17 +32,25 @@ public struct FrameSummary {
   /// A list of strings: whose the records are.
   public internal(set) var profiles = ScanValue.absent
 
+  private enum Member: Int, ScanName {
+    case size, length, lines, actions, others, bad, errors, untimed, plain, names, oldest, newest
+    case kinds, guilds, channels, users, profiles
+    static let table = NameTable<Member>()
+  }
+
   /// Reads a line of an index. Returns nil when it is not one.
   init?(_ line: UnsafeRawBufferPointer) {
-    do throws(ScanFault) {
-      var members = try ScanMembers(line)
-      while try members.next() {
-        guard let member = SummaryMember(members.key) else { continue }
-        guard set(member, members.value) else { return nil }
-      }
-    } catch {
-      return nil
+    var fields = ScanFields<Member>()
+    do throws(ScanFault) { try fields.read(line) } catch { return nil }
+    for (member, path) in Self.numbers where !fields[member].isAbsent {
+      guard let number = fields[member].wholeNumber else { return nil }
+      self[keyPath: path] = number
     }
+    (isPlain, tellsNames) = (fields[.plain].isWord("true"), fields[.names].isWord("true"))
+    oldest = fields[.oldest].rawText.flatMap { Timestamp(rfc3339: $0) }
+    newest = fields[.newest].rawText.flatMap { Timestamp(rfc3339: $0) }
+    (kinds, guilds, channels) = (fields[.kinds], fields[.guilds], fields[.channels])
+    (users, profiles) = (fields[.users], fields[.profiles])
     // Faults of these would be met only later.
     guard Self.isWhole(kinds, isObject: true), size >= 0, actions >= 0, lines >= 0 else {
       return nil
@@ -52,32 +60,11 @@ public struct FrameSummary {
     }
   }
 
-  private mutating func set(_ member: SummaryMember, _ value: ScanValue) -> Bool {
-    func number(_ path: WritableKeyPath<FrameSummary, Int>) -> Bool {
-      guard let number = value.wholeNumber else { return false }
-      self[keyPath: path] = number
-      return true
-    }
-    switch member {
-    case .size: return number(\.size)
-    case .length: return number(\.length)
-    case .lines: return number(\.lines)
-    case .actions: return number(\.actions)
-    case .others: return number(\.others)
-    case .bad: return number(\.bad)
-    case .errors: return number(\.errors)
-    case .untimed: return number(\.untimed)
-    case .plain: isPlain = value.isWord("true")
-    case .names: tellsNames = value.isWord("true")
-    case .oldest: oldest = value.rawText.flatMap { Timestamp(rfc3339: $0) }
-    case .newest: newest = value.rawText.flatMap { Timestamp(rfc3339: $0) }
-    case .kinds: kinds = value
-    case .guilds: guilds = value
-    case .channels: channels = value
-    case .users: users = value
-    case .profiles: profiles = value
-    }
-    return true
+  private static var numbers: [(Member, WritableKeyPath<FrameSummary, Int>)] {
+    [
+      (.size, \.size), (.length, \.length), (.lines, \.lines), (.actions, \.actions),
+      (.others, \.others), (.bad, \.bad), (.errors, \.errors), (.untimed, \.untimed),
+    ]
   }
 
   private static func isWhole(_ set: ScanValue, isObject: Bool) -> Bool {
@@ -97,17 +84,6 @@ public struct FrameSummary {
   }
 }
 
-enum SummaryMember: String, CaseIterable {
-  case size, length, lines, actions, others, bad, errors, untimed, plain, names, oldest, newest
-  case kinds, guilds, channels, users, profiles
-
-  init?(_ key: ScanValue) {
-    guard let found = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(key.bytes) })
-    else { return nil }
-    self = found
-  }
-}
-
 extension ScanValue {
   /// A number without sign, point and exponent; nil for anything else, and what is too large.
   public var wholeNumber: Int? {
@@ -118,10 +94,5 @@ extension ScanValue {
       number = number * 10 + Int(byte &- 0x30)
     }
     return number
-  }
-
-  fileprivate func isWord(_ word: StaticString) -> Bool {
-    bytes.elementsEqual(
-      UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
   }
 }

@@ -94,9 +94,7 @@ public final class PackIndex {
         || frame.lines <= 1 && frame.length <= min(Self.largestLine, frame.size << 17))
   }
 
-  private static func unpack(
-    _ packed: UnsafeRawBufferPointer
-  ) -> UnsafeMutableRawBufferPointer? {
+  private static func unpack(_ packed: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer? {
     guard let size = FrameDecoder.size(of: packed), size > 0, size <= largest else { return nil }
     let text = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
     do throws(Failure) {

@@ -20,9 +20,7 @@ public final class PackedFile {
   ///   - target: where records are written; that is not read.
   ///   - isWanted: asked once with what the whole file holds; false leaves `frames` empty.
   /// - Returns: nil when it is to be read in another way, or cannot be read.
-  public init?(
-    _ path: String, writtenTo target: FileIdentity?, isWanted: (FrameSummary) -> Bool
-  ) {
+  public init?(_ path: String, writtenTo target: FileIdentity?, isWanted: (FrameSummary) -> Bool) {
     guard path != "-", let status = stat(following: path), status.isRegular else { return nil }
     let descriptor = clibc_open(path, O_RDONLY)
     guard descriptor >= 0 else { return nil }
