@@ -14,7 +14,12 @@ public func turnFoldMain() {
 struct FoldRun {
   private let options: FoldOptions
   private let fold: TurnFold
-  private var sources: TurnSources
+  private var decoders = TurnDecoders()
+  private var scan = RecordScan()
+  private var events: [TurnEvent] = []
+  /// How many lines of transcripts have a type that is unknown, by the type; nil where nobody asks.
+  private var unknown: [String: Int]?
+  private static let mostUnknown = 100
   private var output: FoldOutput
   private var faults: FaultLog
   private let diagnostics: Diagnostics
@@ -27,7 +32,7 @@ struct FoldRun {
     // Who asks for one conversation says whose the events are that name none.
     let thread = options.threads.count == 1 ? options.threads[0] : ""
     fold = TurnFold(keepsAll: options.form == .state, thread: thread)
-    sources = TurnSources(countsUnknown: options.isVerbose)
+    unknown = options.isVerbose ? [:] : nil
     output = FoldOutput(options)
     self.diagnostics = diagnostics
     faults = FaultLog(diagnostics)
@@ -37,11 +42,12 @@ struct FoldRun {
     try RecordInput.each(
       options.files, writtenTo: target, until: { false }, fault: { faults.file($0, $1) },
       lines: { try readLines(of: &$0) })
-    for event in sources.finish() { try receive(event) }
+    decoders.finish(into: &events)
+    try receiveEvents()
     if options.form == .state { try output.write(states: fold.states) }
     try output.flush()
     faults.finish()
-    if let types = sources.unknown, !types.isEmpty {
+    if let types = unknown, !types.isEmpty {
       let words = types.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         .map { "\($0.value) \(Visible.masked($0.key))" }
       diagnostics.say("lines of unknown types: " + words.joined(separator: ", "))
@@ -62,21 +68,84 @@ struct FoldRun {
   private mutating func receive(
     _ line: UnsafeRawBufferPointer, of file: String, _ number: Int
   ) throws(WriteFailure) {
-    switch sources.read(line) {
-    case .event(let event): try receive(event)
-    case .events(let events): for index in events.indices { try receive(events[index]) }
-    case .unknown: if options.form == .records { try output.pass(line) }
-    case .other: break
-    case .bad(let reason):
-      guard let torn = TornLine(line) else { return faults.line(file, number, reason) }
-      for record in torn.records { try receive(record, of: file, number) }
-      if let fault = torn.fault { faults.line(file, number, fault.reason) }
+    if let event = decoders.event(plain: line) { return try receive(event) }
+    let found: TurnLine
+    do throws(ScanFault) { found = try TurnLine(line, &scan) } catch {
+      return error == .empty ? () : try receive(bad: line, error.reason, of: file, number)
     }
+    if found.shape == .own, try receive(own: found, of: file, number) { return }
+    if unknown != nil, let type = ClaudeTurns.unknownType(found) { count(type) }
+    _ = decoders.decode(found, into: &events)
+    if events.isEmpty, found.isTooDeep {
+      try receive(bad: line, TurnLine.tooDeep, of: file, number)
+    }
+    try receiveEvents()
+  }
+
+  private mutating func count(_ type: String) {
+    guard let types = unknown else { return }
+    let isFull = types.count >= Self.mostUnknown && types[type] == nil
+    unknown?[isFull ? "others" : type, default: 0] += 1
+  }
+
+  /// Reads what is no record: perhaps it is one that was cut, with the next one behind it.
+  private mutating func receive(
+    bad line: UnsafeRawBufferPointer, _ reason: String, of file: String, _ number: Int
+  ) throws(WriteFailure) {
+    guard let torn = TornLine(line) else { return faults.line(file, number, reason) }
+    for record in torn.records { try receive(record, of: file, number) }
+    if let fault = torn.fault { faults.line(file, number, fault.reason) }
+  }
+
+  /// Reads a record of ours; false for what is none, or of a type that is nothing of turns.
+  private mutating func receive(
+    own line: TurnLine, of file: String, _ number: Int
+  ) throws(WriteFailure) -> Bool {
+    let isText = UTF8Text.isValid(line.bytes)
+    var record: ConversationRecord?
+    do throws(RecordFields.Fault) {
+      record = try ConversationRecord(reading: line.bytes)
+      if record == nil { return false }
+    } catch {
+      if !error.isNews {
+        try receive(bad: line.bytes, error.reason, of: file, number)
+        return true
+      }
+    }
+    // It is to be told again as it is.
+    guard isText else {
+      try receive(bad: line.bytes, "not UTF-8", of: file, number)
+      return true
+    }
+    guard let record else {
+      // A later version made it: nothing is known of it.
+      if options.form == .records { try output.pass(line.bytes) }
+      return true
+    }
+    let change: TurnChange =
+      switch record {
+      case .thread(let thread): .setThread(thread)
+      case .message(let message): .setMessage(message, text: .whole)
+      case .turn(let turn): .setTurn(turn)
+      case .toolCall(let call): .setToolCall(call)
+      case .approval(let approval): .setApproval(approval)
+      }
+    var event = TurnEvent(
+      record.record.origin, thread: record.thread ?? "", time: record.record.time, change)
+    event.original = Array(line.bytes) + [10]
+    try receive(event)
+    return true
   }
 
   private mutating func pause() throws(WriteFailure) {
-    for event in sources.pause() { try receive(event) }
+    decoders.pause(into: &events)
+    try receiveEvents()
     try output.flush()
+  }
+
+  private mutating func receiveEvents() throws(WriteFailure) {
+    for index in events.indices { try receive(events[index]) }
+    events.removeAll(keepingCapacity: true)
   }
 
   private mutating func receive(_ event: TurnEvent) throws(WriteFailure) {
