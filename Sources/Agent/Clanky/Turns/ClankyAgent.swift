@@ -67,35 +67,30 @@ struct ClankyAgent {
     for bytes in actions {
       bytes.withUnsafeBytes { bytes in
         guard (try? scan.read(bytes)) == .action, let kind = scan.fields.kind.string else { return }
-        read(ClankyAction(scan.fields, kind: kind, origin), into: &events)
+        events += read(ClankyAction(scan.fields, kind: kind, origin))
       }
     }
   }
 
-  private mutating func read(_ action: ClankyAction, into events: inout [TurnEvent]) {
+  private mutating func read(_ action: ClankyAction) -> [TurnEvent] {
     switch Self.parts[action.kind] {
-    case .answer: chain.receive(ReplyTurn(action), into: &events)
-    case .model: takeModel(action, into: &events)
+    case .answer: chain.receive(ReplyTurn(action))
+    case .model:
+      // One that speaks in a voice session says so by its source or its session.
+      let metadata = action.metadata(["source", "sessionId"])
+      let speaks = metadata.text("source")?.hasPrefix("voice") ?? false
+      if let room = voice.room(metadata.text("sessionId"), speaks ? action.place : nil) {
+        return voice.receive(ChainPart(model: action, place: room))
+      }
+      chain.receive(ChainPart(model: action, place: action.place))
     case .tool(let name, let isError):
-      let part = ChainPart(tool: name, isError: isError, action, place: action.place)
-      chain.receive(part, into: &events)
+      chain.receive(ChainPart(tool: name, isError: isError, action, place: action.place))
     case .browserStep:
-      guard let part = ChainPart(browser: action, place: action.place) else { return }
-      chain.receive(part, into: &events)
-    case .voice: voice.receive(action, into: &events)
+      if let part = ChainPart(browser: action, place: action.place) { chain.receive(part) }
+    case .voice: return voice.receive(action)
     case nil: break
     }
-  }
-
-  /// A model that speaks in a voice session says so by its source or its session.
-  private mutating func takeModel(_ action: ClankyAction, into events: inout [TurnEvent]) {
-    let metadata = action.metadata(["source", "sessionId"])
-    let speaks = metadata.text("source")?.hasPrefix("voice") ?? false
-    guard let room = voice.room(metadata.text("sessionId"), speaks ? action.place : nil) else {
-      chain.receive(ChainPart(model: action, place: action.place), into: &events)
-      return
-    }
-    voice.receive(ChainPart(model: action, place: room), into: &events)
+    return chain.takeEvents()
   }
 
   mutating func pause(into events: inout [TurnEvent]) {
@@ -104,6 +99,7 @@ struct ClankyAgent {
 
   mutating func finish(into events: inout [TurnEvent]) {
     read(order.takeAll(), into: &events)
-    chain.finish(into: &events)
+    chain.finish()
+    events += chain.takeEvents()
   }
 }

@@ -9,6 +9,8 @@ import Records
 /// half of a browser's step for the other.
 struct ReplyChain {
   private var waiting: [ChainPart] = []
+  /// What is to be told yet.
+  private var events: [TurnEvent] = []
   private var turns: [ReplyTurn] = []
   private var told: [StepKey: ToldStep] = [:]
 
@@ -32,16 +34,16 @@ struct ReplyChain {
     var isInferred: Bool
   }
 
-  mutating func receive(_ part: ChainPart, into events: inout [TurnEvent]) {
+  mutating func receive(_ part: ChainPart) {
     var part = part
     if let key = StepKey(part) {
       if let step = told[key] {
         part.complete(with: step.part)
         let index = turns.lastIndex { $0.record.id == step.turn && $0.record.thread == part.place }
         if let index {
-          join(part, to: index, isInferred: step.isInferred, into: &events)
+          join(part, to: index, isInferred: step.isInferred)
         } else {
-          tell(part, in: step.turn, isInferred: step.isInferred, into: &events)
+          tell(part, in: step.turn, isInferred: step.isInferred)
         }
         return
       }
@@ -50,20 +52,20 @@ struct ReplyChain {
       }
     }
     if let index = turns.lastIndex(where: { $0.isNamed(by: part) }) {
-      join(part, to: index, isInferred: false, into: &events)
+      join(part, to: index, isInferred: false)
     } else if part.message != nil, ReplyTurn.mayBegin(part) {
-      begin(part, into: &events)
+      begin(part)
     } else if let index = home(of: part) {
-      join(part, to: index, isInferred: true, into: &events)
+      join(part, to: index, isInferred: true)
     } else if part.time == nil {
-      tell(part, in: nil, isInferred: false, into: &events)
+      tell(part, in: nil, isInferred: false)
     } else {
       waiting.append(part)
     }
-    giveUp(before: part.time, into: &events)
+    giveUp(before: part.time)
   }
 
-  mutating func receive(_ end: ReplyTurn, into events: inout [TurnEvent]) {
+  mutating func receive(_ end: ReplyTurn) {
     var end = end
     let known = turns.lastIndex {
       $0.record.id == end.record.id && $0.record.thread == end.record.thread
@@ -86,7 +88,7 @@ struct ReplyChain {
       events.append(event(.setTurn(begun), begun))
     }
     for (part, isInferred) in mine {
-      tell(part, in: end.record.id, isInferred: isInferred, into: &events)
+      tell(part, in: end.record.id, isInferred: isInferred)
     }
     if var answer = end.answer {
       answer.turn = end.isTurn ? end.record.id : nil
@@ -94,7 +96,7 @@ struct ReplyChain {
     }
     if end.isTurn { events.append(event(.setTurn(end.now), end.now)) }
     remember(end)
-    giveUp(before: end.record.time, into: &events)
+    giveUp(before: end.record.time)
   }
 
   private mutating func remember(_ turn: ReplyTurn) {
@@ -107,8 +109,14 @@ struct ReplyChain {
     return min(one, other)
   }
 
-  mutating func finish(into events: inout [TurnEvent]) {
-    for part in waiting { tell(part, in: nil, isInferred: false, into: &events) }
+  /// What came of it since the last time.
+  mutating func takeEvents() -> [TurnEvent] {
+    defer { events = [] }
+    return events
+  }
+
+  mutating func finish() {
+    for part in waiting { tell(part, in: nil, isInferred: false) }
     waiting = []
   }
 
@@ -142,15 +150,13 @@ struct ReplyChain {
     return best
   }
 
-  private mutating func join(
-    _ part: ChainPart, to index: Int, isInferred: Bool, into events: inout [TurnEvent]
-  ) {
+  private mutating func join(_ part: ChainPart, to index: Int, isInferred: Bool) {
     turns[index].add(part)
-    tell(part, in: turns[index].record.id, isInferred: isInferred, into: &events)
+    tell(part, in: turns[index].record.id, isInferred: isInferred)
     events.append(event(.setTurn(turns[index].now), turns[index].now))
   }
 
-  private mutating func begin(_ part: ChainPart, into events: inout [TurnEvent]) {
+  private mutating func begin(_ part: ChainPart) {
     guard let message = part.message, let origin = part.turn?.origin ?? part.calls.first?.origin
     else { return }
     var record = TurnRecord(
@@ -160,20 +166,18 @@ struct ReplyChain {
     turn.start = part.started
     events.append(event(.setTurn(record), record))
     remember(turn)
-    join(part, to: turns.count - 1, isInferred: false, into: &events)
+    join(part, to: turns.count - 1, isInferred: false)
   }
 
   /// Tells of a part, and remembers a step for its other half.
-  private mutating func tell(
-    _ part: ChainPart, in turn: String?, isInferred: Bool, into events: inout [TurnEvent]
-  ) {
+  private mutating func tell(_ part: ChainPart, in turn: String?, isInferred: Bool) {
     events += part.events(in: turn, isInferred: isInferred)
     guard let key = StepKey(part) else { return }
     if told.count >= Self.most { told.removeAll() }
     told[key] = ToldStep(part: part, turn: turn, isInferred: isInferred)
   }
 
-  private mutating func giveUp(before now: Timestamp?, into events: inout [TurnEvent]) {
+  private mutating func giveUp(before now: Timestamp?) {
     var lost: [ChainPart] = []
     if waiting.count > Self.most {
       lost = Array(waiting.prefix(Self.most / 2))
@@ -183,7 +187,7 @@ struct ReplyChain {
       lost += waiting.filter { $0.time?.adding(Self.patience) ?? now < now }
       waiting.removeAll { $0.time?.adding(Self.patience) ?? now < now }
     }
-    for part in lost { tell(part, in: nil, isInferred: false, into: &events) }
+    for part in lost { tell(part, in: nil, isInferred: false) }
   }
 
   private func event(_ change: TurnChange, _ turn: TurnRecord) -> TurnEvent {

@@ -6,6 +6,8 @@ import Records
 struct VoiceRoom {
   private let origin: RecordOrigin
   private let session: String
+  /// What is to be told yet.
+  private var events: [TurnEvent] = []
   private var turn: TurnRecord?
   private var total = TurnTotal()
   /// When something was done for the turn last; nil before anything was.
@@ -31,53 +33,50 @@ struct VoiceRoom {
     self.session = session
   }
 
-  mutating func receive(
-    _ action: ClankyAction, _ metadata: ClankyMembers, into events: inout [TurnEvent]
-  ) {
+  mutating func receive(_ action: ClankyAction, _ metadata: ClankyMembers) {
     let name = action.content ?? ""
     switch action.kind {
-    case "voice_session_start": tellThread(.active, action, into: &events)
+    case "voice_session_start": tellThread(.active, action)
     case "voice_session_end":
-      end(.aborted, reason: "the voice session ended", at: action.time, into: &events)
-      tellThread(.archived, action, into: &events)
+      end(.aborted, reason: "the voice session ended", at: action.time)
+      tellThread(.archived, action)
     default:
       switch name {
       case "voice_turn_addressing" where metadata.isTrue("allow"):
-        if heard != nil, running.isEmpty { giveUp(at: action.time, into: &events) }
-        begin(action.id, at: action.time, into: &events)
+        if heard != nil, running.isEmpty { giveUp(at: action.time) }
+        begin(action.id, at: action.time)
       case "realtime_reply_requested":
-        begin(action.id, at: action.time, into: &events)
+        begin(action.id, at: action.time)
         lastWork = action.time
       case "realtime_reply_skipped":
-        end(.completed, reason: metadata.text("skipCause"), at: action.time, into: &events)
+        end(.completed, reason: metadata.text("skipCause"), at: action.time)
       case "realtime_tool_call_started", "realtime_tool_call_completed",
         "realtime_tool_call_failed", "voice_brain_tool_call":
-        takeTool(action, metadata, into: &events)
-      default: takeOther(name, action, metadata, into: &events)
+        takeTool(action, metadata)
+      default: takeOther(name, action, metadata)
       }
     }
   }
 
   private mutating func takeOther(
-    _ name: String, _ action: ClankyAction, _ metadata: ClankyMembers,
-    into events: inout [TurnEvent]
+    _ name: String, _ action: ClankyAction, _ metadata: ClankyMembers
   ) {
     if name.hasSuffix("_asr_partial_segment") {
-      takeWords(action, metadata, isFinal: false, into: &events)
+      takeWords(action, metadata, isFinal: false)
     } else if name.hasSuffix("_asr_final_segment") || name == "file_asr_transcript" {
-      takeWords(action, metadata, isFinal: true, into: &events)
+      takeWords(action, metadata, isFinal: true)
     } else if name.hasSuffix("_transcript") {
       metadata.text("transcriptSource") == "input"
-        ? takeWords(action, metadata, isFinal: true, into: &events)
-        : takeAnswer(action, metadata, into: &events)
+        ? takeWords(action, metadata, isFinal: true)
+        : takeAnswer(action, metadata)
     } else if name.hasSuffix("_response_done") {
-      takeResponse(action, metadata, into: &events)
+      takeResponse(action, metadata)
     }
   }
 
-  mutating func receive(_ part: ChainPart, into events: inout [TurnEvent]) {
+  mutating func receive(_ part: ChainPart) {
     guard let id = part.turn?.id else { return }
-    let turn = begin(id + "/turn", at: part.started, into: &events)
+    let turn = begin(id + "/turn", at: part.started)
     total.add(part.usage, part.cost)
     lastWork = part.time
     events += part.events(in: turn, isInferred: true)
@@ -86,8 +85,7 @@ struct VoiceRoom {
 
 extension VoiceRoom {
   private mutating func takeWords(
-    _ action: ClankyAction, _ metadata: ClankyMembers, isFinal: Bool,
-    into events: inout [TurnEvent]
+    _ action: ClankyAction, _ metadata: ClankyMembers, isFinal: Bool
   ) {
     guard let text = metadata.text("transcript") else { return }
     let who = action.user ?? metadata.text("speakerName") ?? ""
@@ -99,12 +97,10 @@ extension VoiceRoom {
     message.author = metadata.text("speakerName") ?? action.user
     spoken[who] = isFinal ? nil : id
     if isFinal { heard = id }
-    tell(.setMessage(message, text: .whole), action.time, into: &events)
+    tell(.setMessage(message, text: .whole), action.time)
   }
 
-  private mutating func takeAnswer(
-    _ action: ClankyAction, _ metadata: ClankyMembers, into events: inout [TurnEvent]
-  ) {
+  private mutating func takeAnswer(_ action: ClankyAction, _ metadata: ClankyMembers) {
     guard let text = metadata.text("transcript") else { return }
     var message = MessageRecord(
       origin, id: action.id, thread: session, role: .assistant, text: text, state: .final,
@@ -113,14 +109,12 @@ extension VoiceRoom {
     message.isInferred = turn == nil ? nil : true
     turn?.message = message.id
     lastWork = action.time
-    tell(.setMessage(message, text: .whole), action.time, into: &events)
+    tell(.setMessage(message, text: .whole), action.time)
   }
 
   /// A response ended; one without sound asked for a tool, and the turn goes on.
-  private mutating func takeResponse(
-    _ action: ClankyAction, _ metadata: ClankyMembers, into events: inout [TurnEvent]
-  ) {
-    begin(action.id, at: action.time, into: &events)
+  private mutating func takeResponse(_ action: ClankyAction, _ metadata: ClankyMembers) {
+    begin(action.id, at: action.time)
     total.add(metadata.usage("responseUsage"), action.cost)
     if metadata["hadAudio"].isWord("false"), turn?.message == nil { return }
     let status = metadata.text("responseStatus") ?? "completed"
@@ -130,19 +124,17 @@ extension VoiceRoom {
       case "cancelled": .aborted
       default: .failed
       }
-    end(state, reason: state == .completed ? nil : status, at: action.time, into: &events)
+    end(state, reason: state == .completed ? nil : status, at: action.time)
   }
 }
 
 extension VoiceRoom {
   /// The turn that runs, or a new one, called by what was said last, else by its beginning.
   @discardableResult
-  private mutating func begin(
-    _ id: String, at time: Timestamp?, into events: inout [TurnEvent]
-  ) -> String {
+  private mutating func begin(_ id: String, at time: Timestamp?) -> String {
     // What lies long back has no answer; what is done now is done for something else.
     if let lastWork, let time, running.isEmpty, lastWork.adding(Self.patience) < time {
-      giveUp(at: lastWork, into: &events)
+      giveUp(at: lastWork)
     }
     if let turn { return turn.id }
     var record = TurnRecord(
@@ -151,31 +143,26 @@ extension VoiceRoom {
     heard = nil
     (total, lastWork, running) = (TurnTotal(), nil, [])
     turn = record
-    tell(.setTurn(record), time, into: &events)
+    tell(.setTurn(record), time)
     return record.id
   }
 
-  private mutating func end(
-    _ state: TurnRecord.State, reason: String?, at time: Timestamp?,
-    into events: inout [TurnEvent]
-  ) {
+  private mutating func end(_ state: TurnRecord.State, reason: String?, at time: Timestamp?) {
     guard var record = turn else { return }
     (record.state, record.reason, record.time, record.ended) = (state, reason, time, time)
     (record.usage, record.cost) = (total.usage, total.cost)
     turn = nil
-    tell(.setTurn(record), time, into: &events)
+    tell(.setTurn(record), time)
   }
 
   /// Ends a turn that has no response: something else begins.
-  private mutating func giveUp(at time: Timestamp?, into events: inout [TurnEvent]) {
+  private mutating func giveUp(at time: Timestamp?) {
     lastWork == nil
-      ? end(.aborted, reason: "somebody else was let through", at: time, into: &events)
-      : end(.completed, reason: "no response", at: time, into: &events)
+      ? end(.aborted, reason: "somebody else was let through", at: time)
+      : end(.completed, reason: "no response", at: time)
   }
 
-  private mutating func takeTool(
-    _ action: ClankyAction, _ metadata: ClankyMembers, into events: inout [TurnEvent]
-  ) {
+  private mutating func takeTool(_ action: ClankyAction, _ metadata: ClankyMembers) {
     let isStart = action.content == "realtime_tool_call_started"
     let hasFailed = action.kind == "voice_error" || metadata.isTrue("isError")
     let state: ToolCallRecord.State = isStart ? .running : hasFailed ? .failed : .succeeded
@@ -183,7 +170,7 @@ extension VoiceRoom {
       origin, id: metadata.text("callId") ?? action.id, thread: session,
       tool: metadata.text("toolName") ?? "tool", state: state, time: action.time)
     if isStart {
-      begin(action.id, at: action.time, into: &events)
+      begin(action.id, at: action.time)
       running.insert(call.id)
     } else {
       running.remove(call.id)
@@ -205,20 +192,22 @@ extension VoiceRoom {
           metadata.text(name) ?? metadata.json(name).map { String(decoding: $0, as: UTF8.self) }
         }.first
     }
-    tell(.setToolCall(call), action.time, into: &events)
+    tell(.setToolCall(call), action.time)
   }
 
-  private func tellThread(
-    _ state: ThreadRecord.State, _ action: ClankyAction, into events: inout [TurnEvent]
-  ) {
+  private mutating func tellThread(_ state: ThreadRecord.State, _ action: ClankyAction) {
     var thread = ThreadRecord(origin, id: session, time: action.time)
     thread.state = state
-    tell(.setThread(thread), action.time, into: &events)
+    tell(.setThread(thread), action.time)
   }
 
-  private func tell(
-    _ change: TurnChange, _ time: Timestamp?, into events: inout [TurnEvent]
-  ) {
+  /// What came of it since the last time.
+  mutating func takeEvents() -> [TurnEvent] {
+    defer { events = [] }
+    return events
+  }
+
+  private mutating func tell(_ change: TurnChange, _ time: Timestamp?) {
     events.append(TurnEvent(origin, thread: session, time: time, change))
   }
 }

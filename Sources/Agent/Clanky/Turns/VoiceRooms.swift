@@ -19,23 +19,27 @@ struct VoiceRooms {
     return channel.flatMap { sessions[$0] }
   }
 
-  mutating func receive(_ part: ChainPart, into events: inout [TurnEvent]) {
-    rooms[part.place]?.receive(part, into: &events)
+  mutating func receive(_ part: ChainPart) -> [TurnEvent] {
+    rooms[part.place]?.receive(part)
+    return rooms[part.place]?.takeEvents() ?? []
   }
 
-  mutating func receive(_ action: ClankyAction, into events: inout [TurnEvent]) {
+  mutating func receive(_ action: ClankyAction) -> [TurnEvent] {
     let metadata = action.metadata(VoiceRoom.members)
-    guard let session = metadata.text("sessionId") ?? sessions[action.place] else { return }
+    guard let session = metadata.text("sessionId") ?? sessions[action.place] else { return [] }
     if rooms[session] == nil, rooms.count == Self.most {
       rooms.removeAll()
       sessions.removeAll()
     }
     sessions[action.place] = session
     var room = rooms[session] ?? VoiceRoom(origin, session)
-    room.receive(action, metadata, into: &events)
+    room.receive(action, metadata)
+    let events = room.takeEvents()
     rooms[session] = room
-    guard action.kind == "voice_session_end" else { return }
-    rooms[session] = nil
-    sessions = sessions.filter { $0.value != session }
+    if action.kind == "voice_session_end" {
+      rooms[session] = nil
+      sessions = sessions.filter { $0.value != session }
+    }
+    return events
   }
 }
