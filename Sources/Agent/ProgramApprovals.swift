@@ -7,12 +7,36 @@ import Web
 /// Approvals that other commands of this suite follow and answer, one for each agent: tmux-attach(1)
 /// what is asked on a host, agent-approve(1) what the agent of one of several profiles asks.
 public final class ProgramApprovals: ApprovalLine {
-  /// Who is followed.
-  public enum Agent: Sendable {
+  /// Who is followed, by a command that tells what waits, and one that reads answers.
+  public struct Agent: Sendable {
+    fileprivate let name: String
+    /// Of the agents there; nil for that of a profile.
+    fileprivate let host: HostPlace?
+    fileprivate let profile: String?
+    /// How long what waits may take to be told, seconds: a Pincer server is asked every two.
+    fileprivate let lag: Double
+    fileprivate let (watch, answers): ([String], [String])
+    fileprivate let environment: [String: String?]
+
     /// The agents on a host.
-    case host(HostPlace, profile: String?)
+    public static func host(_ place: HostPlace, profile: String?) -> Agent {
+      let words = { ["tmux-attach", "-q", $0, place.host] }
+      return Agent(
+        name: profile ?? place.host, host: place, profile: profile, lag: 2,
+        watch: words("--asks"), answers: words("--decide"), environment: [:])
+    }
+
     /// That of a profile, by the words of agent-approve(1).
-    case profile(String, words: [String])
+    public static func profile(_ name: String, words: [String]) -> Agent {
+      // A token of one agent must not go to the others.
+      Agent(
+        name: name, host: nil, profile: nil, lag: 4, watch: words + ["-w"],
+        answers: words + ["-"],
+        environment: [
+          ProgramApprovals.isPart: "1", "AGENT_URL": nil, "AGENT_TOKEN_FILE": nil,
+          "CREDENTIALS_DIRECTORY": nil,
+        ])
+    }
   }
 
   /// Of agent-approve(1) as a part of another: it says when all that waits was told.
@@ -51,11 +75,7 @@ public final class ProgramApprovals: ApprovalLine {
   ///   - wishes: what is wanted of them.
   public init(_ agents: [Agent], _ wishes: ApprovalWishes) {
     (self.agents, self.wishes) = (agents, wishes)
-    if case .host(_, let profile) = agents[0], agents.count == 1 {
-      origin = RecordOrigin(.claude, profile: profile)
-    } else {
-      origin = RecordOrigin(.claude)
-    }
+    origin = RecordOrigin(.claude, profile: agents.count == 1 ? agents[0].profile : nil)
   }
 
   /// Answers, once what it answers is known; see `ApprovalLine`.
@@ -104,7 +124,7 @@ public final class ProgramApprovals: ApprovalLine {
   private func begin() throws(LinkEnd) {
     for agent in agents {
       let part = Part(
-        agent, try HostProgram(agent.watch(wishes), environment: agent.environment))
+        agent, try HostProgram(agent.watch, environment: agent.environment))
       parts.append(part)
       if wishes.answers { try open(part) }
     }
@@ -150,7 +170,7 @@ public final class ProgramApprovals: ApprovalLine {
     case "approval":
       guard var approval = Self.approval(line) else { return }
       guard part.agent.wants(approval) else { return }
-      if case .host(_, let profile?) = part.agent {
+      if let profile = part.agent.profile {
         approval.origin = RecordOrigin(approval.origin.backend, profile: profile)
       }
       // Whoever is shown one must not answer another: a server chooses its ids itself.
@@ -201,7 +221,7 @@ public final class ProgramApprovals: ApprovalLine {
         continue
       }
       let part = parts[index]
-      if approval.state != .pending, case .host = part.agent {
+      if approval.state != .pending, part.agent.host != nil {
         let word = ClaudeAsk.word(decision, to: approval.request)
         waiter.answered(result(decision, word, .late, approval.reason), number: number)
         continue
@@ -237,104 +257,60 @@ extension ApprovalDecision {
 }
 
 extension ProgramApprovals.Agent {
-  fileprivate var name: String {
-    switch self {
-    case .host(let place, let profile): profile ?? place.host
-    case .profile(let name, _): name
-    }
-  }
-
-  /// How long what waits may take to be told, seconds: a Pincer server is asked every two.
-  fileprivate var lag: Double {
-    switch self {
-    case .host: 2
-    case .profile: 4
-    }
-  }
-
-  fileprivate func watch(_ wishes: ApprovalWishes) -> [String] {
-    switch self {
-    case .host(let place, _): ["tmux-attach", "-q", "--asks", place.host]
-    case .profile(_, let words): words + ["-w"]
-    }
-  }
-
-  fileprivate var answers: [String] {
-    switch self {
-    case .host(let place, _): ["tmux-attach", "-q", "--decide", place.host]
-    case .profile(_, let words): words + ["-"]
-    }
-  }
-
-  /// A token of one agent must not go to the others.
-  fileprivate var environment: [String: String?] {
-    switch self {
-    case .host: [:]
-    case .profile:
-      [
-        ProgramApprovals.isPart: "1", "AGENT_URL": nil, "AGENT_TOKEN_FILE": nil,
-        "CREDENTIALS_DIRECTORY": nil,
-      ]
-    }
-  }
-
   fileprivate func wants(_ approval: ApprovalRecord) -> Bool {
-    guard case .host(let place, _) = self, let session = place.session else { return true }
-    let request = JSONValue(approval.request)
-    return request?["session"]?.string == session
+    guard let session = host?.session else { return true }
+    return JSONValue(approval.request)?["session"]?.string == session
   }
 
   /// The word for a decision, and the line that gives it.
   fileprivate func line(
     _ decision: ApprovalDecision, _ approval: ApprovalRecord
   ) throws(Failure) -> (String, [UInt8]) {
-    switch self {
-    case .host:
+    if host != nil {
       let output = try ClaudeAsk.output(decision, to: approval.request)
       let word = ClaudeAsk.word(decision, to: approval.request)
       return (word, Array("\(decision.id) ".utf8) + output)
-    case .profile:
-      var record = RecordText().string("id", decision.id)
-      if decision.answers.isEmpty {
-        record = record.string("decision", decision.decision)
-      } else {
-        record = record.strings("answers", decision.answers)
-      }
-      record = record.string("reason", decision.reason).json("input", bytes: decision.input)
-      return (decision.decision, record.bytes)
     }
+    let record = RecordText().string("id", decision.id)
+      .string("decision", decision.answers.isEmpty ? decision.decision : nil)
+      .strings("answers", decision.answers.isEmpty ? nil : decision.answers)
+    return (
+      decision.decision,
+      record.string("reason", decision.reason).json("input", bytes: decision.input).bytes
+    )
   }
 
   /// What a line of those that answer says came of it.
   fileprivate func result(
     _ line: [UInt8], _ decision: ApprovalDecision, _ word: String, _ origin: RecordOrigin
   ) -> ApprovalAnswer {
-    func answer(_ result: ApprovalAnswer.Result, _ reason: String?) -> ApprovalAnswer {
+    func answer(
+      _ result: ApprovalAnswer.Result, _ reason: String?, word: String
+    ) -> ApprovalAnswer {
       var answer = ApprovalAnswer(
         origin, id: decision.id, decision: word, result: result, time: .now())
       answer.reason = reason
       return answer
     }
-    switch self {
-    case .host:
-      let words = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 1)
-      switch words.first {
-      case "taken": return answer(.accepted, nil)
-      case "late": return answer(.late, "somebody else was faster")
-      case "over": return answer(.late, "it was answered there, or the turn went on")
-      case "notFound": return answer(.late, "it does not wait any more")
-      case "silent": return answer(.unknown, "its hook does not take the answer")
-      default: return answer(.unknown, words.count > 1 ? String(words[1]) : "no reply")
-      }
-    case .profile:
+    if host == nil {
       let told = JSONValue(line)
-      guard told?["id"]?.string == decision.id else { return answer(.unknown, "no reply to it") }
+      guard told?["id"]?.string == decision.id else {
+        return answer(.unknown, "no reply to it", word: word)
+      }
       let result = told?["result"]?.string.flatMap(ApprovalAnswer.Result.init)
-      var answer = ApprovalAnswer(
-        origin, id: decision.id, decision: told?["decision"]?.string ?? word,
-        result: result ?? .unknown, time: .now())
-      answer.reason = told?["reason"]?.string
-      return answer
+      return answer(
+        result ?? .unknown, told?["reason"]?.string, word: told?["decision"]?.string ?? word)
     }
+    let words = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 1)
+    let (result, reason): (ApprovalAnswer.Result, String?) =
+      switch words.first {
+      case "taken": (.accepted, nil)
+      case "late": (.late, "somebody else was faster")
+      case "over": (.late, "it was answered there, or the turn went on")
+      case "notFound": (.late, "it does not wait any more")
+      case "silent": (.unknown, "its hook does not take the answer")
+      default: (.unknown, words.count > 1 ? String(words[1]) : "no reply")
+      }
+    return answer(result, reason, word: word)
   }
 }
