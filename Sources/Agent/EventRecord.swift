@@ -47,9 +47,9 @@ struct EventRecord: ~Copyable {
   ) throws(WriteFailure) {
     line.removeAll(keepingAtMost: 1 << 20)
     if !dataOnly {
-      Self.append("{", to: &line)
+      line.append("{")
       Self.appendOrigin(profile, receivedAt ? time() : nil, to: &line)
-      Self.append(message.isText ? "\"data\":" : "\"binary\":", to: &line)
+      line.append(message.isText ? "\"data\":" : "\"binary\":")
     }
     if message.isText {
       try writer.write(line.bytes)
@@ -79,32 +79,32 @@ struct EventRecord: ~Copyable {
     headID.append(event.id)
     headProfile = profile
     head.removeAll(keepingAtMost: 1 << 20)
-    Self.append("{\"event\":", to: &head)
+    head.append("{\"event\":")
     if event.type.isEmpty {
-      Self.append("\"message\"", to: &head)
+      head.append("\"message\"")
     } else {
       JSONQuote.append(event.type, to: &head)
     }
-    Self.append(",\"id\":", to: &head)
+    head.append(",\"id\":")
     JSONQuote.append(event.id, to: &head)
-    Self.append(",", to: &head)
+    head.append(",")
     Self.appendOrigin(profile, receivedAt ? time() : nil, to: &head)
-    Self.append("\"data\":", to: &head)
+    head.append("\"data\":")
   }
 
   private static func appendOrigin(
     _ profile: [UInt8]?, _ time: Timestamp?, to out: inout ByteBuffer
   ) {
     if let profile {
-      append("\"profile\":", to: &out)
+      out.append("\"profile\":")
       profile.withUnsafeBytes { out.append($0) }
-      append(",", to: &out)
+      out.append(",")
     }
     if let time {
-      append("\"received_at\":\"", to: &out)
+      out.append("\"received_at\":\"")
       var text = time.rfc3339
       text.withUTF8 { out.append(UnsafeRawBufferPointer($0)) }
-      append("\",", to: &out)
+      out.append("\",")
     }
   }
 
@@ -150,10 +150,6 @@ struct EventRecord: ~Copyable {
       rest = UnsafeRawBufferPointer(rebasing: rest[(count + 1)...])
     }
     try writer.write(rest)
-  }
-
-  private static func append(_ text: StaticString, to out: inout ByteBuffer) {
-    out.append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }
 

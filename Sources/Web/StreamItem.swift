@@ -48,21 +48,6 @@ public struct StreamEventView {
   public let data: UnsafeRawBufferPointer
   /// Whether the stream ended before the event's blank line.
   public let isPartial: Bool
-
-  /// - Parameters:
-  ///   - type: the event type, empty for `message`.
-  ///   - id: the last event id at this event.
-  ///   - data: the data lines joined by LF.
-  ///   - isPartial: whether the blank line is missing.
-  public init(
-    type: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer, data: UnsafeRawBufferPointer,
-    isPartial: Bool
-  ) {
-    self.type = type
-    self.id = id
-    self.data = data
-    self.isPartial = isPartial
-  }
 }
 
 /// An event that was kept, to be printed later or instead of another.

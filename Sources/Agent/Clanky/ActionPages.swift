@@ -30,12 +30,6 @@ public struct ActionPages {
     public var guild: String?
     /// Older than this.
     public var before: Timestamp
-
-    public init(kind: String? = nil, guild: String? = nil, before: Timestamp) {
-      self.kind = kind
-      self.guild = guild
-      self.before = before
-    }
   }
 
   var queries: [Query]

@@ -109,10 +109,6 @@ public struct PriceList: Sendable {
     public var region: String
     /// In fast mode.
     public var isFast: Bool
-
-    public init(model: String, region: String, isFast: Bool) {
-      (self.model, self.region, self.isFast) = (model, region, isFast)
-    }
   }
 
   /// The prices for such an answer.

@@ -19,10 +19,6 @@ public final class RecordPen {
     try body(line.bytes)
   }
 
-  func add(_ text: StaticString) {
-    line.append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-  }
-
   func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { line.append($0) } }
 
   func add(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { line.append($0) } }
@@ -35,16 +31,16 @@ public final class RecordPen {
         // Without the milliseconds and the Z.
         spelled = Array(Timestamp(seconds: second).rfc3339.utf8.dropLast(4))
       }
-      add(",\"time\":\"")
+      line.append(",\"time\":\"")
       add(spelled)
       let milliseconds = UInt8(ascii: "0")
       let value = Int(time.nanoseconds) / 1_000_000
       line.append(milliseconds + UInt8(value / 100))
       line.append(milliseconds + UInt8(value / 10 % 10))
       line.append(milliseconds + UInt8(value % 10))
-      add("Z\"")
+      line.append("Z\"")
     }
-    add("}\n")
+    line.append("}\n")
   }
 }
 

@@ -128,11 +128,4 @@ public struct TurnExecutionEnd: Sendable {
   public var isTimedOut: Bool
   /// Whether the model got only a part of what it printed.
   public var isTruncated: Bool
-
-  public init(exitCode: Int, milliseconds: Int, isTimedOut: Bool, isTruncated: Bool) {
-    self.exitCode = exitCode
-    self.milliseconds = milliseconds
-    self.isTimedOut = isTimedOut
-    self.isTruncated = isTruncated
-  }
 }

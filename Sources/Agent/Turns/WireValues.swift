@@ -1,5 +1,6 @@
 import CLibc
 public import Core
+import Records
 
 /// Makes texts of values that come again and again, such as ids, and hands out the same text
 /// as long as they are the same.
@@ -96,8 +97,5 @@ extension ScanValue {
   }
 
   /// Whether this is true, as a word or as a text.
-  public var isTrue: Bool {
-    guard let raw = rawText else { return false }
-    return raw.elementsEqual("true".utf8)
-  }
+  public var isTrue: Bool { isText("true") || isWord("true") }
 }

@@ -29,6 +29,9 @@ public struct ByteBuffer: ~Copyable {
     count += bytes.count
   }
 
+  /// Adds a text of the code's own.
+  public mutating func append(_ text: StaticString) { append(text.bytes) }
+
   /// Adds one byte at the end.
   public mutating func append(_ byte: UInt8) {
     if count == capacity { reserve(count + 1) }
@@ -55,6 +58,13 @@ public struct ByteBuffer: ~Copyable {
     guard let grown = realloc(base, size) else { Diagnostics.outOfMemory() }
     base = grown
     capacity = size
+  }
+}
+
+extension StaticString {
+  /// Its bytes, which are there for good.
+  public var bytes: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
   }
 }
 

@@ -34,6 +34,9 @@ public struct ScanMembers {
   /// Whether the current key is this name, after its escapes are decoded.
   public func isKey(_ name: UnsafeRawBufferPointer) -> Bool { key.isName(name) }
 
+  /// The same of a name of the code's own.
+  public func isKey(_ name: StaticString) -> Bool { isKey(name.bytes) }
+
   /// The value of a member, the last of that name; absent if there is none.
   ///
   /// - Parameters:

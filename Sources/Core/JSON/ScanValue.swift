@@ -64,6 +64,9 @@ public struct ScanValue {
     return bytes
   }
 
+  /// Whether it is spelled so.
+  public func isWord(_ word: StaticString) -> Bool { bytes.elementsEqual(word.bytes) }
+
   /// The text of a string, or the token of a number, true or false, as a
   /// Swift string; nil for null, absent, objects and arrays.
   public var string: String? {

@@ -35,8 +35,7 @@ struct ClankyAction {
       if value.isAbsent { return }
       if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
       bytes.append(UInt8(ascii: "\""))
-      bytes.append(
-        contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+      bytes.append(contentsOf: name.bytes)
       bytes += [UInt8(ascii: "\""), UInt8(ascii: ":")]
       bytes.append(contentsOf: value.bytes)
     }
@@ -70,20 +69,14 @@ struct ClankyMembers {
     values = Array(repeating: .absent, count: names.count)
     guard object.isObject, var members = try? ScanMembers(object.bytes) else { return }
     while (try? members.next()) == true {
-      for (index, name) in names.enumerated() where members.isKey(Self.bytes(name)) {
+      for (index, name) in names.enumerated() where members.isKey(name) {
         values[index] = members.value
       }
     }
   }
 
-  private static func bytes(_ name: StaticString) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-  }
-
   subscript(_ name: StaticString) -> ScanValue {
-    for (index, other) in names.enumerated()
-    where Self.bytes(other).elementsEqual(Self.bytes(name)) { return values[index] }
-    return .absent
+    names.firstIndex { $0.bytes.elementsEqual(name.bytes) }.map { values[$0] } ?? .absent
   }
 
   func text(_ name: StaticString) -> String? {
@@ -96,26 +89,15 @@ struct ClankyMembers {
     ScanNumber(self[name]).flatMap { Int(exactly: $0.double.rounded()) }
   }
 
-  func isTrue(_ name: StaticString) -> Bool {
-    self[name].isText("true") || self[name].isWord("true")
-  }
+  func isTrue(_ name: StaticString) -> Bool { self[name].isTrue }
 
   /// One JSON value with its bytes; nil when it is null or not there.
-  func json(_ name: StaticString) -> [UInt8]? {
-    self[name].json
-  }
+  func json(_ name: StaticString) -> [UInt8]? { self[name].json }
 
   func usage(_ name: StaticString) -> TurnRecord.Usage? {
     let usage = ClankyMembers(["inputTokens", "outputTokens"], of: self[name])
     let (input, output) = (usage.count("inputTokens"), usage.count("outputTokens"))
     guard input != nil || output != nil else { return nil }
     return TurnRecord.Usage(inputTokens: input, outputTokens: output)
-  }
-}
-
-extension ScanValue {
-  func isWord(_ word: StaticString) -> Bool {
-    bytes.elementsEqual(
-      UnsafeRawBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
   }
 }

@@ -31,12 +31,6 @@ extension [UInt8] {
   }
 }
 
-extension ScanMembers {
-  func isKey(_ name: StaticString) -> Bool {
-    isKey(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-  }
-}
-
 /// A voice state cut into its sessions (Agent/Clanky/CONTRACT.md 4).
 package struct RawState: Sendable, Equatable {
   package let sessions: [RawSession]

@@ -124,8 +124,7 @@ public struct ClaudeCosts {
   }
 
   private static func kind(in origin: UnsafeRawBufferPointer) -> String {
-    (try? ScanMembers.value(of: "agentType", in: origin))
-      .flatMap { $0.isString ? $0.string : nil } ?? ""
+    ScanMembers.text(of: "agentType", in: origin) ?? ""
   }
 
   // MARK: - Lines
@@ -141,7 +140,7 @@ public struct ClaudeCosts {
   }
 
   private static func isOrigin(_ fields: ScanFields<Line>) -> Bool {
-    fields[.event].rawText?.elementsEqual(ClaudeTranscripts.originEvent.utf8) == true
+    fields[.event].string == ClaudeTranscripts.originEvent
   }
 
   private static func isLine(_ fields: ScanFields<Line>) -> Bool {
@@ -202,7 +201,7 @@ public struct ClaudeCosts {
     case .agentName:
       titles[sources[source].session, default: Title()].agent = text(fields[.agentName])
     case .costState:
-      let isWhole = fields[.hasUnknownModelCost].rawText?.elementsEqual("true".utf8) != true
+      let isWhole = !fields[.hasUnknownModelCost].isTrue
       sources[source].counted = isWhole ? fields[.totalCostUSD].double : nil
     }
     return true
@@ -231,9 +230,9 @@ public struct ClaudeCosts {
   private mutating func receiveAnswer(
     _ line: ScanFields<Line>, _ session: String, _ source: Int, isProgress: Bool
   ) {
-    guard line[.message].isObject, !isTrue(line[.isApiErrorMessage]) else { return }
+    guard line[.message].isObject, !line[.isApiErrorMessage].isWord("true") else { return }
     let parts = ClaudeUsage.parts(line[.message])
-    guard parts.usage.isObject, parts.model.rawText?.elementsEqual("<synthetic>".utf8) != true
+    guard parts.usage.isObject, !parts.model.isText("<synthetic>")
     else { return }
     let usage = ClaudeUsage(parts.usage, model: parts.model, &calls)
     let time = time(line[.timestamp])
@@ -280,7 +279,9 @@ public struct ClaudeCosts {
 
   /// Empty for the agent itself; nil for a subagent whose kind the line does not say.
   private func subagent(_ line: ScanFields<Line>, _ source: Int, _ isProgress: Bool) -> String? {
-    guard isProgress || sources[source].isSubagent || isTrue(line[.isSidechain]) else { return "" }
+    guard isProgress || sources[source].isSubagent || line[.isSidechain].isWord("true") else {
+      return ""
+    }
     let name = text(line[.attributionAgent])
     return name.isEmpty ? agentKinds[agent].flatMap { $0.isEmpty ? nil : $0 } : name
   }
@@ -321,7 +322,8 @@ public struct ClaudeCosts {
   private mutating func receivePrompt(_ source: Int) {
     let session = sources[source].session
     guard !sources[source].isSubagent, titles[session]?.prompt.isEmpty ?? true,
-      !isTrue(fields[.isMeta]), !isTrue(fields[.isSidechain]), fields[.message].isObject
+      !fields[.isMeta].isWord("true"), !fields[.isSidechain].isWord("true"),
+      fields[.message].isObject
     else { return }
     var content = ScanFields<Prompt>(fields[.message].bytes)[.content]
     if content.isArray, var blocks = try? ScanElements(content.bytes) {
@@ -329,7 +331,7 @@ public struct ClaudeCosts {
       while content.isAbsent, (try? blocks.next()) == true {
         guard blocks.value.isObject else { continue }
         let block = ScanFields<Prompt>(blocks.value.bytes)
-        if block[.type].rawText?.elementsEqual("text".utf8) == true { content = block[.text] }
+        if block[.type].isText("text") { content = block[.text] }
       }
     }
     let lines = text(content).split { $0 == "\n" || $0 == "\r" }
@@ -340,10 +342,6 @@ public struct ClaudeCosts {
   }
 
   private func text(_ value: ScanValue) -> String { value.isString ? value.string ?? "" : "" }
-
-  private func isTrue(_ value: ScanValue) -> Bool {
-    value.rawText?.elementsEqual("true".utf8) == true && !value.isString
-  }
 
   /// When, in any form: without a zone it is UTC, a number counts milliseconds or seconds.
   private func time(_ value: ScanValue) -> Timestamp? {
@@ -394,10 +392,7 @@ public struct ClaudeCosts {
     _ answer: Answer, _ call: Int32, _ tokens: TokenCounts, toldCost: String? = nil,
     advice: Int? = nil, to text: inout ByteBuffer
   ) {
-    func add(_ part: StaticString) {
-      text.append(
-        UnsafeRawBufferPointer(start: part.utf8Start, count: part.utf8CodeUnitCount))
-    }
+    func add(_ part: StaticString) { text.append(part) }
     func add(_ name: StaticString, _ value: String) {
       if value.isEmpty { return }
       add(name)

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// What a line of a transcript says of the cost of an answer (CONTRACT.md 7).
 struct ClaudeUsage {
@@ -55,16 +56,14 @@ struct ClaudeUsage {
   init(_ usage: ScanValue, model: ScanValue, _ calls: inout Calls) {
     let fields = ScanFields<Usage>(usage.bytes)
     let region = fields[.region]
-    call = calls.number(
-      model: model, region: region,
-      isFast: fields[.speed].rawText?.elementsEqual("fast".utf8) == true)
+    call = calls.number(model: model, region: region, isFast: fields[.speed].isText("fast"))
     tokens = Self.tokens(fields)
     guard fields[.iterations].isArray, var steps = try? ScanElements(fields[.iterations].bytes)
     else { return }
     while (try? steps.next()) == true {
       guard steps.value.isObject else { continue }
       let step = ScanFields<Usage>(steps.value.bytes)
-      guard step[.type].rawText?.elementsEqual("advisor_message".utf8) == true else { continue }
+      guard step[.type].isText("advisor_message") else { continue }
       let name = step[.model].isString ? step[.model] : model
       advice.append(
         (calls.number(model: name, region: region, isFast: false), Self.tokens(step)))

@@ -75,8 +75,8 @@ public enum ClaudeTranscripts {
     // Few lines have it.
     guard clibc_memmem(line.baseAddress, line.count, mark, mark.utf8.count) != nil,
       let result = try? ScanMembers.value(of: "toolUseResult", in: line), result.isObject,
-      let agent = try? ScanMembers.value(of: "agentId", in: result.bytes), agent.isString,
-      let id = agent.string, (sessionFile(ofSubagent: path) ?? path).hasSuffix(suffix)
+      let id = ScanMembers.text(of: "agentId", in: result.bytes),
+      (sessionFile(ofSubagent: path) ?? path).hasSuffix(suffix)
     else { return nil }
     let session = (sessionFile(ofSubagent: path) ?? path).dropLast(suffix.count)
     return "\(session)/subagents/agent-\(id)\(suffix)"
@@ -92,20 +92,14 @@ public enum ClaudeTranscripts {
     else { return [] }
     var calls: [String] = []
     while (try? blocks.next()) == true {
-      guard blocks.value.isObject,
-        let id = try? ScanMembers.value(of: "tool_use_id", in: blocks.value.bytes), id.isString
-      else { continue }
-      calls.append(id.string ?? "")
+      if let id = ScanMembers.text(of: "tool_use_id", in: blocks.value.bytes) { calls.append(id) }
     }
     return calls
   }
 
   /// The call in what `originFile` has; nil where it does not say.
   public static func call(inOrigin bytes: UnsafeRawBufferPointer) -> String? {
-    guard let id = try? ScanMembers.value(of: "toolUseId", in: bytes), id.isString else {
-      return nil
-    }
-    return id.string
+    ScanMembers.text(of: "toolUseId", in: bytes)
   }
 
   /// The file that says who made the subagent whose transcript a file is: its kind, and the call.
@@ -126,16 +120,12 @@ public enum ClaudeTranscripts {
       let bytes = try? BoundedFile.given(name, limit: originLimit)
     else { return nil }
     var line = ByteBuffer()
-    func add(_ text: StaticString) {
-      line.append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-    add(#"{"event":"agent-meta","id":"#)
+    line.append(#"{"event":"agent-meta","id":"#)
     JSONQuote.append(session(of: path) + "/0", to: &line)
-    add(#","data":"#)
+    line.append(#","data":"#)
     bytes.withUnsafeBytes { line.append($0) }
-    add("}")
-    let isObject = (try? names(of: line.bytes)) != nil
-    return isObject ? Array(line.bytes) : nil
+    line.append("}")
+    return (try? names(of: line.bytes)) == nil ? nil : Array(line.bytes)
   }
 
   /// The most that such a file has, bytes.
