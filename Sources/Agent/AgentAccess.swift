@@ -74,9 +74,7 @@ extension AccessOptions {
   ///
   /// - Parameter connectTimeout: the longest wait for a connection, seconds.
   /// - Throws: `Failure` when the file of authorities cannot be read.
-  public func client(
-    _ program: String, connectTimeout: Double = 30
-  ) throws(Failure) -> WebClient {
+  public func client(_ program: String, connectTimeout: Double = 30) throws(Failure) -> WebClient {
     if let file = authorities, access(file, R_OK) != 0 {
       throw Failure(file, systemReason(systemError))
     }

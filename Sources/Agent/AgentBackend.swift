@@ -140,14 +140,10 @@ public protocol AgentBackend: Sendable {
   func problem(of answer: ErrorAnswer, from server: AgentServer) -> Failure?
 
   /// The stream of what an agent does (`follow`).
-  func events(
-    of agent: AgentAccess, _ wishes: FollowWishes
-  ) throws(Failure) -> FollowedStream
+  func events(of agent: AgentAccess, _ wishes: FollowWishes) throws(Failure) -> FollowedStream
 
   /// A line to talk on (`chat`).
-  func chat(
-    with agent: AgentAccess, _ wishes: ChatWishes
-  ) throws(Failure) -> any ChatLine
+  func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(Failure) -> any ChatLine
 
   /// A line to talk on with an agent whose place is a host (`chat`).
   func chat(at host: HostPlace, _ wishes: ChatWishes) throws(Failure) -> any ChatLine
@@ -202,16 +198,12 @@ extension AgentBackend {
   }
 
   /// None.
-  public func chat(
-    with agent: AgentAccess, _ wishes: ChatWishes
-  ) throws(Failure) -> any ChatLine {
+  public func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(Failure) -> any ChatLine {
     throw Failure(name, AgentCapability.chat.unsupportedReason)
   }
 
   /// None.
-  public func chat(
-    at host: HostPlace, _ wishes: ChatWishes
-  ) throws(Failure) -> any ChatLine {
+  public func chat(at host: HostPlace, _ wishes: ChatWishes) throws(Failure) -> any ChatLine {
     throw Failure(name, AgentCapability.chat.unsupportedReason)
   }
 
@@ -262,9 +254,7 @@ extension KindFacts {
 
 extension Settings.Profile {
   /// Makes sure that the agent of the profile can be asked for something.
-  public func require(
-    _ capability: AgentCapability, for program: String
-  ) throws(Failure) {
+  public func require(_ capability: AgentCapability, for program: String) throws(Failure) {
     if let obstacle = kind.obstacle(to: capability, in: program) {
       throw Failure(name ?? "AGENT_URL", obstacle)
     }

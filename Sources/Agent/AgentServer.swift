@@ -161,9 +161,7 @@ public struct AgentServer: Sendable {
   ///
   /// - Parameter head: of the response behind all redirects.
   /// - Returns: nil for 2xx; whether its body makes sense is the caller's to see.
-  public func problem(
-    of head: ResponseHead, _ body: [UInt8], method: String = "GET"
-  ) -> Failure? {
+  public func problem(of head: ResponseHead, _ body: [UInt8], method: String = "GET") -> Failure? {
     if (200...299).contains(head.status) { return nil }
     let answer = ErrorAnswer(head, body, method: method)
     if let problem = kind.problem(of: answer, from: self) { return problem }

@@ -214,9 +214,7 @@ public protocol ChatLine: AnyObject {
   ///
   /// - Returns: the lines, each a JSON object, or why there are none.
   /// - Throws: `LinkEnd.over` when it is waited for no more.
-  func list(
-    _ list: ChatList, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], Failure>
+  func list(_ list: ChatList, _ waiter: ChatWaiter) throws(LinkEnd) -> Result<[[UInt8]], Failure>
   /// Has a text spoken.
   ///
   /// - Parameter agent: in whose voice; nil for the usual one.

@@ -33,9 +33,7 @@ public enum RequestArguments {
   /// Makes sure that headers of the user's are none of those that only we can say.
   ///
   /// - Parameter own: names in small letters, and what there is instead, for the message.
-  public static func refuse(
-    _ headers: [Header], _ own: [String: String]
-  ) throws(Failure) {
+  public static func refuse(_ headers: [Header], _ own: [String: String]) throws(Failure) {
     for header in headers {
       if let instead = own[header.name.lowercased()] {
         throw Failure("header \(header.name)", instead)
@@ -111,9 +109,7 @@ extension Settings {
   /// it by name.
   ///
   /// - Parameter isNeeded: whether it is in any case.
-  public func profile(
-    _ access: AccessOptions, isNeeded: Bool
-  ) throws(Failure) -> Profile? {
+  public func profile(_ access: AccessOptions, isNeeded: Bool) throws(Failure) -> Profile? {
     access.profile == nil && !isNeeded ? try? profile() : try profile(access.profile)
   }
 }

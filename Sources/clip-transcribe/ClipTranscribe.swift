@@ -7,9 +7,7 @@ public func clipTranscribeMain() {
   ClipOptions.table.run(ClipOptions(), verbose: \.isVerbose, run)
 }
 
-private func run(
-  _ options: ClipOptions, _ diagnostics: Diagnostics
-) throws -> ExitStatus {
+private func run(_ options: ClipOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
   let said: String
   let clip: Clip
   if let command = options.command {
@@ -34,9 +32,7 @@ private func run(
   return .success
 }
 
-private func write(
-  _ text: String, _ clip: Clip, _ options: ClipOptions
-) throws(WriteFailure) {
+private func write(_ text: String, _ clip: Clip, _ options: ClipOptions) throws(WriteFailure) {
   let writer = RecordWriter()
   switch options.form {
   case .json:

@@ -28,9 +28,7 @@ extension Memory {
     return try context(reply, path, none: "nothing would be told")
   }
 
-  private func context(
-    _ reply: Caller.Reply, _ path: String, none: String
-  ) throws -> ExitStatus {
+  private func context(_ reply: Caller.Reply, _ path: String, none: String) throws -> ExitStatus {
     let place = caller.place(path)
     guard case .record(let record) = try Answer(reply, place: place),
       let context = MemoryContext(record)

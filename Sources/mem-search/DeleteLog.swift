@@ -19,9 +19,7 @@ struct DeleteLog {
 
   /// `result`: `sent`, before it is asked for: from here on it is gone or not, and nobody knows;
   /// `deleted`, `not_found`, `kept` where the backend refused, `restored`.
-  func note(
-    _ result: String, id: String, guild: String, fact: [UInt8]? = nil
-  ) throws(Failure) {
+  func note(_ result: String, id: String, guild: String, fact: [UInt8]? = nil) throws(Failure) {
     let record = RecordText(.factDelete).time(.now()).string("url", url).string("guild_id", guild)
       .string("id", id).string("result", result)
     try file.append(record.json("fact", bytes: fact).bytes)

@@ -6,9 +6,7 @@ import Screen
 /// mem-search(1): searches, browses and corrects the agent's memory.
 public func memSearchMain() { MemOptions.table.run(MemOptions(), verbose: \.verbose, run) }
 
-private func run(
-  _ options: MemOptions, _ diagnostics: Diagnostics
-) throws -> ExitStatus {
+private func run(_ options: MemOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
   let output = RowOutput(form: options.form, look: options.look, isQuiet: options.quiet)
   do {
     let status = try answer(options, output, diagnostics)

@@ -142,9 +142,7 @@ struct Flush {
       maxSilence: options.maxTime)
   }
 
-  private func sender(
-    _ file: OutboxFile, _ diagnostics: Diagnostics
-  ) throws -> OutboxSender {
+  private func sender(_ file: OutboxFile, _ diagnostics: Diagnostics) throws -> OutboxSender {
     var access = options.access
     access.profile = file.profile
     let limits = PDSLimits(timeout: options.maxTime, maxRetries: .max, option: "--max-time")

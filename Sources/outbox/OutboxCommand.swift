@@ -8,9 +8,7 @@ public func outboxMain() {
   OutboxOptions.table.run(OutboxOptions(), verbose: \.isVerbose, run)
 }
 
-private func run(
-  _ options: OutboxOptions, _ diagnostics: Diagnostics
-) throws -> ExitStatus {
+private func run(_ options: OutboxOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
   let output = ItemOutput(options)
   if options.verb == .flush {
     var flush = Flush(options, output, diagnostics)

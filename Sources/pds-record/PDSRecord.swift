@@ -9,9 +9,7 @@ public func pdsRecordMain() {
   PDSOptions.table.run(PDSOptions(), verbose: \.follow.isVerbose, run)
 }
 
-private func run(
-  _ options: PDSOptions, _ diagnostics: Diagnostics
-) throws -> ExitStatus {
+private func run(_ options: PDSOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
   let access = try PDSAccess(
     options.access, tokenTime: options.tokenTime, diagnostics: diagnostics)
   let records = PDSRecords(
@@ -86,9 +84,7 @@ private func write(_ bytes: [UInt8]) throws -> ExitStatus {
   return .success
 }
 
-private func read(
-  _ uri: ATURI, _ records: PDSRecords, _ copies: RecordCopies?
-) throws -> [UInt8]? {
+private func read(_ uri: ATURI, _ records: PDSRecords, _ copies: RecordCopies?) throws -> [UInt8]? {
   let row = try records.get(uri)
   if let collection = uri.collection, let key = uri.key {
     copies?.note(

@@ -121,9 +121,7 @@ struct RecordLines {
   private func swap(_ place: RecordPlace) -> RecordSwap { swap(RecordRow(nil, nil, place.key)) }
 
   /// The row to print; nil for what is written with others.
-  private mutating func result(
-    _ line: UnsafeRawBufferPointer, _ number: Int
-  ) throws -> [UInt8]? {
+  private mutating func result(_ line: UnsafeRawBufferPointer, _ number: Int) throws -> [UInt8]? {
     if options.verb == .create { return try create(line) }
     let row: RecordRow
     do throws(Failure) { row = try RecordRow(line) } catch { throw LineFault(error.reason) }

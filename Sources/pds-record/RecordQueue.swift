@@ -159,9 +159,7 @@ final class RecordQueue {
     return (item.record(file.profile), .negative)
   }
 
-  private func row(
-    _ place: RecordPlace, _ change: OutboxChange
-  ) throws(Failure) -> [UInt8] {
+  private func row(_ place: RecordPlace, _ change: OutboxChange) throws(Failure) -> [UInt8] {
     let uri = ATURI(try records.repository(), place.collection, place.key)
     let text = RecordText().string("uri", uri.description)
     guard case .put(let draft) = change.action else { return text.bytes }

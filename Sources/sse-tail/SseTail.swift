@@ -9,9 +9,7 @@ public func sseTailMain() {
   }
 }
 
-private func follow(
-  _ options: TailOptions, _ diagnostics: Diagnostics
-) throws(Failure) -> Follow {
+private func follow(_ options: TailOptions, _ diagnostics: Diagnostics) throws(Failure) -> Follow {
   var settings = try Settings()
   settings.limitToken(options.follow.reconnect.maxTime)
   let profile = try settings.profile(

@@ -7,9 +7,7 @@ public func wsTailMain() {
   WsOptions.table.run(WsOptions(), verbose: \.follow.isVerbose) { try follow($0, $1).run() }
 }
 
-private func follow(
-  _ options: WsOptions, _ diagnostics: Diagnostics
-) throws(Failure) -> Follow {
+private func follow(_ options: WsOptions, _ diagnostics: Diagnostics) throws(Failure) -> Follow {
   var settings = try Settings()
   settings.limitToken(options.follow.reconnect.maxTime)
   let profile = try settings.profile(options.access, isNeeded: false)

@@ -63,9 +63,7 @@ extension ActionPages {
     queries += guilds.map { Query(kinds: kinds, guild: $0, bound: oldest) }
   }
 
-  private mutating func ask(
-    _ kinds: [String], _ query: Query, _ oldest: Timestamp, parts: Int
-  ) {
+  private mutating func ask(_ kinds: [String], _ query: Query, _ oldest: Timestamp, parts: Int) {
     let many = Self.mostRows / 8
     var groups = kinds.filter { counts[$0, default: 0] > many }.map { [$0] }
     let others = kinds.filter { counts[$0, default: 0] <= many }

@@ -43,9 +43,7 @@ struct ClankyBackend: AgentBackend {
     }
   }
 
-  func events(
-    of agent: AgentAccess, _ wishes: FollowWishes
-  ) throws(Failure) -> FollowedStream {
+  func events(of agent: AgentAccess, _ wishes: FollowWishes) throws(Failure) -> FollowedStream {
     try wishes.refuseNumber(name)
     if let thread = wishes.thread {
       throw Failure(thread, "\(name) has no threads to follow")
@@ -93,9 +91,7 @@ public enum DashboardStream: String, CaseIterable, Sendable {
     return request
   }
 
-  func followed(
-    of agent: AgentAccess, state: ResumeFile?
-  ) throws(Failure) -> FollowedStream {
+  func followed(of agent: AgentAccess, state: ResumeFile?) throws(Failure) -> FollowedStream {
     let base = agent.backend.base
     let request = try request(to: agent)
     let source = source(profile: agent.profile.name, address: request.address)

@@ -119,9 +119,7 @@ extension ClankyPath {
   }
 
   /// Facts, the newest update first; nil for all subjects, and texts of any kind.
-  public static func facts(
-    guild: String, subject: String?, text: String?, limit: Int
-  ) -> String {
+  public static func facts(guild: String, subject: String?, text: String?, limit: Int) -> String {
     facts
       + QueryText.encode([
         ("guildId", guild), ("limit", "\(limit)"), ("subject", subject), ("q", text),
@@ -140,9 +138,7 @@ extension ClankyPath {
   public static let everything = "__ALL__"
 
   /// The facts that fit a text best; nil for all channels.
-  public static func search(
-    _ text: String, guild: String, channel: String?, limit: Int
-  ) -> String {
+  public static func search(_ text: String, guild: String, channel: String?, limit: Int) -> String {
     "api/memory/search"
       + QueryText.encode([
         ("q", text), ("guildId", guild), ("channelId", channel), ("limit", "\(limit)"),

@@ -51,9 +51,7 @@ public struct FactFetch {
     return found
   }
 
-  private func all(
-    of guild: ToldName, subject: String?, text: String
-  ) throws(Failure) -> Found {
+  private func all(of guild: ToldName, subject: String?, text: String) throws(Failure) -> Found {
     if !text.isEmpty {
       let rows = try ask(guild, FactPages.Query(subject: subject, text: text))
       if rows.count != FactPages.most { return (belonging(rows), true) }
@@ -89,9 +87,7 @@ public struct FactFetch {
   ///
   /// - Parameter isCertain: whether a fact that is not found must be known to be gone.
   /// - Throws: `Failure`, also when one may be among those out of reach.
-  public func find(
-    _ ids: [String], isCertain: Bool = true
-  ) throws(Failure) -> [String: [UInt8]] {
+  public func find(_ ids: [String], isCertain: Bool = true) throws(Failure) -> [String: [UInt8]] {
     var wanted = Set(ids)
     var found: [String: [UInt8]] = [:]
     var shortage: FactPages.Shortage?
@@ -147,9 +143,7 @@ public struct FactFetch {
     }
   }
 
-  private func ask(
-    _ guild: ToldName, _ query: FactPages.Query
-  ) throws(Failure) -> [[UInt8]] {
+  private func ask(_ guild: ToldName, _ query: FactPages.Query) throws(Failure) -> [[UInt8]] {
     try Answer.list(try caller.call(path(guild, query)), "facts", place: place)
   }
 

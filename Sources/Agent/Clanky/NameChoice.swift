@@ -39,9 +39,7 @@ enum NameChoice {
 /// The people whom the agent met in voice, the only ones whose names a dashboard tells.
 public enum UserChoice {
   /// All of them, those last met first; one who was renamed has all names.
-  public static func users(
-    _ caller: Caller, limit: Int? = nil
-  ) throws(Failure) -> [ToldName] {
+  public static func users(_ caller: Caller, limit: Int? = nil) throws(Failure) -> [ToldName] {
     var scan = NameScan()
     var told = try caller.call(ClankyPath.voiceState).body.withUnsafeBytes { scan.names(in: $0) }
     let path = ClankyPath.actions(

@@ -20,9 +20,7 @@ public enum OfferedNames {
     look { caller throws(Failure) in try UserChoice.users(caller, limit: events) }
   }
 
-  private static func look(
-    _ ask: (Caller) throws(Failure) -> [ToldName]
-  ) -> [String] {
+  private static func look(_ ask: (Caller) throws(Failure) -> [ToldName]) -> [String] {
     guard let profile = try? Settings().profile(nil), profile.kind == .clanky else { return [] }
     // Whatever it is that hangs; a shell would tell of a signal.
     signal(SIGALRM) { _ in _exit(0) }

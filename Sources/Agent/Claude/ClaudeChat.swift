@@ -172,9 +172,7 @@ final class ClaudeChat: ChatLine {
 
   // MARK: - Lists
 
-  func list(
-    _ list: ChatList, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
+  func list(_ list: ChatList, _ waiter: ChatWaiter) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
     do throws(LinkEnd) {
       switch list {
       case .agents: return .failure(Failure(place, "an agent at a terminal has no name"))

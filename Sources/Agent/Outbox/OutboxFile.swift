@@ -174,9 +174,7 @@ public final class OutboxFile {
   ///
   /// - Parameter changes: what is to happen, made of what waits already.
   /// - Throws: `Failure`; none of them is there then.
-  public func add(
-    _ changes: (OutboxFold) -> [OutboxChange]
-  ) throws(Failure) -> [OutboxEntry] {
+  public func add(_ changes: (OutboxFold) -> [OutboxChange]) throws(Failure) -> [OutboxEntry] {
     try writing { () throws(Failure) in
       let entries = changes(fold).map { OutboxEntry(id: newID(), time: .now(), change: $0) }
       let more = entries.reduce(0) { $0 + $1.bytes.count + 1 }
@@ -195,9 +193,7 @@ public final class OutboxFile {
     try noteSending(item, nil, [])
   }
 
-  func noteSending(
-    _ item: OutboxItem, _ cid: CID?, _ conflicts: [[UInt8]]
-  ) throws(Failure) {
+  func noteSending(_ item: OutboxItem, _ cid: CID?, _ conflicts: [[UInt8]]) throws(Failure) {
     let line = OutboxLine.sending(cid, conflicts: conflicts, item.ids, .now())
     try writing { () throws(Failure) in try append([line]) }
   }
@@ -264,9 +260,7 @@ public final class OutboxFile {
     try read()
   }
 
-  private func writing<Result>(
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  private func writing<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
     try Folders.make(place.folder)
     return try alone { () throws(Failure) in
       try read()
@@ -274,9 +268,7 @@ public final class OutboxFile {
     }
   }
 
-  private func alone<Result>(
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  private func alone<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
     guard let lock = try LockFile(place.lock, patience: Self.patience) else {
       throw Failure(place.lock, "another process has it for too long", .temporary)
     }

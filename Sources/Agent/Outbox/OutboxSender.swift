@@ -171,9 +171,7 @@ public struct OutboxSender {
     return ack
   }
 
-  private func delete(
-    _ place: RecordPlace, _ item: OutboxItem
-  ) throws(Failure) -> OutboxAck {
+  private func delete(_ place: RecordPlace, _ item: OutboxItem) throws(Failure) -> OutboxAck {
     var swap = item.change.base
     let base = item.change.base
     var isLookedFirst = base == .absent || base == .any || !item.sent.isEmpty

@@ -23,8 +23,7 @@ public struct CopiedRecord: Sendable {
       let value = ScanMembers.copy(of: "value", in: row), value.first == UInt8(ascii: "{"),
       let cid = ScanMembers.text(of: "cid", in: row).flatMap({ CID($0) })
     else { return nil }
-    self.init(
-      cid: cid, value: value, uri: ScanMembers.text(of: "uri", in: row) ?? "", time: time)
+    self.init(cid: cid, value: value, uri: ScanMembers.text(of: "uri", in: row) ?? "", time: time)
   }
 }
 

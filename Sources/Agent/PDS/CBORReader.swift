@@ -22,9 +22,7 @@ struct CBORReader {
     try value(depth: 0, omitted)
   }
 
-  private mutating func value(
-    depth: Int, _ omitted: String? = nil
-  ) throws(Failure) -> CBORValue {
+  private mutating func value(depth: Int, _ omitted: String? = nil) throws(Failure) -> CBORValue {
     guard depth < Self.deepest else { throw Failure("nested too deep") }
     count += 1
     guard count <= Self.most else { throw Failure("more than \(Self.most) values") }

@@ -68,9 +68,7 @@ public struct KeyBook {
   }
 
   /// Remembers that nothing more is to be done for a key, whatever becomes of its record.
-  public mutating func settle(
-    _ key: TID, for line: UnsafeRawBufferPointer
-  ) throws(Failure) {
+  public mutating func settle(_ key: TID, for line: UnsafeRawBufferPointer) throws(Failure) {
     if !settled.insert(key).inserted { return }
     try journal.append(
       RecordText().string("place", place).string("sha256", Self.digest(of: line))

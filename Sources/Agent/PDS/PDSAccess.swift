@@ -50,9 +50,7 @@ public struct PDSAccess {
   }
 
   /// The profile that another one names. What the environment says is about the agent.
-  private static func named(
-    _ pds: String
-  ) throws(Failure) -> (Settings.Profile, Settings) {
+  private static func named(_ pds: String) throws(Failure) -> (Settings.Profile, Settings) {
     let ofAgent = ["AGENT_URL", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"]
     let settings = try Settings { ofAgent.contains($0) ? nil : Process.environment($0) }
     return (try settings.profile(pds), settings)

@@ -15,9 +15,7 @@ struct PDSBackend: AgentBackend {
 
   /// What changes in the repository of the profile's identifier; of a thread, which is a
   /// collection here, that alone.
-  func events(
-    of agent: AgentAccess, _ wishes: FollowWishes
-  ) throws(Failure) -> FollowedStream {
+  func events(of agent: AgentAccess, _ wishes: FollowWishes) throws(Failure) -> FollowedStream {
     let collections = try wishes.thread.map { name throws(Failure) in
       guard let collection = NSID(name) else {
         throw Failure(name, "not the name of a collection")

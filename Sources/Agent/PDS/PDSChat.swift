@@ -28,9 +28,7 @@ final class PDSChat: ChatLine {
     .refused(Failure(Self.silence, .failure))
   }
 
-  func list(
-    _ list: ChatList, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
+  func list(_ list: ChatList, _ waiter: ChatWaiter) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
     do {
       return .success(try rows(list, waiter))
     } catch {

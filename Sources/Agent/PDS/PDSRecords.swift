@@ -474,9 +474,7 @@ extension PDSRecords {
     return key
   }
 
-  static func page(
-    of body: [UInt8], _ fault: (String) -> Void
-  ) -> [RecordPages.Row]? {
+  static func page(of body: [UInt8], _ fault: (String) -> Void) -> [RecordPages.Row]? {
     let list = ScanMembers.copy(of: "records", in: body)
     guard isObject(body), let rows = list.flatMap(Answer.elements) else { return nil }
     return rows.compactMap { bytes in

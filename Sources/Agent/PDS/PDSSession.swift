@@ -153,9 +153,7 @@ final class PDSSession {
   }
 
   /// `isAsked`: a person asked; nobody else has a server mail two-factor codes again and again.
-  private func logIn(
-    mostFaults: Int = .max, isAsked: Bool = false
-  ) throws(Failure) -> PDSTokens {
+  private func logIn(mostFaults: Int = .max, isAsked: Bool = false) throws(Failure) -> PDSTokens {
     let password = try server.password()
     let file = try opened()
     if !isAsked, file.wantsCode(with: password) {

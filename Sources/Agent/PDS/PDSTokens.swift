@@ -49,9 +49,7 @@ struct PDSTokenFile {
   private let origin: String
   private let identifier: String
 
-  init(
-    _ server: PDSServer, _ identifier: String, in folders: Folders
-  ) throws(Failure) {
+  init(_ server: PDSServer, _ identifier: String, in folders: Folders) throws(Failure) {
     let folder = Folders.join(folders.state, "pds")
     try Folders.make(folder)
     origin = server.originText

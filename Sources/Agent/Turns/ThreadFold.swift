@@ -829,9 +829,7 @@ extension ThreadFold {
     book.receive(approval)
   }
 
-  func decide(
-    _ event: TurnEvent, _ id: String, _ state: ApprovalRecord.State, _ reason: String
-  ) {
+  func decide(_ event: TurnEvent, _ id: String, _ state: ApprovalRecord.State, _ reason: String) {
     let isRejected = state == .rejected || state == .expired
     if book.keepsAll, isRejected || state == .approved {
       let why = reason.isEmpty || !isRejected ? "" : " (\(reason))"

@@ -103,9 +103,7 @@ extension VoiceEvent {
     return call
   }
 
-  private static func ended(
-    _ action: Action, _ fields: JSONValue, failed: Bool
-  ) -> VoiceToolCall {
+  private static func ended(_ action: Action, _ fields: JSONValue, failed: Bool) -> VoiceToolCall {
     var call = VoiceToolCall(fields)
     call.isHeard = true
     call.startedAt = nil

@@ -25,9 +25,7 @@ struct ClaudeSession {
   }
 
   /// - Parameter call: what made the subagent that the line is of; nil where that is not known.
-  mutating func receive(
-    _ line: ClaudeLine, madeBy call: String?, into events: inout [TurnEvent]
-  ) {
+  mutating func receive(_ line: ClaudeLine, madeBy call: String?, into events: inout [TurnEvent]) {
     if line.kind == .system {
       system(line, &events)
     } else if line.kind != .user, line.kind != .assistant {
@@ -136,9 +134,7 @@ struct ClaudeSession {
 
   // MARK: - Subagents
 
-  private mutating func side(
-    _ line: ClaudeLine, _ call: String?, _ events: inout [TurnEvent]
-  ) {
+  private mutating func side(_ line: ClaudeLine, _ call: String?, _ events: inout [TurnEvent]) {
     let root = root(of: line)
     if sides[root].map({ $0.isOver && line.isPrompt || $0.isLeft(by: line) }) ?? true {
       if sides[root] == nil, sides.count >= Self.mostSides {
