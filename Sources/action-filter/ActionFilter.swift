@@ -15,7 +15,7 @@ public func actionFilterMain() {
       }
       Process.exit(try run.run())
     case .pack:
-      try Packer.pack(options.files[0], to: RecordWriter())
+      try pack(options.files[0], to: RecordWriter())
       Process.exit(.success)
     case .contents: Process.exit(try Contents.list(options, diagnostics))
     }

@@ -163,7 +163,7 @@ struct FilterRun {
   }
 
   private mutating func readAlone(_ source: any PieceSource) throws {
-    let slot = PieceSlot(size: PieceSize.usual, PieceResult())
+    let slot = PieceSlot(size: PieceSize.usual)
     var before = 0
     while !filter.output.isDone {
       slot.clear(PieceSize.usual)
@@ -278,7 +278,7 @@ struct FilterRun {
 
   /// Whether all of it was read.
   private mutating func learn(from source: any PieceSource) -> Bool {
-    let slot = PieceSlot(size: PieceSize.usual, PieceResult())
+    let slot = PieceSlot(size: PieceSize.usual)
     var isWhole = true
     do throws(Failure) {
       while let piece = try source.next(slot.buffer) {

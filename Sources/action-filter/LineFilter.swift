@@ -30,7 +30,7 @@ struct LineFilter {
   mutating func handle(_ input: RecordInput.Line) throws(WriteFailure) -> Bool {
     let line = input.bytes
     if options.isStrict,
-      let reason = StrictFault.reason(line, skipped: input.whole.count - line.count)
+      let reason = strictFault(line, skipped: input.whole.count - line.count)
     {
       return isBad(reason)
     }

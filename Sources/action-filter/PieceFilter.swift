@@ -2,7 +2,7 @@ import Core
 import Records
 
 /// The work of one thread: filters the lines of a piece into memory.
-final class PieceFilter: PieceWorker {
+final class PieceFilter {
   private var filter: LineFilter
   private let isCandidates: Bool
 

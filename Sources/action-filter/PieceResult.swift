@@ -1,7 +1,7 @@
 import Core
 import Records
 
-final class PieceResult: PieceWork {
+final class PieceResult {
   struct Bad {
     /// Counted from 1 in the piece.
     let number: Int
@@ -28,6 +28,7 @@ final class PieceResult: PieceWork {
   var isCandidates = false
   var candidates: [Candidates] = []
 
+  /// Forgets all, and memory over `limit` bytes.
   func clear(keepingAtMost limit: Int) {
     (lines, count, unnamed) = (0, 0, 0)
     output.clear(keepingAtMost: limit)
@@ -35,12 +36,5 @@ final class PieceResult: PieceWork {
     candidates.removeAll(keepingCapacity: candidates.count < 10_000)
     parts?.clear()
     tally?.clear()
-  }
-}
-
-extension PieceSlot {
-  var result: PieceResult {
-    guard let result = work as? PieceResult else { preconditionFailure("another engine's slot") }
-    return result
   }
 }

@@ -31,8 +31,8 @@ final class PieceRun {
 
   private(set) lazy var engine: PieceEngine = {
     let workers = (0..<jobs).compactMap { _ in
-      copy().map { PieceFilter($0, isCandidates: isCandidates) }
+      copy().map { PieceFilter($0, isCandidates: isCandidates).work(on:) }
     }
-    return PieceEngine(workers, size: size) { PieceResult() }
+    return PieceEngine(workers, size: size)
   }()
 }

@@ -80,15 +80,9 @@ struct Projection: Equatable {
   func write(
     _ members: ActionFields, _ action: ScanValue, _ profile: ScanValue, to writer: RecordWriter
   ) throws(WriteFailure) {
-    var failure: WriteFailure?
-    text.withUnsafeBytes { text in
-      do throws(WriteFailure) {
-        try write(members, action, profile, text, to: writer)
-      } catch {
-        failure = error
-      }
+    try text.withUnsafeBufferPointer { text throws(WriteFailure) in
+      try write(members, action, profile, UnsafeRawBufferPointer(text), to: writer)
     }
-    if let failure { throw failure }
   }
 
   @inline(__always)

@@ -154,28 +154,25 @@ struct Tally {
   private func text(
     of key: GroupKey, _ fields: ActionFields, _ profile: ScanValue, _ scratch: ScanScratch
   ) -> UnsafeRawBufferPointer? {
+    let value: ScanValue
     switch key {
     case .kind: return fields.kind.isString ? scratch.text(of: fields.kind) : nil
-    case .guild: return fields.guild.rawText.map { scratch.text(of: $0) }
-    case .channel: return fields.channel.rawText.map { scratch.text(of: $0) }
-    case .thread: return ThreadTest.id(of: fields).rawText.map { scratch.text(of: $0) }
-    case .agent:
-      return Self.agent.resolve(fields.metadata).rawText.map { scratch.text(of: $0) }
-    case .profile: return profile.rawText.map { scratch.text(of: $0) }
-    case .user: return fields.user.rawText.map { scratch.text(of: $0) }
+    case .guild: value = fields.guild
+    case .channel: value = fields.channel
+    case .thread: value = ThreadTest.id(of: fields)
+    case .profile: value = profile
+    case .user: value = fields.user
     case .model:
       let model = Self.model.resolve(fields.metadata)
-      let value = model.isNull ? Self.responseModel.resolve(fields.metadata) : model
-      return value.rawText.map { scratch.text(of: $0) }
-    case .provider:
-      return Self.provider.resolve(fields.metadata).rawText.map { scratch.text(of: $0) }
-    case .session:
-      return ThreadTest.session.resolve(fields.metadata).rawText.map { scratch.text(of: $0) }
-    case .project: return Self.project.resolve(fields.metadata).rawText.map { scratch.text(of: $0) }
-    case .subagent:
-      return Self.subagent.resolve(fields.metadata).rawText.map { scratch.text(of: $0) }
+      value = model.isNull ? Self.responseModel.resolve(fields.metadata) : model
+    case .agent: value = Self.agent.resolve(fields.metadata)
+    case .provider: value = Self.provider.resolve(fields.metadata)
+    case .session: value = ThreadTest.session.resolve(fields.metadata)
+    case .project: value = Self.project.resolve(fields.metadata)
+    case .subagent: value = Self.subagent.resolve(fields.metadata)
     case .domain, .minute, .hour, .day, .week, .month: return nil
     }
+    return value.rawText.map { scratch.text(of: $0) }
   }
 
   private static let model = JSONPointer(member: "model")

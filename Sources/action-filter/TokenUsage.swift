@@ -31,26 +31,29 @@ struct TokenUsage {
     guard metadata.isObject, var members = try? ScanMembers(metadata.bytes) else { return }
     var (usage, response, dollars) = (ScanValue.absent, ScanValue.absent, ScanValue.absent)
     while (try? members.next()) == true {
-      if members.value.isObject {
-        if isKey(members, "usage") {
-          usage = members.value
-        } else if isKey(members, "responseUsage") {
-          response = members.value
-        } else if isKey(members, "usd") {
-          dollars = members.value
-        }
-      } else if members.value.isNumber {
-        add(members)
-      } else if isKey(members, "prices") {
-        prices = members.value
-      } else if isKey(members, "unpriced") {
-        isUnpriced = members.value.bytes.elementsEqual("true".utf8)
+      let (name, value) = (Self.names[members.key], members.value)
+      switch name {
+      case .input where value.isNumber: input = value
+      case .output where value.isNumber: output = value
+      case .usage where value.isObject: usage = value
+      case .response where value.isObject: response = value
+      case .dollars where value.isObject: dollars = value
+      case .prices where !value.isObject && !value.isNumber: prices = value
+      case .unpriced: isUnpriced = value.bytes.elementsEqual("true".utf8)
+      default: break
       }
     }
     let inside = usage.isObject ? usage : response
     guard inside.isObject, var parts = try? ScanMembers(inside.bytes) else { return }
     (input, output) = (.absent, .absent)
-    while (try? parts.next()) == true { if parts.value.isNumber { add(parts) } }
+    while (try? parts.next()) == true {
+      guard parts.value.isNumber else { continue }
+      switch Self.names[parts.key] {
+      case .input: input = parts.value
+      case .output: output = parts.value
+      default: break
+      }
+    }
     if !prices.isAbsent { readDetails(inside, dollars) }
   }
 
@@ -68,24 +71,15 @@ struct TokenUsage {
     ([input, output] + details).contains { value in ScanNumber(value).map { !$0.isZero } ?? false }
   }
 
-  private mutating func add(_ members: ScanMembers) {
-    if Self.inputs.contains(where: { isKey(members, $0) }) {
-      input = members.value
-    } else if Self.outputs.contains(where: { isKey(members, $0) }) {
-      output = members.value
-    }
-  }
+  private enum Name { case input, output, usage, response, dollars, prices, unpriced }
 
-  private func isKey(_ members: ScanMembers, _ name: StaticString) -> Bool {
-    members.isKey(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-  }
-
-  private static let inputs: [StaticString] = [
-    "inputTokens", "input_tokens", "promptTokens", "prompt_tokens",
-  ]
-  private static let outputs: [StaticString] = [
-    "outputTokens", "output_tokens", "completionTokens", "completion_tokens",
-  ]
+  private static let names = NameTable<Name>([
+    ("inputTokens", .input), ("input_tokens", .input), ("promptTokens", .input),
+    ("prompt_tokens", .input), ("outputTokens", .output), ("output_tokens", .output),
+    ("completionTokens", .output), ("completion_tokens", .output), ("usage", .usage),
+    ("responseUsage", .response), ("usd", .dollars), ("prices", .prices),
+    ("unpriced", .unpriced),
+  ])
 }
 
 extension ActionFields {

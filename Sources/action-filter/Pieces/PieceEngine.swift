@@ -1,10 +1,6 @@
 import CLibc
 import Core
 
-protocol PieceWorker: AnyObject {
-  func work(on slot: PieceSlot)
-}
-
 /// Lets threads work on the pieces of a source, and hands over what they did, in order.
 ///
 /// The thread that ends the piece whose turn it is hands it over, and those behind it that
@@ -12,14 +8,16 @@ protocol PieceWorker: AnyObject {
 /// There are two pieces for each thread at most, those that wait among them: memory is
 /// bounded, however long the source is.
 final class PieceEngine {
-  private let workers: [any PieceWorker]
+  /// What each thread does with a piece.
+  typealias Worker = (PieceSlot) -> Void
+
+  private let workers: [Worker]
   private let slots: [PieceSlot]
   private let size: Int
   /// Held while the source is asked.
   private let turn = Lock()
   /// Held while anything below is looked at, but for what only the thread has that merges.
   private let state = Lock()
-  private let isFree: Condition
   private var source: (any PieceSource)?
   private var path = ""
   private var free: [PieceSlot] = []
@@ -33,11 +31,10 @@ final class PieceEngine {
   private var failure: (any Error)?
   private var isOver = false
 
-  init(_ workers: [any PieceWorker], size: Int, makeWork: () -> any PieceWork) {
+  init(_ workers: [Worker], size: Int) {
     (self.workers, self.size) = (workers, size)
-    slots = (0..<2 * workers.count).map { _ in PieceSlot(size: size, makeWork()) }
+    slots = (0..<2 * workers.count).map { _ in PieceSlot(size: size) }
     begun = slots
-    isFree = Condition(of: state)
   }
 
   /// Works on all pieces of a source.
@@ -62,13 +59,13 @@ final class PieceEngine {
 
   private final class Task {
     let engine: PieceEngine
-    let worker: any PieceWorker
-    init(_ engine: PieceEngine, _ worker: any PieceWorker) {
+    let worker: Worker
+    init(_ engine: PieceEngine, _ worker: @escaping Worker) {
       (self.engine, self.worker) = (engine, worker)
     }
   }
 
-  private func start(_ worker: any PieceWorker) -> pthread_t? {
+  private func start(_ worker: @escaping Worker) -> pthread_t? {
     let task = Unmanaged.passRetained(Task(self, worker))
     let thread = UnsafeMutablePointer<pthread_t>.allocate(capacity: 1)
     defer { thread.deallocate() }
@@ -86,12 +83,12 @@ final class PieceEngine {
     return thread.move()
   }
 
-  private func work(_ worker: any PieceWorker) {
+  private func work(_ worker: Worker) {
     while let slot = begin() {
       if slot.failure == nil, let fill = slot.piece.fill {
         do throws(Failure) { try fill(slot.buffer) } catch { slot.failure = error }
       }
-      if slot.piece.taken == nil { worker.work(on: slot) }
+      if slot.piece.taken == nil { worker(slot) }
       end(slot)
     }
   }
@@ -124,7 +121,7 @@ final class PieceEngine {
   private func takeFree() -> PieceSlot? {
     state.lock()
     defer { state.unlock() }
-    while free.isEmpty && !isOver { isFree.wait() }
+    while free.isEmpty && !isOver { state.wait() }
     return isOver ? nil : free.removeLast()
   }
 
@@ -152,13 +149,13 @@ final class PieceEngine {
       state.lock()
       if !isWanted {
         isOver = true
-        isFree.signal()
+        state.signal()
         // Nobody hands over anything behind it.
         return
       }
       merged += 1
       free.append(next)
-      isFree.signal()
+      state.signal()
     }
     isMerging = false
   }

@@ -51,18 +51,16 @@ private final class Numbers: PieceSource {
 }
 
 /// Reads the number; some take longer than others.
-private final class Reader: PieceWorker {
-  func work(on slot: PieceSlot) {
-    let text = String(decoding: slot.buffer.bytes, as: UTF8.self)
-    let number = text.utf8.dropLast().reduce(0) { $0 * 10 + Int($1 - 48) }
-    slot.result.count = number
-    for _ in 0..<(number * 7919 % 13) { sched_yield() }
-  }
+private func readNumber(of slot: PieceSlot) {
+  let text = String(decoding: slot.buffer.bytes, as: UTF8.self)
+  let number = text.utf8.dropLast().reduce(0) { $0 * 10 + Int($1 - 48) }
+  slot.result.count = number
+  for _ in 0..<(number * 7919 % 13) { sched_yield() }
 }
 
 @Suite struct PieceEngineTests {
   func engine(_ threads: Int) -> PieceEngine {
-    PieceEngine((0..<threads).map { _ in Reader() }, size: 16) { PieceResult() }
+    PieceEngine(Array(repeating: readNumber, count: threads), size: 16)
   }
 
   @Test(arguments: [1, 2, 3, 8], [true, false])
