@@ -22,6 +22,8 @@ public final class BusStream {
 
   /// The link to the servers.
   public let link: BusLink
+  /// The connection, if there is one.
+  public var connection: BusConnection? { link.connection }
   /// The stream's name.
   public let name: String
   /// How long it remembers message ids, seconds.
@@ -81,7 +83,7 @@ public final class BusStream {
   /// - Throws: `Failure` when there is nothing to wait for, or no longer.
   public func turn(now: Double, owed: Double?) throws(Failure) -> Change? {
     let change = try link.turn(now: now, owed: owed)
-    if let refusal = link.refusal, refusal != seenRefusal {
+    if let refusal = connection?.refusal, refusal != seenRefusal {
       seenRefusal = refusal
       if try passes(refusal), !isReady { return becomeReady(now: now) }
     }
@@ -118,7 +120,7 @@ public final class BusStream {
       if now >= until { ask(now: now) }
       return nil
     case .asking(let since), .making(let since):
-      while let arrival = link.answer() {
+      while let arrival = connection?.answer() {
         switch arrival {
         case .noResponders:
           let reason = "the server has no JetStream"
@@ -144,10 +146,7 @@ public final class BusStream {
 
   private func send(_ request: BusRequest) {
     asked += 1
-    request.body.withUnsafeBytes { body in
-      _ = link.publish(request.subject, answerTo: "s\(asked)", body)
-    }
-    link.flush()
+    connection?.ask(request, answerTo: "s\(asked)")
   }
 
   private func answered(_ answer: BusAnswer, now: Double) throws(Failure) -> Change? {
@@ -234,7 +233,7 @@ public final class BusStream {
     }
     if said.isEmpty || !wasReady { said = failure.message }
     step =
-      link.isUp
+      connection != nil
       ? .waiting(until: now + backoff.next(random: Double.random(in: 0..<1))) : .down
   }
 

@@ -57,7 +57,7 @@ final class GetConsumer {
     (last, hasBegun) = (state?.sequence ?? 0, state?.hasBegun ?? false)
     (newest, maxWait, origin) = (options.newest, options.bus.maxWait, state?.origin)
     self.diagnostics = diagnostics
-    ackWait = options.ackWait
+    ackWait = options.plan.ackWait
   }
 
   var name: String? { if case .ready(let name) = step { name } else { nil } }
@@ -133,10 +133,7 @@ final class GetConsumer {
 
   private func send(_ request: BusRequest) {
     asked += 1
-    request.body.withUnsafeBytes { body in
-      _ = stream.link.publish(request.subject, answerTo: "c\(asked)", body)
-    }
-    stream.link.flush()
+    stream.connection?.ask(request, answerTo: "c\(asked)")
   }
 
   func receive(_ message: BusMessage, now: Double) throws(Failure) {
@@ -213,9 +210,7 @@ final class GetConsumer {
         guard let found = search?.receive(answer.pending ?? 0) else {
           search = search ?? LastSearch(newest, end: max(0, end))
           // Nobody answers to this token.
-          stream.link.publish(
-            BusRequest.deleteConsumer(stream.name, name).subject, answerTo: "d",
-            .init(start: nil, count: 0))
+          stream.connection?.ask(.deleteConsumer(stream.name, name), answerTo: "d")
           return make(now: now)
         }
         skips = found

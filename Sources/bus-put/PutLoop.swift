@@ -88,7 +88,7 @@ final class PutLoop {
   }
 
   private func receive(now: Double) {
-    while let arrival = stream.link.answer() {
+    while let arrival = stream.connection?.answer() {
       switch arrival {
       case .noResponders: fail(nil, "it has no leader now, or is for other subjects", now: now)
       case .message(let message):
@@ -144,7 +144,7 @@ final class PutLoop {
   private var hasRoom: Bool { window.hasRoom && receipts.hasRoom }
 
   private func readLines() throws {
-    guard ending == nil, let largest = stream.link.largest else { return }
+    guard ending == nil, let largest = stream.connection?.largest else { return }
     let longest = largest + (options.isWrapped ? Self.wrapping : 0)
     if canRead, hasRoom, !input.hasEnded {
       try input.read()
@@ -182,7 +182,8 @@ final class PutLoop {
   }
 
   private func publish(now: Double) throws(Failure) {
-    guard stream.link.isFlushed, let longest = stream.link.largest else { return }
+    guard let connection = stream.connection, connection.isFlushed else { return }
+    let longest = connection.largest
     var bytes = 0
     while bytes < Self.batch, let (token, item) = window.next(now: now) {
       // Another server may take less than the one before.
@@ -201,14 +202,14 @@ final class PutLoop {
       }
       if owed == nil { owed = now }
       let isTaken = item.bytes.withUnsafeBytes {
-        stream.link.publish(
+        connection.publish(
           item.label.subject, answerTo: String(token), $0, id: item.label.id)
       }
       // The link is lost, and the window told in the next turn.
       guard isTaken else { break }
       bytes += item.bytes.count
     }
-    stream.link.flush()
+    connection.flush()
   }
 
   private static func tooLarge(_ bytes: Int, _ longest: Int) -> String {
@@ -216,8 +217,9 @@ final class PutLoop {
   }
 
   private func wait(now: Double) {
+    let isFlushed = stream.connection?.isFlushed ?? true
     // What was read goes first; what cannot go waits for room.
-    if stream.isReady, ending == nil, hasRoom, input.hasMore, stream.link.isFlushed { return }
+    if stream.isReady, ending == nil, hasRoom, input.hasMore, isFlushed { return }
     let reads = stream.isReady && hasRoom && !input.hasEnded && ending == nil
     var entries = [
       pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0),
@@ -226,7 +228,7 @@ final class PutLoop {
     ]
     var until = min(stream.due(now: now), saveAt, ending?.by ?? .infinity)
     // A server that takes nothing is not asked what is due.
-    if stream.isReady, stream.link.isFlushed { until = min(until, window.due) }
+    if stream.isReady, isFlushed { until = min(until, window.due) }
     if let trouble {
       if !trouble.isTold { until = min(until, trouble.since + Self.quiet) }
       if let most = options.bus.maxWait { until = min(until, trouble.since + most) }

@@ -19,8 +19,6 @@ struct PutReceipts: ~Copyable {
   /// read.
   private static let mostBytes = 64 << 10
   private static let mostLines = 4096
-  /// What a pipe takes when it says that it takes anything, bytes.
-  private static let piece = 4096
 
   init(areWanted: Bool) { self.areWanted = areWanted }
 
@@ -72,16 +70,6 @@ struct PutReceipts: ~Copyable {
   }
 
   mutating func write() throws(WriteFailure) {
-    while !output.isEmpty {
-      if !isFile, !OutputEnd.isWritable { return }
-      let count = isFile ? output.count : min(output.count, Self.piece)
-      let sent = CLibc.write(1, output.bytes.baseAddress, count)
-      if sent < 0 {
-        if systemError == EINTR { continue }
-        if systemError == EAGAIN { return }
-        throw WriteFailure(code: systemError)
-      }
-      output.drop(sent)
-    }
+    _ = try output.write(to: 1, isFile: isFile, atMost: output.count)
   }
 }
