@@ -111,7 +111,7 @@ final class TriageLoop {
       faults.file(path, "not a regular file")
       return true
     }
-    var bytes = [UInt8](repeating: 0, count: min(Int(status.st_size), Mail.mostBytes))
+    var bytes = [UInt8](repeating: 0, count: min(Int(status.st_size), Item.mostOfMail))
     var end = 0
     while end < bytes.count {
       let found = bytes.withUnsafeMutableBytes {
@@ -144,7 +144,7 @@ final class TriageLoop {
       try check()
     }
     do {
-      try Incoming.read(pieces) { part, number in
+      try pieces.read { part, number in
         switch part {
         case .mail(let bytes, let isQuoted):
           try receive(
@@ -159,19 +159,19 @@ final class TriageLoop {
   }
 
   private func receive(mail bytes: UnsafeRawBufferPointer, isQuoted: Bool, _ name: String) throws {
-    let mail: Mail
+    let found: (item: Item, fault: String?)
     do throws(Failure) {
-      mail = try Mail(bytes, isQuoted: isQuoted)
+      found = try Item.read(mail: bytes, isQuoted: isQuoted, own: options.own)
     } catch {
       return faults.file(name, error.reason)
     }
-    if let fault = mail.fault { faults.file(name, fault) }
-    try tell(Item(mail, own: options.own))
+    if let fault = found.fault { faults.file(name, fault) }
+    try tell(found.item)
   }
 
   private func receive(record line: UnsafeRawBufferPointer?, _ path: String, _ number: Int) throws {
     guard let line else {
-      return faults.line(path, number, "longer than \(Incoming.longestRecord) bytes")
+      return faults.line(path, number, "longer than \(InputPieces.longestRecord) bytes")
     }
     let found: Item?
     do throws(Failure) {

@@ -1,25 +1,6 @@
 import Core
 
-enum FileForm {
-  case mailbox
-  case mail
-  /// One record a line, also where the first of them is bad.
-  case records
-
-  init(_ start: UnsafeRawBufferPointer) {
-    let start = UnsafeRawBufferPointer(rebasing: start.dropFirst(Incoming.mark(start)))
-    let line = UnsafeRawBufferPointer(rebasing: start[..<(start.placeOfLineFeed ?? start.count)])
-    if line.starts(with: "From ".utf8) {
-      self = .mailbox
-    } else if MailHeader.isField(line) {
-      self = .mail
-    } else {
-      self = .records
-    }
-  }
-}
-
-struct Incoming {
+extension InputPieces {
   /// Of a record no more is read, bytes; a longer line is passed over.
   static let longestRecord = 16 << 20
 
@@ -34,33 +15,35 @@ struct Incoming {
     start.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
   }
 
-  /// Hands over each.
-  static func read(
-    _ pieces: InputPieces, _ body: (Part, _ number: Int) throws -> Bool
-  ) throws {
-    if let reason = try pieces.first({ ForeignText.reason(of: $0) }) { throw Failure(reason) }
-    switch try pieces.first({ FileForm($0) }) {
-    case .records: try records(pieces, body)
-    case .mail: try mails(pieces, isMailbox: false, body)
-    case .mailbox: try mails(pieces, isMailbox: true, body)
+  /// Hands over each mail or record, until there is enough.
+  func read(_ body: (Part, _ number: Int) throws -> Bool) throws {
+    if let reason = try first({ ForeignText.reason(of: $0) }) { throw Failure(reason) }
+    let (isMailbox, isMail) = try first { start in
+      let start = UnsafeRawBufferPointer(rebasing: start.dropFirst(Self.mark(start)))
+      let line = UnsafeRawBufferPointer(rebasing: start[..<(start.placeOfLineFeed ?? start.count)])
+      return (line.starts(with: "From ".utf8), MailHeader.isField(line))
+    }
+    if isMailbox || isMail {
+      try mails(isMailbox: isMailbox, body)
+    } else {
+      // Also where the first of them is bad.
+      try records(body)
     }
   }
 
-  private static func records(
-    _ pieces: InputPieces, _ body: (Part, Int) throws -> Bool
-  ) throws {
+  private func records(_ body: (Part, Int) throws -> Bool) throws {
     var line: [UInt8] = []
     var number = 0
     var isTooLong = false
     var goesOn = true
     while goesOn,
-      try pieces.next({ piece in
-        isTooLong = isTooLong || line.count + piece.bytes.count > longestRecord
+      try next({ piece in
+        isTooLong = isTooLong || line.count + piece.bytes.count > Self.longestRecord
         if !isTooLong { line += piece.bytes }
         guard piece.isEnd else { return }
         number += 1
         if line.last == 10 { line.removeLast() }
-        if number == 1 { line.removeFirst(mark(line)) }
+        if number == 1 { line.removeFirst(Self.mark(line)) }
         if isTooLong {
           goesOn = try body(.record(nil), number)
         } else if !line.allSatisfy({ $0.isBlank || $0 == 13 }) {
@@ -72,9 +55,7 @@ struct Incoming {
     {}
   }
 
-  private static func mails(
-    _ pieces: InputPieces, isMailbox: Bool, _ body: (Part, Int) throws -> Bool
-  ) throws {
+  private func mails(isMailbox: Bool, _ body: (Part, Int) throws -> Bool) throws {
     var mail: [UInt8] = []
     var number = 0
     var goesOn = true
@@ -86,8 +67,8 @@ struct Incoming {
       mail.removeAll(keepingCapacity: true)
     }
     while goesOn,
-      try pieces.next({ piece in
-        let bytes = piece.bytes.dropFirst(number == 0 ? mark(piece.bytes) : 0)
+      try next({ piece in
+        let bytes = piece.bytes.dropFirst(number == 0 ? Self.mark(piece.bytes) : 0)
         let isNext = piece.isStart && wasEmpty && (number == 0 || Self.isSeparator(bytes))
         if isMailbox, isNext {
           try end()
@@ -97,7 +78,7 @@ struct Incoming {
         }
         wasEmpty =
           piece.isStart && piece.isEnd && piece.bytes.allSatisfy { $0 == 10 || $0 == 13 }
-        mail += bytes.prefix(Mail.mostBytes - mail.count)
+        mail += bytes.prefix(Item.mostOfMail - mail.count)
       })
     {}
     if goesOn { try end() }

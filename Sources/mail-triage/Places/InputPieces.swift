@@ -74,7 +74,7 @@ final class InputPieces {
     while true {
       try beforeReading()
       let count = buffer.withUnsafeMutableBytes { bytes in
-        read(descriptor, bytes.baseAddress.map { $0 + end }, bytes.count - end)
+        CLibc.read(descriptor, bytes.baseAddress.map { $0 + end }, bytes.count - end)
       }
       if count < 0 {
         if systemError == EINTR || systemError == EAGAIN { continue }

@@ -4,8 +4,8 @@ import Testing
 @testable import mail_triage
 
 /// A mail of this text.
-private func mail(_ text: String, isQuoted: Bool = false) throws -> Mail {
-  try Array(text.utf8).withUnsafeBytes { try Mail($0, isQuoted: isQuoted) }
+private func mail(_ text: String, isQuoted: Bool = false) throws -> Item {
+  try Array(text.utf8).withUnsafeBytes { try Item.read(mail: $0, isQuoted: isQuoted).item }
 }
 
 @Suite struct EncodedWordTests {
@@ -119,7 +119,7 @@ private func mail(_ text: String, isQuoted: Bool = false) throws -> Mail {
       --b--
       """)
     #expect(nested.text == "plain")
-    #expect(nested.hasAttachment)
+    #expect(nested.marks.contains(.attachment))
     #expect(nested.id.hasPrefix("digest-"))
     #expect(nested.thread == nested.id)
   }
@@ -129,10 +129,10 @@ private func mail(_ text: String, isQuoted: Bool = false) throws -> Mail {
       "Message-ID: <a@x>\nReferences: <r@x>\n <s@x>\nIn-Reply-To: <s@x>\n\nhi")
     #expect(reply.id == "a@x")
     #expect(reply.thread == "r@x")
-    #expect(reply.isReply)
+    #expect(reply.marks.contains(.reply))
     let bare = try mail("Message-ID: a@x\nIn-Reply-To: your mail\n\n")
     #expect(bare.id == "a@x")
-    #expect(!bare.isReply)
+    #expect(!bare.marks.contains(.reply))
     let odd = try mail("Message-ID: <\u{1b}[2J@x>\n\n")
     #expect(odd.id.hasPrefix("digest-"))
   }
