@@ -38,7 +38,9 @@ final class BusIntake {
     var hasSome = false
     while !hasEnded {
       do {
-        let line = try lines.next { try pause(waits) }
+        let line = try lines.next {
+          if !isReady(child.output, POLLIN, waits: waits) { throw Enough() }
+        }
         guard let line else {
           hasEnded = true
           break
@@ -53,15 +55,6 @@ final class BusIntake {
       }
     }
     return hasSome
-  }
-
-  private func pause(_ waits: Bool) throws {
-    var entries = [
-      pollfd(fd: child.output, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0),
-    ]
-    while poll(&entries, 2, waits ? -1 : 0) < 0, systemError == EINTR {}
-    if entries[0].revents == 0 || EndSignals.hasPending { throw Enough() }
   }
 
   private func say(_ verdict: Int32) {

@@ -51,12 +51,7 @@ struct FileCopier {
     while true {
       if count > limit { return (.source, EFBIG) }
       // A pipe whose writer is slow.
-      var entries = [
-        pollfd(fd: source, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0),
-      ]
-      _ = poll(&entries, 2, -1)
-      if entries[1].revents != 0 { return (.source, EINTR) }
+      if !isReady(source, POLLIN) { return (.source, EINTR) }
       let got = read(source, buffer.baseAddress, Int(min(Int64(buffer.count), room)))
       if got < 0 {
         if systemError == EINTR || systemError == EAGAIN { continue }

@@ -31,7 +31,7 @@ struct InboxBus {
       let count = rest.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
       if count >= 0 { rest = rest.dropFirst(count) }
       if count < 0, systemError == EAGAIN {
-        guard Self.wait(for: child.input, POLLOUT) else { return Self.end(child) }
+        guard isReady(child.input, POLLOUT) else { return Self.end(child) }
       } else if count < 0, systemError != EINTR {
         break
       }
@@ -40,7 +40,7 @@ struct InboxBus {
     var said: [String] = []
     var lines = LineReader(descriptor: child.error)
     func pause() throws {
-      if !Self.wait(for: child.error, POLLIN) { throw Enough() }
+      if !isReady(child.error, POLLIN) { throw Enough() }
     }
     while let line = try? lines.next(beforeBlocking: pause) {
       let text = String(decoding: line.bytes, as: UTF8.self)
@@ -50,16 +50,6 @@ struct InboxBus {
     if EndSignals.hasPending { return Self.end(child) }
     _ = child.waitForEnd()
     return (child.exitStatus ?? ExitStatus.temporary.rawValue, said)
-  }
-
-  /// False when a signal came first.
-  private static func wait(for descriptor: Int32, _ events: Int32) -> Bool {
-    var entries = [
-      pollfd(fd: descriptor, events: Int16(events), revents: 0),
-      pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0),
-    ]
-    while poll(&entries, 2, -1) < 0, systemError == EINTR {}
-    return entries[1].revents == 0
   }
 
   private static func end(_ child: ChildProcess) -> (status: Int32, said: [String]) {
@@ -87,6 +77,16 @@ struct InboxBus {
       words + place + operands, environment: ["AGENTUTILS_PROGRAM": program], input: .pipe,
       output: output, error: error)
   }
+}
+
+/// Waits for a descriptor. False when a signal came first, or, for who does not wait, it is not ready.
+func isReady(_ descriptor: Int32, _ events: Int32, waits: Bool = true) -> Bool {
+  var entries = [
+    pollfd(fd: descriptor, events: Int16(events), revents: 0),
+    pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0),
+  ]
+  while poll(&entries, 2, waits ? -1 : 0) < 0, systemError == EINTR {}
+  return entries[0].revents != 0 && entries[1].revents == 0
 }
 
 /// `add --bus`: puts files on a bus, each whole or not at all.
