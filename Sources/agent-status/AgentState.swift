@@ -87,7 +87,7 @@ struct AgentState {
     }
     let isKnown = status == 0 && !ready.isEmpty
     let reason = faults.last ?? (status == 0 ? "the answer is not that of a dashboard" : "")
-    let since = status == 0 ? Uptime(profile).since(isReady: ready == "true") : nil
+    let since = status == 0 ? upSince(profile, isReady: ready == "true") : nil
 
     let spent = money(today)
     let tries = facts.count("runtime.gateway.reconnectAttempts")
@@ -163,17 +163,14 @@ struct AgentState {
     let brief = joined([Visible.masked(profile ?? ""), brief], " ")
     switch form {
     case .tmux:
-      let shown = brief.exchanging("#", for: "##")
-      return "#[fg=\(light.colour.rawValue)]\(light.sign)#[default] \(shown)"
+      return "#[fg=\(light.colour.rawValue)]\(light.sign)#[default] " + BarBlock.tmux(brief)
     case .waybar:
-      let state = JSONQuote.string(light.state)
-      return "{\"text\":\(JSONQuote.string(pango("\(light.sign) \(brief)"))),\"alt\":\(state)"
-        + ",\"tooltip\":\(JSONQuote.string(pango(text)))"
-        + ",\"class\":[\(state)\(hasVoice ? ",\"voice\"" : "")]}"
+      return BarBlock.waybar(
+        "\(light.sign) \(brief)", alt: light.state, tooltip: text,
+        classes: [light.state] + (hasVoice ? ["voice"] : []))
     case .i3:
-      return "{\"full_text\":\(JSONQuote.string("\(light.sign) \(brief)"))"
-        + ",\"short_text\":\(JSONQuote.string(light.sign))"
-        + ",\"color\":\(JSONQuote.string(light.colour.rawValue)),\"name\":\"agent\",\"markup\":\"none\"}"
+      return BarBlock.i3(
+        "\(light.sign) \(brief)", short: light.sign, colour: light.colour.rawValue, name: "agent")
     default: return text
     }
   }
@@ -183,11 +180,7 @@ struct AgentState {
   }
 
   private func padded(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.utf8.count))
-  }
-
-  private func pango(_ text: String) -> String {
-    text.exchanging("&", for: "&amp;").exchanging("<", for: "&lt;").exchanging(">", for: "&gt;")
+    text + Fit.spaces(width - text.utf8.count)
   }
 
   private func joined(_ texts: String...) -> String { joined(texts, ", ") }
@@ -255,45 +248,34 @@ private struct Facts {
 
 /// Since when an agent is up. Its backend does not say so: what counts is when it was first seen
 /// ready here, and never not ready since.
-private struct Uptime {
-  private let path: String?
-
-  init(_ profile: String?) {
-    // Without a home there is nothing to remember it in.
-    let hasHome =
-      Process.environment("HOME") != nil
+private func upSince(_ profile: String?, isReady: Bool) -> Timestamp? {
+  // Without a home there is nothing to remember it in.
+  guard
+    Process.environment("HOME") != nil
       || Process.environment("XDG_STATE_HOME")?.hasPrefix("/") == true
-    // AGENT_URL wins over a profile.
-    let agent =
-      Process.environment("AGENT_URL")
-      ?? "profile \(profile ?? Process.environment("AGENT_PROFILE") ?? "")"
-    // FNV-1a.
-    let mark = FileName.bytes(agent).reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
-      ($0 ^ UInt64($1)) &* 0x100_0000_01b3
-    }
-    path =
-      hasHome
-      ? Folders.join(Folders().state, "agent-status/" + String(mark, radix: 16)) : nil
+  else { return isReady ? .now() : nil }
+  // AGENT_URL wins over a profile.
+  let agent =
+    Process.environment("AGENT_URL")
+    ?? "profile \(profile ?? Process.environment("AGENT_PROFILE") ?? "")"
+  // FNV-1a.
+  let mark = FileName.bytes(agent).reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+    ($0 ^ UInt64($1)) &* 0x100_0000_01b3
   }
-
-  func since(isReady: Bool) -> Timestamp? {
-    guard let path else { return isReady ? .now() : nil }
-    guard isReady else {
-      unlink(path)
-      return nil
-    }
-    var status = stat()
-    if lstat(path, &status) == 0, status.isRegular,
-      let line = try? StateFile(path: path).read(limit: 64)?.prefix(while: { $0 != 10 }),
-      let seconds = Int64(String(decoding: line, as: UTF8.self)), seconds >= 0
-    {
-      return Timestamp(seconds: seconds)
-    }
-    let now = Timestamp.now()
-    // What is made anew is nobody's link.
-    unlink(path)
-    try? Folders.make(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
-    try? StateFile(path: path).replace(with: Array("\(now.seconds)\n".utf8))
-    return now
+  let folder = Folders.join(Folders().state, "agent-status")
+  let path = Folders.join(folder, String(mark, radix: 16))
+  var status = stat()
+  if isReady, lstat(path, &status) == 0, status.isRegular,
+    let line = try? StateFile(path: path).read(limit: 64)?.prefix(while: { $0 != 10 }),
+    let seconds = Int64(String(decoding: line, as: UTF8.self)), seconds >= 0
+  {
+    return Timestamp(seconds: seconds)
   }
+  // What is made anew is nobody's link.
+  unlink(path)
+  guard isReady else { return nil }
+  let now = Timestamp.now()
+  try? Folders.make(folder)
+  try? StateFile(path: path).replace(with: Array("\(now.seconds)\n".utf8))
+  return now
 }
