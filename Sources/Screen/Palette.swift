@@ -58,3 +58,14 @@ public enum Palette {
   /// The mark of a warning.
   public static let warningMark = "!"
 }
+
+extension Style {
+  /// The use of a tool.
+  public static let tool = Style(Palette.tool)
+  /// What is well.
+  public static let positive = Style(Palette.positive)
+  /// What is slow, dear or odd.
+  public static let warning = Style(Palette.warning)
+  /// Failures.
+  public static let error = Style(Palette.error)
+}

@@ -138,7 +138,7 @@ struct CountTable {
     for index in rows.indices {
       let weight = index < weights.count ? weights[index] : 0
       let bar = Bar.text(weight, of: most, cells: min(30, (width ?? .max) - used))
-      rows[index].append(Line.Span(bar, Style(Palette.tool)))
+      rows[index].append(Line.Span(bar, Style.tool))
     }
     var table = Table(
       headings.enumerated().map { column, heading in
@@ -184,7 +184,7 @@ struct CountTable {
     let bars = (0..<count).map { bar in
       values[bar * values.count / count..<(bar + 1) * values.count / count].reduce(0, +)
     }
-    var line = Line(Spark.line(bars), Style(Palette.tool))
+    var line = Line(Spark.line(bars), Style.tool)
     line.add(label)
     return line
   }

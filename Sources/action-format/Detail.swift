@@ -25,8 +25,8 @@ struct Phrase {
     case "voice_session_end": sessionEnd(action)
     case "voice_turn_in": turn(action, isAgent: false)
     case "voice_turn_out": turn(action, isAgent: true)
-    case "voice_error": voiceFailure(action, Style(Palette.error))
-    case "voice_warn": voiceFailure(action, Style(Palette.warning))
+    case "voice_error": voiceFailure(action, Style.error)
+    case "voice_warn": voiceFailure(action, Style.warning)
     case "voice_soundboard_play": soundboard(action)
     case "asr_call": recognition(action)
     case "tts_call", "speech": speech(action)
@@ -84,13 +84,13 @@ struct Phrase {
   mutating func took(_ milliseconds: Double?, slow: Double = .infinity) {
     guard let milliseconds else { return }
     add(
-      Amount.duration(milliseconds), milliseconds > slow ? Style(Palette.warning) : .dim)
+      Amount.duration(milliseconds), milliseconds > slow ? Style.warning : .dim)
   }
 
   /// Adds the use of a tool: `web_search(tides today)`.
   mutating func tool(_ name: String?, _ input: JSONValue?) {
     guard let name else { return }
-    add(name, Style(Palette.tool))
+    add(name, Style.tool)
     guard let input, !input.isNull else { return }
     let text = Plain.line(Brief.text(input, limit: min(limit, 1000)), limit: limit)
     if !text.isEmpty { line.add("(\(text))", .dim) }
@@ -111,7 +111,7 @@ struct Phrase {
     add("\(Amount.count(number)) \(number == 1 ? one ?? many : many)", style)
   }
 
-  mutating func fail(_ text: String?) { add(text, Style(Palette.error)) }
+  mutating func fail(_ text: String?) { add(text, Style.error) }
 
   /// A person's name where it is known, else the id as there is room for it.
   func person(_ id: String?) -> String? { id.flatMap { names[$0] } ?? self.id(id) }

@@ -34,11 +34,11 @@ extension Phrase {
     }
     let names = action.metadata?["toolNames"]
     if let names, names.kind == .array {
-      add(names.elements.compactMap(\.text).joined(separator: ", "), Style(Palette.tool))
+      add(names.elements.compactMap(\.text).joined(separator: ", "), Style.tool)
     } else if let text = names?.text, !text.isEmpty {
-      add(text, Style(Palette.tool))
+      add(text, Style.tool)
     } else if let calls = action.number("toolCallCount"), calls > 0 {
-      count(calls, "tools", one: "tool", Style(Palette.tool))
+      count(calls, "tools", one: "tool", Style.tool)
     }
   }
 
@@ -48,7 +48,7 @@ extension Phrase {
     case "end_turn", "stop", "tool_use", "tool_calls", "completed", "stop_sequence",
       "function_call":
       break
-    default: add(reason, Style(Palette.warning))
+    default: add(reason, Style.warning)
     }
   }
 
@@ -127,7 +127,7 @@ extension Phrase {
     step(action)
     add(action.content ?? action.word("instruction"))
     count(action.number("steps", "totalSteps"), "steps", one: "step")
-    if action.metadata?["hitStepLimit"]?.bool == true { add("step limit", Style(Palette.warning)) }
+    if action.metadata?["hitStepLimit"]?.bool == true { add("step limit", Style.warning) }
     took(action.milliseconds)
     add(action.word("model"), .dim)
     add(action.word("currentUrl", "url"), .dim)

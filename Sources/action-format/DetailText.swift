@@ -32,7 +32,7 @@ extension Phrase {
   mutating func fact(_ action: Action) {
     add(action.word("factType", "fact_type", "type"), .bold)
     if let confidence = action.number("confidence") {
-      let style = confidence < 0.5 ? Style(Palette.warning) : .dim
+      let style = confidence < 0.5 ? Style.warning : .dim
       add(confidence <= 1 ? Amount.fixed(confidence * 100, 0) + "%" : "\(confidence)", style)
     }
     add(action.content ?? action.word("fact"))

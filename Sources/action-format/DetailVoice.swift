@@ -60,7 +60,7 @@ enum VoiceEvent {
 extension Phrase {
   /// `voice_session_start`: mode, channel, limits.
   mutating func sessionStart(_ action: Action) {
-    add("joined", Style(Palette.positive))
+    add("joined", Style.positive)
     add(action.word("mode"))
     add(id(action.word("voiceChannelId") ?? joinedChannel(action)), .dim)
     if let minutes = action.number("maxSessionMinutes") {
@@ -113,7 +113,7 @@ extension Phrase {
     case .latency(let stage): latency(action, stage)
     case .response(let status):
       add(event)
-      add(status, status == "completed" ? .dim : Style(Palette.warning))
+      add(status, status == "completed" ? .dim : Style.warning)
       add(action.word("responseModel"), .dim)
       add(Usage(action).brief, .dim)
     case .person(let name, let type):
@@ -125,7 +125,7 @@ extension Phrase {
 
   private mutating func admission(_ action: Action) {
     if let isAllowed = action.metadata?["allow"]?.bool {
-      add(isAllowed ? "answered" : "let pass", isAllowed ? Style(Palette.positive) : .dim)
+      add(isAllowed ? "answered" : "let pass", isAllowed ? Style.positive : .dim)
     }
     add(action.word("reason"), .dim)
   }

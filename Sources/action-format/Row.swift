@@ -82,7 +82,7 @@ extension Layout {
   private func kindStyle(_ action: Action) -> Style {
     if action.isError { return Style(Palette.error, bold: true) }
     if action.isWarning { return Style(Palette.warning, bold: true) }
-    if action.kind == "llm_tool_call" || action.kind == "search_call" { return Style(Palette.tool) }
+    if action.kind == "llm_tool_call" || action.kind == "search_call" { return Style.tool }
     return Style(Palette.colour(of: action.domain))
   }
 
@@ -96,7 +96,7 @@ extension Layout {
   /// need not know (`open`, `comment` and types of other commands).
   func notice(_ type: String, _ record: JSONValue) -> Line? {
     var phrase = phrase
-    var style = Style(Palette.warning)
+    var style = Style.warning
     switch type {
     case "lost":
       phrase.add(record["reason"]?.text)

@@ -26,7 +26,7 @@ struct ShownCounts {
       let name = kind.key.isEmpty ? "(no kind)" : Plain.line(kind.key, limit: 100)
       return line.joined(
         Line([
-          Line.Span(name + " ", isError ? Style(Palette.error) : .dim),
+          Line.Span(name + " ", isError ? Style.error : .dim),
           Line.Span("\(kind.value)", isError ? Style(Palette.error, bold: true) : .plain),
         ]))
     }
@@ -39,7 +39,7 @@ extension ActionStats {
     var parts: [[Line.Span]] = []
     func part(_ spans: Line.Span...) { parts.append(spans.filter { !$0.text.isEmpty }) }
     if isReady == false { part(Line.Span("not connected", Style(Palette.error, bold: true))) }
-    if age >= 15 { part(Line.Span("\(age)s old", Style(Palette.warning))) }
+    if age >= 15 { part(Line.Span("\(age)s old", Style.warning)) }
     if let today = cost(of: String(now.rfc3339.prefix(10))) {
       part(Line.Span("today ", .dim), Line.Span(money(today), .bold))
     }
@@ -47,13 +47,13 @@ extension ActionStats {
       let bars = Spark.line(dailyCosts.prefix(14).reversed().map(\.cost))
       part(
         Line.Span("total ", .dim), Line.Span(money(totalCost)),
-        Line.Span(dailyCosts.count > 1 ? " " + bars : "", Style(Palette.tool)))
+        Line.Span(dailyCosts.count > 1 ? " " + bars : "", Style.tool))
     }
     if let sessions = voiceSessions, sessions > 0 {
-      part(Line.Span("\(sessions) in voice", Style(Palette.positive)))
+      part(Line.Span("\(sessions) in voice", Style.positive))
     }
     if let pending = pendingReplies, pending > 0 {
-      part(Line.Span("\(pending) waiting", Style(Palette.warning)))
+      part(Line.Span("\(pending) waiting", Style.warning))
     }
     if let median = medianReply {
       part(Line.Span("reply ", .dim), Line.Span(Amount.duration(median)))

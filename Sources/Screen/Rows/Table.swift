@@ -131,9 +131,9 @@ extension Cell.Mood {
     switch self {
     case .plain: .plain
     case .faint: .dim
-    case .good: Style(Palette.positive)
-    case .odd: Style(Palette.warning)
-    case .bad: Style(Palette.error)
+    case .good: Style.positive
+    case .odd: Style.warning
+    case .bad: Style.error
     }
   }
 }

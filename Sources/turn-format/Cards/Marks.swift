@@ -10,7 +10,7 @@ struct Mark {
     (self.sign, self.word, self.style) = (sign, word, style)
   }
 
-  private static let good = Style(Palette.positive)
+  private static let good = Style.positive
   private static let bad = Style(Palette.error, bold: true)
   private static let waits = Style(Palette.warning, bold: true)
   private static let works = Style(Palette.tool, bold: true)
@@ -22,7 +22,7 @@ struct Mark {
     case .running: self.init("●", "running", Self.works)
     case .paused: self.init("‖", "paused", Self.waits)
     case .completed: self.init("✓", "completed", Self.good)
-    case .aborted: self.init("■", "aborted", Style(Palette.warning))
+    case .aborted: self.init("■", "aborted", Style.warning)
     case .failed: self.init("✗", "failed", Self.bad)
     case nil: self.init("·", "turn", .dim)
     }
@@ -35,7 +35,7 @@ struct Mark {
     case .running: self.init("▸", "running", Self.works)
     case .succeeded: self.init("✓", "ok", Self.good)
     case .failed: self.init("✗", "failed", Self.bad)
-    case .rejected: self.init("⊘", "rejected", Style(Palette.warning))
+    case .rejected: self.init("⊘", "rejected", Style.warning)
     }
   }
 
@@ -43,8 +43,8 @@ struct Mark {
     switch state {
     case .pending: self.init("?", "pending", Self.waits)
     case .approved: self.init("✓", "approved", Self.good)
-    case .rejected: self.init("⊘", "rejected", Style(Palette.warning))
-    case .expired: self.init("⊘", "expired", Style(Palette.warning))
+    case .rejected: self.init("⊘", "rejected", Style.warning)
+    case .expired: self.init("⊘", "expired", Style.warning)
     case .cancelled: self.init("⊘", "cancelled", .dim)
     case .executed: self.init("✓", "executed", Self.good)
     }

@@ -43,7 +43,7 @@ extension CardLayout {
     row.head.add(Fit.spaces(indent) + Mark(message.role).sign + " \(word):", .dim)
     row.subject.add(Plain.line(message.text, limit: limit), .dim)
     let count = TextEnds.count(message.text)
-    if count > 1 { row.facts.append(Line.Span("\(count) lines", .dim)) }
+    if count > 1 { row.add("\(count) lines") }
     return row.line(width: width)
   }
 
@@ -53,10 +53,8 @@ extension CardLayout {
       row.head.add(Fit.spaces(indent) + "+", .dim)
       let name = attachment.name ?? attachment.url ?? "attachment"
       row.subject.add(Plain.line(name, limit: limit))
-      if let type = attachment.mediaType {
-        row.facts.append(Line.Span(Plain.line(type, limit: 80), .dim))
-      }
-      if let size = attachment.size { row.facts.append(Line.Span(Amount.bytes(size), .dim)) }
+      row.add(attachment.mediaType.map { Plain.line($0, limit: 80) })
+      row.add(attachment.size.map { Amount.bytes($0) })
       return row.line(width: width)
     }
   }
@@ -65,7 +63,7 @@ extension CardLayout {
     if [.final, .partial].contains(message.state) { return [] }
     let word = message.state.rawValue
     let text = message.reason.map { "\(word): \($0)" } ?? word
-    let style = message.state == .failed ? Style(Palette.error) : Style(Palette.warning)
+    let style = message.state == .failed ? Style.error : Style.warning
     return fold(Plain.line(text, limit: 2000), indent: indent + 2, rows: 2, style)
   }
 
@@ -75,7 +73,7 @@ extension CardLayout {
     let row = Row(call, limit: limit, indent: indent, most: most, now: now)
     var lines = [row.line(width: width)]
     if let reason = record.reason, !reason.isEmpty {
-      let style: Style = record.state == .failed ? Style(Palette.error) : .dim
+      let style: Style = record.state == .failed ? Style.error : .dim
       lines += fold(Plain.line(reason, limit: 2000), indent: indent + 4, rows: 3, style)
     }
     var inside = self
@@ -95,14 +93,12 @@ extension CardLayout {
     row.head.add(mark.sign, mark.style)
     row.head.add(" approval ")
     let most = min(30, room(behind: indent + 11) ?? 30)
-    row.head.add(Row.name(approval.tool, most), Style(Palette.tool))
+    row.head.add(Row.name(approval.tool, most), Style.tool)
     if let summary = approval.summary { row.subject.add(Plain.line(summary, limit: limit)) }
-    row.facts.append(Line.Span(mark.word, mark.style))
-    if let risk = approval.risk {
-      row.facts.append(Line.Span(Plain.line(risk, limit: 40), Style(Palette.warning)))
-    }
-    if let by = approval.by { row.facts.append(Line.Span("by \(Plain.line(by, limit: 40))", .dim)) }
-    row.facts += place.map { Line.Span(Plain.line($0, limit: 80), .dim) }
+    row.add(mark.word, mark.style)
+    row.add(approval.risk.map { Plain.line($0, limit: 40) }, Style.warning)
+    row.add(approval.by.map { "by \(Plain.line($0, limit: 40))" })
+    for name in place { row.add(Plain.line(name, limit: 80)) }
     var lines = [row.line(width: width)]
     if let reason = approval.reason, !reason.isEmpty {
       lines += fold(Plain.line(reason, limit: 2000), indent: indent + 4, rows: 2, .dim)

@@ -36,8 +36,12 @@ struct Row {
     return line
   }
 
+  mutating func add(_ fact: String?, _ style: Style = .dim) {
+    if let fact { facts.append(Line.Span(fact, style)) }
+  }
+
   mutating func took(_ milliseconds: Double?) {
-    if let milliseconds { facts.append(Line.Span(Amount.duration(milliseconds), .dim)) }
+    add(milliseconds.map { Amount.duration($0) })
   }
 }
 
@@ -55,9 +59,7 @@ extension Row {
       head.add("\(message.author.map { Plain.line($0, limit: 80) } ?? mark.word):", .dim)
       subject.add(
         Plain.line(message.text, limit: limit), message.role == .thinking ? .dim : .plain)
-      if message.state != .final {
-        facts.append(Line.Span(message.state.rawValue, Style(Palette.warning)))
-      }
+      if message.state != .final { add(message.state.rawValue, Style.warning) }
     case .turn(let turn):
       self = Row(turn, limit: limit)
     case .toolCall(let call):
@@ -67,7 +69,7 @@ extension Row {
       head.add("\(mark.sign) ", mark.style)
       head.add("approval \(Self.name(approval.tool, 40))")
       if let summary = approval.summary { subject.add(Plain.line(summary, limit: limit)) }
-      facts.append(Line.Span(mark.word, mark.style))
+      add(mark.word, mark.style)
     }
   }
 
@@ -80,7 +82,7 @@ extension Row {
     head.add("\(mark.sign) ", mark.style)
     head.add(Self.name(turn.agent ?? "turn", 40), .bold)
     if let reason = turn.reason { subject.add(Plain.line(reason, limit: limit), .dim) }
-    if turn.state != .completed { facts.append(Line.Span(mark.word, mark.style)) }
+    if turn.state != .completed { add(mark.word, mark.style) }
     facts += Totals(turn).facts
     took((turn.ended ?? now)?.milliseconds(since: turn.started))
   }
@@ -90,9 +92,9 @@ extension Row {
     let mark = Mark(record.state)
     head.add(Fit.spaces(indent))
     head.add("\(mark.sign) ", mark.style)
-    head.add(Self.name(record.tool, most), Style(Palette.tool))
+    head.add(Self.name(record.tool, most), Style.tool)
     if let text = call.renderer.subject(of: call) { subject.add(Plain.line(text, limit: limit)) }
-    if record.state != .succeeded { facts.append(Line.Span(mark.word, mark.style)) }
+    if record.state != .succeeded { add(mark.word, mark.style) }
     facts += call.renderer.facts(call)
     let end = record.ended ?? (record.state == .running ? now : nil)
     took(record.milliseconds.map { Double($0) } ?? end?.milliseconds(since: record.started))

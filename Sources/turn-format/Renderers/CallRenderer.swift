@@ -72,14 +72,14 @@ extension CallRenderer {
     facts: { call in
       var facts: [Line.Span] = []
       if let code = call.record.exitCode {
-        facts.append(Line.Span("exit \(code)", code == 0 ? .dim : Style(Palette.error)))
+        facts.append(Line.Span("exit \(code)", code == 0 ? .dim : Style.error))
       }
-      if call.record.isTruncated == true { facts.append(Line.Span("cut", Style(Palette.warning))) }
+      if call.record.isTruncated == true { facts.append(Line.Span("cut", Style.warning)) }
       return facts
     },
     details: { call, layout in
       printed(call.record.stdout, layout, .dim)
-        + printed(call.record.stderr, layout, Style(Palette.warning))
+        + printed(call.record.stderr, layout, Style.warning)
     })
 
   private static func printed(_ text: String?, _ layout: CardLayout, _ style: Style) -> [Line] {
@@ -178,7 +178,7 @@ extension CallRenderer {
       if let status = json?[either: "status", "statusCode", "status_code", "code"]?.text {
         let isFine = status.utf8.first == 0x32 || status == "ok"
         let shown = Plain.line(status, limit: 20)
-        facts.append(Line.Span(shown, isFine ? .dim : Style(Palette.warning)))
+        facts.append(Line.Span(shown, isFine ? .dim : Style.warning))
       }
       let size =
         json?[either: "size", "bytes", "length", "contentLength"]?.number

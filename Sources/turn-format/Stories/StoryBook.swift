@@ -129,24 +129,18 @@ struct StoryBook {
   }
 }
 
+/// At least the last `most` of the keys.
 private struct RecentKeys {
-  private let most: Int
+  let most: Int
   private var keys: Set<PartKey> = []
-  private var order: [PartKey] = []
-  private var next = 0
+  private var older: Set<PartKey> = []
 
   init(most: Int) { self.most = most }
 
-  func contains(_ key: PartKey) -> Bool { keys.contains(key) }
+  func contains(_ key: PartKey) -> Bool { keys.contains(key) || older.contains(key) }
 
   mutating func insert(_ key: PartKey) {
-    guard keys.insert(key).inserted else { return }
-    if order.count < most {
-      order.append(key)
-    } else {
-      keys.remove(order[next])
-      order[next] = key
-      next = (next + 1) % most
-    }
+    keys.insert(key)
+    if keys.count >= most { (older, keys) = (keys, []) }
   }
 }

@@ -90,7 +90,7 @@ struct StoryText {
       story.key.origin.profile, story.turn?.agent ?? thread.agent, thread.title ?? story.thread,
     ])
     if let started = story.started {
-      row.facts.append(Line.Span(layout.clock(started), .dim))
+      row.add(layout.clock(started))
       if let took, took > 0 || story.isEnded { row.took(took) }
     }
     return row.line(width: layout.width)
@@ -98,14 +98,14 @@ struct StoryText {
 
   private var reason: [Line] {
     guard let turn = story.turn, let reason = turn.reason, !reason.isEmpty else { return [] }
-    let style: Style = turn.state == .failed ? Style(Palette.error) : .dim
+    let style: Style = turn.state == .failed ? Style.error : .dim
     return layout.fold(Plain.line(reason, limit: 2000), indent: 2, rows: 3, style)
   }
 
   private var subtotal: [Line] {
     let calls = steps.count { if case .toolCall = $0.part.record { true } else { false } }
     var row = Row()
-    if calls > 0 { row.facts = [Line.Span(calls == 1 ? "1 call" : "\(calls) calls", .dim)] }
+    if calls > 0 { row.add(calls == 1 ? "1 call" : "\(calls) calls") }
     row.facts += totals.facts
     if row.facts.isEmpty { return [] }
     row.took(took)
@@ -140,7 +140,7 @@ struct StoryText {
       row.facts = totals.facts
     }
     if let started = story.started {
-      row.facts.append(Line.Span(layout.clock(started), .dim))
+      row.add(layout.clock(started))
       if story.key.kind == .turn { row.took(took) }
     }
     return row.line(width: layout.width)

@@ -113,14 +113,10 @@ struct Totals: Equatable {
   }
 
   var facts: [Line.Span] {
-    var facts: [Line.Span] = []
-    if let count = inputTokens {
-      facts.append(Line.Span("\(Amount.count(Double(count))) in", .dim))
-    }
-    if let count = outputTokens {
-      facts.append(Line.Span("\(Amount.count(Double(count))) out", .dim))
-    }
-    if let cost { facts.append(Line.Span(Amount.money(cost))) }
-    return facts
+    [
+      inputTokens.map { Line.Span("\(Amount.count(Double($0))) in", .dim) },
+      outputTokens.map { Line.Span("\(Amount.count(Double($0))) out", .dim) },
+      cost.map { Line.Span(Amount.money($0)) },
+    ].compactMap(\.self)
   }
 }

@@ -65,17 +65,16 @@ struct VoiceFeed {
   /// told of any and it did not end before, or when the session itself begins.
   mutating func receive(_ news: VoiceNews) {
     guard let id = news.session, filter.takes(id: id, guild: news.guild) else { return }
-    let mayBegin: Bool
-    switch news.event {
-    case .begins: mayBegin = true
-    case .ends: mayBegin = false
-    default: mayBegin = !hasState && reasons[id] == nil
-    }
     var index = entries.firstIndex { $0.id == id }
-    if index == nil && mayBegin {
+    if index == nil {
+      switch news.event {
+      case .begins: break
+      case .ends: return
+      default: if hasState || reasons[id] != nil { return }
+      }
       reasons[id] = nil
+      index = entries.endIndex
       entries.append(Entry(id: id, live: LiveSession(news)))
-      index = entries.endIndex - 1
     }
     guard let index else { return }
     isKnown = true

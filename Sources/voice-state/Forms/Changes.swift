@@ -22,8 +22,6 @@ struct Changes {
   private var told: [String: [Told]] = [:]
   private var isFirst = true
 
-  init() {}
-
   mutating func lines(
     _ sessions: [VoiceSession], at now: Timestamp, tellsAll: Bool = false,
     reason: (String) -> String? = { _ in nil }
@@ -81,12 +79,8 @@ struct Changes {
       let name = Untrusted.person(person.displayName, person.userId)
       people[person.userId ?? name] = name
     }
-    for (id, name) in people.sorted(by: { $0.value < $1.value }) where old.people[id] == nil {
-      lines.append("\(name) is there")
-    }
-    for (id, name) in old.people.sorted(by: { $0.value < $1.value }) where people[id] == nil {
-      lines.append("\(name) has left")
-    }
+    lines += people.filter { old.people[$0.key] == nil }.values.sorted().map { "\($0) is there" }
+    lines += old.people.filter { people[$0.key] == nil }.values.sorted().map { "\($0) has left" }
     old.people = people
   }
 
@@ -142,21 +136,19 @@ struct Changes {
   private func parts(
     _ session: VoiceSession, _ summary: Summary, _ old: inout Known, _ lines: inout [String]
   ) {
-    if summary.attention != old.attention, let mode = summary.attention {
+    if let mode = summary.attention, isNew(mode, &old.attention) {
       lines.append("attention \(mode)")
     }
-    old.attention = summary.attention ?? old.attention
-    if summary.music != old.music {
+    if isNew(summary.music, &old.music) {
       lines.append(summary.music.map { "music plays: \($0)" } ?? "music stops")
     }
-    old.music = summary.music
-    if summary.watchesScreen != old.screen {
+    if isNew(summary.watchesScreen, &old.screen) {
       lines.append(summary.watchesScreen ? "watches a screen" : "watches no screen")
     }
-    old.screen = summary.watchesScreen
-    if let note = session.streamWatch?.visualFeed.last, note.at != old.note {
-      old.note = note.at
-      if let text = Untrusted.text(note.text) { lines.append("sees: \(text)") }
+    if let note = session.streamWatch?.visualFeed.last, isNew(note.at, &old.note),
+      let text = Untrusted.text(note.text)
+    {
+      lines.append("sees: \(text)")
     }
     // An event and the state give one sound times a moment apart.
     if let at = session.soundboard?.lastPlayedAt,
@@ -169,11 +161,10 @@ struct Changes {
       guard let name = Untrusted.text(server.serverName), let isUp = server.connected else {
         continue
       }
-      if old.servers[name] ?? true != isUp {
+      if isNew(isUp, &old.servers[name, default: true]) {
         let why = Untrusted.text(server.lastError).map { ": \($0)" } ?? ""
         lines.append(isUp ? "MCP server \(name) is up" : "MCP server \(name) is down\(why)")
       }
-      old.servers[name] = isUp
     }
     if let reply = session.latency?.recentTurns.first, let at = reply.at,
       old.reply.map({ $0 < at }) ?? true
@@ -181,7 +172,12 @@ struct Changes {
       old.reply = at
       if let total = reply.stages.totalMs { lines.append("reply after \(Amount.duration(total))") }
     }
-    if summary.doing != old.doing { lines.append(summary.doing) }
-    old.doing = summary.doing
+    if isNew(summary.doing, &old.doing) { lines.append(summary.doing) }
+  }
+
+  /// Puts a value in the place of the one before. Returns whether it is another.
+  private func isNew<Value: Equatable>(_ value: Value, _ old: inout Value) -> Bool {
+    defer { old = value }
+    return value != old
   }
 }

@@ -9,9 +9,7 @@ struct Summary {
   var activity: VoiceActivity { session.activity }
 
   private var speakers: [String] {
-    session.activeCaptures.map { capture in
-      Untrusted.person(capture.displayName ?? session.name(of: capture.userId), capture.userId)
-    }
+    session.activeCaptures.map { Untrusted.person($0.displayName, $0.userId, in: session) }
   }
 
   var attention: String? { Untrusted.text(session.conversation?.wake?.attentionMode) }

@@ -14,7 +14,7 @@ struct ASRPanel: Panel {
 
   init?(_ session: VoiceSession, at now: Now) {
     var recognisers = session.asrSessions.prefix(Self.most).map { asr in
-      (Untrusted.person(asr.displayName ?? session.name(of: asr.userId), asr.userId), asr)
+      (Untrusted.person(asr.displayName, asr.userId, in: session), asr)
     }
     if let shared = session.sharedAsrSession, shared.connected == true || recognisers.isEmpty {
       recognisers.append(("everybody", shared))

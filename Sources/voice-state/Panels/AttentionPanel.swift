@@ -71,7 +71,7 @@ struct AttentionPanel: Panel {
   private var focus: Line? {
     guard let focused = session.focusedSpeaker else { return nil }
     return Line {
-      Untrusted.person(focused.displayName ?? session.name(of: focused.userId), focused.userId)
+      Untrusted.person(focused.displayName, focused.userId, in: session)
       Age.span(from: focused.since, to: now.time).map { " for \($0)".dim }
     }
   }
@@ -103,8 +103,8 @@ struct AttentionPanel: Panel {
     {
       row("", width, text: "“\(text)”", most: 2)
       row("", width) {
-        thought.status.map { Untrusted.words($0).dim }
-        thought.lastDecisionAction.map { Untrusted.words($0).dim }
+        Untrusted.words(thought.status)?.dim
+        Untrusted.words(thought.lastDecisionAction)?.dim
         Untrusted.text(thought.lastDecisionReason)?.dim
         Untrusted.text(thought.invalidationReason).map { "overtaken: \($0)".dim }
       }

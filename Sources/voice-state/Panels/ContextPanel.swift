@@ -107,7 +107,7 @@ struct ContextPanel: Panel {
   private var tools: [Line] {
     context.tools.prefix(20).map { tool in
       Line {
-        Line(tool.isOn ? "✓ " : "✗ ", tool.isOn ? Style(Palette.tool) : .dim)
+        Line(tool.isOn ? "✓ " : "✗ ", tool.isOn ? Style.tool : .dim)
         Line(Untrusted.text(tool.name, or: "?"), tool.isOn ? .plain : .dim)
       }
     }
@@ -118,7 +118,7 @@ struct ContextPanel: Panel {
       let reason = timing.timeoutWarningActive == true ? timing.timeoutWarningReason ?? "" : nil
       left(timing.maxRemainingMs, "left", isNear: reason == "max_duration")
       left(timing.inactivityRemainingMs, "if silent", isNear: reason == "inactivity")
-      reason.map { "! \($0.isEmpty ? "warned" : Untrusted.words($0))".styled(.warning) }
+      reason.map { "! \(Untrusted.words($0) ?? "warned")".styled(.warning) }
     }
   }
 

@@ -111,7 +111,7 @@ struct ParticipantsPanel: Panel {
     case "response_pending": ("about to answer", .warning)
     case "awaiting_tool_outputs": ("waits for tools", .warning)
     case "idle", nil: session.botTurnOpen ? ("speaking", .positive) : ("quiet", .dim)
-    case .some(let phase): (Untrusted.words(phase), .plain)
+    case .some(let phase): (Untrusted.words(phase) ?? "", .plain)
     }
   }
 }
@@ -137,7 +137,7 @@ struct MembershipPanel: Panel {
         case "leave": ("← ".styled(.warning), "left")
         default: ("· ".dim, Fit.truncate(Untrusted.words(event.eventType) ?? "?", to: 20))
         }
-      let name = Untrusted.person(event.displayName ?? session.name(of: event.userId), event.userId)
+      let name = Untrusted.person(event.displayName, event.userId, in: session)
       return Line {
         let lead = (Fit.padStart(age, to: now.cells) + "  ").dim
         let room = width - lead.cells - mark.cells - CellWidth.of(verb) - 1

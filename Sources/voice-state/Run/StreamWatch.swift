@@ -49,7 +49,17 @@ final class StreamWatch: StreamLoop {
   }
 
   override func willWait() throws(LinkEnd) -> Double {
-    let next = min(lookAtGuilds(), lookAtHistory())
+    let next = min(
+      look(at: &guilds) {
+        watch.guilds = backend.guildNames(in: $0)
+        return true
+      },
+      look(at: &history) {
+        guard let past = backend.past(in: $0) else { return false }
+        watch.screen?.past = past.limited(count: NoSession.recent).lines(
+          at: .now(), guilds: watch.guilds)
+        return true
+      })
     watch.look(force: false)
     if isOver { throw .over }
     return min(next, watch.nextLook)
@@ -73,28 +83,14 @@ final class StreamWatch: StreamLoop {
     guilds = backend.fetchGuilds()
   }
 
-  /// - Returns: when to look again at the latest, seconds of `Clock.monotonic`.
-  private func lookAtGuilds() -> Double {
-    guard let guilds else { return .infinity }
-    let due = guilds.due(Clock.monotonic)
-    guard let end = guilds.end else { return due }
-    self.guilds = nil
-    watch.guilds = backend.guildNames(in: end)
-    watch.changed(isState: false)
-    return .infinity
-  }
-
-  /// - Returns: when to look again at the latest, seconds of `Clock.monotonic`.
-  private func lookAtHistory() -> Double {
-    guard let history else { return .infinity }
-    let due = history.due(Clock.monotonic)
-    guard let end = history.end else { return due }
-    self.history = nil
-    if let past = backend.past(in: end) {
-      watch.screen?.past = past.limited(count: NoSession.recent).lines(
-        at: .now(), guilds: watch.guilds)
-      watch.changed(isState: false)
-    }
+  /// Uses an answer that is there, which may change what is shown. Returns when to look again at the
+  /// latest, seconds of `Clock.monotonic`.
+  private func look(at fetch: inout Fetch?, _ use: (FetchEnd) -> Bool) -> Double {
+    guard let running = fetch else { return .infinity }
+    let due = running.due(Clock.monotonic)
+    guard let end = running.end else { return due }
+    fetch = nil
+    if use(end) { watch.changed(isState: false) }
     return .infinity
   }
 

@@ -1,7 +1,7 @@
 import Screen
 
 /// Rows of cells whose columns stand below each other.
-struct Grid {
+enum Grid {
   struct Column: Sendable {
     /// Whether its cells end below each other, as numbers do.
     var isRight: Bool
@@ -16,32 +16,18 @@ struct Grid {
   /// The cells of a giving column that are never given.
   static let leastCells = 6
 
-  let columns: [Column]
-  let gap: Int
-  private var rows: [[Line]] = []
-
-  init(_ columns: [Column], gap: Int = 2) { (self.columns, self.gap) = (columns, gap) }
-
-  /// Rows of cells, none wider than `width`.
+  /// Rows of cells, none wider than `width`. Cells that are missing are empty, those too many are
+  /// left out; columns that are empty take no room.
   static func lines(
     _ columns: [Column], gap: Int = 2, width: Int, rows: () -> [[Line]]
   ) -> [Line] {
-    var grid = Grid(columns, gap: gap)
-    for row in rows() { grid.add(row) }
-    return grid.lines(width: width)
-  }
-
-  /// Adds a row; cells that are missing are empty, those too many are left out.
-  mutating func add(_ cells: [Line]) { rows.append(Array(cells.prefix(columns.count))) }
-
-  /// The rows, none wider than `width`. Columns that are empty take no room.
-  func lines(width: Int) -> [Line] {
+    let rows = rows()
     var widths = columns.indices.map { column in
       rows.map { column < $0.count ? $0[column].cells : 0 }.max() ?? 0
     }
     var over = widths.reduce(0, +) + gap * max(0, widths.count { $0 > 0 } - 1) - width
     for column in columns.indices.reversed() where columns[column].gives && over > 0 {
-      let given = min(over, max(0, widths[column] - Self.leastCells))
+      let given = min(over, max(0, widths[column] - leastCells))
       widths[column] -= given
       over -= given
     }

@@ -28,12 +28,6 @@ extension String {
   func styled(_ style: Style) -> Line { Line(self, style) }
 }
 
-extension Style {
-  static let positive = Style(Palette.positive)
-  static let warning = Style(Palette.warning)
-  static let error = Style(Palette.error)
-}
-
 /// A fact with a dim word before it: `model orion-4`; nil when there is none.
 func fact(_ label: String, _ text: String?, _ style: Style = .plain) -> Line? {
   guard let text, !text.isEmpty else { return nil }

@@ -16,10 +16,6 @@ enum Untrusted {
   static func text(_ text: String?, or other: String) -> String { self.text(text) ?? other }
 
   /// A name of the wire as words: `wake_word` is `wake word`.
-  static func words(_ name: String) -> String {
-    String(Plain.line(name, limit: 80).map { $0 == "_" ? " " : $0 })
-  }
-
   static func words(_ name: String?) -> String? {
     text(name).map { String($0.map { $0 == "_" ? " " : $0 }) }
   }
@@ -29,10 +25,14 @@ enum Untrusted {
     text(name) ?? text(userId).map { String($0.prefix(8)) } ?? "someone"
   }
 
+  /// The same, where the session may know the name.
+  static func person(_ name: String?, _ userId: String?, in session: VoiceSession) -> String {
+    person(name ?? session.name(of: userId), userId)
+  }
+
   /// The name of a person that the session only has an id for; nil without one.
   static func person(_ userId: String?, in session: VoiceSession) -> String? {
-    guard let userId else { return nil }
-    return person(session.name(of: userId), userId)
+    userId.map { person(nil, $0, in: session) }
   }
 
   /// An object or another value on one line: `query: tides, limit: 5`.

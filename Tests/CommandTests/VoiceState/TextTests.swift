@@ -70,12 +70,15 @@ import Testing
   }
 
   @Test func grids() {
-    var grid = Grid([.left, .right, .giving, .left])
-    grid.add([Line("a"), Line("1"), Line("something long"), Line()])
-    grid.add([Line("bbb"), Line("22"), Line("漢")])
-    #expect(text(grid.lines(width: 40)) == ["a     1  something long", "bbb  22  漢"])
-    #expect(text(grid.lines(width: 18)) == ["a     1  somethin…", "bbb  22  漢"])
-    #expect(text(grid.lines(width: 10)) == ["a     1  …", "bbb  22  …"])
+    let rows = [
+      [Line("a"), Line("1"), Line("something long"), Line()], [Line("bbb"), Line("22"), Line("漢")],
+    ]
+    func lines(_ width: Int) -> [String] {
+      text(Grid.lines([.left, .right, .giving, .left], width: width) { rows })
+    }
+    #expect(lines(40) == ["a     1  something long", "bbb  22  漢"])
+    #expect(lines(18) == ["a     1  somethin…", "bbb  22  漢"])
+    #expect(lines(10) == ["a     1  …", "bbb  22  …"])
   }
 
   @Test func drawingsInASCII() {
