@@ -29,7 +29,7 @@ struct ApprovalCard {
 
   init(_ approval: ApprovalRecord) {
     self.approval = approval
-    request = try? approval.request.withUnsafeBytes { try JSONValue.parse($0) }
+    request = try? JSONValue.parse(approval.request)
     questions = approval.tool == AskedQuestion.tool ? AskedQuestion.all(in: request) : []
   }
 

@@ -40,7 +40,7 @@ struct ApprovalEdit {
 
   /// - Throws: `Failure` for what cannot be changed.
   init(_ approval: ApprovalRecord) throws(Failure) {
-    let request = try? approval.request.withUnsafeBytes { try JSONValue.parse($0) }
+    let request = try? JSONValue.parse(approval.request)
     guard let input = request?["tool_input"], input.isObject, approval.tool != AskedQuestion.tool
     else {
       throw Failure(
@@ -80,7 +80,7 @@ struct ApprovalEdit {
     if isCommand {
       return members.reduce(RecordText()) { $0.members($1) }.string("command", new).bytes
     }
-    guard (try? bytes.withUnsafeBytes({ try JSONValue.parse($0) }))?.isObject == true else {
+    guard (try? JSONValue.parse(bytes))?.isObject == true else {
       throw Failure("what was written", "not a JSON object")
     }
     return RowText.line(bytes)

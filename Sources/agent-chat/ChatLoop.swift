@@ -386,7 +386,7 @@ extension ChatLoop {
   private func tell(_ rows: [[UInt8]], _ output: RowOutput) throws {
     let isScreen = output.form == .table
     for row in rows {
-      guard let message = try? row.withUnsafeBytes({ try JSONValue.parse($0) }) else { continue }
+      guard let message = try? JSONValue.parse(row) else { continue }
       let who = Self.speaker(message["author"]?.string ?? message["role"]?.string ?? "?")
       let files = message["attachments"]?.elements.count ?? 0
       let words = [
@@ -409,7 +409,7 @@ extension ChatLoop {
 
   private func tellAgents(_ rows: [[UInt8]], _ output: RowOutput) throws {
     for row in rows {
-      guard let agent = try? row.withUnsafeBytes({ try JSONValue.parse($0) }) else { continue }
+      guard let agent = try? JSONValue.parse(row) else { continue }
       let words = [agent["id"], agentName(agent)].map { RowText.escape($0?.text ?? "") }
       try output.text(words.joined(separator: "\t"))
     }

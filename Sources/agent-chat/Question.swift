@@ -52,8 +52,7 @@ enum RandomKey {
     var text = ""
     for (index, byte) in bytes.enumerated() {
       if [4, 6, 8, 10].contains(index) { text += "-" }
-      let digits = String(byte, radix: 16)
-      text += digits.utf8.count < 2 ? "0" + digits : digits
+      text += [byte].hex
     }
     return text
   }

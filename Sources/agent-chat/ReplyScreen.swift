@@ -98,7 +98,7 @@ struct ReplyScreen {
   }
 
   private static func brief(_ arguments: [UInt8]) -> String {
-    guard let value = try? arguments.withUnsafeBytes({ try JSONValue.parse($0) }) else { return "" }
+    guard let value = try? JSONValue.parse(arguments) else { return "" }
     return Brief.text(value, limit: longest)
   }
 }

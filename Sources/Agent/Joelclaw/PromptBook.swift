@@ -96,7 +96,7 @@ struct PromptBook {
     let bytes = Array(folded.utf8)
     var digest = [UInt8](repeating: 0, count: 32)
     SHA256(bytes, bytes.count, &digest)
-    return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return digest.hex
   }
 }
 

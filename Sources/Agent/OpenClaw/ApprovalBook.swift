@@ -68,7 +68,7 @@ final class ApprovalBook {
   /// The questions of one that is a question.
   func questions(of id: String) -> [AskedQuestion] {
     guard let request = known[id]?.request, kind(of: id) == .question else { return [] }
-    return AskedQuestion.all(in: try? request.withUnsafeBytes { try JSONValue.parse($0) })
+    return AskedQuestion.all(in: try? JSONValue.parse(request))
   }
 
   var nextExpiry: Timestamp? {

@@ -61,7 +61,7 @@ final class ClaudioChat: ChatLine {
   private func receive(
     _ reply: Caller.Reply, _ words: [UInt8], _ turn: TurnRecord, _ waiter: ChatWaiter
   ) -> ChatEnd {
-    let json = try? reply.body.withUnsafeBytes { try JSONValue.parse($0) }
+    let json = try? JSONValue.parse(reply.body)
     guard let message = json?["choices"]?.elements.first?["message"],
       let text = OpenClawMessage.text(of: message)
     else {

@@ -42,9 +42,7 @@ public final class DeviceIdentity {
   public var id: String {
     var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
     SHA256(publicKey, publicKey.count, &digest)
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    return digest.hex
   }
 
   /// The signature of a text, 64 bytes; nil without memory. The same for the same text.

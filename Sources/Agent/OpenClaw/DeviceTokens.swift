@@ -29,8 +29,7 @@ struct DeviceTokens {
     if let status = stat(following: path), status.st_mode & 0o077 != 0 {
       throw Failure(path, "refused: not for its owner alone (chmod 600)", .denied)
     }
-    let value = bytes.withUnsafeBytes { try? JSONValue.parse($0) }
-    guard let value, value["origin"]?.string == origin else {
+    guard let value = try? JSONValue.parse(bytes), value["origin"]?.string == origin else {
       throw Failure(path, "does not hold the tokens of \(origin): remove it")
     }
     for each in value["tokens"]?.elements ?? [] {

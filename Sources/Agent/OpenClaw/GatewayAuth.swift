@@ -194,10 +194,8 @@ struct GatewayAuth {
       }
     // What is to be typed into a shell must be nothing but a word.
     let id = error.requestID.flatMap { id in
-      id.utf8.allSatisfy {
-        (0x30...0x39).contains($0) || (0x41...0x5a).contains($0)
-          || (0x61...0x7a).contains($0) || $0 == 0x2d || $0 == 0x5f || $0 == 0x2e
-      } && !id.isEmpty && !id.hasPrefix("-") ? id : nil
+      id.utf8.allSatisfy { $0.isOfName || $0 == 0x2e } && !id.isEmpty && !id.hasPrefix("-")
+        ? id : nil
     }
     return id.map { "\(why): run on the gateway: openclaw devices approve \($0)" }
       ?? "\(why): run on the gateway: openclaw devices list"

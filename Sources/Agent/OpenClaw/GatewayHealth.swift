@@ -114,9 +114,3 @@ extension GatewayOperations {
     }
   }
 }
-
-extension JSONValue {
-  fileprivate static func parse(_ bytes: [UInt8]) throws -> JSONValue {
-    try bytes.withUnsafeBytes { try parse($0) }
-  }
-}

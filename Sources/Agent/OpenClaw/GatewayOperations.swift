@@ -32,7 +32,7 @@ enum GatewayOperations {
         try late.map { try caller.call(method, params, late: $0, "true") }
         ?? caller.call(method, params)
       let rows = rows(members, payload)
-      let answer = try? payload.withUnsafeBytes { try JSONValue.parse($0) }
+      let answer = try? JSONValue.parse(payload)
       if let words = GatewayLists.shortfall(answer), call.arguments.count ?? .max > rows.count {
         call.diagnostics.error(method, words)
       }

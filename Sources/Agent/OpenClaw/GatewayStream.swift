@@ -155,7 +155,7 @@ final class GatewayStream {
     var sessions = key.map { [$0] } ?? running.sessions
     if key == nil {
       let payload = try ask(gateway, "sessions.list", RecordText())
-      let list = payload.withUnsafeBytes { try? JSONValue.parse($0) }
+      let list = try? JSONValue.parse(payload)
       for row in list?["sessions"]?.elements ?? [] {
         guard let session = row["key"]?.string, !sessions.contains(session),
           row["updatedAt"]?.integer ?? edge >= edge
@@ -267,7 +267,7 @@ struct MissedRows {
     _ answer: [UInt8], if isRight: (JSONValue) -> Bool,
     row: (UnsafeRawBufferPointer) -> ScanValue
   ) {
-    guard let object = answer.withUnsafeBytes({ try? JSONValue.parse($0) }), isRight(object)
+    guard let object = try? JSONValue.parse(answer), isRight(object)
     else { return nil }
     cursor = object["deltaCursor"]?.string
     active = GatewayHistory(object, key: "").active

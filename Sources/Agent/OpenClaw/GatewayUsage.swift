@@ -57,7 +57,7 @@ extension GatewayOperations {
         let name = call.caller.backend.profile?.name ?? call.caller.backend.base.display
         throw Failure(name, "this server does not tell what was spent")
       }
-      let answer = try payload.withUnsafeBytes { try JSONValue.parse($0) }
+      let answer = try JSONValue.parse(payload)
       let next = Clock.monotonic + pause
       if !isCounting(answer) || next >= end { return answer }
       while Clock.monotonic < next { try call.caller.wait(until: next) }

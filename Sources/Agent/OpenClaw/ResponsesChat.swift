@@ -145,7 +145,7 @@ final class ResponsesChat: ChatLine {
     if head.status == 200, head.isEventStream {
       return .lost("the stream ended before the answer did")
     }
-    let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+    let json = try? JSONValue.parse(body)
     // A run that failed before it said anything is answered so.
     if let json, json["status"]?.string != nil, reply.receive(response: json), let end = reply.end {
       if let id = reply.id { turn.id = id }

@@ -15,7 +15,7 @@ struct PincerAction {
 
   /// Nil for a row without an id.
   init?(_ row: [UInt8], asked: String, _ origin: RecordOrigin) {
-    guard let value = row.withUnsafeBytes({ try? JSONValue.parse($0) }) else { return nil }
+    guard let value = try? JSONValue.parse(row) else { return nil }
     guard let id = value.pincerWord("actionId") else { return nil }
     // A source has several names; its id tells.
     let source = value.pincerText("sourceId")

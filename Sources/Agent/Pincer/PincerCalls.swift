@@ -132,7 +132,7 @@ struct PincerCalls {
     case .late: return .failure(Refusal(problem: Failure("no answer", .temporary)))
     case .unusable(let failure): return .failure(Refusal(problem: failure))
     case .response(let head, let body):
-      let value = body.withUnsafeBytes { try? JSONValue.parse($0) }
+      let value = try? JSONValue.parse(body)
       if let problem = server.problem(of: head, body, method: "POST") {
         return .failure(Refusal(problem: problem, error: ConnectError(reading: value)))
       }

@@ -241,7 +241,7 @@ final class PincerChat: ChatLine {
   private func receive(
     _ message: [UInt8], isWatched: Bool, _ waiter: ChatWaiter
   ) throws(LinkEnd) {
-    guard let turn, let event = message.withUnsafeBytes({ try? JSONValue.parse($0) }) else {
+    guard let turn, let event = try? JSONValue.parse(message) else {
       return
     }
     if turn.id == nil, isWatched {
@@ -346,7 +346,7 @@ extension PincerChat {
   }
 
   private static func thread(_ row: [UInt8], _ origin: RecordOrigin) -> ThreadRecord? {
-    guard let value = row.withUnsafeBytes({ try? JSONValue.parse($0) }) else { return nil }
+    guard let value = try? JSONValue.parse(row) else { return nil }
     guard let id = value.pincerWord("threadId") else { return nil }
     let last = value.pincerTime("updatedAt")
     var record = ThreadRecord(origin, id: id, time: last)
@@ -359,7 +359,7 @@ extension PincerChat {
   private static func message(
     _ row: [UInt8], _ thread: String, _ origin: RecordOrigin
   ) -> MessageRecord? {
-    guard let value = row.withUnsafeBytes({ try? JSONValue.parse($0) }) else { return nil }
+    guard let value = try? JSONValue.parse(row) else { return nil }
     guard let id = value.pincerWord("messageId") else { return nil }
     return MessageRecord(
       origin, id: id, thread: thread,

@@ -14,8 +14,9 @@ struct PincerEvent: Equatable {
   ]
 
   init(_ message: [UInt8]) throws(Failure) {
-    let value = message.withUnsafeBytes { try? JSONValue.parse($0) }
-    guard let value, value.isObject else { throw Failure("not a JSON object") }
+    guard let value = try? JSONValue.parse(message), value.isObject else {
+      throw Failure("not a JSON object")
+    }
     guard let sequence = value.pincerNumber("sequence"),
       (0...WatchLedger.largest).contains(sequence)
     else {

@@ -60,8 +60,7 @@ enum PincerOperations {
         request.unquotable.append(token)
       }
     }
-    let value = reply.body.withUnsafeBytes { try? JSONValue.parse($0) }
-    guard let value, value.isObject else {
+    guard let value = try? JSONValue.parse(reply.body), value.isObject else {
       throw Failure(
         caller.place(method.path), "\(reply.head.summary): not an answer of a Pincer server",
         .failure)

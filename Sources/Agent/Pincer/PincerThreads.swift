@@ -43,7 +43,7 @@ struct PincerThreads {
   static func list(_ calls: PincerCalls, _ waiter: Waiter) throws(LinkEnd) -> [Name] {
     let rows = try calls.rows(.listThreads, waiter)
     let names = rows.compactMap { row in
-      row.withUnsafeBytes { try? JSONValue.parse($0) }.flatMap(Name.init)
+      (try? JSONValue.parse(row)).flatMap(Name.init)
     }
     return names + (try jobs(calls, waiter))
   }
@@ -79,7 +79,7 @@ struct PincerThreads {
           let until = reply.lastHeard + Self.patience
           switch try reply.receive(until: until) {
           case .message(let message):
-            guard let event = message.withUnsafeBytes({ try? JSONValue.parse($0) }) else {
+            guard let event = try? JSONValue.parse(message) else {
               continue
             }
             let number = event.pincerNumber("sequence") ?? 0

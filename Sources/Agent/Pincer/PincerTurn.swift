@@ -140,7 +140,7 @@ struct PincerTurn {
   var waitsFor: String {
     let waiting = pending.map { approval in
       // What the model says of it is left out: it decides nothing.
-      let request = try? approval.request.withUnsafeBytes { try JSONValue.parse($0) }
+      let request = try? JSONValue.parse(approval.request)
       let preview = request?["preview"].map { " " + $0.compact(limit: Self.longest) } ?? ""
       let risk = approval.risk.map { " (\($0))" } ?? ""
       return approval.tool + risk + preview + ", approval " + approval.id

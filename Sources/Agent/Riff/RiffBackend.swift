@@ -28,7 +28,7 @@ enum RiffSignature {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var count: UInt32 = 0
     HMAC(EVP_sha256(), key, Int32(key.count), body, body.count, &digest, &count)
-    return digest[..<Int(count)].map { hex($0 >> 4) + hex($0 & 15) }.joined()
+    return digest[..<Int(count)].hex
   }
 
   private static func bytes(_ text: String) -> [UInt8]? {
@@ -36,6 +36,4 @@ enum RiffSignature {
     guard digits.count == 64, text.utf8.count == 64 else { return nil }
     return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
   }
-
-  private static func hex(_ digit: UInt8) -> String { String(digit, radix: 16) }
 }

@@ -66,7 +66,7 @@ public final class RiffClips {
   private func transcript(
     _ body: [UInt8], _ head: ResponseHead, _ place: String
   ) throws(Failure) -> String {
-    let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+    let json = try? JSONValue.parse(body)
     guard let text = json?["transcript"]?.string else {
       throw Failure(place, "\(head.summary): no transcript in the answer", .failure)
     }
@@ -92,12 +92,7 @@ public final class RiffClips {
     var name = [CChar](repeating: 0, count: 256)
     guard gethostname(&name, name.count - 1) == 0 else { return "agentutils" }
     let bytes = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    let kept = bytes.map { byte -> UInt8 in
-      switch byte {
-      case 48...57, 65...90, 97...122, 95: byte
-      default: 45
-      }
-    }
+    let kept = bytes.map { $0.isOfName ? $0 : 45 }
     return kept.isEmpty ? "agentutils" : String(decoding: kept.prefix(64), as: UTF8.self)
   }
 }

@@ -52,7 +52,7 @@ public final class RiffNarration {
     self.agent = agent
     self.after = after
     self.diagnostics = diagnostics
-    directory = slug.map { "&cwd_slug=" + Self.escaped($0) } ?? ""
+    directory = slug.map { "&cwd_slug=" + QueryText.part($0) } ?? ""
   }
 
   /// A folder as Claude Code names it: `/srv/my.site` is `-srv-my-site`.
@@ -119,8 +119,9 @@ public final class RiffNarration {
   }
 
   private func news(_ head: ResponseHead, _ body: [UInt8], _ now: Double) -> News {
-    let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
-    guard let json, let time = json["ts"]?.number, time.isFinite, time >= 0, time < 1e11 else {
+    guard let json = try? JSONValue.parse(body), let time = json["ts"]?.number, time.isFinite,
+      time >= 0, time < 1e11
+    else {
       let answer = ErrorAnswer(head, body, method: "GET")
       let reason = answer.isPage ? answer.reason : nil
       return trouble(reason ?? "no time in the answer", now, .failure)
@@ -148,19 +149,5 @@ public final class RiffNarration {
     let wait = backoff.next(random: .random(in: 0..<1))
     next = now + wait
     return .trouble("\(place): \(reason)", status)
-  }
-
-  /// A part of a query (RFC 3986, section 2.3).
-  private static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for byte in text.utf8 {
-      switch byte {
-      case 48...57, 65...90, 97...122, 45, 46, 95, 126: escaped += String(UnicodeScalar(byte))
-      default:
-        let hex = String(byte, radix: 16, uppercase: true)
-        escaped += "%" + (hex.count < 2 ? "0" + hex : hex)
-      }
-    }
-    return escaped
   }
 }

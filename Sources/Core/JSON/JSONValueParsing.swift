@@ -35,15 +35,20 @@ extension JSONValue {
 
   /// The value that bytes hold, see `parse(_:)`; nil where that is none.
   public init?(_ bytes: [UInt8]) {
-    guard let value = try? bytes.withUnsafeBytes({ try Self.parse($0) }) else { return nil }
+    guard let value = try? Self.parse(bytes) else { return nil }
     self = value
+  }
+
+  /// Reads an array, see `parse(_:)`.
+  public static func parse(_ bytes: [UInt8]) throws(Failure) -> JSONValue {
+    try bytes.withUnsafeBufferPointer { bytes throws(Failure) in
+      try parse(UnsafeRawBufferPointer(bytes))
+    }
   }
 
   /// Reads a text, see `parse(_:)`.
   public static func parse(text: String) throws(Failure) -> JSONValue {
-    try Array(text.utf8).withUnsafeBufferPointer { bytes throws(Failure) in
-      try parse(UnsafeRawBufferPointer(bytes))
-    }
+    try parse(Array(text.utf8))
   }
 
   private static func load(

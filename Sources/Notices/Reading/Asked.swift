@@ -19,7 +19,7 @@ public struct Asked {
 
   /// - Parameter request: the member of the approval.
   public init(_ request: [UInt8]) {
-    self.request = try? request.withUnsafeBytes { try JSONValue.parse($0) }
+    self.request = try? JSONValue.parse(request)
   }
 
   /// The command; of a call without one its arguments; of questions all that may be chosen; nil

@@ -143,7 +143,7 @@ final class ContextFile {
   func read() -> (context: PersonContext, lastInteraction: Timestamp?)? {
     do {
       guard let bytes = try file.read(limit: 1 << 16) else { return nil }
-      let object = try bytes.withUnsafeBytes { try JSONValue.parse($0) }
+      let object = try JSONValue.parse(bytes)
       guard object.isObject else { throw Failure("not a JSON object") }
       lastFault = nil
       let last = object["lastInteractionAt"]?.string.flatMap { Timestamp(rfc3339: $0) }

@@ -185,7 +185,7 @@ final class AnswerTopic {
   }
 
   private func hear(_ line: [UInt8]) {
-    guard let event = try? line.withUnsafeBytes({ try JSONValue.parse($0) }) else { return }
+    guard let event = try? JSONValue.parse(line) else { return }
     switch event["event"]?.string {
     case "open":
       begun = begun ?? event["time"]?.integer.map(String.init)
@@ -195,7 +195,7 @@ final class AnswerTopic {
     case "message":
       // Ours to put into an address.
       if event["expires"] != nil, let id = event["id"]?.string, id.utf8.count <= 64,
-        id.utf8.allSatisfy({ $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 })
+        id.utf8.allSatisfy(\.isLetterOrDigit)
       {
         last = id
       }

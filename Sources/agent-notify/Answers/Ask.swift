@@ -25,7 +25,7 @@ struct Button: Equatable {
   static func all(of approval: ApprovalRecord, deniesOnly: Bool) -> [Button] {
     // What is only described by words about it cannot be allowed by who sees nothing else.
     guard !deniesOnly, let text = Asked(approval.request).text,
-      let request = try? approval.request.withUnsafeBytes({ try JSONValue.parse($0) }),
+      let request = try? JSONValue.parse(approval.request),
       isWhole(text, of: request)
     else { return [no] }
     let questions = AskedQuestion.all(in: request)
@@ -126,7 +126,7 @@ final class Ask {
   /// What Always would allow from then on, where the agent says it.
   var always: String? {
     guard buttons.contains(where: { $0.decision == "always" }) else { return nil }
-    let request = try? approval.request.withUnsafeBytes { try JSONValue.parse($0) }
+    let request = try? JSONValue.parse(approval.request)
     return request.map(ClaudeAsk.suggestions)?.first?.words
   }
 
@@ -146,13 +146,7 @@ final class Ask {
 
   /// Whether a message may be a code.
   static func isCode(_ text: String) -> Bool {
-    text.utf8.count == 22
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
-        default: false
-        }
-      }
+    text.utf8.count == 22 && text.utf8.allSatisfy(\.isOfName)
   }
 }
 

@@ -83,7 +83,7 @@ final class ToldFile {
 
   private static func state(of file: StateFile) throws(Failure) -> JSONValue? {
     guard let bytes = try file.read(limit: limit) else { return nil }
-    return try? bytes.withUnsafeBytes { try JSONValue.parse($0) }
+    return try? JSONValue.parse(bytes)
   }
 
   static func history(
@@ -205,10 +205,7 @@ final class ToldFile {
   /// A name that is one of a file: what could lead elsewhere is spelled out.
   private static func fileName(_ name: String) -> String {
     name.utf8.map { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: String(UnicodeScalar(byte))
-      default: "%" + String(byte, radix: 16)
-      }
+      byte.isOfName ? String(UnicodeScalar(byte)) : "%" + String(byte, radix: 16)
     }.joined()
   }
 }

@@ -69,7 +69,7 @@ struct NtfyTopic {
   ) throws(Failure) {
     let address = try Self.address(place.url)
     topic = Self.split(place.url).topic
-    guard (1...64).contains(topic.utf8.count), topic.utf8.allSatisfy(Self.isOfTopic) else {
+    guard (1...64).contains(topic.utf8.count), topic.utf8.allSatisfy(\.isOfName) else {
       throw Failure(address.display, "no topic at the end of the address")
     }
     base = address
@@ -125,13 +125,6 @@ struct NtfyTopic {
     let base = String(url[...slash])
     // The slashes behind the scheme are of no path.
     return base.hasSuffix("://") ? (url, "") : (base, String(url[url.index(after: slash)...]))
-  }
-
-  private static func isOfTopic(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
-    default: false
-    }
   }
 
   /// A request that publishes a message.
@@ -284,7 +277,7 @@ struct NtfyError {
   private static let (pace, lockout) = (5.0, 60.0)
 
   init(_ head: ResponseHead, _ body: [UInt8]) {
-    let answer = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+    let answer = try? JSONValue.parse(body)
     code = answer?["code"]?.integer.map { Int(clamping: $0) }
     let words = answer?["error"]?.string.map { ": " + head.quoted($0) } ?? ""
     line = head.summary + words + (code.map { " (\($0))" } ?? "")
@@ -314,7 +307,7 @@ enum NtfyAnswer {
   init(_ head: ResponseHead, _ body: [UInt8]) {
     let error = NtfyError(head, body)
     switch head.status {
-    case 200...299: self = .done(try? body.withUnsafeBytes { try JSONValue.parse($0) })
+    case 200...299: self = .done(try? JSONValue.parse(body))
     case 401: self = .refused(error)
     case 403: self = .forbidden(error)
     case _ where head.isTransient: self = .later(error)

@@ -32,11 +32,7 @@ enum InngestText {
 
   /// Whether an id may stand in a question as it is.
   static func isPlain(_ id: String) -> Bool {
-    !id.isEmpty
-      && id.utf8.allSatisfy { byte in
-        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-          || byte == 0x2d
-      }
+    !id.isEmpty && id.utf8.allSatisfy { $0.isLetterOrDigit || $0 == 0x2d }
   }
 
   static func fault(_ answer: JSONValue) -> String? {

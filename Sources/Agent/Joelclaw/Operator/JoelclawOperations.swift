@@ -71,7 +71,7 @@ enum JoelclawOperations {
   private static func runs(_ call: OperationCall) throws -> ExitStatus {
     let system = try OperatorCall(call, time: listTime)
     let data = try system.inngest(InngestText.runs(since: system.since, count: system.count))
-    guard let value = OperatorCall.parsed(data) else { throw system.missing("runs") }
+    guard let value = try? JSONValue.parse(data) else { throw system.missing("runs") }
     let details = details(InngestText.running(value), system)
     guard let rows = InngestText.tasks(value, details, system.origin) else {
       throw system.missing("runs")
@@ -87,7 +87,7 @@ enum JoelclawOperations {
       let some = Array(plain[start..<min(start + atOnce, plain.count)])
       do throws(Failure) {
         let (data, fault) = try system.answer(InngestText.details(some))
-        let value = data.flatMap(OperatorCall.parsed)
+        let value = data.flatMap { try? JSONValue.parse($0) }
         found.merge(value.map { InngestText.found($0, some) } ?? [:]) { $1 }
         reason = reason ?? fault
       } catch {

@@ -66,7 +66,7 @@ struct OperatorCall {
       InngestText.path, method: "POST", body: InngestText.body(query))
     let outcome = ask(.inngest, .http(request))
     // Errors are told in the body, whatever the status.
-    if case .response(_, let body) = outcome, let answer = Self.parsed(body),
+    if case .response(_, let body) = outcome, let answer = try? JSONValue.parse(body),
       let fault = InngestText.fault(answer)
     {
       return (Self.member("data", body), fault)
@@ -195,10 +195,6 @@ struct OperatorCall {
   }
 
   // MARK: - JSON
-
-  static func parsed(_ bytes: [UInt8]) -> JSONValue? {
-    bytes.withUnsafeBytes { try? JSONValue.parse($0) }
-  }
 
   static func member(_ name: String, _ object: [UInt8]) -> [UInt8]? {
     object.withUnsafeBytes { bytes in

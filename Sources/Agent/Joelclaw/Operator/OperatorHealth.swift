@@ -29,7 +29,7 @@ struct OperatorHealth: Equatable {
     case .late: self.init(.timeout, "no answer in \(Self.short(time)) s")
     case .failed(let reason): self.init(.down, reason)
     case .response(let head, let body):
-      let value = body.withUnsafeBytes { try? JSONValue.parse($0) }
+      let value = try? JSONValue.parse(body)
       self = Self.judge(source, head, value)
     case .output(let output, let error, let status):
       self =
@@ -141,7 +141,7 @@ struct OperatorHealth: Equatable {
   private static func kubernetes(
     _ output: [UInt8], _ error: String, isFine: Bool
   ) -> OperatorHealth {
-    let value = output.withUnsafeBytes { try? JSONValue.parse($0) }
+    let value = try? JSONValue.parse(output)
     guard isFine, let items = value?["items"], items.kind == .array else {
       return OperatorHealth(.down, error.isEmpty ? "kubectl printed no pods" : error)
     }

@@ -56,7 +56,7 @@ enum RedisText {
     let isError = line.starts(with: Array("error:".utf8))
     // Keys and values are bytes of any kind.
     let text = (isError ? line.dropFirst(6) : line).withUnsafeBytes { UTF8Text.repaired($0) }
-    let value = text.withUnsafeBytes { try? JSONValue.parse($0) }
+    let value = try? JSONValue.parse(text)
     if isError { return .error(value?.string ?? String(decoding: text, as: UTF8.self)) }
     guard let value else {
       return .error("not JSON: \(String(decoding: text.prefix(200), as: UTF8.self))")
