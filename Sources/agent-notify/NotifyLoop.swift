@@ -91,7 +91,7 @@ struct NotifyLoop {
     if let client {
       ways += topics.map { NtfyWay($0, click: options.click, answers, client, outcome) }
     }
-    ways += options.commands.map { Programs.command($0, outcome) }
+    ways += options.commands.map { ProgramWay.command($0, outcome) }
     return ways.isEmpty ? [Channel(usual(answers, outcome))] : ways.map { Channel([$0]) }
   }
 
@@ -104,7 +104,7 @@ struct NotifyLoop {
       case .bell: BellWay()
       case .line: LineWay()
       case .notifySend: desktop(answers, outcome)
-      case .osascript: Programs.osascript(outcome)
+      case .osascript: ProgramWay.osascript(outcome)
       case .tmux: TmuxWay(outcome)
       }
     }
@@ -120,14 +120,14 @@ struct NotifyLoop {
   }
 
   private static func desktop(_ answers: Answers?, _ outcome: Outcome) -> Way {
-    guard let answers, answers.isAtDesktop else { return Programs.notifySend(outcome) }
+    guard let answers, answers.isAtDesktop else { return ProgramWay.notifySend(outcome) }
     return DesktopWay(answers, outcome)
   }
 
   /// The best that there is, and what stands in for it.
   private static func usual(_ answers: Answers?, _ outcome: Outcome) -> [Way] {
     #if os(macOS)
-      let desktop: [Way] = [Programs.osascript(outcome)]
+      let desktop: [Way] = [ProgramWay.osascript(outcome)]
     #else
       let desktop: [Way] =
         hasDisplay && ProgramCall.isThere("notify-send") ? [desktop(answers, outcome)] : []

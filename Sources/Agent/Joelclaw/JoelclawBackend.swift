@@ -17,7 +17,7 @@ struct JoelclawBackend: AgentBackend {
 
   /// The gateway of this machine; one that is not there yet has the usual port.
   func usualURL() throws(Failure) -> String? {
-    try JoelclawGateway.localURL(portFile: Self.portFile)
+    try Self.localURL(portFile: Self.portFile)
   }
 
   func events(
@@ -29,7 +29,7 @@ struct JoelclawBackend: AgentBackend {
       throw Failure(name, "has one conversation: name no thread")
     }
     let server = agent.backend
-    let request = try JoelclawGateway.request(server)
+    let request = try Self.request(server)
     // Nothing is kept of a stream that repeats nothing: a state has no use here.
     var stream = FollowedStream(request.address.socketDisplay) { follow in
       let gateway = JoelclawStream(follow, request)
@@ -51,7 +51,7 @@ struct JoelclawBackend: AgentBackend {
 }
 
 /// The way to a gateway.
-enum JoelclawGateway {
+extension JoelclawBackend {
   /// How often a ping is sent, seconds, and how many may stay without an answer.
   private static let pingEvery = 30.0
   static let mostUnanswered = 2
@@ -85,7 +85,7 @@ enum JoelclawGateway {
     guard digits.allSatisfy({ (0x30...0x39).contains($0) }),
       let port = Int(String(decoding: digits, as: UTF8.self)), (1...65535).contains(port)
     else { throw Failure(path, "not a port number") }
-    return url(port)
+    return "ws://127.0.0.1:\(port)"
   }
 
   /// One that was killed leaves its number behind.
@@ -96,8 +96,6 @@ enum JoelclawGateway {
     }
     return kill(process, 0) == 0 || systemError == EPERM
   }
-
-  private static func url(_ port: Int) -> String { "ws://127.0.0.1:\(port)" }
 
   static func request(_ server: AgentServer) throws(Failure) -> Request {
     try server.requirePrivacy()

@@ -29,7 +29,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
 
   init(_ agent: AgentAccess, _ wishes: ChatWishes) throws(Failure) {
     let server = agent.backend
-    request = try JoelclawGateway.request(server)
+    request = try JoelclawBackend.request(server)
     origin = agent.origin(.joelclaw)
     self.wishes = wishes
     book = try PromptBook(of: request.address)
@@ -87,8 +87,8 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     while true {
       askStatus(socket)
       switch try socket.receive(
-        idle: idle, pingEvery: JoelclawGateway.ping(idle),
-        mostUnanswered: JoelclawGateway.mostUnanswered,
+        idle: idle, pingEvery: JoelclawBackend.ping(idle),
+        mostUnanswered: JoelclawBackend.mostUnanswered,
         until: min(lists.pace.due, turn?.pace.due ?? .infinity))
       {
       case .message(let message) where message.isText: receive(message.bytes, socket)
@@ -105,7 +105,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   private func open() throws(LinkEnd) -> LiveSocket {
     if let socket { return socket }
     let made = try LiveSocket.connect(
-      self, request, options: JoelclawGateway.options, idle: policy.idleTimeout)
+      self, request, options: JoelclawBackend.options, idle: policy.idleTimeout)
     socket = made
     opened(made.place)
     turn?.opened(clock: Clock.monotonic)
@@ -194,7 +194,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
       return refuse(error.message, error.status)
     }
     if let problem = waiter?.sends() { return refuse(problem.message, problem.status) }
-    socket.send(text: JoelclawGateway.promptFrame(text))
+    socket.send(text: JoelclawBackend.promptFrame(text))
     tell(turn?.sent(text, now: .now(), clock: Clock.monotonic) ?? [])
   }
 
@@ -215,7 +215,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     guard min(turn?.pace.due ?? .infinity, lists.pace.due) <= now else { return }
     turn?.pace.asked(now)
     lists.asked(now, patience: wishes.patience)
-    socket.send(text: JoelclawGateway.statusFrame)
+    socket.send(text: JoelclawBackend.statusFrame)
   }
 
   // MARK: - What comes
@@ -246,7 +246,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
             : "the gateway has its Redis again, and may take nothing until it is restarted"))
     }
     if lists.receive(status, origin: origin, clock: clock) {
-      socket.send(text: JoelclawGateway.abortFrame)
+      socket.send(text: JoelclawBackend.abortFrame)
     }
     let isWaiting = turn?.phase == .sent
     tell(turn?.receive(status, now: now, clock: clock) ?? [])
@@ -254,7 +254,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     // If that cannot be noted the next prompt waits a little longer.
     if isWaiting, turn?.isTaken == true { try? book.close(now: Clock.unix) }
     if turn?.wantsAbort == true {
-      socket.send(text: JoelclawGateway.abortFrame)
+      socket.send(text: JoelclawBackend.abortFrame)
       turn?.aborted(clock: clock)
     }
     if turn?.phase == .queued, turn?.isFree == true { send(socket) }

@@ -18,7 +18,7 @@ final class JoelclawStream {
 
   func run() throws(LinkEnd) -> Never {
     let socket = try LiveSocket.connect(
-      follow, request, options: JoelclawGateway.options, idle: follow.policy.idleTimeout)
+      follow, request, options: JoelclawBackend.options, idle: follow.policy.idleTimeout)
     follow.opened(socket.place)
     (told, isActive) = (nil, false)
     // One comes by itself.
@@ -27,11 +27,11 @@ final class JoelclawStream {
     while true {
       if pace.due <= Clock.monotonic {
         pace.asked(Clock.monotonic)
-        socket.send(text: JoelclawGateway.statusFrame)
+        socket.send(text: JoelclawBackend.statusFrame)
       }
       switch try socket.receive(
-        idle: idle, pingEvery: JoelclawGateway.ping(idle),
-        mostUnanswered: JoelclawGateway.mostUnanswered,
+        idle: idle, pingEvery: JoelclawBackend.ping(idle),
+        mostUnanswered: JoelclawBackend.mostUnanswered,
         until: pace.due)
       {
       case .message(let message) where message.isText: try receive(message.bytes)

@@ -130,8 +130,7 @@ final class Gateway {
         (hasAnswered, until) = (true, Clock.monotonic + answerTime)
         socket.send(text: Self.frame(id, "connect", params))
       case .response(id, let answer) where hasAnswered:
-        let mask = auth.mask
-        switch auth.judge(answer.mapError { $0.hiding(mask) }) {
+        switch auth.judge(answer) {
         case .open(let hello):
           if let fault = auth.keep(hello) { loop.fault(fault.message, at: nil) }
           return Gateway(loop, socket, hello, auth.mask)
@@ -166,7 +165,7 @@ final class Gateway {
     }
     switch arrival {
     case .message(let message) where message.isText:
-      do throws(ScanFault) { return try GatewayFrame(message.bytes) } catch {
+      do throws(ScanFault) { return try GatewayFrame(message.bytes, mask) } catch {
         loop.fault("a frame that cannot be read: \(error.reason)", at: nil)
       }
     case .message: loop.fault("a frame that is not text", at: nil)
@@ -238,7 +237,7 @@ final class Gateway {
       region.deallocate()
       region = .allocate(byteCount: bytes.count, alignment: 1)
       region.copyBytes(from: bytes)
-      if case .event(let event)? = try? GatewayFrame(UnsafeRawBufferPointer(region)) {
+      if case .event(let event)? = try? GatewayFrame(UnsafeRawBufferPointer(region), mask) {
         return hear(event)
       }
     }
@@ -266,7 +265,7 @@ final class Gateway {
       }
       return hear(event)
     case .response(let id, let answer):
-      return settle(id, answer.mapError { $0.hiding(mask) })
+      return settle(id, answer)
     case .other, nil: return nil
     }
   }

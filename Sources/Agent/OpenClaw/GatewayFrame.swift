@@ -15,7 +15,8 @@ enum GatewayFrame {
     static let table = NameTable<Member>()
   }
 
-  init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
+  /// `mask` hides secrets in what a gateway says went wrong.
+  init(_ bytes: UnsafeRawBufferPointer, _ mask: SecretMask) throws(ScanFault) {
     var fields = ScanFields<Member>()
     try fields.read(bytes)
     switch fields[.type].string {
@@ -35,7 +36,7 @@ enum GatewayFrame {
       let ok = fields[.ok]
       let isFine = ok.string == "true" && ok.isString == false
       self = .response(
-        id: id, isFine ? .success(fields[.payload]) : .failure(GatewayError(fields[.error])))
+        id: id, isFine ? .success(fields[.payload]) : .failure(GatewayError(fields[.error], mask)))
     default: self = .other
     }
   }
@@ -88,10 +89,10 @@ struct GatewayError: Error, Equatable {
     self.message = message
   }
 
-  init(_ value: ScanValue) {
+  init(_ value: ScanValue, _ mask: SecretMask = SecretMask([])) {
     let error = value.isObject ? try? JSONValue.parse(value.bytes) : nil
     let details = error?["details"]
-    func word(_ value: JSONValue?) -> String? { value?.string(bytes: 400) }
+    func word(_ value: JSONValue?) -> String? { value?.string(bytes: 400).map(mask.hide) }
     code = word(error?["code"]) ?? ""
     message = word(error?["message"]) ?? ""
     detail = word(details?["code"])
@@ -103,18 +104,6 @@ struct GatewayError: Error, Equatable {
     let wait = error?["retryAfterMs"]?.number ?? details?["retryAfterMs"]?.number
     retryAfter = wait.map { min(max($0 / 1000, 0), 3600) }
     isRetryable = error?["retryable"]?.bool == true
-  }
-
-  func hiding(_ mask: SecretMask) -> GatewayError {
-    var error = self
-    error.code = mask.hide(code)
-    error.message = mask.hide(message)
-    error.detail = detail.map(mask.hide)
-    error.requestID = requestID.map(mask.hide)
-    error.reason = reason.map(mask.hide)
-    error.nextStep = nextStep.map(mask.hide)
-    error.missingScope = missingScope.map(mask.hide)
-    return error
   }
 
   var isPairing: Bool { detail == "PAIRING_REQUIRED" || code == "NOT_PAIRED" }

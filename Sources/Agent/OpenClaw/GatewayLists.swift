@@ -75,13 +75,10 @@ enum GatewayLists {
     if payload.isObject {
       list = (try? ScanMembers.value(of: name, in: payload.bytes)) ?? .absent
     }
-    guard list.isArray, var elements = try? ScanElements(list.bytes) else { return [] }
-    var rows: [[UInt8]] = []
-    while (try? elements.next()) == true {
-      // White space of an object that was written over several lines.
-      rows.append(elements.value.bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 })
+    // White space of an object that was written over several lines.
+    return (Answer.elements(Array(list.bytes)) ?? []).map { row in
+      row.map { $0 == 10 || $0 == 13 ? 32 : $0 }
     }
-    return rows
   }
 
   static func threads(_ payload: JSONValue?, _ origin: RecordOrigin) -> [ThreadRecord] {

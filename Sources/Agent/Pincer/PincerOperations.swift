@@ -9,9 +9,8 @@ enum PincerOperations {
     list("threads", .listThreads, .pincerThreads, page: 100), list("jobs", .listJobs, .pincerJobs),
     list("schedules", .listSchedules, .pincerSchedules),
     list("devices", .listDevices, .pincerDevices), list("audit", .listAudit, .pincerAudit),
-    Operation("pair", Operation.Operand("FILE", isNeeded: true), fetchesToken: true) {
-      try PincerPairing($0).run()
-    },
+    Operation(
+      "pair", Operation.Operand("FILE", isNeeded: true), fetchesToken: true, run: pair),
     Operation("revoke", Operation.Operand("DEVICE", isNeeded: true)) { call in
       let device = RecordText().string("deviceId", call.arguments.operand)
       try call.output.record(try ask(call.caller, .revokeDevice, device).bytes, facts: nil)
@@ -91,16 +90,8 @@ struct PincerPages {
   }
 
   static func items(_ answer: [UInt8]) -> [[UInt8]] {
-    answer.withUnsafeBytes { bytes in
-      guard let list = try? ScanMembers.value(of: "items", in: bytes), list.isArray,
-        var elements = try? ScanElements(list.bytes)
-      else { return [] }
-      var rows: [[UInt8]] = []
-      while (try? elements.next()) == true {
-        rows.append(RowText.line(Array(elements.value.bytes)))
-      }
-      return rows
-    }
+    let rows = Answer.member("items", of: answer).flatMap(Answer.elements) ?? []
+    return rows.map { RowText.line($0) }
   }
 }
 

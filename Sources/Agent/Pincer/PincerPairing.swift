@@ -6,20 +6,12 @@ import Web
 /// Makes this machine a device of a Pincer server (Agent/Pincer/CONTRACT.md 2.1): the code
 /// comes on standard input, the token goes into a file, and neither anywhere else. Where none
 /// comes the server is asked for one, which it gives as long as it has no device.
-struct PincerPairing {
+extension PincerOperations {
   /// The longest code that is taken, digits; a server makes 8.
   private static let longest = 64
 
-  private let call: OperationCall
-  private let file: String
-
-  init(_ call: OperationCall) {
-    self.call = call
-    file = call.arguments.operand ?? ""
-  }
-
-  func run() throws -> ExitStatus {
-    let caller = call.caller
+  static func pair(_ call: OperationCall) throws -> ExitStatus {
+    let (caller, file) = (call.caller, call.arguments.operand ?? "")
     try caller.backend.requirePrivacy()
     // A token that cannot be kept is lost, and the code with it.
     let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
@@ -28,12 +20,12 @@ struct PincerPairing {
     }
     var code = try readCode()
     if code.isEmpty {
-      code = try PincerOperations.ask(caller, .createPairingCode).value.pincerText("code")
+      code = try ask(caller, .createPairingCode).value.pincerText("code")
     }
-    let question = RecordText().string("code", code).string("deviceName", Self.deviceName)
-      .string("publicKey", Self.key)
+    let question = RecordText().string("code", code).string("deviceName", deviceName)
+      .string("publicKey", key)
     // Whatever token there is belongs to another device.
-    let reply = try PincerOperations.ask(
+    let reply = try ask(
       caller, .bindPairingCode, question, secret: code, hasToken: false)
     let token = reply.value.pincerText("token")
     guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
@@ -44,7 +36,7 @@ struct PincerPairing {
     do {
       try StateFile(path: file).replace(with: Array(token.utf8) + [10])
     } catch {
-      try revoke(device, token)
+      try revoke(device, token, caller, file)
       throw error
     }
     let said = RecordText().string("deviceId", device)
@@ -55,10 +47,12 @@ struct PincerPairing {
   }
 
   /// Nobody has the token: while the server knows its device, it lets no other one in.
-  private func revoke(_ device: String, _ token: String) throws(Failure) {
+  private static func revoke(
+    _ device: String, _ token: String, _ caller: Caller, _ file: String
+  ) throws(Failure) {
     do throws(Failure) {
       let question = RecordText().string("deviceId", device)
-      _ = try PincerOperations.ask(call.caller, .revokeDevice, question, token: token)
+      _ = try ask(caller, .revokeDevice, question, token: token)
     } catch {
       throw Failure(
         file,
@@ -67,11 +61,9 @@ struct PincerPairing {
     }
   }
 
-  private func readCode() throws(Failure) -> String {
-    let bytes: [UInt8]
-    bytes = try BoundedFile.text("-")
-    let code = bytes.filter { $0 != 32 && $0 != 9 && $0 != 10 && $0 != 13 }
-    guard code.count <= Self.longest, code.allSatisfy({ (48...57).contains($0) }) else {
+  private static func readCode() throws(Failure) -> String {
+    let code = try BoundedFile.text("-").filter { $0 != 32 && $0 != 9 && $0 != 10 && $0 != 13 }
+    guard code.count <= longest, code.allSatisfy({ (48...57).contains($0) }) else {
       throw Failure("standard input", "not a pairing code: digits alone", .failure)
     }
     return String(decoding: code, as: UTF8.self)

@@ -10,20 +10,17 @@ struct RiffBackend: AgentBackend {
 
   /// A signature of the body (Agent/Riff/CONTRACT.md 1): the secret itself never travels.
   func header(for token: Secret, on request: Request) -> Header {
-    Header("X-Riff-Secret", RiffSignature.text(of: request.body ?? [], token) ?? "")
+    Header("X-Riff-Secret", Self.signature(of: request.body ?? [], token) ?? "")
   }
 
   func check(_ token: Secret) throws(Failure) {
-    if RiffSignature.text(of: [], token) == nil {
+    if Self.signature(of: [], token) == nil {
       throw Failure(token.source, "the secret is not 64 hexadecimal digits")
     }
   }
-}
 
-/// How a request to a riff voice server says that it comes from somebody who knows the secret.
-enum RiffSignature {
   /// The lower-case hexadecimal HMAC-SHA256 of a body (RFC 2104); nil unless 64 digits.
-  static func text(of body: [UInt8], _ secret: Secret) -> String? {
+  private static func signature(of body: [UInt8], _ secret: Secret) -> String? {
     guard let key = bytes(secret.reveal()) else { return nil }
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var count: UInt32 = 0

@@ -37,15 +37,7 @@ public struct RouteInput: Sendable {
   public var lastInteraction: Timestamp?
   /// What their devices report; nil where nothing does.
   public var context: PersonContext?
-  public var preferences: RoutePreferences
-
-  public init(
-    urgency: String?, category: String, now: LocalTime, lastInteraction: Timestamp? = nil,
-    context: PersonContext? = nil, preferences: RoutePreferences = RoutePreferences()
-  ) {
-    (self.urgency, self.category, self.now) = (urgency, category, now)
-    (self.lastInteraction, self.context, self.preferences) = (lastInteraction, context, preferences)
-  }
+  public var preferences = RoutePreferences()
 }
 
 /// Where a notification goes now, and how: agent-notify(1).

@@ -29,58 +29,51 @@ public enum RouteHaptic: String, Sendable {
 /// One cell of the table: what is done, and how.
 public struct RouteCell: Equatable, Sendable {
   public var action: RouteAction
-  public var hasSound: Bool
-  public var haptic: RouteHaptic
+  public var hasSound = false
+  public var haptic = RouteHaptic.none
   /// Whether it may pass a device's own silence.
-  public var isCritical: Bool
+  public var isCritical = false
   /// When what is kept is let go; nil for what is not kept.
   public var flush: String?
-
-  init(
-    _ action: RouteAction, sound: Bool = false, haptic: RouteHaptic = .none,
-    critical: Bool = false, flush: String? = nil
-  ) {
-    self.action = action
-    hasSound = sound
-    self.haptic = haptic
-    isCritical = critical
-    self.flush = flush
-  }
 }
 
 /// What is done with a notification of each urgency in each state: the table of
 /// agent-notify(1).
 public enum RouteTable {
-  private static let archive = RouteCell(.archive)
-  private static let drive = RouteCell(.hold, flush: "drive-end")
-  private static let wake = RouteCell(.brief, flush: "wake")
-  private static let workout = RouteCell(.summary, flush: "workout-end")
-  private static let digest = RouteCell(.digest, flush: "digest")
-  private static let alarm = RouteCell(.push, sound: true, haptic: .strong, critical: true)
-  private static let push = RouteCell(.push, sound: true, haptic: .strong)
+  private static let archive = RouteCell(action: .archive)
+  private static let drive = RouteCell(action: .hold, flush: "drive-end")
+  private static let wake = RouteCell(action: .brief, flush: "wake")
+  private static let workout = RouteCell(action: .summary, flush: "workout-end")
+  private static let digest = RouteCell(action: .digest, flush: "digest")
+  private static let alarm = RouteCell(
+    action: .push, hasSound: true, haptic: .strong, isCritical: true)
+  private static let push = RouteCell(action: .push, hasSound: true, haptic: .strong)
 
   /// In the order of the urgencies: emergency, urgent, attention, info, noise.
   private static let rows: [PersonState: [RouteCell]] = [
     .driving: [
-      RouteCell(.speak, sound: true, critical: true), RouteCell(.speak, sound: true), drive, drive,
+      RouteCell(action: .speak, hasSound: true, isCritical: true),
+      RouteCell(action: .speak, hasSound: true), drive, drive,
       archive,
     ],
     .sleeping: [alarm, wake, wake, wake, archive],
     .workout: [
-      RouteCell(.hapticAudio, sound: true, haptic: .strong, critical: true),
-      RouteCell(.hapticAudio, sound: true, haptic: .strong), workout, workout, archive,
+      RouteCell(action: .hapticAudio, hasSound: true, haptic: .strong, isCritical: true),
+      RouteCell(action: .hapticAudio, hasSound: true, haptic: .strong), workout, workout, archive,
     ],
     .phone: [
-      RouteCell(.banner, sound: true, critical: true), RouteCell(.banner, sound: true),
-      RouteCell(.banner), digest, archive,
+      RouteCell(action: .banner, hasSound: true, isCritical: true),
+      RouteCell(action: .banner, hasSound: true),
+      RouteCell(action: .banner), digest, archive,
     ],
     .watch: [
-      RouteCell(.hapticAudio, sound: true, haptic: .strong, critical: true),
-      RouteCell(.hapticAudio, sound: true, haptic: .strong), RouteCell(.haptic, haptic: .tap),
-      RouteCell(.complication), archive,
+      RouteCell(action: .hapticAudio, hasSound: true, haptic: .strong, isCritical: true),
+      RouteCell(action: .hapticAudio, hasSound: true, haptic: .strong),
+      RouteCell(action: .haptic, haptic: .tap),
+      RouteCell(action: .complication), archive,
     ],
-    .desk: [alarm, push, RouteCell(.queue, flush: "next-interaction"), digest, archive],
-    .deskIdle: [alarm, push, RouteCell(.push, haptic: .tap), digest, archive],
+    .desk: [alarm, push, RouteCell(action: .queue, flush: "next-interaction"), digest, archive],
+    .deskIdle: [alarm, push, RouteCell(action: .push, haptic: .tap), digest, archive],
   ]
 
   /// The cell of a state and an urgency.

@@ -7,7 +7,7 @@ import Screen
 import Web
 
 /// Where answers of a phone are heard: buttons under a notice post a code to a topic that is listened
-/// to here.
+/// to here. The loop that tells notices must not wait for it, and so it makes its stream again itself.
 final class AnswerTopic {
   private let topic: NtfyTopic
   private let buttons: NtfyTopic

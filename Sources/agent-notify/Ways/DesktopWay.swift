@@ -29,7 +29,7 @@ final class DesktopWay: ProgramWay {
 
   init(_ answers: Answers, _ outcome: Outcome) {
     self.answers = answers
-    super.init("notify-send", outcome) { Programs.notifySendWords($0, options: []) }
+    super.init("notify-send", outcome) { ProgramWay.notifySendWords($0, options: []) }
   }
 
   /// Whether the program takes actions: since libnotify 0.7.11.
@@ -66,7 +66,7 @@ final class DesktopWay: ProgramWay {
     let buttons = zip(ask.buttons, ask.codes).filter { isWhole || $0.0 == .no }
     let actions = buttons.enumerated().flatMap { ["-A", "\($0.offset)=\($0.element.0.label)"] }
     let call = try ProgramCall(
-      Programs.notifySendWords(delivery, options: actions), isOurs: false, most: 512)
+      ProgramWay.notifySendWords(delivery, options: actions), isOurs: false, most: 512)
     return Shown(telling, ask, buttons.map(\.1), call, Clock.monotonic)
   }
 

@@ -105,7 +105,7 @@ struct NotifyCheck {
     EndSignals.watch()
     var worst = ExitStatus.success
     let outcome = Outcome(diagnostics)
-    let commands = options.commands.map { Programs.command($0, outcome) }
+    let commands = options.commands.map { ProgramWay.command($0, outcome) }
     for way in NotifyLoop.ways(options, nil, outcome) + commands {
       if let failure = try failure(of: way) {
         diagnostics.error(way.name, failure.reason)

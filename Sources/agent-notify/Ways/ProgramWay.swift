@@ -81,7 +81,7 @@ extension ProgramCall {
   var said: String { String(decoding: error.prefix { $0 != 10 }, as: UTF8.self) }
 }
 
-enum Programs {
+extension ProgramWay {
   static func notifySend(_ outcome: Outcome) -> ProgramWay {
     ProgramWay("notify-send", outcome) { notifySendWords($0, options: []) }
   }

@@ -1,9 +1,9 @@
 import CLibc
 import Core
-import Notices
 import Records
 import Testing
 
+@testable import Notices
 @testable import agent_notify
 
 @Suite("bundles") struct BundlerTests {

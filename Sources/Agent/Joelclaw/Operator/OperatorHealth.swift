@@ -20,6 +20,10 @@ struct OperatorHealth: Equatable {
     self.isRefused = isRefused
   }
 
+  private init(_ state: State, _ words: [String?]) {
+    self.init(state, words.compactMap(\.self).joined(separator: ", "))
+  }
+
   private static let good: Set = [
     "ok", "healthy", "running", "ready", "active", "up", "online", "normal", "200",
   ]
@@ -93,7 +97,7 @@ struct OperatorHealth: Equatable {
       source.map { "at a request of \($0)" },
     ]
     let state: State = value["available"]?.bool == false ? .down : isFine ? .healthy : .degraded
-    return OperatorHealth(state, words.compactMap(\.self).joined(separator: ", "))
+    return OperatorHealth(state, words)
   }
 
   private static func worker(_ value: JSONValue?) -> OperatorHealth {
@@ -108,8 +112,7 @@ struct OperatorHealth: Equatable {
       twice == 0 ? nil : "\(twice) registered twice",
     ]
     let isWell = isFine && twice == 0 && count ?? 0 >= 0
-    return OperatorHealth(
-      isWell ? .healthy : .degraded, words.compactMap(\.self).joined(separator: ", "))
+    return OperatorHealth(isWell ? .healthy : .degraded, words)
   }
 
   // MARK: - By programs
@@ -134,8 +137,7 @@ struct OperatorHealth: Equatable {
       mode.map { "mode \($0)" }, values[4]?.integer == 1 ? "asleep" : nil,
     ]
     let isFine = mode == nil || mode == "normal"
-    return OperatorHealth(
-      isFine ? .healthy : .degraded, words.compactMap(\.self).joined(separator: ", "))
+    return OperatorHealth(isFine ? .healthy : .degraded, words)
   }
 
   private static func kubernetes(
