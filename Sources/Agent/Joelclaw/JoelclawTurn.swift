@@ -309,3 +309,151 @@ struct JoelclawTurn {
     return [.message(words)]
   }
 }
+
+/// Which request of a gateway is ours: a prompt gets no id, and clocks differ (CONTRACT.md 4).
+/// No network, no clock.
+struct OwnRequest {
+  private var newest: Timestamp?
+  private var sentAt: Timestamp?
+  /// Seconds by which the gateway's clock seems behind, too far to know what is ours.
+  private var behind: Int64?
+
+  /// How far the clock of a gateway may be behind ours, seconds.
+  private static let skew: Int64 = 60
+
+  var doubt: String {
+    let clock = behind.map { "; the gateway's clock seems to be \($0) s behind" }
+    return "whether the message was taken is not known" + (clock ?? "")
+  }
+
+  mutating func before(_ active: JoelclawStatus.Request?) {
+    newest = [newest, active?.enqueued].compactMap(\.self).max()
+  }
+
+  mutating func sent(_ now: Timestamp) { sentAt = now }
+
+  /// Whether the active request is ours.
+  mutating func receive(_ active: JoelclawStatus.Request) -> Bool {
+    guard active.source == JoelclawStatus.ours else { return false }
+    guard let time = active.enqueued else { return newest == nil }
+    guard newest.map({ time > $0 }) != false else { return false }
+    guard let sentAt, time < sentAt.adding(.seconds(-Self.skew)) else { return true }
+    behind = sentAt.seconds - time.seconds
+    return false
+  }
+}
+
+/// How long each step of a prompt is waited for (CONTRACT.md 4). All times are seconds of
+/// `Clock.monotonic`.
+struct PromptLimits {
+  var blocker: String?
+  var hasEarlier = false
+  private let patience: Double?
+  private var last: Double
+  /// Since when the agent is idle, though a prompt was sent.
+  private var idleSince: Double?
+  /// Since when nothing is active, though this was, and nothing came.
+  private var nullSince: Double?
+  private var (isCut, mayHaveAnswered) = (false, false)
+  private var abortedAt: Double?
+  private(set) var isRestarted = false
+
+  /// How long a busy agent is waited for; a gateway gives up by then, too.
+  private static let usual = 300.0
+  /// How long an idle agent may not begin with what was sent: usually, after a loss, and after
+  /// something that may have been the answer.
+  private static let (idle, idleAfterLoss, idleAfterText) = (30.0, 10.0, 2.0)
+  /// How long nothing is active before an answer is over: one of a message; one of several, or
+  /// with tools, between which it may be told too soon; and one that has no end.
+  private static let (settle, pause, openEnd) = (0.2, 1.0, 5.0)
+  private static let abort = 5.0
+
+  init(patience: Double?, now: Double) {
+    self.patience = patience
+    last = now
+  }
+
+  mutating func sent(_ now: Double) { (last, blocker, hasEarlier) = (now, nil, false) }
+  mutating func taken(_ now: Double) { (last, idleSince) = (now, nil) }
+  mutating func lost() { isCut = true }
+  mutating func abort(_ now: Double) { abortedAt = now }
+
+  mutating func heard(_ now: Double) { (last, nullSince) = (now, nil) }
+
+  mutating func working(_ now: Double) {
+    nullSince = nil
+    // It lives; who sets a limit wants to hear of it.
+    if patience == nil { last = now }
+  }
+
+  /// `isShort`: whether it has said something that may have been the answer.
+  mutating func idle(_ now: Double, isShort: Bool) {
+    idleSince = idleSince ?? now
+    mayHaveAnswered = isShort
+  }
+
+  mutating func busy(_ now: Double) { idleSince = nil }
+  mutating func restarted() { (isRestarted, nullSince) = (true, nil) }
+
+  /// Whether the answer is over, now that nothing is active: that may be told too soon.
+  mutating func isOver(
+    _ now: Double, isOpen: Bool, hasParts: Bool, mayCome: Bool
+  ) -> Bool {
+    guard let nullSince else {
+      self.nullSince = now
+      return false
+    }
+    let wait =
+      mayCome ? Self.idleAfterLoss : isOpen ? Self.openEnd : hasParts ? Self.pause : Self.settle
+    return now - nullSince >= min(wait, max(patience ?? wait, Self.settle))
+  }
+
+  func next(_ phase: JoelclawTurn.Phase) -> Double {
+    if let abortedAt { return abortedAt + Self.abort }
+    let limit = last + (patience ?? Self.usual)
+    guard phase == .sent, let idleSince else { return limit }
+    let idle =
+      mayHaveAnswered ? Self.idleAfterText : isCut ? Self.idleAfterLoss : Self.idle
+    return min(limit, idleSince + min(idle, patience ?? idle))
+  }
+
+  var words: String {
+    let seconds = Latency.seconds(patience ?? Self.usual)
+    if hasEarlier, blocker == nil {
+      return "an earlier message may still wait there; nothing was sent in \(seconds) s"
+    }
+    guard let blocker else { return "nothing came for \(seconds) s" }
+    let who = blocker.isEmpty ? "somebody" : blocker
+    return "the agent is busy with a request of \(who); nothing was sent in \(seconds) s"
+  }
+}
+
+/// When a gateway is to be asked for its status. It tells nothing of it by itself. No clock.
+struct StatusPace {
+  /// When to ask, seconds of `Clock.monotonic`; infinite for not at all.
+  private(set) var due = Double.infinity
+  private var wait = first
+  private var last = -Double.infinity
+
+  private static let (first, longest) = (0.25, 4.0)
+  /// The least between two questions, seconds.
+  private static let least = 0.05
+
+  /// The next question is due after `delay` seconds, the one after it after `wait`, then twice.
+  mutating func begin(_ now: Double, after delay: Double = first, then wait: Double = first) {
+    due = min(due, max(now + delay, last + Self.least))
+    self.wait = wait
+  }
+
+  /// It was asked for. An answer that never comes is asked for again.
+  mutating func asked(_ now: Double) { (last, due) = (now, now + Self.longest) }
+
+  /// The answer came, and is not the one that is waited for. What has happened since it was
+  /// asked for is asked for when it is due.
+  mutating func answered(_ now: Double) {
+    due = min(due, now + wait)
+    wait = min(wait * 2, Self.longest)
+  }
+
+  mutating func stop() { due = .infinity }
+}

@@ -297,3 +297,236 @@ final class PincerApprovals: AnsweringLink {
     }
   }
 }
+
+/// An action that waits for a person, as a Pincer server lists it
+/// (Agent/Pincer/CONTRACT.md 3.3).
+struct PincerAction {
+  var record: ApprovalRecord
+  /// The job whose it is; nil for one of a chat.
+  let job: String?
+
+  /// The reason of one that was rejected because its time was over.
+  static let expired = "expired"
+  private static let usualReason = "rejected_by_user"
+
+  /// Nil for a row without an id.
+  init?(_ row: [UInt8], asked: String, _ origin: RecordOrigin) {
+    guard let value = try? JSONValue.parse(row) else { return nil }
+    guard let id = value.pincerWord("actionId") else { return nil }
+    // A source has several names; its id tells.
+    let source = value.pincerText("sourceId")
+    let job = source.hasPrefix("job_") ? source : nil
+    self.job = job
+    var record = row.withUnsafeBytes { bytes in
+      PincerApproval.record(
+        origin, id: id, tool: value.pincerText("tool"),
+        risk: value.pincerEnum("riskClass", PincerApproval.risks),
+        preview: (try? ScanMembers.value(of: "preview", in: bytes)) ?? .absent, job: job,
+        time: value.pincerTime("createdAt"))
+    }
+    record.summary = value.pincerWord("deterministicSummary")
+    if source.hasPrefix("thr_") { record.thread = source }
+    if source.hasPrefix("turn_") { record.turn = source }
+    record.expires = value.pincerTime("expiresAt")
+    Self.decide(
+      &record, value.pincerEnum("status", PincerApproval.states) ?? asked,
+      reason: value.pincerText("rejectionReason"))
+    self.record = record
+  }
+
+  static func decide(_ record: inout ApprovalRecord, _ status: String, reason: String) {
+    switch status {
+    case "APPROVED": (record.state, record.decision) = (.approved, "approve")
+    case "EXECUTED": (record.state, record.decision) = (.executed, "approve")
+    case "REJECTED" where reason == expired: (record.state, record.reason) = (.expired, reason)
+    case "REJECTED":
+      (record.state, record.decision) = (.rejected, "reject")
+      record.reason = reason.isEmpty || reason == usualReason ? nil : reason
+    default: record.state = .pending
+    }
+  }
+}
+
+/// The actions of a thread as its events tell them (Agent/Pincer/CONTRACT.md 4.1), for where the
+/// lists of them cannot be read (3.4). No network, no clock.
+struct PincerActions {
+  private let origin: RecordOrigin
+  private let thread: String
+  private let job: String?
+  private(set) var records: [ApprovalRecord] = []
+  /// Calls that did not run yet and were not proposed: the event that proposes one may be lost.
+  private var planned: [(turn: String, record: ApprovalRecord)] = []
+
+  /// `job`: whose thread it is; nil for that of a chat.
+  init(_ origin: RecordOrigin, thread: String, job: String? = nil) {
+    (self.origin, self.thread, self.job) = (origin, thread, job)
+  }
+
+  mutating func receive(_ event: JSONValue) {
+    let turn = event.pincerText("turnId")
+    let time = event.pincerTime("occurredAt")
+    if let call = event.pincer("toolCallPlanned") {
+      let id = call.pincerText("toolCallId")
+      guard !id.isEmpty, !planned.contains(where: { $0.record.id == id }) else { return }
+      var record = record(id, tool: call.pincerText("toolName"), call, preview: "args", time)
+      record.turn = event.pincerWord("turnId")
+      planned.append((turn, record))
+    } else if let action = event.pincer("proposedActionCreated") {
+      guard let id = action.pincerWord("actionId") else { return }
+      var record = record(id, tool: action.pincerText("tool"), action, preview: "preview", time)
+      record.turn = event.pincerWord("turnId")
+      record.toolCall = id
+      record.summary = action.pincerWord("deterministicSummary")
+      record.expires = action.pincerTime("expiresAt")
+      add(record)
+    } else if let start = event.pincer("toolExecutionStarted") {
+      planned.removeAll { $0.record.id == start.pincerText("toolCallId") }
+    } else if let pause = event.pincer("turnPaused") {
+      propose(turn, most: Int(clamping: pause.pincerNumber("pendingActionCount") ?? 0))
+    } else if let change = event.pincer("proposedActionStatusChanged") {
+      decide(change, time)
+    } else if event.pincer("turnCompleted") != nil || event.pincer("turnFailed") != nil {
+      planned.removeAll { $0.turn == turn }
+    }
+  }
+
+  private func record(
+    _ id: String, tool: String, _ value: JSONValue, preview: String, _ time: Timestamp?
+  ) -> ApprovalRecord {
+    let text = Array((value.pincer(preview)?.compact() ?? "{}").utf8)
+    var record = text.withUnsafeBytes { bytes in
+      PincerApproval.record(
+        origin, id: id, tool: tool, risk: value.pincerEnum("riskClass", PincerApproval.risks),
+        preview: ScanValue(bytes), job: job, time: time)
+    }
+    record.thread = thread
+    return record
+  }
+
+  private mutating func add(_ record: ApprovalRecord) {
+    planned.removeAll { $0.record.id == record.id }
+    if !records.contains(where: { $0.id == record.id }) { records.append(record) }
+  }
+
+  /// The pause counts the actions whose proposals are lost, too.
+  private mutating func propose(_ turn: String, most: Int) {
+    let told = records.count { $0.turn == turn && $0.state == .pending }
+    for call in planned.filter({ $0.turn == turn }).prefix(max(most - told, 0)) {
+      add(call.record)
+    }
+  }
+
+  private mutating func decide(_ change: JSONValue, _ time: Timestamp?) {
+    let id = change.pincerText("actionId")
+    if let call = planned.first(where: { $0.record.id == id }) { add(call.record) }
+    guard let index = records.firstIndex(where: { $0.id == id }) else { return }
+    PincerAction.decide(
+      &records[index], change.pincerEnum("status", PincerApproval.states) ?? "PENDING",
+      reason: change.pincerText("reason"))
+    records[index].time = time ?? records[index].time
+  }
+}
+
+/// The threads of a server, and what their events tell of actions, for where the lists of them
+/// cannot be read (Agent/Pincer/CONTRACT.md 3.4).
+struct PincerThreads {
+  /// How long stored events may be on their way, seconds, and how often they are asked for.
+  private static let (patience, mostTries) = (5.0, 3)
+
+  private struct Known {
+    var actions: PincerActions
+    /// The number of the last event that was read.
+    var last: Int64 = 0
+  }
+
+  private let calls: PincerCalls
+  private let origin: RecordOrigin
+  private var known: [String: Known] = [:]
+
+  init(_ calls: PincerCalls, _ origin: RecordOrigin) { (self.calls, self.origin) = (calls, origin) }
+
+  var records: [ApprovalRecord] { known.values.flatMap(\.actions.records) }
+
+  // MARK: - Which there are
+
+  /// A thread, or that of a job: those are not listed.
+  struct Name {
+    let thread: String
+    /// Nil for a thread that belongs to no job.
+    let job: String?
+    /// When something last happened there.
+    let updated: Timestamp?
+
+    init?(_ row: JSONValue) {
+      guard let thread = row.pincerWord("threadId") else { return nil }
+      (self.thread, job) = (thread, row.pincerWord("jobId"))
+      updated = row.pincerTime("updatedAt")
+    }
+  }
+
+  /// All threads, and those of jobs.
+  static func list(_ calls: PincerCalls, _ waiter: Waiter) throws(LinkEnd) -> [Name] {
+    let rows = try calls.rows(.listThreads, waiter)
+    let names = rows.compactMap { row in
+      (try? JSONValue.parse(row)).flatMap(Name.init)
+    }
+    return names + (try jobs(calls, waiter))
+  }
+
+  /// The threads of jobs.
+  static func jobs(_ calls: PincerCalls, _ waiter: Waiter) throws(LinkEnd) -> [Name] {
+    let jobs = try calls.get(.listJobs, RecordText(), waiter).value.pincer("items")
+    return (jobs?.elements ?? []).compactMap(Name.init)
+  }
+
+  // MARK: - What they tell
+
+  /// Reads what is new in all of them.
+  mutating func read(_ waiter: Waiter) throws(LinkEnd) {
+    for name in try Self.list(calls, waiter) { try read(name, waiter) }
+  }
+
+  private mutating func read(_ name: Name, _ waiter: Waiter) throws(LinkEnd) {
+    let thread = name.thread
+    var state =
+      known[thread] ?? Known(actions: PincerActions(origin, thread: thread, job: name.job))
+    defer { known[thread] = state }
+    let end = try calls.lastSequence(of: thread, waiter) ?? 0
+    var tries = 0
+    while state.last < end {
+      guard tries < Self.mostTries else {
+        throw .lost("the events of thread \(thread) do not come")
+      }
+      tries += 1
+      do throws(LinkEnd) {
+        let reply = try calls.watch(thread, behind: state.last, waiter)
+        while state.last < end {
+          let until = reply.lastHeard + Self.patience
+          switch try reply.receive(until: until) {
+          case .message(let message):
+            guard let event = try? JSONValue.parse(message) else {
+              continue
+            }
+            let number = event.pincerNumber("sequence") ?? 0
+            // A hole is a loss on the way, which another connection mends.
+            if number > state.last + 1, tries < Self.mostTries { throw .lost("a hole") }
+            if number <= state.last { continue }
+            state.actions.receive(event)
+            (state.last, tries) = (number, 1)
+          case .oversize: state.last += 1
+          case .end(let error?, let head): throw .failed(calls.server.problem(of: error, head))
+          case .end(nil, _): throw .lost("the server ended the stream")
+          case nil: if Clock.monotonic >= until { throw .lost("nothing comes") }
+          }
+        }
+      } catch {
+        switch error {
+        case .lost: continue
+        case .refused(let head, let body): throw LinkEnd(calls.server.pincerProblem(head, body))
+        case .failed(let problem, _): throw LinkEnd(problem)
+        default: throw error
+        }
+      }
+    }
+  }
+}

@@ -193,3 +193,248 @@ final class PincerWatch {
     ledger.hasGrown ? .again(reason) : .lost(reason)
   }
 }
+
+/// The events of all threads and jobs from now on. There is no stream of them all: each thread
+/// has its own, and is found in the lists (Agent/Pincer/CONTRACT.md 4.2). The list is the link, which
+/// `StreamLoop` makes again; a stream that ends is taken up behind the next list, without a wait of
+/// its own.
+final class PincerWatchAll {
+  /// How often it is looked which threads there are, seconds.
+  private static let interval = 2.0
+  /// How many are watched beside each other: those in which something happened last.
+  private static let most = 64
+  /// How often in a row events are asked for again that did not come.
+  private static let mostTries = 3
+
+  private struct Watched {
+    var last: Int64
+    var tries = 0
+    /// When something happened there, as the lists say, and whether an event has come since.
+    var updated: Timestamp?
+    var hasNews = true
+    var reply: ConnectReply?
+  }
+
+  private let loop: StreamLoop
+  private let calls: PincerCalls
+  private var threads: [String: Watched] = [:]
+  /// Whether all that was there at the beginning is known.
+  private var hasBegun: Bool
+
+  /// `isWhole`: whether what is stored is wanted, too.
+  init(_ loop: StreamLoop, _ server: AgentServer, isWhole: Bool) {
+    (self.loop, hasBegun) = (loop, isWhole)
+    calls = PincerCalls(loop.client, server)
+  }
+
+  func run(_ tell: (PincerEvent, [UInt8]) throws(LinkEnd) -> Void) throws(LinkEnd) -> Never {
+    for thread in Array(threads.keys) { threads[thread]?.reply = nil }
+    try list()
+    loop.opened(loop.place)
+    var listAt = Clock.monotonic + Self.interval
+    while true {
+      for thread in Array(threads.keys) { try receive(thread, tell) }
+      if Clock.monotonic >= listAt {
+        try list()
+        listAt = Clock.monotonic + Self.interval
+        continue
+      }
+      try loop.wait(until: listAt)
+    }
+  }
+
+  // MARK: - Which there are
+
+  private func list() throws(LinkEnd) {
+    let names = try PincerThreads.list(calls, loop).sorted {
+      ($0.updated?.seconds ?? 0) > ($1.updated?.seconds ?? 0)
+    }
+    let there = Set(names.map(\.thread))
+    for thread in Array(threads.keys) where !there.contains(thread) { threads[thread] = nil }
+    for name in names where threads[name.thread] == nil {
+      // One that was made since begins with its first event.
+      let last = hasBegun ? 0 : try calls.lastSequence(of: name.thread, loop) ?? 0
+      threads[name.thread] = Watched(last: last, updated: name.updated)
+    }
+    hasBegun = true
+    for (index, name) in names.enumerated() {
+      if index >= Self.most {
+        threads[name.thread]?.reply = nil
+      } else {
+        try watch(name)
+      }
+    }
+  }
+
+  private func watch(_ name: PincerThreads.Name) throws(LinkEnd) {
+    guard var watched = threads[name.thread] else { return }
+    // Something happened there, and no event told it: its stream may be dead.
+    if watched.updated != name.updated {
+      if !watched.hasNews { watched.reply = nil }
+      (watched.updated, watched.hasNews) = (name.updated, false)
+    }
+    if watched.reply == nil {
+      watched.reply = try calls.watch(
+        name.thread, behind: watched.last, loop, limit: loop.policy.maxEventBytes)
+    }
+    threads[name.thread] = watched
+  }
+
+  // MARK: - What comes
+
+  private func receive(
+    _ thread: String, _ tell: (PincerEvent, [UInt8]) throws(LinkEnd) -> Void
+  ) throws(LinkEnd) {
+    while let reply = threads[thread]?.reply, reply.isReady {
+      let item: ConnectReply.Item?
+      do throws(LinkEnd) { item = try reply.receive(until: 0) } catch {
+        if case .over = error { throw error }
+        // The next list tells whether the server is there.
+        threads[thread]?.reply = nil
+        return
+      }
+      switch item {
+      case .message(let message): try receive(message, thread, tell)
+      case .oversize(let bytes):
+        threads[thread]?.last += 1
+        loop.oversize(bytes: bytes)
+      case .end(let error?, let head):
+        threads[thread]?.reply = nil
+        let problem = calls.server.problem(of: error, head)
+        if problem.status == .denied { throw .failed(problem) }
+      case .end(nil, _): threads[thread]?.reply = nil
+      case nil: return
+      }
+    }
+  }
+
+  private func receive(
+    _ message: [UInt8], _ thread: String,
+    _ tell: (PincerEvent, [UInt8]) throws(LinkEnd) -> Void
+  ) throws(LinkEnd) {
+    let event: PincerEvent
+    do throws(Failure) { event = try PincerEvent(message) } catch {
+      return loop.fault("\(loop.place): a message that is no event: \(error.reason)", at: nil)
+    }
+    guard var watched = threads[thread] else { return }
+    if event.sequence != 0 {
+      if event.sequence <= watched.last { return }
+      // What is missing was lost on the way: another connection brings it.
+      if event.sequence > watched.last + 1, watched.tries < Self.mostTries {
+        watched.tries += 1
+        watched.reply = nil
+        threads[thread] = watched
+        return
+      }
+      (watched.last, watched.tries) = (event.sequence, 0)
+    }
+    watched.hasNews = true
+    threads[thread] = watched
+    try tell(event, message)
+  }
+}
+
+/// The envelope of an event of a thread (Agent/Pincer/CONTRACT.md 5.1): as much of it as one
+/// needs who hands it on.
+struct PincerEvent: Equatable {
+  /// The name of what happened, in lower camel case: `turnCompleted`.
+  let name: String
+  /// Its number in the thread, from 1; 0 where it has none.
+  let sequence: Int64
+
+  /// The members that say whose event it is, and not what happened.
+  private static let envelope: Set = [
+    "eventId", "threadId", "jobId", "turnId", "sequence", "occurredAt", "source", "contentTrust",
+  ]
+
+  init(_ message: [UInt8]) throws(Failure) {
+    guard let value = try? JSONValue.parse(message), value.isObject else {
+      throw Failure("not a JSON object")
+    }
+    guard let sequence = value.pincerNumber("sequence"),
+      (0...WatchLedger.largest).contains(sequence)
+    else {
+      throw Failure("its sequence is no number of an event")
+    }
+    self.sequence = sequence
+    let names = value.members.lazy.filter { $0.value.isObject }.map { PincerName.camel($0.name) }
+    name = names.first { !Self.envelope.contains($0) } ?? "unknown"
+  }
+
+}
+
+/// Keeps the events of a thread whole, once each and in order, by their numbers
+/// (Agent/Pincer/CONTRACT.md 4.2). They have no holes where they are stored; a hole in what
+/// comes is a loss on the way, which another connection mends.
+struct WatchLedger {
+  enum Verdict: Equatable {
+    case take
+    case drop
+    case refetch
+    /// These are not to be had, and it is the next one behind them.
+    case takeBehind(ClosedRange<Int64>)
+  }
+
+  /// The number up to which everything came.
+  private(set) var last: Int64
+  /// The number up to which the server has events, as far as is known.
+  private(set) var known: Int64 = 0
+  /// How often in a row connections brought nothing new though there was something.
+  private var fruitless = 0
+  private(set) var hasGrown = false
+  private(set) var brought = 0
+  /// How many messages were passed over since the last event: each leaves a hole.
+  private var passedOver: Int64 = 0
+  /// Up to where it is settled that what is known does not come.
+  private var given: Int64 = 0
+
+  static let mostTries = 2
+  /// How many stored events a server sends at most on one connection.
+  static let backlog = 2000
+
+  static let largest = Int64.max - 1
+
+  init(last: Int64) { self.last = min(last, Self.largest) }
+
+  mutating func connect() {
+    hasGrown = false
+    brought = 0
+    passedOver = 0
+  }
+
+  /// `sequence`: at most `largest`.
+  mutating func receive(_ sequence: Int64) -> Verdict {
+    known = max(known, sequence)
+    if sequence <= last { return .drop }
+    // Where a message was too large to be kept, asking again brings it again.
+    let isSettled = fruitless >= Self.mostTries || sequence - last - 1 <= passedOver
+    if sequence > last + 1, !isSettled { return .refetch }
+    defer {
+      last = sequence
+      brought += 1
+      hasGrown = true
+      fruitless = 0
+      passedOver = 0
+    }
+    return sequence == last + 1 ? .take : .takeBehind(last + 1...sequence - 1)
+  }
+
+  mutating func passOver() { passedOver += 1 }
+
+  mutating func learn(_ sequence: Int64) { known = max(known, sequence) }
+
+  /// Whether the server has events that did not come, and may come yet.
+  var isBehind: Bool { known > max(last, given) }
+
+  /// Whether what is missing is surely not on its way on this connection.
+  var isCut: Bool { isBehind && brought >= Self.backlog }
+
+  /// False when a new connection for what is missing was tried often enough.
+  mutating func retry() -> Bool {
+    if hasGrown { return true }
+    fruitless += 1
+    if fruitless < Self.mostTries { return true }
+    given = known
+    return false
+  }
+}

@@ -1,3 +1,4 @@
+import CLibc
 public import Core
 public import Records
 
@@ -120,5 +121,228 @@ public struct Route: Equatable, Sendable {
       cell.action = .push
       mods.append("no-watch")
     }
+  }
+}
+
+/// What is done with a notification.
+public enum RouteAction: String, CaseIterable, Sendable {
+  case push, banner, speak, haptic
+  case hapticAudio = "haptic-audio"
+  case complication
+  /// Kept until a drive ends, the person comes back, wakes, has done their workout, or until
+  /// the next digest.
+  case hold, queue, brief, summary, digest
+  /// Nobody is told.
+  case archive
+
+  /// Whether it is told now, and not kept.
+  public var isNow: Bool {
+    switch self {
+    case .push, .banner, .speak, .haptic, .hapticAudio: true
+    // A watch's face shows it to who looks: here it waits like the others.
+    case .complication, .hold, .queue, .brief, .summary, .digest, .archive: false
+    }
+  }
+}
+
+/// How a watch taps.
+public enum RouteHaptic: String, Sendable {
+  case none, tap, strong
+}
+
+/// One cell of the table: what is done, and how.
+public struct RouteCell: Equatable, Sendable {
+  public var action: RouteAction
+  public var hasSound = false
+  public var haptic = RouteHaptic.none
+  /// Whether it may pass a device's own silence.
+  public var isCritical = false
+  /// When what is kept is let go; nil for what is not kept.
+  public var flush: String?
+}
+
+/// What is done with a notification of each urgency in each state: the table of
+/// agent-notify(1).
+public enum RouteTable {
+  private static let archive = RouteCell(action: .archive)
+  private static let drive = RouteCell(action: .hold, flush: "drive-end")
+  private static let wake = RouteCell(action: .brief, flush: "wake")
+  private static let workout = RouteCell(action: .summary, flush: "workout-end")
+  private static let digest = RouteCell(action: .digest, flush: "digest")
+  private static let alarm = RouteCell(
+    action: .push, hasSound: true, haptic: .strong, isCritical: true)
+  private static let push = RouteCell(action: .push, hasSound: true, haptic: .strong)
+
+  /// In the order of the urgencies: emergency, urgent, attention, info, noise.
+  private static let rows: [PersonState: [RouteCell]] = [
+    .driving: [
+      RouteCell(action: .speak, hasSound: true, isCritical: true),
+      RouteCell(action: .speak, hasSound: true), drive, drive,
+      archive,
+    ],
+    .sleeping: [alarm, wake, wake, wake, archive],
+    .workout: [
+      RouteCell(action: .hapticAudio, hasSound: true, haptic: .strong, isCritical: true),
+      RouteCell(action: .hapticAudio, hasSound: true, haptic: .strong), workout, workout, archive,
+    ],
+    .phone: [
+      RouteCell(action: .banner, hasSound: true, isCritical: true),
+      RouteCell(action: .banner, hasSound: true),
+      RouteCell(action: .banner), digest, archive,
+    ],
+    .watch: [
+      RouteCell(action: .hapticAudio, hasSound: true, haptic: .strong, isCritical: true),
+      RouteCell(action: .hapticAudio, hasSound: true, haptic: .strong),
+      RouteCell(action: .haptic, haptic: .tap),
+      RouteCell(action: .complication), archive,
+    ],
+    .desk: [alarm, push, RouteCell(action: .queue, flush: "next-interaction"), digest, archive],
+    .deskIdle: [alarm, push, RouteCell(action: .push, haptic: .tap), digest, archive],
+  ]
+
+  /// The cell of a state and an urgency.
+  public static func cell(
+    _ state: PersonState, _ urgency: NotificationRecord.Urgency
+  ) -> RouteCell {
+    let column = NotificationRecord.Urgency.allCases.firstIndex(of: urgency) ?? 0
+    return rows[state]?[column] ?? archive
+  }
+}
+
+/// Where a person is, and so how they can be reached: agent-notify(1). In the order in which
+/// they are looked for; the last two are for who is nowhere else.
+public enum PersonState: String, CaseIterable, Sendable {
+  case driving, sleeping, workout
+  /// Looks at a telephone.
+  case phone
+  /// Wears a watch, and the telephone is locked.
+  case watch
+  case desk
+  /// At the desk, as far as is known, but has not touched anything for a while.
+  case deskIdle = "desk-idle"
+
+  /// How long a report of it stays true, seconds; nil for those that no report is of.
+  var limit: Int? {
+    switch self {
+    case .driving: 1800
+    case .sleeping: 43_200
+    case .workout: 14_400
+    case .phone: 300
+    case .watch: 3600
+    case .desk, .deskIdle: nil
+    }
+  }
+
+  /// Who has not touched anything for longer is idle, seconds.
+  static let idleLimit = 1800
+
+  /// Whether quiet hours make it `sleeping`: not for who uses a telephone, and not for who
+  /// said what they are doing.
+  var isQuietened: Bool { self == .watch || self == .desk || self == .deskIdle }
+
+  /// Whether nothing but what is pressing may be told now, and all else waits for its end.
+  public var isBusy: Bool { self == .driving || self == .sleeping || self == .workout }
+}
+
+/// What a person's devices report.
+public struct PersonContext: Equatable, Sendable {
+  /// `carplay`, `phone`, `watch`, `none`.
+  public var activeDevice: String?
+  /// `driving`, `sleep`, `dnd`, `workout`, `none`.
+  public var focus: String?
+  public var isPhoneForeground = false
+  public var isPhoneLocked = false
+  public var isWatchOnWrist = false
+  public var hasHeadphones = false
+  public var hasVoice = true
+  /// When they reported; nothing is believed that says no time.
+  public var reported: Timestamp?
+
+  /// Nothing reported.
+  public init() {}
+
+  /// - Parameter object: with the members that agent-notify(1) names; one of another type
+  ///   counts as missing.
+  public init(_ object: JSONValue) {
+    activeDevice = object["activeDevice"]?.string
+    focus = object["focus"]?.string
+    isPhoneForeground = object["phoneForeground"]?.bool == true
+    isPhoneLocked = object["phoneLocked"]?.bool == true
+    isWatchOnWrist = object["watchOnWrist"]?.bool == true
+    hasHeadphones = object["headphones"]?.bool == true
+    hasVoice = object["voiceAvailable"]?.bool != false
+    reported = object["reportedAt"]?.string.flatMap { Timestamp(rfc3339: $0) }
+  }
+
+  func shows(_ state: PersonState) -> Bool {
+    switch state {
+    case .driving: focus == "driving" || activeDevice == "carplay"
+    case .sleeping: focus == "sleep" || focus == "dnd"
+    case .workout: focus == "workout"
+    case .phone: activeDevice == "phone" && isPhoneForeground
+    case .watch: isWatchOnWrist && isPhoneLocked
+    case .desk, .deskIdle: false
+    }
+  }
+
+  /// Whether a report is still true of a state; exactly at the limit it is.
+  func isFresh(for state: PersonState, at now: Timestamp) -> Bool {
+    guard let reported, let limit = state.limit else { return false }
+    return reported.adding(.seconds(limit)) >= now
+  }
+}
+
+/// An instant, and what a clock shows then where the person is.
+public struct LocalTime: Equatable, Sendable {
+  /// When it is.
+  public let instant: Timestamp
+  /// Minutes since midnight.
+  public let minute: Int
+
+  /// - Parameter text: RFC 3339, whose own clock time is the local one.
+  /// - Returns: nil for anything else.
+  public init?(rfc3339 text: String) {
+    guard let instant = Timestamp(rfc3339: text),
+      let minute = QuietHours.minute(text.dropFirst(11).prefix(5))
+    else { return nil }
+    (self.instant, self.minute) = (instant, minute)
+  }
+
+  /// - Parameter instant: of this machine's clock; the zone is that of TZ, or the system's.
+  public init(_ instant: Timestamp) {
+    self.instant = instant
+    var clock = time_t(instant.seconds)
+    var parts = tm()
+    minute = localtime_r(&clock, &parts) == nil ? 0 : Int(parts.tm_hour) * 60 + Int(parts.tm_min)
+  }
+}
+
+/// When a person wants to be left alone, each day.
+public struct QuietHours: Equatable, Sendable {
+  /// Minutes since midnight; the end belongs to the day after when it is before the start.
+  public let start: Int, end: Int
+
+  /// - Parameters: `HH:MM` each, the end also 24:00; nil when one is not.
+  public init?(start: some StringProtocol, end: some StringProtocol) {
+    guard let start = QuietHours.minute(start),
+      let end = end == "24:00" ? 24 * 60 : QuietHours.minute(end)
+    else { return nil }
+    (self.start, self.end) = (start, end)
+  }
+
+  /// Whether it is one of them; the start is, the end is not.
+  public func hold(_ minute: Int) -> Bool {
+    start <= end ? start <= minute && minute < end : minute >= start || minute < end
+  }
+
+  /// Minutes since midnight of `HH:MM`; nil for anything else.
+  static func minute(_ text: some StringProtocol) -> Int? {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"),
+      [0, 1, 3, 4].allSatisfy({ bytes[$0] &- 0x30 < 10 })
+    else { return nil }
+    let hour = Int(bytes[0] - 0x30) * 10 + Int(bytes[1] - 0x30)
+    let minute = Int(bytes[3] - 0x30) * 10 + Int(bytes[4] - 0x30)
+    return hour < 24 && minute < 60 ? hour * 60 + minute : nil
   }
 }

@@ -3,6 +3,7 @@ import Core
 import Notices
 import Records
 import Screen
+import Turns
 
 /// Asks a person what an agent asks, on a phone and at the desktop, and gives the first answer to the
 /// agent, by agent-approve(1).
@@ -199,5 +200,288 @@ private final class Giving {
       return (result, record["reason"]?.string)
     }
     return (nil, reason.isEmpty ? "the agent could not be asked" : reason)
+  }
+}
+
+/// A button under a question. Its label is a fixed word: what a stranger wrote could pass for
+/// another button.
+struct Button: Equatable {
+  let label: String
+  /// What is answered, in the words of agent-approve(1).
+  let decision: String
+  /// What is said when it counts.
+  let outcome: String
+  /// Whether it chooses, so that a choice named No denies nothing.
+  var isChoice = false
+
+  static let no = Button(label: "No", decision: "deny", outcome: "denied")
+  /// A notice has no place for more.
+  static let most = 3
+
+  /// Those of an approval.
+  ///
+  /// - Parameter deniesOnly: whether nothing is to be allowed from there.
+  static func all(of approval: ApprovalRecord, deniesOnly: Bool) -> [Button] {
+    // What is only described by words about it cannot be allowed by who sees nothing else.
+    guard !deniesOnly, let text = Asked(approval.request).text,
+      let request = try? JSONValue.parse(approval.request),
+      isWhole(text, of: request)
+    else { return [no] }
+    let questions = AskedQuestion.all(in: request)
+    if approval.tool == AskedQuestion.tool || !questions.isEmpty {
+      guard questions.count == 1, !questions[0].isSecret, !questions[0].takesSeveral else {
+        return [no]
+      }
+      let labels = questions[0].choices.map(\.label)
+      let isOdd = labels.contains { ["", "deny", "later"].contains($0.lowercased()) }
+      guard (1...most).contains(labels.count), !isOdd,
+        Set(labels.map { $0.lowercased() }).count == labels.count
+      else { return [no] }
+      let choices = labels.enumerated().map { index, label in
+        Button(
+          label: "\(index + 1)", decision: label, outcome: "answered with \(index + 1)",
+          isChoice: true)
+      }
+      return choices + (choices.count < most ? [no] : [])
+    }
+    var buttons: [Button] = []
+    if let word = ["allow", "allow-once", "approve"].first(where: approval.decisions.contains) {
+      let decision = word == "allow-once" ? "approve" : word
+      buttons.append(Button(label: "Yes", decision: decision, outcome: "allowed"))
+    }
+    if !buttons.isEmpty, let word = always(approval, request) {
+      buttons.append(Button(label: "Always", decision: word, outcome: "always allowed"))
+    }
+    return buttons + [no]
+  }
+
+  /// What a notice has room for, bytes and lines.
+  private static let (longest, mostLines) = (3300, 12)
+  /// What a tool is given beside a command that changes nothing of what it does.
+  private static let aside = ["command", "description", "run_in_background", "timeout"]
+
+  /// Whether a notice shows all that is asked: nobody allows what could not be seen.
+  private static func isWhole(_ text: String, of request: JSONValue) -> Bool {
+    guard text.utf8.count <= longest, text.split(separator: "\n").count <= mostLines else {
+      return false
+    }
+    // Of a call with a command, that alone is shown.
+    guard let input = request["tool_input"], input["command"]?.string == text else { return true }
+    return input.members.allSatisfy { aside.contains($0.name) }
+  }
+
+  private static func always(_ approval: ApprovalRecord, _ request: JSONValue) -> String? {
+    if approval.decisions.contains("allow-always") { return "allow-always" }
+    // What it allows from then on must be said: what a program offers, and one thing alone.
+    let offers = ClaudeAsk.suggestions(request)
+    return offers.count == 1 && approval.decisions.contains("always") ? "always" : nil
+  }
+}
+
+/// An approval that a person is asked for, and the codes that answer it.
+final class Ask {
+  enum State: Equatable {
+    case open
+    /// An answer was taken, the first one, and is given to the agent.
+    case answering(Button)
+    /// What came of it, in words for people.
+    case ended(String)
+  }
+
+  let profile: String
+  let approval: ApprovalRecord
+  /// What is asked, a line for what is said of it later.
+  private(set) var line = ""
+  private(set) var buttons: [Button]
+  /// For each button a code, which answers this and nothing else.
+  private(set) var codes: [String]
+  fileprivate(set) var state = State.open
+  /// When it is too late, seconds of the monotonic clock.
+  let deadline: Double
+  /// What was told of it.
+  private(set) var notice: Notice?
+  /// The message that was sent, once one was.
+  var delivery: Delivery?
+  /// Whether it ended while an answer was on its way.
+  fileprivate var isGone = false
+  fileprivate(set) var answer: Button?
+  fileprivate(set) var hasSaidLate = false
+
+  init(_ approval: ApprovalRecord, of profile: String, deniesOnly: Bool, now: Double) {
+    (self.profile, self.approval) = (profile, approval)
+    buttons = Button.all(of: approval, deniesOnly: deniesOnly)
+    codes = buttons.map { _ in Ask.newCode() }
+    // How long the agent's own clock gives it: that need not be ours.
+    deadline = now + (Self.seconds(from: approval.time, to: approval.expires) ?? .infinity)
+  }
+
+  private static func seconds(from start: Timestamp?, to end: Timestamp?) -> Double? {
+    guard let start, let end else { return nil }
+    return Double(end.seconds - start.seconds)
+  }
+
+  var key: String { Asks.key(approval.origin.profile, approval.id) }
+
+  /// What Always would allow from then on, where the agent says it.
+  var always: String? {
+    guard buttons.contains(where: { $0.decision == "always" }) else { return nil }
+    let request = try? JSONValue.parse(approval.request)
+    return request.map(ClaudeAsk.suggestions)?.first?.words
+  }
+
+  /// It is to be told.
+  func tell(_ notice: Notice) {
+    self.notice = notice
+    let who = [notice.profile, notice.place].compactMap(\.self).joined(separator: " ")
+    let text = notice.text?.split(whereSeparator: \.isNewline).first.map(String.init)
+    line = [who, text ?? notice.title ?? ""].filter { !$0.isEmpty }.joined(separator: ": ")
+  }
+
+  /// 128 random bits, 22 letters.
+  static func newCode() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return Base64.url((0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) })
+  }
+
+  /// Whether a message may be a code.
+  static func isCode(_ text: String) -> Bool {
+    text.utf8.count == 22 && text.utf8.allSatisfy(\.isOfName)
+  }
+}
+
+/// All that is asked, and what each code means. Pure: what is said and done of it is returned.
+struct Asks {
+  private var all: [String: Ask] = [:]
+  private var byCode: [String: (ask: Ask, button: Button)] = [:]
+  /// Those that have ended, oldest first: their codes are known to be of no use.
+  private var ended: [Ask] = []
+  private let deniesOnly: Bool
+
+  private static let (most, mostEnded) = (4096, 1000)
+
+  init(deniesOnly: Bool) { self.deniesOnly = deniesOnly }
+
+  /// What came of one, or of an answer.
+  struct Outcome {
+    let title: String
+    let ask: Ask
+    var reason: String?
+  }
+
+  static func key(_ profile: String?, _ id: String) -> String { "\(profile ?? "")\0\(id)" }
+
+  /// That of the approval that is told; nil for all else.
+  static func key(_ notice: Notice) -> String? {
+    guard let about = notice.about, about.type == "approval" else { return nil }
+    return key(notice.profile, about.id)
+  }
+
+  subscript(key: String?) -> Ask? { key.flatMap { all[$0] } }
+
+  var open: [Ask] { all.values.filter { $0.state == .open } }
+
+  /// Something waits, or does not wait any more.
+  mutating func changed(_ approval: ApprovalRecord, of profile: String, now: Double) -> Outcome? {
+    guard let ask = all[Self.key(approval.origin.profile, approval.id)] else {
+      if approval.state == .pending, all.count < Self.most { add(approval, of: profile, now: now) }
+      return nil
+    }
+    guard approval.state != .pending else { return nil }
+    ask.isGone = true
+    // What an answer from here did, the agent says to whoever gave it.
+    guard ask.state == .open else { return nil }
+    switch approval.state {
+    case .approved, .executed:
+      let isForEver = approval.decision?.hasSuffix("always") == true
+      return end(ask, "answered at the desk", isForEver ? "always allowed" : "allowed")
+    case .rejected: return end(ask, "answered at the desk", "denied")
+    case .expired: return end(ask, "too late", approval.reason ?? "nobody answered in time")
+    default: return end(ask, "withdrawn", approval.reason)
+    }
+  }
+
+  @discardableResult
+  private mutating func add(_ approval: ApprovalRecord, of profile: String, now: Double) -> Ask {
+    let ask = Ask(approval, of: profile, deniesOnly: deniesOnly, now: now)
+    all[ask.key] = ask
+    for (code, button) in zip(ask.codes, ask.buttons) { byCode[code] = (ask, button) }
+    return ask
+  }
+
+  /// The same question with other codes, where an answer was not taken and it still waits.
+  mutating func again(_ ask: Ask, now: Double) -> Ask? {
+    if ask.isGone || ask.deadline <= now { return nil }
+    let next = add(ask.approval, of: ask.profile, now: now)
+    if let notice = ask.notice { next.tell(notice) }
+    next.delivery = ask.delivery
+    return next
+  }
+
+  /// What became too late.
+  mutating func expire(now: Double) -> [Outcome] {
+    open.filter { $0.deadline <= now }.compactMap {
+      end($0, "too late", "nobody answered in time")
+    }
+  }
+
+  var nextDeadline: Double { open.map(\.deadline).min() ?? .infinity }
+
+  /// What an answer from the phone does.
+  enum Effect {
+    /// It is the first one, and is to be given.
+    case give(Ask, Button)
+    /// It is too late.
+    case late(Outcome)
+    /// It is of nothing, or has been said before.
+    case nothing
+  }
+
+  mutating func receive(_ code: String) -> Effect {
+    guard let (ask, button) = byCode[code] else { return .nothing }
+    switch ask.state {
+    case .open:
+      (ask.state, ask.answer) = (.answering(button), button)
+      return .give(ask, button)
+    case .answering(let first):
+      return late(ask, button, "the first answer was \(first.label)")
+    case .ended(let what): return late(ask, button, what)
+    }
+  }
+
+  /// The same once more is no other answer, and each is told once: whoever replays codes makes no
+  /// noise.
+  private func late(_ ask: Ask, _ button: Button, _ why: String) -> Effect {
+    guard ask.answer != button, !ask.hasSaidLate else { return .nothing }
+    ask.hasSaidLate = true
+    return .late(Outcome(title: "too late", ask: ask, reason: why))
+  }
+
+  /// What the agent said to an answer.
+  ///
+  /// - Parameter result: nil where it said nothing.
+  mutating func answered(
+    _ ask: Ask, _ button: Button, _ result: ApprovalAnswer.Result?, reason: String?
+  ) -> Outcome? {
+    switch result {
+    case .accepted: return end(ask, button.outcome, nil)
+    case .already: return end(ask, "answered at the desk", button.outcome)
+    case .late: return end(ask, "too late", reason)
+    case .notFound: return end(ask, "too late", "it does not wait any more")
+    case .unknown: return end(ask, "perhaps answered", reason)
+    case .refused, nil: return end(ask, "not answered", reason)
+    }
+  }
+
+  private mutating func end(_ ask: Ask, _ title: String, _ reason: String?) -> Outcome? {
+    ask.state = .ended([title, reason].compactMap(\.self).joined(separator: ": "))
+    ended.append(ask)
+    if ended.count > Self.mostEnded {
+      let old = ended.removeFirst()
+      if all[old.key] === old { all[old.key] = nil }
+      for code in old.codes { byCode[code] = nil }
+    }
+    // Who was not asked has nothing to hear.
+    guard ask.delivery != nil else { return nil }
+    return Outcome(title: title, ask: ask, reason: reason)
   }
 }

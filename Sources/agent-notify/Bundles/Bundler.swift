@@ -1,5 +1,8 @@
+import CLibc
+import Core
 import Notices
 import Records
+import Screen
 
 struct BundleLimits: Sendable {
   /// How long a notification waits for more of the same, seconds.
@@ -152,5 +155,504 @@ struct Bundler {
     let isOne = rest.count == 1 && keptOthers == 0
     let delivery = isOne ? rest[0].delivery : Bundle.summary(rest, others: keptOthers)
     return out + [(delivery, of: rest + bundled(keptOthers))]
+  }
+}
+
+/// One thing that a person is told. Its texts are as they came: each way makes them safe for
+/// where it puts them.
+struct Delivery: Equatable {
+  var title: String
+  var body: String
+  var urgency: NotificationRecord.Urgency
+  var hasSound: Bool
+  var count = 1
+  var time: Timestamp?
+  var category: String
+  /// The same for each try to tell it, over restarts, and for nothing else.
+  var sequence: String
+  /// The record `notification`, with a LF.
+  var record: [UInt8]
+  /// The approval that it tells of, and nothing beside it.
+  var question: String?
+}
+
+/// Many deliveries in one, and no more of them in memory than are shown.
+struct Summary {
+  private(set) var count = 0
+  private var shown: [Delivery] = []
+  private var hasSound = false
+  private var time: Timestamp?
+  private var sequence: String?
+
+  private static let mostShown = 60
+  /// Of the text of each, characters, while they are few, and else.
+  private static let (few, mostText, mostOfMany) = (20, 80, 24)
+
+  init(others: Int = 0) { count = others }
+
+  mutating func add(_ delivery: Delivery) {
+    count += delivery.count
+    hasSound = hasSound || delivery.hasSound
+    time = delivery.time
+    sequence = sequence ?? delivery.sequence
+    let place = shown.firstIndex { $0.urgency.rank > delivery.urgency.rank } ?? shown.count
+    shown.insert(delivery, at: place)
+    if shown.count > Self.mostShown { shown.removeLast() }
+  }
+
+  var delivery: Delivery {
+    let rest = count - shown.reduce(0) { $0 + $1.count }
+    let most = shown.count > Self.few ? Self.mostOfMany : Self.mostText
+    let lines =
+      shown.map { one in
+        // The first line says what it is; more would hide the others.
+        let text = one.count > 1 ? "" : one.body.split(separator: "\n").first ?? ""
+        return one.title + (text.isEmpty ? "" : ": \(text.prefix(most))")
+      } + (rest > 0 ? ["and \(rest) more"] : [])
+    let body = lines.joined(separator: "\n")
+    let urgency = shown.first?.urgency ?? .info
+    let title = count == 1 ? "1 notification" : "\(count) notifications"
+    let record = RecordText(.notification).string("urgency", urgency.rawValue)
+      .string("category", "summary").string("title", title).string("text", body)
+      .number("count", count).time(time)
+    return Delivery(
+      title: title, body: body, urgency: urgency, hasSound: hasSound, count: count, time: time,
+      category: "summary", sequence: sequence ?? Bundle.newSequence(), record: record.line)
+  }
+}
+
+/// Notifications that are the same to a person: of one agent, with one title. An approval is
+/// never the same as another, and an emergency only as one with the same text.
+struct Bundle {
+  struct Key: Hashable {
+    var profile: String?
+    var place: String?
+    var category: String
+    var title: String
+    var single: String?
+
+    fileprivate init(_ notice: Notice, _ urgency: NotificationRecord.Urgency) {
+      (profile, place) = (notice.profile, notice.place)
+      category = notice.category
+      title = notice.title ?? notice.category
+      if category == "approval" {
+        single = notice.id ?? Bundle.newSequence()
+      } else if urgency == .emergency {
+        single = notice.text ?? ""
+      }
+    }
+  }
+
+  let key: Key
+  private(set) var notice: Notice
+  let sequence: String
+  /// The first lines of the texts of all, where it has room for more.
+  private var texts: [String]?
+  private(set) var count = 0
+  private(set) var urgency = NotificationRecord.Urgency.noise
+  private(set) var hasSound = false
+  private(set) var ids: [String] = []
+  /// The ways that could not tell it, by their names; none where no way has told it.
+  var ways: [String] = []
+  /// When they came, seconds of the monotonic clock.
+  private(set) var first: Double
+  private(set) var last: Double
+
+  /// Longer texts are of no use to somebody who is interrupted, scalars.
+  static let mostTitle = 200, mostText = 4000
+  /// Of several texts, so many lines of so many scalars.
+  private static let mostLines = 8, mostLine = 160
+
+  init(_ routed: RoutedNotice, now: Double) {
+    notice = Self.cut(routed.notice)
+    key = Key(notice, routed.urgency ?? .attention)
+    // An approval has one for ever: where it is asked again, that takes the place of before.
+    let id = notice.category == "approval" ? ToldFile.id(of: notice) : nil
+    sequence = id ?? Self.newSequence()
+    texts = [Self.line(of: notice)]
+    first = now
+    last = now
+  }
+
+  init(
+    _ notice: Notice, count: Int, urgency: NotificationRecord.Urgency, hasSound: Bool,
+    ids: [String], sequence: String? = nil, now: Double
+  ) {
+    (self.notice, self.hasSound, self.ids) = (notice, hasSound, ids)
+    key = Key(notice, urgency)
+    self.sequence = sequence ?? Self.newSequence()
+    texts = count > 1 ? nil : [Self.line(of: notice)]
+    (self.count, self.urgency) = (count, urgency)
+    first = now
+    last = now
+  }
+
+  /// 64 random bits.
+  static func newSequence() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return String(generator.next(), radix: 36)
+  }
+
+  private static func line(of notice: Notice) -> String {
+    let line = notice.text?.split(separator: "\n").first.map(String.init) ?? ""
+    return cut(line, mostLine)
+  }
+
+  /// Whether nothing of it may be left out: it is told by itself.
+  var isPressing: Bool { urgency.isPressing }
+
+  /// Whether it is the same, and what the other says has a place in this one.
+  func takes(_ other: Bundle, _ urgency: NotificationRecord.Urgency) -> Bool {
+    guard key == other.key else { return false }
+    guard isPressing || urgency.isPressing else { return true }
+    guard let texts, let line = other.texts?.first else { return false }
+    return texts.count < Self.mostLines || texts.contains(line)
+  }
+
+  mutating func add(_ routed: RoutedNotice, id: String?, now: Double) {
+    count += 1
+    last = now
+    let given = routed.urgency ?? .attention
+    if count > 1, given.isPressing, var texts {
+      let line = Self.line(of: Self.cut(routed.notice))
+      if !texts.contains(line) {
+        texts.append(line)
+        self.texts = texts
+        notice.text = texts.filter { !$0.isEmpty }.joined(separator: "\n")
+      }
+    }
+    if given.rank < urgency.rank { urgency = given }
+    hasSound = hasSound || routed.hasSound
+    if let id, ids.count < ToldFile.most { ids.append(id) }
+  }
+
+  /// What is the same is one again, and what has no place is counted.
+  static func gather(_ bundles: [Bundle], into list: inout [Bundle], now: Double) {
+    for var bundle in bundles {
+      (bundle.first, bundle.last) = (now, now)
+      if list.count >= Bundler.most(bundle.urgency) { bundle = bundle.countedOnly(now: now) }
+      let same = list.firstIndex {
+        !$0.isPressing && !bundle.isPressing && $0.key == bundle.key && $0.ways == bundle.ways
+      }
+      if let same { list[same].absorb(bundle) } else { list.append(bundle) }
+    }
+  }
+
+  private mutating func absorb(_ other: Bundle) {
+    count += other.count
+    ids += other.ids.prefix(max(0, ToldFile.most - ids.count))
+    if other.urgency.rank < urgency.rank { urgency = other.urgency }
+    hasSound = hasSound || other.hasSound
+  }
+
+  static func counted(_ count: Int, now: Double) -> Bundle {
+    var notice = Notice()
+    notice.title = "more notifications"
+    return Bundle(
+      notice, count: count, urgency: .attention, hasSound: false, ids: [], now: now)
+  }
+
+  private func countedOnly(now: Double) -> Bundle {
+    var out = Self.counted(count, now: now)
+    out.ids = ids
+    return out
+  }
+
+  var title: String {
+    let name = key.title.isEmpty ? "notification" : key.title
+    let who = [key.profile, key.place].compactMap(\.self).joined(separator: " ")
+    return (who.isEmpty ? "" : "\(who): ") + name + (count > 1 ? " ×\(count)" : "")
+  }
+
+  var delivery: Delivery {
+    let record = RecordText(.notification).string("backend", notice.backend)
+      .string("profile", notice.profile).string("id", notice.id)
+      .string("urgency", urgency.rawValue).string("category", notice.category)
+      .string("title", key.title).string("text", notice.text)
+      .object("about", notice.about.map(RoutedNotice.object)).string("thread", notice.thread)
+      .string("place", notice.place).number("count", count > 1 ? count : nil).time(notice.time)
+    return Delivery(
+      title: title, body: notice.text ?? "", urgency: urgency, hasSound: hasSound, count: count,
+      time: notice.time, category: key.category, sequence: sequence, record: record.line,
+      question: count == 1 && notice.category == "approval" ? Asks.key(notice) : nil)
+  }
+
+  /// Many in one.
+  static func summary(_ bundles: [Bundle], others: Int = 0) -> Delivery {
+    var summary = Summary(others: others)
+    for bundle in bundles { summary.add(bundle.delivery) }
+    return summary.delivery
+  }
+
+  private static func cut(_ notice: Notice) -> Notice {
+    var notice = notice
+    notice.title = notice.title.map { cut($0, mostTitle) }
+    notice.category = cut(notice.category, mostTitle)
+    notice.text = notice.text.map { cut($0, mostText) }
+    notice.profile = notice.profile.map { cut($0, mostTitle) }
+    notice.backend = notice.backend.map { cut($0, mostTitle) }
+    notice.thread = notice.thread.map { cut($0, mostTitle) }
+    notice.place = notice.place.map { cut($0, mostTitle) }
+    notice.id = notice.id.map { cut($0, mostTitle) }
+    notice.about = notice.about.map {
+      .init(type: cut($0.type, mostTitle), id: cut($0.id, mostTitle))
+    }
+    return notice
+  }
+
+  private static func cut(_ text: String, _ most: Int) -> String {
+    let scalars = text.unicodeScalars
+    // A scalar has a byte at least: most texts need no counting.
+    guard text.utf8.count > most,
+      let end = scalars.index(scalars.startIndex, offsetBy: most, limitedBy: scalars.endIndex),
+      end < scalars.endIndex
+    else { return text }
+    return String(scalars[..<end]) + "…"
+  }
+}
+
+extension NotificationRecord.Urgency {
+  /// Whether a person is to act on it soon.
+  var isPressing: Bool { self == .emergency || self == .urgent }
+  /// 0 for the most pressing.
+  fileprivate var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+/// What was told, and what is kept for later, over restarts: a record `notify_state`.
+///
+/// A notification is written down when it was read, and again when it was told: only a crash
+/// between its telling and that tells it twice.
+final class ToldFile {
+  private let file: StateFile
+  private var ids: [String] = []
+  private var known: Set<String> = []
+  private var order: [String] = []
+  private(set) var kept: [Bundle] = []
+  private(set) var others = 0
+  private(set) var waiting: [Bundle] = []
+  private var history: [ToldNotice] = []
+  private var isDirty = false
+
+  static let most = 4096, mostHistory = 100
+  /// The longest file that one of ours can be, bytes: so many kinds, each with its ids. One that
+  /// is longer is refused, not read in part: what it has was acknowledged, and is nowhere else.
+  private static let limit = 128 << 20
+
+  /// Files of processes that have ended, all of which is here at the next `save`.
+  private var adopted: [StateFile] = []
+  private static let mostSlots = 32
+
+  init(
+    _ path: String?, profiles: [String], isBus: Bool, now: Double
+  ) throws(Failure) {
+    if path != nil || !profiles.isEmpty || isBus {
+      file = try Self.file(path, profiles: profiles, isBus: isBus)
+      try Self.lock(file.path)
+      try receive(file, now: now)
+      return
+    }
+    let slots = try (1...Self.mostSlots).map { number throws(Failure) in
+      StateFile(path: try Folders().stateFile(number == 1 ? "notify" : "notify+\(number)"))
+    }
+    var free = slots.count
+    for index in slots.indices where free == slots.count {
+      if try Self.locks(slots[index].path) { free = index }
+    }
+    guard free < slots.count else {
+      throw Failure(slots[0].path, "in use by another agent-notify")
+    }
+    file = slots[free]
+    try receive(file, now: now)
+    for (index, slot) in slots.enumerated() where index != free && access(slot.path, F_OK) == 0 {
+      if index > free, try Self.locks(slot.path) {
+        try receive(slot, now: now)
+        adopted.append(slot)
+        isDirty = true
+      } else if let object = try Self.state(of: slot) {
+        for id in object["told"]?.elements.compactMap(\.string) ?? [] { _ = isNew(id) }
+      }
+    }
+  }
+
+  private func receive(_ file: StateFile, now: Double) throws(Failure) {
+    guard let object = try Self.state(of: file) else { return }
+    let told = object["told"]?.elements.compactMap(\.string) ?? []
+    ids = (ids + told).suffix(Self.most)
+    others += Self.count(object["others"], atLeast: 0)
+    kept += Self.bundles(object["kept"], now: now)
+    let others = Self.bundles(object["waiting"], now: now)
+    waiting += others
+    for id in told + others.flatMap(\.ids) { _ = isNew(id) }
+    history = (Self.history(of: object) + history).suffix(Self.mostHistory)
+  }
+
+  private static func file(
+    _ path: String?, profiles: [String], isBus: Bool
+  ) throws(Failure) -> StateFile {
+    if let path { return StateFile(path: path) }
+    let names = profiles.map(fileName).joined(separator: "+")
+    let name = isBus ? "notify+bus" : "notify" + (names.isEmpty ? "" : "-" + names)
+    return StateFile(path: try Folders().stateFile(name))
+  }
+
+  private static func state(of file: StateFile) throws(Failure) -> JSONValue? {
+    guard let bytes = try file.read(limit: limit) else { return nil }
+    return try? JSONValue.parse(bytes)
+  }
+
+  static func history(
+    _ path: String?, profiles: [String], isBus: Bool
+  ) throws(Failure) -> [ToldNotice] {
+    var files = [try file(path, profiles: profiles, isBus: isBus)]
+    if path == nil, profiles.isEmpty, !isBus {
+      let folder = Folders().state
+      // A dot stands in the names of locks and of files that are being written.
+      let names = try FolderFile.names(in: folder).filter {
+        ($0.hasPrefix("notify-") || $0.hasPrefix("notify+")) && !$0.utf8.contains(UInt8(ascii: "."))
+      }
+      files += names.sorted().map { StateFile(path: Folders.join(folder, $0)) }
+    }
+    var all: [ToldNotice] = []
+    for file in files {
+      if let object = try state(of: file) { all += history(of: object) }
+    }
+    return all.enumerated().sorted {
+      ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
+    }.map(\.element)
+  }
+
+  private static func history(of object: JSONValue) -> [ToldNotice] {
+    object["history"]?.elements.compactMap { ToldNotice($0) } ?? []
+  }
+
+  private static func bundles(_ list: JSONValue?, now: Double) -> [Bundle] {
+    (list?.elements ?? []).map { one in
+      var bundle = Bundle(
+        Notice(one), count: count(one["count"], atLeast: 1),
+        urgency: one["urgency"]?.string.flatMap { .init(rawValue: $0) } ?? .info,
+        hasSound: one["sound"]?.bool == true,
+        ids: one["ids"]?.elements.compactMap(\.string) ?? [], sequence: one["sequence"]?.string,
+        now: now)
+      bundle.ways = one["ways"]?.elements.compactMap(\.string) ?? []
+      return bundle
+    }
+  }
+
+  /// Of two processes, each would tell what the other told, and undo what it kept.
+  private static func lock(_ path: String) throws(Failure) {
+    guard try locks(path) else { throw Failure(path, "in use by another agent-notify") }
+  }
+
+  private static func locks(_ path: String) throws(Failure) -> Bool {
+    // Never closed where it is ours. The file itself is replaced meanwhile.
+    let descriptor = try OwnPath.append(try OwnPath.resolve(path) + ".lock")
+    if clibc_lock(descriptor) == 0 { return true }
+    let code = systemError
+    close(descriptor)
+    if code == EWOULDBLOCK { return false }
+    throw Failure(path, systemReason(code))
+  }
+
+  /// A number that sums can be made of, whatever the file has.
+  private static func count(_ value: JSONValue?, atLeast least: Int) -> Int {
+    Int(min(max(value?.integer ?? 0, Int64(least)), 1 << 40))
+  }
+
+  static func id(of notice: Notice) -> String? {
+    guard let id = notice.id else { return nil }
+    let text = [notice.backend ?? "", notice.profile ?? "", id].joined(separator: "\0")
+    return Array(text.utf8).withUnsafeBytes { ActionKey(text: $0) }.text
+  }
+
+  var hasNews: Bool { isDirty }
+
+  /// Whether it is new. It is known from now on, and for other runs when it is written.
+  func isNew(_ id: String?) -> Bool {
+    guard let id else { return true }
+    guard known.insert(id).inserted else { return false }
+    order.append(id)
+    if order.count >= 4 * Self.most {
+      for id in order.prefix(2 * Self.most) { known.remove(id) }
+      order.removeFirst(2 * Self.most)
+    }
+    return true
+  }
+
+  /// Writes down that these are told or kept, at the next `save`.
+  func add(_ added: [String]) {
+    ids = (ids + added).suffix(Self.most)
+    isDirty = true
+  }
+
+  func add(_ delivery: Delivery) {
+    history.append(ToldNotice(delivery))
+    if history.count > Self.mostHistory { history.removeFirst() }
+    isDirty = true
+  }
+
+  func save(kept bundles: [Bundle], others: Int, waiting: [Bundle]) throws(Failure) {
+    guard isDirty else { return }
+    let record = RecordText(.notifyState).strings("told", ids)
+      .objects("kept", bundles.map { Self.object($0) }).number("others", others)
+      .objects("waiting", waiting.isEmpty ? nil : waiting.map { Self.object($0, isWhole: true) })
+      .objects("history", history.isEmpty ? nil : history.map(\.object))
+      .time(Timestamp.now())
+    try file.replace(with: record.line)
+    isDirty = false
+    for each in adopted { unlink(each.path) }
+    adopted = []
+  }
+
+  private static func object(_ bundle: Bundle, isWhole: Bool = false) -> RecordText {
+    let notice = bundle.notice
+    let text = RecordText().string("profile", notice.profile)
+      .string("urgency", bundle.urgency.rawValue).string("category", notice.category)
+      .string("title", notice.title).string("text", notice.text).string("place", notice.place)
+      .number("count", bundle.count).time(notice.time)
+    guard isWhole else { return text }
+    return text.string("backend", notice.backend).string("id", notice.id)
+      .object("about", notice.about.map(RoutedNotice.object)).string("thread", notice.thread)
+      .string("sequence", bundle.sequence).bool("sound", bundle.hasSound).strings("ids", bundle.ids)
+      .strings("ways", bundle.ways.isEmpty ? nil : bundle.ways)
+  }
+
+  /// A name that is one of a file: what could lead elsewhere is spelled out.
+  private static func fileName(_ name: String) -> String {
+    name.utf8.map { byte in
+      byte.isOfName ? String(UnicodeScalar(byte)) : "%" + String(byte, radix: 16)
+    }.joined()
+  }
+}
+
+struct ToldNotice {
+  let time: Timestamp
+  let urgency: String
+  let title: String
+  let body: String
+
+  init(_ delivery: Delivery) {
+    time = .now()
+    urgency = delivery.urgency.rawValue
+    (title, body) = (delivery.title, delivery.body)
+  }
+
+  init?(_ object: JSONValue) {
+    guard let time = object["time"]?.string.flatMap({ Timestamp(rfc3339: $0) }),
+      let title = object["title"]?.string
+    else { return nil }
+    (self.time, self.title) = (time, title)
+    urgency = object["urgency"]?.string ?? "info"
+    body = object["text"]?.string ?? ""
+  }
+
+  var object: RecordText {
+    RecordText().string("urgency", urgency).string("title", title)
+      .string("text", body.isEmpty ? nil : body).time(time)
+  }
+
+  var line: String {
+    let body = Plain.line(body)
+    return "\(TimeText.absolute(time, zone: TimeText.local)) \(Plain.line(urgency))  "
+      + Plain.line(title) + (body.isEmpty ? "" : ": " + body)
   }
 }

@@ -1,5 +1,6 @@
 import Core
 import Records
+import Web
 
 /// What Inngest is asked in GraphQL, and what its answers say (CONTRACT.md 5).
 enum InngestText {
@@ -124,5 +125,124 @@ extension TaskRecord {
     ]
     task.notes = notes.compactMap(\.self).joined(separator: ", ")
     return task.bytes
+  }
+}
+
+/// The commands that redis-cli reads, and the lines that it prints with --json: a JSON value
+/// for each reply, or `error:` and a string.
+enum RedisText {
+  static let health = [
+    "PING", "XLEN joelclaw:gateway:messages", "XLEN joelclaw:queue:events",
+    "GET joelclaw:mode", "EXISTS system:sleep",
+  ]
+  private static let loopPrefix = "agent-loop:prd:"
+
+  static func loops(from cursor: String) -> [String] {
+    ["SCAN \(quoted(cursor)) MATCH \(loopPrefix)* COUNT 1000"]
+  }
+
+  static func values(of keys: [String]) -> [String] {
+    ["MGET " + keys.map(quoted).joined(separator: " ")]
+  }
+
+  static func loop(_ key: String) -> String? {
+    key.hasPrefix(loopPrefix) ? String(key.dropFirst(loopPrefix.count)) : nil
+  }
+
+  static func quoted(_ word: String) -> String {
+    let digits = Array("0123456789abcdef")
+    var text = "\""
+    for byte in word.utf8 {
+      switch byte {
+      case 48...57, 65...90, 97...122, 0x2d, 0x2e, 0x3a, 0x5f:
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      default: text += "\\x\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      }
+    }
+    return text + "\""
+  }
+
+  static func isRefusal(_ reason: String) -> Bool {
+    ["NOAUTH", "WRONGPASS", "NOPERM"].contains { reason.hasPrefix($0) }
+  }
+
+  enum Reply {
+    case value(JSONValue)
+    case error(String)
+  }
+
+  /// Those to commands; before them stands what came of the password and the database number.
+  static func replies(_ output: [UInt8], to count: Int) -> [Reply]? {
+    let lines = output.split(separator: 10).map(reply)
+    for case .error(let reason) in lines.count < count ? lines[...] : lines.dropLast(count) {
+      return [.error(reason)]
+    }
+    return lines.count < count ? nil : Array(lines.suffix(count))
+  }
+
+  private static func reply(_ line: ArraySlice<UInt8>) -> Reply {
+    let isError = line.starts(with: Array("error:".utf8))
+    // Keys and values are bytes of any kind.
+    let text = (isError ? line.dropFirst(6) : line).withUnsafeBytes { UTF8Text.repaired($0) }
+    let value = try? JSONValue.parse(text)
+    if isError { return .error(value?.string ?? String(decoding: text, as: UTF8.self)) }
+    guard let value else {
+      return .error("not JSON: \(String(decoding: text.prefix(200), as: UTF8.self))")
+    }
+    return .value(value)
+  }
+}
+
+/// Where a Redis is: `redis://HOST[:PORT][/NUMBER]`, or `rediss` with TLS.
+struct RedisPlace: Equatable {
+  let isSecure: Bool
+  /// The host in lower case; an IPv6 address in brackets.
+  let host: String
+  let port: Int
+  let number: Int
+
+  private static let usualPort = 6379
+
+  init(_ url: String) throws(Failure) {
+    let scheme = url.prefix { $0 != ":" }.lowercased()
+    isSecure = scheme == "rediss"
+    guard isSecure || scheme == "redis", url.dropFirst(scheme.count).hasPrefix("://") else {
+      throw Self.fault("not a redis or rediss url")
+    }
+    let rest = url.dropFirst(scheme.count + 3)
+    // A port that is not written is another one for each of these schemes.
+    let addresses: (plain: WebAddress, secure: WebAddress)
+    do throws(Failure) {
+      addresses = (try WebAddress("http://" + rest), try WebAddress("https://" + rest))
+    } catch {
+      throw Self.fault(error.reason)
+    }
+    if addresses.plain.password != nil {
+      throw Self.fault("holds a password: name its file in redis-password-file")
+    }
+    if addresses.plain.user != nil {
+      throw Self.fault("names a user: only the usual one can log in")
+    }
+    host = addresses.plain.host
+    let isWritten = addresses.plain.port == addresses.secure.port
+    port = isWritten ? addresses.plain.port : Self.usualPort
+    let tail = rest.drop { !"/?#".contains($0) }
+    let digits = tail.dropFirst()
+    let isNumber = digits.utf8.count <= 6 && digits.utf8.allSatisfy { (48...57).contains($0) }
+    guard tail.isEmpty || tail.first == "/" && isNumber else {
+      throw Self.fault("what follows the host is no number of a database")
+    }
+    number = Int(digits) ?? 0
+  }
+
+  private static func fault(_ reason: String) -> Failure {
+    Failure(OperatorSource.redis.key, reason)
+  }
+
+  var name: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
+
+  var display: String {
+    let path = number == 0 ? "" : "/\(number)"
+    return "\(isSecure ? "rediss" : "redis")://\(host):\(port)\(path)"
   }
 }
