@@ -20,7 +20,16 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   private var end: ChatEnd?
   private var aborts = false
   private var lock: PromptLock?
-  private var lists = JoelclawLists()
+  /// What is asked beside a prompt, the name of the conversation or the end of what the agent is at,
+  /// and what came of it.
+  private var (wanted, listed): (ChatList?, Result<[[UInt8]], Failure>?)
+  private var listPace = StatusPace()
+  /// When it is given up, seconds of `Clock.monotonic`.
+  private var listLimit = Double.infinity
+  private var ending: JoelclawStatus.Request?
+  /// How long is waited for a status, where the user gives no time, and for the end of what the
+  /// agent is at; seconds.
+  private static let (listTime, abortTime) = (10.0, 5.0)
   private var session = "gateway"
   /// How long an agent is free before a prompt that was not seen to begin waits no more, seconds.
   private static let freeTime = 2.0
@@ -64,12 +73,50 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   func list(
     _ list: ChatList, _ waiter: ChatWaiter
   ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
-    lists.ask(list, place: place, now: Clock.monotonic)
-    defer { lists.result = nil }
-    if lists.result == nil { serve(waiter) { () throws(LinkEnd) in try talk() } }
-    if let result = lists.result { return result }
+    let reason: String? =
+      switch list {
+      case .agents: "a joelclaw gateway has one agent, and no list"
+      case .history: "a joelclaw gateway shows no history"
+      case .ending(let thread, let agent) where thread != nil || agent != nil:
+        "a joelclaw gateway has one agent and one conversation"
+      case .threads, .ending: nil
+      }
+    if let reason { return .failure(Failure(place, reason, .failure)) }
+    (wanted, listed, ending, listLimit) = (list, nil, nil, .infinity)
+    listPace.begin(Clock.monotonic, after: 0)
+    defer {
+      (wanted, listed) = (nil, nil)
+      listPace.stop()
+    }
+    serve(waiter) { () throws(LinkEnd) in try talk() }
+    if let listed { return listed }
     if let closed { return .failure(Failure(place, closed.message, closed.status)) }
     throw .over
+  }
+
+  /// Takes a status for what is asked; whether the agent is to be told to end what it is at.
+  private func answerList(_ status: JoelclawStatus) -> Bool {
+    guard let list = wanted, listed == nil else { return false }
+    listPace.answered(Clock.monotonic)
+    guard case .ending = list else {
+      let threads = status.session.map { [ThreadRecord(origin, id: $0, time: .now()).bytes] }
+      listed = .success(threads ?? [])
+      return false
+    }
+    if let ending {
+      if status.active?.id == ending.id { return false }
+      let record = TurnRecord(
+        origin, id: ending.id, thread: status.session ?? "gateway", state: .aborted, time: .now())
+      listed = .success([record.bytes])
+      return false
+    }
+    guard let active = status.active else {
+      listed = .success([])
+      return false
+    }
+    (ending, listLimit) = (active, Clock.monotonic + Self.abortTime)
+    listPace.begin(Clock.monotonic)
+    return true
   }
 
   func rest(_ waiter: ChatWaiter) throws(LinkEnd) -> Never {
@@ -91,7 +138,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
       switch try socket.receive(
         idle: idle, pingEvery: JoelclawBackend.ping(idle),
         mostUnanswered: JoelclawBackend.mostUnanswered,
-        until: min(lists.pace.due, turn?.pace.due ?? .infinity))
+        until: min(listPace.due, turn?.pace.due ?? .infinity))
       {
       case .message(let message) where message.isText: receive(message.bytes, socket)
       case .message: fault("a frame that is not text", at: nil)
@@ -100,7 +147,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
         fault("a frame of \(bytes) bytes or more was dropped", at: nil)
       case nil: continue
       }
-      if end != nil || lists.result != nil { throw .over }
+      if end != nil || listed != nil { throw .over }
     }
   }
 
@@ -123,9 +170,12 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     if turn?.speech.isBehind == true, restAt <= now { tell(turn?.speech.rest(.now()) ?? []) }
     tell(turn?.giveUp(now: .now(), clock: now) ?? [])
     settle()
-    lists.giveUp(now, place: place)
-    if end != nil || lists.result != nil { throw .over }
-    var due = lists.limit
+    if wanted != nil, listed == nil, now >= listLimit {
+      let words = ending == nil ? "no status came in time" : "the agent goes on with what it is at"
+      listed = .failure(Failure(place, words, .temporary))
+    }
+    if end != nil || listed != nil { throw .over }
+    var due = wanted == nil ? .infinity : listLimit
     if let turn {
       due = min(due, turn.limits.next(turn.phase))
       if turn.speech.isBehind { due = min(due, restAt) }
@@ -214,9 +264,12 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
 
   private func askStatus(_ socket: LiveSocket) {
     let now = Clock.monotonic
-    guard min(turn?.pace.due ?? .infinity, lists.pace.due) <= now else { return }
+    guard min(turn?.pace.due ?? .infinity, listPace.due) <= now else { return }
     turn?.pace.asked(now)
-    lists.asked(now, patience: wishes.patience)
+    listPace.asked(now)
+    if wanted != nil, listLimit == .infinity {
+      listLimit = now + (wishes.patience ?? Self.listTime)
+    }
     socket.send(text: JoelclawBackend.statusFrame)
   }
 
@@ -247,7 +300,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
             ? "the gateway has lost its Redis: it does not answer, and loses what is sent"
             : "the gateway has its Redis again, and may take nothing until it is restarted"))
     }
-    if lists.receive(status, origin: origin, clock: clock) {
+    if answerList(status) {
       socket.send(text: JoelclawBackend.abortFrame)
     }
     let isWaiting = turn?.phase == .sent
@@ -277,82 +330,6 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     guard let end = turn?.end else { return }
     tell(turn?.speech.rest(.now()) ?? [])
     finish(end.hiding(request.hide))
-  }
-}
-
-/// What can be asked of a gateway's conversation beside a prompt: its name, and the end of what
-/// the agent is at. No network, no clock.
-struct JoelclawLists {
-  var pace = StatusPace()
-  /// When an answer is given up, seconds of `Clock.monotonic`.
-  private(set) var limit = Double.infinity
-  private var waiting: ChatList?
-  /// What came of it.
-  var result: Result<[[UInt8]], Failure>?
-  private var ending: JoelclawStatus.Request?
-
-  /// How long is waited for a status, where the user gives no time, and for the end of what the
-  /// agent is at; seconds.
-  private static let (usualTime, abortTime) = (10.0, 5.0)
-
-  mutating func ask(_ list: ChatList, place: String, now: Double) {
-    result = nil
-    let reason: String? =
-      switch list {
-      case .agents: "a joelclaw gateway has one agent, and no list"
-      case .history: "a joelclaw gateway shows no history"
-      case .ending(let thread, let agent) where thread != nil || agent != nil:
-        "a joelclaw gateway has one agent and one conversation"
-      case .threads, .ending: nil
-      }
-    if let reason { return finish(.failure(Failure(place, reason, .failure))) }
-    waiting = list
-    pace.begin(now, after: 0)
-  }
-
-  mutating func asked(_ now: Double, patience: Double?) {
-    pace.asked(now)
-    if waiting != nil, limit == .infinity { limit = now + (patience ?? Self.usualTime) }
-  }
-
-  /// Whether the agent is to be told to end what it is at.
-  mutating func receive(_ status: JoelclawStatus, origin: RecordOrigin, clock: Double) -> Bool {
-    guard let list = waiting else { return false }
-    pace.answered(clock)
-    guard case .ending = list else {
-      let threads = status.session.map { [ThreadRecord(origin, id: $0, time: .now()).bytes] }
-      finish(.success(threads ?? []))
-      return false
-    }
-    if let ending {
-      if status.active?.id == ending.id { return false }
-      let record = TurnRecord(
-        origin, id: ending.id, thread: status.session ?? "gateway", state: .aborted, time: .now())
-      finish(.success([record.bytes]))
-      return false
-    }
-    guard let active = status.active else {
-      finish(.success([]))
-      return false
-    }
-    ending = active
-    limit = clock + Self.abortTime
-    pace.begin(clock)
-    return true
-  }
-
-  /// Gives up what has waited for too long.
-  mutating func giveUp(_ now: Double, place: String) {
-    guard now >= limit else { return }
-    let words = ending == nil ? "no status came in time" : "the agent goes on with what it is at"
-    fail(Failure(place, words, .temporary))
-  }
-
-  mutating func fail(_ failure: Failure) { finish(.failure(failure)) }
-
-  private mutating func finish(_ result: Result<[[UInt8]], Failure>) {
-    (waiting, ending, limit, self.result) = (nil, nil, .infinity, result)
-    pace.stop()
   }
 }
 

@@ -15,7 +15,11 @@ final class Answers {
   let topic: AnswerTopic?
   /// Whether notices of the desktop have buttons.
   let isAtDesktop: Bool
-  private var asks: Asks
+  private var all: [String: Ask] = [:]
+  private var byCode: [String: (ask: Ask, button: Button)] = [:]
+  /// Those that have ended, oldest first: their codes are known to be of no use.
+  private var ended: [Ask] = []
+  private let deniesOnly: Bool
   /// Those whose questions are told here alone.
   private var profiles: Set<String>
   private var waiting: [(ask: Ask, button: Button)] = []
@@ -24,10 +28,11 @@ final class Answers {
   private var news: [Delivery] = []
 
   private static let mostGivings = 8
+  private static let (most, mostEnded) = (4096, 1000)
 
   init(_ options: NotifyOptions, _ topic: AnswerTopic?, isAtDesktop: Bool) {
     (self.topic, self.isAtDesktop) = (topic, isAtDesktop)
-    asks = Asks(deniesOnly: options.deniesOnly)
+    deniesOnly = options.deniesOnly
     profiles = Set(options.profiles)
   }
 
@@ -42,7 +47,37 @@ final class Answers {
   func read(_ line: UnsafeRawBufferPointer, of profile: String) {
     guard case .approval(let approval)? = try? ConversationRecord(reading: line) else { return }
     if let name = approval.origin.profile { profiles.insert(name) }
-    say(asks.changed(approval, of: profile, now: Clock.monotonic))
+    changed(approval, of: profile)
+  }
+
+  /// Something waits, or does not wait any more.
+  private func changed(_ approval: ApprovalRecord, of profile: String) {
+    guard let ask = all[Ask.key(approval.origin.profile, approval.id)] else {
+      if approval.state == .pending, all.count < Self.most {
+        add(approval, of: profile, now: Clock.monotonic)
+      }
+      return
+    }
+    guard approval.state != .pending else { return }
+    ask.isGone = true
+    // What an answer from here did, the agent says to whoever gave it.
+    guard ask.state == .open else { return }
+    switch approval.state {
+    case .approved, .executed:
+      let isForEver = approval.decision?.hasSuffix("always") == true
+      end(ask, "answered at the desk", isForEver ? "always allowed" : "allowed")
+    case .rejected: end(ask, "answered at the desk", "denied")
+    case .expired: end(ask, "too late", approval.reason ?? "nobody answered in time")
+    default: end(ask, "withdrawn", approval.reason)
+    }
+  }
+
+  @discardableResult
+  private func add(_ approval: ApprovalRecord, of profile: String, now: Double) -> Ask {
+    let ask = Ask(approval, of: profile, deniesOnly: deniesOnly, now: now)
+    all[ask.key] = ask
+    for (code, button) in zip(ask.codes, ask.buttons) { byCode[code] = (ask, button) }
+    return ask
   }
 
   /// Whether a notice is of an approval that is asked here, whoever told of it: events of one
@@ -54,7 +89,7 @@ final class Answers {
 
   /// Whether it is to be told now: once, when all is known of it.
   func tells(_ notice: Notice) -> Bool {
-    guard let ask = asks[Asks.key(notice)], ask.notice == nil, ask.state == .open else {
+    guard let ask = ask(Ask.key(notice)), ask.notice == nil, ask.state == .open else {
       return false
     }
     ask.tell(notice)
@@ -84,12 +119,14 @@ final class Answers {
 
   /// How a delivery is told where it can be answered at once.
   func question(_ delivery: Delivery) -> Way {
-    guard let ask = asks[delivery.question] else { return .plain }
+    guard let ask = ask(delivery.question) else { return .plain }
     guard ask.state == .open else { return .gone }
     var delivery = delivery
     if let always = ask.always { delivery.body += "\nAlways: \(always)" }
     return .question(ask, delivery)
   }
+
+  private func ask(_ key: String?) -> Ask? { key.flatMap { all[$0] } }
 
   // MARK: - What is answered
 
@@ -97,32 +134,48 @@ final class Answers {
   ///
   /// - Throws: what is wrong with the topic, while nobody was asked yet.
   func work(now: Double) throws(Failure) -> Double {
-    for outcome in asks.expire(now: now) { say(outcome) }
+    for ask in open where ask.deadline <= now { end(ask, "too late", "nobody answered in time") }
     let due = try topic?.work(now: now) ?? .infinity
     for code in topic?.takeHeard() ?? [] { receive(code) }
-    return min(due, give(now: now), asks.nextDeadline)
+    return min(due, give(now: now), open.map(\.deadline).min() ?? .infinity)
   }
+
+  private var open: [Ask] { all.values.filter { $0.state == .open } }
 
   /// A code that came; one that comes again, as after a cut, stands for what it stood for, and that
   /// has ended.
   func receive(_ code: String) {
-    switch asks.receive(code) {
-    case .give(let ask, let button): waiting.append((ask, button))
-    case .late(let outcome): say(outcome)
-    case .nothing: break
+    guard let (ask, button) = byCode[code] else { return }
+    let why: String
+    switch ask.state {
+    case .open:
+      (ask.state, ask.answer) = (.answering(button), button)
+      return waiting.append((ask, button))
+    case .answering(let first): why = "the first answer was \(first.label)"
+    case .ended(let what): why = what
     }
+    // The same once more is no other answer, and each is told once: whoever replays codes makes no
+    // noise.
+    guard ask.answer != button, !ask.hasSaidLate else { return }
+    ask.hasSaidLate = true
+    say("too late", ask, why)
   }
 
   /// Gives answers to the agents. Returns when to be called again at the latest.
   private func give(now: Double) -> Double {
     for giving in givings where giving.isDone(now: now) {
       let (result, reason) = giving.result
-      let ask = giving.ask
-      say(asks.answered(ask, giving.button, result, reason: reason))
-      let hasFailed = result == nil || result == .refused || result == .unknown
-      if hasFailed, let next = asks.again(ask, now: now), let delivery = next.delivery {
-        news.append(delivery)
+      let (ask, outcome) = (giving.ask, giving.button.outcome)
+      switch result {
+      case .accepted: end(ask, outcome, nil)
+      case .already: end(ask, "answered at the desk", outcome)
+      case .late: end(ask, "too late", reason)
+      case .notFound: end(ask, "too late", "it does not wait any more")
+      case .unknown: end(ask, "perhaps answered", reason)
+      case .refused, nil: end(ask, "not answered", reason)
       }
+      let hasFailed = result == nil || result == .refused || result == .unknown
+      if hasFailed, let delivery = again(ask, now: now)?.delivery { news.append(delivery) }
     }
     givings.removeAll { $0.isOver }
     while givings.count < Self.mostGivings, !waiting.isEmpty {
@@ -134,15 +187,34 @@ final class Answers {
     return now + (givings.contains { $0.call?.isTalking != true } ? 0.01 : 1)
   }
 
-  private func say(_ outcome: Asks.Outcome?) {
-    guard let outcome else { return }
-    let line = NtfyMessage.cut(Plain.line(outcome.ask.line), 300)
-    let text = [line, outcome.reason.map { Plain.line($0, limit: 300) }].compactMap(\.self)
+  /// The same question with other codes, where an answer was not taken and it still waits.
+  private func again(_ ask: Ask, now: Double) -> Ask? {
+    if ask.isGone || ask.deadline <= now { return nil }
+    let next = add(ask.approval, of: ask.profile, now: now)
+    if let notice = ask.notice { next.tell(notice) }
+    next.delivery = ask.delivery
+    return next
+  }
+
+  private func end(_ ask: Ask, _ title: String, _ reason: String?) {
+    ask.state = .ended([title, reason].compactMap(\.self).joined(separator: ": "))
+    ended.append(ask)
+    if ended.count > Self.mostEnded {
+      let old = ended.removeFirst()
+      if all[old.key] === old { all[old.key] = nil }
+      for code in old.codes { byCode[code] = nil }
+    }
+    // Who was not asked has nothing to hear.
+    if ask.delivery != nil { say(title, ask, reason) }
+  }
+
+  private func say(_ title: String, _ ask: Ask, _ reason: String?) {
+    let line = NtfyMessage.cut(Plain.line(ask.line), 300)
+    let text = [line, reason.map { Plain.line($0, limit: 300) }].compactMap(\.self)
     news.append(
       Delivery(
-        title: outcome.title, body: text.joined(separator: "\n"), urgency: .info, hasSound: false,
-        category: "answer", sequence: outcome.ask.delivery?.sequence ?? Bundle.newSequence(),
-        record: []))
+        title: title, body: text.joined(separator: "\n"), urgency: .info, hasSound: false,
+        category: "answer", sequence: ask.delivery?.sequence ?? Bundle.newSequence(), record: []))
   }
 
   func takeNews() -> [Delivery] {
@@ -320,7 +392,15 @@ final class Ask {
     return Double(end.seconds - start.seconds)
   }
 
-  var key: String { Asks.key(approval.origin.profile, approval.id) }
+  var key: String { Self.key(approval.origin.profile, approval.id) }
+
+  static func key(_ profile: String?, _ id: String) -> String { "\(profile ?? "")\0\(id)" }
+
+  /// That of the approval that is told; nil for all else.
+  static func key(_ notice: Notice) -> String? {
+    guard let about = notice.about, about.type == "approval" else { return nil }
+    return key(notice.profile, about.id)
+  }
 
   /// What Always would allow from then on, where the agent says it.
   var always: String? {
@@ -346,142 +426,5 @@ final class Ask {
   /// Whether a message may be a code.
   static func isCode(_ text: String) -> Bool {
     text.utf8.count == 22 && text.utf8.allSatisfy(\.isOfName)
-  }
-}
-
-/// All that is asked, and what each code means. Pure: what is said and done of it is returned.
-struct Asks {
-  private var all: [String: Ask] = [:]
-  private var byCode: [String: (ask: Ask, button: Button)] = [:]
-  /// Those that have ended, oldest first: their codes are known to be of no use.
-  private var ended: [Ask] = []
-  private let deniesOnly: Bool
-
-  private static let (most, mostEnded) = (4096, 1000)
-
-  init(deniesOnly: Bool) { self.deniesOnly = deniesOnly }
-
-  /// What came of one, or of an answer.
-  struct Outcome {
-    let title: String
-    let ask: Ask
-    var reason: String?
-  }
-
-  static func key(_ profile: String?, _ id: String) -> String { "\(profile ?? "")\0\(id)" }
-
-  /// That of the approval that is told; nil for all else.
-  static func key(_ notice: Notice) -> String? {
-    guard let about = notice.about, about.type == "approval" else { return nil }
-    return key(notice.profile, about.id)
-  }
-
-  subscript(key: String?) -> Ask? { key.flatMap { all[$0] } }
-
-  var open: [Ask] { all.values.filter { $0.state == .open } }
-
-  /// Something waits, or does not wait any more.
-  mutating func changed(_ approval: ApprovalRecord, of profile: String, now: Double) -> Outcome? {
-    guard let ask = all[Self.key(approval.origin.profile, approval.id)] else {
-      if approval.state == .pending, all.count < Self.most { add(approval, of: profile, now: now) }
-      return nil
-    }
-    guard approval.state != .pending else { return nil }
-    ask.isGone = true
-    // What an answer from here did, the agent says to whoever gave it.
-    guard ask.state == .open else { return nil }
-    switch approval.state {
-    case .approved, .executed:
-      let isForEver = approval.decision?.hasSuffix("always") == true
-      return end(ask, "answered at the desk", isForEver ? "always allowed" : "allowed")
-    case .rejected: return end(ask, "answered at the desk", "denied")
-    case .expired: return end(ask, "too late", approval.reason ?? "nobody answered in time")
-    default: return end(ask, "withdrawn", approval.reason)
-    }
-  }
-
-  @discardableResult
-  private mutating func add(_ approval: ApprovalRecord, of profile: String, now: Double) -> Ask {
-    let ask = Ask(approval, of: profile, deniesOnly: deniesOnly, now: now)
-    all[ask.key] = ask
-    for (code, button) in zip(ask.codes, ask.buttons) { byCode[code] = (ask, button) }
-    return ask
-  }
-
-  /// The same question with other codes, where an answer was not taken and it still waits.
-  mutating func again(_ ask: Ask, now: Double) -> Ask? {
-    if ask.isGone || ask.deadline <= now { return nil }
-    let next = add(ask.approval, of: ask.profile, now: now)
-    if let notice = ask.notice { next.tell(notice) }
-    next.delivery = ask.delivery
-    return next
-  }
-
-  /// What became too late.
-  mutating func expire(now: Double) -> [Outcome] {
-    open.filter { $0.deadline <= now }.compactMap {
-      end($0, "too late", "nobody answered in time")
-    }
-  }
-
-  var nextDeadline: Double { open.map(\.deadline).min() ?? .infinity }
-
-  /// What an answer from the phone does.
-  enum Effect {
-    /// It is the first one, and is to be given.
-    case give(Ask, Button)
-    /// It is too late.
-    case late(Outcome)
-    /// It is of nothing, or has been said before.
-    case nothing
-  }
-
-  mutating func receive(_ code: String) -> Effect {
-    guard let (ask, button) = byCode[code] else { return .nothing }
-    switch ask.state {
-    case .open:
-      (ask.state, ask.answer) = (.answering(button), button)
-      return .give(ask, button)
-    case .answering(let first):
-      return late(ask, button, "the first answer was \(first.label)")
-    case .ended(let what): return late(ask, button, what)
-    }
-  }
-
-  /// The same once more is no other answer, and each is told once: whoever replays codes makes no
-  /// noise.
-  private func late(_ ask: Ask, _ button: Button, _ why: String) -> Effect {
-    guard ask.answer != button, !ask.hasSaidLate else { return .nothing }
-    ask.hasSaidLate = true
-    return .late(Outcome(title: "too late", ask: ask, reason: why))
-  }
-
-  /// What the agent said to an answer.
-  ///
-  /// - Parameter result: nil where it said nothing.
-  mutating func answered(
-    _ ask: Ask, _ button: Button, _ result: ApprovalAnswer.Result?, reason: String?
-  ) -> Outcome? {
-    switch result {
-    case .accepted: return end(ask, button.outcome, nil)
-    case .already: return end(ask, "answered at the desk", button.outcome)
-    case .late: return end(ask, "too late", reason)
-    case .notFound: return end(ask, "too late", "it does not wait any more")
-    case .unknown: return end(ask, "perhaps answered", reason)
-    case .refused, nil: return end(ask, "not answered", reason)
-    }
-  }
-
-  private mutating func end(_ ask: Ask, _ title: String, _ reason: String?) -> Outcome? {
-    ask.state = .ended([title, reason].compactMap(\.self).joined(separator: ": "))
-    ended.append(ask)
-    if ended.count > Self.mostEnded {
-      let old = ended.removeFirst()
-      if all[old.key] === old { all[old.key] = nil }
-      for code in old.codes { byCode[code] = nil }
-    }
-    // Who was not asked has nothing to hear.
-    guard ask.delivery != nil else { return nil }
-    return Outcome(title: title, ask: ask, reason: reason)
   }
 }

@@ -374,7 +374,7 @@ struct Bundle {
     return Delivery(
       title: title, body: notice.text ?? "", urgency: urgency, hasSound: hasSound, count: count,
       time: notice.time, category: key.category, sequence: sequence, record: record.line,
-      question: count == 1 && notice.category == "approval" ? Asks.key(notice) : nil)
+      question: count == 1 && notice.category == "approval" ? Ask.key(notice) : nil)
   }
 
   /// Many in one.
@@ -386,14 +386,11 @@ struct Bundle {
 
   private static func cut(_ notice: Notice) -> Notice {
     var notice = notice
-    notice.title = notice.title.map { cut($0, mostTitle) }
+    for member in [\Notice.title, \.profile, \.backend, \.thread, \.place, \.id] {
+      notice[keyPath: member] = notice[keyPath: member].map { cut($0, mostTitle) }
+    }
     notice.category = cut(notice.category, mostTitle)
     notice.text = notice.text.map { cut($0, mostText) }
-    notice.profile = notice.profile.map { cut($0, mostTitle) }
-    notice.backend = notice.backend.map { cut($0, mostTitle) }
-    notice.thread = notice.thread.map { cut($0, mostTitle) }
-    notice.place = notice.place.map { cut($0, mostTitle) }
-    notice.id = notice.id.map { cut($0, mostTitle) }
     notice.about = notice.about.map {
       .init(type: cut($0.type, mostTitle), id: cut($0.id, mostTitle))
     }
