@@ -192,16 +192,6 @@ extension ServedFeed {
 }
 
 extension ServedBackend {
-  func feed(_ path: String) -> ServedFeed? {
-    switch path {
-    case "/api/activity/events": activity
-    case "/api/voice/events": voice
-    default: nil
-    }
-  }
-}
-
-extension ServedBackend {
   func post(_ body: [UInt8], type: String) async throws -> WholeAnswer {
     let parsed = PostedActions(body, now: .now())
     // The actions come last: who is told of a failure sends all of it again, and facts and

@@ -67,7 +67,7 @@ final class EmbedClient: Sendable {
       let isOurs = (400..<500).contains(status) && ![408, 425, 429].contains(status)
       throw Failure("status \(status)", mayPass: !isOurs)
     }
-    return try Self.read(Array(result.output[..<line]), count: texts.count).get()
+    return try Self.read(Array(result.output[..<line]), count: texts.count)
   }
 
   func stop() async { await queue.stop() }
@@ -81,24 +81,23 @@ final class EmbedClient: Sendable {
   }
 
   /// Reads `{"data":[{"index":0,"embedding":[...]}]}`.
-  static func read(_ body: [UInt8], count: Int) -> Result<[[Float]], Failure> {
-    body.withUnsafeBytes { bytes in
+  static func read(_ body: [UInt8], count: Int) throws(Failure) -> [[Float]] {
+    try body.withUnsafeBufferPointer { body throws(Failure) in
+      let bytes = UnsafeRawBufferPointer(body)
       guard UTF8Text.isValid(bytes), ScanValidator.isValue(bytes), let answer = ScanObject(bytes)
-      else { return .failure(Failure("the answer is not a JSON object", mayPass: true)) }
+      else { throw Failure("the answer is not a JSON object", mayPass: true) }
       var vectors = [[Float]](repeating: [], count: count)
       for (place, row) in answer.objects("data").enumerated() {
         let index = row.integer("index") ?? place
         guard vectors.indices.contains(index), let vector = vector(row["embedding"].bytes) else {
-          return .failure(Failure("the answer holds no vectors", mayPass: true))
+          throw Failure("the answer holds no vectors", mayPass: true)
         }
         vectors[index] = vector
       }
       guard let width = vectors.first?.count, width > 0,
         vectors.allSatisfy({ $0.count == width })
-      else {
-        return .failure(Failure("the answer does not hold a vector for each text", mayPass: true))
-      }
-      return .success(vectors)
+      else { throw Failure("the answer does not hold a vector for each text", mayPass: true) }
+      return vectors
     }
   }
 

@@ -67,37 +67,51 @@ actor Gateway {
   }
 
   func receive(_ message: [UInt8], from peer: Peer) async {
-    if let client = clients[peer.number] {
-      await receive(message, from: client)
-    } else {
-      await open(peer, message)
-    }
-  }
-
-  /// Takes the first message of a connection, which has to be a good `connect`.
-  private func open(_ peer: Peer, _ message: [UInt8]) async {
+    let client = clients[peer.number]
     let (id, read) = GatewayRequest.read(message)
+    var fault: GatewayFault
     do {
       let request = try read.get()
-      guard request.method == "connect" else {
-        throw GatewayFault.invalid("invalid handshake: first request must be connect")
-      }
-      try checkIsOpen()
-      let client = try await admit(peer, ConnectRequest(request.params))
-      // The client may have gone meanwhile.
-      clients[peer.number] = client
-      peer.isOpen = true
-      peer.answer(id, hello(client))
-      diagnostics.note(
-        "gateway: \(Visible.line(client.connect.clientID)) connected from \(peer.address)")
-    } catch let fault as GatewayFault {
-      peer.refuse(id, fault)
-      peer.close(fault.closeCode, fault.message)
+      guard let client else { return try await open(peer, request) }
+      return try await receive(request, from: client)
+    } catch let refusal as GatewayFault {
+      fault = refusal
     } catch {
       diagnostics.errorRarely("gateway", errorText(error))
-      peer.refuse(id, .unavailable("internal error"))
-      peer.close(CloseCode.later, "internal error")
+      fault = .unavailable(client == nil ? "internal error" : errorText(error))
+      fault.closeCode = CloseCode.later
     }
+    peer.refuse(id, fault)
+    if client == nil { peer.close(fault.closeCode, fault.message) }
+  }
+
+  /// Takes the first request of a connection, which has to be a good `connect`.
+  private func open(_ peer: Peer, _ request: GatewayRequest) async throws {
+    guard request.method == "connect" else {
+      throw GatewayFault.invalid("invalid handshake: first request must be connect")
+    }
+    try checkIsOpen()
+    let client = try await admit(peer, ConnectRequest(request.params))
+    // The client may have gone meanwhile.
+    clients[peer.number] = client
+    peer.isOpen = true
+    peer.answer(request.id, hello(client))
+    diagnostics.note(
+      "gateway: \(Visible.line(client.connect.clientID)) connected from \(peer.address)")
+  }
+
+  private func receive(_ request: GatewayRequest, from client: Client) async throws {
+    guard request.method != "connect" else {
+      throw GatewayFault.invalid("connect is only valid as the first request")
+    }
+    guard let method = GatewayMethod.named(request.method) else {
+      throw GatewayFault.invalid("unknown method: \(request.method.prefix(80))")
+    }
+    if let scope = method.scope, !scope.isReached(by: client.scopes) {
+      throw GatewayFault.missing(scope)
+    }
+    try method.check(request.params)
+    try await answer(request, client)
   }
 
   func leave(_ peer: Peer) {
@@ -105,30 +119,6 @@ actor Gateway {
     clients[peer.number] = nil
     approvals.leave(peer.number)
     for run in runs.values where run.outcome == nil { run.leave(peer.number) }
-  }
-
-  private func receive(_ message: [UInt8], from client: Client) async {
-    let (id, read) = GatewayRequest.read(message)
-    let peer = client.peer
-    do {
-      let request = try read.get()
-      guard request.method != "connect" else {
-        throw GatewayFault.invalid("connect is only valid as the first request")
-      }
-      guard let method = GatewayMethod.named(request.method) else {
-        throw GatewayFault.invalid("unknown method: \(request.method.prefix(80))")
-      }
-      if let scope = method.scope, !scope.isReached(by: client.scopes) {
-        throw GatewayFault.missing(scope)
-      }
-      try method.check(request.params)
-      try await answer(request, client)
-    } catch let fault as GatewayFault {
-      peer.refuse(id, fault)
-    } catch {
-      diagnostics.errorRarely("gateway", errorText(error))
-      peer.refuse(id, .unavailable(errorText(error)))
-    }
   }
 
   // MARK: - Events
@@ -562,8 +552,10 @@ extension Gateway {
     return ["ok": true, "aborted": .bool(!ids.isEmpty), "runIds": .texts(ids)]
   }
 
+  private var running: [Run] { (activeRuns + waitingRuns).filter { $0.outcome == nil } }
+
   private func abort(_ session: SessionKey) async -> [String] {
-    let runs = (activeRuns + waitingRuns).filter { $0.session == session && $0.outcome == nil }
+    let runs = running.filter { $0.session == session }
     for run in runs { await abort(run, reason: "rpc") }
     return runs.map(\.id)
   }
@@ -646,7 +638,7 @@ extension Gateway {
     let page = try await store.chat(
       session.text, offset: offset, limit: request.number("limit") ?? 200)
     let limit = request.number("maxChars")
-    let running = (activeRuns + waitingRuns).filter { $0.session == session && $0.outcome == nil }
+    let running = running.filter { $0.session == session }
     return [
       "sessionKey": .text(session.text), "sessionId": .text(page.sessionID),
       "messages": .list(page.messages.map { $0.cut(to: limit).node }),
@@ -674,7 +666,7 @@ extension Gateway {
     let now = Timestamp.now().milliseconds
     let since = request.number("activeMinutes").map { now - min($0, 100_000_000) * 60_000 } ?? 0
     let rows = try await store.chatSessions(limit: request.number("limit") ?? 100, since: since)
-    let busy = Set((activeRuns + waitingRuns).filter { $0.outcome == nil }.map(\.session.text))
+    let busy = Set(running.map(\.session.text))
     return [
       "ts": .number(now), "count": .number(rows.count),
       "sessions": .list(

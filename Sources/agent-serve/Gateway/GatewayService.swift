@@ -151,20 +151,16 @@ extension GatewayService {
     return .stream(ResponsesStream(gateway: gateway, id: id, parts: parts, answer: answer))
   }
 
-  private final class ResponsesStream: EventSource {
+  private struct ResponsesStream: EventSource {
     let gateway: Gateway
     let id: String
     let parts: AsyncStream<Run.Part>
     let answer: ResponsesAnswer
 
-    init(gateway: Gateway, id: String, parts: AsyncStream<Run.Part>, answer: ResponsesAnswer) {
-      (self.gateway, self.id, self.parts, self.answer) = (gateway, id, parts, answer)
-    }
-
     func send(to client: EventSink) async throws {
       // Also where the client is gone before anything was sent.
       defer { Task { [gateway, id] in await gateway.abandon(id) } }
-      let sending = Poller.start(throwing: { [self] in
+      let sending = Poller.start(throwing: {
         try await client.begin()
         try await client.send([Block(answer.opening)])
         for await part in parts {

@@ -95,10 +95,6 @@ struct FactMatch: Sendable {
   /// 0 to 1: how much of the query its words are.
   var lexical = 0.0
 
-  init(fact: StoredFact, lexical: Double = 0) {
-    (self.fact, self.lexical) = (fact, lexical)
-  }
-
   /// What speaks for a fact beside the text, 0 to 0.25: the agent is sure of it,
   /// it is fresh, it belongs to the channel.
   func standing(in channel: String?, now: Timestamp) -> Double {

@@ -1,6 +1,6 @@
 import Core
 
-protocol EventSource: AnyObject, Sendable {
+protocol EventSource: Sendable {
   @Poller func send(to client: EventSink) async throws
 }
 

@@ -66,10 +66,12 @@ extension ServedBackend: RequestService {
   }
 
   func stream(_ head: RequestHead) -> (any EventSource)? {
-    guard head.method == "GET", let feed = feed(head.path), accessRefusal(of: head) == nil else {
-      return nil
+    guard head.method == "GET", accessRefusal(of: head) == nil else { return nil }
+    switch head.path {
+    case "/api/activity/events": return activity
+    case "/api/voice/events": return voice
+    default: return nil
     }
-    return feed
   }
 
   func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {

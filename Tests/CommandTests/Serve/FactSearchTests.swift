@@ -93,24 +93,24 @@ struct FactSearchTests {
   }
 
   @Test("Answers of a server of vectors")
-  func answers() {
-    func read(_ text: String, _ count: Int) -> Result<[[Float]], Failure> {
-      EmbedClient.read(Array(text.utf8), count: count)
+  func answers() throws {
+    func read(_ text: String, _ count: Int) throws(Failure) -> [[Float]] {
+      try EmbedClient.read(Array(text.utf8), count: count)
     }
     #expect(
-      read(#"{"data":[{"index":1,"embedding":[0,2]},{"index":0,"embedding":[3,4]}]}"#, 2)
-        == .success([[0.6, 0.8], [0, 1]]))
+      try read(#"{"data":[{"index":1,"embedding":[0,2]},{"index":0,"embedding":[3,4]}]}"#, 2)
+        == [[0.6, 0.8], [0, 1]])
     #expect(
-      read(#"{"data":[{"embedding":[1]},{"embedding":[-1e0]}]}"#, 2) == .success([[1], [-1]]))
+      try read(#"{"data":[{"embedding":[1]},{"embedding":[-1e0]}]}"#, 2) == [[1], [-1]])
     for text in [
       "", "[]", "{}", "<html>", #"{"data":[]}"#, #"{"data":[{"index":2,"embedding":[1]}]}"#,
       #"{"data":[{"index":0,"embedding":["1"]}]}"#, #"{"data":[{"index":0,"embedding":[1e99]}]}"#,
       #"{"data":[{"index":0,"embedding":"AAAA"}]}"#, #"{"data":[{"index":0,"embedding":[]}]}"#,
     ] {
-      #expect(throws: Failure.self, "\(text)") { try read(text, 1).get() }
+      #expect(throws: Failure.self, "\(text)") { try read(text, 1) }
     }
     #expect(throws: Failure.self) {
-      try read(#"{"data":[{"embedding":[1]},{"embedding":[1,2]}]}"#, 2).get()
+      try read(#"{"data":[{"embedding":[1]},{"embedding":[1,2]}]}"#, 2)
     }
   }
 

@@ -70,6 +70,17 @@ final class Run {
   }
 }
 
+struct RunNotes {
+  static let mostCalls = 1000
+
+  var lines = 0
+  var faults: FaultLog?
+  var calls: [String: Bool] = [:]
+  var names: [String: String] = [:]
+  var thought = ""
+  var usage = JSONNode.absent
+}
+
 /// Where something is said: `agent:AGENT:NAME`.
 struct SessionKey: Hashable, Sendable {
   static let agent = "main"
