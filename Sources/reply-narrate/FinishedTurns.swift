@@ -112,22 +112,6 @@ struct FinishedTurns {
   }
 }
 
-/// Ids that came lately: at least the last `most` of them.
-struct RecentIDs {
-  private var ids: Set<String> = []
-  private var older: Set<String> = []
-  private let most: Int
-
-  init(most: Int = 1 << 16) { self.most = most }
-
-  /// Whether it is new.
-  mutating func insert(_ id: String) -> Bool {
-    if older.contains(id) || !ids.insert(id).inserted { return false }
-    if ids.count >= most { (older, ids) = (ids, []) }
-    return true
-  }
-}
-
 struct Narration: Equatable {
   let origin: RecordOrigin
   /// The id of the answer, where it has one; else that of the turn.

@@ -96,7 +96,10 @@ final class ClaudioChat: ChatLine {
       return .failure(Failure(place, "Claudio's server keeps no threads", .failure))
     }
     return try result { () throws(LinkEnd) in
-      try Answer.list(of: try reply("api/agents", nil, waiter), "agents", place: place)
+      let reply = try reply("api/agents", nil, waiter)
+      return try LinkEnd.ifFailed { () throws(Failure) in
+        try Answer.list(reply, "agents", place: place)
+      }
     }
   }
 
@@ -116,11 +119,8 @@ final class ClaudioChat: ChatLine {
   private func reply(
     _ path: String, _ body: RecordText?, _ waiter: Waiter, onSend: (() -> Bool)? = nil
   ) throws(LinkEnd) -> Caller.Reply {
-    let request: Request
-    do throws(Failure) {
-      request = try server.request(path, method: body == nil ? "GET" : "POST", body: body?.bytes)
-    } catch {
-      throw .failed(error)
+    let request = try LinkEnd.ifFailed { () throws(Failure) in
+      try server.request(path, method: body == nil ? "GET" : "POST", body: body?.bytes)
     }
     return try server.reply(to: request, waiter, silence: silence, onSend: onSend)
   }
@@ -162,11 +162,15 @@ extension ChatLine {
   }
 }
 
-extension Answer {
-  static func list(
-    of reply: Caller.Reply, _ name: String, place: String
-  ) throws(LinkEnd) -> [[UInt8]] {
-    do throws(Failure) { return try list(reply, name, place: place) } catch { throw .failed(error) }
+extension LinkEnd {
+  /// Does what may fail on the way of a link, which then ends.
+  static func ifFailed<Value>(_ body: () throws(Failure) -> Value) throws(LinkEnd) -> Value {
+    do throws(Failure) { return try body() } catch { throw .failed(error) }
+  }
+
+  /// What keeps a server from doing what a link needs.
+  init(_ problem: Failure) {
+    self = problem.status == .temporary ? .lost(problem.message) : .failed(problem)
   }
 }
 

@@ -320,11 +320,11 @@ struct RowBook {
   }
 
   private var places: [String: Place] = [:]
-  private var (seen, order): (Set<String>, [String]) = ([], [])
+  private var seen = RecentIDs(most: 4096)
   private var uses = 0
 
-  /// How many conversations and rows are remembered.
-  private static let (mostPlaces, mostSeen) = (256, 4096)
+  /// How many conversations are remembered.
+  private static let mostPlaces = 256
   /// A gateway says of up to 200 rows of a megabyte what came behind a cursor.
   private static let (mostRows, mostBytes) = (50, 250_000)
 
@@ -336,7 +336,7 @@ struct RowBook {
   ///
   /// - Returns: whether it is new.
   mutating func note(_ row: String, of session: String, bytes: Int) -> Bool {
-    guard see(row) else { return false }
+    guard seen.insert(row) else { return false }
     use(session) {
       $0.rows += 1
       $0.bytes += bytes
@@ -364,23 +364,13 @@ struct RowBook {
   }
 
   mutating func set(_ session: String, _ news: MissedRows) {
-    for row in news.rows { _ = see(row.id) }
+    for row in news.rows { _ = seen.insert(row.id) }
     use(session) { ($0.cursor, $0.rows, $0.bytes) = (news.cursor, 0, 0) }
   }
 
   /// What was asked on a connection that is gone has no answer.
   mutating func forgetRequests() {
     for session in places.keys { places[session]?.request = nil }
-  }
-
-  private mutating func see(_ row: String) -> Bool {
-    guard seen.insert(row).inserted else { return false }
-    order.append(row)
-    if order.count > Self.mostSeen * 2 {
-      for old in order.prefix(Self.mostSeen) { seen.remove(old) }
-      order.removeFirst(Self.mostSeen)
-    }
-    return true
   }
 
   private mutating func use(_ session: String, _ change: (inout Place) -> Void) {
@@ -401,7 +391,7 @@ struct RunBook {
 
   private var running: [(run: String, session: String)] = []
   /// What ended just now: behind its end a run still tells of itself.
-  private var ended: [String] = []
+  private var ended = RecentIDs(most: most)
 
   var sessions: [String] { Set(running.map(\.session)).sorted() }
 
@@ -413,9 +403,7 @@ struct RunBook {
 
   mutating func end(_ run: String) {
     running.removeAll { $0.run == run }
-    if ended.contains(run) { return }
-    ended.append(run)
-    if ended.count > Self.most { ended.removeFirst() }
+    _ = ended.insert(run)
   }
 
   /// Of a session no others are under way.

@@ -191,11 +191,13 @@ final class ResponsesChat: ChatLine {
       return .failure(Failure(place, reason, .failure))
     }
     return try result { () throws(LinkEnd) in
-      let request: Request
-      do throws(Failure) { request = try self.request("models", body: nil) } catch {
-        throw .failed(error)
+      let request = try LinkEnd.ifFailed { () throws(Failure) in
+        try self.request("models", body: nil)
       }
-      return try Answer.list(of: try server.reply(to: request, waiter), "data", place: place)
+      let reply = try server.reply(to: request, waiter)
+      return try LinkEnd.ifFailed { () throws(Failure) in
+        try Answer.list(reply, "data", place: place)
+      }
     }
   }
 

@@ -504,9 +504,7 @@ struct PincerThreads {
           let until = reply.lastHeard + Self.patience
           switch try reply.receive(until: until) {
           case .message(let message):
-            guard let event = try? JSONValue.parse(message) else {
-              continue
-            }
+            guard let event = try? JSONValue.parse(message) else { continue }
             let number = event.pincerNumber("sequence") ?? 0
             // A hole is a loss on the way, which another connection mends.
             if number > state.last + 1, tries < Self.mostTries { throw .lost("a hole") }

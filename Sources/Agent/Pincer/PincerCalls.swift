@@ -74,11 +74,10 @@ struct PincerCalls {
       let question = RecordText().number("pageSize", 100).string("pageToken", pages.token)
       let reply = try get(method, question, waiter)
       rows += PincerPages.items(reply.bytes)
-      do throws(Failure) {
-        if !(try pages.turn(reply.value, at: server.base.display)) { return rows }
-      } catch {
-        throw .failed(Failure(error.reason, .failure))
+      let hasMore = try LinkEnd.ifFailed { () throws(Failure) in
+        try pages.turn(reply.value, at: server.base.display)
       }
+      if !hasMore { return rows }
     }
   }
 
@@ -103,18 +102,19 @@ struct PincerCalls {
     _ thread: String, behind last: Int64, _ waiter: Waiter, limit: Int? = nil
   ) throws(LinkEnd) -> ConnectReply {
     let question = RecordText().string("threadId", thread).string("fromSequence", String(last))
-    do throws(Failure) { return try stream(.watchThread, question, waiter, limit: limit) } catch {
-      throw .failed(error)
-    }
+    return try stream(.watchThread, question, waiter, limit: limit)
   }
 
   func stream(
     _ method: PincerMethod, _ question: RecordText, _ waiter: Waiter, limit: Int? = nil,
     onSend: (() -> Bool)? = nil
-  ) throws(Failure) -> ConnectReply {
-    ConnectReply(
-      waiter, try server.request(method.path, method: "POST", body: []), message: question.bytes,
-      limit: limit ?? ConnectReply.largest, onSend: onSend)
+  ) throws(LinkEnd) -> ConnectReply {
+    let request = try LinkEnd.ifFailed { () throws(Failure) in
+      try server.request(method.path, method: "POST", body: [])
+    }
+    return ConnectReply(
+      waiter, request, message: question.bytes, limit: limit ?? ConnectReply.largest,
+      onSend: onSend)
   }
 
   private func request(
@@ -142,13 +142,6 @@ struct PincerCalls {
       }
       return .success(Reply(value: value, bytes: body))
     }
-  }
-}
-
-extension LinkEnd {
-  /// What keeps a server from doing what a link needs.
-  init(_ problem: Failure) {
-    self = problem.status == .temporary ? .lost(problem.message) : .failed(problem)
   }
 }
 

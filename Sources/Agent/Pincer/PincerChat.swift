@@ -106,17 +106,14 @@ final class PincerChat: ChatLine {
     // Whether there was a connection for the question, and why it was not used then.
     var isSent = false
     var withheld: Failure?
-    let reply: ConnectReply
-    do throws(Failure) {
-      reply = try calls.stream(.startTurn, message, waiter) {
+    do throws(LinkEnd) {
+      let reply = try calls.stream(.startTurn, message, waiter) {
         withheld = waiter.sends()
         isSent = withheld == nil
         return isSent
       }
+      return try receive(reply, waiter)
     } catch {
-      return .refused(error)
-    }
-    do throws(LinkEnd) { return try receive(reply, waiter) } catch {
       if let withheld { return .refused(withheld) }
       if let end { return end }
       switch error {
@@ -242,9 +239,7 @@ final class PincerChat: ChatLine {
   private func receive(
     _ message: [UInt8], isWatched: Bool, _ waiter: ChatWaiter
   ) throws(LinkEnd) {
-    guard let turn, let event = try? JSONValue.parse(message) else {
-      return
-    }
+    guard let turn, let event = try? JSONValue.parse(message) else { return }
     if turn.id == nil, isWatched {
       guard
         let found = try finder.found(

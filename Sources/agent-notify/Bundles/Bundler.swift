@@ -422,8 +422,7 @@ extension NotificationRecord.Urgency {
 final class ToldFile {
   private let file: StateFile
   private var ids: [String] = []
-  private var known: Set<String> = []
-  private var order: [String] = []
+  private var known = RecentIDs(most: 2 * most)
   private(set) var kept: [Bundle] = []
   private(set) var others = 0
   private(set) var waiting: [Bundle] = []
@@ -565,14 +564,7 @@ final class ToldFile {
 
   /// Whether it is new. It is known from now on, and for other runs when it is written.
   func isNew(_ id: String?) -> Bool {
-    guard let id else { return true }
-    guard known.insert(id).inserted else { return false }
-    order.append(id)
-    if order.count >= 4 * Self.most {
-      for id in order.prefix(2 * Self.most) { known.remove(id) }
-      order.removeFirst(2 * Self.most)
-    }
-    return true
+    id.map { known.insert($0) } ?? true
   }
 
   /// Writes down that these are told or kept, at the next `save`.

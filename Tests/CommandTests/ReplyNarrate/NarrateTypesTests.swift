@@ -1,6 +1,5 @@
+import Core
 import Testing
-
-@testable import reply_narrate
 
 @Suite struct RecentIDsTests {
   @Test func anIDIsNewOnceAmongTheLast() {

@@ -55,9 +55,7 @@ struct OperatorCall {
   func inngest(_ query: String) throws(Failure) -> [UInt8] {
     let (data, fault) = try answer(query)
     if let fault { throw Failure(place(.inngest), fault, .failure) }
-    guard let data else {
-      throw Failure(place(.inngest), "the answer has no data", .failure)
-    }
+    guard let data else { throw Failure(place(.inngest), "the answer has no data", .failure) }
     return data
   }
 
@@ -78,9 +76,7 @@ struct OperatorCall {
   func redis(_ commands: [String]) throws(Failure) -> JSONValue {
     let outcome = ask(.redis, try program(commands))
     let place = place(.redis)
-    guard case .output(let output, let error, _) = outcome else {
-      throw failure(outcome, place)
-    }
+    guard case .output(let output, let error, _) = outcome else { throw failure(outcome, place) }
     switch RedisText.replies(output, to: commands.count)?.last {
     case .value(let value): return value
     case .error(let reason):

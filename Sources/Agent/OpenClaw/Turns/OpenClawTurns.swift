@@ -128,30 +128,29 @@ public struct OpenClawTurns: TurnDecoder {
     switch state {
     case "status":
       turn.reason = fields[.phase].isString ? fields[.phase].string : nil
-      add(.setTurn(turn), run, turn, &events)
+      return add(.setTurn(turn), run, turn, &events)
     case "delta":
       add(.setMessage(message, text: text), run, turn, &events)
       if text == .appended { Self.number(&events, fields[.seq], "chat") }
+      return
     case "final":
       (message.state, turn.state) = (.final, .completed)
       turn.message = run
       if fields[.usage].isObject, let usage = try? JSONValue.parse(fields[.usage].bytes) {
         OpenClawMessage.add(usage: usage, to: &turn)
       }
-      end(turn, message, text, &events)
     case "aborted":
       (message.state, turn.state) = (.aborted, .aborted)
       turn.reason = fields[.stopReason].isString ? fields[.stopReason].string : nil
-      end(turn, message, text, &events)
     case "error":
       (message.state, turn.state) = (.failed, .failed)
       let why = [fields[.errorKind], fields[.errorMessage]].filter(\.isString)
         .compactMap(\.string)
       turn.reason = why.isEmpty ? "the run failed" : why.joined(separator: ": ")
-      message.reason = turn.reason
-      end(turn, message, .unchanged, &events)
-    default: break
+      (message.reason, text) = (turn.reason, .unchanged)
+    default: return
     }
+    end(turn, message, text, &events)
   }
 
   private mutating func end(
