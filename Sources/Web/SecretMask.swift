@@ -51,10 +51,10 @@ public struct SecretMask: Sendable, Equatable {
   private func secretEnd(_ text: [UInt8], _ start: Int) -> Int? {
     let rest = text[start...]
     var end = codes.filter { rest.starts(with: $0) }.map { start + $0.count }.max()
-    for word in words where Spelling.canBegin(word[0], with: text[start]) {
+    for word in words where Self.canBegin(word[0], with: text[start]) {
       var places: Set<Int> = [start]
       for byte in word where !places.isEmpty {
-        places = places.reduce(into: []) { Spelling.ends(of: byte, in: text, at: $1, into: &$0) }
+        places = places.reduce(into: []) { Self.ends(of: byte, in: text, at: $1, into: &$0) }
       }
       if let place = places.max() { end = max(end ?? 0, place) }
     }
@@ -88,12 +88,14 @@ public struct SecretMask: Sendable, Equatable {
   }
 }
 
-private enum Spelling {
-  static func canBegin(_ byte: UInt8, with first: UInt8) -> Bool {
+extension SecretMask {
+  private static func canBegin(_ byte: UInt8, with first: UInt8) -> Bool {
     lower(first) == lower(byte) || "+%\\&".utf8.contains(first)
   }
 
-  static func ends(of byte: UInt8, in text: [UInt8], at place: Int, into ends: inout Set<Int>) {
+  private static func ends(
+    of byte: UInt8, in text: [UInt8], at place: Int, into ends: inout Set<Int>
+  ) {
     guard place < text.count else { return }
     let first = text[place]
     if lower(first) == lower(byte) { ends.insert(place + 1) }

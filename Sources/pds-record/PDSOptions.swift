@@ -25,11 +25,6 @@ struct PDSOptions {
     }
   }
 
-  enum Blob {
-    case get(CID)
-    case put(type: String)
-  }
-
   /// What must be there for a write to take effect.
   enum Swap: Equatable {
     case given(RecordSwap)
@@ -43,8 +38,9 @@ struct PDSOptions {
   private(set) var watched: [NSID] = []
   private(set) var isReversed = false
   private(set) var isCAR = false
-  /// What is done with a blob: its CID to get it, or what the one to put is.
-  private(set) var blob = Blob.put(type: "application/octet-stream")
+  /// The blob to get; nil to put one of that type.
+  private(set) var blob: CID?
+  private(set) var blobType = "application/octet-stream"
   private(set) var swap = Swap.given(.any)
   private(set) var state: String?
   private(set) var from: Int?
@@ -116,7 +112,7 @@ struct PDSOptions {
     if state?.isEmpty == true { throw UsageError("--state: no file is named") }
     try receive(Array(words.operands.dropFirst()))
     var readsInput = key == nil ? verb.isWrite || verb == .get : verb == .put
-    if verb == .blob, case .put = blob { readsInput = true }
+    if verb == .blob, blob == nil { readsInput = true }
     if readsInput, access.tokenFile == "-" {
       throw UsageError("standard input cannot be the password and the records")
     }
@@ -159,11 +155,11 @@ struct PDSOptions {
       guard isType, type.utf8.count <= 200 else {
         throw UsageError("\(type): not a media type, such as image/png")
       }
-      blob = .put(type: type)
+      blobType = type
     case "get":
       guard names.count > 1 else { throw UsageError("blob get needs a CID") }
       guard let cid = CID(names[1]) else { throw UsageError("\(names[1]): not a CID") }
-      blob = .get(cid)
+      blob = cid
     default: throw UsageError("blob needs put or get")
     }
   }

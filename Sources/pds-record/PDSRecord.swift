@@ -40,15 +40,13 @@ private func run(_ options: PDSOptions, _ diagnostics: Diagnostics) throws -> Ex
     if faults.hasFault { return .failure }
     return isThere ? .success : none("repository", diagnostics)
   case .blob:
-    switch options.blob {
-    case .put(let type):
-      let blob = try BoundedFile.given("-", limit: largestBlob)
-      try output.write(try records.putBlob(blob, type: type))
-      return .success
-    case .get(let cid):
+    if let cid = options.blob {
       guard let blob = try records.blob(cid) else { return none("blob", diagnostics) }
       return try write(blob)
     }
+    let blob = try BoundedFile.given("-", limit: largestBlob)
+    try output.write(try records.putBlob(blob, type: options.blobType))
+    return .success
   case .get where options.key != nil:
     guard let collection = options.collection, let key = options.key else { return .failure }
     let row =
@@ -87,8 +85,7 @@ private func write(_ bytes: [UInt8]) throws -> ExitStatus {
 private func read(_ uri: ATURI, _ records: PDSRecords, _ copies: RecordCopies?) throws -> [UInt8]? {
   let row = try records.get(uri)
   if let collection = uri.collection, let key = uri.key {
-    copies?.note(
-      RecordPlace(collection, key), row.flatMap { CopiedRecord(row: $0, time: .now()) })
+    copies?.note(RecordPlace(collection, key), row: row)
   }
   return row
 }

@@ -3,12 +3,8 @@ import Core
 
 /// Records that are written in one commit.
 struct RecordBatch {
-  struct Line {
-    let place: RecordPlace
-    let draft: RecordDraft
-    /// Of the input.
-    let number: Int
-  }
+  /// A record, and the number of its line in the input.
+  typealias Line = (place: RecordPlace, draft: RecordDraft, number: Int)
 
   /// The most that servers take in one commit.
   private static let most = 200

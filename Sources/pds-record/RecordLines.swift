@@ -142,7 +142,7 @@ struct RecordLines {
       switch answer {
       case .found(let found):
         if row.repository.map({ records.isOwn($0) }) != false {
-          note(RecordPlace(collection, row.key), found)
+          copies?.note(RecordPlace(collection, row.key), row: found)
         }
         return found
       case .absent: throw LineFault(answer: "no such record", .negative)
@@ -157,7 +157,7 @@ struct RecordLines {
     // A commit of several has no CID to compare with for each.
     if queue == nil, [.given(.any), .given(.absent)].contains(options.swap) {
       if !batch.hasRoom(for: place, draft) { try writeBatch() }
-      batch.add(.init(place: place, draft: draft, number: number))
+      batch.add((place, draft, number))
       return nil
     }
     return try put(draft, place, swap(row))
@@ -242,10 +242,6 @@ struct RecordLines {
     case .given(let swap): swap
     case .row: row.cid.map(RecordSwap.cid) ?? .any
     }
-  }
-
-  private func note(_ place: RecordPlace, _ row: [UInt8]) {
-    copies?.note(place, CopiedRecord(row: row, time: .now()))
   }
 
   private func written(

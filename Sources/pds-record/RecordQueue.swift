@@ -90,8 +90,7 @@ final class RecordQueue {
     try file.look()
     if file.fold.item(of: place) != nil { return change }
     do throws(Failure) {
-      let row = try records.get(ATURI(try records.repository(), place.collection, place.key))
-      let there = row.flatMap { CopiedRecord(row: $0, time: .now()) }
+      let there = try there(place)
       copies.note(place, there)
       return there.map { .delete(place, base: .cid($0.cid)) } ?? change
     } catch {
@@ -116,8 +115,7 @@ final class RecordQueue {
     do throws(Failure) {
       if copy == nil, history == .kept { return try row(place, change) }
       if copy == nil, failure == nil {
-        let uri = ATURI(try records.repository(), place.collection, place.key)
-        copy = try records.get(uri).flatMap { CopiedRecord(row: $0, time: .now()) }
+        copy = try there(place)
         if let copy { copies.note(place, copy) }
       }
     } catch {
@@ -127,6 +125,12 @@ final class RecordQueue {
     return copy.map {
       RecordText().string("uri", $0.uri).string("cid", $0.cid.description).bytes
     }
+  }
+
+  /// What the server has there now.
+  private func there(_ place: RecordPlace) throws(Failure) -> CopiedRecord? {
+    let uri = ATURI(try records.repository(), place.collection, place.key)
+    return try records.get(uri).flatMap { CopiedRecord(row: $0, time: .now()) }
   }
 
   private func send(_ place: RecordPlace) throws(Failure) -> OutboxItem? {
@@ -148,8 +152,7 @@ final class RecordQueue {
   private func taken(
     _ kept: OutboxItem, _ place: RecordPlace, _ change: OutboxChange
   ) throws(Failure) -> (row: [UInt8], status: ExitStatus) {
-    let uri = ATURI(try records.repository(), place.collection, place.key)
-    let there = try records.get(uri).flatMap { CopiedRecord(row: $0, time: .now()) }
+    let there = try there(place)
     var wanted: CID?
     if case .put(let draft) = change.action { wanted = draft.cid }
     if there?.cid == wanted { return (try row(place, change), .success) }
@@ -179,7 +182,7 @@ final class RecordQueue {
     do throws(Failure) {
       if let failure { throw failure }
       let row = try records.get(uri)
-      copies.note(place, row.flatMap { CopiedRecord(row: $0, time: .now()) })
+      copies.note(place, row: row)
       return row.map { RowOverlay.marked($0, place, file.fold.closed) }
     } catch {
       guard error.status == .temporary, let copy = copies.record(place) else { throw error }
@@ -203,7 +206,7 @@ final class RecordQueue {
       guard failure.status == .temporary, isKnown else { throw failure }
       away(failure, copy.time)
       rows = copy.records.compactMap { key, record in
-        record.map { .init(key, Self.row($0, ATURI(repository, collection, key))) }
+        record.map { (key, Self.row($0, ATURI(repository, collection, key))) }
       }
       rows.sort { RowOverlay.isBelow($0.key, $1.key) == isReversed }
     }
@@ -225,7 +228,7 @@ final class RecordQueue {
       collection, isReversed: isReversed, count: isEndless ? .max : most, fault: fault
     ) { bytes in
       guard let row = try? bytes.withUnsafeBytes({ try RecordRow($0) }) else { return }
-      rows.append(.init(row.key, bytes))
+      rows.append((row.key, bytes))
       read.receive(bytes)
     }
     read.keep(in: copies, of: collection, isWhole: isEndless || rows.count < most)

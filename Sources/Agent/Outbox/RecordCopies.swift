@@ -147,6 +147,14 @@ public final class RecordCopies {
     }
   }
 
+  /// Keeps what a server gave of one record; nil for one that is gone.
+  @discardableResult
+  public func note(_ place: RecordPlace, row: [UInt8]?) -> CopiedRecord? {
+    let record = row.flatMap { CopiedRecord(row: $0, time: .now()) }
+    note(place, record)
+    return record
+  }
+
   /// Keeps what was written.
   ///
   /// - Parameter row: the server's answer.

@@ -3,14 +3,8 @@ import Records
 
 /// Rows of a collection with the changes laid over them that wait in the outbox.
 public enum RowOverlay {
-  /// A row.
-  public struct Row: Sendable {
-    public let key: RecordKey
-    /// What is printed, one JSON object.
-    public let bytes: [UInt8]
-
-    public init(_ key: RecordKey, _ bytes: [UInt8]) { (self.key, self.bytes) = (key, bytes) }
-  }
+  /// What is printed of a record, one JSON object.
+  public typealias Row = (key: RecordKey, bytes: [UInt8])
 
   /// All rows of a collection.
   ///
@@ -29,7 +23,7 @@ public enum RowOverlay {
     var kept = rows.filter { waiting[$0.key] == nil }
     for (key, item) in waiting {
       let uri = ATURI(place.0, place.1, key)
-      if let bytes = row(item, uri) { kept.append(Row(key, bytes)) }
+      if let bytes = row(item, uri) { kept.append((key, bytes)) }
     }
     return kept.sorted { isBelow($0.key, $1.key) == isRising }
   }

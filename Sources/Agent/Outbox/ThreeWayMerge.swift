@@ -97,7 +97,7 @@ public struct ThreeWayMerge: Equatable, Sendable {
     if one == other { return true }
     guard let one, let other else { return false }
     let trees = [one, other].map { bytes in
-      bytes.withUnsafeBytes { try? RecordTree.value(of: $0) }
+      bytes.withUnsafeBytes { try? CBORValue.record($0) }
     }
     guard let first = trees[0], let second = trees[1] else { return false }
     return first.encoded == second.encoded

@@ -10,7 +10,7 @@ struct CARBlocks {
   /// - Throws: `Failure` where there is no header.
   init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     self.bytes = bytes
-    header = try take(try number())
+    header = try take(try Self.number(bytes, &at))
   }
 
   /// What all else hangs on; nil where the header names nothing.
@@ -24,7 +24,7 @@ struct CARBlocks {
   /// - Throws: `Failure` where it is cut short.
   mutating func next() throws(Failure) -> (cid: [UInt8], content: UnsafeRawBufferPointer)? {
     if at == bytes.count { return nil }
-    let block = try take(try number())
+    let block = try take(try Self.number(bytes, &at))
     let size = try Self.sizeOfCID(block)
     return (Array(block[..<size]), UnsafeRawBufferPointer(rebasing: block[size...]))
   }
@@ -33,17 +33,11 @@ struct CARBlocks {
   private static func sizeOfCID(_ block: UnsafeRawBufferPointer) throws(Failure) -> Int {
     // The oldest form is the hash alone.
     if block.count >= 34, block[0] == 0x12, block[1] == 0x20 { return 34 }
-    var cid = CARNumbers(block)
-    for _ in 0..<3 { _ = try cid.next() }
-    let length = try cid.next()
-    guard length <= block.count - cid.at else { throw Failure("a block that is cut short") }
-    return cid.at + length
-  }
-
-  private mutating func number() throws(Failure) -> Int {
-    var numbers = CARNumbers(bytes, at: at)
-    defer { at = numbers.at }
-    return try numbers.next()
+    var at = 0
+    for _ in 0..<3 { _ = try number(block, &at) }
+    let length = try number(block, &at)
+    guard length <= block.count - at else { throw Failure("a block that is cut short") }
+    return at + length
   }
 
   private mutating func take(_ count: Int) throws(Failure) -> UnsafeRawBufferPointer {
@@ -51,16 +45,9 @@ struct CARBlocks {
     defer { at += count }
     return UnsafeRawBufferPointer(rebasing: bytes[at..<at + count])
   }
-}
 
-/// Numbers of seven bits a byte, the lowest first.
-struct CARNumbers {
-  private let bytes: UnsafeRawBufferPointer
-  private(set) var at: Int
-
-  init(_ bytes: UnsafeRawBufferPointer, at: Int = 0) { (self.bytes, self.at) = (bytes, at) }
-
-  mutating func next() throws(Failure) -> Int {
+  /// A number of seven bits a byte, the lowest first; goes on behind it.
+  static func number(_ bytes: UnsafeRawBufferPointer, _ at: inout Int) throws(Failure) -> Int {
     var value = 0
     for place in 0..<8 {
       guard at < bytes.count else { break }

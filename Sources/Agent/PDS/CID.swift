@@ -50,10 +50,10 @@ public struct CID: Hashable, Sendable, CustomStringConvertible {
   var isWhole: Bool {
     guard let bytes, bytes.first == 1 else { return false }
     return bytes.withUnsafeBytes { bytes in
-      var numbers = CARNumbers(bytes)
-      for _ in 0..<3 where (try? numbers.next()) == nil { return false }
-      guard let length = try? numbers.next() else { return false }
-      return length == bytes.count - numbers.at
+      var at = 0
+      for _ in 0..<3 where (try? CARBlocks.number(bytes, &at)) == nil { return false }
+      guard let length = try? CARBlocks.number(bytes, &at) else { return false }
+      return length == bytes.count - at
     }
   }
 

@@ -402,7 +402,7 @@ final class RepositoryPoll {
           .init(name: "rev", value: .text(found)),
           .init(name: "ops", value: .array([change.change])),
         ])
-        var event = FirehoseEvent("#commit", body, collections: [], by: .poll)
+        var event = FirehoseEvent("#commit", body, collections: [], isPolled: true)
         event.changes = [change]
         if let most = follow.policy.maxEventBytes, event.data.count > most {
           follow.oversize(bytes: event.data.count)

@@ -60,23 +60,16 @@ struct FirehoseChange {
 }
 
 struct FirehoseEvent {
-  enum Way: String {
-    case push
-    case poll
-  }
-
   let name: String
   let number: Int64?
   /// When it happened, by the server's clock; nil where that is not told.
   let time: Timestamp?
   private let body: CBORValue
-  private let way: Way
+  private let isPolled: Bool
   var changes: [FirehoseChange]?
 
-  init(_ name: String, _ body: CBORValue, collections: [NSID], by way: Way = .push) {
-    self.name = name
-    self.body = body
-    self.way = way
+  init(_ name: String, _ body: CBORValue, collections: [NSID], isPolled: Bool = false) {
+    (self.name, self.body, self.isPolled) = (name, body, isPolled)
     number = body["seq"]?.integer
     // As exact as a state keeps it.
     time = body["time"]?.text.flatMap { Timestamp(rfc3339: $0)?.rfc3339 }
@@ -119,7 +112,8 @@ struct FirehoseEvent {
   var owner: String? { body["repo"]?.text ?? body["did"]?.text }
 
   var data: [UInt8] {
-    var text = RecordText().number("op", 1).string("t", name).string("by", way.rawValue)
+    var text = RecordText().number("op", 1).string("t", name).string(
+      "by", isPolled ? "poll" : "push")
     guard case .map(let members) = body else { return text.bytes }
     for member in members where !["op", "t", "by"].contains(member.name) {
       if member.name == "ops", let changes {

@@ -90,15 +90,16 @@ public final class PDSRecords {
     try found("com.atproto.repo.describeRepo", [("repo", try repository().description)])
   }
 
+  /// Whose it is, as the server says; nil when there is no such repository.
+  func did() throws(Failure) -> String? {
+    try describe().flatMap { ScanMembers.text(of: "did", in: $0) }
+  }
+
   /// One record.
   ///
   /// - Returns: the row; nil when there is none.
   public func get(_ uri: ATURI) throws(Failure) -> [UInt8]? {
-    switch try look(uri) {
-    case .found(let row): return row
-    case .absent: return nil
-    case .refused(let reason): throw Failure(place(Self.getting), reason, .failure)
-    }
+    try look(uri).value(at: place(Self.getting))
   }
 
   private static let getting = "com.atproto.repo.getRecord"
@@ -121,27 +122,23 @@ public final class PDSRecords {
   private func found(
     _ method: String, _ query: [(name: String, value: String?)]
   ) throws(Failure) -> [UInt8]? {
-    switch try object(method, query) {
-    case .found(let body): return body
-    case .absent: return nil
-    case .refused(let reason): throw Failure(place(method), reason, .failure)
-    }
+    try object(method, query).value(at: place(method))
   }
 
   private func object(
     _ method: String, _ query: [(name: String, value: String?)]
   ) throws(Failure) -> RecordAnswer {
     switch try read(method, query) {
-    case .refused(let error) where error.isAbsence:
+    case .failure(let error) where error.isAbsence:
       try requireActive(error, query)
       return .absent
-    case .refused(let error)
+    case .failure(let error)
     where error.exit == .failure || isAboutOne(error)
       || method == Self.getting
         && (error.isAboutAccount && !isQueued || error.isInternal):
       return .refused(error.line)
-    case .refused(let error): throw Failure(place(method), error.line, error.exit)
-    case .answer(let head, let body):
+    case .failure(let error): throw Failure(place(method), error.line, error.exit)
+    case .success(let (head, body)):
       guard Self.isObject(body) else {
         return .refused("\(head.summary): the answer is not an object")
       }
@@ -166,9 +163,9 @@ public final class PDSRecords {
     if let did = DID(name) ?? own {
       let method = "com.atproto.sync.getRepoStatus"
       switch try read(method, [("did", did.description)]) {
-      case .refused(let error) where error.isAboutAccount:
+      case .failure(let error) where error.isAboutAccount:
         throw Failure(place(method), error.line, .denied)
-      case .answer(_, let body):
+      case .success(let (_, body)):
         guard Self.isObject(body) else { return }
         let json = JSONValue(body)
         if json?["active"]?.bool == false {
@@ -176,11 +173,11 @@ public final class PDSRecords {
           throw Failure(place(method), "the account \(did) is \(state.cut)", .denied)
         }
         return
-      case .refused: break
+      case .failure: break
       }
     }
     let method = "com.atproto.repo.describeRepo"
-    if case .refused(let error) = try read(method, [("repo", name)]), error.isAboutAccount {
+    if case .failure(let error) = try read(method, [("repo", name)]), error.isAboutAccount {
       throw Failure(place(method), error.line, .denied)
     }
   }
@@ -192,7 +189,7 @@ public final class PDSRecords {
   ) throws(Failure) -> XRPCLine.Reply {
     let request = try server.request(method, query: query)
     let reply = try line.call(request, mostFaults: mostFaults, isAny: isAny)
-    guard case .refused(let error) = reply, error.isLoginWanted, !error.name.isEmpty,
+    guard case .failure(let error) = reply, error.isLoginWanted, !error.name.isEmpty,
       server.identifier != nil
     else { return reply }
     return try session.call { tokens throws(Failure) in
@@ -221,14 +218,14 @@ public final class PDSRecords {
     }
     let method = "com.atproto.repo.putRecord"
     switch try write(method, { _ in body }) {
-    case .answer(let head, let body):
+    case .success(let (head, body)):
       guard let cid = ScanMembers.text(of: "cid", in: body), Self.isObject(body) else {
         return try odd("\(head.summary): the answer tells no CID", method)
       }
       if cid == draft.cid.description { return .done(RowText.line(body)) }
       let other = CID(cid)?.description ?? "no CID, \(head.quoted(String(cid.cut)))"
       return .altered("the server keeps another record than was sent: \(other), not \(draft.cid)")
-    case .refused(let error) where error.isConflict:
+    case .failure(let error) where error.isConflict:
       // The first answer may have been lost.
       let uri = ATURI(Repository(try session.account().did), collection, key)
       switch try look(uri) {
@@ -240,7 +237,7 @@ public final class PDSRecords {
       }
       return .done(
         RecordText().string("uri", uri.description).string("cid", draft.cid.description).bytes)
-    case .refused(let error): return try refusal(error, method)
+    case .failure(let error): return try refusal(error, method)
     }
   }
 
@@ -264,8 +261,8 @@ public final class PDSRecords {
     let reply = try write(method, isProbe: true) { tokens in
       RecordText().string("repo", tokens.did.description).objects("writes", list).bytes
     }
-    guard case .answer(_, let body) = reply else {
-      if case .refused(let error) = reply, error.exit == .denied { _ = try refusal(error, method) }
+    guard case .success(let (_, body)) = reply else {
+      if case .failure(let error) = reply, error.exit == .denied { _ = try refusal(error, method) }
       return nil
     }
     let rows = ScanMembers.copy(of: "results", in: body).flatMap(Answer.elements)
@@ -297,7 +294,7 @@ public final class PDSRecords {
     // An earlier try may have deleted it.
     let isFirst = line.unanswered == unanswered
     switch reply {
-    case .answer(let head, let body):
+    case .success(let (head, body)):
       guard Self.isObject(body) else {
         if case .absent = try look(uri) { return gone(uri, swap, isFirst) }
         return try odd("\(head.summary): the answer is not an object", method)
@@ -307,7 +304,7 @@ public final class PDSRecords {
       }
       return .done(
         RecordText().string("uri", uri.description).json("commit", bytes: commit).bytes)
-    case .refused(let error):
+    case .failure(let error):
       // Gone, by us or by somebody else.
       if !error.isAboutAccount, !error.isTokenRefused || error.name.isEmpty,
         case .absent = try look(uri)
@@ -409,8 +406,8 @@ extension PDSRecords {
           ("repo", repository), ("collection", collection.description), ("limit", "\(size)"),
           ("cursor", cursor), ("reverse", asksReversed ? "true" : nil),
         ], mostFaults: hasFailed ? 1 : .max)
-      guard case .answer(let head, let body) = reply else {
-        guard case .refused(let error) = reply else { return }
+      guard case .success(let (head, body)) = reply else {
+        guard case .failure(let error) = reply else { return }
         // One record of the page may be what the server fails at.
         if error.isInternal {
           hasFailed = true
@@ -484,7 +481,7 @@ extension PDSRecords {
         fault("a record without an AT URI")
         return nil
       }
-      return RecordPages.Row(path: "\(collection)/\(key)", bytes: RowText.line(bytes))
+      return ("\(collection)/\(key)", RowText.line(bytes))
     }
   }
 }
@@ -501,12 +498,12 @@ extension PDSRecords {
   func requireServer() throws(Failure) {
     let method = "com.atproto.server.describeServer"
     switch try read(method, []) {
-    case .answer(_, let body) where Self.isObject(body): return
-    case .answer(let head, _):
+    case .success(let (_, body)) where Self.isObject(body): return
+    case .success(let (head, _)):
       throw Failure(place(method), "\(head.summary): the answer is not an object", .temporary)
     // A server of few words has its names for that.
-    case .refused(let error) where !error.name.isEmpty: return
-    case .refused(let error): throw Failure(place(method), error.line, .temporary)
+    case .failure(let error) where !error.name.isEmpty: return
+    case .failure(let error): throw Failure(place(method), error.line, .temporary)
     }
   }
 }

@@ -15,10 +15,7 @@ final class PDSSession {
   private var isProven = false
 
   init(_ server: PDSServer, _ line: XRPCLine, _ limits: PDSLimits, _ diagnostics: Diagnostics) {
-    self.server = server
-    self.line = line
-    self.limits = limits
-    self.diagnostics = diagnostics
+    (self.server, self.line, self.limits, self.diagnostics) = (server, line, limits, diagnostics)
   }
 
   /// Calls with the access token, and once more with a new one where that is not taken. `isProbe`: a
@@ -30,7 +27,7 @@ final class PDSSession {
     // There are servers that answer 500 to a token which they cannot read.
     let mostFaults = isProbe ? 1 : isProven ? .max : limits.maxRetries > 0 ? 2 : 1
     var reply = try line.call(try made(request, tokens), mostFaults: mostFaults)
-    if !isProbe, case .refused(let error) = reply, error.isTransient {
+    if !isProbe, case .failure(let error) = reply, error.isTransient {
       diagnostics.note("\(server.base.display): \(error.line)")
       tokens = try replaced(tokens)
       isProven = true
@@ -38,7 +35,7 @@ final class PDSSession {
     }
     // What another process got may be worn out by now, too.
     for _ in 0..<3 {
-      guard case .refused(let error) = reply, error.isTokenRefused else { break }
+      guard case .failure(let error) = reply, error.isTokenRefused else { break }
       diagnostics.note("\(server.base.display): \(error.line)")
       let isNew: Bool
       (tokens, isNew) = try renewed(after: tokens, canRefresh: error.name == "ExpiredToken")
@@ -144,9 +141,9 @@ final class PDSSession {
     let request = try server.request(
       "com.atproto.server.refreshSession", body: [], token: old.refresh)
     switch try line.call(request) {
-    case .answer(let head, let body):
+    case .success(let (head, body)):
       return try read(body, head, request.address.display, of: old.did)
-    case .refused(let error):
+    case .failure(let error):
       diagnostics.note("\(request.address.display): \(error.line)")
       return nil
     }
@@ -167,7 +164,7 @@ final class PDSSession {
         "com.atproto.server.createSession", body: text.bytes, secrets: [password])
       let place = request.address.display
       let reply = try line.call(request, mostFaults: mostFaults)
-      if case .refused(let error) = reply, !names.isEmpty, error.mayKnowOtherName {
+      if case .failure(let error) = reply, !names.isEmpty, error.mayKnowOtherName {
         diagnostics.note("\(place): \(error.line)")
         continue
       }
@@ -180,17 +177,17 @@ final class PDSSession {
     _ file: PDSTokenFile
   ) throws(Failure) -> PDSTokens {
     switch reply {
-    case .answer(let head, let body):
+    case .success(let (head, body)):
       var tokens = try read(body, head, place, of: server.identifier?.did)
       tokens.password = password
       file.forgetCode()
       return tokens
-    case .refused(let error) where error.name == "AuthFactorTokenRequired":
+    case .failure(let error) where error.name == "AuthFactorTokenRequired":
       try file.keepCode(with: password)
       throw Failure(place, "\(error.line): \(Self.advice)", .denied)
-    case .refused(let error) where error.isAboutAccount:
+    case .failure(let error) where error.isAboutAccount:
       throw Failure(place, error.line, .denied)
-    case .refused(let error):
+    case .failure(let error):
       let isDenied = error.status == 401 || error.status == 403 || error.name.hasPrefix("Auth")
       let words = "the password from \(password.source) was refused for \(name)"
       throw Failure(
@@ -211,7 +208,7 @@ final class PDSSession {
     let others = identifier.did == nil ? [identifier.description] : []
     let request = try server.request(
       "com.atproto.repo.describeRepo", query: [("repo", did.description)])
-    guard case .answer(_, let body) = try line.call(request),
+    guard case .success(let (_, body)) = try line.call(request),
       let handle = JSONValue(body)?["handle"]?.string.flatMap({ Handle($0) })
     else { return [did.description] + others }
     return [handle.description]

@@ -113,8 +113,7 @@ struct PDSTokenFile {
     patience: Double, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let path = file.path + ".lock"
-    let lock: LockFile?
-    lock = try LockFile(path, patience: patience)
+    let lock = try LockFile(path, patience: patience)
     guard let lock else {
       throw Failure(path, "another process has it for too long", .temporary)
     }

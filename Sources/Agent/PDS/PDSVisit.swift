@@ -40,7 +40,7 @@ final class PDSVisit {
   /// Asks, and logs in where that is wanted; `limit`: the largest answer, bytes.
   func ask(
     _ follow: Follow, _ method: String, _ query: [(name: String, value: String?)], limit: Int
-  ) throws(LinkEnd) -> Result<(head: ResponseHead, body: [UInt8]), XRPCError> {
+  ) throws(LinkEnd) -> XRPCLine.Reply {
     let silence = min(follow.policy.idleTimeout ?? .infinity, 30)
     while true {
       let (head, body) = try follow.answer(

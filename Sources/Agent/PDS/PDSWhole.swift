@@ -7,20 +7,21 @@ extension PDSRecords {
   ///
   /// - Returns: nil when there is no such repository.
   public func file() throws(Failure) -> [UInt8]? {
-    guard let row = try describe(), let did = ScanMembers.text(of: "did", in: row) else {
-      return nil
-    }
+    guard let did = try did() else { return nil }
     let method = "com.atproto.sync.getRepo"
     // Not every server says what it is.
-    switch try read(method, [("did", did)], isAny: true) {
-    case .answer(let head, let body):
-      let hasRoot = body.withUnsafeBytes { (try? CARBlocks($0).root()) != nil }
-      if hasRoot { return body }
-      throw Failure(
-        place(method), "\(head.summary): not a repository",
-        XRPCError.isPage(head, body) ? .temporary : .failure)
-    case .refused(let error): throw Failure(place(method), error.line, error.exit)
-    }
+    let (head, body) = try told(by: try read(method, [("did", did)], isAny: true), method)
+    let hasRoot = body.withUnsafeBytes { (try? CARBlocks($0).root()) != nil }
+    if hasRoot { return body }
+    throw Failure(
+      place(method), "\(head.summary): not a repository",
+      XRPCError.isPage(head, body) ? .temporary : .failure)
+  }
+
+  private func told(
+    by reply: XRPCLine.Reply, _ method: String
+  ) throws(Failure) -> (head: ResponseHead, body: [UInt8]) {
+    try reply.mapError { Failure(place(method), $0.line, $0.exit) }.get()
   }
 
   /// All records of the repository, of one moment, sorted by collection and key.
@@ -31,9 +32,7 @@ extension PDSRecords {
   /// - Returns: whether there is such a repository.
   /// - Throws: `Failure`, or what `row` throws.
   public func export(fault: (String) -> Void, row: ([UInt8]) throws -> Void) throws -> Bool {
-    guard let repository = try describe().flatMap({ ScanMembers.text(of: "did", in: $0) }),
-      let file = try file()
-    else { return false }
+    guard let repository = try did(), let file = try file() else { return false }
     try file.withUnsafeBytes { bytes in
       let tree = try RepositoryTree(bytes)
       for (path, cid) in tree.records {
@@ -65,15 +64,12 @@ extension PDSRecords {
   /// - Returns: the object to put into a record.
   public func putBlob(_ blob: [UInt8], type: String) throws(Failure) -> [UInt8] {
     let method = "com.atproto.repo.uploadBlob"
-    switch try write(method, type: type, { _ in blob }) {
-    case .refused(let error): throw Failure(place(method), error.line, error.exit)
-    case .answer(let head, let body):
-      let found = ScanMembers.copy(of: "blob", in: body)
-      guard let found, found.first == UInt8(ascii: "{") else {
-        throw Failure(place(method), "\(head.summary): no blob in the answer", .failure)
-      }
-      return RowText.line(found)
+    let (head, body) = try told(by: try write(method, type: type) { _ in blob }, method)
+    let found = ScanMembers.copy(of: "blob", in: body)
+    guard let found, found.first == UInt8(ascii: "{") else {
+      throw Failure(place(method), "\(head.summary): no blob in the answer", .failure)
     }
+    return RowText.line(found)
   }
 
   /// A blob.
@@ -81,20 +77,17 @@ extension PDSRecords {
   /// - Returns: nil when there is none.
   /// - Throws: `Failure`; what has not this CID is one, too.
   public func blob(_ cid: CID) throws(Failure) -> [UInt8]? {
-    guard let row = try describe(), let did = ScanMembers.text(of: "did", in: row) else {
+    guard let did = try did() else { return nil }
+    let method = "com.atproto.sync.getBlob"
+    let reply = try read(method, [("did", did), ("cid", cid.description)], isAny: true)
+    if case .failure(let error) = reply, error.isAbsence || error.name == "BlobNotFound" {
       return nil
     }
-    let method = "com.atproto.sync.getBlob"
-    let query = [("did", Optional(did)), ("cid", cid.description)]
-    switch try read(method, query, isAny: true) {
-    case .refused(let error) where error.isAbsence || error.name == "BlobNotFound": return nil
-    case .refused(let error): throw Failure(place(method), error.line, error.exit)
-    case .answer(let head, let body):
-      if CID(ofBlob: body) == cid { return body }
-      let isPage = XRPCError.isPage(head, body)
-      throw Failure(
-        place(method), "\(head.summary): another blob than was asked for",
-        isPage ? .temporary : .failure)
-    }
+    let (head, body) = try told(by: reply, method)
+    if CID(ofBlob: body) == cid { return body }
+    let isPage = XRPCError.isPage(head, body)
+    throw Failure(
+      place(method), "\(head.summary): another blob than was asked for",
+      isPage ? .temporary : .failure)
   }
 }

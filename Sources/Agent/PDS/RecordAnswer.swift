@@ -30,4 +30,13 @@ public enum RecordAnswer {
   case absent
   /// The server does not tell; why.
   case refused(String)
+
+  /// Nil for none.
+  func value(at place: String) throws(Failure) -> [UInt8]? {
+    switch self {
+    case .found(let value): return value
+    case .absent: return nil
+    case .refused(let reason): throw Failure(place, reason, .failure)
+    }
+  }
 }

@@ -25,7 +25,7 @@ public struct RecordDraft: Sendable {
     _ text: UnsafeRawBufferPointer, for collection: NSID, created: Timestamp? = nil
   ) throws(Failure) {
     try Self.checkText(text)
-    guard case .map(let members) = try RecordTree.value(of: text) else {
+    guard case .map(let members) = try CBORValue.record(text) else {
       throw Failure("not an object")
     }
     var added: [CBORValue.Member] = []
@@ -72,12 +72,12 @@ public struct RecordDraft: Sendable {
   }
 }
 
-/// A JSON text as what it is on a server (AT Protocol, "Data Model").
-enum RecordTree {
+extension CBORValue {
   /// The greatest number that every server keeps exactly.
   private static let greatest: Int64 = 1 << 53 - 1
 
-  static func value(of text: UnsafeRawBufferPointer) throws(Failure) -> CBORValue {
+  /// A JSON text as what it is on a server (AT Protocol, "Data Model").
+  static func record(_ text: UnsafeRawBufferPointer) throws(Failure) -> CBORValue {
     var cursor = ScanCursor(text)
     cursor.skipWhite()
     guard let value = try? cursor.value() else { throw Failure("not JSON") }

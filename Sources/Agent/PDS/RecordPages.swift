@@ -1,11 +1,8 @@
 /// Puts the pages of a collection into one list in the order that is asked for, whatever the
 /// server's is: each record once, none left out (Agent/PDS/CONTRACT.md 5).
 struct RecordPages {
-  struct Row {
-    /// `NSID/KEY`: a server may call the repository by either of its names.
-    var path: String
-    var bytes: [UInt8]
-  }
+  /// `path` is `NSID/KEY`: a server may call the repository by either of its names.
+  typealias Row = (path: String, bytes: [UInt8])
 
   private enum State {
     /// Fewer than two records came: nothing tells the order.
@@ -29,9 +26,7 @@ struct RecordPages {
 
   /// Keeps `count` rows; `most`: bytes of answers that are read, `mostHeld`: held to be reversed.
   init(isRising: Bool, count: Int, most: Int = .max, mostHeld: Int = 256 << 20) {
-    self.isRising = isRising
-    self.count = count
-    (self.most, self.mostHeld) = (most, mostHeld)
+    (self.isRising, self.count, self.most, self.mostHeld) = (isRising, count, most, mostHeld)
   }
 
   var isFull: Bool { state == .passing && given >= count || count == 0 }

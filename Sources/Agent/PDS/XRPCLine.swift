@@ -19,10 +19,7 @@ public struct PDSLimits: Sendable {
 
 /// Calls of a server, one at a time, each asked again while the server is busy or away.
 final class XRPCLine {
-  enum Reply {
-    case answer(ResponseHead, [UInt8])
-    case refused(XRPCError)
-  }
+  typealias Reply = Result<(head: ResponseHead, body: [UInt8]), XRPCError>
 
   /// The longest wait for one answer, seconds.
   private static let longestTry = 30.0
@@ -41,9 +38,7 @@ final class XRPCLine {
   private static let mostFaultsOfReads = 3
 
   init(_ client: WebClient, _ limits: PDSLimits, _ diagnostics: Diagnostics) {
-    self.client = client
-    self.limits = limits
-    self.diagnostics = diagnostics
+    (self.client, self.limits, self.diagnostics) = (client, limits, diagnostics)
   }
 
   /// Calls, and waits. Whatever is sent here must do no harm when it arrives twice.
@@ -81,7 +76,7 @@ final class XRPCLine {
         }
         // Neither asks for the same call again: so a portal leads to its own page.
         let isPage = isElsewhere || XRPCError.isPage(head, body)
-        if (200...299).contains(head.status), isAny || !isPage { return .answer(head, body) }
+        if (200...299).contains(head.status), isAny || !isPage { return .success((head, body)) }
         let error = XRPCError(head, body, now: Clock.unix)
         // What comes is not from the server, who is as good as away.
         if isPage, !error.isTransient {
@@ -89,11 +84,11 @@ final class XRPCLine {
           let words = isElsewhere ? "\(head.summary): to another server" : error.line
           throw Failure(place, words, .temporary)
         }
-        if !error.isTransient { return .refused(error) }
+        if !error.isTransient { return .failure(error) }
         if error.status == 500 { faults += 1 }
         let isForGood = error.isInternal && request.method == "GET"
         if faults >= (isForGood ? min(mostFaults, Self.mostFaultsOfReads) : mostFaults) {
-          return .refused(error)
+          return .failure(error)
         }
         (reason, wait) = (error.line, error.wait)
       }

@@ -30,7 +30,7 @@ struct RecordPagesTests {
   }
 
   private func row(_ key: Int) -> RecordPages.Row {
-    .init(path: "a.b.c/\(1000 + key)", bytes: Array("\(key)".utf8))
+    ("a.b.c/\(1000 + key)", Array("\(key)".utf8))
   }
 
   @Test(arguments: servers)
