@@ -25,50 +25,50 @@ struct ClaudeSession {
   }
 
   /// - Parameter call: what made the subagent that the line is of; nil where that is not known.
-  mutating func receive(_ line: ClaudeLine, madeBy call: String?, into events: inout [TurnEvent]) {
+  mutating func receive(_ line: ClaudeLine, madeBy call: String?) {
     if line.kind == .system {
-      system(line, &events)
+      system(line)
     } else if line.kind != .user, line.kind != .assistant {
       // What a person calls it goes before what the program does.
       guard let title = line.title, !isNamed || line.kind == .customTitle else { return }
       isNamed = isNamed || line.kind == .customTitle
       var record = ThreadRecord(origin, id: thread, time: line.time)
       record.title = title
-      events.append(TurnEvent(origin, thread: thread, time: line.time, .setThread(record)))
+      line.events.append(TurnEvent(origin, thread: thread, time: line.time, .setThread(record)))
     } else if line.isSide {
-      side(line, call, &events)
+      side(line, call)
     } else if line.isInterruption {
-      end(.aborted, reason: "interrupted", line, &events)
+      end(.aborted, reason: "interrupted", line)
       main = nil
     } else if line.isPrompt {
-      end(.completed, reason: nil, line, &events)
-      main = begin(line.id, line, &events)
-      main?.receive(line, &events)
+      end(.completed, reason: nil, line)
+      main = begin(line.id, line)
+      main?.receive(line)
     } else if let command = line.shellCommand {
-      end(.completed, reason: nil, line, &events)
-      main = begin(line.id, line, &events)
-      main?.run(command, line, &events)
+      end(.completed, reason: nil, line)
+      main = begin(line.id, line)
+      main?.run(command, line)
     } else {
       // A session may be followed from its middle.
       if line.kind == .assistant, main?.isLeft(by: line) ?? true {
-        main = begin(line.answer, line, &events)
+        main = begin(line.answer, line)
       }
       let wasOver = main?.isOver ?? true
-      main?.receive(line, &events)
+      main?.receive(line)
       if let id = main?.id { note(line, of: id) }
-      learn(line, &events)
-      if !wasOver, main?.isOver == true { endSides(.completed, reason: nil, line, &events) }
+      learn(line)
+      if !wasOver, main?.isOver == true { endSides(.completed, reason: nil, line) }
     }
   }
 
   /// What the program says of itself.
-  private mutating func system(_ line: ClaudeLine, _ events: inout [TurnEvent]) {
+  private mutating func system(_ line: ClaudeLine) {
     guard !line.isSide else { return }
     var said = ""
     switch line.value["subtype"]?.string {
     case "turn_duration":
       if let milliseconds = line.value["durationMs"]?.integer, milliseconds >= 0 {
-        main?.took(Int(milliseconds), line, &events)
+        main?.took(Int(milliseconds), line)
       }
     case "compact_boundary":
       said = line.value["content"]?.string ?? "Conversation compacted"
@@ -96,22 +96,20 @@ struct ClaudeSession {
     var event = TurnEvent(
       origin, thread: thread, time: line.time, .setMessage(record, text: .whole))
     event.turn = record.turn ?? ""
-    events.append(event)
+    line.events.append(event)
   }
 
-  mutating func leave(at line: ClaudeLine, into events: inout [TurnEvent]) {
-    end(.completed, reason: nil, line, &events)
+  mutating func leave(at line: ClaudeLine) {
+    end(.completed, reason: nil, line)
     main = nil
   }
 
-  private mutating func begin(
-    _ id: String, _ line: ClaudeLine, _ events: inout [TurnEvent]
-  ) -> ClaudeTurn {
+  private mutating func begin(_ id: String, _ line: ClaudeLine) -> ClaudeTurn {
     if let time = line.time {
       if begun.count >= Self.mostBegun { begun.removeFirst() }
       begun.append((time, id))
     }
-    return ClaudeTurn(origin, thread, id: id, parent: nil, line, &events)
+    return ClaudeTurn(origin, thread, id: id, parent: nil, line)
   }
 
   /// The turn in which a subagent began. Its lines may stand in a file of their own, and come
@@ -121,24 +119,22 @@ struct ClaudeSession {
     return begun.last { $0.time <= time }?.id
   }
 
-  private mutating func end(
-    _ state: TurnRecord.State, reason: String?, _ line: ClaudeLine, _ events: inout [TurnEvent]
-  ) {
-    endSides(state, reason: reason, line, &events)
+  private mutating func end(_ state: TurnRecord.State, reason: String?, _ line: ClaudeLine) {
+    endSides(state, reason: reason, line)
     sides = sides.filter { background.contains($0.key) && !$0.value.isOver }
     if let told = line.endedTask {
-      sides[told.id]?.end(told.isWell ? .completed : .failed, reason: nil, line, &events)
+      sides[told.id]?.end(told.isWell ? .completed : .failed, reason: nil, line)
     }
-    main?.end(state, reason: reason, line, &events)
+    main?.end(state, reason: reason, line)
   }
 
   // MARK: - Subagents
 
-  private mutating func side(_ line: ClaudeLine, _ call: String?, _ events: inout [TurnEvent]) {
+  private mutating func side(_ line: ClaudeLine, _ call: String?) {
     let root = root(of: line)
     if sides[root].map({ $0.isOver && line.isPrompt || $0.isLeft(by: line) }) ?? true {
       if sides[root] == nil, sides.count >= Self.mostSides {
-        endSides(.completed, reason: nil, line, &events)
+        endSides(.completed, reason: nil, line)
         sides = [:]
       }
       // One that goes on has another turn, and the same one when the line is read again.
@@ -150,11 +146,11 @@ struct ClaudeSession {
       let call = calls[root] ?? call
       let parent = call.flatMap { makers[$0] } ?? turn(at: line)
       sides[root] = ClaudeTurn(
-        origin, thread, id: id, parent: parent, madeBy: call, line, &events)
+        origin, thread, id: id, parent: parent, madeBy: call, line)
     }
-    sides[root]?.receive(line, &events)
+    sides[root]?.receive(line)
     if let id = sides[root]?.id { note(line, of: id) }
-    learn(line, &events)
+    learn(line)
   }
 
   /// Keeps in which turn calls were made.
@@ -167,7 +163,7 @@ struct ClaudeSession {
   }
 
   /// Learns from the result of a call which subagent it made.
-  private mutating func learn(_ line: ClaudeLine, _ events: inout [TurnEvent]) {
+  private mutating func learn(_ line: ClaudeLine) {
     guard line.kind == .user, let result = line.value["toolUseResult"],
       let agent = result["agentId"]?.string,
       let call = line.blocks.lazy.compactMap({ $0["tool_use_id"]?.string }).first
@@ -175,15 +171,13 @@ struct ClaudeSession {
     if calls.count >= Self.mostLines { (calls, background) = ([:], []) }
     calls[agent] = call
     if result["isAsync"]?.bool == true { background.insert(agent) }
-    sides[agent]?.isMade(by: call, in: makers[call], line, &events)
+    sides[agent]?.isMade(by: call, in: makers[call], line)
   }
 
   /// Not every version says the end of a subagent: it is at the latest that of the agent.
-  private mutating func endSides(
-    _ state: TurnRecord.State, reason: String?, _ line: ClaudeLine, _ events: inout [TurnEvent]
-  ) {
+  private mutating func endSides(_ state: TurnRecord.State, reason: String?, _ line: ClaudeLine) {
     for root in sides.keys.sorted() where !background.contains(root) {
-      sides[root]?.end(state, reason: reason, line, &events)
+      sides[root]?.end(state, reason: reason, line)
     }
   }
 

@@ -19,16 +19,16 @@ struct ClaudeTurn {
 
   init(
     _ origin: RecordOrigin, _ thread: String, id: String, parent: String?,
-    madeBy call: String? = nil, _ line: ClaudeLine, _ events: inout [TurnEvent]
+    madeBy call: String? = nil, _ line: ClaudeLine
   ) {
     (self.origin, self.thread, self.id) = (origin, thread, id)
     isSide = line.isSide
     maker = call
-    var turn = TurnRecord(origin, id: id, thread: thread, state: .running, time: line.time)
+    var turn = record(.running, line)
     turn.parent = parent
     turn.toolCall = call
     turn.started = line.time
-    add(.setTurn(turn), line, &events)
+    add(.setTurn(turn), line)
   }
 
   var isOver: Bool { ended != nil }
@@ -39,20 +39,20 @@ struct ClaudeTurn {
     isOver && line.kind == .assistant && !answers.contains(line.answer)
   }
 
-  mutating func receive(_ line: ClaudeLine, _ events: inout [TurnEvent]) {
-    if line.kind == .assistant { return answer(line, &events) }
+  mutating func receive(_ line: ClaudeLine) {
+    if line.kind == .assistant { return answer(line) }
     if line.isPrompt, !line.isInterruption {
-      say(line.id, isSide || line.isOfProgram ? .system : .user, line.words ?? "", line, &events)
+      say(line.id, isSide || line.isOfProgram ? .system : .user, line.words ?? "", line)
     }
     for block in line.blocks where block["type"]?.string == "tool_result" {
-      result(block, line, &events)
+      result(block, line)
     }
-    if let output = line.shellOutput { ran(output, line, &events) }
+    if let output = line.shellOutput { ran(output, line) }
   }
 
   // MARK: - What the agent says
 
-  private mutating func answer(_ line: ClaudeLine, _ events: inout [TurnEvent]) {
+  private mutating func answer(_ line: ClaudeLine) {
     guard let message = line.value["message"] else { return }
     let name = line.answer
     answers.insert(name)
@@ -61,43 +61,38 @@ struct ClaudeTurn {
       switch block["type"]?.string {
       case "thinking":
         if let words = block["thinking"]?.string, !words.isEmpty {
-          say("\(name)/thinking", .thinking, words, line, &events)
+          say("\(name)/thinking", .thinking, words, line)
         }
       case "text":
         if let words = block["text"]?.string, !words.isEmpty { texts.append(words) }
-      case "tool_use": call(block, index, line, &events)
+      case "tool_use": call(block, index, line)
       default: break
       }
     }
     let text = texts.joined(separator: "\n")
-    if !text.isEmpty { say(line.id, .assistant, text, line, &events) }
-    count(message["usage"], name, line, &events)
+    if !text.isEmpty { say(line.id, .assistant, text, line) }
+    count(message["usage"], name, line)
     if line.value["isApiErrorMessage"]?.bool == true {
-      return end(.failed, reason: text, line, &events)
+      return end(.failed, reason: text, line)
     }
     let stop = message["stop_reason"]?.string
     if stop == "end_turn", !text.isEmpty {
-      end(.completed, reason: nil, answer: line.id, line, &events)
+      end(.completed, reason: nil, answer: line.id, line)
     } else if stop == "refusal" {
       // Behind max_tokens the program goes on by itself, or says that it cannot.
-      end(.failed, reason: stop, line, &events)
+      end(.failed, reason: stop, line)
     }
   }
 
-  private func say(
-    _ id: String, _ role: MessageRecord.Role, _ text: String, _ line: ClaudeLine,
-    _ events: inout [TurnEvent]
-  ) {
+  private func say(_ id: String, _ role: MessageRecord.Role, _ text: String, _ line: ClaudeLine) {
     var record = MessageRecord(
       origin, id: id, thread: thread, role: role, text: text,
       state: line.value["isAbortedMidStream"]?.bool == true ? .aborted : .final, time: line.time)
     record.turn = self.id
-    add(.setMessage(record, text: .whole), line, &events)
+    add(.setMessage(record, text: .whole), line)
   }
 
-  private mutating func count(
-    _ usage: JSONValue?, _ name: String, _ line: ClaudeLine, _ events: inout [TurnEvent]
-  ) {
+  private mutating func count(_ usage: JSONValue?, _ name: String, _ line: ClaudeLine) {
     guard let usage, usage.isObject else { return }
     func number(_ name: String) -> Int64 { max(0, min(usage[name]?.integer ?? 0, 1 << 40)) }
     let new = (
@@ -107,28 +102,22 @@ struct ClaudeTurn {
     let old = tokens.updateValue(new, forKey: name) ?? (0, 0)
     sum = (sum.input + new.input - old.input, sum.output + new.output - old.output)
     // Tokens say nothing of a question, which is asked in a block of the same line.
-    var turn = TurnRecord(
-      origin, id: id, thread: thread, state: questions.isEmpty ? .running : .paused,
-      time: line.time)
+    var turn = record(questions.isEmpty ? .running : .paused, line)
     turn.reason = questions.values.min()
     turn.usage = TurnRecord.Usage(inputTokens: Int(sum.input), outputTokens: Int(sum.output))
     dollars[name] = ClaudeUsage.dollars(of: line.line.object)
     let known = dollars.values.compactMap { $0 }
     // Of a part of the answers it would be too little.
     if known.count == dollars.count { turn.cost = Dollars.number(known.reduce(0, +)) }
-    add(.setTurn(turn), line, &events)
+    add(.setTurn(turn), line)
   }
 
   // MARK: - Tools
 
-  private mutating func call(
-    _ block: JSONValue, _ index: Int, _ line: ClaudeLine, _ events: inout [TurnEvent]
-  ) {
+  private mutating func call(_ block: JSONValue, _ index: Int, _ line: ClaudeLine) {
     guard let name = block["id"]?.string, !name.isEmpty else { return }
     let tool = block["name"]?.string ?? ""
-    var call = ToolCallRecord(
-      origin, id: name, thread: thread, tool: tool, state: .running, time: line.time)
-    call.turn = id
+    var call = record(of: name, tool, .running, line)
     call.arguments = line.arguments(index)
     let input = block["input"]
     call.label = input?[either: "description", "command", "file_path", "pattern"]?.string
@@ -137,14 +126,12 @@ struct ClaudeTurn {
       call.state = .waitingApproval
       let reason = tool == "ExitPlanMode" ? "a plan to approve" : "a question"
       questions[name] = reason
-      state(.paused, reason, line, &events)
+      state(.paused, reason, line)
     }
-    add(.setToolCall(call), line, &events)
+    add(.setToolCall(call), line)
   }
 
-  private mutating func result(
-    _ block: JSONValue, _ line: ClaudeLine, _ events: inout [TurnEvent]
-  ) {
+  private mutating func result(_ block: JSONValue, _ line: ClaudeLine) {
     guard let name = block["tool_use_id"]?.string, !name.isEmpty else { return }
     let content = block["content"]
     let said =
@@ -155,100 +142,97 @@ struct ClaudeTurn {
     let hasWords = isError && said?.hasPrefix("The user doesn't want to proceed") == true
     let isUnrun = line.value["toolDenialBeforeRun"]?.bool == true
     let isRefused = hasWords && (line.value["toolDenialKind"] != nil || !isUnrun)
-    var call = ToolCallRecord(
-      origin, id: name, thread: thread, tool: "",
-      state: isRefused ? .rejected : isError ? .failed : .succeeded, time: line.time)
-    call.turn = id
+    let end: ToolCallRecord.State = isRefused ? .rejected : isError ? .failed : .succeeded
+    var call = record(of: name, "", end, line)
     call.ended = line.time
     let result = line.value["toolUseResult"]
     call.stdout = result?["stdout"]?.string ?? said
     call.stderr = result?["stderr"]?.string.flatMap { $0.isEmpty ? nil : $0 }
     if isRefused { call.reason = "not allowed" } else if hasWords { call.reason = "did not run" }
-    add(.setToolCall(call), line, &events)
+    add(.setToolCall(call), line)
     if questions.removeValue(forKey: name) != nil, questions.isEmpty {
-      state(.running, nil, line, &events)
+      state(.running, nil, line)
     }
   }
 
   // MARK: - What the person runs
 
   /// A line that began with `!`.
-  mutating func run(_ command: String, _ line: ClaudeLine, _ events: inout [TurnEvent]) {
-    say(line.id, .user, "!" + command, line, &events)
-    var call = ToolCallRecord(
-      origin, id: id, thread: thread, tool: "Bash", state: .running, time: line.time)
-    call.turn = id
+  mutating func run(_ command: String, _ line: ClaudeLine) {
+    say(line.id, .user, "!" + command, line)
+    var call = record(of: id, "Bash", .running, line)
     call.label = command
     call.arguments = RecordText().string("command", command).line.dropLast()
     call.started = line.time
-    add(.setToolCall(call), line, &events)
+    add(.setToolCall(call), line)
   }
 
-  private mutating func ran(
-    _ output: (stdout: String, stderr: String), _ line: ClaudeLine, _ events: inout [TurnEvent]
-  ) {
+  private mutating func ran(_ output: (stdout: String, stderr: String), _ line: ClaudeLine) {
     // How it ended is not told.
-    var call = ToolCallRecord(
-      origin, id: id, thread: thread, tool: "", state: .succeeded, time: line.time)
-    call.turn = id
+    var call = record(of: id, "", .succeeded, line)
     call.ended = line.time
     call.stdout = output.stdout
     call.stderr = output.stderr.isEmpty ? nil : output.stderr
-    add(.setToolCall(call), line, &events)
+    add(.setToolCall(call), line)
     // Otherwise the agent answers.
-    if line.value["turnOrigin"] == nil { end(.completed, reason: nil, line, &events) }
+    if line.value["turnOrigin"] == nil { end(.completed, reason: nil, line) }
   }
 
   // MARK: - Its end
 
   /// How long it took; nothing else may have said that it is over.
-  mutating func took(_ milliseconds: Int, _ line: ClaudeLine, _ events: inout [TurnEvent]) {
-    end(.completed, reason: nil, line, &events)
-    var turn = TurnRecord(
-      origin, id: id, thread: thread, state: ended ?? .completed, time: line.time)
+  mutating func took(_ milliseconds: Int, _ line: ClaudeLine) {
+    end(.completed, reason: nil, line)
+    var turn = record(ended ?? .completed, line)
     turn.milliseconds = milliseconds
     turn.ended = line.time
-    add(.setTurn(turn), line, &events)
+    add(.setTurn(turn), line)
   }
 
   /// It turns out which call made it.
-  mutating func isMade(
-    by call: String, in parent: String?, _ line: ClaudeLine, _ events: inout [TurnEvent]
-  ) {
+  mutating func isMade(by call: String, in parent: String?, _ line: ClaudeLine) {
     if maker == call { return }
     maker = call
-    var turn = TurnRecord(
-      origin, id: id, thread: thread, state: ended ?? .running, time: line.time)
+    var turn = record(ended ?? .running, line)
     turn.toolCall = call
     turn.parent = parent
-    add(.setTurn(turn), line, &events)
+    add(.setTurn(turn), line)
   }
 
   mutating func end(
-    _ state: TurnRecord.State, reason: String?, answer: String? = nil, _ line: ClaudeLine,
-    _ events: inout [TurnEvent]
+    _ state: TurnRecord.State, reason: String?, answer: String? = nil, _ line: ClaudeLine
   ) {
     if isOver { return }
     ended = state
-    var turn = TurnRecord(origin, id: id, thread: thread, state: state, time: line.time)
+    var turn = record(state, line)
     turn.reason = reason
     turn.message = answer
     turn.ended = line.time
-    add(.setTurn(turn), line, &events)
+    add(.setTurn(turn), line)
   }
 
-  private func state(
-    _ state: TurnRecord.State, _ reason: String?, _ line: ClaudeLine,
-    _ events: inout [TurnEvent]
-  ) {
-    var turn = TurnRecord(origin, id: id, thread: thread, state: state, time: line.time)
+  private func state(_ state: TurnRecord.State, _ reason: String?, _ line: ClaudeLine) {
+    var turn = record(state, line)
     turn.reason = reason
-    add(.setTurn(turn), line, &events)
+    add(.setTurn(turn), line)
   }
 
-  private func add(_ change: TurnChange, _ line: ClaudeLine, _ events: inout [TurnEvent]) {
+  private func record(_ state: TurnRecord.State, _ line: ClaudeLine) -> TurnRecord {
+    TurnRecord(origin, id: id, thread: thread, state: state, time: line.time)
+  }
+
+  private func record(
+    of call: String, _ tool: String, _ state: ToolCallRecord.State, _ line: ClaudeLine
+  ) -> ToolCallRecord {
+    var record = ToolCallRecord(
+      origin, id: call, thread: thread, tool: tool, state: state, time: line.time)
+    record.turn = id
+    return record
+  }
+
+  private func add(_ change: TurnChange, _ line: ClaudeLine) {
     var event = TurnEvent(origin, thread: thread, time: line.time, change)
     event.turn = id
-    events.append(event)
+    line.events.append(event)
   }
 }

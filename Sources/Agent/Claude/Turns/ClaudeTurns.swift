@@ -47,12 +47,12 @@ public struct ClaudeTurns: TurnDecoder {
       (sessions, ends, tips, copied) = ([:], [:], [:], [:])
     }
     if entry.isPrompt || entry.shellCommand != nil, !entry.isSide {
-      leave(for: session, at: entry, into: &events)
+      leave(for: session, at: entry)
     }
     note(entry, of: session)
     sessions[session, default: ClaudeSession(session, line.origin(.claude))]
-      .receive(
-        entry, madeBy: entry.value["agentId"]?.string.flatMap { origins[$0] }, into: &events)
+      .receive(entry, madeBy: entry.value["agentId"]?.string.flatMap { origins[$0] })
+    events += entry.events
     return true
   }
 
@@ -74,12 +74,10 @@ public struct ClaudeTurns: TurnDecoder {
 
 extension ClaudeTurns {
   /// Going on behind the last line of another session ends what was left there, like a prompt.
-  private mutating func leave(
-    for session: String, at line: ClaudeLine, into events: inout [TurnEvent]
-  ) {
+  private mutating func leave(for session: String, at line: ClaudeLine) {
     let tip = copied.removeValue(forKey: session) ?? line.parent ?? ""
     guard let other = tips[tip], other != session else { return }
-    sessions[other]?.leave(at: line, into: &events)
+    sessions[other]?.leave(at: line)
   }
 
   private mutating func note(_ line: ClaudeLine, of session: String) {
@@ -101,7 +99,7 @@ extension ClaudeTurns {
 }
 
 /// A line of a transcript (CONTRACT.md 1).
-struct ClaudeLine {
+final class ClaudeLine {
   enum Kind: Sendable {
     case user, assistant, system, summary, customTitle, agentName
 
@@ -109,13 +107,9 @@ struct ClaudeLine {
       ("user", .user), ("assistant", .assistant), ("system", .system), ("summary", .summary),
       ("custom-title", .customTitle), ("agent-name", .agentName),
     ])
-    private enum Member: Int, ScanName {
-      case type, sessionId, leafUuid
-      static let table = NameTable<Member>()
-    }
 
     init?(_ object: ScanValue) {
-      let fields = ScanFields<Member>(object.bytes)
+      let fields = ScanFields<Name>(object.bytes)
       guard fields[.sessionId].isString || fields[.leafUuid].isString,
         let kind = Self.table.word(fields[.type])
       else { return nil }
@@ -127,6 +121,8 @@ struct ClaudeLine {
   let value: JSONValue
   /// The bytes of `message`, for arguments as they came.
   let line: TurnLine
+  /// What it tells.
+  var events: [TurnEvent] = []
 
   init(_ kind: Kind, _ value: JSONValue, _ line: TurnLine) {
     (self.kind, self.value, self.line) = (kind, value, line)
@@ -173,7 +169,7 @@ struct ClaudeLine {
   ]
 
   private enum Name: Int, ScanName {
-    case type, subtype, sessionId
+    case type, subtype, sessionId, leafUuid
     static let table = NameTable<Name>()
   }
 
