@@ -2,10 +2,11 @@ import Agent
 import Core
 import Kinds
 import Records
+import Screen
 
 struct AddedLines {
   private let file: OutboxFile
-  private let output: ItemOutput
+  private let output: RowOutput
   private let records: PDSRecords?
   private let copies: RecordCopies?
   private var faults: FaultLog
@@ -15,7 +16,7 @@ struct AddedLines {
 
   init(
     _ options: OutboxOptions, _ file: OutboxFile, _ profile: Settings.Profile,
-    _ output: ItemOutput, _ diagnostics: Diagnostics
+    _ output: RowOutput, _ diagnostics: Diagnostics
   ) throws(Failure) {
     (self.file, self.output) = (file, output)
     faults = FaultLog(diagnostics)

@@ -5,11 +5,11 @@ import Screen
 
 struct Flush {
   private let options: OutboxOptions
-  private let output: ItemOutput
+  private let output: RowOutput
   private let diagnostics: Diagnostics
   private var worst = ExitStatus.success
 
-  init(_ options: OutboxOptions, _ output: ItemOutput, _ diagnostics: Diagnostics) {
+  init(_ options: OutboxOptions, _ output: RowOutput, _ diagnostics: Diagnostics) {
     (self.options, self.output, self.diagnostics) = (options, output, diagnostics)
   }
 

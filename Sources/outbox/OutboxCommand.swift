@@ -9,7 +9,7 @@ public func outboxMain() {
 }
 
 private func run(_ options: OutboxOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
-  let output = ItemOutput(options)
+  let output = RowOutput(form: options.form, look: options.look, isQuiet: false)
   if options.verb == .flush {
     var flush = Flush(options, output, diagnostics)
     return try flush.run()
@@ -26,14 +26,18 @@ private func run(_ options: OutboxOptions, _ diagnostics: Diagnostics) throws ->
     try file.look()
     let items = file.fold.open + (options.isAll ? file.fold.closed : [])
     try output.write(items, of: file)
-    if items.isEmpty { output.tellEmpty(diagnostics) }
+    if items.isEmpty {
+      output.tellEmpty(
+        "nothing waits to be sent: --queue of agent-chat and task add keeps it here when offline",
+        diagnostics)
+    }
     return items.isEmpty ? .negative : .success
   case .drop: return try drop(options, file, output, diagnostics)
   }
 }
 
 private func drop(
-  _ options: OutboxOptions, _ file: OutboxFile, _ output: ItemOutput, _ diagnostics: Diagnostics
+  _ options: OutboxOptions, _ file: OutboxFile, _ output: RowOutput, _ diagnostics: Diagnostics
 ) throws -> ExitStatus {
   // What is on its way just now cannot be called back.
   let lock = try file.sendingLock(patience: 10)
@@ -54,26 +58,14 @@ private func drop(
   return status
 }
 
-final class ItemOutput {
-  private let rows: RowOutput
-
-  init(_ options: OutboxOptions) {
-    rows = RowOutput(form: options.form, look: options.look, isQuiet: false)
-  }
-
+extension RowOutput {
   /// Writes items; they are out when this returns.
   func write(_ items: [OutboxItem], of file: OutboxFile) throws(WriteFailure) {
-    try rows.list(items.map { $0.record(file.profile) }, Self.listing)
-    try rows.flush()
+    try list(items.map { $0.record(file.profile) }, Self.items)
+    try flush()
   }
 
-  func tellEmpty(_ diagnostics: Diagnostics) {
-    rows.tellEmpty(
-      "nothing waits to be sent: --queue of agent-chat and task add keeps it here when offline",
-      diagnostics)
-  }
-
-  private static let listing = Listing(
+  private static let items = Listing(
     columns: [
       .text("ID", "id"),
       .text("OP", "op"),
