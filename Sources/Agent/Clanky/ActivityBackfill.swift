@@ -32,10 +32,7 @@ struct ActivityBackfill {
   private var hours: String?
 
   init(_ follow: Follow, _ request: Request, base: WebAddress, ledger: ActivityLedger) {
-    self.follow = follow
-    self.request = request
-    self.base = base
-    self.ledger = ledger
+    (self.follow, self.request, self.base, self.ledger) = (follow, request, base, ledger)
     pages = ActionPages(
       kinds: nil, guild: nil, prefix: ledger.prefix, since: ledger.newestTime,
       names: ledger.names)

@@ -29,9 +29,7 @@ final class ActivityFollower {
     _ stream: DashboardStream, _ follow: Follow, _ request: Request, base: WebAddress,
     resumingAt state: FollowState?
   ) {
-    self.stream = stream
-    self.follow = follow
-    self.base = base
+    (self.stream, self.follow, self.base) = (stream, follow, base)
     wire = EventWire(follow, request)
     var rows = request
     rows.method = "GET"

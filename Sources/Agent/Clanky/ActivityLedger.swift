@@ -14,10 +14,7 @@ struct ActivityLedger {
     case short
   }
 
-  private struct Mark {
-    var time: Timestamp
-    var text: String
-  }
+  private typealias Mark = (time: Timestamp, text: String)
 
   private var printed = ActionWindow(capacity: 16 * 1024)
   private let scratch = ScanScratch()
@@ -31,7 +28,7 @@ struct ActivityLedger {
   init(resumingAt text: String? = nil, prefix: String? = nil) {
     self.prefix = prefix
     guard let text, let time = Timestamp(rfc3339: text) else { return }
-    newest = Mark(time: time, text: text)
+    newest = (time, text)
     floor = newest
     hasBaseline = true
   }
@@ -179,7 +176,7 @@ struct ActivityLedger {
     guard let text = fields.createdAt.string, let time = Timestamp(rfc3339: text) else {
       return nil
     }
-    return Mark(time: time, text: text)
+    return (time, text)
   }
 
   private static func rows(ofSnapshot data: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer] {

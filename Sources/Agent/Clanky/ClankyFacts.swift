@@ -3,7 +3,7 @@ import Records
 
 /// What a person and a script are told of single records of a dashboard
 /// (Agent/Clanky/CONTRACT.md 5.1 and 5.4).
-enum ClankyFacts {
+extension ClankyOperations {
   static func stats(_ payload: JSONValue, now: Timestamp) -> [OperationOutput.Detail]? {
     guard let stats = ActionStats(payload) else { return nil }
     let runtime = payload["runtime"]

@@ -26,7 +26,7 @@ extension Listing {
       Column("STATUS") {
         $0["is_running"]?.bool == true ? .words("running", .good) : .status($0["status"])
       },
-      Column("SCHEDULE") { Schedule.cell($0["schedule"]) },
+      Column("SCHEDULE") { .schedule($0["schedule"]) },
       .time("NEXT", "next_run_at"), .time("LAST", "last_run_at"),
       .text("TITLE", "title", gives: true),
       Column("RESULT", gives: true) {
@@ -192,9 +192,9 @@ extension Listing {
     ])
 }
 
-/// When an automation runs, in words (Agent/Clanky/CONTRACT.md 5.4).
-enum Schedule {
-  static func cell(_ value: JSONValue?) -> Cell {
+extension Cell {
+  /// When an automation runs, in words (Agent/Clanky/CONTRACT.md 5.4).
+  static func schedule(_ value: JSONValue?) -> Cell {
     guard let value, value.isObject else { return .text(value) }
     func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
     switch value["kind"]?.string {

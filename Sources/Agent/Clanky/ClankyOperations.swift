@@ -16,7 +16,7 @@ enum ClankyOperations {
     Operation("health", run: health),
     Operation(
       record: "stats", options: ["guild"], path: { ClankyPath.stats(guild: $0.guild) },
-      facts: { ClankyFacts.stats($0, now: .now()) }),
+      facts: { stats($0, now: .now()) }),
     Operation(
       "actions", options: ["guild", "count", "since", "kind"], listing: .actions,
       run: { try $0.actions() }),
@@ -50,7 +50,7 @@ enum ClankyOperations {
     Operation(list: "asr-sessions", of: .asrSessions, path: { _ in ClankyPath.asrSessions }),
     Operation(list: "tool-events", of: .toolEvents, path: { _ in ClankyPath.toolEvents }),
     Operation(
-      record: "tunnel", path: { _ in ClankyPath.tunnel }, isWell: ClankyFacts.isUp(tunnel:)),
+      record: "tunnel", path: { _ in ClankyPath.tunnel }, isWell: isUp(tunnel:)),
     Operation(record: "settings", path: { _ in ClankyPath.settings }),
     Operation("join", guild, options: ["guild", "channel", "user"], run: join),
   ]
@@ -89,7 +89,7 @@ enum ClankyOperations {
     let isWell = value["ok"]?.bool != false
     let latency = Latency.text(reply.seconds)
     try call.output.record(
-      ClankyFacts.health(record, latency: latency, url: url),
+      health(record, latency: latency, url: url),
       facts: [
         ("health", isWell ? .words("ok", .good) : .words("not ok", .bad)),
         ("latency", .words("\(latency) ms")), ("url", .words(url)),

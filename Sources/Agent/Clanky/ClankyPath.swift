@@ -25,18 +25,17 @@ public enum ClankyPath {
   ///
   /// - Parameter guild: nil for all.
   public static func stats(guild: String?) -> String {
-    "api/stats" + QueryText.encode([("guildId", guild)])
+    path("api/stats", ("guildId", guild))
   }
 
   /// Actions, newest first; nil for all guilds, kinds and times.
   public static func actions(
     guild: String?, kinds: [String]?, sinceHours hours: String?, limit: Int
   ) -> String {
-    "api/actions"
-      + QueryText.encode([
-        ("limit", "\(limit)"), ("kinds", kinds?.joined(separator: ",")), ("sinceHours", hours),
-        ("guildId", guild),
-      ])
+    path(
+      "api/actions",
+      ("limit", "\(limit)"), ("kinds", kinds?.joined(separator: ",")), ("sinceHours", hours),
+      ("guildId", guild))
   }
 
   /// agent-serve alone tells (Agent/Clanky/CONTRACT.md 9.7).
@@ -44,45 +43,45 @@ public enum ClankyPath {
     guild: String?, kinds: [String]?, sinceHours hours: String?, since time: String?,
     upTo id: Int64?
   ) -> String {
-    "api/actions/count"
-      + QueryText.encode([
-        ("kinds", kinds?.joined(separator: ",")), ("sinceHours", hours), ("since", time),
-        ("guildId", guild), ("upTo", id.map { "\($0)" }),
-      ])
+    path(
+      "api/actions/count",
+      ("kinds", kinds?.joined(separator: ",")), ("sinceHours", hours), ("since", time),
+      ("guildId", guild), ("upTo", id.map { "\($0)" }))
   }
 
   /// No `statuses`: those that the dashboard lists by itself; a nil `limit` is the dashboard's own.
   public static func automations(
     guild: String, channel: String? = nil, statuses: [String], limit: Int?
   ) -> String {
-    "api/automations"
-      + QueryText.encode([
-        ("guildId", guild), ("channelId", channel),
-        ("status", statuses.isEmpty ? nil : statuses.joined(separator: ",")),
-        ("limit", limit.map { "\($0)" }),
-      ])
+    path(
+      "api/automations",
+      ("guildId", guild), ("channelId", channel),
+      ("status", statuses.isEmpty ? nil : statuses.joined(separator: ",")),
+      ("limit", limit.map { "\($0)" }))
   }
 
   /// Runs of an automation; a nil `limit` is the dashboard's own.
   public static func runs(of automation: String, guild: String, limit: Int?) -> String {
-    "api/automations/runs"
-      + QueryText.encode([
-        ("guildId", guild), ("automationId", automation), ("limit", limit.map { "\($0)" }),
-      ])
+    path(
+      "api/automations/runs",
+      ("guildId", guild), ("automationId", automation), ("limit", limit.map { "\($0)" }))
   }
 
   /// What the agent did in a browser; nil for all guilds, the dashboard's own window and limit.
   public static func browserSessions(
     guild: String?, sinceHours hours: String?, limit: Int?
   ) -> String {
-    "api/agents/browser-sessions"
-      + QueryText.encode([
-        ("guildId", guild), ("sinceHours", hours), ("limit", limit.map { "\($0)" }),
-      ])
+    path(
+      "api/agents/browser-sessions",
+      ("guildId", guild), ("sinceHours", hours), ("limit", limit.map { "\($0)" }))
   }
 }
 
 extension ClankyPath {
+  private static func path(_ path: String, _ query: (String, String?)...) -> String {
+    path + QueryText.encode(query.map { (name: $0.0, value: $0.1) })
+  }
+
   /// The stream of the voice sessions.
   public static let voiceEvents = "api/voice/events"
   /// How the kinds of the actions begin that it has (Agent/Clanky/CONTRACT.md 2.2).
@@ -98,7 +97,7 @@ extension ClankyPath {
 
   /// Sessions that have ended; nil for all guilds.
   public static func pastSessions(guild: String?, limit: Int) -> String {
-    "api/voice/history/sessions" + QueryText.encode([("limit", "\(limit)"), ("guildId", guild)])
+    path("api/voice/history/sessions", ("limit", "\(limit)"), ("guildId", guild))
   }
 
   /// The events of a session that has ended.
@@ -115,15 +114,14 @@ extension ClankyPath {
 
   /// The memory as text; nil for all guilds.
   public static func memory(guild: String?) -> String {
-    "api/memory" + QueryText.encode([("guildId", guild)])
+    path("api/memory", ("guildId", guild))
   }
 
   /// Facts, the newest update first; nil for all subjects, and texts of any kind.
   public static func facts(guild: String, subject: String?, text: String?, limit: Int) -> String {
-    facts
-      + QueryText.encode([
-        ("guildId", guild), ("limit", "\(limit)"), ("subject", subject), ("q", text),
-      ])
+    path(
+      facts,
+      ("guildId", guild), ("limit", "\(limit)"), ("subject", subject), ("q", text))
   }
 
   /// One fact, to be changed or deleted.
@@ -131,7 +129,7 @@ extension ClankyPath {
 
   /// The subjects of facts.
   public static func subjects(guild: String, limit: Int) -> String {
-    "api/memory/subjects" + QueryText.encode([("guildId", guild), ("limit", "\(limit)")])
+    path("api/memory/subjects", ("guildId", guild), ("limit", "\(limit)"))
   }
 
   /// A text to search for that a dashboard takes for "everything, of all guilds".
@@ -139,15 +137,14 @@ extension ClankyPath {
 
   /// The facts that fit a text best; nil for all channels.
   public static func search(_ text: String, guild: String, channel: String?, limit: Int) -> String {
-    "api/memory/search"
-      + QueryText.encode([
-        ("q", text), ("guildId", guild), ("channelId", channel), ("limit", "\(limit)"),
-      ])
+    path(
+      "api/memory/search",
+      ("q", text), ("guildId", guild), ("channelId", channel), ("limit", "\(limit)"))
   }
 
   /// The daily runs that make facts; nil for all guilds.
   public static func reflections(guild: String?, limit: Int) -> String {
-    "api/memory/reflections" + QueryText.encode([("guildId", guild), ("limit", "\(limit)")])
+    path("api/memory/reflections", ("guildId", guild), ("limit", "\(limit)"))
   }
 
   /// What the agent is told of a person.
@@ -158,9 +155,8 @@ extension ClankyPath {
   public static func factProfile(
     user: String, guild: String, channel: String?, text: String?
   ) -> String {
-    "api/memory/fact-profile"
-      + QueryText.encode([
-        ("guildId", guild), ("userId", user), ("channelId", channel), ("queryText", text),
-      ])
+    path(
+      "api/memory/fact-profile",
+      ("guildId", guild), ("userId", user), ("channelId", channel), ("queryText", text))
   }
 }

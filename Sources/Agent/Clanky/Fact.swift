@@ -125,10 +125,7 @@ public struct FactFilter {
   public init(
     types: [String] = [], subject: String? = nil, minScore: Double? = nil, texts: [String] = []
   ) {
-    self.types = types
-    self.subject = subject
-    self.minScore = minScore
-    self.texts = texts
+    (self.types, self.subject, self.minScore, self.texts) = (types, subject, minScore, texts)
   }
 
   /// Whether everything passes.

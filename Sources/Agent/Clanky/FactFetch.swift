@@ -11,9 +11,7 @@ public struct FactFetch {
 
   /// - Parameter guilds: whose facts; one at least.
   public init(caller: Caller, guilds: [ToldName], diagnostics: Diagnostics) {
-    self.caller = caller
-    self.guilds = guilds
-    self.diagnostics = diagnostics
+    (self.caller, self.guilds, self.diagnostics) = (caller, guilds, diagnostics)
   }
 
   /// Facts, the newest update first, as the backend sent them; not whole when some are known to be

@@ -56,9 +56,7 @@ struct FactPages {
 
   /// `leavesPersons`: without subjects that have facts of persons alone: every guild has those.
   init(subject: String?, leavesPersons: Bool = false, seeksFew: Bool = false) {
-    self.subject = subject
-    self.leavesPersons = leavesPersons
-    self.seeksFew = seeksFew
+    (self.subject, self.leavesPersons, self.seeksFew) = (subject, leavesPersons, seeksFew)
     queue = [Query(subject: subject, text: nil)]
   }
 

@@ -52,8 +52,8 @@ public enum GuildChoice {
   ///   name that several have.
   public static func named(_ text: String, of guilds: [ToldName]) throws(Failure) -> ToldName {
     if guilds.isEmpty, NameKey.isID(text) { return ToldName(.guild, id: text, name: "") }
-    if let one = try NameChoice.one(text, .guild, of: guilds) { return one }
-    let known = guilds.isEmpty ? "the backend lists none" : "there are \(NameChoice.list(guilds))"
+    if let one = try guilds.one(text, .guild) { return one }
+    let known = guilds.isEmpty ? "the backend lists none" : "there are \(guilds.list)"
     throw Failure("guild \(text)", "no such guild; \(known)", .failure)
   }
 
@@ -65,7 +65,7 @@ public enum GuildChoice {
     if guilds.count == 1 { return guilds[0].id }
     if guilds.isEmpty { throw Failure("guilds", "the agent is in none", .negative) }
     throw Failure(
-      "guilds", "there are several, name one with --guild: \(NameChoice.list(guilds))", .failure)
+      "guilds", "there are several, name one with --guild: \(guilds.list)", .failure)
   }
 
   /// A record with a last member that says in which of several guilds it was found, null for one of

@@ -1,19 +1,18 @@
 public import Core
 public import Records
 
-enum NameChoice {
+extension [ToldName] {
   /// The one of that id, else the one of that name: the very name, or one that is the same
   /// but for case and what is neither letter nor digit.
-  static func one(
-    _ text: String, _ kind: NamedKind, of all: [ToldName]
-  ) throws(Failure) -> ToldName? {
-    if let found = all.first(where: { $0.id == text }) { return found }
+  func one(_ text: String, _ kind: NamedKind) throws(Failure) -> ToldName? {
+    if let found = first(where: { $0.id == text }) { return found }
     let key = NameKey(text)
     for isMeant in [{ $0.name == text }, { NameKey($0.name) == key }] as [(ToldName) -> Bool] {
-      let found = once(all.filter(isMeant))
+      var ids: Set<String> = []
+      let found = filter { isMeant($0) && ids.insert($0.id).inserted }
       if found.count > 1 {
         throw Failure(
-          "\(kind.rawValue) \(text)", "several have this name, give an id: \(list(found))",
+          "\(kind.rawValue) \(text)", "several have this name, give an id: \(found.list)",
           .failure)
       }
       if let found = found.first { return found }
@@ -21,17 +20,13 @@ enum NameChoice {
     return nil
   }
 
-  static func once(_ all: [ToldName]) -> [ToldName] {
-    var ids: Set<String> = []
-    return all.filter { ids.insert($0.id).inserted }
-  }
-
-  static func list(_ all: [ToldName]) -> String {
-    var words = all.prefix(8).map { one in
+  /// For messages: `4 (Den), 5 (Cave)`.
+  var list: String {
+    var words = prefix(8).map { one in
       let name = one.name.unicodeScalars.prefix(40).map { String($0) }.joined()
       return name.isEmpty ? one.id : "\(one.id) (\(name))"
     }
-    if all.count > words.count { words.append("and \(all.count - words.count) more") }
+    if count > words.count { words.append("and \(count - words.count) more") }
     return words.joined(separator: ", ")
   }
 }
@@ -58,8 +53,8 @@ public enum UserChoice {
   public static func named(_ text: String, _ caller: Caller) throws(Failure) -> String {
     if NameKey.isID(text) { return text }
     let all = try users(caller)
-    if let found = try NameChoice.one(text, .user, of: all) { return found.id }
-    let known = all.isEmpty ? "the backend tells no names" : "there are \(NameChoice.list(all))"
+    if let found = try all.one(text, .user) { return found.id }
+    let known = all.isEmpty ? "the backend tells no names" : "there are \(all.list)"
     throw Failure(
       "user \(text)", "nobody of this name is known, an id will do; \(known)", .failure)
   }

@@ -14,7 +14,7 @@ import Testing
     (#"{"kind":"once"}"#, #"{"kind":"once"}"#), ("\"x\\u001b\"", "x\\e"), ("null", ""), ("7", "7"),
   ])
   func schedulesInWords(json: String, words: String) throws {
-    #expect(Schedule.cell(try JSONValue.parse(text: json)).span.text == words)
+    #expect(Cell.schedule(try JSONValue.parse(text: json)).span.text == words)
   }
 
   @Test func everyListTakesAnyRecord() throws {
@@ -58,7 +58,7 @@ import Testing
   @Test func healthKeepsTheBackendsMembers() {
     func record(_ json: String) -> String {
       String(
-        decoding: ClankyFacts.health(Array(json.utf8), latency: "1.5", url: "http://a/"),
+        decoding: ClankyOperations.health(Array(json.utf8), latency: "1.5", url: "http://a/"),
         as: UTF8.self)
     }
     let end = #""latency_ms":1.5,"url":"http://a/"}"#

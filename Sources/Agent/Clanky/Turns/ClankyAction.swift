@@ -10,9 +10,7 @@ struct ClankyAction {
   let time: Timestamp?
 
   init(_ fields: ActionFields, kind: String, _ origin: RecordOrigin) {
-    self.fields = fields
-    self.kind = kind
-    self.origin = origin
+    (self.fields, self.kind, self.origin) = (fields, kind, origin)
     time = fields.createdAt.string.flatMap { Timestamp(rfc3339: $0) }
   }
 

@@ -12,7 +12,7 @@ struct ReplyChain {
   /// What is to be told yet.
   private var events: [TurnEvent] = []
   private var turns: [ReplyTurn] = []
-  private var told: [StepKey: ToldStep] = [:]
+  private var told: [StepKey: (part: ChainPart, turn: String?, isInferred: Bool)] = [:]
 
   /// What has waited so long, by the time of what happens, has no answer.
   private static let patience = Duration.seconds(600)
@@ -26,12 +26,6 @@ struct ReplyChain {
       guard part.isStep, let call = part.calls.first else { return nil }
       (place, self.call) = (part.place, call.id)
     }
-  }
-
-  private struct ToldStep {
-    var part: ChainPart
-    var turn: String?
-    var isInferred: Bool
   }
 
   mutating func receive(_ part: ChainPart) {
@@ -174,7 +168,7 @@ struct ReplyChain {
     events += part.events(in: turn, isInferred: isInferred)
     guard let key = StepKey(part) else { return }
     if told.count >= Self.most { told.removeAll() }
-    told[key] = ToldStep(part: part, turn: turn, isInferred: isInferred)
+    told[key] = (part, turn, isInferred)
   }
 
   private mutating func giveUp(before now: Timestamp?) {

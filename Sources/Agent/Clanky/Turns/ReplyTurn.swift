@@ -26,9 +26,7 @@ struct ReplyTurn {
   private static let usual = Duration.seconds(60)
 
   init(_ record: TurnRecord, triggers: Set<String>, source: String) {
-    self.record = record
-    self.triggers = triggers
-    self.source = source
+    (self.record, self.triggers, self.source) = (record, triggers, source)
   }
 
   static let members: [StaticString] = [
