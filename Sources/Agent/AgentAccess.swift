@@ -60,9 +60,7 @@ public struct AgentAccess {
     self.tokenTime = tokenTime
     tokenDeadline = tokenTime == nil ? settings.tokenDeadline : .infinity
 
-    self.profile = profile
-    self.client = client
-    self.options = options
+    (self.profile, self.client, self.options) = (profile, client, options)
     backend = try AgentServer(
       profile, settings: settings, tokenFile: options.tokenFile,
       allowPlaintext: options.allowPlaintext, needsToken: options.needsToken)
@@ -104,8 +102,7 @@ extension Caller {
   ) throws(Failure) {
     let start = Clock.monotonic
     let wait = maxTime.map { $0 > 0 ? min($0, Caller.connectTime) : Caller.connectTime }
-    let agent: AgentAccess
-    agent = try AgentAccess(
+    let agent = try AgentAccess(
       options, for: capability, connectTimeout: wait ?? Caller.connectTime, maxTime: maxTime,
       diagnostics: diagnostics)
     self.init(

@@ -142,9 +142,6 @@ public struct AgentServer: Sendable {
     }
   }
 
-  /// Whether requests carry a token.
-  public var hasToken: Bool { held != nil }
-
   /// Which token was used and whose it is, never the token itself:
   /// `the token from FILE was refused (profile home)`.
   public var refusal: String {

@@ -32,9 +32,7 @@ public final class Caller: Waiter {
     _ backend: AgentServer, client: WebClient, maxTime: Double?,
     since start: Double = Clock.monotonic, diagnostics: Diagnostics
   ) {
-    self.backend = backend
-    self.diagnostics = diagnostics
-    self.maxTime = maxTime
+    (self.backend, self.diagnostics, self.maxTime) = (backend, diagnostics, maxTime)
     deadline = maxTime.map { $0 > 0 ? start + $0 : .infinity } ?? .infinity
     super.init(client)
   }
@@ -65,18 +63,14 @@ public final class Caller: Waiter {
   ) throws(Failure) -> Reply {
     // An empty body is not sent as JSON, but a POST of nothing has a length (RFC 9110, 8.6).
     let sent = body?.isEmpty == true ? nil : body
-    var request: Request
-    request = try backend.request(path, method: method, body: sent)
+    var request = try backend.request(path, method: method, body: sent)
     if body?.isEmpty == true { request.headers.append(Header("Content-Length", "0")) }
     change(&request)
     let place = request.address.display
     diagnostics.note("\(method) \(place)")
     let start = Clock.monotonic
     var fetches = fetches([request])
-    let reply = try reply(try? fetches.next()?.end, place, since: start)
-    diagnostics.note(
-      "\(reply.head.summary), \(reply.body.count) bytes in \(Latency.text(reply.seconds)) ms")
-    return reply
+    return try reply(try? fetches.next()?.end, place, since: start)
   }
 
   /// The address of a path, for messages: without its query.
@@ -108,7 +102,9 @@ public final class Caller: Waiter {
   ) throws(Failure) -> Reply {
     switch end {
     case .response(let head, let body):
-      return Reply(head: head, body: body, seconds: Clock.monotonic - start)
+      let seconds = Clock.monotonic - start
+      diagnostics.note("\(head.summary), \(body.count) bytes in \(Latency.text(seconds)) ms")
+      return Reply(head: head, body: body, seconds: seconds)
     case .failed(let reason): throw Failure(place, reason, .temporary)
     case .unusable(let failure): throw Failure(place, failure)
     case .late, nil: throw late(place)
@@ -138,8 +134,6 @@ public final class Caller: Waiter {
       let place = place(paths[index])
       while ends[index] == nil, let (end, other) = try? fetches.next() { ends[other] = end }
       let reply = try reply(ends.removeValue(forKey: index), place, since: start)
-      diagnostics.note(
-        "\(reply.head.summary), \(reply.body.count) bytes in \(Latency.text(reply.seconds)) ms")
       if let problem = backend.problem(of: reply.head, reply.body) {
         throw Failure(place, problem.message, problem.status)
       }

@@ -16,9 +16,7 @@ public struct ChatQuestion: Sendable {
     public var bytes: [UInt8]
 
     public init(name: String, mediaType: String, bytes: [UInt8]) {
-      self.name = name
-      self.mediaType = mediaType
-      self.bytes = bytes
+      (self.name, self.mediaType, self.bytes) = (name, mediaType, bytes)
     }
 
     /// `most`: the largest file that the server takes, `picture`: the largest picture; bytes.
@@ -53,10 +51,7 @@ public struct ChatQuestion: Sendable {
   public var manner = ChatManner()
 
   public init(thread: String?, agent: String?, text: String, key: String) {
-    self.thread = thread
-    self.agent = agent
-    self.text = text
-    self.key = key
+    (self.thread, self.agent, self.text, self.key) = (thread, agent, text, key)
   }
 }
 

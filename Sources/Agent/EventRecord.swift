@@ -17,9 +17,7 @@ struct EventRecord: ~Copyable {
   private var headProfile: [UInt8]?
 
   init(dataOnly: Bool, receivedAt: Bool, isTerminal: Bool) {
-    self.dataOnly = dataOnly
-    self.receivedAt = receivedAt
-    self.isTerminal = isTerminal
+    (self.dataOnly, self.receivedAt, self.isTerminal) = (dataOnly, receivedAt, isTerminal)
   }
 
   /// `time`: the time of receipt, asked for only when it is wanted.

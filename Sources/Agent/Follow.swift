@@ -47,9 +47,7 @@ public final class Follow: StreamLoop {
     _ options: FollowOptions, _ client: WebClient, _ stream: FollowedStream, output: EventOutput,
     _ diagnostics: Diagnostics
   ) {
-    self.options = options
-    self.stream = stream
-    self.output = output
+    (self.options, self.stream, self.output) = (options, stream, output)
     self.diagnostics = options.parent.map { diagnostics.about($0.profile) } ?? diagnostics
     profile = options.parent.map { Array(JSONQuote.string($0.profile).utf8) }
     speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)

@@ -13,8 +13,7 @@ public struct Operation: Sendable {
 
     /// - Parameter name: what it is, for messages.
     public init(_ name: String, isNeeded: Bool = false) {
-      self.name = name
-      self.isNeeded = isNeeded
+      (self.name, self.isNeeded) = (name, isNeeded)
     }
   }
 
@@ -41,12 +40,8 @@ public struct Operation: Sendable {
     listing: Listing? = nil, fetchesToken: Bool = false,
     run: @escaping @Sendable (OperationCall) throws -> ExitStatus
   ) {
-    self.name = name
-    self.operand = operand
-    self.options = options
-    self.listing = listing
-    self.fetchesToken = fetchesToken
-    self.run = run
+    (self.name, self.operand, self.options, self.listing) = (name, operand, options, listing)
+    (self.fetchesToken, self.run) = (fetchesToken, run)
   }
 
   /// One that asks for a list.

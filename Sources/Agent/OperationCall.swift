@@ -20,11 +20,8 @@ public struct OperationCall {
     _ name: String, _ arguments: OperationArguments, caller: Caller,
     output: any OperationOutput, diagnostics: Diagnostics
   ) {
-    self.name = name
-    self.arguments = arguments
-    self.caller = caller
-    self.output = output
-    self.diagnostics = diagnostics
+    (self.name, self.arguments, self.caller) = (name, arguments, caller)
+    (self.output, self.diagnostics) = (output, diagnostics)
   }
 
   func record(

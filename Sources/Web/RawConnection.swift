@@ -33,9 +33,7 @@ final class RawConnection {
       curl_multi_cleanup(multi)
       return nil
     }
-    self.multi = multi
-    self.handle = handle
-    self.request = request
+    (self.multi, self.handle, self.request) = (multi, handle, request)
     errorText.pointee = 0
     Transfer.setConnection(handle, request, client, errorText: errorText)
     ccurl_set_long(handle, CURLOPT_CONNECT_ONLY, 1)

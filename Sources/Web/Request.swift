@@ -89,11 +89,8 @@ public struct Request: Sendable {
     _ address: WebAddress, method: String = "GET", headers: [Header] = [],
     privateHeaders: [Header] = [], body: [UInt8]? = nil
   ) {
-    self.address = address
-    self.method = method
-    self.headers = headers
-    self.privateHeaders = privateHeaders
-    self.body = body
+    (self.address, self.method, self.headers) = (address, method, headers)
+    (self.privateHeaders, self.body) = (privateHeaders, body)
   }
 
   /// Hides in a text what must not be quoted of an answer.

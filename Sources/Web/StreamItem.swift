@@ -66,9 +66,7 @@ public struct HeldEvent {
   ///   - id: the last event id at this event.
   ///   - data: the data lines joined by LF.
   public init(type: [UInt8], id: [UInt8] = [], data: [UInt8]) {
-    self.type = type
-    self.id = id
-    self.data = data
+    (self.type, self.id, self.data) = (type, id, data)
   }
 
   /// A copy of what the stream dispatched.

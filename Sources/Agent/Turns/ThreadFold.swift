@@ -38,9 +38,7 @@ final class ThreadFold {
   private static let mostCalls = 1000
 
   init(_ book: FoldBook, _ origin: RecordOrigin, _ id: String) {
-    self.book = book
-    self.origin = origin
-    self.id = id
+    (self.book, self.origin, self.id) = (book, origin, id)
   }
 
   var isIdle: Bool { turnsByID.isEmpty && messagesByID.isEmpty && calls.isEmpty }
