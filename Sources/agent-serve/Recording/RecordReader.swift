@@ -62,20 +62,20 @@ struct RecordReader {
       (try record.read(bytes), try ScanMembers.value(of: "received_at", in: bytes))
     }
     let receivedAt = received.string.flatMap { Timestamp(rfc3339: $0) }
+    func one(_ content: Content) -> [Item] {
+      [Item(content: content, receivedAt: receivedAt, isListed: false)]
+    }
     switch shape {
     case .own, .event, .stats, .voiceState:
-      if let fact = try Self.fact(bytes, decoder.now) {
-        return [Item(content: .fact(fact), receivedAt: receivedAt, isListed: false)]
-      }
+      if let fact = try Self.fact(bytes, decoder.now) { return one(.fact(fact)) }
       guard let (document, body) = try Self.document(bytes) else { return [] }
-      return [Item(content: .document(document, body), receivedAt: receivedAt, isListed: false)]
+      return one(.document(document, body))
     case .action, .unmarked:
       if record.fields.kind.isAbsent, let fact = try Self.fact(bytes, decoder.now) {
-        return [Item(content: .fact(fact), receivedAt: receivedAt, isListed: false)]
+        return one(.fact(fact))
       }
       let action = try decoder.decode(record.object.bytes, record.fields)
-      guard isNew(record.fields, record.source, record.profile) else { return [] }
-      return [Item(content: .action(action), receivedAt: receivedAt, isListed: false)]
+      return isNew(record.fields, record.source, record.profile) ? one(.action(action)) : []
     case .list:
       var items: [Item] = []
       // Rows stand newest first.

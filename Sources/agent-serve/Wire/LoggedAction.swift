@@ -130,60 +130,34 @@ enum ActionEncoder {
   /// A row: snake_case, every member there, content cut; and the `level`, where there is one.
   static func appendRow(_ stored: StoredAction, to out: inout [UInt8]) {
     let action = stored.action
-    out += "{\"id\":\(stored.id),\"created_at\":".utf8
-    JSONText.append(action.createdAt, to: &out)
-    out += ",\"guild_id\":".utf8
-    append(action.guild, to: &out)
-    out += ",\"channel_id\":".utf8
-    append(action.channel, to: &out)
-    out += ",\"message_id\":".utf8
-    append(action.message, to: &out)
-    out += ",\"user_id\":".utf8
-    append(action.user, to: &out)
-    out += ",\"kind\":".utf8
-    JSONText.append(action.kind, to: &out)
-    out += ",\"content\":".utf8
-    if let content = action.content {
-      JSONText.append(content, limit: rowContentLimit, to: &out)
-    } else {
-      out += "null".utf8
-    }
-    out += ",\"metadata\":".utf8
-    out += (action.metadata ?? "null").utf8
-    out += ",\"usd_cost\":".utf8
-    out += (action.cost ?? "0").utf8
+    out += "{\"id\":\(stored.id)".utf8
+    append(",\"created_at\":", action.createdAt, to: &out)
+    append(",\"guild_id\":", action.guild, to: &out)
+    append(",\"channel_id\":", action.channel, to: &out)
+    append(",\"message_id\":", action.message, to: &out)
+    append(",\"user_id\":", action.user, to: &out)
+    append(",\"kind\":", action.kind, to: &out)
+    append(",\"content\":", action.content, limit: rowContentLimit, to: &out)
+    append(",\"metadata\":", raw: action.metadata ?? "null", to: &out)
+    append(",\"usd_cost\":", raw: action.cost ?? "0", to: &out)
     // Unlike the dashboard's: what is an error when it happens stays one.
-    if let level = action.level {
-      out += ",\"level\":".utf8
-      JSONText.append(level, to: &out)
-    }
+    if let level = action.level { append(",\"level\":", level, to: &out) }
     out.append(UInt8(ascii: "}"))
   }
 
   /// camelCase, only the members that were given, content whole, and with its id.
   static func appendLive(_ stored: StoredAction, to out: inout [UInt8]) {
     let action = stored.action
-    out += "{\"kind\":".utf8
-    JSONText.append(action.kind, to: &out)
-    member("guildId", action.guild, to: &out)
-    member("channelId", action.channel, to: &out)
-    member("messageId", action.message, to: &out)
-    member("userId", action.user, to: &out)
-    member("content", action.content, to: &out)
-    if let metadata = action.metadata {
-      out += ",\"metadata\":".utf8
-      out += metadata.utf8
-    }
-    if let cost = action.cost {
-      out += ",\"usdCost\":".utf8
-      out += cost.utf8
-    }
-    if !action.extra.isEmpty {
-      out.append(UInt8(ascii: ","))
-      out += action.extra.utf8
-    }
-    out += ",\"createdAt\":".utf8
-    JSONText.append(action.createdAt, to: &out)
+    append("{\"kind\":", action.kind, to: &out)
+    if let guild = action.guild { append(",\"guildId\":", guild, to: &out) }
+    if let channel = action.channel { append(",\"channelId\":", channel, to: &out) }
+    if let message = action.message { append(",\"messageId\":", message, to: &out) }
+    if let user = action.user { append(",\"userId\":", user, to: &out) }
+    if let content = action.content { append(",\"content\":", content, to: &out) }
+    if let metadata = action.metadata { append(",\"metadata\":", raw: metadata, to: &out) }
+    if let cost = action.cost { append(",\"usdCost\":", raw: cost, to: &out) }
+    if !action.extra.isEmpty { append(",", raw: action.extra, to: &out) }
+    append(",\"createdAt\":", action.createdAt, to: &out)
     out += ",\"id\":\(stored.id)}".utf8
   }
 
@@ -197,13 +171,16 @@ enum ActionEncoder {
     return out
   }
 
-  private static func append(_ text: String?, to out: inout [UInt8]) {
-    if let text { JSONText.append(text, to: &out) } else { out += "null".utf8 }
+  private static func append(
+    _ name: String, _ text: String?, limit: Int = .max, to out: inout [UInt8]
+  ) {
+    guard let text else { return append(name, raw: "null", to: &out) }
+    out += name.utf8
+    JSONText.append(text, limit: limit, to: &out)
   }
 
-  private static func member(_ name: String, _ text: String?, to out: inout [UInt8]) {
-    guard let text else { return }
-    out += ",\"\(name)\":".utf8
-    JSONText.append(text, to: &out)
+  private static func append(_ name: String, raw: String, to out: inout [UInt8]) {
+    out += name.utf8
+    out += raw.utf8
   }
 }
