@@ -9,8 +9,8 @@ final class Pipe {
 
   init() throws {
     var ends: [Int32] = [-1, -1]
-    try #require(pipe(&ends) == 0)
-    for end in ends { _ = clibc_close_on_exec(end) }
+    // Neither end is one that does not block.
+    try #require(clibc_pipe(&ends, -1) == 0)
     (reading, writing) = (ends[0], ends[1])
   }
 
