@@ -3,9 +3,6 @@
 #endif
 #include "CLibc.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
-
 static int keep_private(int fd, bool blocks) {
   if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return -1;
   return blocks ? 0 : fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
@@ -147,43 +144,4 @@ int clibc_fifo(const char *path) {
   if (mkfifo(path, 0600) != 0) return -1;
   /* Our own writing end keeps it from ending. */
   return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-}
-
-int clibc_connect_local(const char *path) {
-  struct sockaddr_un address;
-  memset(&address, 0, sizeof address);
-  address.sun_family = AF_UNIX;
-  if (strlen(path) >= sizeof address.sun_path) {
-    errno = ENAMETOOLONG;
-    return -1;
-  }
-  strcpy(address.sun_path, path);
-  int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-  if (fd < 0) return -1;
-  /* Not blocking before, or one that is stopped would hold us up once enough callers wait. */
-  if (keep_private(fd, false) != 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0)
-    return close_with_errno(fd);
-  return fd;
-}
-
-ssize_t clibc_send_descriptor(int socket, int fd) {
-  union {
-    struct cmsghdr header;
-    char bytes[CMSG_SPACE(sizeof(int))];
-  } control;
-  char byte = 0;
-  struct iovec vector = {.iov_base = &byte, .iov_len = 1};
-  struct msghdr message;
-  memset(&message, 0, sizeof message);
-  memset(&control, 0, sizeof control);
-  message.msg_iov = &vector;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes;
-  message.msg_controllen = sizeof control.bytes;
-  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  return sendmsg(socket, &message, 0);
 }

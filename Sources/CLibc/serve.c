@@ -3,12 +3,8 @@
 #endif
 #include "CLibc.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -28,21 +24,37 @@ static int make_private(int fd) {
   return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-int clibc_listen_local(const char *path) {
-  struct sockaddr_un address;
-  memset(&address, 0, sizeof address);
-  address.sun_family = AF_UNIX;
-  if (strlen(path) >= sizeof address.sun_path) {
+/* A socket for a path, which does not block, and its address. -1 with errno. */
+static int local_socket(const char *path, struct sockaddr_un *address) {
+  memset(address, 0, sizeof *address);
+  address->sun_family = AF_UNIX;
+  if (strlen(path) >= sizeof address->sun_path) {
     errno = ENAMETOOLONG;
     return -1;
   }
-  strcpy(address.sun_path, path);
+  strcpy(address->sun_path, path);
   int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  if (fd >= 0 && make_private(fd) != 0) return close_with_errno(fd);
+  return fd;
+}
+
+int clibc_listen_local(const char *path) {
+  struct sockaddr_un address;
+  int fd = local_socket(path, &address);
   if (fd < 0) return -1;
   /* Nobody can connect before it listens, and then it is for its owner alone. */
-  if (make_private(fd) != 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-      chmod(path, 0600) != 0 || listen(fd, 32) != 0)
+  if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || chmod(path, 0600) != 0 ||
+      listen(fd, 32) != 0)
     return close_with_errno(fd);
+  return fd;
+}
+
+int clibc_connect_local(const char *path) {
+  struct sockaddr_un address;
+  int fd = local_socket(path, &address);
+  if (fd < 0) return -1;
+  /* If it blocked, one that is stopped would hold us up once enough callers wait. */
+  if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) return close_with_errno(fd);
   return fd;
 }
 
@@ -70,6 +82,28 @@ int clibc_accept_local(int listener) {
     return -1;
   }
   return fd;
+}
+
+ssize_t clibc_send_descriptor(int socket, int fd) {
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control;
+  char byte = 0;
+  struct iovec vector = {.iov_base = &byte, .iov_len = 1};
+  struct msghdr message;
+  memset(&message, 0, sizeof message);
+  memset(&control, 0, sizeof control);
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  return sendmsg(socket, &message, 0);
 }
 
 ssize_t clibc_receive_descriptors(int socket, void *buffer, size_t capacity, int fds[],

@@ -39,11 +39,4 @@ void clibc_keep_others_private(void);
  * writer, and without an end when the last writer goes. -1 with errno. */
 int clibc_fifo(const char *path);
 
-/* Connects to a socket in the file system; nothing of it blocks. -1 with errno: EAGAIN
- * when too many wait there already. */
-int clibc_connect_local(const char *path);
-
-/* Sends a descriptor with one byte. 1, or -1 with errno. */
-ssize_t clibc_send_descriptor(int socket, int fd);
-
 #endif
