@@ -19,24 +19,8 @@ public struct CommandUsage: Sendable {
   /// What people type because other commands have it, and what does that here.
   var guesses: [String: String] = [:]
 
-  init(
-    program: String, summary: String, synopsis: String, operands: Completion,
-    entries: [OptionEntry]
-  ) {
-    self.init(
-      program: program, summary: summary, synopsis: synopsis, operands: operands,
-      all: entries + Self.common)
-  }
-
-  init(
-    program: String, summary: String, synopsis: String, operands: Completion, all: [OptionEntry]
-  ) {
-    (self.program, self.summary, self.synopsis) = (program, summary, synopsis)
-    self.operands = operands
-    entries = all
-  }
-
-  private static let common = [
+  /// The options that every command has.
+  static let common = [
     OptionEntry(
       nil, "completions", "SHELL", "completions for bash, zsh or fish, or the option list",
       completion: { .words(["bash", "zsh", "fish", "list"]) }, isRare: true),

@@ -19,11 +19,11 @@ public struct OptionTable<Values>: Sendable {
     endsAtOperand: Bool = false, guesses: [String: String] = [:], options: [Option<Values>],
     finish: @escaping @Sendable (inout Values, CommandWords) throws(UsageError) -> Void
   ) {
-    var usage = CommandUsage(
+    usage = CommandUsage(
       program: program, summary: summary, synopsis: synopsis, operands: operands,
-      entries: options.map(\.entry))
-    (usage.endsAtOperand, usage.guesses) = (endsAtOperand, guesses)
-    (self.usage, self.options, self.finish) = (usage, options, finish)
+      entries: options.map(\.entry) + CommandUsage.common, endsAtOperand: endsAtOperand,
+      guesses: guesses)
+    (self.options, self.finish) = (options, finish)
   }
 
   /// Reads a command line.

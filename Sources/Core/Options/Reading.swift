@@ -45,9 +45,7 @@ extension OptionArgument {
   /// The words of a list, `a,b, c`, without the blanks around them; empty ones, too.
   public var words: [String] {
     value.split(separator: ",", omittingEmptySubsequences: false).map { word in
-      func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
-      let rest = word.drop(while: isBlank)
-      return String(rest.prefix(rest.count - rest.reversed().prefix(while: isBlank).count))
+      String(word.trimming { $0 == " " || $0 == "\t" })
     }
   }
 }

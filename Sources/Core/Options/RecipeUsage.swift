@@ -54,7 +54,7 @@ extension CommandUsage {
     }
     self.init(
       program: program, summary: lines.dropFirst().first.map(String.init) ?? "",
-      synopsis: first.joined(separator: " "), operands: operands, all: entries)
+      synopsis: first.joined(separator: " "), operands: operands, entries: entries)
   }
 
   /// A command's options by what it answers to `--completions entries`; for the rest it is asked.
@@ -65,7 +65,7 @@ extension CommandUsage {
   public init(program: String, entries: String) {
     self.init(
       program: program, summary: "", synopsis: "", operands: .none,
-      all: entries.split(separator: "\n").compactMap { line in
+      entries: entries.split(separator: "\n").compactMap { line in
         let words = line.split(separator: " ")
         guard words.count >= 4, let last = words.last else { return nil }
         let argument = words[2..<(words.count - 1)].joined(separator: " ")

@@ -69,7 +69,6 @@ public struct CommandRun {
   ) throws(Failure) -> [UInt8] {
     var printed: [UInt8] = []
     var rest = input[...]
-    var buffer = [UInt8](repeating: 0, count: 65536)
     var end = Double.infinity
     while Clock.monotonic < end {
       let ready = try pause(
@@ -77,13 +76,7 @@ public struct CommandRun {
       if end == .infinity, child.reap() { end = Clock.monotonic + Self.grace }
       if ready[1] { child.feed(&rest) }
       guard ready[0] else { continue }
-      let count = read(child.output, &buffer, buffer.count)
-      if count == 0 { return printed }
-      if count < 0 {
-        if systemError == EAGAIN || systemError == EINTR { continue }
-        throw .broken(systemReason(systemError))
-      }
-      printed += buffer[..<count]
+      if !ChildProcess.read(child.output, into: &printed) { return printed }
       if printed.count > limit {
         child.kill(SIGKILL)
         throw .tooLong(limit)

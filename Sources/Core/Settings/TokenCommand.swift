@@ -22,8 +22,11 @@ enum TokenCommand {
       if Clock.monotonic >= deadline { throw late(child, source) }
       _ = poll(nil, 0, 5)
     }
-    if let problem = describe(child.waitStatus ?? 0) {
-      throw Failure(source, problem, .denied)
+    if let signal = child.endSignal {
+      throw Failure(source, "command ended by signal \(signal)", .denied)
+    }
+    if let status = child.exitStatus, status != 0 {
+      throw Failure(source, "command failed with status \(status)", .denied)
     }
     return try Secret(bytes: printed, source: source)
   }
@@ -37,7 +40,6 @@ enum TokenCommand {
     of child: ChildProcess, _ source: String, _ deadline: Double
   ) throws(Failure) -> [UInt8] {
     var printed: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 16 * 1024)
     var end = Double.infinity
     while true {
       let now = Clock.monotonic
@@ -47,24 +49,11 @@ enum TokenCommand {
       let ready = poll(&entry, 1, Int32(min(min(end, deadline) - now, 0.1) * 1000 + 1))
       if end == .infinity, child.reap() { end = Clock.monotonic + grace }
       guard ready > 0 else { continue }
-      let count = read(child.output, &piece, piece.count)
-      if count == 0 { return printed }
-      if count < 0 {
-        if systemError == EAGAIN || systemError == EINTR { continue }
-        throw Failure(source, "output \(systemReason(systemError))")
-      }
-      printed += piece[..<count]
+      if !ChildProcess.read(child.output, into: &printed) { return printed }
       if printed.count > TokenFile.limit {
         child.kill(SIGKILL)
         throw Failure(source, "output larger than \(TokenFile.limit) bytes")
       }
     }
-  }
-
-  private static func describe(_ status: Int32) -> String? {
-    let signal = status & 0x7f
-    if signal != 0 { return "command ended by signal \(signal)" }
-    let code = (status >> 8) & 0xff
-    return code == 0 ? nil : "command failed with status \(code)"
   }
 }

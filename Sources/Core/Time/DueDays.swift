@@ -381,15 +381,14 @@ struct DueDays {
     } else {
       return nil
     }
-    if word(end).utf8.count == 3, word(end).first == "'", let year = Int64(word(end).dropFirst()) {
-      guard let days = Self.days(2000 + year, month, day) else { throw fault(at, end + 1) }
-      return (end + 1, days)
+    var year = year4(end)
+    if word(end).utf8.count == 3, word(end).first == "'", let short = Int64(word(end).dropFirst()) {
+      year = 2000 + short
     }
-    if let year = year4(end) {
-      guard let days = Self.days(year, month, day) else { throw fault(at, end + 1) }
-      return (end + 1, days)
+    if year != nil { end += 1 }
+    guard let days = year.map({ Self.days($0, month, day) }) ?? coming(month, day) else {
+      throw fault(at, end)
     }
-    guard let days = coming(month, day) else { throw fault(at, end) }
     return (end, days)
   }
 
@@ -515,19 +514,16 @@ struct DueDays {
 
   /// `1`, `01`, `1st`, `first`.
   func ordinal(_ word: String) -> Int64? {
-    if let number = Self.number(word, Self.ordinals) { return number }
-    let digits = word.prefix { $0.isASCII && $0.isNumber }
-    guard (1...2).contains(digits.count),
-      ["", "st", "nd", "rd", "th"].contains(word.dropFirst(digits.count))
-    else { return nil }
-    return Int64(digits)
+    Self.number(word, Self.ordinals) ?? Self.suffixed(word, with: ["", "st", "nd", "rd", "th"])
   }
 
-  private static func suffixed(_ word: String) -> Int64? {
+  private static func suffixed(
+    _ word: String, with suffixes: [Substring] = ["st", "nd", "rd", "th"]
+  ) -> Int64? {
     let digits = word.prefix { $0.isASCII && $0.isNumber }
-    guard (1...2).contains(digits.count),
-      ["st", "nd", "rd", "th"].contains(word.dropFirst(digits.count))
-    else { return nil }
+    guard (1...2).contains(digits.count), suffixes.contains(word.dropFirst(digits.count)) else {
+      return nil
+    }
     return Int64(digits)
   }
 
@@ -538,6 +534,14 @@ struct DueDays {
     var days: Int64 = 0
     var minutes: Int64 = 0
     var workdays: Int64 = 0
+
+    /// So many times another one more.
+    mutating func add(_ count: Int64, _ one: Amount) {
+      months += count * one.months
+      days += count * one.days
+      minutes += count * one.minutes
+      workdays += count * one.workdays
+    }
   }
 
   private static let units: [(one: Amount, half: Amount?, names: [String])] = [
@@ -562,10 +566,7 @@ struct DueDays {
   private func amount(_ at: Int) throws(Failure) -> (end: Int, amount: Amount)? {
     var (end, sum) = (at, Amount())
     while let (next, more) = try term(end) {
-      sum.months += more.months
-      sum.days += more.days
-      sum.minutes += more.minutes
-      sum.workdays += more.workdays
+      sum.add(1, more)
       end = next
       if word(end) == "and", try term(end + 1) != nil { end += 1 }
     }
@@ -582,7 +583,10 @@ struct DueDays {
     if isCouple {
       let of = first == "a" ? at + 2 : at + 1
       let name = word(of) == "of" ? of + 1 : of
-      return Self.unit(word(name)).map { (name + 1, Self.times(2, $0.one)) }
+      guard let unit = Self.unit(word(name)) else { return nil }
+      var amount = Amount()
+      amount.add(2, unit.one)
+      return (name + 1, amount)
     }
     let isFew = ["few", "several", "some"].contains(first == "a" ? word(at + 1) : first)
     let few = first == "a" ? at + 2 : at + 1
@@ -614,24 +618,16 @@ struct DueDays {
     guard digits.utf8.count <= 4, let count = Int64(digits) else {
       throw fault(max(at - 1, 0), end)
     }
-    var amount = Self.times(count, unit.one)
-    amount.minutes += minutes
+    var amount = Amount(minutes: minutes)
+    amount.add(count, unit.one)
     let isAndHalf = word(end) == "and" && word(end + 1) == "a" && word(end + 2) == "half"
     // `two and a half hours` has the unit behind it.
     if isHalf || isAndHalf {
       guard let half = unit.half else { throw fault(max(at - 1, 0), end) }
-      amount.months += half.months
-      amount.days += half.days
-      amount.minutes += half.minutes
+      amount.add(1, half)
       if isAndHalf { end += 3 }
     }
     return (end, amount)
-  }
-
-  private static func times(_ count: Int64, _ one: Amount) -> Amount {
-    Amount(
-      months: count * one.months, days: count * one.days, minutes: count * one.minutes,
-      workdays: count * one.workdays)
   }
 
   /// Behind `2 hours before`, which is of no day.
