@@ -5,33 +5,28 @@ import Core
 /// folder is written, brought to disk, and renamed.
 struct Deposit {
   let folder: InboxFolder
-  /// The suffix that was asked for, nil for the file's own.
-  let suffix: String?
-  let moves: Bool
-  /// The most bytes that a file may have.
-  let maxSize: Int64
-  let isQuiet: Bool
+  let options: InboxOptions
 
   static let temporaryPrefix = ".add-"
 
   func add(_ path: String, now: Timestamp) throws(Failure) -> InboxItem {
-    let source = try DepositSource(path, maxSize: maxSize)
+    let source = try DepositSource(path, maxSize: options.maxSize)
     let (label, size) = (source.label, source.size)
     // What has no bytes to look at yet is given its type when it is here.
-    let known = suffix ?? source.ending ?? size.map { _ in FileKind.suffix(source.head) }
+    let known = options.suffix ?? source.ending ?? size.map { _ in FileKind.suffix(source.head) }
     let random = Self.random()
     let name = ItemName(time: now, random: random, stem: source.stem, suffix: known ?? "bin")
-    if moves && !source.isInput && Self.rename(path, to: folder, name, source) {
+    if options.moves && !source.isInput && Self.rename(path, to: folder, name, source) {
       return item(name, size: Int64(source.status.st_size), now)
     }
-    let progress = ProgressLine(name.own ?? label, size: size, isQuiet: isQuiet)
+    let progress = ProgressLine(name.own ?? label, size: size, isQuiet: options.quiet)
     defer { progress.clear() }
     let copy = try copy(source.descriptor, label, progress) { written in
       guard known == nil else { return name }
       let suffix = FileKind.suffix(DepositSource.head(of: written, 0))
       return ItemName(time: now, random: random, stem: source.stem, suffix: suffix)
     }
-    if moves { try source.remove() }
+    if options.moves { try source.remove() }
     return item(copy.name, size: copy.size, now)
   }
 
@@ -62,11 +57,11 @@ struct Deposit {
     let temporary = Self.temporaryPrefix + Self.random().map { String($0, radix: 36) }.joined()
     let target = clibc_create_in(folder.descriptor, temporary)
     guard target >= 0 else { throw Failure(folder.path, systemReason(systemError)) }
-    var copier = FileCopier(from: source, to: target, limit: maxSize)
+    var copier = FileCopier(from: source, to: target, limit: options.maxSize)
     let trouble = copier.run { progress.show($0, now: Clock.monotonic) }
     var failure = trouble.map {
       $1 == EFBIG && $0 == .source
-        ? Failure(label, OpenItem.tooLarge(maxSize: maxSize) + DepositSource.hint)
+        ? Failure(label, OpenItem.tooLarge(maxSize: options.maxSize) + DepositSource.hint)
         : Failure($0 == .source ? label : folder.path, systemReason($1))
     }
     // Nothing will be added to it, which a drain need not wait to see.

@@ -50,7 +50,11 @@ struct Drain {
     // Nothing that will never be sent needs a connection.
     let pending = try items.filter { item in
       guard item.size > options.maxSize else { return true }
-      try report(obstacle(to: item), item, &result)
+      do throws(OpenItem.Obstacle) {
+        _ = try OpenItem(item, in: folder, maxSize: options.maxSize)
+      } catch {
+        try report(error, item, &result)
+      }
       return false
     }
     guard !pending.isEmpty else { return }
@@ -181,15 +185,6 @@ struct Drain {
     }
     result.delivered += 1
     return item
-  }
-
-  private func obstacle(to item: InboxItem) -> OpenItem.Obstacle {
-    do throws(OpenItem.Obstacle) {
-      _ = try OpenItem(item, in: folder, maxSize: options.maxSize)
-      return .taken
-    } catch {
-      return error
-    }
   }
 
   private func report(

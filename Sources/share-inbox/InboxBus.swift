@@ -92,22 +92,21 @@ func isReady(_ descriptor: Int32, _ events: Int32, waits: Bool = true) -> Bool {
 /// `add --bus`: puts files on a bus, each whole or not at all.
 struct BusDeposit {
   let bus: InboxBus
-  let suffix: String?
-  let moves: Bool
-  let maxSize: Int64
+  let options: InboxOptions
 
   func add(_ path: String, now: Timestamp) throws(Failure) -> InboxItem {
-    let limit = min(maxSize, InboxBus.largest)
+    let limit = min(options.maxSize, InboxBus.largest)
     let source = try DepositSource(path, maxSize: limit)
     let content = try source.bytes(limit: limit)
-    let kind = suffix ?? source.ending ?? FileKind.suffix(Array(content.prefix(FileKind.window)))
+    let kind =
+      options.suffix ?? source.ending ?? FileKind.suffix(Array(content.prefix(FileKind.window)))
     let name = ItemName(time: now, random: Deposit.random(), stem: source.stem, suffix: kind)
     let (status, said) = try bus.put(BusFile(name: name, content: content))
     guard status == 0 else {
       let reason = Self.reason(said, size: Int64(content.count)) ?? "ended with status \(status)"
       throw Failure(source.label, reason, ExitStatus(rawValue: status) ?? .failure)
     }
-    if moves { try source.remove() }
+    if options.moves { try source.remove() }
     return InboxItem(name: name, path: "", size: Int64(content.count), time: now)
   }
 

@@ -84,7 +84,7 @@ final class InboxWatch {
     } else {
       var set = PollSet(hint, source, EndSignals.descriptor)
       set.wait(seconds: max(0, until - Clock.monotonic))
-      dieIfAsked()
+      if let signal = EndSignals.next() { Process.die(by: signal) }
     }
     var entry = pollfd(fd: hint, events: Int16(POLLIN), revents: 0)
     guard hint >= 0, poll(&entry, 1, 0) > 0 else { return }
@@ -98,12 +98,6 @@ final class InboxWatch {
   private var names: Set<[UInt8]> {
     let all = try? folder.names()
     return Set((all ?? []).filter { $0.first != UInt8(ascii: ".") })
-  }
-
-  private func dieIfAsked() {
-    guard let signal = EndSignals.next() else { return }
-    host?.close()
-    Process.die(by: signal)
   }
 
   /// A folder that was removed or put aside is looked for by its name again.

@@ -28,20 +28,11 @@ private func job(
   switch options.job {
   case .add(let files) where options.usesBus:
     clibc_signal_ignore(SIGPIPE)
-    let deposit = BusDeposit(
-      bus: InboxBus(settings, program: diagnostics.program), suffix: options.suffix,
-      moves: options.moves, maxSize: options.maxSize)
-    return try keeper.add(files) { path, now throws(Failure) in
-      try deposit.add(path, now: now)
-    }.rawValue
+    let bus = InboxBus(settings, program: diagnostics.program)
+    return try keeper.add(files, by: BusDeposit(bus: bus, options: options).add).rawValue
   case .add(let files):
     EndSignals.watch()
-    let deposit = Deposit(
-      folder: folder, suffix: options.suffix, moves: options.moves, maxSize: options.maxSize,
-      isQuiet: options.quiet)
-    return try keeper.add(files) { path, now throws(Failure) in
-      try deposit.add(path, now: now)
-    }.rawValue
+    return try keeper.add(files, by: Deposit(folder: folder, options: options).add).rawValue
   case .list: return try keeper.list().rawValue
   case .purge:
     return try keeper.purge(olderThan: options.age ?? InboxFolder.usualAge, now: .now()).rawValue
