@@ -205,7 +205,7 @@ public final class BusStream {
   private func lost(_ reason: String, now: Double) throws(Failure) -> Change? {
     let before = step
     step = .down
-    let failure = Failure(link.server.url, "link lost: \(Self.lower(reason))", .temporary)
+    let failure = Failure(link.server.url, "link lost: \(BusDial.lower(reason))", .temporary)
     if case .ready = before {
       if vainSince != nil, options.maxWait == 0 { throw failure }
       if now >= readySince + (options.maxWait ?? 0) { vainSince = nil }
@@ -243,17 +243,10 @@ public final class BusStream {
       diagnostics.note("\(what): the server does not let us look at it")
       return true
     }
-    throw Failure(link.server.url, Self.lower(words), .denied)
+    throw Failure(link.server.url, BusDial.lower(words), .denied)
   }
 
   private func tell(_ words: String) {
     if !options.isQuiet { diagnostics.say(words) }
-  }
-
-  private static func lower(_ words: String) -> String {
-    guard let first = words.first, words.dropFirst().first?.isLowercase == true else {
-      return words
-    }
-    return first.lowercased() + words.dropFirst()
   }
 }
