@@ -136,22 +136,25 @@ final class SSH2Session {
     _ user: String, blob: [UInt8], sign: @escaping (UnsafeRawBufferPointer) -> [UInt8]?
   ) -> Int32 {
     let signer = Signer(sign)
-    let function: SignFunction = { _, signature, count, data, length, abstract in
-      guard let signature, let count, let data, let signer = abstract?.pointee else { return -1 }
-      let answer = Unmanaged<Signer>.fromOpaque(signer).takeUnretainedValue().sign(
-        UnsafeRawBufferPointer(start: data, count: length))
-      // libssh2 frees it.
-      guard let answer, let copy = malloc(max(1, answer.count)) else { return -1 }
-      answer.withUnsafeBytes { bytes in
-        if let base = bytes.baseAddress { _ = memcpy(copy, base, bytes.count) }
-      }
-      signature.pointee = copy.assumingMemoryBound(to: UInt8.self)
-      count.pointee = answer.count
-      return 0
-    }
     return ask { [pointer] in
       var context: UnsafeMutableRawPointer? = Unmanaged.passUnretained(signer).toOpaque()
-      return libssh2_userauth_publickey(pointer, user, blob, blob.count, function, &context)
+      return libssh2_userauth_publickey(
+        pointer, user, blob, blob.count,
+        { _, signature, count, data, length, abstract in
+          guard let signature, let count, let data, let signer = abstract?.pointee else {
+            return -1
+          }
+          let answer = Unmanaged<Signer>.fromOpaque(signer).takeUnretainedValue().sign(
+            UnsafeRawBufferPointer(start: data, count: length))
+          // libssh2 frees it.
+          guard let answer, let copy = malloc(max(1, answer.count)) else { return -1 }
+          answer.withUnsafeBytes { bytes in
+            if let base = bytes.baseAddress { _ = memcpy(copy, base, bytes.count) }
+          }
+          signature.pointee = copy.assumingMemoryBound(to: UInt8.self)
+          count.pointee = answer.count
+          return 0
+        }, &context)
     }
   }
 
@@ -174,33 +177,27 @@ final class SSH2Session {
   // MARK: Calls of libssh2's
 
   private func setCallbacks() {
-    let send: SendFunction = { socket, bytes, count, _, abstract in
-      guard let wire = SSH2Wire.of(abstract, socket), let bytes else { return Int(-EBADF) }
-      return wire.send(UnsafeRawBufferPointer(start: bytes, count: count))
-    }
-    let receive: ReceiveFunction = { socket, bytes, count, _, abstract in
-      guard let wire = SSH2Wire.of(abstract, socket), let bytes else { return Int(-EBADF) }
-      return wire.receive(UnsafeMutableRawBufferPointer(start: bytes, count: count))
-    }
-    let disconnect: DisconnectFunction = { _, reason, message, count, _, _, abstract in
-      guard let wire = SSH2Wire.of(abstract, nil) else { return }
-      let bytes = UnsafeRawBufferPointer(start: message, count: min(Int(count), 256))
-      wire.farewell = Farewell(
-        reason: Int(reason), words: String(decoding: bytes, as: UTF8.self))
-    }
-    // libssh2 would drop such a packet, and go on with the next.
-    let damaged: DamageFunction = { _, _, _, abstract in
-      SSH2Wire.of(abstract, nil)?.spoil()
-      return -1
-    }
-    set(LIBSSH2_CALLBACK_MACERROR, unsafeBitCast(damaged, to: UnsafeMutableRawPointer.self))
-    set(LIBSSH2_CALLBACK_SEND, unsafeBitCast(send, to: UnsafeMutableRawPointer.self))
-    set(LIBSSH2_CALLBACK_RECV, unsafeBitCast(receive, to: UnsafeMutableRawPointer.self))
-    set(LIBSSH2_CALLBACK_DISCONNECT, unsafeBitCast(disconnect, to: UnsafeMutableRawPointer.self))
-  }
-
-  private func set(_ kind: Int32, _ function: UnsafeMutableRawPointer) {
-    _ = libssh2_session_callback_set(pointer, kind, function)
+    cssh2_callbacks(
+      pointer,
+      { socket, bytes, count, _, abstract in
+        guard let wire = SSH2Wire.of(abstract, socket), let bytes else { return Int(-EBADF) }
+        return wire.send(UnsafeRawBufferPointer(start: bytes, count: count))
+      },
+      { socket, bytes, count, _, abstract in
+        guard let wire = SSH2Wire.of(abstract, socket), let bytes else { return Int(-EBADF) }
+        return wire.receive(UnsafeMutableRawBufferPointer(start: bytes, count: count))
+      },
+      { _, reason, message, count, _, _, abstract in
+        guard let wire = SSH2Wire.of(abstract, nil) else { return }
+        let bytes = UnsafeRawBufferPointer(start: message, count: min(Int(count), 256))
+        wire.farewell = Farewell(
+          reason: Int(reason), words: String(decoding: bytes, as: UTF8.self))
+      },
+      { _, _, _, abstract in
+        // libssh2 would drop such a packet, and go on with the next.
+        SSH2Wire.of(abstract, nil)?.spoil()
+        return -1
+      })
   }
 
   private static func supported(_ method: Int32, by pointer: OpaquePointer) -> [String] {
@@ -212,30 +209,11 @@ final class SSH2Session {
   }
 }
 
-private typealias Abstract = UnsafeMutablePointer<UnsafeMutableRawPointer?>?
-private typealias SendFunction =
-  @convention(c) (
-    Int32, UnsafeRawPointer?, Int, Int32, Abstract
-  ) -> Int
-private typealias ReceiveFunction =
-  @convention(c) (
-    Int32, UnsafeMutableRawPointer?, Int, Int32, Abstract
-  ) -> Int
-private typealias SignFunction =
-  @convention(c) (
-    OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?, UnsafeMutablePointer<Int>?,
-    UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<UnsafeMutableRawPointer?>?
-  ) -> Int32
-private typealias DamageFunction =
-  @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, Int32, Abstract) -> Int32
-private typealias DisconnectFunction =
-  @convention(c) (
-    OpaquePointer?, Int32, UnsafePointer<CChar>?, Int32, UnsafePointer<CChar>?, Int32, Abstract
-  ) -> Void
-
 extension SSH2Wire {
   /// The wire that a callback is about; nil for a socket that is not its own.
-  fileprivate static func of(_ abstract: Abstract, _ socket: Int32?) -> SSH2Wire? {
+  fileprivate static func of(
+    _ abstract: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ socket: Int32?
+  ) -> SSH2Wire? {
     guard let pointer = abstract?.pointee else { return nil }
     let wire = Unmanaged<SSH2Wire>.fromOpaque(pointer).takeUnretainedValue()
     return socket.map { $0 == wire.descriptor } ?? true ? wire : nil
