@@ -72,7 +72,7 @@ final class FollowPlan {
     for file in seen {
       let key = FileKey(file.path)
       guard let known = files[key] else {
-        let isNewest = newest == key || (newest != nil && Self.owner(of: file) == newest)
+        let isNewest = newest == key || (newest != nil && Self.owner(of: file.path) == newest)
         files[key] = begin(file, key, isNewest: isNewest, &losses)
         continue
       }
@@ -83,7 +83,7 @@ final class FollowPlan {
     isFirst = false
     unread = Self.ordered(files.values.filter(\.isBehind))
     subagents = Dictionary(grouping: unread.filter { $0.asks > 0 }) { file in
-      ClaudeTranscripts.sessionFile(ofSubagent: file.path).map(FileKey.init) ?? file.key
+      Self.owner(of: file.path) ?? file.key
     }
     calls = [:]
     if !unread.isEmpty {
@@ -293,14 +293,14 @@ final class FollowPlan {
     var times: [FileKey: Int64] = [:]
     for file in sessions.isEmpty ? seen : sessions { times[FileKey(file.path)] = file.modified }
     for file in seen {
-      guard let owner = owner(of: file), let time = times[owner] else { continue }
+      guard let owner = owner(of: file.path), let time = times[owner] else { continue }
       times[owner] = max(time, file.modified)
     }
     return times.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
   }
 
-  private static func owner(of file: SeenFile) -> FileKey? {
-    ClaudeTranscripts.sessionFile(ofSubagent: file.path).map(FileKey.init)
+  private static func owner(of path: String) -> FileKey? {
+    ClaudeTranscripts.sessionFile(ofSubagent: path).map(FileKey.init)
   }
 
   /// Files in the order in which they are read, backwards: the newest last, so that a reader
@@ -308,7 +308,7 @@ final class FollowPlan {
   /// who sent them.
   private static func ordered(_ files: [FollowedFile]) -> [FollowedFile] {
     let places = files.map { file in
-      let owner = ClaudeTranscripts.sessionFile(ofSubagent: file.path).map(FileKey.init)
+      let owner = owner(of: file.path)
       return (file: file, group: owner ?? file.key, rank: owner == nil ? 0 : 1)
     }
     var times: [FileKey: Int64] = [:]

@@ -8,8 +8,7 @@ import Turns
 final class TranscriptOutput {
   let diagnostics: Diagnostics
   let speaks: Bool
-  private let lifecycle: Bool
-  private let isLenient: Bool
+  private let options: TranscriptOptions
   private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
   private var record = TranscriptRecord(isTerminal: isatty(1) == 1)
   private var state: TranscriptState?
@@ -17,10 +16,7 @@ final class TranscriptOutput {
   private var told: Set<FileKey> = []
 
   init(_ options: TranscriptOptions, state: TranscriptState?, _ diagnostics: Diagnostics) {
-    self.state = state
-    self.diagnostics = diagnostics
-    lifecycle = options.lifecycle
-    isLenient = options.isLenient
+    (self.options, self.state, self.diagnostics) = (options, state, diagnostics)
     speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
     faults = FaultLog(diagnostics)
   }
@@ -34,7 +30,7 @@ final class TranscriptOutput {
       if hasMark { bytes = UnsafeRawBufferPointer(rebasing: bytes[3...]) }
       let fault = try record.write(
         bytes, session: file.session, begin: begin, end: end, to: writer)
-      if let fault, !isLenient { faults.place(file.path, byte: begin, fault) }
+      if let fault, !options.isLenient { faults.place(file.path, byte: begin, fault) }
     case .tooLong: faults.place(file.path, byte: begin, "the line is too long")
     }
   }
@@ -79,7 +75,7 @@ final class TranscriptOutput {
   }
 
   func tell(_ record: RecordText) throws(WriteFailure) {
-    if lifecycle { try writer.write(record.time(.now()).line) }
+    if options.lifecycle { try writer.write(record.time(.now()).line) }
   }
 
   /// Writes all that is complete, then saves how far; when to be called again at the latest.
