@@ -35,31 +35,23 @@ final class InputPieces {
   /// The next piece. Returns false at the end.
   func next(_ body: (Piece) throws -> Void) throws -> Bool {
     while true {
-      let rest = buffer[start..<end]
-      if let newline = rest.withUnsafeBytes({ $0.placeOfLineFeed }) {
-        try hand(newline + 1, isEnd: true, body)
-        return true
+      let held = end - start
+      let newline = buffer[start..<end].withUnsafeBytes { $0.placeOfLineFeed }
+      if newline == nil, !isAtEnd, held < buffer.count {
+        try fill()
+        continue
       }
-      if isAtEnd {
-        if rest.isEmpty { return false }
-        try hand(rest.count, isEnd: true, body)
-        return true
+      if held == 0 { return false }
+      let count = newline.map { $0 + 1 } ?? held
+      let isEnd = newline != nil || isAtEnd
+      defer {
+        start += count
+        isLineStart = isEnd
       }
-      if rest.count == buffer.count {
-        try hand(rest.count, isEnd: false, body)
-        return true
+      try buffer[start..<start + count].withUnsafeBytes { bytes in
+        try body(Piece(bytes: bytes, isStart: isLineStart, isEnd: isEnd))
       }
-      try fill()
-    }
-  }
-
-  private func hand(_ count: Int, isEnd: Bool, _ body: (Piece) throws -> Void) throws {
-    defer {
-      start += count
-      isLineStart = isEnd
-    }
-    try buffer[start..<start + count].withUnsafeBytes { bytes in
-      try body(Piece(bytes: bytes, isStart: isLineStart, isEnd: isEnd))
+      return true
     }
   }
 
