@@ -7,10 +7,7 @@ import Screen
 public func actionFormatMain() {
   FormatOptions.table.run(FormatOptions()) { options, diagnostics in
     let feed = Feed(options, diagnostics)
-    do { try feed.run() } catch let failure as WriteFailure {
-      feed.endIfSignalled()
-      throw failure
-    }
+    try feed.run()
     if feed.hasFaults { return .failure }
     if !feed.isMistaken { return .success }
     diagnostics.fail("no counts in the input: pipe it through action-filter --by", .negative)
@@ -53,6 +50,13 @@ final class Feed {
   }
 
   func run() throws {
+    do { try read() } catch let failure as WriteFailure {
+      if let signal = ending ?? signals?.take().ending { Process.die(by: signal) }
+      throw failure
+    }
+  }
+
+  private func read() throws {
     try RecordInput.each(
       options.files, writtenTo: FileIdentity(descriptor: 1), until: { left <= 0 },
       fault: { file, reason in try fault { $0.file(file, reason) } },
@@ -61,10 +65,6 @@ final class Feed {
     try drawStats()
     try screen.finish()
     faults.finish()
-  }
-
-  func endIfSignalled() {
-    if let signal = ending ?? signals?.take().ending { Process.die(by: signal) }
   }
 
   private func readLines(of input: inout RecordInput) throws {

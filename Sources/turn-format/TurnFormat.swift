@@ -5,10 +5,7 @@ import Core
 public func turnFormatMain() {
   TurnFormatOptions.table.run(TurnFormatOptions()) { options, diagnostics in
     let feed = TurnFeed(options, diagnostics)
-    do { try feed.run() } catch let failure as WriteFailure {
-      feed.endIfSignalled()
-      throw failure
-    }
+    try feed.run()
     if feed.hasFaults { return .failure }
     if feed.isEmpty, isatty(1) == 1 {
       diagnostics.tellPerson("no turns: turn-fold makes them of what agent-tail prints")

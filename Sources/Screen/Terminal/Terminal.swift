@@ -60,7 +60,7 @@ public final class Terminal {
     guard clibc_terminal_guard(input, output, leaving, leaving.utf8.count) == 0
     else { throw WriteFailure(code: systemError) }
     isEntered = true
-    try send(TerminalCodes.enter)
+    try show(TerminalCodes.enter)
   }
 
   /// Ends: the terminal is as it was found. Does nothing when it is already.
@@ -90,29 +90,7 @@ public final class Terminal {
   public func show(
     _ frame: String, interrupted: () -> Bool = { false }
   ) throws(WriteFailure) {
-    guard !frame.isEmpty else { return }
-    try send(frame, interrupted: interrupted)
-  }
-
-  /// Whether keys wait, or the terminal has gone: `read` would not block.
-  public var isReadable: Bool {
-    var entry = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
-    return poll(&entry, 1, 0) > 0
-  }
-
-  /// The bytes of keys that wait; nil when the terminal has gone. Blocks when
-  /// there are none.
-  public func read() -> [UInt8]? {
-    var bytes = [UInt8](repeating: 0, count: 1024)
-    let count = CLibc.read(input, &bytes, bytes.count)
-    if count < 0 && (systemError == EINTR || systemError == EAGAIN) { return [] }
-    return count > 0 ? Array(bytes[..<count]) : nil
-  }
-
-  private func send(
-    _ text: String, interrupted: () -> Bool = { false }
-  ) throws(WriteFailure) {
-    var rest = Array(text.utf8)[...]
+    var rest = Array(frame.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
       if count >= 0 {
@@ -128,6 +106,21 @@ public final class Terminal {
       }
       if interrupted() { throw WriteFailure(code: EINTR) }
     }
+  }
+
+  /// Whether keys wait, or the terminal has gone: `read` would not block.
+  public var isReadable: Bool {
+    var entry = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
+  }
+
+  /// The bytes of keys that wait; nil when the terminal has gone. Blocks when
+  /// there are none.
+  public func read() -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: 1024)
+    let count = CLibc.read(input, &bytes, bytes.count)
+    if count < 0 && (systemError == EINTR || systemError == EAGAIN) { return [] }
+    return count > 0 ? Array(bytes[..<count]) : nil
   }
 }
 

@@ -37,6 +37,13 @@ final class TurnFeed {
   }
 
   func run() throws {
+    do { try read() } catch let failure as WriteFailure {
+      if let signal = ending ?? signals?.take().ending { Process.die(by: signal) }
+      throw failure
+    }
+  }
+
+  private func read() throws {
     if options.form == .dot { try output.write(DotGraph.start.map { Line($0) }) }
     try RecordInput.each(
       options.files, writtenTo: FileIdentity(descriptor: 1), until: { left <= 0 },
@@ -44,10 +51,6 @@ final class TurnFeed {
       lines: { try readLines(of: &$0) })
     try finish()
     faults.finish()
-  }
-
-  func endIfSignalled() {
-    if let signal = ending ?? signals?.take().ending { Process.die(by: signal) }
   }
 
   private func readLines(of input: inout RecordInput) throws {
