@@ -3,55 +3,60 @@ import Records
 import Screen
 
 /// What an event of voice is about, by the members that it has.
-enum VoiceEvent {
-  case tool
-  case transcript(String, isAgent: Bool, isPartial: Bool)
-  /// Whether the agent answers what it heard.
-  case decision(String)
-  case reply(String)
-  case latency(String)
-  case response(String)
-  case person(String, String)
-
-  init?(_ action: Action) {
-    if action.word("toolName") != nil {
-      self = .tool
-    } else if let words = action.word("transcript") {
-      let event = action.content ?? ""
-      let type = action.word("eventType", "transcriptEventType") ?? ""
-      self = .transcript(
-        words,
-        isAgent: action.word("transcriptSource") == "output"
-          || event.hasSuffix("realtime_transcript"),
-        isPartial: event.holds("partial") || type.holds("delta") || type.holds("partial"))
-    } else if let words = action.word("heard") {
-      self = .decision(words)
-    } else if let words = action.word("replyText", "replyTextPreview", "utteranceTextPreview") {
-      self = .reply(words)
-    } else if let stage = action.word("stage") {
-      self = .latency(stage)
-    } else if let status = action.word("responseStatus") {
-      self = .response(status)
-    } else if let name = action.speaker, let type = action.word("eventType") {
-      self = .person(name, type)
-    } else {
-      return nil
-    }
-  }
-
+struct VoiceEvent {
   /// What stands at a terminal before or instead of `voice_runtime`, which most rows of a
   /// conversation are.
-  var label: String {
-    switch self {
-    case .tool: "tool"
-    case .transcript(_, isAgent: true, _): "says"
-    case .transcript(_, _, isPartial: true): "hears"
-    case .transcript: "heard"
-    case .decision: "decides"
-    case .reply: "reply"
-    case .latency: "timing"
-    case .response: "answer"
-    case .person: "people"
+  let label: String
+  let tell: (inout Phrase) -> Void
+
+  init?(_ action: Action) {
+    let event = action.content ?? ""
+    if action.word("toolName") != nil {
+      (label, tell) = ("tool", { $0.voiceTool(action) })
+    } else if let words = action.word("transcript") {
+      let type = action.word("eventType", "transcriptEventType") ?? ""
+      let isPartial = event.holds("partial") || type.holds("delta") || type.holds("partial")
+      let isAgent =
+        action.word("transcriptSource") == "output" || event.hasSuffix("realtime_transcript")
+      label = isAgent ? "says" : isPartial ? "hears" : "heard"
+      tell = { phrase in
+        let speaker = action.speaker ?? (isAgent ? "agent" : phrase.person(action.user))
+        phrase.say(speaker, isPartial ? words + " …" : words, isPartial ? .dim : .plain)
+      }
+    } else if let words = action.word("heard") {
+      label = "decides"
+      tell = { phrase in
+        phrase.say(action.speaker ?? phrase.person(action.user), words)
+        if let isAllowed = action.metadata?["allow"]?.bool {
+          phrase.add(isAllowed ? "answered" : "let pass", isAllowed ? .positive : .dim)
+        }
+        phrase.add(action.word("reason"), .dim)
+      }
+    } else if let words = action.word("replyText", "replyTextPreview", "utteranceTextPreview") {
+      label = "reply"
+      tell = { phrase in
+        phrase.say("agent", words)
+        phrase.add(event, .dim)
+        phrase.add(action.word("skipCause", "reason"), .dim)
+      }
+    } else if let stage = action.word("stage") {
+      (label, tell) = ("timing", { $0.latency(action, stage) })
+    } else if let status = action.word("responseStatus") {
+      label = "answer"
+      tell = { phrase in
+        phrase.add(event)
+        phrase.add(status, status == "completed" ? .dim : .warning)
+        phrase.add(action.word("responseModel"), .dim)
+        phrase.add(Usage(action).brief, .dim)
+      }
+    } else if let name = action.speaker, let type = action.word("eventType") {
+      label = "people"
+      tell = { phrase in
+        phrase.add(name, .bold)
+        phrase.add(type == "join" ? "joined" : type == "leave" ? "left" : type)
+      }
+    } else {
+      return nil
     }
   }
 }
@@ -96,41 +101,10 @@ extension Phrase {
   /// `voice_runtime`, `voice_info` and other voice events: words, tools and
   /// latencies where there are some, else the event with its members.
   mutating func voiceEvent(_ action: Action) {
-    let event = action.content ?? ""
-    switch VoiceEvent(action) {
-    case .tool: voiceTool(action)
-    case .transcript(let words, let isAgent, let isPartial):
-      say(
-        action.speaker ?? (isAgent ? "agent" : person(action.user)),
-        isPartial ? words + " …" : words, isPartial ? .dim : .plain)
-    case .decision(let words):
-      say(action.speaker ?? person(action.user), words)
-      admission(action)
-    case .reply(let words):
-      say("agent", words)
-      add(event, .dim)
-      add(action.word("skipCause", "reason"), .dim)
-    case .latency(let stage): latency(action, stage)
-    case .response(let status):
-      add(event)
-      add(status, status == "completed" ? .dim : Style.warning)
-      add(action.word("responseModel"), .dim)
-      add(Usage(action).brief, .dim)
-    case .person(let name, let type):
-      add(name, .bold)
-      add(type == "join" ? "joined" : type == "leave" ? "left" : type)
-    case nil: generic(action)
-    }
+    if let event = VoiceEvent(action) { event.tell(&self) } else { generic(action) }
   }
 
-  private mutating func admission(_ action: Action) {
-    if let isAllowed = action.metadata?["allow"]?.bool {
-      add(isAllowed ? "answered" : "let pass", isAllowed ? Style.positive : .dim)
-    }
-    add(action.word("reason"), .dim)
-  }
-
-  private mutating func voiceTool(_ action: Action) {
+  fileprivate mutating func voiceTool(_ action: Action) {
     let event = action.content ?? ""
     tool(
       action.word("toolName"), action.metadata?[either: "arguments", "toolInput", "input", "args"])
@@ -144,7 +118,7 @@ extension Phrase {
     }
   }
 
-  private mutating func latency(_ action: Action, _ stage: String) {
+  fileprivate mutating func latency(_ action: Action, _ stage: String) {
     let stages = [
       ("asr", action.number("finalizedToAsrStartMs")),
       ("generation", action.number("asrToGenerationStartMs")),
