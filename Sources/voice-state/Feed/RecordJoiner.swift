@@ -7,8 +7,6 @@
 struct RecordJoiner {
   private var pending: [UInt8] = []
   private var depth = 0
-  private var isInString = false
-  private var isEscaped = false
 
   /// The line at which the record that was handed over last began, from 1.
   private(set) var firstLine = 0
@@ -27,7 +25,6 @@ struct RecordJoiner {
     scan(bytes)
     if depth <= 0 && pending.isEmpty {
       depth = 0
-      isInString = false
       return try receive(bytes, line)
     }
     pending += bytes
@@ -41,8 +38,6 @@ struct RecordJoiner {
     defer {
       pending = []
       depth = 0
-      isInString = false
-      isEscaped = false
     }
     guard !pending.isEmpty else { return }
     try pending.withUnsafeBytes { try receive($0, firstLine) }
@@ -59,6 +54,9 @@ struct RecordJoiner {
   }
 
   private mutating func scan(_ bytes: UnsafeRawBufferPointer) {
+    // No string goes over the end of a line.
+    var isInString = false
+    var isEscaped = false
     for byte in bytes {
       if isInString {
         if isEscaped {
@@ -77,8 +75,5 @@ struct RecordJoiner {
       default: break
       }
     }
-    // No string goes over the end of a line.
-    isInString = false
-    isEscaped = false
   }
 }

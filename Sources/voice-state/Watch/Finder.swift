@@ -102,27 +102,15 @@ struct Finder: Equatable {
   private static func reversed(_ line: Line, _ ranges: [Range<Int>]) -> Line {
     var marked = Line()
     var index = 0
-    var ranges = ranges[...]
     for span in line.spans {
-      var piece = ""
-      var isFound = false
-      func add() {
-        var style = span.style
-        style.isReversed = isFound
-        marked.add(piece, style)
-        piece = ""
-      }
       for character in span.text {
-        while let first = ranges.first, first.upperBound <= index { ranges.removeFirst() }
-        let isHere = ranges.first?.contains(index) ?? false
-        if isHere != isFound {
-          add()
-          isFound = isHere
-        }
-        piece.append(character)
+        var style = span.style
+        style.isReversed = ranges.contains { $0.contains(index) }
+        var text = String(character)
+        if marked.spans.last?.style == style { text = marked.spans.removeLast().text + text }
+        marked.add(text, style)
         index += 1
       }
-      add()
     }
     return marked
   }

@@ -4,7 +4,7 @@ import Screen
 
 /// Lines for a pipe: one for each change, the sessions' own bytes with every state, or one for a
 /// status bar whenever it is another.
-final class LineView: WatchView {
+final class LineView {
   let form: OutputForm
   private let tellsAll: Bool
   private let writer: RecordWriter
@@ -17,6 +17,7 @@ final class LineView: WatchView {
     writer = RecordWriter(interrupted: interrupted)
   }
 
+  /// Shows what there is, in so many lines at most. Returns how many were shown.
   func show(_ watch: Watch, most: Int) throws(WriteFailure) -> Int {
     let word = watch.link.word(at: watch.clock)
     var lines: [String] = []
@@ -65,6 +66,7 @@ final class LineView: WatchView {
     return 1
   }
 
+  /// When it wants to be shown again though nothing came, `Clock.monotonic`.
   func nextLook(after watch: Watch) -> Double {
     if form.isBar { return watch.clock + 1 }
     guard form != .json, let at = watch.link.stateAt,

@@ -1,7 +1,7 @@
 import Core
 import Screen
 
-final class LiveView: WatchView {
+final class LiveView {
   enum Wish: Equatable {
     case quit
     case pause
@@ -33,7 +33,8 @@ final class LiveView: WatchView {
     size = terminal.size
   }
 
-  func show(_ watch: Watch, most: Int) throws(WriteFailure) -> Int {
+  /// Returns how many states were shown.
+  func show(_ watch: Watch) throws(WriteFailure) -> Int {
     let height = max(1, size.rows - 1)
     let lines: [Line]
     if let chooser {

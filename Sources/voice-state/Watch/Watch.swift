@@ -4,15 +4,6 @@ import Core
 import Records
 import Screen
 
-protocol WatchView: AnyObject {
-  /// Shows what there is, in so many lines at most; called when something came and when the view
-  /// asked for it. Returns how many of what `--count` counts were shown.
-  func show(_ watch: Watch, most: Int) throws(WriteFailure) -> Int
-
-  /// When it wants to be shown again though nothing came, `Clock.monotonic`.
-  func nextLook(after watch: Watch) -> Double
-}
-
 /// Keeps the sessions, shows them, handles keys and signals, and ends for the right reason.
 final class Watch {
   enum Ending {
@@ -23,9 +14,9 @@ final class Watch {
 
   let options: StateOptions
   let diagnostics: Diagnostics
+  /// What it shows them on: a screen, or lines.
   let screen: LiveView?
   let lines: LineView?
-  private let view: any WatchView
   private let signals: TerminalSignals
 
   var feed: VoiceFeed
@@ -71,15 +62,16 @@ final class Watch {
       let terminal = Terminal(usesStandardInput: !readsInput)
     {
       signals = TerminalSignals(window: true)
-      let screen = LiveView(terminal, options, isReplay: isReplay || options.speed != nil)
-      (self.screen, lines, view) = (screen, nil, screen)
+      screen = LiveView(terminal, options, isReplay: isReplay || options.speed != nil)
+      lines = nil
       // What a person looks at does not go away with the end of a replay.
       feed = VoiceFeed(options.filter, keepsEnded: isReplay)
       try terminal.enter()
     } else {
       let signals = TerminalSignals(window: false)
-      let lines = LineView(options.form ?? .line, tellsAll: isReplay) { signals.isEnding }
-      (self.signals, screen, self.lines, view) = (signals, nil, lines, lines)
+      self.signals = signals
+      screen = nil
+      lines = LineView(options.form ?? .line, tellsAll: isReplay) { signals.isEnding }
       feed = VoiceFeed(options.filter)
     }
   }
@@ -145,12 +137,15 @@ final class Watch {
     }
     now = time?() ?? .now()
     do throws(WriteFailure) {
-      shown += try view.show(self, most: options.count.map { $0 - shown } ?? .max)
+      if let screen { shown += try screen.show(self) }
+      if let lines {
+        shown += try lines.show(self, most: options.count.map { $0 - shown } ?? .max)
+      }
     } catch {
       return end(error)
     }
     (isChanged, isState) = (false, false)
-    wanted = view.nextLook(after: self)
+    wanted = screen?.nextLook(after: self) ?? lines?.nextLook(after: self) ?? .infinity
     if let most = options.count, shown >= most { end(.success) }
   }
 
