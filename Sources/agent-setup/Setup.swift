@@ -29,6 +29,7 @@ struct Setup {
   private var isPDS: Bool { wanted == .pds }
   private var client: String { isPDS ? "pds-record" : "agent-call" }
   private var what: String { kind.secret }
+  private var facts: SetupFacts { kind.setup ?? SetupFacts() }
 
   init(_ options: SetupOptions, _ file: ProfileFile, _ talk: SetupTalk) {
     (wanted, profile) = (options.kind, options.profile ?? "")
@@ -68,7 +69,7 @@ struct Setup {
     } else {
       explain()
     }
-    if code == 0 { talk.say(next: (kind.setup ?? SetupFacts()).commands(profile)) }
+    if code == 0 { talk.say(next: facts.commands(profile)) }
     if Self.heard.contains(where: { Process.environment($0) != nil }) {
       talk.say("AGENT_URL, AGENT_PROFILE and AGENT_TOKEN_FILE win over profiles: unset them.")
     }
@@ -173,15 +174,9 @@ struct Setup {
 
   /// Only a Pincer server refuses in its way whatever has no token.
   private mutating func isPincer() -> Bool {
-    guard (try? configure(.pincer)) != nil else { return false }
-    // What follows may ask without a profile.
-    defer { unlink(configuration) }
-    try? call(
-      ["agent-call", "-p", "new", "--max-time", "5", "-o", "tsv", "-q", "threads"],
-      ["XDG_CONFIG_HOME": talk.folder], [])
-    guard code == 77, said.holds("no token was sent"), said.holds("unauthenticated") else {
-      return false
-    }
+    guard probe(.pincer, ["-o", "tsv", "-q", "threads"]), code == 77,
+      said.holds("no token was sent"), said.holds("unauthenticated")
+    else { return false }
     talk.say("This is a Pincer server.")
     return true
   }
@@ -189,29 +184,22 @@ struct Setup {
   /// A gateway says at its dashboard's address that it lives.
   private mutating func isGateway() -> Bool {
     let mayBe = kind == .clanky && wanted == nil || kind == .openclaw
-    guard mayBe, url.hasPrefix("http"), url == origin else { return false }
-    guard (try? configure(.clanky)) != nil else { return false }
-    defer { unlink(configuration) }
-    try? call(
-      ["agent-call", "-p", "new", "--max-time", "5", "get", "/health"],
-      ["XDG_CONFIG_HOME": talk.folder], [])
-    guard code == 0, let answer = try? JSONValue.parse(text: printed),
+    guard mayBe, url.hasPrefix("http"), url == origin, probe(.clanky, ["get", "/health"]),
+      code == 0, let answer = try? JSONValue.parse(text: printed),
       answer["ok"]?.bool == true, answer["status"]?.string == "live"
     else { return false }
     talk.say("This is an OpenClaw gateway.")
     return true
   }
 
-  private mutating func secret() {
-    token = talk.secret((kind.setup ?? SetupFacts()).secret)
-  }
+  private mutating func secret() { token = talk.secret(facts.secret) }
 
   // MARK: Whether it answers
 
   private static let heard = ["AGENT_URL", "AGENT_PROFILE", "AGENT_TOKEN_FILE"]
 
   private var word: [String] {
-    isPDS && token.isEmpty ? ["describe"] : (kind.setup ?? SetupFacts()).word
+    isPDS && token.isEmpty ? ["describe"] : facts.word
   }
 
   private mutating func ask(
@@ -227,7 +215,7 @@ struct Setup {
     let words = isFirst && kind == .openclaw ? ["-v", "scopes"] : word
     try call([client] + name + given + limit + words, changes, input ?? [])
     // A gateway without agents is one, and so is a server without threads.
-    if code == 1, kind.setup?.mayBeEmpty == true { code = 0 }
+    if code == 1, facts.mayBeEmpty { code = 0 }
   }
 
   private mutating func call(
@@ -246,6 +234,24 @@ struct Setup {
     printed = call.lines.joined(separator: " ")
   }
 
+  /// Asks by the profile `new`, which `configure` wrote.
+  private mutating func askNew(
+    _ words: [String], seconds: Int = 15, _ input: [UInt8] = []
+  ) throws {
+    try call(
+      ["agent-call", "-p", "new", "--max-time", "\(seconds)"] + words,
+      ["XDG_CONFIG_HOME": talk.folder], input)
+  }
+
+  /// Asks as if this were an agent of a kind; false where that cannot be.
+  private mutating func probe(_ kind: KindFacts, _ words: [String]) -> Bool {
+    guard (try? configure(kind)) != nil else { return false }
+    // What follows may ask without a profile.
+    defer { unlink(configuration) }
+    try? askNew(words, seconds: 5)
+    return true
+  }
+
   /// Asks the agent with the token, before anything is written.
   private mutating func isHealthy() throws -> Bool {
     var changes: [String: String?] = ["XDG_CONFIG_HOME": talk.folder]
@@ -261,9 +267,7 @@ struct Setup {
       try file.check()
       place = place ?? choosePlace()
       let path = talk.folder + "/token"
-      try call(
-        ["agent-call", "-p", "new", "--max-time", "15", "-o", "json", "pair", path],
-        ["XDG_CONFIG_HOME": talk.folder], token.isEmpty ? [10] : token)
+      try askNew(["-o", "json", "pair", path], token.isEmpty ? [10] : token)
       if code != 0 { return false }
       token = try BoundedFile.given(path).filter { $0 != 10 }
       server = origin
@@ -309,9 +313,7 @@ struct Setup {
       (device, kept) = ("", nil)
     }
     try configure(.pincer)
-    try call(
-      ["agent-call", "-p", "new", "--max-time", "15", "-q", "--token-file", "-", "revoke", device],
-      ["XDG_CONFIG_HOME": talk.folder], token)
+    try askNew(["-q", "--token-file", "-", "revoke", device], token)
     talk.say(
       code == 0
         ? "The server has forgotten this machine again."

@@ -105,15 +105,9 @@ struct Draft {
     var mail = ""
     for name in ["To", "Cc", "Bcc", "Subject"] {
       guard let value = record[name.lowercased()], !value.isNull else { continue }
-      var lines: [String] = []
-      if name == "Subject" {
-        guard value.string != nil else { throw Failure("not a draft: not a text") }
-      }
-      if value.kind == .array {
-        for element in value.elements { lines.append(try line(element)) }
-      } else {
-        lines = [try line(value)]
-      }
+      if name == "Subject", value.string == nil { throw Failure("not a draft: not a text") }
+      let values = value.kind == .array ? value.elements : [value]
+      let lines = try values.map { value throws(Failure) in try line(value) }
       mail += "\(name): \(lines.joined(separator: ", "))\n"
     }
     let body = [record["body"], record["text"]].compactMap { $0 }.first { !$0.isNull }
