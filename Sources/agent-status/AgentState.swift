@@ -54,10 +54,10 @@ struct AgentState {
     let bad = rows.filter { $0.state != "healthy" }
     let light: Light
     switch status {
-    case 0: light = Light("healthy", .green)
-    case 1: light = Light("degraded", .amber)
-    case 77: light = Light("refused", .red)
-    default: light = Light("down", .red)
+    case 0: light = .green("healthy")
+    case 1: light = .amber("degraded")
+    case 77: light = .red("refused")
+    default: light = .red("down")
     }
     let names = bad.map(\.name).joined(separator: ", ")
     let head = "\(light.sign) \(light.state)\(names.isEmpty ? "" : ": \(names)")"
@@ -77,13 +77,13 @@ struct AgentState {
     let ready = facts["runtime.isReady"]
     let light: Light
     switch status {
-    case 77: light = Light("refused", .red)
-    case 75: light = Light("unreachable", .red)
+    case 77: light = .red("refused")
+    case 75: light = .red("unreachable")
     case 0 where facts["runtime.gateway.reconnectInFlight"] == "true" && !ready.isEmpty:
-      light = Light("reconnecting", .amber)
+      light = .amber("reconnecting")
     case 0 where !ready.isEmpty:
-      light = ready == "true" ? Light("connected", .green) : Light("disconnected", .red)
-    default: light = Light("unknown", .red)
+      light = ready == "true" ? .green("connected") : .red("disconnected")
+    default: light = .red("unknown")
     }
     let isKnown = status == 0 && !ready.isEmpty
     let reason = faults.last ?? (status == 0 ? "the answer is not that of a dashboard" : "")
@@ -163,14 +163,14 @@ struct AgentState {
     let brief = joined([Visible.masked(profile ?? ""), brief], " ")
     switch form {
     case .tmux:
-      return "#[fg=\(light.colour.rawValue)]\(light.sign)#[default] " + BarBlock.tmux(brief)
+      return "#[fg=\(light.colour)]\(light.sign)#[default] " + BarBlock.tmux(brief)
     case .waybar:
       return BarBlock.waybar(
         "\(light.sign) \(brief)", alt: light.state, tooltip: text,
         classes: [light.state] + (hasVoice ? ["voice"] : []))
     case .i3:
       return BarBlock.i3(
-        "\(light.sign) \(brief)", short: light.sign, colour: light.colour.rawValue, name: "agent")
+        "\(light.sign) \(brief)", short: light.sign, colour: light.colour, name: "agent")
     default: return text
     }
   }
@@ -212,26 +212,11 @@ struct AgentState {
 }
 
 private struct Light {
-  enum Colour: String {
-    case green = "#16a34a"
-    case amber = "#d97706"
-    case red = "#dc2626"
-  }
+  let state: String, sign: String, colour: String
 
-  let state: String
-  let colour: Colour
-
-  init(_ state: String, _ colour: Colour) {
-    (self.state, self.colour) = (state, colour)
-  }
-
-  var sign: String {
-    switch colour {
-    case .green: "●"
-    case .amber: "◐"
-    case .red: "○"
-    }
-  }
+  static func green(_ state: String) -> Light { Light(state: state, sign: "●", colour: "#16a34a") }
+  static func amber(_ state: String) -> Light { Light(state: state, sign: "◐", colour: "#d97706") }
+  static func red(_ state: String) -> Light { Light(state: state, sign: "○", colour: "#dc2626") }
 }
 
 private struct Facts {

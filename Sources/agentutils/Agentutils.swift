@@ -7,7 +7,7 @@ import Kinds
 public func agentutilsMain() {
   FrontOptions.table.run(FrontOptions()) { options, diagnostics in
     guard let word = options.words.first else {
-      try print(try Overview().text)
+      try print(try Overview.text())
       return .success
     }
     switch word {
@@ -68,7 +68,7 @@ struct FrontOptions {
 
 // MARK: - What is here
 
-private struct Overview {
+private enum Overview {
   /// The commands by what they are for: those that most people need, and the others.
   private static let needs: [(need: String, usual: [String], others: [String])] = [
     ("begin", ["agent-setup", "agent-serve", "agentutils"], []),
@@ -113,10 +113,8 @@ private struct Overview {
     }.joined()
   }
 
-  let text: String
-
   /// Looks at this machine alone: no server is asked, and no token read.
-  init() throws(Failure) {
+  static func text() throws(Failure) -> String {
     let settings = try Settings()
     let configuration = settings.configuration
     let servers = AgentSessions.all(configuration)
@@ -166,11 +164,9 @@ private struct Overview {
       + configuration.hosts.sorted { $0.key < $1.key }.map { name, host in
         ("the host \(name)" + (host.kind.map { " (\($0))" } ?? ""), "tmux-attach \(name)")
       }
-    for (what, use) in places.prefix(Self.most) {
-      row("configured", what, use)
-    }
-    if places.count > Self.most {
-      row("configured", "\(places.count - Self.most) more", "agentutils doctor")
+    for (what, use) in places.prefix(most) { row("configured", what, use) }
+    if places.count > most {
+      row("configured", "\(places.count - most) more", "agentutils doctor")
     }
     if last != "configured" { row("configured", "nothing yet", "agent-setup") }
     if let inbox, !inbox.lines.isEmpty {
@@ -180,20 +176,19 @@ private struct Overview {
       waiting.append(
         (count(call.lines.count, "change", "of \(name) not sent"), "outbox -p \(name) list"))
     }
-    for each in waiting.prefix(Self.most - 1) { row("waiting", each.line, each.advice) }
-    if case let rest = waiting.count - Self.most + 1, rest > 0 {
+    for each in waiting.prefix(most - 1) { row("waiting", each.line, each.advice) }
+    if case let rest = waiting.count - most + 1, rest > 0 {
       row("waiting", "\(rest) more", "")
     }
-    self.text =
-      text + "\n" + Self.list { $0.usual } + """
+    return text + "\n" + list { $0.usual } + """
 
-        agentutils doctor   checks what is there, and says what to do next
-        agentutils demo     shows a made-up agent
-        agentutils help     lists all commands
-        COMMAND --help      shows the options of a command, man COMMAND all of it
-        man 7 agentutils    tells how they fit together
+      agentutils doctor   checks what is there, and says what to do next
+      agentutils demo     shows a made-up agent
+      agentutils help     lists all commands
+      COMMAND --help      shows the options of a command, man COMMAND all of it
+      man 7 agentutils    tells how they fit together
 
-        """
+      """
   }
 
   /// As many lines as fit on a screen, of each sort.
@@ -269,15 +264,14 @@ private struct Doctor {
 
   /// Whether the servers of the profiles answer, all at once.
   private mutating func ask(_ profiles: [(name: String, kind: KindFacts)]) throws(Failure) {
-    var calls: [ProgramCall] = []
-    for (name, kind) in profiles {
+    let calls = try profiles.map { name, kind throws(Failure) in
       let client =
         kind == .pds
         ? ["pds-record", "--timeout", "10", "--max-retries", "0"]
         : ["agent-call", "--max-time", "10", "-o", "tsv"]
       let unset: [String: String?] = ["AGENT_URL": nil, "AGENT_TOKEN_FILE": nil]
-      calls.append(
-        try ProgramCall(client + ["-p", name] + (kind.setup?.word ?? []), environment: unset))
+      return try ProgramCall(
+        client + ["-p", name] + (kind.setup?.word ?? []), environment: unset)
     }
     ProgramCall.wait(for: calls)
     for ((name, kind), call) in zip(profiles, calls) {
@@ -299,9 +293,8 @@ private struct Doctor {
     at sections: [String: Configuration.HostSection], _ file: String
   ) throws(Failure) {
     let hosts = sections.keys.sorted()
-    var calls: [ProgramCall] = []
-    for host in hosts {
-      calls.append(try ProgramCall(["tmux-attach", "--check", "--max-time", "10", host]))
+    let calls = try hosts.map { host throws(Failure) in
+      try ProgramCall(["tmux-attach", "--check", "--max-time", "10", host])
     }
     ProgramCall.wait(for: calls)
     for (host, call) in zip(hosts, calls) {

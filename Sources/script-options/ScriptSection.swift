@@ -5,35 +5,28 @@ import Kinds
 struct ScriptSection {
   enum Kind: String, CaseIterable { case profile, host, bus }
 
-  let kind: Kind
+  private let kind: Kind
   private let settings: Settings
-  private var configuration: Configuration { settings.configuration }
+  private let names: [String]
+  /// The section that is meant where none is named, or a host that has no section.
+  private let usual: String
 
   init(_ kind: Kind) throws(Failure) {
     self.kind = kind
     // The section is asked for, not what AGENT_URL and the like make of it.
     settings = try Settings { $0.hasPrefix("AGENT_") ? nil : Process.environment($0) }
-  }
-
-  private var names: [String] {
+    let configuration = settings.configuration
+    let named: String?
     switch kind {
-    case .profile: configuration.profiles.keys.sorted()
-    case .host: configuration.hosts.keys.sorted()
-    case .bus: configuration.buses.keys.sorted()
+    case .profile:
+      (names, named) = (configuration.profiles.keys.sorted(), configuration.defaultProfile)
+    case .host: (names, named) = (configuration.hosts.keys.sorted(), configuration.defaultHost)
+    case .bus:
+      names = configuration.buses.keys.sorted()
+      named = names.contains("local") ? "local" : ""
     }
-  }
-
-  /// The section that is meant where none is named, or a host that has no section.
-  private var usual: String {
-    let named =
-      switch kind {
-      case .profile: configuration.defaultProfile
-      case .host: configuration.defaultHost
-      case .bus: names.contains("local") ? "local" : ""
-      }
-    if let named { return named }
-    if names.contains("default") { return "default" }
-    return configuration.defaultFault == nil && names.count == 1 ? names[0] : ""
+    let isOnlyOne = configuration.defaultFault == nil && names.count == 1
+    usual = named ?? (names.contains("default") ? "default" : isOnlyOne ? names[0] : "")
   }
 
   var all: String {
