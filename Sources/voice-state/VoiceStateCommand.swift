@@ -121,7 +121,7 @@ struct Run {
     let form = options.form ?? .text
     switch form {
     case .text: try text(sessions, now, backend)
-    case .json: for session in feed.raw { try writer.write(record: session.bytes) }
+    case .json: for session in feed.raw { try writer.write(json: session.bytes) }
     case .line:
       let changes = Changes()
       for session in sessions {
@@ -202,7 +202,7 @@ struct Run {
     let past = all.filter { filter.takes(id: $0.id, guild: $0.guild) }
       .limited(since: since, count: count)
     if options.form == .json {
-      for row in past { try writer.write(record: row.bytes) }
+      for row in past { try writer.write(json: row.bytes) }
     } else if past.isEmpty {
       try writer.write("No past voice session.\n")
       try tellOrigin()

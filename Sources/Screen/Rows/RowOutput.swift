@@ -139,15 +139,7 @@ public final class RowOutput {
   public func flush() throws(WriteFailure) { try writer.flush() }
 
   private func json(_ record: [UInt8]) throws(WriteFailure) {
-    let text = RowText.line(record)
-    if isTerminal {
-      var shown = ByteBuffer()
-      text.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &shown) }
-      try writer.writeLine(shown.bytes)
-    } else {
-      try writer.write(text)
-      try writer.newline()
-    }
+    try writer.write(json: RowText.line(record), isTerminal: isTerminal)
   }
 
   private func line(_ text: String) throws(WriteFailure) {
@@ -163,5 +155,20 @@ public final class RowOutput {
     }
     let whole = Plain.line(String(decoding: text, as: UTF8.self), limit: Cell.longest)
     return columns.indices.map { Line.Span($0 == 0 ? whole : "") }
+  }
+}
+
+extension RecordWriter {
+  /// Writes a record's own bytes as a line: to a terminal, nothing that it obeys.
+  ///
+  /// - Parameter isTerminal: nil for what standard output is.
+  public func write(json bytes: [UInt8], isTerminal: Bool? = nil) throws(WriteFailure) {
+    guard isTerminal ?? (isatty(1) == 1) else {
+      try write(bytes)
+      return try newline()
+    }
+    var shown = ByteBuffer()
+    bytes.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &shown) }
+    try writeLine(shown.bytes)
   }
 }

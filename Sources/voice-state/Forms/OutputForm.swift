@@ -19,19 +19,6 @@ enum OutputForm: String, CaseIterable, Sendable {
   var isBar: Bool { self == .waybar || self == .tmux || self == .i3 }
 }
 
-extension RecordWriter {
-  /// A session's or an action's own bytes as a line.
-  func write(record bytes: [UInt8]) throws(WriteFailure) {
-    guard isatty(1) == 1 else {
-      try write(bytes)
-      return try newline()
-    }
-    var out = ByteBuffer()
-    bytes.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &out) }
-    try writeLine(out.bytes)
-  }
-}
-
 // MARK: - Status bars
 
 extension OutputForm {

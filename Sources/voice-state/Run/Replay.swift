@@ -41,7 +41,7 @@ extension Run {
           poll(nil, 0, Int32(min(max((due - Clock.monotonic) * 1000, 1), 60_000)))
         }
       }
-      try writer.write(record: event.bytes)
+      try writer.write(json: event.bytes)
     }
     try writer.flush()
     return .success

@@ -24,7 +24,7 @@ final class LineView {
     switch form {
     case .json:
       let sessions = watch.isState ? watch.feed.raw.prefix(most) : []
-      for session in sessions { try writer.write(record: session.bytes) }
+      for session in sessions { try writer.write(json: session.bytes) }
       try writer.flush()
       return sessions.count
     case .waybar, .tmux, .i3:
