@@ -204,13 +204,11 @@ struct NotifyOptions {
   }
 
   @Sendable private static func ways(_ argument: OptionArgument) throws(UsageError) -> [Way] {
-    var ways: [Way] = []
-    for word in argument.words {
+    try argument.words.map { word throws(UsageError) in
       guard let way = Way(rawValue: word) else {
         throw argument.fault(noneOf: Way.allCases.map(\.rawValue))
       }
-      ways.append(way)
+      return way
     }
-    return ways
   }
 }

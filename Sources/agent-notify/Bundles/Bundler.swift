@@ -248,10 +248,10 @@ struct Bundle {
   let sequence: String
   /// The first lines of the texts of all, where it has room for more.
   private var texts: [String]?
-  private(set) var count = 0
-  private(set) var urgency = NotificationRecord.Urgency.noise
-  private(set) var hasSound = false
-  private(set) var ids: [String] = []
+  private(set) var count: Int
+  private(set) var urgency: NotificationRecord.Urgency
+  private(set) var hasSound: Bool
+  private(set) var ids: [String]
   /// The ways that could not tell it, by their names; none where no way has told it.
   var ways: [String] = []
   /// When they came, seconds of the monotonic clock.
@@ -264,14 +264,13 @@ struct Bundle {
   private static let mostLines = 8, mostLine = 160
 
   init(_ routed: RoutedNotice, now: Double) {
-    notice = Self.cut(routed.notice)
-    key = Key(notice, routed.urgency ?? .attention)
+    let notice = Self.cut(routed.notice)
     // An approval has one for ever: where it is asked again, that takes the place of before.
     let id = notice.category == "approval" ? ToldFile.id(of: notice) : nil
-    sequence = id ?? Self.newSequence()
-    texts = [Self.line(of: notice)]
-    first = now
-    last = now
+    self.init(
+      notice, count: 0, urgency: routed.urgency ?? .attention, hasSound: false, ids: [],
+      sequence: id, now: now)
+    urgency = .noise
   }
 
   init(
@@ -283,8 +282,7 @@ struct Bundle {
     self.sequence = sequence ?? Self.newSequence()
     texts = count > 1 ? nil : [Self.line(of: notice)]
     (self.count, self.urgency) = (count, urgency)
-    first = now
-    last = now
+    (first, last) = (now, now)
   }
 
   /// 64 random bits.
