@@ -126,7 +126,7 @@ extension Memory {
     return ids
   }
 
-  private static func id(of line: [UInt8]) -> String {
+  static func id(of line: [UInt8]) -> String {
     if line.first == UInt8(ascii: "{") { return JSONValue(line)?["id"]?.text ?? "?" }
     return FactText.folded(String(decoding: line.prefix { $0 != 9 }, as: UTF8.self))
   }

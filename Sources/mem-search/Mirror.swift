@@ -93,10 +93,9 @@ struct MirrorFile {
   func record(_ section: Section, path: String?) -> [UInt8] {
     RecordText(.memoryMirror).string("time", section.time).string("url", url)
       .string("guild_id", section.guild)
-      .string("guild_name", section.name.isEmpty ? nil : section.name).number(
-        "facts", section.rows.count
-      )
-      .bool("whole", section.isWhole).string("path", path.map(FileName.shown)).bytes
+      .string("guild_name", section.name.isEmpty ? nil : section.name)
+      .number("facts", section.rows.count).bool("whole", section.isWhole)
+      .string("path", path.map(FileName.shown)).bytes
   }
 
   /// Facts have no `type` in front; nothing of theirs is taken for a head.

@@ -189,11 +189,9 @@ public final class OutboxFile {
   /// Says that something is sent now.
   ///
   /// - Throws: `Failure`; it must not be sent then.
-  public func noteSending(_ item: OutboxItem) throws(Failure) {
-    try noteSending(item, nil, [])
-  }
-
-  func noteSending(_ item: OutboxItem, _ cid: CID?, _ conflicts: [[UInt8]]) throws(Failure) {
+  public func noteSending(
+    _ item: OutboxItem, _ cid: CID? = nil, _ conflicts: [[UInt8]] = []
+  ) throws(Failure) {
     let line = OutboxLine.sending(cid, conflicts: conflicts, item.ids, .now())
     try writing { () throws(Failure) in try append([line]) }
   }

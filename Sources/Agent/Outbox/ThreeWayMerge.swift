@@ -93,7 +93,7 @@ public struct ThreeWayMerge: Equatable, Sendable {
   private static let none = Array("[]".utf8)
 
   /// Whether two values mean the same, however they are spelled.
-  private static func isSame(_ one: [UInt8]?, _ other: [UInt8]?) -> Bool {
+  static func isSame(_ one: [UInt8]?, _ other: [UInt8]?) -> Bool {
     if one == other { return true }
     guard let one, let other else { return false }
     let trees = [one, other].map { bytes in

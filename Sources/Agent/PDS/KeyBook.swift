@@ -62,17 +62,20 @@ public struct KeyBook {
 
   /// Remembers a key; it is on disk when this returns.
   public func note(_ key: TID, for line: UnsafeRawBufferPointer) throws(Failure) {
+    try note(key, line, state: nil)
+  }
+
+  private func note(
+    _ key: TID, _ line: UnsafeRawBufferPointer, state: String?
+  ) throws(Failure) {
     try journal.append(
       RecordText().string("place", place).string("sha256", Self.digest(of: line))
-        .string("rkey", key.description).bytes)
+        .string("rkey", key.description).string("state", state).bytes)
   }
 
   /// Remembers that nothing more is to be done for a key, whatever becomes of its record.
   public mutating func settle(_ key: TID, for line: UnsafeRawBufferPointer) throws(Failure) {
-    if !settled.insert(key).inserted { return }
-    try journal.append(
-      RecordText().string("place", place).string("sha256", Self.digest(of: line))
-        .string("rkey", key.description).string("state", "settled").bytes)
+    if settled.insert(key).inserted { try note(key, line, state: "settled") }
   }
 
   /// Whether that is so.

@@ -101,16 +101,16 @@ import Testing
   @Test func theDiffHasWhatIsDifferent() throws {
     let base = try base
     var draft = base
-    #expect(FactDiff.lines(base, draft, width: 60).isEmpty)
+    #expect(FactForm.difference(base, draft, width: 60).isEmpty)
     draft.confidence = "0.9"
     #expect(
-      FactDiff.lines(base, draft, width: 60).map(\.text) == [
+      FactForm.difference(base, draft, width: 60).map(\.text) == [
         "- confidence 0.5", "+ confidence 0.9",
       ])
   }
 
   @Test func idsOfLines() {
-    func id(_ text: String) -> String { FactIDs.id(of: Array(text.utf8)) }
+    func id(_ text: String) -> String { Memory.id(of: Array(text.utf8)) }
     #expect(id("17") == "17")
     #expect(id(" 17 \r") == "17")
     #expect(id("17\tsubject\tfact") == "17")

@@ -231,7 +231,7 @@ struct OutboxFoldTests {
       let item = history.fold.item(of: History.place(key))
       #expect(item?.ids ?? [] == one.waiting.map(\.id))
       guard let item, let last = one.waiting.last else { continue }
-      #expect(item.base == one.base(of: one.waiting[...]))
+      #expect(item.change.base == one.base(of: one.waiting[...]))
       switch item.action {
       case .put(let draft): #expect(last.number.map { History.draft($0).cid } == draft.cid)
       case .nothing: #expect(last.number == nil && one.isNew)

@@ -22,7 +22,7 @@ struct ThreeWayMergeTests {
 
   /// The members of a record without their order.
   private static func isSame(_ one: String, _ other: String) -> Bool {
-    MergeValue.isSame(Array(one.utf8), Array(other.utf8))
+    ThreeWayMerge.isSame(Array(one.utf8), Array(other.utf8))
   }
 
   /// What does not depend on whose change it is.

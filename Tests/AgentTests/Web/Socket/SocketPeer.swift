@@ -99,7 +99,7 @@ final class SocketPeer {
 
   private func turn(_ client: WebClient) {
     client.perform()
-    client.wait(seconds: 0.005)
+    client.wait(seconds: 0.005, [])
   }
 
   private func isReadable(_ file: Int32) -> Bool {
