@@ -2,7 +2,7 @@ import CLibc
 
 /// A lock, and a signal for those that wait while they hold it.
 final class Lock {
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
   init() {
