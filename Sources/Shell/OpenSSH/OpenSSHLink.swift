@@ -23,7 +23,7 @@ final class OpenSSHLink: Link {
   ) throws(HostFailure) {
     self.request = request
     place = try SSHPlan.place(request)
-    if let settings { plan = try SSHPlan(request, settings) }
+    if let settings { plan = try SSHPlan(request, settings, wait) }
     if !request.isFresh { contact = MuxConnection(place.socket) }
     if contact != nil {
       request.note("ssh: a connection is up already")
@@ -128,7 +128,7 @@ final class OpenSSHLink: Link {
   }
 
   private func makeMaster(_ wait: @escaping HostWait) throws(HostFailure) {
-    let plan = if let plan { plan } else { try SSHPlan(request, asking: wait) }
+    let plan = if let plan { plan } else { try SSHPlan(request, nil, wait) }
     self.plan = plan
     master = nil
     master = try SSHMaster(plan, place, wait)

@@ -102,15 +102,14 @@ final class SSHPlan {
       try ControlPlace(request, program: OpenSSHLink.program), HostFailure.local)
   }
 
-  /// Asks ssh what it would do.
-  convenience init(_ request: LinkRequest, asking wait: HostWait) throws(HostFailure) {
-    guard let settings = try SSHSettings.ask(request.destination, wait) else {
+  /// - Parameter settings: what `ssh -G` said, when it has been asked already.
+  init(
+    _ request: LinkRequest, _ settings: SSHSettings?, _ wait: HostWait
+  ) throws(HostFailure) {
+    let said = if let settings { settings } else { try SSHSettings.ask(request.destination, wait) }
+    guard let settings = said else {
       throw .local(why: "\(OpenSSHLink.program): not installed")
     }
-    try self.init(request, settings)
-  }
-
-  init(_ request: LinkRequest, _ settings: SSHSettings) throws(HostFailure) {
     self.request = request
     let destination = request.destination
     let place =
@@ -146,27 +145,22 @@ final class SSHPlan {
   }
 
   func judge(_ log: SSHLog, _ child: ChildProcess, _ talk: [String]) -> Ending {
-    let place = place
-    let policy = policy
+    let (place, policy, destination) = (place, policy, request.destination)
     let settings = command.settings
-    let destination = request.destination
-    var facts = SSHLog.Circumstances(changed: { type, fingerprint, isRevoked in
-      var warning = policy.warning(
-        host: place.host, port: place.port, type: type, fingerprint: fingerprint)
-      warning.alias = destination
-      if isRevoked, !warning.isRevoked {
-        // By a file of OpenSSH's own.
-        warning.isRevoked = true
-        warning.known = []
-      }
-      return warning.failure
-    })
-    facts.status = child.exitStatus
-    facts.signal = child.endSignal
-    facts.talk = talk
-    facts.hasProxy = settings.value("proxyjump") != nil || settings.value("proxycommand") != nil
-    facts.silence = request.options.keepalive * 3
-    facts.ours = { settings.list($0) }
+    let facts = SSHLog.Circumstances(
+      status: child.exitStatus, signal: child.endSignal, talk: talk,
+      hasProxy: settings.value("proxyjump") != nil || settings.value("proxycommand") != nil,
+      silence: request.options.keepalive * 3, ours: { settings.list($0) },
+      changed: { type, fingerprint, isRevoked in
+        var warning = policy.warning(
+          host: place.host, port: place.port, type: type, fingerprint: fingerprint)
+        warning.alias = destination
+        if isRevoked, !warning.isRevoked {
+          // By a file of OpenSSH's own.
+          (warning.isRevoked, warning.known) = (true, [])
+        }
+        return warning.failure
+      })
     return log.ending(facts)
   }
 }

@@ -14,10 +14,7 @@ final class SSHTerminalLink: Link {
   init(_ request: LinkRequest, _ settings: SSHSettings?, _ wait: HostWait) throws(HostFailure) {
     self.request = request
     place = try SSHPlan.place(request)
-    plan =
-      if let settings { try SSHPlan(request, settings) } else {
-        try SSHPlan(request, asking: wait)
-      }
+    plan = try SSHPlan(request, settings, wait)
   }
 
   func wants(_ set: inout PollSet) { terminal?.wants(&set) }
