@@ -98,7 +98,8 @@ struct LatencyPanel: Panel {
         let bar = Bar.text(value, of: stage == 4 ? most.total : most.stage, cells: room)
         line.add(bar, style)
         line.add(Fit.spaces(cells - CellWidth.of(bar) - CellWidth.of(number)))
-        line.add(number + (grade?.mark ?? " "), style)
+        line.add(number, style)
+        line.add(grade?.mark ?? " ", style)
       }
       return line.cut(to: width)
     }
