@@ -76,11 +76,12 @@ public struct CommandRun {
       if end == .infinity, child.reap() { end = Clock.monotonic + Self.grace }
       if ready[1] { child.feed(&rest) }
       guard ready[0] else { continue }
-      if !ChildProcess.read(child.output, into: &printed) { return printed }
+      let isOpen = ChildProcess.drain(child.output, into: &printed)
       if printed.count > limit {
         child.kill(SIGKILL)
         throw .tooLong(limit)
       }
+      if !isOpen { return printed }
     }
     return printed
   }

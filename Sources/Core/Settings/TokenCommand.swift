@@ -49,11 +49,12 @@ enum TokenCommand {
       let ready = poll(&entry, 1, Int32(min(min(end, deadline) - now, 0.1) * 1000 + 1))
       if end == .infinity, child.reap() { end = Clock.monotonic + grace }
       guard ready > 0 else { continue }
-      if !ChildProcess.read(child.output, into: &printed) { return printed }
+      let isOpen = ChildProcess.drain(child.output, into: &printed)
       if printed.count > TokenFile.limit {
         child.kill(SIGKILL)
         throw Failure(source, "output larger than \(TokenFile.limit) bytes")
       }
+      if !isOpen { return printed }
     }
   }
 }
