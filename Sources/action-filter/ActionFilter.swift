@@ -1,3 +1,4 @@
+import Archive
 import CLibc
 import Core
 import Records
@@ -26,5 +27,75 @@ public func actionFilterMain() {
     diagnostics.fail(writing: failure)
   } catch {
     diagnostics.fail("\(error)")
+  }
+}
+
+/// What the indexes of packed files say of their records: `--contents`.
+enum Contents {
+  static func list(
+    _ options: FilterOptions, _ diagnostics: Diagnostics
+  ) throws(WriteFailure) -> ExitStatus {
+    let writer = RecordWriter()
+    var (count, hasFault) = (0, false)
+    for entry in InputList.entries(options) {
+      if case .fault(let path, let reason) = entry {
+        diagnostics.error(path, reason)
+        hasFault = true
+      }
+      guard let path = entry.path else { continue }
+      // An archiver has packed it meanwhile.
+      var link = stat()
+      if case .rest = entry, lstat(path, &link) != 0, systemError == ENOENT { continue }
+      guard let file = PackedFile(path, writtenTo: nil, isWanted: { _ in false }) else {
+        if let reason = unreadable(path) {
+          diagnostics.error(path, reason)
+          hasFault = true
+        }
+        continue
+      }
+      count += 1
+      try writer.write(record(file))
+      try writer.newline()
+    }
+    try writer.flush()
+    return hasFault ? .failure : count > 0 ? .success : .negative
+  }
+
+  private static func unreadable(_ path: String) -> String? {
+    if path == "-" { return nil }
+    guard let status = stat(following: path) else { return systemReason(systemError) }
+    if !status.isRegular { return nil }
+    let file = clibc_open(path, O_RDONLY)
+    if file < 0 { return systemReason(systemError) }
+    close(file)
+    return nil
+  }
+
+  /// Times are written with all their decimals, for they decide what is opened.
+  private static func record(_ file: PackedFile) -> [UInt8] {
+    let summary = file.index.summary
+    let name = file.path.split(separator: "/").last.map(String.init)
+    return RecordText(.archiveIndex).string("name", name).number("size", file.size)
+      .stringOrNull("oldest", summary.oldest?.exact).stringOrNull("newest", summary.newest?.exact)
+      .number("length", summary.length).number("frames", file.index.count)
+      .number("lines", summary.lines).number("actions", summary.actions)
+      .number("others", summary.others).number("bad", summary.bad)
+      .object("kinds", kinds(summary)).bytes
+  }
+
+  /// How many actions are of each kind, the most first; nil where there are too many kinds.
+  private static func kinds(_ summary: FrameSummary) -> RecordText? {
+    guard var members = try? ScanMembers(summary.kinds.bytes) else { return nil }
+    var counts: [String: Int] = [:]
+    while (try? members.next()) == true {
+      counts[members.key.unescaped, default: 0] &+= members.value.wholeNumber ?? 0
+    }
+    let order = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    var text: [UInt8] = []
+    for (kind, count) in order {
+      if !text.isEmpty { text.append(UInt8(ascii: ",")) }
+      text += Array("\(JSONQuote.string(kind)):\(count)".utf8)
+    }
+    return RecordText().members(text)
   }
 }

@@ -161,3 +161,211 @@ struct LineFaults {
     if count <= FaultLog.limit { reasons.append(reason) }
   }
 }
+
+struct FilterOutput {
+  private let options: FilterOptions
+  private let writer: RecordWriter
+  private let scratch = ScanScratch()
+  private var window = ActionWindow()
+  /// Told, once for each profile, that the ids of its actions began anew.
+  var onReuse: ((String) -> Void)?
+  private var reused = (count: 0, profiles: Set<String>())
+  private var tally: Tally?
+  /// The hours, of `--times`.
+  private var hours: Tally?
+  private var parts: PieceParts?
+  private(set) var count = 0
+  private(set) var others = 0
+
+  init(_ options: FilterOptions, to writer: RecordWriter, isPiece: Bool = false) {
+    (self.options, self.writer) = (options, writer)
+    if isPiece && options.output == .original { parts = PieceParts() }
+    if options.output == .groups { tally = Tally(options.grouping) }
+    if options.times != nil, !isPiece {
+      hours = Tally(Grouping(keys: [.hour], isUsage: options.grouping.isUsage))
+    }
+  }
+
+  /// Whether nothing that follows can change the answer.
+  var isDone: Bool { count >= options.maxCount }
+
+  var needsFields: Bool { options.isUnique || options.output.usesMembers }
+
+  /// Takes an action that is what is looked for.
+  @inline(__always)
+  mutating func add(
+    _ fields: ActionFields, _ source: ActionWindow.Source, _ bytes: UnsafeRawBufferPointer,
+    _ action: ScanValue, _ profile: ScanValue, isRow: Bool = false
+  ) throws(WriteFailure) {
+    if options.isUnique {
+      if !window.isNew(fields, source, profile: profile, scratch) { return }
+      if window.reused > reused.count { tellReuse(profile) }
+    }
+    count += 1
+    switch options.output {
+    case .original where isRow && !profile.isAbsent:
+      try CanonicalRow.write(named: profile, action, to: writer)
+    case .original where isRow: try writer.writeLine(bytes)
+    case .original: try write(bytes)
+    case .fields(let projection): try projection.write(fields, action, profile, to: writer)
+    case .canonical: try CanonicalRow.write(fields, action, profile, to: writer)
+    case .groups:
+      tally?.add(fields, profile, scratch)
+      hours?.add(fields, profile, scratch)
+    case .count, .nothing: break
+    }
+  }
+
+  private mutating func tellReuse(_ profile: ScanValue) {
+    reused.count = window.reused
+    let name = profile.string ?? ""
+    if reused.profiles.insert(name).inserted { onReuse?(name) }
+  }
+
+  /// Takes actions that were not read, and their lines, if these are printed.
+  mutating func add(_ actions: Int, _ lines: UnsafeRawBufferPointer) throws(WriteFailure) {
+    count += actions
+    try writer.write(lines)
+  }
+
+  /// Whether what is taken is only a part of its line, so that no LF stands behind it.
+  var isTorn = false
+
+  var hasOpenGap: Bool { tally?.hasOpenGap ?? false }
+
+  mutating func passOther(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
+    guard options.passesOthers else { return }
+    others += 1
+    if options.printsRecords { try write(line) }
+  }
+
+  @inline(__always)
+  private mutating func write(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
+    if parts == nil || isTorn {
+      try writer.writeLine(line)
+    } else {
+      parts?.add(line, behind: writer)
+    }
+  }
+
+  func isEnough(_ more: Int) -> Bool { more > 0 && more >= options.maxCount - count }
+
+  mutating func move(to result: PieceResult) {
+    parts?.close(writer)
+    swap(&parts, &result.parts)
+    if result.parts != nil && parts == nil { parts = PieceParts() }
+    writer.exchange(with: result.output)
+    swap(&tally, &result.tally)
+    if options.output == .groups && tally == nil { tally = Tally(options.grouping) }
+    (result.count, count, others) = (count, 0, 0)
+  }
+
+  mutating func add(_ result: PieceResult) throws(WriteFailure) {
+    count += result.count
+    if let parts = result.parts {
+      try parts.write(result.output, to: writer)
+    } else {
+      try writer.write(result.output.collected)
+    }
+    if let part = result.tally { tally?.add(part) }
+  }
+
+  func flush() throws(WriteFailure) { try writer.flush() }
+
+  mutating func finish() throws(WriteFailure) {
+    if options.output == .count { try writer.write("\(count)\n") }
+    let writer = writer
+    try Self.write(&tally, to: writer)
+    try writer.flush()
+  }
+
+  /// Writes the counts of the hours, of `--times`.
+  mutating func writeHours(to writer: RecordWriter) throws(WriteFailure) {
+    try Self.write(&hours, to: writer)
+  }
+
+  private static func write(_ tally: inout Tally?, to writer: RecordWriter) throws(WriteFailure) {
+    try tally?.forEachRecord { (record) throws(WriteFailure) in
+      try writer.write(record)
+      try writer.newline()
+    }
+  }
+
+  /// What was counted, and by the hour, as it would be written.
+  mutating func counts() throws(WriteFailure) -> (groups: [UInt8], hours: [UInt8]) {
+    func records(_ tally: inout Tally?) throws(WriteFailure) -> [UInt8] {
+      var text: [UInt8] = []
+      try tally?.forEachRecord { (record) throws(WriteFailure) in text += record.utf8 + [10] }
+      return text
+    }
+    return (try records(&tally), try records(&hours))
+  }
+
+  /// Writes what was counted at another time.
+  func finish(with counts: [UInt8]) throws(WriteFailure) {
+    try writer.write(counts)
+    try writer.flush()
+  }
+}
+
+/// An action in the spelling of the dashboard's rows: ten members in their
+/// order, null where unknown, a cost of 0; further members behind them. Every
+/// value keeps its bytes.
+enum CanonicalRow {
+  static func write(
+    _ fields: ActionFields, _ action: ScanValue, _ profile: ScanValue, to writer: RecordWriter
+  ) throws(WriteFailure) {
+    try put(#"{"id":"#, fields.id, writer)
+    try put(#","created_at":"#, fields.createdAt, writer)
+    try put(#","guild_id":"#, fields.guild, writer)
+    try put(#","channel_id":"#, fields.channel, writer)
+    try put(#","message_id":"#, fields.message, writer)
+    try put(#","user_id":"#, fields.user, writer)
+    try put(#","kind":"#, fields.kind, writer)
+    try put(#","content":"#, fields.content, writer)
+    try put(#","metadata":"#, fields.metadata, writer)
+    try put(#","usd_cost":"#, fields.cost, writer, unknown: "0")
+    var members = try? ScanMembers(action.bytes)
+    while (try? members?.next()) == true {
+      guard let key = members?.key, let value = members?.value, !ActionFields.isMember(key) else {
+        continue
+      }
+      if !profile.isAbsent, RecordScan.isProfile(key) { continue }
+      try put(",\"")
+      try writer.write(key.bytes)
+      try put("\":")
+      try writer.write(value.bytes)
+    }
+    try Self.put(profile, writer)
+    try put("}\n")
+
+    func put(_ text: StaticString) throws(WriteFailure) {
+      try writer.write(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+    func put(
+      _ name: StaticString, _ value: ScanValue, _ writer: RecordWriter,
+      unknown: StaticString = "null"
+    ) throws(WriteFailure) {
+      try put(name)
+      if value.isNull { try put(unknown) } else { try writer.write(value.bytes) }
+    }
+  }
+
+  /// Writes a row of a list with its own bytes, and behind them whose it is.
+  static func write(
+    named profile: ScanValue, _ action: ScanValue, to writer: RecordWriter
+  ) throws(WriteFailure) {
+    try writer.write(UnsafeRawBufferPointer(rebasing: action.bytes.dropLast()))
+    var members = try? ScanMembers(action.bytes)
+    try put(profile, writer, isFirst: (try? members?.next()) != true)
+    try writer.write("}\n")
+  }
+
+  private static func put(
+    _ profile: ScanValue, _ writer: RecordWriter, isFirst: Bool = false
+  ) throws(WriteFailure) {
+    if profile.isAbsent { return }
+    try writer.write(isFirst ? "\"profile\":" : ",\"profile\":")
+    try writer.write(profile.bytes)
+  }
+}

@@ -140,3 +140,264 @@ struct Memory {
     if !options.quiet { diagnostics.tellPerson(words) }
   }
 }
+
+extension Memory {
+  /// `mem-search --delete`: looks the facts up, asks, and deletes one after the
+  /// other, each written down first.
+  func delete() throws -> ExitStatus {
+    let asks = !options.isSure
+    if asks, !Confirmation.canAsk || options.operands.contains("-") {
+      throw Failure("--delete", "no terminal to ask at: give --yes", .failure)
+    }
+    let ids = try ids()
+    if ids.isEmpty { return .negative }
+    let fetch = try fetch()
+    let log = try DeleteLog(Folders(), url: caller.backend.base.display)
+    let shown = try fetch.find(ids)
+    var now = shown
+    if asks {
+      let facts = ids.compactMap { shown[$0] }.compactMap { Fact(record: $0) }
+      if !facts.isEmpty {
+        show { FactRows(facts, width: $0).lines() }
+        let words = facts.count == 1 ? "this fact" : "these \(facts.count) facts"
+        if !Confirmation.isYes("Delete \(words)?") {
+          diagnostics.say("nothing was deleted")
+          return .negative
+        }
+        now = try fetch.again(shown)
+      }
+    }
+    var isWhole = true
+    for id in ids {
+      let guild = shown[id].flatMap { Fact(record: $0)?.guildID } ?? fetch.guild
+      let done = try delete(id, shown[id], now[id], guild, log)
+      isWhole = isWhole && done
+    }
+    return isWhole ? .success : .negative
+  }
+
+  private func delete(
+    _ id: String, _ shown: [UInt8]?, _ now: [UInt8]?, _ guild: String, _ log: DeleteLog
+  ) throws -> Bool {
+    var record = DeleteRecord(id: id, guild: guild, result: "not_found")
+    guard let shown, let now, let old = Fact(record: shown), let fact = Fact(record: now) else {
+      try tell(record)
+      return false
+    }
+    record.fact = now
+    guard fact.isSameVersion(as: old) else {
+      record.result = "changed"
+      try tell(record)
+      return false
+    }
+    try log.note("sent", id: id, guild: guild, fact: now)
+    let path = ClankyPath.fact(id)
+    let reply: Caller.Reply
+    do throws(Failure) {
+      reply = try caller.answer(path, method: "DELETE", body: FactWire.deleting(guild: guild))
+    } catch {
+      record.result = "unknown"
+      record.reason = error.message
+      try output.result(record)
+      throw error
+    }
+    let problem = caller.backend.problem(of: reply.head, reply.body, method: "DELETE")
+    if let problem, problem.status != .negative {
+      // A fault in the middle of a server's work says nothing about the fact.
+      if reply.head.status < 500 { try log.note("kept", id: id, guild: guild) }
+      throw Failure(caller.place(path), problem.message, problem.status)
+    }
+    let isMissing = reply.head.status == 404
+    record.result = problem == nil ? "deleted" : isMissing ? "not_found" : "kept"
+    if !isMissing { record.reason = problem?.message }
+    try log.note(record.result, id: id, guild: guild)
+    try tell(record)
+    return problem == nil
+  }
+
+  private func tell(_ record: DeleteRecord) throws(WriteFailure) {
+    try output.result(record)
+    if record.result != "deleted", output.form != .table, !options.quiet {
+      diagnostics.error(
+        "fact \(record.id)", record.reason ?? record.result.exchanging("_", for: " "))
+    }
+  }
+
+  // MARK: - Ids
+
+  /// Makes sure that a text is an id of the backend: digits alone.
+  static func checked(_ text: String, _ place: String? = nil) throws(Failure) -> String {
+    let isID =
+      !text.isEmpty && text.utf8.count <= 19 && text.utf8.first != 48
+      && text.utf8.allSatisfy { $0 &- 48 < 10 }
+    guard isID else { throw Failure(place ?? "fact \(text)", "not a fact's id", .failure) }
+    return text
+  }
+
+  /// The ids of the operands, each once; `-` stands for those of standard input.
+  func ids() throws(Failure) -> [String] {
+    var ids: [String] = []
+    var seen: Set<String> = []
+    for operand in options.operands {
+      let found = operand == "-" ? try Self.readIDs() : [try Self.checked(operand)]
+      for id in found where seen.insert(id).inserted { ids.append(id) }
+    }
+    return ids
+  }
+
+  /// One a line: bare, the first field of TSV, or the `id` of a record.
+  private static func readIDs() throws(Failure) -> [String] {
+    var ids: [String] = []
+    do {
+      var input = try RecordInput(path: "-", .lines)
+      while let line = try input.next() {
+        let text = id(of: Array(line.bytes))
+        if text.isEmpty { continue }
+        ids.append(try checked(text, "standard input:\(line.number)"))
+      }
+    } catch {
+      let failure = error as? Failure ?? Failure("cannot be read")
+      throw failure.place == nil ? Failure("standard input", failure) : failure
+    }
+    return ids
+  }
+
+  static func id(of line: [UInt8]) -> String {
+    if line.first == UInt8(ascii: "{") { return JSONValue(line)?["id"]?.text ?? "?" }
+    return FactText.folded(String(decoding: line.prefix { $0 != 9 }, as: UTF8.self))
+  }
+}
+
+extension Memory {
+  /// `mem-search --edit`: fetches the fact, changes it, looks whether somebody else
+  /// changed it meanwhile, and sends it whole.
+  func edit() throws -> ExitStatus {
+    let id = try Self.checked(options.id)
+    if !options.hasChange, !Confirmation.canAsk, !(options.isSure && Editor.isNamed) {
+      throw Failure(
+        "--edit", "no terminal to ask at: give --fact, --subject or --type",
+        .failure)
+    }
+    let fetch = try fetch()
+    guard let row = try fetch.find([id])[id], let shown = Fact(record: row) else {
+      throw Failure("fact \(id)", "not found", .negative)
+    }
+    let base = FactDraft(shown)
+    return options.hasChange
+      ? try send(changed(base).tidied(from: base), base, shown, row, fetch)
+      : try interactive(base, shown, row, fetch)
+  }
+
+  private func changed(_ base: FactDraft) -> FactDraft {
+    var draft = base
+    if let subject = options.subject { draft.subject = subject }
+    if let type = options.types.first { draft.type = type }
+    if let fact = options.fact { draft.fact = fact }
+    if let confidence = options.confidence { draft.confidence = confidence }
+    if let evidence = options.evidence { draft.evidence = evidence }
+    return draft
+  }
+
+  private func interactive(
+    _ base: FactDraft, _ shown: Fact, _ row: [UInt8], _ fetch: FactFetch
+  ) throws -> ExitStatus {
+    let editor = try Editor(
+      FactForm.text(
+        base,
+        notes: [
+          "Fact \(shown.id)\(shown.guildID.map { " of guild \($0)" } ?? ""),"
+            + " written \(shown.updatedAt ?? "some time ago").",
+          "Lines that begin with # are left out. An empty form changes nothing.",
+        ]), name: "mem-search.\(shown.id)")
+    let draft: FactDraft?
+    do {
+      draft = try written(in: editor, base)
+    } catch {
+      editor.remove()
+      throw error
+    }
+    guard let draft else {
+      editor.remove()
+      diagnostics.say("fact \(shown.id): nothing was sent")
+      return .negative
+    }
+    // A person's words are not to be lost to somebody else's, nor to the network.
+    var isSent = false
+    defer {
+      if isSent {
+        editor.remove()
+      } else {
+        diagnostics.say("the form is kept in \(editor.path)")
+      }
+    }
+    let status = try send(draft, base, shown, row, fetch)
+    isSent = status == .success
+    return status
+  }
+
+  private func written(in editor: Editor, _ base: FactDraft) throws -> FactDraft? {
+    while true {
+      let bytes = try editor.edit()
+      do throws(UsageError) {
+        guard let draft = try FactForm.draft(bytes, base: base)?.tidied(from: base) else {
+          return nil
+        }
+        if let fault = draft.fault, draft != base { throw UsageError(fault) }
+        return draft
+      } catch {
+        guard Confirmation.canAsk else { throw Failure("form", error.problem, .failure) }
+        diagnostics.error("form", error.problem)
+        if !Confirmation.isYes("Edit it again?") { return nil }
+      }
+    }
+  }
+
+  private func send(
+    _ draft: FactDraft, _ base: FactDraft, _ shown: Fact, _ row: [UInt8], _ fetch: FactFetch
+  ) throws -> ExitStatus {
+    let what = "fact \(shown.id)"
+    if draft == base {
+      tellPerson("\(what): nothing changed")
+      try output.facts([row])
+      return .success
+    }
+    if let fault = draft.fault { throw Failure(what, fault, .failure) }
+    if !options.hasChange || isatty(2) == 1 {
+      show { FactForm.difference(base, draft, width: $0) }
+    }
+    if !options.hasChange, !options.isSure, !Confirmation.isYes("Change \(what)?") {
+      diagnostics.say("\(what): nothing was sent")
+      return .negative
+    }
+    // Where nobody took time to think it was seen just now.
+    if !options.hasChange, !(try isStill(shown, base, row, fetch)) { return .negative }
+    let path = ClankyPath.fact(shown.id)
+    let place = caller.place(path)
+    let reply = try caller.call(
+      path, method: "PUT", body: draft.body(guild: shown.guildID ?? fetch.guild))
+    guard case .record(let record) = try Answer(reply, place: place),
+      let stored = FactWire.stored(record)
+    else { throw Failure(place, "the answer has no fact", .failure) }
+    try output.facts([stored])
+    if let kept = Fact(record: stored).map(FactDraft.init), kept != draft {
+      for name in FactDraft.names where kept[name] != draft[name] {
+        if name == "confidence", Double(kept[name]) == Double(draft[name]) { continue }
+        diagnostics.error(what, "the backend keeps another \(name) than was sent")
+      }
+    }
+    return .success
+  }
+
+  /// The backend has no way to say "only if it is still what I saw".
+  private func isStill(
+    _ shown: Fact, _ base: FactDraft, _ row: [UInt8], _ fetch: FactFetch
+  ) throws(Failure) -> Bool {
+    let what = "fact \(shown.id)"
+    guard let now = try fetch.again([shown.id: row])[shown.id].flatMap({ Fact(record: $0) })
+    else { throw Failure(what, "deleted meanwhile; nothing was sent", .negative) }
+    if now.isSameVersion(as: shown) { return true }
+    diagnostics.error(what, "changed meanwhile; nothing was sent")
+    show { FactForm.difference(base, FactDraft(now), width: $0) }
+    return false
+  }
+}

@@ -181,3 +181,198 @@ struct TaskRun {
     return open.isEmpty ? found : open
   }
 }
+
+/// Reads a task as people type it: `deploy the pipeline tomorrow 9:00 !1 #ops`.
+enum QuickTask {
+  /// The longest title, characters, and the longest line, bytes.
+  static let (longest, longestLine) = (500, 64 << 10)
+
+  /// Reads one line. `!1` to `!4` is the priority, `#word` a label, `+word` the project, `@word`
+  /// who does it if it is a handle or a DID; a date in words may stand anywhere; all else is the
+  /// title. A word behind a backslash, and what stands between double quotes, is of the title.
+  static func read(
+    _ text: String, now: Timestamp, zone: LocalZone = .system
+  ) throws(Failure) -> TaskDraft {
+    let words = try words(text)
+    var title: [String] = []
+    var draft = TaskDraft(title: "")
+    var at = 0
+    while at < words.count {
+      let word = words[at]
+      if let end = quoteEnd(words, at) {
+        title += words[at..<end]
+        at = end
+      } else if word.hasPrefix("\\"), word.count > 1 {
+        title.append(String(word.dropFirst()))
+        at += 1
+      } else if try mark(word, &draft) {
+        at += 1
+      } else if let found = try DueWords.read(words[at...], now: now, zone: zone) {
+        let said = words[at..<at + found.count].joined(separator: " ")
+        if let other = draft.dueText { throw twice("dates", other, said) }
+        (draft.due, draft.dueText) = (found.due, said)
+        at += found.count
+      } else {
+        title.append(word)
+        at += 1
+      }
+    }
+    draft.title = try checked(title.joined(separator: " "))
+    return draft
+  }
+
+  /// Reads one line that is a title and nothing else.
+  static func plain(_ text: String) throws(Failure) -> String {
+    try checked(words(text).joined(separator: " "))
+  }
+
+  private static func words(_ text: String) throws(Failure) -> [String] {
+    guard text.utf8.count <= longestLine else {
+      throw Failure("a line of more than \(longestLine) bytes")
+    }
+    return text.split(whereSeparator: \.isWhitespace).map(String.init)
+  }
+
+  private static func checked(_ title: String) throws(Failure) -> String {
+    if title.isEmpty { throw Failure("no title") }
+    guard title.unicodeScalars.count <= longest else {
+      throw Failure("a title of more than \(longest) characters")
+    }
+    return title
+  }
+
+  private static func quoteEnd(_ words: [String], _ at: Int) -> Int? {
+    guard words[at].hasPrefix("\"") else { return nil }
+    return words[at...].firstIndex { $0.count > 1 && $0.hasSuffix("\"") }.map { $0 + 1 }
+  }
+
+  private static func twice(_ what: String, _ one: String, _ other: String) -> Failure {
+    Failure("two \(what): \(one), and \(other); \\ before a word keeps it in the title")
+  }
+
+  private static func mark(_ word: String, _ draft: inout TaskDraft) throws(Failure) -> Bool {
+    // A sign behind it is one of the sentence.
+    let end = word.reversed().drop { ",.;:!?)".contains($0) }.count
+    let name = String(word.prefix(end).dropFirst())
+    switch word.first {
+    case "!":
+      guard let priority = Int(name), (1...4).contains(priority), name.count == 1 else {
+        return false
+      }
+      if let one = draft.priority, one != priority { throw twice("priorities", "!\(one)", word) }
+      draft.priority = priority
+    case "#":
+      // A number is that of something else.
+      let names = name.split(separator: ",").map { String($0.first == "#" ? $0.dropFirst() : $0) }
+      guard !names.isEmpty, names.allSatisfy({ $0.contains(where: \.isLetter) }) else {
+        return false
+      }
+      for name in names where !draft.labels.contains(name) { draft.labels.append(name) }
+    case "+":
+      guard name.first?.isLetter == true else { return false }
+      if let one = draft.project, one != name { throw twice("projects", "+\(one)", word) }
+      draft.project = name
+    case "@":
+      guard isPerson(name) else { return false }
+      if let one = draft.assignee, one != name { throw twice("persons", "@\(one)", word) }
+      draft.assignee = name
+    default: return false
+    }
+    return true
+  }
+
+  /// Whether a word is a DID (`did:plc:...`) or a handle (`alice.example.com`).
+  static func isPerson(_ word: String) -> Bool {
+    let bytes = Array(word.utf8)
+    let isLetter = { (byte: UInt8) in (97...122).contains(byte | 32) }
+    let isName = { (byte: UInt8) in byte.isAlphanumeric || byte == 45 }
+    if word.hasPrefix("did:") {
+      let parts = bytes.split(separator: 58, maxSplits: 2, omittingEmptySubsequences: false)
+      return parts.count == 3 && !parts[1].isEmpty
+        && parts[1].allSatisfy { (97...122).contains($0) }
+        && bytes.count <= 2048 && bytes.last != 58 && !parts[2].isEmpty
+        && parts[2].allSatisfy { isName($0) || ":._%".utf8.contains($0) }
+    }
+    let parts = bytes.split(separator: 46, omittingEmptySubsequences: false)
+    return parts.count >= 2 && bytes.count <= 253
+      && parts.allSatisfy {
+        (1...63).contains($0.count) && $0.allSatisfy(isName) && $0.first != 45 && $0.last != 45
+      } && parts.last?.first.map(isLetter) == true
+  }
+}
+
+enum TaskText {
+  static let fields = [
+    "id", "state", "priority", "due", "title", "project", "labels", "assignee", "notes",
+  ]
+
+  static func tsv(_ task: TaskRecord) -> String {
+    let cells: [String?] = [
+      task.id, task.state.rawValue, task.priority.map { "\($0)" }, task.due, task.title,
+      task.project, task.labels?.joined(separator: ","), task.assignee, task.notes,
+    ]
+    return cells.map { RowText.escape($0 ?? "") }.joined(separator: "\t")
+  }
+
+  /// A task in a line for a person: `call Ada, due Tue 24 Nov 09:00, !1, #home`.
+  static func words(_ item: TaskItem, now: Timestamp, zone: LocalZone) -> String {
+    let task = item.record
+    let parts: [String?] = [
+      task.title.isEmpty ? untitled : task.title,
+      item.due.map { "due " + $0.words(now: now, in: zone) },
+      task.priority.map { "!\($0)" }, task.project.map { "+" + project($0) },
+      task.labels.flatMap(labels), task.assignee.map { "@" + $0 },
+    ]
+    return Plain.line(parts.compactMap { $0 }.joined(separator: ", "), limit: Cell.longest)
+  }
+
+  /// The columns of a table, for tasks as records.
+  static func listing(showsState: Bool, now: Timestamp, zone: LocalZone) -> Listing {
+    let due = Listing.Column("DUE") { task in
+      guard let due = task["due"]?.string.flatMap({ DueTime($0) }) else { return .nothing }
+      let text = due.words(now: now, in: zone)
+      if mood(task) == .faint { return .words(text, .faint) }
+      switch due.distance(from: now, in: zone) {
+      case .overdue: return .words(text, .bad)
+      case .today: return .words(text, .odd)
+      case .later: return .words(text)
+      }
+    }
+    var columns = [
+      column("ID") { TaskItem.key(of: $0["id"]?.string ?? "") }, due,
+      column("!") { $0["priority"]?.text ?? "" },
+      column("TASK", gives: true) {
+        $0["title"]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? untitled
+      },
+      column("PROJECT", gives: true) { $0["project"]?.string.map(project) ?? "" },
+      column("LABELS", gives: true) { task in
+        task["labels"].flatMap { labels($0.elements.compactMap(\.string)) } ?? ""
+      },
+      column("FOR", gives: true) { $0["assignee"]?.string ?? "" },
+      column("NOTES", gives: true) { $0["notes"]?.string ?? "" },
+    ]
+    if showsState { columns.append(.status("STATE", "state")) }
+    return Listing(columns: columns, fields: fields)
+  }
+
+  private static func column(
+    _ title: String, gives: Bool = false, _ text: @escaping @Sendable (JSONValue) -> String
+  ) -> Listing.Column {
+    Listing.Column(title, gives: gives) { .words(text($0), mood($0)) }
+  }
+
+  /// What is over is to draw less attention.
+  private static func mood(_ task: JSONValue) -> Cell.Mood {
+    TaskRecord.State(rawValue: task["state"]?.string ?? "")?.isEnd == true ? .faint : .plain
+  }
+
+  private static let untitled = "(no title)"
+
+  private static func project(_ name: String) -> String {
+    name.hasPrefix("at://") ? TaskItem.key(of: name) : name
+  }
+
+  private static func labels(_ labels: [String]) -> String? {
+    labels.isEmpty ? nil : labels.map { "#" + $0 }.joined(separator: " ")
+  }
+}

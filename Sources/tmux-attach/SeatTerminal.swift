@@ -124,3 +124,201 @@ final class SeatTerminal {
     _ = clibc_terminal_undo(undo, undo.count)
   }
 }
+
+/// What the bytes written to a terminal have left switched on in it, so that it
+/// can be given back as it was, and set up again after a stop.
+///
+/// Known are the private modes and controls that programs use and terminals keep
+/// (xterm's ctlseqs, the keyboard protocol of kitty); the rest passes.
+struct ScreenModes {
+  /// Private modes that are not as a fresh terminal has them, in order.
+  private(set) var changed: [Int] = []
+  /// Whether the bytes so far end inside of a control sequence or a string.
+  var isInSequence: Bool { state != .ground }
+
+  private enum State {
+    case ground, escape, charset, control, string, stringEscape
+  }
+
+  private var state = State.ground
+  private var isTouched = false
+  private var sequence: [UInt8] = []
+  private var hasKeypad = false
+  private var hasRegion = false
+  private var hasCursorStyle = false
+  private var otherKeys: [UInt8]?
+  private var kittyFlags: [[UInt8]] = []
+  private var titles = 0
+
+  private static let alternateScreens = [47, 1047, 1049]
+  /// On in a fresh terminal: wrap, the cursor.
+  private static let usuallyOn = [7, 25]
+  /// Off in a fresh terminal, and always switched off at the end: cursor keys, the
+  /// mouse and its encodings, the focus, pastes, updates in one go.
+  private static let usuallyOff = [
+    1, 9, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026, 2031, 2048,
+    7727,
+  ]
+
+  var isOnAlternateScreen: Bool { changed.contains(where: Self.alternateScreens.contains) }
+
+  /// Changes when `undo` is another one, apart from a sequence that is open.
+  struct Mark: Equatable {
+    fileprivate var isTouched: Bool
+    fileprivate var screens: [Int]
+    fileprivate var counts: [Int]
+    fileprivate var others: [Bool]
+  }
+
+  var mark: Mark {
+    Mark(
+      isTouched: isTouched, screens: changed.filter(Self.alternateScreens.contains),
+      counts: [kittyFlags.count, titles],
+      others: [otherKeys != nil, hasRegion, hasCursorStyle])
+  }
+
+  mutating func receive(_ bytes: ArraySlice<UInt8>) {
+    bytes.withUnsafeBytes { bytes in
+      var index = 0
+      while index < bytes.count {
+        if state == .ground {
+          // Most bytes are text.
+          let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
+          guard let found = memchr(rest.baseAddress!, 0x1b, rest.count) else { break }
+          index += rest.baseAddress!.distance(to: found) + 1
+          state = .escape
+          isTouched = true
+          continue
+        }
+        step(bytes[index])
+        index += 1
+      }
+    }
+  }
+
+  private mutating func step(_ byte: UInt8) {
+    switch (state, byte) {
+    case (.string, 0x07), (.string, 0x18), (.string, 0x1a): state = .ground
+    case (.string, 0x1b): state = .stringEscape
+    case (.string, _): break
+    case (.stringEscape, UInt8(ascii: "\\")): state = .ground
+    case (_, 0x18), (_, 0x1a): state = .ground
+    case (_, 0x1b): state = .escape
+    case (.control, 0x20...0x3f):
+      if sequence.count < 64 { sequence.append(byte) }
+    case (.control, 0x40...0x7e):
+      state = .ground
+      obey(byte)
+    case (.control, _): break
+    case (.charset, 0x20...0x2f): break
+    case (.charset, _): state = .ground
+    default:
+      // Behind ESC, also the one that ended a string.
+      state = .ground
+      switch byte {
+      case UInt8(ascii: "["):
+        sequence.removeAll(keepingCapacity: true)
+        state = .control
+      case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"),
+        UInt8(ascii: "X"):
+        state = .string
+      case UInt8(ascii: "="): hasKeypad = true
+      case UInt8(ascii: ">"): hasKeypad = false
+      case UInt8(ascii: "c"): reset()
+      case 0x20...0x2f: state = .charset
+      default: break
+      }
+    }
+  }
+
+  private mutating func obey(_ final: UInt8) {
+    let mark = sequence.first ?? 0
+    switch (final, mark) {
+    case (UInt8(ascii: "h"), UInt8(ascii: "?")), (UInt8(ascii: "l"), UInt8(ascii: "?")):
+      for number in numbers(sequence.dropFirst()) { set(number, final == UInt8(ascii: "h")) }
+    case (UInt8(ascii: "u"), UInt8(ascii: ">")):
+      if kittyFlags.count < 32 { kittyFlags.append(Array(sequence.dropFirst())) }
+    case (UInt8(ascii: "u"), UInt8(ascii: "<")):
+      let count = numbers(sequence.dropFirst()).first ?? 1
+      kittyFlags.removeLast(min(kittyFlags.count, max(1, count)))
+    case (UInt8(ascii: "m"), UInt8(ascii: ">")):
+      guard numbers(sequence.dropFirst()).first == 4 else { return }
+      let isOn = numbers(sequence.dropFirst()).count > 1 && sequence.last != UInt8(ascii: "0")
+      otherKeys = isOn ? sequence : nil
+    case (UInt8(ascii: "n"), UInt8(ascii: ">")): otherKeys = nil
+    case (UInt8(ascii: "r"), _):
+      guard mark < UInt8(ascii: "<") else { return }
+      hasRegion = !sequence.isEmpty
+    case (UInt8(ascii: "t"), _):
+      let first = numbers(sequence[...]).first
+      if first == 22 { titles = min(titles + 1, 16) }
+      if first == 23 { titles = max(titles - 1, 0) }
+    case (UInt8(ascii: "q"), _):
+      guard sequence.last == UInt8(ascii: " ") else { return }
+      hasCursorStyle = sequence != Array("0 ".utf8) && sequence != Array(" ".utf8)
+    case (UInt8(ascii: "p"), UInt8(ascii: "!")): reset()
+    default: break
+    }
+  }
+
+  private mutating func reset() {
+    self = ScreenModes()
+    isTouched = true
+  }
+
+  private mutating func set(_ number: Int, _ isOn: Bool) {
+    let isKnown =
+      Self.usuallyOn.contains(number) || Self.usuallyOff.contains(number)
+      || Self.alternateScreens.contains(number)
+    guard isKnown else { return }
+    changed.removeAll { $0 == number }
+    if isOn != Self.usuallyOn.contains(number) { changed.append(number) }
+  }
+
+  private func numbers(_ text: ArraySlice<UInt8>) -> [Int] {
+    text.split(separator: UInt8(ascii: ";")).compactMap {
+      Int(String(decoding: $0, as: UTF8.self))
+    }
+  }
+}
+
+extension ScreenModes {
+  /// What gives the terminal back: first whatever is in the middle is broken off.
+  /// The alternate screen is left only where it was entered: leaving it moves the
+  /// cursor.
+  var undo: [UInt8] {
+    guard isTouched else { return [] }
+    var text = isInSequence ? "\u{18}" : ""
+    text += Self.usuallyOff.map { "\u{1b}[?\($0)l" }.joined()
+    text += "\u{1b}>\u{1b}(B\u{0f}\u{1b}[0m"
+    if !kittyFlags.isEmpty { text += "\u{1b}[<\(kittyFlags.count)u" }
+    text += String(repeating: "\u{1b}[23;0;0t", count: titles)
+    if otherKeys != nil { text += "\u{1b}[>4m" }
+    if hasCursorStyle { text += "\u{1b}[0 q" }
+    text += "\u{1b}[?7h\u{1b}[?25h"
+    for number in changed where Self.alternateScreens.contains(number) {
+      text += "\u{1b}[?\(number)l"
+    }
+    // Without a region the cursor is at home: it goes back to where it was.
+    if hasRegion { text += "\u{1b}7\u{1b}[r\u{1b}8" }
+    return Array(text.utf8)
+  }
+
+  /// What sets a terminal up like this again after `undo`, but for its text.
+  var redo: [UInt8] {
+    var text = ""
+    let screens = changed.filter(Self.alternateScreens.contains)
+    for number in screens + changed.filter({ !screens.contains($0) && $0 != 2026 }) {
+      text += "\u{1b}[?\(number)\(Self.usuallyOn.contains(number) ? "l" : "h")"
+    }
+    if hasKeypad { text += "\u{1b}=" }
+    text += String(repeating: "\u{1b}[22;0;0t", count: titles)
+    var bytes = Array(text.utf8)
+    func add(_ middle: [UInt8], _ final: String) {
+      bytes += [0x1b, UInt8(ascii: "[")] + middle + Array(final.utf8)
+    }
+    for flags in kittyFlags { add([UInt8(ascii: ">")] + flags, "u") }
+    if let otherKeys { add(otherKeys, "m") }
+    return bytes
+  }
+}

@@ -99,3 +99,127 @@ public struct Credentials: Sendable {
     throw Failure(path, "no such file", .denied)
   }
 }
+
+extension Credentials {
+  /// Whether a token may be sent to a host: over https always; over http only
+  /// to this machine, into a tailnet (100.64.0.0/10, *.ts.net: encrypted below),
+  /// or when the user said so. Over anything else never.
+  ///
+  /// - Parameter host: of the URL, an IPv6 address with or without brackets.
+  public static func mayTravel(scheme: String, host: String, allowPlaintext: Bool) -> Bool {
+    switch scheme.lowercased() {
+    case "https": true
+    case "http": allowPlaintext || isPrivate(host)
+    default: false
+    }
+  }
+
+  private static func isPrivate(_ host: String) -> Bool {
+    // The Kelvin sign is a k in lower case, but no host name has one.
+    guard host.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
+    var name = host.lowercased()[...]
+    if name.hasPrefix("[") && name.hasSuffix("]") {
+      return ipv6(String(name.dropFirst().dropLast())).map(isPrivate(ipv6:)) ?? false
+    }
+    if let address = ipv6(String(name)) { return isPrivate(ipv6: address) }
+    if name.hasSuffix(".") { name.removeLast() }
+    if let address = ipv4(String(name)) { return isPrivate(ipv4: address) }
+    if name == "localhost" { return true }
+    let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+    let isName = labels.allSatisfy { label in
+      !label.isEmpty
+        && label.utf8.allSatisfy { byte in
+          (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2d
+            || byte == 0x5f
+        }
+    }
+    return isName && labels.count > 2 && labels.suffix(2) == ["ts", "net"]
+  }
+
+  /// 127.0.0.0/8 (RFC 1122) or 100.64.0.0/10 (RFC 6598), which Tailscale uses.
+  private static func isPrivate(ipv4 address: ArraySlice<UInt8>) -> Bool {
+    guard let first = address.first, let second = address.dropFirst().first else { return false }
+    return first == 127 || first == 100 && second & 0xc0 == 64
+  }
+
+  /// ::1, or an IPv4 address mapped into IPv6 (RFC 4291, 2.5.5.2).
+  private static func isPrivate(ipv6 address: ArraySlice<UInt8>) -> Bool {
+    if address.elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]) { return true }
+    return address.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff])
+      && isPrivate(ipv4: address.dropFirst(12))
+  }
+
+  private static func ipv4(_ text: String) -> ArraySlice<UInt8>? {
+    address(text, family: AF_INET, count: 4)
+  }
+
+  private static func ipv6(_ text: String) -> ArraySlice<UInt8>? {
+    address(text, family: AF_INET6, count: 16)
+  }
+
+  private static func address(_ text: String, family: Int32, count: Int) -> ArraySlice<UInt8>? {
+    // A C string would end at a NUL and show inet_pton a shorter name.
+    guard !text.utf8.contains(0) else { return nil }
+    var bytes = [UInt8](repeating: 0, count: count)
+    return inet_pton(family, text, &bytes) == 1 ? bytes[...] : nil
+  }
+}
+
+/// A token that a command prints: `pass show clanky`, `secret-tool lookup ...`.
+enum TokenCommand {
+  /// Seconds for the end of output: what it started in the background may hold that open.
+  private static let grace = 1.0
+
+  /// Runs a command by `/bin/sh -c` with nothing on its standard input and our
+  /// standard error, and takes what it prints. It is in our process group: it may ask a person
+  /// at the terminal.
+  static func run(
+    _ command: String, source: String, deadline: Double = .infinity
+  ) throws(Failure) -> Secret {
+    let child: ChildProcess
+    do throws(Failure) {
+      child = try ChildProcess(["/bin/sh", "-c", command])
+    } catch {
+      throw Failure(source, error.message)
+    }
+    let printed = try output(of: child, source, deadline)
+    while !child.reap() {
+      if Clock.monotonic >= deadline { throw late(child, source) }
+      _ = poll(nil, 0, 5)
+    }
+    if let signal = child.endSignal {
+      throw Failure(source, "command ended by signal \(signal)", .denied)
+    }
+    if let status = child.exitStatus, status != 0 {
+      throw Failure(source, "command failed with status \(status)", .denied)
+    }
+    return try Secret(bytes: printed, source: source)
+  }
+
+  private static func late(_ child: ChildProcess, _ source: String) -> Failure {
+    child.kill(SIGKILL)
+    return Failure(source, "took too long", .temporary)
+  }
+
+  private static func output(
+    of child: ChildProcess, _ source: String, _ deadline: Double
+  ) throws(Failure) -> [UInt8] {
+    var printed: [UInt8] = []
+    var end = Double.infinity
+    while true {
+      let now = Clock.monotonic
+      if now >= end { return printed }
+      if now >= deadline { throw late(child, source) }
+      var entry = pollfd(fd: child.output, events: Int16(POLLIN), revents: 0)
+      let ready = poll(&entry, 1, Int32(min(min(end, deadline) - now, 0.1) * 1000 + 1))
+      if end == .infinity, child.reap() { end = Clock.monotonic + grace }
+      guard ready > 0 else { continue }
+      let isOpen = ChildProcess.drain(child.output, into: &printed)
+      if printed.count > TokenFile.limit {
+        child.kill(SIGKILL)
+        throw Failure(source, "output larger than \(TokenFile.limit) bytes")
+      }
+      if !isOpen { return printed }
+    }
+  }
+}

@@ -270,3 +270,70 @@ extension QueryParameters {
     return Int((seconds * 1000).rounded())
   }
 }
+
+/// What the voice server is asked for (Agent/Riff/CONTRACT.md 2 to 4).
+enum RiffEndpoint: String, CaseIterable, Sendable {
+  case transcribe = "/riff/transcribe-only"
+  case audio = "/riff/audio"
+  case message = "/riff/message"
+  case conversation = "/riff/conversation"
+  case sessions = "/riff/sessions"
+  case narrate = "/riff/narrate-poll"
+  case health = "/riff/health"
+
+  var method: String { limit == 0 ? "GET" : "POST" }
+
+  /// The longest body, bytes.
+  var limit: Int {
+    switch self {
+    case .transcribe, .audio: 25 << 20
+    case .message: 8 << 10
+    case .conversation, .sessions, .narrate, .health: 0
+    }
+  }
+
+  var takesClip: Bool { self == .transcribe || self == .audio }
+}
+
+/// A message to the agent (Agent/Riff/CONTRACT.md 3).
+struct RiffMessage: Equatable, Sendable {
+  let conversation: Conversation
+  /// Never blank.
+  let text: String
+
+  init(_ body: [UInt8]) throws(Refusal) {
+    guard let object = try? body.withUnsafeBytes({ try JSONValue.parse($0) }), object.isObject
+    else { throw Refusal(bad: "not a JSON object") }
+    conversation = try Conversation(object["conversation_id"]?.string)
+    guard let text = object["text"]?.string, !text.trimmingBlanks().isEmpty else {
+      throw Refusal(bad: "no text")
+    }
+    self.text = text
+    if let device = object["device_id"], !device.isNull, device.string == nil {
+      throw Refusal(bad: "device_id is not a string")
+    }
+  }
+
+  struct Conversation: Equatable, Sendable {
+    private static let keyStart = "agent:\(SessionKey.agent):riff:"
+    private static let longest = 64
+
+    let id: String
+
+    init(_ id: String?) throws(Refusal) {
+      guard let id, isPlainWord(id, atMost: Self.longest) else {
+        throw Refusal(bad: "bad conversation_id")
+      }
+      self.id = id
+    }
+
+    init?(key: String) {
+      guard key.hasPrefix(Self.keyStart),
+        let own = try? Self(String(key.dropFirst(Self.keyStart.count)))
+      else { return nil }
+      self = own
+    }
+
+    var key: String { Self.keyStart + id }
+  }
+}

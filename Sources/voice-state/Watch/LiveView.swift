@@ -205,3 +205,205 @@ final class LiveView {
     return left
   }
 }
+
+/// The search on the live screen: a pure value, driven by keys. It looks in the lines that
+/// are drawn, as they stand there; upper and lower case are the same.
+struct Finder: Equatable {
+  enum Step: Equatable {
+    case stay
+    case close
+    case next, previous
+    case other
+  }
+
+  private(set) var text = ""
+  private(set) var isTyping = true
+  /// The line that was found last; nil before the first.
+  private(set) var found: Int?
+  private(set) var matches: [Int] = []
+
+  /// More than anyone types; a paste may be longer.
+  private static let longest = 100
+
+  /// Takes a key: what is typed until Enter, then `n` and `N`; Escape ends it.
+  mutating func handle(_ key: Key) -> Step {
+    guard isTyping else {
+      switch key {
+      case .escape: return .close
+      case .character("n"): return .next
+      case .character("N"): return .previous
+      case .character("/"): self = Finder()
+      default: return .other
+      }
+      return .stay
+    }
+    switch key {
+    case .character(let character):
+      if text.count < Self.longest, character.unicodeScalars.count < 16 { text.append(character) }
+    case .backspace where text.isEmpty, .escape: return .close
+    case .backspace: text.removeLast()
+    case .control("u"): text = ""
+    case .enter where text.isEmpty: return .close
+    case .enter:
+      isTyping = false
+      return .next
+    default: break
+    }
+    return .stay
+  }
+
+  mutating func mark(_ lines: [Line]) -> [Line] {
+    matches = []
+    let wanted = Self.folded(text)
+    guard !wanted.isEmpty else { return lines }
+    return lines.enumerated().map { index, line in
+      let ranges = Self.ranges(of: wanted, in: line)
+      if ranges.isEmpty { return line }
+      matches.append(index)
+      return Self.reversed(line, ranges)
+    }
+  }
+
+  /// Goes to the next line that has it or the one before, and from the last one to the first
+  /// again. Returns the line; nil when none has it.
+  mutating func find(_ step: Step, in lines: [Line], from top: Int) -> Int? {
+    _ = mark(lines)
+    let start = found ?? (step == .next ? top - 1 : top)
+    found =
+      step == .next
+      ? matches.first { $0 > start } ?? matches.first
+      : matches.last { $0 < start } ?? matches.last
+    return found
+  }
+
+  var status: String {
+    let words = "/" + Plain.line(text, limit: Self.longest)
+    if isTyping { return words + "_" }
+    guard !matches.isEmpty else { return words + "  not found" }
+    let place = found.flatMap { matches.firstIndex(of: $0) }.map { "\($0 + 1) of " } ?? ""
+    return words + "  \(place)\(matches.count == 1 ? "1 line" : "\(matches.count) lines")"
+  }
+
+  // MARK: - Texts
+
+  private static func folded(_ text: String) -> [String] { text.map { $0.lowercased() } }
+
+  /// Where a line has it, in characters; what was found once is not looked in again.
+  private static func ranges(of wanted: [String], in line: Line) -> [Range<Int>] {
+    let text = folded(line.spans.map(\.text).joined())
+    var ranges: [Range<Int>] = []
+    var start = 0
+    while start + wanted.count <= text.count {
+      if text[start..<start + wanted.count].elementsEqual(wanted) {
+        ranges.append(start..<start + wanted.count)
+        start += wanted.count
+      } else {
+        start += 1
+      }
+    }
+    return ranges
+  }
+
+  private static func reversed(_ line: Line, _ ranges: [Range<Int>]) -> Line {
+    var marked = Line()
+    var index = 0
+    for span in line.spans {
+      for character in span.text {
+        var style = span.style
+        style.isReversed = ranges.contains { $0.contains(index) }
+        var text = String(character)
+        if marked.spans.last?.style == style { text = marked.spans.removeLast().text + text }
+        marked.add(text, style)
+        index += 1
+      }
+    }
+    return marked
+  }
+}
+
+struct PanelChooser {
+  private let names: [String], titles: [String]
+  private(set) var chosen: Set<String>
+  private(set) var cursor = 0
+
+  init(_ panels: [(name: String, title: String)], chosen: Set<String>) {
+    (names, titles, self.chosen) = (panels.map(\.name), panels.map(\.title), chosen)
+  }
+
+  var selection: [String] { names.filter(chosen.contains) }
+
+  /// Takes a key: arrows move, space and `x` choose, `a` chooses all or none. Returns whether it
+  /// goes on.
+  mutating func handle(_ key: Key) -> Bool {
+    switch key {
+    case .up, .character("k"): cursor = max(0, cursor - 1)
+    case .down, .character("j"): cursor = min(names.count - 1, cursor + 1)
+    case .home: cursor = 0
+    case .end: cursor = names.count - 1
+    case .character(" "), .character("x"): chosen.formSymmetricDifference([names[cursor]])
+    case .character("a"): chosen = chosen.count == names.count ? [] : Set(names)
+    case .enter, .escape, .character("p"), .character("q"): return false
+    default: break
+    }
+    return true
+  }
+
+  func lines(height: Int) -> [Line] {
+    var scroll = ScrollState()
+    scroll.fit(total: names.count, height: max(1, height - 2))
+    scroll.show(cursor)
+    return [Line("Panels", .bold), Line()]
+      + scroll.visible.map { index in
+        let isChosen = chosen.contains(names[index])
+        let style: Style = isChosen ? .plain : .dim
+        return Line {
+          Line(index == cursor ? "> " : "  ", .bold)
+          Line(isChosen ? "[x] " : "[ ] ", style)
+          Line(titles[index], index == cursor ? .bold : style)
+          "  \(names[index])".dim
+        }
+      }
+  }
+}
+
+struct ScrollState: Equatable, Sendable {
+  private(set) var top = 0
+  private(set) var total = 0
+  private(set) var height = 1
+
+  var furthest: Int { max(0, total - height) }
+
+  var visible: Range<Int> { top..<min(total, top + height) }
+
+  var isNeeded: Bool { total > height }
+
+  /// A text or window of another size; `top` stays as near as it can.
+  mutating func fit(total: Int, height: Int) {
+    self.total = max(0, total)
+    self.height = max(1, height)
+    top = min(top, furthest)
+  }
+
+  mutating func move(by lines: Int) { top = min(max(0, top + lines), furthest) }
+
+  /// Moves so that a line is seen.
+  mutating func show(_ line: Int) {
+    if line < top { top = max(0, line) }
+    if line >= top + height { top = min(line - height + 1, furthest) }
+  }
+
+  /// Moves as a key asks: arrows, `j` and `k` a line, page keys and space a window less
+  /// one line, Home, End, `g` and `G` to the ends. Returns whether the key is one of these.
+  mutating func handle(_ key: Key) -> Bool {
+    switch key {
+    case .up, .character("k"), .control("p"): move(by: -1)
+    case .down, .character("j"), .control("n"): move(by: 1)
+    case .pageUp, .control("b"): move(by: 1 - max(2, height))
+    case .pageDown, .character(" "), .control("f"): move(by: max(2, height) - 1)
+    case .home, .character("g"): top = 0
+    case .end, .character("G"): top = furthest
+    default: return false
+    }
+    return true
+  }
+}

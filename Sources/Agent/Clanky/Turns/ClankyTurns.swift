@@ -73,3 +73,220 @@ public struct ClankyTurns: TurnDecoder {
       ClankyAction(fields, kind: kind, origin), into: &events)
   }
 }
+
+struct ClankyAgent {
+  private let origin: RecordOrigin
+  private var order = ActionOrder()
+  private var scan = RecordScan()
+  private var chain = ReplyChain()
+  private var voice: VoiceRooms
+
+  /// The kinds that tell of tools, what the tools are called, and whether they failed.
+  private static let tools: [String: (name: String, isError: Bool)] = [
+    "search_call": ("search", false), "search_error": ("search", true),
+    "image_call": ("image", false), "image_error": ("image", true),
+    "gif_call": ("gif", false), "gif_error": ("gif", true),
+    "video_call": ("video", false), "video_error": ("video", true),
+    "video_context_call": ("video_context", false), "video_context_error": ("video_context", true),
+    "code_agent_call": ("code_agent", false), "code_agent_error": ("code_agent", true),
+    "browser_browse_call": ("browser", false), "browser_browse_failed": ("browser", true),
+    "browser_agent_session_turn": ("browser", false),
+  ]
+
+  private enum Part {
+    case answer, model
+    case tool(name: String, isError: Bool)
+    case browserStep, voice
+  }
+
+  private static let parts: [String: Part] = {
+    var parts = tools.mapValues { Part.tool(name: $0.name, isError: $0.isError) }
+    for kind in [
+      "sent_reply", "sent_message", "initiative_post", "automation_post", "reply_skipped",
+    ] { parts[kind] = .answer }
+    for kind in ["llm_call", "llm_tool_call", "llm_error"] { parts[kind] = .model }
+    for kind in ["browser_tool_step", "browser_tool_result"] { parts[kind] = .browserStep }
+    for kind in ["voice_session_start", "voice_session_end", "voice_runtime", "voice_error"] {
+      parts[kind] = .voice
+    }
+    return parts
+  }()
+
+  static func isTold(_ kind: String) -> Bool { parts[kind] != nil }
+
+  init(_ origin: RecordOrigin) {
+    self.origin = origin
+    voice = VoiceRooms(origin)
+  }
+
+  mutating func receive(_ action: ClankyAction, into events: inout [TurnEvent]) {
+    guard let part = Self.parts[action.kind] else { return }
+    let id = ScanNumber(action.fields.id)?.double
+    order.add(action.time, id: id, action.copy(with: Self.members(part)))
+    if order.isFull { read(order.takeFull(), into: &events) }
+  }
+
+  private static func members(_ part: Part) -> [StaticString] {
+    switch part {
+    case .answer: ReplyTurn.members
+    case .model: ChainPart.modelMembers + ["sessionId"]
+    case .tool: ChainPart.toolMembers
+    case .browserStep: ChainPart.stepMembers
+    case .voice: VoiceRoom.members
+    }
+  }
+
+  private mutating func read(_ actions: [[UInt8]], into events: inout [TurnEvent]) {
+    for bytes in actions {
+      bytes.withUnsafeBytes { bytes in
+        guard (try? scan.read(bytes)) == .action, let kind = scan.fields.kind.string else { return }
+        events += read(ClankyAction(scan.fields, kind: kind, origin))
+      }
+    }
+  }
+
+  private mutating func read(_ action: ClankyAction) -> [TurnEvent] {
+    switch Self.parts[action.kind] {
+    case .answer: chain.receive(ReplyTurn(action))
+    case .model:
+      // One that speaks in a voice session says so by its source or its session.
+      let metadata = action.metadata(["source", "sessionId"])
+      let speaks = metadata.text("source")?.hasPrefix("voice") ?? false
+      if let room = voice.room(metadata.text("sessionId"), speaks ? action.place : nil) {
+        return voice.receive(ChainPart(model: action, place: room))
+      }
+      chain.receive(ChainPart(model: action, place: action.place))
+    case .tool(let name, let isError):
+      chain.receive(ChainPart(tool: name, isError: isError, action, place: action.place))
+    case .browserStep:
+      if let part = ChainPart(browser: action, place: action.place) { chain.receive(part) }
+    case .voice: return voice.receive(action)
+    case nil: break
+    }
+    return chain.takeEvents()
+  }
+
+  mutating func pause(into events: inout [TurnEvent]) {
+    read(order.takeAtPause(), into: &events)
+  }
+
+  mutating func finish(into events: inout [TurnEvent]) {
+    read(order.takeAll(), into: &events)
+    chain.finish()
+    events += chain.takeEvents()
+  }
+}
+
+/// The actions of one agent in the order in which they were done.
+///
+/// Histories come newest first, and files in any order. So actions are held back until it
+/// shows that no earlier ones come: at the end, when nothing more is there to be read and the
+/// last one came in order, or when so many came in order.
+struct ActionOrder {
+  /// With the row's number; those of one instant stand by it.
+  private var held: [(time: Timestamp, id: Double?, number: Int, bytes: [UInt8])] = []
+  private var size = 0
+  private var newest: Timestamp?
+  /// The time of the last one.
+  private var last: Timestamp?
+  private var isForward = false
+  private var inOrder = 0
+
+  /// So many that came in order show that the rest does, too.
+  private static let window = 1024
+  /// Bytes that are held at most.
+  private static let most = 64 << 20
+  /// What is written at once may be a little out of order.
+  private static let slack = Duration.seconds(1)
+
+  /// An action without a time stays with the one before it.
+  mutating func add(_ time: Timestamp?, id: Double?, _ bytes: [UInt8]) {
+    let time = time ?? last ?? Timestamp(seconds: 0)
+    let isLate = newest.map { time.adding(Self.slack) < $0 } ?? false
+    inOrder = isLate ? 0 : inOrder + 1
+    // A time in the future does not hold up all that is done until then.
+    isForward = !isLate || last.map { $0 < time } ?? true
+    (last, newest) = (time, max(newest ?? time, time))
+    held.append((time, id, held.count, bytes))
+    size += bytes.count
+  }
+
+  var isFull: Bool { inOrder >= Self.window || size >= Self.most }
+
+  /// What no earlier action can come for, as far as one can tell, oldest first.
+  mutating func takeFull() -> [[UInt8]] {
+    if size >= Self.most { return takeAll() }
+    sort()
+    let rest = held.count - Self.window / 2
+    let taken = held.prefix(rest).map(\.bytes)
+    held.removeFirst(rest)
+    for index in held.indices { held[index].number = index }
+    size = held.reduce(0) { $0 + $1.bytes.count }
+    inOrder = held.count
+    return taken
+  }
+
+  /// All that is held where the last one came in order, else nothing; oldest first.
+  mutating func takeAtPause() -> [[UInt8]] { isForward ? takeAll() : [] }
+
+  mutating func takeAll() -> [[UInt8]] {
+    sort()
+    defer {
+      held.removeAll(keepingCapacity: true)
+      (size, inOrder) = (0, 0)
+    }
+    return held.map(\.bytes)
+  }
+
+  private mutating func sort() {
+    // Those of one instant without numbers come as the others do.
+    let isBackwards = held.last.map { $0.time < held[0].time } ?? false
+    held.sort { a, b in
+      let (one, other) = isBackwards ? (b.number, a.number) : (a.number, b.number)
+      return (a.time, a.id ?? .infinity, one) < (b.time, b.id ?? .infinity, other)
+    }
+  }
+}
+
+/// The voice sessions of one agent: who says what, which tools run, and the turns in which
+/// the agent answers. Everything names its session, or is in the session's channel; nothing
+/// names a turn.
+struct VoiceRooms {
+  private let origin: RecordOrigin
+  private var rooms: [String: VoiceRoom] = [:]
+  private var sessions: [String: String] = [:]
+
+  /// More sessions than can be up at once.
+  private static let most = 256
+
+  init(_ origin: RecordOrigin) { self.origin = origin }
+
+  func room(_ session: String?, _ channel: String?) -> String? {
+    if let session, rooms[session] != nil { return session }
+    return channel.flatMap { sessions[$0] }
+  }
+
+  mutating func receive(_ part: ChainPart) -> [TurnEvent] {
+    rooms[part.place]?.receive(part)
+    return rooms[part.place]?.takeEvents() ?? []
+  }
+
+  mutating func receive(_ action: ClankyAction) -> [TurnEvent] {
+    let metadata = action.metadata(VoiceRoom.members)
+    guard let session = metadata.text("sessionId") ?? sessions[action.place] else { return [] }
+    if rooms[session] == nil, rooms.count == Self.most {
+      rooms.removeAll()
+      sessions.removeAll()
+    }
+    sessions[action.place] = session
+    var room = rooms[session] ?? VoiceRoom(origin, session)
+    room.receive(action, metadata)
+    let events = room.takeEvents()
+    rooms[session] = room
+    if action.kind == "voice_session_end" {
+      rooms[session] = nil
+      sessions = sessions.filter { $0.value != session }
+    }
+    return events
+  }
+}
