@@ -21,10 +21,7 @@ public enum EndSignals {
   public static var descriptor: Int32 { clibc_signals_fd() }
 
   /// Whether one waits for `next`.
-  public static var hasPending: Bool {
-    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return poll(&entry, 1, 0) > 0
-  }
+  public static var hasPending: Bool { isReadable(descriptor) }
 
   /// The one that came, nil if none did.
   public static func next() -> Int32? {

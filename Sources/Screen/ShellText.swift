@@ -44,10 +44,7 @@ public enum ShellText {
   }
 
   private static func isBare(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-    default: "_@%+=:,./-".utf8.contains(byte)
-    }
+    byte.isAlphanumeric || "_@%+=:,./-".utf8.contains(byte)
   }
 
   private static func escaped(_ text: String) -> String {

@@ -41,10 +41,7 @@ public struct Header: Sendable, Equatable {
   }
 
   private static func isTokenByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 48...57, 65...90, 97...122: true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
+    byte.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 }
 

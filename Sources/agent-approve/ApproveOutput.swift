@@ -84,7 +84,7 @@ final class ApproveOutput {
   }
 
   private func json(_ record: [UInt8]) throws(WriteFailure) {
-    if !isQuiet { try writer.writeRecord(record, isShown: isTerminal) }
+    if !isQuiet { try writer.write(json: record, isTerminal: isTerminal) }
   }
 }
 

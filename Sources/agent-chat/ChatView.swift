@@ -50,7 +50,7 @@ final class RecordView: ChatView {
   }
 
   func write(_ record: [UInt8]) throws(WriteFailure) {
-    try writer.writeRecord(record, isShown: isTerminal)
+    try writer.write(json: record, isTerminal: isTerminal)
   }
 
   override func finish(_ end: ChatEnd) throws(WriteFailure) { try flush() }

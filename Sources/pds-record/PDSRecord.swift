@@ -134,14 +134,7 @@ final class RowWriter {
   private let isTerminal = isatty(1) == 1
 
   func write(_ row: [UInt8]) throws(WriteFailure) {
-    if isTerminal {
-      var shown = ByteBuffer()
-      row.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &shown) }
-      try writer.write(shown.bytes)
-    } else {
-      try writer.write(row)
-    }
-    try writer.newline()
+    try writer.write(json: row, isTerminal: isTerminal)
     try writer.flush()
   }
 }

@@ -51,6 +51,6 @@ struct BusFile {
   private static func digest(_ bytes: [UInt8]) -> String {
     var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
     SHA256(bytes, bytes.count, &digest)
-    return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return digest.hex
   }
 }

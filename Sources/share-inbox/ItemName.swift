@@ -30,14 +30,8 @@ struct ItemName: Equatable, Sendable {
     bytes[6] = 0x70 | UInt8(fraction >> 8)
     bytes[7] = UInt8(truncatingIfNeeded: fraction)
     bytes[8] = bytes[8] & 0x3f | 0x80
-    var text = ""
-    for (index, byte) in bytes.enumerated() {
-      if index == 4 || index == 6 || index == 8 || index == 10 { text += "-" }
-      text += byte < 16 ? "0" : ""
-      text += String(byte, radix: 16)
-    }
     epoch = time.seconds
-    uuid = text
+    uuid = bytes.uuid
     (self.stem, self.suffix) = (stem, suffix)
   }
 

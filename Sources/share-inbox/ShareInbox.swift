@@ -330,8 +330,7 @@ final class InboxWatch {
       set.wait(seconds: max(0, until - Clock.monotonic))
       if let signal = EndSignals.next() { Process.die(by: signal) }
     }
-    var entry = pollfd(fd: hint, events: Int16(POLLIN), revents: 0)
-    guard hint >= 0, poll(&entry, 1, 0) > 0 else { return }
+    guard hint >= 0, isReadable(hint) else { return }
     // What is kept of a failure is a hidden file, and no reason for the next try.
     let news = clibc_folder_drain(hint)
     if news > 0 || news < 0 && !names.isSubset(of: known) {

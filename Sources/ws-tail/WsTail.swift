@@ -103,14 +103,9 @@ final class SentLines {
   func turn() {
     send()
     for _ in 0..<Self.readsInTurn {
-      guard descriptor != nil, isReadable, readSome() else { return }
+      guard descriptor != nil, isReadable(0), readSome() else { return }
       send()
     }
-  }
-
-  private var isReadable: Bool {
-    var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
-    return poll(&entry, 1, 0) > 0
   }
 
   /// Whether there may be more.

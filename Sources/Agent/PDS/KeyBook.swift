@@ -84,8 +84,6 @@ public struct KeyBook {
   private static func digest(of line: UnsafeRawBufferPointer) -> String {
     var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
     SHA256(line.baseAddress, line.count, &digest)
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    return digest.hex
   }
 }

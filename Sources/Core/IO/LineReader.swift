@@ -95,7 +95,7 @@ public struct LineReader: ~Copyable {
 
   private mutating func fill(beforeBlocking: () throws -> Void) throws {
     makeRoom()
-    if !isFile && (lastReadWasShort || wouldBlock()) { try beforeBlocking() }
+    if !isFile && (lastReadWasShort || !isReadable(descriptor)) { try beforeBlocking() }
     let room = min(buffer.capacity - end, step)
     while true {
       let count = read(descriptor, buffer.base + end, room)
@@ -152,11 +152,6 @@ public struct LineReader: ~Copyable {
     }
     scanned -= start
     (start, end) = (0, used)
-  }
-
-  private func wouldBlock() -> Bool {
-    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return poll(&entry, 1, 0) < 1
   }
 
   private func wait() {

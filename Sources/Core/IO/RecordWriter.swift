@@ -98,9 +98,10 @@ public final class RecordWriter {
 
   /// Adds a record and a LF.
   ///
-  /// - Parameter isShown: whether it goes to a terminal, which then obeys nothing of it.
-  public func writeRecord(_ record: [UInt8], isShown: Bool) throws(WriteFailure) {
-    guard isShown else {
+  /// - Parameter isTerminal: whether it goes to a terminal, which then obeys nothing of it; nil for
+  ///   what standard output is.
+  public func write(json record: [UInt8], isTerminal: Bool? = nil) throws(WriteFailure) {
+    guard isTerminal ?? (isatty(1) == 1) else {
       try write(record)
       return try newline()
     }

@@ -39,6 +39,6 @@ public struct CertificateFingerprint: Hashable, Sendable {
 
   /// `sha256:` and 64 digits.
   public var text: String {
-    "sha256:" + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    "sha256:" + digest.hex
   }
 }

@@ -145,16 +145,3 @@ extension Substring {
   /// The text without white space at both ends.
   public var trimmed: String { String(self).trimmed }
 }
-
-extension UInt8 {
-  /// Whether it is a letter or a digit of ASCII.
-  public var isLetterOrDigit: Bool { 0x30...0x39 ~= self || 0x61...0x7a ~= self | 0x20 }
-
-  /// Whether it is one of these, `-` or `_`: what ids and codes are made of.
-  public var isOfName: Bool { isLetterOrDigit || self == 0x2d || self == 0x5f }
-}
-
-extension Sequence<UInt8> {
-  /// In hexadecimal digits, with small letters.
-  public var hex: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
-}

@@ -157,18 +157,3 @@ public final class RowOutput {
     return columns.indices.map { Line.Span($0 == 0 ? whole : "") }
   }
 }
-
-extension RecordWriter {
-  /// Writes a record's own bytes as a line: to a terminal, nothing that it obeys.
-  ///
-  /// - Parameter isTerminal: nil for what standard output is.
-  public func write(json bytes: [UInt8], isTerminal: Bool? = nil) throws(WriteFailure) {
-    guard isTerminal ?? (isatty(1) == 1) else {
-      try write(bytes)
-      return try newline()
-    }
-    var shown = ByteBuffer()
-    bytes.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &shown) }
-    try writeLine(shown.bytes)
-  }
-}

@@ -109,10 +109,7 @@ public final class Terminal {
   }
 
   /// Whether keys wait, or the terminal has gone: `read` would not block.
-  public var isReadable: Bool {
-    var entry = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
-    return poll(&entry, 1, 0) > 0
-  }
+  public var isReadable: Bool { Core.isReadable(input) }
 
   /// The bytes of keys that wait; nil when the terminal has gone. Blocks when
   /// there are none.

@@ -163,11 +163,7 @@ public final class HostCalls {
 
   /// 96 bits that nobody can guess.
   public static func nonce() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<6).map { _ in
-      let digits = String(generator.next(upperBound: UInt32(1 << 16)), radix: 16)
-      return String(repeating: "0", count: 4 - digits.count) + digits
-    }.joined()
+    (0..<12).map { _ in UInt8.random(in: .min ... .max) }.hex
   }
 }
 

@@ -195,7 +195,7 @@ final class AnswerTopic {
     case "message":
       // Ours to put into an address.
       if event["expires"] != nil, let id = event["id"]?.string, id.utf8.count <= 64,
-        id.utf8.allSatisfy(\.isLetterOrDigit)
+        id.utf8.allSatisfy(\.isAlphanumeric)
       {
         last = id
       }

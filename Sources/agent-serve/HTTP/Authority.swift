@@ -1,4 +1,5 @@
 import CLibc
+import Core
 
 /// What a client calls this server: a host, and a port where it names one
 /// (RFC 3986, sections 3.2.2 and 3.2.3).
@@ -67,10 +68,7 @@ struct Authority: Hashable, Sendable {
 
   /// A letter, a digit, or one of the marks of a name (RFC 3986, reg-name).
   private static func isPartOfName(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-    default: "-._~%!$&'()*+,;=".utf8.contains(byte)
-    }
+    byte.isAlphanumeric || "-._~%!$&'()*+,;=".utf8.contains(byte)
   }
 
   private static func shortest(_ address: Substring) -> String? {

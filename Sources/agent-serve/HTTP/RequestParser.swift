@@ -1,3 +1,5 @@
+import Core
+
 /// Reads requests, one after the other, from the bytes of a connection (RFC 9112): a function of
 /// the bytes, whatever pieces they come in, and never of time or of a socket.
 ///
@@ -184,12 +186,5 @@ struct RequestLine: Equatable, Sendable {
 /// The words of methods and of fields' names (RFC 9110, section 5.6.2).
 func isToken(_ bytes: some Collection<UInt8>) -> Bool {
   !bytes.isEmpty
-    && bytes.allSatisfy { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-      // ! # $ % & ' * + - . ^ _ ` | ~
-      case 0x21, 0x23...0x27, 0x2a, 0x2b, 0x2d, 0x2e, 0x5e...0x60, 0x7c, 0x7e: true
-      default: false
-      }
-    }
+    && bytes.allSatisfy { $0.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains($0) }
 }

@@ -26,8 +26,6 @@ struct RiffSecret: Sendable {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var count: UInt32 = 0
     HMAC(EVP_sha256(), key, Int32(key.count), body, body.count, &digest, &count)
-    return digest[..<Int(count)].map { byte in
-      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }.joined()
+    return digest[..<Int(count)].hex
   }
 }

@@ -33,7 +33,7 @@ enum InngestText {
 
   /// Whether an id may stand in a question as it is.
   static func isPlain(_ id: String) -> Bool {
-    !id.isEmpty && id.utf8.allSatisfy { $0.isLetterOrDigit || $0 == 0x2d }
+    !id.isEmpty && id.utf8.allSatisfy { $0.isAlphanumeric || $0 == 0x2d }
   }
 
   static func fault(_ answer: JSONValue) -> String? {
@@ -150,13 +150,12 @@ enum RedisText {
   }
 
   static func quoted(_ word: String) -> String {
-    let digits = Array("0123456789abcdef")
     var text = "\""
     for byte in word.utf8 {
       switch byte {
       case 48...57, 65...90, 97...122, 0x2d, 0x2e, 0x3a, 0x5f:
         text.unicodeScalars.append(Unicode.Scalar(byte))
-      default: text += "\\x\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      default: text += "\\x\([byte].hex)"
       }
     }
     return text + "\""

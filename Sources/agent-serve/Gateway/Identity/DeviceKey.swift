@@ -30,7 +30,7 @@ struct DeviceKey: Equatable, Sendable {
   var deviceID: String {
     var digest = [UInt8](repeating: 0, count: 32)
     _ = SHA256(raw, raw.count, &digest)
-    return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return digest.hex
   }
 
   /// Whether a signature over a text was made with this key's other half.
