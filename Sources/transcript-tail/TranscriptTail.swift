@@ -262,7 +262,7 @@ final class HostFollow {
       if let ending = channel.ending {
         if case .failed(let failure) = ending { throw failure }
         let talk = visit.talk.hasBegun ? nil : visit.talk.greeted
-        throw HostCalls.failure(ending, visit.errors, talk: talk)
+        throw HostCalls.failure(ending, visit.errors, talk: talk, most: .max)
       }
       if let failure = visit.link.ending { throw failure }
       if Clock.monotonic >= visit.deadline { throw HostFailure.late(seconds: maxTime, part: []) }

@@ -101,7 +101,6 @@ struct FoldRun {
   private mutating func receive(
     own line: TurnLine, of file: String, _ number: Int
   ) throws(WriteFailure) -> Bool {
-    let isText = UTF8Text.isValid(line.bytes)
     var record: ConversationRecord?
     do throws(RecordFields.Fault) {
       record = try ConversationRecord(reading: line.bytes)
@@ -113,7 +112,7 @@ struct FoldRun {
       }
     }
     // It is to be told again as it is.
-    guard isText else {
+    guard UTF8Text.isValid(line.bytes) else {
       try receive(bad: line.bytes, "not UTF-8", of: file, number)
       return true
     }

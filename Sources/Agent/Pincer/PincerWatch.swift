@@ -70,7 +70,9 @@ final class PincerWatch {
         loop.oversize(bytes: bytes)
       case .end(nil, _): throw .lost("the server ended the stream")
       case .end(let error?, let head):
-        throw LinkEnd(calls.server.problem(of: error, head))
+        let problem = calls.server.problem(of: error, head)
+        throw problem.status == .temporary
+          ? .lost(problem.message) : .failed(problem, at: loop.place)
       case nil: continue
       }
     }
@@ -142,7 +144,7 @@ final class PincerWatch {
       (lastLife, askAt, place) = (now, now, PincerMessages.other(than: place))
     case .failure(let refusal):
       switch refusal.problem.status {
-      case .denied: throw .failed(refusal.problem)
+      case .denied: throw .failed(refusal.problem, at: loop.place)
       case .temporary: askAt = now + Self.askAgain
       default: askAt = .infinity
       }

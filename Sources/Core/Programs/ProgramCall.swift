@@ -33,6 +33,8 @@ public final class ProgramCall {
       output: passesOn ? .ours : .pipe, error: passesOn ? .ours : .pipe, leadsGroup: leadsGroup)
     self.input = input[...]
     self.most = most
+    // A program that does not read its input must not end us.
+    clibc_signal_ignore(SIGPIPE)
     child.feed(&self.input)
   }
 
@@ -52,15 +54,17 @@ public final class ProgramCall {
     [isOutputOpen ? child.output : -1, isErrorOpen ? child.error : -1].filter { $0 >= 0 }
   }
 
-  /// Does what can be done without waiting: whether it has ended, and all of it is here.
+  /// Does what can be done without waiting: whether it has ended, and all that it printed is here.
+  /// What it left behind may hold its standard error open.
   @discardableResult
   public func look() -> Bool {
     child.feed(&input)
     if isOutputOpen {
       isOutputOpen = ChildProcess.drain(child.output, into: &output, most: most)
     }
+    let hasEnded = !isOutputOpen && child.reap()
     if isErrorOpen { isErrorOpen = ChildProcess.drain(child.error, into: &error, most: most) }
-    return !isTalking && child.reap()
+    return hasEnded
   }
 
   /// Waits until all have ended; a signal ends them, and us.

@@ -109,10 +109,12 @@ public final class HostCalls {
   /// - Parameters:
   ///   - errors: the end of what it said on standard error.
   ///   - talk: what came instead of the answer's beginning; nil when that has come.
+  ///   - most: the most of what it said that is told, characters.
   public static func failure(
-    _ ending: Ending, _ errors: [UInt8], talk: [UInt8]?, part: [UInt8] = []
+    _ ending: Ending, _ errors: [UInt8], talk: [UInt8]?, part: [UInt8] = [], most: Int = 200
   ) -> HostFailure {
-    let words = lastLine(errors) ?? talk.flatMap(lastLine) ?? ending.reason
+    let words =
+      (lastLine(errors) ?? talk.flatMap(lastLine)).map { String($0.prefix(most)) } ?? ending.reason
     // A signal may be the host going down; that there is no room for a process passes.
     if case .remoteExit = ending, talk != nil, !words.holds("temporarily") {
       return .noShell(says: words)
@@ -129,9 +131,7 @@ public final class HostCalls {
   }
 
   private static func lastLine(_ bytes: [UInt8]) -> String? {
-    String(decoding: bytes, as: UTF8.self).split { $0.isNewline }.last.map {
-      String($0.prefix(200))
-    }
+    String(decoding: bytes, as: UTF8.self).split { $0.isNewline }.last.map(String.init)
   }
 
   /// Keeps the link alive for a time.

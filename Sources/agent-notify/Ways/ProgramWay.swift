@@ -61,6 +61,8 @@ class ProgramWay: Way {
   private func go(on call: ProgramCall, _ now: Double) {
     // What it started may hold its output open.
     if call.look() || call.child.reap() {
+      // What it said before it ended may have come behind the look.
+      call.look()
       self.call = nil
       end(current, reason(call).map { Failure($0, .temporary) })
     } else if now > deadline {

@@ -118,7 +118,10 @@ final class BusFeedLoop {
       (given, there, cursor, mayHaveMore) = ([], [], mark.row, true)
       words.end()
       let pause = Clock.monotonic + backoff.next(random: Double.random(in: 0..<1))
-      while endsBy == nil, Clock.monotonic < pause { wait(nil, until: pause) }
+      while endsBy == nil, Clock.monotonic < pause {
+        wait(nil, until: pause)
+        keepIfDue()
+      }
     }
     keep()
     faults.finish()
@@ -130,6 +133,7 @@ final class BusFeedLoop {
     var look = BusLook(mark)
     while !child.hasEnded {
       wait(child)
+      keepIfDue()
       while let line = child.line() { look.receive(line) }
       words.hear(child)
       if endsBy != nil {
@@ -163,6 +167,8 @@ final class BusFeedLoop {
         }
       }
       words.hear(child)
+      // Before more is given: with too much of it not kept nothing is.
+      keepIfDue()
       if let endsBy, Clock.monotonic >= endsBy { return child.kill() }
     }
   }
@@ -253,11 +259,13 @@ final class BusFeedLoop {
     }
   }
 
-  /// Waits for a child, for news, or for a time.
+  private func keepIfDue() {
+    if Clock.monotonic >= keepAt || unkept >= Self.mostUnkept && !isStuck { keep() }
+  }
+
+  /// Waits for a child, for news, which may be that all ends, or for a time.
   private func wait(_ child: BusChild?, until time: Double = .infinity) {
     let now = Clock.monotonic
-    if endsBy == nil, isStopping() { endsBy = now + Self.grace }
-    if now >= keepAt || unkept >= Self.mostUnkept && !isStuck { keep() }
     var until = min(time, keepAt, endsBy ?? .infinity, now + 60)
     var entries = [pollfd(fd: wake, events: Int16(POLLIN), revents: 0)]
     entries += child?.entries ?? []
@@ -266,6 +274,7 @@ final class BusFeedLoop {
     let seconds = max(until - Clock.monotonic, 0)
     _ = poll(&entries, nfds_t(entries.count), Int32((seconds * 1000).rounded(.up)))
     child?.pump(entries[1...])
+    if endsBy == nil, isStopping() { endsBy = Clock.monotonic + Self.grace }
     guard entries[0].revents != 0 else { return }
     var bytes = [UInt8](repeating: 0, count: 1024)
     _ = read(wake, &bytes, bytes.count)

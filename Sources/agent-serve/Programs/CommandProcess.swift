@@ -104,7 +104,7 @@ final class CommandProcess: Sendable {
       if now - since >= 1 { break }
     }
     // Its last words may stand in a pipe that something else of it holds open.
-    pump.drainNotes()
+    pump.drainLast()
     pass(&pump, isWanted: ending == nil, events)
     // Not yet reaped, so the group is still its own.
     if ending != nil || !pump.isOver { child.kill(SIGKILL) }
@@ -181,20 +181,23 @@ struct CommandPump {
       isOutputOpen = ChildProcess.drain(child.output, into: &output)
       count += output.count
     }
-    if entries[2].revents != 0 {
-      isErrorOpen = ChildProcess.drain(child.error, into: &errors)
-      errors = errors.suffix(Self.complaintLimit)
-    }
+    if entries[2].revents != 0 { readErrors() }
     if entries[3].revents != 0 { readNotes() }
     guard entries[4].revents != 0 else { return false }
     var byte: UInt8 = 0
     return CLibc.read(wake, &byte, 1) == 1
   }
 
-  /// Reads what is left of the notes, without waiting for more.
-  mutating func drainNotes() {
+  /// Reads what is left of the notes and of standard error, without waiting for more.
+  mutating func drainLast() {
+    if isErrorOpen { readErrors() }
     if areNotesOpen { readNotes() }
     notes += noteLines.finish()
+  }
+
+  private mutating func readErrors() {
+    isErrorOpen = ChildProcess.drain(child.error, into: &errors)
+    errors = errors.suffix(Self.complaintLimit)
   }
 
   private mutating func readNotes() {

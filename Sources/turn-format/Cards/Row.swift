@@ -76,12 +76,15 @@ extension Row {
   /// A turn within another.
   ///
   /// - Parameter now: the time where that is to count for one that goes on.
-  init(_ turn: TurnRecord, limit: Int, indent: Int = 0, now: Timestamp? = nil) {
+  init(
+    _ turn: TurnRecord, limit: Int, indent: Int = 0, now: Timestamp? = nil,
+    reason style: Style = .dim
+  ) {
     let mark = Mark(turn.state)
     head.add(Fit.spaces(indent))
     head.add("\(mark.sign) ", mark.style)
     head.add(Self.name(turn.agent ?? "turn", 40), .bold)
-    if let reason = turn.reason { subject.add(Plain.line(reason, limit: limit), .dim) }
+    if let reason = turn.reason { subject.add(Plain.line(reason, limit: limit), style) }
     if turn.state != .completed { add(mark.word, mark.style) }
     facts += Totals(turn).facts
     took((turn.ended ?? now)?.milliseconds(since: turn.started))
@@ -96,7 +99,7 @@ extension Row {
     if let text = call.renderer.subject(of: call) { subject.add(Plain.line(text, limit: limit)) }
     if record.state != .succeeded { add(mark.word, mark.style) }
     facts += call.renderer.facts(call)
-    let end = record.ended ?? (record.state == .running ? now : nil)
+    let end = record.state.isEnd ? record.ended : record.state == .running ? now : nil
     took(record.milliseconds.map { Double($0) } ?? end?.milliseconds(since: record.started))
   }
 

@@ -129,7 +129,7 @@ struct CallRenderer: Sendable {
   }
 
   func subject(of call: CallView) -> String? {
-    call.argument(subject) ?? call.label ?? call.brief
+    call.argument(subject) ?? (call.label == call.record.tool ? nil : call.label) ?? call.brief
   }
 
   static let file = CallRenderer(

@@ -156,7 +156,12 @@ struct Timeline {
   /// `3:12/10:05 x2`.
   func words(at clock: Double) -> String {
     guard let speed, let last = offsets.last else { return "" }
-    func text(of seconds: Double) -> String { Amount.clock(Int64(min(max(seconds, 0), 1e12))) }
+    func text(of seconds: Double) -> String {
+      let whole = Int64(min(max(seconds, 0), 1e12))
+      // With its seconds, however long it is.
+      return whole < 86_400
+        ? Amount.clock(whole) : "\(whole / 3600)" + Amount.clock(3600 + whole % 3600).dropFirst()
+    }
     var text = "\(text(of: position(at: clock)))/\(text(of: last))"
     if speed != 1 { text += " x" + Self.number(speed) }
     if isPaused && position < last { text += " paused" }

@@ -34,6 +34,11 @@ put
 inbox drain -s riff-1
 got_is riff-1 "$(path) " "-s types into the session it names"
 is "$(got riff)$(got riff-10)" "" "nothing is typed into sessions whose names begin alike"
+mark
+put
+inbox drain --verbose -s riff-1
+got_is riff-1 "$(path) " "--verbose changes nothing of what is typed"
+err_like "^share-inbox: .*($transport|libssh2)" "--verbose reports the transport"
 put
 inbox drain -s riff-100
 is "$status $(cat "$err")" "75 share-inbox: 127.0.0.1: no session riff-100; 1 file stays queued" \
