@@ -90,15 +90,9 @@ final class BusDial {
   }
 
   static func words(of status: natsStatus) -> String {
-    lower(natsStatus_GetText(status).map { String(cString: $0) } ?? "error \(status.rawValue)")
-  }
-
-  /// Words as they stand in a sentence; a name in capitals stays.
-  static func lower(_ words: String) -> String {
-    guard let first = words.first, words.dropFirst().first?.isLowercase == true else {
-      return words
-    }
-    return first.lowercased() + words.dropFirst()
+    let text = natsStatus_GetText(status).map { String(cString: $0) } ?? "error \(status.rawValue)"
+    guard let first = text.first, text.dropFirst().first?.isLowercase == true else { return text }
+    return first.lowercased() + text.dropFirst()
   }
 
   func outcome() -> Outcome? {
