@@ -112,3 +112,15 @@ extension Failure {
     return status == .temporary || status == .denied ? Failure(message, status) : nil
   }
 }
+
+extension LinkEnd {
+  /// Does what may fail on the way of a link, which then ends.
+  static func ifFailed<Value>(_ body: () throws(Failure) -> Value) throws(LinkEnd) -> Value {
+    do throws(Failure) { return try body() } catch { throw .failed(error) }
+  }
+
+  /// What keeps a server from doing what a link needs.
+  init(_ problem: Failure) {
+    self = problem.status == .temporary ? .lost(problem.message) : .failed(problem)
+  }
+}

@@ -162,18 +162,6 @@ extension ChatLine {
   }
 }
 
-extension LinkEnd {
-  /// Does what may fail on the way of a link, which then ends.
-  static func ifFailed<Value>(_ body: () throws(Failure) -> Value) throws(LinkEnd) -> Value {
-    do throws(Failure) { return try body() } catch { throw .failed(error) }
-  }
-
-  /// What keeps a server from doing what a link needs.
-  init(_ problem: Failure) {
-    self = problem.status == .temporary ? .lost(problem.message) : .failed(problem)
-  }
-}
-
 extension TurnRecord {
   /// The turn as it is after a question ended; nil when it is not known to have ended.
   func ended(_ end: ChatEnd, now: Timestamp) -> TurnRecord? {
