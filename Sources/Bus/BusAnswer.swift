@@ -69,6 +69,11 @@ public struct BusAnswer: Sendable {
   /// The number of a stream's last record.
   public var lastSequence: Int? { Self.number(value?["state"]?["last_seq"]) }
 
+  /// When a stream's last record was stored.
+  public var lastTime: Timestamp? {
+    value?["state"]?["last_ts"]?.string.flatMap { Timestamp(rfc3339: $0) }
+  }
+
   /// When a stream was made, as the server writes it: another one of its name has another time.
   public var created: String? { value?["created"]?.string }
 

@@ -60,6 +60,8 @@ public final class BusStream {
 
   /// The number of the last record when the link came up; nil where we may not look.
   public private(set) var lastSequence: Int?
+  /// When that was stored; nil where we may not look.
+  public private(set) var lastTime: Timestamp?
   /// When it was made; nil where we may not look.
   public private(set) var created: String?
   /// Whether other servers have copies of it. A consumer may be at one that is behind: that
@@ -159,7 +161,7 @@ public final class BusStream {
       }
       idWindow = answer.idWindow ?? Self.usualIDWindow
       (lastSequence, hasCopies) = (answer.lastSequence, answer.hasCopies)
-      created = answer.created
+      (created, lastTime) = (answer.created, answer.lastTime)
       return becomeReady(now: now)
     }
     if fault.number == BusAnswer.Fault.noStream, let plan, !isMaking {

@@ -24,6 +24,8 @@ final class GetConsumer {
   private var backoff = Backoff(base: 0.1, factor: 2, cap: 2, jitter: 0.3)
   /// When the stream was made whose records were read; nil where that is not known.
   private(set) var origin: String?
+  /// When the last record was stored that is known of that stream.
+  private var storedAt: Timestamp?
   /// The last record that came, of a consumer of our own: the next one begins behind it.
   var last = 0
   /// How many of the newest records are wanted, and the search for the first of them.
@@ -55,7 +57,8 @@ final class GetConsumer {
   ) {
     (self.stream, plan) = (stream, options.plan)
     (last, hasBegun) = (state?.sequence ?? 0, state?.hasBegun ?? false)
-    (newest, maxWait, origin) = (options.newest, options.bus.maxWait, state?.origin)
+    (newest, maxWait) = (options.newest, options.bus.maxWait)
+    (origin, storedAt) = (state?.origin, state?.storedAt)
     self.diagnostics = diagnostics
     ackWait = options.ackWait
   }
@@ -154,11 +157,21 @@ final class GetConsumer {
       return
     }
     guard case .looking = step else { return try found(answer, now: now) }
-    if base > 0, origin != nil && answer.created != origin || base > answer.lastSequence ?? base {
-      throw remade(answer.lastSequence)
-    }
+    if base > 0, isAnother(answer) { throw remade(answer.lastSequence) }
     origin = answer.created
     make(now: now)
+  }
+
+  /// Whether the stream is not the one that was read. Servers of a cluster may say several times
+  /// for one: who asks for a stream before they have a leader asks again, and each notes the
+  /// request that it came to first. None of these is behind a record.
+  private func isAnother(_ answer: BusAnswer) -> Bool {
+    if base > answer.lastSequence ?? base { return true }
+    guard let origin, origin != answer.created else { return false }
+    guard answer.hasCopies, let storedAt,
+      let made = answer.created.flatMap({ Timestamp(rfc3339: $0) })
+    else { return true }
+    return made > storedAt
   }
 
   /// What was read of a stream that is gone says nothing about this one.
@@ -228,7 +241,7 @@ final class GetConsumer {
       (pendingAtStart, deliveredAtStart) = (answer.pending, answer.delivered ?? 0)
     }
     hasBegun = true
-    origin = origin ?? stream.created
+    if origin == nil { (origin, storedAt) = (stream.created, stream.lastTime) }
     missedSince = nil
     step = .ready(name: name)
     backoff.reset()
@@ -236,6 +249,7 @@ final class GetConsumer {
 
   /// Whether a record of a consumer of our own is the next one; else the consumer is renewed.
   func takes(_ place: BusPlace, now: Double) -> Bool {
+    storedAt = place.time
     guard isOwn else { return true }
     guard name != nil else { return false }
     guard place.order == order + 1 else {

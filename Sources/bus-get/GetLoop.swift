@@ -470,7 +470,7 @@ extension GetLoop {
   }
 
   func wrote(_ record: GetRecord, bytes: Int) {
-    state?.wrote(record.place.sequence, bytes: bytes)
+    state?.wrote(record.place, bytes: bytes, hasCopies: stream.hasCopies)
     if bytes > 0 { printed += 1 }
     if bytes > 0, options.confirms {
       unjudged.append(record)

@@ -1,3 +1,4 @@
+import Bus
 import CLibc
 import Core
 import Records
@@ -14,6 +15,8 @@ struct GetState {
   private let isFile: Bool
   private(set) var sequence = 0
   var origin: String?
+  /// When that record was stored: whether a stream of several servers is the same.
+  private(set) var storedAt: Timestamp?
   /// Where the output ends behind it, bytes.
   private var offset: Int64 = 0
   /// Whether it is known where the place began; before that, 0 stands for nothing at all.
@@ -49,6 +52,7 @@ struct GetState {
     }
     sequence = Int(last)
     origin = value["created"]?.string
+    storedAt = value["stored"]?.string.flatMap { Timestamp(rfc3339: $0) }
     hasBegun = last > 0 || value["begun"]?.bool == true
     let end = value["offset"]?.integer
     if let archive {
@@ -98,8 +102,9 @@ struct GetState {
     (sequence, hasBegun, saved, savedAt) = (max(sequence, last), true, nil, -.infinity)
   }
 
-  mutating func wrote(_ last: Int, bytes: Int) {
-    sequence = last
+  mutating func wrote(_ place: BusPlace, bytes: Int, hasCopies: Bool) {
+    sequence = place.sequence
+    storedAt = hasCopies ? place.time : nil
     offset += Int64(bytes)
   }
 
@@ -112,7 +117,7 @@ struct GetState {
     let record = RecordText(.busState).string("stream", stream).number("seq", sequence)
       .bool("begun", sequence == 0 && hasBegun ? true : nil)
       .string("file", archive?.day.name).number("offset", isFile ? offset : nil)
-      .string("created", origin)
+      .string("created", origin).time(storedAt, as: "stored")
     try file.replace(with: record.line)
     (saved, savedAt) = ((sequence, offset), now)
     return .infinity

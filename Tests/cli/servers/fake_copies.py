@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""fake_copies.py BEHIND [closed]: a NATS server of a cluster with a stream of three records. The
+"""fake_copies.py BEHIND [closed | TIME]: a NATS server of a cluster with a stream of three records. The
 first connection is given two of them and is lost; from then on, so many consumers are made at a copy
-that has none of these two yet. `closed`: nobody may look at the stream.
+that has none of these two yet. `closed`: nobody may look at the stream. TIME: when the stream
+was made, as the server of the second connection says it; the records were stored at eight.
 
 With the real one, only chance has a copy behind in that moment."""
 import json
@@ -10,9 +11,10 @@ import sys
 
 behind = int(sys.argv[1])
 closed = "closed" in sys.argv[2:]
+times = ["2026-03-14T07:59:58Z", *(word for word in sys.argv[2:] if word != "closed")]
 cluster = {"name": "c", "leader": "a"}
 stream = {"type": "io.nats.jetstream.api.v1.stream_info_response", "config": {"name": "agents"},
-          "created": "2026-03-14T08:00:00Z", "state": {"last_seq": 2},
+          "created": times[0], "state": {"last_seq": 2},
           "cluster": cluster | {"replicas": [{"name": "b", "current": False, "lag": 2}]}}
 
 
@@ -74,6 +76,7 @@ while True:
     except OSError:
         pass
     most = 3
+    stream["created"] = times[-1]
     try:
         file.close()
     except OSError:
