@@ -4,7 +4,7 @@ import Core
 
 /// A connection to a server, with the inboxes that answers and records come to. Nothing here
 /// ever waits.
-final class BusConnection {
+public final class BusConnection {
   let server: BusServer
   /// Where answers are sent, with a dot and a token behind it.
   let inbox: String
@@ -64,14 +64,22 @@ final class BusConnection {
     return status == NATS_OK ? "connection closed" : BusDial.words(of: status)
   }
 
-  var refusal: String? {
+  /// What the server forbade; nil for nothing.
+  public var refusal: String? {
     var text: UnsafePointer<CChar>?
     guard natsConnection_GetLastError(connection, &text) == NATS_NOT_PERMITTED else { return nil }
     return text.map { String(cString: $0) } ?? "not permitted"
   }
 
-  /// The most that the server takes at once, bytes, headers too.
-  var maxPayload: Int { Int(natsConnection_GetMaxPayload(connection)) }
+  /// The most that the server takes, or sends, at once, bytes, headers too.
+  public var maxPayload: Int { Int(natsConnection_GetMaxPayload(connection)) }
+
+  /// The longest record that the server takes, bytes.
+  public var largest: Int { min(max(maxPayload - 512, 0), Self.mostStored) }
+
+  /// The longest record that a stream in files keeps, bytes: servers acknowledge what is larger
+  /// than 32 MB with its subject and headers, and cannot read it again.
+  private static let mostStored = (32 << 20) - 4096
 
   var told: [String] {
     var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
@@ -82,22 +90,48 @@ final class BusConnection {
     return (0..<min(Int(count), 64)).compactMap { list[$0].map { String(cString: $0) } }
   }
 
-  var isFlushed: Bool { natsConnection_Buffered(connection) <= 0 }
+  /// Whether all that was published has gone to the system.
+  public var isFlushed: Bool { natsConnection_Buffered(connection) <= 0 }
 
   func read() { natsConnection_ProcessReadEvent(connection) }
 
-  func flush() {
+  /// Sends as much as the system takes.
+  public func flush() {
     if cnats_loop_writes(loop) { natsConnection_ProcessWriteEvent(connection) }
   }
 
-  /// Publishes; it goes out with `flush`. Returns whether the connection took it.
-  func publish(
-    _ subject: String, reply: String?, _ bytes: UnsafeRawBufferPointer, id: String?
+  /// Sends a request whose answer comes to `answer` under a token.
+  public func ask(_ request: BusRequest, answerTo token: String) {
+    request.body.withUnsafeBytes { _ = publish(request.subject, answerTo: token, $0) }
+    flush()
+  }
+
+  /// Publishes a request for records, which come to `pulled`.
+  public func pull(_ request: BusRequest, token: Int) {
+    request.body.withUnsafeBytes {
+      _ = publish(request.subject, reply: "\(pullBox).\(token)", $0, id: nil)
+    }
+  }
+
+  /// Publishes; it goes out with `flush`.
+  ///
+  /// - Parameters:
+  ///   - token: of the inbox that the answer goes to, see `answer`.
+  ///   - id: the message id; nil for none.
+  /// - Returns: whether the connection took it.
+  public func publish(
+    _ subject: String, answerTo token: String, _ bytes: UnsafeRawBufferPointer, id: String? = nil
+  ) -> Bool {
+    publish(subject, reply: "\(inbox).\(token)", bytes, id: id)
+  }
+
+  private func publish(
+    _ subject: String, reply: String, _ bytes: UnsafeRawBufferPointer, id: String?
   ) -> Bool {
     let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
     guard let id else {
       return natsConnection_PublishRequest(
-        connection, subject, reply ?? "", start, Int32(bytes.count)) == NATS_OK
+        connection, subject, reply, start, Int32(bytes.count)) == NATS_OK
     }
     var message: OpaquePointer?
     guard
@@ -108,13 +142,16 @@ final class BusConnection {
       && natsConnection_PublishMsg(connection, message) == NATS_OK
   }
 
-  func publish(_ subject: String, _ text: String) -> Bool {
+  /// Publishes what asks for no answer. Returns whether the connection took it.
+  @discardableResult
+  public func tell(_ subject: String, _ text: String) -> Bool {
     natsConnection_PublishString(connection, subject, text) == NATS_OK
   }
 
-  func answer() -> BusArrival? { next(answers) }
-
-  func pulled() -> BusArrival? { next(pulls) }
+  /// The next answer; nil when there is none.
+  public func answer() -> BusArrival? { next(answers) }
+  /// The next record, or word about a pull; nil when there is none.
+  public func pulled() -> BusArrival? { next(pulls) }
 
   private func next(_ subscription: OpaquePointer?) -> BusArrival? {
     guard let subscription else { return nil }
@@ -125,7 +162,7 @@ final class BusConnection {
   }
 
   /// Tells the server to send no more records; those under way still come.
-  func stopPulls() { if let pulls { natsSubscription_Drain(pulls) } }
+  public func stopPulls() { if let pulls { natsSubscription_Drain(pulls) } }
 }
 
 /// What came from the bus.

@@ -90,9 +90,15 @@ final class BusDial {
   }
 
   static func words(of status: natsStatus) -> String {
-    let text = natsStatus_GetText(status).map { String(cString: $0) } ?? "error \(status.rawValue)"
-    guard let first = text.first, text.dropFirst().first?.isLowercase == true else { return text }
-    return first.lowercased() + text.dropFirst()
+    lower(natsStatus_GetText(status).map { String(cString: $0) } ?? "error \(status.rawValue)")
+  }
+
+  /// Words as they stand in a sentence; a name in capitals stays.
+  static func lower(_ words: String) -> String {
+    guard let first = words.first, words.dropFirst().first?.isLowercase == true else {
+      return words
+    }
+    return first.lowercased() + words.dropFirst()
   }
 
   func outcome() -> Outcome? {

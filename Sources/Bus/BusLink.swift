@@ -43,10 +43,6 @@ public final class BusLink {
   /// How long a server may be silent that owes us an answer, seconds.
   private static let patience = 10.0
 
-  /// The longest record that a stream in files keeps, bytes: servers acknowledge what is larger
-  /// than 32 MB with its subject and headers, and cannot read it again.
-  private static let mostStored = (32 << 20) - 4096
-
   /// - Parameter pulling: whether records will be pulled.
   public init(_ door: BusAuth, name: String, pulling: Bool) {
     (self.door, self.name, self.pulling) = (door, name, pulling)
@@ -58,12 +54,10 @@ public final class BusLink {
 
   private var candidates: [BusServer] { door.servers + told }
 
-  private var connection: BusConnection? {
+  /// The connection, if there is one.
+  public var connection: BusConnection? {
     if case .up(let connection) = state { connection } else { nil }
   }
-
-  /// Whether there is a connection.
-  public var isUp: Bool { connection != nil }
 
   /// Does what can be done without waiting.
   ///
@@ -157,62 +151,6 @@ public final class BusLink {
     next = candidates.firstIndex(of: server) ?? 0
   }
 
-  /// What the server forbade; nil for nothing.
-  public var refusal: String? { connection?.refusal }
-
-  /// The longest record that the server takes, bytes; nil without a connection.
-  public var largest: Int? {
-    connection.map { min(max($0.maxPayload - 512, 0), Self.mostStored) }
-  }
-
-  /// The most that the server sends at once, bytes.
-  public var maxPayload: Int { connection?.maxPayload ?? 1 << 20 }
-
-  /// Whether all that was published has gone to the system.
-  public var isFlushed: Bool { connection?.isFlushed ?? true }
-
-  /// Publishes; it goes out with the next turn or `flush`.
-  ///
-  /// - Parameters:
-  ///   - token: of the inbox that the answer goes to, see `answer`.
-  ///   - id: the message id; nil for none.
-  /// - Returns: whether it was taken: false without a connection.
-  @discardableResult
-  public func publish(
-    _ subject: String, answerTo token: String?, _ bytes: UnsafeRawBufferPointer, id: String? = nil
-  ) -> Bool {
-    guard let connection else { return false }
-    return connection.publish(
-      subject, reply: token.map { "\(connection.inbox).\($0)" }, bytes, id: id)
-  }
-
-  /// Publishes a request for records, which come to `pulled`.
-  @discardableResult
-  public func pull(_ subject: String, token: String, _ bytes: [UInt8]) -> Bool {
-    guard let connection else { return false }
-    return bytes.withUnsafeBytes {
-      connection.publish(subject, reply: "\(connection.pullBox).\(token)", $0, id: nil)
-    }
-  }
-
-  /// Publishes what asks for no answer.
-  @discardableResult
-  public func tell(_ subject: String, _ text: String) -> Bool {
-    connection?.publish(subject, text) ?? false
-  }
-
-  /// Sends as much as the system takes.
-  public func flush() { connection?.flush() }
-
-  /// The next answer; nil when there is none.
-  public func answer() -> BusArrival? { connection?.answer() }
-
-  /// The next record, or word about a pull; nil when there is none.
-  public func pulled() -> BusArrival? { connection?.pulled() }
-
-  /// Tells the server to send no more records; those under way still come.
-  public func stopPulls() { connection?.stopPulls() }
-
   /// Waits until there is something to do.
   ///
   /// - Parameters:
@@ -236,7 +174,9 @@ public final class BusLink {
       var bytes = [UInt8](repeating: 0, count: 64)
       while read(wake.reads, &bytes, bytes.count) == bytes.count {}
     }
-    if isUp, entries[others.count + 1].revents & ~Int16(POLLOUT) != 0 { isReadable = true }
+    if connection != nil, entries[others.count + 1].revents & ~Int16(POLLOUT) != 0 {
+      isReadable = true
+    }
     for place in others.indices { others[place].revents = entries[place].revents }
   }
 }

@@ -32,7 +32,7 @@ public struct BusOptions: Sendable {
     Option("s", "server", "URL,...", "nats://HOST[:PORT] or tls://HOST[:PORT]", Reading(servers)) {
       $0.servers = $1
     },
-    Option("t", "stream", "NAME", "the stream (default: \(usualStream))", Reading(BusName.read)) {
+    Option("t", "stream", "NAME", "the stream (default: \(usualStream))", .busName) {
       $0.stream = $1
     },
     Option(nil, "max-wait", "SECONDS", "give up after this time without a server", .seconds) {
@@ -62,18 +62,14 @@ public struct BusOptions: Sendable {
   }
 }
 
-/// Names of streams and consumers.
-public enum BusName {
-  /// Whether a text is one: letters and digits of ASCII, `-` and `_`, 64 at most.
-  public static func isName(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.count <= 64 && text.utf8.allSatisfy(BusSubject.isPlain)
-  }
-
-  /// For an option's argument.
-  @Sendable public static func read(_ argument: OptionArgument) throws(UsageError) -> String {
-    guard isName(argument.value) else {
-      throw argument.fault("not a name: letters, digits, - and _")
+extension Reading<String> {
+  /// The name of a stream or a consumer.
+  public static var busName: Reading {
+    Reading { argument throws(UsageError) in
+      guard BusSubject.isName(argument.value) else {
+        throw argument.fault("not a name: letters, digits, - and _")
+      }
+      return argument.value
     }
-    return argument.value
   }
 }

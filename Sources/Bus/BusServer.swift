@@ -49,7 +49,8 @@ public struct BusServer: Hashable, Sendable {
       if host.holds(":") { throw Failure("an IPv6 address needs brackets") }
     }
     guard let port else { throw Failure("the port is not a number from 1 to 65535") }
-    guard !host.isEmpty, host.utf8.allSatisfy(Self.isOfHost) else {
+    guard !host.isEmpty, host.utf8.allSatisfy({ $0.isAlphanumeric || ".-_:".utf8.contains($0) })
+    else {
       throw Failure("not the name of a host")
     }
     self.init(host: String(host).lowercased(), port: port, isTLS: isTLS)
@@ -68,13 +69,5 @@ public struct BusServer: Hashable, Sendable {
       return nil
     }
     return Int(port)
-  }
-
-  private static func isOfHost(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x61...0x7a, 0x41...0x5a, 0x30...0x39: true
-    case UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ":"): true
-    default: false
-    }
   }
 }

@@ -13,7 +13,7 @@ public struct BusSource: Hashable, Sendable {
   public init?(_ text: Substring) {
     let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
       .map(String.init)
-    guard parts.allSatisfy(BusName.isName) else { return nil }
+    guard parts.allSatisfy(BusSubject.isName) else { return nil }
     (stream, domain) = (parts[0], parts.count > 1 ? parts[1] : nil)
   }
 

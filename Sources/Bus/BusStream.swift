@@ -22,6 +22,8 @@ public final class BusStream {
 
   /// The link to the servers.
   public let link: BusLink
+  /// The connection, if there is one.
+  public var connection: BusConnection? { link.connection }
   /// The stream's name.
   public let name: String
   /// How long it remembers message ids, seconds.
@@ -83,7 +85,7 @@ public final class BusStream {
   /// - Throws: `Failure` when there is nothing to wait for, or no longer.
   public func turn(now: Double, owed: Double?) throws(Failure) -> Change? {
     let change = try link.turn(now: now, owed: owed)
-    if let refusal = link.refusal, refusal != seenRefusal {
+    if let refusal = connection?.refusal, refusal != seenRefusal {
       seenRefusal = refusal
       if try passes(refusal), !isReady { return becomeReady(now: now) }
     }
@@ -120,7 +122,7 @@ public final class BusStream {
       if now >= until { ask(now: now) }
       return nil
     case .asking(let since), .making(let since):
-      while let arrival = link.answer() {
+      while let arrival = connection?.answer() {
         switch arrival {
         case .noResponders:
           let reason = "the server has no JetStream"
@@ -146,10 +148,7 @@ public final class BusStream {
 
   private func send(_ request: BusRequest) {
     asked += 1
-    request.body.withUnsafeBytes { body in
-      _ = link.publish(request.subject, answerTo: "s\(asked)", body)
-    }
-    link.flush()
+    connection?.ask(request, answerTo: "s\(asked)")
   }
 
   private func answered(_ answer: BusAnswer, now: Double) throws(Failure) -> Change? {
@@ -208,7 +207,7 @@ public final class BusStream {
   private func lost(_ reason: String, now: Double) throws(Failure) -> Change? {
     let before = step
     step = .down
-    let failure = Failure(link.server.url, "link lost: \(Self.lower(reason))", .temporary)
+    let failure = Failure(link.server.url, "link lost: \(BusDial.lower(reason))", .temporary)
     if case .ready = before {
       if vainSince != nil, options.maxWait == 0 { throw failure }
       if now >= readySince + (options.maxWait ?? 0) { vainSince = nil }
@@ -236,7 +235,7 @@ public final class BusStream {
     }
     if said.isEmpty || !wasReady { said = failure.message }
     step =
-      link.isUp
+      connection != nil
       ? .waiting(until: now + backoff.next(random: Double.random(in: 0..<1))) : .down
   }
 
@@ -246,17 +245,10 @@ public final class BusStream {
       diagnostics.note("\(what): the server does not let us look at it")
       return true
     }
-    throw Failure(link.server.url, Self.lower(words), .denied)
+    throw Failure(link.server.url, BusDial.lower(words), .denied)
   }
 
   private func tell(_ words: String) {
     if !options.isQuiet { diagnostics.say(words) }
-  }
-
-  private static func lower(_ words: String) -> String {
-    guard let first = words.first, words.dropFirst().first?.isLowercase == true else {
-      return words
-    }
-    return first.lowercased() + words.dropFirst()
   }
 }

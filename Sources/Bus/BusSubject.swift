@@ -11,10 +11,13 @@ public enum BusSubject {
   static let longestToken = 64
 
   static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "_"), UInt8(ascii: "-"): true
-    default: false
-    }
+    byte.isAlphanumeric || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+  }
+
+  /// Whether a text is the name of a stream or a consumer: letters and digits of ASCII, `-` and `_`,
+  /// 64 at most.
+  public static func isName(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= 64 && text.utf8.allSatisfy(isPlain)
   }
 
   /// A text as one token; `-` for none.

@@ -161,7 +161,23 @@ public struct BusWindow {
     let place = token - base
     guard slots.indices.contains(place), !slots[place].isSettled else { return nil }
     let item = slots[place].item
-    settle(token)
+    let isOldest = place == head
+    open -= 1
+    held -= item.bytes.count
+    slots[place].isSettled = true
+    slots[place].item.bytes = []
+    while head < slots.count, slots[head].isSettled {
+      settled.pass(slots[head].item.label)
+      head += 1
+    }
+    cursor = max(cursor, head)
+    if isOldest { probeAt = nil }
+    if head > 1024, head * 2 > slots.count {
+      slots.removeFirst(head)
+      base += head
+      cursor -= head
+      head = 0
+    }
     return item
   }
 
@@ -205,27 +221,5 @@ public struct BusWindow {
       }
     }
     cursor = head
-  }
-
-  private mutating func settle(_ token: Int) {
-    let place = token - base
-    guard slots.indices.contains(place), !slots[place].isSettled else { return }
-    let isOldest = place == head
-    open -= 1
-    held -= slots[place].item.bytes.count
-    slots[place].isSettled = true
-    slots[place].item.bytes = []
-    while head < slots.count, slots[head].isSettled {
-      settled.pass(slots[head].item.label)
-      head += 1
-    }
-    cursor = max(cursor, head)
-    if isOldest { probeAt = nil }
-    if head > 1024, head * 2 > slots.count {
-      slots.removeFirst(head)
-      base += head
-      cursor -= head
-      head = 0
-    }
   }
 }

@@ -60,7 +60,7 @@ final class GetConsumer {
     (newest, maxWait) = (options.newest, options.bus.maxWait)
     (origin, storedAt) = (state?.origin, state?.storedAt)
     self.diagnostics = diagnostics
-    ackWait = options.ackWait
+    ackWait = options.plan.ackWait
   }
 
   var name: String? { if case .ready(let name) = step { name } else { nil } }
@@ -136,10 +136,7 @@ final class GetConsumer {
 
   private func send(_ request: BusRequest) {
     asked += 1
-    request.body.withUnsafeBytes { body in
-      _ = stream.link.publish(request.subject, answerTo: "c\(asked)", body)
-    }
-    stream.link.flush()
+    stream.connection?.ask(request, answerTo: "c\(asked)")
   }
 
   func receive(_ message: BusMessage, now: Double) throws(Failure) {
@@ -226,9 +223,7 @@ final class GetConsumer {
         guard let found = search?.receive(answer.pending ?? 0) else {
           search = search ?? LastSearch(newest, end: max(0, end))
           // Nobody answers to this token.
-          stream.link.publish(
-            BusRequest.deleteConsumer(stream.name, name).subject, answerTo: "d",
-            .init(start: nil, count: 0))
+          stream.connection?.ask(.deleteConsumer(stream.name, name), answerTo: "d")
           return make(now: now)
         }
         skips = found
@@ -264,5 +259,45 @@ final class GetConsumer {
       return false
     }
     return true
+  }
+}
+
+/// The search for the newest records of some subjects, of which the server only tells how many
+/// there are from a number on: further back by leaps, and then closer by halves.
+struct LastSearch {
+  private let wanted: Int
+  private let end: Int
+  private(set) var start: Int
+  /// The lowest number from which there are too few, and the highest from which there are enough.
+  private var few: Int
+  private var enough = 0
+
+  private static let leap = 4
+  /// More than are wanted are read and thrown away, up to so many: that is sooner done than asked.
+  private static let slack = 1000
+
+  init(_ wanted: Int, end: Int) {
+    (self.wanted, self.end) = (wanted, end)
+    start = max(1, end - wanted + 1)
+    few = end + 1
+  }
+
+  /// Takes an answer. Returns how many of the first of these are not wanted; nil when `start` is to
+  /// be asked about again.
+  mutating func receive(_ count: Int) -> Int? {
+    if count < wanted {
+      if start <= 1 { return 0 }
+      few = start
+    } else {
+      enough = start
+      if count - wanted <= max(wanted, Self.slack) || few - start <= 1 { return count - wanted }
+    }
+    let back = end - few + 1
+    if enough > 0 {
+      start = (enough + few) / 2
+    } else {
+      start = back > end / Self.leap ? 1 : max(1, end - back * Self.leap)
+    }
+    return nil
   }
 }

@@ -130,7 +130,7 @@ final class GetLoop {
     saveAt = try state?.save(now: now) ?? .infinity
     // What was written made room.
     if stream.isReady { try ask(now: now) }
-    stream.link.flush()
+    stream.connection?.flush()
     look(now: now)
   }
 
@@ -138,7 +138,7 @@ final class GetLoop {
     pull.forget()
     consumer.lose()
     guard case .ready = change, !consumer.isOwn else { return }
-    for (subject, text) in unsent { stream.link.tell(subject, text) }
+    for (subject, text) in unsent { stream.connection?.tell(subject, text) }
     unsent = []
     // What was in hand for too long is given to others now, or to us again.
     guard now > keptAt + consumer.ackWait else { return }
@@ -151,7 +151,7 @@ final class GetLoop {
   private func keep(now: Double) {
     guard !consumer.isOwn, now > keptAt + consumer.ackWait / 3 else { return }
     keptAt = now
-    for record in inHand { stream.link.tell(record.message.reply, "+WPI") }
+    for record in inHand { stream.connection?.tell(record.message.reply, "+WPI") }
   }
 
   var inHand: [GetRecord] { unjudged + output.records + hand + (job.map { [$0.record] } ?? []) }
@@ -171,10 +171,11 @@ final class GetLoop {
     let held = inHand
     let bytes = held.reduce(0) { $0 + $1.message.count }
     guard let (token, count) = pull.ask(held: (held.count, bytes), now: now) else { return }
-    let request = BusRequest.next(
-      stream.name, name, count: count, bytes: pull.bytes(maxPayload: stream.link.maxPayload),
-      expires: pull.expires, heartbeat: pull.heartbeat)
-    stream.link.pull(request.subject, token: String(token), request.body)
+    stream.connection?.pull(
+      .next(
+        stream.name, name, count: count,
+        bytes: pull.bytes(maxPayload: stream.connection?.maxPayload ?? 1 << 20),
+        expires: pull.expires, heartbeat: pull.heartbeat), token: token)
   }
 
   private func fill() {
@@ -213,10 +214,7 @@ final class GetLoop {
     if lookAt == .infinity { lookAt = now + 1 }
     guard now >= lookAt else { return }
     lookAt = now + (isAtEnd ? Self.lookRest : 1)
-    stream.link.publish(
-      BusRequest.consumerInfo(stream.name, name).subject, answerTo: "e", .init(start: nil, count: 0)
-    )
-    stream.link.flush()
+    stream.connection?.ask(.consumerInfo(stream.name, name), answerTo: "e")
   }
 
   private func wait(now: Double) {
@@ -295,7 +293,7 @@ extension GetLoop {
   private static let refusalRest = 0.5
 
   func answers(now: Double) throws(Failure) {
-    while let arrival = stream.link.answer() {
+    while let arrival = stream.connection?.answer() {
       guard case .message(let message) = arrival else { continue }
       if message.token == "e" {
         let answer = BusAnswer(message)
@@ -324,7 +322,7 @@ extension GetLoop {
   }
 
   func arrivals(now: Double) {
-    while let arrival = stream.link.pulled() {
+    while let arrival = stream.connection?.pulled() {
       guard case .message(let message) = arrival else {
         pull.forget()
         consumer.renew(now: now, "nobody answers for it")
@@ -494,7 +492,7 @@ extension GetLoop {
     } else {
       returned.remove(record.place.sequence)
     }
-    if !stream.link.tell(record.message.reply, text) {
+    if stream.connection?.tell(record.message.reply, text) != true {
       unsent.append((record.message.reply, text))
     }
   }
@@ -514,7 +512,7 @@ extension GetLoop {
   func leave() throws {
     var failure: WriteFailure?
     if case .writing(let reason) = end { failure = reason }
-    stream.link.stopPulls()
+    stream.connection?.stopPulls()
     if !consumer.isOwn {
       // What was under way comes before the answer.
       roundTrip("x", isLast: false)
@@ -524,7 +522,7 @@ extension GetLoop {
     if options.confirms { judge() }
     job?.end()
     if !consumer.isOwn {
-      for record in inHand { stream.link.tell(record.message.reply, "-NAK") }
+      for record in inHand { stream.connection?.tell(record.message.reply, "-NAK") }
     }
     roundTrip("y", isLast: true)
     _ = try state?.save(now: Clock.monotonic, force: true)
@@ -550,11 +548,10 @@ extension GetLoop {
 
   /// Asks something whose answer says that all before it arrived.
   private func roundTrip(_ token: String, isLast: Bool) {
-    guard stream.link.isUp, let name = consumer.name else { return }
-    let request =
+    guard let connection = stream.connection, let name = consumer.name else { return }
+    connection.ask(
       isLast && consumer.isOwn
-      ? BusRequest.deleteConsumer(stream.name, name) : .consumerInfo(stream.name, name)
-    stream.link.publish(request.subject, answerTo: token, .init(start: nil, count: 0))
+        ? .deleteConsumer(stream.name, name) : .consumerInfo(stream.name, name), answerTo: token)
     let deadline = Clock.monotonic + Self.graceForAnswer
     while Clock.monotonic < deadline {
       do throws(Failure) {
@@ -562,7 +559,7 @@ extension GetLoop {
       } catch {
         return
       }
-      while let arrival = stream.link.answer() {
+      while let arrival = stream.connection?.answer() {
         guard case .message(let message) = arrival else { return }
         if message.token == token { return }
       }

@@ -3,11 +3,9 @@ import Core
 
 struct GetOptions {
   private(set) var bus = BusOptions()
-  private(set) var subjects: [String] = []
-  private(set) var durable: String?
+  private(set) var plan = BusConsumerPlan()
   private(set) var state: String?
   private(set) var archive: String?
-  private(set) var start = BusConsumerPlan.Start.new
   /// `--last`: how many of those that are there come first.
   private(set) var newest: Int?
   private(set) var count: Int?
@@ -17,7 +15,6 @@ struct GetOptions {
   private(set) var isWrapped = false
   /// Whether what is no record is printed, too, as a string.
   private(set) var isRaw = false
-  private(set) var ackWait = 30.0
   private(set) var command: String?
   /// `--confirm`: whether standard input acknowledges what was printed.
   private(set) var confirms = false
@@ -30,9 +27,8 @@ struct GetOptions {
     operands: .none, guesses: ["--json": "it prints JSON anyway"],
     options: BusOptions.options.at(\.bus) + [
       Option(
-        "d", "durable", "NAME", "share the records with all readers that give NAME",
-        Reading(BusName.read)
-      ) { $0.durable = $1 },
+        "d", "durable", "NAME", "share the records with all readers that give NAME", .busName
+      ) { $0.plan.durable = $1 },
       Option(nil, "state", "FILE", "remember the place in FILE, and go on there next time", .path) {
         $0.state = $1
       },
@@ -40,15 +36,15 @@ struct GetOptions {
         $0.archive = $1
       },
       Option("S", "since", "TIME", "begin at a time: 15m, 2h, today, RFC 3339", .moment) {
-        $0.start = .time($1.timestamp(now: .now()))
+        $0.plan.start = .time($1.timestamp(now: .now()))
         $0.starts.append("since")
       },
       Option(nil, "since-seq", "NUMBER", "begin with this record", .wholeNumber(in: 1...Int.max)) {
-        $0.start = .sequence($1)
+        $0.plan.start = .sequence($1)
         $0.starts.append("since-seq")
       }.rare,
       Option(nil, "all", "begin with the oldest record") {
-        $0.start = .all
+        $0.plan.start = .all
         $0.starts.append("all")
       },
       Option(
@@ -71,7 +67,7 @@ struct GetOptions {
       Option(
         nil, "ack-wait", "SECONDS", "with -d: give again what is not acknowledged (default: 30)",
         .seconds
-      ) { $0.ackWait = $1 }.rare,
+      ) { $0.plan.ackWait = $1 }.rare,
       Option(
         "x", "exec", "COMMAND", "give each record to a command, which acknowledges it", .word
       ) { $0.command = $1 },
@@ -81,40 +77,34 @@ struct GetOptions {
     ]
   ) { options, words throws(UsageError) in try options.finish(words) }
 
-  var plan: BusConsumerPlan {
-    var plan = BusConsumerPlan()
-    (plan.durable, plan.subjects, plan.start, plan.ackWait) = (durable, subjects, start, ackWait)
-    return plan
-  }
-
   private mutating func finish(_ words: CommandWords) throws(UsageError) {
-    subjects = words.operands
-    for subject in subjects {
+    plan.subjects = words.operands
+    for subject in plan.subjects {
       if let fault = BusSubject.fault(ofFilter: subject) {
         throw UsageError("\(subject): \(fault)")
       }
     }
-    if durable != nil, state != nil {
+    if plan.durable != nil, state != nil {
       throw UsageError("--durable keeps the place on the server: not with --state")
     }
     if let archive {
       if archive.isEmpty { throw UsageError("--archive: no folder is named") }
-      if durable != nil || state != nil {
+      if plan.durable != nil || state != nil {
         let other = state == nil ? "durable" : "state"
         throw UsageError("--archive keeps a place of its own: not with --\(other)")
       }
-      if starts.isEmpty { start = .all }
+      if starts.isEmpty { plan.start = .all }
     }
     if state?.isEmpty == true { throw UsageError("--state: no file is named") }
     if Set(starts).count > 1 { throw UsageError("--\(starts[0]) and --\(starts[1]): one of them") }
-    if newest != nil, durable != nil { throw UsageError("--last is not for --durable") }
-    if command != nil, durable == nil { throw UsageError("--exec is for --durable") }
-    if confirms, durable == nil { throw UsageError("--confirm is for --durable") }
+    if newest != nil, plan.durable != nil { throw UsageError("--last is not for --durable") }
+    if command != nil, plan.durable == nil { throw UsageError("--exec is for --durable") }
+    if confirms, plan.durable == nil { throw UsageError("--confirm is for --durable") }
     if confirms, command != nil { throw UsageError("--confirm and --exec: one of them") }
-    if words.names.contains("ack-wait"), durable == nil {
+    if words.names.contains("ack-wait"), plan.durable == nil {
       throw UsageError("--ack-wait is for --durable")
     }
-    if !(1...BusStreamPlan.longest ~= ackWait) {
+    if !(1...BusStreamPlan.longest ~= plan.ackWait) {
       throw UsageError("--ack-wait: a second at least, 280 years at most")
     }
   }

@@ -18,8 +18,6 @@ struct GetOutput: ~Copyable {
 
   /// What is put into the queue at once, bytes; a line may be longer.
   private static let enough = 64 << 10
-  /// What a pipe takes when it says that it takes anything, bytes.
-  private static let piece = 4096
 
   init(_ options: GetOptions, _ archive: DayFolder?) {
     (self.options, self.archive) = (options, archive)
@@ -79,18 +77,9 @@ struct GetOutput: ~Copyable {
   private mutating func write(
     to limit: Int
   ) throws(WriteFailure) -> [(record: GetRecord, bytes: Int)] {
-    let descriptor = written < limit ? try archive?.open() ?? 1 : 1
-    while written < limit {
-      if !isFile, !OutputEnd.isWritable { break }
-      let count = isFile ? limit - written : min(limit - written, Self.piece)
-      let sent = CLibc.write(descriptor, queue.bytes.baseAddress, count)
-      if sent < 0 {
-        if systemError == EINTR { continue }
-        if systemError == EAGAIN { break }
-        throw WriteFailure(code: systemError)
-      }
-      queue.drop(sent)
-      written += sent
+    if written < limit {
+      let descriptor = try archive?.open() ?? 1
+      written += try queue.write(to: descriptor, isFile: isFile, atMost: limit - written)
     }
     let done = ends.prefix { $0.end <= written }
     ends.removeFirst(done.count)

@@ -50,8 +50,7 @@ struct GetVerdicts {
 
   /// Whether there was something.
   private mutating func read() throws(Failure) -> Bool {
-    var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
-    guard poll(&entry, 1, 0) > 0 else { return false }
+    if !isReadable(0) { return false }
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = CLibc.read(0, &bytes, bytes.count)
     if count < 0, systemError == EINTR || systemError == EAGAIN { return false }

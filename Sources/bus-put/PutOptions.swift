@@ -10,17 +10,13 @@ struct PutOptions {
   private(set) var ids = BusLabels.IDs.digest
   private(set) var window = 256
   /// How a stream is made where there is none; nil to make none.
-  private(set) var plan: BusStreamPlan?
+  var plan: BusStreamPlan? { creates ? made : nil }
   /// What is kept of the last record that was stored.
   private(set) var state: String?
   private(set) var isWrapped = false
   private(set) var confirms = false
   private var creates = false
-  private var sources: [BusSource] = []
-  private var replicas = 1
-  private var maxAge: Double?
-  private var maxBytes: Int?
-  private var isWorkQueue = false
+  private var made = BusStreamPlan(prefixed: false)
 
   static let table = OptionTable<PutOptions>(
     program: "bus-put",
@@ -31,7 +27,7 @@ struct PutOptions {
       Option(
         nil, "source", "STREAM,...", "with --create: take the records of these streams",
         Reading(sources)
-      ) { $0.sources += $1 }.rare,
+      ) { $0.made.sources += $1 }.rare,
       Option("u", "subject", "SUBJECT", "publish all under this subject", Reading(subject)) {
         $0.subject = $1
       },
@@ -52,16 +48,16 @@ struct PutOptions {
       Option(
         nil, "replicas", "COUNT", "with --create: servers that keep a copy (default: 1)",
         .wholeNumber(in: 1...5)
-      ) { $0.replicas = $1 }.rare,
+      ) { $0.made.replicas = $1 }.rare,
       Option(nil, "max-age", "SECONDS", "with --create: forget older records", .seconds) {
-        $0.maxAge = $1
+        $0.made.maxAge = $1
       }.rare,
       Option(
         nil, "max-bytes", "BYTES", "with --create: forget the oldest beyond this",
         .wholeNumber(in: 1...Int.max)
-      ) { $0.maxBytes = $1 }.rare,
+      ) { $0.made.maxBytes = $1 }.rare,
       Option(nil, "work-queue", "with --create: forget what a reader acknowledged") {
-        $0.isWorkQueue = true
+        $0.made.isWorkQueue = true
       }.rare,
       Option(nil, "state", "FILE", "remember in FILE what is stored, for sse-tail --resume", .path)
       {
@@ -84,21 +80,20 @@ struct PutOptions {
       if let lonely { throw UsageError("--\(lonely) is for --create") }
       return
     }
-    if let maxAge, !(1...BusStreamPlan.longest ~= maxAge) {
+    if let maxAge = made.maxAge, !(1...BusStreamPlan.longest ~= maxAge) {
       throw UsageError("--max-age: a second at least, 280 years at most")
     }
-    let group = prefix?.split(separator: ".").dropLast().last.map { String($0) }
-    var plan = BusStreamPlan(prefixed: prefix != nil, group: group)
-    if let subject { plan.subjects = [subject] }
-    if !sources.isEmpty {
+    if !made.sources.isEmpty {
       // A stream that sources has no subjects of its own: nothing is published to it.
       let lonely = words.names.first { ["prefix", "subject"].contains($0) }
       if let lonely { throw UsageError("--\(lonely) is not for --source") }
-      (plan.subjects, plan.sources) = ([], sources)
+      made.subjects = []
+    } else if let subject {
+      made.subjects = [subject]
+    } else if let prefix {
+      let group = prefix.split(separator: ".").dropLast().last.map { String($0) }
+      made.subjects = BusStreamPlan(prefixed: true, group: group).subjects
     }
-    (plan.replicas, plan.maxAge, plan.maxBytes) = (replicas, maxAge, maxBytes)
-    plan.isWorkQueue = isWorkQueue
-    self.plan = plan
   }
 
   @Sendable private static func subject(_ argument: OptionArgument) throws(UsageError) -> String {
@@ -108,7 +103,7 @@ struct PutOptions {
 
   @Sendable private static func prefix(_ argument: OptionArgument) throws(UsageError) -> String {
     let words = argument.value.split(separator: ".", omittingEmptySubsequences: false)
-    guard words.count <= 2, words.allSatisfy({ BusName.isName(String($0)) }) else {
+    guard words.count <= 2, words.allSatisfy({ BusSubject.isName(String($0)) }) else {
       throw argument.fault("not a name, or GROUP.NAME: letters, digits, - and _")
     }
     return argument.value
