@@ -24,7 +24,7 @@ start_bus() {
   shift
   mkdir -p "$tmp/$_bus.ports" "$tmp/$_bus.store"
   rm -f "$tmp/$_bus.ports"/*
-  start "$_bus" nats-server -js -sd "$tmp/$_bus.store" -a 127.0.0.1 -p "${bus_port:--1}" \
+  start "$_bus" nats-server -js -sd "$tmp/$_bus.store" -a 127.0.0.1 -p "${bus_port:-$(free_ports)}" \
     --ports_file_dir "$tmp/$_bus.ports" "$@"
   # shellcheck disable=SC2034,SC2154  # read by the tests
   bus_pid=$pid
