@@ -52,7 +52,7 @@ private func words(_ options: ScriptCommand) -> String {
     case .broken: diagnostics.fail("\(name) is not in PATH")
     case .interrupted(let signal): Process.die(by: signal)
     // What was wrong, it has told.
-    case .ended: Process.exit(.failure)
+    case .ended, .killed: Process.exit(.failure)
     case .late, .tooLong: diagnostics.fail("\(name): \(failure.reason)")
     }
   } catch {

@@ -6,8 +6,9 @@ public struct CommandRun {
   public enum Failure: Error, Equatable, Sendable {
     /// It could not be started, read or waited for; lower case, no full stop.
     case broken(String)
-    /// It ended with another status than 0, or by a signal; the words for it.
-    case ended(String)
+    /// It ended with another status than 0.
+    case ended(status: Int32)
+    case killed(signal: Int32)
     /// It took longer than it may, and was killed.
     case late
     /// It printed more than so many bytes, and was killed.
@@ -18,10 +19,11 @@ public struct CommandRun {
     /// One line, lower case, no full stop.
     public var reason: String {
       switch self {
-      case .broken(let words), .ended(let words): words
+      case .broken(let words): words
+      case .ended(let status): "ended with status \(status)"
+      case .killed(let signal), .interrupted(let signal): "ended by signal \(signal)"
       case .late: "took too long"
       case .tooLong(let limit): "printed more than \(limit) bytes"
-      case .interrupted(let signal): "ended by signal \(signal)"
       }
     }
   }
@@ -29,6 +31,7 @@ public struct CommandRun {
   private let words: [String]
   private let limit: Int
   private let timeout: Double
+  private let mayAskPerson: Bool
 
   /// Seconds for the end of output: what it started in the background may hold that open.
   private static let grace = 1.0
@@ -37,31 +40,32 @@ public struct CommandRun {
   ///   - words: the program, found in PATH, and its arguments.
   ///   - limit: the most that it may print, bytes.
   ///   - timeout: the longest that it may take, seconds.
-  public init(_ words: [String], limit: Int, timeout: Double) {
+  ///   - mayAskPerson: whether it may ask a person at the terminal: it is then in our process group,
+  ///     and what ends us ends it.
+  public init(_ words: [String], limit: Int, timeout: Double, mayAskPerson: Bool = false) {
     (self.words, self.limit, self.timeout) = (words, limit, timeout)
+    self.mayAskPerson = mayAskPerson
   }
 
-  /// Runs it. INT, TERM, HUP and QUIT are watched from now on, for it is in a group of its
-  /// own.
+  /// Runs it. In a group of its own, INT, TERM, HUP and QUIT are watched from now on.
   ///
   /// - Parameter input: what it reads on standard input; it need not read it all.
   public func output(input: [UInt8] = []) throws(Failure) -> [UInt8] {
-    EndSignals.watch(withQuit: true)
+    if !mayAskPerson { EndSignals.watch(withQuit: true) }
     let child: ChildProcess
     do throws(Core.Failure) {
       child = try ChildProcess(
-        words, input: input.isEmpty ? .nothing : .pipe, leadsGroup: true)
+        words, input: input.isEmpty ? .nothing : .pipe, leadsGroup: !mayAskPerson)
     } catch {
       throw .broken(error.message)
     }
     let deadline = Clock.monotonic + timeout
     let printed = try talk(with: child, input, deadline)
     // Its output may have ended long before it does.
-    while !child.reap() { _ = try pause(for: child, [], seconds: 0.02, deadline) }
-    if child.waitStatus == 0 { return printed }
-    throw .ended(
-      child.endSignal.map { "ended by signal \($0)" }
-        ?? "ended with status \(child.exitStatus ?? 0)")
+    while !child.reap() { _ = try pause(for: child, [], seconds: 0.005, deadline) }
+    if let signal = child.endSignal { throw .killed(signal: signal) }
+    if let status = child.exitStatus, status != 0 { throw .ended(status: status) }
+    return printed
   }
 
   private func talk(
@@ -96,9 +100,10 @@ public struct CommandRun {
       throw .late
     }
     var entries = files.map { pollfd(fd: $0.descriptor, events: Int16($0.event), revents: 0) }
-    entries.append(pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0))
+    let signals = mayAskPerson ? -1 : EndSignals.descriptor
+    entries.append(pollfd(fd: signals, events: Int16(POLLIN), revents: 0))
     _ = poll(&entries, nfds_t(entries.count), Int32(min(left, seconds) * 1000 + 1))
-    if let signal = EndSignals.next() {
+    if !mayAskPerson, let signal = EndSignals.next() {
       child.kill(signal)
       throw .interrupted(signal)
     }
