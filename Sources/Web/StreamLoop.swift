@@ -13,7 +13,10 @@ open class StreamLoop: Waiter {
   private let judge: (ResponseHead, [UInt8]) -> Failure?
   /// The id behind which the stream goes on, empty for none.
   public var lastID: [UInt8] = []
-  private var reconnect: Reconnect
+  private var backoff: Backoff
+  /// When the link was lost that is down, seconds of `Clock.monotonic`.
+  private var lostAt: Double?
+  private var wasOpen = false
   /// No connection before this time, seconds of `Clock.monotonic`.
   private var nextTry = -Double.infinity
 
@@ -22,7 +25,7 @@ open class StreamLoop: Waiter {
     judge: @escaping (ResponseHead, [UInt8]) -> Failure?
   ) {
     (self.place, openPlace, self.policy, self.judge) = (place, place, policy, judge)
-    reconnect = Reconnect(policy)
+    backoff = Backoff(base: policy.retryWait, cap: policy.retryCap)
     super.init(client)
   }
 
@@ -64,10 +67,11 @@ open class StreamLoop: Waiter {
     _ reason: String, after least: Double? = nil, at time: Double? = nil, isWaiting: Bool = false
   ) throws(LinkEnd) {
     let now = Clock.monotonic
-    guard let usual = reconnect.failed(now: now, after: least) else {
+    lostAt = lostAt ?? now
+    if let most = policy.maxRetries, backoff.count >= most {
       return try end(.gaveUp(reason), at: openPlace)
     }
-    nextTry = time ?? now + usual
+    nextTry = time ?? now + max(backoff.next(random: Double.random(in: 0..<1)), least ?? 0)
     let wait = max(nextTry - now, 0)
     if isWaiting { waits(reason, wait: wait) } else { lost(reason, wait: wait) }
     // What has happened is told even where no wait is due.
@@ -92,16 +96,17 @@ open class StreamLoop: Waiter {
   /// - Parameter place: the address behind redirects.
   public final func opened(_ place: String) {
     openPlace = place
-    let (isFirst, down) = reconnect.opened(now: Clock.monotonic)
+    let (isFirst, down) = (!wasOpen, lostAt.map { Clock.monotonic - $0 })
+    (lostAt, wasOpen) = (nil, true)
     opened(place, isFirst: isFirst, down: down)
   }
 
   /// What came shows the connection to be of use: counting tries starts over. What was received is
   /// no such thing before it was used: it would come back for ever.
-  public final func succeeded() { reconnect.succeeded() }
+  public final func succeeded() { backoff.reset() }
 
   /// What the server asks to wait before the next try, seconds.
-  public final func setFirstWait(_ seconds: Double) { reconnect.setFirstWait(seconds) }
+  public final func setFirstWait(_ seconds: Double) { backoff.setBase(seconds) }
 
   // MARK: - What whoever follows does
 
