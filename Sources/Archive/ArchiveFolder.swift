@@ -53,19 +53,18 @@ public struct ArchiveFolder {
     do throws(Failure) {
       names = try FolderFile.names(in: path)
     } catch {
-      throw Failure(String(error.message.dropFirst(path.count + 2)))
+      throw Failure(error.reason)
     }
     let known = window.isOpen ? [:] : times()
     let today = now.rfc3339.prefix(10)
     return names.compactMap(File.init(name:)).filter { file in
       let path = Folders.join(path, file.name)
-      var link = stat()
       if let status = stat(following: path) {
         if !status.isRegular { return false }
         if let entry = known[Array(file.name.utf8)], entry.size == Int(status.st_size) {
           return window.mayHold(oldest: entry.oldest, newest: entry.newest)
         }
-      } else if lstat(path, &link) != 0, systemError == ENOENT {
+      } else if stat(at: path) == nil, systemError == ENOENT {
         return false
       }
       guard let day = file.day else { return true }

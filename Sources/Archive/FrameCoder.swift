@@ -7,7 +7,7 @@ extension Failure {
   init?(zstd code: Int) {
     guard ZSTD_isError(code) != 0 else { return nil }
     let words = ZSTD_getErrorName(code).map { String(cString: $0) } ?? "unknown error"
-    self.init(words.prefix(1).lowercased() + words.dropFirst())
+    self.init(words.lowercasedFirst)
   }
 }
 

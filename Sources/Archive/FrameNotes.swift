@@ -146,8 +146,6 @@ extension Timestamp {
   /// RFC 3339 in UTC with all decimals there are, three at least.
   public var exact: String {
     let fine = Int(nanoseconds) % 1_000_000
-    if fine == 0 { return rfc3339 }
-    let digits = String(fine)
-    return rfc3339.dropLast() + String(repeating: "0", count: 6 - digits.count) + digits + "Z"
+    return fine == 0 ? rfc3339 : rfc3339.dropLast() + fine.digits(6) + "Z"
   }
 }

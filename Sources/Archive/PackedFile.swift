@@ -24,8 +24,7 @@ public final class PackedFile {
     guard path != "-", let status = stat(following: path), status.isRegular else { return nil }
     let descriptor = clibc_open(path, O_RDONLY)
     guard descriptor >= 0 else { return nil }
-    var now = stat()
-    guard fstat(descriptor, &now) == 0, now.isRegular,
+    guard let now = stat(of: descriptor), now.isRegular,
       target == nil || FileIdentity(descriptor: descriptor) != target,
       let index = PackIndex(of: descriptor, fileSize: Int(now.st_size)),
       let frames = isWanted(index.summary) ? index.frames() : []

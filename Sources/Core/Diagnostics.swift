@@ -71,8 +71,7 @@ public struct Diagnostics: Sendable {
         if count < 0 && systemError == EINTR { continue }
         if count < 0 && systemError == EAGAIN {
           // A terminal that another program made non-blocking: a second at most.
-          var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-          if poll(&entry, 1, 1000) > 0 { continue }
+          if isWritable(descriptor, within: 1000) { continue }
         }
         if count <= 0 { return }
         rest = UnsafeRawBufferPointer(rebasing: rest[count...])
@@ -93,8 +92,5 @@ public protocol Reported: Error {
 /// `no such file or directory`.
 public func systemReason(_ code: Int32) -> String {
   let text = String(cString: strerror(code))
-  guard let first = text.first else { return "error \(code)" }
-  // "RPC struct is bad", "I/O error" and the like start with an acronym: keep those.
-  if text.dropFirst().first?.isLowercase != true { return text }
-  return first.lowercased() + text.dropFirst()
+  return text.isEmpty ? "error \(code)" : text.lowercasedFirst
 }

@@ -61,13 +61,8 @@ public struct ActionFields {
   /// Whether a key is one of an action's own, in either spelling; `level` is not
   /// in the rows.
   public static func isMember(_ key: ScanValue) -> Bool {
-    switch ActionMember(key) {
-    case .kind, .id, .content, .metadata, .rowCreatedAt, .rowGuild, .rowChannel, .rowMessage,
-      .rowUser, .rowCost, .liveCreatedAt, .liveGuild, .liveChannel, .liveMessage, .liveUser,
-      .liveCost:
-      true
-    default: false
-    }
+    let member = ActionMember(key)
+    return member.rawValue <= ActionMember.liveCost.rawValue && member != .level
   }
 }
 

@@ -22,12 +22,7 @@ public struct FollowState: Equatable, Sendable {
   ///
   /// - Returns: nil when it is not a state file.
   public init?(_ bytes: [UInt8]) {
-    func text(_ name: String) -> String? {
-      bytes.withUnsafeBytes { buffer in
-        guard let value = try? ScanMembers.value(of: name, in: buffer) else { return nil }
-        return value.isString ? value.string : nil
-      }
-    }
+    let text = { ScanMembers.text(of: $0, in: bytes) }
     guard text("type") == "sse_state", let source = text("source") else { return nil }
     self.source = source
     lastEventID = text("last_event_id") ?? ""

@@ -46,13 +46,22 @@ public struct RecordFields {
     return value
   }
 
+  /// What a member is; nil when it is missing.
+  ///
+  /// - Parameter fault: what is wrong with one of which that is nil.
+  private func value<Value>(
+    _ name: StaticString, _ fault: String, isNews: Bool = false, _ read: (ScanValue) -> Value?
+  ) throws(Fault) -> Value? {
+    guard let member = self[name] else { return nil }
+    guard let value = read(member) else {
+      throw Fault("the member \(name) \(fault)", isNews: isNews)
+    }
+    return value
+  }
+
   /// A string; nil when it is missing.
   public func string(_ name: StaticString) throws(Fault) -> String? {
-    guard let value = self[name] else { return nil }
-    guard value.isString, let text = value.string else {
-      throw Fault("\(Self.member(name)) is not a string")
-    }
-    return text
+    try value(name, "is not a string") { $0.isString ? $0.string : nil }
   }
 
   /// A string that has to be there.
@@ -64,10 +73,9 @@ public struct RecordFields {
   /// One of some words; nil when it is missing.
   public func word<Word: RawRepresentable<String>>(_ name: StaticString) throws(Fault) -> Word? {
     guard let text = try string(name) else { return nil }
-    guard let word = Word(rawValue: text) else {
-      throw Fault("\(Self.member(name)) is not a word that is known", isNews: true)
+    return try value(name, "is not a word that is known", isNews: true) { _ in
+      Word(rawValue: text)
     }
-    return word
   }
 
   /// One of some words, which has to be there.
@@ -80,37 +88,30 @@ public struct RecordFields {
 
   /// A whole number; nil when it is missing.
   public func integer(_ name: StaticString) throws(Fault) -> Int? {
-    guard let value = self[name] else { return nil }
-    guard value.isNumber, let text = value.string,
-      let number = Int(text) ?? Double(text).flatMap({ Int(exactly: $0) })
-    else { throw Fault("\(Self.member(name)) is not a whole number") }
-    return number
+    try value(name, "is not a whole number") { value in
+      let text = value.isNumber ? value.string : nil
+      return text.flatMap { Int($0) ?? Double($0).flatMap { Int(exactly: $0) } }
+    }
   }
 
   /// A number; nil when it is missing.
   public func number(_ name: StaticString) throws(Fault) -> Double? {
-    guard let value = self[name] else { return nil }
-    guard value.isNumber, let number = value.string.flatMap({ Double($0) }), number.isFinite
-    else { throw Fault("\(Self.member(name)) is not a number") }
-    return number
+    try value(name, "is not a number") { value in
+      value.isNumber ? value.string.flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil } : nil
+    }
   }
 
   /// True or false; nil when it is missing.
   public func bool(_ name: StaticString) throws(Fault) -> Bool? {
-    guard let value = self[name] else { return nil }
-    guard value.isText(bare: "true") || value.isText(bare: "false") else {
-      throw Fault("\(Self.member(name)) is neither true nor false")
+    try value(name, "is neither true nor false") { value in
+      value.isWord("true") ? true : value.isWord("false") ? false : nil
     }
-    return value.isText(bare: "true")
   }
 
   /// A time of RFC 3339; nil when it is missing.
   public func time(_ name: StaticString = "time") throws(Fault) -> Timestamp? {
     guard let text = try string(name) else { return nil }
-    guard let time = Timestamp(rfc3339: text) else {
-      throw Fault("\(Self.member(name)) is not a time of RFC 3339")
-    }
-    return time
+    return try value(name, "is not a time of RFC 3339") { _ in Timestamp(rfc3339: text) }
   }
 
   /// A JSON value with the bytes that it has; nil when it is missing.
@@ -120,10 +121,10 @@ public struct RecordFields {
   public func list<Element>(
     _ name: StaticString, of element: (ScanValue) throws(Fault) -> Element
   ) throws(Fault) -> [Element]? {
-    guard let value = self[name] else { return nil }
-    guard value.isArray, var walk = try? ScanElements(value.bytes) else {
-      throw Fault("\(Self.member(name)) is not an array")
+    let walk = try value(name, "is not an array") { value in
+      value.isArray ? try? ScanElements(value.bytes) : nil
     }
+    guard var walk else { return nil }
     var elements: [Element] = []
     while (try? walk.next()) == true { elements.append(try element(walk.value)) }
     return elements
@@ -133,7 +134,7 @@ public struct RecordFields {
   public func strings(_ name: StaticString) throws(Fault) -> [String]? {
     try list(name) { value throws(Fault) in
       guard value.isString, let text = value.string else {
-        throw Fault("\(Self.member(name)) has an element that is not a string")
+        throw Fault("the member \(name) has an element that is not a string")
       }
       return text
     }
@@ -141,21 +142,12 @@ public struct RecordFields {
 
   /// The members of an object; nil when it is missing.
   public func object(_ name: StaticString) throws(Fault) -> RecordFields? {
-    guard let value = self[name] else { return nil }
-    guard value.isObject else { throw Fault("\(Self.member(name)) is not an object") }
-    return try RecordFields(value.bytes)
+    let object = try value(name, "is not an object") { $0.isObject ? $0 : nil }
+    return if let object { try RecordFields(object.bytes) } else { nil }
   }
 
   /// Whose record it is.
   public func origin() throws(Fault) -> RecordOrigin {
     RecordOrigin(try requiredWord("backend"), profile: try string("profile"))
-  }
-
-  private static func member(_ name: StaticString) -> String { "the member \(name)" }
-}
-
-extension ScanValue {
-  fileprivate func isText(bare word: StaticString) -> Bool {
-    count == word.utf8CodeUnitCount && memcmp(start, word.utf8Start, count) == 0
   }
 }

@@ -124,7 +124,9 @@ public struct RecordInput: ~Copyable {
     }
     // A folder can be opened but not read.
     if CLibc.read(file, nil, 0) < 0, systemError == EISDIR { throw Failure(code: EISDIR) }
-    guard let found = Compression(of: file) else { return (nil, nil) }
+    guard let start = Self.start(of: file, Compression.magicSize),
+      let found = start.withUnsafeBytes({ Compression(start: $0) })
+    else { return (nil, nil) }
     return (found, try found.start(file))
   }
 
@@ -200,10 +202,10 @@ public struct RecordInput: ~Copyable {
   }
 
   private static func opens(_ line: UnsafeRawBufferPointer) -> Bool {
-    guard let first = line.first, let last = line.last(where: { !isBlank($0) }) else {
+    guard let first = line.first, let last = line.last(where: { !$0.isBlank }) else {
       return false
     }
-    if first == UInt8(ascii: "{") { return line.dropFirst().allSatisfy(isBlank) }
+    if first == UInt8(ascii: "{") { return line.dropFirst().allSatisfy(\.isBlank) }
     let ends: [UInt8] = [UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: ",")]
     guard first == UInt8(ascii: "["), ends.contains(last) else { return false }
     var depth = Nesting()
@@ -233,9 +235,7 @@ public struct RecordInput: ~Copyable {
       }
       depth.cross(bytes)
       isTerminated = line.isTerminated
-      let start = bytes.firstIndex { !Self.isBlank($0) } ?? bytes.count
-      let end = bytes.lastIndex { !Self.isBlank($0) } ?? start - 1
-      joined.append(UnsafeRawBufferPointer(rebasing: bytes[start..<max(start, end + 1)]))
+      joined.append(UnsafeRawBufferPointer(rebasing: bytes.trimming(\.isBlank)))
     }
     return Line(joined.bytes, number: begin, isTerminated: isTerminated, isFirst: false)
   }
@@ -244,12 +244,8 @@ public struct RecordInput: ~Copyable {
   private static func cuts(_ line: UnsafeRawBufferPointer, isSecond: Bool) -> Bool {
     if line.first == UInt8(ascii: "{") { return true }
     guard isSecond else { return false }
-    let first = line.first { !isBlank($0) }
+    let first = line.first { !$0.isBlank }
     return first != UInt8(ascii: "\"") && first != UInt8(ascii: "}")
-  }
-
-  private static func isBlank(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09 || byte == 0x0d
   }
 
   private struct Nesting {
@@ -328,28 +324,13 @@ public enum Compression: String, Sendable, CaseIterable {
   /// - Returns: nil for a file that is not compressed.
   public init?(start: UnsafeRawBufferPointer) {
     // No line of JSON begins so. A skippable frame, one of 16, may stand in front: pzstd(1)'s do.
-    if start.starts(with: [0x28, 0xb5, 0x2f, 0xfd])
-      || start.first.map({ $0 & 0xf0 == 0x50 }) == true
-        && start.dropFirst().starts(with: [0x2a, 0x4d, 0x18])
-    {
+    if ForeignText.isOfZstd(start) {
       self = .zstd
     } else if start.starts(with: [0x1f, 0x8b]) {
       self = .gzip
     } else {
       return nil
     }
-  }
-
-  fileprivate init?(of file: Int32) {
-    let start = lseek(file, 0, SEEK_CUR)
-    guard start >= 0 else { return nil }
-    let found = withUnsafeTemporaryAllocation(byteCount: Self.magicSize, alignment: 1) { bytes in
-      let count = pread(file, bytes.baseAddress, bytes.count, start)
-      return count > 0
-        ? Compression(start: UnsafeRawBufferPointer(rebasing: bytes[..<count])) : nil
-    }
-    guard let found else { return nil }
-    self = found
   }
 
   fileprivate func start(_ file: Int32) throws(Failure) -> ChildProcess {

@@ -12,11 +12,8 @@ public enum RowText {
     if bytes.contains(where: { $0 == 10 || $0 == 13 }) {
       bytes = bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }
     }
-    let isBlank = { (byte: UInt8) in byte == 32 || byte == 9 }
-    guard let first = bytes.firstIndex(where: { !isBlank($0) }),
-      let last = bytes.lastIndex(where: { !isBlank($0) })
-    else { return [] }
-    return first == 0 && last == bytes.count - 1 ? bytes : Array(bytes[first...last])
+    let text = bytes.trimming(\.isBlank)
+    return text.count == bytes.count ? bytes : Array(text)
   }
 
   /// The values of some members with tabs between them: text without its quotes

@@ -43,7 +43,7 @@ public enum Amount {
     if milliseconds < 9_950 { return fixed(milliseconds / 1000, 1) + "s" }
     guard milliseconds < 1e15 else { return "\(milliseconds)ms" }  // NaN too
     let seconds = Int64(milliseconds / 1000 + 0.5)
-    func rest(_ value: Int64, _ unit: String) -> String { value == 0 ? "" : two(value) + unit }
+    func rest(_ value: Int64, _ unit: String) -> String { value == 0 ? "" : value.digits(2) + unit }
     switch seconds {
     case ..<60: return "\(seconds)s"
     case ..<3600: return "\(seconds / 60)m" + rest(seconds % 60, "s")
@@ -52,18 +52,15 @@ public enum Amount {
     }
   }
 
-  /// At least two digits.
-  private static func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
-
   /// A span of time on a clock: `0:28`, `44:32`, `1:04:32`, `2d03h`.
   ///
   /// - Parameter seconds: below zero counts as none.
   public static func clock(_ seconds: Int64) -> String {
     let seconds = max(0, seconds)
     return switch seconds {
-    case ..<3600: "\(seconds / 60):\(two(seconds % 60))"
-    case ..<86_400: "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
-    default: "\(seconds / 86_400)d\(two(seconds / 3600 % 24))h"
+    case ..<3600: "\(seconds / 60):\((seconds % 60).digits(2))"
+    case ..<86_400: "\(seconds / 3600):\((seconds / 60 % 60).digits(2)):\((seconds % 60).digits(2))"
+    default: "\(seconds / 86_400)d\((seconds / 3600 % 24).digits(2))h"
     }
   }
 
@@ -88,9 +85,7 @@ public enum Amount {
     let units = UInt64(scaled)
     let sign = value < 0 && units > 0 ? "-" : ""
     guard decimals > 0 else { return sign + String(units) }
-    let rest = String(units % scale)
-    let zeros = String(repeating: "0", count: decimals - rest.utf8.count)
-    return sign + String(units / scale) + "." + zeros + rest
+    return sign + String(units / scale) + "." + (units % scale).digits(decimals)
   }
 }
 
@@ -121,12 +116,10 @@ public enum TimeText {
   /// - Parameter zone: turns seconds since 1970 into a calendar time, nil out of range.
   public static func absolute(_ time: Timestamp, zone: (Int64) -> tm?) -> String {
     guard let part = zone(time.seconds) else { return "?" }
-    func pad(_ value: Int32, _ width: Int = 2) -> String {
-      let digits = String(value)
-      return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
-    }
-    return "\(pad(part.tm_year + 1900, 4))-\(pad(part.tm_mon + 1))-\(pad(part.tm_mday)) "
-      + "\(pad(part.tm_hour)):\(pad(part.tm_min)):\(pad(part.tm_sec))"
+    let date = [part.tm_mon + 1, part.tm_mday].map { $0.digits(2) }
+    let clock = [part.tm_hour, part.tm_min, part.tm_sec].map { $0.digits(2) }
+    let year = (part.tm_year + 1900).digits(4)
+    return "\(year)-" + date.joined(separator: "-") + " " + clock.joined(separator: ":")
   }
 
   /// The calendar of the user's zone (TZ, or the system's).

@@ -27,7 +27,7 @@ public enum BarBlock {
   }
 
   /// Words for `status-right` of tmux(1): a `#` of theirs would be a format.
-  public static func tmux(_ text: String) -> String { escaped(text) { $0 == "#" ? "##" : nil } }
+  public static func tmux(_ text: String) -> String { text.exchanging("#", for: "##") }
 
   /// What stands there when nobody knows, as agent-status(1) has it.
   ///
@@ -44,27 +44,6 @@ public enum BarBlock {
   public static let troubleColour = "#dc2626"
 
   private static func markup(_ text: String) -> String {
-    escaped(text) { scalar in
-      switch scalar {
-      case "&": "&amp;"
-      case "<": "&lt;"
-      case ">": "&gt;"
-      default: nil
-      }
-    }
-  }
-
-  /// By scalars, as the bar reads it: a sign with a mark over it is one
-  /// character of Swift's, and still the sign.
-  private static func escaped(_ text: String, _ escape: (Unicode.Scalar) -> String?) -> String {
-    var out = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      if let words = escape(scalar) {
-        out.append(contentsOf: words.unicodeScalars)
-      } else {
-        out.append(scalar)
-      }
-    }
-    return String(out)
+    text.exchanging("&", for: "&amp;").exchanging("<", for: "&lt;").exchanging(">", for: "&gt;")
   }
 }

@@ -26,9 +26,7 @@ public enum ShellText {
   public static func word(_ text: String, mayBeBare: Bool = true) -> String {
     if mayBeBare, !text.isEmpty, text.utf8.allSatisfy(isBare) { return text }
     if !isPlain(text) { return "$'" + escaped(text) + "'" }
-    return "'"
-      + text.split(separator: "'", omittingEmptySubsequences: false)
-      .joined(separator: "'\\''") + "'"
+    return text.shellQuoted
   }
 
   /// Whether a person sees all of a text as it is.
@@ -61,15 +59,10 @@ public enum ShellText {
       case "\r": out += "\\r"
       case "\u{1b}": out += "\\e"
       case _ where isShown && blanks < mostBlanks: out.unicodeScalars.append(scalar)
-      default: for byte in UTF8.encode(scalar)! { out += "\\" + octal(byte) }
+      // Three digits: whatever follows is not one of them.
+      default: for byte in UTF8.encode(scalar)! { out += "\\" + byte.digits(3, radix: 8) }
       }
     }
     return out
-  }
-
-  /// Three digits: whatever follows is not one of them.
-  private static func octal(_ byte: UInt8) -> String {
-    let digits = String(byte, radix: 8)
-    return String(repeating: "0", count: 3 - digits.utf8.count) + digits
   }
 }

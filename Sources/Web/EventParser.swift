@@ -187,12 +187,13 @@ public struct EventParser: ~Copyable {
   }
 
   private func lookUp() -> Field {
-    let bytes = name.bytes
-    if bytes.elementsEqual("data".utf8) { return .data }
-    if bytes.elementsEqual("event".utf8) { return .event }
-    if bytes.elementsEqual("id".utf8) { return .id }
-    if bytes.elementsEqual("retry".utf8) { return .retry }
-    return .ignored
+    switch String(decoding: name.bytes, as: UTF8.self) {
+    case "data": .data
+    case "event": .event
+    case "id": .id
+    case "retry": .retry
+    default: .ignored
+    }
   }
 
   private mutating func beginValue(_ found: Field) {
@@ -270,13 +271,6 @@ public struct EventParser: ~Copyable {
   /// ASCII digits alone; what is too large for the type is its largest value.
   private static func digits(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
     guard bytes.count > 0, bytes.allSatisfy({ (48...57).contains($0) }) else { return nil }
-    var number: UInt64 = 0
-    for byte in bytes {
-      let (product, overflow) = number.multipliedReportingOverflow(by: 10)
-      let (sum, carry) = product.addingReportingOverflow(UInt64(byte - 48))
-      if overflow || carry { return UInt64.max }
-      number = sum
-    }
-    return number
+    return UInt64(String(decoding: bytes, as: UTF8.self)) ?? .max
   }
 }

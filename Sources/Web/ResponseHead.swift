@@ -100,13 +100,8 @@ public struct ResponseHead: Sendable, Equatable {
   /// without the secrets of the request. Nothing else of an answer goes into a message.
   public func quoted(_ text: String) -> String {
     let safe = mask.hide(text)
-    let scalars = safe.unicodeScalars
-    guard
-      let end = scalars.index(
-        scalars.startIndex, offsetBy: Self.longestQuote, limitedBy: scalars.endIndex),
-      end < scalars.endIndex
-    else { return safe }
-    return String(scalars[..<end]) + "…"
+    let rest = safe.unicodeScalars.dropFirst(Self.longestQuote)
+    return rest.isEmpty ? safe : safe[..<rest.startIndex] + "…"
   }
 }
 

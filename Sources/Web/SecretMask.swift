@@ -1,3 +1,5 @@
+import Core
+
 /// The secrets that went to a server and that must not be quoted from what it sends
 /// back, in any spelling in which a server gives a text back: as it is, in another
 /// case, percent-encoded, escaped as JSON or HTML, in base64 or hexadecimal.
@@ -21,7 +23,7 @@ public struct SecretMask: Sendable, Equatable {
         continue
       }
       words.append(bytes)
-      words.append(bytes.flatMap { Self.hex($0) })
+      words.append(Array(bytes.hex.utf8))
       codes += Self.base64(bytes)
     }
   }
@@ -61,27 +63,15 @@ public struct SecretMask: Sendable, Equatable {
     return end
   }
 
-  private static func hex(_ byte: UInt8) -> [UInt8] {
-    let digits = Array("0123456789abcdef".utf8)
-    return [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-  }
-
   /// The characters that any base64 of a text with these bytes in it holds, for each
   /// of the three places at which they can begin, in both alphabets (RFC 4648).
   private static func base64(_ secret: [UInt8]) -> [[UInt8]] {
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     var codes: [[UInt8]] = []
     for offset in 0..<3 {
       let bytes = [UInt8](repeating: 0, count: offset) + secret
-      // Characters of which a bit is a neighbour's are left out.
-      let sextets = ((offset * 8 + 5) / 6..<bytes.count * 8 / 6).map { index in
-        let bit = index * 6
-        let next = bit / 8 + 1 < bytes.count ? bytes[bit / 8 + 1] : 0
-        return Int(UInt16(bytes[bit / 8]) << 8 | UInt16(next)) >> (10 - bit % 8) & 63
-      }
-      for rest in ["+/", "-_"] {
-        let code = sextets.map { (letters + Array(rest.utf8))[$0] }
-        if code.count >= shortest, !codes.contains(code) { codes.append(code) }
+      for text in [Base64.text(bytes), Base64.url(bytes)] {
+        let code = text.utf8.prefix(bytes.count * 8 / 6).dropFirst((offset * 8 + 5) / 6)
+        if code.count >= shortest, !codes.contains(Array(code)) { codes.append(Array(code)) }
       }
     }
     return codes

@@ -16,9 +16,9 @@ public struct WebAddress: Sendable, Equatable {
   /// which may hold secrets.
   public let display: String
   /// User and password of the URL, percent-decoded.
-  public let user: String?
+  public private(set) var user: String?
   /// The password, nil when the URL has none.
-  public let password: String?
+  public private(set) var password: String?
 
   /// Reads an absolute URL.
   ///
@@ -43,22 +43,11 @@ public struct WebAddress: Sendable, Equatable {
   public func appending(_ path: String) throws(Failure) -> WebAddress {
     let bare = text.split(separator: "?", maxSplits: 1).first.map(String.init) ?? text
     let slash = bare.hasSuffix("/") ? "" : "/"
-    let joined = try WebAddress(bare + slash + path)
-    return WebAddress(joined, user: user, password: password)
+    return try WebAddress(bare + slash + path).withCredentials(of: self)
   }
 
   /// Scheme, host and port: what credentials are bound to (RFC 6454).
   public var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
-
-  init(_ other: WebAddress, user: String?, password: String?) {
-    scheme = other.scheme
-    host = other.host
-    port = other.port
-    text = other.text
-    display = other.display
-    self.user = user
-    self.password = password
-  }
 
   private init(parts: [String]) throws(Failure) {
     guard let url = curl_url() else { throw Failure("out of memory") }
@@ -116,14 +105,6 @@ public struct Origin: Sendable, Hashable {
   public let port: Int
 }
 
-extension String {
-  var lowercasedFirst: String {
-    guard let first else { return self }
-    if dropFirst().first?.isUppercase == true { return self }
-    return first.lowercased() + dropFirst()
-  }
-}
-
 extension WebAddress {
   /// The values in the query, which may be secrets; those of a few letters are not.
   public var queryValues: [String] {
@@ -134,10 +115,12 @@ extension WebAddress {
     }
   }
 
-  var withoutCredentials: WebAddress { WebAddress(self, user: nil, password: nil) }
+  var withoutCredentials: WebAddress { withCredentials(of: nil) }
 
-  func withCredentials(of other: WebAddress) -> WebAddress {
-    WebAddress(self, user: other.user, password: other.password)
+  func withCredentials(of other: WebAddress?) -> WebAddress {
+    var address = self
+    (address.user, address.password) = (other?.user, other?.password)
+    return address
   }
 }
 
@@ -156,19 +139,16 @@ public enum QueryText {
   /// A text with every byte that is not unreserved (RFC 3986, section 2.3) as
   /// `%XX`: for one value of a query, or one segment of a path.
   public static func part(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var out: [UInt8] = []
-    out.reserveCapacity(text.utf8.count)
+    // A segment of dots alone would be taken for a step in the path.
+    let isDots = text.utf8.allSatisfy { $0 == 46 }
+    var out = ""
     for byte in text.utf8 {
-      switch byte {
-      case 48...57, 65...90, 97...122, 45, 46, 95, 126: out.append(byte)
-      default: out += [37, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      if byte.isOfName || byte == 126 || byte == 46 && !isDots {
+        out.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        out += "%" + byte.digits(2, radix: 16).uppercased()
       }
     }
-    // A segment of dots alone would be taken for a step in the path.
-    if !out.isEmpty, out.allSatisfy({ $0 == 46 }) {
-      return String(repeating: "%2E", count: out.count)
-    }
-    return String(decoding: out, as: UTF8.self)
+    return out
   }
 }

@@ -7,41 +7,34 @@ public import CLibc
 // String for the name; see `FileName`.
 
 /// open(2), closed on exec.
-@discardableResult
 public func clibc_open(_ name: String, _ flags: Int32) -> Int32 {
   FileName.with(name) { CLibc.clibc_open($0, flags) }
 }
 
 /// open(2) of a file that is made if need be, to be written.
-@discardableResult
 public func clibc_create(_ name: String) -> Int32 {
   FileName.with(name) { CLibc.clibc_create($0) }
 }
 
 /// open(2) of a file that is made if need be, to be read and added to.
-@discardableResult
 public func clibc_append(_ name: String) -> Int32 {
   FileName.with(name) { CLibc.clibc_append($0) }
 }
 
 /// mkfifo(3), and open(2) of it.
-@discardableResult
 public func clibc_fifo(_ name: String) -> Int32 { FileName.with(name) { CLibc.clibc_fifo($0) } }
 
 /// connect(2) to a socket of this machine.
-@discardableResult
 public func clibc_connect_local(_ name: String) -> Int32 {
   FileName.with(name) { CLibc.clibc_connect_local($0) }
 }
 
 /// listen(2) at a socket of this machine.
-@discardableResult
 public func clibc_listen_local(_ name: String) -> Int32 {
   FileName.with(name) { CLibc.clibc_listen_local($0) }
 }
 
 /// A descriptor that tells when something happens in a folder.
-@discardableResult
 public func clibc_folder_watch(_ name: String) -> Int32 {
   FileName.with(name) { CLibc.clibc_folder_watch($0) }
 }
@@ -56,13 +49,11 @@ public func clibc_changes_add(_ descriptor: Int32, _ name: String) -> Int32 {
 public func clibc_born(_ name: String) -> Int64 { FileName.with(name) { CLibc.clibc_born($0) } }
 
 /// access(2).
-@discardableResult
 public func access(_ name: String, _ mode: Int32) -> Int32 {
   FileName.with(name) { CLibc.access($0, mode) }
 }
 
 /// lstat(2).
-@discardableResult
 public func lstat(_ name: String, _ status: UnsafeMutablePointer<stat>) -> Int32 {
   FileName.with(name) { CLibc.lstat($0, status) }
 }
@@ -99,25 +90,21 @@ public func rename(_ name: String, _ other: String) -> Int32 {
 }
 
 /// openat(2), closed on exec.
-@discardableResult
 public func clibc_open_in(_ folder: Int32, _ name: String, _ flags: Int32) -> Int32 {
   FileName.with(name) { CLibc.clibc_open_in(folder, $0, flags) }
 }
 
 /// openat(2) of a new file for the owner alone, closed on exec.
-@discardableResult
 public func clibc_create_in(_ folder: Int32, _ name: String) -> Int32 {
   FileName.with(name) { CLibc.clibc_create_in(folder, $0) }
 }
 
 /// open(2) of a folder, to make and to rename files in it.
-@discardableResult
 public func clibc_open_folder(_ name: String) -> Int32 {
   FileName.with(name) { CLibc.clibc_open_folder($0) }
 }
 
 /// fstatat(2).
-@discardableResult
 public func fstatat(
   _ folder: Int32, _ name: String, _ status: UnsafeMutablePointer<stat>, _ flags: Int32
 ) -> Int32 {
@@ -125,7 +112,6 @@ public func fstatat(
 }
 
 /// renameat(2).
-@discardableResult
 public func renameat(_ folder: Int32, _ name: String, _ other: Int32, _ new: String) -> Int32 {
   FileName.with(name) { name in
     FileName.with(new) { CLibc.renameat(folder, name, other, $0) }
@@ -189,20 +175,43 @@ extension stat {
   /// - Returns: nil with errno.
   public init?(following name: String) {
     self.init()
-    let code = withUnsafeMutablePointer(to: &self) { status in
-      FileName.with(name) { CLibc.fstatat(AT_FDCWD, $0, status, 0) }
-    }
-    if code != 0 { return nil }
+    if fstatat(AT_FDCWD, name, &self, 0) != 0 { return nil }
   }
+
+  /// lstat(2).
+  ///
+  /// - Returns: nil with errno.
+  public init?(at name: String) {
+    self.init()
+    if lstat(name, &self) != 0 { return nil }
+  }
+
+  /// fstat(2).
+  ///
+  /// - Returns: nil with errno.
+  public init?(of descriptor: Int32) {
+    self.init()
+    if fstat(descriptor, &self) != 0 { return nil }
+  }
+
+  /// Whether this is a regular file.
+  public var isRegular: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) }
+  /// Whether this is a pipe, with a name or without.
+  public var isPipe: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFIFO) }
+  /// Whether this is a folder.
+  public var isFolder: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) }
+  /// Whether this is a symbolic link.
+  public var isLink: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFLNK) }
 }
 
 /// Writes all of some bytes to a file; the error number, 0 when that is done.
 func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
-  var rest = bytes[...]
-  while !rest.isEmpty {
-    let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    if count < 0, systemError != EINTR { return systemError }
-    rest = rest.dropFirst(max(count, 0))
+  do throws(WriteFailure) {
+    try bytes.withUnsafeBufferPointer { bytes throws(WriteFailure) in
+      try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor)
+    }
+    return 0
+  } catch {
+    return error.code
   }
-  return 0
 }

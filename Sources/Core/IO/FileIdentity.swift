@@ -10,23 +10,18 @@ public struct FileIdentity: Equatable {
   /// - Returns: nil when it is not a regular file: pipes and terminals may be
   ///   read and written.
   public init?(descriptor: Int32) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
+    guard let status = stat(of: descriptor) else { return nil }
     self.init(status)
   }
 
   /// - Parameter path: a name; `-` is standard input.
   public init?(path: String) {
-    guard path != "-" else {
-      self.init(descriptor: 0)
-      return
-    }
-    guard let status = stat(following: path) else { return nil }
+    guard let status = path == "-" ? stat(of: 0) : stat(following: path) else { return nil }
     self.init(status)
   }
 
   private init?(_ status: stat) {
-    guard (status.st_mode & mode_t(S_IFMT)) == mode_t(S_IFREG) else { return nil }
+    guard status.isRegular else { return nil }
     (device, number) = (status.st_dev, status.st_ino)
   }
 }
@@ -41,8 +36,7 @@ public struct FileVersion: Equatable, Sendable {
 
   /// - Parameter descriptor: an open file.
   public init?(_ descriptor: Int32) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
+    guard let status = stat(of: descriptor) else { return nil }
     self.init(status)
   }
 

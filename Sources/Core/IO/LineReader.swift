@@ -40,8 +40,7 @@ public struct LineReader: ~Copyable {
     (self.descriptor, self.passesHoles) = (descriptor, passesHoles)
     buffer = PageBuffer(capacity: capacity)
     step = buffer.capacity
-    var status = stat()
-    isFile = fstat(descriptor, &status) == 0 && (status.st_mode & mode_t(S_IFMT)) == mode_t(S_IFREG)
+    isFile = stat(of: descriptor)?.isRegular == true
   }
 
   /// The next line, or nil at the end of the file.
@@ -102,7 +101,7 @@ public struct LineReader: ~Copyable {
       if count < 0 {
         if systemError == EINTR { continue }
         if systemError == EAGAIN {
-          wait()
+          isReadable(descriptor, within: -1)
           continue
         }
         throw Failure(code: systemError)
@@ -152,10 +151,5 @@ public struct LineReader: ~Copyable {
     }
     scanned -= start
     (start, end) = (0, used)
-  }
-
-  private func wait() {
-    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    _ = poll(&entry, 1, -1)
   }
 }

@@ -135,26 +135,29 @@ public final class RecordWriter {
   }
 
   private func send(_ bytes: UnsafeRawBufferPointer) throws(WriteFailure) {
-    var rest = bytes
-    while !rest.isEmpty {
-      let written = CLibc.write(descriptor, rest.baseAddress, rest.count)
-      if written < 0 {
-        let code = systemError
-        if code == EAGAIN { waitUntilWritable() }
-        if code != EAGAIN && code != EINTR { throw WriteFailure(code: code) }
-        // A signal that came while waiting counts like one that came in write(2).
-        if interrupted() { throw WriteFailure(code: EINTR) }
-        continue
-      }
-      rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-      // A signal cuts a long write short; it must not be followed by another.
-      if !rest.isEmpty && interrupted() { throw WriteFailure(code: EINTR) }
-    }
+    try writeAll(bytes, to: descriptor, interrupted: interrupted)
   }
+}
 
-  private func waitUntilWritable() {
-    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    _ = poll(&entry, 1, 1000)
+/// Writes all of some bytes to a file that may be slow.
+///
+/// - Parameter interrupted: asked after each wait and each part; true ends the writing with EINTR.
+public func writeAll(
+  _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, interrupted: () -> Bool = { false }
+) throws(WriteFailure) {
+  var rest = bytes
+  while !rest.isEmpty {
+    let written = CLibc.write(descriptor, rest.baseAddress, rest.count)
+    if written < 0 {
+      let code = systemError
+      if code == EAGAIN { isWritable(descriptor, within: 1000) }
+      if code != EAGAIN && code != EINTR { throw WriteFailure(code: code) }
+    } else {
+      rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+    }
+    // A signal that came while waiting counts like one that came in write(2), and one that cuts
+    // a long write short must not be followed by another.
+    if !rest.isEmpty && interrupted() { throw WriteFailure(code: EINTR) }
   }
 }
 
@@ -198,8 +201,5 @@ public enum OutputEnd {
   }
 
   /// Whether a write would not wait.
-  public static var isWritable: Bool {
-    var entry = pollfd(fd: 1, events: Int16(POLLOUT), revents: 0)
-    return poll(&entry, 1, 0) > 0
-  }
+  public static var isWritable: Bool { Core.isWritable(1) }
 }

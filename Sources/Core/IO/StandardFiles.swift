@@ -12,13 +12,27 @@ enum StandardFiles {
   }
 
   private static func isClosed(_ descriptor: Int32) -> Bool {
-    var status = stat()
-    return fstat(descriptor, &status) != 0 && systemError == EBADF
+    stat(of: descriptor) == nil && systemError == EBADF
   }
 }
 
-/// Whether something can be read there now, or its end.
-public func isReadable(_ descriptor: Int32) -> Bool {
-  var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-  return poll(&entry, 1, 0) > 0
+/// Whether something can be read there, or its end.
+///
+/// - Parameter milliseconds: how long to wait for that; below 0 for ever.
+@discardableResult
+public func isReadable(_ descriptor: Int32, within milliseconds: Int32 = 0) -> Bool {
+  hasEvent(POLLIN, descriptor, milliseconds)
+}
+
+/// Whether a write there would not wait.
+///
+/// - Parameter milliseconds: how long to wait for that; below 0 for ever.
+@discardableResult
+public func isWritable(_ descriptor: Int32, within milliseconds: Int32 = 0) -> Bool {
+  hasEvent(POLLOUT, descriptor, milliseconds)
+}
+
+private func hasEvent(_ event: Int32, _ descriptor: Int32, _ milliseconds: Int32) -> Bool {
+  var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+  return poll(&entry, 1, milliseconds) > 0
 }

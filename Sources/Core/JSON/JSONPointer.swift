@@ -42,33 +42,17 @@ public struct JSONPointer: Equatable, Sendable {
   public func resolve(_ whole: ScanValue) -> ScanValue {
     var value = whole
     for token in tokens {
-      do throws(ScanFault) {
-        if value.isObject {
-          value = try token.member(of: value)
-        } else if value.isArray {
-          value = try token.element(of: value)
-        } else {
-          return .absent
-        }
-      } catch {
-        return .absent
-      }
+      let next =
+        value.isObject
+        ? try? ScanMembers.value(of: token, in: value.bytes) : try? token.element(of: value)
+      guard let next else { return .absent }
+      value = next
     }
     return value
   }
 }
 
 extension [UInt8] {
-  /// The last member of this name.
-  fileprivate func member(of object: ScanValue) throws(ScanFault) -> ScanValue {
-    var members = try ScanMembers(object.bytes)
-    var found = ScanValue.absent
-    while try members.next() {
-      if withUnsafeBytes({ members.isKey($0) }) { found = members.value }
-    }
-    return found
-  }
-
   /// The element of this number: digits without a leading zero.
   fileprivate func element(of array: ScanValue) throws(ScanFault) -> ScanValue {
     guard count == 1 || first != 0x30, count < 19, allSatisfy({ $0 &- 0x30 < 10 }), !isEmpty else {

@@ -65,25 +65,16 @@ public struct JSONValue: Sendable {
 
   /// The text of a string, else nil. It may hold NUL.
   public var string: String? {
-    guard kind == .string else { return nil }
-    return read { node in
-      let bytes = UnsafeRawBufferPointer(
-        start: json_string_value(node), count: json_string_length(node))
-      return String(decoding: bytes, as: UTF8.self)
-    }
+    withBytes { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The beginning of a string, at most so many bytes of UTF-8 and never half a
   /// scalar; nil when this is not a string. For text that may be huge and is to be
   /// seen in part.
   public func string(bytes limit: Int) -> String? {
-    guard kind == .string else { return nil }
-    return read { node in
-      let bytes = UnsafeRawBufferPointer(
-        start: json_string_value(node), count: json_string_length(node))
-      guard bytes.count > limit else { return String(decoding: bytes, as: UTF8.self) }
-      var end = max(limit, 0)
-      while end > 0, bytes[end] & 0xc0 == 0x80 { end -= 1 }
+    withBytes { bytes in
+      var end = min(max(limit, 0), bytes.count)
+      while end > 0, end < bytes.count, bytes[end] & 0xc0 == 0x80 { end -= 1 }
       return String(decoding: bytes[..<end], as: UTF8.self)
     }
   }

@@ -68,10 +68,7 @@ extension JSONValue {
   static func repair(_ bytes: UnsafeRawBufferPointer) -> (text: [UInt8], halves: Halves)? {
     var repair = JSONRepair(text: Array(String(decoding: bytes, as: UTF8.self).utf8))
     repair.run()
-    let isSame =
-      repair.output.count == bytes.count
-      && repair.output.withUnsafeBytes { $0.elementsEqual(bytes) }
-    return isSame ? nil : (repair.output, repair.halves)
+    return bytes.elementsEqual(repair.output) ? nil : (repair.output, repair.halves)
   }
 }
 
@@ -133,69 +130,36 @@ private struct JSONRepair {
     if isHigh, let next = escapedUnit(at + 6), (0xdc00...0xdfff).contains(next) {
       output.append(contentsOf: text[at..<at + 12])
       at += 12
-    } else if (0xd800...0xdfff).contains(unit) || (unit == 0 && isName) {
-      output.append(contentsOf: Array("\\ufffd".utf8))
-      at += 6
     } else {
-      output.append(contentsOf: text[at..<at + 6])
+      let isHalf = (0xd800...0xdfff).contains(unit)
+      output += isHalf || unit == 0 && isName ? Array("\\ufffd".utf8)[...] : text[at..<at + 6]
       at += 6
     }
   }
 
   private func escapedUnit(_ index: Int) -> UInt32? {
-    guard index + 6 <= text.count, text[index] == UInt8(ascii: "\\"),
-      text[index + 1] == UInt8(ascii: "u")
-    else { return nil }
-    var unit: UInt32 = 0
-    for byte in text[index + 2..<index + 6] {
-      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
-      unit = unit << 4 | UInt32(digit)
+    text.withUnsafeBufferPointer { text in
+      guard let start = text.baseAddress, index < text.count else { return nil }
+      return ScanString.hexUnit(start + index, start + text.count)
     }
-    return unit
   }
 
   private mutating func copyNumber() {
     let start = at
-    while at < text.count, isNumberByte(text[at]) { at += 1 }
+    while at < text.count, "0123456789-+.eE".utf8.contains(text[at]) { at += 1 }
     let token = text[start..<at]
-    guard isTooLarge(token), !isColon(after: at) else {
-      output.append(contentsOf: token)
-      return
-    }
-    output.append(UInt8(ascii: "\""))
-    output.append(contentsOf: token)
-    output.append(UInt8(ascii: "\""))
-  }
-
-  private func isNumberByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"),
-      UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
-      true
-    default: false
-    }
+    let quote = isTooLarge(token) && !isColon(after: at) ? [UInt8(ascii: "\"")] : []
+    output += quote + token + quote
   }
 
   /// Whether a token is a number by the grammar, yet more than jansson holds.
   private func isTooLarge(_ token: ArraySlice<UInt8>) -> Bool {
+    guard token.withUnsafeBytes({ ScanNumber($0) != nil }) else { return false }
     let spelling = String(decoding: token, as: UTF8.self)
-    let digits = token.first == UInt8(ascii: "-") ? token.dropFirst() : token
-    let hasLeadingZero =
-      digits.count > 1 && digits.first == UInt8(ascii: "0")
-      && (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digits[digits.startIndex + 1])
-    guard let last = digits.last, last >= UInt8(ascii: "0"), last <= UInt8(ascii: "9"),
-      !hasLeadingZero
-    else { return false }
-    if digits.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) {
-      return Int64(spelling) == nil
+    if token.contains(where: { ".eE".utf8.contains($0) }) {
+      return Double(spelling)?.isInfinite == true
     }
-    // Swift reads "1.e5"; the grammar wants a digit after the point.
-    if let point = digits.firstIndex(of: UInt8(ascii: ".")) {
-      guard point > digits.startIndex, point + 1 < digits.endIndex,
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digits[point + 1])
-      else { return false }
-    }
-    return Double(spelling)?.isInfinite == true
+    return Int64(spelling) == nil
   }
 
   private func isColon(after index: Int) -> Bool {

@@ -48,9 +48,7 @@ extension JSONValue {
       case "\n": text += "\\n"
       case "\r": text += "\\r"
       case "\t": text += "\\t"
-      case "\0"..<" ":
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      case "\0"..<" ": text += "\\u" + scalar.value.digits(4, radix: 16)
       default: text.unicodeScalars.append(scalar)
       }
     }

@@ -45,7 +45,12 @@ public struct ScanMembers {
   public static func value(
     of name: String, in bytes: UnsafeRawBufferPointer
   ) throws(ScanFault) -> ScanValue {
-    let name = Array(name.utf8)
+    try value(of: Array(name.utf8), in: bytes)
+  }
+
+  static func value(
+    of name: [UInt8], in bytes: UnsafeRawBufferPointer
+  ) throws(ScanFault) -> ScanValue {
     var members = try ScanMembers(bytes)
     var found = ScanValue.absent
     while try members.next() {

@@ -20,23 +20,21 @@ public enum ScanValidator {
   public static func firstFault(
     _ bytes: UnsafeRawBufferPointer
   ) -> (fault: ScanFault, offset: Int)? {
-    var cursor = ScanCursor(bytes)
-    let start = cursor.at
-    do throws(ScanFault) {
-      try walk(&cursor)
-      return nil
-    } catch {
-      return (error, cursor.at - start)
-    }
+    let (fault, place) = look(at: bytes, isAlone: true)
+    return fault.map { ($0, place) }
   }
 
   /// Looks at the value that the bytes begin with. Returns nil and where it ends; or its first
   /// fault and where that is, see `firstFault`.
-  static func firstValue(_ bytes: UnsafeRawBufferPointer) -> (fault: ScanFault?, place: Int) {
+  ///
+  /// - Parameter isAlone: whether nothing may stand behind it.
+  static func look(
+    at bytes: UnsafeRawBufferPointer, isAlone: Bool
+  ) -> (fault: ScanFault?, place: Int) {
     var cursor = ScanCursor(bytes)
     let start = cursor.at
     do throws(ScanFault) {
-      try walk(&cursor, isAlone: false)
+      try walk(&cursor, isAlone: isAlone)
       return (nil, cursor.at - start)
     } catch {
       return (error, cursor.at - start)
@@ -44,7 +42,7 @@ public enum ScanValidator {
   }
 
   private static func walk(
-    _ cursor: inout ScanCursor, isAlone: Bool = true
+    _ cursor: inout ScanCursor, isAlone: Bool
   ) throws(ScanFault) {
     cursor.skipWhite()
     guard cursor.at < cursor.end else { throw .empty }

@@ -15,7 +15,7 @@ public struct TornLine {
   /// - Returns: nil when it is one JSON value, is blank, or has nothing in it that is whole.
   public init?(_ line: UnsafeRawBufferPointer) {
     guard let (found, _) = ScanValidator.firstFault(line), found != .empty else { return nil }
-    guard let start = line.firstIndex(where: { $0 != 0 && !Self.isBlank($0) }) else {
+    guard let start = line.firstIndex(where: { $0 != 0 && !Self.isWhite($0) }) else {
       fault = nil
       return
     }
@@ -35,17 +35,17 @@ public struct TornLine {
     // Behind what was cut, a record has to stand for itself.
     var isTorn = false
     while true {
-      while at < bytes.count, Self.isBlank(bytes[at]) { at += 1 }
+      while at < bytes.count, Self.isWhite(bytes[at]) { at += 1 }
       if at == bytes.count { return }
       let rest = UnsafeRawBufferPointer(rebasing: bytes[at...])
       if rest[0] == UInt8(ascii: "{") {
-        let (found, place) = ScanValidator.firstValue(rest)
+        let (found, place) = ScanValidator.look(at: rest, isAlone: false)
         if found != nil {
           isTorn = true
           at += Self.next(in: rest, fault: place)
         } else {
           at += place
-          while at < bytes.count, Self.isBlank(bytes[at]) { at += 1 }
+          while at < bytes.count, Self.isWhite(bytes[at]) { at += 1 }
           // Other text behind it makes it a part of something else.
           isTorn = isTorn && Self.isEmpty(rest[..<place])
           guard at == bytes.count || bytes[at] == UInt8(ascii: "{") else {
@@ -81,8 +81,8 @@ public struct TornLine {
       guard (try? cursor.skipString()) != nil else { return quote + 1 }
       let end = cursor.at - start
       if end > fault { return quote + 1 }
-      guard bytes[end..<fault].allSatisfy(isBlank) else { continue }
-      if let last = bytes[quote + 1..<end - 1].lastIndex(where: { !isBlank($0) }),
+      guard bytes[end..<fault].allSatisfy(isWhite) else { continue }
+      if let last = bytes[quote + 1..<end - 1].lastIndex(where: { !isWhite($0) }),
         bytes[last] == UInt8(ascii: "{")
       {
         return last
@@ -91,11 +91,11 @@ public struct TornLine {
     return max(1, fault)
   }
 
-  private static func isBlank(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09 || byte == 0x0d || byte == 0x0a
+  private static func isWhite(_ byte: UInt8) -> Bool {
+    byte.isBlank || byte == 0x0a
   }
 
   private static func isEmpty(_ object: Slice<UnsafeRawBufferPointer>) -> Bool {
-    object.dropFirst().dropLast().allSatisfy(isBlank)
+    object.dropFirst().dropLast().allSatisfy(isWhite)
   }
 }

@@ -168,6 +168,12 @@ public final class ChildProcess {
     input = -1
   }
 
+  /// Gives our ends of its standard input, output and error away: they are the caller's to close.
+  public func takeEnds() -> [Int32] {
+    defer { (input, output, error) = (-1, -1, -1) }
+    return [input, output, error]
+  }
+
   /// Closes all ends that are ours. A program on a terminal gets a hang-up.
   public func closeEnds() {
     for end in [input, output, error, notes, terminal] where end >= 0 { close(end) }

@@ -31,11 +31,10 @@ public struct Editor {
   /// - Throws: `Failure` where the editor failed.
   public func edit() throws(Failure) -> [UInt8] {
     let command = Self.named ?? "vi"
-    let name = "'" + path.exchanging("'", for: "'\\''") + "'"
     // What it prints is none of our records. system(3) leaves the keys that
     // interrupt to the editor while it runs.
     clibc_keep_others_private()
-    let status = FileName.with("\(command) \(name) >&2") { system($0) }
+    let status = FileName.with("\(command) \(path.shellQuoted) >&2") { system($0) }
     guard status != -1 else { throw Failure("editor", systemReason(systemError), .failure) }
     if status != 0 {
       let signal = status & 0x7f

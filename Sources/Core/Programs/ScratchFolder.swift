@@ -8,12 +8,10 @@ public struct ScratchFolder {
   /// Makes one in `$TMPDIR`, or ends with a message.
   public init(_ diagnostics: Diagnostics) {
     let place = Process.environment("TMPDIR") ?? "/tmp"
-    let name = FileName.bytes("\(place)/\(diagnostics.program).XXXXXX") + [0]
-    var template = name.map { CChar(bitPattern: $0) }
-    guard let made = mkdtemp(&template) else {
+    guard let made = temporaryFolder(beside: "\(place)/\(diagnostics.program)") else {
       diagnostics.fail("\(place): no folder can be made")
     }
-    path = FileName.text(made)
+    path = made
   }
 
   /// Removes it with all that is in it.

@@ -1,4 +1,4 @@
-public import CLibc
+import CLibc
 
 /// A file's bytes, never more than the caller can bear.
 public enum BoundedFile {
@@ -15,17 +15,16 @@ public enum BoundedFile {
   public static func given(
     _ name: String, limit: Int = largest, patience: Double? = nil
   ) throws(Failure) -> [UInt8] {
-    do throws(Failure) {
-      let descriptor = name == "-" ? 0 : try open(name, waiting: patience == nil)
-      defer { if descriptor != 0 { close(descriptor) } }
-      if let patience, try status(of: descriptor).isPipe {
-        // Before somebody writes to it, a read would tell the end.
-        try wait(for: descriptor, patience)
-      }
-      return try bytes(of: descriptor, limit: limit, patience: patience)
-    } catch {
-      throw Failure(name == "-" ? "standard input" : name, error.reason)
+    let place = name == "-" ? "standard input" : name
+    guard let descriptor = name == "-" ? 0 : try open(name, waiting: patience == nil) else {
+      throw Failure(code: systemError, place: place)
     }
+    defer { if descriptor != 0 { close(descriptor) } }
+    if let patience, stat(of: descriptor)?.isPipe == true {
+      // Before somebody writes to it, a read would tell the end.
+      try wait(for: descriptor, patience, place)
+    }
+    return try bytes(of: descriptor, at: place, limit: limit, patience: patience)
   }
 
   /// The same of a text: without a byte order mark.
@@ -39,72 +38,66 @@ public enum BoundedFile {
   }
 
   /// Opens a file for reading without ever waiting for the other end of a FIFO.
-  static func open(_ path: String, waiting: Bool = false) throws(Failure) -> Int32 {
+  ///
+  /// - Returns: nil with errno where there is none.
+  static func open(_ path: String, waiting: Bool = false) throws(Failure) -> Int32? {
     while true {
       let descriptor = clibc_open(path, O_RDONLY | O_NOCTTY | (waiting ? 0 : O_NONBLOCK))
       if descriptor >= 0 { return descriptor }
-      if systemError != EINTR { throw Failure(code: systemError) }
+      let failure = Failure(code: systemError, place: path)
+      if failure.isAbsence { return nil }
+      if failure.code != EINTR { throw failure }
     }
   }
 
-  static func status(of descriptor: Int32) throws(Failure) -> stat {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw Failure(code: systemError) }
-    return status
-  }
-
-  private static func wait(for descriptor: Int32, _ patience: Double?) throws(Failure) {
+  private static func wait(
+    for descriptor: Int32, _ patience: Double?, _ place: String?
+  ) throws(Failure) {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     let most = patience.map { Int32($0 * 1000) } ?? -1
-    if poll(&entry, 1, most) == 0 { throw Failure("nothing comes through the pipe") }
+    if poll(&entry, 1, most) == 0 { throw Failure("nothing comes through the pipe", place: place) }
   }
 
   /// All bytes up to the end, waiting for them where the file is a pipe.
   static func bytes(
-    of descriptor: Int32, limit: Int, patience: Double? = nil
+    of descriptor: Int32, at place: String? = nil, limit: Int, patience: Double? = nil
   ) throws(Failure) -> [UInt8] {
     var bytes: [UInt8] = []
-    let status = try status(of: descriptor)
+    let tooLarge = Failure("larger than \(limit) bytes", place: place)
+    guard let status = stat(of: descriptor) else { throw Failure(code: systemError, place: place) }
     if status.isRegular {
       // What is too long is not read at all; the rest is in memory once.
-      if Int(status.st_size) > limit { throw Failure("larger than \(limit) bytes") }
+      if Int(status.st_size) > limit { throw tooLarge }
       bytes.reserveCapacity(Int(status.st_size))
     }
     var piece = [UInt8](repeating: 0, count: 16 * 1024)
     while true {
       let count = read(descriptor, &piece, piece.count)
       if count < 0 {
-        if systemError == EINTR { continue }
-        if systemError == EAGAIN {
-          try wait(for: descriptor, patience)
-          continue
+        switch systemError {
+        case EINTR: continue
+        case EAGAIN: try wait(for: descriptor, patience, place)
+        case let code: throw Failure(code: code, place: place)
         }
-        throw Failure(code: systemError)
+        continue
       }
       if count == 0 { return bytes }
-      if count > limit - bytes.count { throw Failure("larger than \(limit) bytes") }
+      if count > limit - bytes.count { throw tooLarge }
       bytes += piece[..<count]
     }
   }
 
+  /// Of a regular file; nil with errno where there is none.
   static func contents(of path: String, limit: Int) throws(Failure) -> (
     bytes: [UInt8], status: stat
-  ) {
-    let descriptor = try open(path)
+  )? {
+    guard let descriptor = try open(path) else { return nil }
     defer { close(descriptor) }
-    let status = try status(of: descriptor)
-    guard status.isRegular else { throw Failure("not a regular file") }
-    return (try bytes(of: descriptor, limit: limit), status)
+    guard let status = stat(of: descriptor), status.isRegular else {
+      throw Failure(path, "not a regular file")
+    }
+    return (try bytes(of: descriptor, at: path, limit: limit), status)
   }
-}
-
-extension stat {
-  /// Whether this is a regular file.
-  public var isRegular: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) }
-  /// Whether this is a pipe, with a name or without.
-  public var isPipe: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFIFO) }
-  /// Whether this is a folder.
-  public var isFolder: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) }
 }
 
 extension ForeignText {

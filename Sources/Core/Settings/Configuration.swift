@@ -1,49 +1,94 @@
 import CLibc
 public import Kinds
 
+/// A section of the configuration file.
+protocol ConfigurationSection {
+  init()
+
+  /// The first line of the section that could not be understood.
+  var fault: Configuration.Fault? { get set }
+
+  /// False when there is no key of this name.
+  ///
+  /// - Throws: `Failure` when there is, and not such a value.
+  mutating func set(_ key: String, _ value: String) throws(Failure) -> Bool
+}
+
 /// What the configuration file says: agentutils.conf(5).
 ///
 /// A fault in it never hides the rest: it is kept with its line, and only who
 /// asks for the section that it damaged gets an error.
 public struct Configuration: Sendable, Equatable {
   /// A section `[profile NAME]`: a backend and where its token comes from.
-  public struct ProfileSection: Sendable, Equatable {
-    /// Where the agent is, as written.
+  public struct ProfileSection: ConfigurationSection, Sendable, Equatable {
+    /// The section's name, nil when no section is in use.
+    public var name: String?
+    /// Where the agent is, as written; of `Settings.profile`, what `AGENT_URL` says first.
     public var place: AgentPlace?
-    /// The backend's base URL as written; nil where its place is none.
+    /// The base URL; nil where the place is none.
     public var url: String? { place?.url }
+    /// The host at whose terminals the agent is; nil where its kind is not found there.
+    public var host: String? {
+      if case .host(let name)? = place, kind.places.contains(.host) { name } else { nil }
+    }
     /// A shell command that prints the token.
     public var tokenCommand: String?
-    /// A file that holds the token, as written.
+    /// A file that holds the token, as written; of `Settings.profile`, an absolute path.
     public var tokenFile: String?
-    /// The only certificate that the server may show.
+    /// The only certificate that the server may show; nil when authorities are to vouch for it.
     public internal(set) var fingerprint: CertificateFingerprint?
-    var statedKind: KindFacts?
+    private var statedKind: KindFacts?
     /// What answers there.
-    public var kind: KindFacts { statedKind ?? .usual(at: url) }
+    public var kind: KindFacts {
+      get { statedKind ?? .usual(at: url) }
+      set { statedKind = newValue }
+    }
     /// The keys that only some kinds have a use for, as written.
     public var own: [String: String] = [:]
     // One of another kind does no harm: who tries another kind leaves it there.
     static let ownKeys = Set(KindFacts.all.flatMap { $0.keys.map(\.name) })
-    /// The first line of the section that could not be understood.
-    public var fault: Fault?
+    public internal(set) var fault: Fault?
 
-    /// Takes a key but `kind`, `tls-fingerprint` and those of places, the parser's affair; false when there is none
-    /// of this name.
-    mutating func set(_ key: String, _ value: String) -> Bool {
+    init() {}
+
+    /// A profile with what is known of it; its kind is the usual one of its place.
+    public init(
+      name: String? = nil, place: AgentPlace? = nil, tokenCommand: String? = nil,
+      tokenFile: String? = nil, own: [String: String] = [:], kind: KindFacts? = nil
+    ) {
+      (self.name, self.place, self.own, statedKind) = (name, place, own, kind)
+      (self.tokenCommand, self.tokenFile) = (tokenCommand, tokenFile)
+    }
+
+    mutating func set(_ key: String, _ value: String) throws(Failure) -> Bool {
       switch key {
+      case "kind":
+        guard let kind = KindFacts.named(value) else {
+          throw Failure("unknown kind \(value): \(KindFacts.list())")
+        }
+        statedKind = kind
+      case "tls-fingerprint":
+        fingerprint = CertificateFingerprint(value)
+        if fingerprint == nil {
+          throw Failure("tls-fingerprint is not sha256: and 64 hexadecimal digits")
+        }
       // What a voice server and we share is a secret, and never sent as tokens are.
       case "token-command", "secret-command": tokenCommand = value
       case "token-file", "secret-file": tokenFile = value
       case let key where Self.ownKeys.contains(key): own[key] = value
-      default: return false
+      default:
+        guard let sort = AgentPlace.Sort(rawValue: key) else { return false }
+        if let old = place?.sort, old != sort {
+          throw Failure("a second place: the profile has a \(old.rawValue)")
+        }
+        place = AgentPlace(sort, value)
       }
       return true
     }
   }
 
   /// A section `[host NAME]`: a machine reached over SSH.
-  public struct HostSection: Sendable, Equatable {
+  public struct HostSection: ConfigurationSection, Sendable, Equatable {
     /// The name or address to connect to.
     public var hostname: String?
     /// 1 to 65535.
@@ -64,12 +109,15 @@ public struct Configuration: Sendable, Equatable {
     public static let usualLabel = "riff"
     /// What is there, for people: `claude`.
     public var kind: String?
-    /// The first line of the section that could not be understood.
-    public var fault: Fault?
+    public internal(set) var fault: Fault?
 
-    /// Takes a key but `port`, the parser's affair; false when there is none of this name.
-    mutating func set(_ key: String, _ value: String) -> Bool {
+    mutating func set(_ key: String, _ value: String) throws(Failure) -> Bool {
       switch key {
+      case "port":
+        guard value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(value),
+          (1...65535).contains(number)
+        else { throw Failure("port is not a number from 1 to 65535") }
+        port = number
       case "hostname": hostname = value
       case "user": user = value
       case "identity": identity = value
@@ -85,7 +133,7 @@ public struct Configuration: Sendable, Equatable {
   }
 
   /// A section `[bus NAME]`: the servers of a bus, and how they let us in.
-  public struct BusSection: Sendable, Equatable {
+  public struct BusSection: ConfigurationSection, Sendable, Equatable {
     /// The servers' URLs, as written.
     public var servers: [String] = []
     /// The stream.
@@ -97,10 +145,8 @@ public struct Configuration: Sendable, Equatable {
     static let fileKeys: Set = [
       "creds-file", "nkey-file", "token-file", "user-file", "ca", "cert", "key",
     ]
-    /// The first line of the section that could not be understood.
-    public var fault: Fault?
+    public internal(set) var fault: Fault?
 
-    /// False when there is no key of this name.
     mutating func set(_ key: String, _ value: String) -> Bool {
       switch key {
       case "servers": servers = value.split { $0 == "," || $0 == " " }.map(String.init)
@@ -154,13 +200,7 @@ public struct Configuration: Sendable, Equatable {
   ///   commands to run.
   public init(contentsOf path: String) throws(Failure) {
     self.init(path: path)
-    let file: (bytes: [UInt8], status: stat)
-    do throws(Failure) {
-      file = try BoundedFile.contents(of: path, limit: Self.sizeLimit)
-    } catch {
-      if error.isAbsence { return }
-      throw Failure(path, error.reason)
-    }
+    guard let file = try BoundedFile.contents(of: path, limit: Self.sizeLimit) else { return }
     if let danger = Self.danger(file.status) { throw Failure(path, "refused: \(danger)") }
     ConfigurationParser.read(try ForeignText.text(file.bytes, of: path), into: &self)
   }

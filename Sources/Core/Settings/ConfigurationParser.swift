@@ -25,9 +25,7 @@ struct ConfigurationParser {
 
   private enum Section: Equatable {
     case top
-    case profile(String)
-    case host(String)
-    case bus(String)
+    case named(WritableKeyPath<Configuration, any ConfigurationSection>)
     case ignored
   }
 
@@ -43,7 +41,7 @@ struct ConfigurationParser {
 
   private mutating func read(_ line: ArraySlice<UInt8>) {
     number += 1
-    let text = Self.trim(line)
+    let text = line.trimming(\.isBlank)
     guard let first = text.first, first != 0x23, first != 0x3b else { return }
     let isHeading = first == 0x5b
     let sign = text.firstIndex { $0 == 0x3d || $0 == 0x3a }
@@ -54,7 +52,7 @@ struct ConfigurationParser {
     } else if text.count > Self.longestLine {
       refuse("longer than \(Self.longestLine) bytes", isHeading)
     } else if isHeading {
-      readHeading(text)
+      do throws(Failure) { open(try Self.heading(text)) } catch { ignore(error.reason) }
     } else if let sign, text[sign] == 0x3d {
       set(Self.string(text[..<sign]), to: Self.string(text[(sign + 1)...]))
     } else if sign != nil {
@@ -65,15 +63,9 @@ struct ConfigurationParser {
     }
   }
 
-  private mutating func readHeading(_ text: ArraySlice<UInt8>) {
-    let name: ArraySlice<UInt8>
-    do throws(Failure) { name = try Self.heading(text) } catch { return ignore(error.reason) }
-    open(String(decoding: name, as: UTF8.self))
-  }
-
-  private static func heading(_ text: ArraySlice<UInt8>) throws(Failure) -> ArraySlice<UInt8> {
+  private static func heading(_ text: ArraySlice<UInt8>) throws(Failure) -> String {
     guard let end = text.firstIndex(of: 0x5d) else { throw Failure("heading without ]") }
-    let rest = trim(text[(end + 1)...])
+    let rest = text[(end + 1)...].trimming(\.isBlank)
     guard rest.isEmpty || rest.first == 0x23 || rest.first == 0x3b else {
       throw Failure("text after the heading")
     }
@@ -81,22 +73,20 @@ struct ConfigurationParser {
     guard name.count <= longestSection else {
       throw Failure("heading longer than \(longestSection) bytes")
     }
-    return name
+    return String(decoding: name, as: UTF8.self)
   }
 
   static func line(_ line: ArraySlice<UInt8>) -> ConfigurationLine {
-    let text = trim(line)
+    let text = line.trimming(\.isBlank)
     guard let first = text.first, first != 0x23, first != 0x3b else { return .other }
     if first == 0x5b {
       let isWhole = text.count <= longestLine
       guard isWhole, let name = try? heading(text) else { return .heading(kind: "", name: "") }
-      let (kind, rest) = words(of: String(decoding: name, as: UTF8.self))
+      let (kind, rest) = words(of: name)
       return .heading(kind: kind, name: rest)
     }
     guard let mark = text.firstIndex(where: { $0 == 0x3d || $0 == 0x3a }) else { return .other }
-    return .setting(
-      key: String(decoding: trim(text[..<mark]), as: UTF8.self),
-      value: String(decoding: trim(text[(mark + 1)...]), as: UTF8.self))
+    return .setting(key: string(text[..<mark]), value: string(text[(mark + 1)...]))
   }
 
   private static func words(of heading: String) -> (kind: String, name: String) {
@@ -113,21 +103,19 @@ struct ConfigurationParser {
 
   private mutating func open(_ heading: String) {
     let (kind, name) = Self.words(of: heading)
-    switch kind {
-    case "profile" where !name.isEmpty:
-      section = .profile(name)
-      if configuration.profiles[name] == nil { configuration.profiles[name] = .init() }
-    case "host" where !name.isEmpty:
-      section = .host(name)
-      if configuration.hosts[name] == nil { configuration.hosts[name] = .init() }
-    case "bus" where !name.isEmpty:
-      section = .bus(name)
-      if configuration.buses[name] == nil { configuration.buses[name] = .init() }
-    case "profile", "host", "bus": ignore("heading without a name")
-    default:
+    let sections: [String: WritableKeyPath<Configuration, any ConfigurationSection>] = [
+      "profile": \.profiles[section: name], "host": \.hosts[section: name],
+      "bus": \.buses[section: name],
+    ]
+    guard let found = sections[kind] else {
       fault("unknown section [\(heading)]", damaging: false)
       section = .ignored
+      return
     }
+    if name.isEmpty { return ignore("heading without a name") }
+    section = .named(found)
+    // It is there even where nothing stands in it.
+    configuration[keyPath: found] = configuration[keyPath: found]
   }
 
   /// Reports a heading that may have meant any section; its keys are dropped.
@@ -149,66 +137,40 @@ struct ConfigurationParser {
         damaging: true)
       return
     }
-    if !take(name, value) {
-      fault("unknown key \(name)" + home(of: name, value), damaging: false)
+    do throws(Failure) {
+      if try !take(name, value) {
+        fault("unknown key \(name)" + home(of: name, value), damaging: false)
+      }
+    } catch {
+      fault(error.reason, damaging: true)
     }
   }
 
   /// False for a key that the section does not have.
-  private mutating func take(_ name: String, _ value: String) -> Bool {
+  private mutating func take(_ name: String, _ value: String) throws(Failure) -> Bool {
     switch section {
     case .top where name == "profile": configuration.defaultProfile = value
     case .top where name == "host": configuration.defaultHost = value
     case .top where name == "prices": configuration.prices = value
     case .top, .ignored: return false
-    case .profile(let profile) where name == "kind":
-      if let kind = KindFacts.named(value) {
-        configuration.profiles[profile]?.statedKind = kind
-      } else {
-        fault("unknown kind \(value): \(KindFacts.list())", damaging: true)
-      }
-    case .profile(let profile) where name == "tls-fingerprint":
-      configuration.profiles[profile]?.fingerprint = CertificateFingerprint(value)
-      if configuration.profiles[profile]?.fingerprint == nil {
-        fault("tls-fingerprint is not sha256: and 64 hexadecimal digits", damaging: true)
-      }
-    case .profile(let profile):
-      guard let sort = AgentPlace.Sort(rawValue: name) else {
-        return configuration.profiles[profile]?.set(name, value) ?? false
-      }
-      let place = AgentPlace(sort, value)
-      if let old = configuration.profiles[profile]?.place?.sort, old != place.sort {
-        fault("a second place: the profile has a \(old.rawValue)", damaging: true)
-      } else {
-        configuration.profiles[profile]?.place = place
-      }
-    case .host(let host) where name == "port":
-      if value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(value),
-        (1...65535).contains(port)
-      {
-        configuration.hosts[host]?.port = port
-      } else {
-        fault("port is not a number from 1 to 65535", damaging: true)
-      }
-    case .host(let host): return configuration.hosts[host]?.set(name, value) ?? false
-    case .bus(let bus): return configuration.buses[bus]?.set(name, value) ?? false
+    case .named(let section):
+      var changed = configuration[keyPath: section]
+      defer { configuration[keyPath: section] = changed }
+      return try changed.set(name, value)
     }
     return true
   }
 
   /// Where a key belongs that stands elsewhere.
   private func home(of name: String, _ value: String) -> String {
-    var (profile, host, bus) = (
-      Configuration.ProfileSection(), Configuration.HostSection(), Configuration.BusSection()
-    )
-    var homes: [String] = []
-    if ["kind", "tls-fingerprint"].contains(name) || AgentPlace.Sort(rawValue: name) != nil
-      || profile.set(name, value)
-    {
-      homes.append("under [profile NAME]")
-    }
-    if name == "port" || host.set(name, value) { homes.append("under [host NAME]") }
-    if bus.set(name, value) { homes.append("under [bus NAME]") }
+    let sections: [(String, any ConfigurationSection)] = [
+      ("profile", Configuration.ProfileSection()), ("host", Configuration.HostSection()),
+      ("bus", Configuration.BusSection()),
+    ]
+    var homes = sections.filter { section in
+      var empty = section.1
+      return (try? empty.set(name, value)) ?? true
+    }.map { "under [\($0.0) NAME]" }
     if ["profile", "host"].contains(name) { homes.append("in front of all sections") }
     return homes.isEmpty ? "" : ": it belongs " + homes.joined(separator: " or ")
   }
@@ -216,9 +178,8 @@ struct ConfigurationParser {
   /// Whether a value has what looks like a comment: a `#` between blanks, or at the end.
   private static func holdsComment(_ value: String) -> Bool {
     let bytes = [UInt8](value.utf8) + [0x20]
-    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 9 }
     return bytes.indices.dropFirst().dropLast().contains { index in
-      bytes[index] == 0x23 && isBlank(bytes[index - 1]) && isBlank(bytes[index + 1])
+      bytes[index] == 0x23 && bytes[index - 1].isBlank && bytes[index + 1].isBlank
     }
   }
 
@@ -230,21 +191,20 @@ struct ConfigurationParser {
     guard damaging else { return }
     switch section {
     case .top where configuration.defaultFault == nil: configuration.defaultFault = fault
-    case .profile(let name) where configuration.profiles[name]?.fault == nil:
-      configuration.profiles[name]?.fault = fault
-    case .host(let name) where configuration.hosts[name]?.fault == nil:
-      configuration.hosts[name]?.fault = fault
-    case .bus(let name) where configuration.buses[name]?.fault == nil:
-      configuration.buses[name]?.fault = fault
+    case .named(let section) where configuration[keyPath: section].fault == nil:
+      configuration[keyPath: section].fault = fault
     default: break
     }
   }
 
-  private static func trim(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    line.trimming { $0 == 0x20 || $0 == 9 || $0 == 13 }
-  }
-
   private static func string(_ text: ArraySlice<UInt8>) -> String {
-    String(decoding: trim(text), as: UTF8.self)
+    String(decoding: text.trimming(\.isBlank), as: UTF8.self)
+  }
+}
+
+extension Dictionary where Key == String, Value: ConfigurationSection {
+  fileprivate subscript(section name: String) -> any ConfigurationSection {
+    get { self[name] ?? Value() }
+    set { self[name] = newValue as? Value }
   }
 }

@@ -57,10 +57,7 @@ public final class DayFolder {
     let name = Folders.join(path, file.name)
     let descriptor = try OwnPath.append(name)
     defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else {
-      throw Failure(name, systemReason(systemError))
-    }
+    guard let status = stat(of: descriptor) else { throw Failure(code: systemError, place: name) }
     let size = Int(status.st_size)
     guard size > 0 else {
       _ = wholeSize(UnsafeRawBufferPointer(start: nil, count: 0))
@@ -68,7 +65,7 @@ public final class DayFolder {
     }
     let bytes = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
     guard let bytes, Int(bitPattern: bytes) != -1 else {
-      throw Failure(name, systemReason(systemError))
+      throw Failure(code: systemError, place: name)
     }
     let whole = wholeSize(UnsafeRawBufferPointer(start: bytes, count: size))
     munmap(bytes, size)
@@ -123,8 +120,7 @@ public final class DayFolder {
     guard let place = try? OwnPath.resolve(file) else { throw WriteFailure(code: ELOOP) }
     let opened = clibc_append(place)
     guard opened >= 0 else { throw WriteFailure(code: systemError) }
-    var status = stat()
-    guard fstat(opened, &status) == 0, status.isRegular else {
+    guard stat(of: opened)?.isRegular == true else {
       close(opened)
       throw WriteFailure(code: EINVAL)
     }

@@ -10,8 +10,7 @@ public enum FolderFile {
     let descriptor = clibc_open_in(folder, name, O_RDONLY)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.isRegular, status.st_uid == geteuid() else {
+    guard let status = stat(of: descriptor), status.isRegular, status.st_uid == geteuid() else {
       return nil
     }
     return try? BoundedFile.bytes(of: descriptor, limit: limit)

@@ -28,8 +28,7 @@ public struct JournalFile: Sendable {
   public func append(_ records: [[UInt8]], isAlone: Bool) throws(Failure) {
     let descriptor = try OwnPath.append(path)
     defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw failure(systemError) }
+    guard let status = stat(of: descriptor) else { throw failure(systemError) }
     var last: UInt8 = 10
     if status.st_size > 0, pread(descriptor, &last, 1, status.st_size - 1) != 1 {
       throw failure(systemError)

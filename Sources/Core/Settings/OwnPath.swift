@@ -12,20 +12,22 @@ public enum OwnPath {
     var place = path
     // As many as the system follows.
     for _ in 0..<40 {
-      var link = stat()
-      guard lstat(place, &link) == 0 else {
+      guard let link = stat(at: place) else {
         if systemError == ENOENT { return place }
-        throw Failure(path, systemReason(systemError))
+        throw Failure(code: systemError, place: path)
       }
-      guard link.st_mode & mode_t(S_IFMT) == mode_t(S_IFLNK) else { return place }
+      guard link.isLink else { return place }
       let folder = folder(of: place)
       guard let around = stat(following: folder) else {
-        throw Failure(path, systemReason(systemError))
+        throw Failure(code: systemError, place: path)
       }
       guard isOurs(link, in: around) else {
         throw Failure(path, "a symbolic link that others could have made: not followed")
       }
-      place = try target(of: place, in: folder, path)
+      guard let target = readlink(place) else {
+        throw Failure(path, "a symbolic link that cannot be followed")
+      }
+      place = target.hasPrefix("/") ? target : Folders.join(folder, target)
     }
     throw Failure(path, systemReason(ELOOP))
   }
@@ -37,8 +39,7 @@ public enum OwnPath {
   public static func append(_ path: String) throws(Failure) -> Int32 {
     let descriptor = clibc_append(try resolve(path))
     guard descriptor >= 0 else { throw Failure(path, systemReason(systemError)) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.isRegular else {
+    guard stat(of: descriptor)?.isRegular == true else {
       close(descriptor)
       throw Failure(path, "not a regular file")
     }
@@ -62,14 +63,5 @@ public enum OwnPath {
     guard mayBeOurs(link.st_uid), mayBeOurs(folder.st_uid) else { return false }
     // In a folder like /tmp nobody can rename what is another's.
     return folder.st_mode & 0o022 == 0 || folder.st_mode & mode_t(S_ISVTX) != 0
-  }
-
-  private static func target(
-    of link: String, in folder: String, _ path: String
-  ) throws(Failure) -> String {
-    guard let text = readlink(link) else {
-      throw Failure(path, "a symbolic link that cannot be followed")
-    }
-    return text.hasPrefix("/") ? text : Folders.join(folder, text)
   }
 }

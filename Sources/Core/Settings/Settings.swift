@@ -1,45 +1,13 @@
-public import Kinds
+import Kinds
 
 /// What the environment and the configuration file say together: options win
 /// over the environment, the environment over the file.
 public struct Settings: Sendable {
-  /// A backend, as the command is to use it.
-  public struct Profile: Sendable, Equatable {
-    /// The section's name, nil when no section is in use.
-    public var name: String?
-    /// Where the agent is: `AGENT_URL` or what the section says; nil when neither is given.
-    public var place: AgentPlace?
-    /// The base URL; nil where the place is none.
-    public var url: String? { place?.url }
-    /// The host at whose terminals the agent is; nil where its kind is not found there.
-    public var host: String? {
-      if case .host(let name)? = place, kind.places.contains(.host) { name } else { nil }
-    }
-    /// The section's command that prints the token. Nil, as `tokenFile` is,
-    /// when `AGENT_URL` leads to another origin than the section's `url`: a
-    /// token goes only where it was configured for.
-    public var tokenCommand: String?
-    /// The section's token file, an absolute path.
-    public var tokenFile: String?
-    /// The only certificate that the server may show, nil when authorities are to vouch for it.
-    /// Nil, too, at another origin than the section's `url`.
-    public var fingerprint: CertificateFingerprint?
-    /// The keys that only some kinds have a use for, as written; at another origin those that
-    /// stay there.
-    public var own: [String: String] = [:]
-    /// What answers at the URL. It stays at that of `AGENT_URL`, unless nobody named the
-    /// profile and only one of the two is a WebSocket's.
-    public var kind = KindFacts.clanky
-
-    /// A profile with what is known of it.
-    public init(
-      name: String? = nil, place: AgentPlace? = nil, tokenCommand: String? = nil,
-      tokenFile: String? = nil, own: [String: String] = [:], kind: KindFacts = .clanky
-    ) {
-      (self.name, self.place, self.own, self.kind) = (name, place, own, kind)
-      (self.tokenCommand, self.tokenFile) = (tokenCommand, tokenFile)
-    }
-  }
+  /// A backend, as the command is to use it. Its token and its certificate are those of the section,
+  /// unless `AGENT_URL` leads to another origin than the section's `url`: a token goes only where it
+  /// was configured for. Its kind stays that of the section, unless nobody named the profile and
+  /// only one of the two is a WebSocket's.
+  public typealias Profile = Configuration.ProfileSection
 
   /// Where the files are.
   public let folders: Folders
@@ -81,7 +49,7 @@ public struct Settings: Sendable {
     var chosen = named
     if chosen == nil { chosen = try defaultName(required: url == nil) }
     guard let name = chosen else {
-      return Profile(place: url.map(AgentPlace.url), kind: .usual(at: url))
+      return Profile(place: url.map(AgentPlace.url))
     }
     guard let section = configuration.profiles[name] else {
       if Self.isHost(name) { return Profile(name: name, place: .host(name), kind: .claude) }
@@ -90,20 +58,17 @@ public struct Settings: Sendable {
       throw Failure("profile \(name)", "not in \(configuration.path)\(help)")
     }
     try check(section.fault, "profile \(name)")
-    var profile = Profile(
-      name: name, place: url.map(AgentPlace.url) ?? section.place,
-      tokenCommand: section.tokenCommand,
-      tokenFile: section.tokenFile.map(folders.expand), own: section.own, kind: section.kind)
-    profile.fingerprint = section.fingerprint
+    var profile = section
+    (profile.name, profile.kind) = (name, section.kind)
+    profile.place = url.map(AgentPlace.url) ?? section.place
+    profile.tokenFile = section.tokenFile.map(folders.expand)
     let origin = section.url.flatMap(URLOrigin.init)
     let scheme = section.url.map { $0.prefix { $0 != ":" }.lowercased() }
     if section.fingerprint != nil, scheme != "https", scheme != "wss" {
       throw Failure("profile \(name)", "tls-fingerprint is for a url with https or wss")
     }
     if let url, section.place != nil, origin == nil || origin != URLOrigin(url) {
-      profile.fingerprint = nil
-      profile.tokenCommand = nil
-      profile.tokenFile = nil
+      (profile.fingerprint, profile.tokenCommand, profile.tokenFile) = (nil, nil, nil)
       let staying = Set(KindFacts.all.flatMap(\.keys).filter(\.staysElsewhere).map(\.name))
       profile.own = profile.own.filter { staying.contains($0.key) }
     }

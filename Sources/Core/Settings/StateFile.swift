@@ -15,14 +15,8 @@ public struct StateFile: Sendable {
   /// - Returns: nil when there is no file.
   /// - Throws: `Failure` when it is not a regular file, too long, unreadable or no UTF-8.
   public func read(limit: Int = 1 << 20) throws(Failure) -> [UInt8]? {
-    let bytes: [UInt8]
-    do throws(Failure) {
-      bytes = try BoundedFile.contents(of: path, limit: limit).bytes
-    } catch {
-      if error.isAbsence { return nil }
-      throw Failure(path, error.reason)
-    }
-    return try ForeignText.text(bytes, of: path)
+    guard let file = try BoundedFile.contents(of: path, limit: limit) else { return nil }
+    return try ForeignText.text(file.bytes, of: path)
   }
 
   /// Puts new content in the place of the old: a new file in the same folder,

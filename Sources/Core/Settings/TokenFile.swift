@@ -45,30 +45,18 @@ public enum TokenFile {
   }
 
   private static func checked(_ path: String, trust: Trust) throws(Failure) -> [UInt8]? {
-    let (bytes, status): ([UInt8], stat)
-    do throws(Failure) {
-      (bytes, status) = try contents(of: path, trust: trust)
-    } catch {
-      if error.isAbsence { return nil }
-      throw Failure(path, error.reason)
-    }
+    let isInput = trust == .given && path == "-"
+    let opened = isInput ? 0 : try BoundedFile.open(path, waiting: trust == .given)
+    guard let descriptor = opened else { return nil }
+    defer { if !isInput { close(descriptor) } }
+    guard let status = stat(of: descriptor),
+      status.isRegular || trust == .given && !status.isFolder
+    else { throw Failure(path, "not a regular file") }
+    let bytes = try BoundedFile.bytes(of: descriptor, at: path, limit: limit)
     let others: mode_t = trust == .granted ? 0o007 : 0o077
     if status.isRegular && status.st_mode & others != 0 {
       throw Failure(path, "refused: not for its owner alone (chmod 600)", .denied)
     }
     return bytes
-  }
-
-  private static func contents(
-    of path: String, trust: Trust
-  ) throws(Failure) -> ([UInt8], stat) {
-    let isInput = trust == .given && path == "-"
-    let descriptor = isInput ? 0 : try BoundedFile.open(path, waiting: trust == .given)
-    defer { if !isInput { close(descriptor) } }
-    let status = try BoundedFile.status(of: descriptor)
-    if !status.isRegular && (trust != .given || status.isFolder) {
-      throw Failure("not a regular file")
-    }
-    return (try BoundedFile.bytes(of: descriptor, limit: limit), status)
   }
 }

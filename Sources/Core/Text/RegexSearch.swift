@@ -16,7 +16,7 @@ public final class RegexSearch: Equatable {
       regerror(status, &compiled, &words, words.count)
       let reason = String(
         decoding: words.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      throw Failure(reason.prefix(1).lowercased() + reason.dropFirst())
+      throw Failure(reason.lowercasedFirst)
     }
   }
 

@@ -57,24 +57,19 @@ public enum Visible {
 
   /// The visible form of one scalar.
   public static func escape(_ scalar: Unicode.Scalar) -> String {
-    if let byte = FileName.byte(scalar) { return "\\x" + hex(UInt32(byte), width: 2) }
+    if let byte = FileName.byte(scalar) { return "\\x" + byte.digits(2, radix: 16) }
     return switch scalar.value {
     case 0x09: "\\t"
     case 0x0a: "\\n"
     case 0x0d: "\\r"
     case 0x1b: "\\e"
-    case 0...0x9f: "\\x" + hex(scalar.value, width: 2)
-    default: "\\u{" + hex(scalar.value, width: 4) + "}"
+    case 0...0x9f: "\\x" + scalar.value.digits(2, radix: 16)
+    default: "\\u{" + scalar.value.digits(4, radix: 16) + "}"
     }
   }
 
   private static func isPlain(_ text: String) -> Bool {
     text.utf8.allSatisfy { $0 &- 0x20 < 0x5f }
-  }
-
-  private static func hex(_ value: UInt32, width: Int) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
 }
 

@@ -132,10 +132,9 @@ struct ClockTime {
     guard let minutes, let hour, (1...30).contains(minutes), (1...12).contains(hour) else {
       return nil
     }
-    let pad = { (value: Int64) in value < 10 ? "0\(value)" : "\(value)" }
     switch word(from + 1) {
-    case "past": return ("\(hour):\(pad(minutes))", from + 3)
-    case "to": return ("\((hour + 10) % 12 + 1):\(pad(60 - minutes))", from + 3)
+    case "past": return ("\(hour):\(minutes.digits(2))", from + 3)
+    case "to": return ("\((hour + 10) % 12 + 1):\((60 - minutes).digits(2))", from + 3)
     default: return nil
     }
   }

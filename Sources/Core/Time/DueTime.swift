@@ -66,9 +66,8 @@ public enum DueTime: Hashable, Sendable {
     var words = "\(weekday) \(date.day) \(month)"
     if date.year != Timestamp.date(days: today).year { words += " \(date.year)" }
     if case .instant(let time) = self, let shown = zone.shown(time) {
-      let pad = { (value: Int64) in value < 10 ? "0\(value)" : "\(value)" }
       let second = shown - day * 86_400
-      words += " \(pad(second / 3600)):\(pad(second / 60 % 60))"
+      words += " \((second / 3600).digits(2)):\((second / 60 % 60).digits(2))"
     }
     return words
   }

@@ -21,7 +21,7 @@ public enum Moment: Equatable, Sendable {
       self = .time(time)
     } else if let duration = DurationText.parse(text) {
       self = .ago(duration)
-    } else if let time = LocalText(text)?.timestamp(now: now, zone: zone) {
+    } else if let time = Self.local(text, now: now, zone: zone) {
       self = .time(time)
     } else {
       return nil
@@ -42,55 +42,41 @@ public enum Moment: Equatable, Sendable {
   static let words = ["now", "today", "yesterday"] + weekdays
 }
 
-private struct LocalText {
-  private enum Day {
-    case now
-    case daysAgo(Int64)
-    case weekday(Int64)
-    case date(Int64)
-  }
-
-  private let day: Day?
-  /// Behind midnight; nil for none said.
-  private let second: Int64?
-
-  init?(_ text: String) {
+extension Moment {
+  /// What names no zone.
+  private static func local(_ text: String, now: Timestamp, zone: LocalZone) -> Timestamp? {
     let text = text.lowercased()
-    var words = text.split(separator: " ").map(Substring.init)
+    if text == "now" { return now }
+    guard let today = zone.day(of: now) else { return nil }
+    var words = text.split(separator: " ")
     // A `T` between them, as in RFC 3339.
     if words.count == 1, let first = words.first, first.utf8.count > 11,
       first.utf8.dropFirst(10).first == UInt8(ascii: "t")
     {
       words = [first.prefix(10), first.dropFirst(11)]
     }
-    guard (1...2).contains(words.count) else { return nil }
-    if words.count == 1, let second = Self.second(words[0]) {
-      (day, self.second) = (nil, second)
-      return
+    if words.count == 1, let second = second(words[0]) {
+      let time = zone.instant(day: today, second: second)
+      return time.map { $0 > now } == true ? zone.instant(day: today - 1, second: second) : time
     }
-    guard let day = Self.day(words[0]) else { return nil }
-    self.day = day
-    guard words.count == 2 else {
-      second = nil
-      return
-    }
-    if case .now = day { return nil }
-    guard let second = Self.second(words[1]) else { return nil }
-    self.second = second
+    guard (1...2).contains(words.count), let day = day(words[0], today: today),
+      let second = words.count == 2 ? second(words[1]) : 0
+    else { return nil }
+    return zone.instant(day: day, second: second)
   }
 
-  private static func day(_ word: Substring) -> Day? {
+  private static func day(_ word: Substring, today: Int64) -> Int64? {
     switch word {
-    case "now": return .now
-    case "today": return .daysAgo(0)
-    case "yesterday": return .daysAgo(1)
+    case "today": return today
+    case "yesterday": return today - 1
     default: break
     }
     // Three letters tell days apart; more of the word will do as well.
-    if word.count >= 3, let weekday = Moment.weekdays.firstIndex(where: { $0.hasPrefix(word) }) {
-      return .weekday(Int64(weekday))
+    if word.count >= 3, let weekday = weekdays.firstIndex(where: { $0.hasPrefix(word) }) {
+      // The first day of 1970 was the fifth of its week.
+      return today - ((today + 4 - Int64(weekday)) % 7 + 7) % 7
     }
-    return Timestamp(rfc3339: word + "T00:00:00Z").map { .date($0.seconds / 86_400) }
+    return Timestamp(rfc3339: word + "T00:00:00Z").map { $0.seconds / 86_400 }
   }
 
   /// `9:00`, `09:00`, `09:00:30`: seconds behind midnight.
@@ -107,20 +93,5 @@ private struct LocalText {
       numbers.append(number)
     }
     return numbers[0] * 3600 + numbers[1] * 60 + (numbers.count == 3 ? numbers[2] : 0)
-  }
-
-  func timestamp(now: Timestamp, zone: LocalZone) -> Timestamp? {
-    if case .now = day { return now }
-    guard let today = zone.day(of: now) else { return nil }
-    let date =
-      switch day {
-      case .now, nil: today
-      case .daysAgo(let days): today - days
-      // The first day of 1970 was the fifth of its week.
-      case .weekday(let weekday): today - ((today + 4 - weekday) % 7 + 7) % 7
-      case .date(let date): date
-      }
-    guard let time = zone.instant(day: date, second: second ?? 0) else { return nil }
-    return day == nil && time > now ? zone.instant(day: date - 1, second: second ?? 0) : time
   }
 }

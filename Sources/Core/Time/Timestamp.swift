@@ -157,12 +157,8 @@ extension Timestamp {
     var second = seconds % 86_400
     if second < 0 { (days, second) = (days - 1, second + 86_400) }
     let date = Self.date(days: days)
-    func pad(_ value: Int64, _ width: Int) -> String {
-      let digits = String(value)
-      return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
-    return pad(date.year, 4) + "-" + pad(date.month, 2) + "-" + pad(date.day, 2) + "T"
-      + pad(second / 3600, 2) + ":" + pad(second / 60 % 60, 2) + ":" + pad(second % 60, 2) + "."
-      + pad(Int64(nanoseconds) / 1_000_000, 3) + "Z"
+    return date.year.digits(4) + "-" + date.month.digits(2) + "-" + date.day.digits(2) + "T"
+      + (second / 3600).digits(2) + ":" + (second / 60 % 60).digits(2) + ":"
+      + (second % 60).digits(2) + "." + (nanoseconds / 1_000_000).digits(3) + "Z"
   }
 }

@@ -150,7 +150,7 @@ public final class RowOutput {
   /// A row that is no object, or too deep, is shown as it is in the first column.
   private static func cells(_ row: [UInt8], _ columns: [Listing.Column]) -> [Line.Span] {
     let text = RowText.line(row)
-    if let value = try? text.withUnsafeBytes({ try JSONValue.parse($0) }), value.isObject {
+    if let value = JSONValue(text), value.isObject {
       return columns.map { $0.cell(value).span }
     }
     let whole = Plain.line(String(decoding: text, as: UTF8.self), limit: Cell.longest)

@@ -90,21 +90,8 @@ public final class Terminal {
   public func show(
     _ frame: String, interrupted: () -> Bool = { false }
   ) throws(WriteFailure) {
-    var rest = Array(frame.utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
-      if count >= 0 {
-        rest = rest.dropFirst(count)
-        continue
-      }
-      let code = systemError
-      if code == EAGAIN {
-        var entry = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
-        _ = poll(&entry, 1, 1000)
-      } else if code != EINTR {
-        throw WriteFailure(code: code)
-      }
-      if interrupted() { throw WriteFailure(code: EINTR) }
+    try Array(frame.utf8).withUnsafeBufferPointer { bytes throws(WriteFailure) in
+      try writeAll(UnsafeRawBufferPointer(bytes), to: output, interrupted: interrupted)
     }
   }
 

@@ -146,9 +146,11 @@ import Testing
       line: 6,
       reason: "unknown kind Pincer: clanky, openclaw, pincer, joelclaw, riff, pds or claude")
     #expect(configuration.faults == [fault])
+    var faulty = Configuration.ProfileSection()
+    faulty.fault = fault
     #expect(
       configuration.profiles == [
-        "a": .init(statedKind: .pincer), "b": .init(place: .url("u")), "c": .init(fault: fault),
+        "a": .init(kind: .pincer), "b": .init(place: .url("u")), "c": faulty,
       ])
     #expect(configuration.profiles["b"]?.kind == .clanky)
   }
@@ -286,7 +288,7 @@ import Testing
   @Test(.enabled(if: getuid() != 0))
   func anUnreadableFileIsNamed() {
     let path = scratch.write("closed", "", mode: 0)
-    #expect(throws: Failure(path, "permission denied")) {
+    #expect(throws: Failure(code: EACCES, place: path)) {
       try Configuration(contentsOf: path)
     }
   }
