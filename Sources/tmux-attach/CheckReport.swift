@@ -118,7 +118,7 @@ extension CheckReport {
     let place = try request.hostKeyPlace()
     let before: [HostKey]
     do throws(Failure) {
-      before = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
+      before = try PinFile(path: request.pins).keys(of: place)
     } catch {
       return bad("host key", error.message, error.status.rawValue)
     }
@@ -150,7 +150,7 @@ extension CheckReport {
   private static func hostKey(
     _ request: LinkRequest, _ place: HostKeyPlace, _ before: [HostKey]
   ) throws(Failure) -> String {
-    let now = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
+    let now = try PinFile(path: request.pins).keys(of: place)
     let shown = now.map { "\($0.kind) \($0.fingerprint)" }.joined(separator: ", ")
     if !before.isEmpty { return "\(shown), as pinned" }
     if !now.isEmpty { return "\(shown), new and pinned now: compare it on the host" }

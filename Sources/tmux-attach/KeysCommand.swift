@@ -16,7 +16,7 @@ func showFingerprint(
 ) throws -> ExitStatus {
   let request = try options.request(diagnostics)
   let place = try request.hostKeyPlace()
-  let keys = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
+  let keys = try PinFile(path: request.pins).keys(of: place)
   guard !keys.isEmpty else {
     diagnostics.error(place.name, "no key is pinned in \(request.pins)")
     return .negative
@@ -31,9 +31,9 @@ func forgetHost(
 ) throws -> ExitStatus {
   let request = try options.request(diagnostics)
   let place = try request.hostKeyPlace()
-  let dropped = try PinFile.forget(host: place.host, port: place.port, in: request.pins)
+  let dropped = try PinFile.forget(place, in: request.pins)
   for key in dropped { diagnostics.note("dropped \(line(key, place))") }
-  let left = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
+  let left = try PinFile(path: request.pins).keys(of: place)
   if !left.isEmpty {
     diagnostics.error(
       place.name, "a pattern in \(request.pins) has a key for it, which was left there")

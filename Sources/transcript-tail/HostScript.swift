@@ -28,8 +28,8 @@ enum HostScript {
   static func command(path: String, nonce: String) -> String {
     ShellWord.login(
       script: """
-        place=\(ShellWord.quoted(path))
-        suffix=\(ShellWord.quoted(ClaudeTranscripts.suffix))
+        place=\(path.shellQuoted)
+        suffix=\(ClaudeTranscripts.suffix.shellQuoted)
         sessions=\(ClaudeTranscripts.depthOfSessions)
         depth=\(ClaudeTranscripts.depth)
         patience=\(Int(patience))

@@ -59,14 +59,15 @@ extension LinkRequest {
   }
 
   private var transportFacts: TransportFacts {
-    let (host, port) = (destination.host, destination.port ?? 22)
     // A file that is damaged is the chosen link's to tell.
-    let policy = try? HostKeyPolicy(pins: pins, knownHosts: options.knownHosts)
+    let policy = try? HostKeyPolicy(
+      destination.keyPlace, pins: pins, knownHosts: options.knownHosts)
     return TransportFacts(
-      host: host, user: destination.user, login: Self.login ?? "", port: destination.port,
+      host: destination.host, user: destination.user, login: Self.login ?? "",
+      port: destination.port,
       usesAgent: options.usesAgent, keyProblem: identity.flatMap(TransportFacts.problem),
-      knownTypes: policy?.preferredTypes(host: host, port: port) ?? [],
-      needsCertificate: policy?.needsCertificate(host: host, port: port) ?? false)
+      knownTypes: policy?.preferredTypes ?? [],
+      needsCertificate: policy?.needsCertificate ?? false)
   }
 
   /// The user's name on this machine; nil where nobody knows it.

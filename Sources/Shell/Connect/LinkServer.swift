@@ -60,7 +60,7 @@ final class LinkServer {
     for client in clients { client.close() }
     clients = []
     guard listener >= 0 else { return }
-    if Self.file(path) == file { unlink(path) }
+    if stat(at: path)?.st_ino == file { unlink(path) }
     CLibc.close(listener)
     listener = -1
   }
@@ -76,8 +76,7 @@ final class LinkServer {
       unlink(aside)
       throw Failure(aside, reason)
     }
-    let made = Self.file(aside)
-    guard let made, rename(aside, path) == 0 else {
+    guard let made = stat(at: aside)?.st_ino, rename(aside, path) == 0 else {
       let reason = systemReason(systemError)
       unlink(aside)
       CLibc.close(fresh)
@@ -86,11 +85,6 @@ final class LinkServer {
     if listener >= 0 { CLibc.close(listener) }
     listener = fresh
     file = made
-  }
-
-  private static func file(_ path: String) -> ino_t? {
-    var status = stat()
-    return lstat(path, &status) == 0 ? status.st_ino : nil
   }
 
   private func accept() {

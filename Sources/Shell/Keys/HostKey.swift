@@ -73,27 +73,21 @@ public struct HostKey: Equatable, Sendable {
 
   /// The size of a key whose parts are those of its type, nil when they are not.
   private static func bits(of type: String, _ reader: inout WireReader) -> Int? {
+    // Whoever has the key in hand signs a name, too.
+    let hasName = type.hasPrefix("sk-")
+    let bits: Int?
     switch type {
-    case "ssh-ed25519":
-      return reader.string()?.count == 32 ? 256 : nil
-    case "sk-ssh-ed25519@openssh.com":
-      return reader.string()?.count == 32 && reader.string() != nil ? 256 : nil
-    case "ecdsa-sha2-nistp256": return point("nistp256", 256, &reader)
-    case "ecdsa-sha2-nistp384": return point("nistp384", 384, &reader)
-    case "ecdsa-sha2-nistp521": return point("nistp521", 521, &reader)
-    case "sk-ecdsa-sha2-nistp256@openssh.com":
-      guard let bits = point("nistp256", 256, &reader), reader.string() != nil else { return nil }
-      return bits
+    case "ssh-ed25519", "sk-ssh-ed25519@openssh.com":
+      bits = reader.string()?.count == 32 ? 256 : nil
+    case "ecdsa-sha2-nistp256", "sk-ecdsa-sha2-nistp256@openssh.com":
+      bits = point("nistp256", 256, &reader)
+    case "ecdsa-sha2-nistp384": bits = point("nistp384", 384, &reader)
+    case "ecdsa-sha2-nistp521": bits = point("nistp521", 521, &reader)
     case "ssh-rsa":
-      guard reader.number() != nil, let modulus = reader.number(), modulus >= 512 else {
-        return nil
-      }
-      return modulus
+      bits = reader.number() == nil ? nil : reader.number().flatMap { $0 >= 512 ? $0 : nil }
     case "ssh-dss":
-      guard let prime = reader.number(), reader.number() != nil, reader.number() != nil,
-        reader.number() != nil
-      else { return nil }
-      return prime
+      let numbers = (0..<4).map { _ in reader.number() }
+      bits = numbers.contains(nil) ? nil : numbers[0]
     default:
       var count = 0
       while !reader.isAtEnd {
@@ -102,6 +96,7 @@ public struct HostKey: Equatable, Sendable {
       }
       return count > 0 ? count * 8 : nil
     }
+    return hasName && reader.string() == nil ? nil : bits
   }
 
   private static func point(_ curve: String, _ bits: Int, _ reader: inout WireReader) -> Int? {

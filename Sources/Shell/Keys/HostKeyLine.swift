@@ -19,6 +19,9 @@ struct HostKeyLine: Equatable, Sendable {
   /// The longest line, bytes.
   static let limit = 16 * 1024
 
+  /// Whether it says that this is a key of a host.
+  func isPin(of place: HostKeyPlace) -> Bool { marker == .trusted && hosts.matches(place.key) }
+
   /// Nil for a line that says nothing. `line`: without its line feed; a carriage return in front of that is no part of it.
   static func read(_ line: ArraySlice<UInt8>) throws(Failure) -> HostKeyLine? {
     let line = line.last == 13 ? line.dropLast() : line
@@ -26,7 +29,7 @@ struct HostKeyLine: Equatable, Sendable {
     guard line.allSatisfy({ $0 == 9 || $0 >= 0x20 && $0 != 0x7f }) else {
       throw Failure("control character in the line")
     }
-    var rest = line.drop(while: isBlank)
+    var rest = line.drop(while: \.isBlank)
     guard let first = rest.first, first != UInt8(ascii: "#") else { return nil }
     var marker = Marker.trusted
     if first == UInt8(ascii: "@") {
@@ -73,11 +76,9 @@ struct HostKeyLine: Equatable, Sendable {
     return (entries, faults)
   }
 
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 9 }
-
   private static func word(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    let word = rest.prefix { !isBlank($0) }
-    rest = rest[word.endIndex...].drop(while: isBlank)
+    let word = rest.prefix { !$0.isBlank }
+    rest = rest[word.endIndex...].drop(while: \.isBlank)
     return word
   }
 }

@@ -4,6 +4,7 @@ import Core
 /// What is to be done with a key that a host shows: the one place where trust is
 /// decided for the libssh2 transport. The same files are given to OpenSSH.
 struct HostKeyPolicy: Sendable {
+  private let place: HostKeyPlace
   private let pins: PinFile
   private let knownHosts: KnownHostsFile?
 
@@ -13,7 +14,8 @@ struct HostKeyPolicy: Sendable {
   ///   - pins: our file, which need not exist.
   ///   - knownHosts: OpenSSH's, which must; nil for none.
   /// - Throws: `Failure`, `denied`: see `PinFile`, `KnownHostsFile`.
-  init(pins: String, knownHosts: String?) throws(Failure) {
+  init(_ place: HostKeyPlace, pins: String, knownHosts: String?) throws(Failure) {
+    self.place = place
     self.pins = try PinFile(path: pins)
     self.knownHosts =
       if let knownHosts { try KnownHostsFile(path: knownHosts) } else { nil }
@@ -24,22 +26,16 @@ struct HostKeyPolicy: Sendable {
 
   /// The types of the keys that are known for a host, the pinned ones first: a host
   /// that is asked for another one would seem to have changed.
-  func preferredTypes(host: String, port: Int) -> [String] {
-    var types: [String] = []
-    for (_, entry) in trusted(host: host, port: port) where !types.contains(entry.key.type) {
-      types.append(entry.key.type)
-    }
-    return types
+  var preferredTypes: [String] {
+    trusted.map(\.entry.key.type).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
   /// Whether a host that has no pin is to show a certificate, or a key that is known
   /// already: an authority signs keys of its name. Nothing is pinned at first sight then.
-  func needsCertificate(host: String, port: Int) -> Bool {
-    guard pins.pins(host: host, port: port).isEmpty else { return false }
-    // OpenSSH asks for the name without the port, too.
-    let names = [Self.name(host, port), Self.name(host, 22)]
+  var needsCertificate: Bool {
+    guard pins.pins(of: place).isEmpty else { return false }
     return (pins.entries + (knownHosts?.entries ?? [])).contains { entry in
-      entry.marker == .authority && names.contains(where: entry.hosts.matches)
+      entry.marker == .authority && place.names.contains(where: entry.hosts.matches)
     }
   }
 
@@ -48,28 +44,26 @@ struct HostKeyPolicy: Sendable {
   ///
   /// - Returns: whether it is new: `pin` it, and tell its fingerprint.
   /// - Throws: why nothing more may be sent: it is another one than the pinned one, or revoked.
-  func judge(host: String, port: Int, key: [UInt8]) throws(HostFailure) -> Bool {
+  func judge(_ key: [UInt8]) throws(HostFailure) -> Bool {
     guard let key = HostKey(blob: key) else {
-      throw .hostKeyUnknown(why: "\(Self.name(host, port)): shows a damaged host key")
+      throw .hostKeyUnknown(why: "\(place.key): shows a damaged host key")
     }
-    let wall = warning(host: host, port: port, type: key.type, fingerprint: key.fingerprint)
+    let wall = warning(type: key.type, fingerprint: key.fingerprint)
     if wall.isRevoked { throw wall.failure }
-    let pinned = pins.pins(host: host, port: port)
+    let pinned = pins.pins(of: place)
     if pinned.contains(where: { $0.key == key }) { return false }
-    let known = trusted(host: host, port: port)
+    let known = trusted
     if pinned.isEmpty {
       if known.contains(where: { $0.entry.key == key }) { return false }
-      if needsCertificate(host: host, port: port) {
-        let name = Self.name(host, port)
+      if needsCertificate {
         throw .hostKeyUnknown(
-          why: "\(name): its key is not known, and libssh2 reads no certificates of hosts"
+          why: "\(place.key): its key is not known, and libssh2 reads no certificates of hosts"
             + " (@cert-authority): take --transport ssh")
       }
       if known.isEmpty {
         // OpenSSH takes the key of another port, too.
-        let plain = Self.name(host, 22)
         let isKnown = knownHosts?.entries.contains {
-          $0.marker == .trusted && $0.key == key && $0.hosts.matches(plain)
+          $0.marker == .trusted && $0.key == key && $0.hosts.matches(place.names[1])
         }
         return isKnown != true
       }
@@ -81,8 +75,8 @@ struct HostKeyPolicy: Sendable {
   ///
   /// - Throws: `Failure`, `denied` when another command pinned another key in
   ///   the meantime.
-  func pin(host: String, port: Int, key: HostKey) throws(Failure) {
-    try PinFile.add(key, host: host, port: port, to: pins.path)
+  func pin(_ key: HostKey) throws(Failure) {
+    try PinFile.add(key, of: place, to: pins.path)
   }
 
   /// What the user is told when a host shows another key than the known ones, or one
@@ -91,14 +85,11 @@ struct HostKeyPolicy: Sendable {
   /// - Parameters:
   ///   - type: of the key that the host shows, `ssh-ed25519`.
   ///   - fingerprint: of it, `SHA256:...`.
-  func warning(
-    host: String, port: Int, type: String, fingerprint: String
-  ) -> HostKeyWarning {
-    let revoked = revocation(fingerprint, host: host, port: port)
+  func warning(type: String, fingerprint: String) -> HostKeyWarning {
+    let revoked = revocation(fingerprint)
     return HostKeyWarning(
-      host: host, port: port, type: type, fingerprint: fingerprint,
-      known: revoked.map { [$0] } ?? trusted(host: host, port: port), pins: pins.path,
-      isRevoked: revoked != nil)
+      place: place, type: type, fingerprint: fingerprint, known: revoked.map { [$0] } ?? trusted,
+      pins: pins.path, isRevoked: revoked != nil)
   }
 
   /// The files for OpenSSH's UserKnownHostsFile. It takes a key that any of them knows,
@@ -106,13 +97,11 @@ struct HostKeyPolicy: Sendable {
   ///
   /// - Parameter folder: the state folder, for the file of revoked keys.
   /// - Throws: `Failure`.
-  func filesForOpenSSH(
-    host: String, port: Int, folder: String
-  ) throws(Failure) -> [String] {
+  func filesForOpenSSH(folder: String) throws(Failure) -> [String] {
     try PinFile.make(pins.path)
     guard let knownHosts else { return [pins.path] }
-    let pinned = pins.keys(host: host, port: port)
-    let others = trusted(host: host, port: port).map(\.entry.key)
+    let pinned = pins.keys(of: place)
+    let others = trusted.map(\.entry.key)
     let hasAuthority = knownHosts.entries.contains { $0.marker == .authority }
     if pinned.isEmpty || !hasAuthority && others.allSatisfy(pinned.contains) {
       return [pins.path, knownHosts.path]
@@ -126,42 +115,29 @@ struct HostKeyPolicy: Sendable {
   }
 
   /// What both files say of a host, ours first.
-  private func trusted(host: String, port: Int) -> [(file: String, entry: HostKeyLine)] {
-    var found = pins.pins(host: host, port: port).map { (file: pins.path, entry: $0) }
-    guard let knownHosts else { return found }
-    let name = Self.name(host, port)
-    found += knownHosts.entries.filter { $0.marker == .trusted && $0.hosts.matches(name) }
-      .map { (file: knownHosts.path, entry: $0) }
-    return found
+  private var trusted: [(file: String, entry: HostKeyLine)] {
+    let known = knownHosts?.entries.filter { $0.isPin(of: place) } ?? []
+    return pins.pins(of: place).map { (pins.path, $0) } + known.map { (knownHosts?.path ?? "", $0) }
   }
 
-  private func revocation(
-    _ fingerprint: String, host: String, port: Int
-  ) -> (file: String, entry: HostKeyLine)? {
+  /// A key that was stolen is not to be believed at another port, either.
+  private func revocation(_ fingerprint: String) -> (file: String, entry: HostKeyLine)? {
     let files = [(pins.path, pins.entries)] + (knownHosts.map { [($0.path, $0.entries)] } ?? [])
-    // A key that was stolen is not to be believed at another port, either.
-    let names = [Self.name(host, port), Self.name(host, 22)]
     for (path, entries) in files {
       let entry = entries.first { entry in
-        entry.marker == .revoked && names.contains(where: entry.hosts.matches)
+        entry.marker == .revoked && place.names.contains(where: entry.hosts.matches)
           && entry.key.fingerprint == fingerprint
       }
       if let entry { return (path, entry) }
     }
     return nil
   }
-
-  private static func name(_ host: String, _ port: Int) -> String {
-    Destination.pinName(host: host.lowercased(), port: port)
-  }
 }
 
 /// The wall before a host whose key is not the known one: what the user reads.
 struct HostKeyWarning {
   /// The host, as it is connected to.
-  var host: String
-  /// Its port.
-  var port: Int
+  var place: HostKeyPlace
   /// The host as the user names it, where that is something else.
   var alias: Destination?
   /// The type of the key that it shows.
@@ -181,7 +157,7 @@ struct HostKeyWarning {
   /// One line each, the first of which says it all. Nothing in them is of the host's
   /// making but the type of its key.
   var lines: [String] {
-    let name = Destination.pinName(host: host, port: port)
+    let name = place.name
     if isRevoked {
       return [
         "\(name): HOST KEY REVOKED: this may be a man in the middle",
@@ -211,10 +187,10 @@ struct HostKeyWarning {
   }
 
   private var operand: String {
-    let (host, port) = alias.map { ($0.name, $0.port) } ?? (host, port == 22 ? nil : port)
-    let isAddress = host.utf8.contains(UInt8(ascii: ":"))
-    let name = isAddress ? "[\(host)]" : host
-    return port.map { "\(name):\($0)" } ?? name
+    let port = place.port == 22 ? nil : place.port
+    let (host, shown) = alias.map { ($0.name, $0.port) } ?? (place.host, port)
+    let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+    return shown.map { "\(name):\($0)" } ?? name
   }
 
   private func describe(_ type: String, _ fingerprint: String) -> String {

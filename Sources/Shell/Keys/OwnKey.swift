@@ -25,12 +25,8 @@ public enum OwnKey {
   ///
   /// - Throws: `Failure`, `denied` for that.
   public static func check(_ path: String) throws(Failure) {
-    guard let status = stat(following: path) else {
-      throw Failure(path, systemReason(systemError))
-    }
-    guard status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) else {
-      throw Failure(path, "a folder")
-    }
+    guard let status = stat(following: path) else { throw Failure(code: systemError, place: path) }
+    if status.isFolder { throw Failure(path, "a folder") }
     if status.st_uid == getuid(), status.st_mode & 0o077 != 0 {
       throw Failure(path, "refused: not for its owner alone (chmod 600)", .denied)
     }
@@ -44,11 +40,8 @@ public enum OwnKey {
     let beside = path.hasSuffix(".pub") ? path : path + ".pub"
     var bytes = try StateFile(path: beside).read()
     if bytes == nil {
-      let printed = try keygen(["-y", "-f", path])
-      guard printed.status == 0 else {
-        throw Failure(path, "ssh-keygen finds no key in it")
-      }
-      bytes = printed.output
+      bytes = try keygen(["-y", "-f", path])
+      if bytes == nil { throw Failure(path, "ssh-keygen finds no key in it") }
     }
     guard let (key, comment) = HostKey.publicLine(bytes ?? []) else {
       throw Failure(beside, "not a public key")
@@ -61,7 +54,7 @@ public enum OwnKey {
   /// Made aside, brought to disk, and only then called by its name.
   private static func make(_ path: String, in folder: String) throws(Failure) {
     guard let aside = temporaryFolder(beside: folder + "/key") else {
-      throw Failure(folder, systemReason(systemError))
+      throw Failure(code: systemError, place: folder)
     }
     let new = aside + "/key"
     defer {
@@ -71,7 +64,7 @@ public enum OwnKey {
     let made = try keygen([
       "-q", "-t", "ed25519", "-N", "", "-C", "agentutils@\(hostName)", "-f", new,
     ])
-    guard made.status == 0 else { throw Failure(path, "ssh-keygen made no key") }
+    guard made != nil else { throw Failure(path, "ssh-keygen made no key") }
     // The public half first: the private one says that all is done.
     for half in [".pub", ""] {
       let descriptor = clibc_open(new + half, O_RDONLY)
@@ -92,18 +85,16 @@ public enum OwnKey {
     return text.prefix { $0 != "." }.isEmpty ? "localhost" : String(text.prefix { $0 != "." })
   }
 
-  /// ssh-keygen(1): it knows every form in which keys are kept.
-  private static func keygen(_ words: [String]) throws(Failure) -> (status: Int32, output: [UInt8])
-  {
-    let child = try ChildProcess(
-      ["ssh-keygen"] + words, input: .nothing, output: .pipe, error: .ours)
-    var output: [UInt8] = []
-    while output.count < 1 << 20, !PipeEnd.drain(child.output, into: &output, limit: 1 << 20) {
-      var set = PollSet(child.output)
-      set.wait(seconds: nil)
+  /// What ssh-keygen(1) prints, which knows every form in which keys are kept; nil when it fails.
+  private static func keygen(_ words: [String]) throws(Failure) -> [UInt8]? {
+    let run = CommandRun(
+      ["ssh-keygen"] + words, limit: 1 << 20, timeout: .infinity, mayAskPerson: true)
+    do throws(CommandRun.Failure) {
+      return try run.output()
+    } catch .broken(let words) {
+      throw Failure(words)
+    } catch {
+      return nil
     }
-    child.closeEnds()
-    _ = child.waitForEnd()
-    return (child.exitStatus ?? -1, output)
   }
 }

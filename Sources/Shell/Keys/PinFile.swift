@@ -51,14 +51,9 @@ public struct PinFile: Sendable {
   public static func check(_ path: String) throws(Failure) { _ = try PinFile(path: path) }
 
   /// The keys that are pinned for a host.
-  public func keys(host: String, port: Int) -> [HostKey] {
-    pins(host: host, port: port).map(\.key)
-  }
+  public func keys(of place: HostKeyPlace) -> [HostKey] { pins(of: place).map(\.key) }
 
-  func pins(host: String, port: Int) -> [HostKeyLine] {
-    let name = Destination.pinName(host: host.lowercased(), port: port)
-    return entries.filter { $0.marker == .trusted && $0.hosts.matches(name) }
-  }
+  func pins(of place: HostKeyPlace) -> [HostKeyLine] { entries.filter { $0.isPin(of: place) } }
 
   /// Pins a key, unless it is already. Others who pin at the same time wait for
   /// each other.
@@ -66,19 +61,19 @@ public struct PinFile: Sendable {
   /// - Throws: `Failure`, `denied` when the host has got another key of this
   ///   type meanwhile.
   public static func add(
-    _ key: HostKey, host: String, port: Int, to path: String
+    _ key: HostKey, of place: HostKeyPlace, to path: String
   ) throws(Failure) {
     try FileLock.hold(beside: path) { () throws(Failure) in
       let file = try PinFile(path: path)
-      let pins = file.keys(host: host, port: port)
+      let pins = file.keys(of: place)
       if pins.contains(key) { return }
-      let name = Destination.pinName(host: host.lowercased(), port: port)
       if let other = pins.first(where: { $0.type == key.type }) {
         throw Failure(
-          name, "pinned by another command just now, with the key \(other.fingerprint)", .denied)
+          place.key, "pinned by another command just now, with the key \(other.fingerprint)",
+          .denied)
       }
       let gap = file.bytes.isEmpty || file.bytes.last == 10 ? "" : "\n"
-      try append(Array("\(gap)\(name) \(key.text)\n".utf8), to: path)
+      try append(Array("\(gap)\(place.key) \(key.text)\n".utf8), to: path)
     }
   }
 
@@ -102,17 +97,16 @@ public struct PinFile: Sendable {
   ///
   /// - Returns: the keys that were dropped.
   public static func forget(
-    host: String, port: Int, in path: String
+    _ place: HostKeyPlace, in path: String
   ) throws(Failure) -> [HostKey] {
     guard access(path, F_OK) == 0 else { return [] }
     return try FileLock.hold(beside: path) { () throws(Failure) in
       let file = try PinFile(path: path)
-      let name = Destination.pinName(host: host.lowercased(), port: port)
       var dropped: [HostKey] = []
       var lines = HostKeyLine.split(file.bytes)
       for entry in file.entries where entry.marker == .trusted {
         let text = entry.hosts.text
-        let rest = entry.hosts.without(name)
+        let rest = entry.hosts.without(place.key)
         if rest == text { continue }
         dropped.append(entry.key)
         let line = lines[entry.number - 1]

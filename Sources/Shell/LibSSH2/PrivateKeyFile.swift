@@ -12,13 +12,9 @@ struct PrivateKeyFile {
 
   init(path: String) throws(Failure) {
     let descriptor = clibc_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
-    guard descriptor >= 0 else { throw Failure(path, systemReason(systemError)) }
+    guard descriptor >= 0 else { throw Failure(code: systemError, place: path) }
     defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else {
-      throw Failure(path, systemReason(systemError))
-    }
-    guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) else {
+    guard let status = stat(of: descriptor), status.isRegular else {
       throw Failure(path, "not a file")
     }
     // As OpenSSH: what belongs to somebody else is that one's to guard.

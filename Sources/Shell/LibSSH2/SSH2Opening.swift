@@ -6,8 +6,7 @@ import Core
 /// looked up, a connection made, the host's key judged, and the keys of the user shown.
 final class SSH2Opening {
   private let request: LinkRequest
-  private let host: String
-  private let port: Int
+  private let place: HostKeyPlace
   private let wait: HostWait
   /// When all must be done.
   private var limit: Double
@@ -16,28 +15,23 @@ final class SSH2Opening {
 
   init(_ request: LinkRequest, _ wait: @escaping HostWait) {
     self.request = request
-    host = request.destination.host
-    port = request.destination.port ?? 22
+    place = request.destination.keyPlace
     self.wait = wait
     limit = Clock.monotonic + request.connectTimeout
   }
 
-  /// The host, for messages.
-  private var place: String { Destination.pinName(host: host, port: port) }
-
   func run() throws(HostFailure) -> SSH2Session {
     let policy = try HostFailure.catching(
-      try HostKeyPolicy(pins: request.pins, knownHosts: request.options.knownHosts),
+      try HostKeyPolicy(place, pins: request.pins, knownHosts: request.options.knownHosts),
       HostFailure.hostKeyUnknown)
     for note in policy.notes { request.note(note) }
     let wire = SSH2Wire(descriptor: try dial(), now: Clock.monotonic)
-    let known = policy.preferredTypes(host: host, port: port)
-    guard let session = SSH2Session(wire: wire, hostKeyTypes: known) else {
+    guard let session = SSH2Session(wire: wire, hostKeyTypes: policy.preferredTypes) else {
       throw .local(why: "libssh2 cannot be used")
     }
     guard try finish(session, { session.handshake() }) == 0 else { throw failure(session) }
     wire.dropGreeting()
-    request.note("\(place): \(session.banner ?? "?") (\(session.agreement))")
+    request.note("\(place.name): \(session.banner ?? "?") (\(session.agreement))")
     try judge(session, policy)
     request.note("signed in with \(try signIn(session))")
     return session
@@ -71,13 +65,13 @@ final class SSH2Opening {
       var text = [CChar](repeating: 0, count: 64)
       clibc_address_text(&addresses, Int32(index), &text, text.count)
       let digits = text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-      last = "\(reason) (\(digits) port \(port))"
+      last = "\(reason) (\(digits) port \(place.port))"
     }
     throw .connectFailed(why: last ?? "no answer in time")
   }
 
   private func lookUp() throws(HostFailure) -> clibc_addresses {
-    let resolver = clibc_resolve(host, Int32(port))
+    let resolver = clibc_resolve(place.host, Int32(place.port))
     guard resolver >= 0 else { throw .connectFailed(why: systemReason(systemError)) }
     defer { close(resolver) }
     var addresses = clibc_addresses()
@@ -93,8 +87,8 @@ final class SSH2Opening {
     guard answer > 0, addresses.status == 0, addresses.count > 0 else {
       let reason =
         answer > 0 ? String(cString: clibc_resolve_reason(&addresses)) : "cannot be looked up"
-      let hint = NearestWord.hint(for: host, among: CompletionNames.hostNames())
-      throw .connectFailed(why: reason.prefix(1).lowercased() + reason.dropFirst() + hint)
+      let hint = NearestWord.hint(for: place.host, among: CompletionNames.hostNames())
+      throw .connectFailed(why: reason.lowercasedFirst + hint)
     }
     return addresses
   }
@@ -136,14 +130,11 @@ final class SSH2Opening {
   /// Whether to go on with the host's key: nothing of signing in has been sent yet.
   private func judge(_ session: SSH2Session, _ policy: HostKeyPolicy) throws(HostFailure) {
     guard let blob = session.hostKey else {
-      throw .hostKeyUnknown(why: "\(place): no host key")
+      throw .hostKeyUnknown(why: "\(place.name): no host key")
     }
-    guard try policy.judge(host: host, port: port, key: blob), let key = HostKey(blob: blob) else {
-      return
-    }
-    try HostFailure.catching(
-      try policy.pin(host: host, port: port, key: key), HostFailure.hostKeyUnknown)
-    request.tell("\(place): new host, pinned its \(key.kind) key \(key.fingerprint)")
+    guard try policy.judge(blob), let key = HostKey(blob: blob) else { return }
+    try HostFailure.catching(try policy.pin(key), HostFailure.hostKeyUnknown)
+    request.tell("\(place.name): new host, pinned its \(key.kind) key \(key.fingerprint)")
   }
 
   /// Why the session ended before the user was signed in.

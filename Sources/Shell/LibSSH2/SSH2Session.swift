@@ -101,7 +101,7 @@ final class SSH2Session {
     var count: Int32 = 0
     libssh2_session_last_error(pointer, &text, &count, 0)
     let words = text.map { String(cString: $0) } ?? ""
-    return words.isEmpty ? "protocol error" : words.prefix(1).lowercased() + words.dropFirst()
+    return words.isEmpty ? "protocol error" : words.lowercasedFirst
   }
 
   /// Takes leave of the host, as far as that goes without waiting.

@@ -11,19 +11,12 @@ public final class LocalLink: Link {
 
   public func run(_ command: String, _ wait: @escaping HostWait) throws(HostFailure) -> any Channel
   {
-    let pipes = try StandardPipes()
     let shell = Process.environment("SHELL") ?? "/bin/sh"
-    do throws(Failure) {
-      defer { pipes.closeTheirs() }
-      return LocalChannel(
-        pipes.ours,
+    return LocalChannel(
+      try HostFailure.catching(
         try ChildProcess(
-          [shell, "-c", command], environment: ["SHELL": shell], input: .given(pipes.theirs[0]),
-          output: .given(pipes.theirs[1]), error: .given(pipes.theirs[2])))
-    } catch {
-      pipes.closeOurs()
-      throw .local(why: error.message)
-    }
+          [shell, "-c", command], environment: ["SHELL": shell], input: .pipe, error: .pipe),
+        HostFailure.local))
   }
 }
 
@@ -31,9 +24,9 @@ public final class LocalLink: Link {
 private final class LocalChannel: PipeChannel {
   private var child: ChildProcess?
 
-  init(_ ends: [Int32], _ child: ChildProcess) {
+  init(_ child: ChildProcess) {
     self.child = child
-    super.init(ends)
+    super.init(child.takeEnds())
   }
 
   /// A program closes its output a moment before it ends.

@@ -72,19 +72,6 @@ enum PipeEnd {
     }
   }
 
-  /// Takes what is there, up to `limit` or a little more: whether the end, or a fault, was met.
-  static func drain(
-    _ descriptor: Int32, into bytes: inout [UInt8], limit: Int = .max
-  ) -> Bool {
-    var buffer = [UInt8](repeating: 0, count: 16384)
-    while bytes.count < limit {
-      let count = read(descriptor, &buffer)
-      if count <= 0 { return count < 0 }
-      bytes += buffer[..<count]
-    }
-    return false
-  }
-
   /// Gives as many bytes as go in now.
   static func write(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Int {
     bytes.withUnsafeBytes { CLibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -86,12 +86,10 @@ struct ControlPlace {
 
   private static func make(_ path: String) throws(Failure) {
     if mkdir(path, 0o700) != 0, systemError != EEXIST {
-      throw Failure(path, systemReason(systemError))
+      throw Failure(code: systemError, place: path)
     }
-    var status = stat()
-    guard lstat(path, &status) == 0 else { throw Failure(path, systemReason(systemError)) }
-    guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR), status.st_uid == getuid(),
-      status.st_mode & 0o077 == 0
+    guard let status = stat(at: path) else { throw Failure(code: systemError, place: path) }
+    guard status.isFolder, status.st_uid == getuid(), status.st_mode & 0o077 == 0
     else { throw Failure(path, "refused: not a folder for its owner alone", .denied) }
   }
 }
@@ -101,26 +99,19 @@ extension ControlPlace {
   private static let leftAlone = 120.0
 
   func sweep() {
-    guard let stream = opendir(folder) else { return }
-    defer { closedir(stream) }
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { place in
-        place.withMemoryRebound(to: CChar.self, capacity: 256) { FileName.text($0) }
-      }
+    for name in (try? FolderFile.names(in: folder)) ?? [] {
       let path = folder + "/" + name
-      var status = stat()
-      guard lstat(path, &status) == 0,
+      guard let status = stat(at: path),
         Clock.unix - Double(FileVersion(status).modified) / 1e9 > Self.leftAlone
       else { continue }
-      let kind = status.st_mode & mode_t(S_IFMT)
-      if kind == mode_t(S_IFSOCK), name.hasPrefix("m") {
+      if status.st_mode & mode_t(S_IFMT) == mode_t(S_IFSOCK), name.hasPrefix("m") {
         let socket = clibc_connect_local(path)
         if socket >= 0 {
           close(socket)
         } else if systemError == ECONNREFUSED {
           unlink(path)
         }
-      } else if kind == mode_t(S_IFIFO), name.hasPrefix("log.") {
+      } else if status.isPipe, name.hasPrefix("log.") {
         // An ssh that has it open does not need its name.
         unlink(path)
       }

@@ -97,7 +97,7 @@ final class MuxConnection {
   }
 
   private func receive() {
-    let isOver = PipeEnd.drain(socket, into: &incoming)
+    let isOver = !ChildProcess.drain(socket, into: &incoming)
     handleAnswers()
     guard isOver else { return }
     if phase == .asked || phase == .opened { phase = .gone }

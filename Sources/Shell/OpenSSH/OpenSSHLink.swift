@@ -159,7 +159,7 @@ final class SSHMaster {
       try SSHLogPipe(in: place.folder, name: place.ownName("log")), HostFailure.local)
     child = try HostFailure.catching(
       try ChildProcess(
-        plan.command.master(socket: socket, log: pipe.path, isAlone: !hasPerson), output: .nothing,
+        plan.master(socket: socket, log: pipe.path, isAlone: !hasPerson), output: .nothing,
         error: hasPerson ? .ours : .pipe), HostFailure.local)
     // In the background it may hold this open for long.
     defer { child.closeEnds() }
@@ -184,7 +184,7 @@ final class SSHMaster {
       let hasEnded = child.reap()
       if pipe.pump() { progress = Clock.monotonic }
       try plan.tellPin(pipe.log)
-      if PipeEnd.drain(child.error, into: &errors, limit: 16384) { child.closeEnds() }
+      if !ChildProcess.drain(child.error, into: &errors, most: 16384) { child.closeEnds() }
       if pipe.log.cannotPin {
         throw .hostKeyUnknown(why: "the host's key is new and cannot be pinned")
       }
@@ -196,7 +196,7 @@ final class SSHMaster {
         case let ending: throw .connectFailed(why: ending.reason)
         }
       }
-      let patience = plan.command.request.connectTimeout
+      let patience = plan.request.connectTimeout
       let limit =
         hasPerson && pipe.log.hasAuthenticationBegun ? max(patience, Self.thinking) : patience
       if Clock.monotonic >= progress + limit {
@@ -213,12 +213,15 @@ final class SSHMaster {
   }
 
   /// Whether somebody can be asked: there is a controlling terminal, and it is ours now.
-  private static var hasPerson: Bool {
-    let descriptor = clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    return tcgetpgrp(descriptor) == getpgrp()
-  }
+  private static var hasPerson: Bool { withTerminal { tcgetpgrp($0) == getpgrp() } ?? false }
+}
+
+/// Does something with the controlling terminal; nil where there is none.
+private func withTerminal<Result>(_ body: (Int32) -> Result) -> Result? {
+  let terminal = clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
+  guard terminal >= 0 else { return nil }
+  defer { close(terminal) }
+  return body(terminal)
 }
 
 /// How the controlling terminal is set, before a program asks for a secret on it.
@@ -226,17 +229,11 @@ private struct TerminalModes {
   private var found = termios()
 
   init?() {
-    let terminal = clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
-    guard terminal >= 0 else { return nil }
-    defer { close(terminal) }
-    guard tcgetattr(terminal, &found) == 0 else { return nil }
+    guard withTerminal({ tcgetattr($0, &found) }) == 0 else { return nil }
   }
 
   func restore() {
-    let terminal = clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
-    guard terminal >= 0 else { return }
-    defer { close(terminal) }
     var modes = found
-    if tcgetpgrp(terminal) == getpgrp() { tcsetattr(terminal, TCSANOW, &modes) }
+    _ = withTerminal { if tcgetpgrp($0) == getpgrp() { tcsetattr($0, TCSANOW, &modes) } }
   }
 }

@@ -1,19 +1,48 @@
 import CLibc
 import Core
 
-/// The command lines of OpenSSH's client: what its configuration says stays, but for
-/// what would break us.
-struct SSHCommand: Sendable {
-  let program = OpenSSHLink.program
-  var request: LinkRequest
+/// How a host is reached by OpenSSH: its command lines, in which what its configuration says stays,
+/// but for what would break us; and what its log is read with.
+final class SSHPlan {
+  private let program = OpenSSHLink.program
+  let request: LinkRequest
   /// What it says it would do.
-  var settings: SSHSettings
+  private let settings: SSHSettings
+  /// Where the host's keys are.
+  private let place: HostKeyPlace
+  private let policy: HostKeyPolicy
   /// The files of host keys that it honours; new ones go into the first.
-  var knownHosts: [String] = []
-  /// Whether a key that is new is pinned.
-  var pinsNew = true
-  /// Our own key, if there is one: offered behind all others.
-  var ownKey: String?
+  private let knownHosts: [String]
+  private var hasTold = false
+
+  /// Where sockets and logs are. Pins that are damaged are told before anything is asked.
+  static func place(_ request: LinkRequest) throws(HostFailure) -> ControlPlace {
+    try HostFailure.catching(try PinFile.check(request.pins), HostFailure.hostKeyUnknown)
+    return try HostFailure.catching(
+      try ControlPlace(request, program: OpenSSHLink.program), HostFailure.local)
+  }
+
+  /// - Parameter settings: what `ssh -G` said, when it has been asked already.
+  init(
+    _ request: LinkRequest, _ settings: SSHSettings?, _ wait: HostWait
+  ) throws(HostFailure) {
+    let said = if let settings { settings } else { try SSHSettings.ask(request.destination, wait) }
+    guard let settings = said else {
+      throw .local(why: "\(OpenSSHLink.program): not installed")
+    }
+    self.request = request
+    self.settings = settings
+    place = settings.keyPlace ?? request.destination.keyPlace
+    do throws(Failure) {
+      policy = try HostKeyPolicy(
+        place, pins: request.pins, knownHosts: request.options.knownHosts)
+      for note in policy.notes { request.note(note) }
+      knownHosts = try policy.filesForOpenSSH(folder: request.stateFolder)
+    } catch {
+      throw error.status == .denied
+        ? .hostKeyUnknown(why: error.message) : .local(why: error.message)
+    }
+  }
 
   /// What it would do for a host.
   static func question(_ destination: Destination) -> [String] {
@@ -47,7 +76,7 @@ struct SSHCommand: Sendable {
     var options = [
       "LogLevel=DEBUG1", "FingerprintHash=sha256", "RemoteCommand=none", "PermitLocalCommand=no",
       "VisualHostKey=no", "EscapeChar=none",
-      "StrictHostKeyChecking=" + (pinsNew ? "accept-new" : "yes"),
+      "StrictHostKeyChecking=" + (policy.needsCertificate ? "yes" : "accept-new"),
       "UserKnownHostsFile=" + knownHosts.map(Self.quoted).joined(separator: " "),
       "GlobalKnownHostsFile=/dev/null", "HashKnownHosts=no", "UpdateHostKeys=no",
       "CheckHostIP=no", "NoHostAuthenticationForLocalhost=no", "VerifyHostKeyDNS=no",
@@ -61,10 +90,10 @@ struct SSHCommand: Sendable {
       // One more key of the agent's, and the host may have had enough of keys.
       if !request.options.usesAgent { options.append("IdentitiesOnly=yes") }
       options.append("IdentityFile=" + Self.quoted(identity))
-    } else if let ownKey {
+    } else if case let own = OwnKey.path(in: request.stateFolder), access(own, R_OK) == 0 {
       // A key that is named keeps OpenSSH from its usual ones: name these, too.
       options += settings.all("identityfile").map { "IdentityFile=" + $0 }
-      options.append("IdentityFile=" + Self.quoted(ownKey))
+      options.append("IdentityFile=" + Self.quoted(own))
     }
     return options.flatMap { ["-o", $0] }
   }
@@ -84,60 +113,13 @@ struct SSHCommand: Sendable {
   private static func literal(_ path: String) -> String { path.exchanging("%", for: "%%") }
 
   private static func whole(_ seconds: Double) -> Int { max(1, Int(seconds.rounded(.up))) }
-}
-
-/// How a host is reached by OpenSSH: its command line, and what its log is read with.
-final class SSHPlan {
-  let command: SSHCommand
-  private let request: LinkRequest
-  /// Where the host's keys are.
-  private let place: HostKeyPlace
-  private let policy: HostKeyPolicy
-  private var hasTold = false
-
-  /// Where sockets and logs are. Pins that are damaged are told before anything is asked.
-  static func place(_ request: LinkRequest) throws(HostFailure) -> ControlPlace {
-    try HostFailure.catching(try PinFile.check(request.pins), HostFailure.hostKeyUnknown)
-    return try HostFailure.catching(
-      try ControlPlace(request, program: OpenSSHLink.program), HostFailure.local)
-  }
-
-  /// - Parameter settings: what `ssh -G` said, when it has been asked already.
-  init(
-    _ request: LinkRequest, _ settings: SSHSettings?, _ wait: HostWait
-  ) throws(HostFailure) {
-    let said = if let settings { settings } else { try SSHSettings.ask(request.destination, wait) }
-    guard let settings = said else {
-      throw .local(why: "\(OpenSSHLink.program): not installed")
-    }
-    self.request = request
-    let destination = request.destination
-    let place =
-      settings.keyPlace ?? HostKeyPlace(host: destination.host, port: destination.port ?? 22)
-    self.place = place
-    var command = SSHCommand(request: request, settings: settings)
-    do throws(Failure) {
-      let policy = try HostKeyPolicy(pins: request.pins, knownHosts: request.options.knownHosts)
-      for note in policy.notes { request.note(note) }
-      command.knownHosts = try policy.filesForOpenSSH(
-        host: place.host, port: place.port, folder: request.stateFolder)
-      self.policy = policy
-    } catch {
-      throw error.status == .denied
-        ? .hostKeyUnknown(why: error.message) : .local(why: error.message)
-    }
-    command.pinsNew = !policy.needsCertificate(host: place.host, port: place.port)
-    let own = OwnKey.path(in: request.stateFolder)
-    command.ownKey = access(own, R_OK) == 0 ? own : nil
-    self.command = command
-  }
 
   /// Tells of a key that was pinned just now, once, as it stands in the pins.
   func tellPin(_ log: SSHLog) throws(HostFailure) {
     guard log.pinned != nil, !hasTold else { return }
     hasTold = true
     let keys = try HostFailure.catching(
-      try PinFile(path: request.pins).keys(host: place.host, port: place.port),
+      try PinFile(path: request.pins).keys(of: place),
       HostFailure.hostKeyUnknown)
     for key in keys {
       request.tell("\(place.name): new host, pinned its \(key.kind) key \(key.fingerprint)")
@@ -145,15 +127,13 @@ final class SSHPlan {
   }
 
   func judge(_ log: SSHLog, _ child: ChildProcess, _ talk: [String]) -> Ending {
-    let (place, policy, destination) = (place, policy, request.destination)
-    let settings = command.settings
+    let (policy, settings, destination) = (policy, settings, request.destination)
     let facts = SSHLog.Circumstances(
       status: child.exitStatus, signal: child.endSignal, talk: talk,
       hasProxy: settings.value("proxyjump") != nil || settings.value("proxycommand") != nil,
       silence: request.options.keepalive * 3, ours: { settings.list($0) },
       changed: { type, fingerprint, isRevoked in
-        var warning = policy.warning(
-          host: place.host, port: place.port, type: type, fingerprint: fingerprint)
+        var warning = policy.warning(type: type, fingerprint: fingerprint)
         warning.alias = destination
         if isRevoked, !warning.isRevoked {
           // By a file of OpenSSH's own.

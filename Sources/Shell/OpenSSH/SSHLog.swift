@@ -175,7 +175,7 @@ final class SSHLogPipe {
     guard descriptor >= 0 else { return false }
     let before = log.count
     var bytes: [UInt8] = []
-    _ = PipeEnd.drain(descriptor, into: &bytes)
+    _ = ChildProcess.drain(descriptor, into: &bytes)
     log.append(bytes)
     return log.count != before
   }

@@ -70,7 +70,7 @@ extension SSHSettings {
   static func ask(
     _ destination: Destination, _ wait: HostWait
   ) throws(HostFailure) -> SSHSettings? {
-    let words = SSHCommand.question(destination)
+    let words = SSHPlan.question(destination)
     let child: ChildProcess
     do throws(Failure) {
       child = try ChildProcess(words, output: .pipe, error: .pipe)
@@ -81,8 +81,8 @@ extension SSHSettings {
     let limit = Clock.monotonic + patience
     var output: [UInt8] = []
     var errors: [UInt8] = []
-    while !PipeEnd.drain(child.output, into: &output) {
-      _ = PipeEnd.drain(child.error, into: &errors)
+    while ChildProcess.drain(child.output, into: &output) {
+      _ = ChildProcess.drain(child.error, into: &errors)
       guard Clock.monotonic < limit, output.count <= Self.limit else {
         throw .local(why: "ssh -G did not finish in time")
       }
@@ -90,7 +90,7 @@ extension SSHSettings {
       try wait(&set, limit)
     }
     let status = child.waitForEnd()
-    _ = PipeEnd.drain(child.error, into: &errors)
+    _ = ChildProcess.drain(child.error, into: &errors)
     if status == 0 { return SSHSettings(String(decoding: output, as: UTF8.self)) }
     let lines = String(decoding: errors, as: UTF8.self).split { $0.isNewline }
     throw .local(why: lines.first.map(String.init) ?? "ssh -G failed")
@@ -103,7 +103,7 @@ extension LinkRequest {
   ///
   /// - Throws: `Failure` when OpenSSH is asked for and does not say.
   public func hostKeyPlace() throws(Failure) -> HostKeyPlace {
-    let plain = HostKeyPlace(host: destination.host, port: destination.port ?? 22)
+    let plain = destination.keyPlace
     guard options.transport != .libssh2 else { return plain }
     do throws(HostFailure) {
       let settings = try SSHSettings.ask(destination, PollSet.wait)

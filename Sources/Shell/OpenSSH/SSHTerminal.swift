@@ -40,7 +40,7 @@ final class SSHTerminalLink: Link {
       try SSHLogPipe(in: place.folder, name: place.ownName("log")), HostFailure.local)
     let child = try HostFailure.catching(
       try ChildProcess(
-        plan.command.terminal(command, log: pipe.path), environment: ["TERM": term],
+        plan.terminal(command, log: pipe.path), environment: ["TERM": term],
         terminal: size, pipesOutput: true), HostFailure.local)
     let terminal = SSHTerminal(child, pipe, plan, patience: request.connectTimeout + 2)
     self.terminal = terminal

@@ -63,10 +63,8 @@ public struct Destination: Equatable, Sendable {
     }
   }
 
-  /// The host's name as people and OpenSSH's files write it: `box`, `[box]:2222`.
-  public static func pinName(host: String, port: Int) -> String {
-    port == 22 ? host : "[\(host)]:\(port)"
-  }
+  /// Where its keys are, unless OpenSSH's configuration knows it by another name.
+  public var keyPlace: HostKeyPlace { HostKeyPlace(host: host, port: port ?? 22) }
 
   /// Nothing that means more than itself in a file of host keys, either.
   static func isHost(_ text: some StringProtocol) -> Bool {
@@ -108,6 +106,10 @@ public struct HostKeyPlace: Equatable, Sendable {
   public var host: String
   /// 1 to 65535; OpenSSH's HostKeyAlias has none, which is 22.
   public var port: Int
-  /// As it stands in the file: `box`, `[box]:2222`.
-  public var name: String { Destination.pinName(host: host, port: port) }
+  /// As people and OpenSSH's files write it: `box`, `[box]:2222`.
+  public var name: String { port == 22 ? host : "[\(host)]:\(port)" }
+  /// The name in small letters, as it is looked up.
+  var key: String { name.lowercased() }
+  /// That, and the one without the port, for which OpenSSH asks, too.
+  var names: [String] { [key, host.lowercased()] }
 }

@@ -1,3 +1,5 @@
+import Core
+
 /// The command lines that put a terminal into a tmux session: one to begin with,
 /// which makes the session if there is none, and one for each time that the link
 /// comes back, which never makes one.
@@ -81,7 +83,7 @@ public struct AttachLine: Sendable {
     return ShellWord.login(script: steps.joined(separator: "; "))
   }
 
-  private var tmux: String { "tmux -u -L \(ShellWord.quoted(label))" }
+  private var tmux: String { "tmux -u -L \(label.shellQuoted)" }
 
   private var hasSession: String {
     "\(tmux) has-session -t \(ShellWord.session(start.name)) 2>/dev/null"
@@ -99,7 +101,7 @@ public struct AttachLine: Sendable {
       steps.append("tput longname >/dev/null 2>&1 || export TERM=xterm-256color")
     }
     steps.append("command -v tmux >/dev/null 2>&1 || { s notmux; exit 127; }")
-    steps.append(TmuxScript.revival(ShellWord.quoted(label)))
+    steps.append(TmuxScript.revival(label.shellQuoted))
     return steps
   }
 

@@ -119,18 +119,13 @@ struct TarArchive {
     put("ustar\u{0}00", at: 257)
     put(Self.octal(header.reduce(0) { $0 + Int64($1) }, 6) + "\u{0} ", at: 148)
     bytes += header + content
-    pad()
-  }
-
-  var finished: [UInt8] { bytes + [UInt8](repeating: 0, count: 2 * Self.block) }
-
-  private mutating func pad() {
     let rest = bytes.count % Self.block
     if rest > 0 { bytes += [UInt8](repeating: 0, count: Self.block - rest) }
   }
 
+  var finished: [UInt8] { bytes + [UInt8](repeating: 0, count: 2 * Self.block) }
+
   private static func octal(_ value: Int64, _ width: Int) -> String {
-    let digits = String(value, radix: 8)
-    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits.suffix(width)
+    String(value.digits(width, radix: 8).suffix(width))
   }
 }

@@ -44,7 +44,7 @@ public struct ControlRequest: Sendable {
   /// marks with `nonce` in them, see `ControlFrame`; the marks are put together
   /// by the host, so that one that shows its commands does not show a mark.
   func command(nonce: String) -> String {
-    let words = arguments.map { " " + ShellWord.quoted($0) }.joined()
+    let words = arguments.map { " " + $0.shellQuoted }.joined()
     return ShellWord.login(
       script: """
         set --\(words)

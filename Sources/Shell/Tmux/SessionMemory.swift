@@ -62,7 +62,7 @@ extension SessionMemory {
   /// The file for the sessions of a host, behind one label of tmux.
   public static func path(for request: LinkRequest) -> String {
     let target = request.destination
-    var name = Destination.pinName(host: target.host, port: target.port ?? 22)
+    var name = target.keyPlace.name
     if let user = target.user { name = user + "@" + name }
     return request.stateFolder + "/" + prefix + encoded(name + "+" + request.label)
   }
@@ -92,9 +92,7 @@ extension SessionMemory {
   }
 
   init?(json bytes: [UInt8]) {
-    guard let value = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) }),
-      let names = value["known"]?.elements
-    else { return nil }
+    guard let value = JSONValue(bytes), let names = value["known"]?.elements else { return nil }
     known = names.compactMap(\.string)
     last = value["last"]?.string
   }

@@ -45,10 +45,10 @@ public struct SessionStart: Equatable, Sendable {
     var rest = directory[...]
     for home in ["~", "$HOME", "${HOME}"] where rest == home || rest.hasPrefix(home + "/") {
       rest = rest.dropFirst(home.count + 1)
-      return rest.isEmpty ? "\"$HOME\"" : "\"$HOME\"/" + ShellWord.quoted(String(rest))
+      return rest.isEmpty ? "\"$HOME\"" : "\"$HOME\"/" + String(rest).shellQuoted
     }
-    if rest.hasPrefix("/") { return ShellWord.quoted(directory) }
-    return rest.isEmpty ? "\"$HOME\"" : "\"$HOME\"/" + ShellWord.quoted(directory)
+    if rest.hasPrefix("/") { return directory.shellQuoted }
+    return rest.isEmpty ? "\"$HOME\"" : "\"$HOME\"/" + directory.shellQuoted
   }
 
   /// The first word of the harness where it is a plain name or path.
@@ -76,7 +76,7 @@ public struct SessionStart: Equatable, Sendable {
     return "{ w=$(command -v riff-claude) || { echo 'no worktree: riff-claude is not on the login "
       + "PATH'; false; }; } && { grep -q -e --riff-tree \"$w\" || { echo 'no worktree: riff-claude "
       + "there is of an older version'; false; }; } && { w=$(RIFF_WORKTREE=1 "
-      + "RIFF_START_DIR=\"$PWD\" RIFF_SESSION=\(ShellWord.quoted(name)) riff-claude --riff-tree "
+      + "RIFF_START_DIR=\"$PWD\" RIFF_SESSION=\(name.shellQuoted) riff-claude --riff-tree "
       + "2>&1) || { w=$?:$w; echo \"${w#*: }\"; (exit \"${w%%:*}\"); }; }"
   }
 

@@ -2,13 +2,6 @@ import Core
 
 /// Words of a shell's command line (POSIX.1-2024, XCU 2.2).
 public enum ShellWord {
-  /// Any text as one word of a POSIX shell.
-  ///
-  /// - Parameter text: without a NUL, which no word can hold.
-  public static func quoted(_ text: String) -> String {
-    "'" + text.exchanging("'", for: "'\\''") + "'"
-  }
-
   /// A script for `sh`, as a command line for whatever shell the user has on the
   /// host: its login shell, which knows the PATH, becomes the `sh` that runs it.
   /// Standard input is the script's.
@@ -28,8 +21,8 @@ public enum ShellWord {
     if let inner = fields(script), inner.utf8.count <= longestFields {
       word = escaped(inner + input)
     } else {
-      let evaluating = "exec sh -c " + quoted(#"eval "$(printf %b "$1")""#) + " sh "
-      word = quoted(evaluating + quoted(octal(script)) + input)
+      let evaluating = "exec sh -c " + #"eval "$(printf %b "$1")""#.shellQuoted + " sh "
+      word = (evaluating + octal(script).shellQuoted + input).shellQuoted
     }
     return #"exec "$SHELL" -lc "# + word + (hidesInput ? " 3<&0 </dev/null" : "")
   }
@@ -86,7 +79,7 @@ public enum ShellWord {
   }
 
   /// A word for a shell that gives tmux this argument.
-  public static func tmux(_ text: String) -> String { quoted(tmuxArgument(text)) }
+  public static func tmux(_ text: String) -> String { tmuxArgument(text).shellQuoted }
 
   /// A word for a shell: the target of tmux that is this session, and no other
   /// whose name begins alike.
@@ -104,7 +97,7 @@ enum TmuxWord {
   /// are: a list inside of a list is quoted twice, and a line is 16 KB at most.
   static func quoted(_ text: String) -> String {
     let isPlain = text.utf8.allSatisfy { $0.isAlphanumeric || "-_/.:=@".utf8.contains($0) }
-    return isPlain && !text.isEmpty ? text : ShellWord.quoted(text)
+    return isPlain && !text.isEmpty ? text : text.shellQuoted
   }
 
   /// A session as the target of any command, and no other whose name begins alike.

@@ -228,21 +228,14 @@ enum SessionRows {
   }
 
   private static func escaped(_ byte: UInt8, _ rest: inout ArraySlice<UInt8>) -> UInt8 {
-    switch byte {
-    case UInt8(ascii: "a"): return 7
-    case UInt8(ascii: "b"): return 8
-    case UInt8(ascii: "t"): return 9
-    case UInt8(ascii: "n"): return 10
-    case UInt8(ascii: "v"): return 11
-    case UInt8(ascii: "f"): return 12
-    case UInt8(ascii: "r"): return 13
-    case UInt8(ascii: "s"): return 32
-    case 0x30...0x33:
-      let digits = rest.prefix(2)
-      guard digits.count == 2, digits.allSatisfy({ 0x30...0x37 ~= $0 }) else { return byte }
-      rest = rest.dropFirst(2)
-      return digits.reduce(byte & 3) { $0 << 3 | $1 & 7 }
-    default: return byte
+    if let place = Array("abtnvfrs".utf8).firstIndex(of: byte) {
+      return [7, 8, 9, 10, 11, 12, 13, 32][place]
     }
+    let digits = rest.prefix(2)
+    guard 0x30...0x33 ~= byte, digits.count == 2, digits.allSatisfy({ 0x30...0x37 ~= $0 }) else {
+      return byte
+    }
+    rest = rest.dropFirst(2)
+    return digits.reduce(byte & 3) { $0 << 3 | $1 & 7 }
   }
 }

@@ -9,10 +9,13 @@ import Testing
   let key = KeyBox.key(1)
   let other = KeyBox.key(2)
 
-  private func policy(_ pins: String, _ known: String? = nil) throws -> HostKeyPolicy {
+  private func policy(
+    _ pins: String, _ known: String? = nil, host: String = "box", port: Int = 22
+  ) throws -> HostKeyPolicy {
     box.write("pins", pins)
     return try HostKeyPolicy(
-      pins: box.file("pins"), knownHosts: known.map { box.write("known", $0) })
+      HostKeyPlace(host: host, port: port), pins: box.file("pins"),
+      knownHosts: known.map { box.write("known", $0) })
   }
 
   private enum Verdict: Equatable {
@@ -23,9 +26,9 @@ import Testing
   private func judge(
     _ key: HostKey, _ pins: String, _ known: String? = nil, port: Int = 22
   ) throws -> Verdict {
-    let policy = try policy(pins, known)
+    let policy = try policy(pins, known, port: port)
     do throws(HostFailure) {
-      return try policy.judge(host: "box", port: port, key: key.blob) ? .new : .known
+      return try policy.judge(key.blob) ? .new : .known
     } catch {
       return .refused(error)
     }
@@ -42,11 +45,14 @@ import Testing
   @Test func firstUseThenThePin() throws {
     #expect(try judge(key, "") == .new)
     let first = try policy("")
-    try first.pin(host: "box", port: 22, key: key)
-    let second = try HostKeyPolicy(pins: box.file("pins"), knownHosts: nil)
-    #expect(try !second.judge(host: "BOX", port: 22, key: key.blob))
-    #expect(try second.judge(host: "box", port: 2222, key: key.blob))
-    #expect(throws: Failure.self) { try first.pin(host: "box", port: 22, key: other) }
+    try first.pin(key)
+    func judged(_ host: String, _ port: Int) throws -> Bool {
+      let place = HostKeyPlace(host: host, port: port)
+      return try HostKeyPolicy(place, pins: box.file("pins"), knownHosts: nil).judge(key.blob)
+    }
+    #expect(try !judged("BOX", 22))
+    #expect(try judged("box", 2222))
+    #expect(throws: Failure.self) { try first.pin(other) }
   }
 
   @Test func aChangedKeyIsAWall() throws {
@@ -104,7 +110,7 @@ import Testing
   @Test func aDamagedKeyIsNotTaken() throws {
     let policy = try policy("")
     #expect {
-      try policy.judge(host: "box", port: 22, key: [0])
+      try policy.judge([0])
     } throws: { error in
       if case .hostKeyUnknown = error as? HostFailure { true } else { false }
     }
@@ -112,15 +118,19 @@ import Testing
 
   @Test func pinnedTypesComeFirst() throws {
     let ecdsa = box.key("ecdsa")
-    let policy = try policy(
-      "box \(ecdsa.text)\nother \(key.text)\n", "box \(key.text)\nbox \(ecdsa.text)\n")
-    #expect(policy.preferredTypes(host: "Box", port: 22) == ["ecdsa-sha2-nistp256", "ssh-ed25519"])
-    #expect(policy.preferredTypes(host: "new", port: 22) == [])
+    func types(_ host: String) throws -> [String] {
+      try policy(
+        "box \(ecdsa.text)\nother \(key.text)\n", "box \(key.text)\nbox \(ecdsa.text)\n", host: host
+      ).preferredTypes
+    }
+    #expect(try types("Box") == ["ecdsa-sha2-nistp256", "ssh-ed25519"])
+    #expect(try types("new") == [])
   }
 
   @Test func aKnownHostsFileThatIsMissingIsNoLicence() {
     #expect {
-      try HostKeyPolicy(pins: box.file("pins"), knownHosts: box.file("none"))
+      try HostKeyPolicy(
+        HostKeyPlace(host: "box", port: 22), pins: box.file("pins"), knownHosts: box.file("none"))
     } throws: { ($0 as? Failure)?.status == .denied }
   }
 
@@ -155,7 +165,7 @@ import Testing
 
   @Test func whatOpenSSHMaySee() throws {
     func files(_ pins: String, _ known: String?) throws -> [String] {
-      try policy(pins, known).filesForOpenSSH(host: "box", port: 22, folder: box.path)
+      try policy(pins, known).filesForOpenSSH(folder: box.path)
         .map { String($0.dropFirst(box.path.count + 1)) }
     }
     #expect(try files("", nil) == ["pins"])
@@ -165,9 +175,9 @@ import Testing
     let authority = "@cert-authority box \(other.text)\n"
     #expect(try files("", authority) == ["pins", "known"])
     #expect(try files("box \(key.text)\n", authority) == ["pins"])
-    #expect(try policy("", authority).needsCertificate(host: "box", port: 2222))
-    #expect(try !policy("box \(key.text)\n", authority).needsCertificate(host: "box", port: 22))
-    #expect(try !policy("", authority).needsCertificate(host: "other", port: 22))
+    #expect(try policy("", authority, port: 2222).needsCertificate)
+    #expect(try !policy("box \(key.text)\n", authority).needsCertificate)
+    #expect(try !policy("", authority, host: "other").needsCertificate)
     let revoked = "@revoked * \(KeyBox.key(3).text)"
     #expect(
       try files("box \(key.text)\n", "box \(other.text)\n\(revoked)\r\n")
@@ -183,7 +193,7 @@ import Testing
       ("::1", 2222, "[::1]:2222"),
     ] {
       let lines = HostKeyWarning(
-        host: host, port: port, type: "ssh-rsa", fingerprint: "SHA256:b",
+        place: HostKeyPlace(host: host, port: port), type: "ssh-rsa", fingerprint: "SHA256:b",
         known: [("/pins", known)], pins: "/pins", isRevoked: false
       ).lines
       #expect(lines.contains { $0.holds("--forget \(operand),") })

@@ -10,7 +10,7 @@ import Testing
   let key = KeyBox.key(1)
 
   @Test func nothingIsNoPin() throws {
-    #expect(try PinFile(path: box.file("none")).keys(host: "box", port: 22) == [])
+    #expect(try PinFile(path: box.file("none")).keys(of: HostKeyPlace(host: "box", port: 22)) == [])
     for text in ["", "\n", "\r\n", "# comment\n\n  # another\r\n\t\n", "#"] {
       box.write("pins", text)
       #expect(try PinFile(path: box.file("pins")).entries.isEmpty)
@@ -32,9 +32,9 @@ import Testing
       """)
     let file = try PinFile(path: box.file("pins"))
     #expect(file.entries.map(\.number) == [2, 3, 4, 5, 6, 7])
-    #expect(file.keys(host: "BOX", port: 22).prefix(2) == [key, rsa])
-    #expect(file.keys(host: "box", port: 2222).first == rsa)
-    #expect(file.keys(host: "box", port: 22022).last == key)
+    #expect(file.keys(of: HostKeyPlace(host: "BOX", port: 22)).prefix(2) == [key, rsa])
+    #expect(file.keys(of: HostKeyPlace(host: "box", port: 2222)).first == rsa)
+    #expect(file.keys(of: HostKeyPlace(host: "box", port: 22022)).last == key)
   }
 
   private var sk: [UInt8] {
@@ -82,7 +82,7 @@ import Testing
   @Test func inWhatIsNoFolder() {
     box.write("key", "x")
     #expect(throws: Failure.self) {
-      try PinFile.add(key, host: "box", port: 22, to: box.file("key/pins"))
+      try PinFile.add(key, of: HostKeyPlace(host: "box", port: 22), to: box.file("key/pins"))
     }
   }
 
@@ -96,12 +96,15 @@ import Testing
     let field = text.utf8.firstIndex(of: 0x20)?.utf16Offset(in: text) ?? 0
     func check(_ damaged: [UInt8]) throws {
       box.write("pins", damaged)
-      guard let policy = try? HostKeyPolicy(pins: box.file("pins"), knownHosts: nil) else { return }
+      let place = HostKeyPlace(host: "box", port: 2222)
+      guard let policy = try? HostKeyPolicy(place, pins: box.file("pins"), knownHosts: nil) else {
+        return
+      }
       let text = String(decoding: damaged, as: UTF8.self)
-      let isNew = try? policy.judge(host: "box", port: 2222, key: key.blob)
+      let isNew = try? policy.judge(key.blob)
       #expect(isNew != true, "new: \(text)")
       #expect(throws: HostFailure.self, "not refused: \(text)") {
-        try policy.judge(host: "box", port: 2222, key: KeyBox.key(2).blob)
+        try policy.judge(KeyBox.key(2).blob)
       }
     }
     for count in 1..<bytes.count { try check(Array(bytes[..<count])) }
@@ -120,16 +123,16 @@ import Testing
   @Test func aPinIsAddedBehindWhatIsThere() throws {
     let path = box.file("pins")
     box.write("pins", "# mine\r\nother \(key.text)")
-    try PinFile.add(key, host: "Box", port: 2222, to: path)
+    try PinFile.add(key, of: HostKeyPlace(host: "Box", port: 2222), to: path)
     #expect(box.read("pins") == "# mine\r\nother \(key.text)\n[box]:2222 \(key.text)\n")
-    try PinFile.add(key, host: "box", port: 2222, to: path)
-    try PinFile.add(key, host: "box", port: 22, to: path)
+    try PinFile.add(key, of: HostKeyPlace(host: "box", port: 2222), to: path)
+    try PinFile.add(key, of: HostKeyPlace(host: "box", port: 22), to: path)
     #expect(box.read("pins").hasSuffix("[box]:2222 \(key.text)\nbox \(key.text)\n"))
     let ecdsa = box.key("ecdsa")
-    try PinFile.add(ecdsa, host: "box", port: 22, to: path)
-    #expect(try PinFile(path: path).keys(host: "box", port: 22) == [key, ecdsa])
+    try PinFile.add(ecdsa, of: HostKeyPlace(host: "box", port: 22), to: path)
+    #expect(try PinFile(path: path).keys(of: HostKeyPlace(host: "box", port: 22)) == [key, ecdsa])
     #expect(throws: Failure.self) {
-      try PinFile.add(KeyBox.key(2), host: "box", port: 22, to: path)
+      try PinFile.add(KeyBox.key(2), of: HostKeyPlace(host: "box", port: 22), to: path)
     }
     var status = stat()
     stat(path, &status)
@@ -143,7 +146,8 @@ import Testing
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<16 as Range<UInt8> {
         group.addTask {
-          try? PinFile.add(KeyBox.key(number), host: "h\(number)", port: 22, to: path)
+          try? PinFile.add(
+            KeyBox.key(number), of: HostKeyPlace(host: "h\(number)", port: 22), to: path)
         }
         // OpenSSH takes no lock.
         group.addTask {
@@ -156,7 +160,7 @@ import Testing
     }
     let file = try PinFile(path: path)
     for number in 0..<32 as Range<UInt8> {
-      #expect(file.keys(host: "h\(number)", port: 22) == [KeyBox.key(number)])
+      #expect(file.keys(of: HostKeyPlace(host: "h\(number)", port: 22)) == [KeyBox.key(number)])
     }
   }
 
@@ -166,7 +170,7 @@ import Testing
       for number in 0..<8 as Range<UInt8> {
         group.addTask {
           do {
-            try PinFile.add(KeyBox.key(number), host: "box", port: 22, to: path)
+            try PinFile.add(KeyBox.key(number), of: HostKeyPlace(host: "box", port: 22), to: path)
             return true
           } catch {
             return false
@@ -193,14 +197,14 @@ import Testing
       "pins",
       kept[0] + "box \(key.text)\r\n" + kept[1] + kept[2] + "  a,BOX,b   \(ecdsa.text)  c\r\n"
         + hashed + kept[3] + kept[4] + kept[5] + "box,!x \(key.text)")
-    let dropped = try PinFile.forget(host: "Box", port: 22, in: path)
+    let dropped = try PinFile.forget(HostKeyPlace(host: "Box", port: 22), in: path)
     #expect(dropped == [key, ecdsa, key, key])
     #expect(
       box.read("pins")
         == kept[0] + kept[1] + kept[2] + "  a,b   \(ecdsa.text)  c\r\n" + kept[3] + kept[4]
         + kept[5])
-    #expect(try PinFile.forget(host: "box", port: 22, in: path) == [])
-    #expect(try PinFile.forget(host: "box", port: 22, in: box.file("none")) == [])
+    #expect(try PinFile.forget(HostKeyPlace(host: "box", port: 22), in: path) == [])
+    #expect(try PinFile.forget(HostKeyPlace(host: "box", port: 22), in: box.file("none")) == [])
     #expect(access(box.file("none.lock"), F_OK) != 0)
   }
 }

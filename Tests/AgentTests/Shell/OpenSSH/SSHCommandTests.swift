@@ -4,13 +4,17 @@ import Testing
 @testable import Shell
 
 @Suite struct SSHCommandTests {
-  private func command(_ host: String = "ada@box:2222", _ settings: String = "") throws
-    -> SSHCommand
-  {
-    let request = LinkRequest(
-      destination: try Destination(host), options: ConnectOptions(), identity: nil, pins: "",
-      stateFolder: "")
-    return SSHCommand(request: request, settings: SSHSettings(settings))
+  let box = KeyBox()
+
+  private func command(
+    _ host: String = "ada@box:2222", _ settings: String = "",
+    change: (inout LinkRequest) -> Void = { _ in }
+  ) throws -> SSHPlan {
+    var request = LinkRequest(
+      destination: try Destination(host), options: ConnectOptions(), identity: nil,
+      pins: box.file("pins"), stateFolder: box.path)
+    change(&request)
+    return try SSHPlan(request, SSHSettings(settings)) { _, _ in }
   }
 
   private func options(_ words: [String]) -> [String] {
@@ -21,7 +25,7 @@ import Testing
     let words = try command().terminal("exec sh", log: "/run/log")
     #expect(words.suffix(7) == ["-p", "2222", "-l", "ada", "--", "box", "exec sh"])
     #expect(
-      try SSHCommand.question(Destination("box")).dropFirst() == ["-G", "--", "box"])
+      try SSHPlan.question(Destination("box")).dropFirst() == ["-G", "--", "box"])
   }
 
   @Test func whatWouldBreakUsIsOverridden() throws {
@@ -44,29 +48,39 @@ import Testing
   }
 
   @Test func pathsAreOneWordWithoutTokens() throws {
-    var command = try command()
-    command.knownHosts = ["/home/ada/my pins%h", "/a\"b\\c"]
+    box.write("a\"b\\c", "")
+    let command = try command {
+      $0.pins = box.file("my pins%h")
+      $0.options.knownHosts = box.file("a\"b\\c")
+    }
     let words = options(command.terminal("x", log: "/run/log"))
+    let folder = box.path
     #expect(
-      words.contains("UserKnownHostsFile=\"/home/ada/my pins%%h\" \"/a\\\"b\\\\c\""))
+      words.contains(
+        "UserKnownHostsFile=\"\(folder)/my pins%%h\" \"\(folder)/a\\\"b\\\\c\""))
   }
 
   @Test func aKeyThatIsNamedIsAlone() throws {
-    var command = try command("box", "identityfile ~/.ssh/id_rsa\nidentityfile ~/.ssh/id_ed25519")
-    #expect(!options(command.terminal("x", log: "l")).contains { $0.hasPrefix("Identit") })
-    command.ownKey = "/state/id_ed25519"
+    func keys(_ change: (inout LinkRequest) -> Void = { _ in }) throws -> [String] {
+      let settings = "identityfile ~/.ssh/id_rsa\nidentityfile ~/.ssh/id_ed25519"
+      return options(try command("box", settings, change: change).terminal("x", log: "l"))
+        .filter { $0.hasPrefix("Identit") }
+    }
+    #expect(try keys() == [])
+    let own = box.write("id_ed25519", "")
     #expect(
-      options(command.terminal("x", log: "l")).filter { $0.hasPrefix("Identit") } == [
-        "IdentityFile=~/.ssh/id_rsa", "IdentityFile=~/.ssh/id_ed25519",
-        "IdentityFile=\"/state/id_ed25519\"",
+      try keys() == [
+        "IdentityFile=~/.ssh/id_rsa", "IdentityFile=~/.ssh/id_ed25519", "IdentityFile=\"\(own)\"",
       ])
-    command.request.identity = "/keys/it"
     #expect(
-      options(command.terminal("x", log: "l")).filter { $0.hasPrefix("Identit") } == [
+      try keys { $0.identity = "/keys/it" } == [
         "IdentitiesOnly=yes", "IdentityFile=\"/keys/it\"",
       ])
-    command.request.options.usesAgent = true
-    #expect(!options(command.terminal("x", log: "l")).contains("IdentitiesOnly=yes"))
+    let ofAgent = try keys {
+      $0.identity = "/keys/it"
+      $0.options.usesAgent = true
+    }
+    #expect(!ofAgent.contains("IdentitiesOnly=yes"))
   }
 
   @Test func aMasterAsksNobodyWhereNobodyIs() throws {

@@ -5,9 +5,9 @@ import Testing
 
 @Suite struct ShellWordTests {
   @Test func wordsOfAShell() {
-    #expect(ShellWord.quoted("") == "''")
-    #expect(ShellWord.quoted("a b;$x") == "'a b;$x'")
-    #expect(ShellWord.quoted("it's") == #"'it'\''s'"#)
+    #expect("".shellQuoted == "''")
+    #expect("a b;$x".shellQuoted == "'a b;$x'")
+    #expect("it's".shellQuoted == #"'it'\''s'"#)
   }
 
   @Test func onlyPlainTextIsLeft() {
@@ -41,7 +41,7 @@ import Testing
     for more in others {
       let all = words + more
       let script =
-        "set -- \(all.map(ShellWord.quoted).joined(separator: " "))\n\nfor word\ndo\n"
+        "set -- \(all.map(\.shellQuoted).joined(separator: " "))\n\nfor word\ndo\n"
         + "  printf '<%s>' \"$word\"\ndone\nset -- 'a b'\nprintf '%s.' $1"
       // `env` says by 127 that the shell is not here.
       let child = try ChildProcess(
