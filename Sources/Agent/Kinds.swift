@@ -19,8 +19,6 @@ public struct KindFacts: Sendable, Equatable {
   /// What agent-setup asks; nil where it writes no profile of this kind.
   public var setup: SetupFacts?
 
-  public init(name: String, line: String) { (self.name, self.line) = (name, line) }
-
   public static func == (one: KindFacts, other: KindFacts) -> Bool { one.name == other.name }
 
   /// All kinds.
@@ -74,8 +72,6 @@ public struct SetupFacts: Sendable {
   /// The commands that a person tries next, without the profile.
   public var next = ["agent-tail", "agent-chat -i", "agent-call health"]
 
-  public init() {}
-
   /// `next` with a profile.
   public func commands(_ profile: String) -> [String] {
     next.map { command in
@@ -83,4 +79,9 @@ public struct SetupFacts: Sendable {
       return command[..<end] + " -p \(profile)" + command[end...]
     }
   }
+}
+
+extension SetupFacts {
+  /// What is asked of a kind that says nothing else.
+  public init() {}
 }

@@ -1,8 +1,5 @@
 extension KindFacts {
   /// Claude Code at a terminal, here or on a host.
-  public static let claude: KindFacts = {
-    var facts = KindFacts(name: "claude", line: "Claude Code in tmux, on this machine or a host")
-    facts.places = [.host]
-    return facts
-  }()
+  public static let claude = KindFacts(
+    name: "claude", line: "Claude Code in tmux, on this machine or a host", places: [.host])
 }

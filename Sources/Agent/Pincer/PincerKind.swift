@@ -1,12 +1,9 @@
 extension KindFacts {
   /// A Pincer server.
-  public static let pincer: KindFacts = {
-    var facts = KindFacts(name: "pincer", line: "a Pincer server")
-    var setup = SetupFacts()
-    setup.secret = "Pairing code or token, not shown; none to ask the server for a code"
-    (setup.word, setup.mayBeEmpty) = (["threads"], true)
-    setup.next = ["agent-chat -i", "agent-tail", "agent-approve -l"]
-    facts.setup = setup
-    return facts
-  }()
+  public static let pincer = KindFacts(
+    name: "pincer", line: "a Pincer server",
+    setup: SetupFacts(
+      secret: "Pairing code or token, not shown; none to ask the server for a code",
+      word: ["threads"], mayBeEmpty: true,
+      next: ["agent-chat -i", "agent-tail", "agent-approve -l"]))
 }

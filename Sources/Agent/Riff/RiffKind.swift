@@ -1,8 +1,5 @@
 extension KindFacts {
   /// The voice server of a Riff box.
-  public static let riff: KindFacts = {
-    var facts = KindFacts(name: "riff", line: "a voice server, such as agent-serve")
-    facts.secret = "secret"
-    return facts
-  }()
+  public static let riff = KindFacts(
+    name: "riff", line: "a voice server, such as agent-serve", secret: "secret")
 }
