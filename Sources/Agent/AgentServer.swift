@@ -94,13 +94,9 @@ public struct AgentServer: Sendable {
   public func request(
     _ path: String, method: String = "GET", body: [UInt8]? = nil
   ) throws(Failure) -> Request {
-    let address: WebAddress
-    do throws(Failure) {
-      address = try base.appending(path.hasPrefix("/") ? String(path.dropFirst()) : path)
-    } catch {
-      throw Failure("path", error.reason)
-    }
-    return request(to: address, method: method, body: body)
+    let path = path.hasPrefix("/") ? String(path.dropFirst()) : path
+    return request(
+      to: try Failure.at("path", base.appending(path)), method: method, body: body)
   }
 
   func request(to address: WebAddress, method: String? = nil, body: [UInt8]?) -> Request {
@@ -207,11 +203,8 @@ extension Settings.Profile {
         if let other = self.place { throw Failure(name ?? "no url", Self.without(other)) }
         throw Failure("no url", Self.howToName)
       }
-      do throws(Failure) {
-        return try backend.isSocket ? WebAddress(socket: place) : WebAddress(place)
-      } catch {
-        throw Failure(Self.placeOfURL, error.reason)
-      }
+      return try Failure.at(
+        Self.placeOfURL, backend.isSocket ? WebAddress(socket: place) : WebAddress(place))
     }
   }
 }

@@ -106,6 +106,13 @@ public enum Answer {
 }
 
 extension Failure {
+  /// What is found or made at a place, which whatever fails with it is said of.
+  static func at<Value>(
+    _ place: String, _ value: @autoclosure () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    do throws(Failure) { return try value() } catch { throw Failure(place, error.reason) }
+  }
+
   /// Why nobody is there to be told anything; nil for an answer of a server that is.
   public var unsupportedReason: Failure? {
     if isStray { return Failure(message, .temporary) }
@@ -114,9 +121,11 @@ extension Failure {
 }
 
 extension LinkEnd {
-  /// Does what may fail on the way of a link, which then ends.
-  static func ifFailed<Value>(_ body: () throws(Failure) -> Value) throws(LinkEnd) -> Value {
-    do throws(Failure) { return try body() } catch { throw .failed(error) }
+  /// What a link needs; it ends where that fails.
+  static func ifFailed<Value>(
+    _ value: @autoclosure () throws(Failure) -> Value
+  ) throws(LinkEnd) -> Value {
+    do throws(Failure) { return try value() } catch { throw .failed(error) }
   }
 
   /// What keeps a server from doing what a link needs.

@@ -20,13 +20,10 @@ final class HostProgram {
     environment: [String: String?] = [:]
   ) throws(LinkEnd) {
     self.staysOpen = staysOpen
-    do throws(Failure) {
-      child = try ChildProcess(
+    child = try LinkEnd.ifFailed(
+      ChildProcess(
         words, environment: environment, input: input.isEmpty && !staysOpen ? .nothing : .pipe,
-        error: .pipe)
-    } catch {
-      throw .failed(error)
-    }
+        error: .pipe))
     self.input = input[...]
   }
 

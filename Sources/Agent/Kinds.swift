@@ -72,6 +72,9 @@ public struct SetupFacts: Sendable {
   /// The commands that a person tries next, without the profile.
   public var next = ["agent-tail", "agent-chat -i", "agent-call health"]
 
+  /// Of a kind that says nothing else.
+  public static let usual = SetupFacts()
+
   /// `next` with a profile.
   public func commands(_ profile: String) -> [String] {
     next.map { command in
@@ -79,9 +82,4 @@ public struct SetupFacts: Sendable {
       return command[..<end] + " -p \(profile)" + command[end...]
     }
   }
-}
-
-extension SetupFacts {
-  /// What is asked of a kind that says nothing else.
-  public init() {}
 }

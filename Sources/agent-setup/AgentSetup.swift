@@ -176,7 +176,7 @@ struct Finding {
     return Find(
       kind: "profile", name: name, what: what + (url.map { " at \($0)" } ?? ""),
       lines: (kind == .clanky ? [] : ["kind = \(kind.name)"]) + (url.map { ["url = \($0)"] } ?? []),
-      next: (kind.setup ?? SetupFacts()).commands(name))
+      next: (kind.setup ?? .usual).commands(name))
   }
 
   private func list(_ finds: [Find], _ title: String) {
@@ -231,7 +231,7 @@ struct Finding {
   private func refusal(of profile: String) throws -> String? {
     let settings = try Settings()
     let kind = settings.configuration.profiles[profile]?.kind ?? .clanky
-    let words = kind.setup ?? SetupFacts()
+    let words = kind.setup ?? .usual
     let call = try ProgramCall(
       ["agent-call", "-p", profile, "--max-time", "5", "-o", "tsv", "-q"] + words.word,
       environment: ["AGENT_URL": nil, "AGENT_TOKEN_FILE": nil])

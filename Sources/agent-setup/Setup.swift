@@ -29,7 +29,7 @@ struct Setup {
   private var isPDS: Bool { wanted == .pds }
   private var client: String { isPDS ? "pds-record" : "agent-call" }
   private var what: String { kind.secret }
-  private var facts: SetupFacts { kind.setup ?? SetupFacts() }
+  private var facts: SetupFacts { kind.setup ?? .usual }
 
   init(_ options: SetupOptions, _ file: ProfileFile, _ talk: SetupTalk) {
     (wanted, profile) = (options.kind, options.profile ?? "")
@@ -94,7 +94,7 @@ struct Setup {
   }
 
   private mutating func address() {
-    let question = (wanted?.setup ?? SetupFacts()).address
+    let question = (wanted?.setup ?? .usual).address
     while true {
       url = talk.ask(question)
       if url.hasSuffix("/") { url.removeLast() }

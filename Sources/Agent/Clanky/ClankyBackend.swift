@@ -74,9 +74,7 @@ public enum DashboardStream: String, CaseIterable, Sendable {
 
   /// The stream's address.
   public func address(at base: WebAddress) throws(Failure) -> WebAddress {
-    do throws(Failure) { return try base.appending(path) } catch {
-      throw Failure("the profile's url", error.reason)
-    }
+    try Failure.at("the profile's url", base.appending(path))
   }
 
   /// What a state file is bound to: the stream and its profile, for the name of a

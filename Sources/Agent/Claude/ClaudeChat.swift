@@ -208,8 +208,7 @@ final class ClaudeChat: ChatLine {
   private func history(
     _ session: HostSession, _ waiter: ChatWaiter
   ) throws(LinkEnd) -> [MessageRecord] {
-    let path: String
-    do throws(Failure) { path = try host.transcript(of: session) } catch { throw .failed(error) }
+    let path = try LinkEnd.ifFailed(host.transcript(of: session))
     let tail = try HostProgram(["transcript-tail", "-q", "--once", path])
     var (messages, order): ([String: MessageRecord], [String]) = ([:], [])
     var reply = ClaudeReply("", session.conversation)

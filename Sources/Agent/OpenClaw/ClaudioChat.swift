@@ -97,9 +97,7 @@ final class ClaudioChat: ChatLine {
     }
     return try result { () throws(LinkEnd) in
       let reply = try reply("api/agents", nil, waiter)
-      return try LinkEnd.ifFailed { () throws(Failure) in
-        try Answer.list(reply, "agents", place: place)
-      }
+      return try LinkEnd.ifFailed(Answer.list(reply, "agents", place: place))
     }
   }
 
@@ -119,9 +117,8 @@ final class ClaudioChat: ChatLine {
   private func reply(
     _ path: String, _ body: RecordText?, _ waiter: Waiter, onSend: (() -> Bool)? = nil
   ) throws(LinkEnd) -> Caller.Reply {
-    let request = try LinkEnd.ifFailed { () throws(Failure) in
-      try server.request(path, method: body == nil ? "GET" : "POST", body: body?.bytes)
-    }
+    let request = try LinkEnd.ifFailed(
+      server.request(path, method: body == nil ? "GET" : "POST", body: body?.bytes))
     return try server.reply(to: request, waiter, silence: silence, onSend: onSend)
   }
 }

@@ -191,13 +191,9 @@ final class ResponsesChat: ChatLine {
       return .failure(Failure(place, reason, .failure))
     }
     return try result { () throws(LinkEnd) in
-      let request = try LinkEnd.ifFailed { () throws(Failure) in
-        try self.request("models", body: nil)
-      }
+      let request = try LinkEnd.ifFailed(request("models", body: nil))
       let reply = try server.reply(to: request, waiter)
-      return try LinkEnd.ifFailed { () throws(Failure) in
-        try Answer.list(reply, "data", place: place)
-      }
+      return try LinkEnd.ifFailed(Answer.list(reply, "data", place: place))
     }
   }
 
@@ -208,12 +204,8 @@ final class ResponsesChat: ChatLine {
     while text.hasSuffix("/") { text.removeLast() }
     let isWhole = text.hasSuffix("/responses")
     if isWhole, path == "responses" { return server.request(to: base, body: body) }
-    let address: WebAddress
-    do throws(Failure) {
-      address = isWhole ? try base.resolving(path) : try base.appending(path)
-    } catch {
-      throw Failure(base.display, error.reason)
-    }
+    let address = try Failure.at(
+      base.display, isWhole ? base.resolving(path) : base.appending(path))
     return server.request(to: address, body: body)
   }
 }

@@ -463,9 +463,7 @@ final class RepositoryPoll {
         }
       }
       // A list that breaks off must not make deletions of the rest.
-      do throws(Failure) { cursor = try cursors.next(after: answer.body, isNews: isNews) } catch {
-        throw .failed(Failure(error.reason, .failure))
-      }
+      cursor = try LinkEnd.ifFailed(cursors.next(after: answer.body, isNews: isNews))
     } while cursor != nil
   }
 

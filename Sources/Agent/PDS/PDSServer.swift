@@ -61,15 +61,10 @@ public struct PDSServer: Sendable {
     _ method: String, query: [(name: String, value: String?)] = [], body: [UInt8]? = nil,
     type: String = "application/json", token: Secret? = nil, secrets: [Secret] = []
   ) throws(Failure) -> Request {
-    let address: WebAddress
-    do throws(Failure) {
-      // Who takes an address from an example of a call has its first word, too.
-      let hasIt = ["/xrpc", "/xrpc/"].contains { base.text.hasSuffix($0) }
-      let path = hasIt ? "" : "xrpc/"
-      address = try base.appending("\(path)\(method)\(QueryText.encode(query))")
-    } catch {
-      throw Failure("the profile's url", error.reason)
-    }
+    // Who takes an address from an example of a call has its first word, too.
+    let hasIt = ["/xrpc", "/xrpc/"].contains { base.text.hasSuffix($0) }
+    let path = "\(hasIt ? "" : "xrpc/")\(method)\(QueryText.encode(query))"
+    let address = try Failure.at("the profile's url", base.appending(path))
     var request = Request(
       address, method: body == nil ? "GET" : "POST",
       headers: [Header("Accept", "application/json")], body: body?.isEmpty == true ? nil : body)

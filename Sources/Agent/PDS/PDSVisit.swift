@@ -29,12 +29,9 @@ final class PDSVisit {
   func request(
     _ method: String, _ query: [(name: String, value: String?)] = []
   ) throws(LinkEnd) -> Request {
-    do throws(Failure) {
-      return try server.request(
-        method, query: query, token: tokens?.access, secrets: tokens?.others ?? [])
-    } catch {
-      throw .failed(error)
-    }
+    try LinkEnd.ifFailed(
+      server.request(
+        method, query: query, token: tokens?.access, secrets: tokens?.others ?? []))
   }
 
   /// Asks, and logs in where that is wanted; `limit`: the largest answer, bytes.

@@ -74,10 +74,7 @@ struct PincerCalls {
       let question = RecordText().number("pageSize", 100).string("pageToken", pages.token)
       let reply = try get(method, question, waiter)
       rows += PincerPages.items(reply.bytes)
-      let hasMore = try LinkEnd.ifFailed { () throws(Failure) in
-        try pages.turn(reply.value, at: server.base.display)
-      }
-      if !hasMore { return rows }
+      if try !LinkEnd.ifFailed(pages.turn(reply.value, at: server.base.display)) { return rows }
     }
   }
 
@@ -109,9 +106,7 @@ struct PincerCalls {
     _ method: PincerMethod, _ question: RecordText, _ waiter: Waiter, limit: Int? = nil,
     onSend: (() -> Bool)? = nil
   ) throws(LinkEnd) -> ConnectReply {
-    let request = try LinkEnd.ifFailed { () throws(Failure) in
-      try server.request(method.path, method: "POST", body: [])
-    }
+    let request = try LinkEnd.ifFailed(server.request(method.path, method: "POST", body: []))
     return ConnectReply(
       waiter, request, message: question.bytes, limit: limit ?? ConnectReply.largest,
       onSend: onSend)

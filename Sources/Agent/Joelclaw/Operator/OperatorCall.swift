@@ -152,11 +152,8 @@ struct OperatorCall {
 
   func server(_ source: OperatorSource) throws(Failure) -> AgentServer {
     if source == .gateway { return call.caller.backend }
-    let base: WebAddress
     let url = try value(source)
-    do throws(Failure) { base = try WebAddress(url) } catch {
-      throw Failure(source.key, error.reason)
-    }
+    let base = try Failure.at(source.key, WebAddress(url))
     if base.user != nil || base.password != nil {
       throw Failure(source.key, "names a user: no part but the gateway gets a credential")
     }

@@ -210,21 +210,17 @@ struct RedisPlace: Equatable {
     }
     let rest = url.dropFirst(scheme.count + 3)
     // A port that is not written is another one for each of these schemes.
-    let addresses: (plain: WebAddress, secure: WebAddress)
-    do throws(Failure) {
-      addresses = (try WebAddress("http://" + rest), try WebAddress("https://" + rest))
-    } catch {
-      throw Self.fault(error.reason)
-    }
-    if addresses.plain.password != nil {
+    let place = OperatorSource.redis.key
+    let plain = try Failure.at(place, WebAddress("http://" + rest))
+    let secure = try Failure.at(place, WebAddress("https://" + rest))
+    if plain.password != nil {
       throw Self.fault("holds a password: name its file in redis-password-file")
     }
-    if addresses.plain.user != nil {
+    if plain.user != nil {
       throw Self.fault("names a user: only the usual one can log in")
     }
-    host = addresses.plain.host
-    let isWritten = addresses.plain.port == addresses.secure.port
-    port = isWritten ? addresses.plain.port : Self.usualPort
+    host = plain.host
+    port = plain.port == secure.port ? plain.port : Self.usualPort
     let tail = rest.drop { !"/?#".contains($0) }
     let digits = tail.dropFirst()
     let isNumber = digits.utf8.count <= 6 && digits.utf8.allSatisfy { (48...57).contains($0) }
