@@ -77,12 +77,7 @@ public struct AgentServer: Sendable {
       credentials.tokenAgain(option: tokenFile, profile: profile, runs: runs)
         .flatMap { (try? kind.check($0)) == nil ? nil : $0 }
     }
-    let may = Credentials.mayTravel(
-      scheme: base.scheme, host: base.host, allowPlaintext: allowPlaintext)
-    guard may else {
-      throw Failure(
-        base.display, "the token would travel over plain http; see --allow-plaintext")
-    }
+    try base.requirePrivacy("the token would travel over plain http", allowPlaintext)
   }
 
   /// A request to the server, with its token.
@@ -126,16 +121,9 @@ public struct AgentServer: Sendable {
   /// Another token, when that one was refused; nil where there is none.
   func otherSecret() -> Secret? { held?.isRenewed(runs: true) == true ? secret : nil }
 
-  /// The origin as text, without the scheme's own port left out: `http://box:18789`.
-  var originText: String { "\(base.origin.scheme)://\(base.origin.host):\(base.origin.port)" }
-
   /// Makes sure that nobody on the way can listen, whether there is a token or not.
   func requirePrivacy() throws(Failure) {
-    let may = Credentials.mayTravel(
-      scheme: base.scheme, host: base.host, allowPlaintext: allowPlaintext)
-    if !may {
-      throw Failure(base.display, "all would travel in clear text; see --allow-plaintext")
-    }
+    try base.requirePrivacy("all would travel in clear text", allowPlaintext)
   }
 
   /// Which token was used and whose it is, never the token itself:
@@ -168,6 +156,19 @@ public struct AgentServer: Sendable {
     case 413: return answer.problem("the body is too large for the backend", .failure)
     default: return answer.problem(head.isTransient ? .temporary : .failure)
     }
+  }
+}
+
+extension WebAddress {
+  /// The origin as text, without the scheme's own port left out: `http://box:18789`.
+  var originText: String { "\(origin.scheme)://\(origin.host):\(origin.port)" }
+
+  /// Makes sure that nobody on the way can read a secret; `danger`: what would happen else.
+  func requirePrivacy(
+    _ danger: String, _ allowPlaintext: Bool, _ status: ExitStatus = .failure
+  ) throws(Failure) {
+    if Credentials.mayTravel(scheme: scheme, host: host, allowPlaintext: allowPlaintext) { return }
+    throw Failure(display, "\(danger); see --allow-plaintext", status)
   }
 }
 

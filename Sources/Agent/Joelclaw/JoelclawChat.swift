@@ -1,4 +1,3 @@
-import CCrypto
 import CLibc
 import Core
 import Frames
@@ -19,7 +18,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   private var turn: JoelclawTurn? { didSet { if turn == nil { lock = nil } } }
   private var end: ChatEnd?
   private var aborts = false
-  private var lock: PromptLock?
+  private var lock: LockFile?
   /// What is asked beside a prompt, the name of the conversation or the end of what the agent is at,
   /// and what came of it.
   private var (wanted, listed): (ChatList?, Result<[[UInt8]], Failure>?)
@@ -368,10 +367,7 @@ struct PromptBook {
   }
 
   /// The right to have a prompt in flight: two processes destroy each other's (CONTRACT.md 4).
-  func turn() throws(Failure) -> PromptLock? {
-    let lock = PromptLock(try OwnPath.append(lockPath))
-    return clibc_lock(lock.descriptor) == 0 ? lock : nil
-  }
+  func turn() throws(Failure) -> LockFile? { try LockFile(lockPath, patience: 0) }
 
   /// Whether a prompt was sent and nobody saw it begin: it may wait in the gateway.
   func isOpen(now: Double) throws(Failure) -> Bool {
@@ -423,17 +419,6 @@ struct PromptBook {
 
   private static func digest(_ text: String) -> String {
     let folded = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    let bytes = Array(folded.utf8)
-    var digest = [UInt8](repeating: 0, count: 32)
-    SHA256(bytes, bytes.count, &digest)
-    return digest.hex
+    return sha256(folded.utf8).hex
   }
-}
-
-final class PromptLock {
-  fileprivate let descriptor: Int32
-
-  fileprivate init(_ descriptor: Int32) { self.descriptor = descriptor }
-
-  deinit { close(descriptor) }
 }

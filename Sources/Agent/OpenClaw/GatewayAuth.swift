@@ -241,11 +241,7 @@ public final class DeviceIdentity {
   deinit { EVP_PKEY_free(key) }
 
   /// The device's id: the SHA-256 of the raw public key, in lower-case hex.
-  public var id: String {
-    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-    SHA256(publicKey, publicKey.count, &digest)
-    return digest.hex
-  }
+  public var id: String { sha256(publicKey).hex }
 
   /// The signature of a text, 64 bytes; nil without memory. The same for the same text.
   public func signature(of text: String) -> [UInt8]? {
@@ -288,10 +284,7 @@ public final class DeviceIdentity {
   static func folder(in folders: Folders) -> String { Folders.join(folders.state, "openclaw") }
 
   private static func read(_ path: String) throws(Failure) -> DeviceIdentity? {
-    guard let bytes = try StateFile(path: path).read(limit: 4096) else { return nil }
-    if let status = stat(following: path), status.st_mode & 0o077 != 0 {
-      throw Failure(path, "refused: not for its owner alone (chmod 600)", .denied)
-    }
+    guard let bytes = try StateFile(path: path).readSecrets(limit: 4096) else { return nil }
     guard let seed = seed(pem: String(decoding: bytes, as: UTF8.self)),
       let identity = DeviceIdentity(seed: seed)
     else { throw Failure(path, "not an Ed25519 key in PKCS#8") }
@@ -331,23 +324,17 @@ struct DeviceTokens {
   init(origin: String, in folders: Folders) throws(Failure) {
     let folder = DeviceIdentity.folder(in: folders)
     try Folders.make(folder)
-    let name = origin.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" }
-    let path = Folders.join(folder, "tokens-" + String(name) + ".json")
+    let path = Folders.join(folder, "tokens-\(StateFile.name(of: origin)).json")
     file = StateFile(path: path)
     self.origin = origin
-    guard let bytes = try file.read(), !bytes.isEmpty else { return }
-    if let status = stat(following: path), status.st_mode & 0o077 != 0 {
-      throw Failure(path, "refused: not for its owner alone (chmod 600)", .denied)
-    }
+    guard let bytes = try file.readSecrets(), !bytes.isEmpty else { return }
     guard let value = try? JSONValue.parse(bytes), value["origin"]?.string == origin else {
       throw Failure(path, "does not hold the tokens of \(origin): remove it")
     }
     for each in value["tokens"]?.elements ?? [] {
       guard let token = each["token"]?.string else { continue }
-      entries.append(
-        Entry(
-          token: Secret(token, source: path),
-          scopes: each["scopes"]?.elements.compactMap(\.string) ?? []))
+      let scopes = each["scopes"]?.elements.compactMap(\.string) ?? []
+      entries.append(Entry(token: Secret(token, source: path), scopes: scopes))
     }
   }
 
@@ -379,13 +366,10 @@ struct DeviceTokens {
   }
 
   private func save() throws(Failure) {
-    let rows = entries.map { entry in
-      let scopes = entry.scopes.map(JSONQuote.string).joined(separator: ",")
-      return RecordText().string("token", entry.token.reveal()).json("scopes", "[\(scopes)]").text
+    let rows = entries.map {
+      RecordText().string("token", $0.token.reveal()).strings("scopes", $0.scopes)
     }
-    let text = RecordText().string("origin", origin).json(
-      "tokens", "[\(rows.joined(separator: ","))]")
-    try file.replace(with: text.line)
+    try file.replace(with: RecordText().string("origin", origin).objects("tokens", rows).line)
   }
 }
 
@@ -401,6 +385,6 @@ struct GatewayKeys {
     }
     try server.requirePrivacy()
     identity = try DeviceIdentity.own(in: folders)
-    tokens = try DeviceTokens(origin: server.originText, in: folders)
+    tokens = try DeviceTokens(origin: server.base.originText, in: folders)
   }
 }

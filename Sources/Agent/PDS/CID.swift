@@ -1,5 +1,3 @@
-import CCrypto
-
 /// What a record is called by its content: the SHA-256 of its DAG-CBOR, or any other CID of the
 /// same form (Agent/PDS/CONTRACT.md 4).
 public struct CID: Hashable, Sendable, CustomStringConvertible {
@@ -41,9 +39,7 @@ public struct CID: Hashable, Sendable, CustomStringConvertible {
   init(ofBlob blob: [UInt8]) { self = blob.withUnsafeBytes { CID(of: $0, codec: 0x55) } }
 
   private init(of record: UnsafeRawBufferPointer, codec: UInt8) {
-    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-    SHA256(record.baseAddress, record.count, &digest)
-    self.init(bytes: [0x01, codec, 0x12, 0x20] + digest)
+    self.init(bytes: [0x01, codec, 0x12, 0x20] + sha256(record))
   }
 
   /// Whether it has all its parts: version 1, a codec, and a hash as long as it says.

@@ -1,4 +1,3 @@
-import CCrypto
 public import Core
 import Records
 
@@ -54,7 +53,7 @@ public struct KeyBook {
 
   /// The key that a line had in an earlier run, once for each time it had one.
   public mutating func known(for line: UnsafeRawBufferPointer) -> TID? {
-    let digest = Self.digest(of: line)
+    let digest = sha256(line).hex
     guard let key = known[digest]?.first else { return nil }
     known[digest]?.removeFirst()
     return key
@@ -69,7 +68,7 @@ public struct KeyBook {
     _ key: TID, _ line: UnsafeRawBufferPointer, state: String?
   ) throws(Failure) {
     try journal.append(
-      RecordText().string("place", place).string("sha256", Self.digest(of: line))
+      RecordText().string("place", place).string("sha256", sha256(line).hex)
         .string("rkey", key.description).string("state", state).bytes)
   }
 
@@ -80,10 +79,4 @@ public struct KeyBook {
 
   /// Whether that is so.
   public func isSettled(_ key: TID) -> Bool { settled.contains(key) }
-
-  private static func digest(of line: UnsafeRawBufferPointer) -> String {
-    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-    SHA256(line.baseAddress, line.count, &digest)
-    return digest.hex
-  }
 }

@@ -35,7 +35,7 @@ public final class PDSRecords {
   }
 
   /// Who writes, and where: what the keys of records belong to.
-  public var account: String { "\(server.originText) \(server.identifier?.description ?? "")" }
+  public var account: String { "\(server.base.originText) \(server.identifier?.description ?? "")" }
 
   /// Whether a repository is the account's own, as far as that is known without asking.
   public func isOwn(_ repository: Repository) -> Bool {

@@ -44,16 +44,8 @@ public struct PDSServer: Sendable {
 
   /// Makes sure that nobody on the way can read a secret.
   func requirePrivacy(_ secret: String) throws(Failure) {
-    let may = Credentials.mayTravel(
-      scheme: base.scheme, host: base.host, allowPlaintext: allowPlaintext)
-    if !may {
-      throw Failure(
-        base.display, "\(secret) would travel over plain http; see --allow-plaintext", .denied)
-    }
+    try base.requirePrivacy("\(secret) would travel over plain http", allowPlaintext, .denied)
   }
-
-  /// `https://pds.example.com:443`: what tokens are bound to.
-  var originText: String { "\(base.origin.scheme)://\(base.origin.host):\(base.origin.port)" }
 
   /// A call (Agent/PDS/CONTRACT.md 1): `body` nil for a query, empty for one without input;
   /// `type`: of the body.

@@ -48,18 +48,12 @@ final class PDSSession {
 
   /// Other tokens for some that are perhaps the reason of a fault: those, if there are no others.
   private func replaced(_ old: PDSTokens) throws(Failure) -> PDSTokens {
-    let file = try opened()
-    return try file.alone(patience: limits.timeout) { () throws(Failure) in
-      if let found = try file.read(), found.access.reveal() != old.access.reveal() {
-        return try keep(found, file, isNew: false)
-      }
-      let made: PDSTokens
-      do throws(Failure) { made = try logIn(mostFaults: 1) } catch {
+    try settled({ $0.access.reveal() != old.access.reveal() }) { () throws(Failure) in
+      do throws(Failure) { return try logIn(mostFaults: 1) } catch {
         diagnostics.note(error.message)
         return old
       }
-      return try keep(made, file, isNew: true)
-    }
+    }.tokens
   }
 
   private func made(
@@ -70,10 +64,7 @@ final class PDSSession {
   }
 
   func logInAnew() throws(Failure) -> PDSTokens {
-    let file = try opened()
-    return try file.alone(patience: limits.timeout) { () throws(Failure) in
-      try keep(try logIn(isAsked: true), file, isNew: true)
-    }
+    try settled(nil) { () throws(Failure) in try logIn(isAsked: true) }.tokens
   }
 
   /// The account, when somebody logged in before; nobody is asked.
@@ -82,44 +73,38 @@ final class PDSSession {
   // MARK: - Tokens
 
   func account() throws(Failure) -> PDSTokens {
+    if tokens == nil { tokens = try opened().read() }
     if let tokens { return tokens }
-    let file = try opened()
-    if let found = try file.read() {
-      tokens = found
-      return found
-    }
-    return try file.alone(patience: limits.timeout) { () throws(Failure) in
-      if let found = try file.read() { return try keep(found, file, isNew: false) }
-      return try keep(try logIn(), file, isNew: true)
-    }
+    return try settled({ _ in true }) { () throws(Failure) in try logIn() }.tokens
   }
 
   /// Tokens in place of `old`; `canRefresh`: its refresh token is still good, for all one knows.
   func renewed(
     after old: PDSTokens, canRefresh: Bool
   ) throws(Failure) -> (tokens: PDSTokens, isNew: Bool) {
-    let file = try opened()
-    return try file.alone(patience: limits.timeout) { () throws(Failure) in
-      if let found = try file.read(), found.access.reveal() != old.access.reveal() {
-        return (try keep(found, file, isNew: false), false)
-      }
-      if canRefresh, let next = try refresh(old) {
-        return (try keep(next, file, isNew: true), true)
-      }
-      return (try keep(try logIn(), file, isNew: true), true)
+    try settled({ $0.access.reveal() != old.access.reveal() }) { () throws(Failure) in
+      if canRefresh, let next = try refresh(old) { return next }
+      return try logIn()
     }
   }
 
-  /// New tokens are on disk before they are used: the old ones may be good for nothing by then.
-  private func keep(
-    _ found: PDSTokens, _ file: PDSTokenFile, isNew: Bool
-  ) throws(Failure) -> PDSTokens {
-    if isNew {
-      try file.keep(found)
-      isProven = true
+  /// The tokens that another process has got, if they are good (nil: none are), or those that are
+  /// made now, while nobody else makes any. They are on disk before they are used: the old ones may
+  /// be good for nothing by then.
+  private func settled(
+    _ isGood: ((PDSTokens) -> Bool)?, make: () throws(Failure) -> PDSTokens
+  ) throws(Failure) -> (tokens: PDSTokens, isNew: Bool) {
+    let file = try opened()
+    return try file.alone(patience: limits.timeout) { () throws(Failure) in
+      if let isGood, let found = try file.read(), isGood(found) {
+        tokens = found
+        return (found, false)
+      }
+      let made = try make()
+      try file.keep(made)
+      (tokens, isProven) = (made, true)
+      return (made, true)
     }
-    tokens = found
-    return found
   }
 
   private func opened() throws(Failure) -> PDSTokenFile {

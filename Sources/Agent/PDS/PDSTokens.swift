@@ -1,4 +1,3 @@
-import CCrypto
 import CLibc
 import Core
 import Records
@@ -35,12 +34,6 @@ struct PDSTokens {
   func isOf(_ repository: Repository) -> Bool {
     repository.did == did || handle.map { Repository($0.description) == repository } == true
   }
-
-  func record(origin: String, identifier: String) -> RecordText {
-    RecordText().string("origin", origin).string("identifier", identifier)
-      .string("did", did.description).string("handle", handle?.description)
-      .string("accessJwt", access.reveal()).string("refreshJwt", refresh.reveal())
-  }
 }
 
 /// Tokens on disk for other processes: for the owner alone, bound to server and account.
@@ -52,30 +45,26 @@ struct PDSTokenFile {
   init(_ server: PDSServer, _ identifier: String, in folders: Folders) throws(Failure) {
     let folder = Folders.join(folders.state, "pds")
     try Folders.make(folder)
-    origin = server.originText
+    origin = server.base.originText
     self.identifier = identifier
-    let name = "\(origin)-\(identifier)".map {
-      $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-"
-    }
-    file = StateFile(path: Folders.join(folder, String(String(name).suffix(200)) + ".json"))
+    let name = StateFile.name(of: "\(origin)-\(identifier)").suffix(200)
+    file = StateFile(path: Folders.join(folder, name + ".json"))
   }
 
   func read() throws(Failure) -> PDSTokens? {
-    guard let bytes = try file.read(), !bytes.isEmpty else { return nil }
-    if let status = stat(following: file.path), status.st_mode & 0o077 != 0 {
-      throw Failure(file.path, "refused: not for its owner alone (chmod 600)", .denied)
-    }
-    let json = JSONValue(bytes)
-    guard json?["origin"]?.string == origin, json?["identifier"]?.string == identifier else {
-      return nil
-    }
-    guard let tokens = PDSTokens(json, source: file.path) else { return nil }
-    return DID(identifier).map { $0 == tokens.did } == false ? nil : tokens
+    let json = try file.readSecrets().flatMap { JSONValue($0) }
+    guard json?["origin"]?.string == origin, json?["identifier"]?.string == identifier,
+      let tokens = PDSTokens(json, source: file.path), tokens.did == DID(identifier) ?? tokens.did
+    else { return nil }
+    return tokens
   }
 
   /// Keeps a pair; it is on disk when this returns.
   func keep(_ tokens: PDSTokens) throws(Failure) {
-    try file.replace(with: tokens.record(origin: origin, identifier: identifier).line)
+    let record = RecordText().string("origin", origin).string("identifier", identifier)
+      .string("did", tokens.did.description).string("handle", tokens.handle?.description)
+      .string("accessJwt", tokens.access.reveal()).string("refreshJwt", tokens.refresh.reveal())
+    try file.replace(with: record.line)
   }
 
   // MARK: - Two factors
@@ -102,22 +91,13 @@ struct PDSTokenFile {
   private static let (salt, check) = (16, 2)
 
   private static func digest(of password: Secret, _ salt: [UInt8]) -> [UInt8] {
-    let text = salt + password.reveal().utf8
-    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-    SHA256(text, text.count, &digest)
-    return Array(digest.prefix(check))
+    Array(sha256(salt + password.reveal().utf8).prefix(check))
   }
 
   /// Does something while no other process does; waits for others so many seconds.
   func alone<Result>(
     patience: Double, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let path = file.path + ".lock"
-    let lock = try LockFile(path, patience: patience)
-    guard let lock else {
-      throw Failure(path, "another process has it for too long", .temporary)
-    }
-    defer { lock.release() }
-    return try body()
+    try FileLock.hold(beside: file.path, seconds: patience, busy: .temporary, body)
   }
 }
