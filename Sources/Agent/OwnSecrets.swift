@@ -9,7 +9,9 @@ func sha256(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
   return digest
 }
 
-func sha256(_ bytes: some Sequence<UInt8>) -> [UInt8] { Array(bytes).withUnsafeBytes { sha256($0) } }
+func sha256(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+  Array(bytes).withUnsafeBytes { sha256($0) }
+}
 
 extension StateFile {
   /// What a file with secrets holds; nil when there is none. One that others can read is refused.

@@ -7,35 +7,21 @@ import Web
 /// is taken up again: what was said is looked for before it is said again, with the same
 /// key (Agent/OpenClaw/CONTRACT.md 2 and 6).
 final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
-  /// What a request was for.
-  private enum Asked {
-    case send, abort, history, manner
-    /// The whole text of a row.
-    case row(String)
-    case ending(run: String)
-    case list(String, ChatList, key: String)
-  }
-
   private let server: AgentServer
   private var auth: GatewayAuth
   private var gateway: Gateway?
   private var end: ChatEnd?
   private var aborts = false
-  private var listed: Result<[[UInt8]], Failure>?
   private let origin: RecordOrigin
   private var turn: GatewayTurn?
-  /// The list that is to be fetched once the link is open.
-  private var wanted: ChatList?
-  /// The requests that are not answered yet.
-  private var asked: [Int: Asked] = [:]
   private var question: ChatQuestion?
+  /// The requests whose replies nobody waits for in place: the words, and the wish that they end.
+  private var (sending, aborting): (Int?, Int?)
   /// The conversation that was begun for the first of the questions that wanted one of their own.
   private var made: String?
+  /// When the answer is looked for in what the gateway keeps.
   private var lookAt = Double.infinity
   private var looks = 0
-  /// What was found, the rows whose texts were fetched so far, and the list that it is for, nil for
-  /// the answer to a question.
-  private var cut: (history: GatewayHistory, rows: [String], list: ChatList?)?
   /// What an early gateway does not know, and is asked for until it says so: all of the texts of a
   /// history, and titles.
   private var lateMembers = ["maxChars", "includeDerivedTitles"]
@@ -79,19 +65,43 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       return .refused(Failure(reason, .failure))
     }
     if let closed { return .refused(closed) }
-    (self.question, turn, end, aborts, asked) = (question, nil, nil, false, [:])
+    (self.question, turn, end, aborts) = (question, nil, nil, false)
+    (lookAt, endAt) = (.infinity, .infinity)
     waiter.endsItself = true
-    defer { waiter.endsItself = false }
-    self.waiter = waiter
-    if let hello = gateway?.hello { begin(hello) }
-    serve(waiter) { () throws(LinkEnd) in try talk() }
-    defer { end = nil }
+    defer {
+      waiter.endsItself = false
+      end = nil
+    }
+    serve(waiter) { () throws(LinkEnd) in try converse(open()) }
     guard let end else { throw .over }
     return end
   }
 
+  func list(
+    _ list: ChatList, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
+    switch list {
+    case .history(let thread, let agent, _), .ending(let thread, let agent):
+      if let reason = GatewayLists.fault(thread: thread, agent: agent) {
+        return .failure(Failure(place, reason, .failure))
+      }
+    case .agents, .threads: break
+    }
+    var listed: Result<[[UInt8]], Failure>?
+    serve(waiter) { () throws(LinkEnd) in
+      listed = try fetch(list, open())
+      throw .over
+    }
+    if let listed { return listed }
+    if let closed { return .failure(Failure(place, closed.message, closed.status)) }
+    throw .over
+  }
+
   func rest(_ waiter: ChatWaiter) throws(LinkEnd) -> Never {
-    serve(waiter) { () throws(LinkEnd) in try talk() }
+    serve(waiter) { () throws(LinkEnd) in
+      let gateway = try open()
+      while true { try hear(gateway) }
+    }
     throw .over
   }
 
@@ -99,68 +109,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   func stop() { drop() }
 
-  override func drop() {
-    gateway = nil
-    // What was to be listed is asked for again.
-    for case .list(_, let list, _) in asked.values { wanted = list }
-    wanted = cut?.list ?? wanted
-    (asked, cut) = ([:], nil)
-  }
-
-  private func talk() throws(LinkEnd) -> Never {
-    let gateway = try open()
-    while true {
-      switch try gateway.receive() {
-      case .event(let event): hear(event)
-      case .missed:
-        if turn != nil {
-          turn?.tear()
-          look(for: turn)
-        }
-      case .reply(let number, let reply):
-        if let what = asked.removeValue(forKey: number) { settle(what, reply) }
-      case nil: break
-      }
-      if end != nil || listed != nil { throw .over }
-    }
-  }
-
-  private func settle(_ what: Asked, _ reply: GatewayReply) {
-    switch (what, reply) {
-    case (.send, _): sent(reply)
-    case (.manner, .refused(let error)): finish(.refused(Self.problem(error)))
-    case (.manner, .late): finish(.refused(Failure("no answer came in time", .temporary)))
-    case (.manner, .answer): if aborts { finish(.aborted(nil)) } else { send() }
-    case (.abort, .refused(let error)): finish(.lost("the run goes on: \(error.line)"))
-    case (.abort, _): break
-    case (.history, .answer):
-      if let turn { complete(GatewayHistory(reply.object, key: turn.thread), for: nil) }
-    case (.history, .refused(let error)) where isTooLate(error): look(for: turn)
-    case (.history, _): settle(.absent)
-    case (.row(let id), _):
-      guard var cut else { return }
-      if let row = reply.object?["message"] { cut.history.receive(row, of: id) }
-      complete(cut.history, without: cut.rows + [id], for: cut.list)
-    case (.ending(let run), _): ended(run, reply)
-    case (.list(_, let list, let key), .answer(let payload)):
-      if case .history = list {
-        complete(GatewayHistory(reply.object, key: key), for: list)
-      } else {
-        if case .threads = list, let words = GatewayLists.shortfall(reply.object) {
-          waiter?.isCut = true
-          fault(words, at: nil)
-        }
-        listed = .success(GatewayLists.rows(list, payload, reply, key: key, origin))
-      }
-    case (.list(_, let list, _), .refused(let error)) where isTooLate(error):
-      if let gateway { fetch(list, gateway) }
-    case (.list(let method, _, _), .refused(let error)):
-      let problem = Self.problem(error)
-      listed = .failure(Failure(method, problem.message, problem.status))
-    case (.list(let method, _, _), .late):
-      listed = .failure(Failure(method, "no answer came in time", .temporary))
-    }
-  }
+  override func drop() { (gateway, sending, aborting) = (nil, nil, nil) }
 
   private func open() throws(LinkEnd) -> Gateway {
     if let gateway { return gateway }
@@ -174,8 +123,6 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       guard let words = auth.notGranted(scope) else { continue }
       waiter?.link(.note("\(words); what \(what) fails in the turns that are begun here"))
     }
-    if let wanted { fetch(wanted, made) }
-    begin(made.hello)
     return made
   }
 
@@ -185,26 +132,14 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       aborts = true
       abort()
     }
-    if lookAt <= now {
-      lookAt = .infinity
-      look(for: turn)
-    }
     if turn?.isBehind == true, restAt <= now { tell(turn?.rest() ?? []) }
     if endAt <= now { finish(turn?.isAborting == true ? .aborted(nil) : .lost("no end came")) }
-    if end != nil || listed != nil { throw .over }
-    return min(lookAt, endAt, turn?.isBehind == true ? restAt : .infinity)
-  }
-
-  private func ask(
-    _ method: String, _ params: RecordText, for what: Asked,
-    time: Double = Gateway.usualTime
-  ) {
-    if let gateway { asked[gateway.ask(method, params, time: time)] = what }
+    if end != nil { throw .over }
+    return min(endAt, turn?.isBehind == true ? restAt : .infinity)
   }
 
   override func lost(_ reason: String, wait: Double) {
     turn?.tear()
-    lookAt = .infinity
     super.lost(reason, wait: wait)
   }
 
@@ -218,22 +153,69 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     }
   }
 
-  // MARK: - Asking
-
-  private func abort() {
-    guard var turn, !turn.isAborting else {
-      question = nil
-      end = .aborted(nil)
-      return
+  /// Waits for the reply to a request; what comes before it is heard.
+  private func reply(
+    _ gateway: Gateway, _ method: String, _ params: RecordText
+  ) throws(LinkEnd) -> GatewayReply {
+    let number = gateway.ask(method, params)
+    while true {
+      if let reply = try hear(gateway, for: number) { return reply }
     }
-    turn.isAborting = true
-    self.turn = turn
-    endAt = Clock.monotonic + Self.abortTime
-    let params = RecordText().string("sessionKey", turn.thread).string("runId", turn.run)
-    ask("chat.abort", params, for: .abort, time: Self.abortTime)
   }
 
-  private func begin(_ hello: GatewayHello) {
+  /// Hears what comes next; gives the reply to a request.
+  @discardableResult
+  private func hear(
+    _ gateway: Gateway, for number: Int? = nil, until: Double = .infinity
+  ) throws(LinkEnd) -> GatewayReply? {
+    var found: GatewayReply?
+    switch try gateway.receive(until: until) {
+    case .event(let event): hear(event)
+    case .missed where turn != nil:
+      turn?.tear()
+      lookAt = 0
+    case .reply(let other, let reply) where other == number: found = reply
+    case .reply(let other, let reply) where other == sending: sent(reply)
+    case .reply(let other, .refused(let error)) where other == aborting:
+      finish(.lost("the run goes on: \(error.line)"))
+    case .missed, .reply, nil: break
+    }
+    if end != nil { throw .over }
+    return found
+  }
+
+  private func hear(_ event: GatewayEvent) {
+    guard let before = turn else { return }
+    tell(turn?.receive(event, now: .now()) ?? [])
+    guard let turn else { return }
+    if turn.end != nil, !turn.wantsText { return conclude() }
+    if turn.end != nil ? before.end == nil : turn.isTorn && !before.isTorn {
+      lookAt = 0
+    } else if turn.end != nil || turn.isTorn, event.name == "chat",
+      event.member("state") == "final", event.member("sessionKey") == turn.thread
+    {
+      // The answer may be what another run has said.
+      lookLater(Self.rowTime)
+    }
+  }
+
+  // MARK: - Asking
+
+  /// One question, from its words to the end of its answer, as far as this connection goes.
+  private func converse(_ gateway: Gateway) throws(LinkEnd) -> Never {
+    try begin(gateway)
+    while end == nil {
+      if lookAt <= Clock.monotonic {
+        try look(gateway)
+      } else {
+        try hear(gateway, until: lookAt)
+      }
+    }
+    throw .over
+  }
+
+  private func begin(_ gateway: Gateway) throws(LinkEnd) {
+    let hello = gateway.hello
     if let question {
       let isFirst = question.isNew && self.made == nil
       if isFirst { self.made = "chat-\(question.key)" }
@@ -259,28 +241,30 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     }
     boot = hello.boot
     if hello.knows("sessions.messages.subscribe") {
-      gateway?.ask("sessions.messages.subscribe", RecordText().string("key", turn.thread))
+      gateway.ask("sessions.messages.subscribe", RecordText().string("key", turn.thread))
     }
-    if turn.isSent || turn.question.mayBeSaid { look(for: turn) } else { prepare() }
+    if turn.isSent || turn.question.mayBeSaid { lookAt = 0 } else { try send(gateway) }
   }
 
   /// Has the conversation answer as is wanted, and sends the words then: a level that is none would
   /// be passed over, and one that the model has not be answered like words.
-  private func prepare() {
-    guard let manner = turn?.question.manner, let thread = turn?.thread else { return }
-    guard manner.model != nil || manner.thinking != nil else { return send() }
-    guard gateway?.hello.knows("sessions.patch") == true else {
-      let reason = "the gateway is too old for --model and --thinking"
-      return finish(.refused(Failure(reason, .failure)))
-    }
-    let params = RecordText().string("key", thread).string("model", manner.model)
-      .string("thinkingLevel", manner.thinking)
-    ask("sessions.patch", params, for: .manner)
-  }
-
-  private func send() {
+  private func send(_ gateway: Gateway) throws(LinkEnd) {
     guard let question = turn?.question, let thread = turn?.thread else { return }
-    if let problem = gateway?.hello.problem(of: question.attachments) {
+    let manner = question.manner
+    if manner.model != nil || manner.thinking != nil {
+      guard gateway.hello.knows("sessions.patch") else {
+        let reason = "the gateway is too old for --model and --thinking"
+        return finish(.refused(Failure(reason, .failure)))
+      }
+      let params = RecordText().string("key", thread).string("model", manner.model)
+        .string("thinkingLevel", manner.thinking)
+      switch try reply(gateway, "sessions.patch", params) {
+      case .refused(let error): return finish(.refused(Self.problem(error)))
+      case .late: return finish(.refused(Failure("no answer came in time", .temporary)))
+      case .answer: if aborts { return finish(.aborted(nil)) }
+      }
+    }
+    if let problem = gateway.hello.problem(of: question.attachments) {
       return finish(.refused(problem))
     }
     if let problem = waiter?.sends() { return finish(.refused(problem)) }
@@ -291,14 +275,14 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     }
     let params = RecordText().string("sessionKey", thread).string("message", question.text)
       .string("idempotencyKey", question.key).list("attachments", files.isEmpty ? nil : files)
-      .string("queueMode", question.manner.busy?.rawValue)
-    ask("chat.send", params, for: .send)
+      .string("queueMode", manner.busy?.rawValue)
+    sending = gateway.ask("chat.send", params)
   }
 
   private func sent(_ reply: GatewayReply) {
     guard turn != nil else { return }
     switch reply {
-    case .late: if turn?.isTaken == false { look(for: turn) }
+    case .late: if turn?.isTaken == false { lookAt = 0 }
     case .refused(let error): finish(.refused(Self.problem(error)))
     case .answer:
       turn?.isTaken = true
@@ -314,9 +298,21 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       // It was here before: what it has said so far is in the history.
       default:
         turn?.since = 0
-        look(for: turn)
+        lookAt = 0
       }
     }
+  }
+
+  private func abort() {
+    guard let turn, !turn.isAborting else {
+      question = nil
+      end = .aborted(nil)
+      return
+    }
+    self.turn?.isAborting = true
+    endAt = Clock.monotonic + Self.abortTime
+    let params = RecordText().string("sessionKey", turn.thread).string("runId", turn.run)
+    aborting = gateway?.ask("chat.abort", params, time: Self.abortTime)
   }
 
   static func problem(_ error: GatewayError) -> Failure {
@@ -327,11 +323,23 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   // MARK: - After a loss
 
-  private func look(for turn: GatewayTurn?) {
-    guard let turn, let hello = gateway?.hello else { return }
-    guard hello.knows("chat.history") else { return settle(.absent) }
-    let params = GatewayLists.history(turn.thread, count: Self.rows, isWhole: asksForAll)
-    ask("chat.history", params, for: .history)
+  private func look(_ gateway: Gateway) throws(LinkEnd) {
+    lookAt = .infinity
+    guard let thread = turn?.thread else { return }
+    guard gateway.hello.knows("chat.history") else { return try settle(.absent, gateway) }
+    let params = GatewayLists.history(thread, count: Self.rows, isWhole: asksForAll)
+    let reply = try reply(gateway, "chat.history", params)
+    switch reply {
+    case .answer:
+      var history = GatewayHistory(reply.object, key: thread)
+      _ = try complete(&history, gateway) { [turn] history in
+        guard let turn, case .answered(_, let cut) = history.trace(of: turn) else { return [] }
+        return cut
+      }
+      try found(history, gateway)
+    case .refused(let error) where isTooLate(error): lookAt = 0
+    case .refused, .late: try settle(.absent, gateway)
+    }
   }
 
   private var asksForAll: Bool { lateMembers.contains("maxChars") }
@@ -343,36 +351,23 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     return true
   }
 
-  /// Fetches the texts that are not whole, and then takes the history for what it is.
-  ///
-  /// - Parameter tried: the rows that were fetched.
+  /// Fetches the texts of rows that are not whole, each once; gives those that stay so.
   private func complete(
-    _ history: GatewayHistory, without tried: [String] = [], for list: ChatList?
-  ) {
-    var rows: [String] = []
-    if case .history(_, _, let count)? = list {
-      rows = history.cut(last: count)
-    } else if let turn, case .answered(_, let cut) = history.trace(of: turn) {
-      rows = cut
-    }
-    if let row = rows.first(where: { !$0.isEmpty && !tried.contains($0) }),
-      gateway?.hello.knows("chat.message.get") == true
+    _ history: inout GatewayHistory, _ gateway: Gateway, _ cut: (GatewayHistory) -> [String]
+  ) throws(LinkEnd) -> [String] {
+    var tried: Set = [""]
+    while gateway.hello.knows("chat.message.get"),
+      let row = cut(history).first(where: { !tried.contains($0) })
     {
-      cut = (history, tried, list)
+      tried.insert(row)
       let params = RecordText().string("sessionKey", history.key).string("messageId", row)
-      return ask("chat.message.get", params, for: .row(row))
+      let whole = try reply(gateway, "chat.message.get", params).object?["message"]
+      if let whole { history.receive(whole, of: row) }
     }
-    cut = nil
-    guard case .history(_, _, let count)? = list else { return found(history) }
-    if !rows.isEmpty {
-      waiter?.isCut = true
-      let what = rows.count == 1 ? "1 text is cut" : "\(rows.count) texts are cut"
-      fault("\(what): the gateway gives no more of it", at: nil)
-    }
-    listed = .success(history.records(origin).suffix(count).map(\.bytes))
+    return cut(history)
   }
 
-  private func found(_ history: GatewayHistory) {
+  private func found(_ history: GatewayHistory, _ gateway: Gateway) throws(LinkEnd) {
     guard let asked = turn, let (news, trace) = turn?.receive(history, now: .now()) else { return }
     tell(news)
     if case .answered(_, let cut) = trace, !cut.isEmpty {
@@ -380,12 +375,13 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     }
     let isRunning =
       history.running?.id == asked.run || history.active?.contains(asked.run) == true
-    settle(trace, isRunning: isRunning, isBusy: history.isBusy)
+    try settle(trace, gateway, isRunning: isRunning, isBusy: history.isBusy)
   }
 
   private func settle(
-    _ trace: GatewayHistory.Trace, isRunning: Bool = false, isBusy: Bool = false
-  ) {
+    _ trace: GatewayHistory.Trace, _ gateway: Gateway, isRunning: Bool = false,
+    isBusy: Bool = false
+  ) throws(LinkEnd) {
     guard let turn else { return }
     if turn.end != nil, !turn.wantsText { return conclude() }
     if isRunning, turn.end == nil {
@@ -393,7 +389,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       if turn.isTorn { lookLater() }
       return
     }
-    if trace == .absent, !turn.isTaken { return prepare() }
+    if trace == .absent, !turn.isTaken { return try send(gateway) }
     // Its answer comes with another run, or in one that takes it up behind a restart.
     if isBusy { return lookLater() }
     looks += 1
@@ -412,25 +408,23 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
             ? "the answer could not be found again"
             : "the gateway was started anew, and has not answered this: say it again"))
     }
-    if gateway?.hello.knows("agent.wait") == true { askForEnd(turn.run) } else { lookLater() }
+    if gateway.hello.knows("agent.wait") { try askForEnd(turn.run, gateway) } else { lookLater() }
   }
 
-  private func lookLater() { lookAt = Clock.monotonic + Self.lookWait }
+  private func lookLater(_ wait: Double = lookWait) {
+    lookAt = min(lookAt, Clock.monotonic + wait)
+  }
 
   /// Nothing tells of an answer: a run may have failed, or ended in silence.
-  private func askForEnd(_ run: String) {
+  private func askForEnd(_ run: String, _ gateway: Gateway) throws(LinkEnd) {
     let params = RecordText().string("runId", run).number("timeoutMs", 100)
-    ask("agent.wait", params, for: .ending(run: run))
-  }
-
-  private func ended(_ run: String, _ reply: GatewayReply) {
+    let ending = try reply(gateway, "agent.wait", params).object
     guard turn?.run == run, turn?.wantsText == true || turn?.end == nil else { return }
-    guard let ending = reply.object else { return lookLater() }
-    switch ending["status"]?.string {
+    switch ending?["status"]?.string {
     case "error":
-      let words = ["error", "summary", "errorMessage"].compactMap { ending[$0]?.string }
+      let words = ["error", "summary", "errorMessage"].compactMap { ending?[$0]?.string }
       tell(turn?.fail(words.first ?? "the run failed", now: .now()) ?? [])
-    case "ok" where ending["terminalReply"]?["disposition"]?.string == "empty":
+    case "ok" where ending?["terminalReply"]?["disposition"]?.string == "empty":
       tell(turn?.conclude(isSilent: true, now: .now()) ?? [])
     default: break
     }
@@ -458,50 +452,47 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
 
   // MARK: - Lists
 
-  func list(
-    _ list: ChatList, _ waiter: ChatWaiter
+  private func fetch(
+    _ list: ChatList, _ gateway: Gateway
   ) throws(LinkEnd) -> Result<[[UInt8]], Failure> {
-    switch list {
-    case .history(let thread, let agent, _), .ending(let thread, let agent):
-      if let reason = GatewayLists.fault(thread: thread, agent: agent) {
+    while true {
+      let (method, params, key) = GatewayLists.request(
+        list, gateway.hello, isWhole: asksForAll,
+        hasTitles: lateMembers.contains("includeDerivedTitles"))
+      if let reason = GatewayLists.fault(key: key) {
         return .failure(Failure(place, reason, .failure))
       }
-    case .agents, .threads: break
-    }
-    listed = nil
-    defer { listed = nil }
-    if let gateway { fetch(list, gateway) } else { wanted = list }
-    if listed == nil { serve(waiter) { () throws(LinkEnd) in try talk() } }
-    if let listed { return listed }
-    if let closed { return .failure(Failure(place, closed.message, closed.status)) }
-    throw .over
-  }
-
-  private func fetch(_ list: ChatList, _ gateway: Gateway) {
-    wanted = nil
-    let (method, params, key) = GatewayLists.request(
-      list, gateway.hello, isWhole: asksForAll,
-      hasTitles: lateMembers.contains("includeDerivedTitles"))
-    if let reason = GatewayLists.fault(key: key) {
-      listed = .failure(Failure(place, reason, .failure))
-    } else {
-      ask(method, params, for: .list(method, list, key: key))
+      let reply = try reply(gateway, method, params)
+      switch reply {
+      case .answer(let payload):
+        if case .history(_, _, let count) = list {
+          return .success(try rows(GatewayHistory(reply.object, key: key), count, gateway))
+        }
+        if case .threads = list, let words = GatewayLists.shortfall(reply.object) {
+          waiter?.isCut = true
+          fault(words, at: nil)
+        }
+        return .success(GatewayLists.rows(list, payload, reply, key: key, origin))
+      case .refused(let error) where isTooLate(error): continue
+      case .refused(let error):
+        let problem = Self.problem(error)
+        return .failure(Failure(method, problem.message, problem.status))
+      case .late: return .failure(Failure(method, "no answer came in time", .temporary))
+      }
     }
   }
 
-  private func hear(_ event: GatewayEvent) {
-    guard let before = turn else { return }
-    tell(turn?.receive(event, now: .now()) ?? [])
-    guard let turn else { return }
-    if turn.end != nil, !turn.wantsText { return conclude() }
-    if turn.end != nil ? before.end == nil : turn.isTorn && !before.isTorn {
-      look(for: turn)
-    } else if turn.end != nil || turn.isTorn, event.name == "chat",
-      event.member("state") == "final", event.member("sessionKey") == turn.thread
-    {
-      // The answer may be what another run has said.
-      lookAt = min(lookAt, Clock.monotonic + Self.rowTime)
+  private func rows(
+    _ history: GatewayHistory, _ count: Int, _ gateway: Gateway
+  ) throws(LinkEnd) -> [[UInt8]] {
+    var history = history
+    let cut = try complete(&history, gateway) { $0.cut(last: count) }
+    if !cut.isEmpty {
+      waiter?.isCut = true
+      let what = cut.count == 1 ? "1 text is cut" : "\(cut.count) texts are cut"
+      fault("\(what): the gateway gives no more of it", at: nil)
     }
+    return history.records(origin).suffix(count).map(\.bytes)
   }
 }
 

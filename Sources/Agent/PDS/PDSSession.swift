@@ -48,12 +48,13 @@ final class PDSSession {
 
   /// Other tokens for some that are perhaps the reason of a fault: those, if there are no others.
   private func replaced(_ old: PDSTokens) throws(Failure) -> PDSTokens {
-    try settled({ $0.access.reveal() != old.access.reveal() }) { () throws(Failure) in
+    func make() throws(Failure) -> PDSTokens {
       do throws(Failure) { return try logIn(mostFaults: 1) } catch {
         diagnostics.note(error.message)
         return old
       }
-    }.tokens
+    }
+    return try settled({ $0.access.reveal() != old.access.reveal() }, make()).tokens
   }
 
   private func made(
@@ -64,7 +65,7 @@ final class PDSSession {
   }
 
   func logInAnew() throws(Failure) -> PDSTokens {
-    try settled(nil) { () throws(Failure) in try logIn(isAsked: true) }.tokens
+    try settled(nil, logIn(isAsked: true)).tokens
   }
 
   /// The account, when somebody logged in before; nobody is asked.
@@ -75,24 +76,25 @@ final class PDSSession {
   func account() throws(Failure) -> PDSTokens {
     if tokens == nil { tokens = try opened().read() }
     if let tokens { return tokens }
-    return try settled({ _ in true }) { () throws(Failure) in try logIn() }.tokens
+    return try settled({ _ in true }, logIn()).tokens
   }
 
   /// Tokens in place of `old`; `canRefresh`: its refresh token is still good, for all one knows.
   func renewed(
     after old: PDSTokens, canRefresh: Bool
   ) throws(Failure) -> (tokens: PDSTokens, isNew: Bool) {
-    try settled({ $0.access.reveal() != old.access.reveal() }) { () throws(Failure) in
+    func make() throws(Failure) -> PDSTokens {
       if canRefresh, let next = try refresh(old) { return next }
       return try logIn()
     }
+    return try settled({ $0.access.reveal() != old.access.reveal() }, make())
   }
 
   /// The tokens that another process has got, if they are good (nil: none are), or those that are
   /// made now, while nobody else makes any. They are on disk before they are used: the old ones may
   /// be good for nothing by then.
   private func settled(
-    _ isGood: ((PDSTokens) -> Bool)?, make: () throws(Failure) -> PDSTokens
+    _ isGood: ((PDSTokens) -> Bool)?, _ made: @autoclosure () throws(Failure) -> PDSTokens
   ) throws(Failure) -> (tokens: PDSTokens, isNew: Bool) {
     let file = try opened()
     return try file.alone(patience: limits.timeout) { () throws(Failure) in
@@ -100,7 +102,7 @@ final class PDSSession {
         tokens = found
         return (found, false)
       }
-      let made = try make()
+      let made = try made()
       try file.keep(made)
       (tokens, isProven) = (made, true)
       return (made, true)
