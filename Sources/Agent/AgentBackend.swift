@@ -164,6 +164,9 @@ public protocol AgentBackend: Sendable {
 }
 
 extension AgentBackend {
+  /// All that it has.
+  public var speaks: Set<AgentCapability> { has }
+
   /// None.
   public var operations: [Operation] { [] }
 

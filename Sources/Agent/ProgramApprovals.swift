@@ -143,13 +143,13 @@ public final class ProgramApprovals: ApprovalLine {
       answers.write()
       while let line = answers.line(), !part.sent.isEmpty {
         let (decision, word, number) = part.sent.removeFirst()
-        let origin = told[decision.id]?.approval.origin ?? self.origin
-        waiter.answered(part.agent.result(line, decision, word, origin), number: number)
+        let (result, reason, told) = part.agent.outcome(line, of: decision.id)
+        tell(waiter, decision, number, told ?? word, result, reason)
       }
       if answers.hasEnded {
         let reason = answers.failure.reason
         for each in part.sent {
-          waiter.answered(result(each.decision, each.word, .unknown, reason), number: each.number)
+          tell(waiter, each.decision, each.number, each.word, .unknown, reason)
         }
         (part.answers, part.sent) = (nil, [])
       }
@@ -194,10 +194,9 @@ public final class ProgramApprovals: ApprovalLine {
 
   private func end(_ waiter: ApprovalWaiter) {
     let failures = parts.map(\.watch.failure)
-    for each in waiting {
+    for (decision, number, _) in waiting {
       let reason = "it was not sent: \(failures[0].reason)"
-      waiter.answered(
-        result(each.decision, each.decision.decision, .refused, reason), number: each.number)
+      tell(waiter, decision, number, decision.decision, .refused, reason)
     }
     waiting = []
     let worst = failures.reduce(ExitStatus.success) { $0.worse($1.status) }
@@ -214,22 +213,20 @@ public final class ProgramApprovals: ApprovalLine {
       guard let (approval, index) = told[decision.id], decision.isFor(approval) else {
         if Clock.monotonic < until {
           waiting.append((decision, number, until))
-          continue
+        } else {
+          tell(waiter, decision, number, decision.decision, .notFound, nil)
         }
-        let ours = result(decision, decision.decision, .notFound, nil)
-        waiter.answered(ours, number: number)
         continue
       }
       let part = parts[index]
       if approval.state != .pending, part.agent.host != nil {
         let word = ClaudeAsk.word(decision, to: approval.request)
-        waiter.answered(result(decision, word, .late, approval.reason), number: number)
+        tell(waiter, decision, number, word, .late, approval.reason)
         continue
       }
       let (word, line): (String, [UInt8])
       do throws(Failure) { (word, line) = try part.agent.line(decision, approval) } catch {
-        let word = decision.decision
-        waiter.answered(result(decision, word, .refused, error.reason), number: number)
+        tell(waiter, decision, number, decision.decision, .refused, error.reason)
         continue
       }
       if part.answers == nil { try open(part) }
@@ -238,15 +235,15 @@ public final class ProgramApprovals: ApprovalLine {
     }
   }
 
-  private func result(
-    _ decision: ApprovalDecision, _ word: String, _ result: ApprovalAnswer.Result,
-    _ reason: String?
-  ) -> ApprovalAnswer {
+  private func tell(
+    _ waiter: ApprovalWaiter, _ decision: ApprovalDecision, _ number: Int, _ word: String,
+    _ result: ApprovalAnswer.Result, _ reason: String?
+  ) {
     let origin = told[decision.id]?.approval.origin ?? origin
     var answer = ApprovalAnswer(
       origin, id: decision.id, decision: word, result: result, time: .now())
     answer.reason = reason
-    return answer
+    waiter.answered(answer, number: number)
   }
 }
 
@@ -280,37 +277,24 @@ extension ProgramApprovals.Agent {
     )
   }
 
-  /// What a line of those that answer says came of it.
-  fileprivate func result(
-    _ line: [UInt8], _ decision: ApprovalDecision, _ word: String, _ origin: RecordOrigin
-  ) -> ApprovalAnswer {
-    func answer(
-      _ result: ApprovalAnswer.Result, _ reason: String?, word: String
-    ) -> ApprovalAnswer {
-      var answer = ApprovalAnswer(
-        origin, id: decision.id, decision: word, result: result, time: .now())
-      answer.reason = reason
-      return answer
-    }
+  /// What a line of those that answer says came of a decision, and the word that it gives for it.
+  fileprivate func outcome(
+    _ line: [UInt8], of id: String
+  ) -> (ApprovalAnswer.Result, String?, word: String?) {
     if host == nil {
       let told = JSONValue(line)
-      guard told?["id"]?.string == decision.id else {
-        return answer(.unknown, "no reply to it", word: word)
-      }
+      guard told?["id"]?.string == id else { return (.unknown, "no reply to it", nil) }
       let result = told?["result"]?.string.flatMap(ApprovalAnswer.Result.init)
-      return answer(
-        result ?? .unknown, told?["reason"]?.string, word: told?["decision"]?.string ?? word)
+      return (result ?? .unknown, told?["reason"]?.string, told?["decision"]?.string)
     }
     let words = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 1)
-    let (result, reason): (ApprovalAnswer.Result, String?) =
-      switch words.first {
-      case "taken": (.accepted, nil)
-      case "late": (.late, "somebody else was faster")
-      case "over": (.late, "it was answered there, or the turn went on")
-      case "notFound": (.late, "it does not wait any more")
-      case "silent": (.unknown, "its hook does not take the answer")
-      default: (.unknown, words.count > 1 ? String(words[1]) : "no reply")
-      }
-    return answer(result, reason, word: word)
+    return switch words.first {
+    case "taken": (.accepted, nil, nil)
+    case "late": (.late, "somebody else was faster", nil)
+    case "over": (.late, "it was answered there, or the turn went on", nil)
+    case "notFound": (.late, "it does not wait any more", nil)
+    case "silent": (.unknown, "its hook does not take the answer", nil)
+    default: (.unknown, words.count > 1 ? String(words[1]) : "no reply", nil)
+    }
   }
 }

@@ -6,7 +6,6 @@ public import Web
 struct ClankyBackend: AgentBackend {
   let name = "a Clanky dashboard"
   let has: Set<AgentCapability> = [.follow, .call, .memory, .voice]
-  var speaks: Set<AgentCapability> { has }
 
   var operations: [Operation] { ClankyOperations.all }
 

@@ -9,7 +9,6 @@ import Web
 struct ClaudeBackend: AgentBackend {
   let name = "Claude Code"
   let has: Set<AgentCapability> = [.follow, .chat, .approvals]
-  let speaks: Set<AgentCapability> = [.follow, .chat, .approvals]
 
   func chat(at host: HostPlace, _ wishes: ChatWishes) throws(Failure) -> any ChatLine {
     ClaudeChat(host, wishes)

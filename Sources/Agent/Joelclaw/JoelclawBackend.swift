@@ -10,7 +10,6 @@ import Web
 struct JoelclawBackend: AgentBackend {
   let name = "a joelclaw gateway"
   let has: Set<AgentCapability> = [.follow, .chat, .call]
-  var speaks: Set<AgentCapability> { has }
   let isSocket = true
 
   var operations: [Operation] { JoelclawOperations.all }

@@ -130,17 +130,9 @@ final class Gateway {
         (hasAnswered, until) = (true, Clock.monotonic + answerTime)
         socket.send(text: Self.frame(id, "connect", params))
       case .response(id, let answer) where hasAnswered:
-        switch auth.judge(answer) {
-        case .open(let hello):
-          if let fault = auth.keep(hello) { loop.fault(fault.message, at: nil) }
-          return Gateway(loop, socket, hello, auth.mask)
-        case .pairing(let words, let least):
-          throw auth.waitsForPairing
-            ? .waits(words, after: least) : .failed(Failure(words, .denied))
-        case .again: return nil
-        case .later(let reason, let least): throw .lost(reason, after: least)
-        case .refused(let problem): throw .failed(problem)
-        }
+        guard let hello = try auth.judge(answer) else { return nil }
+        do throws(Failure) { try auth.keep(hello) } catch { loop.fault(error.message, at: nil) }
+        return Gateway(loop, socket, hello, auth.mask)
       case .event, .response, .other, nil: continue
       }
     }

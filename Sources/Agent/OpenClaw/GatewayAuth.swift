@@ -7,15 +7,6 @@ import Web
 /// The way in to a gateway: what is shown at its door, and what its answer means
 /// (Agent/OpenClaw/CONTRACT.md 4 and 5).
 struct GatewayAuth {
-  enum Verdict {
-    case open(GatewayHello)
-    case pairing(String, after: Double?)
-    case again
-    /// A later try may do, not before that many seconds.
-    case later(String, after: Double?)
-    case refused(Failure)
-  }
-
   struct Wishes {
     var scopes: [GatewayScope] = [.read]
     /// What is asked for, too, and done without where it is not granted: the last first.
@@ -74,8 +65,6 @@ struct GatewayAuth {
   /// What no message may quote.
   var secrets: [String] { ([token] + tokens.entries.map(\.token)).compactMap { $0?.reveal() } }
 
-  var waitsForPairing: Bool { wishes.waitsForPairing }
-
   var mask: SecretMask { SecretMask(secrets) }
 
   /// Nil for a challenge without a nonce; `now` serves a gateway that says no time.
@@ -91,45 +80,41 @@ struct GatewayAuth {
     return handshake.parameters(nonce: nonce, time: time ?? Int64(now * 1000))
   }
 
-  mutating func judge(_ answer: GatewayAnswer) -> Verdict {
+  /// The greeting; nil where another try, which shows something else, may do at once.
+  mutating func judge(_ answer: GatewayAnswer) throws(LinkEnd) -> GatewayHello? {
+    let payload: ScanValue
     switch answer {
-    case .failure(let error): return refused(error)
-    case .success(let payload):
-      guard var hello = GatewayHello(payload) else {
-        return .refused(Failure("not the greeting of a gateway", .failure))
-      }
-      hello.ahead = ahead
-      guard GatewayHandshake.protocols.contains(Int(clamping: hello.version)) else {
-        return .refused(
-          Failure(
-            "the gateway speaks protocol \(hello.version); this version 3 and 4", .failure))
-      }
-      let missing = wishes.scopes.map(\.rawValue).filter { hello.scopes?.contains($0) == false }
-      guard missing.isEmpty else {
-        let names = missing.joined(separator: ", ")
-        return .refused(
-          Failure("the gateway does not grant \(names) to this device", .denied))
-      }
-      hasRenewed = false
-      let more = wishes.more.enumerated().filter {
-        $0.offset >= kept || hello.scopes?.contains($0.element.rawValue) == false
-      }
-      if !more.isEmpty, !hasTold { (hasTold, shortfall) = (true, more.map(\.element)) }
-      return .open(hello)
+    case .failure(let error): return try judge(error)
+    case .success(let given): payload = given
     }
+    guard var hello = GatewayHello(payload) else {
+      throw .failed(Failure("not the greeting of a gateway", .failure))
+    }
+    hello.ahead = ahead
+    guard GatewayHandshake.protocols.contains(Int(clamping: hello.version)) else {
+      let words = "the gateway speaks protocol \(hello.version); this version 3 and 4"
+      throw .failed(Failure(words, .failure))
+    }
+    let missing = wishes.scopes.map(\.rawValue).filter { hello.scopes?.contains($0) == false }
+    guard missing.isEmpty else {
+      let names = missing.joined(separator: ", ")
+      throw .failed(Failure("the gateway does not grant \(names) to this device", .denied))
+    }
+    hasRenewed = false
+    let more = wishes.more.enumerated().filter {
+      $0.offset >= kept || hello.scopes?.contains($0.element.rawValue) == false
+    }
+    if !more.isEmpty, !hasTold { (hasTold, shortfall) = (true, more.map(\.element)) }
+    return hello
   }
 
-  mutating func keep(_ hello: GatewayHello) -> Failure? {
-    guard let token = hello.deviceToken else { return nil }
-    do throws(Failure) {
-      try tokens.keep(token, scopes: hello.scopes ?? scopes.map(\.rawValue))
-    } catch {
-      return error
-    }
-    return nil
+  mutating func keep(_ hello: GatewayHello) throws(Failure) {
+    guard let token = hello.deviceToken else { return }
+    try tokens.keep(token, scopes: hello.scopes ?? scopes.map(\.rawValue))
   }
 
-  private mutating func refused(_ error: GatewayError) -> Verdict {
+  /// Returns where another try may do at once.
+  private mutating func judge(_ error: GatewayError) throws(LinkEnd) -> GatewayHello? {
     let code = error.detail ?? error.code
     // The device's token alone is good, or nothing was better without it.
     let isTooMuch =
@@ -139,37 +124,36 @@ struct GatewayAuth {
       kept -= 1
       refusal = error.isPairing ? Self.words(error) : (narrow ?? error).line
       narrow = nil
-      return .again
+      return nil
     }
-    if error.isPairing { return .pairing(Self.words(error), after: error.retryAfter) }
+    if error.isPairing {
+      let words = Self.words(error)
+      throw wishes.waitsForPairing
+        ? .waits(words, after: error.retryAfter) : .failed(Failure(words, .denied))
+    }
     if error.isStarting || error.nextStep == "wait_then_retry" {
-      return .later(error.line, after: error.retryAfter)
+      throw .lost(error.line, after: error.retryAfter)
     }
-    switch error.detail ?? error.code {
+    switch code {
     case "PROTOCOL_MISMATCH":
       let wanted = error.expectedProtocol.map { "protocol \($0)" } ?? "another protocol"
-      return .refused(
-        Failure("the gateway wants \(wanted); this version speaks 3 and 4", .failure))
+      let words = "the gateway wants \(wanted); this version speaks 3 and 4"
+      throw .failed(Failure(words, .failure))
     case "AUTH_RATE_LIMITED", "UNAVAILABLE", "AGENT_TIMEOUT":
-      return .later(error.line, after: error.retryAfter)
-    case "AUTH_TOKEN_MISMATCH" where !isTokenBad && findsOther(): return .again
+      throw .lost(error.line, after: error.retryAfter)
+    case "AUTH_TOKEN_MISMATCH" where !isTokenBad && findsOther(): return nil
     case _ where error.nextStep == "retry_with_device_token" && shown != nil && !isTokenBad:
       isTokenBad = true
-      return .again
-    case "AUTH_SCOPE_MISMATCH" where shown != nil:
-      narrow = error
-      return .again
-    case "AUTH_DEVICE_TOKEN_MISMATCH": return stale(error)
+    case "AUTH_SCOPE_MISMATCH" where shown != nil: narrow = error
+    case "AUTH_DEVICE_TOKEN_MISMATCH": try forget(error)
     // Without a token of the profile the device's went in its place.
-    case "AUTH_TOKEN_MISMATCH" where token == nil || isTokenBad: return stale(error)
-    case let code where code.hasPrefix("DEVICE_"):
-      return .refused(Failure(error.line, .failure))
+    case "AUTH_TOKEN_MISMATCH" where token == nil || isTokenBad: try forget(error)
     case let code where code.hasPrefix("AUTH_"):
-      return .refused(Failure((narrow ?? error).line, .denied))
-    case "FORBIDDEN", "MISSING_SCOPE", "NOT_LINKED":
-      return .refused(Failure(error.line, .denied))
-    default: return .refused(Failure(error.line, .failure))
+      throw .failed(Failure((narrow ?? error).line, .denied))
+    case "FORBIDDEN", "MISSING_SCOPE", "NOT_LINKED": throw .failed(Failure(error.line, .denied))
+    default: throw .failed(Failure(error.line, .failure))
     }
+    return nil
   }
 
   private mutating func findsOther() -> Bool {
@@ -179,11 +163,10 @@ struct GatewayAuth {
   }
 
   /// Without the refused token the next try may do; there are few, each is forgotten once.
-  private mutating func stale(_ error: GatewayError) -> Verdict {
-    guard let shown else { return .refused(Failure(error.line, .denied)) }
+  private mutating func forget(_ error: GatewayError) throws(LinkEnd) {
+    guard let shown else { throw .failed(Failure(error.line, .denied)) }
     // What cannot be saved is at least not shown again.
     try? tokens.forget(shown)
-    return .again
   }
 
   /// `not paired: run on the gateway: openclaw devices approve pr-9`.

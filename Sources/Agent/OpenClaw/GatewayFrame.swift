@@ -246,7 +246,7 @@ struct GatewayHandshake {
   private static let client = "cli"
   private static let role = "operator"
 
-  private static var platform: String {
+  static var platform: String {
     #if os(macOS)
       "macos"
     #elseif os(Linux)
@@ -258,12 +258,9 @@ struct GatewayHandshake {
 
   /// Nil when nothing can be signed, for want of memory; `time` is the challenge's, milliseconds.
   func parameters(nonce: String, time: Int64) -> RecordText? {
-    let words = scopes.map(\.rawValue)
     // Signed is the first token that is sent.
     let signed = (token ?? deviceToken)?.reveal() ?? ""
-    let text = Self.signedText(
-      device: identity.id, client: Self.client, mode: Self.client, role: Self.role,
-      scopes: words, time: time, token: signed, nonce: nonce, platform: Self.platform)
+    let text = signedText(token: signed, nonce: nonce, time: time)
     guard let signature = identity.signature(of: text) else { return nil }
     let client = RecordText().string("id", Self.client).string("version", suiteVersion)
       .string("platform", Self.platform).string("mode", Self.client)
@@ -275,24 +272,19 @@ struct GatewayHandshake {
     return RecordText()
       .number("minProtocol", Self.protocols.lowerBound)
       .number("maxProtocol", Self.protocols.upperBound)
-      .json("client", client.text).string("role", Self.role)
-      .json("scopes", Self.list(words)).json("caps", Self.list(caps))
-      .json("auth", signed.isEmpty ? nil : auth.text)
-      .string("userAgent", "agentutils/\(suiteVersion)").json("device", device.text)
+      .object("client", client).string("role", Self.role)
+      .strings("scopes", scopes.map(\.rawValue)).strings("caps", caps)
+      .object("auth", signed.isEmpty ? nil : auth)
+      .string("userAgent", "agentutils/\(suiteVersion)").object("device", device)
   }
 
-  /// What a device signs, in its third form; an empty `token` stands for none.
-  static func signedText(
-    device: String, client: String, mode: String, role: String, scopes: [String], time: Int64,
-    token: String, nonce: String, platform: String, family: String = ""
-  ) -> String {
-    [
-      "v3", device, client, mode, role, scopes.joined(separator: ","), String(time), token, nonce,
-      platform.lowercased(), family.lowercased(),
+  /// What a device signs, in its third form; an empty `token` stands for none, and the last word for
+  /// the family of the device.
+  func signedText(token: String, nonce: String, time: Int64) -> String {
+    let scopes = scopes.map(\.rawValue).joined(separator: ",")
+    return [
+      "v3", identity.id, Self.client, Self.client, Self.role, scopes, String(time), token, nonce,
+      Self.platform, "",
     ].joined(separator: "|")
-  }
-
-  private static func list(_ words: [String]) -> String {
-    "[\(words.map(JSONQuote.string).joined(separator: ","))]"
   }
 }

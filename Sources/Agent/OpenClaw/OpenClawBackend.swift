@@ -6,7 +6,6 @@ import Web
 struct OpenClawBackend: AgentBackend {
   let name = "an OpenClaw gateway"
   let has: Set<AgentCapability> = [.follow, .call, .chat, .approvals]
-  var speaks: Set<AgentCapability> { has }
   let isSocket = true
 
   var operations: [Operation] { GatewayOperations.all }

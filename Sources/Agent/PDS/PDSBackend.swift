@@ -6,7 +6,6 @@ import Web
 struct PDSBackend: AgentBackend {
   let name = "a personal data server"
   let has: Set<AgentCapability> = [.follow, .chat, .records]
-  var speaks: Set<AgentCapability> { has }
   let carriesToken = false
 
   func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(Failure) -> any ChatLine {

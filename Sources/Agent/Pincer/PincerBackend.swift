@@ -6,7 +6,6 @@ import Web
 struct PincerBackend: AgentBackend {
   let name = "a Pincer server"
   let has: Set<AgentCapability> = [.follow, .call, .chat, .approvals]
-  var speaks: Set<AgentCapability> { has }
 
   var operations: [Operation] { PincerOperations.all }
 

@@ -19,16 +19,17 @@ import Web
   }
 
   @Test func theThirdTextIsSignedByteForByte() {
-    let text = GatewayHandshake.signedText(
-      device: device, client: "cli", mode: "cli", role: "operator",
-      scopes: ["operator.read", "operator.write", "operator.approvals"], time: 1_789_000_000_000,
-      token: "gw-secret", nonce: nonce, platform: "Linux")
+    let handshake = GatewayHandshake(
+      identity: identity, scopes: [.read, .write, .approvals], caps: [], token: nil,
+      deviceToken: nil)
+    let text = "v3|\(device)|cli|cli|operator|operator.read,operator.write,operator.approvals"
+      + "|1789000000000|gw-secret|\(nonce)|"
     #expect(
-      text == "v3|\(device)|cli|cli|operator|operator.read,operator.write,operator.approvals"
-        + "|1789000000000|gw-secret|\(nonce)|linux|")
+      handshake.signedText(token: "gw-secret", nonce: nonce, time: 1_789_000_000_000)
+        == text + GatewayHandshake.platform + "|")
     // Ed25519 has one signature for a text.
     #expect(
-      Base64.url(identity.signature(of: text)!)
+      Base64.url(identity.signature(of: text + "linux|")!)
         == "9o12xkjrVqMctKfVl-oBM8FAd9Fc9UAm3KrfgFIPeg0AEml8SEcxm8RM35D2GcArlkYPwVSpDUS70eGA9wmfBQ"
     )
   }

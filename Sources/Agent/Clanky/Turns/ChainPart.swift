@@ -52,10 +52,8 @@ struct ChainPart {
     turn.ended = action.time
     turn.started = Self.start(action, Self.milliseconds(metadata))
     self.turn = turn
-    guard metadata["toolCalls"].isArray else { return }
-    guard var elements = try? ScanElements(metadata["toolCalls"].bytes) else { return }
-    while (try? elements.next()) == true {
-      let call = ClankyMembers(["id", "name", "input", "arguments"], of: elements.value)
+    for element in metadata["toolCalls"].elements {
+      let call = ClankyMembers(["id", "name", "input", "arguments"], of: element)
       guard let name = call.text("name") else { continue }
       let id = call.text("id") ?? "\(action.id)/\(calls.count + 1)"
       var record = ToolCallRecord(
@@ -79,11 +77,8 @@ struct ChainPart {
   private static func reason(_ metadata: ClankyMembers) -> String? {
     guard let stop = metadata.text("stopReason"), stop != "end_turn" else { return nil }
     var names = metadata.text("toolNames")
-    if metadata["toolNames"].isArray, var elements = try? ScanElements(metadata["toolNames"].bytes)
-    {
-      var list: [String] = []
-      while (try? elements.next()) == true { list += [elements.value.string ?? ""] }
-      names = list.joined(separator: ", ")
+    if metadata["toolNames"].isArray {
+      names = metadata["toolNames"].elements.map { $0.string ?? "" }.joined(separator: ", ")
     }
     return names.map { "\(stop): \($0)" } ?? stop
   }

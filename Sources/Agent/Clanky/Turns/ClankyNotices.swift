@@ -31,12 +31,9 @@ public struct ClankyNotices {
       let isPast = !lineScan.isWrapped && lineScan.source == .row
       if let notice = notice(lineScan.fields, lineScan.source, origin) { receive(notice, isPast) }
     case .list:
-      guard (try? lineScan.read(line.bytes)) == .list,
-        var rows = try? ScanElements(lineScan.rows.bytes)
-      else { return false }
+      guard (try? lineScan.read(line.bytes)) == .list, lineScan.rows.isArray else { return false }
       var found: [NotificationRecord] = []
-      while (try? rows.next()) == true {
-        guard (try? rowScan.read(rows.value.bytes)) == .action else { continue }
+      for row in lineScan.rows.elements where (try? rowScan.read(row.bytes)) == .action {
         if let notice = notice(rowScan.fields, .row, origin) { found.append(notice) }
       }
       // Servers send the newest first.
@@ -56,7 +53,7 @@ public struct ClankyNotices {
     guard let urgency = fault ?? others else { return nil }
     // The same for a live action and its row.
     let key = ActionKey(fields, scratch: scratch)
-    let name = Self.hex(key.high) + Self.hex(key.low)
+    let name = [key.high, key.low].flatMap { withUnsafeBytes(of: $0.bigEndian, Array.init) }.hex
     let number = equals.number(of: name, id: fields.id.storedText, source, origin.profile)
     var record = NotificationRecord(
       origin, id: name + (number > 1 ? "-\(number)" : ""),
@@ -75,11 +72,6 @@ public struct ClankyNotices {
     case "bot_warning": .attention
     default: ActionKind.isError(kind: kind, level: level) ? .attention : nil
     }
-  }
-
-  private static func hex(_ half: UInt64) -> String {
-    let digits = String(half, radix: 16)
-    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 }
 

@@ -28,11 +28,8 @@ public struct ClankyTurns: TurnDecoder {
       receive(lineScan.fields, lineScan.source, origin, into: &events)
     case .list:
       guard (try? lineScan.read(line.bytes)) == .list else { return false }
-      guard var rows = try? ScanElements(lineScan.rows.bytes) else { return true }
-      var elements: [ScanValue] = []
-      while (try? rows.next()) == true { elements.append(rows.value) }
       // Servers send the newest first.
-      for row in elements.reversed() where (try? rowScan.read(row.bytes)) == .action {
+      for row in lineScan.rows.elements.reversed() where (try? rowScan.read(row.bytes)) == .action {
         receive(rowScan.fields, .row, origin, into: &events)
       }
     case .stats, .voiceState: break

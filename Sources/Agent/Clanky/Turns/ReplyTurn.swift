@@ -36,12 +36,8 @@ struct ReplyTurn {
   init(_ action: ClankyAction) {
     let metadata = action.metadata(Self.members)
     let isSkipped = action.kind == "reply_skipped"
-    var triggers: Set<String> = []
-    if var elements = try? ScanElements(metadata["triggerMessageIds"].bytes) {
-      while (try? elements.next()) == true { elements.value.string.map { _ = triggers.insert($0) } }
-    }
     let trigger = metadata.text("triggerMessageId")
-    trigger.map { _ = triggers.insert($0) }
+    let named = metadata["triggerMessageIds"].elements.map(\.string) + [trigger]
     var record = TurnRecord(
       action.origin, id: trigger ?? action.message ?? action.id, thread: action.place,
       state: .completed, time: action.time)
@@ -50,7 +46,7 @@ struct ReplyTurn {
     record.cost = ScanNumber(llm["costUsd"]).flatMap { $0.isZero ? nil : $0.double }
     record.reason = isSkipped ? action.content : nil
     record.ended = action.time
-    self.init(record, triggers: triggers, source: metadata.text("source") ?? "")
+    self.init(record, triggers: Set(named.compactMap(\.self)), source: metadata.text("source") ?? "")
     user = action.user
     let took = ClankyMembers(["totalMs"], of: metadata["performance"]).count("totalMs")
     start = action.time?.adding(took.map { .milliseconds(-$0) } ?? .zero - Self.usual)

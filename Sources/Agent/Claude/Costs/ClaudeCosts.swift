@@ -326,13 +326,9 @@ public struct ClaudeCosts {
       fields[.message].isObject
     else { return }
     var content = ScanFields<Prompt>(fields[.message].bytes)[.content]
-    if content.isArray, var blocks = try? ScanElements(content.bytes) {
-      content = .absent
-      while content.isAbsent, (try? blocks.next()) == true {
-        guard blocks.value.isObject else { continue }
-        let block = ScanFields<Prompt>(blocks.value.bytes)
-        if block[.type].isText("text") { content = block[.text] }
-      }
+    if content.isArray {
+      let blocks = content.elements.lazy.map { ScanFields<Prompt>($0.bytes) }
+      content = blocks.first { $0[.type].isText("text") && !$0[.text].isAbsent }?[.text] ?? .absent
     }
     let lines = text(content).split { $0 == "\n" || $0 == "\r" }
     guard let first = lines.first, !first.hasPrefix("<"), !first.hasPrefix("[Request interrupted")

@@ -58,12 +58,8 @@ struct ClaudeUsage {
     let region = fields[.region]
     call = calls.number(model: model, region: region, isFast: fields[.speed].isText("fast"))
     tokens = Self.tokens(fields)
-    guard fields[.iterations].isArray, var steps = try? ScanElements(fields[.iterations].bytes)
-    else { return }
-    while (try? steps.next()) == true {
-      guard steps.value.isObject else { continue }
-      let step = ScanFields<Usage>(steps.value.bytes)
-      guard step[.type].isText("advisor_message") else { continue }
+    for step in fields[.iterations].elements.map({ ScanFields<Usage>($0.bytes) })
+    where step[.type].isText("advisor_message") {
       let name = step[.model].isString ? step[.model] : model
       advice.append(
         (calls.number(model: name, region: region, isFast: false), Self.tokens(step)))

@@ -17,9 +17,9 @@ public enum ClaudeAsk {
     id: String, _ hook: [UInt8], session: [UInt8], host: String, name: String?,
     _ origin: RecordOrigin
   ) -> ApprovalRecord? {
-    guard let request = parse(hook), request.isObject, let tool = request["tool_name"]?.string
+    guard let request = JSONValue(hook), request.isObject, let tool = request["tool_name"]?.string
     else { return nil }
-    let told = parse(session)
+    let told = JSONValue(session)
     let title = told?["name"]?.string
     // Its own members keep their bytes.
     let members = hook.drop { $0 != UInt8(ascii: "{") }.dropFirst()
@@ -100,7 +100,7 @@ public enum ClaudeAsk {
 
   /// Claude Code's word for a decision; to a question all but one are answers, as they are chosen.
   public static func word(_ decision: ApprovalDecision, to request: [UInt8]) -> String {
-    let questions = AskedQuestion.all(in: parse(request))
+    let questions = AskedQuestion.all(in: JSONValue(request))
     if !questions.isEmpty, !denies(decision),
       let words = try? AskedQuestion.answers(decision, to: questions)
     {
@@ -122,7 +122,7 @@ public enum ClaudeAsk {
   public static func output(
     _ decision: ApprovalDecision, to request: [UInt8]
   ) throws(Failure) -> [UInt8] {
-    guard let value = parse(request) else { throw Failure("its request cannot be read") }
+    guard let value = JSONValue(request) else { throw Failure("its request cannot be read") }
     let words = RecordText()
     if denies(decision) {
       return output(words.string("behavior", deny).string("message", decision.reason))
@@ -137,7 +137,8 @@ public enum ClaudeAsk {
         let answer = JSONQuote.string($1.1.joined(separator: ", "))
         return $0.members(Array("\(JSONQuote.string($1.0.text)):\(answer)".utf8))
       }
-      let input = object(members("tool_input", of: request), chosen, as: "answers")
+      let input = RecordText().members(members("tool_input", of: request))
+        .object("answers", chosen)
       return output(words.string("behavior", allow).object("updatedInput", input))
     }
     guard decision.answers.isEmpty else { throw Failure("it is no question") }
@@ -167,34 +168,16 @@ public enum ClaudeAsk {
     return RecordText().object("hookSpecificOutput", inner).bytes
   }
 
-  private static func object(
-    _ members: [UInt8], _ more: RecordText, as name: String
-  ) -> RecordText {
-    RecordText().members(members).object(name, more)
-  }
-
   /// The members of an object of the request, with their bytes.
   private static func members(_ name: String, of request: [UInt8]) -> [UInt8] {
-    let value = bytes(name, of: request)
-    guard value.first == UInt8(ascii: "{") else { return [] }
-    return Array(value.dropFirst().dropLast())
+    let value = ScanMembers.copy(of: name, in: request) ?? []
+    return value.first == UInt8(ascii: "{") ? Array(value.dropFirst().dropLast()) : []
   }
 
   private static func element(_ number: Int, of request: [UInt8]) -> [UInt8]? {
-    bytes("permission_suggestions", of: request).withUnsafeBytes { list in
-      guard var elements = try? ScanElements(list) else { return nil }
-      for _ in 0...number where (try? elements.next()) != true { return nil }
-      return Array(elements.value.bytes)
+    ScanMembers.copy(of: "permission_suggestions", in: request)?.withUnsafeBytes { list in
+      let elements = ScanValue(list).elements
+      return elements.indices.contains(number) ? Array(elements[number].bytes) : nil
     }
-  }
-
-  private static func bytes(_ name: String, of request: [UInt8]) -> [UInt8] {
-    request.withUnsafeBytes { bytes in
-      (try? ScanMembers.value(of: name, in: bytes)).map { Array($0.bytes) } ?? []
-    }
-  }
-
-  private static func parse(_ bytes: [UInt8]) -> JSONValue? {
-    JSONValue(bytes)
   }
 }

@@ -87,14 +87,9 @@ public enum ClaudeTranscripts {
     let mark = #""tool_use_id""#
     guard clibc_memmem(line.baseAddress, line.count, mark, mark.utf8.count) != nil,
       let message = try? ScanMembers.value(of: "message", in: line), message.isObject,
-      let content = try? ScanMembers.value(of: "content", in: message.bytes),
-      var blocks = try? ScanElements(content.bytes)
+      let content = try? ScanMembers.value(of: "content", in: message.bytes)
     else { return [] }
-    var calls: [String] = []
-    while (try? blocks.next()) == true {
-      if let id = ScanMembers.text(of: "tool_use_id", in: blocks.value.bytes) { calls.append(id) }
-    }
-    return calls
+    return content.elements.compactMap { ScanMembers.text(of: "tool_use_id", in: $0.bytes) }
   }
 
   /// The call in what `originFile` has; nil where it does not say.

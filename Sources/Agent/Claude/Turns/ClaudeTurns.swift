@@ -247,9 +247,8 @@ final class ClaudeLine {
   func arguments(_ index: Int) -> [UInt8]? {
     guard let message = try? ScanMembers.value(of: "message", in: line.object.bytes),
       message.isObject, let content = try? ScanMembers.value(of: "content", in: message.bytes),
-      var blocks = try? ScanElements(content.bytes)
+      case let blocks = content.elements, blocks.indices.contains(index)
     else { return nil }
-    for _ in 0...index where (try? blocks.next()) != true { return nil }
-    return (try? ScanMembers.value(of: "input", in: blocks.value.bytes)).flatMap(\.json)
+    return (try? ScanMembers.value(of: "input", in: blocks[index].bytes)).flatMap(\.json)
   }
 }
