@@ -27,10 +27,11 @@ final class Following: OpenLine {
   func list() throws(WriteFailure) -> ExitStatus {
     try run { isListed }
     guard isListed else { return try leave(.success) }
-    try output.header()
+    try output.headerOfApprovals()
     for approval in waiting { try output.approval(approval) }
-    if waiting.isEmpty, output.form == .table, !options.isQuiet {
-      diagnostics.tellPerson("nothing waits for an answer: -w shows what the agent asks for")
+    if waiting.isEmpty {
+      output.tellEmpty(
+        "nothing waits for an answer: -w shows what the agent asks for", diagnostics)
     }
     return try leave(waiting.isEmpty ? .negative : .success)
   }

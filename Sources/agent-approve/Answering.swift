@@ -28,11 +28,7 @@ class Answering: OpenLine {
       // The link opens at once, before anything is decided.
       try run { true }
       while end == nil, let record = try input.next(beforeBlocking: waitForInput) {
-        if let decision {
-          receive(record, as: decision, reason)
-        } else {
-          receive(record)
-        }
+        receive(record, as: decision, reason)
         try waitForRoom()
       }
     } catch let failure as Failure {
@@ -60,29 +56,22 @@ class Answering: OpenLine {
     try run { results.count < Self.most }
   }
 
-  private func receive(_ record: RecordInput.Line) {
-    if record.bytes.allSatisfy({ $0 == 32 || $0 == 9 || $0 == 13 }) { return }
+  /// Reads a line: a decision; or, where one is given for all, whom it is for.
+  private func receive(_ record: RecordInput.Line, as given: String?, _ reason: String?) {
+    let words = String(decoding: record.bytes, as: UTF8.self).split { " \t\r".contains($0) }
+    if words.isEmpty { return }
+    if let given, words.count == 1, words[0].first != "{" {
+      return answer(ApprovalDecision(id: String(words[0]), decision: given, reason: reason))
+    }
+    if given != nil, (try? JSONValue.parse(record.bytes))?.isObject != true {
+      return faults.line("-", record.number, "neither one id nor a JSON object")
+    }
     let value: JSONValue
     do throws(Failure) { value = try JSONValue.parse(record.bytes) } catch {
       return faults.line("-", record.number, "not JSON: \(error.reason)")
     }
-    do throws(Failure) { answer(try ApprovalDecision(reading: value)) } catch {
-      faults.line("-", record.number, error.reason)
-    }
-  }
-
-  private func receive(_ record: RecordInput.Line, as decision: String, _ reason: String?) {
-    let text = String(decoding: record.bytes, as: UTF8.self)
-    let words = text.split { " \t\r".contains($0) }
-    if words.isEmpty { return }
-    if words.count == 1, words[0].first != "{" {
-      return answer(ApprovalDecision(id: String(words[0]), decision: decision, reason: reason))
-    }
-    guard let value = try? JSONValue.parse(record.bytes), value.isObject else {
-      return faults.line("-", record.number, "neither one id nor a JSON object")
-    }
     do throws(Failure) {
-      answer(try ApprovalDecision(reading: value, as: decision, reason: reason))
+      answer(try ApprovalDecision(reading: value, as: given, reason: reason))
     } catch {
       faults.line("-", record.number, error.reason)
     }
@@ -204,10 +193,8 @@ struct ApprovalEdit {
     if new.hasSuffix("\n") { new.removeLast() }
     // What is edited away altogether is given up.
     guard !new.utf8.elementsEqual(text.utf8), !new.trimmed.isEmpty else { return nil }
-    let writer = RecordWriter(descriptor: 2)
     let lines = ApprovalCard.diff(text, new).map { $0.render(width: nil, depth: .none) + "\n" }
-    try? writer.write(lines.joined())
-    try? writer.flush()
+    try? RecordWriter.print(lines.joined(), to: 2)
     if isCommand {
       return members.reduce(RecordText()) { $0.members($1) }.string("command", new).bytes
     }

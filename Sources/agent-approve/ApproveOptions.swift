@@ -74,8 +74,6 @@ struct ApproveOptions {
     ] + ReconnectOptions.options.at(\.reconnect) + AccessOptions.options.at(\.access)
   ) { options, words throws(UsageError) in try options.finish(words.operands) }
 
-  var waitsForPairing: Bool { waits || task == .watch || task == .ask }
-
   /// Whose approvals they are: `-p box:,claw`.
   var profiles: [String] {
     var names: [String] = []
@@ -91,7 +89,7 @@ struct ApproveOptions {
 
   var wishes: ApprovalWishes {
     ApprovalWishes(
-      waits: waitsForPairing, isAll: isAll, answers: ![.list, .watch].contains(task))
+      waits: waits || task == .watch || task == .ask, isAll: isAll, answers: ![.list, .watch].contains(task))
   }
 
   /// The words of the same command for one of several profiles, without the task.

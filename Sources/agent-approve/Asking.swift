@@ -81,8 +81,7 @@ final class Asking: OpenLine {
 
   private func prompt() throws(WriteFailure) {
     guard current != nil, !isSending, !isPrompting else { return }
-    try output.text("  \(promptText) ")
-    try output.flush()
+    try output.prompt("  \(promptText) ")
     isPrompting = true
   }
 
@@ -101,10 +100,7 @@ final class Asking: OpenLine {
   private func breakLine() {
     guard isPrompting else { return }
     isPrompting = false
-    write { () throws(WriteFailure) in
-      try output.text("\n")
-      try output.flush()
-    }
+    write { () throws(WriteFailure) in try output.prompt("\n") }
   }
 
   override func changed(_ approval: ApprovalRecord) {

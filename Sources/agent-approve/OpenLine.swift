@@ -2,6 +2,7 @@ import Agent
 import CLibc
 import Core
 import Records
+import Screen
 import Web
 
 /// The line to the agent while the command runs: one loop for the network, the signals,
@@ -9,7 +10,7 @@ import Web
 class OpenLine: ApprovalWaiter {
   let line: any ApprovalLine
   let options: ApproveOptions
-  let output: ApproveOutput
+  let output: RowOutput
   let diagnostics: Diagnostics
   let profile: String?
   private(set) var isListed = false
@@ -30,8 +31,8 @@ class OpenLine: ApprovalWaiter {
     (line, profile, client) = try Self.line(options, diagnostics)
     EndSignals.watch()
     self.options = options
-    output = ApproveOutput(
-      form: options.form, look: options.look, isQuiet: options.isQuiet)
+    output = RowOutput(
+      form: options.form, look: options.look, isQuiet: options.isQuiet, isCut: false)
     self.diagnostics = diagnostics
     speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
     deadline = options.maxTime.map { Clock.monotonic + $0 } ?? .infinity
@@ -99,7 +100,8 @@ class OpenLine: ApprovalWaiter {
 
   override func hasWaited() throws(LinkEnd) {
     if let signal = EndSignals.next() {
-      output.leave()
+      // What waits, if the reader takes it at once.
+      if OutputEnd.isWritable { try? output.flush() }
       line.stop()
       Process.die(by: signal)
     }

@@ -127,7 +127,8 @@ final class ChatLoop: ChatWaiter {
       try line.speak(view.answer, agent: options.agent, self)
     }
     switch result {
-    case .success(let bytes): if let reason = file.write(bytes) { diagnostics.say(reason) }
+    case .success(let bytes):
+      do throws(Failure) { try file.write(bytes) } catch { diagnostics.say(error.message) }
     case .failure(let failure): diagnostics.say("no audio: \(failure.message)")
     }
   }

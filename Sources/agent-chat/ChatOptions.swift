@@ -123,22 +123,15 @@ struct ChatOptions {
     if let other = modes.first(where: { $0 != mode }) {
       throw UsageError("--\(mode.rawValue) and --\(other.rawValue) exclude each other")
     }
-    if isAgain, !mode.isTalk || mode == .abort {
-      throw UsageError("--again is for a message, not for --\(mode.rawValue)")
-    }
     parts = ChatManner.Part.allCases.filter { words.names.contains($0.rawValue) }
-    if mode != .message, mode != .interactive, let part = parts.first {
-      throw UsageError("--\(part.rawValue) is for a message, not for --\(mode.rawValue)")
-    }
-    if isNew, thread != nil { throw UsageError("--new and --thread exclude each other") }
-    let ofMessages = ["attach", "key", "speak"]
-    if mode != .message, let name = words.names.first(where: { ofMessages.contains($0) }) {
+    // A conversation takes those of the first kind, too.
+    let ofTalk = mode == .interactive ? [] : ["again"] + ChatManner.Part.allCases.map(\.rawValue)
+    let ofMessages = ofTalk + ["attach", "key", "speak", "queue"]
+    if mode != .message, let name = words.names.first(where: ofMessages.contains) {
       throw UsageError("--\(name) is for a message, not for --\(mode.rawValue)")
     }
+    if isNew, thread != nil { throw UsageError("--new and --thread exclude each other") }
     if isQueued {
-      if mode != .message {
-        throw UsageError("--queue is for a message, not for --\(mode.rawValue)")
-      }
       // An outbox keeps words and their thread.
       let others =
         ["agent", "again", "attach", "key", "speak", "wait"]

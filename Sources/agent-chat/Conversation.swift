@@ -101,10 +101,8 @@ final class Conversation {
   }
 
   private func end(_ text: String) {
-    let writer = RecordWriter()
     // A terminal that is gone is noticed by whatever is written next.
-    try? writer.write(text)
-    try? writer.flush()
+    try? RecordWriter.print(text)
   }
 }
 
@@ -141,13 +139,7 @@ struct ChatHistory {
     do throws(Failure) {
       let descriptor = try OwnPath.append(path)
       defer { close(descriptor) }
-      let writer = RecordWriter(descriptor: descriptor)
-      do throws(WriteFailure) {
-        try writer.write(line + "\n")
-        try writer.flush()
-      } catch {
-        throw Failure(path, error.reason)
-      }
+      try RecordWriter.write(Array("\(line)\n".utf8), to: descriptor, of: path)
     } catch {
       diagnostics.say(error.message)
     }

@@ -24,7 +24,7 @@ extension ChatOptions {
 
   func question(_ text: String) -> ChatQuestion {
     var question = ChatQuestion(
-      thread: thread, agent: agent, text: text, key: key ?? RandomKey.make())
+      thread: thread, agent: agent, text: text, key: key ?? randomUUID())
     (question.isAgain, question.mayBeSaid) = (isAgain, key != nil)
     (question.isNew, question.manner) = (isNew, manner)
     return question
@@ -40,21 +40,6 @@ extension ChatOptions {
     }
     if bytes.isEmpty { throw Failure("standard input", "the message is empty") }
     return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-enum RandomKey {
-  /// A random UUID (RFC 9562, section 5.4).
-  static func make() -> String {
-    var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-    bytes[6] = bytes[6] & 0x0f | 0x40
-    bytes[8] = bytes[8] & 0x3f | 0x80
-    var text = ""
-    for (index, byte) in bytes.enumerated() {
-      if [4, 6, 8, 10].contains(index) { text += "-" }
-      text += [byte].hex
-    }
-    return text
   }
 }
 
@@ -140,14 +125,8 @@ struct SpeechFile {
     }
   }
 
-  func write(_ bytes: [UInt8]) -> String? {
-    let writer = RecordWriter(descriptor: descriptor)
-    do throws(WriteFailure) {
-      try writer.write(bytes)
-      try writer.flush()
-    } catch {
-      return "\(path): \(error.reason)"
-    }
-    return close(descriptor) == 0 ? nil : "\(path): \(systemReason(systemError))"
+  func write(_ bytes: [UInt8]) throws(Failure) {
+    try RecordWriter.write(bytes, to: descriptor, of: path)
+    if close(descriptor) != 0 { throw Failure(code: systemError, place: path) }
   }
 }

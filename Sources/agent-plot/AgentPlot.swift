@@ -18,7 +18,7 @@ public func agentPlotMain() {
     defer { scratch.remove() }
     let path = Folders.join(scratch.path, "input")
     try write(input, to: path)
-    let given = FileName.with(path) { clibc_open($0, O_RDONLY) }
+    let given = clibc_open(path, O_RDONLY)
     guard let picture = options.picture else {
       let files = ["--"] + options.files
       _ = try counts(["-o", "tsv"] + files, given, scratch, diagnostics)

@@ -77,40 +77,29 @@ private func program(
 private func put(_ bytes: [UInt8], _ file: String) throws(Failure) {
   let fault = Failure(file, "cannot be written")
   if let status = stat(following: file), !status.isRegular {
-    let descriptor = FileName.with(file) { clibc_open($0, O_WRONLY) }
-    guard write(bytes, to: descriptor) else { throw fault }
+    guard write(bytes, to: clibc_open(file, O_WRONLY)) else { throw fault }
     return
   }
   // Nobody else can have put something there.
-  var template = (FileName.bytes(file + ".XXXXXX") + [0]).map { CChar(bitPattern: $0) }
-  let descriptor = mkstemp(&template)
+  let (descriptor, name) = temporaryFile(beside: file)
   guard descriptor >= 0 else { throw fault }
   let mask = umask(0)
   umask(mask)
   fchmod(descriptor, 0o666 & ~mask)
-  let isDone = write(bytes, to: descriptor)
-  guard isDone, FileName.with(file, { rename(template, $0) }) == 0 else {
-    unlink(template)
+  guard write(bytes, to: descriptor), rename(name, file) == 0 else {
+    unlink(name)
     throw fault
   }
 }
 
 /// Writes a new file of the scratch folder.
 func write(_ bytes: [UInt8], to path: String) throws(Failure) {
-  let descriptor = FileName.with(path) { clibc_create($0) }
-  guard write(bytes, to: descriptor) else { throw Failure(code: systemError, place: path) }
+  guard write(bytes, to: clibc_create(path)) else { throw Failure(code: systemError, place: path) }
 }
 
 /// Writes all, and closes the file.
 private func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
   guard descriptor >= 0 else { return false }
   defer { close(descriptor) }
-  let writer = RecordWriter(descriptor: descriptor)
-  do {
-    try writer.write(bytes)
-    try writer.flush()
-    return true
-  } catch {
-    return false
-  }
+  return (try? RecordWriter.write(bytes, to: descriptor, of: "")) != nil
 }

@@ -44,9 +44,7 @@ public func agentStatusMain() {
       }
     }
     if isOfSeveral, options.form == .tmux { text += "\n" }
-    let writer = RecordWriter()
-    try writer.write(text)
-    try writer.flush()
+    try RecordWriter.print(text)
     // What no later try can mend is worse than what one may.
     let order: [Int32] = [0, 1, 75, 2, 77]
     let worst = shown.map(\.status).max {
@@ -157,16 +155,6 @@ extension Reading<StatusOptions.Form> {
           "not one of \(words.joined(separator: " "))"
             + NearestWord.hint(for: argument.value, among: words))
       }, completion: .words(words))
-  }
-}
-
-extension Reading<[String]> {
-  fileprivate static var names: Reading {
-    Reading { argument throws(UsageError) in
-      let names = argument.path.split(separator: ",", omittingEmptySubsequences: false)
-      if names.contains("") { throw argument.fault("an empty name") }
-      return names.map(String.init)
-    }
   }
 }
 

@@ -24,7 +24,7 @@ struct AgentTailOptions {
     options: [
       Option(
         "p", "profile", "NAME,...", "follow these profiles, see agentutils.conf(5)",
-        Reading(names, completion: CompletionNames.profiles)
+        .names.offering(CompletionNames.profiles)
       ) { options, names in
         for name in names where !options.profiles.contains(name) { options.profiles.append(name) }
       },
@@ -71,11 +71,6 @@ struct AgentTailOptions {
     }
   }
 
-  @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {
-    if argument.words.contains("") { throw argument.fault("an empty name") }
-    return argument.words
-  }
-
   /// Follows the agents of this machine where nothing is named and nothing is configured.
   mutating func choose(_ settings: Settings, _ diagnostics: Diagnostics) {
     guard profiles.isEmpty, let name = settings.profileOrHere(nil, diagnostics) else { return }
@@ -118,16 +113,9 @@ struct AgentTailOptions {
 
   /// A name as that of a file: what may mean something in a path is `%2F`.
   static func fileName(_ name: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var text: [UInt8] = []
-    for (index, byte) in name.utf8.enumerated() {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), 0x80...:
-        text.append(byte)
-      case UInt8(ascii: ".") where index > 0: text.append(byte)
-      default: text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
+    let text = name.utf8.enumerated().flatMap { index, byte in
+      let isPlain = byte.isOfName || byte >= 0x80 || byte == UInt8(ascii: ".") && index > 0
+      return isPlain ? [byte] : Array("%\([byte].hex.uppercased())".utf8)
     }
     return String(decoding: text, as: UTF8.self)
   }

@@ -7,23 +7,17 @@ import Kinds
 public func agentutilsMain() {
   FrontOptions.table.run(FrontOptions()) { options, diagnostics in
     guard let word = options.words.first else {
-      try print(try Overview.text())
+      try RecordWriter.print(try Overview.text())
       return .success
     }
     switch word {
-    case "help": try print(Overview.commands)
+    case "help": try RecordWriter.print(Overview.commands)
     case "doctor": return try Doctor().report()
     case "demo": try become([try demo()] + options.words.dropFirst())
     default: try become(options.words)
     }
     return .success
   }
-}
-
-func print(_ text: String) throws {
-  let writer = RecordWriter()
-  try writer.write(text)
-  try writer.flush()
 }
 
 /// Gives this process to a program. Comes back only when that fails.
@@ -340,7 +334,7 @@ private struct Doctor {
 
   func report() throws -> ExitStatus {
     let next = advice.isEmpty ? "" : "\nnext:\n" + advice.map { "  \($0)\n" }.joined()
-    try print(text + next)
+    try RecordWriter.print(text + next)
     return isWell ? .success : .negative
   }
 }

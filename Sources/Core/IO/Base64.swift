@@ -38,6 +38,12 @@ public enum Base64 {
     return String(decoding: Array(code), as: UTF8.self)
   }
 
+  /// So many random bytes with the letters of URLs: a token, a nonce.
+  public static func random(bytes count: Int) -> String {
+    // Swift's own source is the system's (getrandom, arc4random).
+    url((0..<count).map { _ in UInt8.random(in: 0...255) })
+  }
+
   /// The bytes that a code with padding stands for.
   ///
   /// - Returns: nil for anything that `text` would not have written.

@@ -161,6 +161,28 @@ public func writeAll(
   }
 }
 
+extension RecordWriter {
+  /// Writes a text at once: to standard output, or to another open file.
+  public static func print(_ text: String, to descriptor: Int32 = 1) throws(WriteFailure) {
+    let writer = RecordWriter(descriptor: descriptor)
+    try writer.write(text)
+    try writer.flush()
+  }
+
+  /// Writes bytes at once to an open file, which messages call by a name.
+  public static func write(
+    _ bytes: [UInt8], to descriptor: Int32, of place: String
+  ) throws(Failure) {
+    let writer = RecordWriter(descriptor: descriptor)
+    do throws(WriteFailure) {
+      try writer.write(bytes)
+      try writer.flush()
+    } catch {
+      throw Failure(code: error.code, place: place)
+    }
+  }
+}
+
 /// The error number that the last failed call of libc left (errno).
 public var systemError: Int32 { clibc_errno() }
 

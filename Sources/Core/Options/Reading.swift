@@ -61,6 +61,16 @@ extension Reading<[String]> {
   }
 }
 
+extension Reading<[String]> {
+  /// Names, `a,b,c`, none of which is empty.
+  public static var names: Reading {
+    Reading { argument throws(UsageError) in
+      if argument.words.contains("") { throw argument.fault("an empty name") }
+      return argument.words
+    }
+  }
+}
+
 extension Reading<Int> {
   /// A whole number, in digits alone.
   public static func wholeNumber(in range: ClosedRange<Int> = 0...Int.max) -> Reading {

@@ -43,3 +43,11 @@ extension [UInt8] {
     [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { self[$0].hex }.joined(separator: "-")
   }
 }
+
+/// A random UUID (RFC 9562, version 4), in lower case.
+public func randomUUID() -> String {
+  var bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }
+  bytes[6] = bytes[6] & 0x0f | 0x40
+  bytes[8] = bytes[8] & 0x3f | 0x80
+  return bytes.uuid
+}

@@ -31,15 +31,17 @@ public final class RowOutput {
   private var table: Table?
   private var wantsHeader: Bool
 
-  /// - Parameter form: nil for a table on a terminal and JSON elsewhere.
-  public init(form: Form?, look: LookOptions, isQuiet: Bool) {
+  /// - Parameters:
+  ///   - form: nil for a table on a terminal and JSON elsewhere.
+  ///   - isCut: whether lines for a person end where the terminal does.
+  public init(form: Form?, look: LookOptions, isQuiet: Bool, isCut: Bool = true) {
     isTerminal = isatty(1) == 1
     self.isQuiet = isQuiet
     self.form = form ?? (isTerminal ? .table : .json)
     wantsHeader = look.hasHeader && self.form == .tsv
     depth = ColourDepth.detect(
       look.colour, isTerminal: isTerminal, environment: Process.environment)
-    width = look.width(on: 1, isTerminal: isTerminal)
+    width = isCut ? look.width(on: 1, isTerminal: isTerminal) : nil
   }
 
   /// Writes records of a list; the next batch of the same list goes on below.
@@ -128,6 +130,12 @@ public final class RowOutput {
     if isQuiet { return }
     try writer.write(text)
     if text.utf8.last != 10 { try writer.newline() }
+  }
+
+  /// Writes what a person is to answer behind, at once.
+  public func prompt(_ text: String) throws(WriteFailure) {
+    try writer.write(text)
+    try writer.flush()
   }
 
   /// Says at a terminal what a table that has no row would show, and what makes a row.
