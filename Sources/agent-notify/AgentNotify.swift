@@ -19,9 +19,7 @@ public func agentNotifyMain() {
 private func printHistory(_ options: NotifyOptions) throws -> ExitStatus {
   let told = try ToldFile.history(
     options.state, profiles: options.profiles, isBus: !options.subjects.isEmpty)
-  let writer = RecordWriter()
-  for one in told { try writer.write(one.line + "\n") }
-  try writer.flush()
+  try RecordWriter.print(told.map { $0.line + "\n" }.joined())
   return told.isEmpty ? .negative : .success
 }
 

@@ -33,8 +33,7 @@ final class NoticeSource {
     following profiles: [String], filters: [String], maxTime: Double?
   ) throws -> [NoticeSource] {
     guard !profiles.isEmpty else { return [NoticeSource()] }
-    let filter = ["action-filter", "-a"] + filters
-    if !filters.isEmpty { try check(filter) }
+    let filter = try filter(filters)
     let limit = maxTime.map { ["--max-time", NumberText.of($0)] } ?? []
     let settings = try Settings()
     let hosts = profiles.compactMap { (try? settings.profile($0))?.host }
@@ -53,7 +52,7 @@ final class NoticeSource {
     if others.isEmpty { return sessions + approvals }
     let tail = try start(["agent-tail", "-L", "-p", others.joined(separator: ",")] + limit)
     var children = [tail]
-    if !filters.isEmpty {
+    if let filter {
       children.append(try start(filter, input: .given(tail.output)))
       tail.closeEnds()
     }
@@ -73,11 +72,10 @@ final class NoticeSource {
   /// What comes on a bus from now on, shared with all machines that ask: each line comes to one,
   /// and again until it is acknowledged by `confirm`.
   static func bus(_ subjects: [String], filters: [String]) throws -> NoticeSource {
-    let filter = ["action-filter", "-a"] + filters
-    if !filters.isEmpty { try check(filter) }
+    let filter = try filter(filters)
     let words = ["bus-get", "--confirm", "-d", "agent-notify", "--"] + subjects
     let bus = try start(words, input: .pipe)
-    guard !filters.isEmpty else { return NoticeSource([bus]) }
+    guard let filter else { return NoticeSource([bus]) }
     let child = try start(filter, input: .pipe)
     let source = NoticeSource([bus, child])
     source.pump = NoticePump(from: bus, to: child)
@@ -107,12 +105,15 @@ final class NoticeSource {
     return try ChildProcess(words, environment: ["AGENTUTILS_PROGRAM": program], input: input)
   }
 
-  /// Lets the filter look at its options, before anybody is asked for anything.
-  private static func check(_ words: [String]) throws {
+  /// The filter's words, which has looked at its options before anybody is asked for anything.
+  private static func filter(_ options: [String]) throws -> [String]? {
+    if options.isEmpty { return nil }
+    let words = ["action-filter", "-a"] + options
     let call = try ProgramCall(words)
     ProgramCall.wait(for: [call])
     // 1 is that nothing matched.
     if call.status > 1 { throw UsageError(call.faults.first ?? "") }
+    return words
   }
 
   /// The next line that is there, and its number; nil when there is none for now, or no more.

@@ -64,13 +64,12 @@ struct NotifyLoop {
     isBus = !options.subjects.isEmpty
     told = try ToldFile(
       options.state, profiles: options.profiles, isBus: isBus, now: Clock.monotonic)
-    bundler = Bundler(options.limits)
     // A question is asked anew, with other codes, if it still waits.
     let answers = answers
     let waiting = told.waiting.filter { answers?.isQuestion($0.notice) != true }
-    bundler.restore(
-      told.kept.filter { answers?.isQuestion($0.notice) != true }, others: told.others,
-      waiting: waiting.filter(\.ways.isEmpty))
+    bundler = Bundler(
+      options.limits, kept: told.kept.filter { answers?.isQuestion($0.notice) != true },
+      others: told.others, waiting: waiting.filter(\.ways.isEmpty))
     untold = waiting.filter { !$0.ways.isEmpty }
     retryAt = untold.isEmpty ? .infinity : 0
     reader = NoticeReader(options.routes, diagnostics: diagnostics)
@@ -439,7 +438,7 @@ struct NotifyLoop {
     let kept = tellings.filter(\.wasKept).flatMap(\.bundles)
     let waiting = tellings.filter { !$0.wasKept }.flatMap(\.bundles)
     try told.save(
-      kept: bundler.kept + kept + untoldKept, others: bundler.othersKept,
+      kept: bundler.kept + kept + untoldKept, others: bundler.keptOthers,
       waiting: bundler.unsaid + waiting + untold)
   }
 

@@ -56,7 +56,7 @@ struct NotifyOptions {
     options: [
       Option(
         "p", "profile", "NAME,...", "follow these profiles; repeatable",
-        Reading(names, completion: CompletionNames.profiles)
+        .names.offering(CompletionNames.profiles)
       ) { options, names in
         for name in names where !options.profiles.contains(name) { options.profiles.append(name) }
       },
@@ -74,7 +74,7 @@ struct NotifyOptions {
       },
       Option(
         nil, "bus", "SUBJECT,...", "tell what comes on a bus, on one machine; repeatable",
-        Reading(names)
+        .names
       ) { $0.subjects += $1 },
       Option(
         nil, "buttons", "URL", "where a phone posts to, if not the URL of --answers", .word
@@ -187,11 +187,6 @@ struct NotifyOptions {
     if buttons != nil { throw UsageError("--buttons is for --answers") }
     if buttonsToken != nil { throw UsageError("--buttons-token is for --answers") }
     if deniesOnly, !ntfy.isEmpty { throw UsageError("--answers deny needs --answers URL, too") }
-  }
-
-  @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {
-    if argument.words.contains("") { throw argument.fault("an empty name") }
-    return argument.words
   }
 
   @Sendable private static func link(_ argument: OptionArgument) throws(UsageError) -> String {

@@ -61,10 +61,7 @@ struct ProfileFile {
   }
 
   static func isName(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.allSatisfy { letter in
-        letter.isASCII && (letter.isLetter || letter.isNumber) || "._-".contains(letter)
-      }
+    !text.isEmpty && text.utf8.allSatisfy { $0.isOfName || $0 == UInt8(ascii: ".") }
   }
 
   /// Puts settings in the place of what the profile says about its kind, its URL, its certificate

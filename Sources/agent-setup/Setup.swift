@@ -421,9 +421,11 @@ struct Setup {
 
   private func explain() {
     talk.say("  \(said)")
-    if let advice = Advice.all.first(where: { $0.fits(kind, code, said) }) {
-      talk.say(advice.words.exchanging(text: "IDENTIFIER", for: identifier))
+    let fitting = advice.first {
+      ($0.kind == nil || $0.kind == kind) && ($0.status == nil || $0.status == code)
+        && ($0.signs.isEmpty || $0.signs.contains { said.holds($0) })
     }
+    if let fitting { talk.say(fitting.words.exchanging(text: "IDENTIFIER", for: identifier)) }
   }
 
   // MARK: What is kept
@@ -474,94 +476,89 @@ struct Setup {
   }
 }
 
-private struct Advice {
-  let kind: KindFacts?
-  let status: Int32?
-  let signs: [String]
-  let words: String
-
-  init(_ kind: KindFacts? = nil, _ status: Int32? = nil, _ signs: String..., say words: String) {
-    (self.kind, self.status, self.signs, self.words) = (kind, status, signs, words)
-  }
-
-  func fits(_ kind: KindFacts, _ status: Int32, _ said: String) -> Bool {
-    (self.kind == nil || self.kind == kind) && (self.status == nil || self.status == status)
-      && (signs.isEmpty || signs.contains { said.holds($0) })
-  }
-
-  /// The first that fits counts.
-  static let all = [
-    Advice(
-      nil, nil, "certificate has changed",
-      say: "Nothing was sent. A new fingerprint goes into the profile by hand, once it was "
-        + "compared."),
-    Advice(
-      .pds, nil, "plain http",
-      say: "Over plain http everybody on the way could read the password: use https, a tunnel, "
-        + "or ssh -L."),
-    Advice(.pds, nil, "neither a handle", say: "The name of the account is misspelled."),
-    Advice(.pds, 1, say: "The server is there, but has no account of this name."),
-    Advice(
-      .pds, 77,
-      say: "The server is there, but does not let IDENTIFIER in with this password: is it an app "
-        + "password of this account?"),
-    Advice(
-      .pds, nil, "a page, not",
-      say: "Something answers there, but it is not a personal data server: is the path right, "
-        + "does the network want a sign-in?"),
-    Advice(
-      .pds, 2,
-      say: "Something answers there, but it is not a personal data server: is the path right?"),
-    Advice(
-      nil, nil, "token-command of", say: "The token cannot be read back from where it is kept."),
-    Advice(
-      nil, 77, "run on the gateway: ",
-      say: "The gateway is there, but has not let this device in."),
-    Advice(
-      nil, 77, "invalid pairing code",
-      say: "The server is there, but the pairing code is wrong, used, or older than 10 minutes."),
-    Advice(
-      nil, 77, "CreatePairingCode",
-      say: "A device is paired already: make a code on it, with agent-call pairing-code."),
-    Advice(nil, 77, "AUTH_TOKEN_MISSING", say: "The gateway is there, but wants a token."),
-    Advice(nil, 77, "no token was sent", say: "The agent is there, but wants a token."),
-    Advice(
-      nil, 77, "has a public tunnel",
-      say: "The agent itself has no token yet: set one there, it is public."),
-    Advice(nil, 77, say: "The agent is there, but does not accept this token."),
-    Advice(
-      nil, nil, "in clear text",
-      say: "Over plain ws everybody on the way could listen: use wss, a tunnel, or ssh -L."),
-    Advice(
-      nil, nil, "not a WebSocket", "not the greeting",
-      say: "Something answers there, but it is not a gateway: is the port right?"),
-    Advice(
-      nil, nil, "plain http",
-      say: "Over plain http everybody on the way could read the token: use https, a tunnel, or "
-        + "ssh -L."),
-    Advice(
-      nil, nil, "tunnel's page",
-      say: "The tunnel is there, but the agent behind it is asleep or gone."),
-    Advice(
-      nil, nil, "esolve host", "esolving",
-      say: "This host name does not exist: is it spelled right, is the network up? A tunnel gets "
-        + "a new name when it restarts."),
-    Advice(
-      nil, nil, "wrong version number", "packet length too long", "record layer",
-      say: "Something answers there, but not with TLS: is it http:// or, for a gateway, ws://?"),
-    Advice(
-      nil, nil, "ertificate", "SSL", "TLS",
-      say: "The other side cannot prove who it is: is the URL right? Name a certificate of your "
-        + "own in SSL_CERT_FILE, or its fingerprint in the profile."),
-    Advice(
-      nil, nil, "refused", "onnect to",
-      say: "Nothing answers at this address: is the agent running, is the port right?"),
-    Advice(
-      nil, 75, "no whole answer", "imed out",
-      say: "No answer came in time: is the machine on, is a firewall between?"),
-    Advice(
-      nil, nil, "no such path", "not the backend", "not JSON", "place of JSON",
-      say: "Something answers there, but it is not the dashboard of an agent: is the path right?"),
-    Advice(nil, 75, say: "It did not answer properly; it may later."),
-  ]
-}
+/// What is said of an answer of this kind of agent (nil: of any), with this status, that has one of
+/// these signs (none: whatever it says). The first that fits counts.
+private let advice: [(kind: KindFacts?, status: Int32?, signs: [String], words: String)] = [
+  (
+    nil, nil, ["certificate has changed"],
+    "Nothing was sent. A new fingerprint goes into the profile by hand, once it was compared."
+  ),
+  (
+    .pds, nil, ["plain http"],
+    "Over plain http everybody on the way could read the password: use https, a tunnel, or ssh "
+      + "-L."
+  ),
+  (.pds, nil, ["neither a handle"], "The name of the account is misspelled."),
+  (.pds, 1, [], "The server is there, but has no account of this name."),
+  (
+    .pds, 77, [],
+    "The server is there, but does not let IDENTIFIER in with this password: is it an app "
+      + "password of this account?"
+  ),
+  (
+    .pds, nil, ["a page, not"],
+    "Something answers there, but it is not a personal data server: is the path right, does the "
+      + "network want a sign-in?"
+  ),
+  (
+    .pds, 2, [],
+    "Something answers there, but it is not a personal data server: is the path right?"
+  ),
+  (nil, nil, ["token-command of"], "The token cannot be read back from where it is kept."),
+  (nil, 77, ["run on the gateway: "], "The gateway is there, but has not let this device in."),
+  (
+    nil, 77, ["invalid pairing code"],
+    "The server is there, but the pairing code is wrong, used, or older than 10 minutes."
+  ),
+  (
+    nil, 77, ["CreatePairingCode"],
+    "A device is paired already: make a code on it, with agent-call pairing-code."
+  ),
+  (nil, 77, ["AUTH_TOKEN_MISSING"], "The gateway is there, but wants a token."),
+  (nil, 77, ["no token was sent"], "The agent is there, but wants a token."),
+  (
+    nil, 77, ["has a public tunnel"],
+    "The agent itself has no token yet: set one there, it is public."
+  ),
+  (nil, 77, [], "The agent is there, but does not accept this token."),
+  (
+    nil, nil, ["in clear text"],
+    "Over plain ws everybody on the way could listen: use wss, a tunnel, or ssh -L."
+  ),
+  (
+    nil, nil, ["not a WebSocket", "not the greeting"],
+    "Something answers there, but it is not a gateway: is the port right?"
+  ),
+  (
+    nil, nil, ["plain http"],
+    "Over plain http everybody on the way could read the token: use https, a tunnel, or ssh -L."
+  ),
+  (nil, nil, ["tunnel's page"], "The tunnel is there, but the agent behind it is asleep or gone."),
+  (
+    nil, nil, ["esolve host", "esolving"],
+    "This host name does not exist: is it spelled right, is the network up? A tunnel gets a new "
+      + "name when it restarts."
+  ),
+  (
+    nil, nil, ["wrong version number", "packet length too long", "record layer"],
+    "Something answers there, but not with TLS: is it http:// or, for a gateway, ws://?"
+  ),
+  (
+    nil, nil, ["ertificate", "SSL", "TLS"],
+    "The other side cannot prove who it is: is the URL right? Name a certificate of your own in "
+      + "SSL_CERT_FILE, or its fingerprint in the profile."
+  ),
+  (
+    nil, nil, ["refused", "onnect to"],
+    "Nothing answers at this address: is the agent running, is the port right?"
+  ),
+  (
+    nil, 75, ["no whole answer", "imed out"],
+    "No answer came in time: is the machine on, is a firewall between?"
+  ),
+  (
+    nil, nil, ["no such path", "not the backend", "not JSON", "place of JSON"],
+    "Something answers there, but it is not the dashboard of an agent: is the path right?"
+  ),
+  (nil, 75, [], "It did not answer properly; it may later."),
+]

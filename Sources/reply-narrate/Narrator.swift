@@ -9,8 +9,7 @@ final class Narrator {
   private let diagnostics: Diagnostics
 
   init(
-    _ options: NarrateOptions, newestWins: Bool, client: WebClient? = nil,
-    _ diagnostics: Diagnostics
+    _ options: NarrateOptions, client: WebClient? = nil, _ diagnostics: Diagnostics
   ) throws(Failure) {
     (self.client, self.diagnostics) = (client, diagnostics)
     guard let command = options.command else {
@@ -19,7 +18,7 @@ final class Narrator {
     }
     EndSignals.watch()
     speaker = Speaker(
-      command, timeout: options.timeout, newestWins: newestWins && !options.isAll, diagnostics)
+      command, timeout: options.timeout, newestWins: !options.isAll, diagnostics)
     watch = try RecordingWatch()
   }
 
@@ -76,10 +75,7 @@ final class Narrator {
 /// Runs the user's command for each narration, one after the other. The command stands still
 /// while a clip is recorded.
 final class Speaker {
-  struct Item {
-    let name: String
-    let bytes: [UInt8]
-  }
+  typealias Item = (name: String, bytes: [UInt8])
 
   private let command: String
   private let timeout: Double

@@ -27,7 +27,7 @@ final class NarrateLoop {
 
   init(_ options: NarrateOptions, _ diagnostics: Diagnostics) throws(Failure) {
     (self.options, self.diagnostics) = (options, diagnostics)
-    narrator = try Narrator(options, newestWins: true, diagnostics)
+    narrator = try Narrator(options, diagnostics)
     turns = FinishedTurns(after: options.after?.timestamp(now: .now()))
     faults = FaultLog(diagnostics)
   }
@@ -86,7 +86,7 @@ final class NarrateLoop {
   private func give(_ narration: Narration) throws(WriteFailure) {
     let line = narration.line(options.form)
     guard let speaker = narrator.speaker else { return try writer.write(line) }
-    speaker.add(Speaker.Item(name: narration.id, bytes: line))
+    speaker.add((narration.id, line))
   }
 }
 
@@ -248,7 +248,7 @@ final class ServerLoop {
       agent, slug: try Self.slug(options),
       after: after.map { Double($0.seconds) + Double($0.nanoseconds) / 1e9 } ?? 0,
       diagnostics: diagnostics)
-    narrator = try Narrator(options, newestWins: true, client: agent.client, diagnostics)
+    narrator = try Narrator(options, client: agent.client, diagnostics)
   }
 
   private static func slug(_ options: NarrateOptions) throws(Failure) -> String? {
@@ -309,7 +309,7 @@ final class ServerLoop {
       try writer.write(Visible.line(file) + "\n")
       try writer.flush()
     }
-    narrator.speaker?.add(Speaker.Item(name: name, bytes: piece.audio))
+    narrator.speaker?.add((name, piece.audio))
   }
 
   private func save(_ piece: RiffNarration.Piece, _ folder: SavedAudio) -> String? {

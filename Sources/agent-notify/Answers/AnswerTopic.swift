@@ -313,6 +313,7 @@ final class AnswerCheck {
   private var steps: [Step] = []
   private var fetch: Fetch?
   private var retryAt = 0.0
+  /// Shorter than the usual: until it is done nobody is asked.
   private var backoff = Backoff(base: 1, cap: 30)
   private var hasNoted = false
 

@@ -418,10 +418,7 @@ final class Ask {
   }
 
   /// 128 random bits, 22 letters.
-  static func newCode() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return Base64.url((0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) })
-  }
+  static func newCode() -> String { Base64.random(bytes: 16) }
 
   /// Whether a message may be a code.
   static func isCode(_ text: String) -> Bool {

@@ -23,10 +23,11 @@ struct BundleLimits: Sendable {
 struct Bundler {
   private let limits: BundleLimits
   /// To be told as soon as may be, in the order of their first.
-  private(set) var waiting: [Bundle] = []
-  private(set) var kept: [Bundle] = []
+  private(set) var waiting: [Bundle]
+  private(set) var kept: [Bundle]
   /// What came when there were too many kinds to keep apart.
-  private var others = 0, keptOthers = 0
+  private var others = 0
+  private(set) var keptOthers: Int
   /// When something was told within the last minute.
   private var told: [Double] = []
 
@@ -38,25 +39,20 @@ struct Bundler {
     urgency.isPressing ? mostPressing + mostKinds : mostKinds
   }
 
-  init(_ limits: BundleLimits) { self.limits = limits }
-
-  mutating func restore(_ bundles: [Bundle], others: Int, waiting: [Bundle]) {
-    kept = bundles
-    keptOthers = others
-    self.waiting = waiting
+  /// With what an earlier run has left.
+  init(
+    _ limits: BundleLimits, kept: [Bundle] = [], others: Int = 0, waiting: [Bundle] = []
+  ) {
+    (self.limits, self.kept, keptOthers, self.waiting) = (limits, kept, others, waiting)
   }
 
-  var othersKept: Int { keptOthers }
-
   var isEmpty: Bool { waiting.isEmpty && others == 0 }
-
-  var count: Int { waiting.reduce(others) { $0 + $1.count } }
 
   /// What waits, for a later run: those without a place are one.
   var unsaid: [Bundle] { waiting + bundled(others) }
 
   private func bundled(_ others: Int) -> [Bundle] {
-    others > 0 ? [Bundle.counted(others, now: 0)] : []
+    others > 0 ? [Bundle(counted: others, now: 0)] : []
   }
 
   mutating func takeBack(_ bundles: [Bundle], wasKept: Bool) {
@@ -94,17 +90,15 @@ struct Bundler {
   /// What is to be told now.
   mutating func due(now: Double, isEnd: Bool) -> [(Delivery, of: [Bundle])] {
     told.removeAll { now - $0 >= 60 }
-    var out: [(Delivery, of: [Bundle])] = []
-    // The pressing ones neither wait nor count.
-    for bundle in waiting where bundle.urgency == .emergency {
-      out.append((bundle.delivery, [bundle]))
-    }
-    waiting.removeAll { $0.urgency == .emergency }
     let limits = limits
-    let isReady = { (bundle: Bundle) in isEnd || Self.time(of: bundle, limits) <= now }
-    for bundle in waiting where bundle.isPressing && isReady(bundle) {
-      out.append((bundle.delivery, [bundle]))
+    let isReady = { (bundle: Bundle) in
+      isEnd || bundle.urgency == .emergency || Self.time(of: bundle, limits) <= now
     }
+    // The pressing ones do not count.
+    let pressing = waiting.filter { $0.isPressing && isReady($0) }
+    let ordered =
+      pressing.filter { $0.urgency == .emergency } + pressing.filter { $0.urgency != .emergency }
+    var out = ordered.map { ($0.delivery, of: [$0]) }
     waiting.removeAll { $0.isPressing && isReady($0) }
     let ready = waiting.filter { !$0.isPressing && isReady($0) }
     guard !ready.isEmpty || isEnd && others > 0, isEnd || told.count < limits.rate else {
@@ -328,7 +322,9 @@ struct Bundle {
   static func gather(_ bundles: [Bundle], into list: inout [Bundle], now: Double) {
     for var bundle in bundles {
       (bundle.first, bundle.last) = (now, now)
-      if list.count >= Bundler.most(bundle.urgency) { bundle = bundle.countedOnly(now: now) }
+      if list.count >= Bundler.most(bundle.urgency) {
+        bundle = Bundle(counted: bundle.count, ids: bundle.ids, now: now)
+      }
       let same = list.firstIndex {
         !$0.isPressing && !bundle.isPressing && $0.key == bundle.key && $0.ways == bundle.ways
       }
@@ -343,17 +339,11 @@ struct Bundle {
     hasSound = hasSound || other.hasSound
   }
 
-  static func counted(_ count: Int, now: Double) -> Bundle {
+  /// So many of which nothing else is known.
+  init(counted count: Int, ids: [String] = [], now: Double) {
     var notice = Notice()
     notice.title = "more notifications"
-    return Bundle(
-      notice, count: count, urgency: .attention, hasSound: false, ids: [], now: now)
-  }
-
-  private func countedOnly(now: Double) -> Bundle {
-    var out = Self.counted(count, now: now)
-    out.ids = ids
-    return out
+    self.init(notice, count: count, urgency: .attention, hasSound: false, ids: ids, now: now)
   }
 
   var title: String {
@@ -425,7 +415,7 @@ final class ToldFile {
   private(set) var others = 0
   private(set) var waiting: [Bundle] = []
   private var history: [ToldNotice] = []
-  private var isDirty = false
+  private(set) var hasNews = false
 
   static let most = 4096, mostHistory = 100
   /// The longest file that one of ours can be, bytes: so many kinds, each with its ids. One that
@@ -441,7 +431,7 @@ final class ToldFile {
   ) throws(Failure) {
     if path != nil || !profiles.isEmpty || isBus {
       file = try Self.file(path, profiles: profiles, isBus: isBus)
-      try Self.lock(file.path)
+      guard try Self.locks(file.path) else { throw Self.inUse(file) }
       try receive(file, now: now)
       return
     }
@@ -452,16 +442,14 @@ final class ToldFile {
     for index in slots.indices where free == slots.count {
       if try Self.locks(slots[index].path) { free = index }
     }
-    guard free < slots.count else {
-      throw Failure(slots[0].path, "in use by another agent-notify")
-    }
+    guard free < slots.count else { throw Self.inUse(slots[0]) }
     file = slots[free]
     try receive(file, now: now)
     for (index, slot) in slots.enumerated() where index != free && access(slot.path, F_OK) == 0 {
       if index > free, try Self.locks(slot.path) {
         try receive(slot, now: now)
         adopted.append(slot)
-        isDirty = true
+        hasNews = true
       } else if let object = try Self.state(of: slot) {
         for id in object["told"]?.elements.compactMap(\.string) ?? [] { _ = isNew(id) }
       }
@@ -533,8 +521,8 @@ final class ToldFile {
   }
 
   /// Of two processes, each would tell what the other told, and undo what it kept.
-  private static func lock(_ path: String) throws(Failure) {
-    guard try locks(path) else { throw Failure(path, "in use by another agent-notify") }
+  private static func inUse(_ file: StateFile) -> Failure {
+    Failure(file.path, "in use by another agent-notify")
   }
 
   private static func locks(_ path: String) throws(Failure) -> Bool {
@@ -558,8 +546,6 @@ final class ToldFile {
     return Array(text.utf8).withUnsafeBytes { ActionKey(text: $0) }.text
   }
 
-  var hasNews: Bool { isDirty }
-
   /// Whether it is new. It is known from now on, and for other runs when it is written.
   func isNew(_ id: String?) -> Bool {
     id.map { known.insert($0) } ?? true
@@ -568,24 +554,24 @@ final class ToldFile {
   /// Writes down that these are told or kept, at the next `save`.
   func add(_ added: [String]) {
     ids = (ids + added).suffix(Self.most)
-    isDirty = true
+    hasNews = true
   }
 
   func add(_ delivery: Delivery) {
     history.append(ToldNotice(delivery))
     if history.count > Self.mostHistory { history.removeFirst() }
-    isDirty = true
+    hasNews = true
   }
 
   func save(kept bundles: [Bundle], others: Int, waiting: [Bundle]) throws(Failure) {
-    guard isDirty else { return }
+    guard hasNews else { return }
     let record = RecordText(.notifyState).strings("told", ids)
       .objects("kept", bundles.map { Self.object($0) }).number("others", others)
       .objects("waiting", waiting.isEmpty ? nil : waiting.map { Self.object($0, isWhole: true) })
       .objects("history", history.isEmpty ? nil : history.map(\.object))
       .time(Timestamp.now())
     try file.replace(with: record.line)
-    isDirty = false
+    hasNews = false
     for each in adopted { unlink(each.path) }
     adopted = []
   }

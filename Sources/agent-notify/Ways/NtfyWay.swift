@@ -16,6 +16,7 @@ final class NtfyWay: Way {
   private var current: (delivery: Delivery, of: [Telling])?
   private var fetch: Fetch?
   private var retryAt = 0.0
+  /// Shorter than the usual: what waits is for a person.
   private var backoff = Backoff(base: 2, cap: 30)
   /// Since when nothing was taken, seconds of the monotonic clock; nil while all is.
   private var failingSince: Double?

@@ -3,8 +3,10 @@ import Records
 
 /// A way to tell a person something. None of them waits: what takes time goes on in `work`.
 class Way {
+  typealias End = (tellings: [Telling], failure: Failure?, isFinal: Bool)
+
   let name: String
-  fileprivate(set) var ended: [WayEnd] = []
+  fileprivate(set) var ended: [End] = []
 
   init(_ name: String) { self.name = name }
 
@@ -28,14 +30,8 @@ class Way {
 
   /// These were told; or, with a failure, not. A final one is of these alone: no later try betters it.
   final func end(_ tellings: [Telling], _ failure: Failure? = nil, isFinal: Bool = false) {
-    ended.append(WayEnd(tellings: tellings, failure: failure, isFinal: isFinal))
+    ended.append((tellings, failure, isFinal))
   }
-}
-
-struct WayEnd {
-  let tellings: [Telling]
-  let failure: Failure?
-  let isFinal: Bool
 }
 
 final class Telling {
@@ -77,7 +73,7 @@ struct Channel {
     return ways.map { $0.work(now: now) }.min() ?? .infinity
   }
 
-  func ended() -> [(way: Way, end: WayEnd)] {
+  func ended() -> [(way: Way, end: Way.End)] {
     ways.flatMap { way in
       defer { way.ended = [] }
       return way.ended.map { (way, $0) }
