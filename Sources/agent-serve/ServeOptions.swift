@@ -98,29 +98,20 @@ struct ServeOptions: Equatable, Sendable {
       Option.verbose("say more on standard error").at(\.isVerbose),
     ]
   ) { options, words throws(UsageError) in
-    if options.embedModel != nil && options.embedURL == nil {
-      throw UsageError("--embed-model: it needs --embed-url")
-    }
-    if options.replay == nil, words.names.contains("speed") {
-      throw UsageError("--speed: it needs --replay")
-    }
-    if options.gateway == nil {
-      if options.replyCommand != nil, options.voiceSecretFile == nil {
-        throw UsageError("--reply-command: it needs --gateway or --voice-secret-file")
-      }
-      if options.asksForReplies { throw UsageError("--approve-replies: it needs --gateway") }
-      if options.asksForDevices { throw UsageError("--pairing: it needs --gateway") }
-    }
-    if options.asksForReplies && options.replyCommand == nil {
-      throw UsageError("--approve-replies: it needs --reply-command")
-    }
-    if options.voiceSecretFile == nil {
-      for name in ["transcriber", "speaker"] where words.names.contains(name) {
-        throw UsageError("--\(name): it needs --voice-secret-file")
-      }
-    }
-    if options.transcripts != nil && options.speaker == nil {
-      throw UsageError("--transcripts: it needs --speaker")
+    let isVoice = options.voiceSecretFile != nil
+    let isGateway = options.gateway != nil
+    let needs: [(name: String, need: String, isThere: Bool)] = [
+      ("embed-model", "--embed-url", options.embedURL != nil),
+      ("speed", "--replay", options.replay != nil),
+      ("reply-command", "--gateway or --voice-secret-file", isGateway || isVoice),
+      ("approve-replies", "--gateway", isGateway), ("pairing", "--gateway", isGateway),
+      ("approve-replies", "--reply-command", options.replyCommand != nil),
+      ("transcriber", "--voice-secret-file", isVoice),
+      ("speaker", "--voice-secret-file", isVoice),
+      ("transcripts", "--speaker", options.speaker != nil),
+    ]
+    for (name, need, isThere) in needs where !isThere && words.names.contains(name) {
+      throw UsageError("--\(name): it needs \(need)")
     }
     if let word = words.operands.first { throw UsageError("\(word): unexpected operand") }
   }

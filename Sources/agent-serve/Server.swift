@@ -13,8 +13,7 @@ struct Server {
     clibc_signal_ignore(SIGPIPE)
     clibc_signal_ignore(SIGXFSZ)
     Self.raiseDescriptorLimit()
-    let token = orFail { () throws(Failure) in try accessToken() }
-    let secret = orFail { () throws(Failure) in try voiceSecret() }
+    let (token, secret) = orFail { () throws(Failure) in (try accessToken(), try voiceSecret()) }
     if token == nil && !address.isLoopback {
       diagnostics.fail(
         "\(address.text): refused without a token: not a loopback address (see --token-file)",
@@ -73,11 +72,11 @@ struct Server {
       stats: stats,
       documents: documents, memory: makeMemory(store), streams: streams,
       activity: .activity(streams.activity, store, stats),
-      voice: .voice(streams.voice, store, documents), tickets: Tickets(),
-      connections: Connections(descriptors: Self.descriptorLimit, diagnostics: diagnostics),
-      riff: riff,
-      names: servedNames(token), token: token, backlogLimit: options.backlog,
-      diagnostics: diagnostics)
+      voice: .voice(streams.voice, store, documents),
+      serving: Serving(
+        connections: Connections(descriptors: Self.descriptorLimit, diagnostics: diagnostics),
+        requests: Budget(), names: servedNames(token), token: token,
+        backlogLimit: options.backlog, diagnostics: diagnostics), riff: riff)
   }
 
   @Poller
@@ -147,12 +146,12 @@ struct Server {
 
   /// Ends the streams, lets open requests finish, and gives neither more than a few seconds.
   private func stop(_ backend: ServedBackend) async {
-    backend.tickets.close()
+    backend.serving.requests.close()
     await backend.streams.end()
     await backend.riff?.stop()
     for _ in 0..<300 {
       let streams = await backend.streams.count
-      if backend.tickets.count == 0 && streams == 0 { return }
+      if backend.serving.requests.count == 0 && streams == 0 { return }
       try? await Poller.sleep(for: .milliseconds(10))
     }
   }
@@ -172,10 +171,7 @@ extension Server {
   /// Nil where only the voice server makes replies.
   func openGateway(_ gateway: Gateway?, _ backend: ServedBackend) async -> Listener? {
     guard let gateway, let place = gatewayAddress else { return nil }
-    let service = GatewayService(
-      gateway: gateway, connections: backend.connections, tickets: backend.tickets,
-      backlogLimit: options.backlog, diagnostics: diagnostics, names: backend.names,
-      token: backend.token)
+    let service = GatewayService(gateway: gateway, serving: backend.serving)
     let listener = await listen(place, service, .gateway, "ws://", Self.gatewayOption)
     if options.asksForDevices { readAnswers(for: gateway) }
     return listener
@@ -256,11 +252,9 @@ extension Server {
   }
 
   func makeMemory(_ store: ActionStore) -> ServedMemory {
-    guard let address = options.embedURL.flatMap(EmbedAddress.init) else {
-      return ServedMemory(store: store, embedder: nil)
+    let embedder = options.embedURL.flatMap(EmbedAddress.init).map { address in
+      Embedder(store, address, model: options.embedModel ?? "nomic-embed-text", diagnostics)
     }
-    let model = options.embedModel ?? "nomic-embed-text"
-    let embedder = Embedder(store, diagnostics: diagnostics) { EmbedClient(address, model: model) }
     return ServedMemory(store: store, embedder: embedder)
   }
 
@@ -272,9 +266,8 @@ extension Server {
 
   /// What requests may call this server. A token is something that no page of a
   /// browser has, whatever it calls us; a tunnel calls us by its own name.
-  func servedNames(_ token: AccessToken?) -> ServedNames? {
-    if token != nil && options.hosts.isEmpty { return nil }
-    return ServedNames(options.hosts + address.names)
+  func servedNames(_ token: AccessToken?) -> [Authority]? {
+    token != nil && options.hosts.isEmpty ? nil : options.hosts + address.names
   }
 
   #if canImport(Glibc)
@@ -299,9 +292,7 @@ extension Server {
 
 extension Server {
   func openRecords(_ path: String) -> RecordFile {
-    do throws(Failure) {
-      return try RecordFile(path: path, diagnostics: diagnostics)
-    } catch {
+    do throws(Failure) { return try RecordFile(path: path, diagnostics: diagnostics) } catch {
       diagnostics.fail("\(path): \(error.reason)")
     }
   }

@@ -10,15 +10,8 @@ struct ServedBackend: Sendable {
   let streams: Streams
   let activity: ServedFeed
   let voice: ServedFeed
-  let tickets: Tickets
-  let connections: Connections
+  let serving: Serving
   let riff: RiffService?
-  let names: ServedNames?
-  /// What requests must carry, nil for a server that is open to its machine.
-  let token: AccessToken?
-  /// Where a subscriber's backlog ends, bytes.
-  let backlogLimit: Int
-  let diagnostics: Diagnostics
 
   /// The answer that is certain before a request's body has come; nil when there is none.
   func refusal(of head: RequestHead) -> WholeAnswer? {
@@ -30,13 +23,13 @@ struct ServedBackend: Sendable {
     }
     // A page that a browser shows may send a plain POST anywhere; only a
     // token, which it cannot send unasked, stands against that.
-    return token == nil && head["origin"] != nil ? .foreignOrigin : nil
+    return serving.token == nil && head["origin"] != nil ? .foreignOrigin : nil
   }
 
   /// A request has to name this server, and all under /api needs the token.
   func accessRefusal(of head: RequestHead) -> WholeAnswer? {
-    if let names, !names.contains(head.authority) { return .misdirected }
-    guard let token, head.isOfAPI else { return nil }
+    if let names = serving.names, !names.serve(head.authority) { return .misdirected }
+    guard let token = serving.token, head.isOfAPI else { return nil }
     return token.matches(head["x-dashboard-token"]) ? nil : .unauthorized
   }
 
@@ -55,7 +48,7 @@ struct ServedBackend: Sendable {
     do {
       return try await answer(head, bytes)
     } catch {
-      diagnostics.errorRarely(head.path, errorText(error))
+      serving.diagnostics.errorRarely(head.path, errorText(error))
       return .error(errorText(error), status: 500)
     }
   }
@@ -112,7 +105,7 @@ struct ServedBackend: Sendable {
       },
       "/api/agents/browser-sessions": { .json(try BrowserSessions.json($0, $1)) },
       "/api/memory": {
-        .json(try FactMarkdown.json($0.word("guildId"), isRefresh: false, $1))
+        .json(try FactLists.markdown($0.word("guildId"), isRefresh: false, $1))
       },
       "/api/memory/facts": { .json(try FactLists.facts($0, $1)) },
       "/api/memory/reflections": { .json(try Reflections.json($0, $1)) },

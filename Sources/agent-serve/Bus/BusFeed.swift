@@ -83,8 +83,12 @@ final class BusFeedLoop {
   private var isDoubtful: Bool
   private var mayHaveMore = true
   private var endsBy: Double?
-  private var words: BusWords
   private var faults: FaultLog
+  private let diagnostics: Diagnostics
+  /// What was said since something began, and before that since the last acknowledgement. A program
+  /// that ends again and again says the same again and again, and is heard once.
+  private var (said, saidBefore): (Set<String>, Set<String>) = ([], [])
+  private var hasToldLoss = false
 
   private static let window = 256
   /// How many bytes wait for bus-put, before a last row.
@@ -94,6 +98,7 @@ final class BusFeedLoop {
   private static let interval = 0.5
   /// How long the end may take, seconds.
   private static let grace = 1.0
+  private static let mostWords = 64
 
   init(
     _ target: BusFeed.Target, _ store: ActionStore, _ mark: BusMark, isNew: Bool, wake: Int32,
@@ -101,7 +106,7 @@ final class BusFeedLoop {
   ) {
     (self.target, self.store, self.mark, self.wake) = (target, store, mark, wake)
     self.isStopping = isStopping
-    words = BusWords(target, diagnostics)
+    self.diagnostics = diagnostics
     (kept, newest, cursor, isDoubtful) = (mark, mark.place, mark.row, !isNew)
     faults = FaultLog(diagnostics)
   }
@@ -112,11 +117,12 @@ final class BusFeedLoop {
         let isKnown = try isDoubtful && hasRows ? look() : true
         if isKnown { try feed() }
       } catch {
-        words.tell(error.message)
+        tell(error.message)
       }
       if !given.isEmpty || !there.isEmpty { isDoubtful = true }
       (given, there, cursor, mayHaveMore) = ([], [], mark.row, true)
-      words.end()
+      saidBefore.formUnion(said)
+      said = []
       let pause = Clock.monotonic + backoff.next(random: Double.random(in: 0..<1))
       while endsBy == nil, Clock.monotonic < pause {
         wait(nil, until: pause)
@@ -135,7 +141,7 @@ final class BusFeedLoop {
       wait(child)
       keepIfDue()
       while let line = child.line() { look.receive(line) }
-      words.hear(child)
+      hear(child)
       if endsBy != nil {
         child.kill()
         return false
@@ -144,8 +150,8 @@ final class BusFeedLoop {
     switch child.status {
     case 0, 1:
       there = look.ids
-      if !look.isWhole { words.tellLoss("the stream no longer holds what was sent last") }
-    case 77: words.tellLoss("it does not let us look what is there")
+      if !look.isWhole { tellLoss("the stream no longer holds what was sent last") }
+    case 77: tellLoss("it does not let us look what is there")
     default: return false
     }
     return true
@@ -166,7 +172,7 @@ final class BusFeedLoop {
           break
         }
       }
-      words.hear(child)
+      hear(child)
       // Before more is given: with too much of it not kept nothing is.
       keepIfDue()
       if let endsBy, Clock.monotonic >= endsBy { return child.kill() }
@@ -195,7 +201,7 @@ final class BusFeedLoop {
         mayHaveMore = !rows.isEmpty
         for row in rows { give(row, to: child) }
       } catch {
-        words.tell("the store: \(errorText(error))")
+        tell("the store: \(errorText(error))")
         child.kill()
         return
       }
@@ -229,7 +235,7 @@ final class BusFeedLoop {
       let isLater = newest.map { $0.stream != stream || $0.sequence < sequence } ?? true
       if isLater { newest = .init(stream: stream, sequence: sequence) }
       backoff.reset()
-      words.forget()
+      saidBefore = []
     } else {
       faults.event("action \(row)", "not published: \(value["reason"]?.string ?? "no reason")")
     }
@@ -254,13 +260,36 @@ final class BusFeedLoop {
       try store.keep(mark, target.bus)
       (kept, keepAt, unkept, isStuck) = (mark, .infinity, 0, false)
     } catch {
-      if !isStuck { words.tell("the store: \(errorText(error))") }
+      if !isStuck { tell("the store: \(errorText(error))") }
       (keepAt, isStuck) = (Clock.monotonic + 1, true)
     }
   }
 
   private func keepIfDue() {
     if Clock.monotonic >= keepAt || unkept >= Self.mostUnkept && !isStuck { keep() }
+  }
+
+  private func tell(_ words: String) {
+    if saidBefore.count > Self.mostWords { saidBefore = [] }
+    if said.count > Self.mostWords { said = [] }
+    if saidBefore.contains(words) { return }
+    said.insert(words)
+    diagnostics.say(words)
+  }
+
+  /// Passes on what a program says, but for the lines of its input, which nobody knows.
+  private func hear(_ child: BusChild) {
+    while let words = child.words() {
+      if !words.hasPrefix("bus-put: standard input:") { tell(words) }
+    }
+  }
+
+  /// Says that it is not known what is on the bus; once.
+  private func tellLoss(_ reason: String) {
+    if hasToldLoss { return }
+    hasToldLoss = true
+    diagnostics.error(
+      "bus \(target.bus)", "\(reason): what was under way is sent again, and may be there twice")
   }
 
   /// Waits for a child, for news, which may be that all ends, or for a time.

@@ -51,23 +51,25 @@ final class EmbedClient: Sendable {
     let body = RecordText().string("model", model).strings("input", texts).bytes
     let input = Array("url = \"\(String(quoted))\"\n".utf8) + body
     let arguments = [JSONText.number(seconds), "agent-serve/\(suiteVersion)"]
-    let result = try? await queue.run { () throws(Failure) in
+    let made = await queue.run {
       // curl tells more of a time that is over than we do.
       CommandProcess(
         Self.command, arguments: arguments, input: input, seconds: seconds + 1,
         limit: Self.answerLimit)
     }
-    guard let result else { throw Failure("too many searches wait", mayPass: true) }
-    if let complaint = result.ending.complaint {
-      throw Failure(Self.reason(complaint), mayPass: true)
+    let output: [UInt8]
+    switch made {
+    case .done(let bytes): output = bytes
+    case .failed(let complaint): throw Failure(Self.reason(complaint), mayPass: true)
+    case .busy: throw Failure("too many searches wait", mayPass: true)
     }
-    let line = result.output.lastIndex(of: 10) ?? result.output.startIndex
-    let status = Int(String(decoding: result.output[line...].dropFirst(), as: UTF8.self)) ?? 0
+    let line = output.lastIndex(of: 10) ?? output.startIndex
+    let status = Int(String(decoding: output[line...].dropFirst(), as: UTF8.self)) ?? 0
     guard status == 200 else {
       let isOurs = (400..<500).contains(status) && ![408, 425, 429].contains(status)
       throw Failure("status \(status)", mayPass: !isOurs)
     }
-    return try Self.read(Array(result.output[..<line]), count: texts.count)
+    return try Self.read(Array(output[..<line]), count: texts.count)
   }
 
   func stop() async { await queue.stop() }

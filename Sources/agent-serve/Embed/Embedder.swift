@@ -18,10 +18,10 @@ actor Embedder {
   private let bell: AsyncStream<Void>
   private let ring: AsyncStream<Void>.Continuation
 
-  init(_ store: ActionStore, diagnostics: Diagnostics, client: () -> EmbedClient) {
+  init(_ store: ActionStore, _ address: EmbedAddress, model: String, _ diagnostics: Diagnostics) {
     (self.store, self.diagnostics) = (store, diagnostics)
-    batches = client()
-    queries = client()
+    batches = EmbedClient(address, model: model)
+    queries = EmbedClient(address, model: model)
     (bell, ring) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 

@@ -68,10 +68,12 @@ actor Gateway {
 
   func receive(_ message: [UInt8], from peer: Peer) async {
     let client = clients[peer.number]
-    let (id, read) = GatewayRequest.read(message)
+    var id = GatewayRequest.id(of: nil)
     var fault: GatewayFault
     do {
-      let request = try read.get()
+      let frame = try GatewayRequest.value(message)
+      id = GatewayRequest.id(of: frame)
+      let request = try GatewayRequest(frame)
       guard let client else { return try await open(peer, request) }
       return try await receive(request, from: client)
     } catch let refusal as GatewayFault {
@@ -446,7 +448,7 @@ extension Gateway {
     // Who says that approvals are shown there (Agent/OpenClaw/CONTRACT.md 8.1).
     let isSeen = clients.contains { number, client in
       number != asker && Scope.approvals.isReached(by: client.scopes)
-        && !client.connect.caps.isDisjoint(with: Self.showing)
+        && client.connect.caps.contains(where: Self.showing.contains)
     }
     guard isSeen else {
       approvals.settle(approval.id, nil)

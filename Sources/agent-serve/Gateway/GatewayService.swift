@@ -4,14 +4,7 @@ import Synchronization
 
 struct GatewayService: RequestService {
   let gateway: Gateway
-  let connections: Connections
-  let tickets: Tickets
-  let backlogLimit: Int
-  let diagnostics: Diagnostics
-  let names: ServedNames?
-  /// What clients must show, nil for a server that is open to its machine.
-  let token: AccessToken?
-
+  let serving: Serving
   let numbers = Numbers()
 
   final class Numbers: Sendable {
@@ -55,8 +48,6 @@ struct GatewayService: RequestService {
     return BodyPlan(keeps: true, share: BodyPlan.budget.share(), isHeld: true)
   }
 
-  func stream(_ head: RequestHead) -> (any EventSource)? { nil }
-
   func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {
     if let refusal = refusal(of: head) { return .whole(refusal) }
     if asksForSocket(head) { return .whole(upgradeRequired(head)) }
@@ -68,9 +59,9 @@ struct GatewayService: RequestService {
   /// A page in a browser may open a WebSocket anywhere; only a token, which it lacks, forbids it.
   func refusal(of head: RequestHead) -> WholeAnswer? {
     var refusal: WholeAnswer
-    if let names, !names.contains(head.authority) {
+    if let names = serving.names, !names.serve(head.authority) {
       refusal = .misdirected
-    } else if token == nil && head["origin"] != nil {
+    } else if serving.token == nil && head["origin"] != nil {
       refusal = .foreignOrigin
     } else {
       return nil
@@ -102,7 +93,7 @@ extension GatewayService {
         return .whole(
           refusal(fault.message, isLater ? 503 : 400, isLater ? "api_error" : nil))
       } catch {
-        diagnostics.errorRarely(head.path, errorText(error))
+        serving.diagnostics.errorRarely(head.path, errorText(error))
         return .whole(refusal(errorText(error), 500, "api_error"))
       }
     case ("GET", _), ("HEAD", _): return .whole(.noSuchPath)
@@ -119,7 +110,7 @@ extension GatewayService {
   }
 
   private func isAllowed(_ head: RequestHead) -> Bool {
-    guard let token else { return true }
+    guard let token = serving.token else { return true }
     let value = head["authorization"] ?? ""
     let scheme = "bearer "
     guard value.lowercased().hasPrefix(scheme) else { return false }
@@ -138,7 +129,7 @@ extension GatewayService {
   private func respond(
     _ head: RequestHead, _ request: ResponsesRequest
   ) async throws -> ServedAnswer {
-    let id = RandomID.make()
+    let id = randomUUID()
     let session = try await session(head, request, id)
     let parts = try await gateway.reply(to: request.message, session, id: id)
     let answer = ResponsesAnswer(id: id, model: request.model, created: Timestamp.now().seconds)
@@ -215,7 +206,7 @@ extension GatewayService {
     guard let message = last?["content"]?.string else {
       throw GatewayFault.invalid("messages: no message of a user")
     }
-    let id = RandomID.make()
+    let id = randomUUID()
     let parts = try await gateway.reply(to: message, SessionKey("http:\(id)"), id: id)
     let (outcome, text) = await end(of: parts, id)
     if case .failed(let reason, _) = outcome { return refusal(reason, 500, "api_error") }

@@ -32,8 +32,8 @@ final class PeerSession {
   init(_ socket: Socket, _ service: GatewayService, number: Int) {
     gateway = service.gateway
     self.socket = socket
-    line = PeerLine(socket, service.connections)
-    peer = Peer(line, address: socket.address, number: number, limit: service.backlogLimit)
+    line = PeerLine(socket, service.serving.connections)
+    peer = Peer(line, address: socket.address, number: number, limit: service.serving.backlogLimit)
   }
 
   func run() async {

@@ -51,19 +51,8 @@ struct Authority: Hashable, Sendable {
   var isLoopback: Bool {
     if isIPv6 { return host == "::1" }
     if host == "localhost" || host.hasSuffix(".localhost") { return true }
-    guard host.utf8.starts(with: "127.".utf8) else { return false }
-    var (numbers, digits, value) = (1, 0, 0)
-    for byte in host.utf8 {
-      if byte == 0x2e {
-        if digits == 0 { return false }
-        (numbers, digits, value) = (numbers + 1, 0, 0)
-      } else {
-        guard byte &- 0x30 < 10 else { return false }
-        (digits, value) = (digits + 1, value * 10 + Int(byte - 0x30))
-        if value > 255 { return false }
-      }
-    }
-    return numbers == 4 && digits > 0
+    var address = in_addr()
+    return host.utf8.starts(with: "127.".utf8) && inet_pton(AF_INET, host, &address) == 1
   }
 
   /// A letter, a digit, or one of the marks of a name (RFC 3986, reg-name).
@@ -85,14 +74,10 @@ struct Authority: Hashable, Sendable {
 /// A page that a browser shows can make its own name point to this machine (DNS
 /// rebinding) and then read what it asks for: the browser takes the two for one
 /// site. It cannot keep that name out of what the browser asks.
-struct ServedNames: Sendable {
-  private let names: [Authority]
-
-  init(_ names: [Authority]) { self.names = names }
-
-  func contains(_ authority: Authority?) -> Bool {
+extension [Authority] {
+  func serve(_ authority: Authority?) -> Bool {
     guard let authority, !authority.isLoopback else { return true }
-    return names.contains { name in
+    return contains { name in
       name.host == authority.host && name.isIPv6 == authority.isIPv6
         && (name.port == nil || name.port == authority.port)
     }

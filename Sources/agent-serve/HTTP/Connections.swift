@@ -66,35 +66,3 @@ final class Connections {
     diagnostics.noteRarely("a client is cut off: \(reason)")
   }
 }
-
-/// Counts the requests that are being answered, so that the server can stop between two.
-final class Tickets: Sendable {
-  private let limit: Int
-  private let state = Guarded((open: 0, isClosed: false))
-
-  init(limit: Int = .max) { self.limit = limit }
-
-  /// A ticket for a request, nil when there are too many or the server is stopping.
-  func take() -> Ticket? {
-    let isFree = state.withLock { state in
-      if state.isClosed || state.open >= limit { return false }
-      state.open += 1
-      return true
-    }
-    return isFree ? Ticket(self) : nil
-  }
-
-  func close() { state.withLock { $0.isClosed = true } }
-
-  var count: Int { state.withLock { $0.open } }
-
-  fileprivate func give() { state.withLock { $0.open -= 1 } }
-}
-
-final class Ticket: Sendable {
-  private let tickets: Tickets
-
-  fileprivate init(_ tickets: Tickets) { self.tickets = tickets }
-
-  deinit { tickets.give() }
-}

@@ -2,7 +2,7 @@ import CLibc
 import Core
 
 /// Decoded as forms are (WHATWG URL, application/x-www-form-urlencoded).
-struct QueryParameters: Equatable {
+struct QueryParameters {
   let pairs: [(name: String, value: String)]
 
   init(_ text: String) {
@@ -10,10 +10,6 @@ struct QueryParameters: Equatable {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       return (Self.decode(parts[0]), parts.count > 1 ? Self.decode(parts[1]) : "")
     }
-  }
-
-  static func == (a: QueryParameters, b: QueryParameters) -> Bool {
-    a.pairs.elementsEqual(b.pairs) { $0 == $1 }
   }
 
   subscript(_ name: String) -> String? { pairs.first { $0.name == name }?.value }

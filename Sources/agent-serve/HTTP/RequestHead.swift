@@ -52,12 +52,7 @@ final class RequestHead: Sendable {
     target = try RequestTarget(line.target, method: method)
     self.fields = fields
     framing = try Self.framing(fields, isOld: isOld)
-    var host: String?
-    for field in fields where field.name == "host" {
-      if host != nil { throw .malformed }
-      host = field.value
-    }
-    if let host {
+    if let host = try Self.only("host", of: fields) {
       guard let named = Authority(host) else { throw .malformed }
       authority = target.authority ?? named
     } else {
@@ -108,23 +103,19 @@ final class RequestHead: Sendable {
     ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"].contains(method)
   }
 
-  private static func framing(
-    _ fields: [Field], isOld: Bool
-  ) throws(Refusal) -> Framing {
-    var coding: String?
-    var length: String?
-    for field in fields {
-      switch field.name {
-      case "transfer-encoding":
-        if coding != nil { throw .malformed }
-        coding = field.value
-      case "content-length":
-        if length != nil { throw .malformed }
-        length = field.value
-      default: break
-      }
+  /// A field that may be there once.
+  private static func only(_ name: String, of fields: [Field]) throws(Refusal) -> String? {
+    var value: String?
+    for field in fields where field.name == name {
+      if value != nil { throw .malformed }
+      value = field.value
     }
-    if let coding {
+    return value
+  }
+
+  private static func framing(_ fields: [Field], isOld: Bool) throws(Refusal) -> Framing {
+    let length = try only("content-length", of: fields)
+    if let coding = try only("transfer-encoding", of: fields) {
       // Byte by byte: of Unicode a Kelvin sign is a k, too.
       guard coding.utf8.elementsEqual("chunked".utf8, by: { $0 | 0x20 == $1 }), length == nil,
         !isOld

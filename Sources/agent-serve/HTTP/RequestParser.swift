@@ -24,7 +24,7 @@ struct RequestParser {
   }
 
   private var place = Place.start
-  private var line = RequestLine()
+  private var line: RequestLine?
   private var fields: [RequestHead.Field] = []
   /// How many bytes of an unfinished line were looked at.
   private var scanned = 0
@@ -56,8 +56,9 @@ struct RequestParser {
           fields.append(try RequestHead.Field(text))
           continue
         }
+        guard let line else { throw .malformed }
         let head = try RequestHead(line, fields)
-        (line, fields) = (RequestLine(), [])
+        (self.line, fields) = (nil, [])
         room = RequestHead.sizeLimit
         switch head.framing {
         case .length(let count):
@@ -157,13 +158,11 @@ struct RequestParser {
 }
 
 /// The first line of a request (RFC 9112, section 3).
-struct RequestLine: Equatable, Sendable {
-  private(set) var method = ""
-  private(set) var target = ""
+struct RequestLine {
+  let method: String
+  let target: String
   /// Whether it is of HTTP/1.0; anything above 1.1 is as 1.1 (RFC 9110, section 2.5).
-  private(set) var isOld = false
-
-  init() {}
+  let isOld: Bool
 
   init(_ text: UnsafeRawBufferPointer) throws(Refusal) {
     guard let first = text.firstIndex(of: 0x20), let last = text.lastIndex(of: 0x20), first < last

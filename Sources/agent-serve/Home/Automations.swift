@@ -75,21 +75,17 @@ enum Automations {
 
   /// The dashboard's members, each as it was put; flags and status are never null.
   private static func automation(_ row: ScanObject) -> RecordText {
-    json(row, members) { name in
+    members.reduce(RecordText()) { record, name in
       switch name {
-      case "is_running": row.isTrue(name) ? "true" : "false"
-      case "status": JSONText.quoted(row.text(name) ?? "active")
-      default: nil
+      case "is_running": record.bool(name, row.isTrue(name))
+      case "status": record.json(name, JSONText.quoted(row.text(name) ?? "active"))
+      default: record.json(name, row.json(name))
       }
     }
   }
 
-  private static func run(_ row: ScanObject) -> RecordText { json(row, runMembers) }
-
-  private static func json(
-    _ row: ScanObject, _ members: [String], _ special: (String) -> String? = { _ in nil }
-  ) -> RecordText {
-    members.reduce(RecordText()) { $0.json($1, special($1) ?? row.json($1)) }
+  private static func run(_ row: ScanObject) -> RecordText {
+    runMembers.reduce(RecordText()) { $0.json($1, row.json($1)) }
   }
 }
 

@@ -48,6 +48,7 @@ struct BrowserSession {
   private var cost = 0.0
   private var steps = 0
   private var hitStepLimit = false
+  /// What was told of it, milliseconds.
   private var duration: Double?
   private var isFailed = false
   private var tools: [(tool: String, step: Int, time: String)] = []
@@ -101,21 +102,15 @@ struct BrowserSession {
       RecordText().string("tool", $0.tool).number("step", $0.step).string("timestamp", $0.time)
     }
     func text(_ name: String) -> String? { texts[name] }
+    let lasted = Timestamp.milliseconds(from: startedAt, to: lastActiveAt)
+      .flatMap { $0 > 0 ? "\($0)" : nil }
     return RecordText().string("sessionId", id).string("startedAt", startedAt)
       .string("lastActiveAt", lastActiveAt)
       .texts("source", "guildId", "channelId", "userId", "instruction", of: text)
       .json("totalCostUsd", JSONText.number(cost)).number("totalSteps", self.steps)
-      .bool("hitStepLimit", hitStepLimit).json("durationMs", milliseconds)
+      .bool("hitStepLimit", hitStepLimit)
+      .json("durationMs", duration.map(JSONText.number) ?? lasted ?? "null")
       .texts("runtime", "provider", "model", "currentUrl", of: text).bool("failed", isFailed)
       .texts("errorName", "errorMessage", of: text).objects("toolSteps", steps)
-  }
-
-  /// What was told, else the time from the first row to the last.
-  private var milliseconds: String {
-    if let duration { return JSONText.number(duration) }
-    guard let start = Timestamp(rfc3339: startedAt), let end = Timestamp(rfc3339: lastActiveAt),
-      end > start
-    else { return "null" }
-    return String(end.milliseconds - start.milliseconds)
   }
 }

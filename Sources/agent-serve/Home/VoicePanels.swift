@@ -53,48 +53,29 @@ struct VoicePanels {
   /// `GET /api/mcp/status`: the servers of all sessions, each once.
   var mcpStatus: RecordText {
     var names: [String] = []
-    var servers: [String: ToolServer] = [:]
+    var servers: [String: (isConnected: Bool, tools: [RecordText], error: String?)] = [:]
     withSessions { sessions in
       for row in sessions.flatMap({ $0.objects("mcpStatus") }) {
         guard let name = row.text("serverName")?.trimmingBlanks(), !name.isEmpty else { continue }
-        let server = ToolServer(row)
-        if let known = servers[name] {
-          servers[name] = known.joined(server)
-        } else {
-          names.append(name)
-          servers[name] = server
+        if servers[name] == nil { names.append(name) }
+        var server = servers[name] ?? (false, [], nil)
+        server.isConnected = server.isConnected || row.isTrue("connected")
+        if server.tools.isEmpty {
+          server.tools = row.objects("tools").map { tool in
+            RecordText().string("name", tool.text("name") ?? "")
+              .string("description", tool.text("description") ?? "")
+          }
         }
+        server.error = server.error ?? row.text("lastError")
+        servers[name] = server
       }
     }
-    return RecordText().objects("servers", names.compactMap { servers[$0]?.json($0) })
-  }
-
-  private struct ToolServer {
-    var isConnected: Bool
-    var tools: [RecordText]
-    var lastError: String?
-
-    init(_ row: ScanObject) {
-      isConnected = row.isTrue("connected")
-      tools = row.objects("tools").map { tool in
-        RecordText().string("name", tool.text("name") ?? "")
-          .string("description", tool.text("description") ?? "")
-      }
-      lastError = row.text("lastError")
+    let rows = names.map { name in
+      let server = servers[name]
+      return RecordText().string("serverName", name).bool("connected", server?.isConnected)
+        .objects("tools", server?.tools).stringOrNull("lastError", server?.error)
     }
-
-    func joined(_ other: ToolServer) -> ToolServer {
-      var both = self
-      both.isConnected = isConnected || other.isConnected
-      if tools.isEmpty { both.tools = other.tools }
-      both.lastError = lastError ?? other.lastError
-      return both
-    }
-
-    func json(_ name: String) -> RecordText {
-      RecordText().string("serverName", name).bool("connected", isConnected)
-        .objects("tools", tools).stringOrNull("lastError", lastError)
-    }
+    return RecordText().objects("servers", rows)
   }
 
   /// The sessions point into the state: they must not leave `body`.
@@ -125,27 +106,30 @@ enum VoiceHistory {
           AND created_at >= ?1 AND (?2 IS NULL OR guild_id = ?2)
         ORDER BY created_at DESC, id DESC
         """, arguments: [query.since(now: .now()) ?? "", query.word("guildId")])
-    var starts: [String: LoggedAction] = [:]
-    var ends: [(session: String, action: LoggedAction)] = []
+    // The newest of each, and of them only what is answered: there may be many.
+    var starts: [String: (guild: String, mode: String, time: String)] = [:]
+    var ends: [(session: String, time: String, seconds: Int?, reason: String)] = []
     var seen: Set<String> = []
     while let row = try rows.next() {
       let action = StoredAction(row: row).action
       guard let session = LoggedAction.session(metadata: action.metadata) else { continue }
       if action.kind == "voice_session_start" {
-        starts[session] = starts[session] ?? action
+        if starts[session] != nil { continue }
+        let mode = action.facts { $0.text("mode") } ?? "voice_agent"
+        starts[session] = (action.guild ?? "", mode, action.createdAt)
       } else if seen.insert(session).inserted {
-        ends.append((session, action))
+        let told = action.facts { $0.number("durationSeconds") }.flatMap {
+          Int(exactly: $0.rounded())
+        }
+        ends.append((session, action.createdAt, told, action.content ?? ""))
       }
     }
     // An end without a start tells nothing; the store's order is that of the ends.
-    let list = ends.lazy.compactMap { session, end in
-      starts[session].map { start in
-        let told = end.facts { $0.number("durationSeconds") }.flatMap { Int(exactly: $0.rounded()) }
-        let reason = end.content ?? ""
-        return RecordText().string("sessionId", session).string("guildId", start.guild ?? "")
-          .string("mode", start.facts { $0.text("mode") } ?? "voice_agent")
-          .string("startedAt", start.createdAt).string("endedAt", end.createdAt)
-          .number("durationSeconds", told ?? seconds(start.createdAt, end.createdAt))
+    let list = ends.lazy.compactMap { session, end, told, reason in
+      starts[session].map { guild, mode, start in
+        RecordText().string("sessionId", session).string("guildId", guild).string("mode", mode)
+          .string("startedAt", start).string("endedAt", end)
+          .number("durationSeconds", told ?? seconds(start, end))
           .string("endReason", reason.isEmpty ? "unknown" : reason).text
       }
     }

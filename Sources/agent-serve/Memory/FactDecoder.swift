@@ -1,11 +1,9 @@
 import Core
 
-/// Makes a fact of its JSON: the body of an edit, a row of the facts endpoint,
-/// or the camelCase form of profiles.
-struct FactDecoder {
-  let now: Timestamp
-
-  func decode(_ object: ScanObject) throws(Failure) -> StoredFact {
+extension StoredFact {
+  /// Makes a fact of its JSON: the body of an edit, a row of the facts endpoint,
+  /// or the camelCase form of profiles.
+  init(_ object: ScanObject, now: Timestamp) throws(Failure) {
     let metadata = ScanObject(object["metadata"].bytes) ?? ScanObject()
     func text(_ names: String...) -> String? {
       for name in names {
@@ -33,10 +31,10 @@ struct FactDecoder {
     let scope = text("scope")?.lowercased() ?? Self.scope(subject: subject, guild: guild)
     if !StoredFact.isPortable(scope) && guild == nil { throw Failure("guildId required") }
     let isID = subject.utf8.allSatisfy { $0 &- 0x30 < 10 }
-    let created = try time(object, metadata, "created_at", "createdAt") ?? now.rfc3339
-    return StoredFact(
+    let created = try Self.time(object, metadata, "created_at", "createdAt") ?? now.rfc3339
+    self.init(
       createdAt: created,
-      updatedAt: try time(object, metadata, "updated_at", "updatedAt") ?? created, scope: scope,
+      updatedAt: try Self.time(object, metadata, "updated_at", "updatedAt") ?? created, scope: scope,
       guild: StoredFact.isPortable(scope) ? nil : guild, channel: text("channel_id", "channelId"),
       user: text("user_id", "userId") ?? (scope == "user" && isID ? subject : nil),
       subject: subject, text: fact,
@@ -54,7 +52,7 @@ struct FactDecoder {
     return guild == nil ? "user" : "guild"
   }
 
-  private func time(
+  private static func time(
     _ object: ScanObject, _ metadata: ScanObject, _ names: String...
   ) throws(Failure) -> String? {
     for name in names {
@@ -75,49 +73,46 @@ struct PostedFacts {
   private(set) var facts: [(fact: StoredFact, line: Int)] = []
   var faults: [(line: Int, reason: String)] = []
   private(set) var isUnreadable = true
+  private let now: Timestamp
 
   init(_ body: [UInt8], now: Timestamp) {
-    let decoder = FactDecoder(now: now)
+    self.now = now
     forEachRecord(of: UTF8Text.repaired(body)) { bytes, line in
-      if !bytes.allSatisfy({ $0 <= 0x20 }) { receive(bytes, line: line, decoder) }
+      if !bytes.allSatisfy({ $0 <= 0x20 }) { receive(bytes, line: line) }
     }
     if facts.isEmpty && faults.isEmpty { faults.append((1, "no fact in the body")) }
   }
 
-  private mutating func receive(
-    _ bytes: UnsafeRawBufferPointer, line: Int, _ decoder: FactDecoder
-  ) {
+  private mutating func receive(_ bytes: UnsafeRawBufferPointer, line: Int) {
     do throws(ScanFault) { try ScanValidator.validate(bytes) } catch {
       faults.append((line, error.reason))
       return
     }
     isUnreadable = false
     guard let record = ScanObject(bytes) else {
-      receive(list: bytes, line: line, decoder)
+      receive(list: bytes, line: line)
       return
     }
     if record["facts"].isArray {
-      receive(list: record["facts"].bytes, line: line, decoder)
+      receive(list: record["facts"].bytes, line: line)
     } else if record["event"].isString, let data = ScanObject(record["data"].bytes) {
-      receive(data, line: line, decoder)
+      receive(data, line: line)
     } else {
-      receive(record, line: line, decoder)
+      receive(record, line: line)
     }
   }
 
-  private mutating func receive(
-    list: UnsafeRawBufferPointer, line: Int, _ decoder: FactDecoder
-  ) {
+  private mutating func receive(list: UnsafeRawBufferPointer, line: Int) {
     guard let rows = ScanObject.list(list) else {
       faults.append((line, "neither an object nor an array of objects"))
       return
     }
-    for row in rows { receive(row, line: line, decoder) }
+    for row in rows { receive(row, line: line) }
   }
 
-  private mutating func receive(_ object: ScanObject, line: Int, _ decoder: FactDecoder) {
+  private mutating func receive(_ object: ScanObject, line: Int) {
     do throws(Failure) {
-      facts.append((try decoder.decode(object), line))
+      facts.append((try StoredFact(object, now: now), line))
     } catch {
       faults.append((line, error.reason))
     }

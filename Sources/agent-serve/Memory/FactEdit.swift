@@ -63,7 +63,7 @@ enum KeptText {
     var units = 0
     var isBlankDue = false
     for scalar in text.unicodeScalars {
-      if isBlank(scalar) {
+      if scalar.isBlank {
         isBlankDue = units > 0
         continue
       }
@@ -84,16 +84,6 @@ enum KeptText {
       units += width
     }
     return String(out)
-  }
-
-  /// JavaScript's `\s` (ECMA-262, WhiteSpace and LineTerminator).
-  static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 9...13, 0x20, 0xa0, 0x1680, 0x2000...0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000,
-      0xfeff:
-      true
-    default: false
-    }
   }
 
   /// The longest subject, UTF-16 units; the same for the others.

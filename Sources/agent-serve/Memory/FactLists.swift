@@ -1,7 +1,7 @@
 import Core
 import Records
 
-/// `GET /api/memory/facts` and `/subjects` (Agent/Clanky/CONTRACT.md 5.2).
+/// `GET /api/memory/facts`, `/subjects` and `/api/memory` (Agent/Clanky/CONTRACT.md 5.2).
 enum FactLists {
   /// What a guild may see: its own facts and those of persons.
   private static let visible = """
@@ -61,30 +61,16 @@ enum FactLists {
     }
     return RecordText().string("guildId", guild).number("limit", limit).objects("subjects", list)
   }
-}
 
-extension StoredFact {
-  /// Whether a text is somewhere in it.
-  fileprivate func contains(_ text: String) -> Bool {
-    // The same letters, however they are composed.
-    let text = Compatibility.composed(text)
-    return [subject, self.text, type, evidence ?? "", sourceMessage ?? "", channel ?? ""]
-      .contains { Compatibility.composed($0.lowercased()).holds(text) }
-  }
-}
-
-/// The memory as text: `GET /api/memory`. No client reads it but a person, so it is
-/// not the dashboard's text: a heading for each subject, and its facts.
-enum FactMarkdown {
-  private static let limit = 500
-
-  /// `{"guildId":...,"markdown":...}` (Agent/Clanky/CONTRACT.md 9.5).
-  static func json(_ guild: String?, isRefresh: Bool, _ db: Database) throws -> RecordText {
+  /// The memory as text: `GET /api/memory`, `{"guildId":...,"markdown":...}`
+  /// (Agent/Clanky/CONTRACT.md 9.5). No client reads it but a person, so it is not the dashboard's
+  /// text: a heading for each subject, and its facts.
+  static func markdown(_ guild: String?, isRefresh: Bool, _ db: Database) throws -> RecordText {
     let scope = guild == nil ? "?1 IS NULL" : "f.scope NOT IN ('user', 'owner') AND f.guild_id = ?1"
     let rows = try db.rows(
       sql: """
         SELECT \(FactTable.columns) FROM memory_facts f WHERE f.deleted_at IS NULL AND \(scope)
-        ORDER BY f.updated_at DESC, f.id LIMIT \(limit)
+        ORDER BY f.updated_at DESC, f.id LIMIT 500
         """, arguments: [guild])
     var subjects: [String] = []
     var facts: [String: [String]] = [:]
@@ -101,5 +87,15 @@ enum FactMarkdown {
   /// Facts hold no line ends; whatever else could end a line becomes a blank.
   private static func line(_ text: String) -> String {
     text.contains(where: \.isNewline) ? String(text.map { $0.isNewline ? " " : $0 }) : text
+  }
+}
+
+extension StoredFact {
+  /// Whether a text is somewhere in it.
+  fileprivate func contains(_ text: String) -> Bool {
+    // The same letters, however they are composed.
+    let text = Compatibility.composed(text)
+    return [subject, self.text, type, evidence ?? "", sourceMessage ?? "", channel ?? ""]
+      .contains { Compatibility.composed($0.lowercased()).holds(text) }
   }
 }

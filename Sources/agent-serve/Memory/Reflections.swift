@@ -74,6 +74,9 @@ struct ReflectionRun {
       last[name].isArray ? last.json(name) : first[name].isArray ? first.json(name) : "[]"
     }
     let row = (start ?? end)?.action
+    // Whatever the actions tell of it.
+    let duration = Timestamp.milliseconds(
+      from: start?.action.createdAt, to: end?.action.createdAt)
     let failed = end?.action.kind == "memory_reflection_error"
     let ended = end?.action.createdAt
     let content = end?.action.content
@@ -83,7 +86,8 @@ struct ReflectionRun {
       .string("status", end == nil ? "running" : failed ? "error" : "completed")
       .stringOrNull("startedAt", start?.action.createdAt)
       .stringOrNull("completedAt", failed ? nil : ended)
-      .stringOrNull("erroredAt", failed ? ended : nil).json("durationMs", duration ?? "null")
+      .stringOrNull("erroredAt", failed ? ended : nil)
+      .json("durationMs", duration.map { "\($0)" } ?? "null")
       .texts(
         "strategy", "provider", "model", "extractorProvider", "extractorModel",
         "adjudicatorProvider", "adjudicatorModel", of: text
@@ -103,13 +107,5 @@ struct ReflectionRun {
       .stringOrNull("startContent", start?.action.content)
       .stringOrNull("completionContent", failed ? nil : content)
       .stringOrNull("errorContent", failed ? content : nil)
-  }
-
-  /// Milliseconds between its two actions, whatever they tell of it.
-  private var duration: String? {
-    guard let start = start.flatMap({ Timestamp(rfc3339: $0.action.createdAt) }),
-      let end = end.flatMap({ Timestamp(rfc3339: $0.action.createdAt) }), end >= start
-    else { return nil }
-    return String(end.milliseconds - start.milliseconds)
   }
 }

@@ -37,7 +37,7 @@ struct ServedMemory: Sendable {
 extension ServedMemory {
   func refresh(_ object: RequestObject) async throws -> WholeAnswer {
     let guild = object.members { $0.text("guildId") }
-    return .json(try await store.read { try FactMarkdown.json(guild, isRefresh: true, $0) })
+    return .json(try await store.read { try FactLists.markdown(guild, isRefresh: true, $0) })
   }
 
   func snapshot(_ object: RequestObject, voice: [UInt8]) async throws -> WholeAnswer {

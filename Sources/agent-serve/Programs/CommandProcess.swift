@@ -27,6 +27,7 @@ final class CommandProcess: Sendable {
   static let replyLimit = 256 * 1024
   /// How long a program has between being asked to end and being killed, seconds.
   private static let grace = 2.0
+  private static let complaintLimit = 4096
 
   let events: AsyncStream<Event>
   private let words: [String]
@@ -75,7 +76,11 @@ final class CommandProcess: Sendable {
     } catch {
       return .failed(error.message)
     }
-    var pump = CommandPump(child, input: input)
+    var rest = input[...]
+    if input.isEmpty { child.closeInput() }
+    var (output, count, errors): ([UInt8], Int, [UInt8]) = ([], 0, [])
+    var noteLines = NoteLines()
+    var (isOutputOpen, isErrorOpen, areNotesOpen) = (true, true, true)
     var ending: Ending?
     var killAt = Double.infinity
     var goneSince: Double?
@@ -85,41 +90,66 @@ final class CommandProcess: Sendable {
       child.kill(SIGTERM)
       killAt = Clock.monotonic + Self.grace
     }
+    func readErrors() {
+      isErrorOpen = ChildProcess.drain(child.error, into: &errors)
+      errors = errors.suffix(Self.complaintLimit)
+    }
+    func readNotes(isLast: Bool = false) {
+      var bytes: [UInt8] = []
+      if areNotesOpen { areNotesOpen = ChildProcess.drain(child.notes, into: &bytes) }
+      let lines = noteLines.add(bytes) + (isLast ? noteLines.finish() : [])
+      if ending == nil, !lines.isEmpty { events.yield(.notes(lines)) }
+    }
     while true {
-      if pump.wait(wake.read) { end(.stopped) }
-      pass(&pump, isWanted: ending == nil, events)
-      if !pump.output.isEmpty {
-        if ending == nil { events.yield(.output(pump.output)) }
-        pump.output = []
+      var entries = [
+        pollfd(fd: child.input, events: Int16(POLLOUT), revents: 0),
+        pollfd(fd: isOutputOpen ? child.output : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: isErrorOpen ? child.error : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: areNotesOpen ? child.notes : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: wake.read, events: Int16(POLLIN), revents: 0),
+      ]
+      if poll(&entries, nfds_t(entries.count), 200) > 0 {
+        if entries[4].revents != 0 {
+          var byte: UInt8 = 0
+          if read(wake.read, &byte, 1) == 1 { end(.stopped) }
+        }
+        if entries[0].revents != 0 { child.feed(&rest) }
+        if entries[1].revents != 0 {
+          isOutputOpen = ChildProcess.drain(child.output, into: &output)
+        }
+        if entries[2].revents != 0 { readErrors() }
+        if entries[3].revents != 0 { readNotes() }
       }
-      if pump.count > outputLimit { end(.tooLong(outputLimit)) }
+      count += output.count
+      if ending == nil, !output.isEmpty { events.yield(.output(output)) }
+      output = []
+      if count > outputLimit { end(.tooLong(outputLimit)) }
       let now = Clock.monotonic
       if now >= deadline { end(.late) }
       if now >= killAt { child.kill(SIGKILL) }
       guard child.hasEnded else { continue }
-      if pump.isOver { break }
+      if !isOutputOpen { break }
       // What it started in the background may hold its output open.
       let since = goneSince ?? now
       goneSince = since
       if now - since >= 1 { break }
     }
     // Its last words may stand in a pipe that something else of it holds open.
-    pump.drainLast()
-    pass(&pump, isWanted: ending == nil, events)
+    if isErrorOpen { readErrors() }
+    readNotes(isLast: true)
     // Not yet reaped, so the group is still its own.
-    if ending != nil || !pump.isOver { child.kill(SIGKILL) }
+    if ending != nil || isOutputOpen { child.kill(SIGKILL) }
     let status = child.waitForEnd()
     if let ending { return ending }
     if let signal = child.endSignal { return .killed(signal) }
-    return .exited(child.exitStatus ?? status, complaint: pump.complaint)
+    return .exited(child.exitStatus ?? status, complaint: Self.lastLine(errors))
   }
 
-  private func pass(
-    _ pump: inout CommandPump, isWanted: Bool, _ events: AsyncStream<Event>.Continuation
-  ) {
-    if pump.notes.isEmpty { return }
-    if isWanted { events.yield(.notes(pump.notes)) }
-    pump.notes = []
+  /// The last line that it wrote on standard error, not too long and safe to show.
+  private static func lastLine(_ errors: [UInt8]) -> String {
+    let text = String(decoding: errors, as: UTF8.self)
+    let line = text.split(whereSeparator: \.isNewline).last { !$0.trimmingBlanks().isEmpty } ?? ""
+    return Visible.line(String(line.prefix(300)))
   }
 }
 
@@ -133,76 +163,5 @@ extension CommandProcess.Ending {
     case .late: "it took too long"
     case .tooLong(let limit): "its output is longer than \(limit) bytes"
     }
-  }
-}
-
-struct CommandPump {
-  private static let complaintLimit = 4096
-
-  var output: [UInt8] = []
-  var notes: [NoteLines.Line] = []
-  private(set) var count = 0
-  private let child: ChildProcess
-  private var input: ArraySlice<UInt8>
-  private var isOutputOpen = true
-  private var isErrorOpen = true
-  private var areNotesOpen = true
-  private var noteLines = NoteLines()
-  private var errors: [UInt8] = []
-
-  init(_ child: ChildProcess, input: [UInt8]) {
-    self.child = child
-    self.input = input[...]
-    if input.isEmpty { child.closeInput() }
-  }
-
-  var isOver: Bool { !isOutputOpen }
-
-  /// The last line that it wrote on standard error, not too long and safe to show.
-  var complaint: String {
-    let text = String(decoding: errors, as: UTF8.self)
-    let line = text.split(whereSeparator: \.isNewline).last { !$0.trimmingBlanks().isEmpty } ?? ""
-    return Visible.line(String(line.prefix(300)))
-  }
-
-  /// Moves what can be moved, and waits for that, a fifth of a second at most. Returns whether
-  /// somebody wrote to `wake`.
-  mutating func wait(_ wake: Int32) -> Bool {
-    var entries = [
-      pollfd(fd: child.input, events: Int16(POLLOUT), revents: 0),
-      pollfd(fd: isOutputOpen ? child.output : -1, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: isErrorOpen ? child.error : -1, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: areNotesOpen ? child.notes : -1, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
-    ]
-    guard poll(&entries, nfds_t(entries.count), 200) > 0 else { return false }
-    if entries[0].revents != 0 { child.feed(&input) }
-    if entries[1].revents != 0 {
-      isOutputOpen = ChildProcess.drain(child.output, into: &output)
-      count += output.count
-    }
-    if entries[2].revents != 0 { readErrors() }
-    if entries[3].revents != 0 { readNotes() }
-    guard entries[4].revents != 0 else { return false }
-    var byte: UInt8 = 0
-    return CLibc.read(wake, &byte, 1) == 1
-  }
-
-  /// Reads what is left of the notes and of standard error, without waiting for more.
-  mutating func drainLast() {
-    if isErrorOpen { readErrors() }
-    if areNotesOpen { readNotes() }
-    notes += noteLines.finish()
-  }
-
-  private mutating func readErrors() {
-    isErrorOpen = ChildProcess.drain(child.error, into: &errors)
-    errors = errors.suffix(Self.complaintLimit)
-  }
-
-  private mutating func readNotes() {
-    var bytes: [UInt8] = []
-    areNotesOpen = ChildProcess.drain(child.notes, into: &bytes)
-    notes += noteLines.add(bytes)
   }
 }

@@ -1,9 +1,15 @@
 import Core
 
+/// What a command made.
+enum CommandMade<Product: Sendable>: Sendable {
+  case done(Product)
+  case failed(String)
+  /// Too many wait, or the server stops.
+  case busy
+}
+
 /// Runs commands of one kind, a few at a time; the others wait, as long as they are few.
 actor CommandQueue {
-  typealias Result = (output: [UInt8], ending: CommandProcess.Ending)
-
   private let limit: Int
   private let waitLimit: Int
   private var active = 0
@@ -16,17 +22,16 @@ actor CommandQueue {
     (self.limit, self.waitLimit) = (limit, waitLimit)
   }
 
-  /// Runs a command when its turn has come. Returns nil when too many wait, or when the server
-  /// stops.
+  /// Runs a command when its turn has come.
   func run(
-    _ start: @Sendable () throws(Failure) -> CommandProcess,
-    tidy: @Sendable () -> Void = {}
-  ) async throws(Failure) -> Result? {
-    guard await enter() else { return nil }
+    tidy: @Sendable () -> Void = {}, _ start: @Sendable () throws(Failure) -> CommandProcess
+  ) async -> CommandMade<[UInt8]> {
+    guard await enter() else { return .busy }
     defer { leave() }
     defer { tidy() }
-    if isOver { return nil }
-    let process = try start()
+    if isOver { return .busy }
+    let process: CommandProcess
+    do throws(Failure) { process = try start() } catch { return .failed(error.message) }
     lastNumber += 1
     let number = lastNumber
     running[number] = process
@@ -36,11 +41,11 @@ actor CommandQueue {
       switch event {
       case .output(let bytes): output += bytes
       case .notes: break
-      case .ended(.stopped): return nil
-      case .ended(let ending): return (output, ending)
+      case .ended(.stopped): return .busy
+      case .ended(let ending): return ending.complaint.map { .failed($0) } ?? .done(output)
       }
     }
-    return nil
+    return .busy
   }
 
   /// Ends what runs, and lets nothing begin. Returns when nothing is left of it, whoever waits

@@ -100,10 +100,10 @@ struct RecordReader {
       guard let fact = ScanObject(record["data"].bytes) else {
         throw Failure("fact: not an object")
       }
-      return try FactDecoder(now: now).decode(fact)
+      return try StoredFact(fact, now: now)
     }
     guard record["subject"].isString, record["fact"].isString else { return nil }
-    return try FactDecoder(now: now).decode(record)
+    return try StoredFact(record, now: now)
   }
 
   private static func document(

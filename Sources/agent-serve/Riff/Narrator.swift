@@ -36,13 +36,12 @@ struct Narrator: Sendable {
 
   func say(_ prose: String) async -> CommandMade<[UInt8]> {
     await spoken.answer(prose) {
-      let result = try? await queue.run {
+      let made = await queue.run {
         CommandProcess(
           command, input: Array(prose.utf8), seconds: Self.seconds, limit: Self.mostOfSound)
       }
-      guard let result else { return .busy }
-      if let reason = result.ending.complaint { return .failed(reason) }
-      return result.output.isEmpty ? .failed("no sound") : .done(result.output)
+      if case .done(let sound) = made, sound.isEmpty { return .failed("no sound") }
+      return made
     }
   }
 

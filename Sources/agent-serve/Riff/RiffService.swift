@@ -20,8 +20,8 @@ struct RiffService: Sendable {
     if case .done(let text) = made { text.utf8.count } else { nil }
   }
   private let kept = KeptAnswers<WholeAnswer> { $0.status == 200 ? $0.body.count : nil }
-  private let listeners = Tickets(limit: listenerLimit)
-  private let clips = ByteBudget(limit: clipLimit)
+  private let listeners = Budget(limit: listenerLimit)
+  private let clips = Budget(limit: clipLimit)
 
   static func isAsked(_ head: RequestHead) -> Bool { head.path.utf8.starts(with: "/riff/".utf8) }
 
@@ -119,16 +119,16 @@ extension RiffService {
       return .error("no transcriber", status: 503)
     }
     let format = head["x-riff-audio-format"]
-    let outcome = await heard.answer(signature) {
-      let outcome = await transcriber.hear(clip, format: format)
-      if case .failed(let reason) = outcome { diagnostics.errorRarely("transcriber", reason) }
-      return outcome
-    }
-    switch outcome {
+    switch await heard.answer(signature, { await transcriber.hear(clip, format: format) }) {
     case .done(let text): return await answer(text)
     case .busy: return .busy
-    case .failed(let reason): return .error("the transcriber failed: \(reason)", status: 502)
+    case .failed(let reason): return failure(of: "transcriber", reason)
     }
+  }
+
+  private func failure(of program: String, _ reason: String) -> WholeAnswer {
+    diagnostics.errorRarely(program, reason)
+    return .error("the \(program) failed: \(reason)", status: 502)
   }
 }
 
@@ -140,7 +140,7 @@ extension RiffService {
     let slug = query["cwd_slug"].flatMap { $0.isEmpty ? nil : $0 }
     if let slug, !TranscriptFolder.isSlug(slug) { return .error("bad cwd_slug", status: 400) }
     guard let narrator else { return .error("no speaker", status: 503) }
-    guard let listener = listeners.take() else { return .busy }
+    guard let listener = listeners.share(1) else { return .busy }
     let turn = await narrator.turn(slug: slug, after: after)
     withExtendedLifetime(listener) {}
     guard let turn else { return WholeAnswer(status: 204, type: "", body: []) }
@@ -150,9 +150,7 @@ extension RiffService {
         RecordText().number("ts", Double(turn.time) / 1000)
           .string("audio_b64", Base64.text(sound)).number("chars", turn.prose.count))
     case .busy: return .busy
-    case .failed(let reason):
-      diagnostics.errorRarely("speaker", reason)
-      return .error("the speaker failed: \(reason)", status: 502)
+    case .failed(let reason): return failure(of: "speaker", reason)
     }
   }
 }
@@ -199,7 +197,7 @@ extension RiffService {
     guard let gateway else { return Self.noReplies }
     do {
       let reply = try await gateway.wholeReply(
-        to: text, SessionKey(conversation.key), id: RandomID.make(),
+        to: text, SessionKey(conversation.key), id: randomUUID(),
         seconds: Self.replySeconds)
       return answer(reply, conversation, transcript: transcript)
     } catch let fault as GatewayFault {
@@ -336,4 +334,10 @@ struct RiffMessage: Equatable, Sendable {
 
     var key: String { Self.keyStart + id }
   }
+}
+
+/// Whether a text is of letters and digits of ASCII, `-` and `_`, so many at most.
+func isPlainWord(_ text: String, atMost limit: Int) -> Bool {
+  (1...limit).contains(text.utf8.count)
+    && text.utf8.allSatisfy(\.isOfName)
 }

@@ -1,13 +1,6 @@
 import CLibc
 import Core
 
-/// What a command made of a clip or a text.
-enum CommandMade<Product: Sendable>: Sendable {
-  case done(Product)
-  case failed(String)
-  case busy
-}
-
 struct Transcriber: Sendable {
   static let seconds = 120.0
   /// More is no speech, bytes.
@@ -21,22 +14,21 @@ struct Transcriber: Sendable {
   /// What was said, as one line; empty for nothing.
   func hear(_ clip: [UInt8], format: String?) async -> CommandMade<String> {
     let scratch = ScratchClip(format: format)
-    let result: CommandQueue.Result?
-    do throws(Failure) {
-      result = try await queue.run(
-        { () throws(Failure) in
-          CommandProcess(
-            command, arguments: [try scratch.write(clip)], seconds: Self.seconds,
-            limit: Self.mostOfText)
-        }, tidy: { scratch.remove() })
-    } catch {
-      return .failed(error.message)
+    let made = await queue.run(
+      tidy: { scratch.remove() },
+      { () throws(Failure) in
+        CommandProcess(
+          command, arguments: [try scratch.write(clip)], seconds: Self.seconds,
+          limit: Self.mostOfText)
+      })
+    switch made {
+    case .done(let output):
+      // A recogniser breaks lines where it likes; a person said one thing.
+      let words = String(decoding: output, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+      return .done(words.joined(separator: " "))
+    case .failed(let reason): return .failed(reason)
+    case .busy: return .busy
     }
-    guard let result else { return .busy }
-    if let reason = result.ending.complaint { return .failed(reason) }
-    let text = String(decoding: result.output, as: UTF8.self)
-    // A recogniser breaks lines where it likes; a person said one thing.
-    return .done(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
   }
 
   func stop() async { await queue.stop() }
@@ -68,13 +60,7 @@ private final class ScratchClip: @unchecked Sendable {
     let file = clibc_create_in(place, name)
     guard file >= 0 else { throw Failure(path, systemReason(systemError)) }
     defer { close(file) }
-    let writer = RecordWriter(descriptor: file)
-    do throws(WriteFailure) {
-      try writer.write(clip)
-      try writer.flush()
-    } catch {
-      throw Failure(path, systemReason(error.code))
-    }
+    try RecordWriter.write(clip, to: file, of: path)
     return path
   }
 

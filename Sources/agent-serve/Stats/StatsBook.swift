@@ -22,7 +22,7 @@ struct StatsBook: Sendable {
   }
 
   /// Milliseconds since 1970 by kind, ascending: eight bytes an action, for a day.
-  private var times = [[Int64]](repeating: [], count: kinds.count)
+  private var times = [[Int]](repeating: [], count: kinds.count)
   private var costs: Costs
   private(set) var guilds: [String: Costs] = [:]
   private(set) var samples: [Sample] = []
@@ -123,7 +123,7 @@ struct StatsBook: Sendable {
   }
 
   /// The position of the first time that is not before `time`.
-  private static func first(in times: [Int64], from time: Int64) -> Int {
+  private static func first(in times: [Int], from time: Int) -> Int {
     var low = 0
     var high = times.count
     while low < high {
@@ -133,9 +133,8 @@ struct StatsBook: Sendable {
     return low
   }
 
-  private static func milliseconds(_ text: String) -> Int64 {
-    guard let time = Timestamp(rfc3339: text) else { return 0 }
-    return time.seconds * 1000 + Int64(time.nanoseconds / 1_000_000)
+  private static func milliseconds(_ text: String) -> Int {
+    Timestamp(rfc3339: text)?.milliseconds ?? 0
   }
 }
 

@@ -1,5 +1,7 @@
 import CLibc
+import CSQLite
 import Core
+import Dispatch
 
 #if canImport(Darwin)
   import Darwin
@@ -9,16 +11,36 @@ import Core
   import Musl
 #endif
 
-/// The actions in SQLite.
-///
-/// A write-ahead log lets readers go on beside the one writer; every commit is
-/// on the disk before it returns (synchronous FULL).
+/// The actions in SQLite, and all else that is kept: one connection that writes, and a few that
+/// read beside it, each of what was there when it began. A store in memory has the one for both.
 final class ActionStore: Sendable {
-  private let database: DatabasePool
+  private typealias Reading = @Sendable (Result<Database, any Error>) -> Void
+
+  private struct State {
+    var idle: [Database] = []
+    var count = 0
+    var waiting: [Reading] = []
+    var isClosed = false
+  }
+
+  private static let readers = 5
+
+  private let path: String
+  private let writer: Database
+  private let writes = DispatchQueue(label: "agent-serve.writes")
+  private let reads = DispatchQueue(label: "agent-serve.reads", attributes: .concurrent)
+  private let state = Guarded(State())
 
   init(path: String) throws {
-    database = try DatabasePool(path: path == ":memory:" ? path : Self.sqliteName(path))
-    try database.writeNow { try Self.migrate($0) }
+    let path = path == ":memory:" ? path : try Self.sqliteName(path)
+    self.path = path
+    writer = try Database(path: path)
+    // The log lets readers go on beside the writer; FULL, since NORMAL may lose the last
+    // commits with the power.
+    let mode = try writer.value(String.self, sql: "PRAGMA journal_mode = WAL")
+    if mode != "wal" && path != ":memory:" { throw DatabaseError.withoutLog }
+    try writer.execute(sql: "PRAGMA synchronous = FULL")
+    try writeNow { try Self.migrate($0) }
   }
 
   /// SQLite takes names in UTF-8 alone. A file of another name it finds by way of a
@@ -30,12 +52,129 @@ final class ActionStore: Sendable {
     return "/proc/self/fd/\(descriptor)"
   }
 
-  /// The log is written back into the file, so that a copy of the file is a copy of the store.
-  func close() { database.close() }
+  /// Writes with SQL, all or nothing, on a thread that may wait; durable when it returns.
+  func writeNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    try writes.sync { try write(body) }
+  }
 
+  func write<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      writes.async { continuation.resume(with: Result { try self.write(body) }) }
+    }
+  }
+
+  func readNow<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) throws -> Value {
+    let box = Guarded<Result<Value, any Error>>(.failure(DatabaseError.closed))
+    let done = DispatchSemaphore(value: 0)
+    start { result in
+      let value = Result { try result.get().transaction("BEGIN", body) }
+      box.withLock { $0 = value }
+      done.signal()
+    }
+    done.wait()
+    return try box.withLock { $0 }.get()
+  }
+
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      start { result in
+        continuation.resume(with: Result { try result.get().transaction("BEGIN", body) })
+      }
+    }
+  }
+
+  /// Closes the store, after what was begun; the log is written back into the file, so that
+  /// a copy of the file is a copy of the store.
+  func close() {
+    let idle: [Database]? = state.withLock { state in
+      if state.isClosed { return nil }
+      state.isClosed = true
+      defer { state.idle = [] }
+      return state.idle
+    }
+    guard let idle else { return }
+    for reader in idle { reader.close() }
+    // Those that still read.
+    reads.sync(flags: .barrier) {}
+    writes.sync {
+      try? writer.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+      writer.close()
+    }
+  }
+
+  private func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    if state.withLock({ $0.isClosed }) { throw DatabaseError.closed }
+    return try writer.transaction("BEGIN IMMEDIATE", body)
+  }
+
+  private func start(_ body: @escaping Reading) {
+    if path == ":memory:" {
+      writes.async {
+        let isClosed = self.state.withLock { $0.isClosed }
+        body(isClosed ? .failure(DatabaseError.closed) : .success(self.writer))
+      }
+      return
+    }
+    enum Turn {
+      case now(Database?)
+      case later
+      case never
+    }
+    let turn: Turn = state.withLock { state in
+      if state.isClosed { return .never }
+      if let reader = state.idle.popLast() { return .now(reader) }
+      if state.count < Self.readers {
+        state.count += 1
+        return .now(nil)
+      }
+      state.waiting.append(body)
+      return .later
+    }
+    switch turn {
+    case .never: body(.failure(DatabaseError.closed))
+    case .later: break
+    case .now(let reader):
+      reads.async {
+        let reader = Result<Database, any Error> {
+          try reader ?? Database(path: self.path, isReader: true)
+        }
+        body(reader)
+        self.finish(reader)
+      }
+    }
+  }
+
+  private func finish(_ reader: Result<Database, any Error>) {
+    while true {
+      let next: Reading? = state.withLock { state in
+        guard case .success(let reader) = reader else {
+          // Another reader serves who waits; the last one of all tells them.
+          if state.count > 1 || state.waiting.isEmpty {
+            state.count -= 1
+            return nil
+          }
+          return state.waiting.removeFirst()
+        }
+        if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+        if state.isClosed { reader.close() } else { state.idle.append(reader) }
+        return nil
+      }
+      guard let next else { return }
+      next(reader)
+    }
+  }
+}
+
+extension ActionStore {
   /// Stores actions, all or none, in their order; durable when it returns.
   func insert(_ actions: [LoggedAction]) async throws -> [Int64] {
-    try await database.write { db in
+    try await write { db in
       // The content may hold NUL, which only a blob can be bound with.
       let statement = try db.kept(
         sql: """
@@ -59,18 +198,18 @@ final class ActionStore: Sendable {
 
   /// The newest id ever given, 0 when there is none.
   func newestID() async throws -> Int64 {
-    try await database.read { try Self.newestID($0) }
+    try await read { try Self.newestID($0) }
   }
 
   func time(of id: Int64) async throws -> Timestamp? {
-    try await database.read { db in
+    try await read { db in
       try db.value(String.self, sql: "SELECT created_at FROM actions WHERE id = \(id)")
         .flatMap { Timestamp(rfc3339: $0) }
     }
   }
 
   func firstID(after time: Timestamp) async throws -> Int64? {
-    try await database.read { db in
+    try await read { db in
       try db.value(
         Int64.self, sql: "SELECT min(id) FROM actions WHERE created_at > ?",
         arguments: [time.rfc3339])
@@ -85,7 +224,7 @@ final class ActionStore: Sendable {
 
   /// The newest actions together with the newest id, of one instant.
   func snapshot(limit: Int) async throws -> (actions: [StoredAction], newestID: Int64) {
-    try await database.read { db in
+    try await read { db in
       (try Self.actions(ActionQuery(limit: limit), db), try Self.newestID(db))
     }
   }
@@ -94,7 +233,7 @@ final class ActionStore: Sendable {
   func actions(
     after id: Int64, limit: Int, bytes: Int, kinds prefix: String = ""
   ) async throws -> (actions: [StoredAction], newestID: Int64) {
-    try await database.read { db in
+    try await read { db in
       (
         try Self.actions(after: id, limit: limit, bytes: bytes, kinds: prefix, db),
         try Self.newestID(db)
@@ -104,7 +243,7 @@ final class ActionStore: Sendable {
 
   /// The same, of all kinds, for a thread that may wait.
   func actionsNow(after id: Int64, limit: Int, bytes: Int) throws -> [StoredAction] {
-    try database.readNow {
+    try readNow {
       try Self.actions(after: id, limit: limit, bytes: bytes, kinds: "", $0)
     }
   }
@@ -126,18 +265,6 @@ final class ActionStore: Sendable {
       actions.append(stored)
     }
     return actions
-  }
-
-  /// Writes with SQL, all or nothing; durable when it returns.
-  func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-    try await database.write(body)
-  }
-
-  /// The same, for a thread that may wait.
-  func writeNow(_ body: (Database) throws -> Void) throws { try database.writeNow(body) }
-
-  func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-    try await database.read(body)
   }
 
   static let columns = """

@@ -5,14 +5,6 @@
 /// wakes a client once and not once an action.
 @Poller
 final class Hub {
-  struct Entry {
-    fileprivate var place: Int
-    fileprivate var isLive = false
-    fileprivate var cursor: Int64 = 0
-    fileprivate var heartbeatDue: ContinuousClock.Instant
-    fileprivate var updateDue: ContinuousClock.Instant
-  }
-
   /// The dashboard's intervals (Agent/Clanky/CONTRACT.md 2.1 and 2.2).
   private static let heartbeatInterval = Duration.seconds(15)
   private static let updateInterval = Duration.seconds(3)
@@ -46,21 +38,21 @@ final class Hub {
   func add(_ subscriber: Subscriber) -> Bool {
     if isEnding { return false }
     let now = ContinuousClock.now
-    subscriber.entry = Entry(
-      place: subscribers.count, heartbeatDue: now + Self.heartbeatInterval,
-      updateDue: now + Self.updateInterval)
+    subscriber.place = subscribers.count
+    subscriber.heartbeatDue = now + Self.heartbeatInterval
+    subscriber.updateDue = now + Self.updateInterval
     subscribers.append(subscriber)
     followers.withLock { $0 = subscribers.count }
     return true
   }
 
   func remove(_ subscriber: Subscriber) {
-    guard let place = subscriber.entry?.place, let last = subscribers.popLast() else { return }
+    guard let place = subscriber.place, let last = subscribers.popLast() else { return }
     if last !== subscriber {
       subscribers[place] = last
-      last.entry?.place = place
+      last.place = place
     }
-    subscriber.entry = nil
+    subscriber.place = nil
     followers.withLock { $0 = subscribers.count }
   }
 
@@ -69,8 +61,7 @@ final class Hub {
   /// that was offered to others.
   func goLive(_ subscriber: Subscriber, cursor: Int64) -> Bool {
     guard cursor >= published else { return false }
-    subscriber.entry?.cursor = cursor
-    subscriber.entry?.isLive = true
+    (subscriber.cursor, subscriber.isLive) = (cursor, true)
     return true
   }
 
@@ -96,25 +87,20 @@ final class Hub {
     let block = isUpdateDue(at: now) ? Block(update().bytes) : nil
     let isBurstOver = isBurstOver(at: now)
     if isBurstOver { (dirtySince, lastUpdate) = (nil, now) }
-    for subscriber in subscribers {
-      guard var entry = subscriber.entry, entry.isLive else { continue }
+    for subscriber in subscribers where subscriber.isLive {
       var blocks: [Block] = []
-      if let block, isBurstOver || entry.updateDue <= now { blocks.append(block) }
-      if entry.updateDue <= now { entry.updateDue = now + Self.updateInterval }
-      if entry.heartbeatDue <= now {
+      if let block, isBurstOver || subscriber.updateDue <= now { blocks.append(block) }
+      if subscriber.updateDue <= now { subscriber.updateDue = now + Self.updateInterval }
+      if subscriber.heartbeatDue <= now {
         blocks.append(Self.heartbeat)
-        entry.heartbeatDue = now + Self.heartbeatInterval
+        subscriber.heartbeatDue = now + Self.heartbeatInterval
       }
-      subscriber.entry = entry
       if !blocks.isEmpty { subscriber.offer(blocks) }
     }
   }
 
   func isUpdateDue(at now: ContinuousClock.Instant) -> Bool {
-    isBurstOver(at: now)
-      || subscribers.contains {
-        $0.entry.map { $0.isLive && $0.updateDue <= now } ?? false
-      }
+    isBurstOver(at: now) || subscribers.contains { $0.isLive && $0.updateDue <= now }
   }
 
   private func isBurstOver(at now: ContinuousClock.Instant) -> Bool {
@@ -137,11 +123,10 @@ final class Hub {
     pending = []
     published = last.id
     let blocks = Self.join(frames[...])
-    for subscriber in subscribers {
-      guard let entry = subscriber.entry, entry.isLive, entry.cursor < last.id else { continue }
-      let isBehind = entry.cursor < first.id
+    for subscriber in subscribers where subscriber.isLive && subscriber.cursor < last.id {
+      let isBehind = subscriber.cursor < first.id
       subscriber.offer(
-        isBehind ? blocks : Self.join(frames.drop { $0.id <= entry.cursor }))
+        isBehind ? blocks : Self.join(frames.drop { $0.id <= subscriber.cursor }))
     }
   }
 

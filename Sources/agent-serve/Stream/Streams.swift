@@ -47,7 +47,7 @@ struct Streams: Sendable {
   }
 }
 
-final class ServedFeed: EventSource {
+struct ServedFeed: EventSource {
   /// What a client gets first, in pieces, and the newest action that it then has.
   typealias Opening =
     @Sendable (_ resumeAfter: Int64?) async throws -> (pieces: [SharedPiece], cursor: Int64)
@@ -59,14 +59,6 @@ final class ServedFeed: EventSource {
   let opening: Opening
   /// One at a time is made, so that those who come at once get the same.
   @Poller private static let openings = Gate(1)
-
-  init(
-    hub: Hub, store: ActionStore, kinds: String, frame: @escaping @Sendable (StoredAction) -> Frame,
-    opening: @escaping Opening
-  ) {
-    (self.hub, self.store, self.kinds, self.frame) = (hub, store, kinds, frame)
-    self.opening = opening
-  }
 
   /// Sends a client what it needs at the start, straight from the store and as fast as it
   /// reads, then the live events.
@@ -165,7 +157,7 @@ final class ServedFeed: EventSource {
 /// last of them has it.
 final class SharedPiece: Sendable {
   /// What all that are alive may take, bytes: clients that do not read keep theirs for a while.
-  private static let budget = ByteBudget(limit: 256 << 20)
+  private static let budget = Budget(limit: 256 << 20)
 
   let block: Block
   private let share = budget.share()

@@ -23,7 +23,11 @@ final class Subscriber {
     case cut
   }
 
-  var entry: Hub.Entry?
+  // Of the hub: where it is there, and what it gets.
+  var place: Int?
+  var isLive = false
+  var cursor: Int64 = 0
+  var (heartbeatDue, updateDue) = (ContinuousClock.now, ContinuousClock.now)
   private(set) var ending: Ending?
   private var backlog: Backlog
   private var waiter: UnsafeContinuation<Void, Never>?

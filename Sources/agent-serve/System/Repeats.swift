@@ -1,14 +1,24 @@
 import Core
 
-/// What a server would say again and again is said once a minute.
-enum Repeats {
+extension Diagnostics {
   private static let pause = Duration.seconds(60)
   private static let said = Guarded<[String: (next: ContinuousClock.Instant, unsaid: Int)]>([:])
 
+  /// Tells of an error, once a minute for each reason.
+  func errorRarely(_ subject: String, _ reason: String) {
+    if let more = Self.turn(reason) { error(subject, reason + more) }
+  }
+
+  /// With -v: says something, once a minute.
+  func noteRarely(_ words: String) {
+    if let more = Self.turn(words) { note(words + more) }
+  }
+
   /// Whether something is said now. Returns nil when it was said less than a minute ago; else what
   /// is added: how often that was so.
-  static func turn(_ words: String, at now: ContinuousClock.Instant = .now) -> String? {
-    said.withLock { said in
+  private static func turn(_ words: String) -> String? {
+    let now = ContinuousClock.now
+    return said.withLock { said in
       if let known = said[words], now < known.next {
         said[words]?.unsaid += 1
         return nil
@@ -19,17 +29,5 @@ enum Repeats {
       said[words] = (now + pause, 0)
       return unsaid > 0 ? " (as \(unsaid) before it)" : ""
     }
-  }
-}
-
-extension Diagnostics {
-  /// Tells of an error, once a minute for each reason.
-  func errorRarely(_ subject: String, _ reason: String) {
-    if let more = Repeats.turn(reason) { error(subject, reason + more) }
-  }
-
-  /// With -v: says something, once a minute.
-  func noteRarely(_ words: String) {
-    if let more = Repeats.turn(words) { note(words + more) }
   }
 }

@@ -19,13 +19,13 @@ final class Listener {
   func close() { socket.abort() }
 
   private func run() async {
-    let connections = service.connections
+    let (connections, diagnostics) = (service.serving.connections, service.serving.diagnostics)
     while true {
       do throws(Socket.Failure) {
         // One at a time, so that whoever comes now waits until a client that is silent has
         // given way.
         while connections.areTooMany {
-          service.diagnostics.errorRarely(
+          diagnostics.errorRarely(
             "accept", "too many open files; the clients that are silent longest give way")
           connections.dropOldest()
           await connections.waitForRoom()
@@ -37,7 +37,7 @@ final class Listener {
         guard case .system(let code) = error else { break }
         // No descriptor is left, or no memory. Nothing tells that there is one again but who
         // closes one.
-        service.diagnostics.errorRarely("accept", systemReason(code))
+        diagnostics.errorRarely("accept", systemReason(code))
         connections.dropOldest(atLeast: 1)
         await connections.waitForRoom()
       }

@@ -1,13 +1,23 @@
 import Core
 
-protocol RequestService: Sendable {
-  var connections: Connections { get }
-  var tickets: Tickets { get }
+/// What all services of a server have in common.
+struct Serving: Sendable {
+  let connections: Connections
+  /// Of the requests that are being answered.
+  let requests: Budget
+  /// What requests may call this server; nil for whatever they like.
+  var names: [Authority]?
+  /// What requests must show; nil for a server that is open to its machine.
+  var token: AccessToken?
   /// Where a subscriber's backlog ends, bytes.
-  var backlogLimit: Int { get }
-  var patience: Patience { get }
-  var workers: any TaskExecutor { get }
-  var diagnostics: Diagnostics { get }
+  let backlogLimit: Int
+  let diagnostics: Diagnostics
+  var patience = Patience()
+  var workers: any TaskExecutor = globalConcurrentExecutor
+}
+
+protocol RequestService: Sendable {
+  var serving: Serving { get }
 
   /// The other protocol that a request asks for, and gets; nil when it is to be answered.
   func upgrade(_ head: RequestHead) throws(Refusal) -> ProtocolSwitch?
@@ -16,24 +26,17 @@ protocol RequestService: Sendable {
   func refusal(of head: RequestHead) -> WholeAnswer?
 
   /// The answer to a request without a body, where no work is needed for it; nil for others.
-  func quickAnswer(_ head: RequestHead) -> WholeAnswer?
+  func quickAnswer(_ head: RequestHead) -> ServedAnswer?
 
   func bodyPlan(_ head: RequestHead) -> BodyPlan
-
-  /// The stream that a request asks for, and may, before any work; nil when it is to
-  /// be answered.
-  func stream(_ head: RequestHead) -> (any EventSource)?
 
   func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer
 }
 
 extension RequestService {
-  var patience: Patience { Patience() }
-  var workers: any TaskExecutor { globalConcurrentExecutor }
-
   func upgrade(_ head: RequestHead) throws(Refusal) -> ProtocolSwitch? { nil }
 
-  func quickAnswer(_ head: RequestHead) -> WholeAnswer? { refusal(of: head) }
+  func quickAnswer(_ head: RequestHead) -> ServedAnswer? { refusal(of: head).map { .whole($0) } }
 }
 
 struct Patience: Sendable {
@@ -59,14 +62,15 @@ struct ProtocolSwitch: Sendable {
 }
 
 extension ServedBackend: RequestService {
-  func quickAnswer(_ head: RequestHead) -> WholeAnswer? {
-    if let refusal = refusal(of: head) { return refusal }
+  func quickAnswer(_ head: RequestHead) -> ServedAnswer? {
+    if let refusal = refusal(of: head) { return .whole(refusal) }
+    if let stream = stream(head) { return .stream(stream) }
     let isHealth = head.path == "/api/health" && (head.method == "GET" || head.method == "HEAD")
-    return isHealth ? .healthy : nil
+    return isHealth ? .whole(.healthy) : nil
   }
 
-  func stream(_ head: RequestHead) -> (any EventSource)? {
-    guard head.method == "GET", accessRefusal(of: head) == nil else { return nil }
+  private func stream(_ head: RequestHead) -> (any EventSource)? {
+    guard head.method == "GET" else { return nil }
     switch head.path {
     case "/api/activity/events": return activity
     case "/api/voice/events": return voice
@@ -75,6 +79,9 @@ extension ServedBackend: RequestService {
   }
 
   func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {
-    .whole(await answer(head, body: body))
+    if case .whole = body, accessRefusal(of: head) == nil, let stream = stream(head) {
+      return .stream(stream)
+    }
+    return .whole(await answer(head, body: body))
   }
 }

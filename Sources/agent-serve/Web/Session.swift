@@ -23,6 +23,7 @@ final class Session {
   private static let politeBody = 1024
 
   private let service: any RequestService
+  private let serving: Serving
   private let socket: Socket
   private var parser = RequestParser()
   private var phase = Phase.first
@@ -30,12 +31,12 @@ final class Session {
   private var deadline = ContinuousClock.now
   private var isFirst = true
   private var isHead = false
-  private var ticket: Ticket?
-  private var patience: Patience { service.patience }
+  private var ticket: Budget.Share?
+  private var patience: Patience { serving.patience }
 
   /// What waits for long does so from here, and each step that is over keeps nothing.
   static func serve(_ socket: Socket, _ service: any RequestService) async {
-    let connections = service.connections
+    let connections = service.serving.connections
     do {
       switch await begin(socket, service) {
       case .stream(let stream, let sink):
@@ -65,7 +66,7 @@ final class Session {
   }
 
   private init(_ service: any RequestService, _ socket: Socket) {
-    (self.service, self.socket) = (service, socket)
+    (self.service, serving, self.socket) = (service, service.serving, socket)
   }
 
   // MARK: - A request
@@ -74,7 +75,7 @@ final class Session {
   private func converse() async -> Next {
     do {
       while let head = try await readHead() {
-        ticket = service.tickets.take()
+        ticket = serving.requests.share(1)
         // The server stops; what was answered before still arrives.
         if ticket == nil { return .end }
         defer { ticket = nil }
@@ -102,12 +103,15 @@ final class Session {
       socket.waitsSince = nil
       return (upgrade.answer, .other(upgrade.run))
     }
-    guard head.framing == .length(0) else { return nil }
-    if let answer = try quickAnswer(head) {
+    guard head.framing == .length(0), let answer = service.quickAnswer(head) else { return nil }
+    switch answer {
+    case .whole(let answer):
+      _ = try readPart()
+      let (bytes, closes) = encode(answer, to: head, isRead: true)
       expect(.answer)
-      return (answer.bytes, answer.closes ? .end : .request)
+      return (bytes, closes ? .end : .request)
+    case .stream(let stream): return ([], follow(stream, head))
     }
-    return service.stream(head).map { ([], follow($0, head)) }
   }
 
   @inline(never)
@@ -124,19 +128,13 @@ final class Session {
   }
 
   @inline(never)
-  private func quickAnswer(_ head: RequestHead) throws -> (bytes: [UInt8], closes: Bool)? {
-    _ = try readPart()
-    return service.quickAnswer(head).map { encode($0, to: head, isRead: true) }
-  }
-
-  @inline(never)
   private func follow(_ stream: any EventSource, _ head: RequestHead) -> Next {
     phase = .other
     socket.waitsSince = nil
     return .stream(
       stream,
       EventSink(
-        socket, head, service.connections, backlogLimit: service.backlogLimit,
+        socket, head, serving.connections, backlogLimit: serving.backlogLimit,
         pause: patience.piece))
   }
 
@@ -251,8 +249,7 @@ final class Session {
     var (body, isRead) = (RequestBody.whole([]), true)
     if head.framing != .length(0) { (body, isRead) = try await readBody(head, &plan) }
     socket.waitsSince = nil
-    if isRead, let stream = service.stream(head) { return (.stream(stream), true) }
-    let task = Task(executorPreference: service.workers) { @concurrent [service, body] in
+    let task = Task(executorPreference: serving.workers) { @concurrent [service, body] in
       await service.respond(to: head, body: body)
     }
     if plan.isHeld { socket.whenLeft = { task.cancel() } }
@@ -280,7 +277,7 @@ final class Session {
     case let refusal as Refusal: answer = refusal.answer
     case Socket.Failure.late: answer = overdue()
     default:
-      Self.note(error, service.connections)
+      Self.note(error, serving.connections)
       answer = nil
     }
     guard var answer else { return }
@@ -293,10 +290,10 @@ final class Session {
   private func overdue() -> WholeAnswer? {
     switch phase {
     case .first, .next, .other: return nil
-    case .head: service.connections.noteCut("it did not finish a request's head in time")
-    case .body: service.connections.noteCut("it did not finish a request's body in time")
+    case .head: serving.connections.noteCut("it did not finish a request's head in time")
+    case .body: serving.connections.noteCut("it did not finish a request's body in time")
     case .answer:
-      service.connections.noteCut("it took nothing of its answer for too long")
+      serving.connections.noteCut("it took nothing of its answer for too long")
       return nil
     }
     return Refusal.late.answer

@@ -12,30 +12,20 @@ enum Document: String, CaseIterable, Sendable {
   case publicHTTPS = "public_https"
   case models = "llm_models"
 
-  var path: String {
-    switch self {
-    case .voiceState: "/api/voice/state"
-    case .guilds: "/api/guilds"
-    case .automations: "/api/automations"
-    case .automationRuns: "/api/automations/runs"
-    case .publicHTTPS: "/api/public-https"
-    case .models: "/api/llm/models"
-    }
-  }
+  /// Where it is asked for and put, and what is answered while there is none.
+  private static let facts: [Document: (path: String, absent: String)] = [
+    .voiceState: ("/api/voice/state", #"{"activeCount":0,"sessions":[]}"#),
+    .guilds: ("/api/guilds", "[]"), .automations: ("/api/automations", "[]"),
+    .automationRuns: ("/api/automations/runs", "[]"),
+    .publicHTTPS: ("/api/public-https", "null"), .models: ("/api/llm/models", "{}"),
+  ]
 
   init?(path: String) {
-    guard let found = Self.allCases.first(where: { $0.path == path }) else { return nil }
+    guard let found = Self.facts.first(where: { $0.value.path == path })?.key else { return nil }
     self = found
   }
 
-  var absent: String {
-    switch self {
-    case .voiceState: #"{"activeCount":0,"sessions":[]}"#
-    case .guilds, .automations, .automationRuns: "[]"
-    case .publicHTTPS: "null"
-    case .models: "{}"
-    }
-  }
+  var absent: String { Self.facts[self]?.absent ?? "null" }
 }
 
 extension Document {

@@ -112,15 +112,19 @@ extension Double {
 extension StringProtocol {
   /// `text.trim()` of JavaScript.
   func trimmingBlanks() -> String {
-    let scalars = unicodeScalars.trimming(Self.isBlank)
+    let scalars = unicodeScalars.trimming(\.isBlank)
     return String(self[scalars.startIndex..<scalars.endIndex])
   }
+}
 
-  /// The white space and the line ends of ECMA-262, section 12.
-  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0x09...0x0d, 0x20, 0xa0, 0x2028, 0x2029, 0xfeff: true
-    default: scalar.properties.generalCategory == .spaceSeparator
+extension Unicode.Scalar {
+  /// JavaScript's `\s` (ECMA-262, WhiteSpace and LineTerminator).
+  var isBlank: Bool {
+    switch value {
+    case 9...13, 0x20, 0xa0, 0x1680, 0x2000...0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000,
+      0xfeff:
+      true
+    default: false
     }
   }
 }

@@ -5,11 +5,11 @@ import Testing
 
 @Suite("The connections to a store")
 struct DatabaseTests {
-  private func withPool(_ body: (DatabasePool) async throws -> Void) async throws {
+  private func withPool(_ body: (ActionStore) async throws -> Void) async throws {
     let path = NSTemporaryDirectory() + "pool-\(UUID().uuidString).sqlite"
     defer { for end in ["", "-wal", "-shm"] { unlink(path + end) } }
     for path in [":memory:", path] {
-      let pool = try DatabasePool(path: path)
+      let pool = try ActionStore(path: path)
       try pool.writeNow { try $0.execute(sql: "CREATE TABLE t (a, b)") }
       try await body(pool)
       pool.close()
@@ -100,7 +100,7 @@ struct DatabaseTests {
     let path = NSTemporaryDirectory() + "junk-\(UUID().uuidString)"
     defer { unlink(path) }
     try Data(repeating: 0x41, count: 5000).write(to: URL(fileURLWithPath: path))
-    let error = #expect(throws: DatabaseError.self) { try DatabasePool(path: path) }
+    let error = #expect(throws: DatabaseError.self) { try ActionStore(path: path) }
     #expect(error?.message == "file is not a database")
   }
 }

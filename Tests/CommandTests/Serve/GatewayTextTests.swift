@@ -64,7 +64,7 @@ import Testing
 
   @Test func aRequestHasAFormAndNoMore() throws {
     func read(_ text: String) throws -> GatewayRequest {
-      try GatewayRequest.read(Array(text.utf8)).request.get()
+      try GatewayRequest(GatewayRequest.value(Array(text.utf8)))
     }
     let good = try read(#"{"type":"req","id":"1","method":"health","params":{"a":[1]}}"#)
     #expect(good.id == "1" && good.method == "health" && good.params?["a"]?.count == 1)
@@ -76,9 +76,9 @@ import Testing
     ] {
       #expect(throws: GatewayFault.self, "\(bad)") { try read(bad) }
     }
-    #expect(GatewayRequest.read(Array(#"{"id":"7","x":1}"#.utf8)).id == "7")
-    #expect(GatewayRequest.read(Array(#"{"id":7}"#.utf8)).id == "invalid")
-    #expect(GatewayRequest.read(Array("nonsense".utf8)).id == "invalid")
+    #expect(GatewayRequest.id(of: try JSONValue.parse(text: #"{"id":"7","x":1}"#)) == "7")
+    #expect(GatewayRequest.id(of: try JSONValue.parse(text: #"{"id":7}"#)) == "invalid")
+    #expect(GatewayRequest.id(of: nil) == "invalid")
   }
 
   @Test func theFirstDecisionCounts() {

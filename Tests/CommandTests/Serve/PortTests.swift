@@ -17,12 +17,10 @@ struct PortTests {
   /// Answers `/stream` with one long stream, which comes from no hub, `/long` with three
   /// megabytes, `/held` when its client has gone, and the rest at once.
   private struct Service: RequestService {
-    let connections = Connections(descriptors: 256, diagnostics: Diagnostics(program: "test"))
-    let tickets = Tickets()
-    let backlogLimit = 1 << 26
-    let diagnostics = Diagnostics(program: "test")
-    var patience = Patience()
-    var workers: any TaskExecutor { Poller.executor }
+    var serving = Serving(
+      connections: Connections(descriptors: 256, diagnostics: Diagnostics(program: "test")),
+      requests: Budget(), backlogLimit: 1 << 26, diagnostics: Diagnostics(program: "test"),
+      workers: Poller.executor)
     let ended = Guarded<[String]>([])
 
     func refusal(of head: RequestHead) -> WholeAnswer? {
@@ -32,8 +30,6 @@ struct PortTests {
     func bodyPlan(_ head: RequestHead) -> BodyPlan {
       BodyPlan(keeps: true, limit: 100_000, isHeld: head.path == "/held")
     }
-
-    func stream(_ head: RequestHead) -> (any EventSource)? { nil }
 
     func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {
       switch (head.path, body) {
@@ -71,8 +67,8 @@ struct PortTests {
     let listener = try Listener(ListenAddress(loopback: 0), service)
     try await body(listener.port)
     listener.close()
-    #expect(await becomes { service.connections.count == 0 })
-    #expect(service.tickets.count == 0)
+    #expect(await becomes { service.serving.connections.count == 0 })
+    #expect(service.serving.requests.count == 0)
   }
 
   /// Looks until something is so, ten seconds at most.
@@ -98,7 +94,7 @@ struct PortTests {
   @Poller
   func stuck() async throws {
     var service = Service()
-    service.patience.piece = .milliseconds(300)
+    service.serving.patience.piece = .milliseconds(300)
     try await with(service) { port in
       let client = try RawClient(port, receiveBuffer: 4096)
       let start = ContinuousClock.now
@@ -237,7 +233,7 @@ struct PortTests {
   @Poller
   func late() async throws {
     var service = Service()
-    service.patience = Patience(
+    service.serving.patience = Patience(
       head: .milliseconds(700), idle: .milliseconds(1500), bodyPause: .milliseconds(700),
       body: .seconds(3), piece: .seconds(5))
     try await with(service) { port in

@@ -172,17 +172,17 @@ import Testing
   }
 }
 
-@Suite struct ByteBudgetTests {
+@Suite struct BudgetTests {
   @Test func whatComesCounts() {
-    let budget = ByteBudget(limit: 10)
+    let budget = Budget(limit: 10)
     let (one, two) = (budget.share(), budget.share())
     #expect(one.take(6) && two.take(4))
     #expect(!one.take(1) && !two.take(1) && one.take(0))
   }
 
   @Test func whatIsGoneIsGivenBack() {
-    let budget = ByteBudget(limit: 10)
-    var one: ByteBudget.Share? = budget.share()
+    let budget = Budget(limit: 10)
+    var one: Budget.Share? = budget.share()
     #expect(one?.take(6) == true && one?.take(4) == true && one?.take(1) == false)
     one = nil
     #expect(budget.share().take(10))

@@ -8,7 +8,7 @@ import Testing
 struct ServedFactTests {
   private func decode(_ text: String) throws -> StoredFact {
     try Array(text.utf8).withUnsafeBytes { bytes in
-      try FactDecoder(now: Timestamp(seconds: 0)).decode(try #require(ScanObject(bytes)))
+      try StoredFact(try #require(ScanObject(bytes)), now: Timestamp(seconds: 0))
     }
   }
 

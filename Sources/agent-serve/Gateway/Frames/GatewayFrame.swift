@@ -10,11 +10,16 @@ struct GatewayRequest: Sendable {
   let method: String
   let params: JSONValue?
 
-  private init(_ frame: JSONValue) throws(GatewayFault) {
+  init(_ frame: JSONValue) throws(GatewayFault) {
     try Self.form.check(frame, "invalid request frame")
-    id = frame["id"]?.string ?? ""
+    id = Self.id(of: frame)
     method = frame["method"]?.string ?? ""
     params = frame["params"]
+  }
+
+  /// By which a frame is answered, whatever else is wrong with it.
+  static func id(of frame: JSONValue?) -> String {
+    frame?["id"]?.string.flatMap { (1...256).contains($0.utf16.count) ? $0 : nil } ?? "invalid"
   }
 
   func text(_ name: String) -> String { params?[name]?.string ?? "" }
@@ -22,19 +27,6 @@ struct GatewayRequest: Sendable {
   func number(_ name: String) -> Int? { params?[name]?.integer.map { Int($0) } }
 
   func isTrue(_ name: String) -> Bool { params?[name]?.bool ?? false }
-
-  static func read(
-    _ bytes: [UInt8]
-  ) -> (id: String, request: Result<GatewayRequest, GatewayFault>) {
-    var id = "invalid"
-    do throws(GatewayFault) {
-      let frame = try value(bytes)
-      if let named = frame["id"]?.string, (1...256).contains(named.utf16.count) { id = named }
-      return (id, .success(try GatewayRequest(frame)))
-    } catch {
-      return (id, .failure(error))
-    }
-  }
 
   static func value(_ bytes: [UInt8]) throws(GatewayFault) -> JSONValue {
     let parsed = bytes.withUnsafeBytes { bytes -> JSONValue? in

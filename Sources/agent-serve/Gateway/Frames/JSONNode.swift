@@ -81,6 +81,14 @@ extension JSONNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 }
 
 extension Timestamp {
+  /// Between two times as texts; nil for what is none, or goes backwards.
+  static func milliseconds(from start: String?, to end: String?) -> Int? {
+    guard let start = start.flatMap({ Timestamp(rfc3339: $0) }),
+      let end = end.flatMap({ Timestamp(rfc3339: $0) }), end >= start
+    else { return nil }
+    return end.milliseconds - start.milliseconds
+  }
+
   /// Since 1970.
   var milliseconds: Int { Int(seconds) * 1000 + Int(nanoseconds / 1_000_000) }
 

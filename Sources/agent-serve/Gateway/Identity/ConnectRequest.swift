@@ -12,56 +12,45 @@ struct ConnectRequest: Sendable {
   }
 
   let protocols: ClosedRange<Int>
-  let clientID: String
-  let clientVersion: String
-  let mode: String
-  let platform: String
-  let deviceFamily: String?
-  let displayName: String?
-  /// As it was written, which is part of what is signed.
-  let role: String
-  /// As they were written, in their order.
-  let scopes: [String]
-  let caps: Set<String>
-  let token: String?
-  let deviceToken: String?
-  let bootstrapToken: String?
-  let password: String?
   let device: Device?
+  private let params: JSONValue
 
   init(_ params: JSONValue?) throws(GatewayFault) {
     guard let params else { throw .invalid("invalid connect params: none") }
     try Self.form.check(params, "invalid connect params")
-    let client = params["client"]
-    let auth = params["auth"]
+    self.params = params
     let lowest = Int(params["minProtocol"]?.integer ?? 0)
     let highest = Int(params["maxProtocol"]?.integer ?? 0)
     guard lowest <= highest else {
       throw .invalid("invalid connect params: minProtocol is above maxProtocol")
     }
     protocols = lowest...highest
-    clientID = client?["id"]?.string ?? ""
-    clientVersion = client?["version"]?.string ?? ""
-    mode = client?["mode"]?.string ?? ""
-    platform = client?["platform"]?.string ?? ""
-    deviceFamily = client?["deviceFamily"]?.string
-    displayName = client?["displayName"]?.string
-    role = params["role"]?.string ?? "operator"
-    scopes = (params["scopes"]?.elements ?? []).compactMap(\.string)
-    caps = Set((params["caps"]?.elements ?? []).compactMap(\.string))
-    func secret(_ name: String) -> String? {
-      auth?[name]?.string.flatMap { $0.isEmpty ? nil : $0 }
-    }
-    token = secret("token")
-    deviceToken = secret("deviceToken")
-    bootstrapToken = secret("bootstrapToken")
-    password = secret("password")
     device = params["device"].map { device in
       Device(
         id: device["id"]?.string ?? "", publicKey: device["publicKey"]?.string ?? "",
         signature: device["signature"]?.string ?? "",
         signedAt: Int(device["signedAt"]?.integer ?? 0), nonce: device["nonce"]?.string ?? "")
     }
+  }
+
+  var clientID: String { client("id") ?? "" }
+  var clientVersion: String { client("version") ?? "" }
+  var mode: String { client("mode") ?? "" }
+  var platform: String { client("platform") ?? "" }
+  var displayName: String? { client("displayName") }
+  /// As it was written, which is part of what is signed.
+  var role: String { params["role"]?.string ?? "operator" }
+  /// As they were written, in their order.
+  var scopes: [String] { (params["scopes"]?.elements ?? []).compactMap(\.string) }
+  var caps: [String] { (params["caps"]?.elements ?? []).compactMap(\.string) }
+  var token: String? { secret("token") }
+  var deviceToken: String? { secret("deviceToken") }
+  var password: String? { secret("password") }
+
+  private func client(_ name: String) -> String? { params["client"]?[name]?.string }
+
+  private func secret(_ name: String) -> String? {
+    params["auth"]?[name]?.string.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   var knownScopes: Set<Scope> { Set(scopes.compactMap(Scope.init(rawValue:))) }
@@ -71,10 +60,10 @@ struct ConnectRequest: Sendable {
     guard let device else { return [] }
     let middle = [
       device.id, clientID, mode, role, scopes.joined(separator: ","), "\(device.signedAt)",
-      token ?? deviceToken ?? bootstrapToken ?? "", device.nonce,
+      token ?? deviceToken ?? secret("bootstrapToken") ?? "", device.nonce,
     ]
     return [
-      (["v3"] + middle + [Self.plain(platform), Self.plain(deviceFamily ?? "")]),
+      (["v3"] + middle + [Self.plain(platform), Self.plain(client("deviceFamily") ?? "")]),
       (["v2"] + middle),
     ].map { $0.joined(separator: "|") }
   }

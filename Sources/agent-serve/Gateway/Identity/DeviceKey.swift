@@ -46,12 +46,3 @@ struct DeviceKey: Equatable, Sendable {
     return EVP_DigestVerify(context, signature, signature.count, bytes, bytes.count) == 1
   }
 }
-
-extension Base64 {
-  /// So many random bytes with the letters of URLs: a token, a nonce.
-  static func random(bytes count: Int) -> String {
-    // The system's own source (getrandom, arc4random).
-    var generator = SystemRandomNumberGenerator()
-    return url((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
-  }
-}

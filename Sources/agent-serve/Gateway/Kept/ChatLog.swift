@@ -42,7 +42,7 @@ extension ActionStore {
           INSERT INTO chat_sessions (key, id, updated_at) VALUES (?, ?, ?)
           ON CONFLICT (key) DO UPDATE SET updated_at = excluded.updated_at
           """,
-        arguments: [session, RandomID.make(), message.time])
+        arguments: [session, randomUUID(), message.time])
       try db.execute(
         sql: """
           INSERT INTO chat_messages (session, role, text, created_at)
