@@ -31,7 +31,7 @@ public struct RouteOptions: Sendable {
       Reading(override)
     ) { $0.preferences.overrides[$1.category] = $1.urgency.rawValue },
     Option(
-      nil, "quiet-hours", "START-END", "only emergencies then: 23:00-07:00", Reading(hours)
+      nil, "quiet-hours", "START-END", "only emergencies then: 23:00-07:00", .hours
     ) { $0.preferences.quietHours = $1 },
   ]
 
@@ -47,12 +47,13 @@ public struct RouteOptions: Sendable {
     }
     return (String(argument.value[..<mark]), urgency)
   }
+}
 
-  @Sendable private static func hours(_ argument: OptionArgument) throws(UsageError) -> QuietHours {
-    let parts = argument.value.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, let hours = QuietHours(start: parts[0], end: parts[1]) else {
-      throw argument.fault("not a time of day as in 23:00-07:00")
+extension Reading<QuietHours> {
+  fileprivate static var hours: Reading {
+    Reading("not a time of day as in 23:00-07:00") { text in
+      let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+      return parts.count == 2 ? QuietHours(start: parts[0], end: parts[1]) : nil
     }
-    return hours
   }
 }

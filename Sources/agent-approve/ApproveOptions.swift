@@ -89,7 +89,8 @@ struct ApproveOptions {
 
   var wishes: ApprovalWishes {
     ApprovalWishes(
-      waits: waits || task == .watch || task == .ask, isAll: isAll, answers: ![.list, .watch].contains(task))
+      waits: waits || task == .watch || task == .ask, isAll: isAll,
+      answers: ![.list, .watch].contains(task))
   }
 
   /// The words of the same command for one of several profiles, without the task.

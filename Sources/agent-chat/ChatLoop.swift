@@ -26,7 +26,6 @@ final class ChatLoop: ChatWaiter {
   /// When something of the answer came last, seconds of `Clock.monotonic`.
   private var lastNews = 0.0
   private var lastWait: String?
-  private var gone = false
   private let agent: Settings.Profile
   /// How an approval is given was said for this question.
   private var isAdvised = false
@@ -76,9 +75,8 @@ final class ChatLoop: ChatWaiter {
     trace = PromptTrace()
     view.begin()
     do throws(LinkEnd) { end = try line.ask(question, self) } catch {}
-    if writing != nil || gone { asking = nil }
+    if writing != nil { asking = nil }
     if let writing, writing.code != EINTR { throw writing }
-    if gone { throw WriteFailure(code: EPIPE) }
     endAsking()
     let outcome = end ?? .aborted(nil)
     if writing == nil { try view.finish(outcome) }
@@ -115,7 +113,7 @@ final class ChatLoop: ChatWaiter {
     (purpose, signal) = (.list, nil)
     do throws(LinkEnd) { return try fetch() } catch {
       if let signal { die(signal) }
-      if gone { throw WriteFailure(code: EPIPE) }
+      if let writing { throw writing }
       return .failure(Failure(place, "no answer in \(maxTime) s", .temporary))
     }
   }
@@ -166,7 +164,6 @@ final class ChatLoop: ChatWaiter {
     (purpose, signal) = (.key, nil)
     do throws(LinkEnd) { try line.rest(self) } catch {}
     if let writing, writing.code != EINTR { throw writing }
-    if gone { throw WriteFailure(code: EPIPE) }
     return signal
   }
 
@@ -210,7 +207,7 @@ final class ChatLoop: ChatWaiter {
       if isAborted, !endsItself { throw .over }
     }
     if OutputEnd.isClosed {
-      gone = true
+      writing = WriteFailure(code: EPIPE)
       throw .over
     }
   }

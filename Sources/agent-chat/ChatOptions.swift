@@ -42,8 +42,6 @@ struct ChatOptions {
 
   private static let usualRetries = 5
   private static let mostRows = 1000
-  /// The longest key, bytes.
-  private static let longestKey = 200
 
   static let table = OptionTable<ChatOptions>(
     program: "agent-chat",
@@ -84,7 +82,7 @@ struct ChatOptions {
         .choice(of: ChatManner.Busy.self)
       ) { $0.manner.busy = $1 }.rare,
       Option(nil, "history", "print what was said, oldest first") { $0.modes.append(.history) },
-      Option(nil, "key", "KEY", "the key of the message, for a second try", Reading(key)) {
+      Option(nil, "key", "KEY", "the key of the message, for a second try", .key) {
         $0.key = $1
       }.rare,
       Option(nil, "model", "MODEL", "have this model answer in the conversation", .word) {
@@ -109,14 +107,6 @@ struct ChatOptions {
       Option.verbose("tell about the connection, and the key of the message").at(\.isVerbose),
     ] + ReconnectOptions.options.at(\.reconnect) + AccessOptions.options.at(\.access)
   ) { options, words throws(UsageError) in try options.finish(words) }
-
-  @Sendable private static func key(_ argument: OptionArgument) throws(UsageError) -> String {
-    let text = argument.value
-    guard (1...longestKey).contains(text.utf8.count),
-      text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
-    else { throw argument.fault("not 1 to \(longestKey) characters of ASCII without blanks") }
-    return text
-  }
 
   private mutating func finish(_ words: CommandWords) throws(UsageError) {
     mode = modes.first ?? .message
@@ -203,5 +193,14 @@ struct ChatOptions {
       policy.maxRetries = isQueued ? 0 : Self.usualRetries
     }
     return policy
+  }
+}
+
+extension Reading<String> {
+  fileprivate static var key: Reading {
+    Reading("not 1 to 200 characters of ASCII without blanks") { text in
+      let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+      return isPlain && (1...200).contains(text.utf8.count) ? text : nil
+    }
   }
 }

@@ -33,13 +33,9 @@ func route(_ options: NotifyOptions, _ diagnostics: Diagnostics) throws -> ExitS
     fault: { faults.file($0, $1) },
     lines: { input in
       while let line = try input.next(beforeBlocking: { _ in try writer.flush() }) {
-        switch reader.read(line.bytes) {
-        case .routes(let routes): for route in routes { try writer.write(route.record) }
-        case .torn(let routes, let reason):
-          for route in routes { try writer.write(route.record) }
-          faults.line(input.path, line.number, reason)
-        case .bad(let reason): faults.line(input.path, line.number, reason)
-        }
+        let (routes, fault) = reader.read(line.bytes)
+        for route in routes { try writer.write(route.record) }
+        if let fault { faults.line(input.path, line.number, fault) }
       }
     })
   try writer.flush()

@@ -230,7 +230,7 @@ struct NotifyLoop {
   /// Whether there may be more lines at once.
   private mutating func read(_ source: NoticeSource) throws -> Bool {
     for _ in 0..<Self.mostLines where mayRead {
-      var found = NoticeReader.Line.routes([])
+      var found: NoticeReader.Line = ([], nil)
       var (number, place): (Int, (name: String, isPending: Bool)?) = (0, nil)
       let isThere = try source.next {
         if let profile = source.profile {
@@ -245,13 +245,8 @@ struct NotifyLoop {
         asked[place.name] = place.isPending ? Clock.monotonic : nil
         if place.isPending { prompts.removeAll { $0.place == place.name } }
       }
-      switch found {
-      case .routes(let routes): for routed in routes { receive(routed, from: source) }
-      case .torn(let routes, let reason):
-        for routed in routes { receive(routed, from: source) }
-        faults.line("-", number, reason)
-      case .bad(let reason): faults.line("-", number, reason)
-      }
+      for routed in found.routes { receive(routed, from: source) }
+      if let fault = found.fault { faults.line("-", number, fault) }
     }
     return true
   }

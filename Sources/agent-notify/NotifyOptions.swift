@@ -85,7 +85,7 @@ struct NotifyOptions {
       Option(nil, "check", "send one notice, and say who may read the topic") {
         $0.isCheck = true
       }.rare,
-      Option(nil, "click", "URL", "what a tap on a notice of ntfy opens", Reading(link)) {
+      Option(nil, "click", "URL", "what a tap on a notice of ntfy opens", .link) {
         $0.click = $1
       }.rare,
       Option(
@@ -189,21 +189,22 @@ struct NotifyOptions {
     if deniesOnly, !ntfy.isEmpty { throw UsageError("--answers deny needs --answers URL, too") }
   }
 
-  @Sendable private static func link(_ argument: OptionArgument) throws(UsageError) -> String {
-    let bytes = argument.value.utf8
-    let hasScheme = argument.value.holds(":") && bytes.first != UInt8(ascii: ":")
-    guard hasScheme, bytes.count <= 1000, bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {
-      throw argument.fault("not a URL")
-    }
-    return argument.value
-  }
-
   @Sendable private static func ways(_ argument: OptionArgument) throws(UsageError) -> [Way] {
     try argument.words.map { word throws(UsageError) in
       guard let way = Way(rawValue: word) else {
         throw argument.fault(noneOf: Way.allCases.map(\.rawValue))
       }
       return way
+    }
+  }
+}
+
+extension Reading<String> {
+  fileprivate static var link: Reading {
+    Reading("not a URL") { text in
+      let hasScheme = text.holds(":") && text.utf8.first != UInt8(ascii: ":")
+      let isPlain = text.utf8.count <= 1000 && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
+      return hasScheme && isPlain ? text : nil
     }
   }
 }

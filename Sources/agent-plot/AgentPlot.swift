@@ -141,17 +141,13 @@ struct PlotOptions {
 extension Reading<(width: Int, height: Int)> {
   /// Each becomes a part of a command.
   fileprivate static var size: Reading {
-    Reading { argument throws(UsageError) in
-      let sides = argument.value.utf8.split(
-        separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
+    Reading("not WIDTHxHEIGHT, each from 10 to 9999") { text in
+      let sides = text.utf8.split(separator: UInt8(ascii: "x"), omittingEmptySubsequences: false)
       let numbers = sides.compactMap { side in
         let isPlain = side.allSatisfy { (48...57).contains($0) } && side.first != 48
         return isPlain && (2...4).contains(side.count) ? Int(String(Substring(side))) : nil
       }
-      guard sides.count == 2, numbers.count == 2 else {
-        throw argument.fault("not WIDTHxHEIGHT, each from 10 to 9999")
-      }
-      return (numbers[0], numbers[1])
+      return sides.count == 2 && numbers.count == 2 ? (numbers[0], numbers[1]) : nil
     }
   }
 }

@@ -227,7 +227,8 @@ final class ServerLoop {
   private let agent: AgentAccess
   private let narration: RiffNarration
   private let narrator: Narrator
-  private let folder: SavedAudio?
+  /// Where audio is saved: what `--save` names, open.
+  private let folder: Int32
   private let writer = RecordWriter()
   private var isLost = false
   private var hasFault = false
@@ -240,7 +241,13 @@ final class ServerLoop {
     (self.options, self.diagnostics) = (options, diagnostics)
     agent = try AgentAccess(
       options.access, for: .narration, connectTimeout: 10, diagnostics: diagnostics)
-    folder = try options.save.map { path throws(Failure) in try SavedAudio(path) }
+    if let path = options.save {
+      try Folders.make(path)
+      folder = clibc_open_folder(path)
+      guard folder >= 0 else { throw Failure(path, systemReason(systemError)) }
+    } else {
+      folder = -1
+    }
     let now = Timestamp.now()
     // What ended before we came is old, unless it is asked for.
     let after = options.after?.timestamp(now: now) ?? (options.isLatest ? nil : now)
@@ -304,7 +311,7 @@ final class ServerLoop {
 
   private func receive(_ piece: RiffNarration.Piece) throws {
     let name = "turn of \(NumberText.of(piece.time))"
-    if let folder, let file = save(piece, folder) {
+    if let path = options.save, let file = save(piece, in: path) {
       // It is a name that is used next.
       try writer.write(Visible.line(file) + "\n")
       try writer.flush()
@@ -312,41 +319,21 @@ final class ServerLoop {
     narrator.speaker?.add((name, piece.audio))
   }
 
-  private func save(_ piece: RiffNarration.Piece, _ folder: SavedAudio) -> String? {
-    do throws(Failure) {
-      return try folder.write(piece.time, piece.audio)
-    } catch {
-      hasFault = true
-      diagnostics.say(error.message)
-      return nil
-    }
+  /// Saves a file that only the user can read; one that is there is left alone. It has its name
+  /// when all of it is written.
+  private func save(_ piece: RiffNarration.Piece, in path: String) -> String? {
+    let name = NumberText.of(piece.time) + ".mp3"
+    let file = Folders.join(path, name)
+    let code = FolderFile.create(name, in: folder, with: piece.audio)
+    if code == 0 { return file }
+    hasFault = true
+    diagnostics.error(file, systemReason(code))
+    return nil
   }
 
   private func finish() -> ExitStatus {
     narration.stop()
     while !narrator.isIdle { _ = narrator.turn() }
     return hasFault ? .failure : narrator.status
-  }
-}
-
-struct SavedAudio {
-  private let folder: Int32
-  private let path: String
-
-  init(_ path: String) throws(Failure) {
-    try Folders.make(path)
-    folder = clibc_open_folder(path)
-    guard folder >= 0 else { throw Failure(path, systemReason(systemError)) }
-    self.path = path
-  }
-
-  /// Writes a file that only the user can read; one that is there is left alone. It has its
-  /// name when all of it is written.
-  func write(_ time: Double, _ audio: [UInt8]) throws(Failure) -> String {
-    let name = NumberText.of(time) + ".mp3"
-    let file = Folders.join(path, name)
-    let code = FolderFile.create(name, in: folder, with: audio)
-    guard code == 0 else { throw Failure(file, systemReason(code)) }
-    return file
   }
 }

@@ -17,6 +17,16 @@ public struct Reading<Value>: Sendable {
     (self.read, self.completion) = (read, completion)
   }
 
+  /// What a function makes of the text; where that is nil, the argument is at fault.
+  ///
+  /// - Parameter fault: what it is not: `not a URL`.
+  public init(_ fault: String, _ make: @escaping @Sendable (String) -> Value?) {
+    self.init { argument throws(UsageError) in
+      guard let value = make(argument.value) else { throw argument.fault(fault) }
+      return value
+    }
+  }
+
   /// The same, with something else for the shell to offer.
   public func offering(
     _ completion: @autoclosure @escaping @Sendable () -> Completion
@@ -100,21 +110,15 @@ extension Reading<Double> {
     _ expected: String = "a number",
     where isMeant: @escaping @Sendable (Double) -> Bool = { _ in true }
   ) -> Reading {
-    Reading { argument throws(UsageError) in
-      guard let number = Double(argument.value), number.isFinite, isMeant(number) else {
-        throw argument.fault("not \(expected)")
-      }
-      return number
+    Reading("not \(expected)") { text in
+      Double(text).flatMap { $0.isFinite && isMeant($0) ? $0 : nil }
     }
   }
 
   /// A length of time, see `DurationText`, in seconds, not below 0.
   public static var seconds: Reading {
-    Reading { argument throws(UsageError) in
-      guard let duration = DurationText.parse(argument.value), duration >= .zero else {
-        throw argument.fault("not a time: seconds, or 90s 15m 2h 3d")
-      }
-      return duration / .seconds(1)
+    Reading("not a time: seconds, or 90s 15m 2h 3d") { text in
+      DurationText.parse(text).flatMap { $0 >= .zero ? $0 / .seconds(1) : nil }
     }
   }
 }
@@ -122,14 +126,9 @@ extension Reading<Double> {
 extension Reading<Moment> {
   /// A point in time, see `Moment`.
   public static var moment: Reading {
-    Reading(
-      { argument throws(UsageError) in
-        guard let moment = Moment(argument.value) else {
-          throw argument.fault(
-            "not a time: 15m, 2h, 3d, today, yesterday, tue, 14:30, 2026-11-22 14:30, RFC 3339")
-        }
-        return moment
-      }, completion: .words(Moment.words))
+    Reading("not a time: 15m, 2h, 3d, today, yesterday, tue, 14:30, 2026-11-22 14:30, RFC 3339") {
+      Moment($0)
+    }.offering(.words(Moment.words))
   }
 
   /// The same, or seconds since 1970 in digits, which are not so many seconds ago.

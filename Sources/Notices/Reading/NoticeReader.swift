@@ -5,14 +5,8 @@ import Turns
 
 /// Reads lines, and routes what they tell.
 public struct NoticeReader {
-  /// What a line is.
-  public enum Line {
-    /// Notifications with where they go, oldest first; perhaps none.
-    case routes([RoutedNotice])
-    case bad(String)
-    /// Whole records beside a part of one: what they tell, and what is wrong.
-    case torn([RoutedNotice], String)
-  }
+  /// What a line tells: notifications with where they go, oldest first; and what is wrong with it.
+  public typealias Line = (routes: [RoutedNotice], fault: String?)
 
   private let options: RouteOptions
   private let clock: () -> Timestamp
@@ -32,49 +26,41 @@ public struct NoticeReader {
     sources = NoticeSources(options)
   }
 
-  /// Reads a line.
+  /// Reads a line; of one that was cut the whole records.
   public mutating func read(_ bytes: UnsafeRawBufferPointer) -> Line {
     let line: TurnLine
     do throws(ScanFault) {
       line = try TurnLine(bytes, &scan)
     } catch {
-      if error == .empty { return .routes([]) }
-      guard let torn = TornLine(bytes) else { return .bad(error.reason) }
-      return read(torn)
+      if error == .empty { return ([], nil) }
+      guard let torn = TornLine(bytes) else { return ([], error.reason) }
+      let lines = torn.records.map { read($0) }
+      return (lines.flatMap(\.routes), torn.fault?.reason ?? lines.lazy.compactMap(\.fault).first)
     }
-    do throws(Failure) {
-      if line.shape == .own, line.type == RecordType.route.rawValue {
-        guard UTF8Text.isValid(bytes) else { throw Failure("not UTF-8") }
-        return .routes([RoutedNotice(decided: try Self.object(line), line: Array(bytes))])
-      }
-      if line.shape == .own && line.type == RecordType.notification.rawValue
-        || line.shape == .unmarked
-      {
-        let object = try Self.object(line)
-        guard line.shape == .own || Self.isInput(object) else { return .routes([]) }
-        return .routes([try route(object)])
-      }
+    do {
+      return (try routes(of: line), nil)
+    } catch let fault as RecordFields.Fault {
+      return ([], fault.reason)
     } catch {
-      return .bad(error.reason)
-    }
-    do throws(RecordFields.Fault) {
-      return .routes(try sources.read(line).map { route($0) })
-    } catch {
-      return .bad(error.reason)
+      return ([], (error as? Failure)?.reason ?? "\(error)")
     }
   }
 
-  private mutating func read(_ torn: TornLine) -> Line {
-    var routes: [RoutedNotice] = []
-    var reason = torn.fault?.reason
-    for record in torn.records {
-      switch read(record) {
-      case .routes(let found): routes += found
-      case .bad(let why): reason = reason ?? why
-      case .torn: break
-      }
+  private mutating func routes(of line: TurnLine) throws -> [RoutedNotice] {
+    let isOwn = line.shape == .own
+    if isOwn, line.type == RecordType.route.rawValue {
+      guard UTF8Text.isValid(line.bytes) else { throw Failure("not UTF-8") }
+      let object = try JSONValue.parse(line.bytes)
+      return [RoutedNotice(decided: object, line: Array(line.bytes))]
     }
-    return reason.map { .torn(routes, $0) } ?? .routes(routes)
+    if isOwn && line.type == RecordType.notification.rawValue || line.shape == .unmarked {
+      let object = try JSONValue.parse(line.bytes)
+      // What is no record has to look like one of these.
+      let isInput =
+        object["urgency"] != nil || object["category"] != nil && object["kind"] == nil
+      return isOwn || isInput ? [try route(object)] : []
+    }
+    return try sources.read(line).map { route($0) }
   }
 
   /// Where the person is now, as far as the options know.
@@ -117,15 +103,6 @@ public struct NoticeReader {
     if let preferences = object[either: "prefs"] { input.preferences = .init(preferences) }
     return RoutedNotice(notice, input)
   }
-
-  private static func isInput(_ object: JSONValue) -> Bool {
-    object["urgency"] != nil || object["category"] != nil && object["kind"] == nil
-  }
-
-  private static func object(_ line: TurnLine) throws(Failure) -> JSONValue {
-    return try JSONValue.parse(line.bytes)
-  }
-
 }
 
 /// The file that says what a person's devices report. It is small, and read for each

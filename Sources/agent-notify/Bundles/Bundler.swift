@@ -218,26 +218,8 @@ struct Summary {
 /// Notifications that are the same to a person: of one agent, with one title. An approval is
 /// never the same as another, and an emergency only as one with the same text.
 struct Bundle {
-  struct Key: Hashable {
-    var profile: String?
-    var place: String?
-    var category: String
-    var title: String
-    var single: String?
-
-    fileprivate init(_ notice: Notice, _ urgency: NotificationRecord.Urgency) {
-      (profile, place) = (notice.profile, notice.place)
-      category = notice.category
-      title = notice.title ?? notice.category
-      if category == "approval" {
-        single = notice.id ?? Bundle.newSequence()
-      } else if urgency == .emergency {
-        single = notice.text ?? ""
-      }
-    }
-  }
-
-  let key: Key
+  /// What is of one key is the same.
+  let key: [String?]
   private(set) var notice: Notice
   let sequence: String
   /// The first lines of the texts of all, where it has room for more.
@@ -272,7 +254,12 @@ struct Bundle {
     ids: [String], sequence: String? = nil, now: Double
   ) {
     (self.notice, self.hasSound, self.ids) = (notice, hasSound, ids)
-    key = Key(notice, urgency)
+    let single: String? =
+      notice.category == "approval"
+      ? notice.id ?? Self.newSequence() : urgency == .emergency ? notice.text ?? "" : nil
+    key = [
+      notice.profile, notice.place, notice.category, notice.title ?? notice.category, single,
+    ]
     self.sequence = sequence ?? Self.newSequence()
     texts = count > 1 ? nil : [Self.line(of: notice)]
     (self.count, self.urgency) = (count, urgency)
@@ -346,9 +333,11 @@ struct Bundle {
     self.init(notice, count: count, urgency: .attention, hasSound: false, ids: ids, now: now)
   }
 
+  private var ownTitle: String { notice.title ?? notice.category }
+
   var title: String {
-    let name = key.title.isEmpty ? "notification" : key.title
-    let who = [key.profile, key.place].compactMap(\.self).joined(separator: " ")
+    let name = ownTitle.isEmpty ? "notification" : ownTitle
+    let who = [notice.profile, notice.place].compactMap(\.self).joined(separator: " ")
     return (who.isEmpty ? "" : "\(who): ") + name + (count > 1 ? " ×\(count)" : "")
   }
 
@@ -356,12 +345,12 @@ struct Bundle {
     let record = RecordText(.notification).string("backend", notice.backend)
       .string("profile", notice.profile).string("id", notice.id)
       .string("urgency", urgency.rawValue).string("category", notice.category)
-      .string("title", key.title).string("text", notice.text)
+      .string("title", ownTitle).string("text", notice.text)
       .object("about", notice.about.map(RoutedNotice.object)).string("thread", notice.thread)
       .string("place", notice.place).number("count", count > 1 ? count : nil).time(notice.time)
     return Delivery(
       title: title, body: notice.text ?? "", urgency: urgency, hasSound: hasSound, count: count,
-      time: notice.time, category: key.category, sequence: sequence, record: record.line,
+      time: notice.time, category: notice.category, sequence: sequence, record: record.line,
       question: count == 1 && notice.category == "approval" ? Ask.key(notice) : nil)
   }
 

@@ -187,17 +187,10 @@ struct NtfyTopic {
     var topics: [NtfyTopic] = []
     for place in options.ntfy {
       topics.append(
-        try NtfyTopic(place, allowPlaintext: options.access.allowPlaintext, options.ntfy, &tokens))
+        try NtfyTopic(
+          place, allowPlaintext: options.access.allowPlaintext, among: options.ntfy, &tokens))
     }
     return topics
-  }
-
-  /// A topic that others use, by a token of theirs.
-  static func other(
-    _ url: String, token: String?, allowPlaintext: Bool, _ tokens: inout [NtfyToken]
-  ) throws(Failure) -> NtfyTopic {
-    try NtfyTopic(
-      NotifyOptions.Topic(url: url, token: token), allowPlaintext: allowPlaintext, [], &tokens)
   }
 
   /// The same with the token of another one on its server.
@@ -206,8 +199,9 @@ struct NtfyTopic {
     (token, isDirect) = (other.token, other.isDirect)
   }
 
-  private init(
-    _ place: NotifyOptions.Topic, allowPlaintext: Bool, _ all: [NotifyOptions.Topic],
+  /// - Parameter all: those whose tokens are for it, too, if they are on its server.
+  init(
+    _ place: NotifyOptions.Topic, allowPlaintext: Bool, among all: [NotifyOptions.Topic] = [],
     _ tokens: inout [NtfyToken]
   ) throws(Failure) {
     let address = try Self.address(place.url)
