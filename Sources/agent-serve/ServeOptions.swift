@@ -8,7 +8,7 @@ struct ServeOptions: Equatable, Sendable {
   var ingest: String?
   var replay: String?
   var speed = 1.0
-  var embedURL: String?
+  var embedURL: EmbedAddress?
   var embedModel: String?
   var bus: BusFeed.Target?
   /// Where a subscriber's backlog ends, bytes.
@@ -37,7 +37,7 @@ struct ServeOptions: Equatable, Sendable {
         "D", "database", "FILE", "keep the actions in FILE, or :memory: (default: a state file)",
         .path
       ) { $0.database = $1 },
-      Option(nil, "host", "NAME", "answer requests for NAME too; may be repeated", Reading(host)) {
+      Option(nil, "host", "NAME", "answer requests for NAME too; may be repeated", .host) {
         $0.hosts.append($1)
       }.rare,
       Option(nil, "token-file", "FILE", "ask for the token in FILE", .path) {
@@ -59,7 +59,7 @@ struct ServeOptions: Equatable, Sendable {
       ) { $0.backlog = $1 }.rare,
       Option(
         nil, "embed-url", "URL", "search facts by meaning too, with the embeddings of that server",
-        Reading(embedURL)
+        Reading("not an http or https url") { EmbedAddress($0) }
       ) { $0.embedURL = $1 }.rare,
       Option(
         nil, "bus", "NAME[/AGENT]", "publish each action to the [bus NAME] of the configuration",
@@ -116,13 +116,6 @@ struct ServeOptions: Equatable, Sendable {
     if let word = words.operands.first { throw UsageError("\(word): unexpected operand") }
   }
 
-  @Sendable private static func host(_ argument: OptionArgument) throws(UsageError) -> Authority {
-    guard let name = Authority(argument.value) else {
-      throw argument.fault("not a host's name, with or without a port")
-    }
-    return name
-  }
-
   @Sendable private static func bus(
     _ argument: OptionArgument
   ) throws(UsageError) -> BusFeed.Target {
@@ -134,11 +127,10 @@ struct ServeOptions: Equatable, Sendable {
     }
     return BusFeed.Target(bus: String(words[0]), agent: agent)
   }
+}
 
-  @Sendable private static func embedURL(_ argument: OptionArgument) throws(UsageError) -> String {
-    guard EmbedAddress(argument.value) != nil else {
-      throw argument.fault("not an http or https url")
-    }
-    return argument.value
+extension Reading<Authority> {
+  fileprivate static var host: Reading {
+    Reading("not a host's name, with or without a port") { Authority($0) }
   }
 }

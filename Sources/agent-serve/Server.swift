@@ -19,8 +19,8 @@ struct Server {
         "\(address.text): refused without a token: not a loopback address (see --token-file)",
         .denied)
     }
-    probe(address, Self.listenOption)
-    if let gatewayAddress { probe(gatewayAddress, Self.gatewayOption) }
+    probe(address)
+    if let gatewayAddress { probe(gatewayAddress, isGateway: true) }
     let recording = options.replay.map(openRecords)
     let incoming = options.ingest.map(openRecords)
     let store = openStore()
@@ -33,8 +33,7 @@ struct Server {
       let riff = makeRiff(secret, store, replies)
       let backend = try await makeBackend(store, token: token, riff: riff, feed: feed)
       let gateway = await openGateway(replies, backend)
-      let listening = await listen(
-        address, backend, RecordType.listening, "http://", Self.listenOption)
+      let listening = await listen(address, backend)
       feed?.start()
       let pulse = Poller.start { await beat(backend) }
       let ticking = replies.map { gateway in Task { await tick(gateway) } }
@@ -97,33 +96,28 @@ struct Server {
   }
 
   private func listen(
-    _ place: ListenAddress, _ service: any RequestService, _ record: RecordType, _ scheme: String,
-    _ option: String
+    _ place: ListenAddress, _ service: any RequestService, isGateway: Bool = false
   ) async -> Listener {
-    do {
+    do throws(Failure) {
       let listener = try await Listener(place, service)
-      let url = scheme + ListenAddress(place, port: listener.port).text
-      diagnostics.note("\(record == .gateway ? "gateway: " : "")listening on \(url)")
-      announce(RecordText(record).string("url", url))
+      let port = ListenAddress(place, port: listener.port).text
+      let url = (isGateway ? "ws://" : "http://") + port
+      diagnostics.note("\(isGateway ? "gateway: " : "")listening on \(url)")
+      announce(RecordText(isGateway ? .gateway : .listening).string("url", url))
       return listener
     } catch {
-      fail(place, error, option)
+      fail(place, error, isGateway: isGateway)
     }
   }
 
-  private static let listenOption = "-l HOST:PORT"
-  private static let gatewayOption = "--gateway PORT"
-
-  private func probe(_ place: ListenAddress, _ option: String) {
-    do { try place.probe() } catch { fail(place, error, option) }
+  private func probe(_ place: ListenAddress, isGateway: Bool = false) {
+    do throws(Failure) { try place.probe() } catch { fail(place, error, isGateway: isGateway) }
   }
 
-  private func fail(_ place: ListenAddress, _ error: any Error, _ option: String) -> Never {
-    let reason = "\(place.text): \(errorText(error))"
-    guard let error = error as? Failure, error.code == EADDRINUSE else {
-      diagnostics.fail(reason)
-    }
-    diagnostics.fail("\(reason); \(option) names another")
+  private func fail(_ place: ListenAddress, _ error: Failure, isGateway: Bool) -> Never {
+    let option = isGateway ? "--gateway PORT" : "-l HOST:PORT"
+    let advice = error.code == EADDRINUSE ? "; \(option) names another" : ""
+    diagnostics.fail("\(place.text): \(error.reason)\(advice)")
   }
 
   /// Does what the server is nothing without.
@@ -172,7 +166,7 @@ extension Server {
   func openGateway(_ gateway: Gateway?, _ backend: ServedBackend) async -> Listener? {
     guard let gateway, let place = gatewayAddress else { return nil }
     let service = GatewayService(gateway: gateway, serving: backend.serving)
-    let listener = await listen(place, service, .gateway, "ws://", Self.gatewayOption)
+    let listener = await listen(place, service, isGateway: true)
     if options.asksForDevices { readAnswers(for: gateway) }
     return listener
   }
@@ -252,7 +246,7 @@ extension Server {
   }
 
   func makeMemory(_ store: ActionStore) -> ServedMemory {
-    let embedder = options.embedURL.flatMap(EmbedAddress.init).map { address in
+    let embedder = options.embedURL.map { address in
       Embedder(store, address, model: options.embedModel ?? "nomic-embed-text", diagnostics)
     }
     return ServedMemory(store: store, embedder: embedder)

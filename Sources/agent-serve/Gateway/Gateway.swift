@@ -172,8 +172,6 @@ actor Gateway {
       try? await Poller.sleep(for: .milliseconds(10))
     }
   }
-
-  var count: Int { clients.count }
 }
 
 extension Gateway {
@@ -527,10 +525,9 @@ extension Gateway {
     let number = atEnd(of: run, client.peer.number) { reply($0.ending) }
     guard run.outcome == nil else { return }
     let limit = min(request.number("timeoutMs") ?? 30_000, 3_600_000)
-    run.timers[number] = Task { [id = run.id] in
+    run.waiters[number]?.timer = Task { [id = run.id] in
       try await Poller.sleep(for: .milliseconds(limit))
       guard let run = runs[id], run.waiters.removeValue(forKey: number) != nil else { return }
-      run.timers[number] = nil
       reply(["runId": .text(id), "status": "timeout"])
     }
   }
@@ -1111,9 +1108,10 @@ extension Gateway {
       reader.finish()
     }
     run.readers = []
-    for timer in run.timers.values { timer.cancel() }
-    run.timers = [:]
-    for waiter in waiters { waiter.call(run) }
+    for waiter in waiters {
+      waiter.timer?.cancel()
+      waiter.call(run)
+    }
     forgetEndedRuns()
   }
 

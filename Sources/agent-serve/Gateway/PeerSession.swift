@@ -15,7 +15,6 @@ final class PeerSession {
 
   private let gateway: Gateway
   private let socket: Socket
-  private let line: PeerLine
   private let peer: Peer
   private let reader = FrameReader(
     from: .client, limit: openingLimit, mostFrames: 16_384)
@@ -32,8 +31,7 @@ final class PeerSession {
   init(_ socket: Socket, _ service: GatewayService, number: Int) {
     gateway = service.gateway
     self.socket = socket
-    line = PeerLine(socket, service.serving.connections)
-    peer = Peer(line, address: socket.address, number: number, limit: service.serving.backlogLimit)
+    peer = Peer(socket, number: number, service.serving)
   }
 
   func run() async {
@@ -45,13 +43,13 @@ final class PeerSession {
     do {
       try await read()
       isReadOver = true
-      line.wake()
+      peer.wake()
       await writing
       try await socket.linger()
     } catch {
       isReadOver = true
       socket.abort()
-      line.wake()
+      peer.wake()
       await writing
     }
     region.deallocate()
@@ -90,7 +88,7 @@ final class PeerSession {
         case .oversize: return try await refuse(CloseCode.tooLarge, "message too long")
         case .ping(let payload):
           ping = Array(payload)
-          line.wake()
+          peer.wake()
           // The answer leaves before the next one is looked at, if the client takes it.
           await Task.yield()
         case .close(let close):
@@ -154,7 +152,7 @@ final class PeerSession {
         }
         guard let outgoing = peer.takeOutgoing() else {
           if isReadOver { return }
-          if ping == nil { await line.wait() }
+          if ping == nil { await peer.wait() }
           continue
         }
         var count = 0

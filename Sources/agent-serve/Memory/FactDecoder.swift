@@ -34,7 +34,8 @@ extension StoredFact {
     let created = try Self.time(object, metadata, "created_at", "createdAt") ?? now.rfc3339
     self.init(
       createdAt: created,
-      updatedAt: try Self.time(object, metadata, "updated_at", "updatedAt") ?? created, scope: scope,
+      updatedAt: try Self.time(object, metadata, "updated_at", "updatedAt") ?? created,
+      scope: scope,
       guild: StoredFact.isPortable(scope) ? nil : guild, channel: text("channel_id", "channelId"),
       user: text("user_id", "userId") ?? (scope == "user" && isID ? subject : nil),
       subject: subject, text: fact,

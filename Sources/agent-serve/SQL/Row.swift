@@ -1,27 +1,8 @@
 import CSQLite
 
-/// The row that a statement is at: good until the next one is asked for.
-struct Row {
-  private let rows: Rows
-  private var handle: OpaquePointer { rows.statement.handle }
-
-  fileprivate init(_ rows: Rows) { self.rows = rows }
-
-  /// A column, from 0; NULL is nil.
-  subscript<Value: SQLValue>(_ column: Int32) -> Value? {
-    if sqlite3_column_type(handle, column) == SQLITE_NULL { return nil }
-    return Value(handle, column: column)
-  }
-
-  /// A column, from 0, that is never NULL.
-  subscript<Value: SQLValue>(_ column: Int32) -> Value {
-    let value: Value? = self[column]
-    return value ?? Value()
-  }
-}
-
+/// The rows of a statement, at one of them: that is good until the next one is asked for.
 final class Rows {
-  fileprivate let statement: Statement
+  private let statement: Statement
   private var isOver = false
 
   init(_ statement: Statement, _ arguments: Arguments) throws(DatabaseError) {
@@ -34,7 +15,19 @@ final class Rows {
   func next() throws(DatabaseError) -> Row? {
     if isOver { return nil }
     isOver = try !statement.step()
-    return isOver ? nil : Row(self)
+    return isOver ? nil : self
+  }
+
+  /// A column, from 0; NULL is nil.
+  subscript<Value: SQLValue>(_ column: Int32) -> Value? {
+    if sqlite3_column_type(statement.handle, column) == SQLITE_NULL { return nil }
+    return Value(statement.handle, column: column)
+  }
+
+  /// A column, from 0, that is never NULL.
+  subscript<Value: SQLValue>(_ column: Int32) -> Value {
+    let value: Value? = self[column]
+    return value ?? Value()
   }
 
   func map<Value>(_ transform: (Row) throws -> Value) throws -> [Value] {
@@ -47,3 +40,5 @@ final class Rows {
     try map(transform).compactMap { $0 }
   }
 }
+
+typealias Row = Rows

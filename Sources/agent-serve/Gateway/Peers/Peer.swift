@@ -25,12 +25,19 @@ final class Peer: Sendable {
   let nonce = Base64.random(bytes: 24)
   /// When it was greeted, in milliseconds.
   let greeted = Timestamp.now().milliseconds
-  private let line: PeerLine
+  private let socket: Socket
+  private let connections: Connections
   private let limit: Int
   private let state = Guarded(State())
+  @Poller private var waiter: UnsafeContinuation<Void, Never>?
+  @Poller private var isWriterAwake = false
 
-  init(_ line: PeerLine, address: String, number: Int, limit: Int) {
-    (self.line, self.number, self.limit, self.address) = (line, number, limit, address)
+  private static let closing = Duration.seconds(5)
+
+  @Poller
+  init(_ socket: Socket, number: Int, _ serving: Serving) {
+    (self.socket, self.number, address) = (socket, number, socket.address)
+    (connections, limit) = (serving.connections, serving.backlogLimit)
     isLocal = ListenAddress.isLoopback(address)
   }
 
@@ -56,10 +63,10 @@ final class Peer: Sendable {
       defer { state.isAwake = true }
       return (true, !state.isAwake)
     }
-    if wakes { Poller.start { [line] in line.wake() } }
+    if wakes { Poller.start { self.wake() } }
     if !fits {
       close(CloseCode.policy, "slow consumer")
-      Poller.start { [line] in line.noteSlow() }
+      connections.noteCut("a client of the gateway reads too slowly")
     }
   }
 
@@ -72,10 +79,14 @@ final class Peer: Sendable {
       state.outgoing.append(.close(code, reason))
       return true
     }
-    if isFirst { Poller.start { [line] in line.beginClosing() } }
+    guard isFirst else { return }
+    Poller.start {
+      if self.socket.limit == nil { self.socket.limit = .now + Self.closing }
+      self.wake()
+    }
   }
 
-  /// What is to be sent, nil when there is nothing: then `line` is told of more.
+  /// What is to be sent, nil when there is nothing: then who waits is woken for more.
   func takeOutgoing() -> [Outgoing]? {
     state.withLock { state in
       guard !state.outgoing.isEmpty else {
@@ -95,38 +106,20 @@ final class Peer: Sendable {
       state.outgoing = []
     }
   }
-}
 
-@Poller
-final class PeerLine {
-  private static let closing = Duration.seconds(5)
-
-  private let socket: Socket
-  private let connections: Connections
-  private var waiter: UnsafeContinuation<Void, Never>?
-  private var isAwake = false
-
-  init(_ socket: Socket, _ connections: Connections) {
-    (self.socket, self.connections) = (socket, connections)
-  }
-
+  @Poller
   func wake() {
-    isAwake = true
+    isWriterAwake = true
     waiter?.resume()
     waiter = nil
   }
 
-  func beginClosing() {
-    if socket.limit == nil { socket.limit = .now + Self.closing }
-    wake()
-  }
-
-  func noteSlow() { connections.noteCut("a client of the gateway reads too slowly") }
-
+  /// Waits until there is something to send, or to look at.
+  @Poller
   func wait() async {
     await withUnsafeContinuation { waiter in
-      if isAwake { waiter.resume() } else { self.waiter = waiter }
+      if isWriterAwake { waiter.resume() } else { self.waiter = waiter }
     }
-    isAwake = false
+    isWriterAwake = false
   }
 }

@@ -7,6 +7,8 @@ final class Run {
     /// The connection's number; nil for the gateway itself.
     let peer: Int?
     let call: (Run) -> Void
+    /// When it has waited for long enough.
+    var timer: Task<Void, any Error>?
   }
 
   private static let mostWaiters = 100
@@ -44,7 +46,6 @@ final class Run {
   var kept: Int64?
   var readers: [AsyncStream<Part>.Continuation] = []
   var waiters: [Int: Waiter] = [:]
-  var timers: [Int: Task<Void, any Error>] = [:]
 
   init(id: String, session: SessionKey, message: String, seconds: Double) {
     (self.id, self.session, self.message, self.seconds) = (id, session, message, seconds)
@@ -55,8 +56,8 @@ final class Run {
   func leave(_ peer: Int) {
     members.remove(peer)
     for (number, waiter) in waiters where waiter.peer == peer {
+      waiter.timer?.cancel()
       waiters[number] = nil
-      timers.removeValue(forKey: number)?.cancel()
     }
   }
 
