@@ -7,7 +7,7 @@ public func agentNotifyMain() {
   NotifyOptions.table.run(NotifyOptions()) { options, diagnostics in
     if options.isRoute { return try route(options, diagnostics) }
     if options.isHistory { return try printHistory(options) }
-    if options.isCheck { return try NotifyCheck(options, diagnostics).run() }
+    if options.isCheck { return try NotifyCheck(options: options, diagnostics: diagnostics).run() }
     var options = options
     try options.choose(diagnostics)
     var loop = try NotifyLoop(options, diagnostics)

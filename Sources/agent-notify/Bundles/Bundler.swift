@@ -75,15 +75,13 @@ struct Bundler {
   private static func add(
     _ routed: RoutedNotice, _ id: String?, to bundles: inout [Bundle], _ now: Double
   ) -> Bool {
-    let fresh = Bundle(routed, now: now)
-    let urgency = routed.urgency ?? .attention
-    if let index = bundles.lastIndex(where: { $0.takes(fresh, urgency) }) {
-      bundles[index].add(routed, id: id, now: now)
+    let fresh = Bundle(routed, id, now: now)
+    if let index = bundles.lastIndex(where: { $0.takes(fresh) }) {
+      bundles[index].add(fresh)
       return true
     }
-    guard bundles.count < most(urgency) else { return false }
+    guard bundles.count < most(fresh.urgency) else { return false }
     bundles.append(fresh)
-    bundles[bundles.count - 1].add(routed, id: id, now: now)
     return true
   }
 
@@ -239,14 +237,13 @@ struct Bundle {
   /// Of several texts, so many lines of so many scalars.
   private static let mostLines = 8, mostLine = 160
 
-  init(_ routed: RoutedNotice, now: Double) {
+  init(_ routed: RoutedNotice, _ id: String?, now: Double) {
     let notice = Self.cut(routed.notice)
     // An approval has one for ever: where it is asked again, that takes the place of before.
-    let id = notice.category == "approval" ? ToldFile.id(of: notice) : nil
+    let sequence = notice.category == "approval" ? ToldFile.id(of: notice) : nil
     self.init(
-      notice, count: 0, urgency: routed.urgency ?? .attention, hasSound: false, ids: [],
-      sequence: id, now: now)
-    urgency = .noise
+      notice, count: 1, urgency: routed.urgency ?? .attention, hasSound: routed.hasSound,
+      ids: id.map { [$0] } ?? [], sequence: sequence, now: now)
   }
 
   init(
@@ -281,28 +278,23 @@ struct Bundle {
   var isPressing: Bool { urgency.isPressing }
 
   /// Whether it is the same, and what the other says has a place in this one.
-  func takes(_ other: Bundle, _ urgency: NotificationRecord.Urgency) -> Bool {
+  func takes(_ other: Bundle) -> Bool {
     guard key == other.key else { return false }
-    guard isPressing || urgency.isPressing else { return true }
+    guard isPressing || other.isPressing else { return true }
     guard let texts, let line = other.texts?.first else { return false }
     return texts.count < Self.mostLines || texts.contains(line)
   }
 
-  mutating func add(_ routed: RoutedNotice, id: String?, now: Double) {
-    count += 1
-    last = now
-    let given = routed.urgency ?? .attention
-    if count > 1, given.isPressing, var texts {
-      let line = Self.line(of: Self.cut(routed.notice))
-      if !texts.contains(line) {
-        texts.append(line)
-        self.texts = texts
-        notice.text = texts.filter { !$0.isEmpty }.joined(separator: "\n")
-      }
+  mutating func add(_ other: Bundle) {
+    count += other.count
+    last = other.last
+    if other.isPressing, let texts, let line = other.texts?.first, !texts.contains(line) {
+      self.texts = texts + [line]
+      notice.text = (texts + [line]).filter { !$0.isEmpty }.joined(separator: "\n")
     }
-    if given.rank < urgency.rank { urgency = given }
-    hasSound = hasSound || routed.hasSound
-    if let id, ids.count < ToldFile.most { ids.append(id) }
+    if other.urgency.rank < urgency.rank { urgency = other.urgency }
+    hasSound = hasSound || other.hasSound
+    ids += other.ids.prefix(max(0, ToldFile.most - ids.count))
   }
 
   /// What is the same is one again, and what has no place is counted.
@@ -315,15 +307,8 @@ struct Bundle {
       let same = list.firstIndex {
         !$0.isPressing && !bundle.isPressing && $0.key == bundle.key && $0.ways == bundle.ways
       }
-      if let same { list[same].absorb(bundle) } else { list.append(bundle) }
+      if let same { list[same].add(bundle) } else { list.append(bundle) }
     }
-  }
-
-  private mutating func absorb(_ other: Bundle) {
-    count += other.count
-    ids += other.ids.prefix(max(0, ToldFile.most - ids.count))
-    if other.urgency.rank < urgency.rank { urgency = other.urgency }
-    hasSound = hasSound || other.hasSound
   }
 
   /// So many of which nothing else is known.

@@ -7,13 +7,8 @@ import Web
 /// `--check`: says who may read a topic and whether it may be written, and sends one notice by each
 /// way.
 struct NotifyCheck {
-  private let options: NotifyOptions
-  private let diagnostics: Diagnostics
-  private let writer = RecordWriter()
-
-  init(_ options: NotifyOptions, _ diagnostics: Diagnostics) {
-    (self.options, self.diagnostics) = (options, diagnostics)
-  }
+  let options: NotifyOptions
+  let diagnostics: Diagnostics
 
   func run() throws -> ExitStatus {
     let worst = options.ntfy.isEmpty ? .success : try lookAtTopics()
@@ -23,8 +18,7 @@ struct NotifyCheck {
   }
 
   private func say(_ place: String, _ text: String) throws(WriteFailure) {
-    try writer.write("\(place): \(text)\n")
-    try writer.flush()
+    try RecordWriter.print("\(place): \(text)\n")
   }
 
   // MARK: - Topics

@@ -25,7 +25,7 @@ struct EmbedAddress: Equatable, Sendable {
 /// Asks a server for the vectors of texts, in the form of OpenAI's
 /// `POST /v1/embeddings`, which Ollama and llama.cpp speak too: by curl(1), so that a server
 /// without vectors loads none of the thirty libraries that HTTPS and proxies need.
-final class EmbedClient: Sendable {
+struct EmbedClient: Sendable {
   /// What is read of an answer, bytes.
   private static let answerLimit = 1 << 28
   /// The first line is for curl's eyes: an argument could be read by others. The texts follow.
@@ -37,13 +37,9 @@ final class EmbedClient: Sendable {
       --header 'Content-Type: application/json' --header Expect: --write-out '\\n%{http_code}'
     """
 
+  let address: EmbedAddress
   let model: String
-  private let address: EmbedAddress
   private let queue = CommandQueue(limit: 1, waitLimit: 64)
-
-  init(_ address: EmbedAddress, model: String) {
-    (self.address, self.model) = (address, model)
-  }
 
   /// The vectors of texts, of length 1.
   func vectors(of texts: [String], seconds: Double) async throws(Failure) -> [[Float]] {

@@ -20,8 +20,8 @@ actor Embedder {
 
   init(_ store: ActionStore, _ address: EmbedAddress, model: String, _ diagnostics: Diagnostics) {
     (self.store, self.diagnostics) = (store, diagnostics)
-    batches = EmbedClient(address, model: model)
-    queries = EmbedClient(address, model: model)
+    batches = EmbedClient(address: address, model: model)
+    queries = EmbedClient(address: address, model: model)
     (bell, ring) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 

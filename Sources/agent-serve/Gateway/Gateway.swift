@@ -206,20 +206,16 @@ extension Gateway {
       payload = ["subscribed": false, "key": .text(key.text)]
     case "exec.approval.list": payload = .list(approvals.pending.map(\.node))
     case "exec.approval.get":
-      guard let approval = approvals.find(request.text("id")), approval.isPending else {
-        throw GatewayFault.noApproval(protocol: client.version)
-      }
+      let approval = try approval(request, client)
+      guard approval.isPending else { throw GatewayFault.noApproval(protocol: client.version) }
       payload = approval.node
     case "plugin.approval.list", "openclaw.approval.list": payload = .list([])
     case "approval.get", "approval.resolve":
       let isFirst = approvals.find(request.text("id"))?.isPending == true
       if request.method == "approval.resolve", isFirst { _ = try resolve(request, client) }
-      guard let approval = approvals.find(request.text("id")) else {
-        throw GatewayFault.noApproval(protocol: client.version)
-      }
       payload = [
         "applied": request.method == "approval.get" ? .absent : .bool(isFirst),
-        "approval": approval.fate,
+        "approval": try approval(request, client).fate,
       ]
     case "exec.approval.resolve": payload = try resolve(request, client)
     case "exec.approval.request": return try ask(request, client, reply)
@@ -339,6 +335,13 @@ extension Gateway {
   /// The longest request, bytes.
   private static let requestLimit = 256 * 1024
 
+  private func approval(
+    _ request: GatewayRequest, _ client: Client
+  ) throws(GatewayFault) -> Approval {
+    if let approval = approvals.find(request.text("id")) { return approval }
+    throw .noApproval(protocol: client.version)
+  }
+
   /// `exec.approval.resolve`: the first answer wins.
   func resolve(_ request: GatewayRequest, _ client: Client) throws -> JSONNode {
     let id = request.text("id")
@@ -388,9 +391,7 @@ extension Gateway {
 
   func waitForDecision(_ request: GatewayRequest, _ client: Client, _ reply: @escaping Reply) throws
   {
-    guard let approval = approvals.find(request.text("id")) else {
-      throw GatewayFault.noApproval(protocol: client.version)
-    }
+    let approval = try approval(request, client)
     if approval.isCrowded { throw GatewayFault.invalid("too many wait for this approval") }
     wait(for: approval, client, reply)
   }

@@ -40,31 +40,27 @@ struct Admission {
       throw .refused(
         "DEVICE_IDENTITY_REQUIRED", "device identity required", reason: "device-identity-missing")
     }
+    func require(_ isRight: Bool, _ code: String, _ what: String, _ reason: String)
+      throws(GatewayFault)
+    {
+      if !isRight {
+        throw .refused("DEVICE_AUTH_" + code, "device " + what, reason: "device-" + reason)
+      }
+    }
     guard let key = DeviceKey(device.publicKey) else {
       throw .refused(
         "DEVICE_AUTH_PUBLIC_KEY_INVALID", "device public key invalid", reason: "device-public-key")
     }
-    guard key.deviceID == device.id else {
-      throw .refused(
-        "DEVICE_AUTH_DEVICE_ID_MISMATCH", "device identity mismatch", reason: "device-id-mismatch")
-    }
-    guard device.signedAt == greeted || abs(device.signedAt - now) <= Self.clockTolerance else {
-      throw .refused(
-        "DEVICE_AUTH_SIGNATURE_EXPIRED", "device signature expired",
-        reason: "device-signature-stale")
-    }
-    if device.nonce.isEmpty {
-      throw .refused(
-        "DEVICE_AUTH_NONCE_REQUIRED", "device nonce required", reason: "device-nonce-missing")
-    }
-    guard device.nonce == nonce else {
-      throw .refused(
-        "DEVICE_AUTH_NONCE_MISMATCH", "device nonce mismatch", reason: "device-nonce-mismatch")
-    }
-    guard connect.signedTexts.contains(where: { key.verifies(device.signature, of: $0) }) else {
-      throw .refused(
-        "DEVICE_AUTH_SIGNATURE_INVALID", "device signature invalid", reason: "device-signature")
-    }
+    try require(
+      key.deviceID == device.id, "DEVICE_ID_MISMATCH", "identity mismatch", "id-mismatch")
+    try require(
+      device.signedAt == greeted || abs(device.signedAt - now) <= Self.clockTolerance,
+      "SIGNATURE_EXPIRED", "signature expired", "signature-stale")
+    try require(!device.nonce.isEmpty, "NONCE_REQUIRED", "nonce required", "nonce-missing")
+    try require(device.nonce == nonce, "NONCE_MISMATCH", "nonce mismatch", "nonce-mismatch")
+    try require(
+      connect.signedTexts.contains { key.verifies(device.signature, of: $0) },
+      "SIGNATURE_INVALID", "signature invalid", "signature")
     return key
   }
 
