@@ -20,27 +20,20 @@ struct FormatOptions {
     program: "action-format", summary: "Show an agent's actions to a person, one row each.",
     synopsis: "[options] [FILE ...]", guesses: ["--json": "it reads JSON, and shows it"],
     options: [
-      Option("t", "absolute", "date and local time instead of the age") { $0.isAbsolute = true },
-      Option("x", "expand", "everything an action holds, below its row") { $0.isExpanded = true },
+      Option("t", "absolute", "date and local time instead of the age", \.isAbsolute),
+      Option("x", "expand", "everything an action holds, below its row", \.isExpanded),
       Option(
         nil, "key", "FIELD,...", "begin rows with the id, kind, line, profile or thread",
-        RowKey.reading
-      ) {
-        $0.keys = $1
-      },
-      Option(nil, "name", "NAME", "begin rows with NAME if the record names no profile", .word) {
-        $0.name = $1
-      },
-      Option(nil, "stats", "a last line with the cost and the counts of the rows") {
-        $0.showsStats = true
-      }.formerly("s"),
-      Option("n", "count", "COUNT", "stop after COUNT actions", .wholeNumber(in: 1...Int.max)) {
-        $0.count = $1
-      },
+        RowKey.reading, \.keys),
+      Option(
+        nil, "name", "NAME", "begin rows with NAME if the record names no profile", .word, \.name),
+      Option(nil, "stats", "a last line with the cost and the counts of the rows", \.showsStats)
+        .formerly("s"),
+      Option(
+        "n", "count", "COUNT", "stop after COUNT actions", .wholeNumber(in: 1...Int.max), \.count),
       Option(
         "o", "output", "FORM", "for counts: tsv, or spark for one line of bars",
-        .choice(of: CountForm.self)
-      ) { $0.form = $1 },
+        .choice(of: CountForm.self), \.form),
     ]
       + LookOptions.options(width: "cut rows at COLUMNS, 0 for no cut (default: the terminal's)")
       .at(\.look)

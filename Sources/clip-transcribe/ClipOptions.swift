@@ -27,19 +27,15 @@ struct ClipOptions {
     options: [
       Option(
         nil, "command", "COMMAND",
-        "run COMMAND instead of a server: $1 is the clip, the output its text",
-        .word
-      ) { $0.command = $1 },
+        "run COMMAND instead of a server: $1 is the clip, the output its text", .word, \.command),
       Option(
         nil, "format", "FORMAT", "wav, m4a, ogg or aac (default: what it looks like)",
         .choice(of: Clip.Format.self)
       ) { $0.format = $1.rawValue },
-      Option("o", "output", "FORM", "text or json (default: text)", .choice(of: Form.self)) {
-        $0.form = $1
-      },
-      Option(nil, "timeout", "SECONDS", "give up after this time (default: 120)", .seconds) {
-        $0.givenTimeout = $1
-      },
+      Option("o", "output", "FORM", "text or json (default: text)", .choice(of: Form.self), \.form),
+      Option(
+        nil, "timeout", "SECONDS", "give up after this time (default: 120)", .seconds,
+        \.givenTimeout),
       Option.verbose("notes about each request").at(\.isVerbose),
     ] + AccessOptions.options.at(\.access)
   ) { options, words throws(UsageError) in

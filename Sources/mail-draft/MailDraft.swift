@@ -75,18 +75,13 @@ struct DraftOptions {
     summary: "Open a draft in your editor, show it, and send it if you say yes.",
     synopsis: "[options] [FILE]",
     options: [
-      Option("n", "print", "print the mail, ask nothing and send nothing") {
-        $0.isPrinted = true
-      },
-      Option("s", "subject", "SUBJECT", "the subject, instead of the one in the draft", .line) {
-        $0.subject = $1
-      },
-      Option("t", "to", "ADDRESS,...", "who it is for, instead of the draft's To", .line) {
-        $0.to = $1
-      },
+      Option("n", "print", "print the mail, ask nothing and send nothing", \.isPrinted),
       Option(
-        nil, "sendmail", "COMMAND", "what sends it (default: $SENDMAIL or sendmail -t -oi)", .word
-      ) { $0.sendmail = $1 },
+        "s", "subject", "SUBJECT", "the subject, instead of the one in the draft", .line, \.subject),
+      Option("t", "to", "ADDRESS,...", "who it is for, instead of the draft's To", .line, \.to),
+      Option(
+        nil, "sendmail", "COMMAND", "what sends it (default: $SENDMAIL or sendmail -t -oi)", .word,
+        \.sendmail),
     ]
   ) { options, words throws(UsageError) in
     if words.paths.count > 1 { throw UsageError("one draft at a time") }

@@ -25,26 +25,21 @@ struct TriageOptions {
     summary: "Read mail and messages, and write a notification for each, by urgency.",
     synopsis: "[options] [MAILDIR | FILE ...]", guesses: ["--json": "it prints JSON anyway"],
     options: [
-      Option("f", "follow", "wait for more mail in the maildirs") { $0.isFollowing = true },
-      Option("n", "count", "COUNT", "end after COUNT notifications", .wholeNumber(in: 1...Int.max))
-      {
-        $0.most = $1
-      },
+      Option("f", "follow", "wait for more mail in the maildirs", \.isFollowing),
       Option(
-        nil, "exec", "COMMAND", "COMMAND reads the record and prints its urgency", .word
-      ) { $0.command = $1 },
+        "n", "count", "COUNT", "end after COUNT notifications", .wholeNumber(in: 1...Int.max),
+        \.most),
+      Option(
+        nil, "exec", "COMMAND", "COMMAND reads the record and prints its urgency", .word, \.command),
       Option(nil, "me", "ADDRESS,...", "your own addresses; repeatable", .list) {
         $0.own.formUnion($1.map { Self.address($0) })
       },
       Option(
-        nil, "rules", "FILE", "the rules (default: ~/.config/agentutils/triage)", .path
-      ) { $0.rules = $1 },
-      Option(nil, "state", "FILE", "remember in FILE what was told", .path) { $0.state = $1 },
+        nil, "rules", "FILE", "the rules (default: ~/.config/agentutils/triage)", .path, \.rules),
+      Option(nil, "state", "FILE", "remember in FILE what was told", .path, \.state),
       Option(
-        nil, "timeout", "SECONDS", "give COMMAND this time for each mail (default: 30)", .seconds
-      ) {
-        $0.timeout = $1
-      },
+        nil, "timeout", "SECONDS", "give COMMAND this time for each mail (default: 30)", .seconds,
+        \.timeout),
     ]
   ) { options, words throws(UsageError) in
     options.places = words.paths.isEmpty ? ["-"] : words.paths

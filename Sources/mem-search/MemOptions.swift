@@ -48,21 +48,9 @@ struct MemOptions {
       Option("f", "facts", "list all facts, or those with a text in them") {
         $0.modes.append(.facts)
       },
-      Option(nil, "subjects", "list the subjects, how many facts each has") {
-        $0.modes.append(.subjects)
-      }.formerly("S").rare,
       Option("R", "reflections", "list reflections, or show the RUN named") {
         $0.modes.append(.reflections)
       },
-      Option(
-        nil, "fact-profile", "USER", "show what is loaded about a user",
-        .word.offering(OfferedNames.users)
-      ) {
-        $0.modes.append(.factProfile)
-        $0.id = $1
-      }.formerly("P").rare,
-      Option("M", "markdown", "print the memory as markdown") { $0.modes.append(.markdown) }.rare,
-      Option(nil, "snapshot", "show what a turn would be told") { $0.modes.append(.snapshot) }.rare,
       Option(nil, "edit", "ID", "correct a fact, in $EDITOR unless an option says how", .word) {
         $0.modes.append(.edit)
         $0.id = $1
@@ -73,29 +61,12 @@ struct MemOptions {
       Option(nil, "undo", "list what was deleted, or put the facts named back") {
         $0.modes.append(.undo)
       },
-      Option(nil, "mirror", "keep a copy of all facts on this machine") {
-        $0.modes.append(.mirror)
-      }.rare,
       Option(nil, "pick", "choose facts with fzf: edit, delete, copy, print") {
         $0.modes.append(.pick)
       },
-      Option(nil, "filter", "WORDS", "with --pick: print what fits, without a screen", .word) {
-        $0.filter = $1
-      }.rare,
-      Option(nil, "offline", "search the copy that --mirror made") { $0.isOffline = true }.rare,
       Option(
         "g", "guild", "GUILD", "of this guild (the profile's, or all)",
-        .word.offering(OfferedNames.guilds)
-      ) { $0.guild = $1 },
-      Option("c", "channel", "ID", "as seen from this channel", .word) { $0.channel = $1 }.rare,
-      Option(
-        "u", "user", "USER", "of the snapshot: the user who speaks",
-        .word.offering(OfferedNames.users)
-      ) { $0.user = $1 }.rare,
-      Option(
-        nil, "mode", "MODE", "of the snapshot: text or voice (default: text)",
-        .choice(of: Turn.self)
-      ) { $0.turn = $1 }.rare,
+        .word.offering(OfferedNames.guilds), \.guild),
       Option(
         "t", "type", "TYPE,...", "facts of these types; with --edit, the new type",
         .text.offering(
@@ -107,34 +78,57 @@ struct MemOptions {
         $0.types += $1.split(separator: ",").map { FactText.folded(String($0)).lowercased() }
       },
       Option(
-        nil, "subject", "SUBJECT", "facts of this subject; with --edit, the new subject", .word
-      ) { $0.subject = $1 }.formerly("s"),
-      Option(
-        nil, "limit", "COUNT", "ask for COUNT hits (default: 10; with -t or --subject, 24)",
-        .wholeNumber(in: 1...Int.max)
-      ) { $0.limit = $1 }.formerly("k").rare,
-      Option(nil, "min-score", "SCORE", "hits with this score or a better one", .number()) {
-        $0.minScore = $1
-      }.rare,
+        nil, "subject", "SUBJECT", "facts of this subject; with --edit, the new subject", .word,
+        \.subject
+      ).formerly("s"),
       Option("1", "best", "only the best hit, or the newest fact") { $0.count = 1 },
-      Option("n", "count", "COUNT", "only the first COUNT records", .wholeNumber()) {
-        $0.count = $1
-      },
-      Option(nil, "fact", "TEXT", "with --edit: the fact", Reading(kept)) { $0.fact = $1 },
-      Option(nil, "confidence", "NUMBER", "with --edit: from 0 to 1", .text) {
-        $0.confidence = $1
-      }.rare,
-      Option(nil, "evidence", "TEXT", "with --edit: the evidence; empty for none", Reading(kept)) {
-        $0.evidence = $1
-      }.rare,
-      Option("y", "yes", "do not ask") { $0.isSure = true },
+      Option("n", "count", "COUNT", "only the first COUNT records", .wholeNumber(), \.count),
+      Option(nil, "fact", "TEXT", "with --edit: the fact", Reading(kept), \.fact),
+      Option("y", "yes", "do not ask", \.isSure),
       RowOutput.Form.output.at(\.form), LookOptions.header.at(\.look),
       Caller.maxTime.at(\.maxTime),
       Option.quiet("print nothing; the exit status tells").at(\.quiet),
       Option.verbose("notes about each request").at(\.verbose),
     ] + AccessOptions.options.at(\.access)
       + LookOptions.options(width: "break rows at COLUMNS, 0 nowhere (default: the terminal's)")
-      .at(\.look)
+      .at(\.look),
+    rare: [
+      Option(nil, "subjects", "list the subjects, how many facts each has") {
+        $0.modes.append(.subjects)
+      }.formerly("S"),
+      Option(
+        nil, "fact-profile", "USER", "show what is loaded about a user",
+        .word.offering(OfferedNames.users)
+      ) {
+        $0.modes.append(.factProfile)
+        $0.id = $1
+      }.formerly("P"),
+      Option("M", "markdown", "print the memory as markdown") { $0.modes.append(.markdown) },
+      Option(nil, "snapshot", "show what a turn would be told") { $0.modes.append(.snapshot) },
+      Option(nil, "mirror", "keep a copy of all facts on this machine") {
+        $0.modes.append(.mirror)
+      },
+      Option(
+        nil, "filter", "WORDS", "with --pick: print what fits, without a screen", .word, \.filter),
+      Option(nil, "offline", "search the copy that --mirror made", \.isOffline),
+      Option("c", "channel", "ID", "as seen from this channel", .word, \.channel),
+      Option(
+        "u", "user", "USER", "of the snapshot: the user who speaks",
+        .word.offering(OfferedNames.users), \.user),
+      Option(
+        nil, "mode", "MODE", "of the snapshot: text or voice (default: text)",
+        .choice(of: Turn.self), \.turn),
+      Option(
+        nil, "limit", "COUNT", "ask for COUNT hits (default: 10; with -t or --subject, 24)",
+        .wholeNumber(in: 1...Int.max), \.limit
+      ).formerly("k"),
+      Option(
+        nil, "min-score", "SCORE", "hits with this score or a better one", .number(), \.minScore),
+      Option(nil, "confidence", "NUMBER", "with --edit: from 0 to 1", .text, \.confidence),
+      Option(
+        nil, "evidence", "TEXT", "with --edit: the evidence; empty for none", Reading(kept),
+        \.evidence),
+    ]
   ) { options, words throws(UsageError) in try options.finish(words) }
 
   /// Text that is to be kept. What is not UTF-8 came here as U+FFFD.

@@ -37,15 +37,11 @@ struct OutboxOptions {
     operands: .verbs(Verb.allCases.map { .init($0.rawValue, $0 == .drop ? waiting : .none) }),
     options: [
       Option(
-        nil, "all", "list: also what ended badly; flush: every profile; drop: everything"
-      ) { $0.isAll = true },
+        nil, "all", "list: also what ended badly; flush: every profile; drop: everything", \.isAll),
       Option(
         nil, "max-time", "SECONDS",
-        "flush: give up after this time without an answer (default: 60)", .seconds
-      ) { $0.tokenTime = $1 },
-      Option(nil, "old", "flush: say without asking what is older than a day") {
-        $0.isOld = true
-      },
+        "flush: give up after this time without an answer (default: 60)", .seconds, \.tokenTime),
+      Option(nil, "old", "flush: say without asking what is older than a day", \.isOld),
       AccessOptions.profile.at(\.access), RowOutput.Form.output.at(\.form),
       LookOptions.header.at(\.look), Option.verbose("notes about each call").at(\.isVerbose),
     ] + LookOptions.options(width: "the width of a table (0: no limit)").at(\.look)

@@ -55,8 +55,7 @@ struct PDSOptions {
 
   var limits: PDSLimits {
     // What is kept can be tried again later.
-    PDSLimits(
-      timeout: timeout, maxRetries: follow.reconnect.maxRetries ?? (isQueued ? 0 : nil))
+    PDSLimits(timeout: timeout, maxRetries: follow.reconnect.maxRetries ?? (isQueued ? 0 : nil))
   }
 
   static let table = OptionTable<PDSOptions>(
@@ -69,38 +68,28 @@ struct PDSOptions {
     operands: .verbs(Verb.allCases.map { .init($0.rawValue) }),
     guesses: ["--json": "it prints JSON anyway"],
     options: [
-      Option("n", "count", "COUNT", "list, watch: end after this many", .wholeNumber()) {
-        $0.follow.count = $1
-      },
+      Option(
+        "n", "count", "COUNT", "list, watch: end after this many", .wholeNumber(), \.follow.count),
       Option(
         nil, "repo", "REPO", "whose records: a handle or a DID (default: yours)",
-        Reading(repository)
-      ) { $0.repository = $1 },
-      Option(nil, "queue", "keep what cannot be sent now in the outbox; read copies offline") {
-        $0.isQueued = true
-      },
-      Option(nil, "car", "export: the file as the server has it, with its signature") {
-        $0.isCAR = true
-      }.rare,
-      Option(nil, "reverse", "list: the oldest key first") { $0.isReversed = true },
+        Reading(repository), \.repository),
+      Option(
+        nil, "queue", "keep what cannot be sent now in the outbox; read copies offline", \.isQueued),
+      Option(nil, "reverse", "list: the oldest key first", \.isReversed),
       Option(
         nil, "swap", "CID", "put, delete: only if the record there has this CID",
-        Reading(swap, completion: .words(["none", "row"]))
-      ) { $0.swap = $1 },
+        Reading(swap, completion: .words(["none", "row"])), \.swap),
+      Option(nil, "state", "FILE", "create, watch: remember in FILE what is done", .path, \.state),
       Option(
-        nil, "state", "FILE", "create, watch: remember in FILE what is done", .path
-      ) { $0.state = $1 },
+        nil, "from", "SEQ", "watch: begin after this event; 0 begins with the first",
+        .wholeNumber(), \.from),
       Option(
-        nil, "from", "SEQ", "watch: begin after this event; 0 begins with the first", .wholeNumber()
-      ) { $0.from = $1 },
-      Option(
-        nil, "timeout", "SECONDS",
-        "give up a call after this time (default: 60)",
-        .seconds
-      ) { $0.timeout = $1 },
+        nil, "timeout", "SECONDS", "give up a call after this time (default: 60)", .seconds,
+        \.timeout),
       AccessOptions.profile.at(\.access),
     ] + FollowOptions.options.filter { $0.entry.name != "count" }.at(\.follow)
-      + AccessOptions.credentials.at(\.access)
+      + AccessOptions.credentials.at(\.access),
+    rare: [Option(nil, "car", "export: the file as the server has it, with its signature", \.isCAR)]
   ) { options, words throws(UsageError) in try options.finish(words) }
 
   private mutating func finish(_ words: CommandWords) throws(UsageError) {

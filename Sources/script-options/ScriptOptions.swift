@@ -122,9 +122,7 @@ struct ScriptCommand {
     summary: "Read the words of a script by its help, for the script to evaluate.",
     synopsis: "[--ask COMMAND] NAME [WORD ...]", operands: .none, endsAtOperand: true,
     options: [
-      Option(
-        nil, "ask", "COMMAND", "what the help has of COMMAND is asked of it", .word
-      ) { $0.asked = $1 },
+      Option(nil, "ask", "COMMAND", "what the help has of COMMAND is asked of it", .word, \.asked),
       Option(nil, "give", "print the words, or standard input") { $0.job = .give },
       Option(nil, "host", "print the host of a profile whose agent is at a terminal") {
         $0.job = .host

@@ -67,26 +67,17 @@ struct InboxOptions {
       .init("remove", ids),
     ]),
     options: [
-      Option("m", "move", "add: move the files instead of copying them") { $0.moves = true },
-      Option("x", "extension", "EXT", "add: the type, whatever the name says", Reading(suffix)) {
-        $0.suffix = $1
-      },
+      Option("m", "move", "add: move the files instead of copying them", \.moves),
+      Option(
+        "x", "extension", "EXT", "add: the type, whatever the name says", Reading(suffix), \.suffix),
       Option(
         "s", "session", "NAME", "into this session (default: the last one used)",
-        SessionName.reading
-      ) { $0.session = $1 },
+        SessionName.reading, \.session),
       Option(
         nil, "format", "TEXT", "type this, {path} being the file's path (default: '{path} ')",
-        Reading(PathText.checked)
-      ) { $0.format = $1 },
-      Option(nil, "command", "type what the agent runs in a shell, too: ! in front of --format") {
-        $0.isCommand = true
-      }.rare,
-      Option("r", "return", "press Return after the path") { $0.pressesReturn = true },
-      Option(nil, "when-idle", "type only when the agent is idle") { $0.waitsForIdle = true },
-      Option(
-        nil, "max-wait", "SECONDS", "how long to wait for that (default: 600)", .seconds
-      ) { $0.maxWait = $1 }.rare,
+        Reading(PathText.checked), \.format),
+      Option("r", "return", "press Return after the path", \.pressesReturn),
+      Option(nil, "when-idle", "type only when the agent is idle", \.waitsForIdle),
       Option(nil, "local", "into the tmux of this machine") { $0.targets.append(.local) },
       Option(
         nil, "exec", "COMMAND", "hand each file to COMMAND on its standard input instead",
@@ -94,20 +85,22 @@ struct InboxOptions {
       ) { $0.targets.append(.command($1)) },
       Option(
         nil, "max-size", "BYTES", "refuse larger files, also to add (default: 200M)",
-        Reading(bytes)
-      ) { $0.maxSize = $1 },
-      Option("a", "age", "TIME", "purge what is older (purge: 24h)", .seconds) { $0.age = $1 },
-      Option(nil, "bus", "add: put it on a bus; drain, watch: take from it, too") {
-        $0.usesBus = true
-      },
-      Option(nil, "inbox", "DIR", "the folder (default: in the state folder)", .path) {
-        $0.inbox = $1
-      },
+        Reading(bytes), \.maxSize),
+      Option("a", "age", "TIME", "purge what is older (purge: 24h)", .seconds, \.age),
+      Option(nil, "bus", "add: put it on a bus; drain, watch: take from it, too", \.usesBus),
+      Option(nil, "inbox", "DIR", "the folder (default: in the state folder)", .path, \.inbox),
       RowOutput.Form.output.at(\.form), LookOptions.header.at(\.look),
       LookOptions.colour.at(\.look),
       Option.quiet("no records and no progress").at(\.quiet),
       Option.verbose("tell about the connection and each step").at(\.verbose),
-    ] + ConnectOptions.options.at(\.connect)
+    ] + ConnectOptions.options.at(\.connect),
+    rare: [
+      Option(
+        nil, "command", "type what the agent runs in a shell, too: ! in front of --format",
+        \.isCommand),
+      Option(
+        nil, "max-wait", "SECONDS", "how long to wait for that (default: 600)", .seconds, \.maxWait),
+    ]
   ) { options, words throws(UsageError) in try options.finish(words) }
 
   private static let verbs = ["add", "list", "drain", "watch", "purge", "retry", "remove"]

@@ -27,35 +27,34 @@ struct TailOptions {
     operands: .words(["activity", "voice"]),
     guesses: ["--json": "it prints JSON anyway"],
     options: [
-      Option("d", "data-only", "print only the data of each event") { $0.dataOnly = true },
+      Option("d", "data-only", "print only the data of each event", \.dataOnly),
       Option("e", "event", "NAME", "only events of this type, a glob; repeatable", .text) {
         $0.events.append($1)
       },
-      Option("C", "comments", "print comments as records") { $0.follow.comments = true }.rare,
-      Option(nil, "flush-partial", "print an unfinished event at the end of a connection") {
-        $0.follow.flushPartial = true
-      }.rare,
       RequestArguments.header.at(\.headers),
       Option(
-        "X", "request", "METHOD", "the request method", RequestArguments.token("a method")
-      ) { $0.method = $1 }.rare,
-      Option(
-        nil, "data", "DATA", "the body of a POST request; @FILE: what FILE has",
-        .path.offering(.none)
-      ) { $0.data = $1 }.rare,
-      Option(nil, "last-event-id", "ID", "resume after this event", Reading(eventID)) {
-        $0.lastEventID = $1
-      },
+        nil, "last-event-id", "ID", "resume after this event", Reading(eventID), \.lastEventID),
       Option(nil, "state", "FILE", "remember the place in FILE, and go on there next time", .path) {
         $0.state = ResumeFile($1)
       },
+      Option(
+        nil, "archive", "FOLDER", "write one file per day (UTC) into FOLDER", .path, \.archive),
+    ] + FollowOptions.options.at(\.follow) + AccessOptions.options.at(\.access),
+    rare: [
+      Option("C", "comments", "print comments as records", \.follow.comments),
+      Option(
+        nil, "flush-partial", "print an unfinished event at the end of a connection",
+        \.follow.flushPartial),
+      Option(
+        "X", "request", "METHOD", "the request method", RequestArguments.token("a method"), \.method
+      ),
+      Option(
+        nil, "data", "DATA", "the body of a POST request; @FILE: what FILE has",
+        .path.offering(.none), \.data),
       Option(nil, "resume", "FILE", "resume where bus-put --state FILE left off", .path) {
         $0.state = ResumeFile($1, isFixed: true)
-      }.rare,
-      Option(nil, "archive", "FOLDER", "write one file per day (UTC) into FOLDER", .path) {
-        $0.archive = $1
       },
-    ] + FollowOptions.options.at(\.follow) + AccessOptions.options.at(\.access)
+    ]
   ) { options, words throws(UsageError) in try options.finish(words) }
 
   private mutating func finish(_ words: CommandWords) throws(UsageError) {

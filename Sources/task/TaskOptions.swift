@@ -38,9 +38,7 @@ struct TaskOptions {
         $0.isDone = true
         $0.ids = $1
       }
-      : Option(nil, "done", "list: mark the tasks of each ID as done, as done does") {
-        $0.isDone = true
-      }.rare
+      : Option(nil, "done", "list: mark the tasks of each ID as done, as done does", \.isDone).rare
     return OptionTable<TaskOptions>(
       program: "task",
       summary: """
@@ -54,42 +52,34 @@ struct TaskOptions {
       ]),
       options: [
         done,
-        Option("a", "all", "also what is done or cancelled") { $0.selection.isAll = true },
+        Option("a", "all", "also what is done or cancelled", \.selection.isAll),
         Option(
-          "C", "collection", "NSID", "the collection (default: dev.joelclaw.task.item)", .word
-        ) { $0.collection = $1 },
-        Option(nil, "label", "LABEL", "tasks with this label", .word) { $0.selection.label = $1 },
-        Option(nil, "list", "LIST", "add: an item of this family list, by its URI or key", .word) {
-          $0.list = $1
-        },
-        Option(nil, "now", "TIME", "format: count days from TIME instead of now", .moment) {
-          $0.now = $1
-        }.rare,
+          "C", "collection", "NSID", "the collection (default: dev.joelclaw.task.item)", .word,
+          \.collection),
+        Option(nil, "label", "LABEL", "tasks with this label", .word, \.selection.label),
+        Option(
+          nil, "list", "LIST", "add: an item of this family list, by its URI or key", .word, \.list),
         Option(
           "o", "output", "FORM", "table, tsv, json, text, or line (for a status bar)",
-          .choice(of: Form.self)
-        ) { $0.form = $1 },
+          .choice(of: Form.self), \.form),
         Option(
           "p", "profile", "NAME", "use this profile, see agentutils.conf(5)",
-          .word.offering(CompletionNames.profiles)
-        ) { $0.profile = $1 }.once("tasks are on one server"),
-        Option(nil, "project", "PROJECT", "tasks of this project", .word) {
-          $0.selection.project = $1
-        },
+          .word.offering(CompletionNames.profiles), \.profile
+        ).once("tasks are on one server"),
+        Option(nil, "project", "PROJECT", "tasks of this project", .word, \.selection.project),
         Option.quiet("print nothing; the exit status tells").at(\.isQuiet),
-        Option(nil, "queue", "work offline: with what was read last, and the outbox") {
-          $0.isQueued = true
-        },
-        Option(nil, "quick", "format: read tasks in words, a line each, as add does") {
-          $0.isQuick = true
-        }.rare,
-        Option(nil, "unsorted", "format: keep the order of the input") {
-          $0.selection.isSorted = false
-        }.rare,
+        Option(nil, "queue", "work offline: with what was read last, and the outbox", \.isQueued),
         LookOptions.header.at(\.look),
       ]
         + LookOptions.options(width: "cut rows at COLUMNS, 0 for no cut (default: the terminal's)")
-        .at(\.look)
+        .at(\.look),
+      rare: [
+        Option(nil, "now", "TIME", "format: count days from TIME instead of now", .moment, \.now),
+        Option(nil, "quick", "format: read tasks in words, a line each, as add does", \.isQuick),
+        Option(nil, "unsorted", "format: keep the order of the input") {
+          $0.selection.isSorted = false
+        },
+      ]
     ) { options, words throws(UsageError) in try options.finish(words) }
   }
 

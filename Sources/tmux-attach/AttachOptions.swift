@@ -69,72 +69,65 @@ struct AttachOptions {
     synopsis: "[options] [HOST]",
     operands: .live { ["."] + CompletionNames.hostNames() },
     options: [
-      Option("s", "session", "NAME", "the tmux session (default: riff)", SessionName.reading) {
-        $0.session = $1
-      },
-      Option("d", "directory", "DIR", "where a new session starts (default: the home)", .text) {
-        $0.directory = $1
-      },
-      Option("H", "harness", "COMMAND", "what a new session runs (default: claude)", .text) {
-        $0.harness = $1
-      },
-      Option(nil, "worktree", "give a new session a git worktree of its own") {
-        $0.usesWorktree = true
-      }.rare,
+      Option(
+        "s", "session", "NAME", "the tmux session (default: riff)", SessionName.reading, \.session),
+      Option(
+        "d", "directory", "DIR", "where a new session starts (default: the home)", .text,
+        \.directory),
+      Option(
+        "H", "harness", "COMMAND", "what a new session runs (default: claude)", .text, \.harness),
       Option("l", "list", "list the sessions") { $0.jobs.append(.list) },
       Option("w", "watch", "print each change of the list") { $0.jobs.append(.watch) },
       Option("N", "new", "make another session, without attaching") { $0.jobs.append(.new) },
       Option(
         nil, "close", "NAME", "close this session", .text.offering(SessionMemory.names)
       ) { $0.jobs.append(.close($1)) }.formerly("k"),
-      Option(nil, "reconcile", "compare the sessions known here with the host's") {
-        $0.jobs.append(.reconcile)
-      }.rare,
       Option("t", "type", "for scripts: type standard input; people use agent-say") {
         $0.jobs.append(.type)
       },
-      Option("r", "return", "press Return after what is typed") { $0.pressesReturn = true },
-      Option(
-        nil, "return-delay", "SECONDS", "how long before Return (default: 0.3)", .seconds
-      ) { $0.returnDelay = $1 }.rare,
-      Option(nil, "answer", "choose what the agent offers, by its label") {
-        $0.answers = true
-      }.rare,
-      Option(nil, "command", "type what the agent runs in a shell, too: ! and a command") {
-        $0.isCommand = true
-      }.rare,
-      Option(nil, "raw", "type control characters, too") { $0.isRaw = true }.rare,
-      Option(nil, "when-idle", "type only when the agent is idle") { $0.waitsForIdle = true },
-      Option(
-        nil, "max-wait", "SECONDS", "how long to wait for that (default: 600)", .seconds
-      ) { $0.maxWait = $1 }.rare,
+      Option("r", "return", "press Return after what is typed", \.pressesReturn),
+      Option(nil, "when-idle", "type only when the agent is idle", \.waitsForIdle),
       Option(nil, "capture", "print what the session shows") { $0.jobs.append(.capture) }
         .formerly("c"),
-      Option(nil, "follow", "with --capture: again whenever it changes") { $0.follows = true }.rare,
-      Option(nil, "asks", "print what agents there ask permission for, as it comes") {
-        $0.jobs.append(.asks)
-      }.rare,
-      Option(nil, "decide", "answer it: an id and the hook's output, a line each") {
-        $0.jobs.append(.decide)
-      }.rare,
-      Option(nil, "fingerprint", "show the pinned host key") { $0.jobs.append(.fingerprint) }.rare,
-      Option(nil, "forget", "drop the pinned host key") { $0.jobs.append(.forget) }.rare,
       Option(nil, "authorize", "show your public key and how to let it in") {
         $0.jobs.append(.authorize)
       },
       Option(nil, "check", "check that everything is in place") { $0.jobs.append(.check) },
-      Option(nil, "max-retries", "COUNT", "give up after COUNT failed tries", .wholeNumber()) {
-        $0.maxRetries = $1
-      }.rare,
       Option(
         "o", "output", "FORM", "json, table, tsv, line, waybar, tmux or i3",
-        .choice(of: ListForm.self)
-      ) { $0.form = $1 },
+        .choice(of: ListForm.self), \.form),
       LookOptions.header.at(\.look),
       LookOptions.colour.at(\.look),
       Option.quiet("print no records, and nothing about the connection").at(\.quiet),
       Option.verbose("tell about the connection and each try").at(\.verbose),
-    ] + ConnectOptions.options.at(\.connect)
+    ] + ConnectOptions.options.at(\.connect),
+    rare: [
+      Option(nil, "worktree", "give a new session a git worktree of its own", \.usesWorktree),
+      Option(nil, "reconcile", "compare the sessions known here with the host's") {
+        $0.jobs.append(.reconcile)
+      },
+      Option(
+        nil, "return-delay", "SECONDS", "how long before Return (default: 0.3)", .seconds,
+        \.returnDelay),
+      Option(nil, "answer", "choose what the agent offers, by its label", \.answers),
+      Option(
+        nil, "command", "type what the agent runs in a shell, too: ! and a command", \.isCommand),
+      Option(nil, "raw", "type control characters, too", \.isRaw),
+      Option(
+        nil, "max-wait", "SECONDS", "how long to wait for that (default: 600)", .seconds, \.maxWait),
+      Option(nil, "follow", "with --capture: again whenever it changes", \.follows),
+      Option(nil, "asks", "print what agents there ask permission for, as it comes") {
+        $0.jobs.append(.asks)
+      },
+      Option(nil, "decide", "answer it: an id and the hook's output, a line each") {
+        $0.jobs.append(.decide)
+      },
+      Option(nil, "fingerprint", "show the pinned host key") { $0.jobs.append(.fingerprint) },
+      Option(nil, "forget", "drop the pinned host key") { $0.jobs.append(.forget) },
+      Option(
+        nil, "max-retries", "COUNT", "give up after COUNT failed tries", .wholeNumber(),
+        \.maxRetries),
+    ]
   ) { options, words throws(UsageError) in try options.finish(words) }
 
   /// The form of a list in a few words; nil for one in rows.

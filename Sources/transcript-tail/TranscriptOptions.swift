@@ -25,31 +25,29 @@ struct TranscriptOptions {
     synopsis: "[options] [FILE | DIR | HOST:[PATH]]",
     operands: .fileOr(CompletionNames.hostNames), guesses: ["--json": "it prints JSON anyway"],
     options: [
-      Option(nil, "all", "of all sessions, from their beginning") { $0.wishes.all = true },
+      Option(nil, "all", "of all sessions, from their beginning", \.wishes.all),
       Option("S", "since", "TIME", "of sessions that were written to since a time", .moment) {
         $0.wishes.since = $1.timestamp(now: .now())
       },
-      Option(nil, "lenient", "pass over lines that are not JSON without a word") {
-        $0.isLenient = true
-      }.rare,
-      Option(nil, "new", "only what is added from now on") { $0.wishes.new = true },
-      Option(nil, "once", "end when all that is there is printed") { $0.once = true },
-      Option(nil, "state", "FILE", "remember the place in FILE, and go on there next time", .path) {
-        $0.state = $1
-      },
+      Option(nil, "new", "only what is added from now on", \.wishes.new),
+      Option(nil, "once", "end when all that is there is printed", \.once),
       Option(
-        nil, "max-line", "BYTES", "skip lines longer than this (default: 268435456)",
-        .wholeNumber(in: 1...Int.max)
-      ) { $0.wishes.limit = $1 }.rare,
-      Option("L", "lifecycle", "print what happens to the connection, as records, too") {
-        $0.lifecycle = true
-      },
-      Option(nil, "max-retries", "COUNT", "give up after COUNT failed tries", .wholeNumber()) {
-        $0.maxRetries = $1
-      }.rare,
+        nil, "state", "FILE", "remember the place in FILE, and go on there next time", .path,
+        \.state),
+      Option(
+        "L", "lifecycle", "print what happens to the connection, as records, too", \.lifecycle),
       Option.quiet("say nothing about the connection").at(\.isQuiet),
       Option.verbose("tell about the connection, in a pipe, too").at(\.isVerbose),
-    ] + connectOptions.at(\.connect)
+    ] + connectOptions.at(\.connect),
+    rare: [
+      Option(nil, "lenient", "pass over lines that are not JSON without a word", \.isLenient),
+      Option(
+        nil, "max-line", "BYTES", "skip lines longer than this (default: 268435456)",
+        .wholeNumber(in: 1...Int.max), \.wishes.limit),
+      Option(
+        nil, "max-retries", "COUNT", "give up after COUNT failed tries", .wholeNumber(),
+        \.maxRetries),
+    ]
   ) { options, words throws(UsageError) in try options.finish(words) }
 
   /// There is no tmux in it.

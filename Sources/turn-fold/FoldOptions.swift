@@ -20,11 +20,10 @@ struct FoldOptions {
     summary: "Fold an agent's events into turns, calls of tools and messages.",
     synopsis: "[options] [FILE ...]", guesses: ["--json": "it prints JSON anyway"],
     options: [
-      Option("f", "final", "only what is finished, each once") { $0.isFinal = true },
+      Option("f", "final", "only what is finished, each once", \.isFinal),
       Option(
         "o", "output", "FORM", "records, or state: all that is known, at the end",
-        .choice(of: Form.self)
-      ) { $0.form = $1 },
+        .choice(of: Form.self), \.form),
       Option(nil, "thread", "ID", "of this conversation; repeatable", .word) {
         $0.threads.append($1)
       },

@@ -30,9 +30,7 @@ private func secret(_ file: String?) throws(Failure) -> [UInt8] {
   let name = path == "-" ? "standard input" : path
   let given: [UInt8]?
   do throws(Failure) { given = try TokenFile.given(path) } catch { throw error.asDenied }
-  guard var secret = given else {
-    throw Failure(name, "no secret can be read there", .denied)
-  }
+  guard var secret = given else { throw Failure(name, "no secret can be read there", .denied) }
   if secret.last == 10 { secret.removeLast() }
   if secret.isEmpty { throw Failure(name, "no secret in it", .denied) }
   if secret.contains(10) { throw Failure(name, "more than one line", .denied) }
@@ -73,22 +71,16 @@ struct TokenOptions {
     summary: "Print a token by which somebody may join a room of a LiveKit server.",
     synopsis: "[options] ROOM", operands: .none,
     options: [
-      Option("i", "identity", "NAME", "who joins (default: the name of the user)", .name) {
-        $0.identity = $1
-      },
-      Option("k", "key", "KEY", "the name of the secret (default: LIVEKIT_API_KEY)", .name) {
-        $0.key = $1
-      },
+      Option(
+        "i", "identity", "NAME", "who joins (default: the name of the user)", .name, \.identity),
+      Option("k", "key", "KEY", "the name of the secret (default: LIVEKIT_API_KEY)", .name, \.key),
       Option(
         "s", "secret-file", "FILE",
-        "the API secret, - for standard input (default: ~/.config/agentutils/livekit)", .path
-      ) { $0.file = $1 },
-      Option("t", "time", "SECONDS", "for how long it is good (default: 3600)", .goodFor) {
-        $0.seconds = $1
-      },
-      Option(nil, "admin", "also manage the room, and list the rooms of the server") {
-        $0.isAdmin = true
-      },
+        "the API secret, - for standard input (default: ~/.config/agentutils/livekit)", .path,
+        \.file),
+      Option(
+        "t", "time", "SECONDS", "for how long it is good (default: 3600)", .goodFor, \.seconds),
+      Option(nil, "admin", "also manage the room, and list the rooms of the server", \.isAdmin),
       Option(
         nil, "agent", "NAME[:METADATA]", "call this agent into the room; repeatable",
         Reading(agent)
@@ -102,12 +94,10 @@ struct TokenOptions {
         }
         options.attributes.append(new)
       },
-      Option(nil, "hidden", "others do not see who joins") { $0.isHidden = true },
-      Option(nil, "listen", "publish neither sound nor data") { $0.isListener = true },
-      Option(nil, "metadata", "TEXT", "what others can read of who joins", .name) {
-        $0.metadata = $1
-      },
-      Option(nil, "name", "TEXT", "what others see", .name) { $0.name = $1 },
+      Option(nil, "hidden", "others do not see who joins", \.isHidden),
+      Option(nil, "listen", "publish neither sound nor data", \.isListener),
+      Option(nil, "metadata", "TEXT", "what others can read of who joins", .name, \.metadata),
+      Option(nil, "name", "TEXT", "what others see", .name, \.name),
       Option(
         nil, "source", "SOURCE,...",
         "publish from these alone: \(known.joined(separator: ", ")); repeatable",
@@ -175,9 +165,7 @@ struct TokenOptions {
     return (String(argument.path[..<mark]), String(value))
   }
 
-  @Sendable private static func sources(
-    _ argument: OptionArgument
-  ) throws(UsageError) -> [String] {
+  @Sendable private static func sources(_ argument: OptionArgument) throws(UsageError) -> [String] {
     for word in argument.words where !known.contains(word) { throw argument.fault(noneOf: known) }
     return argument.words
   }

@@ -19,15 +19,12 @@ struct WsOptions {
     summary: "Follow a WebSocket, one JSON record per message.",
     synopsis: "[options] URL", guesses: ["--json": "it prints JSON anyway"],
     options: [
-      Option("d", "data-only", "print only the data of each message") { $0.dataOnly = true },
+      Option("d", "data-only", "print only the data of each message", \.dataOnly),
       RequestArguments.header.at(\.headers),
       Option(
         nil, "data", "DATA", "send this text on each connection; @FILE: what FILE has",
-        .path.offering(.none)
-      ) { $0.data = $1 },
-      Option(nil, "send", "send the lines of standard input, a text message each") {
-        $0.sends = true
-      },
+        .path.offering(.none), \.data),
+      Option(nil, "send", "send the lines of standard input, a text message each", \.sends),
       Option(
         nil, "subprotocol", "NAME", "offer a subprotocol; repeatable",
         RequestArguments.token("the name of a subprotocol")

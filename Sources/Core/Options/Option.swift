@@ -1,10 +1,11 @@
 /// One option of a command: how it is called, what its argument is read as, and what it
 /// does to the values that the command line sets. There is none without an effect.
 ///
-///     Option("n", "count", "COUNT", "end after this many events", .wholeNumber()) {
-///       $0.count = $1
+///     Option("n", "count", "COUNT", "end after this many events", .wholeNumber(), \.count)
+///     Option("q", "quiet", "no notes", \.isQuiet)
+///     Option("e", "event", "NAME", "only events of this type; repeatable", .text) {
+///       $0.events.append($1)
 ///     }
-///     Option("q", "quiet", "no notes") { $0.isQuiet = true }
 public struct Option<Values>: Sendable {
   /// How it is called.
   public let entry: OptionEntry
@@ -36,6 +37,30 @@ public struct Option<Values>: Sendable {
   ) {
     entry = OptionEntry(letter, name, nil, help)
     apply = { values, _ throws(UsageError) in try effect(&values) }
+  }
+
+  /// An option with an argument that is kept where the path says.
+  public init<Argument>(
+    _ letter: Character?, _ name: String, _ argument: String, _ help: String,
+    _ reading: Reading<Argument>, _ path: any WritableKeyPath<Values, Argument> & Sendable
+  ) {
+    self.init(letter, name, argument, help, reading) { $0[keyPath: path] = $1 }
+  }
+
+  /// The same, where there is nothing without the option.
+  public init<Argument>(
+    _ letter: Character?, _ name: String, _ argument: String, _ help: String,
+    _ reading: Reading<Argument>, _ path: any WritableKeyPath<Values, Argument?> & Sendable
+  ) {
+    self.init(letter, name, argument, help, reading) { $0[keyPath: path] = $1 }
+  }
+
+  /// A flag that is true where it is given.
+  public init(
+    _ letter: Character?, _ name: String, _ help: String,
+    _ path: any WritableKeyPath<Values, Bool> & Sendable
+  ) {
+    self.init(letter, name, help) { $0[keyPath: path] = true }
   }
 
   private init(

@@ -12,13 +12,16 @@ public struct OptionTable<Values>: Sendable {
   ///   - endsAtOperand: whether the first operand ends the options.
   ///   - guesses: options that people try because other commands have them, with their dashes,
   ///     and what an error says of each: `-f lists all facts`.
+  ///   - rare: those that few people need, see `Option.rare`.
   ///   - finish: called when every option has taken effect: takes the operands, and
   ///     refuses what does not go together.
   public init(
     program: String, summary: String, synopsis: String, operands: Completion = .file,
     endsAtOperand: Bool = false, guesses: [String: String] = [:], options: [Option<Values>],
+    rare: [Option<Values>] = [],
     finish: @escaping @Sendable (inout Values, CommandWords) throws(UsageError) -> Void
   ) {
+    let options = options + rare.map(\.rare)
     usage = CommandUsage(
       program: program, summary: summary, synopsis: synopsis, operands: operands,
       entries: options.map(\.entry) + CommandUsage.common, endsAtOperand: endsAtOperand,

@@ -19,17 +19,13 @@ struct TurnFormatOptions {
     program: "turn-format", summary: "Show what an agent does, turn by turn, to a person.",
     synopsis: "[options] [FILE ...]", guesses: ["--json": "it reads JSON, and shows it"],
     options: [
-      Option("n", "count", "COUNT", "stop after COUNT turns", .wholeNumber(in: 1...Int.max)) {
-        $0.count = $1
-      },
-      Option("o", "output", "FORM", "cards, tree or dot", .choice(of: Form.self)) {
-        $0.form = $1
-      },
-      Option(nil, "expand", "show thoughts and output in full") { $0.isExpanded = true },
+      Option(
+        "n", "count", "COUNT", "stop after COUNT turns", .wholeNumber(in: 1...Int.max), \.count),
+      Option("o", "output", "FORM", "cards, tree or dot", .choice(of: Form.self), \.form),
+      Option(nil, "expand", "show thoughts and output in full", \.isExpanded),
       Option(
         nil, "tail", "LINES", "show this many lines of a command's output (default: 5)",
-        .wholeNumber(in: 0...100_000)
-      ) { $0.tail = $1 },
+        .wholeNumber(in: 0...100_000), \.tail),
       Option(nil, "tree", "a tree with times, as -o tree") { $0.form = .tree },
     ]
       + LookOptions.options(

@@ -35,37 +35,30 @@ struct StateOptions {
     synopsis: "[options] [FILE | - | history | replay SESSION]",
     operands: .verbs([.init("history"), .init("replay"), .file]),
     options: [
-      Option("w", "watch", "follow: a live screen, or a line per change") { $0.watches = true },
+      Option("w", "watch", "follow: a live screen, or a line per change", \.watches),
       Option(
         "g", "guild", "GUILD", "only the sessions of this guild",
-        .word.offering(OfferedNames.guilds)
-      ) { $0.filter.guild = $1 },
+        .word.offering(OfferedNames.guilds), \.filter.guild),
       Option(
-        "s", "session", "ID", "only this session; the beginning of its id is enough", .word
-      ) { $0.filter.session = $1 },
+        "s", "session", "ID", "only this session; the beginning of its id is enough", .word,
+        \.filter.session),
       Option(
         nil, "panel", "NAME,...", "these panels (default: what fits the width)",
         Reading(panels, completion: .words(Panels.names + ["all"]))
       ) { $0.panels = ($0.panels ?? []) + $1 },
       Option(
         nil, "prompt", "NAME", "print one prompt whole: system, classifier, generation, bridge",
-        .choice(of: PromptName.self)
-      ) { $0.prompt = $1 },
+        .choice(of: PromptName.self), \.prompt),
       Option(
-        "o", "output", "FORM", "text, json, line, waybar, tmux or i3",
-        .choice(of: OutputForm.self)
-      ) { $0.form = $1 },
+        "o", "output", "FORM", "text, json, line, waybar, tmux or i3", .choice(of: OutputForm.self),
+        \.form),
       Option(
         "n", "count", "COUNT", "end after this many: states, lines, or past sessions",
-        .wholeNumber(in: 1...Int.max)
-      ) { $0.count = $1 },
-      Option("S", "since", "TIME", "history: sessions that ended since TIME", .moment) {
-        $0.since = $1
-      },
+        .wholeNumber(in: 1...Int.max), \.count),
+      Option("S", "since", "TIME", "history: sessions that ended since TIME", .moment, \.since),
       Option(
         nil, "speed", "FACTOR", "replay and records: FACTOR times as fast",
-        .number("a number above 0") { $0 > 0 && $0 <= 1e6 }
-      ) { $0.speed = $1 },
+        .number("a number above 0") { $0 > 0 && $0 <= 1e6 }, \.speed),
       Option.quiet("print nothing; status 0 when a session is active, else 1").at(\.isQuiet),
       Option.verbose("tell about the connection, in a pipe, too").at(\.isVerbose),
     ] + ReconnectOptions.options.at(\.reconnect) + AccessOptions.options.at(\.access)
