@@ -2,43 +2,23 @@ import Agent
 import Core
 import Records
 
-struct RecordLines {
-  private let options: PDSOptions
-  private let records: PDSRecords
-  private let queue: RecordQueue?
-  /// Of one's own records; nil for somebody else's, and without a profile.
-  private let copies: RecordCopies?
-  private let output: RowWriter
-  private let diagnostics: Diagnostics
-  private var faults: FaultLog
-  private var worst = ExitStatus.success
-  private var clock = TIDClock(clock: Int.random(in: 0..<1024))
-  private var book: KeyBook?
-  private var batch = RecordBatch()
+/// What is wrong with a line of the input, or what the server said of it.
+private struct LineFault: Error {
+  let reason: String
+  let status: ExitStatus
+  /// Whether it is what the server said: each such line is named, as many as there are.
+  let isAnswer: Bool
 
-  private struct LineFault: Error {
-    let reason: String
-    let status: ExitStatus
-    /// Whether it is what the server said: each such line is named, as many as there are.
-    let isAnswer: Bool
+  init(_ reason: String) { (self.reason, status, isAnswer) = (reason, .failure, false) }
 
-    init(_ reason: String) { (self.reason, status, isAnswer) = (reason, .failure, false) }
-
-    init(answer reason: String, _ status: ExitStatus = .failure) {
-      (self.reason, self.status, isAnswer) = (reason, status, true)
-    }
+  init(answer reason: String, _ status: ExitStatus = .failure) {
+    (self.reason, self.status, isAnswer) = (reason, status, true)
   }
+}
 
-  init(
-    _ options: PDSOptions, _ records: PDSRecords, _ queue: RecordQueue?, _ copies: RecordCopies?,
-    _ output: RowWriter, _ diagnostics: Diagnostics
-  ) {
-    (self.options, self.queue, self.copies, self.records) = (options, queue, copies, records)
-    (self.output, self.diagnostics) = (output, diagnostics)
-    faults = FaultLog(diagnostics)
-  }
-
-  mutating func run() throws -> ExitStatus {
+extension RecordRun {
+  /// Reads and writes what the lines of standard input name, or the one record that is named.
+  func readLines() throws -> ExitStatus {
     if options.verb == .create, let path = options.state, let collection = options.collection {
       book = try KeyBook(path: path, place: "\(records.account) \(collection)")
     }
@@ -52,7 +32,7 @@ struct RecordLines {
     do {
       // Nothing waits for lines that are yet to come.
       while let line = try input.next(beforeBlocking: { _ in try writeBatch() }) {
-        try receive(line.bytes, line: line.number)
+        try attempt(line.number) { if let row = try result(line) { try output.write(row) } }
       }
       try writeBatch()
     } catch let failure as Failure {
@@ -64,67 +44,52 @@ struct RecordLines {
     return worst
   }
 
-  private mutating func one(_ key: RecordKey) throws {
+  private func one(_ key: RecordKey) throws {
     guard let collection = options.collection else { return }
+    let place = RecordPlace(collection, key)
     do {
-      if options.verb == .delete {
-        let place = RecordPlace(collection, key)
-        try output.write(try delete(place, swap(RecordRow(nil, nil, key))))
-        return
-      }
+      if options.verb == .delete { return try output.write(try delete(place, swap(nil))) }
       let text = try BoundedFile.text("-", limit: RecordDraft.largest)
-      let draft = try text.withUnsafeBytes { bytes in
-        try Self.draft(bytes, collection, created: nil)
-      }
-      let swap = swap(RecordRow(nil, nil, key))
-      try output.write(try put(draft, RecordPlace(collection, key), swap))
+      let draft = try text.withUnsafeBytes { try Self.draft($0, collection, created: nil) }
+      try output.write(try put(draft, place, swap(nil)))
     } catch let fault as LineFault {
       worst = fault.status
       diagnostics.error(key.description, fault.reason)
     }
   }
 
-  private mutating func receive(_ line: UnsafeRawBufferPointer, line number: Int) throws {
-    do {
-      if let row = try result(line, number) { try output.write(row) }
-    } catch let fault as LineFault {
-      report(fault, number)
+  /// Says of a line what is wrong with it.
+  private func attempt(_ number: Int, _ body: () throws -> Void) throws {
+    do { try body() } catch let fault as LineFault {
+      if fault.isAnswer {
+        diagnostics.error("standard input:\(number)", fault.reason)
+      } else {
+        faults.line("-", number, fault.reason)
+      }
+      worst = worst.worse(fault.status)
     }
-  }
-
-  private mutating func report(_ fault: LineFault, _ number: Int) {
-    if fault.isAnswer {
-      diagnostics.error("standard input:\(number)", fault.reason)
-    } else {
-      faults.line("-", number, fault.reason)
-    }
-    worst = worst.worse(fault.status)
   }
 
   /// Writes the records that were read in one commit, or each by itself where that cannot be.
-  private mutating func writeBatch() throws {
+  private func writeBatch() throws {
     let lines = batch.take()
     if lines.isEmpty { return }
     let outcomes = try batch.write(lines, by: records, mayReplace: options.swap != .given(.absent))
     for (index, line) in lines.enumerated() {
-      do {
+      try attempt(line.number) {
         let outcome =
           try outcomes?[index]
-          ?? records.put(line.draft, line.place.collection, line.place.key, swap: swap(line.place))
+          ?? records.put(line.draft, line.place.collection, line.place.key, swap: swap(nil))
         try output.write(try written(outcome, line.place, line.draft))
-      } catch let fault as LineFault {
-        report(fault, line.number)
       }
     }
   }
 
-  private func swap(_ place: RecordPlace) -> RecordSwap { swap(RecordRow(nil, nil, place.key)) }
-
   /// The row to print; nil for what is written with others.
-  private mutating func result(_ line: UnsafeRawBufferPointer, _ number: Int) throws -> [UInt8]? {
-    if options.verb == .create { return try create(line) }
+  private func result(_ line: RecordInput.Line) throws -> [UInt8]? {
+    if options.verb == .create { return try create(line.bytes) }
     let row: RecordRow
-    do throws(Failure) { row = try RecordRow(line) } catch { throw LineFault(error.reason) }
+    do throws(Failure) { row = try RecordRow(line.bytes) } catch { throw LineFault(error.reason) }
     guard let collection = row.collection ?? options.collection else {
       throw LineFault("a key alone, and no COLLECTION")
     }
@@ -134,14 +99,14 @@ struct RecordLines {
     if options.verb == .get {
       let repository = try row.repository ?? records.repository()
       let answer =
-        if let queue, isOwn(row.repository) {
+        if let queue, records.isOurs(row.repository) {
           try queue.get(RecordPlace(collection, row.key)).map(RecordAnswer.found) ?? .absent
         } else {
           try records.look(ATURI(repository, collection, row.key))
         }
       switch answer {
       case .found(let found):
-        if row.repository.map({ records.isOwn($0) }) != false {
+        if records.isOurs(row.repository) {
           copies?.note(RecordPlace(collection, row.key), row: found)
         }
         return found
@@ -151,16 +116,16 @@ struct RecordLines {
     }
     let place = RecordPlace(collection, row.key, of: try owner(row.repository))
     if options.swap == .row, row.cid == nil { throw LineFault("no cid to compare with") }
-    if options.verb == .delete { return try delete(place, swap(row)) }
+    if options.verb == .delete { return try delete(place, swap(row.cid)) }
     guard let value = row.value else { throw LineFault("no value to put") }
     let draft = try value.withUnsafeBytes { try Self.draft($0, collection, created: nil) }
     // A commit of several has no CID to compare with for each.
     if queue == nil, [.given(.any), .given(.absent)].contains(options.swap) {
       if !batch.hasRoom(for: place, draft) { try writeBatch() }
-      batch.add((place, draft, number))
+      batch.add((place, draft, line.number))
       return nil
     }
-    return try put(draft, place, swap(row))
+    return try put(draft, place, swap(row.cid))
   }
 
   /// Whose a record is, if that is to be found out yet; nil for the account's own.
@@ -178,7 +143,7 @@ struct RecordLines {
   }
 
   /// A record gets its key, and its time, here: so it can be sent twice and is there once.
-  private mutating func create(_ line: UnsafeRawBufferPointer) throws -> [UInt8] {
+  private func create(_ line: UnsafeRawBufferPointer) throws -> [UInt8] {
     guard let collection = options.collection else { throw LineFault("no COLLECTION") }
     let known = book?.known(for: line)
     let key = known ?? clock.next(now: Clock.unix)
@@ -196,13 +161,9 @@ struct RecordLines {
     return kept(outcome)
   }
 
-  private func isOwn(_ repository: Repository?) -> Bool {
-    queue != nil && repository.map { records.isOwn($0) } != false
-  }
-
   // MARK: - Writing
 
-  private mutating func put(
+  private func put(
     _ draft: RecordDraft, _ place: RecordPlace, _ swap: RecordSwap
   ) throws -> [UInt8] {
     guard let queue else {
@@ -212,15 +173,14 @@ struct RecordLines {
     return kept(try queue.write(.put(place, draft, base: swap)))
   }
 
-  private mutating func delete(_ place: RecordPlace, _ swap: RecordSwap) throws -> [UInt8] {
+  private func delete(_ place: RecordPlace, _ swap: RecordSwap) throws -> [UInt8] {
     guard let queue else {
-      return try written(
-        try records.delete(place.collection, place.key, swap: swap), place, nil)
+      return try written(try records.delete(place.collection, place.key, swap: swap), place, nil)
     }
     return kept(try queue.write(.delete(place, base: swap)))
   }
 
-  private mutating func kept(_ outcome: (row: [UInt8], status: ExitStatus)) -> [UInt8] {
+  private func kept(_ outcome: (row: [UInt8], status: ExitStatus)) -> [UInt8] {
     worst = worst.worse(outcome.status)
     return outcome.row
   }
@@ -235,12 +195,12 @@ struct RecordLines {
     }
   }
 
-  private func swap(_ row: RecordRow) -> RecordSwap {
+  /// - Parameter cid: of the row; nil where there is none.
+  private func swap(_ cid: CID?) -> RecordSwap {
     switch options.swap {
     // What is kept is made from something.
-    case .given(.any) where queue != nil: row.cid.map(RecordSwap.cid) ?? .any
-    case .given(let swap): swap
-    case .row: row.cid.map(RecordSwap.cid) ?? .any
+    case .given(let swap) where queue == nil || swap != .any: swap
+    default: cid.map(RecordSwap.cid) ?? .any
     }
   }
 
