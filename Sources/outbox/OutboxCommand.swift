@@ -11,10 +11,7 @@ public func outboxMain() {
 
 private func run(_ options: OutboxOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
   let output = RowOutput(form: options.form, look: options.look, isQuiet: false)
-  if options.verb == .flush {
-    var flush = Flush(options, output, diagnostics)
-    return try flush.run()
-  }
+  if options.verb == .flush { return try flush(options, output, diagnostics) }
   let profile = try Settings().profile(options.access.profile)
   let file = try OutboxFile(profile: profile.name, diagnostics)
   switch options.verb {
@@ -148,9 +145,7 @@ struct AddedLines {
       return .prompt(text: text, thread: member("thread"))
     }
     let row = try RecordRow(line)
-    guard let collection = row.collection else {
-      throw Failure("a key alone, and no collection")
-    }
+    guard let collection = row.collection else { throw Failure("a key alone, and no collection") }
     guard let value = row.value else { throw Failure("neither op nor value") }
     var owner: Repository?
     if let repository = row.repository {
@@ -166,125 +161,134 @@ struct AddedLines {
   }
 }
 
-struct Flush {
+private func flush(
+  _ options: OutboxOptions, _ output: RowOutput, _ diagnostics: Diagnostics
+) throws -> ExitStatus {
+  guard options.isAll else {
+    let profile = try Settings().profile(options.access.profile)
+    let flush = try Flush(profile.name, options, output, diagnostics)
+    try flush.run()
+    return flush.worst
+  }
+  if Process.environment("AGENT_URL") != nil {
+    throw Failure("AGENT_URL", "one address cannot be that of every profile")
+  }
+  var worst = ExitStatus.success
+  for profile in try OutboxFile.profiles() {
+    let about = diagnostics.about(profile)
+    do {
+      let flush = try Flush(profile, options, output, about)
+      defer { worst = worst.worse(flush.worst) }
+      try flush.run()
+    } catch let failure as WriteFailure {
+      throw failure
+    } catch {
+      worst = worst.worse(say(error, about))
+    }
+  }
+  return worst
+}
+
+/// Says what went wrong. Returns how the command is to leave.
+private func say(_ error: any Error, _ diagnostics: Diagnostics) -> ExitStatus {
+  let reported = error as? any Reported
+  diagnostics.say(reported?.message ?? "\(error)")
+  return reported?.status ?? .failure
+}
+
+/// Sends what waits in the outbox of one profile.
+private final class Flush {
   private let options: OutboxOptions
   private let output: RowOutput
+  private let file: OutboxFile
   private let diagnostics: Diagnostics
-  private var worst = ExitStatus.success
+  private(set) var worst = ExitStatus.success
 
-  init(_ options: OutboxOptions, _ output: RowOutput, _ diagnostics: Diagnostics) {
+  init(
+    _ profile: String?, _ options: OutboxOptions, _ output: RowOutput, _ diagnostics: Diagnostics
+  ) throws(Failure) {
     (self.options, self.output, self.diagnostics) = (options, output, diagnostics)
+    file = try OutboxFile(profile: profile, diagnostics)
   }
 
-  mutating func run() throws -> ExitStatus {
-    guard options.isAll else {
-      let profile = try Settings().profile(options.access.profile)
-      try flush(profile.name, diagnostics)
-      return worst
-    }
-    if Process.environment("AGENT_URL") != nil {
-      throw Failure("AGENT_URL", "one address cannot be that of every profile")
-    }
-    for profile in try OutboxFile.profiles() {
-      let about = diagnostics.about(profile)
-      do {
-        try flush(profile, about)
-      } catch let failure as WriteFailure {
-        throw failure
-      } catch {
-        fail(error, about)
-      }
-    }
-    return worst
-  }
-
-  private mutating func fail(_ error: any Error, _ diagnostics: Diagnostics) {
-    let reported = error as? any Reported
-    diagnostics.say(reported?.message ?? "\(error)")
-    worst = worst.worse(reported?.status ?? .failure)
-  }
-
-  private mutating func flush(_ profile: String?, _ diagnostics: Diagnostics) throws {
-    let file = try OutboxFile(profile: profile, diagnostics)
+  func run() throws {
     try file.look()
     if file.fold.isIdle { return try file.compact() }
     let lock = try file.sendingLock(patience: options.maxTime)
     defer { lock.release() }
     try file.compact()
     let waiting = file.fold.open
-    try records(waiting.filter { $0.place != nil }, file, diagnostics)
-    try prompts(waiting.filter { $0.place == nil }, file, diagnostics)
+    try records(waiting.filter { $0.place != nil })
+    try prompts(waiting.filter { $0.place == nil })
     try file.compact()
   }
 
-  private mutating func records(
-    _ items: [OutboxItem], _ file: OutboxFile, _ diagnostics: Diagnostics
-  ) throws {
+  private func fail(_ error: any Error) { worst = worst.worse(outbox.say(error, diagnostics)) }
+
+  private func records(_ items: [OutboxItem]) throws {
     if items.isEmpty { return }
     var sender: OutboxSender?
     var items = items
     do {
-      sender = try self.sender(file, diagnostics)
+      sender = try self.sender()
       try sender?.settle()
       items = file.fold.open.filter { $0.place != nil }
     } catch {
-      fail(error, diagnostics)
+      fail(error)
       sender = nil
     }
     for item in items {
       guard let place = item.place else { continue }
       if let there = sender {
         do {
-          if let answered = try there.send(place) { try say(answered, file) }
+          if let answered = try there.send(place) { try say(answered) }
           continue
         } catch let failure as Failure {
-          fail(failure, diagnostics)
+          fail(failure)
           // A server that is away, or lets nobody in, is so for the others, too.
           if failure.status != .failure, !there.isServerThereBehindPage { sender = nil }
         }
       }
-      try say(item, file)
+      try say(item)
     }
   }
 
-  private mutating func prompts(
-    _ items: [OutboxItem], _ file: OutboxFile, _ diagnostics: Diagnostics
-  ) throws {
+  private func prompts(_ items: [OutboxItem]) throws {
     if items.isEmpty { return }
     var line: PromptLine?
-    do { line = try self.line(file, diagnostics) } catch { fail(error, diagnostics) }
+    do { line = try self.line() } catch { fail(error) }
     for item in items {
       guard let there = line else {
-        try say(item, file)
+        try say(item)
         continue
       }
       if item.wasSent, !there.mayRepeat {
         diagnostics.error(
           item.id.description, "it was perhaps said, and is not said again by itself")
-        try say(item, file)
+        try say(item)
         continue
       }
-      if isHeld(item, diagnostics) {
+      if isHeld(item) {
         var held = item
         held.isHeld = true
-        try say(held, file)
+        try say(held)
         // What follows may build upon it.
         line = nil
         continue
       }
       do {
-        try say(try there.say(item, of: file), file)
+        try say(try there.say(item, of: file))
       } catch let failure as Failure {
-        fail(failure, diagnostics)
+        fail(failure)
         line = nil
         try file.look()
-        try say(file.fold.open.first { $0.ids == item.ids } ?? item, file)
+        try say(file.fold.open.first { $0.ids == item.ids } ?? item)
       }
     }
   }
 
   /// Whether a prompt is so old that a person is to say yes first, and nobody does.
-  private func isHeld(_ item: OutboxItem, _ diagnostics: Diagnostics) -> Bool {
+  private func isHeld(_ item: OutboxItem) -> Bool {
     let limit = Timestamp.now().adding(.seconds(-24 * 3600))
     if options.isOld || item.time > limit { return false }
     guard case .prompt(let text, _) = item.action else { return false }
@@ -297,17 +301,19 @@ struct Flush {
     return !Confirmation.isYes("\(words)\n\(item.id), \(since). Say it now?")
   }
 
-  private func line(_ file: OutboxFile, _ diagnostics: Diagnostics) throws -> PromptLine {
+  private var access: AccessOptions {
     var access = options.access
     access.profile = file.profile
-    return try PromptLine(
+    return access
+  }
+
+  private func line() throws -> PromptLine {
+    try PromptLine(
       AgentAccess(access, for: .chat, maxTime: options.tokenTime, diagnostics: diagnostics),
       maxSilence: options.maxTime)
   }
 
-  private func sender(_ file: OutboxFile, _ diagnostics: Diagnostics) throws -> OutboxSender {
-    var access = options.access
-    access.profile = file.profile
+  private func sender() throws -> OutboxSender {
     let limits = PDSLimits(timeout: options.maxTime, maxRetries: .max, option: "--max-time")
     let records = PDSRecords(
       try PDSAccess(access, tokenTime: options.tokenTime, diagnostics: diagnostics),
@@ -316,7 +322,7 @@ struct Flush {
       file, records, RecordCopies(profile: file.profile, account: records.account))
   }
 
-  private mutating func say(_ item: OutboxItem, _ file: OutboxFile) throws {
+  private func say(_ item: OutboxItem) throws {
     try output.write([item], of: file)
     switch item.state {
     case .merged where item.answer?.ack.isMade == false: worst = worst.worse(.negative)
