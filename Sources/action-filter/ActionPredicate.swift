@@ -129,8 +129,7 @@ struct DomainTest: Equatable {
     default:
       guard let domain = ActionDomain(rawValue: word) else {
         let hint = NearestWord.hint(for: word, among: Self.words)
-        throw UsageError(
-          "--domain \(word): not one of \(Self.words.joined(separator: " "))\(hint)")
+        throw UsageError("--domain \(word): not one of \(Self.words.joined(separator: " "))\(hint)")
       }
       domains.insert(domain)
     }

@@ -85,12 +85,6 @@ struct FilterOptions {
         for word in words { try options.predicate.indexed.domains.add(word) }
       },
       Option(
-        nil, "profile", "NAME,...", "records of these profiles",
-        .list.offering(CompletionNames.profiles)
-      ) {
-        $0.profiles += $1.map { Array($0.utf8) }
-      }.rare,
-      Option(
         "g", "guild", "GUILD", "of this guild, by its id or its name",
         .word.offering(AskedNames.guilds)
       ) {
@@ -107,22 +101,45 @@ struct FilterOptions {
         $0.predicate.indexed.users.append(IDTest($1))
         $0.names.append((.user, $1))
       },
-      Option("M", "message", "ID", "of this message", .word) {
-        $0.predicate.messages.append(IDTest($1))
-      }.rare,
-      Option(nil, "id", "ID,...", "with these ids", .list) {
-        $0.predicate.ids += $1.map { IDTest($0) }
-      }.rare,
-      Option(nil, "thread", "ID", "of this conversation: a channel, or a voice session", .word) {
-        $0.predicate.threads.append(ThreadTest($1))
-      }.rare,
-      Option(
-        "S", "since", "TIME", "not older than 15m, 2h, today, tue 9:00, or a time", .moment
-      ) {
+      Option("S", "since", "TIME", "not older than 15m, 2h, today, tue 9:00, or a time", .moment) {
         $0.predicate.indexed.since = $1.timestamp(now: $0.now)
       },
       Option("B", "before", "TIME", "older than 15m, 2h, today, tue 9:00, or a time", .moment) {
         $0.predicate.indexed.before = $1.timestamp(now: $0.now)
+      },
+      Option("F", "text", "TEXT", "with this text in the content", .text) { $0.texts.append($1) },
+      Option(
+        "E", "regex", "REGEX", "with content that matches this regular expression", .text
+      ) { $0.regexes.append($1) },
+      Option("i", "ignore-case", "upper and lower case are the same in -F and -E", \.ignoresCase),
+      Option("v", "invert", "select what the other options do not", \.isInverted),
+      Option("u", "unique", "each action only once", \.isUnique),
+      Option("n", "max-count", "COUNT", "stop after COUNT actions", .wholeNumber(), \.maxCount),
+      Option("a", "others", "also pass records that are not actions", \.passesOthers),
+      Option(
+        "o", "output", "FIELD,...", "print these members; canonical: each action as a row",
+        Reading(output, completion: .words(["canonical"] + Projection.names)), \.output),
+      Option(
+        nil, "by", "KEY,...", "print counts and cost by kind, model, user, hour, ...",
+        Grouping.list, \.grouping.keys),
+      Option.quiet("print nothing; the exit status tells")
+        .at(\.isQuiet),
+    ],
+    rare: [
+      Option(
+        nil, "profile", "NAME,...", "records of these profiles",
+        .list.offering(CompletionNames.profiles)
+      ) {
+        $0.profiles += $1.map { Array($0.utf8) }
+      },
+      Option("M", "message", "ID", "of this message", .word) {
+        $0.predicate.messages.append(IDTest($1))
+      },
+      Option(nil, "id", "ID,...", "with these ids", .list) {
+        $0.predicate.ids += $1.map { IDTest($0) }
+      },
+      Option(nil, "thread", "ID", "of this conversation: a channel, or a voice session", .word) {
+        $0.predicate.threads.append(ThreadTest($1))
       },
       Option(nil, "until", "TIME", "older than that time; of a day, to its end", .moment) {
         let time = $1.timestamp(now: $0.now)
@@ -130,7 +147,7 @@ struct FilterOptions {
         let isDay = time.nanoseconds == 0 && days.start(of: time.seconds) == time.seconds
         $0.predicate.indexed.before =
           isDay ? Timestamp(seconds: days.next(after: time.seconds)) : time
-      }.rare,
+      },
       Option(
         nil, "last", "DAYS", "of the last days, today among them", .wholeNumber(in: 1...36_500)
       ) {
@@ -139,79 +156,43 @@ struct FilterOptions {
         // Noon is in the day before, whatever the clocks did.
         $0.predicate.indexed.since = Timestamp(
           seconds: days.start(of: today - Int64($1 - 1) * 86_400 + 43_200))
-      }.rare,
-      Option("x", "min-cost", "USD", "that cost at least this much", Reading(cost)) {
-        $0.predicate.minCost = $1
-      }.rare,
-      Option(nil, "max-cost", "USD", "that cost at most this much", Reading(cost)) {
-        $0.predicate.maxCost = $1
-      }.rare,
-      Option("F", "text", "TEXT", "with this text in the content", .text) { $0.texts.append($1) },
-      Option(
-        "E", "regex", "REGEX", "with content that matches this regular expression", .text
-      ) { $0.regexes.append($1) },
-      Option("i", "ignore-case", "upper and lower case are the same in -F and -E") {
-        $0.ignoresCase = true
       },
+      Option(
+        "x", "min-cost", "USD", "that cost at least this much", Reading(cost), \.predicate.minCost),
+      Option(
+        nil, "max-cost", "USD", "that cost at most this much", Reading(cost), \.predicate.maxCost),
       Option(
         nil, "where", "PATH=VALUE", "with this value at a JSON pointer into the metadata",
         Reading { argument throws(UsageError) in try MetadataTest(argument.value) }
-      ) { $0.predicate.wheres.append($1) }.formerly("w").rare,
-      Option("v", "invert", "select what the other options do not") { $0.isInverted = true },
-      Option("u", "unique", "each action only once") {
-        $0.isUnique = true
-      },
-      Option("n", "max-count", "COUNT", "stop after COUNT actions", .wholeNumber()) {
-        $0.maxCount = $1
-      },
+      ) { $0.predicate.wheres.append($1) }.formerly("w"),
       Option(
         "j", "jobs", "N", "read a large file by so many threads; 0 is one per core",
-        .wholeNumber(in: 0...256)
-      ) { $0.jobs = $1 }.rare,
-      Option("a", "others", "also pass records that are not actions") { $0.passesOthers = true },
-      Option(
-        "o", "output", "FIELD,...", "print these members; canonical: each action as a row",
-        Reading(output, completion: .words(["canonical"] + Projection.names))
-      ) { $0.output = $1 },
-      Option("N", "count", "print only the number of selected actions") { $0.isCount = true }.rare,
-      Option(
-        nil, "by", "KEY,...", "print counts and cost by kind, model, user, hour, ...",
-        Grouping.list
-      ) { $0.grouping.keys = $1 },
-      Option(nil, "contents", "print what the indexes of packed files say") { $0.mode = .contents }
-        .rare,
+        .wholeNumber(in: 0...256), \.jobs),
+      Option("N", "count", "print only the number of selected actions", \.isCount),
+      Option(nil, "contents", "print what the indexes of packed files say") { $0.mode = .contents },
       Option(nil, "pack", "compress a file with zstd, with an index that skips what cannot match") {
         $0.mode = .pack
-      }.rare,
-      Option(nil, "times", "FILE", "with --by: write the counts of each hour to a file", .path) {
-        $0.times = $1
-      }.rare,
-      Option(nil, "total", "print the count and cost of all, behind the groups of --by") {
-        $0.grouping.hasTotal = true
-      }.rare,
+      },
+      Option(
+        nil, "times", "FILE", "with --by: write the counts of each hour to a file", .path, \.times),
+      Option(
+        nil, "total", "print the count and cost of all, behind the groups of --by",
+        \.grouping.hasTotal),
       Option(nil, "usage", "that cost something or used tokens; --by sums the tokens, too") {
         $0.predicate.isUsage = true
         $0.grouping.isUsage = true
-      }.rare,
+      },
       Option(
-        nil, "prices", "FILE", "with --usage: what models cost, for transcripts", .path
-      ) { $0.prices = $1 }.rare,
+        nil, "prices", "FILE", "with --usage: what models cost, for transcripts", .path, \.prices),
       Option(
-        nil, "shared", "with --usage: print the last counts while another run counts the same"
-      ) { $0.isShared = true }.rare,
+        nil, "shared", "with --usage: print the last counts while another run counts the same",
+        \.isShared),
       Option(
-        nil, "verbose", "with --usage: count the lines of transcripts that cannot be read"
-      ) { $0.isVerbose = true }.rare,
-      Option(nil, "strict", "check all of the grammar and UTF-8 of every line") {
-        $0.isStrict = true
-      }.rare,
-      Option(nil, "fast", "do not read lines that cannot match, nor report their faults") {
-        $0.isFast = true
-      }.rare,
-      Option("R", "rejects", "FILE", "write the bad lines to a file", .path) { $0.rejects = $1 }
-        .rare,
-      Option.quiet("print nothing; the exit status tells")
-        .at(\.isQuiet),
+        nil, "verbose", "with --usage: count the lines of transcripts that cannot be read",
+        \.isVerbose),
+      Option(nil, "strict", "check all of the grammar and UTF-8 of every line", \.isStrict),
+      Option(nil, "fast", "do not read lines that cannot match, nor report their faults", \.isFast),
+      Option("R", "rejects", "FILE", "write the bad lines to a file", .path, \.rejects),
     ]
   ) { options, words throws(UsageError) in try options.finish(words) }
 
@@ -267,10 +248,51 @@ enum AskedNames {
   }
 }
 
+/// The members of an action that a row of the dashboard has, in its order, and the level.
+enum RowMember: String, CaseIterable {
+  case id
+  case createdAt = "created_at"
+  case guild = "guild_id"
+  case channel = "channel_id"
+  case message = "message_id"
+  case user = "user_id"
+  case kind, content, metadata
+  case cost = "usd_cost"
+  case level
+
+  @inline(__always)
+  func value(in fields: ActionFields) -> ScanValue {
+    switch self {
+    case .id: fields.id
+    case .createdAt: fields.createdAt
+    case .guild: fields.guild
+    case .channel: fields.channel
+    case .message: fields.message
+    case .user: fields.user
+    case .kind: fields.kind
+    case .content: fields.content
+    case .metadata: fields.metadata
+    case .cost: fields.cost
+    case .level: fields.level
+    }
+  }
+
+  /// What stands for one that is not known.
+  @inline(__always)
+  var unknown: StaticString { self == .cost ? "0" : "null" }
+}
+
+extension RecordWriter {
+  @inline(__always)
+  func put(_ text: StaticString) throws(WriteFailure) {
+    try write(text.bytes)
+  }
+}
+
 /// The members that `-o FIELD,...` prints of each action, in that order.
 struct Projection: Equatable {
   private enum Source: Equatable {
-    case id, createdAt, guild, channel, message, user, kind, content, metadata, cost, level
+    case member(RowMember)
     /// Whose it is; where that is not said a member of that name: its index in `others`.
     case profile(Int)
     /// A place in the metadata: its index in `pointers`.
@@ -291,10 +313,7 @@ struct Projection: Equatable {
   /// One array for all, so that nothing is counted as held for each record.
   private var text: [UInt8] = []
 
-  static let names = [
-    "id", "created_at", "guild_id", "channel_id", "message_id", "user_id", "kind", "content",
-    "metadata", "usd_cost",
-  ]
+  static let names = RowMember.allCases.filter { $0 != .level }.map(\.rawValue)
 
   init(_ list: String) throws(UsageError) {
     var seen: Set<String> = []
@@ -312,26 +331,10 @@ struct Projection: Equatable {
   }
 
   private mutating func source(_ name: String, _ list: String) throws(UsageError) -> Source {
-    switch name {
-    case "id": return .id
-    case "created_at": return .createdAt
-    case "guild_id": return .guild
-    case "channel_id": return .channel
-    case "message_id": return .message
-    case "user_id": return .user
-    case "kind": return .kind
-    case "content": return .content
-    case "metadata": return .metadata
-    case "usd_cost": return .cost
-    case "level": return .level
-    case "profile":
-      others.append(Array(name.utf8))
-      return .profile(others.count - 1)
-    default: break
-    }
+    if let member = RowMember(rawValue: name) { return .member(member) }
     guard name.hasPrefix("/") else {
       others.append(Array(name.utf8))
-      return .other(others.count - 1)
+      return name == "profile" ? .profile(others.count - 1) : .other(others.count - 1)
     }
     do throws(UsageError) {
       pointers.append(try JSONPointer(name))
@@ -362,28 +365,14 @@ struct Projection: Equatable {
       var unknown: StaticString = "null"
       let value: ScanValue
       switch field.source {
-      case .id: value = members.id
-      case .createdAt: value = members.createdAt
-      case .guild: value = members.guild
-      case .channel: value = members.channel
-      case .message: value = members.message
-      case .user: value = members.user
-      case .kind: value = members.kind
-      case .content: value = members.content
-      case .metadata: value = members.metadata
-      case .cost: (value, unknown) = (members.cost, "0")
-      case .level: value = members.level
+      case .member(let member): (value, unknown) = (member.value(in: members), member.unknown)
       case .profile(let index): value = profile.isAbsent ? found[index] : profile
       case .pointer(let index): value = pointers[index].resolve(members.metadata)
       case .other(let index): value = found[index]
       }
-      if value.isNull { try Self.put(unknown, writer) } else { try writer.write(value.bytes) }
+      if value.isNull { try writer.put(unknown) } else { try writer.write(value.bytes) }
     }
-    try Self.put("}\n", writer)
-  }
-
-  private static func put(_ text: StaticString, _ writer: RecordWriter) throws(WriteFailure) {
-    try writer.write(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    try writer.put("}\n")
   }
 
   private func values(of action: ScanValue) -> [ScanValue] {

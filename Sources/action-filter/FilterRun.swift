@@ -60,24 +60,11 @@ struct FilterRun {
 
   mutating func run() throws -> ExitStatus {
     let memory = CountMemory(options, queue.entries)
-    if let counts = memory?.recall() {
-      try write(counts)
-      return counts.hasSome ? .success : .negative
-    }
     var lock: LockFile?
     defer { lock?.release() }
-    if options.isShared, let memory {
-      var counts: CountMemory.Counts?
-      do throws(Failure) {
-        lock = try memory.lock()
-        counts = memory.recall(isExact: lock != nil)
-      } catch {
-        // Where there is no place for a lock, each counts for itself.
-      }
-      if let counts {
-        try write(counts)
-        return counts.hasSome ? .success : .negative
-      }
+    if let counts = memory.flatMap({ recall(from: $0, &lock) }) {
+      try write(counts)
+      return counts.hasSome ? .success : .negative
     }
     let isNameLost = filter.names != nil && !learnFromFiles()
     // With the names that were learned.
@@ -92,8 +79,7 @@ struct FilterRun {
     let notes =
       try transcripts?.finish { (line) throws(WriteFailure) in
         if filter.output.isDone { return }
-        _ = try filter.handle(
-          RecordInput.Line(line, number: 0, isTerminated: true, isFirst: false))
+        _ = try filter.handle(RecordInput.Line(line, number: 0, isTerminated: true, isFirst: false))
       } ?? []
     if let memory, !faults.hasFault {
       let (groups, hours) = try filter.output.counts()
@@ -113,11 +99,22 @@ struct FilterRun {
     if let time = options.grouping.time, filter.output.hasOpenGap {
       diagnostics.say("--by \(time.rawValue): a gap has too many empty \(time.rawValue)s to print")
     }
-    if filter.output.count == 0 { filter.finishNames() }
+    if filter.output.count == 0 { filter.names?.finish() }
     tellNames()
     if options.output == .nothing && filter.output.count > 0 { return .success }
     if faults.hasFault { return .failure }
     return filter.output.count > 0 ? .success : .negative
+  }
+
+  /// What was counted when all was as it is now; or earlier, while another run counts.
+  private func recall(from memory: CountMemory, _ lock: inout LockFile?) -> CountMemory.Counts? {
+    if let counts = memory.recall() { return counts }
+    if !options.isShared { return nil }
+    do throws(Failure) { lock = try memory.lock() } catch {
+      // Where there is no place for a lock, each counts for itself.
+      return nil
+    }
+    return memory.recall(isExact: lock != nil)
   }
 
   private mutating func write(_ counts: CountMemory.Counts) throws(WriteFailure) {
@@ -296,7 +293,7 @@ struct FilterRun {
 
   private mutating func tellNames() {
     guard options.output != .nothing else { return }
-    for note in filter.takeNotes() { diagnostics.error(note.what, note.reason) }
+    for note in filter.names?.takeNotes() ?? [] { diagnostics.error(note.what, note.reason) }
   }
 }
 

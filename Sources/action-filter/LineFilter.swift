@@ -12,7 +12,7 @@ struct LineFilter {
   /// What a line must hold to be read at all.
   let prefilter: LiteralSearch?
   /// Nil where only ids are named.
-  private(set) var names: WantedNames?
+  var names: WantedNames?
   private let scratch = ScanScratch()
   private var record = RecordScan()
   private let rows: RowList
@@ -40,9 +40,7 @@ struct LineFilter {
     } catch {
       if error == .empty { return true }
       // Who collects bad lines gets them whole.
-      guard options.rejects == nil, let torn = TornLine(line) else {
-        return isBad(error.reason)
-      }
+      guard options.rejects == nil, let torn = TornLine(line) else { return isBad(error.reason) }
       return try handle(torn, number: input.number)
     }
     switch shape {
@@ -145,10 +143,6 @@ struct LineFilter {
     rows.predicate = options.predicate
     return true
   }
-
-  mutating func finishNames() { names?.finish() }
-
-  mutating func takeNotes() -> [(what: String, reason: String)] { names?.takeNotes() ?? [] }
 }
 
 struct LineFaults {
@@ -315,40 +309,35 @@ enum CanonicalRow {
   static func write(
     _ fields: ActionFields, _ action: ScanValue, _ profile: ScanValue, to writer: RecordWriter
   ) throws(WriteFailure) {
-    try put(#"{"id":"#, fields.id, writer)
-    try put(#","created_at":"#, fields.createdAt, writer)
-    try put(#","guild_id":"#, fields.guild, writer)
-    try put(#","channel_id":"#, fields.channel, writer)
-    try put(#","message_id":"#, fields.message, writer)
-    try put(#","user_id":"#, fields.user, writer)
-    try put(#","kind":"#, fields.kind, writer)
-    try put(#","content":"#, fields.content, writer)
-    try put(#","metadata":"#, fields.metadata, writer)
-    try put(#","usd_cost":"#, fields.cost, writer, unknown: "0")
+    func put(
+      _ name: StaticString, _ value: ScanValue, unknown: StaticString = "null"
+    ) throws(WriteFailure) {
+      try writer.put(name)
+      if value.isNull { try writer.put(unknown) } else { try writer.write(value.bytes) }
+    }
+    try put(#"{"id":"#, fields.id)
+    try put(#","created_at":"#, fields.createdAt)
+    try put(#","guild_id":"#, fields.guild)
+    try put(#","channel_id":"#, fields.channel)
+    try put(#","message_id":"#, fields.message)
+    try put(#","user_id":"#, fields.user)
+    try put(#","kind":"#, fields.kind)
+    try put(#","content":"#, fields.content)
+    try put(#","metadata":"#, fields.metadata)
+    try put(#","usd_cost":"#, fields.cost, unknown: "0")
     var members = try? ScanMembers(action.bytes)
     while (try? members?.next()) == true {
       guard let key = members?.key, let value = members?.value, !ActionFields.isMember(key) else {
         continue
       }
       if !profile.isAbsent, RecordScan.isProfile(key) { continue }
-      try put(",\"")
+      try writer.put(",\"")
       try writer.write(key.bytes)
-      try put("\":")
+      try writer.put("\":")
       try writer.write(value.bytes)
     }
-    try Self.put(profile, writer)
-    try put("}\n")
-
-    func put(_ text: StaticString) throws(WriteFailure) {
-      try writer.write(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-    func put(
-      _ name: StaticString, _ value: ScanValue, _ writer: RecordWriter,
-      unknown: StaticString = "null"
-    ) throws(WriteFailure) {
-      try put(name)
-      if value.isNull { try put(unknown) } else { try writer.write(value.bytes) }
-    }
+    if !profile.isAbsent { try put(#","profile":"#, profile) }
+    try writer.put("}\n")
   }
 
   /// Writes a row of a list with its own bytes, and behind them whose it is.
@@ -357,15 +346,9 @@ enum CanonicalRow {
   ) throws(WriteFailure) {
     try writer.write(UnsafeRawBufferPointer(rebasing: action.bytes.dropLast()))
     var members = try? ScanMembers(action.bytes)
-    try put(profile, writer, isFirst: (try? members?.next()) != true)
-    try writer.write("}\n")
-  }
-
-  private static func put(
-    _ profile: ScanValue, _ writer: RecordWriter, isFirst: Bool = false
-  ) throws(WriteFailure) {
-    if profile.isAbsent { return }
-    try writer.write(isFirst ? "\"profile\":" : ",\"profile\":")
+    if (try? members?.next()) == true { try writer.put(",") }
+    try writer.put(#""profile":"#)
     try writer.write(profile.bytes)
+    try writer.put("}\n")
   }
 }

@@ -107,7 +107,6 @@ extension PieceResult {
     if !isSaid { unnamed += faults.count }
     if !isSaid && !isKept { return }
     bad.append(
-      Bad(
-        number: line.number, line: lines.range(of: line), faults: isSaid ? faults : LineFaults()))
+      Bad(number: line.number, line: lines.range(of: line), faults: isSaid ? faults : LineFaults()))
   }
 }

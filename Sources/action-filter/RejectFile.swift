@@ -25,24 +25,21 @@ final class RejectFile {
 
   /// Adds a line, its LF only if it had one; nothing is written any more after a failure.
   func add(_ line: UnsafeRawBufferPointer, terminated: Bool) throws(WriteFailure) {
-    if isClosed { return }
-    do throws(WriteFailure) {
+    try attempt { () throws(WriteFailure) in
       try writer.write(line)
       if terminated { try writer.newline() }
-    } catch {
-      isClosed = true
-      throw error
     }
   }
 
   func flush() throws(WriteFailure) {
+    try attempt { () throws(WriteFailure) in try writer.flush() }
+  }
+
+  private func attempt(_ body: () throws(WriteFailure) -> Void) throws(WriteFailure) {
     if isClosed { return }
-    do throws(WriteFailure) {
-      try writer.flush()
-    } catch {
-      isClosed = true
-      throw error
-    }
+    isClosed = true
+    try body()
+    isClosed = false
   }
 
   /// Some file systems report a failed write only when the file is closed.

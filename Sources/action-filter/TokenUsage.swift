@@ -22,8 +22,7 @@ struct TokenUsage {
   ]
   /// The members of the usage and of the costs, by their place among `details`.
   private static let tokenNames = NameTable<Int>(tokens.enumerated().map { ($1, $0) })
-  private static let costNames = NameTable<Int>(
-    costs.enumerated().map { ($1, $0 + tokens.count) })
+  private static let costNames = NameTable<Int>(costs.enumerated().map { ($1, $0 + tokens.count) })
 
   /// Looks at `usage`, then `responseUsage`, then the metadata itself. The usage inside
   /// `llm` is that of another action, the call behind a reply, and does not count again.

@@ -20,9 +20,7 @@ struct Piece {
   var taken: Int?
 
   /// A piece whose lines are in the buffer, if there is nothing to fill it with.
-  init(
-    path: String, firstLine: Int? = nil, fill: ((PieceBuffer) throws(Failure) -> Void)? = nil
-  ) {
+  init(path: String, firstLine: Int? = nil, fill: ((PieceBuffer) throws(Failure) -> Void)? = nil) {
     (self.path, self.firstLine, self.fill) = (path, firstLine, fill)
   }
 }
