@@ -18,12 +18,12 @@ final class BusIntake {
   private static let filePrefix = ".come-"
   /// How long it is remembered that a file came, seconds.
   private static let memory = 7 * 86_400.0
+  /// Seconds that `bus-get` has to end when a signal came.
+  private static let patienceAtEnd = 0.5
   /// EX_DATAERR of sysexits(3): a record that nobody will ever take.
   private static let bad: Int32 = 65
 
-  init(
-    _ bus: InboxBus, ends: Bool, maxSize: Int64, _ diagnostics: Diagnostics
-  ) throws(Failure) {
+  init(_ bus: InboxBus, ends: Bool, maxSize: Int64, _ diagnostics: Diagnostics) throws(Failure) {
     (self.bus, self.maxSize, self.diagnostics) = (bus, maxSize, diagnostics)
     child = try bus.get(ends: ends)
     lines = LineReader(descriptor: child.output)
@@ -39,7 +39,7 @@ final class BusIntake {
     while !hasEnded {
       do {
         let line = try lines.next {
-          if !isReady(child.output, POLLIN, waits: waits) { throw Enough() }
+          if !isReady(child.output, waits: waits) { throw Enough() }
         }
         guard let line else {
           hasEnded = true
@@ -65,7 +65,7 @@ final class BusIntake {
   func end() -> Int32 {
     child.closeInput()
     // What was not acknowledged comes again.
-    if EndSignals.hasPending { child.end(within: InboxBus.patienceAtEnd) }
+    if EndSignals.hasPending { child.end(within: Self.patienceAtEnd) }
     _ = child.waitForEnd()
     return child.exitStatus ?? ExitStatus.temporary.rawValue
   }

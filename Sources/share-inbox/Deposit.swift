@@ -142,7 +142,7 @@ struct FileCopier {
     while true {
       if count > limit { return (.source, EFBIG) }
       // A pipe whose writer is slow.
-      if !isReady(source, POLLIN) { return (.source, EINTR) }
+      if !isReady(source) { return (.source, EINTR) }
       let got = read(source, buffer.baseAddress, Int(min(Int64(buffer.count), room)))
       if got < 0 {
         if systemError == EINTR || systemError == EAGAIN { continue }

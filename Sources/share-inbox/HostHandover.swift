@@ -130,9 +130,7 @@ enum PathText {
   /// Reads `--format`.
   @Sendable static func checked(_ argument: OptionArgument) throws(UsageError) -> String {
     let text = argument.value
-    guard text.holds("{path}") else {
-      throw argument.fault("{path} is missing")
-    }
+    guard text.holds("{path}") else { throw argument.fault("{path} is missing") }
     guard text.utf8.count <= longest else {
       throw UsageError("--format: longer than \(longest) bytes")
     }

@@ -22,69 +22,31 @@ struct InboxBus {
     self.program = program
   }
 
+  /// Puts a file on the bus, or makes the stream alone. A signal ends the process.
   func put(_ file: BusFile?) throws(Failure) -> (status: Int32, said: [String]) {
-    let child = try start(
+    let call = try ProgramCall(
       ["bus-put", "--create", "--work-queue", "--id", "/id", "-u", subject, "-q", "--max-wait"]
-        + [Self.patience], output: .ours, error: .pipe)
-    var rest = file?.record[...] ?? []
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
-      if count >= 0 { rest = rest.dropFirst(count) }
-      if count < 0, systemError == EAGAIN {
-        guard isReady(child.input, POLLOUT) else { return Self.end(child) }
-      } else if count < 0, systemError != EINTR {
-        break
-      }
-    }
-    child.closeInput()
-    var said: [String] = []
-    var lines = LineReader(descriptor: child.error)
-    func pause() throws {
-      if !isReady(child.error, POLLIN) { throw Enough() }
-    }
-    while let line = try? lines.next(beforeBlocking: pause) {
-      let text = String(decoding: line.bytes, as: UTF8.self)
-      let words = text.hasPrefix(program + ": ") ? text.dropFirst(program.count + 2) : text[...]
-      said.append(String(words.hasPrefix("-:1: ") ? words.dropFirst(5) : words))
-    }
-    if EndSignals.hasPending { return Self.end(child) }
-    _ = child.waitForEnd()
-    return (child.exitStatus ?? ExitStatus.temporary.rawValue, said)
+        + [Self.patience] + place, input: file?.record ?? [])
+    ProgramCall.wait(for: [call])
+    let said = call.faults.map { $0.hasPrefix("-:1: ") ? String($0.dropFirst(5)) : $0 }
+    return (call.child.exitStatus ?? ExitStatus.temporary.rawValue, said)
   }
-
-  private static func end(_ child: ChildProcess) -> (status: Int32, said: [String]) {
-    child.end(within: patienceAtEnd)
-    return (ExitStatus.temporary.rawValue, [])
-  }
-
-  /// Seconds that a program of the bus has to end when a signal came.
-  static let patienceAtEnd = 0.5
 
   /// Starts to take files.
   func get(ends: Bool) throws(Failure) -> ChildProcess {
-    try start(
-      ["bus-get", "--confirm", "-d", Self.durable, "--all"]
-        + (ends ? ["-e", "-q", "--max-wait", Self.patience] : []), [subject],
-      output: .pipe, error: .ours)
-  }
-
-  private func start(
-    _ words: [String], _ operands: [String] = [], output: ChildProcess.Stream,
-    error: ChildProcess.Stream
-  ) throws(Failure) -> ChildProcess {
     // What goes wrong there goes wrong here.
-    return try ChildProcess(
-      words + place + operands, environment: ["AGENTUTILS_PROGRAM": program], input: .pipe,
-      output: output, error: error)
+    try ChildProcess(
+      ["bus-get", "--confirm", "-d", Self.durable, "--all"]
+        + (ends ? ["-e", "-q", "--max-wait", Self.patience] : []) + place + [subject],
+      environment: ["AGENTUTILS_PROGRAM": program], input: .pipe, output: .pipe, error: .ours)
   }
 }
 
-/// Waits for a descriptor. False when a signal came first, or, for who does not wait, it is not ready.
-func isReady(_ descriptor: Int32, _ events: Int32, waits: Bool = true) -> Bool {
-  var entries = [
-    pollfd(fd: descriptor, events: Int16(events), revents: 0),
-    pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0),
-  ]
+/// Waits until there is something to read. False when a signal came first, or, for who does not wait, it is not ready.
+func isReady(_ descriptor: Int32, waits: Bool = true) -> Bool {
+  var entries = [descriptor, EndSignals.descriptor].map {
+    pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+  }
   while poll(&entries, 2, waits ? -1 : 0) < 0, systemError == EINTR {}
   return entries[0].revents != 0 && entries[1].revents == 0
 }

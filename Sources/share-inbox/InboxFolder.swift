@@ -10,7 +10,7 @@ final class InboxFolder {
   let descriptor: Int32
 
   struct Foreign {
-    let name: [UInt8]
+    let path: String
     let reason: String
     /// Whether it is called as an item is, so that somebody means it to be one.
     let isItem: Bool
@@ -39,21 +39,22 @@ final class InboxFolder {
     var items: [InboxItem] = []
     var foreign: [Foreign] = []
     for bytes in try names() where bytes.first != UInt8(ascii: ".") {
+      let path = Folders.join(path, FileName.text(bytes))
       guard let name = ItemName(bytes) else {
         let reason = "not an item's name, left alone"
-        foreign.append(Foreign(name: bytes, reason: reason, isItem: false))
+        foreign.append(Foreign(path: path, reason: reason, isItem: false))
         continue
       }
       var status = stat()
       guard fstatat(descriptor, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
       if let reason = Self.objection(status) {
-        foreign.append(Foreign(name: bytes, reason: "\(reason), left alone", isItem: true))
+        foreign.append(Foreign(path: path, reason: "\(reason), left alone", isItem: true))
         continue
       }
       items.append(
         InboxItem(
-          name: name, path: Folders.join(path, name.text), size: Int64(status.st_size),
-          time: Timestamp(seconds: name.epoch)))
+          name: name, path: path, size: Int64(status.st_size), time: Timestamp(seconds: name.epoch))
+      )
     }
     items.sort { ($0.name.epoch, $0.name.text) < ($1.name.epoch, $1.name.text) }
     return (items, foreign)

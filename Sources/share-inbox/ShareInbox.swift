@@ -81,8 +81,7 @@ private func receive(from bus: InboxBus, for drain: Drain) throws -> Int32 {
     for line in made.said { drain.diagnostics.say(line) }
     guard made.status == 0 else { return made.status }
   }
-  let intake = try BusIntake(
-    bus, ends: true, maxSize: drain.options.maxSize, drain.diagnostics)
+  let intake = try BusIntake(bus, ends: true, maxSize: drain.options.maxSize, drain.diagnostics)
   intake.receive(into: drain.folder, waits: true)
   let status = intake.end()
   if let signal = EndSignals.next() { Process.die(by: signal) }
@@ -153,7 +152,7 @@ struct InboxKeeper {
 
   func list() throws -> ExitStatus {
     let found = try folder.scan()
-    say(found.foreign)
+    for other in found.foreign { diagnostics.error(other.path, other.reason) }
     try write(found.items.map(folder.completed))
     if found.foreign.contains(where: \.isItem) { return .failure }
     if !found.items.isEmpty { return .success }
@@ -216,18 +215,9 @@ struct InboxKeeper {
     try output.list(items.map(\.record), .inboxItems)
   }
 
-  func say(_ foreign: [InboxFolder.Foreign]) {
-    for other in foreign {
-      let name = FileName.text(other.name)
-      diagnostics.error(Folders.join(folder.path, name), other.reason)
-    }
-  }
-
   /// Does something with the items of these ids: the id of the record, the UUID in it,
   /// the file's name, or its own where only one has that.
-  private func each(
-    _ ids: [String], _ body: (InboxItem) throws -> Bool
-  ) throws -> ExitStatus {
+  private func each(_ ids: [String], _ body: (InboxItem) throws -> Bool) throws -> ExitStatus {
     let items = try folder.scan().items.map(folder.completed)
     var status = ExitStatus.success
     for id in ids {
@@ -250,7 +240,7 @@ struct InboxKeeper {
 /// be made again, when the session appears. What the system tells of the folder is a
 /// hint; the folder is looked at in any case.
 final class InboxWatch {
-  private var drain: Drain
+  private let drain: Drain
   private let bus: InboxBus?
   /// What takes files from a bus; nil without one, and while it is not started again.
   private var intake: BusIntake?

@@ -103,11 +103,4 @@ import Testing
     schedule.drained(result, now: 400)
     #expect(schedule.next == 400 + WatchSchedule.sessionPoll)
   }
-
-  @Test func aLineIsNewOnce() {
-    let said = Said()
-    #expect(said.isNew("a"))
-    #expect(said.isNew("b"))
-    #expect(!said.isNew("a"))
-  }
 }
