@@ -29,19 +29,30 @@ public enum BarBlock {
   /// Words for `status-right` of tmux(1): a `#` of theirs would be a format.
   public static func tmux(_ text: String) -> String { text.exchanging("#", for: "##") }
 
-  /// What stands there when nobody knows, as agent-status(1) has it.
+  /// What stands there when nobody knows, as agent-status(1) has it: in a bar, or in a plain line.
   ///
-  /// - Parameter status: how a command would leave that nobody looks at.
-  public static func trouble(_ status: ExitStatus) -> String {
-    switch status {
-    case .temporary: "unreachable"
-    case .denied: "refused"
-    default: "unknown"
+  /// - Parameters:
+  ///   - status: how a command would leave that nobody looks at.
+  ///   - form: `waybar`, `tmux` or `i3`, else that of a line.
+  ///   - name: of the block.
+  public static func trouble(
+    _ status: ExitStatus, _ reason: String, in form: String, of name: String
+  ) -> String {
+    let state =
+      switch status {
+      case .temporary: "unreachable"
+      case .denied: "refused"
+      default: "unknown"
+      }
+    let (text, colour) = ("○ \(state)", "#dc2626")
+    let words = "\(text): \(Visible.line(reason))"
+    return switch form {
+    case "waybar": waybar(text, alt: state, tooltip: words, classes: [state])
+    case "tmux": "#[fg=\(colour)]○#[default] \(state)"
+    case "i3": i3(text, short: "○", colour: colour, name: name)
+    default: words
     }
   }
-
-  /// The colour of `trouble`.
-  public static let troubleColour = "#dc2626"
 
   private static func markup(_ text: String) -> String {
     text.exchanging("&", for: "&amp;").exchanging("<", for: "&lt;").exchanging(">", for: "&gt;")

@@ -23,14 +23,16 @@ extension ListForm {
       "\(sessions.count { $0.state.kind == kind }) \(kind.rawValue)"
     }.joined(separator: " · ")
     let state = kinds.first?.rawValue ?? "none"
+    let colour = kinds.first.flatMap(Self.colour)
     switch self {
     case .waybar:
       let tooltip = sessions.map(Self.words).joined(separator: "\n")
       return BarBlock.waybar(
         text, alt: state, tooltip: tooltip.isEmpty ? "no session" : tooltip,
         classes: kinds.isEmpty ? [state] : kinds.map(\.rawValue))
-    case .i3: return i3(text, state, kinds.first.flatMap(Self.colour))
-    case .tmux: return text.isEmpty ? "" : tmux("●", kinds.first.flatMap(Self.colour), text)
+    case .i3: return BarBlock.i3(text, short: state, colour: colour, name: "agents")
+    case .tmux where text.isEmpty: return ""
+    case .tmux: return (colour.map { "#[fg=\($0)]●#[default] " } ?? "● ") + BarBlock.tmux(text)
     default: return text.isEmpty ? "no session" : text
     }
   }
@@ -40,23 +42,7 @@ extension ListForm {
   }
 
   func trouble(_ status: ExitStatus, _ reason: String) -> String {
-    let state = BarBlock.trouble(status)
-    let text = "○ \(state)"
-    let words = "\(text): \(Visible.line(reason))"
-    switch self {
-    case .waybar: return BarBlock.waybar(text, alt: state, tooltip: words, classes: [state])
-    case .i3: return i3(text, "○", BarBlock.troubleColour)
-    case .tmux: return tmux("○", BarBlock.troubleColour, state)
-    default: return words
-    }
-  }
-
-  private func i3(_ text: String, _ short: String, _ colour: String?) -> String {
-    BarBlock.i3(text, short: short, colour: colour, name: "agents")
-  }
-
-  private func tmux(_ sign: String, _ colour: String?, _ text: String) -> String {
-    (colour.map { "#[fg=\($0)]\(sign)#[default] " } ?? "\(sign) ") + BarBlock.tmux(text)
+    BarBlock.trouble(status, reason, in: rawValue, of: "agents")
   }
 
   private static func words(_ session: TmuxSession) -> String {

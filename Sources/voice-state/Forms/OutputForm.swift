@@ -52,17 +52,8 @@ extension OutputForm {
     }
   }
 
-  /// What stands there when nobody knows of the sessions, as agent-status(1) has it.
+  /// What stands there when nobody knows of the sessions.
   func trouble(_ status: ExitStatus, _ reason: String) -> String {
-    let state = BarBlock.trouble(status)
-    let words = "○ \(state)"
-    switch self {
-    case .waybar:
-      return BarBlock.waybar(
-        words, alt: state, tooltip: "\(words): \(Visible.line(reason))", classes: [state])
-    case .i3: return BarBlock.i3(words, short: "○", colour: BarBlock.troubleColour, name: "voice")
-    case .tmux: return "#[fg=\(BarBlock.troubleColour)]○#[default] \(state)"
-    case .text, .json, .line: return "\(words): \(Visible.line(reason))"
-    }
+    BarBlock.trouble(status, reason, in: rawValue, of: "voice")
   }
 }
