@@ -40,6 +40,8 @@ final class FollowPlan {
   /// Files with something unread, the next one last.
   private var unread: [FollowedFile] = []
   private var isFirst = true
+  /// What the look at the place that goes on has met.
+  private var losses: [Loss] = []
   /// How many subagents made each other, down to the one whose transcript is read. What files say may
   /// go round in circles.
   private var depth = 0
@@ -58,14 +60,13 @@ final class FollowPlan {
     self.wishes = wishes
     self.most = most
     isResumed = marks != nil
-    self.marks = Dictionary(
-      (marks ?? []).map { (FileKey($0.path), $0) }, uniquingKeysWith: { $1 })
+    self.marks = Dictionary((marks ?? []).map { (FileKey($0.path), $0) }, uniquingKeysWith: { $1 })
   }
 
   /// Takes what a look at the place found: the first time all files, later at least those
   /// that changed.
   func look(_ seen: [SeenFile]) -> [Loss] {
-    var losses: [Loss] = []
+    losses = []
     let isChoosing =
       isFirst && !isResumed && !wishes.all && !wishes.new && wishes.since == nil
     let newest = isChoosing ? Self.newest(of: seen) : nil
@@ -73,12 +74,11 @@ final class FollowPlan {
       let key = FileKey(file.path)
       guard let known = files[key] else {
         let isNewest = newest == key || (newest != nil && Self.owner(of: file.path) == newest)
-        files[key] = begin(file, key, isNewest: isNewest, &losses)
+        files[key] = begin(file, key, isNewest: isNewest)
         continue
       }
-      known.size = file.size
-      known.modified = file.modified
-      if let loss = known.loss(file) { files[key] = begin(file, instead: known, loss, &losses) }
+      (known.seen.size, known.seen.modified) = (file.size, file.modified)
+      if let loss = known.loss(file) { files[key] = begin(file, instead: known, loss) }
     }
     isFirst = false
     unread = Self.ordered(files.values.filter(\.isBehind))
@@ -105,9 +105,7 @@ final class FollowPlan {
   typealias ReadWhole = (_ path: String) throws -> [UInt8]?
 
   /// Reads all that there is to be read.
-  func read(
-    to output: TranscriptOutput, whole: ReadWhole = { _ in nil }, _ read: Read
-  ) throws {
+  func read(to output: TranscriptOutput, whole: ReadWhole = { _ in nil }, _ read: Read) throws {
     for file in unread.reversed() {
       while file.isBehind, try readOn(file, output, whole, read) {}
     }
@@ -133,7 +131,7 @@ final class FollowPlan {
     var isOver = true
     var copied: String?
     var made: FollowedFile?
-    let piece = piece(of: file, from: file.cutter.position, to: file.size)
+    let piece = piece(of: file, from: file.cutter.position, to: file.seen.size)
     try read(piece) { bytes in
       if output.isForeign(bytes, piece) { file.isForeign = true }
       isOver = file.isForeign || bytes.isEmpty
@@ -170,8 +168,8 @@ final class FollowPlan {
 
   private func piece(of file: FollowedFile, from start: Int64, to end: Int64) -> Piece {
     Piece(
-      path: file.path, number: file.number, offset: start, count: Int(min(Int64(most), end - start))
-    )
+      path: file.path, number: file.seen.number, offset: start,
+      count: Int(min(Int64(most), end - start)))
   }
 
   /// - Returns: the first id of a session of which the file is a copy, as that of a session that
@@ -251,14 +249,11 @@ final class FollowPlan {
     return all.sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  private func begin(
-    _ file: SeenFile, _ key: FileKey, isNewest: Bool, _ losses: inout [Loss]
-  ) -> FollowedFile {
+  private func begin(_ file: SeenFile, _ key: FileKey, isNewest: Bool) -> FollowedFile {
     let limit = wishes.limit
     if let mark = marks.removeValue(forKey: key) {
       let known = FollowedFile(file, from: mark, limit: limit)
-      guard let loss = known.loss(file) else { return known }
-      return begin(file, instead: known, loss, &losses)
+      return known.loss(file).map { begin(file, instead: known, $0) } ?? known
     }
     let isRecent = wishes.since.map { file.modified / 1_000_000_000 >= $0.seconds } ?? false
     let isWanted = !isFirst || isResumed || wishes.all || isNewest || isRecent
@@ -269,9 +264,7 @@ final class FollowPlan {
 
   /// Begins with a file that took the place of another, or lost what it had. Where it may hold
   /// what was read, that is looked at first: what was told is not told again.
-  private func begin(
-    _ file: SeenFile, instead known: FollowedFile, _ loss: Loss, _ losses: inout [Loss]
-  ) -> FollowedFile {
+  private func begin(_ file: SeenFile, instead known: FollowedFile, _ loss: Loss) -> FollowedFile {
     if file.size >= loss.offset, let line = known.line {
       let found = FollowedFile(file, offset: line.begin, limit: wishes.limit)
       found.claim = (line, loss, known.mark)
@@ -313,14 +306,14 @@ final class FollowPlan {
     }
     var times: [FileKey: Int64] = [:]
     for place in places {
-      times[place.group] = max(times[place.group] ?? .min, place.file.modified)
+      times[place.group] = max(times[place.group] ?? .min, place.file.seen.modified)
     }
     return places.sorted { one, other in
       if one.group != other.group {
         return (times[one.group] ?? 0, one.group) > (times[other.group] ?? 0, other.group)
       }
-      return (one.rank, one.file.modified, one.file.key)
-        > (other.rank, other.file.modified, other.file.key)
+      return (one.rank, one.file.seen.modified, one.file.key)
+        > (other.rank, other.file.seen.modified, other.file.key)
     }.map(\.file)
   }
 }

@@ -2,13 +2,11 @@ import Core
 import Turns
 
 final class FollowedFile {
-  let path: String
+  /// As it was seen last; whatever file has the name now, its number is that of the one that is read.
+  var seen: SeenFile
+  var path: String { seen.path }
   let key: FileKey
   let session: String
-  let number: UInt64
-  let born: Int64
-  var size: Int64
-  var modified: Int64
   var cutter: LineCutter
   var line: LineMark?
   var isSkipped = false
@@ -25,14 +23,11 @@ final class FollowedFile {
   var unseen: Int64 = 0
 
   init(_ file: SeenFile, offset: Int64, limit: Int) {
-    path = file.path
+    seen = file
     key = FileKey(file.path)
     session = ClaudeTranscripts.session(of: file.path)
-    (number, born) = (file.number, file.born)
-    size = file.size
-    modified = file.modified
     isWhole = offset == 0
-    asks = ClaudeTranscripts.isOfSubagent(path) ? 2 : 0
+    asks = ClaudeTranscripts.isOfSubagent(file.path) ? 2 : 0
     cutter = LineCutter(offset: offset, limit: limit)
   }
 
@@ -46,18 +41,19 @@ final class FollowedFile {
     unseen = mark.isSkipped ? 0 : mark.offset
   }
 
-  var isBehind: Bool { !isForeign && cutter.isBehind(size) }
+  var isBehind: Bool { !isForeign && cutter.isBehind(seen.size) }
 
   var mark: FileMark {
     if let claim { return claim.mark }
     return FileMark(
-      path: path, number: number, born: born, offset: cutter.offset, line: line,
+      path: path, number: seen.number, born: seen.born, offset: cutter.offset, line: line,
       isSkipped: isSkipped, first: first)
   }
 
   /// What is wrong when the name stands for this file now; nil when it only grew.
   func loss(_ now: SeenFile) -> FollowPlan.Loss? {
-    let isSame = now.number == number && (born == 0 || now.born == 0 || now.born == born)
+    let isSame =
+      now.number == seen.number && (seen.born == 0 || now.born == 0 || now.born == seen.born)
     let reason = !isSame ? "replaced" : now.size < cutter.reached ? "truncated" : nil
     return reason.map { .init(path: path, reason: $0, offset: cutter.offset) }
   }

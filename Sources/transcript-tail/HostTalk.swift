@@ -72,9 +72,7 @@ struct HostTalk {
   }
 
   /// What a list tells. What is not as it should be is left out.
-  private static func files(
-    _ lines: ArraySlice<UInt8>
-  ) -> (files: [SeenFile]?, denied: [String]) {
+  private static func files(_ lines: ArraySlice<UInt8>) -> (files: [SeenFile]?, denied: [String]) {
     var files: [SeenFile] = []
     var denied: [String] = []
     for line in lines.split(separator: 10) {

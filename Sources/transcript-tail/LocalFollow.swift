@@ -13,6 +13,8 @@ final class LocalFollow {
   private let once: Bool
   private var next = (soonest: 0.0, latest: 0.0)
   private var watched: Set<UInt64> = []
+  /// What the look at the place that goes on has met.
+  private var found: [SeenFile] = []
   /// Readable when something may have changed; -1 where the system does not tell.
   private let hint = clibc_changes()
   /// Where records are written, if that is a file: reading it would not end.
@@ -50,15 +52,17 @@ final class LocalFollow {
   /// At all files or, a moment later and with many, at those at which somebody is at work.
   private func look() -> [SeenFile] {
     let began = Clock.monotonic
+    found = []
     if began < next.soonest {
       next.latest = next.soonest
-      return look(at: plan.recent)
+      for path in plan.recent { look(at: path) }
+      return found
     }
-    let files = lookAtAll()
+    look(at: path)
     let now = Clock.monotonic
     // A tenth of the time at most, or a fiftieth.
     next = (now + 9 * (now - began), now + max(1, 49 * (now - began)))
-    return files
+    return found
   }
 
   private static func readWhole(_ path: String) -> [UInt8]? {
@@ -77,28 +81,16 @@ final class LocalFollow {
 
   // MARK: The place
 
-  private func lookAtAll() -> [SeenFile] {
-    var found: [SeenFile] = []
-    guard let status = stat(following: path) else { return [] }
+  private func look(at path: String) {
+    guard let status = stat(following: path) else { return }
     if status.isFolder {
-      look(in: path, status, depth: ClaudeTranscripts.depth, &found)
+      look(in: path, status, depth: ClaudeTranscripts.depth)
     } else if status.isRegular {
-      add(path, status, &found)
+      add(path, status)
     }
-    return found
   }
 
-  private func look(at paths: [String]) -> [SeenFile] {
-    var found: [SeenFile] = []
-    for path in paths {
-      if let status = stat(following: path), status.isRegular { add(path, status, &found) }
-    }
-    return found
-  }
-
-  private func look(
-    in folder: String, _ status: stat, depth: Int, _ found: inout [SeenFile]
-  ) {
+  private func look(in folder: String, _ status: stat, depth: Int) {
     watch(in: folder, status, depth)
     guard let stream = opendir(folder) else {
       output.fault(folder, systemReason(systemError))
@@ -118,16 +110,16 @@ final class LocalFollow {
       // Gone since, or a link to nothing.
       guard let status = stat(following: path) else { continue }
       if status.isFolder, depth > 1 {
-        look(in: path, status, depth: depth - 1, &found)
+        look(in: path, status, depth: depth - 1)
       } else if status.isRegular, isTranscript,
         depth > ClaudeTranscripts.depthOfSubagents || ClaudeTranscripts.isOfSubagent(path)
       {
-        add(path, status, &found)
+        add(path, status)
       }
     }
   }
 
-  private func add(_ path: String, _ status: stat, _ found: inout [SeenFile]) {
+  private func add(_ path: String, _ status: stat) {
     if status.st_ino == target.st_ino, status.st_dev == target.st_dev {
       return output.fault(path, "is the output: not read")
     }

@@ -28,8 +28,7 @@ final class TranscriptOutput {
     case .whole(var bytes):
       let hasMark = begin == 0 && bytes.starts(with: [0xef, 0xbb, 0xbf])
       if hasMark { bytes = UnsafeRawBufferPointer(rebasing: bytes[3...]) }
-      let fault = try record.write(
-        bytes, session: file.session, begin: begin, end: end, to: writer)
+      let fault = try record.write(bytes, session: file.session, begin: begin, end: end, to: writer)
       if let fault, !options.isLenient { faults.place(file.path, byte: begin, fault) }
     case .tooLong: faults.place(file.path, byte: begin, "the line is too long")
     }
@@ -161,23 +160,19 @@ struct TranscriptRecord: ~Copyable {
     }
     if let id = names.id, !id.isEmpty, !seen.insert(id) { return nil }
     text.removeAll(keepingAtMost: 1 << 20)
-    append("{\"event\":")
+    text.append("{\"event\":")
     let type = event ?? names.type ?? ""
     JSONQuote.append(type.isEmpty ? "message" : type, to: &text)
-    append(",\"id\":")
+    text.append(",\"id\":")
     JSONQuote.append("\(session)/\(end)", to: &text)
-    append(",\"data\":")
-    let data = UnsafeRawBufferPointer(
-      rebasing: line.trimming { $0 == 32 || $0 == 9 || $0 == 13 })
+    text.append(",\"data\":")
+    let data = UnsafeRawBufferPointer(rebasing: line.trimming { $0 == 32 || $0 == 9 || $0 == 13 })
     if UTF8Text.isValid(data) {
       try add(data, to: writer)
     } else {
-      let repaired = UTF8Text.repaired(data)
-      var failure: WriteFailure?
-      repaired.withUnsafeBytes { bytes in
-        do throws(WriteFailure) { try add(bytes, to: writer) } catch { failure = error }
+      try UTF8Text.repaired(data).withUnsafeBufferPointer { bytes throws(WriteFailure) in
+        try add(UnsafeRawBufferPointer(bytes), to: writer)
       }
-      if let failure { throw failure }
     }
     try writer.write("}\n")
     return nil
@@ -196,10 +191,5 @@ struct TranscriptRecord: ~Copyable {
     if isTerminal { JSONQuote.appendVisible(json: data, to: &text) }
     try writer.write(text.bytes)
     if !isTerminal { try writer.write(data) }
-  }
-
-  private mutating func append(_ text: StaticString) {
-    self.text.append(
-      UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }

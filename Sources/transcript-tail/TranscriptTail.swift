@@ -11,9 +11,7 @@ public func transcriptTailMain() {
   }
 }
 
-private func run(
-  _ options: TranscriptOptions, _ diagnostics: Diagnostics
-) throws -> ExitStatus {
+private func run(_ options: TranscriptOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
   switch try TranscriptPlace(options.place, home: Folders().home) {
   case .here(let path):
     if let name = options.ofHost { throw UsageError("--\(name) is for a host") }
@@ -178,8 +176,7 @@ final class HostFollow {
       channel.close()
       link.close()
     }
-    var visit = Visit(
-      link: link, channel: channel, talk: HostTalk(nonce: nonce), deadline: limit)
+    var visit = Visit(link: link, channel: channel, talk: HostTalk(nonce: nonce), deadline: limit)
     _ = try receive(&visit) { $0.begin() }
     func readWhole(_ path: String) throws -> [UInt8]? { try self.readWhole(path, &visit) }
     while true {
@@ -315,8 +312,7 @@ final class HostFollow {
       output.diagnostics.error(
         name, "link is down: \(failure.reason); next try in \(Int(seconds)) s")
     }
-    try output.tell(
-      RecordText(.lost).string("reason", failure.reason).number("retry_in", seconds))
+    try output.tell(RecordText(.lost).string("reason", failure.reason).number("retry_in", seconds))
     nextSave = try output.settle(plan)
     while Clock.monotonic < until {
       var set = PollSet()
