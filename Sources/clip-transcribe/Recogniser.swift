@@ -18,8 +18,7 @@ func text(of clip: Clip, by command: String, timeout: Double) throws -> String {
   let file = scratch?.path ?? clip.path ?? ""
   // A name in front of which no option is seen.
   let name = file.hasPrefix("-") ? "./" + file : file
-  let run = CommandRun(
-    ["sh", "-c", command, "sh", name], limit: mostOfText, timeout: timeout)
+  let run = CommandRun(["sh", "-c", command, "sh", name], limit: mostOfText, timeout: timeout)
   do throws(CommandRun.Failure) {
     return String(decoding: try run.output(), as: UTF8.self)
   } catch {
@@ -48,16 +47,9 @@ private struct ScratchFile {
     }
     folder = made
     path = "\(folder)/clip.\(clip.format ?? "wav")"
-    let file = clibc_create(path)
-    guard file >= 0 else { throw Failure(folder, systemReason(systemError)) }
-    defer { close(file) }
-    let writer = RecordWriter(descriptor: file)
-    do throws(WriteFailure) {
-      try writer.write(clip.bytes)
-      try writer.flush()
-    } catch {
+    do throws(Failure) { try StateFile(path: path).replace(with: clip.bytes) } catch {
       remove()
-      throw Failure(path, systemReason(error.code))
+      throw error
     }
   }
 

@@ -44,9 +44,7 @@ final class TriageLoop {
   /// All is looked at so often when nothing hints at a change, seconds.
   private static let rescan = 30.0
 
-  init(
-    _ options: TriageOptions, _ rules: RuleBook, _ told: ToldItems, _ diagnostics: Diagnostics
-  ) {
+  init(_ options: TriageOptions, _ rules: RuleBook, _ told: ToldItems, _ diagnostics: Diagnostics) {
     (self.options, self.rules, self.told, self.diagnostics) = (options, rules, told, diagnostics)
     command = options.command.map {
       CommandRun(["/bin/sh", "-c", $0], limit: 64 << 10, timeout: options.timeout)

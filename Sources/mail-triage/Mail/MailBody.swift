@@ -6,6 +6,7 @@ struct MailBody {
   private(set) var hasAttachment = false
   private(set) var hasCalendar = false
   private var html: String?
+  private let bytes: UnsafeRawBufferPointer
   private var parts = 0
 
   /// Parts and levels beyond these are not looked at, nor is more of a text, in bytes.
@@ -16,13 +17,12 @@ struct MailBody {
   static let mostKept = 16 << 10
 
   init(_ bytes: UnsafeRawBufferPointer, _ header: MailHeader, end: Int) {
-    look(at: bytes, header, end, level: 0)
+    self.bytes = bytes
+    look(at: header, end, level: 0)
     if text == nil { text = html }
   }
 
-  private mutating func look(
-    at bytes: UnsafeRawBufferPointer, _ header: MailHeader, _ end: Int, level: Int
-  ) {
+  private mutating func look(at header: MailHeader, _ end: Int, level: Int) {
     parts += 1
     var type = ContentType(header.raw("content-type") ?? "text/plain")
     let range = min(header.body, end)..<end
@@ -30,8 +30,8 @@ struct MailBody {
       if level >= Self.mostLevels { return }
       // What is damaged is guessed: a boundary by the first line that looks like one.
       let named = type["boundary"].map { Array("--\($0)".utf8) } ?? []
-      if (3...202).contains(named.count), split(bytes, range, named, level) { return }
-      if let guessed = Self.boundary(bytes, range), split(bytes, range, guessed, level) { return }
+      if (3...202).contains(named.count), split(range, named, level) { return }
+      if let guessed = boundary(range), split(range, guessed, level) { return }
       type = ContentType("text/plain")
     } else if !type.isWhole {
       type = type.asPlain
@@ -45,7 +45,7 @@ struct MailBody {
     guard type.kind == "text", text == nil else { return }
     let isHTML = type.value == "text/html"
     guard isHTML ? html == nil : type.value == "text/plain" else { return }
-    let found = Self.text(bytes, range, header, type)
+    let found = text(range, header, type)
     if isHTML {
       let plain = HTMLText.plain(found)
       if !plain.allSatisfy(\.isWhitespace) { html = PlainText.kept(plain, most: Self.mostKept) }
@@ -54,7 +54,7 @@ struct MailBody {
     }
   }
 
-  private static func boundary(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> [UInt8]? {
+  private func boundary(_ range: Range<Int>) -> [UInt8]? {
     var lines = MailLines(bytes, range)
     while let line = lines.next() {
       let text = bytes[line].reversed().drop(while: \.isBlank).reversed()
@@ -68,9 +68,7 @@ struct MailBody {
   }
 
   /// Whether there was a part.
-  private mutating func split(
-    _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ boundary: [UInt8], _ level: Int
-  ) -> Bool {
+  private mutating func split(_ range: Range<Int>, _ boundary: [UInt8], _ level: Int) -> Bool {
     let before = parts
     var lines = MailLines(bytes, range)
     var start: Int?
@@ -84,24 +82,22 @@ struct MailBody {
       if isEnd { rest = rest.dropFirst(2) }
       guard rest.allSatisfy(\.isBlank) else { continue }
       // The line end before a boundary belongs to the boundary.
-      if let start { part(bytes, start..<max(start, place - 1), level) }
+      if let start { part(start..<max(start, place - 1), level) }
       start = isEnd ? nil : lines.place
       last = lines.place
       if isEnd { return parts > before }
     }
     // What is cut has no end.
-    if let start, parts < Self.mostParts { part(bytes, start..<max(last, range.upperBound), level) }
+    if let start, parts < Self.mostParts { part(start..<max(last, range.upperBound), level) }
     return parts > before
   }
 
-  private mutating func part(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ level: Int) {
-    look(at: bytes, MailHeader(bytes, range), range.upperBound, level: level + 1)
+  private mutating func part(_ range: Range<Int>, _ level: Int) {
+    look(at: MailHeader(bytes, range), range.upperBound, level: level + 1)
   }
 
-  private static func text(
-    _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ header: MailHeader, _ type: ContentType
-  ) -> String {
-    let source = Array(bytes[range].prefix(mostOfText))
+  private func text(_ range: Range<Int>, _ header: MailHeader, _ type: ContentType) -> String {
+    let source = Array(bytes[range].prefix(Self.mostOfText))
     let raw: [UInt8]
     switch ContentType(header.raw("content-transfer-encoding")).value {
     case "base64": raw = TransferCode.base64(source)

@@ -5,8 +5,7 @@ import Core
 enum MailDate {
   /// Nil for what is no date, or none from 1970 to 9999.
   static func time(_ field: String) -> Timestamp? {
-    let words = inOrder(
-      Self.bare(field.prefix(200)).split { $0 == "," || $0 == " " || $0 == "\t" })
+    let words = inOrder(Self.bare(field.prefix(200)).split { $0 == "," || $0 == " " || $0 == "\t" })
     guard words.count >= 4, let day = number(words[0], 1...2), let month = month(words[1]),
       var year = number(words[2], 2...4)
     else { return nil }

@@ -57,8 +57,7 @@ extension Row {
       gap = 1
       head.add("\(mark.sign) ", mark.style)
       head.add("\(message.author.map { Plain.line($0, limit: 80) } ?? mark.word):", .dim)
-      subject.add(
-        Plain.line(message.text, limit: limit), message.role == .thinking ? .dim : .plain)
+      subject.add(Plain.line(message.text, limit: limit), message.role == .thinking ? .dim : .plain)
       if message.state != .final { add(message.state.rawValue, Style.warning) }
     case .turn(let turn):
       self = Row(turn, limit: limit)

@@ -128,11 +128,11 @@ final class TurnFeed {
     }
     while true {
       let early = nextDraw - Clock.monotonic
-      if early > 0, isReadable(descriptor, signals, within: early) { return }
+      if early > 0, signals.wait(for: descriptor, milliseconds: Int32(early * 1000) + 1) { return }
       try handleSignals()
       if nextDraw > Clock.monotonic { continue }
       try draw()
-      if isReadable(descriptor, signals, within: book.isEmpty ? nil : 1) { return }
+      if signals.wait(for: descriptor, milliseconds: book.isEmpty ? -1 : 1000) { return }
       try handleSignals()
     }
   }
@@ -151,18 +151,6 @@ final class TurnFeed {
       return options.form == .cards ? text.card : text.tree
     }
     try output.draw(cards.fitted(to: output.rows))
-  }
-
-  private func isReadable(
-    _ descriptor: Int32, _ signals: TerminalSignals, within seconds: Double?
-  ) -> Bool {
-    var entries = [
-      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
-    ]
-    let milliseconds = seconds.map { Int32($0 * 1000) + 1 } ?? -1
-    return poll(&entries, 2, milliseconds) > 0 && entries[0].revents != 0
-      && entries[1].revents == 0
   }
 
   private func handleSignals() throws(WriteFailure) {

@@ -53,8 +53,7 @@ struct StoryText {
         let rows = layout.lines(message, indent: indent)
         if message.id == answer { last = rows } else { lines += rows }
       case .turn(let turn):
-        let row = Row(
-          turn, limit: layout.limit, indent: indent, now: layout.now, reason: .plain)
+        let row = Row(turn, limit: layout.limit, indent: indent, now: layout.now, reason: .plain)
         lines.append(row.line(width: layout.width))
       case .toolCall(let call): lines += layout.lines(call, indent: indent)
       case .approval(let approval):

@@ -49,8 +49,7 @@ extension Story {
       let (key, part) = siblings[next]
       guard seen.insert(key).inserted else { continue }
       steps.append(
-        Step(
-          key: key, part: part, depth: waiting.count - 1, isLast: next == siblings.count - 1))
+        Step(key: key, part: part, depth: waiting.count - 1, isLast: next == siblings.count - 1))
       if let own = below[key] { waiting.append((Self.sorted(own), 0)) }
     }
   }
