@@ -110,9 +110,7 @@ final class Feed {
       }
       if faulty > 0 {
         try fault {
-          $0.line(
-            name, number,
-            "\(faulty) of \(actions.count + faulty) actions are not objects")
+          $0.line(name, number, "\(faulty) of \(actions.count + faulty) actions are not objects")
         }
       }
     case .stats(let stats): try receive(stats, of: profile)
@@ -130,9 +128,7 @@ final class Feed {
     }
   }
 
-  private func count(
-    _ record: JSONValue, _ line: UnsafeRawBufferPointer
-  ) throws(WriteFailure) {
+  private func count(_ record: JSONValue, _ line: UnsafeRawBufferPointer) throws(WriteFailure) {
     if counts?.add(record, names) != true {
       try endCounts()
       var table = CountTable(record)
@@ -175,9 +171,7 @@ final class Feed {
     if newest.map({ $0 < time }) ?? true { newest = time }
   }
 
-  private func show(
-    _ action: Action, of profile: String?, _ number: Int
-  ) throws(WriteFailure) {
+  private func show(_ action: Action, of profile: String?, _ number: Int) throws(WriteFailure) {
     names.learn(from: action)
     if options.showsStats { shown[profile ?? "", default: ShownCounts()].add(action.kind) }
     let layout = layout

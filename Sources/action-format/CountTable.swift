@@ -84,9 +84,7 @@ struct CountTable {
     return true
   }
 
-  private static func name(
-    _ value: JSONValue?, of key: String, _ told: Names
-  ) -> Line.Span {
+  private static func name(_ value: JSONValue?, of key: String, _ told: Names) -> Line.Span {
     guard let text = value?.text else {
       let none = CountTime(key) == nil ? "(none)" : "no date"
       return value?.isNull == true ? Line.Span(none, .dim) : Cell.text(value).span

@@ -83,8 +83,7 @@ struct Phrase {
   /// Adds a duration, in the warning colour when it is slow.
   mutating func took(_ milliseconds: Double?, slow: Double = .infinity) {
     guard let milliseconds else { return }
-    add(
-      Amount.duration(milliseconds), milliseconds > slow ? Style.warning : .dim)
+    add(Amount.duration(milliseconds), milliseconds > slow ? Style.warning : .dim)
   }
 
   /// Adds the use of a tool: `web_search(tides today)`.

@@ -43,8 +43,7 @@ extension Layout {
     if event == nil || !isNarrow {
       let kind = Plain.line(action.kind, limit: 200)
       if event != nil { line.add(" ") }
-      line.add(
-        kind.isEmpty ? "(no kind)" : kind, kind.isEmpty || event != nil ? .dim : style)
+      line.add(kind.isEmpty ? "(no kind)" : kind, kind.isEmpty || event != nil ? .dim : style)
     }
     line.fill(to: timeCells + 4 + kindCells)
     let cost = action.cost.map { $0 == 0 ? "" : Amount.money($0) } ?? ""

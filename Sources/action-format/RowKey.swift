@@ -19,9 +19,7 @@ enum RowKey: String, CaseIterable {
     }, completion: .words(allCases.map(\.rawValue)))
 
   /// The columns, each with its tab; what is in them is one line and has no tab.
-  static func columns(
-    _ keys: [RowKey], of action: Action?, profile: String?, line: Int
-  ) -> String {
+  static func columns(_ keys: [RowKey], of action: Action?, profile: String?, line: Int) -> String {
     var columns = ""
     for key in keys {
       let text: String? =

@@ -30,8 +30,7 @@ private func answer(
   }
   let caller = try Caller(
     options.access, for: .memory, maxTime: options.maxTime, diagnostics: diagnostics)
-  let memory = Memory(
-    options: options, caller: caller, output: output, diagnostics: diagnostics)
+  let memory = Memory(options: options, caller: caller, output: output, diagnostics: diagnostics)
   switch options.mode {
   case .search: return try memory.search()
   case .facts: return try memory.facts()

@@ -274,9 +274,7 @@ extension Memory {
   func edit() throws -> ExitStatus {
     let id = try Self.checked(options.id)
     if !options.hasChange, !Confirmation.canAsk, !(options.isSure && Editor.isNamed) {
-      throw Failure(
-        "--edit", "no terminal to ask at: give --fact, --subject or --type",
-        .failure)
+      throw Failure("--edit", "no terminal to ask at: give --fact, --subject or --type", .failure)
     }
     let fetch = try fetch()
     guard let row = try fetch.find([id])[id], let shown = Fact(record: row) else {

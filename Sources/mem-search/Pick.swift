@@ -97,8 +97,7 @@ extension Memory {
     (options.types, options.subject, options.form) = ([], nil, .table)
     change(&options)
     let output = RowOutput(form: .table, look: options.look, isQuiet: false)
-    let memory = Memory(
-      options: options, caller: caller, output: output, diagnostics: diagnostics)
+    let memory = Memory(options: options, caller: caller, output: output, diagnostics: diagnostics)
     var status = ExitStatus.failure
     do {
       status = try options.mode == .edit ? memory.edit() : memory.delete()

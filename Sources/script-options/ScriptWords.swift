@@ -52,9 +52,7 @@ struct ScriptWords {
   // MARK: Answers
 
   private func completions(_ words: [String]) throws -> String {
-    guard words.first == "words" else {
-      return given(try own.completions(for: words.first ?? ""))
-    }
+    guard words.first == "words" else { return given(try own.completions(for: words.first ?? "")) }
     let words = Array(words.dropFirst())
     if isCut, let mark = words.dropLast().firstIndex(of: "--") {
       let command = commandBehind()

@@ -126,8 +126,7 @@ struct TaskRun {
         try output.header(TaskText.fields)
         for task in tasks { try output.text(TaskText.tsv(task.record)) }
       } else {
-        let listing = TaskText.listing(
-          showsState: options.selection.isAll, now: now, zone: zone)
+        let listing = TaskText.listing(showsState: options.selection.isAll, now: now, zone: zone)
         try output.list(tasks.map(\.record.bytes), listing)
       }
       try output.flush()

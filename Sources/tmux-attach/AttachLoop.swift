@@ -109,9 +109,7 @@ final class AttachLoop {
         connect()
       } else {
         show(
-          .waiting(
-            why: why, attempt: reconnect.failures,
-            seconds: Int((until - now).rounded(.up))))
+          .waiting(why: why, attempt: reconnect.failures, seconds: Int((until - now).rounded(.up))))
       }
     case .opening: break
     case .starting, .attached: exchange(now)
@@ -260,8 +258,7 @@ final class AttachLoop {
     }
     let failures = reconnect.failures
     guard case .failed(let failure) = ending, let seconds = try? reconnect.lost(failure) else {
-      outcome = .ended(
-        ending, of: line.start, on: host, answer: answer, failures: failures)
+      outcome = .ended(ending, of: line.start, on: host, answer: answer, failures: failures)
       return
     }
     phase = .waiting(until: now + seconds, why: lastWhy)

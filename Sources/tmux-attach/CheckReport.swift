@@ -49,8 +49,7 @@ struct CheckReport {
       bad("reach", "\(reason); try --transport ssh", status)
     case .local: bad("here", reason, status)
     default:
-      bad(
-        "reach", "\(reason); is the host up, sshd running, \(place) the right place?", status)
+      bad("reach", "\(reason); is the host up, sshd running, \(place) the right place?", status)
     }
   }
 

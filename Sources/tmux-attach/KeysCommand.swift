@@ -11,9 +11,7 @@ func printLines(_ lines: [String]) throws(WriteFailure) {
 // MARK: The host's keys
 
 /// `--fingerprint`: prints the pinned keys of the host.
-func showFingerprint(
-  _ options: AttachOptions, _ diagnostics: Diagnostics
-) throws -> ExitStatus {
+func showFingerprint(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
   let request = try options.request(diagnostics)
   let place = try request.hostKeyPlace()
   let keys = try PinFile(path: request.pins).keys(of: place)
@@ -26,9 +24,7 @@ func showFingerprint(
 }
 
 /// `--forget`: drops them.
-func forgetHost(
-  _ options: AttachOptions, _ diagnostics: Diagnostics
-) throws -> ExitStatus {
+func forgetHost(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
   let request = try options.request(diagnostics)
   let place = try request.hostKeyPlace()
   let dropped = try PinFile.forget(place, in: request.pins)
@@ -53,9 +49,7 @@ private func line(_ key: HostKey, _ place: HostKeyPlace) -> String {
 // MARK: Our own key
 
 /// `--authorize`: prints the line that lets us in, and how to put it there.
-func authorize(
-  _ options: AttachOptions, _ diagnostics: Diagnostics
-) throws -> ExitStatus {
+func authorize(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
   let line = try publicLine(options, diagnostics)
   try printLines([line, command(authorizing: line)])
   return .success
@@ -68,9 +62,7 @@ func command(authorizing line: String) -> String {
     + " && chmod 600 ~/.ssh/authorized_keys"
 }
 
-private func publicLine(
-  _ options: AttachOptions, _ diagnostics: Diagnostics
-) throws -> String {
+private func publicLine(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> String {
   let settings = try Settings(diagnostics: diagnostics)
   if let identity = options.connect.identity {
     return try OwnKey.publicLine(of: settings.folders.expandHome(identity))

@@ -166,9 +166,7 @@ struct SessionChange {
 
 extension Listing {
   /// `type` `session`, for people and for `-o tsv`.
-  static let sessions = Listing(
-    columns: columns,
-    fields: ["name"] + fields)
+  static let sessions = Listing(columns: columns, fields: ["name"] + fields)
 
   /// `type` `session_change`.
   static let sessionChanges = Listing(

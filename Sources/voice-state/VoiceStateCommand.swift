@@ -135,9 +135,7 @@ struct Run {
     return .success
   }
 
-  private func text(
-    _ sessions: [VoiceSession], _ now: Timestamp, _ backend: ClankyVoice?
-  ) throws {
+  private func text(_ sessions: [VoiceSession], _ now: Timestamp, _ backend: ClankyVoice?) throws {
     let canvas = Canvas(options.look)
     let width = canvas.width
     guard sessions.isEmpty else {

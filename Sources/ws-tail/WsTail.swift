@@ -24,9 +24,7 @@ private func follow(_ options: WsOptions, _ diagnostics: Diagnostics) throws(Fai
     &request, settings: settings, profile: profile, access: options.access)
   let greeting = try options.data.map { data throws(Failure) in
     let bytes = try RequestArguments.data(data)
-    guard bytes.withUnsafeBytes(UTF8Text.isValid) else {
-      throw Failure("--data", "not UTF-8")
-    }
+    guard bytes.withUnsafeBytes(UTF8Text.isValid) else { throw Failure("--data", "not UTF-8") }
     return bytes
   }
   var socket = SocketOptions()

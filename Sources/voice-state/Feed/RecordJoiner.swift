@@ -32,9 +32,7 @@ struct RecordJoiner {
     if depth <= 0 { try finish(receive) }
   }
 
-  mutating func finish(
-    _ receive: (UnsafeRawBufferPointer, _ line: Int) throws -> Void
-  ) rethrows {
+  mutating func finish(_ receive: (UnsafeRawBufferPointer, _ line: Int) throws -> Void) rethrows {
     defer {
       pending = []
       depth = 0

@@ -209,8 +209,7 @@ struct LiveSession {
         told = told ?? name(of: user)
         endWords(of: user)
       }
-      add(
-        VoiceTurn(text, by: told, role: isAgent ? "assistant" : "user", at: at))
+      add(VoiceTurn(text, by: told, role: isAgent ? "assistant" : "user", at: at))
     case .callBegins(let call):
       // Told twice, by two streams, or after its end: not again.
       if !session.toolCalls.contains(where: { $0.callId == call.callId }) {
@@ -244,8 +243,7 @@ struct LiveSession {
 
   private mutating func speaks(_ user: String, _ at: Timestamp) {
     guard let index = session.activeCaptures.firstIndex(where: { $0.userId == user }) else {
-      session.activeCaptures.append(
-        VoiceCapture(heard: user, names[user], at: at))
+      session.activeCaptures.append(VoiceCapture(heard: user, names[user], at: at))
       session.activeInputStreams += 1
       return
     }
@@ -262,8 +260,7 @@ struct LiveSession {
     let index =
       session.asrSessions.firstIndex { $0.userId == user } ?? session.asrSessions.endIndex
     if index == session.asrSessions.endIndex {
-      session.asrSessions.append(
-        VoiceASRSession(heard: user, name, at: at))
+      session.asrSessions.append(VoiceASRSession(heard: user, name, at: at))
     }
     session.asrSessions[index].utterance.change(.init()) { $0.partialText = text }
   }
@@ -349,9 +346,7 @@ struct LiveSession {
     }
   }
 
-  private mutating func answer(
-    _ request: String, _ stages: VoiceLatency.Stages, _ at: Timestamp?
-  ) {
+  private mutating func answer(_ request: String, _ stages: VoiceLatency.Stages, _ at: Timestamp?) {
     var turn = VoiceLatency.Turn()
     if let index = answers.firstIndex(where: { $0.request == request }) {
       turn = answers.remove(at: index).turn

@@ -120,9 +120,7 @@ final class RecordSource {
   }
 
   /// Reads to the end, or until no more is to be waited for or received.
-  func read(
-    wait: (Int32) -> Bool, receive: (VoiceRecord, Timestamp?) -> Bool
-  ) throws {
+  func read(wait: (Int32) -> Bool, receive: (VoiceRecord, Timestamp?) -> Bool) throws {
     var goesOn = true
     func take(_ bytes: UnsafeRawBufferPointer, _ number: Int) {
       if goesOn { goesOn = self.receive(bytes, number, receive) }

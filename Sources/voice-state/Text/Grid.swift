@@ -18,9 +18,7 @@ enum Grid {
 
   /// Rows of cells, none wider than `width`. Cells that are missing are empty, those too many are
   /// left out; columns that are empty take no room.
-  static func lines(
-    _ columns: [Column], gap: Int = 2, width: Int, rows: () -> [[Line]]
-  ) -> [Line] {
+  static func lines(_ columns: [Column], gap: Int = 2, width: Int, rows: () -> [[Line]]) -> [Line] {
     let rows = rows()
     var widths = columns.indices.map { column in
       rows.map { column < $0.count ? $0[column].cells : 0 }.max() ?? 0
@@ -44,9 +42,7 @@ enum Grid {
 enum Rule {
   /// `── title ─────────── note ──`, exactly as wide as asked. The note gives
   /// way first, its last piece before the others, then the title is cut.
-  static func line(
-    _ title: Line, note: Line = Line(), width: Int, sign: String = "─"
-  ) -> Line {
+  static func line(_ title: Line, note: Line = Line(), width: Int, sign: String = "─") -> Line {
     var line = Line()
     guard width > 6 else { return title.fitted(to: max(width, 0)) }
     let name = title.cut(to: width - 5)
