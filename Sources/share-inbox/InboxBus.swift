@@ -1,5 +1,7 @@
+import CCrypto
 import CLibc
 import Core
+import Records
 
 /// The bus that files go over: a stream that is a queue of work, by bus-put(1) and bus-get(1).
 struct InboxBus {
@@ -79,5 +81,182 @@ struct BusDeposit {
     else { return last }
     let room = BusFile.room(in: most)
     return "too large for the bus (\(size) bytes > \(room) bytes)"
+  }
+}
+
+/// A file as it travels on a bus: the record `inbox_file`.
+struct BusFile {
+  let name: ItemName
+  let content: [UInt8]
+
+  init(name: ItemName, content: [UInt8]) { (self.name, self.content) = (name, content) }
+
+  /// Reads a record, of which nothing is believed.
+  init(_ line: UnsafeRawBufferPointer, maxSize: Int64) throws(Failure) {
+    let object = try? JSONValue.parse(line)
+    let id = object?["id"]?.string ?? "a file on the bus"
+    guard let object, object["type"]?.string == RecordType.inboxFile.rawValue,
+      let size = object["size"]?.integer, let digest = object["sha256"]?.string,
+      let data = object["data"], data.string != nil
+    else { throw Failure("not a record inbox_file", place: id) }
+    let rest = object["name"]?.string.map { "-" + $0 } ?? object["suffix"]?.string.map { "." + $0 }
+    guard let name = ItemName(Array((id + (rest ?? "")).utf8)), name.id == id else {
+      throw Failure("not a name that add makes", place: id)
+    }
+    guard size <= maxSize else {
+      throw Failure(OpenItem.tooLarge(size, maxSize: maxSize), place: id)
+    }
+    guard let content = data.withBytes({ Base64.bytes(of: $0) }) else {
+      throw Failure("its data is not base64", place: id)
+    }
+    guard content.count == size, Self.digest(content) == digest else {
+      throw Failure("its data is not what was added", place: id)
+    }
+    self.init(name: name, content: content)
+  }
+
+  var record: [UInt8] {
+    let text = RecordText(.inboxFile).string("id", name.id).string("name", name.own)
+      .string("suffix", name.own == nil ? name.suffix : nil).number("size", content.count)
+      .string("sha256", Self.digest(content)).bytes
+    var line = ByteBuffer()
+    text.dropLast().withUnsafeBytes { line.append($0) }
+    Array(",\"data\":\"".utf8).withUnsafeBytes { line.append($0) }
+    content.withUnsafeBytes { Base64.append($0, to: &line) }
+    Array("\"}\n".utf8).withUnsafeBytes { line.append($0) }
+    return Array(line.bytes)
+  }
+
+  /// How many bytes a file may have whose record has so many.
+  static func room(in record: Int) -> Int64 { Int64(max(record - 400, 0)) / 4 * 3 }
+
+  private static func digest(_ bytes: [UInt8]) -> String {
+    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+    SHA256(bytes, bytes.count, &digest)
+    return digest.hex
+  }
+}
+
+/// Takes files from a bus into the folder, each once.
+///
+/// A file is whole and on disk under a hidden name, and a mark says so, before it has its own
+/// name; only then is it acknowledged. One that comes again finds the mark.
+final class BusIntake {
+  private let bus: InboxBus
+  private let maxSize: Int64
+  private let diagnostics: Diagnostics
+  private let child: ChildProcess
+  private var lines: LineReader
+  private(set) var status = ExitStatus.success.rawValue
+  private(set) var hasEnded = false
+
+  private static let markPrefix = ".taken-"
+  private static let filePrefix = ".come-"
+  /// How long it is remembered that a file came, seconds.
+  private static let memory = 7 * 86_400.0
+  /// Seconds that `bus-get` has to end when a signal came.
+  private static let patienceAtEnd = 0.5
+  /// EX_DATAERR of sysexits(3): a record that nobody will ever take.
+  private static let bad: Int32 = 65
+
+  init(_ bus: InboxBus, ends: Bool, maxSize: Int64, _ diagnostics: Diagnostics) throws(Failure) {
+    (self.bus, self.maxSize, self.diagnostics) = (bus, maxSize, diagnostics)
+    child = try bus.get(ends: ends)
+    lines = LineReader(descriptor: child.output)
+  }
+
+  /// Readable when there is something to take, or no more; -1 behind the end.
+  var descriptor: Int32 { hasEnded ? -1 : child.output }
+
+  /// Takes what is there. Returns whether there was something.
+  @discardableResult
+  func receive(into folder: InboxFolder, waits: Bool) -> Bool {
+    var hasSome = false
+    while !hasEnded {
+      do {
+        let line = try lines.next {
+          if !isReady(child.output, waits: waits) { throw Enough() }
+        }
+        guard let line else {
+          hasEnded = true
+          break
+        }
+        // A line that was cut short comes again.
+        guard line.terminated else { continue }
+        hasSome = true
+        say(put(line.bytes, into: folder))
+      } catch {
+        if error is Enough { break }
+        hasEnded = true
+      }
+    }
+    return hasSome
+  }
+
+  private func say(_ verdict: Int32) {
+    let text = "\(verdict)\n"
+    _ = text.utf8.withContiguousStorageIfAvailable { write(child.input, $0.baseAddress, $0.count) }
+  }
+
+  func end() -> Int32 {
+    child.closeInput()
+    // What was not acknowledged comes again.
+    if EndSignals.hasPending { child.end(within: Self.patienceAtEnd) }
+    _ = child.waitForEnd()
+    return child.exitStatus ?? ExitStatus.temporary.rawValue
+  }
+
+  private func put(_ line: UnsafeRawBufferPointer, into folder: InboxFolder) -> Int32 {
+    let file: BusFile
+    do throws(Failure) { file = try BusFile(line, maxSize: maxSize) } catch {
+      diagnostics.say(error.message)
+      status = max(status, ExitStatus.failure.rawValue)
+      return Self.bad
+    }
+    do throws(Failure) {
+      try FileLock.hold(beside: Folders.join(folder.path, ".bus")) { () throws(Failure) in
+        try Self.put(file, into: folder)
+      }
+      return 0
+    } catch {
+      diagnostics.say(error.message)
+      status = max(status, ExitStatus.temporary.rawValue)
+      return ExitStatus.temporary.rawValue
+    }
+  }
+
+  private static func put(_ file: BusFile, into folder: InboxFolder) throws(Failure) {
+    func check(_ code: Int32) throws(Failure) {
+      if code != 0 { throw Failure(folder.path, systemReason(code)) }
+    }
+    let (mark, hidden) = (markPrefix + file.name.id, filePrefix + file.name.text)
+    if FolderFile.read(mark, in: folder.descriptor, limit: 0) == nil {
+      try check(FolderFile.replace(hidden, in: folder.descriptor, with: file.content))
+      try check(FolderFile.replace(mark, in: folder.descriptor, with: []))
+    }
+    let written = clibc_open_in(folder.descriptor, hidden, O_RDONLY)
+    // Whoever marked it has given it its name.
+    guard written >= 0 else { return try check(systemError == ENOENT ? 0 : systemError) }
+    // Nothing will be added to it, which a drain need not wait to see.
+    let past = timespec(tv_sec: time(nil) - 2, tv_nsec: 0)
+    futimens(written, [past, past])
+    close(written)
+    let code =
+      renameat(folder.descriptor, hidden, folder.descriptor, file.name.text) == 0 ? 0 : systemError
+    fsync(folder.descriptor)
+    try check(code)
+  }
+
+  /// When a file came from a bus, seconds since 1970; nil for one that did not.
+  static func arrival(of name: ItemName, in folder: InboxFolder) -> Int64? {
+    var status = stat()
+    guard fstatat(folder.descriptor, markPrefix + name.id, &status, AT_SYMLINK_NOFOLLOW) == 0
+    else { return nil }
+    return FileVersion(status).modified / 1_000_000_000
+  }
+
+  /// Whether a hidden file of the folder is one of ours that nobody needs any more.
+  static func isLeft(_ name: String, age: Double) -> Bool {
+    age >= memory && (name.hasPrefix(markPrefix) || name.hasPrefix(filePrefix))
   }
 }

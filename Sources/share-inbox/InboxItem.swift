@@ -40,3 +40,187 @@ extension Listing {
     ],
     fields: ["id", "state", "size", "time", "session", "remote_path", "reason", "path", "name"])
 }
+
+/// The name of an item in the inbox, `<epoch>-<uuid>-<stem>.<suffix>`: what share-inbox(1)
+/// calls an id, and what the file was called before, or nothing of that. Nothing else in
+/// the folder is ever touched.
+struct ItemName: Equatable, Sendable {
+  /// Seconds since 1970 at which it was dropped.
+  let epoch: Int64
+  /// As written, `8-4-4-4-12` hexadecimal digits.
+  let uuid: String
+  /// What `isStem` takes; empty for a file that had no name.
+  let stem: String
+  /// As written, 1 to 8 letters and digits.
+  let suffix: String
+
+  /// The most characters of a stem: the whole name fits into the header of a tar(1)
+  /// archive, with a folder of one letter before it.
+  static let longestStem = 38
+
+  /// A new name. The UUID begins with the time (version 7 of RFC 9562, section
+  /// 5.7), so that names sort as the files came.
+  init(time: Timestamp, random: [UInt8], stem: String, suffix: String) {
+    var bytes = random
+    let milliseconds = time.seconds * 1000 + Int64(time.nanoseconds / 1_000_000)
+    for index in 0..<6 {
+      bytes[index] = UInt8(truncatingIfNeeded: milliseconds >> (40 - 8 * index))
+    }
+    // The rest of the millisecond, in 4096ths.
+    let fraction = Int64(time.nanoseconds % 1_000_000) * 4096 / 1_000_000
+    bytes[6] = 0x70 | UInt8(fraction >> 8)
+    bytes[7] = UInt8(truncatingIfNeeded: fraction)
+    bytes[8] = bytes[8] & 0x3f | 0x80
+    epoch = time.seconds
+    uuid = bytes.uuid
+    (self.stem, self.suffix) = (stem, suffix)
+  }
+
+  /// Reads a name. Returns nil when it is not of this form, to the byte.
+  init?(_ name: [UInt8]) {
+    guard let dash = name.firstIndex(of: UInt8(ascii: "-")), 1...12 ~= dash,
+      name[..<dash].allSatisfy(Self.isDigit)
+    else { return nil }
+    let uuid = name[(dash + 1)...].prefix(36)
+    for (index, byte) in uuid.enumerated() {
+      let isDash = index == 8 || index == 13 || index == 18 || index == 23
+      guard isDash ? byte == UInt8(ascii: "-") : Self.isHexadecimal(byte) else { return nil }
+    }
+    let rest = name.dropFirst(dash + 1 + 36)
+    guard uuid.count == 36, let dot = rest.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+    let stem = rest[..<dot]
+    let suffix = rest[(dot + 1)...]
+    guard stem.isEmpty || stem.first == UInt8(ascii: "-") && Self.isStem(stem.dropFirst()),
+      Self.isSuffix(Array(suffix)),
+      let epoch = Int64(String(decoding: name[..<dash], as: UTF8.self))
+    else { return nil }
+    self.epoch = epoch
+    self.uuid = String(decoding: uuid, as: UTF8.self)
+    self.stem = String(decoding: stem.dropFirst(), as: UTF8.self)
+    self.suffix = String(decoding: suffix, as: UTF8.self)
+    guard Array(text.utf8) == name else { return nil }
+  }
+
+  var text: String { own.map { "\(id)-\($0)" } ?? "\(id).\(suffix)" }
+
+  /// What the user calls it: it needs no quoting anywhere.
+  var id: String { "\(epoch)-\(uuid)" }
+
+  /// As far as that needs no quoting anywhere; nil when nothing is known of it.
+  var own: String? { stem.isEmpty ? nil : "\(stem).\(suffix)" }
+
+  var shown: String { own ?? text }
+
+  /// What is kept of a file's own name: letters, digits, `.`, `_` and `-` of ASCII. A
+  /// dash stands for all others, for as many as there are together. It begins as no
+  /// option and no hidden file does.
+  static func stem(of name: some Sequence<UInt8>) -> String {
+    var kept: [UInt8] = []
+    for byte in name {
+      let byte = isPlain(byte) ? byte : dash
+      if byte != dash || kept.last != dash { kept.append(byte) }
+    }
+    let start = kept.drop { $0 == dash || $0 == dot }.prefix(longestStem)
+    let end = start.lastIndex { $0 != dash && $0 != dot }
+    return end.map { String(decoding: start[...$0], as: UTF8.self) } ?? ""
+  }
+
+  private static func isStem(_ bytes: ArraySlice<UInt8>) -> Bool {
+    1...longestStem ~= bytes.count && bytes.allSatisfy(isPlain)
+  }
+
+  /// Whether a suffix is one: 1 to 8 letters and digits of ASCII.
+  static func isSuffix(_ bytes: [UInt8]) -> Bool {
+    1...8 ~= bytes.count && bytes.allSatisfy(\.isAlphanumeric)
+  }
+
+  private static let dash = UInt8(ascii: "-")
+  private static let dot = UInt8(ascii: ".")
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte.isAlphanumeric || byte == dash || byte == dot || byte == UInt8(ascii: "_")
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
+
+  private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")) ~= byte | 0x20
+  }
+}
+
+/// What a file is by its first bytes, for a suffix where its name has none. The
+/// signatures are those of file(1) and of the formats' own descriptions.
+enum FileKind {
+  /// How many bytes from the beginning are looked at.
+  static let window = 512
+
+  /// `bin` for what is not known and no text.
+  static func suffix(_ head: [UInt8]) -> String {
+    for (suffix, at, signature) in signatures where has(head, at, signature) { return suffix }
+    if has(head, 0, "RIFF") {
+      if has(head, 8, "WEBP") { return "webp" }
+      if has(head, 8, "WAVE") { return "wav" }
+      if has(head, 8, "AVI ") { return "avi" }
+    }
+    if has(head, 4, "ftyp") { return media(brand: Array(head.dropFirst(8).prefix(4))) }
+    if let text = markup(head) { return text }
+    return isText(head) ? "txt" : "bin"
+  }
+
+  private static let signatures: [(String, Int, [UInt8])] = [
+    ("png", 0, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    ("jpg", 0, [0xff, 0xd8, 0xff]),
+    ("gif", 0, Array("GIF87a".utf8)),
+    ("gif", 0, Array("GIF89a".utf8)),
+    ("bmp", 0, Array("BM".utf8)),
+    ("tiff", 0, [0x49, 0x49, 0x2a, 0x00]),
+    ("tiff", 0, [0x4d, 0x4d, 0x00, 0x2a]),
+    ("jxl", 0, [0xff, 0x0a]),
+    ("jxl", 0, [0, 0, 0, 0x0c, 0x4a, 0x58, 0x4c, 0x20, 0x0d, 0x0a, 0x87, 0x0a]),
+    ("webm", 0, [0x1a, 0x45, 0xdf, 0xa3]),
+    ("pdf", 0, Array("%PDF-".utf8)),
+    ("zip", 0, [0x50, 0x4b, 0x03, 0x04]),
+    ("gz", 0, [0x1f, 0x8b]),
+    ("zst", 0, [0x28, 0xb5, 0x2f, 0xfd]),
+    ("xz", 0, [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]),
+    ("ogg", 0, Array("OggS".utf8)),
+    ("flac", 0, Array("fLaC".utf8)),
+    ("mp3", 0, Array("ID3".utf8)),
+  ]
+
+  /// The brand of an ISO base media file, ISO/IEC 14496-12.
+  private static func media(brand: [UInt8]) -> String {
+    switch String(decoding: brand, as: UTF8.self) {
+    case "heic", "heix", "hevc", "heim", "heis", "mif1", "msf1": "heic"
+    case "avif", "avis": "avif"
+    case "qt  ": "mov"
+    case "M4A ", "M4B ": "m4a"
+    default: "mp4"
+    }
+  }
+
+  private static func markup(_ head: [UInt8]) -> String? {
+    let start = head.drop { [9, 10, 13, 32].contains($0) }.prefix(16)
+    let text = String(decoding: start, as: UTF8.self).lowercased()
+    if text.hasPrefix("<svg") { return "svg" }
+    if text.hasPrefix("<!doctype html") || text.hasPrefix("<html") { return "html" }
+    return nil
+  }
+
+  private static func isText(_ head: [UInt8]) -> Bool {
+    guard !head.contains(where: { $0 < 9 || (14...31).contains($0) && $0 != 27 || $0 == 127 })
+    else { return false }
+    // A window that is full may end inside a character: up to three bytes short.
+    return (0...(head.count < window ? 0 : 3)).contains {
+      String(validating: head.dropLast($0), as: UTF8.self) != nil
+    }
+  }
+
+  private static func has(_ head: [UInt8], _ at: Int, _ text: String) -> Bool {
+    has(head, at, Array(text.utf8))
+  }
+
+  private static func has(_ head: [UInt8], _ at: Int, _ signature: [UInt8]) -> Bool {
+    head.dropFirst(at).starts(with: signature)
+  }
+}
