@@ -1,34 +1,22 @@
 /// Where an agent is.
-public enum AgentPlace: Sendable, Equatable {
-  /// An address of HTTP or of a WebSocket.
-  case url(String)
-  /// A command that is spoken to over its standard input and output.
-  case command(String)
-  /// A machine.
-  case host(String)
-
-  /// The sorts of place, as the configuration spells their keys.
+public struct AgentPlace: Sendable, Equatable {
+  /// The sorts of place, as the configuration spells their keys: an address of HTTP or of a
+  /// WebSocket, a command that is spoken to over its standard input and output, a machine.
   public enum Sort: String, CaseIterable, Sendable {
     case url, command, host
   }
 
-  /// A place of a sort, as it is written.
-  public init(_ sort: Sort, _ text: String) {
-    switch sort {
-    case .url: self = .url(text)
-    case .command: self = .command(text)
-    case .host: self = .host(text)
-    }
-  }
+  public let sort: Sort
+  /// As it is written.
+  public let text: String
 
-  /// Its sort.
-  public var sort: Sort {
-    switch self {
-    case .url: .url
-    case .command: .command
-    case .host: .host
-    }
-  }
+  public init(_ sort: Sort, _ text: String) { (self.sort, self.text) = (sort, text) }
+
+  public static func url(_ text: String) -> AgentPlace { AgentPlace(.url, text) }
+  public static func host(_ text: String) -> AgentPlace { AgentPlace(.host, text) }
+
+  /// The URL, where it is one.
+  public var url: String? { sort == .url ? text : nil }
 
   /// The host, and the session of tmux there, of `box:`, `box:site`, `.` or `.:site`.
   public static func parts(ofHost text: String) -> (host: String, session: String?) {
@@ -36,10 +24,5 @@ public enum AgentPlace: Sendable, Equatable {
     guard let end = text.lastIndex(of: ":"), !text[end...].contains("]") else { return (text, nil) }
     let name = text[text.index(after: end)...]
     return (String(text[..<end]), name.isEmpty ? nil : String(name))
-  }
-
-  /// The URL, where it is one.
-  public var url: String? {
-    if case .url(let text) = self { text } else { nil }
   }
 }

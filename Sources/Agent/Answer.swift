@@ -52,7 +52,7 @@ public enum Answer {
     case (.rows(let rows), nil): return rows
     case (.null, nil): return []
     case (.record(let record), let member?):
-      let value = Self.member(member, of: record)
+      let value = ScanMembers.copy(of: member, in: record)
       if let value, let rows = elements(value) { return rows }
       if let value, value.elementsEqual("null".utf8) { return [] }
     default: break
@@ -73,16 +73,6 @@ public enum Answer {
       value["ok"]?.bool == false
     else { return nil }
     return value[either: "error", "reason", "message"]?.text ?? "refused"
-  }
-
-  /// A member of an object; nil where it is absent.
-  static func member(_ name: String, of object: [UInt8]) -> [UInt8]? {
-    object.withUnsafeBytes { bytes in
-      guard let value = try? ScanMembers.value(of: name, in: bytes), !value.isAbsent else {
-        return nil
-      }
-      return Array(value.bytes)
-    }
   }
 
   /// The elements of an array; nil for anything else.

@@ -252,12 +252,9 @@ struct EventRecord: ~Copyable {
       try writeValid(data, to: writer)
       return
     }
-    let repaired = UTF8Text.repaired(data)
-    var failure: WriteFailure?
-    repaired.withUnsafeBytes { bytes in
-      do throws(WriteFailure) { try writeValid(bytes, to: writer) } catch { failure = error }
+    try UTF8Text.repaired(data).scan { bytes throws(WriteFailure) in
+      try writeValid(bytes, to: writer)
     }
-    if let failure { throw failure }
   }
 
   private mutating func writeValid(

@@ -13,6 +13,13 @@ func sha256(_ bytes: some Sequence<UInt8>) -> [UInt8] {
   Array(bytes).withUnsafeBytes { sha256($0) }
 }
 
+/// The name of this machine; empty where it has none.
+var hostName: String {
+  var name = [CChar](repeating: 0, count: 256)
+  guard gethostname(&name, name.count - 1) == 0 else { return "" }
+  return FileName.text(name.withUnsafeBufferPointer { $0.baseAddress! })
+}
+
 extension StateFile {
   /// What a file with secrets holds; nil when there is none. One that others can read is refused.
   func readSecrets(limit: Int = 1 << 20) throws(Failure) -> [UInt8]? {

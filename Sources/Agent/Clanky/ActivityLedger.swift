@@ -180,15 +180,7 @@ struct ActivityLedger {
   }
 
   private static func rows(ofSnapshot data: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer] {
-    guard let actions = try? ScanMembers.value(of: "actions", in: data),
-      var elements = try? ScanElements(actions.bytes)
-    else { return [] }
-    var found: [UnsafeRawBufferPointer] = []
-    do throws(ScanFault) {
-      while try elements.next() { found.append(elements.value.bytes) }
-    } catch {
-      return []
-    }
-    return found
+    let actions = try? ScanMembers.value(of: "actions", in: data)
+    return actions?.elements.map(\.bytes) ?? []
   }
 }

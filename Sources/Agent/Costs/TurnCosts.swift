@@ -53,11 +53,7 @@ public struct TurnCosts {
         .time(turn.started ?? turn.time, as: "created_at").string("kind", "turn")
         .object("metadata", metadata).number("usd_cost", turn.cost)
         .string("profile", turn.origin.profile)
-      let bytes = action.bytes
-      let sent: Result<Void, Fault> = bytes.withUnsafeBytes { bytes in
-        do throws(Fault) { return .success(try receive(bytes)) } catch { return .failure(error) }
-      }
-      try sent.get()
+      try action.bytes.scan(receive)
     }
   }
 }

@@ -55,7 +55,7 @@ struct JoelclawBackend: AgentBackend {
 extension JoelclawBackend {
   /// How often a ping is sent, seconds, and how many may stay without an answer.
   private static let pingEvery = 30.0
-  static let mostUnanswered = 2
+  private static let mostUnanswered = 2
   /// The largest frame that is taken, bytes.
   private static let mostBytes = 64 << 20
 
@@ -105,9 +105,14 @@ extension JoelclawBackend {
     return request
   }
 
-  /// `idle`: the silence after which a connection counts as lost, seconds; nil for never.
-  static func ping(_ idle: Double?) -> Double {
-    idle.map { min(pingEvery, $0 / 3) } ?? pingEvery
+  /// Waits for what comes; `idle`: the silence after which a connection counts as lost, seconds; nil
+  /// for never.
+  static func receive(
+    _ socket: LiveSocket, idle: Double?, until: Double
+  ) throws(LinkEnd) -> LiveSocket.Arrival? {
+    try socket.receive(
+      idle: idle, pingEvery: min(pingEvery, (idle ?? .infinity) / 3),
+      mostUnanswered: mostUnanswered, until: until)
   }
 
   static var options: SocketOptions {
@@ -117,12 +122,8 @@ extension JoelclawBackend {
     return options
   }
 
-  static let (statusFrame, abortFrame) = (
-    RecordText().string("type", "status").bytes, RecordText().string("type", "abort").bytes
-  )
-
-  static func promptFrame(_ text: String) -> [UInt8] {
-    RecordText().string("type", "prompt").string("text", text).bytes
+  static func frame(_ type: String, text: String? = nil) -> [UInt8] {
+    RecordText().string("type", type).string("text", text).bytes
   }
 }
 
@@ -150,13 +151,9 @@ final class JoelclawStream {
     while true {
       if pace.due <= Clock.monotonic {
         pace.asked(Clock.monotonic)
-        socket.send(text: JoelclawBackend.statusFrame)
+        socket.send(text: JoelclawBackend.frame("status"))
       }
-      switch try socket.receive(
-        idle: idle, pingEvery: JoelclawBackend.ping(idle),
-        mostUnanswered: JoelclawBackend.mostUnanswered,
-        until: pace.due)
-      {
+      switch try JoelclawBackend.receive(socket, idle: idle, until: pace.due) {
       case .message(let message) where message.isText: try receive(message.bytes)
       case .message: follow.fault("a frame that is not text")
       case .oversize(let bytes): follow.oversize(bytes: bytes)

@@ -134,11 +134,8 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     let idle = policy.idleTimeout
     while true {
       askStatus(socket)
-      switch try socket.receive(
-        idle: idle, pingEvery: JoelclawBackend.ping(idle),
-        mostUnanswered: JoelclawBackend.mostUnanswered,
-        until: min(listPace.due, turn?.pace.due ?? .infinity))
-      {
+      let until = min(listPace.due, turn?.pace.due ?? .infinity)
+      switch try JoelclawBackend.receive(socket, idle: idle, until: until) {
       case .message(let message) where message.isText: receive(message.bytes, socket)
       case .message: fault("a frame that is not text", at: nil)
       case .oversize(let bytes):
@@ -245,7 +242,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
       return refuse(error.message, error.status)
     }
     if let problem = waiter?.sends() { return refuse(problem.message, problem.status) }
-    socket.send(text: JoelclawBackend.promptFrame(text))
+    socket.send(text: JoelclawBackend.frame("prompt", text: text))
     tell(turn?.sent(text, now: .now(), clock: Clock.monotonic) ?? [])
   }
 
@@ -269,7 +266,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     if wanted != nil, listLimit == .infinity {
       listLimit = now + (wishes.patience ?? Self.listTime)
     }
-    socket.send(text: JoelclawBackend.statusFrame)
+    socket.send(text: JoelclawBackend.frame("status"))
   }
 
   // MARK: - What comes
@@ -300,7 +297,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
             : "the gateway has its Redis again, and may take nothing until it is restarted"))
     }
     if answerList(status) {
-      socket.send(text: JoelclawBackend.abortFrame)
+      socket.send(text: JoelclawBackend.frame("abort"))
     }
     let isWaiting = turn?.phase == .sent
     tell(turn?.receive(status, now: now, clock: clock) ?? [])
@@ -308,7 +305,7 @@ final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
     // If that cannot be noted the next prompt waits a little longer.
     if isWaiting, turn?.isTaken == true { try? book.close(now: Clock.unix) }
     if turn?.wantsAbort == true {
-      socket.send(text: JoelclawBackend.abortFrame)
+      socket.send(text: JoelclawBackend.frame("abort"))
       turn?.aborted(clock: clock)
     }
     if turn?.phase == .queued, turn?.isFree == true { send(socket) }

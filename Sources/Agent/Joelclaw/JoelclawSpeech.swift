@@ -49,9 +49,7 @@ struct JoelclawSpeech {
   private static let mostOpen = 1000
 
   init(_ origin: RecordOrigin, key: String, thread: String) {
-    self.origin = origin
-    self.key = key
-    self.thread = thread
+    (self.origin, self.key, self.thread) = (origin, key, thread)
   }
 
   // MARK: - Whose it is

@@ -6,21 +6,8 @@ import Web
 /// A line to Claudio's own HTTP server (Agent/OpenClaw/CONTRACT.md 11): one answer a request,
 /// without a stream. The server keeps no conversation: all that was said goes with each
 /// question, and is kept here.
-final class ClaudioChat: ChatLine {
-  var place: String { server.base.display }
-  var knowsKeys: Bool { false }
-  var hasLink: Bool { false }
-  private let server: AgentServer
-  private let origin: RecordOrigin
-  /// Seconds without a byte after which an answer is given up.
-  private let silence: Double
+final class ClaudioChat: RequestChat, ChatLine {
   private var said: [[UInt8]] = []
-
-  init(_ agent: AgentAccess, policy: StreamPolicy) {
-    server = agent.backend
-    origin = agent.origin(.claudio)
-    silence = policy.idleTimeout ?? .infinity
-  }
 
   // MARK: - Asking
 
@@ -120,6 +107,23 @@ final class ClaudioChat: ChatLine {
     let request = try LinkEnd.ifFailed(
       server.request(path, method: body == nil ? "GET" : "POST", body: body?.bytes))
     return try server.reply(to: request, waiter, silence: silence, onSend: onSend)
+  }
+}
+
+/// What lines have in common of which each question is a request.
+class RequestChat {
+  final var place: String { server.base.display }
+  final var knowsKeys: Bool { false }
+  final var hasLink: Bool { false }
+  final let server: AgentServer
+  final let origin: RecordOrigin
+  /// Seconds without a byte after which an answer is given up.
+  final let silence: Double
+
+  init(_ agent: AgentAccess, _ backend: RecordOrigin.Backend, policy: StreamPolicy) {
+    server = agent.backend
+    origin = agent.origin(backend)
+    silence = policy.idleTimeout ?? .infinity
   }
 }
 

@@ -151,15 +151,13 @@ final class GatewayApprovals: AnsweringLink {
 
   private func hear(_ event: GatewayEvent) {
     guard let kind = ApprovalBook.Kind(event: event.name) else { return }
+    var changed: ApprovalRecord?
     if event.name.hasSuffix(".requested") {
-      if let approval = book.receive(kind, requested: event.payload) {
-        waiter?.changed(approval)
-      }
+      changed = book.receive(kind, requested: event.payload)
     } else if event.name.hasSuffix(".resolved") {
-      if let approval = book.receive(kind, resolved: event.payload, now: .now()) {
-        waiter?.changed(approval)
-      }
+      changed = book.receive(kind, resolved: event.payload, now: .now())
     }
+    if let changed { waiter?.changed(changed) }
     settle()
   }
 
@@ -169,8 +167,7 @@ final class GatewayApprovals: AnsweringLink {
       for approval in book.receive(kind, list: payload) { waiter?.changed(approval) }
       listed()
     case (.list(.exec), .refused(let error)):
-      let problem = GatewayChat.problem(error)
-      waiter?.failed(Failure(ApprovalBook.Kind.exec.list, problem.message, problem.status))
+      waiter?.failed(Failure(ApprovalBook.Kind.exec.list, error.failure))
     case (.list(let kind), .refused(let error)):
       waiter?.link(.fault("\(kind.list): \(error.line)"))
       listed()
@@ -462,9 +459,7 @@ final class ApprovalBook {
 
   /// `most` approvals, and `mostBytes` of their requests, are kept; the oldest go first.
   init(_ origin: RecordOrigin, most: Int = 4096, bytes mostBytes: Int = 64 << 20) {
-    self.origin = origin
-    self.most = most
-    self.mostBytes = mostBytes
+    (self.origin, self.most, self.mostBytes) = (origin, most, mostBytes)
   }
 
   // MARK: - What is asked

@@ -259,7 +259,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
       let params = RecordText().string("key", thread).string("model", manner.model)
         .string("thinkingLevel", manner.thinking)
       switch try reply(gateway, "sessions.patch", params) {
-      case .refused(let error): return finish(.refused(Self.problem(error)))
+      case .refused(let error): return finish(.refused(error.failure))
       case .late: return finish(.refused(Failure("no answer came in time", .temporary)))
       case .answer: if aborts { return finish(.aborted(nil)) }
       }
@@ -283,7 +283,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     guard turn != nil else { return }
     switch reply {
     case .late: if turn?.isTaken == false { lookAt = 0 }
-    case .refused(let error): finish(.refused(Self.problem(error)))
+    case .refused(let error): finish(.refused(error.failure))
     case .answer:
       turn?.isTaken = true
       let payload = reply.object
@@ -313,12 +313,6 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
     endAt = Clock.monotonic + Self.abortTime
     let params = RecordText().string("sessionKey", turn.thread).string("runId", turn.run)
     aborting = gateway?.ask("chat.abort", params, time: Self.abortTime)
-  }
-
-  static func problem(_ error: GatewayError) -> Failure {
-    if error.isScope { return Failure(error.line, .denied) }
-    let isLater = error.code == "UNAVAILABLE" || error.code == "AGENT_TIMEOUT" || error.isRetryable
-    return Failure(error.line, isLater ? .temporary : .failure)
   }
 
   // MARK: - After a loss
@@ -474,9 +468,7 @@ final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
         }
         return .success(GatewayLists.rows(list, payload, reply, key: key, origin))
       case .refused(let error) where isTooLate(error): continue
-      case .refused(let error):
-        let problem = Self.problem(error)
-        return .failure(Failure(method, problem.message, problem.status))
+      case .refused(let error): return .failure(Failure(method, error.failure))
       case .late: return .failure(Failure(method, "no answer came in time", .temporary))
       }
     }

@@ -114,8 +114,13 @@ struct GatewayError: Error, Equatable {
   /// Whether it is about a member of the request, which an early gateway may not know.
   func names(_ member: String) -> Bool { message.holds(member) }
 
-  var isScope: Bool {
-    detail == "MISSING_SCOPE" || code == "FORBIDDEN" || message.hasPrefix("missing scope")
+  /// What it is for whoever asked.
+  var failure: Failure {
+    if detail == "MISSING_SCOPE" || code == "FORBIDDEN" || message.hasPrefix("missing scope") {
+      return Failure(line, .denied)
+    }
+    let isLater = code == "UNAVAILABLE" || code == "AGENT_TIMEOUT" || isRetryable
+    return Failure(line, isLater ? .temporary : .failure)
   }
 
   /// The reason for people: `pairing required (NOT_PAIRED)`.

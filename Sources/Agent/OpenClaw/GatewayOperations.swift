@@ -108,8 +108,7 @@ enum GatewayOperations {
   }
 
   private static func members(_ data: String) throws(Failure) -> RecordText {
-    let bytes: [UInt8]
-    bytes = try RequestArguments.data(data)
+    let bytes = try RequestArguments.data(data)
     if let (fault, offset) = bytes.withUnsafeBytes({ ScanValidator.firstFault($0) }) {
       throw Failure("--data", "not JSON: \(fault.reason) at byte \(offset)", .failure)
     }
@@ -538,8 +537,7 @@ final class GatewayCaller {
 
   func call(_ method: String, _ params: RecordText = RecordText()) throws(Failure) -> [UInt8] {
     refusal = nil
-    let keys: GatewayKeys
-    keys = try GatewayKeys(try AgentAccess(caller))
+    let keys = try GatewayKeys(try AgentAccess(caller))
     let question = Question(caller, keys.server)
     caller.diagnostics.note("\(method) at \(question.place)")
     let start = Clock.monotonic
@@ -561,8 +559,7 @@ final class GatewayCaller {
               payload.isAbsent ? Array("null".utf8) : Array(payload.bytes))
           case .refused(let error):
             refusal = error
-            let problem = GatewayChat.problem(error)
-            question.fail(method, problem.message, problem.status)
+            question.fail(method, error.failure.message, error.failure.status)
           case .late: question.fail(method, "no answer came in time", .temporary)
           }
           throw LinkEnd.over

@@ -194,7 +194,7 @@ final class GatewayStream {
     places.set(session, news)
     let wasRunning = running.sessions.contains(session)
     if let active = news.active { running.keep(active, of: session) }
-    if news.rows.isEmpty, news.flight.isEmpty, !wasRunning { return }
+    if news.rows.isEmpty, news.flight == nil, !wasRunning { return }
     try follow.print(HeldEvent(type: Array("chat.history".utf8), data: news.payload(session)))
   }
 
@@ -233,8 +233,9 @@ struct MissedRows {
   let cursor: String?
   /// The runs that are at work; nil where the gateway does not say.
   let active: [String]?
-  /// What is said of the run at work, and of the conversation; empty where nothing is.
-  let (flight, info): ([UInt8], [UInt8])
+  /// What is said of the run at work, and of the conversation; nil where nothing is.
+  let (flight, info): ([UInt8]?, [UInt8]?)
+  private let hasMore: Bool
 
   /// What came behind a cursor; nil where the gateway gives no such thing for it.
   init?(delta answer: [UInt8]) {
@@ -257,9 +258,6 @@ struct MissedRows {
       let time = row.bytes.withUnsafeBytes { (try? JSONValue.parse($0)).flatMap(Self.time) }
       return time.map { $0 < edge } ?? false
     }
-    let hasMore = answer.withUnsafeBytes {
-      (try? ScanMembers.value(of: "hasMore", in: $0))?.isTrue == true
-    }
     isWhole = rows.count < count || !hasMore
   }
 
@@ -271,12 +269,11 @@ struct MissedRows {
     else { return nil }
     cursor = object["deltaCursor"]?.string
     active = GatewayHistory(object, key: "").active
-    (flight, info) = answer.withUnsafeBytes { answer in
-      let parts = ["inFlightRun", "sessionInfo"].map { name in
-        (try? ScanMembers.value(of: name, in: answer)).map { $0.isObject ? Array($0.bytes) : [] }
-      }
-      return (parts[0] ?? [], parts[1] ?? [])
+    hasMore = object["hasMore"]?.bool == true
+    func part(_ name: String) -> [UInt8]? {
+      object[name]?.isObject == true ? ScanMembers.copy(of: name, in: answer) : nil
     }
+    (flight, info) = (part("inFlightRun"), part("sessionInfo"))
     for element in answer.withUnsafeBytes({ GatewayLists.elements("messages", in: ScanValue($0)) })
     {
       element.withUnsafeBytes { element in
@@ -295,15 +292,8 @@ struct MissedRows {
   }
 
   func payload(_ session: String) -> [UInt8] {
-    var list: [UInt8] = [UInt8(ascii: "[")]
-    for row in rows {
-      if list.count > 1 { list.append(UInt8(ascii: ",")) }
-      list += row.bytes
-    }
-    list.append(UInt8(ascii: "]"))
-    return RecordText().string("sessionKey", session).json("messages", bytes: list)
-      .json("inFlightRun", bytes: flight.isEmpty ? nil : flight)
-      .json("sessionInfo", bytes: info.isEmpty ? nil : info).bytes
+    RecordText().string("sessionKey", session).list("messages", rows.map(\.bytes))
+      .json("inFlightRun", bytes: flight).json("sessionInfo", bytes: info).bytes
   }
 }
 

@@ -47,10 +47,7 @@ struct GatewayTurn {
   init(
     _ question: ChatQuestion, thread: String, origin: RecordOrigin, asked: Int64, since: Int64
   ) {
-    self.question = question
-    self.thread = thread
-    self.origin = origin
-    self.asked = asked
+    (self.question, self.thread, self.origin, self.asked) = (question, thread, origin, asked)
     run = question.key
     self.since = since
   }
@@ -316,10 +313,7 @@ struct GatewayHistory {
         origin, id: row.id ?? "\(key)/\(row.time?.rfc3339 ?? "")/\(index)", thread: key,
         role: row.role, text: row.text, state: .final, time: row.time)
       record.turn = row.run
-      if row.pictures > 0 {
-        record.attachments = Array(
-          repeating: MessageRecord.Attachment(mediaType: "image"), count: row.pictures)
-      }
+      record.attachments = row.attachments
       return record
     }
   }

@@ -46,7 +46,8 @@ struct OpenClawBackend: AgentBackend {
     let policy = wishes.policy
     if !agent.profile.isSocket {
       return Self.isResponses(agent.backend.base)
-        ? ResponsesChat(agent, policy: policy) : ClaudioChat(agent, policy: policy)
+        ? ResponsesChat(agent, .openclaw, policy: policy)
+        : ClaudioChat(agent, .claudio, policy: policy)
     }
     return GatewayChat(
       agent.client, try GatewayKeys(agent), isTalk: wishes.isTalk, waits: wishes.waits,

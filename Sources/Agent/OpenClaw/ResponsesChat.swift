@@ -5,15 +5,7 @@ import Web
 /// A line to the OpenResponses endpoint of a gateway (Agent/OpenClaw/CONTRACT.md 10): a request
 /// a question, answered by an event stream. A stream that is cut cannot be taken up again,
 /// and a question is never sent again by itself.
-final class ResponsesChat: ChatLine {
-  var place: String { server.base.display }
-  var knowsKeys: Bool { false }
-  var hasLink: Bool { false }
-  private let server: AgentServer
-  private let origin: RecordOrigin
-  /// Seconds without a byte; the endpoint sends nothing while the agent works.
-  private let silence: Double
-
+final class ResponsesChat: RequestChat, ChatLine {
   private var reply = ResponsesReply()
   private var pace = TextPace()
   private var restAt = 0.0
@@ -22,12 +14,6 @@ final class ResponsesChat: ChatLine {
   private static let (mostFile, mostPicture) = (5_000_000, 10_000_000)
   /// The most that is read of an answer that is not a stream, bytes.
   private static let mostBody = 64 << 20
-
-  init(_ agent: AgentAccess, policy: StreamPolicy) {
-    server = agent.backend
-    origin = agent.origin(.openclaw)
-    silence = policy.idleTimeout ?? .infinity
-  }
 
   // MARK: - Asking
 

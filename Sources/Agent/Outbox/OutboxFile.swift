@@ -150,10 +150,7 @@ public final class OutboxFile {
   }
 
   private func receive(line: [UInt8]) throws(Failure) {
-    let result = line.withUnsafeBytes { pointer in
-      Result<OutboxLine, Failure> { () throws(Failure) in try OutboxLine(pointer) }
-    }
-    var found = try result.get()
+    var found = try line.scan(OutboxLine.init)
     if case .entry(var entry) = found, let place = entry.change.place, let owner = place.owner,
       isOwn(owner)
     {

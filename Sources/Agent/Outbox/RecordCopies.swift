@@ -138,12 +138,8 @@ public final class RecordCopies {
       }
     }
     // One more line is enough; a list makes the file anew.
-    do throws(Failure) {
-      guard let lock = try self.lock() else { return forget(path) }
-      defer { lock.release() }
+    alone(path) { () throws(Failure) in
       try JournalFile(path: path).append([Self.line(place.key, record, gone: now)], isAlone: true)
-    } catch {
-      forget(path)
     }
   }
 
@@ -170,24 +166,25 @@ public final class RecordCopies {
     return Folders.join(folder, "\(name).ndjson")
   }
 
-  private func lock() throws(Failure) -> LockFile? {
-    try LockFile(Folders.join(folder, ".lock"), patience: 10)
+  /// Changes a file while nobody else does; where that fails it goes: an old copy would be worse
+  /// than none.
+  private func alone(_ path: String, _ change: () throws(Failure) -> Void) {
+    do throws(Failure) {
+      if let lock = try LockFile(Folders.join(folder, ".lock"), patience: 10) {
+        defer { lock.release() }
+        return try change()
+      }
+    } catch {}
+    unlink(path)
   }
-
-  /// An old copy would be worse than none.
-  private func forget(_ path: String) { unlink(path) }
 
   private func changing(_ name: NSID, _ change: (CopiedCollection) -> CopiedCollection) {
     guard let path = try? path(name) else { return }
-    do throws(Failure) {
-      guard let lock = try lock() else { return forget(path) }
-      defer { lock.release() }
+    alone(path) { () throws(Failure) in
       var next = change(read(name))
       next.lines = next.records.count
       known[name] = next
       try StateFile(path: path).replace(with: bytes(next), isAlone: true)
-    } catch {
-      forget(path)
     }
   }
 

@@ -73,17 +73,11 @@ indirect enum CBORValue: Equatable {
       } else {
         Self.head(1, UInt64(~value), &out)
       }
-    case .text(let value):
-      Self.head(3, UInt64(value.utf8.count), &out)
-      out += value.utf8
-    case .bytes(let value):
-      Self.head(2, UInt64(value.count), &out)
-      out += value
+    case .text(let value): Self.append(3, value.utf8, &out)
+    case .bytes(let value): Self.append(2, value, &out)
     case .link(let cid):
-      let bytes = [0] + (cid.bytes ?? [])
       Self.head(6, 42, &out)
-      Self.head(2, UInt64(bytes.count), &out)
-      out += bytes
+      Self.append(2, [0] + (cid.bytes ?? []), &out)
     case .array(let elements):
       Self.head(4, UInt64(elements.count), &out)
       for element in elements { element.encode(into: &out) }
@@ -94,11 +88,16 @@ indirect enum CBORValue: Equatable {
         return a.count == b.count ? a.lexicographicallyPrecedes(b) : a.count < b.count
       }
       for member in sorted {
-        Self.head(3, UInt64(member.name.utf8.count), &out)
-        out += member.name.utf8
+        Self.append(3, member.name.utf8, &out)
         member.value.encode(into: &out)
       }
     }
+  }
+
+  private static func append(_ major: UInt8, _ bytes: some Collection<UInt8>, _ out: inout [UInt8])
+  {
+    head(major, UInt64(bytes.count), &out)
+    out += bytes
   }
 
   private static func head(_ major: UInt8, _ value: UInt64, _ out: inout [UInt8]) {

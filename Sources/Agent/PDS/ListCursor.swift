@@ -19,14 +19,11 @@ struct ListCursor {
   }
 
   private static func cursor(of body: [UInt8]) throws(Failure) -> String? {
-    let found = body.withUnsafeBytes { bytes -> Result<String?, Failure> in
-      guard let value = try? ScanMembers.value(of: "cursor", in: bytes), !value.isNull else {
-        return .success(nil)
-      }
-      if value.isString { return .success(value.string) }
-      if value.isNumber { return .success(String(decoding: value.bytes, as: UTF8.self)) }
-      return .failure(Failure("a cursor that is neither a text nor a number"))
+    try body.scan { bytes throws(Failure) in
+      let value = (try? ScanMembers.value(of: "cursor", in: bytes)) ?? .absent
+      if value.isNull { return nil }
+      if value.isString || value.isNumber { return value.string }
+      throw Failure("a cursor that is neither a text nor a number")
     }
-    return try found.get()
   }
 }

@@ -457,10 +457,7 @@ extension PDSRecords {
     let failure = Failure(place("com.atproto.repo.listRecords"), problem.line, problem.exit)
     guard let file = try file() else { throw failure }
     let start = Array("\(collection)/".utf8)
-    let tree = file.withUnsafeBytes { bytes in
-      Result<RepositoryTree, Failure> { () throws(Failure) in try RepositoryTree(bytes) }
-    }
-    let all = try tree.get().records.filter { $0.path.utf8.starts(with: start) }
+    let all = try file.scan(RepositoryTree.init).records.filter { $0.path.utf8.starts(with: start) }
       .map { String($0.path.dropFirst(start.count)) }
     let key = (isRising ? all : all.reversed()).first { key in
       guard let cursor else { return true }

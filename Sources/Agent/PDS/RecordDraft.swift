@@ -48,10 +48,7 @@ public struct RecordDraft: Sendable {
 
   /// Reads a record that is kept.
   public init(_ text: [UInt8], for collection: NSID) throws(Failure) {
-    let draft = text.withUnsafeBytes { bytes in
-      Result<Self, Failure> { () throws(Failure) in try Self(bytes, for: collection) }
-    }
-    self = try draft.get()
+    self = try text.scan { bytes throws(Failure) in try Self(bytes, for: collection) }
   }
 
   /// Makes sure that something is JSON in UTF-8.

@@ -317,17 +317,12 @@ struct PincerAction {
     let source = value.pincerText("sourceId")
     let job = source.hasPrefix("job_") ? source : nil
     self.job = job
-    var record = row.withUnsafeBytes { bytes in
-      PincerApproval.record(
-        origin, id: id, tool: value.pincerText("tool"),
-        risk: value.pincerEnum("riskClass", PincerApproval.risks),
-        preview: (try? ScanMembers.value(of: "preview", in: bytes)) ?? .absent, job: job,
-        time: value.pincerTime("createdAt"))
-    }
-    record.summary = value.pincerWord("deterministicSummary")
+    var record = PincerApproval.record(
+      origin, value, id: id, tool: value.pincerText("tool"),
+      preview: ScanMembers.copy(of: "preview", in: row), job: job,
+      time: value.pincerTime("createdAt"))
     if source.hasPrefix("thr_") { record.thread = source }
     if source.hasPrefix("turn_") { record.turn = source }
-    record.expires = value.pincerTime("expiresAt")
     Self.decide(
       &record, value.pincerEnum("status", PincerApproval.states) ?? asked,
       reason: value.pincerText("rejectionReason"))
@@ -344,6 +339,23 @@ struct PincerAction {
       record.reason = reason.isEmpty || reason == usualReason ? nil : reason
     default: record.state = .pending
     }
+  }
+}
+
+extension PincerApproval {
+  /// What a server says of an action, in a list or in an event.
+  fileprivate static func record(
+    _ origin: RecordOrigin, _ value: JSONValue, id: String, tool: String, preview: [UInt8]?,
+    job: String?, time: Timestamp?
+  ) -> ApprovalRecord {
+    var record = (preview ?? Array("{}".utf8)).withUnsafeBytes { preview in
+      PincerApproval.record(
+        origin, id: id, tool: tool, risk: value.pincerEnum("riskClass", risks),
+        preview: ScanValue(preview), job: job, time: time)
+    }
+    record.summary = value.pincerWord("deterministicSummary")
+    record.expires = value.pincerTime("expiresAt")
+    return record
   }
 }
 
@@ -365,19 +377,23 @@ struct PincerActions {
   mutating func receive(_ event: JSONValue) {
     let turn = event.pincerText("turnId")
     let time = event.pincerTime("occurredAt")
+    func record(
+      _ value: JSONValue, _ id: String, _ tool: String, _ preview: String
+    ) -> ApprovalRecord {
+      var record = PincerApproval.record(
+        origin, value, id: id, tool: value.pincerText(tool),
+        preview: value.pincer(preview).map { Array($0.compact().utf8) }, job: job, time: time)
+      (record.thread, record.turn) = (thread, event.pincerWord("turnId"))
+      return record
+    }
     if let call = event.pincer("toolCallPlanned") {
       let id = call.pincerText("toolCallId")
       guard !id.isEmpty, !planned.contains(where: { $0.record.id == id }) else { return }
-      var record = record(id, tool: call.pincerText("toolName"), call, preview: "args", time)
-      record.turn = event.pincerWord("turnId")
-      planned.append((turn, record))
+      planned.append((turn, record(call, id, "toolName", "args")))
     } else if let action = event.pincer("proposedActionCreated") {
       guard let id = action.pincerWord("actionId") else { return }
-      var record = record(id, tool: action.pincerText("tool"), action, preview: "preview", time)
-      record.turn = event.pincerWord("turnId")
+      var record = record(action, id, "tool", "preview")
       record.toolCall = id
-      record.summary = action.pincerWord("deterministicSummary")
-      record.expires = action.pincerTime("expiresAt")
       add(record)
     } else if let start = event.pincer("toolExecutionStarted") {
       planned.removeAll { $0.record.id == start.pincerText("toolCallId") }
@@ -388,19 +404,6 @@ struct PincerActions {
     } else if event.pincer("turnCompleted") != nil || event.pincer("turnFailed") != nil {
       planned.removeAll { $0.turn == turn }
     }
-  }
-
-  private func record(
-    _ id: String, tool: String, _ value: JSONValue, preview: String, _ time: Timestamp?
-  ) -> ApprovalRecord {
-    let text = Array((value.pincer(preview)?.compact() ?? "{}").utf8)
-    var record = text.withUnsafeBytes { bytes in
-      PincerApproval.record(
-        origin, id: id, tool: tool, risk: value.pincerEnum("riskClass", PincerApproval.risks),
-        preview: ScanValue(bytes), job: job, time: time)
-    }
-    record.thread = thread
-    return record
   }
 
   private mutating func add(_ record: ApprovalRecord) {
@@ -433,15 +436,10 @@ struct PincerThreads {
   /// How long stored events may be on their way, seconds, and how often they are asked for.
   private static let (patience, mostTries) = (5.0, 3)
 
-  private struct Known {
-    var actions: PincerActions
-    /// The number of the last event that was read.
-    var last: Int64 = 0
-  }
-
   private let calls: PincerCalls
   private let origin: RecordOrigin
-  private var known: [String: Known] = [:]
+  /// The number is that of the last event that was read.
+  private var known: [String: (actions: PincerActions, last: Int64)] = [:]
 
   init(_ calls: PincerCalls, _ origin: RecordOrigin) { (self.calls, self.origin) = (calls, origin) }
 
@@ -488,8 +486,7 @@ struct PincerThreads {
 
   private mutating func read(_ name: Name, _ waiter: Waiter) throws(LinkEnd) {
     let thread = name.thread
-    var state =
-      known[thread] ?? Known(actions: PincerActions(origin, thread: thread, job: name.job))
+    var state = known[thread] ?? (PincerActions(origin, thread: thread, job: name.job), 0)
     defer { known[thread] = state }
     let end = try calls.lastSequence(of: thread, waiter) ?? 0
     var tries = 0

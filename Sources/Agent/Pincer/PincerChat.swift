@@ -382,7 +382,7 @@ struct PincerTurn {
   /// What a person is or was asked, also where the server could not propose it.
   private var actions: PincerActions
   /// The same as events propose it, in order.
-  private var approvals: [ApprovalRecord] = []
+  private var approvals: [String: ApprovalRecord.State] = [:]
   /// The calls of tools that run.
   private var running: Set<String> = []
   /// The numbers of the events that came: both streams bring the same ones.
@@ -482,12 +482,7 @@ struct PincerTurn {
       }
     case .toolCall(let record):
       if record.state == .running { running.insert(record.id) } else { running.remove(record.id) }
-    case .approval(let record):
-      if let index = approvals.firstIndex(where: { $0.id == record.id }) {
-        approvals[index] = record
-      } else {
-        approvals.append(record)
-      }
+    case .approval(let record): approvals[record.id] = record.state
     case .message, .thread: break
     }
   }
@@ -512,7 +507,7 @@ struct PincerTurn {
 
   /// Nobody is asked any more, and one was not answered in time: the server does not go on.
   var isStuck: Bool {
-    isPaused && pending.isEmpty && approvals.contains { $0.state == .expired }
+    isPaused && pending.isEmpty && approvals.values.contains(.expired)
   }
 
   /// How many actions are open though its end was told; none when it may go on any time.

@@ -91,7 +91,7 @@ struct PincerPages {
   }
 
   static func items(_ answer: [UInt8]) -> [[UInt8]] {
-    let rows = Answer.member("items", of: answer).flatMap(Answer.elements) ?? []
+    let rows = ScanMembers.copy(of: "items", in: answer).flatMap(Answer.elements) ?? []
     return rows.map { RowText.line($0) }
   }
 }
@@ -272,10 +272,7 @@ extension PincerOperations {
   }
 
   private static var deviceName: String {
-    var bytes = [CChar](repeating: 0, count: 256)
-    guard gethostname(&bytes, bytes.count - 1) == 0 else { return "agentutils" }
-    let name = FileName.text(bytes.withUnsafeBufferPointer { $0.baseAddress! })
-    return name.isEmpty ? "agentutils" : "agentutils on \(name)"
+    hostName.isEmpty ? "agentutils" : "agentutils on \(hostName)"
   }
 
   /// The server keeps a public key and never uses it: of this one nobody has the other half.

@@ -7,7 +7,8 @@ public final class RiffClips {
   /// The largest clip that a server takes, bytes.
   public static let largest = 25 << 20
 
-  private static let tries = 3
+  /// Behind the last of three tries, seconds: each waits twice as long as the one before.
+  private static let longestWait = 2.0
 
   private let agent: AgentAccess
   private let diagnostics: Diagnostics
@@ -16,9 +17,7 @@ public final class RiffClips {
 
   /// - Parameter timeout: for all tries together, seconds.
   public init(_ agent: AgentAccess, timeout: Double, diagnostics: Diagnostics) {
-    self.agent = agent
-    self.diagnostics = diagnostics
-    self.timeout = timeout
+    (self.agent, self.diagnostics, self.timeout) = (agent, diagnostics, timeout)
     deadline = Clock.monotonic + timeout
   }
 
@@ -32,8 +31,7 @@ public final class RiffClips {
   public func text(
     of clip: [UInt8], format: String, time: Timestamp
   ) throws(Failure) -> String {
-    var request: Request
-    request = try agent.backend.request("riff/transcribe-only", method: "POST", body: clip)
+    var request = try agent.backend.request("riff/transcribe-only", method: "POST", body: clip)
     request.followsRedirects = false
     request.headers.removeAll { $0.isNamed("Content-Type") }
     request.headers += [
@@ -45,32 +43,22 @@ public final class RiffClips {
     ]
     let place = request.address.display
     diagnostics.note("POST \(place), \(clip.count) bytes")
+    // The same clip again, and no link: so it waits by itself.
     var wait = 1.0
-    for number in 1... {
+    while true {
       let (head, body) = try answer(to: request, place)
       guard let problem = agent.backend.problem(of: head, body, method: "POST") else {
-        return try transcript(body, head, place)
+        if let text = JSONValue(body)?["transcript"]?.string { return text }
+        throw Failure(place, "\(head.summary): no transcript in the answer", .failure)
       }
       let isBusy = head.status == 502 || head.status == 503
-      let isOver = number == Self.tries || Clock.monotonic + wait >= deadline
-      if !isBusy || isOver {
+      guard isBusy, wait <= Self.longestWait, Clock.monotonic + wait < deadline else {
         throw Failure(place, problem.message, isBusy ? .temporary : problem.status)
       }
       diagnostics.note("\(place): \(problem.message); again in \(Latency.seconds(wait)) s")
       usleep(UInt32(wait * 1_000_000))
       wait *= 2
     }
-    throw Failure(place, "no answer", .temporary)
-  }
-
-  private func transcript(
-    _ body: [UInt8], _ head: ResponseHead, _ place: String
-  ) throws(Failure) -> String {
-    let json = try? JSONValue.parse(body)
-    guard let text = json?["transcript"]?.string else {
-      throw Failure(place, "\(head.summary): no transcript in the answer", .failure)
-    }
-    return text
   }
 
   private func answer(
@@ -89,10 +77,7 @@ public final class RiffClips {
 
   /// This machine's name, of what an id may have (Agent/Riff/CONTRACT.md 3).
   private static var device: String {
-    var name = [CChar](repeating: 0, count: 256)
-    guard gethostname(&name, name.count - 1) == 0 else { return "agentutils" }
-    let bytes = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    let kept = bytes.map { $0.isOfName ? $0 : 45 }
+    let kept = hostName.utf8.map { $0.isOfName ? $0 : 45 }
     return kept.isEmpty ? "agentutils" : String(decoding: kept.prefix(64), as: UTF8.self)
   }
 }

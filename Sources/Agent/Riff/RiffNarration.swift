@@ -42,6 +42,7 @@ public final class RiffNarration {
   private var after: Double
   private var fetch: Fetch?
   private var place = ""
+  /// Of questions one by one, which no link carries: only their waits are those of links.
   private var backoff = Backoff(base: 0.25, cap: 30)
   private var next = 0.0
 
@@ -49,9 +50,7 @@ public final class RiffNarration {
   ///   - slug: the folder whose turns are wanted, see `slug(of:)`; nil for any.
   ///   - after: only turns that ended later, seconds since 1970.
   public init(_ agent: AgentAccess, slug: String?, after: Double, diagnostics: Diagnostics) {
-    self.agent = agent
-    self.after = after
-    self.diagnostics = diagnostics
+    (self.agent, self.after, self.diagnostics) = (agent, after, diagnostics)
     directory = slug.map { "&cwd_slug=" + QueryText.part($0) } ?? ""
   }
 
@@ -108,8 +107,7 @@ public final class RiffNarration {
 
   private func ask(_ now: Double) throws(Failure) {
     let path = "riff/narrate-poll?after=\(NumberText.of(after))\(directory)"
-    var request: Request
-    request = try agent.backend.request(path)
+    var request = try agent.backend.request(path)
     // Another server must not learn in which folder somebody works, nor say what is played.
     request.staysAtOrigin = true
     place = request.address.display

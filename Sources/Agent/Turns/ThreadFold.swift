@@ -649,10 +649,18 @@ extension ThreadFold {
     old.marks.inherit(told)
   }
 
-  func note(_ event: TurnEvent, _ id: String, _ text: String) {
-    if let known = message(id) { return known.text.set(text) }
-    let record = newMessage(id, .system, text, .final, event, nil)
-    keep(FoldedMessage(record, isRecord: false))
+  @discardableResult
+  func note(
+    _ event: TurnEvent, _ id: String, _ text: String, as role: MessageRecord.Role = .system
+  ) -> FoldedMessage {
+    if let known = message(id) {
+      known.text.set(text)
+      return known
+    }
+    let message = FoldedMessage(
+      newMessage(id, role, text, .final, event, nil), isRecord: false)
+    keep(message)
+    return message
   }
 }
 
@@ -696,11 +704,7 @@ extension ThreadFold {
     if let call, call.executions.contains(where: { $0.id == execution }) { return }
     if book.keepsAll {
       let line = "$ \(command.isEmpty ? tool : command)\n"
-      if let known = message("stream_tool_\(name)") {
-        known.text.set(line)
-      } else {
-        _ = toolMessage(name, event, line)
-      }
+      note(event, "stream_tool_\(name)", line, as: .tool)
     }
     guard let call else {
       executions[execution] = AttachedExecution(nil, nil)
@@ -788,17 +792,8 @@ extension ThreadFold {
   }
 
   private func toolText(_ execution: String, _ event: TurnEvent) -> GrowingText {
-    let name = execution.isEmpty ? event.id : execution
-    return (message("stream_tool_\(name)") ?? toolMessage(name, event, "")).text
-  }
-
-  private func toolMessage(_ name: String, _ event: TurnEvent, _ text: String) -> FoldedMessage {
-    let message = FoldedMessage(
-      MessageRecord(
-        origin, id: "stream_tool_\(name)", thread: id, role: .tool, text: text, state: .final,
-        time: event.time), isRecord: false)
-    keep(message)
-    return message
+    let id = "stream_tool_\(execution.isEmpty ? event.id : execution)"
+    return (message(id) ?? note(event, id, "", as: .tool)).text
   }
 
   // MARK: - Approvals

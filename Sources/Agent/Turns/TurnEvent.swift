@@ -9,14 +9,14 @@ public struct TurnEvent: Sendable {
   /// The conversation's id; empty where the event names none.
   public var thread: String
   /// The event's own id, by which a second copy is known; empty where it has none.
-  public var id: String
+  public var id = ""
   /// Its number among the events of its thread; 0 where the backend does not count them.
-  public var sequence: Int64
+  public var sequence: Int64 = 0
   /// When it happened.
   public var time: Timestamp?
   /// The turn's id; empty where the event names none: then it is about the active one.
   /// Beside a part of a record it says that the turn goes on: one that is not known is made.
-  public var turn: String
+  public var turn = ""
   /// The line that a part of a record came in, where it was a record of ours: it is told
   /// again as it is.
   public var original: [UInt8]?
@@ -25,13 +25,7 @@ public struct TurnEvent: Sendable {
 
   /// An event of which no more is known; the rest is set afterwards.
   public init(_ origin: RecordOrigin, thread: String, time: Timestamp?, _ change: TurnChange) {
-    self.origin = origin
-    self.thread = thread
-    id = ""
-    sequence = 0
-    self.time = time
-    turn = ""
-    self.change = change
+    (self.origin, self.thread, self.time, self.change) = (origin, thread, time, change)
   }
 }
 

@@ -55,14 +55,6 @@ public struct LastSecond: Sendable {
 }
 
 extension ScanValue {
-  /// The elements of an array, up to one that cannot be read; none of anything else.
-  package var elements: [ScanValue] {
-    var found: [ScanValue] = []
-    guard var walk = try? ScanElements(bytes) else { return found }
-    while (try? walk.next()) == true { found.append(walk.value) }
-    return found
-  }
-
   /// An id: without white space at its ends, empty when there is none.
   public var trimmedText: String {
     guard let text = string else { return "" }

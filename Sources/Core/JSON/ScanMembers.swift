@@ -139,3 +139,22 @@ public struct ScanElements {
     return true
   }
 }
+
+extension ScanValue {
+  /// The elements of an array, up to one that cannot be read; none of anything else.
+  public var elements: [ScanValue] {
+    var found: [ScanValue] = []
+    guard var walk = try? ScanElements(bytes) else { return found }
+    while (try? walk.next()) == true { found.append(walk.value) }
+    return found
+  }
+}
+
+extension [UInt8] {
+  /// What is read or done of the bytes; it throws as that does.
+  public func scan<Value, Fault: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Fault) -> Value
+  ) throws(Fault) -> Value {
+    try withUnsafeBufferPointer { bytes throws(Fault) in try body(UnsafeRawBufferPointer(bytes)) }
+  }
+}

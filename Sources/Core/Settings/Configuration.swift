@@ -29,7 +29,7 @@ public struct Configuration: Sendable, Equatable {
     public var url: String? { place?.url }
     /// The host at whose terminals the agent is; nil where its kind is not found there.
     public var host: String? {
-      if case .host(let name)? = place, kind.places.contains(.host) { name } else { nil }
+      place?.sort == .host && kind.places.contains(.host) ? place?.text : nil
     }
     /// A shell command that prints the token.
     public var tokenCommand: String?

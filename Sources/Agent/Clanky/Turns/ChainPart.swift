@@ -16,55 +16,43 @@ struct ChainPart {
   private(set) var isStep = false
   var usage: TurnRecord.Usage? { turn?.usage }
 
-  static let modelMembers: [StaticString] = [
-    "source", "messageId", "provider", "model", "usage", "stopReason", "toolNames", "toolCalls",
-    "latencyMs", "durationMs",
-  ]
-  static let toolMembers: [StaticString] = [
-    "source", "messageId", "query", "returnedResults", "latencyMs", "durationMs", "errorMessage",
-  ]
-  static let stepMembers: [StaticString] = [
-    "source", "messageId", "sessionKey", "sessionId", "step", "tool", "input", "isError",
-    "fullLength",
-  ]
-
-  private init(_ action: ClankyAction, _ metadata: ClankyMembers, place: String) {
+  private init(_ action: ClankyAction, _ metadata: ScanFields<ClankyField>, place: String) {
     self.place = place
     time = action.time
     user = action.user
-    source = metadata.text("source") ?? ""
-    message = metadata.text("messageId")
+    source = metadata.text(.source) ?? ""
+    message = metadata.text(.messageId)
     cost = action.cost
   }
 
   init(model action: ClankyAction, place: String) {
-    let metadata = action.metadata(Self.modelMembers)
+    let metadata = action.metadata
     self.init(action, metadata, place: place)
     let isError = action.kind == "llm_error"
     var turn = TurnRecord(
       action.origin, id: action.id, thread: place, state: isError ? .failed : .completed,
       time: action.time)
-    let names = [metadata.text("provider"), metadata.text("model")].compactMap(\.self)
+    let names = [metadata.text(.provider), metadata.text(.model)].compactMap(\.self)
     turn.agent = names.isEmpty ? nil : names.joined(separator: ":")
     turn.reason = isError ? action.content : Self.reason(metadata)
-    turn.usage = metadata.usage("usage")
+    turn.usage = metadata.usage(.usage)
     turn.cost = action.cost
     turn.ended = action.time
     turn.started = Self.start(action, Self.milliseconds(metadata))
     self.turn = turn
-    for element in metadata["toolCalls"].elements {
-      let call = ClankyMembers(["id", "name", "input", "arguments"], of: element)
-      guard let name = call.text("name") else { continue }
-      let id = call.text("id") ?? "\(action.id)/\(calls.count + 1)"
+    for element in metadata[.toolCalls].elements {
+      let call = ScanFields<ClankyField>(element.bytes)
+      guard let name = call.text(.name) else { continue }
+      let id = call.text(.id) ?? "\(action.id)/\(calls.count + 1)"
       var record = ToolCallRecord(
         action.origin, id: id, thread: place, tool: name, state: .planned, time: action.time)
-      record.arguments = call.json("input") ?? call.json("arguments")
+      record.arguments = call[.input].json ?? call[.arguments].json
       calls.append(record)
     }
   }
 
-  private static func milliseconds(_ metadata: ClankyMembers) -> Int? {
-    metadata.count("latencyMs") ?? metadata.count("durationMs")
+  private static func milliseconds(_ metadata: ScanFields<ClankyField>) -> Int? {
+    metadata.count(.latencyMs) ?? metadata.count(.durationMs)
   }
 
   /// When something began that is told when it ends; nil where nobody knows how long it took.
@@ -74,27 +62,27 @@ struct ChainPart {
 
   var started: Timestamp? { turn?.started ?? calls.first?.started ?? time }
 
-  private static func reason(_ metadata: ClankyMembers) -> String? {
-    guard let stop = metadata.text("stopReason"), stop != "end_turn" else { return nil }
-    var names = metadata.text("toolNames")
-    if metadata["toolNames"].isArray {
-      names = metadata["toolNames"].elements.map { $0.string ?? "" }.joined(separator: ", ")
+  private static func reason(_ metadata: ScanFields<ClankyField>) -> String? {
+    guard let stop = metadata.text(.stopReason), stop != "end_turn" else { return nil }
+    var names = metadata.text(.toolNames)
+    if metadata[.toolNames].isArray {
+      names = metadata[.toolNames].elements.map { $0.string ?? "" }.joined(separator: ", ")
     }
     return names.map { "\(stop): \($0)" } ?? stop
   }
 
   init(tool: String, isError: Bool, _ action: ClankyAction, place: String) {
-    let metadata = action.metadata(Self.toolMembers)
+    let metadata = action.metadata
     self.init(action, metadata, place: place)
     var call = ToolCallRecord(
       action.origin, id: action.id, thread: place, tool: tool,
       state: isError ? .failed : .succeeded, time: action.time)
-    call.arguments = metadata.json("query").map { Array("{\"query\":".utf8) + $0 + [0x7d] }
+    call.arguments = metadata[.query].json.map { Array("{\"query\":".utf8) + $0 + [0x7d] }
     if isError {
-      call.label = metadata.text("query")
-      call.reason = metadata.text("errorMessage") ?? action.content
+      call.label = metadata.text(.query)
+      call.reason = metadata.text(.errorMessage) ?? action.content
     } else {
-      let found = metadata.count("returnedResults").map { $0 == 1 ? "1 result" : "\($0) results" }
+      let found = metadata.count(.returnedResults).map { $0 == 1 ? "1 result" : "\($0) results" }
       call.label = [action.content, found].compactMap(\.self).joined(separator: " · ")
     }
     call.milliseconds = Self.milliseconds(metadata)
@@ -104,27 +92,27 @@ struct ChainPart {
   }
 
   init?(browser action: ClankyAction, place: String) {
-    let metadata = action.metadata(Self.stepMembers)
-    guard let key = metadata.text("sessionKey") ?? metadata.text("sessionId"),
-      let step = metadata.count("step")
+    let metadata = action.metadata
+    guard let key = metadata.text(.sessionKey) ?? metadata.text(.sessionId),
+      let step = metadata.count(.step)
     else { return nil }
     self.init(action, metadata, place: place)
     let isResult = action.kind == "browser_tool_result"
     let state: ToolCallRecord.State =
-      isResult ? (metadata.isTrue("isError") ? .failed : .succeeded) : .running
+      isResult ? (metadata[.isError].isTrue ? .failed : .succeeded) : .running
     var call = ToolCallRecord(
       action.origin, id: "\(key)/\(step)", thread: place,
-      tool: metadata.text("tool") ?? (isResult ? nil : action.content) ?? "browser", state: state,
+      tool: metadata.text(.tool) ?? (isResult ? nil : action.content) ?? "browser", state: state,
       time: action.time)
     if isResult {
       call.stdout = action.content
       call.ended = action.time
-      if let whole = metadata.count("fullLength"), let content = action.content {
+      if let whole = metadata.count(.fullLength), let content = action.content {
         call.isTruncated = whole > content.utf16.count
       }
       if state == .failed { call.reason = action.content }
     } else {
-      call.arguments = metadata.json("input")
+      call.arguments = metadata[.input].json
       call.started = action.time
     }
     calls = [call]

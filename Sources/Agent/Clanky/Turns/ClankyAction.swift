@@ -26,14 +26,17 @@ struct ClankyAction {
     ScanNumber(fields.cost).flatMap { $0.isZero || !$0.double.isFinite ? nil : $0.double }
   }
 
-  /// The action as a row, with these members of its metadata alone: prompts are long.
-  func copy(with members: [StaticString]) -> [UInt8] {
+  /// What is read of what stands beside it.
+  var metadata: ScanFields<ClankyField> { ScanFields(fields.metadata.bytes) }
+
+  /// The action as a row, with what is read of its metadata alone: prompts are long.
+  func copy() -> [UInt8] {
     var bytes: [UInt8] = [UInt8(ascii: "{")]
-    func add(_ name: StaticString, _ value: ScanValue) {
+    func add(_ name: String, _ value: ScanValue) {
       if value.isAbsent { return }
       if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
       bytes.append(UInt8(ascii: "\""))
-      bytes.append(contentsOf: name.bytes)
+      bytes.append(contentsOf: name.utf8)
       bytes += [UInt8(ascii: "\""), UInt8(ascii: ":")]
       bytes.append(contentsOf: value.bytes)
     }
@@ -46,55 +49,47 @@ struct ClankyAction {
     add("kind", fields.kind)
     add("content", fields.content)
     add("usd_cost", fields.cost)
-    let metadata = metadata(members)
+    let metadata = metadata
     bytes += Array(",\"metadata\":{".utf8)
-    for name in members { add(name, metadata[name]) }
+    for (name, field) in zip(ClankyField.names, ClankyField.allCases) { add(name, metadata[field]) }
     bytes += Array("}}".utf8)
     return bytes
   }
-
-  func metadata(_ names: [StaticString]) -> ClankyMembers {
-    ClankyMembers(names, of: fields.metadata)
-  }
 }
 
-struct ClankyMembers {
-  private let names: [StaticString]
-  private var values: [ScanValue]
+/// What is read of the metadata of actions, and of what stands in it.
+enum ClankyField: Int, ScanName {
+  case source, messageId, sessionId, sessionKey, latencyMs, durationMs
+  // Of a call of a model, and of the calls of tools in it.
+  case provider, model, usage, inputTokens, outputTokens, stopReason, toolNames, toolCalls
+  case id, name, input, arguments
+  // Of a tool, and of a step in a browser.
+  case query, returnedResults, errorMessage, step, tool, isError, fullLength
+  // Of an answer.
+  case triggerMessageId, triggerMessageIds, performance, totalMs, llm, costUsd
+  // Of what happens in voice.
+  case transcript, transcriptSource, speakerName, itemId, allow, callId, toolName, toolInput
+  case runtimeMs, outputSummary, toolResultSummary, error, skipCause, responseStatus
+  case responseUsage, hadAudio
 
-  init(_ names: [StaticString], of object: ScanValue) {
-    self.names = names
-    values = Array(repeating: .absent, count: names.count)
-    guard object.isObject, var members = try? ScanMembers(object.bytes) else { return }
-    while (try? members.next()) == true {
-      for (index, name) in names.enumerated() where members.isKey(name) {
-        values[index] = members.value
-      }
-    }
-  }
+  static let table = NameTable<ClankyField>()
+  static let names = allCases.map { String(describing: $0) }
+}
 
-  subscript(_ name: StaticString) -> ScanValue {
-    names.firstIndex { $0.bytes.elementsEqual(name.bytes) }.map { values[$0] } ?? .absent
-  }
-
-  func text(_ name: StaticString) -> String? {
+extension ScanFields<ClankyField> {
+  func text(_ name: ClankyField) -> String? {
     guard let text = self[name].string, !text.isEmpty else { return nil }
     return text
   }
 
   /// A whole number; nil when it is none, or too large.
-  func count(_ name: StaticString) -> Int? {
+  func count(_ name: ClankyField) -> Int? {
     ScanNumber(self[name]).flatMap { Int(exactly: $0.double.rounded()) }
   }
 
-  func isTrue(_ name: StaticString) -> Bool { self[name].isTrue }
-
-  /// One JSON value with its bytes; nil when it is null or not there.
-  func json(_ name: StaticString) -> [UInt8]? { self[name].json }
-
-  func usage(_ name: StaticString) -> TurnRecord.Usage? {
-    let usage = ClankyMembers(["inputTokens", "outputTokens"], of: self[name])
-    let (input, output) = (usage.count("inputTokens"), usage.count("outputTokens"))
+  func usage(_ name: ClankyField) -> TurnRecord.Usage? {
+    let usage = Self(self[name].bytes)
+    let (input, output) = (usage.count(.inputTokens), usage.count(.outputTokens))
     guard input != nil || output != nil else { return nil }
     return TurnRecord.Usage(inputTokens: input, outputTokens: output)
   }

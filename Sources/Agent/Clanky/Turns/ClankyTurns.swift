@@ -117,20 +117,10 @@ struct ClankyAgent {
   }
 
   mutating func receive(_ action: ClankyAction, into events: inout [TurnEvent]) {
-    guard let part = Self.parts[action.kind] else { return }
+    guard Self.isTold(action.kind) else { return }
     let id = ScanNumber(action.fields.id)?.double
-    order.add(action.time, id: id, action.copy(with: Self.members(part)))
+    order.add(action.time, id: id, action.copy())
     if order.isFull { read(order.takeFull(), into: &events) }
-  }
-
-  private static func members(_ part: Part) -> [StaticString] {
-    switch part {
-    case .answer: ReplyTurn.members
-    case .model: ChainPart.modelMembers + ["sessionId"]
-    case .tool: ChainPart.toolMembers
-    case .browserStep: ChainPart.stepMembers
-    case .voice: VoiceRoom.members
-    }
   }
 
   private mutating func read(_ actions: [[UInt8]], into events: inout [TurnEvent]) {
@@ -147,9 +137,9 @@ struct ClankyAgent {
     case .answer: chain.receive(ReplyTurn(action))
     case .model:
       // One that speaks in a voice session says so by its source or its session.
-      let metadata = action.metadata(["source", "sessionId"])
-      let speaks = metadata.text("source")?.hasPrefix("voice") ?? false
-      if let room = voice.room(metadata.text("sessionId"), speaks ? action.place : nil) {
+      let metadata = action.metadata
+      let speaks = metadata.text(.source)?.hasPrefix("voice") ?? false
+      if let room = voice.room(metadata.text(.sessionId), speaks ? action.place : nil) {
         return voice.receive(ChainPart(model: action, place: room))
       }
       chain.receive(ChainPart(model: action, place: action.place))
@@ -269,8 +259,8 @@ struct VoiceRooms {
   }
 
   mutating func receive(_ action: ClankyAction) -> [TurnEvent] {
-    let metadata = action.metadata(VoiceRoom.members)
-    guard let session = metadata.text("sessionId") ?? sessions[action.place] else { return [] }
+    let metadata = action.metadata
+    guard let session = metadata.text(.sessionId) ?? sessions[action.place] else { return [] }
     if rooms[session] == nil, rooms.count == Self.most {
       rooms.removeAll()
       sessions.removeAll()

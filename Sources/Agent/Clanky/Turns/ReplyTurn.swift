@@ -29,26 +29,22 @@ struct ReplyTurn {
     (self.record, self.triggers, self.source) = (record, triggers, source)
   }
 
-  static let members: [StaticString] = [
-    "triggerMessageId", "triggerMessageIds", "source", "performance", "llm",
-  ]
-
   init(_ action: ClankyAction) {
-    let metadata = action.metadata(Self.members)
+    let metadata = action.metadata
     let isSkipped = action.kind == "reply_skipped"
-    let trigger = metadata.text("triggerMessageId")
-    let named = metadata["triggerMessageIds"].elements.map(\.string) + [trigger]
+    let trigger = metadata.text(.triggerMessageId)
+    let named = metadata[.triggerMessageIds].elements.map(\.string) + [trigger]
     var record = TurnRecord(
       action.origin, id: trigger ?? action.message ?? action.id, thread: action.place,
       state: .completed, time: action.time)
-    let llm = ClankyMembers(["usage", "costUsd"], of: metadata["llm"])
-    record.usage = llm.usage("usage")
-    record.cost = ScanNumber(llm["costUsd"]).flatMap { $0.isZero ? nil : $0.double }
+    let llm = ScanFields<ClankyField>(metadata[.llm].bytes)
+    record.usage = llm.usage(.usage)
+    record.cost = ScanNumber(llm[.costUsd]).flatMap { $0.isZero ? nil : $0.double }
     record.reason = isSkipped ? action.content : nil
     record.ended = action.time
-    self.init(record, triggers: Set(named.compactMap(\.self)), source: metadata.text("source") ?? "")
+    self.init(record, triggers: Set(named.compactMap(\.self)), source: metadata.text(.source) ?? "")
     user = action.user
-    let took = ClankyMembers(["totalMs"], of: metadata["performance"]).count("totalMs")
+    let took = ScanFields<ClankyField>(metadata[.performance].bytes).count(.totalMs)
     start = action.time?.adding(took.map { .milliseconds(-$0) } ?? .zero - Self.usual)
     self.record.started = took == nil ? nil : start
     family = Family(rawValue: String(action.kind.prefix { $0 != "_" })) ?? .reply

@@ -21,19 +21,12 @@ struct VoiceRoom {
   /// A turn in which nothing is done for so long has no response.
   private static let patience = Duration.seconds(60)
 
-  static let members: [StaticString] = [
-    "sessionId", "transcript", "transcriptSource", "speakerName", "itemId", "allow", "callId",
-    "toolName", "arguments", "toolInput", "runtimeMs", "durationMs", "outputSummary",
-    "toolResultSummary", "error", "isError", "skipCause", "responseStatus", "responseUsage",
-    "hadAudio",
-  ]
-
   init(_ origin: RecordOrigin, _ session: String) {
     self.origin = origin
     self.session = session
   }
 
-  mutating func receive(_ action: ClankyAction, _ metadata: ClankyMembers) {
+  mutating func receive(_ action: ClankyAction, _ metadata: ScanFields<ClankyField>) {
     let name = action.content ?? ""
     switch action.kind {
     case "voice_session_start": tellThread(.active, action)
@@ -42,14 +35,14 @@ struct VoiceRoom {
       tellThread(.archived, action)
     default:
       switch name {
-      case "voice_turn_addressing" where metadata.isTrue("allow"):
+      case "voice_turn_addressing" where metadata[.allow].isTrue:
         if heard != nil, running.isEmpty { giveUp(at: action.time) }
         begin(action.id, at: action.time)
       case "realtime_reply_requested":
         begin(action.id, at: action.time)
         lastWork = action.time
       case "realtime_reply_skipped":
-        end(.completed, reason: metadata.text("skipCause"), at: action.time)
+        end(.completed, reason: metadata.text(.skipCause), at: action.time)
       case "realtime_tool_call_started", "realtime_tool_call_completed",
         "realtime_tool_call_failed", "voice_brain_tool_call":
         takeTool(action, metadata)
@@ -59,14 +52,14 @@ struct VoiceRoom {
   }
 
   private mutating func takeOther(
-    _ name: String, _ action: ClankyAction, _ metadata: ClankyMembers
+    _ name: String, _ action: ClankyAction, _ metadata: ScanFields<ClankyField>
   ) {
     if name.hasSuffix("_asr_partial_segment") {
       takeWords(action, metadata, isFinal: false)
     } else if name.hasSuffix("_asr_final_segment") || name == "file_asr_transcript" {
       takeWords(action, metadata, isFinal: true)
     } else if name.hasSuffix("_transcript") {
-      metadata.text("transcriptSource") == "input"
+      metadata.text(.transcriptSource) == "input"
         ? takeWords(action, metadata, isFinal: true)
         : takeAnswer(action, metadata)
     } else if name.hasSuffix("_response_done") {
@@ -85,23 +78,23 @@ struct VoiceRoom {
 
 extension VoiceRoom {
   private mutating func takeWords(
-    _ action: ClankyAction, _ metadata: ClankyMembers, isFinal: Bool
+    _ action: ClankyAction, _ metadata: ScanFields<ClankyField>, isFinal: Bool
   ) {
-    guard let text = metadata.text("transcript") else { return }
-    let who = action.user ?? metadata.text("speakerName") ?? ""
+    guard let text = metadata.text(.transcript) else { return }
+    let who = action.user ?? metadata.text(.speakerName) ?? ""
     // Nobody says two things at once: what got another id on the way is the same.
-    let id = spoken[who] ?? metadata.text("itemId").map { "\(session)/\($0)" } ?? action.id
+    let id = spoken[who] ?? metadata.text(.itemId).map { "\(session)/\($0)" } ?? action.id
     var message = MessageRecord(
       origin, id: id, thread: session, role: .user, text: text, state: isFinal ? .final : .partial,
       time: action.time)
-    message.author = metadata.text("speakerName") ?? action.user
+    message.author = metadata.text(.speakerName) ?? action.user
     spoken[who] = isFinal ? nil : id
     if isFinal { heard = id }
     tell(.setMessage(message, text: .whole), action.time)
   }
 
-  private mutating func takeAnswer(_ action: ClankyAction, _ metadata: ClankyMembers) {
-    guard let text = metadata.text("transcript") else { return }
+  private mutating func takeAnswer(_ action: ClankyAction, _ metadata: ScanFields<ClankyField>) {
+    guard let text = metadata.text(.transcript) else { return }
     var message = MessageRecord(
       origin, id: action.id, thread: session, role: .assistant, text: text, state: .final,
       time: action.time)
@@ -113,11 +106,11 @@ extension VoiceRoom {
   }
 
   /// A response ended; one without sound asked for a tool, and the turn goes on.
-  private mutating func takeResponse(_ action: ClankyAction, _ metadata: ClankyMembers) {
+  private mutating func takeResponse(_ action: ClankyAction, _ metadata: ScanFields<ClankyField>) {
     begin(action.id, at: action.time)
-    total.add(metadata.usage("responseUsage"), action.cost)
-    if metadata["hadAudio"].isWord("false"), turn?.message == nil { return }
-    let status = metadata.text("responseStatus") ?? "completed"
+    total.add(metadata.usage(.responseUsage), action.cost)
+    if metadata[.hadAudio].isWord("false"), turn?.message == nil { return }
+    let status = metadata.text(.responseStatus) ?? "completed"
     let state: TurnRecord.State =
       switch status {
       case "completed": .completed
@@ -162,13 +155,13 @@ extension VoiceRoom {
       : end(.completed, reason: "no response", at: time)
   }
 
-  private mutating func takeTool(_ action: ClankyAction, _ metadata: ClankyMembers) {
+  private mutating func takeTool(_ action: ClankyAction, _ metadata: ScanFields<ClankyField>) {
     let isStart = action.content == "realtime_tool_call_started"
-    let hasFailed = action.kind == "voice_error" || metadata.isTrue("isError")
+    let hasFailed = action.kind == "voice_error" || metadata[.isError].isTrue
     let state: ToolCallRecord.State = isStart ? .running : hasFailed ? .failed : .succeeded
     var call = ToolCallRecord(
-      origin, id: metadata.text("callId") ?? action.id, thread: session,
-      tool: metadata.text("toolName") ?? "tool", state: state, time: action.time)
+      origin, id: metadata.text(.callId) ?? action.id, thread: session,
+      tool: metadata.text(.toolName) ?? "tool", state: state, time: action.time)
     if isStart {
       begin(action.id, at: action.time)
       running.insert(call.id)
@@ -178,18 +171,18 @@ extension VoiceRoom {
     lastWork = action.time
     call.turn = turn?.id
     call.isInferred = turn == nil ? nil : true
-    call.arguments = metadata.json("arguments") ?? metadata.json("toolInput")
+    call.arguments = metadata[.arguments].json ?? metadata[.toolInput].json
     if isStart {
       call.started = action.time
     } else {
-      call.milliseconds = metadata.count("runtimeMs") ?? metadata.count("durationMs")
+      call.milliseconds = metadata.count(.runtimeMs) ?? metadata.count(.durationMs)
       call.started = ChainPart.start(action, call.milliseconds)
       call.ended = action.time
-      call.reason = hasFailed ? metadata.text("error") : nil
-      let summary = ["outputSummary", "toolResultSummary"] as [StaticString]
+      call.reason = hasFailed ? metadata.text(.error) : nil
+      let summary: [ClankyField] = [.outputSummary, .toolResultSummary]
       call.stdout =
         summary.lazy.compactMap { name in
-          metadata.text(name) ?? metadata.json(name).map { String(decoding: $0, as: UTF8.self) }
+          metadata.text(name) ?? metadata[name].json.map { String(decoding: $0, as: UTF8.self) }
         }.first
     }
     tell(.setToolCall(call), action.time)

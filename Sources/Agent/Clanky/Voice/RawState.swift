@@ -8,16 +8,10 @@ package struct RawSession: Sendable, Equatable {
   package let id: String?, guild: String?
 
   init?(_ value: ScanValue) {
-    guard value.isObject, var members = try? ScanMembers(value.bytes) else { return nil }
-    var id = ScanValue.absent
-    var guild = ScanValue.absent
-    while (try? members.next()) == true {
-      if members.isKey("sessionId") { id = members.value }
-      if members.isKey("guildId") { guild = members.value }
-    }
+    guard value.isObject else { return nil }
+    let fields = ScanFields<VoiceField>(value.bytes)
     bytes = Array(value.bytes).oneLine
-    self.id = id.string
-    self.guild = guild.string
+    (id, guild) = (fields[.sessionId].string, fields[.guildId].string)
   }
 
   /// What the bytes say, nil when they are not JSON.
@@ -37,7 +31,7 @@ package struct RawState: Sendable, Equatable {
   /// How many sessions the server counts.
   package let activeCount: Int
   /// How many elements were left out because they are not objects.
-  package private(set) var faulty = 0
+  package let faulty: Int
 
   /// - Parameter bytes: `{"activeCount":n,"sessions":[...]}`; elements that are
   ///   not objects are left out.
@@ -45,26 +39,20 @@ package struct RawState: Sendable, Equatable {
   package init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
     // What is cut out of it is passed on as it is.
     try ScanValidator.validate(bytes)
-    var list = ScanValue.absent
-    var count = ScanValue.absent
-    var members = try ScanMembers(bytes)
-    while try members.next() {
-      if members.isKey("sessions") { list = members.value }
-      if members.isKey("activeCount") { count = members.value }
-    }
+    var fields = ScanFields<VoiceField>()
+    try fields.read(bytes)
+    let (list, count) = (fields[.sessions], fields[.activeCount])
     guard list.isArray || list.isNull && !count.isAbsent else { throw .notAnObject }
-    var sessions: [RawSession] = []
-    if list.isArray {
-      var elements = try ScanElements(list.bytes)
-      while try elements.next() {
-        if let session = RawSession(elements.value) {
-          sessions.append(session)
-        } else {
-          faulty += 1
-        }
-      }
-    }
-    self.sessions = sessions
+    let elements = list.elements
+    sessions = elements.compactMap(RawSession.init)
+    faulty = elements.count - sessions.count
     activeCount = count.string.flatMap { Int($0) } ?? sessions.count
   }
+}
+
+/// What tells a voice state from a session, and one session from another.
+enum VoiceField: Int, ScanName {
+  case runtime, sessions, activeCount, sessionId, guildId
+  case participants, conversation, voiceChannelId, recentTurns, botTurnOpen, activeCaptures
+  static let table = NameTable<VoiceField>()
 }

@@ -29,10 +29,9 @@ package enum VoiceRecord {
     guard bytes.first(where: { $0 > 32 }) == UInt8(ascii: "[") else {
       return try object(bytes, nil, deliver)
     }
-    var elements = try ScanElements(bytes)
-    while try elements.next() {
-      guard elements.value.isObject else { throw .notAnObject }
-      try object(elements.value.bytes, nil, deliver)
+    for element in ScanValue(bytes).elements {
+      guard element.isObject else { throw .notAnObject }
+      try object(element.bytes, nil, deliver)
     }
   }
 
@@ -96,12 +95,9 @@ package enum VoiceRecord {
   private static func snapshot(
     _ scan: RecordScan, _ received: Timestamp?, _ deliver: (VoiceRecord, Timestamp?) -> Void
   ) throws(ScanFault) {
-    var rows: [UnsafeRawBufferPointer] = []
-    var elements = try ScanElements(scan.rows.bytes)
-    while try elements.next() {
-      if elements.value.isObject { rows.append(elements.value.bytes) }
+    for row in scan.rows.elements.reversed() where row.isObject {
+      deliver(action(row.bytes), received)
     }
-    for row in rows.reversed() { deliver(action(row), received) }
     if scan.stats.isObject { deliver(try session(scan.stats), received) }
   }
 
@@ -125,28 +121,22 @@ package enum VoiceRecord {
   }
 
   private static func session(_ object: ScanValue) throws(ScanFault) -> VoiceRecord {
-    var members = try ScanMembers(object.bytes)
-    var runtime = ScanValue.absent
-    var hasSessions = false
-    var hasSessionID = false
-    var hasParts = false
-    while try members.next() {
-      switch String(decoding: members.key.bytes, as: UTF8.self) {
-      case "runtime": runtime = members.value
-      case "sessions", "activeCount": hasSessions = true
-      case "sessionId": hasSessionID = members.value.isString
-      case "participants", "conversation", "voiceChannelId", "recentTurns", "botTurnOpen",
-        "activeCaptures":
-        hasParts = true
-      default: break
-      }
+    var fields = ScanFields<VoiceField>()
+    try fields.read(object.bytes)
+    let has = { (names: [VoiceField]) in names.contains { !fields[$0].isAbsent } }
+    if has([.sessions, .activeCount]), let state = try? RawState(object.bytes) {
+      return .state(state)
     }
-    if hasSessions, let state = try? RawState(object.bytes) { return .state(state) }
-    if runtime.isObject {
-      let voice = try ScanMembers.value(of: "voice", in: runtime.bytes)
+    if fields[.runtime].isObject {
+      let voice = try ScanMembers.value(of: "voice", in: fields[.runtime].bytes)
       if voice.isObject, let state = try? RawState(voice.bytes) { return .state(state) }
     }
-    guard hasSessionID && hasParts, let session = RawSession(object) else { return .other }
+    let parts: [VoiceField] = [
+      .participants, .conversation, .voiceChannelId, .recentTurns, .botTurnOpen, .activeCaptures,
+    ]
+    guard fields[.sessionId].isString, has(parts), let session = RawSession(object) else {
+      return .other
+    }
     return .session(session)
   }
 }

@@ -138,13 +138,7 @@ public struct ClaudeStatus: Equatable, Sendable {
     name = object["name"]?.string ?? String(id.prefix(8))
     kind = object["status"]?.string.flatMap(Kind.init)
     waitingFor = kind == .waiting ? object["waitingFor"]?.string : nil
-    since = object["statusUpdatedAt"]?.number.flatMap(Self.time)
-    started = object["startedAt"]?.number.flatMap(Self.time)
-  }
-
-  private static func time(_ milliseconds: Double) -> Timestamp? {
-    guard milliseconds > 0, milliseconds < 1e16 else { return nil }
-    let whole = Int64(milliseconds)
-    return Timestamp(seconds: whole / 1000, nanoseconds: Int32(whole % 1000) * 1_000_000)
+    since = object["statusUpdatedAt"]?.instant
+    started = object["startedAt"]?.instant
   }
 }

@@ -195,9 +195,7 @@ struct OperatorHealth: Equatable {
   var isRefused = false
 
   init(_ state: State, _ summary: String, isRefused: Bool = false) {
-    self.state = state
-    self.summary = summary
-    self.isRefused = isRefused
+    (self.state, self.summary, self.isRefused) = (state, summary, isRefused)
   }
 
   private init(_ state: State, _ words: [String?]) {

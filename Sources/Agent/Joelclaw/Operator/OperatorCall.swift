@@ -191,12 +191,7 @@ struct OperatorCall {
   // MARK: - JSON
 
   static func member(_ name: String, _ object: [UInt8]) -> [UInt8]? {
-    object.withUnsafeBytes { bytes in
-      guard let value = try? ScanMembers.value(of: name, in: bytes), !value.isNull else {
-        return nil
-      }
-      return Array(value.bytes)
-    }
+    ScanMembers.copy(of: name, in: object).flatMap { $0.elementsEqual("null".utf8) ? nil : $0 }
   }
 
   func elements(_ object: [UInt8], _ path: [String]) throws(Failure) -> [[UInt8]] {

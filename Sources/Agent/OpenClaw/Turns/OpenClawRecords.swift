@@ -153,6 +153,10 @@ package struct OpenClawRow {
   /// Whether it says or shows anything.
   package var isHeard: Bool { !text.isEmpty || pictures > 0 }
 
+  package var attachments: [MessageRecord.Attachment]? {
+    pictures == 0 ? nil : Array(repeating: .init(mediaType: "image"), count: pictures)
+  }
+
   /// The ids of the rows that call tools.
   package static func asides(_ rows: [OpenClawRow]) -> Set<String> {
     Set(rows.lazy.filter { !$0.calls.isEmpty }.compactMap(\.id))

@@ -190,10 +190,7 @@ public struct OpenClawTurns: TurnDecoder {
         origin, id: id, thread: thread, role: .user, text: row.text, state: .final, time: row.time)
       message.turn = row.steered ?? row.key
       message.reason = row.isCut ? Self.cut : nil
-      if row.pictures > 0 {
-        message.attachments = Array(
-          repeating: MessageRecord.Attachment(mediaType: "image"), count: row.pictures)
-      }
+      message.attachments = row.attachments
       events.append(
         TurnEvent(origin, thread: thread, time: row.time, .setMessage(message, text: .whole)))
     } else if row.role == .assistant, let id = row.run, row.calls.isEmpty, row.end != .failed {
