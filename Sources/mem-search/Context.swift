@@ -9,7 +9,7 @@ extension Memory {
   func factProfile() throws -> ExitStatus {
     let text = options.text
     let path = ClankyPath.factProfile(
-      user: try UserChoice.named(options.id, caller), guild: try guild(), channel: options.channel,
+      user: try caller.user(named: options.id), guild: try guild(), channel: options.channel,
       text: text.isEmpty ? nil : text)
     return try context(try caller.call(path), path, none: "nothing is loaded")
   }
@@ -21,7 +21,7 @@ extension Memory {
     let body = FactWire.snapshot(
       guild: try guild(), channel: options.channel,
       user: try options.user.map { name throws(Failure) in
-        try UserChoice.named(name, caller)
+        try caller.user(named: name)
       },
       text: text.isEmpty ? nil : text, mode: options.turn.rawValue)
     let reply = try caller.call(path, method: "POST", body: body)

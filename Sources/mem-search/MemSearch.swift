@@ -78,7 +78,7 @@ struct Offline {
     if let name = wanted, !sections.isEmpty {
       let guilds = sections.map { ToldName(.guild, id: $0.guild, name: $0.name) }
       // Of a guild that is an id there may be no copy.
-      if !NameKey.isID(name) { wanted = try GuildChoice.named(name, of: guilds).id }
+      if !NameKey.isID(name) { wanted = try guilds.guild(named: name).id }
     }
     let found = sections.filter { wanted == nil || $0.guild == wanted }
     if found.isEmpty {

@@ -14,15 +14,15 @@ struct Memory {
   /// The guilds that are meant: the one that is named, or all there are.
   func guilds() throws(Failure) -> [ToldName] {
     guard let id = options.guild ?? caller.backend.profile?.guild else {
-      let all = try GuildChoice.guilds(caller)
+      let all = try caller.guilds()
       // It says why.
-      if all.isEmpty { _ = try GuildChoice.only(of: all) }
+      if all.isEmpty { _ = try all.onlyGuild() }
       return all
     }
-    return [try GuildChoice.named(id, caller)]
+    return [try caller.guild(named: id)]
   }
 
-  func guild() throws(Failure) -> String { try GuildChoice.only(of: try guilds()) }
+  func guild() throws(Failure) -> String { try guilds().onlyGuild() }
 
   func guildOrAll() throws(Failure) -> String? {
     let guilds = try guilds()
@@ -101,7 +101,7 @@ struct Memory {
     guard output.form == .table, isatty(1) == 1, !options.verbose else { return rows }
     let subjects = rows.map { JSONValue($0)?["subject"]?.text ?? "" }
     guard subjects.contains(where: NameKey.isID),
-      let users = try? UserChoice.users(caller)
+      let users = try? caller.users()
     else { return rows }
     return zip(rows, subjects).map { row, subject in
       guard let user = users.first(where: { $0.id == subject }) else { return row }

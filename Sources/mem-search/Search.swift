@@ -42,9 +42,7 @@ extension Memory {
       let (x, y) = (a.element.score, b.element.score)
       return x != y ? x > y : a.offset < b.offset
     }
-    return FactRow.unique(sorted.map(\.element.row)).prefix(limit).map {
-      GuildChoice.marked($0, among: guilds)
-    }
+    return FactRow.unique(sorted.map(\.element.row)).prefix(limit).map(guilds.marked)
   }
 
   /// The hits in the guilds, as they came: a dashboard may answer with those of any guild

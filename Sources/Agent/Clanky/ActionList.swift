@@ -66,7 +66,7 @@ extension OperationCall {
 
   private func guilds() throws(Failure) -> [String]? {
     do throws(Failure) {
-      return try GuildChoice.guilds(caller).map(\.id)
+      return try caller.guilds().map(\.id)
     } catch {
       if error.status != .failure { throw error }
       diagnostics.say(error.message)

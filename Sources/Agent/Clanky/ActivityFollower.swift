@@ -242,7 +242,7 @@ struct ActivityBackfill {
         let list = head.status == 200 ? Answer.elements(body) : nil
         guard let query else {
           // A backend without guilds has none to ask for.
-          pages.receive(guilds: GuildChoice.guilds(in: list ?? []).map(\.id))
+          pages.receive(guilds: [ToldName](guilds: list ?? []).map(\.id))
           continue
         }
         guard let list else {

@@ -26,13 +26,13 @@ enum ClankyOperations {
       list: "channels", guild, options: ["guild"], of: .channels,
       path: { call throws(Failure) in
         let given = call.arguments.guild ?? call.arguments.operand
-        return ClankyPath.channels(guild: try GuildChoice.choose(given, call.caller))
+        return ClankyPath.channels(guild: try call.caller.guild(given))
       }),
     Operation(
       list: "automations", options: ["guild", "channel", "status"], of: .automations,
       path: { call throws(Failure) in
         ClankyPath.automations(
-          guild: try GuildChoice.choose(call.arguments.guild, call.caller),
+          guild: try call.caller.guild(call.arguments.guild),
           channel: call.arguments.channel, statuses: call.arguments.statuses,
           limit: call.limit(.automations))
       }),
@@ -62,21 +62,21 @@ enum ClankyOperations {
     // A dashboard refuses to join where it is not, but answers of it with nothing.
     func id(_ name: String) throws(Failure) -> String {
       if call.name == "join", NameKey.isID(name) { return name }
-      return try GuildChoice.named(name, call.caller).id
+      return try call.caller.guild(named: name).id
     }
     if let name = arguments.guild { arguments.guild = try id(name) }
     if operand?.name == guild.name, let name = arguments.operand {
       arguments.operand = try id(name)
     }
-    if let name = arguments.user { arguments.user = try UserChoice.named(name, call.caller) }
+    if let name = arguments.user { arguments.user = try call.caller.user(named: name) }
     return OperationCall(
       call.name, arguments, caller: call.caller, output: call.output,
       diagnostics: call.diagnostics)
   }
 
   private static func names(_ call: OperationCall) throws -> ExitStatus {
-    let guilds = try GuildChoice.guilds(call.caller)
-    let all = guilds.filter { !$0.name.isEmpty } + (try UserChoice.users(call.caller))
+    let guilds = try call.caller.guilds()
+    let all = guilds.filter { !$0.name.isEmpty } + (try call.caller.users())
     return try call.finish(all.map(\.record), .names)
   }
 
@@ -99,7 +99,7 @@ enum ClankyOperations {
 
   private static func runs(_ call: OperationCall) throws -> ExitStatus {
     let most = call.arguments.count ?? .max
-    let guild = try GuildChoice.choose(call.arguments.guild, call.caller)
+    let guild = try call.caller.guild(call.arguments.guild)
     var automations = call.arguments.operand.map { [$0] } ?? []
     if automations.isEmpty {
       let path = ClankyPath.automations(

@@ -153,11 +153,7 @@ public struct FactFetch {
   /// Each fact once, the newest update first, with the guild's name.
   private func merged(_ rows: [[UInt8]]) -> [[UInt8]] {
     if guilds.count == 1 { return rows }
-    return FactRow.newestFirst(FactRow.unique(rows).map { FactRow($0) }).map(marked)
-  }
-
-  private func marked(_ row: [UInt8]) -> [UInt8] {
-    GuildChoice.marked(row, among: guilds)
+    return FactRow.newestFirst(FactRow.unique(rows).map { FactRow($0) }).map(guilds.marked)
   }
 
   /// The subjects of the guilds, as the backend lists them; those of persons once.
@@ -169,7 +165,7 @@ public struct FactFetch {
     for guild in guilds {
       let more = try subjects(of: guild)
       isWhole = isWhole && more.count < FactPages.most
-      rows += belonging(more).map(marked)
+      rows += belonging(more).map(guilds.marked)
     }
     return (guilds.count == 1 ? rows : FactRow.unique(rows), isWhole)
   }

@@ -12,12 +12,12 @@ public enum OfferedNames {
 
   /// The guilds that the agent is in.
   public static let guilds = Completion.live {
-    look { caller throws(Failure) in try GuildChoice.guilds(caller) }
+    look { caller throws(Failure) in try caller.guilds() }
   }
 
   /// The people whose names are known.
   public static let users = Completion.live {
-    look { caller throws(Failure) in try UserChoice.users(caller, limit: events) }
+    look { caller throws(Failure) in try caller.users(limit: events) }
   }
 
   private static func look(_ ask: (Caller) throws(Failure) -> [ToldName]) -> [String] {

@@ -72,43 +72,43 @@ import Testing
 
   @Test func theOnlyGuildIsMeant() throws {
     let one = ToldName(.guild, id: "1", name: "a")
-    #expect(try GuildChoice.only(of: [one]) == "1")
+    #expect(try [one].onlyGuild() == "1")
     #expect(throws: Failure("guilds", "the agent is in none", .negative)) {
-      try GuildChoice.only(of: [])
+      try [ToldName]().onlyGuild()
     }
     let two = ToldName(.guild, id: "2", name: "")
     #expect(
       throws: Failure(
         "guilds", "there are several, name one with --guild: 1 (a), 2", .failure)
-    ) { try GuildChoice.only(of: [one, two]) }
+    ) { try [one, two].onlyGuild() }
   }
 
   @Test func aGuildIsAmongThoseThereAre() throws {
     let one = ToldName(.guild, id: "1", name: "a")
-    #expect(try GuildChoice.named("1", of: [one]) == one)
+    #expect(try [one].guild(named: "1") == one)
     // A backend that lists none cannot tell; an id it can be.
-    #expect(try GuildChoice.named("7", of: []).id == "7")
+    #expect(try [ToldName]().guild(named: "7").id == "7")
     #expect(throws: Failure("guild b", "no such guild; there are 1 (a)", .failure)) {
-      try GuildChoice.named("b", of: [one])
+      try [one].guild(named: "b")
     }
     #expect(throws: Failure("guild x", "no such guild; the backend lists none", .failure)) {
-      try GuildChoice.named("x", of: [])
+      try [ToldName]().guild(named: "x")
     }
-    #expect(throws: Failure.self) { try GuildChoice.named("", of: []) }
+    #expect(throws: Failure.self) { try [ToldName]().guild(named: "") }
   }
 
   @Test func aGuildIsNamedAsPeopleRememberIt() throws {
     let all = [("1", "Repair Café 🔧"), ("2", "Twins"), ("3", "twins!"), ("4", "🔧"), ("5", "1")]
       .map { ToldName(.guild, id: $0.0, name: $0.1) }
-    #expect(try GuildChoice.named("repair-café", of: all).id == "1")
+    #expect(try all.guild(named: "repair-café").id == "1")
     // The very name first, and an id before all names.
-    #expect(try GuildChoice.named("twins!", of: all).id == "3")
-    #expect(try GuildChoice.named("🔧", of: all).id == "4")
-    #expect(try GuildChoice.named("1", of: all).id == "1")
+    #expect(try all.guild(named: "twins!").id == "3")
+    #expect(try all.guild(named: "🔧").id == "4")
+    #expect(try all.guild(named: "1").id == "1")
     #expect(
       throws: Failure(
         "guild TWINS", "several have this name, give an id: 2 (Twins), 3 (twins!)", .failure)
-    ) { try GuildChoice.named("TWINS", of: all) }
+    ) { try all.guild(named: "TWINS") }
   }
 
   @Test func latencyHasOneDecimal() {

@@ -48,12 +48,12 @@ package struct ClankyVoice {
   ///
   /// - Throws: `Failure`, also for a guild that the agent is not in.
   package func guild(named text: String) throws(Failure) -> String {
-    try GuildChoice.named(text, caller).id
+    try caller.guild(named: text).id
   }
 
   /// The names of the guilds by their ids, as far as the backend tells them.
   package func guildNames() -> [String: String] {
-    let guilds = (try? GuildChoice.guilds(caller)) ?? []
+    let guilds = (try? caller.guilds()) ?? []
     return Dictionary(guilds.map { ($0.id, $0.name) }) { first, _ in first }
   }
 
@@ -79,7 +79,7 @@ package struct ClankyVoice {
 
   /// The names in an answer by the guilds' ids.
   package func guildNames(in end: FetchEnd) -> [String: String] {
-    let guilds = GuildChoice.guilds(in: rows(in: end)?.map(\.bytes) ?? [])
+    let guilds = [ToldName](guilds: rows(in: end)?.map(\.bytes) ?? [])
     return Dictionary(guilds.filter { !$0.name.isEmpty }.map { ($0.id, $0.name) }) { one, _ in one }
   }
 
