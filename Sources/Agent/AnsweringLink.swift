@@ -151,12 +151,10 @@ class AnsweringLink: ServedLink<ApprovalWaiter>, ApprovalLine {
 
   /// The connection is gone, and with it the replies.
   final func loseReplies() {
-    waiting =
-      busy.values.map { answer in
-        var answer = answer
-        answer.hasLooked = false
-        return answer
-      } + waiting
+    for var answer in busy.values {
+      answer.hasLooked = false
+      waiting.insert(answer, at: 0)
+    }
     busy = [:]
   }
 

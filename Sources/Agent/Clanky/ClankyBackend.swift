@@ -106,9 +106,7 @@ public enum DashboardStream: String, CaseIterable, Sendable {
   ) -> FollowedStream {
     var followed = FollowedStream(request, server, resume: resume)
     followed.wire = { follow in
-      let follower = ActivityFollower(
-        self, follow, request, base: base, resumingAt: resume?.state)
-      return { () throws(LinkEnd) in try follower.run() }
+      ActivityFollower(self, follow, request, base: base, resumingAt: resume?.state).run
     }
     followed.usualSilence = Self.usualSilence
     return followed

@@ -33,12 +33,10 @@ struct JoelclawBackend: AgentBackend {
     let request = try Self.request(server)
     // Nothing is kept of a stream that repeats nothing: a state has no use here.
     var stream = FollowedStream(request.address.socketDisplay) { follow in
-      let gateway = JoelclawStream(follow, request)
-      return { () throws(LinkEnd) in try gateway.run() }
+      JoelclawStream(follow, request).run
     }
     stream.judge = { server.problem(of: $0, $1) }
-    // Pings tell whether it lives.
-    stream.usualSilence = nil
+    // Pings tell whether it lives, and no silence.
     return stream
   }
 

@@ -32,8 +32,7 @@ struct OpenClawBackend: AgentBackend {
     let keys = try GatewayKeys(agent)
     // Nothing is kept of a stream that repeats nothing: a state has no use here.
     var stream = FollowedStream(keys.server.base.socketDisplay) { follow in
-      let gateway = GatewayStream(follow, keys, thread: wishes.thread, waits: wishes.waits)
-      return { () throws(LinkEnd) in try gateway.run() }
+      GatewayStream(follow, keys, thread: wishes.thread, waits: wishes.waits).run
     }
     stream.judge = { keys.server.problem(of: $0, $1) }
     (stream.usualSilence, stream.longestWait) = (Self.ticks, Self.longestWait)

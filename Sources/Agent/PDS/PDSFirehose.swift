@@ -33,13 +33,12 @@ extension PDSAccess {
     // What cannot be asked for is known before the first connection.
     _ = try server.request("com.atproto.sync.subscribeRepos")
     var stream = FollowedStream(server.base.display, resume: resume) { follow in
-      let firehose = Firehose(
+      Firehose(
         follow, PDSVisit(self, diagnostics), repository, asked, collections, state: state?.path
       ) { did in
         guard let known = resume?.state.source, known != source(did) else { return nil }
         return "\(repository) is \(did) now, and the state that of \(known)"
-      }
-      return { () throws(LinkEnd) in try firehose.run() }
+      }.run
     }
     stream.isNumbered = true
     if stream.lastEventID.isEmpty { stream.lastEventID = from.map { String($0) } ?? "" }

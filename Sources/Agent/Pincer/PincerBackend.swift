@@ -76,8 +76,7 @@ struct PincerBackend: AgentBackend {
       }
     }
     stream.judge = server.pincerProblem
-    // The lists tell whether it lives.
-    stream.usualSilence = nil
+    // The lists tell whether it lives, and no silence.
     return stream
   }
 
