@@ -164,19 +164,14 @@ public protocol AgentBackend: Sendable {
 }
 
 extension AgentBackend {
-  /// All that it has.
   public var speaks: Set<AgentCapability> { has }
 
-  /// None.
   public var operations: [Operation] { [] }
 
-  /// It is not.
   public var isSocket: Bool { false }
 
-  /// They do.
   public var carriesToken: Bool { true }
 
-  /// It has to be said.
   public func usualURL() throws(Failure) -> String? { nil }
 
   /// A bearer token (RFC 6750, section 2.1).
@@ -184,40 +179,32 @@ extension AgentBackend {
     Header("Authorization", "Bearer \(token.reveal())")
   }
 
-  /// Any will do.
   public func check(_ token: Secret) throws(Failure) {}
 
-  /// None.
   public var headers: [Header] { [] }
 
-  /// Nothing of its own.
   public func problem(of answer: ErrorAnswer, from server: AgentServer) -> Failure? { nil }
 
-  /// None.
   public func events(
     of agent: AgentAccess, _ wishes: FollowWishes
   ) throws(Failure) -> FollowedStream {
     throw Failure(name, AgentCapability.follow.unsupportedReason)
   }
 
-  /// None.
   public func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(Failure) -> any ChatLine {
     throw Failure(name, AgentCapability.chat.unsupportedReason)
   }
 
-  /// None.
   public func chat(at host: HostPlace, _ wishes: ChatWishes) throws(Failure) -> any ChatLine {
     throw Failure(name, AgentCapability.chat.unsupportedReason)
   }
 
-  /// None.
   public func approvals(
     of agent: AgentAccess, _ wishes: ApprovalWishes, policy: StreamPolicy
   ) throws(Failure) -> any ApprovalLine {
     throw Failure(name, AgentCapability.approvals.unsupportedReason)
   }
 
-  /// None.
   public func approvals(
     of host: HostPlace, profile: String?, _ wishes: ApprovalWishes
   ) throws(Failure) -> any ApprovalLine {

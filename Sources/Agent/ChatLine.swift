@@ -227,20 +227,13 @@ public protocol ChatLine: AnyObject {
 }
 
 extension ChatLine {
-  /// It is.
   public var knowsKeys: Bool { true }
-  /// It does not.
   public var dropsRepeats: Bool { false }
-  /// It does not.
   public var hasPatience: Bool { false }
-  /// It can.
   public var silence: String? { nil }
-  /// It does.
   public var hasLink: Bool { true }
-  /// Nothing.
   public var takes: Set<ChatManner.Part> { [] }
 
-  /// There is none.
   public func speak(
     _ text: String, agent: String?, _ waiter: ChatWaiter
   ) throws(LinkEnd) -> Result<[UInt8], Failure> {

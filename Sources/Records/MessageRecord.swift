@@ -138,11 +138,11 @@ public struct MessageRecord: ReadableRecord {
 
   /// A message of which no more is known; the rest is set afterwards.
   public init(
-    _ origin: RecordOrigin, id: String, thread: String, role: Role, text: String, state: State,
-    time: Timestamp?
+    _ origin: RecordOrigin, id: String, thread: String, turn: String? = nil, role: Role,
+    text: String, state: State, time: Timestamp?
   ) {
-    (self.origin, self.id, self.thread, self.role, self.text) = (origin, id, thread, role, text)
-    (self.state, self.time) = (state, time)
+    (self.origin, self.id, self.thread, self.turn) = (origin, id, thread, turn)
+    (self.role, self.text, self.state, self.time) = (role, text, state, time)
   }
 
   public func add(to record: consuming RecordText) -> RecordText {

@@ -297,12 +297,7 @@ struct ClaudeReply {
       turn = record
       if record.state == .completed, let answer { tell(.message(answer)) }
       tell(.turn(record))
-      switch record.state {
-      case .completed: end = .answered
-      case .failed: end = .failed(record.reason ?? "no reason is told")
-      case .aborted: end = .aborted(record.reason)
-      case .queued, .running, .paused: break
-      }
+      end = record.end(ofFailure: "no reason is told") ?? end
     case .thread, .approval: break
     }
   }

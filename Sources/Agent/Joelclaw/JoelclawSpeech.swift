@@ -234,9 +234,9 @@ struct JoelclawSpeech {
     _ state: MessageRecord.State, _ now: Timestamp, _ reason: String?
   ) -> MessageRecord {
     var record = MessageRecord(
-      origin, id: "\(key)/\(count)", thread: thread, role: .assistant, text: text, state: state,
+      origin, id: "\(key)/\(count)", thread: thread, turn: turn, role: .assistant, text: text,
+      state: state,
       time: now)
-    record.turn = turn
     record.reason = reason
     return record
   }

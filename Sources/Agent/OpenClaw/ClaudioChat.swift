@@ -59,10 +59,10 @@ final class ClaudioChat: RequestChat, ChatLine {
     var turn = turn
     // An agent that chose silence said nothing.
     if !text.isEmpty {
-      var record = MessageRecord(
-        origin, id: turn.id, thread: turn.thread, role: .assistant, text: text, state: .final,
+      let record = MessageRecord(
+        origin, id: turn.id, thread: turn.thread, turn: turn.id, role: .assistant, text: text,
+        state: .final,
         time: .now())
-      record.turn = turn.id
       turn.message = record.id
       waiter.news(.message(record))
     }
@@ -164,6 +164,16 @@ extension ChatLine {
 }
 
 extension TurnRecord {
+  /// How its question ended; nil while it is under way.
+  func end(ofFailure words: String) -> ChatEnd? {
+    switch state {
+    case .completed: .answered
+    case .failed: .failed(reason ?? words)
+    case .aborted: .aborted(reason)
+    case .queued, .running, .paused: nil
+    }
+  }
+
   /// The turn as it is after a question ended; nil when it is not known to have ended.
   func ended(_ end: ChatEnd, now: Timestamp) -> TurnRecord? {
     var turn = self

@@ -97,7 +97,7 @@ struct GatewayTurn {
     case .setTurn(let record, _) where record.state.isEnd:
       // The reply says how a run ended.
       if !isChat { return [] }
-      end(as: record)
+      end = record.end(ofFailure: "the run failed")
       // Without words its answer may be in another run; of just as many as a gateway sends there may
       // be more in the history (CONTRACT.md 3 and 6).
       if text.isEmpty || 0...1 ~= GatewayHistory.longestText - text.utf16.count {
@@ -126,15 +126,6 @@ struct GatewayTurn {
     default: break
     }
     return tell(event, now)
-  }
-
-  private mutating func end(as record: TurnRecord) {
-    switch record.state {
-    case .completed: end = .answered
-    case .aborted: end = .aborted(record.reason)
-    case .failed: end = .failed(record.reason ?? "the run failed")
-    default: break
-    }
   }
 
   /// What an event of ours tells.
@@ -257,10 +248,9 @@ struct GatewayTurn {
   private func message(
     _ text: String, _ state: MessageRecord.State, _ now: Timestamp
   ) -> MessageRecord {
-    var record = MessageRecord(
-      origin, id: run, thread: thread, role: .assistant, text: text, state: state, time: now)
-    record.turn = run
-    return record
+    return MessageRecord(
+      origin, id: run, thread: thread, turn: run, role: .assistant, text: text, state: state,
+      time: now)
   }
 }
 
@@ -311,8 +301,7 @@ struct GatewayHistory {
     rows.enumerated().map { index, row in
       var record = MessageRecord(
         origin, id: row.id ?? "\(key)/\(row.time?.rfc3339 ?? "")/\(index)", thread: key,
-        role: row.role, text: row.text, state: .final, time: row.time)
-      record.turn = row.run
+        turn: row.run, role: row.role, text: row.text, state: .final, time: row.time)
       record.attachments = row.attachments
       return record
     }

@@ -158,9 +158,8 @@ final class ResponsesChat: RequestChat, ChatLine {
     // An agent that chose silence said nothing.
     if let state, !reply.text.isEmpty {
       var record = MessageRecord(
-        origin, id: turn.id, thread: turn.thread, role: .assistant, text: reply.text,
+        origin, id: turn.id, thread: turn.thread, turn: turn.id, role: .assistant, text: reply.text,
         state: state, time: .now())
-      record.turn = turn.id
       if case .failed(let reason) = reply.end { record.reason = reason }
       if state == .final { turn.message = record.id }
       waiter.news(.message(record))

@@ -454,8 +454,8 @@ struct PincerTurn {
 
   /// The end that came too early was the end after all.
   mutating func settle() -> [ChatNews] {
-    var event = TurnEvent(origin, thread: thread, time: nil, .completed(message: nil))
-    event.turn = id ?? ""
+    let event = TurnEvent(
+      origin, thread: thread, turn: id ?? "", time: nil, .completed(message: nil))
     var news: [ChatNews] = []
     for entity in fold.receive(event) where entity.turn == id { tell(entity, &news) }
     return news
@@ -463,23 +463,17 @@ struct PincerTurn {
 
   private func ownMessage(_ time: Timestamp?) -> MessageRecord? {
     guard let message else { return nil }
-    var own = MessageRecord(
-      origin, id: message, thread: thread, role: .user, text: question.text, state: .final,
+    return MessageRecord(
+      origin, id: message, thread: thread, turn: id, role: .user, text: question.text,
+      state: .final,
       time: time)
-    own.turn = id
-    return own
   }
 
   private mutating func note(_ entity: ConversationRecord) {
     switch entity {
     case .turn(let record):
       isPaused = record.state == .paused
-      if end != nil { return }
-      switch record.state {
-      case .completed: end = .answered
-      case .failed: end = .failed(record.reason ?? "no reason is given")
-      default: break
-      }
+      end = end ?? record.end(ofFailure: "no reason is given")
     case .toolCall(let record):
       if record.state == .running { running.insert(record.id) } else { running.remove(record.id) }
     case .approval(let record): approvals[record.id] = record.state

@@ -572,10 +572,9 @@ extension ThreadFold {
     _ id: String, _ role: MessageRecord.Role, _ text: String, _ state: MessageRecord.State,
     _ event: TurnEvent, _ turn: FoldedTurn?
   ) -> MessageRecord {
-    var record = MessageRecord(
-      origin, id: id, thread: self.id, role: role, text: text, state: state, time: event.time)
-    record.turn = turn?.id ?? (event.turn.isEmpty ? nil : event.turn)
-    return record
+    return MessageRecord(
+      origin, id: id, thread: self.id, turn: turn?.id ?? (event.turn.isEmpty ? nil : event.turn),
+      role: role, text: text, state: state, time: event.time)
   }
 
   private func grow(_ message: FoldedMessage, _ piece: String, _ event: TurnEvent) {

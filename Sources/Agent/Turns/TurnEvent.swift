@@ -24,8 +24,12 @@ public struct TurnEvent: Sendable {
   public var change: TurnChange
 
   /// An event of which no more is known; the rest is set afterwards.
-  public init(_ origin: RecordOrigin, thread: String, time: Timestamp?, _ change: TurnChange) {
-    (self.origin, self.thread, self.time, self.change) = (origin, thread, time, change)
+  public init(
+    _ origin: RecordOrigin, thread: String, turn: String = "", time: Timestamp?,
+    _ change: TurnChange
+  ) {
+    (self.origin, self.thread, self.turn) = (origin, thread, turn)
+    (self.time, self.change) = (time, change)
   }
 }
 

@@ -49,10 +49,10 @@ struct ReplyTurn {
     self.record.started = took == nil ? nil : start
     family = Family(rawValue: String(action.kind.prefix { $0 != "_" })) ?? .reply
     if isSkipped { return }
-    var answer = MessageRecord(
-      action.origin, id: action.message ?? action.id, thread: action.place, role: .assistant,
+    let answer = MessageRecord(
+      action.origin, id: action.message ?? action.id, thread: action.place, turn: record.id,
+      role: .assistant,
       text: action.content ?? "", state: .final, time: action.time)
-    answer.turn = record.id
     self.record.message = answer.id
     self.answer = answer
   }

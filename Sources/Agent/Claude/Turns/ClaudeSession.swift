@@ -93,10 +93,10 @@ struct ClaudeSession {
       origin, id: line.id, thread: thread, role: .system, text: said, state: .final,
       time: line.time)
     if let main, !main.isOver { record.turn = main.id }
-    var event = TurnEvent(
-      origin, thread: thread, time: line.time, .setMessage(record, text: .whole))
-    event.turn = record.turn ?? ""
-    line.events.append(event)
+    line.events.append(
+      TurnEvent(
+        origin, thread: thread, turn: record.turn ?? "", time: line.time,
+        .setMessage(record, text: .whole)))
   }
 
   mutating func leave(at line: ClaudeLine) {

@@ -85,10 +85,9 @@ struct ClaudeTurn {
   }
 
   private func say(_ id: String, _ role: MessageRecord.Role, _ text: String, _ line: ClaudeLine) {
-    var record = MessageRecord(
-      origin, id: id, thread: thread, role: role, text: text,
+    let record = MessageRecord(
+      origin, id: id, thread: thread, turn: self.id, role: role, text: text,
       state: line.value["isAbortedMidStream"]?.bool == true ? .aborted : .final, time: line.time)
-    record.turn = self.id
     add(.setMessage(record, text: .whole), line)
   }
 
@@ -231,8 +230,7 @@ struct ClaudeTurn {
   }
 
   private func add(_ change: TurnChange, _ line: ClaudeLine) {
-    var event = TurnEvent(origin, thread: thread, time: line.time, change)
-    event.turn = id
-    line.events.append(event)
+    line.events.append(
+      TurnEvent(origin, thread: thread, turn: id, time: line.time, change))
   }
 }

@@ -130,9 +130,9 @@ private struct JoelclawRoom {
     _ events: inout [TurnEvent]
   ) {
     var record = MessageRecord(
-      origin, id: "\(thread)/\(count)", thread: thread, role: .assistant, text: piece,
+      origin, id: "\(thread)/\(count)", thread: thread, turn: request, role: .assistant,
+      text: piece,
       state: state, time: time)
-    record.turn = request
     if state == .aborted { record.reason = "the connection was lost" }
     let text = piece.isEmpty ? TurnText.unchanged : .appended
     add(.setMessage(record, text: text), time, &events)
@@ -142,9 +142,8 @@ private struct JoelclawRoom {
     _ change: TurnChange, _ time: Timestamp?,
     _ events: inout [TurnEvent], goesOn: Bool = true
   ) {
-    var event = TurnEvent(origin, thread: thread, time: time, change)
-    event.turn = goesOn ? request ?? "" : ""
-    events.append(event)
+    let turn = goesOn ? request ?? "" : ""
+    events.append(TurnEvent(origin, thread: thread, turn: turn, time: time, change))
   }
 }
 

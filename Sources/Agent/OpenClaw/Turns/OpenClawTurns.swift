@@ -123,8 +123,8 @@ public struct OpenClawTurns: TurnDecoder {
     var turn = TurnRecord(origin, id: run, thread: thread, state: .running, time: time)
     turn.agent = fields[.agentId].isString ? fields[.agentId].string : nil
     var message = MessageRecord(
-      origin, id: run, thread: thread, role: .assistant, text: words, state: .partial, time: time)
-    message.turn = run
+      origin, id: run, thread: thread, turn: run, role: .assistant, text: words, state: .partial,
+      time: time)
     switch state {
     case "status":
       turn.reason = fields[.phase].isString ? fields[.phase].string : nil
@@ -173,9 +173,8 @@ public struct OpenClawTurns: TurnDecoder {
   private func add(
     _ change: TurnChange, _ run: String?, _ turn: TurnRecord, _ events: inout [TurnEvent]
   ) {
-    var event = TurnEvent(turn.origin, thread: turn.thread, time: turn.time, change)
-    event.turn = run ?? ""
-    events.append(event)
+    events.append(
+      TurnEvent(turn.origin, thread: turn.thread, turn: run ?? "", time: turn.time, change))
   }
 
   // MARK: - What is kept
@@ -187,8 +186,8 @@ public struct OpenClawTurns: TurnDecoder {
     guard row.isHeard else { return }
     if row.role == .user, let id = row.id {
       var message = MessageRecord(
-        origin, id: id, thread: thread, role: .user, text: row.text, state: .final, time: row.time)
-      message.turn = row.steered ?? row.key
+        origin, id: id, thread: thread, turn: row.steered ?? row.key, role: .user, text: row.text,
+        state: .final, time: row.time)
       message.reason = row.isCut ? Self.cut : nil
       message.attachments = row.attachments
       events.append(
@@ -261,11 +260,10 @@ public struct OpenClawTurns: TurnDecoder {
   private func reply(
     _ turn: TurnRecord, _ text: String, _ state: MessageRecord.State
   ) -> MessageRecord {
-    var message = MessageRecord(
-      turn.origin, id: turn.id, thread: turn.thread, role: .assistant, text: text, state: state,
+    return MessageRecord(
+      turn.origin, id: turn.id, thread: turn.thread, turn: turn.id, role: .assistant, text: text,
+      state: state,
       time: turn.time)
-    message.turn = turn.id
-    return message
   }
 
   private static let cut = "the gateway gave a part of it"
@@ -317,10 +315,9 @@ public struct OpenClawTurns: TurnDecoder {
       guard let words = whole ?? piece.map({ split.next($0, of: "\(run)/thinking") }) else {
         return
       }
-      var record = MessageRecord(
-        origin, id: "\(run)/thinking", thread: thread, role: .thinking, text: words,
+      let record = MessageRecord(
+        origin, id: "\(run)/thinking", thread: thread, turn: run, role: .thinking, text: words,
         state: .partial, time: time)
-      record.turn = run
       add(.setMessage(record, text: whole == nil ? .appended : .whole), run, turn, &events)
       if whole == nil { Self.number(&events, fields[.seq], stream ?? "") }
     default:
