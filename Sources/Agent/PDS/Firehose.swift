@@ -1,6 +1,7 @@
 import CLibc
-import Core
+public import Core
 import Frames
+import Records
 import Web
 
 /// The events of one repository, out of the stream that a server has for all: each with the
@@ -496,5 +497,242 @@ final class RepositoryPoll {
     }
     if error.isTransient { throw .lost(error.line, after: error.wait) }
     throw .failed(error.problem)
+  }
+}
+
+/// One message of a server's stream of events (Agent/PDS/CONTRACT.md 6).
+enum FirehoseFrame: Equatable {
+  /// The name, the body without its blocks, and those (a CAR file).
+  case event(String, CBORValue, blocks: [UInt8])
+  case error(String, String)
+
+  /// Reads a message: two values, one behind the other.
+  init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    var reader = CBORReader(bytes)
+    let header = try reader.next()
+    let body = try reader.next(leavingOut: "blocks")
+    guard reader.isAtEnd else { throw Failure("more than a header and a body") }
+    switch header["op"]?.integer {
+    case 1:
+      guard let name = header["t"]?.text, case .map = body else {
+        throw Failure("an event without a name")
+      }
+      self = .event(name, body, blocks: Array(reader.leftOut))
+    case -1: self = .error(body["error"]?.text ?? "", body["message"]?.text ?? "")
+    default: throw Failure("neither an event nor an error")
+    }
+  }
+}
+
+struct FirehoseChange {
+  /// `NSID/KEY`.
+  let path: String
+  let cid: CID?
+  /// As it came, without a value.
+  let change: CBORValue
+  /// The record, one JSON object; nil where it was not to be had as it was.
+  var value: [UInt8]?
+
+  init?(_ change: CBORValue) {
+    guard let path = change["path"]?.text else { return nil }
+    self.path = path
+    cid = change["cid"]?.link
+    // That name is for the record.
+    guard case .map(let members) = change else { return nil }
+    self.change = .map(members.filter { $0.name != "value" })
+  }
+
+  var name: (collection: NSID, key: RecordKey)? {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, let collection = NSID(parts[0]), let key = RecordKey(parts[1]) else {
+      return nil
+    }
+    return (collection, key)
+  }
+
+  var hasRecord: Bool { cid != nil && name != nil }
+
+  fileprivate var text: RecordText {
+    let json = Array(change.json.utf8)
+    return RecordText().members(Array(json.dropFirst().dropLast())).json("value", bytes: value)
+  }
+}
+
+struct FirehoseEvent {
+  let name: String
+  let number: Int64?
+  /// When it happened, by the server's clock; nil where that is not told.
+  let time: Timestamp?
+  private let body: CBORValue
+  private let isPolled: Bool
+  var changes: [FirehoseChange]?
+
+  init(_ name: String, _ body: CBORValue, collections: [NSID], isPolled: Bool = false) {
+    (self.name, self.body, self.isPolled) = (name, body, isPolled)
+    number = body["seq"]?.integer
+    // As exact as a state keeps it.
+    time = body["time"]?.text.flatMap { Timestamp(rfc3339: $0)?.rfc3339 }
+      .flatMap { Timestamp(rfc3339: $0) }
+    guard name == "#commit" else { return }
+    changes = (body["ops"]?.elements ?? []).compactMap(FirehoseChange.init).filter { change in
+      collections.isEmpty
+        || collections.contains { change.path.hasPrefix($0.description + "/") }
+    }
+  }
+
+  var isTooBig: Bool { name == "#commit" && body["tooBig"] == .bool(true) }
+
+  /// Whether the records of some changes are to be asked for yet.
+  var lacksRecords: Bool { changes?.contains { $0.hasRecord && $0.value == nil } == true }
+
+  /// The commit, and the one before it; nil where that is not told.
+  var revision: String? { body["rev"]?.text }
+  var since: String? { body["since"]?.text }
+
+  /// Takes the records from the commit's own blocks, as far as they are there and can be read.
+  mutating func takeRecords(from blocks: [UInt8]) {
+    guard let changes, !blocks.isEmpty else { return }
+    var wanted: [[UInt8]: [Int]] = [:]
+    for (index, change) in changes.enumerated() where change.hasRecord {
+      if let cid = change.cid?.bytes { wanted[cid, default: []].append(index) }
+    }
+    // What is damaged is asked for.
+    blocks.withUnsafeBytes { bytes in
+      guard !wanted.isEmpty, var car = try? CARBlocks(bytes) else { return }
+      while let (cid, content) = (try? car.next()) ?? nil {
+        guard let places = wanted[cid], CID(of: content).bytes == cid else { continue }
+        var reader = CBORReader(content)
+        guard let record = try? reader.next(), reader.isAtEnd else { continue }
+        for place in places { self.changes?[place].value = Array(record.recordJSON.utf8) }
+      }
+    }
+  }
+
+  var owner: String? { body["repo"]?.text ?? body["did"]?.text }
+
+  var data: [UInt8] {
+    var text = RecordText().number("op", 1).string("t", name).string(
+      "by", isPolled ? "poll" : "push")
+    guard case .map(let members) = body else { return text.bytes }
+    for member in members where !["op", "t", "by"].contains(member.name) {
+      if member.name == "ops", let changes {
+        text = text.objects("ops", changes.map(\.text))
+      } else {
+        // A name needs no escapes, except one that nobody gives.
+        let name = Array(JSONQuote.string(member.name).utf8.dropFirst().dropLast())
+        text = text.json(String(decoding: name, as: UTF8.self), member.value.json)
+      }
+    }
+    return text.bytes
+  }
+}
+
+struct RecordListing {
+  /// The record of each path by the list before; nil before the first.
+  private var known: [String: CID]?
+  private var found: [String: CID] = [:]
+  /// Those of the list that is being read of which the record is another than before.
+  private var fresh: [String: [UInt8]] = [:]
+
+  /// `tellsAll`: whether all that the first list has counts as new.
+  init(tellsAll: Bool) { known = tellsAll ? [:] : nil }
+
+  /// Whether the list did not have the record yet.
+  mutating func receive(_ path: String, _ cid: CID, _ value: @autoclosure () -> [UInt8]?) -> Bool {
+    guard found.updateValue(cid, forKey: path) == nil else { return false }
+    if let known, known[path] != cid { fresh[path] = value() }
+    return true
+  }
+
+  mutating func restart() { (found, fresh) = ([:], [:]) }
+
+  /// What changed, sorted by path; nothing for the first list.
+  mutating func finish() -> [FirehoseChange] {
+    defer {
+      known = found
+      restart()
+    }
+    guard let known else { return [] }
+    let paths =
+      found.keys.filter { known[$0] != found[$0] } + known.keys.filter { found[$0] == nil }
+    return paths.sorted().compactMap { path in
+      let (cid, before) = (found[path], known[path])
+      let action = before == nil ? "create" : cid == nil ? "delete" : "update"
+      var members: [CBORValue.Member] = [
+        .init(name: "action", value: .text(action)), .init(name: "path", value: .text(path)),
+        .init(name: "cid", value: cid.map(CBORValue.link) ?? .null),
+      ]
+      if let before { members.append(.init(name: "prev", value: .link(before))) }
+      var change = FirehoseChange(.map(members))
+      change?.value = fresh[path]
+      return change
+    }
+  }
+}
+
+extension PDSAccess {
+  /// The stream of what changes in a repository.
+  ///
+  /// - Parameters:
+  ///   - given: whose; nil for the profile's identifier.
+  ///   - collections: of which changes are wanted; none for all.
+  ///   - from: the number behind which it begins; nil for now.
+  ///   - limits: how long it may take to look a handle up for a new state file; the stream
+  ///     itself takes as long as its policy says.
+  /// - Throws: `Failure` when nobody is named, for a state file of something else, or a new one for
+  ///   a handle that is not to be looked up.
+  public func stream(
+    of given: Repository?, _ collections: [NSID], from: Int64?, state: ResumeFile?,
+    _ limits: PDSLimits, _ diagnostics: Diagnostics
+  ) throws(Failure) -> FollowedStream {
+    // The same by its DID, where that is known: a handle may have changed.
+    let asked = try PDSRecords(self, repository: given, limits, diagnostics).repository()
+    let repository = given ?? server.identifier ?? asked
+    let resume = try state.map { file throws(Failure) in
+      let records = PDSRecords(self, repository: asked, limits, diagnostics)
+      let point = try ResumePoint(
+        file, source: source(try owner(of: repository, records, file.path)))
+      let id = point.state.lastEventID
+      guard id.isEmpty || Int64(id) != nil else {
+        throw Failure(file.path, "its event id is no number")
+      }
+      return point
+    }
+    // What cannot be asked for is known before the first connection.
+    _ = try server.request("com.atproto.sync.subscribeRepos")
+    var stream = FollowedStream(server.base.display, resume: resume) { follow in
+      Firehose(
+        follow, PDSVisit(self, diagnostics), repository, asked, collections, state: state?.path
+      ) { did in
+        guard let known = resume?.state.source, known != source(did) else { return nil }
+        return "\(repository) is \(did) now, and the state that of \(known)"
+      }.run
+    }
+    stream.isNumbered = true
+    if stream.lastEventID.isEmpty { stream.lastEventID = from.map { String($0) } ?? "" }
+    return stream
+  }
+
+  private func source(_ did: DID) -> String { "repository \(did) of \(server.base.display)" }
+
+  /// Whose events a state file is to be of. A handle that is in use already need not be looked
+  /// up now: that the server may be away is the stream's affair.
+  private func owner(
+    of repository: Repository, _ records: PDSRecords, _ path: String
+  ) throws(Failure) -> DID {
+    if let did = repository.did { return did }
+    if let bytes = try StateFile(path: path).read(), let found = FollowState(bytes) {
+      let words = found.source.split(separator: " ")
+      if words.count > 1, let did = DID(String(words[1])), found.source == source(did) {
+        return did
+      }
+    }
+    let found: [UInt8]?
+    do throws(Failure) { found = try records.describe() } catch {
+      throw Failure(repository.description, error.message, error.status)
+    }
+    guard let did = found.flatMap({ ScanMembers.text(of: "did", in: $0) }).flatMap({ DID($0) })
+    else { throw Failure(repository.description, "no such repository", .negative) }
+    return did
   }
 }

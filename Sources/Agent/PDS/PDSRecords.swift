@@ -504,3 +504,246 @@ extension PDSRecords {
     }
   }
 }
+
+extension PDSRecords {
+  /// The whole repository as one file (CAR): records, tree and signed commit.
+  ///
+  /// - Returns: nil when there is no such repository.
+  public func file() throws(Failure) -> [UInt8]? {
+    guard let did = try did() else { return nil }
+    let method = "com.atproto.sync.getRepo"
+    // Not every server says what it is.
+    let (head, body) = try told(by: try read(method, [("did", did)], isAny: true), method)
+    let hasRoot = body.withUnsafeBytes { (try? CARBlocks($0).root()) != nil }
+    if hasRoot { return body }
+    throw Failure(
+      place(method), "\(head.summary): not a repository",
+      XRPCError.isPage(head, body) ? .temporary : .failure)
+  }
+
+  private func told(
+    by reply: XRPCLine.Reply, _ method: String
+  ) throws(Failure) -> (head: ResponseHead, body: [UInt8]) {
+    try reply.mapError { Failure(place(method), $0.line, $0.exit) }.get()
+  }
+
+  /// All records of the repository, of one moment, sorted by collection and key.
+  ///
+  /// - Parameters:
+  ///   - fault: told which record is not to be had; one line.
+  ///   - row: gets each, as lists have them.
+  /// - Returns: whether there is such a repository.
+  /// - Throws: `Failure`, or what `row` throws.
+  public func export(fault: (String) -> Void, row: ([UInt8]) throws -> Void) throws -> Bool {
+    guard let repository = try did(), let file = try file() else { return false }
+    try file.withUnsafeBytes { bytes in
+      let tree = try RepositoryTree(bytes)
+      for (path, cid) in tree.records {
+        let uri = "at://\(repository)/\(path)"
+        if let value = (try? tree.value(of: cid)) ?? nil {
+          try row(
+            RecordText().string("uri", uri).string("cid", cid.description)
+              .json("value", value.recordJSON).bytes)
+          continue
+        }
+        // What is nested too deep for us, a server can perhaps write out.
+        guard let name = ATURI(uri) else {
+          fault("\(uri): not the AT URI of a record")
+          continue
+        }
+        switch try look(name) {
+        case .found(let found): try row(found)
+        case .absent: fault("\(uri): deleted meanwhile")
+        case .refused(let reason): fault("\(uri): \(reason)")
+        }
+      }
+    }
+    return true
+  }
+
+  /// Keeps a blob on the server, for a record to name it.
+  ///
+  /// - Parameter type: what it is, `image/png`.
+  /// - Returns: the object to put into a record.
+  public func putBlob(_ blob: [UInt8], type: String) throws(Failure) -> [UInt8] {
+    let method = "com.atproto.repo.uploadBlob"
+    let (head, body) = try told(by: try write(method, type: type) { _ in blob }, method)
+    let found = ScanMembers.copy(of: "blob", in: body)
+    guard let found, found.first == UInt8(ascii: "{") else {
+      throw Failure(place(method), "\(head.summary): no blob in the answer", .failure)
+    }
+    return RowText.line(found)
+  }
+
+  /// A blob.
+  ///
+  /// - Returns: nil when there is none.
+  /// - Throws: `Failure`; what has not this CID is one, too.
+  public func blob(_ cid: CID) throws(Failure) -> [UInt8]? {
+    guard let did = try did() else { return nil }
+    let method = "com.atproto.sync.getBlob"
+    let reply = try read(method, [("did", did), ("cid", cid.description)], isAny: true)
+    if case .failure(let error) = reply, error.isAbsence || error.name == "BlobNotFound" {
+      return nil
+    }
+    let (head, body) = try told(by: reply, method)
+    if CID(ofBlob: body) == cid { return body }
+    let isPage = XRPCError.isPage(head, body)
+    throw Failure(
+      place(method), "\(head.summary): another blob than was asked for",
+      isPage ? .temporary : .failure)
+  }
+}
+
+/// What a record must be for a write to take effect.
+public enum RecordSwap: Equatable, Sendable {
+  /// Anything, or not there.
+  case any
+  /// Not there.
+  case absent
+  /// The one of this CID.
+  case cid(CID)
+}
+
+/// What came of a write.
+public enum WriteOutcome {
+  /// Done; what the server says of it, one JSON object.
+  case done([UInt8])
+  /// Nothing was written, because something else is there.
+  case conflict(String)
+  /// Written, but as another record than was sent.
+  case altered(String)
+  /// The server does not want it.
+  case refused(String, ExitStatus)
+}
+
+/// What a server says of one thing.
+public enum RecordAnswer {
+  /// It is this, one JSON object.
+  case found([UInt8])
+  /// There is none.
+  case absent
+  /// The server does not tell; why.
+  case refused(String)
+
+  /// Nil for none.
+  func value(at place: String) throws(Failure) -> [UInt8]? {
+    switch self {
+    case .found(let value): return value
+    case .absent: return nil
+    case .refused(let reason): throw Failure(place, reason, .failure)
+    }
+  }
+}
+
+/// Puts the pages of a collection into one list in the order that is asked for, whatever the
+/// server's is: each record once, none left out (Agent/PDS/CONTRACT.md 5).
+struct RecordPages {
+  /// `path` is `NSID/KEY`: a server may call the repository by either of its names.
+  typealias Row = (path: String, bytes: [UInt8])
+
+  private enum State {
+    /// Fewer than two records came: nothing tells the order.
+    case unknown
+    /// They come as they are wanted.
+    case passing
+    /// They come the other way round, and wait for the end.
+    case turning
+  }
+
+  private let isRising: Bool
+  private let count: Int
+  /// The most that is read, and the most that is turned round in memory, bytes.
+  private let (most, mostHeld): (Int, Int)
+  private var state = State.unknown
+  private var seen: Set<String> = []
+  private var held: [Row] = []
+  private var given = 0
+  private var heldBytes = 0
+  private var readBytes = 0
+
+  /// Keeps `count` rows; `most`: bytes of answers that are read, `mostHeld`: held to be reversed.
+  init(isRising: Bool, count: Int, most: Int = .max, mostHeld: Int = 256 << 20) {
+    (self.isRising, self.count, self.most, self.mostHeld) = (isRising, count, most, mostHeld)
+  }
+
+  var isFull: Bool { state == .passing && given >= count || count == 0 }
+
+  /// Why it must end here, in a line; nil where it need not.
+  var excess: String? {
+    if readBytes > most { return "a list of more than \(most) bytes" }
+    if heldBytes <= mostHeld { return nil }
+    return "more than \(mostHeld) bytes in the other order; see --reverse"
+  }
+
+  /// The rows that can be written now, and whether any had not come before.
+  mutating func receive(_ page: [Row], bytes: Int) -> (rows: [Row], isNews: Bool) {
+    readBytes += bytes
+    let fresh = page.filter { seen.insert($0.path).inserted }
+    if state == .passing { return (pass(fresh), !fresh.isEmpty) }
+    for row in fresh { heldBytes += row.bytes.count }
+    held += fresh
+    if state == .unknown, let first = held.first, let last = held.last, held.count > 1 {
+      if Self.isBelow(first.path, last.path) == isRising {
+        state = .passing
+        return (pass(drain()), true)
+      }
+      state = .turning
+    }
+    // Of those that come in the wrong order the last are wanted.
+    if state == .turning, held.count >= 2 * max(count.clamped, 512) {
+      for row in held.dropLast(count.clamped) { heldBytes -= row.bytes.count }
+      held = Array(held.suffix(count.clamped))
+    }
+    return ([], !fresh.isEmpty)
+  }
+
+  mutating func finish() -> [Row] { pass(drain().reversed()) }
+
+  private mutating func drain() -> [Row] {
+    defer { (held, heldBytes) = ([], 0) }
+    return held
+  }
+
+  private mutating func pass(_ rows: [Row]) -> [Row] {
+    let passed = rows.prefix(count - given)
+    given += passed.count
+    return Array(passed)
+  }
+
+  private static func isBelow(_ one: String, _ other: String) -> Bool {
+    one.utf8.lexicographicallyPrecedes(other.utf8)
+  }
+}
+
+extension Int {
+  fileprivate var clamped: Int { Swift.min(self, 1 << 40) }
+}
+
+/// Where a list goes on, and whether it does (Agent/PDS/CONTRACT.md 5).
+struct ListCursor {
+  static let mostIdle = 10
+
+  private var seen: Set<[UInt8]> = []
+  private var idle = 0
+
+  /// Nil at the end: no cursor, or one that came before. `isNews`: the page brought a new record.
+  mutating func next(after body: [UInt8], isNews: Bool) throws(Failure) -> String? {
+    let cursor = try Self.cursor(of: body)
+    guard let cursor, !cursor.isEmpty, seen.insert(Array(cursor.utf8)).inserted else { return nil }
+    idle = isNews ? 0 : idle + 1
+    if idle == Self.mostIdle {
+      throw Failure("\(idle) pages in a row without a new record; no more are read")
+    }
+    return cursor
+  }
+
+  private static func cursor(of body: [UInt8]) throws(Failure) -> String? {
+    try body.scan { bytes throws(Failure) in
+      let value = (try? ScanMembers.value(of: "cursor", in: bytes)) ?? .absent
+      if value.isNull { return nil }
+      if value.isString || value.isNumber { return value.string }
+      throw Failure("a cursor that is neither a text nor a number")
+    }
+  }
+}

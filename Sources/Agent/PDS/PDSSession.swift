@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Records
 import Web
@@ -212,4 +213,180 @@ final class PDSSession {
     }
     return tokens
   }
+}
+
+struct PDSTokens {
+  let did: DID
+  let handle: Handle?
+  /// For calls, an hour or two.
+  let access: Secret
+  /// For a new pair, once.
+  let refresh: Secret
+  /// The password that they were got for, if that was just now.
+  var password: Secret?
+  /// What no message about a call may quote beside its own token.
+  var others: [Secret] { [refresh] + (password.map { [$0] } ?? []) }
+
+  /// Nil when something is missing.
+  init?(_ json: JSONValue?, source: String) {
+    guard let json, let did = json["did"]?.string.flatMap({ DID($0) }),
+      let access = json["accessJwt"]?.string, let refresh = json["refreshJwt"]?.string,
+      !access.isEmpty, !refresh.isEmpty,
+      (access + refresh).utf8.allSatisfy({ $0 > 32 && $0 < 127 })
+    else { return nil }
+    self.did = did
+    // This is what servers call a handle that does not lead back to the account.
+    handle = json["handle"]?.string.flatMap {
+      $0.lowercased() == "handle.invalid" ? nil : Handle($0)
+    }
+    self.access = Secret(access, source: source)
+    self.refresh = Secret(refresh, source: source)
+  }
+
+  /// Whether a repository is the account's, by either of its names.
+  func isOf(_ repository: Repository) -> Bool {
+    repository.did == did || handle.map { Repository($0.description) == repository } == true
+  }
+}
+
+/// Tokens on disk for other processes: for the owner alone, bound to server and account.
+struct PDSTokenFile {
+  private let file: StateFile
+  private let origin: String
+  private let identifier: String
+
+  init(_ server: PDSServer, _ identifier: String, in folders: Folders) throws(Failure) {
+    let folder = Folders.join(folders.state, "pds")
+    try Folders.make(folder)
+    origin = server.base.originText
+    self.identifier = identifier
+    let name = StateFile.name(of: "\(origin)-\(identifier)").suffix(200)
+    file = StateFile(path: Folders.join(folder, name + ".json"))
+  }
+
+  func read() throws(Failure) -> PDSTokens? {
+    let json = try file.readSecrets().flatMap { JSONValue($0) }
+    guard json?["origin"]?.string == origin, json?["identifier"]?.string == identifier,
+      let tokens = PDSTokens(json, source: file.path), tokens.did == DID(identifier) ?? tokens.did
+    else { return nil }
+    return tokens
+  }
+
+  /// Keeps a pair; it is on disk when this returns.
+  func keep(_ tokens: PDSTokens) throws(Failure) {
+    let record = RecordText().string("origin", origin).string("identifier", identifier)
+      .string("did", tokens.did.description).string("handle", tokens.handle?.description)
+      .string("accessJwt", tokens.access.reveal()).string("refreshJwt", tokens.refresh.reveal())
+    try file.replace(with: record.line)
+  }
+
+  // MARK: - Two factors
+
+  /// Where it is kept that the server mailed a code instead of letting a password in.
+  private var code: StateFile { StateFile(path: file.path + ".code") }
+
+  /// Whether it did so for this password when it was tried last.
+  func wantsCode(with password: Secret) -> Bool {
+    guard let bytes = try? code.read(), bytes.count == Self.salt + Self.check else { return false }
+    let salt = bytes.prefix(Self.salt)
+    return Self.digest(of: password, Array(salt)) == Array(bytes.dropFirst(Self.salt))
+  }
+
+  /// Remembers that it did. Of the password two bytes of a salted digest are kept: enough to see
+  /// that it was changed, and too little to find it by.
+  func keepCode(with password: Secret) throws(Failure) {
+    let salt = (0..<Self.salt).map { _ in UInt8.random(in: 0...255) }
+    try code.replace(with: salt + Self.digest(of: password, salt))
+  }
+
+  func forgetCode() { unlink(code.path) }
+
+  private static let (salt, check) = (16, 2)
+
+  private static func digest(of password: Secret, _ salt: [UInt8]) -> [UInt8] {
+    Array(sha256(salt + password.reveal().utf8).prefix(check))
+  }
+
+  /// Does something while no other process does; waits for others so many seconds.
+  func alone<Result>(
+    patience: Double, _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try FileLock.hold(beside: file.path, seconds: patience, busy: .temporary, body)
+  }
+}
+
+/// As nobody, until the server wants a login; then as the profile's identifier.
+final class PDSVisit {
+  var base: WebAddress { server.base }
+  private let server: PDSServer
+  private let session: PDSSession
+  private var tokens: PDSTokens?
+  /// How often in a row a token was refused, and whether the last was made just now.
+  private var refusals = 0
+  private var isNew = false
+
+  /// The most tokens that are tried one after the other: those of other processes wear out, too.
+  private static let mostRefusals = 3
+
+  init(_ access: PDSAccess, _ diagnostics: Diagnostics) {
+    server = access.server
+    // Nothing else is done meanwhile. What did not work is tried again as a lost link is.
+    let limits = PDSLimits(timeout: 10, maxRetries: 0)
+    // The other transfers of a client must not go on from within a stream's tick.
+    let client = WebClient(
+      agent: access.client.agent, connectTimeout: limits.timeout,
+      authorities: access.client.authorities)
+    session = PDSSession(
+      server, XRPCLine(client ?? access.client, limits, diagnostics), limits, diagnostics)
+  }
+
+  func request(
+    _ method: String, _ query: [(name: String, value: String?)] = []
+  ) throws(LinkEnd) -> Request {
+    try LinkEnd.ifFailed(
+      server.request(
+        method, query: query, token: tokens?.access, secrets: tokens?.others ?? []))
+  }
+
+  /// Asks, and logs in where that is wanted; `limit`: the largest answer, bytes.
+  func ask(
+    _ follow: Follow, _ method: String, _ query: [(name: String, value: String?)], limit: Int
+  ) throws(LinkEnd) -> XRPCLine.Reply {
+    let silence = min(follow.policy.idleTimeout ?? .infinity, 30)
+    while true {
+      let (head, body) = try follow.answer(
+        try request(method, query), silence: silence, limit: limit)
+      let isPage = XRPCError.isPage(head, body)
+      if (200...299).contains(head.status), !isPage { return .success((head, body)) }
+      let error = XRPCError(head, body, now: Clock.unix)
+      guard canEnter(error) else { return .failure(error) }
+      try enter(error)
+    }
+  }
+
+  func canEnter(_ error: XRPCError) -> Bool {
+    if error.name.isEmpty { return false }
+    return tokens == nil ? error.isLoginWanted && server.identifier != nil : error.isTokenRefused
+  }
+
+  /// Gets tokens, or others than those refused; `lost` where a later try may do.
+  func enter(_ error: XRPCError) throws(LinkEnd) {
+    if isNew || refusals >= Self.mostRefusals {
+      throw .failed(Failure(error.line, .denied), at: base.display)
+    }
+    do throws(Failure) {
+      try server.requirePrivacy("the token")
+      if let old = tokens {
+        let canRefresh = error.name == "ExpiredToken"
+        (tokens, isNew) = try session.renewed(after: old, canRefresh: canRefresh)
+      } else {
+        tokens = try session.account()
+      }
+      refusals += 1
+    } catch {
+      throw error.mayPass ? .lost(error.message) : .failed(error, at: base.display)
+    }
+  }
+
+  func succeeded() { (isNew, refusals) = (false, 0) }
 }

@@ -864,3 +864,75 @@ extension ThreadFold {
     book.receive(record)
   }
 }
+
+/// Decodes UTF-8 that is cut anywhere; what is ill-formed becomes U+FFFD.
+struct TextDecoder {
+  /// The beginning of a character that the last piece ended in: three bytes at most.
+  private var started: [UInt8] = []
+
+  /// The text of the next piece, but for an unfinished character at its end.
+  mutating func decode(_ piece: [UInt8]) -> String {
+    if started.isEmpty, piece.last ?? 0 < 0x80 { return String(decoding: piece, as: UTF8.self) }
+    var bytes = started + piece
+    let whole = bytes.count - Self.unfinished(bytes)
+    started = Array(bytes[whole...])
+    bytes.removeSubrange(whole...)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// What an unfinished character at the end of all is shown as; empty for none.
+  mutating func finish() -> String {
+    defer { started = [] }
+    return started.isEmpty ? "" : "\u{fffd}"
+  }
+
+  /// How many bytes at the end begin a character that more bytes can finish.
+  private static func unfinished(_ bytes: [UInt8]) -> Int {
+    for count in 1...3 where count <= bytes.count {
+      let first = bytes[bytes.count - count]
+      if first & 0xc0 == 0x80 { continue }
+      let start = Array(bytes.suffix(count))
+      var pieces = UTF8Pieces()
+      let isGood = start.withUnsafeBytes { pieces.receive($0) }
+      return isGood && !pieces.isWhole ? count : 0
+    }
+    return 0
+  }
+}
+
+/// The ids of events that came, by hashes of 64 bits with a key of this process: what one
+/// cannot aim at does not collide among a few thousand.
+package struct SeenIDs {
+  private var hashes: Set<Int> = []
+
+  package init() {}
+
+  /// The ids that are remembered.
+  var count: Int { hashes.count }
+
+  /// Remembers an id.
+  ///
+  /// - Returns: whether it is new.
+  package mutating func insert(_ id: String) -> Bool { hashes.insert(id.hashValue).inserted }
+
+  mutating func forgetAll(but id: String) { hashes = [id.hashValue] }
+}
+
+/// The last one asked for is asked for again, as a rule.
+struct TextPlaces {
+  private var messages: [String: FoldedMessage] = [:]
+  private var last: (key: String, message: FoldedMessage)?
+
+  subscript(key: String) -> FoldedMessage? {
+    mutating get {
+      if let last, last.key == key { return last.message }
+      guard let message = messages[key] else { return nil }
+      last = (key, message)
+      return message
+    }
+    set {
+      last = nil
+      messages[key] = newValue
+    }
+  }
+}

@@ -22,7 +22,8 @@ import Web
     let handshake = GatewayHandshake(
       identity: identity, scopes: [.read, .write, .approvals], caps: [], token: nil,
       deviceToken: nil)
-    let text = "v3|\(device)|cli|cli|operator|operator.read,operator.write,operator.approvals"
+    let text =
+      "v3|\(device)|cli|cli|operator|operator.read,operator.write,operator.approvals"
       + "|1789000000000|gw-secret|\(nonce)|"
     #expect(
       handshake.signedText(token: "gw-secret", nonce: nonce, time: 1_789_000_000_000)
