@@ -13,8 +13,7 @@ actor CommandQueue {
   private let limit: Int
   private let waitLimit: Int
   private var active = 0
-  private var lastNumber = 0
-  private var running: [Int: CommandProcess] = [:]
+  private var running: [CommandProcess] = []
   private var waiting: [CheckedContinuation<Bool, Never>] = []
   private var isOver = false
 
@@ -32,10 +31,8 @@ actor CommandQueue {
     if isOver { return .busy }
     let process: CommandProcess
     do throws(Failure) { process = try start() } catch { return .failed(error.message) }
-    lastNumber += 1
-    let number = lastNumber
-    running[number] = process
-    defer { running[number] = nil }
+    running.append(process)
+    defer { running.removeAll { $0 === process } }
     var output: [UInt8] = []
     for await event in process.events {
       switch event {
@@ -52,7 +49,7 @@ actor CommandQueue {
   /// for that or not; after three seconds in any case.
   func stop() async {
     isOver = true
-    for process in running.values { process.stop() }
+    for process in running { process.stop() }
     for turn in waiting { turn.resume(returning: false) }
     waiting = []
     // A command that does not end by itself is killed by then.

@@ -121,47 +121,33 @@ final class ActionStore: Sendable {
       }
       return
     }
-    enum Turn {
-      case now(Database?)
-      case later
-      case never
-    }
-    let turn: Turn = state.withLock { state in
-      if state.isClosed { return .never }
-      if let reader = state.idle.popLast() { return .now(reader) }
+    let isClosed = state.withLock { state in
+      if state.isClosed { return true }
+      state.waiting.append(body)
       if state.count < Self.readers {
         state.count += 1
-        return .now(nil)
+        reads.async { self.serve() }
       }
-      state.waiting.append(body)
-      return .later
+      return false
     }
-    switch turn {
-    case .never: body(.failure(DatabaseError.closed))
-    case .later: break
-    case .now(let reader):
-      reads.async {
-        let reader = Result<Database, any Error> {
-          try reader ?? Database(path: self.path, isReader: true)
-        }
-        body(reader)
-        self.finish(reader)
-      }
-    }
+    if isClosed { body(.failure(DatabaseError.closed)) }
   }
 
-  private func finish(_ reader: Result<Database, any Error>) {
+  /// Does what waits to be read, until nothing does.
+  private func serve() {
+    let reader = Result<Database, any Error> {
+      try state.withLock { $0.idle.popLast() } ?? Database(path: path, isReader: true)
+    }
     while true {
       let next: Reading? = state.withLock { state in
         guard case .success(let reader) = reader else {
           // Another reader serves who waits; the last one of all tells them.
-          if state.count > 1 || state.waiting.isEmpty {
-            state.count -= 1
-            return nil
-          }
-          return state.waiting.removeFirst()
+          if state.count == 1, !state.waiting.isEmpty { return state.waiting.removeFirst() }
+          state.count -= 1
+          return nil
         }
         if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+        state.count -= 1
         if state.isClosed { reader.close() } else { state.idle.append(reader) }
         return nil
       }

@@ -1,42 +1,25 @@
 import CLibc
-import Synchronization
 
 final class Guarded<Value>: @unchecked Sendable {
-  #if AGENTUTILS_PTHREAD_LOCKS
-    private let lock = PthreadLock()
-  #else
-    private let lock = Mutex(())
-  #endif
+  // Not the `Mutex` of Synchronization, of which ThreadSanitizer sees nothing on Linux.
+  private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private var value: Value
 
-  init(_ value: sending Value) { self.value = value }
+  init(_ value: sending Value) {
+    self.value = value
+    pthread_mutex_init(lock, nil)
+  }
+
+  deinit {
+    pthread_mutex_destroy(lock)
+    lock.deallocate()
+  }
 
   func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var result: Result?
-    try lock.withLock { (_: inout Void) throws(Failure) in result = try body(&value) }
-    return result!
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    return try body(&value)
   }
 }
-
-#if AGENTUTILS_PTHREAD_LOCKS
-  /// For ThreadSanitizer, which sees nothing of `Mutex` on Linux.
-  private final class PthreadLock: @unchecked Sendable {
-    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-
-    init() { pthread_mutex_init(lock, nil) }
-
-    deinit {
-      pthread_mutex_destroy(lock)
-      lock.deallocate()
-    }
-
-    func withLock<Failure: Error>(_ body: (inout Void) throws(Failure) -> Void) throws(Failure) {
-      pthread_mutex_lock(lock)
-      defer { pthread_mutex_unlock(lock) }
-      var nothing: Void = ()
-      try body(&nothing)
-    }
-  }
-#endif
