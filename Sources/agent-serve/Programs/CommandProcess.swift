@@ -165,3 +165,120 @@ extension CommandProcess.Ending {
     }
   }
 }
+
+/// What a command made.
+enum CommandMade<Product: Sendable>: Sendable {
+  case done(Product)
+  case failed(String)
+  /// Too many wait, or the server stops.
+  case busy
+}
+
+/// Runs commands of one kind, a few at a time; the others wait, as long as they are few.
+actor CommandQueue {
+  private let limit: Int
+  private let waitLimit: Int
+  private var active = 0
+  private var running: [CommandProcess] = []
+  private var waiting: [CheckedContinuation<Bool, Never>] = []
+  private var isOver = false
+
+  init(limit: Int, waitLimit: Int) {
+    (self.limit, self.waitLimit) = (limit, waitLimit)
+  }
+
+  /// Runs a command when its turn has come.
+  func run(
+    tidy: @Sendable () -> Void = {}, _ start: @Sendable () throws(Failure) -> CommandProcess
+  ) async -> CommandMade<[UInt8]> {
+    guard await enter() else { return .busy }
+    defer { leave() }
+    defer { tidy() }
+    if isOver { return .busy }
+    let process: CommandProcess
+    do throws(Failure) { process = try start() } catch { return .failed(error.message) }
+    running.append(process)
+    defer { running.removeAll { $0 === process } }
+    var output: [UInt8] = []
+    for await event in process.events {
+      switch event {
+      case .output(let bytes): output += bytes
+      case .notes: break
+      case .ended(.stopped): return .busy
+      case .ended(let ending): return ending.complaint.map { .failed($0) } ?? .done(output)
+      }
+    }
+    return .busy
+  }
+
+  /// Ends what runs, and lets nothing begin. Returns when nothing is left of it, whoever waits
+  /// for that or not; after three seconds in any case.
+  func stop() async {
+    isOver = true
+    for process in running { process.stop() }
+    for turn in waiting { turn.resume(returning: false) }
+    waiting = []
+    // A command that does not end by itself is killed by then.
+    for _ in 0..<300 where active > 0 { try? await Poller.sleep(for: .milliseconds(10)) }
+  }
+
+  private func enter() async -> Bool {
+    if isOver { return false }
+    if active < limit {
+      active += 1
+      return true
+    }
+    guard waiting.count < waitLimit else { return false }
+    return await withCheckedContinuation { waiting.append($0) }
+  }
+
+  private func leave() {
+    // The place goes to the next one, as it is.
+    if waiting.isEmpty { active -= 1 } else { waiting.removeFirst().resume(returning: true) }
+  }
+}
+
+/// What a reply command writes on its descriptor 3, line by line. It is read to its end
+/// whatever it is, so that the command never waits.
+struct NoteLines {
+  enum Line: Equatable, Sendable {
+    /// Without the line feed.
+    case text([UInt8])
+    case tooLong
+    /// It would be more than is taken of a reply; nothing follows.
+    case tooMuch
+  }
+
+  /// The longest line, and the most of a reply, bytes.
+  static let (longest, most) = (256 << 10, 4 << 20)
+
+  private var rest: [UInt8] = []
+  private var isTooLong = false
+  private var count = 0
+
+  mutating func add(_ bytes: [UInt8]) -> [Line] {
+    if count > Self.most { return [] }
+    count += bytes.count
+    if count > Self.most {
+      rest = []
+      return [.tooMuch]
+    }
+    var lines: [Line] = []
+    var pieces = bytes.split(separator: 10, omittingEmptySubsequences: false)
+    let last = pieces.removeLast()
+    for piece in pieces {
+      keep(piece)
+      lines.append(isTooLong ? .tooLong : .text(rest))
+      (rest, isTooLong) = ([], false)
+    }
+    keep(last)
+    return lines
+  }
+
+  mutating func finish() -> [Line] { rest.isEmpty && !isTooLong ? [] : add([10]) }
+
+  private mutating func keep(_ piece: ArraySlice<UInt8>) {
+    if rest.count + piece.count > Self.longest { (rest, isTooLong) = ([], true) }
+    if !isTooLong { rest += piece }
+  }
+}

@@ -213,3 +213,199 @@ struct PreciseSum: Sendable, Equatable {
 
   var value: Double { sum + lost }
 }
+
+final class StatsKeeper: Sendable {
+  private struct State {
+    var book: StatsBook
+    var version = 0
+    var cached: (version: Int, documents: Int, at: Timestamp, json: String)?
+  }
+
+  private let state: Guarded<State>
+  private let documents: Documents
+
+  init(_ book: StatsBook, documents: Documents) {
+    state = Guarded(State(book: book))
+    self.documents = documents
+  }
+
+  var version: Int { state.withLock { $0.version } }
+
+  func add(_ actions: [LoggedAction]) {
+    state.withLock { state in
+      for action in actions { state.book.add(action) }
+      state.version += 1
+    }
+  }
+
+  func subtract(_ loss: StatsBook.Loss) {
+    state.withLock { state in
+      state.book.subtract(loss)
+      state.version += 1
+    }
+  }
+
+  /// Made anew after an action or a document, and each second, since the windows move.
+  func json(now: Timestamp) -> String {
+    state.withLock { state in
+      let told = documents.version
+      if let cached = state.cached, cached.version == state.version, cached.documents == told,
+        cached.at.seconds == now.seconds
+      {
+        return cached.json
+      }
+      state.book.prune(since: now.before(hours: 24).rfc3339)
+      let json = state.book.json(runtime: state.book.runtime(documents), now: now)
+      state.cached = (state.version, told, now, json)
+      return json
+    }
+  }
+
+  func costs(of guild: String) -> Costs { state.withLock { $0.book.guilds[guild] ?? Costs() } }
+
+  func json(guild: StatsBook, now: Timestamp) -> String {
+    guild.json(runtime: state.withLock { $0.book.runtime(documents) }, now: now)
+  }
+}
+
+extension StatsBook {
+  /// Counts what the store holds: when the server starts, or for one guild.
+  static func load(
+    _ db: Database, guild: (id: String, costs: Costs)?, now: Timestamp
+  ) throws -> StatsBook {
+    var book = StatsBook(guild?.costs ?? Costs())
+    let since = now.before(hours: 24).rfc3339
+    let filter = guild == nil ? "?1 IS NULL" : "guild_id = ?1"
+    if guild == nil {
+      let costs = try db.rows(sql: "SELECT created_at, usd_cost, guild_id FROM actions")
+      while let row = try costs.next() {
+        let cost: String? = row[1]
+        let usd = cost.flatMap { Double($0) } ?? 0
+        book.addCost(createdAt: row[0], usd: usd.isFinite ? usd : 0, guild: row[2])
+      }
+    }
+    let guild = guild?.id
+    let times = try db.rows(
+      sql: "SELECT kind, created_at FROM actions WHERE \(filter) AND created_at >= ?2",
+      arguments: [guild, since])
+    while let row = try times.next() { book.addTime(kind: row[0], createdAt: row[1]) }
+    let replies = ReplyPerformance.kinds.map { "'\($0)'" }.joined(separator: ",")
+    let samples = try db.rows(
+      sql: """
+        SELECT created_at, kind, metadata FROM
+          (SELECT id, created_at, kind, metadata FROM actions
+           WHERE \(filter) AND created_at >= ?2 AND kind IN (\(replies))
+           ORDER BY id DESC LIMIT \(sampleLimit))
+        ORDER BY id
+        """, arguments: [guild, since])
+    while let row = try samples.next() {
+      book.addSample(
+        Sample(
+          createdAt: row[0], kind: row[1], performance: ReplyPerformance(metadata: row[2])))
+    }
+    let newest = try db.value(
+      String.self,
+      sql: """
+        SELECT max(created_at) FROM actions
+        WHERE \(filter) AND kind IN ('sent_reply', 'sent_message', 'initiative_post')
+        """, arguments: [guild])
+    if let newest { book.noteBotMessage(at: newest) }
+    return book
+  }
+}
+
+extension StatsBook {
+  /// The payload of `GET /api/stats` and `stats_update` (Agent/Clanky/CONTRACT.md 5.1).
+  func json(runtime: String, now: Timestamp) -> String {
+    let since = now.before(hours: 24).rfc3339
+    let counts = zip(Self.kinds, counts(since: since))
+      .map { "\"\($0)\":\($1)" }.joined(separator: ",")
+    let days = dailyCost(since: String(now.before(hours: 14 * 24).rfc3339.prefix(10)))
+      .map { "{\"day\":\"\($0.day)\",\"usd\":\(JSONText.number($0.usd))}" }
+      .joined(separator: ",")
+    return """
+      {"stats":{"last24h":{\(counts)},"totalCostUsd":\(JSONText.number(totalCost)),\
+      "dailyCost":[\(days)],"performance":\(performance(since: since))},\
+      "runtime":\(runtime)}
+      """
+  }
+
+  private func performance(since: String) -> String {
+    let names = ReplyPerformance.members
+    var values = [[Double]](repeating: [], count: names.count)
+    var byKind: [String: Int] = [:]
+    let samples = samples.reversed().lazy.filter { $0.createdAt >= since }
+    for sample in samples.prefix(Self.sampleLimit) {
+      guard let performance = sample.performance else { continue }
+      byKind[sample.kind, default: 0] += 1
+      for (index, value) in performance.values.enumerated() {
+        if let value { values[index].append(value) }
+      }
+    }
+    let kinds = ReplyPerformance.kinds.map { "\"\($0)\":\(byKind[$0] ?? 0)" }
+      .joined(separator: ",")
+    let metrics = zip(names, values).map { "\"\($0)\":\(MetricSummary($1).json)" }
+    return """
+      {"windowHours":24,"sampleLimit":\(Self.sampleLimit),"sampleCount":\(values[0].count),\
+      "byKind":{\(kinds)},\(metrics[0]),\(metrics[1]),\
+      "phases":{\(metrics[2...].joined(separator: ","))}}
+      """
+  }
+
+  /// There is no bot here: what it alone would know is empty.
+  func runtime(_ documents: Documents) -> String {
+    // The guilds that the agent told, or else those that were ever seen.
+    let told = documents.has(.guilds) ? Guilds(documents.bytes(.guilds)).all.count : nil
+    return """
+      {"isReady":true,"userTag":null,"guildCount":\(told ?? guilds.count),\
+      "lastBotMessageAt":\(JSONText.quoted(lastBotMessageAt)),\
+      "replyQueue":{"channels":0,"pending":0},\
+      "gateway":{"hasConnectedAtLeastOnce":true,"reconnectInFlight":false,"reconnectAttempts":0,\
+      "lastGatewayEventAt":\(JSONText.quoted(lastActionAt))},\
+      "voice":\(documents.line(.voiceState)),\
+      "publicHttps":\(documents.line(.publicHTTPS)),"screenShare":null}
+      """
+  }
+}
+
+/// The durations that a reply tells in `metadata.performance`.
+struct ReplyPerformance: Sendable, Equatable {
+  static let kinds = ["sent_reply", "sent_message", "reply_skipped"]
+  static let members = [
+    "totalMs", "processingMs", "queueMs", "ingestMs", "memorySliceMs", "llm1Ms", "followupMs",
+    "typingDelayMs", "sendMs",
+  ]
+
+  /// Whole milliseconds, nil where none was told.
+  var values = [Double?](repeating: nil, count: members.count)
+
+  init?(metadata: String?) {
+    guard var metadata, metadata.utf8.count > 13 else { return nil }
+    let values = metadata.withUTF8 { bytes -> [Double?]? in
+      do throws(ScanFault) {
+        let performance = try ScanMembers.value(
+          of: "performance", in: UnsafeRawBufferPointer(bytes))
+        guard performance.isObject else { return nil }
+        var values = [Double?](repeating: nil, count: Self.members.count)
+        var members = try ScanMembers(performance.bytes)
+        while try members.next() {
+          guard let index = Self.members.firstIndex(of: members.key.unescaped) else { continue }
+          let number = Self.number(members.value)
+          values[index] = number.flatMap { $0.isFinite && $0 >= 0 ? $0.rounded() : nil }
+        }
+        return values
+      } catch {
+        return nil
+      }
+    }
+    guard let values else { return nil }
+    self.values = values
+  }
+
+  /// `Number(value)`: null counts as 0, unlike a member that is not there.
+  private static func number(_ value: ScanValue) -> Double? {
+    if value.isNull { return 0 }
+    return value.isString
+      ? value.string.flatMap(Double.init(javaScript:)) : ScanNumber(value)?.double
+  }
+}

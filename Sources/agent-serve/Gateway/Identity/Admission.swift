@@ -1,3 +1,4 @@
+import CCrypto
 import Core
 
 /// Whether a client is let in, as far as what it sent and what is known of its device
@@ -91,5 +92,182 @@ struct Admission {
     throw .refused(
       "AUTH_TOKEN_MISSING", "unauthorized: gateway token missing", reason: "token_missing",
       next: "update_auth_credentials")
+  }
+}
+
+/// What a client says of itself when it connects (Agent/OpenClaw/CONTRACT.md 4).
+struct ConnectRequest: Sendable {
+  struct Device: Sendable {
+    let id: String
+    let publicKey: String
+    let signature: String
+    let signedAt: Int
+    /// What the server gave; empty when the client left it out.
+    let nonce: String
+  }
+
+  let protocols: ClosedRange<Int>
+  let device: Device?
+  private let params: JSONValue
+
+  init(_ params: JSONValue?) throws(GatewayFault) {
+    guard let params else { throw .invalid("invalid connect params: none") }
+    try Self.form.check(params, "invalid connect params")
+    self.params = params
+    let lowest = Int(params["minProtocol"]?.integer ?? 0)
+    let highest = Int(params["maxProtocol"]?.integer ?? 0)
+    guard lowest <= highest else {
+      throw .invalid("invalid connect params: minProtocol is above maxProtocol")
+    }
+    protocols = lowest...highest
+    device = params["device"].map { device in
+      Device(
+        id: device["id"]?.string ?? "", publicKey: device["publicKey"]?.string ?? "",
+        signature: device["signature"]?.string ?? "",
+        signedAt: Int(device["signedAt"]?.integer ?? 0), nonce: device["nonce"]?.string ?? "")
+    }
+  }
+
+  var clientID: String { client("id") ?? "" }
+  var clientVersion: String { client("version") ?? "" }
+  var mode: String { client("mode") ?? "" }
+  var platform: String { client("platform") ?? "" }
+  var displayName: String? { client("displayName") }
+  /// As it was written, which is part of what is signed.
+  var role: String { params["role"]?.string ?? "operator" }
+  /// As they were written, in their order.
+  var scopes: [String] { (params["scopes"]?.elements ?? []).compactMap(\.string) }
+  var caps: [String] { (params["caps"]?.elements ?? []).compactMap(\.string) }
+  var token: String? { secret("token") }
+  var deviceToken: String? { secret("deviceToken") }
+  var password: String? { secret("password") }
+
+  private func client(_ name: String) -> String? { params["client"]?[name]?.string }
+
+  private func secret(_ name: String) -> String? {
+    params["auth"]?[name]?.string.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  var knownScopes: Set<Scope> { Set(scopes.compactMap(Scope.init(rawValue:))) }
+
+  /// The texts that the device may have signed, the newest form first.
+  var signedTexts: [String] {
+    guard let device else { return [] }
+    let middle = [
+      device.id, clientID, mode, role, scopes.joined(separator: ","), "\(device.signedAt)",
+      token ?? deviceToken ?? secret("bootstrapToken") ?? "", device.nonce,
+    ]
+    return [
+      (["v3"] + middle + [Self.plain(platform), Self.plain(client("deviceFamily") ?? "")]),
+      (["v2"] + middle),
+    ].map { $0.joined(separator: "|") }
+  }
+
+  /// Trimmed, with the capitals of ASCII alone made small.
+  private static func plain(_ text: String) -> String {
+    String(
+      decoding: text.trimmingBlanks().utf8.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 },
+      as: UTF8.self)
+  }
+
+  private static let form: ClosedObject = [
+    "minProtocol": .integer(1...1000), "maxProtocol": .integer(1...1000),
+    "client": .object([
+      "id": .word(clientIDs), "version": .name, "platform": .name, "mode": .word(modes),
+      "displayName?": .name, "deviceFamily?": .name, "modelIdentifier?": .name,
+      "instanceId?": .name,
+    ]),
+    "role?": .word(["operator", "node"]), "scopes?": .list(.name, atMost: 64),
+    "caps?": .list(.words, atMost: 64),
+    "auth?": .object([
+      "token?": .words, "password?": .words, "deviceToken?": .words, "bootstrapToken?": .words,
+    ]),
+    "device?": .object([
+      "id": .name, "publicKey": .name, "signature": .name, "signedAt": .count, "nonce?": .words,
+    ]),
+    "commands?": .list(.words, atMost: 1000), "permissions?": .anyObject, "pathEnv?": .words,
+    "locale?": .words, "userAgent?": .words,
+  ]
+
+  private static let clientIDs = [
+    "cli", "gateway-client", "webchat-ui", "openclaw-control-ui", "openclaw-tui", "webchat",
+    "openclaw-macos", "openclaw-ios", "openclaw-watchos", "openclaw-android", "node-host",
+    "openclaw-worker", "test", "fingerprint", "openclaw-probe",
+  ]
+  private static let modes = ["webchat", "cli", "ui", "backend", "node", "worker", "probe", "test"]
+}
+
+/// A device's public Ed25519 key (RFC 8032).
+struct DeviceKey: Equatable, Sendable {
+  /// The key, 32 bytes.
+  let raw: [UInt8]
+
+  /// What stands before the key in its DER form (RFC 8410).
+  private static let header: [UInt8] = [
+    0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
+  ]
+
+  init?(_ text: String) {
+    let lines = text.split(whereSeparator: \.isNewline)
+    if let first = lines.first, first == "-----BEGIN PUBLIC KEY-----" {
+      let body = lines.dropFirst().prefix { !$0.hasPrefix("-----") }.joined()
+      guard let der = Base64.bytes(url: body.utf8), der.starts(with: Self.header) else {
+        return nil
+      }
+      raw = Array(der.dropFirst(Self.header.count))
+    } else {
+      guard let bytes = Base64.bytes(url: text.utf8) else { return nil }
+      raw = bytes
+    }
+    if raw.count != 32 { return nil }
+  }
+
+  /// How devices are told apart: SHA-256 of the raw key in lower-case hex.
+  var deviceID: String {
+    var digest = [UInt8](repeating: 0, count: 32)
+    _ = SHA256(raw, raw.count, &digest)
+    return digest.hex
+  }
+
+  /// Whether a signature over a text was made with this key's other half.
+  func verifies(_ signature: String, of text: String) -> Bool {
+    guard let signature = Base64.bytes(url: signature.utf8), signature.count == 64,
+      let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, raw, raw.count)
+    else { return false }
+    defer { EVP_PKEY_free(key) }
+    guard let context = EVP_MD_CTX_new() else { return false }
+    defer { EVP_MD_CTX_free(context) }
+    guard EVP_DigestVerifyInit(context, nil, nil, nil, key) == 1 else { return false }
+    let bytes = Array(text.utf8)
+    return EVP_DigestVerify(context, signature, signature.count, bytes, bytes.count) == 1
+  }
+}
+
+/// After some wrong secrets in a minute the next ones are not even looked at.
+struct FailureCount {
+  private static let limit = 10
+  private static let span = 60_000
+  private static let mostNames = 1000
+
+  private var failures: [String: (count: Int, since: Int)] = [:]
+
+  /// How long somebody has to wait, milliseconds; nil for who may try.
+  func wait(_ name: String, now: Int) -> Int? {
+    guard let known = failures[name], known.count >= Self.limit, now - known.since < Self.span
+    else { return nil }
+    return known.since + Self.span - now
+  }
+
+  mutating func note(_ name: String, now: Int) {
+    if let known = failures[name], now - known.since < Self.span {
+      failures[name] = (known.count + 1, known.since)
+      return
+    }
+    if failures.count >= Self.mostNames {
+      failures = failures.filter { now - $0.value.since < Self.span }
+    }
+    // So many at a time are no misunderstanding: all of them begin again.
+    if failures.count >= Self.mostNames { failures = [:] }
+    failures[name] = (1, now)
   }
 }
