@@ -202,7 +202,14 @@ struct StreamedText {
   /// How far back is looked for what decides how the next scalar is shown.
   private static let context = 1000
 
-  func isBeginning(of text: String) -> Bool { Self.commonBytes(taken, text) >= shown }
+  /// Whether a text begins with what was shown.
+  func isBeginning(of text: String) -> Bool {
+    if shown == 0 || text.utf8.count < shown { return shown == 0 }
+    var (mine, other) = (taken, text)
+    return mine.withUTF8 { mine in
+      other.withUTF8 { memcmp(mine.baseAddress!, $0.baseAddress!, shown) == 0 }
+    }
+  }
 
   /// Takes the whole text as it is now.
   mutating func receive(_ text: String, isWhole: Bool) -> Piece {
@@ -271,18 +278,5 @@ struct StreamedText {
     case 0x0d, 0x200c, 0x200d, 0x180b...0x180f, 0xfe00...0xfe0f, 0xe0100...0xe01ef: true
     default: false
     }
-  }
-
-  /// How many bytes two texts have in common at their beginning.
-  private static func commonBytes(_ one: String, _ other: String) -> Int {
-    let count = min(one.utf8.count, other.utf8.count)
-    let isSame = one.utf8.withContiguousStorageIfAvailable { one in
-      other.utf8.withContiguousStorageIfAvailable { other in
-        guard let one = one.baseAddress, let other = other.baseAddress else { return true }
-        return memcmp(one, other, count) == 0
-      } ?? false
-    }
-    if isSame == true { return count }
-    return zip(one.utf8, other.utf8).prefix { $0 == $1 }.count
   }
 }

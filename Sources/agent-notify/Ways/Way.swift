@@ -1,5 +1,8 @@
+import CLibc
 import Core
+import Notices
 import Records
+import Screen
 
 /// A way to tell a person something. None of them waits: what takes time goes on in `work`.
 class Way {
@@ -151,4 +154,399 @@ struct WayQueue {
   }
 
   var isEmpty: Bool { pressing.isEmpty && waiting.isEmpty && rest.isEmpty }
+}
+
+/// Runs a program for each notification, one after the other. No text of the notification
+/// reaches a shell.
+class ProgramWay: Way {
+  private let outcome: Outcome
+  private let input: (Delivery) -> [UInt8]
+  private let words: (Delivery) -> [String]
+  private let isOwn: Bool
+  private var queue = WayQueue()
+  private var call: ProgramCall?
+  private var current: [Telling] = []
+  private var deadline = 0.0
+  private var hasTimedOut = false
+  /// One that takes longer is ended, seconds.
+  private static let timeLimit = 60.0
+
+  init(
+    _ name: String, _ outcome: Outcome, isOwn: Bool = false,
+    input: @escaping (Delivery) -> [UInt8] = { _ in [] },
+    _ words: @escaping (Delivery) -> [String]
+  ) {
+    (self.outcome, self.isOwn, self.input, self.words) = (outcome, isOwn, input, words)
+    super.init(name)
+  }
+
+  func words(for delivery: Delivery) -> [String] { words(delivery) }
+
+  override var isIdle: Bool { call == nil && queue.isEmpty }
+
+  override func post(_ telling: Telling) { queue.add(telling) }
+
+  override func work(now: Double) -> Double {
+    if let call { go(on: call, now) }
+    while call == nil, let next = queue.next(summed: { outcome.noteSum(name, $0) }) {
+      current = next.of
+      start(next.0, now)
+    }
+    // Its end is nothing that can be polled for.
+    return call == nil ? .infinity : now + 0.02
+  }
+
+  override func stop() { call?.child.kill(SIGTERM) }
+
+  private func start(_ delivery: Delivery, _ now: Double) {
+    (hasTimedOut, deadline) = (false, now + Self.timeLimit)
+    do throws(Failure) {
+      let call = try ProgramCall(
+        words(for: delivery), input: input(delivery), isOurs: false, passesOn: isOwn, most: 512)
+      self.call = call
+      go(on: call, now)
+    } catch {
+      end(current, Failure(systemReason(error.code), .temporary))
+    }
+  }
+
+  private func go(on call: ProgramCall, _ now: Double) {
+    // What it started may hold its output open.
+    if call.look() || call.child.reap() {
+      // What it said before it ended may have come behind the look.
+      call.look()
+      self.call = nil
+      end(current, reason(call).map { Failure($0, .temporary) })
+    } else if now > deadline {
+      call.child.kill(hasTimedOut ? SIGKILL : SIGTERM)
+      hasTimedOut = true
+      deadline = now + 2
+    }
+  }
+
+  private func reason(_ call: ProgramCall) -> String? {
+    if call.child.exitStatus == 0 { return nil }
+    if hasTimedOut { return "took longer than 60 seconds" }
+    let how = call.child.endSignal.map { "signal \($0)" } ?? "status \(call.child.exitStatus ?? 0)"
+    return call.said.isEmpty ? how : call.said
+  }
+}
+
+extension ProgramCall {
+  /// The first line of what it said on standard error.
+  var said: String { String(decoding: error.prefix { $0 != 10 }, as: UTF8.self) }
+}
+
+extension ProgramWay {
+  static func notifySend(_ outcome: Outcome) -> ProgramWay {
+    ProgramWay("notify-send", outcome) { notifySendWords($0, options: []) }
+  }
+
+  static func notifySendWords(_ delivery: Delivery, options: [String]) -> [String] {
+    let urgency =
+      switch delivery.urgency {
+      case .emergency: "critical"
+      case .urgent, .attention: "normal"
+      case .info, .noise: "low"
+      }
+    return ["notify-send", "-a", "agentutils", "-u", urgency]
+      + (delivery.hasSound ? ["-h", "string:sound-name:message-new-instant"] : []) + options
+      + ["--", WayText.title(delivery), WayText.markup(WayText.body(delivery))]
+  }
+
+  /// The words of the script are the same for all; what is told are its arguments, behind
+  /// the `-` that ends the options.
+  static func osascript(_ outcome: Outcome) -> ProgramWay {
+    ProgramWay(
+      "osascript", outcome,
+      input: { delivery in
+        let sound = delivery.hasSound ? " sound name \"Ping\"" : ""
+        let show = "display notification (item 2 of words) with title (item 1 of words)"
+        return Array("on run words\n\(show)\(sound)\nend run\n".utf8)
+      }, { ["osascript", "-", WayText.title($0), WayText.body($0)] })
+  }
+
+  /// The user's own; the words are for a shell, the record is not.
+  static func command(_ words: String, _ outcome: Outcome) -> ProgramWay {
+    ProgramWay(words, outcome, isOwn: true, input: \.record) { _ in ["/bin/sh", "-c", words] }
+  }
+}
+
+/// A message in the status line of the terminal that was used last. Without a terminal tmux(1)
+/// shows it to nobody, and does not say so: it is asked who is there before.
+final class TmuxWay: ProgramWay {
+  private var reason = ""
+  /// The client of the terminal that was used last; empty for none.
+  private var seat = ""
+  private var question: ProgramCall?
+  private var deadline = 0.0
+  private var answer: (isThere: Bool, until: Double)?
+  /// Seconds between two questions while nobody is there, and for an answer.
+  private static let (pause, patience) = (2.0, 10.0)
+  /// How long who was there is taken to be there, seconds.
+  private static let trust = 0.25
+
+  init(_ outcome: Outcome) { super.init("tmux", outcome) { _ in [] } }
+
+  override var unsupportedReason: String { reason }
+
+  override func words(for delivery: Delivery) -> [String] {
+    ["tmux", "display-message", "-d", "5000"] + (seat.isEmpty ? [] : ["-c", seat])
+      + ["--", WayText.tmux(WayText.line(delivery))]
+  }
+
+  override func isThere(now: Double) -> Bool? {
+    if let answer, now < answer.until { return answer.isThere }
+    if question == nil { ask(now) }
+    return question == nil ? answer?.isThere : nil
+  }
+
+  override func work(now: Double) -> Double {
+    let next = super.work(now: now)
+    if let question {
+      go(on: question, now)
+      // Somebody waits for the answer.
+      return self.question == nil ? now : min(next, now + 0.02)
+    }
+    // Then it is to be asked again, if somebody still wants to know.
+    guard let answer, !answer.isThere, answer.until > now else { return next }
+    return min(next, answer.until)
+  }
+
+  private func ask(_ now: Double) {
+    let form = "#{client_control_mode} #{client_activity} #{client_name}"
+    do throws(Failure) {
+      question = try ProgramCall(
+        ["tmux", "list-clients", "-F", form], isOurs: false, most: 1 << 16)
+      deadline = now + Self.patience
+    } catch {
+      // Who tells will say so.
+      answer = (true, now + Self.trust)
+    }
+  }
+
+  private func go(on question: ProgramCall, _ now: Double) {
+    if question.look() {
+      self.question = nil
+      seat = Self.lastUsed(String(decoding: question.output, as: UTF8.self))
+      reason = question.said.isEmpty ? "nobody is attached" : question.said
+    } else if now > deadline {
+      question.child.kill(SIGKILL)
+      self.question = nil
+      seat = ""
+      reason = "no answer"
+    } else {
+      return
+    }
+    let isThere = !seat.isEmpty
+    answer = (isThere, now + (isThere ? Self.trust : Self.pause))
+  }
+
+  /// The client of the terminal that was used last; programs that speak with tmux see nothing.
+  private static func lastUsed(_ list: String) -> String {
+    let clients = list.split(separator: "\n").compactMap { line -> (time: Int, name: String)? in
+      let words = line.split(separator: " ", maxSplits: 2)
+      guard words.count == 3, words[0] != "1" else { return nil }
+      return (Int(words[1]) ?? 0, String(words[2]))
+    }
+    return clients.max { $0.time < $1.time }?.name ?? ""
+  }
+}
+
+/// notify-send(1) that asks: where it knows actions, the notice of a question has the buttons, and
+/// stays until one is pressed, it is closed, or the question ends. All else is told as without.
+final class DesktopWay: ProgramWay {
+  private let answers: Answers
+  private var shown: [Shown] = []
+
+  private final class Shown {
+    let telling: Telling
+    let ask: Ask
+    let codes: [String]
+    let call: ProgramCall
+    let since: Double
+    var isTold = false
+
+    init(_ telling: Telling, _ ask: Ask, _ codes: [String], _ call: ProgramCall, _ now: Double) {
+      (self.telling, self.ask, self.codes) = (telling, ask, codes)
+      (self.call, since) = (call, now)
+    }
+  }
+
+  /// So many notices stay at once; more are told without buttons.
+  private static let most = 8
+  /// One that has not failed by then is on the screen, seconds.
+  private static let start = 1.0
+
+  init(_ answers: Answers, _ outcome: Outcome) {
+    self.answers = answers
+    super.init("notify-send", outcome) { ProgramWay.notifySendWords($0, options: []) }
+  }
+
+  /// Whether the program takes actions: since libnotify 0.7.11.
+  static var isThere: Bool {
+    guard ProgramCall.isThere("notify-send"),
+      let call = try? ProgramCall(["notify-send", "--help"], isOurs: false)
+    else { return false }
+    ProgramCall.wait(for: [call])
+    return String(decoding: call.output, as: UTF8.self).holds("--action")
+  }
+
+  override var isIdle: Bool { super.isIdle && shown.allSatisfy(\.isTold) }
+  override var descriptors: [Int32] { shown.flatMap(\.call.reading) }
+
+  override func post(_ telling: Telling) {
+    switch answers.question(telling.delivery) {
+    case .question(let ask, let delivery) where shown.count < Self.most:
+      do throws(Failure) {
+        shown.append(try show(telling, delivery, ask))
+      } catch {
+        end([telling], Failure(systemReason(error.code), .temporary))
+      }
+    case .gone: end([telling])
+    default: super.post(telling)
+    }
+  }
+
+  private func show(
+    _ telling: Telling, _ delivery: Delivery, _ ask: Ask
+  ) throws(Failure) -> Shown {
+    ask.delivery = telling.delivery
+    // Nobody can allow what they have not seen.
+    let isWhole = WayText.isWhole(delivery) && (ask.notice?.text ?? "") == telling.delivery.body
+    let buttons = zip(ask.buttons, ask.codes).filter { isWhole || $0.0 == .no }
+    let actions = buttons.enumerated().flatMap { ["-A", "\($0.offset)=\($0.element.0.label)"] }
+    let call = try ProgramCall(
+      ProgramWay.notifySendWords(delivery, options: actions), isOurs: false, most: 512)
+    return Shown(telling, ask, buttons.map(\.1), call, Clock.monotonic)
+  }
+
+  override func work(now: Double) -> Double {
+    var due = super.work(now: now)
+    for one in shown {
+      // SIGINT takes the notice off the screen.
+      if one.ask.state != .open { one.call.child.kill(SIGINT) }
+      let hasEnded = one.call.look()
+      if hasEnded { press(one) }
+      if !one.isTold, hasEnded || now - one.since >= Self.start {
+        one.isTold = true
+        end([one.telling], hasEnded ? failure(of: one) : nil)
+      }
+      if hasEnded { shown.removeAll { $0 === one } }
+      // Its end is nothing that can be polled for.
+      if !one.isTold { due = min(due, one.since + Self.start) }
+      if !one.call.isTalking, !hasEnded { due = min(due, now + 0.02) }
+    }
+    return due
+  }
+
+  private func press(_ one: Shown) {
+    let word = String(decoding: one.call.output.prefix { $0 != 10 }, as: UTF8.self)
+    if let number = Int(word), one.codes.indices.contains(number) {
+      answers.receive(one.codes[number])
+    }
+  }
+
+  private func failure(of one: Shown) -> Failure? {
+    let isAnswered = one.call.child.exitStatus == 0 || !one.call.output.isEmpty
+    if isAnswered || one.ask.state != .open { return nil }
+    let said = one.call.said
+    return Failure(said.isEmpty ? "it ended without an answer" : said, .temporary)
+  }
+
+  override func stop() {
+    super.stop()
+    for one in shown { one.call.child.kill(SIGINT) }
+  }
+}
+
+final class LineWay: Way {
+  private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
+  private let rings: Bool
+
+  init(rings: Bool = false) {
+    self.rings = rings
+    super.init("line")
+  }
+
+  override func post(_ telling: Telling) throws(WriteFailure) {
+    let delivery = telling.delivery
+    let time = TimeText.absolute(Timestamp.now(), zone: TimeText.local).dropFirst(11)
+    try writer.write("\(time) \(delivery.urgency.rawValue)  \(WayText.line(delivery))\n")
+    try writer.flush()
+    if rings { _ = BellWay.ring() }
+    end([telling])
+  }
+}
+
+final class BellWay: Way {
+  init() { super.init("bell") }
+
+  override func post(_ telling: Telling) {
+    end([telling], Self.ring() ? nil : Failure("no terminal", .temporary))
+  }
+
+  /// Whether there is a terminal.
+  static func ring() -> Bool {
+    let terminal = clibc_open("/dev/tty", O_WRONLY | O_NOCTTY | O_NONBLOCK)
+    guard terminal >= 0 else { return false }
+    defer { close(terminal) }
+    var bell: UInt8 = 7
+    // Who does not read the terminal hears no bell, either.
+    _ = write(terminal, &bell, 1)
+    return true
+  }
+}
+
+/// The texts of a delivery, made safe for where each way puts them. What a terminal would
+/// obey or a person could not see has become text in all of them.
+enum WayText {
+  static func title(_ delivery: Delivery) -> String { Plain.line(delivery.title) }
+
+  private static let (mostLines, mostLine) = (12, 1000)
+
+  static func body(_ delivery: Delivery) -> String {
+    if delivery.body.isEmpty { return "" }
+    let lines = Plain.lines(delivery.body)
+    let shown = lines.count > mostLines ? lines.prefix(mostLines - 1) + ["…"] : lines[...]
+    return shown.map { NtfyMessage.cut($0, mostLine) }.joined(separator: "\n")
+  }
+
+  /// Whether all of the text is in `body`.
+  static func isWhole(_ delivery: Delivery) -> Bool {
+    let lines = Plain.lines(delivery.body)
+    return !delivery.body.isEmpty && lines.count <= mostLines
+      && lines.allSatisfy { $0.utf8.count <= mostLine }
+  }
+
+  static func line(_ delivery: Delivery) -> String {
+    let body = Plain.line(delivery.body, limit: 1000)
+    return title(delivery) + (body.isEmpty ? "" : ": " + body)
+  }
+
+  /// Desktop text may have markup and, to notify-send(1), escapes as in C.
+  static func markup(_ text: String) -> String {
+    var out = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": out += "&amp;"
+      case "<": out += "&lt;"
+      case ">": out += "&gt;"
+      case "\\": out += "\\\\"
+      default: out.unicodeScalars.append(scalar)
+      }
+    }
+    return out
+  }
+
+  /// A line for tmux(1), which expands `#` and, as strftime(3) does, `%`; and a word that
+  /// ends in `;` ends a command.
+  static func tmux(_ text: String) -> String {
+    var out = ""
+    for scalar in text.unicodeScalars {
+      if scalar == "#" || scalar == "%" { out.unicodeScalars.append(scalar) }
+      out.unicodeScalars.append(scalar)
+    }
+    return out.hasSuffix(";") ? out.dropLast() + "\\;" : out
+  }
 }

@@ -311,11 +311,13 @@ struct RequestParser {
         }
         return .head(head)
       case .content(let left, let isChunk):
-        guard let range = receive(left, bytes, &used) else { return nil }
+        let count = min(left, bytes.count - used)
+        if count == 0 { return nil }
+        used += count
         place =
-          range.count < left
-          ? .content(left: left - range.count, isChunk: isChunk) : isChunk ? .chunkEnd : .end
-        return .data(range)
+          count < left
+          ? .content(left: left - count, isChunk: isChunk) : isChunk ? .chunkEnd : .end
+        return .data(used - count..<used)
       case .chunkSize:
         guard let text = try readLine(bytes, &used) else { return nil }
         let (size, digits) = try Self.chunkSize(text)
@@ -345,15 +347,6 @@ struct RequestParser {
         return .end
       }
     }
-  }
-
-  private func receive(
-    _ limit: Int, _ bytes: UnsafeRawBufferPointer, _ used: inout Int
-  ) -> Range<Int>? {
-    let count = min(limit, bytes.count - used)
-    guard count > 0 else { return nil }
-    used += count
-    return used - count..<used
   }
 
   private mutating func readLine(

@@ -98,12 +98,16 @@ struct Admission {
 /// What a client says of itself when it connects (Agent/OpenClaw/CONTRACT.md 4).
 struct ConnectRequest: Sendable {
   struct Device: Sendable {
-    let id: String
-    let publicKey: String
-    let signature: String
-    let signedAt: Int
+    fileprivate let params: JSONValue
+
+    var id: String { text("id") }
+    var publicKey: String { text("publicKey") }
+    var signature: String { text("signature") }
+    var signedAt: Int { Int(params["signedAt"]?.integer ?? 0) }
     /// What the server gave; empty when the client left it out.
-    let nonce: String
+    var nonce: String { text("nonce") }
+
+    private func text(_ name: String) -> String { params[name]?.string ?? "" }
   }
 
   let protocols: ClosedRange<Int>
@@ -120,12 +124,7 @@ struct ConnectRequest: Sendable {
       throw .invalid("invalid connect params: minProtocol is above maxProtocol")
     }
     protocols = lowest...highest
-    device = params["device"].map { device in
-      Device(
-        id: device["id"]?.string ?? "", publicKey: device["publicKey"]?.string ?? "",
-        signature: device["signature"]?.string ?? "",
-        signedAt: Int(device["signedAt"]?.integer ?? 0), nonce: device["nonce"]?.string ?? "")
-    }
+    device = params["device"].map { Device(params: $0) }
   }
 
   var clientID: String { client("id") ?? "" }
